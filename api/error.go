@@ -1,0 +1,69 @@
+package api
+
+// Error is an error as the API tells it. Code is the exit code of the command line (`rewind help exit-codes`), Word its
+// name; Hint, if any, is the remedy.
+type Error struct {
+	Code       int      `json:"code"`
+	Word       string   `json:"word"`
+	Message    string   `json:"message"`
+	Hint       string   `json:"hint,omitempty"`
+	Candidates []string `json:"candidates,omitempty"` // of an ambiguous name
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// ExitCode is one row of the table of exit codes.
+type ExitCode struct {
+	Code    int
+	Word    string
+	Meaning string
+}
+
+// The words of errors, which are those of the exit codes.
+const (
+	WordFailed      = "failed"
+	WordUsage       = "usage"
+	WordNoProject   = "no_project"
+	WordBusy        = "busy"
+	WordNotFound    = "not_found"
+	WordAmbiguous   = "ambiguous"
+	WordUnsaved     = "unsaved"
+	WordPartial     = "partial"
+	WordCorrupt     = "corrupt"
+	WordNewerFormat = "newer_format"
+	WordNoSpace     = "no_space"
+	WordPermission  = "permission"
+	WordHalfDone    = "half_done"
+	WordInterrupted = "interrupted"
+)
+
+// ExitCodes is the table of exit codes. 2 is never assigned: agents read it as "block".
+func ExitCodes() []ExitCode {
+	return []ExitCode{
+		{0, "ok", "done, or nothing to do"},
+		{1, WordFailed, "failed for a reason that has no code of its own"},
+		{3, WordUsage, "the command line or a setting makes no sense"},
+		{10, WordNoProject, "no rewind project here, or its store is missing"},
+		{11, WordBusy, "another process has the store"},
+		{12, WordNotFound, "no such checkpoint, path, tag or operation"},
+		{13, WordAmbiguous, "the name stands for several checkpoints"},
+		{14, WordUnsaved, "refused: it would lose bytes that cannot be stored; nothing was touched"},
+		{15, WordPartial, "done, but some paths were kept because they changed meanwhile"},
+		{16, WordCorrupt, "the store is damaged"},
+		{17, WordNewerFormat, "the store was written by a newer rewind; nothing was touched"},
+		{18, WordNoSpace, "no space left; nothing was changed"},
+		{19, WordPermission, "permission denied"},
+		{20, WordHalfDone, "a checkout is half done: continue or abort it first"},
+		{130, WordInterrupted, "interrupted"},
+	}
+}
+
+// CodeOf is the exit code of a word; 1 for one it does not know.
+func CodeOf(word string) int {
+	for _, c := range ExitCodes() {
+		if c.Word == word {
+			return c.Code
+		}
+	}
+	return 1
+}

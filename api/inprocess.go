@@ -1,0 +1,59 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// InProcess is a transport that calls a handler in this process: the same code path as over a socket.
+type InProcess struct{ Handler http.Handler }
+
+// RoundTrip implements http.RoundTripper. The body streams; it ends when the handler has returned.
+func (t InProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+	pr, pw := io.Pipe()
+	w := &pipeResponse{header: http.Header{}, body: pw, status: make(chan int, 1)}
+	trailer := http.Header{} // complete before the body ends
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				w.WriteHeader(http.StatusInternalServerError)
+				_ = pw.CloseWithError(fmt.Errorf("api: handler panicked: %v", p))
+				return
+			}
+			w.WriteHeader(http.StatusOK)
+			for k, v := range w.header {
+				if name, ok := strings.CutPrefix(k, http.TrailerPrefix); ok {
+					trailer[name] = v
+				}
+			}
+			_ = pw.Close()
+		}()
+		t.Handler.ServeHTTP(w, req)
+	}()
+	status := <-w.status
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), StatusCode: status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, Trailer: trailer, Body: pr, ContentLength: -1, Request: req,
+	}, nil
+}
+
+type pipeResponse struct {
+	header http.Header
+	body   *io.PipeWriter
+	status chan int
+	once   sync.Once
+}
+
+func (w *pipeResponse) Header() http.Header { return w.header }
+
+func (w *pipeResponse) WriteHeader(status int) {
+	w.once.Do(func() { w.status <- status })
+}
+
+func (w *pipeResponse) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(b)
+}

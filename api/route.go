@@ -1,0 +1,47 @@
+package api
+
+// Route is one operation of the API: what is sent and what comes back.
+type Route[Req, Resp any] struct {
+	Method string
+	Path   string
+}
+
+// The routes. GET has no effects.
+var (
+	Init        = Route[InitRequest, InitResponse]{"POST", "/v1/init"}
+	Save        = Route[SaveRequest, SaveResponse]{"POST", "/v1/save"}
+	List        = Route[ListRequest, ListResponse]{"GET", "/v1/list"}
+	Show        = Route[ShowRequest, ShowResponse]{"GET", "/v1/show"}
+	Diff        = Route[DiffRequest, DiffResponse]{"GET", "/v1/diff"}
+	Checkout    = Route[CheckoutRequest, RestoreResponse]{"POST", "/v1/checkout"}
+	Undo        = Route[UndoRequest, RestoreResponse]{"POST", "/v1/undo"}
+	Redo        = Route[UndoRequest, RestoreResponse]{"POST", "/v1/redo"}
+	UndoRestore = Route[UndoRestoreRequest, RestoreResponse]{"POST", "/v1/undo-restore"}
+	Ops         = Route[OpsRequest, OpsResponse]{"GET", "/v1/ops"}
+	Tag         = Route[TagRequest, TagResponse]{"POST", "/v1/tag"}
+	Tags        = Route[TagsRequest, TagsResponse]{"GET", "/v1/tags"}
+	Status      = Route[StatusRequest, StatusResponse]{"GET", "/v1/status"}
+	Verify      = Route[VerifyRequest, VerifyResponse]{"GET", "/v1/verify"}
+	Config      = Route[ConfigRequest, ConfigResponse]{"GET", "/v1/config"}
+	SetConfig   = Route[SetConfigRequest, ConfigResponse]{"POST", "/v1/config"}
+	Version     = Route[VersionRequest, VersionResponse]{"GET", "/v1/version"}
+)
+
+// CatPath is the route that answers with a file's bytes; its request is a CatRequest.
+const CatPath = "/v1/cat"
+
+// APIVersion is the version of the JSON objects, in every one of them that a command prints.
+const APIVersion = 1
+
+// Line is one line of a response.
+type Line[Resp any] struct {
+	Progress *Progress `json:"progress,omitempty"`
+	Result   *Resp     `json:"result,omitempty"`
+	Error    *Error    `json:"error,omitempty"`
+}
+
+// Progress is how far long work has come.
+type Progress struct {
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"`
+}

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+)
+
+// Text is bytes that are usually text: a path, a line of a file. In JSON it is a string when it is UTF-8, else the
+// object {"base64": "..."}, so that no byte is lost. It is untrusted and must be sanitised before it is shown.
+type Text string
+
+type binaryText struct {
+	Base64 string `json:"base64"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (t Text) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(t)) {
+		return json.Marshal(string(t))
+	}
+	return json.Marshal(binaryText{base64.StdEncoding.EncodeToString([]byte(t))})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, (*string)(t))
+	}
+	var v binaryText
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	raw, err := base64.StdEncoding.DecodeString(v.Base64)
+	if err != nil {
+		return err
+	}
+	if utf8.Valid(raw) {
+		return errors.New("api: text is UTF-8, but not given as a string")
+	}
+	*t = Text(raw)
+	return nil
+}
+
+// Texts converts strings.
+func Texts(list []string) []Text {
+	out := make([]Text, len(list))
+	for i, s := range list {
+		out[i] = Text(s)
+	}
+	return out
+}
+
+// Strings converts texts.
+func Strings(list []Text) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}

@@ -1,0 +1,359 @@
+package api
+
+import "time"
+
+// Project is part of every request: any directory in the project. Paths of a request are relative to it.
+type Project struct {
+	Dir Text `json:"dir"`
+}
+
+// ProjectDir is the directory of the request.
+func (p Project) ProjectDir() string { return string(p.Dir) }
+
+// Head is the user's git repository at some moment.
+type Head struct {
+	Commit string `json:"commit,omitempty"`
+	Branch string `json:"branch,omitempty"`
+}
+
+// Checkpoint is a checkpoint.
+type Checkpoint struct {
+	ID       string    `json:"id"`
+	Short    string    `json:"short"` // shortest unique prefix that is shown
+	Seq      uint64    `json:"seq"`   // the order of checkpoints
+	Time     time.Time `json:"time"`
+	Session  string    `json:"session_id"`
+	Event    string    `json:"event"` // init, save, undo, safety
+	Message  Text      `json:"message,omitempty"`
+	Tree     string    `json:"tree"`
+	Parents  []string  `json:"parents"`
+	Git      *Head     `json:"git,omitempty"`
+	Files    int       `json:"files"`
+	Bytes    int64     `json:"bytes"`
+	Added    int       `json:"added"`
+	Modified int       `json:"modified"`
+	Deleted  int       `json:"deleted"`
+	Skipped  int       `json:"skipped"`
+	Current  bool      `json:"current"`
+	Safety   bool      `json:"safety"`
+	Tags     []string  `json:"tags,omitempty"`
+}
+
+// Change is how one path differs between two states.
+type Change struct {
+	Path        Text   `json:"path"`
+	Status      string `json:"status"` // added, deleted, modified, mode, type, renamed
+	RenamedFrom Text   `json:"renamed_from,omitempty"`
+	OldMode     string `json:"old_mode,omitempty"` // git's notation: 100644, 120000, 040000
+	NewMode     string `json:"new_mode,omitempty"`
+	OldSize     int64  `json:"old_size,omitempty"`
+	NewSize     int64  `json:"new_size,omitempty"`
+}
+
+// Skip is a path that a snapshot did not capture, or captured with a flag.
+type Skip struct {
+	Path   Text   `json:"path"`
+	Reason string `json:"reason"`
+	Size   int64  `json:"size,omitempty"`
+}
+
+// InitRequest sets a project up.
+type InitRequest struct {
+	Project
+	Mode   string `json:"mode,omitempty"` // global or project; empty: the existing one, else global
+	DryRun bool   `json:"dry_run,omitempty"`
+}
+
+// InitResponse says what was set up.
+type InitResponse struct {
+	Root       Text        `json:"root"`
+	Mode       string      `json:"mode"`
+	Store      Text        `json:"store"`
+	Exists     bool        `json:"exists"` // it was set up already
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+	Skips      []Skip      `json:"skips,omitempty"`
+	Notices    []string    `json:"notices,omitempty"`
+}
+
+// SaveRequest takes a checkpoint.
+type SaveRequest struct {
+	Project
+	Message Text `json:"message,omitempty"`
+}
+
+// SaveResponse is the new checkpoint, or the current one when nothing changed.
+type SaveResponse struct {
+	Checkpoint Checkpoint `json:"checkpoint"`
+	Unchanged  bool       `json:"unchanged"`
+	Skips      []Skip     `json:"skips,omitempty"`
+	Notices    []string   `json:"notices,omitempty"`
+}
+
+// ListRequest lists checkpoints.
+type ListRequest struct {
+	Project
+	All     bool   `json:"all,omitempty"`
+	Session string `json:"session_id,omitempty"`
+	Limit   int    `json:"limit,omitempty"`
+}
+
+// ListResponse is newest first.
+type ListResponse struct {
+	Checkpoints []Checkpoint `json:"checkpoints"`
+	More        bool         `json:"more"` // older ones were left out
+	Notices     []string     `json:"notices,omitempty"`
+}
+
+// ShowRequest asks for one checkpoint.
+type ShowRequest struct {
+	Project
+	Checkpoint string `json:"checkpoint"`
+	Paths      []Text `json:"paths,omitempty"`
+}
+
+// ShowResponse is a checkpoint with what it changed and what it skipped.
+type ShowResponse struct {
+	Checkpoint Checkpoint `json:"checkpoint"`
+	Changes    []Change   `json:"changes"`
+	Skips      []Skip     `json:"skips"`
+	Notices    []string   `json:"notices,omitempty"`
+}
+
+// DiffRequest compares two states; To empty is the worktree, From empty the current checkpoint.
+type DiffRequest struct {
+	Project
+	From    string `json:"from,omitempty"`
+	To      string `json:"to,omitempty"`
+	Paths   []Text `json:"paths,omitempty"`
+	Context int    `json:"context"`
+	NoText  bool   `json:"no_text,omitempty"`
+}
+
+// DiffResponse lists what differs, in the order of a walk.
+type DiffResponse struct {
+	From    Checkpoint  `json:"from"`
+	To      *Checkpoint `json:"to,omitempty"` // absent: the worktree
+	Files   []FileDiff  `json:"files"`
+	Notices []string    `json:"notices,omitempty"`
+}
+
+// FileDiff is one path of a diff.
+type FileDiff struct {
+	Change
+	Note    string `json:"note,omitempty"` // why there are no hunks: binary, too_large, secret
+	Added   int    `json:"added"`          // lines
+	Removed int    `json:"removed"`
+	Hunks   []Hunk `json:"hunks,omitempty"`
+}
+
+// Hunk is a place where two texts differ, as in a unified diff.
+type Hunk struct {
+	OldStart int        `json:"old_start"`
+	OldLines int        `json:"old_lines"`
+	NewStart int        `json:"new_start"`
+	NewLines int        `json:"new_lines"`
+	Lines    []DiffLine `json:"lines"`
+}
+
+// DiffLine is one line of a hunk: Op is " ", "-" or "+".
+type DiffLine struct {
+	Op    string `json:"op"`
+	Text  Text   `json:"text"`
+	NoEOL bool   `json:"no_eol,omitempty"`
+}
+
+// CatRequest asks for a file as it was. A path that begins with "./" or "../" is relative to Dir, any other to the root.
+type CatRequest struct {
+	Project
+	Checkpoint string `json:"checkpoint"`
+	Path       Text   `json:"path"`
+}
+
+// CheckoutRequest sets the worktree to a checkpoint, or ends an unfinished restore.
+type CheckoutRequest struct {
+	Project
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Paths      []Text `json:"paths,omitempty"`
+	Exact      bool   `json:"exact,omitempty"`
+	DryRun     bool   `json:"dry_run,omitempty"`
+	Continue   bool   `json:"continue,omitempty"`
+	Abort      bool   `json:"abort,omitempty"`
+}
+
+// UndoRequest goes Steps back, or forward for redo.
+type UndoRequest struct {
+	Project
+	Steps  int  `json:"steps"`
+	Exact  bool `json:"exact,omitempty"`
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// UndoRestoreRequest reverts a restore; Operation 0 is the newest in effect.
+type UndoRestoreRequest struct {
+	Project
+	Operation uint64 `json:"operation,omitempty"`
+	Exact     bool   `json:"exact,omitempty"`
+	DryRun    bool   `json:"dry_run,omitempty"`
+}
+
+// RestoreResponse is what a restore did, or with a dry run would do.
+type RestoreResponse struct {
+	Kind      string      `json:"kind"`
+	Target    Checkpoint  `json:"target"`
+	DryRun    bool        `json:"dry_run"`
+	Operation uint64      `json:"operation,omitempty"` // 0: nothing was done
+	Safety    *Checkpoint `json:"safety,omitempty"`    // the state before
+	Saved     *Checkpoint `json:"saved,omitempty"`     // unsaved changes that an undo made a step of their own
+	Changed   int         `json:"changed"`
+	Changes   []Change    `json:"changes"`
+	Replaced  []Text      `json:"replaced,omitempty"` // changed since the newest checkpoint; only Safety has their bytes
+	Kept      []Kept      `json:"kept,omitempty"`
+	Conflicts []Conflict  `json:"conflicts,omitempty"`
+	KeptDirs  []Text      `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
+	GitThen   *Head       `json:"git_then,omitempty"`
+	GitNow    *Head       `json:"git_now,omitempty"`
+	GitState  string      `json:"git_state,omitempty"` // merge, rebase, ... under way
+	Partial   bool        `json:"partial"`             // some paths changed meanwhile and were left as they are
+	Notices   []string    `json:"notices,omitempty"`
+}
+
+// Kept is a path that stays although the target has it otherwise: new, holds, below.
+type Kept struct {
+	Path   Text   `json:"path"`
+	Dir    bool   `json:"dir,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// Conflict is a path that changed while a restore ran; it was left as it is.
+type Conflict struct {
+	Path    Text   `json:"path"`
+	Reason  string `json:"reason"`
+	SavedAs Text   `json:"saved_as,omitempty"` // where displaced bytes of a racing edit are
+}
+
+// OpsRequest lists operations.
+type OpsRequest struct {
+	Project
+	All   bool `json:"all,omitempty"`
+	Limit int  `json:"limit,omitempty"`
+}
+
+// OpsResponse is newest first.
+type OpsResponse struct {
+	Operations []Operation `json:"operations"`
+	Notices    []string    `json:"notices,omitempty"`
+}
+
+// Operation is an entry of the log.
+type Operation struct {
+	Seq        uint64    `json:"seq"`
+	Time       time.Time `json:"time"`
+	Kind       string    `json:"kind"`
+	Session    string    `json:"session_id,omitempty"`
+	Checkpoint string    `json:"checkpoint,omitempty"`
+	Target     string    `json:"target,omitempty"`
+	Safety     string    `json:"safety,omitempty"`
+	Paths      []Text    `json:"paths,omitempty"`
+	Exact      bool      `json:"exact,omitempty"`
+	Undoes     uint64    `json:"undoes,omitempty"`
+	Changed    int       `json:"changed,omitempty"`
+	Kept       int       `json:"kept,omitempty"`
+	Message    Text      `json:"message,omitempty"`
+	CanUndo    bool      `json:"can_undo"`
+}
+
+// TagRequest sets a tag, or deletes it.
+type TagRequest struct {
+	Project
+	Tag        string `json:"tag"`
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Force      bool   `json:"force,omitempty"`
+	Delete     bool   `json:"delete,omitempty"`
+}
+
+// TagResponse is what the tag names now; absent after a deletion.
+type TagResponse struct {
+	Tag        string      `json:"tag"`
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+	Notices    []string    `json:"notices,omitempty"`
+}
+
+// TagsRequest lists the tags.
+type TagsRequest struct{ Project }
+
+// TagsResponse is by name.
+type TagsResponse struct {
+	Tags    []TagResponse `json:"tags"`
+	Notices []string      `json:"notices,omitempty"`
+}
+
+// StatusRequest asks for the state of the project.
+type StatusRequest struct{ Project }
+
+// StatusResponse is the state of the project.
+type StatusResponse struct {
+	Root        Text        `json:"root"`
+	Mode        string      `json:"mode"`
+	StoreID     string      `json:"store_id"`
+	Store       Text        `json:"store"`
+	DiskBytes   int64       `json:"disk_bytes"`
+	Checkpoints int         `json:"checkpoints"`
+	Safety      int         `json:"safety"`
+	Current     *Checkpoint `json:"current,omitempty"`
+	Changes     []Change    `json:"changes"`
+	Skips       []Skip      `json:"skips"`
+	Ahead       int         `json:"ahead"` // steps that redo can go
+	HalfDone    string      `json:"half_done,omitempty"`
+	LastOp      *Operation  `json:"last_operation,omitempty"`
+	Notices     []string    `json:"notices,omitempty"`
+}
+
+// VerifyRequest checks the store; Quick leaves out reading every byte.
+type VerifyRequest struct {
+	Project
+	Quick bool `json:"quick,omitempty"`
+}
+
+// VerifyResponse lists every fault.
+type VerifyResponse struct {
+	Checked int      `json:"checked"`
+	Faults  []Text   `json:"faults"`
+	Notices []string `json:"notices,omitempty"`
+}
+
+// ConfigRequest lists settings. Outside a project, or with Global, only the global ones count.
+type ConfigRequest struct {
+	Project
+	Global bool `json:"global,omitempty"`
+}
+
+// SetConfigRequest sets one.
+type SetConfigRequest struct {
+	Project
+	Global bool     `json:"global,omitempty"`
+	Key    string   `json:"key"`
+	Values []string `json:"values"`
+}
+
+// ConfigResponse lists every setting by key.
+type ConfigResponse struct {
+	Settings []Setting `json:"settings"`
+}
+
+// Setting is one key of the configuration. Value is a boolean, a number of bytes or a list of strings.
+type Setting struct {
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+	From  string `json:"from"`
+	Help  string `json:"help"`
+}
+
+// VersionRequest asks for the version.
+type VersionRequest struct{}
+
+// VersionResponse is the version of the server.
+type VersionResponse struct {
+	Version     string `json:"version"`
+	API         int    `json:"api"`
+	StoreFormat int    `json:"store_format"`
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+	"rewind/server"
+)
+
+// app is what every command shares.
+type app struct {
+	*term.Streams
+	json   bool
+	color  string
+	dir    string
+	client *api.Client
+}
+
+// lockWait is how long a command waits for another that has the store.
+const lockWait = 5 * time.Second
+
+// execute runs a command line and returns its exit code.
+func execute(ctx context.Context, args []string, s *term.Streams) int {
+	a := &app{Streams: s}
+	srv, err := server.New(server.Options{Version: version(), LockWait: lockWait})
+	if err != nil {
+		return a.fail(err)
+	}
+	defer srv.Wait()
+	a.client = &api.Client{Transport: api.InProcess{Handler: srv}}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	if err := root.ExecuteContext(ctx); err != nil {
+		return a.fail(err)
+	}
+	return 0
+}
+
+// project is the part of a request that says where.
+func (a *app) project() api.Project { return api.Project{Dir: api.Text(a.dir)} }
+
+// settle makes the flags common to all commands effective.
+func (a *app) settle() error {
+	mode, err := term.ParseColorMode(a.color)
+	if err != nil {
+		return usage("--color: %v", err)
+	}
+	a.SetColor(mode)
+	if a.dir == "" {
+		a.dir = "."
+	}
+	if a.dir, err = filepath.Abs(a.dir); err != nil {
+		return err
+	}
+	if fi, err := os.Stat(a.dir); err != nil || !fi.IsDir() {
+		return usage("-C %s: not a directory", a.dir)
+	}
+	return nil
+}
+
+// call sends a request and draws progress.
+func call[Req, Resp any](ctx context.Context, a *app, r api.Route[Req, Resp], req Req, title string) (Resp, error) {
+	bar := a.Progress(title, 0, false)
+	defer bar.End()
+	return api.Call(ctx, a.client, r, req, func(p api.Progress) { bar.Set(int64(p.Files), 0) })
+}
+
+// printJSON writes a versioned object.
+func (a *app) printJSON(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	head := fmt.Sprintf(`{"version":%d`, api.APIVersion)
+	if len(b) > 2 {
+		head += ","
+	}
+	_, err = fmt.Fprintf(a.Out, "%s%s\n", head, b[1:])
+	return err
+}
+
+// say writes a line of talk.
+func (a *app) say(format string, args ...any) {
+	if !a.json {
+		fmt.Fprintf(a.Err, "rewind: "+format+"\n", args...)
+	}
+}
+
+// notices tells what opening the project had to settle.
+func (a *app) notices(list []string) {
+	for _, n := range list {
+		a.say("note: %s", term.Sanitize(n))
+	}
+}
+
+// out is where a listing goes: a pager on a terminal.
+func (a *app) paged(fn func(w io.Writer) error) error {
+	w, end := a.Pager()
+	err := fn(w)
+	return errors.Join(err, end())
+}
+
+// usage makes an error of the command line itself.
+func usage(format string, args ...any) error {
+	return &api.Error{Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Message: fmt.Sprintf(format, args...)}
+}
+
+// fail prints an error with its remedy and returns its exit code.
+func (a *app) fail(err error) int {
+	var told *api.Error
+	switch {
+	case errors.As(err, &told):
+	case errors.Is(err, context.Canceled):
+		told = &api.Error{Word: api.WordInterrupted, Message: "interrupted"}
+	default:
+		told = &api.Error{Word: api.WordFailed, Message: err.Error()}
+	}
+	told.Code = api.CodeOf(told.Word)
+	if a.json {
+		b, _ := json.Marshal(struct {
+			Error *api.Error `json:"error"`
+		}{told})
+		fmt.Fprintf(a.Err, "%s\n", b)
+		return told.Code
+	}
+	fmt.Fprintf(a.Err, "rewind: %s %s\n", a.StyledErr(term.Error, "error:"), term.SanitizeText(told.Message))
+	for _, c := range told.Candidates {
+		fmt.Fprintf(a.Err, "  %s\n", term.Sanitize(c))
+	}
+	if told.Hint != "" {
+		fmt.Fprintf(a.Err, "rewind: %s %s\n", a.StyledErr(term.Bold, "hint:"), term.SanitizeText(told.Hint))
+	}
+	return told.Code
+}
+
+// afterDash splits the arguments at "--": names before, paths after.
+func afterDash(cmd *cobra.Command, args []string) (names []string, paths []api.Text) {
+	i := cmd.ArgsLenAtDash()
+	if i < 0 {
+		return args, nil
+	}
+	return args[:i], api.Texts(args[i:])
+}
+
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	if s, ok := strings.CutSuffix(one, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, s)
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

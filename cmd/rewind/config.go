@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newConfig(a *app) *cobra.Command {
+	global := false
+	cmd := &cobra.Command{
+		Use:   "config [<key> [value...]] [--global]",
+		Short: "Show and change settings",
+		Long: "Without a key it lists every setting and where its value comes from; with a key it prints the value, one item a line;\n" +
+			"with values it sets them, for this project or with --global for all. The project's settings win.",
+		Example: "  rewind config\n  rewind config limits.file_size 2GiB\n  rewind config exclude.defaults",
+		Args:    cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 || a.settle() != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			r, err := api.Call(cmd.Context(), a.client, api.Config, api.ConfigRequest{Project: a.project()}, nil)
+			var out []string
+			if err == nil {
+				for _, s := range r.Settings {
+					out = append(out, s.Key+"\t"+s.Help)
+				}
+			}
+			return out, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runConfig(cmd.Context(), a, args, global) },
+	}
+	cmd.Flags().BoolVar(&global, "global", false, "the settings for all projects")
+	return cmd
+}
+
+func runConfig(ctx context.Context, a *app, args []string, global bool) error {
+	var r api.ConfigResponse
+	var err error
+	if len(args) > 1 {
+		r, err = call(ctx, a, api.SetConfig, api.SetConfigRequest{Project: a.project(), Global: global, Key: args[0], Values: args[1:]}, "writing")
+	} else {
+		r, err = call(ctx, a, api.Config, api.ConfigRequest{Project: a.project(), Global: global}, "reading")
+	}
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		if a.json {
+			return a.printJSON(r)
+		}
+		return a.paged(func(w io.Writer) error { return a.settings(w, r.Settings) })
+	}
+	i := slices.IndexFunc(r.Settings, func(s api.Setting) bool { return s.Key == args[0] })
+	if i < 0 {
+		return &api.Error{Word: api.WordUsage, Message: fmt.Sprintf("config: no setting %q", args[0]), Hint: "'rewind config' lists the settings"}
+	}
+	if a.json {
+		return a.printJSON(r.Settings[i])
+	}
+	_, err = fmt.Fprintln(a.Out, strings.Join(values(r.Settings[i]), "\n"))
+	return err
+}
+
+func (a *app) settings(w io.Writer, list []api.Setting) error {
+	t := a.Table(term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{Flex: true})
+	for _, s := range list {
+		v := values(s)
+		text := strings.Join(v, " ")
+		if len(v) > 3 {
+			text = fmt.Sprintf("%s ... (%d)", strings.Join(v[:3], " "), len(v))
+		}
+		t.Row(term.Cell{Text: s.Key, Style: term.Bold}, term.Cell{Text: text}, term.Cell{Text: s.From, Style: term.Dim}, term.Cell{Text: s.Help, Style: term.Dim})
+	}
+	return t.Flush(w)
+}
+
+// values gives a setting's value as text, one item an element.
+func values(s api.Setting) []string {
+	switch v := s.Value.(type) {
+	case []any:
+		var out []string
+		for _, x := range v {
+			out = append(out, term.Sanitize(fmt.Sprint(x)))
+		}
+		return out
+	case float64:
+		return []string{term.Size(int64(v))}
+	}
+	return []string{fmt.Sprint(s.Value)}
+}

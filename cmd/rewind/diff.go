@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+type diffOptions struct {
+	api.DiffRequest
+	stat, nameOnly, nameStatus bool
+}
+
+func newDiff(a *app) *cobra.Command {
+	o := diffOptions{}
+	cmd := &cobra.Command{
+		Use:   "diff [<checkpoint> [checkpoint]] [-- <path>...]",
+		Short: "Show what differs between two states",
+		Long: "Without a checkpoint: from the current checkpoint to the project as it is now. With one: from that to now. With two:\n" +
+			"from the first to the second. The output is a patch that 'git apply' reads.",
+		Example: "  rewind diff\n  rewind diff @~3 --stat\n  rewind diff 3f2a91c4 works -- src",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if names, _ := afterDash(cmd, args); len(names) > 2 {
+				return usage("diff takes at most two checkpoints; put paths after '--'")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeCheckpoints(a, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, paths := afterDash(cmd, args)
+			o.Project, o.Paths = a.project(), paths
+			if len(names) > 0 {
+				o.From = names[0]
+			}
+			if len(names) > 1 {
+				o.To = names[1]
+			}
+			o.NoText = o.nameOnly || o.nameStatus
+			return runDiff(cmd.Context(), a, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.stat, "stat", false, "only how many lines of which files")
+	f.BoolVar(&o.nameOnly, "name-only", false, "only the paths")
+	f.BoolVar(&o.nameStatus, "name-status", false, "only the paths, and what happened to them")
+	f.IntVarP(&o.Context, "unified", "U", 3, "lines of context")
+	return cmd
+}
+
+func runDiff(ctx context.Context, a *app, o diffOptions) error {
+	r, err := call(ctx, a, api.Diff, o.DiffRequest, "comparing")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	return a.paged(func(w io.Writer) error {
+		for _, f := range r.Files {
+			switch {
+			case o.nameOnly:
+				fmt.Fprintln(w, term.Quote(string(f.Path)))
+			case o.nameStatus:
+				fmt.Fprintln(w, a.changeLine(f.Change))
+			case !o.stat:
+				if err := a.filePatch(w, f); err != nil {
+					return err
+				}
+			}
+		}
+		if o.stat {
+			return a.diffStat(w, r.Files)
+		}
+		return nil
+	})
+}
+
+// diffStat prints one line a file with a bar, and the sum.
+func (a *app) diffStat(w io.Writer, files []api.FileDiff) error {
+	if len(files) == 0 {
+		return nil
+	}
+	added, removed, most := 0, 0, 1
+	for _, f := range files {
+		added, removed, most = added+f.Added, removed+f.Removed, max(most, f.Added+f.Removed)
+	}
+	t := a.Table(term.Column{Flex: true}, term.Column{Right: true}, term.Column{}, term.Column{})
+	for _, f := range files {
+		n := fmt.Sprint(f.Added + f.Removed)
+		if f.Note != "" {
+			n = f.Note
+		} else if f.Added+f.Removed == 0 {
+			n = f.Status
+		}
+		t.Row(term.Cell{Text: term.Quote(string(f.Path))}, term.Cell{Text: n},
+			term.Cell{Text: bar("+", f.Added, most), Style: term.Added}, term.Cell{Text: bar("-", f.Removed, most), Style: term.Removed})
+	}
+	if err := t.Flush(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s, %d lines added, %d removed\n", count(len(files), "file"), added, removed)
+	return err
+}
+
+// barWidth is the length of the longest bar, in columns.
+const barWidth = 20
+
+func bar(char string, n, most int) string {
+	if most <= barWidth {
+		return strings.Repeat(char, n)
+	}
+	if n == 0 {
+		return ""
+	}
+	return strings.Repeat(char, max(1, n*barWidth/most))
+}

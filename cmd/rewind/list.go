@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newList(a *app) *cobra.Command {
+	req := api.ListRequest{}
+	cmd := &cobra.Command{
+		Use:     "list [--all] [--session <session>] [--limit <n>]",
+		Aliases: []string{"log"},
+		Short:   "List checkpoints, newest first",
+		Long:    "Lists checkpoints, newest first; '@' marks the one that the project stands on. --all adds the safety checkpoints\nthat restores take.",
+		Example: "  rewind list\n  rewind list --all --limit 0",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			req.Project = a.project()
+			return runList(cmd.Context(), a, req)
+		},
+	}
+	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "safety checkpoints too")
+	cmd.Flags().StringVar(&req.Session, "session", "", "only checkpoints of this `session`")
+	cmd.Flags().IntVarP(&req.Limit, "limit", "n", 100, "at most so many; 0: all")
+	return cmd
+}
+
+func runList(ctx context.Context, a *app, req api.ListRequest) error {
+	if req.Limit < 0 {
+		return usage("--limit %d: must not be negative", req.Limit)
+	}
+	r, err := call(ctx, a, api.List, req, "listing")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	if len(r.Checkpoints) == 0 {
+		a.say("no checkpoints yet; 'rewind save' takes one")
+		return nil
+	}
+	err = a.paged(func(w io.Writer) error {
+		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{Flex: true})
+		for _, c := range r.Checkpoints {
+			mark, style := " ", term.Plain
+			if c.Current {
+				mark, style = "@", term.Bold
+			}
+			if c.Safety {
+				style = term.Dim
+			}
+			text := what(c)
+			if len(c.Tags) > 0 {
+				text = "[" + strings.Join(c.Tags, ", ") + "] " + text
+			}
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: c.Short, Style: term.ID}, term.Cell{Text: a.Time(c.Time), Style: term.Dim},
+				term.Cell{Text: text, Style: style}, term.Cell{Text: tally(c), Style: term.Dim})
+		}
+		return t.Flush(w)
+	})
+	if r.More {
+		a.say("older checkpoints are not shown; 'rewind list --limit 0' shows all")
+	}
+	return err
+}

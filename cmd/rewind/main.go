@@ -1,0 +1,33 @@
+// Command rewind is a perfect memory and a perfect undo for work with coding agents. It is a client of the API; what
+// it does itself is flags, words and exit codes.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"rewind/internal/term"
+)
+
+func main() { os.Exit(runMain(os.Args[1:], term.System())) }
+
+// runMain runs one command line and returns the exit code. It is never 2: a panic would exit with that.
+func runMain(args []string, s *term.Streams) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(s.Err, "rewind: error: internal error: %v\n%s", p, debug.Stack())
+			code = 1
+		}
+	}()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop() // the second interrupt ends the process at once
+	}()
+	return execute(ctx, args, s)
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/term"
+	"rewind/internal/textdiff"
+)
+
+// filePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, contents are
+// sanitised and changed words marked; elsewhere they are written byte for byte.
+func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
+	from, to := string(f.Path), string(f.Path)
+	if f.RenamedFrom != "" {
+		from = string(f.RenamedFrom)
+	}
+	head := []string{fmt.Sprintf("diff --git %s %s", term.Quote("a/"+from), term.Quote("b/"+to))}
+	switch f.Status {
+	case "added":
+		head = append(head, "new file mode "+gitMode(f.NewMode))
+	case "deleted":
+		head = append(head, "deleted file mode "+gitMode(f.OldMode))
+	case "renamed":
+		head = append(head, "similarity index 100%", "rename from "+term.Quote(from), "rename to "+term.Quote(to))
+	}
+	if f.OldMode != "" && f.NewMode != "" && f.OldMode != f.NewMode {
+		head = append(head, "old mode "+f.OldMode, "new mode "+f.NewMode)
+	}
+	switch f.Note {
+	case "binary":
+		head = append(head, fmt.Sprintf("Binary files %s and %s differ", term.Quote("a/"+from), term.Quote("b/"+to)))
+	case "too_large":
+		head = append(head, fmt.Sprintf("# too large to compare: %s -> %s", term.Size(f.OldSize), term.Size(f.NewSize)))
+	case "secret":
+		head = append(head, "# on the secret list: content not shown")
+	}
+	oldName, newName := textdiff.Header{Name: term.Quote("a/" + from)}, textdiff.Header{Name: term.Quote("b/" + to)}
+	if f.Status == "added" {
+		oldName.Name = "/dev/null"
+	}
+	if f.Status == "deleted" {
+		newName.Name = "/dev/null"
+	}
+	for _, l := range head {
+		if _, err := fmt.Fprintln(w, a.Styled(term.Bold, l)); err != nil {
+			return err
+		}
+	}
+	hunks := make([]textdiff.Hunk, len(f.Hunks))
+	for i, h := range f.Hunks {
+		hunks[i] = toHunk(h)
+	}
+	if !a.OutTTY && !a.ColorOut() {
+		return textdiff.Unified(w, oldName, newName, hunks)
+	}
+	if len(hunks) > 0 {
+		fmt.Fprintf(w, "%s\n%s\n", a.Styled(term.Bold, "--- "+oldName.Name), a.Styled(term.Bold, "+++ "+newName.Name))
+	}
+	for _, h := range hunks {
+		if err := a.hunk(w, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gitMode is the nearest mode that git has: it knows no permission bits but the executable one.
+func gitMode(mode string) string {
+	n, err := strconv.ParseUint(mode, 8, 32)
+	if err != nil || n&0o170000 != 0o100000 {
+		return mode
+	}
+	if n&0o111 != 0 {
+		return "100755"
+	}
+	return "100644"
+}
+
+func toHunk(h api.Hunk) textdiff.Hunk {
+	out := textdiff.Hunk{OldStart: h.OldStart, OldLines: h.OldLines, NewStart: h.NewStart, NewLines: h.NewLines}
+	for _, l := range h.Lines {
+		out.Lines = append(out.Lines, textdiff.Line{Op: l.Op[0], Text: []byte(l.Text), NoEOL: l.NoEOL})
+	}
+	return out
+}
+
+var lineStyles = map[byte][2]term.Style{
+	'+': {term.Added, term.AddedSpan},
+	'-': {term.Removed, term.RemovedSpan},
+	' ': {term.Plain, term.Plain},
+}
+
+// hunk prints a hunk for a person.
+func (a *app) hunk(w io.Writer, h textdiff.Hunk) error {
+	fmt.Fprintln(w, a.Styled(term.Hunk, h.Head()))
+	spans := h.Spans()
+	for i, l := range h.Lines {
+		style := lineStyles[l.Op]
+		var b strings.Builder
+		b.WriteString(a.Styled(style[0], string(l.Op)))
+		at := 0
+		for _, s := range spans[i] {
+			b.WriteString(a.Styled(style[0], term.Sanitize(string(l.Text[at:s.Start]))))
+			b.WriteString(a.Styled(style[1], term.Sanitize(string(l.Text[s.Start:s.End]))))
+			at = s.End
+		}
+		b.WriteString(a.Styled(style[0], term.Sanitize(string(l.Text[at:]))))
+		if l.NoEOL {
+			b.WriteString("\n\\ No newline at end of file")
+		}
+		if _, err := fmt.Fprintln(w, b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// shownNames is how many paths of one kind a restore names on the terminal; --json has them all.
+const shownNames = 50
+
+// doRestore sends a restore and tells what it did.
+func doRestore[Req any](ctx context.Context, a *app, route api.Route[Req, api.RestoreResponse], req Req) error {
+	r, err := call(ctx, a, route, req, "comparing")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		a.notices(r.Notices)
+		a.tellRestore(r)
+	}
+	if r.Partial {
+		return &api.Error{Word: api.WordPartial, Message: fmt.Sprintf("%s changed meanwhile and left as found", count(len(r.Conflicts), "path")), Hint: "look at them, then run the command again"}
+	}
+	return nil
+}
+
+func (a *app) tellRestore(r api.RestoreResponse) {
+	target := fmt.Sprintf("%s (%s, %s)", a.Styled(term.ID, r.Target.Short), a.Time(r.Target.Time), term.Sanitize(what(r.Target)))
+	switch {
+	case r.DryRun:
+		fmt.Fprintf(a.Out, "would go to %s\n", target)
+	case r.Operation == 0:
+		fmt.Fprintf(a.Out, "nothing to do: the project is at %s\n", target)
+	case r.Kind == "abort":
+		fmt.Fprintf(a.Out, "taken back: the project is as it was before going to %s\n", target)
+	default:
+		fmt.Fprintf(a.Out, "went to %s: %s changed\n", target, count(r.Changed, "path"))
+	}
+	if r.Saved != nil {
+		fmt.Fprintf(a.Out, "unsaved changes were saved as %s first\n", a.Styled(term.ID, r.Saved.Short))
+	}
+	if r.DryRun || len(r.Changes) <= shownNames {
+		a.changeLines(a.Out, r.Changes, shownPaths)
+	}
+	a.tellReplaced(r)
+	a.names("kept, no checkpoint has them (--exact takes them too)", keptPaths(r.Kept, "new"))
+	a.names("kept, ignored or kept files are in them", append(keptPaths(r.Kept, "holds"), r.KeptDirs...))
+	a.names("not laid out, a kept file is in the way", keptPaths(r.Kept, "below"))
+	if len(r.Conflicts) > 0 {
+		fmt.Fprintln(a.Out, a.Styled(term.Warn, "changed meanwhile and left as found:"))
+		for _, c := range r.Conflicts {
+			line := "  " + term.Quote(string(c.Path)) + ": " + term.Sanitize(c.Reason)
+			if c.SavedAs != "" {
+				line += ", kept as " + term.Quote(string(c.SavedAs))
+			}
+			fmt.Fprintln(a.Out, line)
+		}
+	}
+	a.tellGit(r)
+	if r.Operation > 0 && r.Kind != "abort" {
+		undo := "rewind undo-restore"
+		if r.Kind == "undo-restore" {
+			undo += fmt.Sprintf(" %d", r.Operation)
+		}
+		a.say("undo: %s", undo)
+	}
+}
+
+func (a *app) tellReplaced(r api.RestoreResponse) {
+	head := "would replace, changed since the last checkpoint"
+	if r.Safety != nil {
+		head = fmt.Sprintf("replaced, changed since the last checkpoint; 'rewind cat %s:<path>' has them", r.Safety.Short)
+	}
+	if !r.DryRun && r.Safety == nil {
+		return
+	}
+	a.names(head, r.Replaced)
+}
+
+func (a *app) tellGit(r api.RestoreResponse) {
+	if r.GitState != "" {
+		a.say("note: a %s is under way in git; rewind moved none of it", r.GitState)
+	}
+	if r.GitThen != nil && r.GitNow != nil && *r.GitThen != *r.GitNow {
+		a.say("note: git was at %s then and stays at %s", headText(r.GitThen), headText(r.GitNow))
+	}
+}
+
+func headText(h *api.Head) string {
+	commit := h.Commit
+	if len(commit) > 8 {
+		commit = commit[:8]
+	}
+	if h.Branch == "" {
+		return term.Sanitize(commit)
+	}
+	return term.Sanitize(strings.TrimSpace(h.Branch + " " + commit))
+}
+
+func keptPaths(list []api.Kept, reason string) []api.Text {
+	var out []api.Text
+	for _, k := range list {
+		if k.Reason == reason {
+			p := k.Path
+			if k.Dir {
+				p += "/"
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (a *app) names(head string, paths []api.Text) {
+	if len(paths) == 0 {
+		return
+	}
+	fmt.Fprintf(a.Out, "%s:\n", head)
+	for i, p := range paths {
+		if i == shownNames {
+			fmt.Fprintf(a.Out, "  ... and %d more\n", len(paths)-i)
+			return
+		}
+		fmt.Fprintf(a.Out, "  %s\n", term.Quote(string(p)))
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "rewind",
+		Short: "Perfect memory and perfect undo for work with coding agents",
+		Long: "rewind keeps every state of a project that a coding agent works on and gives any of them back.\n" +
+			"Every restore can be undone, and nothing that was not stored is ever overwritten.",
+		Args:              cobra.NoArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.settle() },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a) },
+	}
+	f := root.PersistentFlags()
+	f.BoolVar(&a.json, "json", false, "print versioned JSON objects")
+	f.StringVar(&a.color, "color", "auto", "when to use colour: auto, always or never")
+	f.StringVarP(&a.dir, "directory", "C", "", "run as if started in `dir`")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &api.Error{Word: api.WordUsage, Message: err.Error(), Hint: fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())}
+	})
+	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "back", Title: "Going back:"}, &cobra.Group{ID: "keep", Title: "The store:"})
+	for group, cmds := range map[string][]*cobra.Command{
+		"work": {newSave(a), newList(a), newShow(a), newDiff(a), newCat(a), newTag(a)},
+		"back": {newCheckout(a), newUndo(a), newRedo(a), newUndoRestore(a), newOps(a)},
+		"keep": {newInit(a), newStatus(a), newVerify(a), newConfig(a)},
+	} {
+		for _, c := range cmds {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newVersion(a))
+	root.AddCommand(topics()...)
+	usageArgs(root)
+	return root
+}
+
+// usageArgs makes every complaint about arguments an error of usage with a remedy.
+func usageArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			var told *api.Error
+			if err == nil || errors.As(err, &told) {
+				return err
+			}
+			return &api.Error{Word: api.WordUsage, Message: err.Error(), Hint: fmt.Sprintf("'%s --help' shows the usage", c.CommandPath())}
+		}
+	}
+	for _, c := range cmd.Commands() {
+		usageArgs(c)
+	}
+}
+
+// topics are pages of help that are no commands.
+func topics() []*cobra.Command {
+	var codes strings.Builder
+	for _, c := range api.ExitCodes() {
+		fmt.Fprintf(&codes, "  %3d  %-12s  %s\n", c.Code, c.Word, c.Meaning)
+	}
+	return []*cobra.Command{
+		{
+			Use: "exit-codes", Short: "What exit codes mean",
+			Long: "Exit codes of rewind:\n\n" + codes.String() + "\n2 is never used: agents read it as \"block\".",
+		},
+		{
+			Use: "environment", Short: "Environment variables",
+			Long: "  REWIND_HOME       where stores and the global configuration are (default: ~/.rewind)\n" +
+				"  PAGER, LESS       the pager for long output on a terminal\n" +
+				"  NO_COLOR          no colour; CLICOLOR_FORCE forces it; TERM=dumb: neither colour nor progress",
+		},
+	}
+}
+
+// completeCheckpoints offers checkpoints with what they are.
+func completeCheckpoints(a *app, most int) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= most || a.settle() != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		r, err := api.Call(cmd.Context(), a.client, api.List, api.ListRequest{Project: a.project(), Limit: 30}, nil)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var out []string
+		for _, c := range r.Checkpoints {
+			out = append(out, c.Short+"\t"+term.Sanitize(fmt.Sprintf("%s %s", term.Ago(a.Now(), c.Time), what(c))))
+			for _, t := range c.Tags {
+				out = append(out, t+"\ttag of "+c.Short)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newSave(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "save [message]",
+		Short:   "Take a checkpoint of the project as it is now",
+		Example: "  rewind save\n  rewind save 'parser works'",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := api.SaveRequest{Project: a.project()}
+			if len(args) > 0 {
+				req.Message = api.Text(args[0])
+			}
+			return runSave(cmd.Context(), a, req)
+		},
+	}
+}
+
+func runSave(ctx context.Context, a *app, req api.SaveRequest) error {
+	r, err := call(ctx, a, api.Save, req, "saving")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	cp := r.Checkpoint
+	if r.Unchanged {
+		fmt.Fprintf(a.Out, "%s  nothing changed since %s\n", a.Styled(term.ID, cp.Short), a.Time(cp.Time))
+		if req.Message != "" {
+			a.say("hint: 'rewind tag <name>' names the checkpoint that is there")
+		}
+		return nil
+	}
+	line := a.Styled(term.ID, cp.Short) + "  " + tally(cp)
+	if cp.Message != "" {
+		line += "  " + term.Sanitize(string(cp.Message))
+	}
+	fmt.Fprintln(a.Out, line)
+	for _, s := range r.Skips {
+		if s.Reason == "torn" {
+			a.say("warning: %s changed while it was read; save again for a clean copy", term.Quote(string(s.Path)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// shownPaths is how many paths a person is shown of a long list; --json has them all.
+const shownPaths = 200
+
+func newShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show <checkpoint> [-- <path>...]",
+		Short:   "Show a checkpoint: when, why, what changed, what was not captured",
+		Example: "  rewind show @\n  rewind show @~2 -- src",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if names, _ := afterDash(cmd, args); len(names) > 1 {
+				return usage("show takes one checkpoint; put paths after '--'")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeCheckpoints(a, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, paths := afterDash(cmd, args)
+			req := api.ShowRequest{Project: a.project(), Checkpoint: "@", Paths: paths}
+			if len(names) > 0 {
+				req.Checkpoint = names[0]
+			}
+			return runShow(cmd.Context(), a, req)
+		},
+	}
+}
+
+func runShow(ctx context.Context, a *app, req api.ShowRequest) error {
+	r, err := call(ctx, a, api.Show, req, "reading")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	return a.paged(func(w io.Writer) error {
+		a.showCheckpoint(w, r.Checkpoint)
+		if len(r.Changes) > 0 {
+			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, count(len(r.Changes), "path")+" changed"))
+			a.changeLines(w, r.Changes, shownPaths)
+		}
+		if len(r.Skips) > 0 {
+			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, "not captured, or flagged"))
+			a.skipLines(w, r.Skips, 20)
+		}
+		return nil
+	})
+}
+
+func (a *app) showCheckpoint(w io.Writer, c api.Checkpoint) {
+	row := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%-11s %s\n", name, text)
+		}
+	}
+	id := a.Styled(term.ID, c.ID)
+	if c.Current {
+		id += "  (current)"
+	}
+	row("checkpoint", id)
+	row("tags", strings.Join(c.Tags, ", "))
+	row("taken", fmt.Sprintf("%s, operation %d, session %s", a.Time(c.Time), c.Seq, term.Sanitize(c.Session)))
+	row("why", c.Event)
+	if len(c.Parents) > 0 {
+		row("after", c.Parents[0])
+	}
+	if c.Git != nil {
+		row("git", term.Sanitize(strings.TrimSpace(c.Git.Commit+" "+c.Git.Branch)))
+	}
+	row("holds", fmt.Sprintf("%s, %s", count(c.Files, "file"), term.Size(c.Bytes)))
+	if c.Message != "" {
+		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(term.SanitizeText(string(c.Message)), "\n", "\n    "))
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+)
+
+func newUndo(a *app) *cobra.Command {
+	return newAlong(a, api.Undo, &cobra.Command{
+		Use:   "undo [n] [--exact] [--dry-run]",
+		Short: "Go back one step, or n",
+		Long: "Goes back along the checkpoints that 'rewind list' shows; checkpoints with equal files count once. Unsaved changes\n" +
+			"are the first step: they are saved before they are undone, so that 'rewind redo' brings them back.",
+		Example: "  rewind undo\n  rewind undo 3",
+	})
+}
+
+func newRedo(a *app) *cobra.Command {
+	return newAlong(a, api.Redo, &cobra.Command{
+		Use:     "redo [n] [--exact] [--dry-run]",
+		Short:   "Go forward again after undo or checkout",
+		Long:    "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken.",
+		Example: "  rewind redo\n  rewind redo 2",
+	})
+}
+
+func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd *cobra.Command) *cobra.Command {
+	req := api.UndoRequest{Steps: 1}
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		req.Project = a.project()
+		if len(args) > 0 {
+			n, err := strconv.Atoi(args[0])
+			if err != nil || n < 1 {
+				return usage("%s %q: want a number of steps", cmd.Name(), args[0])
+			}
+			req.Steps = n
+		}
+		return doRestore(cmd.Context(), a, route, req)
+	}
+	cmd.Flags().BoolVar(&req.Exact, "exact", false, "remove or replace files that no checkpoint has, too")
+	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	return cmd
+}
+
+func newUndoRestore(a *app) *cobra.Command {
+	req := api.UndoRestoreRequest{}
+	cmd := &cobra.Command{
+		Use:   "undo-restore [operation] [--exact] [--dry-run]",
+		Short: "Revert a checkout, undo, redo or undo-restore",
+		Long: "Gives the state before a restore back. Without a number it reverts the newest one that is in effect, so repeating\n" +
+			"it goes deeper; 'rewind ops' lists the numbers. An undo-restore is reverted by its own number.",
+		Example: "  rewind undo-restore\n  rewind undo-restore 17",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project = a.project()
+			if len(args) > 0 {
+				n, err := strconv.ParseUint(args[0], 10, 64)
+				if err != nil || n < 1 {
+					return usage("undo-restore %q: want the number of an operation", args[0])
+				}
+				req.Operation = n
+			}
+			return doRestore(cmd.Context(), a, api.UndoRestore, req)
+		},
+	}
+	cmd.Flags().BoolVar(&req.Exact, "exact", false, "remove or replace files that no checkpoint has, too")
+	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	return cmd
+}

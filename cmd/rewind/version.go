@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+)
+
+// release is the version of a release build (-ldflags "-X main.release=v1.2.3").
+var release string
+
+func version() string {
+	if release != "" {
+		return release
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				return "devel-" + s.Value[:12]
+			}
+		}
+	}
+	return "devel"
+}
+
+func newVersion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := call(cmd.Context(), a, api.Version, api.VersionRequest{}, "")
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(r)
+			}
+			_, err = fmt.Fprintf(a.Out, "rewind %s (API %d, store format %d)\n", r.Version, r.API, r.StoreFormat)
+			return err
+		},
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// what is a checkpoint's message, or what else it is known by.
+func what(c api.Checkpoint) string {
+	switch {
+	case c.Message != "":
+		return string(c.Message)
+	case c.Event == "init":
+		return "first checkpoint"
+	}
+	return c.Event
+}
+
+// tally says what a checkpoint changed against the one before.
+func tally(c api.Checkpoint) string {
+	if len(c.Parents) == 0 {
+		return fmt.Sprintf("%s, %s", count(c.Files, "file"), term.Size(c.Bytes))
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{c.Added, "added"}, {c.Modified, "modified"}, {c.Deleted, "deleted"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	if parts == nil {
+		return "no file changed"
+	}
+	return strings.Join(parts, ", ")
+}
+
+var letters = map[string]string{"added": "A", "deleted": "D", "modified": "M", "mode": "m", "type": "T", "renamed": "R"}
+
+// changeLine is one path that differs, as a person reads it.
+func (a *app) changeLine(c api.Change) string {
+	style := term.Plain
+	switch c.Status {
+	case "added":
+		style = term.Added
+	case "deleted":
+		style = term.Removed
+	}
+	text := term.Quote(string(c.Path))
+	if c.RenamedFrom != "" {
+		text = term.Quote(string(c.RenamedFrom)) + " -> " + text
+	}
+	if c.Status == "mode" {
+		text += fmt.Sprintf(" (%s -> %s)", c.OldMode, c.NewMode)
+	}
+	return a.Styled(style, letters[c.Status]+" "+text)
+}
+
+// changeLines prints changes, at most limit of them.
+func (a *app) changeLines(w io.Writer, list []api.Change, limit int) {
+	for i, c := range list {
+		if i == limit {
+			fmt.Fprintf(w, "  ... and %d more\n", len(list)-limit)
+			return
+		}
+		fmt.Fprintf(w, "  %s\n", a.changeLine(c))
+	}
+}
+
+// skipLines prints what was not captured, grouped by reason.
+func (a *app) skipLines(w io.Writer, list []api.Skip, limit int) {
+	groups := map[string][]api.Skip{}
+	var order []string
+	for _, s := range list {
+		if groups[s.Reason] == nil {
+			order = append(order, s.Reason)
+		}
+		groups[s.Reason] = append(groups[s.Reason], s)
+	}
+	for _, reason := range order {
+		fmt.Fprintf(w, "  %s: %s\n", reason, skipHelp[reason])
+		for i, s := range groups[reason] {
+			if i == limit {
+				fmt.Fprintf(w, "    ... and %d more\n", len(groups[reason])-limit)
+				break
+			}
+			size := ""
+			if s.Size > 0 {
+				size = " (" + term.Size(s.Size) + ")"
+			}
+			fmt.Fprintf(w, "    %s%s\n", term.Quote(string(s.Path)), size)
+		}
+	}
+}
+
+var skipHelp = map[string]string{
+	"ignored":    "by a rules file or exclude.defaults",
+	"built-in":   "repositories' own directories",
+	"size":       "over limits.file_size",
+	"pipe":       "has no content to store",
+	"socket":     "has no content to store",
+	"device":     "has no content to store",
+	"unreadable": "no permission to read it",
+	"secret":     "content not stored (secrets.store), only that it changed",
+	"torn":       "captured, but it changed while it was read",
+	"mount":      "captured, from another file system",
+}

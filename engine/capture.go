@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"rewind/internal/gitinfo"
+	"rewind/internal/kv"
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+	"rewind/tree"
+	"rewind/tree/ignore"
+)
+
+// Progress reports how far a capture or a restore has come; it is called from several goroutines.
+type Progress func(files int, bytes int64)
+
+// ruleFiles are the names of the ignore files in every directory; the second beats the first.
+var ruleFiles = []string{".gitignore", ".rewindignore"}
+
+// capture is a snapshot of the worktree whose objects are in tx, not yet committed.
+type capture struct {
+	tx     *objstore.Tx
+	res    *tree.Result
+	cache  *tree.Cache
+	forced bool
+	git    GitHead
+	note   objstore.ID
+}
+
+// rules is what decides what a snapshot takes.
+type rules struct {
+	dir     *ignore.Dir
+	tracked tree.Tracked
+	secret  func(path string) bool
+	key     [32]byte
+	git     GitHead
+}
+
+// capture snapshots the worktree. prev is the tree of the last checkpoint, the source of delta bases. force names paths
+// that are captured whatever the rules say. The caller commits or discards the transaction.
+func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, prev objstore.ID, force []string, p Progress) (*capture, error) {
+	r, err := e.rules()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := tree.LoadCache(e.db)
+	if err != nil {
+		return nil, err
+	}
+	tx := e.objs.Begin()
+	src := tree.Source{
+		Root: root, Prev: prev, Get: tx, Put: tx, Cache: cache,
+		Rules: r.dir, RuleFiles: ruleFiles, Tracked: r.tracked,
+		SizeLimit: e.config.sizeLimit(), Secret: r.secret, StoreSecrets: e.config.storeSecrets(), SecretKey: r.key,
+		Progress: p, Now: e.now,
+	}
+	if len(force) > 0 {
+		src.Force, src.ForceBelow = tree.ForcePaths(force)
+	}
+	c := &capture{tx: tx, cache: cache, forced: len(force) > 0, git: r.git}
+	if c.res, err = tree.Snapshot(ctx, src); err == nil {
+		c.note, err = e.putNote(c)
+	}
+	if err != nil {
+		tx.Discard()
+		return nil, fmt.Errorf("engine: capture %s: %w", e.project.Root, err)
+	}
+	return c, nil
+}
+
+func (e *Engine) putNote(c *capture) (objstore.ID, error) {
+	raw, err := c.res.Note()
+	if err != nil || raw == nil {
+		return objstore.ID{}, err
+	}
+	return c.tx.Put(objstore.Note, raw, e.lastNote())
+}
+
+// lastNote is the note of the current checkpoint: the base of the next one.
+func (e *Engine) lastNote() objstore.ID {
+	cp, err := e.current()
+	if err != nil || cp == nil {
+		return objstore.ID{}
+	}
+	return cp.Note
+}
+
+// flushCache adds the stat cache to the capture's transaction; it goes in with the commit. A cache of a million files
+// is more than one batch takes: the rest is written with later captures.
+func (c *capture) flushCache() error {
+	if c.forced {
+		return nil // it knows paths that the next capture must not know
+	}
+	return c.cache.Flush(c.tx.Batch())
+}
+
+// rules reads the user's repository, the exclude files and the configuration.
+func (e *Engine) rules() (*rules, error) {
+	r := &rules{secret: ignore.Secrets(e.config.secretPatterns())}
+	base := []ignore.File{{Path: ignore.BuiltinPath, Data: []byte(strings.Join(e.config.exclusions(), "\n") + "\n")}}
+	opt := ignore.Options{}
+	repo, err := gitinfo.Open(e.project.Root)
+	switch {
+	case errors.Is(err, gitinfo.ErrNoRepo):
+	case err != nil:
+		return nil, err
+	default:
+		files, fold, err := repo.Excludes()
+		if err != nil {
+			return nil, err
+		}
+		opt.FoldCase = fold
+		for _, f := range files {
+			base = append(base, ignore.File{Path: f.Path, Data: f.Data})
+		}
+		tracked, err := repo.Tracked()
+		if err != nil {
+			return nil, err
+		}
+		r.tracked = tracked
+		head, err := repo.Head()
+		if err != nil {
+			return nil, err
+		}
+		r.git = GitHead{Commit: head.Commit, Branch: head.Branch}
+	}
+	r.dir = ignore.New(opt, base...)
+	r.key, err = e.secretKey()
+	return r, err
+}
+
+// secretKey returns the key of secret-file hashes, made on first use. It never leaves the store, so a hash tells
+// that a file changed and nothing about what is in it.
+func (e *Engine) secretKey() (key [32]byte, err error) {
+	name := []byte{kv.PrefixSecret}
+	err = e.db.View(name, func(v []byte) error {
+		if copy(key[:], v) != len(key) {
+			return fmt.Errorf("engine: secret key: %w", kv.ErrCorrupt)
+		}
+		return nil
+	})
+	if !errors.Is(err, kv.ErrNotFound) {
+		return key, err
+	}
+	_, _ = rand.Read(key[:]) // never fails: crypto/rand
+	b := e.db.NewBatch()
+	if err := b.Set(name, key[:]); err != nil {
+		return key, err
+	}
+	return key, b.Commit(context.Background(), kv.Durable)
+}

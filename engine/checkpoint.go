@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"rewind/internal/record"
+	"rewind/objstore"
+)
+
+// Checkpoint is a state of the project, and how it came about. It is immutable; its id is the hash of its record.
+type Checkpoint struct {
+	ID      objstore.ID // not part of the record
+	Seq     uint64      // the operation that made it: the order of checkpoints
+	Time    time.Time   // millisecond precision; for people, never for order
+	Session string
+	Tree    objstore.ID
+	Note    objstore.ID   // what the snapshot skipped or flagged; zero: nothing
+	Parents []objstore.ID // the first is the step before it
+	Cause   Cause
+	Git     GitHead
+	Counts  Counts
+}
+
+// Cause is why a checkpoint was taken.
+type Cause struct {
+	Event   string // init, save, undo (the unsaved state before one), safety
+	Message string // what a person or an agent wrote; untrusted text
+}
+
+// The events that cause checkpoints.
+const (
+	EventInit   = "init"
+	EventSave   = "save"
+	EventUndo   = "undo"
+	EventSafety = "safety"
+)
+
+// GitHead is where the user's own repository stood; empty without one. Recorded, never restored.
+type GitHead struct {
+	Commit string // hex
+	Branch string // empty when detached
+}
+
+// Counts sizes a checkpoint.
+type Counts struct {
+	Files    int   // files and symlinks in the tree
+	Bytes    int64 // their content
+	Skipped  int   // entries of the note
+	Added    int   // against the first parent
+	Modified int
+	Deleted  int
+}
+
+// Field tags of the checkpoint record, DESIGN.md 5.6.
+const (
+	tagSeq = iota + 1
+	tagTime
+	tagSession
+	tagTree
+	tagNote
+	tagParents
+	tagEvent
+	tagMessage
+	tagCommit
+	tagBranch
+	tagFiles
+	tagBytes
+	tagSkipped
+	tagAdded
+	tagModified
+	tagDeleted
+)
+
+func idBytes(id objstore.ID) []byte {
+	if id.IsZero() {
+		return nil
+	}
+	return id[:]
+}
+
+func (c *Checkpoint) encode() []byte {
+	var e record.Encoder
+	e.Uint(tagSeq, c.Seq)
+	e.Uint(tagTime, uint64(c.Time.UnixMilli()))
+	e.String(tagSession, c.Session)
+	e.Bytes(tagTree, idBytes(c.Tree))
+	e.Bytes(tagNote, idBytes(c.Note))
+	e.List(tagParents, len(c.Parents), func(i int) []byte { return c.Parents[i][:] })
+	e.String(tagEvent, c.Cause.Event)
+	e.String(tagMessage, c.Cause.Message)
+	e.String(tagCommit, c.Git.Commit)
+	e.String(tagBranch, c.Git.Branch)
+	e.Uint(tagFiles, uint64(c.Counts.Files))
+	e.Uint(tagBytes, uint64(c.Counts.Bytes))
+	e.Uint(tagSkipped, uint64(c.Counts.Skipped))
+	e.Uint(tagAdded, uint64(c.Counts.Added))
+	e.Uint(tagModified, uint64(c.Counts.Modified))
+	e.Uint(tagDeleted, uint64(c.Counts.Deleted))
+	return e.Encoded()
+}
+
+func decodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
+	c := &Checkpoint{ID: id}
+	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
+		switch tag {
+		case tagSeq:
+			c.Seq, err = f.Uint()
+		case tagTime:
+			var ms int64
+			err = decodeCount(f, &ms)
+			c.Time = time.UnixMilli(ms)
+		case tagSession:
+			c.Session = string(f)
+		case tagTree:
+			err = decodeID(f, &c.Tree)
+		case tagNote:
+			err = decodeID(f, &c.Note)
+		case tagParents:
+			err = f.List(func(v record.Field) error {
+				var p objstore.ID
+				err := decodeID(v, &p)
+				c.Parents = append(c.Parents, p)
+				return err
+			})
+		case tagEvent:
+			c.Cause.Event = string(f)
+		case tagMessage:
+			c.Cause.Message = string(f)
+		case tagCommit:
+			c.Git.Commit = string(f)
+		case tagBranch:
+			c.Git.Branch = string(f)
+		case tagFiles:
+			err = decodeCount(f, &c.Counts.Files)
+		case tagBytes:
+			err = decodeCount(f, &c.Counts.Bytes)
+		case tagSkipped:
+			err = decodeCount(f, &c.Counts.Skipped)
+		case tagAdded:
+			err = decodeCount(f, &c.Counts.Added)
+		case tagModified:
+			err = decodeCount(f, &c.Counts.Modified)
+		case tagDeleted:
+			err = decodeCount(f, &c.Counts.Deleted)
+		default:
+			return record.Unknown(tag)
+		}
+		return err
+	})
+	if err == nil && (c.Tree.IsZero() || c.Seq == 0 || c.Time.IsZero()) {
+		err = fmt.Errorf("%w: checkpoint without tree, sequence or time", record.ErrFormat)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: checkpoint %s: %w", id.Short(), err)
+	}
+	return c, nil
+}
+
+// decodeID reads an id that is not zero: a zero id is an absent field.
+func decodeID(f record.Field, id *objstore.ID) error {
+	if err := f.Fixed(id[:]); err != nil {
+		return err
+	}
+	if id.IsZero() {
+		return fmt.Errorf("%w: zero id", record.ErrFormat)
+	}
+	return nil
+}
+
+// decodeCount reads a count or size; 2^53 keeps every one of them exact in JSON.
+func decodeCount[T int | int64](f record.Field, n *T) error {
+	v, err := f.Uint()
+	if err == nil && v > 1<<53 {
+		err = fmt.Errorf("%w: count %d", record.ErrFormat, v)
+	}
+	*n = T(v)
+	return err
+}

@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"rewind/tree/ignore"
+)
+
+// Setting is one key of the configuration.
+type Setting struct {
+	Key   string
+	Help  string
+	Value any    // bool, int64 (bytes) or []string
+	From  string // default, global or project
+}
+
+// Config is the effective configuration: project over global over default.
+type Config struct{ settings []Setting }
+
+func defaults() []Setting {
+	return []Setting{
+		{Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)", Value: ignore.Globs(ignore.Exclusions())},
+		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30)},
+		{Key: "secrets.patterns", Help: "files whose content is not stored, only a keyed hash", Value: ignore.Globs(ignore.SecretPatterns())},
+		{Key: "secrets.store", Help: "store the content of secret files too", Value: false},
+	}
+}
+
+func (c Config) get(key string) any {
+	for _, s := range c.settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	panic("engine: no setting " + key)
+}
+
+func (c Config) sizeLimit() int64         { return c.get("limits.file_size").(int64) }
+func (c Config) storeSecrets() bool       { return c.get("secrets.store").(bool) }
+func (c Config) secretPatterns() []string { return c.get("secrets.patterns").([]string) }
+func (c Config) exclusions() []string     { return c.get("exclude.defaults").([]string) }
+
+// Settings lists every setting by key.
+func (c Config) Settings() []Setting { return slices.Clone(c.settings) }
+
+// LoadConfig reads the configuration that holds for the project at root; "" reads the global one alone.
+func LoadConfig(home Home, root string) (Config, error) { return loadConfig(home, root) }
+
+func loadConfig(home Home, root string) (Config, error) {
+	c := Config{settings: defaults()}
+	files := []struct{ path, from string }{{home.configFile(), "global"}}
+	if root != "" {
+		files = append(files, struct{ path, from string }{filepath.Join(marker(root), configName), "project"})
+	}
+	for _, f := range files {
+		m, err := readConfigFile(f.path)
+		if err != nil {
+			return c, err
+		}
+		for i := range c.settings {
+			raw, ok := lookupKey(m, c.settings[i].Key)
+			if !ok {
+				continue
+			}
+			v, err := parseJSON(c.settings[i], raw)
+			if err != nil {
+				return c, fmt.Errorf("engine: config %s: %w", f.path, err)
+			}
+			c.settings[i].Value, c.settings[i].From = v, f.from
+		}
+	}
+	for i := range c.settings {
+		if c.settings[i].From == "" {
+			c.settings[i].From = "default"
+		}
+	}
+	return c, nil
+}
+
+func readConfigFile(path string) (map[string]any, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]any{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	m := map[string]any{}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, fmt.Errorf("engine: config %s: %w: %w", path, ErrConfig, err)
+	}
+	return m, nil
+}
+
+// lookupKey finds a.b.c in nested objects.
+func lookupKey(m map[string]any, key string) (any, bool) {
+	head, rest, nested := strings.Cut(key, ".")
+	v, ok := m[head]
+	if !ok || !nested {
+		return v, ok
+	}
+	sub, ok := v.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	return lookupKey(sub, rest)
+}
+
+func setKey(m map[string]any, key string, v any) {
+	head, rest, nested := strings.Cut(key, ".")
+	if !nested {
+		m[head] = v
+		return
+	}
+	sub, ok := m[head].(map[string]any)
+	if !ok {
+		sub = map[string]any{}
+		m[head] = sub
+	}
+	setKey(sub, rest, v)
+}
+
+// parseJSON checks a value from a file against the kind of the setting's default.
+func parseJSON(s Setting, raw any) (any, error) {
+	bad := func(want string) error {
+		return fmt.Errorf("%w: %s: want %s", ErrConfig, s.Key, want)
+	}
+	switch s.Value.(type) {
+	case bool:
+		if v, ok := raw.(bool); ok {
+			return v, nil
+		}
+		return nil, bad("true or false")
+	case int64:
+		switch v := raw.(type) {
+		case float64:
+			if v >= 0 && v < 1<<53 && v == float64(int64(v)) {
+				return int64(v), nil
+			}
+		case string:
+			return parseSize(s, v)
+		}
+		return nil, bad(`a size such as "1GiB" or a number of bytes`)
+	default:
+		list, ok := raw.([]any)
+		if !ok {
+			return nil, bad("a list of patterns")
+		}
+		out := make([]string, 0, len(list))
+		for _, v := range list {
+			p, ok := v.(string)
+			if !ok {
+				return nil, bad("a list of patterns")
+			}
+			out = append(out, p)
+		}
+		return out, nil
+	}
+}
+
+func parseSize(s Setting, v string) (any, error) {
+	n, err := humanize.ParseBytes(v)
+	if err != nil || n > 1<<53 {
+		return nil, fmt.Errorf("%w: %s: %q is not a size such as 1GiB", ErrConfig, s.Key, v)
+	}
+	return int64(n), nil
+}
+
+// parseArgs reads what a person typed.
+func parseArgs(s Setting, args []string) (any, error) {
+	switch s.Value.(type) {
+	case []string:
+		return args, nil
+	case bool:
+		if len(args) == 1 {
+			if v, err := strconv.ParseBool(args[0]); err == nil {
+				return v, nil
+			}
+		}
+		return nil, fmt.Errorf("%w: %s: want true or false", ErrConfig, s.Key)
+	default:
+		if len(args) != 1 {
+			return nil, fmt.Errorf("%w: %s: want one size", ErrConfig, s.Key)
+		}
+		return parseSize(s, args[0])
+	}
+}
+
+// SetConfig writes one setting, into the project's file or, with root "", the global one. Keys it does not know stay
+// in the file untouched.
+func SetConfig(home Home, root, key string, values []string) error {
+	all := defaults()
+	i := slices.IndexFunc(all, func(s Setting) bool { return s.Key == key })
+	if i < 0 {
+		return fmt.Errorf("engine: config: %w: no setting %q", ErrConfig, key)
+	}
+	v, err := parseArgs(all[i], values)
+	if err != nil {
+		return fmt.Errorf("engine: config: %w", err)
+	}
+	path := home.configFile()
+	if root != "" {
+		path = filepath.Join(marker(root), configName)
+	} else if err := os.MkdirAll(home.Dir, 0o700); err != nil {
+		return fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	m, err := readConfigFile(path)
+	if err != nil {
+		return err
+	}
+	setKey(m, key, v)
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	return writeFile(path, append(b, '\n'))
+}

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+
+	"rewind/internal/textdiff"
+	"rewind/objstore"
+	"rewind/tree"
+	"rewind/tree/ignore"
+)
+
+// DiffOptions select what is compared. From "" is the current checkpoint, To "" the worktree as it is now.
+type DiffOptions struct {
+	From, To string
+	Paths    []string
+	Context  int  // unchanged lines around a change
+	NoText   bool // only which paths differ
+	Progress Progress
+}
+
+// FileDiff is how one path differs.
+type FileDiff struct {
+	tree.Change
+	RenamedFrom string // the content is exactly that of this removed path
+	Secret      bool   // on the secret list: the text is not shown
+	Text        textdiff.Result
+}
+
+// DiffSides names what Diff compared; To is nil for the worktree.
+type DiffSides struct{ From, To *Listed }
+
+// Diff compares two states and calls fn for each path that differs, in the order of a walk.
+func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) error) (sides DiffSides, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	only, err := newPathSet(o.Paths)
+	if err != nil {
+		return sides, err
+	}
+	if o.From == "" {
+		o.From = "@"
+	}
+	from, err := e.listedByName(o.From)
+	if err != nil {
+		return sides, err
+	}
+	sides.From = from
+	var get objstore.Getter = e.objs
+	var to objstore.ID
+	if o.To != "" {
+		if sides.To, err = e.listedByName(o.To); err != nil {
+			return sides, err
+		}
+		to = sides.To.Tree
+	} else {
+		c, err := e.look(ctx, from.Tree, o.Progress)
+		if err != nil {
+			return sides, err
+		}
+		defer c.tx.Discard()
+		get, to = c.tx, c.res.Root
+	}
+	return sides, e.diff(get, from.Tree, to, only, o, fn)
+}
+
+func (e *Engine) listedByName(name string) (*Listed, error) {
+	cp, err := e.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := e.Listing(cp)
+	return &l, err
+}
+
+func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only pathSet, o DiffOptions, fn func(FileDiff) error) error {
+	var changes []tree.Change
+	err := tree.Diff(get, from, to, func(ch tree.Change) error {
+		if only.has(ch.Path) && (isFile(ch.Old) || isFile(ch.New) || ch.Old != nil && ch.New != nil) {
+			changes = append(changes, ch)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	renames, rest := tree.Renames(changes)
+	secret := ignore.Secrets(e.config.secretPatterns())
+	for _, r := range renames {
+		d := FileDiff{Change: tree.Change{Path: r.To.Path, Old: r.From.Old, New: r.To.New}, RenamedFrom: r.From.Path}
+		if err := fn(d); err != nil {
+			return err
+		}
+	}
+	for _, ch := range rest {
+		d := FileDiff{Change: ch, Secret: secret(ch.Path)}
+		if !o.NoText && !d.Secret {
+			if d.Text, err = textOf(get, ch, o.Context); err != nil {
+				return err
+			}
+		}
+		if err := fn(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func textOf(get objstore.Getter, ch tree.Change, context int) (textdiff.Result, error) {
+	var sides [2][]byte
+	for i, ent := range []*tree.Entry{ch.Old, ch.New} {
+		if !isFile(ent) {
+			continue
+		}
+		if ent.Size > textdiff.MaxBytes {
+			return textdiff.Result{Kind: textdiff.TooLarge}, nil
+		}
+		var err error
+		if sides[i], err = get.Get(objstore.Blob, ent.ID); err != nil {
+			return textdiff.Result{}, err
+		}
+	}
+	return textdiff.Diff(sides[0], sides[1], context), nil
+}

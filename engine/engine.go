@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rewind/internal/kv"
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Options open an engine; the zero value is the default.
+type Options struct {
+	LockWait time.Duration    // how long to wait for another process that has the store open
+	Now      func() time.Time // the clock, for people only
+	KV       kv.Options       // for tests: file system, fatal handler
+	Worktree func(worktreefs.Dir) worktreefs.Dir
+}
+
+func (o Options) kv() kv.Options {
+	k := o.KV
+	k.LockWait = o.LockWait
+	return k
+}
+
+// Engine is an open project.
+type Engine struct {
+	home    Home
+	project Project
+	config  Config
+	db      *kv.DB
+	objs    *objstore.Store
+	refs    *refs.Refs
+	now     func() time.Time
+	wrap    func(worktreefs.Dir) worktreefs.Dir
+	mu      sync.Mutex // held by every change
+}
+
+// Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,
+// kv.ErrBusy, kv.ErrNewerFormat, kv.ErrForeign, kv.ErrCorrupt.
+func Open(ctx context.Context, home Home, dir string, o Options) (*Engine, error) {
+	p, err := find(ctx, home, dir, o.LockWait)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := loadConfig(home, p.Root)
+	if err != nil {
+		return nil, err
+	}
+	db, err := kv.Open(ctx, p.Store, o.kv())
+	if err != nil {
+		return nil, fmt.Errorf("engine: open project %s: %w", p.Root, err)
+	}
+	e := &Engine{home: home, project: *p, config: cfg, db: db, objs: objstore.New(db), refs: refs.New(db), now: o.Now, wrap: o.Worktree}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if err := e.recordNotices(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return e, nil
+}
+
+// Close releases the store.
+func (e *Engine) Close() error { return e.db.Close() }
+
+// Project is the project that is open.
+func (e *Engine) Project() Project { return e.project }
+
+// recordNotices writes a move or copy into the log, so that it can be seen later what happened when.
+func (e *Engine) recordNotices(ctx context.Context) error {
+	for _, n := range e.project.Notices {
+		kind := refs.KindMove
+		if e.project.copied {
+			kind = refs.KindCopy
+		}
+		_, err := e.refs.Commit(ctx, e.objs.Begin(), kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) {
+			return refs.Operation{Time: e.now().UnixMilli(), Kind: kind, Message: n}, nil, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// root opens the working tree.
+func (e *Engine) root() (worktreefs.Dir, error) {
+	d, err := worktreefs.OpenRoot(e.project.Root)
+	if err != nil {
+		return nil, fmt.Errorf("engine: open worktree %s: %w", e.project.Root, err)
+	}
+	if e.wrap != nil {
+		d = e.wrap(d)
+	}
+	return d, nil
+}

@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"rewind/internal/kv"
+	"rewind/internal/record"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// journal is an unfinished restore: all that is needed to finish it or to take it back. It is written in the same
+// durable batch as the safety checkpoint, before the first change, and deleted in the batch that records the end.
+type journal struct {
+	Kind   refs.Kind
+	Target objstore.ID
+	Safety objstore.ID
+	Paths  []string
+	Exact  bool
+	Undoes uint64
+	Before objstore.ID // the cursor before
+	After  objstore.ID // the cursor after
+	Stage  string      // name in the stage directory
+	Kept   int
+	Steps  []tree.Step
+}
+
+var journalKey = []byte{kv.PrefixJournal}
+
+// Field tags of the journal, DESIGN.md 5.10.
+const (
+	tagJKind = iota + 1
+	tagJTarget
+	tagJSafety
+	tagJPaths
+	tagJExact
+	tagJUndoes
+	tagJBefore
+	tagJAfter
+	tagJStage
+	tagJKept
+	tagJSteps
+)
+
+// Field tags of a step, and of an entry in it.
+const (
+	tagStepPath = iota + 1
+	tagStepFrom
+	tagStepTo
+)
+
+const (
+	tagEntryType = iota + 1
+	tagEntryPerm
+	tagEntryID
+	tagEntrySize
+)
+
+func (j *journal) encode() []byte {
+	var e record.Encoder
+	e.Bytes(tagJKind, []byte{byte(j.Kind)})
+	e.Bytes(tagJTarget, idBytes(j.Target))
+	e.Bytes(tagJSafety, idBytes(j.Safety))
+	e.List(tagJPaths, len(j.Paths), func(i int) []byte { return []byte(j.Paths[i]) })
+	e.Bool(tagJExact, j.Exact)
+	e.Uint(tagJUndoes, j.Undoes)
+	e.Bytes(tagJBefore, idBytes(j.Before))
+	e.Bytes(tagJAfter, idBytes(j.After))
+	e.String(tagJStage, j.Stage)
+	e.Uint(tagJKept, uint64(j.Kept))
+	e.List(tagJSteps, len(j.Steps), func(i int) []byte {
+		var s record.Encoder
+		s.String(tagStepPath, j.Steps[i].Path)
+		s.Bytes(tagStepFrom, encodeEntry(j.Steps[i].From))
+		s.Bytes(tagStepTo, encodeEntry(j.Steps[i].To))
+		return s.Encoded()
+	})
+	return e.Encoded()
+}
+
+func encodeEntry(ent *tree.Entry) []byte {
+	if ent == nil {
+		return nil
+	}
+	var e record.Encoder
+	e.Bytes(tagEntryType, []byte{ent.Type})
+	e.Uint(tagEntryPerm, uint64(ent.Perm))
+	e.Bytes(tagEntryID, idBytes(ent.ID))
+	e.Uint(tagEntrySize, uint64(ent.Size))
+	return e.Encoded()
+}
+
+func decodeJournal(raw []byte) (*journal, error) {
+	j := &journal{}
+	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
+		switch tag {
+		case tagJKind:
+			if len(f) != 1 || !refs.Kind(f[0]).IsRestore() {
+				return fmt.Errorf("%w: kind %q", record.ErrFormat, []byte(f))
+			}
+			j.Kind = refs.Kind(f[0])
+		case tagJTarget:
+			err = decodeID(f, &j.Target)
+		case tagJSafety:
+			err = decodeID(f, &j.Safety)
+		case tagJPaths:
+			err = f.List(func(v record.Field) error {
+				j.Paths = append(j.Paths, string(v))
+				return nil
+			})
+		case tagJExact:
+			j.Exact, err = f.Bool()
+		case tagJUndoes:
+			j.Undoes, err = f.Uint()
+		case tagJBefore:
+			err = decodeID(f, &j.Before)
+		case tagJAfter:
+			err = decodeID(f, &j.After)
+		case tagJStage:
+			j.Stage = string(f)
+		case tagJKept:
+			err = decodeCount(f, &j.Kept)
+		case tagJSteps:
+			err = f.List(func(v record.Field) error {
+				s, err := decodeStep(v)
+				j.Steps = append(j.Steps, s)
+				return err
+			})
+		default:
+			return record.Unknown(tag)
+		}
+		return err
+	})
+	if err == nil && (j.Kind == 0 || j.Target.IsZero() || j.Safety.IsZero() || j.Stage == "") {
+		err = fmt.Errorf("%w: incomplete", record.ErrFormat)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: journal: %w: %w", kv.ErrCorrupt, err)
+	}
+	return j, nil
+}
+
+func decodeStep(raw record.Field) (tree.Step, error) {
+	var s tree.Step
+	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
+		switch tag {
+		case tagStepPath:
+			s.Path = string(f)
+		case tagStepFrom:
+			s.From, err = decodeEntry(f)
+		case tagStepTo:
+			s.To, err = decodeEntry(f)
+		default:
+			return record.Unknown(tag)
+		}
+		return err
+	})
+	if err == nil && s.Path == "" {
+		err = fmt.Errorf("%w: step without a path", record.ErrFormat)
+	}
+	_, name := tree.Split(s.Path)
+	for _, ent := range []*tree.Entry{s.From, s.To} {
+		if ent != nil {
+			ent.Name = name
+		}
+	}
+	return s, err
+}
+
+func decodeEntry(raw record.Field) (*tree.Entry, error) {
+	ent := &tree.Entry{}
+	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
+		switch tag {
+		case tagEntryType:
+			if len(f) != 1 || (f[0] != tree.TypeFile && f[0] != tree.TypeSymlink && f[0] != tree.TypeDir) {
+				return fmt.Errorf("%w: entry type %q", record.ErrFormat, []byte(f))
+			}
+			ent.Type = f[0]
+		case tagEntryPerm:
+			var perm int
+			if err = decodeCount(f, &perm); err == nil && perm > 0o7777 {
+				err = fmt.Errorf("%w: permission bits %o", record.ErrFormat, perm)
+			}
+			ent.Perm = uint16(perm)
+		case tagEntryID:
+			err = decodeID(f, &ent.ID)
+		case tagEntrySize:
+			err = decodeCount(f, &ent.Size)
+		default:
+			return record.Unknown(tag)
+		}
+		return err
+	})
+	if err == nil && (ent.Type == 0 || ent.ID.IsZero()) {
+		err = fmt.Errorf("%w: entry without type or id", record.ErrFormat)
+	}
+	return ent, err
+}
+
+// readJournal returns the unfinished restore, or nil.
+func (e *Engine) readJournal() (*journal, error) {
+	var j *journal
+	err := e.db.View(journalKey, func(v []byte) (err error) {
+		j, err = decodeJournal(v)
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, nil
+	}
+	return j, err
+}
+
+// checkWhole refuses every change while a restore is unfinished.
+func (e *Engine) checkWhole() error {
+	j, err := e.readJournal()
+	if err == nil && j != nil {
+		err = &HalfDoneError{Target: j.Target}
+	}
+	return err
+}

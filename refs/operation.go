@@ -1,0 +1,253 @@
+package refs
+
+import (
+	"fmt"
+
+	"rewind/internal/record"
+	"rewind/objstore"
+)
+
+// Kind says what an operation did. Values are stored: never renumber, never reuse.
+type Kind byte
+
+// The kinds of operations.
+const (
+	KindInit        Kind = 'i' // the project was set up
+	KindCheckpoint  Kind = 'c' // a step was added to a session's branch
+	KindSafety      Kind = 'y' // the state before a restore was kept
+	KindCheckout    Kind = 'o' // the worktree was set to a checkpoint
+	KindUndo        Kind = 'u' // the worktree went back along the steps
+	KindRedo        Kind = 'r' // and forward again
+	KindUndoRestore Kind = 'U' // a restore was reverted
+	KindAbort       Kind = 'a' // an unfinished restore was taken back
+	KindTag         Kind = 't' // a tag was set or deleted
+	KindMove        Kind = 'm' // the project was found at another path
+	KindCopy        Kind = 'p' // the store began as a copy of another
+)
+
+var kindWords = map[Kind]string{
+	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
+	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
+}
+
+// String is the kind's word, the same in CLI and API.
+func (k Kind) String() string {
+	if w, ok := kindWords[k]; ok {
+		return w
+	}
+	return fmt.Sprintf("kind %q", byte(k))
+}
+
+// IsRestore reports whether operations of this kind write the worktree and can be reverted.
+func (k Kind) IsRestore() bool {
+	switch k {
+	case KindCheckout, KindUndo, KindRedo, KindUndoRestore:
+		return true
+	}
+	return false
+}
+
+// Operation is one entry of the log.
+type Operation struct {
+	Seq        uint64 // its place in the log, from 1; the key, not part of the value
+	Time       int64  // unix milliseconds; for people, never for order
+	Kind       Kind
+	Session    string
+	Checkpoint objstore.ID // the checkpoint it made (checkpoint, safety)
+	Changes    []Change    // refs it moved, except the branch and cursor that a checkpoint moves from its first parent to itself
+	Restore    *Restore    // of a restore or abort
+	Message    string      // a tag's name, a path, ...; untrusted text
+}
+
+// Change is one moved ref; a zero id stands for "absent".
+type Change struct {
+	Name     Name
+	Old, New objstore.ID
+}
+
+// Restore is what a restore did.
+type Restore struct {
+	Target  objstore.ID // the checkpoint whose tree was laid out
+	Safety  objstore.ID // the state before
+	Paths   []string    // limited to these paths; empty: the whole tree
+	Exact   bool
+	Undoes  uint64 // of an undo-restore: the operation it reverts
+	Changed int    // paths that were changed
+	Kept    int    // paths that were kept although the target differs
+}
+
+// Field tags of the operation record, DESIGN.md 5.8.
+const (
+	tagTime = iota + 1
+	tagKind
+	tagSession
+	tagCheckpoint
+	tagChanges
+	tagRestore
+	tagMessage
+)
+
+const (
+	tagTarget = iota + 1
+	tagSafety
+	tagPaths
+	tagExact
+	tagUndoes
+	tagChanged
+	tagKept
+)
+
+const (
+	tagChangeName = iota + 1
+	tagChangeOld
+	tagChangeNew
+)
+
+func idBytes(id objstore.ID) []byte {
+	if id.IsZero() {
+		return nil
+	}
+	return id[:]
+}
+
+// Encode gives the operation's value.
+func (o *Operation) Encode() []byte {
+	var e record.Encoder
+	e.Uint(tagTime, uint64(o.Time))
+	e.Bytes(tagKind, []byte{byte(o.Kind)})
+	e.String(tagSession, o.Session)
+	e.Bytes(tagCheckpoint, idBytes(o.Checkpoint))
+	e.List(tagChanges, len(o.Changes), func(i int) []byte {
+		var c record.Encoder
+		c.String(tagChangeName, string(o.Changes[i].Name))
+		c.Bytes(tagChangeOld, idBytes(o.Changes[i].Old))
+		c.Bytes(tagChangeNew, idBytes(o.Changes[i].New))
+		return c.Encoded()
+	})
+	if r := o.Restore; r != nil {
+		var c record.Encoder
+		c.Bytes(tagTarget, idBytes(r.Target))
+		c.Bytes(tagSafety, idBytes(r.Safety))
+		c.List(tagPaths, len(r.Paths), func(i int) []byte { return []byte(r.Paths[i]) })
+		c.Bool(tagExact, r.Exact)
+		c.Uint(tagUndoes, r.Undoes)
+		c.Uint(tagChanged, uint64(r.Changed))
+		c.Uint(tagKept, uint64(r.Kept))
+		e.Bytes(tagRestore, c.Encoded())
+	}
+	e.String(tagMessage, o.Message)
+	return e.Encoded()
+}
+
+// DecodeOperation reads the value of operation seq.
+func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
+	o := &Operation{Seq: seq}
+	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
+		switch tag {
+		case tagTime:
+			var v uint64
+			v, err = f.Uint()
+			o.Time = int64(v)
+			if o.Time < 0 {
+				return fmt.Errorf("%w: time", record.ErrFormat)
+			}
+		case tagKind:
+			if len(f) != 1 || kindWords[Kind(f[0])] == "" {
+				return fmt.Errorf("%w: operation kind %q", record.ErrFormat, []byte(f))
+			}
+			o.Kind = Kind(f[0])
+		case tagSession:
+			o.Session = string(f)
+		case tagCheckpoint:
+			err = decodeID(f, &o.Checkpoint)
+		case tagChanges:
+			err = f.List(func(v record.Field) error {
+				c, err := decodeChange(v)
+				o.Changes = append(o.Changes, c)
+				return err
+			})
+		case tagRestore:
+			o.Restore, err = decodeRestore(f)
+		case tagMessage:
+			o.Message = string(f)
+		default:
+			return record.Unknown(tag)
+		}
+		return err
+	})
+	if err == nil && o.Kind == 0 {
+		err = fmt.Errorf("%w: no operation kind", record.ErrFormat)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("refs: operation %d: %w: %w", seq, ErrCorrupt, err)
+	}
+	return o, nil
+}
+
+// decodeID reads an id that is not zero: a zero id is an absent field.
+func decodeID(f record.Field, id *objstore.ID) error {
+	if err := f.Fixed(id[:]); err != nil {
+		return err
+	}
+	if id.IsZero() {
+		return fmt.Errorf("%w: zero id", record.ErrFormat)
+	}
+	return nil
+}
+
+func decodeChange(raw record.Field) (Change, error) {
+	var c Change
+	err := record.Decode(raw, func(tag uint64, f record.Field) error {
+		switch tag {
+		case tagChangeName:
+			c.Name = Name(f)
+			return c.Name.Check()
+		case tagChangeOld:
+			return decodeID(f, &c.Old)
+		case tagChangeNew:
+			return decodeID(f, &c.New)
+		}
+		return record.Unknown(tag)
+	})
+	if err == nil && c.Name == "" {
+		err = fmt.Errorf("%w: change without a name", record.ErrFormat)
+	}
+	return c, err
+}
+
+func decodeRestore(raw record.Field) (*Restore, error) {
+	r := &Restore{}
+	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
+		switch tag {
+		case tagTarget:
+			err = decodeID(f, &r.Target)
+		case tagSafety:
+			err = decodeID(f, &r.Safety)
+		case tagPaths:
+			err = f.List(func(v record.Field) error {
+				r.Paths = append(r.Paths, string(v))
+				return nil
+			})
+		case tagExact:
+			r.Exact, err = f.Bool()
+		case tagUndoes:
+			r.Undoes, err = f.Uint()
+		case tagChanged:
+			r.Changed, err = smallInt(f)
+		case tagKept:
+			r.Kept, err = smallInt(f)
+		default:
+			return record.Unknown(tag)
+		}
+		return err
+	})
+	return r, err
+}
+
+func smallInt(f record.Field) (int, error) {
+	v, err := f.Uint()
+	if err == nil && v > 1<<40 {
+		err = fmt.Errorf("%w: count %d", record.ErrFormat, v)
+	}
+	return int(v), err
+}

@@ -1,0 +1,169 @@
+package refs
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"rewind/internal/kv"
+	"rewind/objstore"
+)
+
+// Refs are the names and the operation log of one store. Safe for concurrent use.
+type Refs struct {
+	db *kv.DB
+	mu sync.Mutex // held from compare to set
+}
+
+// New returns the refs of a store.
+func New(db *kv.DB) *Refs { return &Refs{db: db} }
+
+// Ref is where a name points, and the operation that moved it there.
+type Ref struct {
+	Name Name
+	ID   objstore.ID
+	Seq  uint64
+}
+
+func key(n Name) []byte { return append([]byte{kv.PrefixRef}, n...) }
+
+func encodeRef(id objstore.ID, seq uint64) []byte {
+	return binary.AppendUvarint(append([]byte(nil), id[:]...), seq)
+}
+
+// decodeRef reads a ref's value: id(32) || sequence (minimal uvarint, >= 1).
+func decodeRef(n Name, raw []byte) (Ref, error) {
+	r := Ref{Name: n}
+	if len(raw) > len(r.ID) {
+		copy(r.ID[:], raw)
+		tail := raw[len(r.ID):]
+		seq, k := binary.Uvarint(tail)
+		if k == len(tail) && (k == 1 || tail[k-1] != 0) && seq > 0 && !r.ID.IsZero() {
+			r.Seq = seq
+			return r, nil
+		}
+	}
+	return Ref{}, fmt.Errorf("refs: ref %s: %w", n, ErrCorrupt)
+}
+
+// Get returns the ref of that name, or ErrNotFound.
+func (r *Refs) Get(n Name) (Ref, error) {
+	var ref Ref
+	err := r.db.View(key(n), func(v []byte) (err error) {
+		ref, err = decodeRef(n, v)
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return Ref{}, fmt.Errorf("refs: get %s: %w", n, ErrNotFound)
+	}
+	return ref, err
+}
+
+// ID is Get for callers to whom an absent name is a zero id.
+func (r *Refs) ID(n Name) (objstore.ID, error) {
+	ref, err := r.Get(n)
+	if errors.Is(err, ErrNotFound) {
+		return objstore.ID{}, nil
+	}
+	return ref.ID, err
+}
+
+// List returns the refs whose names begin with prefix, by name.
+func (r *Refs) List(prefix string) ([]Ref, error) {
+	var refs []Ref
+	err := r.db.Scan(kv.Range{Prefix: key(Name(prefix))}, func(k, v []byte) error {
+		ref, err := decodeRef(Name(k[1:]), v)
+		refs = append(refs, ref)
+		return err
+	})
+	return refs, err
+}
+
+// Tx is what an operation is committed with: objects already put, and room for more keys.
+type Tx interface {
+	Batch() *kv.Batch
+	Commit(ctx context.Context, du kv.Durability) error
+}
+
+// Update moves a name from Old to New; a zero Old means it must be absent, a zero New deletes it.
+type Update struct {
+	Name     Name
+	Old, New objstore.ID
+}
+
+// Commit appends one operation and moves names, in one batch with whatever tx holds. prepare is called with the
+// operation's sequence, under the lock that makes compare and set one act; it may put objects into tx. When a name is
+// not at its Old, the error is a *ConflictError and nothing is written.
+func (r *Refs) Commit(ctx context.Context, tx Tx, du kv.Durability, prepare func(seq uint64) (Operation, []Update, error)) (*Operation, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seq := r.db.LastSeq() + 1
+	op, updates, err := prepare(seq)
+	if err != nil {
+		return nil, err
+	}
+	op.Seq = seq
+	b := tx.Batch()
+	for _, u := range updates {
+		if err := r.set(b, u, seq); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.Set(kv.OperationKey(seq), op.Encode()); err != nil {
+		return nil, err
+	}
+	if err := tx.Commit(ctx, du); err != nil {
+		return nil, err
+	}
+	return &op, nil
+}
+
+func (r *Refs) set(b *kv.Batch, u Update, seq uint64) error {
+	if err := u.Name.Check(); err != nil {
+		return err
+	}
+	have, err := r.ID(u.Name)
+	if err != nil {
+		return err
+	}
+	if have != u.Old {
+		return &ConflictError{Name: u.Name, Want: u.Old, Have: have}
+	}
+	if u.New.IsZero() {
+		return b.Delete(key(u.Name))
+	}
+	return b.Set(key(u.Name), encodeRef(u.New, seq))
+}
+
+// Operation returns operation seq, or ErrNotFound.
+func (r *Refs) Operation(seq uint64) (*Operation, error) {
+	var op *Operation
+	err := r.db.View(kv.OperationKey(seq), func(v []byte) (err error) {
+		op, err = DecodeOperation(seq, v)
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, fmt.Errorf("refs: operation %d: %w", seq, ErrNotFound)
+	}
+	return op, err
+}
+
+// Newest calls fn for the operations from `from` (0: the newest) down to the oldest, until fn returns kv.ErrStop.
+func (r *Refs) Newest(from uint64, fn func(*Operation) error) error {
+	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, Reverse: true}
+	if from > 0 {
+		rg.From = kv.OperationKey(from)
+	}
+	return r.db.Scan(rg, func(k, v []byte) error {
+		if len(k) != 9 {
+			return fmt.Errorf("refs: operation key %x: %w", k, ErrCorrupt)
+		}
+		op, err := DecodeOperation(binary.BigEndian.Uint64(k[1:]), v)
+		if err != nil {
+			return err
+		}
+		return fn(op)
+	})
+}

@@ -1,0 +1,189 @@
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/internal/textdiff"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+func checkpoint(l engine.Listed) api.Checkpoint {
+	c := api.Checkpoint{
+		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Session: l.Session, Event: l.Cause.Event,
+		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files, Bytes: l.Counts.Bytes,
+		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
+		Current: l.Current, Safety: l.Safety, Tags: l.Tags,
+	}
+	for _, p := range l.Parents {
+		c.Parents = append(c.Parents, p.String())
+	}
+	return c
+}
+
+// listed dresses a checkpoint; nil stays nil.
+func listed(e *engine.Engine, cp *engine.Checkpoint) (*api.Checkpoint, error) {
+	if cp == nil {
+		return nil, nil
+	}
+	l, err := e.Listing(cp)
+	if err != nil {
+		return nil, err
+	}
+	c := checkpoint(l)
+	return &c, nil
+}
+
+func head(h engine.GitHead) *api.Head {
+	if h == (engine.GitHead{}) {
+		return nil
+	}
+	return &api.Head{Commit: h.Commit, Branch: h.Branch}
+}
+
+// mode is git's notation of an entry's type and permission bits; empty for an absent one.
+func mode(e *tree.Entry) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.Type == tree.TypeSymlink:
+		return "120000"
+	case e.Type == tree.TypeDir:
+		return fmt.Sprintf("04%04o", e.Perm)
+	}
+	return fmt.Sprintf("10%04o", e.Perm)
+}
+
+func change(path string, from, to *tree.Entry) api.Change {
+	c := api.Change{Path: api.Text(path), OldMode: mode(from), NewMode: mode(to)}
+	switch {
+	case from == nil:
+		c.Status = "added"
+	case to == nil:
+		c.Status = "deleted"
+	case from.Type != to.Type:
+		c.Status = "type"
+	case from.Type == tree.TypeDir || from.ID == to.ID:
+		c.Status = "mode"
+	default:
+		c.Status = "modified"
+	}
+	if from != nil {
+		c.OldSize = from.Size
+	}
+	if to != nil {
+		c.NewSize = to.Size
+	}
+	return c
+}
+
+// changes leaves out directories that come and go with what is in them; of a rename one row is left.
+func changes(list []tree.Change) []api.Change {
+	out := []api.Change{}
+	renames, rest := tree.Renames(list)
+	for _, r := range renames {
+		c := change(r.To.Path, r.From.Old, r.To.New)
+		c.Status, c.RenamedFrom = "renamed", api.Text(r.From.Path)
+		out = append(out, c)
+	}
+	for _, ch := range rest {
+		if !isDir(ch.Old) && !isDir(ch.New) || ch.Old != nil && ch.New != nil {
+			out = append(out, change(ch.Path, ch.Old, ch.New))
+		}
+	}
+	return out
+}
+
+func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }
+
+func skips(list []tree.Skip) []api.Skip {
+	out := make([]api.Skip, 0, len(list))
+	for _, s := range list {
+		out = append(out, api.Skip{Path: api.Text(s.Path), Reason: tree.ReasonWord(s.Reason), Size: s.Size})
+	}
+	return out
+}
+
+func idText(id objstore.ID) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
+}
+
+func operation(op *refs.Operation) api.Operation {
+	o := api.Operation{
+		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(), Session: op.Session,
+		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.IsRestore(),
+	}
+	if r := op.Restore; r != nil {
+		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), api.Texts(r.Paths), r.Exact
+		o.Undoes, o.Changed, o.Kept = r.Undoes, r.Changed, r.Kept
+	}
+	return o
+}
+
+func fileDiff(d engine.FileDiff) api.FileDiff {
+	f := api.FileDiff{Change: change(d.Path, d.Old, d.New)}
+	if d.RenamedFrom != "" {
+		f.Status, f.RenamedFrom = "renamed", api.Text(d.RenamedFrom)
+	}
+	switch {
+	case d.Secret:
+		f.Note = "secret"
+	case d.Text.Kind == textdiff.Binary:
+		f.Note = "binary"
+	case d.Text.Kind == textdiff.TooLarge:
+		f.Note = "too_large"
+	}
+	f.Added, f.Removed = textdiff.Stat(d.Text.Hunks)
+	for _, h := range d.Text.Hunks {
+		f.Hunks = append(f.Hunks, hunk(h))
+	}
+	return f
+}
+
+func hunk(h textdiff.Hunk) api.Hunk {
+	out := api.Hunk{OldStart: h.OldStart, OldLines: h.OldLines, NewStart: h.NewStart, NewLines: h.NewLines}
+	for _, l := range h.Lines {
+		out.Lines = append(out.Lines, api.DiffLine{Op: string(l.Op), Text: api.Text(l.Text), NoEOL: l.NoEOL})
+	}
+	return out
+}
+
+func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.RestoreResult) (api.RestoreResponse, error) {
+	target, err := listed(e, r.Plan.Target)
+	if err != nil {
+		return api.RestoreResponse{}, err
+	}
+	out := api.RestoreResponse{
+		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed, Replaced: api.Texts(r.Plan.Replaced),
+		KeptDirs: api.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now), GitState: r.Plan.Git.State,
+		Partial: len(r.Conflicts) > 0, Notices: e.Project().Notices,
+	}
+	if out.Safety, err = listed(e, r.Safety); err != nil {
+		return out, err
+	}
+	if out.Saved, err = listed(e, r.Saved); err != nil {
+		return out, err
+	}
+	if r.Operation != nil {
+		out.Operation, out.Kind = r.Operation.Seq, r.Operation.Kind.String()
+	}
+	list := make([]tree.Change, len(r.Plan.Steps))
+	for i, s := range r.Plan.Steps {
+		list[i] = tree.Change{Path: s.Path, Old: s.From, New: s.To}
+	}
+	out.Changes = changes(list)
+	for _, k := range r.Plan.Kept {
+		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason)})
+	}
+	for _, c := range r.Conflicts {
+		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: c.Reason, SavedAs: api.Text(c.SavedAs)})
+	}
+	return out, nil
+}

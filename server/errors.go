@@ -1,0 +1,132 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"regexp"
+	"syscall"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/internal/kv"
+	"rewind/internal/record"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// rule maps errors to a word of the API and a remedy.
+type rule struct {
+	is   func(error) bool
+	word string
+	hint string
+}
+
+func is(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
+
+func as[T error](err error) bool {
+	var t T
+	return errors.As(err, &t)
+}
+
+// rules are tried in this order: what leaves the worktree unfinished first, then the most particular.
+var rules = []rule{
+	{is(engine.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
+	{is(context.Canceled), api.WordInterrupted, ""},
+	{is(engine.ErrNotHalfDone), api.WordNotFound, ""},
+	{is(engine.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},
+	{is(engine.ErrStoreGone), api.WordNoProject, "put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one"},
+	{is(engine.ErrBadRoot), api.WordUsage, "run 'rewind init' in the directory of one project"},
+	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
+	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
+	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else; set REWIND_HOME to another directory"},
+	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
+	{as[*engine.PathError], api.WordNotFound, "'rewind show <checkpoint>' and 'rewind diff --name-only' list paths; they are relative to the current directory"},
+	{is(engine.ErrNotFound), api.WordNotFound, "'rewind list --all' and 'rewind ops' show what there is"},
+	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
+	{as[*engine.UnsavedError], api.WordUnsaved, ""},
+	{is(engine.ErrUsage), api.WordUsage, ""},
+	{is(engine.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
+	{is(refs.ErrBadName), api.WordUsage, ""},
+	{isNoSpace, api.WordNoSpace, "free some space and try again; reading and restoring what is stored still work"},
+	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged; other checkpoints stay restorable"},
+	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files"},
+}
+
+func isNoSpace(err error) bool {
+	return errors.Is(err, kv.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+func isCorrupt(err error) bool {
+	return errors.Is(err, kv.ErrCorrupt) || errors.Is(err, objstore.ErrCorrupt) || errors.Is(err, refs.ErrCorrupt) ||
+		errors.Is(err, kv.ErrPoisoned) || errors.Is(err, record.ErrFormat) || errors.Is(err, objstore.ErrNotFound) || as[*tree.FormatError](err)
+}
+
+// packages begin our errors, one for each boundary that an error crossed; a person is not interested in them.
+var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|ignore): )+`)
+
+// tell makes an error one of the API.
+func tell(err error) *api.Error {
+	var told *api.Error
+	if errors.As(err, &told) {
+		return told
+	}
+	told = &api.Error{Word: api.WordFailed, Message: packages.ReplaceAllString(err.Error(), "$1")}
+	for _, r := range rules {
+		if r.is(err) {
+			told.Word, told.Hint = r.word, r.hint
+			break
+		}
+	}
+	told.Code = api.CodeOf(told.Word)
+	var many *objstore.AmbiguousError
+	if told.Word == api.WordAmbiguous && errors.As(err, &many) {
+		for _, id := range many.Candidates {
+			told.Candidates = append(told.Candidates, id.String())
+		}
+	}
+	var unsaved *engine.UnsavedError
+	if told.Word == api.WordUnsaved && errors.As(err, &unsaved) {
+		told.Message, told.Hint = unsavedText(unsaved)
+	}
+	return told
+}
+
+func unsavedText(e *engine.UnsavedError) (message, hint string) {
+	message = "the restore would overwrite files that cannot be stored; nothing was touched"
+	secret := false
+	for i, b := range e.Paths {
+		if i == 10 {
+			message += fmt.Sprintf("\n  and %d more", len(e.Paths)-i)
+			break
+		}
+		message += fmt.Sprintf("\n  %q (%s)", b.Path, tree.ReasonWord(b.Reason))
+		secret = secret || b.Reason == tree.ReasonSecret
+	}
+	hint = "move them away first, or leave them out by naming other paths"
+	if secret {
+		hint += "; 'rewind config secrets.store true' stores the content of secret files too"
+	}
+	return message, hint
+}
+
+func httpStatus(word string) int {
+	switch word {
+	case api.WordUsage:
+		return http.StatusBadRequest
+	case api.WordNoProject, api.WordNotFound:
+		return http.StatusNotFound
+	case api.WordAmbiguous, api.WordUnsaved, api.WordHalfDone:
+		return http.StatusConflict
+	case api.WordBusy:
+		return http.StatusServiceUnavailable
+	case api.WordPermission:
+		return http.StatusForbidden
+	case api.WordNoSpace:
+		return http.StatusInsufficientStorage
+	}
+	return http.StatusInternalServerError
+}

@@ -1,0 +1,335 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/internal/kv"
+	"rewind/refs"
+)
+
+func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progress) (out api.InitResponse, err error) {
+	if req.DryRun {
+		plan, err := engine.PlanInit(ctx, s.home, req.ProjectDir(), engine.Mode(req.Mode), s.o.LockWait)
+		if err != nil {
+			return out, err
+		}
+		return initResponse(plan), nil
+	}
+	e, plan, err := engine.Init(ctx, s.home, req.ProjectDir(), engine.Mode(req.Mode), s.engineOptions())
+	if err != nil {
+		return out, err
+	}
+	defer func() {
+		if cerr := e.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	out = initResponse(plan)
+	out.Notices = e.Project().Notices
+	first, err := e.FirstCheckpoint(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	out.Skips = skips(first.Skips)
+	out.Checkpoint, err = listed(e, first.Checkpoint)
+	return out, err
+}
+
+func initResponse(p *engine.InitPlan) api.InitResponse {
+	return api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists}
+}
+
+func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progress) (out api.SaveResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		r, err := e.Save(ctx, string(req.Message), p)
+		if err != nil {
+			return err
+		}
+		cp, err := listed(e, r.Checkpoint)
+		if err != nil {
+			return err
+		}
+		out = api.SaveResponse{Checkpoint: *cp, Unchanged: r.Unchanged, Skips: skips(r.Skips), Notices: e.Project().Notices}
+		return nil
+	})
+	return out, err
+}
+
+func (s *Server) list(ctx context.Context, req api.ListRequest, _ engine.Progress) (out api.ListResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		list, more, err := e.List(ctx, engine.ListOptions{All: req.All, Session: req.Session, Limit: req.Limit})
+		out = api.ListResponse{Checkpoints: []api.Checkpoint{}, More: more, Notices: e.Project().Notices}
+		for _, l := range list {
+			out.Checkpoints = append(out.Checkpoints, checkpoint(l))
+		}
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progress) (out api.ShowResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		paths, err := relative(e, req.ProjectDir(), req.Paths)
+		if err != nil {
+			return err
+		}
+		r, err := e.Show(ctx, req.Checkpoint, paths)
+		if err != nil {
+			return err
+		}
+		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes), Skips: skips(r.Skips), Notices: e.Project().Notices}
+		return nil
+	})
+	return out, err
+}
+
+func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progress) (out api.DiffResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		paths, err := relative(e, req.ProjectDir(), req.Paths)
+		if err != nil {
+			return err
+		}
+		out = api.DiffResponse{Files: []api.FileDiff{}, Notices: e.Project().Notices}
+		o := engine.DiffOptions{From: req.From, To: req.To, Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
+		sides, err := e.Diff(ctx, o, func(d engine.FileDiff) error {
+			out.Files = append(out.Files, fileDiff(d))
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		out.From = checkpoint(*sides.From)
+		if sides.To != nil {
+			to := checkpoint(*sides.To)
+			out.To = &to
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
+	out := &lines{w: w, enc: json.NewEncoder(w)}
+	var req api.CatRequest
+	if err := readRequest(r.Body, &req); err != nil {
+		out.fail(err)
+		return
+	}
+	begun := false
+	err := s.project(r.Context(), req.ProjectDir(), func(e *engine.Engine) error {
+		path := string(req.Path)
+		if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
+			var err error
+			if path, err = relativePath(e, req.ProjectDir(), path); err != nil {
+				return err
+			}
+		}
+		f, err := e.Cat(r.Context(), req.Checkpoint, path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		n, err := io.Copy(w, f)
+		begun = n > 0
+		return err
+	})
+	switch {
+	case err == nil:
+	case !begun:
+		out.fail(err)
+	default: // the status has been sent
+		b, _ := json.Marshal(tell(err))
+		w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))
+	}
+}
+
+func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine.Progress) (out api.RestoreResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		var r *engine.RestoreResult
+		var err error
+		switch {
+		case req.Continue:
+			r, err = e.Continue(ctx)
+		case req.Abort:
+			r, err = e.Abort(ctx)
+		default:
+			var paths []string
+			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
+				return err
+			}
+			r, err = e.Checkout(ctx, req.Checkpoint, engine.RestoreOptions{Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Progress: p})
+		}
+		if err != nil {
+			return err
+		}
+		out, err = restoreResponse(e, refs.KindCheckout, req.DryRun, r)
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) undo(ctx context.Context, req api.UndoRequest, p engine.Progress) (api.RestoreResponse, error) {
+	return s.along(ctx, req, p, refs.KindUndo, (*engine.Engine).Undo)
+}
+
+func (s *Server) redo(ctx context.Context, req api.UndoRequest, p engine.Progress) (api.RestoreResponse, error) {
+	return s.along(ctx, req, p, refs.KindRedo, (*engine.Engine).Redo)
+}
+
+// along moves back or forward along the steps.
+func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progress, kind refs.Kind,
+	move func(*engine.Engine, context.Context, int, engine.RestoreOptions) (*engine.RestoreResult, error),
+) (out api.RestoreResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		r, err := move(e, ctx, max(req.Steps, 1), engine.RestoreOptions{Exact: req.Exact, DryRun: req.DryRun, Progress: p})
+		if err != nil {
+			return err
+		}
+		out, err = restoreResponse(e, kind, req.DryRun, r)
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p engine.Progress) (out api.RestoreResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		r, err := e.UndoRestore(ctx, req.Operation, engine.RestoreOptions{Exact: req.Exact, DryRun: req.DryRun, Progress: p})
+		if err != nil {
+			return err
+		}
+		out, err = restoreResponse(e, refs.KindUndoRestore, req.DryRun, r)
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) ops(ctx context.Context, req api.OpsRequest, _ engine.Progress) (out api.OpsResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		list, err := e.Operations(ctx, req.Limit, req.All)
+		out = api.OpsResponse{Operations: []api.Operation{}, Notices: e.Project().Notices}
+		for i := range list {
+			out.Operations = append(out.Operations, operation(&list[i]))
+		}
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) tag(ctx context.Context, req api.TagRequest, _ engine.Progress) (out api.TagResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		out = api.TagResponse{Tag: req.Tag, Notices: e.Project().Notices}
+		if req.Delete {
+			return e.Untag(ctx, req.Tag)
+		}
+		name := req.Checkpoint
+		if name == "" {
+			name = "@"
+		}
+		cp, err := e.Tag(ctx, req.Tag, name, req.Force)
+		if err != nil {
+			return err
+		}
+		out.Checkpoint, err = listed(e, cp)
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) tags(ctx context.Context, req api.TagsRequest, _ engine.Progress) (out api.TagsResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		list, err := e.Tags(ctx)
+		out = api.TagsResponse{Tags: []api.TagResponse{}, Notices: e.Project().Notices}
+		for _, t := range list {
+			cp := checkpoint(t.Checkpoint)
+			out.Tags = append(out.Tags, api.TagResponse{Tag: t.Tag, Checkpoint: &cp})
+		}
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Progress) (out api.StatusResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		st, err := e.Status(ctx, p)
+		if err != nil {
+			return err
+		}
+		pr := st.Project
+		out = api.StatusResponse{
+			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
+			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes), Skips: skips(st.Skips), Ahead: st.Ahead, Notices: pr.Notices,
+		}
+		if st.Current != nil {
+			cp := checkpoint(*st.Current)
+			out.Current = &cp
+		}
+		if st.HalfDone != nil {
+			out.HalfDone = st.HalfDone.String()
+		}
+		if st.LastOp != nil {
+			op := operation(st.LastOp)
+			out.LastOp = &op
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (s *Server) verify(ctx context.Context, req api.VerifyRequest, p engine.Progress) (out api.VerifyResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		out = api.VerifyResponse{Faults: []api.Text{}, Notices: e.Project().Notices}
+		n, err := e.Faults(ctx, !req.Quick, p, func(f error) {
+			out.Faults = append(out.Faults, api.Text(packages.ReplaceAllString(f.Error(), "$1")))
+		})
+		out.Checked = n
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ engine.Progress) (api.ConfigResponse, error) {
+	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
+	if err != nil {
+		return api.ConfigResponse{}, err
+	}
+	c, err := engine.LoadConfig(s.home, root)
+	if err != nil {
+		return api.ConfigResponse{}, err
+	}
+	var out api.ConfigResponse
+	for _, k := range c.Settings() {
+		out.Settings = append(out.Settings, api.Setting{Key: k.Key, Value: k.Value, From: k.From, Help: k.Help})
+	}
+	return out, nil
+}
+
+func (s *Server) setConfig(ctx context.Context, req api.SetConfigRequest, p engine.Progress) (api.ConfigResponse, error) {
+	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
+	if err != nil {
+		return api.ConfigResponse{}, err
+	}
+	if err := engine.SetConfig(s.home, root, req.Key, req.Values); err != nil {
+		return api.ConfigResponse{}, err
+	}
+	return s.config(ctx, api.ConfigRequest{Project: req.Project, Global: req.Global}, p)
+}
+
+// configRoot is the project whose settings are meant; "" outside of one.
+func (s *Server) configRoot(ctx context.Context, dir string, global bool) (string, error) {
+	if global {
+		return "", nil
+	}
+	return engine.FindRoot(ctx, s.home, dir, s.o.LockWait)
+}
+
+func (s *Server) version(context.Context, api.VersionRequest, engine.Progress) (api.VersionResponse, error) {
+	return api.VersionResponse{Version: s.o.Version, API: api.APIVersion, StoreFormat: kv.FormatVersion}, nil
+}
