@@ -102,7 +102,7 @@ func create(ctx context.Context, home Home, plan *InitPlan, o Options) error {
 	} else if err := os.MkdirAll(marker(plan.Root), 0o700); err != nil {
 		return fmt.Errorf("engine: init %s: %w", plan.Root, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(plan.Store), 0o700); err != nil {
+	if err := os.MkdirAll(plan.Store, 0o700); err != nil {
 		return fmt.Errorf("engine: init %s: %w", plan.Root, err)
 	}
 	db, err := kv.Open(ctx, plan.Store, o.kv())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"sort"
 	"strings"
@@ -65,7 +66,6 @@ type planner struct {
 	target  *Checkpoint
 	base    *Checkpoint   // H: the newest step, no undo's own
 	since   []objstore.ID // trees laid out by restores since base
-	skips   []tree.Skip   // of the capture, by path
 	seen    []tree.Skip   // of base's note, by path
 	unknown map[string]bool
 	plan    *Plan
@@ -101,7 +101,7 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, target *Checkpoi
 			c.tx.Discard()
 		}
 	}()
-	hidden, err := pl.inTheWay(c)
+	hidden, err := pl.inTheWay(root, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,34 +151,66 @@ func (pl *planner) baseline() error {
 	return err
 }
 
-// inTheWay returns the paths of the target that the snapshot did not capture although something may be there: below an
-// ignored directory, over the size limit. They must be captured before they may be touched.
-func (pl *planner) inTheWay(c *capture) ([]string, error) {
-	pl.skips = c.res.Skips
+// inTheWay returns the paths of the target that the snapshot did not capture although something is there: ignored, over
+// the size limit. They must be captured before they may be touched. An uncaptured directory where the target has a file
+// stays, for what is in it is not the target's.
+func (pl *planner) inTheWay(root worktreefs.Dir, c *capture) ([]string, error) {
 	var hidden []string
 	var blocked []Blocked
 	err := tree.Diff(c.tx, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
-		if ch.New == nil || !pl.opt.paths.has(ch.Path) {
+		if ch.New == nil || ch.Old != nil || !pl.opt.paths.has(ch.Path) {
 			return nil
 		}
-		s, ok := covering(pl.skips, ch.Path)
+		s, ok := covering(c.res.Skips, ch.Path)
 		if !ok {
 			return nil
 		}
-		switch s.Reason {
-		case tree.ReasonIgnored, tree.ReasonBuiltin, tree.ReasonSize:
+		isDir, there, err := onDisk(root, ch.Path)
+		switch {
+		case err != nil:
+			return err
+		case !there || isDir && ch.New.Type == tree.TypeDir:
+		case isDir:
+			pl.keep(ch.Path, KeptHolds)
+		case s.Reason == tree.ReasonIgnored, s.Reason == tree.ReasonBuiltin, s.Reason == tree.ReasonSize:
 			hidden = append(hidden, ch.Path)
-		case tree.ReasonTorn, tree.ReasonMount:
 		default:
-			blocked = append(blocked, Blocked{s.Path, s.Reason})
+			blocked = append(blocked, Blocked{ch.Path, s.Reason})
 		}
 		return nil
 	})
 	if err == nil && len(blocked) > 0 {
-		slices.SortFunc(blocked, func(a, b Blocked) int { return cmp.Compare(a.Path, b.Path) })
-		err = &UnsavedError{Paths: slices.Compact(blocked)}
+		err = &UnsavedError{Paths: blocked}
 	}
 	return hidden, err
+}
+
+// onDisk reports what is at path. What cannot be looked at counts as a file that is there.
+func onDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
+	parent, name, err := worktreefs.OpenParent(root, path)
+	switch {
+	case errors.Is(err, worktreefs.ErrNotExist), errors.Is(err, worktreefs.ErrNotDir):
+		return false, false, nil
+	case errors.Is(err, fs.ErrPermission):
+		return false, true, nil
+	case err != nil:
+		return false, false, err
+	}
+	defer parent.Close()
+	st, err := parent.Lstat(name)
+	switch {
+	case errors.Is(err, worktreefs.ErrNotExist):
+		return false, false, nil
+	case err != nil && !errors.Is(err, fs.ErrPermission):
+		return false, false, err
+	}
+	return err == nil && st.Type == worktreefs.TypeDir, true, nil
+}
+
+// keep leaves a path as it is. Nothing can be laid below it unless it is a directory of the target too.
+func (pl *planner) keep(path string, why KeptReason) {
+	pl.kept[path] = why
+	pl.blocking[path] = true
 }
 
 // refuseSecrets refuses to replace secret files that the forced capture found, unless their content may be stored.
@@ -222,7 +254,9 @@ func (pl *planner) decide(c *capture) error {
 			}
 			return err
 		case ch.New != nil && isFile(ch.New):
-			changed[ch.Path] = true
+			laid, err := pl.laidOut(ch.Path, ch.New)
+			changed[ch.Path] = !laid
+			return err
 		}
 		return nil
 	})
@@ -235,7 +269,7 @@ func (pl *planner) decide(c *capture) error {
 			return nil
 		}
 		if ch.Old != nil && pl.unknown[ch.Path] && !pl.opt.exact {
-			pl.kept[ch.Path] = KeptNew
+			pl.keep(ch.Path, KeptNew)
 			pl.blocking[ch.Path] = ch.Old.Type != tree.TypeDir
 			return nil
 		}
@@ -273,6 +307,20 @@ func (pl *planner) known(c *capture, path string) (bool, error) {
 	return ok, nil
 }
 
+// laidOut reports whether a restore since H left exactly this at path.
+func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
+	for _, t := range pl.since {
+		have, err := tree.Lookup(pl.e.objs, t, path)
+		switch {
+		case err == nil && tree.Same(&have, ent):
+			return true, nil
+		case err != nil && !errors.Is(err, tree.ErrNotFound):
+			return false, err
+		}
+	}
+	return false, nil
+}
+
 // filter drops the steps that kept or skipped files forbid: a directory that still holds some cannot go, and nothing
 // can be laid below a kept file.
 func (pl *planner) filter(steps []tree.Step, skips []tree.Skip) {
@@ -292,13 +340,11 @@ func (pl *planner) filter(steps []tree.Step, skips []tree.Skip) {
 	}
 	for _, s := range steps {
 		switch {
+		case pl.kept[s.Path] != "":
 		case pl.belowKept(s.Path):
-			pl.kept[s.Path] = KeptBelow
-			pl.blocking[s.Path] = true
+			pl.keep(s.Path, KeptBelow)
 		case s.From != nil && s.From.Type == tree.TypeDir && (s.To == nil || s.To.Type != tree.TypeDir) && holds(s.Path):
-			if s.To != nil {
-				pl.kept[s.Path] = KeptHolds
-			}
+			pl.kept[s.Path] = KeptHolds
 		default:
 			pl.plan.Steps = append(pl.plan.Steps, s)
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"rewind/api"
@@ -100,12 +101,21 @@ func changes(list []tree.Change) []api.Change {
 
 func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }
 
+// skips leaves out repositories' own directories and ours: that they are not captured goes without saying.
 func skips(list []tree.Skip) []api.Skip {
 	out := make([]api.Skip, 0, len(list))
 	for _, s := range list {
+		if s.Reason == tree.ReasonBuiltin && ownDir(s.Path) {
+			continue
+		}
 		out = append(out, api.Skip{Path: api.Text(s.Path), Reason: tree.ReasonWord(s.Reason), Size: s.Size})
 	}
 	return out
+}
+
+func ownDir(path string) bool {
+	_, name := tree.Split(path)
+	return strings.EqualFold(name, ".git") || strings.HasSuffix(path, ".agent/rewind") || strings.HasPrefix(name, tree.StagePrefix)
 }
 
 func idText(id objstore.ID) string {

@@ -1,0 +1,272 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// names are few, so that paths collide and change their type, and as hostile as a file system allows.
+var names = []string{"a", "b", "new\nline", "\xff\xfe", "-rf", " sp ", "é", "*", "x.log", strings.Repeat("n", 255)}
+
+// machine drives a project with random edits and restores and holds the promises of a restore against what it sees
+// with its own eyes.
+type machine struct {
+	*project
+	saved []savedState
+	dir   string
+}
+
+type savedState struct {
+	cp    *Checkpoint
+	state listing // without ignored files
+}
+
+func ignoredName(path string) bool {
+	_, name := tree.Split(path)
+	return strings.HasSuffix(name, ".log")
+}
+
+// somePath draws a path of up to three components whose parents are directories, or nothing.
+func (m *machine) somePath(t *rapid.T) string {
+	n := rapid.IntRange(1, 3).Draw(t, "depth")
+	path := ""
+	for i := range n {
+		if i > 0 {
+			if fi, err := os.Lstat(m.path(path)); err == nil && !fi.IsDir() {
+				return path
+			} else if err != nil {
+				m.must(os.Mkdir(m.path(path), 0o755))
+			}
+		}
+		path = tree.Join(path, rapid.SampledFrom(names).Draw(t, "name"))
+	}
+	return path
+}
+
+func (m *machine) clear(path string) {
+	_ = filepath.WalkDir(m.path(path), func(p string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(p, 0o755)
+		}
+		return nil
+	})
+	m.must(os.RemoveAll(m.path(path)))
+}
+
+func (m *machine) writeFile(t *rapid.T) {
+	path := m.somePath(t)
+	m.clear(path)
+	content := rapid.SampledFrom([]string{"", "one\n", "two\n", "three", "\x00bin"}).Draw(t, "content")
+	m.must(os.WriteFile(m.path(path), []byte(content), 0o600))
+	m.must(os.Chmod(m.path(path), os.FileMode(rapid.SampledFrom([]int{0o644, 0o600, 0o755, 0o444}).Draw(t, "mode"))))
+}
+
+func (m *machine) symlink(t *rapid.T) {
+	path := m.somePath(t)
+	m.clear(path)
+	m.must(os.Symlink(rapid.SampledFrom([]string{"a", "../..", "/etc/passwd", "nowhere\n"}).Draw(t, "target"), m.path(path)))
+}
+
+func (m *machine) mkdir(t *rapid.T) {
+	path := m.somePath(t)
+	m.clear(path)
+	m.must(os.Mkdir(m.path(path), 0o755))
+	m.must(os.Chmod(m.path(path), os.FileMode(rapid.SampledFrom([]int{0o755, 0o700, 0o1777}).Draw(t, "mode"))))
+}
+
+func (m *machine) rename(t *rapid.T) {
+	from, to := m.somePath(t), m.somePath(t)
+	if _, err := os.Lstat(m.path(from)); err != nil || below(to, from) || below(from, to) {
+		return
+	}
+	m.clear(to)
+	m.must(os.Rename(m.path(from), m.path(to)))
+}
+
+// captured is the listing without what no snapshot takes.
+func (m *machine) captured() listing { return list(m.t, m.root).without(ignoredName) }
+
+// ignored is the rest of it, without the directories above.
+func (m *machine) ignored() listing {
+	all, out := list(m.t, m.root), listing{}
+	kept := all.without(ignoredName)
+	for p, v := range all {
+		if _, ok := kept[p]; !ok {
+			out[p] = v
+		}
+	}
+	return out
+}
+
+func (m *machine) takeCheckpoint(t *rapid.T) {
+	cp := m.save("step")
+	m.saved = append(m.saved, savedState{cp, m.captured()})
+}
+
+// checkout holds promises 8, 9 and 12 and the exactness of the result.
+func (m *machine) checkoutSome(t *rapid.T) {
+	if len(m.saved) == 0 {
+		return
+	}
+	want := rapid.SampledFrom(m.saved).Draw(t, "checkpoint")
+	exact := rapid.Bool().Draw(t, "exact")
+	m.restoreTo(t, want.state, exact, func() (*RestoreResult, error) {
+		return m.e.Checkout(bg, want.cp.ID.String(), RestoreOptions{Exact: exact})
+	})
+}
+
+func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*RestoreResult, error)) {
+	before, ignored := list(t, m.root), m.ignored()
+	r, err := run()
+	if err != nil {
+		t.Fatalf("restore: %v", err)
+	}
+	if len(r.Conflicts) > 0 {
+		t.Fatalf("conflicts without a racing edit: %+v", r.Conflicts)
+	}
+	after := list(t, m.root)
+	if d := m.ignored().diff(ignored); d != "" {
+		t.Fatalf("ignored files changed:\n%s", d)
+	}
+	// Whatever differs from the target is named, or holds something that is.
+	named := func(path string) bool {
+		for _, k := range r.Plan.Kept {
+			if below(path, k.Path) || below(k.Path, path) {
+				return true
+			}
+		}
+		for p := range ignored {
+			if below(p, path) {
+				return true
+			}
+		}
+		return slices.Contains(r.KeptDirs, path)
+	}
+	if d := after.without(ignoredName).without(named).diff(want.without(named)); d != "" {
+		t.Fatalf("the result is not the target:\n%s kept: %v", d, m.keptNames(r))
+	}
+	if exact {
+		for _, k := range r.Plan.Kept {
+			if k.Reason == KeptNew {
+				t.Fatalf("--exact kept %q", k.Path)
+			}
+		}
+	}
+	if r.Operation == nil {
+		if d := after.diff(before); d != "" {
+			t.Fatalf("no operation, but the tree changed:\n%s", d)
+		}
+		return
+	}
+	if !exact {
+		for p := range before {
+			if _, ok := after[p]; !ok && !m.heldBefore(r, p) {
+				t.Fatalf("%q is gone although no checkpoint before this command holds it", p)
+			}
+		}
+	}
+	// What was there before is in the safety checkpoint, or still there.
+	for p, v := range before {
+		if after[p] == v {
+			continue
+		}
+		ent, err := tree.Lookup(m.e.objs, r.Safety.Tree, p)
+		if err != nil {
+			t.Fatalf("%q was changed and is not in the safety checkpoint: %v", p, err)
+		}
+		if isFile(&ent) != !strings.HasPrefix(v, "d") {
+			t.Fatalf("%q in the safety checkpoint is %c, was %s", p, ent.Type, v)
+		}
+	}
+	if rapid.Bool().Draw(t, "undo-restore") {
+		if _, err := m.e.UndoRestore(bg, r.Operation.Seq, RestoreOptions{}); err != nil {
+			t.Fatalf("undo-restore: %v", err)
+		}
+		if d := list(t, m.root).diff(before); d != "" {
+			t.Fatalf("undo-restore does not give the state before:\n%s", d)
+		}
+	}
+}
+
+// heldBefore reports whether a step before the restore holds a path.
+func (m *machine) heldBefore(r *RestoreResult, path string) bool {
+	found := false
+	m.must(m.e.refs.Newest(r.Safety.Seq, func(op *refs.Operation) error {
+		if op.Kind == refs.KindCheckpoint && !found {
+			cp, err := m.e.checkpoint(op.Checkpoint)
+			m.must(err)
+			_, err = tree.Lookup(m.e.objs, cp.Tree, path)
+			found = err == nil
+		}
+		return nil
+	}))
+	return found
+}
+
+func (m *machine) along(t *rapid.T) {
+	move := m.e.Undo
+	if rapid.Bool().Draw(t, "redo") {
+		move = m.e.Redo
+	}
+	before := m.ignored()
+	_, err := move(bg, rapid.IntRange(1, 3).Draw(t, "steps"), RestoreOptions{})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		t.Fatalf("undo or redo: %v", err)
+	}
+	if d := m.ignored().diff(before); d != "" {
+		t.Fatalf("ignored files changed:\n%s", d)
+	}
+}
+
+// reopenSome makes sure that nothing lives in the process alone.
+func (m *machine) reopenSome(*rapid.T) { m.reopen() }
+
+// TestT20ModelRestore is promises 8, 9, 12 and 13 over random trees with hostile names: a checkout gives the tree back
+// byte for byte and mode for mode, but for the paths it names; undo-restore gives the state before it back exactly.
+func TestT20ModelRestore(t *testing.T) {
+	dir := t.TempDir()
+	run := 0
+	rapid.Check(t, func(t *rapid.T) {
+		run++
+		base := filepath.Join(dir, fmt.Sprint(run))
+		root := filepath.Join(base, "project")
+		if err := os.MkdirAll(root, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		m := &machine{dir: base}
+		m.project = openProject(t, root, filepath.Join(base, "home"))
+		defer func() {
+			m.close()
+			m.clear("")
+			_ = os.RemoveAll(base)
+		}()
+		m.must(os.WriteFile(m.path(".rewindignore"), []byte("*.log\n"), 0o644))
+		m.takeCheckpoint(t)
+		t.Repeat(map[string]func(*rapid.T){
+			"write":    m.writeFile,
+			"write2":   m.writeFile,
+			"symlink":  m.symlink,
+			"mkdir":    m.mkdir,
+			"remove":   func(t *rapid.T) { m.clear(m.somePath(t)) },
+			"rename":   m.rename,
+			"save":     m.takeCheckpoint,
+			"checkout": m.checkoutSome,
+			"along":    m.along,
+			"reopen":   m.reopenSome,
+		})
+		n, err := m.e.Faults(bg, true, nil, func(err error) { t.Fatalf("verify: %v", err) })
+		if err != nil || n == 0 {
+			t.Fatalf("verify: %d, %v", n, err)
+		}
+	})
+}
