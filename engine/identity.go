@@ -121,10 +121,7 @@ func (p *Project) becomeCopy(ctx context.Context, home Home, from projectRecord,
 		if err := writeProjectRecord(tmp, rec); err != nil {
 			return err
 		}
-		if err := os.Rename(tmp, dst); err != nil {
-			return fmt.Errorf("engine: copy store %s: %w", from.ID, err)
-		}
-		if err := syncDir(home.storage()); err != nil {
+		if err := renameDir(tmp, dst); err != nil {
 			return fmt.Errorf("engine: copy store %s: %w", from.ID, err)
 		}
 		p.Store = dst

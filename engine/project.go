@@ -156,6 +156,14 @@ func writeFile(path string, data []byte) error {
 	return nil
 }
 
+// renameDir gives a finished directory of ours its name, durably.
+func renameDir(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(to))
+}
+
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

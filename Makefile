@@ -1,0 +1,124 @@
+# rewind: what can be made. `make` alone lists it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+GOLANGCI_VERSION := v2.15.0
+GOFUMPT_VERSION := v0.12.0
+BIN := $(CURDIR)/.bin
+
+# PROJECT=<dir> for install, CORPUS=<dir> for bench-peers, TESTFLAGS=... for
+# test, FUZZTIME=... for fuzz. They reach the recipes through the environment,
+# so that a path may hold anything.
+export PROJECT ?=
+export CORPUS ?=
+TESTFLAGS ?=
+FUZZTIME ?= 10s
+
+export CGO_ENABLED ?= 0
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: ## every package, and ./rewind
+	$(GO) build ./...
+	CGO_ENABLED=0 $(GO) build -trimpath -o rewind ./cmd/rewind
+
+# The new binary is renamed into its place: a running one keeps its own file, and
+# there is no moment without one. A file at ~/.local/bin/rewind that is not a link
+# belongs to somebody else and stays.
+.PHONY: install
+install: ## build and install for this user; PROJECT=<dir>: take its first checkpoint too
+	@umask 077; \
+	home="$${REWIND_HOME:-$$HOME/.rewind}"; system="$$home/system"; link="$$HOME/.local/bin/rewind"; \
+	mkdir -p "$$system"; \
+	(umask 022; mkdir -p "$$HOME/.local/bin"); \
+	new="$$(mktemp "$$system/.rewind-XXXXXX")"; \
+	trap 'rm -f "$$new"' EXIT; \
+	CGO_ENABLED=0 $(GO) build -trimpath -o "$$new" ./cmd/rewind; \
+	chmod 0755 "$$new"; \
+	mv -f "$$new" "$$system/rewind"; \
+	if [ -e "$$link" ] && [ ! -L "$$link" ]; then \
+		echo "$$link is not a link: it is left alone; rewind is $$system/rewind" >&2; exit 1; \
+	fi; \
+	ln -sfn "$$system/rewind" "$$link"; \
+	echo "rewind is installed: $$link"; \
+	case ":$$PATH:" in *":$$HOME/.local/bin:"*) ;; *) echo "add it to your PATH: export PATH=\"\$$HOME/.local/bin:\$$PATH\"";; esac; \
+	if [ -n "$$PROJECT" ]; then \
+		cd "$$PROJECT"; "$$system/rewind" init; "$$system/rewind" status; \
+	else \
+		echo "next, in a project: rewind init"; \
+	fi
+
+.PHONY: test
+test: ## what CI runs: vet and every test, under 10 minutes on 2 cores
+	$(GO) vet ./...
+	$(GO) test $(TESTFLAGS) ./...
+
+.PHONY: race
+race: ## every test with the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+.PHONY: cross
+cross: ## compile for every operating system
+	@for os in linux darwin windows; do \
+		echo "build for $$os"; \
+		GOOS=$$os CGO_ENABLED=0 $(GO) build ./...; \
+	done
+
+.PHONY: tools
+tools: $(BIN)/golangci-lint-$(GOLANGCI_VERSION) $(BIN)/gofumpt-$(GOFUMPT_VERSION)
+
+$(BIN)/golangci-lint-$(GOLANGCI_VERSION):
+	GOFLAGS= GOBIN=$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv -f $(BIN)/golangci-lint $@
+
+$(BIN)/gofumpt-$(GOFUMPT_VERSION):
+	GOFLAGS= GOBIN=$(BIN) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
+	mv -f $(BIN)/gofumpt $@
+
+.PHONY: lint
+lint: tools ## formatting, vet, staticcheck and the bans
+	@unformatted="$$($(BIN)/gofumpt-$(GOFUMPT_VERSION) -l .)"; \
+	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
+	$(BIN)/golangci-lint-$(GOLANGCI_VERSION) config verify
+	$(BIN)/golangci-lint-$(GOLANGCI_VERSION) run ./...
+
+.PHONY: fmt
+fmt: $(BIN)/gofumpt-$(GOFUMPT_VERSION) ## format every file
+	$(BIN)/gofumpt-$(GOFUMPT_VERSION) -w .
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@$(GO) list -f '{{$$d := .Dir}}{{$$p := .ImportPath}}{{range .TestGoFiles}}{{$$p}} {{$$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$p}} {{$$d}}/{{.}}{{"\n"}}{{end}}' ./... \
+	| while read -r package file; do \
+		[ -n "$$file" ] || continue; \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" < /dev/null; \
+		done; \
+	done
+
+.PHONY: torture
+torture: ## the long forms of the crash, fault and race tests; hours
+	REWIND_TORTURE=1 $(GO) test -timeout 0 ./...
+
+# The whole program in the hands of a person: tests named Acceptance of the
+# commands.
+.PHONY: acceptance
+acceptance: ## the program as a person uses it
+	$(GO) test -run Acceptance -v ./cmd/...
+
+.PHONY: bench
+bench: ## every benchmark, once
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: bench-peers
+bench-peers: ## beside other tools on CORPUS=<dir>
+	@[ -n "$$CORPUS" ] || { echo "bench-peers: CORPUS=<dir> is missing" >&2; exit 1; }
+	$(GO) run ./bench/peers -corpus "$$CORPUS"

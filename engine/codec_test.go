@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+func testID(s string) objstore.ID { return objstore.Sum(objstore.Blob, []byte(s)) }
+
+func sampleCheckpoint() *Checkpoint {
+	return &Checkpoint{
+		Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: testID("t"), Note: testID("n"),
+		Parents: []objstore.ID{testID("p"), testID("q")}, Cause: Cause{Event: EventSave, Message: "m\n\xff"},
+		Git: GitHead{Commit: "abc", Branch: "main"}, Counts: Counts{1, 2, 3, 4, 5, 6},
+	}
+}
+
+func sampleJournal() *journal {
+	ent := func(typ byte, perm uint16, size int64) *tree.Entry {
+		return &tree.Entry{Name: "f", Type: typ, Perm: perm, ID: testID("e"), Size: size}
+	}
+	return &journal{
+		Kind: refs.KindCheckout, Target: testID("t"), Safety: testID("s"), Paths: []string{"a"}, Exact: true, Undoes: 3,
+		Before: testID("b"), After: testID("a"), Stage: "0011", Kept: 1,
+		Steps: []tree.Step{
+			{Path: "d/f", From: ent(tree.TypeFile, 0o4755, 7), To: ent(tree.TypeSymlink, 0, 0)},
+			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)}, {Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
+		},
+	}
+}
+
+// The bytes on disk, DESIGN.md 5.6.
+func TestCheckpointGolden(t *testing.T) {
+	tr, p := testID("t"), testID("p")
+	c := &Checkpoint{Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: tr, Parents: []objstore.ID{p}, Cause: Cause{Event: "save"}, Counts: Counts{Files: 1}}
+	want := "\x01\x02\xac\x02" + "\x02\x06\x80\xa0\xf1\xc2\xb1\x34" + "\x03\x06manual" + "\x04\x20" + string(tr[:]) + "\x06\x21\x20" + string(p[:]) + "\x07\x04save" + "\x0b\x01\x01"
+	if got := c.encode(); string(got) != want {
+		t.Errorf("got  %x\nwant %x", got, want)
+	}
+}
+
+func FuzzCheckpoint(f *testing.F) {
+	f.Add(sampleCheckpoint().encode())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		c, err := decodeCheckpoint(objstore.ID{}, raw)
+		if err != nil {
+			if c != nil {
+				t.Fatal("an error and a checkpoint")
+			}
+			return
+		}
+		if got := c.encode(); !bytes.Equal(got, raw) {
+			t.Errorf("decoded %x, encoded %x", raw, got)
+		}
+	})
+}
+
+func FuzzJournal(f *testing.F) {
+	f.Add(sampleJournal().encode())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		j, err := decodeJournal(raw)
+		if err == nil && !bytes.Equal(j.encode(), raw) {
+			t.Errorf("decoded %x, encoded %x", raw, j.encode())
+		}
+	})
+}
+
+func TestParseTime(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	for in, want := range map[string]string{
+		"3m ago": "2026-11-20T09:57:00Z", "90 seconds ago": "2026-11-20T09:58:30Z", "2h ago": "2026-11-20T08:00:00Z", "1 day ago": "2026-11-19T10:00:00Z",
+		"2 weeks ago": "2026-11-06T10:00:00Z", "09:30": "2026-11-20T09:30:00Z", "11:30": "2026-11-19T11:30:00Z", "2026-11-01": "2026-11-01T00:00:00Z",
+		"2026-11-01 12:30": "2026-11-01T12:30:00Z", "2026-11-01T12:30:05+01:00": "2026-11-01T11:30:05Z",
+	} {
+		got, err := parseTime(in, now)
+		if err != nil || got.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%q: %v, %v; want %s", in, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "ago", "-3m ago", "3x ago", "99999999999m ago", "tomorrow", "25:00"} {
+		if got, err := parseTime(bad, now); err == nil {
+			t.Errorf("%q: %v", bad, got)
+		}
+	}
+}

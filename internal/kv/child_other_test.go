@@ -1,0 +1,5 @@
+//go:build !unix
+
+package kv_test
+
+func runChild() bool { return false }

@@ -1,0 +1,216 @@
+package kv_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv"
+	"rewind/internal/kv/kvtest"
+)
+
+// life runs a store through what it can do, and returns the newest step that was acknowledged as Durable and the newest that was
+// acknowledged at all. Errors end it; none is a failure.
+func life(fs kv.FS, fatal func(error)) (durable, newest uint64, err error) {
+	o := kv.Options{FS: fs, Fatal: fatal, GroupSync: time.Millisecond}
+	for range 3 {
+		d, err := kv.Open(bg, "/store", o)
+		if err != nil {
+			return durable, newest, err
+		}
+		n := d.LastSeq()
+		for i := range 12 {
+			du := kv.Durability(i % 2)
+			if err = step(d, n+1, 3000, du); err != nil {
+				break
+			}
+			n++
+			newest = n
+			if du == kv.Durable {
+				durable = n
+			}
+			if i%4 == 3 {
+				if _, err = checkSteps(d, 3000); err != nil {
+					break
+				}
+			}
+			if i == 6 {
+				if err = d.Compact(bg); err != nil {
+					break
+				}
+			}
+		}
+		if cerr := d.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return durable, newest, err
+		}
+		durable = newest
+	}
+	return durable, newest, nil
+}
+
+// faultsEnv is set in the process that TestT5Faults runs in.
+const faultsEnv = "KV_TEST_FAULTS"
+
+// TestT5Faults makes the Nth read, write or fsync fail with EIO. After that, on a disk that works again and has lost all that was not
+// synced, everything acknowledged as Durable is there and whole.
+func TestT5Faults(t *testing.T) {
+	if os.Getenv(faultsEnv) == "" {
+		t.Parallel()
+		exe, err := os.Executable()
+		must(t, err)
+		cmd := exec.Command(exe, "-test.run=^TestT5Faults$", "-test.v")
+		cmd.Env = append(os.Environ(), faultsEnv+"=1")
+		out, err := cmd.CombinedOutput()
+		for line := range strings.Lines(string(out)) {
+			if err != nil || strings.Contains(line, "fatal") {
+				t.Log(strings.TrimSpace(line))
+			}
+		}
+		if err != nil || !strings.Contains(string(out), "--- PASS: TestT5Faults") {
+			t.Error(err)
+		}
+		return
+	}
+	for _, kind := range []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync} {
+		probe := kvtest.NewFaultFS(kvtest.NewCrashFS())
+		if _, _, err := life(probe, nil); err != nil {
+			t.Fatal(err)
+		}
+		total := probe.Calls(kind)
+		points, fatals, errs := 20, 0, 0
+		for i := range points {
+			// The number of calls differs a little from run to run (compactions): stay in the first nine tenths.
+			n := 1 + i*total*9/10/points
+			t.Run(fmt.Sprintf("%v %d of %d", kind, n, total), func(t *testing.T) {
+				disk := kvtest.NewCrashFS()
+				ffs := kvtest.NewFaultFS(disk, &kvtest.Fault{Kind: kind, N: n, Err: syscall.EIO})
+				var fatal atomic.Int32
+				var killed, cut kv.FS
+				snap := func() { killed, cut = disk.Clone(100, 1), disk.Clone(0, 1) }
+				durable, newest, err := life(ffs, func(error) { // here the process would end
+					fatal.Add(1)
+					snap()
+				})
+				ffs.AssertFired(t)
+				if fatal.Load() > 1 {
+					t.Errorf("Fatal was called %d times", fatal.Load())
+				}
+				if fatal.Load() == 1 {
+					fatals++
+					if !errors.Is(err, kv.ErrPoisoned) {
+						t.Errorf("after Fatal: %v", err)
+					}
+				}
+				if err != nil {
+					errs++
+				}
+				if fatal.Load() == 0 {
+					snap()
+				}
+				for name, after := range map[string]kv.FS{"kill": killed, "power cut": cut} {
+					d, err := kv.Open(bg, "/store", kv.Options{FS: after})
+					if err != nil {
+						t.Fatalf("open after %s: %v", name, err)
+					}
+					got, err := checkSteps(d, 3000)
+					must(t, err)
+					must(t, d.Close())
+					want := durable
+					if name == "kill" {
+						want = newest
+					}
+					if got < want {
+						t.Errorf("after %s: %d steps, %d were acknowledged", name, got, want)
+					}
+				}
+			})
+		}
+		t.Logf("%v: %d errors, %d of them fatal", kind, errs, fatals)
+		if errs == 0 {
+			t.Errorf("%v: no fault was ever seen", kind)
+		}
+	}
+}
+
+// TestPromise07FailedFsyncIsNotRetried: an fsync of a log that fails poisons the store: no later answer is good, no second fsync is
+// made, the reason is left behind.
+func TestPromise07FailedFsyncIsNotRetried(t *testing.T) {
+	disk := kvtest.NewCrashFS()
+	ffs := kvtest.NewFaultFS(disk)
+	var fatal atomic.Int32
+	d := open(t, "/store", kv.Options{FS: ffs, GroupSync: time.Hour, Fatal: func(error) { fatal.Add(1) }})
+	must(t, step(d, 1, 100, kv.Durable))
+	fault := &kvtest.Fault{Kind: kvtest.Sync, N: 1, Path: ".log", Err: syscall.EIO}
+	ffs.Set(fault)
+	if err := step(d, 2, 100, kv.Durable); !errors.Is(err, kv.ErrPoisoned) || !errors.Is(err, syscall.EIO) {
+		t.Errorf("commit: %v", err)
+	}
+	ffs.AssertFired(t)
+	ffs.Set(&kvtest.Fault{Kind: kvtest.Sync, N: 1, Path: ".log", Err: syscall.EIO})
+	if err := step(d, 3, 100, kv.Durable); !errors.Is(err, kv.ErrPoisoned) {
+		t.Errorf("second commit: %v", err)
+	}
+	if _, err := get(d, kv.OperationKey(1)); !errors.Is(err, kv.ErrPoisoned) {
+		t.Errorf("read: %v", err)
+	}
+	if err := d.Scan(kv.Range{}, func(_, _ []byte) error { return nil }); !errors.Is(err, kv.ErrPoisoned) {
+		t.Errorf("scan: %v", err)
+	}
+	if err := d.Close(); !errors.Is(err, kv.ErrPoisoned) {
+		t.Errorf("close: %v", err)
+	}
+	if ffs.Fired() {
+		t.Error("the log was fsynced again")
+	}
+	if fatal.Load() != 1 {
+		t.Errorf("Fatal was called %d times", fatal.Load())
+	}
+	h, err := disk.Open("/store/last-fatal")
+	must(t, err)
+	b := make([]byte, 500)
+	n, _ := h.Read(b)
+	must(t, h.Close())
+	if text := string(b[:n]); !strings.Contains(text, "fsync") || !strings.Contains(text, ".log") {
+		t.Errorf("last-fatal: %q", text)
+	}
+	if d, err = kv.Open(bg, "/store", kv.Options{FS: disk.Clone(0, 1)}); err != nil || d.LastSeq() != 1 {
+		t.Fatalf("after the power cut: %v", err)
+	}
+	must(t, d.Close())
+}
+
+// TestPromise07GroupLoopPoisons: also when nobody waits for the fsync.
+func TestPromise07GroupLoopPoisons(t *testing.T) {
+	ffs := kvtest.NewFaultFS(kvtest.NewCrashFS())
+	fatal := make(chan error, 1)
+	d := open(t, "/store", kv.Options{FS: ffs, GroupSync: time.Millisecond, Fatal: func(err error) { fatal <- err }})
+	ffs.Set(&kvtest.Fault{Kind: kvtest.Sync, N: 1, Path: ".log", Err: syscall.EIO})
+	must(t, step(d, 1, 100, kv.Written))
+	select {
+	case err := <-fatal:
+		if !errors.Is(err, kv.ErrPoisoned) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("Fatal was not called")
+	}
+	if err := step(d, 2, 100, kv.Written); !errors.Is(err, kv.ErrPoisoned) {
+		t.Errorf("commit: %v", err)
+	}
+}
+
+// failingLogs is the disk, on which no log of the store in dir can be fsynced.
+func failingLogs(_ string) kv.FS {
+	return kvtest.NewFaultFS(vfs.Default, &kvtest.Fault{Kind: kvtest.Sync, N: 1, Path: ".log", Err: syscall.EIO, Sticky: true})
+}

@@ -1,0 +1,59 @@
+package kv
+
+import "encoding/binary"
+
+// The first byte of every key.
+const (
+	PrefixFormat    = 'f'
+	PrefixObject    = 'o'
+	PrefixOperation = 'p'
+	PrefixRef       = 'r'
+	PrefixStat      = 's'
+	PrefixJournal   = 'j'
+	PrefixSecret    = 'k'
+)
+
+// Row is one line of the key space table.
+type Row struct {
+	Prefix byte
+	Key    string // layout; a bare letter in backquotes is literal
+	Value  string
+	Writer string // package
+}
+
+// Keyspace is the whole key space. DESIGN.md 5.1 is the same table; a test holds them together.
+var Keyspace = []Row{
+	{PrefixFormat, "`f`", "format version, uvarint", "kv"},
+	{PrefixObject, "`o` kind(1) id(32)", "envelope, 5.3", "objstore"},
+	{PrefixOperation, "`p` sequence(8)", "operation, 5.8", "refs"},
+	{PrefixRef, "`r` name", "ref, 5.7", "refs"},
+	{PrefixStat, "`s` path", "stat cache entry, 5.9", "tree"},
+	{PrefixJournal, "`j`", "journal of an unfinished checkout, 5.10", "engine"},
+	{PrefixSecret, "`k`", "32 random bytes: the key of secret-file hashes", "engine"},
+}
+
+var formatKey = []byte{PrefixFormat}
+
+// OperationKey is the key of the operation with this sequence number: 'p' and the number in big-endian order.
+func OperationKey(seq uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{PrefixOperation}, seq)
+}
+
+// operationSeq is the inverse of OperationKey; ok is false for any other key.
+func operationSeq(key []byte) (seq uint64, ok bool) {
+	if len(key) != 9 || key[0] != PrefixOperation {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(key[1:]), true
+}
+
+// after is the smallest key above every key that begins with prefix; nil: there is none.
+func after(prefix []byte) []byte {
+	end := append([]byte(nil), prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}

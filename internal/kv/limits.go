@@ -1,0 +1,34 @@
+package kv
+
+import "time"
+
+// Limits and defaults. Sizes are bytes.
+const (
+	// MaxKey is the longest key.
+	MaxKey = 32 << 10
+	// MaxValue is the longest value.
+	MaxValue = 64 << 20
+	// MaxBatch is the largest batch, as Batch.Len counts it.
+	MaxBatch = 256 << 20
+
+	// DefaultCache is the block cache of an open store.
+	DefaultCache = 16 << 20
+	// DefaultGroupSync is how long a Written commit may wait for its fsync.
+	DefaultGroupSync = time.Second
+	// DefaultFatalExit is the exit status of a process whose store failed and that gave no Options.Fatal.
+	DefaultFatalExit = 70
+
+	// BallastBytes is the size of the file ballast.
+	BallastBytes = 4 << 20
+	// ReserveBytes must be free for a write to begin: one log and one flush of a full memtable.
+	ReserveBytes = 8 << 20
+
+	memtableBytes   = 4 << 20
+	maxOpenFiles    = 256
+	ingestFileBytes = 32 << 20
+	maxFormatBytes  = 256
+	lockPoll        = 10 * time.Millisecond
+	failBackoff     = 250 * time.Millisecond // after a write of a table or MANIFEST that failed
+	stallLimit      = 10 * time.Second       // of a commit that waits for flushes, or an open, while these fail
+	poisonedClose   = 500 * time.Millisecond // only where Options.Fatal returned
+)

@@ -1,0 +1,217 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/objstorage"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Compact rewrites the whole key space, so that deleted and replaced values give their space back.
+func (d *DB) Compact(ctx context.Context) error {
+	if err := d.enterWrite("compact"); err != nil {
+		return err
+	}
+	defer d.life.leave()
+	ctx, cancel := d.poison.watch(ctx)
+	defer cancel()
+	// A full disk pauses compactions, but this one is asked for, and may be what ends it.
+	if avail, ok := d.space.free(); ok && avail < BallastBytes {
+		return fmt.Errorf("kv: compact: %w: %d bytes free, %d wanted", ErrNoSpace, avail, BallastBytes)
+	}
+	d.asked.Add(1)
+	defer d.asked.Add(-1)
+	d.sched.poke()
+	err := d.poison.guard(func() error { return d.pdb.Compact(ctx, []byte{0}, bytesMax, false) })
+	if err != nil {
+		return d.fail("compact", "", err)
+	}
+	return d.fail("compact", "", errors.Join(d.emptyArchive(), d.poison.err()))
+}
+
+var errNoTable = errors.New("table is missing")
+
+// bytesMax is above every key of the key space.
+var bytesMax = []byte{0xff, 0xff}
+
+// Clone makes a second store in dst, which must not exist, with everything that is committed now. Tables are linked where the file
+// system can, so it costs little; the clone is durable and independent.
+func (d *DB) Clone(dst string) error {
+	if err := d.enter("clone"); err != nil {
+		return err
+	}
+	defer d.life.leave()
+	if _, err := d.fs.Stat(dst); err == nil {
+		return fmt.Errorf("kv: clone to %s: %w", dst, fs.ErrExist)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return d.fail("clone to", dst, err)
+	}
+	if err := d.space.check(memtableBytes); err != nil {
+		return d.fail("clone to", dst, err)
+	}
+	c := newDB(dst, d.o, d.fs.disk)
+	if err := d.clone(c); err != nil {
+		_ = d.fs.RemoveAll(dst)
+		return d.fail("clone to", dst, err)
+	}
+	return d.poison.err()
+}
+
+func (d *DB) clone(c *DB) error {
+	if err := c.markMaking(); err != nil {
+		return err
+	}
+	c.lastSeq.Store(d.lastSeq.Load())
+	err := d.poison.guard(func() error { return d.pdb.Checkpoint(c.fs.db, pebble.WithFlushedWAL()) })
+	if err != nil {
+		return err
+	}
+	if err := c.writeTide(); err != nil {
+		return err
+	}
+	if err := writeSmall(c.fs, c.dir, nameFormat, formatLine()); err != nil {
+		return err
+	}
+	return c.removeMaking()
+}
+
+// Usage is what a store takes.
+type Usage struct {
+	DiskBytes int64  // sizes of all files of the directory but the ballast
+	Keys      uint64 // entries in tables, approximate: replaced and deleted ones count until they are compacted
+}
+
+// Usage adds up the files of the store.
+func (d *DB) Usage() (Usage, error) {
+	if err := d.enter("usage"); err != nil {
+		return Usage{}, err
+	}
+	defer d.life.leave()
+	var u Usage
+	size, err := d.treeSize(d.dir)
+	if err != nil {
+		return Usage{}, d.fail("usage", d.dir, err)
+	}
+	u.DiskBytes = size
+	tables, err := d.pdb.SSTables(pebble.WithProperties())
+	if err != nil {
+		return Usage{}, d.fail("usage", d.dir, err)
+	}
+	for _, level := range tables {
+		for _, t := range level {
+			if t.Properties != nil {
+				u.Keys += t.Properties.NumEntries
+			}
+		}
+	}
+	return u, d.poison.err()
+}
+
+func (d *DB) treeSize(dir string) (int64, error) {
+	names, err := d.fs.List(dir)
+	if err != nil {
+		return 0, err
+	}
+	var sum int64
+	for _, name := range names {
+		path := d.fs.PathJoin(dir, name)
+		info, err := d.fs.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed since
+		case err != nil:
+			return 0, err
+		case info.IsDir():
+			n, err := d.treeSize(path)
+			if err != nil {
+				return 0, err
+			}
+			sum += n
+		case dir != d.dir || name != nameBallast:
+			sum += info.Size()
+		}
+	}
+	return sum, nil
+}
+
+// CheckTables is Verify with all findings in one error.
+func (d *DB) CheckTables(ctx context.Context) error {
+	var all []error
+	err := d.Verify(ctx, func(e error) { all = append(all, e) })
+	return errors.Join(append(all, err)...)
+}
+
+// Verify reads every block of every table and reports each table that is damaged, by name, as ErrCorrupt. It returns an error only
+// when it could not go on.
+func (d *DB) Verify(ctx context.Context, report func(error)) error {
+	if err := d.enter("verify"); err != nil {
+		return err
+	}
+	defer d.life.leave()
+	// Tables that are read here must not be removed by a compaction meanwhile: a snapshot does not hold files, an iterator does.
+	it, err := d.pdb.NewIter(nil)
+	if err != nil {
+		return d.fail("verify", d.dir, err)
+	}
+	defer func() { _ = it.Close() }()
+	tables, err := d.pdb.SSTables()
+	if err != nil {
+		return d.fail("verify", d.dir, err)
+	}
+	seen := make(map[uint64]bool)
+	for _, level := range tables {
+		for _, t := range level {
+			num := uint64(t.BackingSSTNum)
+			if seen[num] {
+				continue
+			}
+			seen[num] = true
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("kv: verify: %w", err)
+			}
+			if err := d.verifyTable(ctx, num); err != nil {
+				report(err)
+			}
+		}
+	}
+	return d.poison.err()
+}
+
+func (d *DB) verifyTable(ctx context.Context, num uint64) error {
+	name := strconv.FormatUint(num, 10) + ".sst"
+	for len(name) < len("000000.sst") {
+		name = "0" + name
+	}
+	path := d.fs.PathJoin(d.fs.db, name)
+	f, err := d.fs.Open(path, vfs.SequentialReadsOption)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("kv: verify: %w", &CorruptError{File: path, Cause: errNoTable})
+	}
+	if err != nil {
+		return d.fail("verify", path, err)
+	}
+	readable, err := sstable.NewSimpleReadable(f)
+	if err != nil {
+		_ = f.Close()
+		return d.fail("verify", path, err)
+	}
+	err = readTable(ctx, d.tableOptions().MakeReaderOptions(), readable)
+	if pebble.IsCorruptionError(err) {
+		err = &CorruptError{File: path, Cause: err}
+	}
+	return d.fail("verify", path, err)
+}
+
+// readTable checks every block; it owns the readable.
+func readTable(ctx context.Context, o sstable.ReaderOptions, f objstorage.Readable) error {
+	r, err := sstable.NewReader(ctx, f, o)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return errors.Join(r.ValidateBlockChecksums(), r.Close())
+}

@@ -1,0 +1,427 @@
+package kv
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// DB is an open store.
+type DB struct {
+	dir  string
+	o    Options
+	base vfs.FS   // as given: below the disk-full watch
+	fs   *storeFS // as pebble sees it
+	pdb  *pebble.DB
+	lock io.Closer
+
+	life    lifetime
+	poison  *poison
+	wals    *wals
+	space   *space
+	sched   *scheduler
+	lastSeq atomic.Uint64
+	loads   atomic.Uint64 // numbers Ingest's files
+	asked   atomic.Int32  // calls of Compact under way: they go on although the disk is full
+	starved atomic.Bool   // opened on a full disk: pebble is read-only until there is room
+}
+
+// Open opens the store in dir, and makes one where dir is absent or empty.
+//
+// Outcomes: a DB; *BusyError (ErrBusy) when another process has it and kept it for Options.LockWait; *FormatError
+// (ErrNewerFormat); ErrForeign when dir is not empty and not a store; *CorruptError (ErrCorrupt), which names a file;
+// ErrNoSpace; ErrPermission; ctx's error; or an I/O error. The first three leave the directory as it was, to the byte.
+func Open(ctx context.Context, dir string, o Options) (*DB, error) {
+	o = o.withDefaults()
+	disk := vfs.Root(o.FS) == vfs.Default
+	if disk {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, translate("open", dir, err)
+		}
+		dir = abs
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("kv: open %s: %w", dir, err)
+	}
+	d := newDB(dir, o, disk)
+	if err := d.open(ctx); err != nil {
+		d.abandon()
+		if perr := d.poison.err(); perr != nil && !errors.Is(err, ErrPoisoned) {
+			err = errors.Join(perr, err)
+		}
+		return nil, err
+	}
+	return d, nil
+}
+
+func newDB(dir string, o Options, disk bool) *DB {
+	d := &DB{dir: dir, o: o, base: o.FS}
+	d.poison = &poison{down: make(chan struct{}), note: d.writeLastFatal, fatal: o.Fatal}
+	d.wals = newWALs(o.GroupSync, d.poison)
+	d.space = &space{fs: o.FS, dir: dir}
+	watched := vfs.OnDiskFull(o.FS, d.space.release)
+	d.fs = &storeFS{FS: watched, db: o.FS.PathJoin(dir, nameDB), disk: disk, wals: d.wals, poison: d.poison, closing: make(chan struct{})}
+	d.space.fs = &storeFS{FS: o.FS, db: d.fs.db, disk: disk, wals: d.wals, closing: d.fs.closing}
+	d.sched = newScheduler(d.pausedCompactions)
+	d.space.woke = func() { d.sched.poke() }
+	return d
+}
+
+func (d *DB) open(ctx context.Context) error {
+	st, err := inspect(d.base, d.dir)
+	if err != nil {
+		return err
+	}
+	if st != stateStore {
+		if d.o.ReadOnly {
+			return fmt.Errorf("kv: open %s: %w", d.dir, fs.ErrNotExist)
+		}
+		if err := d.markMaking(); err != nil {
+			return translate("create", d.dir, err)
+		}
+	}
+	if d.lock, err = lockStore(ctx, d.fs, d.fs.disk, d.dir, d.o.LockWait); err != nil {
+		return err
+	}
+	// What was seen without the lock may have changed since.
+	if st, err = inspect(d.base, d.dir); err != nil {
+		return err
+	}
+	if st != stateStore {
+		if err := d.create(); err != nil {
+			return translate("create", d.dir, err)
+		}
+	}
+	if !d.o.ReadOnly {
+		d.starved.Store(d.roomToOpen() != nil)
+	}
+	if err := d.openDB(); err != nil {
+		return translate("open", d.dir, missing(err))
+	}
+	if err := d.check(); err != nil {
+		return translate("open", d.dir, err)
+	}
+	if !d.readOnly() {
+		if err := d.settle(); err != nil {
+			return translate("open", d.dir, err)
+		}
+		d.space.begin()
+	}
+	return d.poison.err()
+}
+
+func (d *DB) readOnly() bool { return d.o.ReadOnly || d.starved.Load() }
+
+func (d *DB) pausedCompactions() bool { return d.space.full.Load() && d.asked.Load() == 0 }
+
+// roomToOpen tells whether pebble can write while it opens: it flushes what the logs hold, and would try for ever. On a full disk the
+// ballast is given back for this.
+func (d *DB) roomToOpen() error {
+	d.space.look()
+	need := uint64(memtableBytes)
+	names, _ := d.fs.List(d.fs.db)
+	for _, name := range names {
+		if info, err := d.fs.Stat(d.fs.PathJoin(d.fs.db, name)); err == nil && strings.HasSuffix(name, ".log") {
+			need += uint64(info.Size())
+		}
+	}
+	avail, ok := d.space.free()
+	if ok && avail < need {
+		d.space.release()
+		avail, ok = d.space.free()
+	}
+	if ok && avail < need {
+		return fmt.Errorf("%w: %d bytes free, %d wanted", ErrNoSpace, avail, need)
+	}
+	return nil
+}
+
+// revive opens the database for writing after all, once there is room.
+func (d *DB) revive() error {
+	if avail, ok := d.space.free(); ok && avail < ReserveBytes {
+		return fmt.Errorf("%w: %d bytes free, %d wanted", ErrNoSpace, avail, ReserveBytes)
+	}
+	err := fmt.Errorf("%w: the store was opened on a full disk and is being read", ErrNoSpace)
+	d.life.alone(func() {
+		if !d.starved.Load() {
+			err = nil
+			return
+		}
+		if err = d.pdb.Close(); err != nil {
+			err = d.poison.set(err)
+			return
+		}
+		d.starved.Store(false)
+		d.sched = newScheduler(d.pausedCompactions)
+		if err = d.openDB(); err == nil {
+			err = d.check()
+		}
+		if err == nil {
+			err = d.settle()
+		}
+		if err != nil {
+			err = d.poison.set(err) // there is no database to answer from
+			return
+		}
+		d.space.begin()
+	})
+	return err
+}
+
+// markMaking begins a store: from here to the end of create, the directory is known to hold nothing of value.
+func (d *DB) markMaking() error {
+	if err := d.fs.MkdirAll(d.dir, 0o700); err != nil {
+		return err
+	}
+	if err := syncDir(d.fs, d.fs.PathDir(d.dir)); err != nil {
+		return err
+	}
+	f, err := d.fs.Create(d.fs.PathJoin(d.dir, nameMaking), vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return syncDir(d.fs, d.dir)
+}
+
+// create makes the store, under the lock. The file format comes last: without it and with making, everything is made again.
+func (d *DB) create() error {
+	if err := d.space.check(0); err != nil {
+		return err
+	}
+	if err := d.fs.RemoveAll(d.fs.db); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// pebble makes a database in an old format and moves it up: its first log has no synced offsets. So it is opened twice.
+	cache := pebble.NewCache(1 << 20)
+	defer cache.Unref()
+	pdb, err := d.openPebble(d.pebbleOptions(cache))
+	if err != nil {
+		return err
+	}
+	err = pdb.Set(formatKey, binary.AppendUvarint(nil, FormatVersion), pebble.Sync)
+	if err = errors.Join(err, pdb.Close(), d.poison.err()); err != nil {
+		return err
+	}
+	d.sched = newScheduler(d.pausedCompactions) // one is for one database
+	if err := writeSmall(d.fs, d.dir, nameFormat, formatLine()); err != nil {
+		return err
+	}
+	return d.removeMaking()
+}
+
+func (d *DB) removeMaking() error {
+	err := d.fs.Remove(d.fs.PathJoin(d.dir, nameMaking))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(d.fs, d.dir)
+}
+
+func (d *DB) openDB() error {
+	if err := checkLastLog(d.base, d.fs.db); err != nil {
+		return err
+	}
+	cache := pebble.NewCache(d.o.CacheBytes)
+	defer cache.Unref() // pebble has its own reference
+	o := d.pebbleOptions(cache)
+	o.ErrorIfNotExists = true
+	pdb, err := d.openPebble(o)
+	if err != nil {
+		return d.damaged(err)
+	}
+	d.pdb = pdb
+	return nil
+}
+
+// damaged tells what pebble finds wrong with its files from what the system refuses: pebble marks only a part as corruption.
+func (d *DB) damaged(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) || errors.Is(err, fs.ErrPermission) || d.poison.err() != nil || pebble.IsCorruptionError(err) {
+		return err
+	}
+	if named := missing(err); named != err {
+		return named
+	}
+	return &CorruptError{File: d.fs.db, Cause: err}
+}
+
+// openPebble turns a panic into an error: pebble has some on paths that a failing disk or damaged bytes can reach. It also ends
+// the wait for a flush that pebble makes while it opens, when that keeps failing.
+func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
+	type result struct {
+		db  *pebble.DB
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- result{err: fmt.Errorf("pebble: %v", r)}
+			}
+		}()
+		db, err := pebble.Open(d.fs.db, o)
+		done <- result{db, err}
+	}()
+	stop := d.watchStall("open")
+	defer stop()
+	down := d.poison.down
+	var late <-chan time.Time
+	for {
+		select {
+		case r := <-done:
+			return r.db, r.err
+		case <-down:
+			down = nil
+			t := time.NewTimer(poisonedClose)
+			defer t.Stop()
+			late = t.C
+		case <-late:
+			return nil, errors.New("pebble did not open")
+		}
+	}
+}
+
+// watchStall poisons the store when what begins now has not ended after stallLimit and the reason is that writes fail: pebble would
+// wait for ever.
+func (d *DB) watchStall(what string) (stop func() bool) {
+	var t *time.Timer
+	t = time.AfterFunc(stallLimit, func() {
+		if d.fs.failing.Load() {
+			_ = d.poison.set(fmt.Errorf("%s: stalled, writes to the database keep failing", what))
+			return
+		}
+		t.Reset(stallLimit)
+	})
+	return t.Stop
+}
+
+// abandon ends what a failed open began.
+func (d *DB) abandon() {
+	d.life.close()
+	close(d.fs.closing)
+	if d.pdb != nil {
+		_ = d.closePebble()
+	}
+	d.wals.end()
+	if d.lock != nil {
+		_ = d.lock.Close()
+	}
+}
+
+// Close waits for the calls under way, makes everything durable and gives the store free. It must not be called from a callback of
+// View or Scan. A second call gives ErrClosed.
+func (d *DB) Close() error {
+	if !d.life.close() {
+		return fmt.Errorf("kv: close %s: %w", d.dir, ErrClosed)
+	}
+	close(d.fs.closing)
+	err := d.closePebble()
+	d.wals.end()
+	if perr := d.poison.err(); perr != nil {
+		err = perr
+	} else if err == nil && !d.readOnly() {
+		err = d.writeTide()
+	}
+	if lerr := d.lock.Close(); err == nil {
+		err = lerr
+	}
+	return translate("close", d.dir, err)
+}
+
+// closePebble closes the database. After a failed write pebble may panic or wait for ever; then it is left behind.
+func (d *DB) closePebble() error {
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- fmt.Errorf("pebble: %v", r)
+			}
+		}()
+		done <- d.pdb.Close()
+	}()
+	var late <-chan time.Time
+	if d.poison.err() != nil {
+		t := time.NewTimer(poisonedClose)
+		defer t.Stop()
+		late = t.C
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-late:
+		return errors.New("pebble did not close")
+	}
+}
+
+func (d *DB) writeLastFatal(cause error) {
+	f, err := d.space.fs.Create(d.base.PathJoin(d.dir, nameLastFatal), vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return
+	}
+	_, _ = fmt.Fprintf(f, "%s %v\n", time.Now().UTC().Format(time.RFC3339), cause)
+	_ = f.Sync()
+	_ = f.Close()
+}
+
+// LastSeq is the newest operation sequence seen at open or committed since; 0: none.
+func (d *DB) LastSeq() uint64 { return d.lastSeq.Load() }
+
+func (d *DB) sawSeq(seq uint64) {
+	for {
+		old := d.lastSeq.Load()
+		if seq <= old || d.lastSeq.CompareAndSwap(old, seq) {
+			return
+		}
+	}
+}
+
+// enter begins a call: not closed, not poisoned.
+func (d *DB) enter(op string) error {
+	if err := d.life.enter(); err != nil {
+		return fmt.Errorf("kv: %s: %w", op, err)
+	}
+	if err := d.poison.err(); err != nil {
+		d.life.leave()
+		return err
+	}
+	return nil
+}
+
+// fail is the answer to a call that failed: what poisoned the store comes before what followed from it.
+func (d *DB) fail(op, subject string, err error) error {
+	if perr := d.poison.err(); perr != nil {
+		return perr
+	}
+	return translate(op, subject, missing(err))
+}
+
+// enterWrite begins a call that writes.
+func (d *DB) enterWrite(op string) error {
+	if d.o.ReadOnly {
+		return fmt.Errorf("kv: %s: %w", op, ErrReadOnly)
+	}
+	if d.starved.Load() {
+		if err := d.revive(); err != nil {
+			return translate(op, "", err)
+		}
+	}
+	return d.enter(op)
+}

@@ -1,0 +1,87 @@
+package kv
+
+import (
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// FS is the file system a store lives in.
+type FS = vfs.FS
+
+// Durability is what a commit waits for.
+type Durability int
+
+const (
+	// Written: handed to the kernel; survives kill -9, and a power cut more than Options.GroupSync later.
+	Written Durability = 0
+	// Durable: fsynced; survives a power cut.
+	Durable Durability = 1
+)
+
+// Options of Open. The zero value is good.
+type Options struct {
+	// LockWait bounds the wait for another process's lock; 0: do not wait.
+	LockWait time.Duration
+	// FS is where the store lives; nil: the disk.
+	FS FS
+	// Fatal is called once when the store has failed beyond use, after the file last-fatal was written. It must not return in
+	// production. nil: exit with DefaultFatalExit.
+	Fatal func(error)
+	// ReadOnly opens an existing store without writing to it, but for the lock. Writes give ErrReadOnly.
+	ReadOnly bool
+	// CacheBytes is the size of the block cache; 0: DefaultCache.
+	CacheBytes int64
+	// GroupSync is the longest time a Written commit waits for its fsync; 0: DefaultGroupSync.
+	GroupSync time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = DefaultCache
+	}
+	if o.GroupSync <= 0 {
+		o.GroupSync = DefaultGroupSync
+	}
+	return o
+}
+
+// pebbleOptions are the settings of the database; DESIGN.md 6 has the reason for each.
+func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
+	var stall func() bool
+	o := &pebble.Options{
+		FS:                          d.fs,
+		Cache:                       cache,
+		Cleaner:                     pebble.ArchiveCleaner{},
+		FormatMajorVersion:          pebble.FormatValueSeparation,
+		Logger:                      logger{d.poison},
+		MaxOpenFiles:                maxOpenFiles,
+		MemTableSize:                memtableBytes,
+		MemTableStopWritesThreshold: 4,
+		ReadOnly:                    d.readOnly(),
+		EventListener: &pebble.EventListener{
+			// The default ends the process. With a listener the read that met the damage gets an error that names the file.
+			DataCorruption: func(pebble.DataCorruptionInfo) {},
+			// Both are called with pebble's lock held.
+			WriteStallBegin: func(pebble.WriteStallBeginInfo) { stall = d.watchStall("commit") },
+			WriteStallEnd: func() {
+				if stall != nil {
+					stall()
+				}
+			},
+		},
+	}
+	o.Experimental.CompactionScheduler = d.sched
+	o.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return pebble.ValueSeparationPolicy{} }
+	for i := range o.Levels {
+		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	return o
+}

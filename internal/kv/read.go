@@ -1,0 +1,117 @@
+package kv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// View calls fn with the value of key. The slice must not be kept or changed. An absent key is ErrNotFound; an error of fn is
+// returned as it is.
+func (d *DB) View(key []byte, fn func(val []byte) error) error {
+	if err := d.enter("read"); err != nil {
+		return err
+	}
+	defer d.life.leave()
+	val, closer, err := d.pdb.Get(key)
+	if perr := d.poison.err(); perr != nil {
+		if err == nil {
+			_ = closer.Close()
+		}
+		return perr
+	}
+	if err != nil {
+		return d.fail("read", showKey(key), err)
+	}
+	defer func() { _ = closer.Close() }()
+	return fn(val)
+}
+
+// Has tells whether key is present.
+func (d *DB) Has(key []byte) (bool, error) {
+	err := d.View(key, func([]byte) error { return nil })
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Range selects the keys of a Scan.
+type Range struct {
+	// Prefix is what keys begin with; empty: all keys.
+	Prefix []byte
+	// From is the first key, inclusive: the smallest, or for Reverse the largest. nil: the end of the prefix's range.
+	From []byte
+	// Reverse goes from large to small.
+	Reverse bool
+}
+
+// Scan calls fn with the keys of r in order. The slices must not be kept or changed. fn ends the scan by ErrStop (Scan then
+// returns nil) or by any other error (which Scan returns as it is). Scan sees the store as it was when it began.
+func (d *DB) Scan(r Range, fn func(key, val []byte) error) error {
+	if err := d.enter("scan"); err != nil {
+		return err
+	}
+	defer d.life.leave()
+	o := &pebble.IterOptions{LowerBound: r.Prefix, UpperBound: after(r.Prefix)}
+	if len(r.Prefix) == 0 {
+		o.LowerBound = nil
+	}
+	it, err := d.pdb.NewIter(o)
+	if err != nil {
+		return d.fail("scan", showKey(r.Prefix), err)
+	}
+	defer func() { _ = it.Close() }()
+	for ok := seek(it, r); ok; ok = step(it, r) {
+		val, err := it.ValueAndErr()
+		if err != nil {
+			return d.fail("scan", showKey(it.Key()), err)
+		}
+		if err := d.poison.err(); err != nil {
+			return err
+		}
+		if err := fn(it.Key(), val); err != nil {
+			if errors.Is(err, ErrStop) {
+				return nil
+			}
+			return err
+		}
+	}
+	if err := it.Error(); err != nil {
+		return d.fail("scan", showKey(r.Prefix), err)
+	}
+	return d.poison.err()
+}
+
+func seek(it *pebble.Iterator, r Range) bool {
+	switch {
+	case r.From == nil && r.Reverse:
+		return it.Last()
+	case r.From == nil:
+		return it.First()
+	case !r.Reverse:
+		return it.SeekGE(r.From)
+	}
+	return it.SeekLT(append(bytes.Clone(r.From), 0)) // the smallest key above From
+}
+
+func step(it *pebble.Iterator, r Range) bool {
+	if r.Reverse {
+		return it.Prev()
+	}
+	return it.Next()
+}
+
+// showKey writes a key for a message: its prefix letter and the rest in hex, cut at 40 bytes.
+func showKey(key []byte) string {
+	if len(key) == 0 {
+		return "key"
+	}
+	rest, more := key[1:], ""
+	if len(rest) > 40 {
+		rest, more = rest[:40], "..."
+	}
+	return fmt.Sprintf("key %q %x%s", key[:1], rest, more)
+}

@@ -1,0 +1,206 @@
+package kv
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// storeFS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, turns archiving into
+// removal once the check at open has passed, slows down writes that fail, and removes nothing once the store is poisoned: pebble may
+// run on for a moment, and would remove files that the disk's version of the database needs.
+type storeFS struct {
+	vfs.FS
+	db      string // the pebble directory
+	disk    bool   // FS ends at the operating system: permission bits mean something
+	wals    *wals
+	poison  *poison       // nil: not frozen by it
+	failing atomic.Bool   // the last write to the database's files failed
+	checked atomic.Bool   // the check at open has passed
+	closing chan struct{} // closed when the DB closes: nobody waits any more
+}
+
+func (s *storeFS) Unwrap() vfs.FS { return s.FS }
+
+func (s *storeFS) inDB(name string) bool { return s.PathDir(name) == s.db }
+
+func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		if s.inDB(name) {
+			if strings.HasSuffix(name, ".log") && s.checked.Load() {
+				return nil, s.poison.set(err) // pebble panics when it has no log to go on with
+			}
+			s.slow(err)
+		}
+		return nil, err
+	}
+	if s.disk {
+		// Create goes through the umask, which may be anything.
+		if err := os.Chmod(name, 0o600); err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+	}
+	if !s.inDB(name) {
+		return f, nil
+	}
+	if strings.HasSuffix(name, ".log") {
+		w := &walFile{File: f, name: s.PathBase(name), set: s.wals}
+		s.wals.add(w)
+		return w, nil
+	}
+	return &slowFile{File: f, fs: s}, nil
+}
+
+// frozen is the reason why nothing may be removed any more.
+func (s *storeFS) frozen() error {
+	if s.poison == nil {
+		return nil
+	}
+	return s.poison.err()
+}
+
+func (s *storeFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if s.inDB(name) && s.frozen() != nil {
+		time.Sleep(failBackoff) // pebble may be trying again and again
+	}
+	if s.inDB(name) && strings.HasPrefix(s.PathBase(name), "marker.") {
+		// The entry of the marker must not reach the disk before that of the file it points to. pebble syncs them together.
+		if err := syncDir(s, s.db); err != nil {
+			return nil, err
+		}
+	}
+	f, err := s.FS.Create(name, c)
+	return s.wrap(name, f, err)
+}
+
+// ReuseForWrite makes a new file: logs are never recycled, since recycled bytes would look like a log's own.
+func (s *storeFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := s.Create(newname, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Remove(oldname); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (s *storeFS) Remove(name string) error {
+	if err := s.frozen(); err != nil {
+		return err
+	}
+	return s.FS.Remove(name)
+}
+
+func (s *storeFS) RemoveAll(name string) error {
+	if err := s.frozen(); err != nil {
+		return err
+	}
+	return s.FS.RemoveAll(name)
+}
+
+// OpenDir opens a directory for syncing. pebble panics, in whatever goroutine, when its own directory cannot be synced.
+func (s *storeFS) OpenDir(name string) (vfs.File, error) {
+	f, err := s.FS.OpenDir(name)
+	if err != nil || name != s.db || s.poison == nil {
+		return f, err
+	}
+	return &dbDir{File: f, poison: s.poison}, nil
+}
+
+func (s *storeFS) MkdirAll(dir string, _ os.FileMode) error {
+	_, statErr := s.Stat(dir)
+	if err := s.FS.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if s.disk && statErr != nil {
+		return os.Chmod(dir, 0o700)
+	}
+	return nil
+}
+
+func (s *storeFS) Lock(name string) (io.Closer, error) {
+	l, err := s.FS.Lock(name)
+	if err == nil && s.disk {
+		if err := os.Chmod(name, 0o600); err != nil {
+			_ = l.Close()
+			return nil, err
+		}
+	}
+	return l, err
+}
+
+// Rename removes instead, where pebble archives a file that no version of the database needs and the check has passed.
+func (s *storeFS) Rename(oldname, newname string) error {
+	if err := s.frozen(); err != nil {
+		return err
+	}
+	if s.checked.Load() && s.PathDir(newname) == s.PathJoin(s.db, nameArchive) {
+		return s.Remove(oldname)
+	}
+	return s.FS.Rename(oldname, newname)
+}
+
+// slow waits a little after a write that failed: pebble tries a failed flush again at once, for ever.
+func (s *storeFS) slow(err error) {
+	if err == nil {
+		s.failing.Store(false)
+		return
+	}
+	s.failing.Store(true)
+	t := time.NewTimer(failBackoff)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.closing:
+	}
+}
+
+// slowFile is a file of the database that is not a log.
+type slowFile struct {
+	vfs.File
+	fs *storeFS
+}
+
+func (f *slowFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	f.fs.slow(err)
+	return n, err
+}
+
+func (f *slowFile) Sync() error {
+	err := f.File.Sync()
+	f.fs.slow(err)
+	return err
+}
+
+func (f *slowFile) SyncData() error {
+	err := f.File.SyncData()
+	f.fs.slow(err)
+	return err
+}
+
+// dbDir poisons the store when the directory's entries cannot be synced, and then says that they were: nobody will hear it.
+type dbDir struct {
+	vfs.File
+	poison *poison
+}
+
+func (d *dbDir) Sync() error {
+	if d.poison.err() != nil {
+		return nil
+	}
+	if err := d.File.Sync(); err != nil {
+		_ = d.poison.set(fmt.Errorf("fsync of the directory: %w", err))
+	}
+	return nil
+}
+
+func (d *dbDir) SyncData() error { return d.Sync() }

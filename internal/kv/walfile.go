@@ -1,0 +1,202 @@
+package kv
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// wals is the set of log files with bytes that the kernel has and the disk may not.
+type wals struct {
+	every  time.Duration
+	poison *poison
+
+	mu    sync.Mutex
+	open  map[*walFile]struct{}
+	timer *time.Timer // armed while a file is dirty; an idle store has none
+	ended bool
+	loops sync.WaitGroup
+}
+
+func newWALs(every time.Duration, p *poison) *wals {
+	return &wals{every: every, poison: p, open: make(map[*walFile]struct{})}
+}
+
+func (w *wals) add(f *walFile) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open[f] = struct{}{}
+}
+
+func (w *wals) remove(f *walFile) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, f)
+}
+
+// arm makes sure that what was just written is synced within every.
+func (w *wals) arm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil || w.ended {
+		return
+	}
+	w.loops.Add(1)
+	w.timer = time.AfterFunc(w.every, func() {
+		defer w.loops.Done()
+		w.mu.Lock()
+		w.timer = nil
+		w.mu.Unlock()
+		_ = w.sync() // a failure has poisoned the store
+	})
+}
+
+// sync returns once everything written before the call is on disk.
+func (w *wals) sync() error {
+	w.mu.Lock()
+	files := make([]*walFile, 0, 2)
+	for f := range w.open {
+		files = append(files, f)
+	}
+	w.mu.Unlock()
+	for _, f := range files {
+		if err := f.syncReally(); err != nil {
+			return err
+		}
+	}
+	return w.poison.err()
+}
+
+// end stops the group loop and waits for a sync under way.
+func (w *wals) end() {
+	w.mu.Lock()
+	w.ended = true
+	if w.timer != nil && w.timer.Stop() {
+		w.loops.Done()
+	}
+	w.timer = nil
+	w.mu.Unlock()
+	w.loops.Wait()
+}
+
+// walFile is a log file of pebble. pebble's Sync makes it write its block by write(2); that is what a Written commit waits for, so
+// Sync ends there. The fsync is made by the group loop, by a Durable commit, or by Close.
+type walFile struct {
+	vfs.File
+	name    string
+	set     *wals
+	written atomic.Int64 // bytes handed to the kernel
+	synced  atomic.Int64 // bytes known to be on disk
+
+	mu     sync.Mutex // one fsync at a time, none after Close
+	closed bool
+}
+
+func (f *walFile) Write(p []byte) (int, error) {
+	if err := f.set.poison.err(); err != nil {
+		return 0, err
+	}
+	off := f.written.Load()
+	stampSynced(p, off, f.synced.Load())
+	n, err := f.File.Write(p)
+	f.written.Add(int64(n))
+	if err != nil {
+		return n, f.set.poison.set(fmt.Errorf("write %s: %w", f.name, err))
+	}
+	f.set.arm()
+	return n, nil
+}
+
+func (f *walFile) Sync() error                { return f.set.poison.err() }
+func (f *walFile) SyncData() error            { return f.set.poison.err() }
+func (f *walFile) SyncTo(int64) (bool, error) { return false, nil }
+
+// Preallocate does nothing: 4.4 MiB a log is more than most stores hold.
+func (f *walFile) Preallocate(int64, int64) error { return nil }
+
+// syncReally fsyncs what is written. Waiters behind it whose bytes it covered do not sync again.
+func (f *walFile) syncReally() error {
+	want := f.written.Load()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return f.set.poison.err() // Close synced it, or poisoned
+	}
+	return f.syncLocked(want)
+}
+
+func (f *walFile) syncLocked(want int64) error {
+	if err := f.set.poison.err(); err != nil {
+		return err // never sync again after a sync that failed
+	}
+	if f.synced.Load() >= want {
+		return nil
+	}
+	upTo := f.written.Load()
+	if err := f.File.SyncData(); err != nil {
+		return f.set.poison.set(fmt.Errorf("fsync %s: %w", f.name, err))
+	}
+	f.synced.Store(upTo)
+	return nil
+}
+
+func (f *walFile) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	err := f.syncLocked(f.written.Load())
+	f.closed = true
+	f.set.remove(f)
+	if cerr := f.File.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// The layout of a log, as record/log_writer.go of pebble has it: blocks of 32 KiB filled with chunks
+// crc(4) length(2) encoding(1) log number(4) synced offset(8) payload, all little-endian.
+const (
+	walBlock     = 32 << 10
+	walHeader    = 19
+	walEncodeMin = 9 // full, first, middle, last chunk with a synced offset
+	walEncodeMax = 12
+	walEncodeOld = 5  // and up to 8: a chunk without a synced offset
+	walTrailer   = 11 // end of a log that was closed: crc 0, length 0, encoding 5, log number + 1
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func walSum(b []byte) uint32 {
+	c := crc32.Checksum(b, castagnoli)
+	return (c>>15 | c<<17) + 0xa282ead8
+}
+
+// stampSynced writes the truth into chunks about to be written at offset off of a log: that the first synced bytes are on disk.
+// pebble believes that every Sync was one and would claim more; after a power cut it would then take a torn tail for damage, and
+// refuse to open.
+func stampSynced(p []byte, off, synced int64) {
+	for i := 0; i < len(p); {
+		left := walBlock - int((off+int64(i))%walBlock)
+		if left < walHeader {
+			i += left // padding
+			continue
+		}
+		if i+walHeader > len(p) || p[i+6] < walEncodeMin || p[i+6] > walEncodeMax {
+			return // the trailer
+		}
+		end := i + walHeader + int(binary.LittleEndian.Uint16(p[i+4:]))
+		if end > len(p) || end-i > left {
+			return
+		}
+		binary.LittleEndian.PutUint64(p[i+11:], uint64(synced))
+		binary.LittleEndian.PutUint32(p[i:], walSum(p[i+6:end]))
+		i = end
+	}
+}

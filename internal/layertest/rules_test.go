@@ -1,0 +1,139 @@
+package layertest
+
+// importBan lets only some packages import a path.
+type importBan struct {
+	path string   // an import path; everything below it is meant too
+	only []string // packages relative to the module; tests of any package are free
+	why  string
+}
+
+var importBans = []importBan{
+	{
+		"github.com/cockroachdb/pebble/v2",
+		[]string{"internal/kv", "internal/kv/kvtest", "bench"},
+		"one package knows the database, so that locks, durability and corruption have one answer: use internal/kv",
+	},
+	{
+		"github.com/klauspost/compress",
+		[]string{"objstore", "bench"},
+		"how bytes are kept is objstore's secret: hand it the raw object",
+	},
+	{
+		"github.com/zeebo/blake3",
+		[]string{"objstore", "bench"},
+		"ids and verification have one home: use objstore.Sum, or take a hash function as an argument",
+	},
+	{
+		"github.com/PlakarKorp/go-cdc-chunkers",
+		[]string{"objstore", "bench"},
+		"chunks are objstore's way of keeping a blob: use Tx.PutReader",
+	},
+	{
+		"github.com/go-git/go-git/v5",
+		[]string{"internal/gitinfo"},
+		"the user's repository is read in one place, and never written: use internal/gitinfo",
+	},
+	{
+		"github.com/sabhiram/go-gitignore",
+		[]string{"tree/ignore"},
+		"alone it disagrees with git: use tree/ignore",
+	},
+	{
+		"github.com/sergi/go-diff",
+		[]string{"internal/textdiff"},
+		"its own line mode is wrong beyond some thousand lines: use internal/textdiff",
+	},
+	{
+		"github.com/spf13/cobra",
+		[]string{"cmd/rewind"},
+		"flags and words belong to the command line; logic takes options",
+	},
+	{
+		"github.com/spf13/pflag",
+		[]string{"cmd/rewind"},
+		"flags and words belong to the command line; logic takes options",
+	},
+	{
+		"github.com/schollz/progressbar/v3",
+		[]string{"internal/term"},
+		"whether and where progress is drawn is decided once: use term.Progress, or take a callback",
+	},
+	{
+		"golang.org/x/term",
+		[]string{"internal/term"},
+		"what is a terminal is decided once: use term.Streams",
+	},
+	{
+		"github.com/dustin/go-humanize",
+		[]string{"internal/term", "engine"},
+		"sizes look the same everywhere: print with term.Size; the config reads them in engine",
+	},
+	{
+		"github.com/gofrs/flock",
+		[]string{"internal/kv", "engine"},
+		"two locks are enough: the store's and the home directory's",
+	},
+	{
+		"net/http",
+		[]string{"api", "server", "cmd/rewind", "bench"},
+		"below the API nothing speaks HTTP: return values and errors",
+	},
+}
+
+// testingPath and what is below it may be imported by testHelpers only.
+const (
+	testingPath = "testing"
+	testingWhy  = "package testing in a program adds its flags and its weight: put helpers into a package of their own"
+)
+
+// testHelpers are packages for tests. They are not in DESIGN.md's table; they may
+// import what their host may, and the host, and no production package imports
+// them.
+var testHelpers = []struct{ path, host, why string }{
+	{"internal/kv/kvtest", "internal/kv", "power cuts and faults for the tests of the packages above kv"},
+	{"internal/worktreefs/faultfs", "internal/worktreefs", "the fault-injecting twin"},
+	{"objstore/objtest", "objstore", "one suite for every implementation of Getter and Putter"},
+	{"internal/layertest", "", "this package"},
+}
+
+// later names what the design or a rule speaks of and nobody has written yet. A
+// name that exists by now is a breach: its rules are in force.
+var later = map[string]bool{
+	"bench": true,
+}
+
+// callBan forbids functions in some packages, but for some files.
+type callBan struct {
+	funcs   []string // package.Function, the package by its import path
+	in      []string // packages it concerns, with all below; "" is every package
+	but     map[string]string
+	replace string
+}
+
+var callBans = []callBan{
+	{
+		funcs: []string{"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln"},
+		in:    []string{""},
+		but: map[string]string{
+			"cmd/rewind/main.go":    "the one place that turns an error into an exit code",
+			"internal/kv/poison.go": "pebble's fatal errors must not return, and a process that goes on would acknowledge what is not stored",
+		},
+		replace: "return an error; deferred work is skipped by an exit",
+	},
+	{
+		funcs: []string{
+			"os.Remove", "os.RemoveAll", "os.Rename", "os.WriteFile", "os.Create", "os.OpenFile",
+			"os.Symlink", "os.Link", "os.Chmod", "os.Truncate",
+		},
+		in: []string{"engine", "tree", "server", "cmd"},
+		but: map[string]string{
+			"engine/project.go": "writes the project's marker and record, files of ours",
+			"engine/config.go":  "writes the project's config, a file of ours",
+		},
+		replace: "the user's tree is touched through internal/worktreefs only: a path can lead anywhere by the time it is used",
+	},
+}
+
+// maxLines is the length from which a file that is not a test holds more than one
+// concept.
+const maxLines = 450

@@ -1,0 +1,110 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ColorMode is the value of the flag --color.
+type ColorMode string
+
+// The values of --color.
+const (
+	ColorAuto   ColorMode = "auto"
+	ColorAlways ColorMode = "always"
+	ColorNever  ColorMode = "never"
+)
+
+// ParseColorMode reads the value of --color.
+func ParseColorMode(s string) (ColorMode, error) {
+	switch m := ColorMode(s); m {
+	case ColorAuto, ColorAlways, ColorNever:
+		return m, nil
+	}
+	return "", fmt.Errorf("term: color %q: want auto, always or never", s)
+}
+
+// SetColor decides about colour, for Out and Err apart. The flag wins; then a
+// non-empty NO_COLOR turns it off, CLICOLOR_FORCE (neither empty nor 0) turns it
+// on, TERM=dumb turns it off, and otherwise a stream has colour when it is a
+// terminal.
+func (s *Streams) SetColor(m ColorMode) {
+	force := s.getenv("CLICOLOR_FORCE")
+	switch {
+	case m == ColorAlways:
+		s.colorOut, s.colorErr = true, true
+	case m == ColorNever, s.getenv("NO_COLOR") != "":
+		s.colorOut, s.colorErr = false, false
+	case force != "" && force != "0":
+		s.colorOut, s.colorErr = true, true
+	case s.getenv("TERM") == "dumb":
+		s.colorOut, s.colorErr = false, false
+	default:
+		s.colorOut, s.colorErr = s.OutTTY, s.ErrTTY
+	}
+}
+
+// ColorOut reports whether Out has colour.
+func (s *Streams) ColorOut() bool { return s.colorOut }
+
+// ColorErr reports whether Err has colour.
+func (s *Streams) ColorErr() bool { return s.colorErr }
+
+// Style is a meaning that has a look. Colour never carries meaning alone: the
+// text reads the same without it.
+type Style byte
+
+// The styles. Plain is the zero value and changes nothing.
+const (
+	Plain Style = iota
+	Added
+	Removed
+	AddedSpan   // the part of an added line that differs
+	RemovedSpan // the part of a removed line that differs
+	Hunk
+	ID
+	Dim
+	Warn
+	Error
+	Bold
+)
+
+// sgr holds the parameters of the escape sequence that turns a style on.
+var sgr = [...]string{
+	Plain:       "",
+	Added:       "32",
+	Removed:     "31",
+	AddedSpan:   "7;32",
+	RemovedSpan: "7;31",
+	Hunk:        "36",
+	ID:          "33",
+	Dim:         "2",
+	Warn:        "1;33",
+	Error:       "1;31",
+	Bold:        "1",
+}
+
+// Styled returns text as Out shows it in style st.
+func (s *Streams) Styled(st Style, text string) string { return paint(s.colorOut, st, text) }
+
+// StyledErr returns text as Err shows it in style st.
+func (s *Streams) StyledErr(st Style, text string) string { return paint(s.colorErr, st, text) }
+
+// paint styles every line by itself: a pager that shows a middle part of the
+// text, or a line that is cut, then never leaves a style turned on.
+func paint(on bool, st Style, text string) string {
+	if !on || int(st) >= len(sgr) || sgr[st] == "" || text == "" {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		body, hadEOL := strings.CutSuffix(line, "\n")
+		if body != "" {
+			b.WriteString("\x1b[" + sgr[st] + "m" + body + "\x1b[0m")
+		}
+		if hadEOL {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}

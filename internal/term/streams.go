@@ -1,0 +1,95 @@
+package term
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	xterm "golang.org/x/term"
+)
+
+// fallbackWidth is the width in columns of a terminal that does not tell its own.
+const fallbackWidth = 80
+
+// Streams are the three standard streams and what is known about them. The
+// fields are set once, before the first use; methods may then be called from
+// several goroutines, though what they write to Out and Err is not serialised.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+
+	// InTTY, OutTTY and ErrTTY tell for each stream whether a person sits at
+	// the other end.
+	InTTY, OutTTY, ErrTTY bool
+
+	// Width is the number of columns of the terminal behind Out, 0 when Out is
+	// not a terminal. Nothing is truncated or wrapped when it is 0.
+	Width int
+
+	// Now is the clock that relative times and progress use.
+	Now func() time.Time
+
+	getenv             func(string) string
+	colorOut, colorErr bool
+}
+
+// System returns the streams of this process, with colour decided as for
+// [ColorAuto].
+func System() *Streams {
+	s := &Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTTY:  xterm.IsTerminal(int(os.Stdin.Fd())),
+		OutTTY: xterm.IsTerminal(int(os.Stdout.Fd())),
+		ErrTTY: xterm.IsTerminal(int(os.Stderr.Fd())),
+		Now:    time.Now,
+		getenv: os.Getenv,
+	}
+	if s.OutTTY {
+		s.Width = terminalWidth(os.Stdout, s.getenv)
+	}
+	s.SetColor(ColorAuto)
+	if s.colorOut && !enableANSI(os.Stdout) {
+		s.colorOut = false
+	}
+	if s.colorErr && !enableANSI(os.Stderr) {
+		s.colorErr = false
+	}
+	return s
+}
+
+// Test returns streams for a test: In reads in, Out and Err are the returned
+// buffers, all three are terminals of 80 columns or none is. env holds
+// "NAME=value" pairs; nothing is taken from the environment of the process.
+func Test(in string, tty bool, env ...string) (s *Streams, out, err *bytes.Buffer) {
+	vars := make(map[string]string, len(env))
+	for _, pair := range env {
+		name, value, _ := strings.Cut(pair, "=")
+		vars[name] = value
+	}
+	out, err = new(bytes.Buffer), new(bytes.Buffer)
+	s = &Streams{
+		In: strings.NewReader(in), Out: out, Err: err,
+		InTTY: tty, OutTTY: tty, ErrTTY: tty,
+		Now:    time.Now,
+		getenv: func(name string) string { return vars[name] },
+	}
+	if tty {
+		s.Width = fallbackWidth
+	}
+	s.SetColor(ColorAuto)
+	return s, out, err
+}
+
+// terminalWidth asks the terminal, then COLUMNS, then assumes 80.
+func terminalWidth(f *os.File, getenv func(string) string) int {
+	if w, _, err := xterm.GetSize(int(f.Fd())); err == nil && w > 0 {
+		return w
+	}
+	if w, err := strconv.Atoi(getenv("COLUMNS")); err == nil && w > 0 {
+		return w
+	}
+	return fallbackWidth
+}

@@ -1,0 +1,182 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"rewind/internal/kv"
+	"rewind/internal/kv/kvtest"
+	"rewind/objstore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var bg = context.Background()
+
+func id(n int) objstore.ID { return objstore.Sum(objstore.Blob, fmt.Append(nil, n)) }
+
+func open(t *rapid.T, fs kv.FS) (*kv.DB, *Refs, *objstore.Store) {
+	db, err := kv.Open(bg, "/store", kv.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, New(db), objstore.New(db)
+}
+
+// TestModel: names and log behave as a map and a list, across reopening; a refused update changes nothing.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fs := kvtest.NewCrashFS()
+		db, r, objs := open(t, fs)
+		defer func() { _ = db.Close() }()
+		names, log := map[Name]objstore.ID{}, []Operation{}
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) {
+				all, err := r.List("")
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := map[Name]objstore.ID{}
+				for _, ref := range all {
+					got[ref.Name] = ref.ID
+				}
+				if !maps.Equal(got, names) {
+					t.Fatalf("names %v, want %v", got, names)
+				}
+				n := len(log)
+				err = r.Newest(0, func(op *Operation) error {
+					n--
+					if op.Seq != uint64(n+1) || !bytes.Equal(op.Encode(), log[n].Encode()) {
+						t.Fatalf("operation %d is %+v", n+1, op)
+					}
+					return nil
+				})
+				if err != nil || n != 0 {
+					t.Fatalf("%d operations are missing, %v", n, err)
+				}
+			},
+			"commit": func(t *rapid.T) {
+				var ups []Update
+				for _, n := range rapid.SliceOfNDistinct(rapid.SampledFrom([]Name{"tag/a", "tag/b", "session/s", "cursor/s"}), 0, 3, rapid.ID[Name]).Draw(t, "names") {
+					ups = append(ups, Update{Name: n, Old: names[n], New: objstore.ID{}})
+					if rapid.Bool().Draw(t, "set") {
+						ups[len(ups)-1].New = id(rapid.IntRange(1, 5).Draw(t, "id"))
+					}
+				}
+				wrong := len(ups) > 0 && rapid.IntRange(0, 3).Draw(t, "wrong") == 0
+				if wrong {
+					ups[len(ups)-1].Old = id(99)
+				}
+				op := Operation{Kind: KindTag, Message: fmt.Sprint(len(log))}
+				tx := objs.Begin()
+				done, err := r.Commit(bg, tx, kv.Written, func(uint64) (Operation, []Update, error) { return op, ups, nil })
+				var conflict *ConflictError
+				if wrong {
+					if !errors.As(err, &conflict) || conflict.Name != ups[len(ups)-1].Name {
+						t.Fatalf("a wrong Old: %v", err)
+					}
+					tx.Discard()
+					return
+				}
+				if err != nil || done.Seq != uint64(len(log)+1) {
+					t.Fatalf("%+v, %v", done, err)
+				}
+				log = append(log, op)
+				for _, u := range ups {
+					if u.New.IsZero() {
+						delete(names, u.Name)
+					} else {
+						names[u.Name] = u.New
+					}
+				}
+			},
+			"reopen": func(t *rapid.T) {
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				db, r, objs = open(t, fs)
+			},
+		})
+	})
+}
+
+func TestNames(t *testing.T) {
+	for _, good := range []Name{"tag/a", "tag/v1.0", "session/manual", "tag/a/b-c_d", "tag/ünï", Name("tag/" + strings.Repeat("x", 251))} {
+		if err := good.Check(); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	for _, bad := range []Name{
+		"", "tag", "tag/", "/a", "tag//a", "tag/.", "tag/..", "tag/.a", "tag/-a", "tag/@", "tag/a b", "tag/a\nb", "tag/a~1", "tag/a^", "tag/a:b",
+		"tag/a{", "tag/\xff", "tag/a\x00", "tag/\u202ea", "tag/\u200b", Name("tag/" + strings.Repeat("x", 252)),
+	} {
+		if err := bad.Check(); !errors.Is(err, ErrBadName) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func samples() []*Operation {
+	return []*Operation{
+		{Kind: KindInit, Time: 1, Message: "/p"},
+		{Kind: KindCheckpoint, Time: 1_800_000_000_000, Session: "manual", Checkpoint: id(1)},
+		{
+			Kind: KindUndoRestore, Time: 5, Session: "manual", Changes: []Change{{"cursor/manual", id(1), id(2)}, {"tag/a", objstore.ID{}, id(2)}},
+			Restore: &Restore{Target: id(3), Safety: id(4), Paths: []string{"a", "\xff\n"}, Exact: true, Undoes: 7, Changed: 300, Kept: 1},
+		},
+	}
+}
+
+// The bytes on disk; the samples stand in DESIGN.md 5.8 as well.
+func TestOperationGolden(t *testing.T) {
+	one := id(1)
+	want := "\x01\x06\x80\xa0\xf1\xc2\xb1\x34" + "\x02\x01c" + "\x03\x06manual" + "\x04\x20" + string(one[:])
+	if got := samples()[1].Encode(); string(got) != want {
+		t.Errorf("got  %x\nwant %x", got, want)
+	}
+	for _, op := range samples() {
+		got, err := DecodeOperation(9, op.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Encode(), op.Encode()) || got.Seq != 9 {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+func FuzzOperation(f *testing.F) {
+	for _, op := range samples() {
+		f.Add(op.Encode())
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		op, err := DecodeOperation(1, raw)
+		if err != nil {
+			if !errors.Is(err, ErrCorrupt) || op != nil {
+				t.Fatalf("%v, %v", op, err)
+			}
+			return
+		}
+		if got := op.Encode(); !bytes.Equal(got, raw) {
+			t.Errorf("decoded %x, encoded %x", raw, got)
+		}
+	})
+}
+
+func FuzzRef(f *testing.F) {
+	f.Add(encodeRef(id(1), 300))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if r, err := decodeRef("tag/a", raw); err == nil && !bytes.Equal(encodeRef(r.ID, r.Seq), raw) {
+			t.Errorf("decoded %x, encoded %x", raw, encodeRef(r.ID, r.Seq))
+		}
+	})
+}
