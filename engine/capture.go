@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rewind/internal/gitinfo"
@@ -110,8 +111,8 @@ func (e *Engine) rules() (*rules, error) {
 		return nil, err
 	default:
 		files, fold, err := repo.Excludes()
-		if err != nil {
-			return nil, err
+		if err != nil { // as git does: what cannot be read excludes nothing, so more is captured, never less
+			e.notice(fmt.Sprintf("not every exclude file can be read: %v", err))
 		}
 		opt.FoldCase = fold
 		for _, f := range files {
@@ -131,6 +132,13 @@ func (e *Engine) rules() (*rules, error) {
 	r.dir = ignore.New(opt, base...)
 	r.key, err = e.secretKey()
 	return r, err
+}
+
+// notice adds something the user should know to what the command says.
+func (e *Engine) notice(text string) {
+	if !slices.Contains(e.project.Notices, text) {
+		e.project.Notices = append(e.project.Notices, text)
+	}
 }
 
 // secretKey returns the key of secret-file hashes, made on first use. It never leaves the store, so a hash tells

@@ -29,7 +29,8 @@ func sampleJournal() *journal {
 		Before: testID("b"), After: testID("a"), Stage: "0011", Kept: 1,
 		Steps: []tree.Step{
 			{Path: "d/f", From: ent(tree.TypeFile, 0o4755, 7), To: ent(tree.TypeSymlink, 0, 0)},
-			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)}, {Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
+			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)},
+			{Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
 		},
 	}
 }

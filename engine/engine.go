@@ -78,14 +78,22 @@ func (e *Engine) recordNotices(ctx context.Context) error {
 		if e.project.copied {
 			kind = refs.KindCopy
 		}
-		_, err := e.refs.Commit(ctx, e.objs.Begin(), kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) {
-			return refs.Operation{Time: e.now().UnixMilli(), Kind: kind, Message: n}, nil, nil
-		})
-		if err != nil {
+		if err := e.record(ctx, refs.Operation{Kind: kind, Message: n}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// record appends an operation that brings no objects, and moves names with it, durably. op.Time is filled in.
+func (e *Engine) record(ctx context.Context, op refs.Operation, updates ...refs.Update) error {
+	op.Time = e.now().UnixMilli()
+	tx := e.objs.Begin()
+	_, err := e.refs.Commit(ctx, tx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) { return op, updates, nil })
+	if err != nil {
+		tx.Discard()
+	}
+	return err
 }
 
 // root opens the working tree.

@@ -86,10 +86,7 @@ func Init(ctx context.Context, home Home, dir string, mode Mode, o Options) (*En
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = e.refs.Commit(ctx, e.objs.Begin(), kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) {
-		return refs.Operation{Time: e.now().UnixMilli(), Kind: refs.KindInit, Message: plan.Root}, nil, nil
-	})
-	if err != nil {
+	if err := e.record(ctx, refs.Operation{Kind: refs.KindInit, Message: plan.Root}); err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
 	return e, plan, nil

@@ -48,18 +48,9 @@ func (e *Engine) Untag(ctx context.Context, tag string) error {
 }
 
 func (e *Engine) moveTag(ctx context.Context, tag string, from, to objstore.ID) error {
-	tx := e.objs.Begin()
-	_, err := e.refs.Commit(ctx, tx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) {
-		op := refs.Operation{
-			Time: e.now().UnixMilli(), Kind: refs.KindTag, Message: tag,
-			Changes: []refs.Change{{Name: refs.Tag(tag), Old: from, New: to}},
-		}
-		return op, []refs.Update{{Name: refs.Tag(tag), Old: from, New: to}}, nil
-	})
-	if err != nil {
-		tx.Discard()
-	}
-	return err
+	name := refs.Tag(tag)
+	op := refs.Operation{Kind: refs.KindTag, Message: tag, Changes: []refs.Change{{Name: name, Old: from, New: to}}}
+	return e.record(ctx, op, refs.Update{Name: name, Old: from, New: to})
 }
 
 // Tagged is a tag and the checkpoint it names.

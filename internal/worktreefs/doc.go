@@ -1,0 +1,24 @@
+// Package worktreefs is the only way the user's tree is touched: reads and writes by directory handle.
+//
+// A Dir is an open directory. Every method takes a name, which is one path component, and works on that entry of
+// that very directory: no symbolic link is ever followed, no path is ever resolved, and nothing outside the root can
+// be reached, whatever is renamed or swapped in meanwhile. Depth is limited by handles alone, never by PATH_MAX.
+// Names are raw bytes: newlines and bytes that are not UTF-8 are names like any other.
+//
+// On unix the handles are file descriptors and every call is one *at system call. os.Root is not used there: it
+// resolves symbolic links that stay inside the root (the user's link would be written through), it opens, stats and
+// re-opens several times for one entry, and its results are os.FileInfo values, which cost an allocation or three
+// per file in a scan of a million. On Windows it is used, because there is no public openat; each directory is
+// compared with what Lstat saw after it was opened, so that a link is refused there as well.
+//
+// What writes hold to, on every system:
+//
+//   - No spelling of .git is written, in the root or below: git's own list (case, trailing dots and spaces, NTFS
+//     short names and alternate streams, ignorable code points of HFS+) gives ErrDotGit. A directory that was
+//     reached through such a name can be read, but refuses every write.
+//   - Move never replaces. Exchange is one atomic step or ErrUnsupported. There is no other rename.
+//   - Remove and Rmdir take one entry; nothing here deletes a tree.
+//
+// Errors read `worktreefs: operation path: cause` and match the sentinels of errors.go with errors.Is. All methods are
+// safe for concurrent use, Close aside.
+package worktreefs

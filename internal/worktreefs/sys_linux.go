@@ -1,0 +1,102 @@
+package worktreefs
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// unlinkTakesDirs: unlink of a directory gives EISDIR here.
+const unlinkTakesDirs = false
+
+func renameNoReplace(from int, name string, to int, toName string) error {
+	return unix.Renameat2(from, name, to, toName, unix.RENAME_NOREPLACE)
+}
+
+func renameExchange(from int, name string, to int, toName string) error {
+	return unix.Renameat2(from, name, to, toName, unix.RENAME_EXCHANGE)
+}
+
+func syncFS(fd int) error { return unix.Syncfs(fd) }
+
+func fullSync(fd int) error { return again(func() error { return unix.Fsync(fd) }) }
+
+// chmodat never follows a link. Kernels before 6.6 and some sandboxes have no fchmodat2.
+func chmodat(at int, name string, perm uint16) error {
+	err := again(func() error { return unix.Fchmodat(at, name, uint32(perm), unix.AT_SYMLINK_NOFOLLOW) })
+	if err != unix.EOPNOTSUPP && err != unix.EPERM {
+		return err
+	}
+	return chmodByHandle(at, name, perm)
+}
+
+// chmodByHandle pins the entry with a handle that gives no access, so that what was looked at is what is changed.
+func chmodByHandle(at int, name string, perm uint16) error {
+	fd, err := openat(at, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return unix.EOPNOTSUPP
+	}
+	err = again(func() error { return unix.Fchmodat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), uint32(perm), 0) })
+	if err != unix.ENOENT {
+		return err
+	}
+	// No /proc: only what can be opened without effects is opened.
+	if t := st.Mode & unix.S_IFMT; t != unix.S_IFREG && t != unix.S_IFDIR {
+		return unix.EOPNOTSUPP
+	}
+	rw, err := openat(at, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(rw)
+	return again(func() error { return unix.Fchmod(rw, uint32(perm)) })
+}
+
+// writers asks for a read lease, which the kernel gives only while nobody has the file open for writing, and gives it back.
+func writers(fd int) (bool, error) {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+	switch err {
+	case nil:
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
+		return false, err
+	case unix.EAGAIN:
+		return true, nil
+	case unix.EINVAL, unix.EACCES, unix.EPERM, unix.ENOLCK:
+		return false, unix.EOPNOTSUPP
+	}
+	return false, err
+}
+
+// Volume tells mounts of one device apart where the kernel does (5.8), since no name can be moved between them.
+func (d *dir) Volume() (Volume, error) {
+	st, err := d.Stat()
+	if err != nil {
+		return Volume{}, err
+	}
+	v := Volume{Dev: st.Dev}
+	var x unix.Statx_t
+	err = again(func() error { return unix.Statx(d.fd, "", unix.AT_EMPTY_PATH, unix.STATX_MNT_ID, &x) })
+	if err == nil && x.Mask&unix.STATX_MNT_ID != 0 {
+		v.Mount = x.Mnt_id
+	}
+	return v, nil
+}
+
+// anyDotGit tells whether a root's path leads through a spelling of .git.
+func anyDotGit(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if IsDotGit(part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package worktreefs
+
+import (
+	"io"
+)
+
+// Type is what an entry is. The zero Type means that the directory did not say.
+type Type byte
+
+// The types of entries.
+const (
+	TypeFile    Type = 'f'
+	TypeSymlink Type = 'l'
+	TypeDir     Type = 'd'
+	TypePipe    Type = 'p'
+	TypeSocket  Type = 'k'
+	TypeDevice  Type = 'v' // block and character devices, and whatever else is none of the above
+)
+
+// String gives the type's word.
+func (t Type) String() string {
+	switch t {
+	case TypeFile:
+		return "file"
+	case TypeSymlink:
+		return "symlink"
+	case TypeDir:
+		return "directory"
+	case TypePipe:
+		return "pipe"
+	case TypeSocket:
+		return "socket"
+	case TypeDevice:
+		return "device"
+	}
+	return "unknown"
+}
+
+// Stat is what the system says about one entry, links not followed.
+type Stat struct {
+	Type  Type
+	Perm  uint16 // permission, setuid, setgid and sticky bits: 07777
+	Size  int64  // bytes
+	Mtime int64  // ns since 1970
+	Ctime int64  // ns since 1970; 0 where the system has none
+	Ino   uint64 // 0 where the system has none
+	Dev   uint64
+	Nlink uint64
+}
+
+// Dirent is one entry as its directory lists it.
+type Dirent struct {
+	Name string // raw bytes
+	Type Type   // 0: ask Lstat
+}
+
+// Volume says where names can be moved: between two directories exactly when their Volumes are equal.
+type Volume struct{ Dev, Mount uint64 }
+
+// Dir is an open directory. Names are single components. Methods are safe for concurrent use; Close is not, and a closed Dir
+// must not be used.
+type Dir interface {
+	// Name is the path the directory was reached by, for messages only.
+	Name() string
+	Close() error
+	Stat() (Stat, error)
+	Volume() (Volume, error)
+	// ReadDir lists the directory, unsorted, without "." and "..". It holds names that cannot be written, like .git.
+	ReadDir() ([]Dirent, error)
+	// Lstat describes an entry. A link is described itself. Absence is ErrNotExist.
+	Lstat(name string) (Stat, error)
+	// OpenDir opens a directory below. Anything else, a symbolic link included, is ErrNotDir.
+	OpenDir(name string) (Dir, error)
+	// Open opens a regular file for reading; anything else is ErrNotRegular. It never waits for a pipe's writer and
+	// never opens a device. The Stat is the opened file's.
+	Open(name string) (File, Stat, error)
+	// Readlink gives a symbolic link's target, raw, of any length. Anything else is ErrUnsupported.
+	Readlink(name string) (string, error)
+
+	// CreateFile makes a file that must not exist. Its permissions are perm less the umask: WFile.Chmod makes them exact.
+	CreateFile(name string, perm uint16) (WFile, error)
+	// Mkdir makes a directory with exactly perm (two calls: a directory seen in between may be narrower).
+	Mkdir(name string, perm uint16) error
+	// Symlink makes a link that must not exist. target is stored as it is.
+	Symlink(target, name string) error
+	// Move renames an entry of any type into a directory of the same Volume; ErrExist when toName is taken.
+	Move(name string, to Dir, toName string) error
+	// Exchange swaps two existing entries in one step, or fails with ErrUnsupported and does nothing.
+	Exchange(name string, other Dir, otherName string) error
+	// Remove unlinks anything but a directory (ErrIsDir).
+	Remove(name string) error
+	// Rmdir removes an empty directory, else ErrNotEmpty or ErrNotDir.
+	Rmdir(name string) error
+	// Chmod sets the bits 07777 of a file or directory, never through a link (ErrUnsupported).
+	Chmod(name string, perm uint16) error
+	// Sync makes the directory's entries durable.
+	Sync() error
+	// SyncFS makes everything written to the directory's file system durable.
+	SyncFS() error
+}
+
+// File is an open regular file. Not safe for concurrent Read; ReadAt is.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Closer
+	Stat() (Stat, error)
+	// Writers tells whether anyone has the file open for writing at this moment; ErrUnsupported where the system cannot tell.
+	Writers() (bool, error)
+}
+
+// WFile is a file being written.
+type WFile interface {
+	io.Writer
+	io.Closer
+	// Chmod sets exactly the bits 07777. A write afterwards may clear setuid and setgid.
+	Chmod(perm uint16) error
+	// Sync makes content and attributes durable, not the name.
+	Sync() error
+	Stat() (Stat, error)
+}

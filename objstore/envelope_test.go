@@ -1,0 +1,191 @@
+package objstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"strings"
+	"testing"
+)
+
+func packed(t testing.TB, raw []byte) []byte {
+	t.Helper()
+	b, err := compress(nil, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestEnvelopeRoundTrip(t *testing.T) {
+	text := bytes.Repeat([]byte("the same again, "), 100)
+	for name, e := range goodEnvelopes(t) {
+		val := appendEnvelope(nil, e)
+		got, err := decodeEnvelope(Blob, val)
+		if err != nil || !bytes.Equal(appendEnvelope(nil, got), val) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !e.codec.isDelta() && e.codec != CodecChunks {
+			raw, err := got.whole(nil)
+			if err != nil || int64(len(raw)) != e.length {
+				t.Errorf("%s: %d bytes, %v", name, len(raw), err)
+			}
+		}
+		if _, err := decodeEnvelope(Tree, val); (err != nil) != (e.codec == CodecChunks) {
+			t.Errorf("%s as a tree: %v", name, err)
+		}
+		for cutAt := range val {
+			if _, err := decodeEnvelope(Blob, val[:cutAt]); err == nil {
+				t.Errorf("%s: decodes when cut to %d of %d bytes", name, cutAt, len(val))
+			}
+		}
+		if _, err := decodeEnvelope(Blob, append(bytes.Clone(val), 0)); err == nil {
+			t.Errorf("%s: decodes with a trailing byte", name)
+		}
+	}
+	if raw, err := decompress(nil, packed(t, text), int64(len(text))); err != nil || !bytes.Equal(raw, text) {
+		t.Errorf("decompress: %v", err)
+	}
+}
+
+func goodEnvelopes(t testing.TB) map[string]envelope {
+	text := bytes.Repeat([]byte("the same again, "), 100)
+	prefix := [8]byte{1, 2, 3, 4, 5, 6, 7, 8}
+	delta := binary.AppendUvarint(nil, 1000<<1|1)
+	delta = append(delta, 0)
+	long := append(bytes.Clone(delta), 200, 1)
+	long = append(long, bytes.Repeat([]byte("x"), 100)...)
+	list := []chunk{{ID{1}, 5 << 10}, {ID{2}, MaxChunk}, {ID{1}, 1}}
+	return map[string]envelope{
+		"raw":        {codec: CodecRaw, length: 3, body: []byte("abc")},
+		"empty":      {codec: CodecRaw},
+		"zstd":       {codec: CodecZstd, length: int64(len(text)), body: packed(t, text)},
+		"delta":      {codec: CodecDelta, length: 1000, base: prefix, index: 1, body: delta},
+		"last delta": {codec: CodecDelta, length: 1000, base: prefix, index: MaxIndex, body: delta},
+		"delta zstd": {codec: CodecDeltaZstd, length: 1100, base: prefix, index: 300, body: packed(t, long)},
+		"chunks":     {codec: CodecChunks, length: 5<<10 + MaxChunk + 1, body: appendChunks(nil, list)},
+	}
+}
+
+// envelopeCrashers are refused, whatever the kind.
+func envelopeCrashers(t testing.TB) map[string][]byte {
+	uv := binary.AppendUvarint
+	text := bytes.Repeat([]byte("the same again, "), 100)
+	frame := packed(t, text)
+	with := func(e envelope, change func(e *envelope)) []byte {
+		change(&e)
+		return appendEnvelope(nil, e)
+	}
+	good := goodEnvelopes(t)
+	checksummed := bytes.Clone(frame)
+	checksummed[4] |= 4
+	checksummed = append(checksummed, 1, 2, 3, 4)
+	dictionary := append(bytes.Clone(frame[:5]), append([]byte{9}, frame[5:]...)...)
+	dictionary[4] |= 1
+	var dots []byte
+	for range 100 {
+		dots = append(dots, 2, '.')
+	}
+	return map[string][]byte{
+		"nothing":               {},
+		"codec only":            {0},
+		"unknown codec":         {5, 0},
+		"codec 255":             {255, 0},
+		"padded length":         {0, 0x80, 0x00},
+		"length too short":      {0, 1, 'a', 'b'},
+		"length too long":       {0, 3, 'a', 'b'},
+		"huge length":           uv([]byte{0}, math.MaxUint64),
+		"over MaxObject":        uv([]byte{1}, MaxObject+1),
+		"zstd of nothing":       {1, 0},
+		"no frame":              {1, 3, 'a', 'b', 'c'},
+		"frame of another size": with(good["zstd"], func(e *envelope) { e.length++ }),
+		"two frames": with(good["zstd"], func(e *envelope) {
+			e.body = append(bytes.Clone(frame), frame...)
+			e.length *= 2
+		}),
+		"skippable frame behind": with(good["zstd"], func(e *envelope) {
+			e.body = append(bytes.Clone(frame), 0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0)
+		}),
+		"skippable frame":         append([]byte{1, 4}, 0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0),
+		"checksum":                with(good["zstd"], func(e *envelope) { e.body = checksummed }),
+		"dictionary":              with(good["zstd"], func(e *envelope) { e.body = dictionary }),
+		"index 0":                 with(good["delta"], func(e *envelope) { e.index = 0 }),
+		"index over the last":     with(good["delta"], func(e *envelope) { e.index = MaxIndex + 1 }),
+		"no base":                 {2, 4, 1, 2, 3},
+		"delta of another length": with(good["delta"], func(e *envelope) { e.length = 999 }),
+		"delta no shorter":        with(good["delta"], func(e *envelope) { e.length, e.body = 3, []byte{6, 'a', 'b', 'c'} }),
+		"delta not canonical":     with(good["delta"], func(e *envelope) { e.length, e.body = 100, dots }),
+		"delta zstd no shorter":   with(good["delta zstd"], func(e *envelope) { e.length = 10 }),
+		"bomb": with(envelope{codec: CodecZstd, length: MaxObject}, func(e *envelope) {
+			// A single segment that declares 1 TiB.
+			e.body = append(binary.LittleEndian.AppendUint64([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0}, 1<<40), 3, 0, 0)
+		}),
+	}
+}
+
+func TestEnvelopeCrashers(t *testing.T) {
+	for name, val := range envelopeCrashers(t) {
+		for _, k := range Kinds() {
+			if _, err := decodeEnvelope(k, val); err == nil {
+				t.Errorf("%s decodes", name)
+			} else if strings.HasPrefix(err.Error(), "objstore") {
+				t.Errorf("%s: wrapped early: %v", name, err)
+			}
+		}
+	}
+}
+
+// A frame may be well formed and still not give what it declares.
+func TestDecompressIsBounded(t *testing.T) {
+	for size := range 3 { // a run of size+1 bytes in a frame that declares 2
+		frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 2, byte((size+1)<<3 | 1<<1 | 1), 0, 0, 'a'}
+		raw, err := decompress(nil, frame, 2)
+		if (err == nil) != (size == 1) || err == nil && string(raw) != "aa" {
+			t.Errorf("run of %d: %q, %v", size+1, raw, err)
+		}
+		if _, err := decompress(nil, frame, int64(size+1)); (err == nil) != (size == 1) {
+			t.Errorf("asked for %d bytes: %v", size+1, err)
+		}
+	}
+	large := noise(1, 20<<20) // longer than any window
+	copy(large[12<<20:], large[:8<<20])
+	if raw, err := decompress(nil, packed(t, large), int64(len(large))); err != nil || !bytes.Equal(raw, large) {
+		t.Errorf("large: %v", err)
+	}
+}
+
+func FuzzEnvelope(f *testing.F) {
+	for _, e := range goodEnvelopes(f) {
+		f.Add(appendEnvelope(nil, e))
+	}
+	for _, val := range envelopeCrashers(f) {
+		f.Add(val)
+	}
+	base := noise(1, 2000)
+	f.Fuzz(func(t *testing.T, val []byte) {
+		for _, k := range []Kind{Blob, Tree} {
+			e, err := decodeEnvelope(k, val)
+			if err != nil {
+				continue
+			}
+			if again := appendEnvelope(nil, e); !bytes.Equal(again, val) {
+				t.Fatalf("malleable: %x and %x", val, again)
+			}
+			if e.length > 1<<24 {
+				continue
+			}
+			var raw []byte
+			switch {
+			case e.codec.isDelta():
+				raw, err = e.apply(nil, base)
+			case e.codec != CodecChunks:
+				raw, err = e.whole(nil)
+			default:
+				continue
+			}
+			if err == nil && int64(len(raw)) != e.length {
+				t.Fatalf("%d bytes, want %d", len(raw), e.length)
+			}
+		}
+	})
+}

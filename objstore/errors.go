@@ -1,0 +1,70 @@
+package objstore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Looking an object up.
+var (
+	// ErrNotFound: no object of that kind and id, or none with that prefix.
+	ErrNotFound = errors.New("object not found")
+	// ErrBadID: the text is no id, or no prefix of one (hex digits, at least MinPrefix and at most 64 of them).
+	ErrBadID = errors.New("not an object id")
+	// ErrTooLarge: the object is over MaxObject; a blob is read with Open and written with PutReader.
+	ErrTooLarge = errors.New("object too large")
+)
+
+// Reading one.
+var (
+	// ErrCorrupt: what is stored under the id does not give the object. Every *CorruptError matches it.
+	ErrCorrupt = errors.New("object corrupt")
+)
+
+// Writing.
+var (
+	// ErrDone: the transaction has been committed or discarded.
+	ErrDone = errors.New("transaction is done")
+	// ErrOpenTx: objects cannot be swept while a transaction is open: it may rely on any of them.
+	ErrOpenTx = errors.New("a transaction is open")
+)
+
+// A CorruptError names the object whose stored bytes are wrong. Cause may name a second one, such as its base.
+type CorruptError struct {
+	Kind  Kind
+	ID    ID
+	Cause error
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("objstore: corrupt %s %s: %v", e.Kind, e.ID.Short(), e.Cause)
+}
+
+func (e *CorruptError) Unwrap() error { return e.Cause }
+
+// Is makes every CorruptError match ErrCorrupt.
+func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// A FormatError is a value that this version does not know: a kind or a codec.
+type FormatError struct {
+	What  string // "kind", "codec", "key"
+	Value string
+}
+
+func (e *FormatError) Error() string { return fmt.Sprintf("unknown %s %s", e.What, e.Value) }
+
+// An AmbiguousError is a prefix that several objects share.
+type AmbiguousError struct {
+	Prefix     string
+	Candidates []ID // ascending, the first MaxCandidates
+}
+
+func (e *AmbiguousError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "objstore: resolve %s: ambiguous:", e.Prefix)
+	for _, id := range e.Candidates {
+		b.WriteString(" " + id.Short())
+	}
+	return b.String()
+}

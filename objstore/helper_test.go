@@ -1,0 +1,189 @@
+package objstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rewind/internal/kv"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// tb is what *testing.T, *testing.B and *rapid.T share.
+type tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+func openDB(t testing.TB, dir string) *kv.DB {
+	t.Helper()
+	db, err := kv.Open(t.Context(), dir, kv.Options{LockWait: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func newStore(t testing.TB) *Store {
+	t.Helper()
+	db := openDB(t, filepath.Join(t.TempDir(), "store"))
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return New(db)
+}
+
+// smallCut makes chunked blobs of some kilobytes.
+var smallCut = cut{threshold: 4 << 10, min: 256, normal: 1 << 10, max: 2 << 10}
+
+func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
+	t.Helper()
+	b := s.db.NewBatch()
+	if err := b.Set(appendKey(nil, k, id), val); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Commit(t.Context(), kv.Written); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stored(t testing.TB, s *Store, k Kind, id ID) []byte {
+	t.Helper()
+	n, err := nodeOf(s, k, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n.env
+}
+
+// put puts and commits.
+func put(t testing.TB, s *Store, k Kind, raw []byte, prev ID) ID {
+	t.Helper()
+	tx := s.Begin()
+	defer tx.Discard()
+	id, err := tx.Put(k, raw, prev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(t.Context(), kv.Written); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func wantObject(t tb, g Getter, k Kind, id ID, want []byte) {
+	t.Helper()
+	got, err := g.Get(k, id)
+	if err != nil {
+		t.Fatalf("get %s %s: %v", k, id.Short(), err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Fatalf("get %s %s: %d wrong bytes", k, id.Short(), len(got))
+	}
+}
+
+// checkLines holds every stored delta to the invariants of a line.
+func checkLines(t tb, s *Store) (deltas int) {
+	t.Helper()
+	type found struct {
+		kind Kind
+		id   ID
+		info Info
+	}
+	var all []found
+	index := map[object]int{}
+	if err := s.Walk(context.Background(), func(k Kind, id ID, info Info) error {
+		all = append(all, found{k, id, info})
+		index[object{k, id}] = info.Index
+		return info.Damage
+	}); err != nil {
+		t.Fatalf("walk: %v", err)
+	}
+	for _, f := range all {
+		if !f.info.Codec.isDelta() {
+			if f.info.Index != 0 || !f.info.Base.IsZero() {
+				t.Errorf("%s is no delta but has index %d, base %s", f.id.Short(), f.info.Index, f.info.Base.Short())
+			}
+			continue
+		}
+		deltas++
+		at, ok := index[object{f.kind, f.info.Base}]
+		if !ok || at != 0 && at != lineBase(f.info.Index) {
+			t.Errorf("%s at %d has its base at %d (there: %v)", f.id.Short(), f.info.Index, at, ok)
+		}
+		depth := 0
+		for o := (object{f.kind, f.id}); index[o] > 0; depth++ {
+			deps, err := s.Deps(o.kind, o.id)
+			if err != nil || len(deps) != 1 {
+				t.Fatalf("dependencies of %s: %v, %v", o.id.Short(), deps, err)
+			}
+			o.id = deps[0]
+		}
+		if depth > bits.OnesCount(uint(f.info.Index)) {
+			t.Errorf("%s at %d is %d deltas deep", f.id.Short(), f.info.Index, depth)
+		}
+	}
+	return deltas
+}
+
+func noise(seed uint64, n int) []byte {
+	var key [32]byte
+	key[0], key[1], key[2] = byte(seed), byte(seed>>8), byte(seed>>16)
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8(key).Read(b)
+	return b
+}
+
+// source100K is 100 KiB of Go: this package, and what of it is needed again.
+func source100K(t testing.TB) []byte {
+	t.Helper()
+	_, self, _, _ := runtime.Caller(0)
+	names, err := filepath.Glob(filepath.Join(filepath.Dir(self), "*.go"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no sources: %v", err)
+	}
+	var src []byte
+	for i := 0; len(src) < 100<<10; i++ {
+		src = append(src, mustRead(t, names[i%len(names)])...)
+	}
+	return src[:100<<10]
+}
+
+// editLine replaces a random line.
+func editLine(rng *rand.Rand, raw []byte) []byte {
+	lines := bytes.SplitAfter(raw, []byte("\n"))
+	lines[rng.IntN(len(lines))] = fmt.Appendf(nil, "\tif err := s.step%d(ctx, %d); err != nil {\n", rng.IntN(1000), rng.IntN(30))
+	return bytes.Join(lines, nil)
+}
+
+func unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mustRead(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

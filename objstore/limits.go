@@ -1,0 +1,48 @@
+package objstore
+
+import "rewind/internal/kv"
+
+// Sizes are in bytes. Every length read from a store or a caller is compared with one of these before anything is
+// allocated for it.
+const (
+	// MaxObject bounds an object that is held in memory as a whole: every object that is not a chunked blob. Its
+	// envelope is at most 64 bytes longer, which makes it fit a value of the store.
+	MaxObject = kv.MaxValue - 64
+	// ChunkThreshold is the size above which a blob is stored as chunks.
+	ChunkThreshold = 8 << 20
+	// MinChunk, NormalChunk and MaxChunk steer the content-defined cut. They are part of the format in so far as the
+	// same content gives the same chunks; a decoder accepts any chunk of 1 to MaxChunk bytes.
+	MinChunk    = 256 << 10
+	NormalChunk = 1 << 20
+	MaxChunk    = 4 << 20
+	// MaxChunks bounds a chunk list: about 1 TiB of ordinary content.
+	MaxChunks = 1 << 20
+	// MaxIndex is the last place in a line of deltas; the next version is stored whole.
+	MaxIndex = 1023
+	// MaxDepth bounds the number of deltas that lead to an object: the one bits of MaxIndex.
+	MaxDepth = 10
+	// SpillBytes is the size of what a transaction holds in memory before it goes to the store.
+	SpillBytes = 32 << 20
+	// MinPrefix is the least number of hex digits that Resolve accepts, MinShort the least that ShortID gives.
+	MinPrefix = 4
+	MinShort  = 7
+	// MaxCandidates bounds the ids an AmbiguousError lists.
+	MaxCandidates = 10
+
+	// deltaPlain is the size up to which a delta is not worth a compressed frame.
+	deltaPlain = 96
+	// deltaTiny: a delta of at most 1/deltaTiny of the object is taken without compressing the whole to compare.
+	deltaTiny = 64
+	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its line.
+	deltaShare = 3
+	// inlineBytes is the size up to which a commit's objects travel in its batch; more are ingested before it.
+	inlineBytes = 1 << 20
+	// entryOverhead is what a pending object costs beside its envelope.
+	entryOverhead = 160
+	// pageObjects bounds the objects that Walk holds at a time and that Sweep deletes in one batch.
+	pageObjects = 1024
+	// maxBaseCandidates bounds the objects tried for one base prefix of 8 bytes.
+	maxBaseCandidates = 16
+	// maxSearch bounds the objects looked at to read one whose bases are in doubt.
+	maxSearch = 64
+)

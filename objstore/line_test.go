@@ -1,0 +1,181 @@
+package objstore
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"rewind/internal/kv"
+)
+
+func TestLineBase(t *testing.T) {
+	for k := 1; k <= MaxIndex; k++ {
+		depth := 0
+		for i := k; i > 0; i = lineBase(i) {
+			depth++
+		}
+		if depth != bits.OnesCount(uint(k)) || depth > MaxDepth {
+			t.Errorf("index %d is %d deltas deep", k, depth)
+		}
+		// The base of k is on the way from k-1 to the start of the line.
+		on := false
+		for i := k - 1; ; i = lineBase(i) {
+			on = on || i == lineBase(k)
+			if i == 0 {
+				break
+			}
+		}
+		if !on {
+			t.Errorf("base of %d is not met from %d", k, k-1)
+		}
+	}
+}
+
+// A line of more than MaxIndex versions: places, depths, the new line, and that every version comes back.
+func TestLine(t *testing.T) {
+	s := newStore(t)
+	rng := rand.New(rand.NewPCG(1, 1))
+	raw := source100K(t)[:64<<10]
+	var prev ID
+	var ids []ID
+	var versions [][]byte
+	tx := s.Begin()
+	for i := range MaxIndex + 4 {
+		raw = append(raw[:len(raw):len(raw)], byte('a'+rng.IntN(26)))
+		raw[rng.IntN(len(raw))] = '!'
+		id, err := tx.Put(Tree, raw, prev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prev, ids, versions = id, append(ids, id), append(versions, raw)
+		if i%100 == 50 {
+			if err := tx.Commit(t.Context(), kv.Written); err != nil {
+				t.Fatal(err)
+			}
+			tx = s.Begin()
+		}
+		raw = append([]byte(nil), raw...)
+	}
+	if err := tx.Commit(t.Context(), kv.Written); err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		wantObject(t, s, Tree, id, versions[i])
+		info, err := s.Stat(Tree, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := i % (MaxIndex + 1); info.Index != want || info.Codec.isDelta() != (want > 0) {
+			t.Fatalf("version %d: %s at %d, want %d", i, info.Codec, info.Index, want)
+		}
+		if info.Index > 0 && info.Base != ids[i-info.Index+lineBase(info.Index)] {
+			t.Fatalf("version %d: wrong base", i)
+		}
+	}
+	if n := checkLines(t, s); n != MaxIndex+2 {
+		t.Errorf("%d deltas", n)
+	}
+}
+
+// The choice of base, measured: 1,000 one-line edits of a file of 100 KiB, each version a delta with its key. Clearing
+// the lowest one bit of the index stays as long as taking one from its lowest digit in base 4 is not 20 % smaller.
+func TestLineBaseIsGoodEnough(t *testing.T) {
+	if underRace {
+		return // no concurrency in it
+	}
+	start := source100K(t)
+	perVersion := func(base func(int) int) int {
+		rng := rand.New(rand.NewPCG(3, 3))
+		versions, total := [][]byte{start}, 0
+		for k := 1; k <= 1000; k++ {
+			versions = append(versions, editLine(rng, versions[k-1]))
+			b := base(k)
+			e, ok, err := encodeAgainst(versions[b], versions[k], place{index: k, base: ID{1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok || e.index == 0 {
+				t.Fatalf("version %d is stored whole", k)
+			}
+			total += keyLen + len(e.env)
+		}
+		return total / 1000
+	}
+	two := perVersion(lineBase)
+	four := perVersion(func(k int) int { return k - 1<<(bits.TrailingZeros(uint(k))&^1) })
+	t.Logf("bytes a version: base 2 %d, base 4 %d", two, four)
+	if four*100 < two*80 {
+		t.Errorf("base 4 would save more than 20 %%: %d against %d bytes", four, two)
+	}
+	if two > 250 {
+		t.Errorf("%d bytes a version", two)
+	}
+}
+
+// newText is in no source.
+func newText() (raw []byte) {
+	for i := range 60 {
+		raw = fmt.Appendf(raw, "%x.%d,", i*i*i, i)
+	}
+	return raw
+}
+
+// What ends a line, or keeps one from being gone on with.
+func TestWholeWhereADeltaDoesNotPay(t *testing.T) {
+	s := newStore(t)
+	text := source100K(t)
+	first := put(t, s, Blob, text, Zero)
+	codec := func(raw []byte, prev ID) Codec {
+		id := put(t, s, Blob, raw, prev)
+		wantObject(t, s, Blob, id, raw)
+		info, err := s.Stat(Blob, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Codec
+	}
+	small := append([]byte("package x\n"), text...)
+	half := append(append([]byte{}, text[:50_000]...), noise(5, 20_000)...)
+	for _, c := range []struct {
+		name string
+		raw  []byte
+		prev ID
+		want Codec
+	}{
+		{"a small edit", small, first, CodecDelta},
+		{"an edit worth compressing", append(append([]byte{}, text[50_000:51_000]...), text...), first, CodecDelta},
+		{"new text", append(append([]byte{}, text[:99_000]...), newText()...), first, CodecDeltaZstd},
+		{"a third is new", half, first, CodecZstd},
+		{"another file", noise(6, 5000), first, CodecRaw},
+		{"tiny", []byte("tiny"), first, CodecRaw},
+		{"empty", nil, first, CodecRaw},
+		{"prev is absent", append([]byte("1"), text...), ID{1}, CodecZstd},
+	} {
+		if got := codec(c.raw, c.prev); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+
+	env := stored(t, s, Blob, first)
+	write(t, s, Blob, first, env[:len(env)-1])
+	if got := codec(append([]byte("2"), text...), first); got != CodecZstd {
+		t.Errorf("damaged base: %s", got)
+	}
+	if got := codec(append([]byte("3"), text...), Sum(Blob, small)); got != CodecZstd {
+		t.Errorf("base of prev damaged: %s", got)
+	}
+	write(t, s, Blob, first, []byte{99})
+	if got := codec(append([]byte("4"), text...), first); got != CodecZstd {
+		t.Errorf("unknown codec: %s", got)
+	}
+	// A base whose bytes changed without its form: the hash tells.
+	wrong, err := encodeWhole(append([]byte("X"), text[1:]...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, Blob, first, wrong.env)
+	if got := codec(append([]byte("5"), text...), first); got != CodecZstd {
+		t.Errorf("wrong bytes: %s", got)
+	}
+}

@@ -1,0 +1,341 @@
+package objstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"rewind/internal/kv"
+)
+
+// A Tx collects objects, and the batch that names them, for one commit. Put, PutReader, Get and Has are safe for
+// concurrent use; Batch, Commit and Discard belong to one goroutine, and Commit comes after every Put has returned.
+// A transaction that is not committed must be discarded; doing both is harmless.
+type Tx struct {
+	s     *Store
+	batch *kv.Batch // nil until asked for
+
+	spilling sync.Mutex // held while objects go to the store ahead of the commit; taken before mu
+
+	mu      sync.Mutex
+	pending map[object]entry
+	leaving map[object]entry // on the way to the store: still read from here
+	size    int              // of pending, bytes
+	done    bool
+	err     error // of a spill: final
+}
+
+// An object names one across kinds.
+type object struct {
+	kind Kind
+	id   ID
+}
+
+// Begin opens a transaction. It waits while objects are swept.
+func (s *Store) Begin() *Tx {
+	s.gate.RLock()
+	return &Tx{s: s, pending: map[object]entry{}}
+}
+
+// Batch is what Commit commits together with the objects, for refs, operations and the like. It is Commit's from then
+// on.
+func (t *Tx) Batch() *kv.Batch {
+	if t.batch == nil {
+		t.batch = t.s.db.NewBatch()
+		if t.isDone() {
+			_ = t.batch.Close() // every use of it says so
+		}
+	}
+	return t.batch
+}
+
+func (t *Tx) isDone() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.done
+}
+
+// find gives an object that is not in the store yet.
+func (t *Tx) find(o object) (entry, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e, ok := t.pending[o]; ok {
+		return e, true
+	}
+	e, ok := t.leaving[o]
+	return e, ok
+}
+
+// view implements source.
+func (t *Tx) view(k Kind, id ID, fn func(node) error) error {
+	if e, ok := t.find(object{k, id}); ok {
+		return fn(node{id: id, env: e.env, base: e.base})
+	}
+	return t.s.view(k, id, fn)
+}
+
+// bases implements source.
+func (t *Tx) bases(k Kind, n node, e envelope) ([]node, error) {
+	if n.base.IsZero() {
+		return t.s.bases(k, n, e)
+	}
+	b, err := nodeOf(t, k, n.base)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, nil // the object is damaged, not absent
+	case err != nil:
+		return nil, err
+	}
+	return []node{b}, nil
+}
+
+// Get gives an object of the transaction or the store: see Getter.
+func (t *Tx) Get(k Kind, id ID) ([]byte, error) {
+	raw, err := get(t, k, id)
+	return raw, wrap("get", k, id, err)
+}
+
+// Has tells whether an object is in the transaction or the store.
+func (t *Tx) Has(k Kind, id ID) (bool, error) {
+	if _, ok := t.find(object{k, id}); ok {
+		return true, nil
+	}
+	return t.s.Has(k, id)
+}
+
+// Put implements Putter. An object over MaxObject is ErrTooLarge, unless it is a blob.
+func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
+	if err := k.check(); err != nil {
+		return Zero, fmt.Errorf("objstore: put: %w", err)
+	}
+	if k == Blob && len(raw) > t.s.cut.threshold {
+		id, _, err := t.PutReader(bytes.NewReader(raw), prev)
+		return id, err
+	}
+	if len(raw) > MaxObject {
+		return Zero, fmt.Errorf("objstore: put %s of %d bytes: %w", k, len(raw), ErrTooLarge)
+	}
+	id := Sum(k, raw)
+	return id, wrap("put", k, id, t.put(k, id, raw, prev))
+}
+
+func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
+	o := object{k, id}
+	if _, ok := t.find(o); ok {
+		return nil
+	}
+	switch st, _, err := t.s.state(k, id, nil); {
+	case err != nil:
+		return err
+	case st == sound:
+		return nil
+	case st == damaged:
+		prev = Zero
+	}
+	e, err := encode(t, k, id, raw, prev)
+	if err != nil {
+		return err
+	}
+	return t.insert(o, e)
+}
+
+// insert takes an entry in, and makes room when there is too much.
+func (t *Tx) insert(o object, e entry) error {
+	full, err := t.add(o, e)
+	if err != nil || !full {
+		return err
+	}
+	t.spilling.Lock()
+	defer t.spilling.Unlock()
+	t.mu.Lock()
+	if t.size < t.s.spillBytes || t.done { // another goroutine was here
+		err := t.err
+		t.mu.Unlock()
+		return err
+	}
+	t.leaving, t.pending, t.size = t.pending, map[object]entry{}, 0
+	t.mu.Unlock()
+
+	err = t.s.spill(t)
+
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.leaving = nil
+	if t.err == nil {
+		t.err = err
+	}
+	return err
+}
+
+func (t *Tx) add(o object, e entry) (full bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.done:
+		return false, ErrDone
+	case t.err != nil:
+		return false, t.err
+	}
+	if _, ok := t.pending[o]; !ok {
+		t.pending[o] = e
+		t.size += e.size()
+	}
+	return t.size >= t.s.spillBytes, nil
+}
+
+// spill writes t.leaving, which nothing names yet.
+func (s *Store) spill(t *Tx) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	ready, err := s.settle(t, t.leaving)
+	if err != nil {
+		return err
+	}
+	return s.ingest(context.Background(), ready)
+}
+
+// Commit writes the objects and the batch: all of it or, but for objects that nothing names, nothing. With an error
+// that is not kv.ErrPoisoned nothing was committed. The transaction is done in any case.
+func (t *Tx) Commit(ctx context.Context, du kv.Durability) error {
+	t.mu.Lock()
+	if t.done {
+		t.mu.Unlock()
+		return fmt.Errorf("objstore: commit: %w", ErrDone)
+	}
+	t.done = true
+	t.mu.Unlock()
+	t.spilling.Lock() // waits for a spill under way
+	defer t.spilling.Unlock()
+	defer t.end()
+	if t.err != nil {
+		return fmt.Errorf("objstore: commit: %w", t.err)
+	}
+	if err := t.s.commit(ctx, t, du); err != nil {
+		return fmt.Errorf("objstore: commit: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	ready, err := s.settle(t, t.pending)
+	if err != nil {
+		return err
+	}
+	size := 0
+	for _, r := range ready {
+		size += r.size()
+	}
+	if size > inlineBytes {
+		if err := s.ingest(ctx, ready); err != nil {
+			return err
+		}
+		ready = nil
+	}
+	if len(ready) == 0 && t.batch == nil && du == kv.Written {
+		return nil
+	}
+	b := t.batch
+	if b == nil {
+		b = s.db.NewBatch()
+		defer b.Close()
+	}
+	for _, r := range ready {
+		if err := b.Set(appendKey(nil, r.kind, r.id), r.env); err != nil {
+			return err
+		}
+	}
+	return b.Commit(ctx, du)
+}
+
+// Discard gives the transaction up. Objects that were spilled stay until they are swept.
+func (t *Tx) Discard() {
+	t.mu.Lock()
+	done := t.done
+	t.done = true
+	t.mu.Unlock()
+	if done {
+		return
+	}
+	t.spilling.Lock()
+	defer t.spilling.Unlock()
+	t.end()
+}
+
+func (t *Tx) end() {
+	if t.batch != nil {
+		_ = t.batch.Close()
+	}
+	t.mu.Lock()
+	t.pending, t.leaving, t.size = nil, nil, 0
+	t.mu.Unlock()
+	t.s.gate.RUnlock()
+}
+
+// A readied entry is one that nobody else has written.
+type readied struct {
+	object
+	entry
+}
+
+// settle gives what of m is to be written, ascending by key. The caller holds s.write, so that what is found does not
+// change until it has been: an object that another transaction has written meanwhile is left out, which is what keeps
+// deltas from forming a cycle, and a delta whose base then stands at another index is stored whole.
+func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
+	ready := make([]readied, 0, len(m))
+	for o, e := range m {
+		ready = append(ready, readied{o, e})
+	}
+	slices.SortFunc(ready, func(a, b readied) int { return a.index - b.index }) // bases before what is built on them
+	index := make(map[object]int, len(m))                                       // of those kept
+	kept := ready[:0]
+	for _, r := range ready {
+		if Codec(r.env[0]) != CodecChunks { // a list may be written again: it is nobody's base
+			switch st, _, err := s.state(r.kind, r.id, nil); {
+			case err != nil:
+				return nil, err
+			case st == sound:
+				continue
+			}
+		}
+		if r.index > 0 {
+			at, ok := index[object{r.kind, r.base}]
+			if !ok {
+				var err error
+				if _, at, err = s.state(r.kind, r.base, nil); err != nil {
+					return nil, err
+				}
+			}
+			if at != 0 && at != lineBase(r.index) {
+				raw, err := get(t, r.kind, r.id)
+				if err != nil {
+					return nil, err
+				}
+				if r.entry, err = encodeWhole(raw); err != nil {
+					return nil, err
+				}
+			}
+		}
+		index[r.object] = r.index
+		kept = append(kept, r)
+	}
+	slices.SortFunc(kept, func(a, b readied) int {
+		if a.kind != b.kind {
+			return int(a.kind) - int(b.kind)
+		}
+		return bytes.Compare(a.id[:], b.id[:])
+	})
+	return kept, nil
+}
+
+func (s *Store) ingest(ctx context.Context, ready []readied) error {
+	key := make([]byte, 0, keyLen)
+	return s.db.Ingest(ctx, len(ready), func(i int) ([]byte, []byte) {
+		key = appendKey(key[:0], ready[i].kind, ready[i].id)
+		return key, ready[i].env
+	})
+}

@@ -1,0 +1,268 @@
+package tree
+
+import (
+	"errors"
+	"slices"
+
+	"rewind/internal/worktreefs"
+)
+
+// parent opens the directory of a step's path anew, so that what was swapped in since the last look is seen, and makes it writable.
+func (a *applier) parent(j *job) (d worktreefs.Dir, name string, err error) {
+	dir, _ := Split(j.Path)
+	if err := a.writable(dir); err != nil {
+		return nil, "", err
+	}
+	a.touched[dir] = true
+	return worktreefs.OpenParent(a.Root, j.Path)
+}
+
+// remove takes away what goes, deepest first. Files and links go into the stage; directories are only ever removed empty.
+func (a *applier) remove() error {
+	return a.each(slices.Backward(a.jobs), (*job).leaves, func(j *job) error {
+		parent, name, err := a.parent(j)
+		if err != nil {
+			return err
+		}
+		defer parent.Close()
+		if j.From.Type == TypeDir {
+			err := parent.Rmdir(name)
+			switch {
+			case errors.Is(err, worktreefs.ErrNotEmpty):
+				a.kept = append(a.kept, j.Path)
+				if j.To != nil {
+					a.conflict(j, "the directory there still holds something")
+				} else {
+					j.state = jobKept
+				}
+				return nil
+			case err != nil && !errors.Is(err, worktreefs.ErrNotExist):
+				return err
+			}
+		} else {
+			if err := a.ready(j.stage); err != nil {
+				return err
+			}
+			out, err := a.moveOut(j, parent, name)
+			if err != nil || !out {
+				return err
+			}
+		}
+		j.present = false
+		if j.To == nil {
+			j.state = jobPlaced
+		}
+		return nil
+	})
+}
+
+// moveOut moves a path's entry into the stage. When it is not what the step expects it goes back, and out is false.
+func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool, err error) {
+	old := j.key + sufOld
+	err = parent.Move(name, j.stage.dir, old)
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		return true, nil // somebody else removed it, which is what we want
+	}
+	if err != nil {
+		return false, err
+	}
+	ok, err := a.expected(j, old)
+	if err != nil {
+		return false, err
+	}
+	if ok {
+		j.hasOld = true
+		return true, nil
+	}
+	a.conflict(j, "changed while it was being replaced")
+	return false, a.moveBack(j, old, parent, name)
+}
+
+// expected compares what was displaced with what the step expects. Bytes that equal To are as well stored as those of From.
+func (a *applier) expected(j *job, name string) (bool, error) {
+	f, err := j.stage.look(name, j.From, j.To)
+	if err != nil {
+		return false, err
+	}
+	known := f.sameBytes(j.From) || f.sameBytes(j.To)
+	return known && f.st.Type != worktreefs.TypeDir && (j.From.Type == TypeSymlink || f.st.Perm == j.From.Perm), nil
+}
+
+// moveBack returns what was displaced to its path; when the name is taken by now, it stays saved.
+func (a *applier) moveBack(j *job, name string, parent worktreefs.Dir, to string) error {
+	err := j.stage.dir.Move(name, parent, to)
+	if err != nil && isLocal(err) {
+		return a.keep(j, name, "replaced once more while it was put back")
+	}
+	return err
+}
+
+// makeDirs puts new directories in place, empty and wide enough to be filled.
+func (a *applier) makeDirs() error {
+	wanted := func(j *job) bool { return j.comes() && j.To.Type == TypeDir }
+	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
+		parent, name, err := a.parent(j)
+		if err != nil {
+			return err
+		}
+		defer parent.Close()
+		if j.To.Perm&0o700 != 0o700 {
+			if err := a.mark(j.Path, j.To.Perm); err != nil {
+				return err
+			}
+		}
+		err = j.stage.dir.Move(j.key+sufNew, parent, name)
+		if err != nil && isLocal(err) {
+			if uerr := a.unmark(j.Path, j.To.Perm); uerr != nil {
+				return uerr
+			}
+		}
+		if errors.Is(err, worktreefs.ErrExist) {
+			return a.dirExists(j, parent, name)
+		}
+		if err != nil {
+			return err
+		}
+		j.hasNew = false
+		j.state = jobPlaced
+		if j.To.Perm&0o700 != 0o700 {
+			a.perms[j.Path] = j.To.Perm
+		}
+		a.usable[j.Path] = true
+		return nil
+	})
+}
+
+// dirExists: somebody made something of that name meanwhile, or the file system holds its name for another's. A directory of
+// that very name can be filled all the same.
+func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
+	list, err := parent.ReadDir()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(list, func(e worktreefs.Dirent) bool { return e.Name == name }) {
+		a.blocked[j.Path] = true
+		a.conflict(j, "its name means another entry on this file system")
+		return nil
+	}
+	st, err := parent.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if st.Type == worktreefs.TypeDir && st.Perm == j.To.Perm {
+		j.state = jobDone
+		return nil
+	}
+	a.conflict(j, "something else is there now: a "+st.Type.String())
+	return nil
+}
+
+// place puts new files and links in place.
+func (a *applier) place() error {
+	wanted := func(j *job) bool { return j.comes() && j.To.Type != TypeDir }
+	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
+		parent, name, err := a.parent(j)
+		if err != nil {
+			return err
+		}
+		defer parent.Close()
+		if !j.present {
+			return a.moveIn(j, parent, name)
+		}
+		err = j.stage.dir.Exchange(j.key+sufNew, parent, name)
+		switch {
+		case errors.Is(err, worktreefs.ErrUnsupported):
+			out, err := a.moveOut(j, parent, name)
+			if err != nil || !out {
+				return err
+			}
+			return a.moveIn(j, parent, name)
+		case errors.Is(err, worktreefs.ErrNotExist):
+			a.conflict(j, "deleted since")
+			return nil
+		case err != nil:
+			return err
+		}
+		ok, err := a.expected(j, j.key+sufNew)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			a.conflict(j, "changed while it was being replaced")
+			return a.exchangeBack(j, parent, name)
+		}
+		j.state = jobPlaced
+		return nil
+	})
+}
+
+func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
+	err := j.stage.dir.Move(j.key+sufNew, parent, name)
+	if errors.Is(err, worktreefs.ErrExist) {
+		a.conflict(j, "something else took the name meanwhile")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	j.hasNew = false
+	j.state = jobPlaced
+	return nil
+}
+
+// exchangeBack returns a racing edit to its path, unless the path has been written to once more: then that stays, and the
+// edit before it is saved. Whatever lies in the stage afterwards is looked at again before it is discarded.
+func (a *applier) exchangeBack(j *job, parent worktreefs.Dir, name string) error {
+	st, err := parent.Lstat(name)
+	switch {
+	case errors.Is(err, worktreefs.ErrNotExist):
+		j.hasNew = false
+		return a.moveBack(j, j.key+sufNew, parent, name)
+	case err != nil && !isLocal(err):
+		return err
+	case err == nil && sameFile(st, j.staged):
+		err := j.stage.dir.Exchange(j.key+sufNew, parent, name)
+		if err == nil || !isLocal(err) {
+			return err
+		}
+	}
+	j.hasNew = false
+	return a.keep(j, j.key+sufNew, "replaced once more while it was put back")
+}
+
+// sameFile: still the file that was staged, and not written to.
+func sameFile(st, staged worktreefs.Stat) bool {
+	return st.Type == staged.Type && st.Ino == staged.Ino && st.Size == staged.Size && st.Mtime == staged.Mtime
+}
+
+// changePerms sets permissions of files whose content stays.
+func (a *applier) changePerms() error {
+	wanted := func(j *job) bool { return j.permOnly() && j.To.Type == TypeFile }
+	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
+		parent, name, err := a.parent(j)
+		if err != nil {
+			return err
+		}
+		defer parent.Close()
+		before, err := parent.Lstat(name)
+		if err != nil {
+			return err
+		}
+		if before.Type != worktreefs.TypeFile || before.Perm != j.From.Perm {
+			a.conflict(j, "changed since")
+			return nil
+		}
+		if err := parent.Chmod(name, j.To.Perm); err != nil {
+			return err
+		}
+		if j.staged, err = parent.Lstat(name); err != nil {
+			return err
+		}
+		if !sameFile(j.staged, before) {
+			a.conflict(j, "changed since")
+			return nil
+		}
+		j.state = jobPlaced
+		return nil
+	})
+}

@@ -1,0 +1,194 @@
+package tree
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"rewind/internal/worktreefs"
+)
+
+// look compares what lies in the stage. Here a file may be made readable for a moment; one that stays unreadable equals nothing.
+func (s *stage) look(name string, with ...*Entry) (found, error) {
+	f, err := look(s.dir, name, with...)
+	if err != nil || !f.sealed {
+		return f, err
+	}
+	perm := f.st.Perm
+	if err := s.dir.Chmod(name, perm|0o400); err == nil {
+		if f, err = look(s.dir, name, with...); err != nil {
+			return f, err
+		}
+		f.st.Perm = perm
+		if err := s.dir.Chmod(name, perm); err != nil {
+			return f, err
+		}
+	}
+	f.sealed = false
+	return f, nil
+}
+
+// known: what lies in the stage can be unlinked without losing bytes: it equals From or To of its step, or is an empty directory.
+func (s *stage) known(j *job, name string) (bool, error) {
+	f, err := s.look(name, j.From, j.To)
+	if err != nil {
+		return false, err
+	}
+	if f.st.Type == worktreefs.TypeDir {
+		d, err := s.dir.OpenDir(name)
+		if err != nil {
+			return false, nil
+		}
+		defer d.Close()
+		list, err := d.ReadDir()
+		return len(list) == 0, err
+	}
+	return !f.exists || f.sameBytes(j.From) || f.sameBytes(j.To), nil
+}
+
+// discard unlinks what lies in the stage, if it is known and nobody can still write to it; else it is kept and reported.
+// This is the only way that anything which has been in the tree is unlinked.
+func (a *applier) discard(j *job, name string) error {
+	s := j.stage
+	st, err := s.dir.Lstat(name)
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// Writers are looked for before the bytes: once there are none, there will be none, for nobody else opens this name.
+	if st.Type == worktreefs.TypeFile && st.Nlink <= 1 {
+		held, err := a.held(s, name)
+		if err != nil {
+			return err
+		}
+		if held {
+			return a.keep(j, name, "another program still has the earlier file open for writing")
+		}
+	}
+	known, err := s.known(j, name)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return a.keep(j, name, "written to while it was being replaced")
+	}
+	if st.Type != worktreefs.TypeDir {
+		return s.dir.Remove(name)
+	}
+	if err := s.dir.Rmdir(name); !errors.Is(err, worktreefs.ErrNotEmpty) {
+		return err
+	}
+	return a.keep(j, name, "written to while it was being replaced")
+}
+
+// held waits a little for writers to finish: most hold a file for as long as one save takes.
+func (a *applier) held(s *stage, name string) (bool, error) {
+	for {
+		f, _, err := s.dir.Open(name)
+		if err != nil {
+			if isLocal(err) {
+				return false, nil // unreadable: known says no
+			}
+			return false, err
+		}
+		w, err := f.Writers()
+		f.Close()
+		if errors.Is(err, worktreefs.ErrUnsupported) {
+			return false, nil
+		}
+		if err != nil || !w || a.patience == 0 {
+			return w, err
+		}
+		a.patience--
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// keep gives bytes in the stage a name that no run takes back, and reports it.
+func (a *applier) keep(j *job, name, why string) error {
+	for i := 1; ; i++ {
+		kept := j.key + sufKept + strconv.Itoa(i)
+		err := j.stage.dir.Move(name, j.stage.dir, kept)
+		if errors.Is(err, worktreefs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			a.saved(j, kept, why)
+		}
+		return err
+	}
+}
+
+func (a *applier) saved(j *job, name, why string) {
+	a.conflicts = append(a.conflicts, Conflict{Path: j.Path, Reason: why, SavedAs: j.stage.dir.Name() + "/" + name})
+}
+
+// recover deals with what an earlier run left for a path: drops what is known, puts what was displaced and is not, back. parent is
+// nil when the path's directory is not there.
+func (a *applier) recover(j *job, parent worktreefs.Dir, name string) error {
+	s := j.stage
+	if len(s.left) == 0 || s.dir == nil {
+		return nil
+	}
+	for i := 1; s.left[j.key+sufKept+strconv.Itoa(i)]; i++ {
+		a.saved(j, j.key+sufKept+strconv.Itoa(i), "saved by an earlier run that was cut short")
+	}
+	j.swept = true
+	if s.left[j.key+sufTmp] {
+		if err := s.dir.Remove(j.key + sufTmp); err != nil {
+			return err
+		}
+	}
+	for _, suf := range []string{sufNew, sufOld} {
+		n := j.key + suf
+		if !s.left[n] {
+			continue
+		}
+		if err := a.recoverOne(j, n, suf, parent, name); err != nil {
+			return err
+		}
+	}
+	a.w.forget()
+	return nil
+}
+
+func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name string) error {
+	known, err := j.stage.known(j, n)
+	if err != nil {
+		return err
+	}
+	// A file moved out to make place for another: its absence from the tree is ours, so it goes back to be displaced again.
+	between := suf == sufOld && j.From != nil && j.To != nil && j.From.Type != TypeDir && j.To.Type != TypeDir
+	if known && !between || parent == nil {
+		return a.discard(j, n)
+	}
+	cur, err := look(parent, name, j.From, j.To)
+	if err != nil {
+		return err
+	}
+	dir, _ := Split(j.Path)
+	switch {
+	case !cur.exists:
+		if err := a.writable(dir); err != nil {
+			return err
+		}
+		a.touched[dir] = true
+		err := j.stage.dir.Move(n, parent, name)
+		if !errors.Is(err, worktreefs.ErrExist) {
+			return err
+		}
+	case !known && cur.st.Type != worktreefs.TypeDir && (cur.sameBytes(j.From) || cur.sameBytes(j.To)):
+		// A racing edit was exchanged with the new content and the run was cut short before it was seen.
+		if err := a.writable(dir); err != nil {
+			return err
+		}
+		a.touched[dir] = true
+		err := j.stage.dir.Exchange(n, parent, name)
+		if err != nil && !isLocal(err) {
+			return err
+		}
+	}
+	return a.discard(j, n)
+}

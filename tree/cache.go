@@ -1,0 +1,260 @@
+package tree
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/tree/ignore"
+)
+
+// Cache is the stat cache: for each path the stamp of the file and the id of its content, so that a file whose stamp did not
+// change need not be read. It is a hint in the sense that losing it, or any entry of it, costs time and nothing else.
+//
+// A snapshot only stages what it found. Flush adds the staged changes to the batch that holds the snapshot's objects, so that an
+// entry and the object it names are written together; Committed then makes them what the next snapshot starts from, Discard
+// forgets them. A snapshot, too, forgets what an earlier one staged.
+//
+// A cache is for one working tree and one snapshot at a time: concurrent calls wait for each other.
+type Cache struct {
+	mu        sync.Mutex
+	root      objstore.ID          // the tree that the entries describe, so all their objects exist; zero: unknown
+	dirs      map[string]*cacheDir // by path
+	onDisk    objstore.ID          // the root entry on disk
+	unflushed []string             // paths whose entry on disk may be another than here
+	staged    *staged              // what the last snapshot found; nil: nothing
+
+	rulesMu sync.Mutex
+	rules   map[string]*ruleMemo // by path of the directory that holds ignore files; never on disk
+}
+
+// cacheDir is one directory. Once in a Cache, files and tree do not change: workers read them without a lock.
+type cacheDir struct {
+	files []cached // ascending by name
+	tree  objstore.ID
+	seen  *scan // the running snapshot, once it has the directory; written by the one worker that finishes it
+}
+
+type cached struct {
+	name  string
+	stamp stamp
+	id    objstore.ID
+}
+
+// ruleMemo holds what the ignore files of a directory said.
+type ruleMemo struct {
+	stamps [2]stamp // zero: no such file
+	files  [2]ignore.File
+	parent *ignore.Dir // without the files
+	dir    *ignore.Dir
+	seen   *scan
+}
+
+// staged is the difference between the cache and what a snapshot found.
+type staged struct {
+	root objstore.ID
+	dirs map[string]*cacheDir // new or changed ones
+	gone map[string]bool      // directories that are no more
+
+	flushed bool
+	left    []string    // unflushed after the last Flush
+	disk    objstore.ID // onDisk after the last Flush
+}
+
+// NewCache gives an empty cache.
+func NewCache() *Cache {
+	return &Cache{dirs: map[string]*cacheDir{}, rules: map[string]*ruleMemo{}}
+}
+
+// LoadCache reads the cache from the store. A corrupt entry is a missing one. The error is the store's.
+func LoadCache(db *kv.DB) (*Cache, error) {
+	c := NewCache()
+	var last *cacheDir
+	var lastDir string
+	err := db.Scan(kv.Range{Prefix: []byte{kv.PrefixStat}}, func(key, val []byte) error {
+		path := string(key[1:])
+		s, id, err := decodeCached(path, val)
+		if err != nil {
+			c.unflushed = append(c.unflushed, path) // so that it is overwritten or deleted
+			return nil
+		}
+		if s.kind == cachedRoot {
+			c.root, c.onDisk = id, id
+			return nil
+		}
+		dir, name := Split(path)
+		if last == nil || dir != lastDir {
+			if last = c.dirs[dir]; last == nil {
+				last = &cacheDir{}
+				c.dirs[strings.Clone(dir)] = last
+			}
+			lastDir = dir
+		}
+		last.files = append(last.files, cached{name: strings.Clone(name), stamp: s, id: id}) // keys ascend, so names do
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tree: load stat cache: %w", err)
+	}
+	return c, nil
+}
+
+// Len is how many files the cache knows.
+func (c *Cache) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for _, d := range c.dirs {
+		n += len(d.files)
+	}
+	return n
+}
+
+// find gives a file of the directory; nil, also for a nil directory, when there is none.
+func (d *cacheDir) find(name string) *cached {
+	if d == nil {
+		return nil
+	}
+	i := sort.Search(len(d.files), func(i int) bool { return d.files[i].name >= name })
+	if i == len(d.files) || d.files[i].name != name {
+		return nil
+	}
+	return &d.files[i]
+}
+
+func (c *Cache) dir(path string) *cacheDir {
+	if c == nil {
+		return nil
+	}
+	return c.dirs[path]
+}
+
+// Flush adds to b what the last snapshot changed: entries of new and changed files, deletions of those of vanished ones. What
+// goes beyond MaxFlush bytes waits for the next Flush; until all is written, the store's cache is without its root entry. Flush
+// can be repeated with another batch. The error is the batch's; the batch must then not be committed.
+func (c *Cache) Flush(b *kv.Batch) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.staged == nil {
+		c.staged = &staged{root: c.root}
+	}
+	s := c.staged
+	todo := append(s.changed(c), c.unflushed...)
+	s.flushed, s.left, s.disk = true, nil, c.onDisk
+	var key, val []byte
+	written := 0
+	for i, path := range todo {
+		if written > MaxFlush {
+			s.left = todo[i:]
+			break
+		}
+		key = append(append(key[:0], kv.PrefixStat), path...)
+		f := s.find(c, path)
+		if f == nil || len(path) > MaxCachedPath {
+			if err := b.Delete(key); err != nil {
+				return fmt.Errorf("tree: flush stat cache: %w", err)
+			}
+			written += len(key)
+			continue
+		}
+		val = appendCached(val[:0], path, f.stamp, f.id)
+		if err := b.Set(key, val); err != nil {
+			return fmt.Errorf("tree: flush stat cache: %w", err)
+		}
+		written += len(key) + len(val)
+	}
+	root := s.root
+	if len(s.left) > 0 {
+		root = objstore.ID{}
+	}
+	if root == s.disk {
+		return nil
+	}
+	s.disk = root
+	var err error
+	if root.IsZero() {
+		err = b.Delete([]byte{kv.PrefixStat})
+	} else {
+		err = b.Set([]byte{kv.PrefixStat}, appendCached(nil, "", stamp{kind: cachedRoot}, root))
+	}
+	if err != nil {
+		return fmt.Errorf("tree: flush stat cache: %w", err)
+	}
+	return nil
+}
+
+// changed lists the paths whose entries differ between the cache and what is staged.
+func (s *staged) changed(c *Cache) []string {
+	var paths []string
+	for path, d := range s.dirs {
+		var olds []cached
+		if old := c.dirs[path]; old != nil {
+			olds = old.files
+		}
+		news := d.files
+		for len(olds) > 0 || len(news) > 0 {
+			switch {
+			case len(news) == 0 || len(olds) > 0 && olds[0].name < news[0].name:
+				paths = append(paths, Join(path, olds[0].name))
+				olds = olds[1:]
+			case len(olds) == 0 || news[0].name < olds[0].name:
+				paths = append(paths, Join(path, news[0].name))
+				news = news[1:]
+			default:
+				if olds[0] != news[0] {
+					paths = append(paths, Join(path, news[0].name))
+				}
+				olds, news = olds[1:], news[1:]
+			}
+		}
+	}
+	for path := range s.gone {
+		for _, f := range c.dirs[path].files {
+			paths = append(paths, Join(path, f.name))
+		}
+	}
+	return paths
+}
+
+// find gives the entry of a path after the staged changes, nil when there is none.
+func (s *staged) find(c *Cache, path string) *cached {
+	dir, name := Split(path)
+	if d := s.dirs[dir]; d != nil {
+		return d.find(name)
+	}
+	if s.gone[dir] {
+		return nil
+	}
+	return c.dirs[dir].find(name)
+}
+
+// Committed says that the batch of the last Flush was committed: what the snapshot found is now what the cache holds.
+func (c *Cache) Committed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.staged
+	if s == nil {
+		return
+	}
+	if !s.flushed { // nothing of it is in the store
+		s.left, s.disk = append(s.changed(c), c.unflushed...), c.onDisk
+	}
+	for path := range s.gone {
+		delete(c.dirs, path)
+	}
+	for path, d := range s.dirs {
+		c.dirs[path] = d
+	}
+	c.root, c.unflushed, c.onDisk = s.root, s.left, s.disk
+	c.staged = nil
+}
+
+// Discard forgets what the last snapshot found.
+func (c *Cache) Discard() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.staged = nil
+}

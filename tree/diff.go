@@ -1,0 +1,93 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+
+	"rewind/objstore"
+)
+
+// Change is one path that differs. Old is nil where it was added, New where it was removed. The entries are the receiver's.
+type Change struct {
+	Path     string
+	Old, New *Entry
+}
+
+// Diff calls fn for every path that differs between the trees a and b, in the order of ComparePaths. The zero id is the empty
+// tree. Subtrees with equal ids are not read.
+//
+// A directory is reported when it was added, removed or has other permission bits, not when only something in it differs.
+// A path that became something else (a file a directory, ...) is one change; what was or is below it follows as removed or
+// added. SkipAll from fn ends it without an error, any other error ends it and is returned as it is.
+func Diff(g objstore.Getter, a, b objstore.ID, fn func(Change) error) error {
+	err := diff(g, a, b, "", 0, fn)
+	if err == SkipAll { //nolint:errorlint // by identity, as in io/fs
+		return nil
+	}
+	return err
+}
+
+func diff(g objstore.Getter, a, b objstore.ID, dir string, depth int, fn func(Change) error) error {
+	if a == b {
+		return nil
+	}
+	if depth >= MaxDepth || len(dir) > MaxPath {
+		return fmt.Errorf("tree: diff %.80q: %w", dir, &LimitError{What: "depth", Limit: MaxDepth})
+	}
+	olds, err := load(g, a)
+	if err != nil {
+		return fmt.Errorf("tree: diff %q: %w", dir, err)
+	}
+	news, err := load(g, b)
+	if err != nil {
+		return fmt.Errorf("tree: diff %q: %w", dir, err)
+	}
+	for len(olds) > 0 || len(news) > 0 {
+		var o, n *Entry
+		if len(news) == 0 || len(olds) > 0 && olds[0].Name <= news[0].Name {
+			o = &olds[0]
+		}
+		if len(olds) == 0 || len(news) > 0 && news[0].Name <= olds[0].Name {
+			n = &news[0]
+		}
+		var name string
+		if o != nil {
+			name, olds = o.Name, olds[1:]
+		}
+		if n != nil {
+			name, news = n.Name, news[1:]
+		}
+		if Same(o, n) {
+			continue
+		}
+		path := Join(dir, name)
+		below := [2]objstore.ID{subtree(o), subtree(n)}
+		if o == nil || n == nil || o.Type != n.Type || o.Type != TypeDir || o.Perm != n.Perm {
+			if err := fn(Change{Path: path, Old: clone(o), New: clone(n)}); err != nil {
+				return err
+			}
+		}
+		if err := diff(g, below[0], below[1], path, depth+1, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subtree is the tree below an entry: the empty one for what is not a directory.
+func subtree(e *Entry) objstore.ID {
+	if e == nil || e.Type != TypeDir {
+		return objstore.ID{}
+	}
+	return e.ID
+}
+
+// clone copies an entry, so that a kept change does not keep the whole directory in memory.
+func clone(e *Entry) *Entry {
+	if e == nil {
+		return nil
+	}
+	c := *e
+	c.Name = strings.Clone(c.Name)
+	return &c
+}

@@ -1,0 +1,48 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// When looking for something.
+var (
+	// ErrNotFound: the tree has nothing at that path. An object that the store lacks is objstore.ErrNotFound instead.
+	ErrNotFound = errors.New("tree: no such path")
+	// SkipDir, returned by the function given to Walk, leaves out what is below the directory it was called for.
+	SkipDir = fs.SkipDir //nolint:errname // named as in io/fs
+	// SkipAll, returned by a function given to Walk or Diff, ends it without an error.
+	SkipAll = fs.SkipAll //nolint:errname // named as in io/fs
+)
+
+// FormatError says that bytes are not what they should be. Nothing of them was used.
+type FormatError struct {
+	What   string // "tree", "note" or "stat cache entry"
+	Offset int    // of the first byte that is wrong
+	Reason string
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("tree: decode %s: offset %d: %s", e.What, e.Offset, e.Reason)
+}
+
+// LimitError says that something exceeds a limit of limits.go.
+type LimitError struct {
+	What  string
+	Limit int64
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("tree: %s: limit is %d", e.What, e.Limit)
+}
+
+// EntryError says which entry cannot be encoded, and why.
+type EntryError struct {
+	Name   string
+	Reason string
+}
+
+func (e *EntryError) Error() string {
+	return fmt.Sprintf("tree: encode %q: %s", e.Name, e.Reason)
+}

@@ -1,0 +1,171 @@
+package tree
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"rewind/objstore"
+)
+
+// finish writes the tree of a directory whose content is complete, and enters it in its parent.
+func (s *scan) finish(n *node) error {
+	if n.absent || n.only && len(n.entries) == 0 {
+		return nil
+	}
+	slices.SortFunc(n.entries, byName)
+	n.entries = slices.CompactFunc(n.entries, func(a, b Entry) bool { return a.Name == b.Name }) // a path that was looked at twice
+	raw, err := Encode(n.entries)
+	var limit *LimitError
+	switch {
+	case errors.As(err, &limit) && n.parent != nil:
+		s.skip(Skip{Path: n.path, Reason: ReasonSize})
+		return nil
+	case err != nil:
+		return err
+	}
+	id, err := s.putTree(n, raw)
+	if err != nil {
+		return err
+	}
+	s.stageDir(n, id)
+	n.entries, n.files, n.prevDir = nil, nil, nil
+	if n.parent == nil {
+		s.rootID = id
+		return nil
+	}
+	s.add(n.parent, Entry{Name: n.name, Type: TypeDir, Perm: n.perm, ID: id}, nil)
+	return nil
+}
+
+// putTree stores a tree unless it is known to be there.
+func (s *scan) putTree(n *node, raw []byte) (objstore.ID, error) {
+	id := objstore.Sum(objstore.Tree, raw)
+	if s.matches && n.old != nil && n.old.tree == id {
+		return id, nil
+	}
+	if s.has != nil {
+		there, err := s.has(objstore.Tree, id)
+		if err != nil {
+			return id, &storeError{err}
+		}
+		if there {
+			return id, nil
+		}
+	}
+	prev := s.prevTree(n)
+	if prev == id {
+		return id, nil
+	}
+	return s.put(objstore.Tree, raw, prev)
+}
+
+func (s *scan) put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
+	s.count.puts.Add(1)
+	id, err := s.Put.Put(k, raw, prev)
+	if err != nil {
+		return id, &storeError{err}
+	}
+	return id, nil
+}
+
+// prevTree is the tree of the same path in the previous snapshot; zero: there was none.
+func (s *scan) prevTree(n *node) objstore.ID {
+	switch {
+	case s.matches && n.old != nil && !n.old.tree.IsZero():
+		return n.old.tree
+	case n.parent == nil:
+		return s.Prev
+	}
+	prev := s.prev(n.parent)
+	if i := find(prev, n.name); i >= 0 && prev[i].Type == TypeDir {
+		return prev[i].ID
+	}
+	return objstore.ID{}
+}
+
+// prev gives the entries of the same directory in the previous snapshot. They are a hint: one that cannot be read is empty.
+func (s *scan) prev(n *node) []Entry {
+	n.prevOnce.Do(func() {
+		if id := s.prevTree(n); !id.IsZero() {
+			n.prevDir, _ = load(s.Get, id)
+		}
+	})
+	return n.prevDir
+}
+
+// prevBlob is the content of the same path in the previous snapshot; zero: there was none.
+func (s *scan) prevBlob(n *node, name string) objstore.ID {
+	if s.matches {
+		if f := n.old.find(name); f != nil && f.stamp.kind != cachedSecret {
+			return f.id
+		}
+	}
+	prev := s.prev(n)
+	if i := find(prev, name); i >= 0 && prev[i].Type != TypeDir {
+		return prev[i].ID
+	}
+	return objstore.ID{}
+}
+
+// exists reports whether the object that a cache entry names is in the store. It is when the cache describes the previous tree or
+// that tree has it; else the store is asked.
+func (s *scan) exists(n *node, f *cached) bool {
+	if s.matches || f.stamp.kind == cachedSecret {
+		return true
+	}
+	prev := s.prev(n)
+	if i := find(prev, f.name); i >= 0 && prev[i].ID == f.id && prev[i].Type != TypeDir {
+		return true
+	}
+	if s.has == nil {
+		return false
+	}
+	there, err := s.has(objstore.Blob, f.id)
+	return err == nil && there
+}
+
+// stageDir notes for the cache what was found in a directory.
+func (s *scan) stageDir(n *node, id objstore.ID) {
+	if s.Cache == nil {
+		return
+	}
+	if n.old != nil {
+		n.old.seen = s
+	}
+	slices.SortFunc(n.files, func(a, b cached) int { return strings.Compare(a.name, b.name) })
+	n.files = slices.CompactFunc(n.files, func(a, b cached) bool { return a.name == b.name })
+	d := &cacheDir{files: n.files, tree: id}
+	if n.old != nil && slices.Equal(n.old.files, n.files) {
+		if n.old.tree == id {
+			return
+		}
+		d.files = n.old.files
+	} else {
+		d.files = slices.Clip(d.files)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirs[n.path] = d
+}
+
+// stage gives the cache what the snapshot found.
+func (s *scan) stage() {
+	c := s.Cache
+	if c == nil {
+		return
+	}
+	c.staged = &staged{root: s.rootID, dirs: s.dirs, gone: map[string]bool{}}
+	for path, d := range c.dirs {
+		if d.seen != s && s.dirs[path] == nil {
+			c.staged.gone[path] = true
+		}
+		d.seen = nil
+	}
+	for path, m := range c.rules {
+		if m.seen != s {
+			delete(c.rules, path)
+		}
+		m.seen = nil
+	}
+}

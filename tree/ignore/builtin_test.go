@@ -1,0 +1,84 @@
+package ignore
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestExclusions(t *testing.T) {
+	d := New(Options{}, Builtin())
+	for _, p := range []string{
+		"node_modules/x", "a/node_modules/x", "a/__pycache__/b.pyc", "a/b.pyc", ".venv/bin/python", "web/.next/cache/x", ".DS_Store", "a/Thumbs.db", ".hg/store/x", "a/.svn/entries", ".jj/x",
+		"x/.yarn/cache/a.zip", ".cache/clangd/x",
+	} {
+		if got, by := d.matchPath(p, false); !got || !by.Builtin() {
+			t.Errorf("%s is captured", p)
+		}
+	}
+	// Somebody's work, or a file by the name of a directory.
+	for _, p := range []string{
+		"target/x", "build/x", "dist/x", "out/x", "vendor/x", "venv/x", "env/x", "bin/x", "lib/x", "obj/x", ".next/server/x", ".cache/x", ".idea/x", ".vscode/x", "coverage/x", "tmp/x", "logs/x",
+		"node_modules", ".hg", ".git/x", ".gitignore", ".yarn/releases/x", "Gemfile.lock", "a.py",
+	} {
+		if got, by := d.matchPath(p, false); got {
+			t.Errorf("%s is not captured: %+v", p, by)
+		}
+	}
+	for _, ps := range [][]Pattern{Exclusions(), SecretPatterns()} {
+		seen := map[string]bool{}
+		for i, p := range ps {
+			if r := compile(p.Glob, false); r == nil || r.Pattern != p.Glob || trimBlanks(p.Glob) != p.Glob || p.Reason == "" || seen[p.Glob] {
+				t.Errorf("pattern %d %+v is malformed, unexplained or there twice", i, p)
+			}
+			if slash := strings.IndexByte(strings.TrimSuffix(p.Glob, "/"), '/'); slash >= 0 && !strings.HasPrefix(p.Glob, "**/") {
+				t.Errorf("%s is anchored at the root", p.Glob)
+			}
+			seen[p.Glob] = true
+		}
+	}
+}
+
+func TestExclusionsYield(t *testing.T) {
+	for name, d := range map[string]*Dir{
+		"core.excludesFile": New(Options{}, Builtin(), File{"x", []byte("!node_modules/\n")}),
+		".gitignore":        New(Options{}, Builtin()).WithFiles(File{"x", []byte("!node_modules/\n")}, File{}),
+		".rewindignore":     New(Options{}, Builtin()).WithFiles(File{}, File{"x", []byte("!node_modules\n")}),
+	} {
+		for _, p := range []string{"node_modules/x", "a/node_modules/x"} {
+			if got, by := d.matchPath(p, false); got {
+				t.Errorf("%s does not bring %s back: %+v", name, p, by)
+			}
+		}
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	secret := Secrets(Globs(SecretPatterns()))
+	for _, p := range []string{
+		".env", "a/.env", ".env.local", ".env.production", "a/b/.env.production.local", ".ENV", "server.pem", "Key.PEM", "id_rsa", ".ssh/id_ed25519", "home/.netrc", ".pgpass",
+		"x.p12", "x.pfx", "x.jks", "debug.keystore", "credentials.json", "service-account-prod.json", "a/.aws/credentials", ".aws/credentials", ".docker/config.json", "kubeconfig", ".kube/config",
+		"client_secret_123.json", "tls/server.key", "jwt_private.key", ".git-credentials",
+	} {
+		if !secret(p) {
+			t.Errorf("%s is not secret", p)
+		}
+	}
+	for _, p := range []string{
+		"", ".env.example", "a/.env.sample", ".env.template", ".env.dist", ".env.production.example", ".env/bin/activate", ".env.d/x.py", "id_rsa.pub", "env.py", "environment.ts", ".envrc",
+		"keynote.key", "public.key", "api.key.md", "docs/credentials.md", "credentials.go", "secrets.go", "secrets.yaml", ".npmrc", "config.json", "docker/config.json", "aws/credentials", "ca.crt", "package.json",
+		"kube/config", "kubeconfig.go", "id_rsa_test.go", "x.pem.go",
+	} {
+		if secret(p) {
+			t.Errorf("%s is secret", p)
+		}
+	}
+	own := Secrets([]string{"private/", "/top/*.txt", "!/top/a.txt"})
+	for p, want := range map[string]bool{"private/x": true, "a/private/b/c": true, "private": false, "top/b.txt": true, "top/a.txt": false, "x/top/b.txt": false} {
+		if own(p) != want {
+			t.Errorf("%s: %v, want %v", p, own(p), want)
+		}
+	}
+	if Secrets(nil)("x") {
+		t.Error("no patterns: x is secret")
+	}
+}

@@ -1,0 +1,371 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+	"rewind/tree/ignore"
+)
+
+// scan is a running snapshot. Directories are tasks on a stack that workers take from, so the tree is walked depth first by
+// several at once, and open handles and half-built directories are about as many as the tree is deep.
+type scan struct {
+	Source
+	ctx     context.Context
+	start   int64 // ns since 1970; what changed after (start - guard) is not trusted
+	matches bool  // the cache describes Prev: what it names exists
+	has     func(objstore.Kind, objstore.ID) (bool, error)
+	count   counters
+	rootID  objstore.ID
+
+	mu      sync.Mutex // guards all below
+	wake    sync.Cond
+	stack   []task
+	running int // tasks on the stack or being done
+	err     error
+	skips   []Skip
+	dirs    map[string]*cacheDir // for the cache
+
+	progress     sync.Mutex
+	nextProgress time.Time
+}
+
+// task lists the directory n, or reads some of its files.
+type task struct {
+	n    *node
+	read []miss
+}
+
+// node is one directory during a scan.
+type node struct {
+	parent *node // nil: the root
+	name   string
+	path   string
+	depth  int
+	rules  *ignore.Dir
+	only   bool // inside an ignored directory: only tracked and forced paths are taken
+	whole  bool // forced: everything is taken
+
+	dir   worktreefs.Dir // open while users > 0
+	users atomic.Int32   // the listing, children not yet opened, tasks that read
+	perm  uint16
+	dev   uint64
+	old   *cacheDir // what the cache says; nil: nothing
+
+	pending atomic.Int32 // the listing, children not finished, tasks that read
+	absent  bool         // vanished or could not be listed; written before pending falls
+
+	mu      sync.Mutex // guards entries and files
+	entries []Entry
+	files   []cached
+
+	prevOnce sync.Once
+	prevDir  []Entry
+}
+
+// miss is a file or symlink that must be read.
+type miss struct {
+	name, path string
+	kind       byte // cachedFile, ...
+	take       bool // tracked or forced: limit and secret list do not hold
+	size       int64
+}
+
+func newScan(ctx context.Context, src Source) *scan {
+	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}}
+	s.wake.L = &s.mu
+	s.matches = src.Cache != nil && !src.Prev.IsZero() && src.Cache.root == src.Prev
+	if h, ok := src.Put.(interface {
+		Has(objstore.Kind, objstore.ID) (bool, error)
+	}); ok {
+		s.has = h.Has
+	}
+	return s
+}
+
+func (s *scan) run() error {
+	root := &node{rules: s.Rules, dir: s.Root, old: s.Cache.dir("")}
+	root.whole = s.Force != nil && s.Force("")
+	root.users.Store(2) // never closed: the root is the caller's
+	root.pending.Store(1)
+	s.push(task{n: root})
+	var workers sync.WaitGroup
+	for range s.Workers {
+		workers.Go(s.work)
+	}
+	workers.Wait()
+	if s.err == nil && s.Progress != nil {
+		s.Progress(int(s.count.files.Load()), s.count.bytes.Load())
+	}
+	return s.err
+}
+
+func (s *scan) push(tasks ...task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stack = append(s.stack, tasks...)
+	s.running += len(tasks)
+	if len(tasks) == 1 {
+		s.wake.Signal()
+	} else {
+		s.wake.Broadcast()
+	}
+}
+
+func (s *scan) work() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		for len(s.stack) == 0 && s.running > 0 {
+			s.wake.Wait()
+		}
+		if len(s.stack) == 0 {
+			return
+		}
+		t := s.stack[len(s.stack)-1]
+		s.stack[len(s.stack)-1] = task{}
+		s.stack = s.stack[:len(s.stack)-1]
+		s.mu.Unlock()
+		s.do(t)
+		s.mu.Lock()
+		if s.running--; s.running == 0 {
+			s.wake.Broadcast()
+		}
+	}
+}
+
+func (s *scan) do(t task) {
+	if s.ctx.Err() != nil {
+		s.fail(s.ctx.Err())
+	}
+	if t.read == nil {
+		s.list(t.n)
+	} else {
+		for _, m := range t.read {
+			if s.failed() {
+				break
+			}
+			s.read(t.n, m)
+		}
+		s.release(t.n)
+	}
+	s.done(t.n)
+	s.report()
+}
+
+// fail ends the snapshot. Tasks that remain only give back what they hold.
+func (s *scan) fail(err error) {
+	var store *storeError
+	if errors.As(err, &store) {
+		err = store.err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+func (s *scan) failed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err != nil
+}
+
+func (s *scan) skip(k Skip) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.skips = append(s.skips, k)
+}
+
+func (s *scan) report() {
+	if s.Progress == nil || !s.progress.TryLock() {
+		return
+	}
+	defer s.progress.Unlock()
+	if now := time.Now(); now.After(s.nextProgress) {
+		s.nextProgress = now.Add(50 * time.Millisecond)
+		s.Progress(int(s.count.files.Load()), s.count.bytes.Load())
+	}
+}
+
+// release gives up one use of the directory's handle.
+func (s *scan) release(n *node) {
+	if n.users.Add(-1) == 0 && n.dir != nil {
+		_ = n.dir.Close() // it was only read
+	}
+}
+
+// done says that one of the things that n waits for is there; the last one finishes n, which is one thing its parent waits for.
+func (s *scan) done(n *node) {
+	for ; n != nil && n.pending.Add(-1) == 0; n = n.parent {
+		if !s.failed() {
+			if err := s.finish(n); err != nil {
+				s.fail(err)
+			}
+		}
+	}
+}
+
+// The kinds of errors that the file system gives.
+const (
+	isGone       = iota // the path is no more
+	isOther             // the path is of another type now
+	isUnreadable        // noted
+	isFatal             // the process has no descriptors or memory: nothing said about the path
+)
+
+func kindOfError(err error) int {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return isGone
+	case errors.Is(err, worktreefs.ErrNotDir), errors.Is(err, worktreefs.ErrNotRegular), errors.Is(err, worktreefs.ErrUnsupported):
+		return isOther
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+		return isFatal
+	}
+	return isUnreadable
+}
+
+// list opens and lists a directory and looks at every name.
+func (s *scan) list(n *node) {
+	defer s.release(n)
+	if n.parent != nil {
+		opened := s.open(n)
+		s.release(n.parent)
+		if !opened {
+			return
+		}
+	}
+	st, err := n.dir.Stat()
+	var names []worktreefs.Dirent
+	if err == nil {
+		n.perm, n.dev = st.Perm, st.Dev
+		names, err = n.dir.ReadDir()
+	}
+	if err != nil {
+		n.absent = true
+		switch kind := kindOfError(err); {
+		case n.parent == nil || kind == isFatal:
+			s.fail(err)
+		case kind != isGone:
+			s.unreadable(n.path, n.only)
+		}
+		return
+	}
+	if n.parent != nil && n.parent.dev != n.dev && !n.only {
+		s.skip(Skip{Path: n.path, Reason: ReasonMount})
+	}
+	slices.SortFunc(names, func(a, b worktreefs.Dirent) int { return strings.Compare(a.Name, b.Name) })
+	s.readRules(n, names)
+	if n.old != nil {
+		n.files = make([]cached, 0, len(n.old.files)+4)
+	}
+	n.entries = make([]Entry, 0, len(names))
+	var misses []miss
+	for i, e := range names {
+		if i%64 == 0 && s.failed() {
+			return
+		}
+		if m, ok := s.look(n, e.Name, e.Type); ok {
+			misses = append(misses, m)
+		}
+	}
+	s.readAll(n, misses)
+}
+
+// open opens the directory through its parent's handle.
+func (s *scan) open(n *node) bool {
+	if s.failed() {
+		return false
+	}
+	dir, err := n.parent.dir.OpenDir(n.name)
+	if err == nil {
+		n.dir = dir
+		return true
+	}
+	n.absent = true
+	switch kindOfError(err) {
+	case isFatal:
+		s.fail(err)
+	case isOther: // it became a file or symlink since it was looked at
+		if m, ok := s.look(n.parent, n.name, 0); ok {
+			s.read(n.parent, m)
+		}
+	case isUnreadable:
+		s.unreadable(n.path, n.only)
+	}
+	return false
+}
+
+// unreadable notes a path unless it is one that nobody asked for. A path too long for a note stands under its directory.
+func (s *scan) unreadable(path string, quiet bool) {
+	if quiet {
+		return
+	}
+	for len(path) > MaxPath {
+		path, _ = Split(path)
+	}
+	s.skip(Skip{Path: path, Reason: ReasonUnreadable})
+}
+
+// readAll reads files here, or, when they are many, lets other workers help.
+func (s *scan) readAll(n *node, misses []miss) {
+	const many, much = 32, 4 << 20
+	var tasks []task
+	from, bytes := 0, int64(0)
+	for i, m := range misses {
+		bytes += m.size
+		if i+1-from == many || bytes >= much {
+			tasks = append(tasks, task{n: n, read: misses[from : i+1]})
+			from, bytes = i+1, 0
+		}
+	}
+	if len(tasks) > 0 && s.Workers > 1 {
+		n.users.Add(int32(len(tasks)))
+		n.pending.Add(int32(len(tasks)))
+		s.push(tasks...)
+		misses = misses[from:]
+	}
+	for _, m := range misses {
+		if s.failed() {
+			return
+		}
+		s.read(n, m)
+	}
+}
+
+// add puts an entry into its directory; f, if the file's stamp can be trusted, into the cache.
+func (s *scan) add(n *node, e Entry, f *cached) {
+	switch e.Type {
+	case TypeFile:
+		s.count.files.Add(1)
+		s.count.bytes.Add(e.Size)
+	case TypeSymlink:
+		s.count.links.Add(1)
+	case TypeDir:
+		s.count.dirs.Add(1)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.entries = append(n.entries, e)
+	if f != nil {
+		n.files = append(n.files, *f)
+	}
+}
+
+// remember puts a file that is not captured into the cache.
+func (s *scan) remember(n *node, f cached) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.files = append(n.files, f)
+}

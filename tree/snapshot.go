@@ -1,0 +1,149 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+	"rewind/tree/ignore"
+)
+
+// Store is where a snapshot puts its objects: an objstore.Tx, safe for concurrent use. If it also has
+//
+//	Has(objstore.Kind, objstore.ID) (bool, error)
+//
+// the stat cache is of use for trees other than that of the last snapshot, and unchanged directories are not put again.
+type Store interface {
+	objstore.Putter
+	// PutReader stores a blob of any size in bounded memory; prev is a hint as for Put. It gives the number of bytes read.
+	PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, error)
+}
+
+// Tracked knows the paths in the user's git index. Its methods are safe for concurrent use.
+type Tracked interface {
+	File(path string) bool // the path itself is tracked
+	Below(dir string) bool // some path in that directory is
+}
+
+// Source says what to capture, by which rules, and where to. Only Root and Put are required.
+type Source struct {
+	Root worktreefs.Dir // stays open
+	Prev objstore.ID    // the tree of the last checkpoint: names delta bases; zero: none
+	Get  objstore.Getter
+	Put  Store
+
+	Cache *Cache // nil: every file is read
+
+	Rules     *ignore.Dir // the rules at the root, ignore files of the tree not included
+	RuleFiles []string    // the names of ignore files: that of git's class, that of our own; nil: none are read
+
+	Tracked      Tracked                // is captured whatever the rules, the limit and the secret list say
+	SizeLimit    int64                  // bytes; a larger file is noted instead; <= 0: no limit
+	Secret       func(path string) bool // the secret list; safe for concurrent use
+	StoreSecrets bool                   // capture them like other files
+	SecretKey    [32]byte               // keys the hashes of secrets
+
+	// Force names paths that are captured whole, a directory with all below it, whatever the rules, the limit and the secret
+	// list say (git's and our own directories are not captured even so). Directories above them are entered for them alone.
+	// Safe for concurrent use.
+	Force func(path string) bool
+	// ForceBelow reports whether some path below a directory is forced; nil: any could be, so with Force every ignored directory
+	// is entered. ForcePaths gives both.
+	ForceBelow func(dir string) bool
+
+	Workers  int                          // goroutines; <= 0: GOMAXPROCS
+	Progress func(files int, bytes int64) // captured so far; called now and then, one call at a time; nil: none
+	Now      func() time.Time             // nil: time.Now
+}
+
+// Result is what a snapshot found.
+type Result struct {
+	Root  objstore.ID // never zero: an empty tree is an object too
+	Skips []Skip      // sorted, see CompareSkips
+
+	Files, Dirs, Links int   // captured; Dirs without the root
+	Bytes              int64 // of captured files
+	Torn               int   // captured files that changed while they were read
+
+	Hashed      int   // files that were read, secrets included
+	HashedBytes int64 // bytes that were read of them
+	Puts        int   // objects handed to Put and PutReader
+}
+
+// Note gives the encoded note; nil when there is nothing to note.
+func (r *Result) Note() ([]byte, error) {
+	if len(r.Skips) == 0 {
+		return nil, nil
+	}
+	return EncodeNote(r.Skips)
+}
+
+// Snapshot captures the working tree: blobs and trees go to s.Put, bottom-up, and what is not captured is listed.
+//
+// A file is stored as it was at one moment, or flagged torn: it is read again while it changes. A path that vanishes
+// meanwhile is absent. What cannot be read is noted and never an error; the errors are those of the store, of the root directory,
+// of ctx, and of a process without file descriptors or memory. A directory with more in it than a tree can hold
+// (MaxTree) is noted as over the size limit; the root directory is an error then.
+//
+// The cache learns nothing until Cache.Flush and Cache.Committed. After a snapshot with Force, Discard it instead, else the next
+// one cannot rely on it.
+func Snapshot(ctx context.Context, s Source) (*Result, error) {
+	if !s.Prev.IsZero() && s.Get == nil {
+		return nil, errors.New("tree: snapshot: a previous tree, but nothing to read it from")
+	}
+	if s.Workers <= 0 {
+		s.Workers = runtime.GOMAXPROCS(0)
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Rules == nil {
+		s.Rules = ignore.New(ignore.Options{})
+	}
+	if s.Cache != nil {
+		s.Cache.mu.Lock()
+		defer s.Cache.mu.Unlock()
+		s.Cache.staged = nil
+	}
+	sc := newScan(ctx, s)
+	if err := sc.run(); err != nil {
+		return nil, fmt.Errorf("tree: snapshot: %w", err)
+	}
+	slices.SortFunc(sc.skips, CompareSkips)
+	sc.skips = slices.CompactFunc(sc.skips, func(a, b Skip) bool { return CompareSkips(a, b) == 0 })
+	sc.stage()
+	n := &sc.count
+	r := &Result{
+		Root: sc.rootID, Skips: sc.skips,
+		Files: int(n.files.Load()), Dirs: int(n.dirs.Load()), Links: int(n.links.Load()), Bytes: n.bytes.Load(),
+		Torn:   int(n.torn.Load()),
+		Hashed: int(n.hashed.Load()), HashedBytes: n.hashedBytes.Load(), Puts: int(n.puts.Load()),
+	}
+	return r, nil
+}
+
+// ForcePaths gives Source.Force and Source.ForceBelow for a list of paths.
+func ForcePaths(paths []string) (force, below func(path string) bool) {
+	exact, above := map[string]bool{}, map[string]bool{}
+	for _, path := range paths {
+		exact[path] = true
+		for i := strings.LastIndexByte(path, '/'); i > 0 && !above[path[:i]]; i = strings.LastIndexByte(path[:i], '/') {
+			above[path[:i]] = true
+		}
+	}
+	return func(path string) bool { return exact[path] }, func(dir string) bool { return above[dir] }
+}
+
+// counters of a running snapshot.
+type counters struct {
+	files, dirs, links, torn, hashed, puts atomic.Int64
+	bytes, hashedBytes                     atomic.Int64
+}
