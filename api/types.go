@@ -52,9 +52,10 @@ type Change struct {
 
 // Skip is a path that a snapshot did not capture, or captured with a flag.
 type Skip struct {
-	Path   Text   `json:"path"`
-	Reason string `json:"reason"`
-	Size   int64  `json:"size,omitempty"`
+	Path    Text   `json:"path"`
+	Reason  string `json:"reason"`
+	Size    int64  `json:"size,omitempty"`
+	Changed bool   `json:"changed,omitempty"` // of a secret file: its content is not that of the checkpoint before
 }
 
 // InitRequest sets a project up.

@@ -52,7 +52,7 @@ type Counts struct {
 	Deleted  int
 }
 
-// Field tags of the checkpoint record, DESIGN.md 5.6.
+// Field tags of the checkpoint record, DESIGN.md 5.11.
 const (
 	tagSeq = iota + 1
 	tagTime

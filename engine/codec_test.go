@@ -35,7 +35,7 @@ func sampleJournal() *journal {
 	}
 }
 
-// The bytes on disk, DESIGN.md 5.6.
+// The bytes on disk, DESIGN.md 5.11.
 func TestCheckpointGolden(t *testing.T) {
 	tr, p := testID("t"), testID("p")
 	c := &Checkpoint{Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: tr, Parents: []objstore.ID{p}, Cause: Cause{Event: "save"}, Counts: Counts{Files: 1}}

@@ -95,6 +95,7 @@ type Shown struct {
 	Listed
 	Changes []tree.Change // against the first parent, limited to the paths asked for
 	Skips   []tree.Skip
+	Secrets map[string]bool // secret files of Skips that changed since the first parent
 }
 
 // Show returns a checkpoint, what it changed and what it skipped.
@@ -117,6 +118,11 @@ func (e *Engine) Show(_ context.Context, name string, paths []string) (*Shown, e
 			return nil, err
 		}
 		from = parent.Tree
+		before, err := e.note(parent)
+		if err != nil {
+			return nil, err
+		}
+		s.Secrets = changedSecrets(before, s.Skips)
 	}
 	only, err := newPathSet(paths)
 	if err != nil {

@@ -375,3 +375,27 @@ func TestSaveUnchangedMakesNoCheckpoint(t *testing.T) {
 		t.Error("a state that was there before is a step of its own with the same tree")
 	}
 }
+
+// A secret file's content is not stored, but that it changed is a step of its own.
+func TestSaveRecordsThatASecretChanged(t *testing.T) {
+	p := newProject(t)
+	p.write(".env", "KEY=1")
+	p.write("a", "1")
+	one := p.save("one")
+	p.write(".env", "KEY=2")
+	two := p.save("two")
+	if two.ID == one.ID || two.Tree != one.Tree {
+		t.Fatalf("%+v", two)
+	}
+	s, err := p.e.Show(bg, "@", nil)
+	if err != nil || !s.Secrets[".env"] {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if again := p.save("three"); again.ID != two.ID {
+		t.Error("nothing changed, but there is a new checkpoint")
+	}
+	p.remove(".env")
+	if gone := p.save("four"); gone.ID == two.ID {
+		t.Error("the secret is gone, but there is no checkpoint")
+	}
+}

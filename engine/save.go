@@ -73,12 +73,45 @@ func (e *Engine) step(ctx context.Context, cause Cause, p Progress) (*SaveResult
 		c.tx.Discard()
 		return nil, err
 	}
-	if cur != nil && cur.Tree == c.res.Root {
+	same, err := e.sameState(cur, c)
+	if err != nil {
+		c.tx.Discard()
+		return nil, err
+	}
+	if same {
 		// Only the stat cache is new; losing it costs a second read of some files.
 		return &SaveResult{Checkpoint: cur, Unchanged: true, Skips: c.res.Skips}, c.tx.Commit(ctx, kv.Written)
 	}
 	cp, err := e.commitStep(ctx, c, cur, cause)
 	return &SaveResult{Checkpoint: cp, Skips: c.res.Skips}, err
+}
+
+// sameState reports whether a capture holds nothing that cur does not hold: the same tree, and the same secret files as
+// far as their hashes tell. Other entries of the note say nothing about content.
+func (e *Engine) sameState(cur *Checkpoint, c *capture) (bool, error) {
+	if cur == nil || cur.Tree != c.res.Root {
+		return false, nil
+	}
+	if cur.Note == c.note {
+		return true, nil
+	}
+	old, err := e.note(cur)
+	return len(changedSecrets(old, c.res.Skips)) == 0 && len(changedSecrets(c.res.Skips, old)) == 0, err
+}
+
+// changedSecrets lists the secret files of now that were not there before, or with another hash.
+func changedSecrets(before, now []tree.Skip) map[string]bool {
+	was := map[tree.Skip]bool{}
+	for _, s := range before {
+		was[s] = true
+	}
+	out := map[string]bool{}
+	for _, s := range now {
+		if s.Reason == tree.ReasonSecret && !was[s] {
+			out[s.Path] = true
+		}
+	}
+	return out
 }
 
 // commitStep makes the capture the next step after cur: branch and cursor of the session move to it.

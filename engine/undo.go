@@ -52,8 +52,9 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	}
 	r := restore{kind: refs.KindUndo, target: target, opt: planOptions{exact: o.Exact}, before: cur.ID, after: target.ID, dryRun: o.DryRun}
 	res, err := e.run(ctx, r, o.Progress)
-	if res != nil {
+	if res != nil && saved != nil {
 		res.Saved = saved
+		res.Plan.Replaced = nil // a step has their bytes
 	}
 	return res, err
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func change(path string, from, to *tree.Entry) api.Change {
 	return c
 }
 
-// changes leaves out directories that come and go with what is in them; of a rename one row is left.
+// changes leaves out directories that come or go with what is in them; of a rename one row is left.
 func changes(list []tree.Change) []api.Change {
 	out := []api.Change{}
 	renames, rest := tree.Renames(list)
@@ -92,11 +93,18 @@ func changes(list []tree.Change) []api.Change {
 		out = append(out, c)
 	}
 	for _, ch := range rest {
-		if !isDir(ch.Old) && !isDir(ch.New) || ch.Old != nil && ch.New != nil {
-			out = append(out, change(ch.Path, ch.Old, ch.New))
+		if (isDir(ch.Old) && ch.New == nil || isDir(ch.New) && ch.Old == nil) && anyBelow(list, ch.Path) {
+			continue
 		}
+		out = append(out, change(ch.Path, ch.Old, ch.New))
 	}
 	return out
+}
+
+// anyBelow reports whether a list in the order of a walk has a path below dir: it would follow dir at once.
+func anyBelow(list []tree.Change, dir string) bool {
+	i, _ := slices.BinarySearchFunc(list, dir, func(c tree.Change, p string) int { return tree.ComparePaths(c.Path, p) })
+	return i+1 < len(list) && strings.HasPrefix(list[i+1].Path, dir+"/")
 }
 
 func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }

@@ -84,6 +84,9 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 			return err
 		}
 		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes), Skips: skips(r.Skips), Notices: e.Project().Notices}
+		for i := range out.Skips {
+			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
+		}
 		return nil
 	})
 	return out, err

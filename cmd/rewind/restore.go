@@ -42,10 +42,10 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	case r.Kind == "abort":
 		fmt.Fprintf(a.Out, "taken back: the project is as it was before going to %s\n", target)
 	default:
-		fmt.Fprintf(a.Out, "went to %s: %s changed\n", target, count(r.Changed, "path"))
-	}
-	if r.Saved != nil {
-		fmt.Fprintf(a.Out, "unsaved changes were saved as %s first\n", a.Styled(term.ID, r.Saved.Short))
+		if r.Saved != nil {
+			fmt.Fprintf(a.Out, "saved the unsaved changes as %s\n", a.Styled(term.ID, r.Saved.Short))
+		}
+		fmt.Fprintf(a.Out, "went to %s: %s changed\n", target, count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
 	}
 	if r.DryRun || len(r.Changes) <= shownNames {
 		a.changeLines(a.Out, r.Changes, shownPaths)

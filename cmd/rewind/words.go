@@ -51,7 +51,11 @@ func (a *app) changeLine(c api.Change) string {
 	case "deleted":
 		style = term.Removed
 	}
-	text := term.Quote(string(c.Path))
+	path := string(c.Path)
+	if strings.HasPrefix(c.NewMode, "04") || c.NewMode == "" && strings.HasPrefix(c.OldMode, "04") {
+		path += "/"
+	}
+	text := term.Quote(path)
 	if c.RenamedFrom != "" {
 		text = term.Quote(string(c.RenamedFrom)) + " -> " + text
 	}
@@ -92,6 +96,9 @@ func (a *app) skipLines(w io.Writer, list []api.Skip, limit int) {
 			size := ""
 			if s.Size > 0 {
 				size = " (" + term.Size(s.Size) + ")"
+			}
+			if s.Changed {
+				size += " changed"
 			}
 			fmt.Fprintf(w, "    %s%s\n", term.Quote(string(s.Path)), size)
 		}
