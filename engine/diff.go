@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"rewind/internal/textdiff"
 	"rewind/objstore"
@@ -84,17 +85,19 @@ func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only pathSet, o
 		return err
 	}
 	renames, rest := tree.Renames(changes)
-	secret := ignore.Secrets(e.config.secretPatterns())
+	diffs := make([]FileDiff, 0, len(changes))
 	for _, r := range renames {
-		d := FileDiff{Change: tree.Change{Path: r.To.Path, Old: r.From.Old, New: r.To.New}, RenamedFrom: r.From.Path}
-		if err := fn(d); err != nil {
-			return err
-		}
+		diffs = append(diffs, FileDiff{Change: tree.Change{Path: r.To.Path, Old: r.From.Old, New: r.To.New}, RenamedFrom: r.From.Path})
 	}
 	for _, ch := range rest {
-		d := FileDiff{Change: ch, Secret: secret(ch.Path)}
-		if !o.NoText && !d.Secret {
-			if d.Text, err = textOf(get, ch, o.Context); err != nil {
+		diffs = append(diffs, FileDiff{Change: ch})
+	}
+	slices.SortStableFunc(diffs, func(a, b FileDiff) int { return tree.ComparePaths(a.Path, b.Path) })
+	secret := ignore.Secrets(e.config.secretPatterns())
+	for _, d := range diffs {
+		d.Secret = secret(d.Path)
+		if d.RenamedFrom == "" && !o.NoText && !d.Secret {
+			if d.Text, err = textOf(get, d.Change, o.Context); err != nil {
 				return err
 			}
 		}

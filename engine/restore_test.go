@@ -68,7 +68,7 @@ func TestCheckoutBackAndForth(t *testing.T) {
 }
 
 // A file changed since H is replaced, named, and its bytes are in the safety checkpoint.
-func TestPromise8ReplacedFilesAreInTheSafetyCheckpoint(t *testing.T) {
+func TestPromise08ReplacedFilesAreInTheSafetyCheckpoint(t *testing.T) {
 	p := newProject(t)
 	p.write("a", "one")
 	one := p.save("one")

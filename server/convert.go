@@ -98,6 +98,7 @@ func changes(list []tree.Change) []api.Change {
 		}
 		out = append(out, change(ch.Path, ch.Old, ch.New))
 	}
+	slices.SortStableFunc(out, func(a, b api.Change) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
 	return out
 }
 

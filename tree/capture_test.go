@@ -229,7 +229,7 @@ func TestCacheOfSecretsAndRules(t *testing.T) {
 }
 
 // Promise 13, T13: pipes, sockets and devices are never opened, links never followed, nothing is changed.
-func TestSpecialFilesAndNothingChanges(t *testing.T) {
+func TestT13Promise13NothingChanges(t *testing.T) {
 	root := tempTree(t)
 	populate(t, root)
 	outside := tempTree(t)

@@ -51,7 +51,7 @@ func aState(data []byte, size int, mixed bool) bool {
 }
 
 // Promise 14, T14: a file that a program changes all the time is stored in a state that it was in, or flagged.
-func TestFileChangesWhileRead(t *testing.T) {
+func TestT14Promise14FileChangesWhileRead(t *testing.T) {
 	for _, size := range []int{2000, 1 << 20} { // read at once, streamed
 		for how, c := range map[string]struct {
 			change func(t *testing.T, path string, n int)

@@ -105,7 +105,7 @@ func (a *app) diffStat(w io.Writer, files []api.FileDiff) error {
 	if err := t.Flush(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s, %d lines added, %d removed\n", count(len(files), "file"), added, removed)
+	_, err := fmt.Fprintf(w, "%s, %s added, %d removed\n", count(len(files), "file"), count(added, "line"), removed)
 	return err
 }
 
