@@ -107,11 +107,30 @@ func (a *app) notices(list []string) {
 	}
 }
 
-// out is where a listing goes: a pager on a terminal.
+// paged is where a listing goes: a pager on a terminal.
 func (a *app) paged(fn func(w io.Writer) error) error {
 	w, end := a.Pager()
-	err := fn(w)
+	out := &keptError{w: w}
+	err := fn(out)
+	if err == nil {
+		err = out.err
+	}
 	return errors.Join(err, end())
+}
+
+// keptError keeps the first error of a writer for those who print without looking.
+type keptError struct {
+	w   io.Writer
+	err error
+}
+
+func (k *keptError) Write(b []byte) (int, error) {
+	if k.err != nil {
+		return 0, k.err
+	}
+	n, err := k.w.Write(b)
+	k.err = err
+	return n, err
 }
 
 // usage makes an error of the command line itself.

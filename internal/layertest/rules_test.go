@@ -29,16 +29,6 @@ var importBans = []importBan{
 		"chunks are objstore's way of keeping a blob: use Tx.PutReader",
 	},
 	{
-		"github.com/go-git/go-git/v5",
-		[]string{"internal/gitinfo"},
-		"the user's repository is read in one place, and never written: use internal/gitinfo",
-	},
-	{
-		"github.com/sabhiram/go-gitignore",
-		[]string{"tree/ignore"},
-		"alone it disagrees with git: use tree/ignore",
-	},
-	{
 		"github.com/sergi/go-diff",
 		[]string{"internal/textdiff"},
 		"its own line mode is wrong beyond some thousand lines: use internal/textdiff",
