@@ -60,7 +60,7 @@ type Placed struct {
 // StagePrefix begins the name of the hidden directories that Apply makes on other file systems than its stage's.
 const StagePrefix = ".rewind-stage-"
 
-// ErrBadSteps: the steps contradict each other, or are not steps. Nothing was touched.
+// ErrBadSteps says that the steps contradict each other, or are not steps. Nothing was touched.
 var ErrBadSteps = errors.New("tree: steps that cannot be carried out")
 
 // Apply brings the working tree from the From of every step to its To.

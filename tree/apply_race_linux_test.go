@@ -93,11 +93,11 @@ func (e *editor) edit(paths []string) {
 		// An edit of its own that the rename replaces would be the editor's own loss: a link keeps it. While a checkout runs
 		// at the same time it may put one back between the two calls, so then the names are exchanged.
 		if e.alongside {
-			unix.Renameat2(unix.AT_FDCWD, tmp, unix.AT_FDCWD, full, unix.RENAME_EXCHANGE)
+			_ = unix.Renameat2(unix.AT_FDCWD, tmp, unix.AT_FDCWD, full, unix.RENAME_EXCHANGE)
 			return
 		}
-		os.Link(full, full+fmt.Sprintf(".%d~", e.n))
-		os.Rename(tmp, full)
+		_ = os.Link(full, full+fmt.Sprintf(".%d~", e.n))
+		_ = os.Rename(tmp, full)
 	case 2: // create
 		f, err := os.OpenFile(full, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
@@ -133,7 +133,7 @@ func (e *editor) edit(paths []string) {
 			f.Close()
 		}
 	case 6: // move away within the tree: nothing is lost by it
-		os.Rename(full, full+fmt.Sprintf(".%d~", e.n))
+		_ = os.Rename(full, full+fmt.Sprintf(".%d~", e.n))
 	}
 }
 
@@ -321,7 +321,7 @@ func TestT11CrashAmongEdits(t *testing.T) {
 				e.edit(paths)
 			}
 		}}
-		runApply(t, dir, steps, b, s)
+		_, _ = runApply(t, dir, steps, b, s)
 		if s.Fired() {
 			fired++
 		}

@@ -83,9 +83,9 @@ func applyDirIn(t testing.TB, base string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		filepath.WalkDir(dir, func(p string, d os.DirEntry, _ error) error {
+		_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, _ error) error {
 			if d != nil && d.IsDir() {
-				os.Chmod(p, 0o700)
+				_ = os.Chmod(p, 0o700)
 			}
 			return nil
 		})
@@ -166,7 +166,7 @@ func TestT10CrashTwice(t *testing.T) {
 				if i%2 == 1 {
 					run = Reverse(steps)
 				}
-				runApply(t, dir, run, b, &faultfs.Script{CrashAt: at})
+				_, _ = runApply(t, dir, run, b, &faultfs.Script{CrashAt: at})
 				at = 1 + (at*7+i)%29
 			}
 			mustReach(t, dir, steps, b, to)

@@ -108,8 +108,8 @@ func TestCloseWaits(t *testing.T) {
 			return errors.Is(d.View([]byte("f"), func([]byte) error { return nil }), kv.ErrClosed)
 		})
 		select {
-		case <-closed:
-			t.Error("closed under a read")
+		case err := <-closed:
+			t.Errorf("closed under a read: %v", err)
 		case <-time.After(20 * time.Millisecond):
 		}
 		return nil

@@ -16,9 +16,9 @@ type FS = vfs.FS
 type Durability int
 
 const (
-	// Written: handed to the kernel; survives kill -9, and a power cut more than Options.GroupSync later.
+	// Written is handed to the kernel: it survives kill -9, and a power cut more than Options.GroupSync later.
 	Written Durability = 0
-	// Durable: fsynced; survives a power cut.
+	// Durable is fsynced: it survives a power cut.
 	Durable Durability = 1
 )
 

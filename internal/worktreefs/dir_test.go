@@ -330,7 +330,7 @@ func TestT13OpenNeverWaits(t *testing.T) {
 				f.Close()
 			}
 			if i%2 == 0 {
-				d.Exchange("file", d, "pipe")
+				_ = d.Exchange("file", d, "pipe")
 			}
 		}
 	}()
@@ -340,7 +340,7 @@ func TestT13OpenNeverWaits(t *testing.T) {
 			case <-done:
 				return
 			default:
-				d.Exchange("file", d, "pipe")
+				_ = d.Exchange("file", d, "pipe")
 			}
 		}
 	}()

@@ -1,7 +1,6 @@
 package worktreefs
 
 import (
-	"fmt"
 	"testing"
 )
 
@@ -60,7 +59,7 @@ func FuzzIsDotGit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n string) {
 		if IsDotGit(n) != IsDotGit(n+" ") && IsDotGit(n) {
-			t.Error(fmt.Sprintf("%q is, with a space it is not", n))
+			t.Errorf("%q is, with a space it is not", n)
 		}
 	})
 }

@@ -80,7 +80,7 @@ func (d *dir) moveByLink(name string, t *dir, toName string) error {
 		}
 		err := again(func() error { return unix.Renameat(d.fd, name, t.fd, toName) })
 		if err != nil {
-			again(func() error { return unix.Unlinkat(t.fd, toName, unix.AT_REMOVEDIR) })
+			_ = again(func() error { return unix.Unlinkat(t.fd, toName, unix.AT_REMOVEDIR) })
 		}
 		return err
 	}

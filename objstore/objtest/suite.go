@@ -76,7 +76,9 @@ func noise(seed uint64, n int) []byte {
 func roundTrip(t *testing.T, s Subject) {
 	for _, k := range objstore.Kinds() {
 		for _, raw := range [][]byte{
-			{}, {0}, []byte("x"), bytes.Repeat([]byte("abc"), 10_000), noise(1, 1), noise(2, 95), noise(3, 70_000),
+			{},
+			{0},
+			[]byte("x"), bytes.Repeat([]byte("abc"), 10_000), noise(1, 1), noise(2, 95), noise(3, 70_000),
 			make([]byte, 1<<20),
 		} {
 			id := mustPut(t, s, k, raw, objstore.Zero)
