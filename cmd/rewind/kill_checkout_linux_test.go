@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestKillCheckoutT10 kills checkout before each of its calls that change something. What must hold afterwards: nothing
+// happened, or all, or every change is refused with exit code 20 until checkout --continue reaches the target exactly, or
+// --abort the state before.
+func TestKillCheckoutT10(t *testing.T) {
+	t.Parallel()
+	want := 100
+	if torture() {
+		want = 500
+	}
+	fixture := filepath.Join(memoryDir(t), "p")
+	checkoutFixture(t, fixture)
+	before, err := listing(fixture)
+	must(t, err)
+
+	scratch := fixture + "-copy"
+	clone(t, fixture, scratch)
+	_, _, calls := killed(t, scratch, 0, "checkout", "@-")
+	after, err := listing(scratch)
+	must(t, err)
+	discard(t, scratch)
+	if before == after {
+		t.Fatal("the checkout changed nothing")
+	}
+
+	var k kills
+	for i, n := range points(want, calls) {
+		dir := fmt.Sprintf("%s-%d", scratch, i)
+		clone(t, fixture, dir)
+		fired, _, _ := killed(t, dir, n, "checkout", "@-")
+		k.add(fired, afterCheckout(t, dir, n, before, after))
+		discard(t, dir)
+	}
+	k.check(t, calls)
+	if k.states["half done"] == 0 {
+		t.Error("no point left a checkout half done")
+	}
+}
+
+// checkoutFixture makes a project whose checkout of @- changes everything that a checkout can: contents, modes, types,
+// symlinks, directories, odd names, unsaved changes, with files in between that stay.
+func checkoutFixture(t *testing.T, dir string) {
+	t.Helper()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write(t, dir, map[string]string{
+		".gitignore": "*.log\n", "same": "same\n", "edit": "one\n", "gone": "gone\n", "mode.sh": "#!/bin/sh\n", "big": noise(1, 300<<10),
+		"dir/a": "a\n", "dir/deep/b": "b\n", "was-file": "f\n", "was-dir/x": "x\n", "was-dir/y/z": "z\n", "odd\nname\xff": "odd\n", "private": "p\n",
+	})
+	must(
+		t, os.Symlink("edit", at("link")), os.Symlink("nowhere", at("dangling")), os.Mkdir(at("empty"), 0o755),
+		os.Chmod(at("private"), 0o600), os.Mkdir(at("ro"), 0o755),
+	)
+	write(t, dir, map[string]string{"ro/file": "r\n"})
+	must(t, os.Chmod(at("ro"), 0o555), os.Chmod(at("mode.sh"), 0o4755))
+	mustHere(t, dir, "init", "--mode", "project")
+
+	write(t, dir, map[string]string{"edit": "two\n", "big": noise(1, 300<<10) + "tail", "dir/new/c": "c\n", "odd\nname\xff": "other\n"})
+	must(
+		t, os.Remove(at("gone")), os.Chmod(at("mode.sh"), 0o644), os.RemoveAll(at("dir/deep")), os.Remove(at("was-file")), os.RemoveAll(at("was-dir")),
+		os.Remove(at("link")), os.Symlink("same", at("link")), os.Remove(at("dangling")), os.Remove(at("empty")), os.Chmod(at("private"), 0o640),
+	)
+	write(t, dir, map[string]string{"was-file/inside": "i\n", "was-dir": "now a file\n", "dangling": "now a file\n", "added/1": "1\n", "added/2": "2\n"})
+	must(t, os.Chmod(at("ro"), 0o755), os.Remove(at("ro/file")))
+	mustHere(t, dir, "save", "two")
+
+	write(t, dir, map[string]string{"edit": "unsaved\n", "untracked/new": "stays\n", "x.log": "ignored\n", "dir/y.log": "ignored\n"})
+}
+
+// afterCheckout checks a project whose checkout was killed and says how it was found.
+func afterCheckout(t *testing.T, dir string, n int, before, after string) string {
+	t.Helper()
+	now, err := listing(dir)
+	must(t, err)
+	if !halfDone(t, dir) {
+		mustHere(t, dir, "verify")
+		switch now {
+		case before:
+			mustHere(t, dir, "save")
+			return "untouched"
+		case after:
+			mustHere(t, dir, "undo-restore")
+			same(t, dir, n, "undo-restore", before)
+			return "finished"
+		}
+		t.Errorf("killed at call %d: neither before nor after, and not half done:\n%s", n, difference(before, now))
+		return "wrong"
+	}
+	for _, change := range [][]string{{"save"}, {"checkout", "@"}, {"undo"}, {"redo"}, {"undo-restore"}} {
+		if code, out, errs := here(dir, change...); code != 20 {
+			t.Errorf("killed at call %d: %v exits with %d while half done, want 20\n%s%s", n, change, code, out, errs)
+		}
+	}
+	if again, err := listing(dir); err != nil || again != now {
+		t.Errorf("killed at call %d: looking at a half done checkout changed it (%v):\n%s", n, err, difference(now, again))
+	}
+	twin := dir + "-twin"
+	clone(t, dir, twin)
+	mustHere(t, dir, "checkout", "--continue")
+	same(t, dir, n, "--continue", after)
+	mustHere(t, twin, "checkout", "--abort")
+	same(t, twin, n, "--abort", before)
+	for _, d := range []string{dir, twin} {
+		mustHere(t, d, "verify")
+		mustHere(t, d, "save")
+		if _, err := os.Lstat(filepath.Join(d, ".agent/rewind/stage")); err == nil {
+			if left, err := listing(filepath.Join(d, ".agent/rewind/stage")); err != nil || left != "" {
+				t.Errorf("killed at call %d: the stage is not empty (%v):\n%s", n, err, left)
+			}
+		}
+	}
+	discard(t, twin)
+	return "half done"
+}
+
+// same compares a project with a listing.
+func same(t *testing.T, dir string, n int, what, want string) {
+	t.Helper()
+	got, err := listing(dir)
+	must(t, err)
+	if got != want {
+		t.Errorf("killed at call %d: after %s the tree differs (-want +got):\n%s", n, what, difference(want, got))
+	}
+}

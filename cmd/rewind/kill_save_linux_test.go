@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestKillSaveT1 kills save before each of its calls that change something. What must hold afterwards: the store
+// opens, no acknowledged checkpoint is lost and each of them gives its files back, verify finds nothing, and a new save
+// works.
+func TestKillSaveT1(t *testing.T) {
+	t.Parallel()
+	want := 200
+	if torture() {
+		want = 2000
+	}
+	small := func(dir string) {
+		write(t, dir, map[string]string{"a.txt": "a\n", "d/b.txt": strings.Repeat("b\n", 2000), "d/c.bin": noise(1, 20<<10)})
+		mustHere(t, dir, "save", "two")
+		write(t, dir, map[string]string{"a.txt": "a\nmore\n", "d/b.txt": strings.Repeat("b\n", 2000) + "c\n", "e/f/new": "new"})
+	}
+	files := func(n, size int) func(dir string) {
+		return func(dir string) {
+			for i := range n {
+				write(t, dir, map[string]string{fmt.Sprintf("n/%d", i): noise(int64(i), size)})
+			}
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		want    int
+		prepare func(dir string)
+	}{
+		{"small", want * 15 / 20, small},
+		{"memtable", want * 4 / 20, files(6, 800<<10)}, // more than one memtable of the store holds
+		{"ingest", want / 20, files(5, 7<<20)},         // so much that objects go in as a table before the commit
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			fixture := filepath.Join(memoryDir(t), "p")
+			write(t, fixture, map[string]string{"a.txt": "one\n"})
+			mustHere(t, fixture, "init", "--mode", "project")
+			c.prepare(fixture)
+			before := checkpoints(t, fixture)
+
+			dir := fixture + "-copy"
+			clone(t, fixture, dir)
+			_, _, calls := killed(t, dir, 0, "save", "three")
+			discard(t, dir)
+
+			var k kills
+			for i, n := range points(c.want, calls) {
+				dir := fmt.Sprintf("%s-%d", dir, i)
+				clone(t, fixture, dir)
+				fired, out, _ := killed(t, dir, n, "save", "three")
+				k.add(fired, afterSave(t, dir, n, before, out))
+				discard(t, dir)
+			}
+			k.check(t, calls)
+		})
+	}
+}
+
+// afterSave checks a project whose save was killed and says how it was found.
+func afterSave(t *testing.T, dir string, n int, before []string, out string) string {
+	t.Helper()
+	state := "nothing saved"
+	after := checkpoints(t, dir)
+	for _, id := range before {
+		if !slices.Contains(after, id) {
+			t.Errorf("killed at call %d: checkpoint %s is lost", n, id)
+		}
+	}
+	switch len(after) - len(before) {
+	case 0:
+		if out != "" {
+			t.Errorf("killed at call %d: a checkpoint was acknowledged and is lost: %s", n, out)
+		}
+	case 1:
+		state = "saved"
+	default:
+		t.Errorf("killed at call %d: %d checkpoints, there were %d", n, len(after), len(before))
+	}
+	mustHere(t, dir, "verify")
+	mustHere(t, dir, "save", "again")
+	if s := mustHere(t, dir, "diff", "--name-only"); s != "" {
+		t.Errorf("killed at call %d: a new save left changes out:\n%s", n, s)
+	}
+	now := checkpoints(t, dir)
+	if len(now) != len(before)+1 {
+		t.Errorf("killed at call %d: %d checkpoints after a new save, want %d", n, len(now), len(before)+1)
+	}
+	mustHere(t, dir, "verify")
+	return state
+}

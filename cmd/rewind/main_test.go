@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"rewind/internal/term"
+)
+
+// TestMain makes the test binary the program: as "rewind" it is the command line, under the names of the helpers it is
+// one of those.
+func TestMain(m *testing.M) {
+	commands := helpers()
+	commands["rewind"] = func() { os.Exit(runMain(os.Args[1:], term.System())) }
+	testscript.Main(outer{m}, commands)
+}
+
+// userHome is the home directory of who runs the tests; the go command keeps its caches there.
+var userHome string
+
+// outer is what only the run of the tests itself sets up, not the commands that it starts.
+type outer struct{ *testing.M }
+
+// Run implements testscript.TestingM. What runs in this process must never find the home of who runs the tests.
+func (o outer) Run() int {
+	syscall.Umask(0o022)
+	home, err := os.MkdirTemp("", "rewind-home-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(home)
+	userHome = os.Getenv("HOME")
+	for name, value := range map[string]string{"HOME": home, "REWIND_HOME": filepath.Join(home, ".rewind")} {
+		if err := os.Setenv(name, value); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return o.M.Run()
+}
+
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                scriptCommands(),
+		Condition:           condition,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			if err := os.MkdirAll(home, 0o755); err != nil {
+				return err
+			}
+			config := filepath.Join(home, ".gitconfig")
+			for _, v := range [][2]string{
+				{"HOME", home},
+				{"REWIND_HOME", ""},
+				{"XDG_CONFIG_HOME", ""},
+				{"TZ", "UTC"},
+				{"TERM", "dumb"},
+				{"NO_COLOR", ""},
+				{"PAGER", "cat"},
+				{"GIT_CONFIG_GLOBAL", config},
+				{"GIT_CONFIG_NOSYSTEM", "1"},
+				{"LC_ALL", "C.UTF-8"},
+				{"GIT_OPTIONAL_LOCKS", "0"},
+			} {
+				env.Setenv(v[0], v[1])
+			}
+			return os.WriteFile(config, []byte("[user]\n\tname = A\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"+
+				"[commit]\n\tgpgSign = false\n[protocol \"file\"]\n\tallow = always\n[advice]\n\tdefaultBranchName = false\n"), 0o644)
+		},
+	})
+}
+
+// condition knows [asroot]: the tests run as root.
+func condition(name string) (bool, error) {
+	if name == "asroot" {
+		return os.Getuid() == 0, nil
+	}
+	return false, fmt.Errorf("no condition %q", name)
+}
