@@ -36,13 +36,14 @@ type Checkpoint struct {
 	Skipped  int       `json:"skipped"`
 	Current  bool      `json:"current"`
 	Safety   bool      `json:"safety"`
+	Aside    bool      `json:"aside,omitempty"` // in a list: left behind by a later step
 	Tags     []string  `json:"tags,omitempty"`
 }
 
 // Change is how one path differs between two states.
 type Change struct {
 	Path        Text   `json:"path"`
-	Status      string `json:"status"` // added, deleted, modified, mode, type, renamed
+	Status      string `json:"status"` // added, deleted, modified, mode, type, renamed, uncaptured
 	RenamedFrom Text   `json:"renamed_from,omitempty"`
 	OldMode     string `json:"old_mode,omitempty"` // git's notation: 100644, 120000, 040000
 	NewMode     string `json:"new_mode,omitempty"`
@@ -86,6 +87,7 @@ type SaveRequest struct {
 type SaveResponse struct {
 	Checkpoint Checkpoint `json:"checkpoint"`
 	Unchanged  bool       `json:"unchanged"`
+	Uncaptured []Skip     `json:"uncaptured,omitempty"` // still there, but not captured any more
 	Skips      []Skip     `json:"skips,omitempty"`
 	Notices    []string   `json:"notices,omitempty"`
 }
@@ -108,7 +110,7 @@ type ListResponse struct {
 // ShowRequest asks for one checkpoint.
 type ShowRequest struct {
 	Project
-	Checkpoint string `json:"checkpoint"`
+	Checkpoint Text   `json:"checkpoint"`
 	Paths      []Text `json:"paths,omitempty"`
 }
 
@@ -123,11 +125,12 @@ type ShowResponse struct {
 // DiffRequest compares two states; To empty is the worktree, From empty the current checkpoint.
 type DiffRequest struct {
 	Project
-	From    string `json:"from,omitempty"`
-	To      string `json:"to,omitempty"`
+	From    Text   `json:"from,omitempty"`
+	To      Text   `json:"to,omitempty"`
 	Paths   []Text `json:"paths,omitempty"`
 	Context int    `json:"context"`
 	NoText  bool   `json:"no_text,omitempty"`
+	NoHunks bool   `json:"no_hunks,omitempty"` // only how many lines
 }
 
 // DiffResponse lists what differs, in the order of a walk.
@@ -166,14 +169,14 @@ type DiffLine struct {
 // CatRequest asks for a file as it was. A path that begins with "./" or "../" is relative to Dir, any other to the root.
 type CatRequest struct {
 	Project
-	Checkpoint string `json:"checkpoint"`
-	Path       Text   `json:"path"`
+	Checkpoint Text `json:"checkpoint"`
+	Path       Text `json:"path"`
 }
 
 // CheckoutRequest sets the worktree to a checkpoint, or ends an unfinished restore.
 type CheckoutRequest struct {
 	Project
-	Checkpoint string `json:"checkpoint,omitempty"`
+	Checkpoint Text   `json:"checkpoint,omitempty"`
 	Paths      []Text `json:"paths,omitempty"`
 	Exact      bool   `json:"exact,omitempty"`
 	DryRun     bool   `json:"dry_run,omitempty"`
@@ -214,11 +217,11 @@ type RestoreResponse struct {
 	GitThen   *Head       `json:"git_then,omitempty"`
 	GitNow    *Head       `json:"git_now,omitempty"`
 	GitState  string      `json:"git_state,omitempty"` // merge, rebase, ... under way
-	Partial   bool        `json:"partial"`             // some paths changed meanwhile and were left as they are
+	Partial   bool        `json:"partial"`             // some paths of the target could not be laid out
 	Notices   []string    `json:"notices,omitempty"`
 }
 
-// Kept is a path that stays although the target has it otherwise: new, holds, below.
+// Kept is a path that stays although the target has it otherwise: new, skipped, holds, below.
 type Kept struct {
 	Path   Text   `json:"path"`
 	Dir    bool   `json:"dir,omitempty"`
@@ -266,10 +269,10 @@ type Operation struct {
 // TagRequest sets a tag, or deletes it.
 type TagRequest struct {
 	Project
-	Tag        string `json:"tag"`
-	Checkpoint string `json:"checkpoint,omitempty"`
-	Force      bool   `json:"force,omitempty"`
-	Delete     bool   `json:"delete,omitempty"`
+	Tag        Text `json:"tag"`
+	Checkpoint Text `json:"checkpoint,omitempty"`
+	Force      bool `json:"force,omitempty"`
+	Delete     bool `json:"delete,omitempty"`
 }
 
 // TagResponse is what the tag names now; absent after a deletion.
@@ -305,6 +308,7 @@ type StatusResponse struct {
 	Skips       []Skip      `json:"skips"`
 	Ahead       int         `json:"ahead"` // steps that redo can go
 	HalfDone    string      `json:"half_done,omitempty"`
+	Stages      []Text      `json:"stages,omitempty"` // where bytes of racing edits were kept
 	LastOp      *Operation  `json:"last_operation,omitempty"`
 	Notices     []string    `json:"notices,omitempty"`
 }

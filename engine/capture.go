@@ -22,14 +22,23 @@ type Progress func(files int, bytes int64)
 // ruleFiles are the names of the ignore files in every directory; the second beats the first.
 var ruleFiles = []string{".gitignore", ".rewindignore"}
 
-// capture is a snapshot of the worktree whose objects are in tx, not yet committed.
+// capture is a snapshot of the worktree, not yet committed.
 type capture struct {
-	tx     *objstore.Tx
+	tx     *objstore.Tx    // holds its objects; nil when it was taken to compare, not to store
+	get    objstore.Getter // reads them
 	res    *tree.Result
 	cache  *tree.Cache
 	forced bool
 	git    GitHead
 	note   objstore.ID
+}
+
+// discard drops what was not committed.
+func (c *capture) discard() {
+	c.cache.Discard()
+	if c.tx != nil {
+		c.tx.Discard()
+	}
 }
 
 // rules is what decides what a snapshot takes.
@@ -41,33 +50,47 @@ type rules struct {
 	git     GitHead
 }
 
-// capture snapshots the worktree. prev is the tree of the last checkpoint, the source of delta bases. force names paths
-// that are captured whatever the rules say. The caller commits or discards the transaction.
-func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, prev objstore.ID, force []string, p Progress) (*capture, error) {
+// captureOptions say what a snapshot is for.
+type captureOptions struct {
+	prev     objstore.ID // the tree of the last checkpoint, the source of delta bases
+	force    []string    // captured whatever the rules say
+	compare  bool        // nothing will be stored
+	progress Progress
+}
+
+// capture snapshots the worktree. The caller commits or discards it.
+func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOptions) (*capture, error) {
 	r, err := e.rules()
 	if err != nil {
 		return nil, err
 	}
-	cache, err := tree.LoadCache(e.db)
-	if err != nil {
-		return nil, err
+	if e.cache == nil {
+		if e.cache, err = tree.LoadCache(e.db); err != nil {
+			return nil, err
+		}
 	}
-	tx := e.objs.Begin()
+	c := &capture{cache: e.cache, forced: len(o.force) > 0, git: r.git}
 	src := tree.Source{
-		Root: root, Prev: prev, Get: tx, Put: tx, Cache: cache,
+		Root: root, Prev: o.prev, Cache: e.cache,
 		Rules: r.dir, RuleFiles: ruleFiles, Tracked: r.tracked,
 		SizeLimit: e.config.sizeLimit(), Secret: r.secret, StoreSecrets: e.config.storeSecrets(), SecretKey: r.key,
-		Progress: p, Now: e.now,
+		Progress: o.progress, Now: e.now,
 	}
-	if len(force) > 0 {
-		src.Force, src.ForceBelow = tree.ForcePaths(force)
+	if c.forced {
+		src.Force, src.ForceBelow = tree.ForcePaths(o.force)
 	}
-	c := &capture{tx: tx, cache: cache, forced: len(force) > 0, git: r.git}
-	if c.res, err = tree.Snapshot(ctx, src); err == nil {
+	if o.compare {
+		s := newSketch(e.objs)
+		src.Get, src.Put, c.get = s, s, s
+	} else {
+		c.tx = e.objs.Begin()
+		src.Get, src.Put, c.get = c.tx, c.tx, c.tx
+	}
+	if c.res, err = tree.Snapshot(ctx, src); err == nil && !o.compare {
 		c.note, err = e.putNote(c)
 	}
 	if err != nil {
-		tx.Discard()
+		c.discard()
 		return nil, fmt.Errorf("engine: capture %s: %w", e.project.Root, err)
 	}
 	return c, nil
@@ -97,6 +120,15 @@ func (c *capture) flushCache() error {
 		return nil // it knows paths that the next capture must not know
 	}
 	return c.cache.Flush(c.tx.Batch())
+}
+
+// committed says that the transaction was.
+func (c *capture) committed() {
+	if c.forced {
+		c.cache.Discard()
+	} else {
+		c.cache.Committed()
+	}
 }
 
 // rules reads the user's repository, the exclude files and the configuration.

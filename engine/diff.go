@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"rewind/internal/textdiff"
@@ -58,8 +59,8 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 		if err != nil {
 			return sides, err
 		}
-		defer c.tx.Discard()
-		get, to = c.tx, c.res.Root
+		defer c.discard()
+		get, to = c.get, c.res.Root
 	}
 	return sides, e.diff(get, from.Tree, to, only, o, fn)
 }
@@ -90,7 +91,17 @@ func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only pathSet, o
 		diffs = append(diffs, FileDiff{Change: tree.Change{Path: r.To.Path, Old: r.From.Old, New: r.To.New}, RenamedFrom: r.From.Path})
 	}
 	for _, ch := range rest {
-		diffs = append(diffs, FileDiff{Change: ch})
+		if ch.Old == nil || ch.New == nil || ch.Old.Type == ch.New.Type {
+			diffs = append(diffs, FileDiff{Change: ch})
+			continue
+		}
+		// A change of type is a deletion and an addition, as patches have it; directories come with what is in them.
+		if isFile(ch.Old) {
+			diffs = append(diffs, FileDiff{Change: tree.Change{Path: ch.Path, Old: ch.Old}})
+		}
+		if isFile(ch.New) {
+			diffs = append(diffs, FileDiff{Change: tree.Change{Path: ch.Path, New: ch.New}})
+		}
 	}
 	slices.SortStableFunc(diffs, func(a, b FileDiff) int { return tree.ComparePaths(a.Path, b.Path) })
 	secret := ignore.Secrets(e.config.secretPatterns())
@@ -118,7 +129,11 @@ func textOf(get objstore.Getter, ch tree.Change, context int) (textdiff.Result, 
 			return textdiff.Result{Kind: textdiff.TooLarge}, nil
 		}
 		var err error
-		if sides[i], err = get.Get(objstore.Blob, ent.ID); err != nil {
+		sides[i], err = get.Get(objstore.Blob, ent.ID)
+		if _, partly := get.(*sketch); partly && errors.Is(err, objstore.ErrNotFound) { // more changed files than it keeps
+			return textdiff.Result{Kind: textdiff.TooLarge}, nil
+		}
+		if err != nil {
 			return textdiff.Result{}, err
 		}
 	}

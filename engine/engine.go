@@ -11,6 +11,7 @@ import (
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/tree"
 )
 
 // Options open an engine; the zero value is the default.
@@ -37,7 +38,8 @@ type Engine struct {
 	refs    *refs.Refs
 	now     func() time.Time
 	wrap    func(worktreefs.Dir) worktreefs.Dir
-	mu      sync.Mutex // held by every change
+	mu      sync.Mutex  // held by every change and every capture
+	cache   *tree.Cache // loaded by the first capture
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,

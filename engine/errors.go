@@ -23,6 +23,8 @@ var (
 var (
 	// ErrNotFound is returned for a checkpoint, path, tag or operation that does not exist.
 	ErrNotFound = errors.New("not found")
+	// ErrTagExists is returned for a tag that names another checkpoint.
+	ErrTagExists = errors.New("the tag exists")
 	// ErrUsage is returned for a request that makes no sense as it is put.
 	ErrUsage = errors.New("bad request")
 )

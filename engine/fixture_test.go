@@ -252,7 +252,7 @@ func (p *project) wantTree(want listing) {
 
 func (p *project) cat(cp *Checkpoint, path string) string {
 	p.t.Helper()
-	f, err := p.e.Cat(context.Background(), cp.ID.String(), path)
+	f, _, err := p.e.Cat(context.Background(), cp.ID.String(), path)
 	if err != nil {
 		p.t.Fatalf("cat %s: %v", path, err)
 	}

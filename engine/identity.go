@@ -27,7 +27,8 @@ func find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*
 		if err == nil {
 			return settle(ctx, home, d, id, lockWait)
 		}
-		if !errors.Is(err, ErrNoProject) {
+		damaged := err
+		if !errors.Is(err, ErrNoProject) && !errors.Is(err, ErrStoreGone) {
 			return nil, err
 		}
 		if byRoot == nil {
@@ -35,6 +36,9 @@ func find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*
 		}
 		if r, ok := byRoot[d]; ok {
 			return findLost(home, d, r)
+		}
+		if errors.Is(damaged, ErrStoreGone) {
+			return nil, damaged // a marker that names no store, and no store that names this directory
 		}
 		if d == filepath.Dir(d) {
 			return nil, fmt.Errorf("engine: find project of %s: %w", start, ErrNoProject)
@@ -83,11 +87,18 @@ func settle(ctx context.Context, home Home, root, id string, lockWait time.Durat
 		p.Mode, p.Store = ModeProject, own
 	}
 	r, err := readProjectRecord(p.Store)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("engine: open project %s: %w: %s", root, ErrStoreGone, p.Store)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("engine: open project %s: %w", root, err)
 	}
 	if err != nil {
-		return nil, err
+		if _, serr := os.Lstat(filepath.Join(p.Store, "format")); serr != nil {
+			return nil, fmt.Errorf("engine: open project %s: %w: %s", root, ErrStoreGone, p.Store)
+		}
+		// Only the record of the project is lost or damaged: the marker says what it said.
+		r = &projectRecord{ID: id, Root: root, Created: time.Now().UTC().Truncate(time.Second)}
+		if err := writeProjectRecord(p.Store, *r); err != nil {
+			return nil, err
+		}
 	}
 	p.Created = r.Created
 	if r.Root == root && r.ID == id || sameDir(r.Root, root) {
@@ -101,7 +112,8 @@ func settle(ctx context.Context, home Home, root, id string, lockWait time.Durat
 	if again, err := readMarker(root); err != nil || again != id {
 		return find(ctx, home, root, lockWait) // another process settled it meanwhile
 	}
-	if other, err := readMarker(r.Root); err == nil && other == id && r.Root != root {
+	// While the original's directory is there this is a copy, also when the original lost its marker.
+	if fi, err := os.Stat(r.Root); err == nil && fi.IsDir() && r.Root != root {
 		return p, p.becomeCopy(ctx, home, *r, lockWait)
 	}
 	p.Notices = append(p.Notices, fmt.Sprintf("the project has moved here from %s", r.Root))
@@ -151,8 +163,8 @@ func cloneStore(ctx context.Context, src, dst string, lockWait time.Duration) (e
 
 // lock serialises what changes the identity of projects.
 func (h Home) lock(ctx context.Context, wait time.Duration) (unlock func(), err error) {
-	if err := os.MkdirAll(h.storage(), 0o700); err != nil {
-		return nil, fmt.Errorf("engine: make %s: %w", h.storage(), err)
+	if err := os.MkdirAll(h.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("engine: make %s: %w", h.Dir, err)
 	}
 	l := flock.New(filepath.Join(h.Dir, "lock"), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Second))

@@ -26,6 +26,9 @@ type InitPlan struct {
 // PlanInit chooses the root: the project that dir is in, else the top level of its git repository, else dir. mode ""
 // stands for the existing project's, else global.
 func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait time.Duration) (*InitPlan, error) {
+	if mode != "" && mode != ModeGlobal && mode != ModeProject {
+		return nil, fmt.Errorf("engine: init %s: %w: mode %q is neither global nor project", dir, ErrUsage, mode)
+	}
 	start, err := resolve(dir)
 	if err != nil {
 		return nil, err
@@ -50,10 +53,10 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	if mode == "" {
 		mode = ModeGlobal
 	}
-	if mode != ModeGlobal && mode != ModeProject {
-		return nil, fmt.Errorf("engine: init %s: %w: mode %q is neither global nor project", top, ErrUsage, mode)
-	}
 	if err := checkRoot(home, top, mode); err != nil {
+		return nil, err
+	}
+	if err := checkMarker(top); err != nil {
 		return nil, err
 	}
 	plan := &InitPlan{Root: top, Mode: mode, Store: filepath.Join(home.storage(), "<new>")}
@@ -77,19 +80,42 @@ func Init(ctx context.Context, home Home, dir string, mode Mode, o Options) (*En
 	if err != nil {
 		return nil, nil, err
 	}
-	err = create(ctx, home, plan, o)
+	won := !isSetUp(home, plan.Root)
+	if won {
+		err = create(ctx, home, plan, o)
+	}
 	unlock()
 	if err != nil {
 		return nil, nil, err
+	}
+	if !won { // another init was faster
+		plan.Exists = true
 	}
 	e, err := Open(ctx, home, plan.Root, o)
 	if err != nil {
 		return nil, nil, err
 	}
+	if !won {
+		return e, plan, nil
+	}
 	if err := e.record(ctx, refs.Operation{Kind: refs.KindInit, Message: plan.Root}); err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
 	return e, plan, nil
+}
+
+// isSetUp reports whether root has a marker and the store it names.
+func isSetUp(home Home, root string) bool {
+	id, err := readMarker(root)
+	if err != nil {
+		return false
+	}
+	for _, store := range []string{filepath.Join(marker(root), markerStore), home.storeDir(id)} {
+		if _, err := readProjectRecord(store); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func create(ctx context.Context, home Home, plan *InitPlan, o Options) error {

@@ -18,6 +18,7 @@ type Listed struct {
 	Current bool   // the worktree stands on it
 	Tags    []string
 	Safety  bool
+	Aside   bool // no step before the current checkpoint or on the way to the tip: left behind by a later step
 }
 
 // ListOptions select checkpoints.
@@ -37,6 +38,11 @@ func (e *Engine) List(_ context.Context, o ListOptions) (list []Listed, more boo
 	if err != nil {
 		return nil, false, err
 	}
+	tip, err := e.refs.ID(refs.Session(Manual))
+	if err != nil {
+		return nil, false, err
+	}
+	line := map[objstore.ID]bool{cursor: true, tip: true} // grows backwards: parents are older
 	err = e.refs.Newest(0, func(op *refs.Operation) error {
 		switch {
 		case op.Kind == refs.KindSafety && o.All, op.Kind == refs.KindCheckpoint:
@@ -58,7 +64,11 @@ func (e *Engine) List(_ context.Context, o ListOptions) (list []Listed, more boo
 		if err != nil {
 			return err
 		}
-		list = append(list, Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Safety: op.Kind == refs.KindSafety})
+		if line[cp.ID] && len(cp.Parents) > 0 {
+			line[cp.Parents[0]] = true
+		}
+		safety := op.Kind == refs.KindSafety
+		list = append(list, Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Safety: safety, Aside: !safety && !line[cp.ID]})
 		return nil
 	})
 	return list, more, err
@@ -137,22 +147,26 @@ func (e *Engine) Show(_ context.Context, name string, paths []string) (*Shown, e
 	return s, err
 }
 
-// Cat opens a file as a checkpoint holds it; the target of a symlink. The caller closes it.
-func (e *Engine) Cat(_ context.Context, name, path string) (io.ReadCloser, error) {
+// Cat opens a file as a checkpoint holds it; the target of a symlink; size is in bytes. The caller closes it.
+func (e *Engine) Cat(_ context.Context, name, path string) (content io.ReadCloser, size int64, err error) {
 	cp, err := e.Resolve(name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	path, err = cleanPath(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	ent, err := e.lookup(cp, path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if ent.Type == tree.TypeDir {
-		return nil, fmt.Errorf("engine: cat %q: %w: it is a directory", path, ErrUsage)
+		return nil, 0, fmt.Errorf("engine: cat %q: %w: it is a directory", path, ErrUsage)
 	}
-	return e.objs.Open(ent.ID)
+	r, err := e.objs.Open(ent.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	return r, r.Size(), nil
 }

@@ -12,6 +12,9 @@ import (
 
 // cleanPath makes a path relative to the project's root canonical; "" is the root.
 func cleanPath(p string) (string, error) {
+	if p == "" {
+		return "", fmt.Errorf("engine: path \"\": %w: it is empty", ErrUsage)
+	}
 	if filepath.Separator != '/' {
 		p = filepath.ToSlash(p)
 	}
@@ -28,7 +31,8 @@ func cleanPath(p string) (string, error) {
 	return p, nil
 }
 
-// pathSet is a set of paths, each standing for itself and all below it; the empty set stands for everything.
+// pathSet is a set of paths, each standing for itself and all below it, "" for the root. The empty set stands for
+// everything, without being a restriction.
 type pathSet []string
 
 func newPathSet(paths []string) (pathSet, error) {
@@ -37,9 +41,6 @@ func newPathSet(paths []string) (pathSet, error) {
 		c, err := cleanPath(p)
 		if err != nil {
 			return nil, err
-		}
-		if c == "" {
-			return nil, nil // the root: everything
 		}
 		s = append(s, c)
 	}
@@ -52,6 +53,16 @@ func (s pathSet) has(p string) bool {
 	}
 	for _, q := range s {
 		if below(p, q) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasBelow reports whether some path of the set lies below dir.
+func (s pathSet) hasBelow(dir string) bool {
+	for _, q := range s {
+		if q != dir && below(q, dir) {
 			return true
 		}
 	}

@@ -5,15 +5,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
 
 	"rewind/internal/gitinfo"
-	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
-	"rewind/objstore"
-	"rewind/refs"
 	"rewind/tree"
 	"rewind/tree/ignore"
 )
@@ -42,6 +40,7 @@ type KeptReason string
 // The reasons for keeping a path.
 const (
 	KeptNew      KeptReason = "new"      // no checkpoint holds it: first seen by this command
+	KeptSkipped  KeptReason = "skipped"  // the target did not capture it: ignored then, or over the size limit
 	KeptHolds    KeptReason = "holds"    // a directory with kept, ignored or skipped files in it is in the way
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
 	KeptConflict KeptReason = "conflict" // it changed while the restore ran
@@ -64,22 +63,25 @@ type planner struct {
 	e       *Engine
 	opt     planOptions
 	target  *Checkpoint
-	base    *Checkpoint   // H: the newest step, no undo's own
-	since   []objstore.ID // trees laid out by restores since base
-	seen    []tree.Skip   // of base's note, by path
+	base    *Checkpoint // H: the newest step, no undo's own; nil: none
+	since   []laid      // by restores since base
+	seen    []tree.Skip // of base's note, by path
+	skipped []tree.Skip // of the target's note, by path
 	unknown map[string]bool
+	changed map[string]bool
 	plan    *Plan
-	kept    map[string]KeptReason
+	kept    map[string]Kept
 	// blocking are the paths that stay and are no directories: nothing can be laid out below them
 	blocking map[string]bool
 }
 
-// plan captures the worktree and decides. On success the capture holds, uncommitted, every byte that the steps replace
-// or remove, ignored files included. *UnsavedError when there are bytes in the way that must not or cannot be stored.
-func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, target *Checkpoint, opt planOptions, p Progress) (_ *Plan, _ *capture, err error) {
+// plan captures the worktree and decides. choose names the target once the worktree is known. On success the capture
+// holds every byte that the steps replace or remove, ignored files included. *UnsavedError when there are bytes in the
+// way that must not or cannot be stored.
+func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, r *restore, p Progress) (*Plan, *capture, error) {
 	pl := &planner{
-		e: e, opt: opt, target: target, unknown: map[string]bool{}, kept: map[string]KeptReason{}, blocking: map[string]bool{},
-		plan: &Plan{Target: target, Paths: opt.paths, Exact: opt.exact},
+		e: e, opt: r.opt, unknown: map[string]bool{}, changed: map[string]bool{}, kept: map[string]Kept{}, blocking: map[string]bool{},
+		plan: &Plan{Paths: r.opt.paths, Exact: r.opt.exact},
 	}
 	if err := pl.baseline(); err != nil {
 		return nil, nil, err
@@ -88,66 +90,51 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, target *Checkpoi
 	if err != nil {
 		return nil, nil, err
 	}
-	var prev objstore.ID
-	if cur != nil {
-		prev = cur.Tree
-	}
-	c, err := e.capture(ctx, root, prev, nil, p)
+	o := captureOptions{prev: treeOf(cur), compare: r.dryRun, progress: p}
+	c, err := e.capture(ctx, root, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() {
-		if err != nil {
-			c.tx.Discard()
+	if err := pl.aim(c, r); err != nil {
+		c.discard()
+		return nil, nil, err
+	}
+	o.force, err = pl.inTheWay(root, c)
+	if err == nil && len(o.force) > 0 {
+		c.discard()
+		if c, err = e.capture(ctx, root, o); err != nil {
+			return nil, nil, err
 		}
-	}()
-	hidden, err := pl.inTheWay(root, c)
+		err = pl.refuseSecrets(c, o.force)
+	}
+	if err == nil {
+		err = pl.decide(c)
+	}
+	if err == nil {
+		pl.plan.Git.Then, pl.plan.Git.Now = pl.target.Git, c.git
+		pl.plan.Git.State, err = e.gitState()
+	}
 	if err != nil {
+		c.discard()
 		return nil, nil, err
 	}
-	if len(hidden) > 0 {
-		c.tx.Discard()
-		if c, err = e.capture(ctx, root, prev, hidden, p); err != nil {
-			return nil, nil, err
-		}
-		if err := pl.refuseSecrets(c, hidden); err != nil {
-			return nil, nil, err
-		}
-	}
-	if err := pl.decide(c); err != nil {
-		return nil, nil, err
-	}
-	pl.plan.Git.Then, pl.plan.Git.Now = target.Git, c.git
-	pl.plan.Git.State, err = e.gitState()
-	return pl.plan, c, err
+	return pl.plan, c, nil
 }
 
-// baseline finds H and what restores have laid out since: together they are what rewind knows to have been there.
-func (pl *planner) baseline() error {
-	err := pl.e.refs.Newest(0, func(op *refs.Operation) error {
-		switch {
-		case op.Kind.IsRestore() && op.Restore != nil:
-			cp, err := pl.e.checkpoint(op.Restore.Target)
-			if err != nil {
-				return err
-			}
-			if !slices.Contains(pl.since, cp.Tree) {
-				pl.since = append(pl.since, cp.Tree)
-			}
-		case op.Kind == refs.KindCheckpoint:
-			cp, err := pl.e.checkpoint(op.Checkpoint)
-			if err != nil || cp.Cause.Event == EventUndo {
-				return err
-			}
-			pl.base = cp
-			return kv.ErrStop
+// aim settles the target.
+func (pl *planner) aim(c *capture, r *restore) (err error) {
+	if r.choose != nil {
+		if err := pl.survey(c); err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil || pl.base == nil {
-		return err
+		if err := r.choose(pl, c); err != nil {
+			return err
+		}
+		clear(pl.unknown) // a second capture may find more
+		clear(pl.changed)
 	}
-	pl.seen, err = pl.e.note(pl.base)
+	pl.target, pl.plan.Target = r.target, r.target
+	pl.skipped, err = pl.e.note(r.target)
 	return err
 }
 
@@ -157,7 +144,7 @@ func (pl *planner) baseline() error {
 func (pl *planner) inTheWay(root worktreefs.Dir, c *capture) ([]string, error) {
 	var hidden []string
 	var blocked []Blocked
-	err := tree.Diff(c.tx, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
+	err := tree.Diff(c.get, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
 		if ch.New == nil || ch.Old != nil || !pl.opt.paths.has(ch.Path) {
 			return nil
 		}
@@ -171,7 +158,8 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture) ([]string, error) {
 			return err
 		case !there || isDir && ch.New.Type == tree.TypeDir:
 		case isDir:
-			pl.keep(ch.Path, KeptHolds)
+			pl.keep(ch.Path, KeptHolds, true)
+			pl.blocking[ch.Path] = true
 		case s.Reason == tree.ReasonIgnored, s.Reason == tree.ReasonBuiltin, s.Reason == tree.ReasonSize:
 			hidden = append(hidden, ch.Path)
 		default:
@@ -207,10 +195,10 @@ func onDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
 	return err == nil && st.Type == worktreefs.TypeDir, true, nil
 }
 
-// keep leaves a path as it is. Nothing can be laid below it unless it is a directory of the target too.
-func (pl *planner) keep(path string, why KeptReason) {
-	pl.kept[path] = why
-	pl.blocking[path] = true
+// keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
+func (pl *planner) keep(path string, why KeptReason, isDir bool) {
+	pl.kept[path] = Kept{Path: path, Dir: isDir, Reason: why}
+	pl.blocking[path] = !isDir || why == KeptBelow
 }
 
 // refuseSecrets refuses to replace secret files that the forced capture found, unless their content may be stored.
@@ -224,7 +212,7 @@ func (pl *planner) refuseSecrets(c *capture, hidden []string) error {
 		if !secret(p) {
 			continue
 		}
-		switch _, err := tree.Lookup(c.tx, c.res.Root, p); {
+		switch _, err := tree.Lookup(c.get, c.res.Root, p); {
 		case err == nil:
 			blocked = append(blocked, Blocked{p, tree.ReasonSecret})
 		case !errors.Is(err, tree.ErrNotFound):
@@ -240,37 +228,16 @@ func (pl *planner) refuseSecrets(c *capture, hidden []string) error {
 
 // decide fills the plan with steps and kept paths.
 func (pl *planner) decide(c *capture) error {
-	var baseTree objstore.ID
-	if pl.base != nil {
-		baseTree = pl.base.Tree
-	}
-	changed := map[string]bool{}
-	err := tree.Diff(c.tx, baseTree, c.res.Root, func(ch tree.Change) error {
-		switch {
-		case ch.Old == nil:
-			known, err := pl.known(c, ch.Path)
-			if !known {
-				pl.unknown[ch.Path] = true
-			}
-			return err
-		case ch.New != nil && isFile(ch.New):
-			laid, err := pl.laidOut(ch.Path, ch.New)
-			changed[ch.Path] = !laid
-			return err
-		}
-		return nil
-	})
-	if err != nil {
+	if err := pl.survey(c); err != nil {
 		return err
 	}
 	var steps []tree.Step
-	err = tree.Diff(c.tx, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
-		if !pl.opt.paths.has(ch.Path) || below(ch.Path, agentDir) {
+	err := tree.Diff(c.get, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
+		if !pl.concerns(ch) {
 			return nil
 		}
-		if ch.Old != nil && pl.unknown[ch.Path] && !pl.opt.exact {
-			pl.keep(ch.Path, KeptNew)
-			pl.blocking[ch.Path] = ch.Old.Type != tree.TypeDir
+		if why := pl.stays(ch); why != "" {
+			pl.keep(ch.Path, why, ch.Old.Type == tree.TypeDir)
 			return nil
 		}
 		steps = append(steps, tree.Step{Path: ch.Path, From: ch.Old, To: ch.New})
@@ -279,46 +246,71 @@ func (pl *planner) decide(c *capture) error {
 	if err != nil {
 		return err
 	}
+	if len(pl.opt.paths) > 0 {
+		if err := pl.blockedParents(c, steps); err != nil {
+			return err
+		}
+	}
 	pl.filter(steps, c.res.Skips)
 	for _, s := range pl.plan.Steps {
-		if isFile(s.From) && (changed[s.Path] || pl.unknown[s.Path]) {
+		if isFile(s.From) && pl.changed[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
 	}
-	pl.plan.Kept = pl.collapse(c)
+	pl.collapse()
 	return nil
 }
 
-// agentDir holds the marker; a restore never concerns itself with it.
+// agentDir holds the marker; it may be empty otherwise and never goes.
 const agentDir = ".agent"
 
-// known reports whether a path that H's tree lacks was nevertheless there before: laid out by a restore since, or
-// listed by H as skipped.
-func (pl *planner) known(c *capture, path string) (bool, error) {
-	for _, t := range pl.since {
-		switch _, err := tree.Lookup(c.tx, t, path); {
-		case err == nil:
-			return true, nil
-		case !errors.Is(err, tree.ErrNotFound):
-			return false, err
-		}
+// concerns reports whether a change is part of what was asked for: a path, or a missing directory above one.
+func (pl *planner) concerns(ch tree.Change) bool {
+	if ch.Path == agentDir && ch.New == nil {
+		return false
 	}
-	_, ok := covering(pl.seen, path)
-	return ok, nil
+	return pl.opt.paths.has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.opt.paths.hasBelow(ch.Path)
 }
 
-// laidOut reports whether a restore since H left exactly this at path.
-func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
-	for _, t := range pl.since {
-		have, err := tree.Lookup(pl.e.objs, t, path)
-		switch {
-		case err == nil && tree.Same(&have, ent):
-			return true, nil
-		case err != nil && !errors.Is(err, tree.ErrNotFound):
-			return false, err
+// stays says why what is at a path stays as it is; "" when it does not.
+func (pl *planner) stays(ch tree.Change) KeptReason {
+	if ch.Old == nil {
+		return ""
+	}
+	if ch.New == nil {
+		// The target does not lack it: it was not captured then.
+		if s, ok := covering(pl.skipped, ch.Path); ok && s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
+			return KeptSkipped
 		}
 	}
-	return false, nil
+	if !pl.unknown[ch.Path] || pl.opt.exact {
+		return ""
+	}
+	if _, seen := covering(pl.seen, ch.Path); seen && ch.New != nil {
+		return "" // H listed it, and the target has this very path
+	}
+	return KeptNew
+}
+
+// blockedParents finds what new paths would lie below although it is no directory and was not asked for.
+func (pl *planner) blockedParents(c *capture, steps []tree.Step) error {
+	now := newLookups(c.get, c.res.Root)
+	changed := map[string]bool{}
+	for _, s := range steps {
+		changed[s.Path] = true
+	}
+	for _, s := range steps {
+		for dir, _ := tree.Split(s.Path); dir != "" && !changed[dir]; dir, _ = tree.Split(dir) {
+			ent, err := now.find(dir)
+			if err != nil {
+				return err
+			}
+			if ent != nil && ent.Type != tree.TypeDir {
+				pl.blocking[dir] = true
+			}
+		}
+	}
+	return nil
 }
 
 // filter drops the steps that kept or skipped files forbid: a directory that still holds some cannot go, and nothing
@@ -340,11 +332,11 @@ func (pl *planner) filter(steps []tree.Step, skips []tree.Skip) {
 	}
 	for _, s := range steps {
 		switch {
-		case pl.kept[s.Path] != "":
+		case pl.kept[s.Path].Reason != "":
 		case pl.belowKept(s.Path):
-			pl.keep(s.Path, KeptBelow)
+			pl.keep(s.Path, KeptBelow, false)
 		case s.From != nil && s.From.Type == tree.TypeDir && (s.To == nil || s.To.Type != tree.TypeDir) && holds(s.Path):
-			pl.kept[s.Path] = KeptHolds
+			pl.keep(s.Path, KeptHolds, true)
 		default:
 			pl.plan.Steps = append(pl.plan.Steps, s)
 		}
@@ -364,57 +356,14 @@ func (pl *planner) belowKept(p string) bool {
 }
 
 // collapse lists the kept paths, a wholly new directory once.
-func (pl *planner) collapse(c *capture) []Kept {
-	paths := make([]string, 0, len(pl.kept))
-	for p := range pl.kept {
-		paths = append(paths, p)
-	}
-	slices.SortFunc(paths, tree.ComparePaths)
-	var list []Kept
+func (pl *planner) collapse() {
+	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
 	for _, p := range paths {
-		if n := len(list); n > 0 && list[n-1].Dir && below(p, list[n-1].Path) {
+		k, list := pl.kept[p], pl.plan.Kept
+		if n := len(list); n > 0 && list[n-1].Dir && list[n-1].Reason == k.Reason && below(p, list[n-1].Path) {
 			continue
 		}
-		ent, err := tree.Lookup(c.tx, c.res.Root, p)
-		list = append(list, Kept{Path: p, Dir: err == nil && ent.Type == tree.TypeDir, Reason: pl.kept[p]})
-	}
-	return list
-}
-
-// dirty reports whether the captured tree differs from cp in anything but paths that no checkpoint holds.
-func (pl *planner) dirty(c *capture, cp *Checkpoint) (bool, error) {
-	dirty := false
-	err := tree.Diff(c.tx, cp.Tree, c.res.Root, func(ch tree.Change) error {
-		if ch.Old == nil {
-			inBase := false
-			if pl.base != nil {
-				_, err := tree.Lookup(c.tx, pl.base.Tree, ch.Path)
-				if err != nil && !errors.Is(err, tree.ErrNotFound) {
-					return err
-				}
-				inBase = err == nil
-			}
-			known, err := pl.known(c, ch.Path)
-			if err != nil || (!known && !inBase) {
-				return err
-			}
-		}
-		dirty = true
-		return tree.SkipAll
-	})
-	return dirty, err
-}
-
-// covering finds the skip that stands for path: its own, or that of a directory above it.
-func covering(skips []tree.Skip, path string) (tree.Skip, bool) {
-	for p := path; ; {
-		i, ok := slices.BinarySearchFunc(skips, p, func(s tree.Skip, p string) int { return cmp.Compare(s.Path, p) })
-		if ok {
-			return skips[i], true
-		}
-		if p, _ = tree.Split(p); p == "" {
-			return tree.Skip{}, false
-		}
+		pl.plan.Kept = append(list, k)
 	}
 }
 

@@ -87,27 +87,41 @@ func readMarker(root string) (string, error) {
 	return id, nil
 }
 
+// checkMarker refuses a project whose marker cannot be a directory, or would lead out of it.
+func checkMarker(root string) error {
+	dir := marker(root)
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if fi, err := os.Lstat(d); err == nil && !fi.IsDir() {
+			return fmt.Errorf("engine: make marker: %w: %s is not a directory", ErrBadRoot, d)
+		}
+	}
+	return nil
+}
+
 // writeMarker makes the marker directory; it ignores itself in git without a word in the user's own .gitignore.
 func writeMarker(root, id string) error {
+	if err := checkMarker(root); err != nil {
+		return err
+	}
 	dir := marker(root)
-	agent := filepath.Dir(dir)
-	if fi, err := os.Lstat(agent); err == nil && !fi.IsDir() {
-		return fmt.Errorf("engine: make marker: %w: %s is not a directory", ErrBadRoot, agent)
+	if err := makeDir(filepath.Dir(dir), 0o755); err != nil {
+		return err
 	}
-	if err := os.Mkdir(agent, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("engine: make marker: %w", err)
-	}
-	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {
-		return fmt.Errorf("engine: make marker: %w: %s is not a directory", ErrBadRoot, dir)
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("engine: make marker: %w", err)
+	if err := makeDir(dir, 0o700); err != nil {
+		return err
 	}
 	if err := writeFile(filepath.Join(dir, markerIgnore), []byte("*\n")); err != nil {
 		return err
 	}
 	// The id comes last: a marker without one is no marker.
 	return writeFile(filepath.Join(dir, markerID), []byte(id+"\n"))
+}
+
+func makeDir(dir string, perm fs.FileMode) error {
+	if err := os.Mkdir(dir, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("engine: make marker: %w", err)
+	}
+	return nil
 }
 
 func readProjectRecord(store string) (*projectRecord, error) {

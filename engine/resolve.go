@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -112,6 +113,9 @@ func parseTime(s string, now time.Time) (time.Time, error) {
 	if m := ago.FindStringSubmatch(s); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[m[2][0]]
+		if time.Duration(n) > math.MaxInt64/unit {
+			return time.Time{}, nil // before everything
+		}
 		return now.Add(-time.Duration(n) * unit), nil
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"} {

@@ -34,14 +34,18 @@ type RestoreOptions struct {
 	Progress Progress
 }
 
-// restore is one request, resolved.
+// restore is one request.
 type restore struct {
 	kind   refs.Kind
 	target *Checkpoint
+	// choose sets target, and asStep, once the worktree is known
+	choose func(*planner, *capture) error
+	asStep bool // the state before becomes a step instead of a safety checkpoint
 	opt    planOptions
 	undoes uint64
 	before objstore.ID // the cursor
-	after  objstore.ID // where the cursor goes
+	stay   bool        // the cursor stays where it is
+	after  objstore.ID // where it goes; zero: to the target
 	dryRun bool
 }
 
@@ -67,49 +71,59 @@ func (e *Engine) Checkout(ctx context.Context, name string, o RestoreOptions) (*
 			return nil, err
 		}
 	}
-	r := restore{kind: refs.KindCheckout, target: target, opt: planOptions{paths: paths, exact: o.Exact}, dryRun: o.DryRun}
+	r := restore{kind: refs.KindCheckout, target: target, opt: planOptions{paths: paths, exact: o.Exact}, stay: len(paths) > 0, dryRun: o.DryRun}
 	if r.before, err = e.refs.ID(refs.Cursor(Manual)); err != nil {
 		return nil, err
 	}
-	r.after = target.ID
-	if len(paths) > 0 {
-		r.after = r.before
-	}
-	return e.run(ctx, r, o.Progress)
+	return e.run(ctx, &r, o.Progress)
 }
 
 // run carries one restore through: plan, safety checkpoint and journal, apply, record.
-func (e *Engine) run(ctx context.Context, r restore, p Progress) (*RestoreResult, error) {
+func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResult, error) {
 	root, err := e.root()
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	plan, c, err := e.plan(ctx, root, r.target, r.opt, p)
+	plan, c, err := e.plan(ctx, root, r, p)
 	if err != nil {
 		return nil, err
 	}
+	after := r.after
+	switch {
+	case r.stay:
+		after = r.before
+	case after.IsZero():
+		after = r.target.ID
+	}
+	if r.asStep {
+		plan.Replaced = nil // a step has their bytes
+	}
 	res := &RestoreResult{Plan: plan, Changed: len(plan.Steps)}
 	if r.dryRun {
-		c.tx.Discard()
+		c.discard()
 		return res, nil
 	}
-	if len(plan.Steps) == 0 && r.before == r.after {
-		if err := c.flushCache(); err != nil {
-			c.tx.Discard()
-			return nil, err
-		}
-		return res, c.tx.Commit(ctx, kv.Written)
+	if len(plan.Steps) == 0 && r.before == after && !r.asStep {
+		c.discard()
+		return res, nil
 	}
 	j := &journal{
 		Kind: r.kind, Target: r.target.ID, Paths: plan.Paths, Exact: plan.Exact, Undoes: r.undoes,
-		Before: r.before, After: r.after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps,
+		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps,
 	}
-	if res.Safety, err = e.safety(ctx, c, j); err != nil {
+	if err := e.makeStage(root, j.Stage); err != nil {
+		c.discard()
 		return nil, err
 	}
+	if res.Safety, err = e.safety(ctx, c, j, r.asStep); err != nil {
+		return nil, err
+	}
+	if r.asStep {
+		res.Saved = res.Safety
+	}
 	if err := e.carryOut(ctx, root, j, res); err != nil {
-		return nil, e.takeBack(ctx, root, j, err)
+		return nil, e.takeBack(ctx, root, j, res, err)
 	}
 	return res, nil
 }
@@ -120,37 +134,31 @@ func newStageName() string {
 	return hex.EncodeToString(b[:])
 }
 
-// safety makes the captured state a checkpoint on no branch, in one durable batch with the journal. From here on the
-// restore is finished or taken back, by whichever process comes next.
-func (e *Engine) safety(ctx context.Context, c *capture, j *journal) (*Checkpoint, error) {
-	cp, err := e.safetyCheckpoint(ctx, c, j)
-	if err != nil {
-		c.tx.Discard()
-	}
-	return cp, err
-}
-
-func (e *Engine) safetyCheckpoint(ctx context.Context, c *capture, j *journal) (*Checkpoint, error) {
+// safety makes the captured state a checkpoint, in one durable batch with the journal: on no branch, or as a step. From
+// here on the restore is finished or taken back, by whichever process comes next.
+func (e *Engine) safety(ctx context.Context, c *capture, j *journal, asStep bool) (*Checkpoint, error) {
 	cur, err := e.current()
+	if err == nil {
+		err = c.flushCache()
+	}
 	if err != nil {
+		c.discard()
 		return nil, err
 	}
-	cp, err := e.newCheckpoint(c, cur, Cause{Event: EventSafety, Message: "before " + j.Kind.String()})
-	if err != nil {
-		return nil, err
-	}
-	if err := c.flushCache(); err != nil {
-		return nil, err
-	}
-	_, err = e.refs.Commit(ctx, c.tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
-		op := refs.Operation{Time: cp.Time.UnixMilli(), Kind: refs.KindSafety, Session: Manual}
-		if err := e.putCheckpoint(c.tx, cp, seq); err != nil {
-			return op, nil, err
+	begin := func(cp *Checkpoint) error {
+		j.Safety = cp.ID
+		if asStep {
+			j.Before = cp.ID
 		}
-		op.Checkpoint, j.Safety = cp.ID, cp.ID
-		return op, nil, c.tx.Batch().Set(journalKey, j.encode())
+		return c.tx.Batch().Set(journalKey, j.encode())
+	}
+	if asStep {
+		return e.commitStep(ctx, c, cur, Cause{Event: EventUndo, Message: "unsaved changes before " + j.Kind.String()}, begin)
+	}
+	cause := Cause{Event: EventSafety, Message: "before " + j.Kind.String()}
+	return e.commitCapture(ctx, c, cur, cause, func(cp *Checkpoint) (refs.Operation, []refs.Update, error) {
+		return refs.Operation{Kind: refs.KindSafety}, nil, begin(cp)
 	})
-	return cp, err
 }
 
 // carryOut applies the journal's steps and records the operation.
@@ -165,14 +173,26 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 	return e.finish(ctx, op, j, res)
 }
 
-// apply carries out steps. The stage is on the worktree's file system and out of every capture; it stays only where it
-// holds the bytes of a racing edit.
-func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, op string, steps []tree.Step, res *RestoreResult) error {
+// makeStage makes the directory that a restore's steps work in: on the worktree's file system, out of every capture.
+func (e *Engine) makeStage(root worktreefs.Dir, op string) error {
 	if err := writeMarker(e.project.Root, e.project.ID); err != nil {
 		return err // it may be what somebody just removed
 	}
-	path := markerDir + "/" + markerStage + "/" + op
-	stage, err := tree.OpenStage(root, path)
+	stage, err := tree.OpenStage(root, stagePath(op))
+	if err != nil {
+		return fmt.Errorf("engine: restore %s: %w", e.project.Root, err)
+	}
+	return stage.Close()
+}
+
+func stagePath(op string) string { return markerDir + "/" + markerStage + "/" + op }
+
+// apply carries out steps. Its stage stays only where it holds the bytes of a racing edit.
+func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, op string, steps []tree.Step, res *RestoreResult) error {
+	if err := e.makeStage(root, op); err != nil {
+		return err
+	}
+	stage, err := tree.OpenStage(root, stagePath(op))
 	if err != nil {
 		return fmt.Errorf("engine: restore %s: %w", e.project.Root, err)
 	}
@@ -181,13 +201,14 @@ func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, op string, step
 		Root: root, Stage: stage, Op: op, Steps: steps,
 		Open: func(id objstore.ID) (io.ReadCloser, error) { return e.objs.Open(id) },
 	})
+	res.Changed, res.KeptDirs = done.Done, done.KeptDirs
+	res.Conflicts = append(res.Conflicts, done.Conflicts...)
 	if err != nil {
 		return fmt.Errorf("engine: restore %s: %w", e.project.Root, err)
 	}
-	if err := tree.RemoveStage(root, path); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
+	if err := tree.RemoveStage(root, stagePath(op)); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
 		return fmt.Errorf("engine: restore %s: %w", e.project.Root, err)
 	}
-	res.Changed, res.Conflicts, res.KeptDirs = done.Done, done.Conflicts, done.KeptDirs
 	return nil
 }
 
@@ -212,8 +233,12 @@ func (e *Engine) finish(ctx context.Context, op refs.Operation, j *journal, res 
 	return nil
 }
 
-// TakenBackError says that a restore failed and that the worktree is again as it was before.
-type TakenBackError struct{ Cause error }
+// TakenBackError says that a restore failed and that the worktree is again as it was before, but for Conflicts: paths
+// that somebody else changed meanwhile.
+type TakenBackError struct {
+	Cause     error
+	Conflicts []tree.Conflict
+}
 
 func (e *TakenBackError) Error() string { return e.Cause.Error() + "; nothing was changed" }
 
@@ -221,12 +246,11 @@ func (e *TakenBackError) Error() string { return e.Cause.Error() + "; nothing wa
 func (e *TakenBackError) Unwrap() error { return e.Cause }
 
 // takeBack undoes what a failed restore did so far. When that fails too the journal stays, for Continue and Abort.
-func (e *Engine) takeBack(ctx context.Context, root worktreefs.Dir, j *journal, cause error) error {
-	res := &RestoreResult{}
+func (e *Engine) takeBack(ctx context.Context, root worktreefs.Dir, j *journal, res *RestoreResult, cause error) error {
 	if err := e.abort(context.WithoutCancel(ctx), root, j, res); err != nil {
 		return errors.Join(&HalfDoneError{Target: j.Target}, cause, err)
 	}
-	return &TakenBackError{Cause: cause}
+	return &TakenBackError{Cause: cause, Conflicts: res.Conflicts}
 }
 
 func (e *Engine) abort(ctx context.Context, root worktreefs.Dir, j *journal, res *RestoreResult) error {
@@ -239,15 +263,15 @@ func (e *Engine) abort(ctx context.Context, root worktreefs.Dir, j *journal, res
 
 // Continue finishes an unfinished restore; ErrNotHalfDone when there is none.
 func (e *Engine) Continue(ctx context.Context) (*RestoreResult, error) {
-	return e.resume(ctx, e.carryOut)
+	return e.resume(ctx, false)
 }
 
 // Abort takes an unfinished restore back; ErrNotHalfDone when there is none.
 func (e *Engine) Abort(ctx context.Context) (*RestoreResult, error) {
-	return e.resume(ctx, e.abort)
+	return e.resume(ctx, true)
 }
 
-func (e *Engine) resume(ctx context.Context, end func(context.Context, worktreefs.Dir, *journal, *RestoreResult) error) (*RestoreResult, error) {
+func (e *Engine) resume(ctx context.Context, back bool) (*RestoreResult, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	j, err := e.readJournal()
@@ -271,5 +295,9 @@ func (e *Engine) resume(ctx context.Context, end func(context.Context, worktreef
 		return nil, err
 	}
 	res := &RestoreResult{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety}
-	return res, end(ctx, root, j, res)
+	if back {
+		res.Plan.Steps = tree.Reverse(j.Steps)
+		return res, e.abort(ctx, root, j, res)
+	}
+	return res, e.carryOut(ctx, root, j, res)
 }

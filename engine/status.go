@@ -2,7 +2,11 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
+	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -20,9 +24,10 @@ type Status struct {
 	Ahead       int           // steps that redo can go
 	HalfDone    *objstore.ID  // the target of an unfinished restore
 	LastOp      *refs.Operation
+	Stages      []string // files with the bytes of racing edits, which restores kept
 }
 
-// Status compares the worktree with the current checkpoint; it stores nothing but the stat cache.
+// Status compares the worktree with the current checkpoint; it stores nothing.
 func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -49,6 +54,11 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 	if j != nil {
 		s.HalfDone = &j.Target
 	}
+	if j == nil {
+		if s.Stages, err = e.stages(); err != nil {
+			return nil, err
+		}
+	}
 	use, err := e.db.Usage()
 	if err != nil {
 		return nil, err
@@ -72,21 +82,60 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.tx.Discard()
+	defer c.discard()
 	s.Skips = c.res.Skips
-	err = tree.Diff(c.tx, cur.Tree, c.res.Root, func(ch tree.Change) error {
+	err = tree.Diff(c.get, cur.Tree, c.res.Root, func(ch tree.Change) error {
 		s.Changes = append(s.Changes, ch)
 		return nil
 	})
 	return s, err
 }
 
-// look captures the worktree in order to compare it; the caller discards the capture.
+// stages lists what restores left in their stages.
+func (e *Engine) stages() ([]string, error) {
+	root, err := e.root()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var out []string
+	base := markerDir + "/" + markerStage
+	dir, err := worktreefs.OpenPath(root, base)
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: status: %w", err)
+	}
+	defer dir.Close()
+	ops, err := dir.ReadDir()
+	if err != nil {
+		return nil, fmt.Errorf("engine: status: %w", err)
+	}
+	for _, op := range ops {
+		stage, err := dir.OpenDir(op.Name)
+		if err != nil {
+			continue // not one of ours
+		}
+		files, err := stage.ReadDir()
+		stage.Close()
+		if err != nil {
+			return nil, fmt.Errorf("engine: status: %w", err)
+		}
+		for _, f := range files {
+			out = append(out, base+"/"+op.Name+"/"+f.Name)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// look captures the worktree in order to compare it: nothing is stored.
 func (e *Engine) look(ctx context.Context, prev objstore.ID, p Progress) (*capture, error) {
 	root, err := e.root()
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return e.capture(ctx, root, prev, nil, p)
+	return e.capture(ctx, root, captureOptions{prev: prev, compare: true, progress: p})
 }

@@ -9,7 +9,7 @@ import (
 	"rewind/refs"
 )
 
-// Tag names a checkpoint, so that it is kept and found. force moves a tag that exists; without it ErrUsage.
+// Tag names a checkpoint, so that it is kept and found. force moves a tag that exists; without it ErrTagExists.
 func (e *Engine) Tag(ctx context.Context, tag, name string, force bool) (*Checkpoint, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -22,7 +22,7 @@ func (e *Engine) Tag(ctx context.Context, tag, name string, force bool) (*Checkp
 		return nil, err
 	}
 	if !old.IsZero() && old != cp.ID && !force {
-		return nil, fmt.Errorf("engine: tag %q: %w: it names checkpoint %s already", tag, ErrUsage, old.Short())
+		return nil, fmt.Errorf("engine: tag %q: %w: it names checkpoint %s", tag, ErrTagExists, old.Short())
 	}
 	if err := refs.Tag(tag).Check(); err != nil {
 		return nil, fmt.Errorf("engine: tag: %w: %w", ErrUsage, err)

@@ -10,7 +10,7 @@ import (
 )
 
 // Undo goes n steps back along the manual branch, over steps with equal trees at once. Unsaved changes are a step:
-// they are saved as one first, so that Redo brings them back. ErrNotFound when fewer than n steps lie before.
+// they become one, so that Redo brings them back. ErrNotFound when fewer than n steps lie before.
 func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreResult, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -24,62 +24,21 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if cur == nil {
 		return nil, fmt.Errorf("engine: undo: %w: no checkpoint yet", ErrNotFound)
 	}
-	dirty, c, err := e.unsaved(ctx, cur, o.Progress)
-	if err != nil {
-		return nil, err
-	}
-	back := n
-	if dirty {
-		back-- // the unsaved changes are the first step
-	}
-	target, err := e.back(cur, back)
-	if err != nil || o.DryRun || !dirty {
-		c.tx.Discard()
-	}
-	if err != nil {
-		return nil, err
-	}
-	var saved *Checkpoint
-	if dirty && !o.DryRun {
-		if err := c.flushCache(); err != nil {
-			c.tx.Discard()
-			return nil, err
+	r := restore{kind: refs.KindUndo, opt: planOptions{exact: o.Exact}, before: cur.ID, dryRun: o.DryRun}
+	r.choose = func(pl *planner, c *capture) error {
+		dirty, err := pl.dirty(c, cur)
+		if err != nil {
+			return err
 		}
-		if saved, err = e.commitStep(ctx, c, cur, Cause{Event: EventUndo, Message: "unsaved changes before undo"}); err != nil {
-			return nil, err
+		back := n
+		if dirty {
+			back-- // the unsaved changes are the first step
+			r.asStep = true
 		}
-		cur = saved
+		r.target, err = e.back(cur, back)
+		return err
 	}
-	r := restore{kind: refs.KindUndo, target: target, opt: planOptions{exact: o.Exact}, before: cur.ID, after: target.ID, dryRun: o.DryRun}
-	res, err := e.run(ctx, r, o.Progress)
-	if res != nil && saved != nil {
-		res.Saved = saved
-		res.Plan.Replaced = nil // a step has their bytes
-	}
-	return res, err
-}
-
-// unsaved captures the worktree and compares it with cp. The caller commits or discards the capture.
-func (e *Engine) unsaved(ctx context.Context, cp *Checkpoint, p Progress) (bool, *capture, error) {
-	root, err := e.root()
-	if err != nil {
-		return false, nil, err
-	}
-	defer root.Close()
-	c, err := e.capture(ctx, root, cp.Tree, nil, p)
-	if err != nil {
-		return false, nil, err
-	}
-	pl := &planner{e: e}
-	if err := pl.baseline(); err != nil {
-		c.tx.Discard()
-		return false, nil, err
-	}
-	dirty, err := pl.dirty(c, cp)
-	if err != nil {
-		c.tx.Discard()
-	}
-	return dirty, c, err
+	return e.run(ctx, &r, o.Progress)
 }
 
 // back walks n steps along first parents; steps with equal trees count once.
@@ -118,32 +77,32 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 		return nil, fmt.Errorf("engine: redo: %w: %d steps lie ahead", ErrNotFound, len(ahead))
 	}
 	target := ahead[n-1]
-	r := restore{kind: refs.KindRedo, target: target, opt: planOptions{exact: o.Exact}, before: cursor, after: target.ID, dryRun: o.DryRun}
-	return e.run(ctx, r, o.Progress)
+	r := restore{kind: refs.KindRedo, target: target, opt: planOptions{exact: o.Exact}, before: cursor, dryRun: o.DryRun}
+	return e.run(ctx, &r, o.Progress)
 }
 
 // ahead lists the steps from the cursor to the tip, nearest first; of a run of equal trees only the last. Empty when
 // the cursor is the tip or lies on another line.
 func (e *Engine) ahead(cursor objstore.ID) ([]*Checkpoint, error) {
 	tip, err := e.refs.ID(refs.Session(Manual))
-	if err != nil || tip == cursor {
+	if err != nil || tip == cursor || cursor.IsZero() {
 		return nil, err
 	}
 	var line []*Checkpoint // tip first
+	at, err := e.checkpoint(cursor)
+	if err != nil {
+		return nil, err
+	}
 	for id := tip; id != cursor; {
 		cp, err := e.checkpoint(id)
 		if err != nil {
 			return nil, err
 		}
-		line = append(line, cp)
-		if len(cp.Parents) == 0 {
+		if len(cp.Parents) == 0 || cp.Seq < at.Seq { // what lies before is older still
 			return nil, nil
 		}
+		line = append(line, cp)
 		id = cp.Parents[0]
-	}
-	at, err := e.checkpoint(cursor)
-	if err != nil {
-		return nil, err
 	}
 	var ahead []*Checkpoint
 	for i := len(line) - 1; i >= 0; i-- {
@@ -177,18 +136,17 @@ func (e *Engine) UndoRestore(ctx context.Context, seq uint64, o RestoreOptions) 
 	}
 	r := restore{
 		kind: refs.KindUndoRestore, target: target, opt: planOptions{paths: op.Restore.Paths, exact: o.Exact},
-		undoes: op.Seq, dryRun: o.DryRun,
+		undoes: op.Seq, stay: true, dryRun: o.DryRun,
 	}
 	if r.before, err = e.refs.ID(refs.Cursor(Manual)); err != nil {
 		return nil, err
 	}
-	r.after = r.before
 	for _, c := range op.Changes {
 		if c.Name == refs.Cursor(Manual) {
-			r.after = c.Old
+			r.stay, r.after = false, c.Old
 		}
 	}
-	return e.run(ctx, r, o.Progress)
+	return e.run(ctx, &r, o.Progress)
 }
 
 func (e *Engine) restoreOperation(seq uint64) (*refs.Operation, error) {

@@ -19,7 +19,7 @@ func checkpoint(l engine.Listed) api.Checkpoint {
 		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Session: l.Session, Event: l.Cause.Event,
 		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files, Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
-		Current: l.Current, Safety: l.Safety, Tags: l.Tags,
+		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
 	}
 	for _, p := range l.Parents {
 		c.Parents = append(c.Parents, p.String())
@@ -83,8 +83,9 @@ func change(path string, from, to *tree.Entry) api.Change {
 	return c
 }
 
-// changes leaves out directories that come or go with what is in them; of a rename one row is left.
-func changes(list []tree.Change) []api.Change {
+// changes leaves out directories that come or go with what is in them; of a rename one row is left. What is missing
+// because it was skipped, by the note of the newer side, is not deleted.
+func changes(list []tree.Change, newer []tree.Skip) []api.Change {
 	out := []api.Change{}
 	renames, rest := tree.Renames(list)
 	for _, r := range renames {
@@ -93,10 +94,17 @@ func changes(list []tree.Change) []api.Change {
 		out = append(out, c)
 	}
 	for _, ch := range rest {
+		if ch.Path == ".agent" {
+			continue // where the marker is
+		}
 		if (isDir(ch.Old) && ch.New == nil || isDir(ch.New) && ch.Old == nil) && anyBelow(list, ch.Path) {
 			continue
 		}
-		out = append(out, change(ch.Path, ch.Old, ch.New))
+		c := change(ch.Path, ch.Old, ch.New)
+		if ch.New == nil && engine.Covered(newer, ch.Path) {
+			c.Status = "uncaptured"
+		}
+		out = append(out, c)
 	}
 	slices.SortStableFunc(out, func(a, b api.Change) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
 	return out
@@ -110,21 +118,12 @@ func anyBelow(list []tree.Change, dir string) bool {
 
 func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }
 
-// skips leaves out repositories' own directories and ours: that they are not captured goes without saying.
 func skips(list []tree.Skip) []api.Skip {
-	out := make([]api.Skip, 0, len(list))
-	for _, s := range list {
-		if s.Reason == tree.ReasonBuiltin && ownDir(s.Path) {
-			continue
-		}
+	out := []api.Skip{}
+	for _, s := range engine.Visible(list) {
 		out = append(out, api.Skip{Path: api.Text(s.Path), Reason: tree.ReasonWord(s.Reason), Size: s.Size})
 	}
 	return out
-}
-
-func ownDir(path string) bool {
-	_, name := tree.Split(path)
-	return strings.EqualFold(name, ".git") || strings.HasSuffix(path, ".agent/rewind") || strings.HasPrefix(name, tree.StagePrefix)
 }
 
 func idText(id objstore.ID) string {
@@ -197,12 +196,13 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 	for i, s := range r.Plan.Steps {
 		list[i] = tree.Change{Path: s.Path, Old: s.From, New: s.To}
 	}
-	out.Changes = changes(list)
+	out.Changes = changes(list, nil)
 	for _, k := range r.Plan.Kept {
+		out.Partial = out.Partial || k.Reason == engine.KeptBelow
 		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason)})
 	}
 	for _, c := range r.Conflicts {
-		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: c.Reason, SavedAs: api.Text(c.SavedAs)})
+		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: packages.ReplaceAllString(c.Reason, "$1"), SavedAs: api.Text(c.SavedAs)})
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"regexp"
+	"strings"
 	"syscall"
 
 	"rewind/api"
@@ -44,15 +45,16 @@ var rules = []rule{
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
 	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else; set REWIND_HOME to another directory"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
-	{as[*engine.PathError], api.WordNotFound, "'rewind show <checkpoint>' and 'rewind diff --name-only' list paths; they are relative to the current directory"},
-	{is(engine.ErrNotFound), api.WordNotFound, "'rewind list --all' and 'rewind ops' show what there is"},
+	{as[*engine.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the project; 'rewind diff <checkpoint> --name-only' lists what differs"},
+	{is(engine.ErrNotFound), api.WordNotFound, "'rewind list --all' and 'rewind ops' show what there is; paths go after '--'"},
 	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
 	{as[*engine.UnsavedError], api.WordUnsaved, ""},
+	{is(engine.ErrTagExists), api.WordUsage, "--force moves it"},
 	{is(engine.ErrUsage), api.WordUsage, ""},
 	{is(engine.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
 	{is(refs.ErrBadName), api.WordUsage, ""},
-	{isNoSpace, api.WordNoSpace, "free some space and try again; reading and restoring what is stored still work"},
-	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged; other checkpoints stay restorable"},
+	{isNoSpace, api.WordNoSpace, "free some space and try again; reading what is stored still works"},
+	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged"},
 	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files"},
 }
 
@@ -68,13 +70,19 @@ func isCorrupt(err error) bool {
 // packages begin our errors, one for each boundary that an error crossed; a person is not interested in them.
 var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|ignore): )+`)
 
+// clean gives an error's text without what only a developer wants.
+func clean(err error) string {
+	text := packages.ReplaceAllString(err.Error(), "$1")
+	return strings.ReplaceAll(text, "\n<corruption detail carrier>", "")
+}
+
 // tell makes an error one of the API.
 func tell(err error) *api.Error {
 	var told *api.Error
 	if errors.As(err, &told) {
 		return told
 	}
-	told = &api.Error{Word: api.WordFailed, Message: packages.ReplaceAllString(err.Error(), "$1")}
+	told = &api.Error{Word: api.WordFailed, Message: clean(err)}
 	for _, r := range rules {
 		if r.is(err) {
 			told.Word, told.Hint = r.word, r.hint
@@ -82,6 +90,16 @@ func tell(err error) *api.Error {
 		}
 	}
 	told.Code = api.CodeOf(told.Word)
+	if told.Word == api.WordInterrupted {
+		told.Message = "interrupted"
+		if as[*engine.TakenBackError](err) {
+			told.Message += "; nothing was changed"
+		}
+	}
+	var back *engine.TakenBackError
+	if errors.As(err, &back) {
+		told.Message += conflictText(back.Conflicts)
+	}
 	var many *objstore.AmbiguousError
 	if told.Word == api.WordAmbiguous && errors.As(err, &many) {
 		for _, id := range many.Candidates {
@@ -93,6 +111,18 @@ func tell(err error) *api.Error {
 		told.Message, told.Hint = unsavedText(unsaved)
 	}
 	return told
+}
+
+// conflictText names what a failed restore could not put back as it was.
+func conflictText(list []tree.Conflict) string {
+	text := ""
+	for _, c := range list {
+		text += fmt.Sprintf("\n  %q: %s", c.Path, packages.ReplaceAllString(c.Reason, "$1"))
+		if c.SavedAs != "" {
+			text += fmt.Sprintf(", bytes kept as %q", c.SavedAs)
+		}
+	}
+	return text
 }
 
 func unsavedText(e *engine.UnsavedError) (message, hint string) {

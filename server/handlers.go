@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -55,7 +56,7 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progres
 		if err != nil {
 			return err
 		}
-		out = api.SaveResponse{Checkpoint: *cp, Unchanged: r.Unchanged, Skips: skips(r.Skips), Notices: e.Project().Notices}
+		out = api.SaveResponse{Checkpoint: *cp, Unchanged: r.Unchanged, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured), Notices: e.Project().Notices}
 		return nil
 	})
 	return out, err
@@ -79,11 +80,11 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 		if err != nil {
 			return err
 		}
-		r, err := e.Show(ctx, req.Checkpoint, paths)
+		r, err := e.Show(ctx, string(req.Checkpoint), paths)
 		if err != nil {
 			return err
 		}
-		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes), Skips: skips(r.Skips), Notices: e.Project().Notices}
+		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Notices: e.Project().Notices}
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
@@ -99,9 +100,13 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 			return err
 		}
 		out = api.DiffResponse{Files: []api.FileDiff{}, Notices: e.Project().Notices}
-		o := engine.DiffOptions{From: req.From, To: req.To, Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
+		o := engine.DiffOptions{From: string(req.From), To: string(req.To), Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
 		sides, err := e.Diff(ctx, o, func(d engine.FileDiff) error {
-			out.Files = append(out.Files, fileDiff(d))
+			f := fileDiff(d)
+			if req.NoHunks {
+				f.Hunks = nil
+			}
+			out.Files = append(out.Files, f)
 			return ctx.Err()
 		})
 		if err != nil {
@@ -117,6 +122,9 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 	return out, err
 }
 
+// catInMemory is the size in bytes up to which a file is read before it is sent.
+const catInMemory = 64 << 20
+
 func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 	out := &lines{w: w, enc: json.NewEncoder(w)}
 	var req api.CatRequest
@@ -125,6 +133,7 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	begun := false
+	var body []byte // a small file: the store is let go before the reader takes its time
 	err := s.project(r.Context(), req.ProjectDir(), func(e *engine.Engine) error {
 		path := string(req.Path)
 		if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
@@ -133,11 +142,19 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 				return err
 			}
 		}
-		f, err := e.Cat(r.Context(), req.Checkpoint, path)
+		f, size, err := e.Cat(r.Context(), string(req.Checkpoint), path)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
+		if size <= catInMemory {
+			small, err := io.ReadAll(f)
+			if err != nil {
+				return err
+			}
+			body = small
+			return nil
+		}
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		n, err := io.Copy(w, f)
@@ -145,6 +162,10 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 		return err
 	})
 	switch {
+	case err == nil && !begun:
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(body) // a reader that is gone needs no answer
 	case err == nil:
 	case !begun:
 		out.fail(err)
@@ -168,7 +189,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
 				return err
 			}
-			r, err = e.Checkout(ctx, req.Checkpoint, engine.RestoreOptions{Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Progress: p})
+			r, err = e.Checkout(ctx, string(req.Checkpoint), engine.RestoreOptions{Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Progress: p})
 		}
 		if err != nil {
 			return err
@@ -228,15 +249,15 @@ func (s *Server) ops(ctx context.Context, req api.OpsRequest, _ engine.Progress)
 
 func (s *Server) tag(ctx context.Context, req api.TagRequest, _ engine.Progress) (out api.TagResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		out = api.TagResponse{Tag: req.Tag, Notices: e.Project().Notices}
+		out = api.TagResponse{Tag: string(req.Tag), Notices: e.Project().Notices}
 		if req.Delete {
-			return e.Untag(ctx, req.Tag)
+			return e.Untag(ctx, string(req.Tag))
 		}
-		name := req.Checkpoint
+		name := string(req.Checkpoint)
 		if name == "" {
 			name = "@"
 		}
-		cp, err := e.Tag(ctx, req.Tag, name, req.Force)
+		cp, err := e.Tag(ctx, string(req.Tag), name, req.Force)
 		if err != nil {
 			return err
 		}
@@ -268,7 +289,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 		pr := st.Project
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
-			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes), Skips: skips(st.Skips), Ahead: st.Ahead, Notices: pr.Notices,
+			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
 		}
 		if st.Current != nil {
 			cp := checkpoint(*st.Current)
@@ -290,7 +311,7 @@ func (s *Server) verify(ctx context.Context, req api.VerifyRequest, p engine.Pro
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.VerifyResponse{Faults: []api.Text{}, Notices: e.Project().Notices}
 		n, err := e.Faults(ctx, !req.Quick, p, func(f error) {
-			out.Faults = append(out.Faults, api.Text(packages.ReplaceAllString(f.Error(), "$1")))
+			out.Faults = append(out.Faults, api.Text(clean(f)))
 		})
 		out.Checked = n
 		return err
@@ -318,6 +339,9 @@ func (s *Server) setConfig(ctx context.Context, req api.SetConfigRequest, p engi
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {
 		return api.ConfigResponse{}, err
+	}
+	if root == "" && !req.Global {
+		return api.ConfigResponse{}, fmt.Errorf("config: %w: --global sets it for all projects", engine.ErrNoProject)
 	}
 	if err := engine.SetConfig(s.home, root, req.Key, req.Values); err != nil {
 		return api.ConfigResponse{}, err

@@ -13,6 +13,9 @@ import (
 func relative(e *engine.Engine, dir string, paths []api.Text) ([]string, error) {
 	var out []string
 	for _, p := range paths {
+		if p == "" {
+			return nil, fmt.Errorf("path \"\": %w: it is empty", engine.ErrUsage)
+		}
 		r, err := relativePath(e, dir, string(p))
 		if err != nil {
 			return nil, err

@@ -42,12 +42,36 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(s.In)
+	checked := &checkedWriter{w: s.Out}
+	s.Out = checked
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	if err := root.ExecuteContext(ctx); err != nil {
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = checked.err
+	}
+	var told *api.Error
+	if errors.As(err, &told) && told.Word == api.WordUsage && told.Hint == "" {
+		told.Hint = fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())
+	}
+	if err != nil {
 		return a.fail(err)
 	}
 	return 0
+}
+
+// checkedWriter remembers that output was lost, so that the exit code can say so.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
 }
 
 // project is the part of a request that says where.
@@ -57,11 +81,11 @@ func (a *app) project() api.Project { return api.Project{Dir: api.Text(a.dir)} }
 func (a *app) settle() error {
 	mode, err := term.ParseColorMode(a.color)
 	if err != nil {
-		return usage("--color: %v", err)
+		return usage("--color %s: want auto, always or never", a.color)
 	}
 	a.SetColor(mode)
 	if a.dir == "" {
-		a.dir = "."
+		a.dir = workingDir()
 	}
 	if a.dir, err = filepath.Abs(a.dir); err != nil {
 		return err
@@ -70,6 +94,20 @@ func (a *app) settle() error {
 		return usage("-C %s: not a directory", a.dir)
 	}
 	return nil
+}
+
+// workingDir is the current directory, or what is left of it when a restore removed it.
+func workingDir() string {
+	dir, err := os.Getwd()
+	if err == nil {
+		return dir
+	}
+	for dir = os.Getenv("PWD"); filepath.IsAbs(dir); dir = filepath.Dir(dir) {
+		if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
+			return dir
+		}
+	}
+	return "."
 }
 
 // call sends a request and draws progress.

@@ -22,7 +22,7 @@ func newCat(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.client.Cat(cmd.Context(), api.CatRequest{Project: a.project(), Checkpoint: cp, Path: api.Text(path)}, a.Out)
+			return a.client.Cat(cmd.Context(), api.CatRequest{Project: a.project(), Checkpoint: api.Text(cp), Path: api.Text(path)}, a.Out)
 		},
 	}
 }

@@ -34,7 +34,7 @@ func newCheckout(a *app) *cobra.Command {
 			names, paths := afterDash(cmd, args)
 			req.Project, req.Paths = a.project(), paths
 			if len(names) > 0 {
-				req.Checkpoint = names[0]
+				req.Checkpoint = api.Text(names[0])
 			}
 			return doRestore(cmd.Context(), a, api.Checkout, req)
 		},

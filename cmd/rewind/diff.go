@@ -36,12 +36,15 @@ func newDiff(a *app) *cobra.Command {
 			names, paths := afterDash(cmd, args)
 			o.Project, o.Paths = a.project(), paths
 			if len(names) > 0 {
-				o.From = names[0]
+				o.From = api.Text(names[0])
 			}
 			if len(names) > 1 {
-				o.To = names[1]
+				o.To = api.Text(names[1])
 			}
-			o.NoText = o.nameOnly || o.nameStatus
+			if o.Context < 0 {
+				return usage("--unified %d: must not be negative", o.Context)
+			}
+			o.NoText, o.NoHunks = o.nameOnly || o.nameStatus, o.stat
 			return runDiff(cmd.Context(), a, o)
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -17,7 +18,7 @@ func newList(a *app) *cobra.Command {
 		Use:     "list [--all] [--session <session>] [--limit <n>]",
 		Aliases: []string{"log"},
 		Short:   "List checkpoints, newest first",
-		Long:    "Lists checkpoints, newest first; '@' marks the one that the project stands on. --all adds the safety checkpoints\nthat restores take.",
+		Long:    "Lists checkpoints, newest first; '@' marks the one that the project stands on, '~' what a later step\nleft behind (undo does not go there). --all adds the safety checkpoints\nthat restores take.",
 		Example: "  rewind list\n  rewind list --all --limit 0",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,6 +45,9 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 	}
 	a.notices(r.Notices)
 	if len(r.Checkpoints) == 0 {
+		if req.Session != "" {
+			return &api.Error{Word: api.WordNotFound, Message: fmt.Sprintf("no checkpoints of session %q", req.Session), Hint: "'rewind list' shows all"}
+		}
 		a.say("no checkpoints yet; 'rewind save' takes one")
 		return nil
 	}
@@ -54,7 +58,10 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 			if c.Current {
 				mark, style = "@", term.Bold
 			}
-			if c.Safety {
+			if c.Aside {
+				mark = "~"
+			}
+			if c.Safety || c.Aside {
 				style = term.Dim
 			}
 			text := what(c)

@@ -27,7 +27,7 @@ func doRestore[Req any](ctx context.Context, a *app, route api.Route[Req, api.Re
 		a.tellRestore(r)
 	}
 	if r.Partial {
-		return &api.Error{Word: api.WordPartial, Message: fmt.Sprintf("%s changed meanwhile and left as found", count(len(r.Conflicts), "path")), Hint: "look at them, then run the command again"}
+		return &api.Error{Word: api.WordPartial, Message: fmt.Sprintf("%s could not be set cleanly", count(len(r.Conflicts)+len(keptPaths(r.Kept, "below")), "path")), Hint: "the list above says why; 'rewind diff <checkpoint>' shows what still differs"}
 	}
 	return nil
 }
@@ -52,18 +52,10 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	}
 	a.tellReplaced(r)
 	a.names("kept, no checkpoint has them (--exact takes them too)", keptPaths(r.Kept, "new"))
+	a.names("kept, the checkpoint did not capture them (ignored, too large)", keptPaths(r.Kept, "skipped"))
 	a.names("kept, ignored or kept files are in them", append(keptPaths(r.Kept, "holds"), r.KeptDirs...))
 	a.names("not laid out, a kept file is in the way", keptPaths(r.Kept, "below"))
-	if len(r.Conflicts) > 0 {
-		fmt.Fprintln(a.Out, a.Styled(term.Warn, "changed meanwhile and left as found:"))
-		for _, c := range r.Conflicts {
-			line := "  " + term.Quote(string(c.Path)) + ": " + term.Sanitize(c.Reason)
-			if c.SavedAs != "" {
-				line += ", kept as " + term.Quote(string(c.SavedAs))
-			}
-			fmt.Fprintln(a.Out, line)
-		}
-	}
+	a.tellConflicts(r.Conflicts)
 	a.tellGit(r)
 	if r.Operation > 0 && r.Kind != "abort" {
 		undo := "rewind undo-restore"
@@ -71,6 +63,27 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 			undo += fmt.Sprintf(" %d", r.Operation)
 		}
 		a.say("undo: %s", undo)
+	}
+}
+
+// tellConflicts tells what a restore left alone, and where bytes are that somebody was writing.
+func (a *app) tellConflicts(list []api.Conflict) {
+	for i, head := range []string{"left as found:", "set, but the file that was there was in use; its bytes are kept:"} {
+		first := true
+		for _, c := range list {
+			if (c.SavedAs != "") != (i == 1) {
+				continue
+			}
+			if first {
+				fmt.Fprintln(a.Out, a.Styled(term.Warn, head))
+				first = false
+			}
+			line := "  " + term.Quote(string(c.Path)) + ": " + term.Sanitize(c.Reason)
+			if c.SavedAs != "" {
+				line += ", in " + term.Quote(string(c.SavedAs))
+			}
+			fmt.Fprintln(a.Out, line)
+		}
 	}
 }
 

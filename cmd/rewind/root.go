@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ func newRoot(a *app) *cobra.Command {
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
+		Version:           version(),
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.settle() },
 		RunE:              func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a) },
 	}
@@ -28,7 +30,7 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVar(&a.color, "color", "auto", "when to use colour: auto, always or never")
 	f.StringVarP(&a.dir, "directory", "C", "", "run as if started in `dir`")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &api.Error{Word: api.WordUsage, Message: err.Error(), Hint: fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())}
+		return &api.Error{Word: api.WordUsage, Message: parseNoise.ReplaceAllString(err.Error(), ""), Hint: fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())}
 	})
 	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "back", Title: "Going back:"}, &cobra.Group{ID: "keep", Title: "The store:"})
 	for group, cmds := range map[string][]*cobra.Command{
@@ -46,6 +48,9 @@ func newRoot(a *app) *cobra.Command {
 	usageArgs(root)
 	return root
 }
+
+// parseNoise is what strconv says of itself in errors of flags.
+var parseNoise = regexp.MustCompile(`strconv\.\w+: parsing "[^"]*": `)
 
 // usageArgs makes every complaint about arguments an error of usage with a remedy.
 func usageArgs(cmd *cobra.Command) {

@@ -11,19 +11,26 @@ import (
 )
 
 func newSave(a *app) *cobra.Command {
-	return &cobra.Command{
+	message := ""
+	cmd := &cobra.Command{
 		Use:     "save [message]",
 		Short:   "Take a checkpoint of the project as it is now",
 		Example: "  rewind save\n  rewind save 'parser works'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := api.SaveRequest{Project: a.project()}
-			if len(args) > 0 {
-				req.Message = api.Text(args[0])
+			switch {
+			case len(args) > 0 && message != "":
+				return usage("save: give the message once")
+			case len(args) > 0:
+				message = args[0]
 			}
+			req.Message = api.Text(message)
 			return runSave(cmd.Context(), a, req)
 		},
 	}
+	cmd.Flags().StringVarP(&message, "message", "m", "", "the message, as git has it")
+	return cmd
 }
 
 func runSave(ctx context.Context, a *app, req api.SaveRequest) error {
@@ -48,6 +55,9 @@ func runSave(ctx context.Context, a *app, req api.SaveRequest) error {
 		line += "  " + term.Sanitize(string(cp.Message))
 	}
 	fmt.Fprintln(a.Out, line)
+	for _, s := range r.Uncaptured {
+		a.say("note: %s is still there, but no longer captured: %s", term.Quote(string(s.Path)), s.Reason)
+	}
 	for _, s := range r.Skips {
 		if s.Reason == "torn" {
 			a.say("warning: %s changed while it was read; save again for a clean copy", term.Quote(string(s.Path)))

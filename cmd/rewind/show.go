@@ -31,7 +31,7 @@ func newShow(a *app) *cobra.Command {
 			names, paths := afterDash(cmd, args)
 			req := api.ShowRequest{Project: a.project(), Checkpoint: "@", Paths: paths}
 			if len(names) > 0 {
-				req.Checkpoint = names[0]
+				req.Checkpoint = api.Text(names[0])
 			}
 			return runShow(cmd.Context(), a, req)
 		},

@@ -48,6 +48,12 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
 	if r.HalfDone != "" {
 		row("half done", a.Styled(term.Warn, fmt.Sprintf("a checkout of %.12s; 'rewind checkout --continue' finishes it, '--abort' takes it back", r.HalfDone)))
 	}
+	if n := len(r.Stages); n > 0 {
+		row("kept bytes", a.Styled(term.Warn, "of files that changed while a restore ran; look at them, then remove them"))
+		for _, s := range r.Stages {
+			fmt.Fprintf(w, "  %s\n", term.Quote(string(s)))
+		}
+	}
 	if r.Current == nil {
 		row("current", "none yet; 'rewind save' takes the first checkpoint")
 		return

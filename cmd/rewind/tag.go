@@ -37,9 +37,9 @@ func newTag(a *app) *cobra.Command {
 			if len(args) == 0 {
 				return runTags(cmd.Context(), a)
 			}
-			req.Project, req.Tag = a.project(), args[0]
+			req.Project, req.Tag = a.project(), api.Text(args[0])
 			if len(args) > 1 {
-				req.Checkpoint = args[1]
+				req.Checkpoint = api.Text(args[1])
 			}
 			return runTag(cmd.Context(), a, req)
 		},

@@ -40,7 +40,7 @@ func tally(c api.Checkpoint) string {
 	return strings.Join(parts, ", ")
 }
 
-var letters = map[string]string{"added": "A", "deleted": "D", "modified": "M", "mode": "m", "type": "T", "renamed": "R"}
+var letters = map[string]string{"added": "A", "deleted": "D", "modified": "M", "mode": "m", "type": "T", "renamed": "R", "uncaptured": "-"}
 
 // changeLine is one path that differs, as a person reads it.
 func (a *app) changeLine(c api.Change) string {
@@ -61,6 +61,9 @@ func (a *app) changeLine(c api.Change) string {
 	}
 	if c.Status == "mode" {
 		text += fmt.Sprintf(" (%s -> %s)", c.OldMode, c.NewMode)
+	}
+	if c.Status == "uncaptured" {
+		text += " (still there, no longer captured)"
 	}
 	return a.Styled(style, letters[c.Status]+" "+text)
 }
