@@ -108,8 +108,9 @@ func (pl *planner) dirty(c *capture, cp *Checkpoint) (bool, error) {
 	dirty := false
 	err := tree.Diff(c.get, cp.Tree, c.res.Root, func(ch tree.Change) error {
 		if ch.New == nil {
-			if _, skipped := covering(c.res.Skips, ch.Path); skipped {
-				return nil // still there, only not captured any more
+			s, skipped := covering(c.res.Skips, ch.Path)
+			if skipped && (s.Reason != tree.ReasonSize || s.Path != ch.Path || s.Size == ch.Old.Size) {
+				return nil // still there, only not captured any more; of a large file the size tells whether it changed
 			}
 		}
 		if ch.Old == nil && pl.unknown[ch.Path] || ch.Path == agentDir {
