@@ -16,8 +16,13 @@ import (
 const maxPerEdit = 1024
 
 // The cost of a checkpoint is the promise that a store can keep every state: everything that 1,000 one-line edits of a
-// 100 KiB file 3 folders deep add to the store counts, keys, trees, log and leftovers alike.
+// 100 KiB file 3 folders deep add to the store counts, keys, trees, log and leftovers alike. It holds for any usual line.
 func TestDiskPerEdit(t *testing.T) {
+	t.Run("lines=50", func(t *testing.T) { diskPerEdit(t, false) })
+	t.Run("lines=116", func(t *testing.T) { diskPerEdit(t, true) })
+}
+
+func diskPerEdit(t *testing.T, wide bool) {
 	const edits = 1000
 	root := t.TempDir()
 	file, err := workload.BigFile(root, 1)
@@ -27,6 +32,9 @@ func TestDiskPerEdit(t *testing.T) {
 	p := newProject(t, root)
 	before := p.account()
 	ed := p.editor([]string{file})
+	if wide {
+		ed.Wide()
+	}
 	for range edits {
 		p.edit(ed)
 		p.save()

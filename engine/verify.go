@@ -14,23 +14,14 @@ import (
 func (e *Engine) Faults(ctx context.Context, full bool, p Progress, fault func(error)) (checked int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	v := verifier{e: e, fault: fault, progress: p, seen: map[object]bool{}}
+	v := verifier{e: e, fault: fault, progress: p, full: full, seen: map[object]bool{}}
 	if full {
 		if err := e.db.Verify(ctx, fault); err != nil {
 			return 0, err
 		}
-		err := e.objs.Walk(ctx, func(k objstore.Kind, id objstore.ID, _ objstore.Info) error {
-			v.count()
-			if err := e.objs.Verify(ctx, k, id); err != nil {
-				fault(err)
-			}
-			return ctx.Err()
-		})
-		if err != nil {
-			fault(err)
-		}
 	}
-	return v.n, v.references(ctx)
+	err = v.references(ctx)
+	return v.n, err
 }
 
 type object struct {
@@ -43,6 +34,7 @@ type verifier struct {
 	e        *Engine
 	fault    func(error)
 	progress Progress
+	full     bool
 	seen     map[object]bool
 	n        int
 }
@@ -54,20 +46,23 @@ func (v *verifier) count() {
 	}
 }
 
-// visit reports whether an object is there and met for the first time.
-func (v *verifier) visit(from string, k objstore.Kind, id objstore.ID) bool {
+// visit checks one object and reports whether it is sound and met for the first time. A fault names what led to it: the
+// newest checkpoint that it is part of.
+func (v *verifier) visit(ctx context.Context, from string, k objstore.Kind, id objstore.ID) bool {
 	o := object{k, id}
 	if v.seen[o] {
 		return false
 	}
 	v.seen[o] = true
 	v.count()
-	ok, err := v.e.objs.Has(k, id)
-	switch {
-	case err != nil:
-		v.fault(err)
-	case !ok:
-		v.fault(fmt.Errorf("engine: verify %s: %s %s is missing", from, k, id.Short()))
+	ok, err := true, error(nil)
+	if v.full {
+		err = v.e.objs.Verify(ctx, k, id)
+	} else if ok, err = v.e.objs.Has(k, id); err == nil && !ok {
+		err = fmt.Errorf("%s %s is missing", k, id.Short())
+	}
+	if err != nil {
+		v.fault(fmt.Errorf("engine: verify %s: %w", from, err))
 	}
 	return ok && err == nil
 }
@@ -78,7 +73,7 @@ func (v *verifier) references(ctx context.Context) error {
 		v.fault(err)
 	}
 	for _, r := range all {
-		v.checkpoint("ref "+string(r.Name), r.ID)
+		v.checkpoint(ctx, "ref "+string(r.Name), r.ID)
 	}
 	err = v.e.refs.Newest(0, func(op *refs.Operation) error {
 		from := fmt.Sprintf("operation %d", op.Seq)
@@ -91,7 +86,7 @@ func (v *verifier) references(ctx context.Context) error {
 		}
 		for _, id := range ids {
 			if !id.IsZero() {
-				v.checkpoint(from, id)
+				v.checkpoint(ctx, from, id)
 			}
 		}
 		return ctx.Err()
@@ -102,15 +97,15 @@ func (v *verifier) references(ctx context.Context) error {
 	if j, err := v.e.readJournal(); err != nil {
 		v.fault(err)
 	} else if j != nil {
-		v.checkpoint("journal", j.Target)
-		v.checkpoint("journal", j.Safety)
+		v.checkpoint(ctx, "journal", j.Target)
+		v.checkpoint(ctx, "journal", j.Safety)
 	}
 	return ctx.Err()
 }
 
 // checkpoint walks one checkpoint; its parents are met through their own operations.
-func (v *verifier) checkpoint(from string, id objstore.ID) {
-	if !v.visit(from, objstore.Checkpoint, id) {
+func (v *verifier) checkpoint(ctx context.Context, from string, id objstore.ID) {
+	if !v.visit(ctx, from, objstore.Checkpoint, id) {
 		return
 	}
 	cp, err := v.e.checkpoint(id)
@@ -119,16 +114,16 @@ func (v *verifier) checkpoint(from string, id objstore.ID) {
 		return
 	}
 	from = "checkpoint " + id.Short()
-	if !cp.Note.IsZero() && v.visit(from, objstore.Note, cp.Note) {
+	if !cp.Note.IsZero() && v.visit(ctx, from, objstore.Note, cp.Note) {
 		if _, err := v.e.note(cp); err != nil {
 			v.fault(err)
 		}
 	}
-	v.tree(from, "", cp.Tree)
+	v.tree(ctx, from, "", cp.Tree)
 }
 
-func (v *verifier) tree(from, path string, id objstore.ID) {
-	if !v.visit(from, objstore.Tree, id) {
+func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) {
+	if !v.visit(ctx, from, objstore.Tree, id) {
 		return
 	}
 	raw, err := v.e.objs.Get(objstore.Tree, id)
@@ -144,9 +139,9 @@ func (v *verifier) tree(from, path string, id objstore.ID) {
 	for _, ent := range ents {
 		p := tree.Join(path, ent.Name)
 		if ent.Type == tree.TypeDir {
-			v.tree(from, p, ent.ID)
+			v.tree(ctx, from, p, ent.ID)
 		} else {
-			v.visit(fmt.Sprintf("%s: %q", from, p), objstore.Blob, ent.ID)
+			v.visit(ctx, fmt.Sprintf("%s: %q", from, p), objstore.Blob, ent.ID)
 		}
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"rewind/internal/kv"
 )
 
-// benchVersions are 64 versions of a file of 100 KiB, one line edited each.
+// benchVersions are 512 versions of a file of 100 KiB, one line edited each.
 func benchVersions(b *testing.B) [][]byte {
 	rng := rand.New(rand.NewPCG(1, 1))
 	versions := [][]byte{source100K(b)}
-	for range 63 {
+	for range 511 {
 		versions = append(versions, editLine(rng, versions[len(versions)-1]))
 	}
 	return versions
@@ -40,7 +40,7 @@ func BenchmarkDeltaEncode(b *testing.B) {
 			var out []byte
 			b.ReportAllocs()
 			for b.Loop() {
-				out = encodeDelta(out[:0], v[0], v[distance])
+				out = encodeDelta(out[:0], v[0], len(v[0]), v[distance])
 			}
 			b.ReportMetric(float64(len(out)), "delta-B")
 		})
@@ -51,7 +51,7 @@ func BenchmarkDeltaApply(b *testing.B) {
 	v := benchVersions(b)
 	for _, distance := range []int{1, 63} {
 		b.Run(fmt.Sprintf("edits=%d", distance), func(b *testing.B) {
-			delta := encodeDelta(nil, v[0], v[distance])
+			delta := encodeDelta(nil, v[0], len(v[0]), v[distance])
 			room := make([]byte, 0, len(v[distance]))
 			b.SetBytes(int64(len(v[distance])))
 			b.ReportAllocs()
@@ -97,7 +97,7 @@ func BenchmarkGet(b *testing.B) {
 		prev = put(b, s, Blob, raw, prev)
 		ids = append(ids, prev)
 	}
-	for _, index := range []int{0, 1, 7, 63} {
+	for _, index := range []int{0, 1, 7, 63, 511} {
 		b.Run(fmt.Sprintf("index=%d", index), func(b *testing.B) {
 			b.SetBytes(100 << 10)
 			b.ReportAllocs()

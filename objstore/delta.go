@@ -6,18 +6,24 @@ import (
 	"fmt"
 )
 
-// A delta is a sequence of instructions that build an object from a base (DESIGN.md 5.4). It carries no hash: applied
-// to a wrong base it gives wrong bytes or an error, and only the hash of the result decides.
+// A delta is a sequence of instructions that build an object from a source, its base followed by the base's id
+// (DESIGN.md 5.4). It carries no hash: applied to a wrong base it gives wrong bytes or an error, and only the hash of
+// the result decides.
+
+const idLen = len(ID{})
+
+// deltaSource appends to a base what makes it the source of deltas.
+func deltaSource(base []byte, id ID) []byte { return append(base, id[:]...) }
 
 var (
 	errDeltaInsert = errors.New("delta: insert follows insert")
 	errDeltaCopy   = errors.New("delta: copy continues copy")
 	errDeltaEmpty  = errors.New("delta: empty instruction")
-	errDeltaRange  = errors.New("delta: copy from outside the base")
+	errDeltaRange  = errors.New("delta: copy from outside the source")
 	errDeltaLength = errors.New("delta: length of the result differs")
 )
 
-// An instruction is an insert of data, or, with data nil, a copy of n bytes from offset off of the base.
+// An instruction is an insert of data, or, with data nil, a copy of n bytes from offset off of the source.
 type instruction struct {
 	data   []byte
 	off, n int
@@ -26,11 +32,11 @@ type instruction struct {
 // A deltaReader yields the instructions of a delta in order, refusing everything that an encoder would have written
 // differently. It keeps no copy: data points into the delta.
 type deltaReader struct {
-	rest    []byte
-	baseLen int
-	end     int // of the previous copy, in the base
-	inserts bool
-	copies  bool // the previous instruction was one of these
+	rest      []byte
+	sourceLen int
+	end       int // of the previous copy, in the source
+	inserts   bool
+	copies    bool // the previous instruction was one of these
 }
 
 // next gives the next instruction; more is false at the end.
@@ -64,7 +70,7 @@ func (r *deltaReader) next() (in instruction, more bool, err error) {
 		return in, false, errDeltaCopy
 	}
 	off := int64(r.end) + unzigzag(z) // wraps to a negative number at worst
-	if off < 0 || off > int64(r.baseLen) || size > uint64(int64(r.baseLen)-off) {
+	if off < 0 || off > int64(r.sourceLen) || size > uint64(int64(r.sourceLen)-off) {
 		return in, false, errDeltaRange
 	}
 	r.inserts, r.copies, r.rest = false, true, rest
@@ -72,9 +78,9 @@ func (r *deltaReader) next() (in instruction, more bool, err error) {
 	return instruction{off: int(off), n: int(size)}, true, nil
 }
 
-// checkDelta tells whether delta is well formed for a base of baseLen bytes and gives exactly length bytes.
-func checkDelta(delta []byte, baseLen int, length int64) error {
-	r := deltaReader{rest: delta, baseLen: baseLen}
+// checkDelta tells whether delta is well formed for a source of sourceLen bytes and gives exactly length bytes.
+func checkDelta(delta []byte, sourceLen int, length int64) error {
+	r := deltaReader{rest: delta, sourceLen: sourceLen}
 	var total int64
 	for {
 		in, more, err := r.next()
@@ -94,10 +100,10 @@ func checkDelta(delta []byte, baseLen int, length int64) error {
 	return nil
 }
 
-// applyDelta appends to dst the length bytes that delta builds from base. Nothing is allocated when dst has room, and
+// applyDelta appends to dst the length bytes that delta builds from source. Nothing is allocated when dst has room, and
 // nothing before the delta was checked.
-func applyDelta(dst, base, delta []byte, length int64) ([]byte, error) {
-	if err := checkDelta(delta, len(base), length); err != nil {
+func applyDelta(dst, source, delta []byte, length int64) ([]byte, error) {
+	if err := checkDelta(delta, len(source), length); err != nil {
 		return nil, err
 	}
 	if int64(cap(dst)-len(dst)) < length {
@@ -105,7 +111,7 @@ func applyDelta(dst, base, delta []byte, length int64) ([]byte, error) {
 		copy(grown, dst)
 		dst = grown
 	}
-	r := deltaReader{rest: delta, baseLen: len(base)}
+	r := deltaReader{rest: delta, sourceLen: len(source)}
 	for {
 		in, more, err := r.next()
 		if err != nil || !more {
@@ -114,7 +120,7 @@ func applyDelta(dst, base, delta []byte, length int64) ([]byte, error) {
 		if in.data != nil {
 			dst = append(dst, in.data...)
 		} else {
-			dst = append(dst, base[in.off:in.off+in.n]...)
+			dst = append(dst, source[in.off:in.off+in.n]...)
 		}
 	}
 }
@@ -122,7 +128,7 @@ func applyDelta(dst, base, delta []byte, length int64) ([]byte, error) {
 // A deltaWriter writes instructions in their canonical form: it joins neighbours that one instruction can express.
 type deltaWriter struct {
 	out    []byte
-	end    int    // of the last copy written, in the base
+	end    int    // of the last copy written, in the source
 	off, n int    // the copy not yet written
 	insert []byte // not yet written, after that copy
 }

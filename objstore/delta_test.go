@@ -11,8 +11,8 @@ import (
 )
 
 // recode writes the instructions of a delta as an encoder would.
-func recode(delta []byte, baseLen int) ([]byte, error) {
-	r := deltaReader{rest: delta, baseLen: baseLen}
+func recode(delta []byte, sourceLen int) ([]byte, error) {
+	r := deltaReader{rest: delta, sourceLen: sourceLen}
 	var w deltaWriter
 	for {
 		in, more, err := r.next()
@@ -33,7 +33,7 @@ func recode(delta []byte, baseLen int) ([]byte, error) {
 
 func checkRoundTrip(t tb, base, target []byte) []byte {
 	t.Helper()
-	delta := encodeDelta(nil, base, target)
+	delta := encodeDelta(nil, base, len(base), target)
 	got, err := applyDelta(nil, base, delta, int64(len(target)))
 	if err != nil || !bytes.Equal(got, target) {
 		t.Fatalf("%d to %d bytes: %d bytes back, %v", len(base), len(target), len(got), err)
@@ -119,6 +119,30 @@ func TestDeltaSizes(t *testing.T) {
 	}
 }
 
+// A record of some fields, most of them changed, one of them now the id of the base: what stays is copied, be it short,
+// and so is the id.
+func TestDeltaOfRecord(t *testing.T) {
+	record := func(id []byte, n byte) []byte {
+		b := append([]byte{1, 2, n, n, 2, 6, n, n, n, 0x9f, 0x34, 3, 6}, "manual\x04 "...)
+		b = append(b, noise(uint64(n), 32)...)
+		b = append(append(b, 6, 33, 32), id...)
+		return append(append(b, "\x07\x04save\x0b\x01\x25\x0c\x03"...), n, n, 13, 1)
+	}
+	for skew := range 16 { // the id stands at any place
+		base := append(make([]byte, skew), record(noise(1, 32), 1)...)
+		id := ID(noise(2, 32))
+		target := append(make([]byte, skew), record(id[:], 2)...)
+		source := deltaSource(bytes.Clone(base), id)
+		delta := encodeDelta(nil, source, len(base), target)
+		if got, err := applyDelta(nil, source, delta, int64(len(target))); err != nil || !bytes.Equal(got, target) {
+			t.Fatalf("skew %d: %x, %v", skew, got, err)
+		}
+		if len(delta) > 75 || bytes.Contains(delta, id[:8]) {
+			t.Errorf("skew %d: %d bytes: %x", skew, len(delta), delta)
+		}
+	}
+}
+
 // deltaCrashers are deltas that decoders get wrong: every one is refused for a base of 100 bytes and any result.
 func deltaCrashers() map[string][]byte {
 	uv := binary.AppendUvarint
@@ -157,7 +181,7 @@ func TestDeltaCrashers(t *testing.T) {
 			t.Errorf("%s: decoded", name)
 		}
 	}
-	good := encodeDelta(nil, base, base[:50])
+	good := encodeDelta(nil, base, len(base), base[:50])
 	for _, n := range []int64{49, 51, 0, math.MaxInt64} {
 		if _, err := applyDelta(nil, base, good, n); !errors.Is(err, errDeltaLength) {
 			t.Errorf("length %d: %v", n, err)
@@ -168,7 +192,7 @@ func TestDeltaCrashers(t *testing.T) {
 func TestApplyDeltaAllocatesOnlyTheResult(t *testing.T) {
 	base := noise(1, 50_000)
 	target := append([]byte("new"), base...)
-	delta := encodeDelta(nil, base, target)
+	delta := encodeDelta(nil, base, len(base), target)
 	room := make([]byte, 0, len(target))
 	if n := testing.AllocsPerRun(20, func() {
 		if _, err := applyDelta(room, base, delta, int64(len(target))); err != nil {
@@ -181,12 +205,12 @@ func TestApplyDeltaAllocatesOnlyTheResult(t *testing.T) {
 
 func FuzzDelta(f *testing.F) {
 	base := noise(1, 100)
-	f.Add(base, encodeDelta(nil, base, append(base[40:], base[:50]...)))
+	f.Add(base, encodeDelta(nil, base, len(base), append(base[40:], base[:50]...)))
 	for _, delta := range deltaCrashers() {
 		f.Add(base, delta)
 	}
 	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		r := deltaReader{rest: delta, baseLen: len(base)}
+		r := deltaReader{rest: delta, sourceLen: len(base)}
 		length := int64(0)
 		for {
 			in, more, err := r.next()

@@ -1,5 +1,7 @@
 package objstore
 
+import "encoding/binary"
+
 // An entry is an object that is ready to be written.
 type entry struct {
 	env   []byte
@@ -25,27 +27,29 @@ func encode(s source, k Kind, id ID, raw []byte, prev ID) (entry, error) {
 	if err != nil || list != nil {
 		return encodeWhole(raw) // the hint is of no use; what is wrong with it shows where it is read
 	}
-	*buf = base
-	e, ok, err := encodeAgainst(base, raw, p)
+	*buf = deltaSource(base, p.base)
+	e, ok, err := encodeAgainst(*buf, raw, p)
 	if err != nil || ok {
 		return e, err
 	}
 	return encodeWhole(raw)
 }
 
-// encodeAgainst gives the delta of raw against base; ok is false when the whole is the better choice.
-func encodeAgainst(base, raw []byte, p place) (out entry, ok bool, err error) {
+// encodeAgainst gives what is to be stored for raw, which goes to place p of its line and may be a delta against source;
+// ok is false when the whole is the better choice and has not been made.
+func encodeAgainst(source, raw []byte, p place) (out entry, ok bool, err error) {
 	deltaBuf, packedBuf := borrow(), borrow()
 	defer giveBack(deltaBuf)
 	defer giveBack(packedBuf)
-	*deltaBuf = encodeDelta((*deltaBuf)[:0], base, raw)
+	*deltaBuf = encodeDelta((*deltaBuf)[:0], source, len(source)-idLen, raw)
 	if len(*deltaBuf) >= len(raw) {
 		return out, false, nil
 	}
 	e := envelope{codec: CodecDelta, length: int64(len(raw)), index: p.index, body: *deltaBuf}
 	copy(e.base[:], p.base[:])
 	if len(e.body) > deltaPlain {
-		if *packedBuf, err = compress((*packedBuf)[:0], e.body); err != nil {
+		*packedBuf = binary.AppendUvarint((*packedBuf)[:0], uint64(len(e.body)))
+		if *packedBuf, err = compress(*packedBuf, e.body); err != nil {
 			return out, false, err
 		}
 		if len(*packedBuf) < len(e.body) {
@@ -54,11 +58,19 @@ func encodeAgainst(base, raw []byte, p place) (out entry, ok bool, err error) {
 	}
 	if len(e.body) > len(raw)/deltaTiny {
 		whole, err := encodeWhole(raw)
-		if err != nil || len(e.body)*deltaShare > len(whole.env) {
+		if err != nil || !pays(e, len(whole.env)) {
 			return whole, true, err
 		}
 	}
 	return entry{env: seal(e), index: p.index, base: p.base}, true, nil
+}
+
+// pays tells whether a delta is to be taken where the envelope of the whole has so many bytes.
+func pays(delta envelope, whole int) bool {
+	if whole <= deltaSmall {
+		return headLen(delta)+len(delta.body) < whole
+	}
+	return len(delta.body)*deltaShare <= whole
 }
 
 // encodeWhole gives the object compressed, or as it is where that does not help.
@@ -82,5 +94,7 @@ func encodeWhole(raw []byte) (entry, error) {
 
 // seal gives the envelope's bytes in a slice of their own, without spare room.
 func seal(e envelope) []byte {
-	return appendEnvelope(make([]byte, 0, len(appendHead(make([]byte, 0, 32), e))+len(e.body)), e)
+	return appendEnvelope(make([]byte, 0, headLen(e)+len(e.body)), e)
 }
+
+func headLen(e envelope) int { return len(appendHead(make([]byte, 0, 32), e)) }

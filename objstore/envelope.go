@@ -110,18 +110,19 @@ func decodeEnvelope(k Kind, val []byte) (envelope, error) {
 			err = errEnvLength
 		}
 	case CodecZstd:
-		var size int64
-		if size, err = frameSize(e.body); err == nil && size != e.length {
+		if e.length == 0 {
 			err = errFrameSize
+		} else {
+			err = checkBlocks(e.body)
 		}
 	case CodecDelta:
-		if err = checkDelta(e.body, MaxObject, e.length); err == nil && int64(len(e.body)) >= e.length {
+		if err = checkDelta(e.body, MaxObject+idLen, e.length); err == nil && int64(len(e.body)) >= e.length {
 			err = errEnvDelta
 		}
 	case CodecDeltaZstd:
-		var size int64
-		if size, err = frameSize(e.body); err == nil && size >= e.length {
-			err = errEnvDelta
+		var blocks []byte
+		if _, blocks, err = e.packed(); err == nil {
+			err = checkBlocks(blocks)
 		}
 	case CodecChunks:
 		if k != Blob {
@@ -162,23 +163,34 @@ func (e envelope) whole(dst []byte) ([]byte, error) {
 	return append(dst, e.body...), nil
 }
 
-// apply appends to dst what the envelope's delta builds from base. The delta is checked against both.
-func (e envelope) apply(dst, base []byte) ([]byte, error) {
-	if e.codec == CodecDelta {
-		return applyDelta(dst, base, e.body, e.length)
+// packed gives the length of a compressed delta and its blocks.
+func (e envelope) packed() (size int64, blocks []byte, err error) {
+	n, blocks, err := uvarint(e.body)
+	switch {
+	case err != nil:
+		return 0, nil, fmt.Errorf("envelope: %w", err)
+	case n == 0:
+		return 0, nil, errFrameSize
+	case n >= uint64(e.length):
+		return 0, nil, errEnvDelta
 	}
-	size, err := frameSize(e.body)
+	return int64(n), blocks, nil
+}
+
+// apply appends to dst what the envelope's delta builds from source. The delta is checked against both.
+func (e envelope) apply(dst, source []byte) ([]byte, error) {
+	if e.codec == CodecDelta {
+		return applyDelta(dst, source, e.body, e.length)
+	}
+	size, blocks, err := e.packed()
 	if err != nil {
 		return nil, err
 	}
-	if size >= e.length {
-		return nil, errEnvDelta
-	}
 	buf := borrow()
 	defer giveBack(buf)
-	if *buf, err = decompress((*buf)[:0], e.body, size); err != nil {
+	if *buf, err = decompress((*buf)[:0], blocks, size); err != nil {
 		*buf = nil
 		return nil, err
 	}
-	return applyDelta(dst, base, *buf, e.length)
+	return applyDelta(dst, source, *buf, e.length)
 }

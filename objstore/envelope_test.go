@@ -62,7 +62,7 @@ func goodEnvelopes(t testing.TB) map[string]envelope {
 		"zstd":       {codec: CodecZstd, length: int64(len(text)), body: packed(t, text)},
 		"delta":      {codec: CodecDelta, length: 1000, base: prefix, index: 1, body: delta},
 		"last delta": {codec: CodecDelta, length: 1000, base: prefix, index: MaxIndex, body: delta},
-		"delta zstd": {codec: CodecDeltaZstd, length: 1100, base: prefix, index: 300, body: packed(t, long)},
+		"delta zstd": {codec: CodecDeltaZstd, length: 1100, base: prefix, index: 300, body: append([]byte{byte(len(long))}, packed(t, long)...)},
 		"chunks":     {codec: CodecChunks, length: 5<<10 + MaxChunk + 1, body: appendChunks(nil, list)},
 	}
 }
@@ -71,44 +71,45 @@ func goodEnvelopes(t testing.TB) map[string]envelope {
 func envelopeCrashers(t testing.TB) map[string][]byte {
 	uv := binary.AppendUvarint
 	text := bytes.Repeat([]byte("the same again, "), 100)
-	frame := packed(t, text)
+	blocks := packed(t, text)
 	with := func(e envelope, change func(e *envelope)) []byte {
 		change(&e)
 		return appendEnvelope(nil, e)
 	}
 	good := goodEnvelopes(t)
-	checksummed := bytes.Clone(frame)
-	checksummed[4] |= 4
-	checksummed = append(checksummed, 1, 2, 3, 4)
-	dictionary := append(bytes.Clone(frame[:5]), append([]byte{9}, frame[5:]...)...)
-	dictionary[4] |= 1
 	var dots []byte
 	for range 100 {
 		dots = append(dots, 2, '.')
 	}
 	return map[string][]byte{
-		"nothing":               {},
-		"codec only":            {0},
-		"unknown codec":         {5, 0},
-		"codec 255":             {255, 0},
-		"padded length":         {0, 0x80, 0x00},
-		"length too short":      {0, 1, 'a', 'b'},
-		"length too long":       {0, 3, 'a', 'b'},
-		"huge length":           uv([]byte{0}, math.MaxUint64),
-		"over MaxObject":        uv([]byte{1}, MaxObject+1),
-		"zstd of nothing":       {1, 0},
-		"no frame":              {1, 3, 'a', 'b', 'c'},
-		"frame of another size": with(good["zstd"], func(e *envelope) { e.length++ }),
-		"two frames": with(good["zstd"], func(e *envelope) {
-			e.body = append(bytes.Clone(frame), frame...)
+		"nothing":          {},
+		"codec only":       {0},
+		"unknown codec":    {5, 0},
+		"codec 255":        {255, 0},
+		"padded length":    {0, 0x80, 0x00},
+		"length too short": {0, 1, 'a', 'b'},
+		"length too long":  {0, 3, 'a', 'b'},
+		"huge length":      uv([]byte{0}, math.MaxUint64),
+		"over MaxObject":   uv([]byte{1}, MaxObject+1),
+		"zstd of nothing":  {1, 0},
+		"no blocks":        {1, 3},
+		"not blocks":       {1, 3, 'a', 'b', 'c'},
+		"reserved block":   {1, 3, 1 | 3<<1, 0, 0},
+		"block cut off":    {1, 3, 1 | 2<<3, 0, 0, 'a'},
+		"no last block":    {1, 1, 1 << 3, 0, 0, 'a'},
+		"blocks of two frames": with(good["zstd"], func(e *envelope) {
+			e.body = append(bytes.Clone(blocks), blocks...)
 			e.length *= 2
 		}),
 		"skippable frame behind": with(good["zstd"], func(e *envelope) {
-			e.body = append(bytes.Clone(frame), 0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0)
+			e.body = append(bytes.Clone(blocks), 0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0)
 		}),
-		"skippable frame":         append([]byte{1, 4}, 0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0),
-		"checksum":                with(good["zstd"], func(e *envelope) { e.body = checksummed }),
-		"dictionary":              with(good["zstd"], func(e *envelope) { e.body = dictionary }),
+		"checksum":              with(good["zstd"], func(e *envelope) { e.body = append(bytes.Clone(blocks), 1, 2, 3, 4) }),
+		"whole frame":           with(good["zstd"], func(e *envelope) { e.body = append(appendHeader(nil, e.length), blocks...) }),
+		"delta zstd of nothing": with(good["delta zstd"], func(e *envelope) { e.body = append([]byte{0}, e.body[1:]...) }),
+		"delta zstd of a padded length": with(good["delta zstd"], func(e *envelope) {
+			e.body = append([]byte{e.body[0] | 0x80, 0}, e.body[1:]...)
+		}),
 		"index 0":                 with(good["delta"], func(e *envelope) { e.index = 0 }),
 		"index over the last":     with(good["delta"], func(e *envelope) { e.index = MaxIndex + 1 }),
 		"no base":                 {2, 4, 1, 2, 3},
@@ -116,10 +117,7 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 		"delta no shorter":        with(good["delta"], func(e *envelope) { e.length, e.body = 3, []byte{6, 'a', 'b', 'c'} }),
 		"delta not canonical":     with(good["delta"], func(e *envelope) { e.length, e.body = 100, dots }),
 		"delta zstd no shorter":   with(good["delta zstd"], func(e *envelope) { e.length = 10 }),
-		"bomb": with(envelope{codec: CodecZstd, length: MaxObject}, func(e *envelope) {
-			// A single segment that declares 1 TiB.
-			e.body = append(binary.LittleEndian.AppendUint64([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0}, 1<<40), 3, 0, 0)
-		}),
+		"bomb":                    with(good["delta zstd"], func(e *envelope) { e.body = append(uv(nil, 1<<40), blocks...) }),
 	}
 }
 
@@ -135,16 +133,25 @@ func TestEnvelopeCrashers(t *testing.T) {
 	}
 }
 
-// A frame may be well formed and still not give what it declares.
+// Blocks may be well formed and still not give what the envelope says.
 func TestDecompressIsBounded(t *testing.T) {
-	for size := range 3 { // a run of size+1 bytes in a frame that declares 2
-		frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 2, byte((size+1)<<3 | 1<<1 | 1), 0, 0, 'a'}
-		raw, err := decompress(nil, frame, 2)
+	for size := range 3 { // a run of size+1 bytes, where 2 are due
+		blocks := []byte{byte((size+1)<<3 | 1<<1 | 1), 0, 0, 'a'}
+		raw, err := decompress(nil, blocks, 2)
 		if (err == nil) != (size == 1) || err == nil && string(raw) != "aa" {
 			t.Errorf("run of %d: %q, %v", size+1, raw, err)
 		}
-		if _, err := decompress(nil, frame, int64(size+1)); (err == nil) != (size == 1) {
-			t.Errorf("asked for %d bytes: %v", size+1, err)
+	}
+	text := bytes.Repeat([]byte("the same again, "), 100)
+	for _, size := range []int64{0, 1, 1599, 1601, MaxObject} {
+		if raw, err := decompress(nil, packed(t, text), size); err == nil {
+			t.Errorf("1600 bytes as %d: %d bytes", size, len(raw))
+		}
+	}
+	for _, size := range []int{1, 255, 256, 257, 65535, 65536, 65536 + 255, 65536 + 256, 1 << 20} { // forms of the header
+		raw := noise(1, size)
+		if got, err := decompress(nil, packed(t, raw), int64(size)); err != nil || !bytes.Equal(got, raw) {
+			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
 	large := noise(1, 20<<20) // longer than any window

@@ -2,6 +2,7 @@ package objstore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"flag"
 	"fmt"
@@ -20,8 +21,9 @@ func TestGolden(t *testing.T) {
 	base = append(base, base...)
 	target := append([]byte("again: "), bytes.Replace(base, []byte("lazy"), []byte("sleeping"), 1)...)
 	baseID := Sum(Blob, base)
+	target = append(append(target, "parent "...), baseID[:]...)
 	prefix := [8]byte(baseID[:8])
-	delta := encodeDelta(nil, base, target)
+	delta := encodeDelta(nil, deltaSource(bytes.Clone(base), baseID), len(base), target)
 	list := appendChunks(nil, []chunk{{Sum(Blob, base), len(base)}, {Sum(Blob, target), len(target)}})
 	var ids bytes.Buffer
 	for _, k := range Kinds() {
@@ -49,7 +51,8 @@ func TestGolden(t *testing.T) {
 		t.Errorf("envelope-zstd: %q, %v", raw, err)
 	}
 	far := append(bytes.Clone(target), bytes.Repeat([]byte("and again "), 30)...)
-	packedDelta, err := compress(nil, encodeDelta(nil, base, far))
+	farDelta := encodeDelta(nil, base, len(base), far)
+	packedDelta, err := compress(binary.AppendUvarint(nil, uint64(len(farDelta))), farDelta)
 	if err != nil {
 		t.Fatal(err)
 	}

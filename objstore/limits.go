@@ -19,8 +19,8 @@ const (
 	MaxChunks = 1 << 20
 	// MaxIndex is the last place in a line of deltas; the next version is stored whole.
 	MaxIndex = 1023
-	// MaxDepth bounds the number of deltas that lead to an object: the one bits of MaxIndex.
-	MaxDepth = 10
+	// MaxDepth bounds the number of deltas that lead to an object: the sum of the digits of MaxIndex in base 8 (1777).
+	MaxDepth = 22
 	// SpillBytes is the size of what a transaction holds in memory before it goes to the store.
 	SpillBytes = 32 << 20
 	// MinPrefix is the least number of hex digits that Resolve accepts, MinShort the least that ShortID gives.
@@ -33,8 +33,11 @@ const (
 	deltaPlain = 96
 	// deltaTiny: a delta of at most 1/deltaTiny of the object is taken without compressing the whole to compare.
 	deltaTiny = 64
-	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its line.
-	deltaShare = 3
+	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its line. A rewrite comes back in
+	// one version of every length of step (1, 8, 64, 512): what is not much smaller than the whole costs more in the end.
+	deltaShare = 2
+	// deltaSmall is the size of a compressed object up to which any delta is taken that is smaller.
+	deltaSmall = 1024
 	// inlineBytes is the size up to which a commit's objects travel in its batch; more are ingested before it.
 	inlineBytes = 1 << 20
 	// entryOverhead is what a pending object costs beside its envelope.

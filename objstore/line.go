@@ -1,12 +1,23 @@
 package objstore
 
-// Versions of one object form a line: version 0 is whole, version k is a delta against version k & (k-1), so that the
-// number of deltas to apply is the number of one bits in k, and what a version costs grows with the logarithm of the
-// distance to its base. Every base of version k-1 lies on the way from it to version 0, and the base of version k is
-// one of them or version k-1 itself: it is found by walking base pointers.
+// Versions of one object form a line: version 0 is whole, version k >= 1 is a delta against version k - 8^t, t being the
+// number of zeros at the end of k in base 8. The lowest digit that is not 0 goes down by one, so that the number of
+// deltas to apply is the sum of k's digits, and seven of eight versions have but one edit in them.
+//
+// The base of k is found by walking base pointers from k-1: the t lowest digits of k-1 are 7, each step takes one off the
+// lowest that is not 0, and when all t are 0 (after 7t steps; none for t = 0) the place is k-1 - (8^t - 1).
+
+// lineStep is the base of the number system above.
+const lineStep = 8
 
 // lineBase gives the index of the base of index k >= 1.
-func lineBase(k int) int { return k & (k - 1) }
+func lineBase(k int) int {
+	step := 1
+	for k%(step*lineStep) == 0 {
+		step *= lineStep
+	}
+	return k - step
+}
 
 // A place is where the next version of a line goes.
 type place struct {

@@ -146,6 +146,7 @@ func build(dst []byte, chain []link) ([]byte, error) {
 	defer giveBack(to)
 	raw, err := chain[last].e.whole((*from)[:0])
 	for i := last - 1; i >= 0 && err == nil; i-- {
+		raw = deltaSource(raw, chain[i+1].id)
 		*from = raw
 		if i == 0 {
 			raw, err = chain[0].e.apply(dst[:0], raw)
@@ -188,7 +189,7 @@ func search(s source, k Kind, n node, depth int, budget *int) ([]byte, error) {
 			cause = err
 			continue
 		}
-		raw, err := e.apply(nil, base)
+		raw, err := e.apply(nil, deltaSource(base, b.id))
 		if err == nil && Sum(k, raw) == n.id {
 			return raw, nil
 		}

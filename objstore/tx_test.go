@@ -301,23 +301,29 @@ func TestSettle(t *testing.T) {
 	if mustPut(two, 1, Zero) != b || mustPut(two, 0, b) != a {
 		t.Fatal("ids differ")
 	}
-	third := mustPut(two, 2, a) // in two: b 0, a 1, third 2 on b
+	third := mustPut(two, 2, b) // in two: b 0, a 1 on b, third 1 on b
 	fourth := mustPut(two, 3, third)
 	commit(one) // a 0, b 1: two's third would stand on b at 1
 	commit(two)
 	for i, id := range []ID{a, b, third, fourth} {
 		wantObject(t, s, Blob, id, version(i))
 	}
-	for id, want := range map[ID]int{a: 0, b: 1, third: 0, fourth: 3} {
+	for id, want := range map[ID]int{a: 0, b: 1, third: 0, fourth: 2} {
 		if info, err := s.Stat(Blob, id); err != nil || info.Index != want {
 			t.Errorf("%s at %d, want %d: %v", id.Short(), info.Index, want, err)
 		}
 	}
 	checkLines(t, s)
 	five := s.Begin()
-	after := mustPut(five, 4, fourth) // its walk meets third, whole after the fact
+	after := fourth
+	for i := 4; i <= 9; i++ { // to place 8, from which a walk meets third, whole after the fact
+		after = mustPut(five, i, after)
+	}
 	commit(five)
-	wantObject(t, s, Blob, after, version(4))
+	if info, err := s.Stat(Blob, after); err != nil || info.Index != 8 || info.Base != third {
+		t.Errorf("%s at %d on %s: %v", after.Short(), info.Index, info.Base.Short(), err)
+	}
+	wantObject(t, s, Blob, after, version(9))
 	checkLines(t, s)
 }
 

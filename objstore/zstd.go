@@ -1,6 +1,7 @@
 package objstore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,8 +12,9 @@ import (
 )
 
 var (
-	errFrame     = errors.New("zstd: not one plain frame")
-	errFrameSize = errors.New("zstd: declared size differs")
+	errBlocks    = errors.New("zstd: not the blocks of one frame")
+	errFrameSize = errors.New("zstd: length differs")
+	errHeader    = errors.New("zstd: the encoder made another frame header")
 )
 
 // Encoders are kept for good: making one costs 0.3 ms and 1.5 MB, and a sync.Pool forgets them at every other
@@ -29,8 +31,21 @@ var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 		zstd.WithDecodeAllCapLimit(true))
 })
 
-// compress appends to dst one zstd frame of raw, which must not be empty: single segment, with its content size,
-// without checksum or dictionary.
+// Compressed bytes are kept as the blocks of one zstd frame. The header of the frame follows from the length of its
+// content: a single segment with its content size, without checksum or dictionary. appendHeader appends it to dst.
+func appendHeader(dst []byte, size int64) []byte {
+	dst = append(dst, 0x28, 0xb5, 0x2f, 0xfd) // the magic number
+	const single = 1 << 5
+	switch {
+	case size < 256:
+		return append(dst, single, byte(size))
+	case size < 65536+256:
+		return binary.LittleEndian.AppendUint16(append(dst, single|1<<6), uint16(size-256))
+	}
+	return binary.LittleEndian.AppendUint32(append(dst, single|2<<6), uint32(size))
+}
+
+// compress appends to dst the blocks of raw, which has 1 to MaxObject bytes.
 func compress(dst, raw []byte) ([]byte, error) {
 	var e *zstd.Encoder
 	select {
@@ -48,22 +63,23 @@ func compress(dst, raw []byte) ([]byte, error) {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
 	}
+	before := len(dst)
 	dst = e.EncodeAll(raw, dst)
 	select {
 	case encoders <- e:
 	default:
 	}
-	return dst, nil
+	header := appendHeader(make([]byte, 0, 9), int64(len(raw)))
+	if !bytes.HasPrefix(dst[before:], header) {
+		return nil, errHeader
+	}
+	return append(dst[:before], dst[before+len(header):]...), nil
 }
 
-// decompress appends to dst the content of frame, which must have exactly size bytes.
-func decompress(dst, frame []byte, size int64) ([]byte, error) {
-	declared, err := frameSize(frame)
-	if err != nil {
+// decompress appends to dst the content of blocks, which must have exactly size bytes, 1 to MaxObject.
+func decompress(dst, blocks []byte, size int64) ([]byte, error) {
+	if err := checkBlocks(blocks); err != nil {
 		return nil, err
-	}
-	if declared != size {
-		return nil, errFrameSize
 	}
 	d, err := decoder()
 	if err != nil {
@@ -74,8 +90,11 @@ func decompress(dst, frame []byte, size int64) ([]byte, error) {
 		copy(grown, dst)
 		dst = grown
 	}
+	frame := borrow()
+	defer giveBack(frame)
+	*frame = append(appendHeader((*frame)[:0], size), blocks...)
 	before := len(dst)
-	if dst, err = d.DecodeAll(frame, dst); err != nil {
+	if dst, err = d.DecodeAll(*frame, dst); err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	if int64(len(dst)-before) != size {
@@ -84,41 +103,30 @@ func decompress(dst, frame []byte, size int64) ([]byte, error) {
 	return dst, nil
 }
 
-// frameSize checks that b is exactly one zstd frame with a content size of 1 to MaxObject, without checksum,
-// dictionary or anything behind it, and gives that size. The blocks are walked, not decoded.
-func frameSize(b []byte) (int64, error) {
-	var h zstd.Header
-	if err := h.Decode(b); err != nil {
-		return 0, fmt.Errorf("zstd: %w", err)
-	}
-	if h.Skippable || h.HasCheckSum || h.DictionaryID != 0 || !h.HasFCS || !h.SingleSegment {
-		return 0, errFrame
-	}
-	if h.FrameContentSize == 0 || h.FrameContentSize > MaxObject {
-		return 0, fmt.Errorf("zstd: %d bytes: %w", h.FrameContentSize, ErrTooLarge)
-	}
-	for rest := b[h.HeaderSize:]; ; {
-		if len(rest) < 3 {
-			return 0, errFrame
+// checkBlocks checks that b is the blocks of exactly one zstd frame, with nothing behind the last one. They are walked,
+// not decoded.
+func checkBlocks(b []byte) error {
+	for {
+		if len(b) < 3 {
+			return errBlocks
 		}
-		block := binary.LittleEndian.Uint16(rest) // low 16 of 24 bits
-		head := uint32(block) | uint32(rest[2])<<16
+		head := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
 		size := int(head >> 3)
 		switch head >> 1 & 3 {
 		case 1: // one byte, repeated
 			size = 1
 		case 3: // reserved
-			return 0, errFrame
+			return errBlocks
 		}
-		if rest = rest[3:]; size > len(rest) {
-			return 0, errFrame
+		if b = b[3:]; size > len(b) {
+			return errBlocks
 		}
-		rest = rest[size:]
+		b = b[size:]
 		if head&1 == 1 { // the last block
-			if len(rest) > 0 {
-				return 0, fmt.Errorf("zstd: %w", errTrailing)
+			if len(b) > 0 {
+				return fmt.Errorf("zstd: %w", errTrailing)
 			}
-			return int64(h.FrameContentSize), nil
+			return nil
 		}
 	}
 }

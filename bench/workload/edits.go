@@ -23,6 +23,7 @@ type Editor struct {
 	root  string
 	r     *rand.Rand
 	words []string
+	lines []string // templates
 	all   []string
 	few   []*open
 }
@@ -45,6 +46,16 @@ var lines = []string{
 	"const $n$W = 0x$h\n",
 }
 
+// wide are lines of about 116 bytes on average: prose in one line, calls with all their arguments.
+var wide = []string{
+	"\t\treturn nil, fmt.Errorf(\"$w: $s: %w\", $n)\n",
+	"\tif $n, err := x.$W(ctx, $W$W{$W: $n, $W: \"$w\"}); err != nil {\n",
+	"\t\tx.$n = append(x.$n, &$W{$W: $w.$W, $n: $n($w, 0x$h)})\n",
+	"\t$w, $w := x.$W[$n].$n$W(ctx, $w.$W(), $w, \"$n\")\n",
+	"// $s, $s.\n",
+	"\tcase $n$W: log.Printf(\"$s: %v\", $n)\n",
+}
+
 const (
 	workingSet = 5  // files that are worked on at a time
 	turnTo     = 20 // one edit in so many turns to another file
@@ -55,8 +66,11 @@ func NewEditor(root string, files []string, seed uint64) (*Editor, error) {
 	if len(files) == 0 {
 		return nil, errors.New("workload: edit: no files that can be edited")
 	}
-	return &Editor{root: root, r: rand.New(rand.NewPCG(seed, 'e')), words: vocabulary(seed), all: files}, nil
+	return &Editor{root: root, r: rand.New(rand.NewPCG(seed, 'e')), words: vocabulary(seed), lines: lines, all: files}, nil
 }
+
+// Wide makes the lines that are written from now on about 116 bytes long instead of 50.
+func (e *Editor) Wide() { e.lines = wide }
 
 // Next makes one edit on disk. The file is written in place, as an editor without ceremony does.
 func (e *Editor) Next() (Edit, error) {
@@ -64,7 +78,7 @@ func (e *Editor) Next() (Edit, error) {
 	if err != nil {
 		return Edit{}, err
 	}
-	f.change(e.r, newWriter(e.r, e.words))
+	f.change(e.r, newWriter(e.r, e.words), e.lines)
 	ed := Edit{Path: f.path, Data: bytes.Join(f.lines, nil)}
 	return ed, Write(e.root, ed)
 }
@@ -112,7 +126,7 @@ func (e *Editor) isOpen(path string) bool {
 }
 
 // change edits one line not far from the last one.
-func (f *open) change(r *rand.Rand, w *writer) {
+func (f *open) change(r *rand.Rand, w *writer, lines []string) {
 	f.at = min(max(f.at+r.IntN(61)-30, 0), len(f.lines)-1)
 	for len(w.b) == 0 || bytes.Equal(w.b, f.lines[f.at]) {
 		w.b = w.b[:0]

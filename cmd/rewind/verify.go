@@ -47,7 +47,7 @@ func runVerify(ctx context.Context, a *app, req api.VerifyRequest) error {
 		}
 	}
 	if n := len(r.Faults); n > 0 {
-		return &api.Error{Word: api.WordCorrupt, Message: "the store has " + count(n, "fault"), Hint: "checkpoints that are not named are whole; 'rewind save' stores the present state again"}
+		return &api.Error{Word: api.WordCorrupt, Message: "the store has " + count(n, "fault"), Hint: "what is not damaged can still be read and restored; 'rewind save' stores the present state again"}
 	}
 	return nil
 }
