@@ -144,7 +144,7 @@ func (e *Engine) rules() (*rules, error) {
 	default:
 		files, fold, err := repo.Excludes()
 		if err != nil { // as git does: what cannot be read excludes nothing, so more is captured, never less
-			e.notice(fmt.Sprintf("not every exclude file can be read: %v", err))
+			e.Notice(fmt.Sprintf("not every exclude file can be read: %v", err))
 		}
 		opt.FoldCase = fold
 		for _, f := range files {
@@ -166,8 +166,8 @@ func (e *Engine) rules() (*rules, error) {
 	return r, err
 }
 
-// notice adds something the user should know to what the command says.
-func (e *Engine) notice(text string) {
+// Notice adds something the user should know to what the command says.
+func (e *Engine) Notice(text string) {
 	if !slices.Contains(e.project.Notices, text) {
 		e.project.Notices = append(e.project.Notices, text)
 	}

@@ -17,6 +17,7 @@ import (
 // Options open an engine; the zero value is the default.
 type Options struct {
 	LockWait time.Duration    // how long to wait for another process that has the store open
+	Salvage  bool             // open a damaged store, too, and only to read what can be read; Damage says what is wrong
 	Now      func() time.Time // the clock, for people only
 	KV       kv.Options       // for tests: file system, fatal handler
 	Worktree func(worktreefs.Dir) worktreefs.Dir
@@ -24,7 +25,7 @@ type Options struct {
 
 func (o Options) kv() kv.Options {
 	k := o.KV
-	k.LockWait = o.LockWait
+	k.LockWait, k.Salvage = o.LockWait, o.Salvage
 	return k
 }
 
@@ -61,11 +62,17 @@ func Open(ctx context.Context, home Home, dir string, o Options) (*Engine, error
 	if e.now == nil {
 		e.now = time.Now
 	}
+	if o.Salvage {
+		return e, nil
+	}
 	if err := e.recordNotices(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return e, nil
 }
+
+// Damage is what the check at open found wrong with a store opened to salvage it; nil: nothing.
+func (e *Engine) Damage() error { return e.db.Damage() }
 
 // Close releases the store.
 func (e *Engine) Close() error { return e.db.Close() }

@@ -73,6 +73,11 @@ func (e *Engine) base(name string) (*Checkpoint, error) {
 	case strings.HasPrefix(name, "session:"):
 		return byRef(refs.Session(name[len("session:"):]))
 	}
+	if id, err := objstore.ParseID(name); err == nil { // needs nothing else of the store to be sound
+		if ok, err := e.objs.Has(objstore.Checkpoint, id); err == nil && ok {
+			return e.checkpoint(id)
+		}
+	}
 	if cp, err := byRef(refs.Tag(name)); !errors.Is(err, ErrNotFound) {
 		return cp, err
 	}

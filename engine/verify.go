@@ -15,6 +15,9 @@ func (e *Engine) Faults(ctx context.Context, full bool, p Progress, fault func(e
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v := verifier{e: e, fault: fault, progress: p, full: full, seen: map[object]bool{}}
+	if err := e.Damage(); err != nil {
+		fault(err)
+	}
 	if full {
 		if err := e.db.Verify(ctx, fault); err != nil {
 			return 0, err

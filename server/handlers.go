@@ -63,7 +63,7 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progres
 }
 
 func (s *Server) list(ctx context.Context, req api.ListRequest, _ engine.Progress) (out api.ListResponse, err error) {
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		list, more, err := e.List(ctx, engine.ListOptions{All: req.All, Session: req.Session, Limit: req.Limit})
 		out = api.ListResponse{Checkpoints: []api.Checkpoint{}, More: more, Notices: e.Project().Notices}
 		for _, l := range list {
@@ -75,7 +75,7 @@ func (s *Server) list(ctx context.Context, req api.ListRequest, _ engine.Progres
 }
 
 func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progress) (out api.ShowResponse, err error) {
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 }
 
 func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progress) (out api.DiffResponse, err error) {
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 	}
 	begun := false
 	var body []byte // a small file: the store is let go before the reader takes its time
-	err := s.project(r.Context(), req.ProjectDir(), func(e *engine.Engine) error {
+	err := s.read(r.Context(), req.ProjectDir(), func(e *engine.Engine) error {
 		path := string(req.Path)
 		if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
 			var err error
@@ -236,7 +236,7 @@ func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p 
 }
 
 func (s *Server) ops(ctx context.Context, req api.OpsRequest, _ engine.Progress) (out api.OpsResponse, err error) {
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		list, err := e.Operations(ctx, req.Limit, req.All)
 		out = api.OpsResponse{Operations: []api.Operation{}, Notices: e.Project().Notices}
 		for i := range list {
@@ -268,7 +268,7 @@ func (s *Server) tag(ctx context.Context, req api.TagRequest, _ engine.Progress)
 }
 
 func (s *Server) tags(ctx context.Context, req api.TagsRequest, _ engine.Progress) (out api.TagsResponse, err error) {
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		list, err := e.Tags(ctx)
 		out = api.TagsResponse{Tags: []api.TagResponse{}, Notices: e.Project().Notices}
 		for _, t := range list {
@@ -308,7 +308,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 }
 
 func (s *Server) verify(ctx context.Context, req api.VerifyRequest, p engine.Progress) (out api.VerifyResponse, err error) {
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.VerifyResponse{Faults: []api.Text{}, Notices: e.Project().Notices}
 		n, err := e.Faults(ctx, !req.Quick, p, func(f error) {
 			out.Faults = append(out.Faults, api.Text(clean(f)))

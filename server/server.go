@@ -11,6 +11,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/internal/kv"
 )
 
 // Options of a server.
@@ -152,6 +153,27 @@ func (s *Server) project(ctx context.Context, dir string, fn func(*engine.Engine
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
+	return fn(e)
+}
+
+// read opens the project for a request that changes nothing. A damaged store is opened to salvage what it still has:
+// each object is checked when it is read.
+func (s *Server) read(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
+	err := s.project(ctx, dir, fn)
+	if !errors.Is(err, kv.ErrCorrupt) {
+		return err
+	}
+	o := s.engineOptions()
+	o.Salvage = true
+	e, serr := engine.Open(ctx, s.home, dir, o)
+	if serr != nil || e.Damage() == nil {
+		if serr == nil {
+			err = errors.Join(err, e.Close())
+		}
+		return err // not the check at open
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	e.Notice("the store is damaged and was opened only to read: " + clean(e.Damage()))
 	return fn(e)
 }
 

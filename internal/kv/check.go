@@ -211,7 +211,7 @@ func validChunk(b []byte, i int, num uint32) int {
 		return -1
 	}
 	end := i + header + int(binary.LittleEndian.Uint16(b[i+4:]))
-	if end > len(b) || end > i/walBlock*walBlock+walBlock || binary.LittleEndian.Uint32(b[i:]) != walSum(b[i+6:end]) {
+	if end > len(b) || end > i/walBlock*walBlock+walBlock || binary.LittleEndian.Uint32(b[i:]) != maskedSum(b[i+6:end]) {
 		return -1
 	}
 	return end

@@ -81,8 +81,10 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("%s: %v: %v", e.File, ErrCorrupt, e.Cause)
 }
 
-// Is makes a CorruptError match ErrCorrupt.
-func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+// Is makes a CorruptError match ErrCorrupt, and tell pebble, below which it may come up, that reading again will not help.
+func (e *CorruptError) Is(target error) bool {
+	return target == ErrCorrupt || target == pebble.ErrCorruption
+}
 
 func (e *CorruptError) Unwrap() error { return e.Cause }
 
@@ -103,7 +105,7 @@ func translate(op, subject string, err error) error {
 	case errors.Is(err, pebble.ErrNotFound):
 		return fmt.Errorf("kv: %s: %w", op, ErrNotFound)
 	case errors.As(err, &own):
-		return fmt.Errorf("kv: %s: %w", op, err)
+		return fmt.Errorf("kv: %s: %w", op, own) // without what pebble has put around it
 	case pebble.IsCorruptionError(err):
 		ce := &CorruptError{Cause: err}
 		if info := pebble.ExtractDataCorruptionInfo(err); info != nil {

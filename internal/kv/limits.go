@@ -26,9 +26,12 @@ const (
 	memtableBytes   = 4 << 20
 	maxOpenFiles    = 256
 	ingestFileBytes = 32 << 20
+	minCheckedBlock = 4 << 10 // of a table: checked by tableFile; pebble's search in a smaller damaged one takes 5 ms
 	maxFormatBytes  = 256
 	lockPoll        = 10 * time.Millisecond
 	failBackoff     = 250 * time.Millisecond // after a write of a table or MANIFEST that failed
 	stallLimit      = 10 * time.Second       // of a commit that waits for flushes, or an open, while these fail
+	setbackLimit    = 30 * time.Second       // between two compactions that fail
+	setbackStuck    = 3                      // compactions that fail in a row
 	poisonedClose   = 500 * time.Millisecond // only where Options.Fatal returned
 )

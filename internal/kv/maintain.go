@@ -201,7 +201,8 @@ func (d *DB) verifyTable(ctx context.Context, num uint64) error {
 		return d.fail("verify", path, err)
 	}
 	err = readTable(ctx, d.tableOptions().MakeReaderOptions(), readable)
-	if pebble.IsCorruptionError(err) {
+	var own *CorruptError
+	if pebble.IsCorruptionError(err) && !errors.As(err, &own) {
 		err = &CorruptError{File: path, Cause: err}
 	}
 	return d.fail("verify", path, err)

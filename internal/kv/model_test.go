@@ -14,6 +14,9 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
+// valueSizes lie on both sides of the blocks of a table, of those that are checked before pebble does, and of what a log's block holds.
+var valueSizes = []int{0, 0, 0, 0, 3 << 10, 4<<10 - 100, 4<<10 - 30, 4 << 10, 32 << 10, 200 << 10}
+
 // TestModel runs random batches, loads, scans, compactions, reopenings and power cuts against a map.
 func TestModel(t *testing.T) {
 	keys := rapid.StringOfN(rapid.RuneFrom([]rune("ab\x00\xff")), 0, 3, -1)
@@ -29,6 +32,13 @@ func TestModel(t *testing.T) {
 		defer func() { _ = d.Close() }()
 		model := map[string]string{}
 		key := func() string { return "o" + keys.Draw(t, "key") }
+		value := func() string {
+			v := rapid.StringN(0, 9, -1).Draw(t, "value")
+			if v == "" {
+				return v
+			}
+			return strings.Repeat(v, rapid.SampledFrom(valueSizes).Draw(t, "size")/len(v)+1)
+		}
 		t.Repeat(map[string]func(*rapid.T){
 			"batch": func(t *rapid.T) {
 				b := d.NewBatch()
@@ -53,7 +63,7 @@ func TestModel(t *testing.T) {
 							}
 						}
 					default:
-						v := rapid.StringN(0, 9, -1).Draw(t, "value")
+						v := value()
 						fatal(b.Set([]byte(k), []byte(v)))
 						next[k] = v
 					}
@@ -75,9 +85,10 @@ func TestModel(t *testing.T) {
 					ks = append(ks, k)
 				}
 				sort.Strings(ks)
-				fatal(d.Ingest(bg, len(ks), func(i int) ([]byte, []byte) { return []byte(ks[i]), []byte("loaded") }))
+				loaded := value()
+				fatal(d.Ingest(bg, len(ks), func(i int) ([]byte, []byte) { return []byte(ks[i]), []byte(loaded) }))
 				for _, k := range ks {
-					model[k] = "loaded"
+					model[k] = loaded
 				}
 			},
 			"get": func(t *rapid.T) {
@@ -85,7 +96,7 @@ func TestModel(t *testing.T) {
 				got, err := get(d, []byte(k))
 				want, ok := model[k]
 				if ok && (err != nil || string(got) != want) || !ok && !errors.Is(err, kv.ErrNotFound) {
-					t.Fatalf("%q: %q, %v; want %q, %v", k, got, err, want, ok)
+					t.Fatalf("%q: %.40q, %v; want %.40q, %v", k, got, err, want, ok)
 				}
 				if has, err := d.Has([]byte(k)); has != ok || err != nil {
 					t.Fatalf("has %q: %v, %v", k, has, err)
@@ -122,7 +133,7 @@ func TestModel(t *testing.T) {
 					return nil
 				}))
 				if fmt.Sprint(got) != fmt.Sprint(want) {
-					t.Fatalf("%+v: %q, want %q", r, got, want)
+					t.Fatalf("%+v: %.40q, want %.40q", r, got, want)
 				}
 			},
 			"compact": func(*rapid.T) { fatal(d.Compact(bg)) },

@@ -31,6 +31,8 @@ type DB struct {
 	wals    *wals
 	space   *space
 	sched   *scheduler
+	setback setback
+	damage  error // set by open
 	lastSeq atomic.Uint64
 	loads   atomic.Uint64 // numbers Ingest's files
 	asked   atomic.Int32  // calls of Compact under way: they go on although the disk is full
@@ -76,6 +78,7 @@ func newDB(dir string, o Options, disk bool) *DB {
 	d.space.fs = &storeFS{FS: o.FS, db: d.fs.db, disk: disk, wals: d.wals, closing: d.fs.closing}
 	d.sched = newScheduler(d.pausedCompactions)
 	d.space.woke = func() { d.sched.poke() }
+	d.setback.again = d.space.woke
 	return d
 }
 
@@ -111,7 +114,10 @@ func (d *DB) open(ctx context.Context) error {
 		return translate("open", d.dir, missing(err))
 	}
 	if err := d.check(); err != nil {
-		return translate("open", d.dir, err)
+		if !d.o.Salvage {
+			return translate("open", d.dir, err)
+		}
+		d.damage = translate("open", d.dir, err)
 	}
 	if !d.readOnly() {
 		if err := d.settle(); err != nil {
@@ -122,9 +128,14 @@ func (d *DB) open(ctx context.Context) error {
 	return d.poison.err()
 }
 
+// Damage is why a store that was opened with Salvage failed the check at open; nil: it did not.
+func (d *DB) Damage() error { return d.damage }
+
 func (d *DB) readOnly() bool { return d.o.ReadOnly || d.starved.Load() }
 
-func (d *DB) pausedCompactions() bool { return d.space.full.Load() && d.asked.Load() == 0 }
+func (d *DB) pausedCompactions() bool {
+	return d.asked.Load() == 0 && (d.space.full.Load() || d.setback.waiting.Load())
+}
 
 // roomToOpen tells whether pebble can write while it opens: it flushes what the logs hold, and would try for ever. On a full disk the
 // ballast is given back for this.
@@ -299,13 +310,17 @@ func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
 	}
 }
 
-// watchStall poisons the store when what begins now has not ended after stallLimit and the reason is that writes fail: pebble would
-// wait for ever.
+// watchStall poisons the store when what begins now has not ended after stallLimit and the reason is that writes or compactions fail:
+// pebble would wait for ever.
 func (d *DB) watchStall(what string) (stop func() bool) {
 	var t *time.Timer
 	t = time.AfterFunc(stallLimit, func() {
 		if d.fs.failing.Load() {
 			_ = d.poison.set(fmt.Errorf("%s: stalled, writes to the database keep failing", what))
+			return
+		}
+		if err := d.setback.stuck(); err != nil {
+			_ = d.poison.set(fmt.Errorf("%s: stalled, %w", what, err))
 			return
 		}
 		t.Reset(stallLimit)
@@ -317,6 +332,7 @@ func (d *DB) watchStall(what string) (stop func() bool) {
 func (d *DB) abandon() {
 	d.life.close()
 	close(d.fs.closing)
+	d.setback.end()
 	if d.pdb != nil {
 		_ = d.closePebble()
 	}
@@ -333,6 +349,7 @@ func (d *DB) Close() error {
 		return fmt.Errorf("kv: close %s: %w", d.dir, ErrClosed)
 	}
 	close(d.fs.closing)
+	d.setback.end()
 	err := d.closePebble()
 	d.wals.end()
 	if perr := d.poison.err(); perr != nil {

@@ -33,6 +33,8 @@ type Options struct {
 	Fatal func(error)
 	// ReadOnly opens an existing store without writing to it, but for the lock. Writes give ErrReadOnly.
 	ReadOnly bool
+	// Salvage opens read-only, and also a store that fails the check at open: Damage says how, and reads give what can be read.
+	Salvage bool
 	// CacheBytes is the size of the block cache; 0: DefaultCache.
 	CacheBytes int64
 	// GroupSync is the longest time a Written commit waits for its fsync; 0: DefaultGroupSync.
@@ -43,6 +45,7 @@ func (o Options) withDefaults() Options {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
+	o.ReadOnly = o.ReadOnly || o.Salvage
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = DefaultCache
 	}
@@ -68,7 +71,8 @@ func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 		EventListener: &pebble.EventListener{
 			// The default ends the process. With a listener the read that met the damage gets an error that names the file.
 			DataCorruption: func(pebble.DataCorruptionInfo) {},
-			// Both are called with pebble's lock held.
+			// These are called with pebble's lock held.
+			CompactionEnd:   func(i pebble.CompactionInfo) { d.setback.after(i.Err) },
 			WriteStallBegin: func(pebble.WriteStallBeginInfo) { stall = d.watchStall("commit") },
 			WriteStallEnd: func() {
 				if stall != nil {

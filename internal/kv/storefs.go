@@ -11,7 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// storeFS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, turns archiving into
+// storeFS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is read of
+// tables, turns archiving into
 // removal once the check at open has passed, slows down writes that fail, and removes nothing once the store is poisoned: pebble may
 // run on for a moment, and would remove files that the disk's version of the database needs.
 type storeFS struct {
@@ -63,6 +64,18 @@ func (s *storeFS) frozen() error {
 		return nil
 	}
 	return s.poison.err()
+}
+
+// Open reads tables through tableFile.
+func (s *storeFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	f, err := s.FS.Open(name, opts...)
+	if err != nil || !s.inDB(name) {
+		return f, err
+	}
+	if strings.HasSuffix(name, ".sst") || strings.HasPrefix(s.PathBase(name), loadPrefix) {
+		return &tableFile{File: f, path: name}, nil
+	}
+	return f, nil
 }
 
 func (s *storeFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {

@@ -173,7 +173,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func walSum(b []byte) uint32 {
+// maskedSum is the checksum of logs and tables: CRC-32C, rotated and shifted.
+func maskedSum(b []byte) uint32 {
 	c := crc32.Checksum(b, castagnoli)
 	return (c>>15 | c<<17) + 0xa282ead8
 }
@@ -196,7 +197,7 @@ func stampSynced(p []byte, off, synced int64) {
 			return
 		}
 		binary.LittleEndian.PutUint64(p[i+11:], uint64(synced))
-		binary.LittleEndian.PutUint32(p[i:], walSum(p[i+6:end]))
+		binary.LittleEndian.PutUint32(p[i:], maskedSum(p[i+6:end]))
 		i = end
 	}
 }
