@@ -119,6 +119,5 @@ bench: ## every benchmark, once
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: bench-peers
-bench-peers: ## beside other tools on CORPUS=<dir>
-	@[ -n "$$CORPUS" ] || { echo "bench-peers: CORPUS=<dir> is missing" >&2; exit 1; }
-	$(GO) run ./bench/peers -corpus "$$CORPUS"
+bench-peers: ## beside shadow git, on Go's own source or CORPUS=<dir>
+	$(GO) run ./bench/peers $${CORPUS:+-corpus "$$CORPUS"}
