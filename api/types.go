@@ -332,7 +332,7 @@ type ConfigRequest struct {
 	Global bool `json:"global,omitempty"`
 }
 
-// SetConfigRequest sets one.
+// SetConfigRequest sets one; without values it takes the setting out, and the next level counts.
 type SetConfigRequest struct {
 	Project
 	Global bool     `json:"global,omitempty"`

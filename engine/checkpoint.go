@@ -72,20 +72,13 @@ const (
 	tagDeleted
 )
 
-func idBytes(id objstore.ID) []byte {
-	if id.IsZero() {
-		return nil
-	}
-	return id[:]
-}
-
 func (c *Checkpoint) encode() []byte {
 	var e record.Encoder
 	e.Uint(tagSeq, c.Seq)
 	e.Uint(tagTime, uint64(c.Time.UnixMilli()))
 	e.String(tagSession, c.Session)
-	e.Bytes(tagTree, idBytes(c.Tree))
-	e.Bytes(tagNote, idBytes(c.Note))
+	e.NonZero(tagTree, c.Tree[:])
+	e.NonZero(tagNote, c.Note[:])
 	e.List(tagParents, len(c.Parents), func(i int) []byte { return c.Parents[i][:] })
 	e.String(tagEvent, c.Cause.Event)
 	e.String(tagMessage, c.Cause.Message)
@@ -113,13 +106,13 @@ func decodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 		case tagSession:
 			c.Session = string(f)
 		case tagTree:
-			err = decodeID(f, &c.Tree)
+			err = f.NonZero(c.Tree[:])
 		case tagNote:
-			err = decodeID(f, &c.Note)
+			err = f.NonZero(c.Note[:])
 		case tagParents:
 			err = f.List(func(v record.Field) error {
 				var p objstore.ID
-				err := decodeID(v, &p)
+				err := v.NonZero(p[:])
 				c.Parents = append(c.Parents, p)
 				return err
 			})
@@ -155,17 +148,6 @@ func decodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 		return nil, fmt.Errorf("engine: checkpoint %s: %w", id.Short(), err)
 	}
 	return c, nil
-}
-
-// decodeID reads an id that is not zero: a zero id is an absent field.
-func decodeID(f record.Field, id *objstore.ID) error {
-	if err := f.Fixed(id[:]); err != nil {
-		return err
-	}
-	if id.IsZero() {
-		return fmt.Errorf("%w: zero id", record.ErrFormat)
-	}
-	return nil
 }
 
 // decodeCount reads a count or size; 2^53 keeps every one of them exact in JSON.

@@ -54,9 +54,7 @@ func (c Config) exclusions() []string     { return c.get("exclude.defaults").([]
 func (c Config) Settings() []Setting { return slices.Clone(c.settings) }
 
 // LoadConfig reads the configuration that holds for the project at root; "" reads the global one alone.
-func LoadConfig(home Home, root string) (Config, error) { return loadConfig(home, root) }
-
-func loadConfig(home Home, root string) (Config, error) {
+func LoadConfig(home Home, root string) (Config, error) {
 	c := Config{settings: defaults()}
 	files := []struct{ path, from string }{{home.configFile(), "global"}}
 	if root != "" {
@@ -118,7 +116,11 @@ func lookupKey(m map[string]any, key string) (any, bool) {
 
 func setKey(m map[string]any, key string, v any) {
 	head, rest, nested := strings.Cut(key, ".")
-	if !nested {
+	switch {
+	case !nested && v == nil:
+		delete(m, head)
+		return
+	case !nested:
 		m[head] = v
 		return
 	}
@@ -196,7 +198,7 @@ func parseArgs(s Setting, args []string) (any, error) {
 	}
 }
 
-// SetConfig writes one setting, into the project's file or, with root "", the global one. Keys it does not know stay
+// SetConfig writes one setting, or with no values takes it out, into the project's file or, with root "", the global one. Keys it does not know stay
 // in the file untouched.
 func SetConfig(home Home, root, key string, values []string) error {
 	all := defaults()
@@ -204,9 +206,12 @@ func SetConfig(home Home, root, key string, values []string) error {
 	if i < 0 {
 		return fmt.Errorf("engine: config: %w: no setting %q", ErrConfig, key)
 	}
-	v, err := parseArgs(all[i], values)
-	if err != nil {
-		return fmt.Errorf("engine: config: %w", err)
+	var v any
+	if len(values) > 0 {
+		var err error
+		if v, err = parseArgs(all[i], values); err != nil {
+			return fmt.Errorf("engine: config: %w", err)
+		}
 	}
 	path := home.configFile()
 	if root != "" {

@@ -50,7 +50,7 @@ func Open(ctx context.Context, home Home, dir string, o Options) (*Engine, error
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := loadConfig(home, p.Root)
+	cfg, err := LoadConfig(home, p.Root)
 	if err != nil {
 		return nil, err
 	}

@@ -61,13 +61,13 @@ const (
 func (j *journal) encode() []byte {
 	var e record.Encoder
 	e.Bytes(tagJKind, []byte{byte(j.Kind)})
-	e.Bytes(tagJTarget, idBytes(j.Target))
-	e.Bytes(tagJSafety, idBytes(j.Safety))
+	e.NonZero(tagJTarget, j.Target[:])
+	e.NonZero(tagJSafety, j.Safety[:])
 	e.List(tagJPaths, len(j.Paths), func(i int) []byte { return []byte(j.Paths[i]) })
 	e.Bool(tagJExact, j.Exact)
 	e.Uint(tagJUndoes, j.Undoes)
-	e.Bytes(tagJBefore, idBytes(j.Before))
-	e.Bytes(tagJAfter, idBytes(j.After))
+	e.NonZero(tagJBefore, j.Before[:])
+	e.NonZero(tagJAfter, j.After[:])
 	e.String(tagJStage, j.Stage)
 	e.Uint(tagJKept, uint64(j.Kept))
 	e.List(tagJSteps, len(j.Steps), func(i int) []byte {
@@ -87,7 +87,7 @@ func encodeEntry(ent *tree.Entry) []byte {
 	var e record.Encoder
 	e.Bytes(tagEntryType, []byte{ent.Type})
 	e.Uint(tagEntryPerm, uint64(ent.Perm))
-	e.Bytes(tagEntryID, idBytes(ent.ID))
+	e.NonZero(tagEntryID, ent.ID[:])
 	e.Uint(tagEntrySize, uint64(ent.Size))
 	return e.Encoded()
 }
@@ -102,9 +102,9 @@ func decodeJournal(raw []byte) (*journal, error) {
 			}
 			j.Kind = refs.Kind(f[0])
 		case tagJTarget:
-			err = decodeID(f, &j.Target)
+			err = f.NonZero(j.Target[:])
 		case tagJSafety:
-			err = decodeID(f, &j.Safety)
+			err = f.NonZero(j.Safety[:])
 		case tagJPaths:
 			err = f.List(func(v record.Field) error {
 				j.Paths = append(j.Paths, string(v))
@@ -115,9 +115,9 @@ func decodeJournal(raw []byte) (*journal, error) {
 		case tagJUndoes:
 			j.Undoes, err = f.Uint()
 		case tagJBefore:
-			err = decodeID(f, &j.Before)
+			err = f.NonZero(j.Before[:])
 		case tagJAfter:
-			err = decodeID(f, &j.After)
+			err = f.NonZero(j.After[:])
 		case tagJStage:
 			j.Stage = string(f)
 		case tagJKept:
@@ -185,7 +185,7 @@ func decodeEntry(raw record.Field) (*tree.Entry, error) {
 			}
 			ent.Perm = uint16(perm)
 		case tagEntryID:
-			err = decodeID(f, &ent.ID)
+			err = f.NonZero(ent.ID[:])
 		case tagEntrySize:
 			err = decodeCount(f, &ent.Size)
 		default:

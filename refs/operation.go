@@ -103,31 +103,24 @@ const (
 	tagChangeNew
 )
 
-func idBytes(id objstore.ID) []byte {
-	if id.IsZero() {
-		return nil
-	}
-	return id[:]
-}
-
 // Encode gives the operation's value.
 func (o *Operation) Encode() []byte {
 	var e record.Encoder
 	e.Uint(tagTime, uint64(o.Time))
 	e.Bytes(tagKind, []byte{byte(o.Kind)})
 	e.String(tagSession, o.Session)
-	e.Bytes(tagCheckpoint, idBytes(o.Checkpoint))
+	e.NonZero(tagCheckpoint, o.Checkpoint[:])
 	e.List(tagChanges, len(o.Changes), func(i int) []byte {
 		var c record.Encoder
 		c.String(tagChangeName, string(o.Changes[i].Name))
-		c.Bytes(tagChangeOld, idBytes(o.Changes[i].Old))
-		c.Bytes(tagChangeNew, idBytes(o.Changes[i].New))
+		c.NonZero(tagChangeOld, o.Changes[i].Old[:])
+		c.NonZero(tagChangeNew, o.Changes[i].New[:])
 		return c.Encoded()
 	})
 	if r := o.Restore; r != nil {
 		var c record.Encoder
-		c.Bytes(tagTarget, idBytes(r.Target))
-		c.Bytes(tagSafety, idBytes(r.Safety))
+		c.NonZero(tagTarget, r.Target[:])
+		c.NonZero(tagSafety, r.Safety[:])
 		c.List(tagPaths, len(r.Paths), func(i int) []byte { return []byte(r.Paths[i]) })
 		c.Bool(tagExact, r.Exact)
 		c.Uint(tagUndoes, r.Undoes)
@@ -159,7 +152,7 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 		case tagSession:
 			o.Session = string(f)
 		case tagCheckpoint:
-			err = decodeID(f, &o.Checkpoint)
+			err = f.NonZero(o.Checkpoint[:])
 		case tagChanges:
 			err = f.List(func(v record.Field) error {
 				c, err := decodeChange(v)
@@ -184,17 +177,6 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 	return o, nil
 }
 
-// decodeID reads an id that is not zero: a zero id is an absent field.
-func decodeID(f record.Field, id *objstore.ID) error {
-	if err := f.Fixed(id[:]); err != nil {
-		return err
-	}
-	if id.IsZero() {
-		return fmt.Errorf("%w: zero id", record.ErrFormat)
-	}
-	return nil
-}
-
 func decodeChange(raw record.Field) (Change, error) {
 	var c Change
 	err := record.Decode(raw, func(tag uint64, f record.Field) error {
@@ -203,9 +185,9 @@ func decodeChange(raw record.Field) (Change, error) {
 			c.Name = Name(f)
 			return c.Name.Check()
 		case tagChangeOld:
-			return decodeID(f, &c.Old)
+			return f.NonZero(c.Old[:])
 		case tagChangeNew:
-			return decodeID(f, &c.New)
+			return f.NonZero(c.New[:])
 		}
 		return record.Unknown(tag)
 	})
@@ -220,9 +202,9 @@ func decodeRestore(raw record.Field) (*Restore, error) {
 	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
 		switch tag {
 		case tagTarget:
-			err = decodeID(f, &r.Target)
+			err = f.NonZero(r.Target[:])
 		case tagSafety:
-			err = decodeID(f, &r.Safety)
+			err = f.NonZero(r.Safety[:])
 		case tagPaths:
 			err = f.List(func(v record.Field) error {
 				r.Paths = append(r.Paths, string(v))

@@ -14,13 +14,13 @@ import (
 )
 
 func newConfig(a *app) *cobra.Command {
-	global := false
+	global, unset := false, false
 	cmd := &cobra.Command{
-		Use:   "config [<key> [value...]] [--global]",
+		Use:   "config [<key> [value...]] [--global] [--unset]",
 		Short: "Show and change settings",
 		Long: "Without a key it lists every setting and where its value comes from; with a key it prints the value, one item a line;\n" +
 			"with values it sets them, for this project or with --global for all. The project's settings win.",
-		Example: "  rewind config\n  rewind config limits.file_size 2GiB\n  rewind config exclude.defaults",
+		Example: "  rewind config\n  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults",
 		Args:    cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 || a.settle() != nil {
@@ -35,16 +35,22 @@ func newConfig(a *app) *cobra.Command {
 			}
 			return out, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runConfig(cmd.Context(), a, args, global) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if unset && len(args) != 1 {
+				return usage("config --unset takes one key")
+			}
+			return runConfig(cmd.Context(), a, args, global, unset)
+		},
 	}
+	cmd.Flags().BoolVar(&unset, "unset", false, "take a setting out; the global or default value counts again")
 	cmd.Flags().BoolVar(&global, "global", false, "the settings for all projects")
 	return cmd
 }
 
-func runConfig(ctx context.Context, a *app, args []string, global bool) error {
+func runConfig(ctx context.Context, a *app, args []string, global, unset bool) error {
 	var r api.ConfigResponse
 	var err error
-	if len(args) > 1 {
+	if len(args) > 1 || unset {
 		r, err = call(ctx, a, api.SetConfig, api.SetConfigRequest{Project: a.project(), Global: global, Key: args[0], Values: args[1:]}, "writing")
 	} else {
 		r, err = call(ctx, a, api.Config, api.ConfigRequest{Project: a.project(), Global: global}, "reading")

@@ -39,6 +39,13 @@ func (e *Encoder) Bytes(tag uint64, v []byte) {
 	e.buf = append(e.buf, v...)
 }
 
+// NonZero adds bytes of a fixed length, such as an id, unless all of them are 0.
+func (e *Encoder) NonZero(tag uint64, v []byte) {
+	if !allZero(v) {
+		e.Bytes(tag, v)
+	}
+}
+
 // String adds a field unless s is empty.
 func (e *Encoder) String(tag uint64, s string) { e.Bytes(tag, []byte(s)) }
 
@@ -128,6 +135,26 @@ func (f Field) Fixed(dst []byte) error {
 	}
 	copy(dst, f)
 	return nil
+}
+
+// NonZero is Fixed for bytes that Encoder.NonZero wrote: not all of them are 0.
+func (f Field) NonZero(dst []byte) error {
+	if err := f.Fixed(dst); err != nil {
+		return err
+	}
+	if allZero(dst) {
+		return fmt.Errorf("%w: zero field", ErrFormat)
+	}
+	return nil
+}
+
+func allZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // List calls item for each item of a list field.
