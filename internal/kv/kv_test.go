@@ -3,12 +3,15 @@
 package kv_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -293,24 +296,31 @@ func TestIdle(t *testing.T) {
 	t.Error("it never idles")
 }
 
-// Loading 20,000 values of 200 bytes: through batches and through tables.
+// Loading 100,000 objects of 1 KiB under random keys, as a first checkpoint does: through batches and through tables.
 func BenchmarkLoadMemtable(b *testing.B) { benchLoad(b, false) }
 func BenchmarkLoadIngest(b *testing.B)   { benchLoad(b, true) }
 
 func benchLoad(b *testing.B, ingest bool) {
-	const n = 20_000
-	val := stepValue(1, 1, 201)
-	key := func(i int) []byte { return kv.OperationKey(uint64(i + 1)) }
+	const n = 100_000
+	r := rand.NewChaCha8([32]byte{1})
+	keys, val := make([][]byte, n), make([]byte, 1024)
+	_, _ = r.Read(val)
+	for i := range keys {
+		keys[i] = make([]byte, 34)
+		_, _ = r.Read(keys[i])
+		keys[i][0], keys[i][1] = kv.PrefixObject, 'b'
+	}
 	for b.Loop() {
 		dir := filepath.Join(b.TempDir(), "store")
 		d := open(b, dir, kv.Options{})
 		if ingest {
-			must(b, d.Ingest(bg, n, func(i int) ([]byte, []byte) { return key(i), val }))
+			sorted := slices.SortedFunc(slices.Values(keys), bytes.Compare)
+			must(b, d.Ingest(bg, n, func(i int) ([]byte, []byte) { return sorted[i], val }))
 		} else {
 			for i := 0; i < n; {
 				batch := d.NewBatch()
 				for end := i + 1000; i < end; i++ {
-					must(b, batch.Set(key(i), val))
+					must(b, batch.Set(keys[i], val))
 				}
 				must(b, batch.Commit(bg, kv.Durable))
 			}
