@@ -18,12 +18,14 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Perfect memory and perfect undo for work with coding agents",
 		Long: "rewind keeps every state of a project that a coding agent works on and gives any of them back.\n" +
 			"Every restore can be undone, and nothing that was not stored is ever overwritten.",
-		Args:              cobra.NoArgs,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		Version:           version(),
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.settle() },
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a) },
+		Args:          unknownCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version(),
+
+		SuggestionsMinimumDistance: 2,
+		PersistentPreRunE:          func(*cobra.Command, []string) error { return a.settle() },
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a) },
 	}
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print versioned JSON objects")
@@ -47,6 +49,18 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(topics()...)
 	usageArgs(root)
 	return root
+}
+
+// unknownCommand refuses what is no command, with the one that was probably meant.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	e := &api.Error{Word: api.WordUsage, Message: fmt.Sprintf("unknown command %q", args[0]), Hint: "'rewind --help' lists the commands"}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		e.Hint = fmt.Sprintf("did you mean 'rewind %s'?", near[0])
+	}
+	return e
 }
 
 // parseNoise is what strconv says of itself in errors of flags.
