@@ -9,11 +9,16 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"rewind/internal/term"
 )
 
 func main() { os.Exit(runMain(os.Args[1:], term.System())) }
+
+// interruptGrace is how long further interrupts are taken for echoes of the first: some programs send it to a process
+// and to its group.
+const interruptGrace = time.Second
 
 // runMain runs one command line and returns the exit code. It is never 2: a panic would exit with that.
 func runMain(args []string, s *term.Streams) (code int) {
@@ -27,7 +32,8 @@ func runMain(args []string, s *term.Streams) (code int) {
 	defer stop()
 	go func() {
 		<-ctx.Done()
-		stop() // the second interrupt ends the process at once
+		time.Sleep(interruptGrace)
+		stop() // from here on an interrupt ends the process at once; a restore is then half done
 	}()
 	return execute(ctx, args, s)
 }
