@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,6 +55,14 @@ func (t *Tracked) inSparse(path string) bool {
 
 // Len is the number of files; those below a sparse directory are not counted.
 func (t *Tracked) Len() int { return len(t.ends) }
+
+// Equal reports whether two sets hold the same paths; nil equals nil alone.
+func (t *Tracked) Equal(o *Tracked) bool {
+	if t == o || t == nil || o == nil {
+		return t == o
+	}
+	return t.names == o.names && slices.Equal(t.ends, o.ends) && maps.Equal(t.sparse, o.sparse)
+}
 
 func (t *Tracked) name(i int) string {
 	start := uint32(0)

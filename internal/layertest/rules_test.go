@@ -60,12 +60,22 @@ var importBans = []importBan{
 	},
 	{
 		"github.com/gofrs/flock",
-		[]string{"internal/kv", "engine"},
-		"two locks are enough: the store's and the home directory's",
+		[]string{"internal/kv", "engine", "server"},
+		"three locks are enough: the store's, the home directory's, and the daemon's",
+	},
+	{
+		"github.com/fsnotify/fsnotify",
+		[]string{"tree"},
+		"tree decides whether what a watcher says is to be believed",
+	},
+	{
+		"github.com/tailscale/hujson",
+		[]string{"hooks"},
+		"other people's settings files are changed in one place",
 	},
 	{
 		"net/http",
-		[]string{"api", "server", "cmd/rewind", "bench"},
+		[]string{"api", "server", "cmd/rewind", "bench", "internal/acceptance"},
 		"below the API nothing speaks HTTP: return values and errors",
 	},
 }
@@ -82,6 +92,8 @@ const (
 var testHelpers = []struct{ path, host, why string }{
 	{"internal/kv/kvtest", "internal/kv", "power cuts and faults for the tests of the packages above kv"},
 	{"internal/worktreefs/faultfs", "internal/worktreefs", "the fault-injecting twin"},
+	{"internal/acceptance", "", "real agents against the program, behind a build tag"},
+	{"internal/acceptance/fakemodel", "", "the model that the real agents talk to"},
 	{"objstore/objtest", "objstore", "one suite for every implementation of Getter and Putter"},
 	{"internal/layertest", "", "this package"},
 }
@@ -103,9 +115,10 @@ var callBans = []callBan{
 		funcs: []string{"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln"},
 		in:    []string{""},
 		but: map[string]string{
-			"cmd/rewind/main.go":    "the one place that turns an error into an exit code",
-			"bench/peers/main.go":   "the main of a program of its own",
-			"internal/kv/poison.go": "pebble's fatal errors must not return, and a process that goes on would acknowledge what is not stored",
+			"cmd/rewind/main.go":           "the one place that turns an error into an exit code",
+			"cmd/smart-checkpoint/main.go": "exits 0 whatever happens, a panic included",
+			"bench/peers/main.go":          "the main of a program of its own",
+			"internal/kv/poison.go":        "pebble's fatal errors must not return, and a process that goes on would acknowledge what is not stored",
 		},
 		replace: "return an error; deferred work is skipped by an exit",
 	},
@@ -118,6 +131,7 @@ var callBans = []callBan{
 		but: map[string]string{
 			"engine/project.go": "writes the project's marker and record, files of ours",
 			"engine/config.go":  "writes the project's config, a file of ours",
+			"server/rundir.go":  "the daemon's own directory",
 		},
 		replace: "the user's tree is touched through internal/worktreefs only: a path can lead anywhere by the time it is used",
 	},

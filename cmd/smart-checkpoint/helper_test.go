@@ -1,0 +1,302 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"rewind/internal/relay"
+)
+
+// programs is a directory with the real client, and with the test binary as the rewind beside it.
+var programs string
+
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "rewind" {
+		switch os.Args[1] {
+		case "daemon":
+			os.Exit(fakeDaemon())
+		case "hook":
+			os.Exit(fakeHook())
+		}
+	}
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("/tmp", "rw")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	programs = dir
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v1.2.3", "-o", filepath.Join(dir, "smart-checkpoint"), ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		os.Stderr.Write(out)
+		return 1
+	}
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "rewind")); err != nil {
+		panic(err)
+	}
+	return m.Run()
+}
+
+func note(name, text string) {
+	f, err := os.OpenFile(filepath.Join(os.Getenv("REWIND_HOME"), name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err == nil {
+		_, _ = f.WriteString(text + "\n")
+		f.Close()
+	}
+}
+
+// fakeDaemon takes hooks as the daemon does and writes down what came. $REWIND_TEST_CRASH: the first one of all dies in the middle of a request.
+func fakeDaemon() int {
+	home := os.Getenv("REWIND_HOME")
+	note("starts", strconv.Itoa(os.Getpid()))
+	if os.Getenv("REWIND_TEST_EXIT") != "" {
+		return 70
+	}
+	lock, err := os.OpenFile(filepath.Join(home, "run", "daemon.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return 3
+	}
+	defer lock.Close()
+	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return 0
+	}
+	note("daemons", strconv.Itoa(os.Getpid()))
+	sock := filepath.Join(home, "run", "daemon.sock")
+	os.Remove(sock)
+	l, err := net.Listen("unix", sock)
+	if err != nil {
+		return 4
+	}
+	time.AfterFunc(20*time.Second, func() { os.Exit(0) }) // no test outlives it for long
+	_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		note("sent", r.Header.Get(relay.HeaderID)+" "+string(b))
+		if os.Getenv("REWIND_TEST_CRASH") != "" {
+			if _, err := os.Stat(filepath.Join(home, "crashed")); err != nil {
+				note("crashed", "")
+				l.(*net.UnixListener).SetUnlinkOnClose(false) // killed, it would leave the socket too, closed at any time
+				_ = l.Close()
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {}
+			}
+		}
+		note("events", r.Header.Get(relay.HeaderID)+" "+string(b))
+		_, _ = w.Write([]byte("daemon"))
+	}))
+	return 0
+}
+
+// fakeHook is `rewind hook`: it says what it was given, when $REWIND_HOME/go is there.
+func fakeHook() int {
+	b, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return 1
+	}
+	if os.Getenv("REWIND_TEST_WAIT") != "" {
+		for {
+			if _, err := os.Stat(filepath.Join(os.Getenv("REWIND_HOME"), "go")); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	os.Stdout.WriteString("alone")
+	os.Stderr.WriteString("warned\n")
+	note("alone", strings.Join(os.Args[2:], " ")+" "+strconv.Itoa(len(b)))
+	return 0
+}
+
+// A bench has a home of its own.
+type testbed struct {
+	*testing.T
+	home string
+	env  []string
+}
+
+func newTestbed(t *testing.T, env ...string) *testbed {
+	t.Helper()
+	home, err := os.MkdirTemp("/tmp", "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &testbed{t, home, append([]string{"REWIND_HOME=" + home}, env...)}
+	t.Cleanup(func() {
+		for _, pid := range b.lines("daemons") {
+			if n, err := strconv.Atoi(pid); err == nil {
+				_ = syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
+		os.RemoveAll(home)
+	})
+	return b
+}
+
+func (b *testbed) lines(name string) []string {
+	text, _ := os.ReadFile(filepath.Join(b.home, name))
+	return strings.Split(strings.TrimSpace(string(text)), "\n")[:bytes.Count(text, []byte("\n"))]
+}
+
+func (b *testbed) sock() string { return filepath.Join(b.home, "run", "daemon.sock") }
+
+func (b *testbed) mkdir() {
+	if err := os.MkdirAll(filepath.Join(b.home, "run"), 0o700); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// serve has a handler of net/http in the daemon's place.
+func (b *testbed) serve(h http.HandlerFunc) {
+	b.Helper()
+	b.mkdir()
+	l, err := net.Listen("unix", b.sock())
+	if err != nil {
+		b.Fatal(err)
+	}
+	srv := &http.Server{Handler: h}
+	go func() { _ = srv.Serve(l) }()
+	b.Cleanup(func() { srv.Close() })
+}
+
+// raw has a function in the daemon's place that sees the connection.
+func (b *testbed) raw(handle func(net.Conn)) {
+	b.Helper()
+	b.mkdir()
+	l, err := net.Listen("unix", b.sock())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				handle(c)
+			}()
+		}
+	}()
+}
+
+type result struct {
+	stdout, stderr string
+	code           int // -1: a signal
+	took           time.Duration
+	peak           int64 // bytes resident at most
+}
+
+func (b *testbed) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(programs, "smart-checkpoint"), args...)
+	cmd.Env = b.env
+	cmd.Dir = b.home
+	return cmd
+}
+
+func (b *testbed) run(stdin io.Reader, args ...string) result {
+	cmd := b.command(args...)
+	cmd.Stdin = stdin
+	return finish(cmd)
+}
+
+func finish(cmd *exec.Cmd) result {
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = 10 * time.Second
+	began := time.Now()
+	err := cmd.Run()
+	r := result{stdout: out.String(), stderr: errs.String(), took: time.Since(began)}
+	if err != nil {
+		r.code = -1
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			r.code = exit.ExitCode()
+		} else if r.stderr += err.Error(); errors.Is(err, syscall.EPIPE) {
+			r.code = 0 // of the copying of standard input
+		}
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.peak = usage.Maxrss << 10
+	}
+	return r
+}
+
+// silent fails unless the process exited with 0 and said nothing.
+func (b *testbed) silent(r result) {
+	b.Helper()
+	if r.code != 0 || r.stdout != "" || r.stderr != "" {
+		b.Errorf("exit %d, %q, %q", r.code, r.stdout, r.stderr)
+	}
+}
+
+// oneLine fails unless the process exited with 0, with nothing on standard output and one line on the other that has want.
+func (b *testbed) oneLine(r result, want string) {
+	b.Helper()
+	if r.code != 0 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, want) {
+		b.Errorf("exit %d, %q, %q; want one line with %q", r.code, r.stdout, r.stderr, want)
+	}
+}
+
+// late is oneLine for what ends by its deadline: on a machine that is too slow for the line the last guard ends the process without it.
+func (b *testbed) late(r result, want string) {
+	b.Helper()
+	if r.stderr == "" {
+		b.silent(r)
+		b.Log("no time for a line")
+		return
+	}
+	b.oneLine(r, want)
+}
+
+// within fails when a process took longer than its deadline; the slack is for the machine.
+func (b *testbed) within(r result, deadline time.Duration) {
+	b.Helper()
+	if r.took > deadline+500*time.Millisecond {
+		b.Errorf("took %v of %v", r.took, deadline)
+	}
+}
+
+var claude = []string{"stop", "--agent", "claude"}
+
+// A recorder keeps what a handler saw.
+type recorder struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (r *recorder) add(s string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, s)
+}
+
+func (r *recorder) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.list...)
+}

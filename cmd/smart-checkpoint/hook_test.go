@@ -1,0 +1,386 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"rewind/internal/relay"
+)
+
+func TestHook(t *testing.T) {
+	b := newTestbed(t)
+	headers := make(chan http.Header, 1)
+	b.serve(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		headers <- r.Header
+		w.Header().Set(relay.HeaderWarn, relay.Escape("a\nb\x1b[31m\u202e\xff c"))
+		_, _ = w.Write(append([]byte("got "), body...))
+	})
+	r := b.run(strings.NewReader(`{"a":1}`), "pre tool", "--agent=cl/aude", "--deadline", "5000")
+	if r.code != 0 || r.stdout != `got {"a":1}` || r.stderr != "ab[31m c\n" {
+		t.Errorf("%+v", r)
+	}
+	h := <-headers
+	for name, want := range map[string]string{
+		relay.HeaderAgent: "cl/aude", relay.HeaderEvent: "pre%20tool", relay.HeaderVersion: "v1.2.3", relay.HeaderCwd: b.home,
+	} {
+		if h.Get(name) != want {
+			t.Errorf("%s: %q", name, h.Get(name))
+		}
+	}
+	if !regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString(h.Get(relay.HeaderID)) {
+		t.Errorf("id %q", h.Get(relay.HeaderID))
+	}
+	if ms, err := strconv.Atoi(h.Get(relay.HeaderDeadline)); err != nil || ms < 1000 || ms > 4950 {
+		t.Errorf("deadline %q", h.Get(relay.HeaderDeadline))
+	}
+}
+
+func TestNewID(t *testing.T) {
+	seen := map[string]bool{}
+	for range 1000 {
+		id := newID()
+		if len(id) != 16 || seen[id] {
+			t.Fatal(id)
+		}
+		seen[id] = true
+	}
+}
+
+func TestPromise03Surroundings(t *testing.T) {
+	b := newTestbed(t, "PATH=")
+	b.serve(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	b.silent(b.run(strings.NewReader("{}"), claude...))
+	b.silent(b.run(nil, claude...)) // no input at all
+
+	gone := filepath.Join(b.home, "gone")
+	_ = os.Mkdir(gone, 0o700)
+	cmd := b.command()
+	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `cd gone && /bin/rmdir ../gone && exec "$0" stop --agent claude`, filepath.Join(programs, "smart-checkpoint")}
+	b.silent(finish(cmd))
+
+	// every standard stream closed, one by one and all
+	for _, closed := range []string{"<&-", ">&-", "2>&-", "<&- >&- 2>&-"} {
+		cmd := b.command()
+		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `exec "$0" stop --agent claude ` + closed, filepath.Join(programs, "smart-checkpoint")}
+		b.silent(finish(cmd))
+	}
+
+	cmd = b.command(claude...)
+	cmd.Stdin, _ = os.Open("/")
+	b.oneLine(finish(cmd), "read standard input: is a directory")
+
+	b.env = []string{"PATH="}
+	b.oneLine(b.run(strings.NewReader("{}"), claude...), "neither REWIND_HOME nor HOME")
+}
+
+func TestPromise03Arguments(t *testing.T) {
+	b := newTestbed(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "no event"},
+		{[]string{"stop"}, "no --agent"},
+		{[]string{"stop", "--agent"}, "needs a value"},
+		{[]string{"stop", "--agent="}, "no --agent"},
+		{[]string{"stop", "start", "--agent", "x"}, "more than one event"},
+		{[]string{"stop", "--agent", "x", "--deadline", "soon"}, "--deadline is"},
+		{[]string{"stop", "--agent", "x", "--deadline", "-1"}, "--deadline is"},
+		{[]string{"stop", "--agent", "x", "--deadline", "99999999999999999999"}, "--deadline is"},
+		{[]string{"--help"}, "usage: "},
+		{[]string{"--no\nsuch"}, "unknown option --nosuch"},
+		{[]string{strings.Repeat("x", 300), "--agent", "x"}, "over 256"},
+	} {
+		b.oneLine(b.run(strings.NewReader("{}"), c.args...), c.want)
+	}
+	if r := b.run(nil, "--version"); r.code != 0 || r.stdout != "smart-checkpoint v1.2.3\n" {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(b.home, "run")); err == nil {
+		t.Error("a wrong command line left traces")
+	}
+}
+
+func TestPromise03HungDaemon(t *testing.T) {
+	b := newTestbed(t)
+	hold := make(chan struct{})
+	b.Cleanup(func() { close(hold) })
+	b.raw(func(net.Conn) { <-hold })
+	for _, size := range []int{2, 8 << 20} {
+		r := b.run(strings.NewReader(strings.Repeat("x", size)), "stop", "--agent", "claude", "--deadline", "300")
+		b.late(r, "deadline has passed")
+		b.within(r, 300*time.Millisecond)
+	}
+	if got := b.lines("alone"); len(got) != 0 {
+		t.Errorf("a daemon that may have the event, and another process: %q", got)
+	}
+}
+
+func TestPromise03EndlessInput(t *testing.T) {
+	b := newTestbed(t)
+	b.serve(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	for _, env := range []string{"X=", "REWIND_DAEMON=off"} {
+		b.env = append(b.env, env)
+		for _, begun := range []string{"", "{"} {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = w.WriteString(begun)
+			cmd := b.command("stop", "--agent", "claude", "--deadline", "200")
+			cmd.Stdin = r
+			got := finish(cmd)
+			r.Close()
+			w.Close()
+			b.late(got, "standard input has not ended")
+			b.within(got, 200*time.Millisecond)
+		}
+	}
+	if got := b.lines("alone"); len(got) != 0 {
+		t.Errorf("half a payload was passed on: %q", got)
+	}
+}
+
+// An agent that reads nothing of a long answer.
+func TestPromise03NobodyReads(t *testing.T) {
+	b := newTestbed(t)
+	b.serve(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := b.command("stop", "--agent", "claude", "--deadline", "300")
+	cmd.Stdout = w
+	if err := cmd.Run(); err != nil {
+		t.Error(err)
+	}
+	w.Close()
+
+	r, w, _ = os.Pipe()
+	r.Close() // nobody will
+	cmd = b.command(claude...)
+	cmd.Stdout = w
+	if err := cmd.Run(); err != nil {
+		t.Errorf("a closed standard output: %v", err)
+	}
+	w.Close()
+}
+
+func TestPromise03Signals(t *testing.T) {
+	b := newTestbed(t)
+	b.raw(func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := b.command("stop", "--agent", "claude", "--deadline", "3000")
+		cmd.Stdin = r
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * signalsAfter) // an agent's patience is longer
+		_ = cmd.Process.Signal(sig)
+		if sig == syscall.SIGPIPE {
+			w.Close()
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %v", sig, err)
+		}
+		r.Close()
+		w.Close()
+	}
+}
+
+func TestPromise03BrokenAnswers(t *testing.T) {
+	b := newTestbed(t)
+	var texts recorder
+	var seen recorder
+	var mu sync.Mutex
+	say := ""
+	b.raw(func(c net.Conn) {
+		req, err := http.ReadRequest(bufio.NewReader(c))
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, req.Body)
+		seen.add(req.Header.Get(relay.HeaderID))
+		mu.Lock()
+		text := say
+		mu.Unlock()
+		io.WriteString(c, text)
+	})
+	whole := "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nanswer"
+	for n := 0; n <= len(whole); n += 3 {
+		mu.Lock()
+		say = whole[:n]
+		mu.Unlock()
+		r := b.run(strings.NewReader("{}"), claude...)
+		texts.add(r.stdout)
+		if n == len(whole) {
+			if r.stdout != "answer" || r.stderr != "" || r.code != 0 {
+				t.Errorf("whole: %+v", r)
+			}
+			continue
+		}
+		// nothing of half an answer; in the end another process does the work
+		if r.code != 0 || r.stdout != "alone" || !strings.Contains(r.stderr, "unexpected EOF") {
+			t.Errorf("%d bytes: %+v", n, r)
+		}
+		ids := seen.all()
+		if len(ids) < 2 || ids[len(ids)-1] != ids[len(ids)-2] || !strings.Contains(b.lines("alone")[len(b.lines("alone"))-1], ids[len(ids)-1]) {
+			t.Errorf("%d bytes: ids %q, %q", n, ids, b.lines("alone"))
+		}
+	}
+	for _, text := range []string{"garbage\r\n", "HTTP/1.1 200 OK\r\n\r\nuntil close", "HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n" + strings.Repeat("x", 2<<20)} {
+		mu.Lock()
+		say = text
+		mu.Unlock()
+		if r := b.run(strings.NewReader("{}"), claude...); r.code != 0 || r.stdout != "alone" || !strings.Contains(r.stderr, "malformed answer") {
+			t.Errorf("%.20q: %+v", text, r)
+		}
+	}
+	mu.Lock()
+	say = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 4\r\n\r\noops"
+	mu.Unlock()
+	b.oneLine(b.run(strings.NewReader("{}"), claude...), "status 500")
+}
+
+// A daemon of another version, or one that drains, is waited for; then a new one gets the same event.
+func TestPromise04OtherVersion(t *testing.T) {
+	for _, status := range []int{relay.StatusOtherVersion, relay.StatusDraining} {
+		b := newTestbed(t)
+		b.mkdir()
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: b.sock(), Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids recorder
+		old := &http.Server{}
+		old.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ids.add(r.Header.Get(relay.HeaderID))
+			w.WriteHeader(status)
+			if len(ids.all()) == 3 { // it takes its time
+				go old.Close()
+			}
+		})
+		go func() { _ = old.Serve(l) }()
+		payload := strings.Repeat("p", 100_000)
+		r := b.run(strings.NewReader(payload), "stop", "--agent", "claude", "--deadline", "10000")
+		if r.code != 0 || r.stdout != "daemon" || r.stderr != "" {
+			t.Errorf("%d: %+v", status, r)
+		}
+		events := b.lines("events")
+		if len(events) != 1 || events[0] != ids.all()[0]+" "+payload {
+			t.Errorf("%d: %.40q, ids %q", status, events, ids.all())
+		}
+	}
+}
+
+// A daemon of another version that does not go.
+func TestPromise03OtherVersionStays(t *testing.T) {
+	b := newTestbed(t)
+	b.serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(relay.StatusOtherVersion) })
+	r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "400")
+	if r.code != 0 || !strings.Contains(r.stderr, "about to stop") {
+		t.Errorf("%+v", r)
+	}
+	b.within(r, 400*time.Millisecond)
+}
+
+func TestT03KillInTheMiddle(t *testing.T) {
+	b := newTestbed(t, "REWIND_TEST_CRASH=1")
+	r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000")
+	if r.code != 0 || r.stdout != "daemon" || r.stderr != "" {
+		t.Errorf("%+v", r)
+	}
+	sent, events := b.lines("sent"), b.lines("events")
+	if len(sent) != 2 || sent[0] != sent[1] || len(events) != 1 || events[0] != sent[0] {
+		t.Errorf("sent %q, recorded %q", sent, events)
+	}
+	if d := b.lines("daemons"); len(d) != 2 {
+		t.Errorf("daemons %q", d)
+	}
+}
+
+func TestPromise04SixtyFourCold(t *testing.T) {
+	b := newTestbed(t)
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			r := b.run(strings.NewReader("event-"+strconv.Itoa(i)), "stop", "--agent", "claude", "--deadline", "20000")
+			if r.code != 0 || r.stdout != "daemon" || r.stderr != "" {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+	wg.Wait()
+	seen := map[string]bool{}
+	for _, e := range b.lines("events") {
+		_, payload, _ := strings.Cut(e, " ")
+		if seen[payload] {
+			t.Errorf("%s twice", payload)
+		}
+		seen[payload] = true
+	}
+	if len(seen) != 64 || len(b.lines("daemons")) != 1 {
+		t.Errorf("%d events, daemons %q", len(seen), b.lines("daemons"))
+	}
+	t.Logf("%d processes were started", len(b.lines("starts")))
+}
+
+// A payload that is too large to be kept is passed through in little memory, and not sent again.
+func TestT15LargePayload(t *testing.T) {
+	b := newTestbed(t)
+	const size = 100 << 20
+	var sizes recorder
+	refuse := make(chan bool, 1)
+	b.serve(func(w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		sizes.add(strconv.FormatInt(n, 10))
+		if <-refuse {
+			w.WriteHeader(relay.StatusDraining)
+		}
+	})
+	for _, refused := range []bool{false, true} {
+		refuse <- refused
+		r := b.run(io.LimitReader(ones{}, size), "stop", "--agent", "claude", "--deadline", "20000")
+		if refused {
+			b.oneLine(r, "too large to be sent again")
+		} else {
+			b.silent(r)
+		}
+		if r.peak > 64<<20 {
+			t.Errorf("%d MiB resident", r.peak>>20)
+		}
+		t.Logf("%v, %d MiB resident", r.took, r.peak>>20)
+	}
+	if got := strings.Join(sizes.all(), " "); got != strconv.Itoa(size)+" "+strconv.Itoa(size) {
+		t.Error(got)
+	}
+}
+
+type ones struct{}
+
+func (ones) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = '1'
+	}
+	return len(b), nil
+}

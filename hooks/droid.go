@@ -1,0 +1,34 @@
+package hooks
+
+// droid is Factory Droid, 0.225. It has no id of a call. A conversation that was rewound goes on under a new session id
+// and names the one before. Tools: its documentation of tool categories and hooks (docs.factory.ai).
+var droid = dialect{
+	events: map[string]Kind{
+		"SessionStart":      SessionStart,
+		"SessionEnd":        SessionEnd,
+		"UserPromptSubmit":  Prompt,
+		"PreToolUse":        BeforeTool,
+		"PostToolUse":       AfterTool,
+		"Stop":              Stop,
+		"SubagentStop":      SubagentStop,
+		"PreCompact":        Compact,
+		"Notification":      Other,
+		"PermissionRequest": Other,
+	},
+	tools: map[string]Class{
+		"Create":      Editor,
+		"Edit":        Editor,
+		"MultiEdit":   Editor,
+		"ApplyPatch":  Editor,
+		"apply_patch": Editor,
+
+		"Read":      Reader,
+		"LS":        Reader,
+		"Grep":      Reader,
+		"Glob":      Reader,
+		"WebSearch": Reader,
+		"FetchUrl":  Reader,
+		"TodoWrite": Reader, // a list in the client
+		"AskUser":   Reader,
+	},
+}

@@ -1,0 +1,44 @@
+//go:build unix
+
+package relay
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+const homeVariable = "HOME"
+
+// shortRunDir is the directory for the sockets of homes with long paths.
+func shortRunDir() string { return "/tmp/rewind-" + strconv.Itoa(os.Geteuid()) }
+
+// CheckDir reports why a run directory cannot be trusted: it must be a directory, not a link to one, of the effective user, that nobody
+// else may read or write. Somebody who can write it can take the socket's place and read what agents do. The error says what to do.
+func CheckDir(dir string) error {
+	var st syscall.Stat_t
+	var err error
+	for {
+		if err = syscall.Lstat(dir, &st); err != syscall.EINTR {
+			break
+		}
+	}
+	if err != nil {
+		return fail("check directory", dir, err)
+	}
+	bad := ""
+	switch {
+	case st.Mode&syscall.S_IFMT == syscall.S_IFLNK:
+		bad = "it is a symbolic link; remove it, or set REWIND_HOME to the directory that is meant"
+	case st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
+		bad = "it is not a directory; move it away"
+	case int(st.Uid) != os.Geteuid():
+		bad = "it belongs to user " + strconv.Itoa(int(st.Uid)) + ", not to " + strconv.Itoa(os.Geteuid()) + "; remove it, or set REWIND_HOME to a directory of your own"
+	case st.Mode&0o077 != 0:
+		bad = "others may enter it (mode 0" + strconv.FormatUint(uint64(st.Mode&0o7777), 8) + "); run: chmod 700 " + dir
+	default:
+		return nil
+	}
+	return fail("check directory", dir, errors.New(bad))
+}

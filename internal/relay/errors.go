@@ -1,0 +1,32 @@
+package relay
+
+import "errors"
+
+var (
+	// ErrDeadline says that the deadline passed before the other side did its part.
+	ErrDeadline = errors.New("the deadline has passed")
+	// ErrForeign says that a socket is served by another user: it was planted, and nothing was sent to it.
+	ErrForeign = errors.New("the socket is served by another user")
+	// ErrMalformed says that an answer is not the HTTP that the daemon speaks.
+	ErrMalformed = errors.New("malformed answer")
+	// ErrNoDaemon says that a daemon was started, and none listened when the deadline passed.
+	ErrNoDaemon = errors.New("no daemon has come up")
+)
+
+// opError is what fmt.Errorf("relay: op subject: %w", err) would be; package fmt is not worth its start-up here.
+type opError struct {
+	op, subject string
+	err         error
+}
+
+func fail(op, subject string, err error) error { return &opError{op, subject, err} }
+
+func (e *opError) Error() string {
+	s := "relay: " + e.op
+	if e.subject != "" {
+		s += " " + e.subject
+	}
+	return s + ": " + e.err.Error()
+}
+
+func (e *opError) Unwrap() error { return e.err }

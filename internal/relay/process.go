@@ -1,0 +1,77 @@
+package relay
+
+import (
+	"os"
+	"strings"
+)
+
+// Process is a detached child.
+type Process struct {
+	ended chan struct{} // closed when it has ended
+	code  int           // read after ended
+}
+
+// Ended returns a channel that is closed once the process has ended. What ends is reaped by a goroutine: a caller that lives long keeps no
+// zombie, and one that goes first leaves the child to init.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Code returns the exit code, -1 for a signal. It waits for the end.
+func (p *Process) Code() int {
+	<-p.ended
+	return p.code
+}
+
+// Spawn starts argv in a session of its own, so that neither the end of this process nor a signal to its group reaches it. The child has the
+// three files as standard streams and no other descriptor, dir as working directory (empty: this process's), and Environ as environment.
+func Spawn(argv []string, dir string, stdin, stdout, stderr *os.File) (*Process, error) {
+	closeOnExec()
+	child, err := os.StartProcess(argv[0], argv, &os.ProcAttr{Dir: dir, Env: Environ(), Files: []*os.File{stdin, stdout, stderr}, Sys: detached()})
+	if err != nil {
+		return nil, fail("start", argv[0], err)
+	}
+	p := &Process{ended: make(chan struct{}), code: -1}
+	go func() {
+		defer close(p.ended)
+		if state, err := child.Wait(); err == nil {
+			p.code = state.ExitCode()
+		}
+	}()
+	return p, nil
+}
+
+// Start starts `bin daemon` detached, with nothing on its standard streams and / as working directory. It does not wait for the daemon to
+// listen.
+func Start(bin string) error {
+	_, err := start(bin)
+	return err
+}
+
+func start(bin string) (*Process, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fail("start", bin, err)
+	}
+	defer func() { _ = null.Close() }()
+	return Spawn([]string{bin, "daemon"}, rootDir, null, null, null)
+}
+
+// Environ is the part of the environment that a process of ours gets: what says who the user is, where programs, temporary files and git's
+// configuration are, and our own variables. The rest stays behind: agents hand their API keys to hooks, and the daemon outlives them all.
+func Environ() []string {
+	var kept []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if keeps(name) {
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}
+
+func keeps(name string) bool {
+	switch name {
+	case "HOME", "PATH", "USER", "LOGNAME", "TMPDIR", "LANG", "XDG_CONFIG_HOME": // the last: where git's excludes file is
+		return true
+	}
+	return strings.HasPrefix(name, "REWIND_") || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "GIT_CONFIG_") || keepsHere(name)
+}
