@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"rewind/internal/gitinfo"
 	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
-	"rewind/tree/ignore"
 )
 
 // Progress reports how far a capture or a restore has come; it is called from several goroutines.
@@ -41,26 +38,21 @@ func (c *capture) discard() {
 	}
 }
 
-// rules is what decides what a snapshot takes.
-type rules struct {
-	dir     *ignore.Dir
-	tracked tree.Tracked
-	secret  func(path string) bool
-	key     [32]byte
-	git     GitHead
-}
-
 // captureOptions say what a snapshot is for.
 type captureOptions struct {
-	prev     objstore.ID // the tree of the last checkpoint, the source of delta bases
-	force    []string    // captured whatever the rules say
-	compare  bool        // nothing will be stored
+	full     bool     // look at every file, whatever the watcher says
+	force    []string // captured whatever the rules say
+	compare  bool     // nothing will be stored
 	progress Progress
 }
 
 // capture snapshots the worktree. The caller commits or discards it.
 func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOptions) (*capture, error) {
 	r, err := e.rules()
+	if err != nil {
+		return nil, err
+	}
+	was, err := e.head()
 	if err != nil {
 		return nil, err
 	}
@@ -71,10 +63,13 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 	}
 	c := &capture{cache: e.cache, forced: len(o.force) > 0, git: r.git}
 	src := tree.Source{
-		Root: root, Prev: o.prev, Cache: e.cache,
+		Root: root, Prev: was.tree, Cache: e.cache,
 		Rules: r.dir, RuleFiles: ruleFiles, Tracked: r.tracked,
 		SizeLimit: e.config.sizeLimit(), Secret: r.secret, StoreSecrets: e.config.storeSecrets(), SecretKey: r.key,
 		Progress: o.progress, Now: e.now,
+	}
+	if !o.compare {
+		src.Watcher, src.Generation, src.Full = e.watcher(), r.generation, o.full
 	}
 	if c.forced {
 		src.Force, src.ForceBelow = tree.ForcePaths(o.force)
@@ -87,7 +82,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 		src.Get, src.Put, c.get = c.tx, c.tx, c.tx
 	}
 	if c.res, err = tree.Snapshot(ctx, src); err == nil && !o.compare {
-		c.note, err = e.putNote(c)
+		c.note, err = e.putNote(c, was.note)
 	}
 	if err != nil {
 		c.discard()
@@ -96,21 +91,13 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 	return c, nil
 }
 
-func (e *Engine) putNote(c *capture) (objstore.ID, error) {
+// putNote stores what was skipped; was is the newest note before.
+func (e *Engine) putNote(c *capture, was objstore.ID) (objstore.ID, error) {
 	raw, err := c.res.Note()
 	if err != nil || raw == nil {
 		return objstore.ID{}, err
 	}
-	return c.tx.Put(objstore.Note, raw, e.lastNote())
-}
-
-// lastNote is the note of the current checkpoint: the base of the next one.
-func (e *Engine) lastNote() objstore.ID {
-	cp, err := e.current()
-	if err != nil || cp == nil {
-		return objstore.ID{}
-	}
-	return cp.Note
+	return c.tx.Put(objstore.Note, raw, was)
 }
 
 // flushCache adds the stat cache to the capture's transaction; it goes in with the commit. A cache of a million files
@@ -129,41 +116,6 @@ func (c *capture) committed() {
 	} else {
 		c.cache.Committed()
 	}
-}
-
-// rules reads the user's repository, the exclude files and the configuration.
-func (e *Engine) rules() (*rules, error) {
-	r := &rules{secret: ignore.Secrets(e.config.secretPatterns())}
-	base := []ignore.File{{Path: ignore.BuiltinPath, Data: []byte(strings.Join(e.config.exclusions(), "\n") + "\n")}}
-	opt := ignore.Options{}
-	repo, err := gitinfo.Open(e.project.Root)
-	switch {
-	case errors.Is(err, gitinfo.ErrNoRepo):
-	case err != nil:
-		return nil, err
-	default:
-		files, fold, err := repo.Excludes()
-		if err != nil { // as git does: what cannot be read excludes nothing, so more is captured, never less
-			e.Notice(fmt.Sprintf("not every exclude file can be read: %v", err))
-		}
-		opt.FoldCase = fold
-		for _, f := range files {
-			base = append(base, ignore.File{Path: f.Path, Data: f.Data})
-		}
-		tracked, err := repo.Tracked()
-		if err != nil {
-			return nil, err
-		}
-		r.tracked = tracked
-		head, err := repo.Head()
-		if err != nil {
-			return nil, err
-		}
-		r.git = GitHead{Commit: head.Commit, Branch: head.Branch}
-	}
-	r.dir = ignore.New(opt, base...)
-	r.key, err = e.secretKey()
-	return r, err
 }
 
 // Notice adds something the user should know to what the command says.

@@ -17,15 +17,23 @@ type Checkpoint struct {
 	Tree    objstore.ID
 	Note    objstore.ID   // what the snapshot skipped or flagged; zero: nothing
 	Parents []objstore.ID // the first is the step before it
+	Base    objstore.ID   // the state of the worktree before it, where that is not the first parent's tree; else zero
 	Cause   Cause
+	By      []string // the sessions whose tool calls were running since Base, sorted; empty: nobody's, so it came from outside
+	Late    bool     // the agent was answered before the capture was done: what the event announced may have begun
+	Minor   bool     // folded in lists: soon after another, or small
 	Git     GitHead
 	Counts  Counts
 }
 
-// Cause is why a checkpoint was taken.
+// Cause is why a checkpoint was taken. Its text is untrusted.
 type Cause struct {
-	Event   string // init, save, undo (the unsaved state before one), safety
-	Message string // what a person or an agent wrote; untrusted text
+	Event   string // init, save, undo (the unsaved state before one), safety, or the word for an agent's event
+	Message string // what a person wrote
+	Tool    string // the tool that an agent called
+	Call    string // the agent's id of that call
+	Turn    uint64 // the session's turn, from 1; 0: before the first
+	Prompt  string // how that turn's prompt begins
 }
 
 // The events that cause checkpoints.
@@ -70,6 +78,14 @@ const (
 	tagAdded
 	tagModified
 	tagDeleted
+	tagBase
+	tagTool
+	tagCall
+	tagTurn
+	tagPrompt
+	tagBy
+	tagLate
+	tagMinor
 )
 
 func (c *Checkpoint) encode() []byte {
@@ -90,6 +106,14 @@ func (c *Checkpoint) encode() []byte {
 	e.Uint(tagAdded, uint64(c.Counts.Added))
 	e.Uint(tagModified, uint64(c.Counts.Modified))
 	e.Uint(tagDeleted, uint64(c.Counts.Deleted))
+	e.NonZero(tagBase, c.Base[:])
+	e.String(tagTool, c.Cause.Tool)
+	e.String(tagCall, c.Cause.Call)
+	e.Uint(tagTurn, c.Cause.Turn)
+	e.String(tagPrompt, c.Cause.Prompt)
+	e.List(tagBy, len(c.By), func(i int) []byte { return []byte(c.By[i]) })
+	e.Bool(tagLate, c.Late)
+	e.Bool(tagMinor, c.Minor)
 	return e.Encoded()
 }
 
@@ -136,6 +160,25 @@ func decodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 			err = decodeCount(f, &c.Counts.Modified)
 		case tagDeleted:
 			err = decodeCount(f, &c.Counts.Deleted)
+		case tagBase:
+			err = f.NonZero(c.Base[:])
+		case tagTool:
+			c.Cause.Tool = string(f)
+		case tagCall:
+			c.Cause.Call = string(f)
+		case tagTurn:
+			c.Cause.Turn, err = f.Uint()
+		case tagPrompt:
+			c.Cause.Prompt = string(f)
+		case tagBy:
+			err = f.List(func(v record.Field) error {
+				c.By = append(c.By, string(v))
+				return nil
+			})
+		case tagLate:
+			c.Late, err = f.Bool()
+		case tagMinor:
+			c.Minor, err = f.Bool()
 		default:
 			return record.Unknown(tag)
 		}

@@ -15,7 +15,8 @@ func testID(s string) objstore.ID { return objstore.Sum(objstore.Blob, []byte(s)
 func sampleCheckpoint() *Checkpoint {
 	return &Checkpoint{
 		Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: testID("t"), Note: testID("n"),
-		Parents: []objstore.ID{testID("p"), testID("q")}, Cause: Cause{Event: EventSave, Message: "m\n\xff"},
+		Parents: []objstore.ID{testID("p"), testID("q")}, Cause: Cause{Event: EventSave, Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p"},
+		Base: testID("b"), By: []string{"claude/a", ""}, Late: true, Minor: true,
 		Git: GitHead{Commit: "abc", Branch: "main"}, Counts: Counts{1, 2, 3, 4, 5, 6},
 	}
 }
@@ -25,7 +26,7 @@ func sampleJournal() *journal {
 		return &tree.Entry{Name: "f", Type: typ, Perm: perm, ID: testID("e"), Size: size}
 	}
 	return &journal{
-		Kind: refs.KindCheckout, Target: testID("t"), Safety: testID("s"), Paths: []string{"a"}, Exact: true, Undoes: 3,
+		Kind: refs.KindCheckout, Session: "claude/a", Target: testID("t"), Safety: testID("s"), Paths: []string{"a"}, Exact: true, Undoes: 3,
 		Before: testID("b"), After: testID("a"), Stage: "0011", Kept: 1,
 		Steps: []tree.Step{
 			{Path: "d/f", From: ent(tree.TypeFile, 0o4755, 7), To: ent(tree.TypeSymlink, 0, 0)},

@@ -20,8 +20,9 @@ import (
 type Setting struct {
 	Key   string
 	Help  string
-	Value any    // bool, int64 (bytes) or []string
+	Value any    // bool, int64 (bytes), string (one of a few words) or []string
 	From  string // default, global or project
+	words []string
 }
 
 // Config is the effective configuration: project over global over default.
@@ -30,9 +31,11 @@ type Config struct{ settings []Setting }
 func defaults() []Setting {
 	return []Setting{
 		{Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)", Value: ignore.Globs(ignore.Exclusions())},
+		{Key: "hooks.enabled", Help: "false switches the hooks of this project off", Value: true},
 		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30)},
 		{Key: "secrets.patterns", Help: "files whose content is not stored, only a keyed hash", Value: ignore.Globs(ignore.SecretPatterns())},
 		{Key: "secrets.store", Help: "store the content of secret files too", Value: false},
+		{Key: "tier", Help: "which events of an agent are taken in: minimal, balanced or aggressive", Value: "balanced", words: []string{"minimal", "balanced", "aggressive"}},
 	}
 }
 
@@ -49,6 +52,12 @@ func (c Config) sizeLimit() int64         { return c.get("limits.file_size").(in
 func (c Config) storeSecrets() bool       { return c.get("secrets.store").(bool) }
 func (c Config) secretPatterns() []string { return c.get("secrets.patterns").([]string) }
 func (c Config) exclusions() []string     { return c.get("exclude.defaults").([]string) }
+
+// HooksEnabled reports whether the project wants its agents' events.
+func (c Config) HooksEnabled() bool { return c.get("hooks.enabled").(bool) }
+
+// Tier is the name of the project's tier.
+func (c Config) Tier() string { return c.get("tier").(string) }
 
 // Settings lists every setting by key.
 func (c Config) Settings() []Setting { return slices.Clone(c.settings) }
@@ -153,6 +162,9 @@ func parseJSON(s Setting, raw any) (any, error) {
 			return parseSize(s, v)
 		}
 		return nil, bad(`a size such as "1GiB" or a number of bytes`)
+	case string:
+		v, _ := raw.(string)
+		return s.word(v)
 	default:
 		list, ok := raw.([]any)
 		if !ok {
@@ -168,6 +180,14 @@ func parseJSON(s Setting, raw any) (any, error) {
 		}
 		return out, nil
 	}
+}
+
+// word checks a value that is one of a few words.
+func (s Setting) word(v string) (any, error) {
+	if !slices.Contains(s.words, v) {
+		return nil, fmt.Errorf("%w: %s: %q is none of %s", ErrConfig, s.Key, v, strings.Join(s.words, ", "))
+	}
+	return v, nil
 }
 
 func parseSize(s Setting, v string) (any, error) {
@@ -190,6 +210,8 @@ func parseArgs(s Setting, args []string) (any, error) {
 			}
 		}
 		return nil, fmt.Errorf("%w: %s: want true or false", ErrConfig, s.Key)
+	case string:
+		return s.word(strings.Join(args, " "))
 	default:
 		if len(args) != 1 {
 			return nil, fmt.Errorf("%w: %s: want one size", ErrConfig, s.Key)

@@ -55,7 +55,7 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 		}
 		to = sides.To.Tree
 	} else {
-		c, err := e.look(ctx, from.Tree, o.Progress)
+		c, err := e.look(ctx, o.Progress)
 		if err != nil {
 			return sides, err
 		}

@@ -29,7 +29,7 @@ func (o Options) kv() kv.Options {
 	return k
 }
 
-// Engine is an open project.
+// Engine is an open project, as one request sees it (View).
 type Engine struct {
 	home    Home
 	project Project
@@ -39,17 +39,35 @@ type Engine struct {
 	refs    *refs.Refs
 	now     func() time.Time
 	wrap    func(worktreefs.Dir) worktreefs.Dir
-	mu      sync.Mutex  // held by every change and every capture
-	cache   *tree.Cache // loaded by the first capture
+	*shared
+}
+
+// shared is the state of an open store that all its views have in common: what changes after Open belongs here.
+type shared struct {
+	mu       sync.Mutex          // held by every change and every capture; guards what follows
+	cache    *tree.Cache         // loaded by the first capture
+	repo     *repository         // the user's repository as the last capture found it
+	known    *head               // the newest state that the log knows; nil: not looked up yet
+	sessions map[string]*Session // agents' sessions by name; nil: not loaded yet
+	seen     *recent             // events recorded lately; nil: not loaded yet
+	watch    *watching           // nil: nobody watches
+	// turnEnded is the session whose turn ended since the whole tree was scanned last; "": none
+	turnEnded string
+	waiting   arrivals // events that wait for a capture
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,
 // kv.ErrBusy, kv.ErrNewerFormat, kv.ErrForeign, kv.ErrCorrupt.
 func Open(ctx context.Context, home Home, dir string, o Options) (*Engine, error) {
-	p, err := find(ctx, home, dir, o.LockWait)
+	p, err := Find(ctx, home, dir, o.LockWait)
 	if err != nil {
 		return nil, err
 	}
+	return OpenProject(ctx, home, p, o)
+}
+
+// OpenProject opens a project that Find returned; errors as of Open.
+func OpenProject(ctx context.Context, home Home, p *Project, o Options) (*Engine, error) {
 	cfg, err := LoadConfig(home, p.Root)
 	if err != nil {
 		return nil, err
@@ -58,11 +76,11 @@ func Open(ctx context.Context, home Home, dir string, o Options) (*Engine, error
 	if err != nil {
 		return nil, fmt.Errorf("engine: open project %s: %w", p.Root, err)
 	}
-	e := &Engine{home: home, project: *p, config: cfg, db: db, objs: objstore.New(db), refs: refs.New(db), now: o.Now, wrap: o.Worktree}
+	e := &Engine{home: home, project: *p, config: cfg, db: db, objs: objstore.New(db), refs: refs.New(db), now: o.Now, wrap: o.Worktree, shared: &shared{}}
 	if e.now == nil {
 		e.now = time.Now
 	}
-	if o.Salvage {
+	if o.Salvage || db.Damage() != nil { // only to be read
 		return e, nil
 	}
 	if err := e.recordNotices(ctx); err != nil {
@@ -71,11 +89,17 @@ func Open(ctx context.Context, home Home, dir string, o Options) (*Engine, error
 	return e, nil
 }
 
-// Damage is what the check at open found wrong with a store opened to salvage it; nil: nothing.
+// Damage is why the store can only be read; nil: it can be written.
 func (e *Engine) Damage() error { return e.db.Damage() }
 
-// Close releases the store.
-func (e *Engine) Close() error { return e.db.Close() }
+// Close waits for the events that are being handled and releases the store.
+func (e *Engine) Close() error {
+	e.waiting.idle.Wait()
+	e.mu.Lock()
+	err := e.unwatch()
+	e.mu.Unlock()
+	return errors.Join(err, e.db.Close())
+}
 
 // Project is the project that is open.
 func (e *Engine) Project() Project { return e.project }

@@ -25,6 +25,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrTagExists is returned for a tag that names another checkpoint.
 	ErrTagExists = errors.New("the tag exists")
+	// ErrWhichSession is returned when a command could mean several sessions that are at work.
+	ErrWhichSession = errors.New("several sessions are at work here")
 	// ErrUsage is returned for a request that makes no sense as it is put.
 	ErrUsage = errors.New("bad request")
 )

@@ -142,7 +142,7 @@ func (p *project) must(err error) {
 
 func (p *project) save(message string) *Checkpoint {
 	p.t.Helper()
-	r, err := p.e.Save(context.Background(), message, nil)
+	r, err := p.e.Save(context.Background(), "", message, nil)
 	if err != nil {
 		p.t.Fatalf("save: %v", err)
 	}

@@ -14,9 +14,9 @@ import (
 	"rewind/internal/kv"
 )
 
-// find returns the nearest project at or above dir, settled: a moved project is followed, a copied one gets a store of
-// its own, a lost marker is written again. It does not open the store.
-func find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*Project, error) {
+// Find returns the nearest project at or above dir, settled: a moved project is followed, a copied one gets a store of
+// its own, a lost marker is written again. It does not open the store. Errors: ErrNoProject, ErrStoreGone, kv.ErrBusy.
+func Find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*Project, error) {
 	start, err := resolve(dir)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func settle(ctx context.Context, home Home, root, id string, lockWait time.Durat
 	}
 	defer unlock()
 	if again, err := readMarker(root); err != nil || again != id {
-		return find(ctx, home, root, lockWait) // another process settled it meanwhile
+		return Find(ctx, home, root, lockWait) // another process settled it meanwhile
 	}
 	// While the original's directory is there this is a copy, also when the original lost its marker.
 	if fi, err := os.Stat(r.Root); err == nil && fi.IsDir() && r.Root != root {
@@ -188,7 +188,7 @@ func sameDir(a, b string) bool {
 
 // FindRoot returns the root of the nearest project at or above dir, "" when there is none.
 func FindRoot(ctx context.Context, home Home, dir string, lockWait time.Duration) (string, error) {
-	p, err := find(ctx, home, dir, lockWait)
+	p, err := Find(ctx, home, dir, lockWait)
 	if errors.Is(err, ErrNoProject) {
 		return "", nil
 	}

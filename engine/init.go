@@ -40,7 +40,7 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	if !isGit {
 		top = start
 	}
-	p, err := find(ctx, home, start, lockWait)
+	p, err := Find(ctx, home, start, lockWait)
 	switch {
 	case err == nil && (!isGit || p.Root == top || strings.HasPrefix(p.Root, top+string(filepath.Separator))):
 		if mode != "" && mode != p.Mode {
@@ -68,40 +68,44 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 
 // Init makes the store and the marker; an existing project is left as it is. The first checkpoint is the caller's.
 func Init(ctx context.Context, home Home, dir string, mode Mode, o Options) (*Engine, *InitPlan, error) {
-	plan, err := PlanInit(ctx, home, dir, mode, o.LockWait)
+	plan, err := SetUp(ctx, home, dir, mode, o)
 	if err != nil {
 		return nil, nil, err
-	}
-	if plan.Exists {
-		e, err := Open(ctx, home, plan.Root, o)
-		return e, plan, err
-	}
-	unlock, err := home.lock(ctx, o.LockWait)
-	if err != nil {
-		return nil, nil, err
-	}
-	won := !isSetUp(home, plan.Root)
-	if won {
-		err = create(ctx, home, plan, o)
-	}
-	unlock()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !won { // another init was faster
-		plan.Exists = true
 	}
 	e, err := Open(ctx, home, plan.Root, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !won {
-		return e, plan, nil
-	}
-	if err := e.record(ctx, refs.Operation{Kind: refs.KindInit, Message: plan.Root}); err != nil {
+	if err := e.RecordInit(ctx, plan); err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
 	return e, plan, nil
+}
+
+// SetUp is the part of Init that makes things; the store is not open afterwards, and RecordInit is the caller's.
+func SetUp(ctx context.Context, home Home, dir string, mode Mode, o Options) (*InitPlan, error) {
+	plan, err := PlanInit(ctx, home, dir, mode, o.LockWait)
+	if err != nil || plan.Exists {
+		return plan, err
+	}
+	unlock, err := home.lock(ctx, o.LockWait)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if isSetUp(home, plan.Root) {
+		plan.Exists = true // another init was faster
+		return plan, nil
+	}
+	return plan, create(ctx, home, plan, o)
+}
+
+// RecordInit writes into the log that SetUp made the project.
+func (e *Engine) RecordInit(ctx context.Context, plan *InitPlan) error {
+	if plan.Exists {
+		return nil
+	}
+	return e.record(ctx, refs.Operation{Kind: refs.KindInit, Message: plan.Root})
 }
 
 // isSetUp reports whether root has a marker and the store it names.

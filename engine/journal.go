@@ -14,17 +14,18 @@ import (
 // journal is an unfinished restore: all that is needed to finish it or to take it back. It is written in the same
 // durable batch as the safety checkpoint, before the first change, and deleted in the batch that records the end.
 type journal struct {
-	Kind   refs.Kind
-	Target objstore.ID
-	Safety objstore.ID
-	Paths  []string
-	Exact  bool
-	Undoes uint64
-	Before objstore.ID // the cursor before
-	After  objstore.ID // the cursor after
-	Stage  string      // name in the stage directory
-	Kept   int
-	Steps  []tree.Step
+	Kind    refs.Kind
+	Session string // whose cursor moves
+	Target  objstore.ID
+	Safety  objstore.ID
+	Paths   []string
+	Exact   bool
+	Undoes  uint64
+	Before  objstore.ID // the cursor before
+	After   objstore.ID // the cursor after
+	Stage   string      // name in the stage directory
+	Kept    int
+	Steps   []tree.Step
 }
 
 var journalKey = []byte{kv.PrefixJournal}
@@ -42,6 +43,7 @@ const (
 	tagJStage
 	tagJKept
 	tagJSteps
+	tagJSession
 )
 
 // Field tags of a step, and of an entry in it.
@@ -77,6 +79,9 @@ func (j *journal) encode() []byte {
 		s.Bytes(tagStepTo, encodeEntry(j.Steps[i].To))
 		return s.Encoded()
 	})
+	if j.Session != Manual {
+		e.String(tagJSession, j.Session)
+	}
 	return e.Encoded()
 }
 
@@ -93,7 +98,7 @@ func encodeEntry(ent *tree.Entry) []byte {
 }
 
 func decodeJournal(raw []byte) (*journal, error) {
-	j := &journal{}
+	j := &journal{Session: Manual}
 	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
 		switch tag {
 		case tagJKind:
@@ -128,6 +133,11 @@ func decodeJournal(raw []byte) (*journal, error) {
 				j.Steps = append(j.Steps, s)
 				return err
 			})
+		case tagJSession:
+			j.Session = string(f)
+			if j.Session == Manual {
+				err = fmt.Errorf("%w: session", record.ErrFormat)
+			}
 		default:
 			return record.Unknown(tag)
 		}

@@ -23,55 +23,100 @@ type Listed struct {
 
 // ListOptions select checkpoints.
 type ListOptions struct {
-	All     bool   // safety checkpoints too
-	Session string // only of this session
+	All     bool   // safety checkpoints and minor ones too
+	Session string // only of this session; a name, or a prefix of the agent's id
 	Limit   int    // at most so many; 0: all
 }
 
-// List returns checkpoints, newest first by operation sequence. more says that older ones were left out by the limit.
-func (e *Engine) List(_ context.Context, o ListOptions) (list []Listed, more bool, err error) {
+// ListResult is what List found.
+type ListResult struct {
+	Checkpoints []Listed
+	More        bool // older ones were left out by the limit
+	Folded      int  // minor ones were left out
+}
+
+// List returns checkpoints, newest first by operation sequence.
+func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
+	if o.Session != "" {
+		var err error
+		if o.Session, err = e.findSession(o.Session); err != nil {
+			return nil, err
+		}
+	}
 	tags, err := e.tagsByID()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	cursor, err := e.refs.ID(refs.Cursor(Manual))
+	cursor, err := e.cursor()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	tip, err := e.refs.ID(refs.Session(Manual))
+	line, err := e.tips() // grows backwards: parents are older
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	line := map[objstore.ID]bool{cursor: true, tip: true} // grows backwards: parents are older
+	res := &ListResult{}
+	later := map[string]*Checkpoint{} // of each session, the step after
 	err = e.refs.Newest(0, func(op *refs.Operation) error {
-		switch {
-		case op.Kind == refs.KindSafety && o.All, op.Kind == refs.KindCheckpoint:
-		default:
+		safety := op.Kind == refs.KindSafety
+		if op.Kind != refs.KindCheckpoint && !(safety && o.All) || o.Session != "" && op.Session != o.Session {
 			return nil
 		}
-		if o.Session != "" && op.Session != o.Session {
-			return nil
-		}
-		if o.Limit > 0 && len(list) == o.Limit {
-			more = true
+		if o.Limit > 0 && len(res.Checkpoints) == o.Limit {
+			res.More = true
 			return kv.ErrStop
 		}
 		cp, err := e.checkpoint(op.Checkpoint)
 		if err != nil {
 			return err
 		}
+		if line[cp.ID] && len(cp.Parents) > 0 {
+			line[cp.Parents[0]] = true
+		}
+		hide := !o.All && !safety && folded(cp, later[cp.Session]) && cp.ID != cursor && len(tags[cp.ID]) == 0
+		if !safety {
+			later[cp.Session] = cp
+		}
+		if hide {
+			res.Folded++
+			return nil
+		}
 		short, err := e.objs.ShortID(objstore.Checkpoint, cp.ID)
 		if err != nil {
 			return err
 		}
-		if line[cp.ID] && len(cp.Parents) > 0 {
-			line[cp.Parents[0]] = true
-		}
-		safety := op.Kind == refs.KindSafety
-		list = append(list, Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Safety: safety, Aside: !safety && !line[cp.ID]})
+		res.Checkpoints = append(res.Checkpoints, Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Safety: safety, Aside: !safety && !line[cp.ID]})
 		return nil
 	})
-	return list, more, err
+	return res, err
+}
+
+// cursor is where the current session stands; zero before the first checkpoint.
+func (e *Engine) cursor() (objstore.ID, error) {
+	session, _, err := e.active()
+	if err != nil {
+		return objstore.ID{}, err
+	}
+	cur, err := e.current(session)
+	if err != nil || cur == nil {
+		return objstore.ID{}, err
+	}
+	return cur.ID, nil
+}
+
+// tips are the checkpoints at which branches end and sessions stand.
+func (e *Engine) tips() (map[objstore.ID]bool, error) {
+	tips := map[objstore.ID]bool{}
+	for _, class := range []string{refs.Sessions, refs.Cursors} {
+		all, err := e.refs.List(class)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all {
+			tips[r.ID] = true
+		}
+	}
+	return tips, nil
 }
 
 func (e *Engine) tagsByID() (map[objstore.ID][]string, error) {
@@ -92,7 +137,7 @@ func (e *Engine) Listing(cp *Checkpoint) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
-	cursor, err := e.refs.ID(refs.Cursor(Manual))
+	cursor, err := e.cursor()
 	if err != nil {
 		return Listed{}, err
 	}
@@ -121,13 +166,15 @@ func (e *Engine) Show(_ context.Context, name string, paths []string) (*Shown, e
 	if s.Skips, err = e.note(cp); err != nil {
 		return nil, err
 	}
-	var from objstore.ID
+	from, err := e.before(cp)
+	if err != nil {
+		return nil, err
+	}
 	if len(cp.Parents) > 0 {
 		parent, err := e.checkpoint(cp.Parents[0])
 		if err != nil {
 			return nil, err
 		}
-		from = parent.Tree
 		before, err := e.note(parent)
 		if err != nil {
 			return nil, err

@@ -32,6 +32,7 @@ type Kept struct {
 	Path   string
 	Dir    bool // with all below it
 	Reason KeptReason
+	By     string // the other session
 }
 
 // KeptReason says why; the value is the word in the API.
@@ -44,6 +45,7 @@ const (
 	KeptHolds    KeptReason = "holds"    // a directory with kept, ignored or skipped files in it is in the way
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
 	KeptConflict KeptReason = "conflict" // it changed while the restore ran
+	KeptSession  KeptReason = "session"  // another session changed it after the target
 )
 
 // GitThenNow is where the user's repository stood at the target and stands now; a restore moves none of it.
@@ -69,6 +71,7 @@ type planner struct {
 	skipped []tree.Skip // of the target's note, by path
 	unknown map[string]bool
 	changed map[string]bool
+	others  map[string]string // path to the session that is not this one and changed it after the target
 	plan    *Plan
 	kept    map[string]Kept
 	// blocking are the paths that stay and are no directories: nothing can be laid out below them
@@ -86,11 +89,7 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, r *restore, p Pr
 	if err := pl.baseline(); err != nil {
 		return nil, nil, err
 	}
-	cur, err := e.current()
-	if err != nil {
-		return nil, nil, err
-	}
-	o := captureOptions{prev: treeOf(cur), compare: r.dryRun, progress: p}
+	o := captureOptions{full: true, compare: r.dryRun, progress: p}
 	c, err := e.capture(ctx, root, o)
 	if err != nil {
 		return nil, nil, err
@@ -134,7 +133,10 @@ func (pl *planner) aim(c *capture, r *restore) (err error) {
 		clear(pl.changed)
 	}
 	pl.target, pl.plan.Target = r.target, r.target
-	pl.skipped, err = pl.e.note(r.target)
+	if pl.skipped, err = pl.e.note(r.target); err != nil || pl.opt.exact {
+		return err
+	}
+	pl.others, err = pl.e.others(r.session, r.target, c)
 	return err
 }
 
@@ -197,7 +199,7 @@ func onDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
 
 // keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
 func (pl *planner) keep(path string, why KeptReason, isDir bool) {
-	pl.kept[path] = Kept{Path: path, Dir: isDir, Reason: why}
+	pl.kept[path] = Kept{Path: path, Dir: isDir, Reason: why, By: pl.others[path]}
 	pl.blocking[path] = !isDir || why == KeptBelow
 }
 
@@ -237,7 +239,7 @@ func (pl *planner) decide(c *capture) error {
 			return nil
 		}
 		if why := pl.stays(ch); why != "" {
-			pl.keep(ch.Path, why, ch.Old.Type == tree.TypeDir)
+			pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
 			return nil
 		}
 		steps = append(steps, tree.Step{Path: ch.Path, From: ch.Old, To: ch.New})
@@ -274,6 +276,9 @@ func (pl *planner) concerns(ch tree.Change) bool {
 
 // stays says why what is at a path stays as it is; "" when it does not.
 func (pl *planner) stays(ch tree.Change) KeptReason {
+	if pl.others[ch.Path] != "" {
+		return KeptSession
+	}
 	if ch.Old == nil {
 		return ""
 	}

@@ -19,7 +19,7 @@ var suffix = regexp.MustCompile(`^(.*?)(?:~([0-9]{1,9})|(-+))$`)
 
 // Resolve finds the checkpoint that a name stands for: a unique prefix of an id, "@" for the current one, "@-" and
 // "@~3" for steps before it ("~3" follows any name), "@{3m ago}" and "@{2026-11-20 10:00}" for the newest at that
-// time, "session:<name>" for the newest of a session, or a tag. Errors: ErrNotFound, ErrUsage, *objstore.AmbiguousError.
+// time, "session:<name>" for the newest of a session, "turn:<n>" for the end of a turn of the current session, or a tag. Errors: ErrNotFound, ErrUsage, *objstore.AmbiguousError.
 func (e *Engine) Resolve(name string) (*Checkpoint, error) {
 	cp, err := e.base(name)
 	if !errors.Is(err, ErrNotFound) {
@@ -63,7 +63,15 @@ func (e *Engine) base(name string) (*Checkpoint, error) {
 	case name == "":
 		return nil, fmt.Errorf("engine: checkpoint: %w: no name given", ErrUsage)
 	case name == "@":
-		return byRef(refs.Cursor(Manual))
+		current, _, err := e.active()
+		if err != nil {
+			return nil, err
+		}
+		cp, err := e.current(current)
+		if err == nil && cp == nil {
+			err = none("")
+		}
+		return cp, err
 	case strings.HasPrefix(name, "@{") && strings.HasSuffix(name, "}"):
 		t, err := parseTime(name[2:len(name)-1], e.now())
 		if err != nil {
@@ -71,7 +79,13 @@ func (e *Engine) base(name string) (*Checkpoint, error) {
 		}
 		return e.at(name, t)
 	case strings.HasPrefix(name, "session:"):
-		return byRef(refs.Session(name[len("session:"):]))
+		session, err := e.findSession(name[len("session:"):])
+		if err != nil {
+			return nil, err
+		}
+		return byRef(refs.Session(session))
+	case strings.HasPrefix(name, "turn:"):
+		return e.turn(name)
 	}
 	if id, err := objstore.ParseID(name); err == nil { // needs nothing else of the store to be sound
 		if ok, err := e.objs.Has(objstore.Checkpoint, id); err == nil && ok {

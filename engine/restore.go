@@ -31,13 +31,15 @@ type RestoreOptions struct {
 	Paths    []string // relative to the project's root; empty: the whole tree
 	Exact    bool     // take paths that no checkpoint holds, too
 	DryRun   bool
+	Session  Whose // whose line is walked, and whose changes are not another session's
 	Progress Progress
 }
 
 // restore is one request.
 type restore struct {
-	kind   refs.Kind
-	target *Checkpoint
+	kind    refs.Kind
+	session string // whose cursor moves
+	target  *Checkpoint
 	// choose sets target, and asStep, once the worktree is known
 	choose func(*planner, *capture) error
 	asStep bool // the state before becomes a step instead of a safety checkpoint
@@ -71,8 +73,12 @@ func (e *Engine) Checkout(ctx context.Context, name string, o RestoreOptions) (*
 			return nil, err
 		}
 	}
-	r := restore{kind: refs.KindCheckout, target: target, opt: planOptions{paths: paths, exact: o.Exact}, stay: len(paths) > 0, dryRun: o.DryRun}
-	if r.before, err = e.refs.ID(refs.Cursor(Manual)); err != nil {
+	session, err := e.mover(target, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	r := restore{kind: refs.KindCheckout, session: session, target: target, opt: planOptions{paths: paths, exact: o.Exact}, stay: len(paths) > 0, dryRun: o.DryRun}
+	if r.before, err = e.refs.ID(refs.Cursor(session)); err != nil {
 		return nil, err
 	}
 	return e.run(ctx, &r, o.Progress)
@@ -109,7 +115,7 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		return res, nil
 	}
 	j := &journal{
-		Kind: r.kind, Target: r.target.ID, Paths: plan.Paths, Exact: plan.Exact, Undoes: r.undoes,
+		Kind: r.kind, Session: r.session, Target: r.target.ID, Paths: plan.Paths, Exact: plan.Exact, Undoes: r.undoes,
 		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps,
 	}
 	if err := e.makeStage(root, j.Stage); err != nil {
@@ -137,7 +143,7 @@ func newStageName() string {
 // safety makes the captured state a checkpoint, in one durable batch with the journal: on no branch, or as a step. From
 // here on the restore is finished or taken back, by whichever process comes next.
 func (e *Engine) safety(ctx context.Context, c *capture, j *journal, asStep bool) (*Checkpoint, error) {
-	cur, err := e.current()
+	cur, err := e.current(j.Session)
 	if err == nil {
 		err = c.flushCache()
 	}
@@ -153,11 +159,16 @@ func (e *Engine) safety(ctx context.Context, c *capture, j *journal, asStep bool
 		return c.tx.Batch().Set(journalKey, j.encode())
 	}
 	if asStep {
-		return e.commitStep(ctx, c, cur, Cause{Event: EventUndo, Message: "unsaved changes before " + j.Kind.String()}, begin)
+		return e.commitStep(ctx, c, j.Session, cur, Cause{Event: EventUndo, Message: "unsaved changes before " + j.Kind.String()}, begin)
 	}
 	cause := Cause{Event: EventSafety, Message: "before " + j.Kind.String()}
-	return e.commitCapture(ctx, c, cur, cause, func(cp *Checkpoint) (refs.Operation, []refs.Update, error) {
-		return refs.Operation{Kind: refs.KindSafety}, nil, begin(cp)
+	cp, err := e.newStep(c, j.Session, cur, cause)
+	if err != nil {
+		c.discard()
+		return nil, err
+	}
+	return e.commitCapture(ctx, c, cp, kv.Durable, func(cp *Checkpoint) ([]refs.Operation, []refs.Update, error) {
+		return []refs.Operation{{Kind: refs.KindSafety}}, nil, begin(cp)
 	})
 }
 
@@ -166,7 +177,7 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 	if err := e.apply(ctx, root, j.Stage, j.Steps, res); err != nil {
 		return err
 	}
-	op := refs.Operation{Kind: j.Kind, Session: Manual, Restore: &refs.Restore{
+	op := refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &refs.Restore{
 		Target: j.Target, Safety: j.Safety, Paths: j.Paths, Exact: j.Exact, Undoes: j.Undoes,
 		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts),
 	}}
@@ -216,11 +227,18 @@ func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, op string, step
 func (e *Engine) finish(ctx context.Context, op refs.Operation, j *journal, res *RestoreResult) error {
 	var updates []refs.Update
 	if op.Kind == j.Kind && j.Before != j.After {
-		updates = []refs.Update{{Name: refs.Cursor(Manual), Old: j.Before, New: j.After}}
-		op.Changes = []refs.Change{{Name: refs.Cursor(Manual), Old: j.Before, New: j.After}}
+		updates = []refs.Update{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}
+		op.Changes = []refs.Change{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}
 	}
 	op.Time = e.now().UnixMilli()
+	e.known = nil
 	tx := e.objs.Begin()
+	if op.Kind != refs.KindAbort {
+		if err := e.result(tx, &op, j, res); err != nil {
+			tx.Discard()
+			return err
+		}
+	}
 	// The worktree is as the operation says by now: an interrupt must not keep the log from saying so.
 	done, err := e.refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) {
 		return op, updates, tx.Batch().Delete(journalKey)
@@ -257,7 +275,7 @@ func (e *Engine) abort(ctx context.Context, root worktreefs.Dir, j *journal, res
 	if err := e.apply(ctx, root, j.Stage, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
-	op := refs.Operation{Kind: refs.KindAbort, Session: Manual, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts)}}
+	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts)}}
 	return e.finish(ctx, op, j, res)
 }
 

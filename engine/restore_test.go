@@ -229,7 +229,7 @@ func TestCheckoutPaths(t *testing.T) {
 	if _, ok := want["d/new"]; ok {
 		t.Error("d/new is still there although two holds it")
 	}
-	if cur, _ := p.e.current(); cur.ID != two.ID {
+	if cur, _ := p.e.current(Manual); cur.ID != two.ID {
 		t.Error("a checkout of paths moved the cursor")
 	}
 	equal(t, "paths", r.Operation.Restore.Paths, []string{"d"})
@@ -364,7 +364,7 @@ func TestSaveUnchangedMakesNoCheckpoint(t *testing.T) {
 	p := newProject(t)
 	p.write("f", "1")
 	one := p.save("one")
-	r, err := p.e.Save(bg, "again", nil)
+	r, err := p.e.Save(bg, "", "again", nil)
 	if err != nil || !r.Unchanged || r.Checkpoint.ID != one.ID {
 		t.Fatalf("%+v, %v", r, err)
 	}

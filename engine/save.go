@@ -24,15 +24,19 @@ type SaveResult struct {
 	Uncaptured []tree.Skip // files that the checkpoint before holds and this one does not, though they are there
 }
 
-// Save takes a checkpoint of the worktree and adds it to the manual branch; it is durable when Save returns. An
-// unchanged tree makes no new checkpoint.
-func (e *Engine) Save(ctx context.Context, message string, p Progress) (*SaveResult, error) {
+// Save takes a checkpoint of the worktree and adds it to the branch of the current session, or of the named one; it is
+// durable when Save returns. An unchanged tree makes no new checkpoint.
+func (e *Engine) Save(ctx context.Context, session, message string, p Progress) (*SaveResult, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	return e.step(ctx, Cause{Event: EventSave, Message: message}, p)
+	on, err := e.session(Whose{Session: session, Choose: true})
+	if err != nil {
+		return nil, err
+	}
+	return e.step(ctx, on, Cause{Event: EventSave, Message: message}, p)
 }
 
 // FirstCheckpoint takes the checkpoint that an initialised project begins with, unless it has one.
@@ -42,7 +46,7 @@ func (e *Engine) FirstCheckpoint(ctx context.Context, p Progress) (*SaveResult, 
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	cur, err := e.current()
+	cur, err := e.current(Manual)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +54,12 @@ func (e *Engine) FirstCheckpoint(ctx context.Context, p Progress) (*SaveResult, 
 		skips, err := e.note(cur)
 		return &SaveResult{Checkpoint: cur, Unchanged: true, Skips: skips}, err
 	}
-	return e.step(ctx, Cause{Event: EventInit}, p)
+	return e.step(ctx, Manual, Cause{Event: EventInit}, p)
 }
 
-// step captures the worktree as the next step of the manual branch.
-func (e *Engine) step(ctx context.Context, cause Cause, p Progress) (*SaveResult, error) {
-	cur, err := e.current()
+// step captures the worktree as the next step of a session's branch.
+func (e *Engine) step(ctx context.Context, session string, cause Cause, p Progress) (*SaveResult, error) {
+	cur, err := e.current(session)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +68,7 @@ func (e *Engine) step(ctx context.Context, cause Cause, p Progress) (*SaveResult
 		return nil, err
 	}
 	defer root.Close()
-	c, err := e.capture(ctx, root, captureOptions{prev: treeOf(cur), progress: p})
+	c, err := e.capture(ctx, root, captureOptions{full: true, progress: p})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +90,7 @@ func (e *Engine) step(ctx context.Context, cause Cause, p Progress) (*SaveResult
 		c.committed()
 		return &SaveResult{Checkpoint: cur, Unchanged: true, Skips: c.res.Skips}, nil
 	}
-	cp, err := e.commitStep(ctx, c, cur, cause, nil)
+	cp, err := e.commitStep(ctx, c, session, cur, cause, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -115,16 +119,24 @@ func (e *Engine) uncaptured(a, b objstore.ID, skips []tree.Skip) ([]tree.Skip, e
 	return out, err
 }
 
-// sameState reports whether a capture holds nothing that cur does not hold: the same tree, and the same secret files as
-// far as their hashes tell. Other entries of the note say nothing about content.
+// sameState reports whether a capture holds nothing that a checkpoint does not hold; nil holds nothing.
 func (e *Engine) sameState(cur *Checkpoint, c *capture) (bool, error) {
-	if cur == nil || cur.Tree != c.res.Root {
+	if cur == nil {
 		return false, nil
 	}
-	if cur.Note == c.note {
+	return e.same(head{tree: cur.Tree, note: cur.Note}, c)
+}
+
+// same reports whether a capture holds nothing that the state h does not hold: the same tree, and the same secret files as
+// far as their hashes tell. Other entries of the note say nothing about content.
+func (e *Engine) same(h head, c *capture) (bool, error) {
+	if h.tree != c.res.Root {
+		return false, nil
+	}
+	if h.note == c.note {
 		return true, nil
 	}
-	old, err := e.note(cur)
+	old, err := e.noteOf(h.note)
 	return len(changedSecrets(old, c.res.Skips)) == 0 && len(changedSecrets(c.res.Skips, old)) == 0, err
 }
 
@@ -152,70 +164,111 @@ func changedSecrets(before, now []tree.Skip) map[string]bool {
 	return out
 }
 
-// commitStep makes the capture the next step after cur: branch and cursor of the session move to it, durably. with adds
+// commitStep makes the capture the next step of session after cur: its branch and cursor move to it, durably. with adds
 // to the same batch, once the checkpoint has its id. On an error the capture is discarded.
-func (e *Engine) commitStep(ctx context.Context, c *capture, cur *Checkpoint, cause Cause, with func(*Checkpoint) error) (*Checkpoint, error) {
-	var before objstore.ID
-	if cur != nil {
-		before = cur.ID
+func (e *Engine) commitStep(ctx context.Context, c *capture, session string, cur *Checkpoint, cause Cause, with func(*Checkpoint) error) (*Checkpoint, error) {
+	cp, err := e.newStep(c, session, cur, cause)
+	if err != nil {
+		c.discard()
+		return nil, err
 	}
-	return e.commitCapture(ctx, c, cur, cause, func(cp *Checkpoint) (refs.Operation, []refs.Update, error) {
-		op := refs.Operation{Kind: refs.KindCheckpoint}
-		tip, err := e.refs.ID(refs.Session(Manual))
-		if err != nil {
-			return op, nil, err
+	return e.commitCapture(ctx, c, cp, kv.Durable, func(cp *Checkpoint) ([]refs.Operation, []refs.Update, error) {
+		op, updates, err := e.advance(cp)
+		if err == nil && with != nil {
+			err = with(cp)
 		}
-		if tip != before {
-			// A step that begins elsewhere than at the tip leaves the later steps behind; the log says where they are.
-			op.Changes = []refs.Change{{Name: refs.Session(Manual), Old: tip, New: cp.ID}}
-		}
-		if with != nil {
-			if err := with(cp); err != nil {
-				return op, nil, err
-			}
-		}
-		return op, []refs.Update{
-			{Name: refs.Session(Manual), Old: tip, New: cp.ID},
-			{Name: refs.Cursor(Manual), Old: before, New: cp.ID},
-		}, nil
+		return []refs.Operation{op}, updates, err
 	})
 }
 
-// commitCapture makes the capture a checkpoint after parent, durably, with the operation and the updates that prepare
-// gives. On an error the capture is discarded.
-func (e *Engine) commitCapture(ctx context.Context, c *capture, parent *Checkpoint, cause Cause,
-	prepare func(*Checkpoint) (refs.Operation, []refs.Update, error),
-) (*Checkpoint, error) {
-	cp, err := e.newCheckpoint(c, parent, cause)
-	if err == nil {
-		cp.Session = Manual
-		_, err = e.refs.Commit(ctx, c.tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
-			if err := e.putCheckpoint(c.tx, cp, seq); err != nil {
-				return refs.Operation{}, nil, err
-			}
-			op, updates, err := prepare(cp)
-			op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), Manual, cp.ID
-			return op, updates, err
-		})
+// newStep is newCheckpoint for a step that no event made: changed by whoever has a call running, in the session's turn.
+func (e *Engine) newStep(c *capture, session string, cur *Checkpoint, cause Cause) (*Checkpoint, error) {
+	if err := e.loadSessions(); err != nil {
+		return nil, err
 	}
+	cp, err := e.newCheckpoint(c, session, cur, cause)
+	if err != nil {
+		return nil, err
+	}
+	cp.By = e.running()
+	if s := e.sessions[session]; s != nil {
+		cp.Cause.Turn, cp.Cause.Prompt = s.Turn, s.Prompt
+	}
+	return cp, nil
+}
+
+// advance is the operation that makes a checkpoint the newest step of its session.
+func (e *Engine) advance(cp *Checkpoint) (refs.Operation, []refs.Update, error) {
+	op := refs.Operation{Kind: refs.KindCheckpoint, Turn: cp.Cause.Turn}
+	branch, cursor := refs.Session(cp.Session), refs.Cursor(cp.Session)
+	tip, err := e.refs.ID(branch)
+	if err != nil {
+		return op, nil, err
+	}
+	at, err := e.refs.ID(cursor)
+	if err != nil {
+		return op, nil, err
+	}
+	var parent objstore.ID
+	if len(cp.Parents) > 0 {
+		parent = cp.Parents[0]
+	}
+	// What does not move from the first parent to the checkpoint is told: the steps left behind by one that begins elsewhere
+	// than at the tip are there.
+	if tip != parent {
+		op.Changes = append(op.Changes, refs.Change{Name: branch, Old: tip, New: cp.ID})
+	}
+	if at != parent {
+		op.Changes = append(op.Changes, refs.Change{Name: cursor, Old: at, New: cp.ID})
+	}
+	return op, []refs.Update{{Name: branch, Old: tip, New: cp.ID}, {Name: cursor, Old: at, New: cp.ID}}, nil
+}
+
+// commitCapture stores the capture as a checkpoint with the operations and updates that prepare gives, the first of which is
+// its own. On an error the capture is discarded.
+func (e *Engine) commitCapture(ctx context.Context, c *capture, cp *Checkpoint, du kv.Durability,
+	prepare func(*Checkpoint) ([]refs.Operation, []refs.Update, error),
+) (*Checkpoint, error) {
+	_, err := e.refs.CommitAll(ctx, c.tx, du, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
+		if err := e.putCheckpoint(c.tx, cp, seq); err != nil {
+			return nil, nil, err
+		}
+		ops, updates, err := prepare(cp)
+		if err == nil {
+			op := &ops[0]
+			op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
+		}
+		return ops, updates, err
+	})
 	if err != nil {
 		c.discard()
 		return nil, err
 	}
 	c.committed()
+	if cp.Cause.Event == EventSafety {
+		return cp, nil // on no branch: what is in it and in no step stays unsaved
+	}
+	e.known = &head{tree: cp.Tree, note: cp.Note, checkpoint: cp.ID}
 	return cp, nil
 }
 
-// newCheckpoint fills in everything but session and sequence.
-func (e *Engine) newCheckpoint(c *capture, parent *Checkpoint, cause Cause) (*Checkpoint, error) {
+// newCheckpoint fills in everything but the sequence and who changed it.
+func (e *Engine) newCheckpoint(c *capture, session string, parent *Checkpoint, cause Cause) (*Checkpoint, error) {
+	was, err := e.head()
+	if err != nil {
+		return nil, err
+	}
 	cp := &Checkpoint{
-		Time: e.now().Truncate(time.Millisecond), Tree: c.res.Root, Note: c.note, Cause: cause, Git: c.git,
+		Time: e.now().Truncate(time.Millisecond), Session: session, Tree: c.res.Root, Note: c.note, Cause: cause, Git: c.git,
 		Counts: Counts{Files: c.res.Files + c.res.Links, Bytes: c.res.Bytes, Skipped: len(Visible(c.res.Skips))},
 	}
 	if parent != nil {
 		cp.Parents = []objstore.ID{parent.ID}
 	}
-	err := tree.Diff(c.get, treeOf(parent), cp.Tree, func(ch tree.Change) error {
+	if was.tree != treeOf(parent) {
+		cp.Base = was.tree
+	}
+	err = tree.Diff(c.get, was.tree, cp.Tree, func(ch tree.Change) error {
 		if _, skipped := covering(c.res.Skips, ch.Path); !skipped || ch.New != nil {
 			cp.Counts.add(ch) // what is skipped now is not deleted
 		}
@@ -258,21 +311,14 @@ func (e *Engine) checkpoint(id objstore.ID) (*Checkpoint, error) {
 	return decodeCheckpoint(id, raw)
 }
 
-// current is the checkpoint that the worktree stands on; nil before the first.
-func (e *Engine) current() (*Checkpoint, error) {
-	id, err := e.refs.ID(refs.Cursor(Manual))
-	if err != nil || id.IsZero() {
-		return nil, err
-	}
-	return e.checkpoint(id)
-}
-
 // note reads what a checkpoint skipped.
-func (e *Engine) note(cp *Checkpoint) ([]tree.Skip, error) {
-	if cp.Note.IsZero() {
+func (e *Engine) note(cp *Checkpoint) ([]tree.Skip, error) { return e.noteOf(cp.Note) }
+
+func (e *Engine) noteOf(id objstore.ID) ([]tree.Skip, error) {
+	if id.IsZero() {
 		return nil, nil
 	}
-	raw, err := e.objs.Get(objstore.Note, cp.Note)
+	raw, err := e.objs.Get(objstore.Note, id)
 	if err != nil {
 		return nil, fmt.Errorf("engine: note of checkpoint: %w", err)
 	}

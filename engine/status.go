@@ -19,7 +19,7 @@ type Status struct {
 	Checkpoints int           // steps in the log
 	Safety      int           // safety checkpoints in the log
 	DiskBytes   int64         // all files of the store
-	Changes     []tree.Change // of the worktree against Current
+	Changes     []tree.Change // of the worktree against the newest state known
 	Skips       []tree.Skip   // of the worktree
 	Ahead       int           // steps that redo can go
 	HalfDone    *objstore.ID  // the target of an unfinished restore
@@ -64,27 +64,35 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 		return nil, err
 	}
 	s.DiskBytes = use.DiskBytes
-	cur, err := e.current()
+	session, _, err := e.active()
+	if err != nil {
+		return nil, err
+	}
+	cur, err := e.current(session)
 	if err != nil || cur == nil {
 		return s, err
+	}
+	was, err := e.head()
+	if err != nil {
+		return nil, err
 	}
 	l, err := e.Listing(cur)
 	if err != nil {
 		return nil, err
 	}
 	s.Current = &l
-	ahead, err := e.ahead(cur.ID)
+	ahead, err := e.ahead(session, cur.ID)
 	if err != nil {
 		return nil, err
 	}
 	s.Ahead = len(ahead)
-	c, err := e.look(ctx, cur.Tree, p)
+	c, err := e.look(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	defer c.discard()
 	s.Skips = c.res.Skips
-	err = tree.Diff(c.get, cur.Tree, c.res.Root, func(ch tree.Change) error {
+	err = tree.Diff(c.get, was.tree, c.res.Root, func(ch tree.Change) error {
 		s.Changes = append(s.Changes, ch)
 		return nil
 	})
@@ -131,11 +139,11 @@ func (e *Engine) stages() ([]string, error) {
 }
 
 // look captures the worktree in order to compare it: nothing is stored.
-func (e *Engine) look(ctx context.Context, prev objstore.ID, p Progress) (*capture, error) {
+func (e *Engine) look(ctx context.Context, p Progress) (*capture, error) {
 	root, err := e.root()
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return e.capture(ctx, root, captureOptions{prev: prev, compare: true, progress: p})
+	return e.capture(ctx, root, captureOptions{full: true, compare: true, progress: p})
 }

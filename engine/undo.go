@@ -9,7 +9,7 @@ import (
 	"rewind/refs"
 )
 
-// Undo goes n steps back along the manual branch, over steps with equal trees at once. Unsaved changes are a step:
+// Undo goes n steps back along a session's branch, over folded steps and steps with equal trees at once. Unsaved changes are a step:
 // they become one, so that Redo brings them back. ErrNotFound when fewer than n steps lie before.
 func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreResult, error) {
 	e.mu.Lock()
@@ -17,14 +17,18 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	cur, err := e.current()
+	session, err := e.session(o.Session)
+	if err != nil {
+		return nil, err
+	}
+	cur, err := e.current(session)
 	if err != nil {
 		return nil, err
 	}
 	if cur == nil {
 		return nil, fmt.Errorf("engine: undo: %w: no checkpoint yet", ErrNotFound)
 	}
-	r := restore{kind: refs.KindUndo, opt: planOptions{exact: o.Exact}, before: cur.ID, dryRun: o.DryRun}
+	r := restore{kind: refs.KindUndo, session: session, opt: planOptions{exact: o.Exact}, before: cur.ID, dryRun: o.DryRun}
 	r.choose = func(pl *planner, c *capture) error {
 		dirty, err := pl.dirty(c, cur)
 		if err != nil {
@@ -41,15 +45,19 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	return e.run(ctx, &r, o.Progress)
 }
 
-// back walks n steps along first parents; steps with equal trees count once.
+// back walks n steps along first parents; steps with equal trees count once, folded ones not at all.
 func (e *Engine) back(cp *Checkpoint, n int) (*Checkpoint, error) {
 	for i := range n {
-		prev := cp.Tree
-		for cp.Tree == prev {
+		from := cp.Tree
+		for later := cp; cp.Tree == from || folded(cp, later); {
 			if len(cp.Parents) == 0 {
+				if cp.Tree != from {
+					break // the first step of all shows, whatever it is
+				}
 				return nil, fmt.Errorf("engine: undo: %w: only %d earlier steps", ErrNotFound, i)
 			}
 			var err error
+			later = cp
 			if cp, err = e.checkpoint(cp.Parents[0]); err != nil {
 				return nil, err
 			}
@@ -58,18 +66,27 @@ func (e *Engine) back(cp *Checkpoint, n int) (*Checkpoint, error) {
 	return cp, nil
 }
 
-// Redo goes n steps forward again, towards the tip of the manual branch; ErrNotFound when fewer than n lie ahead.
+// folded reports whether lists leave a step out; later is the one after it on its line. The last step of a turn shows.
+func folded(cp, later *Checkpoint) bool {
+	return cp.Minor && later != nil && later.Session == cp.Session && later.Cause.Turn == cp.Cause.Turn
+}
+
+// Redo goes n steps forward again, towards the tip of a session's branch; ErrNotFound when fewer than n lie ahead.
 func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreResult, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	cursor, err := e.refs.ID(refs.Cursor(Manual))
+	session, err := e.session(o.Session)
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := e.ahead(cursor)
+	cursor, err := e.refs.ID(refs.Cursor(session))
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := e.ahead(session, cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +94,14 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 		return nil, fmt.Errorf("engine: redo: %w: %d steps lie ahead", ErrNotFound, len(ahead))
 	}
 	target := ahead[n-1]
-	r := restore{kind: refs.KindRedo, target: target, opt: planOptions{exact: o.Exact}, before: cursor, dryRun: o.DryRun}
+	r := restore{kind: refs.KindRedo, session: session, target: target, opt: planOptions{exact: o.Exact}, before: cursor, dryRun: o.DryRun}
 	return e.run(ctx, &r, o.Progress)
 }
 
-// ahead lists the steps from the cursor to the tip, nearest first; of a run of equal trees only the last. Empty when
-// the cursor is the tip or lies on another line.
-func (e *Engine) ahead(cursor objstore.ID) ([]*Checkpoint, error) {
-	tip, err := e.refs.ID(refs.Session(Manual))
+// ahead lists the steps from a session's cursor to its tip, nearest first, without folded ones; of a run of equal trees only
+// the last. Empty when the cursor is the tip or lies on another line.
+func (e *Engine) ahead(session string, cursor objstore.ID) ([]*Checkpoint, error) {
+	tip, err := e.refs.ID(refs.Session(session))
 	if err != nil || tip == cursor || cursor.IsZero() {
 		return nil, err
 	}
@@ -106,6 +123,9 @@ func (e *Engine) ahead(cursor objstore.ID) ([]*Checkpoint, error) {
 	}
 	var ahead []*Checkpoint
 	for i := len(line) - 1; i >= 0; i-- {
+		if i > 0 && folded(line[i], line[i-1]) {
+			continue
+		}
 		switch n := len(ahead); {
 		case n > 0 && ahead[n-1].Tree == line[i].Tree:
 			ahead[n-1] = line[i]
@@ -135,14 +155,14 @@ func (e *Engine) UndoRestore(ctx context.Context, seq uint64, o RestoreOptions) 
 		return nil, err
 	}
 	r := restore{
-		kind: refs.KindUndoRestore, target: target, opt: planOptions{paths: op.Restore.Paths, exact: o.Exact},
+		kind: refs.KindUndoRestore, session: op.Session, target: target, opt: planOptions{paths: op.Restore.Paths, exact: o.Exact},
 		undoes: op.Seq, stay: true, dryRun: o.DryRun,
 	}
-	if r.before, err = e.refs.ID(refs.Cursor(Manual)); err != nil {
+	if r.before, err = e.refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
 	for _, c := range op.Changes {
-		if c.Name == refs.Cursor(Manual) {
+		if c.Name == refs.Cursor(op.Session) {
 			r.stay, r.after = false, c.Old
 		}
 	}

@@ -32,8 +32,11 @@ func Tag(tag string) Name { return Name(classTag + tag) }
 // Tags is the prefix of all tags, for List.
 const Tags = classTag
 
-// Sessions is the prefix of all session branches, for List.
-const Sessions = classSession
+// Sessions is the prefix of all session branches, and Cursors that of their cursors, for List.
+const (
+	Sessions = classSession
+	Cursors  = classCursor
+)
 
 // Base is the name without its class.
 func (n Name) Base() string {

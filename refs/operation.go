@@ -23,11 +23,13 @@ const (
 	KindTag         Kind = 't' // a tag was set or deleted
 	KindMove        Kind = 'm' // the project was found at another path
 	KindCopy        Kind = 'p' // the store began as a copy of another
+	KindEvent       Kind = 'e' // an agent's event that found nothing changed
 )
 
 var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
+	KindEvent: "event",
 }
 
 // String is the kind's word, the same in CLI and API.
@@ -53,10 +55,20 @@ type Operation struct {
 	Time       int64  // unix milliseconds; for people, never for order
 	Kind       Kind
 	Session    string
-	Checkpoint objstore.ID // the checkpoint it made (checkpoint, safety)
+	Checkpoint objstore.ID // the checkpoint it made (checkpoint, safety), or that already held the state (event)
 	Changes    []Change    // refs it moved, except the branch and cursor that a checkpoint moves from its first parent to itself
 	Restore    *Restore    // of a restore or abort
 	Message    string      // a tag's name, a path, ...; untrusted text
+	Turn       uint64      // of checkpoint and event: the session's turn; 0: before the first
+	EventID    uint64      // of checkpoint and event: the agent's call of the hook, so that it is recorded once; 0: none
+	Cause      Cause       // of event
+}
+
+// Cause is what an agent was doing; untrusted text.
+type Cause struct {
+	Event string // the word for the event
+	Tool  string
+	Call  string // the agent's id of the tool call
 }
 
 // Change is one moved ref; a zero id stands for "absent".
@@ -71,9 +83,10 @@ type Restore struct {
 	Safety  objstore.ID // the state before
 	Paths   []string    // limited to these paths; empty: the whole tree
 	Exact   bool
-	Undoes  uint64 // of an undo-restore: the operation it reverts
-	Changed int    // paths that were changed
-	Kept    int    // paths that were kept although the target differs
+	Undoes  uint64      // of an undo-restore: the operation it reverts
+	Changed int         // paths that were changed
+	Kept    int         // paths that were kept although the target differs
+	Result  objstore.ID // the tree that was left, where it is not the target's; zero otherwise
 }
 
 // Field tags of the operation record, DESIGN.md 5.8.
@@ -85,6 +98,15 @@ const (
 	tagChanges
 	tagRestore
 	tagMessage
+	tagTurn
+	tagEventID
+	tagCause
+)
+
+const (
+	tagCauseEvent = iota + 1
+	tagCauseTool
+	tagCauseCall
 )
 
 const (
@@ -95,6 +117,7 @@ const (
 	tagUndoes
 	tagChanged
 	tagKept
+	tagResult
 )
 
 const (
@@ -126,9 +149,19 @@ func (o *Operation) Encode() []byte {
 		c.Uint(tagUndoes, r.Undoes)
 		c.Uint(tagChanged, uint64(r.Changed))
 		c.Uint(tagKept, uint64(r.Kept))
+		c.NonZero(tagResult, r.Result[:])
 		e.Bytes(tagRestore, c.Encoded())
 	}
 	e.String(tagMessage, o.Message)
+	e.Uint(tagTurn, o.Turn)
+	e.Uint(tagEventID, o.EventID)
+	if o.Cause != (Cause{}) {
+		var c record.Encoder
+		c.String(tagCauseEvent, o.Cause.Event)
+		c.String(tagCauseTool, o.Cause.Tool)
+		c.String(tagCauseCall, o.Cause.Call)
+		e.Bytes(tagCause, c.Encoded())
+	}
 	return e.Encoded()
 }
 
@@ -163,6 +196,12 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 			o.Restore, err = decodeRestore(f)
 		case tagMessage:
 			o.Message = string(f)
+		case tagTurn:
+			o.Turn, err = f.Uint()
+		case tagEventID:
+			o.EventID, err = f.Uint()
+		case tagCause:
+			o.Cause, err = decodeCause(f)
 		default:
 			return record.Unknown(tag)
 		}
@@ -175,6 +214,24 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 		return nil, fmt.Errorf("refs: operation %d: %w: %w", seq, ErrCorrupt, err)
 	}
 	return o, nil
+}
+
+func decodeCause(raw record.Field) (Cause, error) {
+	var c Cause
+	err := record.Decode(raw, func(tag uint64, f record.Field) error {
+		switch tag {
+		case tagCauseEvent:
+			c.Event = string(f)
+		case tagCauseTool:
+			c.Tool = string(f)
+		case tagCauseCall:
+			c.Call = string(f)
+		default:
+			return record.Unknown(tag)
+		}
+		return nil
+	})
+	return c, err
 }
 
 func decodeChange(raw record.Field) (Change, error) {
@@ -218,6 +275,8 @@ func decodeRestore(raw record.Field) (*Restore, error) {
 			r.Changed, err = smallInt(f)
 		case tagKept:
 			r.Kept, err = smallInt(f)
+		case tagResult:
+			err = f.NonZero(r.Result[:])
 		default:
 			return record.Unknown(tag)
 		}

@@ -97,27 +97,41 @@ type Update struct {
 // operation's sequence, under the lock that makes compare and set one act; it may put objects into tx. When a name is
 // not at its Old, the error is a *ConflictError and nothing is written.
 func (r *Refs) Commit(ctx context.Context, tx Tx, du kv.Durability, prepare func(seq uint64) (Operation, []Update, error)) (*Operation, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	seq := r.db.LastSeq() + 1
-	op, updates, err := prepare(seq)
+	ops, err := r.CommitAll(ctx, tx, du, func(seq uint64) ([]Operation, []Update, error) {
+		op, updates, err := prepare(seq)
+		return []Operation{op}, updates, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	op.Seq = seq
+	return &ops[0], nil
+}
+
+// CommitAll is Commit for several operations in a row, the first of which has sequence seq and moves the names.
+func (r *Refs) CommitAll(ctx context.Context, tx Tx, du kv.Durability, prepare func(seq uint64) ([]Operation, []Update, error)) ([]Operation, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seq := r.db.LastSeq() + 1
+	ops, updates, err := prepare(seq)
+	if err != nil {
+		return nil, err
+	}
 	b := tx.Batch()
 	for _, u := range updates {
 		if err := r.set(b, u, seq); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.Set(kv.OperationKey(seq), op.Encode()); err != nil {
-		return nil, err
+	for i := range ops {
+		ops[i].Seq = seq + uint64(i)
+		if err := b.Set(kv.OperationKey(ops[i].Seq), ops[i].Encode()); err != nil {
+			return nil, err
+		}
 	}
 	if err := tx.Commit(ctx, du); err != nil {
 		return nil, err
 	}
-	return &op, nil
+	return ops, nil
 }
 
 func (r *Refs) set(b *kv.Batch, u Update, seq uint64) error {

@@ -11,6 +11,7 @@ const (
 	PrefixStat      = 's'
 	PrefixJournal   = 'j'
 	PrefixSecret    = 'k'
+	PrefixSession   = 'a'
 )
 
 // Row is one line of the key space table.
@@ -30,6 +31,7 @@ var Keyspace = []Row{
 	{PrefixStat, "`s` path", "stat cache entry, 5.9", "tree"},
 	{PrefixJournal, "`j`", "journal of an unfinished checkout, 5.10", "engine"},
 	{PrefixSecret, "`k`", "32 random bytes: the key of secret-file hashes", "engine"},
+	{PrefixSession, "`a` session", "session record, 5.12", "engine"},
 }
 
 var formatKey = []byte{PrefixFormat}

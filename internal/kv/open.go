@@ -108,6 +108,11 @@ func (d *DB) open(ctx context.Context) error {
 		}
 	}
 	if !d.o.ReadOnly {
+		if d.damage = d.failing(); d.damage != nil {
+			d.o.ReadOnly = true
+		}
+	}
+	if !d.o.ReadOnly {
 		d.starved.Store(d.roomToOpen() != nil)
 	}
 	if err := d.openDB(); err != nil {
@@ -128,7 +133,8 @@ func (d *DB) open(ctx context.Context) error {
 	return d.poison.err()
 }
 
-// Damage is why a store that was opened with Salvage failed the check at open; nil: it did not.
+// Damage is why a store can only be read: opened with Salvage, it failed the check at open; or it failed beyond use, again and again, a
+// moment ago (ErrReadOnly). nil: nothing is wrong.
 func (d *DB) Damage() error { return d.damage }
 
 func (d *DB) readOnly() bool { return d.o.ReadOnly || d.starved.Load() }
@@ -388,16 +394,6 @@ func (d *DB) closePebble() error {
 	}
 }
 
-func (d *DB) writeLastFatal(cause error) {
-	f, err := d.space.fs.Create(d.base.PathJoin(d.dir, nameLastFatal), vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return
-	}
-	_, _ = fmt.Fprintf(f, "%s %v\n", time.Now().UTC().Format(time.RFC3339), cause)
-	_ = f.Sync()
-	_ = f.Close()
-}
-
 // LastSeq is the newest operation sequence seen at open or committed since; 0: none.
 func (d *DB) LastSeq() uint64 { return d.lastSeq.Load() }
 
@@ -433,6 +429,9 @@ func (d *DB) fail(op, subject string, err error) error {
 // enterWrite begins a call that writes.
 func (d *DB) enterWrite(op string) error {
 	if d.o.ReadOnly {
+		if d.damage != nil {
+			return fmt.Errorf("kv: %s: %w", op, d.damage)
+		}
 		return fmt.Errorf("kv: %s: %w", op, ErrReadOnly)
 	}
 	if d.starved.Load() {

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// HandleOptions say how an event came.
+type HandleOptions struct {
+	ID   uint64      // random, the same when the event is sent again: it is recorded once; 0: unknown
+	Late func() bool // reports, when the capture is about to be committed, whether the agent has been answered already; nil: it waits
+	Tier hooks.Tier
+}
+
+// Handled is what an event led to.
+type Handled struct {
+	Recorded   bool        // it is in the log
+	Checkpoint objstore.ID // the checkpoint that holds the state at the event; zero: no capture was asked for
+	New        bool        // that checkpoint was made by this event
+	Late       bool        // and flagged
+}
+
+// Handle takes an agent's event in: it captures the worktree where the event calls for it, adds a checkpoint to the session's branch when
+// something changed, and records the event. It is written, not fsynced, when Handle returns. Safe for concurrent use: events that wait for
+// each other share one capture, which began after all of them had come. When ctx ends Handle returns; the event is taken in all the same.
+func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*Handled, error) {
+	act := hooks.Decide(ev, o.Tier)
+	if !act.Record {
+		return &Handled{}, nil
+	}
+	a := &arrival{e: e, ev: ev, o: o, act: act, name: sessionName(ev), done: make(chan struct{})}
+	e.waiting.add(a, context.WithoutCancel(ctx))
+	select {
+	case <-a.done:
+		return &a.res, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// arrival is an event that waits to be taken in.
+type arrival struct {
+	e    *Engine
+	ev   hooks.Event
+	o    HandleOptions
+	act  hooks.Action
+	name string // of its session
+	done chan struct{}
+	res  Handled
+	err  error
+}
+
+// arrivals collects events while a capture is under way; the next capture is for all of them.
+type arrivals struct {
+	mu     sync.Mutex
+	events []*arrival
+	active bool
+	idle   sync.WaitGroup
+}
+
+func (w *arrivals) add(a *arrival, ctx context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, a)
+	if !w.active {
+		w.active = true
+		w.idle.Go(func() { w.drain(ctx) })
+	}
+}
+
+func (w *arrivals) drain(ctx context.Context) {
+	for {
+		w.mu.Lock()
+		batch := w.events
+		w.events = nil
+		if len(batch) == 0 {
+			w.active = false
+			w.mu.Unlock()
+			return
+		}
+		w.mu.Unlock()
+		batch[0].e.takeIn(ctx, w, batch)
+	}
+}
+
+// takeIn takes in the batch, and what has arrived until it gets hold of the worktree.
+func (e *Engine) takeIn(ctx context.Context, w *arrivals, batch []*arrival) {
+	e.mu.Lock()
+	w.mu.Lock()
+	batch = append(batch, w.events...)
+	w.events = nil
+	w.mu.Unlock()
+	err := e.takeAll(ctx, batch)
+	e.mu.Unlock()
+	for _, a := range batch {
+		a.err = err
+		close(a.done)
+	}
+}
+
+func (e *Engine) takeAll(ctx context.Context, batch []*arrival) error {
+	if err := e.checkWhole(); err != nil {
+		return err
+	}
+	if err := e.loadSessions(); err != nil {
+		return err
+	}
+	if err := e.loadSeen(); err != nil {
+		return err
+	}
+	in := &intake{e: e, sessions: map[string]*Session{}, ids: map[uint64]*Handled{}}
+	for _, a := range batch {
+		if a.o.ID != 0 && in.repeated(a) {
+			continue
+		}
+		in.events = append(in.events, a)
+	}
+	if len(in.events) == 0 {
+		return nil
+	}
+	return in.run(ctx)
+}
+
+// recent remembers the events that were recorded lately, by their ids.
+type recent struct {
+	ids  map[uint64]objstore.ID // to the checkpoint
+	ring [recentEvents]uint64
+	next int
+}
+
+// recentEvents is how many of them; an event is sent again within a second.
+const recentEvents = 1024
+
+func (r *recent) add(id uint64, cp objstore.ID) {
+	if id == 0 {
+		return
+	}
+	delete(r.ids, r.ring[r.next])
+	r.ring[r.next], r.ids[id] = id, cp
+	r.next = (r.next + 1) % len(r.ring)
+}
+
+// loadSeen reads what the log knows of recent events: the daemon that recorded one may have died before it could say so.
+func (e *Engine) loadSeen() error {
+	if e.seen != nil {
+		return nil
+	}
+	seen, n := &recent{ids: map[uint64]objstore.ID{}}, 0
+	err := e.refs.Newest(0, func(op *refs.Operation) error {
+		if n++; n > recentEvents/4 {
+			return kv.ErrStop
+		}
+		seen.add(op.EventID, op.Checkpoint)
+		return nil
+	})
+	if err == nil {
+		e.seen = seen
+	}
+	return err
+}
+
+// eventWords are the words for events in causes; they are the words of the hooks' command lines.
+var eventWords = map[hooks.Kind]string{
+	hooks.SessionStart: "session-start", hooks.Prompt: "prompt", hooks.BeforeTool: "pre-tool-use", hooks.AfterTool: "post-tool-use",
+	hooks.Stop: "stop", hooks.SubagentStart: "subagent-start", hooks.SubagentStop: "subagent-stop", hooks.Compact: "pre-compact",
+	hooks.SessionEnd: "session-end",
+}
+
+// since is how long ago t was; less than zero for never.
+func (e *Engine) since(t time.Time) time.Duration {
+	if t.IsZero() {
+		return -1
+	}
+	return e.now().Sub(t)
+}

@@ -1,0 +1,412 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rewind/hooks"
+	"rewind/refs"
+)
+
+// agent calls the hooks of one session.
+type agent struct {
+	p    *project
+	id   string
+	tier hooks.Tier
+}
+
+func (p *project) agent(id string) *agent { return p.agentIn(id, "balanced") }
+
+func (p *project) agentIn(id, tier string) *agent {
+	p.t.Helper()
+	t, err := hooks.LoadTier(tier)
+	p.must(err)
+	return &agent{p: p, id: id, tier: t}
+}
+
+func (a *agent) name() string { return "claude/" + a.id }
+
+func (a *agent) send(ev hooks.Event, o HandleOptions) *Handled {
+	a.p.t.Helper()
+	ev.Agent, ev.Session, ev.Cwd, o.Tier = hooks.Claude, a.id, a.p.root, a.tier
+	h, err := a.p.e.Handle(bg, ev, o)
+	if err != nil {
+		a.p.t.Fatalf("handle %d of %s: %v", ev.Kind, a.id, err)
+	}
+	return h
+}
+
+func (a *agent) start() *Handled {
+	return a.send(hooks.Event{Kind: hooks.SessionStart, Source: "startup"}, HandleOptions{})
+}
+
+func (a *agent) prompt(text string) *Handled {
+	return a.send(hooks.Event{Kind: hooks.Prompt, Prompt: text}, HandleOptions{})
+}
+
+func (a *agent) stop() *Handled { return a.send(hooks.Event{Kind: hooks.Stop}, HandleOptions{}) }
+
+func (a *agent) before(call string) *Handled {
+	return a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, HandleOptions{})
+}
+
+func (a *agent) after(call string) *Handled {
+	return a.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, HandleOptions{})
+}
+
+// run is a tool call that does something.
+func (a *agent) run(call string, do func()) *Handled {
+	a.before(call)
+	do()
+	return a.after(call)
+}
+
+func (p *project) get(h *Handled) *Checkpoint {
+	p.t.Helper()
+	cp, err := p.e.checkpoint(h.Checkpoint)
+	p.must(err)
+	return cp
+}
+
+// big is content that no rule folds.
+func big(s string) string { return strings.Repeat(s+"\n", 40) }
+
+func (p *project) read(name string) string {
+	p.t.Helper()
+	b, err := os.ReadFile(p.path(name))
+	p.must(err)
+	return string(b)
+}
+
+func TestHandleTurn(t *testing.T) {
+	p := newProject(t)
+	p.write("f", big("zero"))
+	first := p.save("first")
+	a := p.agent("s1")
+	if h := a.start(); h.New || !h.Recorded || h.Checkpoint != first.ID {
+		t.Fatalf("start: %+v", h)
+	}
+	a.prompt("do it")
+	h := a.run("c1", func() { p.write("f", big("one")) })
+	cp := p.get(h)
+	if !h.New || cp.Session != "claude/s1" || cp.Cause != (Cause{Event: "post-tool-use", Tool: "Bash", Call: "c1", Turn: 1, Prompt: "do it"}) ||
+		!slices.Equal(cp.By, []string{"claude/s1"}) || cp.Parents[0] != first.ID || !cp.Base.IsZero() || cp.Counts.Modified != 1 {
+		t.Fatalf("after the call: %+v, %+v", h, cp)
+	}
+	if h := a.stop(); h.New || h.Checkpoint != cp.ID {
+		t.Fatalf("stop without a change: %+v", h)
+	}
+	p.write("g", big("mine")) // by the user, between two turns
+	mine := p.get(a.prompt("more"))
+	if mine.Cause.Turn != 2 || len(mine.By) != 0 {
+		t.Fatalf("the user's change: %+v", mine)
+	}
+	for name, want := range map[string]*Checkpoint{"turn:0": first, "turn:1": cp, "turn:2": mine, "@": mine, "session:s1": mine} {
+		if got, err := p.e.Resolve(name); err != nil || got.ID != want.ID {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if _, err := p.e.Resolve("turn:3"); err == nil {
+		t.Error("turn:3 exists")
+	}
+	p.reopen()
+	all, err := p.e.Sessions()
+	if err != nil || len(all) != 1 || all[0].Turn != 2 || !all[0].Busy || all[0].Event != "prompt" || all[0].Prompt != "more" {
+		t.Fatalf("sessions: %+v, %v", all, err)
+	}
+}
+
+func TestHandleRecordsOnce(t *testing.T) {
+	p := newProject(t)
+	p.save("first")
+	a := p.agent("s1")
+	p.write("f", big("one"))
+	ev := hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: "c"}}
+	one := a.send(ev, HandleOptions{ID: 7})
+	ops, err := p.e.Operations(bg, 0, true)
+	p.must(err)
+	p.reopen() // the answer was lost with the process
+	two := a.send(ev, HandleOptions{ID: 7})
+	again, err := p.e.Operations(bg, 0, true)
+	p.must(err)
+	if !one.New || two.New || two.Checkpoint != one.Checkpoint || len(ops) != len(again) {
+		t.Fatalf("%+v, %+v, %d and %d operations", one, two, len(ops), len(again))
+	}
+}
+
+func TestHandleAttribution(t *testing.T) {
+	p := newProject(t)
+	p.save("first")
+	a, b := p.agent("a"), p.agent("b")
+	by := func(h *Handled) string { return strings.Join(p.get(h).By, " ") }
+
+	a.prompt("x")
+	b.prompt("y")
+	// Calls that overlap share what changes.
+	a.before("a1")
+	b.before("b1")
+	p.write("shared", big("1"))
+	if got := by(a.after("a1")); got != "claude/a claude/b" {
+		t.Errorf("overlap: %q", got)
+	}
+	p.write("b", big("1"))
+	if got := by(b.after("b1")); got != "claude/b" {
+		t.Errorf("after the overlap: %q", got)
+	}
+	// A call that failed has no after-event: what changes until the session's next event is its own.
+	a.before("a2")
+	p.write("a", big("2"))
+	if got := by(a.before("a3")); got != "claude/a" {
+		t.Errorf("failed call: %q", got)
+	}
+	a.stop()
+	p.write("u", big("3"))
+	if got := by(b.before("b2")); got != "" {
+		t.Errorf("nobody's: %q", got)
+	}
+	// The end of a call that is not known to run counts as its work.
+	p.write("a", big("4"))
+	b.stop()
+	p.write("a", big("5"))
+	if got := by(a.after("unknown")); got != "claude/a" {
+		t.Errorf("unknown call: %q", got)
+	}
+	// A subagent works on after its session's stop.
+	lane := hooks.Event{Kind: hooks.BeforeTool, Subagent: "sub", Tool: hooks.Tool{Name: "Bash", Call: "s1"}}
+	a.send(lane, HandleOptions{})
+	a.stop()
+	p.write("sub", big("6"))
+	lane.Kind = hooks.AfterTool
+	if got := by(a.send(lane, HandleOptions{})); got != "claude/a" {
+		t.Errorf("subagent: %q", got)
+	}
+	// An edit of a named file did not change another one.
+	b.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Edit", Call: "e1", Class: hooks.Editor, Paths: []string{p.path("named")}}}, HandleOptions{})
+	if got := by(a.run("a4", func() { p.write("elsewhere", big("7")) })); got != "claude/a" {
+		t.Errorf("beside an edit: %q", got)
+	}
+	if got := by(a.run("a5", func() { p.write("named", big("8")) })); got != "claude/a claude/b" {
+		t.Errorf("the edited file: %q", got)
+	}
+	// Open calls survive the process.
+	b.stop()
+	a.before("a6")
+	p.reopen()
+	p.write("a", big("9"))
+	if got := by(b.prompt("z")); got != "claude/a" {
+		t.Errorf("after a restart: %q", got)
+	}
+}
+
+func TestHandleMinimalTierAttributesTurns(t *testing.T) {
+	p := newProject(t)
+	p.save("first")
+	a := p.agentIn("a", "minimal")
+	a.prompt("x")
+	p.write("f", big("1"))
+	if cp := p.get(a.stop()); !slices.Equal(cp.By, []string{"claude/a"}) {
+		t.Errorf("turn: %v", cp.By)
+	}
+	p.write("f", big("2"))
+	if cp := p.get(a.prompt("y")); len(cp.By) != 0 {
+		t.Errorf("between turns: %v", cp.By)
+	}
+}
+
+// Anti-spam and significance fold, and never skip a capture.
+func TestHandleFolds(t *testing.T) {
+	p := newProject(t)
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	p.e.now = func() time.Time { return now }
+	p.write("f", big("0"))
+	p.save("first")
+	a := p.agent("a")
+	a.prompt("x")
+	var states []string
+	for i := range 5 {
+		a.run(fmt.Sprint("c", i), func() { p.write("f", big(fmt.Sprint(i+1))) })
+		states = append(states, big(fmt.Sprint(i+1)))
+		now = now.Add(time.Second)
+	}
+	shown := func(all bool) (names []string) {
+		r, err := p.e.List(bg, ListOptions{All: all})
+		p.must(err)
+		for _, l := range r.Checkpoints {
+			names = append(names, p.cat(l.Checkpoint, "f")[:1])
+		}
+		return names
+	}
+	if got := shown(true); strings.Join(got, "") != "543210" {
+		t.Fatalf("all: %v", got)
+	}
+	if got := shown(false); strings.Join(got, "") != "510" {
+		t.Fatalf("folded: %v", got)
+	}
+	// Undo goes along what is shown.
+	_, err := p.e.Undo(bg, 1, RestoreOptions{})
+	p.must(err)
+	if got := p.read("f"); got != states[0] {
+		t.Fatalf("after undo: %.8q", got)
+	}
+	_, err = p.e.Redo(bg, 1, RestoreOptions{})
+	p.must(err)
+	if got := p.read("f"); got != states[4] {
+		t.Fatalf("after redo: %.8q", got)
+	}
+}
+
+// TestT7Promise04ParallelEvents: every event is recorded once, and each one's edit is in the first checkpoint at or after it.
+func TestT7Promise04ParallelEvents(t *testing.T) {
+	p := newProject(t)
+	p.save("first")
+	const n, rounds = 64, 3
+	for round := range rounds {
+		var wg sync.WaitGroup
+		got := make([]*Handled, n)
+		for i := range n {
+			wg.Go(func() {
+				a := p.agent(fmt.Sprint("s", i))
+				p.write(fmt.Sprint("f", i), big(fmt.Sprint(round, i)))
+				got[i] = a.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(round)}}, HandleOptions{ID: uint64(round*n + i + 1)})
+			})
+		}
+		wg.Wait()
+		for i, h := range got {
+			if c := p.cat(p.get(h), fmt.Sprint("f", i)); c != big(fmt.Sprint(round, i)) {
+				t.Fatalf("round %d: the checkpoint of event %d has %.20q", round, i, c)
+			}
+		}
+	}
+	seen := map[uint64]int{}
+	p.must(p.e.refs.Newest(0, func(op *refs.Operation) error {
+		if op.EventID != 0 {
+			seen[op.EventID]++
+		}
+		return nil
+	}))
+	if len(seen) != n*rounds {
+		t.Fatalf("%d events recorded", len(seen))
+	}
+	for id, k := range seen {
+		if k != 1 {
+			t.Fatalf("event %d recorded %d times", id, k)
+		}
+	}
+}
+
+func TestHandleLate(t *testing.T) {
+	p := newProject(t)
+	p.write("f", big("1"))
+	a := p.agent("a")
+	h := a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: "c"}}, HandleOptions{Late: func() bool { return true }})
+	if cp := p.get(h); !h.Late || !cp.Late {
+		t.Errorf("%+v %+v", h, cp)
+	}
+}
+
+// What the log has is the truth: an event that could not be committed leaves nothing behind in memory.
+func TestHandleFailure(t *testing.T) {
+	p := newProject(t)
+	p.save("first")
+	a := p.agent("a")
+	a.start()
+	p.write("f", big("1"))
+	done, cancel := context.WithCancel(bg)
+	cancel()
+	p.e.mu.Lock()
+	p.must(p.e.loadSeen())
+	err := p.e.takeAll(done, []*arrival{{e: p.e, ev: hooks.Event{Agent: hooks.Claude, Session: "a", Kind: hooks.Prompt}, act: hooks.Action{Capture: true, Record: true, Begins: true}, name: a.name()}})
+	p.e.mu.Unlock()
+	if err == nil {
+		t.Fatal("committed although the context was done")
+	}
+	if s := p.e.sessions[a.name()]; s.Turn != 0 {
+		t.Errorf("turn %d", s.Turn)
+	}
+	if cp := p.get(a.prompt("x")); cp.Cause.Turn != 1 || p.cat(cp, "f") != big("1") {
+		t.Errorf("%+v", cp)
+	}
+}
+
+// A turn that ends without a word ends when its session file has been silent, and what no event told of is found then.
+func TestSettle(t *testing.T) {
+	p := newProject(t)
+	now := time.Now()
+	p.e.now = func() time.Time { return now }
+	p.save("first")
+	a := p.agent("a")
+	transcript := filepath.Join(t.TempDir(), "session.jsonl")
+	a.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x", Transcript: transcript}, HandleOptions{})
+	settle := func(want time.Duration) {
+		t.Helper()
+		again, err := p.e.Settle(bg)
+		if err != nil || again != want {
+			t.Fatalf("again in %v (want %v), %v", again, want, err)
+		}
+	}
+	busy := func() bool {
+		all, err := p.e.Sessions()
+		p.must(err)
+		return all[0].Busy
+	}
+	settle(30 * time.Second)
+	a.before("c")
+	now = now.Add(time.Hour)
+	settle(0) // a call is running
+	if a.after("c"); !busy() {
+		t.Fatal("ended while a call was running")
+	}
+	p.must(os.WriteFile(transcript, nil, 0o600))
+	p.must(os.Chtimes(transcript, now, now))
+	now = now.Add(20 * time.Second)
+	p.must(os.Chtimes(transcript, now, now))
+	now = now.Add(20 * time.Second)
+	settle(10 * time.Second)
+	p.write("f", big("1")) // after the agent was interrupted
+	now = now.Add(10 * time.Second)
+	settle(0)
+	if busy() {
+		t.Fatal("the turn goes on")
+	}
+	if cur, err := p.e.Resolve("@"); err != nil || p.cat(cur, "f") != big("1") || len(cur.By) != 0 {
+		t.Fatalf("%+v, %v", cur, err)
+	}
+	// After the end of a turn the tree is scanned once.
+	a.prompt("y")
+	a.stop()
+	p.write("f", big("2"))
+	settle(0)
+	cur, err := p.e.Resolve("@")
+	if err != nil || cur.Cause.Event != EventScan || cur.Cause.Turn != 2 || p.cat(cur, "f") != big("2") {
+		t.Fatalf("%+v, %v", cur, err)
+	}
+	p.write("f", big("3"))
+	settle(0)
+	if again, err := p.e.Resolve("@"); err != nil || again.ID != cur.ID {
+		t.Fatalf("scanned again: %+v, %v", again, err)
+	}
+}
+
+func FuzzSession(f *testing.F) {
+	at := time.UnixMilli(1_800_000_000_000)
+	f.Add((&Session{
+		Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, First: at, Last: at, Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true,
+		Shown: at, Folded: 9, Calls: []Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
+	}).encode())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := decodeSession("claude/a", raw)
+		if err != nil {
+			return
+		}
+		if got := s.encode(); string(got) != string(raw) {
+			t.Errorf("decoded %x, encoded %x", raw, got)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// head is the newest state of the worktree that steps and restores account for; what differs from it is unsaved.
+type head struct {
+	tree       objstore.ID // zero: nothing was captured yet
+	note       objstore.ID
+	checkpoint objstore.ID // that has this tree; zero: none is known to
+}
+
+// head gives the newest known state; e.mu is held.
+func (e *Engine) head() (head, error) {
+	if e.known != nil {
+		return *e.known, nil
+	}
+	var h head
+	err := e.refs.Newest(0, func(op *refs.Operation) (err error) {
+		switch {
+		case op.Kind == refs.KindCheckpoint:
+			cp, err := e.checkpoint(op.Checkpoint)
+			if err != nil {
+				return err
+			}
+			h = head{tree: cp.Tree, note: cp.Note, checkpoint: cp.ID}
+		case op.Kind == refs.KindSafety:
+			h, err = e.headBefore(op.Checkpoint)
+		case op.Kind == refs.KindAbort && op.Restore != nil:
+			h, err = e.headBefore(op.Restore.Safety)
+		case op.Restore != nil:
+			h, err = e.headAfter(op.Restore)
+		default:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return kv.ErrStop
+	})
+	if err != nil {
+		return h, err
+	}
+	e.known = &h
+	return h, nil
+}
+
+// headBefore is what was known before a safety checkpoint was taken.
+func (e *Engine) headBefore(safety objstore.ID) (head, error) {
+	cp, err := e.checkpoint(safety)
+	if err != nil {
+		return head{}, err
+	}
+	h := head{tree: cp.Base, note: cp.Note}
+	if h.tree.IsZero() && len(cp.Parents) > 0 {
+		parent, err := e.checkpoint(cp.Parents[0])
+		if err != nil {
+			return head{}, err
+		}
+		h = head{tree: parent.Tree, note: parent.Note, checkpoint: parent.ID}
+	}
+	return h, nil
+}
+
+func (e *Engine) headAfter(r *refs.Restore) (head, error) {
+	safety, err := e.checkpoint(r.Safety)
+	if err != nil {
+		return head{}, err
+	}
+	if !r.Result.IsZero() {
+		return head{tree: r.Result, note: safety.Note}, nil
+	}
+	target, err := e.checkpoint(r.Target)
+	if err != nil {
+		return head{}, err
+	}
+	return head{tree: target.Tree, note: safety.Note, checkpoint: target.ID}, nil
+}
+
+// before is the state that a checkpoint's changes are counted from.
+func (e *Engine) before(cp *Checkpoint) (objstore.ID, error) {
+	if !cp.Base.IsZero() || len(cp.Parents) == 0 {
+		return cp.Base, nil
+	}
+	parent, err := e.checkpoint(cp.Parents[0])
+	if err != nil {
+		return objstore.ID{}, err
+	}
+	return parent.Tree, nil
+}
+
+// result puts into a restore's operation what is known of the worktree from now on, where that is not the target: what was known before,
+// with the target's state at the paths that the restore was to set and that now have it.
+func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *RestoreResult) error {
+	safety, err := e.checkpoint(j.Safety)
+	if err != nil {
+		return err
+	}
+	target, err := e.checkpoint(j.Target)
+	if err != nil {
+		return err
+	}
+	was, err := e.before(safety)
+	if err != nil {
+		return err
+	}
+	set := map[string]bool{}
+	for _, s := range j.Steps {
+		set[s.Path] = true
+	}
+	for _, c := range res.Conflicts {
+		set[c.Path] = false
+	}
+	for _, d := range res.KeptDirs {
+		set[d] = false
+	}
+	found := newLookups(e.objs, safety.Tree)
+	only := pathSet(j.Paths)
+	var steps []tree.Step
+	err = tree.Diff(e.objs, was, target.Tree, func(ch tree.Change) error {
+		done, isStep := set[ch.Path]
+		if !isStep && only.has(ch.Path) {
+			have, err := found.find(ch.Path)
+			if err != nil {
+				return err
+			}
+			done = have == nil && ch.New == nil || have != nil && ch.New != nil && tree.Same(have, ch.New)
+		}
+		if done {
+			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	id, err := tree.Edit(e.objs, tx, was, steps)
+	if err == nil && id != target.Tree {
+		op.Restore.Result = id
+	}
+	return err
+}

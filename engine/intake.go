@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// intake is a batch of events on its way into the log: one capture of the worktree, taken after all of them had come, and one
+// commit. If it fails nothing of it is there, in memory neither.
+type intake struct {
+	e        *Engine
+	events   []*arrival
+	sessions map[string]*Session // as they will be
+	ids      map[uint64]*Handled // of this batch
+	was      head
+	state    objstore.ID // the checkpoint that holds the state now; zero: none does exactly
+	updates  []refs.Update
+}
+
+// repeated answers an event that is recorded already, or stands in this batch twice.
+func (in *intake) repeated(a *arrival) bool {
+	if cp, ok := in.e.seen.ids[a.o.ID]; ok {
+		a.res = Handled{Recorded: true, Checkpoint: cp}
+		return true
+	}
+	if in.ids[a.o.ID] != nil {
+		a.res = Handled{Recorded: true}
+		return true
+	}
+	in.ids[a.o.ID] = &a.res
+	return false
+}
+
+func (in *intake) run(ctx context.Context) error {
+	e := in.e
+	was, err := e.head()
+	if err != nil {
+		return err
+	}
+	in.was, in.state = was, was.checkpoint
+	root, err := e.root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	c, err := e.capture(ctx, root, captureOptions{})
+	if err != nil {
+		return err
+	}
+	if err := in.store(ctx, c); err != nil {
+		c.discard()
+		return err
+	}
+	c.committed()
+	for name, s := range in.sessions {
+		e.sessions[name] = s
+	}
+	for _, a := range in.events {
+		if a.act.Ends {
+			e.turnEnded = a.name
+		}
+	}
+	e.known = &head{tree: c.res.Root, note: c.note, checkpoint: in.state}
+	for _, a := range in.events {
+		e.seen.add(a.o.ID, a.res.Checkpoint)
+	}
+	return nil
+}
+
+// store puts everything into one batch and commits it.
+func (in *intake) store(ctx context.Context, c *capture) error {
+	e := in.e
+	if err := c.flushCache(); err != nil {
+		return err
+	}
+	same, err := e.same(in.was, c)
+	if err != nil {
+		return err
+	}
+	if same {
+		c.note = in.was.note // the same as far as content goes; the newest checkpoint's stays the newest
+	}
+	var lead *arrival
+	var cp *Checkpoint
+	if !same {
+		by, err := in.authors(c)
+		if err != nil {
+			return err
+		}
+		lead = in.lead(by)
+		if cp, err = in.checkpoint(c, lead, by); err != nil {
+			return err
+		}
+	}
+	for _, a := range in.events {
+		in.session(a).apply(a, e.project.Root, e.now())
+	}
+	if cp != nil {
+		s := in.session(lead)
+		cp.Cause.Turn, cp.Cause.Prompt = s.Turn, s.Prompt
+		if err := in.fold(c, cp, s, lead); err != nil {
+			return err
+		}
+		cp.Late = lead.o.Late != nil && lead.o.Late()
+	}
+	_, err = e.refs.CommitAll(ctx, c.tx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
+		return in.operations(c, cp, lead, seq)
+	})
+	return err
+}
+
+// session is a copy of the event's session to work on.
+func (in *intake) session(a *arrival) *Session {
+	if s := in.sessions[a.name]; s != nil {
+		return s
+	}
+	s := &Session{Name: a.name, First: in.e.now()}
+	if old := in.e.sessions[a.name]; old != nil {
+		c := *old
+		c.Calls = slices.Clone(old.Calls)
+		s = &c
+	}
+	in.sessions[a.name] = s
+	return s
+}
+
+// lead is the event that the checkpoint is put down to: the end of a call of one that changed something, else the first event
+// of one, else the first event.
+func (in *intake) lead(by []string) *arrival {
+	for _, ends := range []bool{true, false} {
+		for _, a := range in.events {
+			if slices.Contains(by, a.name) && (!ends || a.act.Closes) {
+				return a
+			}
+		}
+	}
+	return in.events[0]
+}
+
+func (in *intake) checkpoint(c *capture, lead *arrival, by []string) (*Checkpoint, error) {
+	cur, err := in.e.current(lead.name)
+	if err != nil {
+		return nil, err
+	}
+	cause := Cause{Event: eventWords[lead.ev.Kind], Tool: lead.ev.Tool.Name, Call: lead.ev.Tool.Call}
+	cp, err := in.e.newCheckpoint(c, lead.name, cur, cause)
+	if err == nil {
+		cp.By = by
+	}
+	return cp, err
+}
+
+// fold decides whether lists leave the checkpoint out.
+func (in *intake) fold(c *capture, cp *Checkpoint, s *Session, lead *arrival) error {
+	most := lead.o.Tier.Runtime.Significance.MinChangeSize
+	changed, err := changedBytes(c.get, in.was.tree, cp.Tree, most)
+	if err != nil {
+		return err
+	}
+	s.Folded += changed
+	cp.Minor = hooks.Minor(in.e.since(s.Shown), s.Folded, lead.ev.Kind, lead.o.Tier)
+	if !cp.Minor {
+		s.Shown, s.Folded = in.e.now().Truncate(time.Millisecond), 0
+	}
+	return nil
+}
+
+// operations fills the batch: the checkpoint's operation, then one for each event that made none, and the sessions' records.
+func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint64) (ops []refs.Operation, updates []refs.Update, err error) {
+	e := in.e
+	if cp != nil {
+		if err := e.putCheckpoint(c.tx, cp, seq); err != nil {
+			return nil, nil, err
+		}
+		op, moved, err := e.advance(cp)
+		if err != nil {
+			return nil, nil, err
+		}
+		op.Time, op.Session, op.Checkpoint, op.EventID = cp.Time.UnixMilli(), cp.Session, cp.ID, lead.o.ID
+		ops, updates = append(ops, op), append(updates, moved...)
+		in.state = cp.ID
+		lead.res = Handled{Recorded: true, Checkpoint: cp.ID, New: true, Late: cp.Late}
+	}
+	placed := map[string]bool{}
+	if cp != nil {
+		placed[cp.Session] = true
+	}
+	for _, a := range in.events {
+		if a == lead {
+			continue
+		}
+		op := refs.Operation{
+			Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: a.name, Checkpoint: in.state, Turn: in.sessions[a.name].Turn, EventID: a.o.ID,
+			Cause: refs.Cause{Event: eventWords[a.ev.Kind], Tool: a.ev.Tool.Name, Call: a.ev.Tool.Call},
+		}
+		// A session begins where the worktree stands at its first event, whatever other sessions do from then on.
+		if !placed[a.name] {
+			placed[a.name] = true
+			at, err := e.refs.ID(refs.Cursor(a.name))
+			if err != nil {
+				return nil, nil, err
+			}
+			if at.IsZero() && !in.state.IsZero() {
+				op.Changes = []refs.Change{
+					{Name: refs.Session(a.name), New: in.state},
+					{Name: refs.Cursor(a.name), New: in.state},
+				}
+				updates = append(updates, refs.Update{Name: refs.Session(a.name), New: in.state}, refs.Update{Name: refs.Cursor(a.name), New: in.state})
+			}
+		}
+		ops = append(ops, op)
+		a.res = Handled{Recorded: true, Checkpoint: in.state}
+	}
+	for name, s := range in.sessions {
+		if s.Began == 0 {
+			s.Began = seq
+		}
+		if err := c.tx.Batch().Set(sessionKey(name), s.encode()); err != nil {
+			return nil, nil, err
+		}
+	}
+	return ops, updates, nil
+}
+
+// changedBytes counts the bytes by which two states differ, up to most; of two versions of a file it takes what lies between their
+// common beginning and end.
+func changedBytes(get objstore.Getter, from, to objstore.ID, most int64) (int64, error) {
+	n := int64(0)
+	err := tree.Diff(get, from, to, func(ch tree.Change) error {
+		switch {
+		case isFile(ch.Old) && isFile(ch.New):
+			d, err := distance(get, ch.Old, ch.New, most)
+			if err != nil {
+				return err
+			}
+			n += d
+		case isFile(ch.New):
+			n += max(ch.New.Size, 1)
+		case isFile(ch.Old):
+			n += max(ch.Old.Size, 1)
+		}
+		if n >= most {
+			return tree.SkipAll
+		}
+		return nil
+	})
+	return n, err
+}
+
+func distance(get objstore.Getter, a, b *tree.Entry, most int64) (int64, error) {
+	if d := max(a.Size-b.Size, b.Size-a.Size); d >= most || a.ID == b.ID || max(a.Size, b.Size) > textLimit {
+		return max(d, 1), nil
+	}
+	x, err := get.Get(objstore.Blob, a.ID)
+	if err != nil {
+		return 0, err
+	}
+	y, err := get.Get(objstore.Blob, b.ID)
+	if err != nil {
+		return 0, err
+	}
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		x, y = x[1:], y[1:]
+	}
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	return int64(max(len(x), len(y), 1)), nil
+}
+
+// textLimit is the largest file whose versions are compared byte by byte; a larger one counts as changed.
+const textLimit = 1 << 20

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// activeWithin is how recent two sessions' events must be for a command to ask which one is meant.
+const activeWithin = 10 * time.Minute
+
+// Whose says which session's line a command walks along.
+type Whose struct {
+	Session string // a session's name, or a prefix of the agent's id of it; "": the current one
+	Choose  bool   // when several are active, take the newest and say so, instead of ErrWhichSession
+}
+
+// SeveralSessionsError says that a command could mean several sessions; it is an ErrWhichSession.
+type SeveralSessionsError struct{ Names []string }
+
+func (e *SeveralSessionsError) Error() string {
+	return fmt.Sprintf("engine: %v: %s", ErrWhichSession, strings.Join(e.Names, ", "))
+}
+
+// Is makes a SeveralSessionsError an ErrWhichSession.
+func (e *SeveralSessionsError) Is(target error) bool { return target == ErrWhichSession }
+
+// session settles whose line is meant. The current session is the one that a restore or an event moved last.
+func (e *Engine) session(w Whose) (string, error) {
+	if w.Session != "" {
+		return e.findSession(w.Session)
+	}
+	current, active, err := e.active()
+	if err != nil || len(active) < 2 {
+		return current, err
+	}
+	if !w.Choose {
+		return "", &SeveralSessionsError{Names: active}
+	}
+	e.Notice(fmt.Sprintf("several sessions are at work here: taking %s; --session chooses (%s)", current, strings.Join(active[1:], ", ")))
+	return current, nil
+}
+
+// findSession finds a session by its name, or by a prefix of the agent's id.
+func (e *Engine) findSession(name string) (string, error) {
+	all, err := e.refs.List(refs.Sessions)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, r := range all {
+		full := r.Name.Base()
+		_, id, _ := strings.Cut(full, "/")
+		if full == name {
+			return full, nil
+		}
+		if id != "" && strings.HasPrefix(id, name) || strings.HasPrefix(full, name) && strings.Contains(name, "/") {
+			found = append(found, full)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("engine: session %q: %w", name, ErrNotFound)
+	case 1:
+		return found[0], nil
+	}
+	return "", &SeveralSessionsError{Names: found}
+}
+
+// active gives the current session, and when it is not a restore that says which one it is, the sessions of agents that had
+// events in the last ten minutes, newest first.
+func (e *Engine) active() (current string, names []string, err error) {
+	current = Manual
+	since, first, moved := e.now().Add(-activeWithin).UnixMilli(), true, false
+	err = e.refs.Newest(0, func(op *refs.Operation) error {
+		if op.Session == "" || op.Kind == refs.KindSafety || op.Kind == refs.KindTag {
+			return nil
+		}
+		if first {
+			first, current, moved = false, op.Session, op.Kind.IsRestore()
+		}
+		if moved || op.Time < since {
+			return kv.ErrStop
+		}
+		if op.Session != Manual && !slices.Contains(names, op.Session) {
+			names = append(names, op.Session)
+		}
+		return nil
+	})
+	return current, names, err
+}
+
+// current is the checkpoint that a session stands on. A session without one stands where the session before it stood;
+// nil before the first checkpoint.
+func (e *Engine) current(session string) (*Checkpoint, error) {
+	id, err := e.refs.ID(refs.Cursor(session))
+	if err != nil {
+		return nil, err
+	}
+	if id.IsZero() {
+		if id, err = e.newestCursor(); err != nil || id.IsZero() {
+			return nil, err
+		}
+	}
+	return e.checkpoint(id)
+}
+
+// newestCursor is where the session stands that was moved last.
+func (e *Engine) newestCursor() (objstore.ID, error) {
+	var id objstore.ID
+	err := e.refs.Newest(0, func(op *refs.Operation) error {
+		if op.Session == "" || !op.Kind.IsRestore() && op.Kind != refs.KindCheckpoint {
+			return nil
+		}
+		at, err := e.refs.ID(refs.Cursor(op.Session))
+		if err != nil || at.IsZero() {
+			return err
+		}
+		id = at
+		return kv.ErrStop
+	})
+	return id, err
+}

@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"math"
+	"slices"
+
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// mover is the session whose cursor a checkout of target moves: the named one; else the current one where target lies on
+// its line; else the one that target belongs to.
+func (e *Engine) mover(target *Checkpoint, w Whose) (string, error) {
+	if w.Session == "" {
+		current, _, err := e.active()
+		if err != nil {
+			return "", err
+		}
+		line, err := e.line(current, target.Seq)
+		if err != nil {
+			return "", err
+		}
+		if _, ok := line[target.ID]; !ok && target.Session != Manual && target.Cause.Event != EventSafety {
+			return target.Session, nil
+		}
+	}
+	return e.session(w)
+}
+
+// line holds the checkpoints of a session's line that are not older than seq: those before its tip, and before its cursor.
+func (e *Engine) line(session string, seq uint64) (map[objstore.ID]*Checkpoint, error) {
+	line := map[objstore.ID]*Checkpoint{}
+	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
+		id, err := e.refs.ID(name)
+		if err != nil {
+			return nil, err
+		}
+		for !id.IsZero() && line[id] == nil {
+			cp, err := e.checkpoint(id)
+			if err != nil {
+				return nil, err
+			}
+			if cp.Seq < seq {
+				break
+			}
+			line[id] = cp
+			if id = (objstore.ID{}); len(cp.Parents) > 0 {
+				id = cp.Parents[0]
+			}
+		}
+	}
+	return line, nil
+}
+
+// others lists the paths that other sessions than `session` changed after target, with whose change it was: as checkpoints say, and of
+// what the capture finds unsaved, those whose calls are running. A change made while calls of several sessions ran is each one's. Steps
+// on whose line this session began are its own past.
+func (e *Engine) others(session string, target *Checkpoint, c *capture) (map[string]string, error) {
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	line, err := e.line(session, target.Seq)
+	if err != nil {
+		return nil, err
+	}
+	began := uint64(math.MaxUint64)
+	if s := e.sessions[session]; s != nil {
+		began = s.Began
+	}
+	paths := map[string]string{}
+	running := e.running()
+	if i := slices.IndexFunc(running, func(s string) bool { return s != session }); i >= 0 {
+		was, err := e.head()
+		if err != nil {
+			return nil, err
+		}
+		err = tree.Diff(c.get, was.tree, c.res.Root, func(ch tree.Change) error {
+			paths[ch.Path] = running[i]
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	err = e.refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq <= target.Seq {
+			return kv.ErrStop
+		}
+		if op.Kind != refs.KindCheckpoint {
+			return nil
+		}
+		cp, err := e.checkpoint(op.Checkpoint)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(cp.By, func(s string) bool { return s != session })
+		if i < 0 || cp.Seq < began && line[cp.ID] != nil {
+			return nil
+		}
+		from, err := e.before(cp)
+		if err != nil {
+			return err
+		}
+		return tree.Diff(e.objs, from, cp.Tree, func(ch tree.Change) error {
+			if paths[ch.Path] == "" {
+				paths[ch.Path] = cp.By[i]
+			}
+			return nil
+		})
+	})
+	return paths, err
+}

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// View gives one request its own sight of an open store: the project as Find has just settled it, with the notices of this request alone, and
+// the settings that hold now. Views are independent of each other, cost nothing to drop, and end with the engine they come from; Close is for
+// that one only. p must be of the same store.
+func (e *Engine) View(ctx context.Context, p *Project, c Config) (*Engine, error) {
+	v := *e
+	v.project, v.config = *p, c
+	if e.db.Damage() != nil {
+		return &v, nil
+	}
+	if err := v.recordNotices(ctx); err != nil {
+		return nil, err
+	}
+	return &v, nil
+}
+
+// Configs keeps settings until a file they come from changes. Safe for concurrent use; the zero value is ready.
+type Configs struct {
+	mu   sync.Mutex
+	read map[string]readConfig // by project root
+}
+
+type readConfig struct {
+	config Config
+	files  [2]fs.FileInfo // nil: was not there
+}
+
+// maxConfigs bounds how many projects' settings are kept.
+const maxConfigs = 256
+
+// Load is LoadConfig.
+func (c *Configs) Load(home Home, root string) (Config, error) {
+	files := [2]fs.FileInfo{statOrNil(home.configFile()), statOrNil(filepath.Join(marker(root), configName))}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r, ok := c.read[root]; ok && unchanged(r.files[0], files[0]) && unchanged(r.files[1], files[1]) {
+		return r.config, nil
+	}
+	cfg, err := LoadConfig(home, root)
+	if err != nil {
+		return cfg, err
+	}
+	if c.read == nil || len(c.read) >= maxConfigs {
+		c.read = map[string]readConfig{}
+	}
+	c.read[root] = readConfig{cfg, files} // stat before reading: a change in between is seen the next time
+	return cfg, nil
+}
+
+// statOrNil is nil where there is no file; one that cannot be looked at is told by LoadConfig.
+func statOrNil(path string) fs.FileInfo {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return fi
+}
+
+// unchanged relies on SetConfig replacing the file: even within one tick of the clock the inode differs.
+func unchanged(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+}
+
+// StoreStamp identifies the directory of a store: one that was deleted, replaced or moved away has another.
+type StoreStamp struct{ dir fs.FileInfo }
+
+// StampStore reads the stamp; errors: the directory cannot be looked at.
+func StampStore(p *Project) (StoreStamp, error) {
+	fi, err := os.Stat(p.Store)
+	return StoreStamp{fi}, err
+}
+
+// Same reports whether the store is still there and the same.
+func (s StoreStamp) Same(p *Project) bool {
+	now, err := StampStore(p)
+	return err == nil && s.dir != nil && os.SameFile(s.dir, now.dir)
+}

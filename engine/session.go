@@ -1,0 +1,261 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/internal/record"
+)
+
+// Session is what is known of an agent's conversation, or of Manual. Its name is the agent's word, a slash and the
+// agent's id of it.
+type Session struct {
+	Name       string
+	Agent      hooks.Agent
+	ID         string // the agent's
+	Transcript string // the session file as the agent names it
+	Cwd        string
+	Previous   string // the agent's id of the session that this one continues
+	Began      uint64 // its first operation
+	First      time.Time
+	Last       time.Time // of its newest event; millisecond precision, as First
+	Event      string    // the word for that event
+	Turn       uint64    // from 1; 0: no turn yet
+	Busy       bool      // the turn has not ended
+	Prompt     string    // how the turn's prompt begins
+	Ended      bool
+	Shown      time.Time // when its newest checkpoint that is not minor was taken
+	Folded     int64     // bytes changed since then, roughly
+	Calls      []Call    // running, oldest first
+}
+
+// Call is a running tool call.
+type Call struct {
+	ID    string
+	Tool  string
+	Lane  string      // the subagent that runs it; "": the main conversation
+	Class hooks.Class // what it can do
+	Paths []string    // of an Editor: the files it changes, relative to the project's root
+}
+
+// sessionName is the name of an event's session.
+func sessionName(ev hooks.Event) string {
+	agent, id := string(ev.Agent), ev.Session
+	if agent == "" {
+		agent = "agent"
+	}
+	if id == "" {
+		id = "unknown"
+	}
+	return agent + "/" + id
+}
+
+// SplitSession takes a session's name apart; Manual has no agent.
+func SplitSession(name string) (agent, id string) {
+	if agent, id, ok := strings.Cut(name, "/"); ok {
+		return agent, id
+	}
+	return "", name
+}
+
+func sessionKey(name string) []byte { return append([]byte{kv.PrefixSession}, name...) }
+
+// Field tags of the session record, DESIGN.md 5.12.
+const (
+	tagSAgent = iota + 1
+	tagSID
+	tagSTranscript
+	tagSCwd
+	tagSPrevious
+	tagSFirst
+	tagSLast
+	tagSEvent
+	tagSTurn
+	tagSBusy
+	tagSPrompt
+	tagSEnded
+	tagSShown
+	tagSCalls
+	tagSFolded
+	tagSBegan
+)
+
+const (
+	tagCallID = iota + 1
+	tagCallTool
+	tagCallLane
+	tagCallClass
+	tagCallPaths
+)
+
+func (s *Session) encode() []byte {
+	var e record.Encoder
+	e.String(tagSAgent, string(s.Agent))
+	e.String(tagSID, s.ID)
+	e.String(tagSTranscript, s.Transcript)
+	e.String(tagSCwd, s.Cwd)
+	e.String(tagSPrevious, s.Previous)
+	e.Uint(tagSFirst, unixMilli(s.First))
+	e.Uint(tagSLast, unixMilli(s.Last))
+	e.String(tagSEvent, s.Event)
+	e.Uint(tagSTurn, s.Turn)
+	e.Bool(tagSBusy, s.Busy)
+	e.String(tagSPrompt, s.Prompt)
+	e.Bool(tagSEnded, s.Ended)
+	e.Uint(tagSShown, unixMilli(s.Shown))
+	e.List(tagSCalls, len(s.Calls), func(i int) []byte {
+		var c record.Encoder
+		c.String(tagCallID, s.Calls[i].ID)
+		c.String(tagCallTool, s.Calls[i].Tool)
+		c.String(tagCallLane, s.Calls[i].Lane)
+		c.Uint(tagCallClass, uint64(s.Calls[i].Class))
+		c.List(tagCallPaths, len(s.Calls[i].Paths), func(k int) []byte { return []byte(s.Calls[i].Paths[k]) })
+		return c.Encoded()
+	})
+	e.Uint(tagSFolded, uint64(s.Folded))
+	e.Uint(tagSBegan, s.Began)
+	return e.Encoded()
+}
+
+// unixMilli is a time as records hold it, 0 for none.
+func unixMilli(t time.Time) uint64 {
+	if t.IsZero() {
+		return 0
+	}
+	return uint64(max(t.UnixMilli(), 0))
+}
+
+func decodeTime(f record.Field, t *time.Time) error {
+	var ms int64
+	err := decodeCount(f, &ms)
+	*t = time.UnixMilli(ms)
+	return err
+}
+
+func decodeSession(name string, raw []byte) (*Session, error) {
+	s := &Session{Name: name}
+	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
+		switch tag {
+		case tagSAgent:
+			s.Agent = hooks.Agent(f)
+		case tagSID:
+			s.ID = string(f)
+		case tagSTranscript:
+			s.Transcript = string(f)
+		case tagSCwd:
+			s.Cwd = string(f)
+		case tagSPrevious:
+			s.Previous = string(f)
+		case tagSFirst:
+			err = decodeTime(f, &s.First)
+		case tagSLast:
+			err = decodeTime(f, &s.Last)
+		case tagSEvent:
+			s.Event = string(f)
+		case tagSTurn:
+			s.Turn, err = f.Uint()
+		case tagSBusy:
+			s.Busy, err = f.Bool()
+		case tagSPrompt:
+			s.Prompt = string(f)
+		case tagSEnded:
+			s.Ended, err = f.Bool()
+		case tagSShown:
+			err = decodeTime(f, &s.Shown)
+		case tagSCalls:
+			err = f.List(func(v record.Field) error {
+				c, err := decodeCall(v)
+				s.Calls = append(s.Calls, c)
+				return err
+			})
+		case tagSFolded:
+			err = decodeCount(f, &s.Folded)
+		case tagSBegan:
+			s.Began, err = f.Uint()
+		default:
+			return record.Unknown(tag)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: session %s: %w: %w", name, kv.ErrCorrupt, err)
+	}
+	return s, nil
+}
+
+func decodeCall(raw record.Field) (Call, error) {
+	var c Call
+	err := record.Decode(raw, func(tag uint64, f record.Field) error {
+		switch tag {
+		case tagCallID:
+			c.ID = string(f)
+		case tagCallTool:
+			c.Tool = string(f)
+		case tagCallLane:
+			c.Lane = string(f)
+		case tagCallClass:
+			n, err := f.Uint()
+			if err == nil && n > uint64(hooks.Reader) {
+				err = fmt.Errorf("%w: class %d", record.ErrFormat, n)
+			}
+			c.Class = hooks.Class(n)
+			return err
+		case tagCallPaths:
+			return f.List(func(v record.Field) error {
+				c.Paths = append(c.Paths, string(v))
+				return nil
+			})
+		default:
+			return record.Unknown(tag)
+		}
+		return nil
+	})
+	return c, err
+}
+
+// loadSessions reads the records of all agents' sessions once; from then on they are kept in memory, guarded by e.mu.
+func (e *Engine) loadSessions() error {
+	if e.sessions != nil {
+		return nil
+	}
+	all := map[string]*Session{}
+	err := e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, v []byte) error {
+		s, err := decodeSession(string(k[1:]), v)
+		if errors.Is(err, kv.ErrCorrupt) {
+			return nil // it begins anew: an agent's next event must not fail over what it was doing
+		}
+		all[s.Name] = s
+		return err
+	})
+	if err == nil {
+		e.sessions = all
+	}
+	return err
+}
+
+// Sessions lists the agents' sessions, the one with the newest event first.
+func (e *Engine) Sessions() ([]Session, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	var out []Session
+	for _, s := range e.sessions {
+		c := *s
+		c.Calls = slices.Clone(s.Calls)
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b Session) int {
+		if c := b.Last.Compare(a.Last); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out, nil
+}

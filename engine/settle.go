@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/refs"
+)
+
+// EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
+const EventScan = "scan"
+
+// quietAfter is how long a turn without a running call, and its session file, must have been silent to have ended without saying so: an
+// interrupt, an error of the model and a killed agent announce nothing in some agents.
+const quietAfter = 30 * time.Second
+
+// Settle does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after the
+// end of a turn the whole tree is scanned, for what a watcher cannot see. again is when to call it next, unless an event comes before;
+// 0: not at all.
+func (e *Engine) Settle(ctx context.Context) (again time.Duration, err error) {
+	quiet, again, err := e.quiet()
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range quiet {
+		tier, err := hooks.LoadTier(e.config.Tier())
+		if err != nil {
+			return 0, err
+		}
+		if _, err := e.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: "quiet"}, HandleOptions{Tier: tier}); err != nil {
+			return again, err
+		}
+	}
+	return again, e.rescan(ctx)
+}
+
+// quiet lists the sessions whose turn has ended without a word, and says when the next one could have.
+func (e *Engine) quiet() (ended []Session, again time.Duration, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.loadSessions(); err != nil {
+		return nil, 0, err
+	}
+	for _, s := range e.sessions {
+		if !s.Busy || slices.ContainsFunc(s.Calls, func(c Call) bool { return c.ID != turnCall }) {
+			continue
+		}
+		silent := e.now().Sub(s.Last)
+		if fi, err := os.Stat(s.Transcript); err == nil {
+			silent = min(silent, e.now().Sub(fi.ModTime()))
+		}
+		if silent >= quietAfter {
+			ended = append(ended, *s)
+		} else if left := quietAfter - max(silent, 0); again == 0 || left < again {
+			again = left
+		}
+	}
+	return ended, again, nil
+}
+
+// rescan looks at the whole tree if a turn has ended since it did so last.
+func (e *Engine) rescan(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	session := e.turnEnded
+	if session == "" {
+		return nil
+	}
+	if err := e.checkWhole(); err != nil {
+		return err
+	}
+	root, err := e.root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	was, err := e.head()
+	if err != nil {
+		return err
+	}
+	c, err := e.capture(ctx, root, captureOptions{full: true})
+	if err != nil {
+		return err
+	}
+	if err := c.flushCache(); err != nil {
+		c.discard()
+		return err
+	}
+	same, err := e.same(was, c)
+	if err != nil {
+		c.discard()
+		return err
+	}
+	e.turnEnded = ""
+	if same {
+		if err := c.tx.Commit(ctx, kv.Written); err != nil {
+			c.discard()
+			return err
+		}
+		c.committed()
+		return nil
+	}
+	cur, err := e.current(session)
+	if err != nil {
+		c.discard()
+		return err
+	}
+	cp, err := e.newStep(c, session, cur, Cause{Event: EventScan})
+	if err != nil {
+		c.discard()
+		return err
+	}
+	_, err = e.commitCapture(ctx, c, cp, kv.Written, func(cp *Checkpoint) ([]refs.Operation, []refs.Update, error) {
+		op, updates, err := e.advance(cp)
+		return []refs.Operation{op}, updates, err
+	})
+	return err
+}

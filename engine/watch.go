@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"rewind/tree"
+)
+
+// cookieDir is where the watcher renames its cookie, in the store's directory.
+const cookieDir = "cookies"
+
+// watching is a watcher and the directory it is for.
+type watching struct {
+	*tree.Watcher
+	root string
+}
+
+// Watch has the worktree watched from now on, so that captures need not look at what did not change. It is worth it only for an engine that
+// stays open. After an error, tree.ErrNoWatcher among them, captures scan as before.
+func (e *Engine) Watch() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.watch != nil && e.watch.root == e.project.Root {
+		return nil
+	}
+	if err := e.unwatch(); err != nil {
+		return err
+	}
+	cookies := filepath.Join(e.project.Store, cookieDir)
+	if err := os.MkdirAll(cookies, 0o700); err != nil {
+		return fmt.Errorf("engine: watch %s: %w", e.project.Root, err)
+	}
+	w, err := tree.Watch(e.project.Root, tree.WatchOptions{Cookies: cookies})
+	if err != nil {
+		return fmt.Errorf("engine: watch %s: %w", e.project.Root, err)
+	}
+	e.watch = &watching{w, e.project.Root}
+	return nil
+}
+
+func (e *Engine) unwatch() error {
+	if e.watch == nil {
+		return nil
+	}
+	w := e.watch
+	e.watch = nil
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("engine: end watch of %s: %w", w.root, err)
+	}
+	return nil
+}
+
+// Watching says how the watcher is; nil: there is none.
+func (e *Engine) Watching() *tree.WatchStatus {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.watch == nil {
+		return nil
+	}
+	s := e.watch.Status()
+	return &s
+}
+
+// watcher is the watcher of this view's worktree; nil where there is none. e.mu is held.
+func (e *Engine) watcher() *tree.Watcher {
+	if e.watch == nil || e.watch.root != e.project.Root {
+		return nil
+	}
+	return e.watch.Watcher
+}
