@@ -29,26 +29,30 @@ build: ## every package, and ./rewind
 	$(GO) build ./...
 	CGO_ENABLED=0 $(GO) build -trimpath -o rewind ./cmd/rewind
 
-# The new binary is renamed into its place: a running one keeps its own file, and
-# there is no moment without one. A file at ~/.local/bin/rewind that is not a link
-# belongs to somebody else and stays.
+# A new binary is renamed into its place: a running one keeps its own file, and
+# there is no moment without one. Agents' hooks name smart-checkpoint where it is
+# put here, so an upgrade changes no settings of theirs. A file at
+# ~/.local/bin/rewind that is not a link to a rewind belongs to somebody else and
+# stays.
 .PHONY: install
-install: ## build and install for this user; PROJECT=<dir>: take its first checkpoint too
+install: ## build and install for this user; PROJECT=<dir>: set it up too
 	@umask 077; \
 	home="$${REWIND_HOME:-$$HOME/.rewind}"; system="$$home/system"; link="$$HOME/.local/bin/rewind"; \
 	mkdir -p "$$system"; \
 	(umask 022; mkdir -p "$$HOME/.local/bin"); \
-	new="$$(mktemp "$$system/.rewind-XXXXXX")"; \
-	trap 'rm -f "$$new"' EXIT; \
-	CGO_ENABLED=0 $(GO) build -trimpath -o "$$new" ./cmd/rewind; \
-	chmod 0755 "$$new"; \
-	mv -f "$$new" "$$system/rewind"; \
-	if [ -e "$$link" ] && [ ! -L "$$link" ]; then \
-		echo "$$link is not a link: it is left alone; rewind is $$system/rewind" >&2; exit 1; \
+	if [ -e "$$link" ] || [ -L "$$link" ]; then \
+		case "$$(readlink "$$link" || true)" in */system/rewind) ;; *) echo "$$link is not ours: it is left alone, nothing was installed" >&2; exit 1;; esac; \
 	fi; \
+	new="$$(mktemp -d "$$system/.new-XXXXXX")"; \
+	trap 'rm -rf "$$new"' EXIT; \
+	CGO_ENABLED=0 $(GO) build -trimpath -o "$$new/" ./cmd/rewind ./cmd/smart-checkpoint; \
+	for name in rewind smart-checkpoint; do \
+		chmod 0755 "$$new/$$name"; \
+		mv -f "$$new/$$name" "$$system/$$name"; \
+	done; \
 	ln -sfn "$$system/rewind" "$$link"; \
 	echo "rewind is installed: $$link"; \
-	case ":$$PATH:" in *":$$HOME/.local/bin:"*) ;; *) echo "add it to your PATH: export PATH=\"\$$HOME/.local/bin:\$$PATH\"";; esac; \
+	case ":$$PATH:" in *":$$HOME/.local/bin:"*) ;; *) echo "$$HOME/.local/bin is not on your PATH: export PATH=\"\$$HOME/.local/bin:\$$PATH\"";; esac; \
 	if [ -n "$$PROJECT" ]; then \
 		cd "$$PROJECT"; "$$system/rewind" init; "$$system/rewind" status; \
 	else \
@@ -108,11 +112,11 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 torture: ## the long forms of the crash, fault and race tests; hours
 	REWIND_TORTURE=1 $(GO) test -timeout 0 ./...
 
-# The whole program in the hands of a person: tests named Acceptance of the
-# commands.
+# The released agents, installed from npm at pinned versions, against a model on
+# loopback. Needs node, npm, git and tmux.
 .PHONY: acceptance
-acceptance: ## the program as a person uses it
-	$(GO) test -run Acceptance -v ./cmd/...
+acceptance: ## the real agents, as a person uses them
+	$(GO) test -tags acceptance -count 1 -timeout 30m -v ./internal/acceptance/
 
 .PHONY: bench
 bench: ## every benchmark, once

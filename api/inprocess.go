@@ -36,12 +36,13 @@ func (t InProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	status := <-w.status
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), StatusCode: status,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, Trailer: trailer, Body: pr, ContentLength: -1, Request: req,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: w.sent, Trailer: trailer, Body: pr, ContentLength: -1, Request: req,
 	}, nil
 }
 
 type pipeResponse struct {
 	header http.Header
+	sent   http.Header // as it was with the status
 	body   *io.PipeWriter
 	status chan int
 	once   sync.Once
@@ -50,7 +51,10 @@ type pipeResponse struct {
 func (w *pipeResponse) Header() http.Header { return w.header }
 
 func (w *pipeResponse) WriteHeader(status int) {
-	w.once.Do(func() { w.status <- status })
+	w.once.Do(func() {
+		w.sent = w.header.Clone()
+		w.status <- status
+	})
 }
 
 func (w *pipeResponse) Write(b []byte) (int, error) {

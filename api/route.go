@@ -23,8 +23,15 @@ var (
 	Status      = Route[StatusRequest, StatusResponse]{"GET", "/v1/status"}
 	Verify      = Route[VerifyRequest, VerifyResponse]{"GET", "/v1/verify"}
 	Config      = Route[ConfigRequest, ConfigResponse]{"GET", "/v1/config"}
+	SetHooks    = Route[HooksRequest, HooksResponse]{"POST", "/v1/hooks"}
+	Remove      = Route[RemoveRequest, RemoveResponse]{"POST", "/v1/remove"}
+	Validate    = Route[ValidateRequest, ValidateResponse]{"GET", "/v1/validate"}
 	SetConfig   = Route[SetConfigRequest, ConfigResponse]{"POST", "/v1/config"}
 	Version     = Route[VersionRequest, VersionResponse]{"GET", "/v1/version"}
+
+	// These two are for clients of every version.
+	DaemonStatus = Route[DaemonRequest, Daemon]{"GET", "/v1/daemon"}
+	DaemonStop   = Route[DaemonRequest, Daemon]{"POST", "/v1/daemon/stop"}
 )
 
 // CatPath is the route that answers with a file's bytes; its request is a CatRequest.

@@ -22,8 +22,15 @@ type Checkpoint struct {
 	Short    string    `json:"short"` // shortest unique prefix that is shown
 	Seq      uint64    `json:"seq"`   // the order of checkpoints
 	Time     time.Time `json:"time"`
-	Session  string    `json:"session_id"`
-	Event    string    `json:"event"` // init, save, undo, safety
+	Session  string    `json:"session_id"` // the agent's id of it, or manual
+	Agent    string    `json:"agent,omitempty"`
+	Turn     uint64    `json:"turn,omitempty"`
+	Prompt   Text      `json:"prompt,omitempty"` // how the turn's prompt begins
+	Event    string    `json:"event"`            // init, save, undo, safety, or an agent's: prompt, post-tool-use, ...
+	Tool     *Tool     `json:"tool,omitempty"`
+	By       []string  `json:"by,omitempty"`    // the sessions, as agent/id, whose tool calls ran while this changed; none: nobody's
+	Late     bool      `json:"late,omitempty"`  // taken after the agent had been answered: what the event announces may have begun
+	Minor    bool      `json:"minor,omitempty"` // folded in lists
 	Message  Text      `json:"message,omitempty"`
 	Tree     string    `json:"tree"`
 	Parents  []string  `json:"parents"`
@@ -38,6 +45,12 @@ type Checkpoint struct {
 	Safety   bool      `json:"safety"`
 	Aside    bool      `json:"aside,omitempty"` // in a list: left behind by a later step
 	Tags     []string  `json:"tags,omitempty"`
+}
+
+// Walk says along whose steps a command goes.
+type Walk struct {
+	Session string `json:"session_id,omitempty"` // a session, or a prefix of its id; empty: the current one
+	Choose  bool   `json:"choose,omitempty"`     // when several are at work, take the newest and say so instead of refusing
 }
 
 // Change is how one path differs between two states.
@@ -80,7 +93,8 @@ type InitResponse struct {
 // SaveRequest takes a checkpoint.
 type SaveRequest struct {
 	Project
-	Message Text `json:"message,omitempty"`
+	Session string `json:"session_id,omitempty"` // onto whose branch; empty: the current one's
+	Message Text   `json:"message,omitempty"`
 }
 
 // SaveResponse is the new checkpoint, or the current one when nothing changed.
@@ -103,7 +117,8 @@ type ListRequest struct {
 // ListResponse is newest first.
 type ListResponse struct {
 	Checkpoints []Checkpoint `json:"checkpoints"`
-	More        bool         `json:"more"` // older ones were left out
+	More        bool         `json:"more"`   // older ones were left out
+	Folded      int          `json:"folded"` // minor ones were left out
 	Notices     []string     `json:"notices,omitempty"`
 }
 
@@ -176,6 +191,7 @@ type CatRequest struct {
 // CheckoutRequest sets the worktree to a checkpoint, or ends an unfinished restore.
 type CheckoutRequest struct {
 	Project
+	Walk
 	Checkpoint Text   `json:"checkpoint,omitempty"`
 	Paths      []Text `json:"paths,omitempty"`
 	Exact      bool   `json:"exact,omitempty"`
@@ -187,6 +203,7 @@ type CheckoutRequest struct {
 // UndoRequest goes Steps back, or forward for redo.
 type UndoRequest struct {
 	Project
+	Walk
 	Steps  int  `json:"steps"`
 	Exact  bool `json:"exact,omitempty"`
 	DryRun bool `json:"dry_run,omitempty"`
@@ -221,11 +238,12 @@ type RestoreResponse struct {
 	Notices   []string    `json:"notices,omitempty"`
 }
 
-// Kept is a path that stays although the target has it otherwise: new, skipped, holds, below.
+// Kept is a path that stays although the target has it otherwise: new, skipped, holds, below, session.
 type Kept struct {
 	Path   Text   `json:"path"`
 	Dir    bool   `json:"dir,omitempty"`
 	Reason string `json:"reason"`
+	By     string `json:"by,omitempty"` // of session: which one changed it, as agent/id
 }
 
 // Conflict is a path that changed while a restore ran; it was left as it is.
@@ -254,6 +272,7 @@ type Operation struct {
 	Time       time.Time `json:"time"`
 	Kind       string    `json:"kind"`
 	Session    string    `json:"session_id,omitempty"`
+	Agent      string    `json:"agent,omitempty"`
 	Checkpoint string    `json:"checkpoint,omitempty"`
 	Target     string    `json:"target,omitempty"`
 	Safety     string    `json:"safety,omitempty"`
@@ -263,6 +282,10 @@ type Operation struct {
 	Changed    int       `json:"changed,omitempty"`
 	Kept       int       `json:"kept,omitempty"`
 	Message    Text      `json:"message,omitempty"`
+	Turn       uint64    `json:"turn,omitempty"`
+	Event      string    `json:"event,omitempty"`    // of an agent, that made no checkpoint: prompt, post-tool-use, ...
+	EventID    string    `json:"event_id,omitempty"` // 16 hex digits, one for each event of an agent
+	Tool       *Tool     `json:"tool,omitempty"`     // of an event
 	CanUndo    bool      `json:"can_undo"`
 }
 
@@ -289,28 +312,6 @@ type TagsRequest struct{ Project }
 type TagsResponse struct {
 	Tags    []TagResponse `json:"tags"`
 	Notices []string      `json:"notices,omitempty"`
-}
-
-// StatusRequest asks for the state of the project.
-type StatusRequest struct{ Project }
-
-// StatusResponse is the state of the project.
-type StatusResponse struct {
-	Root        Text        `json:"root"`
-	Mode        string      `json:"mode"`
-	StoreID     string      `json:"store_id"`
-	Store       Text        `json:"store"`
-	DiskBytes   int64       `json:"disk_bytes"`
-	Checkpoints int         `json:"checkpoints"`
-	Safety      int         `json:"safety"`
-	Current     *Checkpoint `json:"current,omitempty"`
-	Changes     []Change    `json:"changes"`
-	Skips       []Skip      `json:"skips"`
-	Ahead       int         `json:"ahead"` // steps that redo can go
-	HalfDone    string      `json:"half_done,omitempty"`
-	Stages      []Text      `json:"stages,omitempty"` // where bytes of racing edits were kept
-	LastOp      *Operation  `json:"last_operation,omitempty"`
-	Notices     []string    `json:"notices,omitempty"`
 }
 
 // VerifyRequest checks the store; Quick leaves out reading every byte.
@@ -351,6 +352,7 @@ type Setting struct {
 	Value any    `json:"value"`
 	From  string `json:"from"`
 	Help  string `json:"help"`
+	Unit  string `json:"unit,omitempty"` // of a number: bytes; none: it counts
 }
 
 // VersionRequest asks for the version.

@@ -88,7 +88,7 @@ func BenchmarkSaveEdit(b *testing.B) {
 func BenchmarkSaveUnchanged(b *testing.B) {
 	eachSize(b, func(b *testing.B, p *project) {
 		for b.Loop() {
-			r, err := p.e.Save(b.Context(), "", nil)
+			r, err := p.e.Save(b.Context(), "", "", nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -166,12 +166,12 @@ func BenchmarkList1000(b *testing.B) {
 		p.save()
 	}
 	for b.Loop() {
-		list, more, err := p.e.List(b.Context(), engine.ListOptions{})
+		r, err := p.e.List(b.Context(), engine.ListOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if len(list) != n || more {
-			b.Fatalf("%d checkpoints listed", len(list))
+		if len(r.Checkpoints) != n || r.More {
+			b.Fatalf("%d checkpoints listed", len(r.Checkpoints))
 		}
 	}
 	b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(b.N)/n, "us/ckpt")
@@ -193,11 +193,11 @@ func BenchmarkOpen(b *testing.B) {
 // firstID is the id of the checkpoint that the project began with.
 func firstID(p *project) string {
 	p.tb.Helper()
-	list, _, err := p.e.List(p.tb.Context(), engine.ListOptions{})
+	r, err := p.e.List(p.tb.Context(), engine.ListOptions{})
 	if err != nil {
 		p.tb.Fatal(err)
 	}
-	return list[len(list)-1].ID.String()
+	return r.Checkpoints[len(r.Checkpoints)-1].ID.String()
 }
 
 // differing edits n files.

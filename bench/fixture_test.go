@@ -151,7 +151,7 @@ func (p *project) close() {
 // save takes a checkpoint and gives its id.
 func (p *project) save() string {
 	p.tb.Helper()
-	r, err := p.e.Save(p.tb.Context(), "", nil)
+	r, err := p.e.Save(p.tb.Context(), "", "", nil)
 	if err != nil {
 		p.tb.Fatal(err)
 	}

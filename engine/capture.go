@@ -61,12 +61,22 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 			return nil, err
 		}
 	}
+	now := &activity{since: e.now()}
+	e.busy.Store(now)
+	defer e.busy.Store(nil)
+	progress := func(files int, bytes int64) {
+		now.files.Store(int64(files))
+		now.bytes.Store(bytes)
+		if o.progress != nil {
+			o.progress(files, bytes)
+		}
+	}
 	c := &capture{cache: e.cache, forced: len(o.force) > 0, git: r.git}
 	src := tree.Source{
 		Root: root, Prev: was.tree, Cache: e.cache,
 		Rules: r.dir, RuleFiles: ruleFiles, Tracked: r.tracked,
 		SizeLimit: e.config.sizeLimit(), Secret: r.secret, StoreSecrets: e.config.storeSecrets(), SecretKey: r.key,
-		Progress: o.progress, Now: e.now,
+		Progress: progress, Now: e.now,
 	}
 	if !o.compare {
 		src.Watcher, src.Generation, src.Full = e.watcher(), r.generation, o.full

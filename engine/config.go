@@ -13,6 +13,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"rewind/hooks"
 	"rewind/tree/ignore"
 )
 
@@ -20,13 +21,23 @@ import (
 type Setting struct {
 	Key   string
 	Help  string
-	Value any    // bool, int64 (bytes), string (one of a few words) or []string
+	Value any    // bool, int64 (bytes), int (a number), string (one of a few words) or []string
 	From  string // default, global or project
 	words []string
 }
 
 // Config is the effective configuration: project over global over default.
-type Config struct{ settings []Setting }
+type Config struct {
+	settings []Setting
+	tier     hooks.Tier
+}
+
+// configFile is one file's part of the configuration.
+type configFile struct {
+	path   string
+	from   string // global or project
+	values map[string]any
+}
 
 func defaults() []Setting {
 	return []Setting{
@@ -65,17 +76,18 @@ func (c Config) Settings() []Setting { return slices.Clone(c.settings) }
 // LoadConfig reads the configuration that holds for the project at root; "" reads the global one alone.
 func LoadConfig(home Home, root string) (Config, error) {
 	c := Config{settings: defaults()}
-	files := []struct{ path, from string }{{home.configFile(), "global"}}
+	files := []configFile{{path: home.configFile(), from: "global"}}
 	if root != "" {
-		files = append(files, struct{ path, from string }{filepath.Join(marker(root), configName), "project"})
+		files = append(files, configFile{path: filepath.Join(marker(root), configName), from: "project"})
 	}
-	for _, f := range files {
-		m, err := readConfigFile(f.path)
-		if err != nil {
+	for n := range files {
+		var err error
+		f := &files[n]
+		if f.values, err = readConfigFile(f.path); err != nil {
 			return c, err
 		}
 		for i := range c.settings {
-			raw, ok := lookupKey(m, c.settings[i].Key)
+			raw, ok := lookupKey(f.values, c.settings[i].Key)
 			if !ok {
 				continue
 			}
@@ -85,6 +97,9 @@ func LoadConfig(home Home, root string) (Config, error) {
 			}
 			c.settings[i].Value, c.settings[i].From = v, f.from
 		}
+	}
+	if err := c.loadTier(files); err != nil {
+		return c, err
 	}
 	for i := range c.settings {
 		if c.settings[i].From == "" {
@@ -225,13 +240,19 @@ func parseArgs(s Setting, args []string) (any, error) {
 func SetConfig(home Home, root, key string, values []string) error {
 	all := defaults()
 	i := slices.IndexFunc(all, func(s Setting) bool { return s.Key == key })
-	if i < 0 {
+	ofTier := strings.HasPrefix(key, tiersKey+".")
+	if i < 0 && !ofTier {
 		return fmt.Errorf("engine: config: %w: no setting %q", ErrConfig, key)
 	}
 	var v any
 	if len(values) > 0 {
 		var err error
-		if v, err = parseArgs(all[i], values); err != nil {
+		if ofTier {
+			v, err = parseTierArgs(key, values)
+		} else {
+			v, err = parseArgs(all[i], values)
+		}
+		if err != nil {
 			return fmt.Errorf("engine: config: %w", err)
 		}
 	}

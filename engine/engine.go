@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rewind/internal/kv"
@@ -53,7 +54,8 @@ type shared struct {
 	watch    *watching           // nil: nobody watches
 	// turnEnded is the session whose turn ended since the whole tree was scanned last; "": none
 	turnEnded string
-	waiting   arrivals // events that wait for a capture
+	busy      atomic.Pointer[activity] // the capture under way; nil: none
+	waiting   arrivals                 // events that wait for a capture
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,

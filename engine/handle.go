@@ -34,14 +34,32 @@ func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*
 	if !act.Record {
 		return &Handled{}, nil
 	}
+	stranger, err := e.stranger(ev)
+	if err != nil || stranger {
+		return &Handled{}, err
+	}
 	a := &arrival{e: e, ev: ev, o: o, act: act, name: sessionName(ev), done: make(chan struct{})}
-	e.waiting.add(a, context.WithoutCancel(ctx))
+	e.waiting.add(context.WithoutCancel(ctx), a)
 	select {
 	case <-a.done:
 		return &a.res, a.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// stranger reports whether an event speaks of the end of something in a session that nothing has been heard of: some agents begin with
+// subagents of their own under an id that never comes again.
+func (e *Engine) stranger(ev hooks.Event) (bool, error) {
+	switch ev.Kind {
+	case hooks.SubagentStart, hooks.SubagentStop, hooks.SessionEnd:
+	default:
+		return false, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	err := e.loadSessions()
+	return e.sessions[sessionName(ev)] == nil, err
 }
 
 // arrival is an event that waits to be taken in.
@@ -64,7 +82,7 @@ type arrivals struct {
 	idle   sync.WaitGroup
 }
 
-func (w *arrivals) add(a *arrival, ctx context.Context) {
+func (w *arrivals) add(ctx context.Context, a *arrival) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, a)

@@ -85,8 +85,15 @@ func Init(ctx context.Context, home Home, dir string, mode Mode, o Options) (*En
 // SetUp is the part of Init that makes things; the store is not open afterwards, and RecordInit is the caller's.
 func SetUp(ctx context.Context, home Home, dir string, mode Mode, o Options) (*InitPlan, error) {
 	plan, err := PlanInit(ctx, home, dir, mode, o.LockWait)
-	if err != nil || plan.Exists {
+	if err != nil || plan.Exists && plan.Mode == ModeGlobal {
 		return plan, err
+	}
+	if plan.Exists {
+		id, err := readMarker(plan.Root)
+		if err != nil {
+			return plan, err
+		}
+		return plan, home.noteProject(id, plan.Root) // it may have moved
 	}
 	unlock, err := home.lock(ctx, o.LockWait)
 	if err != nil {
@@ -97,6 +104,7 @@ func SetUp(ctx context.Context, home Home, dir string, mode Mode, o Options) (*I
 		plan.Exists = true // another init was faster
 		return plan, nil
 	}
+	home.sweepRemoved(plan.Root)
 	return plan, create(ctx, home, plan, o)
 }
 
@@ -141,6 +149,11 @@ func create(ctx context.Context, home Home, plan *InitPlan, o Options) error {
 	}
 	if err := writeProjectRecord(plan.Store, projectRecord{ID: id, Root: plan.Root, Created: time.Now().UTC().Truncate(time.Second)}); err != nil {
 		return err
+	}
+	if plan.Mode == ModeProject {
+		if err := home.noteProject(id, plan.Root); err != nil {
+			return err
+		}
 	}
 	return writeMarker(plan.Root, id) // last: it makes the directory a project
 }

@@ -21,7 +21,6 @@ type intake struct {
 	ids      map[uint64]*Handled // of this batch
 	was      head
 	state    objstore.ID // the checkpoint that holds the state now; zero: none does exactly
-	updates  []refs.Update
 }
 
 // repeated answers an event that is recorded already, or stands in this batch twice.

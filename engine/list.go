@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -39,7 +40,9 @@ type ListResult struct {
 func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 	if o.Session != "" {
 		var err error
-		if o.Session, err = e.findSession(o.Session); err != nil {
+		if o.Session, err = e.findSession(o.Session); errors.Is(err, ErrNotFound) {
+			return &ListResult{}, nil
+		} else if err != nil {
 			return nil, err
 		}
 	}

@@ -245,6 +245,10 @@ func (e *Engine) Sessions() ([]Session, error) {
 	if err := e.loadSessions(); err != nil {
 		return nil, err
 	}
+	return e.listSessions(), nil
+}
+
+func (e *Engine) listSessions() []Session {
 	var out []Session
 	for _, s := range e.sessions {
 		c := *s
@@ -257,5 +261,5 @@ func (e *Engine) Sessions() ([]Session, error) {
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
-	return out, nil
+	return out
 }

@@ -27,11 +27,7 @@ func (e *Engine) Settle(ctx context.Context) (again time.Duration, err error) {
 		return 0, err
 	}
 	for _, s := range quiet {
-		tier, err := hooks.LoadTier(e.config.Tier())
-		if err != nil {
-			return 0, err
-		}
-		if _, err := e.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: "quiet"}, HandleOptions{Tier: tier}); err != nil {
+		if _, err := e.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: "quiet"}, HandleOptions{Tier: e.config.HookTier()}); err != nil {
 			return again, err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -25,12 +27,47 @@ type Status struct {
 	HalfDone    *objstore.ID  // the target of an unfinished restore
 	LastOp      *refs.Operation
 	Stages      []string // files with the bytes of racing edits, which restores kept
+	Sessions    []Session
+	Watching    *tree.WatchStatus // nil: nobody watches
+	Activity    *Activity         // nil: nothing is under way
 }
 
-// Status compares the worktree with the current checkpoint; it stores nothing.
+// Activity is work on the project that is under way.
+type Activity struct {
+	Since time.Time
+	Files int // looked at so far, of a capture
+	Bytes int64
+}
+
+// activity is an Activity as it goes on.
+type activity struct {
+	since time.Time
+	files atomic.Int64
+	bytes atomic.Int64
+}
+
+// statusWait is how long Status waits for work that is nearly done.
+const statusWait = 300 * time.Millisecond
+
+// lockSoon takes e.mu, or says what holds it for longer.
+func (e *Engine) lockSoon(ctx context.Context) *Activity {
+	until := time.Now().Add(statusWait)
+	for !e.mu.TryLock() {
+		if time.Now().After(until) || ctx.Err() != nil {
+			a := &Activity{}
+			if now := e.busy.Load(); now != nil {
+				a = &Activity{Since: now.since, Files: int(now.files.Load()), Bytes: now.bytes.Load()}
+			}
+			return a
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return nil
+}
+
+// Status says how the project stands and compares the worktree with the newest state that is known; it stores nothing. It does not wait for a
+// capture or a restore that takes long: then Activity is what is under way, and the worktree is not compared.
 func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	s := &Status{Project: e.project}
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
 		switch op.Kind {
@@ -69,23 +106,37 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 		return nil, err
 	}
 	cur, err := e.current(session)
+	if err != nil {
+		return nil, err
+	}
+	if cur != nil {
+		l, err := e.Listing(cur)
+		if err != nil {
+			return nil, err
+		}
+		s.Current = &l
+		ahead, err := e.ahead(session, cur.ID)
+		if err != nil {
+			return nil, err
+		}
+		s.Ahead = len(ahead)
+	}
+	if s.Activity = e.lockSoon(ctx); s.Activity != nil {
+		return s, nil
+	}
+	defer e.mu.Unlock()
+	if e.watch != nil {
+		w := e.watch.Status()
+		s.Watching = &w
+	}
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	s.Sessions = e.listSessions()
+	was, err := e.head()
 	if err != nil || cur == nil {
 		return s, err
 	}
-	was, err := e.head()
-	if err != nil {
-		return nil, err
-	}
-	l, err := e.Listing(cur)
-	if err != nil {
-		return nil, err
-	}
-	s.Current = &l
-	ahead, err := e.ahead(session, cur.ID)
-	if err != nil {
-		return nil, err
-	}
-	s.Ahead = len(ahead)
 	c, err := e.look(ctx, p)
 	if err != nil {
 		return nil, err

@@ -80,12 +80,12 @@ func (e *Engine) Tags(_ context.Context) ([]Tagged, error) {
 	return list, nil
 }
 
-// Operations lists the log, newest first; limit 0 means all. Safety checkpoints are part of the restore they precede
-// and left out unless all is set.
+// Operations lists the log, newest first; limit 0 means all. Safety checkpoints, which are part of the restore they precede,
+// and agents' events that changed nothing are left out unless all is set.
 func (e *Engine) Operations(_ context.Context, limit int, all bool) ([]refs.Operation, error) {
 	var list []refs.Operation
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Kind == refs.KindSafety && !all {
+		if (op.Kind == refs.KindSafety || op.Kind == refs.KindEvent) && !all {
 			return nil
 		}
 		if limit > 0 && len(list) == limit {

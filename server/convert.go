@@ -16,10 +16,15 @@ import (
 
 func checkpoint(l engine.Listed) api.Checkpoint {
 	c := api.Checkpoint{
-		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Session: l.Session, Event: l.Cause.Event,
+		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Event: l.Cause.Event,
 		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files, Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
+		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.By, Late: l.Late, Minor: l.Minor,
+	}
+	c.Agent, c.Session = engine.SplitSession(l.Session)
+	if l.Cause.Tool != "" {
+		c.Tool = &api.Tool{Name: api.Text(l.Cause.Tool), Call: api.Text(l.Cause.Call)}
 	}
 	for _, p := range l.Parents {
 		c.Parents = append(c.Parents, p.String())
@@ -135,8 +140,16 @@ func idText(id objstore.ID) string {
 
 func operation(op *refs.Operation) api.Operation {
 	o := api.Operation{
-		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(), Session: op.Session,
+		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(),
 		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.IsRestore(),
+		Turn: op.Turn, Event: op.Cause.Event,
+	}
+	o.Agent, o.Session = engine.SplitSession(op.Session)
+	if op.EventID != 0 {
+		o.EventID = fmt.Sprintf("%016x", op.EventID)
+	}
+	if op.Cause.Tool != "" {
+		o.Tool = &api.Tool{Name: api.Text(op.Cause.Tool), Call: api.Text(op.Cause.Call)}
 	}
 	if r := op.Restore; r != nil {
 		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), api.Texts(r.Paths), r.Exact
@@ -198,11 +211,27 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 	}
 	out.Changes = changes(list, nil)
 	for _, k := range r.Plan.Kept {
-		out.Partial = out.Partial || k.Reason == engine.KeptBelow
-		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason)})
+		out.Partial = out.Partial || k.Reason == engine.KeptBelow || k.Reason == engine.KeptSession
+		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason), By: k.By})
 	}
 	for _, c := range r.Conflicts {
 		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: packages.ReplaceAllString(c.Reason, "$1"), SavedAs: api.Text(c.SavedAs)})
 	}
 	return out, nil
+}
+
+// sessions gives the agents' sessions.
+func sessions(list []engine.Session) []api.Session {
+	var out []api.Session
+	for _, s := range list {
+		v := api.Session{
+			Session: s.ID, Agent: string(s.Agent), Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript), Dir: api.Text(s.Cwd),
+			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended,
+		}
+		for _, c := range s.Calls {
+			v.Running = append(v.Running, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
+		}
+		out = append(out, v)
+	}
+	return out
 }

@@ -42,9 +42,11 @@ var rules = []rule{
 	{is(engine.ErrStoreGone), api.WordNoProject, "put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one"},
 	{is(engine.ErrBadRoot), api.WordUsage, "run 'rewind init' in the directory of one project"},
 	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
+	{is(kv.ErrReadOnly), api.WordCorrupt, "it can be written again some minutes after the last failure; look at the disk until then"},
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
 	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else; set REWIND_HOME to another directory"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
+	{is(engine.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
 	{as[*engine.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the project; 'rewind diff <checkpoint> --name-only' lists what differs"},
 	{is(engine.ErrNotFound), api.WordNotFound, "'rewind list --all' and 'rewind ops' show what there is; paths go after '--'"},
 	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
@@ -106,6 +108,10 @@ func tell(err error) *api.Error {
 			told.Candidates = append(told.Candidates, id.String())
 		}
 	}
+	var several *engine.SeveralSessionsError
+	if errors.As(err, &several) {
+		told.Message, told.Candidates = engine.ErrWhichSession.Error(), several.Names
+	}
 	var unsaved *engine.UnsavedError
 	if told.Word == api.WordUnsaved && errors.As(err, &unsaved) {
 		told.Message, told.Hint = unsavedText(unsaved)
@@ -152,7 +158,7 @@ func httpStatus(word string) int {
 	case api.WordAmbiguous, api.WordUnsaved, api.WordHalfDone:
 		return http.StatusConflict
 	case api.WordBusy:
-		return http.StatusServiceUnavailable
+		return http.StatusLocked // 503 is a daemon that ends
 	case api.WordPermission:
 		return http.StatusForbidden
 	case api.WordNoSpace:

@@ -3,10 +3,12 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"rewind/api"
 	"rewind/engine"
@@ -15,30 +17,38 @@ import (
 )
 
 func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progress) (out api.InitResponse, err error) {
-	if req.DryRun {
-		plan, err := engine.PlanInit(ctx, s.home, req.ProjectDir(), engine.Mode(req.Mode), s.o.LockWait)
-		if err != nil {
-			return out, err
+	var plan *engine.InitPlan
+	o := s.engineOptions()
+	err = s.settled(ctx, func(wait time.Duration) error {
+		o.LockWait = wait
+		if req.DryRun {
+			plan, err = engine.PlanInit(ctx, s.home, req.ProjectDir(), engine.Mode(req.Mode), wait)
+		} else {
+			plan, err = engine.SetUp(ctx, s.home, req.ProjectDir(), engine.Mode(req.Mode), o)
 		}
-		return initResponse(plan), nil
-	}
-	e, plan, err := engine.Init(ctx, s.home, req.ProjectDir(), engine.Mode(req.Mode), s.engineOptions())
+		return err
+	})
 	if err != nil {
 		return out, err
 	}
-	defer func() {
-		if cerr := e.Close(); err == nil {
-			err = cerr
-		}
-	}()
 	out = initResponse(plan)
-	out.Notices = e.Project().Notices
-	first, err := e.FirstCheckpoint(ctx, p)
-	if err != nil {
-		return out, err
+	if req.DryRun {
+		return out, nil
 	}
-	out.Skips = skips(first.Skips)
-	out.Checkpoint, err = listed(e, first.Checkpoint)
+	err = s.project(ctx, plan.Root, func(e *engine.Engine) error {
+		out.Store = api.Text(e.Project().Store)
+		if err := e.RecordInit(ctx, plan); err != nil {
+			return err
+		}
+		first, err := e.FirstCheckpoint(ctx, p)
+		if err != nil {
+			return err
+		}
+		out.Notices = e.Project().Notices
+		out.Skips = skips(first.Skips)
+		out.Checkpoint, err = listed(e, first.Checkpoint)
+		return err
+	})
 	return out, err
 }
 
@@ -48,7 +58,7 @@ func initResponse(p *engine.InitPlan) api.InitResponse {
 
 func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progress) (out api.SaveResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.Save(ctx, string(req.Message), p)
+		r, err := e.Save(ctx, req.Session, string(req.Message), p)
 		if err != nil {
 			return err
 		}
@@ -56,6 +66,8 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progres
 		if err != nil {
 			return err
 		}
+		pr := e.Project()
+		s.degraded.clear(&pr)
 		out = api.SaveResponse{Checkpoint: *cp, Unchanged: r.Unchanged, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured), Notices: e.Project().Notices}
 		return nil
 	})
@@ -64,12 +76,15 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progres
 
 func (s *Server) list(ctx context.Context, req api.ListRequest, _ engine.Progress) (out api.ListResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		list, more, err := e.List(ctx, engine.ListOptions{All: req.All, Session: req.Session, Limit: req.Limit})
-		out = api.ListResponse{Checkpoints: []api.Checkpoint{}, More: more, Notices: e.Project().Notices}
-		for _, l := range list {
+		r, err := e.List(ctx, engine.ListOptions{All: req.All, Session: req.Session, Limit: req.Limit})
+		if err != nil {
+			return err
+		}
+		out = api.ListResponse{Checkpoints: []api.Checkpoint{}, More: r.More, Folded: r.Folded, Notices: e.Project().Notices}
+		for _, l := range r.Checkpoints {
 			out.Checkpoints = append(out.Checkpoints, checkpoint(l))
 		}
-		return err
+		return nil
 	})
 	return out, err
 }
@@ -126,7 +141,7 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 const catInMemory = 64 << 20
 
 func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
-	out := &lines{w: w, enc: json.NewEncoder(w)}
+	out := newLines(w)
 	var req api.CatRequest
 	if err := readRequest(r.Body, &req); err != nil {
 		out.fail(err)
@@ -189,7 +204,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
 				return err
 			}
-			r, err = e.Checkout(ctx, string(req.Checkpoint), engine.RestoreOptions{Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Progress: p})
+			r, err = e.Checkout(ctx, string(req.Checkpoint), engine.RestoreOptions{Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Progress: p})
 		}
 		if err != nil {
 			return err
@@ -213,7 +228,7 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progre
 	move func(*engine.Engine, context.Context, int, engine.RestoreOptions) (*engine.RestoreResult, error),
 ) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := move(e, ctx, max(req.Steps, 1), engine.RestoreOptions{Exact: req.Exact, DryRun: req.DryRun, Progress: p})
+		r, err := move(e, ctx, max(req.Steps, 1), engine.RestoreOptions{Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Progress: p})
 		if err != nil {
 			return err
 		}
@@ -290,6 +305,17 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
 			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
+			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessions(st.Sessions),
+		}
+		if w := st.Watching; w != nil {
+			out.Watcher = &api.Watcher{Healthy: w.Healthy, Directories: w.Watches, Reason: w.Reason, Since: w.Since.UTC(), Missed: w.Missed}
+		}
+		if a := st.Activity; a != nil {
+			out.Activity = &api.Activity{Files: a.Files, Bytes: a.Bytes}
+			if !a.Since.IsZero() {
+				since := a.Since.UTC()
+				out.Activity.Since = &since
+			}
 		}
 		if st.Current != nil {
 			cp := checkpoint(*st.Current)
@@ -330,7 +356,11 @@ func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ engine.Pro
 	}
 	var out api.ConfigResponse
 	for _, k := range c.Settings() {
-		out.Settings = append(out.Settings, api.Setting{Key: k.Key, Value: k.Value, From: k.From, Help: k.Help})
+		v := api.Setting{Key: k.Key, Value: k.Value, From: k.From, Help: k.Help}
+		if _, ok := k.Value.(int64); ok {
+			v.Unit = "bytes"
+		}
+		out.Settings = append(out.Settings, v)
 	}
 	return out, nil
 }
@@ -354,7 +384,14 @@ func (s *Server) configRoot(ctx context.Context, dir string, global bool) (strin
 	if global {
 		return "", nil
 	}
-	return engine.FindRoot(ctx, s.home, dir, s.o.LockWait)
+	p, err := s.find(ctx, dir)
+	if errors.Is(err, engine.ErrNoProject) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return p.Root, nil
 }
 
 func (s *Server) version(context.Context, api.VersionRequest, engine.Progress) (api.VersionResponse, error) {

@@ -3,15 +3,15 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"rewind/api"
 	"rewind/engine"
-	"rewind/internal/kv"
+	"rewind/internal/relay"
 )
 
 // Options of a server.
@@ -22,22 +22,45 @@ type Options struct {
 
 // Server is the handler of the API. Safe for concurrent use.
 type Server struct {
-	o    Options
-	home engine.Home
-	mux  *http.ServeMux
-	wg   sync.WaitGroup
+	o        Options
+	home     engine.Home
+	mux      *http.ServeMux
+	work     work
+	stores   opener
+	configs  *engine.Configs
+	run      runDir
+	degraded degraded
+	log      *slog.Logger
+	daemon   *daemon         // nil: the server lives for one command
+	base     context.Context // of work that outlives its request
 }
 
 // maxRequest bounds a request's body, in bytes.
 const maxRequest = 64 << 20
 
-// New returns the handler, for the home directory that the environment names.
+// Home is rewind's own directory, as the environment names it.
+func Home() (string, error) {
+	home, err := engine.DefaultHome()
+	return home.Dir, err
+}
+
+// New returns the handler of a process that lives for one command, for the home directory that the environment names: stores are opened for
+// each request.
 func New(o Options) (*Server, error) {
 	home, err := engine.DefaultHome()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, home: home, mux: http.NewServeMux()}
+	s := newServer(o, home, findRunDir(home.Dir), slog.New(slog.DiscardHandler))
+	s.stores = oneShot{home, s.engineOptions()}
+	return s, nil
+}
+
+func newServer(o Options, home engine.Home, run runDir, log *slog.Logger) *Server {
+	s := &Server{
+		o: o, home: home, mux: http.NewServeMux(), configs: &engine.Configs{}, run: run, degraded: degraded{home: home.Dir, dir: run}, log: log,
+		base: context.Background(),
+	}
 	handle(s, api.Init, s.init)
 	handle(s, api.Save, s.save)
 	handle(s, api.List, s.list)
@@ -54,20 +77,29 @@ func New(o Options) (*Server, error) {
 	handle(s, api.Verify, s.verify)
 	handle(s, api.Config, s.config)
 	handle(s, api.SetConfig, s.setConfig)
+	handle(s, api.SetHooks, s.setHooks)
+	handle(s, api.Remove, s.remove)
+	handle(s, api.Validate, s.validate)
 	handle(s, api.Version, s.version)
+	handle(s, api.DaemonStatus, s.daemonStatus)
+	handle(s, api.DaemonStop, s.daemonStop)
 	s.mux.HandleFunc("GET "+api.CatPath, s.cat)
-	return s, nil
+	s.mux.HandleFunc("POST "+relay.HookPath, s.hook)
+	return s
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.wg.Add(1)
-	defer s.wg.Done()
+	if !s.work.begin() {
+		w.WriteHeader(relay.StatusDraining)
+		return
+	}
+	defer s.work.done()
 	s.mux.ServeHTTP(w, r)
 }
 
 // Wait returns when every request has been answered and has let go of its store.
-func (s *Server) Wait() { s.wg.Wait() }
+func (s *Server) Wait() { <-s.work.quiet() }
 
 // handler does the work of one route; progress may be called from any goroutine.
 type handler[Req, Resp any] func(ctx context.Context, req Req, progress engine.Progress) (Resp, error)
@@ -75,8 +107,8 @@ type handler[Req, Resp any] func(ctx context.Context, req Req, progress engine.P
 // handle registers a route: a request's JSON in, progress lines and one result or error line out.
 func handle[Req, Resp any](s *Server, route api.Route[Req, Resp], h handler[Req, Resp]) {
 	s.mux.HandleFunc(route.Method+" "+route.Path, func(w http.ResponseWriter, r *http.Request) {
-		out := &lines{w: w, enc: json.NewEncoder(w)}
-		out.enc.SetEscapeHTML(false)
+		out := newLines(w)
+		defer out.stop()
 		var req Req
 		if err := readRequest(r.Body, &req); err != nil {
 			out.fail(err)
@@ -93,88 +125,17 @@ func handle[Req, Resp any](s *Server, route api.Route[Req, Resp], h handler[Req,
 	})
 }
 
+type errorLine struct {
+	Error *api.Error `json:"error"`
+}
+
 func readRequest(body io.Reader, req any) error {
 	dec := json.NewDecoder(io.LimitReader(body, maxRequest))
 	dec.DisallowUnknownFields() // a client that asks for something this server does not know must not get something else
 	if err := dec.Decode(req); err != nil {
-		return &api.Error{Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Message: "read request: " + err.Error()}
+		return &api.Error{Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Message: fmt.Sprintf("read request: %v", err)}
 	}
 	return nil
-}
-
-// lines writes a response.
-type lines struct {
-	mu    sync.Mutex
-	w     http.ResponseWriter
-	enc   *json.Encoder
-	begun bool
-	ended bool
-	last  time.Time
-}
-
-// progressEvery is the shortest time between two progress lines.
-const progressEvery = 50 * time.Millisecond
-
-func (l *lines) progress(line any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended || time.Since(l.last) < progressEvery {
-		return
-	}
-	l.begun, l.last = true, time.Now()
-	_ = l.enc.Encode(line) // a client that is gone is noticed by the request's context
-	if f, ok := l.w.(http.Flusher); ok {
-		f.Flush()
-	}
-}
-
-func (l *lines) end(line any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ended = true
-	_ = l.enc.Encode(line)
-}
-
-func (l *lines) fail(err error) {
-	l.mu.Lock()
-	begun := l.begun
-	l.mu.Unlock()
-	told := tell(err)
-	if !begun {
-		l.w.WriteHeader(httpStatus(told.Word))
-	}
-	l.end(api.Line[struct{}]{Error: told})
-}
-
-// project opens the project of dir for one request.
-func (s *Server) project(ctx context.Context, dir string, fn func(*engine.Engine) error) (err error) {
-	e, err := engine.Open(ctx, s.home, dir, s.engineOptions())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	return fn(e)
-}
-
-// read opens the project for a request that changes nothing. A damaged store is opened to salvage what it still has:
-// each object is checked when it is read.
-func (s *Server) read(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
-	err := s.project(ctx, dir, fn)
-	if !errors.Is(err, kv.ErrCorrupt) {
-		return err
-	}
-	o := s.engineOptions()
-	o.Salvage = true
-	e, serr := engine.Open(ctx, s.home, dir, o)
-	if serr != nil || e.Damage() == nil {
-		if serr == nil {
-			err = errors.Join(err, e.Close())
-		}
-		return err // not the check at open
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	e.Notice("the store is damaged and was opened only to read: " + clean(e.Damage()))
-	return fn(e)
 }
 
 func (s *Server) engineOptions() engine.Options { return engine.Options{LockWait: s.o.LockWait} }

@@ -23,7 +23,13 @@ import (
 	"rewind/refs"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if sock := os.Getenv(peerEnv); sock != "" {
+		peer(sock)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // Every error that a caller can act on has its word; what leaves the worktree unfinished beats its cause.
 func TestErrorsHaveWords(t *testing.T) {

@@ -26,6 +26,7 @@ type Cache struct {
 	onDisk    objstore.ID          // the root entry on disk
 	unflushed []string             // paths whose entry on disk may be another than here
 	staged    *staged              // what the last snapshot found; nil: nothing
+	base      *baseline            // what the snapshot that root is of found, under a watcher; nil: unknown
 
 	rulesMu sync.Mutex
 	rules   map[string]*ruleMemo // by path of the directory that holds ignore files; never on disk
@@ -58,6 +59,9 @@ type staged struct {
 	root objstore.ID
 	dirs map[string]*cacheDir // new or changed ones
 	gone map[string]bool      // directories that are no more
+
+	base  *baseline
+	sight *sight // gets its reports back when all this is forgotten
 
 	flushed bool
 	left    []string    // unflushed after the last Flush
@@ -139,7 +143,7 @@ func (c *Cache) Flush(b *kv.Batch) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.staged == nil {
-		c.staged = &staged{root: c.root}
+		c.staged = &staged{root: c.root, base: c.base}
 	}
 	s := c.staged
 	todo := append(s.changed(c), c.unflushed...)
@@ -248,7 +252,7 @@ func (c *Cache) Committed() {
 	for path, d := range s.dirs {
 		c.dirs[path] = d
 	}
-	c.root, c.unflushed, c.onDisk = s.root, s.left, s.disk
+	c.root, c.base, c.unflushed, c.onDisk = s.root, s.base, s.left, s.disk
 	c.staged = nil
 }
 
@@ -256,5 +260,13 @@ func (c *Cache) Committed() {
 func (c *Cache) Discard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.forget()
+}
+
+// forget drops what is staged. Under mu.
+func (c *Cache) forget() {
+	if c.staged != nil {
+		c.staged.sight.restore()
+	}
 	c.staged = nil
 }

@@ -10,16 +10,22 @@ import (
 
 // finish writes the tree of a directory whose content is complete, and enters it in its parent.
 func (s *scan) finish(n *node) error {
-	if n.absent || n.only && len(n.entries) == 0 {
+	if n.absent {
+		s.unsure(n.parent, n.name, moved)
 		return nil
 	}
 	slices.SortFunc(n.entries, byName)
 	n.entries = slices.CompactFunc(n.entries, func(a, b Entry) bool { return a.Name == b.Name }) // a path that was looked at twice
+	if n.only && len(n.entries) == 0 {
+		s.leave(n, objstore.ID{})
+		return nil
+	}
 	raw, err := Encode(n.entries)
 	var limit *LimitError
 	switch {
 	case errors.As(err, &limit) && n.parent != nil:
-		s.skip(Skip{Path: n.path, Reason: ReasonSize})
+		s.skip(n.parent, Skip{Path: n.path, Reason: ReasonSize})
+		s.unsure(n.parent, n.name, moved)
 		return nil
 	case err != nil:
 		return err
@@ -29,13 +35,50 @@ func (s *scan) finish(n *node) error {
 		return err
 	}
 	s.stageDir(n, id)
-	n.entries, n.files, n.prevDir = nil, nil, nil
-	if n.parent == nil {
-		s.rootID = id
-		return nil
-	}
-	s.add(n.parent, Entry{Name: n.name, Type: TypeDir, Perm: n.perm, ID: id}, nil)
+	s.leave(n, id)
 	return nil
+}
+
+// leave hands a finished directory to the one above; id is zero when it is not in the tree.
+func (s *scan) leave(n *node, id objstore.ID) {
+	b := &baseDir{name: n.name, perm: n.perm, only: n.only, dev: n.id.dev, ino: n.id.ino, rules: n.rules, id: id, subs: n.subs}
+	slices.SortFunc(b.subs, func(a, b *baseDir) int { return strings.Compare(a.name, b.name) })
+	for i := 1; i < len(b.subs); i++ {
+		if b.subs[i-1].name == b.subs[i].name { // looked at twice: which of the two is in the tree is not known
+			s.unsure(n, b.subs[i].name, moved)
+		}
+	}
+	b.subs = slices.CompactFunc(b.subs, func(a, b *baseDir) bool { return a.name == b.name })
+	slices.SortFunc(n.skips, CompareSkips)
+	b.skips = slices.CompactFunc(n.skips, func(a, b Skip) bool { return CompareSkips(a, b) == 0 })
+	b.entries = n.entries
+	b.seal(n.base)
+	if s.sight == nil {
+		b.entries, b.rules = nil, nil
+	}
+	n.entries, n.files, n.prevDir, n.skips, n.subs = nil, nil, nil, nil, nil
+	if n.parent == nil {
+		s.root = b
+		return
+	}
+	if id.IsZero() {
+		s.drop(n)
+	} else {
+		s.add(n.parent, Entry{Name: n.name, Type: TypeDir, Perm: n.perm, ID: id}, nil)
+	}
+	n.parent.mu.Lock()
+	defer n.parent.mu.Unlock()
+	n.parent.subs = append(n.parent.subs, b)
+}
+
+// drop takes a directory that is not in the tree out of the cache.
+func (s *scan) drop(n *node) {
+	if n.old == nil || s.base == nil {
+		return // a full scan finds it by itself
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = append(s.gone, n.path)
 }
 
 // putTree stores a tree unless it is known to be there.
@@ -130,7 +173,7 @@ func (s *scan) stageDir(n *node, id objstore.ID) {
 	if s.Cache == nil {
 		return
 	}
-	if n.old != nil {
+	if n.old != nil && s.base == nil {
 		n.old.seen = s
 	}
 	slices.SortFunc(n.files, func(a, b cached) int { return strings.Compare(a.name, b.name) })
@@ -155,7 +198,14 @@ func (s *scan) stage() {
 	if c == nil {
 		return
 	}
-	c.staged = &staged{root: s.rootID, dirs: s.dirs, gone: map[string]bool{}}
+	c.staged = &staged{root: s.root.id, dirs: s.dirs, gone: map[string]bool{}, sight: s.sight}
+	if s.sight != nil {
+		c.staged.base = s.baseline()
+	}
+	if s.base != nil {
+		s.stageGone()
+		return
+	}
 	for path, d := range c.dirs {
 		if d.seen != s && s.dirs[path] == nil {
 			c.staged.gone[path] = true

@@ -11,14 +11,17 @@ import (
 // it is returned. hint is its type as the directory listed it, 0 for unknown.
 func (s *scan) look(n *node, name string, hint worktreefs.Type) (miss, bool) {
 	path := Join(n.path, name)
-	if s.isOurs(n, name) {
+	if ours, sure := s.isOurs(n, name); ours {
+		if !sure {
+			s.unsure(n, name, moved)
+		}
 		if !n.only {
-			s.skip(Skip{Path: path, Reason: ReasonBuiltin})
+			s.skip(n, Skip{Path: path, Reason: ReasonBuiltin})
 		}
 		return miss{}, false
 	}
 	if checkName(name) != "" || len(path) > MaxPath || n.depth >= MaxDepth-1 {
-		s.unreadable(path, n.only)
+		s.unreadable(n, name, path, n.only)
 		return miss{}, false
 	}
 	forced := n.whole || s.Force != nil && s.Force(path)
@@ -37,7 +40,7 @@ func (s *scan) look(n *node, name string, hint worktreefs.Type) (miss, bool) {
 			s.fail(err)
 		case isGone:
 		default:
-			s.unreadable(path, n.only && !take)
+			s.unreadable(n, name, path, n.only && !take)
 		}
 		return miss{}, false
 	}
@@ -53,13 +56,13 @@ func (s *scan) look(n *node, name string, hint worktreefs.Type) (miss, bool) {
 	}
 	switch st.Type {
 	case worktreefs.TypeDir:
-		s.enter(n, name, path, ignored, forced, take)
+		s.enter(n, name, path, st, ignored, forced, take)
 	case worktreefs.TypeSymlink:
 		return s.known(n, miss{name: name, path: path, kind: cachedSymlink, take: take}, st)
 	case worktreefs.TypeFile:
 		m := miss{name: name, path: path, kind: cachedFile, take: take, size: st.Size}
 		if s.tooLarge(m, st.Size) {
-			s.skip(Skip{Path: path, Reason: ReasonSize, Size: st.Size})
+			s.skip(n, Skip{Path: path, Reason: ReasonSize, Size: st.Size})
 			return miss{}, false
 		}
 		if !take && !s.StoreSecrets && s.Secret != nil && s.Secret(path) {
@@ -67,11 +70,11 @@ func (s *scan) look(n *node, name string, hint worktreefs.Type) (miss, bool) {
 		}
 		return s.known(n, m, st)
 	case worktreefs.TypePipe:
-		s.skip(Skip{Path: path, Reason: ReasonPipe})
+		s.skip(n, Skip{Path: path, Reason: ReasonPipe})
 	case worktreefs.TypeSocket:
-		s.skip(Skip{Path: path, Reason: ReasonSocket})
+		s.skip(n, Skip{Path: path, Reason: ReasonSocket})
 	default:
-		s.skip(Skip{Path: path, Reason: ReasonDevice})
+		s.skip(n, Skip{Path: path, Reason: ReasonDevice})
 	}
 	return miss{}, false
 }
@@ -100,7 +103,7 @@ func (s *scan) noteIgnored(n *node, name, path string, isDir bool) {
 	if _, by := n.rules.Match(name, isDir); by.Builtin() {
 		reason = ReasonBuiltin
 	}
-	s.skip(Skip{Path: path, Reason: reason})
+	s.skip(n, Skip{Path: path, Reason: reason})
 }
 
 // wantedBelow reports whether something in an ignored directory is to be captured nonetheless.
@@ -111,18 +114,26 @@ func (s *scan) wantedBelow(dir string) bool {
 	return s.Force != nil && (s.ForceBelow == nil || s.ForceBelow(dir))
 }
 
-// enter makes a directory a task of its own.
-func (s *scan) enter(n *node, name, path string, ignored, forced, take bool) {
+// enter goes on with a directory: it is taken over, or it is a task of its own.
+func (s *scan) enter(n *node, name, path string, st worktreefs.Stat, ignored, forced, take bool) {
 	c := &node{parent: n, name: name, path: path, depth: n.depth + 1, whole: forced}
 	c.only = ignored || n.only && !take
+	if s.base != nil && s.resume(n, c, st) {
+		return
+	}
+	s.descend(n, c)
+}
+
+// descend makes a directory a task of its own.
+func (s *scan) descend(n, c *node) {
 	if !c.only && !c.whole {
 		rules := n.rules
 		if rules == nil { // a tracked directory (a submodule) inside an ignored or forced one
 			rules = ignore.New(ignore.Options{})
 		}
-		c.rules = rules.Child(name)
+		c.rules = rules.Child(c.name)
 	}
-	c.old = s.Cache.dir(path)
+	c.old = s.Cache.dir(c.path)
 	c.users.Store(1)
 	c.pending.Store(1)
 	n.users.Add(1)
@@ -130,28 +141,29 @@ func (s *scan) enter(n *node, name, path string, ignored, forced, take bool) {
 	s.push(task{n: c})
 }
 
-// isOurs reports whether a name is git's directory in any spelling, one of ours, or a leftover of a checkout.
-func (s *scan) isOurs(n *node, name string) bool {
+// isOurs reports whether a name is git's directory in any spelling, one of ours, or a leftover of a checkout;
+// sure, that this follows from the name.
+func (s *scan) isOurs(n *node, name string) (ours, sure bool) {
 	if name == "" || name[0] != '.' && name[0] < 0x80 && name[0]|0x20 != 'g' && name[0]|0x20 != 'r' && !strings.Contains(name, `\`) {
-		return false // the quick answer for nearly every name
+		return false, true // the quick answer for nearly every name
 	}
 	if strings.HasPrefix(name, StagePrefix) || worktreefs.IsDotGit(name) {
-		return true
+		return true, true
 	}
 	if n.parent == nil || !worktreefs.SameName(n.name, ".agent") || !worktreefs.SameName(name, "rewind") {
-		return false
+		return false, true
 	}
 	if n.depth == 1 && n.name == ".agent" && name == "rewind" {
-		return true
+		return true, true
 	}
 	// Further down, and in another spelling, it is ours when it looks it: a nested project.
 	dir, err := n.dir.OpenDir(name)
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer dir.Close()        //nolint:errcheck // only read
 	_, err = dir.Lstat("id") // what makes a directory a marker
-	return err == nil
+	return err == nil, false
 }
 
 // readRules finds the rules of a directory: the ignore files in it, on top of those above.
@@ -165,7 +177,10 @@ func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
 		memo = s.Cache.rules[n.path]
 		s.Cache.rulesMu.Unlock()
 	}
-	fresh := &ruleMemo{parent: n.rules, seen: s}
+	fresh := &ruleMemo{parent: n.rules}
+	if s.base == nil {
+		fresh.seen = s
+	}
 	any := false
 	for i, name := range s.RuleFiles[:min(2, len(s.RuleFiles))] {
 		if !lists(names, name) {
@@ -177,6 +192,9 @@ func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
 		}
 		any = true
 		stamp := stampOf(cachedFile, st)
+		if !stamp.settled(s.start) {
+			s.unsure(n, name, touched)
+		}
 		if memo != nil && memo.stamps[i] == stamp && stamp.settled(s.start) {
 			fresh.stamps[i], fresh.files[i] = stamp, memo.files[i]
 			continue

@@ -28,7 +28,7 @@ func (s *scan) known(n *node, m miss, st worktreefs.Stat) (miss, bool) {
 	case cachedSymlink:
 		s.add(n, Entry{Name: m.name, Type: TypeSymlink, ID: f.id}, f)
 	case cachedSecret:
-		s.skip(Skip{Path: m.path, Reason: ReasonSecret, Size: st.Size, Hash: f.id})
+		s.skip(n, Skip{Path: m.path, Reason: ReasonSecret, Size: st.Size, Hash: f.id})
 		s.remember(n, *f)
 	}
 	return miss{}, false
@@ -59,6 +59,7 @@ func (s *scan) read(n *node, m miss) {
 		}
 		switch kindOfError(err) {
 		case isGone:
+			s.unsure(n, m.name, moved)
 		case isFatal:
 			s.fail(err)
 		case isOther: // it is of another type now
@@ -70,9 +71,9 @@ func (s *scan) read(n *node, m miss) {
 				m = next
 				continue
 			}
-			s.unreadable(m.path, n.only)
+			s.unreadable(n, m.name, m.path, n.only)
 		default:
-			s.unreadable(m.path, n.only && !m.take)
+			s.unreadable(n, m.name, m.path, n.only && !m.take)
 		}
 		return
 	}
@@ -101,7 +102,7 @@ func (s *scan) readLink(n *node, m miss, last bool) (again bool, err error) {
 		return true, nil
 	}
 	if len(target) > MaxSymlink {
-		s.unreadable(m.path, false)
+		s.unreadable(n, m.name, m.path, false)
 		return false, nil
 	}
 	id, err := s.put(objstore.Blob, []byte(target), s.prevBlob(n, m.name))
@@ -124,7 +125,7 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	}
 	defer file.Close() //nolint:errcheck // only read
 	if s.tooLarge(m, before.Size) {
-		s.skip(Skip{Path: m.path, Reason: ReasonSize, Size: before.Size})
+		s.skip(n, Skip{Path: m.path, Reason: ReasonSize, Size: before.Size})
 		return false, nil
 	}
 	stamp := stampOf(m.kind, before)
@@ -160,15 +161,16 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 		f = &cached{name: m.name, stamp: stamp, id: r.id}
 	}
 	if m.kind == cachedSecret {
-		s.skip(Skip{Path: m.path, Reason: ReasonSecret, Size: r.read, Hash: r.id})
+		s.skip(n, Skip{Path: m.path, Reason: ReasonSecret, Size: r.read, Hash: r.id})
 		if f != nil {
 			s.remember(n, *f)
+		} else {
+			s.unsure(n, m.name, touched)
 		}
 		return false, nil
 	}
 	if torn {
-		s.count.torn.Add(1)
-		s.skip(Skip{Path: m.path, Reason: ReasonTorn, Size: r.read})
+		s.skip(n, Skip{Path: m.path, Reason: ReasonTorn, Size: r.read})
 	}
 	s.add(n, Entry{Name: m.name, Type: TypeFile, Perm: before.Perm, ID: r.id, Size: r.read}, f)
 	return false, nil

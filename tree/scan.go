@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,18 +20,25 @@ type scan struct {
 	Source
 	ctx     context.Context
 	start   int64 // ns since 1970; what changed after (start - guard) is not trusted
-	matches bool  // the cache describes Prev: what it names exists
+	matches bool  // what the cache names exists: it describes Prev, or what was committed and is still there
 	has     func(objstore.Kind, objstore.ID) (bool, error)
 	count   counters
-	rootID  objstore.ID
+	root    *baseDir // what was found
+
+	base  *baseline // what is taken over where nothing was reported; nil: nothing is
+	sight *sight    // nil: no watcher
+	skips []Skip    // the note
+
+	watched bool // the next snapshot can rely on this one
 
 	mu      sync.Mutex // guards all below
 	wake    sync.Cond
 	stack   []task
 	running int // tasks on the stack or being done
 	err     error
-	skips   []Skip
 	dirs    map[string]*cacheDir // for the cache
+	gone    []string             // directories that are to leave it
+	again   dirt                 // what this snapshot is not sure of
 
 	progress     sync.Mutex
 	nextProgress time.Time
@@ -58,15 +63,19 @@ type node struct {
 	dir   worktreefs.Dir // open while users > 0
 	users atomic.Int32   // the listing, children not yet opened, tasks that read
 	perm  uint16
-	dev   uint64
+	id    fileID
 	old   *cacheDir // what the cache says; nil: nothing
+	base  *baseDir  // the same directory in the last snapshot, where that can be relied on
+	todo  *todo     // set with base
 
 	pending atomic.Int32 // the listing, children not finished, tasks that read
 	absent  bool         // vanished or could not be listed; written before pending falls
 
-	mu      sync.Mutex // guards entries and files
+	mu      sync.Mutex // guards all below
 	entries []Entry
 	files   []cached
+	skips   []Skip
+	subs    []*baseDir
 
 	prevOnce sync.Once
 	prevDir  []Entry
@@ -81,7 +90,7 @@ type miss struct {
 }
 
 func newScan(ctx context.Context, src Source) *scan {
-	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}}
+	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}, again: dirt{}}
 	s.wake.L = &s.mu
 	s.matches = src.Cache != nil && !src.Prev.IsZero() && src.Cache.root == src.Prev
 	if h, ok := src.Put.(interface {
@@ -94,6 +103,13 @@ func newScan(ctx context.Context, src Source) *scan {
 
 func (s *scan) run() error {
 	root := &node{rules: s.Rules, dir: s.Root, old: s.Cache.dir("")}
+	if s.base != nil {
+		root.base, root.todo = s.base.root, todoOf(s.base.again, s.sight.dirt)
+		if root.todo.empty() {
+			s.root, s.watched = s.base.root, true
+			return nil
+		}
+	}
 	root.whole = s.Force != nil && s.Force("")
 	root.users.Store(2) // never closed: the root is the caller's
 	root.pending.Store(1)
@@ -103,6 +119,7 @@ func (s *scan) run() error {
 		workers.Go(s.work)
 	}
 	workers.Wait()
+	s.end()
 	if s.err == nil && s.Progress != nil {
 		s.Progress(int(s.count.files.Load()), s.count.bytes.Load())
 	}
@@ -181,10 +198,21 @@ func (s *scan) failed() bool {
 	return s.err != nil
 }
 
-func (s *scan) skip(k Skip) {
+// skip notes something about a directory or a name in it.
+func (s *scan) skip(n *node, k Skip) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.skips = append(n.skips, k)
+}
+
+// unsure has the next snapshot look at a name again, whether or not it is reported.
+func (s *scan) unsure(n *node, name string, m mark) {
+	if s.sight == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.skips = append(s.skips, k)
+	s.again.add(n.path, name, m)
 }
 
 func (s *scan) report() {
@@ -249,8 +277,8 @@ func (s *scan) list(n *node) {
 	st, err := n.dir.Stat()
 	var names []worktreefs.Dirent
 	if err == nil {
-		n.perm, n.dev = st.Perm, st.Dev
-		names, err = n.dir.ReadDir()
+		n.perm, n.id = st.Perm, fileIDOf(st)
+		names, err = s.names(n)
 	}
 	if err != nil {
 		n.absent = true
@@ -258,19 +286,26 @@ func (s *scan) list(n *node) {
 		case n.parent == nil || kind == isFatal:
 			s.fail(err)
 		case kind != isGone:
-			s.unreadable(n.path, n.only)
+			s.unreadable(n.parent, n.name, n.path, n.only)
 		}
 		return
 	}
-	if n.parent != nil && n.parent.dev != n.dev && !n.only {
-		s.skip(Skip{Path: n.path, Reason: ReasonMount})
+	if n.parent != nil && n.parent.id.dev != n.id.dev && !n.only {
+		s.skip(n, Skip{Path: n.path, Reason: ReasonMount})
 	}
-	slices.SortFunc(names, func(a, b worktreefs.Dirent) int { return strings.Compare(a.Name, b.Name) })
-	s.readRules(n, names)
-	if n.old != nil {
-		n.files = make([]cached, 0, len(n.old.files)+4)
+	if n.base != nil {
+		n.rules = n.base.rules
+	} else {
+		s.readRules(n, names)
 	}
-	n.entries = make([]Entry, 0, len(names))
+	if n.base != nil && !n.todo.all {
+		s.takeOver(n)
+	} else {
+		n.entries = make([]Entry, 0, len(names))
+		if n.old != nil {
+			n.files = make([]cached, 0, len(n.old.files)+4)
+		}
+	}
 	var misses []miss
 	for i, e := range names {
 		if i%64 == 0 && s.failed() {
@@ -302,20 +337,21 @@ func (s *scan) open(n *node) bool {
 			s.read(n.parent, m)
 		}
 	case isUnreadable:
-		s.unreadable(n.path, n.only)
+		s.unreadable(n.parent, n.name, n.path, n.only)
 	}
 	return false
 }
 
 // unreadable notes a path unless it is one that nobody asked for. A path too long for a note stands under its directory.
-func (s *scan) unreadable(path string, quiet bool) {
+func (s *scan) unreadable(n *node, name, path string, quiet bool) {
+	s.unsure(n, name, moved)
 	if quiet {
 		return
 	}
 	for len(path) > MaxPath {
 		path, _ = Split(path)
 	}
-	s.skip(Skip{Path: path, Reason: ReasonUnreadable})
+	s.skip(n, Skip{Path: path, Reason: ReasonUnreadable})
 }
 
 // readAll reads files here, or, when they are many, lets other workers help.
@@ -346,14 +382,12 @@ func (s *scan) readAll(n *node, misses []miss) {
 
 // add puts an entry into its directory; f, if the file's stamp can be trusted, into the cache.
 func (s *scan) add(n *node, e Entry, f *cached) {
-	switch e.Type {
-	case TypeFile:
+	if e.Type == TypeFile {
 		s.count.files.Add(1)
 		s.count.bytes.Add(e.Size)
-	case TypeSymlink:
-		s.count.links.Add(1)
-	case TypeDir:
-		s.count.dirs.Add(1)
+	}
+	if f == nil && e.Type != TypeDir {
+		s.unsure(n, e.Name, touched)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -42,6 +41,15 @@ type Source struct {
 
 	Cache *Cache // nil: every file is read
 
+	// Watcher, with a Cache and a Generation, and always with the same Cache, saves the look at what did not change. nil: none.
+	Watcher *Watcher
+	// Generation names the state of all that decides about a snapshot besides the tree: it changes whenever Rules, Tracked or Secret
+	// may answer differently, when Put is another store, and when objects may have been removed from it. Empty: unknown, so the
+	// whole tree is scanned.
+	Generation string
+	// Full scans the whole tree in any case. What differs then without having been reported is counted in WatchStatus.Missed.
+	Full bool
+
 	Rules     *ignore.Dir // the rules at the root, ignore files of the tree not included
 	RuleFiles []string    // the names of ignore files: that of git's class, that of our own; nil: none are read
 
@@ -67,7 +75,7 @@ type Source struct {
 // Result is what a snapshot found.
 type Result struct {
 	Root  objstore.ID // never zero: an empty tree is an object too
-	Skips []Skip      // sorted, see CompareSkips
+	Skips []Skip      // sorted, see CompareSkips; shared with other results, so not to be changed
 
 	Files, Dirs, Links int   // captured; Dirs without the root
 	Bytes              int64 // of captured files
@@ -93,6 +101,9 @@ func (r *Result) Note() ([]byte, error) {
 // of ctx, and of a process without file descriptors or memory. A directory with more in it than a tree can hold
 // (MaxTree) is noted as over the size limit; the root directory is an error then.
 //
+// With a watcher that is healthy, a directory in which nothing was reported is taken over from the last snapshot that was committed; the
+// result is that of a full scan. When nothing was reported at all, a few system calls are all that happens.
+//
 // The cache learns nothing until Cache.Flush and Cache.Committed. After a snapshot with Force, Discard it instead, else the next
 // one cannot rely on it.
 func Snapshot(ctx context.Context, s Source) (*Result, error) {
@@ -111,20 +122,23 @@ func Snapshot(ctx context.Context, s Source) (*Result, error) {
 	if s.Cache != nil {
 		s.Cache.mu.Lock()
 		defer s.Cache.mu.Unlock()
-		s.Cache.staged = nil
+		s.Cache.forget()
 	}
 	sc := newScan(ctx, s)
-	if err := sc.run(); err != nil {
+	err := sc.begin()
+	if err == nil {
+		err = sc.run()
+	}
+	if err != nil {
+		sc.sight.restore()
 		return nil, fmt.Errorf("tree: snapshot: %w", err)
 	}
-	slices.SortFunc(sc.skips, CompareSkips)
-	sc.skips = slices.CompactFunc(sc.skips, func(a, b Skip) bool { return CompareSkips(a, b) == 0 })
+	sc.note()
 	sc.stage()
-	n := &sc.count
+	n, sum := &sc.count, &sc.root.sum
 	r := &Result{
-		Root: sc.rootID, Skips: sc.skips,
-		Files: int(n.files.Load()), Dirs: int(n.dirs.Load()), Links: int(n.links.Load()), Bytes: n.bytes.Load(),
-		Torn:   int(n.torn.Load()),
+		Root: sc.root.id, Skips: sc.skips,
+		Files: sum.files, Dirs: sum.dirs, Links: sum.links, Bytes: sum.bytes, Torn: sum.torn,
 		Hashed: int(n.hashed.Load()), HashedBytes: n.hashedBytes.Load(), Puts: int(n.puts.Load()),
 	}
 	return r, nil
@@ -144,6 +158,6 @@ func ForcePaths(paths []string) (force, below func(path string) bool) {
 
 // counters of a running snapshot.
 type counters struct {
-	files, dirs, links, torn, hashed, puts atomic.Int64
-	bytes, hashedBytes                     atomic.Int64
+	files, hashed, puts atomic.Int64
+	bytes, hashedBytes  atomic.Int64
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,6 +26,10 @@ type bench struct {
 	peers   []peer
 	say     func(format string, a ...any)
 	result  []*result // of the peers, in their order
+
+	rewind, client string // what is measured: the program, and what agents' hooks call
+	hookRuns       []*hookRun
+	out            io.Writer // of the report
 }
 
 // A result is what one peer did.
@@ -221,6 +226,9 @@ func (b *bench) failed() error {
 		if b.peers[i].store() != "" && r.Right < len(r.Restore) {
 			errs = append(errs, fmt.Errorf("%s: %d of %d restores were not byte for byte right", r.Name, len(r.Restore)-r.Right, len(r.Restore)))
 		}
+	}
+	for _, h := range b.hookRuns {
+		errs = append(errs, h.failed())
 	}
 	return errors.Join(errs...)
 }

@@ -10,9 +10,11 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"rewind/bench/workload"
 )
@@ -37,10 +39,17 @@ type options struct {
 	scratch  string
 	json     string
 	repo     bool
+
+	checkpoint bool
+	sizes      []int // of the trees for the operation hook, in files
+	calls      int
+	bursts     int
+	idle       time.Duration
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
+	var ops, sizes string
 	f := flag.NewFlagSet("peers", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&o.corpus, "corpus", "", "`directory` to measure on; it is copied and never changed (default: Go's own source);\ngenerated:N makes a tree of N files")
@@ -48,20 +57,54 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.first, "first", 3, "first snapshots of each peer")
 	f.IntVar(&o.restores, "restores", 5, "restores of each peer")
 	f.StringVar(&o.peers, "peers", "", "only these peers, separated by commas")
-	f.StringVar(&o.rewind, "rewind", "", "`binary` to measure (default: built from ./cmd/rewind)")
+	f.StringVar(&o.rewind, "rewind", "", "`binary` to measure, smart-checkpoint beside it (default: built from ./cmd)")
 	f.StringVar(&o.scratch, "scratch", "", "`directory` to work in, on the file system to measure (default: the system's temporary one)")
 	f.StringVar(&o.json, "json", "", "write every single time to this `file` too")
 	f.BoolVar(&o.repo, "repo", false, "make the tree a git repository of the user's first, as most projects are")
+	f.StringVar(&ops, "ops", "checkpoint,hook", "what is measured")
+	f.StringVar(&sizes, "sizes", "1k,28k,100k", "`files` of the generated trees for hook")
+	f.IntVar(&o.calls, "calls", 100, "hooks, one after each edit")
+	f.IntVar(&o.bursts, "bursts", 5, "how often 64 hooks are started at once")
+	f.DurationVar(&o.idle, "idle", 20*time.Second, "how long daemons are watched at rest")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	if o.n < 1 || o.first < 1 || o.restores < 0 {
-		return o, errors.New("-n and -first must be at least 1, -restores at least 0")
+	if o.n < 1 || o.first < 1 || o.restores < 0 || o.calls < 1 || o.bursts < 0 || o.idle < 0 {
+		return o, errors.New("-n, -first and -calls must be at least 1, -restores, -bursts and -idle at least 0")
+	}
+	for _, op := range strings.Split(ops, ",") {
+		switch op {
+		case "checkpoint":
+			o.checkpoint = true
+		case "hook":
+			var err error
+			if o.sizes, err = parseSizes(sizes); err != nil {
+				return o, err
+			}
+		default:
+			return o, fmt.Errorf("-ops: no operation %q; there are checkpoint and hook", op)
+		}
 	}
 	return o, nil
+}
+
+// parseSizes reads numbers of files: 500, 28k.
+func parseSizes(s string) (list []int, err error) {
+	for _, word := range strings.Split(s, ",") {
+		digits, thousands := strings.CutSuffix(word, "k")
+		n, err := strconv.Atoi(digits)
+		if err != nil || n < 1 || n > 1_000_000 || thousands && n > 1000 {
+			return nil, fmt.Errorf("-sizes %s: want numbers of files such as 500 or 28k", s)
+		}
+		if thousands {
+			n *= 1000
+		}
+		list = append(list, n)
+	}
+	return list, nil
 }
 
 func run(args []string, stdout, stderr io.Writer) (err error) {
@@ -81,14 +124,22 @@ func run(args []string, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	b := &bench{opt: o, dir: scratch, tree: filepath.Join(scratch, "tree"), say: func(format string, a ...any) { fmt.Fprintf(stderr, format+"\n", a...) }}
+	b := &bench{opt: o, dir: scratch, tree: filepath.Join(scratch, "tree"), out: stdout, say: func(format string, a ...any) { fmt.Fprintf(stderr, format+"\n", a...) }}
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	if err := b.measure(ctx); err != nil {
-		return err
+	fmt.Fprintf(stdout, "machine: %s\n", b.machine)
+	if len(b.peers) > 0 {
+		if err := b.measure(ctx); err != nil {
+			return err
+		}
+		b.report(stdout)
 	}
-	b.report(stdout)
+	for _, size := range o.sizes {
+		if err := b.hooks(ctx, size); err != nil {
+			return err
+		}
+	}
 	if o.json != "" {
 		if err := b.writeJSON(o.json); err != nil {
 			return err
@@ -104,8 +155,51 @@ func orTemp(dir string) string {
 	return dir
 }
 
-// prepare copies the corpus and builds what is run.
+// prepare builds what is run, chooses who takes part, and copies the corpus where one is needed.
 func (b *bench) prepare(ctx context.Context) error {
+	empty, err := b.programs(ctx)
+	if err != nil {
+		return err
+	}
+	if b.env, err = cleanEnv(filepath.Join(b.dir, "user")); err != nil {
+		return err
+	}
+	b.machine = describe(ctx, b.dir)
+	all := allPeers(b, empty, b.rewind)
+	if err := b.check(append(names(all), names(hookPeers(&hookRun{bench: b}))...)); err != nil {
+		return err
+	}
+	if !b.opt.checkpoint {
+		return nil
+	}
+	if b.peers = pick(all, b.opt.peers); len(b.peers) == 0 {
+		return nil
+	}
+	if err := b.load(ctx); err != nil {
+		return err
+	}
+	if b.opt.repo {
+		return b.makeRepo(ctx)
+	}
+	return nil
+}
+
+// check refuses names of peers that nobody has.
+func (b *bench) check(known []string) error {
+	if b.opt.peers == "" {
+		return nil
+	}
+	for _, want := range strings.Split(b.opt.peers, ",") {
+		if !slices.Contains(known, want) {
+			slices.Sort(known)
+			return fmt.Errorf("-peers: no peer %q; there are %s", want, strings.Join(slices.Compact(known), ", "))
+		}
+	}
+	return nil
+}
+
+// load makes the tree that checkpoints are taken of.
+func (b *bench) load(ctx context.Context) error {
 	var err error
 	b.say("copying the corpus")
 	name, generated := strings.CutPrefix(b.opt.corpus, "generated:")
@@ -140,64 +234,35 @@ func (b *bench) prepare(ctx context.Context) error {
 	for _, f := range files {
 		b.exec[f.Path] = f.Exec
 	}
-	if b.editor, err = workload.NewEditor(b.tree, workload.Editable(files), 1); err != nil {
-		return err
-	}
+	b.editor, err = workload.NewEditor(b.tree, workload.Editable(files), 1)
+	return err
+}
+
+// programs builds rewind and the hook's client beside it, as they are installed, and the empty program, whose path it gives.
+func (b *bench) programs(ctx context.Context) (empty string, err error) {
 	b.say("building")
 	suffix := ""
 	if runtime.GOOS == "windows" {
 		suffix = ".exe"
 	}
-	empty := filepath.Join(b.dir, "empty"+suffix)
+	empty = filepath.Join(b.dir, "empty"+suffix)
 	source := filepath.Join(b.dir, "empty.go")
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		return err
+		return "", err
 	}
 	if err := build(ctx, empty, source); err != nil {
-		return err
+		return "", err
 	}
-	rewind := b.opt.rewind
-	if rewind == "" {
-		rewind = filepath.Join(b.dir, "rewind"+suffix)
-		if err := build(ctx, rewind, "rewind/cmd/rewind"); err != nil {
-			return err
-		}
+	if b.rewind, err = filepath.Abs(b.opt.rewind); err != nil {
+		return "", err
 	}
-	if rewind, err = filepath.Abs(rewind); err != nil {
-		return err
+	if b.opt.rewind == "" {
+		b.rewind = filepath.Join(b.dir, "rewind"+suffix)
+		err = build(ctx, b.rewind, "rewind/cmd/rewind")
 	}
-	if b.env, err = cleanEnv(filepath.Join(b.dir, "user")); err != nil {
-		return err
+	b.client = filepath.Join(filepath.Dir(b.rewind), "smart-checkpoint"+suffix)
+	if b.opt.rewind == "" && err == nil {
+		err = build(ctx, b.client, "rewind/cmd/smart-checkpoint")
 	}
-	if b.opt.repo {
-		if err := b.makeRepo(ctx); err != nil {
-			return err
-		}
-	}
-	b.machine = describe(ctx, b.dir)
-	return b.choose(allPeers(b, empty, rewind))
-}
-
-// choose keeps the peers that were asked for.
-func (b *bench) choose(all []peer) error {
-	if b.opt.peers == "" {
-		b.peers = all
-		return nil
-	}
-	var names []string
-	for _, want := range strings.Split(b.opt.peers, ",") {
-		found := false
-		for _, p := range all {
-			if p.name() == want {
-				b.peers, found = append(b.peers, p), true
-			}
-		}
-		if !found {
-			for _, p := range all {
-				names = append(names, p.name())
-			}
-			return fmt.Errorf("-peers: no peer %q; there are %s", want, strings.Join(names, ", "))
-		}
-	}
-	return nil
+	return empty, err
 }

@@ -20,7 +20,7 @@ func TestRun(t *testing.T) {
 	}
 	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
 	var out, errs bytes.Buffer
-	err := run([]string{"-corpus", "generated:30", "-n", "3", "-first", "1", "-restores", "2", "-peers", "empty,git-fsync,rewind", "-repo", "-scratch", scratch, "-json", file}, &out, &errs)
+	err := run([]string{"-ops", "checkpoint", "-corpus", "generated:30", "-n", "3", "-first", "1", "-restores", "2", "-peers", "empty,git-fsync,rewind", "-repo", "-scratch", scratch, "-json", file}, &out, &errs)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &errs)
 	}
@@ -39,7 +39,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, args := range [][]string{{"-n", "0"}, {"-restores", "-1"}, {"here"}, {"-corpus", "generated:x"}, {"-corpus", "generated:3", "-n", "1", "-peers", "cvs"}} {
+	for _, args := range [][]string{{"-n", "0"}, {"-restores", "-1"}, {"here"}, {"-corpus", "generated:x"}, {"-ops", "cook"}, {"-sizes", "28q"}, {"-calls", "0"}, {"-corpus", "generated:3", "-n", "1", "-peers", "cvs"}} {
 		scratch := t.TempDir()
 		if err := run(append([]string{"-scratch", scratch, "-rewind", "unused"}, args...), new(bytes.Buffer), new(bytes.Buffer)); err == nil {
 			t.Errorf("%q was accepted", args)
@@ -80,6 +80,18 @@ func TestStatistics(t *testing.T) {
 			list = append(list, sample{Wall: time.Duration(m) * time.Millisecond})
 		}
 		return list
+	}
+	for _, c := range []struct {
+		n, p int
+		want float64
+	}{{0, 99, 0}, {1, 99, 1}, {100, 99, 99}, {101, 99, 100}, {10, 50, 5}, {3, 0, 1}} {
+		var v []float64
+		for i := range c.n {
+			v = append(v, float64(c.n-i))
+		}
+		if got := highest(v, c.p); got != c.want {
+			t.Errorf("%d of 100 values of 1 to %d are up to %v, want %v", c.p, c.n, got, c.want)
+		}
 	}
 	if got := ratios(s(10, 30, 5), s(5, 10)); !slices.Equal(got, []float64{2, 3}) {
 		t.Errorf("ratios %v", got)

@@ -26,8 +26,7 @@ type peer interface {
 
 // allPeers lists the peers in the order of the report. The first is the unit, an empty process.
 func allPeers(b *bench, empty, rewind string) []peer {
-	quiet := []string{"gc.auto=0", "maintenance.auto=false"} // a background gc would run during the turn of another
-	tuned := append([]string{"feature.manyFiles=true", "core.untrackedCache=true", "core.preloadIndex=true", "core.looseCompression=1"}, quiet...)
+	quiet, tuned := quietGit(), tunedGit()
 	durable := append([]string{"core.fsync=all", "core.fsyncMethod=batch"}, quiet...)
 	git := func(name, what string, commit bool, conf []string) peer {
 		return &gitPeer{bench: b, label: name, text: what, commit: commit, conf: conf, dir: filepath.Join(b.dir, name)}
@@ -40,6 +39,14 @@ func allPeers(b *bench, empty, rewind string) []peer {
 		git("git-fsync", "git-commit with "+strings.Join(durable[:2], " "), true, durable),
 		&rewindPeer{bench: b, bin: rewind, home: filepath.Join(b.dir, "rewind-home")},
 	}
+}
+
+// quietGit keeps git from a background gc, which would run during the turn of another.
+func quietGit() []string { return []string{"gc.auto=0", "maintenance.auto=false"} }
+
+// tunedGit is git as fast as settings make it.
+func tunedGit() []string {
+	return append([]string{"feature.manyFiles=true", "core.untrackedCache=true", "core.preloadIndex=true", "core.looseCompression=1"}, quietGit()...)
 }
 
 // emptyPeer is the unit: a Go program that does nothing.
@@ -132,7 +139,7 @@ type rewindPeer struct {
 }
 
 func (p *rewindPeer) name() string  { return "rewind" }
-func (p *rewindPeer) what() string  { return "rewind init, save and checkout" }
+func (p *rewindPeer) what() string  { return "rewind init, save and checkout, without a daemon" }
 func (p *rewindPeer) store() string { return p.home }
 
 func (p *rewindPeer) forget() error {
@@ -141,7 +148,7 @@ func (p *rewindPeer) forget() error {
 
 func (p *rewindPeer) run(ctx context.Context, into any, args ...string) (sample, error) {
 	c := p.command()
-	c.env = append(c.env[:len(c.env):len(c.env)], "REWIND_HOME="+p.home)
+	c.env = append(c.env[:len(c.env):len(c.env)], "REWIND_HOME="+p.home, "REWIND_DAEMON=off")
 	s, out, err := c.run(ctx, append([]string{p.bin, "--json"}, args...)...)
 	if err == nil {
 		err = json.Unmarshal([]byte(out), into)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type command struct {
 	dir string
 	env []string
 	out string // file that takes the output
+	in  []byte // standard input, through a pipe; nil: none
 }
 
 // run runs one program to its end and gives its standard output. Output goes to a file, so that reading it is no part of
@@ -42,6 +44,9 @@ func (c command) run(ctx context.Context, args ...string) (s sample, out string,
 	defer errs.Close()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.dir, c.env, f, errs
+	if c.in != nil {
+		cmd.Stdin = bytes.NewReader(c.in)
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it may have files to clean up
 	cmd.WaitDelay = 10 * time.Second
 	start := time.Now()
@@ -81,9 +86,9 @@ func readBack(f *os.File) (string, error) {
 	return string(b), err
 }
 
-// build makes a static program, as rewind is shipped.
+// build makes a static program, as rewind is shipped: all that is built has the same version, without which a daemon refuses its clients.
 func build(ctx context.Context, to, source string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", to, source)
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-X main.release=v0.0.0-bench", "-o", to, source)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w: %s", source, errors.Join(ctx.Err(), err), out)

@@ -21,6 +21,14 @@ func median(v []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
+// highest is the value that p of 100 values do not exceed: the nearest rank; 0 without any.
+func highest(v []float64, p int) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(v))[max((len(v)*p+99)/100, 1)-1]
+}
+
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
 func walls(list []sample) (v []float64) {
@@ -62,7 +70,7 @@ func (b *bench) report(w io.Writer) {
 	if b.opt.repo {
 		user = ", inside a git repository of the user's"
 	}
-	fmt.Fprintf(w, "corpus:  %s: %s%s\nmachine: %s\n", b.corpus, b.stats, user, b.machine)
+	fmt.Fprintf(w, "corpus:  %s: %s%s\n", b.corpus, b.stats, user)
 	fmt.Fprint(w, "peers:\n")
 	for _, r := range b.result {
 		fmt.Fprintf(w, "  %-11s %s\n", r.Name, r.What)
@@ -132,8 +140,22 @@ func (b *bench) disk(w io.Writer) {
 	}
 }
 
+// hookJSON is the operation hook on one tree.
+type hookJSON struct {
+	Files  int            `json:"files"`
+	Stats  workload.Stats `json:"stats"`
+	Calls  int            `json:"calls"`
+	Burst  int            `json:"burst"`
+	Bursts int            `json:"bursts"`
+	Peers  []*hookResult  `json:"peers"`
+}
+
 // writeJSON writes everything that was measured.
 func (b *bench) writeJSON(path string) error {
+	var hooks []hookJSON
+	for _, h := range b.hookRuns {
+		hooks = append(hooks, hookJSON{h.spec.Files, h.stats, b.opt.calls, burst, b.opt.bursts, h.result})
+	}
 	out, err := json.MarshalIndent(struct {
 		Corpus  string         `json:"corpus"`
 		Stats   workload.Stats `json:"stats"`
@@ -141,7 +163,8 @@ func (b *bench) writeJSON(path string) error {
 		N       int            `json:"n"`
 		Machine machine        `json:"machine"`
 		Peers   []*result      `json:"peers"`
-	}{b.corpus, b.stats, b.opt.repo, b.opt.n, b.machine, b.result}, "", "  ")
+		Hooks   []hookJSON     `json:"hooks,omitempty"`
+	}{b.corpus, b.stats, b.opt.repo, b.opt.n, b.machine, b.result, hooks}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -78,6 +78,19 @@ func (e *Editor) Next() (Edit, error) {
 	if err != nil {
 		return Edit{}, err
 	}
+	return e.edit(f)
+}
+
+// In makes one edit in a file of the caller's choice, which is read again each time.
+func (e *Editor) In(path string) (Edit, error) {
+	f, err := e.open(path)
+	if err != nil {
+		return Edit{}, err
+	}
+	return e.edit(f)
+}
+
+func (e *Editor) edit(f *open) (Edit, error) {
 	f.change(e.r, newWriter(e.r, e.words), e.lines)
 	ed := Edit{Path: f.path, Data: bytes.Join(f.lines, nil)}
 	return ed, Write(e.root, ed)
@@ -101,12 +114,10 @@ func (e *Editor) choose() (*open, error) {
 		if e.isOpen(path) {
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(e.root, filepath.FromSlash(path)))
+		f, err := e.open(path)
 		if err != nil {
-			return nil, fmt.Errorf("workload: edit %s: %w", path, err)
+			return nil, err
 		}
-		f := &open{path: path, lines: bytes.SplitAfter(b, []byte{'\n'})}
-		f.at = e.r.IntN(len(f.lines))
 		if len(e.few) < set {
 			e.few = append(e.few, f)
 		} else {
@@ -114,6 +125,16 @@ func (e *Editor) choose() (*open, error) {
 		}
 		return f, nil
 	}
+}
+
+func (e *Editor) open(path string) (*open, error) {
+	b, err := os.ReadFile(filepath.Join(e.root, filepath.FromSlash(path)))
+	if err != nil {
+		return nil, fmt.Errorf("workload: edit %s: %w", path, err)
+	}
+	f := &open{path: path, lines: bytes.SplitAfter(b, []byte{'\n'})}
+	f.at = e.r.IntN(len(f.lines))
+	return f, nil
 }
 
 func (e *Editor) isOpen(path string) bool {

@@ -15,16 +15,16 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
-	"rewind/server"
 )
 
 // app is what every command shares.
 type app struct {
 	*term.Streams
-	json   bool
-	color  string
-	dir    string
-	client *api.Client
+	json      bool
+	color     string
+	dir       string
+	client    *api.Client
+	transport *transport
 }
 
 // lockWait is how long a command waits for another that has the store.
@@ -32,13 +32,14 @@ const lockWait = 5 * time.Second
 
 // execute runs a command line and returns its exit code.
 func execute(ctx context.Context, args []string, s *term.Streams) int {
-	a := &app{Streams: s}
-	srv, err := server.New(server.Options{Version: version(), LockWait: lockWait})
-	if err != nil {
-		return a.fail(err)
+	a := &app{Streams: s, transport: newTransport()}
+	a.client = &api.Client{Transport: a.transport}
+	hook := len(args) > 0 && args[0] == "hook"
+	// Completion must be quick, and a hook must not wait for a start; smart-checkpoint is what starts one.
+	a.transport.quiet = hook || len(args) > 0 && strings.HasPrefix(args[0], "__complete")
+	if !hook { // which ends in time, and what it has begun with it
+		defer a.transport.wait()
 	}
-	defer srv.Wait()
-	a.client = &api.Client{Transport: api.InProcess{Handler: srv}}
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -53,6 +54,9 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 	var told *api.Error
 	if errors.As(err, &told) && told.Word == api.WordUsage && told.Hint == "" {
 		told.Hint = fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())
+	}
+	if hook {
+		return 0 // whatever the agent's settings made of the command line
 	}
 	if err != nil {
 		return a.fail(err)
@@ -181,6 +185,8 @@ func (a *app) fail(err error) int {
 	var told *api.Error
 	switch {
 	case errors.As(err, &told):
+	case errors.Is(err, api.ErrCut):
+		told = &api.Error{Word: api.WordFailed, Message: api.ErrCut.Error(), Hint: "'rewind ops' shows whether it was done"}
 	case errors.Is(err, context.Canceled):
 		told = &api.Error{Word: api.WordInterrupted, Message: "interrupted"}
 	default:

@@ -32,14 +32,15 @@ func newCheckout(a *app) *cobra.Command {
 		ValidArgsFunction: completeCheckpoints(a, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
-			req.Project, req.Paths = a.project(), paths
+			req.Project, req.Paths, req.Choose = a.project(), paths, a.OutTTY
 			if len(names) > 0 {
 				req.Checkpoint = api.Text(names[0])
 			}
 			return doRestore(cmd.Context(), a, api.Checkout, req)
 		},
 	}
-	cmd.Flags().BoolVar(&req.Exact, "exact", false, "remove or replace files that no checkpoint has, too")
+	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
+	cmd.Flags().StringVar(&req.Session, "session", "", "the `session` that goes back; what others changed since is kept")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
 	cmd.Flags().BoolVar(&req.Continue, "continue", false, "finish a checkout that was cut short")
 	cmd.Flags().BoolVar(&req.Abort, "abort", false, "take back a checkout that was cut short")

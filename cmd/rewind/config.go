@@ -15,12 +15,16 @@ import (
 
 func newConfig(a *app) *cobra.Command {
 	global, unset := false, false
+	hooks := hooksOptions{}
 	cmd := &cobra.Command{
-		Use:   "config [<key> [value...]] [--global] [--unset]",
-		Short: "Show and change settings",
+		Use:   "config [<key> [value...]] [--global] [--unset] | {--register-hooks | --unregister-hooks} [--agents <agent>,...] [--dry-run]",
+		Short: "Show and change settings; register agents' hooks",
 		Long: "Without a key it lists every setting and where its value comes from; with a key it prints the value, one item a line;\n" +
-			"with values it sets them, for this project or with --global for all. The project's settings win.",
-		Example: "  rewind config\n  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults",
+			"with values it sets them, for this project or with --global for all. The project's settings win.\n\n" +
+			"--register-hooks puts the hooks of the agents that are installed into their own settings at user level, or right;\n" +
+			"--unregister-hooks takes them out: a file that nobody has changed since becomes the bytes that it was. The hooks are\n" +
+			"those of the widest tier that a project, or the global setting, asks for; setting another tier puts them right, too.",
+		Example: "  rewind config\n  rewind config --register-hooks --dry-run\n  rewind config --tier aggressive --global\n  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults",
 		Args:    cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 || a.settle() != nil {
@@ -39,11 +43,32 @@ func newConfig(a *app) *cobra.Command {
 			if unset && len(args) != 1 {
 				return usage("config --unset takes one key")
 			}
+			if hooks.any() {
+				if hooks.register == hooks.unregister || len(args) > 0 || global || unset || hooks.tier != "" {
+					return usage("config --register-hooks and --unregister-hooks go with --agents and --dry-run only")
+				}
+				return runHooks(cmd.Context(), a, hooks)
+			}
+			if hooks.agents != nil || hooks.dryRun {
+				return usage("--agents and --dry-run go with --register-hooks or --unregister-hooks")
+			}
+			if hooks.tier != "" {
+				if len(args) > 0 || unset {
+					return usage("config --tier takes no key")
+				}
+				args = []string{"tier", hooks.tier}
+			}
 			return runConfig(cmd.Context(), a, args, global, unset)
 		},
 	}
 	cmd.Flags().BoolVar(&unset, "unset", false, "take a setting out; the global or default value counts again")
 	cmd.Flags().BoolVar(&global, "global", false, "the settings for all projects")
+	cmd.Flags().StringVar(&hooks.tier, "tier", "", "set the `tier`: minimal, balanced or aggressive")
+	cmd.Flags().BoolVar(&hooks.register, "register-hooks", false, "register the hooks of agents")
+	cmd.Flags().BoolVar(&hooks.unregister, "unregister-hooks", false, "take the hooks of agents out")
+	cmd.Flags().BoolVarP(&hooks.dryRun, "dry-run", "n", false, "show what would change in agents' settings, as a patch")
+	hooks.agents.add(cmd, "only these: some of claude, codex, gemini, droid")
+	_ = cmd.RegisterFlagCompletionFunc("tier", cobra.FixedCompletions([]string{"minimal", "balanced", "aggressive"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -57,6 +82,9 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 	}
 	if err != nil {
 		return err
+	}
+	if len(args) > 0 && (len(args) > 1 || unset) && (args[0] == "tier" || args[0] == "hooks.enabled") {
+		a.refreshHooks(ctx)
 	}
 	if len(args) == 0 {
 		if a.json {
@@ -98,7 +126,10 @@ func values(s api.Setting) []string {
 		}
 		return out
 	case float64:
-		return []string{term.Size(int64(v))}
+		if s.Unit == "bytes" {
+			return []string{term.Size(int64(v))}
+		}
+		return []string{fmt.Sprint(int64(v))}
 	}
 	return []string{fmt.Sprint(s.Value)}
 }

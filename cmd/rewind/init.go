@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,41 +11,108 @@ import (
 	"rewind/internal/term"
 )
 
+// initOptions are the flags of init.
+type initOptions struct {
+	mode                string
+	agents              agentsFlag
+	dryRun, remove, yes bool
+}
+
 func newInit(a *app) *cobra.Command {
-	req := api.InitRequest{}
+	o := initOptions{}
 	cmd := &cobra.Command{
-		Use:   "init [--mode {project | global}] [--dry-run]",
-		Short: "Set up a project: make its store and take the first checkpoint",
+		Use:   "init [--mode {project | global}] [--agents {all | none | <agent>,...}] [--remove] [--dry-run]",
+		Short: "Set up a project: its store, the first checkpoint, the agents' hooks",
 		Long: "Sets up the git repository that the current directory is in, or the directory itself. The store goes to\n" +
 			"~/.rewind/storage by default, out of reach of git clean and rm -rf; --mode project puts it into .agent/rewind.\n" +
-			"The project gets a small .agent/rewind that ignores itself in git. Safe to repeat.",
-		Example: "  rewind init\n  rewind init --mode project\n  rewind init --dry-run",
+			"The project gets a small .agent/rewind that ignores itself in git. Safe to repeat.\n\n" +
+			"The hooks of the agents that are installed go into their own settings, for all projects; nothing else in these\n" +
+			"files changes. --remove takes the store and the marker of a project away, and with the last project the hooks.",
+		Example: "  rewind init\n  rewind init --mode project --agents claude,codex\n  rewind init --dry-run\n  rewind init --remove",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			req.Project = a.project()
-			return runInit(cmd.Context(), a, req)
+			if o.remove {
+				if o.mode != "" || o.agents != nil {
+					return usage("--remove goes with --yes and --dry-run only")
+				}
+				return runRemove(cmd.Context(), a, o)
+			}
+			return runInit(cmd.Context(), a, o)
 		},
 	}
-	cmd.Flags().StringVar(&req.Mode, "mode", "", "where the store goes: global or project")
-	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	f := cmd.Flags()
+	f.StringVar(&o.mode, "mode", "", "where the store goes: global or project")
+	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be done")
+	f.BoolVar(&o.remove, "remove", false, "take the project's history and marker away; it cannot be undone")
+	f.BoolVarP(&o.yes, "yes", "y", false, "with --remove: do not ask")
+	o.agents.add(cmd, "whose hooks to register: all that are installed, none, or some of claude, codex, gemini, droid")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"global\tin ~/.rewind", "project\tin .agent/rewind"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func runInit(ctx context.Context, a *app, req api.InitRequest) error {
-	r, err := call(ctx, a, api.Init, req, "first checkpoint")
+// initResult is what init prints as JSON.
+type initResult struct {
+	api.InitResponse
+	Hooks      *api.HooksResponse `json:"hooks,omitempty"`
+	HooksError *api.Error         `json:"hooks_error,omitempty"` // the project is set up all the same
+}
+
+func runInit(ctx context.Context, a *app, o initOptions) error {
+	names, off, err := o.agents.names()
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(r)
+	r, err := call(ctx, a, api.Init, api.InitRequest{Project: a.project(), Mode: o.mode, DryRun: o.dryRun}, "first checkpoint")
+	if err != nil {
+		return err
 	}
+	if !a.json {
+		a.tellInit(r, o)
+	}
+	hooks := api.HooksRequest{Agents: names, DryRun: o.dryRun}
+	var done api.HooksResponse
+	var failed error
+	if !off {
+		done, failed = a.setHooks(ctx, hooks)
+	}
+	if a.json {
+		out := initResult{InitResponse: r}
+		if failed != nil {
+			out.HooksError = &api.Error{Word: api.WordFailed, Message: failed.Error()}
+			_ = errors.As(failed, &out.HooksError)
+			out.HooksError.Code = api.CodeOf(out.HooksError.Word)
+		} else if !off {
+			out.Hooks = &done
+		}
+		return a.printJSON(out)
+	}
+	switch {
+	case failed != nil:
+		a.hooksNote(failed)
+	case off:
+	case !installed(done):
+		a.say("hint: %s", noAgents(done))
+	default:
+		if err := a.showHooks(a.Out, done, hooks); err != nil {
+			return err
+		}
+		if !o.dryRun {
+			a.say("hint: agents that run already have to be started anew; 'rewind validate' shows that their events arrive")
+		}
+	}
+	if !o.dryRun && !r.Exists {
+		a.say("hint: 'rewind save' takes a checkpoint, 'rewind checkout <checkpoint>' goes back to one")
+	}
+	return nil
+}
+
+func (a *app) tellInit(r api.InitResponse, o initOptions) {
 	a.notices(r.Notices)
 	root, store := term.Quote(string(r.Root)), term.Quote(string(r.Store))
 	switch {
-	case req.DryRun && r.Exists:
+	case o.dryRun && r.Exists:
 		fmt.Fprintf(a.Out, "%s is set up already (%s mode, store %s)\n", root, r.Mode, store)
-	case req.DryRun:
+	case o.dryRun:
 		fmt.Fprintf(a.Out, "would set up %s (%s mode)\n  make the store %s\n  make %s/.agent/rewind\n  take the first checkpoint\n", root, r.Mode, store, root)
 	case r.Exists:
 		fmt.Fprintf(a.Out, "%s is set up already (%s mode, store %s)\ncurrent checkpoint %s  %s\n", root, r.Mode, store, a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
@@ -53,7 +121,5 @@ func runInit(ctx context.Context, a *app, req api.InitRequest) error {
 		if n := len(r.Skips); n > 0 {
 			a.say("%s not captured; 'rewind show @' lists them", count(n, "path"))
 		}
-		a.say("hint: 'rewind save' takes a checkpoint, 'rewind checkout <checkpoint>' goes back to one")
 	}
-	return nil
 }

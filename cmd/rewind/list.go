@@ -18,7 +18,7 @@ func newList(a *app) *cobra.Command {
 		Use:     "list [--all] [--session <session>] [--limit <n>]",
 		Aliases: []string{"log"},
 		Short:   "List checkpoints, newest first",
-		Long:    "Lists checkpoints, newest first; '@' marks the one that the project stands on, '~' what a later step\nleft behind (undo does not go there). --all adds the safety checkpoints\nthat restores take.",
+		Long:    "Lists checkpoints, newest first; '@' marks the one that the project stands on, '~' what a later step\nleft behind (undo does not go there). Small checkpoints, and those that came soon after another in the same turn, are\nfolded; --all lists them, and the safety checkpoints that restores take.",
 		Example: "  rewind list\n  rewind list --all --limit 0",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -26,8 +26,8 @@ func newList(a *app) *cobra.Command {
 			return runList(cmd.Context(), a, req)
 		},
 	}
-	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "safety checkpoints too")
-	cmd.Flags().StringVar(&req.Session, "session", "", "only checkpoints of this `session`")
+	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "folded and safety checkpoints too")
+	cmd.Flags().StringVar(&req.Session, "session", "", "only checkpoints of this `session`: its id, or how it begins")
 	cmd.Flags().IntVarP(&req.Limit, "limit", "n", 100, "at most so many; 0: all")
 	return cmd
 }
@@ -73,6 +73,9 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 		}
 		return t.Flush(w)
 	})
+	if r.Folded > 0 {
+		a.say("%s folded; 'rewind list --all' shows them", count(r.Folded, "checkpoint"))
+	}
 	if r.More {
 		a.say("older checkpoints are not shown; 'rewind list --limit 0' shows all")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"rewind/api"
 	"rewind/internal/term"
 )
 
@@ -36,8 +37,14 @@ func (o outer) Run() int {
 	}
 	defer os.RemoveAll(home)
 	userHome = os.Getenv("HOME")
-	for name, value := range map[string]string{"HOME": home, "REWIND_HOME": filepath.Join(home, ".rewind")} {
+	for name, value := range map[string]string{"HOME": home, "REWIND_HOME": filepath.Join(home, ".rewind"), "REWIND_DAEMON": "off"} {
 		if err := os.Setenv(name, value); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	for _, name := range api.AgentVariables() { // no test writes the settings of who runs it
+		if err := os.Unsetenv(name); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -62,6 +69,7 @@ func TestScript(t *testing.T) {
 			for _, v := range [][2]string{
 				{"HOME", home},
 				{"REWIND_HOME", ""},
+				{"REWIND_DAEMON", "off"}, // but for scripts that begin with the command daemon
 				{"XDG_CONFIG_HOME", ""},
 				{"TZ", "UTC"},
 				{"TERM", "dumb"},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rewind/api"
@@ -27,7 +28,7 @@ func doRestore[Req any](ctx context.Context, a *app, route api.Route[Req, api.Re
 		a.tellRestore(r)
 	}
 	if r.Partial {
-		return &api.Error{Word: api.WordPartial, Message: fmt.Sprintf("%s could not be set cleanly", count(len(r.Conflicts)+len(keptPaths(r.Kept, "below")), "path")), Hint: "the list above says why; 'rewind diff <checkpoint>' shows what still differs"}
+		return &api.Error{Word: api.WordPartial, Message: fmt.Sprintf("%s could not be set cleanly", count(len(r.Conflicts)+len(keptPaths(r.Kept, "below"))+len(keptPaths(r.Kept, "session")), "path")), Hint: "the list above says why; 'rewind diff <checkpoint>' shows what still differs"}
 	}
 	return nil
 }
@@ -53,6 +54,7 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	a.tellReplaced(r)
 	a.names("kept, no checkpoint has them (--exact takes them too)", keptPaths(r.Kept, "new"))
 	a.names("kept, the checkpoint did not capture them (ignored, too large)", keptPaths(r.Kept, "skipped"))
+	a.tellOthers(r.Kept)
 	a.names("kept, ignored or kept files are in them", append(keptPaths(r.Kept, "holds"), r.KeptDirs...))
 	a.names("not laid out, a kept file is in the way", keptPaths(r.Kept, "below"))
 	a.tellConflicts(r.Conflicts)
@@ -63,6 +65,20 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 			undo += fmt.Sprintf(" %d", r.Operation)
 		}
 		a.say("undo: %s", undo)
+	}
+}
+
+// tellOthers names what stays because another session changed it.
+func (a *app) tellOthers(list []api.Kept) {
+	var by []string
+	for _, k := range list {
+		if k.Reason == "session" && !slices.Contains(by, k.By) {
+			by = append(by, k.By)
+		}
+	}
+	for _, session := range by {
+		theirs := slices.DeleteFunc(slices.Clone(list), func(k api.Kept) bool { return k.By != session })
+		a.names(fmt.Sprintf("kept, %s changed them since (--exact takes them too)", term.Sanitize(session)), keptPaths(theirs, "session"))
 	}
 }
 

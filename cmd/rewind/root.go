@@ -38,14 +38,14 @@ func newRoot(a *app) *cobra.Command {
 	for group, cmds := range map[string][]*cobra.Command{
 		"work": {newSave(a), newList(a), newShow(a), newDiff(a), newCat(a), newTag(a)},
 		"back": {newCheckout(a), newUndo(a), newRedo(a), newUndoRestore(a), newOps(a)},
-		"keep": {newInit(a), newStatus(a), newVerify(a), newConfig(a)},
+		"keep": {newInit(a), newStatus(a), newValidate(a), newDoctor(a), newVerify(a), newConfig(a), newDaemon(a)},
 	} {
 		for _, c := range cmds {
 			c.GroupID = group
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newVersion(a))
+	root.AddCommand(newHook(a), newVersion(a))
 	root.AddCommand(topics()...)
 	usageArgs(root)
 	return root
@@ -96,7 +96,11 @@ func topics() []*cobra.Command {
 		},
 		{
 			Use: "environment", Short: "Environment variables",
-			Long: "  REWIND_HOME       where stores and the global configuration are (default: ~/.rewind)\n" +
+			Long: "  REWIND_WATCH      'off': the daemon looks at every file at each capture instead of having the project watched\n" +
+				"  REWIND_HOME       where stores and the global configuration are (default: ~/.rewind)\n" +
+				"  REWIND_DAEMON     off: no daemon; each command opens the store itself\n" +
+				"  CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, FACTORY_HOME_OVERRIDE\n" +
+				"                    where agents keep their settings, as they themselves read it\n" +
 				"  PAGER, LESS       the pager for long output on a terminal\n" +
 				"  NO_COLOR          no colour; CLICOLOR_FORCE forces it; TERM=dumb: neither colour nor progress",
 		},

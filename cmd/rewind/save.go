@@ -11,14 +11,14 @@ import (
 )
 
 func newSave(a *app) *cobra.Command {
-	message := ""
+	message, session := "", ""
 	cmd := &cobra.Command{
 		Use:     "save [message]",
 		Short:   "Take a checkpoint of the project as it is now",
 		Example: "  rewind save\n  rewind save 'parser works'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := api.SaveRequest{Project: a.project()}
+			req := api.SaveRequest{Project: a.project(), Session: session}
 			switch {
 			case len(args) > 0 && message != "":
 				return usage("save: give the message once")
@@ -30,6 +30,7 @@ func newSave(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&message, "message", "m", "", "the message, as git has it")
+	cmd.Flags().StringVar(&session, "session", "", "put it on the branch of this `session`")
 	return cmd
 }
 

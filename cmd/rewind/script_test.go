@@ -33,6 +33,7 @@ func scriptCommands() map[string]scriptCommand {
 		"holdstore":  cmdHoldStore,
 		"smallfs":    cmdSmallFS,
 		"jsonerror":  cmdJSONError,
+		"daemon":     cmdDaemon,
 	}
 }
 
@@ -261,4 +262,12 @@ func cmdJSONError(ts *testscript.TestScript, neg bool, args []string) {
 	if v.Error == nil || strconv.Itoa(v.Error.Code) != args[0] || v.Error.Word != args[1] || v.Error.Message == "" {
 		ts.Fatalf("jsonerror: want %s %s, got\n%s", args[0], args[1], text)
 	}
+}
+
+// cmdDaemon: daemon lets the commands of the script use a daemon of their own, which ends with the script.
+func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 0, "daemon")
+	ts.Setenv("REWIND_DAEMON", "")
+	ts.Setenv("REWIND_IDLE", "2m") // should the end be missed
+	ts.Defer(func() { _ = ts.Exec("rewind", "daemon", "stop") })
 }

@@ -26,17 +26,27 @@ func runStatus(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	health, err := a.validate(ctx, true)
+	if err != nil {
+		return err
+	}
 	if a.json {
-		return a.printJSON(r)
+		return a.printJSON(statusResult{r, health.Checks})
 	}
 	a.notices(r.Notices)
 	return a.paged(func(w io.Writer) error {
-		a.showStatus(w, r)
+		a.showStatus(w, r, health.Checks)
 		return nil
 	})
 }
 
-func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
+// statusResult is what status prints as JSON.
+type statusResult struct {
+	api.StatusResponse
+	Checks []api.Check `json:"checks"`
+}
+
+func (a *app) showStatus(w io.Writer, r api.StatusResponse, checks []api.Check) {
 	row := func(name, text string) { fmt.Fprintf(w, "%-11s %s\n", name, text) }
 	row("project", term.Quote(string(r.Root)))
 	row("store", fmt.Sprintf("%s (%s mode, %s)", term.Quote(string(r.Store)), r.Mode, term.Size(r.DiskBytes)))
@@ -45,6 +55,18 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
 		steps += fmt.Sprintf(", %s", count(r.Safety, "safety checkpoint"))
 	}
 	row("holds", steps)
+	if r.Daemon.Running {
+		row("daemon", a.daemonText(r.Daemon))
+	} else if a.transport.noDaemon != nil {
+		row("daemon", a.Styled(term.Warn, "cannot run, each command opens the store itself: "+term.Sanitize(a.transport.noDaemon.Error())))
+	}
+	if w := r.Watcher; w != nil && !w.Healthy {
+		row("watcher", fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))
+	}
+	if d := r.Degraded; d != nil {
+		row("degraded", a.Styled(term.Warn, fmt.Sprintf("hooks could not do their work, since %s, %s, last: %s", a.Time(d.Since), count(d.Count, "time"), term.Sanitize(string(d.Error)))))
+	}
+	a.statusChecks(w, checks)
 	if r.HalfDone != "" {
 		row("half done", a.Styled(term.Warn, fmt.Sprintf("a checkout of %.12s; 'rewind checkout --continue' finishes it, '--abort' takes it back", r.HalfDone)))
 	}
@@ -54,22 +76,56 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
 			fmt.Fprintf(w, "  %s\n", term.Quote(string(s)))
 		}
 	}
+	a.sessionLines(row, r.Sessions)
+	if act := r.Activity; act != nil {
+		text := "busy"
+		if act.Since != nil {
+			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(*act.Since), count(act.Files, "file"), term.Size(act.Bytes))
+		}
+		row("at work", text)
+	}
 	if r.Current == nil {
-		row("current", "none yet; 'rewind save' takes the first checkpoint")
+		if r.Activity == nil {
+			row("current", "none yet; 'rewind save' takes the first checkpoint")
+		}
 		return
 	}
 	row("current", fmt.Sprintf("%s  %s  %s", a.Styled(term.ID, r.Current.Short), a.Time(r.Current.Time), term.Sanitize(what(*r.Current))))
 	if r.Ahead > 0 {
 		row("ahead", count(r.Ahead, "step")+"; 'rewind redo' goes forward")
 	}
-	if len(r.Changes) == 0 {
+	switch {
+	case r.Activity != nil: // not compared
+	case len(r.Changes) == 0:
 		row("unsaved", "nothing")
-	} else {
+	default:
 		row("unsaved", count(len(r.Changes), "path"))
 		a.changeLines(w, r.Changes, 20)
 	}
 	if n := len(r.Skips); n > 0 {
 		row("skipped", count(n, "path"))
 		a.skipLines(w, r.Skips, 5)
+	}
+}
+
+// shownSessions is how many sessions status names.
+const shownSessions = 5
+
+// sessionLines names the agents' sessions, the newest first.
+func (a *app) sessionLines(row func(name, text string), list []api.Session) {
+	for i, s := range list {
+		if i == shownSessions {
+			row("", fmt.Sprintf("and %d more", len(list)-i))
+			return
+		}
+		name := "session"
+		if i > 0 {
+			name = ""
+		}
+		text := fmt.Sprintf("%s %.8s  turn %d  %s %s", term.Sanitize(s.Agent), term.Sanitize(s.Session), s.Turn, term.Sanitize(s.Event), a.Time(s.Last))
+		if len(s.Running) > 0 {
+			text += "  running " + term.Sanitize(string(s.Running[0].Name))
+		}
+		row(name, text)
 	}
 }

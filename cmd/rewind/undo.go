@@ -31,7 +31,7 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 	req := api.UndoRequest{Steps: 1}
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		req.Project = a.project()
+		req.Project, req.Choose = a.project(), a.OutTTY
 		if len(args) > 0 {
 			n, err := strconv.Atoi(args[0])
 			if err != nil || n < 1 {
@@ -41,8 +41,9 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 		}
 		return doRestore(cmd.Context(), a, route, req)
 	}
-	cmd.Flags().BoolVar(&req.Exact, "exact", false, "remove or replace files that no checkpoint has, too")
+	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	cmd.Flags().StringVar(&req.Session, "session", "", "along the steps of this `session`")
 	return cmd
 }
 

@@ -16,8 +16,32 @@ func what(c api.Checkpoint) string {
 		return string(c.Message)
 	case c.Event == "init":
 		return "first checkpoint"
+	case c.Agent == "":
+		return c.Event
 	}
-	return c.Event
+	text := c.Agent
+	if c.Turn > 0 {
+		text += fmt.Sprintf(" turn %d", c.Turn)
+	}
+	switch {
+	case c.Event == "prompt" && c.Prompt != "":
+		text += ", before: " + string(c.Prompt)
+	case c.Event == "pre-tool-use" && c.Tool != nil:
+		text += ", before " + string(c.Tool.Name)
+	case c.Event == "post-tool-use" && c.Tool != nil:
+		text += ", after " + string(c.Tool.Name)
+	case c.Event == "stop":
+		text += ", end of turn"
+	default:
+		text += ", " + c.Event
+	}
+	if len(c.By) == 0 && !c.Safety {
+		text += " (changed by nobody's tool call)"
+	}
+	if c.Late {
+		text += " (late)"
+	}
+	return text
 }
 
 // tally says what a checkpoint changed against the one before.

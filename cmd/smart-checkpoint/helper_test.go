@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 			os.Exit(fakeHook())
 		}
 	}
+	if helper := helpers()[filepath.Base(os.Args[0])]; helper != nil {
+		os.Exit(helper(os.Args[1:]))
+	}
 	os.Exit(testMain(m))
 }
 

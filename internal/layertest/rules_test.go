@@ -95,6 +95,7 @@ var testHelpers = []struct{ path, host, why string }{
 	{"internal/acceptance", "", "real agents against the program, behind a build tag"},
 	{"internal/acceptance/fakemodel", "", "the model that the real agents talk to"},
 	{"objstore/objtest", "objstore", "one suite for every implementation of Getter and Putter"},
+	{"internal/tracetest", "", "kills programs at a system call, for the tests of commands"},
 	{"internal/layertest", "", "this package"},
 }
 
@@ -129,9 +130,11 @@ var callBans = []callBan{
 		},
 		in: []string{"engine", "tree", "server", "cmd"},
 		but: map[string]string{
-			"engine/project.go": "writes the project's marker and record, files of ours",
-			"engine/config.go":  "writes the project's config, a file of ours",
-			"server/rundir.go":  "the daemon's own directory",
+			"engine/agents_files.go": "writes the settings of agents, outside of any project",
+			"engine/remove.go":       "removes stores and notes of projects, files of ours; the marker by handles",
+			"engine/project.go":      "writes the project's marker and record, files of ours",
+			"engine/config.go":       "writes the project's config, a file of ours",
+			"server/rundir.go":       "the daemon's own directory",
 		},
 		replace: "the user's tree is touched through internal/worktreefs only: a path can lead anywhere by the time it is used",
 	},

@@ -1,0 +1,90 @@
+package api
+
+import "time"
+
+// AgentEnv says where agents keep their settings: the environment of the command, not that of the process that answers.
+type AgentEnv struct {
+	Home Text            `json:"home"`                // the user's home directory
+	Vars map[string]Text `json:"variables,omitempty"` // of AgentVariables, those that are set; absolute paths
+}
+
+// AgentVariables are the variables that move an agent's settings.
+func AgentVariables() []string {
+	return []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "FACTORY_HOME_OVERRIDE"}
+}
+
+// HooksRequest registers the hooks of agents in their own settings at user level, or takes them out.
+type HooksRequest struct {
+	Project
+	Env     AgentEnv `json:"env"`
+	Agents  []string `json:"agents,omitempty"`  // claude, codex, gemini, droid; none: all that are installed
+	Remove  bool     `json:"remove,omitempty"`  // take them out
+	Refresh bool     `json:"refresh,omitempty"` // only those that have hooks of ours already
+	DryRun  bool     `json:"dry_run,omitempty"`
+}
+
+// HooksResponse is what was done, or with a dry run would be.
+type HooksResponse struct {
+	Program Text         `json:"program"` // what hooks call
+	Tier    string       `json:"tier"`    // the widest that a project, or the global setting, asks for
+	Agents  []AgentHooks `json:"agents"`
+}
+
+// AgentHooks is one agent's part of it.
+type AgentHooks struct {
+	Agent       string     `json:"agent"`
+	Dir         Text       `json:"dir"` // it is installed when this exists
+	Installed   bool       `json:"installed"`
+	File        Text       `json:"file"`                   // that has the hooks
+	Hooks       int        `json:"hooks"`                  // of ours, afterwards
+	SwitchedOff string     `json:"switched_off,omitempty"` // the setting by which the user has switched all hooks off
+	Changes     []FileDiff `json:"changes,omitempty"`      // absolute paths, links followed; none: nothing was to be done
+}
+
+// RemoveRequest takes away a project's store and marker. It cannot be undone. The hooks go with the last project.
+type RemoveRequest struct {
+	Project
+	Env    AgentEnv `json:"env"`
+	DryRun bool     `json:"dry_run,omitempty"`
+}
+
+// RemoveResponse is what went, or with a dry run would go.
+type RemoveResponse struct {
+	Root        Text           `json:"root"`
+	Mode        string         `json:"mode"`
+	Store       Text           `json:"store"`
+	Checkpoints int            `json:"checkpoints"` // that are lost, safety checkpoints included
+	DiskBytes   int64          `json:"disk_bytes"`
+	Last        bool           `json:"last"`            // no other project is known
+	Hooks       *HooksResponse `json:"hooks,omitempty"` // that went with the last one
+}
+
+// ValidateRequest looks at everything that checkpoints depend on. Quick leaves out what takes long.
+type ValidateRequest struct {
+	Project
+	Env   AgentEnv `json:"env"`
+	Quick bool     `json:"quick,omitempty"`
+}
+
+// ValidateResponse is every check.
+type ValidateResponse struct {
+	Checks   []Check  `json:"checks"`
+	Findings int      `json:"findings"`
+	Notices  []string `json:"notices,omitempty"`
+}
+
+// Levels of checks.
+const (
+	LevelOK      = "ok"
+	LevelNote    = "note"    // worth knowing, nothing to be done
+	LevelFinding = "finding" // something does not work as it should
+)
+
+// Check is one thing that rewind needs, as it was found.
+type Check struct {
+	Name   string     `json:"name"` // project, store, daemon, an agent, disk, watches, ...
+	Level  string     `json:"level"`
+	Text   Text       `json:"text"`
+	Remedy Text       `json:"remedy,omitempty"` // of a finding
+	Last   *time.Time `json:"last,omitempty"`   // of an agent: its newest event in this project
+}

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"rewind/internal/relay"
+)
+
+// ErrNoDaemon says that there is no daemon, and none was or could be started. Nothing has been sent.
+var ErrNoDaemon = errors.New("no daemon")
+
+// ErrCut says that the daemon ended before it answered. Whether it did what it was asked is not known.
+var ErrCut = errors.New("the daemon ended before it answered")
+
+// Socket is a transport to the daemon of this user, a connection for each request.
+type Socket struct {
+	Home    string // rewind's own directory
+	Version string // of this client; a daemon of another one is asked to end
+	Start   string // the program, an absolute path, that is started as a daemon where there is none; "": none is started
+}
+
+const (
+	startWait   = 10 * time.Second // for a daemon to come up, another version's to go away included
+	socketTries = 5                // of daemons that end just then
+	leavePause  = 5 * time.Millisecond
+)
+
+// RoundTrip implements http.RoundTripper. The end of the request's context is told to the daemon, which takes back what it does; its answer
+// to that is still read.
+//
+// A request is sent again when it is certain that nobody has begun with it: the daemon said so, or went without having read it. One that only
+// looks is sent again in any case.
+func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
+	deadline := time.Now().Add(startWait)
+	for try := 1; ; try++ {
+		conn, err := s.connect(req.Context(), deadline)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := s.exchange(conn, req)
+		again := false
+		switch {
+		case err != nil:
+			again = errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || req.Method == http.MethodGet
+		case resp.StatusCode == relay.StatusOtherVersion || resp.StatusCode == relay.StatusDraining:
+			_ = resp.Body.Close()
+			again, err = true, fmt.Errorf("the daemon is ending (%s)", resp.Status)
+		default:
+			return resp, nil
+		}
+		if req.Context().Err() != nil {
+			return nil, req.Context().Err()
+		}
+		if !again || try == socketTries || req.GetBody == nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				err = ErrCut
+			}
+			return nil, err
+		}
+		if req.Body, err = req.GetBody(); err != nil {
+			return nil, err
+		}
+		time.Sleep(leavePause)
+	}
+}
+
+// connect connects, and has a daemon started if that is wanted.
+func (s Socket) connect(ctx context.Context, deadline time.Time) (net.Conn, error) {
+	var c *relay.Conn
+	var err error
+	if s.Start != "" {
+		c, err = relay.Connect(s.Home, s.Start, deadline)
+	} else {
+		c, err = s.dial()
+	}
+	if ctx.Err() != nil {
+		if c != nil {
+			_ = c.Close()
+		}
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoDaemon, err)
+	}
+	return netConn(s.Home, c)
+}
+
+func (s Socket) dial() (*relay.Conn, error) {
+	sock, err := relay.SocketPath(s.Home)
+	if err != nil {
+		return nil, err
+	}
+	if err := relay.CheckDir(filepath.Dir(sock)); err != nil {
+		return nil, err
+	}
+	return relay.Dial(sock)
+}
+
+// exchange sends the request and reads the head of the answer; the body streams.
+func (s Socket) exchange(conn net.Conn, req *http.Request) (*http.Response, error) {
+	// Closing our side for writing is how the server learns that nobody waits any more; it ends the request's context.
+	stop := context.AfterFunc(req.Context(), func() {
+		if h, ok := conn.(interface{ CloseWrite() error }); ok {
+			_ = h.CloseWrite()
+		} else {
+			_ = conn.Close()
+		}
+	})
+	out := req.Clone(context.WithoutCancel(req.Context()))
+	out.Header.Set(relay.HeaderVersion, relay.Escape(s.Version))
+	out.Close = true
+	sent := out.Write(conn)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), out) // also after a failed write: one that is refused is not read to its end
+	if err != nil {
+		stop()
+		_ = conn.Close()
+		if sent != nil {
+			err = sent
+		}
+		return nil, err
+	}
+	resp.Body = &socketBody{ReadCloser: resp.Body, end: sync.OnceFunc(func() {
+		stop()
+		_ = conn.Close()
+	})}
+	return resp, nil
+}
+
+// socketBody closes the connection with the body.
+type socketBody struct {
+	io.ReadCloser
+	end func()
+}
+
+// Close does not read to the end first, as the body alone would.
+func (b *socketBody) Close() error {
+	b.end()
+	return nil
+}

@@ -1,0 +1,89 @@
+package api
+
+import "time"
+
+// Tool is an agent's tool call.
+type Tool struct {
+	Name Text `json:"name"`
+	Call Text `json:"call,omitempty"` // the agent's id of it
+}
+
+// Session is an agent's session.
+type Session struct {
+	Session    string    `json:"session_id"`
+	Agent      string    `json:"agent"`
+	Turn       uint64    `json:"turn"`
+	Prompt     Text      `json:"prompt,omitempty"`
+	Transcript Text      `json:"transcript,omitempty"`
+	Dir        Text      `json:"dir,omitempty"`
+	First      time.Time `json:"first"`
+	Last       time.Time `json:"last"`
+	Event      string    `json:"event"` // the newest
+	Busy       bool      `json:"busy,omitempty"`
+	Ended      bool      `json:"ended,omitempty"`
+	Running    []Tool    `json:"running,omitempty"`
+}
+
+// StatusRequest asks for the state of the project.
+type StatusRequest struct{ Project }
+
+// StatusResponse is the state of the project.
+type StatusResponse struct {
+	Root        Text        `json:"root"`
+	Mode        string      `json:"mode"`
+	StoreID     string      `json:"store_id"`
+	Store       Text        `json:"store"`
+	DiskBytes   int64       `json:"disk_bytes"`
+	Checkpoints int         `json:"checkpoints"`
+	Safety      int         `json:"safety"`
+	Current     *Checkpoint `json:"current,omitempty"`
+	Sessions    []Session   `json:"sessions,omitempty"` // of agents, the newest first
+	Changes     []Change    `json:"changes"`
+	Skips       []Skip      `json:"skips"`
+	Ahead       int         `json:"ahead"` // steps that redo can go
+	HalfDone    string      `json:"half_done,omitempty"`
+	Stages      []Text      `json:"stages,omitempty"` // where bytes of racing edits were kept
+	LastOp      *Operation  `json:"last_operation,omitempty"`
+	Daemon      Daemon      `json:"daemon"`
+	Degraded    *Degraded   `json:"degraded,omitempty"` // absent: hooks work, as far as is known
+	Watcher     *Watcher    `json:"watcher,omitempty"`  // absent: every capture looks at every file
+	Activity    *Activity   `json:"activity,omitempty"` // work under way; the worktree was not compared then
+	Notices     []string    `json:"notices,omitempty"`
+}
+
+// Watcher tells captures what may have changed.
+type Watcher struct {
+	Healthy     bool      `json:"healthy"` // not: captures look at every file meanwhile
+	Directories int       `json:"directories"`
+	Reason      string    `json:"reason,omitempty"`
+	Since       time.Time `json:"since"`
+	Missed      int       `json:"missed,omitempty"` // changes that it had not reported and a look at every file found
+}
+
+// Activity is a capture or restore under way.
+type Activity struct {
+	Since *time.Time `json:"since,omitempty"`
+	Files int        `json:"files"`
+	Bytes int64      `json:"bytes"`
+}
+
+// Degraded says that hooks could not do what they are for, since the last capture that worked.
+type Degraded struct {
+	Since time.Time `json:"since"`
+	Last  time.Time `json:"last"`
+	Count int       `json:"count"`
+	Error Text      `json:"error"` // of the last one
+}
+
+// DaemonRequest asks for the daemon itself.
+type DaemonRequest struct{}
+
+// Daemon is the process that answers; not Running: it is that of the command itself.
+type Daemon struct {
+	Running bool       `json:"running"`
+	PID     int        `json:"pid,omitempty"`
+	Version string     `json:"version,omitempty"`
+	Started *time.Time `json:"started,omitempty"`
+	Socket  Text       `json:"socket,omitempty"`
+	Stores  int        `json:"stores,omitempty"` // how many are open
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+	"rewind/server"
+)
+
+func newDaemon(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "daemon",
+		Short: "Serve this user's stores; started when it is needed",
+		Long: "The daemon has the stores open and answers commands and hooks on a socket in ~/.rewind/run, for this user only. Commands start it when\n" +
+			"it is needed, and it ends after 30 minutes without work. Run by hand it stays in the foreground; where one runs already there is\n" +
+			"nothing to do. REWIND_DAEMON=off does without: each command then opens the store itself.",
+		Example: "  rewind daemon status\n  rewind daemon stop",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o := server.DaemonOptions{Version: version(), NoWatch: os.Getenv("REWIND_WATCH") == "off"}
+			if d, err := time.ParseDuration(os.Getenv("REWIND_IDLE")); err == nil {
+				o.Idle = d
+			}
+			return server.RunDaemon(cmd.Context(), o)
+		},
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "status", Short: "Say whether a daemon runs", Example: "  rewind daemon status", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return runDaemonStatus(cmd.Context(), a) },
+		},
+		&cobra.Command{
+			Use: "stop", Short: "End the daemon when it has done what it has begun", Example: "  rewind daemon stop", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return runDaemonStop(cmd.Context(), a) },
+		},
+	)
+	return cmd
+}
+
+// daemonJSON has the daemon's version apart from that of the object.
+type daemonJSON struct {
+	Daemon api.Daemon `json:"daemon"`
+}
+
+func runDaemonStatus(ctx context.Context, a *app) error {
+	r, err := call(ctx, a, api.DaemonStatus, api.DaemonRequest{}, "")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(daemonJSON{r})
+	}
+	_, err = fmt.Fprintln(a.Out, a.daemonText(r))
+	return err
+}
+
+func (a *app) daemonText(d api.Daemon) string {
+	if !d.Running {
+		return "not running"
+	}
+	return fmt.Sprintf("process %d, version %s, since %s, %s open", d.PID, term.Sanitize(d.Version), a.Time(*d.Started), count(d.Stores, "store"))
+}
+
+func runDaemonStop(ctx context.Context, a *app) error {
+	r, err := call(ctx, a, api.DaemonStop, api.DaemonRequest{}, "")
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.printJSON(daemonJSON{r})
+	case r.Running:
+		a.say("the daemon has ended")
+	default:
+		a.say("no daemon runs")
+	}
+	return nil
+}

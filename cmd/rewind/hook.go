@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rewind/internal/relay"
+)
+
+const (
+	hookDeadline = 900 * time.Millisecond // of the second that is promised
+	maxPayload   = 64 << 20               // bytes of standard input that are passed on
+)
+
+// newHook is what an agent can call where smart-checkpoint is not installed: the same request, at the price of this program's weight.
+func newHook(a *app) *cobra.Command {
+	agent, event, id := "", "", ""
+	cmd := &cobra.Command{
+		Use:   "hook --agent <agent> --event <event> [--id <id>]",
+		Short: "Take in an agent's event from standard input; always exits with 0",
+		Long: "What agents call: reads the payload of a hook and hands it to the daemon if one runs, else takes it in itself. It prints nothing on\n" +
+			"standard output and always exits with 0 within a second, whatever happens; 'rewind status' tells what went wrong.",
+		Example: "  rewind hook --agent claude --event stop < payload.json",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.runHook(cmd.Context(), agent, event, id)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&agent, "agent", "", "the program that calls: claude, codex, gemini, droid, ...")
+	f.StringVar(&event, "event", "", "the event, as in the agent's settings")
+	f.StringVar(&id, "id", "", "16 hex digits, the same when the event is sent again")
+	return cmd
+}
+
+// runHook never fails: an agent would take that for its own failure.
+func (a *app) runHook(ctx context.Context, agent, event, id string) {
+	defer func() { _ = recover() }() // a panic exits with 2, which agents read as "block"
+	deadline := time.Now().Add(hookDeadline)
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	done := make(chan string, 1)
+	go func() {
+		defer func() {
+			_ = recover()
+			close(done)
+		}()
+		done <- a.postHook(ctx, agent, event, id, deadline)
+	}()
+	select {
+	case warn := <-done:
+		if warn != "" {
+			fmt.Fprintln(a.Err, warn)
+		}
+	case <-ctx.Done():
+	}
+}
+
+// postHook sends the event and returns the line for standard error.
+func (a *app) postHook(ctx context.Context, agent, event, id string, deadline time.Time) string {
+	if _, err := strconv.ParseUint(id, 16, 64); err != nil || len(id) != 16 {
+		var b [8]byte
+		_, _ = rand.Read(b[:])
+		id = hex.EncodeToString(b[:])
+	}
+	payload, _ := io.ReadAll(io.LimitReader(a.In, maxPayload)) // what was read is passed on
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://rewind"+relay.HookPath, bytes.NewReader(payload))
+	if err != nil {
+		return ""
+	}
+	for name, value := range map[string]string{
+		relay.HeaderAgent: agent, relay.HeaderEvent: event, relay.HeaderID: id, relay.HeaderCwd: workingDir(),
+		relay.HeaderDeadline: strconv.FormatInt(max(time.Until(deadline).Milliseconds(), 0), 10),
+	} {
+		req.Header.Set(name, relay.Escape(value))
+	}
+	resp, err := a.transport.RoundTrip(req)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = resp.Body.Close() }()
+	warn, _ := relay.Unescape(resp.Header.Get(relay.HeaderWarn))
+	return warn
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// someone is a home directory of its own, with two agents and a project, and the real program.
+type someone struct {
+	t       *testing.T
+	home    string
+	program string
+}
+
+var settingsBefore = map[string]string{
+	".claude/settings.json": "{\r\n  // mine\r\n  \"model\": \"opus\",\r\n}\r\n",
+	".gemini/settings.json": "{}",
+	"p/a":                   "one\n",
+}
+
+func newSomeone(t *testing.T) someone {
+	t.Helper()
+	program, err := realProgram()
+	must(t, err)
+	home := memoryDir(t)
+	write(t, home, settingsBefore)
+	write(t, home, map[string]string{".rewind/system/smart-checkpoint": "#!/bin/sh\n"})
+	must(t, os.Chmod(filepath.Join(home, ".rewind/system/smart-checkpoint"), 0o755))
+	return someone{t, home, program}
+}
+
+// run runs a command in the project, killed instead of its nth call that changes something, and returns its exit code and how many there were.
+func (s someone) run(n int, args ...string) (code, met int) {
+	s.t.Helper()
+	count := filepath.Join(s.home, "count")
+	cmd := exec.Command("killat", append([]string{"-count", count, strconv.Itoa(n), s.program, "-C", filepath.Join(s.home, "p")}, args...)...)
+	cmd.Env = append(os.Environ(), "HOME="+s.home, "REWIND_HOME=", "REWIND_DAEMON=off")
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() == 99 && strings.Contains(string(out), "operation not permitted"):
+		s.t.Skip("missing tool: ptrace")
+	case errors.As(err, &exit) && exit.ExitCode() != 99:
+		code = exit.ExitCode()
+	default:
+		if err != nil {
+			s.t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	b, err := os.ReadFile(count)
+	must(s.t, err)
+	met, err = strconv.Atoi(strings.TrimSpace(string(b)))
+	must(s.t, err)
+	return code, met
+}
+
+func (s someone) mustRun(args ...string) {
+	s.t.Helper()
+	if code, _ := s.run(0, args...); code != 0 {
+		s.t.Fatalf("rewind %s exited with %d", strings.Join(args, " "), code)
+	}
+}
+
+func (s someone) settings(name string) string {
+	s.t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.home, name))
+	must(s.t, err)
+	return string(b)
+}
+
+// files names all files below a directory. A kill at the very end leaves empty directories of the marker.
+func (s someone) files(dir string) string {
+	s.t.Helper()
+	var list []string
+	must(s.t, filepath.WalkDir(filepath.Join(s.home, dir), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(s.home, path)
+			list = append(list, rel)
+		}
+		return err
+	}))
+	return strings.Join(list, " ")
+}
+
+// TestKillHooks kills a registration and its undoing before each call that changes something: every settings file has its old bytes or its
+// new ones, a second run ends what the first began, and undoing gives the first bytes.
+func TestKillHooks(t *testing.T) {
+	t.Parallel()
+	names := []string{".claude/settings.json", ".gemini/settings.json"}
+	for _, flag := range []string{"--register-hooks", "--unregister-hooks"} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			prepare := func() someone {
+				s := newSomeone(t)
+				if flag == "--unregister-hooks" {
+					s.mustRun("config", "--register-hooks")
+				}
+				return s
+			}
+			s := prepare()
+			_, calls := s.run(0, "config", flag)
+			var k kills
+			for n := 1; n <= calls; n++ {
+				s := prepare()
+				old := map[string]string{}
+				for _, name := range names {
+					old[name] = s.settings(name)
+				}
+				code, _ := s.run(n, "config", flag)
+				state := ""
+				half := map[string]string{}
+				for _, name := range names {
+					half[name] = s.settings(name)
+				}
+				s.mustRun("config", flag)
+				for _, name := range names {
+					switch half[name] {
+					case old[name]:
+						state += "old "
+					case s.settings(name):
+						state += "new "
+					default:
+						t.Errorf("killed at call %d: %s is neither old nor new:\n%s", n, name, half[name])
+					}
+				}
+				k.add(code == 137, state)
+				s.mustRun("config", "--unregister-hooks")
+				for _, name := range names {
+					if got := s.settings(name); got != settingsBefore[name] {
+						t.Errorf("killed at call %d: undoing gives %q for %s", n, got, name)
+					}
+					if list, _ := os.ReadDir(filepath.Dir(filepath.Join(s.home, name))); flag == "--register-hooks" && len(list) != 1 {
+						t.Errorf("killed at call %d: there is more than the settings: %v", n, list)
+					}
+				}
+				discard(t, s.home)
+			}
+			k.check(t, calls)
+		})
+	}
+}
+
+// TestKillRemove kills init --remove: the project's files stay, what is left is a project or the rest of one that a second call takes away,
+// and a new project can be begun in either case.
+func TestKillRemove(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"global", "project"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			prepare := func() someone {
+				s := newSomeone(t)
+				s.mustRun("init", "--mode", mode)
+				return s
+			}
+			_, calls := prepare().run(0, "init", "--remove", "--yes")
+			list := points(8, calls)
+			for n := max(calls-20, 1); n <= calls; n++ { // where the store and the marker go
+				list = append(list, n)
+			}
+			if torture() {
+				list = points(calls, calls)
+			}
+			var k kills
+			for i, n := range list {
+				s := prepare()
+				code, _ := s.run(n, "init", "--remove", "--yes")
+				state := "a project"
+				switch code, _ := s.run(0, "verify"); code {
+				case 0:
+				case 10:
+					state = "none"
+				default:
+					t.Errorf("killed at call %d: verify exits with %d", n, code)
+				}
+				k.add(code == 137, state)
+				if i%2 == 0 {
+					switch code, _ := s.run(0, "init", "--remove", "--yes"); code {
+					case 0, 10:
+					default:
+						t.Errorf("killed at call %d: removing again exits with %d", n, code)
+					}
+					if left := s.files("p"); left != "p/a" || s.settings("p/a") != "one\n" {
+						t.Errorf("killed at call %d: the project has %s", n, left)
+					}
+				}
+				s.mustRun("init", "--mode", mode)
+				s.mustRun("verify")
+				if mode == "global" {
+					if stores, err := os.ReadDir(filepath.Join(s.home, ".rewind/storage")); err != nil || len(stores) != 1 {
+						t.Errorf("killed at call %d: storage has %v %v", n, stores, err)
+					}
+				}
+				discard(t, s.home)
+			}
+			t.Logf("%d of %d points killed the program, over %d calls; afterwards: %v", k.fired, k.total, calls, k.states)
+			if k.fired*10 < k.total*8 { // most points are the last calls, whose number varies
+				t.Errorf("only %d of %d points killed the program", k.fired, k.total)
+			}
+		})
+	}
+}

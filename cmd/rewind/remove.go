@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// runRemove is init --remove. Nothing brings a history back, so it is the one command that asks.
+func runRemove(ctx context.Context, a *app, o initOptions) error {
+	req := api.RemoveRequest{Project: a.project(), Env: agentEnv(), DryRun: true}
+	r, err := call(ctx, a, api.Remove, req, "")
+	if err != nil {
+		return err
+	}
+	if !o.dryRun {
+		if !o.yes {
+			if err := a.confirmRemoval(r); err != nil {
+				return err
+			}
+		}
+		req.DryRun = false
+		if r, err = call(ctx, a, api.Remove, req, ""); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	head := "removed"
+	if o.dryRun {
+		head = "would remove"
+	}
+	fmt.Fprintf(a.Out, "%s %s\n", head, a.removalText(r))
+	if r.Hooks != nil {
+		return a.showHooks(a.Out, *r.Hooks, api.HooksRequest{Remove: true, DryRun: o.dryRun})
+	}
+	return nil
+}
+
+func (a *app) removalText(r api.RemoveResponse) string {
+	return fmt.Sprintf("the history of %s: %s, %s in %s", term.Quote(string(r.Root)), count(r.Checkpoints, "checkpoint"), term.Size(r.DiskBytes), term.Quote(string(r.Store)))
+}
+
+// confirmRemoval asks a person; who is none has to have said it.
+func (a *app) confirmRemoval(r api.RemoveResponse) error {
+	if !a.InTTY || !a.ErrTTY || a.json {
+		return &api.Error{Word: api.WordUsage, Message: "init --remove takes " + a.removalText(r) + "; it cannot be undone", Hint: "--yes does it without asking"}
+	}
+	fmt.Fprintf(a.Err, "This takes %s. It cannot be undone; the project's files stay.\nType yes to go on: ", a.removalText(r))
+	answer, _ := bufio.NewReader(a.In).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" {
+		return &api.Error{Word: api.WordFailed, Message: "nothing was removed"}
+	}
+	return nil
+}

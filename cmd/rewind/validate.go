@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newValidate(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "validate",
+		Short: "Check that checkpoints are taken: agents' hooks, daemon, store, disk",
+		Long: "Checks all that checkpoints depend on: for every agent that is installed whether its hooks are there, complete for the\n" +
+			"tier, trusted and not switched off, and when it was last heard of; the daemon, the store, an unfinished checkout, the\n" +
+			"space on disk, the system's limit of watches. Exits with 1 if there is a finding.",
+		Example: "  rewind validate\n  rewind validate --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runValidate(cmd.Context(), a) },
+	}
+}
+
+func newDoctor(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "doctor",
+		Short:   "List what is wrong, each with its remedy",
+		Long:    "The findings of 'rewind validate', each with what to do about it. It changes nothing and exits with 0.",
+		Example: "  rewind doctor",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a) },
+	}
+}
+
+func (a *app) validate(ctx context.Context, quick bool) (api.ValidateResponse, error) {
+	r, err := call(ctx, a, api.Validate, api.ValidateRequest{Project: a.project(), Env: agentEnv(), Quick: quick}, "checking")
+	if no := a.transport.noDaemon; err == nil && no != nil {
+		i := slices.IndexFunc(r.Checks, func(c api.Check) bool { return c.Name == "daemon" })
+		if i >= 0 {
+			r.Checks[i].Level, r.Checks[i].Text = api.LevelFinding, api.Text("cannot run: "+no.Error())
+			r.Checks[i].Remedy = "see what stands in the way; until then each command opens the store itself"
+			r.Findings++
+		}
+	}
+	return r, err
+}
+
+func runValidate(ctx context.Context, a *app) error {
+	r, err := a.validate(ctx, false)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		a.notices(r.Notices)
+		for _, c := range r.Checks {
+			a.check(a.Out, c)
+		}
+	}
+	if r.Findings > 0 {
+		return &api.Error{Word: api.WordFailed, Message: count(r.Findings, "finding"), Hint: "'rewind doctor' lists them with their remedies"}
+	}
+	return nil
+}
+
+func runDoctor(ctx context.Context, a *app) error {
+	r, err := a.validate(ctx, false)
+	if err != nil {
+		return err
+	}
+	r.Checks = slices.DeleteFunc(r.Checks, func(c api.Check) bool { return c.Level != api.LevelFinding })
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	for _, c := range r.Checks {
+		fmt.Fprintf(a.Out, "%s: %s\n", c.Name, a.checkText(c))
+		if c.Remedy != "" {
+			fmt.Fprintf(a.Out, "  %s\n", term.SanitizeText(string(c.Remedy)))
+		}
+	}
+	if len(r.Checks) == 0 {
+		fmt.Fprintln(a.Out, "nothing is wrong")
+	}
+	return nil
+}
+
+// check prints one row.
+func (a *app) check(w io.Writer, c api.Check) {
+	style := term.Plain
+	if c.Level == api.LevelFinding {
+		style = term.Warn
+	}
+	fmt.Fprintf(w, "%s %-11s %s\n", a.Styled(style, fmt.Sprintf("%-7s", c.Level)), c.Name, a.checkText(c))
+	if c.Remedy != "" {
+		fmt.Fprintf(w, "%19s %s\n", "", "remedy: "+term.SanitizeText(string(c.Remedy)))
+	}
+}
+
+func (a *app) checkText(c api.Check) string {
+	text := term.SanitizeText(string(c.Text))
+	if c.Last != nil {
+		text += ", last heard of " + a.Time(*c.Last)
+	}
+	return text
+}
+
+// statusChecks are the rows that status has of it: each agent in a word or two, and other findings.
+func (a *app) statusChecks(w io.Writer, checks []api.Check) {
+	for _, c := range checks {
+		switch {
+		case c.Name == "daemon" || c.Name == "degraded" || c.Name == "half done" || c.Name == "project": // status has rows of its own
+		case c.Level == api.LevelFinding:
+			fmt.Fprintf(w, "%-11s %s\n", c.Name, a.Styled(term.Warn, a.checkText(c)))
+			if c.Remedy != "" {
+				fmt.Fprintf(w, "%-11s %s\n", "", term.SanitizeText(string(c.Remedy)))
+			}
+		case slices.Contains(agentNames, c.Name):
+			text := "hooks are registered, never heard of here"
+			if c.Last != nil {
+				text = "last heard of " + a.Time(*c.Last)
+			}
+			fmt.Fprintf(w, "%-11s %s\n", c.Name, text)
+		case c.Name == "hooks":
+			fmt.Fprintf(w, "%-11s %s\n", c.Name, term.SanitizeText(string(c.Text)))
+		}
+	}
+}

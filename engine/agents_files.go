@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// errChanged is returned when a file is not what was read any more; nothing was written.
+var errChanged = errors.New("it changed while it was being edited")
+
+const (
+	// maxSettings is the size in bytes from which a file is no settings file.
+	maxSettings = 16 << 20
+	// settled is how long a file must not have been written: agents empty theirs before they write it, and an empty file looks
+	// like one without settings.
+	settled = 100 * time.Millisecond
+	// settledTries bounds the wait for that.
+	settledTries = 20
+)
+
+// settingsFile is a file of an agent as it was read. Nobody else's locks are there to be had: whoever replaces it looks first whether it still is
+// what was read.
+type settingsFile struct {
+	path string // links followed: what is replaced is the file that a dotfile manager's link leads to
+	data []byte // nil: there is none
+	info fs.FileInfo
+}
+
+func (f *settingsFile) exists() bool { return f.info != nil }
+
+// readSettings reads a file that nobody is writing just now.
+func readSettings(ctx context.Context, path string) (*settingsFile, error) {
+	for try := 0; ; try++ {
+		f, err := lookSettings(path)
+		if err != nil {
+			return nil, fmt.Errorf("engine: settings %s: %w", path, pathCause(err))
+		}
+		if !f.exists() {
+			return f, nil
+		}
+		if age := time.Since(f.info.ModTime()); age < 0 || age >= settled || try == settledTries {
+			return f, nil
+		}
+		select {
+		case <-time.After(settled):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func lookSettings(path string) (*settingsFile, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return nil, errors.New("a link that leads to nothing")
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if errors.Is(err, fs.ErrNotExist) {
+			dir, err = filepath.Dir(path), nil
+		}
+		return &settingsFile{path: filepath.Join(dir, filepath.Base(path))}, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	fi, err := os.Lstat(real)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() || fi.Size() > maxSettings {
+		return nil, errors.New("not a settings file")
+	}
+	data, err := os.ReadFile(real)
+	if err != nil {
+		return nil, err
+	}
+	return &settingsFile{path: real, data: data, info: fi}, nil
+}
+
+// unchanged reports whether the file is the one that was read, byte for byte.
+func (f *settingsFile) unchanged() (bool, error) {
+	now, err := lookSettings(f.path)
+	if err != nil {
+		return false, err
+	}
+	return now.exists() == f.exists() && bytes.Equal(now.data, f.data) && (!f.exists() || os.SameFile(now.info, f.info)), nil
+}
+
+// replace puts data in the file's place, durably, with the mode and owner of what was there: the old bytes or the new ones, at any moment.
+// nil removes it. errChanged: somebody wrote it since it was read.
+func (f *settingsFile) replace(data []byte) error {
+	err := f.swap(data)
+	if err != nil && !errors.Is(err, errChanged) {
+		return fmt.Errorf("engine: settings %s: %w", f.path, pathCause(err))
+	}
+	return err
+}
+
+func (f *settingsFile) swap(data []byte) error {
+	if f.exists() && f.info.Mode()&0o200 == 0 {
+		return fmt.Errorf("%w: it is read-only", fs.ErrPermission)
+	}
+	if data == nil {
+		return f.commit(func() error { return os.Remove(f.path) })
+	}
+	f.sweep()
+	tmp, err := os.CreateTemp(filepath.Dir(f.path), f.temporary()+"*") // mode 0600
+	if err != nil {
+		return err
+	}
+	if f.exists() {
+		if err = sameOwner(tmp, f.info); err == nil {
+			err = tmp.Chmod(f.info.Mode().Perm())
+		}
+	}
+	if err == nil {
+		_, err = tmp.Write(data)
+	}
+	if err == nil {
+		err = tmp.Sync()
+	}
+	err = errors.Join(err, tmp.Close())
+	if err == nil {
+		err = f.commit(func() error { return os.Rename(tmp.Name(), f.path) })
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+	}
+	return err
+}
+
+// commit makes the change if the file is still what was read.
+func (f *settingsFile) commit(change func() error) error {
+	same, err := f.unchanged()
+	switch {
+	case err != nil:
+		return err
+	case !same:
+		return errChanged
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(f.path))
+}
+
+func (f *settingsFile) temporary() string { return "." + filepath.Base(f.path) + ".rewind-" }
+
+// sweep removes what a killed edit left; the caller holds the lock of the home directory.
+func (f *settingsFile) sweep() {
+	list, err := os.ReadDir(filepath.Dir(f.path))
+	if err != nil {
+		return
+	}
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), f.temporary()) && e.Type().IsRegular() {
+			_ = os.Remove(filepath.Join(filepath.Dir(f.path), e.Name()))
+		}
+	}
+}
+
+// backupFile is where the bytes are from before the first registration in a file. Its name has a hash of the path: an agent may have several
+// homes.
+func (h Home) backupFile(e *settingsEdit) string {
+	sum := sha256.Sum256([]byte(e.file.path))
+	return filepath.Join(h.Dir, "backups", fmt.Sprintf("%s-%s-%s", e.agent, hex.EncodeToString(sum[:4]), filepath.Base(e.path)))
+}
+
+// backup is nil where there is none.
+func (h Home) backup(e *settingsEdit) []byte {
+	b, err := os.ReadFile(h.backupFile(e))
+	if err != nil {
+		return nil // then our hooks are cut out of what is there
+	}
+	return b
+}
+
+// keepBackup keeps a file without hooks of ours; a file that is about to be made has none.
+func (h Home) keepBackup(e *settingsEdit) error {
+	if !e.file.exists() {
+		return h.dropBackup(e)
+	}
+	path := h.backupFile(e)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("engine: back up %s: %w", e.path, err)
+	}
+	return writeFile(path, e.file.data)
+}
+
+func (h Home) dropBackup(e *settingsEdit) error {
+	if err := os.Remove(h.backupFile(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("engine: remove backup of %s: %w", e.path, err)
+	}
+	return nil
+}

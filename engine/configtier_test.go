@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTierSettings(t *testing.T) {
+	p := newProject(t)
+	interval := func() int64 {
+		t.Helper()
+		c, err := LoadConfig(p.home, p.root)
+		p.must(err)
+		return c.HookTier().Runtime.AntiSpam.MinIntervalSeconds
+	}
+	if got := interval(); got != 30 {
+		t.Fatalf("default: %d", got)
+	}
+	const key = "tiers.balanced.runtime.antiSpam.minIntervalSeconds"
+	p.must(SetConfig(p.home, "", key, []string{"45"}))
+	if got := interval(); got != 45 {
+		t.Errorf("global: %d", got)
+	}
+	p.must(SetConfig(p.home, p.root, key, []string{"5"}))
+	if got := interval(); got != 5 {
+		t.Errorf("project: %d", got)
+	}
+	p.must(SetConfig(p.home, p.root, "tier", []string{"aggressive"}))
+	if got := interval(); got != 15 {
+		t.Errorf("another tier: %d", got)
+	}
+	for _, bad := range [][]string{{key, "-1"}, {key, "soon"}, {key, "1", "2"}, {"tiers.balanced.runtime.antiSpam.often", "1"}, {"tiers.fast.runtime.antiSpam.enabled", "true"}, {"tiers.balanced.hooks", "1"}, {"tier", "fast"}} {
+		if err := SetConfig(p.home, p.root, bad[0], bad[1:]); !errors.Is(err, ErrConfig) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	// A file that says something impossible is refused, and says where.
+	p.must(os.WriteFile(filepath.Join(marker(p.root), configName), []byte(`{"tiers": {"balanced": {"runtime": {"antiSpam": {"minIntervalSeconds": -3}}}}}`), 0o600))
+	if _, err := LoadConfig(p.home, p.root); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "minIntervalSeconds") {
+		t.Errorf("%v", err)
+	}
+}

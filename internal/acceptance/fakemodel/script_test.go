@@ -1,0 +1,113 @@
+package fakemodel
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestScripts: those of the acceptance tests can be read, and have steps.
+func TestScripts(t *testing.T) {
+	list, err := filepath.Glob(filepath.Join("..", "testdata", "scripts", "*.json"))
+	if err != nil || len(list) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, name := range list {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Parse(b)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, turn := range s.Turns {
+			if len(turn.Steps) == 0 {
+				t.Errorf("%s: turn %s has no steps", name, turn.Match)
+			}
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, s := range []string{``, `[]`, `{"turns":[{"match":"("}]}`} {
+		if _, err := Parse([]byte(s)); err == nil || !strings.HasPrefix(err.Error(), "fakemodel: parse script: ") {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+}
+
+func TestConcrete(t *testing.T) {
+	write := Tool{Do: "write", Path: "a/b.txt", Content: "x\n"}
+	edit := Tool{Do: "edit", Path: "/abs.txt", Old: "x\ny", New: "z"}
+	shell := Tool{Do: "bash", Command: `echo "hi"`}
+	for _, c := range []struct {
+		name string
+		tool Tool
+		list []toolDecl
+		want call
+	}{
+		{"claude write", write, named("Write", "Edit"), call{"Write", object{"file_path": "/proj/a/b.txt", "content": "x\n"}, false}},
+		{"claude edit", edit, named("Write", "Edit"), call{"Edit", object{"file_path": "/abs.txt", "old_string": "x\ny", "new_string": "z"}, false}},
+		{"droid edit", edit, named("Create", "Edit"), call{"Edit", object{"file_path": "/abs.txt", "old_str": "x\ny", "new_str": "z"}, false}},
+		{"codex shell", shell, named("exec_command"), call{"exec_command", object{"cmd": `echo "hi"`}, false}},
+		{
+			"patch of a write", write,
+			[]toolDecl{{Type: "custom", Name: "apply_patch"}},
+			call{"apply_patch", "*** Begin Patch\n*** Add File: a/b.txt\n+x\n*** End Patch\n", true},
+		},
+		{
+			"patch of an edit", edit, named("apply_patch"),
+			call{"apply_patch", object{"input": "*** Begin Patch\n*** Update File: /abs.txt\n@@\n-x\n-y\n+z\n*** End Patch\n"}, false},
+		},
+		{
+			"code mode", shell,
+			[]toolDecl{{Type: "namespace", Tools: []toolDecl{{Type: "custom", Name: "exec"}}}},
+			call{"exec", `const r = await tools.exec_command({cmd: "echo \"hi\""}); text(r.output ?? r);`, true},
+		},
+		{"raw", Tool{Raw: &RawCall{Name: "X", Input: []byte(`{"a":1}`)}}, nil, call{"X", map[string]any{"a": 1.0}, false}},
+		{"no tool for it", shell, named("Read"), call{"bash", object{}, false}},
+	} {
+		var o offer
+		o.add(c.list)
+		if got := c.tool.concrete(o, "/proj"); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %#v, want %#v", c.name, got, c.want)
+		}
+	}
+}
+
+func named(names ...string) []toolDecl {
+	var list []toolDecl
+	for _, n := range names {
+		list = append(list, toolDecl{Name: n})
+	}
+	return list
+}
+
+// FuzzRequest: no body of any protocol brings the model down, or takes it to a reply that is none.
+func FuzzRequest(f *testing.F) {
+	for _, body := range []string{
+		`{"messages":[{"role":"user","content":"TURN-1"}],"tools":[{"name":"Write"}]}`,
+		`{"input":[{"type":"function_call","name":"x"},{"type":"message","role":"user","content":[{"text":"TURN-1"}]}]}`,
+		`{"contents":[{"parts":[{"functionResponse":{"response":{}}}]}]}`, `null`, `[]`, `{"input":7}`, `{"messages":[null]}`,
+	} {
+		f.Add(body)
+	}
+	s, err := Parse([]byte(script))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, path := range []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/m:streamGenerateContent"} {
+			x, ok, err := read(path, []byte(body))
+			if !ok {
+				t.Fatal(path)
+			}
+			if h, found := s.pick(x.talk, true); err == nil && found && h.index < 0 {
+				t.Errorf("%s: step %d", path, h.index)
+			}
+		}
+	})
+}

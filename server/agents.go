@@ -1,0 +1,205 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/hooks"
+	"rewind/internal/textdiff"
+)
+
+func agentEnv(e api.AgentEnv) engine.AgentEnv {
+	out := engine.AgentEnv{Home: string(e.Home), Vars: map[string]string{}}
+	for name, value := range e.Vars {
+		out.Vars[name] = string(value)
+	}
+	return out
+}
+
+func (s *Server) setHooks(ctx context.Context, req api.HooksRequest, _ engine.Progress) (out api.HooksResponse, err error) {
+	o := engine.HooksOptions{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun}
+	for _, name := range req.Agents {
+		if !slices.Contains(engine.Agents(), hooks.Agent(name)) {
+			return out, fmt.Errorf("agent %q: %w: known are %s", name, engine.ErrUsage, agentNames())
+		}
+		o.Agents = append(o.Agents, hooks.Agent(name))
+	}
+	if p, err := s.find(ctx, req.ProjectDir()); err == nil {
+		o.Root = p.Root
+	}
+	r, err := s.home.SetHooks(ctx, agentEnv(req.Env), o)
+	return hooksResponse(r), tellHooks(r, err)
+}
+
+func agentNames() string {
+	var names []string
+	for _, a := range engine.Agents() {
+		names = append(names, string(a))
+	}
+	return strings.Join(names, ", ")
+}
+
+// tellHooks adds the remedy, and what had been done before an error.
+func tellHooks(r *engine.HooksResult, err error) error {
+	if err == nil {
+		return nil
+	}
+	told := *tell(err)
+	if errors.Is(err, engine.ErrNoProgram) {
+		told.Hint = "run 'make install' in rewind's source: it builds and installs it"
+	}
+	if r == nil {
+		return &told
+	}
+	for _, a := range r.Agents {
+		for _, c := range a.Changes {
+			told.Message += fmt.Sprintf("\n  already written: %s", c.Path)
+		}
+	}
+	return &told
+}
+
+// settingsContext is how many lines a difference shows around a change.
+const settingsContext = 3
+
+func hooksResponse(r *engine.HooksResult) api.HooksResponse {
+	if r == nil {
+		return api.HooksResponse{}
+	}
+	out := api.HooksResponse{Program: api.Text(r.Program), Tier: r.Tier, Agents: []api.AgentHooks{}}
+	for _, a := range r.Agents {
+		h := api.AgentHooks{Agent: string(a.Agent), Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks, SwitchedOff: a.SwitchedOff}
+		for _, c := range a.Changes {
+			h.Changes = append(h.Changes, settingsDiff(c))
+		}
+		out.Agents = append(out.Agents, h)
+	}
+	return out
+}
+
+func settingsDiff(c engine.SettingsChange) api.FileDiff {
+	f := api.FileDiff{Change: api.Change{Path: api.Text(c.Path), Status: "modified", OldSize: int64(len(c.Before)), NewSize: int64(len(c.After))}}
+	switch {
+	case c.Before == nil:
+		f.Status = "added"
+	case c.After == nil:
+		f.Status = "deleted"
+	}
+	d := textdiff.Diff(c.Before, c.After, settingsContext)
+	f.Added, f.Removed = textdiff.Stat(d.Hunks)
+	for _, h := range d.Hunks {
+		f.Hunks = append(f.Hunks, hunk(h))
+	}
+	return f
+}
+
+// keptHint is the remedy of a removal that would take kept bytes with it.
+const keptHint = "move them out of .agent/rewind/stage first"
+
+func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ engine.Progress) (out api.RemoveResponse, err error) {
+	r, err := s.removal(ctx, req.ProjectDir(), &out)
+	if err != nil {
+		return out, err
+	}
+	if r.Last {
+		done, err := s.home.SetHooks(ctx, agentEnv(req.Env), engine.HooksOptions{Remove: true, DryRun: req.DryRun})
+		if err != nil {
+			return out, tellHooks(done, err)
+		}
+		gone := hooksResponse(done)
+		out.Hooks = &gone
+	}
+	if req.DryRun {
+		return out, nil
+	}
+	s.degraded.clear(&r.Project)
+	o := s.engineOptions()
+	return out, s.stores.without(ctx, r.Project.Store, func() error { return engine.Remove(ctx, s.home, r, o) })
+}
+
+// removal finds the project that is to go, and refuses what must not.
+func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveResponse) (r *engine.Removal, err error) {
+	err = s.settled(ctx, func(wait time.Duration) error {
+		r, err = engine.FindRemoval(ctx, s.home, dir, engine.Options{LockWait: wait})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := r.Project
+	*out = api.RemoveResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Last: r.Last}
+	err = s.read(ctx, p.Root, func(e *engine.Engine) error {
+		if err := e.CheckRemoval(); err != nil {
+			return err
+		}
+		n, bytes, err := e.Extent()
+		out.Checkpoints, out.DiskBytes = n, bytes
+		return err
+	})
+	switch {
+	case errors.Is(err, engine.ErrStoreGone):
+		return r, nil
+	case errors.Is(err, engine.ErrKeptBytes):
+		return nil, &api.Error{Code: api.CodeOf(api.WordUnsaved), Word: api.WordUnsaved, Message: clean(err), Hint: keptHint}
+	}
+	return r, err
+}
+
+// validate looks at everything. What keeps a project from being opened is a finding like any other.
+func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine.Progress) (out api.ValidateResponse, err error) {
+	var checks []engine.Check
+	root, agents := "", []engine.Session(nil)
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		p := e.Project()
+		root, out.Notices = p.Root, p.Notices
+		var err error
+		if agents, err = e.Sessions(); err != nil {
+			return err
+		}
+		more, err := e.CheckProject(req.Quick)
+		checks = append(checks, more...)
+		if d := s.degraded.get(&p); d != nil {
+			checks = append(checks, engine.Check{
+				Name: "degraded", Level: engine.LevelFinding, Remedy: "rewind save",
+				Text: fmt.Sprintf("hooks could not do their work, since %s, %d times, last: %s", d.Since.Format(time.RFC3339), d.Count, d.Error),
+			})
+		}
+		return err
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return out, err
+		}
+		told := tell(err)
+		checks = append(checks, engine.Check{Name: "project", Level: engine.LevelFinding, Text: told.Message, Remedy: told.Hint})
+	}
+	checks = append(checks, s.checkDaemon())
+	checks = append(checks, s.home.CheckAgents(ctx, agentEnv(req.Env), root, agents)...)
+	out.Checks = []api.Check{}
+	for _, c := range checks {
+		k := api.Check{Name: c.Name, Level: string(c.Level), Text: api.Text(packages.ReplaceAllString(c.Text, "$1")), Remedy: api.Text(c.Remedy)}
+		if !c.Last.IsZero() {
+			last := c.Last.UTC()
+			k.Last = &last
+		}
+		if c.Level == engine.LevelFinding {
+			out.Findings++
+		}
+		out.Checks = append(out.Checks, k)
+	}
+	return out, nil
+}
+
+func (s *Server) checkDaemon() engine.Check {
+	c := engine.Check{Name: "daemon", Level: engine.LevelNote, Text: "not running; the next event of an agent starts one"}
+	if d := s.daemonInfo(); d.Running {
+		c.Level, c.Text = engine.LevelOK, fmt.Sprintf("process %d, version %s", d.PID, d.Version)
+	}
+	return c
+}

@@ -1,0 +1,27 @@
+package server
+
+import (
+	"slices"
+	"testing"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/hooks"
+)
+
+// TestAgentVariables: a request can carry every variable that decides where settings are.
+func TestAgentVariables(t *testing.T) {
+	var asked []string
+	for _, agent := range engine.Agents() {
+		hooks.SettingsFiles(agent, func(name string) string {
+			asked = append(asked, name)
+			return ""
+		}, "/home/you")
+	}
+	slices.Sort(asked)
+	want := api.AgentVariables()
+	slices.Sort(want)
+	if asked = slices.Compact(asked); !slices.Equal(asked, want) {
+		t.Errorf("hooks asks for %q, a request carries %q", asked, want)
+	}
+}

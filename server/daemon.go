@@ -1,0 +1,336 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/internal/relay"
+)
+
+// DaemonOptions of RunDaemon; zero durations stand for the defaults.
+type DaemonOptions struct {
+	Version string
+	Idle    time.Duration // without work for this long it ends: 30 minutes
+	Keep    time.Duration // how long a store stays open that nobody uses: 30 minutes
+	NoWatch bool          // do not have worktrees watched: every capture looks at every file
+
+	// For tests.
+	look, grace time.Duration
+	serving     func(*daemon)
+}
+
+const (
+	daemonIdle     = 30 * time.Minute
+	daemonKeep     = 30 * time.Minute
+	daemonLockWait = 20 * time.Second // for a store: a daemon that has been asked to end may still have it
+	daemonLook     = 5 * time.Second  // between two looks whether the socket is still there
+	daemonGrace    = 10 * time.Second // for what runs when the daemon is told to end, and again for taking it back
+	handOver       = 10 * time.Minute // for what runs when a client of another version came
+	headerWait     = 10 * time.Second // for a request's header
+	maxHeader      = 64 << 10         // bytes
+	daemonLockName = "daemon.lock"
+	daemonFileName = "daemon.json"
+)
+
+func (o DaemonOptions) withDefaults() DaemonOptions {
+	if o.Idle <= 0 {
+		o.Idle = daemonIdle
+	}
+	if o.Keep <= 0 {
+		o.Keep = daemonKeep
+	}
+	if o.look <= 0 {
+		o.look = daemonLook
+	}
+	if o.grace <= 0 {
+		o.grace = daemonGrace
+	}
+	return o
+}
+
+// daemon is the one process of a user that has the stores open. It may die at any instruction: nothing that it has in memory is needed.
+type daemon struct {
+	o       DaemonOptions
+	home    engine.Home
+	run     runDir
+	lock    *flock.Flock // the right to the socket
+	lockAt  fs.FileInfo
+	socket  string
+	sockAt  fs.FileInfo
+	log     *slog.Logger
+	server  *Server
+	stores  *registry
+	started time.Time
+
+	settling *settling
+
+	ln    net.Listener
+	leave sync.Once
+	ended chan struct{} // closed by the first stop
+	empty chan struct{} // closed when the stores are closed
+	look  *time.Timer
+	lookM sync.Mutex
+}
+
+// RunDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns nil, having done
+// nothing, where another daemon serves already. The error says why no daemon can run here.
+func RunDaemon(ctx context.Context, o DaemonOptions) error {
+	home, err := engine.DefaultHome()
+	if err != nil {
+		return err
+	}
+	d := &daemon{o: o.withDefaults(), home: home, started: time.Now().UTC().Truncate(time.Millisecond), ended: make(chan struct{}), empty: make(chan struct{})}
+	if d.run, err = makeRunDir(home.Dir); err != nil {
+		return fmt.Errorf("server: daemon: %w", err)
+	}
+	if d.socket, err = relay.SocketPath(home.Dir); err != nil {
+		return fmt.Errorf("server: daemon: %w", err)
+	}
+	if got, err := d.takeLock(ctx); err != nil || !got {
+		return err
+	}
+	lf, err := openLog(d.run, maxLog)
+	if err != nil {
+		_ = d.lock.Close()
+		return fmt.Errorf("server: daemon: open log: %w", err)
+	}
+	defer func() { _ = lf.Close() }()
+	d.log = lf.logger()
+	if err := d.listen(); err != nil {
+		_ = d.lock.Close()
+		d.log.Error("daemon: listen", "error", err)
+		return fmt.Errorf("server: daemon: %w", err)
+	}
+	return d.serve(ctx)
+}
+
+// takeLock takes the right to the socket; false: another daemon has it and serves. One that has it and does not serve is about to begin or to end.
+func (d *daemon) takeLock(ctx context.Context) (bool, error) {
+	d.lock = flock.New(d.run.path(daemonLockName), flock.SetPermissions(0o600))
+	end := time.Now().Add(2 * daemonLook)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		ok, err := d.lock.TryLock()
+		if err != nil {
+			return false, fmt.Errorf("server: daemon: lock: %w", err)
+		}
+		if ok {
+			if d.lockAt, err = d.lock.Stat(); err == nil && d.run.same(daemonLockName, d.lockAt) {
+				return true, nil
+			}
+			_ = d.lock.Close() // somebody cleans up here
+		}
+		if c, err := relay.Dial(d.socket); err == nil {
+			_ = c.Close()
+			return false, nil
+		}
+		if time.Now().After(end) {
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// listen makes the socket. With the lock, whatever has its name is a daemon's that is no more.
+func (d *daemon) listen() error {
+	name := filepath.Base(d.socket)
+	if fi, err := d.run.stat(name); err == nil {
+		if fi.Mode().Type() != fs.ModeSocket {
+			return fmt.Errorf("%s is in the way: it is not a socket", d.socket)
+		}
+		d.run.remove(name)
+	}
+	ln, err := net.Listen("unix", d.socket)
+	if err != nil {
+		return err
+	}
+	if u, ok := ln.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false) // by then the name may be another daemon's
+	}
+	if err := d.run.private(name); err != nil { // the directory is private too: nobody came before this
+		_ = ln.Close()
+		return err
+	}
+	d.sockAt, err = d.run.stat(name)
+	d.ln = peers{ln, d}
+	return err
+}
+
+func (d *daemon) serve(ctx context.Context) error {
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	o := Options{Version: d.o.Version, LockWait: daemonLockWait}
+	d.server = newServer(o, d.home, d.run, d.log)
+	d.server.base, d.server.daemon = base, d
+	d.server.work.after, d.server.work.idle = d.o.Idle, func() { d.stop("idle") }
+	d.stores = newRegistry(d.home, d.server.engineOptions(), d.o.Keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
+	d.stores.watch = !d.o.NoWatch
+	d.server.stores = d.stores
+	d.settling = newSettling(d.settle)
+	h := &http.Server{
+		Handler: d.guard(d.server), ReadHeaderTimeout: headerWait, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: log.New(errorLog{d.log}, "", 0),
+	}
+	h.SetKeepAlivesEnabled(false) // a connection is for one exchange
+	d.log.Info("daemon started", "version", d.o.Version, "pid", os.Getpid())
+	if b, err := json.Marshal(d.info()); err == nil {
+		if err := d.run.write(daemonFileName, append(b, '\n')); err != nil {
+			d.log.Warn("write "+daemonFileName, "error", err)
+		}
+	}
+	d.watch()
+	d.server.work.start()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := h.Serve(d.ln); err != nil && !errors.Is(err, net.ErrClosed) {
+			d.stop("accept: " + err.Error())
+		}
+	}()
+	if d.o.serving != nil {
+		d.o.serving(d)
+	}
+	patience := handOver
+	select {
+	case <-ctx.Done():
+		d.stop("a signal")
+		patience = d.o.grace
+	case <-d.ended:
+	}
+	d.drain(ctx, h, patience, cancel)
+	<-served
+	return nil
+}
+
+// stop begins the end: nobody gets in any more, and a daemon that is started now finds the place free. What runs goes on.
+func (d *daemon) stop(why string) {
+	d.leave.Do(func() {
+		d.log.Info("daemon ends", "why", why)
+		_ = d.ln.Close()
+		d.settling.end()
+		d.lookM.Lock()
+		d.look.Stop()
+		d.look = nil
+		d.lookM.Unlock()
+		if d.run.same(daemonLockName, d.lockAt) { // else the directory is another daemon's
+			d.run.removeSame(filepath.Base(d.socket), d.sockAt)
+			d.run.remove(daemonFileName)
+		}
+		_ = d.lock.Close()
+		close(d.ended)
+	})
+}
+
+// drain lets what runs come to its end, asks what does not to take itself back, and closes the stores. A signal ends the patience.
+func (d *daemon) drain(ctx context.Context, h *http.Server, patience time.Duration, cancel context.CancelFunc) {
+	w := &d.server.work
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	told := ctx.Done()
+	if ctx.Err() != nil {
+		told = nil
+	}
+	select {
+	case <-w.quiet():
+	case <-t.C:
+	case <-told:
+		t.Reset(d.o.grace)
+		select {
+		case <-w.quiet():
+		case <-t.C:
+		}
+	}
+	w.close()
+	cancel()
+	t.Reset(d.o.grace)
+	select {
+	case <-w.quiet():
+	case <-t.C:
+		d.log.Warn("work was left behind")
+	}
+	short, done := context.WithTimeout(context.Background(), time.Second)
+	defer done()
+	if err := d.stores.close(short); err != nil {
+		d.log.Warn("close stores", "error", err)
+	}
+	close(d.empty)
+	_ = h.Shutdown(short) // the last bytes of answers
+	_ = h.Close()
+	d.log.Info("daemon ended")
+}
+
+// watch looks from time to time whether clients can still find the daemon: one that cannot be reached holds stores that others need.
+func (d *daemon) watch() {
+	d.lookM.Lock()
+	defer d.lookM.Unlock()
+	d.look = time.AfterFunc(d.o.look, func() {
+		if !d.run.same(filepath.Base(d.socket), d.sockAt) || !d.run.same(daemonLockName, d.lockAt) {
+			d.stop("the socket is gone")
+			return
+		}
+		d.lookM.Lock()
+		defer d.lookM.Unlock()
+		if d.look != nil {
+			d.look.Reset(d.o.look)
+		}
+	})
+}
+
+func (d *daemon) info() api.Daemon {
+	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.Version, Started: &d.started, Socket: api.Text(d.socket)}
+	if d.stores != nil {
+		i.Stores = d.stores.count()
+	}
+	return i
+}
+
+// daemonInfo is about the process that answers.
+func (s *Server) daemonInfo() api.Daemon {
+	if s.daemon == nil {
+		return api.Daemon{}
+	}
+	return s.daemon.info()
+}
+
+func (s *Server) daemonStatus(context.Context, api.DaemonRequest, engine.Progress) (api.Daemon, error) {
+	return s.daemonInfo(), nil
+}
+
+// daemonStop answers when the stores are closed; it does not itself count as work that they wait for.
+func (s *Server) daemonStop(context.Context, api.DaemonRequest, engine.Progress) (api.Daemon, error) {
+	info := s.daemonInfo()
+	if s.daemon == nil {
+		return info, nil
+	}
+	s.daemon.stop("a client asked")
+	s.work.done()
+	defer s.work.more()
+	<-s.daemon.empty // bounded: the daemon's patience ends
+	return info, nil
+}
+
+// errorLog is where net/http writes.
+type errorLog struct{ log *slog.Logger }
+
+func (e errorLog) Write(p []byte) (int, error) {
+	e.log.Warn("http", "error", string(p))
+	return len(p), nil
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"rewind/api"
+	"rewind/engine"
+)
+
+// degraded keeps what went wrong with hooks, by store id, since the last capture that worked: hooks themselves must not say it. The files
+// outlive the process and are shared by all; memory is for a disk that takes no more.
+type degraded struct {
+	home string // where the run directory is made: without a daemon it may not be there
+	dir  runDir
+	mu   sync.Mutex
+	mem  map[string]api.Degraded
+}
+
+// maxDegradedError is the length in bytes to which an error's text is cut.
+const maxDegradedError = 1000
+
+func degradedName(id string) string { return "degraded-" + id + ".json" }
+
+// note counts a failure.
+func (d *degraded) note(p *engine.Project, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now().UTC()
+	s := d.state(p.ID)
+	if s == nil {
+		s = &api.Degraded{Since: now}
+	}
+	text := clean(err)
+	s.Last, s.Count, s.Error = now, s.Count+1, api.Text(text[:min(len(text), maxDegradedError)])
+	if d.mem == nil {
+		d.mem = map[string]api.Degraded{}
+	}
+	d.mem[p.ID] = *s
+	if b, err := json.Marshal(s); err == nil && d.dir != "" {
+		if _, err := makeRunDir(d.home); err == nil {
+			_ = d.dir.write(degradedName(p.ID), append(b, '\n'))
+		}
+	}
+}
+
+// clear is called by each capture that works.
+func (d *degraded) clear(p *engine.Project) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.mem, p.ID)
+	if d.dir != "" {
+		d.dir.remove(degradedName(p.ID))
+	}
+}
+
+// get is nil when nothing is wrong.
+func (d *degraded) get(p *engine.Project) *api.Degraded {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state(p.ID)
+}
+
+func (d *degraded) state(id string) *api.Degraded {
+	if d.dir != "" {
+		if b, err := d.dir.read(degradedName(id)); err == nil {
+			var s api.Degraded
+			if json.Unmarshal(b, &s) == nil && s.Count > 0 {
+				return &s
+			}
+		}
+	}
+	if s, ok := d.mem[id]; ok {
+		return &s
+	}
+	return nil
+}

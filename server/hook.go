@@ -1,0 +1,200 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"rewind/engine"
+	"rewind/hooks"
+	"rewind/internal/relay"
+)
+
+const (
+	hookDeadline    = time.Second            // of a client that names none
+	maxHookDeadline = time.Minute            // a client that waits longer is answered all the same
+	hookReserve     = 100 * time.Millisecond // of the client's time, for the way back
+	warnAge         = 7 * 24 * time.Hour     // after which a session may be warned again
+)
+
+// hookCall is one call of a hook.
+type hookCall struct {
+	agent, word, cwd string
+	id               uint64
+	since            time.Time
+	until            time.Time   // when it is answered at the latest
+	late             atomic.Bool // it has been answered
+}
+
+func readHookCall(h http.Header, now time.Time) (*hookCall, error) {
+	c := &hookCall{since: now}
+	var err error
+	for name, field := range map[string]*string{relay.HeaderAgent: &c.agent, relay.HeaderEvent: &c.word, relay.HeaderCwd: &c.cwd} {
+		var e error
+		if *field, e = relay.Unescape(h.Get(name)); e != nil {
+			err = errors.Join(err, fmt.Errorf("hook: header %s: %w", name, e))
+		}
+	}
+	c.id, _ = strconv.ParseUint(h.Get(relay.HeaderID), 16, 64) // 0: unknown
+	wait := hookDeadline
+	if ms, e := strconv.ParseInt(h.Get(relay.HeaderDeadline), 10, 64); e == nil {
+		wait = time.Duration(min(max(ms, 0), int64(maxHookDeadline/time.Millisecond))) * time.Millisecond
+	}
+	c.until = now.Add(max(wait-hookReserve, wait/2))
+	return c, err
+}
+
+// hook answers an agent: always 200, always in time, whatever happens. What it began goes on.
+func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
+	call, err := readHookCall(r.Header, time.Now())
+	if err != nil {
+		s.log.Warn("hook", "error", err)
+	}
+	ev, err := s.parseHook(w, r, call)
+	if err != nil { // what was understood is as good a reason for a checkpoint as any
+		s.log.Warn("hook: payload", "agent", call.agent, "event", call.word, "error", err)
+	}
+	ctx, cancel := s.base, context.CancelFunc(func() {})
+	if s.daemon == nil { // nobody goes on after the agent has been answered
+		ctx, cancel = context.WithDeadline(ctx, call.until)
+	}
+	warn := make(chan string, 1)
+	s.work.more()
+	go func() {
+		defer s.work.done()
+		defer cancel()
+		warn <- s.handleHook(ctx, ev, call)
+	}()
+	t := time.NewTimer(time.Until(call.until))
+	defer t.Stop()
+	select {
+	case text := <-warn:
+		if text != "" {
+			w.Header().Set(relay.HeaderWarn, relay.Escape(text))
+		}
+	case <-t.C:
+		call.late.Store(true)
+	}
+	w.WriteHeader(http.StatusOK)
+}
+
+// parseHook reads the payload, for no longer than the client waits.
+func (s *Server) parseHook(w http.ResponseWriter, r *http.Request, call *hookCall) (ev hooks.Event, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.panicked("hook: parse", p)
+			ev, err = hooks.Event{Agent: hooks.Agent(call.agent)}, errors.New("hook: parse: internal error")
+		}
+	}()
+	_ = http.NewResponseController(w).SetReadDeadline(call.until) // not there in process: a pipe that stays open ends with its writer
+	ev, err = hooks.Parse(hooks.Agent(call.agent), call.word, r.Body)
+	if err == nil {
+		_, err = io.Copy(io.Discard, r.Body)
+	}
+	return ev, err
+}
+
+// handleHook does the work of a hook and returns what the agent's user should read on standard error.
+func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) (warn string) {
+	var p *engine.Project
+	fail := func(err error) {
+		if p != nil {
+			s.degraded.note(p, err)
+		}
+		s.log.Error("hook", "agent", call.agent, "event", call.word, "late", call.late.Load(), "error", clean(err))
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			s.panicked("hook", r)
+			fail(fmt.Errorf("internal error: %.200v", r))
+		}
+	}()
+	dir := ev.Cwd
+	if dir == "" {
+		dir = call.cwd
+	}
+	found, err := s.find(ctx, dir)
+	if errors.Is(err, engine.ErrNoProject) {
+		return s.warnNoProject(ev, dir)
+	}
+	if err != nil {
+		fail(err)
+		return ""
+	}
+	p = found
+	if err := s.takeIn(ctx, p, ev, call); err != nil {
+		fail(err)
+	}
+	return ""
+}
+
+// takeIn hands an event to its project.
+func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, call *hookCall) error {
+	c, err := s.configs.Load(s.home, p.Root)
+	if err != nil {
+		return err
+	}
+	if !c.HooksEnabled() {
+		return nil
+	}
+	tier := c.HookTier()
+	return s.opened(ctx, p, false, func(e *engine.Engine) error {
+		h, err := e.Handle(ctx, ev, engine.HandleOptions{ID: call.id, Late: call.late.Load, Tier: tier})
+		if err == nil && h != nil && !h.Checkpoint.IsZero() {
+			s.degraded.clear(p)
+		}
+		if s.daemon != nil && h != nil && h.Recorded {
+			s.daemon.settling.soon(p)
+		}
+		return err
+	})
+}
+
+// quietStderr are the agents that keep what a hook writes to standard error from the model when it exits with 0.
+var quietStderr = map[hooks.Agent]bool{hooks.Claude: true, hooks.Codex: true, hooks.Gemini: true, hooks.Droid: true}
+
+// warnNoProject tells, once in a session, that what its tools change is kept nowhere.
+func (s *Server) warnNoProject(ev hooks.Event, dir string) string {
+	changes := (ev.Kind == hooks.BeforeTool || ev.Kind == hooks.AfterTool) && ev.Tool.Class != hooks.Reader
+	if !changes || !quietStderr[ev.Agent] || ev.Session == "" {
+		return ""
+	}
+	run := s.run
+	if s.daemon == nil {
+		made, err := makeRunDir(s.home.Dir)
+		if err != nil {
+			return ""
+		}
+		run = made
+	}
+	id := sha256.Sum256([]byte(string(ev.Agent) + "\x00" + ev.Session))
+	if !run.first("warned", hex.EncodeToString(id[:16]), warnAge) {
+		return ""
+	}
+	return fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir))
+}
+
+// printable is a path on one line of a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// panicked writes into the log where it happened.
+func (s *Server) panicked(what string, p any) {
+	s.log.Error(what+": panic", "value", fmt.Sprintf("%.200v", p), "stack", string(debug.Stack()))
+}

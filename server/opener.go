@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rewind/engine"
+	"rewind/internal/kv"
+)
+
+// opener gives requests the engines of projects. The daemon keeps them open (registry), a process that lives for one command does not (oneShot).
+type opener interface {
+	// open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read. p is as Find
+	// returned it for this request.
+	open(ctx context.Context, p *engine.Project, salvage bool) (e *engine.Engine, release func() error, err error)
+	// without runs fn while nothing here has the store in dir open.
+	without(ctx context.Context, dir string, fn func() error) error
+	// sweep closes stores that are not where they were.
+	sweep()
+	// close ends all; later opens are refused. It waits for requests that have an engine until ctx ends.
+	close(ctx context.Context) error
+}
+
+// oneShot opens and closes with each request.
+type oneShot struct {
+	home engine.Home
+	o    engine.Options
+}
+
+func (s oneShot) open(ctx context.Context, p *engine.Project, salvage bool) (*engine.Engine, func() error, error) {
+	o := s.o
+	o.Salvage = salvage
+	e, err := engine.OpenProject(ctx, s.home, p, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, e.Close, nil
+}
+
+func (oneShot) without(_ context.Context, _ string, fn func() error) error { return fn() }
+func (oneShot) sweep()                                                     {}
+func (oneShot) close(context.Context) error                                { return nil }
+
+// settled runs what finds a project, and on the way may have to copy a store, with the time to wait for another process. A store that this
+// server has open is let go first.
+func (s *Server) settled(ctx context.Context, fn func(wait time.Duration) error) error {
+	err := fn(0)
+	switch {
+	case errors.Is(err, kv.ErrBusy):
+		dir := ""
+		var busy *kv.BusyError
+		if errors.As(err, &busy) {
+			dir = busy.Dir
+		}
+		return s.stores.without(ctx, dir, func() error { return fn(s.o.LockWait) })
+	case errors.Is(err, engine.ErrNoProject), errors.Is(err, engine.ErrStoreGone):
+		s.stores.sweep()
+	}
+	return err
+}
+
+func (s *Server) find(ctx context.Context, dir string) (p *engine.Project, err error) {
+	err = s.settled(ctx, func(wait time.Duration) error {
+		p, err = engine.Find(ctx, s.home, dir, wait)
+		return err
+	})
+	return p, err
+}
+
+// project gives one request the project of dir.
+func (s *Server) project(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
+	p, err := s.find(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return s.opened(ctx, p, false, fn)
+}
+
+// read is project for a request that changes nothing. A damaged store is opened to salvage what it still has: each object is checked when it
+// is read.
+func (s *Server) read(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
+	p, err := s.find(ctx, dir)
+	if err != nil {
+		return err
+	}
+	begun := false
+	err = s.opened(ctx, p, false, func(e *engine.Engine) error {
+		begun = true
+		return fn(e)
+	})
+	if begun || !errors.Is(err, kv.ErrCorrupt) {
+		return err
+	}
+	p.Notices = nil // they cannot be recorded
+	var inside error
+	serr := s.opened(ctx, p, true, func(e *engine.Engine) error {
+		if e.Damage() == nil {
+			inside = err // not the check at open
+		} else {
+			inside = fn(e)
+		}
+		return inside
+	})
+	if serr != nil && inside == nil {
+		return err // it cannot be salvaged
+	}
+	return serr
+}
+
+func (s *Server) opened(ctx context.Context, p *engine.Project, salvage bool, fn func(*engine.Engine) error) (err error) {
+	e, release, err := s.stores.open(ctx, p, salvage)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if d := e.Damage(); errors.Is(d, kv.ErrReadOnly) {
+		e.Notice("the store is opened only to read: " + clean(d))
+	} else if d != nil {
+		e.Notice("the store is damaged and was opened only to read: " + clean(d))
+	}
+	return fn(e)
+}

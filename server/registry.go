@@ -1,0 +1,288 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rewind/engine"
+	"rewind/internal/kv"
+	"rewind/tree"
+)
+
+// registry keeps the engines of a daemon open: one for each store, opened once however many ask for it at the same time, closed when nobody has
+// asked for a while. A store that was deleted, replaced or moved is closed and never made again.
+type registry struct {
+	home    engine.Home
+	o       engine.Options
+	keep    time.Duration // how long an engine stays open that nobody uses
+	watch   bool          // have their worktrees watched
+	failed  func(error)   // told what a close or a watch found wrong
+	configs *engine.Configs
+
+	mu     sync.Mutex
+	stores map[string]*resident // by store id
+	closed bool
+}
+
+// resident is a store that is open, or being opened or closed. While it is in the registry nobody else opens the store.
+type resident struct {
+	project engine.Project
+	salvage bool
+	ready   chan struct{} // closed when e or err is set
+	e       *engine.Engine
+	err     error
+	stamp   engine.StoreStamp
+	gone    chan struct{} // closed when the store has been let go
+
+	// Guarded by registry.mu.
+	users   int
+	retired bool // closes when the last user has left; nobody joins
+	idle    *time.Timer
+}
+
+var errClosed = fmt.Errorf("the daemon is ending: %w", kv.ErrBusy)
+
+func newRegistry(home engine.Home, o engine.Options, keep time.Duration, configs *engine.Configs, failed func(error)) *registry {
+	return &registry{home: home, o: o, keep: keep, configs: configs, failed: failed, stores: map[string]*resident{}}
+}
+
+func (g *registry) open(ctx context.Context, p *engine.Project, salvage bool) (*engine.Engine, func() error, error) {
+	for {
+		r, err := g.join(ctx, p, salvage)
+		if err != nil {
+			return nil, nil, err
+		}
+		select {
+		case <-r.ready:
+		case <-ctx.Done():
+			g.leave(r)
+			return nil, nil, ctx.Err()
+		}
+		if r.err != nil {
+			g.leave(r)
+			return nil, nil, r.err
+		}
+		if !r.fits(p, salvage) {
+			g.retire(r)
+			g.leave(r)
+			continue
+		}
+		v, err := g.view(ctx, r, p)
+		if err != nil {
+			g.leave(r)
+			return nil, nil, err
+		}
+		return v, func() error { g.leave(r); return nil }, nil
+	}
+}
+
+// view fills in what belongs to this request alone.
+func (g *registry) view(ctx context.Context, r *resident, p *engine.Project) (*engine.Engine, error) {
+	c, err := g.configs.Load(g.home, p.Root)
+	if err != nil {
+		return nil, err
+	}
+	return r.e.View(ctx, p, c)
+}
+
+// fits reports whether an engine that is open is the one for p.
+func (r *resident) fits(p *engine.Project, salvage bool) bool {
+	return r.project.Root == p.Root && r.project.Store == p.Store && r.stamp.Same(p) && (salvage || !r.salvage)
+}
+
+// join makes the caller a user of the store's resident, and begins to open one where there is none. It waits for one that is being closed.
+func (g *registry) join(ctx context.Context, p *engine.Project, salvage bool) (*resident, error) {
+	for {
+		g.mu.Lock()
+		if g.closed {
+			g.mu.Unlock()
+			return nil, errClosed
+		}
+		r := g.stores[p.ID]
+		if r == nil {
+			r = &resident{project: *p, salvage: salvage, ready: make(chan struct{}), gone: make(chan struct{})}
+			r.project.Notices = nil // recorded by the view of the request that found them
+			g.stores[p.ID] = r
+			r.users = 2 // the caller and the opening
+			go g.load(context.WithoutCancel(ctx), r)
+			g.mu.Unlock()
+			return r, nil
+		}
+		if !r.retired {
+			r.users++
+			if r.idle != nil {
+				r.idle.Stop()
+				r.idle = nil
+			}
+			g.mu.Unlock()
+			return r, nil
+		}
+		g.mu.Unlock()
+		select {
+		case <-r.gone:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// load opens for all who wait; it is nobody's request, so nobody's end interrupts it.
+func (g *registry) load(ctx context.Context, r *resident) {
+	defer g.leave(r)
+	defer close(r.ready)
+	defer func() { // the store is one thing, the daemon another
+		if p := recover(); p != nil {
+			r.err = fmt.Errorf("open project %s: %v", r.project.Root, p)
+			g.retire(r)
+		}
+	}()
+	o := g.o
+	o.Salvage = r.salvage
+	if r.stamp, r.err = engine.StampStore(&r.project); r.err == nil {
+		r.e, r.err = engine.OpenProject(ctx, g.home, &r.project, o)
+	}
+	// One that can only be read may be better the next time.
+	if r.err != nil || r.e.Damage() != nil {
+		g.retire(r)
+		return
+	}
+	if g.watch {
+		if err := r.e.Watch(); err != nil && !errors.Is(err, tree.ErrNoWatcher) {
+			g.failed(err) // every capture looks at every file then
+		}
+	}
+}
+
+func (g *registry) retire(r *resident) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r.retired = true
+}
+
+// leave gives up one use. Of the last one, the store is closed at once if it is retired, else after a while.
+func (g *registry) leave(r *resident) {
+	g.mu.Lock()
+	r.users--
+	last := r.users == 0
+	if last && !r.retired {
+		r.idle = time.AfterFunc(g.keep, func() { g.expire(r) })
+		last = false
+	}
+	g.mu.Unlock()
+	if last {
+		g.shut(r)
+	}
+}
+
+func (g *registry) expire(r *resident) {
+	g.mu.Lock()
+	last := r.users == 0 && !r.retired
+	if last {
+		r.retired = true
+	}
+	g.mu.Unlock()
+	if last {
+		g.shut(r)
+	}
+}
+
+// shut closes a retired resident without users; it is called once for each.
+func (g *registry) shut(r *resident) {
+	if r.e != nil {
+		if err := r.e.Close(); err != nil {
+			g.failed(err)
+		}
+	}
+	g.mu.Lock()
+	delete(g.stores, r.project.ID)
+	g.mu.Unlock()
+	close(r.gone)
+}
+
+// end retires what match names and returns what to wait for.
+func (g *registry) end(match func(*resident) bool) []*resident {
+	g.mu.Lock()
+	var ending, idle []*resident
+	for _, r := range g.stores {
+		if !match(r) {
+			continue
+		}
+		ending = append(ending, r)
+		if !r.retired && r.users == 0 {
+			if r.idle != nil {
+				r.idle.Stop()
+			}
+			idle = append(idle, r)
+		}
+		r.retired = true
+	}
+	g.mu.Unlock()
+	for _, r := range idle {
+		g.shut(r)
+	}
+	return ending
+}
+
+func (g *registry) without(ctx context.Context, dir string, fn func() error) error {
+	for _, r := range g.end(func(r *resident) bool { return dir != "" && r.project.Store == dir }) {
+		select {
+		case <-r.gone:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		hold := &resident{project: r.project, retired: true, gone: make(chan struct{})}
+		g.mu.Lock()
+		_, taken := g.stores[r.project.ID] // opened again already: fn waits for it as for another process, and says that it is busy
+		if !taken {
+			g.stores[r.project.ID] = hold
+		}
+		g.mu.Unlock()
+		if !taken {
+			defer g.shut(hold)
+		}
+	}
+	return fn()
+}
+
+func (g *registry) sweep() {
+	g.mu.Lock()
+	var list []*resident
+	for _, r := range g.stores {
+		select {
+		case <-r.ready:
+			list = append(list, r)
+		default:
+		}
+	}
+	g.mu.Unlock()
+	lost := map[*resident]bool{}
+	for _, r := range list {
+		lost[r] = !r.stamp.Same(&r.project)
+	}
+	g.end(func(r *resident) bool { return lost[r] })
+}
+
+func (g *registry) close(ctx context.Context) error {
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	var late error
+	for _, r := range g.end(func(*resident) bool { return true }) {
+		select {
+		case <-r.gone:
+		case <-ctx.Done():
+			late = errors.New("a store is still in use")
+		}
+	}
+	return late
+}
+
+// count is how many stores are open.
+func (g *registry) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.stores)
+}
