@@ -6,6 +6,8 @@ import "time"
 type AgentEnv struct {
 	Home Text            `json:"home"`                // the user's home directory
 	Vars map[string]Text `json:"variables,omitempty"` // of AgentVariables, those that are set; absolute paths
+
+	Programs []string `json:"programs,omitempty"` // the agents whose program is on the PATH
 }
 
 // AgentVariables are the variables that move an agent's settings.

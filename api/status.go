@@ -22,6 +22,7 @@ type Session struct {
 	Busy       bool      `json:"busy,omitempty"`
 	Ended      bool      `json:"ended,omitempty"`
 	Running    []Tool    `json:"running,omitempty"`
+	Outside    []Text    `json:"outside,omitempty"` // files outside of the project that it edited lately; they are not captured
 }
 
 // StatusRequest asks for the state of the project.

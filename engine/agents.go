@@ -19,6 +19,8 @@ import (
 type AgentEnv struct {
 	Home string            // the user's home directory
 	Vars map[string]string // the variables by which agents move their own, with absolute values
+
+	Programs []hooks.Agent // those whose program is on the user's PATH: installed, if they have never been started, too
 }
 
 func (v AgentEnv) get(name string) string { return v.Vars[name] }
@@ -194,6 +196,8 @@ func locate(agent hooks.Agent, env AgentEnv) AgentHooks {
 		return err == nil && filepath.IsAbs(path) // a relative one is anybody's
 	}
 	file, installed := hooks.SettingsFile(agent, env.get, env.Home, exists, os.ReadFile)
+	installed = installed || slices.Contains(env.Programs, agent) ||
+		agent == hooks.Claude && exists(filepath.Join(env.Home, ".claude.json")) // its installer leaves that before its directory is there
 	return AgentHooks{Agent: agent, Installed: installed, File: file, Dir: filepath.Dir(hooks.SettingsFiles(agent, env.get, env.Home)[0])}
 }
 

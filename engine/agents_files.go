@@ -113,6 +113,9 @@ func (f *settingsFile) swap(data []byte) error {
 	if data == nil {
 		return f.commit(func() error { return os.Remove(f.path) })
 	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil { // of an agent that has not been started yet
+		return err
+	}
 	f.sweep()
 	tmp, err := os.CreateTemp(filepath.Dir(f.path), f.temporary()+"*") // mode 0600
 	if err != nil {

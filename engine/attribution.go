@@ -54,8 +54,12 @@ func (s *Session) apply(a *arrival, root string, now time.Time) {
 			s.Calls = slices.Delete(s.Calls, i, i+1)
 		}
 	}
+	in, out := inside(root, ev.Cwd, ev.Tool.Paths)
 	if a.act.Opens {
-		s.Calls = append(s.Calls, Call{ID: ev.Tool.Call, Tool: ev.Tool.Name, Lane: ev.Subagent, Class: ev.Tool.Class, Paths: inside(root, ev.Cwd, ev.Tool.Paths)})
+		s.Calls = append(s.Calls, Call{ID: ev.Tool.Call, Tool: ev.Tool.Name, Lane: ev.Subagent, Class: ev.Tool.Class, Paths: in})
+	}
+	if a.act.Closes && !ev.Failed {
+		s.strayed(out)
 	}
 	if a.act.Begins && !announcesCalls(a.o.Tier, ev.Agent) {
 		s.Calls = append(s.Calls, Call{ID: turnCall})
@@ -70,19 +74,38 @@ func announcesCalls(t hooks.Tier, agent hooks.Agent) bool {
 	return slices.ContainsFunc(t.Hooks[agent], func(h hooks.Hook) bool { return h.Command == "pre-tool-use" })
 }
 
-// inside gives the paths below root, relative to it; one that lies elsewhere is left out.
-func inside(root, cwd string, paths []string) []string {
-	var out []string
+// maxOutside is how many files outside of the project a session record names.
+const maxOutside = 16
+
+// strayed notes files that were edited outside of the project, the newest last.
+func (s *Session) strayed(paths []string) {
+	for _, p := range paths {
+		s.Outside = slices.DeleteFunc(slices.Clone(s.Outside), func(o string) bool { return o == p })
+		s.Outside = append(s.Outside, p)
+	}
+	if n := len(s.Outside); n > maxOutside {
+		s.Outside = s.Outside[n-maxOutside:]
+	}
+}
+
+// inside tells the paths below root, relative to it, from those that lie elsewhere.
+func inside(root, cwd string, paths []string) (in, out []string) {
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
+			if cwd == "" {
+				continue
+			}
 			p = filepath.Join(cwd, p)
 		}
-		rel, err := filepath.Rel(root, filepath.Clean(p))
+		p = filepath.Clean(p)
+		rel, err := filepath.Rel(root, p)
 		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-			out = append(out, filepath.ToSlash(rel))
+			in = append(in, filepath.ToSlash(rel))
+		} else {
+			out = append(out, p)
 		}
 	}
-	return out
+	return in, out
 }
 
 // running lists the sessions that have tool calls running; e.mu is held and the sessions are loaded.
@@ -109,7 +132,8 @@ func (in *intake) authors(c *capture) ([]string, error) {
 	}
 	for _, a := range in.events {
 		if a.act.Closes && !slices.ContainsFunc(calls[a.name], func(k Call) bool { return k.ID == a.ev.Tool.Call }) {
-			calls[a.name] = append(calls[a.name], Call{Class: a.ev.Tool.Class, Paths: inside(in.e.project.Root, a.ev.Cwd, a.ev.Tool.Paths)})
+			paths, _ := inside(in.e.project.Root, a.ev.Cwd, a.ev.Tool.Paths)
+			calls[a.name] = append(calls[a.name], Call{Class: a.ev.Tool.Class, Paths: paths})
 		}
 	}
 	var names []string

@@ -195,6 +195,19 @@ func TestHandleAttribution(t *testing.T) {
 	if got := by(a.run("a5", func() { p.write("named", big("8")) })); got != "claude/a claude/b" {
 		t.Errorf("the edited file: %q", got)
 	}
+	// What lies outside of the project is named, not captured.
+	b.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Edit", Call: "e2", Class: hooks.Editor, Paths: []string{"/elsewhere/x", "../y", "named"}}}, HandleOptions{})
+	all, err := p.e.Sessions()
+	p.must(err)
+	for _, s := range all {
+		want := []string(nil)
+		if s.ID == "b" {
+			want = []string{"/elsewhere/x", filepath.Join(filepath.Dir(p.root), "y")}
+		}
+		if !slices.Equal(s.Outside, want) {
+			t.Errorf("outside of %s: %q", s.ID, s.Outside)
+		}
+	}
 	// Open calls survive the process.
 	b.stop()
 	a.before("a6")
@@ -397,7 +410,7 @@ func TestSettle(t *testing.T) {
 func FuzzSession(f *testing.F) {
 	at := time.UnixMilli(1_800_000_000_000)
 	f.Add((&Session{
-		Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, First: at, Last: at, Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true,
+		Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, Outside: []string{"/etc/x"}, First: at, Last: at, Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true,
 		Shown: at, Folded: 9, Calls: []Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
 	}).encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -32,6 +32,7 @@ type Session struct {
 	Shown      time.Time // when its newest checkpoint that is not minor was taken
 	Folded     int64     // bytes changed since then, roughly
 	Calls      []Call    // running, oldest first
+	Outside    []string  // files outside of the project that it edited lately; not captured
 }
 
 // Call is a running tool call.
@@ -83,6 +84,7 @@ const (
 	tagSCalls
 	tagSFolded
 	tagSBegan
+	tagSOutside
 )
 
 const (
@@ -119,6 +121,7 @@ func (s *Session) encode() []byte {
 	})
 	e.Uint(tagSFolded, uint64(s.Folded))
 	e.Uint(tagSBegan, s.Began)
+	e.List(tagSOutside, len(s.Outside), func(i int) []byte { return []byte(s.Outside[i]) })
 	return e.Encoded()
 }
 
@@ -177,6 +180,11 @@ func decodeSession(name string, raw []byte) (*Session, error) {
 			err = decodeCount(f, &s.Folded)
 		case tagSBegan:
 			s.Began, err = f.Uint()
+		case tagSOutside:
+			err = f.List(func(v record.Field) error {
+				s.Outside = append(s.Outside, string(v))
+				return nil
+			})
 		default:
 			return record.Unknown(tag)
 		}

@@ -19,6 +19,9 @@ func agentEnv(e api.AgentEnv) engine.AgentEnv {
 	for name, value := range e.Vars {
 		out.Vars[name] = string(value)
 	}
+	for _, name := range e.Programs {
+		out.Programs = append(out.Programs, hooks.Agent(name))
+	}
 	return out
 }
 

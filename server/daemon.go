@@ -185,6 +185,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.stores.watch = !d.o.NoWatch
 	d.server.stores = d.stores
 	d.settling = newSettling(d.settle)
+	d.server.work.memory = &memory{}
 	h := &http.Server{
 		Handler: d.guard(d.server), ReadHeaderTimeout: headerWait, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: log.New(errorLog{d.log}, "", 0),
@@ -226,6 +227,7 @@ func (d *daemon) stop(why string) {
 		d.log.Info("daemon ends", "why", why)
 		_ = d.ln.Close()
 		d.settling.end()
+		d.server.work.memory.end()
 		d.lookM.Lock()
 		d.look.Stop()
 		d.look = nil

@@ -7,8 +7,9 @@ import (
 
 // work counts what runs: requests, and captures that outlive theirs. Idle, if set, is called when nothing has run for a while.
 type work struct {
-	after time.Duration
-	idle  func()
+	after  time.Duration
+	idle   func()
+	memory *memory // nil: the process lives for one command
 
 	mu      sync.Mutex
 	n       int
@@ -37,6 +38,9 @@ func (w *work) more() {
 
 func (w *work) add() {
 	w.n++
+	if w.memory != nil {
+		w.memory.working()
+	}
 	if w.timer != nil {
 		w.timer.Stop()
 		w.timer = nil
@@ -53,6 +57,9 @@ func (w *work) done() {
 		close(c)
 	}
 	w.waiters = nil
+	if w.memory != nil {
+		w.memory.quiet()
+	}
 	w.arm()
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,6 +55,11 @@ func agentEnv() api.AgentEnv {
 			}
 		}
 	}
+	for _, name := range agentNames {
+		if _, err := exec.LookPath(name); err == nil {
+			env.Programs = append(env.Programs, name)
+		}
+	}
 	return env
 }
 
@@ -68,7 +74,7 @@ func (a *app) showHooks(w io.Writer, r api.HooksResponse, req api.HooksRequest) 
 	for _, h := range r.Agents {
 		if !h.Installed {
 			if slices.Contains(req.Agents, h.Agent) {
-				fmt.Fprintf(w, "%-11s not installed: there is no %s\n", h.Agent, term.Quote(string(h.Dir)))
+				fmt.Fprintf(w, "%-11s not installed: it is not on the PATH, and there is no %s\n", h.Agent, term.Quote(string(h.Dir)))
 			}
 			continue
 		}
@@ -179,7 +185,7 @@ func runHooks(ctx context.Context, a *app, o hooksOptions) error {
 	}
 	for _, h := range r.Agents {
 		if !h.Installed && slices.Contains(names, h.Agent) {
-			return &api.Error{Word: api.WordFailed, Message: fmt.Sprintf("%s is not installed: there is no %s", h.Agent, h.Dir), Hint: "start it once, or set the variable that says where its settings are"}
+			return &api.Error{Word: api.WordFailed, Message: fmt.Sprintf("%s is not installed: it is not on the PATH, and there is no %s", h.Agent, h.Dir), Hint: "start it once, or set the variable that says where its settings are"}
 		}
 	}
 	switch {

@@ -127,5 +127,8 @@ func (a *app) sessionLines(row func(name, text string), list []api.Session) {
 			text += "  running " + term.Sanitize(string(s.Running[0].Name))
 		}
 		row(name, text)
+		for _, p := range s.Outside {
+			row("", "  not captured, outside of the project: "+term.Quote(string(p)))
+		}
 	}
 }

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+const (
+	lull        = 3 * time.Second // without work, after which memory goes back
+	worthGiving = 16 << 20        // bytes
+)
+
+// memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime would keep it for minutes,
+// and a daemon that nobody notices must not. A timer runs only after work.
+type memory struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	ended bool
+}
+
+// working puts it off.
+func (m *memory) working() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.timer != nil {
+		m.timer.Stop()
+		m.timer = nil
+	}
+}
+
+// quiet has it done soon.
+func (m *memory) quiet() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended || m.timer != nil {
+		return
+	}
+	m.timer = time.AfterFunc(lull, giveBack)
+}
+
+func (m *memory) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ended = true
+	if m.timer != nil {
+		m.timer.Stop()
+	}
+}
+
+func giveBack() {
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	if s.HeapSys-s.HeapReleased-s.HeapAlloc < worthGiving && s.HeapAlloc < s.NextGC/2 {
+		return
+	}
+	runtime.GC() // twice: what pools keep survives the first
+	debug.FreeOSMemory()
+}
