@@ -20,14 +20,18 @@ FUZZTIME ?= 10s
 
 export CGO_ENABLED ?= 0
 
+# Both programs carry one version: the daemon of another one is asked to end.
+VERSION ?= $(shell git describe --tags --exact-match 2>/dev/null || echo devel-$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown))
+LDFLAGS  = -X main.release=$(VERSION)
+
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: build
-build: ## every package, and ./rewind
+build: ## every package, ./rewind and ./smart-checkpoint
 	$(GO) build ./...
-	CGO_ENABLED=0 $(GO) build -trimpath -o rewind ./cmd/rewind
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o . ./cmd/rewind ./cmd/smart-checkpoint
 
 # A new binary is renamed into its place: a running one keeps its own file, and
 # there is no moment without one. Agents' hooks name smart-checkpoint where it is
@@ -45,12 +49,13 @@ install: ## build and install for this user; PROJECT=<dir>: set it up too
 	fi; \
 	new="$$(mktemp -d "$$system/.new-XXXXXX")"; \
 	trap 'rm -rf "$$new"' EXIT; \
-	CGO_ENABLED=0 $(GO) build -trimpath -o "$$new/" ./cmd/rewind ./cmd/smart-checkpoint; \
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$$new/" ./cmd/rewind ./cmd/smart-checkpoint; \
 	for name in rewind smart-checkpoint; do \
 		chmod 0755 "$$new/$$name"; \
 		mv -f "$$new/$$name" "$$system/$$name"; \
 	done; \
 	ln -sfn "$$system/rewind" "$$link"; \
+	REWIND_HOME="$$home" "$$system/rewind" daemon stop >/dev/null 2>&1 || true; \
 	echo "rewind is installed: $$link"; \
 	case ":$$PATH:" in *":$$HOME/.local/bin:"*) ;; *) echo "$$HOME/.local/bin is not on your PATH: export PATH=\"\$$HOME/.local/bin:\$$PATH\"";; esac; \
 	if [ -n "$$PROJECT" ]; then \

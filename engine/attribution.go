@@ -145,7 +145,7 @@ func (in *intake) authors(c *capture) ([]string, error) {
 		return names, nil
 	}
 	changed := map[string]bool{}
-	err := tree.Diff(c.get, in.was.tree, c.res.Root, func(ch tree.Change) error {
+	err := c.changes(in.was.tree, func(ch tree.Change) error {
 		changed[ch.Path] = true
 		return nil
 	})

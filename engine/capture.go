@@ -28,6 +28,36 @@ type capture struct {
 	forced bool
 	git    GitHead
 	note   objstore.ID
+
+	from    objstore.ID // what changes were asked for against
+	changed []tree.Change
+	whole   bool // changed are all of them
+}
+
+// maxChanges is how many changes a capture keeps; more, as in a first one, are worked out again.
+const maxChanges = 4096
+
+// changes calls fn for what differs between the tree was and the capture. The list is kept, for those who ask again.
+func (c *capture) changes(was objstore.ID, fn func(tree.Change) error) error {
+	if c.whole && c.from == was {
+		for _, ch := range c.changed {
+			if err := fn(ch); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	c.from, c.changed, c.whole = was, nil, true
+	return tree.Diff(c.get, was, c.res.Root, func(ch tree.Change) error {
+		if len(c.changed) < maxChanges {
+			c.changed = append(c.changed, ch)
+		} else {
+			c.whole = false
+		}
+		err := fn(ch)
+		c.whole = c.whole && err == nil
+		return err
+	})
 }
 
 // discard drops what was not committed.

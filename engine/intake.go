@@ -158,13 +158,15 @@ func (in *intake) checkpoint(c *capture, lead *arrival, by []string) (*Checkpoin
 
 // fold decides whether lists leave the checkpoint out.
 func (in *intake) fold(c *capture, cp *Checkpoint, s *Session, lead *arrival) error {
-	most := lead.o.Tier.Runtime.Significance.MinChangeSize
-	changed, err := changedBytes(c.get, in.was.tree, cp.Tree, most)
+	most, since := lead.o.Tier.Runtime.Significance.MinChangeSize, in.e.since(s.Shown)
+	// How much changed is worked out from the contents only where it decides.
+	decides := !hooks.Minor(since, most, lead.ev.Kind, lead.o.Tier) && s.Folded < most
+	changed, err := in.changedBytes(c, most, decides)
 	if err != nil {
 		return err
 	}
 	s.Folded += changed
-	cp.Minor = hooks.Minor(in.e.since(s.Shown), s.Folded, lead.ev.Kind, lead.o.Tier)
+	cp.Minor = hooks.Minor(since, s.Folded, lead.ev.Kind, lead.o.Tier)
 	if !cp.Minor {
 		s.Shown, s.Folded = in.e.now().Truncate(time.Millisecond), 0
 	}
@@ -228,14 +230,17 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 	return ops, updates, nil
 }
 
-// changedBytes counts the bytes by which two states differ, up to most; of two versions of a file it takes what lies between their
-// common beginning and end.
-func changedBytes(get objstore.Getter, from, to objstore.ID, most int64) (int64, error) {
+// changedBytes counts the bytes by which the capture differs from the state before, up to about most; of two versions of a file it takes what lies between their
+// common beginning and end, or without reading them at least by how much their lengths differ.
+func (in *intake) changedBytes(c *capture, most int64, read bool) (int64, error) {
 	n := int64(0)
-	err := tree.Diff(get, from, to, func(ch tree.Change) error {
+	err := c.changes(in.was.tree, func(ch tree.Change) error {
+		if n >= most {
+			return nil
+		}
 		switch {
 		case isFile(ch.Old) && isFile(ch.New):
-			d, err := distance(get, ch.Old, ch.New, most)
+			d, err := distance(c.get, ch.Old, ch.New, most, read)
 			if err != nil {
 				return err
 			}
@@ -245,16 +250,13 @@ func changedBytes(get objstore.Getter, from, to objstore.ID, most int64) (int64,
 		case isFile(ch.Old):
 			n += max(ch.Old.Size, 1)
 		}
-		if n >= most {
-			return tree.SkipAll
-		}
 		return nil
 	})
 	return n, err
 }
 
-func distance(get objstore.Getter, a, b *tree.Entry, most int64) (int64, error) {
-	if d := max(a.Size-b.Size, b.Size-a.Size); d >= most || a.ID == b.ID || max(a.Size, b.Size) > textLimit {
+func distance(get objstore.Getter, a, b *tree.Entry, most int64, read bool) (int64, error) {
+	if d := max(a.Size-b.Size, b.Size-a.Size); !read || d >= most || a.ID == b.ID || max(a.Size, b.Size) > textLimit {
 		return max(d, 1), nil
 	}
 	x, err := get.Get(objstore.Blob, a.ID)

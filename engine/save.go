@@ -268,7 +268,7 @@ func (e *Engine) newCheckpoint(c *capture, session string, parent *Checkpoint, c
 	if was.tree != treeOf(parent) {
 		cp.Base = was.tree
 	}
-	err = tree.Diff(c.get, was.tree, cp.Tree, func(ch tree.Change) error {
+	err = c.changes(was.tree, func(ch tree.Change) error {
 		if _, skipped := covering(c.res.Skips, ch.Path); !skipped || ch.New != nil {
 			cp.Counts.add(ch) // what is skipped now is not deleted
 		}

@@ -268,6 +268,7 @@ func (g *generator) Read(p []byte) (int, error) {
 	g.left -= n
 	if g.since += n; g.since >= g.every {
 		g.since = 0
+		runtime.GC() // what is held counts, not what the collector has not come to
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		g.peak = max(g.peak, m.HeapInuse)

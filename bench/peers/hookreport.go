@@ -47,7 +47,8 @@ func (h *hookRun) report(w io.Writer) {
 	}
 	fmt.Fprintf(w, `Whole processes of the client, in ms, for git of both its processes; x floor: median of the ratios round by round. %d: so many at once, each
 after an edit of its own. Watched: directories. Idle: CPU used in %v without a call, to 10 ms. Cold: a call without a daemon. Captures: checkpoints
-of calls one after the other; burst: of %d bursts, where one capture serves all that wait; late: taken after the answer. The newest one was the tree.
+of calls one after the other; burst: of %d bursts, where one capture serves all that wait; late: taken after the answer.
+A peer whose newest checkpoint is not the tree has FAILED.
 `, burst, h.opt.idle, h.opt.bursts)
 	for _, r := range h.result {
 		for _, said := range slices.Sorted(maps.Keys(r.Complaints)) {

@@ -108,12 +108,18 @@ func TestT03ConnectAfterKill(t *testing.T) {
 			t.Fatalf("round %d: %q", i, up)
 		}
 		killAll(t, home) // the socket stays, and start.lock needs no human
-		for {            // until the kernel has closed its end
-			if _, err := c.Read(make([]byte, 1)); err != nil {
+		c.Close()
+		sock, err := SocketPath(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for { // until the kernel has closed all that it had
+			c, err := Dial(sock)
+			if err != nil {
 				break
 			}
+			c.Close()
 		}
-		c.Close()
 	}
 }
 
