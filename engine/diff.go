@@ -11,7 +11,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// DiffOptions select what is compared. From "" is the current checkpoint, To "" the worktree as it is now.
+// DiffOptions select what is compared. From "" is the current checkpoint or, against the worktree, the newest that all that is saved is in; To ""
+// is the worktree as it is now.
 type DiffOptions struct {
 	From, To string
 	Paths    []string
@@ -41,6 +42,13 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 	}
 	if o.From == "" {
 		o.From = "@"
+		was, err := e.head()
+		if err != nil {
+			return sides, err
+		}
+		if o.To == "" && !was.checkpoint.IsZero() {
+			o.From = was.checkpoint.String() // another session's, perhaps
+		}
 	}
 	from, err := e.listedByName(o.From)
 	if err != nil {

@@ -21,6 +21,15 @@ func (e *Engine) turn(name string) (*Checkpoint, error) {
 	return e.endOfTurn(current, n)
 }
 
+// byPerson reports whether an operation made a checkpoint that a person asked for: it comes after what the turn did.
+func (e *Engine) byPerson(op *refs.Operation) (bool, error) {
+	if op.Kind != refs.KindCheckpoint {
+		return false, nil
+	}
+	cp, err := e.checkpoint(op.Checkpoint)
+	return err == nil && (cp.Cause.Event == EventSave || cp.Cause.Event == EventUndo), err
+}
+
 // endOfTurn is the newest checkpoint that one of a session's events of turn n or before stood for.
 func (e *Engine) endOfTurn(session string, n uint64) (*Checkpoint, error) {
 	var found *refs.Operation
@@ -32,6 +41,10 @@ func (e *Engine) endOfTurn(session string, n uint64) (*Checkpoint, error) {
 		}
 		newest = max(newest, op.Turn)
 		if op.Turn <= n {
+			person, err := e.byPerson(op)
+			if err != nil || person {
+				return err
+			}
 			found = op
 			return kv.ErrStop
 		}

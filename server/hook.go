@@ -61,6 +61,10 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 		s.log.Warn("hook", "error", err)
 	}
 	ev, err := s.parseHook(w, r, call)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		s.log.Warn("hook: the client died before it had sent all", "agent", call.agent, "event", call.word)
+		return // one that lives sends all of it again
+	}
 	if err != nil { // what was understood is as good a reason for a checkpoint as any
 		s.log.Warn("hook: payload", "agent", call.agent, "event", call.word, "error", err)
 	}

@@ -37,11 +37,12 @@ func TestReadme(t *testing.T) {
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
-	home, project := filepath.Join(dir, "home"), filepath.Join(dir, "home/you/project")
-	write(t, project, map[string]string{"src/main.go": "package main\n\nfunc main() {}\n", "notes.txt": "look at the parser\n"})
+	home, project := filepath.Join(dir, "home/you"), filepath.Join(dir, "home/you/project")
+	write(t, project, map[string]string{"src/main.go": "package main\n\nfunc main() {}\n", "src/old/data": strings.Repeat("kept for a reason\n", 9), "docs/notes.txt": "look at the parser\n", "notes.txt": "todo\n"})
+	layOutAgent(t, home)
 	cmd := exec.Command("bash", "-eu", "-o", "pipefail", "-c", script.String())
 	cmd.Dir = project
-	cmd.Env = append(os.Environ(), "HOME="+home, "REWIND_HOME=", "PAGER=cat", "TERM=dumb")
+	cmd.Env = append(os.Environ(), "HOME="+home, "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "REWIND_HOME=", "PAGER=cat", "TERM=dumb")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -51,6 +52,46 @@ func TestReadme(t *testing.T) {
 		t.Errorf("the session of README.md is not what happens (-README +now):\n%s\nwhole:\n%s", d, out)
 	}
 }
+
+// layOutAgent installs what hooks call as make install does, and a stand-in for an agent that has been started before: it does two turns of work and,
+// like the real one, runs the commands that are registered in its settings around each tool call.
+func layOutAgent(t *testing.T, home string) {
+	t.Helper()
+	system := filepath.Join(home, ".rewind/system")
+	must(t, os.MkdirAll(system, 0o700))
+	for _, program := range []string{".", "../smart-checkpoint"} {
+		cmd := exec.Command("go", "build", "-o", system+"/", program)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go build %s: %v\n%s", program, err, out)
+		}
+	}
+	write(t, home, map[string]string{"bin/claude": agentScript, ".claude.json": "{}"})
+	must(t, os.Chmod(filepath.Join(home, "bin/claude"), 0o755))
+}
+
+const agentScript = `#!/bin/bash
+set -eu
+hook() { # event, fields
+	command=$(sed -n "s/^ *\"command\": \"\(.* $1 --agent claude\)\",*$/\1/p" ~/.claude/settings.json)
+	printf '{"session_id":"5f1c","cwd":"%s",%s}' "$PWD" "$2" | sh -c "$command"
+}
+tool() { # call, command
+	hook pre-tool-use '"tool_name":"Bash","tool_use_id":"'$1'"'
+	bash -c "$2"
+	hook post-tool-use '"tool_name":"Bash","tool_use_id":"'$1'"'
+}
+hook session-start '"source":"startup"'
+hook prompt '"prompt":"'"${@: -1}"'"'
+if [ "$1" = -c ]; then
+	tool b 'rm -rf src/old docs; echo "func tidy() {}" > src/tidy.go; seq 100 > src/table'
+	echo 'Done: the tree is tidy now.'
+else
+	tool a 'seq -f "// faster %g" 20 >> src/main.go'
+	echo 'Done: the parser is four times faster.'
+fi
+hook stop '"stop_hook_active":false'
+`
 
 // varying is what differs from one run of a session to the next, with a word for it.
 var varying = []struct {

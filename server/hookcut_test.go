@@ -1,0 +1,50 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"rewind/internal/relay"
+)
+
+// cutBody ends as the body of a client that died does.
+type cutBody struct{ io.Reader }
+
+func (c cutBody) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// A request that its client did not finish is nobody's event: a client that lives sends it again, whole.
+func TestT3HookCutByItsClient(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("REWIND_HOME", t.TempDir())
+	s, err := New(Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := func(body io.Reader) {
+		t.Helper()
+		r := httptest.NewRequest(http.MethodPost, relay.HookPath, body)
+		r.Header.Set(relay.HeaderAgent, "claude")
+		r.Header.Set(relay.HeaderEvent, "post-tool-use")
+		r.Header.Set(relay.HeaderCwd, relay.Escape(dir))
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		s.Wait()
+		warned := w.Header().Get(relay.HeaderWarn) != ""
+		if _, cut := body.(cutBody); w.Code != http.StatusOK || warned == cut {
+			t.Errorf("%d, warned %v", w.Code, warned)
+		}
+	}
+	const payload = `{"session_id":"s","tool_name":"Bash","hook_event_name":"PostToolUse"`
+	do(cutBody{strings.NewReader(payload)})
+	do(strings.NewReader(payload)) // cut by the agent itself: what is there counts
+}
