@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -28,7 +30,7 @@ type Handled struct {
 
 // Handle takes an agent's event in: it captures the worktree where the event calls for it, adds a checkpoint to the session's branch when
 // something changed, and records the event. It is written, not fsynced, when Handle returns. Safe for concurrent use: events that wait for
-// each other share one capture, which began after all of them had come. When ctx ends Handle returns; the event is taken in all the same.
+// each other share one capture, which began after all of them had come. When ctx ends Handle may return before the event has been taken in.
 func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*Handled, error) {
 	act := hooks.Decide(ev, o.Tier)
 	if !act.Record {
@@ -39,7 +41,9 @@ func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*
 		return &Handled{}, err
 	}
 	a := &arrival{e: e, ev: ev, o: o, act: act, name: sessionName(ev), done: make(chan struct{})}
-	e.waiting.add(context.WithoutCancel(ctx), a)
+	if e.waiting.add(a) {
+		e.waiting.lead(context.WithoutCancel(ctx))
+	}
 	select {
 	case <-a.done:
 		return &a.res, a.err
@@ -82,44 +86,68 @@ type arrivals struct {
 	idle   sync.WaitGroup
 }
 
-func (w *arrivals) add(ctx context.Context, a *arrival) {
+// add says whether the caller has to lead: nobody takes events in at the moment.
+func (w *arrivals) add(a *arrival) (lead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, a)
-	if !w.active {
-		w.active = true
-		w.idle.Go(func() { w.drain(ctx) })
+	if w.active {
+		return false
+	}
+	w.active = true
+	w.idle.Add(1)
+	return true
+}
+
+// lead takes in what has come, the leader's own event among it, in the leader's goroutine, since to wake another costs as much as a small capture.
+// What comes meanwhile is another's.
+func (w *arrivals) lead(ctx context.Context) {
+	batch := w.next()
+	batch[0].e.takeIn(ctx, w, batch)
+	if batch = w.next(); batch != nil {
+		go w.follow(ctx, batch)
+	} else {
+		w.idle.Done()
 	}
 }
 
-func (w *arrivals) drain(ctx context.Context) {
-	for {
-		w.mu.Lock()
-		batch := w.events
-		w.events = nil
-		if len(batch) == 0 {
-			w.active = false
-			w.mu.Unlock()
-			return
-		}
-		w.mu.Unlock()
+// follow takes in what came while the leader was at work, and what comes then.
+func (w *arrivals) follow(ctx context.Context, batch []*arrival) {
+	for ; batch != nil; batch = w.next() {
 		batch[0].e.takeIn(ctx, w, batch)
 	}
+	w.idle.Done()
+}
+
+// next gives the events that have come; nil, and nobody leads any more, when there are none.
+func (w *arrivals) next() []*arrival {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	batch := w.events
+	w.events = nil
+	w.active = len(batch) > 0
+	return batch
 }
 
 // takeIn takes in the batch, and what has arrived until it gets hold of the worktree.
 func (e *Engine) takeIn(ctx context.Context, w *arrivals, batch []*arrival) {
 	e.mu.Lock()
+	var err error
+	defer func() {
+		if p := recover(); p != nil { // the goroutine is nobody's request: it would take the daemon with it
+			err = fmt.Errorf("engine: handle: internal error: %v\n%s", p, debug.Stack())
+		}
+		e.mu.Unlock()
+		for _, a := range batch {
+			a.err = err
+			close(a.done)
+		}
+	}()
 	w.mu.Lock()
 	batch = append(batch, w.events...)
 	w.events = nil
 	w.mu.Unlock()
-	err := e.takeAll(ctx, batch)
-	e.mu.Unlock()
-	for _, a := range batch {
-		a.err = err
-		close(a.done)
-	}
+	err = e.takeAll(ctx, batch)
 }
 
 func (e *Engine) takeAll(ctx context.Context, batch []*arrival) error {

@@ -157,3 +157,42 @@ func (m *interleaving) back(t *rapid.T, a *agent, restore func() (*RestoreResult
 		}
 	}
 }
+
+// Two sessions at work: a name that each understands otherwise is not guessed.
+func TestWhichSession(t *testing.T) {
+	p := newProject(t)
+	p.write("f", big("0"))
+	p.save("first")
+	a, b := p.agent("a"), p.agent("b")
+	for _, s := range []*agent{a, b} {
+		s.start()
+		s.prompt("go")
+		s.run("c", func() { p.write(s.id, big(s.id)) })
+		s.stop()
+	}
+	for _, name := range []string{"turn:0", "@-"} {
+		var several *SeveralSessionsError
+		if _, err := p.e.Checkout(bg, name, RestoreOptions{DryRun: true}); !errors.As(err, &several) || len(several.Names) != 2 {
+			t.Errorf("checkout %s: %v", name, err)
+		}
+		for session, want := range map[string]string{"a": "a", "b": "b"} {
+			r, err := p.e.Checkout(bg, name, RestoreOptions{DryRun: true, Session: Whose{Session: session}})
+			if err != nil || len(r.Plan.Steps) != 1 || r.Plan.Steps[0].Path != want {
+				t.Errorf("checkout %s of %s: %+v, %v", name, session, r, err)
+			}
+		}
+		if r, err := p.e.Checkout(bg, name, RestoreOptions{DryRun: true, Session: Whose{Choose: true}}); err != nil || r.Plan.Steps[0].Path != "b" {
+			t.Errorf("checkout %s of the newest: %+v, %v", name, r, err)
+		}
+	}
+	// A restore says which one is meant from then on.
+	if _, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: "a"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.e.Redo(bg, 1, RestoreOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: "nobody"}}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("unknown session: %v", err)
+	}
+}

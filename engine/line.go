@@ -46,6 +46,15 @@ func (e *Engine) session(w Whose) (string, error) {
 	return current, nil
 }
 
+// orCurrent gives the current session for "".
+func (e *Engine) orCurrent(session string) (string, error) {
+	if session != "" {
+		return session, nil
+	}
+	current, _, err := e.active()
+	return current, err
+}
+
 // findSession finds a session by its name, or by a prefix of the agent's id.
 func (e *Engine) findSession(name string) (string, error) {
 	all, err := e.refs.List(refs.Sessions)

@@ -20,8 +20,16 @@ var suffix = regexp.MustCompile(`^(.*?)(?:~([0-9]{1,9})|(-+))$`)
 // Resolve finds the checkpoint that a name stands for: a unique prefix of an id, "@" for the current one, "@-" and
 // "@~3" for steps before it ("~3" follows any name), "@{3m ago}" and "@{2026-11-20 10:00}" for the newest at that
 // time, "session:<name>" for the newest of a session, "turn:<n>" for the end of a turn of the current session, or a tag. Errors: ErrNotFound, ErrUsage, *objstore.AmbiguousError.
-func (e *Engine) Resolve(name string) (*Checkpoint, error) {
-	cp, err := e.base(name)
+func (e *Engine) Resolve(name string) (*Checkpoint, error) { return e.resolveIn("", name) }
+
+// ofSession reports whether a name means something else in another session.
+func ofSession(name string) bool {
+	return strings.HasPrefix(name, "turn:") || strings.HasPrefix(name, "@") && !strings.HasPrefix(name, "@{")
+}
+
+// resolveIn is Resolve for a session other than the current one; "" is the current one.
+func (e *Engine) resolveIn(session, name string) (*Checkpoint, error) {
+	cp, err := e.base(session, name)
 	if !errors.Is(err, ErrNotFound) {
 		return cp, err
 	}
@@ -33,7 +41,7 @@ func (e *Engine) Resolve(name string) (*Checkpoint, error) {
 	if m[2] != "" {
 		back, _ = strconv.Atoi(m[2])
 	}
-	cp, err = e.base(m[1])
+	cp, err = e.base(session, m[1])
 	for i := 0; err == nil && i < back; i++ {
 		if len(cp.Parents) == 0 {
 			return nil, fmt.Errorf("engine: checkpoint %q: %w: only %d steps lie before %q", name, ErrNotFound, i, m[1])
@@ -44,7 +52,7 @@ func (e *Engine) Resolve(name string) (*Checkpoint, error) {
 }
 
 // base resolves a name without a suffix.
-func (e *Engine) base(name string) (*Checkpoint, error) {
+func (e *Engine) base(session, name string) (*Checkpoint, error) {
 	none := func(why string) error { return fmt.Errorf("engine: checkpoint %q: %w%s", name, ErrNotFound, why) }
 	byRef := func(n refs.Name) (*Checkpoint, error) {
 		if n.Check() != nil {
@@ -63,11 +71,11 @@ func (e *Engine) base(name string) (*Checkpoint, error) {
 	case name == "":
 		return nil, fmt.Errorf("engine: checkpoint: %w: no name given", ErrUsage)
 	case name == "@":
-		current, _, err := e.active()
+		session, err := e.orCurrent(session)
 		if err != nil {
 			return nil, err
 		}
-		cp, err := e.current(current)
+		cp, err := e.current(session)
 		if err == nil && cp == nil {
 			err = none("")
 		}
@@ -85,7 +93,7 @@ func (e *Engine) base(name string) (*Checkpoint, error) {
 		}
 		return byRef(refs.Session(session))
 	case strings.HasPrefix(name, "turn:"):
-		return e.turn(name)
+		return e.turn(session, name)
 	}
 	if id, err := objstore.ParseID(name); err == nil { // needs nothing else of the store to be sound
 		if ok, err := e.objs.Has(objstore.Checkpoint, id); err == nil && ok {

@@ -60,7 +60,14 @@ func (e *Engine) Checkout(ctx context.Context, name string, o RestoreOptions) (*
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	target, err := e.Resolve(name)
+	in := ""
+	if ofSession(name) {
+		var err error
+		if in, err = e.session(o.Session); err != nil {
+			return nil, err
+		}
+	}
+	target, err := e.resolveIn(in, name)
 	if err != nil {
 		return nil, err
 	}

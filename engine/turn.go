@@ -8,17 +8,17 @@ import (
 	"rewind/refs"
 )
 
-// turn finds the checkpoint that holds the state at the end of a turn of the current session; turn 0 is before the first prompt.
-func (e *Engine) turn(name string) (*Checkpoint, error) {
+// turn finds the checkpoint that holds the state at the end of a turn of a session, "" for the current one; turn 0 is before the first
+// prompt.
+func (e *Engine) turn(session, name string) (*Checkpoint, error) {
 	n, err := strconv.ParseUint(name[len("turn:"):], 10, 32)
 	if err != nil {
 		return nil, fmt.Errorf("engine: checkpoint %q: %w: want turn:<number>", name, ErrUsage)
 	}
-	current, _, err := e.active()
-	if err != nil {
+	if session, err = e.orCurrent(session); err != nil {
 		return nil, err
 	}
-	return e.endOfTurn(current, n)
+	return e.endOfTurn(session, n)
 }
 
 // byPerson reports whether an operation made a checkpoint that a person asked for: it comes after what the turn did.

@@ -35,11 +35,11 @@ func next(s source, k Kind, prev ID) (p place, ok bool) {
 	p.index = e.index + 1
 	// A base that was stored whole after the fact stands at 0, before the index that was looked for.
 	for want := lineBase(p.index); e.index > want; {
-		bases, err := s.bases(k, n, e)
-		if err != nil || len(bases) != 1 {
+		base, found, err := s.soleBase(k, n, e)
+		if err != nil || found != 1 {
 			return p, false
 		}
-		n = bases[0]
+		n = base
 		if e, err = decodeHead(n.env); err != nil {
 			return p, false
 		}

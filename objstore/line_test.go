@@ -41,6 +41,8 @@ type heads map[ID]node
 
 func (h heads) view(_ Kind, id ID, fn func(node) error) error { return fn(h[id]) }
 
+func (h heads) soleBase(_ Kind, n node, _ envelope) (node, int, error) { return h[n.base], 1, nil }
+
 func (h heads) bases(_ Kind, n node, _ envelope) ([]node, error) { return []node{h[n.base]}, nil }
 
 // Places of a line in which versions are stored whole after the fact, at any time: the next place is found from each,

@@ -20,6 +20,8 @@ type source interface {
 	// bases gives the objects that may be the base of n, whose envelope is e: mostly one, and none when it is missing.
 	// All of them have an index below e's.
 	bases(k Kind, n node, e envelope) ([]node, error)
+	// soleBase gives the one that bases would give; found is how many it would, and unless it is 1 there is no base.
+	soleBase(k Kind, n node, e envelope) (base node, found int, err error)
 }
 
 var (
@@ -119,17 +121,17 @@ func chainOf(s source, k Kind, n node, e envelope) (chain []link, certain bool, 
 		if len(chain) > MaxDepth {
 			return nil, false, &CorruptError{k, chain[0].id, errDeep}
 		}
-		bases, err := s.bases(k, n, e)
+		base, found, err := s.soleBase(k, n, e)
 		if err != nil {
 			return nil, false, part(k, chain[0].id, err)
 		}
 		switch {
-		case len(bases) == 0:
+		case found == 0:
 			return nil, false, &CorruptError{k, chain[0].id, fmt.Errorf("%w: %x", errNoBase, e.base)}
-		case len(bases) > 1:
+		case found > 1:
 			return chain, false, nil
 		}
-		n = bases[0]
+		n = base
 		if e, err = decodeEnvelope(k, n.env); err != nil {
 			return nil, false, &CorruptError{k, chain[0].id, &CorruptError{k, n.id, err}}
 		}

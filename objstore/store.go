@@ -30,6 +30,8 @@ type Store struct {
 	// write is held from looking which pending objects exist to having written the others.
 	write sync.Mutex
 
+	lineage lineage
+
 	spillBytes int // SpillBytes, but for tests, as is
 	cut        cut // what blobs are cut into
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -186,6 +187,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.server.stores = d.stores
 	d.settling = newSettling(d.settle)
 	d.server.work.memory = &memory{}
+	debug.SetGCPercent(collectAt)
 	h := &http.Server{
 		Handler: d.guard(d.server), ReadHeaderTimeout: headerWait, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: log.New(errorLog{d.log}, "", 0),

@@ -10,6 +10,9 @@ import (
 const (
 	lull        = 3 * time.Second // without work, after which memory goes back
 	worthGiving = 16 << 20        // bytes
+	// collectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
+	// pieces of work.
+	collectAt = 50
 )
 
 // memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime would keep it for minutes,
@@ -50,11 +53,10 @@ func (m *memory) end() {
 }
 
 func giveBack() {
+	runtime.GC() // twice: what pools keep survives the first
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	if s.HeapSys-s.HeapReleased-s.HeapAlloc < worthGiving && s.HeapAlloc < s.NextGC/2 {
-		return
+	if s.HeapIdle-s.HeapReleased > worthGiving {
+		debug.FreeOSMemory()
 	}
-	runtime.GC() // twice: what pools keep survives the first
-	debug.FreeOSMemory()
 }

@@ -34,7 +34,9 @@ type scan struct {
 	mu      sync.Mutex // guards all below
 	wake    sync.Cond
 	stack   []task
-	running int // tasks on the stack or being done
+	running int  // tasks on the stack or being done
+	helped  bool // the other workers have been started
+	helpers sync.WaitGroup
 	err     error
 	dirs    map[string]*cacheDir // for the cache
 	gone    []string             // directories that are to leave it
@@ -114,11 +116,8 @@ func (s *scan) run() error {
 	root.users.Store(2) // never closed: the root is the caller's
 	root.pending.Store(1)
 	s.push(task{n: root})
-	var workers sync.WaitGroup
-	for range s.Workers {
-		workers.Go(s.work)
-	}
-	workers.Wait()
+	s.work()
+	s.helpers.Wait()
 	s.end()
 	if s.err == nil && s.Progress != nil {
 		s.Progress(int(s.count.files.Load()), s.count.bytes.Load())
@@ -126,11 +125,20 @@ func (s *scan) run() error {
 	return s.err
 }
 
+// worthHelp is how many tasks must wait for other workers to be started: a snapshot of a few changes is over before one would be at work.
+const worthHelp = 4
+
 func (s *scan) push(tasks ...task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stack = append(s.stack, tasks...)
 	s.running += len(tasks)
+	if !s.helped && len(s.stack) >= worthHelp {
+		s.helped = true
+		for range s.Workers - 1 {
+			s.helpers.Go(s.work)
+		}
+	}
 	if len(tasks) == 1 {
 		s.wake.Signal()
 	} else {
