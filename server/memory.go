@@ -9,7 +9,7 @@ import (
 
 const (
 	lull        = 3 * time.Second // without work, after which memory goes back
-	worthGiving = 16 << 20        // bytes
+	worthGiving = 4 << 20         // bytes
 	// collectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
 	// pieces of work.
 	collectAt = 50
