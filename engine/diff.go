@@ -34,8 +34,7 @@ type DiffSides struct{ From, To *Listed }
 
 // Diff compares two states and calls fn for each path that differs, in the order of a walk.
 func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) error) (sides DiffSides, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.hold()()
 	only, err := newPathSet(o.Paths)
 	if err != nil {
 		return sides, err

@@ -55,6 +55,7 @@ type shared struct {
 	// turnEnded is the session whose turn ended since the whole tree was scanned last; "": none
 	turnEnded string
 	busy      atomic.Pointer[activity] // the capture under way; nil: none
+	held      atomic.Int64             // since when hold has mu, unix nanoseconds; 0: it has not
 	waiting   arrivals                 // events that wait for a capture
 }
 

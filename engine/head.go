@@ -66,7 +66,11 @@ func (e *Engine) headBefore(safety objstore.ID) (head, error) {
 	return h, nil
 }
 
+// headAfter is what is known after a restore. One of some paths is an edit like any other: it changes nothing of that.
 func (e *Engine) headAfter(r *refs.Restore) (head, error) {
+	if len(r.Paths) > 0 {
+		return e.headBefore(r.Safety)
+	}
 	safety, err := e.checkpoint(r.Safety)
 	if err != nil {
 		return head{}, err
@@ -78,7 +82,16 @@ func (e *Engine) headAfter(r *refs.Restore) (head, error) {
 	if err != nil {
 		return head{}, err
 	}
-	return head{tree: target.Tree, note: safety.Note, checkpoint: target.ID}, nil
+	return e.accounts(target)
+}
+
+// accounts is what a checkpoint accounts for: all of a step; of a safety checkpoint what was known before it, for what was unsaved then is unsaved
+// again when it is brought back.
+func (e *Engine) accounts(cp *Checkpoint) (head, error) {
+	if cp.Cause.Event == EventSafety {
+		return e.headBefore(cp.ID)
+	}
+	return head{tree: cp.Tree, note: cp.Note, checkpoint: cp.ID}, nil
 }
 
 // before is the state that a checkpoint's changes are counted from.
@@ -94,8 +107,11 @@ func (e *Engine) before(cp *Checkpoint) (objstore.ID, error) {
 }
 
 // result puts into a restore's operation what is known of the worktree from now on, where that is not the target: what was known before,
-// with the target's state at the paths that the restore was to set and that now have it.
+// with what the target accounts for at the paths that the restore was to set and that now are as the target has them.
 func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *RestoreResult) error {
+	if len(j.Paths) > 0 {
+		return nil
+	}
 	safety, err := e.checkpoint(j.Safety)
 	if err != nil {
 		return err
@@ -105,6 +121,10 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 		return err
 	}
 	was, err := e.before(safety)
+	if err != nil {
+		return err
+	}
+	known, err := e.accounts(target)
 	if err != nil {
 		return err
 	}
@@ -118,17 +138,20 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 	for _, d := range res.KeptDirs {
 		set[d] = false
 	}
-	found := newLookups(e.objs, safety.Tree)
-	only := pathSet(j.Paths)
+	found, wanted := newLookups(e.objs, safety.Tree), newLookups(e.objs, target.Tree)
 	var steps []tree.Step
-	err = tree.Diff(e.objs, was, target.Tree, func(ch tree.Change) error {
+	err = tree.Diff(e.objs, was, known.tree, func(ch tree.Change) error {
 		done, isStep := set[ch.Path]
-		if !isStep && only.has(ch.Path) {
+		if !isStep {
 			have, err := found.find(ch.Path)
 			if err != nil {
 				return err
 			}
-			done = have == nil && ch.New == nil || have != nil && ch.New != nil && tree.Same(have, ch.New)
+			want, err := wanted.find(ch.Path)
+			if err != nil {
+				return err
+			}
+			done = have == nil && want == nil || have != nil && want != nil && tree.Same(have, want)
 		}
 		if done {
 			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
@@ -139,7 +162,7 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 		return err
 	}
 	id, err := tree.Edit(e.objs, tx, was, steps)
-	if err == nil && id != target.Tree {
+	if err == nil && id != known.tree {
 		op.Restore.Result = id
 	}
 	return err

@@ -55,8 +55,7 @@ type restore struct {
 // done but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError, kv.ErrNoSpace, ...);
 // taken back after a failure (the error says so); half done (*HalfDoneError), when it could not be taken back.
 func (e *Engine) Checkout(ctx context.Context, name string, o RestoreOptions) (*RestoreResult, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
@@ -297,8 +296,7 @@ func (e *Engine) Abort(ctx context.Context) (*RestoreResult, error) {
 }
 
 func (e *Engine) resume(ctx context.Context, back bool) (*RestoreResult, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.hold()()
 	j, err := e.readJournal()
 	if err != nil {
 		return nil, err

@@ -27,8 +27,7 @@ type SaveResult struct {
 // Save takes a checkpoint of the worktree and adds it to the branch of the current session, or of the named one; it is
 // durable when Save returns. An unchanged tree makes no new checkpoint.
 func (e *Engine) Save(ctx context.Context, session, message string, p Progress) (*SaveResult, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
@@ -41,8 +40,7 @@ func (e *Engine) Save(ctx context.Context, session, message string, p Progress) 
 
 // FirstCheckpoint takes the checkpoint that an initialised project begins with, unless it has one.
 func (e *Engine) FirstCheckpoint(ctx context.Context, p Progress) (*SaveResult, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}

@@ -12,8 +12,7 @@ import (
 // Undo goes n steps back along a session's branch, over folded steps and steps with equal trees at once. Unsaved changes are a step:
 // they become one, so that Redo brings them back. ErrNotFound when fewer than n steps lie before.
 func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreResult, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
@@ -73,8 +72,7 @@ func folded(cp, later *Checkpoint) bool {
 
 // Redo goes n steps forward again, towards the tip of a session's branch; ErrNotFound when fewer than n lie ahead.
 func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreResult, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
@@ -141,8 +139,7 @@ func (e *Engine) ahead(session string, cursor objstore.ID) ([]*Checkpoint, error
 // kept. seq 0 stands for the newest restore that is in effect and no undo-restore itself, so that repeating it goes
 // deeper; an undo-restore is reverted by its number.
 func (e *Engine) UndoRestore(ctx context.Context, seq uint64, o RestoreOptions) (*RestoreResult, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}

@@ -10,10 +10,8 @@ import (
 )
 
 // Faults lists everything that is wrong with the store: tables, objects, references, refs, operations. Full reads and
-// checks every byte; otherwise only the structure.
+// checks every byte; otherwise only the structure. Events and commands go on meanwhile: what they add is not checked.
 func (e *Engine) Faults(ctx context.Context, full bool, p Progress, fault func(error)) (checked int, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	v := verifier{e: e, fault: fault, progress: p, full: full, seen: map[object]bool{}}
 	if err := e.Damage(); err != nil {
 		fault(err)

@@ -24,6 +24,7 @@ const (
 	hookDeadline    = time.Second            // of a client that names none
 	maxHookDeadline = time.Minute            // a client that waits longer is answered all the same
 	hookReserve     = 100 * time.Millisecond // of the client's time, for the way back
+	hookPatience    = 100 * time.Millisecond // with work of a person that holds the worktree
 	warnAge         = 7 * 24 * time.Hour     // after which a session may be warned again
 )
 
@@ -32,8 +33,9 @@ type hookCall struct {
 	agent, word, cwd string
 	id               uint64
 	since            time.Time
-	until            time.Time   // when it is answered at the latest
-	late             atomic.Bool // it has been answered
+	until            time.Time                     // when it is answered at the latest
+	late             atomic.Bool                   // it has been answered
+	engine           atomic.Pointer[engine.Engine] // that takes it in; nil: not found yet
 }
 
 func readHookCall(h http.Header, now time.Time) (*hookCall, error) {
@@ -79,17 +81,32 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		warn <- s.handleHook(ctx, ev, call)
 	}()
-	t := time.NewTimer(time.Until(call.until))
-	defer t.Stop()
-	select {
-	case text := <-warn:
-		if text != "" {
-			w.Header().Set(relay.HeaderWarn, relay.Escape(text))
-		}
-	case <-t.C:
+	if text, done := call.wait(warn, s.daemon != nil); !done {
 		call.late.Store(true)
+	} else if text != "" {
+		w.Header().Set(relay.HeaderWarn, relay.Escape(text))
 	}
 	w.WriteHeader(http.StatusOK)
+}
+
+// wait waits for a hook to be done, until its client must have an answer or, where the work goes on without it, until it is clear that it
+// stands behind work that takes long.
+func (c *hookCall) wait(done <-chan string, goesOn bool) (warn string, ok bool) {
+	t := time.NewTimer(min(time.Until(c.until), hookPatience))
+	defer t.Stop()
+	for {
+		select {
+		case warn := <-done:
+			return warn, true
+		case <-t.C:
+		}
+		e := c.engine.Load()
+		left := time.Until(c.until)
+		if left <= 0 || goesOn && e != nil && e.HeldFor() >= hookPatience {
+			return "", false
+		}
+		t.Reset(min(left, hookPatience))
+	}
 }
 
 // parseHook reads the payload, for no longer than the client waits.
@@ -153,6 +170,7 @@ func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, 
 	}
 	tier := c.HookTier()
 	return s.opened(ctx, p, false, func(e *engine.Engine) error {
+		call.engine.Store(e)
 		h, err := e.Handle(ctx, ev, engine.HandleOptions{ID: call.id, Late: call.late.Load, Tier: tier})
 		if err == nil && h != nil && !h.Checkpoint.IsZero() {
 			s.degraded.clear(p)

@@ -180,6 +180,43 @@ func TestPromise03HookAnswersWhileTheStoreIsHeld(t *testing.T) {
 	}
 }
 
+// TestPromise03HookDoesNotWaitForLongWork: a person's work holds the worktree; hooks are answered well before their deadline, and taken in
+// when it is done.
+func TestPromise03HookDoesNotWaitForLongWork(t *testing.T) {
+	newHome(t)
+	r := start(t, DaemonOptions{})
+	p := r.newProject(t)
+	held, let, saved := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		var once sync.Once
+		saved <- r.d.server.project(context.Background(), p.ProjectDir(), func(e *engine.Engine) error {
+			_, err := e.Save(context.Background(), "", "slow", func(int, int64) {
+				once.Do(func() { close(held); <-let })
+			})
+			return err
+		})
+	}()
+	<-held
+	put(t, p.ProjectDir(), "a", "two")
+	const patience = time.Minute // of the client
+	begin := time.Now()
+	status, _, _ := r.post(t, "claude", "post-tool-use", p.ProjectDir(), "0000000000000001", patience, payload("PostToolUse", "Bash", "s1", ""))
+	if took := time.Since(begin); status != 200 || took > patience/2 {
+		t.Errorf("status %d after %v", status, took)
+	}
+	close(let)
+	if err := <-saved; err != nil {
+		t.Fatal(err)
+	}
+	for r.inFlight() != 0 {
+		time.Sleep(time.Millisecond)
+	}
+	list, err := api.Call(t.Context(), r.client, api.List, api.ListRequest{Project: p, All: true}, nil)
+	if err != nil || len(list.Checkpoints) < 2 || list.Checkpoints[0].Event != "post-tool-use" || !list.Checkpoints[0].Late {
+		t.Errorf("%+v, %v", list.Checkpoints, err)
+	}
+}
+
 // A payload that stops coming delays nobody.
 func TestPromise03HookWithASlowPayload(t *testing.T) {
 	newHome(t)
