@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -30,10 +31,15 @@ type Socket struct {
 }
 
 const (
-	startWait   = 10 * time.Second // for a daemon to come up, another version's to go away included
-	socketTries = 5                // of daemons that end just then
-	leavePause  = 5 * time.Millisecond
+	startWait = 10 * time.Second // for a daemon to come up
+	leaveWait = 30 * time.Second // for daemons that end just then: commands of two versions may take turns in ending each other's
 )
+
+// leavePause is how long to wait before another try; of random length, so that two do not go in step.
+func leavePause(try int) time.Duration {
+	most := 5 * time.Millisecond << min(try, 6)
+	return most/2 + rand.N(most/2)
+}
 
 // RoundTrip implements http.RoundTripper. The end of the request's context is told to the daemon, which takes back what it does; its answer
 // to that is still read.
@@ -41,9 +47,9 @@ const (
 // A request is sent again when it is certain that nobody has begun with it: the daemon said so, or went without having read it. One that only
 // looks is sent again in any case.
 func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
-	deadline := time.Now().Add(startWait)
+	end := time.Now().Add(leaveWait)
 	for try := 1; ; try++ {
-		conn, err := s.connect(req.Context(), deadline)
+		conn, err := s.connect(req.Context(), time.Now().Add(startWait))
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +67,7 @@ func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
 		if req.Context().Err() != nil {
 			return nil, req.Context().Err()
 		}
-		if !again || try == socketTries || req.GetBody == nil {
+		if !again || time.Now().After(end) || req.GetBody == nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				err = ErrCut
 			}
@@ -70,7 +76,7 @@ func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
 		if req.Body, err = req.GetBody(); err != nil {
 			return nil, err
 		}
-		time.Sleep(leavePause)
+		time.Sleep(leavePause(try))
 	}
 }
 

@@ -101,8 +101,23 @@ func (f *walFile) Write(p []byte) (int, error) {
 	if err := f.set.poison.err(); err != nil {
 		return 0, err
 	}
-	off := f.written.Load()
-	stampSynced(p, off, f.synced.Load())
+	mark := stampSynced(p, f.written.Load(), f.synced.Load())
+	n, err := f.put(p[:mark])
+	if err != nil || mark == len(p) {
+		return n, err
+	}
+	// The mark of a clean close vouches for all before it, so it must not be on disk before that is.
+	if err := f.syncReally(); err != nil {
+		return n, err
+	}
+	m, err := f.put(p[mark:])
+	return n + m, err
+}
+
+func (f *walFile) put(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
 	n, err := f.File.Write(p)
 	f.written.Add(int64(n))
 	if err != nil {
@@ -181,23 +196,27 @@ func maskedSum(b []byte) uint32 {
 
 // stampSynced writes the truth into chunks about to be written at offset off of a log: that the first synced bytes are on disk.
 // pebble believes that every Sync was one and would claim more; after a power cut it would then take a torn tail for damage, and
-// refuse to open.
-func stampSynced(p []byte, off, synced int64) {
+// refuse to open. It returns where the trailer begins, or the length of p.
+func stampSynced(p []byte, off, synced int64) (trailer int) {
 	for i := 0; i < len(p); {
+		if len(p)-i == walTrailer && p[i+6] == walEncodeOld && string(p[i:i+6]) == "\x00\x00\x00\x00\x00\x00" {
+			return i
+		}
 		left := walBlock - int((off+int64(i))%walBlock)
 		if left < walHeader {
 			i += left // padding
 			continue
 		}
 		if i+walHeader > len(p) || p[i+6] < walEncodeMin || p[i+6] > walEncodeMax {
-			return // the trailer
+			return len(p)
 		}
 		end := i + walHeader + int(binary.LittleEndian.Uint16(p[i+4:]))
 		if end > len(p) || end-i > left {
-			return
+			return len(p)
 		}
 		binary.LittleEndian.PutUint64(p[i+11:], uint64(synced))
 		binary.LittleEndian.PutUint32(p[i:], maskedSum(p[i+6:end]))
 		i = end
 	}
+	return len(p)
 }
