@@ -153,7 +153,7 @@ func (in *intake) authors(c *capture) ([]string, error) {
 		return nil, err
 	}
 	can := func(k Call) bool {
-		return k.Class != hooks.Editor || len(k.Paths) == 0 || slices.ContainsFunc(k.Paths, func(p string) bool { return changed[p] })
+		return k.Class != hooks.Editor || slices.ContainsFunc(k.Paths, func(p string) bool { return changed[p] }) // without paths: all lie outside
 	}
 	could := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.ContainsFunc(calls[name], can) })
 	if len(could) == 0 {

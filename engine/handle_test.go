@@ -195,6 +195,11 @@ func TestHandleAttribution(t *testing.T) {
 	if got := by(a.run("a5", func() { p.write("named", big("8")) })); got != "claude/a claude/b" {
 		t.Errorf("the edited file: %q", got)
 	}
+	// Neither did one of a file outside of the project.
+	b.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Edit", Call: "e3", Class: hooks.Editor, Paths: []string{"/elsewhere/x"}}}, HandleOptions{})
+	if got := by(a.run("a7", func() { p.write("inside", big("9")) })); got != "claude/a" {
+		t.Errorf("beside an edit outside: %q", got)
+	}
 	// What lies outside of the project is named, not captured.
 	b.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Edit", Call: "e2", Class: hooks.Editor, Paths: []string{"/elsewhere/x", "../y", "named"}}}, HandleOptions{})
 	all, err := p.e.Sessions()
