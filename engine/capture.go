@@ -149,6 +149,16 @@ func (c *capture) flushCache() error {
 	return c.cache.Flush(c.tx.Batch())
 }
 
+// keepCache commits a capture that found nothing new: only the stat cache is, and to lose it costs a second read of some files.
+func (c *capture) keepCache(ctx context.Context) error {
+	if err := c.tx.Commit(ctx, kv.Written); err != nil {
+		c.discard()
+		return err
+	}
+	c.committed()
+	return nil
+}
+
 // committed says that the transaction was.
 func (c *capture) committed() {
 	if c.forced {

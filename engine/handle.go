@@ -32,7 +32,7 @@ type Handled struct {
 // something changed, and records the event. It is written, not fsynced, when Handle returns. Safe for concurrent use: events that wait for
 // each other share one capture, which began after all of them had come. When ctx ends Handle may return before the event has been taken in.
 func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*Handled, error) {
-	act := hooks.Decide(ev, o.Tier)
+	act := hooks.Decide(ev)
 	if !act.Record {
 		return &Handled{}, nil
 	}

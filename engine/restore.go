@@ -165,7 +165,7 @@ func (e *Engine) safety(ctx context.Context, c *capture, j *journal, asStep bool
 		return c.tx.Batch().Set(journalKey, j.encode())
 	}
 	if asStep {
-		return e.commitStep(ctx, c, j.Session, cur, Cause{Event: EventUndo, Message: "unsaved changes before " + j.Kind.String()}, begin)
+		return e.commitStep(ctx, c, kv.Durable, j.Session, cur, Cause{Event: EventUndo, Message: "unsaved changes before " + j.Kind.String()}, begin)
 	}
 	cause := Cause{Event: EventSafety, Message: "before " + j.Kind.String()}
 	cp, err := e.newStep(c, j.Session, cur, cause)

@@ -80,15 +80,12 @@ func (e *Engine) step(ctx context.Context, session string, cause Cause, p Progre
 		return nil, err
 	}
 	if same {
-		// Only the stat cache is new; losing it costs a second read of some files.
-		if err := c.tx.Commit(ctx, kv.Written); err != nil {
-			c.discard()
+		if err := c.keepCache(ctx); err != nil {
 			return nil, err
 		}
-		c.committed()
 		return &SaveResult{Checkpoint: cur, Unchanged: true, Skips: c.res.Skips}, nil
 	}
-	cp, err := e.commitStep(ctx, c, session, cur, cause, nil)
+	cp, err := e.commitStep(ctx, c, kv.Durable, session, cur, cause, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -162,15 +159,15 @@ func changedSecrets(before, now []tree.Skip) map[string]bool {
 	return out
 }
 
-// commitStep makes the capture the next step of session after cur: its branch and cursor move to it, durably. with adds
+// commitStep makes the capture the next step of session after cur: its branch and cursor move to it. with adds
 // to the same batch, once the checkpoint has its id. On an error the capture is discarded.
-func (e *Engine) commitStep(ctx context.Context, c *capture, session string, cur *Checkpoint, cause Cause, with func(*Checkpoint) error) (*Checkpoint, error) {
+func (e *Engine) commitStep(ctx context.Context, c *capture, du kv.Durability, session string, cur *Checkpoint, cause Cause, with func(*Checkpoint) error) (*Checkpoint, error) {
 	cp, err := e.newStep(c, session, cur, cause)
 	if err != nil {
 		c.discard()
 		return nil, err
 	}
-	return e.commitCapture(ctx, c, cp, kv.Durable, func(cp *Checkpoint) ([]refs.Operation, []refs.Update, error) {
+	return e.commitCapture(ctx, c, cp, du, func(cp *Checkpoint) ([]refs.Operation, []refs.Update, error) {
 		op, updates, err := e.advance(cp)
 		if err == nil && with != nil {
 			err = with(cp)

@@ -8,7 +8,6 @@ import (
 
 	"rewind/hooks"
 	"rewind/internal/kv"
-	"rewind/refs"
 )
 
 // EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
@@ -93,26 +92,13 @@ func (e *Engine) rescan(ctx context.Context) error {
 	}
 	e.turnEnded = ""
 	if same {
-		if err := c.tx.Commit(ctx, kv.Written); err != nil {
-			c.discard()
-			return err
-		}
-		c.committed()
-		return nil
+		return c.keepCache(ctx)
 	}
 	cur, err := e.current(session)
 	if err != nil {
 		c.discard()
 		return err
 	}
-	cp, err := e.newStep(c, session, cur, Cause{Event: EventScan})
-	if err != nil {
-		c.discard()
-		return err
-	}
-	_, err = e.commitCapture(ctx, c, cp, kv.Written, func(cp *Checkpoint) ([]refs.Operation, []refs.Update, error) {
-		op, updates, err := e.advance(cp)
-		return []refs.Operation{op}, updates, err
-	})
+	_, err = e.commitStep(ctx, c, kv.Written, session, cur, Cause{Event: EventScan}, nil)
 	return err
 }

@@ -15,9 +15,9 @@ type Action struct {
 	Begins, Ends bool
 }
 
-// Decide says what ev asks for. The tier has no say in it: it says which hooks are registered, and an event that comes
+// Decide says what ev asks for. A tier has no say in it: it says which hooks are registered, and an event that comes
 // all the same, from an earlier registration, is a state that nothing else may see.
-func Decide(ev Event, _ Tier) Action {
+func Decide(ev Event) Action {
 	keep := Action{Capture: true, Record: true}
 	switch ev.Kind {
 	case BeforeTool, AfterTool:

@@ -50,7 +50,7 @@ func (d *degraded) clear(p *engine.Project) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.mem, p.ID)
-	if d.dir != "" {
+	if _, err := d.dir.stat(degradedName(p.ID)); d.dir != "" && err == nil { // mostly it is not there
 		d.dir.remove(degradedName(p.ID))
 	}
 }
