@@ -31,7 +31,7 @@ func TestBlobIDIsPlainBLAKE3(t *testing.T) {
 }
 
 func TestKinds(t *testing.T) {
-	words := map[Kind]string{'b': "blob", 't': "tree", 'c': "checkpoint", 'n': "note"}
+	words := map[Kind]string{'b': "blob", 't': "tree", 'c': "checkpoint", 'n': "note", 's': "transcript"}
 	if len(Kinds()) != len(words) {
 		t.Fatalf("%d kinds", len(Kinds()))
 	}

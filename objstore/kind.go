@@ -16,10 +16,11 @@ const (
 	Tree       Kind = 't'
 	Checkpoint Kind = 'c'
 	Note       Kind = 'n'
+	Transcript Kind = 's' // since store format 2
 )
 
 // Kinds lists every kind, ascending by byte.
-func Kinds() []Kind { return []Kind{Blob, Checkpoint, Note, Tree} }
+func Kinds() []Kind { return []Kind{Blob, Checkpoint, Note, Transcript, Tree} }
 
 // String gives the kind's word.
 func (k Kind) String() string {
@@ -32,13 +33,15 @@ func (k Kind) String() string {
 		return "checkpoint"
 	case Note:
 		return "note"
+	case Transcript:
+		return "transcript"
 	}
 	return fmt.Sprintf("kind(0x%02x)", byte(k))
 }
 
 func (k Kind) known() bool {
 	switch k {
-	case Blob, Tree, Checkpoint, Note:
+	case Blob, Tree, Checkpoint, Note, Transcript:
 		return true
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"sync"
 
@@ -143,4 +144,13 @@ func giveBack(b *[]byte) {
 		*b = (*b)[:0]
 		scratch.Put(b)
 	}
+}
+
+// NewZstdReader reads a zstd file of somebody else's, of any length, in bounded memory.
+func NewZstdReader(r io.Reader) (io.ReadCloser, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(128<<20))
+	if err != nil {
+		return nil, fmt.Errorf("objstore: zstd: %w", err)
+	}
+	return d.IOReadCloser(), nil
 }

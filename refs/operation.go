@@ -24,12 +24,14 @@ const (
 	KindMove        Kind = 'm' // the project was found at another path
 	KindCopy        Kind = 'p' // the store began as a copy of another
 	KindEvent       Kind = 'e' // an agent's event that found nothing changed
+	KindFork        Kind = 'f' // a session was made of the beginning of another
+	KindImport      Kind = 'n' // a session that was there before rewind was taken in
 )
 
 var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
-	KindEvent: "event",
+	KindEvent: "event", KindFork: "fork", KindImport: "import",
 }
 
 // String is the kind's word, the same in CLI and API.
@@ -38,6 +40,16 @@ func (k Kind) String() string {
 		return w
 	}
 	return fmt.Sprintf("kind %q", byte(k))
+}
+
+// KindOf is the kind of a word; 0: there is none.
+func KindOf(word string) Kind {
+	for k, w := range kindWords {
+		if w == word {
+			return k
+		}
+	}
+	return 0
 }
 
 // IsRestore reports whether operations of this kind write the worktree and can be reverted.
@@ -62,6 +74,7 @@ type Operation struct {
 	Turn       uint64      // of checkpoint and event: the session's turn; 0: before the first
 	EventID    uint64      // of checkpoint and event: the agent's call of the hook, so that it is recorded once; 0: none
 	Cause      Cause       // of event
+	Transcript objstore.ID // of event, fork and import: the session's conversation from now on; zero: as before
 }
 
 // Cause is what an agent was doing; untrusted text.
@@ -79,14 +92,23 @@ type Change struct {
 
 // Restore is what a restore did.
 type Restore struct {
-	Target  objstore.ID // the checkpoint whose tree was laid out
-	Safety  objstore.ID // the state before
-	Paths   []string    // limited to these paths; empty: the whole tree
-	Exact   bool
-	Undoes  uint64      // of an undo-restore: the operation it reverts
-	Changed int         // paths that were changed
-	Kept    int         // paths that were kept although the target differs
-	Result  objstore.ID // the tree that was left, where it is not the target's; zero otherwise
+	Target      objstore.ID // the checkpoint whose tree was laid out
+	Safety      objstore.ID // the state before
+	Paths       []string    // limited to these paths; empty: the whole tree
+	Exact       bool
+	Undoes      uint64      // of an undo-restore: the operation it reverts
+	Changed     int         // paths that were changed
+	Kept        int         // paths that were kept although the target differs
+	Result      objstore.ID // the tree that was left, where it is not the target's; zero otherwise
+	Files       []File      // session files that were changed
+	Fork        string      // the session that was made with it
+	ContextOnly bool        // the worktree was left alone
+}
+
+// File is a session file of an agent that an operation changed. A zero id stands for "absent".
+type File struct {
+	Path     string
+	From, To objstore.ID // transcripts: the bytes before and after
 }
 
 // Field tags of the operation record, DESIGN.md 5.8.
@@ -101,6 +123,7 @@ const (
 	tagTurn
 	tagEventID
 	tagCause
+	tagTranscript
 )
 
 const (
@@ -118,6 +141,15 @@ const (
 	tagChanged
 	tagKept
 	tagResult
+	tagFiles
+	tagFork
+	tagContextOnly
+)
+
+const (
+	tagFilePath = iota + 1
+	tagFileFrom
+	tagFileTo
 )
 
 const (
@@ -150,6 +182,9 @@ func (o *Operation) Encode() []byte {
 		c.Uint(tagChanged, uint64(r.Changed))
 		c.Uint(tagKept, uint64(r.Kept))
 		c.NonZero(tagResult, r.Result[:])
+		c.List(tagFiles, len(r.Files), func(i int) []byte { return r.Files[i].Encode() })
+		c.String(tagFork, r.Fork)
+		c.Bool(tagContextOnly, r.ContextOnly)
 		e.Bytes(tagRestore, c.Encoded())
 	}
 	e.String(tagMessage, o.Message)
@@ -162,6 +197,7 @@ func (o *Operation) Encode() []byte {
 		c.String(tagCauseCall, o.Cause.Call)
 		e.Bytes(tagCause, c.Encoded())
 	}
+	e.NonZero(tagTranscript, o.Transcript[:])
 	return e.Encoded()
 }
 
@@ -202,6 +238,8 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 			o.EventID, err = f.Uint()
 		case tagCause:
 			o.Cause, err = decodeCause(f)
+		case tagTranscript:
+			err = f.NonZero(o.Transcript[:])
 		default:
 			return record.Unknown(tag)
 		}
@@ -277,6 +315,16 @@ func decodeRestore(raw record.Field) (*Restore, error) {
 			r.Kept, err = smallInt(f)
 		case tagResult:
 			err = f.NonZero(r.Result[:])
+		case tagFiles:
+			err = f.List(func(v record.Field) error {
+				file, err := DecodeFile(v)
+				r.Files = append(r.Files, file)
+				return err
+			})
+		case tagFork:
+			r.Fork = string(f)
+		case tagContextOnly:
+			r.ContextOnly, err = f.Bool()
 		default:
 			return record.Unknown(tag)
 		}

@@ -16,9 +16,11 @@ import (
 // check is the check at open: what pebble gave back is what was stored. A flipped bit in MANIFEST can make pebble forget tables
 // without an error; the operations then have a gap or an early end.
 func (d *DB) check() error {
-	if err := d.checkFormatKey(); err != nil {
+	key, err := d.checkFormatKey()
+	if err != nil {
 		return err
 	}
+	d.stamped.key = key
 	tide, err := d.readTide()
 	if err != nil {
 		return err
@@ -34,19 +36,29 @@ func (d *DB) check() error {
 	return nil
 }
 
-func (d *DB) checkFormatKey() error {
+// checkFormatKey returns the format that the key f gives. Accepted are, with the file format at n:
+//
+//   - n: a store of format n.
+//   - m, 1 <= m < n: one of format m, whose upgrade to n ended after the file. Every value is one of format m.
+//
+// All else is damage: a key above the file cannot come about, since the file is on disk before the key is written.
+func (d *DB) checkFormatKey() (uint64, error) {
 	val, closer, err := d.pdb.Get(formatKey)
 	if errors.Is(err, pebble.ErrNotFound) {
-		return corrupt(d.fs.db, "the format key is missing")
+		return 0, corrupt(d.fs.db, "the format key is missing")
 	}
 	if err != nil {
-		return missing(err)
+		return 0, missing(err)
 	}
 	defer func() { _ = closer.Close() }()
-	if string(val) != string(binary.AppendUvarint(nil, FormatVersion)) {
-		return corrupt(d.fs.db, "the format key is %x", val)
+	version, _ := binary.Uvarint(val)
+	if version == 0 || string(val) != string(formatValue(version)) {
+		return 0, corrupt(d.fs.db, "the format key is %x", val)
 	}
-	return nil
+	if version > d.stamped.file {
+		return 0, corrupt(d.fs.db, "the format key is %d, the file %s has %d", version, nameFormat, d.stamped.file)
+	}
+	return version, nil
 }
 
 // checkOperations returns the newest sequence; 0: there is no operation.
@@ -92,8 +104,11 @@ func (d *DB) writeTide() error {
 	return writeSmall(d.fs, d.dir, nameTide, strconv.FormatUint(d.lastSeq.Load(), 10)+"\n")
 }
 
-// settle removes what only an open that has been checked may remove.
+// settle does what only an open that has been checked may do: it stamps a store of an older format, and removes what is left over.
 func (d *DB) settle() error {
+	if err := d.upgrade(); err != nil {
+		return err
+	}
 	d.fs.checked.Store(true)
 	if err := d.emptyArchive(); err != nil {
 		return err

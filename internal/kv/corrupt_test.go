@@ -198,7 +198,7 @@ func TestOpenFindsGap(t *testing.T) {
 		"no ops":  func(b *kv.Batch) error { return b.DeleteRange(kv.OperationKey(0), kv.OperationKey(100)) },
 		"bad key": func(b *kv.Batch) error { return b.Set([]byte("pxyz"), nil) },
 		"format":  func(b *kv.Batch) error { return b.Delete([]byte("f")) },
-		"format2": func(b *kv.Batch) error { return b.Set([]byte("f"), []byte{2}) },
+		"format2": func(b *kv.Batch) error { return b.Set([]byte("f"), []byte{kv.FormatVersion + 1}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")

@@ -59,27 +59,36 @@ func life(fs kv.FS, fatal func(error)) (durable, newest uint64, err error) {
 	return durable, newest, nil
 }
 
-// faultsEnv is set in the process that TestT5Faults runs in.
+// faultsEnv is set in the process that inFaultsProcess makes.
 const faultsEnv = "KV_TEST_FAULTS"
+
+// inFaultsProcess runs a test that leaves pebble behind in a process of its own; there it is false.
+func inFaultsProcess(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(faultsEnv) != "" {
+		return false
+	}
+	t.Parallel()
+	exe, err := os.Executable()
+	must(t, err)
+	cmd := exec.Command(exe, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), faultsEnv+"=1")
+	out, err := cmd.CombinedOutput()
+	for line := range strings.Lines(string(out)) {
+		if err != nil || strings.Contains(line, "fatal") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Error(err)
+	}
+	return true
+}
 
 // TestT5Faults makes the Nth read, write or fsync fail with EIO. After that, on a disk that works again and has lost all that was not
 // synced, everything acknowledged as Durable is there and whole.
 func TestT5Faults(t *testing.T) {
-	if os.Getenv(faultsEnv) == "" {
-		t.Parallel()
-		exe, err := os.Executable()
-		must(t, err)
-		cmd := exec.Command(exe, "-test.run=^TestT5Faults$", "-test.v")
-		cmd.Env = append(os.Environ(), faultsEnv+"=1")
-		out, err := cmd.CombinedOutput()
-		for line := range strings.Lines(string(out)) {
-			if err != nil || strings.Contains(line, "fatal") {
-				t.Log(strings.TrimSpace(line))
-			}
-		}
-		if err != nil || !strings.Contains(string(out), "--- PASS: TestT5Faults") {
-			t.Error(err)
-		}
+	if inFaultsProcess(t) {
 		return
 	}
 	for _, kind := range []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync} {

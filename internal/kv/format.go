@@ -11,11 +11,15 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// FormatVersion is the store format that this package writes; it reads this one only. It covers the layout of the directory, the
-// key space and every value in it.
+// FormatVersion is the store format that this package writes; it reads this one and every older one. It covers the layout of the
+// directory, the key space and every value in it. What each version guarantees:
 //
-//	1: pebble at FormatValueSeparation, key space of DESIGN.md 5.1.
-const FormatVersion = 1
+// 1: the database is pebble's at FormatValueSeparation, with the key space of DESIGN.md 5.1. There are no objects of kind s, and no
+// fields in records beyond those of this version.
+//
+// 2: as 1, and there may be objects of kind s (transcripts) and more fields in checkpoints, operations, the journal and session
+// records. Every value of format 1 is a value of format 2 and means the same, so the stamp alone makes a store of 1 one of 2.
+const FormatVersion = 2
 
 // Names in a store directory.
 const (
@@ -33,7 +37,7 @@ const (
 
 const formatWord = "rewind-store "
 
-func formatLine() string { return formatWord + strconv.Itoa(FormatVersion) + "\n" }
+func formatLine(version uint64) string { return formatWord + strconv.FormatUint(version, 10) + "\n" }
 
 // state is what a directory looks like before anything is touched.
 type state int
@@ -45,15 +49,22 @@ const (
 	stateStore               // a store that this version reads
 )
 
-// inspect tells what dir is, without creating, locking or changing anything.
-func inspect(f vfs.FS, dir string) (state, error) {
+// inspect tells what dir is, and the format of a store, without creating, locking or changing anything.
+func inspect(f vfs.FS, dir string) (state, uint64, error) {
 	line, err := readSmall(f, f.PathJoin(dir, nameFormat), maxFormatBytes)
-	switch {
-	case err == nil:
-		return stateStore, parseFormat(dir, f.PathJoin(dir, nameFormat), line)
-	case !errors.Is(err, fs.ErrNotExist):
-		return 0, translate("open", dir, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		st, err := inspectUnstamped(f, dir)
+		return st, 0, err
 	}
+	if err != nil {
+		return 0, 0, translate("open", dir, err)
+	}
+	version, err := parseFormat(dir, f.PathJoin(dir, nameFormat), line)
+	return stateStore, version, err
+}
+
+// inspectUnstamped tells what a directory without the file format is.
+func inspectUnstamped(f vfs.FS, dir string) (state, error) {
 	names, err := f.List(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -84,21 +95,21 @@ func inspect(f vfs.FS, dir string) (state, error) {
 	return 0, fmt.Errorf("kv: open %s: %w (no file %s)", dir, ErrForeign, nameFormat)
 }
 
-// parseFormat checks the content of the file format. Only the first word and number of a newer format are assumed.
-func parseFormat(dir, file, text string) error {
+// parseFormat reads the content of the file format. Only the first word and number of a newer format are assumed.
+func parseFormat(dir, file, text string) (uint64, error) {
 	rest, ok := strings.CutPrefix(text, formatWord)
 	if !ok {
-		return fmt.Errorf("kv: open %s: %w (%s does not begin with %q)", dir, ErrForeign, file, strings.TrimSpace(formatWord))
+		return 0, fmt.Errorf("kv: open %s: %w (%s does not begin with %q)", dir, ErrForeign, file, strings.TrimSpace(formatWord))
 	}
 	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 	n, err := strconv.ParseUint(digits, 10, 64)
 	switch {
 	case err == nil && digits[0] != '0' && n > FormatVersion && strings.ContainsAny(rest, "\n"):
-		return &FormatError{Dir: dir, Found: n, Supported: FormatVersion}
-	case text != formatLine():
-		return fmt.Errorf("kv: open %s: %w", dir, corrupt(file, "content is %q", text))
+		return 0, &FormatError{Dir: dir, Found: n, Supported: FormatVersion}
+	case n == 0 || text != formatLine(n):
+		return 0, fmt.Errorf("kv: open %s: %w", dir, corrupt(file, "content is %q", text))
 	}
-	return nil
+	return n, nil
 }
 
 // readSmall reads a file of at most limit bytes; what is beyond is left out.

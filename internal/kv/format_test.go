@@ -2,6 +2,7 @@ package kv_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -9,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/kv"
 )
@@ -68,18 +71,20 @@ func TestT19Promise16Refused(t *testing.T) {
 		files map[string]string
 		want  error
 	}{
-		"newer":                  {store("rewind-store 2\n"), kv.ErrNewerFormat},
+		"newer":                  {store("rewind-store 3\n"), kv.ErrNewerFormat},
 		"much newer":             {store("rewind-store 18446744073709551615\n"), kv.ErrNewerFormat},
-		"newer with more":        {store("rewind-store 3 lines=2\nmore\n"), kv.ErrNewerFormat},
-		"newer, alone":           {map[string]string{"format": "rewind-store 2\n"}, kv.ErrNewerFormat},
+		"newer with more":        {store("rewind-store 4 lines=2\nmore\n"), kv.ErrNewerFormat},
+		"newer, alone":           {map[string]string{"format": "rewind-store 3\n"}, kv.ErrNewerFormat},
 		"zero":                   {store("rewind-store 0\n"), kv.ErrCorrupt},
 		"no number":              {store("rewind-store \n"), kv.ErrCorrupt},
 		"leading zero":           {store("rewind-store 02\n"), kv.ErrCorrupt},
 		"too large a number":     {store("rewind-store 99999999999999999999\n"), kv.ErrCorrupt},
-		"no newline":             {store("rewind-store 1"), kv.ErrCorrupt},
-		"newer, no newline":      {store("rewind-store 2"), kv.ErrCorrupt},
-		"more":                   {store("rewind-store 1\nmore"), kv.ErrCorrupt},
-		"carriage return":        {store("rewind-store 1\r\n"), kv.ErrCorrupt},
+		"no newline":             {store("rewind-store 2"), kv.ErrCorrupt},
+		"newer, no newline":      {store("rewind-store 3"), kv.ErrCorrupt},
+		"older, no newline":      {store("rewind-store 1"), kv.ErrCorrupt},
+		"more":                   {store("rewind-store 2\nmore"), kv.ErrCorrupt},
+		"older with more":        {store("rewind-store 1\nmore"), kv.ErrCorrupt},
+		"carriage return":        {store("rewind-store 2\r\n"), kv.ErrCorrupt},
 		"empty format":           {store(""), kv.ErrForeign},
 		"other format":           {store("restic 1\n"), kv.ErrForeign},
 		"binary format":          {store("\x00\xff\x00"), kv.ErrForeign},
@@ -91,7 +96,7 @@ func TestT19Promise16Refused(t *testing.T) {
 		"making and more":        {map[string]string{"making": "", "thesis.tex": "x"}, kv.ErrForeign},
 		"format gone":            {map[string]string{"tide": "9\n", "db/MANIFEST-000001": "x"}, kv.ErrCorrupt},
 		"format gone and making": {map[string]string{"making": "", "tide": "9\n", "db/x": "x"}, kv.ErrCorrupt},
-		"only format":            {map[string]string{"format": "rewind-store 1\n"}, kv.ErrCorrupt},
+		"only format":            {map[string]string{"format": "rewind-store 2\n"}, kv.ErrCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")
@@ -107,7 +112,7 @@ func TestT19Promise16Refused(t *testing.T) {
 				t.Errorf("does not name the store: %v", err)
 			}
 			var fe *kv.FormatError
-			if errors.As(err, &fe) && (fe.Found < 2 || fe.Supported != 1 || !strings.Contains(err.Error(), "up to 1")) {
+			if errors.As(err, &fe) && (fe.Found < 3 || fe.Supported != 2 || !strings.Contains(err.Error(), "up to 2")) {
 				t.Errorf("versions: %v", err)
 			}
 			if name == "only format" {
@@ -118,7 +123,7 @@ func TestT19Promise16Refused(t *testing.T) {
 	}
 }
 
-// TestT19ReleasedStores opens a copy of the store of every released format.
+// TestT19ReleasedStores opens a copy of the store of every released format: everything is there, and it has this format from then on.
 func TestT19ReleasedStores(t *testing.T) {
 	stores, err := filepath.Glob("testdata/v*")
 	must(t, err)
@@ -133,6 +138,9 @@ func TestT19ReleasedStores(t *testing.T) {
 			if n, err := checkSteps(d, 100); n < 20 || err != nil {
 				t.Errorf("%s: %d steps, %v", s, n, err)
 			}
+			if file, key := stamps(t, vfs.Default, dir, d); file != kv.FormatVersion || key != kv.FormatVersion {
+				t.Errorf("%s: the file has %d, the key %d", s, file, key)
+			}
 			must(t, step(d, d.LastSeq()+1, 100, kv.Durable))
 			must(t, d.Close())
 		}
@@ -142,7 +150,7 @@ func TestT19ReleasedStores(t *testing.T) {
 // TestMakeReleasedStore writes the store of this format, when asked to: KV_MAKE_TESTDATA=1 go test -run MakeReleasedStore. It is in
 // part in tables and in part in the log.
 func TestMakeReleasedStore(t *testing.T) {
-	dir := "testdata/v1"
+	dir := fmt.Sprintf("testdata/v%d", kv.FormatVersion)
 	if os.Getenv("KV_MAKE_TESTDATA") == "" {
 		if _, err := os.Stat(dir); err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package kv
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +25,7 @@ type DB struct {
 	pdb  *pebble.DB
 	lock io.Closer
 
+	stamped stamp
 	life    lifetime
 	poison  *poison
 	wals    *wals
@@ -39,7 +39,8 @@ type DB struct {
 	starved atomic.Bool   // opened on a full disk: pebble is read-only until there is room
 }
 
-// Open opens the store in dir, and makes one where dir is absent or empty.
+// Open opens the store in dir, and makes one where dir is absent or empty. A store of an older format becomes one of FormatVersion,
+// durably, unless it is opened only to be read.
 //
 // Outcomes: a DB; *BusyError (ErrBusy) when another process has it and kept it for Options.LockWait; *FormatError
 // (ErrNewerFormat); ErrForeign when dir is not empty and not a store; *CorruptError (ErrCorrupt), which names a file;
@@ -83,7 +84,7 @@ func newDB(dir string, o Options, disk bool) *DB {
 }
 
 func (d *DB) open(ctx context.Context) error {
-	st, err := inspect(d.base, d.dir)
+	st, _, err := inspect(d.base, d.dir)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (d *DB) open(ctx context.Context) error {
 		return err
 	}
 	// What was seen without the lock may have changed since.
-	if st, err = inspect(d.base, d.dir); err != nil {
+	if st, d.stamped.file, err = inspect(d.base, d.dir); err != nil {
 		return err
 	}
 	if st != stateStore {
@@ -230,12 +231,12 @@ func (d *DB) create() error {
 	if err != nil {
 		return err
 	}
-	err = pdb.Set(formatKey, binary.AppendUvarint(nil, FormatVersion), pebble.Sync)
+	err = pdb.Set(formatKey, formatValue(FormatVersion), pebble.Sync)
 	if err = errors.Join(err, pdb.Close(), d.poison.err()); err != nil {
 		return err
 	}
 	d.sched = newScheduler(d.pausedCompactions) // one is for one database
-	if err := writeSmall(d.fs, d.dir, nameFormat, formatLine()); err != nil {
+	if err := d.stampFile(); err != nil {
 		return err
 	}
 	return d.removeMaking()
