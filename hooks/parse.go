@@ -151,6 +151,6 @@ func target(t *Tool, in *input) string {
 
 func text64(s string) string {
 	t := text{limit: maxWord}
-	t.add([]byte(strings.ToValidUTF8(s, "\uFFFD")))
+	t.Add([]byte(strings.ToValidUTF8(s, "\uFFFD")))
 	return t.String()
 }

@@ -3,8 +3,18 @@ package hooks
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"io"
+
+	"rewind/internal/jsonscan"
 )
+
+// ErrPayload is wrapped by every error of Parse: the payload is not one whole JSON object.
+var ErrPayload = errors.New("bad payload")
+
+// bufferSize is how much of a payload is held at a time, in bytes.
+const bufferSize = 8 << 10
 
 // payload is what a hook's JSON says, as far as any agent has a use for it.
 type payload struct {
@@ -30,106 +40,105 @@ type input struct {
 // one counts, whatever its value is, as in the JSON.parse of the agents; a value that did not come whole is no value.
 func (p *payload) read(r io.Reader) error {
 	const mark = "\uFEFF" // put in front by shells of Windows
-	s := &scanner{src: r}
-	if s.need(len(mark)) && string(s.buf[:len(mark)]) == mark {
-		s.r = len(mark)
+	s := jsonscan.New(r, bufferSize, 0)
+	s.Prefix(mark)
+	err := s.Object(func(key []byte) error { return p.member(s, string(key)) })
+	if err == nil && !s.AtEnd() {
+		err = s.Fail("more than one value")
 	}
-	if err := s.object(func(key []byte) error { return p.member(s, string(key)) }); err != nil {
-		return err
-	}
-	if s.next(); s.r < s.w || s.err != io.EOF {
-		return s.fail("more than one value")
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPayload, err)
 	}
 	return nil
 }
 
-func (p *payload) member(s *scanner, key string) error {
+func (p *payload) member(s *jsonscan.Scanner, key string) error {
 	switch key {
 	case "hook_event_name":
-		return s.into(&p.event, text{limit: maxWord})
+		return into(s, &p.event, text{limit: maxWord})
 	case "session_id":
-		return s.into(&p.session, text{limit: maxID, id: true})
+		return into(s, &p.session, text{limit: maxID, id: true})
 	case "previous_session_id":
-		return s.into(&p.previous, text{limit: maxID, id: true})
+		return into(s, &p.previous, text{limit: maxID, id: true})
 	case "agent_id":
-		return s.into(&p.sub, text{limit: maxID, id: true})
+		return into(s, &p.sub, text{limit: maxID, id: true})
 	case "tool_use_id":
-		return s.into(&p.call, text{limit: maxID, id: true})
+		return into(s, &p.call, text{limit: maxID, id: true})
 	case "transcript_path":
-		return s.into(&p.transcript, text{limit: maxPath})
+		return into(s, &p.transcript, text{limit: maxPath})
 	case "cwd":
-		return s.into(&p.cwd, text{limit: maxPath})
+		return into(s, &p.cwd, text{limit: maxPath})
 	case "source":
-		return s.into(&p.source, text{limit: maxWord})
+		return into(s, &p.source, text{limit: maxWord})
 	case "reason":
-		return s.into(&p.reason, text{limit: maxWord})
+		return into(s, &p.reason, text{limit: maxWord})
 	case "prompt":
-		return s.into(&p.prompt, text{limit: maxPrompt})
+		return into(s, &p.prompt, text{limit: maxPrompt})
 	case "model":
-		return s.into(&p.model, text{limit: maxName})
+		return into(s, &p.model, text{limit: maxName})
 	case "tool_name":
-		return s.into(&p.tool, text{limit: maxName})
+		return into(s, &p.tool, text{limit: maxName})
 	case "tool_input":
 		return p.readInput(s)
 	case "tool_response":
 		return p.readResponse(s)
 	case "mcp_context":
-		p.mcp = s.next() == '{'
+		p.mcp = s.Next() == '{'
 	}
-	return s.skip()
+	return s.Skip()
 }
 
 // into reads a string into field, whose limits are as; another kind of value empties it.
-func (s *scanner) into(field *text, as text) error {
-	if s.next() != '"' {
+func into(s *jsonscan.Scanner, field *text, as text) error {
+	if s.Next() != '"' {
 		*field = text{}
-		return s.skip()
+		return s.Skip()
 	}
-	if err := s.str(&as); err != nil {
+	if err := s.Str(&as); err != nil {
 		return err
 	}
 	*field = as
 	return nil
 }
 
-func (p *payload) readInput(s *scanner) error {
+func (p *payload) readInput(s *jsonscan.Scanner) error {
 	p.input = input{}
-	s.sum = sha256.New()
-	defer func() { s.sum = nil }()
-	if s.next() != '{' {
-		if err := s.skip(); err != nil {
+	s.Sum = sha256.New()
+	defer func() { s.Sum = nil }()
+	if s.Next() != '{' {
+		if err := s.Skip(); err != nil {
 			return err
 		}
-	} else if err := s.object(func(key []byte) error { return p.input.member(s, string(key)) }); err != nil {
+	} else if err := s.Object(func(key []byte) error { return p.input.member(s, string(key)) }); err != nil {
 		return err
 	}
-	p.input.sum = s.sum.Sum(nil)
+	p.input.sum = s.Sum.Sum(nil)
 	return nil
 }
 
-func (in *input) member(s *scanner, key string) error {
+func (in *input) member(s *jsonscan.Scanner, key string) error {
 	switch key {
 	case "file_path":
-		return s.into(&in.file, text{limit: maxPath})
+		return into(s, &in.file, text{limit: maxPath})
 	case "path":
-		return s.into(&in.path, text{limit: maxPath})
+		return into(s, &in.path, text{limit: maxPath})
 	case "notebook_path":
-		return s.into(&in.notebook, text{limit: maxPath})
+		return into(s, &in.notebook, text{limit: maxPath})
 	case "description":
-		return s.into(&in.description, text{limit: maxTarget})
+		return into(s, &in.description, text{limit: maxTarget})
 	case "command", "input": // either may be a patch
 		return in.readCommand(s)
 	}
-	return s.skip()
+	return s.Skip()
 }
 
-func (in *input) readCommand(s *scanner) error {
+func (in *input) readCommand(s *jsonscan.Scanner) error {
 	in.command, in.patch = text{}, patch{}
-	if s.next() != '"' {
-		return s.skip()
+	if s.Next() != '"' {
+		return s.Skip()
 	}
 	head, patch := text{limit: maxTarget}, newPatch()
-	if err := s.str(both{&head, &patch}); err != nil {
+	if err := s.Str(both{&head, &patch}); err != nil {
 		return err
 	}
 	patch.end()
@@ -137,19 +146,19 @@ func (in *input) readCommand(s *scanner) error {
 	return nil
 }
 
-func (p *payload) readResponse(s *scanner) error {
+func (p *payload) readResponse(s *jsonscan.Scanner) error {
 	p.interrupted, p.erred = false, false
-	if s.next() != '{' {
-		return s.skip()
+	if s.Next() != '{' {
+		return s.Skip()
 	}
-	return s.object(func(key []byte) error {
+	return s.Object(func(key []byte) error {
 		switch string(key) {
 		case "interrupted":
-			p.interrupted = s.next() == 't'
+			p.interrupted = s.Next() == 't'
 		case "error":
-			p.erred = s.next() != 'n'
+			p.erred = s.Next() != 'n'
 		}
-		return s.skip()
+		return s.Skip()
 	})
 }
 

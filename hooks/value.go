@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"rewind/internal/jsonscan"
 )
 
 // Limits of what is kept of a payload, in bytes. A text is cut in front of the character that does not fit; an id or a
 // path that does not fit is no id or path.
 const (
-	maxKey    = 32 // longer than every key that is looked for
 	maxWord   = 64 // event, source, reason
 	maxName   = 128
 	maxID     = 128
@@ -35,7 +35,7 @@ type text struct {
 
 func (t *text) reset() { t.b, t.cut, t.whole = t.b[:0], false, nil }
 
-func (t *text) add(p []byte) {
+func (t *text) Add(p []byte) {
 	if !t.cut && len(t.b)+len(p) > t.limit {
 		t.cut = true
 		if t.id {
@@ -43,11 +43,7 @@ func (t *text) add(p []byte) {
 			t.whole.Write(t.b)
 			t.whole.Write(p)
 		}
-		n := t.limit - len(t.b)
-		for n > 0 && !utf8.RuneStart(p[n]) {
-			n--
-		}
-		t.b = append(t.b, p[:n]...)
+		t.b = append(t.b, jsonscan.Fit(p, t.limit-len(t.b))...)
 		return
 	}
 	if t.whole != nil {
@@ -78,11 +74,15 @@ func (t *text) safeID() string {
 
 func isID(b []byte) bool {
 	for _, c := range b {
-		if c == '+' || c != '_' && !isWord(c) {
+		if c != '_' && c != '-' && c != '.' && !isAlnum(c) {
 			return false
 		}
 	}
 	return b[0] != '.' && b[0] != '-'
+}
+
+func isAlnum(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
 // absPath is the path, made clean, or "" if it is not absolute, has a NUL or was cut.
@@ -111,7 +111,7 @@ func oneLine(s string) string {
 		return r
 	}, s))
 	line := text{limit: maxTarget}
-	line.add([]byte(s))
+	line.Add([]byte(s))
 	return line.String()
 }
 
@@ -130,13 +130,13 @@ var patchMarks = []string{"*** Add File: ", "*** Update File: ", "*** Delete Fil
 
 func newPatch() patch { return patch{line: text{limit: maxPath + 64}} }
 
-func (p *patch) add(b []byte) {
+func (p *patch) Add(b []byte) {
 	for {
 		line, rest, ended := bytes.Cut(b, []byte{'\n'})
 		if len(p.line.b) == 0 {
 			line = bytes.TrimLeftFunc(line, unicode.IsSpace)
 		}
-		p.line.add(line)
+		p.line.Add(line)
 		if !ended {
 			return
 		}
@@ -172,9 +172,9 @@ func (p *patch) files() []string {
 }
 
 // both is two sinks for one string.
-type both [2]sink
+type both [2]jsonscan.Sink
 
-func (s both) add(p []byte) {
-	s[0].add(p)
-	s[1].add(p)
+func (s both) Add(p []byte) {
+	s[0].Add(p)
+	s[1].Add(p)
 }

@@ -1,0 +1,122 @@
+package transcript
+
+import "strings"
+
+// claudeFork writes a fork as the agent's SDK does (forkSession): the lines of the chain that are not a subagent's, each with a fresh uuid and
+// with forkedFrom, then the newest atis-latch and tools-used, then the title.
+type claudeFork struct {
+	f     Fork
+	left  map[string]string // of a line of the chain that is left out: the nearest ancestor that is not; "": none
+	books map[string]kept   // the newest line of each of carried
+}
+
+// carried are the types of lines that a fork ends with, in this order, if the source has them.
+var carried = []string{"atis-latch", "tools-used", "last-prompt"}
+
+// kept is a line to be copied later.
+type kept struct {
+	start, end int64
+	splices    []splice
+}
+
+func newClaudeFork(f Fork) *claudeFork {
+	return &claudeFork{f: f, left: map[string]string{}, books: map[string]kept{}}
+}
+
+func (c *claudeFork) record(l *line, out *output) error {
+	if l.Kind == Broken {
+		return nil
+	}
+	for _, kind := range carried {
+		if l.Type == kind {
+			c.books[kind] = kept{l.Offset, l.Offset + l.Size, c.splices(l)}
+			return nil
+		}
+	}
+	if !inChain(l) {
+		return nil
+	}
+	if l.Side {
+		if len(c.left) < maxLeft {
+			c.left[l.ID] = c.ancestor(l.Parent)
+		}
+		return nil
+	}
+	delete(c.books, "last-prompt") // it names the end of the chain as it was
+	return out.copy(l.Offset, l.Offset+l.Size, c.splices(l)...)
+}
+
+func (c *claudeFork) end(out *output) error {
+	for _, kind := range carried {
+		if k, ok := c.books[kind]; ok {
+			if err := out.copy(k.start, k.end, k.splices...); err != nil {
+				return err
+			}
+		}
+	}
+	if c.f.Title == "" {
+		return nil
+	}
+	return out.write(`{"type":"custom-title","sessionId":` + quoted(c.f.ID) + `,"customTitle":` + quoted(c.f.Title) +
+		`,"uuid":` + quoted(derivedID(c.f.ID, "custom-title")) + `,"timestamp":` + quoted(stamp(c.f.Time)) + "}\n")
+}
+
+// ancestor is the nearest kept line from id on upwards.
+func (c *claudeFork) ancestor(id string) string {
+	if up, ok := c.left[id]; ok {
+		return up
+	}
+	return id
+}
+
+// splices is what a fork changes in a line.
+func (c *claudeFork) splices(l *line) []splice {
+	splices := make([]splice, 0, len(l.marks))
+	forked := false
+	for _, m := range l.marks {
+		with := ""
+		switch m.role {
+		case roleUUID, roleReference:
+			with = c.fresh(m.old)
+		case roleParent:
+			if with = c.fresh(c.ancestor(m.old)); with == "" && m.old != "" {
+				with = "null"
+			}
+		case roleSession:
+			if m.old != "" {
+				with = quoted(c.f.ID)
+			}
+		case roleEntry: // the agent's list hides what was made by sdk-cli
+			if m.old == "sdk-cli" {
+				with = `"cli"`
+			}
+		case roleForked:
+			forked = true
+			with = c.from(l)
+		case roleClose:
+			if from := c.from(l); !forked && from != "" {
+				with, m.end = `,"forkedFrom":`+from, m.start
+			}
+		}
+		if with != "" {
+			splices = append(splices, splice{m.start, m.end, with})
+		}
+	}
+	return splices
+}
+
+// fresh is the new uuid in quotes, or "" if there is none.
+func (c *claudeFork) fresh(old string) string {
+	if old == "" || strings.Trim(old, "0-") == "" {
+		return ""
+	}
+	return quoted(derivedID(c.f.ID, old))
+}
+
+// from is the value of forkedFrom, or "" if the line has none of its own.
+func (c *claudeFork) from(l *line) string {
+	if c.f.Clone || !inChain(l) {
+		return ""
+	}
+	return `{"sessionId":` + quoted(c.f.From) + `,"messageUuid":` + quoted(l.ID) + `}`
+}

@@ -1,0 +1,232 @@
+package transcript
+
+// Scan reads a whole session file, in one pass and with memory by turns.
+func Scan(agent Agent, src Source) (*Conversation, error) {
+	d, err := dialectOf(agent, src)
+	if err != nil {
+		return nil, err
+	}
+	t := newTracker(agent, d)
+	err = d.lines(src, 0, newLine(maxSummaryText, false), func(l *line) error {
+		t.add(l)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.done(), nil
+}
+
+// tracker follows a conversation from record to record.
+type tracker struct {
+	c         Conversation
+	d         *dialect
+	titleRank int
+
+	lead   int64  // where the run of Lead records begins that the newest record is in; -1: it is in none
+	before string // the parent of the first record with an id in that run, or of the prompt
+	past
+	message string // the newest record's, of those that are a message's part
+	bare    bool   // nothing has answered the newest prompt
+	closed  bool   // the memory was replaced behind the newest turn: what follows is not in it, unless the model goes on
+}
+
+func newTracker(agent Agent, d *dialect) *tracker {
+	return &tracker{c: Conversation{Agent: agent}, d: d, lead: -1}
+}
+
+// done is the conversation up to here.
+func (t *tracker) done() *Conversation {
+	if t.c.Title == "" && len(t.c.Turns) > 0 {
+		t.c.Title = t.c.Turns[0].Summary
+	}
+	return &t.c
+}
+
+// add takes the next record.
+func (t *tracker) add(l *line) {
+	t.moved = false
+	t.c.Records++
+	t.c.End = l.Offset + l.Size
+	t.facts(l)
+	if l.Kind == Broken && len(t.c.Broken) < maxBroken {
+		t.c.Broken = append(t.c.Broken, l.Line)
+	}
+	t.goBack(l)
+	if !l.Side {
+		t.main(l)
+	}
+	t.extend(l)
+	t.calls(l)
+	t.answered(l)
+}
+
+// facts takes what a record says about the session.
+func (t *tracker) facts(l *line) {
+	c := &t.c
+	if l.Session != "" && (c.ID == "" || t.d.newestID) {
+		c.ID = l.Session
+	}
+	if c.Cwd == "" {
+		c.Cwd = l.Cwd
+	}
+	if l.Version != "" {
+		c.Version = l.Version
+	}
+	if l.Title != "" && (c.Title == "" || l.TitleRank >= t.titleRank) {
+		c.Title, t.titleRank = l.Title, l.TitleRank
+	}
+	if l.Lineage.Session != "" && (c.Parent.Session == "" || c.Parent.Session == l.Lineage.Session) {
+		if l.Lineage.Message == "" {
+			l.Lineage.Message = c.Parent.Message
+		}
+		c.Parent = l.Lineage
+	}
+	if c.Base == nil {
+		c.Base = l.Base
+	}
+	if l.ID != "" && !l.Side {
+		c.Last = l.ID
+	}
+	if l.Time.IsZero() {
+		return
+	}
+	if c.First.IsZero() || l.Time.Before(c.First) {
+		c.First = l.Time
+	}
+	if l.Time.After(c.New) {
+		c.New = l.Time
+	}
+}
+
+// main takes a record of the main conversation.
+func (t *tracker) main(l *line) {
+	if l.Hidden {
+		return
+	}
+	c := &t.c
+	switch l.Kind {
+	case Prompt:
+		t.prompt(l)
+	case Reply:
+		if l.Message == "" || l.Message != t.message {
+			t.count()
+		}
+		t.bare = false
+	case Result:
+		t.bare = false
+	case Compact:
+		c.Compactions = append(c.Compactions, Compaction{Offset: l.Offset, Line: l.Line, Turn: len(c.Turns)})
+	case Other, Context, Rewound, Broken:
+		return
+	}
+	if l.Message != "" {
+		t.message = l.Message
+	}
+	if turn := t.turn(); turn != nil && l.ID != "" && l.Kind != Compact {
+		turn.Last = l.ID
+	}
+}
+
+// prompt begins a turn.
+func (t *tracker) prompt(l *line) {
+	start, parent := l.Offset, continues(l)
+	if t.lead >= 0 {
+		start = t.lead
+		if t.before != "" {
+			parent = t.before
+		}
+	}
+	if t.d.chain && parent != "" {
+		t.rejoin(parent)
+	}
+	t.begin(Turn{User: l.ID, Last: l.ID, Summary: oneLine(l.Text, maxSummary), Time: l.Time, Start: start})
+	t.message, t.bare, t.closed = "", true, false
+}
+
+func (t *tracker) begin(turn Turn) {
+	if t.users == nil {
+		t.users = make(map[string]int)
+	}
+	if turn.User != "" {
+		t.users[turn.User] = len(t.c.Turns)
+	}
+	t.live = append(t.live, len(t.c.Turns))
+	turn.Index = len(t.c.Turns) + 1
+	t.c.Turns = append(t.c.Turns, turn)
+	t.c.Pending = nil
+	t.count()
+}
+
+func (t *tracker) turn() *Turn {
+	if len(t.c.Turns) == 0 {
+		return nil
+	}
+	return &t.c.Turns[len(t.c.Turns)-1]
+}
+
+func (t *tracker) count() {
+	t.c.Messages++
+	if turn := t.turn(); turn != nil {
+		turn.Messages++
+	}
+}
+
+// extend makes the record a part of the newest turn, unless it may belong to the next one.
+func (t *tracker) extend(l *line) {
+	if l.Lead && l.Kind != Prompt {
+		if t.lead < 0 {
+			t.lead, t.before = l.Offset, ""
+		}
+		if t.before == "" && l.ID != "" {
+			t.before = continues(l)
+		}
+		return
+	}
+	t.lead = -1
+	turn := t.turn()
+	if turn == nil {
+		return
+	}
+	switch l.Kind {
+	case Compact:
+		t.closed = t.closed || turn.Answered && !l.Side
+	case Reply, Result:
+		t.closed = t.closed && l.Side
+	case Other, Prompt, Context, Rewound, Broken:
+	}
+	if !t.closed {
+		turn.End = l.Offset + l.Size
+	}
+}
+
+// calls keeps the calls that are open. A prompt has closed those before it: the agent has gone on without them.
+func (t *tracker) calls(l *line) {
+	if l.Side {
+		return
+	}
+	c := &t.c
+	for _, call := range l.Calls {
+		if len(c.Pending) == maxOpen {
+			c.Pending = c.Pending[1:]
+		}
+		c.Pending = append(c.Pending, call)
+	}
+	for _, id := range l.Results {
+		for i, call := range c.Pending {
+			if call.ID == id {
+				c.Pending = append(c.Pending[:i:i], c.Pending[i+1:]...)
+				break
+			}
+		}
+	}
+}
+
+// answered says of the newest turn whether the model has finished.
+func (t *tracker) answered(l *line) {
+	turn := t.turn()
+	if turn == nil || l.Side || l.Hidden || l.Kind != Reply && l.Kind != Result {
+		return
+	}
+	turn.Answered = l.Kind == Reply && l.Text != "" && len(l.Calls) == 0 && len(t.c.Pending) == 0 && !l.Open
+}

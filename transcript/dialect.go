@@ -1,0 +1,106 @@
+package transcript
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"rewind/internal/jsonscan"
+)
+
+// dialect is how one agent writes a session. It is a value without state: what is remembered from record to record is in a parser or a
+// forker, made for one reading.
+type dialect struct {
+	parser func() parser       // reads records
+	forker func(f Fork) forker // writes a fork's
+	place  place
+
+	// chain: records name the one before them, and a prompt whose parent is an earlier prompt's takes the place of that one.
+	chain bool
+	// newestID: the session's id is the newest that a record names, not the first.
+	newestID bool
+	// session is the role of marks that hold the session's id, for Check; 0: there is no such role.
+	session int
+
+	// read and cut are readLines and copyPrefix, where nil.
+	read func(src Source, from int64, p parser, l *line, fn func(*line) error) error
+	cut  func(w io.Writer, src Source, cut int64) error
+}
+
+// parser reads records one after the other.
+type parser interface {
+	// parse reads one JSON object and says in l what it is. An error makes the record a Broken one.
+	parse(s *jsonscan.Scanner, l *line) error
+}
+
+// forker writes the records of a fork one after the other.
+type forker interface {
+	// record writes what becomes of l, whose marks are filled, or nothing.
+	record(l *line, out *output) error
+	// end writes what stands behind the last record.
+	end(out *output) error
+}
+
+// line is a Record with what only this package wants to know.
+type line struct {
+	Record
+
+	Session, Cwd, Version string
+	Title                 string // what the agent's list shows
+	TitleRank             int    // a title of a higher rank wins, and of the same rank the newest; 0 with Title "" is none
+	Lineage               Lineage
+	Base                  *Base
+
+	// Lead: may belong to the prompt that follows.
+	Lead bool
+	// Root: says that it continues nothing, which is more than not to say what it continues.
+	Root bool
+	// Open: the file is not whole behind this record, though no call is open: never cut there.
+	Open bool
+	// Undo: the newest n turns that are not gone are gone. UndoTo: the turn whose prompt has this id is, with all behind it.
+	Undo   int
+	UndoTo string
+	// Reset: what the model sees is only what this record says: no call is open, and every turn is gone but those of Again.
+	Reset bool
+	Again []prompted
+
+	says    jsonscan.Text // what becomes Text
+	marking bool
+	marks   []mark
+	word    jsonscan.Text
+}
+
+// prompted is a prompt that a record names again; one that was not known is a turn of its own.
+type prompted struct {
+	ID, Text string
+	Time     time.Time
+}
+
+// mark is a place in a record that a fork may rewrite.
+type mark struct {
+	role       int   // the dialect's
+	start, end int64 // in the source; of a string with its quotes
+	old        string
+}
+
+func dialectOf(agent Agent, src Source) (*dialect, error) {
+	switch agent {
+	case Claude:
+		return &claudeDialect, nil
+	case Codex:
+		return &codexDialect, nil
+	case Gemini:
+		return geminiDialect(src), nil
+	case Droid:
+		return &droidDialect, nil
+	}
+	return nil, fmt.Errorf("transcript: read %s: unknown agent %q", src.Name, agent)
+}
+
+func (d *dialect) lines(src Source, from int64, l *line, fn func(*line) error) error {
+	read := d.read
+	if read == nil {
+		read = readLines
+	}
+	return read(src, from, d.parser(), l, fn)
+}

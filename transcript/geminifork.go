@@ -1,0 +1,75 @@
+package transcript
+
+import "strings"
+
+// geminiForker makes a session of its own: sessionId is another one wherever metadata says it, and a line behind all says the title.
+type geminiForker struct {
+	fork Fork
+	ids  int
+}
+
+func (f *geminiForker) record(l *line, out *output) error {
+	var list []splice
+	for _, m := range l.marks {
+		if m.role == geminiSession && m.old != "" {
+			list = append(list, splice{start: m.start, end: m.end, with: quoted(f.fork.ID)})
+		}
+	}
+	f.ids += len(list)
+	return out.copy(l.Offset, l.Offset+l.Size, list...)
+}
+
+func (f *geminiForker) end(out *output) error {
+	if f.ids == 0 {
+		return &Error{Name: out.src.Name, Cause: errGeminiSession}
+	}
+	if f.fork.Title == "" {
+		return nil
+	}
+	return out.write(`{"$set":{"summary":` + quoted(f.fork.Title) + `,"lastUpdated":` + quoted(stamp(f.fork.Time)) + "}}\n")
+}
+
+// geminiDocForker does so in a document, which it closes behind the last message.
+type geminiDocForker struct {
+	fork   Fork
+	at     int64 // bytes of the source that are written
+	titled bool
+}
+
+func (f *geminiDocForker) record(l *line, out *output) error {
+	if l.Type == geminiDoc && f.at > 0 {
+		return nil // what stands behind the messages
+	}
+	var list []splice
+	ids := 0
+	for _, m := range l.marks {
+		switch {
+		case l.Type != geminiDoc:
+		case m.role == geminiSession && m.old != "":
+			ids++
+			list = append(list, splice{start: m.start, end: m.end, with: quoted(f.fork.ID)})
+		case m.role == geminiTitle && f.fork.Title != "":
+			f.titled = true
+			list = append(list, splice{start: m.start, end: m.end, with: quoted(f.fork.Title)})
+		}
+	}
+	if l.Type == geminiDoc && ids == 0 {
+		return &Error{Name: out.src.Name, Cause: errGeminiSession}
+	}
+	start := f.at
+	f.at = l.Offset + l.Size
+	return out.copy(start, f.at, list...)
+}
+
+func (f *geminiDocForker) end(out *output) error {
+	if f.at == 0 {
+		return &Error{Name: out.src.Name, Cause: errGeminiEnd}
+	}
+	var b strings.Builder
+	b.WriteString("\n  ]")
+	if f.fork.Title != "" && !f.titled {
+		b.WriteString(",\n  \"summary\": " + quoted(f.fork.Title))
+	}
+	b.WriteString("\n}\n")
+	return out.write(b.String())
+}
