@@ -1,0 +1,71 @@
+package clients
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// maxFirst is how long the first line of a session file may be, in bytes: it holds the instructions of the model, 30 KB and more.
+const maxFirst = 4 << 20
+
+// Dependents returns the rollouts of Codex below root whose conversation begins with more than cut bytes of a rollout of the thread: a fork
+// that Codex made, or what followed when the person went back. With a cut before that Codex refuses to open them. It reads first lines
+// only. The rollout that is cut may be among them, when it continues another one of its thread. A line that cannot be read says nothing.
+func Dependents(root, threadID string, cut int64) ([]string, error) {
+	var out []string
+	for _, dir := range []string{"sessions", "archived_sessions"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("clients: forks of codex session %s: %s: %w", threadID, path, pathCause(err))
+			}
+			if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "rollout-") && strings.HasSuffix(e.Name(), ".jsonl") && beginsWith(path, threadID, cut) {
+				out = append(out, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// beginsWith reports whether a rollout needs more than cut bytes of one of the thread.
+func beginsWith(path, threadID string, cut int64) bool {
+	var head struct {
+		Payload struct {
+			Base *struct {
+				Thread string `json:"thread_id"`
+				End    int64  `json:"end_byte_offset"`
+			} `json:"history_base"`
+		} `json:"payload"`
+	}
+	b, err := firstLine(path)
+	if err != nil || json.Unmarshal(b, &head) != nil || head.Payload.Base == nil {
+		return false
+	}
+	return head.Payload.Base.Thread == threadID && head.Payload.Base.End > cut
+}
+
+// firstLine reads the first line of a file, without its end.
+func firstLine(path string) ([]byte, error) {
+	f, err := openRead(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	line, err := bufio.NewReaderSize(io.LimitReader(f, maxFirst), 64<<10).ReadBytes('\n')
+	if err == io.EOF && len(line) < maxFirst {
+		err = nil
+	}
+	return line, err
+}

@@ -1,0 +1,145 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rewind/transcript"
+)
+
+// Live is what can be seen of an agent's program that runs on a session. The zero value: none is seen.
+type Live struct {
+	Running bool
+	How     string // by what it was seen, for people; holds names of files
+	PID     int    // 0: not known
+	// Guess says that a program of the agent runs in the session's folder, or may run elsewhere, and that it cannot be seen on which
+	// session. Who ends it and asks again is on the safe side.
+	Guess bool
+}
+
+// Running looks whether a program of the agent has the session open, by the signs that the client leaves: Claude's
+// <root>/sessions/<pid>.json, Codex's flock on <root>/thread-writer-locks/<id>.lock. Of what leaves none, Linux knows the processes of
+// this user: one that has the session's file open, or its id on the command line, is one; one in the session's folder is a guess.
+// On other systems that is not seen, and what is not seen is not running.
+//
+// An error is a sign that is there and could not be read. It says nothing for longer than a moment: a client may start at any time.
+func Running(agent transcript.Agent, root, session string) (Live, error) {
+	if !plain(session) {
+		return Live{}, fmt.Errorf("clients: look for a running %s: bad session id %q", agent, session)
+	}
+	var live Live
+	var err error
+	told := map[int]bool{} // processes that say themselves which session they are on
+	guess := true
+	switch agent {
+	case transcript.Claude:
+		live, told, err = claudeLive(root, session)
+	case transcript.Codex:
+		live, err = codexLive(root, session)
+		guess = false // a version with locks has none, one without keeps the file open
+	case transcript.Gemini, transcript.Droid:
+	default:
+		return Live{}, nil
+	}
+	if live.Running && !live.Guess {
+		return live, nil
+	}
+	if found := processLive(agent, locate(agent, root, session), session, told, guess); found.Running && (!found.Guess || !live.Running) {
+		live = found
+	}
+	if live.Running {
+		return live, nil
+	}
+	return live, err
+}
+
+// plain reports whether an id can be part of a file name and of a pattern.
+func plain(id string) bool {
+	for _, c := range []byte(id) {
+		if c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 128
+}
+
+// place is where a session is.
+type place struct {
+	files  []string              // its files, links followed
+	folder func(cwd string) bool // whether a program that works in cwd would write there; nil: not known
+}
+
+// locate finds a session's files.
+func locate(agent transcript.Agent, root, session string) place {
+	pattern := map[transcript.Agent]string{
+		transcript.Claude: filepath.Join("projects", "*", session+".jsonl"),
+		transcript.Codex:  filepath.Join("sessions", "*", "*", "*", "rollout-*"+session+"*.jsonl"),
+		transcript.Gemini: filepath.Join("tmp", "*", "chats", "session-*-"+session[:min(8, len(session))]+".json*"),
+		transcript.Droid:  filepath.Join("sessions", "*", session+".jsonl"),
+	}[agent]
+	var p place
+	files, _ := filepath.Glob(filepath.Join(escapeGlob(root), pattern)) // the pattern is a good one
+	for _, f := range files {
+		if real, err := filepath.EvalSymlinks(f); err == nil {
+			p.files = append(p.files, real)
+		}
+	}
+	if len(p.files) == 0 {
+		return p
+	}
+	switch dir := filepath.Dir(p.files[0]); agent {
+	case transcript.Claude:
+		p.folder = func(cwd string) bool { return claudeFolder(cwd) == filepath.Base(dir) }
+	case transcript.Droid:
+		p.folder = droidFolder(p.files[0])
+	case transcript.Gemini:
+		p.folder = geminiFolder(filepath.Dir(dir))
+	}
+	return p
+}
+
+// claudeFolder is the name of Claude's folder of a project. A name of more than 200 characters ends in a hash; that one is not found.
+func claudeFolder(cwd string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			return c
+		}
+		return '-'
+	}, cwd)
+}
+
+// droidFolder goes by what the session says of itself.
+func droidFolder(file string) func(string) bool {
+	var head struct {
+		Cwd string `json:"cwd"`
+	}
+	b, err := firstLine(file)
+	if err != nil || json.Unmarshal(b, &head) != nil || head.Cwd == "" {
+		return nil
+	}
+	return func(cwd string) bool { return cwd == head.Cwd }
+}
+
+// geminiFolder goes by the note that Gemini leaves beside the conversations of a project; versions without it name the folder by a hash.
+func geminiFolder(dir string) func(string) bool {
+	note, err := readSmall(filepath.Join(dir, ".project_root"), 16<<10)
+	if err == nil {
+		return func(cwd string) bool { return cwd == string(note) }
+	}
+	return func(cwd string) bool { return hashName(cwd) == filepath.Base(dir) }
+}
+
+// escapeGlob makes a path match itself only.
+func escapeGlob(path string) string {
+	var out []byte
+	for _, c := range []byte(path) {
+		if os.PathSeparator != '\\' && (c == '*' || c == '?' || c == '[' || c == '\\') {
+			out = append(out, '\\')
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}

@@ -1,0 +1,50 @@
+package clients
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// codexLive looks whether a Codex holds the lock on a thread. Since about 0.169 the terminal runs a daemon that holds it long after the terminal
+// was closed: another Codex refuses the thread then, too.
+func codexLive(root, session string) (Live, error) {
+	path := filepath.Join(root, "thread-writer-locks", session+".lock")
+	held, pid, err := locked(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errors.ErrUnsupported):
+		return Live{}, nil
+	case err != nil:
+		return Live{}, fmt.Errorf("clients: look for a running codex: %s: %w", path, pathCause(err))
+	case !held:
+		return Live{}, nil
+	}
+	return Live{Running: true, How: codexHolder(root, path, pid), PID: pid}, nil
+}
+
+// codexHolder says who has a lock, and of the daemon, which nobody sees, how it is ended.
+func codexHolder(root, path string, pid int) string {
+	const ends = "; `codex app-server daemon stop` ends it"
+	switch args := arguments(pid); {
+	case slices.Contains(args, "app-server") && slices.Contains(args, "--managed-daemon"):
+		return fmt.Sprintf("codex's background server, process %d, holds %s%s", pid, path, ends)
+	case pid != 0:
+		return fmt.Sprintf("codex process %d holds %s", pid, path)
+	}
+	if _, err := os.Lstat(filepath.Join(root, "app-server-daemon", "daemon.pid")); err == nil {
+		return "codex or its background server holds " + path + ends
+	}
+	return "codex holds " + path
+}
+
+// pathCause leaves the path out of an error that names it already.
+func pathCause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,180 @@
+package clients
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"rewind/transcript"
+)
+
+// maxFiles is how many open files of one process are looked at.
+const maxFiles = 4096
+
+// startOf says when a process began, if it runs: field 22 of its stat. A dead one that nobody has waited for does not run.
+func startOf(pid int) (started, bool) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return started{}, os.IsPermission(err) && exists(pid)
+	}
+	end := bytes.LastIndexByte(b, ')') // the name before it may hold anything
+	fields := strings.Fields(string(b[end+1:]))
+	if end < 0 || len(fields) < 20 {
+		return started{}, exists(pid)
+	}
+	ticks, _ := strconv.ParseUint(fields[19], 10, 64)
+	return started{ticks: ticks}, fields[0] != "Z" && fields[0] != "X"
+}
+
+// pidDomain names the machine and the namespace of pids as Claude does; "" if that is not known.
+func pidDomain() string {
+	id, err := readSmall("/etc/machine-id", 256)
+	if err != nil {
+		return ""
+	}
+	ns, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return "linux:" + strings.TrimSpace(string(id)) + ":" + ns
+}
+
+// lockHolder is the process that holds the file's flock, 0 if that cannot be seen.
+func lockHolder(f *os.File) int {
+	fi, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	locks, err := readProc("/proc/locks", 8<<20)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(locks)) {
+		// 1: FLOCK  ADVISORY  WRITE 24592 fe:00:11159043 0 EOF
+		c := strings.Fields(line)
+		if len(c) < 6 || c[1] != "FLOCK" || !strings.HasSuffix(c[5], ":"+strconv.FormatUint(st.Ino, 10)) {
+			continue
+		}
+		if pid, err := strconv.Atoi(c[4]); err == nil && pid > 0 {
+			return pid
+		}
+	}
+	return 0
+}
+
+// programs are the names of the agents' programs: of the file that runs, or of the script that an interpreter runs.
+var programs = map[transcript.Agent][]string{
+	transcript.Claude: {"claude", "claude-code"},
+	transcript.Codex:  {"codex"},
+	transcript.Gemini: {"gemini", "gemini-cli"},
+	transcript.Droid:  {"droid"},
+}
+
+// processLive looks through the processes of this user for one of the agent. told are those that have said on which session they are.
+func processLive(agent transcript.Agent, at place, session string, told map[int]bool, guess bool) Live {
+	var live Live
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || told[pid] || pid == os.Getpid() || !ours(dir) {
+			continue
+		}
+		args := arguments(pid)
+		if !runs(agent, dir, args) {
+			continue
+		}
+		switch name := programs[agent][0]; {
+		case names(args, session):
+			return Live{Running: true, How: fmt.Sprintf("%s process %d was started on it", name, pid), PID: pid}
+		case opens(dir, at.files):
+			return Live{Running: true, How: fmt.Sprintf("%s process %d has its file open", name, pid), PID: pid}
+		case guess && !live.Running && at.folder != nil:
+			if cwd, err := os.Readlink(dir + "/cwd"); err == nil && at.folder(cwd) {
+				live = Live{Running: true, How: fmt.Sprintf("%s process %d runs in its folder %s, on which session is not known", name, pid, cwd), PID: pid, Guess: true}
+			}
+		}
+	}
+	return live
+}
+
+// ours reports whether a process is this user's.
+func ours(dir string) bool {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}
+
+// arguments is the command line of a process, nil if that cannot be read.
+func arguments(pid int) []string {
+	b, err := readProc(fmt.Sprintf("/proc/%d/cmdline", pid), 1<<20)
+	if err != nil || len(b) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+}
+
+// runs reports whether a process is a program of the agent.
+func runs(agent transcript.Agent, dir string, args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	is := func(path string) bool { return slices.Contains(programs[agent], filepath.Base(path)) }
+	if exe, err := os.Readlink(dir + "/exe"); err == nil && is(strings.TrimSuffix(exe, " (deleted)")) || is(args[0]) {
+		return true
+	}
+	switch filepath.Base(args[0]) {
+	case "node", "nodejs", "bun", "deno":
+	default:
+		return false
+	}
+	for _, a := range args[1:] {
+		if strings.HasPrefix(a, "-") {
+			continue
+		}
+		// .../bin/gemini, or .../node_modules/@google/gemini-cli/bundle/gemini.js
+		return is(strings.TrimSuffix(a, filepath.Ext(a))) || slices.ContainsFunc(strings.Split(a, "/"), is)
+	}
+	return false
+}
+
+// names reports whether the session stands on the command line of a process.
+func names(args []string, session string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		return a == session || strings.HasSuffix(a, "="+session) || strings.HasSuffix(a, "/"+session+".jsonl")
+	})
+}
+
+// opens reports whether a process has one of the files open.
+func opens(dir string, files []string) bool {
+	d, err := os.Open(dir + "/fd")
+	if err != nil || len(files) == 0 {
+		return false
+	}
+	defer d.Close()
+	fds, _ := d.Readdirnames(maxFiles)
+	return slices.ContainsFunc(fds, func(fd string) bool {
+		to, err := os.Readlink(dir + "/fd/" + fd)
+		return err == nil && slices.Contains(files, to)
+	})
+}
+
+// readProc reads what the system tells in a file, at most limit bytes.
+func readProc(path string, limit int64) ([]byte, error) {
+	b, err := readSmall(path, limit)
+	if int64(len(b)) > limit {
+		return b[:limit], nil
+	}
+	return b, err
+}
