@@ -21,6 +21,7 @@ const (
 	roleForked               // the value of forkedFrom
 	roleEntry                // entrypoint
 	roleClose                // the line's last bracket
+	roleTime                 // timestamp
 )
 
 // claudeParser reads one line at a time.
@@ -77,7 +78,12 @@ func (p *claudeParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 	case "entrypoint":
 		return l.id(s, nil, roleEntry)
 	case "timestamp":
-		return l.time(s, &l.Time)
+		s.Next()
+		start := s.Offset()
+		if err := l.time(s, &l.Time); err != nil {
+			return err
+		}
+		return l.mark(s, roleTime, start, "")
 	case "cwd":
 		return l.str(s, &l.Cwd, maxPath)
 	case "version":

@@ -1,13 +1,18 @@
 package transcript
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // claudeFork writes a fork as the agent's SDK does (forkSession): the lines of the chain that are not a subagent's, each with a fresh uuid and
-// with forkedFrom, then the newest atis-latch and tools-used, then the title.
+// with forkedFrom, then the newest atis-latch and tools-used, then the title. The last message gets the fork's time: by that the agent's list
+// is ordered, and what was made last is what a person looks for.
 type claudeFork struct {
 	f     Fork
 	left  map[string]string // of a line of the chain that is left out: the nearest ancestor that is not; "": none
 	books map[string]kept   // the newest line of each of carried
+	held  []kept            // the newest message, and the lines of the chain behind it
 }
 
 // carried are the types of lines that a fork ends with, in this order, if the source has them.
@@ -17,6 +22,20 @@ var carried = []string{"atis-latch", "tools-used", "last-prompt"}
 type kept struct {
 	start, end int64
 	splices    []splice
+	time       mark // where its time stands; the zero value: nowhere
+}
+
+// at is the line with another time.
+func (k kept) at(time string) kept {
+	if k.time.end == 0 {
+		return k
+	}
+	i := 0
+	for i < len(k.splices) && k.splices[i].start < k.time.start {
+		i++
+	}
+	k.splices = slices.Insert(slices.Clone(k.splices), i, splice{k.time.start, k.time.end, quoted(time)})
+	return k
 }
 
 func newClaudeFork(f Fork) *claudeFork {
@@ -29,7 +48,7 @@ func (c *claudeFork) record(l *line, out *output) error {
 	}
 	for _, kind := range carried {
 		if l.Type == kind {
-			c.books[kind] = kept{l.Offset, l.Offset + l.Size, c.splices(l)}
+			c.books[kind] = c.keep(l)
 			return nil
 		}
 	}
@@ -43,10 +62,51 @@ func (c *claudeFork) record(l *line, out *output) error {
 		return nil
 	}
 	delete(c.books, "last-prompt") // it names the end of the chain as it was
+	if message := l.Type == "user" || l.Type == "assistant"; message || len(c.held) == maxHeld {
+		if err := c.release(out); err != nil {
+			return err
+		}
+		if message {
+			c.held = append(c.held, c.keep(l))
+			return nil
+		}
+	}
+	if len(c.held) > 0 {
+		c.held = append(c.held, c.keep(l))
+		return nil
+	}
 	return out.copy(l.Offset, l.Offset+l.Size, c.splices(l)...)
 }
 
+// keep notes a line to be copied later.
+func (c *claudeFork) keep(l *line) kept {
+	k := kept{start: l.Offset, end: l.Offset + l.Size, splices: c.splices(l)}
+	for _, m := range l.marks {
+		if m.role == roleTime {
+			k.time = m
+		}
+	}
+	return k
+}
+
+// release copies what is held.
+func (c *claudeFork) release(out *output) error {
+	for _, k := range c.held {
+		if err := out.copy(k.start, k.end, k.splices...); err != nil {
+			return err
+		}
+	}
+	c.held = c.held[:0]
+	return nil
+}
+
 func (c *claudeFork) end(out *output) error {
+	if len(c.held) > 0 {
+		c.held[0] = c.held[0].at(stamp(c.f.Time))
+	}
+	if err := c.release(out); err != nil {
+		return err
+	}
 	for _, kind := range carried {
 		if k, ok := c.books[kind]; ok {
 			if err := out.copy(k.start, k.end, k.splices...); err != nil {

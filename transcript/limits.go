@@ -19,5 +19,6 @@ const (
 	maxMarks       = 64 << 10       // places that a fork rewrites in one record
 	maxTurns       = 64 << 10       // turns that one record names again
 	maxLeft        = 256 << 10      // lines that a fork leaves out whose children find their ancestor
+	maxHeld        = 4 << 10        // lines behind the newest message that a fork holds back
 	maxHead        = 4 << 20        // bytes at the front of a file within which it must say what it is
 )
