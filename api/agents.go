@@ -8,11 +8,12 @@ type AgentEnv struct {
 	Vars map[string]Text `json:"variables,omitempty"` // of AgentVariables, those that are set; absolute paths
 
 	Programs []string `json:"programs,omitempty"` // the agents whose program is on the PATH
+	Path     Text     `json:"path,omitempty"`     // the PATH, where an agent's program has to be run
 }
 
 // AgentVariables are the variables that move an agent's settings.
 func AgentVariables() []string {
-	return []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "FACTORY_HOME_OVERRIDE"}
+	return []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "FACTORY_HOME_OVERRIDE", "CODEX_SQLITE_HOME"}
 }
 
 // HooksRequest registers the hooks of agents in their own settings at user level, or takes them out.

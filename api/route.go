@@ -27,6 +27,11 @@ var (
 	Remove      = Route[RemoveRequest, RemoveResponse]{"POST", "/v1/remove"}
 	Validate    = Route[ValidateRequest, ValidateResponse]{"GET", "/v1/validate"}
 	SetConfig   = Route[SetConfigRequest, ConfigResponse]{"POST", "/v1/config"}
+	Sessions    = Route[SessionsRequest, SessionsResponse]{"POST", "/v1/sessions"}
+	Turns       = Route[TurnsRequest, TurnsResponse]{"GET", "/v1/turns"}
+	MakeFork    = Route[ForkRequest, ForkResponse]{"POST", "/v1/fork"}
+	MakeClone   = Route[CloneRequest, ForkResponse]{"POST", "/v1/clone"}
+	Forks       = Route[ForksRequest, ForksResponse]{"GET", "/v1/forks"}
 	Version     = Route[VersionRequest, VersionResponse]{"GET", "/v1/version"}
 
 	// These two are for clients of every version.

@@ -127,6 +127,7 @@ type ShowRequest struct {
 	Project
 	Checkpoint Text   `json:"checkpoint"`
 	Paths      []Text `json:"paths,omitempty"`
+	Messages   int    `json:"messages,omitempty"` // so many of the conversation before it; 0: none
 }
 
 // ShowResponse is a checkpoint with what it changed and what it skipped.
@@ -134,6 +135,8 @@ type ShowResponse struct {
 	Checkpoint Checkpoint `json:"checkpoint"`
 	Changes    []Change   `json:"changes"`
 	Skips      []Skip     `json:"skips"`
+	Messages   []Message  `json:"messages,omitempty"`     // oldest first
+	Talk       Text       `json:"conversation,omitempty"` // why there are none
 	Notices    []string   `json:"notices,omitempty"`
 }
 
@@ -198,12 +201,24 @@ type CheckoutRequest struct {
 	DryRun     bool   `json:"dry_run,omitempty"`
 	Continue   bool   `json:"continue,omitempty"`
 	Abort      bool   `json:"abort,omitempty"`
+	Conversing
+}
+
+// Conversing says what a restore does to the conversation.
+type Conversing struct {
+	Env         AgentEnv `json:"env"`
+	CodeOnly    bool     `json:"code_only,omitempty"`    // the conversation is left alone
+	ContextOnly bool     `json:"context_only,omitempty"` // the code is left alone
+	InPlace     bool     `json:"in_place,omitempty"`     // the session file itself goes back, instead of a new session
+	Force       bool     `json:"force,omitempty"`        // in place although the agent seems to have the session open
+	Title       Text     `json:"title,omitempty"`        // of the new session
 }
 
 // UndoRequest goes Steps back, or forward for redo.
 type UndoRequest struct {
 	Project
 	Walk
+	Conversing
 	Steps  int  `json:"steps"`
 	Exact  bool `json:"exact,omitempty"`
 	DryRun bool `json:"dry_run,omitempty"`
@@ -212,6 +227,7 @@ type UndoRequest struct {
 // UndoRestoreRequest reverts a restore; Operation 0 is the newest in effect.
 type UndoRestoreRequest struct {
 	Project
+	Conversing
 	Operation uint64 `json:"operation,omitempty"`
 	Exact     bool   `json:"exact,omitempty"`
 	DryRun    bool   `json:"dry_run,omitempty"`
@@ -219,23 +235,26 @@ type UndoRestoreRequest struct {
 
 // RestoreResponse is what a restore did, or with a dry run would do.
 type RestoreResponse struct {
-	Kind      string      `json:"kind"`
-	Target    Checkpoint  `json:"target"`
-	DryRun    bool        `json:"dry_run"`
-	Operation uint64      `json:"operation,omitempty"` // 0: nothing was done
-	Safety    *Checkpoint `json:"safety,omitempty"`    // the state before
-	Saved     *Checkpoint `json:"saved,omitempty"`     // unsaved changes that an undo made a step of their own
-	Changed   int         `json:"changed"`
-	Changes   []Change    `json:"changes"`
-	Replaced  []Text      `json:"replaced,omitempty"` // changed since the newest checkpoint; only Safety has their bytes
-	Kept      []Kept      `json:"kept,omitempty"`
-	Conflicts []Conflict  `json:"conflicts,omitempty"`
-	KeptDirs  []Text      `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
-	GitThen   *Head       `json:"git_then,omitempty"`
-	GitNow    *Head       `json:"git_now,omitempty"`
-	GitState  string      `json:"git_state,omitempty"` // merge, rebase, ... under way
-	Partial   bool        `json:"partial"`             // some paths of the target could not be laid out
-	Notices   []string    `json:"notices,omitempty"`
+	Kind      string        `json:"kind"`
+	Target    Checkpoint    `json:"target"`
+	DryRun    bool          `json:"dry_run"`
+	Operation uint64        `json:"operation,omitempty"` // 0: nothing was done
+	Safety    *Checkpoint   `json:"safety,omitempty"`    // the state before
+	Saved     *Checkpoint   `json:"saved,omitempty"`     // unsaved changes that an undo made a step of their own
+	Changed   int           `json:"changed"`
+	Changes   []Change      `json:"changes"`
+	Replaced  []Text        `json:"replaced,omitempty"` // changed since the newest checkpoint; only Safety has their bytes
+	Kept      []Kept        `json:"kept,omitempty"`
+	Conflicts []Conflict    `json:"conflicts,omitempty"`
+	KeptDirs  []Text        `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
+	GitThen   *Head         `json:"git_then,omitempty"`
+	GitNow    *Head         `json:"git_now,omitempty"`
+	GitState  string        `json:"git_state,omitempty"` // merge, rebase, ... under way
+	Partial   bool          `json:"partial"`             // some paths of the target could not be laid out
+	Talk      *Conversation `json:"conversation,omitempty"`
+
+	ContextOnly bool     `json:"context_only,omitempty"` // the files were left alone
+	Notices     []string `json:"notices,omitempty"`
 }
 
 // Kept is a path that stays although the target has it otherwise: new, skipped, holds, below, session.

@@ -20,6 +20,8 @@ type AgentEnv struct {
 	Home string            // the user's home directory
 	Vars map[string]string // the variables by which agents move their own, with absolute values
 
+	Path string // the PATH, where an agent's program has to be run
+
 	Programs []hooks.Agent // those whose program is on the user's PATH: installed, if they have never been started, too
 }
 
@@ -151,7 +153,7 @@ func (h Home) SetHooks(ctx context.Context, env AgentEnv, o HooksOptions) (*Hook
 	}
 	adds := slices.ContainsFunc(edits, func(e *settingsEdit) bool { return len(e.want) > 0 })
 	if adds {
-		if err := h.checkProgram(); err != nil {
+		if err := h.bringProgram(o.DryRun); err != nil {
 			return nil, err
 		}
 	}
@@ -167,17 +169,6 @@ func (h Home) SetHooks(ctx context.Context, env AgentEnv, o HooksOptions) (*Hook
 		}
 	}
 	return r, nil
-}
-
-func (h Home) checkProgram() error {
-	fi, err := os.Stat(h.HookProgram())
-	if err == nil && (!fi.Mode().IsRegular() || runtime.GOOS != "windows" && fi.Mode()&0o111 == 0) {
-		err = errors.New("not a program")
-	}
-	if err != nil {
-		return fmt.Errorf("engine: register hooks: %w: %s: %w", ErrNoProgram, h.HookProgram(), pathCause(err))
-	}
-	return nil
 }
 
 // pathCause leaves the path out of an error that names it already.

@@ -22,6 +22,15 @@ func sameOwner(f *os.File, like fs.FileInfo) error {
 	return f.Chown(int(want.Uid), int(want.Gid))
 }
 
+// openRead opens a file to be read; it waits for nobody, and follows no link.
+func openRead(path string) (*os.File, error) {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
 // freeBytes is the space in bytes that the file system of dir has for this user.
 func freeBytes(dir string) (uint64, error) {
 	var st syscall.Statfs_t

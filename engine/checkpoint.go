@@ -24,6 +24,7 @@ type Checkpoint struct {
 	Minor   bool     // folded in lists: soon after another, or small
 	Git     GitHead
 	Counts  Counts
+	Talk    Mark // how far the session's conversation had come; zero: it has none
 }
 
 // Cause is why a checkpoint was taken. Its text is untrusted.
@@ -86,6 +87,11 @@ const (
 	tagBy
 	tagLate
 	tagMinor
+	tagTranscript
+	tagLength
+	tagLast
+	tagPath
+	tagGeneration
 )
 
 func (c *Checkpoint) encode() []byte {
@@ -114,6 +120,11 @@ func (c *Checkpoint) encode() []byte {
 	e.List(tagBy, len(c.By), func(i int) []byte { return []byte(c.By[i]) })
 	e.Bool(tagLate, c.Late)
 	e.Bool(tagMinor, c.Minor)
+	e.NonZero(tagTranscript, c.Talk.Transcript[:])
+	e.Uint(tagLength, uint64(c.Talk.Length))
+	e.String(tagLast, c.Talk.Last)
+	e.String(tagPath, c.Talk.Path)
+	e.Uint(tagGeneration, c.Talk.Generation)
 	return e.Encoded()
 }
 
@@ -179,6 +190,16 @@ func decodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 			c.Late, err = f.Bool()
 		case tagMinor:
 			c.Minor, err = f.Bool()
+		case tagTranscript:
+			err = f.NonZero(c.Talk.Transcript[:])
+		case tagLength:
+			err = decodeCount(f, &c.Talk.Length)
+		case tagLast:
+			c.Talk.Last = string(f)
+		case tagPath:
+			c.Talk.Path = string(f)
+		case tagGeneration:
+			c.Talk.Generation, err = f.Uint()
 		default:
 			return record.Unknown(tag)
 		}

@@ -18,6 +18,7 @@ func sampleCheckpoint() *Checkpoint {
 		Parents: []objstore.ID{testID("p"), testID("q")}, Cause: Cause{Event: EventSave, Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p"},
 		Base: testID("b"), By: []string{"claude/a", ""}, Late: true, Minor: true,
 		Git: GitHead{Commit: "abc", Branch: "main"}, Counts: Counts{1, 2, 3, 4, 5, 6},
+		Talk: Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2},
 	}
 }
 
@@ -33,6 +34,9 @@ func sampleJournal() *journal {
 			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)},
 			{Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
 		},
+		ContextOnly: true, Files: []refs.File{{Path: "/a", To: testID("to")}, {Path: "/b", From: testID("from"), To: testID("to")}},
+		Made:  &Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &Lineage{Session: "claude/a", Turn: 1, Kind: "checkout", Transcript: testID("x")}},
+		Moved: &Session{Name: "claude/a", Agent: "claude", ID: "a"},
 	}
 }
 

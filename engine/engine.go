@@ -45,13 +45,14 @@ type Engine struct {
 
 // shared is the state of an open store that all its views have in common: what changes after Open belongs here.
 type shared struct {
-	mu       sync.Mutex          // held by every change and every capture; guards what follows
-	cache    *tree.Cache         // loaded by the first capture
-	repo     *repository         // the user's repository as the last capture found it
-	known    *head               // the newest state that the log knows; nil: not looked up yet
-	sessions map[string]*Session // agents' sessions by name; nil: not loaded yet
-	seen     *recent             // events recorded lately; nil: not loaded yet
-	watch    *watching           // nil: nobody watches
+	mu       sync.Mutex           // held by every change and every capture; guards what follows
+	cache    *tree.Cache          // loaded by the first capture
+	repo     *repository          // the user's repository as the last capture found it
+	known    *head                // the newest state that the log knows; nil: not looked up yet
+	sessions map[string]*Session  // agents' sessions by name; nil: not loaded yet
+	seen     *recent              // events recorded lately; nil: not loaded yet
+	watch    *watching            // nil: nobody watches
+	followed map[string]*seenFile // session files as they were found last, by session
 	// turnEnded is the session whose turn ended since the whole tree was scanned last; "": none
 	turnEnded string
 	busy      atomic.Pointer[activity] // the capture under way; nil: none

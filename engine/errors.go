@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"rewind/objstore"
 )
@@ -30,6 +31,69 @@ var (
 	// ErrUsage is returned for a request that makes no sense as it is put.
 	ErrUsage = errors.New("bad request")
 )
+
+// Conversations.
+var (
+	// ErrNoConversation is returned for a moment whose conversation there is none of.
+	ErrNoConversation = errors.New("there is no conversation")
+	// ErrRunning is returned for a session file that must not change while the agent has it open.
+	ErrRunning = errors.New("the agent has the session open")
+	// ErrDependent is returned for a session file whose end other session files go on from.
+	ErrDependent = errors.New("other sessions go on from what would be cut off")
+)
+
+// NoConversationError says why a moment has no conversation; it is an ErrNoConversation.
+type NoConversationError struct {
+	Place string
+	Why   string
+	Cause error // may be nil
+}
+
+func (e *NoConversationError) Error() string {
+	return fmt.Sprintf("engine: %s: %v: %s", e.Place, ErrNoConversation, e.Why)
+}
+
+// Is makes it an ErrNoConversation.
+func (e *NoConversationError) Is(target error) bool { return target == ErrNoConversation }
+
+// Unwrap is the cause.
+func (e *NoConversationError) Unwrap() error { return e.Cause }
+
+// RunningError says which session an agent has open; it is an ErrRunning.
+type RunningError struct {
+	Session string
+	How     string // by what that was seen
+}
+
+func (e *RunningError) Error() string {
+	return fmt.Sprintf("engine: session %s: %v (%s)", e.Session, ErrRunning, e.How)
+}
+
+// Is makes it an ErrRunning.
+func (e *RunningError) Is(target error) bool { return target == ErrRunning }
+
+// NotInPlaceError says why a session file cannot be cut where it is asked for; nothing was touched.
+type NotInPlaceError struct {
+	Session string
+	Why     string
+}
+
+func (e *NotInPlaceError) Error() string {
+	return fmt.Sprintf("engine: session %s: it cannot be cut in place: %s", e.Session, e.Why)
+}
+
+// DependentError names the session files that go on from the end of another; it is an ErrDependent.
+type DependentError struct {
+	Session string
+	Paths   []string
+}
+
+func (e *DependentError) Error() string {
+	return fmt.Sprintf("engine: session %s: %v: %s", e.Session, ErrDependent, strings.Join(e.Paths, ", "))
+}
+
+// Is makes it an ErrDependent.
+func (e *DependentError) Is(target error) bool { return target == ErrDependent }
 
 // Restoring.
 var (

@@ -126,7 +126,11 @@ func (e *Engine) CheckProject(quick bool) ([]Check, error) {
 	}
 	out = append(out, e.CheckDisk()...)
 	watches, err := e.CheckWatches(quick)
-	return append(out, watches...), err
+	if out = append(out, watches...); err != nil {
+		return out, err
+	}
+	talks, err := e.CheckTalks(quick)
+	return append(out, talks...), err
 }
 
 // lowSpace is the free space in bytes below which a disk is a finding.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 	"rewind/tree"
 )
 
@@ -99,11 +101,13 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 		}
 	}
 	for _, a := range in.events {
-		in.session(a).apply(a, e.project.Root, e.now())
+		s := in.session(a)
+		s.apply(a, e.project.Root, e.now())
+		in.follow(c, s)
 	}
 	if cp != nil {
 		s := in.session(lead)
-		cp.Cause.Turn, cp.Cause.Prompt = s.Turn, s.Prompt
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Talk = s.Turn, s.Prompt, s.Talk.Mark
 		if err := in.fold(c, cp, s, lead); err != nil {
 			return err
 		}
@@ -123,11 +127,40 @@ func (in *intake) session(a *arrival) *Session {
 	s := &Session{Name: a.name, First: in.e.now()}
 	if old := in.e.sessions[a.name]; old != nil {
 		c := *old
-		c.Calls = slices.Clone(old.Calls)
+		c.Calls, c.Imported = slices.Clone(old.Calls), false
 		s = &c
+	} else {
+		s.Turn = turnsBefore(a.ev)
 	}
 	in.sessions[a.name] = s
 	return s
+}
+
+// follow captures what the conversation has grown by. It never fails the event: why it cannot be captured is noted.
+func (in *intake) follow(c *capture, s *Session) {
+	err := in.e.follow(c.tx, s, hookRead)
+	if errors.Is(err, errLater) || errors.Is(err, errMoving) {
+		return // the daemon does it when the agent does not wait any more
+	}
+	s.Problem = problem(err)
+}
+
+// turnsBefore is how many turns a session had before its first event that rewind hears of: it may be older than rewind.
+func turnsBefore(ev hooks.Event) uint64 {
+	if ev.Transcript == "" || !understood(ev.Agent) {
+		return 0
+	}
+	agent := transcript.Agent(ev.Agent)
+	f, err := openSession(agent, ev.Transcript)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	c, err := transcript.Scan(agent, f.source(f.info.Size()))
+	if err != nil {
+		return 0
+	}
+	return uint64(len(c.Turns))
 }
 
 // lead is the event that the checkpoint is put down to: the end of a call of one that changed something, else the first event
@@ -189,17 +222,23 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 		in.state = cp.ID
 		lead.res = Handled{Recorded: true, Checkpoint: cp.ID, New: true, Late: cp.Late}
 	}
-	placed := map[string]bool{}
+	placed, told := map[string]bool{}, map[string]bool{} // sessions that have a place, and whose conversation has been told
 	if cp != nil {
-		placed[cp.Session] = true
+		placed[cp.Session], told[cp.Session] = true, true
 	}
 	for _, a := range in.events {
 		if a == lead {
 			continue
 		}
+		talk := in.sessions[a.name].Talk.Transcript
+		if old := e.sessions[a.name]; told[a.name] || old != nil && old.Talk.Transcript == talk {
+			talk = objstore.ID{}
+		}
+		told[a.name] = true
 		op := refs.Operation{
 			Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: a.name, Checkpoint: in.state, Turn: in.sessions[a.name].Turn, EventID: a.o.ID,
-			Cause: refs.Cause{Event: eventWords[a.ev.Kind], Tool: a.ev.Tool.Name, Call: a.ev.Tool.Call},
+			Transcript: talk,
+			Cause:      refs.Cause{Event: eventWords[a.ev.Kind], Tool: a.ev.Tool.Name, Call: a.ev.Tool.Call},
 		}
 		// A session begins where the worktree stands at its first event, whatever other sessions do from then on.
 		if !placed[a.name] {

@@ -26,6 +26,11 @@ type journal struct {
 	Stage   string      // name in the stage directory
 	Kept    int
 	Steps   []tree.Step
+
+	ContextOnly bool
+	Files       []refs.File // session files, in the order in which they are set
+	Made        *Session    // the session that a fork makes; nil: none
+	Moved       *Session    // a session as it is afterwards; nil: none
 }
 
 var journalKey = []byte{kv.PrefixJournal}
@@ -44,6 +49,10 @@ const (
 	tagJKept
 	tagJSteps
 	tagJSession
+	tagJContextOnly
+	tagJFiles
+	tagJMade
+	tagJMoved
 )
 
 // Field tags of a step, and of an entry in it.
@@ -82,6 +91,10 @@ func (j *journal) encode() []byte {
 	if j.Session != Manual {
 		e.String(tagJSession, j.Session)
 	}
+	e.Bool(tagJContextOnly, j.ContextOnly)
+	e.List(tagJFiles, len(j.Files), func(i int) []byte { return j.Files[i].Encode() })
+	e.Bytes(tagJMade, namedSession(j.Made))
+	e.Bytes(tagJMoved, namedSession(j.Moved))
 	return e.Encoded()
 }
 
@@ -138,6 +151,18 @@ func decodeJournal(raw []byte) (*journal, error) {
 			if j.Session == Manual {
 				err = fmt.Errorf("%w: session", record.ErrFormat)
 			}
+		case tagJContextOnly:
+			j.ContextOnly, err = f.Bool()
+		case tagJFiles:
+			err = f.List(func(v record.Field) error {
+				file, err := refs.DecodeFile(v)
+				j.Files = append(j.Files, file)
+				return err
+			})
+		case tagJMade:
+			j.Made, err = decodeNamedSession(f)
+		case tagJMoved:
+			j.Moved, err = decodeNamedSession(f)
 		default:
 			return record.Unknown(tag)
 		}

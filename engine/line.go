@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -57,13 +58,12 @@ func (e *Engine) orCurrent(session string) (string, error) {
 
 // findSession finds a session by its name, or by a prefix of the agent's id.
 func (e *Engine) findSession(name string) (string, error) {
-	all, err := e.refs.List(refs.Sessions)
+	all, err := e.sessionNames()
 	if err != nil {
 		return "", err
 	}
 	var found []string
-	for _, r := range all {
-		full := r.Name.Base()
+	for _, full := range all {
 		_, id, _ := strings.Cut(full, "/")
 		if full == name {
 			return full, nil
@@ -81,14 +81,36 @@ func (e *Engine) findSession(name string) (string, error) {
 	return "", &SeveralSessionsError{Names: found}
 }
 
+// sessionNames lists the sessions that have a branch, or a record.
+func (e *Engine) sessionNames() ([]string, error) {
+	all, err := e.refs.List(refs.Sessions)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, r := range all {
+		names = append(names, r.Name.Base())
+	}
+	err = e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, _ []byte) error {
+		names = append(names, string(k[1:]))
+		return nil
+	})
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
 // active gives the current session, and when it is not a restore that says which one it is, the sessions of agents that had
 // events in the last ten minutes, newest first.
 func (e *Engine) active() (current string, names []string, err error) {
 	current = Manual
 	since, first, moved := e.now().Add(-activeWithin).UnixMilli(), true, false
+	ended := map[string]bool{} // by whether their newest event says so
 	err = e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Session == "" || op.Kind == refs.KindSafety || op.Kind == refs.KindTag {
+		switch {
+		case op.Session == "", op.Kind == refs.KindSafety, op.Kind == refs.KindTag, op.Kind == refs.KindFork, op.Kind == refs.KindImport:
 			return nil
+		case op.Kind == refs.KindEvent && (op.Cause.Event == EventScan || op.Turn == 0):
+			return nil // nobody did anything: a session that was only opened has no turn
 		}
 		if first {
 			first, current, moved = false, op.Session, op.Kind.IsRestore()
@@ -96,7 +118,10 @@ func (e *Engine) active() (current string, names []string, err error) {
 		if moved || op.Time < since {
 			return kv.ErrStop
 		}
-		if op.Session != Manual && !slices.Contains(names, op.Session) {
+		if _, known := ended[op.Session]; !known {
+			ended[op.Session] = op.Kind == refs.KindEvent && op.Cause.Event == eventWords[hooks.SessionEnd]
+		}
+		if op.Session != Manual && !ended[op.Session] && !slices.Contains(names, op.Session) {
 			names = append(names, op.Session)
 		}
 		return nil

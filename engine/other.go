@@ -69,6 +69,7 @@ func (e *Engine) others(session string, target *Checkpoint, c *capture) (map[str
 	if s := e.sessions[session]; s != nil {
 		began = s.Began
 	}
+	own := e.ownPast(session)
 	paths := map[string]string{}
 	running := e.running()
 	if i := slices.IndexFunc(running, func(s string) bool { return s != session }); i >= 0 {
@@ -95,7 +96,7 @@ func (e *Engine) others(session string, target *Checkpoint, c *capture) (map[str
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(cp.By, func(s string) bool { return s != session })
+		i := slices.IndexFunc(cp.By, func(s string) bool { return cp.Seq >= own[s] })
 		if i < 0 || cp.Seq < began && line[cp.ID] != nil {
 			return nil
 		}
@@ -111,4 +112,23 @@ func (e *Engine) others(session string, target *Checkpoint, c *capture) (map[str
 		})
 	})
 	return paths, err
+}
+
+// ownPast are the sessions whose changes are a session's own, with the operation from which on they are not: itself, for ever, and those that restores made it
+// of, up to then. What they had done behind the place where it begins was taken back, or it goes on from there.
+func (e *Engine) ownPast(session string) map[string]uint64 {
+	own := map[string]uint64{session: math.MaxUint64}
+	until := uint64(math.MaxUint64)
+	for range maxBases {
+		s := e.sessions[session]
+		if s == nil || s.Fork == nil || !refs.KindOf(s.Fork.Kind).IsRestore() {
+			break
+		}
+		session, until = s.Fork.Session, min(until, s.Began)
+		if _, seen := own[session]; seen {
+			break
+		}
+		own[session] = until
+	}
+	return own
 }

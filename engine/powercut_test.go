@@ -127,7 +127,7 @@ func TestT5StoreFaults(t *testing.T) {
 		j, jerr := e.readJournal()
 		p.must(jerr)
 		if j != nil {
-			if _, err := e.Abort(bg); err != nil {
+			if _, err := e.Abort(bg, AgentEnv{}); err != nil {
 				t.Fatalf("%v %d: abort: %v", kind, i, err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
@@ -24,6 +25,7 @@ type RestoreResult struct {
 	Changed   int             // paths changed
 	Conflicts []tree.Conflict // paths that changed while the restore ran; left as they are
 	KeptDirs  []string        // directories that could not go because something is in them
+	Talk      *Talk           // nil: nothing was asked about a conversation
 }
 
 // RestoreOptions are common to all restores.
@@ -32,6 +34,8 @@ type RestoreOptions struct {
 	Exact    bool     // take paths that no checkpoint holds, too
 	DryRun   bool
 	Session  Whose // whose line is walked, and whose changes are not another session's
+	Talk     TalkOptions
+	Env      AgentEnv // where the agents' session files are
 	Progress Progress
 }
 
@@ -49,6 +53,12 @@ type restore struct {
 	stay   bool        // the cursor stays where it is
 	after  objstore.ID // where it goes; zero: to the target
 	dryRun bool
+
+	talk     TalkOptions
+	env      AgentEnv
+	point    *point          // whose conversation goes with the target; nil: the target's own
+	mustFork bool            // a new session, also where the one that is there ends at the target
+	reverts  *refs.Operation // of an undo-restore
 }
 
 // Checkout sets the worktree to a checkpoint; the cursor follows unless it is limited to paths. The outcomes: done;
@@ -59,20 +69,34 @@ func (e *Engine) Checkout(ctx context.Context, name string, o RestoreOptions) (*
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	in := ""
-	if ofSession(name) {
-		var err error
-		if in, err = e.session(o.Session); err != nil {
-			return nil, err
-		}
-	}
-	target, err := e.resolveIn(in, name)
+	r, err := e.checkout(ctx, name, o)
 	if err != nil {
+		return nil, err
+	}
+	return e.run(ctx, r, o.Progress)
+}
+
+// checkout is the restore that a checkout of a name is.
+func (e *Engine) checkout(ctx context.Context, name string, o RestoreOptions) (*restore, error) {
+	if err := e.loadSessions(); err != nil {
 		return nil, err
 	}
 	paths, err := newPathSet(o.Paths)
 	if err != nil {
 		return nil, err
+	}
+	p, err := e.namedPoint(ctx, name, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	target := p.cp
+	if target == nil && o.Talk.ContextOnly { // the code stays: what it is now is the target
+		if target, err = e.current(p.session); err != nil {
+			return nil, err
+		}
+	}
+	if target == nil {
+		return nil, fmt.Errorf("engine: checkout %s: %w: no code was captured then; --context-only goes back in the conversation alone", name, ErrNotFound)
 	}
 	for _, p := range paths {
 		if _, err := e.lookup(target, p); err != nil {
@@ -83,11 +107,12 @@ func (e *Engine) Checkout(ctx context.Context, name string, o RestoreOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	r := restore{kind: refs.KindCheckout, session: session, target: target, opt: planOptions{paths: paths, exact: o.Exact}, stay: len(paths) > 0, dryRun: o.DryRun}
-	if r.before, err = e.refs.ID(refs.Cursor(session)); err != nil {
-		return nil, err
+	r := &restore{
+		kind: refs.KindCheckout, session: session, target: target, opt: planOptions{paths: paths, exact: o.Exact}, dryRun: o.DryRun,
+		stay: len(paths) > 0 || o.Talk.ContextOnly, talk: o.Talk, env: o.Env, point: p,
 	}
-	return e.run(ctx, &r, o.Progress)
+	r.before, err = e.refs.ID(refs.Cursor(session))
+	return r, err
 }
 
 // run carries one restore through: plan, safety checkpoint and journal, apply, record.
@@ -101,6 +126,15 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	if err != nil {
 		return nil, err
 	}
+	if r.talk.ContextOnly {
+		plan.Steps, plan.Kept, plan.Replaced = nil, nil, nil
+	}
+	talk, err := e.planTalk(r, c.tx)
+	if err != nil {
+		c.discard()
+		return nil, err
+	}
+	defer talk.close()
 	after := r.after
 	switch {
 	case r.stay:
@@ -112,18 +146,22 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		plan.Replaced = nil // a step has their bytes
 	}
 	res := &RestoreResult{Plan: plan, Changed: len(plan.Steps)}
+	if talk != nil {
+		res.Talk = &talk.talk
+	}
 	if r.dryRun {
 		c.discard()
 		return res, nil
 	}
-	if len(plan.Steps) == 0 && r.before == after && !r.asStep {
+	if len(plan.Steps) == 0 && r.before == after && !r.asStep && talk.idle() {
 		c.discard()
 		return res, nil
 	}
 	j := &journal{
 		Kind: r.kind, Session: r.session, Target: r.target.ID, Paths: plan.Paths, Exact: plan.Exact, Undoes: r.undoes,
-		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps,
+		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.talk.ContextOnly,
 	}
+	talk.enter(j)
 	if err := e.makeStage(root, j.Stage); err != nil {
 		c.discard()
 		return nil, err
@@ -137,6 +175,7 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	if err := e.carryOut(ctx, root, j, res); err != nil {
 		return nil, e.takeBack(ctx, root, j, res, err)
 	}
+	e.tellAgents(ctx, r.env, j, res)
 	return res, nil
 }
 
@@ -183,11 +222,23 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 	if err := e.apply(ctx, root, j.Stage, j.Steps, res); err != nil {
 		return err
 	}
+	kept, err := e.setSessions(j.Files, false)
+	if err != nil {
+		return err
+	}
+	if res.Talk != nil {
+		res.Talk.Kept = append(res.Talk.Kept, kept...)
+	}
 	op := refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &refs.Restore{
 		Target: j.Target, Safety: j.Safety, Paths: j.Paths, Exact: j.Exact, Undoes: j.Undoes,
-		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts),
+		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: without(j.Files, kept), Fork: j.Made.name(), ContextOnly: j.ContextOnly,
 	}}
 	return e.finish(ctx, op, j, res)
+}
+
+// without leaves out the steps that were not carried out.
+func without(files []refs.File, kept []string) []refs.File {
+	return slices.DeleteFunc(slices.Clone(files), func(f refs.File) bool { return slices.Contains(kept, f.Path) })
 }
 
 // makeStage makes the directory that a restore's steps work in: on the worktree's file system, out of every capture.
@@ -244,14 +295,34 @@ func (e *Engine) finish(ctx context.Context, op refs.Operation, j *journal, res 
 			tx.Discard()
 			return err
 		}
+		if j.Made != nil {
+			at := j.Target
+			if j.ContextOnly {
+				at = j.Before // the code stays what it is
+			}
+			placed := e.place(j.Made.Name, at)
+			op.Changes, updates = append(op.Changes, placed...), append(updates, updatesOf(placed)...)
+		}
 	}
 	// The worktree is as the operation says by now: an interrupt must not keep the log from saying so.
-	done, err := e.refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) {
+	done, err := e.refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
+		if op.Kind != refs.KindAbort {
+			if err := j.sessions(seq, func(s *Session) error { return tx.Batch().Set(sessionKey(s.Name), s.encode()) }); err != nil {
+				return op, nil, err
+			}
+		}
 		return op, updates, tx.Batch().Delete(journalKey)
 	})
 	if err != nil {
 		tx.Discard()
 		return err
+	}
+	if op.Kind != refs.KindAbort && e.sessions != nil {
+		_ = j.sessions(done.Seq, func(s *Session) error {
+			e.sessions[s.Name] = s
+			delete(e.followed, s.Name)
+			return nil
+		})
 	}
 	res.Operation = done
 	return nil
@@ -281,21 +352,28 @@ func (e *Engine) abort(ctx context.Context, root worktreefs.Dir, j *journal, res
 	if err := e.apply(ctx, root, j.Stage, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
+	kept, err := e.setSessions(reverseFiles(j.Files), true)
+	if err != nil {
+		return err
+	}
+	for _, path := range kept {
+		e.Notice(fmt.Sprintf("the session file %s is left as it is: %v", path, errSessionChanged))
+	}
 	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts)}}
 	return e.finish(ctx, op, j, res)
 }
 
 // Continue finishes an unfinished restore; ErrNotHalfDone when there is none.
-func (e *Engine) Continue(ctx context.Context) (*RestoreResult, error) {
-	return e.resume(ctx, false)
+func (e *Engine) Continue(ctx context.Context, env AgentEnv) (*RestoreResult, error) {
+	return e.resume(ctx, env, false)
 }
 
 // Abort takes an unfinished restore back; ErrNotHalfDone when there is none.
-func (e *Engine) Abort(ctx context.Context) (*RestoreResult, error) {
-	return e.resume(ctx, true)
+func (e *Engine) Abort(ctx context.Context, env AgentEnv) (*RestoreResult, error) {
+	return e.resume(ctx, env, true)
 }
 
-func (e *Engine) resume(ctx context.Context, back bool) (*RestoreResult, error) {
+func (e *Engine) resume(ctx context.Context, env AgentEnv, back bool) (*RestoreResult, error) {
 	defer e.hold()()
 	j, err := e.readJournal()
 	if err != nil {
@@ -317,10 +395,21 @@ func (e *Engine) resume(ctx context.Context, back bool) (*RestoreResult, error) 
 	if err != nil {
 		return nil, err
 	}
-	res := &RestoreResult{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety}
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	res := &RestoreResult{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety, Talk: j.talk()}
 	if back {
 		res.Plan.Steps = tree.Reverse(j.Steps)
-		return res, e.abort(ctx, root, j, res)
+		if err := e.abort(ctx, root, j, res); err != nil {
+			return res, err
+		}
+		e.tellAgents(ctx, env, &journal{Moved: j.Moved}, res)
+		return res, nil
 	}
-	return res, e.carryOut(ctx, root, j, res)
+	if err := e.carryOut(ctx, root, j, res); err != nil {
+		return nil, err
+	}
+	e.tellAgents(ctx, env, j, res)
+	return res, nil
 }

@@ -187,10 +187,16 @@ func (e *Engine) newStep(c *capture, session string, cur *Checkpoint, cause Caus
 	}
 	cp.By = e.running()
 	if s := e.sessions[session]; s != nil {
-		cp.Cause.Turn, cp.Cause.Prompt = s.Turn, s.Prompt
+		now := *s
+		now.Problem = problem(e.follow(c.tx, &now, personRead))
+		c.talk = &now
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Talk = s.Turn, s.Prompt, now.Talk.Mark
 	}
 	return cp, nil
 }
+
+// personRead is how many bytes of a session file a person waits for.
+const personRead = 256 << 20
 
 // advance is the operation that makes a checkpoint the newest step of its session.
 func (e *Engine) advance(cp *Checkpoint) (refs.Operation, []refs.Update, error) {
@@ -232,6 +238,9 @@ func (e *Engine) commitCapture(ctx context.Context, c *capture, cp *Checkpoint, 
 		if err == nil {
 			op := &ops[0]
 			op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
+			if c.talk != nil {
+				err = c.tx.Batch().Set(sessionKey(c.talk.Name), c.talk.encode())
+			}
 		}
 		return ops, updates, err
 	})
@@ -240,6 +249,9 @@ func (e *Engine) commitCapture(ctx context.Context, c *capture, cp *Checkpoint, 
 		return nil, err
 	}
 	c.committed()
+	if c.talk != nil {
+		e.sessions[c.talk.Name] = c.talk
+	}
 	if cp.Cause.Event == EventSafety {
 		return cp, nil // on no branch: what is in it and in no step stays unsaved
 	}

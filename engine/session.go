@@ -33,6 +33,11 @@ type Session struct {
 	Folded     int64     // bytes changed since then, roughly
 	Calls      []Call    // running, oldest first
 	Outside    []string  // files outside of the project that it edited lately; not captured
+	Talk       Cursor    // how far its conversation has been captured
+	Fork       *Lineage  // where it was forked from; nil: it was not
+	Title      string    // of a fork, that it was given
+	Imported   bool      // no event came from it
+	Problem    string    // why its conversation is not captured; "": it is
 }
 
 // Call is a running tool call.
@@ -85,6 +90,11 @@ const (
 	tagSFolded
 	tagSBegan
 	tagSOutside
+	tagSTalk
+	tagSFork
+	tagSTitle
+	tagSImported
+	tagSProblem
 )
 
 const (
@@ -122,6 +132,11 @@ func (s *Session) encode() []byte {
 	e.Uint(tagSFolded, uint64(s.Folded))
 	e.Uint(tagSBegan, s.Began)
 	e.List(tagSOutside, len(s.Outside), func(i int) []byte { return []byte(s.Outside[i]) })
+	e.Bytes(tagSTalk, s.Talk.encode())
+	e.Bytes(tagSFork, s.Fork.encode())
+	e.String(tagSTitle, s.Title)
+	e.Bool(tagSImported, s.Imported)
+	e.String(tagSProblem, s.Problem)
 	return e.Encoded()
 }
 
@@ -185,6 +200,16 @@ func decodeSession(name string, raw []byte) (*Session, error) {
 				s.Outside = append(s.Outside, string(v))
 				return nil
 			})
+		case tagSTalk:
+			s.Talk, err = decodeCursor(f)
+		case tagSFork:
+			s.Fork, err = decodeLineage(f)
+		case tagSTitle:
+			s.Title = string(f)
+		case tagSImported:
+			s.Imported, err = f.Bool()
+		case tagSProblem:
+			s.Problem = string(f)
 		default:
 			return record.Unknown(tag)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"rewind/hooks"
 	"rewind/internal/kv"
+	"rewind/transcript"
 )
 
 // EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
@@ -30,7 +31,71 @@ func (e *Engine) Settle(ctx context.Context) (again time.Duration, err error) {
 			return again, err
 		}
 	}
-	return again, e.rescan(ctx)
+	if err := e.rescan(ctx); err != nil {
+		return again, err
+	}
+	soon, err := e.replies(ctx)
+	if soon > 0 && (again == 0 || soon < again) {
+		again = soon
+	}
+	return again, err
+}
+
+// lateReply is when after a session's newest event its file is looked at again: Claude Code writes the last reply of a turn up to 90 ms after its stop hook
+// begins. The hook is answered at once; this completes the turn's end.
+var lateReply = []time.Duration{50 * time.Millisecond, 150 * time.Millisecond, 350 * time.Millisecond, 750 * time.Millisecond, 1550 * time.Millisecond}
+
+// replies captures what agents have written since their newest events, and says when to look again; 0: not because of that.
+func (e *Engine) replies(ctx context.Context) (again time.Duration, err error) {
+	e.mu.Lock()
+	var grown, ended []string
+	for name, s := range e.sessions {
+		age := e.since(s.Last)
+		if s.Transcript == "" || !understood(s.Agent) || age < 0 || age > 2*quietAfter {
+			continue
+		}
+		path, fi, err := lookAt(transcript.Agent(s.Agent), s.Transcript)
+		if err != nil {
+			continue // no place of a session file: its event has said so
+		}
+		if fi != nil && !e.followed[name].same(s.Talk.Mark, path, fi) {
+			grown = append(grown, name)
+		}
+		if !s.Busy {
+			ended = append(ended, name)
+		}
+		for _, at := range lateReply {
+			if left := at - age; left > 0 && !s.Busy && !s.Ended {
+				if again == 0 || left < again {
+					again = left
+				}
+				break
+			}
+		}
+	}
+	e.mu.Unlock()
+	for _, name := range grown {
+		if err := e.caughtUp(ctx, name); err != nil {
+			e.cannotFollow(name, err)
+		}
+	}
+	for _, name := range ended {
+		if err := e.stillWhole(ctx, name); err != nil {
+			e.cannotFollow(name, err)
+		}
+	}
+	return again, nil
+}
+
+// cannotFollow notes why a conversation is not captured; it stands in the session's record from its next event on.
+func (e *Engine) cannotFollow(name string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := e.sessions[name]; s != nil && problem(err) != "" {
+		noted := *s
+		noted.Problem = problem(err)
+		e.sessions[name] = &noted
+	}
 }
 
 // quiet lists the sessions whose turn has ended without a word, and says when the next one could have.

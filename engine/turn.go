@@ -30,29 +30,40 @@ func (e *Engine) byPerson(op *refs.Operation) (bool, error) {
 	return err == nil && (cp.Cause.Event == EventSave || cp.Cause.Event == EventUndo), err
 }
 
-// endOfTurn is the newest checkpoint that one of a session's events of turn n or before stood for.
+// endOfTurn is the newest checkpoint that one of a session's events of turn n stood for, or of the turns before it. The number of a turn comes again where the
+// conversation was cut in place: the newest of that number is meant.
 func (e *Engine) endOfTurn(session string, n uint64) (*Checkpoint, error) {
-	var found *refs.Operation
-	var first *refs.Operation // the oldest of a later turn
+	var found, before, first *refs.Operation // of the turn, of one before it, the oldest of one after it
 	newest := uint64(0)
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
 		if op.Session != session || op.Checkpoint.IsZero() || op.Kind != refs.KindCheckpoint && op.Kind != refs.KindEvent {
 			return nil
 		}
+		if op.Kind == refs.KindEvent && op.Cause.Event == EventScan {
+			return nil // the conversation was captured; the worktree may be another's by then
+		}
 		newest = max(newest, op.Turn)
-		if op.Turn <= n {
-			person, err := e.byPerson(op)
-			if err != nil || person {
-				return err
-			}
+		if op.Turn > n {
+			first, before = op, nil
+			return nil
+		}
+		person, err := e.byPerson(op)
+		switch {
+		case err != nil || person:
+			return err
+		case op.Turn == n:
 			found = op
 			return kv.ErrStop
+		case before == nil:
+			before = op
 		}
-		first = op
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	if found == nil && newest > n {
+		found = before
 	}
 	if found == nil && n == 0 {
 		found = first // the prompt of the first turn is the state before it

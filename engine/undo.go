@@ -20,6 +20,9 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if err != nil {
 		return nil, err
 	}
+	if err := e.readyTalk(ctx, session, o); err != nil {
+		return nil, err
+	}
 	cur, err := e.current(session)
 	if err != nil {
 		return nil, err
@@ -27,7 +30,7 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if cur == nil {
 		return nil, fmt.Errorf("engine: undo: %w: no checkpoint yet", ErrNotFound)
 	}
-	r := restore{kind: refs.KindUndo, session: session, opt: planOptions{exact: o.Exact}, before: cur.ID, dryRun: o.DryRun}
+	r := restore{kind: refs.KindUndo, session: session, opt: planOptions{exact: o.Exact}, before: cur.ID, dryRun: o.DryRun, talk: o.Talk, env: o.Env}
 	r.choose = func(pl *planner, c *capture) error {
 		dirty, err := pl.dirty(c, cur)
 		if err != nil {
@@ -80,6 +83,9 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if err != nil {
 		return nil, err
 	}
+	if err := e.readyTalk(ctx, session, o); err != nil {
+		return nil, err
+	}
 	cursor, err := e.refs.ID(refs.Cursor(session))
 	if err != nil {
 		return nil, err
@@ -92,7 +98,7 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 		return nil, fmt.Errorf("engine: redo: %w: %d steps lie ahead", ErrNotFound, len(ahead))
 	}
 	target := ahead[n-1]
-	r := restore{kind: refs.KindRedo, session: session, target: target, opt: planOptions{exact: o.Exact}, before: cursor, dryRun: o.DryRun}
+	r := restore{kind: refs.KindRedo, session: session, target: target, opt: planOptions{exact: o.Exact}, before: cursor, dryRun: o.DryRun, talk: o.Talk, env: o.Env}
 	return e.run(ctx, &r, o.Progress)
 }
 
@@ -153,13 +159,14 @@ func (e *Engine) UndoRestore(ctx context.Context, seq uint64, o RestoreOptions) 
 	}
 	r := restore{
 		kind: refs.KindUndoRestore, session: op.Session, target: target, opt: planOptions{paths: op.Restore.Paths, exact: o.Exact},
-		undoes: op.Seq, stay: true, dryRun: o.DryRun,
+		undoes: op.Seq, stay: true, dryRun: o.DryRun, talk: o.Talk, env: o.Env, reverts: op,
 	}
+	r.talk.ContextOnly = r.talk.ContextOnly || op.Restore.ContextOnly
 	if r.before, err = e.refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
 	for _, c := range op.Changes {
-		if c.Name == refs.Cursor(op.Session) {
+		if c.Name == refs.Cursor(op.Session) && !r.talk.ContextOnly {
 			r.stay, r.after = false, c.Old
 		}
 	}

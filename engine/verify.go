@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -81,7 +82,9 @@ func (v *verifier) references(ctx context.Context) error {
 		ids := []objstore.ID{op.Checkpoint}
 		if op.Restore != nil {
 			ids = append(ids, op.Restore.Target, op.Restore.Safety)
+			v.files(ctx, from, op.Restore.Files)
 		}
+		v.transcript(ctx, from, op.Transcript)
 		for _, c := range op.Changes {
 			ids = append(ids, c.Old, c.New)
 		}
@@ -100,8 +103,49 @@ func (v *verifier) references(ctx context.Context) error {
 	} else if j != nil {
 		v.checkpoint(ctx, "journal", j.Target)
 		v.checkpoint(ctx, "journal", j.Safety)
+		v.files(ctx, "journal", j.Files)
+	}
+	err = v.e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, raw []byte) error {
+		s, err := decodeSession(string(k[1:]), raw)
+		if err != nil {
+			v.fault(err)
+			return nil
+		}
+		v.transcript(ctx, "session "+s.Name, s.Talk.Transcript)
+		if s.Fork != nil {
+			v.transcript(ctx, "session "+s.Name, s.Fork.Transcript)
+		}
+		return ctx.Err()
+	})
+	if err != nil && ctx.Err() == nil {
+		v.fault(err)
 	}
 	return ctx.Err()
+}
+
+// files checks the bytes of session files that a restore changed.
+func (v *verifier) files(ctx context.Context, from string, files []refs.File) {
+	for _, f := range files {
+		v.transcript(ctx, from, f.From)
+		v.transcript(ctx, from, f.To)
+	}
+}
+
+// transcript walks one conversation; what it has in common with one that was checked is not checked again.
+func (v *verifier) transcript(ctx context.Context, from string, id objstore.ID) {
+	for !id.IsZero() && v.visit(ctx, from, objstore.Transcript, id) {
+		raw, err := v.e.objs.Get(objstore.Transcript, id)
+		var n *node
+		if err == nil {
+			n, err = decodeNode(id, raw)
+		}
+		if err != nil {
+			v.fault(fmt.Errorf("engine: verify %s: %w", from, err))
+			return
+		}
+		v.visit(ctx, from+": conversation", objstore.Blob, n.tail)
+		id = n.parent
+	}
 }
 
 // checkpoint walks one checkpoint; its parents are met through their own operations.
@@ -121,6 +165,7 @@ func (v *verifier) checkpoint(ctx context.Context, from string, id objstore.ID) 
 		}
 	}
 	v.tree(ctx, from, "", cp.Tree)
+	v.transcript(ctx, from, cp.Talk.Transcript)
 }
 
 func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) {

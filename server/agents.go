@@ -15,7 +15,7 @@ import (
 )
 
 func agentEnv(e api.AgentEnv) engine.AgentEnv {
-	out := engine.AgentEnv{Home: string(e.Home), Vars: map[string]string{}}
+	out := engine.AgentEnv{Home: string(e.Home), Vars: map[string]string{}, Path: string(e.Path)}
 	for name, value := range e.Vars {
 		out.Vars[name] = string(value)
 	}

@@ -18,6 +18,7 @@ func TestAgentVariables(t *testing.T) {
 			return ""
 		}, "/home/you")
 	}
+	asked = append(asked, "CODEX_SQLITE_HOME") // not of the settings: where Codex has its databases
 	slices.Sort(asked)
 	want := api.AgentVariables()
 	slices.Sort(want)

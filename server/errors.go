@@ -16,6 +16,7 @@ import (
 	"rewind/internal/record"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 	"rewind/tree"
 )
 
@@ -33,6 +34,8 @@ func as[T error](err error) bool {
 	return errors.As(err, &t)
 }
 
+const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
+
 // rules are tried in this order: what leaves the worktree unfinished first, then the most particular.
 var rules = []rule{
 	{is(engine.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
@@ -48,7 +51,13 @@ var rules = []rule{
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
 	{is(engine.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
 	{as[*engine.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the project; 'rewind diff <checkpoint> --name-only' lists what differs"},
-	{is(engine.ErrNotFound), api.WordNotFound, "'rewind list --all' and 'rewind ops' show what there is; paths go after '--'"},
+	{is(transcript.ErrEmpty), api.WordNotFound, turnsHint},
+	{is(transcript.ErrNoTurn), api.WordNotFound, turnsHint},
+	{is(engine.ErrNoConversation), api.WordNotFound, "'rewind turns' lists the turns, 'rewind sessions' the sessions, with what is captured of them"},
+	{is(engine.ErrRunning), api.WordBusy, "close it, or --force"},
+	{as[*engine.NotInPlaceError], api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
+	{is(engine.ErrDependent), api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
+	{is(engine.ErrNotFound), api.WordNotFound, "'rewind list --all', 'rewind turns' and 'rewind ops' show what there is; paths go after '--'"},
 	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
 	{as[*engine.UnsavedError], api.WordUnsaved, ""},
 	{is(engine.ErrTagExists), api.WordUsage, "--force moves it"},
@@ -58,6 +67,7 @@ var rules = []rule{
 	{isNoSpace, api.WordNoSpace, "free some space and try again; reading what is stored still works"},
 	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged"},
 	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files"},
+	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},
 }
 
 func isNoSpace(err error) bool {
@@ -70,7 +80,7 @@ func isCorrupt(err error) bool {
 }
 
 // packages begin our errors, one for each boundary that an error crossed; a person is not interested in them.
-var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|ignore): )+`)
+var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|ignore|transcript|clients): )+`)
 
 // clean gives an error's text without what only a developer wants.
 func clean(err error) string {

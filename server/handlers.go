@@ -103,7 +103,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
-		return nil
+		return messages(ctx, e, req, &out)
 	})
 	return out, err
 }
@@ -191,25 +191,32 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine.Progress) (out api.RestoreResponse, err error) {
+	if err := checkTitle(req.Title); err != nil {
+		return out, err
+	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		var r *engine.RestoreResult
 		var err error
 		switch {
 		case req.Continue:
-			r, err = e.Continue(ctx)
+			r, err = e.Continue(ctx, agentEnv(req.Env))
 		case req.Abort:
-			r, err = e.Abort(ctx)
+			r, err = e.Abort(ctx, agentEnv(req.Env))
 		default:
 			var paths []string
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
 				return err
 			}
-			r, err = e.Checkout(ctx, string(req.Checkpoint), engine.RestoreOptions{Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Progress: p})
+			r, err = e.Checkout(ctx, string(req.Checkpoint), engine.RestoreOptions{
+				Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Talk: talkOptions(req.Conversing),
+				Env: agentEnv(req.Env), Progress: p,
+			})
 		}
 		if err != nil {
 			return err
 		}
 		out, err = restoreResponse(e, refs.KindCheckout, req.DryRun, r)
+		out.ContextOnly = req.ContextOnly
 		return err
 	})
 	return out, err
@@ -228,7 +235,9 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progre
 	move func(*engine.Engine, context.Context, int, engine.RestoreOptions) (*engine.RestoreResult, error),
 ) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := move(e, ctx, max(req.Steps, 1), engine.RestoreOptions{Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Progress: p})
+		r, err := move(e, ctx, max(req.Steps, 1), engine.RestoreOptions{
+			Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Talk: talkOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
+		})
 		if err != nil {
 			return err
 		}
@@ -240,11 +249,14 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progre
 
 func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p engine.Progress) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.UndoRestore(ctx, req.Operation, engine.RestoreOptions{Exact: req.Exact, DryRun: req.DryRun, Progress: p})
+		r, err := e.UndoRestore(ctx, req.Operation, engine.RestoreOptions{
+			Exact: req.Exact, DryRun: req.DryRun, Talk: talkOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
+		})
 		if err != nil {
 			return err
 		}
 		out, err = restoreResponse(e, refs.KindUndoRestore, req.DryRun, r)
+		out.ContextOnly = req.ContextOnly
 		return err
 	})
 	return out, err

@@ -21,6 +21,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 )
 
 func TestMain(m *testing.M) {
@@ -54,6 +55,13 @@ func TestErrorsHaveWords(t *testing.T) {
 		{&engine.TakenBackError{Cause: syscall.ENOSPC}, api.WordNoSpace},
 		{errors.Join(&engine.HalfDoneError{}, syscall.ENOSPC), api.WordHalfDone},
 		{fmt.Errorf("x: %w", engine.ErrConfig), api.WordUsage},
+		{fmt.Errorf("x: %w", engine.ErrNoConversation), api.WordNotFound},
+		{fmt.Errorf("x: %w", transcript.ErrEmpty), api.WordNotFound},
+		{fmt.Errorf("x: %w", transcript.ErrNoTurn), api.WordNotFound},
+		{fmt.Errorf("x: %w", &engine.RunningError{Session: "claude/s"}), api.WordBusy},
+		{fmt.Errorf("x: %w", &engine.DependentError{}), api.WordFailed},
+		{&transcript.Error{Name: "f", Line: 1, Cause: errors.New("odd")}, api.WordFailed},
+		{&transcript.Error{Name: "f", Line: 1, Cause: fs.ErrPermission}, api.WordPermission},
 	} {
 		told := tell(c.err)
 		if told.Word != c.word || told.Code != api.CodeOf(c.word) || told.Message == "" {

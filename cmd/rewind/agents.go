@@ -43,11 +43,11 @@ func (f agentsFlag) names() (names []string, off bool, err error) {
 	return f, false, nil
 }
 
-// agentEnv is what this command's environment says about where agents keep their settings. Without a home directory only agents that a variable
+// agentEnv is what this command's environment says about where agents keep their settings and sessions, and where their programs are. Without a home directory only agents that a variable
 // places are found.
 func agentEnv() api.AgentEnv {
 	home, _ := os.UserHomeDir()
-	env := api.AgentEnv{Home: api.Text(home), Vars: map[string]api.Text{}}
+	env := api.AgentEnv{Home: api.Text(home), Vars: map[string]api.Text{}, Path: api.Text(os.Getenv("PATH"))}
 	for _, name := range api.AgentVariables() {
 		if dir := os.Getenv(name); dir != "" {
 			if abs, err := filepath.Abs(dir); err == nil {

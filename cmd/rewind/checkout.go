@@ -9,13 +9,16 @@ import (
 func newCheckout(a *app) *cobra.Command {
 	req := api.CheckoutRequest{}
 	cmd := &cobra.Command{
-		Use:     "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--exact] [--dry-run]",
+		Use: "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--code-only | --context-only] [--in-place [--force]]\n" +
+			"      [--title <title>] [--session <session>] [--exact] [--dry-run]",
 		Aliases: []string{"restore"},
-		Short:   "Set the project to a checkpoint",
+		Short:   "Set the project to a checkpoint, and the conversation with it",
 		Long: "Sets the project's files to what a checkpoint holds; with paths, only those. What is there now is stored first, so\n" +
 			"every checkout can be undone. Files that no checkpoint has are kept unless --exact is given; ignored files are\n" +
-			"never removed. Git's HEAD, index and stash stay as they are.",
-		Example: "  rewind checkout @-\n  rewind checkout 3f2a91c4 -- src/main.go\n  rewind checkout '@{20m ago}' --dry-run",
+			"never removed. Git's HEAD, index and stash stay as they are.\n\n" +
+			"The agent's conversation goes back as a new session that ends there; the command that opens it is printed, and the session\n" +
+			"itself stays as it is. --in-place cuts that one instead. With paths the conversation is left alone.",
+		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n  rewind checkout '@{20m ago}' --dry-run",
 		Args: func(cmd *cobra.Command, args []string) error {
 			names, _ := afterDash(cmd, args)
 			ending := req.Continue || req.Abort
@@ -24,8 +27,14 @@ func newCheckout(a *app) *cobra.Command {
 				return usage("--continue and --abort exclude each other")
 			case ending && len(args) > 0:
 				return usage("--continue and --abort take no checkpoint")
+			case ending && talks(req.Conversing):
+				return usage("--continue and --abort end what was begun: no other flag goes with them")
 			case !ending && len(names) != 1:
 				return usage("checkout takes one checkpoint; put paths after '--'")
+			case req.Force && !req.InPlace:
+				return usage("--force goes with --in-place: a new session needs none")
+			case req.ContextOnly && req.Exact:
+				return usage("--exact is about files, and --context-only leaves them alone")
 			}
 			return nil
 		},
@@ -33,6 +42,9 @@ func newCheckout(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
 			req.Project, req.Paths, req.Choose = a.project(), paths, a.OutTTY
+			if err := a.converse(&req.Conversing, paths); err != nil {
+				return err
+			}
 			if len(names) > 0 {
 				req.Checkpoint = api.Text(names[0])
 			}
@@ -40,7 +52,12 @@ func newCheckout(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
-	cmd.Flags().StringVar(&req.Session, "session", "", "the `session` that goes back; what others changed since is kept")
+	codeOnlyFlag(cmd, &req.Conversing)
+	contextOnlyFlag(cmd, &req.Conversing)
+	cmd.Flags().BoolVar(&req.InPlace, "in-place", false, "cut the session itself instead of making a new one; undo-restore brings the rest back")
+	cmd.Flags().BoolVar(&req.Force, "force", false, "of --in-place: also when the agent seems to have the session open, which can spoil it")
+	titleFlag(cmd, &req.Title)
+	sessionFlag(a, cmd, &req.Session, "the `session` that goes back; what others changed since is kept")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
 	cmd.Flags().BoolVar(&req.Continue, "continue", false, "finish a checkout that was cut short")
 	cmd.Flags().BoolVar(&req.Abort, "abort", false, "take back a checkout that was cut short")

@@ -27,7 +27,7 @@ func newList(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "folded and safety checkpoints too")
-	cmd.Flags().StringVar(&req.Session, "session", "", "only checkpoints of this `session`: its id, or how it begins")
+	sessionFlag(a, cmd, &req.Session, "only checkpoints of this `session`: its id, or how it begins")
 	cmd.Flags().IntVarP(&req.Limit, "limit", "n", 100, "at most so many; 0: all")
 	return cmd
 }

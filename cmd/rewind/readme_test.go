@@ -72,9 +72,23 @@ func layOutAgent(t *testing.T, home string) {
 
 const agentScript = `#!/bin/bash
 set -eu
+umask 077
+id=5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f
+file=~/.claude/projects/$(printf %s "$PWD" | tr -c A-Za-z0-9 -)/$id.jsonl
+mkdir -p "${file%/*}"
+touch "$file"
+n=$(wc -l <"$file")
+uuid() { printf '"c1a0de00-0000-4000-8000-%012d"' $1; }
+say() { # role, content
+	parent=null
+	[ $n = 0 ] || parent=$(uuid $n)
+	n=$((n + 1))
+	printf '{"parentUuid":%s,"isSidechain":false,"type":"%s","message":{"role":"%s","content":%s},"uuid":%s,"timestamp":"%s","userType":"external","entrypoint":"cli","cwd":"%s","sessionId":"%s","version":"2.1.328"}\n' \
+		"$parent" $1 $1 "$2" "$(uuid $n)" "$(date -u +%FT%TZ)" "$PWD" $id >>"$file"
+}
 hook() { # event, fields
 	command=$(sed -n "s/^ *\"command\": \"\(.* $1 --agent claude\)\",*$/\1/p" ~/.claude/settings.json)
-	printf '{"session_id":"5f1c","cwd":"%s",%s}' "$PWD" "$2" | sh -c "$command"
+	printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s",%s}' $id "$file" "$PWD" "$2" | sh -c "$command"
 }
 tool() { # call, command
 	hook pre-tool-use '"tool_name":"Bash","tool_use_id":"'$1'"'
@@ -83,13 +97,16 @@ tool() { # call, command
 }
 hook session-start '"source":"startup"'
 hook prompt '"prompt":"'"${@: -1}"'"'
+say user '"'"${@: -1}"'"'
 if [ "$1" = -c ]; then
 	tool b 'rm -rf src/old docs; echo "func tidy() {}" > src/tidy.go; seq 100 > src/table'
-	echo 'Done: the tree is tidy now.'
+	done='the tree is tidy now.'
 else
 	tool a 'seq -f "// faster %g" 20 >> src/main.go'
-	echo 'Done: the parser is four times faster.'
+	done='the parser is four times faster.'
 fi
+say assistant '[{"type":"text","text":"Done: '"$done"'"}]'
+echo "Done: $done"
 hook stop '"stop_hook_active":false'
 `
 
@@ -100,6 +117,8 @@ var varying = []struct {
 }{
 	{regexp.MustCompile(`(?m)^rewind: hint: .*\n?`), ""},
 	{regexp.MustCompile(`\S*/\.rewind/storage/\S+`), "STORE"},
+	{regexp.MustCompile(`\S*/\.claude/projects/\S+`), "SESSION"},
+	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "ID"},
 	{regexp.MustCompile(`\S*/project\b`), "PROJECT"},
 	{regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z|\b[0-9]+[smhd] ago|\bjust now|\bnow\b`), "TIME"},
 	{regexp.MustCompile(`\b[0-9a-f]{7,}\b`), "ID"},

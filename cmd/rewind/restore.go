@@ -27,27 +27,20 @@ func doRestore[Req any](ctx context.Context, a *app, route api.Route[Req, api.Re
 		a.notices(r.Notices)
 		a.tellRestore(r)
 	}
-	if r.Partial {
-		return &api.Error{Word: api.WordPartial, Message: fmt.Sprintf("%s could not be set cleanly", count(len(r.Conflicts)+len(keptPaths(r.Kept, "below"))+len(keptPaths(r.Kept, "session")), "path")), Hint: "the list above says why; 'rewind diff <checkpoint>' shows what still differs"}
+	return partial(r)
+}
+
+// partial is the error of a restore that left something as it was.
+func partial(r api.RestoreResponse) error {
+	if !r.Partial {
+		return nil
 	}
-	return nil
+	n := len(r.Conflicts) + len(keptPaths(r.Kept, "below")) + len(keptPaths(r.Kept, "session"))
+	return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be set cleanly", Hint: "the list above says why; 'rewind diff <checkpoint>' shows what still differs"}
 }
 
 func (a *app) tellRestore(r api.RestoreResponse) {
-	target := fmt.Sprintf("%s (%s, %s)", a.Styled(term.ID, r.Target.Short), a.Time(r.Target.Time), term.Sanitize(what(r.Target)))
-	switch {
-	case r.DryRun:
-		fmt.Fprintf(a.Out, "would go to %s\n", target)
-	case r.Operation == 0:
-		fmt.Fprintf(a.Out, "nothing to do: the project is at %s\n", target)
-	case r.Kind == "abort":
-		fmt.Fprintf(a.Out, "taken back: the project is as it was before going to %s\n", target)
-	default:
-		if r.Saved != nil {
-			fmt.Fprintf(a.Out, "saved the unsaved changes as %s\n", a.Styled(term.ID, r.Saved.Short))
-		}
-		fmt.Fprintf(a.Out, "went to %s: %s changed\n", target, count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
-	}
+	a.tellTarget(r)
 	if r.DryRun || len(r.Changes) <= shownNames {
 		a.changeLines(a.Out, r.Changes, shownPaths)
 	}
@@ -58,6 +51,7 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	a.names("kept, ignored or kept files are in them", append(keptPaths(r.Kept, "holds"), r.KeptDirs...))
 	a.names("not laid out, a kept file is in the way", keptPaths(r.Kept, "below"))
 	a.tellConflicts(r.Conflicts)
+	a.tellTalk(r)
 	a.tellGit(r)
 	if r.Operation > 0 && r.Kind != "abort" {
 		undo := "rewind undo-restore"
@@ -65,6 +59,28 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 			undo += fmt.Sprintf(" %d", r.Operation)
 		}
 		a.say("undo: %s", undo)
+	}
+}
+
+// tellTarget says in a line where a restore went.
+func (a *app) tellTarget(r api.RestoreResponse) {
+	target := fmt.Sprintf("%s (%s, %s)", a.Styled(term.ID, r.Target.Short), a.Time(r.Target.Time), term.Sanitize(what(r.Target)))
+	switch {
+	case r.ContextOnly:
+		fmt.Fprintf(a.Out, "the files stay as they are; the conversation is to be that of %s\n", target)
+	case r.DryRun:
+		fmt.Fprintf(a.Out, "would go to %s\n", target)
+	case r.Operation == 0 && talked(r):
+		fmt.Fprintf(a.Out, "no file to change: the project is at %s\n", target)
+	case r.Operation == 0:
+		fmt.Fprintf(a.Out, "nothing to do: the project is at %s\n", target)
+	case r.Kind == "abort":
+		fmt.Fprintf(a.Out, "taken back: the project is as it was before going to %s\n", target)
+	default:
+		if r.Saved != nil {
+			fmt.Fprintf(a.Out, "saved the unsaved changes as %s\n", a.Styled(term.ID, r.Saved.Short))
+		}
+		fmt.Fprintf(a.Out, "went to %s: %s changed\n", target, count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
 	}
 }
 

@@ -34,10 +34,12 @@ func newRoot(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &api.Error{Word: api.WordUsage, Message: parseNoise.ReplaceAllString(err.Error(), ""), Hint: fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())}
 	})
-	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "back", Title: "Going back:"}, &cobra.Group{ID: "keep", Title: "The store:"})
+	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "back", Title: "Going back:"},
+		&cobra.Group{ID: "talk", Title: "Conversations:"}, &cobra.Group{ID: "keep", Title: "The store:"})
 	for group, cmds := range map[string][]*cobra.Command{
 		"work": {newSave(a), newList(a), newShow(a), newDiff(a), newCat(a), newTag(a)},
 		"back": {newCheckout(a), newUndo(a), newRedo(a), newUndoRestore(a), newOps(a)},
+		"talk": {newFork(a), newClone(a), newTurns(a), newSessions(a), newForks(a)},
 		"keep": {newInit(a), newStatus(a), newValidate(a), newDoctor(a), newVerify(a), newConfig(a), newDaemon(a)},
 	} {
 		for _, c := range cmds {
@@ -56,9 +58,9 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	e := &api.Error{Word: api.WordUsage, Message: fmt.Sprintf("unknown command %q", args[0]), Hint: "'rewind --help' lists the commands"}
+	e := &api.Error{Word: api.WordUsage, Message: fmt.Sprintf("unknown command %q", args[0]), Hint: fmt.Sprintf("'%s --help' lists the commands", cmd.CommandPath())}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		e.Hint = fmt.Sprintf("did you mean 'rewind %s'?", near[0])
+		e.Hint = fmt.Sprintf("did you mean '%s %s'?", cmd.CommandPath(), near[0])
 	}
 	return e
 }
@@ -104,6 +106,26 @@ func topics() []*cobra.Command {
 				"  PAGER, LESS       the pager for long output on a terminal\n" +
 				"  NO_COLOR          no colour; CLICOLOR_FORCE forces it; TERM=dumb: neither colour nor progress",
 		},
+	}
+}
+
+// completePlaces offers the turns of a session, then checkpoints.
+func completePlaces(a *app, session *string) cobra.CompletionFunc {
+	checkpoints := completeCheckpoints(a, 1)
+	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		list, how := checkpoints(cmd, args, word)
+		if len(args) > 0 {
+			return list, how
+		}
+		r, err := api.Call(cmd.Context(), a.client, api.Turns, api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}}, nil)
+		if err != nil {
+			return list, how
+		}
+		var out []string
+		for _, t := range r.Turns {
+			out = append(out, fmt.Sprintf("turn:%d\t%s", t.Turn, term.Sanitize("the end of: "+string(t.Prompt))))
+		}
+		return append(out, list...), how
 	}
 }
 

@@ -34,6 +34,8 @@ func scriptCommands() map[string]scriptCommand {
 		"smallfs":    cmdSmallFS,
 		"jsonerror":  cmdJSONError,
 		"daemon":     cmdDaemon,
+		"play":       cmdPlay,
+		"running":    cmdRunning,
 	}
 }
 

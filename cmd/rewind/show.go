@@ -16,26 +16,34 @@ import (
 const shownPaths = 200
 
 func newShow(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "show <checkpoint> [-- <path>...]",
-		Short:   "Show a checkpoint: when, why, what changed, what was not captured",
-		Example: "  rewind show @\n  rewind show @~2 -- src",
+	req := api.ShowRequest{}
+	cmd := &cobra.Command{
+		Use:   "show <checkpoint> [--messages <n>] [-- <path>...]",
+		Short: "Show a checkpoint: when, why, what changed, what was said before it",
+		Long: "Shows when and why a checkpoint was taken, what it changed and what it could not capture. With --messages also the last messages of\n" +
+			"the conversation before it, without what tools answered.",
+		Example: "  rewind show @\n  rewind show @~2 -- src\n  rewind show turn:3 --messages 30",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if names, _ := afterDash(cmd, args); len(names) > 1 {
 				return usage("show takes one checkpoint; put paths after '--'")
+			}
+			if req.Messages < 0 {
+				return usage("--messages %d: must not be negative", req.Messages)
 			}
 			return nil
 		},
 		ValidArgsFunction: completeCheckpoints(a, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
-			req := api.ShowRequest{Project: a.project(), Checkpoint: "@", Paths: paths}
+			req.Project, req.Checkpoint, req.Paths = a.project(), "@", paths
 			if len(names) > 0 {
 				req.Checkpoint = api.Text(names[0])
 			}
 			return runShow(cmd.Context(), a, req)
 		},
 	}
+	cmd.Flags().IntVar(&req.Messages, "messages", 0, "the last `n` messages of the conversation before it, too")
+	return cmd
 }
 
 func runShow(ctx context.Context, a *app, req api.ShowRequest) error {
@@ -56,6 +64,10 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest) error {
 		if len(r.Skips) > 0 {
 			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, "not captured, or flagged"))
 			a.skipLines(w, r.Skips, 20)
+		}
+		a.showMessages(w, r.Messages)
+		if len(r.Messages) == 0 && r.Talk != "" {
+			fmt.Fprintf(w, "\nno conversation: %s\n", term.Sanitize(string(r.Talk)))
 		}
 		return nil
 	})

@@ -122,7 +122,15 @@ func (a *app) sessionLines(row func(name, text string), list []api.Session) {
 		if i > 0 {
 			name = ""
 		}
-		text := fmt.Sprintf("%s %.8s  turn %d  %s %s", term.Sanitize(s.Agent), term.Sanitize(s.Session), s.Turn, term.Sanitize(s.Event), a.Time(s.Last))
+		event := term.Sanitize(s.Event)
+		switch {
+		case event != "":
+		case s.Ended:
+			event = "imported, from"
+		default: // a fork
+			event = "not used yet, made"
+		}
+		text := fmt.Sprintf("%s %s  turn %d  %s %s", term.Sanitize(s.Agent), term.Sanitize(shortID(s.Session)), s.Turn, event, a.Time(s.Last))
 		if len(s.Running) > 0 {
 			text += "  running " + term.Sanitize(string(s.Running[0].Name))
 		}

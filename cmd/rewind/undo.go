@@ -10,19 +10,20 @@ import (
 
 func newUndo(a *app) *cobra.Command {
 	return newAlong(a, api.Undo, &cobra.Command{
-		Use:   "undo [n] [--exact] [--dry-run]",
+		Use:   "undo [n] [--code-only] [--session <session>] [--exact] [--dry-run]",
 		Short: "Go back one step, or n",
 		Long: "Goes back along the checkpoints that 'rewind list' shows; checkpoints with equal files count once. Unsaved changes\n" +
-			"are the first step: they are saved before they are undone, so that 'rewind redo' brings them back.",
+			"are the first step: they are saved before they are undone, so that 'rewind redo' brings them back. The agent's\n" +
+			"conversation goes back as a new session, as with 'rewind checkout'; --code-only leaves it alone.",
 		Example: "  rewind undo\n  rewind undo 3",
 	})
 }
 
 func newRedo(a *app) *cobra.Command {
 	return newAlong(a, api.Redo, &cobra.Command{
-		Use:     "redo [n] [--exact] [--dry-run]",
+		Use:     "redo [n] [--code-only] [--session <session>] [--exact] [--dry-run]",
 		Short:   "Go forward again after undo or checkout",
-		Long:    "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken.",
+		Long:    "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken; the conversation goes with it.",
 		Example: "  rewind redo\n  rewind redo 2",
 	})
 }
@@ -32,6 +33,9 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		req.Project, req.Choose = a.project(), a.OutTTY
+		if err := a.converse(&req.Conversing, nil); err != nil {
+			return err
+		}
 		if len(args) > 0 {
 			n, err := strconv.Atoi(args[0])
 			if err != nil || n < 1 {
@@ -43,21 +47,27 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
-	cmd.Flags().StringVar(&req.Session, "session", "", "along the steps of this `session`")
+	codeOnlyFlag(cmd, &req.Conversing)
+	sessionFlag(a, cmd, &req.Session, "along the steps of this `session`")
 	return cmd
 }
 
 func newUndoRestore(a *app) *cobra.Command {
 	req := api.UndoRestoreRequest{}
 	cmd := &cobra.Command{
-		Use:   "undo-restore [operation] [--exact] [--dry-run]",
+		Use:   "undo-restore [operation] [--code-only | --context-only] [--force] [--exact] [--dry-run]",
 		Short: "Revert a checkout, undo, redo or undo-restore",
 		Long: "Gives the state before a restore back. Without a number it reverts the newest one that is in effect, so repeating\n" +
-			"it goes deeper; 'rewind ops' lists the numbers. An undo-restore is reverted by its own number.",
+			"it goes deeper; 'rewind ops' lists the numbers. An undo-restore is reverted by its own number.\n\n" +
+			"What the restore did to the conversation is taken back with it: the new session goes unless somebody has used it meanwhile, a\n" +
+			"session that was cut in place gets its end back.",
 		Example: "  rewind undo-restore\n  rewind undo-restore 17",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project = a.project()
+			if err := a.converse(&req.Conversing, nil); err != nil {
+				return err
+			}
 			if len(args) > 0 {
 				n, err := strconv.ParseUint(args[0], 10, 64)
 				if err != nil || n < 1 {
@@ -69,6 +79,9 @@ func newUndoRestore(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "remove or replace files that no checkpoint has, too")
+	codeOnlyFlag(cmd, &req.Conversing)
+	contextOnlyFlag(cmd, &req.Conversing)
+	cmd.Flags().BoolVar(&req.Force, "force", false, "give a session its end back although the agent seems to have it open")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
 	return cmd
 }

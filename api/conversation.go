@@ -1,0 +1,180 @@
+package api
+
+import "time"
+
+// SessionInfo is a conversation with an agent: one that events came from, that was imported, or that a fork made.
+type SessionInfo struct {
+	ID       string    `json:"session_id"` // the agent's
+	Session  string    `json:"session"`    // agent/id: the name everywhere
+	Agent    string    `json:"agent"`
+	Title    Text      `json:"title,omitempty"`   // as the agent's list shows it
+	Path     Text      `json:"path,omitempty"`    // of its session file
+	Missing  bool      `json:"missing,omitempty"` // the file is not there any more; what was captured is
+	Turns    int       `json:"turns"`
+	Messages int       `json:"messages"`
+	Bytes    int64     `json:"bytes"` // of the conversation
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
+	Running  bool      `json:"running,omitempty"` // the agent has it open, as far as can be seen
+	Current  bool      `json:"current,omitempty"`
+	Imported bool      `json:"imported,omitempty"` // no event came from it: its code was not captured
+	Newest   string    `json:"newest,omitempty"`   // its newest checkpoint
+	Fork     *Lineage  `json:"fork,omitempty"`     // of a fork or clone
+	Problem  Text      `json:"problem,omitempty"`  // why its conversation is not captured
+	Resume   []string  `json:"resume,omitempty"`   // the command line that opens it
+}
+
+// Lineage is where a fork or clone comes from.
+type Lineage struct {
+	Session    string    `json:"session"`           // agent/id of the one it was made of
+	Turn       int       `json:"turn"`              // the last turn that both have
+	Message    string    `json:"message,omitempty"` // the last message of that one that both have
+	Checkpoint string    `json:"checkpoint,omitempty"`
+	Time       time.Time `json:"time"`
+	Clone      bool      `json:"clone,omitempty"`
+	Kind       string    `json:"kind"` // fork, clone, checkout, undo, redo: the command that made it; agent: the agent itself
+}
+
+// SessionsRequest lists sessions, newest first. Import takes in the agents' sessions of this project that are not known yet.
+type SessionsRequest struct {
+	Project
+	Env    AgentEnv `json:"env"`
+	Import bool     `json:"import,omitempty"`
+}
+
+// SessionsResponse is newest first.
+type SessionsResponse struct {
+	Sessions []SessionInfo `json:"sessions"`
+	Imported int           `json:"imported"`
+	Failed   []Text        `json:"failed,omitempty"` // session files that could not be imported, and why
+	Notices  []string      `json:"notices,omitempty"`
+}
+
+// TurnsRequest lists a session's turns.
+type TurnsRequest struct {
+	Project
+	Walk
+}
+
+// TurnsResponse is in order.
+type TurnsResponse struct {
+	Session     string       `json:"session"`
+	Title       Text         `json:"title,omitempty"`
+	Turns       []Turn       `json:"turns"`
+	Compactions []Compaction `json:"compactions,omitempty"`
+	Notices     []string     `json:"notices,omitempty"`
+}
+
+// Turn is a prompt with all that answered it.
+type Turn struct {
+	Turn        uint64    `json:"turn"` // from 1; turn:N names its end
+	Prompt      Text      `json:"prompt"`
+	UserMessage string    `json:"user_message,omitempty"`
+	LastMessage string    `json:"last_message,omitempty"`
+	Time        time.Time `json:"time"`
+	Messages    int       `json:"messages"`
+	Checkpoints int       `json:"checkpoints"`
+	Checkpoint  string    `json:"checkpoint,omitempty"` // the state of the code at its end; none: not captured
+	Gone        bool      `json:"gone,omitempty"`       // the conversation was rewound behind it; it can still be forked
+}
+
+// Compaction is a place where the agent replaced what came before by a summary.
+type Compaction struct {
+	Turn int `json:"turn"` // in it, or behind it
+}
+
+// ForkRequest makes a new session of the beginning of one.
+type ForkRequest struct {
+	Project
+	Walk
+	Env        AgentEnv `json:"env"`
+	Checkpoint Text     `json:"checkpoint"` // or turn:N
+	Title      Text     `json:"title,omitempty"`
+	Checkout   bool     `json:"checkout,omitempty"` // the code goes there too
+	Exact      bool     `json:"exact,omitempty"`    // of Checkout
+	DryRun     bool     `json:"dry_run,omitempty"`
+	SelfTest   bool     `json:"self_test,omitempty"` // make it, check it, take it away again
+}
+
+// CloneRequest copies a whole session as a new one.
+type CloneRequest struct {
+	Project
+	Walk
+	Env   AgentEnv `json:"env"`
+	Title Text     `json:"title,omitempty"`
+}
+
+// Fork is a session that was made of another, or with a dry run would be.
+type Fork struct {
+	ID        string   `json:"session_id"` // the agent's id of the new session
+	Session   string   `json:"session"`    // agent/id
+	Agent     string   `json:"agent"`
+	Title     Text     `json:"title"`
+	Path      Text     `json:"path"`
+	From      Lineage  `json:"from"`
+	Messages  int      `json:"messages"`
+	Dropped   int      `json:"dropped,omitempty"`           // records between the place asked for and the last safe one
+	Compacted bool     `json:"compacted,omitempty"`         // the model sees a summary of what came before its newest compaction
+	Before    bool     `json:"before_compaction,omitempty"` // the original was compacted later: the model sees again what it had forgotten there
+	Bytes     int64    `json:"bytes"`
+	Resume    []string `json:"resume"`            // the command line that opens it
+	Listed    bool     `json:"listed"`            // the agent's own list shows it
+	Problem   Text     `json:"problem,omitempty"` // why not
+	Checks    []Text   `json:"checks,omitempty"`  // of a self-test: what was found good
+}
+
+// ForkResponse is the new session; of a fork with Checkout also what became of the code.
+type ForkResponse struct {
+	Fork
+	Restore *RestoreResponse `json:"restore,omitempty"`
+	Notices []string         `json:"notices,omitempty"`
+}
+
+// Conversation is what a restore did to the conversation.
+type Conversation struct {
+	Mode    string   `json:"mode"`          // fork: a new session; in-place: the session file was cut; original: the session as it is; back: what a restore did was taken back; none
+	Why     Text     `json:"why,omitempty"` // of none and original
+	Fork    *Fork    `json:"fork,omitempty"`
+	Session string   `json:"session,omitempty"` // the session to go on with
+	Resume  []string `json:"resume,omitempty"`
+	Path    Text     `json:"path,omitempty"`
+	Turn    int      `json:"turn,omitempty"`    // that it ends with now
+	Removed []Text   `json:"removed,omitempty"` // session files of forks that nobody had used
+	Kept    []Text   `json:"kept,omitempty"`    // session files that somebody has used meanwhile: left as they are
+}
+
+// ForksRequest lists the forks of a project, or shows one.
+type ForksRequest struct {
+	Project
+	Env  AgentEnv `json:"env"`
+	Fork string   `json:"fork,omitempty"` // a session, or a prefix of its id; empty: all
+}
+
+// ForksResponse is newest first.
+type ForksResponse struct {
+	Forks   []ForkInfo `json:"forks"`
+	Notices []string   `json:"notices,omitempty"`
+}
+
+// ForkInfo is a fork and where it comes from, the first session last.
+type ForkInfo struct {
+	SessionInfo
+	Lineage []Lineage `json:"lineage"`
+	Own     int       `json:"own_turns"` // turns that it has beyond those it began with
+}
+
+// Message is one message of a conversation, as a person reads it. Its text is untrusted.
+type Message struct {
+	Who   string     `json:"who"` // user, assistant, tool, system
+	Time  time.Time  `json:"time"`
+	Text  Text       `json:"text,omitempty"`
+	Cut   bool       `json:"cut,omitempty"` // Text is only the beginning
+	Calls []ToolCall `json:"calls,omitempty"`
+}
+
+// ToolCall is a call of a tool.
+type ToolCall struct {
+	Name   Text `json:"name"`
+	Target Text `json:"target,omitempty"`
+	ID     Text `json:"id,omitempty"`
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newClone(a *app) *cobra.Command {
+	req := api.CloneRequest{}
+	cmd := &cobra.Command{
+		Use:   "clone [session] [--title <title>]",
+		Short: "Copy a whole session as a new one",
+		Long: "Makes a new session with the whole conversation of another, by default the current one, and prints the command that opens it.\n" +
+			"From there on the two have nothing to do with each other.",
+		Example:           "  rewind clone\n  rewind clone 1a2b3c4d --title 'second attempt'",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeSessions(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project, req.Env, req.Choose = a.project(), agentEnv(), a.OutTTY
+			if len(args) > 0 {
+				req.Session = args[0]
+			}
+			return runClone(cmd.Context(), a, req)
+		},
+	}
+	cmd.Flags().StringVar((*string)(&req.Title), "title", "", "the new session's `title`; default: that of the old one")
+	return cmd
+}
+
+func runClone(ctx context.Context, a *app, req api.CloneRequest) error {
+	r, err := call(ctx, a, api.MakeClone, req, "copying")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	fmt.Fprintf(a.Out, "cloned %s: %s (%s)\n", term.Sanitize(shortSession(r.From.Session)), term.Sanitize(string(r.Title)), count(r.Messages, "message"))
+	a.whereForked(r.Fork)
+	a.forkNotes(r.Fork)
+	return nil
+}

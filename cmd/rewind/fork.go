@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newFork(a *app) *cobra.Command {
+	req := api.ForkRequest{}
+	cmd := &cobra.Command{
+		Use:   "fork {<checkpoint> | turn:<n>} [--title <title>] [--session <session>] [--checkout [--exact]] [--dry-run] [--self-test]",
+		Short: "Make a new session of the conversation up to a checkpoint",
+		Long: "Makes a new session of the agent's conversation as it was at a checkpoint, or at the end of a turn, and prints the command that\n" +
+			"opens it. The agent lists it like any other; the session it is made of, and the files of the project, stay as they are.\n" +
+			"--checkout sets the files to that place, too.",
+		Example: "  rewind fork turn:2\n  rewind fork 3f2a91c4 --title 'another way' --checkout\n  rewind fork @- --self-test",
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 1:
+				return usage("fork takes one checkpoint, or turn:<n>")
+			case req.Exact && !req.Checkout:
+				return usage("--exact goes with --checkout")
+			case req.SelfTest && (req.Checkout || req.DryRun):
+				return usage("--self-test takes away again what it makes: --checkout and --dry-run do not go with it")
+			}
+			return nil
+		},
+		ValidArgsFunction: completePlaces(a, &req.Session),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project, req.Env, req.Choose, req.Checkpoint = a.project(), agentEnv(), a.OutTTY, api.Text(args[0])
+			return runFork(cmd.Context(), a, req)
+		},
+	}
+	f := cmd.Flags()
+	titleFlag(cmd, &req.Title)
+	sessionFlag(a, cmd, &req.Session, "of this `session`; default: the current one, or that of the checkpoint")
+	f.BoolVar(&req.Checkout, "checkout", false, "set the files to that place, too")
+	f.BoolVar(&req.Exact, "exact", false, "of --checkout: take files that no checkpoint has and what other sessions changed, too")
+	f.BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	f.BoolVar(&req.SelfTest, "self-test", false, "make it, check it, take it away again")
+	return cmd
+}
+
+func runFork(ctx context.Context, a *app, req api.ForkRequest) error {
+	r, err := call(ctx, a, api.MakeFork, req, "forking")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		a.notices(r.Notices)
+		a.tellForked(r.Fork, req)
+		if r.Restore != nil {
+			a.tellRestore(withoutFork(*r.Restore))
+		}
+	}
+	if r.Restore != nil {
+		return partial(*r.Restore)
+	}
+	return nil
+}
+
+// withoutFork is a restore whose fork has been told already.
+func withoutFork(r api.RestoreResponse) api.RestoreResponse {
+	if r.Talk != nil {
+		r.Talk = &api.Conversation{Mode: "none", Removed: r.Talk.Removed, Kept: r.Talk.Kept}
+	}
+	return r
+}
+
+func (a *app) tellForked(f api.Fork, req api.ForkRequest) {
+	verb := "forked"
+	if req.DryRun {
+		verb = "would fork"
+	}
+	fmt.Fprintf(a.Out, "%s %s at %s: %s (%s)\n", verb, term.Sanitize(shortSession(f.From.Session)), a.Styled(term.ID, place(f.From, string(req.Checkpoint))),
+		term.Sanitize(string(f.Title)), count(f.Messages, "message"))
+	switch {
+	case req.SelfTest:
+		for _, c := range f.Checks {
+			fmt.Fprintf(a.Out, "  ok: %s\n", term.Sanitize(string(c)))
+		}
+		fmt.Fprintln(a.Out, "  taken away again")
+	case !req.DryRun:
+		a.whereForked(f)
+	}
+	a.forkNotes(f)
+}
+
+// whereForked prints the new session's file and the command that opens it.
+func (a *app) whereForked(f api.Fork) {
+	fmt.Fprintf(a.Out, "  %s\n", term.Quote(string(f.Path)))
+	a.resumeLine(f.Resume)
+}
+
+// place says where a fork begins, by the name that it was asked for.
+func place(l api.Lineage, name string) string {
+	if strings.HasPrefix(name, "turn:") || l.Checkpoint == "" {
+		return fmt.Sprintf("the end of turn %d", l.Turn)
+	}
+	return fmt.Sprintf("checkpoint %.8s, turn %d", l.Checkpoint, l.Turn)
+}

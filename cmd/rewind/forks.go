@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newForks(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "forks {list | show <fork>}",
+		Short:   "List the forks of sessions, or show where one comes from",
+		Long:    "Lists the sessions that are forks or clones of others, newest first, whether rewind made them or the agent itself.",
+		Example: "  rewind forks list\n  rewind forks show 1a2b3c4d",
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runForks(cmd.Context(), a) },
+
+		SuggestionsMinimumDistance: 2,
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List forks and clones, newest first", Example: "  rewind forks list", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return runForks(cmd.Context(), a) },
+		},
+		&cobra.Command{
+			Use: "show <fork>", Short: "Show a fork and all that it comes from", Example: "  rewind forks show 1a2b3c4d",
+			Args: cobra.ExactArgs(1), ValidArgsFunction: completeSessions(a),
+			RunE: func(cmd *cobra.Command, args []string) error { return runForksShow(cmd.Context(), a, args[0]) },
+		},
+	)
+	return cmd
+}
+
+func runForks(ctx context.Context, a *app) error {
+	r, err := call(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv()}, "reading")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	if len(r.Forks) == 0 {
+		a.say("no forks yet; 'rewind fork turn:<n>' makes one")
+		return nil
+	}
+	return a.paged(func(w io.Writer) error {
+		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{}, term.Column{})
+		for _, f := range r.Forks {
+			mark, at := "", f.First
+			if f.Current {
+				mark = "@"
+			}
+			if f.Fork != nil {
+				at = f.Fork.Time
+			}
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: f.Agent}, term.Cell{Text: shortID(f.ID), Style: term.ID},
+				term.Cell{Text: string(f.Title)}, term.Cell{Text: relation(f.Fork)}, term.Cell{Text: ownTurns(f.Own)},
+				term.Cell{Text: a.Time(at), Style: term.Dim})
+		}
+		return t.Flush(w)
+	})
+}
+
+// ownTurns says how far a fork has gone on.
+func ownTurns(n int) string {
+	if n == 0 {
+		return "not used yet"
+	}
+	return count(n, "turn") + " of its own"
+}
+
+func runForksShow(ctx context.Context, a *app, name string) error {
+	r, err := call(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv(), Fork: name}, "reading")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	return a.paged(func(w io.Writer) error {
+		for i, f := range r.Forks {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			a.showFork(w, f)
+		}
+		return nil
+	})
+}
+
+func (a *app) showFork(w io.Writer, f api.ForkInfo) {
+	row := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%-11s %s\n", name, text)
+		}
+	}
+	row("fork", a.Styled(term.ID, term.Sanitize(f.Session)))
+	row("title", term.Sanitize(string(f.Title)))
+	row("file", term.Quote(string(f.Path)))
+	row("holds", fmt.Sprintf("%s, %s, %s, %s", count(f.Turns, "turn"), count(f.Messages, "message"), term.Size(f.Bytes), ownTurns(f.Own)))
+	rest := f.SessionInfo
+	rest.Fork = nil
+	row("note", term.Sanitize(sessionMarks(rest)))
+	for i := range f.Lineage {
+		l := &f.Lineage[i]
+		text := relation(l)
+		if l.Checkpoint != "" {
+			text += fmt.Sprintf(", checkpoint %.8s", l.Checkpoint)
+		}
+		text += fmt.Sprintf(", %s, by %s", a.Time(l.Time), l.Kind)
+		name := ""
+		if i == 0 {
+			name = "from"
+		}
+		row(name, term.Sanitize(text))
+	}
+	if len(f.Resume) > 0 {
+		row("resume", term.Sanitize(shellLine(f.Resume)))
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"rewind/transcript"
+)
+
+// talkCase is a command line that is killed in the middle of changing session files.
+type talkCase struct {
+	name   string
+	agent  transcript.Agent
+	then   []string // what was run before
+	args   []string
+	points int  // in CI
+	rare   bool // only in the long form
+}
+
+func killTalks(t *testing.T, cases []talkCase) {
+	var leftovers atomic.Int64 // temporary files that the kills left
+	t.Cleanup(func() {
+		if leftovers.Load() == 0 {
+			t.Error("no point left a temporary file")
+		}
+	})
+	for _, c := range cases {
+		if c.rare && !torture() {
+			continue
+		}
+		t.Run(string(c.agent)+" "+c.name, func(t *testing.T) {
+			t.Parallel()
+			leftovers.Add(killTalk(t, c))
+		})
+	}
+}
+
+// killTalk kills a command before its calls that change something. What must hold afterwards: session files and project are as before or as after, each
+// of them; or the restore is half done, every change is refused, and it can be brought to either end. It returns how many temporary files were left.
+func killTalk(t *testing.T, c talkCase) (leftovers int64) {
+	k := newTalker(t, c.agent, c.then...)
+	before := k.state()
+	code, calls := k.run(0, c.args...)
+	after := k.state()
+	if code != 0 || before == after {
+		t.Fatalf("rewind %s: exit code %d, changed: %v", strings.Join(c.args, " "), code, before != after)
+	}
+	list := latePoints(c.points, calls)
+	if torture() {
+		list = points(2*calls, calls)
+	}
+	var count kills
+	for i, n := range list {
+		k.reset()
+		code, _ := k.run(n, c.args...)
+		count.add(code == 137, afterTalk(k, c, (i+i/calls)%2 == 1, n, before, after))
+	}
+	count.check(t, calls)
+	if c.args[0] != "fork" && count.states["continued"]*count.states["aborted"] == 0 {
+		t.Error("no point left a restore half done")
+	}
+	return k.leftovers
+}
+
+// latePoints are about want points of which most lie in the last half of the calls: what comes first opens the store.
+func latePoints(want, calls int) []int {
+	list := points(want/4, calls)
+	for _, n := range points(want-want/4, calls/2) {
+		list = append(list, calls-calls/2+n)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// afterTalk checks a home in which a command was killed and says how it was found; what is half done is taken back, or carried on.
+func afterTalk(k *talker, c talkCase, back bool, n int, before, after string) (state string) {
+	t := k.t
+	t.Helper()
+	k.whole(n, before, after)
+	now := k.state()
+	half := k.halfDone()
+	switch {
+	case half && c.args[0] == "fork":
+		t.Errorf("killed at call %d: a fork is half done", n)
+	case half:
+		for _, change := range [][]string{{"save"}, {"fork", "turn:1"}, {"checkout", "turn:1"}, {"undo-restore"}} {
+			if code, out := k.try(change...); code != 20 {
+				t.Errorf("killed at call %d: %v exits with %d while half done, want 20\n%s", n, change, code, out)
+			}
+		}
+		k.is(n, "looking at it", now)
+		if back {
+			state = "aborted"
+			k.must("checkout", "--abort")
+			k.is(n, "--abort", before)
+		} else {
+			state = "continued"
+			k.must("checkout", "--continue")
+			k.is(n, "--continue", after)
+		}
+		k.whole(n, before, after)
+	case now == before:
+		state = "untouched"
+	case now == after:
+		state = "finished"
+		if c.args[0] == "checkout" {
+			k.must("undo-restore")
+			k.is(n, "undo-restore", before)
+		}
+	default:
+		t.Errorf("killed at call %d: neither before nor after, and not half done:\n%s", n, difference(before, now))
+	}
+	k.must("verify")
+	k.must("sessions")
+	k.forks(n)
+	return state
+}
+
+// TestKillForkT10 kills what makes a new session, and what takes it away again.
+func TestKillForkT10(t *testing.T) {
+	t.Parallel()
+	fork, checkout, undo := []string{"fork", "turn:1"}, []string{"checkout", "turn:1"}, []string{"undo-restore"}
+	killTalks(t, []talkCase{
+		{name: "fork", agent: transcript.Claude, args: fork, points: 24},
+		{name: "fork", agent: transcript.Codex, args: fork, rare: true},
+		{name: "fork", agent: transcript.Droid, args: fork, rare: true},
+		{name: "checkout", agent: transcript.Claude, args: checkout, points: 24},
+		{name: "checkout", agent: transcript.Codex, args: checkout, rare: true},
+		{name: "checkout", agent: transcript.Droid, args: checkout, points: 24},
+		{name: "undo-restore", agent: transcript.Claude, then: checkout, args: undo, points: 20},
+		{name: "undo-restore", agent: transcript.Droid, then: checkout, args: undo, rare: true},
+	})
+}

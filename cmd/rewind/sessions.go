@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newSessions(a *app) *cobra.Command {
+	req := api.SessionsRequest{}
+	cmd := &cobra.Command{
+		Use:   "sessions [--import]",
+		Short: "List the agents' sessions, and where forks come from",
+		Long: "Lists the sessions of agents in this project, newest first; '@' marks the current one. --import first takes in those that the agents\n" +
+			"have kept from before rewind was set up: their conversations, not the code of that time.",
+		Example: "  rewind sessions\n  rewind sessions --import",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			req.Project, req.Env = a.project(), agentEnv()
+			return runSessions(cmd.Context(), a, req)
+		},
+	}
+	cmd.Flags().BoolVar(&req.Import, "import", false, "take in the agents' sessions of this project that are not known yet")
+	return cmd
+}
+
+func runSessions(ctx context.Context, a *app, req api.SessionsRequest) error {
+	title := "reading"
+	if req.Import {
+		title = "importing"
+	}
+	r, err := call(ctx, a, api.Sessions, req, title)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(r)
+	} else {
+		a.notices(r.Notices)
+		err = a.sessionTable(r.Sessions)
+		a.tellImport(req, r)
+	}
+	if err == nil && len(r.Failed) > 0 {
+		err = &api.Error{Word: api.WordPartial, Message: count(len(r.Failed), "session file") + " could not be imported", Hint: "the lines above say why; the others are there"}
+	}
+	return err
+}
+
+func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
+	for _, f := range r.Failed {
+		a.say("not imported: %s", term.Sanitize(string(f)))
+	}
+	switch {
+	case req.Import:
+		a.say("%s imported", count(r.Imported, "session"))
+	case len(r.Sessions) == 0:
+		a.say("no sessions yet; 'rewind sessions --import' takes in what agents have kept of this project")
+	}
+}
+
+func (a *app) sessionTable(list []api.SessionInfo) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return a.paged(func(w io.Writer) error {
+		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true})
+		for _, s := range list {
+			mark := ""
+			if s.Current {
+				mark = "@"
+			}
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: s.Agent}, term.Cell{Text: shortID(s.ID), Style: term.ID},
+				term.Cell{Text: string(s.Title)}, term.Cell{Text: count(s.Turns, "turn")}, term.Cell{Text: term.Size(s.Bytes)},
+				term.Cell{Text: a.Time(s.Last), Style: term.Dim}, term.Cell{Text: sessionMarks(s), Style: term.Dim})
+		}
+		return t.Flush(w)
+	})
+}
+
+// sessionMarks says what else there is to know of a session.
+func sessionMarks(s api.SessionInfo) string {
+	var marks []string
+	add := func(on bool, text string) {
+		if on {
+			marks = append(marks, text)
+		}
+	}
+	add(s.Running, "running")
+	add(s.Fork != nil, relation(s.Fork))
+	add(s.Imported, "imported")
+	add(s.Missing, "its file is gone")
+	add(s.Problem != "", string(s.Problem))
+	return strings.Join(marks, ", ")
+}
+
+// sessionFlag is --session.
+func sessionFlag(a *app, cmd *cobra.Command, session *string, help string) {
+	cmd.Flags().StringVar(session, "session", "", help)
+	_ = cmd.RegisterFlagCompletionFunc("session", completeSessions(a))
+}
+
+// completeSessions offers the agents' sessions with what they are about.
+func completeSessions(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		argument := cmd.Flags().Lookup("session") == nil // there is one at most
+		if argument && len(args) > 0 || a.settle() != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		r, err := api.Call(cmd.Context(), a.client, api.Sessions, api.SessionsRequest{Project: a.project(), Env: agentEnv()}, nil)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var out []string
+		for _, s := range r.Sessions {
+			out = append(out, s.ID+"\t"+term.Sanitize(fmt.Sprintf("%s, %s, %s", s.Agent, term.Ago(a.Now(), s.Last), s.Title)))
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newTurns(a *app) *cobra.Command {
+	req := api.TurnsRequest{}
+	cmd := &cobra.Command{
+		Use:   "turns [session]",
+		Short: "List a session's turns: prompt, time, messages, checkpoints",
+		Long: "Lists the turns of a session, by default of the current one, the first one first: a prompt and all that answers it. turn:<n> names\n" +
+			"the end of a turn wherever a checkpoint is wanted, turn:0 what was before the first one.",
+		Example:           "  rewind turns\n  rewind turns 1a2b3c4d",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeSessions(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project, req.Choose = a.project(), a.OutTTY
+			if len(args) > 0 {
+				req.Session = args[0]
+			}
+			return runTurns(cmd.Context(), a, req)
+		},
+	}
+	return cmd
+}
+
+func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
+	r, err := call(ctx, a, api.Turns, req, "reading")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	if len(r.Turns) == 0 {
+		a.say("no turns yet in %s", term.Sanitize(shortSession(r.Session)))
+		return nil
+	}
+	return a.paged(func(w io.Writer) error {
+		t := a.Table(term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{}, term.Column{})
+		for _, turn := range r.Turns {
+			style := term.Plain
+			if turn.Gone {
+				style = term.Dim
+			}
+			t.Row(term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID}, term.Cell{Text: a.Time(turn.Time), Style: term.Dim},
+				term.Cell{Text: string(turn.Prompt), Style: style}, term.Cell{Text: count(turn.Messages, "message"), Style: term.Dim},
+				term.Cell{Text: count(turn.Checkpoints, "checkpoint"), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r.Compactions)})
+		}
+		return t.Flush(w)
+	})
+}
+
+// turnMarks says what happened to the conversation in a turn, or behind it.
+func turnMarks(t api.Turn, compactions []api.Compaction) string {
+	var marks []string
+	for _, c := range compactions {
+		if uint64(max(c.Turn, 1)) == t.Turn {
+			marks = append(marks, "compacted here")
+		}
+	}
+	if t.Gone {
+		marks = append(marks, "rewound behind it")
+	}
+	if t.Checkpoint == "" {
+		marks = append(marks, "code not captured")
+	}
+	return strings.Join(marks, ", ")
+}

@@ -1,0 +1,383 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// hookRead is how many bytes of a session file a hook takes in; more is left to Settle.
+const hookRead = 1 << 20
+
+// errLater is returned when there is more in a session file than was allowed to be read.
+var errLater = errors.New("there is more than fits here")
+
+// understood reports whether the session files of an agent are.
+func understood(agent hooks.Agent) bool {
+	return slices.Contains(transcript.Agents(), transcript.Agent(agent))
+}
+
+// follow captures what has been appended to a session's file since it was captured last, at most `most` bytes of it, and moves its cursor. Only
+// that is read, and the last block before it. A file that does not go on where the capture ended is captured anew, as another generation; blocks
+// that are stored already are not stored again. A line that is still being written is left for the next capture. An error leaves the cursor
+// where it was; errLater and errMoving are for another time.
+func (e *Engine) follow(tx *objstore.Tx, s *Session, most int64) error {
+	if s.Transcript == "" || !understood(s.Agent) {
+		return nil
+	}
+	agent, was := transcript.Agent(s.Agent), e.followed[s.Name]
+	path, fi, err := lookAt(agent, s.Transcript)
+	if err != nil || fi == nil || was.same(s.Talk.Mark, path, fi) {
+		return err
+	}
+	f, err := reopen(agent, path, was)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	next, err := e.grown(tx, s, f, most)
+	if err != nil {
+		return err
+	}
+	s.Talk = next
+	e.saw(s.Name, f, next.Mark)
+	return nil
+}
+
+// lookAt finds a session's file where the agent says that it is, compressed perhaps. None, not written yet or gone, is no error: what was captured
+// of it stays.
+func lookAt(agent transcript.Agent, path string) (found string, fi fs.FileInfo, err error) {
+	if _, _, err := transcript.SessionFile(agent, path); err != nil {
+		return "", nil, err
+	}
+	found = path
+	fi, err = os.Stat(found)
+	if errors.Is(err, fs.ErrNotExist) && agent == transcript.Codex {
+		found = path + zstdSuffix
+		fi, err = os.Stat(found)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
+	}
+	return found, fi, nil
+}
+
+// reopen opens a session's file without following links a second time, if it still is the file that was seen last.
+func reopen(agent transcript.Agent, path string, was *seenFile) (*sessionFile, error) {
+	if was != nil && was.path == path {
+		f, err := openReal(agent, path, was.real)
+		if err == nil && os.SameFile(f.info, was.info) {
+			return f, nil
+		}
+		if err == nil {
+			f.Close()
+		}
+	}
+	return openSession(agent, path)
+}
+
+// saw remembers how a session's file was found, and that it has been captured up to at; e.mu is held. It is looked at again when either is not so any
+// more: a capture that could not be committed has not moved the session.
+func (e *Engine) saw(name string, f *sessionFile, at Mark) {
+	if e.followed == nil {
+		e.followed = map[string]*seenFile{}
+	}
+	e.followed[name] = &seenFile{path: f.path, real: f.Name(), at: at, size: f.info.Size(), mod: f.info.ModTime(), info: f.info}
+}
+
+// grown is where the cursor goes.
+func (e *Engine) grown(tx *objstore.Tx, s *Session, f *sessionFile, most int64) (Cursor, error) {
+	if strings.HasSuffix(f.path, zstdSuffix) {
+		return e.unpackedSession(tx, s, f, most)
+	}
+	end, err := f.whole()
+	if err != nil {
+		return s.Talk, err
+	}
+	next := s.Talk
+	from := next.Length - next.Base
+	if next.Path != f.path || next.Transcript.IsZero() || f.document() || from < 0 || from > end {
+		return e.generation(tx, s, f, end, most)
+	}
+	w, err := resumeTranscript(tx, next.Transcript)
+	if err != nil {
+		return next, err
+	}
+	switch same, err := endsWith(f, from, w.tail); {
+	case err != nil:
+		return next, err
+	case !same:
+		return e.generation(tx, s, f, end, most)
+	case from == end:
+		return next, nil
+	case end-from > most:
+		return next, errLater
+	}
+	return e.take(w, next, f, from, end)
+}
+
+// endsWith reports whether the file's first at bytes end with tail, as far as they reach back.
+func endsWith(f *sessionFile, at int64, tail []byte) (bool, error) {
+	tail = tail[max(0, int64(len(tail))-at):]
+	buf := make([]byte, len(tail))
+	if _, err := f.ReadAt(buf, at-int64(len(tail))); err != nil {
+		return false, f.reading(err)
+	}
+	return bytes.Equal(buf, tail), nil
+}
+
+// take appends the file's bytes from `from` to `to` to a transcript that the cursor has come to. Since the end of its last line was found, and what stands before
+// was compared, the file may have become another one.
+func (e *Engine) take(w *writer, at Cursor, f *sessionFile, from, to int64) (Cursor, error) {
+	before := bytes.Clone(w.tail)
+	if err := f.copyTo(w, from, to); err != nil {
+		return at, err
+	}
+	same, err := endsWith(f, from, before)
+	if err == nil && (!same || !f.document() && to > from && w.tail[len(w.tail)-1] != '\n') {
+		err = f.reading(errMoving)
+	}
+	if err != nil {
+		return at, err
+	}
+	id, err := w.close()
+	if err != nil {
+		return at, err
+	}
+	last, err := lastID(f.agent, f.source(to), from)
+	if err != nil && !f.document() {
+		return at, err
+	}
+	if last != "" {
+		at.Last = last
+	}
+	at.Transcript, at.Length, at.Path = id, w.length, strings.TrimSuffix(f.path, zstdSuffix)
+	return at, nil
+}
+
+// generation captures a file from its beginning.
+func (e *Engine) generation(tx *objstore.Tx, s *Session, f *sessionFile, end, most int64) (Cursor, error) {
+	if end > most {
+		return s.Talk, errLater
+	}
+	next := Cursor{Mark: Mark{Generation: s.Talk.Generation + 1}}
+	old, err := openTranscript(tx, s.Talk.Transcript)
+	if err != nil {
+		return s.Talk, err
+	}
+	w := &writer{tx: tx, older: old.blobs}
+	if f.agent == transcript.Codex {
+		if next.Base, err = e.baseOf(w, f, end, maxBases); err != nil {
+			return s.Talk, err
+		}
+	}
+	return e.take(w, next, f, 0, end)
+}
+
+// unpackedSession captures a session file that the agent has compressed. Mostly it holds what was captured before.
+func (e *Engine) unpackedSession(tx *objstore.Tx, s *Session, f *sessionFile, most int64) (Cursor, error) {
+	old, err := openTranscript(tx, s.Talk.Transcript)
+	if err != nil {
+		return s.Talk, err
+	}
+	w, base, path := &writer{tx: tx, older: old.blobs}, int64(0), strings.TrimSuffix(f.path, zstdSuffix)
+	if s.Talk.Path == path { // what stands before its first record is in another file
+		base = s.Talk.Base
+		if w, err = old.appendTo(tx, base); err != nil {
+			return s.Talk, err
+		}
+	}
+	if err := unpacked(f, w, most); err != nil {
+		return s.Talk, err
+	}
+	id, err := w.close()
+	if err != nil || id == s.Talk.Transcript && s.Talk.Path == path {
+		return s.Talk, err
+	}
+	next := Cursor{Mark: Mark{Transcript: id, Length: w.length, Path: path, Generation: s.Talk.Generation + 1}, Base: base}
+	st, err := openTranscript(tx, id)
+	if err == nil {
+		next.Last, err = lastID(f.agent, transcript.Source{ReaderAt: st, Size: st.size, Name: path}, 0)
+	}
+	return next, err
+}
+
+// caughtUp captures what hooks left of a session's file, outside of every lock: it may be much.
+func (e *Engine) caughtUp(ctx context.Context, name string) error {
+	e.mu.Lock()
+	s := e.sessions[name]
+	if s == nil {
+		e.mu.Unlock()
+		return nil
+	}
+	was := s.Talk
+	work := *s
+	e.mu.Unlock()
+
+	agent := transcript.Agent(work.Agent)
+	path, fi, err := lookAt(agent, work.Transcript)
+	if err != nil || fi == nil {
+		return err
+	}
+	f, err := openSession(agent, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	tx := e.objs.Begin()
+	if work.Talk, err = e.grown(tx, &work, f, maxSession); err != nil {
+		tx.Discard()
+		return err
+	}
+	if err := tx.Commit(ctx, kv.Written); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if now := e.sessions[name]; now == nil || now.Talk != was || now.Transcript != work.Transcript {
+		return nil // an event was faster
+	}
+	e.saw(name, f, work.Talk.Mark)
+	if work.Talk == was {
+		return nil
+	}
+	return e.moveTalk(ctx, name, work.Talk)
+}
+
+// moveTalk records that a conversation has gone on without an event; e.mu is held.
+func (e *Engine) moveTalk(ctx context.Context, name string, to Cursor) error {
+	return e.moveTalkWith(ctx, e.objs.Begin(), name, to)
+}
+
+// moveTalkWith is moveTalk in the transaction that holds what is new.
+func (e *Engine) moveTalkWith(ctx context.Context, tx *objstore.Tx, name string, to Cursor) error {
+	s := *e.sessions[name]
+	s.Talk, s.Problem = to, ""
+	op := refs.Operation{
+		Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: name, Turn: s.Turn, Transcript: to.Transcript, Cause: refs.Cause{Event: EventScan},
+	}
+	head, err := e.head()
+	if err != nil {
+		tx.Discard()
+		return err
+	}
+	op.Checkpoint = head.checkpoint
+	_, err = e.refs.Commit(ctx, tx, kv.Written, func(uint64) (refs.Operation, []refs.Update, error) {
+		return op, nil, tx.Batch().Set(sessionKey(name), s.encode())
+	})
+	if err != nil {
+		tx.Discard()
+		return err
+	}
+	e.sessions[name] = &s
+	return nil
+}
+
+// stillWhole compares all of a session file with what was captured, once it has grown by an eighth since that was done last: a rewrite further ahead than
+// the last block shows in nothing else. The file is read without a lock.
+func (e *Engine) stillWhole(ctx context.Context, name string) error {
+	e.mu.Lock()
+	s := e.sessions[name]
+	e.mu.Unlock()
+	if s == nil || s.Talk.Transcript.IsZero() || s.Talk.Length-s.Talk.Checked < max(s.Talk.Checked/8, transcriptBlock) {
+		return nil
+	}
+	c := s.Talk
+	f, err := openSession(transcript.Agent(s.Agent), c.Path)
+	if err != nil || f.document() {
+		return nil // gone, or compressed by now
+	}
+	defer f.Close()
+	st, err := openTranscript(e.objs, c.Transcript)
+	if err != nil {
+		return err
+	}
+	same, err := st.begins(behind{f, c.Base, st}, c.Length)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.sessions[name]
+	if now == nil || now.Talk != c {
+		return nil
+	}
+	if same < c.Length {
+		work := *now
+		work.Talk.Path = "" // not the file that was captured
+		tx := e.objs.Begin()
+		if work.Talk, err = e.grown(tx, &work, f, maxSession); err != nil {
+			tx.Discard()
+			return err
+		}
+		if err := tx.Commit(ctx, kv.Written); err != nil {
+			return err
+		}
+		c = work.Talk
+	}
+	c.Checked = c.Length
+	if same == now.Talk.Length { // nothing that the log would have to say
+		kept := *now
+		kept.Talk = c
+		e.sessions[name] = &kept
+		return nil
+	}
+	return e.moveTalk(ctx, name, c)
+}
+
+// behind is a file seen as it stands in a transcript, behind the bytes of another file, which are taken from the transcript.
+type behind struct {
+	f    io.ReaderAt
+	base int64
+	of   *stored
+}
+
+func (b behind) ReadAt(p []byte, off int64) (int, error) {
+	if off >= b.base {
+		return b.f.ReadAt(p, off-b.base)
+	}
+	n := int(min(int64(len(p)), b.base-off))
+	if m, err := b.of.ReadAt(p[:n], off); err != nil {
+		return m, err
+	}
+	if n == len(p) {
+		return n, nil
+	}
+	m, err := b.f.ReadAt(p[n:], 0)
+	return n + m, err
+}
+
+// problem is an error of follow as a person reads it; "" for one that is for another time.
+func problem(err error) string {
+	if err == nil || errors.Is(err, errLater) || errors.Is(err, errMoving) {
+		return ""
+	}
+	return told(err)
+}
+
+var packagePrefix = regexp.MustCompile(`\b(?:engine|transcript|clients|objstore|kv|refs): `)
+
+// told is an error as a part of a sentence for people.
+func told(err error) string { return packagePrefix.ReplaceAllString(err.Error(), "") }

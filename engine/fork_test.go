@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/hooks"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// bytesOf are what a fork of a moment would be written as.
+func (p *project) bytesOf(k *talker, name string, as transcript.Fork) (b []byte, live bool) {
+	p.t.Helper()
+	pt, err := p.e.point(k.name(), name)
+	p.must(err)
+	plan, err := p.e.planFork(pt, "", "fork", false)
+	p.must(err)
+	defer plan.close()
+	as.Cut, as.Title, as.From = plan.fork.Cut, plan.fork.Title, plan.fork.From
+	plan.fork = as
+	var out bytes.Buffer
+	p.must(plan.write(&out))
+	return out.Bytes(), plan.live != nil
+}
+
+// TestPromise14ForkFromStore: what is forked from the live file and what is forked from the store are the same bytes.
+func TestPromise14ForkFromStore(t *testing.T) {
+	p, k := begun(t)
+	k.take("one", p.edits("f", "1"))
+	k.append(strings.Repeat(`{"type":"x","pad":"`+strings.Repeat("p", 1000)+`"}`+"\n", 200))
+	k.take("two", p.edits("f", "2"))
+	k.take("three", nil)
+	as := transcript.Fork{ID: claudeID(99), Time: time.UnixMilli(1_800_000_000_000)}
+	names := []string{"turn:1", "turn:2", "turn:3", "@"}
+	want := map[string][]byte{}
+	for _, name := range names {
+		b, live := p.bytesOf(k, name, as)
+		if !live {
+			t.Errorf("%s is not read from the file", name)
+		}
+		want[name] = b
+	}
+	all := p.slurp(k.file)
+	for what, change := range map[string]func() error{
+		"rewritten": func() error {
+			return os.WriteFile(k.file, bytes.Replace([]byte(all), []byte("one"), []byte("two"), 1), 0o600)
+		},
+		"cut":     func() error { return os.WriteFile(k.file, []byte(all[:100]), 0o600) },
+		"deleted": func() error { return os.Remove(k.file) },
+		"grown":   func() error { return os.WriteFile(k.file, []byte(all+"{\"type\":\"x\"}\n{\"unfin"), 0o600) },
+	} {
+		p.must(change())
+		for _, name := range names {
+			b, live := p.bytesOf(k, name, as)
+			if !bytes.Equal(b, want[name]) {
+				t.Errorf("%s: %s is %d bytes, was %d", what, name, len(b), len(want[name]))
+			}
+			if live != (what == "grown") {
+				t.Errorf("%s: %s read from the file: %v", what, name, live)
+			}
+		}
+		p.must(os.WriteFile(k.file, []byte(all), 0o600))
+	}
+}
+
+func TestFork(t *testing.T) {
+	p, k := twoTurns(t)
+	before, info := p.slurp(k.file), stat(t, k.file)
+	code := list(t, p.root)
+
+	dry := p.fork("turn:1", ForkOptions{DryRun: true})
+	if _, err := os.Stat(dry.Path); !errors.Is(err, fs.ErrNotExist) || len(p.files()) != 1 {
+		t.Errorf("a dry run left %q", p.files())
+	}
+	if all, err := p.e.SessionList(bg, p.env()); err != nil || len(all) != 1 {
+		t.Errorf("a dry run made a session: %d, %v", len(all), err)
+	}
+	test := p.fork("turn:1", ForkOptions{SelfTest: true})
+	if len(test.Checks) != 3 || len(p.files()) != 1 {
+		t.Errorf("self-test: %q, left %q", test.Checks, p.files())
+	}
+	if all, err := p.e.SessionList(bg, p.env()); err != nil || len(all) != 1 {
+		t.Errorf("a self-test made a session: %d, %v", len(all), err)
+	}
+	f := p.fork("turn:1", ForkOptions{})
+	if f.Title != "[Fork] one" || !f.Listed || f.Problem != "" || f.Bytes != stat(t, f.Path).Size() || f.From.Turn != 1 {
+		t.Errorf("%+v", f)
+	}
+	if mode := stat(t, f.Path).Mode(); mode != 0o600 {
+		t.Errorf("mode %v", mode)
+	}
+	g := p.fork("@", ForkOptions{Session: Whose{Session: f.Session}})
+	if g.Title != "[Fork] [Fork] one" {
+		t.Errorf("fork of a fork: %q", g.Title)
+	}
+	if h := p.fork("@", ForkOptions{Session: Whose{Session: g.Session}, Title: "mine"}); h.Title != "[Fork] mine" {
+		t.Errorf("with a title: %q", h.Title)
+	}
+	c, err := p.e.Clone(bg, ForkOptions{Session: Whose{Session: k.name()}, Env: p.env()})
+	if err != nil || !c.From.Clone || c.Title != "one" {
+		t.Fatalf("clone: %+v, %v", c, err)
+	}
+	p.wantTalk(c.Path, "done: two", "one", "two")
+	if now := stat(t, k.file); p.slurp(k.file) != before || !now.ModTime().Equal(info.ModTime()) || now.Mode() != info.Mode() || !os.SameFile(now, info) {
+		t.Error("the session that was forked has changed")
+	}
+	p.wantTree(code)
+	for _, name := range p.files() {
+		if strings.HasPrefix(name, ".") {
+			t.Errorf("left %s", name)
+		}
+	}
+	p.verify()
+}
+
+func stat(t *testing.T, path string) fs.FileInfo {
+	t.Helper()
+	fi, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fi
+}
+
+// A session in which nothing was said cannot be forked, and can be cloned.
+func TestForkOfNothing(t *testing.T) {
+	p, k := begun(t)
+	k.append(`{"type":"mode","mode":"normal","sessionId":"` + k.id + `"}` + "\n")
+	k.send(hooks.Event{Kind: hooks.SessionStart, Source: "startup"}, HandleOptions{})
+	var none *NoConversationError
+	for _, name := range []string{"@", "turn:0"} {
+		if _, err := p.e.Fork(bg, name, ForkOptions{Session: Whose{Session: k.name()}, Env: p.env()}); !errors.As(err, &none) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(p.files()) != 1 {
+		t.Errorf("left %q", p.files())
+	}
+	if c, err := p.e.Clone(bg, ForkOptions{Session: Whose{Session: k.name()}, Env: p.env()}); err != nil || len(p.files()) != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for _, kind := range []string{"", "manual"} {
+		p := newProject(t)
+		p.write("f", big("0"))
+		p.save("first")
+		if _, err := p.e.Fork(bg, "@", ForkOptions{Session: Whose{Session: kind}, Env: p.env()}); !errors.As(err, &none) {
+			t.Errorf("of %q: %v", kind, err)
+		}
+	}
+}
+
+// A folder that cannot be written leaves nothing behind, not in the log either.
+func TestForkFails(t *testing.T) {
+	p, k := begun(t)
+	k.take("one", p.edits("f", "1"))
+	p.loaded()
+	pt, err := p.e.point(k.name(), "turn:1")
+	p.must(err)
+	plan, err := p.e.planFork(pt, "", "fork", false)
+	p.must(err)
+	defer plan.close()
+	ops, err := p.e.Operations(bg, 0, true)
+	p.must(err)
+	if err := writeSession(plan.path, false, func(w io.Writer) error {
+		_, _ = w.Write([]byte("half"))
+		return errors.New("no space")
+	}); err == nil || !strings.Contains(err.Error(), plan.path) {
+		t.Errorf("%v", err)
+	}
+	p.must(os.WriteFile(plan.path, []byte("somebody's"), 0o600))
+	if err := writeSession(plan.path, false, plan.write); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a file is there already: %v", err)
+	}
+	if p.slurp(plan.path) != "somebody's" {
+		t.Error("somebody's file was replaced")
+	}
+	equal(t, "files", p.files(), []string{filepath.Base(k.file), filepath.Base(plan.path)})
+	if now, _ := p.e.Operations(bg, 0, true); len(now) != len(ops) {
+		t.Error("an operation was recorded")
+	}
+}
+
+func TestForkAndGo(t *testing.T) {
+	p, k := twoTurns(t)
+	for _, name := range []string{"turn:1", "turn:2"} {
+		f := p.fork(name, ForkOptions{Session: Whose{Session: k.name()}, Checkout: true, Title: "go"})
+		if f.Title != "[Fork] go" || f.Restore == nil || f.Restored != refs.KindCheckout || p.read("f") != big(name[5:]) {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if _, err := os.Stat(f.Path); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rewind/objstore"
+	"rewind/transcript"
+)
+
+// errMoving is returned for a session file that is being written at this moment: the next look will find it at rest.
+var errMoving = errors.New("it is being written")
+
+// zstdSuffix is what an agent appends to the name of a session file that it has compressed.
+const zstdSuffix = ".zst"
+
+// sessionFile is an agent's session file, open to be read.
+type sessionFile struct {
+	*os.File
+	agent transcript.Agent
+	path  string
+	info  fs.FileInfo
+
+	opened time.Time // a moment before info
+}
+
+// openSession opens a session file. A path that is not laid out as the agent lays its files out, or that leads out of the agent's folder, is
+// refused: it comes from a hook's payload.
+func openSession(agent transcript.Agent, path string) (*sessionFile, error) {
+	real, err := realSession(agent, path)
+	if err != nil {
+		return nil, err
+	}
+	return openReal(agent, path, real)
+}
+
+// openReal opens a session file whose path with links followed is known.
+func openReal(agent transcript.Agent, path, real string) (*sessionFile, error) {
+	now := time.Now()
+	f, err := openRead(real)
+	if err != nil {
+		return nil, fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("engine: session file %s: %w", path, err)
+	}
+	return &sessionFile{File: f, agent: agent, path: path, info: fi, opened: now}, nil
+}
+
+// realSession is the path of a session file with links followed, if it is one.
+func realSession(agent transcript.Agent, path string) (string, error) {
+	root, _, err := transcript.SessionFile(agent, path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return "", fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
+	}
+	if !within(real, root) {
+		return "", fmt.Errorf("engine: session file %s: %w: it leads out of %s", path, ErrUsage, root)
+	}
+	return real, nil
+}
+
+// source is the file's first size bytes.
+func (f *sessionFile) source(size int64) transcript.Source {
+	return transcript.Source{ReaderAt: f.File, Size: size, Name: f.path}
+}
+
+// document reports whether the file is one document, which is written anew each time, and not lines.
+func (f *sessionFile) document() bool { return isDocument(f.path) }
+
+func isDocument(path string) bool { return strings.HasSuffix(path, ".json") }
+
+// whole is how many bytes of the file are whole records: all that ends with a newline.
+func (f *sessionFile) whole() (int64, error) {
+	size := f.info.Size()
+	if f.document() {
+		return size, nil
+	}
+	buf := make([]byte, 16<<10)
+	for end := size; end > 0; {
+		n := min(int64(len(buf)), end)
+		if _, err := f.ReadAt(buf[:n], end-n); err != nil {
+			return 0, f.reading(err)
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return end - n + int64(i) + 1, nil
+		}
+		end -= n
+	}
+	return 0, nil
+}
+
+func (f *sessionFile) reading(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = errMoving // it has become shorter
+	}
+	return fmt.Errorf("engine: session file %s: %w", f.path, err)
+}
+
+// racy is how old a file's newest change must be for its times to tell it from the next one: some clocks of file systems go on every 10 ms.
+const racy = 20 * time.Millisecond
+
+// unchanged reports whether the file's size and time are what they were when it was opened. sure: nobody can have written it since; what was written
+// just before may have been written again.
+func (f *sessionFile) unchanged() (same, sure bool, err error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return false, false, err
+	}
+	same = fi.Size() == f.info.Size() && fi.ModTime().Equal(f.info.ModTime())
+	return same, same && f.opened.Sub(fi.ModTime()) > racy, nil
+}
+
+// copyTo writes the bytes from `from` up to `to` to w. What was read while somebody wrote is read a second time: what does not come out the same is
+// errMoving, since it may never have been there.
+func (f *sessionFile) copyTo(w io.Writer, from, to int64) error {
+	seed := maphash.MakeSeed()
+	var sum, again maphash.Hash
+	sum.SetSeed(seed)
+	again.SetSeed(seed)
+	if err := f.pass(io.MultiWriter(w, &sum), from, to); err != nil {
+		return err
+	}
+	if _, sure, err := f.unchanged(); err != nil || sure {
+		return err
+	}
+	if err := f.pass(&again, from, to); err != nil {
+		return err
+	}
+	same, _, err := f.unchanged()
+	if err != nil || sum.Sum64() != again.Sum64() || f.document() && !same {
+		return f.reading(errors.Join(errMoving, err))
+	}
+	return nil
+}
+
+func (f *sessionFile) pass(w io.Writer, from, to int64) error {
+	n, err := io.Copy(w, io.NewSectionReader(f.File, from, to-from))
+	if err == nil && n < to-from {
+		err = io.EOF
+	}
+	if err != nil {
+		return f.reading(err)
+	}
+	return nil
+}
+
+// lastID is the agent's id of the newest record in the bytes from `from`, a record's beginning, up to `to`; "": none has one.
+func lastID(agent transcript.Agent, src transcript.Source, from int64) (string, error) {
+	for back := int64(64 << 10); ; back *= 8 {
+		at := from
+		if src.Size-from > back {
+			at = nextLine(src, src.Size-back)
+		}
+		id := ""
+		err := transcript.Read(agent, src, at, func(r *transcript.Record) error {
+			if r.ID != "" {
+				id = r.ID
+			}
+			return nil
+		})
+		if err != nil || id != "" || at <= from {
+			return id, err
+		}
+	}
+}
+
+// nextLine is the beginning of the first line behind off.
+func nextLine(src transcript.Source, off int64) int64 {
+	buf := make([]byte, 4<<10)
+	for off < src.Size {
+		n, err := src.ReadAt(buf[:min(int64(len(buf)), src.Size-off)], off)
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return off + int64(i) + 1
+		}
+		if n == 0 || err != nil {
+			return src.Size
+		}
+		off += int64(n)
+	}
+	return src.Size
+}
+
+// unpacked reads a session file that the agent has compressed, up to the end of its last line; errLater if that is more than most bytes.
+func unpacked(f *sessionFile, w io.Writer, most int64) error {
+	r, err := objstore.NewZstdReader(io.NewSectionReader(f.File, 0, f.info.Size()))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	n, err := io.Copy(&lineWriter{w: w}, io.LimitReader(r, most+1))
+	if err != nil {
+		return fmt.Errorf("engine: session file %s: %w", f.path, err)
+	}
+	if n > most {
+		return errLater
+	}
+	return nil
+}
+
+// lineWriter passes whole lines on, and holds back what may become one.
+type lineWriter struct {
+	w    io.Writer
+	held []byte
+}
+
+func (l *lineWriter) Write(p []byte) (int, error) {
+	i := bytes.LastIndexByte(p, '\n') + 1
+	if i > 0 {
+		for _, b := range [][]byte{l.held, p[:i]} {
+			if _, err := l.w.Write(b); err != nil {
+				return 0, err
+			}
+		}
+		l.held = l.held[:0]
+	}
+	l.held = append(l.held, p[i:]...)
+	return len(p), nil
+}
+
+// maxSession bounds a session file, in bytes.
+const maxSession = 8 << 30
+
+// seenFile is a session file as it was found last; while it is the same there is nothing new in it.
+type seenFile struct {
+	path string
+	real string // with links followed
+	at   Mark   // how far it was captured
+	size int64
+	mod  time.Time
+	info fs.FileInfo // of which file it was
+}
+
+func (s *seenFile) same(at Mark, path string, fi fs.FileInfo) bool {
+	return s != nil && s.path == path && s.at == at && s.size == fi.Size() && s.mod.Equal(fi.ModTime()) && os.SameFile(s.info, fi)
+}

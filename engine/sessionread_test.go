@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rewind/hooks"
+)
+
+// Hooks take in a megabyte at most; what is more comes when nobody waits.
+func TestFollowMuchAtOnce(t *testing.T) {
+	p := newProject(t)
+	k := p.talker(1)
+	k.take("one", nil)
+	before := p.session(k.name()).Talk
+	k.append(strings.Repeat(`{"type":"x","pad":"`+strings.Repeat("p", 1000)+`"}`+"\n", 5<<10))
+	k.ask("two")
+	if now := p.session(k.name()); now.Talk != before || now.Problem != "" {
+		t.Errorf("5 MB in a hook: %+v, %q", now.Talk, now.Problem)
+	}
+	p.settle()
+	if got, want := p.talk(p.session(k.name())), p.slurp(k.file); string(got) != want {
+		t.Errorf("%d bytes are stored, the file has %d", len(got), len(want))
+	}
+}
+
+// The first prompt comes before there is a file; that is no problem.
+func TestFollowNoFileYet(t *testing.T) {
+	p := newProject(t)
+	k := p.talker(1)
+	k.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x"}, HandleOptions{})
+	if s := p.session(k.name()); s.Problem != "" || !s.Talk.Transcript.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	p.settle()
+	if s := p.session(k.name()); s.Problem != "" {
+		t.Errorf("problem: %s", s.Problem)
+	}
+}
+
+// An event that could not be committed has captured nothing, and the next one captures it.
+func TestPromise14FollowAfterAFailure(t *testing.T) {
+	p := newProject(t)
+	k := p.talker(1)
+	k.take("one", nil)
+	k.say("more")
+	p.write("f", big("1"))
+	done, cancel := context.WithCancel(bg)
+	defer cancel()
+	p.e.mu.Lock()
+	p.must(p.e.loadSeen())
+	err := p.e.takeAll(done, []*arrival{{
+		e: p.e, ev: hooks.Event{Agent: hooks.Claude, Session: k.id, Kind: hooks.Stop, Transcript: k.file}, name: k.name(), act: hooks.Action{Capture: true, Record: true, Ends: true},
+		o: HandleOptions{Tier: k.tier, Late: func() bool { cancel(); return false }}, // when all is ready to be committed
+	}})
+	p.e.mu.Unlock()
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("committed although the context was done: %v", err)
+	}
+	k.stop()
+	if got, want := p.talk(p.session(k.name())), p.slurp(k.file); string(got) != want {
+		t.Errorf("%d bytes are stored, the file has %d", len(got), len(want))
+	}
+}
+
+// Codex goes on in another file when the person goes back: the conversation is what both say.
+func TestPromise14CodexSegment(t *testing.T) {
+	p := newProject(t)
+	dir := filepath.Join(p.user(), ".codex", "sessions", "2026", "11", "20")
+	p.must(os.MkdirAll(dir, 0o700))
+	const id = "01a1f867-63c3-7113-a272-12955c35fe69"
+	sample := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join("..", "transcript", "testdata", "codex", name))
+		p.must(err)
+		return b
+	}
+	first := filepath.Join(dir, "rollout-2026-11-20T10-01-27-"+id+".jsonl")
+	p.must(os.WriteFile(first, sample("0.169.0-backtrack.jsonl"), 0o600))
+	send := func(kind hooks.Kind, path string) *Handled {
+		t.Helper()
+		tier, err := hooks.LoadTier("balanced")
+		p.must(err)
+		h, err := p.e.Handle(bg, hooks.Event{Agent: hooks.Codex, Session: id, Cwd: p.root, Kind: kind, Transcript: path}, HandleOptions{Tier: tier})
+		p.must(err)
+		return h
+	}
+	p.write("f", big("1"))
+	one := p.get(send(hooks.Stop, first))
+	if got := readAll(t, p.e.objs, one.Talk.Transcript); !bytes.Equal(got, sample("0.169.0-backtrack.jsonl")) {
+		t.Fatalf("%d bytes of the first file", len(got))
+	}
+	second := filepath.Join(dir, "rollout-2026-11-20T10-01-55-"+id+"_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl")
+	segment := sample("0.169.0-backtrack-segment.jsonl")
+	p.must(os.WriteFile(second, segment, 0o600))
+	p.write("f", big("2"))
+	two := p.get(send(hooks.Stop, second))
+	s := p.session("codex/" + id)
+	if s.Problem != "" || s.Talk.Base <= 0 || s.Talk.Generation != 2 || two.Talk != s.Talk.Mark {
+		t.Fatalf("%+v, %q", s.Talk, s.Problem)
+	}
+	want := append(bytes.Clone(sample("0.169.0-backtrack.jsonl")[:s.Talk.Base]), segment...)
+	if got := p.talk(s); !bytes.Equal(got, want) {
+		t.Fatalf("%d bytes are stored, want %d", len(got), len(want))
+	}
+	// It grows, and the first file may go.
+	p.must(os.Remove(first))
+	f, err := os.OpenFile(second, os.O_WRONLY|os.O_APPEND, 0o600)
+	p.must(err)
+	more := `{"timestamp":"2026-11-20T10:02:00.000Z","ordinal":900,"type":"event_msg","payload":{"type":"token_count"}}` + "\n"
+	_, err = f.WriteString(more)
+	p.must(err)
+	p.must(f.Close())
+	send(hooks.Stop, second)
+	if got := p.talk(p.session("codex/" + id)); !bytes.Equal(got, append(want, more...)) {
+		t.Fatalf("%d bytes are stored after it grew", len(got))
+	}
+	for range 40 { // until the whole is compared
+		send(hooks.Stop, second)
+		p.settle()
+	}
+	if s := p.session("codex/" + id); s.Talk.Generation != 2 || s.Problem != "" {
+		t.Fatalf("%+v, %q", s.Talk, s.Problem)
+	}
+	r, err := p.e.Fork(bg, "@", ForkOptions{Env: p.env()})
+	if err != nil || !strings.Contains(p.slurp(r.Path), `"id":"`+r.Session[len("codex/"):]) || strings.Contains(p.slurp(r.Path), "history_base") {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	p.verify()
+}

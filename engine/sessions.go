@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+
+	"rewind/transcript"
+)
+
+// SessionList lists the sessions of agents, the one with the newest event first.
+func (e *Engine) SessionList(ctx context.Context, _ AgentEnv) ([]SessionInfo, error) {
+	defer e.hold()()
+	return e.sessionList(ctx, func(*Session) bool { return true })
+}
+
+// sessionList is SessionList for those that want says; e.mu is held. A session that a fork made, and whose file went away before anybody opened it, is none.
+func (e *Engine) sessionList(ctx context.Context, want func(*Session) bool) ([]SessionInfo, error) {
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	current, _, err := e.active()
+	if err != nil {
+		return nil, err
+	}
+	var list []SessionInfo
+	for _, s := range e.listSessions() {
+		if !want(&s) {
+			continue
+		}
+		_, missing := os.Stat(s.Transcript)
+		if missing != nil && (s.Fork != nil && s.Event == "" || s.Turn == 0 && s.Talk.Transcript.IsZero()) {
+			continue // only opened, or made and taken away again
+		}
+		info := SessionInfo{Session: s, Title: s.Title, Missing: missing != nil, Current: s.Name == current, Imported: s.Imported, Problem: s.Problem}
+		info.Running = e.openBy(&s) != ""
+		newest, err := e.newestOf(s.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !newest.IsZero() && !s.Imported {
+			info.Newest = newest.String()
+		}
+		list = append(list, info)
+	}
+	return list, e.readAll(ctx, list)
+}
+
+// readAll reads what the conversations of sessions say, several at a time: the files where they are there, for they are the newest.
+func (e *Engine) readAll(ctx context.Context, list []SessionInfo) error {
+	next := make(chan *SessionInfo)
+	var wg sync.WaitGroup
+	for range min(len(list), max(2, runtime.GOMAXPROCS(0))) {
+		wg.Go(func() {
+			for info := range next {
+				if err := e.readInfo(info); err != nil {
+					info.Problem = err.Error()
+				}
+			}
+		})
+	}
+	for i := range list {
+		if ctx.Err() == nil {
+			next <- &list[i]
+		}
+	}
+	close(next)
+	wg.Wait()
+	return ctx.Err()
+}
+
+func (e *Engine) readInfo(info *SessionInfo) error {
+	agent := transcript.Agent(info.Agent)
+	if !understood(info.Agent) {
+		return nil
+	}
+	c, size, err := e.readNewest(agent, &info.Session, info.Missing)
+	if err != nil || c == nil {
+		return err
+	}
+	info.Turns, info.Messages, info.Bytes = len(c.Turns), c.Messages, size
+	if c.Title != "" && (agent != transcript.Codex || info.Title == "") {
+		info.Title = c.Title
+	}
+	if info.Fork == nil && c.Parent.Session != "" && c.Parent.Session != info.ID {
+		info.Fork = &Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: string("agent")}
+	}
+	return nil
+}
+
+// readNewest reads a session's file, or what is stored of it if it is not there, or begins in another file.
+func (e *Engine) readNewest(agent transcript.Agent, s *Session, missing bool) (*transcript.Conversation, int64, error) {
+	if !missing && s.Talk.Base == 0 {
+		f, err := openSession(agent, s.Transcript)
+		if err != nil {
+			return nil, 0, err
+		}
+		defer f.Close()
+		c, err := transcript.Scan(agent, f.source(f.info.Size()))
+		return c, f.info.Size(), err
+	}
+	if s.Talk.Transcript.IsZero() {
+		return nil, 0, nil
+	}
+	c, err := e.conversation(s, s.Talk.Transcript)
+	return c, s.Talk.Length, err
+}
+
+// Forks lists the forks, newest first, each with all that it comes from; name limits it to one. A fork that an agent made by itself is one.
+func (e *Engine) Forks(ctx context.Context, _ AgentEnv, name string) ([]ForkInfo, error) {
+	defer e.hold()()
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	only := ""
+	if name != "" {
+		var err error
+		if only, err = e.findSession(name); err != nil {
+			return nil, err
+		}
+	}
+	all, err := e.sessionList(ctx, func(*Session) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	from := map[string]*Lineage{}
+	for _, s := range all {
+		from[s.Name] = s.Fork
+	}
+	var out []ForkInfo
+	for _, s := range all {
+		if s.Fork == nil || only != "" && s.Name != only {
+			continue
+		}
+		f := ForkInfo{SessionInfo: s, Own: max(s.Turns-s.Fork.Turn, 0)}
+		seen := []string{s.Name}
+		for l := s.Fork; l != nil && !slices.Contains(seen, l.Session); l = from[l.Session] {
+			f.Lineage = append(f.Lineage, *l)
+			seen = append(seen, l.Session)
+		}
+		out = append(out, f)
+	}
+	if only != "" && len(out) == 0 {
+		return nil, fmt.Errorf("engine: session %s: %w: it is no fork", only, ErrNotFound)
+	}
+	return out, nil
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"time"
+
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// TalkMode says what a restore does, or did, to the conversation; the value is the word in the API.
+type TalkMode string
+
+// The modes.
+const (
+	TalkFork     TalkMode = "fork"     // a new session begins with the conversation up to the target
+	TalkInPlace  TalkMode = "in-place" // the session file itself was cut
+	TalkOriginal TalkMode = "original" // the session as it is ends where the target's does
+	TalkBack     TalkMode = "back"     // what a restore did to session files was taken back
+	TalkNone     TalkMode = "none"     // there is no conversation, or it was to be left alone
+)
+
+// TalkOptions say what becomes of the conversation in a restore.
+type TalkOptions struct {
+	CodeOnly    bool
+	ContextOnly bool // the code is left alone
+	InPlace     bool // the session file itself goes back
+	Force       bool // though the agent seems to have the session open
+	Title       string
+}
+
+// Talk is what a restore did to the conversation, or with a dry run would do.
+type Talk struct {
+	Mode    TalkMode
+	Why     string // of TalkNone and TalkOriginal
+	Fork    *Fork  // of TalkFork
+	Session string // to go on with
+	Path    string // of its session file
+	Turn    int    // that it ends with
+	Removed []string
+	Kept    []string
+}
+
+// Resume is the command line that opens the session.
+func (t *Talk) Resume() []string { return resumeLine(t.Session) }
+
+// Lineage is where a fork comes from.
+type Lineage struct {
+	Session    string // the name of the session that it was made of
+	Turn       int    // the last turn that both have
+	Message    string // the last message of that one that both have
+	Checkpoint string // id of the checkpoint that it was made at; "": none
+	Time       time.Time
+	Clone      bool
+	Kind       string      // the command that made it; agent: the agent itself
+	Transcript objstore.ID // the session file as it was made; zero: not known
+}
+
+// Fork is a session that was made of another, or with a dry run would be.
+type Fork struct {
+	Session  string // its name
+	Title    string
+	Path     string
+	From     Lineage
+	Cut      transcript.Cut
+	Bytes    int64
+	Listed   bool   // the agent's own list shows it
+	Problem  string // why not
+	Checks   []string
+	Restore  *RestoreResult // of a fork with Checkout
+	Restored refs.Kind      // of Restore
+}
+
+// ForkOptions are what a fork is asked for.
+type ForkOptions struct {
+	Session  Whose
+	Title    string
+	Checkout bool // the code goes there too
+	Exact    bool // of Checkout
+	DryRun   bool
+	SelfTest bool
+	Env      AgentEnv
+	Progress Progress
+}
+
+// SessionInfo is a session as lists show it.
+type SessionInfo struct {
+	Session
+	Title    string
+	Missing  bool
+	Turns    int
+	Messages int
+	Bytes    int64
+	Running  bool
+	Current  bool
+	Imported bool
+	Newest   string // id of its newest checkpoint; "": none
+	Problem  string
+}
+
+// Imported is what Import did.
+type Imported struct {
+	Sessions []string
+	Failed   []error // each names the file
+}
+
+// TurnInfo is a turn of a session.
+type TurnInfo struct {
+	transcript.Turn
+	Number      uint64
+	Checkpoints int
+	Checkpoint  string // id of the checkpoint that has the code at its end; "": none
+}
+
+// TurnList is a session's turns, in order.
+type TurnList struct {
+	Session     string
+	Title       string
+	Turns       []TurnInfo
+	Compactions []transcript.Compaction
+}
+
+// ForkInfo is a fork with all it comes from, the nearest first.
+type ForkInfo struct {
+	SessionInfo
+	Lineage []Lineage
+	Own     int // turns that it has beyond those it began with
+}

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// planTalkBack takes back what a restore did to session files: a session that it made and that nobody has used goes, one that it cut comes back whole.
+func (e *Engine) planTalkBack(r *restore, tx *objstore.Tx) (*talkPlan, error) {
+	op := r.reverts
+	if op == nil || len(op.Restore.Files) == 0 {
+		return nil, nil
+	}
+	t := &talkPlan{talk: Talk{Mode: TalkBack, Session: op.Session}}
+	for _, f := range reverseFiles(op.Restore.Files) {
+		as, err := e.isStored(f.Path, f.From)
+		if err == nil && f.To.IsZero() {
+			if f, as, err = e.unused(refs.File{Path: f.Path, To: f.From}, tx); e.inUse(op.Restore.Fork) {
+				as = false
+			}
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case as:
+			t.files = append(t.files, f)
+		case f.To.IsZero():
+			t.talk.Kept = append(t.talk.Kept, e.sessionFiles([]refs.File{f})...) // somebody has gone on with it
+		case f.From.IsZero():
+			return nil, fmt.Errorf("engine: undo-restore %d: %s: %w", op.Seq, f.Path, fs.ErrExist)
+		default:
+			if f, err = e.grownSince(f, tx); err != nil {
+				return nil, err
+			}
+			t.files = append(t.files, f)
+		}
+	}
+	return t, e.comeBack(r, t, tx)
+}
+
+// grownSince is the step that brings a session file back although the agent has gone on with it: what it holds now is stored first.
+func (e *Engine) grownSince(f refs.File, tx *objstore.Tx) (refs.File, error) {
+	agent, ok := e.agentOf(f.Path)
+	if !ok {
+		return f, fmt.Errorf("engine: session file %s: %w", f.Path, errSessionChanged)
+	}
+	file, err := openSession(agent, f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		f.From = objstore.ID{}
+		return f, nil
+	}
+	if err != nil {
+		return f, err
+	}
+	defer file.Close()
+	if tx != nil {
+		f.From, err = putFile(tx, file)
+	}
+	return f, err
+}
+
+// agentOf is the agent whose session a file is, as the sessions know it.
+func (e *Engine) agentOf(path string) (transcript.Agent, bool) {
+	for _, s := range e.sessions {
+		if s.Transcript == path {
+			return transcript.Agent(s.Agent), true
+		}
+	}
+	return "", false
+}
+
+// comeBack settles whose conversation comes back, and refuses while the agent has it open.
+func (e *Engine) comeBack(r *restore, t *talkPlan, tx *objstore.Tx) error {
+	for _, f := range t.files {
+		if f.From.IsZero() || f.To.IsZero() {
+			if f.To.IsZero() {
+				t.talk.Removed = append(t.talk.Removed, e.sessionFiles([]refs.File{f})...)
+			}
+			continue
+		}
+		for _, s := range e.sessions {
+			if s.Transcript != f.Path {
+				continue
+			}
+			if err := e.mustRest(s, r.talk.Force); err != nil {
+				return err
+			}
+			t.talk.Session, t.talk.Path = s.Name, f.Path
+			if tx == nil {
+				return nil
+			}
+			st, err := openTranscript(tx, f.To)
+			if err != nil {
+				return err
+			}
+			cut, err := wholeOf(transcript.Agent(s.Agent), transcript.Source{ReaderAt: st, Size: st.size, Name: f.Path})
+			if err != nil {
+				return err
+			}
+			t.talk.Turn = cut.Turn
+			t.moved, err = e.movedSession(s, tx, f.To, st.size, cut)
+			return err
+		}
+	}
+	if s := e.sessions[t.talk.Session]; s != nil {
+		t.talk.Path = s.Transcript
+	}
+	return nil
+}
+
+// dropUnused are the steps that take away the fork that the newest of the restores right before this one made, if nobody has used it: a run of restores
+// leaves one session behind, not one for each step.
+func (e *Engine) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
+	var made *refs.Restore
+	_ = e.refs.Newest(0, func(op *refs.Operation) error {
+		switch {
+		case op.Kind == refs.KindSafety, op.Kind == refs.KindTag, op.Kind == refs.KindEvent && op.Cause.Event == EventScan:
+			return nil
+		case !op.Kind.IsRestore() || op.Restore == nil || op.Session != r.session:
+			return kv.ErrStop
+		case op.Restore.Fork == "":
+			return nil
+		}
+		made = op.Restore
+		return kv.ErrStop
+	})
+	if made == nil || e.inUse(made.Fork) {
+		return nil
+	}
+	var out []refs.File
+	for _, f := range made.Files {
+		if f.From.IsZero() {
+			if step, ok, err := e.unused(f, tx); err == nil && ok {
+				out = append(out, step)
+			}
+		}
+	}
+	return out
+}
+
+// unused is the step that takes a session file away that a restore made, if nobody has used it: it has the bytes that it was made with, or behind them
+// only what says nothing (Codex 0.125 appends the name that it is told), and no agent has it open.
+func (e *Engine) unused(made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
+	step = refs.File{Path: made.Path, From: made.To}
+	if ok, err = e.isStored(made.Path, made.To); err != nil || ok {
+		return step, ok, err
+	}
+	agent, known := e.agentOf(made.Path)
+	if !known {
+		return step, false, nil
+	}
+	f, err := openSession(agent, made.Path)
+	if err != nil {
+		return step, false, nil //nolint:nilerr // it is gone, or nothing that we made
+	}
+	defer f.Close()
+	st, err := openTranscript(e.objs, made.To)
+	if err != nil {
+		return step, false, err
+	}
+	if same, err := st.begins(f, st.size); err != nil || same < st.size || f.document() {
+		return step, false, err
+	}
+	said := false
+	err = transcript.Read(agent, f.source(f.info.Size()), st.size, func(r *transcript.Record) error {
+		said = said || r.Kind != transcript.Other
+		return nil
+	})
+	if err != nil || said || tx == nil {
+		return step, err == nil && !said, err
+	}
+	step.From, err = putFile(tx, f)
+	return step, err == nil, err
+}
+
+// inUse reports whether an agent has a session open, whatever was said in it.
+func (e *Engine) inUse(session string) bool {
+	s := e.sessions[session]
+	return s != nil && e.openBy(s) != ""
+}
+
+// sessionFiles are the paths of the sessions' own files among steps; what lies beside them goes without saying.
+func (e *Engine) sessionFiles(files []refs.File) []string {
+	var out []string
+	for _, f := range files {
+		if _, ok := e.agentOf(f.Path); ok {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}

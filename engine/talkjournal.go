@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"rewind/internal/record"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// Field tags of a session in a journal, DESIGN.md 5.10.
+const (
+	tagNamedName = iota + 1
+	tagNamedRecord
+)
+
+func namedSession(s *Session) []byte {
+	if s == nil {
+		return nil
+	}
+	var e record.Encoder
+	e.String(tagNamedName, s.Name)
+	e.Bytes(tagNamedRecord, s.encode())
+	return e.Encoded()
+}
+
+func decodeNamedSession(raw record.Field) (*Session, error) {
+	name, rec := "", record.Field(nil)
+	err := record.Decode(raw, func(tag uint64, f record.Field) error {
+		switch tag {
+		case tagNamedName:
+			name = string(f)
+		case tagNamedRecord:
+			rec = f
+		default:
+			return record.Unknown(tag)
+		}
+		return nil
+	})
+	if err == nil && name == "" {
+		err = fmt.Errorf("%w: session without a name", record.ErrFormat)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return decodeSession(name, rec)
+}
+
+// idle reports whether there is nothing to be done to session files.
+func (t *talkPlan) idle() bool { return t == nil || len(t.files) == 0 }
+
+// enter writes the plan into the journal.
+func (t *talkPlan) enter(j *journal) {
+	if t != nil {
+		j.Files, j.Made, j.Moved = t.files, t.made, t.moved
+	}
+}
+
+// sessions gives the records that change with the end of the restore, which is operation seq.
+func (j *journal) sessions(seq uint64, set func(*Session) error) error {
+	for _, s := range []*Session{j.Made, j.Moved} {
+		if s == nil {
+			continue
+		}
+		if s == j.Made {
+			s.Began = seq
+			s.Fork.Checkpoint = j.Target.String()
+		}
+		if err := set(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// talk is what an unfinished restore does to the conversation.
+func (j *journal) talk() *Talk {
+	switch {
+	case j.Made != nil:
+		f := &Fork{Session: j.Made.Name, Title: j.Made.Title, Path: j.Made.Transcript, From: *j.Made.Fork}
+		return &Talk{Mode: TalkFork, Fork: f, Session: f.Session, Path: f.Path, Turn: int(j.Made.Turn)}
+	case j.Moved != nil && j.Kind == refs.KindUndoRestore:
+		return &Talk{Mode: TalkBack, Session: j.Moved.Name, Path: j.Moved.Transcript, Turn: int(j.Moved.Turn)}
+	case j.Moved != nil:
+		return &Talk{Mode: TalkInPlace, Session: j.Moved.Name, Path: j.Moved.Transcript, Turn: int(j.Moved.Turn)}
+	case len(j.Files) > 0:
+		return &Talk{Mode: TalkBack, Session: j.Session}
+	}
+	return nil
+}
+
+func (s *Session) name() string {
+	if s == nil {
+		return ""
+	}
+	return s.Name
+}
+
+// tellAgents has the agents' own lists and caches know what became of session files. The restore is done: what goes wrong is a notice.
+func (e *Engine) tellAgents(ctx context.Context, env AgentEnv, j *journal, res *RestoreResult) {
+	if j.Made != nil && res.Talk != nil && res.Talk.Fork != nil {
+		e.list(ctx, transcript.Agent(j.Made.Agent), env, res.Talk.Fork)
+	}
+	if j.Moved != nil {
+		if err := e.forget(ctx, j.Moved, env); err != nil {
+			e.Notice(told(err))
+		}
+	}
+}
+
+// readyTalk captures the conversation up to now, for a restore that takes it along.
+func (e *Engine) readyTalk(ctx context.Context, session string, o RestoreOptions) error {
+	if o.Talk.CodeOnly || o.Env.Home == "" {
+		return nil
+	}
+	if err := e.loadSessions(); err != nil {
+		return err
+	}
+	return e.catchUp(ctx, session)
+}

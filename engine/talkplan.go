@@ -1,0 +1,302 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"rewind/internal/clients"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// talkPlan is what a restore does to session files. Like the plan of the worktree it is all decided before anything is touched, and the bytes that
+// will be there, and those that are, are stored in the batch that makes the restore durable.
+type talkPlan struct {
+	talk  Talk
+	files []refs.File // in the order in which they are set
+	made  *Session    // the session that a fork makes; nil: none
+	moved *Session    // the session that is cut, or comes back, as it will be; nil: none
+	fork  *forkPlan   // nil: none
+}
+
+// none leaves the conversation alone.
+func noTalk(why string) *talkPlan { return &talkPlan{talk: Talk{Mode: TalkNone, Why: why}} }
+
+func (t *talkPlan) close() {
+	if t != nil && t.fork != nil {
+		t.fork.close()
+	}
+}
+
+// planTalk decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is stored. The errors
+// refuse the whole restore.
+func (e *Engine) planTalk(r *restore, tx *objstore.Tx) (*talkPlan, error) {
+	o := r.talk
+	if o.CodeOnly || len(r.opt.paths) > 0 || r.env.Home == "" {
+		return nil, nil
+	}
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	if r.kind == refs.KindUndoRestore {
+		return e.planTalkBack(r, tx)
+	}
+	if r.kind == refs.KindUndo && r.target.ID == r.before {
+		return nil, nil // a person's own edits go: nothing was said about them
+	}
+	p, err := r.point, error(nil)
+	if p == nil {
+		if p, err = e.pointOf(r.target); err != nil {
+			return nil, err
+		}
+	}
+	if p.session == Manual && !o.ContextOnly && !o.InPlace {
+		return nil, nil
+	}
+	if r.point == nil && !e.continues(r.session, p.session) {
+		p = &point{name: p.name, cp: p.cp, session: r.session, start: true} // undo went along the line that this one began on
+	}
+	var t *talkPlan
+	if o.InPlace {
+		t, err = e.planCut(r, p, tx)
+	} else {
+		t, err = e.planBranch(r, p, tx)
+	}
+	if errors.Is(err, ErrNoConversation) && !o.ContextOnly && !o.InPlace && !r.mustFork {
+		t := noTalk(whyNot(err)) // the code goes all the same
+		t.files = e.dropUnused(r, tx)
+		t.talk.Removed = e.sessionFiles(t.files)
+		return t, nil
+	}
+	return t, err
+}
+
+// continues reports whether a session's conversation goes on from another's, or is it. No agent's is taken for any.
+func (e *Engine) continues(session, of string) bool {
+	if session == Manual || e.sessions[session] == nil {
+		return true
+	}
+	for range maxBases {
+		if session == of {
+			return true
+		}
+		s := e.sessions[session]
+		if s == nil || s.Fork == nil {
+			break
+		}
+		session = s.Fork.Session
+	}
+	return false
+}
+
+func whyNot(err error) string {
+	var none *NoConversationError
+	if errors.As(err, &none) {
+		return none.Why
+	}
+	return told(err)
+}
+
+// planBranch makes a new session of the conversation up to a moment, unless the session as it is ends there.
+func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*talkPlan, error) {
+	s := e.sessions[p.session]
+	t := &talkPlan{files: e.dropUnused(r, tx)}
+	removed := e.sessionFiles(t.files)
+	if s != nil && !r.mustFork && r.talk.Title == "" {
+		if err := e.newestIsNow(s, p); err != nil {
+			return nil, err
+		}
+		as, turn, err := e.endsThere(s, p)
+		if err != nil {
+			return nil, err
+		}
+		if as {
+			t.talk = Talk{Mode: TalkOriginal, Session: s.Name, Path: s.Transcript, Turn: turn, Why: "the conversation ends there", Removed: removed}
+			return t, nil
+		}
+	}
+	plan, err := e.planFork(p, r.talk.Title, r.kind.String(), false)
+	if err != nil {
+		return nil, err
+	}
+	t.fork = plan
+	t.talk = Talk{Mode: TalkFork, Fork: plan.result(), Session: plan.name, Path: plan.path, Turn: plan.cut.Turn, Removed: removed}
+	if tx == nil {
+		return t, nil
+	}
+	id, size, err := putBytes(tx, plan.write)
+	if err != nil {
+		plan.close()
+		return nil, err
+	}
+	t.talk.Fork.Bytes = size
+	t.files = append(t.files, refs.File{Path: plan.path, To: id})
+	for _, side := range plan.sides {
+		raw, err := os.ReadFile(side.From)
+		if errors.Is(err, fs.ErrNotExist) && side.Optional || err == nil && len(raw) == 0 {
+			continue
+		}
+		var sideID objstore.ID
+		if err == nil {
+			sideID, _, err = putBytes(tx, func(w io.Writer) error {
+				_, err := w.Write(raw)
+				return err
+			})
+		}
+		if err != nil {
+			plan.close()
+			return nil, fmt.Errorf("engine: fork: %s: %w", side.From, pathCause(err))
+		}
+		t.files = append(t.files, refs.File{Path: side.To, To: sideID})
+	}
+	t.made = plan.session(id, 0)
+	return t, nil
+}
+
+// newestIsNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state of the code
+// leaves nothing of that behind.
+func (e *Engine) newestIsNow(s *Session, p *point) error {
+	if p.cp == nil || p.turn > 0 || strings.HasPrefix(p.name, "turn:") {
+		return nil
+	}
+	tip, err := e.newestOf(s.Name)
+	if err != nil || tip != p.cp.ID {
+		return err
+	}
+	on, err := e.goesOn(s.Talk.Transcript, p.cp.Talk.Transcript)
+	if err == nil && on { // it was not cut back to before that
+		p.now, p.talk = true, s.Talk.Transcript
+	}
+	return err
+}
+
+// endsThere reports whether a session's conversation, as it is, ends where a moment's does: nothing that a model sees comes after it.
+func (e *Engine) endsThere(s *Session, p *point) (bool, int, error) {
+	if !understood(s.Agent) || s.Talk.Transcript.IsZero() {
+		return false, 0, nil
+	}
+	if _, err := os.Stat(s.Transcript); err != nil {
+		return false, 0, nil //nolint:nilerr // there is nothing to go on with: a fork brings it back
+	}
+	c, err := e.conversation(s, s.Talk.Transcript)
+	if err != nil || p.now {
+		return err == nil, len(c.Turns), err
+	}
+	_, _, _, cut, err := e.cutPoint(p, false)
+	if err != nil {
+		return false, 0, err
+	}
+	return cut.Messages == c.Messages && cut.Turn == len(c.Turns), cut.Turn, nil
+}
+
+// planCut cuts the session file itself.
+func (e *Engine) planCut(r *restore, p *point, tx *objstore.Tx) (*talkPlan, error) {
+	s, _, _, cut, err := e.cutPoint(p, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.mustRest(s, r.talk.Force); err != nil {
+		return nil, err
+	}
+	agent := transcript.Agent(s.Agent)
+	f, err := openSession(agent, s.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	src := f.source(f.info.Size())
+	at, err := e.placeIn(s, f, p, cut)
+	if err != nil {
+		return nil, err
+	}
+	if root, _, err := transcript.SessionFile(agent, f.path); err == nil {
+		on, err := clients.Dependents(root, s.ID, at)
+		if err != nil {
+			return nil, err
+		}
+		if on = slices.DeleteFunc(on, func(path string) bool { return path == f.path }); len(on) > 0 {
+			return nil, &DependentError{Session: s.Name, Paths: on}
+		}
+	}
+	t := &talkPlan{talk: Talk{Mode: TalkInPlace, Session: s.Name, Path: f.path, Turn: cut.Turn}}
+	if tx == nil {
+		return t, nil
+	}
+	from, err := putFile(tx, f)
+	if err != nil {
+		return nil, err
+	}
+	to, size, err := putBytes(tx, func(w io.Writer) error { return transcript.WriteCut(w, agent, src, at) })
+	if err != nil {
+		return nil, err
+	}
+	if from == to {
+		t.talk.Mode, t.talk.Why = TalkOriginal, "the conversation ends there"
+		return t, nil
+	}
+	t.files = []refs.File{{Path: f.path, From: from, To: to}}
+	t.moved, err = e.movedSession(s, tx, to, size, cut)
+	return t, err
+}
+
+// placeIn is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of it.
+func (e *Engine) placeIn(s *Session, f *sessionFile, p *point, cut transcript.Cut) (int64, error) {
+	st, err := openTranscript(e.objs, p.talk)
+	if err != nil {
+		return 0, err
+	}
+	at := cut.Offset - s.Talk.Base
+	if at <= 0 {
+		return 0, &NotInPlaceError{Session: s.Name, Why: fmt.Sprintf("that part stands in the file that %s goes on from", f.path)}
+	}
+	if f.document() {
+		c, err := transcript.CutTurn(f.agent, f.source(f.info.Size()), cut.Turn)
+		if err != nil {
+			return 0, err
+		}
+		if c.LastMessage != cut.LastMessage {
+			return 0, &NotInPlaceError{Session: s.Name, Why: f.path + " does not hold it any more"}
+		}
+		return c.Offset, nil
+	}
+	same, err := st.begins(behind{f, s.Talk.Base, st}, cut.Offset)
+	if err == nil && same < cut.Offset {
+		err = &NotInPlaceError{Session: s.Name, Why: f.path + " does not begin with it any more"}
+	}
+	return at, err
+}
+
+// movedSession is the record of a session whose file becomes `to`, of size bytes.
+func (e *Engine) movedSession(s *Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*Session, error) {
+	m := *s
+	m.Calls, m.Busy, m.Turn = nil, false, uint64(cut.Turn)
+	m.Talk = Cursor{Mark: Mark{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Talk.Generation + 1}}
+	if s.Talk.Base == 0 {
+		return &m, nil
+	}
+	// The records of the base stand before the file's own in what is captured.
+	st, err := openTranscript(tx, s.Talk.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	w, err := st.appendTo(tx, s.Talk.Base)
+	if err != nil {
+		return nil, err
+	}
+	of, err := openTranscript(tx, to)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(w, io.NewSectionReader(of, 0, of.size)); err != nil {
+		return nil, err
+	}
+	m.Talk.Base, m.Talk.Length = s.Talk.Base, w.length
+	m.Talk.Transcript, err = w.close()
+	return &m, err
+}

@@ -1,0 +1,337 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rewind/internal/kv"
+	"rewind/internal/record"
+	"rewind/objstore"
+)
+
+// someBytes are n bytes that no compression makes much less of, but a line ends now and then.
+func someBytes(n int, seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 7))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+		if r.IntN(100) == 0 {
+			b[i] = '\n'
+		}
+	}
+	return b
+}
+
+// edges are lengths around the borders of blocks.
+func edges() *rapid.Generator[int] {
+	return rapid.Custom(func(t *rapid.T) int {
+		return max(0, rapid.IntRange(0, 4).Draw(t, "blocks")*transcriptBlock+rapid.IntRange(-2, 2).Draw(t, "over"))
+	})
+}
+
+func putAll(t fataler, tx *objstore.Tx, w *writer, b []byte, cuts ...int) objstore.ID {
+	t.Helper()
+	for _, n := range append(cuts, len(b)) {
+		n = min(n, len(b))
+		if m, err := w.Write(b[:n]); err != nil || m != n {
+			t.Fatalf("write %d: %d, %v", n, m, err)
+		}
+		b = b[n:]
+	}
+	id, err := w.close()
+	if err != nil {
+		t.Fatalf("close: %v", err)
+	}
+	return id
+}
+
+func readAll(t fataler, get objstore.Getter, id objstore.ID) []byte {
+	t.Helper()
+	st, err := openTranscript(get, id)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	b, err := io.ReadAll(io.NewSectionReader(st, 0, st.size))
+	if err != nil || int64(len(b)) != st.size {
+		t.Fatalf("read: %d of %d bytes, %v", len(b), st.size, err)
+	}
+	return b
+}
+
+// TestPromise14TranscriptID: the id of a transcript depends on nothing but its bytes, however they came and whatever it was made of; every prefix can be named,
+// read and gone on with.
+func TestPromise14TranscriptID(t *testing.T) {
+	p := newProject(t)
+	all := someBytes(4*transcriptBlock+2, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		tx := p.e.objs.Begin()
+		defer tx.Discard()
+		b := all[:edges().Draw(t, "size")]
+		want := putAll(t, tx, &writer{tx: tx}, b)
+		var cuts []int
+		for range rapid.IntRange(0, 6).Draw(t, "writes") {
+			cuts = append(cuts, rapid.OneOf(edges(), rapid.IntRange(0, 3000)).Draw(t, "write"))
+		}
+		if got := putAll(t, tx, &writer{tx: tx}, b, cuts...); got != want {
+			t.Fatalf("in writes of %d: another id", cuts)
+		}
+		if got := readAll(t, tx, want); !bytes.Equal(got, b) {
+			t.Fatalf("%d bytes come back as other bytes", len(b))
+		}
+		st, err := openTranscript(tx, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := min(len(b), edges().Draw(t, "prefix"))
+		prefix := putAll(t, tx, &writer{tx: tx}, b[:n])
+		if got, err := st.prefix(tx, int64(n)); err != nil || got != prefix {
+			t.Fatalf("prefix of %d: %v, %v", n, got == prefix, err)
+		}
+		other := bytes.Clone(b[:n])
+		if at := rapid.IntRange(0, max(n, 1)).Draw(t, "changed"); at < n {
+			other[at]++
+		}
+		of, err := openTranscript(tx, putAll(t, tx, &writer{tx: tx}, other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if on, err := st.goesOn(of); err != nil || on != bytes.Equal(other, b[:n]) {
+			t.Fatalf("goes on from its first %d bytes, or others: %v, %v", n, on, err)
+		}
+		for _, begin := range []func() (*writer, error){
+			func() (*writer, error) { return st.appendTo(tx, int64(n)) },
+			func() (*writer, error) { return resumeTranscript(tx, prefix) },
+		} {
+			w, err := begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := putAll(t, tx, w, b[n:]); got != want {
+				t.Fatalf("gone on with behind %d of %d: another id", n, len(b))
+			}
+		}
+	})
+}
+
+func TestTranscriptReadAt(t *testing.T) {
+	p := newProject(t)
+	tx := p.e.objs.Begin()
+	defer tx.Discard()
+	b := someBytes(2*transcriptBlock+100, 2)
+	st, err := openTranscript(tx, putAll(t, tx, &writer{tx: tx}, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		off := rapid.OneOf(edges(), rapid.IntRange(0, len(b)+10)).Draw(t, "offset")
+		buf := make([]byte, rapid.OneOf(edges(), rapid.IntRange(0, 100)).Draw(t, "length"))
+		n, err := st.ReadAt(buf, int64(off))
+		wantN, wantErr := bytes.NewReader(b).ReadAt(bytes.Clone(buf), int64(off))
+		if len(buf) == 0 {
+			wantErr = err // either is right
+		}
+		if n != wantN || !errors.Is(err, wantErr) || n > 0 && !bytes.Equal(buf[:n], b[off:off+n]) {
+			t.Fatalf("%d at %d: %d, %v; want %d, %v", len(buf), off, n, err, wantN, wantErr)
+		}
+	})
+	if _, err := st.ReadAt(make([]byte, 1), -1); err == nil {
+		t.Error("a negative offset")
+	}
+}
+
+// begins counts the bytes in whole blocks that a file and a transcript have in common.
+func TestTranscriptBegins(t *testing.T) {
+	p := newProject(t)
+	tx := p.e.objs.Begin()
+	defer tx.Discard()
+	b := someBytes(3*transcriptBlock+50, 3)
+	st, err := openTranscript(tx, putAll(t, tx, &writer{tx: tx}, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		length := rapid.OneOf(edges(), rapid.IntRange(0, len(b))).Draw(t, "length")
+		length = min(length, len(b))
+		at := rapid.OneOf(edges(), rapid.IntRange(0, len(b)-1)).Draw(t, "changed")
+		file := bytes.Clone(b)
+		want := length
+		if at < len(file) && rapid.Bool().Draw(t, "change") {
+			file[at]++
+			if at < length {
+				want = at / transcriptBlock * transcriptBlock
+			}
+		}
+		if cut := rapid.OneOf(edges(), rapid.IntRange(0, len(b))).Draw(t, "file"); cut < len(file) {
+			file = file[:cut]
+			if cut < length {
+				want = min(want, cut/transcriptBlock*transcriptBlock)
+			}
+		}
+		if got, err := st.begins(bytes.NewReader(file), int64(length)); err != nil || got != int64(want) {
+			t.Fatalf("%d of %d bytes are the same (%v), want %d", got, length, err, want)
+		}
+	})
+}
+
+// TestPromise06DamagedTranscripts: a chain that does not fit together is an error, whatever its records say.
+func TestPromise06DamagedTranscripts(t *testing.T) {
+	p := newProject(t)
+	tx := p.e.objs.Begin()
+	defer tx.Discard()
+	put := func(k objstore.Kind, raw []byte) objstore.ID {
+		id, err := tx.Put(k, raw, objstore.ID{})
+		p.must(err)
+		return id
+	}
+	node := func(length int64, parent, tail objstore.ID) objstore.ID {
+		n := node{length, parent, tail}
+		return put(objstore.Transcript, n.encode())
+	}
+	whole := put(objstore.Blob, make([]byte, transcriptBlock))
+	short := put(objstore.Blob, make([]byte, 10))
+	one := node(transcriptBlock, objstore.ID{}, whole)
+	for name, id := range map[string]objstore.ID{
+		"a block that is too short":            node(transcriptBlock, objstore.ID{}, short),
+		"a block that is too long":             node(11, objstore.ID{}, whole),
+		"a parent that is missing":             node(transcriptBlock+10, testID("none"), short),
+		"a block that is missing":              node(10, objstore.ID{}, testID("none")),
+		"a parent with another length":         node(2*transcriptBlock+10, one, short),
+		"a parent that is no whole block":      node(transcriptBlock+10, node(10, objstore.ID{}, short), short),
+		"a parent that is longer":              node(transcriptBlock+10, node(2*transcriptBlock, one, whole), short),
+		"a length that nothing could stand in": node(1<<53, one, short),
+		"no record":                            put(objstore.Transcript, []byte("x")),
+	} {
+		if st, err := openTranscript(tx, id); err == nil {
+			if _, err = io.ReadAll(io.NewSectionReader(st, 0, st.size)); err == nil {
+				t.Errorf("%s: read as %d bytes", name, st.size)
+			}
+		}
+	}
+}
+
+func FuzzNode(f *testing.F) {
+	f.Add((&node{length: 5, tail: testID("t")}).encode())
+	f.Add((&node{length: transcriptBlock + 1, parent: testID("p"), tail: testID("t")}).encode())
+	f.Add((&node{length: transcriptBlock + 1, tail: testID("t")}).encode())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		n, err := decodeNode(objstore.ID{}, raw)
+		if err != nil {
+			if n != nil || !errors.Is(err, kv.ErrCorrupt) {
+				t.Fatalf("%v, %v", n, err)
+			}
+			return
+		}
+		if got := n.encode(); !bytes.Equal(got, raw) {
+			t.Errorf("decoded %x, encoded %x", raw, got)
+		}
+	})
+}
+
+// What a session's record and a checkpoint hold of conversations, DESIGN.md 5.12.
+func FuzzCursorAndLineage(f *testing.F) {
+	f.Add((&Cursor{Mark: Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/p", Generation: 2}, Base: 5, Checked: 9}).encode())
+	f.Add((&Lineage{Session: "claude/a", Turn: 1, Message: "m", Checkpoint: "c", Clone: true, Kind: "fork", Transcript: testID("x")}).encode())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if c, err := decodeCursor(raw); err == nil && !bytes.Equal(c.encode(), raw) {
+			t.Errorf("cursor: decoded %x, encoded %x", raw, c.encode())
+		}
+		if l, err := decodeLineage(raw); err == nil && !bytes.Equal(l.encode(), raw) {
+			t.Errorf("lineage: decoded %x, encoded %x", raw, l.encode())
+		} else if err != nil && !errors.Is(err, record.ErrFormat) {
+			t.Errorf("lineage: %v", err)
+		}
+	})
+}
+
+// stored counts the objects in the store, and their bytes.
+func (p *project) stored() (n int, size int64) {
+	p.t.Helper()
+	p.must(p.e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixObject}}, func(k, v []byte) error {
+		n++
+		size += int64(len(k) + len(v))
+		return nil
+	}))
+	return n, size
+}
+
+// wordsOf is a line as session files have them: ids that no compression makes less of, and text.
+func wordsOf(r *rand.Rand) []byte {
+	words := []string{"the", "parser", "reads", "func", "error", "return", "if", "file", "line", "checkpoint", "session", "{", "}", "nil", "path", "=", "is"}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"parentUuid":"%016x","uuid":"%016x","type":"user","cwd":"/home/dev/proj","message":{"content":"`, r.Uint64(), r.Uint64())
+	for n := 100 + r.IntN(1800); b.Len() < n; {
+		fmt.Fprintf(&b, "%s%d ", words[r.IntN(len(words))], r.IntN(9))
+	}
+	return append(b.Bytes(), `"}}`+"\n"...)
+}
+
+// TestTranscriptStorage: 10,000 captures store less than was appended, though each checkpoint has the whole conversation. What cannot be
+// compressed is stored twice: a delta goes back up to eight captures.
+func TestTranscriptStorage(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, tt := range []struct {
+		what  string
+		n     int
+		most  float64
+		bytes func(i int) []byte
+	}{
+		{"lines of text", 10_000, 1, func(int) []byte { return wordsOf(r) }},
+		{"random bytes", 2_000, 2.2, func(i int) []byte { return someBytes(100+r.IntN(1900), uint64(i)) }},
+	} {
+		p := newProject(t)
+		_, before := p.stored()
+		var id objstore.ID
+		appended := int64(0)
+		for i := range tt.n {
+			tx := p.e.objs.Begin()
+			w, err := resumeTranscript(tx, id)
+			p.must(err)
+			b := tt.bytes(i)
+			appended += int64(len(b))
+			id = putAll(t, tx, w, b)
+			p.must(tx.Commit(context.Background(), kv.Written))
+		}
+		n, after := p.stored()
+		t.Logf("%s: %d objects of %d bytes for %d bytes appended", tt.what, n, after-before, appended)
+		if float64(after-before) > tt.most*float64(appended) {
+			t.Errorf("%s: %d bytes stored for %d that were appended", tt.what, after-before, appended)
+		}
+		if st, err := openTranscript(p.e.objs, id); err != nil || st.size != appended {
+			t.Errorf("%d bytes, %v; want %d", st.size, err, appended)
+		}
+	}
+}
+
+// One more line of a long conversation costs as much as one of a short one.
+func TestTranscriptStorageOfOneLine(t *testing.T) {
+	p := newProject(t)
+	size := 20 << 20
+	if torture() {
+		size = 100 << 20
+	}
+	tx := p.e.objs.Begin()
+	id := putAll(t, tx, &writer{tx: tx}, someBytes(size, 4))
+	p.must(tx.Commit(context.Background(), kv.Written))
+	for i := range 5 {
+		n, before := p.stored()
+		tx := p.e.objs.Begin()
+		w, err := resumeTranscript(tx, id)
+		p.must(err)
+		id = putAll(t, tx, w, someBytes(1000, uint64(i)))
+		p.must(tx.Commit(context.Background(), kv.Written))
+		m, after := p.stored()
+		if m-n > 4 || after-before > 2500 {
+			t.Errorf("%d objects, %d bytes for a line of 1,000", m-n, after-before)
+		}
+	}
+	if st, err := openTranscript(p.e.objs, id); err != nil || st.size != int64(size)+5000 {
+		t.Error(fmt.Sprint(st), err)
+	}
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"rewind/hooks"
+)
+
+// Codex goes back in its terminal: it opens the conversation anew in another file, and the prompts that are heard count on. The turn that was left behind
+// can still be named, and so can the one after it.
+func TestTurnsAfterCodexWentBack(t *testing.T) {
+	p := newProject(t)
+	dir := filepath.Join(p.user(), ".codex", "sessions", "2026", "11", "20")
+	p.must(os.MkdirAll(dir, 0o700))
+	const id = "01a1f867-63c3-7113-a272-12955c35fe69"
+	sample := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join("..", "transcript", "testdata", "codex", name))
+		p.must(err)
+		return b
+	}
+	tier, err := hooks.LoadTier("balanced")
+	p.must(err)
+	send := func(kind hooks.Kind, path string) {
+		t.Helper()
+		ev := hooks.Event{Agent: hooks.Codex, Session: id, Cwd: p.root, Kind: kind, Transcript: path, Prompt: "p", Source: "resume"}
+		_, err := p.e.Handle(bg, ev, HandleOptions{Tier: tier})
+		p.must(err)
+	}
+	first := filepath.Join(dir, "rollout-2026-11-20T10-01-27-"+id+".jsonl")
+	send(hooks.Prompt, first)
+	send(hooks.Stop, first)
+	send(hooks.Prompt, first)
+	p.must(os.WriteFile(first, sample("0.169.0-backtrack.jsonl"), 0o600)) // both turns
+	send(hooks.Stop, first)
+	second := filepath.Join(dir, "rollout-2026-11-20T10-01-55-"+id+"_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl")
+	segment := sample("0.169.0-backtrack-segment.jsonl")
+	p.must(os.WriteFile(second, segment[:nthLine(segment, 2)], 0o600))
+	send(hooks.SessionStart, second)
+	send(hooks.Prompt, second)
+	p.must(os.WriteFile(second, segment, 0o600))
+	send(hooks.Stop, second)
+
+	l, err := p.e.Turns(bg, Whose{Session: "codex/" + id})
+	p.must(err)
+	if len(l.Turns) != 3 || l.Turns[0].Gone || !l.Turns[1].Gone || l.Turns[2].Gone || l.Turns[1].Summary != "TURN-2 please" || l.Turns[2].Summary != "NEXT after backtrack" {
+		t.Fatalf("%+v", l.Turns)
+	}
+	for name, want := range map[string]int{"turn:2": 2, "turn:3": 2} {
+		f, err := p.e.Fork(bg, name, ForkOptions{DryRun: true, Session: Whose{Session: "codex/" + id}})
+		if err != nil || f.Cut.Turn != want || f.Cut.LastMessage == "" {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+	}
+}
+
+// nthLine is where line n of b ends.
+func nthLine(b []byte, n int) int {
+	for i, c := range b {
+		if c == '\n' {
+			if n--; n == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(b)
+}

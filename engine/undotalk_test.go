@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"rewind/internal/clients"
+	"rewind/transcript"
+)
+
+// used says that somebody has gone on with a session.
+func (k *talker) used(text string) {
+	k.line("user", fmt.Sprintf(`{"role":"user","content":%q}`, text))
+}
+
+// A run of undos leaves one fork behind, also when the daemon looks at sessions in between; one that was used stays.
+func TestUndoLeavesOneFork(t *testing.T) {
+	p, k := begun(t)
+	for _, s := range []string{"1", "2", "3", "4", "5"} {
+		k.take("say "+s, p.edits("f", s))
+	}
+	undo := func(o RestoreOptions) *RestoreResult {
+		t.Helper()
+		o.Env = p.env()
+		r, err := p.e.Undo(bg, 1, o)
+		p.must(err)
+		return r
+	}
+	for i, want := range []string{"4", "3", "2"} {
+		r := undo(RestoreOptions{})
+		if p.read("f") != big(want) || r.Talk.Mode != TalkFork || len(p.files()) != 2 {
+			t.Fatalf("undo %d: %+v, %q", i, r.Talk, p.files())
+		}
+		p.settle()
+		if i == 1 {
+			p.reopen()
+		}
+	}
+	r, err := p.e.Redo(bg, 1, RestoreOptions{Env: p.env()})
+	p.must(err)
+	if len(p.files()) != 2 || p.read("f") != big("3") {
+		t.Errorf("redo: %+v, %q", r.Talk, p.files())
+	}
+	if all, err := p.e.SessionList(bg, p.env()); err != nil || len(all) != 2 {
+		t.Errorf("%d sessions, %v", len(all), err)
+	}
+	// Somebody goes on with it.
+	p.opened(r.Talk.Fork).used("mine")
+	undo(RestoreOptions{})
+	if len(p.files()) != 3 {
+		t.Errorf("%q", p.files())
+	}
+	// The agent has it open, but nothing was said yet.
+	last := undo(RestoreOptions{})
+	if len(p.files()) != 3 {
+		t.Errorf("%q", p.files())
+	}
+	note := p.running(last.Talk.Fork.Session)
+	back, err := p.e.Redo(bg, 1, RestoreOptions{Env: p.env()})
+	p.must(err)
+	if _, err := os.Stat(last.Talk.Fork.Path); err != nil || len(p.files()) != 4 {
+		t.Errorf("a session that is open is gone: %v, %q, %+v", err, p.files(), back.Talk)
+	}
+	p.must(os.Remove(note))
+	p.verify()
+}
+
+// running says that an agent has a session open: this process is it.
+func (p *project) running(session string) (note string) {
+	p.t.Helper()
+	_, id := SplitSession(session)
+	dir := filepath.Join(p.user(), ".claude", "sessions")
+	p.must(os.MkdirAll(dir, 0o700))
+	note = filepath.Join(dir, fmt.Sprint(os.Getpid(), ".json"))
+	p.must(os.WriteFile(note, fmt.Appendf(nil, `{"pid":%d,"sessionId":%q,"cwd":%q}`, os.Getpid(), id, p.root), 0o600))
+	live, err := clients.Running(transcript.Claude, filepath.Join(p.user(), ".claude"), id)
+	p.must(err)
+	if !live.Running {
+		p.t.Fatalf("the session does not count as open")
+	}
+	return note
+}
+
+// The whole way to the beginning and back.
+func TestUndoRedoTalk(t *testing.T) {
+	p, k := twoTurns(t)
+	env := RestoreOptions{Env: p.env()}
+	r, err := p.e.Undo(bg, 1, env)
+	p.must(err)
+	p.wantTalk(r.Talk.Path, "done: one", "one")
+	r, err = p.e.Undo(bg, 1, env)
+	p.must(err)
+	if p.read("f") != big("0") {
+		t.Errorf("f is %.3q", p.read("f"))
+	}
+	if r.Talk != nil && r.Talk.Mode == TalkFork {
+		t.Errorf("before the first prompt: %+v", r.Talk)
+	}
+	r, err = p.e.Redo(bg, 2, env)
+	p.must(err)
+	if p.read("f") != big("2") || r.Talk.Mode != TalkOriginal || r.Talk.Session != k.name() || len(p.files()) != 1 {
+		t.Errorf("redo to the end: %+v, %q", r.Talk, p.files())
+	}
+}
+
+// Undo along a session's line goes to steps of the session before it; that one's conversation is not this one's.
+func TestUndoBeforeTheSessionBegan(t *testing.T) {
+	p := newProject(t)
+	p.write("f", big("0"))
+	p.save("first")
+	a := p.talker(1)
+	a.take("one", p.edits("f", "1"))
+	a.take("two", p.edits("f", "2"))
+	b := p.talker(2)
+	b.take("three", p.edits("f", "3"))
+	before := p.slurp(a.file)
+	for _, inPlace := range []bool{true, false} {
+		r, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: b.name()}, Env: p.env(), Talk: TalkOptions{InPlace: inPlace}})
+		if inPlace {
+			if !errors.Is(err, ErrNoConversation) {
+				t.Errorf("in place: %v", err)
+			}
+			continue
+		}
+		if err != nil || p.read("f") != big("2") || r.Talk.Mode != TalkNone {
+			t.Errorf("%+v, %v", r.Talk, err)
+		}
+	}
+	if p.slurp(a.file) != before || len(p.files()) != 2 {
+		t.Errorf("the other session has changed: %q", p.files())
+	}
+}
+
+// TestT18Promise12ForkGoesBack: a session that a checkout made goes back: what the session before it had done was taken back already and is not kept, what a
+// third one has done is.
+func TestT18Promise12ForkGoesBack(t *testing.T) {
+	for _, contextOnly := range []bool{false, true} {
+		p := newProject(t)
+		for _, f := range []string{"f", "g", "h"} {
+			p.write(f, big("0"))
+		}
+		p.save("first")
+		k, other := p.talker(1), p.talker(2)
+		k.take("one", p.edits("f", "1"))
+		k.take("two", func() { p.write("f", big("2")); p.write("new", big("2")) })
+		other.take("else", p.edits("g", "other"))
+		r := p.back("turn:1", RestoreOptions{Session: Whose{Session: k.name()}, Talk: TalkOptions{ContextOnly: contextOnly}})
+		if p.read("g") != big("other") {
+			t.Fatal("the other session's change is gone")
+		}
+		f := p.opened(r.Talk.Fork)
+		f.start()
+		f.take("another two", p.edits("h", "fork"))
+		f.take("three", p.edits("h", "fork 3"))
+		w := Whose{Session: f.name()}
+		u, err := p.e.Undo(bg, 1, RestoreOptions{Session: w, Env: p.env()})
+		p.must(err)
+		if p.read("h") != big("fork") || p.read("g") != big("other") {
+			t.Errorf("undo: h is %.5q, g is %.5q", p.read("h"), p.read("g"))
+		}
+		for _, kept := range u.Plan.Kept {
+			if kept.Path != "g" {
+				t.Errorf("undo kept %s", kept.Path)
+			}
+		}
+		b := p.back("turn:1", RestoreOptions{Session: w})
+		if p.read("f") != big("1") || p.read("g") != big("other") || p.read("h") != big("0") {
+			t.Errorf("context only %v: turn:1: f is %.3q, g is %.5q, h is %.5q, kept %v", contextOnly, p.read("f"), p.read("g"), p.read("h"), p.keptNames(b))
+		}
+		if _, err := os.Stat(p.path("new")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("context only %v: new: %v", contextOnly, err)
+		}
+	}
+}
+
+// Undo-restore leaves a fork that the agent has open.
+func TestUndoRestoreWhileTheForkIsOpen(t *testing.T) {
+	p, _ := twoTurns(t)
+	r := p.back("turn:1", RestoreOptions{})
+	note := p.running(r.Talk.Session)
+	back, err := p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env()})
+	p.must(err)
+	equal(t, "kept", back.Talk.Kept, []string{r.Talk.Path})
+	p.must(os.Remove(note))
+	p.wantTalk(r.Talk.Path, "done: one", "one")
+	if p.read("f") != big("2") {
+		t.Errorf("f is %.3q", p.read("f"))
+	}
+}

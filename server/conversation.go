@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+
+	"rewind/api"
+	"rewind/engine"
+)
+
+func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p engine.Progress) (out api.SessionsResponse, err error) {
+	open := s.read
+	if req.Import {
+		open = s.project
+	}
+	env := agentEnv(req.Env)
+	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		out = api.SessionsResponse{Sessions: []api.SessionInfo{}}
+		if req.Import {
+			done, err := e.Import(ctx, env, p)
+			if err != nil {
+				return err
+			}
+			out.Imported = len(done.Sessions)
+			for _, f := range done.Failed {
+				out.Failed = append(out.Failed, api.Text(clean(f)))
+			}
+		}
+		list, err := e.SessionList(ctx, env)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			out.Sessions = append(out.Sessions, sessionInfo(&list[i]))
+		}
+		out.Notices = e.Project().Notices
+		return nil
+	})
+	return out, err
+}
+
+func (s *Server) turns(ctx context.Context, req api.TurnsRequest, _ engine.Progress) (out api.TurnsResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		r, err := e.Turns(ctx, engine.Whose(req.Walk))
+		if err != nil {
+			return err
+		}
+		out = turnsResponse(r)
+		out.Notices = e.Project().Notices
+		return nil
+	})
+	return out, err
+}
+
+func (s *Server) fork(ctx context.Context, req api.ForkRequest, p engine.Progress) (out api.ForkResponse, err error) {
+	if err := checkTitle(req.Title); err != nil {
+		return out, err
+	}
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		f, err := e.Fork(ctx, string(req.Checkpoint), engine.ForkOptions{
+			Session: engine.Whose(req.Walk), Title: string(req.Title), Checkout: req.Checkout, Exact: req.Exact,
+			DryRun: req.DryRun, SelfTest: req.SelfTest, Env: agentEnv(req.Env), Progress: p,
+		})
+		if err != nil {
+			return err
+		}
+		out, err = forkResponse(e, req.DryRun, f)
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) clone(ctx context.Context, req api.CloneRequest, p engine.Progress) (out api.ForkResponse, err error) {
+	if err := checkTitle(req.Title); err != nil {
+		return out, err
+	}
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		f, err := e.Clone(ctx, engine.ForkOptions{
+			Session: engine.Whose(req.Walk), Title: string(req.Title), Env: agentEnv(req.Env), Progress: p,
+		})
+		if err != nil {
+			return err
+		}
+		out, err = forkResponse(e, false, f)
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) forks(ctx context.Context, req api.ForksRequest, _ engine.Progress) (out api.ForksResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		list, err := e.Forks(ctx, agentEnv(req.Env), req.Fork)
+		if err != nil {
+			return err
+		}
+		out = api.ForksResponse{Forks: []api.ForkInfo{}, Notices: e.Project().Notices}
+		for i := range list {
+			out.Forks = append(out.Forks, forkInfo(&list[i]))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// messages adds the conversation before a checkpoint, or why there is none.
+func messages(ctx context.Context, e *engine.Engine, req api.ShowRequest, out *api.ShowResponse) error {
+	if req.Messages <= 0 {
+		return nil
+	}
+	list, why, err := e.Messages(ctx, string(req.Checkpoint), req.Messages)
+	for _, m := range list {
+		out.Messages = append(out.Messages, message(m))
+	}
+	out.Talk = api.Text(why)
+	return err
+}

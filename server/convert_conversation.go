@@ -1,0 +1,125 @@
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/transcript"
+)
+
+// talkOptions say what a restore is to do to the conversation; without an environment it does nothing.
+func talkOptions(c api.Conversing) engine.TalkOptions {
+	return engine.TalkOptions{CodeOnly: c.CodeOnly, ContextOnly: c.ContextOnly, InPlace: c.InPlace, Force: c.Force, Title: string(c.Title)}
+}
+
+// maxTitle is how many bytes of a title are taken: agents and lists show it in one line.
+const maxTitle = 500
+
+func checkTitle(title api.Text) error {
+	if len(title) > maxTitle {
+		return fmt.Errorf("title of %d bytes: %w: at most %d", len(title), engine.ErrUsage, maxTitle)
+	}
+	return nil
+}
+
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC()
+}
+
+func lineage(l engine.Lineage) api.Lineage {
+	return api.Lineage{Session: l.Session, Turn: l.Turn, Message: l.Message, Checkpoint: l.Checkpoint, Time: utc(l.Time), Clone: l.Clone, Kind: l.Kind}
+}
+
+func sessionInfo(s *engine.SessionInfo) api.SessionInfo {
+	out := api.SessionInfo{
+		ID: s.ID, Session: s.Name, Agent: string(s.Agent), Title: api.Text(s.Title), Path: api.Text(s.Transcript), Missing: s.Missing,
+		Turns: s.Turns, Messages: s.Messages, Bytes: s.Bytes, First: utc(s.First), Last: utc(s.Last), Running: s.Running, Current: s.Current,
+		Imported: s.Imported, Newest: s.Newest, Problem: api.Text(packages.ReplaceAllString(s.Problem, "$1")), Resume: resume(s.Name),
+	}
+	if s.Fork != nil {
+		from := lineage(*s.Fork)
+		out.Fork = &from
+	}
+	return out
+}
+
+// resume is the command line that opens a session; none for an agent that is not known.
+func resume(session string) []string {
+	if session == "" {
+		return nil
+	}
+	return (&engine.Talk{Session: session}).Resume()
+}
+
+func forkInfo(f *engine.ForkInfo) api.ForkInfo {
+	out := api.ForkInfo{SessionInfo: sessionInfo(&f.SessionInfo), Lineage: []api.Lineage{}, Own: f.Own}
+	for _, l := range f.Lineage {
+		out.Lineage = append(out.Lineage, lineage(l))
+	}
+	return out
+}
+
+func turnsResponse(r *engine.TurnList) api.TurnsResponse {
+	out := api.TurnsResponse{Session: r.Session, Title: api.Text(r.Title), Turns: []api.Turn{}}
+	for _, t := range r.Turns {
+		out.Turns = append(out.Turns, api.Turn{
+			Turn: t.Number, Prompt: api.Text(t.Summary), UserMessage: t.User, LastMessage: t.Last, Time: utc(t.Time), Messages: t.Messages,
+			Checkpoints: t.Checkpoints, Checkpoint: t.Checkpoint, Gone: t.Gone,
+		})
+	}
+	for _, c := range r.Compactions {
+		out.Compactions = append(out.Compactions, api.Compaction{Turn: c.Turn})
+	}
+	return out
+}
+
+func fork(f *engine.Fork) api.Fork {
+	agent, id := engine.SplitSession(f.Session)
+	return api.Fork{
+		ID: id, Session: f.Session, Agent: agent, Title: api.Text(f.Title), Path: api.Text(f.Path), From: lineage(f.From),
+		Messages: f.Cut.Messages, Dropped: f.Cut.Dropped, Compacted: f.Cut.Compaction != nil, Before: f.Cut.LaterCompaction, Bytes: f.Bytes,
+		Resume: resume(f.Session), Listed: f.Listed, Problem: api.Text(packages.ReplaceAllString(f.Problem, "$1")), Checks: api.Texts(f.Checks),
+	}
+}
+
+func forkResponse(e *engine.Engine, dryRun bool, f *engine.Fork) (out api.ForkResponse, err error) {
+	out.Fork = fork(f)
+	if f.Restore != nil {
+		r, err := restoreResponse(e, f.Restored, dryRun, f.Restore)
+		if err != nil {
+			return out, err
+		}
+		r.Notices = nil // they are the response's
+		out.Restore = &r
+	}
+	out.Notices = e.Project().Notices
+	return out, nil
+}
+
+func conversation(t *engine.Talk) *api.Conversation {
+	if t == nil {
+		return nil
+	}
+	out := &api.Conversation{
+		Mode: string(t.Mode), Why: api.Text(packages.ReplaceAllString(t.Why, "$1")), Session: t.Session, Resume: resume(t.Session), Path: api.Text(t.Path), Turn: t.Turn,
+		Removed: api.Texts(t.Removed), Kept: api.Texts(t.Kept),
+	}
+	if t.Fork != nil {
+		f := fork(t.Fork)
+		out.Fork = &f
+	}
+	return out
+}
+
+func message(m transcript.Message) api.Message {
+	out := api.Message{Who: m.Who, Time: utc(m.Time), Text: api.Text(m.Text), Cut: m.Cut}
+	for _, c := range m.Calls {
+		out.Calls = append(out.Calls, api.ToolCall{Name: api.Text(c.Name), Target: api.Text(c.Target), ID: api.Text(c.ID)})
+	}
+	return out
+}
