@@ -121,7 +121,7 @@ torture: ## the long forms of the crash, fault and race tests; hours
 # loopback. Needs node, npm, git and tmux.
 .PHONY: acceptance
 acceptance: ## the real agents, as a person uses them
-	$(GO) test -tags acceptance -count 1 -timeout 30m -v ./internal/acceptance/
+	$(GO) test -tags acceptance -count 1 -timeout 90m -v ./internal/acceptance/
 
 .PHONY: bench
 bench: ## every benchmark, once

@@ -132,12 +132,12 @@ type ShowRequest struct {
 
 // ShowResponse is a checkpoint with what it changed and what it skipped.
 type ShowResponse struct {
-	Checkpoint Checkpoint `json:"checkpoint"`
-	Changes    []Change   `json:"changes"`
-	Skips      []Skip     `json:"skips"`
-	Messages   []Message  `json:"messages,omitempty"`     // oldest first
-	Talk       Text       `json:"conversation,omitempty"` // why there are none
-	Notices    []string   `json:"notices,omitempty"`
+	Checkpoint   Checkpoint `json:"checkpoint"`
+	Changes      []Change   `json:"changes"`
+	Skips        []Skip     `json:"skips"`
+	Messages     []Message  `json:"messages,omitempty"`     // oldest first
+	Conversation Text       `json:"conversation,omitempty"` // why there are none
+	Notices      []string   `json:"notices,omitempty"`
 }
 
 // DiffRequest compares two states; To empty is the worktree, From empty the current checkpoint.
@@ -235,23 +235,23 @@ type UndoRestoreRequest struct {
 
 // RestoreResponse is what a restore did, or with a dry run would do.
 type RestoreResponse struct {
-	Kind      string        `json:"kind"`
-	Target    Checkpoint    `json:"target"`
-	DryRun    bool          `json:"dry_run"`
-	Operation uint64        `json:"operation,omitempty"` // 0: nothing was done
-	Safety    *Checkpoint   `json:"safety,omitempty"`    // the state before
-	Saved     *Checkpoint   `json:"saved,omitempty"`     // unsaved changes that an undo made a step of their own
-	Changed   int           `json:"changed"`
-	Changes   []Change      `json:"changes"`
-	Replaced  []Text        `json:"replaced,omitempty"` // changed since the newest checkpoint; only Safety has their bytes
-	Kept      []Kept        `json:"kept,omitempty"`
-	Conflicts []Conflict    `json:"conflicts,omitempty"`
-	KeptDirs  []Text        `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
-	GitThen   *Head         `json:"git_then,omitempty"`
-	GitNow    *Head         `json:"git_now,omitempty"`
-	GitState  string        `json:"git_state,omitempty"` // merge, rebase, ... under way
-	Partial   bool          `json:"partial"`             // some paths of the target could not be laid out
-	Talk      *Conversation `json:"conversation,omitempty"`
+	Kind         string        `json:"kind"`
+	Target       Checkpoint    `json:"target"`
+	DryRun       bool          `json:"dry_run"`
+	Operation    uint64        `json:"operation,omitempty"` // 0: nothing was done
+	Safety       *Checkpoint   `json:"safety,omitempty"`    // the state before
+	Saved        *Checkpoint   `json:"saved,omitempty"`     // unsaved changes that an undo made a step of their own
+	Changed      int           `json:"changed"`
+	Changes      []Change      `json:"changes"`
+	Replaced     []Text        `json:"replaced,omitempty"` // changed since the newest checkpoint; only Safety has their bytes
+	Kept         []Kept        `json:"kept,omitempty"`
+	Conflicts    []Conflict    `json:"conflicts,omitempty"`
+	KeptDirs     []Text        `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
+	GitThen      *Head         `json:"git_then,omitempty"`
+	GitNow       *Head         `json:"git_now,omitempty"`
+	GitState     string        `json:"git_state,omitempty"` // merge, rebase, ... under way
+	Partial      bool          `json:"partial"`             // some paths of the target could not be laid out
+	Conversation *Conversation `json:"conversation,omitempty"`
 
 	ContextOnly bool     `json:"context_only,omitempty"` // the files were left alone
 	Notices     []string `json:"notices,omitempty"`

@@ -29,7 +29,7 @@ type capture struct {
 	git    GitHead
 	note   objstore.ID
 
-	talk *Session // whose conversation was captured with it; nil: nobody's
+	session *Session // whose conversation was captured with it; nil: nobody's
 
 	from    objstore.ID // what changes were asked for against
 	changed []tree.Change

@@ -24,7 +24,7 @@ type Checkpoint struct {
 	Minor   bool     // folded in lists: soon after another, or small
 	Git     GitHead
 	Counts  Counts
-	Talk    Mark // how far the session's conversation had come; zero: it has none
+	Mark    Mark // how far the session's conversation had come; zero: it has none
 }
 
 // Cause is why a checkpoint was taken. Its text is untrusted.
@@ -120,11 +120,11 @@ func (c *Checkpoint) encode() []byte {
 	e.List(tagBy, len(c.By), func(i int) []byte { return []byte(c.By[i]) })
 	e.Bool(tagLate, c.Late)
 	e.Bool(tagMinor, c.Minor)
-	e.NonZero(tagTranscript, c.Talk.Transcript[:])
-	e.Uint(tagLength, uint64(c.Talk.Length))
-	e.String(tagLast, c.Talk.Last)
-	e.String(tagPath, c.Talk.Path)
-	e.Uint(tagGeneration, c.Talk.Generation)
+	e.NonZero(tagTranscript, c.Mark.Transcript[:])
+	e.Uint(tagLength, uint64(c.Mark.Length))
+	e.String(tagLast, c.Mark.Last)
+	e.String(tagPath, c.Mark.Path)
+	e.Uint(tagGeneration, c.Mark.Generation)
 	return e.Encoded()
 }
 
@@ -191,15 +191,15 @@ func decodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 		case tagMinor:
 			c.Minor, err = f.Bool()
 		case tagTranscript:
-			err = f.NonZero(c.Talk.Transcript[:])
+			err = f.NonZero(c.Mark.Transcript[:])
 		case tagLength:
-			err = decodeCount(f, &c.Talk.Length)
+			err = decodeCount(f, &c.Mark.Length)
 		case tagLast:
-			c.Talk.Last = string(f)
+			c.Mark.Last = string(f)
 		case tagPath:
-			c.Talk.Path = string(f)
+			c.Mark.Path = string(f)
 		case tagGeneration:
-			c.Talk.Generation, err = f.Uint()
+			c.Mark.Generation, err = f.Uint()
 		default:
 			return record.Unknown(tag)
 		}

@@ -18,7 +18,7 @@ func sampleCheckpoint() *Checkpoint {
 		Parents: []objstore.ID{testID("p"), testID("q")}, Cause: Cause{Event: EventSave, Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p"},
 		Base: testID("b"), By: []string{"claude/a", ""}, Late: true, Minor: true,
 		Git: GitHead{Commit: "abc", Branch: "main"}, Counts: Counts{1, 2, 3, 4, 5, 6},
-		Talk: Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2},
+		Mark: Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2},
 	}
 }
 

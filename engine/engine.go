@@ -58,6 +58,7 @@ type shared struct {
 	busy      atomic.Pointer[activity] // the capture under way; nil: none
 	held      atomic.Int64             // since when hold has mu, unix nanoseconds; 0: it has not
 	waiting   arrivals                 // events that wait for a capture
+	scanned   scanned
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,

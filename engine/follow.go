@@ -40,7 +40,7 @@ func (e *Engine) follow(tx *objstore.Tx, s *Session, most int64) error {
 	}
 	agent, was := transcript.Agent(s.Agent), e.followed[s.Name]
 	path, fi, err := lookAt(agent, s.Transcript)
-	if err != nil || fi == nil || was.same(s.Talk.Mark, path, fi) {
+	if err != nil || fi == nil || was.same(s.Cursor.Mark, path, fi) {
 		return err
 	}
 	f, err := reopen(agent, path, was)
@@ -55,7 +55,7 @@ func (e *Engine) follow(tx *objstore.Tx, s *Session, most int64) error {
 	if err != nil {
 		return err
 	}
-	s.Talk = next
+	s.Cursor = next
 	e.saw(s.Name, f, next.Mark)
 	return nil
 }
@@ -111,9 +111,9 @@ func (e *Engine) grown(tx *objstore.Tx, s *Session, f *sessionFile, most int64) 
 	}
 	end, err := f.whole()
 	if err != nil {
-		return s.Talk, err
+		return s.Cursor, err
 	}
-	next := s.Talk
+	next := s.Cursor
 	from := next.Length - next.Base
 	if next.Path != f.path || next.Transcript.IsZero() || f.document() || from < 0 || from > end {
 		return e.generation(tx, s, f, end, most)
@@ -177,17 +177,17 @@ func (e *Engine) take(w *writer, at Cursor, f *sessionFile, from, to int64) (Cur
 // generation captures a file from its beginning.
 func (e *Engine) generation(tx *objstore.Tx, s *Session, f *sessionFile, end, most int64) (Cursor, error) {
 	if end > most {
-		return s.Talk, errLater
+		return s.Cursor, errLater
 	}
-	next := Cursor{Mark: Mark{Generation: s.Talk.Generation + 1}}
-	old, err := openTranscript(tx, s.Talk.Transcript)
+	next := Cursor{Mark: Mark{Generation: s.Cursor.Generation + 1}}
+	old, err := openTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
-		return s.Talk, err
+		return s.Cursor, err
 	}
 	w := &writer{tx: tx, older: old.blobs}
 	if f.agent == transcript.Codex {
 		if next.Base, err = e.baseOf(w, f, end, maxBases); err != nil {
-			return s.Talk, err
+			return s.Cursor, err
 		}
 	}
 	return e.take(w, next, f, 0, end)
@@ -195,25 +195,25 @@ func (e *Engine) generation(tx *objstore.Tx, s *Session, f *sessionFile, end, mo
 
 // unpackedSession captures a session file that the agent has compressed. Mostly it holds what was captured before.
 func (e *Engine) unpackedSession(tx *objstore.Tx, s *Session, f *sessionFile, most int64) (Cursor, error) {
-	old, err := openTranscript(tx, s.Talk.Transcript)
+	old, err := openTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
-		return s.Talk, err
+		return s.Cursor, err
 	}
 	w, base, path := &writer{tx: tx, older: old.blobs}, int64(0), strings.TrimSuffix(f.path, zstdSuffix)
-	if s.Talk.Path == path { // what stands before its first record is in another file
-		base = s.Talk.Base
+	if s.Cursor.Path == path { // what stands before its first record is in another file
+		base = s.Cursor.Base
 		if w, err = old.appendTo(tx, base); err != nil {
-			return s.Talk, err
+			return s.Cursor, err
 		}
 	}
 	if err := unpacked(f, w, most); err != nil {
-		return s.Talk, err
+		return s.Cursor, err
 	}
 	id, err := w.close()
-	if err != nil || id == s.Talk.Transcript && s.Talk.Path == path {
-		return s.Talk, err
+	if err != nil || id == s.Cursor.Transcript && s.Cursor.Path == path {
+		return s.Cursor, err
 	}
-	next := Cursor{Mark: Mark{Transcript: id, Length: w.length, Path: path, Generation: s.Talk.Generation + 1}, Base: base}
+	next := Cursor{Mark: Mark{Transcript: id, Length: w.length, Path: path, Generation: s.Cursor.Generation + 1}, Base: base}
 	st, err := openTranscript(tx, id)
 	if err == nil {
 		next.Last, err = lastID(f.agent, transcript.Source{ReaderAt: st, Size: st.size, Name: path}, 0)
@@ -229,7 +229,7 @@ func (e *Engine) caughtUp(ctx context.Context, name string) error {
 		e.mu.Unlock()
 		return nil
 	}
-	was := s.Talk
+	was := s.Cursor
 	work := *s
 	e.mu.Unlock()
 
@@ -247,7 +247,7 @@ func (e *Engine) caughtUp(ctx context.Context, name string) error {
 	}
 	defer f.Close()
 	tx := e.objs.Begin()
-	if work.Talk, err = e.grown(tx, &work, f, maxSession); err != nil {
+	if work.Cursor, err = e.grown(tx, &work, f, maxSession); err != nil {
 		tx.Discard()
 		return err
 	}
@@ -256,25 +256,25 @@ func (e *Engine) caughtUp(ctx context.Context, name string) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if now := e.sessions[name]; now == nil || now.Talk != was || now.Transcript != work.Transcript {
+	if now := e.sessions[name]; now == nil || now.Cursor != was || now.Transcript != work.Transcript {
 		return nil // an event was faster
 	}
-	e.saw(name, f, work.Talk.Mark)
-	if work.Talk == was {
+	e.saw(name, f, work.Cursor.Mark)
+	if work.Cursor == was {
 		return nil
 	}
-	return e.moveTalk(ctx, name, work.Talk)
+	return e.moveCursor(ctx, name, work.Cursor)
 }
 
-// moveTalk records that a conversation has gone on without an event; e.mu is held.
-func (e *Engine) moveTalk(ctx context.Context, name string, to Cursor) error {
-	return e.moveTalkWith(ctx, e.objs.Begin(), name, to)
+// moveCursor records that a conversation has gone on without an event; e.mu is held.
+func (e *Engine) moveCursor(ctx context.Context, name string, to Cursor) error {
+	return e.moveCursorWith(ctx, e.objs.Begin(), name, to)
 }
 
-// moveTalkWith is moveTalk in the transaction that holds what is new.
-func (e *Engine) moveTalkWith(ctx context.Context, tx *objstore.Tx, name string, to Cursor) error {
+// moveCursorWith is moveCursor in the transaction that holds what is new.
+func (e *Engine) moveCursorWith(ctx context.Context, tx *objstore.Tx, name string, to Cursor) error {
 	s := *e.sessions[name]
-	s.Talk, s.Problem = to, ""
+	s.Cursor, s.Problem = to, ""
 	op := refs.Operation{
 		Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: name, Turn: s.Turn, Transcript: to.Transcript, Cause: refs.Cause{Event: EventScan},
 	}
@@ -301,10 +301,10 @@ func (e *Engine) stillWhole(ctx context.Context, name string) error {
 	e.mu.Lock()
 	s := e.sessions[name]
 	e.mu.Unlock()
-	if s == nil || s.Talk.Transcript.IsZero() || s.Talk.Length-s.Talk.Checked < max(s.Talk.Checked/8, transcriptBlock) {
+	if s == nil || s.Cursor.Transcript.IsZero() || s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, transcriptBlock) {
 		return nil
 	}
-	c := s.Talk
+	c := s.Cursor
 	f, err := openSession(transcript.Agent(s.Agent), c.Path)
 	if err != nil || f.document() {
 		return nil // gone, or compressed by now
@@ -321,30 +321,30 @@ func (e *Engine) stillWhole(ctx context.Context, name string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.sessions[name]
-	if now == nil || now.Talk != c {
+	if now == nil || now.Cursor != c {
 		return nil
 	}
 	if same < c.Length {
 		work := *now
-		work.Talk.Path = "" // not the file that was captured
+		work.Cursor.Path = "" // not the file that was captured
 		tx := e.objs.Begin()
-		if work.Talk, err = e.grown(tx, &work, f, maxSession); err != nil {
+		if work.Cursor, err = e.grown(tx, &work, f, maxSession); err != nil {
 			tx.Discard()
 			return err
 		}
 		if err := tx.Commit(ctx, kv.Written); err != nil {
 			return err
 		}
-		c = work.Talk
+		c = work.Cursor
 	}
 	c.Checked = c.Length
-	if same == now.Talk.Length { // nothing that the log would have to say
+	if same == now.Cursor.Length { // nothing that the log would have to say
 		kept := *now
-		kept.Talk = c
+		kept.Cursor = c
 		e.sessions[name] = &kept
 		return nil
 	}
-	return e.moveTalk(ctx, name, c)
+	return e.moveCursor(ctx, name, c)
 }
 
 // behind is a file seen as it stands in a transcript, behind the bytes of another file, which are taken from the transcript.

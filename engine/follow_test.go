@@ -199,8 +199,8 @@ func (m *follower) event(t *rapid.T) {
 	m.must(err)
 	m.check()
 	cp := m.get(h)
-	if cp.Talk != m.last.Mark {
-		m.t.Fatalf("the checkpoint was taken at %+v, the session is at %+v", cp.Talk, m.last.Mark)
+	if cp.Mark != m.last.Mark {
+		m.t.Fatalf("the checkpoint was taken at %+v, the session is at %+v", cp.Mark, m.last.Mark)
 	}
 	m.held = append(m.held, held{cp, m.stored})
 }
@@ -233,20 +233,20 @@ func (m *follower) check() {
 	want := wholeLines(b)
 	switch {
 	case !there: // what was captured stays
-		if s.Talk.Mark != m.last.Mark {
-			m.t.Fatalf("the file is gone, and the cursor went from %+v to %+v", m.last, s.Talk)
+		if s.Cursor.Mark != m.last.Mark {
+			m.t.Fatalf("the file is gone, and the cursor went from %+v to %+v", m.last, s.Cursor)
 		}
 	case bytes.Equal(got, want):
 	case !m.lost || len(got) != len(want):
 		m.t.Fatalf("%d bytes are stored, the file has %d whole ones (the same: %d)", len(got), len(want), same(got, want))
 	}
 	switch {
-	case s.Talk.Generation < m.last.Generation:
-		m.t.Fatalf("generation %d after %d", s.Talk.Generation, m.last.Generation)
-	case s.Talk.Generation == m.last.Generation && !bytes.HasPrefix(got, m.stored):
+	case s.Cursor.Generation < m.last.Generation:
+		m.t.Fatalf("generation %d after %d", s.Cursor.Generation, m.last.Generation)
+	case s.Cursor.Generation == m.last.Generation && !bytes.HasPrefix(got, m.stored):
 		m.t.Fatalf("the same generation, but it does not go on from what was stored")
 	}
-	m.last, m.stored = s.Talk, got
+	m.last, m.stored = s.Cursor, got
 }
 
 func same(a, b []byte) int {
@@ -295,7 +295,7 @@ func TestPromise14FollowModel(t *testing.T) {
 		for _, h := range m.held {
 			cp, err := m.e.checkpoint(h.cp.ID)
 			m.must(err)
-			if got := readAll(t, m.e.objs, cp.Talk.Transcript); !bytes.Equal(got, h.bytes) || int64(len(got)) != cp.Talk.Length {
+			if got := readAll(t, m.e.objs, cp.Mark.Transcript); !bytes.Equal(got, h.bytes) || int64(len(got)) != cp.Mark.Length {
 				t.Fatalf("checkpoint %d has %d bytes of the conversation, there were %d", cp.Seq, len(got), len(h.bytes))
 			}
 		}
@@ -423,8 +423,8 @@ func TestT14Promise14CaptureWhileWritten(t *testing.T) {
 				k.send(hooks.Event{Kind: hooks.Stop}, HandleOptions{})
 			}
 			now := p.session(k.name())
-			if !captured[now.Talk.Transcript] {
-				captured[now.Talk.Transcript] = true
+			if !captured[now.Cursor.Transcript] {
+				captured[now.Cursor.Transcript] = true
 				if b := p.talk(now); !s.had(b) || len(b) > 0 && b[len(b)-1] != '\n' {
 					t.Errorf("run %d: %d bytes were captured that the file never had", run, len(b))
 				}

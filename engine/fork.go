@@ -45,7 +45,7 @@ func (e *Engine) Clone(ctx context.Context, o ForkOptions) (*Fork, error) {
 	}
 	p := &point{name: "session " + session, session: session, now: true}
 	if s := e.sessions[session]; s != nil {
-		p.talk = s.Talk.Transcript
+		p.transcript = s.Cursor.Transcript
 	}
 	if p.cp, err = e.current(session); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (e *Engine) namedPoint(ctx context.Context, name string, w Whose) (*point, 
 	}
 	if p.now { // as far as it has come; whose step it stands on does not matter
 		if s := e.sessions[session]; s != nil {
-			p.session, p.talk = session, s.Talk.Transcript
+			p.session, p.transcript = session, s.Cursor.Transcript
 		}
 	}
 	return p, nil
@@ -96,14 +96,12 @@ func (e *Engine) fork(ctx context.Context, p *point, o ForkOptions, kind string,
 	if o.DryRun {
 		return res, nil
 	}
-	if err := writeSession(plan.path, false, plan.write); err != nil {
-		return nil, err
+	// The session's own file comes last: an agent lists it as soon as it is there.
+	if err = plan.copySides(); err == nil {
+		err = writeSession(plan.path, false, plan.write)
 	}
-	if plan.cut.Messages > 0 { // a clone of a session in which nothing was said holds nothing that could be wrong
+	if err == nil && plan.cut.Messages > 0 { // a clone of a session in which nothing was said holds nothing that could be wrong
 		err = checkFork(plan.agent, plan.path, plan.fork.ID)
-	}
-	if err == nil {
-		err = plan.copySides()
 	}
 	if err == nil && !o.SelfTest {
 		err = e.recordFork(ctx, plan, p)
@@ -173,7 +171,7 @@ func (e *Engine) forkAndGo(ctx context.Context, name string, o ForkOptions) (*Fo
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	r, err := e.checkout(ctx, name, RestoreOptions{Exact: o.Exact, Session: o.Session, Talk: TalkOptions{Title: o.Title}, Env: o.Env})
+	r, err := e.checkout(ctx, name, RestoreOptions{Exact: o.Exact, Session: o.Session, Conversation: ConversationOptions{Title: o.Title}, Env: o.Env})
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +180,7 @@ func (e *Engine) forkAndGo(ctx context.Context, name string, o ForkOptions) (*Fo
 	if err != nil {
 		return nil, err
 	}
-	f := res.Talk.Fork
+	f := res.Conversation.Fork
 	f.Restore, f.Restored = res, r.kind
 	return f, nil
 }

@@ -50,7 +50,7 @@ func TestForkEveryAgent(t *testing.T) {
 			h, err := p.e.Handle(bg, hooks.Event{Agent: hooks.Agent(tt.agent), Session: c.ID, Cwd: p.root, Kind: hooks.Stop, Transcript: file}, HandleOptions{Tier: tier})
 			p.must(err)
 			s := p.session(string(tt.agent) + "/" + c.ID)
-			if got := p.talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.get(h).Talk != s.Talk.Mark || int(s.Turn) != len(c.Turns) {
+			if got := p.talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.get(h).Mark != s.Cursor.Mark || int(s.Turn) != len(c.Turns) {
 				t.Fatalf("%d of %d bytes, turn %d of %d, problem %q", len(got), len(raw), s.Turn, len(c.Turns), s.Problem)
 			}
 			entries := func() []string {
@@ -83,24 +83,24 @@ func TestForkEveryAgent(t *testing.T) {
 			p.must(os.WriteFile(file, raw, 0o600))
 			was := entries()
 			w := Whose{Session: s.Name}
-			r := p.back("turn:1", RestoreOptions{Session: w, Talk: TalkOptions{ContextOnly: true}})
+			r := p.back("turn:1", RestoreOptions{Session: w, Conversation: ConversationOptions{ContextOnly: true}})
 			if len(c.Turns) == 1 {
-				if r.Talk.Mode != TalkOriginal {
-					t.Errorf("%+v", r.Talk)
+				if r.Conversation.Mode != ConversationOriginal {
+					t.Errorf("%+v", r.Conversation)
 				}
 				return
 			}
-			if r.Talk.Mode != TalkFork || r.Talk.Turn != 1 {
-				t.Fatalf("%+v", r.Talk)
+			if r.Conversation.Mode != ConversationFork || r.Conversation.Turn != 1 {
+				t.Fatalf("%+v", r.Conversation)
 			}
 			_, err = p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env()})
 			p.must(err)
 			equal(t, "files after undo-restore", entries(), was)
-			r = p.back("turn:1", RestoreOptions{Session: w, Talk: TalkOptions{ContextOnly: true, InPlace: true}})
+			r = p.back("turn:1", RestoreOptions{Session: w, Conversation: ConversationOptions{ContextOnly: true, InPlace: true}})
 			cut := p.slurp(file)
 			of, err := transcript.Scan(tt.agent, transcript.Source{ReaderAt: strings.NewReader(cut), Size: int64(len(cut)), Name: file})
-			if err != nil || len(of.Turns) != 1 || of.ID != c.ID || r.Talk.Mode != TalkInPlace {
-				t.Errorf("in place: %d turns, %v, %+v", len(of.Turns), err, r.Talk)
+			if err != nil || len(of.Turns) != 1 || of.ID != c.ID || r.Conversation.Mode != ConversationInPlace {
+				t.Errorf("in place: %d turns, %v, %+v", len(of.Turns), err, r.Conversation)
 			}
 			p.settle()
 			if got := p.talk(p.session(s.Name)); string(got) != cut {

@@ -49,14 +49,14 @@ func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: fmt.Sprintf("the session files of %s are not understood", s.Agent)}
 	case p.start:
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: "it lies before the first prompt"}
-	case p.talk.IsZero():
+	case p.transcript.IsZero():
 		why := "it was not captured"
 		if s.Problem != "" {
 			why += ": " + s.Problem
 		}
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: why}
 	}
-	if src, st, err = e.source(s, p.talk); err != nil {
+	if src, st, err = e.source(s, p.transcript); err != nil {
 		return nil, src, nil, cut, err
 	}
 	switch {
@@ -78,11 +78,11 @@ func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source
 
 // compactedLater reports whether the session, as it is, was compacted behind a place of it.
 func (e *Engine) compactedLater(s *Session, st *stored, cut transcript.Cut) (bool, error) {
-	now, err := e.conversation(s, s.Talk.Transcript)
+	now, err := e.conversation(s, s.Cursor.Transcript)
 	if err != nil || len(now.Compactions) == 0 || now.Compactions[len(now.Compactions)-1].Offset < cut.Offset {
 		return false, err
 	}
-	newest, err := openTranscript(e.objs, s.Talk.Transcript)
+	newest, err := openTranscript(e.objs, s.Cursor.Transcript)
 	if err != nil {
 		return false, err
 	}
@@ -128,12 +128,12 @@ func (e *Engine) planFork(p *point, title, kind string, clone bool) (*forkPlan, 
 		title = transcript.ForkTitle(title)
 	}
 	id := transcript.NewID(agent, now, random())
-	if f.path, err = transcript.ForkPath(agent, s.Talk.Path, id, now); err != nil {
+	if f.path, err = transcript.ForkPath(agent, s.Cursor.Path, id, now); err != nil {
 		f.close()
 		return nil, err
 	}
 	f.fork = transcript.Fork{Cut: cut.Offset, ID: id, Title: title, Time: now, From: s.ID, Clone: clone}
-	f.sides = transcript.Sides(agent, s.Talk.Path, f.path)
+	f.sides = transcript.Sides(agent, s.Cursor.Path, f.path)
 	f.name = string(agent) + "/" + id
 	f.from = Lineage{Session: s.Name, Turn: cut.Turn, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}
 	if p.cp != nil {
@@ -144,10 +144,10 @@ func (e *Engine) planFork(p *point, title, kind string, clone bool) (*forkPlan, 
 
 // stillThere opens the session's file if it begins with the first length bytes of what was captured; nil if it does not, or if they are not all its own.
 func (e *Engine) stillThere(s *Session, st *stored, length int64) (*sessionFile, error) {
-	if s.Talk.Base > 0 {
+	if s.Cursor.Base > 0 {
 		return nil, nil
 	}
-	f, err := openSession(transcript.Agent(s.Agent), s.Talk.Path)
+	f, err := openSession(transcript.Agent(s.Agent), s.Cursor.Path)
 	if err != nil || f.document() {
 		if f != nil {
 			f.Close()
@@ -167,7 +167,7 @@ func (e *Engine) title(s *Session) (string, error) {
 	if s.Title != "" && transcript.Agent(s.Agent) == transcript.Codex {
 		return s.Title, nil // the file does not say
 	}
-	c, err := e.conversation(s, s.Talk.Transcript)
+	c, err := e.conversation(s, s.Cursor.Transcript)
 	if err != nil {
 		return "", err
 	}
@@ -229,11 +229,15 @@ func (p *forkPlan) copySides() error {
 	return nil
 }
 
-// remove takes a fork away that nobody has seen.
+// remove takes a fork away that nobody has seen, or what there is of it.
 func (p *forkPlan) remove() error {
-	err := os.Remove(p.path)
+	paths := []string{p.path}
 	for _, s := range p.sides {
-		if e := os.Remove(s.To); !errors.Is(e, os.ErrNotExist) {
+		paths = append(paths, s.To)
+	}
+	var err error
+	for _, path := range paths {
+		if e := os.Remove(path); !errors.Is(e, os.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}

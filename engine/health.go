@@ -129,7 +129,7 @@ func (e *Engine) CheckProject(quick bool) ([]Check, error) {
 	if out = append(out, watches...); err != nil {
 		return out, err
 	}
-	talks, err := e.CheckTalks(quick)
+	talks, err := e.CheckConversations(quick)
 	return append(out, talks...), err
 }
 

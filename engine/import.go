@@ -45,7 +45,7 @@ func (e *Engine) Import(ctx context.Context, env AgentEnv, p Progress) (*Importe
 				continue
 			}
 			res.Sessions = append(res.Sessions, s.Name)
-			bytes += s.Talk.Length
+			bytes += s.Cursor.Length
 			if p != nil {
 				p(len(res.Sessions), bytes)
 			}
@@ -95,7 +95,7 @@ func (e *Engine) importSession(ctx context.Context, agent transcript.Agent, path
 	}
 	_, err = e.refs.Commit(ctx, tx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		s.Began = seq
-		op := refs.Operation{Kind: refs.KindImport, Time: e.now().UnixMilli(), Session: s.Name, Message: path, Transcript: s.Talk.Transcript, Turn: s.Turn}
+		op := refs.Operation{Kind: refs.KindImport, Time: e.now().UnixMilli(), Session: s.Name, Message: path, Transcript: s.Cursor.Transcript, Turn: s.Turn}
 		return op, nil, tx.Batch().Set(sessionKey(s.Name), s.encode())
 	})
 	if err != nil {

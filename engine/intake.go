@@ -107,7 +107,7 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 	}
 	if cp != nil {
 		s := in.session(lead)
-		cp.Cause.Turn, cp.Cause.Prompt, cp.Talk = s.Turn, s.Prompt, s.Talk.Mark
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = s.Turn, s.Prompt, s.Cursor.Mark
 		if err := in.fold(c, cp, s, lead); err != nil {
 			return err
 		}
@@ -230,14 +230,14 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 		if a == lead {
 			continue
 		}
-		talk := in.sessions[a.name].Talk.Transcript
-		if old := e.sessions[a.name]; told[a.name] || old != nil && old.Talk.Transcript == talk {
-			talk = objstore.ID{}
+		said := in.sessions[a.name].Cursor.Transcript
+		if old := e.sessions[a.name]; told[a.name] || old != nil && old.Cursor.Transcript == said {
+			said = objstore.ID{}
 		}
 		told[a.name] = true
 		op := refs.Operation{
 			Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: a.name, Checkpoint: in.state, Turn: in.sessions[a.name].Turn, EventID: a.o.ID,
-			Transcript: talk,
+			Transcript: said,
 			Cause:      refs.Cause{Event: eventWords[a.ev.Kind], Tool: a.ev.Tool.Name, Call: a.ev.Tool.Call},
 		}
 		// A session begins where the worktree stands at its first event, whatever other sessions do from then on.

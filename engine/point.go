@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rewind/hooks"
 	"rewind/internal/kv"
@@ -17,14 +18,14 @@ import (
 
 // point is a moment of a session: the state of the code, and how far the conversation had come.
 type point struct {
-	name    string
-	cp      *Checkpoint // nil: no code was captured then
-	session string      // whose conversation it is
-	talk    objstore.ID // up to and with the moment; zero: there is none
-	turn    int         // the end of this turn of the conversation is meant; 0: as far as it had come
-	counted bool        // the turn was found by its place in the conversation, not by the session's events
-	start   bool        // before the first prompt
-	now     bool        // the current state: the conversation is meant as it is
+	name       string
+	cp         *Checkpoint // nil: no code was captured then
+	session    string      // whose conversation it is
+	transcript objstore.ID // up to and with the moment; zero: there is none
+	turn       int         // the end of this turn of the conversation is meant; 0: as far as it had come
+	counted    bool        // the turn was found by its place in the conversation, not by the session's events
+	start      bool        // before the first prompt
+	now        bool        // the current state: the conversation is meant as it is
 }
 
 // point finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first captured
@@ -51,26 +52,26 @@ func (e *Engine) point(session, name string) (*point, error) {
 
 // pointOf is the moment of a checkpoint. The last one of a turn that has ended is the end of that turn: what was said after it changed no code.
 func (e *Engine) pointOf(cp *Checkpoint) (*point, error) {
-	p := &point{name: cp.ID.Short(), cp: cp, session: cp.Session, talk: cp.Talk.Transcript}
+	p := &point{name: cp.ID.Short(), cp: cp, session: cp.Session, transcript: cp.Mark.Transcript}
 	last, err := e.lastOfTurn(cp)
 	if err != nil || !last {
 		return p, err
 	}
-	talk, err := e.talkAt(cp.Session, cp.Cause.Turn)
-	if err != nil || talk.IsZero() {
+	said, err := e.transcriptAt(cp.Session, cp.Cause.Turn)
+	if err != nil || said.IsZero() {
 		return p, err
 	}
-	if on, err := e.goesOn(talk, p.talk); err != nil || !on {
+	if on, err := e.goesOn(said, p.transcript); err != nil || !on {
 		return p, err // the number has come again: it was said after a cut in place
 	}
-	p.talk = talk
-	p.turn, err = e.turnsIn(e.sessions[cp.Session], talk)
+	p.transcript = said
+	p.turn, err = e.turnsIn(e.sessions[cp.Session], said)
 	return p, err
 }
 
 // goesOn reports whether a stored conversation begins with all of another one.
-func (e *Engine) goesOn(talk, of objstore.ID) (bool, error) {
-	a, err := openTranscript(e.objs, talk)
+func (e *Engine) goesOn(said, of objstore.ID) (bool, error) {
+	a, err := openTranscript(e.objs, said)
 	if err != nil {
 		return false, err
 	}
@@ -124,7 +125,7 @@ func (e *Engine) turnPoint(session, name string) (*point, error) {
 		if p.cp, err = e.endOfTurn(of, n); err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
-		p.talk, p.turn, p.counted = s.Talk.Transcript, int(n), true
+		p.transcript, p.turn, p.counted = s.Cursor.Transcript, int(n), true
 		return p, nil
 	}
 	cp, missing := e.endOfTurn(session, n)
@@ -138,28 +139,28 @@ func (e *Engine) turnPoint(session, name string) (*point, error) {
 		}
 		return p, nil
 	}
-	if p.talk, err = e.talkAt(session, n); err != nil {
+	if p.transcript, err = e.transcriptAt(session, n); err != nil {
 		return nil, err
 	}
-	if !p.talk.IsZero() && s != nil {
-		if p.turn, err = e.turnsIn(s, p.talk); err != nil { // what the agent wrote behind the turn, as a compaction, is not in it
+	if !p.transcript.IsZero() && s != nil {
+		if p.turn, err = e.turnsIn(s, p.transcript); err != nil { // what the agent wrote behind the turn, as a compaction, is not in it
 			return nil, err
 		}
 	}
-	if p.talk.IsZero() && s != nil && !s.Talk.Transcript.IsZero() {
-		turns, err := e.turnsIn(s, s.Talk.Transcript)
+	if p.transcript.IsZero() && s != nil && !s.Cursor.Transcript.IsZero() {
+		turns, err := e.turnsIn(s, s.Cursor.Transcript)
 		if err != nil {
 			return nil, err
 		}
 		if n <= uint64(turns) && (s.Imported || cp == nil || n < e.firstTurn(session)) {
-			p.talk, p.turn, p.counted, p.cp = s.Talk.Transcript, int(n), true, nil
+			p.transcript, p.turn, p.counted, p.cp = s.Cursor.Transcript, int(n), true, nil
 			return p, nil
 		}
 		if cp == nil && s.Imported {
 			return nil, fmt.Errorf("engine: checkpoint %q: %w: session %s has %d turns", name, ErrNotFound, session, turns)
 		}
 	}
-	if cp == nil && p.talk.IsZero() {
+	if cp == nil && p.transcript.IsZero() {
 		return nil, missing
 	}
 	return p, nil
@@ -190,9 +191,9 @@ func (e *Engine) firstTurn(session string) uint64 {
 	return first
 }
 
-// talkAt is the conversation at the end of turn n, as the log knows it: zero if no event of that turn was recorded. At the prompt of the next turn the last reply is
+// transcriptAt is the conversation at the end of turn n, as the log knows it: zero if no event of that turn was recorded. At the prompt of the next turn the last reply is
 // there for sure, but sometimes that prompt, too: then what was captured last in the turn is taken.
-func (e *Engine) talkAt(session string, n uint64) (objstore.ID, error) {
+func (e *Engine) transcriptAt(session string, n uint64) (objstore.ID, error) {
 	var in, after, opened objstore.ID
 	found := false
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
@@ -200,23 +201,23 @@ func (e *Engine) talkAt(session string, n uint64) (objstore.ID, error) {
 			return nil
 		}
 		found = found || op.Turn == n
-		talk, event := op.Transcript, op.Cause.Event
+		said, event := op.Transcript, op.Cause.Event
 		if op.Kind == refs.KindCheckpoint {
 			cp, err := e.checkpoint(op.Checkpoint)
 			if err != nil {
 				return err
 			}
-			talk, event = cp.Talk.Transcript, cp.Cause.Event
+			said, event = cp.Mark.Transcript, cp.Cause.Event
 		}
 		switch {
-		case talk.IsZero():
+		case said.IsZero():
 		case found && event == eventWords[hooks.SessionStart] && opened.IsZero():
-			opened = talk // opened anew after the turn, maybe gone back: only if nothing else is known of it
+			opened = said // opened anew after the turn, maybe gone back: only if nothing else is known of it
 		case found:
-			in = talk
+			in = said
 			return kv.ErrStop
 		default:
-			after = talk
+			after = said
 		}
 		return nil
 	})
@@ -242,30 +243,65 @@ func (e *Engine) talkAt(session string, n uint64) (objstore.ID, error) {
 }
 
 // turnsIn counts the turns of a stored conversation.
-func (e *Engine) turnsIn(s *Session, talk objstore.ID) (int, error) {
-	c, err := e.conversation(s, talk)
+func (e *Engine) turnsIn(s *Session, said objstore.ID) (int, error) {
+	c, err := e.conversation(s, said)
 	if err != nil {
 		return 0, err
 	}
 	return len(c.Turns), nil
 }
 
-// conversation reads what a stored conversation says.
-func (e *Engine) conversation(s *Session, talk objstore.ID) (*transcript.Conversation, error) {
-	src, _, err := e.source(s, talk)
+// conversation reads what a stored conversation says. It is shared: nobody changes it.
+func (e *Engine) conversation(s *Session, said objstore.ID) (*transcript.Conversation, error) {
+	if c := e.scanned.get(said); c != nil {
+		return c, nil
+	}
+	src, _, err := e.source(s, said)
 	if err != nil {
 		return nil, err
 	}
-	return transcript.Scan(transcript.Agent(s.Agent), src)
+	c, err := transcript.Scan(transcript.Agent(s.Agent), src)
+	if err == nil {
+		e.scanned.put(said, c)
+	}
+	return c, err
+}
+
+// scanned are conversations that were read lately, by their transcripts: a command asks for one several times. Safe for concurrent use.
+type scanned struct {
+	mu   sync.Mutex
+	is   map[objstore.ID]*transcript.Conversation
+	next int
+	ids  [maxScanned]objstore.ID
+}
+
+// maxScanned is how many.
+const maxScanned = 32
+
+func (k *scanned) get(id objstore.ID) *transcript.Conversation {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.is[id]
+}
+
+func (k *scanned) put(id objstore.ID, c *transcript.Conversation) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.is == nil {
+		k.is = map[objstore.ID]*transcript.Conversation{}
+	}
+	delete(k.is, k.ids[k.next])
+	k.ids[k.next], k.is[id] = id, c
+	k.next = (k.next + 1) % maxScanned
 }
 
 // source is a stored conversation.
-func (e *Engine) source(s *Session, talk objstore.ID) (transcript.Source, *stored, error) {
-	st, err := openTranscript(e.objs, talk)
+func (e *Engine) source(s *Session, said objstore.ID) (transcript.Source, *stored, error) {
+	st, err := openTranscript(e.objs, said)
 	if err != nil {
 		return transcript.Source{}, nil, err
 	}
-	name := s.Talk.Path
+	name := s.Cursor.Path
 	if name == "" {
 		name = s.Transcript
 	}
@@ -280,12 +316,12 @@ func (e *Engine) catchUp(ctx context.Context, session string) error {
 	}
 	tx := e.objs.Begin()
 	work := *s
-	if err := e.follow(tx, &work, personRead); err != nil || work.Talk == s.Talk {
+	if err := e.follow(tx, &work, personRead); err != nil || work.Cursor == s.Cursor {
 		tx.Discard()
 		if problem(err) != "" && !errors.Is(err, fs.ErrNotExist) {
 			e.Notice(fmt.Sprintf("the conversation of %s is as it was captured last: %s", session, told(err)))
 		}
 		return nil
 	}
-	return e.moveTalkWith(ctx, tx, session, work.Talk)
+	return e.moveCursorWith(ctx, tx, session, work.Cursor)
 }

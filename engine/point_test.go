@@ -19,7 +19,7 @@ func TestPromise14LateReply(t *testing.T) {
 	k.ask("one")
 	k.work(p.edits("f", "1"))
 	h := k.stop()
-	if asked := p.get(h).Talk; asked.Length == 0 {
+	if asked := p.get(h).Mark; asked.Length == 0 {
 		t.Fatal("nothing of the conversation is in the checkpoint")
 	}
 	again, err := p.e.Settle(bg)
@@ -160,8 +160,8 @@ func TestPointSeededTurns(t *testing.T) {
 	if _, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Env: p.env()}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("checkout of a turn without code: %v", err)
 	}
-	r := p.back("turn:1", RestoreOptions{Talk: TalkOptions{ContextOnly: true}})
-	p.wantTalk(r.Talk.Path, "done: one", "one")
+	r := p.back("turn:1", RestoreOptions{Conversation: ConversationOptions{ContextOnly: true}})
+	p.wantTalk(r.Conversation.Path, "done: one", "one")
 	if p.read("f") != big("3") {
 		t.Error("--context-only changed the code")
 	}
@@ -247,7 +247,7 @@ func TestT15LineageInACircle(t *testing.T) {
 func TestPointInPlace(t *testing.T) {
 	p, k := twoTurns(t)
 	k.take("three", p.edits("f", "3"))
-	p.back("turn:1", RestoreOptions{Talk: TalkOptions{InPlace: true}})
+	p.back("turn:1", RestoreOptions{Conversation: ConversationOptions{InPlace: true}})
 	p.wantTalk(k.file, "done: one", "one")
 	k.parent = ""
 	for line := range strings.Lines(p.slurp(k.file)) {
@@ -281,10 +281,10 @@ func TestPointWentBack(t *testing.T) {
 	p.wantTalk(p.fork("turn:1", ForkOptions{}).Path, "done: one", "one")
 	equal(t, "turns", p.turns(k), []string{"1 one 1", "2 two 2 gone", "3 another two 3"})
 	r := p.back("turn:2", RestoreOptions{})
-	if r.Talk.Mode != TalkFork || p.read("f") != big("2") {
-		t.Errorf("%+v", r.Talk)
+	if r.Conversation.Mode != ConversationFork || p.read("f") != big("2") {
+		t.Errorf("%+v", r.Conversation)
 	}
-	p.wantTalk(r.Talk.Path, "done: two", "one", "two")
+	p.wantTalk(r.Conversation.Path, "done: two", "one", "two")
 }
 
 // A turn that only talked has the number of one that was cut off: the code of that one goes with its own conversation.
@@ -292,12 +292,12 @@ func TestPointInPlaceNumbersAgain(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
 	two := k.take("two", p.edits("f", "2"))
-	p.back("turn:1", RestoreOptions{Talk: TalkOptions{InPlace: true}})
+	p.back("turn:1", RestoreOptions{Conversation: ConversationOptions{InPlace: true}})
 	k.parent = lastUUID(p.slurp(k.file))
 	k.take("another two", nil)
 	r := p.back(two.Checkpoint.String(), RestoreOptions{})
 	if p.read("f") != big("2") {
 		t.Errorf("f is %.3q", p.read("f"))
 	}
-	p.wantTalk(r.Talk.Path, "done: one", "one", "two") // as far as it had come with that code
+	p.wantTalk(r.Conversation.Path, "done: one", "one", "two") // as far as it had come with that code
 }

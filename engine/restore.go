@@ -18,25 +18,25 @@ import (
 
 // RestoreResult is what a restore did, or with a dry run would do.
 type RestoreResult struct {
-	Plan      *Plan
-	Operation *refs.Operation // nil: a dry run, or nothing to do
-	Safety    *Checkpoint     // the state before; nil as above
-	Saved     *Checkpoint     // unsaved changes that an undo made a step of their own
-	Changed   int             // paths changed
-	Conflicts []tree.Conflict // paths that changed while the restore ran; left as they are
-	KeptDirs  []string        // directories that could not go because something is in them
-	Talk      *Talk           // nil: nothing was asked about a conversation
+	Plan         *Plan
+	Operation    *refs.Operation // nil: a dry run, or nothing to do
+	Safety       *Checkpoint     // the state before; nil as above
+	Saved        *Checkpoint     // unsaved changes that an undo made a step of their own
+	Changed      int             // paths changed
+	Conflicts    []tree.Conflict // paths that changed while the restore ran; left as they are
+	KeptDirs     []string        // directories that could not go because something is in them
+	Conversation *Conversation   // nil: nothing was asked about a conversation
 }
 
 // RestoreOptions are common to all restores.
 type RestoreOptions struct {
-	Paths    []string // relative to the project's root; empty: the whole tree
-	Exact    bool     // take paths that no checkpoint holds, too
-	DryRun   bool
-	Session  Whose // whose line is walked, and whose changes are not another session's
-	Talk     TalkOptions
-	Env      AgentEnv // where the agents' session files are
-	Progress Progress
+	Paths        []string // relative to the project's root; empty: the whole tree
+	Exact        bool     // take paths that no checkpoint holds, too
+	DryRun       bool
+	Session      Whose // whose line is walked, and whose changes are not another session's
+	Conversation ConversationOptions
+	Env          AgentEnv // where the agents' session files are
+	Progress     Progress
 }
 
 // restore is one request.
@@ -54,11 +54,11 @@ type restore struct {
 	after  objstore.ID // where it goes; zero: to the target
 	dryRun bool
 
-	talk     TalkOptions
-	env      AgentEnv
-	point    *point          // whose conversation goes with the target; nil: the target's own
-	mustFork bool            // a new session, also where the one that is there ends at the target
-	reverts  *refs.Operation // of an undo-restore
+	conversation ConversationOptions
+	env          AgentEnv
+	point        *point          // whose conversation goes with the target; nil: the target's own
+	mustFork     bool            // a new session, also where the one that is there ends at the target
+	reverts      *refs.Operation // of an undo-restore
 }
 
 // Checkout sets the worktree to a checkpoint; the cursor follows unless it is limited to paths. The outcomes: done;
@@ -90,7 +90,7 @@ func (e *Engine) checkout(ctx context.Context, name string, o RestoreOptions) (*
 		return nil, err
 	}
 	target := p.cp
-	if target == nil && o.Talk.ContextOnly { // the code stays: what it is now is the target
+	if target == nil && o.Conversation.ContextOnly { // the code stays: what it is now is the target
 		if target, err = e.current(p.session); err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (e *Engine) checkout(ctx context.Context, name string, o RestoreOptions) (*
 	}
 	r := &restore{
 		kind: refs.KindCheckout, session: session, target: target, opt: planOptions{paths: paths, exact: o.Exact}, dryRun: o.DryRun,
-		stay: len(paths) > 0 || o.Talk.ContextOnly, talk: o.Talk, env: o.Env, point: p,
+		stay: len(paths) > 0 || o.Conversation.ContextOnly, conversation: o.Conversation, env: o.Env, point: p,
 	}
 	r.before, err = e.refs.ID(refs.Cursor(session))
 	return r, err
@@ -126,15 +126,15 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	if err != nil {
 		return nil, err
 	}
-	if r.talk.ContextOnly {
+	if r.conversation.ContextOnly {
 		plan.Steps, plan.Kept, plan.Replaced = nil, nil, nil
 	}
-	talk, err := e.planTalk(r, c.tx)
+	conv, err := e.planConversation(r, c.tx)
 	if err != nil {
 		c.discard()
 		return nil, err
 	}
-	defer talk.close()
+	defer conv.close()
 	after := r.after
 	switch {
 	case r.stay:
@@ -146,22 +146,22 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		plan.Replaced = nil // a step has their bytes
 	}
 	res := &RestoreResult{Plan: plan, Changed: len(plan.Steps)}
-	if talk != nil {
-		res.Talk = &talk.talk
+	if conv != nil {
+		res.Conversation = &conv.conversation
 	}
 	if r.dryRun {
 		c.discard()
 		return res, nil
 	}
-	if len(plan.Steps) == 0 && r.before == after && !r.asStep && talk.idle() {
+	if len(plan.Steps) == 0 && r.before == after && !r.asStep && conv.idle() {
 		c.discard()
 		return res, nil
 	}
 	j := &journal{
 		Kind: r.kind, Session: r.session, Target: r.target.ID, Paths: plan.Paths, Exact: plan.Exact, Undoes: r.undoes,
-		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.talk.ContextOnly,
+		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.conversation.ContextOnly,
 	}
-	talk.enter(j)
+	conv.enter(j)
 	if err := e.makeStage(root, j.Stage); err != nil {
 		c.discard()
 		return nil, err
@@ -226,8 +226,8 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 	if err != nil {
 		return err
 	}
-	if res.Talk != nil {
-		res.Talk.Kept = append(res.Talk.Kept, kept...)
+	if res.Conversation != nil {
+		res.Conversation.Kept = append(res.Conversation.Kept, kept...)
 	}
 	op := refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &refs.Restore{
 		Target: j.Target, Safety: j.Safety, Paths: j.Paths, Exact: j.Exact, Undoes: j.Undoes,
@@ -398,7 +398,7 @@ func (e *Engine) resume(ctx context.Context, env AgentEnv, back bool) (*RestoreR
 	if err := e.loadSessions(); err != nil {
 		return nil, err
 	}
-	res := &RestoreResult{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety, Talk: j.talk()}
+	res := &RestoreResult{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety, Conversation: j.conversation()}
 	if back {
 		res.Plan.Steps = tree.Reverse(j.Steps)
 		if err := e.abort(ctx, root, j, res); err != nil {

@@ -189,8 +189,8 @@ func (e *Engine) newStep(c *capture, session string, cur *Checkpoint, cause Caus
 	if s := e.sessions[session]; s != nil {
 		now := *s
 		now.Problem = problem(e.follow(c.tx, &now, personRead))
-		c.talk = &now
-		cp.Cause.Turn, cp.Cause.Prompt, cp.Talk = s.Turn, s.Prompt, now.Talk.Mark
+		c.session = &now
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = s.Turn, s.Prompt, now.Cursor.Mark
 	}
 	return cp, nil
 }
@@ -238,8 +238,8 @@ func (e *Engine) commitCapture(ctx context.Context, c *capture, cp *Checkpoint, 
 		if err == nil {
 			op := &ops[0]
 			op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
-			if c.talk != nil {
-				err = c.tx.Batch().Set(sessionKey(c.talk.Name), c.talk.encode())
+			if c.session != nil {
+				err = c.tx.Batch().Set(sessionKey(c.session.Name), c.session.encode())
 			}
 		}
 		return ops, updates, err
@@ -249,8 +249,8 @@ func (e *Engine) commitCapture(ctx context.Context, c *capture, cp *Checkpoint, 
 		return nil, err
 	}
 	c.committed()
-	if c.talk != nil {
-		e.sessions[c.talk.Name] = c.talk
+	if c.session != nil {
+		e.sessions[c.session.Name] = c.session
 	}
 	if cp.Cause.Event == EventSafety {
 		return cp, nil // on no branch: what is in it and in no step stays unsaved

@@ -33,7 +33,7 @@ type Session struct {
 	Folded     int64     // bytes changed since then, roughly
 	Calls      []Call    // running, oldest first
 	Outside    []string  // files outside of the project that it edited lately; not captured
-	Talk       Cursor    // how far its conversation has been captured
+	Cursor     Cursor    // how far its conversation has been captured
 	Fork       *Lineage  // where it was forked from; nil: it was not
 	Title      string    // of a fork, that it was given
 	Imported   bool      // no event came from it
@@ -90,7 +90,7 @@ const (
 	tagSFolded
 	tagSBegan
 	tagSOutside
-	tagSTalk
+	tagSCursor
 	tagSFork
 	tagSTitle
 	tagSImported
@@ -132,7 +132,7 @@ func (s *Session) encode() []byte {
 	e.Uint(tagSFolded, uint64(s.Folded))
 	e.Uint(tagSBegan, s.Began)
 	e.List(tagSOutside, len(s.Outside), func(i int) []byte { return []byte(s.Outside[i]) })
-	e.Bytes(tagSTalk, s.Talk.encode())
+	e.Bytes(tagSCursor, s.Cursor.encode())
 	e.Bytes(tagSFork, s.Fork.encode())
 	e.String(tagSTitle, s.Title)
 	e.Bool(tagSImported, s.Imported)
@@ -200,8 +200,8 @@ func decodeSession(name string, raw []byte) (*Session, error) {
 				s.Outside = append(s.Outside, string(v))
 				return nil
 			})
-		case tagSTalk:
-			s.Talk, err = decodeCursor(f)
+		case tagSCursor:
+			s.Cursor, err = decodeCursor(f)
 		case tagSFork:
 			s.Fork, err = decodeLineage(f)
 		case tagSTitle:

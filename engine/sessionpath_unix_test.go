@@ -50,8 +50,8 @@ func TestT15SessionPaths(t *testing.T) {
 		}
 		p.settle()
 		s := p.session(a.name())
-		if s.Problem == "" || !s.Talk.Transcript.IsZero() || s.Talk.Length != 0 || s.Turn != 1 {
-			t.Errorf("%.80q: %d bytes, turn %d, problem %q", path, s.Talk.Length, s.Turn, s.Problem)
+		if s.Problem == "" || !s.Cursor.Transcript.IsZero() || s.Cursor.Length != 0 || s.Turn != 1 {
+			t.Errorf("%.80q: %d bytes, turn %d, problem %q", path, s.Cursor.Length, s.Turn, s.Problem)
 		}
 		var none *NoConversationError
 		_, err := p.e.Fork(bg, "turn:1", ForkOptions{Session: Whose{Session: a.name()}, Env: p.env()})
@@ -71,22 +71,22 @@ func TestT15SessionPathSwapped(t *testing.T) {
 	p := newProject(t)
 	k := p.talker(1)
 	k.take("one", nil)
-	before := p.session(k.name()).Talk
+	before := p.session(k.name()).Cursor
 	dir := p.user() + "/elsewhere"
 	p.must(os.MkdirAll(dir, 0o700))
 	p.must(os.WriteFile(filepath.Join(dir, filepath.Base(k.file)), []byte(p.slurp(k.file)+`{"type":"secret"}`+"\n"), 0o600))
 	p.must(os.RemoveAll(p.chats()))
 	p.must(os.Symlink(dir, p.chats()))
 	k.stop()
-	if s := p.session(k.name()); s.Talk != before || s.Problem == "" {
-		t.Errorf("a link that leads out: %+v, %q", s.Talk, s.Problem)
+	if s := p.session(k.name()); s.Cursor != before || s.Problem == "" {
+		t.Errorf("a link that leads out: %+v, %q", s.Cursor, s.Problem)
 	}
 }
 
 // What has taken the place of a session file is not waited for, not read and not replaced.
 func TestT15SessionReplacedByAnythingElse(t *testing.T) {
 	p, k := twoTurns(t)
-	j := p.crashed("turn:1", RestoreOptions{Talk: TalkOptions{InPlace: true}}, true, 0)
+	j := p.crashed("turn:1", RestoreOptions{Conversation: ConversationOptions{InPlace: true}}, true, 0)
 	fifo := filepath.Join(p.user(), "fifo")
 	p.must(syscall.Mkfifo(fifo, 0o600))
 	for _, put := range []func() error{

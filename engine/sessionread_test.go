@@ -17,11 +17,11 @@ func TestFollowMuchAtOnce(t *testing.T) {
 	p := newProject(t)
 	k := p.talker(1)
 	k.take("one", nil)
-	before := p.session(k.name()).Talk
+	before := p.session(k.name()).Cursor
 	k.append(strings.Repeat(`{"type":"x","pad":"`+strings.Repeat("p", 1000)+`"}`+"\n", 5<<10))
 	k.ask("two")
-	if now := p.session(k.name()); now.Talk != before || now.Problem != "" {
-		t.Errorf("5 MB in a hook: %+v, %q", now.Talk, now.Problem)
+	if now := p.session(k.name()); now.Cursor != before || now.Problem != "" {
+		t.Errorf("5 MB in a hook: %+v, %q", now.Cursor, now.Problem)
 	}
 	p.settle()
 	if got, want := p.talk(p.session(k.name())), p.slurp(k.file); string(got) != want {
@@ -34,7 +34,7 @@ func TestFollowNoFileYet(t *testing.T) {
 	p := newProject(t)
 	k := p.talker(1)
 	k.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x"}, HandleOptions{})
-	if s := p.session(k.name()); s.Problem != "" || !s.Talk.Transcript.IsZero() {
+	if s := p.session(k.name()); s.Problem != "" || !s.Cursor.Transcript.IsZero() {
 		t.Errorf("%+v", s)
 	}
 	p.settle()
@@ -91,7 +91,7 @@ func TestPromise14CodexSegment(t *testing.T) {
 	}
 	p.write("f", big("1"))
 	one := p.get(send(hooks.Stop, first))
-	if got := readAll(t, p.e.objs, one.Talk.Transcript); !bytes.Equal(got, sample("0.169.0-backtrack.jsonl")) {
+	if got := readAll(t, p.e.objs, one.Mark.Transcript); !bytes.Equal(got, sample("0.169.0-backtrack.jsonl")) {
 		t.Fatalf("%d bytes of the first file", len(got))
 	}
 	second := filepath.Join(dir, "rollout-2026-11-20T10-01-55-"+id+"_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl")
@@ -100,10 +100,10 @@ func TestPromise14CodexSegment(t *testing.T) {
 	p.write("f", big("2"))
 	two := p.get(send(hooks.Stop, second))
 	s := p.session("codex/" + id)
-	if s.Problem != "" || s.Talk.Base <= 0 || s.Talk.Generation != 2 || two.Talk != s.Talk.Mark {
-		t.Fatalf("%+v, %q", s.Talk, s.Problem)
+	if s.Problem != "" || s.Cursor.Base <= 0 || s.Cursor.Generation != 2 || two.Mark != s.Cursor.Mark {
+		t.Fatalf("%+v, %q", s.Cursor, s.Problem)
 	}
-	want := append(bytes.Clone(sample("0.169.0-backtrack.jsonl")[:s.Talk.Base]), segment...)
+	want := append(bytes.Clone(sample("0.169.0-backtrack.jsonl")[:s.Cursor.Base]), segment...)
 	if got := p.talk(s); !bytes.Equal(got, want) {
 		t.Fatalf("%d bytes are stored, want %d", len(got), len(want))
 	}
@@ -123,8 +123,8 @@ func TestPromise14CodexSegment(t *testing.T) {
 		send(hooks.Stop, second)
 		p.settle()
 	}
-	if s := p.session("codex/" + id); s.Talk.Generation != 2 || s.Problem != "" {
-		t.Fatalf("%+v, %q", s.Talk, s.Problem)
+	if s := p.session("codex/" + id); s.Cursor.Generation != 2 || s.Problem != "" {
+		t.Fatalf("%+v, %q", s.Cursor, s.Problem)
 	}
 	r, err := p.e.Fork(bg, "@", ForkOptions{Env: p.env()})
 	if err != nil || !strings.Contains(p.slurp(r.Path), `"id":"`+r.Session[len("codex/"):]) || strings.Contains(p.slurp(r.Path), "history_base") {

@@ -32,7 +32,7 @@ func (e *Engine) sessionList(ctx context.Context, want func(*Session) bool) ([]S
 			continue
 		}
 		_, missing := os.Stat(s.Transcript)
-		if missing != nil && (s.Fork != nil && s.Event == "" || s.Turn == 0 && s.Talk.Transcript.IsZero()) {
+		if missing != nil && (s.Fork != nil && s.Event == "" || s.Turn == 0 && s.Cursor.Transcript.IsZero()) {
 			continue // only opened, or made and taken away again
 		}
 		info := SessionInfo{Session: s, Title: s.Title, Missing: missing != nil, Current: s.Name == current, Imported: s.Imported, Problem: s.Problem}
@@ -93,7 +93,7 @@ func (e *Engine) readInfo(info *SessionInfo) error {
 
 // readNewest reads a session's file, or what is stored of it if it is not there, or begins in another file.
 func (e *Engine) readNewest(agent transcript.Agent, s *Session, missing bool) (*transcript.Conversation, int64, error) {
-	if !missing && s.Talk.Base == 0 {
+	if !missing && s.Cursor.Base == 0 {
 		f, err := openSession(agent, s.Transcript)
 		if err != nil {
 			return nil, 0, err
@@ -102,11 +102,11 @@ func (e *Engine) readNewest(agent transcript.Agent, s *Session, missing bool) (*
 		c, err := transcript.Scan(agent, f.source(f.info.Size()))
 		return c, f.info.Size(), err
 	}
-	if s.Talk.Transcript.IsZero() {
+	if s.Cursor.Transcript.IsZero() {
 		return nil, 0, nil
 	}
-	c, err := e.conversation(s, s.Talk.Transcript)
-	return c, s.Talk.Length, err
+	c, err := e.conversation(s, s.Cursor.Transcript)
+	return c, s.Cursor.Length, err
 }
 
 // Forks lists the forks, newest first, each with all that it comes from; name limits it to one. A fork that an agent made by itself is one.

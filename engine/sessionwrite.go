@@ -84,11 +84,9 @@ func sweepSessions(dir string) {
 
 // isStored reports whether the file at path has exactly the bytes of a transcript; the zero id is no file.
 func (e *Engine) isStored(path string, id objstore.ID) (bool, error) {
-	fi, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return id.IsZero(), nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return false, fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
 	}
 	if id.IsZero() {
@@ -103,7 +101,7 @@ func (e *Engine) isStored(path string, id objstore.ID) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	if fi, err = f.Stat(); err != nil || !fi.Mode().IsRegular() || fi.Size() != st.size {
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() || fi.Size() != st.size {
 		return false, err
 	}
 	same, err := st.begins(f, st.size)

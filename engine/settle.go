@@ -58,7 +58,7 @@ func (e *Engine) replies(ctx context.Context) (again time.Duration, err error) {
 		if err != nil {
 			continue // no place of a session file: its event has said so
 		}
-		if fi != nil && !e.followed[name].same(s.Talk.Mark, path, fi) {
+		if fi != nil && !e.followed[name].same(s.Cursor.Mark, path, fi) {
 			grown = append(grown, name)
 		}
 		if !s.Busy {

@@ -177,9 +177,9 @@ func (p *project) session(name string) Session {
 // talk is what is stored of a conversation.
 func (p *project) talk(s Session) []byte {
 	p.t.Helper()
-	b := readAll(p.t, p.e.objs, s.Talk.Transcript)
-	if int64(len(b)) != s.Talk.Length {
-		p.t.Fatalf("%d bytes are stored, the cursor says %d", len(b), s.Talk.Length)
+	b := readAll(p.t, p.e.objs, s.Cursor.Transcript)
+	if int64(len(b)) != s.Cursor.Length {
+		p.t.Fatalf("%d bytes are stored, the cursor says %d", len(b), s.Cursor.Length)
 	}
 	return b
 }

@@ -14,7 +14,7 @@ type turnFacts struct {
 	checkpoints int
 	checkpoint  objstore.ID // the newest that one of its events stood for
 	prompt      string
-	talk        objstore.ID // the conversation at its end
+	transcript  objstore.ID // the conversation at its end
 	opened      objstore.ID // as it was when the agent opened it anew in that turn
 }
 
@@ -42,7 +42,7 @@ func (e *Engine) listTurns(l *TurnList, s *Session, now *transcript.Conversation
 	}
 	if now != nil {
 		count = max(count, uint64(len(now.Turns)))
-		if t.as, err = openTranscript(e.objs, s.Talk.Transcript); err != nil {
+		if t.as, err = openTranscript(e.objs, s.Cursor.Transcript); err != nil {
 			return err
 		}
 	}
@@ -81,10 +81,10 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 	if info.Summary == "" {
 		info.Summary = f.prompt
 	}
-	if of != t.s.Name || f.talk.IsZero() || t.now == nil {
+	if of != t.s.Name || f.transcript.IsZero() || t.now == nil {
 		return info, nil
 	}
-	was, err := t.ended(f.talk)
+	was, err := t.ended(f.transcript)
 	if err != nil || was == nil || !info.Gone && info.User == was.User && info.Start == was.Start {
 		return info, err
 	}
@@ -98,8 +98,8 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 }
 
 // ended is the turn that a conversation ends with; nil: it has none.
-func (t *turnList) ended(talk objstore.ID) (*transcript.Turn, error) {
-	length, begins, err := t.as.beginsWith(talk)
+func (t *turnList) ended(said objstore.ID) (*transcript.Turn, error) {
+	length, begins, err := t.as.beginsWith(said)
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +113,12 @@ func (t *turnList) ended(talk objstore.ID) (*transcript.Turn, error) {
 		})
 		turns = turns[:k]
 	} else {
-		c := t.read[talk]
+		c := t.read[said]
 		if c == nil {
-			if c, err = t.e.conversation(t.s, talk); err != nil {
+			if c, err = t.e.conversation(t.s, said); err != nil {
 				return nil, err
 			}
-			t.read[talk] = c
+			t.read[said] = c
 		}
 		turns = c.Turns
 	}
@@ -146,7 +146,7 @@ func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
 			facts[op.Turn] = f
 			waiting = append(waiting, f)
 		}
-		talk, event, person := op.Transcript, op.Cause.Event, false
+		said, event, person := op.Transcript, op.Cause.Event, false
 		if op.Kind == refs.KindCheckpoint {
 			f.checkpoints++
 			if len(waiting) == 0 && f.prompt != "" && !f.checkpoint.IsZero() {
@@ -156,7 +156,7 @@ func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
 			if err != nil {
 				return err
 			}
-			talk, event = cp.Talk.Transcript, cp.Cause.Event
+			said, event = cp.Mark.Transcript, cp.Cause.Event
 			person = event == EventSave || event == EventUndo
 			f.prompt = cp.Cause.Prompt
 		}
@@ -164,19 +164,19 @@ func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
 			f.checkpoint = op.Checkpoint
 		}
 		switch {
-		case talk.IsZero():
+		case said.IsZero():
 		case event == eventWords[hooks.SessionStart] && f.opened.IsZero() && slices.Contains(waiting, f):
-			f.opened = talk
+			f.opened = said
 		default:
 			for _, w := range waiting {
-				w.talk = talk
+				w.transcript = said
 			}
 			waiting = nil
 		}
 		return nil
 	})
 	for _, w := range waiting {
-		w.talk = w.opened
+		w.transcript = w.opened
 	}
 	return facts, err
 }

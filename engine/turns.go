@@ -32,10 +32,10 @@ func (e *Engine) Turns(ctx context.Context, w Whose) (*TurnList, error) {
 		s = e.sessions[session]
 	}
 	l := &TurnList{Session: session}
-	if !understood(s.Agent) || s.Talk.Transcript.IsZero() {
+	if !understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return l, e.listTurns(l, s, nil)
 	}
-	now, err := e.conversation(s, s.Talk.Transcript)
+	now, err := e.conversation(s, s.Cursor.Transcript)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (e *Engine) Messages(ctx context.Context, name string, n int) (list []trans
 		return nil, "it belongs to no agent's session", nil
 	case !understood(s.Agent):
 		return nil, fmt.Sprintf("the session files of %s are not understood", s.Agent), nil
-	case p.talk.IsZero():
+	case p.transcript.IsZero():
 		return nil, "the conversation had not begun, or was not captured", nil
 	}
 	if list, err = e.messagesAt(s, p, 4*n+maxTools); err != nil {
@@ -74,7 +74,7 @@ func (e *Engine) Messages(ctx context.Context, name string, n int) (list []trans
 // messagesAt are the last n messages before a moment.
 func (e *Engine) messagesAt(s *Session, p *point, n int) ([]transcript.Message, error) {
 	agent := transcript.Agent(s.Agent)
-	src, _, err := e.source(s, p.talk)
+	src, _, err := e.source(s, p.transcript)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if err != nil {
 		return nil, err
 	}
-	if err := e.readyTalk(ctx, session, o); err != nil {
+	if err := e.readyConversation(ctx, session, o); err != nil {
 		return nil, err
 	}
 	cur, err := e.current(session)
@@ -30,7 +30,7 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if cur == nil {
 		return nil, fmt.Errorf("engine: undo: %w: no checkpoint yet", ErrNotFound)
 	}
-	r := restore{kind: refs.KindUndo, session: session, opt: planOptions{exact: o.Exact}, before: cur.ID, dryRun: o.DryRun, talk: o.Talk, env: o.Env}
+	r := restore{kind: refs.KindUndo, session: session, opt: planOptions{exact: o.Exact}, before: cur.ID, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}
 	r.choose = func(pl *planner, c *capture) error {
 		dirty, err := pl.dirty(c, cur)
 		if err != nil {
@@ -83,7 +83,7 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if err != nil {
 		return nil, err
 	}
-	if err := e.readyTalk(ctx, session, o); err != nil {
+	if err := e.readyConversation(ctx, session, o); err != nil {
 		return nil, err
 	}
 	cursor, err := e.refs.ID(refs.Cursor(session))
@@ -98,7 +98,7 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 		return nil, fmt.Errorf("engine: redo: %w: %d steps lie ahead", ErrNotFound, len(ahead))
 	}
 	target := ahead[n-1]
-	r := restore{kind: refs.KindRedo, session: session, target: target, opt: planOptions{exact: o.Exact}, before: cursor, dryRun: o.DryRun, talk: o.Talk, env: o.Env}
+	r := restore{kind: refs.KindRedo, session: session, target: target, opt: planOptions{exact: o.Exact}, before: cursor, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}
 	return e.run(ctx, &r, o.Progress)
 }
 
@@ -159,14 +159,14 @@ func (e *Engine) UndoRestore(ctx context.Context, seq uint64, o RestoreOptions) 
 	}
 	r := restore{
 		kind: refs.KindUndoRestore, session: op.Session, target: target, opt: planOptions{paths: op.Restore.Paths, exact: o.Exact},
-		undoes: op.Seq, stay: true, dryRun: o.DryRun, talk: o.Talk, env: o.Env, reverts: op,
+		undoes: op.Seq, stay: true, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env, reverts: op,
 	}
-	r.talk.ContextOnly = r.talk.ContextOnly || op.Restore.ContextOnly
+	r.conversation.ContextOnly = r.conversation.ContextOnly || op.Restore.ContextOnly
 	if r.before, err = e.refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
 	for _, c := range op.Changes {
-		if c.Name == refs.Cursor(op.Session) && !r.talk.ContextOnly {
+		if c.Name == refs.Cursor(op.Session) && !r.conversation.ContextOnly {
 			r.stay, r.after = false, c.Old
 		}
 	}

@@ -111,7 +111,7 @@ func (v *verifier) references(ctx context.Context) error {
 			v.fault(err)
 			return nil
 		}
-		v.transcript(ctx, "session "+s.Name, s.Talk.Transcript)
+		v.transcript(ctx, "session "+s.Name, s.Cursor.Transcript)
 		if s.Fork != nil {
 			v.transcript(ctx, "session "+s.Name, s.Fork.Transcript)
 		}
@@ -165,7 +165,7 @@ func (v *verifier) checkpoint(ctx context.Context, from string, id objstore.ID) 
 		}
 	}
 	v.tree(ctx, from, "", cp.Tree)
-	v.transcript(ctx, from, cp.Talk.Transcript)
+	v.transcript(ctx, from, cp.Mark.Transcript)
 }
 
 func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) {

@@ -110,6 +110,6 @@ func messages(ctx context.Context, e *engine.Engine, req api.ShowRequest, out *a
 	for _, m := range list {
 		out.Messages = append(out.Messages, message(m))
 	}
-	out.Talk = api.Text(why)
+	out.Conversation = api.Text(why)
 	return err
 }

@@ -9,9 +9,9 @@ import (
 	"rewind/transcript"
 )
 
-// talkOptions say what a restore is to do to the conversation; without an environment it does nothing.
-func talkOptions(c api.Conversing) engine.TalkOptions {
-	return engine.TalkOptions{CodeOnly: c.CodeOnly, ContextOnly: c.ContextOnly, InPlace: c.InPlace, Force: c.Force, Title: string(c.Title)}
+// conversationOptions say what a restore is to do to the conversation; without an environment it does nothing.
+func conversationOptions(c api.Conversing) engine.ConversationOptions {
+	return engine.ConversationOptions{CodeOnly: c.CodeOnly, ContextOnly: c.ContextOnly, InPlace: c.InPlace, Force: c.Force, Title: string(c.Title)}
 }
 
 // maxTitle is how many bytes of a title are taken: agents and lists show it in one line.
@@ -53,7 +53,7 @@ func resume(session string) []string {
 	if session == "" {
 		return nil
 	}
-	return (&engine.Talk{Session: session}).Resume()
+	return (&engine.Conversation{Session: session}).Resume()
 }
 
 func forkInfo(f *engine.ForkInfo) api.ForkInfo {
@@ -101,7 +101,7 @@ func forkResponse(e *engine.Engine, dryRun bool, f *engine.Fork) (out api.ForkRe
 	return out, nil
 }
 
-func conversation(t *engine.Talk) *api.Conversation {
+func conversation(t *engine.Conversation) *api.Conversation {
 	if t == nil {
 		return nil
 	}

@@ -208,7 +208,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine
 				return err
 			}
 			r, err = e.Checkout(ctx, string(req.Checkpoint), engine.RestoreOptions{
-				Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Talk: talkOptions(req.Conversing),
+				Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Conversation: conversationOptions(req.Conversing),
 				Env: agentEnv(req.Env), Progress: p,
 			})
 		}
@@ -236,7 +236,7 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progre
 ) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := move(e, ctx, max(req.Steps, 1), engine.RestoreOptions{
-			Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Talk: talkOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
+			Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
 		})
 		if err != nil {
 			return err
@@ -250,7 +250,7 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progre
 func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p engine.Progress) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.UndoRestore(ctx, req.Operation, engine.RestoreOptions{
-			Exact: req.Exact, DryRun: req.DryRun, Talk: talkOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
+			Exact: req.Exact, DryRun: req.DryRun, Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
 		})
 		if err != nil {
 			return err

@@ -68,6 +68,7 @@ type line struct {
 	marking bool
 	marks   []mark
 	word    jsonscan.Text
+	words   *words
 }
 
 // prompted is a prompt that a record names again; one that was not known is a turn of its own.

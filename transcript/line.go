@@ -12,7 +12,7 @@ var errMarks = errors.New("names too many ids")
 
 // newLine makes a line that keeps text of at most text bytes, and marks if it is for a fork.
 func newLine(text int, marking bool) *line {
-	l := &line{marking: marking}
+	l := &line{marking: marking, words: &words{}}
 	l.says.Limit = text
 	return l
 }
@@ -20,7 +20,7 @@ func newLine(text int, marking bool) *line {
 // begin empties l for the record at offset.
 func (l *line) begin(offset int64, number int) {
 	calls, results, marks, again := l.Calls[:0], l.Results[:0], l.marks[:0], l.Again[:0]
-	*l = line{says: l.says, word: l.word, marking: l.marking}
+	*l = line{says: l.says, word: l.word, words: l.words, marking: l.marking}
 	l.Offset, l.Line = offset, number
 	l.Calls, l.Results, l.marks, l.Again = calls, results, marks, again
 	l.says.Reset()
@@ -42,7 +42,21 @@ func (l *line) text(s *jsonscan.Scanner, limit int) (text string, cut bool, err 
 	if err := s.Str(&l.word); err != nil {
 		return "", false, err
 	}
-	return l.word.String(), l.word.Cut, nil
+	return l.words.text(l.word.B), l.word.Cut, nil
+}
+
+// words are short strings that were read lately: types come again with every record, and an id as the parent of the next.
+type words [64]string
+
+func (w *words) text(b []byte) string {
+	if len(b) == 0 || len(b) > maxID {
+		return string(b)
+	}
+	at := &w[(len(b)*7^int(b[0])*3^int(b[len(b)/2])*5^int(b[len(b)-1]))%len(w)]
+	if *at != string(b) {
+		*at = string(b)
+	}
+	return *at
 }
 
 // str reads a string into field, cut to limit bytes; another kind of value empties it.
@@ -92,14 +106,42 @@ func (l *line) mark(s *jsonscan.Scanner, role int, start int64, old string) erro
 
 // time reads an RFC 3339 time into field; what is none leaves it as it is.
 func (l *line) time(s *jsonscan.Scanner, field *time.Time) error {
-	text, _, err := l.text(s, maxWord)
-	if err != nil {
+	if s.Next() != '"' {
+		return s.Skip()
+	}
+	l.word.Reset()
+	l.word.Limit = maxWord
+	if err := s.Str(&l.word); err != nil {
 		return err
 	}
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+	if t, ok := parseStamp(l.word.B); ok {
 		*field = t
 	}
 	return nil
+}
+
+// parseStamp reads an RFC 3339 time; the form that all agents write, UTC with milliseconds, at a fifth of the cost.
+func parseStamp(b []byte) (time.Time, bool) {
+	const form = "0000-00-00T00:00:00.000Z"
+	if len(b) == len(form) {
+		n, ok := [7]int{}, true
+		for i, k := 0, 0; i < len(form); i++ {
+			switch {
+			case form[i] != '0':
+				ok = ok && b[i] == form[i]
+				k++
+			case b[i] < '0' || b[i] > '9':
+				ok = false
+			case k < len(n):
+				n[k] = n[k]*10 + int(b[i]-'0')
+			}
+		}
+		if ok && n[1] >= 1 && n[1] <= 12 && n[2] >= 1 && n[2] <= 28 && n[3] < 24 && n[4] < 60 && n[5] < 60 {
+			return time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*int(time.Millisecond), time.UTC), true
+		}
+	}
+	t, err := time.Parse(time.RFC3339Nano, string(b))
+	return t, err == nil
 }
 
 // flag reads whether the value is true.

@@ -71,8 +71,8 @@ func runFork(ctx context.Context, a *app, req api.ForkRequest) error {
 
 // withoutFork is a restore whose fork has been told already.
 func withoutFork(r api.RestoreResponse) api.RestoreResponse {
-	if r.Talk != nil {
-		r.Talk = &api.Conversation{Mode: "none", Removed: r.Talk.Removed, Kept: r.Talk.Kept}
+	if r.Conversation != nil {
+		r.Conversation = &api.Conversation{Mode: "none", Removed: r.Conversation.Removed, Kept: r.Conversation.Kept}
 	}
 	return r
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -9,8 +11,8 @@ import (
 	"rewind/transcript"
 )
 
-// talkCase is a command line that is killed in the middle of changing session files.
-type talkCase struct {
+// conversationCase is a command line that is killed in the middle of changing session files.
+type conversationCase struct {
 	name   string
 	agent  transcript.Agent
 	then   []string // what was run before
@@ -19,7 +21,7 @@ type talkCase struct {
 	rare   bool // only in the long form
 }
 
-func killTalks(t *testing.T, cases []talkCase) {
+func killConversations(t *testing.T, cases []conversationCase) {
 	var leftovers atomic.Int64 // temporary files that the kills left
 	t.Cleanup(func() {
 		if leftovers.Load() == 0 {
@@ -32,14 +34,14 @@ func killTalks(t *testing.T, cases []talkCase) {
 		}
 		t.Run(string(c.agent)+" "+c.name, func(t *testing.T) {
 			t.Parallel()
-			leftovers.Add(killTalk(t, c))
+			leftovers.Add(killConversation(t, c))
 		})
 	}
 }
 
-// killTalk kills a command before its calls that change something. What must hold afterwards: session files and project are as before or as after, each
+// killConversation kills a command before its calls that change something. What must hold afterwards: session files and project are as before or as after, each
 // of them; or the restore is half done, every change is refused, and it can be brought to either end. It returns how many temporary files were left.
-func killTalk(t *testing.T, c talkCase) (leftovers int64) {
+func killConversation(t *testing.T, c conversationCase) (leftovers int64) {
 	k := newTalker(t, c.agent, c.then...)
 	before := k.state()
 	code, calls := k.run(0, c.args...)
@@ -55,7 +57,7 @@ func killTalk(t *testing.T, c talkCase) (leftovers int64) {
 	for i, n := range list {
 		k.reset()
 		code, _ := k.run(n, c.args...)
-		count.add(code == 137, afterTalk(k, c, (i+i/calls)%2 == 1, n, before, after))
+		count.add(code == 137, afterConversation(k, c, (i+i/calls)%2 == 1, n, before, after))
 	}
 	count.check(t, calls)
 	if c.args[0] != "fork" && count.states["continued"]*count.states["aborted"] == 0 {
@@ -74,8 +76,8 @@ func latePoints(want, calls int) []int {
 	return slices.Compact(list)
 }
 
-// afterTalk checks a home in which a command was killed and says how it was found; what is half done is taken back, or carried on.
-func afterTalk(k *talker, c talkCase, back bool, n int, before, after string) (state string) {
+// afterConversation checks a home in which a command was killed and says how it was found; what is half done is taken back, or carried on.
+func afterConversation(k *talker, c conversationCase, back bool, n int, before, after string) (state string) {
 	t := k.t
 	t.Helper()
 	k.whole(n, before, after)
@@ -109,6 +111,8 @@ func afterTalk(k *talker, c talkCase, back bool, n int, before, after string) (s
 			k.must("undo-restore")
 			k.is(n, "undo-restore", before)
 		}
+	case c.args[0] == "fork" && k.sidesAlone(before):
+		state = "no session yet"
 	default:
 		t.Errorf("killed at call %d: neither before nor after, and not half done:\n%s", n, difference(before, now))
 	}
@@ -122,14 +126,39 @@ func afterTalk(k *talker, c talkCase, back bool, n int, before, after string) (s
 func TestKillForkT10(t *testing.T) {
 	t.Parallel()
 	fork, checkout, undo := []string{"fork", "turn:1"}, []string{"checkout", "turn:1"}, []string{"undo-restore"}
-	killTalks(t, []talkCase{
+	killConversations(t, []conversationCase{
 		{name: "fork", agent: transcript.Claude, args: fork, points: 24},
 		{name: "fork", agent: transcript.Codex, args: fork, rare: true},
-		{name: "fork", agent: transcript.Droid, args: fork, rare: true},
+		{name: "fork", agent: transcript.Droid, args: fork, points: 24},
 		{name: "checkout", agent: transcript.Claude, args: checkout, points: 24},
 		{name: "checkout", agent: transcript.Codex, args: checkout, rare: true},
 		{name: "checkout", agent: transcript.Droid, args: checkout, points: 24},
 		{name: "undo-restore", agent: transcript.Claude, then: checkout, args: undo, points: 20},
 		{name: "undo-restore", agent: transcript.Droid, then: checkout, args: undo, rare: true},
 	})
+}
+
+// A new session that somebody has gone on with is kept whole when the restore that made it is taken back: what lies beside its file, too.
+func TestUsedForkKeepsItsSettings(t *testing.T) {
+	t.Parallel()
+	for _, then := range []string{"undo-restore", "checkout turn:1"} {
+		k := newTalker(t, transcript.Droid, "checkout", "turn:1")
+		was, _ := k.sessions()
+		for path := range was {
+			if path == k.file || filepath.Ext(path) != ".jsonl" {
+				continue
+			}
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			must(t, err)
+			_, err = f.WriteString(`{"type":"message","id":"x","timestamp":"2026-11-22T10:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"go on"}]}}` + "\n")
+			must(t, err, f.Close())
+		}
+		k.must(strings.Fields(then)...)
+		now, _ := k.sessions()
+		for path := range was {
+			if now[path] == nil {
+				t.Errorf("%s takes %s away", then, path)
+			}
+		}
+	}
 }

@@ -10,7 +10,7 @@ import (
 func TestKillInPlaceT10(t *testing.T) {
 	t.Parallel()
 	inPlace := []string{"checkout", "turn:1", "--in-place"}
-	killTalks(t, []talkCase{
+	killConversations(t, []conversationCase{
 		{name: "in-place", agent: transcript.Claude, args: inPlace, points: 24},
 		{name: "in-place", agent: transcript.Droid, args: inPlace, points: 16},
 		{name: "in-place", agent: transcript.Codex, args: inPlace, rare: true},

@@ -51,7 +51,7 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	a.names("kept, ignored or kept files are in them", append(keptPaths(r.Kept, "holds"), r.KeptDirs...))
 	a.names("not laid out, a kept file is in the way", keptPaths(r.Kept, "below"))
 	a.tellConflicts(r.Conflicts)
-	a.tellTalk(r)
+	a.tellConversation(r)
 	a.tellGit(r)
 	if r.Operation > 0 && r.Kind != "abort" {
 		undo := "rewind undo-restore"

@@ -35,12 +35,12 @@ func newRoot(a *app) *cobra.Command {
 		return &api.Error{Word: api.WordUsage, Message: parseNoise.ReplaceAllString(err.Error(), ""), Hint: fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())}
 	})
 	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "back", Title: "Going back:"},
-		&cobra.Group{ID: "talk", Title: "Conversations:"}, &cobra.Group{ID: "keep", Title: "The store:"})
+		&cobra.Group{ID: "conversation", Title: "Conversations:"}, &cobra.Group{ID: "keep", Title: "The store:"})
 	for group, cmds := range map[string][]*cobra.Command{
-		"work": {newSave(a), newList(a), newShow(a), newDiff(a), newCat(a), newTag(a)},
-		"back": {newCheckout(a), newUndo(a), newRedo(a), newUndoRestore(a), newOps(a)},
-		"talk": {newFork(a), newClone(a), newTurns(a), newSessions(a), newForks(a)},
-		"keep": {newInit(a), newStatus(a), newValidate(a), newDoctor(a), newVerify(a), newConfig(a), newDaemon(a)},
+		"work":         {newSave(a), newList(a), newShow(a), newDiff(a), newCat(a), newTag(a)},
+		"back":         {newCheckout(a), newUndo(a), newRedo(a), newUndoRestore(a), newOps(a)},
+		"conversation": {newFork(a), newClone(a), newTurns(a), newSessions(a), newForks(a)},
+		"keep":         {newInit(a), newStatus(a), newValidate(a), newDoctor(a), newVerify(a), newConfig(a), newDaemon(a)},
 	} {
 		for _, c := range cmds {
 			c.GroupID = group

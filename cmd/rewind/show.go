@@ -66,8 +66,8 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest) error {
 			a.skipLines(w, r.Skips, 20)
 		}
 		a.showMessages(w, r.Messages)
-		if len(r.Messages) == 0 && r.Talk != "" {
-			fmt.Fprintf(w, "\nno conversation: %s\n", term.Sanitize(string(r.Talk)))
+		if len(r.Messages) == 0 && r.Conversation != "" {
+			fmt.Fprintf(w, "\nno conversation: %s\n", term.Sanitize(string(r.Conversation)))
 		}
 		return nil
 	})

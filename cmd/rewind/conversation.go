@@ -59,19 +59,19 @@ func titleFlag(cmd *cobra.Command, title *api.Text) {
 
 // talked reports whether a restore did something to the conversation.
 func talked(r api.RestoreResponse) bool {
-	return r.Talk != nil && r.Talk.Mode != "none"
+	return r.Conversation != nil && r.Conversation.Mode != "none"
 }
 
-// tellTalk tells what became of the conversation in a restore, and how to go on with it.
-func (a *app) tellTalk(r api.RestoreResponse) {
-	t := r.Talk
+// tellConversation tells what became of the conversation in a restore, and how to go on with it.
+func (a *app) tellConversation(r api.RestoreResponse) {
+	t := r.Conversation
 	if t == nil {
 		return
 	}
 	text, resume := "", t.Resume
 	switch t.Mode {
 	case "fork":
-		text = forkedTalk(t, r.DryRun)
+		text = forkedText(t, r.DryRun)
 	case "in-place":
 		text = fmt.Sprintf("cut back to the end of turn %d (the part cut off: rewind undo-restore brings it back)", t.Turn)
 		if r.DryRun {
@@ -106,7 +106,7 @@ func (a *app) tellTalk(r api.RestoreResponse) {
 	}
 }
 
-func forkedTalk(t *api.Conversation, dryRun bool) string {
+func forkedText(t *api.Conversation, dryRun bool) string {
 	if t.Fork == nil {
 		return "new session " + term.Sanitize(shortSession(t.Session))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -11,18 +12,18 @@ import (
 	"rewind/transcript"
 )
 
-// planTalkBack takes back what a restore did to session files: a session that it made and that nobody has used goes, one that it cut comes back whole.
-func (e *Engine) planTalkBack(r *restore, tx *objstore.Tx) (*talkPlan, error) {
+// planBack takes back what a restore did to session files: a session that it made and that nobody has used goes, one that it cut comes back whole.
+func (e *Engine) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
 	op := r.reverts
 	if op == nil || len(op.Restore.Files) == 0 {
 		return nil, nil
 	}
-	t := &talkPlan{talk: Talk{Mode: TalkBack, Session: op.Session}}
+	t := &conversationPlan{conversation: Conversation{Mode: ConversationBack, Session: op.Session}}
 	for _, f := range reverseFiles(op.Restore.Files) {
 		as, err := e.isStored(f.Path, f.From)
 		if err == nil && f.To.IsZero() {
-			if f, as, err = e.unused(refs.File{Path: f.Path, To: f.From}, tx); e.inUse(op.Restore.Fork) {
-				as = false
+			if f, as, err = e.unused(refs.File{Path: f.Path, To: f.From}, tx); e.inUse(op.Restore.Fork) || len(t.conversation.Kept) > 0 {
+				as = false // what lies beside a session that is kept stays, too
 			}
 		}
 		switch {
@@ -31,7 +32,7 @@ func (e *Engine) planTalkBack(r *restore, tx *objstore.Tx) (*talkPlan, error) {
 		case as:
 			t.files = append(t.files, f)
 		case f.To.IsZero():
-			t.talk.Kept = append(t.talk.Kept, e.sessionFiles([]refs.File{f})...) // somebody has gone on with it
+			t.conversation.Kept = append(t.conversation.Kept, e.sessionFiles([]refs.File{f})...) // somebody has gone on with it
 		case f.From.IsZero():
 			return nil, fmt.Errorf("engine: undo-restore %d: %s: %w", op.Seq, f.Path, fs.ErrExist)
 		default:
@@ -76,11 +77,11 @@ func (e *Engine) agentOf(path string) (transcript.Agent, bool) {
 }
 
 // comeBack settles whose conversation comes back, and refuses while the agent has it open.
-func (e *Engine) comeBack(r *restore, t *talkPlan, tx *objstore.Tx) error {
+func (e *Engine) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) error {
 	for _, f := range t.files {
 		if f.From.IsZero() || f.To.IsZero() {
 			if f.To.IsZero() {
-				t.talk.Removed = append(t.talk.Removed, e.sessionFiles([]refs.File{f})...)
+				t.conversation.Removed = append(t.conversation.Removed, e.sessionFiles([]refs.File{f})...)
 			}
 			continue
 		}
@@ -88,10 +89,10 @@ func (e *Engine) comeBack(r *restore, t *talkPlan, tx *objstore.Tx) error {
 			if s.Transcript != f.Path {
 				continue
 			}
-			if err := e.mustRest(s, r.talk.Force); err != nil {
+			if err := e.mustRest(s, r.conversation.Force); err != nil {
 				return err
 			}
-			t.talk.Session, t.talk.Path = s.Name, f.Path
+			t.conversation.Session, t.conversation.Path = s.Name, f.Path
 			if tx == nil {
 				return nil
 			}
@@ -103,13 +104,13 @@ func (e *Engine) comeBack(r *restore, t *talkPlan, tx *objstore.Tx) error {
 			if err != nil {
 				return err
 			}
-			t.talk.Turn = cut.Turn
+			t.conversation.Turn = cut.Turn
 			t.moved, err = e.movedSession(s, tx, f.To, st.size, cut)
 			return err
 		}
 	}
-	if s := e.sessions[t.talk.Session]; s != nil {
-		t.talk.Path = s.Transcript
+	if s := e.sessions[t.conversation.Session]; s != nil {
+		t.conversation.Path = s.Transcript
 	}
 	return nil
 }
@@ -134,11 +135,13 @@ func (e *Engine) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 		return nil
 	}
 	var out []refs.File
-	for _, f := range made.Files {
+	for _, f := range slices.Backward(made.Files) { // the session's own file first: what lies beside one that is used stays
 		if f.From.IsZero() {
-			if step, ok, err := e.unused(f, tx); err == nil && ok {
-				out = append(out, step)
+			step, ok, err := e.unused(f, tx)
+			if err != nil || !ok {
+				break
 			}
+			out = append(out, step)
 		}
 	}
 	return out

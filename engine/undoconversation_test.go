@@ -32,8 +32,8 @@ func TestUndoLeavesOneFork(t *testing.T) {
 	}
 	for i, want := range []string{"4", "3", "2"} {
 		r := undo(RestoreOptions{})
-		if p.read("f") != big(want) || r.Talk.Mode != TalkFork || len(p.files()) != 2 {
-			t.Fatalf("undo %d: %+v, %q", i, r.Talk, p.files())
+		if p.read("f") != big(want) || r.Conversation.Mode != ConversationFork || len(p.files()) != 2 {
+			t.Fatalf("undo %d: %+v, %q", i, r.Conversation, p.files())
 		}
 		p.settle()
 		if i == 1 {
@@ -43,13 +43,13 @@ func TestUndoLeavesOneFork(t *testing.T) {
 	r, err := p.e.Redo(bg, 1, RestoreOptions{Env: p.env()})
 	p.must(err)
 	if len(p.files()) != 2 || p.read("f") != big("3") {
-		t.Errorf("redo: %+v, %q", r.Talk, p.files())
+		t.Errorf("redo: %+v, %q", r.Conversation, p.files())
 	}
 	if all, err := p.e.SessionList(bg, p.env()); err != nil || len(all) != 2 {
 		t.Errorf("%d sessions, %v", len(all), err)
 	}
 	// Somebody goes on with it.
-	p.opened(r.Talk.Fork).used("mine")
+	p.opened(r.Conversation.Fork).used("mine")
 	undo(RestoreOptions{})
 	if len(p.files()) != 3 {
 		t.Errorf("%q", p.files())
@@ -59,11 +59,11 @@ func TestUndoLeavesOneFork(t *testing.T) {
 	if len(p.files()) != 3 {
 		t.Errorf("%q", p.files())
 	}
-	note := p.running(last.Talk.Fork.Session)
+	note := p.running(last.Conversation.Fork.Session)
 	back, err := p.e.Redo(bg, 1, RestoreOptions{Env: p.env()})
 	p.must(err)
-	if _, err := os.Stat(last.Talk.Fork.Path); err != nil || len(p.files()) != 4 {
-		t.Errorf("a session that is open is gone: %v, %q, %+v", err, p.files(), back.Talk)
+	if _, err := os.Stat(last.Conversation.Fork.Path); err != nil || len(p.files()) != 4 {
+		t.Errorf("a session that is open is gone: %v, %q, %+v", err, p.files(), back.Conversation)
 	}
 	p.must(os.Remove(note))
 	p.verify()
@@ -86,24 +86,24 @@ func (p *project) running(session string) (note string) {
 }
 
 // The whole way to the beginning and back.
-func TestUndoRedoTalk(t *testing.T) {
+func TestUndoRedoConversation(t *testing.T) {
 	p, k := twoTurns(t)
 	env := RestoreOptions{Env: p.env()}
 	r, err := p.e.Undo(bg, 1, env)
 	p.must(err)
-	p.wantTalk(r.Talk.Path, "done: one", "one")
+	p.wantTalk(r.Conversation.Path, "done: one", "one")
 	r, err = p.e.Undo(bg, 1, env)
 	p.must(err)
 	if p.read("f") != big("0") {
 		t.Errorf("f is %.3q", p.read("f"))
 	}
-	if r.Talk != nil && r.Talk.Mode == TalkFork {
-		t.Errorf("before the first prompt: %+v", r.Talk)
+	if r.Conversation != nil && r.Conversation.Mode == ConversationFork {
+		t.Errorf("before the first prompt: %+v", r.Conversation)
 	}
 	r, err = p.e.Redo(bg, 2, env)
 	p.must(err)
-	if p.read("f") != big("2") || r.Talk.Mode != TalkOriginal || r.Talk.Session != k.name() || len(p.files()) != 1 {
-		t.Errorf("redo to the end: %+v, %q", r.Talk, p.files())
+	if p.read("f") != big("2") || r.Conversation.Mode != ConversationOriginal || r.Conversation.Session != k.name() || len(p.files()) != 1 {
+		t.Errorf("redo to the end: %+v, %q", r.Conversation, p.files())
 	}
 }
 
@@ -119,15 +119,15 @@ func TestUndoBeforeTheSessionBegan(t *testing.T) {
 	b.take("three", p.edits("f", "3"))
 	before := p.slurp(a.file)
 	for _, inPlace := range []bool{true, false} {
-		r, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: b.name()}, Env: p.env(), Talk: TalkOptions{InPlace: inPlace}})
+		r, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: b.name()}, Env: p.env(), Conversation: ConversationOptions{InPlace: inPlace}})
 		if inPlace {
 			if !errors.Is(err, ErrNoConversation) {
 				t.Errorf("in place: %v", err)
 			}
 			continue
 		}
-		if err != nil || p.read("f") != big("2") || r.Talk.Mode != TalkNone {
-			t.Errorf("%+v, %v", r.Talk, err)
+		if err != nil || p.read("f") != big("2") || r.Conversation.Mode != ConversationNone {
+			t.Errorf("%+v, %v", r.Conversation, err)
 		}
 	}
 	if p.slurp(a.file) != before || len(p.files()) != 2 {
@@ -148,11 +148,11 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 		k.take("one", p.edits("f", "1"))
 		k.take("two", func() { p.write("f", big("2")); p.write("new", big("2")) })
 		other.take("else", p.edits("g", "other"))
-		r := p.back("turn:1", RestoreOptions{Session: Whose{Session: k.name()}, Talk: TalkOptions{ContextOnly: contextOnly}})
+		r := p.back("turn:1", RestoreOptions{Session: Whose{Session: k.name()}, Conversation: ConversationOptions{ContextOnly: contextOnly}})
 		if p.read("g") != big("other") {
 			t.Fatal("the other session's change is gone")
 		}
-		f := p.opened(r.Talk.Fork)
+		f := p.opened(r.Conversation.Fork)
 		f.start()
 		f.take("another two", p.edits("h", "fork"))
 		f.take("three", p.edits("h", "fork 3"))
@@ -181,12 +181,12 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 func TestUndoRestoreWhileTheForkIsOpen(t *testing.T) {
 	p, _ := twoTurns(t)
 	r := p.back("turn:1", RestoreOptions{})
-	note := p.running(r.Talk.Session)
+	note := p.running(r.Conversation.Session)
 	back, err := p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env()})
 	p.must(err)
-	equal(t, "kept", back.Talk.Kept, []string{r.Talk.Path})
+	equal(t, "kept", back.Conversation.Kept, []string{r.Conversation.Path})
 	p.must(os.Remove(note))
-	p.wantTalk(r.Talk.Path, "done: one", "one")
+	p.wantTalk(r.Conversation.Path, "done: one", "one")
 	if p.read("f") != big("2") {
 		t.Errorf("f is %.3q", p.read("f"))
 	}

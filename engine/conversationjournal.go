@@ -48,10 +48,10 @@ func decodeNamedSession(raw record.Field) (*Session, error) {
 }
 
 // idle reports whether there is nothing to be done to session files.
-func (t *talkPlan) idle() bool { return t == nil || len(t.files) == 0 }
+func (t *conversationPlan) idle() bool { return t == nil || len(t.files) == 0 }
 
 // enter writes the plan into the journal.
-func (t *talkPlan) enter(j *journal) {
+func (t *conversationPlan) enter(j *journal) {
 	if t != nil {
 		j.Files, j.Made, j.Moved = t.files, t.made, t.moved
 	}
@@ -74,18 +74,18 @@ func (j *journal) sessions(seq uint64, set func(*Session) error) error {
 	return nil
 }
 
-// talk is what an unfinished restore does to the conversation.
-func (j *journal) talk() *Talk {
+// conversation is what an unfinished restore does to the conversation.
+func (j *journal) conversation() *Conversation {
 	switch {
 	case j.Made != nil:
 		f := &Fork{Session: j.Made.Name, Title: j.Made.Title, Path: j.Made.Transcript, From: *j.Made.Fork}
-		return &Talk{Mode: TalkFork, Fork: f, Session: f.Session, Path: f.Path, Turn: int(j.Made.Turn)}
+		return &Conversation{Mode: ConversationFork, Fork: f, Session: f.Session, Path: f.Path, Turn: int(j.Made.Turn)}
 	case j.Moved != nil && j.Kind == refs.KindUndoRestore:
-		return &Talk{Mode: TalkBack, Session: j.Moved.Name, Path: j.Moved.Transcript, Turn: int(j.Moved.Turn)}
+		return &Conversation{Mode: ConversationBack, Session: j.Moved.Name, Path: j.Moved.Transcript, Turn: int(j.Moved.Turn)}
 	case j.Moved != nil:
-		return &Talk{Mode: TalkInPlace, Session: j.Moved.Name, Path: j.Moved.Transcript, Turn: int(j.Moved.Turn)}
+		return &Conversation{Mode: ConversationInPlace, Session: j.Moved.Name, Path: j.Moved.Transcript, Turn: int(j.Moved.Turn)}
 	case len(j.Files) > 0:
-		return &Talk{Mode: TalkBack, Session: j.Session}
+		return &Conversation{Mode: ConversationBack, Session: j.Session}
 	}
 	return nil
 }
@@ -99,8 +99,8 @@ func (s *Session) name() string {
 
 // tellAgents has the agents' own lists and caches know what became of session files. The restore is done: what goes wrong is a notice.
 func (e *Engine) tellAgents(ctx context.Context, env AgentEnv, j *journal, res *RestoreResult) {
-	if j.Made != nil && res.Talk != nil && res.Talk.Fork != nil {
-		e.list(ctx, transcript.Agent(j.Made.Agent), env, res.Talk.Fork)
+	if j.Made != nil && res.Conversation != nil && res.Conversation.Fork != nil {
+		e.list(ctx, transcript.Agent(j.Made.Agent), env, res.Conversation.Fork)
 	}
 	if j.Moved != nil {
 		if err := e.forget(ctx, j.Moved, env); err != nil {
@@ -109,9 +109,9 @@ func (e *Engine) tellAgents(ctx context.Context, env AgentEnv, j *journal, res *
 	}
 }
 
-// readyTalk captures the conversation up to now, for a restore that takes it along.
-func (e *Engine) readyTalk(ctx context.Context, session string, o RestoreOptions) error {
-	if o.Talk.CodeOnly || o.Env.Home == "" {
+// readyConversation captures the conversation up to now, for a restore that takes it along.
+func (e *Engine) readyConversation(ctx context.Context, session string, o RestoreOptions) error {
+	if o.Conversation.CodeOnly || o.Env.Home == "" {
 		return nil
 	}
 	if err := e.loadSessions(); err != nil {

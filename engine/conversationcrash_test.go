@@ -28,11 +28,11 @@ func (p *project) crashed(name string, o RestoreOptions, applied bool, n int) *j
 	defer p.e.mu.Unlock()
 	plan, c, err := p.e.plan(bg, root, r, nil)
 	p.must(err)
-	talk, err := p.e.planTalk(r, c.tx)
+	talk, err := p.e.planConversation(r, c.tx)
 	p.must(err)
 	defer talk.close()
 	j := &journal{
-		Kind: r.kind, Session: r.session, Target: r.target.ID, Before: r.before, After: r.target.ID, Stage: newStageName(), Steps: plan.Steps, ContextOnly: o.Talk.ContextOnly,
+		Kind: r.kind, Session: r.session, Target: r.target.ID, Before: r.before, After: r.target.ID, Stage: newStageName(), Steps: plan.Steps, ContextOnly: o.Conversation.ContextOnly,
 	}
 	if j.ContextOnly {
 		j.Steps, j.After = nil, j.Before
@@ -83,12 +83,12 @@ func sortedKeys(l listing) []string {
 // TestT10Promise11ConversationGoesBackWhole: a checkout that dies anywhere ends by Continue at the target, by Abort as it was before: code and conversation.
 func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 	ended := 0
-	for _, mode := range []TalkOptions{{}, {InPlace: true}, {ContextOnly: true}, {ContextOnly: true, InPlace: true}} {
+	for _, mode := range []ConversationOptions{{}, {InPlace: true}, {ContextOnly: true}, {ContextOnly: true, InPlace: true}} {
 		want := ""
 		for step := range 5 { // 0: all goes well
 			for _, back := range []bool{false, true} {
 				p, k := twoTurns(t)
-				o := RestoreOptions{Talk: mode, Session: Whose{Session: k.name()}}
+				o := RestoreOptions{Conversation: mode, Session: Whose{Session: k.name()}}
 				before := p.state(k)
 				if step == 0 {
 					p.back("turn:1", o)
@@ -126,9 +126,9 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 					if got := p.generic(p.state(k), k); !mode.ContextOnly && got != want {
 						t.Errorf("%+v %d: continued, but not at the target:\n%s\nwant\n%s", mode, step, got, want)
 					}
-					p.wantTalk(r.Talk.Path, "done: one", "one")
-					if r.Talk.Fork != nil && (!r.Talk.Fork.Listed || r.Talk.Fork.Session == "") {
-						t.Errorf("%+v", r.Talk.Fork)
+					p.wantTalk(r.Conversation.Path, "done: one", "one")
+					if r.Conversation.Fork != nil && (!r.Conversation.Fork.Listed || r.Conversation.Fork.Session == "") {
+						t.Errorf("%+v", r.Conversation.Fork)
 					}
 				}
 				if _, err := p.e.Abort(bg, p.env()); !errors.Is(err, ErrNotHalfDone) {
@@ -162,7 +162,7 @@ func TestT11Promise09SessionWrittenMeanwhile(t *testing.T) {
 	for _, step := range []int{1, 2, 3} {
 		p, k := twoTurns(t)
 		code := list(t, p.root)
-		p.crashed("turn:1", RestoreOptions{Talk: TalkOptions{InPlace: true}}, step > 1, step-2)
+		p.crashed("turn:1", RestoreOptions{Conversation: ConversationOptions{InPlace: true}}, step > 1, step-2)
 		k.used("meanwhile")
 		with := p.slurp(k.file)
 		if _, err := p.e.Continue(bg, p.env()); step < 3 && !errors.Is(err, errSessionChanged) {
@@ -195,7 +195,7 @@ func TestT11Promise09SessionWrittenInTheRestore(t *testing.T) {
 	p.must(err)
 	code, with := list(t, p.root), ""
 	p.loaded()
-	r, err := p.e.checkout(bg, "turn:1", RestoreOptions{Env: p.env(), Talk: TalkOptions{InPlace: true}})
+	r, err := p.e.checkout(bg, "turn:1", RestoreOptions{Env: p.env(), Conversation: ConversationOptions{InPlace: true}})
 	p.must(err)
 	faults.Hook(func(c kvtest.Call) {
 		if c.Kind == kvtest.Sync && with == "" { // the journal: the plan is made by then

@@ -69,7 +69,7 @@ func TestConverse(t *testing.T) {
 	}
 }
 
-func TestTellTalk(t *testing.T) {
+func TestTellConversation(t *testing.T) {
 	t.Parallel()
 	const id = "1a2b3c4d-0000-4000-8000-000000000000"
 	resume := []string{"claude", "--resume", id}
@@ -119,7 +119,7 @@ func TestTellTalk(t *testing.T) {
 	} {
 		s, out, errs := term.Test("", false)
 		a := &app{Streams: s}
-		a.tellTalk(api.RestoreResponse{Talk: c.talk, DryRun: c.dry})
+		a.tellConversation(api.RestoreResponse{Conversation: c.talk, DryRun: c.dry})
 		if out.String() != c.out || errs.String() != c.errs {
 			t.Errorf("%s:\n%s%swant\n%s%s", c.name, out, errs, c.out, c.errs)
 		}

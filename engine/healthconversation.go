@@ -13,9 +13,9 @@ import (
 // testFork is the size in bytes up to which a conversation is forked to see whether it can be.
 const testFork = 32 << 20
 
-// CheckTalks looks at the conversations: what keeps one from being captured, and unless quick, whether the newest of each agent can be forked. No file
+// CheckConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the newest of each agent can be forked. No file
 // is written for that.
-func (e *Engine) CheckTalks(quick bool) ([]Check, error) {
+func (e *Engine) CheckConversations(quick bool) ([]Check, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.loadSessions(); err != nil {
@@ -30,19 +30,19 @@ func (e *Engine) CheckTalks(quick bool) ([]Check, error) {
 				Remedy: "rewind sessions shows which are",
 			})
 		}
-		if quick || slices.Contains(tried, s.Agent) || s.Talk.Transcript.IsZero() || s.Talk.Length > testFork {
+		if quick || slices.Contains(tried, s.Agent) || s.Cursor.Transcript.IsZero() || s.Cursor.Length > testFork {
 			continue
 		}
 		tried = append(tried, s.Agent)
-		out = append(out, e.checkTalk(&s))
+		out = append(out, e.checkConversation(&s))
 	}
 	return out, nil
 }
 
-// checkTalk forks a conversation in memory.
-func (e *Engine) checkTalk(s *Session) Check {
+// checkConversation forks a conversation in memory.
+func (e *Engine) checkConversation(s *Session) Check {
 	c := Check{Name: "conversation", Level: LevelOK}
-	plan, err := e.planFork(&point{name: "session " + s.Name, session: s.Name, talk: s.Talk.Transcript, now: true}, "", "fork", false)
+	plan, err := e.planFork(&point{name: "session " + s.Name, session: s.Name, transcript: s.Cursor.Transcript, now: true}, "", "fork", false)
 	if errors.Is(err, ErrNoConversation) {
 		c.Text = fmt.Sprintf("%s: %s", s.Name, whyNot(err))
 		return c

@@ -8,20 +8,20 @@ import (
 	"rewind/transcript"
 )
 
-// TalkMode says what a restore does, or did, to the conversation; the value is the word in the API.
-type TalkMode string
+// ConversationMode says what a restore does, or did, to the conversation; the value is the word in the API.
+type ConversationMode string
 
 // The modes.
 const (
-	TalkFork     TalkMode = "fork"     // a new session begins with the conversation up to the target
-	TalkInPlace  TalkMode = "in-place" // the session file itself was cut
-	TalkOriginal TalkMode = "original" // the session as it is ends where the target's does
-	TalkBack     TalkMode = "back"     // what a restore did to session files was taken back
-	TalkNone     TalkMode = "none"     // there is no conversation, or it was to be left alone
+	ConversationFork     ConversationMode = "fork"     // a new session begins with the conversation up to the target
+	ConversationInPlace  ConversationMode = "in-place" // the session file itself was cut
+	ConversationOriginal ConversationMode = "original" // the session as it is ends where the target's does
+	ConversationBack     ConversationMode = "back"     // what a restore did to session files was taken back
+	ConversationNone     ConversationMode = "none"     // there is no conversation, or it was to be left alone
 )
 
-// TalkOptions say what becomes of the conversation in a restore.
-type TalkOptions struct {
+// ConversationOptions say what becomes of the conversation in a restore.
+type ConversationOptions struct {
 	CodeOnly    bool
 	ContextOnly bool // the code is left alone
 	InPlace     bool // the session file itself goes back
@@ -29,11 +29,11 @@ type TalkOptions struct {
 	Title       string
 }
 
-// Talk is what a restore did to the conversation, or with a dry run would do.
-type Talk struct {
-	Mode    TalkMode
-	Why     string // of TalkNone and TalkOriginal
-	Fork    *Fork  // of TalkFork
+// Conversation is what a restore did to the conversation, or with a dry run would do.
+type Conversation struct {
+	Mode    ConversationMode
+	Why     string // of ConversationNone and ConversationOriginal
+	Fork    *Fork  // of ConversationFork
 	Session string // to go on with
 	Path    string // of its session file
 	Turn    int    // that it ends with
@@ -42,7 +42,7 @@ type Talk struct {
 }
 
 // Resume is the command line that opens the session.
-func (t *Talk) Resume() []string { return resumeLine(t.Session) }
+func (t *Conversation) Resume() []string { return resumeLine(t.Session) }
 
 // Lineage is where a fork comes from.
 type Lineage struct {

@@ -15,29 +15,31 @@ import (
 	"rewind/transcript"
 )
 
-// talkPlan is what a restore does to session files. Like the plan of the worktree it is all decided before anything is touched, and the bytes that
+// conversationPlan is what a restore does to session files. Like the plan of the worktree it is all decided before anything is touched, and the bytes that
 // will be there, and those that are, are stored in the batch that makes the restore durable.
-type talkPlan struct {
-	talk  Talk
-	files []refs.File // in the order in which they are set
-	made  *Session    // the session that a fork makes; nil: none
-	moved *Session    // the session that is cut, or comes back, as it will be; nil: none
-	fork  *forkPlan   // nil: none
+type conversationPlan struct {
+	conversation Conversation
+	files        []refs.File // in the order in which they are set
+	made         *Session    // the session that a fork makes; nil: none
+	moved        *Session    // the session that is cut, or comes back, as it will be; nil: none
+	fork         *forkPlan   // nil: none
 }
 
 // none leaves the conversation alone.
-func noTalk(why string) *talkPlan { return &talkPlan{talk: Talk{Mode: TalkNone, Why: why}} }
+func noConversation(why string) *conversationPlan {
+	return &conversationPlan{conversation: Conversation{Mode: ConversationNone, Why: why}}
+}
 
-func (t *talkPlan) close() {
+func (t *conversationPlan) close() {
 	if t != nil && t.fork != nil {
 		t.fork.close()
 	}
 }
 
-// planTalk decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is stored. The errors
+// planConversation decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is stored. The errors
 // refuse the whole restore.
-func (e *Engine) planTalk(r *restore, tx *objstore.Tx) (*talkPlan, error) {
-	o := r.talk
+func (e *Engine) planConversation(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
+	o := r.conversation
 	if o.CodeOnly || len(r.opt.paths) > 0 || r.env.Home == "" {
 		return nil, nil
 	}
@@ -45,7 +47,7 @@ func (e *Engine) planTalk(r *restore, tx *objstore.Tx) (*talkPlan, error) {
 		return nil, err
 	}
 	if r.kind == refs.KindUndoRestore {
-		return e.planTalkBack(r, tx)
+		return e.planBack(r, tx)
 	}
 	if r.kind == refs.KindUndo && r.target.ID == r.before {
 		return nil, nil // a person's own edits go: nothing was said about them
@@ -62,16 +64,16 @@ func (e *Engine) planTalk(r *restore, tx *objstore.Tx) (*talkPlan, error) {
 	if r.point == nil && !e.continues(r.session, p.session) {
 		p = &point{name: p.name, cp: p.cp, session: r.session, start: true} // undo went along the line that this one began on
 	}
-	var t *talkPlan
+	var t *conversationPlan
 	if o.InPlace {
 		t, err = e.planCut(r, p, tx)
 	} else {
 		t, err = e.planBranch(r, p, tx)
 	}
 	if errors.Is(err, ErrNoConversation) && !o.ContextOnly && !o.InPlace && !r.mustFork {
-		t := noTalk(whyNot(err)) // the code goes all the same
+		t := noConversation(whyNot(err)) // the code goes all the same
 		t.files = e.dropUnused(r, tx)
-		t.talk.Removed = e.sessionFiles(t.files)
+		t.conversation.Removed = e.sessionFiles(t.files)
 		return t, nil
 	}
 	return t, err
@@ -104,11 +106,11 @@ func whyNot(err error) string {
 }
 
 // planBranch makes a new session of the conversation up to a moment, unless the session as it is ends there.
-func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*talkPlan, error) {
+func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*conversationPlan, error) {
 	s := e.sessions[p.session]
-	t := &talkPlan{files: e.dropUnused(r, tx)}
+	t := &conversationPlan{files: e.dropUnused(r, tx)}
 	removed := e.sessionFiles(t.files)
-	if s != nil && !r.mustFork && r.talk.Title == "" {
+	if s != nil && !r.mustFork && r.conversation.Title == "" {
 		if err := e.newestIsNow(s, p); err != nil {
 			return nil, err
 		}
@@ -117,16 +119,16 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*talkPlan, e
 			return nil, err
 		}
 		if as {
-			t.talk = Talk{Mode: TalkOriginal, Session: s.Name, Path: s.Transcript, Turn: turn, Why: "the conversation ends there", Removed: removed}
+			t.conversation = Conversation{Mode: ConversationOriginal, Session: s.Name, Path: s.Transcript, Turn: turn, Why: "the conversation ends there", Removed: removed}
 			return t, nil
 		}
 	}
-	plan, err := e.planFork(p, r.talk.Title, r.kind.String(), false)
+	plan, err := e.planFork(p, r.conversation.Title, r.kind.String(), false)
 	if err != nil {
 		return nil, err
 	}
 	t.fork = plan
-	t.talk = Talk{Mode: TalkFork, Fork: plan.result(), Session: plan.name, Path: plan.path, Turn: plan.cut.Turn, Removed: removed}
+	t.conversation = Conversation{Mode: ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.path, Turn: plan.cut.Turn, Removed: removed}
 	if tx == nil {
 		return t, nil
 	}
@@ -135,8 +137,7 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*talkPlan, e
 		plan.close()
 		return nil, err
 	}
-	t.talk.Fork.Bytes = size
-	t.files = append(t.files, refs.File{Path: plan.path, To: id})
+	t.conversation.Fork.Bytes = size
 	for _, side := range plan.sides {
 		raw, err := os.ReadFile(side.From)
 		if errors.Is(err, fs.ErrNotExist) && side.Optional || err == nil && len(raw) == 0 {
@@ -155,6 +156,7 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*talkPlan, e
 		}
 		t.files = append(t.files, refs.File{Path: side.To, To: sideID})
 	}
+	t.files = append(t.files, refs.File{Path: plan.path, To: id}) // the last: an agent lists it as soon as it is there
 	t.made = plan.session(id, 0)
 	return t, nil
 }
@@ -169,22 +171,22 @@ func (e *Engine) newestIsNow(s *Session, p *point) error {
 	if err != nil || tip != p.cp.ID {
 		return err
 	}
-	on, err := e.goesOn(s.Talk.Transcript, p.cp.Talk.Transcript)
+	on, err := e.goesOn(s.Cursor.Transcript, p.cp.Mark.Transcript)
 	if err == nil && on { // it was not cut back to before that
-		p.now, p.talk = true, s.Talk.Transcript
+		p.now, p.transcript = true, s.Cursor.Transcript
 	}
 	return err
 }
 
 // endsThere reports whether a session's conversation, as it is, ends where a moment's does: nothing that a model sees comes after it.
 func (e *Engine) endsThere(s *Session, p *point) (bool, int, error) {
-	if !understood(s.Agent) || s.Talk.Transcript.IsZero() {
+	if !understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false, 0, nil
 	}
 	if _, err := os.Stat(s.Transcript); err != nil {
 		return false, 0, nil //nolint:nilerr // there is nothing to go on with: a fork brings it back
 	}
-	c, err := e.conversation(s, s.Talk.Transcript)
+	c, err := e.conversation(s, s.Cursor.Transcript)
 	if err != nil || p.now {
 		return err == nil, len(c.Turns), err
 	}
@@ -196,12 +198,12 @@ func (e *Engine) endsThere(s *Session, p *point) (bool, int, error) {
 }
 
 // planCut cuts the session file itself.
-func (e *Engine) planCut(r *restore, p *point, tx *objstore.Tx) (*talkPlan, error) {
+func (e *Engine) planCut(r *restore, p *point, tx *objstore.Tx) (*conversationPlan, error) {
 	s, _, _, cut, err := e.cutPoint(p, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.mustRest(s, r.talk.Force); err != nil {
+	if err := e.mustRest(s, r.conversation.Force); err != nil {
 		return nil, err
 	}
 	agent := transcript.Agent(s.Agent)
@@ -224,7 +226,7 @@ func (e *Engine) planCut(r *restore, p *point, tx *objstore.Tx) (*talkPlan, erro
 			return nil, &DependentError{Session: s.Name, Paths: on}
 		}
 	}
-	t := &talkPlan{talk: Talk{Mode: TalkInPlace, Session: s.Name, Path: f.path, Turn: cut.Turn}}
+	t := &conversationPlan{conversation: Conversation{Mode: ConversationInPlace, Session: s.Name, Path: f.path, Turn: cut.Turn}}
 	if tx == nil {
 		return t, nil
 	}
@@ -237,7 +239,7 @@ func (e *Engine) planCut(r *restore, p *point, tx *objstore.Tx) (*talkPlan, erro
 		return nil, err
 	}
 	if from == to {
-		t.talk.Mode, t.talk.Why = TalkOriginal, "the conversation ends there"
+		t.conversation.Mode, t.conversation.Why = ConversationOriginal, "the conversation ends there"
 		return t, nil
 	}
 	t.files = []refs.File{{Path: f.path, From: from, To: to}}
@@ -247,11 +249,11 @@ func (e *Engine) planCut(r *restore, p *point, tx *objstore.Tx) (*talkPlan, erro
 
 // placeIn is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of it.
 func (e *Engine) placeIn(s *Session, f *sessionFile, p *point, cut transcript.Cut) (int64, error) {
-	st, err := openTranscript(e.objs, p.talk)
+	st, err := openTranscript(e.objs, p.transcript)
 	if err != nil {
 		return 0, err
 	}
-	at := cut.Offset - s.Talk.Base
+	at := cut.Offset - s.Cursor.Base
 	if at <= 0 {
 		return 0, &NotInPlaceError{Session: s.Name, Why: fmt.Sprintf("that part stands in the file that %s goes on from", f.path)}
 	}
@@ -265,7 +267,7 @@ func (e *Engine) placeIn(s *Session, f *sessionFile, p *point, cut transcript.Cu
 		}
 		return c.Offset, nil
 	}
-	same, err := st.begins(behind{f, s.Talk.Base, st}, cut.Offset)
+	same, err := st.begins(behind{f, s.Cursor.Base, st}, cut.Offset)
 	if err == nil && same < cut.Offset {
 		err = &NotInPlaceError{Session: s.Name, Why: f.path + " does not begin with it any more"}
 	}
@@ -276,16 +278,16 @@ func (e *Engine) placeIn(s *Session, f *sessionFile, p *point, cut transcript.Cu
 func (e *Engine) movedSession(s *Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*Session, error) {
 	m := *s
 	m.Calls, m.Busy, m.Turn = nil, false, uint64(cut.Turn)
-	m.Talk = Cursor{Mark: Mark{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Talk.Generation + 1}}
-	if s.Talk.Base == 0 {
+	m.Cursor = Cursor{Mark: Mark{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Cursor.Generation + 1}}
+	if s.Cursor.Base == 0 {
 		return &m, nil
 	}
 	// The records of the base stand before the file's own in what is captured.
-	st, err := openTranscript(tx, s.Talk.Transcript)
+	st, err := openTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
 		return nil, err
 	}
-	w, err := st.appendTo(tx, s.Talk.Base)
+	w, err := st.appendTo(tx, s.Cursor.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +298,7 @@ func (e *Engine) movedSession(s *Session, tx *objstore.Tx, to objstore.ID, size 
 	if _, err := io.Copy(w, io.NewSectionReader(of, 0, of.size)); err != nil {
 		return nil, err
 	}
-	m.Talk.Base, m.Talk.Length = s.Talk.Base, w.length
-	m.Talk.Transcript, err = w.close()
+	m.Cursor.Base, m.Cursor.Length = s.Cursor.Base, w.length
+	m.Cursor.Transcript, err = w.close()
 	return &m, err
 }
