@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,7 +195,8 @@ func (e *Engine) firstTurn(session string) uint64 {
 // transcriptAt is the conversation at the end of turn n, as the log knows it: zero if no event of that turn was recorded. At the prompt of the next turn the last reply is
 // there for sure, but sometimes that prompt, too: then what was captured last in the turn is taken.
 func (e *Engine) transcriptAt(session string, n uint64) (objstore.ID, error) {
-	var in, after, opened objstore.ID
+	var in, after objstore.ID
+	var end turnEnd
 	found := false
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
 		if op.Session != session || op.Kind != refs.KindCheckpoint && op.Kind != refs.KindEvent {
@@ -210,19 +212,17 @@ func (e *Engine) transcriptAt(session string, n uint64) (objstore.ID, error) {
 			said, event = cp.Mark.Transcript, cp.Cause.Event
 		}
 		switch {
-		case said.IsZero():
-		case found && event == eventWords[hooks.SessionStart] && opened.IsZero():
-			opened = said // opened anew after the turn, maybe gone back: only if nothing else is known of it
 		case found:
-			in = said
-			return kv.ErrStop
-		default:
+			if in = end.older(event, said); !in.IsZero() {
+				return kv.ErrStop
+			}
+		case !said.IsZero():
 			after = said
 		}
 		return nil
 	})
 	if in.IsZero() {
-		in = opened
+		in = end.oldest()
 	}
 	if err != nil || in.IsZero() || after.IsZero() {
 		return in, err
@@ -241,6 +241,29 @@ func (e *Engine) transcriptAt(session string, n uint64) (objstore.ID, error) {
 	}
 	return in, err
 }
+
+// turnEnd finds the conversation at the end of a turn among the session's events, which come newest first. A session that is opened anew after a turn may
+// have been gone back in by then, and what is captured without an event after that is of the same kind: it counts only if nothing else is known.
+type turnEnd struct {
+	scan   objstore.ID // what was captured without an event after those that came so far
+	opened objstore.ID
+}
+
+// older takes the next older event, and what it captured; the conversation, once it is known.
+func (t *turnEnd) older(event string, said objstore.ID) objstore.ID {
+	switch {
+	case event == EventScan:
+		t.scan = cmp.Or(t.scan, said)
+		return objstore.ID{}
+	case event == eventWords[hooks.SessionStart]:
+		t.opened, t.scan = cmp.Or(t.opened, t.scan, said), objstore.ID{}
+		return objstore.ID{}
+	}
+	return cmp.Or(t.scan, said)
+}
+
+// oldest is the conversation when there is no older event.
+func (t *turnEnd) oldest() objstore.ID { return cmp.Or(t.scan, t.opened) }
 
 // turnsIn counts the turns of a stored conversation.
 func (e *Engine) turnsIn(s *Session, said objstore.ID) (int, error) {

@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 
-	"rewind/hooks"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -15,7 +14,7 @@ type turnFacts struct {
 	checkpoint  objstore.ID // the newest that one of its events stood for
 	prompt      string
 	transcript  objstore.ID // the conversation at its end
-	opened      objstore.ID // as it was when the agent opened it anew in that turn
+	end         turnEnd
 }
 
 // turnList makes the list of a session's turns. The log is read once for each session on its line, and of the conversations that it names only those
@@ -106,7 +105,7 @@ func (t *turnList) ended(said objstore.ID) (*transcript.Turn, error) {
 	turns := t.now.Turns
 	if begins {
 		k, _ := slices.BinarySearchFunc(turns, length, func(t transcript.Turn, at int64) int {
-			if t.Start < at {
+			if t.At < at {
 				return -1
 			}
 			return 1
@@ -163,20 +162,14 @@ func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
 		if f.checkpoint.IsZero() && !person {
 			f.checkpoint = op.Checkpoint
 		}
-		switch {
-		case said.IsZero():
-		case event == eventWords[hooks.SessionStart] && f.opened.IsZero() && slices.Contains(waiting, f):
-			f.opened = said
-		default:
-			for _, w := range waiting {
-				w.transcript = said
-			}
-			waiting = nil
-		}
+		waiting = slices.DeleteFunc(waiting, func(w *turnFacts) bool {
+			w.transcript = w.end.older(event, said)
+			return !w.transcript.IsZero()
+		})
 		return nil
 	})
 	for _, w := range waiting {
-		w.transcript = w.opened
+		w.transcript = w.end.oldest()
 	}
 	return facts, err
 }

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"rewind/hooks"
+	"rewind/transcript"
 )
 
 // Codex goes back in its terminal: it opens the conversation anew in another file, and the prompts that are heard count on. The turn that was left behind
@@ -36,8 +38,10 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 	send(hooks.Stop, first)
 	second := filepath.Join(dir, "rollout-2026-11-20T10-01-55-"+id+"_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl")
 	segment := sample("0.169.0-backtrack-segment.jsonl")
-	p.must(os.WriteFile(second, segment[:nthLine(segment, 2)], 0o600))
+	p.must(os.WriteFile(second, segment[:nthLine(segment, 1)], 0o600))
 	send(hooks.SessionStart, second)
+	p.must(os.WriteFile(second, segment[:nthLine(segment, 2)], 0o600))
+	p.settle() // captured without an event, in the turn that was left
 	send(hooks.Prompt, second)
 	p.must(os.WriteFile(second, segment, 0o600))
 	send(hooks.Stop, second)
@@ -65,4 +69,42 @@ func nthLine(b []byte, n int) int {
 		}
 	}
 	return len(b)
+}
+
+// Droid writes what goes ahead of a prompt long before its prompt: a turn that has begun that far is not the end of the one before.
+func TestTurnsOfDroid(t *testing.T) {
+	p := newProject(t)
+	dir := filepath.Join(p.user(), ".factory", "sessions", "-p")
+	p.must(os.MkdirAll(dir, 0o700))
+	all, err := os.ReadFile(filepath.Join("..", "transcript", "testdata", "droid", "0.225.2-2turns.jsonl"))
+	p.must(err)
+	c, err := transcript.Scan(transcript.Droid, transcript.Source{ReaderAt: bytes.NewReader(all), Size: int64(len(all))})
+	p.must(err)
+	const id = "d61a2912-c39e-4e7b-91b4-f3e510aed192"
+	file := filepath.Join(dir, id+".jsonl")
+	tier, err := hooks.LoadTier("balanced")
+	p.must(err)
+	send := func(kind hooks.Kind) {
+		t.Helper()
+		_, err := p.e.Handle(bg, hooks.Event{Agent: hooks.Droid, Session: id, Cwd: p.root, Kind: kind, Transcript: file, Prompt: "p"}, HandleOptions{Tier: tier})
+		p.must(err)
+	}
+	upTo := func(n int64) { p.must(os.WriteFile(file, all[:n], 0o600)) }
+	two := c.Turns[1]
+	if two.At <= two.Start {
+		t.Fatalf("%+v has nothing ahead of its prompt", two)
+	}
+	send(hooks.Prompt)
+	upTo(c.Turns[0].End)
+	send(hooks.Stop)
+	upTo(two.At)
+	p.settle()
+	send(hooks.Prompt)
+	upTo(int64(len(all)))
+	send(hooks.Stop)
+	l, err := p.e.Turns(bg, Whose{Session: "droid/" + id})
+	p.must(err)
+	if len(l.Turns) != 2 || l.Turns[0].User != c.Turns[0].User || l.Turns[1].User != two.User || l.Turns[0].Gone || l.Turns[1].Gone {
+		t.Fatalf("%+v", l.Turns)
+	}
 }

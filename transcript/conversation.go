@@ -140,7 +140,7 @@ func (t *tracker) prompt(l *line) {
 	if t.d.chain && parent != "" {
 		t.rejoin(parent)
 	}
-	t.begin(Turn{User: l.ID, Last: l.ID, Summary: oneLine(l.Text, maxSummary), Time: l.Time, Start: start})
+	t.begin(Turn{User: l.ID, Last: l.ID, Summary: oneLine(l.Text, maxSummary), Time: l.Time, Start: start, At: l.Offset})
 	t.message, t.bare, t.closed = "", true, false
 }
 

@@ -115,6 +115,7 @@ type Turn struct {
 	Time     time.Time
 	Messages int
 	Start    int64 // offset at which the turn begins: what the agent writes in front of a prompt belongs to it
+	At       int64 // offset of the prompt's record
 	End      int64 // offset behind its last record
 	Gone     bool  // the person went back behind it: it is not in what the model sees now
 	Answered bool  // the model has finished answering: text, and no call open
