@@ -231,6 +231,9 @@ func (e *Engine) transcriptAt(session string, n uint64) (objstore.ID, error) {
 	if s == nil {
 		return in, nil
 	}
+	if on, err := e.goesOn(after, in); err != nil || !on {
+		return in, err // gone back in by then: as many turns may be others
+	}
 	was, err := e.turnsIn(s, in)
 	if err != nil {
 		return in, err
@@ -251,11 +254,11 @@ type turnEnd struct {
 
 // older takes the next older event, and what it captured; the conversation, once it is known.
 func (t *turnEnd) older(event string, said objstore.ID) objstore.ID {
-	switch {
-	case event == EventScan:
+	switch event {
+	case EventScan:
 		t.scan = cmp.Or(t.scan, said)
 		return objstore.ID{}
-	case event == eventWords[hooks.SessionStart]:
+	case eventWords[hooks.SessionStart]:
 		t.opened, t.scan = cmp.Or(t.opened, t.scan, said), objstore.ID{}
 		return objstore.ID{}
 	}

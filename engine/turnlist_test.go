@@ -42,8 +42,8 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 	send(hooks.SessionStart, second)
 	p.must(os.WriteFile(second, segment[:nthLine(segment, 2)], 0o600))
 	p.settle() // captured without an event, in the turn that was left
-	send(hooks.Prompt, second)
 	p.must(os.WriteFile(second, segment, 0o600))
+	send(hooks.Prompt, second) // taken in so late that the prompt is there
 	send(hooks.Stop, second)
 
 	l, err := p.e.Turns(bg, Whose{Session: "codex/" + id})
@@ -51,9 +51,10 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 	if len(l.Turns) != 3 || l.Turns[0].Gone || !l.Turns[1].Gone || l.Turns[2].Gone || l.Turns[1].Summary != "TURN-2 please" || l.Turns[2].Summary != "NEXT after backtrack" {
 		t.Fatalf("%+v", l.Turns)
 	}
+	last := map[string]string{"turn:2": l.Turns[1].Last, "turn:3": l.Turns[2].Last}
 	for name, want := range map[string]int{"turn:2": 2, "turn:3": 2} {
 		f, err := p.e.Fork(bg, name, ForkOptions{DryRun: true, Session: Whose{Session: "codex/" + id}})
-		if err != nil || f.Cut.Turn != want || f.Cut.LastMessage == "" {
+		if err != nil || f.Cut.Turn != want || f.From.Message != last[name] {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}
