@@ -4,6 +4,7 @@ package acceptance
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -44,15 +45,11 @@ func claudeRecord(events []string) func(*world) {
 // claudeTerminal holds the conversation in a terminal.
 func claudeTerminal(w *world, prompts ...string) {
 	w.Helper()
-	t := w.open("--permission-mode", "acceptEdits", "--allowedTools", "Bash")
-	t.greets("❯")
+	t := claudeOpen(w, "")
 	for _, p := range prompts {
 		t.say(p)
 	}
-	t.press("-l", "/exit")
-	t.settles()
-	t.press("Enter")
-	t.ends()
+	t.leave("/exit")
 }
 
 // claudePrint holds it by one call a prompt, each resuming the session of the one before.
@@ -61,14 +58,53 @@ func claudePrint(w *world, prompts ...string) {
 	var session []string
 	for _, p := range prompts {
 		args := append([]string{"-p", p, "--permission-mode", "acceptEdits", "--allowedTools", "Bash", "--output-format", "json"}, session...)
-		var v struct {
-			Session string `json:"session_id"`
-			Result  string `json:"result"`
-		}
+		var v printed
 		out := w.headless(args...)
 		if err := json.Unmarshal([]byte(out), &v); err != nil || !strings.HasSuffix(v.Result, "complete.") {
 			w.Fatalf("%s: prompt %q: %v\n%s", w.client, p, err, out)
 		}
 		session = []string{"--resume", v.Session}
 	}
+}
+
+// printed is what `claude -p --output-format json` answers.
+type printed struct {
+	Session string `json:"session_id"`
+	Result  string `json:"result"`
+}
+
+func claudeBegin(w *world, prompt string) { claudeTerminal(w, prompt) }
+
+func claudeResume(w *world, id, prompt string) error {
+	w.Helper()
+	out, err := w.try("-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", "Bash", "--output-format", "json", "--resume", id)
+	if err != nil {
+		return err
+	}
+	var v printed
+	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Session != id || !strings.HasSuffix(v.Result, "complete.") {
+		return fmt.Errorf("%s: prompt %q: %v\n%s", w.client, prompt, err, out)
+	}
+	return nil
+}
+
+func claudeOpen(w *world, id string) *terminal {
+	w.Helper()
+	t := w.open(append(resuming(id), "--permission-mode", "acceptEdits", "--allowedTools", "Bash")...)
+	claudeGreets(t)
+	return t
+}
+
+func claudeLists(w *world) map[string]string {
+	w.Helper()
+	return map[string]string{"claude --resume": w.picker("--resume")}
+}
+
+func claudeGreets(t *terminal) {
+	t.Helper()
+	prompt := "❯"
+	if t.client == claude20 {
+		prompt = "\n>"
+	}
+	t.greets(prompt)
 }

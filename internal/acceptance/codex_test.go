@@ -57,10 +57,7 @@ func codexTerminal(w *world, prompts ...string) {
 	for _, p := range prompts {
 		t.say(p)
 	}
-	t.press("-l", "/quit")
-	t.settles()
-	t.press("Enter")
-	t.ends()
+	t.leave("/quit")
 }
 
 var codexSession = regexp.MustCompile(`(?m)^session id: (\S+)`)
@@ -81,4 +78,52 @@ func codexExec(flags ...string) func(*world, ...string) {
 			session = []string{"resume", m[1]}
 		}
 	}
+}
+
+// codexQuestions are what Codex may ask before it takes a prompt, with the answers of a user who trusts rewind.
+var codexQuestions = []question{{"Hooks need review", []string{"Down", "Enter"}}, {"Use existing model", []string{"Down", "Enter"}}}
+
+// codexBegin works in a terminal: the user trusts the hooks there, and what `codex exec` begins is not in the list of sessions.
+func codexBegin(flags []string) func(*world, string) {
+	return func(w *world, prompt string) {
+		w.Helper()
+		t := codexOpen(flags)(w, "")
+		t.say(prompt)
+		t.leave("/quit")
+	}
+}
+
+func codexResume(w *world, id, prompt string) error {
+	w.Helper()
+	_, err := w.try("exec", "resume", id, prompt)
+	return err
+}
+
+func codexOpen(flags []string) func(*world, string) *terminal {
+	return func(w *world, id string) *terminal {
+		w.Helper()
+		args := flags
+		if id != "" {
+			args = append([]string{"resume", id}, flags...)
+		}
+		t := w.open(args...)
+		codexGreets(t)
+		return t
+	}
+}
+
+func codexLists(flags []string) func(*world) map[string]string {
+	return func(w *world) map[string]string {
+		w.Helper()
+		all := append([]string{"resume", "--include-non-interactive"}, flags...)
+		return map[string]string{
+			"codex resume":                           w.picker(append([]string{"resume"}, flags...)...),
+			"codex resume --include-non-interactive": w.picker(all...),
+		}
+	}
+}
+
+func codexGreets(t *terminal) {
+	t.Helper()
+	t.greets("›", codexQuestions...)
 }

@@ -36,15 +36,47 @@ func droidRecord(w *world) { droidSettings(w, w.hookSettings(droidEvents, 20, "*
 // droidTerminal holds the conversation in a terminal: without one Droid fires no UserPromptSubmit and asks its maker for a session to resume.
 func droidTerminal(w *world, prompts ...string) {
 	w.Helper()
-	t := w.open("--auto", "high")
-	t.greets("─", question{"Trust this folder?", []string{"Enter"}})
+	t := droidOpen(w, "")
 	for _, p := range prompts {
 		t.say(p)
 	}
+	droidLeave(t)
+}
+
+// droidLeave presses what a user does: the first one clears what is typed, the second one ends.
+func droidLeave(t *terminal) {
+	t.Helper()
 	t.press("C-c")
 	t.settles()
 	if _, ok := t.screen(); ok {
 		t.press("C-c")
 	}
 	t.ends()
+}
+
+func droidBegin(w *world, prompt string) { droidTerminal(w, prompt) }
+
+func droidResume(w *world, id, prompt string) error {
+	w.Helper()
+	t := droidOpen(w, id)
+	t.say(prompt)
+	droidLeave(t)
+	return nil
+}
+
+func droidOpen(w *world, id string) *terminal {
+	w.Helper()
+	t := w.open(append(resuming(id), "--auto", "high")...)
+	droidGreets(t)
+	return t
+}
+
+func droidLists(w *world) map[string]string {
+	w.Helper()
+	return map[string]string{"droid --resume": w.picker("--resume")}
+}
+
+func droidGreets(t *terminal) {
+	t.Helper()
+	t.greets("─", question{"Trust this folder?", []string{"Enter"}})
 }

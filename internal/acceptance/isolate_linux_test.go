@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,10 +51,19 @@ func loopbackUp() error {
 	return nil
 }
 
-// killHome kills what still runs with this home directory: what an agent left behind in a session of its own. The directory was made for one
-// test, so that nothing else is meant.
+// killHome kills what still runs with this home directory: what an agent left behind in a session of its own, and what that starts while it is
+// killed. The directory was made for one test, so that nothing else is meant.
 func killHome(home string) {
-	want := []byte("HOME=" + home)
+	for range 20 {
+		if !killOnce([]byte("HOME=" + home)) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// killOnce reports whether there was something to kill.
+func killOnce(want []byte) (found bool) {
 	list, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, name := range list {
 		env, err := os.ReadFile(name)
@@ -62,8 +72,10 @@ func killHome(home string) {
 		}
 		for v := range bytes.SplitSeq(env, []byte{0}) {
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && bytes.Equal(v, want) {
+				found = true
 				_ = unix.Kill(pid, unix.SIGKILL)
 			}
 		}
 	}
+	return found
 }

@@ -60,8 +60,8 @@ var (
 )
 
 // noise is what the hooks have left in what the agent showed, wrote down and asked. Of the requests only the conversation counts: the
-// instructions of some agents speak of hooks in general. Droid by itself shows the commands of the hooks that it runs, and Gemini 0.26, as
-// it ends, those of SessionEnd.
+// instructions of some agents speak of hooks in general. Droid by itself shows the commands of the hooks that it runs, and so does
+// Gemini in a terminal; 0.26, as it ends, those of SessionEnd everywhere.
 func (w *world) noise() []string {
 	w.Helper()
 	var found []string
@@ -73,7 +73,7 @@ func (w *world) noise() []string {
 	for _, text := range w.output {
 		text = ansi.ReplaceAllString(text, "")
 		look("shown", text, shown)
-		if w.client.agent != "droid" && w.client != geminiOld {
+		if w.client.agent != "droid" && w.client != geminiOld && (w.client.agent != "gemini" || w.terminals == 0) {
 			look("shown", text, command)
 		}
 	}

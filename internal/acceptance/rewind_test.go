@@ -133,8 +133,8 @@ func (w *world) holds(c checkpoint, want state) {
 	}
 }
 
-// checkSteps holds the list of checkpoints, and what they hold, against the work.
-func (w *world) checkSteps() {
+// checkpoints is all that rewind list has, with the events that found nothing changed, in the order in which they came.
+func (w *world) checkpoints() []checkpoint {
 	w.Helper()
 	var list struct {
 		Checkpoints []checkpoint `json:"checkpoints"`
@@ -159,9 +159,16 @@ func (w *world) checkSteps() {
 		}
 	}
 	slices.SortFunc(list.Checkpoints, func(a, b checkpoint) int { return cmp.Compare(a.Seq, b.Seq) })
-	found, problems := match(list.Checkpoints, w.client.agent, w.session())
+	return list.Checkpoints
+}
+
+// checkSteps holds the list of checkpoints, and what they hold, against the work.
+func (w *world) checkSteps() {
+	w.Helper()
+	list := w.checkpoints()
+	found, problems := match(list, w.client.agent, w.session())
 	if problems != nil {
-		w.Errorf("%s:\n%s\nof the checkpoints\n%s", w.client, strings.Join(problems, "\n"), lines(list.Checkpoints))
+		w.Errorf("%s:\n%s\nof the checkpoints\n%s", w.client, strings.Join(problems, "\n"), lines(list))
 	}
 	for _, f := range found {
 		w.holds(f.checkpoint, f.holds)

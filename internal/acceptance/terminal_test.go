@@ -3,6 +3,7 @@
 package acceptance
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,15 +23,23 @@ const (
 // open starts the agent. The terminal is gone, and all that it wrote is kept, when the agent has ended.
 func (w *world) open(args ...string) *terminal {
 	w.Helper()
-	t := &terminal{world: w, socket: filepath.Join(w.home, ".tmux"), log: filepath.Join(w.home, ".terminal")}
+	return w.start(append([]string{w.program}, args...)...)
+}
+
+// start starts any program in a terminal.
+func (w *world) start(words ...string) *terminal {
+	w.Helper()
+	w.terminals++
+	name := filepath.Join(w.home, fmt.Sprint(".terminal", w.terminals))
+	t := &terminal{world: w, socket: name + ".tmux", log: name}
 	w.write(t.log, "")
 	// The program waits until all that it writes is recorded.
 	begin := `while [ ! -s "$0.on" ]; do sleep 0.05; done; exec "$@"`
 	w.Cleanup(func() { _, _, _ = t.tmux("kill-server") })
 	w.must(append([]string{
 		"tmux", "-S", t.socket, "-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "45", "-c", w.project, "--",
-		"/bin/sh", "-c", begin, t.log, w.program,
-	}, args...)...)
+		"/bin/sh", "-c", begin, t.log,
+	}, words...)...)
 	if _, errs, err := t.tmux("pipe-pane", "-o", "cat >> '"+t.log+"'"); err != nil {
 		w.Fatalf("tmux pipe-pane: %v\n%s", err, errs)
 	}
@@ -125,8 +134,9 @@ func (t *terminal) say(prompt string) {
 	t.press("-l", prompt)
 	t.until("typed prompt", func(s string) bool { return strings.Contains(s, prompt) })
 	t.settles()
+	asked := t.asked(turn)
 	t.press("Enter")
-	t.until("answer to "+prompt, func(s string) bool { return t.asked(turn) > 0 && strings.Contains(s, turn+" complete.") })
+	t.until("answer to "+prompt, func(s string) bool { return t.asked(turn) > asked && strings.Contains(s, turn+" complete.") })
 	t.settles()
 }
 
@@ -141,6 +151,31 @@ func (t *terminal) ends() {
 	}
 	s, _ := t.screen()
 	t.Fatalf("%s does not end; its screen:\n%s", t.client, s)
+}
+
+// leave tells the agent to end with a command of its own, and waits for that.
+func (t *terminal) leave(command string) {
+	t.Helper()
+	t.press("-l", command)
+	t.settles()
+	t.press("Enter")
+	t.ends()
+}
+
+// shut closes the terminal's window: the agent is told by a signal, and is given the time to end.
+func (t *terminal) shut() {
+	t.Helper()
+	pid, _, err := t.tmux("list-panes", "-F", "#{pane_pid}")
+	if err != nil {
+		return
+	}
+	_, _, _ = t.tmux("kill-session")
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(look) {
+		if _, _, err := t.run("kill", "-0", strings.TrimSpace(pid)); err != nil {
+			break
+		}
+	}
+	t.output = append(t.output, t.read(t.log))
 }
 
 func tail(s string, n int) string { return s[max(len(s)-n, 0):] }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -25,13 +26,14 @@ const patience = 90 * time.Second
 type world struct {
 	*testing.T
 	client
-	program string // the agent's
-	home    string
-	project string
-	model   *fakemodel.Server
-	url     string
-	env     []string
-	output  []string // what the agent has shown: its standard output and error, or its terminal
+	program   string // the agent's
+	home      string
+	project   string
+	model     *fakemodel.Server
+	url       string
+	env       []string
+	terminals int      // that were opened so far
+	output    []string // what the agent has shown: its standard output and error, or its terminal
 }
 
 // newWorld makes a world whose model plays a script. The directory has nothing of rewind's in its name: agents send it to the model.
@@ -154,12 +156,22 @@ func (w *world) must(args ...string) string {
 // headless runs the agent without a terminal and keeps what it shows.
 func (w *world) headless(args ...string) string {
 	w.Helper()
+	out, err := w.try(args...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return out
+}
+
+// try is headless for what may fail.
+func (w *world) try(args ...string) (string, error) {
+	w.Helper()
 	out, errs, err := w.run(append([]string{w.program}, args...)...)
 	w.output = append(w.output, out, errs)
 	if err != nil {
-		w.Fatalf("%s %s: %v\n%s%s", w.client, strings.Join(args, " "), err, out, errs)
+		return "", fmt.Errorf("%s %s: %w\n%s%s", w.client, strings.Join(args, " "), err, out, errs)
 	}
-	return out
+	return out, nil
 }
 
 // asked is how often the agent has asked for a step of this turn.
