@@ -133,6 +133,12 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*conversatio
 		return t, nil
 	}
 	id, size, err := putBytes(tx, plan.write)
+	if err == nil {
+		var st *stored
+		if st, err = openTranscript(tx, id); err == nil {
+			err = plan.check(st, size)
+		}
+	}
 	if err != nil {
 		plan.close()
 		return nil, err

@@ -98,10 +98,7 @@ func (e *Engine) fork(ctx context.Context, p *point, o ForkOptions, kind string,
 	}
 	// The session's own file comes last: an agent lists it as soon as it is there.
 	if err = plan.copySides(); err == nil {
-		err = writeSession(plan.path, false, plan.write)
-	}
-	if err == nil && plan.cut.Messages > 0 { // a clone of a session in which nothing was said holds nothing that could be wrong
-		err = checkFork(plan.agent, plan.path, plan.fork.ID)
+		err = writeSession(plan.path, false, plan.write, plan.check)
 	}
 	if err == nil && !o.SelfTest {
 		err = e.recordFork(ctx, plan, p)

@@ -26,7 +26,6 @@ type forkPlan struct {
 	sides []transcript.Side
 	from  Lineage
 	name  string // of the new session
-	start string // how the prompt of its last turn begins
 }
 
 func (p *forkPlan) close() {
@@ -37,6 +36,14 @@ func (p *forkPlan) close() {
 
 func (p *forkPlan) write(w io.Writer) error {
 	return transcript.WriteFork(w, p.agent, p.src, p.fork)
+}
+
+// check refuses what must not become a session: it reads what write gave as the agent would.
+func (p *forkPlan) check(r io.ReaderAt, size int64) error {
+	if p.cut.Messages == 0 {
+		return nil // a clone of a session in which nothing was said holds nothing that could be wrong
+	}
+	return transcript.Check(p.agent, transcript.Source{ReaderAt: r, Size: size, Name: p.path}, p.fork.ID)
 }
 
 // cutPoint is the conversation of a moment, and where it is cut: all is behind its last record, whatever that is.
@@ -183,7 +190,7 @@ func (p *forkPlan) session(written objstore.ID, seq uint64) *Session {
 	from.Transcript = written
 	return &Session{
 		Name: p.name, Agent: hooks.Agent(p.agent), ID: p.fork.ID, Transcript: p.path, Cwd: p.of.Cwd, Previous: p.of.ID, Began: seq,
-		First: p.fork.Time, Last: p.fork.Time, Turn: uint64(p.cut.Turn), Prompt: p.start, Fork: &from, Title: p.fork.Title,
+		First: p.fork.Time, Last: p.fork.Time, Turn: uint64(p.cut.Turn), Fork: &from, Title: p.fork.Title,
 	}
 }
 
@@ -221,7 +228,7 @@ func (p *forkPlan) copySides() error {
 		err = writeSession(s.To, false, func(w io.Writer) error {
 			_, err := w.Write(raw)
 			return err
-		})
+		}, nil)
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"rewind/hooks"
-	"rewind/transcript"
 )
 
 // testFork is the size in bytes up to which a conversation is forked to see whether it can be.
@@ -53,8 +52,7 @@ func (e *Engine) checkConversation(s *Session) Check {
 		err = plan.write(&buf)
 	}
 	if err == nil {
-		src := transcript.Source{ReaderAt: bytes.NewReader(buf.Bytes()), Size: int64(buf.Len()), Name: plan.path}
-		err = transcript.Check(plan.agent, src, plan.fork.ID)
+		err = plan.check(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
 	}
 	if err != nil {
 		c.Level, c.Text, c.Remedy = LevelFinding, fmt.Sprintf("%s cannot be forked: %v", s.Name, err), "rewind verify"

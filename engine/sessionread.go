@@ -200,40 +200,42 @@ func nextLine(src transcript.Source, off int64) int64 {
 	return src.Size
 }
 
-// unpacked reads a session file that the agent has compressed, up to the end of its last line; errLater if that is more than most bytes.
+// unpacked reads a session file that the agent has compressed, up to the end of its last line; errLater if there is more than most bytes. It is read twice,
+// so that no line, whose length nobody bounds, is held to see whether it ends.
 func unpacked(f *sessionFile, w io.Writer, most int64) error {
-	r, err := objstore.NewZstdReader(io.NewSectionReader(f.File, 0, f.info.Size()))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	n, err := io.Copy(&lineWriter{w: w}, io.LimitReader(r, most+1))
-	if err != nil {
-		return fmt.Errorf("engine: session file %s: %w", f.path, err)
-	}
-	if n > most {
+	var lines lineEnds
+	n, err := unpack(f, &lines, most+1)
+	if err == nil && n > most {
 		return errLater
 	}
-	return nil
-}
-
-// lineWriter passes whole lines on, and holds back what may become one.
-type lineWriter struct {
-	w    io.Writer
-	held []byte
-}
-
-func (l *lineWriter) Write(p []byte) (int, error) {
-	i := bytes.LastIndexByte(p, '\n') + 1
-	if i > 0 {
-		for _, b := range [][]byte{l.held, p[:i]} {
-			if _, err := l.w.Write(b); err != nil {
-				return 0, err
-			}
-		}
-		l.held = l.held[:0]
+	if err == nil {
+		_, err = unpack(f, w, lines.last)
 	}
-	l.held = append(l.held, p[i:]...)
+	return err
+}
+
+// unpack writes the first most bytes of what is in a compressed file to w.
+func unpack(f *sessionFile, w io.Writer, most int64) (int64, error) {
+	r, err := objstore.NewZstdReader(io.NewSectionReader(f.File, 0, f.info.Size()))
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	n, err := io.Copy(w, io.LimitReader(r, most))
+	if err != nil {
+		return n, fmt.Errorf("engine: session file %s: %w", f.path, err)
+	}
+	return n, nil
+}
+
+// lineEnds counts the bytes that are written to it, up to the end of the last line.
+type lineEnds struct{ n, last int64 }
+
+func (l *lineEnds) Write(p []byte) (int, error) {
+	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
+		l.last = l.n + int64(i) + 1
+	}
+	l.n += int64(len(p))
 	return len(p), nil
 }
 

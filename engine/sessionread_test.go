@@ -6,10 +6,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"rewind/hooks"
+	"rewind/transcript"
 )
 
 // Hooks take in a megabyte at most; what is more comes when nobody waits.
@@ -131,4 +135,41 @@ func TestPromise14CodexSegment(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	p.verify()
+}
+
+// A compressed file of little more than nothing may hold one line without an end.
+func TestT15PackedLineWithoutAnEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.jsonl.zst")
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := zstd.NewWriter(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, chunk := "{}\n", bytes.Repeat([]byte("a"), 1<<20)
+	_, err = enc.Write([]byte(first))
+	for range 256 {
+		_, more := enc.Write(chunk)
+		err = errors.Join(err, more)
+	}
+	if err = errors.Join(err, enc.Close(), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openReal(transcript.Codex, path, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var got bytes.Buffer
+	if err := unpacked(f, &got, maxSession); err != nil || got.String() != first {
+		t.Fatalf("%d bytes, %v", got.Len(), err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
+		t.Errorf("%d MiB allocated", n>>20)
+	}
 }

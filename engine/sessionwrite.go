@@ -14,7 +14,6 @@ import (
 
 	"rewind/objstore"
 	"rewind/refs"
-	"rewind/transcript"
 )
 
 // Session files of agents are written here and nowhere else: the new bytes into a temporary file beside the old, which no agent takes for a
@@ -26,8 +25,9 @@ var errSessionChanged = errors.New("it was written meanwhile")
 // temporarySession marks files that are being written.
 const temporarySession = ".rewind-"
 
-// writeSession makes path a file with what write gives, durably; replace says that there may be one already, whose mode and owner it keeps.
-func writeSession(path string, replace bool, write func(io.Writer) error) (err error) {
+// writeSession makes path a file with what write gives, durably; replace says that there may be one already, whose mode and owner it keeps. What check,
+// which may be nil, refuses never has the name of a session.
+func writeSession(path string, replace bool, write func(io.Writer) error, check func(io.ReaderAt, int64) error) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
@@ -46,6 +46,12 @@ func writeSession(path string, replace bool, write func(io.Writer) error) (err e
 	out := bufio.NewWriterSize(tmp, 256<<10)
 	if err = write(out); err == nil {
 		err = out.Flush()
+	}
+	if check != nil && err == nil {
+		var fi fs.FileInfo
+		if fi, err = tmp.Stat(); err == nil {
+			err = check(tmp, fi.Size())
+		}
 	}
 	if old, e := os.Stat(path); e == nil && err == nil {
 		if !replace {
@@ -76,7 +82,7 @@ func sweepSessions(dir string) {
 		if !strings.HasPrefix(e.Name(), ".") || !strings.Contains(e.Name(), temporarySession) || !e.Type().IsRegular() {
 			continue
 		}
-		if fi, err := e.Info(); err == nil && sinceMod(fi) > temporaryAge {
+		if fi, err := e.Info(); err == nil && time.Since(fi.ModTime()) > temporaryAge {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
@@ -151,7 +157,7 @@ func (e *Engine) setSession(s refs.File) error {
 	return writeSession(path, !s.From.IsZero(), func(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(st, 0, st.size))
 		return err
-	})
+	}, nil)
 }
 
 // setSessions carries steps out. What cannot be removed since somebody has used it is kept; any other step that does not fit is an error. Taking
@@ -207,21 +213,5 @@ func random() (b [16]byte) {
 	return b
 }
 
-// checkFork reads a fork that was written, before the agent does.
-func checkFork(agent transcript.Agent, path, id string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
-	}
-	return transcript.Check(agent, transcript.Source{ReaderAt: f, Size: fi.Size(), Name: path}, id)
-}
-
 // temporaryAge is from when on a temporary file is nobody's any more.
 const temporaryAge = time.Hour
-
-func sinceMod(fi fs.FileInfo) time.Duration { return time.Since(fi.ModTime()) }
