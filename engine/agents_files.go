@@ -7,11 +7,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"rewind/internal/osfile"
 )
 
 // errChanged is returned when a file is not what was read any more; nothing was written.
@@ -111,50 +114,32 @@ func (f *settingsFile) swap(data []byte) error {
 		return fmt.Errorf("%w: it is read-only", fs.ErrPermission)
 	}
 	if data == nil {
-		return f.commit(func() error { return os.Remove(f.path) })
+		if err := f.mustBeUnchanged(); err != nil {
+			return err
+		}
+		if err := os.Remove(f.path); err != nil {
+			return err
+		}
+		return osfile.SyncDir(filepath.Dir(f.path))
 	}
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil { // of an agent that has not been started yet
 		return err
 	}
 	f.sweep()
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), f.temporary()+"*") // mode 0600
-	if err != nil {
+	o := osfile.Options{Temporary: f.temporary(), Like: f.info, Before: func(*os.File) error { return f.mustBeUnchanged() }}
+	return osfile.Write(f.path, o, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	if f.exists() {
-		if err = sameOwner(tmp, f.info); err == nil {
-			err = tmp.Chmod(f.info.Mode().Perm())
-		}
-	}
-	if err == nil {
-		_, err = tmp.Write(data)
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = f.commit(func() error { return os.Rename(tmp.Name(), f.path) })
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
+	})
 }
 
-// commit makes the change if the file is still what was read.
-func (f *settingsFile) commit(change func() error) error {
+// mustBeUnchanged refuses when the file is not what was read any more.
+func (f *settingsFile) mustBeUnchanged() error {
 	same, err := f.unchanged()
-	switch {
-	case err != nil:
-		return err
-	case !same:
-		return errChanged
+	if err == nil && !same {
+		err = errChanged
 	}
-	if err := change(); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(f.path))
+	return err
 }
 
 func (f *settingsFile) temporary() string { return "." + filepath.Base(f.path) + ".rewind-" }

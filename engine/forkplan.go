@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rewind/hooks"
+	"rewind/internal/osfile"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -251,5 +252,5 @@ func (p *forkPlan) remove() error {
 	if err != nil {
 		return fmt.Errorf("engine: fork: %w", err)
 	}
-	return syncDir(filepath.Dir(p.path))
+	return osfile.SyncDir(filepath.Dir(p.path))
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/internal/osfile"
 	"rewind/objstore"
 	"rewind/transcript"
 )
@@ -45,7 +46,7 @@ func openSession(agent transcript.Agent, path string) (*sessionFile, error) {
 // openReal opens a session file whose path with links followed is known.
 func openReal(agent transcript.Agent, path, real string) (*sessionFile, error) {
 	now := time.Now()
-	f, err := openRead(real)
+	f, err := osfile.OpenRead(real)
 	if err != nil {
 		return nil, fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
 	}

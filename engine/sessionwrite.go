@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/internal/osfile"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -27,49 +28,39 @@ const temporarySession = ".rewind-"
 
 // writeSession makes path a file with what write gives, durably; replace says that there may be one already, whose mode and owner it keeps. What check,
 // which may be nil, refuses never has the name of a session.
-func writeSession(path string, replace bool, write func(io.Writer) error, check func(io.ReaderAt, int64) error) (err error) {
+func writeSession(path string, replace bool, write func(io.Writer) error, check func(io.ReaderAt, int64) error) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
 	}
 	sweepSessions(dir)
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+temporarySession+"*") // mode 0600
+	old, err := os.Stat(path)
+	switch {
+	case err == nil && !replace:
+		err = fs.ErrExist
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err == nil {
+		o := osfile.Options{Temporary: "." + filepath.Base(path) + temporarySession, Like: old, Before: func(tmp *os.File) error {
+			fi, err := tmp.Stat()
+			if err != nil || check == nil {
+				return err
+			}
+			return check(tmp, fi.Size())
+		}}
+		err = osfile.Write(path, o, func(w io.Writer) error {
+			out := bufio.NewWriterSize(w, 256<<10)
+			if err := write(out); err != nil {
+				return err
+			}
+			return out.Flush()
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(tmp.Name())
-			err = fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
-		}
-	}()
-	out := bufio.NewWriterSize(tmp, 256<<10)
-	if err = write(out); err == nil {
-		err = out.Flush()
-	}
-	if check != nil && err == nil {
-		var fi fs.FileInfo
-		if fi, err = tmp.Stat(); err == nil {
-			err = check(tmp, fi.Size())
-		}
-	}
-	if old, e := os.Stat(path); e == nil && err == nil {
-		if !replace {
-			err = fs.ErrExist
-		} else if err = sameOwner(tmp, old); err == nil {
-			err = tmp.Chmod(old.Mode().Perm())
-		}
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(tmp.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	return nil
 }
 
 // sweepSessions removes what killed writers left beside session files. Those of living ones are younger.
@@ -119,7 +110,7 @@ func openThrough(path string) (*os.File, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
 		var f *os.File
-		if f, err = openRead(real); err == nil {
+		if f, err = osfile.OpenRead(real); err == nil {
 			return f, nil
 		}
 	}
@@ -144,7 +135,7 @@ func (e *Engine) setSession(s refs.File) error {
 		if err := os.Remove(s.Path); err != nil {
 			return fmt.Errorf("engine: session file %s: %w", s.Path, pathCause(err))
 		}
-		return syncDir(filepath.Dir(s.Path))
+		return osfile.SyncDir(filepath.Dir(s.Path))
 	}
 	st, err := openTranscript(e.objs, s.To)
 	if err != nil {

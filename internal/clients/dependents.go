@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"rewind/internal/osfile"
 )
 
 // maxFirst is how long the first line of a session file may be, in bytes: it holds the instructions of the model, 30 KB and more.
@@ -58,7 +60,7 @@ func beginsWith(path, threadID string, cut int64) bool {
 
 // firstLine reads the first line of a file, without its end.
 func firstLine(path string) ([]byte, error) {
-	f, err := openRead(path)
+	f, err := osfile.OpenRead(path)
 	if err != nil {
 		return nil, err
 	}

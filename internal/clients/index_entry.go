@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"rewind/internal/osfile"
 )
 
 const (
@@ -37,7 +39,7 @@ type sessionLine struct {
 
 // indexFields are the members of an entry, in the order of Claude 2.1.20.
 func indexFields(path, id, title string) ([]member, error) {
-	f, err := openRead(path)
+	f, err := osfile.OpenRead(path)
 	if err != nil {
 		return nil, err
 	}

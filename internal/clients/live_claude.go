@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rewind/internal/osfile"
 )
 
 // maxNote is the size in bytes from which a small file of an agent is none.
@@ -91,7 +93,7 @@ type started struct {
 
 // readSmall reads a regular file of at most limit bytes.
 func readSmall(path string, limit int64) ([]byte, error) {
-	f, err := openRead(path)
+	f, err := osfile.OpenRead(path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package clients
 
 import (
 	"errors"
-	"io/fs"
-	"os"
 	"time"
 
 	"golang.org/x/sys/windows"
@@ -11,9 +9,6 @@ import (
 
 // locked is not known here.
 func locked(string) (held bool, pid int, err error) { return false, 0, errors.ErrUnsupported }
-
-// openRead opens a file to be read.
-func openRead(path string) (*os.File, error) { return os.Open(path) }
 
 // startOf says when a process began, if it runs.
 func startOf(pid int) (started, bool) {
@@ -35,6 +30,3 @@ func startOf(pid int) (started, bool) {
 	}
 	return started{at: time.Unix(0, made.Nanoseconds())}, true
 }
-
-// sameOwner does nothing: a new file inherits what its directory says.
-func sameOwner(*os.File, fs.FileInfo) error { return nil }

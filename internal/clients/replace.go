@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"rewind/internal/osfile"
 )
 
 // errChanged is returned when a file is not what was read any more; nothing was written.
@@ -42,44 +45,15 @@ func (f *agentFile) replace(data []byte, limit int64) error {
 	if f.info.Mode()&0o200 == 0 {
 		return fmt.Errorf("%w: it is read-only", fs.ErrPermission)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".rewind-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	if err = sameOwner(tmp, f.info); err == nil {
-		err = tmp.Chmod(f.info.Mode().Perm())
-	}
-	if err == nil {
-		_, err = tmp.Write(data)
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		var now *agentFile
-		if now, err = readFile(f.path, limit); err == nil && (!os.SameFile(now.info, f.info) || !bytes.Equal(now.data, f.data)) {
+	o := osfile.Options{Temporary: "." + filepath.Base(f.path) + ".rewind-", Like: f.info, Before: func(*os.File) error {
+		now, err := readFile(f.path, limit)
+		if err == nil && (!os.SameFile(now.info, f.info) || !bytes.Equal(now.data, f.data)) {
 			err = errChanged
 		}
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), f.path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
 		return err
-	}
-	return syncDir(filepath.Dir(f.path))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
+	}}
+	return osfile.Write(f.path, o, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) && !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	return nil
+	})
 }
