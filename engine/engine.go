@@ -59,6 +59,7 @@ type shared struct {
 	held      atomic.Int64             // since when hold has mu, unix nanoseconds; 0: it has not
 	waiting   arrivals                 // events that wait for a capture
 	scanned   scanned
+	heard     sync.Map // names of sessions that are known to have a record
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,

@@ -36,11 +36,14 @@ func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*
 	if !act.Record {
 		return &Handled{}, nil
 	}
-	stranger, err := e.stranger(ev)
-	if err != nil || stranger {
+	a := &arrival{e: e, ev: ev, o: o, act: act, name: sessionName(ev), done: make(chan struct{})}
+	known, err := e.knows(a.name)
+	if err != nil || !known && endsSomething(ev) {
 		return &Handled{}, err
 	}
-	a := &arrival{e: e, ev: ev, o: o, act: act, name: sessionName(ev), done: make(chan struct{})}
+	if !known {
+		a.turns = turnsBefore(ev)
+	}
 	if e.waiting.add(a) {
 		e.waiting.lead(context.WithoutCancel(ctx))
 	}
@@ -52,18 +55,25 @@ func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*
 	}
 }
 
-// stranger reports whether an event speaks of the end of something in a session that nothing has been heard of: some agents begin with
-// subagents of their own under an id that never comes again.
-func (e *Engine) stranger(ev hooks.Event) (bool, error) {
-	switch ev.Kind {
-	case hooks.SubagentStart, hooks.SubagentStop, hooks.SessionEnd:
-	default:
-		return false, nil
+// knows reports whether anything has been heard of a session. Of one that has been, only the first call waits for a capture: events that wait here
+// would not share one.
+func (e *Engine) knows(session string) (bool, error) {
+	if _, ok := e.heard.Load(session); ok {
+		return true, nil
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	err := e.loadSessions()
-	return e.sessions[sessionName(ev)] == nil, err
+	if err := e.loadSessions(); err != nil || e.sessions[session] == nil {
+		return false, err
+	}
+	e.heard.Store(session, true)
+	return true, nil
+}
+
+// endsSomething reports whether an event speaks of the end of something. In a session that nothing has been heard of it is none of ours: some agents begin
+// with subagents of their own under an id that never comes again.
+func endsSomething(ev hooks.Event) bool {
+	return ev.Kind == hooks.SubagentStart || ev.Kind == hooks.SubagentStop || ev.Kind == hooks.SessionEnd
 }
 
 // arrival is an event that waits to be taken in.
@@ -73,9 +83,11 @@ type arrival struct {
 	o    HandleOptions
 	act  hooks.Action
 	name string // of its session
-	done chan struct{}
-	res  Handled
-	err  error
+	// turns is how many turns a session that nothing had been heard of has had. It is counted while nobody waits but the agent whose session it is.
+	turns uint64
+	done  chan struct{}
+	res   Handled
+	err   error
 }
 
 // arrivals collects events while a capture is under way; the next capture is for all of them.

@@ -130,7 +130,7 @@ func (in *intake) session(a *arrival) *Session {
 		c.Calls, c.Imported = slices.Clone(old.Calls), false
 		s = &c
 	} else {
-		s.Turn = turnsBefore(a.ev)
+		s.Turn = a.turns
 	}
 	in.sessions[a.name] = s
 	return s
