@@ -296,12 +296,12 @@ func (e *Engine) moveCursorWith(ctx context.Context, tx *objstore.Tx, name strin
 }
 
 // stillWhole compares all of a session file with what was captured, once it has grown by an eighth since that was done last: a rewrite further ahead than
-// the last block shows in nothing else. The file is read without a lock.
+// the last block shows in nothing else. The file is read without a lock. A file that the session has left for another is not looked at.
 func (e *Engine) stillWhole(ctx context.Context, name string) error {
 	e.mu.Lock()
 	s := e.sessions[name]
 	e.mu.Unlock()
-	if s == nil || s.Cursor.Transcript.IsZero() || s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, transcriptBlock) {
+	if s == nil || s.Cursor.Path != s.Transcript || s.Cursor.Transcript.IsZero() || s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, transcriptBlock) {
 		return nil
 	}
 	c := s.Cursor

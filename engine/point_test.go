@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,27 @@ func TestPromise14LateReply(t *testing.T) {
 	k.say("later still")
 	k.ask("two")
 	p.wantTalk(p.fork("turn:1", ForkOptions{Session: Whose{Session: k.name()}}).Path, "later still", "one")
+}
+
+// A file that a session has left for another one, which is not written yet, is not its conversation any more, whatever comes into it.
+func TestPromise14LeftFile(t *testing.T) {
+	p := newProject(t)
+	k := p.talker(1)
+	k.take("one", nil)
+	k.append(strings.Repeat(`{"type":"x"}`+"\n", transcriptBlock/8))
+	k.stop()
+	p.settle()
+	was, left := p.session(k.name()).Cursor, k.file
+	k.file = filepath.Join(p.chats(), claudeID(2)+".jsonl")
+	k.stop()
+	p.must(os.WriteFile(left, []byte(`{"type":"another"}`+"\n"), 0o600))
+	kept := *p.e.sessions[k.name()]
+	kept.Cursor.Checked = 0 // it is time to look at all of it
+	p.e.sessions[k.name()] = &kept
+	p.settle()
+	if now := p.session(k.name()).Cursor; now.Mark != was.Mark {
+		t.Fatalf("the cursor went from %+v to %+v", was.Mark, now.Mark)
+	}
 }
 
 // What an event had written since is not what the turn left.
