@@ -133,8 +133,21 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 	return c, nil
 }
 
+// noted is a list of skips with the note that it is stored as. Snapshots that find the same share the list.
+type noted struct {
+	skips []tree.Skip
+	id    objstore.ID
+}
+
+func (n noted) is(skips []tree.Skip) bool {
+	return len(skips) > 0 && len(skips) == len(n.skips) && &skips[0] == &n.skips[0]
+}
+
 // putNote stores what was skipped; was is the newest note before.
 func (e *Engine) putNote(c *capture, was objstore.ID) (objstore.ID, error) {
+	if e.noted.id == was && e.noted.is(c.res.Skips) {
+		return was, nil
+	}
 	raw, err := c.res.Note()
 	if err != nil || raw == nil {
 		return objstore.ID{}, err

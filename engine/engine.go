@@ -48,6 +48,8 @@ type shared struct {
 	mu       sync.Mutex           // held by every change and every capture; guards what follows
 	cache    *tree.Cache          // loaded by the first capture
 	repo     *repository          // the user's repository as the last capture found it
+	whole    bool                 // no restore is unfinished, and none was begun since that was looked up
+	noted    noted                // the note of the last capture that was recorded
 	known    *head                // the newest state that the log knows; nil: not looked up yet
 	sessions map[string]*Session  // agents' sessions by name; nil: not loaded yet
 	seen     *recent              // events recorded lately; nil: not loaded yet

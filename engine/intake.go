@@ -60,6 +60,7 @@ func (in *intake) run(ctx context.Context) error {
 		return err
 	}
 	c.committed()
+	e.noted = noted{c.res.Skips, c.note}
 	for name, s := range in.sessions {
 		e.sessions[name] = s
 	}

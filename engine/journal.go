@@ -247,11 +247,15 @@ func (e *Engine) readJournal() (*journal, error) {
 	return j, err
 }
 
-// checkWhole refuses every change while a restore is unfinished.
+// checkWhole refuses every change while a restore is unfinished; e.mu is held.
 func (e *Engine) checkWhole() error {
+	if e.whole {
+		return nil
+	}
 	j, err := e.readJournal()
 	if err == nil && j != nil {
 		err = &HalfDoneError{Target: j.Target}
 	}
+	e.whole = err == nil
 	return err
 }

@@ -201,6 +201,7 @@ func (e *Engine) safety(ctx context.Context, c *capture, j *journal, asStep bool
 		if asStep {
 			j.Before = cp.ID
 		}
+		e.whole = false
 		return c.tx.Batch().Set(journalKey, j.encode())
 	}
 	if asStep {

@@ -102,7 +102,7 @@ func BenchmarkGet(b *testing.B) {
 			b.SetBytes(100 << 10)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := s.Get(Blob, ids[index]); err != nil {
+				if _, err := get(onDisk{s}, Blob, ids[index]); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -6,7 +6,8 @@ import "encoding/binary"
 type entry struct {
 	env   []byte
 	index int
-	base  ID // Zero: not a delta
+	base  ID     // Zero: not a delta
+	raw   []byte // the object, not to be changed; nil: not kept
 }
 
 func (e entry) size() int { return len(e.env) + entryOverhead }

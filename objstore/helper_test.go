@@ -49,15 +49,22 @@ func newStore(t testing.TB) *Store {
 // smallCut makes chunked blobs of some kilobytes.
 var smallCut = cut{threshold: 4 << 10, min: 256, normal: 1 << 10, max: 2 << 10}
 
+// write puts val where an object lies, behind the store's back; nil: takes it away.
 func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
 	t.Helper()
 	b := s.db.NewBatch()
-	if err := b.Set(appendKey(nil, k, id), val); err != nil {
+	key := appendKey(nil, k, id)
+	err := b.Set(key, val)
+	if val == nil {
+		err = b.Delete(key)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Commit(t.Context(), kv.Written); err != nil {
 		t.Fatal(err)
 	}
+	s.recent.forget()
 }
 
 func stored(t testing.TB, s *Store, k Kind, id ID) []byte {
@@ -84,8 +91,12 @@ func put(t testing.TB, s *Store, k Kind, raw []byte, prev ID) ID {
 	return id
 }
 
+// wantObject looks at what is on the disk, unless g is a transaction.
 func wantObject(t tb, g Getter, k Kind, id ID, want []byte) {
 	t.Helper()
+	if s, ok := g.(*Store); ok {
+		s.recent.forget()
+	}
 	got, err := g.Get(k, id)
 	if err != nil {
 		t.Fatalf("get %s %s: %v", k, id.Short(), err)

@@ -14,6 +14,15 @@ const (
 	sound         // there, and so is what it depends on
 )
 
+// indexOf gives the place of an object in its line; 0 where it cannot be read.
+func (s *Store) indexOf(k Kind, id ID) (int, error) {
+	_, e, err := headOf(s, k, id)
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) {
+		return 0, nil
+	}
+	return e.index, err
+}
+
 // state looks an object up before it is written. It reads the envelopes of the object and its bases, which the store
 // below checks against their block checksums, but does not decode them. A chunked blob is sound when its list is the
 // one given.

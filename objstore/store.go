@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"rewind/internal/kv"
 )
@@ -31,6 +32,8 @@ type Store struct {
 	write sync.Mutex
 
 	lineage lineage
+	recent  recent
+	writes  atomic.Uint64 // how often objects were written or removed; changes under write
 
 	spillBytes int // SpillBytes, but for tests, as is
 	cut        cut // what blobs are cut into
@@ -66,6 +69,9 @@ type Info struct {
 // Get implements Getter.
 func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 	raw, err := get(s, k, id)
+	if err == nil {
+		s.keep(object{k, id}, raw)
+	}
 	return raw, wrap("get", k, id, err)
 }
 

@@ -17,6 +17,7 @@ import (
 type Tx struct {
 	s     *Store
 	batch *kv.Batch // nil until asked for
+	began uint64    // of s.writes
 
 	spilling sync.Mutex // held while objects go to the store ahead of the commit; taken before mu
 
@@ -24,6 +25,7 @@ type Tx struct {
 	pending map[object]entry
 	leaving map[object]entry // on the way to the store: still read from here
 	size    int              // of pending, bytes
+	own     int              // of objects that are kept beside their envelopes, bytes
 	done    bool
 	err     error // of a spill: final
 }
@@ -37,7 +39,7 @@ type object struct {
 // Begin opens a transaction. It waits while objects are swept.
 func (s *Store) Begin() *Tx {
 	s.gate.RLock()
-	return &Tx{s: s, pending: map[object]entry{}}
+	return &Tx{s: s, began: s.writes.Load(), pending: map[object]entry{}}
 }
 
 // Batch is what Commit commits together with the objects, for refs, operations and the like. It is Commit's from then
@@ -95,6 +97,9 @@ func (t *Tx) bases(k Kind, n node, e envelope) ([]node, error) {
 // Get gives an object of the transaction or the store: see Getter.
 func (t *Tx) Get(k Kind, id ID) ([]byte, error) {
 	raw, err := get(t, k, id)
+	if _, mine := t.find(object{k, id}); err == nil && !mine {
+		t.s.keep(object{k, id}, raw)
+	}
 	return raw, wrap("get", k, id, err)
 }
 
@@ -139,7 +144,21 @@ func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
 	if err != nil {
 		return err
 	}
+	if len(raw) <= recentObject && t.owns(len(raw)) {
+		e.raw = append(make([]byte, 0, len(raw)), raw...)
+	}
 	return t.insert(o, e)
+}
+
+// owns reports whether n bytes more may be kept of what is put.
+func (t *Tx) owns(n int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.own+n > ownBytes {
+		return false
+	}
+	t.own += n
+	return true
 }
 
 // insert takes an entry in, and makes room when there is too much.
@@ -194,6 +213,7 @@ func (s *Store) spill(t *Tx) error {
 	if err != nil {
 		return err
 	}
+	s.writes.Add(1)
 	return s.ingest(context.Background(), ready)
 }
 
@@ -230,6 +250,10 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 	for _, r := range ready {
 		size += r.size()
 	}
+	if len(ready) > 0 {
+		s.writes.Add(1)
+	}
+	written := ready
 	if size > inlineBytes {
 		if err := s.ingest(ctx, ready); err != nil {
 			return err
@@ -249,7 +273,13 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 			return err
 		}
 	}
-	return b.Commit(ctx, du)
+	if err := b.Commit(ctx, du); err != nil {
+		return err
+	}
+	for _, r := range written {
+		s.recent.put(r.object, r.raw)
+	}
+	return nil
 }
 
 // Discard gives the transaction up. Objects that were spilled stay until they are swept.
@@ -290,6 +320,9 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 	for o, e := range m {
 		ready = append(ready, readied{o, e})
 	}
+	if s.writes.Load() == t.began { // all is as it was when the objects were put
+		return inKeyOrder(ready), nil
+	}
 	slices.SortFunc(ready, func(a, b readied) int { return a.index - b.index }) // bases before what is built on them
 	index := make(map[object]int, len(m))                                       // of those kept
 	kept := ready[:0]
@@ -306,7 +339,7 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 			at, ok := index[object{r.kind, r.base}]
 			if !ok {
 				var err error
-				if _, at, err = s.state(r.kind, r.base, nil); err != nil {
+				if at, err = s.indexOf(r.kind, r.base); err != nil {
 					return nil, err
 				}
 			}
@@ -323,13 +356,17 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 		index[r.object] = r.index
 		kept = append(kept, r)
 	}
-	slices.SortFunc(kept, func(a, b readied) int {
+	return inKeyOrder(kept), nil
+}
+
+func inKeyOrder(list []readied) []readied {
+	slices.SortFunc(list, func(a, b readied) int {
 		if a.kind != b.kind {
 			return int(a.kind) - int(b.kind)
 		}
 		return bytes.Compare(a.id[:], b.id[:])
 	})
-	return kept, nil
+	return list
 }
 
 func (s *Store) ingest(ctx context.Context, ready []readied) error {

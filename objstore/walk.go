@@ -79,12 +79,12 @@ func (s *Store) page(from []byte) (page []paged, next []byte, err error) {
 // Verify reads an object to its end. The errors are those of Get, but for ErrTooLarge.
 func (s *Store) Verify(ctx context.Context, k Kind, id ID) error {
 	if k != Blob {
-		_, err := s.Get(k, id)
-		return err
+		_, err := get(onDisk{s}, k, id)
+		return wrap("verify", k, id, err)
 	}
-	r, err := s.Open(id)
+	r, err := open(onDisk{s}, id)
 	if err != nil {
-		return err
+		return wrap("verify", k, id, err)
 	}
 	defer r.Close()
 	for {
@@ -175,6 +175,8 @@ func (s *Store) remove(ctx context.Context, dead []paged) error {
 	if len(dead) == 0 {
 		return nil
 	}
+	s.writes.Add(1)
+	s.recent.forget()
 	b := s.db.NewBatch()
 	defer b.Close()
 	for _, o := range dead {

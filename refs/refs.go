@@ -13,8 +13,9 @@ import (
 
 // Refs are the names and the operation log of one store. Safe for concurrent use.
 type Refs struct {
-	db *kv.DB
-	mu sync.Mutex // held from compare to set
+	db   *kv.DB
+	mu   sync.Mutex // held from compare to set
+	held held
 }
 
 // New returns the refs of a store.
@@ -50,12 +51,18 @@ func decodeRef(n Name, raw []byte) (Ref, error) {
 
 // Get returns the ref of that name, or ErrNotFound.
 func (r *Refs) Get(n Name) (Ref, error) {
-	var ref Ref
-	err := r.db.View(key(n), func(v []byte) (err error) {
-		ref, err = decodeRef(n, v)
-		return err
-	})
-	if errors.Is(err, kv.ErrNotFound) {
+	ref, moves, ok := r.held.get(n)
+	var err error
+	if !ok {
+		err = r.db.View(key(n), func(v []byte) (err error) {
+			ref, err = decodeRef(n, v)
+			return err
+		})
+		if err == nil || errors.Is(err, kv.ErrNotFound) {
+			r.held.read(n, ref, moves)
+		}
+	}
+	if errors.Is(err, kv.ErrNotFound) || err == nil && ref.ID.IsZero() {
 		return Ref{}, fmt.Errorf("refs: get %s: %w", n, ErrNotFound)
 	}
 	return ref, err
@@ -128,9 +135,11 @@ func (r *Refs) CommitAll(ctx context.Context, tx Tx, du kv.Durability, prepare f
 			return nil, err
 		}
 	}
+	r.held.forget(updates)
 	if err := tx.Commit(ctx, du); err != nil {
 		return nil, err
 	}
+	r.held.moved(updates, seq)
 	return ops, nil
 }
 

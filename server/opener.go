@@ -62,7 +62,7 @@ func (s *Server) settled(ctx context.Context, fn func(wait time.Duration) error)
 
 func (s *Server) find(ctx context.Context, dir string) (p *engine.Project, err error) {
 	err = s.settled(ctx, func(wait time.Duration) error {
-		p, err = engine.Find(ctx, s.home, dir, wait)
+		p, err = s.projects.Find(ctx, s.home, dir, wait)
 		return err
 	})
 	return p, err

@@ -28,6 +28,7 @@ type Server struct {
 	work     work
 	stores   opener
 	configs  *engine.Configs
+	projects engine.Projects
 	run      runDir
 	degraded degraded
 	log      *slog.Logger

@@ -1,0 +1,57 @@
+package refs
+
+import "sync"
+
+// maxHeld bounds how many names are remembered.
+const maxHeld = 4096
+
+// held remembers where names point. Nobody else moves them: the process that has the store open is its only writer. Safe for concurrent use.
+type held struct {
+	mu    sync.Mutex
+	refs  map[Name]Ref // the zero id: absent
+	moves uint64       // how often names were about to move
+}
+
+// get gives what is remembered of a name. moves is for read, when that is nothing.
+func (h *held) get(n Name) (ref Ref, moves uint64, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ref, ok = h.refs[n]
+	return ref, h.moves, ok
+}
+
+// read remembers what was read from the store since get, unless a name may have moved meanwhile.
+func (h *held) read(n Name, ref Ref, moves uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.moves == moves {
+		h.put(n, ref)
+	}
+}
+
+// forget says that names are about to move. Whether a commit that fails has moved them is not known.
+func (h *held) forget(updates []Update) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.moves++
+	for _, u := range updates {
+		delete(h.refs, u.Name)
+	}
+}
+
+// moved says that they have.
+func (h *held) moved(updates []Update, seq uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.moves++
+	for _, u := range updates {
+		h.put(u.Name, Ref{Name: u.Name, ID: u.New, Seq: seq})
+	}
+}
+
+func (h *held) put(n Name, ref Ref) {
+	if h.refs == nil || len(h.refs) >= maxHeld {
+		h.refs = map[Name]Ref{}
+	}
+	h.refs[n] = ref
+}
