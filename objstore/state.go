@@ -29,7 +29,11 @@ func (s *Store) indexOf(k Kind, id ID) (int, error) {
 func (s *Store) state(k Kind, id ID, list []byte) (st state, index int, err error) {
 	n := node{id: id}
 	var e envelope
-	err = s.db.View(appendKey(make([]byte, 0, keyLen), k, id), func(val []byte) error {
+	key := appendKey(make([]byte, 0, keyLen), k, id)
+	if there, err := s.db.Has(key); err == nil && !there {
+		return absent, 0, nil // as it mostly is
+	}
+	err = s.db.View(key, func(val []byte) error {
 		st = sound
 		if e, err = decodeEnvelope(k, val); err != nil {
 			st = damaged

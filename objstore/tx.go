@@ -278,6 +278,9 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 	}
 	for _, r := range written {
 		s.recent.put(r.object, r.raw)
+		if !r.base.IsZero() {
+			s.lineage.put(r.object, r.base)
+		}
 	}
 	return nil
 }

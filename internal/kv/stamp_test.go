@@ -148,6 +148,10 @@ func TestT19StampFaults(t *testing.T) {
 			ffs := kvtest.NewFaultFS(live, &kvtest.Fault{Kind: kind, N: n, Err: syscall.EIO})
 			var fatal atomic.Bool
 			d, err := kv.Open(bg, "/store", kv.Options{FS: ffs, Fatal: func(error) { fatal.Store(true) }})
+			if !ffs.Fired() && n > total-3 && err == nil { // the probe's newest calls were of its timer for fsyncs
+				must(t, d.Close())
+				continue
+			}
 			ffs.AssertFired(t)
 			after := []*kvtest.CrashFS{live.Clone(0, 1), live.Clone(100, 1)}
 			switch {
