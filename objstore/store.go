@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"rewind/internal/kv"
 )
@@ -22,13 +23,16 @@ type Putter interface {
 	Put(k Kind, raw []byte, prev ID) (ID, error)
 }
 
-// A Store reads the objects of a database. It is safe for concurrent use.
+// A Store reads the objects of a database, and is the only one that writes them. It is safe for concurrent use.
 type Store struct {
 	db *kv.DB
 	// gate is held shared by every open transaction, and alone by Sweep.
 	gate sync.RWMutex
 	// write is held from looking which pending objects exist to having written the others.
 	write sync.Mutex
+
+	writes atomic.Uint64 // how often objects were written by this Store; changed under write
+	filled atomic.Bool   // objects were there, at some time
 
 	lineage lineage
 
