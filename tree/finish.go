@@ -187,7 +187,7 @@ func (s *scan) stageDir(n *node, id objstore.ID) {
 		}
 		d.files = n.old.files
 	} else {
-		d.files = slices.Clip(d.files)
+		d.files = slices.Clone(d.files) // kept for long, without the room that it grew by
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
