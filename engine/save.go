@@ -104,6 +104,9 @@ func treeOf(cp *Checkpoint) objstore.ID {
 
 // uncaptured lists the files that a has and b does not, although they are still there: skipped since.
 func (e *Engine) uncaptured(a, b objstore.ID, skips []tree.Skip) ([]tree.Skip, error) {
+	if a.IsZero() {
+		return nil, nil
+	}
 	var out []tree.Skip
 	err := tree.Diff(e.objs, a, b, func(ch tree.Change) error {
 		if s, ok := covering(skips, ch.Path); ok && ch.New == nil && isFile(ch.Old) {
@@ -274,6 +277,10 @@ func (e *Engine) newCheckpoint(c *capture, session string, parent *Checkpoint, c
 	}
 	if was.tree != treeOf(parent) {
 		cp.Base = was.tree
+	}
+	if was.tree.IsZero() { // everything was added: no tree need be read for that
+		cp.Counts.Added = c.res.Files + c.res.Links
+		return cp, nil
 	}
 	err = c.changes(was.tree, func(ch tree.Change) error {
 		if _, skipped := covering(c.res.Skips, ch.Path); !skipped || ch.New != nil {

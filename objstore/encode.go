@@ -49,12 +49,15 @@ func encodeAgainst(source, raw []byte, p place) (out entry, ok bool, err error) 
 	e := envelope{codec: CodecDelta, length: int64(len(raw)), index: p.index, body: *deltaBuf}
 	copy(e.base[:], p.base[:])
 	if len(e.body) > deltaPlain {
-		*packedBuf = binary.AppendUvarint((*packedBuf)[:0], uint64(len(e.body)))
-		if *packedBuf, err = compress(*packedBuf, e.body); err != nil {
+		var at int
+		if *packedBuf, at, err = compress((*packedBuf)[:0], e.body); err != nil {
 			return out, false, err
 		}
-		if len(*packedBuf) < len(e.body) {
-			e.codec, e.body = CodecDeltaZstd, *packedBuf
+		var size [binary.MaxVarintLen64]byte
+		n := binary.PutUvarint(size[:], uint64(len(e.body)))
+		if packed := (*packedBuf)[at-n:]; len(packed) < len(e.body) { // a frame's header is longer than the length
+			copy(packed, size[:n])
+			e.codec, e.body = CodecDeltaZstd, packed
 		}
 	}
 	if len(e.body) > len(raw)/deltaTiny {
@@ -82,12 +85,12 @@ func encodeWhole(raw []byte) (entry, error) {
 	}
 	buf := borrow()
 	defer giveBack(buf)
-	packed, err := compress((*buf)[:0], raw)
-	if err != nil {
+	var at int
+	var err error
+	if *buf, at, err = compress((*buf)[:0], raw); err != nil {
 		return entry{}, err
 	}
-	*buf = packed
-	if len(packed) < len(raw) {
+	if packed := (*buf)[at:]; len(packed) < len(raw) {
 		e.codec, e.body = CodecZstd, packed
 	}
 	return entry{env: seal(e)}, nil

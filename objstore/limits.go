@@ -40,6 +40,8 @@ const (
 	deltaSmall = 1024
 	// inlineBytes is the size up to which a commit's objects travel in its batch; more are ingested before it.
 	inlineBytes = 1 << 20
+	// maxHeld is how many spills of a transaction lie in the store side by side before it may merge them.
+	maxHeld = 8
 	// entryOverhead is what a pending object costs beside its envelope.
 	entryOverhead = 160
 	// pageObjects bounds the objects that Walk holds at a time and that Sweep deletes in one batch.

@@ -191,7 +191,7 @@ func TestLineBaseIsGoodEnough(t *testing.T) {
 
 // newText is in no source.
 func newText() (raw []byte) {
-	for i := range 60 {
+	for i := range 200 {
 		raw = fmt.Appendf(raw, "%x.%d,", i*i*i, i)
 	}
 	return raw

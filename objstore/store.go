@@ -23,7 +23,7 @@ type Putter interface {
 	Put(k Kind, raw []byte, prev ID) (ID, error)
 }
 
-// A Store reads the objects of a database. It is safe for concurrent use.
+// A Store reads the objects of a database, and is the only one that writes them. It is safe for concurrent use.
 type Store struct {
 	db *kv.DB
 	// gate is held shared by every open transaction, and alone by Sweep.
@@ -31,9 +31,11 @@ type Store struct {
 	// write is held from looking which pending objects exist to having written the others.
 	write sync.Mutex
 
+	writes atomic.Uint64 // how often objects were written by this Store; changed under write
+	filled atomic.Bool   // objects were there, at some time
+
 	lineage lineage
 	recent  recent
-	writes  atomic.Uint64 // how often objects were written or removed; changes under write
 
 	spillBytes int // SpillBytes, but for tests, as is
 	cut        cut // what blobs are cut into

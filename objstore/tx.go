@@ -17,15 +17,18 @@ import (
 type Tx struct {
 	s     *Store
 	batch *kv.Batch // nil until asked for
-	began uint64    // of s.writes
+	sole  sole      // what follows while nobody else writes
 
 	spilling sync.Mutex // held while objects go to the store ahead of the commit; taken before mu
+	spills   int        // under spilling, as is
+	unhold   func()     // nil before the first
 
 	mu      sync.Mutex
 	pending map[object]entry
-	leaving map[object]entry // on the way to the store: still read from here
-	size    int              // of pending, bytes
-	own     int              // of objects that are kept beside their envelopes, bytes
+	leaving map[object]entry    // on the way to the store: still read from here
+	spilled map[object]struct{} // in the store already
+	size    int                 // of pending, bytes
+	own     int                 // of objects that are kept beside their envelopes, bytes
 	done    bool
 	err     error // of a spill: final
 }
@@ -39,7 +42,7 @@ type object struct {
 // Begin opens a transaction. It waits while objects are swept.
 func (s *Store) Begin() *Tx {
 	s.gate.RLock()
-	return &Tx{s: s, began: s.writes.Load(), pending: map[object]entry{}}
+	return &Tx{s: s, pending: map[object]entry{}, sole: s.sole()}
 }
 
 // Batch is what Commit commits together with the objects, for refs, operations and the like. It is Commit's from then
@@ -105,8 +108,8 @@ func (t *Tx) Get(k Kind, id ID) ([]byte, error) {
 
 // Has tells whether an object is in the transaction or the store.
 func (t *Tx) Has(k Kind, id ID) (bool, error) {
-	if _, ok := t.find(object{k, id}); ok {
-		return true, nil
+	if there, sure := t.knows(object{k, id}); sure {
+		return there, nil
 	}
 	return t.s.Has(k, id)
 }
@@ -129,16 +132,19 @@ func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
 
 func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
 	o := object{k, id}
-	if _, ok := t.find(o); ok {
+	there, sure := t.knows(o)
+	if there {
 		return nil
 	}
-	switch st, _, err := t.s.state(k, id, nil); {
-	case err != nil:
-		return err
-	case st == sound:
-		return nil
-	case st == damaged:
-		prev = Zero
+	if !sure {
+		switch st, _, err := t.s.state(k, id, nil); {
+		case err != nil:
+			return err
+		case st == sound:
+			return nil
+		case st == damaged:
+			prev = Zero
+		}
 	}
 	e, err := encode(t, k, id, raw, prev)
 	if err != nil {
@@ -177,11 +183,16 @@ func (t *Tx) insert(o object, e entry) error {
 	}
 	t.leaving, t.pending, t.size = t.pending, map[object]entry{}, 0
 	t.mu.Unlock()
+	t.hold()
 
 	err = t.s.spill(t)
 
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err == nil {
+		t.sole.mine++
+		t.keepSpilled()
+	}
 	t.leaving = nil
 	if t.err == nil {
 		t.err = err
@@ -198,11 +209,22 @@ func (t *Tx) add(o object, e entry) (full bool, err error) {
 	case t.err != nil:
 		return false, t.err
 	}
-	if _, ok := t.pending[o]; !ok {
-		t.pending[o] = e
-		t.size += e.size()
+	if t.holds(o) { // another goroutine was faster
+		return false, nil
 	}
+	t.pending[o] = e
+	t.size += e.size()
 	return t.size >= t.s.spillBytes, nil
+}
+
+// hold keeps the store from rewriting what is spilled, up to maxHeld times. Under spilling.
+func (t *Tx) hold() {
+	switch t.spills++; t.spills {
+	case 1:
+		t.unhold = t.s.db.Hold()
+	case maxHeld + 1:
+		t.unhold()
+	}
 }
 
 // spill writes t.leaving, which nothing names yet.
@@ -213,7 +235,7 @@ func (s *Store) spill(t *Tx) error {
 	if err != nil {
 		return err
 	}
-	s.writes.Add(1)
+	s.wrote()
 	return s.ingest(context.Background(), ready)
 }
 
@@ -251,7 +273,7 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 		size += r.size()
 	}
 	if len(ready) > 0 {
-		s.writes.Add(1)
+		s.wrote()
 	}
 	written := ready
 	if size > inlineBytes {
@@ -303,8 +325,11 @@ func (t *Tx) end() {
 	if t.batch != nil {
 		_ = t.batch.Close()
 	}
+	if t.unhold != nil {
+		t.unhold()
+	}
 	t.mu.Lock()
-	t.pending, t.leaving, t.size = nil, nil, 0
+	t.pending, t.leaving, t.spilled, t.size = nil, nil, nil, 0
 	t.mu.Unlock()
 	t.s.gate.RUnlock()
 }
@@ -323,8 +348,9 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 	for o, e := range m {
 		ready = append(ready, readied{o, e})
 	}
-	if s.writes.Load() == t.began { // all is as it was when the objects were put
-		return inKeyOrder(ready), nil
+	if s.writes.Load() == t.sole.begun+t.sole.mine {
+		slices.SortFunc(ready, byKey)
+		return ready, nil
 	}
 	slices.SortFunc(ready, func(a, b readied) int { return a.index - b.index }) // bases before what is built on them
 	index := make(map[object]int, len(m))                                       // of those kept
@@ -359,17 +385,15 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 		index[r.object] = r.index
 		kept = append(kept, r)
 	}
-	return inKeyOrder(kept), nil
+	slices.SortFunc(kept, byKey)
+	return kept, nil
 }
 
-func inKeyOrder(list []readied) []readied {
-	slices.SortFunc(list, func(a, b readied) int {
-		if a.kind != b.kind {
-			return int(a.kind) - int(b.kind)
-		}
-		return bytes.Compare(a.id[:], b.id[:])
-	})
-	return list
+func byKey(a, b readied) int {
+	if a.kind != b.kind {
+		return int(a.kind) - int(b.kind)
+	}
+	return bytes.Compare(a.id[:], b.id[:])
 }
 
 func (s *Store) ingest(ctx context.Context, ready []readied) error {

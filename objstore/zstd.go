@@ -46,22 +46,22 @@ func appendHeader(dst []byte, size int64) []byte {
 	return binary.LittleEndian.AppendUint32(append(dst, single|2<<6), uint32(size))
 }
 
-// compress appends to dst the blocks of raw, which has 1 to MaxObject bytes.
-func compress(dst, raw []byte) ([]byte, error) {
+// compress appends to dst a frame of raw, which has 1 to MaxObject bytes, and gives where in it the blocks begin.
+func compress(dst, raw []byte) (out []byte, blocks int, err error) {
 	var e *zstd.Encoder
 	select {
 	case e = <-encoders:
 	default:
 		var err error
 		e, err = zstd.NewWriter(nil,
-			zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
+			zstd.WithEncoderLevel(zstd.SpeedDefault),
 			zstd.WithEncoderConcurrency(1),
 			zstd.WithEncoderCRC(false),
 			zstd.WithSingleSegment(true),
 			zstd.WithLowerEncoderMem(true),
 			zstd.WithWindowSize(4<<20))
 		if err != nil {
-			return nil, fmt.Errorf("zstd: %w", err)
+			return nil, 0, fmt.Errorf("zstd: %w", err)
 		}
 	}
 	before := len(dst)
@@ -72,9 +72,9 @@ func compress(dst, raw []byte) ([]byte, error) {
 	}
 	header := appendHeader(make([]byte, 0, 9), int64(len(raw)))
 	if !bytes.HasPrefix(dst[before:], header) {
-		return nil, errHeader
+		return nil, 0, errHeader
 	}
-	return append(dst[:before], dst[before+len(header):]...), nil
+	return dst, before + len(header), nil
 }
 
 // decompress appends to dst the content of blocks, which must have exactly size bytes, 1 to MaxObject.

@@ -40,7 +40,7 @@ func (m *memory) quiet() {
 	if m.ended || m.timer != nil {
 		return
 	}
-	m.timer = time.AfterFunc(lull, giveBack)
+	m.timer = time.AfterFunc(lull, m.giveBack)
 }
 
 func (m *memory) end() {
@@ -52,11 +52,26 @@ func (m *memory) end() {
 	}
 }
 
-func giveBack() {
+// giveBack comes again as long as there was something: the store may still be merging what the work has left.
+func (m *memory) giveBack() {
+	if !giveBack() {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.ended && m.timer != nil {
+		m.timer = time.AfterFunc(lull, m.giveBack)
+	}
+}
+
+// giveBack reports whether there was anything to give.
+func giveBack() bool {
 	runtime.GC() // twice: what pools keep survives the first
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	if s.HeapIdle-s.HeapReleased > worthGiving {
-		debug.FreeOSMemory()
+	if s.HeapIdle-s.HeapReleased <= worthGiving {
+		return false
 	}
+	debug.FreeOSMemory()
+	return true
 }

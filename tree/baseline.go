@@ -8,7 +8,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// baseline is a whole tree as a snapshot under a watcher found it: the next one takes over what was not reported since.
+// baseline is a whole tree as a snapshot found it. Under a watcher the next one takes over what was not reported since; without one (watch is
+// nil) it holds no entries, and spares the listing and writing of directories that are as they were (still.go).
 type baseline struct {
 	root   *baseDir
 	skips  []Skip // all of them, sorted
@@ -46,6 +47,8 @@ type baseDir struct {
 	skips    []Skip      // lines of the note about names in it, and about it as a whole; sorted
 	sum      sums
 	noted    *byte // the same for two states of a directory: so is the note of all below it
+
+	kept *kept // without a watcher; nil: what is in it must be listed
 }
 
 // sums count what is in a directory and below.

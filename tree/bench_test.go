@@ -12,6 +12,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
+	"rewind/tree/ignore"
 )
 
 func goroot(b *testing.B) worktreefs.Dir {
@@ -70,10 +71,11 @@ func BenchmarkUnchanged(b *testing.B) {
 	check(b, cache.Flush(tx.Batch()))
 	check(b, tx.Commit(context.Background(), kv.Durable))
 	cache.Committed()
+	rules, generation := ignore.New(ignore.Options{}), ""
 	snap := func(b *testing.B, cache *Cache, prev objstore.ID) {
 		tx := objs.Begin()
 		defer tx.Discard()
-		again, err := Snapshot(context.Background(), Source{Root: root, Prev: prev, Get: tx, Put: tx, Cache: cache})
+		again, err := Snapshot(context.Background(), Source{Root: root, Prev: prev, Get: tx, Put: tx, Cache: cache, Rules: rules, Generation: generation})
 		check(b, err)
 		if again.Root != r.Root || again.Hashed != 0 || again.Puts != 0 {
 			b.Fatalf("%+v", again)
@@ -83,6 +85,15 @@ func BenchmarkUnchanged(b *testing.B) {
 		for b.Loop() {
 			snap(b, cache, r.Root)
 		}
+	})
+	b.Run("still", func(b *testing.B) { // a daemon without a watcher
+		generation = "1"
+		snap(b, cache, r.Root)
+		cache.Committed()
+		for b.Loop() {
+			snap(b, cache, r.Root)
+		}
+		generation = ""
 	})
 	b.Run("load", func(b *testing.B) {
 		for b.Loop() {

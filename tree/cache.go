@@ -129,6 +129,14 @@ func (d *cacheDir) find(name string) *cached {
 	return &d.files[i]
 }
 
+// list gives the files of the directory; none for a nil directory.
+func (d *cacheDir) list() []cached {
+	if d == nil {
+		return nil
+	}
+	return d.files
+}
+
 func (c *Cache) dir(path string) *cacheDir {
 	if c == nil {
 		return nil

@@ -14,6 +14,9 @@ func (s *scan) finish(n *node) error {
 		s.unsure(n.parent, n.name, moved)
 		return nil
 	}
+	if n.still && s.keep(n) {
+		return nil
+	}
 	slices.SortFunc(n.entries, byName)
 	n.entries = slices.CompactFunc(n.entries, func(a, b Entry) bool { return a.Name == b.Name }) // a path that was looked at twice
 	if n.only && len(n.entries) == 0 {
@@ -52,23 +55,22 @@ func (s *scan) leave(n *node, id objstore.ID) {
 	slices.SortFunc(n.skips, CompareSkips)
 	b.skips = slices.CompactFunc(n.skips, func(a, b Skip) bool { return CompareSkips(a, b) == 0 })
 	b.entries = n.entries
-	b.seal(n.base)
+	if n.base != nil {
+		b.seal(n.base)
+	} else {
+		b.seal(n.prior)
+	}
 	if s.sight == nil {
-		b.entries, b.rules = nil, nil
+		b.entries = nil
+		if b.kept = s.keptOf(n); b.kept == nil {
+			b.rules = nil
+		}
 	}
 	n.entries, n.files, n.prevDir, n.skips, n.subs = nil, nil, nil, nil, nil
-	if n.parent == nil {
-		s.root = b
-		return
-	}
-	if id.IsZero() {
+	if id.IsZero() && n.parent != nil {
 		s.drop(n)
-	} else {
-		s.add(n.parent, Entry{Name: n.name, Type: TypeDir, Perm: n.perm, ID: id}, nil)
 	}
-	n.parent.mu.Lock()
-	defer n.parent.mu.Unlock()
-	n.parent.subs = append(n.parent.subs, b)
+	s.handUp(n, b)
 }
 
 // drop takes a directory that is not in the tree out of the cache.
@@ -185,7 +187,7 @@ func (s *scan) stageDir(n *node, id objstore.ID) {
 		}
 		d.files = n.old.files
 	} else {
-		d.files = slices.Clip(d.files)
+		d.files = slices.Clone(d.files) // kept for long, without the room that it grew by
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,6 +203,8 @@ func (s *scan) stage() {
 	c.staged = &staged{root: s.root.id, dirs: s.dirs, gone: map[string]bool{}, sight: s.sight}
 	if s.sight != nil {
 		c.staged.base = s.baseline()
+	} else if s.keeps {
+		c.staged.base = &baseline{root: s.root, skips: s.skips, inputs: inputsOf(&s.Source)}
 	}
 	if s.base != nil {
 		s.stageGone()

@@ -10,14 +10,20 @@ import (
 
 // begin finds out what need not be looked at.
 func (s *scan) begin() error {
-	if s.Watcher == nil || s.Cache == nil || s.Force != nil || s.Generation == "" {
+	if s.Cache == nil || s.Force != nil || s.Generation == "" {
 		return nil
 	}
-	st, err := s.Root.Stat()
-	if err != nil {
-		return err
+	if s.Watcher != nil {
+		st, err := s.Root.Stat()
+		if err != nil {
+			return err
+		}
+		s.sight = s.Watcher.begin(st)
 	}
-	if s.sight = s.Watcher.begin(st); s.sight == nil || s.Full || !s.resumable() {
+	if s.sight == nil {
+		return s.beginStill()
+	}
+	if s.Full || !s.resumable() {
 		return nil
 	}
 	b := s.Cache.base
@@ -181,9 +187,11 @@ func (s *scan) resume(n, c *node, st worktreefs.Stat) bool {
 
 // note collects the lines of the note.
 func (s *scan) note() {
-	if s.base != nil && s.root.noted == s.base.root.noted {
-		s.skips = s.base.skips
-		return
+	for _, b := range []*baseline{s.base, s.prior} {
+		if b != nil && s.root.noted == b.root.noted {
+			s.skips = b.skips
+			return
+		}
 	}
 	s.skips = s.root.gather(nil)
 	slices.SortFunc(s.skips, CompareSkips)

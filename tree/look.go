@@ -126,13 +126,21 @@ func (s *scan) enter(n *node, name, path string, st worktreefs.Stat, ignored, fo
 
 // descend makes a directory a task of its own.
 func (s *scan) descend(n, c *node) {
-	if !c.only && !c.whole {
+	if c.prior = n.prior.sub(c.name); c.prior != nil && (c.prior.only != c.only || n.rules != n.prior.rules) {
+		c.prior = nil
+	}
+	switch {
+	case c.only || c.whole:
+	case c.prior != nil:
+		c.rules = c.prior.kept.above
+	default:
 		rules := n.rules
 		if rules == nil { // a tracked directory (a submodule) inside an ignored or forced one
 			rules = ignore.New(ignore.Options{})
 		}
 		c.rules = rules.Child(c.name)
 	}
+	c.above = c.rules
 	c.old = s.Cache.dir(c.path)
 	c.users.Store(1)
 	c.pending.Store(1)
@@ -186,6 +194,7 @@ func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
 		if !lists(names, name) {
 			continue
 		}
+		n.ruled |= 1 << i
 		st, err := n.dir.Lstat(name)
 		if err != nil || st.Type != worktreefs.TypeFile || st.Size > MaxRuleFile {
 			continue

@@ -27,6 +27,9 @@ type scan struct {
 
 	base  *baseline // what is taken over where nothing was reported; nil: nothing is
 	sight *sight    // nil: no watcher
+	prior *baseline // the last snapshot, also without a watcher; nil: it does not help
+	keeps bool      // the next one, without a watcher, is to have this as prior
+	dev   uint64    // of the root
 	skips []Skip    // the note
 
 	watched bool // the next snapshot can rely on this one
@@ -66,9 +69,14 @@ type node struct {
 	users atomic.Int32   // the listing, children not yet opened, tasks that read
 	perm  uint16
 	id    fileID
-	old   *cacheDir // what the cache says; nil: nothing
-	base  *baseDir  // the same directory in the last snapshot, where that can be relied on
-	todo  *todo     // set with base
+	old   *cacheDir   // what the cache says; nil: nothing
+	base  *baseDir    // the same directory in the last snapshot, where that can be relied on
+	todo  *todo       // set with base
+	prior *baseDir    // the same directory in scan.prior, where the same rules decided
+	above *ignore.Dir // the rules without the ignore files in it
+	ruled uint8       // bits: which of RuleFiles are in it
+	stamp dirStamp
+	still bool // nothing in it but directories below may be another; set before these begin
 
 	pending atomic.Int32 // the listing, children not finished, tasks that read
 	absent  bool         // vanished or could not be listed; written before pending falls
@@ -104,7 +112,10 @@ func newScan(ctx context.Context, src Source) *scan {
 }
 
 func (s *scan) run() error {
-	root := &node{rules: s.Rules, dir: s.Root, old: s.Cache.dir("")}
+	root := &node{rules: s.Rules, above: s.Rules, dir: s.Root, old: s.Cache.dir("")}
+	if s.prior != nil && s.prior.root.kept.above == s.Rules {
+		root.prior = s.prior.root
+	}
 	if s.base != nil {
 		root.base, root.todo = s.base.root, todoOf(s.base.again, s.sight.dirt)
 		if root.todo.empty() {
@@ -285,7 +296,14 @@ func (s *scan) list(n *node) {
 	st, err := n.dir.Stat()
 	var names []worktreefs.Dirent
 	if err == nil {
-		n.perm, n.id = st.Perm, fileIDOf(st)
+		n.perm, n.id, n.stamp = st.Perm, fileIDOf(st), dirStamp{st.Mtime, st.Ctime}
+		if n.parent == nil {
+			s.dev = st.Dev
+		}
+		if s.isStill(n) {
+			s.enterStill(n)
+			return
+		}
 		names, err = s.names(n)
 	}
 	if err != nil {

@@ -52,23 +52,32 @@ func (x *txStore) commit() {
 	}
 }
 
-// overseen is a working tree under a watcher, and the store of its snapshots.
+// overseen is a working tree under a watcher, or under none, and the store of its snapshots.
 type overseen struct {
 	t             tb
 	root, outside string
 	store         *memStore
 	cache         *Cache
-	w             *Watcher
+	w             *Watcher // nil: none
 	prev          objstore.ID
+	rules         *ignore.Dir
 	tracked       paths
 	generation    int
 
 	snapshots, incremental int
 }
 
+func unwatched(t tb) *overseen {
+	t.Helper()
+	return &overseen{
+		t: t, root: tempTree(t), outside: tempTree(t), store: newMemStore(), cache: NewCache(),
+		rules: ignore.New(ignore.Options{}, ignore.Builtin()),
+	}
+}
+
 func oversee(t tb, o WatchOptions) *overseen {
 	t.Helper()
-	v := &overseen{t: t, root: tempTree(t), outside: tempTree(t), store: newMemStore(), cache: NewCache()}
+	v := unwatched(t)
 	o.Cookies = tempTree(t)
 	w, err := Watch(v.root, o)
 	check(t, err)
@@ -80,7 +89,7 @@ func oversee(t tb, o WatchOptions) *overseen {
 
 // source is what both kinds of snapshots have in common.
 func (v *overseen) source(s *Source) {
-	s.Rules = ignore.New(ignore.Options{}, ignore.Builtin())
+	s.Rules = v.rules
 	s.Tracked = v.tracked
 	s.SizeLimit = 300
 	s.Secret = func(path string) bool { return strings.HasSuffix(path, ".env") }
@@ -101,7 +110,11 @@ func (v *overseen) snap(mod func(*Source)) (*Result, *txStore, error) {
 	r, err := Snapshot(context.Background(), s)
 	if err == nil && s.Force == nil {
 		v.snapshots++
-		if base != nil && v.w.Status().Healthy && base.epoch == v.w.epoch && base.inputs == inputsOf(&s) && !s.Full {
+		if v.w == nil {
+			if base != nil && v.cache.staged.base.taken(base) > 0 {
+				v.incremental++
+			}
+		} else if base != nil && v.w.Status().Healthy && base.epoch == v.w.epoch && base.inputs == inputsOf(&s) && !s.Full {
 			v.incremental++
 		}
 	}
@@ -358,6 +371,10 @@ func (v *overseen) round(rt *rapid.T, d vandal) {
 		v.cache.Discard()
 		_ = x
 	case 7:
+		if v.w == nil {
+			v.commit(v.same(nil))
+			return
+		}
 		if rapid.IntRange(0, 9).Draw(rt, "late") == 0 {
 			v.w.wait = 0
 		}

@@ -31,6 +31,7 @@ const (
 	lockPoll        = 10 * time.Millisecond
 	failBackoff     = 250 * time.Millisecond // after a write of a table or MANIFEST that failed
 	stallLimit      = 10 * time.Second       // of a commit that waits for flushes, or an open, while these fail
+	holdAfter       = time.Second            // from the end of a Hold until compactions go on
 	setbackLimit    = 30 * time.Second       // between two compactions that fail
 	setbackStuck    = 3                      // compactions that fail in a row
 	poisonedClose   = 500 * time.Millisecond // only where Options.Fatal returned

@@ -36,6 +36,7 @@ type DB struct {
 	lastSeq atomic.Uint64
 	loads   atomic.Uint64 // numbers Ingest's files
 	asked   atomic.Int32  // calls of Compact under way: they go on although the disk is full
+	held    atomic.Int32  // calls of Hold that have not ended
 	starved atomic.Bool   // opened on a full disk: pebble is read-only until there is room
 }
 
@@ -141,7 +142,7 @@ func (d *DB) Damage() error { return d.damage }
 func (d *DB) readOnly() bool { return d.o.ReadOnly || d.starved.Load() }
 
 func (d *DB) pausedCompactions() bool {
-	return d.asked.Load() == 0 && (d.space.full.Load() || d.setback.waiting.Load())
+	return d.asked.Load() == 0 && (d.held.Load() > 0 || d.space.full.Load() || d.setback.waiting.Load())
 }
 
 // roomToOpen tells whether pebble can write while it opens: it flushes what the logs hold, and would try for ever. On a full disk the

@@ -122,6 +122,7 @@ var callBans = []callBan{
 		in:    []string{""},
 		but: map[string]string{
 			"cmd/rewind/main.go":           "the one place that turns an error into an exit code",
+			"bench/floor/run/main.go":      "the main of a program of its own",
 			"cmd/smart-checkpoint/main.go": "exits 0 whatever happens, a panic included",
 			"bench/peers/main.go":          "the main of a program of its own",
 			"internal/kv/poison.go":        "pebble's fatal errors must not return, and a process that goes on would acknowledge what is not stored",

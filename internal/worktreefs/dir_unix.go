@@ -68,6 +68,8 @@ func (d *dir) Stat() (Stat, error) {
 	return statOf(&st), nil
 }
 
+func (d *dir) StampsNames() bool { return stampsNames(d.fd) }
+
 func (d *dir) Lstat(name string) (Stat, error) {
 	if err := checkName(name); err != nil {
 		return Stat{}, d.refuse("stat", name, err)

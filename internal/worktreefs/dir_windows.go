@@ -67,6 +67,9 @@ func (d *dir) lstat(name string) (fs.FileInfo, error) {
 	return fi, nil
 }
 
+// StampsNames: it is not known of any file system here.
+func (d *dir) StampsNames() bool { return false }
+
 func (d *dir) Lstat(name string) (Stat, error) {
 	fi, err := d.lstat(name)
 	if err != nil {

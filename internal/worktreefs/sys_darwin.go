@@ -59,3 +59,12 @@ func anyDotGit(path string) bool {
 	}
 	return false
 }
+
+// stampsNames: APFS counts in nanoseconds; HFS+ in seconds.
+func stampsNames(fd int) bool {
+	var st unix.Statfs_t
+	if again(func() error { return unix.Fstatfs(fd, &st) }) != nil {
+		return false
+	}
+	return unix.ByteSliceToString(st.Fstypename[:]) == "apfs"
+}

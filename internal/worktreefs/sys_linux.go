@@ -100,3 +100,17 @@ func anyDotGit(path string) bool {
 	}
 	return false
 }
+
+// stampsNames lists what this kernel alone writes: not what comes from other machines or programs, nor file systems that count in seconds.
+func stampsNames(fd int) bool {
+	var st unix.Statfs_t
+	if again(func() error { return unix.Fstatfs(fd, &st) }) != nil {
+		return false
+	}
+	switch uint32(st.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC,
+		0x2fc12fc1, 0xca451a4e: // zfs, bcachefs
+		return true
+	}
+	return false
+}
