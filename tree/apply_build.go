@@ -249,9 +249,13 @@ func (b *builder) file(j *job, at worktreefs.Dir, name string) (err error) {
 	if err = fill(j, r, w); err == nil {
 		j.staged, err = w.Stat()
 	}
-	if err == nil && b.few {
+	switch {
+	case err == nil && b.few:
+		w.WriteOut()
 		b.syncs = append(b.syncs, w)
 		return nil
+	case err == nil && !worktreefs.SyncsFS:
+		err = w.Sync()
 	}
 	return errors.Join(err, w.Close())
 }
