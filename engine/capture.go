@@ -21,8 +21,8 @@ var ruleFiles = []string{".gitignore", ".rewindignore"}
 
 // capture is a snapshot of the worktree, not yet committed.
 type capture struct {
-	tx     *objstore.Tx    // holds its objects; nil when it was taken to compare, not to store
-	get    *tree.Memo      // reads them
+	tx     *objstore.Tx // holds its objects; nil when it was taken to compare, not to store
+	get    *tree.Memo   // reads them
 	res    *tree.Result
 	cache  *tree.Cache
 	forced bool

@@ -81,6 +81,10 @@ type builder struct {
 	busy  int
 	err   error
 	syncs []syncer
+
+	wrote   int64 // bytes since the file systems were last asked to write them
+	writing bool  // they are being asked
+	flush   sync.WaitGroup
 }
 
 // syncer is an open file or directory that was written to.
@@ -98,6 +102,7 @@ func (b *builder) run(workers int) error {
 	}
 	b.work()
 	wg.Wait()
+	b.flush.Wait()
 	return b.err
 }
 
@@ -257,7 +262,28 @@ func (b *builder) file(j *job, at worktreefs.Dir, name string) (err error) {
 	case err == nil && !worktreefs.SyncsFS:
 		err = w.Sync()
 	}
+	b.writeOut(j.To.Size)
 	return errors.Join(err, w.Close())
+}
+
+// writeOut has the disk write while files are made, so that the sync at the end has little left to wait for.
+func (b *builder) writeOut(size int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wrote += size
+	if b.wrote < applyFlush || b.writing || !worktreefs.SyncsFS {
+		return
+	}
+	b.wrote, b.writing = 0, true
+	b.flush.Go(func() {
+		err := b.a.syncStages()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.writing = false
+		if b.err == nil {
+			b.err = err // it is told once
+		}
+	})
 }
 
 func symlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {

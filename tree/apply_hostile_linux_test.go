@@ -312,6 +312,27 @@ func (d foldDir) Remove(n string) error                   { return d.Dir.Remove(
 func (d foldDir) Rmdir(n string) error                    { return d.Dir.Rmdir(d.real(n)) }
 func (d foldDir) Chmod(n string, p uint16) error          { return d.Dir.Chmod(d.real(n), p) }
 
+func (d foldDir) CreateFile(n string, p uint16) (worktreefs.WFile, error) {
+	if err := d.taken(n); err != nil {
+		return nil, err
+	}
+	return d.Dir.CreateFile(n, p)
+}
+
+func (d foldDir) Mkdir(n string, p uint16) error {
+	if err := d.taken(n); err != nil {
+		return err
+	}
+	return d.Dir.Mkdir(n, p)
+}
+
+func (d foldDir) Symlink(target, n string) error {
+	if err := d.taken(n); err != nil {
+		return err
+	}
+	return d.Dir.Symlink(target, n)
+}
+
 func (d foldDir) Open(n string) (worktreefs.File, worktreefs.Stat, error) {
 	return d.Dir.Open(d.real(n))
 }
@@ -354,6 +375,13 @@ func TestT12Collisions(t *testing.T) {
 		{"directory", applyState{"Dir": nd(0o755), "Dir/a": one, "Dir/b": one}, applyState{"dir": nd(0o755), "dir/a": one, "dir/b": two}, applyState{"dir": nd(0o755), "dir/a": one, "dir/b": two}, 0},
 		{"two of one", applyState{}, applyState{"A": one, "a": two}, applyState{"A": one}, 1},
 		{"two of one, same", applyState{}, applyState{"A": one, "a": one}, applyState{"A": one}, 1},
+		{
+			"two of one in a new directory",
+			applyState{},
+			applyState{"n": nd(0o755), "n/A": one, "n/a": two, "n/D": nd(0o755), "n/D/x": one, "n/d": nd(0o755), "n/d/y": two, "n/d/e": nd(0o755), "n/d/e/z": two},
+			applyState{"n": nd(0o755), "n/A": one, "n/D": nd(0o755), "n/D/x": one},
+			5,
+		},
 		{"two directories", applyState{}, applyState{"D": nd(0o755), "D/x": one, "d": nd(0o755), "d/x": two, "d/y": two}, applyState{"D": nd(0o755), "D/x": one}, 3},
 		{"composition", applyState{"caf\u00e9": one}, applyState{"cafe\u0301": two}, applyState{"cafe\u0301": two}, 0},
 		{"two compositions", applyState{}, applyState{"caf\u00e9": one, "cafe\u0301": two}, applyState{"cafe\u0301": two}, 1},

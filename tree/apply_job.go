@@ -17,6 +17,8 @@ import (
 const (
 	// applySyncEach is up to how many files or directories are synced one by one; more are synced with their file system.
 	applySyncEach = 64
+	// applyFlush is the bytes after which the disk is asked to write what was staged so far.
+	applyFlush = 64 << 20
 	// applyKeySize is the bytes of a path's hash that name its files in the stage.
 	applyKeySize = 16
 	// applyCopyBuffer is the bytes copied at a time.

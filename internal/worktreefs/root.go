@@ -9,7 +9,7 @@ import (
 // gives a directory that refuses writes.
 func OpenRoot(path string) (Dir, error) { return openRoot(path) }
 
-// SyncsFS: SyncFS is there. Without it every file has to be synced.
+// SyncsFS says that there is SyncFS. Without it every file has to be synced.
 const SyncsFS = runtime.GOOS != "windows"
 
 // SyncFS makes everything written to d's file system durable with one call where the system has it.
