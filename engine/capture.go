@@ -21,8 +21,8 @@ var ruleFiles = []string{".gitignore", ".rewindignore"}
 
 // capture is a snapshot of the worktree, not yet committed.
 type capture struct {
-	tx     *objstore.Tx    // holds its objects; nil when it was taken to compare, not to store
-	get    objstore.Getter // reads them
+	tx     *objstore.Tx // holds its objects; nil when it was taken to compare, not to store
+	get    *tree.Memo   // reads them
 	res    *tree.Result
 	cache  *tree.Cache
 	forced bool
@@ -110,7 +110,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 		SizeLimit: e.config.sizeLimit(), Secret: r.secret, StoreSecrets: e.config.storeSecrets(), SecretKey: r.key,
 		Progress: progress, Now: e.now,
 	}
-	if !o.compare {
+	if !o.compare || !o.full {
 		src.Watcher, src.Generation, src.Full = e.watcher(), r.generation, o.full
 	}
 	if c.forced {
@@ -118,10 +118,10 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 	}
 	if o.compare {
 		s := newSketch(e.objs)
-		src.Get, src.Put, c.get = s, s, s
+		src.Get, src.Put, c.get = s, s, tree.NewMemo(s)
 	} else {
 		c.tx = e.objs.Begin()
-		src.Get, src.Put, c.get = c.tx, c.tx, c.tx
+		src.Get, src.Put, c.get = c.tx, c.tx, tree.NewMemo(c.tx)
 	}
 	if c.res, err = tree.Snapshot(ctx, src); err == nil && !o.compare {
 		c.note, err = e.putNote(c, was.note)

@@ -38,11 +38,13 @@ func (p *project) crashed(name string, o RestoreOptions, applied bool, n int) *j
 		j.Steps, j.After = nil, j.Before
 	}
 	talk.enter(j)
-	p.must(p.e.makeStage(root, j.Stage))
+	durable, err := p.e.makeStage(root, j.Stage)
+	p.must(err)
+	p.must(durable())
 	_, err = p.e.safety(bg, c, j, false)
 	p.must(err)
 	if applied {
-		p.must(p.e.apply(bg, root, j.Stage, j.Steps, &RestoreResult{}))
+		p.must(p.e.apply(bg, root, j, j.Steps, &RestoreResult{}))
 	}
 	for _, f := range j.Files[:min(max(n, 0), len(j.Files))] {
 		p.must(p.e.setSession(f))

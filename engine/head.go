@@ -138,9 +138,13 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 	for _, d := range res.KeptDirs {
 		set[d] = false
 	}
-	found, wanted := newLookups(e.objs, safety.Tree), newLookups(e.objs, target.Tree)
+	if j.trees == nil {
+		j.trees = tree.NewMemo(e.objs)
+	}
+	found, wanted := newLookups(j.trees, safety.Tree), newLookups(j.trees, target.Tree)
 	var steps []tree.Step
-	err = tree.Diff(e.objs, was, known.tree, func(ch tree.Change) error {
+	all := true
+	err = tree.Diff(j.trees, was, known.tree, func(ch tree.Change) error {
 		done, isStep := set[ch.Path]
 		if !isStep {
 			have, err := found.find(ch.Path)
@@ -156,12 +160,13 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 		if done {
 			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
 		}
+		all = all && done
 		return nil
 	})
-	if err != nil {
+	if err != nil || all {
 		return err
 	}
-	id, err := tree.Edit(e.objs, tx, was, steps)
+	id, err := tree.Edit(j.trees, tx, was, steps)
 	if err == nil && id != known.tree {
 		op.Restore.Result = id
 	}

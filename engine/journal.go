@@ -31,6 +31,10 @@ type journal struct {
 	Files       []refs.File // session files, in the order in which they are set
 	Made        *Session    // the session that a fork makes; nil: none
 	Moved       *Session    // a session as it is afterwards; nil: none
+
+	// Of this process alone:
+	staged bool       // the stage is there, durably
+	trees  *tree.Memo // reads what the plan has read already; nil: it was another process that made it
 }
 
 var journalKey = []byte{kv.PrefixJournal}

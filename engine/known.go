@@ -85,7 +85,7 @@ func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
 
 // survey compares the worktree with H: which paths are not known, and which files have bytes that no step holds.
 func (pl *planner) survey(c *capture) error {
-	return tree.Diff(c.get, treeOf(pl.base), c.res.Root, func(ch tree.Change) error {
+	return c.changes(treeOf(pl.base), func(ch tree.Change) error {
 		if ch.New == nil {
 			return nil
 		}
@@ -183,11 +183,9 @@ func (l *lookups) dir(path string) ([]tree.Entry, error) {
 		}
 		id = ent.ID
 	}
-	raw, err := l.get.Get(objstore.Tree, id)
-	if err != nil {
-		return nil, err
+	ents, err := tree.List(l.get, id)
+	if err == nil {
+		l.dirs[path] = ents
 	}
-	ents, err := tree.Decode(raw)
-	l.dirs[path] = ents
 	return ents, err
 }

@@ -72,6 +72,7 @@ type planner struct {
 	unknown map[string]bool
 	changed map[string]bool
 	others  map[string]string // path to the session that is not this one and changed it after the target
+	changes []tree.Change     // from the worktree to the target
 	plan    *Plan
 	kept    map[string]Kept
 	// blocking are the paths that stay and are no directories: nothing can be laid out below them
@@ -89,13 +90,9 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, r *restore, p Pr
 	if err := pl.baseline(); err != nil {
 		return nil, nil, err
 	}
-	o := captureOptions{full: true, compare: r.dryRun, progress: p}
-	c, err := e.capture(ctx, root, o)
+	o := captureOptions{compare: r.dryRun, progress: p}
+	c, err := pl.look(ctx, root, r, o)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := pl.aim(c, r); err != nil {
-		c.discard()
 		return nil, nil, err
 	}
 	o.force, err = pl.inTheWay(root, c)
@@ -104,7 +101,9 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, r *restore, p Pr
 		if c, err = e.capture(ctx, root, o); err != nil {
 			return nil, nil, err
 		}
-		err = pl.refuseSecrets(c, o.force)
+		if err = pl.refuseSecrets(c, o.force); err == nil {
+			err = pl.differ(c)
+		}
 	}
 	if err == nil {
 		err = pl.decide(c)
@@ -118,6 +117,52 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, r *restore, p Pr
 		return nil, nil, err
 	}
 	return pl.plan, c, nil
+}
+
+// look captures the worktree, settles the target, and finds what differs. A capture relies on the watcher; at the paths that
+// the restore is to set, nothing is relied on: where one of them is not as it was taken over, the whole tree is looked at.
+func (pl *planner) look(ctx context.Context, root worktreefs.Dir, r *restore, o captureOptions) (*capture, error) {
+	for {
+		c, err := pl.e.capture(ctx, root, o)
+		if err != nil {
+			return nil, err
+		}
+		if err = pl.aim(c, r); err == nil {
+			err = pl.differ(c)
+		}
+		overlooked := false
+		if err == nil && !o.full {
+			overlooked, err = c.cache.Overlooked(root, pl.victims())
+		}
+		if err == nil && !overlooked {
+			return c, nil
+		}
+		c.discard()
+		if err != nil {
+			return nil, err
+		}
+		o.full = true
+	}
+}
+
+// differ lists what differs between the worktree and the target.
+func (pl *planner) differ(c *capture) error {
+	pl.changes = nil
+	return tree.Diff(c.get, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
+		pl.changes = append(pl.changes, ch)
+		return nil
+	})
+}
+
+// victims are the files that a restore could replace or remove.
+func (pl *planner) victims() []string {
+	var paths []string
+	for _, ch := range pl.changes {
+		if isFile(ch.Old) && pl.opt.paths.has(ch.Path) {
+			paths = append(paths, ch.Path)
+		}
+	}
+	return paths
 }
 
 // aim settles the target.
@@ -146,18 +191,18 @@ func (pl *planner) aim(c *capture, r *restore) (err error) {
 func (pl *planner) inTheWay(root worktreefs.Dir, c *capture) ([]string, error) {
 	var hidden []string
 	var blocked []Blocked
-	err := tree.Diff(c.get, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
+	for _, ch := range pl.changes {
 		if ch.New == nil || ch.Old != nil || !pl.opt.paths.has(ch.Path) {
-			return nil
+			continue
 		}
 		s, ok := covering(c.res.Skips, ch.Path)
 		if !ok {
-			return nil
+			continue
 		}
 		isDir, there, err := onDisk(root, ch.Path)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case !there || isDir && ch.New.Type == tree.TypeDir:
 		case isDir:
 			pl.keep(ch.Path, KeptHolds, true)
@@ -167,12 +212,11 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture) ([]string, error) {
 		default:
 			blocked = append(blocked, Blocked{ch.Path, s.Reason})
 		}
-		return nil
-	})
-	if err == nil && len(blocked) > 0 {
-		err = &UnsavedError{Paths: blocked}
 	}
-	return hidden, err
+	if len(blocked) > 0 {
+		return nil, &UnsavedError{Paths: blocked}
+	}
+	return hidden, nil
 }
 
 // onDisk reports what is at path. What cannot be looked at counts as a file that is there.
@@ -234,19 +278,15 @@ func (pl *planner) decide(c *capture) error {
 		return err
 	}
 	var steps []tree.Step
-	err := tree.Diff(c.get, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
+	for _, ch := range pl.changes {
 		if !pl.concerns(ch) {
-			return nil
+			continue
 		}
 		if why := pl.stays(ch); why != "" {
 			pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
-			return nil
+			continue
 		}
 		steps = append(steps, tree.Step{Path: ch.Path, From: ch.Old, To: ch.New})
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	if len(pl.opt.paths) > 0 {
 		if err := pl.blockedParents(c, steps); err != nil {

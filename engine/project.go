@@ -101,12 +101,15 @@ func checkMarker(root string) error {
 	return nil
 }
 
-// writeMarker makes the marker directory; it ignores itself in git without a word in the user's own .gitignore.
+// writeMarker makes the marker directory, unless it is whole; it ignores itself in git without a word in the user's own .gitignore.
 func writeMarker(root, id string) error {
 	if err := checkMarker(root); err != nil {
 		return err
 	}
 	dir := marker(root)
+	if holds(filepath.Join(dir, markerIgnore), "*\n") && holds(filepath.Join(dir, markerID), id+"\n") {
+		return nil
+	}
 	if err := makeDir(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
@@ -118,6 +121,16 @@ func writeMarker(root, id string) error {
 	}
 	// The id comes last: a marker without one is no marker.
 	return writeFile(filepath.Join(dir, markerID), []byte(id+"\n"))
+}
+
+// holds reports whether a regular file has exactly this content.
+func holds(path, content string) bool {
+	fi, err := os.Lstat(path)
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() != int64(len(content)) {
+		return false
+	}
+	b, err := os.ReadFile(path)
+	return err == nil && string(b) == content
 }
 
 func makeDir(dir string, perm fs.FileMode) error {

@@ -162,17 +162,25 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.conversation.ContextOnly,
 	}
 	conv.enter(j)
-	if err := e.makeStage(root, j.Stage); err != nil {
+	durable, err := e.makeStage(root, j.Stage)
+	if err != nil {
 		c.discard()
 		return nil, err
 	}
-	if res.Safety, err = e.safety(ctx, c, j, r.asStep); err != nil {
+	res.Safety, err = e.safety(ctx, c, j, r.asStep)
+	unsafe := durable()
+	if err != nil {
 		return nil, err
 	}
 	if r.asStep {
 		res.Saved = res.Safety
 	}
-	if err := e.carryOut(ctx, root, j, res); err != nil {
+	c.get.Getter, j.trees = e.objs, c.get
+	if err = unsafe; err == nil {
+		j.staged = true
+		err = e.carryOut(ctx, root, j, res)
+	}
+	if err != nil {
 		return nil, e.takeBack(ctx, root, j, res, err)
 	}
 	e.tellAgents(ctx, r.env, j, res)
@@ -220,7 +228,7 @@ func (e *Engine) safety(ctx context.Context, c *capture, j *journal, asStep bool
 
 // carryOut applies the journal's steps and records the operation.
 func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, res *RestoreResult) error {
-	if err := e.apply(ctx, root, j.Stage, j.Steps, res); err != nil {
+	if err := e.apply(ctx, root, j, j.Steps, res); err != nil {
 		return err
 	}
 	kept, err := e.setSessions(j.Files, false)
@@ -234,6 +242,16 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 		Target: j.Target, Safety: j.Safety, Paths: j.Paths, Exact: j.Exact, Undoes: j.Undoes,
 		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: without(j.Files, kept), Fork: j.Made.name(), ContextOnly: j.ContextOnly,
 	}}
+	return e.end(ctx, root, op, j, res)
+}
+
+// end is finish, while the end of the stage becomes durable. That is not waited for to be sure of anything: a stage that comes back after a
+// power cut holds nothing that is not stored.
+func (e *Engine) end(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *journal, res *RestoreResult) error {
+	if stages, err := worktreefs.OpenPath(root, markerDir+"/"+markerStage); err == nil {
+		wait := e.syncing(stages)
+		defer func() { _ = wait() }()
+	}
 	return e.finish(ctx, op, j, res)
 }
 
@@ -242,41 +260,71 @@ func without(files []refs.File, kept []string) []refs.File {
 	return slices.DeleteFunc(slices.Clone(files), func(f refs.File) bool { return slices.Contains(kept, f.Path) })
 }
 
-// makeStage makes the directory that a restore's steps work in: on the worktree's file system, out of every capture.
-func (e *Engine) makeStage(root worktreefs.Dir, op string) error {
+// makeStage makes the directory that a restore's steps work in: on the worktree's file system, out of every capture. Its name is durable when
+// durable, which must be called, has returned: the file system does that while something else is being made durable.
+func (e *Engine) makeStage(root worktreefs.Dir, op string) (durable func() error, err error) {
 	if err := writeMarker(e.project.Root, e.project.ID); err != nil {
-		return err // it may be what somebody just removed
+		return nil, err // it may be what somebody just removed
 	}
-	stage, err := tree.OpenStage(root, stagePath(op))
+	stages, err := tree.OpenStage(root, markerDir+"/"+markerStage)
+	if err == nil {
+		if err = stages.Mkdir(op, 0o700); err != nil && !errors.Is(err, worktreefs.ErrExist) {
+			err = errors.Join(err, stages.Close())
+		} else {
+			err = nil
+		}
+	}
 	if err != nil {
-		return fmt.Errorf("engine: restore %s: %w", e.project.Root, err)
+		return nil, e.restoring(err)
 	}
-	return stage.Close()
+	return e.syncing(stages), nil
+}
+
+// syncing has a directory synced meanwhile; it is closed.
+func (e *Engine) syncing(d worktreefs.Dir) (wait func() error) {
+	done := make(chan error, 1)
+	go func() { done <- errors.Join(d.Sync(), d.Close()) }()
+	return func() error { return e.restoring(<-done) }
+}
+
+func (e *Engine) restoring(err error) error {
+	if err != nil {
+		err = fmt.Errorf("engine: restore %s: %w", e.project.Root, err)
+	}
+	return err
 }
 
 func stagePath(op string) string { return markerDir + "/" + markerStage + "/" + op }
 
 // apply carries out steps. Its stage stays only where it holds the bytes of a racing edit.
-func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, op string, steps []tree.Step, res *RestoreResult) error {
-	if err := e.makeStage(root, op); err != nil {
-		return err
+func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, j *journal, steps []tree.Step, res *RestoreResult) error {
+	if !j.staged {
+		durable, err := e.makeStage(root, j.Stage)
+		if err == nil {
+			err = durable()
+		}
+		if err != nil {
+			return err
+		}
+		j.staged = true
 	}
-	stage, err := tree.OpenStage(root, stagePath(op))
+	stage, err := worktreefs.OpenPath(root, stagePath(j.Stage))
 	if err != nil {
-		return fmt.Errorf("engine: restore %s: %w", e.project.Root, err)
+		return e.restoring(err)
 	}
 	defer stage.Close()
 	done, err := tree.Apply(ctx, tree.ApplyOptions{
-		Root: root, Stage: stage, Op: op, Steps: steps,
+		Root: root, Stage: stage, Op: j.Stage, Steps: steps,
 		Open: func(id objstore.ID) (io.ReadCloser, error) { return e.objs.Open(id) },
 	})
 	res.Changed, res.KeptDirs = done.Done, done.KeptDirs
 	res.Conflicts = append(res.Conflicts, done.Conflicts...)
 	if err != nil {
-		return fmt.Errorf("engine: restore %s: %w", e.project.Root, err)
+		return e.restoring(err)
 	}
-	if err := tree.RemoveStage(root, stagePath(op)); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
-		return fmt.Errorf("engine: restore %s: %w", e.project.Root, err)
+	j.staged = false
+	if err := tree.RemoveStage(root, stagePath(j.Stage)); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
+		return e.restoring(err)
 	}
 	return nil
 }
@@ -350,7 +398,7 @@ func (e *Engine) takeBack(ctx context.Context, root worktreefs.Dir, j *journal, 
 }
 
 func (e *Engine) abort(ctx context.Context, root worktreefs.Dir, j *journal, res *RestoreResult) error {
-	if err := e.apply(ctx, root, j.Stage, tree.Reverse(j.Steps), res); err != nil {
+	if err := e.apply(ctx, root, j, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
 	kept, err := e.setSessions(reverseFiles(j.Files), true)
@@ -361,7 +409,7 @@ func (e *Engine) abort(ctx context.Context, root worktreefs.Dir, j *journal, res
 		e.Notice(fmt.Sprintf("the session file %s is left as it is: %v", path, errSessionChanged))
 	}
 	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts)}}
-	return e.finish(ctx, op, j, res)
+	return e.end(ctx, root, op, j, res)
 }
 
 // Continue finishes an unfinished restore; ErrNotHalfDone when there is none.

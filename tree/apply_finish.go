@@ -74,23 +74,22 @@ func (a *applier) syncDirs() error {
 	if len(a.touched) > applySyncEach {
 		return a.syncStages()
 	}
-	for _, p := range sortedPaths(a.touched) {
-		d, err := worktreefs.OpenPath(a.Root, p)
+	paths := sortedPaths(a.touched)
+	return atOnce(len(paths), func(i int) error {
+		d, err := worktreefs.OpenPath(a.Root, paths[i])
 		if err == nil {
 			err = errors.Join(d.Sync(), d.Close())
 		}
-		if err != nil && !isLocal(err) {
-			return err
+		if err != nil && isLocal(err) {
+			return nil
 		}
-	}
-	return nil
+		return err
+	})
 }
 
-// dropStages removes the stages that Apply made, and makes the emptiness of the caller's durable.
+// dropStages removes the stages that Apply made.
 func (a *applier) dropStages() error {
-	used := false
 	for _, s := range a.stages {
-		used = used || s.used || len(s.left) > 0
 		if s.main || s.dir == nil {
 			continue
 		}
@@ -105,10 +104,7 @@ func (a *applier) dropStages() error {
 			return err
 		}
 	}
-	if !used {
-		return nil
-	}
-	return a.Stage.Sync()
+	return nil
 }
 
 // OpenStage makes the directory at path below root, 0700 and with those above it that are missing, and opens it.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -16,6 +17,8 @@ import (
 const (
 	// applySyncEach is up to how many files or directories are synced one by one; more are synced with their file system.
 	applySyncEach = 64
+	// applyFlush is the bytes after which the disk is asked to write what was staged so far.
+	applyFlush = 64 << 20
 	// applyKeySize is the bytes of a path's hash that name its files in the stage.
 	applyKeySize = 16
 	// applyCopyBuffer is the bytes copied at a time.
@@ -45,6 +48,7 @@ type job struct {
 	hasOld  bool            // key.old holds something
 	swept   bool            // what an earlier run left was dealt with
 	present bool            // From is at the path, as far as the survey saw
+	inside  *newDir         // the new directory that it comes into the tree with; nil: it comes by itself
 }
 
 // leaves: the entry at the path goes before anything comes.
@@ -60,7 +64,7 @@ func (j *job) permOnly() bool {
 // comes: something new is put at the path.
 func (j *job) comes() bool { return j.To != nil && !j.permOnly() }
 
-// applier carries out one list of steps. Not safe for concurrent use.
+// applier carries out one list of steps. Not safe for concurrent use; its own goroutines write into the stage and sync, nothing else.
 type applier struct {
 	ApplyOptions
 	ctx    context.Context
@@ -76,6 +80,9 @@ type applier struct {
 	blocked map[string]bool   // new directories whose name means another entry on this file system
 	touched map[string]bool   // directories to sync
 
+	tops []*newDir // the new directories that come into the tree by themselves
+
+	mu        sync.Mutex // guards conflicts while several goroutines write into the stage
 	conflicts []Conflict
 	kept      []string
 	placed    []Placed

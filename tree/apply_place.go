@@ -97,40 +97,50 @@ func (a *applier) moveBack(j *job, name string, parent worktreefs.Dir, to string
 	return err
 }
 
-// makeDirs puts new directories in place, empty and wide enough to be filled.
+// makeDirs puts new directories in place, with all that was built in them.
 func (a *applier) makeDirs() error {
-	wanted := func(j *job) bool { return j.comes() && j.To.Type == TypeDir }
-	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
-		parent, name, err := a.parent(j)
-		if err != nil {
-			return err
-		}
-		defer parent.Close()
-		if j.To.Perm&0o700 != 0o700 {
-			if err := a.mark(j.Path, j.To.Perm); err != nil {
+	for _, n := range a.tops {
+		wanted := func(j *job) bool { return j == n.job }
+		err := a.each(slices.All([]*job{n.job}), wanted, func(j *job) error {
+			parent, name, err := a.parent(j)
+			if err != nil {
 				return err
 			}
-		}
-		err = j.stage.dir.Move(j.key+sufNew, parent, name)
-		if err != nil && isLocal(err) {
-			if uerr := a.unmark(j.Path, j.To.Perm); uerr != nil {
-				return uerr
-			}
-		}
-		if errors.Is(err, worktreefs.ErrExist) {
-			return a.dirExists(j, parent, name)
-		}
+			defer parent.Close()
+			return a.bring(n, parent, name)
+		})
 		if err != nil {
 			return err
 		}
-		j.hasNew = false
-		j.state = jobPlaced
-		if j.To.Perm&0o700 != 0o700 {
+		a.strand(n)
+	}
+	return nil
+}
+
+// bring moves a top into the tree.
+func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
+	j := n.job
+	narrow := j.To.Perm&0o700 != 0o700
+	if narrow {
+		if err := a.mark(j.Path, j.To.Perm); err != nil {
+			return err
+		}
+	}
+	err := a.arrive(n, j.stage.dir, j.key+sufTmp, parent, name)
+	if j.state == jobPlaced {
+		j.hasTmp = false
+		a.usable[j.Path] = true
+		if narrow {
 			a.perms[j.Path] = j.To.Perm
 		}
-		a.usable[j.Path] = true
 		return nil
-	})
+	}
+	if narrow && (err == nil || isLocal(err)) {
+		if uerr := a.unmark(j.Path, j.To.Perm); uerr != nil {
+			return uerr
+		}
+	}
+	return err
 }
 
 // dirExists: somebody made something of that name meanwhile, or the file system holds its name for another's. A directory of
@@ -159,7 +169,7 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 
 // place puts new files and links in place.
 func (a *applier) place() error {
-	wanted := func(j *job) bool { return j.comes() && j.To.Type != TypeDir }
+	wanted := func(j *job) bool { return j.comes() && j.To.Type != TypeDir && j.inside == nil }
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
 		parent, name, err := a.parent(j)
 		if err != nil {

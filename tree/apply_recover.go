@@ -137,7 +137,7 @@ func (a *applier) recover(j *job, parent worktreefs.Dir, name string) error {
 	}
 	j.swept = true
 	if s.left[j.key+sufTmp] {
-		if err := s.dir.Remove(j.key + sufTmp); err != nil {
+		if err := removeTree(s.dir, j.key+sufTmp); err != nil {
 			return err
 		}
 	}

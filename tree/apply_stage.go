@@ -2,20 +2,17 @@ package tree
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"rewind/internal/worktreefs"
-	"rewind/objstore"
 )
 
 // Names in a stage begin with the key of a path. What each can hold is what makes a run resumable:
 const (
-	// sufTmp: content being written. It has never been in the tree, so it may be dropped unseen.
+	// sufTmp: content being written, or a new directory with all in it. It has never been in the tree, so it may be dropped unseen.
 	sufTmp = ".tmp"
-	// sufNew: complete and durable new content, or what was exchanged with it: bytes from the tree.
+	// sufNew: a complete and durable new file or link, or what was exchanged with it: bytes from the tree.
 	sufNew = ".new"
 	// sufOld: what was moved out of the tree.
 	sufOld = ".old"
@@ -33,7 +30,6 @@ type stage struct {
 	top  string          // the directory that holds it, unless main
 	name string          // its name there
 	left map[string]bool // what an earlier run left
-	used bool            // holds something of this run
 }
 
 func (s *stage) close() {
@@ -124,7 +120,6 @@ func (a *applier) pickStage(j *job) error {
 
 // ready makes a stage that is not there yet.
 func (a *applier) ready(s *stage) error {
-	s.used = true
 	if s.dir != nil {
 		return nil
 	}
@@ -146,50 +141,38 @@ func (a *applier) ready(s *stage) error {
 	return err
 }
 
-// fillStage writes all new content, and returns when it is durable and complete under its final name in the stage. An error
+// fillStage writes all new content, and returns when it is durable, complete, and under a name in the stage that says so. An error
 // that concerns one path is an error of the whole: nothing was touched, so nothing need be half done.
 func (a *applier) fillStage() error {
-	files := 0
-	for _, j := range a.jobs {
-		if j.state == jobAct && j.comes() && j.To.Type == TypeFile {
-			files++
-		}
-	}
-	wrote := false
-	for _, j := range a.jobs {
-		if err := a.ctx.Err(); err != nil {
-			return err
-		}
-		if j.state != jobAct || !j.comes() {
-			continue
-		}
+	alone := a.sortNew()
+	for _, j := range alone {
 		if err := a.ready(j.stage); err != nil {
 			return err
 		}
-		j.hasTmp = j.To.Type != TypeDir
-		if err := a.stageOne(j, files <= applySyncEach); err != nil {
-			return fmt.Errorf("stage %s: %w", quotePath(j.Path), err)
-		}
-		wrote = true
+		j.hasTmp = true
 	}
-	if !wrote {
-		return nil
-	}
-	if files > applySyncEach {
-		if err := a.syncStages(); err != nil {
+	for _, n := range a.tops {
+		if err := a.ready(n.job.stage); err != nil {
 			return err
 		}
+		n.job.hasTmp = true
 	}
-	for _, j := range a.jobs {
-		if j.state == jobAct && j.comes() && j.To.Type != TypeDir {
-			if err := j.stage.dir.Move(j.key+sufTmp, j.stage.dir, j.key+sufNew); err != nil {
-				return err
-			}
-			j.hasTmp, j.hasNew = false, true
+	if len(alone) == 0 && len(a.tops) == 0 {
+		return nil
+	}
+	if err := a.build(alone); err != nil {
+		return err
+	}
+	named := map[*stage]bool{}
+	for _, j := range alone {
+		if err := j.stage.dir.Move(j.key+sufTmp, j.stage.dir, j.key+sufNew); err != nil {
+			return err
 		}
+		j.hasTmp, j.hasNew = false, true
+		named[j.stage] = true
 	}
 	for _, s := range a.stages {
-		if s.used {
+		if named[s] {
 			if err := s.dir.Sync(); err != nil {
 				return err
 			}
@@ -211,77 +194,6 @@ func (a *applier) syncStages() error {
 	return nil
 }
 
-// stageOne writes one entry.
-func (a *applier) stageOne(j *job, sync bool) (err error) {
-	s := j.stage.dir
-	if j.To.Type == TypeDir {
-		// Wide enough to be filled; its permissions become exact at the end. It is empty, so it needs no second name.
-		if err := s.Mkdir(j.key+sufNew, j.To.Perm|0o700); err != nil {
-			return err
-		}
-		j.hasNew = true
-		j.staged, err = s.Lstat(j.key + sufNew)
-		return err
-	}
-	r, err := a.Open(j.To.ID)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if j.To.Type == TypeSymlink {
-		target, err := io.ReadAll(io.LimitReader(r, MaxSymlink+1))
-		if err != nil {
-			return err
-		}
-		if objstore.Sum(objstore.Blob, target) != j.To.ID {
-			return fmt.Errorf("content is not that of blob %s", j.To.ID)
-		}
-		if err := s.Symlink(string(target), j.key+sufTmp); err != nil {
-			return err
-		}
-		j.staged, err = s.Lstat(j.key + sufTmp)
-		return err
-	}
-	w, err := s.CreateFile(j.key+sufTmp, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	h := objstore.NewHasher()
-	buf := applyBuffers.Get().(*[]byte)
-	defer applyBuffers.Put(buf)
-	var size int64
-	for {
-		n, rerr := io.ReadFull(r, *buf)
-		_, _ = h.Write((*buf)[:n])
-		if n > 0 {
-			if _, err := w.Write((*buf)[:n]); err != nil {
-				return err
-			}
-			size += int64(n)
-		}
-		if rerr == io.EOF || rerr == io.ErrUnexpectedEOF {
-			break
-		}
-		if rerr != nil {
-			return rerr
-		}
-	}
-	if h.Sum() != j.To.ID || size != j.To.Size {
-		return fmt.Errorf("content is not that of blob %s", j.To.ID)
-	}
-	if err := w.Chmod(j.To.Perm); err != nil {
-		return err
-	}
-	if sync {
-		if err := w.Sync(); err != nil {
-			return err
-		}
-	}
-	j.staged, err = w.Stat()
-	return err
-}
-
 // emptyStage discards what was displaced and what was not placed.
 func (a *applier) emptyStage() error {
 	for _, j := range a.jobs {
@@ -297,7 +209,7 @@ func (a *applier) emptyStage() error {
 			}
 		}
 		if j.hasTmp {
-			if err := j.stage.dir.Remove(j.key + sufTmp); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
+			if err := removeTree(j.stage.dir, j.key+sufTmp); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 				return err
 			}
 		}

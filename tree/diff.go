@@ -34,11 +34,11 @@ func diff(g objstore.Getter, a, b objstore.ID, dir string, depth int, fn func(Ch
 	if depth >= MaxDepth || len(dir) > MaxPath {
 		return fmt.Errorf("tree: diff %.80q: %w", dir, &LimitError{What: "depth", Limit: MaxDepth})
 	}
-	olds, err := load(g, a)
+	olds, err := List(g, a)
 	if err != nil {
 		return fmt.Errorf("tree: diff %q: %w", dir, err)
 	}
-	news, err := load(g, b)
+	news, err := List(g, b)
 	if err != nil {
 		return fmt.Errorf("tree: diff %q: %w", dir, err)
 	}

@@ -38,7 +38,7 @@ func loadEdited(get objstore.Getter, id objstore.ID) (*edited, error) {
 	if id.IsZero() {
 		return d, nil
 	}
-	list, err := load(get, id)
+	list, err := List(get, id)
 	if err != nil {
 		return nil, fmt.Errorf("tree: edit: %w", err)
 	}

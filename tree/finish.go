@@ -133,7 +133,7 @@ func (s *scan) prevTree(n *node) objstore.ID {
 func (s *scan) prev(n *node) []Entry {
 	n.prevOnce.Do(func() {
 		if id := s.prevTree(n); !id.IsZero() {
-			n.prevDir, _ = load(s.Get, id)
+			n.prevDir, _ = List(s.Get, id)
 		}
 	})
 	return n.prevDir

@@ -18,7 +18,7 @@ func Lookup(g objstore.Getter, root objstore.ID, path string) (Entry, error) {
 		if e.Type != TypeDir {
 			return Entry{}, fmt.Errorf("tree: lookup %q: %w", path, ErrNotFound)
 		}
-		entries, err := load(g, e.ID)
+		entries, err := List(g, e.ID)
 		if err != nil {
 			return Entry{}, fmt.Errorf("tree: lookup %q: %w", path, err)
 		}
@@ -46,7 +46,7 @@ func walk(g objstore.Getter, id objstore.ID, dir string, depth int, fn func(path
 	if depth >= MaxDepth || len(dir) > MaxPath {
 		return fmt.Errorf("tree: walk %.80q: %w", dir, &LimitError{What: "depth", Limit: MaxDepth})
 	}
-	entries, err := load(g, id)
+	entries, err := List(g, id)
 	if err != nil {
 		return fmt.Errorf("tree: walk %q: %w", dir, err)
 	}
@@ -65,18 +65,6 @@ func walk(g objstore.Getter, id objstore.ID, dir string, depth int, fn func(path
 		}
 	}
 	return nil
-}
-
-// load gives the entries of one directory; the zero id is the empty one.
-func load(g objstore.Getter, id objstore.ID) ([]Entry, error) {
-	if id.IsZero() {
-		return nil, nil
-	}
-	raw, err := g.Get(objstore.Tree, id)
-	if err != nil {
-		return nil, err
-	}
-	return Decode(raw)
 }
 
 // find gives the index of a name in sorted entries, or -1.

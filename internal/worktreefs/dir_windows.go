@@ -349,6 +349,9 @@ func (f *file) Stat() (Stat, error) {
 
 func (f *file) Chmod(perm uint16) error { return f.File.Chmod(modeOf(perm)) }
 
+// WriteOut: there is nothing short of Sync.
+func (f *file) WriteOut() {}
+
 // Writers: a file that somebody has open cannot be moved in the first place, mostly.
 func (f *file) Writers() (bool, error) {
 	return false, f.dir.refuse("ask for writers", f.name, ErrUnsupported)

@@ -72,6 +72,8 @@ func (f *file) Chmod(perm uint16) error {
 	return nil
 }
 
+func (f *file) WriteOut() { writeOut(f.fd) }
+
 func (f *file) Sync() error {
 	if err := fullSync(f.fd); err != nil {
 		return f.dir.fail("sync", f.name, err)

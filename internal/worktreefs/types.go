@@ -118,6 +118,8 @@ type WFile interface {
 	io.Closer
 	// Chmod sets exactly the bits 07777. A write afterwards may clear setuid and setgid.
 	Chmod(perm uint16) error
+	// WriteOut has the system begin to write the content to the disk, where it can: a Sync afterwards waits less.
+	WriteOut()
 	// Sync makes content and attributes durable, not the name.
 	Sync() error
 	Stat() (Stat, error)

@@ -33,9 +33,10 @@ type Script struct {
 	CrashAt int
 	// NoSync: syncs are counted and recorded, but not passed on. Nothing but time depends on them while no power is cut.
 	NoSync bool
-	// Before is called before each counted call with its number, without locks held.
+	// Before is called before each counted call with its number, once at a time; it may use the directories that are not wrapped.
 	Before func(n int, c Call)
 
+	before  sync.Mutex // held while Before runs: some calls are made at once
 	mu      sync.Mutex
 	n       int
 	ofOp    int
@@ -79,6 +80,8 @@ func (s *Script) step(mutates bool, c Call) (half bool, err error) {
 	}
 	s.mu.Unlock()
 	if s.Before != nil {
+		s.before.Lock()
+		defer s.before.Unlock()
 		s.Before(n, c)
 	}
 	return false, nil
