@@ -47,6 +47,7 @@ type Engine struct {
 type shared struct {
 	mu       sync.Mutex           // held by every change and every capture; guards what follows
 	cache    *tree.Cache          // loaded by the first capture
+	unsaved  *sketch              // objects of the tree that cache describes, which the store may lack; nil: it has them all
 	repo     *repository          // the user's repository as the last capture found it
 	known    *head                // the newest state that the log knows; nil: not looked up yet
 	sessions map[string]*Session  // agents' sessions by name; nil: not loaded yet
@@ -60,6 +61,8 @@ type shared struct {
 	waiting   arrivals                 // events that wait for a capture
 	scanned   scanned
 	heard     sync.Map // names of sessions that are known to have a record
+	lately    lately
+	tally     tally
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,
