@@ -21,6 +21,7 @@ var ruleFiles = []string{".gitignore", ".rewindignore"}
 
 // capture is a snapshot of the worktree, not yet committed.
 type capture struct {
+	of     *shared
 	tx     *objstore.Tx // holds its objects; nil when it was taken to compare, not to store
 	get    *tree.Memo   // reads them
 	res    *tree.Result
@@ -103,7 +104,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 			o.progress(files, bytes)
 		}
 	}
-	c := &capture{cache: e.cache, forced: len(o.force) > 0, git: r.git}
+	c := &capture{of: e.shared, cache: e.cache, forced: len(o.force) > 0, git: r.git}
 	src := tree.Source{
 		Root: root, Prev: was.tree, Cache: e.cache,
 		Rules: r.dir, RuleFiles: ruleFiles, Tracked: r.tracked,
@@ -117,13 +118,17 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 		src.Force, src.ForceBelow = tree.ForcePaths(o.force)
 	}
 	if o.compare {
-		s := newSketch(e.objs)
+		s := newSketch(e.objs, e.unsaved)
 		src.Get, src.Put, c.get = s, s, tree.NewMemo(s)
 	} else {
 		c.tx = e.objs.Begin()
 		src.Get, src.Put, c.get = c.tx, c.tx, tree.NewMemo(c.tx)
+		err = e.unsaved.storeIn(c.tx)
 	}
-	if c.res, err = tree.Snapshot(ctx, src); err == nil && !o.compare {
+	if err == nil {
+		c.res, err = tree.Snapshot(ctx, src)
+	}
+	if err == nil && !o.compare {
 		c.note, err = e.putNote(c, was.note)
 	}
 	if err != nil {
@@ -180,6 +185,7 @@ func (c *capture) committed() {
 		c.cache.Discard()
 	} else {
 		c.cache.Committed()
+		c.of.unsaved = nil
 	}
 }
 

@@ -66,7 +66,7 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 		if err != nil {
 			return sides, err
 		}
-		defer c.discard()
+		defer e.looked(c)
 		get, to = c.get, c.res.Root
 	}
 	return sides, e.diff(get, from.Tree, to, only, o, fn)

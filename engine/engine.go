@@ -47,6 +47,7 @@ type Engine struct {
 type shared struct {
 	mu       sync.Mutex           // held by every change and every capture; guards what follows
 	cache    *tree.Cache          // loaded by the first capture
+	unsaved  *sketch              // objects of the tree that cache describes, which the store may lack; nil: it has them all
 	repo     *repository          // the user's repository as the last capture found it
 	whole    bool                 // no restore is unfinished, and none was begun since that was looked up
 	noted    noted                // the note of the last capture that was recorded
@@ -62,6 +63,8 @@ type shared struct {
 	waiting   arrivals                 // events that wait for a capture
 	scanned   scanned
 	heard     sync.Map // names of sessions that are known to have a record
+	lately    lately
+	tally     tally
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -97,36 +96,6 @@ func (e *Engine) sessionNames() ([]string, error) {
 	})
 	slices.Sort(names)
 	return slices.Compact(names), err
-}
-
-// active gives the current session, and when it is not a restore that says which one it is, the sessions of agents that had
-// events in the last ten minutes, newest first.
-func (e *Engine) active() (current string, names []string, err error) {
-	current = Manual
-	since, first, moved := e.now().Add(-activeWithin).UnixMilli(), true, false
-	ended := map[string]bool{} // by whether their newest event says so
-	err = e.refs.Newest(0, func(op *refs.Operation) error {
-		switch {
-		case op.Session == "", op.Kind == refs.KindSafety, op.Kind == refs.KindTag, op.Kind == refs.KindFork, op.Kind == refs.KindImport:
-			return nil
-		case op.Kind == refs.KindEvent && (op.Cause.Event == EventScan || op.Turn == 0):
-			return nil // nobody did anything: a session that was only opened has no turn
-		}
-		if first {
-			first, current, moved = false, op.Session, op.Kind.IsRestore()
-		}
-		if moved || op.Time < since {
-			return kv.ErrStop
-		}
-		if _, known := ended[op.Session]; !known {
-			ended[op.Session] = op.Kind == refs.KindEvent && op.Cause.Event == eventWords[hooks.SessionEnd]
-		}
-		if op.Session != Manual && !ended[op.Session] && !slices.Contains(names, op.Session) {
-			names = append(names, op.Session)
-		}
-		return nil
-	})
-	return current, names, err
 }
 
 // current is the checkpoint that a session stands on. A session without one stands where the session before it stood;

@@ -60,6 +60,7 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 	}
 	res := &ListResult{}
 	later := map[string]*Checkpoint{} // of each session, the step after
+	read := e.checkpoints()
 	err = e.refs.Newest(0, func(op *refs.Operation) error {
 		safety := op.Kind == refs.KindSafety
 		if op.Kind != refs.KindCheckpoint && !(safety && o.All) || o.Session != "" && op.Session != o.Session {
@@ -69,7 +70,7 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 			res.More = true
 			return kv.ErrStop
 		}
-		cp, err := e.checkpoint(op.Checkpoint)
+		cp, err := read(op.Checkpoint)
 		if err != nil {
 			return err
 		}

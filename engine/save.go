@@ -325,6 +325,18 @@ func (e *Engine) checkpoint(id objstore.ID) (*Checkpoint, error) {
 	return decodeCheckpoint(id, raw)
 }
 
+// checkpoints reads checkpoints as checkpoint does, many of a line one after the other.
+func (e *Engine) checkpoints() func(objstore.ID) (*Checkpoint, error) {
+	memo := e.objs.Memo(objstore.Checkpoint)
+	return func(id objstore.ID) (*Checkpoint, error) {
+		raw, err := memo.Get(id)
+		if err != nil {
+			return nil, fmt.Errorf("engine: checkpoint: %w", err)
+		}
+		return decodeCheckpoint(id, raw)
+	}
+}
+
 // note reads what a checkpoint skipped.
 func (e *Engine) note(cp *Checkpoint) ([]tree.Skip, error) { return e.noteOf(cp.Note) }
 

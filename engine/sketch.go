@@ -7,26 +7,39 @@ import (
 
 	"rewind/internal/textdiff"
 	"rewind/objstore"
+	"rewind/tree"
 )
 
-// sketchBytes bounds the file contents that a sketch keeps, in bytes.
-const sketchBytes = 256 << 20
+const (
+	// sketchBytes bounds the file contents that a sketch keeps, in bytes.
+	sketchBytes = 256 << 20
+	// keptBytes bounds the objects that are kept between two comparisons, in bytes.
+	keptBytes = 8 << 20
+)
 
 // sketch takes a snapshot's objects without storing anything, for commands that only compare: trees are kept in
 // memory, and of contents that the store lacks, what a comparison of texts could want. It implements tree.Store.
 type sketch struct {
 	store *objstore.Store
+	known *sketch // what comparisons before found and nothing has stored since; not to be changed; nil: nothing
 	mu    sync.Mutex
-	objs  map[object][]byte
+	objs  map[object]sketched
 	room  int64
+	part  bool // a content was left out
 }
 
-func newSketch(s *objstore.Store) *sketch {
-	return &sketch{store: s, objs: map[object][]byte{}, room: sketchBytes}
+// sketched is an object, and the one that it replaces.
+type sketched struct {
+	raw  []byte
+	prev objstore.ID
+}
+
+func newSketch(s *objstore.Store, known *sketch) *sketch {
+	return &sketch{store: s, known: known, objs: map[object]sketched{}, room: sketchBytes}
 }
 
 // Put implements objstore.Putter.
-func (s *sketch) Put(k objstore.Kind, raw []byte, _ objstore.ID) (objstore.ID, error) {
+func (s *sketch) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
 	id := objstore.Sum(k, raw)
 	has, err := s.Has(k, id)
 	if err != nil || has {
@@ -36,11 +49,12 @@ func (s *sketch) Put(k objstore.Kind, raw []byte, _ objstore.ID) (objstore.ID, e
 	defer s.mu.Unlock()
 	if k == objstore.Blob {
 		if len(raw) > textdiff.MaxBytes || int64(len(raw)) > s.room {
+			s.part = true
 			return id, nil
 		}
 		s.room -= int64(len(raw))
 	}
-	s.objs[object{k, id}] = bytes.Clone(raw)
+	s.objs[object{k, id}] = sketched{bytes.Clone(raw), prev}
 	return id, nil
 }
 
@@ -57,27 +71,107 @@ func (s *sketch) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, e
 	h := objstore.NewHasher()
 	_, _ = h.Write(head)
 	n, err := io.Copy(h, r)
+	s.mu.Lock()
+	s.part = true
+	s.mu.Unlock()
 	return h.Sum(), int64(len(head)) + n, err
+}
+
+// find gives an object that the store may lack.
+func (s *sketch) find(o object) (sketched, bool) {
+	if s == nil {
+		return sketched{}, false
+	}
+	s.mu.Lock()
+	at, ok := s.objs[o]
+	s.mu.Unlock()
+	if !ok {
+		return s.known.find(o)
+	}
+	return at, true
 }
 
 // Get implements objstore.Getter; objstore.ErrNotFound for contents that were too large to keep.
 func (s *sketch) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
-	s.mu.Lock()
-	raw, ok := s.objs[object{k, id}]
-	s.mu.Unlock()
-	if ok {
-		return bytes.Clone(raw), nil
+	if at, ok := s.find(object{k, id}); ok {
+		return bytes.Clone(at.raw), nil
 	}
 	return s.store.Get(k, id)
 }
 
 // Has reports whether the store or the sketch has an object.
 func (s *sketch) Has(k objstore.Kind, id objstore.ID) (bool, error) {
-	s.mu.Lock()
-	_, ok := s.objs[object{k, id}]
-	s.mu.Unlock()
-	if ok {
+	if _, ok := s.find(object{k, id}); ok {
 		return true, nil
 	}
 	return s.store.Has(k, id)
+}
+
+// reachable gives those of a tree's objects that the store may lack, each with what it replaces in the store; nil when they are too many to keep.
+func (s *sketch) reachable(root objstore.ID) (*sketch, error) {
+	out := newSketch(s.store, nil)
+	size := 0
+	var visit func(o object) error
+	visit = func(o object) error {
+		at, ok := s.find(o)
+		if _, seen := out.objs[o]; !ok || seen {
+			return nil
+		}
+		for {
+			before, ok := s.find(object{o.kind, at.prev})
+			if !ok {
+				break
+			}
+			at.prev = before.prev
+		}
+		out.objs[o] = at
+		if size += len(at.raw); o.kind != objstore.Tree || size > keptBytes {
+			return nil
+		}
+		ents, err := tree.Decode(at.raw)
+		for i := range ents {
+			kind := objstore.Blob
+			if ents[i].Type == tree.TypeDir {
+				kind = objstore.Tree
+			}
+			if err := visit(object{kind, ents[i].ID}); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	if err := visit(object{objstore.Tree, root}); err != nil || size > keptBytes {
+		return nil, err
+	}
+	return out, nil
+}
+
+// storeIn puts all that was found into a transaction.
+func (s *sketch) storeIn(tx *objstore.Tx) error {
+	if s == nil {
+		return nil
+	}
+	for o, at := range s.objs {
+		if _, err := tx.Put(o.kind, at.raw, at.prev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// looked ends a capture that was taken to compare. What it found is kept in memory, so that the next one need not look at all of it again: the stat
+// cache and the watcher go on from here, and the next capture that stores anything stores the kept objects first. e.mu is held.
+func (e *Engine) looked(c *capture) {
+	s, ok := c.get.Getter.(*sketch)
+	if !ok || s.part {
+		c.discard()
+		return
+	}
+	kept, err := s.reachable(c.res.Root)
+	if err != nil || kept == nil {
+		c.discard()
+		return
+	}
+	e.unsaved = kept
+	c.cache.Committed()
 }

@@ -69,19 +69,8 @@ func (e *Engine) lockSoon(ctx context.Context) *Activity {
 // capture or a restore that takes long: then Activity is what is under way, and the worktree is not compared.
 func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 	s := &Status{Project: e.project}
-	err := e.refs.Newest(0, func(op *refs.Operation) error {
-		switch op.Kind {
-		case refs.KindCheckpoint:
-			s.Checkpoints++
-		case refs.KindSafety:
-			s.Safety++
-		}
-		if s.LastOp == nil {
-			s.LastOp = op
-		}
-		return nil
-	})
-	if err != nil {
+	var err error
+	if s.Checkpoints, s.Safety, s.LastOp, err = e.counted(); err != nil {
 		return nil, err
 	}
 	j, err := e.readJournal()
@@ -96,11 +85,9 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 			return nil, err
 		}
 	}
-	use, err := e.db.Usage()
-	if err != nil {
+	if s.DiskBytes, err = e.db.DiskBytes(); err != nil {
 		return nil, err
 	}
-	s.DiskBytes = use.DiskBytes
 	session, _, err := e.active()
 	if err != nil {
 		return nil, err
@@ -141,7 +128,7 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.discard()
+	defer e.looked(c)
 	s.Skips = c.res.Skips
 	err = tree.Diff(c.get, was.tree, c.res.Root, func(ch tree.Change) error {
 		s.Changes = append(s.Changes, ch)
@@ -196,5 +183,5 @@ func (e *Engine) look(ctx context.Context, p Progress) (*capture, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return e.capture(ctx, root, captureOptions{full: true, compare: true, progress: p})
+	return e.capture(ctx, root, captureOptions{compare: true, progress: p})
 }

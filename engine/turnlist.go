@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -134,8 +135,15 @@ func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
 	}
 	facts := map[uint64]*turnFacts{}
 	t.facts[session] = facts
+	began, read := uint64(0), t.e.checkpoints()
+	if s := t.e.sessions[session]; s != nil {
+		began = s.Began
+	}
 	var waiting []*turnFacts // for a conversation: that of the next older event that has one
 	err := t.e.refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq < began {
+			return kv.ErrStop
+		}
 		if op.Session != session || op.Kind != refs.KindCheckpoint && op.Kind != refs.KindEvent {
 			return nil
 		}
@@ -151,7 +159,7 @@ func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
 			if len(waiting) == 0 && f.prompt != "" && !f.checkpoint.IsZero() {
 				return nil
 			}
-			cp, err := t.e.checkpoint(op.Checkpoint)
+			cp, err := read(op.Checkpoint)
 			if err != nil {
 				return err
 			}

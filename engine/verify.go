@@ -77,7 +77,12 @@ func (v *verifier) references(ctx context.Context) error {
 	for _, r := range all {
 		v.checkpoint(ctx, "ref "+string(r.Name), r.ID)
 	}
+	later := uint64(0)
 	err = v.e.refs.Newest(0, func(op *refs.Operation) error {
+		if later > 0 && op.Seq != later-1 {
+			v.fault(fmt.Errorf("engine: verify: operations %d to %d are missing", op.Seq+1, later-1))
+		}
+		later = op.Seq
 		from := fmt.Sprintf("operation %d", op.Seq)
 		ids := []objstore.ID{op.Checkpoint}
 		if op.Restore != nil {

@@ -25,14 +25,16 @@ func (d *DB) check() error {
 	if err != nil {
 		return err
 	}
-	newest, err := d.checkOperations()
+	d.checkedFile = d.readChecked()
+	newest, err := d.checkOperations(d.checkedFile)
 	if err != nil {
 		return err
 	}
-	if newest < tide {
-		return corrupt(d.fs.db, "the newest operation is %d, at the last close it was %d", newest, tide)
+	if newest < max(tide, d.checkedFile) {
+		return corrupt(d.fs.db, "the newest operation is %d, at the last close it was %d", newest, max(tide, d.checkedFile))
 	}
 	d.lastSeq.Store(newest)
+	d.checked = newest
 	return nil
 }
 
@@ -61,8 +63,8 @@ func (d *DB) checkFormatKey() (uint64, error) {
 	return version, nil
 }
 
-// checkOperations returns the newest sequence; 0: there is no operation.
-func (d *DB) checkOperations() (uint64, error) {
+// checkOperations returns the newest sequence; 0: there is no operation. Those before `from` are not looked at, but for the oldest.
+func (d *DB) checkOperations(from uint64) (uint64, error) {
 	lower := []byte{PrefixOperation}
 	it, err := d.pdb.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: after(lower)})
 	if err != nil {
@@ -70,7 +72,13 @@ func (d *DB) checkOperations() (uint64, error) {
 	}
 	defer func() { _ = it.Close() }()
 	var last uint64
-	for first, ok := true, it.First(); ok; first, ok = false, it.Next() {
+	ok := it.First()
+	if ok && from > 0 {
+		if oldest, is := operationSeq(it.Key()); is && oldest < from {
+			last, ok = from-1, it.SeekGE(OperationKey(from))
+		}
+	}
+	for first := last == 0; ok; first, ok = false, it.Next() {
 		seq, ok := operationSeq(it.Key())
 		if !ok {
 			return 0, corrupt(d.fs.db, "%x is not an operation's key", it.Key())

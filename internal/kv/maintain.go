@@ -87,6 +87,19 @@ type Usage struct {
 	Keys      uint64 // entries in tables, approximate: replaced and deleted ones count until they are compacted
 }
 
+// DiskBytes is Usage's, without a look into the tables.
+func (d *DB) DiskBytes() (int64, error) {
+	if err := d.enter("usage"); err != nil {
+		return 0, err
+	}
+	defer d.life.leave()
+	size, err := d.treeSize(d.dir)
+	if err != nil {
+		return 0, d.fail("usage", d.dir, err)
+	}
+	return size, d.poison.err()
+}
+
 // Usage adds up the files of the store.
 func (d *DB) Usage() (Usage, error) {
 	if err := d.enter("usage"); err != nil {

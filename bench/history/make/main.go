@@ -1,0 +1,46 @@
+// Command make gives the project in a directory a long history, for measuring whole programs on it: the project is set up in REWIND_HOME if it is not
+// yet, and no daemon may have its store open.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"rewind/bench/history"
+	"rewind/engine"
+)
+
+func main() {
+	dir := flag.String("dir", ".", "the project's `directory`, whose files are edited")
+	n := flag.Int("checkpoints", 10_000, "how many to make")
+	flag.Parse()
+	if err := run(context.Background(), *dir, *n); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, dir string, n int) (err error) {
+	home, err := engine.DefaultHome()
+	if err != nil {
+		return err
+	}
+	e, _, err := engine.Init(ctx, home, dir, engine.ModeGlobal, engine.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := e.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if _, err := e.FirstCheckpoint(ctx, nil); err != nil {
+		return err
+	}
+	if err := e.Watch(); err != nil {
+		return err
+	}
+	return history.Fill(ctx, e, e.Project().Root, n)
+}

@@ -1,0 +1,111 @@
+package bench
+
+import (
+	"path/filepath"
+	"testing"
+
+	"rewind/bench/history"
+	"rewind/bench/workload"
+	"rewind/engine"
+)
+
+// aged gives a watched project of that many files and checkpoints, made once a process.
+func aged(b *testing.B, name string, files, checkpoints int) *project {
+	b.Helper()
+	p := shared.projects[name]
+	if p == nil {
+		root := filepath.Join(shared.dir, name)
+		if err := workload.Generate(b.Context(), root, workload.Spec{Files: files, Seed: 1}); err != nil {
+			b.Fatal(err)
+		}
+		p = &project{tb: b, root: root, home: engine.Home{Dir: root + "-home"}}
+		p.init()
+		shared.projects[name] = p
+		p.watch()
+		if err := history.Fill(b.Context(), p.e, root, checkpoints); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p.tb = b
+	return p
+}
+
+// reopened is the cost of a first answer: the store is opened, asked once and closed.
+func (p *project) reopened(b *testing.B, ask func(b *testing.B)) {
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			p.close()
+			b.StartTimer()
+			p.open()
+			ask(b)
+		}
+		p.watch()
+	})
+}
+
+// What a person asks of a history of 10,000 checkpoints: again and again, and first after the store was opened.
+func old10k(b *testing.B, ask func(b *testing.B, p *project)) {
+	p := aged(b, "old", 1_000, 10_000)
+	ask(b, p)
+	b.Run("again", func(b *testing.B) {
+		for b.Loop() {
+			ask(b, p)
+		}
+	})
+	p.reopened(b, func(b *testing.B) { ask(b, p) })
+}
+
+func BenchmarkList10k(b *testing.B) {
+	old10k(b, func(b *testing.B, p *project) {
+		r, err := p.e.List(b.Context(), engine.ListOptions{Limit: 100})
+		if err != nil || len(r.Checkpoints) != 100 || !r.More {
+			b.Fatal(r, err)
+		}
+	})
+}
+
+func BenchmarkShow10k(b *testing.B) {
+	old10k(b, func(b *testing.B, p *project) {
+		if s, err := p.e.Show(b.Context(), "@", nil); err != nil || len(s.Changes) == 0 {
+			b.Fatal(s, err)
+		}
+	})
+}
+
+func BenchmarkStatus10k(b *testing.B) {
+	old10k(b, func(b *testing.B, p *project) {
+		if s, err := p.e.Status(b.Context(), nil); err != nil || s.Checkpoints < 10_000 || len(s.Changes) > 0 {
+			b.Fatal(s, err)
+		}
+	})
+}
+
+// The worktree against the newest state, one line of 28,000 files changed: again and again, and with another line each time.
+func BenchmarkDiff28k(b *testing.B) {
+	p := aged(b, "wide", 28_000, 10)
+	ed := p.editor(nil)
+	p.edit(ed)
+	ask := func(b *testing.B) {
+		n := 0
+		_, err := p.e.Diff(b.Context(), engine.DiffOptions{Context: 3}, func(engine.FileDiff) error { n++; return nil })
+		if err != nil || n == 0 {
+			b.Fatal(n, err)
+		}
+	}
+	ask(b)
+	b.Run("again", func(b *testing.B) {
+		for b.Loop() {
+			ask(b)
+		}
+	})
+	b.Run("edited", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			p.edit(ed)
+			b.StartTimer()
+			ask(b)
+		}
+	})
+	p.reopened(b, ask)
+}

@@ -1,0 +1,74 @@
+package objstore
+
+// A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta more or less. It gives what the
+// store gives, and is for one goroutine. Only for small objects, a bounded number at a time: it forgets all when there are too many.
+type Memo struct {
+	s    source
+	kind Kind
+	raw  map[ID][]byte // by id, as built: verified when asked for
+}
+
+// memoObjects is how many objects a Memo keeps.
+const memoObjects = 1024
+
+// Memo gives a reader of objects of a kind.
+func (s *Store) Memo(k Kind) *Memo { return &Memo{s: s, kind: k, raw: map[ID][]byte{}} }
+
+// Get is Getter's for the memo's kind; the bytes must not be changed.
+func (m *Memo) Get(id ID) ([]byte, error) {
+	if raw, ok := m.raw[id]; ok && Sum(m.kind, raw) == id {
+		return raw, nil
+	}
+	if len(m.raw) > memoObjects {
+		clear(m.raw)
+	}
+	if raw := m.build(id); raw != nil && Sum(m.kind, raw) == id {
+		m.raw[id] = raw
+		return raw, nil
+	}
+	raw, err := get(m.s, m.kind, id) // tells what is wrong, or chooses among candidates
+	return raw, wrap("get", m.kind, id, err)
+}
+
+// build gives an object, unverified; nil: not that simply.
+func (m *Memo) build(id ID) []byte {
+	n, err := nodeOf(m.s, m.kind, id)
+	if err != nil {
+		return nil
+	}
+	var chain []link
+	var raw []byte
+	for {
+		if known, ok := m.raw[n.id]; ok {
+			raw = known
+			break
+		}
+		e, err := decodeEnvelope(m.kind, n.env)
+		if err != nil || e.codec == CodecChunks || len(chain) > MaxDepth {
+			return nil
+		}
+		if !e.codec.isDelta() {
+			if raw, err = e.whole(nil); err != nil {
+				return nil
+			}
+			m.raw[n.id] = raw
+			break
+		}
+		chain = append(chain, link{n, e})
+		base, found, err := m.s.soleBase(m.kind, n, e)
+		if err != nil || found != 1 {
+			return nil
+		}
+		n = base
+	}
+	base := n.id
+	for i := len(chain) - 1; i >= 0; i-- {
+		from := deltaSource(append(make([]byte, 0, len(raw)+len(base)), raw...), base)
+		if raw, err = chain[i].e.apply(nil, from); err != nil {
+			return nil
+		}
+		base = chain[i].id
+		m.raw[base] = raw
+	}
+	return raw
+}
