@@ -150,7 +150,8 @@ $(BIN)/benchstat-$(BENCHSTAT_VERSION):
 
 .PHONY: bench-peers
 bench-peers: ## the table beside git and floors; CORPUS=<dir>[:<dir>], PEERSFLAGS=-quick
-	$(GO) run ./bench/peers $${CORPUS:+-corpus "$$CORPUS"} $(PEERSFLAGS)
+	@mkdir -p bench/results
+	$(GO) run ./bench/peers -json bench/results/peers.json -svg bench/results/peers.svg $${CORPUS:+-corpus "$$CORPUS"} $(PEERSFLAGS)
 
 .PHONY: bench-growth
 bench-growth: ## how figures grow with files, checkpoints, conversations; into bench/results

@@ -129,8 +129,11 @@ func (g *growth) curves(axis string, u unit, list []*station, x func(i int) int,
 
 func (g *growth) overFiles(ctx context.Context) (err error) {
 	most := 100_000
-	if g.opt.large {
+	switch {
+	case g.opt.large:
 		most = 1_000_000
+	case g.opt.quick:
+		most = 10_000
 	}
 	sizes := steps(1000, most)
 	list := g.stations("files", sizes)
@@ -228,18 +231,18 @@ func (s *station) measure(ctx context.Context, round int) error {
 	if err != nil {
 		return err
 	}
-	// Edits since then are no part of it: it begins at one of the two.
-	if _, err := s.rewind.checkout(ctx, s.swing.ids[0]); err != nil {
+	// Edits since then are no part of it: it begins at one of the two. They were a session's, which a checkout would keep unless it is exact.
+	if _, err := s.rewind.checkout(ctx, s.swing.ids[0], "--exact"); err != nil {
 		return err
 	}
 	for _, to := range []int{1, 0} {
 		flushDisk()
-		took, err := s.rewind.checkout(ctx, s.swing.ids[to])
+		took, err := s.rewind.checkout(ctx, s.swing.ids[to], "--exact")
 		if err = keep(&s.points[figureCheckout].Times, took, errors.Join(err, s.swing.check(s.rewind.tree, to))); err != nil {
 			return err
 		}
 	}
-	_, err = s.rewind.checkout(ctx, now)
+	_, err = s.rewind.checkout(ctx, now, "--exact")
 	return err
 }
 

@@ -62,8 +62,8 @@ func (s *swing) check(tree string, at int) error {
 }
 
 // checkout goes to a checkpoint at the shell.
-func (w *world) checkout(ctx context.Context, id string) (sample, error) {
-	s, out, err := w.do(ctx, "checkout", id, "--code-only")
+func (w *world) checkout(ctx context.Context, id string, more ...string) (sample, error) {
+	s, out, err := w.do(ctx, append([]string{"checkout", id, "--code-only"}, more...)...)
 	var a answer
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &a)

@@ -33,13 +33,17 @@ type rowStep struct {
 
 // rowSteps are all rows in the order in which they are measured. Those of the hook share one run.
 var rowSteps = []rowStep{
-	{"hook", (*table).hookRows}, {"unchanged", nil}, {"scan", nil}, {"memory", nil},
+	{"hook", (*table).hookRows},
+	{"unchanged", nil},
+	{"scan", nil},
+	{"memory", nil},
 	{"checkout", (*table).checkoutRows},
 	{"tree", (*table).treeRow},
 	{"start", (*table).startRows},
 	{"read", (*table).readRows},
 	{"prompt", (*table).promptRow}, // after the checkouts: with a second session at work they would have to say which one goes back
-	{"first", (*table).firstRows}, {"packed", nil},
+	{"first", (*table).firstRows},
+	{"packed", nil},
 	{"edits", (*table).editRows},
 	{"large", (*table).largeRows},
 }

@@ -127,8 +127,18 @@ func TestUnits(t *testing.T) {
 		v    float64
 		want string
 	}{
-		{inMillis, 0.534, "0.53 ms"}, {inMillis, 9.994, "9.99 ms"}, {inMillis, 9.996, "10.0 ms"}, {inMillis, 99.96, "100 ms"}, {inMillis, 9999, "9999 ms"}, {inMillis, 12345, "12.3 s"},
-		{inBytes, 600, "600 B"}, {inBytes, 1024, "1024 B"}, {inBytes, 35_500, "35.5 KB"}, {inBytes, 36.7e6, "36.7 MB"}, {inBytes, 1e9, "1.00 GB"}, {inBytes, 0, "0 B"},
+		{inMillis, 0.534, "0.53 ms"},
+		{inMillis, 9.994, "9.99 ms"},
+		{inMillis, 9.996, "10.0 ms"},
+		{inMillis, 99.96, "100 ms"},
+		{inMillis, 9999, "9999 ms"},
+		{inMillis, 12345, "12.3 s"},
+		{inBytes, 600, "600 B"},
+		{inBytes, 1024, "1024 B"},
+		{inBytes, 35_500, "35.5 KB"},
+		{inBytes, 36.7e6, "36.7 MB"},
+		{inBytes, 1e9, "1.00 GB"},
+		{inBytes, 0, "0 B"},
 	} {
 		if got := c.u.format(c.v); got != c.want {
 			t.Errorf("%v %s is %q, want %q", c.v, c.u, got, c.want)
