@@ -8,13 +8,19 @@ MAKEFLAGS += --no-print-directory
 GO ?= go
 GOLANGCI_VERSION := v2.15.0
 GOFUMPT_VERSION := v0.12.0
+BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
 BIN := $(CURDIR)/.bin
 
-# PROJECT=<dir> for install, CORPUS=<dir> for bench-peers, TESTFLAGS=... for
+# PROJECT=<dir> for install, CORPUS=<dir> and PEERSFLAGS=... for bench-peers,
+# BENCH=<regexp>, COUNT=<n> and BENCHPKGS=... for bench, TESTFLAGS=... for
 # test, FUZZTIME=... for fuzz. They reach the recipes through the environment,
 # so that a path may hold anything.
 export PROJECT ?=
 export CORPUS ?=
+export BENCH ?= .
+COUNT ?= 6
+BENCHPKGS ?= ./...
+PEERSFLAGS ?=
 TESTFLAGS ?=
 FUZZTIME ?= 10s
 
@@ -81,7 +87,7 @@ cross: ## compile for every operating system
 	done
 
 .PHONY: tools
-tools: $(BIN)/golangci-lint-$(GOLANGCI_VERSION) $(BIN)/gofumpt-$(GOFUMPT_VERSION)
+tools: $(BIN)/golangci-lint-$(GOLANGCI_VERSION) $(BIN)/gofumpt-$(GOFUMPT_VERSION) $(BIN)/benchstat-$(BENCHSTAT_VERSION)
 
 $(BIN)/golangci-lint-$(GOLANGCI_VERSION):
 	GOFLAGS= GOBIN=$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
@@ -123,10 +129,30 @@ torture: ## the long forms of the crash, fault and race tests; hours
 acceptance: ## the real agents, as a person uses them
 	$(GO) test -tags acceptance -count 1 -timeout 90m -v ./internal/acceptance/
 
+# One text a commit, in benchstat's format, with the machine; beside the newest
+# older one.
 .PHONY: bench
-bench: ## every benchmark, once
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: $(BIN)/benchstat-$(BENCHSTAT_VERSION) ## BENCH=regexp, COUNT times; kept in bench/results, beside the newest older one
+	@mkdir -p bench/results; commit="$$(git rev-parse --short HEAD)"; out="bench/results/$$commit.txt"; part="$$out.part"; \
+	trap 'rm -f "$$part"' EXIT; \
+	old="$$(for f in bench/results/*.txt; do [ "$$f" = "$$out" ] || [ ! -e "$$f" ] || echo "$$(sed -n 's/^date: //p' "$$f" | head -1) $$f"; done | sort | tail -1 | cut -d' ' -f2-)"; \
+	{ echo "commit: $$commit$$(git diff --quiet HEAD || echo ' and changes')"; echo "date: $$(date -u +%Y-%m-%dT%H:%M:%SZ)"; echo "go: $$($(GO) env GOVERSION)"; \
+	echo "machine: $$(uname -srm), $$(getconf _NPROCESSORS_ONLN) cores, $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -1)"; echo; } > "$$part"; \
+	$(GO) test -run '^$$' -bench "$$BENCH" -benchmem -count $(COUNT) -timeout 0 $(BENCHPKGS) | tee -a "$$part"; \
+	mv "$$part" "$$out"; echo "kept: $$out"; \
+	if [ -z "$$old" ]; then echo "nothing older to compare with"; \
+	elif [ -x "$<" ]; then "$<" -table pkg -row .fullname -ignore commit,date,go,machine "$$old" "$$out"; \
+	else echo "benchstat is not here: no comparison with $$old"; fi
+
+# Without the network there is a run all the same, only no comparison.
+$(BIN)/benchstat-$(BENCHSTAT_VERSION):
+	-@GOFLAGS= GOBIN=$(BIN) $(GO) install golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION) && mv -f $(BIN)/benchstat $@
 
 .PHONY: bench-peers
-bench-peers: ## beside shadow git, on Go's own source or CORPUS=<dir>
-	$(GO) run ./bench/peers $${CORPUS:+-corpus "$$CORPUS"}
+bench-peers: ## the table beside git and floors; CORPUS=<dir>[:<dir>], PEERSFLAGS=-quick
+	@mkdir -p bench/results
+	$(GO) run ./bench/peers -json bench/results/peers.json -svg bench/results/peers.svg $${CORPUS:+-corpus "$$CORPUS"} $(PEERSFLAGS)
+
+.PHONY: bench-growth
+bench-growth: ## how figures grow with files, checkpoints, conversations; into bench/results
+	$(GO) run ./bench/peers -ops growth $(PEERSFLAGS)

@@ -29,6 +29,8 @@ type bench struct {
 
 	rewind, client string // what is measured: the program, and what agents' hooks call
 	hookRuns       []*hookRun
+	tables         *table
+	growths        *growth
 	out            io.Writer // of the report
 }
 
@@ -125,20 +127,25 @@ func (b *bench) disks(ctx context.Context, asItLies, tidied string) error {
 		if p.store() == "" {
 			return nil
 		}
-		if r.Disk[asItLies], err = workload.DiskOf(p.store(), nil); err != nil {
-			return err
-		}
-		copied := filepath.Join(b.dir, "copy")
-		defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()
-		if err := os.CopyFS(copied, os.DirFS(p.store())); err != nil {
-			return err
-		}
-		if err := p.tidy(ctx, copied); err != nil {
-			return err
-		}
-		r.Disk[tidied], err = workload.DiskOf(copied, nil)
+		r.Disk[asItLies], r.Disk[tidied], err = stores(ctx, p, b.dir)
 		return err
 	})
+}
+
+// stores measures a store as it lies, and a copy of it after gc or compaction.
+func stores(ctx context.Context, p peer, scratch string) (asItLies, tidied workload.Disk, err error) {
+	if asItLies, err = workload.DiskOf(p.store(), nil); err != nil {
+		return asItLies, tidied, err
+	}
+	copied := filepath.Join(scratch, "copy")
+	defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()
+	if err = os.CopyFS(copied, os.DirFS(p.store())); err == nil {
+		err = p.tidy(ctx, copied)
+	}
+	if err == nil {
+		tidied, err = workload.DiskOf(copied, nil)
+	}
+	return asItLies, tidied, err
 }
 
 // A state is what the tree was after an edit.
@@ -229,6 +236,9 @@ func (b *bench) failed() error {
 	}
 	for _, h := range b.hookRuns {
 		errs = append(errs, h.failed())
+	}
+	if b.tables != nil {
+		errs = append(errs, b.tables.failed())
 	}
 	return errors.Join(errs...)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"rewind/bench/workload"
 )
@@ -17,9 +18,11 @@ import (
 // A hookRun is the operation hook on a tree of one size: the whole process that an agent waits for after a tool call.
 type hookRun struct {
 	*bench
-	dir    string // scratch of this run
-	tree   string // gets every edit first; so do the trees of peers that have their own
-	spec   workload.Spec
+	dir    string                                      // scratch of this run
+	tree   string                                      // gets every edit first; so do the trees of peers that have their own
+	label  string                                      // of the tree
+	lay    func(ctx context.Context, dir string) error // makes a copy of the tree
+	pause  time.Duration                               // after every call
 	stats  workload.Stats
 	editor *workload.Editor
 	files  []string // to edit, one after the other
@@ -48,12 +51,14 @@ const (
 	burst      = 64 // calls at once
 	editDepth  = 3  // folders above a file that is edited
 	coldStarts = 3
+	fewFiles   = 10 // too few to edit
 )
 
 // hooks measures a tree of size files.
 func (b *bench) hooks(ctx context.Context, size int) (err error) {
-	h := &hookRun{bench: b, dir: filepath.Join(b.dir, fmt.Sprintf("hook-%d", size)), spec: workload.Spec{Files: size, Seed: 1}}
-	h.tree = filepath.Join(h.dir, "tree")
+	h := b.newHookRun("hook", size, func(ctx context.Context, dir string) error {
+		return workload.Generate(ctx, dir, workload.Spec{Files: size, Seed: 1})
+	})
 	if h.peers = pick(hookPeers(h), b.opt.peers); len(h.peers) == 0 {
 		return nil
 	}
@@ -70,8 +75,15 @@ func (b *bench) hooks(ctx context.Context, size int) (err error) {
 	return nil
 }
 
+// newHookRun is a run on a tree of so many files, which lay makes.
+func (b *bench) newHookRun(kind string, files int, lay func(ctx context.Context, dir string) error) *hookRun {
+	h := &hookRun{bench: b, dir: filepath.Join(b.dir, fmt.Sprintf("%s-%d", kind, files)), label: fmt.Sprintf("%d files", files), lay: lay}
+	h.tree = filepath.Join(h.dir, "tree")
+	return h
+}
+
 func (h *hookRun) prepare(ctx context.Context) error {
-	err := workload.Generate(ctx, h.tree, h.spec)
+	err := h.lay(ctx, h.tree)
 	if err == nil {
 		h.stats, err = workload.Measure(ctx, h.tree)
 	}
@@ -82,10 +94,13 @@ func (h *hookRun) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.files = slices.DeleteFunc(workload.Editable(files), func(path string) bool { return strings.Count(path, "/") != editDepth })
-	r := rand.New(rand.NewPCG(h.spec.Seed, 'h'))
+	all := workload.Editable(files)
+	if h.files = slices.DeleteFunc(slices.Clone(all), func(path string) bool { return strings.Count(path, "/") != editDepth }); len(h.files) < fewFiles {
+		h.files = all // a flat tree
+	}
+	r := rand.New(rand.NewPCG(1, 'h'))
 	r.Shuffle(len(h.files), func(i, j int) { h.files[i], h.files[j] = h.files[j], h.files[i] })
-	h.editor, err = workload.NewEditor(h.tree, h.files, h.spec.Seed)
+	h.editor, err = workload.NewEditor(h.tree, h.files, 1)
 	return err
 }
 
@@ -125,6 +140,17 @@ func (h *hookRun) each(ctx context.Context, round int, fn func(hookPeer, *hookRe
 }
 
 func (h *hookRun) measure(ctx context.Context) error {
+	h.results()
+	for _, step := range []func(context.Context) error{h.start, h.warm, h.calls, h.bursts, h.rest, h.cold, h.verify} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// results makes room for what is measured.
+func (h *hookRun) results() {
 	for _, p := range h.peers {
 		r := &hookResult{Name: p.name(), What: p.what()}
 		if _, ok := p.(*daemonPeer); ok {
@@ -132,12 +158,6 @@ func (h *hookRun) measure(ctx context.Context) error {
 		}
 		h.result = append(h.result, r)
 	}
-	for _, step := range []func(context.Context) error{h.start, h.warm, h.calls, h.bursts, h.rest, h.cold, h.verify} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (h *hookRun) start(ctx context.Context) error {
@@ -183,6 +203,11 @@ func (h *hookRun) calls(ctx context.Context) error {
 			return err
 		}
 	}
+	return h.counted(ctx)
+}
+
+// counted holds the checkpoints against the edits, one call after the other.
+func (h *hookRun) counted(ctx context.Context) error {
 	return h.count(ctx, func(r *hookResult, n int) error {
 		r.Daemon.Single = n
 		if n > r.edits || n < r.edits-r.Daemon.Late { // one that was late may have found the next edit too
@@ -210,6 +235,7 @@ func (h *hookRun) round(ctx context.Context, round int, timed bool) error {
 		if err = r.heard(err); timed && err == nil {
 			r.Calls = append(r.Calls, s)
 		}
+		time.Sleep(h.pause)
 		return err
 	})
 }
@@ -376,7 +402,7 @@ func (h *hookRun) failed() error {
 	var errs []error
 	for _, r := range h.result {
 		if r.Failure != "" {
-			errs = append(errs, fmt.Errorf("hook, %d files: %s: %s", h.spec.Files, r.Name, r.Failure))
+			errs = append(errs, fmt.Errorf("hook, %s: %s: %s", h.label, r.Name, r.Failure))
 		}
 	}
 	return errors.Join(errs...)

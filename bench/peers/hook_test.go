@@ -86,7 +86,7 @@ func TestComplaints(t *testing.T) {
 	if broken := errors.New("broken"); !errors.Is(r.heard(broken), broken) {
 		t.Error("an error was taken for a complaint")
 	}
-	h := &hookRun{spec: workload.Spec{Files: 7}, result: []*hookResult{{Name: "rewind", Failure: "3 edits led to 2 checkpoints"}}}
+	h := &hookRun{label: "7 files", result: []*hookResult{{Name: "rewind", Failure: "3 edits led to 2 checkpoints"}}}
 	b := &bench{hookRuns: []*hookRun{h}}
 	if err := b.failed(); err == nil || !strings.Contains(err.Error(), "7 files: rewind: 3 edits") {
 		t.Errorf("a lost edit: %v", err)

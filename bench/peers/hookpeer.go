@@ -46,14 +46,20 @@ func hookPeers(h *hookRun) []hookPeer {
 	}
 }
 
-// hook runs the client as an agent does. It always exits with 0; what it has to complain about is on standard error.
+// hook tells of an edit as an agent does.
 func (h *hookRun) hook(ctx context.Context, c command, slot int, ed workload.Edit) (sample, error) {
-	var err error
-	if c.in, err = payload(c.dir, ed); err != nil {
+	in, err := payload(c.dir, ed)
+	if err != nil {
 		return sample{}, err
 	}
 	c.out += strconv.Itoa(slot)
-	s, out, err := c.run(ctx, h.client, hookEvent, "--agent", "claude")
+	return h.event(ctx, c, hookEvent, in)
+}
+
+// event runs the client as an agent does. It always exits with 0; what it has to complain about is on standard error.
+func (h *hookRun) event(ctx context.Context, c command, event string, in []byte) (sample, error) {
+	c.in = in
+	s, out, err := c.run(ctx, h.client, event, "--agent", "claude")
 	if err != nil {
 		return s, err
 	}

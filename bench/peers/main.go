@@ -45,6 +45,8 @@ type options struct {
 	calls      int
 	bursts     int
 	idle       time.Duration
+
+	tableOptions
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -52,7 +54,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	var ops, sizes string
 	f := flag.NewFlagSet("peers", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.corpus, "corpus", "", "`directory` to measure on; it is copied and never changed (default: Go's own source);\ngenerated:N makes a tree of N files")
+	f.StringVar(&o.corpus, "corpus", "", "`directory` to measure on, for the table several with the list separator between; it is copied and never changed\n(default: Go's own source, for the table the module cache too); generated:N makes a tree of N files, for checkpoint")
 	f.IntVar(&o.n, "n", 15, "checkpoints, one after each edit")
 	f.IntVar(&o.first, "first", 3, "first snapshots of each peer")
 	f.IntVar(&o.restores, "restores", 5, "restores of each peer")
@@ -61,7 +63,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.scratch, "scratch", "", "`directory` to work in, on the file system to measure (default: the system's temporary one)")
 	f.StringVar(&o.json, "json", "", "write every single time to this `file` too")
 	f.BoolVar(&o.repo, "repo", false, "make the tree a git repository of the user's first, as most projects are")
-	f.StringVar(&ops, "ops", "checkpoint,hook", "what is measured")
+	f.StringVar(&ops, "ops", "table", "what is measured: table, growth, checkpoint, hook; the last two in all detail")
+	o.flags(f)
 	f.StringVar(&sizes, "sizes", "1k,28k,100k", "`files` of the generated trees for hook")
 	f.IntVar(&o.calls, "calls", 100, "hooks, one after each edit")
 	f.IntVar(&o.bursts, "bursts", 5, "how often 64 hooks are started at once")
@@ -75,17 +78,25 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if o.n < 1 || o.first < 1 || o.restores < 0 || o.calls < 1 || o.bursts < 0 || o.idle < 0 {
 		return o, errors.New("-n, -first and -calls must be at least 1, -restores, -bursts and -idle at least 0")
 	}
+	list, err := parseSizes(sizes)
+	if err != nil {
+		return o, fmt.Errorf("-sizes: %w", err)
+	}
+	if err := o.settle(f); err != nil {
+		return o, err
+	}
 	for _, op := range strings.Split(ops, ",") {
 		switch op {
+		case "table":
+			o.table = true
+		case "growth":
+			o.growth = true
 		case "checkpoint":
 			o.checkpoint = true
 		case "hook":
-			var err error
-			if o.sizes, err = parseSizes(sizes); err != nil {
-				return o, err
-			}
+			o.sizes = list
 		default:
-			return o, fmt.Errorf("-ops: no operation %q; there are checkpoint and hook", op)
+			return o, fmt.Errorf("-ops: no operation %q; there are table, growth, checkpoint and hook", op)
 		}
 	}
 	return o, nil
@@ -97,7 +108,7 @@ func parseSizes(s string) (list []int, err error) {
 		digits, thousands := strings.CutSuffix(word, "k")
 		n, err := strconv.Atoi(digits)
 		if err != nil || n < 1 || n > 1_000_000 || thousands && n > 1000 {
-			return nil, fmt.Errorf("-sizes %s: want numbers of files such as 500 or 28k", s)
+			return nil, fmt.Errorf("%q: want numbers of files such as 500 or 28k", s)
 		}
 		if thousands {
 			n *= 1000
@@ -137,6 +148,21 @@ func run(args []string, stdout, stderr io.Writer) (err error) {
 	}
 	for _, size := range o.sizes {
 		if err := b.hooks(ctx, size); err != nil {
+			return err
+		}
+	}
+	if o.table {
+		if err := b.measureTable(ctx); err != nil {
+			return err
+		}
+	}
+	if o.growth {
+		if err := b.measureGrowth(ctx); err != nil {
+			return err
+		}
+	}
+	if o.svg != "" && b.tables != nil {
+		if err := os.WriteFile(o.svg, b.tables.picture(), 0o644); err != nil {
 			return err
 		}
 	}

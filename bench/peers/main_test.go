@@ -39,7 +39,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, args := range [][]string{{"-n", "0"}, {"-restores", "-1"}, {"here"}, {"-corpus", "generated:x"}, {"-ops", "cook"}, {"-sizes", "28q"}, {"-calls", "0"}, {"-corpus", "generated:3", "-n", "1", "-peers", "cvs"}} {
+	for _, args := range [][]string{{"-n", "0"}, {"-restores", "-1"}, {"here"}, {"-corpus", "generated:x"}, {"-ops", "cook"}, {"-sizes", "28q"}, {"-calls", "0"}, {"-rows", "soup"}, {"-files", "x"}, {"-rounds", "0"}, {"-corpus", "nowhere at all"}, {"-corpus", "generated:3", "-n", "1", "-peers", "cvs"}} {
 		scratch := t.TempDir()
 		if err := run(append([]string{"-scratch", scratch, "-rewind", "unused"}, args...), new(bytes.Buffer), new(bytes.Buffer)); err == nil {
 			t.Errorf("%q was accepted", args)

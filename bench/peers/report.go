@@ -154,7 +154,12 @@ type hookJSON struct {
 func (b *bench) writeJSON(path string) error {
 	var hooks []hookJSON
 	for _, h := range b.hookRuns {
-		hooks = append(hooks, hookJSON{h.spec.Files, h.stats, b.opt.calls, burst, b.opt.bursts, h.result})
+		hooks = append(hooks, hookJSON{h.stats.Files, h.stats, b.opt.calls, burst, b.opt.bursts, h.result})
+	}
+	var lines []line
+	var notes []string
+	if b.tables != nil {
+		lines, notes = b.tables.lines, b.tables.notes
 	}
 	out, err := json.MarshalIndent(struct {
 		Corpus  string         `json:"corpus"`
@@ -164,7 +169,9 @@ func (b *bench) writeJSON(path string) error {
 		Machine machine        `json:"machine"`
 		Peers   []*result      `json:"peers"`
 		Hooks   []hookJSON     `json:"hooks,omitempty"`
-	}{b.corpus, b.stats, b.opt.repo, b.opt.n, b.machine, b.result, hooks}, "", "  ")
+		Table   []line         `json:"table,omitempty"`
+		Notes   []string       `json:"notes,omitempty"`
+	}{b.corpus, b.stats, b.opt.repo, b.opt.n, b.machine, b.result, hooks, lines, notes}, "", "  ")
 	if err != nil {
 		return err
 	}

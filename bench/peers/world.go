@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"rewind/api"
-	"rewind/bench/workload"
 	"rewind/internal/relay"
 )
 
@@ -61,7 +60,7 @@ func (w *world) ask(ctx context.Context, into any, args ...string) error {
 
 // start makes the tree, and the store with its first checkpoint; a daemon runs from then on.
 func (w *world) start(ctx context.Context) error {
-	if err := workload.Generate(ctx, w.tree, w.spec); err != nil {
+	if err := w.lay(ctx, w.tree); err != nil {
 		return err
 	}
 	if err := w.ask(ctx, &answer{}, "init"); err != nil {
