@@ -21,7 +21,7 @@ type swing struct {
 	states [2][]workload.Edit
 }
 
-// swing edits files and keeps the state before and after in the trees that write and save know.
+// newSwing edits files in tree, as in the run's own, and has ids keep the state before and after.
 func newSwing(h *hookRun, tree string, ids func() (string, error)) (*swing, error) {
 	s := &swing{}
 	var err error
@@ -30,7 +30,7 @@ func newSwing(h *hookRun, tree string, ids func() (string, error)) (*swing, erro
 	}
 	for range min(changedFiles, len(h.files)) {
 		path := h.files[h.edited%len(h.files)]
-		before, err := os.ReadFile(filepath.Join(h.tree, filepath.FromSlash(path)))
+		before, err := os.ReadFile(filepath.Join(tree, filepath.FromSlash(path)))
 		if err != nil {
 			return nil, err
 		}

@@ -69,7 +69,7 @@ func (t *table) editRows(ctx context.Context) error {
 		t.add("edits", "disk, a one-line edit", at, inBytes, mine, "shadow git as it lies", grown(before.git, after.git), lessBy(30))
 		t.add("edits", "disk, a one-line edit", at, inBytes, mine, "shadow git after git gc", grown(before.gitTidy, after.gitTidy), within(1))
 	}
-	t.add("edits", "disk, a one-line edit, not compacted", at, inBytes, grown(before.mine, after.mine), "", nil, nothing)
+	t.add("edits", "disk, an edit, as it lies", at, inBytes, grown(before.mine, after.mine), "", nil, nothing)
 	return nil
 }
 

@@ -100,7 +100,7 @@ func (f *firstRun) floorOnce() error {
 	return errors.Join(err, os.Remove(out))
 }
 
-const leastFirst = "floor: read, BLAKE3, zstd into one file, no sync"
+const leastFirst = "floor: read, BLAKE3, zstd, no sync"
 
 // firstRows are first snapshots: by commands as a user gives them, beside the floor and git.
 func (t *table) firstRows(ctx context.Context) error {
@@ -153,6 +153,6 @@ func (t *table) firstLines(f *firstRun, packed, memory bool) {
 		t.add("packed", "disk, first snapshot, compacted", f.at(), inBytes, du(f.tidied), "shadow git after git gc", du(f.gitTidied), nothing)
 	}
 	if t.wants("memory") && memory && f.resident > 0 {
-		t.add("memory", "memory of the daemon, after the first", f.at(), inBytes, []float64{f.resident}, "", nil, under(maxResident, inBytes, ""))
+		t.add("memory", "memory after a first snapshot", f.at(), inBytes, []float64{f.resident}, "", nil, under(maxResident, inBytes, ""))
 	}
 }

@@ -115,7 +115,7 @@ func (t *table) memoryLine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.add("memory", "memory of the daemon, after hooks", s.at(), inBytes, []float64{now}, "", nil, under(maxResident, inBytes, ""))
+	t.add("memory", "memory after hooks", s.at(), inBytes, []float64{now}, "", nil, under(maxResident, inBytes, ""))
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (t *table) largeRows(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.add("large", "memory of the daemon, after hooks", s.at(), inBytes, []float64{now}, "", nil, under(largeResident, inBytes, ""))
+		t.add("large", "memory after hooks", s.at(), inBytes, []float64{now}, "", nil, under(largeResident, inBytes, ""))
 	}
 	if err := t.largeWorks(ctx, s); err != nil {
 		return err

@@ -239,6 +239,6 @@ func (t *table) startOf(ctx context.Context, w *world, at string, limit float64)
 		}
 		mine = append(mine, ms(took.Wall))
 	}
-	t.add("start", "start of the daemon, to its answer", at, inMillis, mine, "", nil, under(limit, inMillis, ""))
+	t.add("start", "a cold daemon's first answer", at, inMillis, mine, "", nil, under(limit, inMillis, ""))
 	return nil
 }
