@@ -20,8 +20,13 @@ func TestCheckedSparesOldOperations(t *testing.T) {
 		hint  string // in place of the file, if not ""
 		found bool
 	}{
-		{"before", 5, "", false}, {"the newest seen", 10, "", true}, {"after", 15, "", true}, {"newest", 20, "", true},
-		{"no hint", 5, "none", true}, {"flipped", 5, "11 00000000\n", true}, {"beyond the end", 5, checkedText(30), true},
+		{"before", 5, "", false},
+		{"the newest seen", 10, "", true},
+		{"after", 15, "", true},
+		{"newest", 20, "", true},
+		{"no hint", 5, "none", true},
+		{"flipped", 5, "11 00000000\n", true},
+		{"beyond the end", 5, checkedText(30), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")

@@ -15,6 +15,7 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 		return err
 	}
 	defer d.life.leave()
+	d.reads.Add(1)
 	val, closer, err := d.pdb.Get(key)
 	if perr := d.poison.err(); perr != nil {
 		if err == nil {
@@ -28,6 +29,9 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 	defer func() { _ = closer.Close() }()
 	return fn(val)
 }
+
+// Reads is how many keys View, Has and Scan have read so far.
+func (d *DB) Reads() uint64 { return d.reads.Load() }
 
 // Has tells whether key is present.
 func (d *DB) Has(key []byte) (bool, error) {
@@ -65,6 +69,7 @@ func (d *DB) Scan(r Range, fn func(key, val []byte) error) error {
 	}
 	defer func() { _ = it.Close() }()
 	for ok := seek(it, r); ok; ok = step(it, r) {
+		d.reads.Add(1)
 		val, err := it.ValueAndErr()
 		if err != nil {
 			return d.fail("scan", showKey(it.Key()), err)
