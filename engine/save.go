@@ -252,6 +252,7 @@ func (e *Engine) commitCapture(ctx context.Context, c *capture, cp *Checkpoint, 
 		return nil, err
 	}
 	c.committed()
+	e.flushRest(ctx)
 	if c.session != nil {
 		e.sessions[c.session.Name] = c.session
 	}

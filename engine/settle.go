@@ -34,6 +34,9 @@ func (e *Engine) Settle(ctx context.Context) (again time.Duration, err error) {
 	if err := e.rescan(ctx); err != nil {
 		return again, err
 	}
+	e.mu.Lock()
+	e.flushRest(ctx)
+	e.mu.Unlock()
 	soon, err := e.replies(ctx)
 	if soon > 0 && (again == 0 || soon < again) {
 		again = soon

@@ -18,9 +18,20 @@ var (
 	errHeader    = errors.New("zstd: the encoder made another frame header")
 )
 
-// Encoders are kept for good: making one costs 0.3 ms and 1.5 MB, and a sync.Pool forgets them at every other
+// Encoders are kept until Rest: making one costs 0.3 ms and 1.5 MB, 8 MB after a large object, and a sync.Pool forgets them at every other
 // collection.
 var encoders = make(chan *zstd.Encoder, max(2, runtime.GOMAXPROCS(0)))
+
+// Rest gives up what is kept only for the next piece of work.
+func Rest() {
+	for {
+		select {
+		case <-encoders:
+		default:
+			return
+		}
+	}
+}
 
 // The decoder serves concurrent callers; it starts no goroutine for DecodeAll.
 var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {

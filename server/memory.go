@@ -5,11 +5,13 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"rewind/objstore"
 )
 
 const (
 	lull        = 3 * time.Second // without work, after which memory goes back
-	worthGiving = 4 << 20         // bytes
+	worthGiving = 1 << 20         // bytes
 	// collectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
 	// pieces of work.
 	collectAt = 50
@@ -66,6 +68,7 @@ func (m *memory) giveBack() {
 
 // giveBack reports whether there was anything to give.
 func giveBack() bool {
+	objstore.Rest()
 	runtime.GC() // twice: what pools keep survives the first
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)

@@ -117,6 +117,13 @@ func (c *Cache) Len() int {
 	return n
 }
 
+// Unflushed is how many entries wait for a later Flush.
+func (c *Cache) Unflushed() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.unflushed)
+}
+
 // find gives a file of the directory; nil, also for a nil directory, when there is none.
 func (d *cacheDir) find(name string) *cached {
 	if d == nil {
@@ -154,7 +161,12 @@ func (c *Cache) Flush(b *kv.Batch) error {
 		c.staged = &staged{root: c.root, base: c.base}
 	}
 	s := c.staged
-	todo := append(s.changed(c), c.unflushed...)
+	todo := s.changed(c)
+	if len(todo) == 0 {
+		todo = c.unflushed
+	} else {
+		todo = append(todo, c.unflushed...)
+	}
 	s.flushed, s.left, s.disk = true, nil, c.onDisk
 	var key, val []byte
 	written := 0

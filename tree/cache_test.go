@@ -168,7 +168,7 @@ func TestFlushInParts(t *testing.T) {
 	c.staged = &staged{root: idOf(2), dirs: map[string]*cacheDir{long: d}}
 	flushes := 0
 	for ; len(entries(t, db)) < 5001; flushes++ {
-		if flushes == 10 {
+		if flushes == 100 {
 			t.Fatal("never done")
 		}
 		b := db.NewBatch()

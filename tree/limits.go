@@ -24,8 +24,9 @@ const (
 	MaxSymlink = 64<<10 - 1
 	// MaxCachedPath is the longest path that has an entry in the stat cache on disk, in bytes.
 	MaxCachedPath = 8 << 10
-	// MaxFlush is about how many bytes of entries one Flush of the stat cache adds to a batch; the rest goes with later ones.
-	MaxFlush = 16 << 20
+	// MaxFlush is about how many bytes of entries one Flush of the stat cache adds to a batch; the rest goes with later ones. A larger batch would not
+	// go through pebble's memtable, and would stay in memory long after it was written.
+	MaxFlush = 1 << 20
 )
 
 const (

@@ -25,20 +25,22 @@ type DB struct {
 	pdb  *pebble.DB
 	lock io.Closer
 
-	stamped              stamp
-	life                 lifetime
-	poison               *poison
-	wals                 *wals
-	space                *space
-	sched                *scheduler
-	setback              setback
-	damage               error // set by open
-	lastSeq              atomic.Uint64
-	checked, checkedFile uint64        // the newest operation that this open has seen, that the file checked names; set by open
-	loads                atomic.Uint64 // numbers Ingest's files
-	asked                atomic.Int32  // calls of Compact under way: they go on although the disk is full
-	held                 atomic.Int32  // calls of Hold that have not ended
-	starved              atomic.Bool   // opened on a full disk: pebble is read-only until there is room
+	stamped stamp
+	life    lifetime
+	poison  *poison
+	wals    *wals
+	space   *space
+	sched   *scheduler
+	setback setback
+	damage  error // set by open
+	lastSeq atomic.Uint64
+	loads   atomic.Uint64 // numbers Ingest's files
+	reads   atomic.Uint64
+	asked   atomic.Int32 // calls of Compact under way: they go on although the disk is full
+	held    atomic.Int32 // calls of Hold that have not ended
+	starved atomic.Bool  // opened on a full disk: pebble is read-only until there is room
+
+	checked, checkedFile uint64 // the newest operation that this open has seen; that the file checked names. Set by open
 }
 
 // Open opens the store in dir, and makes one where dir is absent or empty. A store of an older format becomes one of FormatVersion,

@@ -15,6 +15,7 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 		return err
 	}
 	defer d.life.leave()
+	d.reads.Add(1)
 	val, closer, err := d.pdb.Get(key)
 	if perr := d.poison.err(); perr != nil {
 		if err == nil {
@@ -29,6 +30,9 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 	return fn(val)
 }
 
+// Reads is how many keys View, Has and Scan have read so far.
+func (d *DB) Reads() uint64 { return d.reads.Load() }
+
 // Has tells whether key is present. For one that is not it is what to ask: pebble's Get leaves the filters of the lowest level out, where nearly everything
 // lies, and reads the block in which the key would stand.
 func (d *DB) Has(key []byte) (bool, error) {
@@ -40,6 +44,7 @@ func (d *DB) Has(key []byte) (bool, error) {
 	if err != nil {
 		return false, d.fail("read", showKey(key), err)
 	}
+	d.reads.Add(1)
 	there := it.SeekPrefixGE(key)
 	err = errors.Join(it.Error(), it.Close())
 	if perr := d.poison.err(); perr != nil {
@@ -78,6 +83,7 @@ func (d *DB) Scan(r Range, fn func(key, val []byte) error) error {
 	}
 	defer func() { _ = it.Close() }()
 	for ok := seek(it, r); ok; ok = step(it, r) {
+		d.reads.Add(1)
 		val, err := it.ValueAndErr()
 		if err != nil {
 			return d.fail("scan", showKey(it.Key()), err)

@@ -5,8 +5,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
-	"os"
 
 	"rewind/bench/history"
 	"rewind/engine"
@@ -17,8 +15,7 @@ func main() {
 	n := flag.Int("checkpoints", 10_000, "how many to make")
 	flag.Parse()
 	if err := run(context.Background(), *dir, *n); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		panic(err)
 	}
 }
 
