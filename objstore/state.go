@@ -3,6 +3,7 @@ package objstore
 import (
 	"bytes"
 	"errors"
+	"fmt"
 )
 
 // A state is what stands in the way of writing an object.
@@ -17,19 +18,19 @@ const (
 // state looks an object up before it is written. It reads the envelopes of the object and its bases, which the store
 // below checks against their block checksums, but does not decode them. A chunked blob is sound when its list is the
 // one given.
-func (s *Store) state(k Kind, id ID, list []byte) (st state, index int, err error) {
-	n := node{id: id}
+func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err error) {
+	var n node
 	var e envelope
-	err = s.db.View(appendKey(make([]byte, 0, keyLen), k, id), func(val []byte) error {
-		st = sound
-		if e, err = decodeEnvelope(k, val); err != nil {
+	err = s.view(k, name{key: key}, func(v node) error {
+		st, n.name = sound, v.name
+		if e, err = decodeEnvelope(k, v.env); err != nil {
 			st = damaged
-		} else if e.codec == CodecChunks && !bytes.Equal(val, list) {
+		} else if e.codec == CodecChunks && !bytes.Equal(v.env, list) {
 			st = damaged
 		}
 		return nil
 	})
-	switch err = translate(k, id, err); {
+	switch {
 	case errors.Is(err, ErrNotFound):
 		return absent, 0, nil
 	case errors.Is(err, ErrCorrupt):
@@ -46,4 +47,33 @@ func (s *Store) state(k Kind, id ID, list []byte) (st state, index int, err erro
 		}
 	}
 	return st, index, nil
+}
+
+// present is state for an object of which the whole id is known. That there is something sound under the key is not
+// enough, or the second of two objects whose ids begin alike would count as stored and be lost: what this process has
+// neither written nor read is read once. Another object there is ErrCollision.
+func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
+	st, _, err := s.state(k, id.Key(), list)
+	if err != nil || st != sound || list != nil {
+		return st, err
+	}
+	o := object{k, id.Key()}
+	known, ok := s.names.get(o)
+	if !ok {
+		buf := borrow()
+		defer giveBack(buf)
+		got, err := fetch(s, k, name{key: o.key}, (*buf)[:0], anySize)
+		switch {
+		case errors.Is(err, ErrCorrupt):
+			return damaged, nil
+		case err != nil:
+			return absent, err
+		}
+		*buf, known = got.raw, got.id
+		s.names.put(o, known)
+	}
+	if known != id {
+		return absent, fmt.Errorf("%w: %s", ErrCollision, known)
+	}
+	return sound, nil
 }

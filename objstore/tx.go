@@ -31,7 +31,7 @@ type Tx struct {
 // An object names one across kinds.
 type object struct {
 	kind Kind
-	id   ID
+	key  Key
 }
 
 // Begin opens a transaction. It waits while objects are swept.
@@ -70,11 +70,14 @@ func (t *Tx) find(o object) (entry, bool) {
 }
 
 // view implements source.
-func (t *Tx) view(k Kind, id ID, fn func(node) error) error {
-	if e, ok := t.find(object{k, id}); ok {
-		return fn(node{id: id, env: e.env, base: e.base})
+func (t *Tx) view(k Kind, as name, fn func(node) error) error {
+	if e, ok := t.find(object{k, as.key}); ok {
+		if as.id.IsZero() {
+			as.id = e.id
+		}
+		return fn(node{name: as, env: e.env, base: e.base})
 	}
-	return t.s.view(k, id, fn)
+	return t.s.view(k, as, fn)
 }
 
 // bases implements source.
@@ -82,7 +85,7 @@ func (t *Tx) bases(k Kind, n node, e envelope) ([]node, error) {
 	if n.base.IsZero() {
 		return t.s.bases(k, n, e)
 	}
-	b, err := nodeOf(t, k, n.base)
+	b, err := nodeOf(t, k, name{key: n.base})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, nil // the object is damaged, not absent
@@ -95,12 +98,12 @@ func (t *Tx) bases(k Kind, n node, e envelope) ([]node, error) {
 // Get gives an object of the transaction or the store: see Getter.
 func (t *Tx) Get(k Kind, id ID) ([]byte, error) {
 	raw, err := get(t, k, id)
-	return raw, wrap("get", k, id, err)
+	return raw, wrap("get", k, id.Key(), err)
 }
 
 // Has tells whether an object is in the transaction or the store.
 func (t *Tx) Has(k Kind, id ID) (bool, error) {
-	if _, ok := t.find(object{k, id}); ok {
+	if _, ok := t.find(object{k, id.Key()}); ok {
 		return true, nil
 	}
 	return t.s.Has(k, id)
@@ -119,15 +122,15 @@ func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
 		return Zero, fmt.Errorf("objstore: put %s of %d bytes: %w", k, len(raw), ErrTooLarge)
 	}
 	id := Sum(k, raw)
-	return id, wrap("put", k, id, t.put(k, id, raw, prev))
+	return id, wrap("put", k, id.Key(), t.put(k, id, raw, prev))
 }
 
 func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
-	o := object{k, id}
-	if _, ok := t.find(o); ok {
-		return nil
+	o := object{k, id.Key()}
+	if e, ok := t.find(o); ok {
+		return e.holds(id)
 	}
-	switch st, _, err := t.s.state(k, id, nil); {
+	switch st, err := t.s.present(k, id, nil); {
 	case err != nil:
 		return err
 	case st == sound:
@@ -179,7 +182,11 @@ func (t *Tx) add(o object, e entry) (full bool, err error) {
 	case t.err != nil:
 		return false, t.err
 	}
-	if _, ok := t.pending[o]; !ok {
+	if there, ok := t.pending[o]; ok {
+		if err := there.holds(e.id); err != nil {
+			return false, err
+		}
+	} else {
 		t.pending[o] = e
 		t.size += e.size()
 	}
@@ -245,11 +252,17 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 		defer b.Close()
 	}
 	for _, r := range ready {
-		if err := b.Set(appendKey(nil, r.kind, r.id), r.env); err != nil {
+		if err := b.Set(appendKey(nil, r.kind, r.key), r.env); err != nil {
 			return err
 		}
 	}
-	return b.Commit(ctx, du)
+	if err := b.Commit(ctx, du); err != nil {
+		return err
+	}
+	for _, r := range ready {
+		s.names.put(r.object, r.id)
+	}
+	return nil
 }
 
 // Discard gives the transaction up. Objects that were spilled stay until they are swept.
@@ -295,7 +308,7 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 	kept := ready[:0]
 	for _, r := range ready {
 		if Codec(r.env[0]) != CodecChunks { // a list may be written again: it is nobody's base
-			switch st, _, err := s.state(r.kind, r.id, nil); {
+			switch st, err := s.present(r.kind, r.id, nil); {
 			case err != nil:
 				return nil, err
 			case st == sound:
@@ -315,9 +328,11 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 				if err != nil {
 					return nil, err
 				}
+				id := r.id
 				if r.entry, err = encodeWhole(raw); err != nil {
 					return nil, err
 				}
+				r.entry.id = id
 			}
 		}
 		index[r.object] = r.index
@@ -327,7 +342,7 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 		if a.kind != b.kind {
 			return int(a.kind) - int(b.kind)
 		}
-		return bytes.Compare(a.id[:], b.id[:])
+		return bytes.Compare(a.key[:], b.key[:])
 	})
 	return kept, nil
 }
@@ -335,7 +350,7 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 func (s *Store) ingest(ctx context.Context, ready []readied) error {
 	key := make([]byte, 0, keyLen)
 	return s.db.Ingest(ctx, len(ready), func(i int) ([]byte, []byte) {
-		key = appendKey(key[:0], ready[i].kind, ready[i].id)
+		key = appendKey(key[:0], ready[i].kind, ready[i].key)
 		return key, ready[i].env
 	})
 }
