@@ -3,26 +3,70 @@ package bench
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"rewind/bench/workload"
+	"rewind/engine"
+	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
 )
 
-// maxPerEdit is what one edit of one line may cost on disk, in bytes.
-const maxPerEdit = 1024
+// What one edit of one line may cost on disk, in bytes.
+const (
+	maxPerEdit     = 600
+	maxPerWideEdit = 720 // a line of 116 bytes
+	maxPerToolEdit = 720 // by an agent's tool, between two events
+)
 
 // The cost of a checkpoint is the promise that a store can keep every state: everything that 1,000 one-line edits of a
-// 100 KiB file 3 folders deep add to the store counts, keys, trees, log and leftovers alike. It holds for any usual line.
+// 100 KiB file 3 folders deep add to the store counts, keys, trees, log and leftovers alike.
 func TestDiskPerEdit(t *testing.T) {
-	t.Run("lines=50", func(t *testing.T) { diskPerEdit(t, false) })
-	t.Run("lines=116", func(t *testing.T) { diskPerEdit(t, true) })
+	save := func(p *project, edit func()) {
+		edit()
+		p.save()
+	}
+	t.Run("lines=50", func(t *testing.T) { diskPerEdit(t, maxPerEdit, 1, false, save) })
+	t.Run("lines=116", func(t *testing.T) { diskPerEdit(t, maxPerWideEdit, 1, true, save) })
+	t.Run("hooks", func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 1))
+		diskPerEdit(t, maxPerToolEdit, 2, false, func(p *project, edit func()) { p.toolEdit(rng, edit) })
+	})
 }
 
-func diskPerEdit(t *testing.T, wide bool) {
+// toolEdit is an edit as an agent's tool makes it: an event before, which finds nothing changed, and one after. The session has no file: what
+// its conversation takes is held down by a test of its own.
+func (p *project) toolEdit(rng *rand.Rand, edit func()) {
+	p.tb.Helper()
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	call := []byte("toolu_01")
+	for range 22 {
+		call = append(call, digits[rng.IntN(len(digits))])
+	}
+	ev := hooks.Event{
+		Agent: hooks.Claude, Kind: hooks.BeforeTool, Name: "PreToolUse", Session: sessionID(1), Cwd: p.root,
+		Tool: hooks.Tool{Name: "Edit", Call: string(call)},
+	}
+	for _, after := range []bool{false, true} {
+		if after {
+			edit()
+			ev.Kind, ev.Name = hooks.AfterTool, "PostToolUse"
+		}
+		h, err := p.e.Handle(p.tb.Context(), ev, engine.HandleOptions{ID: rng.Uint64()})
+		if err != nil {
+			p.tb.Fatal(err)
+		}
+		if !h.Recorded {
+			p.tb.Fatalf("%s was not recorded", ev.Name)
+		}
+	}
+}
+
+// diskPerEdit makes edits, each with as many operations, and holds what an edit costs under a limit.
+func diskPerEdit(t *testing.T, limit, operations int64, wide bool, make func(p *project, edit func())) {
 	const edits = 1000
 	root := t.TempDir()
 	file, err := workload.BigFile(root, 1)
@@ -36,8 +80,7 @@ func diskPerEdit(t *testing.T, wide bool) {
 		ed.Wide()
 	}
 	for range edits {
-		p.edit(ed)
-		p.save()
+		make(p, func() { p.edit(ed) })
 	}
 	asItLies := p.disk(nil).Sub(before.disk)
 	after := p.account()
@@ -45,13 +88,13 @@ func diskPerEdit(t *testing.T, wide bool) {
 	t.Logf("%d edits, bytes per edit: %s", edits, perEdit(grown, edits))
 	t.Logf("before compaction: %s", perEdit(asItLies, edits))
 	t.Log(after.minus(before).table(edits))
-	if grown.Apparent >= maxPerEdit*edits {
-		t.Errorf("an edit costs %d bytes, the limit is %d", grown.Apparent/edits, maxPerEdit)
+	if grown.Apparent >= limit*edits {
+		t.Errorf("an edit costs %d bytes, the limit is %d", grown.Apparent/edits, limit)
 	}
-	if grown.Blocks >= maxPerEdit*edits {
-		t.Errorf("an edit costs %d bytes of blocks, the limit is %d", grown.Blocks/edits, maxPerEdit)
+	if grown.Blocks >= limit*edits {
+		t.Errorf("an edit costs %d bytes of blocks, the limit is %d", grown.Blocks/edits, limit)
 	}
-	if n := after.rows["operation"].n - before.rows["operation"].n; n != edits {
+	if n := after.rows["operation"].n - before.rows["operation"].n; n != operations*edits {
 		t.Errorf("%d operations for %d edits", n, edits)
 	}
 	if n := after.rows["object checkpoint"].n - before.rows["object checkpoint"].n; n != edits {
@@ -81,8 +124,8 @@ func (p *project) account() account {
 		a.rows[name] = row{r.n + 1, r.keys + key, r.values + value}
 	}
 	p.compacted(func(db *kv.DB) {
-		const objectKey = 2 + int64(len(objstore.ID{}))
-		err := objstore.New(db).Walk(p.tb.Context(), func(k objstore.Kind, _ objstore.ID, i objstore.Info) error {
+		const objectKey = 2 + int64(len(objstore.Key{}))
+		err := objstore.New(db).Walk(p.tb.Context(), func(k objstore.Kind, _ objstore.Key, i objstore.Info) error {
 			if i.Damage != nil {
 				return i.Damage
 			}
@@ -95,7 +138,7 @@ func (p *project) account() account {
 		if err != nil {
 			p.tb.Fatal(err)
 		}
-		for name, prefix := range map[string]byte{"operation": kv.PrefixOperation, "ref": kv.PrefixRef, "stat cache": kv.PrefixStat, "journal": kv.PrefixJournal} {
+		for name, prefix := range map[string]byte{"operation": kv.PrefixOperation, "ref": kv.PrefixRef, "stat cache": kv.PrefixStat, "journal": kv.PrefixJournal, "session": kv.PrefixSession} {
 			err := db.Scan(kv.Range{Prefix: []byte{prefix}}, func(key, val []byte) error {
 				add(name, int64(len(key)), int64(len(val)))
 				return nil

@@ -56,7 +56,7 @@ func BenchmarkDeltaApply(b *testing.B) {
 			b.SetBytes(int64(len(v[distance])))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := applyDelta(room, v[0], delta, int64(len(v[distance]))); err != nil {
+				if _, err := applyDelta(room, &deltaBase{Blob, &v[0], Zero}, delta, formKept, int64(len(v[distance]))); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -179,6 +179,28 @@ func BenchmarkPutReader(b *testing.B) {
 					b.Fatal(err)
 				}
 				if err := tx.Commit(b.Context(), kv.Written); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkGetRecord reads short records at several depths, each with the id of the one before it, as checkpoints have it.
+func BenchmarkGetRecord(b *testing.B) {
+	s := newStore(b)
+	var prev ID
+	var ids []ID
+	for i := range 512 {
+		raw := append(fmt.Appendf(nil, "record %d of the session, made at %d; its parent is ", i, i*7919), prev[:]...)
+		prev = put(b, s, Checkpoint, append(raw, "; and more, which is the same in all of them, goes on behind"...), prev)
+		ids = append(ids, prev)
+	}
+	for _, index := range []int{0, 7, 511} {
+		b.Run(fmt.Sprintf("index=%d", index), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Get(Checkpoint, ids[index]); err != nil {
 					b.Fatal(err)
 				}
 			}

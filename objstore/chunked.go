@@ -90,13 +90,13 @@ func (t *Tx) putChunks(r io.Reader, prev ID) (ID, int64, error) {
 func (t *Tx) putList(id ID, size int64, list []chunk) error {
 	body := appendChunks(nil, list)
 	env := seal(envelope{codec: CodecChunks, length: size, body: body})
-	switch st, _, err := t.s.state(Blob, id, env); {
+	switch st, err := t.s.present(Blob, id, env); {
 	case err != nil:
 		return err
 	case st == sound:
 		return nil
 	}
-	return t.insert(object{Blob, id}, entry{env: env})
+	return t.insert(object{Blob, id.Key()}, entry{id: id, env: env})
 }
 
 // chunksOf gives, for an ordinal, the chunk there in an older version, as a base for the new one. A version that was
@@ -106,7 +106,7 @@ func (t *Tx) chunksOf(prev ID) func(ordinal int) ID {
 	if prev.IsZero() {
 		return none
 	}
-	n, err := nodeOf(t, Blob, prev)
+	n, err := nodeOf(t, Blob, prev.name())
 	if err != nil {
 		return none
 	}

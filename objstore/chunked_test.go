@@ -14,9 +14,9 @@ import (
 )
 
 // chunksFor gives the chunk ids of a blob.
-func chunksFor(t *testing.T, s *Store, id ID) []ID {
+func chunksFor(t *testing.T, s *Store, id ID) []Key {
 	t.Helper()
-	deps, err := s.Deps(Blob, id)
+	deps, err := s.Deps(Blob, id.Key())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestChunkedBlob(t *testing.T) {
 	store := func(raw []byte, prev ID) (ID, int64) {
 		before := int64(0)
 		sum := func() (total int64) {
-			if err := s.Walk(t.Context(), func(_ Kind, _ ID, info Info) error {
+			if err := s.Walk(t.Context(), func(_ Kind, _ Key, info Info) error {
 				total += info.Stored + int64(keyLen)
 				return nil
 			}); err != nil {
@@ -137,7 +137,7 @@ func TestReaderGivesOnlyVerifiedBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var c *CorruptError
-	if got, err := io.ReadAll(r); !errors.As(err, &c) || c.ID != id || int64(len(got)) != r.Size() {
+	if got, err := io.ReadAll(r); !errors.As(err, &c) || c.Key != id.Key() || int64(len(got)) != r.Size() {
 		t.Errorf("swapped chunks: %d bytes, %v", len(got), err)
 	}
 	_ = r.Close()

@@ -13,17 +13,17 @@ import (
 )
 
 // fill puts objects of every codec and gives them with their content.
-func fill(t *testing.T, s *Store) map[object][]byte {
+func fill(t *testing.T, s *Store) map[named][]byte {
 	t.Helper()
 	s.cut = smallCut
-	all := map[object][]byte{}
+	all := map[named][]byte{}
 	tx := s.Begin()
 	add := func(k Kind, raw []byte, prev ID) ID {
 		id, err := tx.Put(k, raw, prev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[object{k, id}] = raw
+		all[named{k, id}] = raw
 		return id
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -45,7 +45,7 @@ func fill(t *testing.T, s *Store) map[object][]byte {
 		t.Fatal(err)
 	}
 	codecs := map[Codec]int{}
-	if err := s.Walk(t.Context(), func(_ Kind, _ ID, info Info) error {
+	if err := s.Walk(t.Context(), func(_ Kind, _ Key, info Info) error {
 		codecs[info.Codec]++
 		return nil
 	}); err != nil {
@@ -65,13 +65,14 @@ func TestP6FlippedEnvelopesNeverGiveWrongBytes(t *testing.T) {
 	all := fill(t, s)
 	rng := rand.New(rand.NewPCG(2, 2))
 	type stand struct {
-		object
+		named
 		env []byte
 	}
 	var envelopes []stand
-	if err := s.Walk(t.Context(), func(k Kind, id ID, _ Info) error {
-		envelopes = append(envelopes, stand{object{k, id}, stored(t, s, k, id)})
-		return nil
+	if err := s.Walk(t.Context(), func(k Kind, key Key, _ Info) error {
+		id, err := s.IDOf(k, key)
+		envelopes = append(envelopes, stand{named{k, id}, stored(t, s, k, id)})
+		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestP6FlippedEnvelopesNeverGiveWrongBytes(t *testing.T) {
 					fine++
 				case err == nil:
 					t.Fatalf("flip in %s %s: get %s gave wrong bytes", e.kind, e.id.Short(), o.id.Short())
-				case got != nil, !errors.As(err, &c), c.Kind != o.kind, c.ID != o.id, errors.Is(err, ErrNotFound),
+				case got != nil, !errors.As(err, &c), c.Kind != o.kind, c.Key != o.id.Key(), errors.Is(err, ErrNotFound),
 					!strings.Contains(err.Error(), o.id.Short()):
 					t.Fatalf("flip in %s %s: get %s: %v", e.kind, e.id.Short(), o.id.Short(), err)
 				default:
@@ -116,7 +117,7 @@ func TestP6FlippedEnvelopesNeverGiveWrongBytes(t *testing.T) {
 				harmed++
 			}
 			_, _ = s.Stat(e.kind, e.id)
-			_, _ = s.Deps(e.kind, e.id)
+			_, _ = s.Deps(e.kind, e.id.Key())
 		}
 		write(t, s, e.kind, e.id, e.env)
 	}
@@ -148,11 +149,15 @@ func TestMissingPartsAreCorruptionNotAbsence(t *testing.T) {
 	s := newStore(t)
 	all := fill(t, s)
 	for o, raw := range all {
-		deps, err := s.Deps(o.kind, o.id)
+		deps, err := s.Deps(o.kind, o.id.Key())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, id := range deps {
+		for _, key := range deps {
+			id, err := s.IDOf(o.kind, key)
+			if err != nil {
+				t.Fatal(err)
+			}
 			env := stored(t, s, o.kind, id)
 			write(t, s, o.kind, id, nil)
 			if _, err := s.Get(o.kind, o.id); !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
@@ -177,7 +182,7 @@ func TestPutHeals(t *testing.T) {
 	healed := 0
 	for o, raw := range all {
 		env := stored(t, s, o.kind, o.id)
-		deps, err := s.Deps(o.kind, o.id)
+		deps, err := s.Deps(o.kind, o.id.Key())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +249,7 @@ func TestBasePrefixCollision(t *testing.T) {
 			if side == "both" {
 				want = 3
 			}
-			if deps, err := s.Deps(Blob, id2); err != nil || len(deps) != want {
+			if deps, err := s.Deps(Blob, id2.Key()); err != nil || len(deps) != want {
 				t.Errorf("dependencies: %v, %v", deps, err)
 			}
 			// Nothing is built on a doubtful base.
@@ -264,8 +269,8 @@ func TestBasePrefixCollision(t *testing.T) {
 func TestHostileChains(t *testing.T) {
 	s := newStore(t)
 	delta := func(base ID, index int) []byte {
-		e := envelope{codec: CodecDelta, length: 100, index: index, body: []byte{201, 1, 0}} // copy 100 bytes
-		copy(e.base[:], base[:])
+		e := envelope{codec: CodecDelta, index: index, body: []byte{200, 1}} // copy 100 bytes
+		copy(e.prefix(), base[:])
 		return appendEnvelope(nil, e)
 	}
 	a, b := ID{0xa}, ID{0xb}
@@ -289,7 +294,7 @@ func TestHostileChains(t *testing.T) {
 	for i := range byte(12) {
 		for j := range byte(12) {
 			id := ID{0xe, i}
-			id[20] = j
+			id[10] = j
 			next := ID{0xe, i + 1}
 			write(t, s, Tree, id, delta(next, 100-int(i)))
 		}
@@ -331,7 +336,7 @@ func TestHostileChains(t *testing.T) {
 func TestForeignKeys(t *testing.T) {
 	s := newStore(t)
 	put(t, s, Blob, []byte("here"), Zero)
-	for _, key := range [][]byte{{kv.PrefixObject}, append([]byte{kv.PrefixObject, 'x'}, make([]byte, 32)...), append([]byte{kv.PrefixObject, 'b'}, make([]byte, 33)...)} {
+	for _, key := range [][]byte{{kv.PrefixObject}, append([]byte{kv.PrefixObject, 'x'}, make([]byte, 20)...), append([]byte{kv.PrefixObject, 'b'}, make([]byte, 32)...)} {
 		b := s.db.NewBatch()
 		if err := b.Set(key, []byte{0, 0}); err != nil {
 			t.Fatal(err)
@@ -340,10 +345,10 @@ func TestForeignKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		var format *FormatError
-		if err := s.Walk(t.Context(), func(Kind, ID, Info) error { return nil }); !errors.As(err, &format) {
+		if err := s.Walk(t.Context(), func(Kind, Key, Info) error { return nil }); !errors.As(err, &format) {
 			t.Errorf("walk over %x: %v", key, err)
 		}
-		swept, err := s.Sweep(t.Context(), func(Kind, ID) bool { return false }, false)
+		swept, err := s.Sweep(t.Context(), func(Kind, Key) bool { return false }, false)
 		if !errors.As(err, &format) || swept.Objects > 0 {
 			t.Errorf("sweep over %x: %v, %v", key, swept, err)
 		}

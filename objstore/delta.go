@@ -18,9 +18,19 @@ func deltaSource(base []byte, id ID) []byte { return append(base, id[:]...) }
 var (
 	errDeltaInsert = errors.New("delta: insert follows insert")
 	errDeltaCopy   = errors.New("delta: copy continues copy")
+	errDeltaKept   = errors.New("delta: copy has an offset that goes without saying")
+	errDeltaLead   = errors.New("delta: no insert where one was announced")
 	errDeltaEmpty  = errors.New("delta: empty instruction")
 	errDeltaRange  = errors.New("delta: copy from outside the source")
 	errDeltaLength = errors.New("delta: length of the result differs")
+)
+
+// A deltaForm is how the instructions of a delta are written; it follows from the envelope's codec.
+type deltaForm bool
+
+const (
+	formKept deltaForm = false // a copy that keeps the distance of the one before has no offset
+	formOld  deltaForm = true  // of store formats 1 and 2: every copy has one
 )
 
 // An instruction is an insert of data, or, with data nil, a copy of n bytes from offset off of the source.
@@ -33,10 +43,12 @@ type instruction struct {
 // differently. It keeps no copy: data points into the delta.
 type deltaReader struct {
 	rest      []byte
+	form      deltaForm
 	sourceLen int
-	end       int // of the previous copy, in the source
-	inserts   bool
-	copies    bool // the previous instruction was one of these
+	end       int  // of the previous copy, in the source
+	inserted  int  // bytes since that copy
+	begun     bool // an instruction was read
+	copies    bool // the previous instruction was a copy
 }
 
 // next gives the next instruction; more is false at the end.
@@ -48,70 +60,105 @@ func (r *deltaReader) next() (in instruction, more bool, err error) {
 	if err != nil {
 		return in, false, fmt.Errorf("delta: %w", err)
 	}
+	due := r.form == formKept && !r.copies // a copy is, since no insert follows another
+	if due && n == 0 && !r.begun {         // but at the beginning, where it is announced
+		if n, rest, err = uvarint(rest); err != nil {
+			return in, false, fmt.Errorf("delta: %w", err)
+		}
+		if due = false; n&1 == 1 || n == 0 {
+			return in, false, errDeltaLead
+		}
+	}
 	size := n >> 1
 	if size == 0 {
 		return in, false, errDeltaEmpty
 	}
-	if n&1 == 0 {
-		if r.inserts {
+	if n&1 == 0 && !due {
+		if r.begun && !r.copies {
 			return in, false, errDeltaInsert
 		}
 		if size > uint64(len(rest)) {
 			return in, false, fmt.Errorf("delta: %w", errTruncated)
 		}
-		r.inserts, r.copies, r.rest = true, false, rest[size:]
+		r.rest, r.begun, r.copies, r.inserted = rest[size:], true, false, int(size)
 		return instruction{data: rest[:size:size], n: int(size)}, true, nil
 	}
-	z, rest, err := uvarint(rest)
-	if err != nil {
-		return in, false, fmt.Errorf("delta: %w", err)
+	off := int64(r.end) + int64(r.inserted)
+	if n&1 == 1 {
+		z, after, err := uvarint(rest)
+		if err != nil {
+			return in, false, fmt.Errorf("delta: %w", err)
+		}
+		kept := off
+		off, rest = int64(r.end)+unzigzag(z), after // wraps to a negative number at worst
+		switch {
+		case r.copies && z == 0:
+			return in, false, errDeltaCopy
+		case due && off == kept:
+			return in, false, errDeltaKept
+		}
 	}
-	if r.copies && z == 0 {
-		return in, false, errDeltaCopy
-	}
-	off := int64(r.end) + unzigzag(z) // wraps to a negative number at worst
 	if off < 0 || off > int64(r.sourceLen) || size > uint64(int64(r.sourceLen)-off) {
 		return in, false, errDeltaRange
 	}
-	r.inserts, r.copies, r.rest = false, true, rest
+	r.rest, r.begun, r.copies, r.inserted = rest, true, true, 0
 	r.end = int(off) + int(size)
 	return instruction{off: int(off), n: int(size)}, true, nil
 }
 
-// checkDelta tells whether delta is well formed for a source of sourceLen bytes and gives exactly length bytes.
-func checkDelta(delta []byte, sourceLen int, length int64) error {
-	r := deltaReader{rest: delta, sourceLen: sourceLen}
-	var total int64
+// deltaLength gives the number of bytes that a delta builds, at most limit, from a source of sourceLen bytes, and the end
+// of what it copies of that.
+func deltaLength(delta []byte, form deltaForm, sourceLen int, limit int64) (length int64, end int, err error) {
+	r := deltaReader{rest: delta, form: form, sourceLen: sourceLen}
 	for {
 		in, more, err := r.next()
-		if err != nil {
-			return err
+		if err != nil || !more {
+			return length, end, err
 		}
-		if !more {
-			break
+		if length += int64(in.n); length > limit {
+			return 0, 0, errDeltaLength
 		}
-		if total += int64(in.n); total > length {
-			return errDeltaLength
+		if in.data == nil {
+			end = max(end, in.off+in.n)
 		}
 	}
-	if total != length {
-		return errDeltaLength
-	}
-	return nil
 }
 
-// applyDelta appends to dst the length bytes that delta builds from source. Nothing is allocated when dst has room, and
-// nothing before the delta was checked.
-func applyDelta(dst, source, delta []byte, length int64) ([]byte, error) {
-	if err := checkDelta(delta, len(source), length); err != nil {
+// A deltaBase is what a delta is applied to.
+type deltaBase struct {
+	kind Kind
+	raw  *[]byte
+	id   ID // Zero: it is found out if the delta asks
+}
+
+// applyDelta appends to dst the length bytes that delta builds from base, which it may lengthen by its id. Nothing is
+// allocated when dst and base have room, and nothing before the delta was checked.
+func applyDelta(dst []byte, base *deltaBase, delta []byte, form deltaForm, length int64) ([]byte, error) {
+	source := *base.raw
+	built, end, err := deltaLength(delta, form, len(source)+idLen, length)
+	switch {
+	case err != nil:
 		return nil, err
+	case built != length:
+		return nil, errDeltaLength
+	case end > len(source):
+		if base.id.IsZero() {
+			base.id = Sum(base.kind, source)
+		}
+		source = deltaSource(source, base.id)
+		*base.raw = source
 	}
+	return patch(dst, source, delta, form, length)
+}
+
+// patch is applyDelta for a delta that was checked.
+func patch(dst, source, delta []byte, form deltaForm, length int64) ([]byte, error) {
 	if int64(cap(dst)-len(dst)) < length {
 		grown := make([]byte, len(dst), int64(len(dst))+length)
 		copy(grown, dst)
 		dst = grown
 	}
-	r := deltaReader{rest: delta, sourceLen: len(source)}
+	r := deltaReader{rest: delta, form: form, sourceLen: len(source)}
 	for {
 		in, more, err := r.next()
 		if err != nil || !more {
@@ -127,10 +174,14 @@ func applyDelta(dst, source, delta []byte, length int64) ([]byte, error) {
 
 // A deltaWriter writes instructions in their canonical form: it joins neighbours that one instruction can express.
 type deltaWriter struct {
-	out    []byte
-	end    int    // of the last copy written, in the source
-	off, n int    // the copy not yet written
-	insert []byte // not yet written, after that copy
+	out      []byte
+	form     deltaForm
+	begun    bool
+	copies   bool
+	end      int    // of the last copy written, in the source
+	inserted int    // bytes written since
+	off, n   int    // the copy not yet written
+	insert   []byte // not yet written, after that copy
 }
 
 // put takes data of the result; a copy stands between it and the put before it.
@@ -150,13 +201,21 @@ func (w *deltaWriter) copy(off, n int) {
 
 func (w *deltaWriter) flush() {
 	if w.n > 0 {
-		w.out = binary.AppendUvarint(w.out, uint64(w.n)<<1|1)
-		w.out = binary.AppendUvarint(w.out, zigzag(int64(w.off-w.end)))
-		w.end, w.n = w.off+w.n, 0
+		if w.form == formKept && !w.copies && w.off == w.end+w.inserted {
+			w.out = binary.AppendUvarint(w.out, uint64(w.n)<<1)
+		} else {
+			w.out = binary.AppendUvarint(w.out, uint64(w.n)<<1|1)
+			w.out = binary.AppendUvarint(w.out, zigzag(int64(w.off-w.end)))
+		}
+		w.end, w.inserted, w.n, w.begun, w.copies = w.off+w.n, 0, 0, true, true
 	}
 	if len(w.insert) > 0 {
+		if w.form == formKept && !w.begun {
+			w.out = append(w.out, 0)
+		}
 		w.out = binary.AppendUvarint(w.out, uint64(len(w.insert))<<1)
 		w.out = append(w.out, w.insert...)
+		w.inserted, w.begun, w.copies = len(w.insert), true, false
 		w.insert = nil
 	}
 }

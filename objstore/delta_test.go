@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// recode writes the instructions of a delta as an encoder would.
-func recode(delta []byte, sourceLen int) ([]byte, error) {
-	r := deltaReader{rest: delta, sourceLen: sourceLen}
-	var w deltaWriter
+// recode writes the instructions of a delta as an encoder would, in either form.
+func recode(delta []byte, from, to deltaForm, sourceLen int) ([]byte, error) {
+	r := deltaReader{rest: delta, form: from, sourceLen: sourceLen}
+	w := deltaWriter{form: to}
 	for {
 		in, more, err := r.next()
 		if err != nil {
@@ -31,16 +31,35 @@ func recode(delta []byte, sourceLen int) ([]byte, error) {
 	}
 }
 
+var forms = []deltaForm{formKept, formOld}
+
+// apply is applyDelta to a source that is there as a whole.
+func apply(dst, source, delta []byte, form deltaForm, length int64) ([]byte, error) {
+	switch n, _, err := deltaLength(delta, form, len(source), length); {
+	case err != nil:
+		return nil, err
+	case n != length:
+		return nil, errDeltaLength
+	}
+	return patch(dst, source, delta, form, length)
+}
+
 func checkRoundTrip(t tb, base, target []byte) []byte {
 	t.Helper()
 	delta := encodeDelta(nil, base, len(base), target)
-	got, err := applyDelta(nil, base, delta, int64(len(target)))
-	if err != nil || !bytes.Equal(got, target) {
-		t.Fatalf("%d to %d bytes: %d bytes back, %v", len(base), len(target), len(got), err)
-	}
-	again, err := recode(delta, len(base))
-	if err != nil || !bytes.Equal(again, delta) {
-		t.Fatalf("%d to %d bytes: not canonical: %v", len(base), len(target), err)
+	for _, form := range forms {
+		written, err := recode(delta, formKept, form, len(base))
+		if err != nil {
+			t.Fatalf("%d to %d bytes: %v", len(base), len(target), err)
+		}
+		got, err := apply(nil, base, written, form, int64(len(target)))
+		if err != nil || !bytes.Equal(got, target) {
+			t.Fatalf("%d to %d bytes: %d bytes back, %v", len(base), len(target), len(got), err)
+		}
+		again, err := recode(written, form, formKept, len(base))
+		if err != nil || !bytes.Equal(again, delta) {
+			t.Fatalf("%d to %d bytes: not canonical: %v", len(base), len(target), err)
+		}
 	}
 	return delta
 }
@@ -99,7 +118,7 @@ func TestDeltaSizes(t *testing.T) {
 	}{
 		{"the same", base, base, 4},
 		{"empty target", base, nil, 0},
-		{"empty base", nil, base[:100], 102},
+		{"empty base", nil, base[:100], 103},
 		{"both empty", nil, nil, 0},
 		{"ten bytes changed", base, changed, 4 + 11 + 4},
 		{"ten bytes inserted", base, inserted, 4 + 11 + 4},
@@ -108,7 +127,7 @@ func TestDeltaSizes(t *testing.T) {
 		{"front gone", base, base[70_000:], 6},
 		{"moved", base, moved, 4 * 7},
 		{"both ends changed", base, twoEnds, 12},
-		{"nothing in common", base, noise(2, 1000), 1002},
+		{"nothing in common", base, noise(2, 1000), 1003},
 		{"zeros to more zeros", make([]byte, 1000), make([]byte, 5000), 40},
 		{"large", noise(3, 9<<20), append([]byte("x"), noise(3, 9<<20)...), 10},
 	} {
@@ -134,18 +153,57 @@ func TestDeltaOfRecord(t *testing.T) {
 		target := append(make([]byte, skew), record(id[:], 2)...)
 		source := deltaSource(bytes.Clone(base), id)
 		delta := encodeDelta(nil, source, len(base), target)
-		if got, err := applyDelta(nil, source, delta, int64(len(target))); err != nil || !bytes.Equal(got, target) {
-			t.Fatalf("skew %d: %x, %v", skew, got, err)
+		for _, known := range []ID{id, {}} { // without the id, it is hashed
+			bare := bytes.Clone(base)
+			got, err := applyDelta(nil, &deltaBase{Tree, &bare, known}, delta, formKept, int64(len(target)))
+			if err != nil || known == id && !bytes.Equal(got, target) || known != id && !bytes.Contains(got, idOf(base)) {
+				t.Fatalf("skew %d: %x, %v", skew, got, err)
+			}
 		}
-		if len(delta) > 75 || bytes.Contains(delta, id[:8]) {
+		if len(delta) > 68 || bytes.Contains(delta, id[:8]) {
 			t.Errorf("skew %d: %d bytes: %x", skew, len(delta), delta)
 		}
 	}
 }
 
+func idOf(tree []byte) []byte {
+	id := Sum(Tree, tree)
+	return id[:]
+}
+
 // deltaCrashers are deltas that decoders get wrong: every one is refused for a base of 100 bytes and any result.
-func deltaCrashers() map[string][]byte {
+func deltaCrashers(form deltaForm) map[string][]byte {
 	uv := binary.AppendUvarint
+	if form == formKept {
+		return map[string][]byte{
+			"nothing announced":        {0},
+			"announced twice":          {0, 0, 2, 'a'},
+			"a copy was announced":     {0, 3, 2},
+			"announced in the middle":  {4, 2, 'a', 0, 2, 'b'},
+			"empty copy":               {1, 0},
+			"empty insert":             {4, 0},
+			"empty copy that is kept":  {4, 2, 'a', 0},
+			"truncated insert":         {0, 10, 'a'},
+			"truncated varint":         {0x80},
+			"padded varint":            {0x82, 0x00},
+			"varint of eleven bytes":   append(bytes.Repeat([]byte{0xff}, 10), 1),
+			"copy without offset":      {3},
+			"offset 0 at first":        {3, 0},
+			"padded offset":            {3, 0x82, 0x00},
+			"copy that goes on":        {2, 3, 0},
+			"offset that is kept":      {2, 2, 'a', 3, 2},
+			"copy before the base":     {3, 1},
+			"copy past the base":       uv(nil, 101<<1),
+			"kept copy past the base":  uv([]byte{200, 1, 2, 'a'}, 2),
+			"copy from past the base":  uv(uv(nil, 3), zigzag(101)),
+			"empty tail of the base":   uv(uv(nil, 3), zigzag(100)),
+			"huge copy":                uv(nil, math.MaxUint64-1),
+			"huge insert":              uv([]byte{0}, math.MaxUint64-1),
+			"huge offset":              uv(uv(nil, 3), math.MaxUint64-1),
+			"huge negative offset":     uv(uv(nil, 3), math.MaxUint64),
+			"offset that wraps around": uv(uv([]byte{100}, 3), zigzag(math.MaxInt64)),
+		}
+	}
 	return map[string][]byte{
 		"empty insert":                 {0},
 		"empty copy":                   {1, 0},
@@ -171,19 +229,21 @@ func deltaCrashers() map[string][]byte {
 
 func TestDeltaCrashers(t *testing.T) {
 	base := noise(1, 100)
-	for name, delta := range deltaCrashers() {
-		for n := range int64(300) {
-			if got, err := applyDelta(nil, base, delta, n); err == nil || got != nil {
-				t.Errorf("%s: %d bytes", name, len(got))
+	for _, form := range forms {
+		for name, delta := range deltaCrashers(form) {
+			for n := range int64(300) {
+				if got, err := apply(nil, base, delta, form, n); err == nil || got != nil {
+					t.Errorf("%s: %d bytes", name, len(got))
+				}
 			}
-		}
-		if _, err := recode(delta, len(base)); err == nil {
-			t.Errorf("%s: decoded", name)
+			if _, err := recode(delta, form, form, len(base)); err == nil {
+				t.Errorf("%s: decoded", name)
+			}
 		}
 	}
 	good := encodeDelta(nil, base, len(base), base[:50])
 	for _, n := range []int64{49, 51, 0, math.MaxInt64} {
-		if _, err := applyDelta(nil, base, good, n); !errors.Is(err, errDeltaLength) {
+		if _, err := applyDelta(nil, &deltaBase{Blob, &base, Zero}, good, formKept, n); !errors.Is(err, errDeltaLength) {
 			t.Errorf("length %d: %v", n, err)
 		}
 	}
@@ -195,7 +255,7 @@ func TestApplyDeltaAllocatesOnlyTheResult(t *testing.T) {
 	delta := encodeDelta(nil, base, len(base), target)
 	room := make([]byte, 0, len(target))
 	if n := testing.AllocsPerRun(20, func() {
-		if _, err := applyDelta(room, base, delta, int64(len(target))); err != nil {
+		if _, err := applyDelta(room, &deltaBase{Blob, &base, Zero}, delta, formKept, int64(len(target))); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {
@@ -206,34 +266,27 @@ func TestApplyDeltaAllocatesOnlyTheResult(t *testing.T) {
 func FuzzDelta(f *testing.F) {
 	base := noise(1, 100)
 	f.Add(base, encodeDelta(nil, base, len(base), append(base[40:], base[:50]...)))
-	for _, delta := range deltaCrashers() {
-		f.Add(base, delta)
+	for _, form := range forms {
+		for _, delta := range deltaCrashers(form) {
+			f.Add(base, delta)
+		}
 	}
 	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		r := deltaReader{rest: delta, sourceLen: len(base)}
-		length := int64(0)
-		for {
-			in, more, err := r.next()
+		for _, form := range forms {
+			length, _, err := deltaLength(delta, form, len(base), 1<<24)
 			if err != nil {
-				if _, err := applyDelta(nil, base, delta, length); err == nil {
+				if _, err := apply(nil, base, delta, form, length); err == nil {
 					t.Fatal("applied what does not decode")
 				}
-				break
+				continue
 			}
-			if !more {
-				if length > 1<<24 {
-					return
-				}
-				got, err := applyDelta(nil, base, delta, length)
-				if err != nil || int64(len(got)) != length {
-					t.Fatalf("%d bytes, want %d: %v", len(got), length, err)
-				}
-				if again, err := recode(delta, len(base)); err != nil || !bytes.Equal(again, delta) {
-					t.Fatalf("malleable: %x and %x (%v)", delta, again, err)
-				}
-				break
+			got, err := apply(nil, base, delta, form, length)
+			if err != nil || int64(len(got)) != length {
+				t.Fatalf("%d bytes, want %d: %v", len(got), length, err)
 			}
-			length += int64(in.n)
+			if again, err := recode(delta, form, form, len(base)); err != nil || !bytes.Equal(again, delta) {
+				t.Fatalf("malleable: %x and %x (%v)", delta, again, err)
+			}
 		}
 		checkRoundTrip(t, base, delta)
 	})

@@ -1,39 +1,57 @@
 package objstore
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // An entry is an object that is ready to be written.
 type entry struct {
+	id    ID
 	env   []byte
 	index int
-	base  ID     // Zero: not a delta
+	base  Key    // zero: not a delta
 	raw   []byte // the object, not to be changed; nil: not kept
 }
 
 func (e entry) size() int { return len(e.env) + entryOverhead }
 
+// collides is ErrCollision if under the key of id another object lies.
+func collides(have, id ID) error {
+	if have != id {
+		return fmt.Errorf("%w: %s", ErrCollision, have)
+	}
+	return nil
+}
+
 // encode gives the envelope of an object: a delta against the place that follows prev in its line, where that pays,
 // otherwise the whole. It takes no lock while it compresses.
-func encode(s source, k Kind, id ID, raw []byte, prev ID) (entry, error) {
-	if prev.IsZero() || prev == id || len(raw) == 0 {
-		return encodeWhole(raw)
+func encode(s source, k Kind, id ID, raw []byte, prev ID) (e entry, err error) {
+	ok := false
+	if !prev.IsZero() && prev != id && len(raw) > 0 {
+		e, ok, err = encodeAfter(s, k, id, raw, prev)
 	}
-	p, ok := next(s, k, prev)
-	if !ok || p.base == id {
-		return encodeWhole(raw)
+	if err == nil && !ok {
+		e, err = encodeWhole(raw)
+	}
+	e.id = id
+	return e, err
+}
+
+// encodeAfter is encode for an object that may follow prev in its line; ok is false when it may not.
+func encodeAfter(s source, k Kind, id ID, raw []byte, prev ID) (out entry, ok bool, err error) {
+	p, ok := next(s, k, prev.name())
+	if !ok || p.base.key == id.Key() {
+		return out, false, nil
 	}
 	buf := borrow()
 	defer giveBack(buf)
-	base, list, err := fetch(s, k, p.base, (*buf)[:0], anySize)
-	if err != nil || list != nil {
-		return encodeWhole(raw) // the hint is of no use; what is wrong with it shows where it is read
+	got, err := fetch(s, k, p.base, (*buf)[:0], anySize)
+	if err != nil || got.list != nil {
+		return out, false, nil // the hint is of no use; what is wrong with it shows where it is read
 	}
-	*buf = deltaSource(base, p.base)
-	e, ok, err := encodeAgainst(*buf, raw, p)
-	if err != nil || ok {
-		return e, err
-	}
-	return encodeWhole(raw)
+	*buf = deltaSource(got.raw, got.id)
+	return encodeAgainst(*buf, raw, p)
 }
 
 // encodeAgainst gives what is to be stored for raw, which goes to place p of its line and may be a delta against source;
@@ -47,7 +65,7 @@ func encodeAgainst(source, raw []byte, p place) (out entry, ok bool, err error) 
 		return out, false, nil
 	}
 	e := envelope{codec: CodecDelta, length: int64(len(raw)), index: p.index, body: *deltaBuf}
-	copy(e.base[:], p.base[:])
+	copy(e.prefix(), p.base.key[:])
 	if len(e.body) > deltaPlain {
 		var at int
 		if *packedBuf, at, err = compress((*packedBuf)[:0], e.body); err != nil {
@@ -66,7 +84,7 @@ func encodeAgainst(source, raw []byte, p place) (out entry, ok bool, err error) 
 			return whole, true, err
 		}
 	}
-	return entry{env: seal(e), index: p.index, base: p.base}, true, nil
+	return entry{env: seal(e), index: p.index, base: p.base.key}, true, nil
 }
 
 // pays tells whether a delta is to be taken where the envelope of the whole has so many bytes.

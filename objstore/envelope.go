@@ -9,13 +9,15 @@ import (
 // A Codec says how an envelope holds its object. Numbers are never reused.
 type Codec byte
 
-// The codecs.
+// The codecs. Deltas of store formats 1 and 2 are read, and no longer made.
 const (
-	CodecRaw       Codec = 0
-	CodecZstd      Codec = 1
-	CodecDelta     Codec = 2
-	CodecDeltaZstd Codec = 3
-	CodecChunks    Codec = 4
+	CodecRaw          Codec = 0
+	CodecZstd         Codec = 1
+	CodecOldDelta     Codec = 2
+	CodecOldDeltaZstd Codec = 3
+	CodecChunks       Codec = 4
+	CodecDelta        Codec = 5 // since store format 3, as is the next
+	CodecDeltaZstd    Codec = 6
 )
 
 // String gives the codec's word.
@@ -25,6 +27,10 @@ func (c Codec) String() string {
 		return "raw"
 	case CodecZstd:
 		return "zstd"
+	case CodecOldDelta:
+		return "old delta"
+	case CodecOldDeltaZstd:
+		return "old delta+zstd"
 	case CodecDelta:
 		return "delta"
 	case CodecDeltaZstd:
@@ -35,7 +41,12 @@ func (c Codec) String() string {
 	return fmt.Sprintf("codec(%d)", byte(c))
 }
 
-func (c Codec) isDelta() bool { return c == CodecDelta || c == CodecDeltaZstd }
+func (c Codec) isDelta() bool { return c.isOldDelta() || c == CodecDelta || c == CodecDeltaZstd }
+
+func (c Codec) isOldDelta() bool { return c == CodecOldDelta || c == CodecOldDeltaZstd }
+
+// form is how a delta of this codec is written.
+func (c Codec) form() deltaForm { return deltaForm(c.isOldDelta()) }
 
 var (
 	errEnvLength = errors.New("envelope: length differs from the body's")
@@ -44,54 +55,71 @@ var (
 	errEnvDelta  = errors.New("envelope: delta is not shorter than the object")
 )
 
-// basePrefix is the number of bytes of its id that name a base.
-const basePrefix = 8
+// basePrefix is the number of bytes of its id that name a base: one look-up in a million is in doubt where a kind has a
+// million objects. In old deltas it is oldBasePrefix.
+const (
+	basePrefix    = 5
+	oldBasePrefix = 8
+)
+
+func (c Codec) basePrefix() int {
+	if c.isOldDelta() {
+		return oldBasePrefix
+	}
+	return basePrefix
+}
 
 // An envelope is what is stored under an object's key (DESIGN.md 5.3).
 type envelope struct {
 	codec  Codec
-	length int64            // of the object
-	base   [basePrefix]byte // deltas only, as is index
-	index  int              // place in the line; 0 for everything but a delta
-	body   []byte           // points into what was decoded
+	length int64               // of the object
+	base   [oldBasePrefix]byte // deltas only, as is index; the codec says how many bytes of it count
+	index  int                 // place in the line; 0 for everything but a delta
+	body   []byte              // points into what was decoded
 }
 
-// decodeHead reads all but the body, which it does not look into.
+// prefix is how the id of the base begins.
+func (e *envelope) prefix() []byte { return e.base[:e.codec.basePrefix()] }
+
+// decodeHead reads all but the body, which it does not look into. The length that only the body of a delta says is 0.
 func decodeHead(val []byte) (envelope, error) {
 	var e envelope
 	if len(val) == 0 {
 		return e, fmt.Errorf("envelope: %w", errTruncated)
 	}
 	e.codec = Codec(val[0])
-	length, rest, err := uvarint(val[1:])
-	if err != nil {
-		return e, fmt.Errorf("envelope: %w", err)
-	}
+	rest := val[1:]
 	limit := uint64(MaxObject)
 	switch e.codec {
-	case CodecRaw, CodecZstd, CodecDelta, CodecDeltaZstd:
+	case CodecRaw, CodecZstd, CodecOldDelta, CodecOldDeltaZstd, CodecDelta, CodecDeltaZstd:
 	case CodecChunks:
 		limit = MaxChunks * MaxChunk
 	default:
 		return e, &FormatError{What: "codec", Value: fmt.Sprint(val[0])}
 	}
-	if length > limit {
-		return e, fmt.Errorf("envelope: %d bytes: %w", length, ErrTooLarge)
+	if e.codec != CodecDelta {
+		length, after, err := uvarint(rest)
+		if err != nil {
+			return e, fmt.Errorf("envelope: %w", err)
+		}
+		if length > limit {
+			return e, fmt.Errorf("envelope: %d bytes: %w", length, ErrTooLarge)
+		}
+		e.length, rest = int64(length), after
 	}
-	e.length = int64(length)
 	if e.codec.isDelta() {
-		if len(rest) < basePrefix {
+		n := copy(e.prefix(), rest)
+		if n < e.codec.basePrefix() {
 			return e, fmt.Errorf("envelope: %w", errTruncated)
 		}
-		copy(e.base[:], rest)
-		var index uint64
-		if index, rest, err = uvarint(rest[basePrefix:]); err != nil {
+		index, after, err := uvarint(rest[n:])
+		if err != nil {
 			return e, fmt.Errorf("envelope: %w", err)
 		}
 		if index == 0 || index > MaxIndex {
 			return e, errEnvIndex
 		}
-		e.index = int(index)
+		e.index, rest = int(index), after
 	}
 	e.body = rest
 	return e, nil
@@ -115,11 +143,14 @@ func decodeEnvelope(k Kind, val []byte) (envelope, error) {
 		} else {
 			err = checkBlocks(e.body)
 		}
-	case CodecDelta:
-		if err = checkDelta(e.body, MaxObject+idLen, e.length); err == nil && int64(len(e.body)) >= e.length {
-			err = errEnvDelta
+	case CodecOldDelta:
+		var built int64
+		if built, _, err = deltaLength(e.body, formOld, MaxObject+idLen, e.length); err == nil && built != e.length {
+			err = errDeltaLength
 		}
-	case CodecDeltaZstd:
+	case CodecDelta:
+		e.length, _, err = deltaLength(e.body, formKept, MaxObject+idLen, MaxObject)
+	case CodecOldDeltaZstd, CodecDeltaZstd:
 		var blocks []byte
 		if _, blocks, err = e.packed(); err == nil {
 			err = checkBlocks(blocks)
@@ -130,6 +161,9 @@ func decodeEnvelope(k Kind, val []byte) (envelope, error) {
 		} else {
 			err = readChunks(e.body, e.length, nil)
 		}
+	}
+	if plain := e.codec == CodecDelta || e.codec == CodecOldDelta; err == nil && plain && int64(len(e.body)) >= e.length {
+		err = errEnvDelta
 	}
 	if err != nil {
 		return envelope{}, err
@@ -144,9 +178,11 @@ func appendEnvelope(dst []byte, e envelope) []byte {
 
 func appendHead(dst []byte, e envelope) []byte {
 	dst = append(dst, byte(e.codec))
-	dst = binary.AppendUvarint(dst, uint64(e.length))
+	if e.codec != CodecDelta {
+		dst = binary.AppendUvarint(dst, uint64(e.length))
+	}
 	if e.codec.isDelta() {
-		dst = append(dst, e.base[:]...)
+		dst = append(dst, e.prefix()...)
 		dst = binary.AppendUvarint(dst, uint64(e.index))
 	}
 	return dst
@@ -177,10 +213,10 @@ func (e envelope) packed() (size int64, blocks []byte, err error) {
 	return int64(n), blocks, nil
 }
 
-// apply appends to dst what the envelope's delta builds from source. The delta is checked against both.
-func (e envelope) apply(dst, source []byte) ([]byte, error) {
-	if e.codec == CodecDelta {
-		return applyDelta(dst, source, e.body, e.length)
+// apply appends to dst what the envelope's delta builds from base, as applyDelta does. The delta is checked against both.
+func (e envelope) apply(dst []byte, base *deltaBase) ([]byte, error) {
+	if e.codec == CodecDelta || e.codec == CodecOldDelta {
+		return applyDelta(dst, base, e.body, e.codec.form(), e.length)
 	}
 	size, blocks, err := e.packed()
 	if err != nil {
@@ -192,5 +228,5 @@ func (e envelope) apply(dst, source []byte) ([]byte, error) {
 		*buf = nil
 		return nil, err
 	}
-	return applyDelta(dst, source, *buf, e.length)
+	return applyDelta(dst, base, *buf, e.codec.form(), e.length)
 }

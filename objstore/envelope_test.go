@@ -50,20 +50,23 @@ func TestEnvelopeRoundTrip(t *testing.T) {
 
 func goodEnvelopes(t testing.TB) map[string]envelope {
 	text := bytes.Repeat([]byte("the same again, "), 100)
-	prefix := [8]byte{1, 2, 3, 4, 5, 6, 7, 8}
-	delta := binary.AppendUvarint(nil, 1000<<1|1)
-	delta = append(delta, 0)
+	prefix := [oldBasePrefix]byte{1, 2, 3, 4, 5, 6, 7, 8}
+	delta := binary.AppendUvarint(nil, 1000<<1)
 	long := append(bytes.Clone(delta), 200, 1)
 	long = append(long, bytes.Repeat([]byte("x"), 100)...)
+	old := append(binary.AppendUvarint(nil, 1000<<1|1), 0)
+	oldLong := append(bytes.Clone(old), long[len(delta):]...)
 	list := []chunk{{ID{1}, 5 << 10}, {ID{2}, MaxChunk}, {ID{1}, 1}}
 	return map[string]envelope{
-		"raw":        {codec: CodecRaw, length: 3, body: []byte("abc")},
-		"empty":      {codec: CodecRaw},
-		"zstd":       {codec: CodecZstd, length: int64(len(text)), body: packed(t, text)},
-		"delta":      {codec: CodecDelta, length: 1000, base: prefix, index: 1, body: delta},
-		"last delta": {codec: CodecDelta, length: 1000, base: prefix, index: MaxIndex, body: delta},
-		"delta zstd": {codec: CodecDeltaZstd, length: 1100, base: prefix, index: 300, body: append([]byte{byte(len(long))}, packed(t, long)...)},
-		"chunks":     {codec: CodecChunks, length: 5<<10 + MaxChunk + 1, body: appendChunks(nil, list)},
+		"raw":            {codec: CodecRaw, length: 3, body: []byte("abc")},
+		"empty":          {codec: CodecRaw},
+		"zstd":           {codec: CodecZstd, length: int64(len(text)), body: packed(t, text)},
+		"delta":          {codec: CodecDelta, length: 1000, base: prefix, index: 1, body: delta},
+		"last delta":     {codec: CodecDelta, length: 1000, base: prefix, index: MaxIndex, body: delta},
+		"old delta":      {codec: CodecOldDelta, length: 1000, base: prefix, index: 1, body: old},
+		"old delta zstd": {codec: CodecOldDeltaZstd, length: 1100, base: prefix, index: 300, body: append([]byte{byte(len(oldLong))}, packed(t, oldLong)...)},
+		"delta zstd":     {codec: CodecDeltaZstd, length: 1100, base: prefix, index: 300, body: append([]byte{byte(len(long))}, packed(t, long)...)},
+		"chunks":         {codec: CodecChunks, length: 5<<10 + MaxChunk + 1, body: appendChunks(nil, list)},
 	}
 }
 
@@ -84,7 +87,7 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 	return map[string][]byte{
 		"nothing":          {},
 		"codec only":       {0},
-		"unknown codec":    {5, 0},
+		"unknown codec":    {7, 0},
 		"codec 255":        {255, 0},
 		"padded length":    {0, 0x80, 0x00},
 		"length too short": {0, 1, 'a', 'b'},
@@ -112,10 +115,14 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 		}),
 		"index 0":                 with(good["delta"], func(e *envelope) { e.index = 0 }),
 		"index over the last":     with(good["delta"], func(e *envelope) { e.index = MaxIndex + 1 }),
-		"no base":                 {2, 4, 1, 2, 3},
-		"delta of another length": with(good["delta"], func(e *envelope) { e.length = 999 }),
-		"delta no shorter":        with(good["delta"], func(e *envelope) { e.length, e.body = 3, []byte{6, 'a', 'b', 'c'} }),
-		"delta not canonical":     with(good["delta"], func(e *envelope) { e.length, e.body = 100, dots }),
+		"no base":                 {5, 1, 2, 3},
+		"old, no base":            {2, 4, 1, 2, 3},
+		"delta of another length": with(good["old delta"], func(e *envelope) { e.length = 999 }),
+		"delta no shorter":        with(good["delta"], func(e *envelope) { e.body = []byte{0, 6, 'a', 'b', 'c'} }),
+		"old delta no shorter":    with(good["old delta"], func(e *envelope) { e.length, e.body = 3, []byte{6, 'a', 'b', 'c'} }),
+		"delta over MaxObject":    with(good["delta"], func(e *envelope) { e.body = uv(nil, (MaxObject+1)<<1) }),
+		"delta not canonical":     with(good["delta"], func(e *envelope) { e.body = append([]byte{0}, dots...) }),
+		"old delta not canonical": with(good["old delta"], func(e *envelope) { e.length, e.body = 100, dots }),
 		"delta zstd no shorter":   with(good["delta zstd"], func(e *envelope) { e.length = 10 }),
 		"bomb":                    with(good["delta zstd"], func(e *envelope) { e.body = append(uv(nil, 1<<40), blocks...) }),
 	}
@@ -184,7 +191,8 @@ func FuzzEnvelope(f *testing.F) {
 			var raw []byte
 			switch {
 			case e.codec.isDelta():
-				raw, err = e.apply(nil, base)
+				from := bytes.Clone(base)
+				raw, err = e.apply(nil, &deltaBase{k, &from, Zero})
 			case e.codec != CodecChunks:
 				raw, err = e.whole(nil)
 			default:

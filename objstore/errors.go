@@ -28,17 +28,19 @@ var (
 	ErrDone = errors.New("transaction is done")
 	// ErrOpenTx: objects cannot be swept while a transaction is open: it may rely on any of them.
 	ErrOpenTx = errors.New("a transaction is open")
+	// ErrCollision: an object is there whose id begins with the same 160 bits and is another. It takes 2^80 work to make one.
+	ErrCollision = errors.New("another object has the same first 160 bits of its id")
 )
 
 // A CorruptError names the object whose stored bytes are wrong. Cause may name a second one, such as its base.
 type CorruptError struct {
 	Kind  Kind
-	ID    ID
+	Key   Key
 	Cause error
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("objstore: corrupt %s %s: %v", e.Kind, e.ID.Short(), e.Cause)
+	return fmt.Sprintf("objstore: corrupt %s %s: %v", e.Kind, e.Key.Short(), e.Cause)
 }
 
 func (e *CorruptError) Unwrap() error { return e.Cause }
@@ -57,7 +59,7 @@ func (e *FormatError) Error() string { return fmt.Sprintf("unknown %s %s", e.Wha
 // An AmbiguousError is a prefix that several objects share.
 type AmbiguousError struct {
 	Prefix     string
-	Candidates []ID // ascending, the first MaxCandidates
+	Candidates []Key // ascending, the first MaxCandidates
 }
 
 func (e *AmbiguousError) Error() string {

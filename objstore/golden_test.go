@@ -22,8 +22,13 @@ func TestGolden(t *testing.T) {
 	target := append([]byte("again: "), bytes.Replace(base, []byte("lazy"), []byte("sleeping"), 1)...)
 	baseID := Sum(Blob, base)
 	target = append(append(target, "parent "...), baseID[:]...)
-	prefix := [8]byte(baseID[:8])
-	delta := encodeDelta(nil, deltaSource(bytes.Clone(base), baseID), len(base), target)
+	prefix := [oldBasePrefix]byte(baseID[:])
+	source := deltaSource(bytes.Clone(base), baseID)
+	delta := encodeDelta(nil, source, len(base), target)
+	old, err := oldDelta(delta)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list := appendChunks(nil, []chunk{{Sum(Blob, base), len(base)}, {Sum(Blob, target), len(target)}})
 	var ids bytes.Buffer
 	for _, k := range Kinds() {
@@ -32,11 +37,15 @@ func TestGolden(t *testing.T) {
 	packed := packed(t, bytes.Repeat(base, 2))
 
 	golden(t, "ids", ids.Bytes())
-	golden(t, "delta", delta)
+	golden(t, "delta", old)
+	golden(t, "delta-5", delta)
 	golden(t, "chunk-list", list)
 	golden(t, "envelope-raw", appendEnvelope(nil, envelope{codec: CodecRaw, length: 6, body: []byte("rewind")}))
 	golden(t, "envelope-delta", appendEnvelope(nil,
-		envelope{codec: CodecDelta, length: int64(len(target)), base: prefix, index: 300, body: delta}))
+		envelope{codec: CodecOldDelta, length: int64(len(target)), base: prefix, index: 300, body: old}))
+	golden(t, "envelope-delta-5", appendEnvelope(nil, envelope{codec: CodecDelta, base: prefix, index: 300, body: delta}))
+	golden(t, "key", appendKey(nil, Blob, baseID.Key()))
+	golden(t, "key-long", appendLongKey(nil, Blob, baseID))
 	golden(t, "envelope-chunks", appendEnvelope(nil,
 		envelope{codec: CodecChunks, length: int64(len(base) + len(target)), body: list}))
 
@@ -51,19 +60,28 @@ func TestGolden(t *testing.T) {
 		t.Errorf("envelope-zstd: %q, %v", raw, err)
 	}
 	far := append(bytes.Clone(target), bytes.Repeat([]byte("and again "), 30)...)
-	farDelta := encodeDelta(nil, base, len(base), far)
-	farFrame, at, err := compress(nil, farDelta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	packedDelta := append(binary.AppendUvarint(nil, uint64(len(farDelta))), farFrame[at:]...)
-	val := goldenFile(t, "envelope-delta-zstd", appendEnvelope(nil,
-		envelope{codec: CodecDeltaZstd, length: int64(len(far)), base: prefix, index: 1, body: packedDelta}))
-	if e, err = decodeEnvelope(Blob, val); err != nil {
-		t.Fatalf("envelope-delta-zstd: %v", err)
-	}
-	if raw, err := e.apply(nil, base); err != nil || !bytes.Equal(raw, far) {
-		t.Errorf("envelope-delta-zstd: %q, %v", raw, err)
+	for name, form := range map[string]deltaForm{"envelope-delta-zstd": formOld, "envelope-delta-zstd-6": formKept} {
+		delta, err := recode(encodeDelta(nil, base, len(base), far), formKept, form, len(base))
+		if err != nil {
+			t.Fatal(err)
+		}
+		frame, at, err := compress(nil, delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := append(binary.AppendUvarint(nil, uint64(len(delta))), frame[at:]...)
+		e := envelope{codec: CodecOldDeltaZstd, length: int64(len(far)), base: prefix, index: 1, body: body}
+		if form == formKept {
+			e.codec = CodecDeltaZstd
+		}
+		val := goldenFile(t, name, appendEnvelope(nil, e))
+		if e, err = decodeEnvelope(Blob, val); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		from := bytes.Clone(base)
+		if raw, err := e.apply(nil, &deltaBase{Blob, &from, Zero}); err != nil || !bytes.Equal(raw, far) {
+			t.Errorf("%s: %q, %v", name, raw, err)
+		}
 	}
 }
 
@@ -108,7 +126,7 @@ func TestGoldenCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := nodeOf(tx, Blob, id)
+	n, err := nodeOf(tx, Blob, id.name())
 	if err != nil {
 		t.Fatal(err)
 	}

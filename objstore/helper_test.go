@@ -49,11 +49,12 @@ func newStore(t testing.TB) *Store {
 // smallCut makes chunked blobs of some kilobytes.
 var smallCut = cut{threshold: 4 << 10, min: 256, normal: 1 << 10, max: 2 << 10}
 
-// write puts val where an object lies, behind the store's back; nil: takes it away.
+// write puts val where an object lies, behind the store's back; nil: takes it away. The store forgets what it knew of it.
 func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
 	t.Helper()
+	defer s.names.forget()
 	b := s.db.NewBatch()
-	key := appendKey(nil, k, id)
+	key := appendKey(nil, k, id.Key())
 	err := b.Set(key, val)
 	if val == nil {
 		err = b.Delete(key)
@@ -69,12 +70,20 @@ func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
 
 func stored(t testing.TB, s *Store, k Kind, id ID) []byte {
 	t.Helper()
-	n, err := nodeOf(s, k, id)
+	n, err := nodeOf(s, k, id.name())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n.env
 }
+
+// A named object is one with its whole id.
+type named struct {
+	kind Kind
+	id   ID
+}
+
+func (n named) object() object { return object{n.kind, n.id.Key()} }
 
 // put puts and commits.
 func put(t testing.TB, s *Store, k Kind, raw []byte, prev ID) ID {
@@ -110,15 +119,14 @@ func wantObject(t tb, g Getter, k Kind, id ID, want []byte) {
 func checkLines(t tb, s *Store) (deltas int) {
 	t.Helper()
 	type found struct {
-		kind Kind
-		id   ID
+		object
 		info Info
 	}
 	var all []found
 	index := map[object]int{}
-	if err := s.Walk(context.Background(), func(k Kind, id ID, info Info) error {
-		all = append(all, found{k, id, info})
-		index[object{k, id}] = info.Index
+	if err := s.Walk(context.Background(), func(k Kind, key Key, info Info) error {
+		all = append(all, found{object{k, key}, info})
+		index[object{k, key}] = info.Index
 		return info.Damage
 	}); err != nil {
 		t.Fatalf("walk: %v", err)
@@ -126,25 +134,25 @@ func checkLines(t tb, s *Store) (deltas int) {
 	for _, f := range all {
 		if !f.info.Codec.isDelta() {
 			if f.info.Index != 0 || !f.info.Base.IsZero() {
-				t.Errorf("%s is no delta but has index %d, base %s", f.id.Short(), f.info.Index, f.info.Base.Short())
+				t.Errorf("%s is no delta but has index %d, base %s", f.key.Short(), f.info.Index, f.info.Base.Short())
 			}
 			continue
 		}
 		deltas++
 		at, ok := index[object{f.kind, f.info.Base}]
 		if !ok || at != 0 && at != lineBase(f.info.Index) {
-			t.Errorf("%s at %d has its base at %d (there: %v)", f.id.Short(), f.info.Index, at, ok)
+			t.Errorf("%s at %d has its base at %d (there: %v)", f.key.Short(), f.info.Index, at, ok)
 		}
 		depth := 0
-		for o := (object{f.kind, f.id}); index[o] > 0; depth++ {
-			deps, err := s.Deps(o.kind, o.id)
+		for o := f.object; index[o] > 0; depth++ {
+			deps, err := s.Deps(o.kind, o.key)
 			if err != nil || len(deps) != 1 {
-				t.Fatalf("dependencies of %s: %v, %v", o.id.Short(), deps, err)
+				t.Fatalf("dependencies of %s: %v, %v", o.key.Short(), deps, err)
 			}
-			o.id = deps[0]
+			o.key = deps[0]
 		}
 		if depth > digitSum(f.info.Index) {
-			t.Errorf("%s at %d is %d deltas deep", f.id.Short(), f.info.Index, depth)
+			t.Errorf("%s at %d is %d deltas deep", f.key.Short(), f.info.Index, depth)
 		}
 	}
 	return deltas

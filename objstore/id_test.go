@@ -82,7 +82,7 @@ func TestResolve(t *testing.T) {
 	for i := range 16 {
 		id := ID{0xab, 0xcd, byte(i) << 4, 1}
 		ids = append(ids, id)
-		write(t, s, Tree, id, val)
+		writeLong(t, s, Tree, id, val)
 	}
 	lone := ID{0xab, 0xce, 0x12, 0x34, 0x56, 0x78}
 	near := lone
@@ -92,14 +92,14 @@ func TestResolve(t *testing.T) {
 	for i := range edge {
 		edge[i] = 0xff
 	}
-	for _, id := range []ID{near, lone, far, edge, {}} {
-		write(t, s, Tree, id, val)
+	for _, id := range []ID{near, lone, far, edge, {0, 0, 1}} {
+		writeLong(t, s, Tree, id, val)
 	}
-	write(t, s, Note, ID{0xab, 0xcf}, val)
+	writeLong(t, s, Note, ID{0xab, 0xcf}, val)
 
 	for prefix, want := range map[string]ID{
 		"abcd0": ids[0], "ABCDF": ids[15], "abcd30": ids[3], lone.String(): lone, "abce12345678": lone, "abce12345679": near,
-		"ffffff0": far, "fffffff": edge, strings.Repeat("f", 64): edge, "0000": {},
+		"ffffff0": far, "fffffff": edge, strings.Repeat("f", 64): edge, "0000": {0, 0, 1},
 	} {
 		if got, err := s.Resolve(Tree, prefix); got != want || err != nil {
 			t.Errorf("%s: %s, %v", prefix, got.Short(), err)
@@ -116,10 +116,10 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	var ambiguous *AmbiguousError
-	if _, err := s.Resolve(Tree, "abcd"); !errors.As(err, &ambiguous) || fmt.Sprint(ambiguous.Candidates) != fmt.Sprint(ids[:MaxCandidates]) {
+	if _, err := s.Resolve(Tree, "abcd"); !errors.As(err, &ambiguous) || fmt.Sprint(ambiguous.Candidates) != fmt.Sprint(keysOf(ids[:MaxCandidates]...)) {
 		t.Errorf("abcd: %v", err)
 	}
-	if _, err := s.Resolve(Tree, "abce1"); !errors.As(err, &ambiguous) || fmt.Sprint(ambiguous.Candidates) != fmt.Sprint([]ID{lone, near}) {
+	if _, err := s.Resolve(Tree, "abce1"); !errors.As(err, &ambiguous) || fmt.Sprint(ambiguous.Candidates) != fmt.Sprint(keysOf(lone, near)) {
 		t.Errorf("abce1: %v", err)
 	}
 

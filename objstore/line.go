@@ -21,13 +21,13 @@ func lineBase(k int) int {
 
 // A place is where the next version of a line goes.
 type place struct {
-	base  ID
+	base  name
 	index int
 }
 
 // next finds the place of the version that follows prev. ok is false when the line ends there, or when prev cannot be
 // followed to the base that is due: the next version is then stored whole.
-func next(s source, k Kind, prev ID) (p place, ok bool) {
+func next(s source, k Kind, prev name) (p place, ok bool) {
 	n, e, err := headOf(s, k, prev)
 	if err != nil || e.codec == CodecChunks || e.index >= MaxIndex {
 		return p, false
@@ -44,6 +44,6 @@ func next(s source, k Kind, prev ID) (p place, ok bool) {
 			return p, false
 		}
 	}
-	p.base = n.id
+	p.base = n.name
 	return p, true
 }

@@ -1,42 +1,43 @@
 package objstore
 
 import (
+	"bytes"
 	"sync"
 )
 
 // maxLineage is how many bases are remembered, about 2 MB.
 const maxLineage = 1 << 14
 
-// lineage remembers which object the base of a delta is, where its prefix stood for one object alone: to look up an object by its id is
+// lineage remembers which object the base of a delta is, where its prefix stood for one object alone: to look up an object by its key is
 // several times cheaper than to look for a prefix. It is a hint: the object is looked up all the same, and the hash of the result decides. Safe
 // for concurrent use.
 type lineage struct {
 	mu   sync.Mutex
-	base map[object]ID
+	base map[object]name
 }
 
-func (l *lineage) get(o object) (ID, bool) {
+func (l *lineage) get(o object) (name, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	id, ok := l.base[o]
-	return id, ok
+	n, ok := l.base[o]
+	return n, ok
 }
 
-func (l *lineage) put(o object, base ID) {
+func (l *lineage) put(o object, base name) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.base == nil || len(l.base) >= maxLineage {
-		l.base = make(map[object]ID)
+		l.base = make(map[object]name)
 	}
 	l.base[o] = base
 }
 
 // soleBase gives the base of n, whose envelope is e, when its prefix stands for one object alone; n is how many it stands for.
 func (s *Store) soleBase(k Kind, n node, e envelope) (base node, found int, err error) {
-	o := object{k, n.id}
-	if id, ok := s.lineage.get(o); ok {
-		b, err := nodeOf(s, k, id)
-		if err == nil && [basePrefix]byte(id[:]) == e.base {
+	o := object{k, n.key}
+	if hint, ok := s.lineage.get(o); ok && bytes.HasPrefix(hint.key[:], e.prefix()) {
+		b, err := nodeOf(s, k, hint)
+		if err == nil {
 			if head, err := decodeHead(b.env); err == nil && head.codec != CodecChunks && head.index < e.index {
 				return b, 1, nil
 			}
@@ -46,8 +47,18 @@ func (s *Store) soleBase(k Kind, n node, e envelope) (base node, found int, err 
 	if err != nil || len(bases) != 1 {
 		return node{}, len(bases), err
 	}
-	s.lineage.put(o, bases[0].id)
+	s.lineage.put(o, bases[0].name)
 	return bases[0], 1, nil
+}
+
+// learn implements source.
+func (s *Store) learn(k Kind, of Key, base name) { s.lineage.put(object{k, of}, base) }
+
+// learn implements source.
+func (t *Tx) learn(k Kind, of Key, base name) {
+	if _, ok := t.find(object{k, of}); !ok { // a pending delta knows its base
+		t.s.learn(k, of, base)
+	}
 }
 
 // soleBase implements source.

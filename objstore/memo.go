@@ -5,41 +5,40 @@ package objstore
 type Memo struct {
 	s    source
 	kind Kind
-	raw  map[ID][]byte // by id, as built: verified when asked for
+	raw  map[Key][]byte // as built: verified when asked for
 }
 
 // memoObjects is how many objects a Memo keeps.
 const memoObjects = 1024
 
 // Memo gives a reader of objects of a kind.
-func (s *Store) Memo(k Kind) *Memo { return &Memo{s: s, kind: k, raw: map[ID][]byte{}} }
+func (s *Store) Memo(k Kind) *Memo { return &Memo{s: s, kind: k, raw: map[Key][]byte{}} }
 
 // Get is Getter's for the memo's kind; the bytes must not be changed.
 func (m *Memo) Get(id ID) ([]byte, error) {
-	if raw, ok := m.raw[id]; ok && Sum(m.kind, raw) == id {
+	if raw, ok := m.raw[id.Key()]; ok && Sum(m.kind, raw) == id {
 		return raw, nil
 	}
 	if len(m.raw) > memoObjects {
 		clear(m.raw)
 	}
 	if raw := m.build(id); raw != nil && Sum(m.kind, raw) == id {
-		m.raw[id] = raw
 		return raw, nil
 	}
 	raw, err := get(m.s, m.kind, id) // tells what is wrong, or chooses among candidates
-	return raw, wrap("get", m.kind, id, err)
+	return raw, wrap("get", m.kind, id.Key(), err)
 }
 
 // build gives an object, unverified; nil: not that simply.
 func (m *Memo) build(id ID) []byte {
-	n, err := nodeOf(m.s, m.kind, id)
+	n, err := nodeOf(m.s, m.kind, id.name())
 	if err != nil {
 		return nil
 	}
 	var chain []link
 	var raw []byte
 	for {
-		if known, ok := m.raw[n.id]; ok {
+		if known, ok := m.raw[n.key]; ok {
 			raw = known
 			break
 		}
@@ -51,7 +50,7 @@ func (m *Memo) build(id ID) []byte {
 			if raw, err = e.whole(nil); err != nil {
 				return nil
 			}
-			m.raw[n.id] = raw
+			m.raw[n.key] = raw
 			break
 		}
 		chain = append(chain, link{n, e})
@@ -63,12 +62,12 @@ func (m *Memo) build(id ID) []byte {
 	}
 	base := n.id
 	for i := len(chain) - 1; i >= 0; i-- {
-		from := deltaSource(append(make([]byte, 0, len(raw)+len(base)), raw...), base)
-		if raw, err = chain[i].e.apply(nil, from); err != nil {
+		from := append(make([]byte, 0, len(raw)+idLen), raw...)
+		if raw, err = chain[i].e.apply(nil, &deltaBase{m.kind, &from, base}); err != nil {
 			return nil
 		}
 		base = chain[i].id
-		m.raw[base] = raw
+		m.raw[chain[i].key] = raw
 	}
 	return raw
 }

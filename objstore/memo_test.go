@@ -43,10 +43,7 @@ func TestMemoGivesWhatTheStoreGives(t *testing.T) {
 		t.Errorf("%d of %d objects were built", len(back.raw), len(ids))
 	}
 	same("absent", back, Sum(Note, []byte("another")))
-	b := s.db.NewBatch()
-	if err := errors.Join(b.Delete(appendKey(nil, Note, ids[64])), b.Commit(t.Context(), kv.Written)); err != nil {
-		t.Fatal(err)
-	}
+	write(t, s, Note, ids[64], nil)
 	fresh := s.Memo(Note)
 	for i, id := range ids {
 		if i >= 64 { // some of them stand on it

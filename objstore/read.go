@@ -8,22 +8,25 @@ import (
 
 // A node is a stored object that has not been decoded.
 type node struct {
-	id   ID
+	name
 	env  []byte
-	base ID // of a pending delta; Zero: to be looked for
+	base Key // of a pending delta; zero: to be looked for
 }
 
 // A source is what objects are read from: a Store, or a transaction over one.
 type source interface {
-	// known gives an object that is in memory, verified and not to be changed; nil: it is not.
-	known(k Kind, id ID) []byte
-	// view calls fn with what is stored under k and id, which fn must not keep; or gives ErrNotFound.
-	view(k Kind, id ID, fn func(node) error) error
+	// known gives an object that is in memory, verified and not to be changed, and its whole id; nil: it is not.
+	known(k Kind, n name) ([]byte, ID)
+	// view calls fn with what is stored under the name, which fn must not keep; or gives ErrNotFound. What is known of the
+	// node's name is what the caller, or the key in the store, knows.
+	view(k Kind, n name, fn func(node) error) error
 	// bases gives the objects that may be the base of n, whose envelope is e: mostly one, and none when it is missing.
 	// All of them have an index below e's.
 	bases(k Kind, n node, e envelope) ([]node, error)
 	// soleBase gives the one that bases would give; found is how many it would, and unless it is 1 there is no base.
 	soleBase(k Kind, n node, e envelope) (base node, found int, err error)
+	// learn is told the whole id of the base of an object, for the next call of soleBase.
+	learn(k Kind, of Key, base name)
 }
 
 var (
@@ -36,75 +39,98 @@ var (
 
 // get reads and verifies an object.
 func get(s source, k Kind, id ID) ([]byte, error) {
-	raw, list, err := fetch(s, k, id, nil, anySize)
-	if list != nil {
-		return join(s, id, *list)
+	got, err := fetch(s, k, id.name(), nil, anySize)
+	if got.list != nil {
+		return join(s, id.name(), *got.list)
 	}
-	return raw, err
+	return got.raw, err
 }
 
 const anySize = -1
 
+// A fetched object is verified, and its id whole; of a chunked blob it is what was known before.
+type fetched struct {
+	raw  []byte
+	id   ID
+	list *envelope // of a chunked blob, instead of raw
+}
+
 // fetch reads and verifies an object, into dst[:0] if that has room. A chunked blob is given as its envelope, and none
 // of its chunks is read. An object that has not size bytes is corrupt, if size is not anySize.
-func fetch(s source, k Kind, id ID, dst []byte, size int64) (raw []byte, list *envelope, err error) {
-	if raw := s.known(k, id); raw != nil && (size == anySize || size == int64(len(raw))) {
-		return append(dst[:0], raw...), nil, nil
+func fetch(s source, k Kind, as name, dst []byte, size int64) (got fetched, err error) {
+	if raw, id := s.known(k, as); raw != nil && (size == anySize || size == int64(len(raw))) {
+		return fetched{raw: append(dst[:0], raw...), id: id}, nil
 	}
 	var n node
 	var e envelope
-	err = s.view(k, id, func(v node) (err error) {
+	err = s.view(k, as, func(v node) (err error) {
 		e, err = decodeEnvelope(k, v.env)
 		switch {
 		case err != nil:
 		case size != anySize && e.length != size:
 			err = errLength
 		case e.codec.isDelta() || e.codec == CodecChunks:
-			n = node{id: id, env: bytes.Clone(v.env), base: v.base}
-			e, err = decodeHead(n.env)
+			n = node{name: v.name, env: bytes.Clone(v.env), base: v.base}
+			e.body = n.env[len(n.env)-len(e.body):]
 		default:
-			raw, err = whole(k, id, e, dst)
+			got, err = whole(k, v.name, e, dst)
 		}
-		if err != nil {
-			return &CorruptError{k, id, err}
-		}
-		return nil
+		return damage(k, as.key, err)
 	})
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return fetched{}, err
 	case e.codec == CodecChunks:
-		return nil, &e, nil
+		return fetched{id: n.id, list: &e}, nil
 	case e.codec.isDelta():
-		raw, err = resolve(s, k, n, e, dst)
+		return resolve(s, k, n, e, dst)
 	}
-	return raw, nil, err
+	return got, nil
 }
 
-// whole gives what an envelope that depends on nothing holds, verified and never nil.
-func whole(k Kind, id ID, e envelope, dst []byte) ([]byte, error) {
+// damage says of which object an error of its bytes is. That there is another object is none.
+func damage(k Kind, key Key, err error) error {
+	if err == nil || errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return &CorruptError{k, key, err}
+}
+
+// whole gives what an envelope that depends on nothing holds, verified.
+func whole(k Kind, n name, e envelope, dst []byte) (fetched, error) {
 	raw, err := e.whole(dst[:0])
 	if err != nil {
-		return nil, err
+		return fetched{}, err
 	}
-	if Sum(k, raw) != id {
-		return nil, errHash
+	return verified(k, n, raw)
+}
+
+// verified gives raw, never nil, if it is the object of that name.
+func verified(k Kind, n name, raw []byte) (fetched, error) {
+	sum := Sum(k, raw)
+	if err := n.check(sum); err != nil {
+		return fetched{}, err
 	}
 	if raw == nil {
 		raw = []byte{}
 	}
-	return raw, nil
+	return fetched{raw: raw, id: sum}, nil
 }
 
 // resolve reads and verifies a delta. The result is in dst[:0] when that has room.
-func resolve(s source, k Kind, n node, e envelope, dst []byte) ([]byte, error) {
+func resolve(s source, k Kind, n node, e envelope, dst []byte) (fetched, error) {
 	chain, certain, err := chainOf(s, k, n, e)
 	if err != nil {
-		return nil, err
+		return fetched{}, err
 	}
 	if certain {
-		if raw, err := build(dst, chain); err == nil && Sum(k, raw) == n.id {
-			return raw, nil
+		if raw, learned, err := build(dst, k, chain); err == nil {
+			if got, err := verified(k, n.name, raw); err == nil {
+				for _, i := range learned {
+					s.learn(k, chain[i-1].key, chain[i].name)
+				}
+				return got, nil
+			}
 		}
 	}
 	// Something is wrong, or a prefix stands for several objects: each step verified, to choose or to name.
@@ -124,21 +150,21 @@ func chainOf(s source, k Kind, n node, e envelope) (chain []link, certain bool, 
 	chain = append(make([]link, 0, MaxDepth+1), link{n, e})
 	for e.codec.isDelta() {
 		if len(chain) > MaxDepth {
-			return nil, false, &CorruptError{k, chain[0].id, errDeep}
+			return nil, false, &CorruptError{k, chain[0].key, errDeep}
 		}
 		base, found, err := s.soleBase(k, n, e)
 		if err != nil {
-			return nil, false, part(k, chain[0].id, err)
+			return nil, false, part(k, chain[0].key, err)
 		}
 		switch {
 		case found == 0:
-			return nil, false, &CorruptError{k, chain[0].id, fmt.Errorf("%w: %x", errNoBase, e.base)}
+			return nil, false, &CorruptError{k, chain[0].key, fmt.Errorf("%w: %x", errNoBase, e.prefix())}
 		case found > 1:
 			return chain, false, nil
 		}
 		n = base
 		if e, err = decodeEnvelope(k, n.env); err != nil {
-			return nil, false, &CorruptError{k, chain[0].id, &CorruptError{k, n.id, err}}
+			return nil, false, &CorruptError{k, chain[0].key, &CorruptError{k, n.key, err}}
 		}
 		chain = append(chain, link{n, e})
 	}
@@ -146,81 +172,83 @@ func chainOf(s source, k Kind, n node, e envelope) (chain []link, certain bool, 
 }
 
 // build applies the deltas of a chain that ends in a whole object. Only the result is allocated, if dst has no room.
-func build(dst []byte, chain []link) ([]byte, error) {
+// learned are the links whose ids it had to find out.
+func build(dst []byte, k Kind, chain []link) (raw []byte, learned []int, err error) {
 	last := len(chain) - 1
 	from, to := borrow(), borrow()
 	defer giveBack(from)
 	defer giveBack(to)
-	raw, err := chain[last].e.whole((*from)[:0])
+	raw, err = chain[last].e.whole((*from)[:0])
 	for i := last - 1; i >= 0 && err == nil; i-- {
-		raw = deltaSource(raw, chain[i+1].id)
 		*from = raw
+		base := deltaBase{k, from, chain[i+1].id}
 		if i == 0 {
-			raw, err = chain[0].e.apply(dst[:0], raw)
-			break
+			raw, err = chain[0].e.apply(dst[:0], &base)
+		} else {
+			raw, err = chain[i].e.apply((*to)[:0], &base)
+			*from, *to = *to, *from
 		}
-		raw, err = chain[i].e.apply((*to)[:0], raw)
-		*from, *to = *to, *from
+		if base.id != chain[i+1].id {
+			chain[i+1].id, learned = base.id, append(learned, i+1)
+		}
 	}
-	return raw, err
+	return raw, learned, err
 }
 
 // search reads n, verifying every object on the way and trying every candidate for a base, as long as the budget of
 // objects lasts.
-func search(s source, k Kind, n node, depth int, budget *int) ([]byte, error) {
+func search(s source, k Kind, n node, depth int, budget *int) (fetched, error) {
 	if *budget--; depth > MaxDepth || *budget < 0 {
-		return nil, &CorruptError{k, n.id, errDeep}
+		return fetched{}, &CorruptError{k, n.key, errDeep}
 	}
 	e, err := decodeEnvelope(k, n.env)
 	if err != nil {
-		return nil, &CorruptError{k, n.id, err}
+		return fetched{}, &CorruptError{k, n.key, err}
 	}
 	if !e.codec.isDelta() {
-		raw, err := whole(k, n.id, e, nil)
-		if err != nil {
-			return nil, &CorruptError{k, n.id, err}
-		}
-		return raw, nil
+		got, err := whole(k, n.name, e, nil)
+		return got, damage(k, n.key, err)
 	}
 	bases, err := s.bases(k, n, e)
 	if err != nil {
-		return nil, part(k, n.id, err)
+		return fetched{}, part(k, n.key, err)
 	}
-	cause := fmt.Errorf("%w: %x", errNoBase, e.base)
+	cause := fmt.Errorf("%w: %x", errNoBase, e.prefix())
 	for _, b := range bases {
 		base, err := search(s, k, b, depth+1, budget)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
-				return nil, err
+			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrNotFound) {
+				return fetched{}, err
 			}
-			cause = err
+			cause = &CorruptError{k, b.key, err}
 			continue
 		}
-		raw, err := e.apply(nil, deltaSource(base, b.id))
-		if err == nil && Sum(k, raw) == n.id {
-			return raw, nil
+		raw, err := e.apply(nil, &deltaBase{k, &base.raw, base.id})
+		if err == nil {
+			var got fetched
+			if got, err = verified(k, n.name, raw); err == nil {
+				return got, nil
+			}
 		}
-		if cause = err; err == nil {
-			cause = errHash
-		}
+		cause = err
 	}
-	return nil, &CorruptError{k, n.id, cause}
+	return fetched{}, damage(k, n.key, cause)
 }
 
 // part turns the error of a part of an object into one of the object: an absent part is damage, not absence.
-func part(k Kind, id ID, err error) error {
+func part(k Kind, key Key, err error) error {
 	if errors.Is(err, ErrCorrupt) {
-		return &CorruptError{k, id, err}
+		return &CorruptError{k, key, err}
 	}
 	return err
 }
 
 // join reads a chunked blob as a whole.
-func join(s source, id ID, e envelope) ([]byte, error) {
+func join(s source, n name, e envelope) ([]byte, error) {
 	if e.length > MaxObject {
 		return nil, ErrTooLarge
 	}
-	r, err := newReader(s, id, e)
+	r, err := newReader(s, n, e)
 	if err != nil {
 		return nil, err
 	}
@@ -238,34 +266,34 @@ func join(s source, id ID, e envelope) ([]byte, error) {
 }
 
 // getChunk reads a chunk of the blob whole, into dst if that has room. A chunk is never a list of chunks itself.
-func getChunk(s source, whole ID, c chunk, dst []byte) ([]byte, error) {
-	raw, list, err := fetch(s, Blob, c.id, dst, int64(c.size))
+func getChunk(s source, whole Key, c chunk, dst []byte) ([]byte, error) {
+	got, err := fetch(s, Blob, c.id.name(), dst, int64(c.size))
 	switch {
 	case errors.Is(err, ErrNotFound):
 		err = &CorruptError{Blob, whole, fmt.Errorf("%w: %s", errNoChunk, c.id.Short())}
-	case list != nil:
-		err = &CorruptError{Blob, whole, &CorruptError{Blob, c.id, errEnvChunks}}
+	case got.list != nil:
+		err = &CorruptError{Blob, whole, &CorruptError{Blob, c.id.Key(), errEnvChunks}}
 	default:
 		err = part(Blob, whole, err)
 	}
-	return raw, err
+	return got.raw, err
 }
 
-// nodeOf gives what is stored under k and id, to keep.
-func nodeOf(s source, k Kind, id ID) (n node, err error) {
-	err = s.view(k, id, func(v node) error {
-		n = node{id: id, env: bytes.Clone(v.env), base: v.base}
+// nodeOf gives what is stored under the name, to keep.
+func nodeOf(s source, k Kind, as name) (n node, err error) {
+	err = s.view(k, as, func(v node) error {
+		n = node{name: v.name, env: bytes.Clone(v.env), base: v.base}
 		return nil
 	})
 	return n, err
 }
 
-// headOf gives the envelope under k and id without its body, and the node without its envelope.
-func headOf(s source, k Kind, id ID) (n node, e envelope, err error) {
-	err = s.view(k, id, func(v node) (err error) {
-		n = node{id: id, base: v.base}
+// headOf gives the envelope under the name without its body, and the node without its envelope.
+func headOf(s source, k Kind, as name) (n node, e envelope, err error) {
+	err = s.view(k, as, func(v node) (err error) {
+		n = node{name: v.name, base: v.base}
 		if e, err = decodeHead(v.env); err != nil {
-			return &CorruptError{k, id, err}
+			return &CorruptError{k, as.key, err}
 		}
 		e.body = nil
 		return nil

@@ -11,7 +11,7 @@ import (
 // goroutine.
 type Reader struct {
 	src    source
-	id     ID
+	name   name
 	size   int64
 	chunks []chunk        // not yet read
 	sum    *blake3.Hasher // of what was read; nil when rest was verified as a whole
@@ -23,26 +23,26 @@ type Reader struct {
 // Open gives a reader of a blob. The errors are those of Get, but for ErrTooLarge.
 func (s *Store) Open(id ID) (*Reader, error) {
 	r, err := open(s, id)
-	return r, wrap("open", Blob, id, err)
+	return r, wrap("open", Blob, id.Key(), err)
 }
 
 func open(s source, id ID) (*Reader, error) {
-	raw, list, err := fetch(s, Blob, id, nil, anySize)
+	got, err := fetch(s, Blob, id.name(), nil, anySize)
 	switch {
 	case err != nil:
 		return nil, err
-	case list != nil:
-		return newReader(s, id, *list)
+	case got.list != nil:
+		return newReader(s, id.name(), *got.list)
 	}
-	return &Reader{id: id, size: int64(len(raw)), rest: raw}, nil
+	return &Reader{name: id.name(), size: int64(len(got.raw)), rest: got.raw}, nil
 }
 
-func newReader(s source, id ID, e envelope) (*Reader, error) {
+func newReader(s source, n name, e envelope) (*Reader, error) {
 	chunks, err := decodeChunks(e.body, e.length)
 	if err != nil {
-		return nil, &CorruptError{Blob, id, err}
+		return nil, &CorruptError{Blob, n.key, err}
 	}
-	return &Reader{src: s, id: id, size: e.length, chunks: chunks, sum: borrowHasher(Blob)}, nil
+	return &Reader{src: s, name: n, size: e.length, chunks: chunks, sum: borrowHasher(Blob)}, nil
 }
 
 // Size gives the length of the blob in bytes.
@@ -73,7 +73,7 @@ func (r *Reader) nextChunk() ([]byte, error) {
 	if len(r.chunks) == 0 {
 		return nil, r.verifyWhole()
 	}
-	raw, err := getChunk(r.src, r.id, r.chunks[0], r.buf)
+	raw, err := getChunk(r.src, r.name.key, r.chunks[0], r.buf)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +89,10 @@ func (r *Reader) verifyWhole() error {
 	}
 	var id ID
 	r.sum.Sum(id[:0])
-	if id != r.id {
-		return &CorruptError{Blob, r.id, errHash}
+	if err := r.name.check(id); err != nil {
+		return damage(Blob, r.name.key, err)
 	}
+	r.name.id = id
 	return nil
 }
 
@@ -100,6 +101,6 @@ func (r *Reader) Close() error {
 	if r.sum != nil {
 		returnHasher(Blob, r.sum)
 	}
-	*r = Reader{id: r.id, size: r.size, err: io.ErrClosedPipe}
+	*r = Reader{name: r.name, size: r.size, err: io.ErrClosedPipe}
 	return nil
 }

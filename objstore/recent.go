@@ -19,41 +19,46 @@ const (
 // for concurrent use; contents are shared and must not be changed.
 type recent struct {
 	mu         sync.Mutex
-	young, old map[object][]byte
+	young, old map[object]remembered
 	size       int // of young, bytes
 }
 
-func (r *recent) get(o object) []byte {
+type remembered struct {
+	id  ID
+	raw []byte
+}
+
+func (r *recent) get(o object) remembered {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	raw, ok := r.young[o]
+	at, ok := r.young[o]
 	if !ok {
-		if raw, ok = r.old[o]; ok {
-			r.keep(o, raw)
+		if at, ok = r.old[o]; ok {
+			r.keep(o, at)
 		}
 	}
-	return raw
+	return at
 }
 
 // put keeps raw, which is the store's from then on.
-func (r *recent) put(o object, raw []byte) {
+func (r *recent) put(o object, id ID, raw []byte) {
 	if len(raw) == 0 || len(raw) > recentObject {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keep(o, raw)
+	r.keep(o, remembered{id, raw})
 }
 
-func (r *recent) keep(o object, raw []byte) {
+func (r *recent) keep(o object, at remembered) {
 	if _, ok := r.young[o]; ok {
 		return
 	}
-	if r.young == nil || r.size+len(raw) > recentBytes/2 {
-		r.young, r.old, r.size = map[object][]byte{}, r.young, 0
+	if r.young == nil || r.size+len(at.raw) > recentBytes/2 {
+		r.young, r.old, r.size = map[object]remembered{}, r.young, 0
 	}
-	r.young[o] = raw
-	r.size += len(raw) + entryOverhead
+	r.young[o] = at
+	r.size += len(at.raw) + entryOverhead
 }
 
 // forget drops everything: objects are about to be removed.
@@ -64,24 +69,33 @@ func (r *recent) forget() {
 }
 
 // keep remembers what its caller owns and may change.
-func (s *Store) keep(o object, raw []byte) {
-	if len(raw) <= recentObject && s.recent.get(o) == nil {
-		s.recent.put(o, bytes.Clone(raw))
+func (s *Store) keep(k Kind, id ID, raw []byte) {
+	o := object{k, id.Key()}
+	if len(raw) <= recentObject && s.recent.get(o).raw == nil {
+		s.recent.put(o, id, bytes.Clone(raw))
 	}
 }
 
 // known implements source.
-func (s *Store) known(k Kind, id ID) []byte { return s.recent.get(object{k, id}) }
+func (s *Store) known(k Kind, n name) ([]byte, ID) { return s.recent.get(object{k, n.key}).as(n) }
 
 // known implements source.
-func (t *Tx) known(k Kind, id ID) []byte {
-	if e, ok := t.find(object{k, id}); ok {
-		return e.raw
+func (t *Tx) known(k Kind, n name) ([]byte, ID) {
+	if e, ok := t.find(object{k, n.key}); ok {
+		return remembered{e.id, e.raw}.as(n)
 	}
-	return t.s.known(k, id)
+	return t.s.known(k, n)
+}
+
+// as gives the object if it is the one that is named.
+func (at remembered) as(n name) ([]byte, ID) {
+	if !n.id.IsZero() && n.id != at.id {
+		return nil, Zero
+	}
+	return at.raw, at.id
 }
 
 // onDisk is a store without what it remembers: what is read is what lies on the disk.
 type onDisk struct{ *Store }
 
-func (onDisk) known(Kind, ID) []byte { return nil }
+func (onDisk) known(Kind, name) ([]byte, ID) { return nil, Zero }

@@ -13,24 +13,25 @@ func TestRecentIsBounded(t *testing.T) {
 	var r recent
 	const size = 100 << 10
 	for i := range 200 {
-		o := object{Blob, Sum(Blob, fmt.Append(nil, i))}
-		r.put(o, make([]byte, size))
-		if r.get(o) == nil {
+		id := Sum(Blob, fmt.Append(nil, i))
+		o := object{Blob, id.Key()}
+		r.put(o, id, make([]byte, size))
+		if r.get(o).raw == nil {
 			t.Fatalf("object %d was not kept", i)
 		}
 		held := 0
-		for _, half := range []map[object][]byte{r.young, r.old} {
-			for _, raw := range half {
-				held += len(raw)
+		for _, half := range []map[object]remembered{r.young, r.old} {
+			for _, at := range half {
+				held += len(at.raw)
 			}
 		}
 		if held > recentBytes {
 			t.Fatalf("%d bytes are kept, the limit is %d", held, recentBytes)
 		}
 	}
-	large := object{Blob, ID{1}}
-	r.put(large, make([]byte, recentObject+1))
-	if r.get(large) != nil {
+	large := object{Blob, ID{1}.Key()}
+	r.put(large, ID{1}, make([]byte, recentObject+1))
+	if r.get(large).raw != nil {
 		t.Error("an object over the limit was kept")
 	}
 }
@@ -63,7 +64,7 @@ func TestRecentIsNobodysToChange(t *testing.T) {
 		}
 		clear(got)
 	}
-	if _, err := s.Sweep(t.Context(), func(Kind, ID) bool { return false }, false); err != nil {
+	if _, err := s.Sweep(t.Context(), func(Kind, Key) bool { return false }, false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Get(Blob, id); !errors.Is(err, ErrNotFound) {
@@ -82,7 +83,7 @@ func TestVerifyReadsTheDisk(t *testing.T) {
 	env := bytes.Clone(stored(t, s, Blob, id))
 	env[len(env)-1] ^= 1
 	write(t, s, Blob, id, env)
-	s.recent.put(object{Blob, id}, raw)
+	s.recent.put(object{Blob, id.Key()}, id, raw)
 	if err := s.Verify(t.Context(), Blob, id); !errors.Is(err, ErrCorrupt) {
 		t.Fatalf("verify: %v", err)
 	}

@@ -1,8 +1,10 @@
 package objstore
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rewind/internal/kv"
@@ -18,63 +20,123 @@ func (s *Store) Resolve(k Kind, prefix string) (ID, error) {
 	if len(digits) < MinPrefix || len(digits) > 2*len(ID{}) || !lowerHex(digits) {
 		return Zero, fmt.Errorf("objstore: resolve %.80q: %w", prefix, ErrBadID)
 	}
-	var from ID // the least id with the prefix
-	if _, err := hex.Decode(from[:], []byte(digits+strings.Repeat("0", len(digits)%2))); err != nil {
-		return Zero, fmt.Errorf("objstore: resolve %.80q: %w", prefix, ErrBadID)
-	}
-	whole := keyLen - len(from) + len(digits)/2
-	key := appendKey(nil, k, from)
-	var found []ID
-	err := s.db.Scan(kv.Range{Prefix: key[:whole:whole], From: key}, func(key, _ []byte) error {
-		_, id, err := splitKey(key)
-		if err != nil {
-			return err
-		}
-		if len(digits)%2 == 1 && id.digit(len(digits)-1) != from.digit(len(digits)-1) {
-			return kv.ErrStop
-		}
-		if found = append(found, id); len(found) == MaxCandidates {
-			return kv.ErrStop
-		}
-		return nil
-	})
+	found, err := s.begin(k, digits[:min(len(digits), 2*len(Key{}))])
 	switch {
 	case err != nil:
-		return Zero, fmt.Errorf("objstore: resolve %s: %w", prefix, translate(k, from, err))
+		return Zero, fmt.Errorf("objstore: resolve %s: %w", prefix, err)
 	case len(found) == 0:
 		return Zero, fmt.Errorf("objstore: resolve %s %s: %w", k, prefix, ErrNotFound)
 	case len(found) > 1:
-		return Zero, &AmbiguousError{Prefix: prefix, Candidates: found}
+		many := &AmbiguousError{Prefix: prefix}
+		for _, as := range found {
+			many.Candidates = append(many.Candidates, as.key)
+		}
+		return Zero, many
 	}
-	return found[0], nil
+	id := found[0].id
+	if id.IsZero() {
+		id, err = s.IDOf(k, found[0].key)
+	}
+	if err == nil && !strings.HasPrefix(id.String(), digits) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Zero, fmt.Errorf("objstore: resolve %s %s: %w", k, prefix, err)
+	}
+	return id, nil
+}
+
+// begin gives the first objects, ascending, whose keys begin with some hex digits.
+func (s *Store) begin(k Kind, digits string) (found []name, err error) {
+	var from Key // the least with the prefix
+	if _, err := hex.Decode(from[:], []byte(digits+strings.Repeat("0", len(digits)%2))); err != nil {
+		return nil, ErrBadID
+	}
+	for _, first := range s.prefixes() {
+		n := 0
+		r := kv.Range{Prefix: appendPrefix(nil, first, k, from[:len(digits)/2]), From: appendPrefix(nil, first, k, from[:])}
+		err := s.db.Scan(r, func(key, _ []byte) error {
+			_, as, err := splitKey(key)
+			if err != nil {
+				return err
+			}
+			if len(digits)%2 == 1 && as.key.digit(len(digits)-1) != from.digit(len(digits)-1) {
+				return kv.ErrStop
+			}
+			found = append(found, as)
+			if n++; n == MaxCandidates {
+				return kv.ErrStop
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, translate(k, from, err)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b name) int { return bytes.Compare(a.key[:], b.key[:]) })
+	found = slices.CompactFunc(found, func(a, b name) bool { return a.key == b.key }) // written anew, under a short key
+	return found[:min(len(found), MaxCandidates)], nil
+}
+
+// IDOf gives the whole id of the object under a key, which takes reading it. The errors are those of Get.
+func (s *Store) IDOf(k Kind, key Key) (ID, error) {
+	if id, ok := s.names.get(object{k, key}); ok {
+		return id, nil
+	}
+	id, err := s.idOf(k, name{key: key})
+	if err != nil {
+		return Zero, wrap("name", k, key, err)
+	}
+	return id, nil
+}
+
+func (s *Store) idOf(k Kind, as name) (ID, error) {
+	got, err := fetch(s, k, as, nil, anySize)
+	if err != nil || got.list == nil {
+		return got.id, err
+	}
+	r, err := newReader(s, as, *got.list)
+	if err != nil {
+		return Zero, err
+	}
+	for {
+		if c, err := r.nextChunk(); err != nil || c == nil {
+			return r.name.id, err
+		}
+	}
 }
 
 // UniqueLen gives the number of hex digits, at least MinShort, that tell id from every other object of its kind. The
 // object itself need not be stored.
 func (s *Store) UniqueLen(k Kind, id ID) (int, error) {
 	if err := k.check(); err != nil {
-		return 0, wrap("shorten", k, id, err)
+		return 0, wrap("shorten", k, id.Key(), err)
 	}
 	n := MinShort
-	key := appendKey(nil, k, id)
-	for _, reverse := range []bool{false, true} {
-		err := s.db.Scan(kv.Range{Prefix: key[:2:2], From: key, Reverse: reverse}, func(key, _ []byte) error {
-			_, other, err := splitKey(key)
+	for _, first := range s.prefixes() {
+		for _, reverse := range []bool{false, true} {
+			r := kv.Range{Prefix: appendPrefix(nil, first, k, nil), From: appendPrefix(nil, first, k, id[:]), Reverse: reverse}
+			if first == kv.PrefixObject {
+				r.From = appendKey(nil, k, id.Key())
+			}
+			err := s.db.Scan(r, func(key, _ []byte) error {
+				_, as, err := splitKey(key)
+				if err != nil {
+					return err
+				}
+				if as.key == id.Key() {
+					return nil
+				}
+				same := 0
+				for id.digit(same) == as.key.digit(same) {
+					same++
+				}
+				n = max(n, same+1)
+				return kv.ErrStop
+			})
 			if err != nil {
-				return err
+				return 0, wrap("shorten", k, id.Key(), translate(k, id.Key(), err))
 			}
-			if other == id {
-				return nil
-			}
-			same := 0
-			for same < 2*len(id) && id.digit(same) == other.digit(same) {
-				same++
-			}
-			n = max(n, same+1)
-			return kv.ErrStop
-		})
-		if err != nil {
-			return 0, wrap("shorten", k, id, translate(k, id, err))
 		}
 	}
 	return n, nil

@@ -14,7 +14,7 @@ type sole struct {
 func (s *Store) sole() sole {
 	now := sole{begun: s.writes.Load()}
 	if !s.filled.Load() {
-		now.empty = true
+		now.empty = !s.long
 		err := s.db.Scan(kv.Range{Prefix: []byte{kv.PrefixObject}}, func(_, _ []byte) error {
 			now.empty = false
 			return kv.ErrStop
@@ -32,35 +32,35 @@ func (s *Store) wrote() {
 	s.writes.Add(1)
 }
 
-// holds tells whether the transaction has put an object. Under t.mu.
-func (t *Tx) holds(o object) bool {
-	if _, ok := t.pending[o]; ok {
-		return true
+// holds gives the whole id of what the transaction has put under a key. Under t.mu.
+func (t *Tx) holds(o object) (id ID, ok bool) {
+	if e, ok := t.pending[o]; ok {
+		return e.id, true
 	}
-	if _, ok := t.leaving[o]; ok {
-		return true
+	if e, ok := t.leaving[o]; ok {
+		return e.id, true
 	}
-	_, ok := t.spilled[o]
-	return ok
+	id, ok = t.spilled[o]
+	return id, ok
 }
 
-// knows tells whether an object is there, and whether that is sure without asking the store.
-func (t *Tx) knows(o object) (there, sure bool) {
+// knows tells whether an object is there, which one if it is the transaction's, and whether that is sure without asking the store.
+func (t *Tx) knows(o object) (id ID, there, sure bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.holds(o) {
-		return true, true
+	if id, ok := t.holds(o); ok {
+		return id, true, true
 	}
 	// A spill under way has counted already, and mine has not: then the store is asked.
-	return false, t.sole.empty && !t.done && t.s.writes.Load() == t.sole.begun+t.sole.mine
+	return Zero, false, t.sole.empty && !t.done && t.s.writes.Load() == t.sole.begun+t.sole.mine
 }
 
-// keepSpilled remembers what went to the store, 40 bytes an object until the transaction ends. Under t.mu.
+// keepSpilled remembers what went to the store, 60 bytes an object until the transaction ends. Under t.mu.
 func (t *Tx) keepSpilled() {
 	if t.spilled == nil {
-		t.spilled = make(map[object]struct{}, 2*len(t.leaving))
+		t.spilled = make(map[object]ID, 2*len(t.leaving))
 	}
-	for o := range t.leaving {
-		t.spilled[o] = struct{}{}
+	for o, e := range t.leaving {
+		t.spilled[o] = e.id
 	}
 }

@@ -15,8 +15,8 @@ const (
 )
 
 // indexOf gives the place of an object in its line; 0 where it cannot be read.
-func (s *Store) indexOf(k Kind, id ID) (int, error) {
-	_, e, err := headOf(s, k, id)
+func (s *Store) indexOf(k Kind, key Key) (int, error) {
+	_, e, err := headOf(s, k, name{key: key})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) {
 		return 0, nil
 	}
@@ -26,23 +26,25 @@ func (s *Store) indexOf(k Kind, id ID) (int, error) {
 // state looks an object up before it is written. It reads the envelopes of the object and its bases, which the store
 // below checks against their block checksums, but does not decode them. A chunked blob is sound when its list is the
 // one given.
-func (s *Store) state(k Kind, id ID, list []byte) (st state, index int, err error) {
-	n := node{id: id}
+func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err error) {
+	var n node
 	var e envelope
-	key := appendKey(make([]byte, 0, keyLen), k, id)
-	if there, err := s.db.Has(key); err == nil && !there {
-		return absent, 0, nil // as it mostly is
+	look := s.view
+	if there, err := s.db.Has(appendKey(make([]byte, 0, keyLen), k, key)); err == nil && !there {
+		if look = s.viewLong; !s.long {
+			return absent, 0, nil // as it mostly is
+		}
 	}
-	err = s.db.View(key, func(val []byte) error {
-		st = sound
-		if e, err = decodeEnvelope(k, val); err != nil {
+	err = translate(k, key, look(k, name{key: key}, func(v node) error {
+		st, n.name = sound, v.name
+		if e, err = decodeEnvelope(k, v.env); err != nil {
 			st = damaged
-		} else if e.codec == CodecChunks && !bytes.Equal(val, list) {
+		} else if e.codec == CodecChunks && !bytes.Equal(v.env, list) {
 			st = damaged
 		}
 		return nil
-	})
-	switch err = translate(k, id, err); {
+	}))
+	switch {
 	case errors.Is(err, ErrNotFound):
 		return absent, 0, nil
 	case errors.Is(err, ErrCorrupt):
@@ -59,4 +61,33 @@ func (s *Store) state(k Kind, id ID, list []byte) (st state, index int, err erro
 		}
 	}
 	return st, index, nil
+}
+
+// present is state for an object of which the whole id is known. That there is something sound under the key is not
+// enough, or the second of two objects whose ids begin alike would count as stored and be lost: what this process has
+// neither written nor read is read once. Another object there is ErrCollision.
+func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
+	st, _, err := s.state(k, id.Key(), list)
+	if err != nil || st != sound || list != nil {
+		return st, err
+	}
+	o := object{k, id.Key()}
+	known, ok := s.names.get(o)
+	if !ok {
+		buf := borrow()
+		defer giveBack(buf)
+		got, err := fetch(s, k, name{key: o.key}, (*buf)[:0], anySize)
+		switch {
+		case errors.Is(err, ErrCorrupt):
+			return damaged, nil
+		case err != nil:
+			return absent, err
+		}
+		*buf, known = got.raw, got.id
+		s.names.put(o, known)
+	}
+	if err := collides(known, id); err != nil {
+		return absent, err
+	}
+	return sound, nil
 }

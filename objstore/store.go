@@ -3,6 +3,7 @@ package objstore
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -36,26 +37,17 @@ type Store struct {
 
 	lineage lineage
 	recent  recent
+	names   names
+
+	long bool // some objects lie under long keys
 
 	spillBytes int // SpillBytes, but for tests, as is
 	cut        cut // what blobs are cut into
 }
 
 // New gives the store of objects in db, which stays the caller's to close.
-func New(db *kv.DB) *Store { return &Store{db: db, spillBytes: SpillBytes, cut: standardCut} }
-
-const keyLen = 1 + 1 + len(ID{})
-
-func appendKey(dst []byte, k Kind, id ID) []byte {
-	return append(append(dst, kv.PrefixObject, byte(k)), id[:]...)
-}
-
-func splitKey(key []byte) (Kind, ID, error) {
-	if len(key) != keyLen || key[0] != kv.PrefixObject {
-		return 0, Zero, &FormatError{What: "key", Value: fmt.Sprintf("%x", key)}
-	}
-	k := Kind(key[1])
-	return k, ID(key[2:]), k.check()
+func New(db *kv.DB) *Store {
+	return &Store{db: db, long: hasLong(db), spillBytes: SpillBytes, cut: standardCut}
 }
 
 // An Info describes how an object is stored.
@@ -63,7 +55,7 @@ type Info struct {
 	Size   int64 // of the object
 	Stored int64 // of its envelope
 	Codec  Codec
-	Base   ID    // deltas only; Zero when it is missing. Not verified: several objects may share the stored prefix
+	Base   Key   // deltas only; zero when it is missing. Not verified: several objects may share the stored prefix
 	Index  int   // place in the line of deltas
 	Damage error // given by Walk: why the envelope cannot be decoded; the other fields are then Zero but Stored
 }
@@ -72,34 +64,38 @@ type Info struct {
 func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 	raw, err := get(s, k, id)
 	if err == nil {
-		s.keep(object{k, id}, raw)
+		s.names.put(object{k, id.Key()}, id)
+		s.keep(k, id, raw)
 	}
-	return raw, wrap("get", k, id, err)
+	return raw, wrap("get", k, id.Key(), err)
 }
 
-// Has tells whether an object is there. It does not tell whether it can be read: see Verify.
+// Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify.
 func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if err := k.check(); err != nil {
-		return false, wrap("has", k, id, err)
+		return false, wrap("has", k, id.Key(), err)
 	}
-	ok, err := s.db.Has(appendKey(nil, k, id))
-	return ok, wrap("has", k, id, err)
+	ok, err := s.db.Has(appendKey(nil, k, id.Key()))
+	if !ok && err == nil && s.long {
+		ok, err = s.db.Has(appendLongKey(nil, k, id))
+	}
+	return ok, wrap("has", k, id.Key(), err)
 }
 
 // Stat describes an object without reading it.
 func (s *Store) Stat(k Kind, id ID) (Info, error) {
-	n, err := nodeOf(s, k, id)
+	n, err := nodeOf(s, k, id.name())
 	if err != nil {
-		return Info{}, wrap("stat", k, id, err)
+		return Info{}, wrap("stat", k, id.Key(), err)
 	}
 	info, err := s.info(k, n)
-	return info, wrap("stat", k, id, err)
+	return info, wrap("stat", k, id.Key(), err)
 }
 
 func (s *Store) info(k Kind, n node) (Info, error) {
 	e, err := decodeEnvelope(k, n.env)
 	if err != nil {
-		return Info{}, &CorruptError{k, n.id, err}
+		return Info{}, &CorruptError{k, n.key, err}
 	}
 	info := Info{Size: e.length, Stored: int64(len(n.env)), Codec: e.codec, Index: e.index}
 	if e.codec.isDelta() {
@@ -108,64 +104,100 @@ func (s *Store) info(k Kind, n node) (Info, error) {
 			return Info{}, err
 		}
 		if len(bases) > 0 {
-			info.Base = bases[0].id
+			info.Base = bases[0].key
 		}
 	}
 	return info, nil
 }
 
 // view implements source.
-func (s *Store) view(k Kind, id ID, fn func(node) error) error {
+func (s *Store) view(k Kind, as name, fn func(node) error) error {
 	if err := k.check(); err != nil {
 		return err
 	}
-	return translate(k, id, s.db.View(appendKey(make([]byte, 0, keyLen), k, id), func(val []byte) error {
-		return fn(node{id: id, env: val})
-	}))
+	err := s.db.View(appendKey(make([]byte, 0, keyLen), k, as.key), func(val []byte) error {
+		return fn(node{name: as, env: val})
+	})
+	if s.long && errors.Is(err, kv.ErrNotFound) {
+		err = s.viewLong(k, as, fn)
+	}
+	return translate(k, as.key, err)
+}
+
+// viewLong looks under long keys.
+func (s *Store) viewLong(k Kind, as name, fn func(node) error) error {
+	if !as.id.IsZero() {
+		return s.db.View(appendLongKey(make([]byte, 0, longKeyLen), k, as.id), func(val []byte) error {
+			return fn(node{name: as, env: val})
+		})
+	}
+	found := false
+	err := s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, k, as.key[:])}, func(key, val []byte) error {
+		found = true
+		_, n, err := splitKey(key)
+		if err == nil {
+			err = fn(node{name: n, env: val})
+		}
+		if err == nil {
+			err = kv.ErrStop
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = kv.ErrNotFound
+	}
+	return err
 }
 
 // bases implements source: the objects whose ids begin with the base prefix of e and which may be its base.
 func (s *Store) bases(k Kind, n node, e envelope) ([]node, error) {
-	prefix := append([]byte{kv.PrefixObject, byte(k)}, e.base[:]...)
 	var found []node
-	err := s.db.Scan(kv.Range{Prefix: prefix}, func(key, val []byte) error {
-		_, id, err := splitKey(key)
-		if err != nil || id == n.id {
-			return err
+	for _, first := range s.prefixes() {
+		err := s.db.Scan(kv.Range{Prefix: appendPrefix(nil, first, k, e.prefix())}, func(key, val []byte) error {
+			_, as, err := splitKey(key)
+			if err != nil || as.key == n.key {
+				return err
+			}
+			if head, err := decodeHead(val); err != nil || head.codec == CodecChunks || head.index >= e.index {
+				return nil // cannot be it
+			}
+			if slices.ContainsFunc(found, func(b node) bool { return b.key == as.key }) {
+				return nil // written anew, under a short key
+			}
+			if len(found) == maxBaseCandidates {
+				return kv.ErrStop
+			}
+			found = append(found, node{name: as, env: append(make([]byte, 0, len(val)), val...)})
+			return nil
+		})
+		if err != nil {
+			return found, translate(k, n.key, err)
 		}
-		if head, err := decodeHead(val); err != nil || head.codec == CodecChunks || head.index >= e.index {
-			return nil // cannot be it
-		}
-		if len(found) == maxBaseCandidates {
-			return kv.ErrStop
-		}
-		found = append(found, node{id: id, env: append(make([]byte, 0, len(val)), val...)})
-		return nil
-	})
-	return found, translate(k, n.id, err)
+	}
+	return found, nil
 }
 
 // translate turns errors of the store below into this package's.
-func translate(k Kind, id ID, err error) error {
+func translate(k Kind, key Key, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, kv.ErrNotFound):
 		return ErrNotFound
 	case errors.Is(err, kv.ErrCorrupt):
-		return &CorruptError{k, id, err}
+		return &CorruptError{k, key, err}
 	}
 	return err
 }
 
 // wrap names operation and object, once; a *CorruptError names itself.
-func wrap(op string, k Kind, id ID, err error) error {
+func wrap(op string, k Kind, key Key, err error) error {
 	if err == nil {
 		return nil
 	}
 	var c *CorruptError
-	if errors.As(err, &c) && c.Kind == k && c.ID == id {
+	if errors.As(err, &c) && c.Kind == k && c.Key == key {
 		return c
 	}
-	return fmt.Errorf("objstore: %s %s %s: %w", op, k, id.Short(), err)
+	return fmt.Errorf("objstore: %s %s %s: %w", op, k, key.Short(), err)
 }

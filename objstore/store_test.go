@@ -18,9 +18,9 @@ import (
 // TestStoreAgainstMap drives a store and a Go map with the same calls: what was committed comes back, also after
 // reopening; what was swept is gone; what was discarded is gone or harmless.
 func TestStoreAgainstMap(t *testing.T) {
-	total := 0
+	total, aged := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &machine{t: rt, fs: kvtest.NewCrashFS(), known: map[object][]byte{}, committed: map[object]bool{}, put: map[object]bool{}}
+		m := &machine{t: rt, fs: kvtest.NewCrashFS(), known: map[named][]byte{}, committed: map[named]bool{}, put: map[named]bool{}}
 		m.open()
 		defer m.close()
 		rt.Repeat(map[string]func(*rapid.T){
@@ -35,12 +35,14 @@ func TestStoreAgainstMap(t *testing.T) {
 			"reopen":     m.doReopen,
 			"sweep":      m.doSweep,
 			"resolve":    m.doResolve,
+			"age":        m.doAge,
 		})
 		checkLines(rt, m.s)
 		total += m.deltas
+		aged += m.aged
 	})
-	if total < 50 {
-		t.Errorf("only %d deltas were made", total)
+	if total < 50 || aged < 50 {
+		t.Errorf("only %d deltas were made, %d objects aged", total, aged)
 	}
 }
 
@@ -48,13 +50,14 @@ type machine struct {
 	t         *rapid.T
 	fs        kv.FS
 	deltas    int // put
+	aged      int
 	db        *kv.DB
 	s         *Store
 	tx        *Tx
-	known     map[object][]byte // whatever was ever put, by name
-	order     []object          // the same, by time
-	committed map[object]bool   // must be there
-	put       map[object]bool   // in tx
+	known     map[named][]byte // whatever was ever put, by name
+	order     []named          // the same, by time
+	committed map[named]bool   // must be there
+	put       map[named]bool   // in tx
 }
 
 func (m *machine) open() {
@@ -65,7 +68,7 @@ func (m *machine) open() {
 	m.db, m.s = db, New(db)
 	m.s.cut, m.s.spillBytes = smallCut, rapid.SampledFrom([]int{SpillBytes, 5000, 1}).Draw(m.t, "spill")
 	m.tx = m.s.Begin()
-	m.put = map[object]bool{}
+	m.put = map[named]bool{}
 }
 
 func (m *machine) close() {
@@ -75,7 +78,7 @@ func (m *machine) close() {
 	}
 }
 
-func (m *machine) draw(t *rapid.T) (o object, ok bool) {
+func (m *machine) draw(t *rapid.T) (o named, ok bool) {
 	if len(m.order) == 0 {
 		return o, false
 	}
@@ -99,13 +102,13 @@ func (m *machine) content(t *rapid.T) (k Kind, raw []byte, prev ID) {
 	return k, noise(rapid.Uint64Range(0, 50).Draw(t, "seed"), n), ID{}
 }
 
-func (m *machine) keep(o object, raw []byte) {
+func (m *machine) keep(o named, raw []byte) {
 	if _, ok := m.known[o]; !ok {
 		m.known[o] = raw
 		m.order = append(m.order, o)
 	}
 	m.put[o] = true
-	if e, ok := m.tx.find(o); ok && e.index > 0 {
+	if e, ok := m.tx.find(o.object()); ok && e.index > 0 {
 		m.deltas++
 	}
 }
@@ -116,7 +119,7 @@ func (m *machine) doPut(t *rapid.T) {
 	if err != nil || id != Sum(k, raw) {
 		t.Fatalf("put: %s, %v", id, err)
 	}
-	m.keep(object{k, id}, raw)
+	m.keep(named{k, id}, raw)
 }
 
 func (m *machine) doPutReader(t *rapid.T) {
@@ -125,7 +128,7 @@ func (m *machine) doPutReader(t *rapid.T) {
 	if err != nil || id != Sum(Blob, raw) || n != int64(len(raw)) {
 		t.Fatalf("put: %s, %v", id, err)
 	}
-	m.keep(object{Blob, id}, raw)
+	m.keep(named{Blob, id}, raw)
 }
 
 func (m *machine) doGet(t *rapid.T) {
@@ -161,7 +164,7 @@ func (m *machine) doDiscard(*rapid.T) {
 	m.begin()
 }
 
-func (m *machine) begin() { m.tx, m.put = m.s.Begin(), map[object]bool{} }
+func (m *machine) begin() { m.tx, m.put = m.s.Begin(), map[named]bool{} }
 
 func (m *machine) doReopen(t *rapid.T) {
 	m.t = t
@@ -170,33 +173,32 @@ func (m *machine) doReopen(t *rapid.T) {
 }
 
 func (m *machine) doSweep(t *rapid.T) {
-	if _, err := m.s.Sweep(context.Background(), func(Kind, ID) bool { return false }, false); !errors.Is(err, ErrOpenTx) {
+	if _, err := m.s.Sweep(context.Background(), func(Kind, Key) bool { return false }, false); !errors.Is(err, ErrOpenTx) {
 		t.Fatalf("sweep beside a transaction: %v", err)
 	}
 	m.tx.Discard()
 	defer m.begin()
-	roots := map[object]bool{}
+	roots, live := map[named]bool{}, map[object]bool{}
 	for _, o := range m.order {
 		if m.committed[o] && rapid.IntRange(0, 3).Draw(t, "live") > 0 {
-			roots[o] = true
+			roots[o], live[o.object()] = true, true
 		}
 	}
-	live := maps.Clone(roots)
-	for todo := slices.Collect(maps.Keys(roots)); len(todo) > 0; {
+	for todo := slices.Collect(maps.Keys(live)); len(todo) > 0; {
 		o := todo[0]
 		todo = todo[1:]
-		deps, err := m.s.Deps(o.kind, o.id)
+		deps, err := m.s.Deps(o.kind, o.key)
 		if err != nil {
-			t.Fatalf("dependencies of %s: %v", o.id.Short(), err)
+			t.Fatalf("dependencies of %s: %v", o.key.Short(), err)
 		}
-		for _, id := range deps {
-			if d := (object{o.kind, id}); !live[d] {
+		for _, key := range deps {
+			if d := (object{o.kind, key}); !live[d] {
 				live[d] = true
 				todo = append(todo, d)
 			}
 		}
 	}
-	isLive := func(k Kind, id ID) bool { return live[object{k, id}] }
+	isLive := func(k Kind, key Key) bool { return live[object{k, key}] }
 	would, err := m.s.Sweep(context.Background(), isLive, true)
 	if err != nil {
 		t.Fatalf("dry run: %v", err)
@@ -206,16 +208,27 @@ func (m *machine) doSweep(t *rapid.T) {
 		t.Fatalf("sweep: %v, foretold %v, %v", swept, would, err)
 	}
 	left := 0
-	if err := m.s.Walk(context.Background(), func(k Kind, id ID, _ Info) error {
+	if err := m.s.Walk(context.Background(), func(k Kind, key Key, _ Info) error {
 		left++
-		if !isLive(k, id) {
-			return fmt.Errorf("%s %s is still there", k, id.Short())
+		if !isLive(k, key) {
+			return fmt.Errorf("%s %s is still there", k, key.Short())
+		}
+		id, err := m.s.IDOf(k, key)
+		if err != nil {
+			return err
 		}
 		return m.s.Verify(context.Background(), k, id)
 	}); err != nil || left != len(live) {
 		t.Fatalf("after the sweep: %d of %d objects: %v", left, len(live), err)
 	}
 	m.committed = roots
+}
+
+// doAge makes some of the store what an older version would have written.
+func (m *machine) doAge(t *rapid.T) {
+	one := rapid.IntRange(1, 3).Draw(t, "one in")
+	n := 0
+	m.aged += age(t, m.s, func(object) bool { n++; return n%one == 0 })
 }
 
 func (m *machine) doResolve(t *rapid.T) {

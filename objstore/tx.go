@@ -25,10 +25,10 @@ type Tx struct {
 
 	mu      sync.Mutex
 	pending map[object]entry
-	leaving map[object]entry    // on the way to the store: still read from here
-	spilled map[object]struct{} // in the store already
-	size    int                 // of pending, bytes
-	own     int                 // of objects that are kept beside their envelopes, bytes
+	leaving map[object]entry // on the way to the store: still read from here
+	spilled map[object]ID    // in the store already
+	size    int              // of pending, bytes
+	own     int              // of objects that are kept beside their envelopes, bytes
 	done    bool
 	err     error // of a spill: final
 }
@@ -36,7 +36,7 @@ type Tx struct {
 // An object names one across kinds.
 type object struct {
 	kind Kind
-	id   ID
+	key  Key
 }
 
 // Begin opens a transaction. It waits while objects are swept.
@@ -75,11 +75,14 @@ func (t *Tx) find(o object) (entry, bool) {
 }
 
 // view implements source.
-func (t *Tx) view(k Kind, id ID, fn func(node) error) error {
-	if e, ok := t.find(object{k, id}); ok {
-		return fn(node{id: id, env: e.env, base: e.base})
+func (t *Tx) view(k Kind, as name, fn func(node) error) error {
+	if e, ok := t.find(object{k, as.key}); ok {
+		if as.id.IsZero() {
+			as.id = e.id
+		}
+		return fn(node{name: as, env: e.env, base: e.base})
 	}
-	return t.s.view(k, id, fn)
+	return t.s.view(k, as, fn)
 }
 
 // bases implements source.
@@ -87,7 +90,7 @@ func (t *Tx) bases(k Kind, n node, e envelope) ([]node, error) {
 	if n.base.IsZero() {
 		return t.s.bases(k, n, e)
 	}
-	b, err := nodeOf(t, k, n.base)
+	b, err := nodeOf(t, k, name{key: n.base})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, nil // the object is damaged, not absent
@@ -100,15 +103,15 @@ func (t *Tx) bases(k Kind, n node, e envelope) ([]node, error) {
 // Get gives an object of the transaction or the store: see Getter.
 func (t *Tx) Get(k Kind, id ID) ([]byte, error) {
 	raw, err := get(t, k, id)
-	if _, mine := t.find(object{k, id}); err == nil && !mine {
-		t.s.keep(object{k, id}, raw)
+	if _, mine := t.find(object{k, id.Key()}); err == nil && !mine {
+		t.s.keep(k, id, raw)
 	}
-	return raw, wrap("get", k, id, err)
+	return raw, wrap("get", k, id.Key(), err)
 }
 
 // Has tells whether an object is in the transaction or the store.
 func (t *Tx) Has(k Kind, id ID) (bool, error) {
-	if there, sure := t.knows(object{k, id}); sure {
+	if _, there, sure := t.knows(object{k, id.Key()}); sure {
 		return there, nil
 	}
 	return t.s.Has(k, id)
@@ -127,17 +130,17 @@ func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
 		return Zero, fmt.Errorf("objstore: put %s of %d bytes: %w", k, len(raw), ErrTooLarge)
 	}
 	id := Sum(k, raw)
-	return id, wrap("put", k, id, t.put(k, id, raw, prev))
+	return id, wrap("put", k, id.Key(), t.put(k, id, raw, prev))
 }
 
 func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
-	o := object{k, id}
-	there, sure := t.knows(o)
+	o := object{k, id.Key()}
+	have, there, sure := t.knows(o)
 	if there {
-		return nil
+		return collides(have, id)
 	}
 	if !sure {
-		switch st, _, err := t.s.state(k, id, nil); {
+		switch st, err := t.s.present(k, id, nil); {
 		case err != nil:
 			return err
 		case st == sound:
@@ -209,8 +212,8 @@ func (t *Tx) add(o object, e entry) (full bool, err error) {
 	case t.err != nil:
 		return false, t.err
 	}
-	if t.holds(o) { // another goroutine was faster
-		return false, nil
+	if have, ok := t.holds(o); ok { // another goroutine was faster
+		return false, collides(have, e.id)
 	}
 	t.pending[o] = e
 	t.size += e.size()
@@ -291,7 +294,7 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 		defer b.Close()
 	}
 	for _, r := range ready {
-		if err := b.Set(appendKey(nil, r.kind, r.id), r.env); err != nil {
+		if err := b.Set(appendKey(nil, r.kind, r.key), r.env); err != nil {
 			return err
 		}
 	}
@@ -299,9 +302,11 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 		return err
 	}
 	for _, r := range written {
-		s.recent.put(r.object, r.raw)
+		s.names.put(r.object, r.id)
+		s.recent.put(r.object, r.id, r.raw)
 		if !r.base.IsZero() {
-			s.lineage.put(r.object, r.base)
+			base, _ := s.names.get(object{r.kind, r.base})
+			s.lineage.put(r.object, name{r.base, base})
 		}
 	}
 	return nil
@@ -357,7 +362,7 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 	kept := ready[:0]
 	for _, r := range ready {
 		if Codec(r.env[0]) != CodecChunks { // a list may be written again: it is nobody's base
-			switch st, _, err := s.state(r.kind, r.id, nil); {
+			switch st, err := s.present(r.kind, r.id, nil); {
 			case err != nil:
 				return nil, err
 			case st == sound:
@@ -377,9 +382,11 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 				if err != nil {
 					return nil, err
 				}
+				id := r.id
 				if r.entry, err = encodeWhole(raw); err != nil {
 					return nil, err
 				}
+				r.entry.id = id
 			}
 		}
 		index[r.object] = r.index
@@ -399,7 +406,7 @@ func byKey(a, b readied) int {
 func (s *Store) ingest(ctx context.Context, ready []readied) error {
 	key := make([]byte, 0, keyLen)
 	return s.db.Ingest(ctx, len(ready), func(i int) ([]byte, []byte) {
-		key = appendKey(key[:0], ready[i].kind, ready[i].id)
+		key = appendKey(key[:0], ready[i].kind, ready[i].key)
 		return key, ready[i].env
 	})
 }

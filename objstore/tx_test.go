@@ -65,7 +65,7 @@ func TestCommitIsOneBatch(t *testing.T) {
 	if ok, err := s.Has(Blob, lost); ok || err != nil {
 		t.Errorf("discarded and there: %v", err)
 	}
-	if _, err := s.Sweep(t.Context(), func(Kind, ID) bool { return true }, false); err != nil {
+	if _, err := s.Sweep(t.Context(), func(Kind, Key) bool { return true }, false); err != nil {
 		t.Errorf("a transaction is still open: %v", err)
 	}
 }
@@ -320,7 +320,7 @@ func TestSettle(t *testing.T) {
 		after = mustPut(five, i, after)
 	}
 	commit(five)
-	if info, err := s.Stat(Blob, after); err != nil || info.Index != 8 || info.Base != third {
+	if info, err := s.Stat(Blob, after); err != nil || info.Index != 8 || info.Base != third.Key() {
 		t.Errorf("%s at %d on %s: %v", after.Short(), info.Index, info.Base.Short(), err)
 	}
 	wantObject(t, s, Blob, after, version(9))
@@ -380,18 +380,18 @@ func TestSweepAndTransactionsExclude(t *testing.T) {
 	dead := put(t, s, Blob, []byte("dead"), Zero)
 	live := put(t, s, Blob, []byte("live"), Zero)
 	tx := s.Begin()
-	if _, err := s.Sweep(t.Context(), func(Kind, ID) bool { return false }, false); !errors.Is(err, ErrOpenTx) {
+	if _, err := s.Sweep(t.Context(), func(Kind, Key) bool { return false }, false); !errors.Is(err, ErrOpenTx) {
 		t.Errorf("sweep: %v", err)
 	}
-	if swept, err := s.Sweep(t.Context(), func(_ Kind, id ID) bool { return id == live }, true); err != nil || swept != (Swept{1, 6}) {
+	if swept, err := s.Sweep(t.Context(), func(_ Kind, key Key) bool { return key == live.Key() }, true); err != nil || swept != (Swept{1, 6}) {
 		t.Errorf("dry run: %v, %v", swept, err)
 	}
 	tx.Discard()
 
 	var began atomic.Bool
 	done := make(chan struct{})
-	swept, err := s.Sweep(t.Context(), func(_ Kind, id ID) bool {
-		if id == dead {
+	swept, err := s.Sweep(t.Context(), func(_ Kind, key Key) bool {
+		if key == dead.Key() {
 			go func() {
 				defer close(done)
 				tx := s.Begin() // waits
@@ -409,7 +409,7 @@ func TestSweepAndTransactionsExclude(t *testing.T) {
 		if began.Load() {
 			t.Error("a transaction began during the sweep")
 		}
-		return id == live
+		return key == live.Key()
 	}, false)
 	if err != nil || swept != (Swept{1, 6}) {
 		t.Errorf("sweep: %v, %v", swept, err)
@@ -420,7 +420,7 @@ func TestSweepAndTransactionsExclude(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Sweep(ctx, func(Kind, ID) bool { return false }, false); !errors.Is(err, context.Canceled) {
+	if _, err := s.Sweep(ctx, func(Kind, Key) bool { return false }, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	wantObject(t, s, Blob, live, []byte("live"))
@@ -438,20 +438,20 @@ func TestWalkAndSweepPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[object{k, id}] = i%3 == 0
+		want[object{k, id.Key()}] = i%3 == 0
 	}
 	if err := tx.Commit(t.Context(), kv.Written); err != nil {
 		t.Fatal(err)
 	}
 	count := func() (seen int) {
 		var last []byte
-		if err := s.Walk(t.Context(), func(k Kind, id ID, info Info) error {
-			key := appendKey(nil, k, id)
+		if err := s.Walk(t.Context(), func(k Kind, as Key, info Info) error {
+			key := appendKey(nil, k, as)
 			if bytes.Compare(last, key) >= 0 || info.Size < 8 || info.Stored != info.Size+2 || info.Damage != nil {
-				t.Errorf("%s %s: %+v", k, id.Short(), info)
+				t.Errorf("%s %s: %+v", k, as.Short(), info)
 			}
 			last = key
-			if _, ok := want[object{k, id}]; ok {
+			if _, ok := want[object{k, as}]; ok {
 				seen++
 			}
 			return nil
@@ -463,12 +463,12 @@ func TestWalkAndSweepPages(t *testing.T) {
 	if got := count(); got != n {
 		t.Errorf("walk: %d of %d", got, n)
 	}
-	swept, err := s.Sweep(t.Context(), func(k Kind, id ID) bool { return want[object{k, id}] }, false)
+	swept, err := s.Sweep(t.Context(), func(k Kind, key Key) bool { return want[object{k, key}] }, false)
 	if err != nil || swept.Objects != n-(n+2)/3 || count() != (n+2)/3 {
 		t.Errorf("sweep: %v, %v; %d left", swept, err, count())
 	}
 	stop := errors.New("stop")
-	if err := s.Walk(t.Context(), func(Kind, ID, Info) error { return stop }); !errors.Is(err, stop) {
+	if err := s.Walk(t.Context(), func(Kind, Key, Info) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("walk: %v", err)
 	}
 }

@@ -13,6 +13,9 @@ var (
 
 // uvarint reads one unsigned LEB128 integer of minimal length and at most 64 bits, and gives what follows it.
 func uvarint(b []byte) (v uint64, rest []byte, err error) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), b[1:], nil
+	}
 	v, n := binary.Uvarint(b)
 	switch {
 	case n == 0:

@@ -7,11 +7,12 @@ import (
 	"rewind/internal/kv"
 )
 
-// Walk calls fn for every object, ascending by kind byte and id, until fn gives an error, which Walk returns. Objects
-// whose envelope is damaged are given too (Info.Damage). No lock is held during fn, which may write: what it adds may or
-// may not be seen.
-func (s *Store) Walk(ctx context.Context, fn func(Kind, ID, Info) error) error {
-	for from := []byte(nil); ; {
+// Walk calls fn for every object, ascending by kind byte and key, until fn gives an error, which Walk returns; objects
+// that a store has under long keys come in a second turn. Objects whose envelope is damaged are given too (Info.Damage).
+// No content is read, nor the id known: see IDOf. No lock is held during fn, which may write: what it adds may or may not
+// be seen.
+func (s *Store) Walk(ctx context.Context, fn func(Kind, Key, Info) error) error {
+	for from := s.start(); from != nil; {
 		page, next, err := s.page(from)
 		if err != nil {
 			return fmt.Errorf("objstore: walk: %w", err)
@@ -22,48 +23,49 @@ func (s *Store) Walk(ctx context.Context, fn func(Kind, ID, Info) error) error {
 			}
 			info := o.info
 			if o.delta {
-				bases, err := s.bases(o.kind, node{id: o.id}, o.head)
+				bases, err := s.bases(o.kind, node{name: o.name}, o.head)
 				if err != nil {
 					info = Info{Stored: info.Stored, Damage: err}
 				} else if len(bases) > 0 {
-					info.Base = bases[0].id
+					info.Base = bases[0].key
 				}
 			}
-			if err := fn(o.kind, o.id, info); err != nil {
+			if err := fn(o.kind, o.key, info); err != nil {
 				return err
 			}
 		}
-		if next == nil {
-			return nil
-		}
 		from = next
 	}
+	return nil
 }
 
-// A stored object as a page of a walk holds it; head has no body.
+// A stored object as a page of a walk holds it; head has no body. The name is whole under a long key, and only there.
 type paged struct {
-	kind  Kind
-	id    ID
+	kind Kind
+	name
 	info  Info
 	head  envelope
 	delta bool
 }
 
+// start is the key that the first page begins at.
+func (s *Store) start() []byte { return s.prefixes()[:1] }
+
 // page gives up to pageObjects objects from the key from on, and the key to go on from, nil at the end.
 func (s *Store) page(from []byte) (page []paged, next []byte, err error) {
-	r := kv.Range{Prefix: []byte{kv.PrefixObject}, From: from}
+	r := kv.Range{Prefix: from[:1:1], From: from}
 	err = s.db.Scan(r, func(key, val []byte) error {
 		if len(page) == pageObjects {
 			next = append([]byte(nil), key...)
 			return kv.ErrStop
 		}
-		k, id, err := splitKey(key)
+		k, as, err := splitKey(key)
 		if err != nil {
 			return err
 		}
-		o := paged{kind: k, id: id, info: Info{Stored: int64(len(val))}}
+		o := paged{kind: k, name: as, info: Info{Stored: int64(len(val))}}
 		if e, err := decodeEnvelope(k, val); err != nil {
-			o.info.Damage = &CorruptError{k, id, err}
+			o.info.Damage = &CorruptError{k, as.key, err}
 		} else {
 			o.info.Size, o.info.Codec, o.info.Index = e.length, e.codec, e.index
 			o.delta = e.codec.isDelta()
@@ -73,6 +75,9 @@ func (s *Store) page(from []byte) (page []paged, next []byte, err error) {
 		page = append(page, o)
 		return nil
 	})
+	if next == nil && s.long && from[0] == kv.PrefixObject {
+		next = []byte{kv.PrefixLong}
+	}
 	return page, next, err
 }
 
@@ -80,48 +85,49 @@ func (s *Store) page(from []byte) (page []paged, next []byte, err error) {
 func (s *Store) Verify(ctx context.Context, k Kind, id ID) error {
 	if k != Blob {
 		_, err := get(onDisk{s}, k, id)
-		return wrap("verify", k, id, err)
+		return wrap("verify", k, id.Key(), err)
 	}
 	r, err := open(onDisk{s}, id)
 	if err != nil {
-		return wrap("verify", k, id, err)
+		return wrap("verify", k, id.Key(), err)
 	}
 	defer r.Close()
 	for {
 		if err := ctx.Err(); err != nil {
-			return wrap("verify", k, id, err)
+			return wrap("verify", k, id.Key(), err)
 		}
 		if c, err := r.nextChunk(); c == nil {
-			return wrap("verify", k, id, err)
+			return wrap("verify", k, id.Key(), err)
 		}
 	}
 }
 
-// Deps gives the objects of the same kind that must stay for id to stay readable: the base of a delta (every candidate,
-// should its prefix stand for several), the chunks of a chunked blob. Their own dependencies are not included.
-func (s *Store) Deps(k Kind, id ID) ([]ID, error) {
-	n, err := nodeOf(s, k, id)
+// Deps gives the objects of the same kind that must stay for the one under key to stay readable: the base of a delta
+// (every candidate, should its prefix stand for several), the chunks of a chunked blob. Their own dependencies are not
+// included. No content is read.
+func (s *Store) Deps(k Kind, key Key) ([]Key, error) {
+	n, err := nodeOf(s, k, name{key: key})
 	if err != nil {
-		return nil, wrap("dependencies", k, id, err)
+		return nil, wrap("dependencies", k, key, err)
 	}
 	e, err := decodeEnvelope(k, n.env)
 	if err != nil {
-		return nil, &CorruptError{k, id, err}
+		return nil, &CorruptError{k, key, err}
 	}
-	var deps []ID
+	var deps []Key
 	switch {
 	case e.codec == CodecChunks:
-		err = readChunks(e.body, e.length, func(c chunk) { deps = append(deps, c.id) })
+		err = readChunks(e.body, e.length, func(c chunk) { deps = append(deps, c.id.Key()) })
 	case e.codec.isDelta():
 		var bases []node
 		if bases, err = s.bases(k, n, e); err == nil && len(bases) == 0 {
-			err = &CorruptError{k, id, fmt.Errorf("%w: %x", errNoBase, e.base)}
+			err = &CorruptError{k, key, fmt.Errorf("%w: %x", errNoBase, e.prefix())}
 		}
 		for _, b := range bases {
-			deps = append(deps, b.id)
+			deps = append(deps, b.key)
 		}
 	}
-	return deps, wrap("dependencies", k, id, err)
+	return deps, wrap("dependencies", k, key, err)
 }
 
 // A Swept says what Sweep removed, or would have.
@@ -133,15 +139,16 @@ type Swept struct {
 // Sweep removes every object that live denies, in bounded batches; it may be stopped anywhere and begun again. live must
 // accept whatever an accepted object depends on (Deps, transitively), and must have been made after the last commit:
 // Sweep is ErrOpenTx while a transaction is open, and Begin waits while it runs. With dryRun nothing is removed.
-func (s *Store) Sweep(ctx context.Context, live func(Kind, ID) bool, dryRun bool) (Swept, error) {
+func (s *Store) Sweep(ctx context.Context, live func(Kind, Key) bool, dryRun bool) (Swept, error) {
 	var swept Swept
 	if !dryRun {
 		if !s.gate.TryLock() {
 			return swept, fmt.Errorf("objstore: sweep: %w", ErrOpenTx)
 		}
 		defer s.gate.Unlock()
+		defer s.names.forget()
 	}
-	for from := []byte(nil); ; {
+	for from := s.start(); from != nil; {
 		page, next, err := s.page(from)
 		if err == nil {
 			err = ctx.Err()
@@ -151,7 +158,7 @@ func (s *Store) Sweep(ctx context.Context, live func(Kind, ID) bool, dryRun bool
 		}
 		dead := page[:0]
 		for _, o := range page {
-			if !live(o.kind, o.id) {
+			if !live(o.kind, o.key) {
 				dead = append(dead, o)
 			}
 		}
@@ -164,11 +171,9 @@ func (s *Store) Sweep(ctx context.Context, live func(Kind, ID) bool, dryRun bool
 			swept.Objects++
 			swept.Bytes += o.info.Stored
 		}
-		if next == nil {
-			return swept, nil
-		}
 		from = next
 	}
+	return swept, nil
 }
 
 func (s *Store) remove(ctx context.Context, dead []paged) error {
@@ -180,7 +185,11 @@ func (s *Store) remove(ctx context.Context, dead []paged) error {
 	b := s.db.NewBatch()
 	defer b.Close()
 	for _, o := range dead {
-		if err := b.Delete(appendKey(nil, o.kind, o.id)); err != nil {
+		key := appendKey(nil, o.kind, o.key)
+		if !o.id.IsZero() {
+			key = appendLongKey(nil, o.kind, o.id)
+		}
+		if err := b.Delete(key); err != nil {
 			return err
 		}
 	}

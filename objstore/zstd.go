@@ -67,6 +67,7 @@ func compress(dst, raw []byte) (out []byte, blocks int, err error) {
 		e, err = zstd.NewWriter(nil,
 			zstd.WithEncoderLevel(zstd.SpeedDefault),
 			zstd.WithEncoderConcurrency(1),
+			zstd.WithAllLitEntropyCompression(true), // a delta has few matches in itself, and few letters
 			zstd.WithEncoderCRC(false),
 			zstd.WithSingleSegment(true),
 			zstd.WithLowerEncoderMem(true),

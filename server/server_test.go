@@ -44,7 +44,7 @@ func TestErrorsHaveWords(t *testing.T) {
 		{engine.ErrBadRoot, api.WordUsage},
 		{&kv.BusyError{}, api.WordBusy},
 		{&kv.FormatError{Found: 2, Supported: 1}, api.WordNewerFormat},
-		{&objstore.AmbiguousError{Prefix: "ab", Candidates: []objstore.ID{{1}, {2}}}, api.WordAmbiguous},
+		{&objstore.AmbiguousError{Prefix: "ab", Candidates: []objstore.Key{{1}, {2}}}, api.WordAmbiguous},
 		{&engine.PathError{Path: "p"}, api.WordNotFound},
 		{refs.ErrNotFound, api.WordNotFound},
 		{&engine.UnsavedError{Paths: []engine.Blocked{{Path: ".env", Reason: 's'}}}, api.WordUnsaved},

@@ -19,7 +19,11 @@ import (
 //
 // 2: as 1, and there may be objects of kind s (transcripts) and more fields in checkpoints, operations, the journal and session
 // records. Every value of format 1 is a value of format 2 and means the same, so the stamp alone makes a store of 1 one of 2.
-const FormatVersion = 2
+//
+// 3: as 2, but new objects lie under short keys (O), and new deltas have codecs 5 and 6. Objects of formats 1 and 2 stay where and as
+// they are, under long keys (o), and a delta may have its base there; so here, too, the stamp alone makes a store of 1 or 2 one of 3.
+// The file format has the number twice.
+const FormatVersion = 3
 
 // Names in a store directory.
 const (
@@ -37,7 +41,14 @@ const (
 
 const formatWord = "rewind-store "
 
-func formatLine(version uint64) string { return formatWord + strconv.FormatUint(version, 10) + "\n" }
+// formatLine is the content of the file format. From 3 on the number stands in it twice: one flipped bit makes 3 of 1 or 2, and 2 of 3.
+func formatLine(version uint64) string {
+	n := strconv.FormatUint(version, 10)
+	if version > 2 {
+		n += " " + n
+	}
+	return formatWord + n + "\n"
+}
 
 // state is what a directory looks like before anything is touched.
 type state int

@@ -71,20 +71,20 @@ func TestT19Promise16Refused(t *testing.T) {
 		files map[string]string
 		want  error
 	}{
-		"newer":                  {store("rewind-store 3\n"), kv.ErrNewerFormat},
+		"newer":                  {store("rewind-store 4\n"), kv.ErrNewerFormat},
 		"much newer":             {store("rewind-store 18446744073709551615\n"), kv.ErrNewerFormat},
-		"newer with more":        {store("rewind-store 4 lines=2\nmore\n"), kv.ErrNewerFormat},
-		"newer, alone":           {map[string]string{"format": "rewind-store 3\n"}, kv.ErrNewerFormat},
+		"newer with more":        {store("rewind-store 5 lines=2\nmore\n"), kv.ErrNewerFormat},
+		"newer, alone":           {map[string]string{"format": "rewind-store 4\n"}, kv.ErrNewerFormat},
 		"zero":                   {store("rewind-store 0\n"), kv.ErrCorrupt},
 		"no number":              {store("rewind-store \n"), kv.ErrCorrupt},
-		"leading zero":           {store("rewind-store 02\n"), kv.ErrCorrupt},
+		"leading zero":           {store("rewind-store 03 03\n"), kv.ErrCorrupt},
 		"too large a number":     {store("rewind-store 99999999999999999999\n"), kv.ErrCorrupt},
-		"no newline":             {store("rewind-store 2"), kv.ErrCorrupt},
-		"newer, no newline":      {store("rewind-store 3"), kv.ErrCorrupt},
-		"older, no newline":      {store("rewind-store 1"), kv.ErrCorrupt},
-		"more":                   {store("rewind-store 2\nmore"), kv.ErrCorrupt},
+		"no newline":             {store("rewind-store 3 3"), kv.ErrCorrupt},
+		"newer, no newline":      {store("rewind-store 4"), kv.ErrCorrupt},
+		"older, no newline":      {store("rewind-store 2"), kv.ErrCorrupt},
+		"more":                   {store("rewind-store 3 3\nmore"), kv.ErrCorrupt},
 		"older with more":        {store("rewind-store 1\nmore"), kv.ErrCorrupt},
-		"carriage return":        {store("rewind-store 2\r\n"), kv.ErrCorrupt},
+		"carriage return":        {store("rewind-store 3 3\r\n"), kv.ErrCorrupt},
 		"empty format":           {store(""), kv.ErrForeign},
 		"other format":           {store("restic 1\n"), kv.ErrForeign},
 		"binary format":          {store("\x00\xff\x00"), kv.ErrForeign},
@@ -96,7 +96,11 @@ func TestT19Promise16Refused(t *testing.T) {
 		"making and more":        {map[string]string{"making": "", "thesis.tex": "x"}, kv.ErrForeign},
 		"format gone":            {map[string]string{"tide": "9\n", "db/MANIFEST-000001": "x"}, kv.ErrCorrupt},
 		"format gone and making": {map[string]string{"making": "", "tide": "9\n", "db/x": "x"}, kv.ErrCorrupt},
-		"only format":            {map[string]string{"format": "rewind-store 2\n"}, kv.ErrCorrupt},
+		"only once":              {store("rewind-store 3\n"), kv.ErrCorrupt},
+		"twice and different":    {store("rewind-store 3 2\n"), kv.ErrCorrupt},
+		"older, twice":           {store("rewind-store 2 2\n"), kv.ErrCorrupt},
+		"newer, twice":           {store("rewind-store 4 4\n"), kv.ErrNewerFormat},
+		"only format":            {map[string]string{"format": "rewind-store 3 3\n"}, kv.ErrCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")
@@ -112,7 +116,7 @@ func TestT19Promise16Refused(t *testing.T) {
 				t.Errorf("does not name the store: %v", err)
 			}
 			var fe *kv.FormatError
-			if errors.As(err, &fe) && (fe.Found < 3 || fe.Supported != 2 || !strings.Contains(err.Error(), "up to 2")) {
+			if errors.As(err, &fe) && (fe.Found < 4 || fe.Supported != 3 || !strings.Contains(err.Error(), "up to 3")) {
 				t.Errorf("versions: %v", err)
 			}
 			if name == "only format" {

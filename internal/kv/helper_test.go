@@ -67,7 +67,7 @@ func put(d *kv.DB, du kv.Durability, kvs ...string) error {
 func stepKeys(n uint64) [][]byte {
 	keys := make([][]byte, n%4+1)
 	for i := range keys {
-		k := binary.BigEndian.AppendUint64([]byte{kv.PrefixObject, 'b'}, n)
+		k := binary.BigEndian.AppendUint64([]byte{kv.PrefixLong, 'b'}, n)
 		keys[i] = binary.BigEndian.AppendUint64(k, uint64(i))
 	}
 	return keys

@@ -5,7 +5,8 @@ import "encoding/binary"
 // The first byte of every key.
 const (
 	PrefixFormat    = 'f'
-	PrefixObject    = 'o'
+	PrefixObject    = 'O'
+	PrefixLong      = 'o' // objects as formats 1 and 2 have them; nothing is added
 	PrefixOperation = 'p'
 	PrefixRef       = 'r'
 	PrefixStat      = 's'
@@ -25,7 +26,8 @@ type Row struct {
 // Keyspace is the whole key space. DESIGN.md 5.1 is the same table; a test holds them together.
 var Keyspace = []Row{
 	{PrefixFormat, "`f`", "format version, uvarint", "kv"},
-	{PrefixObject, "`o` kind(1) id(32)", "envelope, 5.3", "objstore"},
+	{PrefixObject, "`O` kind(1) id(20: its first bytes)", "envelope, 5.3", "objstore"},
+	{PrefixLong, "`o` kind(1) id(32)", "the same, of formats 1 and 2", "objstore"},
 	{PrefixOperation, "`p` sequence(8)", "operation, 5.8", "refs"},
 	{PrefixRef, "`r` name", "ref, 5.7", "refs"},
 	{PrefixStat, "`s` path", "stat cache entry, 5.9", "tree"},

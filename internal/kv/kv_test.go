@@ -306,7 +306,7 @@ func benchLoad(b *testing.B, ingest bool) {
 	keys, val := make([][]byte, n), make([]byte, 1024)
 	_, _ = r.Read(val)
 	for i := range keys {
-		keys[i] = make([]byte, 34)
+		keys[i] = make([]byte, 22)
 		_, _ = r.Read(keys[i])
 		keys[i][0], keys[i][1] = kv.PrefixObject, 'b'
 	}

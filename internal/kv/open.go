@@ -292,7 +292,7 @@ func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
 		db  *pebble.DB
 		err error
 	}
-	done := make(chan result, 1)
+	done, sched := make(chan result, 1), d.sched
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
@@ -300,6 +300,9 @@ func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
 			}
 		}()
 		db, err := pebble.Open(d.fs.db, o)
+		if err == nil {
+			sched.open()
+		}
 		done <- result{db, err}
 	}()
 	stop := d.watchStall("open")

@@ -84,7 +84,7 @@ func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 	o.Experimental.CompactionScheduler = d.sched
 	o.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return pebble.ValueSeparationPolicy{} }
 	for i := range o.Levels {
-		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
+		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.ZstdCompression }
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
 	return o

@@ -8,7 +8,8 @@ import (
 
 // scheduler grants compactions up to pebble's own limit, as pebble's default scheduler does, but without its ticker: an idle store
 // does not wake the processor. It also grants none while the disk is full, where a compaction could only fail and be tried again
-// at once, for ever.
+// at once, for ever; and none before the database is open: when opening fails later on, pebble closes what a compaction reads from, and
+// panics.
 type scheduler struct {
 	paused func() bool
 	db     pebble.DBForCompaction // set once, before any other call
@@ -17,6 +18,7 @@ type scheduler struct {
 	done         *sync.Cond // granting became false
 	running      int
 	granting     bool
+	opened       bool
 	unregistered bool
 }
 
@@ -44,7 +46,7 @@ func (s *scheduler) Unregister() {
 func (s *scheduler) TrySchedule() (bool, pebble.CompactionGrantHandle) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.unregistered || s.paused() || s.running >= s.db.GetAllowedWithoutPermission() {
+	if s.unregistered || !s.opened || s.paused() || s.running >= s.db.GetAllowedWithoutPermission() {
 		return false, nil
 	}
 	s.running++
@@ -53,6 +55,14 @@ func (s *scheduler) TrySchedule() (bool, pebble.CompactionGrantHandle) {
 
 // UpdateGetAllowedWithoutPermission is called by pebble after a flush, with its locks held: granting has to happen elsewhere.
 func (s *scheduler) UpdateGetAllowedWithoutPermission() { go s.grant() }
+
+// open lets compactions begin.
+func (s *scheduler) open() {
+	s.mu.Lock()
+	s.opened = true
+	s.mu.Unlock()
+	s.poke()
+}
 
 // poke looks for waiting work after a pause.
 func (s *scheduler) poke() { go s.grant() }
@@ -64,7 +74,7 @@ func (s *scheduler) grant() {
 	for s.granting && !s.unregistered {
 		s.done.Wait()
 	}
-	if s.unregistered || s.db == nil {
+	if s.unregistered || !s.opened || s.db == nil {
 		return
 	}
 	s.granting = true

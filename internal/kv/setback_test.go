@@ -36,7 +36,7 @@ func TestDamagedTableStall(t *testing.T) {
 		return
 	}
 	dir := filepath.Join(t.TempDir(), "store")
-	val := strings.Repeat("y", 100<<10)
+	val := string(noise(100 << 10))
 	damaged := ""
 	d := open(t, dir, kv.Options{})
 	for i := range 60 {

@@ -19,11 +19,21 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-// released copies the store of the first format to /store, all on disk.
-func released(t *testing.T) *kvtest.CrashFS {
+// older are the formats that an upgrade begins at.
+func older() (all []uint64) {
+	for v := uint64(1); v < kv.FormatVersion; v++ {
+		all = append(all, v)
+	}
+	return all
+}
+
+func releasedDir(version uint64) string { return fmt.Sprintf("testdata/v%d", version) }
+
+// released copies the store of a format to /store, all on disk.
+func released(t *testing.T, version uint64) *kvtest.CrashFS {
 	t.Helper()
 	f := kvtest.NewCrashFS()
-	ok, err := vfs.Clone(vfs.Default, f, "testdata/v1", "/store", vfs.CloneSync)
+	ok, err := vfs.Clone(vfs.Default, f, releasedDir(version), "/store", vfs.CloneSync)
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -40,7 +50,7 @@ func stamps(t *testing.T, f kv.FS, dir string, d *kv.DB) (file, key uint64) {
 	must(t, err)
 	text, err := io.ReadAll(h)
 	must(t, errors.Join(err, h.Close()))
-	if _, err := fmt.Sscanf(string(text), "rewind-store %d\n", &file); err != nil {
+	if _, err := fmt.Sscanf(string(text), "rewind-store %d", &file); err != nil {
 		t.Fatalf("format is %q: %v", text, err)
 	}
 	val, err := get(d, []byte("f"))
@@ -53,9 +63,9 @@ func stamps(t *testing.T, f kv.FS, dir string, d *kv.DB) (file, key uint64) {
 }
 
 // upgrades opens what a crash in the middle of an upgrade has left, first to read it, and then to make it whole. It returns the stamps
-// as they were found. Whatever they are, the version of format 1 reads a store of its own or refuses a newer one. Unless both places
+// as they were found. Whatever they are, the version of the old format reads a store of its own or refuses a newer one. Unless both places
 // were stamped the file is written again: a retried fsync would not tell that the bytes of one that failed are on disk.
-func upgrades(t *testing.T, what string, f *kvtest.CrashFS) (file, key uint64) {
+func upgrades(t *testing.T, what string, f *kvtest.CrashFS, from uint64) (file, key uint64) {
 	t.Helper()
 	renames := 0
 	ffs := kvtest.NewFaultFS(f)
@@ -78,7 +88,7 @@ func upgrades(t *testing.T, what string, f *kvtest.CrashFS) (file, key uint64) {
 		return file, key
 	}
 	file, key = look(kv.Options{ReadOnly: true})
-	if file == 1 && key != 1 || key > file {
+	if file == from && key != from || key > file || key < from {
 		t.Fatalf("%s: the file has %d, the key %d", what, file, key)
 	}
 	if sfile, skey := look(kv.Options{Salvage: true}); sfile != file || skey != key {
@@ -96,9 +106,15 @@ func upgrades(t *testing.T, what string, f *kvtest.CrashFS) (file, key uint64) {
 // TestT19StampPowerCut cuts before every call that an upgrade makes.
 func TestT19StampPowerCut(t *testing.T) {
 	t.Parallel()
+	for _, from := range older() {
+		stampPowerCut(t, from)
+	}
+}
+
+func stampPowerCut(t *testing.T, from uint64) {
 	seen := make(map[[2]uint64]int)
 	for _, pct := range unsynced {
-		live := released(t)
+		live := released(t, from)
 		var mu sync.Mutex
 		var cuts []*kvtest.CrashFS
 		ffs := kvtest.NewFaultFS(live)
@@ -115,19 +131,19 @@ func TestT19StampPowerCut(t *testing.T) {
 		ffs.Hook(nil)
 		must(t, d.Close())
 		for i, c := range cuts {
-			file, key := upgrades(t, fmt.Sprintf("%d%%, cut %d of %d", pct, i, len(cuts)), c)
+			file, key := upgrades(t, fmt.Sprintf("from %d, %d%%, cut %d of %d", from, pct, i, len(cuts)), c, from)
 			seen[[2]uint64{file, key}]++
 		}
-		if file, key := upgrades(t, "cut after open", opened); file != kv.FormatVersion || key != kv.FormatVersion {
+		if file, key := upgrades(t, "cut after open", opened, from); file != kv.FormatVersion || key != kv.FormatVersion {
 			t.Errorf("%d%%: open returned before the stamp was on disk: the file has %d, the key %d", pct, file, key)
 		}
 	}
-	for _, want := range [][2]uint64{{1, 1}, {kv.FormatVersion, 1}, {kv.FormatVersion, kv.FormatVersion}} {
+	for _, want := range [][2]uint64{{from, from}, {kv.FormatVersion, from}, {kv.FormatVersion, kv.FormatVersion}} {
 		if seen[want] == 0 {
 			t.Errorf("no cut left the file at %d and the key at %d: %v", want[0], want[1], seen)
 		}
 	}
-	t.Logf("cuts by file and key: %v", seen)
+	t.Logf("from %d, cuts by file and key: %v", from, seen)
 }
 
 // TestT19StampFaults makes each write and fsync of an upgrade fail once. The process then ends, or tries again while the system still
@@ -136,19 +152,26 @@ func TestT19StampFaults(t *testing.T) {
 	if inFaultsProcess(t) {
 		return
 	}
+	for _, from := range older() {
+		stampFaults(t, from)
+	}
+}
+
+func stampFaults(t *testing.T, from uint64) {
 	for _, kind := range []kvtest.Kind{kvtest.Write, kvtest.Sync} {
-		probe := kvtest.NewFaultFS(released(t))
+		probe := kvtest.NewFaultFS(released(t, from))
 		d := open(t, "/store", kv.Options{FS: probe})
 		total := probe.Calls(kind)
 		must(t, d.Close())
-		refused, fatals := 0, 0
+		refused, fatals, fewer := 0, 0, 0
 		for n := 1; n <= total; n++ {
-			what := fmt.Sprintf("%v %d of %d", kind, n, total)
-			live := released(t)
+			what := fmt.Sprintf("from %d, %v %d of %d", from, kind, n, total)
+			live := released(t, from)
 			ffs := kvtest.NewFaultFS(live, &kvtest.Fault{Kind: kind, N: n, Err: syscall.EIO})
 			var fatal atomic.Bool
 			d, err := kv.Open(bg, "/store", kv.Options{FS: ffs, Fatal: func(error) { fatal.Store(true) }})
-			if !ffs.Fired() && n > total-3 && err == nil { // the probe's newest calls were of its timer for fsyncs
+			if err == nil && ffs.Calls(kind) < n { // pebble joins writes of its log where they wait for each other
+				fewer++
 				must(t, d.Close())
 				continue
 			}
@@ -174,27 +197,18 @@ func TestT19StampFaults(t *testing.T) {
 				must(t, d.Close())
 			}
 			for _, a := range after {
-				upgrades(t, what, a)
+				upgrades(t, what, a, from)
 			}
 		}
 		t.Logf("%v: %d calls, %d refused, %d fatal", kind, total, refused, fatals)
-		if refused == 0 {
-			t.Errorf("%v: no fault was ever seen", kind)
+		if refused == 0 || fewer > total/4 {
+			t.Errorf("%v: %d faults were seen at open, %d of %d did not come about", kind, refused, fewer, total)
 		}
 	}
 }
 
-// TestT19OldStoreOnlyRead: who only reads a store of format 1 changes nothing, nor does who is refused.
+// TestT19OldStoreOnlyRead: who only reads a store of an older format changes nothing, nor does who is refused.
 func TestT19OldStoreOnlyRead(t *testing.T) {
-	now := func(t *testing.T, dir string) map[string]string {
-		all := tree(t, dir)
-		for name := range all {
-			if base := filepath.Base(name); base == "lock" || base == "LOCK" || strings.HasPrefix(all[name], "d") {
-				delete(all, name)
-			}
-		}
-		return all
-	}
 	for name, c := range map[string]struct {
 		tide string
 		o    kv.Options
@@ -207,32 +221,49 @@ func TestT19OldStoreOnlyRead(t *testing.T) {
 		"damaged, to be used": {"21\n", kv.Options{}, kv.ErrCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "store")
-			must(t, os.CopyFS(dir, os.DirFS("testdata/v1")))
-			write(t, filepath.Join(dir, "tide"), c.tide)
-			before := now(t, dir)
-			d, err := kv.Open(bg, dir, c.o)
-			if !errors.Is(err, c.want) {
-				t.Fatalf("%v, want %v", err, c.want)
-			}
-			if err == nil {
-				if op, err := get(d, kv.OperationKey(20)); string(op) != "operation 20" {
-					t.Errorf("operation 20: %q, %v", op, err)
-				}
-				if err := step(d, 21, 100, kv.Durable); err == nil {
-					t.Error("written to")
-				}
-				if damaged := c.tide != "20\n"; damaged != (d.Damage() != nil) {
-					t.Errorf("damage: %v", d.Damage())
-				}
-				must(t, d.Close())
-			}
-			if c.o.ReadOnly || c.o.Salvage {
-				sameTree(t, name, before, now(t, dir))
-			} else if now(t, dir)["/format"] != before["/format"] {
-				t.Error("stamped although the check has failed")
+			for _, version := range older() {
+				onlyRead(t, name, version, c.tide, c.o, c.want)
 			}
 		})
+	}
+}
+
+// now is tree without what opening a store changes.
+func now(t *testing.T, dir string) map[string]string {
+	all := tree(t, dir)
+	for name := range all {
+		if base := filepath.Base(name); base == "lock" || base == "LOCK" || strings.HasPrefix(all[name], "d") {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+func onlyRead(t *testing.T, name string, version uint64, tide string, o kv.Options, want error) {
+	dir := filepath.Join(t.TempDir(), "store")
+	must(t, os.CopyFS(dir, os.DirFS(releasedDir(version))))
+	write(t, filepath.Join(dir, "tide"), tide)
+	before := now(t, dir)
+	d, err := kv.Open(bg, dir, o)
+	if !errors.Is(err, want) {
+		t.Fatalf("%v, want %v", err, want)
+	}
+	if err == nil {
+		if op, err := get(d, kv.OperationKey(20)); string(op) != "operation 20" {
+			t.Errorf("operation 20: %q, %v", op, err)
+		}
+		if err := step(d, 21, 100, kv.Durable); err == nil {
+			t.Error("written to")
+		}
+		if damaged := tide != "20\n"; damaged != (d.Damage() != nil) {
+			t.Errorf("damage: %v", d.Damage())
+		}
+		must(t, d.Close())
+	}
+	if o.ReadOnly || o.Salvage {
+		sameTree(t, name, before, now(t, dir))
+	} else if now(t, dir)["/format"] != before["/format"] {
+		t.Error("stamped although the check has failed")
 	}
 }
 
@@ -241,8 +272,10 @@ func TestT19OldStoreOnlyRead(t *testing.T) {
 func TestT19StampDamage(t *testing.T) {
 	for version := uint64(1); version <= kv.FormatVersion; version++ {
 		dir := filepath.Join(t.TempDir(), "store")
-		must(t, os.CopyFS(dir, os.DirFS(fmt.Sprintf("testdata/v%d", version))))
-		line := fmt.Sprintf("rewind-store %d\n", version)
+		must(t, os.CopyFS(dir, os.DirFS(releasedDir(version))))
+		b, err := os.ReadFile(filepath.Join(dir, "format"))
+		must(t, err)
+		line := string(b)
 		for bit := range 8 * len(line) {
 			b := []byte(line)
 			b[bit/8] ^= 1 << (bit % 8)
@@ -265,6 +298,11 @@ func TestT19StampDamage(t *testing.T) {
 		{"1", "\x01", true},
 		{"2", "\x01", true},
 		{"2", "\x02", true},
+		{"3 3", "\x01", true},
+		{"3 3", "\x02", true},
+		{"3 3", "\x03", true},
+		{"3 3", "\x04", false},
+		{"1", "\x03", false},
 		{"1", "\x02", false},
 		{"1", "\x00", false},
 		{"2", "\x00", false},
@@ -302,10 +340,16 @@ func TestT19StampDamage(t *testing.T) {
 	}
 }
 
-// TestT19StampFullDisk: on a full disk a store of format 1 is read as it is, and stamped before the first write that finds room.
+// TestT19StampFullDisk: on a full disk a store of an older format is read as it is, and stamped before the first write that finds room.
 func TestT19StampFullDisk(t *testing.T) {
+	for _, version := range older() {
+		stampFullDisk(t, version)
+	}
+}
+
+func stampFullDisk(t *testing.T, version uint64) {
 	f := vfs.NewMem()
-	ok, err := vfs.Clone(vfs.Default, f, "testdata/v1", "/store")
+	ok, err := vfs.Clone(vfs.Default, f, releasedDir(version), "/store")
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -317,7 +361,7 @@ func TestT19StampFullDisk(t *testing.T) {
 	if err := step(d, 21, 100, kv.Durable); !errors.Is(err, kv.ErrNoSpace) {
 		t.Errorf("written to: %v", err)
 	}
-	if file, key := stamps(t, f, "/store", d); file != 1 || key != 1 {
+	if file, key := stamps(t, f, "/store", d); file != version || key != version {
 		t.Errorf("the file has %d, the key %d", file, key)
 	}
 	f.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30})

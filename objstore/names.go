@@ -1,0 +1,36 @@
+package objstore
+
+import "sync"
+
+// maxNames is how many ids are remembered, about 1 MB.
+const maxNames = 1 << 13
+
+// names remembers the whole ids of objects that this process has written or verified. It says what a reading of the
+// object would say, since what lies under a key does not change: only Sweep, which forgets them all, makes room for
+// another. Safe for concurrent use.
+type names struct {
+	mu sync.Mutex
+	id map[object]ID
+}
+
+func (m *names) get(o object) (ID, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id, ok := m.id[o]
+	return id, ok
+}
+
+func (m *names) put(o object, id ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.id == nil || len(m.id) >= maxNames {
+		m.id = make(map[object]ID)
+	}
+	m.id[o] = id
+}
+
+func (m *names) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.id = nil
+}
