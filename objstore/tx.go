@@ -153,7 +153,7 @@ func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
 	if err != nil {
 		return err
 	}
-	if len(raw) <= recentObject && t.owns(len(raw)) {
+	if len(raw) > 0 && len(raw) <= recentObject && t.owns(len(raw)) {
 		e.raw = append(make([]byte, 0, len(raw)), raw...)
 	}
 	return t.insert(o, e)

@@ -1,6 +1,9 @@
 package kv
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
 
 // lifetime counts the calls under way, so that Close can wait for them and later ones are refused: pebble panics on both. Calls may
 // nest (a View in a Scan): a nested call during Close is refused, never blocked.
@@ -54,4 +57,20 @@ func (l *lifetime) close() bool {
 		l.idle.Wait()
 	}
 	return first
+}
+
+// enterWrite begins a call that writes.
+func (d *DB) enterWrite(op string) error {
+	if d.o.ReadOnly {
+		if d.damage != nil {
+			return fmt.Errorf("kv: %s: %w", op, d.damage)
+		}
+		return fmt.Errorf("kv: %s: %w", op, ErrReadOnly)
+	}
+	if d.starved.Load() {
+		if err := d.revive(); err != nil {
+			return translate(op, "", err)
+		}
+	}
+	return d.enter(op)
 }

@@ -433,19 +433,3 @@ func (d *DB) fail(op, subject string, err error) error {
 	}
 	return translate(op, subject, missing(err))
 }
-
-// enterWrite begins a call that writes.
-func (d *DB) enterWrite(op string) error {
-	if d.o.ReadOnly {
-		if d.damage != nil {
-			return fmt.Errorf("kv: %s: %w", op, d.damage)
-		}
-		return fmt.Errorf("kv: %s: %w", op, ErrReadOnly)
-	}
-	if d.starved.Load() {
-		if err := d.revive(); err != nil {
-			return translate(op, "", err)
-		}
-	}
-	return d.enter(op)
-}
