@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 
 	"rewind/api"
+	"rewind/bench/history"
 	"rewind/bench/workload"
 	"rewind/engine"
 	"rewind/internal/kv"
 	"rewind/objstore"
 )
 
-// history gives a world's project more checkpoints, one after each edit, until there are n. No daemon runs meanwhile; the engine takes them, with
-// the tree watched, as the daemon would.
-func (w *world) history(ctx context.Context, files []string, n int) (err error) {
+// watched runs fn with the engine of a world's project and its tree watched, as in the daemon, which does not run meanwhile.
+func (w *world) watched(ctx context.Context, fn func(*engine.Engine) error) (err error) {
 	if err := w.end(ctx); err != nil {
 		return err
 	}
@@ -28,30 +28,43 @@ func (w *world) history(ctx context.Context, files []string, n int) (err error) 
 	if err := e.Watch(); err != nil {
 		return err
 	}
-	list, err := e.List(ctx, engine.ListOptions{})
-	if err != nil {
-		return err
-	}
-	editor, err := workload.NewEditor(w.tree, files, 7)
-	if err != nil {
-		return err
-	}
-	for i := len(list.Checkpoints); i < n; i++ {
-		if i%2000 == 0 {
-			w.say("history: %d of %d checkpoints", i, n)
-		}
-		if _, err := editor.Next(); err != nil {
-			return err
-		}
-		r, err := e.Save(ctx, "", "", nil)
+	return fn(e)
+}
+
+// worked gives a world's project n checkpoints more, by the events of agents at work.
+func (w *world) worked(ctx context.Context, n int) error {
+	w.say("history: %d checkpoints", n)
+	return w.watched(ctx, func(e *engine.Engine) error { return history.Fill(ctx, e, w.tree, n) })
+}
+
+// history gives a world's project more checkpoints of a person's, one after each edit, until there are n. Each looks at the whole tree.
+func (w *world) history(ctx context.Context, files []string, n int) error {
+	return w.watched(ctx, func(e *engine.Engine) error {
+		list, err := e.List(ctx, engine.ListOptions{})
 		if err != nil {
 			return err
 		}
-		if r.Unchanged {
-			return errors.New("an edit was not saved")
+		editor, err := workload.NewEditor(w.tree, files, 7)
+		if err != nil {
+			return err
 		}
-	}
-	return nil
+		for i := len(list.Checkpoints); i < n; i++ {
+			if i%2000 == 0 {
+				w.say("history: %d of %d checkpoints", i, n)
+			}
+			if _, err := editor.Next(); err != nil {
+				return err
+			}
+			r, err := e.Save(ctx, "", "", nil)
+			if err != nil {
+				return err
+			}
+			if r.Unchanged {
+				return errors.New("an edit was not saved")
+			}
+		}
+		return nil
+	})
 }
 
 // A reading is a command that only reads, and what its answer must have.
@@ -105,7 +118,7 @@ func (t *table) readRows(ctx context.Context) error {
 		return err
 	}
 	w := s.rewind.world
-	if err := w.history(ctx, s.files, t.opt.history); err != nil {
+	if err := w.worked(ctx, t.opt.history); err != nil {
 		return err
 	}
 	if err := t.settled(ctx); err != nil {
