@@ -39,7 +39,7 @@ const (
 	figureHook     = "hook, one file edited"
 	figureList     = "list"
 	figureCheckout = "checkout of 10 files"
-	figureCapture  = "hook of a prompt, 10 KB said since"
+	figureCapture  = "prompt hook, 10 KB said since"
 )
 
 // measureGrowth measures every axis, and draws it.

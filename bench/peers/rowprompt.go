@@ -162,6 +162,6 @@ func (t *table) promptRow(ctx context.Context) error {
 	if err := s.rewind.taken(ctx, k); err != nil {
 		return err
 	}
-	t.add("prompt", "hook of a prompt, 10 KB said since", inBytes.format(float64(t.opt.transcript))+" of conversation", inMillis, mine, emptyHook, f, within(1.5))
+	t.add("prompt", "prompt hook, 10 KB said since", inBytes.format(float64(t.opt.transcript))+" of conversation", inMillis, mine, emptyHook, f, within(1.5))
 	return os.Remove(k.path)
 }
