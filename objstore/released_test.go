@@ -81,7 +81,7 @@ func putSamples(t *testing.T, s *Store, all []sample) {
 // TestMakeReleasedObjects writes the store of a format, when asked to by the version of that format: OBJSTORE_MAKE_TESTDATA=1.
 func TestMakeReleasedObjects(t *testing.T) {
 	if os.Getenv("OBJSTORE_MAKE_TESTDATA") == "" {
-		t.Skip("not asked to")
+		return // nobody has asked
 	}
 	dir := filepath.Join("testdata", fmt.Sprintf("store-v%d", kv.FormatVersion))
 	db := openDB(t, dir)

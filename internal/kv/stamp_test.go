@@ -172,7 +172,7 @@ func stampFaults(t *testing.T, from uint64) {
 			d, err := kv.Open(bg, "/store", kv.Options{FS: ffs, Fatal: func(error) { fatal.Store(true) }})
 			if err == nil && ffs.Calls(kind) < n { // pebble joins writes of its log where they wait for each other
 				fewer++
-				must(t, d.Close())
+				_ = d.Close() // the fault may come now
 				continue
 			}
 			ffs.AssertFired(t)
