@@ -6,9 +6,9 @@ import (
 )
 
 // hold keeps the entries of the tree, sorted, in a form that list gives back: nearly all follow from what is kept in any case, the files of the
-// stat cache (files, which packed holds) and the directories below.
-func (b *baseDir) hold(entries []Entry, files []cached, packed pack) {
-	b.files = packed
+// stat cache (files, which in holds) and the directories below.
+func (b *baseDir) hold(entries []Entry, files []cached, in *cacheDir) {
+	b.files = in
 	known := known(files, b.subs)
 	if slices.Equal(known, entries) {
 		return
@@ -19,7 +19,7 @@ func (b *baseDir) hold(entries []Entry, files []cached, packed pack) {
 		}
 	}
 	if b.flat = !slices.Equal(overlay(known, b.rest), entries); b.flat {
-		b.files, b.rest = pack{}, entries
+		b.files, b.rest = nil, entries
 	}
 	b.rest = ownEntries(b.rest)
 }

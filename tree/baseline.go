@@ -42,7 +42,7 @@ type baseDir struct {
 	dev, ino uint64
 	rules    *ignore.Dir // the ignore files in it included
 	id       objstore.ID // zero: an ignored directory that holds nothing to capture
-	files    pack        // shared with the stat cache
+	files    *cacheDir   // as the stat cache has them; nil: none
 	rest     []Entry     // entries of the tree that follow from neither files nor subs
 	flat     bool        // rest is all entries
 	subs     []*baseDir  // the directories that were entered, by name

@@ -92,9 +92,7 @@ func LoadCache(db *kv.DB) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tree: load stat cache: %w", err)
 	}
-	for len(l.open) > 0 {
-		l.close()
-	}
+	l.end()
 	return c, nil
 }
 

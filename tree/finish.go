@@ -20,7 +20,7 @@ func (s *scan) finish(n *node) error {
 	slices.SortFunc(n.entries, byName)
 	n.entries = slices.CompactFunc(n.entries, func(a, b Entry) bool { return a.Name == b.Name }) // a path that was looked at twice
 	if n.only && len(n.entries) == 0 {
-		s.leave(n, objstore.ID{}, pack{})
+		s.leave(n, objstore.ID{}, nil)
 		return nil
 	}
 	raw, err := Encode(n.entries)
@@ -42,7 +42,7 @@ func (s *scan) finish(n *node) error {
 }
 
 // leave hands a finished directory to the one above; id is zero when it is not in the tree.
-func (s *scan) leave(n *node, id objstore.ID, files pack) {
+func (s *scan) leave(n *node, id objstore.ID, files *cacheDir) {
 	b := &baseDir{name: strings.Clone(n.name), perm: n.perm, only: n.only, dev: n.id.dev, ino: n.id.ino, rules: n.rules, id: id, subs: n.subs}
 	slices.SortFunc(b.subs, func(a, b *baseDir) int { return strings.Compare(a.name, b.name) })
 	for i := 1; i < len(b.subs); i++ {
@@ -168,9 +168,9 @@ func (s *scan) exists(n *node, f *cached) bool {
 }
 
 // stageDir notes for the cache what was found in a directory, and gives it.
-func (s *scan) stageDir(n *node, id objstore.ID) pack {
+func (s *scan) stageDir(n *node, id objstore.ID) *cacheDir {
 	if s.Cache == nil {
-		return pack{}
+		return nil
 	}
 	if n.old != nil && s.base == nil {
 		n.old.seen = s
@@ -180,7 +180,7 @@ func (s *scan) stageDir(n *node, id objstore.ID) pack {
 	d := &cacheDir{tree: id}
 	if n.old != nil && slices.Equal(n.known, n.files) {
 		if d.files = n.old.files; n.old.tree == id {
-			return d.files
+			return n.old
 		}
 	} else {
 		d.files = packOf(n.files)
@@ -188,7 +188,7 @@ func (s *scan) stageDir(n *node, id objstore.ID) pack {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dirs[n.path] = d
-	return d.files
+	return d
 }
 
 // stage gives the cache what the snapshot found.
@@ -197,6 +197,7 @@ func (s *scan) stage() {
 	if c == nil {
 		return
 	}
+	gather(s.dirs)
 	c.staged = &staged{root: s.root.id, dirs: s.dirs, gone: map[string]bool{}, sight: s.sight}
 	if s.sight != nil {
 		c.staged.base = s.baseline()

@@ -3,7 +3,6 @@ package tree
 import (
 	"encoding/binary"
 	"sort"
-	"strings"
 	"sync"
 
 	"rewind/objstore"
@@ -110,44 +109,4 @@ func findCached(files []cached, name string) *cached {
 		return nil
 	}
 	return &files[i]
-}
-
-// loader packs files as they come in the order of their paths as bytes. All below a directory come together, so that those which may still get files
-// are the ones on the way to the last.
-type loader struct {
-	dirs map[string]*cacheDir
-	open []loading
-}
-
-type loading struct {
-	dir string
-	packer
-}
-
-func (l *loader) add(path string, s *stamp, id *objstore.ID) {
-	dir, name := Split(path)
-	for len(l.open) > 0 && !isAt(dir, l.open[len(l.open)-1].dir) {
-		l.close()
-	}
-	if n := len(l.open); n == 0 || l.open[n-1].dir != dir {
-		if n < cap(l.open) { // with the room of the one that was there
-			l.open = l.open[:n+1]
-			l.open[n].dir = strings.Clone(dir)
-		} else {
-			l.open = append(l.open, loading{dir: strings.Clone(dir)})
-		}
-	}
-	l.open[len(l.open)-1].add(name, s, id)
-}
-
-// close ends the innermost directory.
-func (l *loader) close() {
-	last := &l.open[len(l.open)-1]
-	l.dirs[last.dir] = &cacheDir{files: last.pack()}
-	l.open = l.open[:len(l.open)-1]
-}
-
-// isAt reports whether a path is a directory or below it.
-func isAt(path, dir string) bool {
-	return dir == "" || strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }

@@ -39,9 +39,7 @@ func TestPacksAgainstAMap(t *testing.T) {
 			f := model[path]
 			l.add(path, &f.stamp, &f.id)
 		}
-		for len(l.open) > 0 {
-			l.close()
-		}
+		l.end()
 		if c.Len() != len(model) {
 			rt.Fatalf("%d files of %d", c.Len(), len(model))
 		}
@@ -74,7 +72,9 @@ func TestPacksAgainstAMap(t *testing.T) {
 func TestBaselineGivesEntriesBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.StringMatching(`[a-f]`)
-		names := func(what string) []string { return slices.Sorted(maps.Keys(rapid.MapOf(name, rapid.Just(0)).Draw(rt, what))) }
+		names := func(what string) []string {
+			return slices.Sorted(maps.Keys(rapid.MapOf(name, rapid.Just(0)).Draw(rt, what)))
+		}
 		var files []cached
 		for _, name := range names("files") {
 			files = append(files, drawCached(rt, name))
@@ -95,7 +95,7 @@ func TestBaselineGivesEntriesBack(t *testing.T) {
 		}
 		entries = slices.CompactFunc(entries, func(a, b Entry) bool { return a.Name == b.Name })
 		b := &baseDir{subs: subs}
-		b.hold(entries, files, packOf(files))
+		b.hold(entries, files, &cacheDir{files: packOf(files)})
 		if got := b.list(); !slices.Equal(got, entries) {
 			rt.Fatalf("%+v\nnot %+v", got, entries)
 		}
