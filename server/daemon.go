@@ -186,7 +186,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.stores.watch = !d.o.NoWatch
 	d.server.stores = d.stores
 	d.settling = newSettling(d.settle)
-	d.server.work.memory = &memory{}
+	d.server.work.memory = &memory{rest: d.stores.rest}
 	debug.SetGCPercent(collectAt)
 	h := &http.Server{
 		Handler: d.guard(d.server), ReadHeaderTimeout: headerWait, MaxHeaderBytes: maxHeader,

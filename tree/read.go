@@ -18,7 +18,7 @@ const tries = 3
 // known takes a file from the cache, or returns it as one to read.
 func (s *scan) known(n *node, m miss, st worktreefs.Stat) (miss, bool) {
 	stamp := stampOf(m.kind, st)
-	f := n.old.find(m.name)
+	f := findCached(n.known, m.name)
 	if f == nil || f.stamp != stamp || !stamp.settled(s.start) || !s.exists(n, f) {
 		return m, true
 	}

@@ -70,6 +70,7 @@ type node struct {
 	perm  uint16
 	id    fileID
 	old   *cacheDir   // what the cache says; nil: nothing
+	known []cached    // the files of old; set when the directory is open, before anything else looks at it
 	base  *baseDir    // the same directory in the last snapshot, where that can be relied on
 	todo  *todo       // set with base
 	prior *baseDir    // the same directory in scan.prior, where the same rules decided
@@ -293,6 +294,7 @@ func (s *scan) list(n *node) {
 			return
 		}
 	}
+	n.known = n.old.list()
 	st, err := n.dir.Stat()
 	var names []worktreefs.Dirent
 	if err == nil {
@@ -329,7 +331,7 @@ func (s *scan) list(n *node) {
 	} else {
 		n.entries = make([]Entry, 0, len(names))
 		if n.old != nil {
-			n.files = make([]cached, 0, len(n.old.files)+4)
+			n.files = make([]cached, 0, len(n.known)+4)
 		}
 	}
 	var misses []miss
