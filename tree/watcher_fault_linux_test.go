@@ -355,7 +355,7 @@ func TestWatcherWatchesBeforeItLists(t *testing.T) {
 	}
 }
 
-// A file whose stamp proves nothing yet is looked at again although nothing was reported.
+// A file whose stamp proves nothing yet is looked at again although nothing was reported (unless the snapshot is hasty: TestPromise14HastyLeavesTheYoungToLater).
 func TestWatcherLooksAgainAtTheYoung(t *testing.T) {
 	v := oversee(t, WatchOptions{})
 	write(t, v.root+"/dir/f", "f")
