@@ -72,7 +72,7 @@ func (g *sight) end(full bool) bool {
 	if w.epoch != g.epoch || w.fs == nil {
 		return false
 	}
-	if g.added && !w.sync() {
+	if (full || g.added) && !w.sync() {
 		return false
 	}
 	if full {
