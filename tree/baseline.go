@@ -13,7 +13,8 @@ import (
 type baseline struct {
 	root   *baseDir
 	skips  []Skip // all of them, sorted
-	again  dirt   // what the snapshot could not be sure of
+	again  dirt   // what the snapshot could not be sure of: the next one looks
+	young  dirt   // what was read while its stamp proved nothing: the next one that is not Hasty looks
 	inputs inputs
 	watch  *Watcher
 	epoch  uint64 // the life of the watcher that reports what changes

@@ -53,7 +53,7 @@ func (s *scan) end() {
 	s.watched = s.sight.end(s.base == nil)
 	if s.watched && s.base == nil && s.resumable() {
 		b := s.Cache.base
-		s.sight.missed(unreported(b.root, s.root, todoOf(append(s.sight.reports(), b.again)...), b.inputs.ruleFiles[:]))
+		s.sight.missed(unreported(b.root, s.root, todoOf(append(s.sight.reports(), b.again, b.young)...), b.inputs.ruleFiles[:]))
 	}
 }
 
@@ -222,5 +222,5 @@ func (s *scan) baseline() *baseline {
 	case s.base != nil && s.root == s.base.root && len(s.again) == 0 && len(s.base.again) == 0:
 		return s.base
 	}
-	return &baseline{root: s.root, skips: s.skips, again: s.again, inputs: inputsOf(&s.Source), watch: s.Watcher, epoch: s.sight.epoch}
+	return &baseline{root: s.root, skips: s.skips, again: s.again, young: s.young, inputs: inputsOf(&s.Source), watch: s.Watcher, epoch: s.sight.epoch}
 }
