@@ -78,7 +78,7 @@ func encodeAgainst(source, raw []byte, p place) (out entry, ok bool, err error) 
 			e.codec, e.body = CodecDeltaZstd, packed
 		}
 	}
-	if len(e.body) > len(raw)/deltaTiny {
+	if len(e.body) > len(raw)/deltaTiny && len(*deltaBuf) > len(raw)/deltaLikely {
 		whole, err := encodeWhole(raw)
 		if err != nil || !pays(e, len(whole.env)) {
 			return whole, true, err

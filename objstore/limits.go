@@ -33,6 +33,9 @@ const (
 	deltaPlain = 96
 	// deltaTiny: a delta of at most 1/deltaTiny of the object is taken without compressing the whole to compare.
 	deltaTiny = 64
+	// deltaLikely: nor is it compared when it has, before compression, at most 1/deltaLikely of the object: what was copied is mostly as
+	// hard to compress as what was not. The end of a conversation is put anew with each prompt, and to compress it cost more than all else of it.
+	deltaLikely = 4
 	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its line. A rewrite comes back in
 	// one version of every length of step (1, 8, 64, 512): what is not much smaller than the whole costs more in the end.
 	deltaShare = 2
