@@ -79,7 +79,7 @@ func encodeAgainst(source, raw []byte, p place) (out entry, ok bool, err error) 
 			e.codec, e.body = CodecDeltaZstd, packed
 		}
 	}
-	if len(e.body) > len(raw)/deltaTiny {
+	if len(*deltaBuf) > len(raw)/deltaLikely {
 		whole, err := encodeWhole(raw, careful)
 		if err != nil || !pays(e, len(whole.env)) {
 			return whole, true, err
