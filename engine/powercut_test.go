@@ -6,25 +6,26 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
+	"rewind/internal/torture"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 )
 
 // TestT2PowerCut cuts the power at any moment of a life of saves and restores, with 0, 25, 50 or 100 % of what was not
 // synced still there: every checkpoint that was told to the user is there and whole, and the store opens.
 func TestT2PowerCut(t *testing.T) {
-	seeds := 100
-	if torture() {
-		seeds = 1000
-	}
+	m := torture.Begin(t)
 	told, cuts := 0, 0
-	for seed := range seeds {
-		r := rand.New(rand.NewPCG(uint64(seed), 1))
+	for seed := m.Seed - 1; seed < m.Seed-1+uint64(m.Points); seed++ {
+		r := rand.New(rand.NewPCG(seed, 1))
 		p := openProject(t, t.TempDir(), t.TempDir())
 		var acked []*Checkpoint
 		for i := range 6 {
@@ -42,8 +43,11 @@ func TestT2PowerCut(t *testing.T) {
 			percent := []int{0, 25, 50, 100}[r.IntN(4)]
 			p.afterCut(t, p.fs.Clone(percent, r.Uint64()), acked)
 			told, cuts = told+len(acked), cuts+1
+			m.Fired(1)
+			m.Acked(len(acked))
 		}
 		p.close()
+		m.Point()
 	}
 	if cuts == 0 {
 		t.Fatal("the power was never cut")
@@ -76,16 +80,67 @@ func (p *project) afterCut(t *testing.T, left *kvtest.CrashFS, acked []*Checkpoi
 	}
 }
 
+// TestT2Promise11PowerCutInARestore cuts the power whenever the store writes while a restore runs: where the tree is not as it was before, the store has the
+// journal of the restore, or its end.
+func TestT2Promise11PowerCutInARestore(t *testing.T) {
+	for _, percent := range []int{0, 25, 50, 100} {
+		p := openProject(t, t.TempDir(), t.TempDir())
+		p.write("a/b", "1")
+		one := p.save("one")
+		p.write("a/b", "2")
+		p.write("c", "2")
+		p.save("two")
+		p.close()
+		before := list(t, p.root)
+
+		type cut struct {
+			left *kvtest.CrashFS
+			tree listing
+		}
+		var cuts []cut
+		disk := kvtest.NewFaultFS(p.fs)
+		e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: disk, GroupSync: time.Hour}})
+		p.must(err)
+		disk.Hook(func(c kvtest.Call) {
+			if c.Kind != kvtest.Read && strings.HasSuffix(c.Path, ".log") { // the restore waits for it
+				cuts = append(cuts, cut{p.fs.Clone(percent, uint64(len(cuts))), list(t, p.root)})
+			}
+		})
+		_, err = e.Checkout(bg, one.ID.String(), RestoreOptions{})
+		disk.Hook(nil)
+		p.must(err)
+		p.must(e.Close())
+		touched := 0
+		for i, c := range cuts {
+			e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: c.left}})
+			if err != nil {
+				t.Fatalf("%d%%, cut %d: %v", percent, i, err)
+			}
+			j, err := e.readJournal()
+			p.must(err)
+			newest, err := e.refs.Operation(e.db.LastSeq())
+			p.must(err)
+			if c.tree.diff(before) != "" {
+				if touched++; j == nil && newest.Kind != refs.KindCheckout {
+					t.Errorf("%d%%, cut %d: the tree was touched, and the store knows nothing of it", percent, i)
+				}
+			}
+			p.must(e.Close())
+		}
+		if touched == 0 {
+			t.Errorf("%d%%: none of %d cuts came while the tree was another", percent, len(cuts))
+		}
+	}
+}
+
 // TestT5StoreFaults makes the Nth read, write or sync of the store's files fail with EIO during a save and a checkout:
 // an error is reported, or what was acknowledged is there; the tree is the target's or as it was.
 func TestT5StoreFaults(t *testing.T) {
 	if !inChild(t) {
 		return
 	}
-	points := 50
-	if torture() {
-		points = 200
-	}
+	m := torture.Begin(t)
+	points := m.Points
 	fired, failed := 0, 0
 	for i := range points {
 		kind := []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync}[i%3]
@@ -101,7 +156,7 @@ func TestT5StoreFaults(t *testing.T) {
 		faults := kvtest.NewFaultFS(p.fs)
 		var fatal error
 		o := Options{KV: kv.Options{FS: faults, Fatal: func(err error) { fatal = err }}}
-		faults.Set(&kvtest.Fault{Kind: kind, N: 1 + i/3, Err: syscall.EIO})
+		faults.Set(&kvtest.Fault{Kind: kind, N: 1 + i/3 + int(m.Seed-1)%40, Err: syscall.EIO})
 		err := func() error {
 			e, err := Open(bg, p.home, p.root, o)
 			if err != nil {
@@ -112,6 +167,7 @@ func TestT5StoreFaults(t *testing.T) {
 		}()
 		if faults.Fired() {
 			fired++
+			m.Fired(1)
 		}
 		if fatal != nil && err == nil {
 			t.Fatalf("%v %d: the store failed (%v), but nobody was told", kind, i, fatal)
@@ -142,6 +198,8 @@ func TestT5StoreFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.must(e.Close())
+		m.Acked(2) // two checkpoints, which verify has found whole
+		m.Point()
 	}
 	if fired < points/3 {
 		t.Fatalf("only %d of %d faults fired", fired, points)
