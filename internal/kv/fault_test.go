@@ -118,6 +118,9 @@ func TestT5Faults(t *testing.T) {
 				if fatal.Load() > 1 {
 					t.Errorf("Fatal was called %d times", fatal.Load())
 				}
+				if fatal.Load() == 0 && kind == kvtest.Sync && strings.HasSuffix(ffs.Hit(), ".log") {
+					t.Errorf("the fsync of %s failed, and the store went on", ffs.Hit()) // what it did not write may be gone from memory, too
+				}
 				if fatal.Load() == 1 {
 					fatals++
 					if !errors.Is(err, kv.ErrPoisoned) {

@@ -15,7 +15,7 @@ import (
 )
 
 // faultPatience is how long the tests of a fault may take; a fault that makes one hang is found by that.
-const faultPatience = "5m"
+const faultPatience = "3m"
 
 var failedRE = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
