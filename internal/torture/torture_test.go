@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -63,6 +64,30 @@ func TestSizesAreWhatIsAsked(t *testing.T) {
 		}
 		if !slices.Contains(later.rows, r.Name) && (ci < r.CI || full < r.Full) {
 			t.Errorf("row %s: %d and %d %s, asked for are %d and %d", r.Name, ci, full, r.Unit, r.CI, r.Full)
+		}
+	}
+}
+
+// TestDesignLinksProofs: the table of promises in DESIGN.md names, for each, a test that has its number.
+func TestDesignLinksProofs(t *testing.T) {
+	design, err := os.ReadFile(filepath.Join(root, "DESIGN.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(design), "\n## 16. ")
+	section, _, _ = strings.Cut(section, "\n## ")
+	linked := map[int]bool{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| .*$`).FindAllStringSubmatch(section, -1) {
+		for _, name := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(row[0], -1) {
+			_, numbers := numbers(name[1])
+			for _, n := range numbers {
+				linked[n] = linked[n] || strconv.Itoa(n) == row[1]
+			}
+		}
+	}
+	for p := 1; p <= promises; p++ {
+		if !linked[p] && !slices.Contains(later.promises, p) {
+			t.Errorf("DESIGN.md, section 16: the row of promise %d names no test with its number", p)
 		}
 	}
 }

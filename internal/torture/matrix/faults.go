@@ -19,13 +19,19 @@ const faultPatience = "3m"
 
 var failedRE = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// findFaults runs, for each fault, the tests that must find it: with the tag and the fault one of them must fail, with the tag alone all must pass.
-func (o *options) findFaults() error {
+// findFaults runs, for each fault of the list that is asked for, the tests that must find it: with the tag and the fault one of them must fail, with the
+// tag alone all must pass.
+func (o *options) findFaults(list []torture.Fault) error {
+	flags, err := exec.Command("go", "env", "GOFLAGS").Output()
+	if err != nil {
+		return fmt.Errorf("go env: %w", err)
+	}
+	o.flags = strings.TrimSpace(strings.TrimSpace(string(flags)) + " -tags=rewind_bug")
 	var missed []error
 	fmt.Println("| fault | what is wrong | promise | found by | seconds |\n|--|--|--|--|--|")
 	clean := map[string]error{}
 	only := strings.FieldsFunc(o.only, func(r rune) bool { return r == ',' })
-	for _, f := range torture.Faults {
+	for _, f := range list {
 		if len(only) > 0 && !slices.Contains(only, f.Name) {
 			continue
 		}
@@ -58,7 +64,8 @@ func (o *options) findFaults() error {
 // faulty runs the tests of a fault, with a fault or ("") with none, and returns which of them was the first to fail.
 func (o *options) faulty(f torture.Fault, name string) (found string, err error) {
 	cmd := exec.Command("go", "test", "-count=1", "-failfast", "-timeout", faultPatience, "-run", f.Tests, "./"+f.Package)
-	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -tags=rewind_bug"), torture.EnvFault+"="+name)
+	cmd.Dir = o.dir
+	cmd.Env = append(os.Environ(), "GOFLAGS="+o.flags, torture.EnvFault+"="+name)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		if bytes.Contains(out, []byte("no tests to run")) {

@@ -20,6 +20,8 @@ type options struct {
 	list   bool
 	faults bool
 	only   string
+	dir    string // of the module; empty: the working directory
+	flags  string // GOFLAGS for builds that can be wrong
 }
 
 func main() {
@@ -65,7 +67,7 @@ func (o *options) set(rows, share string, seed uint64) error {
 
 func (o *options) run() error {
 	if o.faults {
-		return o.findFaults()
+		return o.findFaults(torture.Faults)
 	}
 	return o.runMatrix()
 }
