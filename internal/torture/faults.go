@@ -26,7 +26,7 @@ var Faults = []Fault{
 	{"tables-unchecked", "the checksum of a large block is not looked at", 6, "internal/kv", "TestPromise06EveryBlock|TestPromise06LargeValue"},
 	{"fsync-retried", "an fsync that failed is tried again", 7, "internal/kv", "TestPromise07FailedFsyncIsNotRetried|TestT5Faults"},
 	{"fsync-ignored", "an fsync that failed counts as made", 7, "internal/kv", "TestT5Faults"},
-	{"ignored-unsaved", "ignored files are no part of the safety checkpoint", 8, "engine", "TestCheckoutAndIgnoredFiles|TestT20ModelRestore"},
+	{"ignored-unsaved", "ignored files are no part of the safety checkpoint", 8, "engine", "TestCheckoutAndIgnoredFiles"},
 	{"editor-overwritten", "what a restore displaced is not compared with what is stored", 9, "tree", "TestT11"},
 	{"links-followed", "a parent that is a symbolic link is followed", 10, "tree", "TestT12"},
 	{"dotgit-spelled", "only .git itself is taken for .git", 10, "internal/worktreefs", "TestT12"},
