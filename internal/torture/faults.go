@@ -17,7 +17,7 @@ var Faults = []Fault{
 	{"refs-before-objects", "refs and operation are committed before the objects that they name", 2, "cmd/rewind", "TestKillSaveT1/small"},
 	{"hook-fails", "the hook's client exits with an error when no daemon can be had", 3, "cmd/smart-checkpoint", "TestPromise03Surrounded|TestPromise03NoDaemonToBeHad"},
 	{"hook-waits", "a hook is answered when its work is done, however late", 3, "server", "TestPromise03"},
-	{"event-twice", "an event that comes twice is recorded twice", 4, "cmd/smart-checkpoint", "TestT7Promise01KillInABurst|TestT1HookKills/daemon"},
+	{"event-twice", "an event that comes twice is recorded twice", 4, "server", "TestT7Promise04ParallelHooks"},
 	{"two-daemons", "a daemon does not ask for its lock", 4, "server", "TestT17OneDaemon"},
 	{"two-owners", "a store is opened without its lock", 4, "internal/kv", "TestPromise04SecondOpenerIsBusy"},
 	{"damaged-deleted", "a database that does not open is deleted, to begin anew", 5, "internal/kv", "TestT6Promise06Corruption"},
