@@ -140,69 +140,92 @@ func TestT5StoreFaults(t *testing.T) {
 		return
 	}
 	m := torture.Begin(t)
-	points := m.Points
 	fired, failed := 0, 0
-	for i := range points {
-		kind := []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync}[i%3]
-		p := openProject(t, t.TempDir(), t.TempDir())
-		p.write("a/b", "1")
-		one := p.save("one")
-		p.write("a/b", "2")
-		p.write("c", "2")
-		p.save("two")
-		p.close()
-		before := list(t, p.root)
-
-		faults := kvtest.NewFaultFS(p.fs)
-		var fatal error
-		o := Options{KV: kv.Options{FS: faults, Fatal: func(err error) { fatal = err }}}
-		faults.Set(&kvtest.Fault{Kind: kind, N: 1 + i/3 + int(m.Seed-1)%40, Err: syscall.EIO})
-		err := func() error {
-			e, err := Open(bg, p.home, p.root, o)
+	kinds := []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync}
+	for _, kind := range kinds {
+		probe := newFaulty(t)
+		probe.must(probe.checkout(nil))
+		calls := probe.disk.Calls(kind)
+		if calls < 10 {
+			t.Fatalf("only %d calls to %v", calls, kind)
+		}
+		for _, n := range torture.Spread((m.Points+len(kinds)-1)/len(kinds), calls, m.Seed) {
+			p := newFaulty(t)
+			before := list(t, p.root)
+			err := p.checkout(&kvtest.Fault{Kind: kind, N: n, Err: syscall.EIO})
+			if p.disk.Fired() {
+				fired++
+				m.Fired(1)
+			}
+			if p.fatal != nil && err == nil {
+				t.Fatalf("%v %d: the store failed (%v), but nobody was told", kind, n, p.fatal)
+			}
 			if err != nil {
-				return err
+				failed++
 			}
-			_, err = e.Checkout(bg, one.ID.String(), RestoreOptions{})
-			return errors.Join(err, e.Close())
-		}()
-		if faults.Fired() {
-			fired++
-			m.Fired(1)
-		}
-		if fatal != nil && err == nil {
-			t.Fatalf("%v %d: the store failed (%v), but nobody was told", kind, i, fatal)
-		}
-		if err != nil {
-			failed++
-		}
-		// The next process: it finds the files, but not the locks of the one that failed.
-		e, oerr := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: p.fs.Clone(100, 0)}})
-		if oerr != nil {
-			t.Fatalf("%v %d: the store does not open again: %v", kind, i, oerr)
-		}
-		j, jerr := e.readJournal()
-		p.must(jerr)
-		if j != nil {
-			if _, err := e.Abort(bg, AgentEnv{}); err != nil {
-				t.Fatalf("%v %d: abort: %v", kind, i, err)
+			// The next process: it finds the files, but not the locks of the one that failed.
+			e, oerr := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: p.fs.Clone(100, 0)}})
+			if oerr != nil {
+				t.Fatalf("%v %d: the store does not open again: %v", kind, n, oerr)
 			}
+			j, jerr := e.readJournal()
+			p.must(jerr)
+			if j != nil {
+				if _, err := e.Abort(bg, AgentEnv{}); err != nil {
+					t.Fatalf("%v %d: abort: %v", kind, n, err)
+				}
+			}
+			now := list(t, p.root)
+			if b, _ := os.ReadFile(p.path("a/b")); err == nil && string(b) != "1" {
+				t.Fatalf("%v %d: acknowledged, but a/b is %q", kind, n, b)
+			}
+			if d := now.diff(before); err != nil && j != nil && d != "" {
+				t.Fatalf("%v %d: aborted, but not as before:\n%s", kind, n, d)
+			}
+			if _, err := e.Faults(bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
+				t.Fatal(err)
+			}
+			p.must(e.Close())
+			m.Acked(2) // two checkpoints, which verify has found whole
+			m.Point()
 		}
-		now := list(t, p.root)
-		if b, _ := os.ReadFile(p.path("a/b")); err == nil && string(b) != "1" {
-			t.Fatalf("%v %d: acknowledged, but a/b is %q", kind, i, b)
-		}
-		if d := now.diff(before); err != nil && j != nil && d != "" {
-			t.Fatalf("%v %d: aborted, but not as before:\n%s", kind, i, d)
-		}
-		if _, err := e.Faults(bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, i, err) }); err != nil {
-			t.Fatal(err)
-		}
-		p.must(e.Close())
-		m.Acked(2) // two checkpoints, which verify has found whole
-		m.Point()
 	}
-	if fired < points/3 {
-		t.Fatalf("only %d of %d faults fired", fired, points)
+	if fired*10 < m.Points*9 { // the number of calls varies a little
+		t.Fatalf("only %d of %d faults fired", fired, m.Points)
 	}
-	t.Logf("%d faults, %d fired, %d reported", points, fired, failed)
+	t.Logf("%d faults, %d fired, %d reported", m.Points, fired, failed)
+}
+
+// faulty is a project with two checkpoints whose store lies on a disk that can fail.
+type faulty struct {
+	*project
+	one   *Checkpoint
+	disk  *kvtest.FaultFS
+	fatal error
+}
+
+func newFaulty(t *testing.T) *faulty {
+	t.Helper()
+	p := &faulty{project: openProject(t, t.TempDir(), t.TempDir())}
+	p.write("a/b", "1")
+	p.one = p.save("one")
+	p.write("a/b", "2")
+	p.write("c", "2")
+	p.save("two")
+	p.close()
+	p.disk = kvtest.NewFaultFS(p.fs)
+	return p
+}
+
+// checkout goes back to the first checkpoint in a life of its own, with a fault or none.
+func (p *faulty) checkout(fault *kvtest.Fault) error {
+	if fault != nil {
+		p.disk.Set(fault)
+	}
+	e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: p.disk, Fatal: func(err error) { p.fatal = err }}})
+	if err != nil {
+		return err
+	}
+	_, err = e.Checkout(bg, p.one.ID.String(), RestoreOptions{})
+	return errors.Join(err, e.Close())
 }
