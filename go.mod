@@ -6,7 +6,6 @@ require (
 	github.com/PlakarKorp/go-cdc-chunkers v1.1.0
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	github.com/dustin/go-humanize v1.1.0
-	github.com/fsnotify/fsnotify v1.10.1
 	github.com/gofrs/flock v0.13.1
 	github.com/klauspost/compress v1.20.3
 	github.com/rivo/uniseg v0.4.7

@@ -76,6 +76,7 @@ type captureOptions struct {
 	full     bool     // look at every file, whatever the watcher says
 	force    []string // captured whatever the rules say
 	compare  bool     // nothing will be stored
+	hasty    bool     // an agent waits: what the watcher has not reported is not looked at again
 	progress Progress
 }
 
@@ -112,7 +113,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 		Progress: progress, Now: e.now,
 	}
 	if !o.compare || !o.full {
-		src.Watcher, src.Generation, src.Full = e.watcher(), r.generation, o.full
+		src.Watcher, src.Generation, src.Full, src.Hasty = e.watcher(), r.generation, o.full, o.hasty
 	}
 	if c.forced {
 		src.Force, src.ForceBelow = tree.ForcePaths(o.force)

@@ -61,6 +61,7 @@ type shared struct {
 	busy      atomic.Pointer[activity] // the capture under way; nil: none
 	held      atomic.Int64             // since when hold has mu, unix nanoseconds; 0: it has not
 	waiting   arrivals                 // events that wait for a capture
+	gaveWay   int                      // times in a row that a look at the whole tree was left off for an event
 	scanned   scanned
 	heard     sync.Map // names of sessions that are known to have a record
 	lately    lately

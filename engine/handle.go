@@ -96,6 +96,7 @@ type arrivals struct {
 	mu     sync.Mutex
 	events []*arrival
 	active bool
+	yield  func() // leaves off what an event need not wait for; nil: nothing of that kind is under way
 	idle   sync.WaitGroup
 }
 
@@ -104,6 +105,9 @@ func (w *arrivals) add(a *arrival) (lead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, a)
+	if w.yield != nil {
+		w.yield()
+	}
 	if w.active {
 		return false
 	}

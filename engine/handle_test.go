@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -355,6 +356,64 @@ func TestHandleFailure(t *testing.T) {
 	}
 	if cp := p.get(a.prompt("x")); cp.Cause.Turn != 1 || p.cat(cp, "f") != big("1") {
 		t.Errorf("%+v", cp)
+	}
+}
+
+// A look at the whole tree is left off for an event and begun anew, but not for ever.
+func TestLookGivesWay(t *testing.T) {
+	p := newProject(t)
+	p.save("first")
+	a := p.agent("a")
+	a.prompt("x")
+	a.stop()
+	p.write("f", "overlooked until now\n")
+	p.e.waiting.mu.Lock()
+	p.e.waiting.active = true // as if an event were on its way for ever
+	p.e.waiting.mu.Unlock()
+	for i := range giveWayTimes {
+		if again, err := p.e.lookWhole(bg); again != lookAgain || err != nil {
+			t.Fatalf("look %d: %v, %v", i, again, err)
+		}
+		if p.e.turnEnded == "" {
+			t.Fatal("it counts as done")
+		}
+	}
+	if again, err := p.e.lookWhole(bg); again != 0 || err != nil {
+		t.Fatalf("%v, %v", again, err)
+	}
+	if cur, err := p.e.Resolve("@"); err != nil || cur.Cause.Event != EventScan || p.cat(cur, "f") != "overlooked until now\n" {
+		t.Fatalf("%+v, %v", cur, err)
+	}
+	p.e.waiting.mu.Lock()
+	p.e.waiting.active = false
+	p.e.waiting.mu.Unlock()
+
+	// One that has begun is left off by the event itself, which finds what the look would have found.
+	a.prompt("y")
+	a.stop()
+	p.write("f", "again\n")
+	began, left := make(chan struct{}), make(chan error)
+	go func() {
+		p.e.mu.Lock()
+		defer p.e.mu.Unlock()
+		left <- p.e.waiting.giveWay(bg, func(ctx context.Context) error {
+			close(began)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+	}()
+	<-began
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.prompt("z")
+	}()
+	if err := <-left; !errors.Is(err, errGaveWay) {
+		t.Fatal(err)
+	}
+	<-done
+	if cur, err := p.e.Resolve("@"); err != nil || p.cat(cur, "f") != "again\n" {
+		t.Fatalf("%+v, %v", cur, err)
 	}
 }
 

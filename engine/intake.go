@@ -51,7 +51,7 @@ func (in *intake) run(ctx context.Context) error {
 		return err
 	}
 	defer root.Close()
-	c, err := e.capture(ctx, root, captureOptions{})
+	c, err := e.capture(ctx, root, captureOptions{hasty: true})
 	if err != nil {
 		return err
 	}

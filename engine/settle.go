@@ -31,15 +31,18 @@ func (e *Engine) Settle(ctx context.Context) (again time.Duration, err error) {
 			return again, err
 		}
 	}
-	if err := e.rescan(ctx); err != nil {
+	look, err := e.lookWhole(ctx)
+	if err != nil {
 		return again, err
 	}
 	e.mu.Lock()
 	e.flushRest(ctx)
 	e.mu.Unlock()
-	soon, err := e.replies(ctx)
-	if soon > 0 && (again == 0 || soon < again) {
-		again = soon
+	reply, err := e.replies(ctx)
+	for _, soon := range []time.Duration{look, reply} {
+		if soon > 0 && (again == 0 || soon < again) {
+			again = soon
+		}
 	}
 	return again, err
 }
@@ -125,10 +128,8 @@ func (e *Engine) quiet() (ended []Session, again time.Duration, err error) {
 	return ended, again, nil
 }
 
-// rescan looks at the whole tree if a turn has ended since it did so last.
+// rescan looks at the whole tree if a turn has ended since it did so last. The caller holds the engine.
 func (e *Engine) rescan(ctx context.Context) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	session := e.turnEnded
 	if session == "" {
 		return nil

@@ -2,14 +2,9 @@ package engine
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"rewind/tree"
 )
-
-// cookieDir is where the watcher renames its cookie, in the store's directory.
-const cookieDir = "cookies"
 
 // watching is a watcher and the directory it is for.
 type watching struct {
@@ -28,11 +23,7 @@ func (e *Engine) Watch() error {
 	if err := e.unwatch(); err != nil {
 		return err
 	}
-	cookies := filepath.Join(e.project.Store, cookieDir)
-	if err := os.MkdirAll(cookies, 0o700); err != nil {
-		return fmt.Errorf("engine: watch %s: %w", e.project.Root, err)
-	}
-	w, err := tree.Watch(e.project.Root, tree.WatchOptions{Cookies: cookies})
+	w, err := tree.Watch(e.project.Root, tree.WatchOptions{})
 	if err != nil {
 		return fmt.Errorf("engine: watch %s: %w", e.project.Root, err)
 	}

@@ -61,7 +61,7 @@ func TestPutReadsWhatItDoesNotKnow(t *testing.T) {
 	s := newStore(t)
 	raw := bytes.Repeat([]byte("some text, "), 100)
 	id := put(t, s, Blob, raw, Zero)
-	wrong, err := encodeWhole(bytes.ToUpper(raw))
+	wrong, err := encodeWhole(bytes.ToUpper(raw), careful)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -230,7 +230,7 @@ func TestBasePrefixCollision(t *testing.T) {
 			}
 			fake := func(id ID) {
 				// Sound but for its name, so long as nothing looks at the hash: the delta applies to it.
-				e, err := encodeWhole(bytes.ToUpper(text))
+				e, err := encodeWhole(bytes.ToUpper(text), careful)
 				if err != nil {
 					t.Fatal(err)
 				}

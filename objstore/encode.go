@@ -27,12 +27,13 @@ func collides(have, id ID) error {
 // encode gives the envelope of an object: a delta against the place that follows prev in its line, where that pays,
 // otherwise the whole. It takes no lock while it compresses.
 func encode(s source, k Kind, id ID, raw []byte, prev ID) (e entry, err error) {
-	ok := false
+	ok, at := false, quick
 	if !prev.IsZero() && prev != id && len(raw) > 0 {
 		e, ok, err = encodeAfter(s, k, id, raw, prev)
+		at = careful
 	}
 	if err == nil && !ok {
-		e, err = encodeWhole(raw)
+		e, err = encodeWhole(raw, at)
 	}
 	e.id = id
 	return e, err
@@ -68,7 +69,7 @@ func encodeAgainst(source, raw []byte, p place) (out entry, ok bool, err error) 
 	copy(e.prefix(), p.base.key[:])
 	if len(e.body) > deltaPlain {
 		var at int
-		if *packedBuf, at, err = compress((*packedBuf)[:0], e.body); err != nil {
+		if *packedBuf, at, err = compress((*packedBuf)[:0], e.body, careful); err != nil {
 			return out, false, err
 		}
 		var size [binary.MaxVarintLen64]byte
@@ -78,8 +79,8 @@ func encodeAgainst(source, raw []byte, p place) (out entry, ok bool, err error) 
 			e.codec, e.body = CodecDeltaZstd, packed
 		}
 	}
-	if len(e.body) > len(raw)/deltaTiny {
-		whole, err := encodeWhole(raw)
+	if len(*deltaBuf) > len(raw)/deltaLikely {
+		whole, err := encodeWhole(raw, careful)
 		if err != nil || !pays(e, len(whole.env)) {
 			return whole, true, err
 		}
@@ -96,7 +97,7 @@ func pays(delta envelope, whole int) bool {
 }
 
 // encodeWhole gives the object compressed, or as it is where that does not help.
-func encodeWhole(raw []byte) (entry, error) {
+func encodeWhole(raw []byte, speed level) (entry, error) {
 	e := envelope{codec: CodecRaw, length: int64(len(raw)), body: raw}
 	if len(raw) == 0 {
 		return entry{env: seal(e)}, nil
@@ -105,7 +106,7 @@ func encodeWhole(raw []byte) (entry, error) {
 	defer giveBack(buf)
 	var at int
 	var err error
-	if *buf, at, err = compress((*buf)[:0], raw); err != nil {
+	if *buf, at, err = compress((*buf)[:0], raw, speed); err != nil {
 		return entry{}, err
 	}
 	if packed := (*buf)[at:]; len(packed) < len(raw) {

@@ -10,7 +10,7 @@ import (
 
 func packed(t testing.TB, raw []byte) []byte {
 	t.Helper()
-	b, at, err := compress(nil, raw)
+	b, at, err := compress(nil, raw, careful)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,4 +203,25 @@ func FuzzEnvelope(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is compressed in little time is read like the rest, and is not much longer.
+func TestCompressLevels(t *testing.T) {
+	for _, raw := range [][]byte{{1}, bytes.Repeat([]byte("a line that is there often\n"), 9000), []byte(strings.Repeat("func", 60)), noise(1, 3000), make([]byte, 100<<10)} {
+		size := map[level]int{}
+		for _, at := range []level{quick, careful} {
+			b, blocks, err := compress([]byte("before"), raw, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := decompress(nil, b[blocks:], int64(len(raw)))
+			if err != nil || !bytes.Equal(got, raw) {
+				t.Errorf("level %d, %d bytes: %v", at, len(raw), err)
+			}
+			size[at] = len(b) - blocks
+		}
+		if size[quick] > 16+size[careful]*5/4 {
+			t.Errorf("%d bytes: %d and %d compressed", len(raw), size[quick], size[careful])
+		}
+	}
 }

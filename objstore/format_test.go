@@ -37,7 +37,7 @@ func oldEnvelope(env []byte, base ID) ([]byte, error) {
 		if err == nil {
 			var frame []byte
 			var at int
-			frame, at, err = compress(nil, delta)
+			frame, at, err = compress(nil, delta, careful)
 			e.body = append(binary.AppendUvarint(nil, uint64(len(delta))), frame[at:]...)
 		}
 	default:

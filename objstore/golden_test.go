@@ -65,7 +65,7 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frame, at, err := compress(nil, delta)
+		frame, at, err := compress(nil, delta, careful)
 		if err != nil {
 			t.Fatal(err)
 		}

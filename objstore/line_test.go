@@ -253,7 +253,7 @@ func TestWholeWhereADeltaDoesNotPay(t *testing.T) {
 		t.Errorf("unknown codec: %s", got)
 	}
 	// A base whose bytes changed without its form: the hash tells.
-	wrong, err := encodeWhole(append([]byte("X"), text[1:]...))
+	wrong, err := encodeWhole(append([]byte("X"), text[1:]...), careful)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import "rewind/internal/kv"
 // that was empty nothing is there but its own. A first snapshot so asks the store for nothing.
 type sole struct {
 	begun uint64 // Store.writes when the transaction began
-	mine  uint64 // how many of those since are its own; under Tx.mu, and Tx.spilling to be written
+	mine  uint64 // how many of those since are its own; under Tx.mu, and Tx.spilling to be written, when writes is
 	empty bool   // no object was there when it began
 }
 
@@ -51,7 +51,6 @@ func (t *Tx) knows(o object) (id ID, there, sure bool) {
 	if id, ok := t.holds(o); ok {
 		return id, true, true
 	}
-	// A spill under way has counted already, and mine has not: then the store is asked.
 	return Zero, false, t.sole.empty && !t.done && t.s.writes.Load() == t.sole.begun+t.sole.mine
 }
 

@@ -171,37 +171,39 @@ func (t *Tx) owns(n int) bool {
 	return true
 }
 
-// insert takes an entry in, and makes room when there is too much.
+// insert takes an entry in, and makes room when there is too much: what is there goes to the store beside the puts that follow, which
+// wait when there is too much again before it has arrived.
 func (t *Tx) insert(o object, e entry) error {
 	full, err := t.add(o, e)
 	if err != nil || !full {
 		return err
 	}
 	t.spilling.Lock()
-	defer t.spilling.Unlock()
 	t.mu.Lock()
-	if t.size < t.s.spillBytes || t.done { // another goroutine was here
-		err := t.err
-		t.mu.Unlock()
-		return err
+	defer t.mu.Unlock()
+	if t.size < t.s.spillBytes || t.done || t.err != nil { // another goroutine was here
+		t.spilling.Unlock()
+		return t.err
 	}
 	t.leaving, t.pending, t.size = t.pending, map[object]entry{}, 0
-	t.mu.Unlock()
 	t.hold()
+	go t.spill()
+	return nil
+}
 
-	err = t.s.spill(t)
-
+// spill writes t.leaving and gives spilling back, which its caller took. An error of it shows at the next put, or the commit.
+func (t *Tx) spill() {
+	defer t.spilling.Unlock()
+	err := t.s.spill(t)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
-		t.sole.mine++
 		t.keepSpilled()
 	}
 	t.leaving = nil
 	if t.err == nil {
 		t.err = err
 	}
-	return err
 }
 
 func (t *Tx) add(o object, e entry) (full bool, err error) {
@@ -239,7 +241,10 @@ func (s *Store) spill(t *Tx) error {
 	if err != nil {
 		return err
 	}
+	t.mu.Lock()
 	s.wrote()
+	t.sole.mine++
+	t.mu.Unlock()
 	return s.ingest(context.Background(), ready)
 }
 
@@ -391,7 +396,7 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 					return nil, err
 				}
 				id := r.id
-				if r.entry, err = encodeWhole(raw); err != nil {
+				if r.entry, err = encodeWhole(raw, careful); err != nil {
 					return nil, err
 				}
 				r.entry.id = id

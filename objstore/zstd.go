@@ -18,19 +18,46 @@ var (
 	errHeader    = errors.New("zstd: the encoder made another frame header")
 )
 
+// level is how much time is taken to compress.
+type level int
+
+const (
+	quick   level = iota // objects that follow none: a first snapshot is made of them
+	careful              // deltas, and what is compared with one
+)
+
 // Encoders are kept until Rest: making one costs 0.3 ms and 1.5 MB, 8 MB after a large object, and a sync.Pool forgets them at every other
 // collection.
-var encoders = make(chan *zstd.Encoder, max(2, runtime.GOMAXPROCS(0)))
+var encoders = [...]chan *zstd.Encoder{quick: newPool(), careful: newPool()}
+
+func newPool() chan *zstd.Encoder { return make(chan *zstd.Encoder, max(2, runtime.GOMAXPROCS(0))) }
 
 // Rest gives up what is kept only for the next piece of work.
 func Rest() {
-	for {
-		select {
-		case <-encoders:
-		default:
-			return
+	for _, pool := range encoders {
+		for more := true; more; {
+			select {
+			case <-pool:
+			default:
+				more = false
+			}
 		}
 	}
+}
+
+func newEncoder(at level) (*zstd.Encoder, error) {
+	speed := zstd.SpeedDefault
+	if at == quick {
+		speed = zstd.SpeedFastest
+	}
+	return zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(speed),
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithAllLitEntropyCompression(at == careful), // a delta has few matches in itself, and few letters
+		zstd.WithEncoderCRC(false),
+		zstd.WithSingleSegment(true),
+		zstd.WithLowerEncoderMem(true),
+		zstd.WithWindowSize(4<<20))
 }
 
 // The decoder serves concurrent callers; it starts no goroutine for DecodeAll.
@@ -58,31 +85,23 @@ func appendHeader(dst []byte, size int64) []byte {
 }
 
 // compress appends to dst a frame of raw, which has 1 to MaxObject bytes, and gives where in it the blocks begin.
-func compress(dst, raw []byte) (out []byte, blocks int, err error) {
+func compress(dst, raw []byte, at level) (out []byte, blocks int, err error) {
 	var e *zstd.Encoder
 	select {
-	case e = <-encoders:
+	case e = <-encoders[at]:
 	default:
-		var err error
-		e, err = zstd.NewWriter(nil,
-			zstd.WithEncoderLevel(zstd.SpeedDefault),
-			zstd.WithEncoderConcurrency(1),
-			zstd.WithAllLitEntropyCompression(true), // a delta has few matches in itself, and few letters
-			zstd.WithEncoderCRC(false),
-			zstd.WithSingleSegment(true),
-			zstd.WithLowerEncoderMem(true),
-			zstd.WithWindowSize(4<<20))
-		if err != nil {
+		if e, err = newEncoder(at); err != nil {
 			return nil, 0, fmt.Errorf("zstd: %w", err)
 		}
 	}
 	before := len(dst)
 	dst = e.EncodeAll(raw, dst)
 	select {
-	case encoders <- e:
+	case encoders[at] <- e:
 	default:
 	}
-	header := appendHeader(make([]byte, 0, 9), int64(len(raw)))
+	var room [9]byte
+	header := appendHeader(room[:0], int64(len(raw)))
 	if !bytes.HasPrefix(dst[before:], header) {
 		return nil, 0, errHeader
 	}

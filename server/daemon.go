@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log"
@@ -82,6 +81,7 @@ type daemon struct {
 	settling *settling
 
 	ln    net.Listener
+	door  *door
 	leave sync.Once
 	ended chan struct{} // closed by the first stop
 	empty chan struct{} // closed when the stores are closed
@@ -187,7 +187,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.stores.watch = !d.o.NoWatch
 	d.server.stores = d.stores
 	d.settling = newSettling(d.settle)
-	d.server.work.memory = &memory{}
+	d.server.work.memory = &memory{rest: d.stores.rest}
 	debug.SetGCPercent(collectAt)
 	h := &http.Server{
 		Handler: d.guard(d.server), ReadHeaderTimeout: headerWait, MaxHeaderBytes: maxHeader,
@@ -202,12 +202,12 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.watch()
 	d.server.work.start()
+	d.door = &door{ln: d.ln, handler: h.Handler, base: base, others: newOthers(d.ln), broken: func(err error) { d.stop("accept: " + err.Error()) }}
+	d.door.serve()
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		if err := h.Serve(d.ln); err != nil && !errors.Is(err, net.ErrClosed) {
-			d.stop("accept: " + err.Error())
-		}
+		_ = h.Serve(d.door.others) // until drain ends it
 	}()
 	if d.o.serving != nil {
 		d.o.serving(d)
@@ -277,7 +277,11 @@ func (d *daemon) drain(ctx context.Context, h *http.Server, patience time.Durati
 		d.log.Warn("close stores", "error", err)
 	}
 	close(d.empty)
-	_ = h.Shutdown(short) // the last bytes of answers
+	select { // the last bytes of answers
+	case <-d.door.work.quiet():
+	case <-short.Done():
+	}
+	_ = h.Shutdown(short)
 	_ = h.Close()
 	d.log.Info("daemon ended")
 }

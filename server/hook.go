@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode"
@@ -71,49 +72,61 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 	if err != nil { // what was understood is as good a reason for a checkpoint as any
 		s.log.Warn("hook: payload", "agent", call.agent, "event", call.word, "error", err)
 	}
-	ctx, cancel := s.base, context.CancelFunc(func() {})
+	ctx := s.base
 	if s.daemon == nil { // nobody goes on after the agent has been answered
+		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, call.until)
-	}
-	warn := make(chan string, 1)
-	s.work.more()
-	go func() {
-		defer s.work.done()
 		defer cancel()
-		warn <- s.handleHook(ctx, ev, call)
-	}()
-	if text, done := call.wait(warn, s.daemon != nil); !done {
-		call.late.Store(true)
-	} else if text != "" {
-		w.Header().Set(relay.HeaderWarn, relay.Escape(text))
 	}
-	w.WriteHeader(http.StatusOK)
+	call.answerInTime(w, s.daemon != nil, func() string { return s.handleHook(ctx, ev, call) })
 }
 
-// wait waits for a hook to be done, until its client must have an answer or, where the work goes on without it, until it is clear that it
-// stands behind work that takes long.
-func (c *hookCall) wait(done <-chan string, goesOn bool) (warn string, ok bool) {
+// answerInTime does the work of a hook in the caller's goroutine, and answers when it is done; earlier, by a timer, when its client must have an answer or, where
+// the work goes on without it, when it is clear that it stands behind work that takes long. It returns when the work is done.
+func (c *hookCall) answerInTime(w http.ResponseWriter, goesOn bool, work func() (warn string)) {
 	if bug.Is("ack-before-write") {
-		return "", true
+		w.Header().Set("Content-Length", "0")
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		_ = work()
+		return
 	}
 	if bug.Is("hook-waits") {
-		return <-done, true
+		c.until, goesOn = c.until.Add(time.Hour), false
 	}
-	t := time.NewTimer(min(time.Until(c.until), hookPatience))
-	defer t.Stop()
-	for {
-		select {
-		case warn := <-done:
-			return warn, true
-		case <-t.C:
+	var mu sync.Mutex // of w
+	var t *time.Timer
+	answered := false
+	mu.Lock()
+	t = time.AfterFunc(min(time.Until(c.until), hookPatience), func() {
+		mu.Lock()
+		defer mu.Unlock()
+		e, left := c.engine.Load(), time.Until(c.until)
+		switch {
+		case answered:
+		case left <= 0 || goesOn && e != nil && e.HeldFor() >= hookPatience:
+			answered = true
+			c.late.Store(true)
+			w.Header().Set("Content-Length", "0")
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush() // in process, who waits gives up by itself
+		default:
+			t.Reset(min(left, hookPatience))
 		}
-		e := c.engine.Load()
-		left := time.Until(c.until)
-		if left <= 0 || goesOn && e != nil && e.HeldFor() >= hookPatience {
-			return "", false
-		}
-		t.Reset(min(left, hookPatience))
+	})
+	mu.Unlock()
+	warn := work()
+	t.Stop()
+	mu.Lock()
+	defer mu.Unlock()
+	if answered {
+		return
 	}
+	answered = true
+	if warn != "" {
+		w.Header().Set(relay.HeaderWarn, relay.Escape(warn))
+	}
+	w.WriteHeader(http.StatusOK)
 }
 
 // parseHook reads the payload, for no longer than the client waits.

@@ -20,6 +20,7 @@ const (
 // memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime would keep it for minutes,
 // and a daemon that nobody notices must not. A timer runs only after work.
 type memory struct {
+	rest  func() // first gives up what is of use only to work
 	mu    sync.Mutex
 	timer *time.Timer
 	ended bool
@@ -56,6 +57,7 @@ func (m *memory) end() {
 
 // giveBack comes again as long as there was something: the store may still be merging what the work has left.
 func (m *memory) giveBack() {
+	m.rest()
 	if !giveBack() {
 		return
 	}

@@ -286,3 +286,22 @@ func (g *registry) count() int {
 	defer g.mu.Unlock()
 	return len(g.stores)
 }
+
+// rest has the engines that are open give up what they can do without.
+func (g *registry) rest() {
+	var open []*engine.Engine
+	g.mu.Lock()
+	for _, r := range g.stores {
+		select {
+		case <-r.ready:
+			if r.e != nil {
+				open = append(open, r.e)
+			}
+		default:
+		}
+	}
+	g.mu.Unlock()
+	for _, e := range open {
+		e.Rest()
+	}
+}

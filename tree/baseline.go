@@ -13,7 +13,8 @@ import (
 type baseline struct {
 	root   *baseDir
 	skips  []Skip // all of them, sorted
-	again  dirt   // what the snapshot could not be sure of
+	again  dirt   // what the snapshot could not be sure of: the next one looks
+	young  dirt   // what was read while its stamp proved nothing: the next one that is not Hasty looks
 	inputs inputs
 	watch  *Watcher
 	epoch  uint64 // the life of the watcher that reports what changes
@@ -42,7 +43,9 @@ type baseDir struct {
 	dev, ino uint64
 	rules    *ignore.Dir // the ignore files in it included
 	id       objstore.ID // zero: an ignored directory that holds nothing to capture
-	entries  []Entry     // of the tree
+	files    *cacheDir   // as the stat cache has them; nil: none
+	rest     []Entry     // entries of the tree that follow from neither files nor subs
+	flat     bool        // rest is all entries
 	subs     []*baseDir  // the directories that were entered, by name
 	skips    []Skip      // lines of the note about names in it, and about it as a whole; sorted
 	sum      sums
@@ -57,13 +60,13 @@ type sums struct {
 	bytes                           int64
 }
 
-// seal fills in what follows from the fields that were set; before is the same directory in the snapshot before, or nil.
-func (b *baseDir) seal(before *baseDir) {
-	for i := range b.entries {
-		switch b.entries[i].Type {
+// seal fills in what follows from the entries of the tree and the fields that were set; before is the same directory in the snapshot before, or nil.
+func (b *baseDir) seal(entries []Entry, before *baseDir) {
+	for i := range entries {
+		switch entries[i].Type {
 		case TypeFile:
 			b.sum.files++
-			b.sum.bytes += b.entries[i].Size
+			b.sum.bytes += entries[i].Size
 		case TypeSymlink:
 			b.sum.links++
 		case TypeDir:
@@ -150,6 +153,10 @@ func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 	if was == is {
 		return 0
 	}
+	var a, b []Entry
+	if was.id != is.id {
+		a, b = was.list(), is.list()
+	}
 	if t == nil {
 		t = &todo{}
 	}
@@ -164,7 +171,6 @@ func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 			n++
 		}
 	}
-	a, b := was.entries, is.entries
 	for len(a) > 0 || len(b) > 0 {
 		switch {
 		case len(b) == 0 || len(a) > 0 && a[0].Name < b[0].Name:

@@ -2,8 +2,6 @@ package tree
 
 import (
 	"fmt"
-	"sort"
-	"strings"
 	"sync"
 
 	"rewind/internal/kv"
@@ -34,7 +32,7 @@ type Cache struct {
 
 // cacheDir is one directory. Once in a Cache, files and tree do not change: workers read them without a lock.
 type cacheDir struct {
-	files []cached // ascending by name
+	files pack
 	tree  objstore.ID
 	seen  *scan // the running snapshot, once it has the directory; written by the one worker that finishes it
 }
@@ -76,8 +74,7 @@ func NewCache() *Cache {
 // LoadCache reads the cache from the store. A corrupt entry is a missing one. The error is the store's.
 func LoadCache(db *kv.DB) (*Cache, error) {
 	c := NewCache()
-	var last *cacheDir
-	var lastDir string
+	l := loader{dirs: c.dirs}
 	err := db.Scan(kv.Range{Prefix: []byte{kv.PrefixStat}}, func(key, val []byte) error {
 		path := string(key[1:])
 		s, id, err := decodeCached(path, val)
@@ -89,20 +86,13 @@ func LoadCache(db *kv.DB) (*Cache, error) {
 			c.root, c.onDisk = id, id
 			return nil
 		}
-		dir, name := Split(path)
-		if last == nil || dir != lastDir {
-			if last = c.dirs[dir]; last == nil {
-				last = &cacheDir{}
-				c.dirs[strings.Clone(dir)] = last
-			}
-			lastDir = dir
-		}
-		last.files = append(last.files, cached{name: strings.Clone(name), stamp: s, id: id}) // keys ascend, so names do
+		l.add(path, &s, &id)
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("tree: load stat cache: %w", err)
 	}
+	l.end()
 	return c, nil
 }
 
@@ -112,7 +102,7 @@ func (c *Cache) Len() int {
 	defer c.mu.Unlock()
 	n := 0
 	for _, d := range c.dirs {
-		n += len(d.files)
+		n += d.files.n
 	}
 	return n
 }
@@ -124,24 +114,12 @@ func (c *Cache) Unflushed() int {
 	return len(c.unflushed)
 }
 
-// find gives a file of the directory; nil, also for a nil directory, when there is none.
-func (d *cacheDir) find(name string) *cached {
-	if d == nil {
-		return nil
-	}
-	i := sort.Search(len(d.files), func(i int) bool { return d.files[i].name >= name })
-	if i == len(d.files) || d.files[i].name != name {
-		return nil
-	}
-	return &d.files[i]
-}
-
 // list gives the files of the directory; none for a nil directory.
 func (d *cacheDir) list() []cached {
 	if d == nil {
 		return nil
 	}
-	return d.files
+	return d.files.list()
 }
 
 func (c *Cache) dir(path string) *cacheDir {
@@ -169,14 +147,14 @@ func (c *Cache) Flush(b *kv.Batch) error {
 	}
 	s.flushed, s.left, s.disk = true, nil, c.onDisk
 	var key, val []byte
-	written := 0
+	written, at := 0, lookup{c: c, s: s}
 	for i, path := range todo {
 		if written > MaxFlush {
 			s.left = todo[i:]
 			break
 		}
 		key = append(append(key[:0], kv.PrefixStat), path...)
-		f := s.find(c, path)
+		f := at.find(path)
 		if f == nil || len(path) > MaxCachedPath {
 			if err := b.Delete(key); err != nil {
 				return fmt.Errorf("tree: flush stat cache: %w", err)
@@ -214,11 +192,11 @@ func (c *Cache) Flush(b *kv.Batch) error {
 func (s *staged) changed(c *Cache) []string {
 	var paths []string
 	for path, d := range s.dirs {
-		var olds []cached
-		if old := c.dirs[path]; old != nil {
-			olds = old.files
+		old := c.dirs[path]
+		if old != nil && old.files == d.files {
+			continue
 		}
-		news := d.files
+		olds, news := old.list(), d.list()
 		for len(olds) > 0 || len(news) > 0 {
 			switch {
 			case len(news) == 0 || len(olds) > 0 && olds[0].name < news[0].name:
@@ -236,23 +214,33 @@ func (s *staged) changed(c *Cache) []string {
 		}
 	}
 	for path := range s.gone {
-		for _, f := range c.dirs[path].files {
+		for _, f := range c.dirs[path].list() {
 			paths = append(paths, Join(path, f.name))
 		}
 	}
 	return paths
 }
 
-// find gives the entry of a path after the staged changes, nil when there is none.
-func (s *staged) find(c *Cache, path string) *cached {
+// lookup finds entries as they are after the staged changes, in few steps where one path is beside the next.
+type lookup struct {
+	c     *Cache
+	s     *staged
+	any   bool
+	dir   string // whose files these are
+	files []cached
+}
+
+// find gives the entry of a path, valid until the next find; nil when there is none.
+func (l *lookup) find(path string) *cached {
 	dir, name := Split(path)
-	if d := s.dirs[dir]; d != nil {
-		return d.find(name)
+	if !l.any || dir != l.dir {
+		d := l.s.dirs[dir]
+		if d == nil && !l.s.gone[dir] {
+			d = l.c.dirs[dir]
+		}
+		l.any, l.dir, l.files = true, dir, d.list()
 	}
-	if s.gone[dir] {
-		return nil
-	}
-	return c.dirs[dir].find(name)
+	return findCached(l.files, name)
 }
 
 // Committed says that the batch of the last Flush was committed: what the snapshot found is now what the cache holds.

@@ -105,10 +105,8 @@ func TestCacheInTheStore(t *testing.T) {
 		t.Errorf("%d entries in the store, %d in memory", loaded.Len(), cache.Len())
 	}
 	for path, d := range loaded.dirs {
-		for i, f := range d.files {
-			if cache.dirs[path].files[i] != f {
-				t.Errorf("%s: differs", Join(path, f.name))
-			}
+		if d.files != cache.dirs[path].files {
+			t.Errorf("%q: %+v, %+v", path, d.list(), cache.dirs[path].list())
 		}
 	}
 }
@@ -161,11 +159,11 @@ func TestFlushInParts(t *testing.T) {
 	db, _ := openStore(t)
 	c := NewCache()
 	long := string(bytes.Repeat([]byte("d/"), 3000)) + "d"
-	d := &cacheDir{}
+	var files []cached
 	for i := range 5000 {
-		d.files = append(d.files, cached{name: fmt.Sprintf("%05d", i), stamp: stamp{kind: cachedFile}, id: idOf(1)})
+		files = append(files, cached{name: fmt.Sprintf("%05d", i), stamp: stamp{kind: cachedFile}, id: idOf(1)})
 	}
-	c.staged = &staged{root: idOf(2), dirs: map[string]*cacheDir{long: d}}
+	c.staged = &staged{root: idOf(2), dirs: map[string]*cacheDir{long: {files: packOf(files)}}}
 	flushes := 0
 	for ; len(entries(t, db)) < 5001; flushes++ {
 		if flushes == 100 {
@@ -191,7 +189,7 @@ func TestFlushInParts(t *testing.T) {
 func TestCommittedWithoutFlush(t *testing.T) {
 	db, _ := openStore(t)
 	c := NewCache()
-	c.staged = &staged{root: idOf(2), dirs: map[string]*cacheDir{"d": {files: []cached{{name: "f", stamp: stamp{kind: cachedFile}, id: idOf(1)}}}}}
+	c.staged = &staged{root: idOf(2), dirs: map[string]*cacheDir{"d": {files: packOf([]cached{{name: "f", stamp: stamp{kind: cachedFile}, id: idOf(1)}})}}}
 	c.Committed()
 	b := db.NewBatch()
 	check(t, c.Flush(b))

@@ -33,6 +33,27 @@ func (d dirt) addAll(other dirt) {
 	}
 }
 
+func (d dirt) len() int {
+	n := 0
+	for _, names := range d {
+		n += len(names)
+	}
+	return n
+}
+
+// without is a copy without the names that are to be looked at.
+func (d dirt) without(t *todo) dirt {
+	out := dirt{}
+	for dir, names := range d {
+		for name, m := range names {
+			if at := t.find(dir); at == nil || at.names[name] == 0 {
+				out.add(dir, name, m)
+			}
+		}
+	}
+	return out
+}
+
 // todo is what an incremental snapshot does in one directory.
 type todo struct {
 	names map[string]mark  // to be looked at
@@ -54,6 +75,16 @@ func (t *todo) at(path string) *todo {
 			t.below[name] = next
 		}
 		t = next
+	}
+	return t
+}
+
+// find gives what is to be done in a directory below, by its path; nil: nothing.
+func (t *todo) find(path string) *todo {
+	for path != "" && t != nil {
+		var name string
+		name, path = first(path)
+		t = t.below[name]
 	}
 	return t
 }

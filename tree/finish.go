@@ -20,7 +20,7 @@ func (s *scan) finish(n *node) error {
 	slices.SortFunc(n.entries, byName)
 	n.entries = slices.CompactFunc(n.entries, func(a, b Entry) bool { return a.Name == b.Name }) // a path that was looked at twice
 	if n.only && len(n.entries) == 0 {
-		s.leave(n, objstore.ID{})
+		s.leave(n, objstore.ID{}, nil)
 		return nil
 	}
 	raw, err := Encode(n.entries)
@@ -37,14 +37,13 @@ func (s *scan) finish(n *node) error {
 	if err != nil {
 		return err
 	}
-	s.stageDir(n, id)
-	s.leave(n, id)
+	s.leave(n, id, s.stageDir(n, id))
 	return nil
 }
 
 // leave hands a finished directory to the one above; id is zero when it is not in the tree.
-func (s *scan) leave(n *node, id objstore.ID) {
-	b := &baseDir{name: n.name, perm: n.perm, only: n.only, dev: n.id.dev, ino: n.id.ino, rules: n.rules, id: id, subs: n.subs}
+func (s *scan) leave(n *node, id objstore.ID, files *cacheDir) {
+	b := &baseDir{name: strings.Clone(n.name), perm: n.perm, only: n.only, dev: n.id.dev, ino: n.id.ino, rules: n.rules, id: id, subs: n.subs}
 	slices.SortFunc(b.subs, func(a, b *baseDir) int { return strings.Compare(a.name, b.name) })
 	for i := 1; i < len(b.subs); i++ {
 		if b.subs[i-1].name == b.subs[i].name { // looked at twice: which of the two is in the tree is not known
@@ -54,19 +53,17 @@ func (s *scan) leave(n *node, id objstore.ID) {
 	b.subs = slices.CompactFunc(b.subs, func(a, b *baseDir) bool { return a.name == b.name })
 	slices.SortFunc(n.skips, CompareSkips)
 	b.skips = slices.CompactFunc(n.skips, func(a, b Skip) bool { return CompareSkips(a, b) == 0 })
-	b.entries = n.entries
 	if n.base != nil {
-		b.seal(n.base)
+		b.seal(n.entries, n.base)
 	} else {
-		b.seal(n.prior)
+		b.seal(n.entries, n.prior)
 	}
-	if s.sight == nil {
-		b.entries = nil
-		if b.kept = s.keptOf(n); b.kept == nil {
-			b.rules = nil
-		}
+	if s.sight != nil {
+		b.hold(n.entries, n.files, files)
+	} else if b.kept = s.keptOf(n); b.kept == nil {
+		b.rules = nil
 	}
-	n.entries, n.files, n.prevDir, n.skips, n.subs = nil, nil, nil, nil, nil
+	n.entries, n.files, n.known, n.prevDir, n.skips, n.subs = nil, nil, nil, nil, nil, nil
 	if id.IsZero() && n.parent != nil {
 		s.drop(n)
 	}
@@ -142,7 +139,7 @@ func (s *scan) prev(n *node) []Entry {
 // prevBlob is the content of the same path in the previous snapshot; zero: there was none.
 func (s *scan) prevBlob(n *node, name string) objstore.ID {
 	if s.matches {
-		if f := n.old.find(name); f != nil && f.stamp.kind != cachedSecret {
+		if f := findCached(n.known, name); f != nil && f.stamp.kind != cachedSecret {
 			return f.id
 		}
 	}
@@ -170,28 +167,28 @@ func (s *scan) exists(n *node, f *cached) bool {
 	return err == nil && there
 }
 
-// stageDir notes for the cache what was found in a directory.
-func (s *scan) stageDir(n *node, id objstore.ID) {
+// stageDir notes for the cache what was found in a directory, and gives it.
+func (s *scan) stageDir(n *node, id objstore.ID) *cacheDir {
 	if s.Cache == nil {
-		return
+		return nil
 	}
 	if n.old != nil && s.base == nil {
 		n.old.seen = s
 	}
 	slices.SortFunc(n.files, func(a, b cached) int { return strings.Compare(a.name, b.name) })
 	n.files = slices.CompactFunc(n.files, func(a, b cached) bool { return a.name == b.name })
-	d := &cacheDir{files: n.files, tree: id}
-	if n.old != nil && slices.Equal(n.old.files, n.files) {
-		if n.old.tree == id {
-			return
+	d := &cacheDir{tree: id}
+	if n.old != nil && slices.Equal(n.known, n.files) {
+		if d.files = n.old.files; n.old.tree == id {
+			return n.old
 		}
-		d.files = n.old.files
 	} else {
-		d.files = slices.Clone(d.files) // kept for long, without the room that it grew by
+		d.files = packOf(n.files)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dirs[n.path] = d
+	return d
 }
 
 // stage gives the cache what the snapshot found.
@@ -200,6 +197,7 @@ func (s *scan) stage() {
 	if c == nil {
 		return
 	}
+	gather(s.dirs)
 	c.staged = &staged{root: s.root.id, dirs: s.dirs, gone: map[string]bool{}, sight: s.sight}
 	if s.sight != nil {
 		c.staged.base = s.baseline()

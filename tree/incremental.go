@@ -53,7 +53,7 @@ func (s *scan) end() {
 	s.watched = s.sight.end(s.base == nil)
 	if s.watched && s.base == nil && s.resumable() {
 		b := s.Cache.base
-		s.sight.missed(unreported(b.root, s.root, todoOf(append(s.sight.reports(), b.again)...), b.inputs.ruleFiles[:]))
+		s.sight.missed(unreported(b.root, s.root, todoOf(append(s.sight.reports(), b.again, b.young)...), b.inputs.ruleFiles[:]))
 	}
 }
 
@@ -122,9 +122,10 @@ func (s *scan) takeOver(n *node) {
 			n.subs = append(n.subs, sub)
 		}
 	}
-	n.entries = make([]Entry, 0, len(n.base.entries)+len(t.names))
-	for i := range n.base.entries {
-		e := &n.base.entries[i]
+	before := n.base.list()
+	n.entries = make([]Entry, 0, len(before)+len(t.names))
+	for i := range before {
+		e := &before[i]
 		if t.names[e.Name] == 0 && (e.Type != TypeDir || t.below[e.Name] == nil) {
 			n.entries = append(n.entries, *e)
 		}
@@ -138,10 +139,10 @@ func (s *scan) takeOver(n *node) {
 		}
 	}
 	if n.old != nil {
-		n.files = make([]cached, 0, len(n.old.files)+len(t.names))
-		for i := range n.old.files {
-			if t.names[n.old.files[i].name] == 0 {
-				n.files = append(n.files, n.old.files[i])
+		n.files = make([]cached, 0, len(n.known)+len(t.names))
+		for i := range n.known {
+			if t.names[n.known[i].name] == 0 {
+				n.files = append(n.files, n.known[i])
 			}
 		}
 	}
@@ -221,5 +222,5 @@ func (s *scan) baseline() *baseline {
 	case s.base != nil && s.root == s.base.root && len(s.again) == 0 && len(s.base.again) == 0:
 		return s.base
 	}
-	return &baseline{root: s.root, skips: s.skips, again: s.again, inputs: inputsOf(&s.Source), watch: s.Watcher, epoch: s.sight.epoch}
+	return &baseline{root: s.root, skips: s.skips, again: s.again, young: s.young, inputs: inputsOf(&s.Source), watch: s.Watcher, epoch: s.sight.epoch}
 }

@@ -34,4 +34,5 @@ const (
 	minSkip   = 4         // bytes of the shortest line of a note
 	permMask  = 0o7777    // what of a mode is kept
 	smallFile = 256 << 10 // bytes; files up to this are read into memory and checked before they are stored
+	maxYoung  = 256       // names that a Hasty snapshot leaves to a later one; with more it looks at all of them
 )

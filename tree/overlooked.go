@@ -16,6 +16,7 @@ func (c *Cache) Overlooked(root worktreefs.Dir, paths []string) (bool, error) {
 	if s == nil || s.sight == nil {
 		return false, nil
 	}
+	look := lookup{c: c, s: s}
 	var dir worktreefs.Dir
 	at := ""
 	defer func() {
@@ -24,7 +25,7 @@ func (c *Cache) Overlooked(root worktreefs.Dir, paths []string) (bool, error) {
 		}
 	}()
 	for _, path := range paths {
-		f := s.find(c, path)
+		f := look.find(path)
 		if f == nil {
 			continue
 		}

@@ -19,7 +19,7 @@ const tries = 3
 // known takes a file from the cache, or returns it as one to read.
 func (s *scan) known(n *node, m miss, st worktreefs.Stat) (miss, bool) {
 	stamp := stampOf(m.kind, st)
-	f := n.old.find(m.name)
+	f := findCached(n.known, m.name)
 	if f == nil || f.stamp != stamp || !stamp.settled(s.start) || !s.exists(n, f) {
 		return m, true
 	}
@@ -110,10 +110,7 @@ func (s *scan) readLink(n *node, m miss, last bool) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var f *cached
-	if stamp := stampOf(m.kind, after); before == after && after.Type == worktreefs.TypeSymlink && stamp.settled(s.start) {
-		f = &cached{name: m.name, stamp: stamp, id: id}
-	}
+	f := s.sure(n, m, stampOf(m.kind, after), id, before != after || after.Type != worktreefs.TypeSymlink)
 	s.add(n, Entry{Name: m.name, Type: TypeSymlink, ID: id}, f)
 	return false, nil
 }
@@ -157,16 +154,11 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	}
 	s.count.hashed.Add(1)
 	s.count.hashedBytes.Add(r.read)
-	var f *cached
-	if !torn && stamp.settled(s.start) {
-		f = &cached{name: m.name, stamp: stamp, id: r.id}
-	}
+	f := s.sure(n, m, stamp, r.id, torn)
 	if m.kind == cachedSecret {
 		s.skip(n, Skip{Path: m.path, Reason: ReasonSecret, Size: r.read, Hash: r.id})
 		if f != nil {
 			s.remember(n, *f)
-		} else {
-			s.unsure(n, m.name, touched)
 		}
 		return false, nil
 	}
@@ -175,6 +167,19 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	}
 	s.add(n, Entry{Name: m.name, Type: TypeFile, Perm: before.Perm, ID: r.id, Size: r.read}, f)
 	return false, nil
+}
+
+// sure gives what the cache is to know of a file or link that was read; nil: it is to be looked at again, if it was torn by the next snapshot.
+func (s *scan) sure(n *node, m miss, st stamp, id objstore.ID, torn bool) *cached {
+	switch {
+	case torn:
+		s.unsure(n, m.name, touched)
+	case !st.settled(s.start):
+		s.doubt(n, m.name)
+	default:
+		return &cached{name: m.name, stamp: st, id: id}
+	}
+	return nil
 }
 
 // reading is one try to read a file. Never more than size bytes, its length when it was opened, are read: a file that grows faster

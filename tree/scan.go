@@ -44,6 +44,7 @@ type scan struct {
 	dirs    map[string]*cacheDir // for the cache
 	gone    []string             // directories that are to leave it
 	again   dirt                 // what this snapshot is not sure of
+	young   dirt                 // names whose stamp proves nothing yet; else as far as is known they are as they were read
 
 	progress     sync.Mutex
 	nextProgress time.Time
@@ -70,6 +71,7 @@ type node struct {
 	perm  uint16
 	id    fileID
 	old   *cacheDir   // what the cache says; nil: nothing
+	known []cached    // the files of old; set when the directory is open, before anything else looks at it
 	base  *baseDir    // the same directory in the last snapshot, where that can be relied on
 	todo  *todo       // set with base
 	prior *baseDir    // the same directory in scan.prior, where the same rules decided
@@ -100,7 +102,7 @@ type miss struct {
 }
 
 func newScan(ctx context.Context, src Source) *scan {
-	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}, again: dirt{}}
+	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}, again: dirt{}, young: dirt{}}
 	s.wake.L = &s.mu
 	s.matches = src.Cache != nil && !src.Prev.IsZero() && src.Cache.root == src.Prev
 	if h, ok := src.Put.(interface {
@@ -118,6 +120,11 @@ func (s *scan) run() error {
 	}
 	if s.base != nil {
 		root.base, root.todo = s.base.root, todoOf(s.base.again, s.sight.dirt)
+		if s.Hasty && s.base.young.len() <= maxYoung {
+			s.young = s.base.young.without(root.todo)
+		} else {
+			root.todo = todoOf(s.base.again, s.base.young, s.sight.dirt)
+		}
 		if root.todo.empty() {
 			s.root, s.watched = s.base.root, true
 			return nil
@@ -234,6 +241,16 @@ func (s *scan) unsure(n *node, name string, m mark) {
 	s.again.add(n.path, name, m)
 }
 
+// doubt is unsure of a file or link that was read while its stamp proves nothing yet.
+func (s *scan) doubt(n *node, name string) {
+	if s.sight == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.young.add(n.path, name, touched)
+}
+
 func (s *scan) report() {
 	if s.Progress == nil || !s.progress.TryLock() {
 		return
@@ -293,6 +310,7 @@ func (s *scan) list(n *node) {
 			return
 		}
 	}
+	n.known = n.old.list()
 	st, err := n.dir.Stat()
 	var names []worktreefs.Dirent
 	if err == nil {
@@ -329,7 +347,7 @@ func (s *scan) list(n *node) {
 	} else {
 		n.entries = make([]Entry, 0, len(names))
 		if n.old != nil {
-			n.files = make([]cached, 0, len(n.old.files)+4)
+			n.files = make([]cached, 0, len(n.known)+4)
 		}
 	}
 	var misses []miss
@@ -406,14 +424,11 @@ func (s *scan) readAll(n *node, misses []miss) {
 	}
 }
 
-// add puts an entry into its directory; f, if the file's stamp can be trusted, into the cache.
+// add puts an entry into its directory; f, unless the file must be looked at again, into the cache.
 func (s *scan) add(n *node, e Entry, f *cached) {
 	if e.Type == TypeFile {
 		s.count.files.Add(1)
 		s.count.bytes.Add(e.Size)
-	}
-	if f == nil && e.Type != TypeDir {
-		s.unsure(n, e.Name, touched)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -7,7 +7,6 @@ type sight struct {
 	w     *Watcher
 	epoch uint64
 	scan  uint64
-	moves uint64
 	dirt  dirt // reported; goes back if the snapshot is not committed
 	added bool // new watches
 }
@@ -31,7 +30,7 @@ func (w *Watcher) begin(root worktreefs.Stat) *sight {
 		}
 	}
 	w.scans++
-	g := &sight{w: w, epoch: w.epoch, scan: w.scans, moves: w.moves, dirt: w.pending}
+	g := &sight{w: w, epoch: w.epoch, scan: w.scans, dirt: w.pending}
 	w.pending, w.names = dirt{}, 0
 	return g
 }
@@ -73,14 +72,11 @@ func (g *sight) end(full bool) bool {
 	if w.epoch != g.epoch || w.fs == nil {
 		return false
 	}
-	if g.added && !w.sync() {
+	if (full || g.added) && !w.sync() {
 		return false
 	}
 	if full {
 		w.sweep(g.scan)
-	}
-	if full || g.added && w.moves != g.moves {
-		w.verify()
 	}
 	if w.epoch != g.epoch || w.fs == nil {
 		return false
@@ -103,27 +99,6 @@ func (w *Watcher) sweep(scan uint64) {
 	w.forget(left)
 }
 
-// verify finds the directories that are not watched, though they were added. The library knows a directory by the path it was
-// first added with, and adding it again by another path does nothing: when it was moved and the report of that has
-// not been read, that first path, and with it the watch, goes away as soon as the report is. Under mu, and after a sync, so that
-// every such move has been read.
-func (w *Watcher) verify() {
-	watched := map[string]bool{}
-	for _, path := range w.fs.WatchList() {
-		watched[path] = true
-	}
-	var lost []string
-	w.dirs.each("", func(path string, _ *watchDir) {
-		if path == "" && !watched[w.root] {
-			w.fail(w.epoch, "the directory is not watched")
-		}
-		if path != "" && !watched[Join(w.root, path)] {
-			lost = append(lost, path)
-		}
-	})
-	w.forget(lost)
-}
-
 // forget ends watches and has the next snapshot scan their directories.
 func (w *Watcher) forget(paths []string) {
 	if w.fs == nil {
@@ -132,7 +107,7 @@ func (w *Watcher) forget(paths []string) {
 	for _, path := range paths {
 		w.drop(path)
 		dir, name := Split(path)
-		w.report(dir, name, moved)
+		w.mark(dir, name, moved)
 	}
 }
 
@@ -148,7 +123,7 @@ func (g *sight) restore() {
 	}
 	for dir, names := range g.dirt {
 		for name, m := range names {
-			g.w.report(dir, name, m)
+			g.w.mark(dir, name, m)
 		}
 	}
 }

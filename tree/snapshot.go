@@ -50,6 +50,10 @@ type Source struct {
 	// Full scans the whole tree in any case. What differs then without having been reported is counted in WatchStatus.Missed.
 	Full bool
 
+	// Hasty, under a watcher, leaves files that were read so soon after a change that their stamps prove nothing, and of which nothing was
+	// reported since, to the next snapshot that is not. It gives up nothing but the chance to find what is not reported.
+	Hasty bool
+
 	Rules     *ignore.Dir // the rules at the root, ignore files of the tree not included
 	RuleFiles []string    // the names of ignore files: that of git's class, that of our own; nil: none are read
 

@@ -85,7 +85,7 @@ func (s *scan) isStill(n *node) bool {
 		return false
 	}
 	var bytes int64
-	files := n.old.list()
+	files := n.known
 	for i := range files {
 		f := &files[i]
 		if i%64 == 0 && s.failed() {
@@ -158,20 +158,8 @@ func (s *scan) keep(n *node) bool {
 		s.handUp(n, b)
 		return true
 	}
-	for _, f := range n.old.list() {
-		switch f.stamp.kind {
-		case cachedFile:
-			n.entries = append(n.entries, Entry{Name: f.name, Type: TypeFile, Perm: f.stamp.perm, ID: f.id, Size: f.stamp.size})
-		case cachedSymlink:
-			n.entries = append(n.entries, Entry{Name: f.name, Type: TypeSymlink, ID: f.id})
-		}
-	}
-	for _, sub := range n.subs {
-		if !sub.id.IsZero() {
-			n.entries = append(n.entries, Entry{Name: sub.name, Type: TypeDir, Perm: sub.perm, ID: sub.id})
-		}
-	}
-	n.files = append(n.files, n.old.list()...)
+	n.entries = appendKnown(n.entries, n.known, n.subs)
+	n.files = append(n.files, n.known...)
 	n.skips = append(n.skips, b.skips...)
 	return false
 }

@@ -4,12 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 
 	"rewind/internal/worktreefs"
 )
@@ -19,9 +16,6 @@ var ErrNoWatcher = errors.New("tree: no watcher on this system")
 
 // WatchOptions say how to watch.
 type WatchOptions struct {
-	// Cookies is a directory of the watcher's own, which exists and is not captured: every snapshot renames a file in it, and
-	// when the watcher is told of that it was told of all before. Other files in it that begin "cookie-" are removed.
-	Cookies string
 	// MaxWatches bounds the directories that are watched; with more in the tree every snapshot scans. <= 0: the system's limit.
 	MaxWatches int
 }
@@ -36,10 +30,9 @@ type WatchStatus struct {
 }
 
 const (
-	cookieWait = 20 * time.Millisecond // how long a cookie may take
-	maxDirt    = 1 << 17               // names that are remembered between two snapshots
-	minDelay   = time.Second           // before a watcher that failed twice starts again,
-	maxDelay   = 5 * time.Minute       // and the most that doubling makes of it
+	maxDirt  = 1 << 17         // names that are remembered between two snapshots
+	minDelay = time.Second     // before a watcher that failed twice starts again,
+	maxDelay = 5 * time.Minute // and the most that doubling makes of it
 )
 
 // Watcher is told by the system which names in a working tree may have changed, so that a snapshot need not look at the others. It
@@ -54,28 +47,20 @@ type Watcher struct {
 	root    string // absolute, without a slash at its end
 	opt     WatchOptions
 	now     func() time.Time
-	wait    time.Duration // for a cookie
 	running sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
-	fs      *fsnotify.Watcher // nil: not watching
-	stop    chan struct{}     // closed when fs is to end
-	epoch   uint64            // counts the lives of fs
+	fs      *notifier // nil: not watching
+	epoch   uint64    // counts the lives of fs
 	rootID  fileID
 	armed   bool     // all directories of the tree are watched
 	dirs    watchDir // the watched directories
+	byWatch map[int32]*watchDir
 	watches int
 	scans   uint64 // snapshots that began
-	moves   uint64 // names that came or went
 	pending dirt   // reported since the last snapshot began
 	names   int    // in pending
-
-	jar    worktreefs.Dir // the directory of the cookie
-	cookie string         // its name
-	baked  uint64
-	wanted string // the name that is waited for
-	seen   chan struct{}
 
 	reason string
 	since  time.Time
@@ -84,7 +69,7 @@ type Watcher struct {
 	failed time.Time
 	retry  time.Time // not before
 
-	onEvent func() // for tests: before an event is taken
+	onEvent func() // for tests: before reports are taken because there are some
 }
 
 // fileID names a directory whatever its path.
@@ -94,7 +79,10 @@ func fileIDOf(st worktreefs.Stat) fileID { return fileID{st.Dev, st.Ino} }
 
 // watchDir is a directory on the way to a watched one, or such a one itself.
 type watchDir struct {
+	up   *watchDir // nil: this is the root
+	name string
 	on   bool
+	wd   int32
 	id   fileID
 	scan uint64 // the last full scan that entered it
 	sub  map[string]*watchDir
@@ -106,11 +94,10 @@ func Watch(root string, o WatchOptions) (*Watcher, error) {
 	switch {
 	case !canWatch:
 		return nil, ErrNoWatcher
-	case !filepath.IsAbs(root) || !filepath.IsAbs(o.Cookies):
-		return nil, fmt.Errorf("tree: watch %s with cookies in %q: not absolute", root, o.Cookies)
+	case !filepath.IsAbs(root):
+		return nil, fmt.Errorf("tree: watch %s: not absolute", root)
 	}
-	o.Cookies = filepath.Clean(o.Cookies)
-	w := &Watcher{root: filepath.Clean(root), opt: o, now: time.Now, wait: cookieWait, reason: "not started", pending: dirt{}}
+	w := &Watcher{root: filepath.Clean(root), opt: o, now: time.Now, reason: "not started", pending: dirt{}}
 	w.since = w.now()
 	return w, nil
 }
@@ -138,10 +125,9 @@ func (w *Watcher) fail(epoch uint64, reason string) {
 	if w.fs == nil || w.epoch != epoch {
 		return
 	}
-	close(w.stop)
-	_ = w.jar.Close() // it was only for renames
+	w.fs.stop()
 	w.epoch++
-	w.fs, w.jar, w.armed, w.dirs, w.watches, w.pending, w.names = nil, nil, false, watchDir{}, 0, dirt{}, 0
+	w.fs, w.armed, w.dirs, w.byWatch, w.watches, w.pending, w.names = nil, false, watchDir{}, nil, 0, dirt{}, 0
 	w.postpone(reason)
 }
 
@@ -173,180 +159,84 @@ func (w *Watcher) start(root fileID) error {
 	if err := reportsChanges(w.root); err != nil {
 		return err
 	}
-	jar, err := worktreefs.OpenRoot(w.opt.Cookies)
+	fs, err := newNotifier()
 	if err != nil {
 		return err
 	}
-	fs, err := fsnotify.NewWatcher()
-	if err == nil {
-		if err = w.bake(jar); err == nil {
-			err = fs.Add(w.opt.Cookies)
-		}
-		if err != nil {
-			_ = fs.Close()
-		}
-	}
-	if err != nil {
-		_ = jar.Close()
-		return err
-	}
-	w.fs, w.stop, w.jar, w.rootID, w.reason = fs, make(chan struct{}), jar, root, "starting"
-	epoch, stop := w.epoch, w.stop
+	w.fs, w.byWatch, w.rootID, w.reason = fs, map[int32]*watchDir{}, root, "starting"
+	epoch := w.epoch
 	w.running.Go(func() {
-		w.run(fs, epoch, stop)
-		_ = fs.Close()
+		fs.listen(func() bool { return w.heard(epoch) })
+		w.mu.Lock()
+		w.fail(epoch, "reports cannot be waited for")
+		w.mu.Unlock()
+		fs.close()
 	})
 	return nil
 }
 
-const cookiePrefix = "cookie-"
-
-// bake makes the cookie, and removes those of earlier lives.
-func (w *Watcher) bake(jar worktreefs.Dir) error {
-	names, err := jar.ReadDir()
-	if err != nil {
-		return err
+// heard takes what has been reported, so that the system's queue does not fill up between snapshots. enough: the life is over.
+func (w *Watcher) heard(epoch uint64) (enough bool) {
+	if w.onEvent != nil {
+		w.onEvent()
 	}
-	for _, e := range names {
-		if strings.HasPrefix(e.Name, cookiePrefix) {
-			_ = jar.Remove(e.Name) // another one's, then: its renames will say so
-		}
-	}
-	w.cookie = w.nextCookie()
-	f, err := jar.CreateFile(w.cookie, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.epoch != epoch || !w.sync()
 }
 
-func (w *Watcher) nextCookie() string {
-	w.baked++
-	return fmt.Sprintf("%s%d", cookiePrefix, w.baked)
-}
-
-// sync waits until all that happened before was reported, and says whether it was. Under mu, which it gives up meanwhile.
+// sync takes the reports of all that happened before, and says whether they can be relied on. Under mu.
 func (w *Watcher) sync() bool {
-	fs, epoch, stop := w.fs, w.epoch, w.stop
+	fs := w.fs
 	if fs == nil {
 		return false
 	}
-	from, to, seen := w.cookie, w.nextCookie(), make(chan struct{})
-	w.wanted, w.seen = to, seen
-	if err := w.jar.Move(from, w.jar, to); err != nil {
+	epoch := w.epoch
+	if err := fs.drain(w.take); err != nil {
 		w.fail(epoch, err.Error())
-		return false
-	}
-	w.cookie = to
-	w.mu.Unlock()
-	late := time.NewTimer(w.wait)
-	defer late.Stop()
-	reason := ""
-	select {
-	case <-seen:
-	case <-stop:
-	case <-late.C:
-		reason = fmt.Sprintf("nothing was reported within %v", w.wait)
-	}
-	w.mu.Lock()
-	if reason != "" && w.fs == fs { // a busy machine, most likely: that passes
-		w.fail(epoch, reason)
-		w.delay = min(w.delay, minDelay)
-		w.retry = w.failed.Add(w.delay)
 	}
 	return w.fs == fs
 }
 
-// run takes reports until the life ends.
-func (w *Watcher) run(fs *fsnotify.Watcher, epoch uint64, stop chan struct{}) {
-	for {
-		var reason string
-		select {
-		case <-stop:
-			return
-		case e, ok := <-fs.Events:
-			if !ok {
-				return
-			}
-			if w.onEvent != nil {
-				w.onEvent()
-			}
-			reason = w.event(epoch, e)
-		case err, ok := <-fs.Errors:
-			if !ok {
-				return
-			}
-			reason = err.Error()
-		}
-		if reason != "" {
-			w.mu.Lock()
-			w.fail(epoch, reason)
-			w.mu.Unlock()
-		}
-	}
+// report is one change of a directory that is watched, or of a name in it.
+type report struct {
+	wd         int32
+	name       string // "": the directory itself
+	came, gone bool   // by this name; neither: its content or attributes are others
 }
 
-// event takes one report; a reason ends the life.
-func (w *Watcher) event(epoch uint64, e fsnotify.Event) (reason string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.epoch != epoch || w.fs == nil {
-		return ""
+// take takes one report. Under mu.
+func (w *Watcher) take(r report) {
+	d := w.byWatch[r.wd]
+	if d == nil {
+		return // the watch has ended meanwhile, and with it the life, or its directory is marked
 	}
-	if in, ok := below(e.Name, w.opt.Cookies); ok {
-		switch {
-		case in == "" && e.Has(fsnotify.Remove|fsnotify.Rename):
-			return "the directory of the cookie is gone"
-		case in != "" && in == w.wanted && e.Has(fsnotify.Create):
-			close(w.seen)
-			w.wanted = ""
-		}
-		return ""
-	}
-	path, ok := below(e.Name, w.root)
-	gone := e.Has(fsnotify.Remove | fsnotify.Rename)
+	dir, name := d.path(), r.name
 	switch {
-	case !ok:
-		return "" // cannot be
-	case path == "" && gone:
-		return "the directory is gone"
-	case path == "":
-		w.report("", "", touched)
-		return w.full()
+	case name == "" && d.up == nil && r.gone:
+		w.fail(w.epoch, "the directory is gone")
+		return
+	case name == "" && d.up != nil:
+		dir, name = d.up.path(), d.name
 	}
-	dir, name := Split(path)
-	if gone || e.Has(fsnotify.Create) {
-		w.moves++
-		w.report(dir, name, moved)
+	if r.came || r.gone {
+		w.mark(dir, name, moved)
 	} else {
-		w.report(dir, name, touched)
+		w.mark(dir, name, touched)
 	}
-	if gone {
-		w.drop(path)
+	if r.gone {
+		w.drop(Join(dir, name))
 	}
-	return w.full()
+	if w.names > maxDirt {
+		w.fail(w.epoch, fmt.Sprintf("more than %d names changed", maxDirt))
+	}
 }
 
-// below gives a path's part below a directory, "" for the directory itself.
-func below(path, dir string) (string, bool) {
-	rest, ok := strings.CutPrefix(path, dir)
-	if !ok || rest == "" {
-		return "", ok
-	}
-	return rest[1:], rest[0] == filepath.Separator
-}
-
-func (w *Watcher) report(dir, name string, m mark) {
+// mark remembers a name that the next snapshot is to look at. Under mu.
+func (w *Watcher) mark(dir, name string, m mark) {
 	if w.pending.add(dir, name, m) {
 		w.names++
 	}
-}
-
-func (w *Watcher) full() string {
-	if w.names > maxDirt {
-		return fmt.Sprintf("more than %d names changed", maxDirt)
-	}
-	return ""
 }
 
 // add watches a directory that a scan has open, before it is listed. It reports whether changes in it will be. Under mu.
@@ -369,8 +259,9 @@ func (w *Watcher) add(path string, id fileID, scan uint64) bool {
 	if err == nil && w.opt.MaxWatches > 0 && w.watches >= w.opt.MaxWatches {
 		err = syscall.ENOSPC
 	}
+	var wd int32
 	if err == nil {
-		err = w.fs.Add(full)
+		wd, err = w.fs.add(full, path == "")
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
@@ -382,8 +273,19 @@ func (w *Watcher) add(path string, id fileID, scan uint64) bool {
 	case err != nil:
 		return false
 	}
+	switch old := w.byWatch[wd]; {
+	case old == nil:
+	case old.up == nil:
+		w.fail(w.epoch, "the directory is mounted inside itself")
+		return true
+	default: // it was moved here, and the report of that has not been read; or it is mounted in two places, then each snapshot looks at both
+		w.watches--
+		old.on = false
+		w.mark(old.up.path(), old.name, moved)
+	}
 	d := w.at(path, true)
-	d.on, d.id, d.scan = true, id, scan
+	d.on, d.id, d.scan, d.wd = true, id, scan, wd
+	w.byWatch[wd] = d
 	w.watches++
 	return true
 }
@@ -399,7 +301,7 @@ func (w *Watcher) at(path string, create bool) *watchDir {
 			if !create {
 				return nil
 			}
-			next = &watchDir{}
+			next = &watchDir{up: d, name: name}
 			if d.sub == nil {
 				d.sub = map[string]*watchDir{}
 			}
@@ -410,6 +312,14 @@ func (w *Watcher) at(path string, create bool) *watchDir {
 	return d
 }
 
+// path is the directory's path.
+func (d *watchDir) path() string {
+	if d.up == nil {
+		return ""
+	}
+	return Join(d.up.path(), d.name)
+}
+
 // drop ends the watches of a directory and of all below it: a watch follows its directory to wherever that is moved. Under mu.
 func (w *Watcher) drop(path string) {
 	dir, name := Split(path)
@@ -418,9 +328,10 @@ func (w *Watcher) drop(path string) {
 		return
 	}
 	if d := parent.sub[name]; d != nil {
-		d.each(path, func(path string, _ *watchDir) {
+		d.each(path, func(_ string, d *watchDir) {
 			w.watches--
-			_ = w.fs.Remove(Join(w.root, path)) // an error says that there was none any more
+			w.fs.remove(d.wd)
+			delete(w.byWatch, d.wd)
 		})
 		delete(parent.sub, name)
 	}

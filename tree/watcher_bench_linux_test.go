@@ -49,7 +49,7 @@ func benchWatcher(b *testing.B, root string, watch bool) {
 	cache := NewCache()
 	var w *Watcher
 	if watch {
-		w, err = Watch(root, WatchOptions{Cookies: b.TempDir()})
+		w, err = Watch(root, WatchOptions{})
 		check(b, err)
 		defer w.Close()
 	}

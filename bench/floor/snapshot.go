@@ -21,8 +21,8 @@ type Taken struct {
 	Stored int64 // written
 }
 
-// level is what objects are compressed with.
-const level = zstd.SpeedDefault
+// level is what the product compresses objects of a first snapshot with (objstore: quick).
+const level = zstd.SpeedFastest
 
 // FirstSnapshot reads every regular file below dir, hashes it (BLAKE3), compresses it (zstd) and appends it to the one file out, with so many
 // threads. Nothing is ignored, nothing is fsynced, and no name is kept: it could not be read back.

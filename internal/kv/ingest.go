@@ -113,6 +113,7 @@ func (l *load) begin(ctx context.Context) error {
 	l.paths = append(l.paths, path)
 	l.size = 0
 	o := d.tableOptions().MakeWriterOptions(0, d.pdb.FormatMajorVersion().MaxTableFormat())
+	o.Compression = sstable.NoCompression
 	l.w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), o)
 	return nil
 }

@@ -20,12 +20,13 @@ import (
 
 // DB is an open store.
 type DB struct {
-	dir  string
-	o    Options
-	base vfs.FS   // as given: below the disk-full watch
-	fs   *storeFS // as pebble sees it
-	pdb  *pebble.DB
-	lock io.Closer
+	dir    string
+	o      Options
+	base   vfs.FS   // as given: below the disk-full watch
+	fs     *storeFS // as pebble sees it
+	pdb    *pebble.DB
+	blocks *pebble.Cache // pdb's, and valid as long
+	lock   io.Closer
 
 	stamped stamp
 	life    lifetime
@@ -277,7 +278,7 @@ func (d *DB) openDB() error {
 		}
 		return d.damaged(err)
 	}
-	d.pdb = pdb
+	d.pdb, d.blocks = pdb, cache
 	return nil
 }
 

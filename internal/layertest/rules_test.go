@@ -64,11 +64,6 @@ var importBans = []importBan{
 		"three locks are enough: the store's, the home directory's, and the daemon's",
 	},
 	{
-		"github.com/fsnotify/fsnotify",
-		[]string{"tree"},
-		"tree decides whether what a watcher says is to be believed",
-	},
-	{
 		"modernc.org/sqlite",
 		[]string{"internal/clients"},
 		"Codex's cache is the only database of others that is touched, and only there",

@@ -89,7 +89,7 @@ func appendHead(b []byte, path string, headers [][2]string) ([]byte, error) {
 	}
 	b = append(b, "POST "...)
 	b = appendEscaped(b, path)
-	b = append(b, " HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nContent-Type: application/octet-stream\r\n"...)
+	b = append(b, postFields...)
 	for _, h := range headers {
 		b = append(b, h[0]...)
 		b = append(b, ": "...)

@@ -4,6 +4,12 @@ package relay
 // it is empty unless the agent's protocol wants something.
 const HookPath = "/v1/hook"
 
+// postFields follow the path in every request.
+const postFields = " HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nContent-Type: application/octet-stream\r\n"
+
+// HookHead is how the request of a hook begins; headers of its own follow.
+const HookHead = "POST " + HookPath + postFields
+
 // Headers of a hook request and its answer. Values are percent-encoded but for unreserved characters and "/".
 const (
 	HeaderAgent    = "Rewind-Agent"    // the word after --agent

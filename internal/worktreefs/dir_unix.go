@@ -78,7 +78,7 @@ func (d *dir) Lstat(name string) (Stat, error) {
 	}
 	var st unix.Stat_t
 	for {
-		err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+		err := lstatat(d.fd, name, &st)
 		if err == nil {
 			return statOf(&st), nil
 		}

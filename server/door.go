@@ -1,0 +1,160 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	readAhead   = 32 << 10             // bytes of a request that are looked at before it is known whose it is: the longest head of our client
+	doorKeeps   = 2                    // goroutines that wait for connections; more come with a burst and go after it
+	acceptPause = 5 * time.Millisecond // after an accept that the system had no means for, doubled up to a second
+	lingerTime  = 500 * time.Millisecond
+	lingerBytes = 256 << 10
+)
+
+// door takes connections in. The exchange of a hook is held here, by the goroutine that accepted it, from the first byte to the last: each goroutine that
+// another has to wake costs a switch, and a new one grows its stack anew. Every other request is net/http's, to which its connection is given.
+type door struct {
+	ln      net.Listener
+	handler http.Handler
+	base    context.Context // of requests
+	broken  func(error)     // told why no more connections can be accepted; not of a listener that was closed
+	others  *others
+	waiting atomic.Int32 // goroutines in accept, or on their way there
+	work    work         // exchanges whose answer is not yet sent
+}
+
+// serve begins to accept; closing the listener ends it. What was accepted before is served.
+func (d *door) serve() {
+	d.waiting.Store(1)
+	go d.keep()
+}
+
+// keep accepts and serves connections, one after the other. While it serves one, another goroutine waits for the next.
+func (d *door) keep() {
+	r := bufio.NewReaderSize(nil, readAhead)
+	for {
+		c, err := d.accept()
+		if err != nil {
+			return
+		}
+		if d.waiting.Add(-1) == 0 {
+			d.waiting.Add(1)
+			go d.keep()
+		}
+		d.take(c, r)
+		r.Reset(nil)
+		if d.waiting.Add(1) > doorKeeps {
+			d.waiting.Add(-1)
+			return
+		}
+	}
+}
+
+func (d *door) accept() (net.Conn, error) {
+	for pause := acceptPause; ; pause = min(2*pause, time.Second) {
+		c, err := d.ln.Accept()
+		switch {
+		case err == nil:
+			return c, nil
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.ENOBUFS):
+			time.Sleep(pause)
+			continue
+		case !errors.Is(err, net.ErrClosed):
+			d.broken(err)
+		}
+		return nil, err
+	}
+}
+
+// take serves a hook as our client sends it, and gives any other connection away with what was read of it.
+func (d *door) take(c net.Conn, r *bufio.Reader) {
+	r.Reset(c)
+	_ = c.SetReadDeadline(time.Now().Add(headerWait))
+	h, err := readHookHead(r)
+	if errors.Is(err, errNotHook) {
+		seen, _ := r.Peek(r.Buffered())
+		d.others.give(c, seen)
+		return
+	}
+	defer func() { _ = c.Close() }()
+	if err != nil {
+		return
+	}
+	d.work.more()
+	defer d.work.done()
+	x := &exchange{conn: c, body: newHookBody(r), header: http.Header{}}
+	d.handler.ServeHTTP(x, x.request(h).WithContext(d.base))
+	x.Flush()
+	x.linger()
+}
+
+// others is the listener of net/http: connections that are no hooks, with what has been read of them.
+type others struct {
+	net.Listener
+	conns chan net.Conn
+	end   chan struct{}
+	once  sync.Once
+}
+
+func newOthers(ln net.Listener) *others {
+	return &others{Listener: ln, conns: make(chan net.Conn), end: make(chan struct{})}
+}
+
+func (o *others) give(c net.Conn, seen []byte) {
+	select {
+	case o.conns <- &seenConn{c, append([]byte(nil), seen...)}:
+	case <-o.end:
+		_ = c.Close()
+	}
+}
+
+// Accept implements net.Listener.
+func (o *others) Accept() (net.Conn, error) {
+	select {
+	case c := <-o.conns:
+		return c, nil
+	case <-o.end:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. The socket is the door's.
+func (o *others) Close() error {
+	o.once.Do(func() { close(o.end) })
+	return nil
+}
+
+// seenConn is a connection of which some bytes have been read.
+type seenConn struct {
+	net.Conn
+	seen []byte
+}
+
+// Read implements net.Conn.
+func (c *seenConn) Read(p []byte) (int, error) {
+	if len(c.seen) == 0 {
+		return c.Conn.Read(p)
+	}
+	n := copy(p, c.seen)
+	c.seen = c.seen[n:]
+	return n, nil
+}
+
+// CloseWrite lets net/http send the end of an answer to a client that still writes.
+func (c *seenConn) CloseWrite() error { return closeWrite(c.Conn) }
+
+func closeWrite(c net.Conn) error {
+	if w, ok := c.(interface{ CloseWrite() error }); ok {
+		return w.CloseWrite()
+	}
+	return nil
+}

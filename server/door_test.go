@@ -1,0 +1,171 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/internal/relay"
+)
+
+// chunked is a body in the form in which the client sends it.
+func chunked(parts ...string) string {
+	b := ""
+	for _, p := range parts {
+		b += fmt.Sprintf("%05x\r\n%s\r\n", len(p), p)
+	}
+	return b + "0\r\n\r\n"
+}
+
+// What the door answers by itself is what net/http answers to the same request, which one more field makes its own.
+func TestDoorAnswersAsNetHTTP(t *testing.T) {
+	newHome(t)
+	r := start(t, DaemonOptions{})
+	p := r.newProject(t)
+	cwd := "Rewind-Cwd: " + relay.Escape(p.ProjectDir()) + "\r\n"
+	const us, tool = "Rewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: post-tool-use\r\n", `{"session_id":"s%d","hook_event_name":"PostToolUse","tool_name":"Bash"`
+	for name, c := range map[string]struct {
+		fields, body string
+		warns        bool
+	}{
+		"a hook":          {us + cwd, chunked(tool + "}"), false},
+		"no cwd":          {us, chunked(), false},
+		"in pieces":       {us + cwd, chunked(tool, "}"), false},
+		"large":           {us + cwd, chunked(tool+`,"x":"`, strings.Repeat("x", 1<<20-1), `"}`), false},
+		"cut by agent":    {us + cwd, chunked(tool), false},
+		"no project":      {us + "Rewind-Cwd: /\r\n", chunked(tool + "}"), true},
+		"odd values":      {us + "Rewind-Id: %zz\r\nRewind-Deadline: -1\r\nRewind-Cwd: %\r\n", chunked(tool + "}"), true},
+		"no deadline":     {us + cwd + "Rewind-Deadline: 0\r\n", chunked(tool + "}"), false},
+		"field twice":     {us + cwd + "Rewind-Id: 01\r\nRewind-Id: 02\r\n", chunked(tool + "}"), false},
+		"foreign field":   {us + cwd + "Origin: null\r\n", chunked(tool + "}"), false},
+		"host twice":      {us + cwd + "Host: rewind\r\n", chunked(tool + "}"), false},
+		"length and more": {us + cwd + "Content-Length: 3\r\n", chunked(tool + "}"), false},
+		"no field":        {us + cwd + "no field\r\n", chunked(tool + "}"), false},
+		"folded":          {us + cwd + " Rewind-Id: 1\r\n", chunked(tool + "}"), true},
+		"LF alone":        {us + cwd + "Rewind-Id: 1\n\r\n", chunked(tool + "}"), false},
+		"long head":       {us + "Rewind-Cwd: /" + strings.Repeat("a", 40<<10) + "\r\n", chunked(tool + "}"), false},
+		"too long a head": {us + "Rewind-Cwd: /" + strings.Repeat("a", 80<<10) + "\r\n", chunked(tool + "}"), false},
+		"bad chunk":       {us + cwd, "zz\r\n" + tool, false},
+		"with a trailer":  {us + cwd, strings.TrimSuffix(chunked(tool+"}"), "\r\n") + "X: y\r\n\r\n", false},
+	} {
+		var answers [2]string
+		for i, more := range []string{"", "X: y\r\n"} {
+			body := c.body
+			if strings.Contains(body, "%d") {
+				body = strings.ReplaceAll(body, "%d", fmt.Sprintf("%02d", i)[1:]+name[:1]) // a session of its own, as long as "%d"
+			}
+			resp, err := r.raw(t, relay.HookHead+more+c.fields+"\r\n"+body)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			said, _ := io.ReadAll(resp.Body)
+			if i == 0 && (resp.Header.Get(relay.HeaderWarn) != "") != c.warns {
+				t.Errorf("%s: warns %q", name, resp.Header.Get(relay.HeaderWarn))
+			}
+			resp.Header.Del("Date")
+			resp.Header.Del("Content-Length")
+			answers[i] = fmt.Sprintf("%d %v %s", resp.StatusCode, resp.Header, said)
+		}
+		if answers[0] != answers[1] {
+			t.Errorf("%s:\n%s\nnet/http:\n%s", name, answers[0], answers[1])
+		}
+	}
+}
+
+// A client that was answered before it had sent all of its payload hears the answer.
+func TestDoorIsHeardBeforeTheEnd(t *testing.T) {
+	newHome(t)
+	r := start(t, DaemonOptions{})
+	c, err := relay.Dial(r.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	status, _, err := c.Post(relay.HookPath, [][2]string{{relay.HeaderVersion, "another"}}, io.LimitReader(zeros{}, 8<<20))
+	if err != nil || status != relay.StatusOtherVersion {
+		t.Errorf("%d, %v", status, err)
+	}
+	r.wait(t)
+}
+
+// TestPromise04DoorStaysOpen: connections of which nothing comes, or nothing more, delay nobody; and when they have gone no more goroutines
+// are left at the door than it keeps.
+func TestPromise04DoorStaysOpen(t *testing.T) {
+	newHome(t)
+	r := start(t, DaemonOptions{})
+	p := r.newProject(t)
+	var idle []net.Conn
+	for i := range 64 {
+		c, err := net.Dial("unix", r.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		head := relay.HookHead + "Rewind-Version: test\r\n\r\n00009\r\n"
+		if _, err := io.WriteString(c, head[:min(len(head), i*len(head)/40)]); err != nil {
+			t.Fatal(err)
+		}
+		idle = append(idle, c)
+	}
+	for i := range 8 {
+		if status, _, _ := r.post(t, "claude", "stop", p.ProjectDir(), fmt.Sprintf("%016x", i+1), time.Minute, payload("Stop", "", "s1", "")); status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	}
+	for _, c := range idle {
+		_ = c.Close()
+	}
+	for end := time.Now().Add(time.Minute); r.d.door.waiting.Load() > doorKeeps; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines wait at the door", r.d.door.waiting.Load())
+		}
+	}
+}
+
+// A head that the door takes is one that net/http reads, and reads the same; of any other nothing has been taken.
+func FuzzHookHead(f *testing.F) {
+	f.Add([]byte(relay.HookHead+"\r\n"), 1)
+	f.Add([]byte(relay.HookHead+"Rewind-Agent: claude\r\nRewind-Cwd: /a%20b\r\n\r\n0\r\n\r\n"), 7)
+	f.Add([]byte(relay.HookHead+"Rewind-Agent: claude\r\nRewind-Agent: b\r\n\r\n"), 300)
+	f.Add([]byte("GET /v1/version HTTP/1.1\r\nHost: rewind\r\n\r\n"), 3)
+	f.Add([]byte(relay.HookHead+"Rewind-Agent:  x\r\n\r\n"), 200)
+	f.Fuzz(func(t *testing.T, raw []byte, step int) {
+		r := bufio.NewReaderSize(&steps{bytes.NewReader(raw), max(step, 1)}, readAhead)
+		h, err := readHookHead(r)
+		rest, _ := io.ReadAll(r)
+		switch {
+		case err == nil:
+			req, err := http.ReadRequest(bufio.NewReaderSize(bytes.NewReader(raw), readAhead))
+			if err != nil {
+				t.Fatalf("net/http: %v", err)
+			}
+			req.Header.Del("Connection")
+			req.Header.Del("Content-Type")
+			if req.Host != host || req.URL.Path != relay.HookPath || !reflect.DeepEqual(req.Header, h) {
+				t.Errorf("%v, net/http %v of %s %s", h, req.Header, req.Host, req.URL)
+			}
+			if end := bytes.Index(raw, []byte("\r\n\r\n")) + 4; !bytes.Equal(rest, raw[end:]) {
+				t.Errorf("%d bytes are left of %d", len(rest), len(raw)-end)
+			}
+		case errors.Is(err, errNotHook) && !bytes.Equal(rest, raw):
+			t.Errorf("%d bytes are left of %d", len(rest), len(raw))
+		}
+	})
+}
+
+// steps reads a few bytes at a time.
+type steps struct {
+	io.Reader
+	n int
+}
+
+func (s *steps) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(len(p), s.n)]) }
