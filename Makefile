@@ -13,7 +13,7 @@ BIN := $(CURDIR)/.bin
 
 # PROJECT=<dir> for install, CORPUS=<dir> and PEERSFLAGS=... for bench-peers,
 # BENCH=<regexp>, COUNT=<n> and BENCHPKGS=... for bench, TESTFLAGS=... for
-# test, FUZZTIME=... for fuzz. They reach the recipes through the environment,
+# test, FUZZTIME=... for fuzz, BUGS=... for bugs. They reach the recipes through the environment,
 # so that a path may hold anything.
 export PROJECT ?=
 export CORPUS ?=
@@ -22,6 +22,7 @@ COUNT ?= 6
 BENCHPKGS ?= ./...
 PEERSFLAGS ?=
 TESTFLAGS ?=
+BUGS ?=
 FUZZTIME ?= 10s
 
 export CGO_ENABLED ?= 0
@@ -119,9 +120,25 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 		done; \
 	done
 
+# The figures go to REPORT, a line a test; what stands there already is not run again. With ROWS or a SHARE it is a piece of the whole, which begins where the
+# last piece ended; the exit status is 1 as long as a row is not whole.
+ROWS ?=
+SHARE ?= 100%
+SEED ?= 0
+REPORT ?= torture.jsonl
+
 .PHONY: torture
-torture: ## the long forms of the crash, fault and race tests; hours
-	REWIND_TORTURE=1 $(GO) test -timeout 0 ./...
+torture: ## the matrix of proofs at full size, hours; ROWS=T1,T6 SHARE=10% SEED=<n> REPORT=<file>
+	$(GO) run ./internal/torture/matrix -rows '$(ROWS)' -share '$(SHARE)' -seed '$(SEED)' -report '$(REPORT)'
+	@if [ -z '$(ROWS)' ]; then $(MAKE) bugs && $(MAKE) fuzz FUZZTIME=10m && REWIND_TORTURE=1 $(GO) test -timeout 0 -skip 'T[0-9]' ./...; fi
+
+.PHONY: torture-plan
+torture-plan: ## what make torture would run, and how long
+	@$(GO) run ./internal/torture/matrix -list -rows '$(ROWS)' -share '$(SHARE)' -report '$(REPORT)'
+
+.PHONY: bugs
+bugs: ## deliberate faults, each of which the matrix must find; BUGS=<name>,<name>
+	$(GO) run ./internal/torture/matrix -bugs -only '$(BUGS)'
 
 # The released agents, installed from npm at pinned versions, against a model on
 # loopback. Needs node, npm, git and tmux.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,15 +22,12 @@ import (
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
+	"rewind/internal/torture"
 	"rewind/tree"
 )
 
 func TestMain(m *testing.M) {
-	checks := "200"
-	if torture() {
-		checks = "5000"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil { // the command line still wins
+	if err := flag.Set("rapid.checks", strconv.Itoa(torture.Points(200, 5000))); err != nil { // the command line still wins
 		panic(err)
 	}
 	if os.Getenv(childEnv) != "" {
@@ -56,8 +55,19 @@ func inChild(t *testing.T) bool {
 	return false
 }
 
-// torture reports whether the full sizes of the proofs are asked for.
-func torture() bool { return os.Getenv("REWIND_TORTURE") != "" }
+// checks has rapid run as often as a test of the matrix shall, from its seed where one is asked for.
+func checks(t *testing.T, m *torture.Run) {
+	t.Helper()
+	was := flag.Lookup("rapid.checks").Value.String()
+	t.Cleanup(func() { _ = flag.Set("rapid.checks", was) })
+	err := flag.Set("rapid.checks", strconv.Itoa(m.Points))
+	if os.Getenv(torture.EnvSeed) != "" {
+		err = errors.Join(err, flag.Set("rapid.seed", strconv.FormatUint(m.Seed, 10)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // fataler is what testing.T and rapid.T share.
 type fataler interface {

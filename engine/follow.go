@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"rewind/hooks"
+	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -153,7 +154,7 @@ func (e *Engine) take(w *writer, at Cursor, f *sessionFile, from, to int64) (Cur
 		return at, err
 	}
 	same, err := endsWith(f, from, before)
-	if err == nil && (!same || !f.document() && to > from && w.tail[len(w.tail)-1] != '\n') {
+	if err == nil && !bug.Is("half-a-line") && (!same || !f.document() && to > from && w.tail[len(w.tail)-1] != '\n') {
 		err = f.reading(errMoving)
 	}
 	if err != nil {

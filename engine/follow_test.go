@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rewind/hooks"
+	"rewind/internal/torture"
 	"rewind/objstore"
 )
 
@@ -391,15 +392,13 @@ func (s *scribbler) had(b []byte) bool {
 
 // TestT14Promise14CaptureWhileWritten: whatever is done to a session's file while it is read, what is captured is a state that it had, up to a line's end.
 func TestT14Promise14CaptureWhileWritten(t *testing.T) {
-	runs := 100
-	if torture() {
-		runs = 1000
-	}
+	m := torture.Begin(t)
+	runs := m.Points
 	p := newProject(t)
 	captured := map[objstore.ID]bool{}
 	for run := range runs {
 		k := p.talker(run + 1)
-		s := &scribbler{r: rand.New(rand.NewPCG(uint64(run), 3)), file: k.file, states: [][]byte{nil}}
+		s := &scribbler{r: rand.New(rand.NewPCG(m.Seed-1+uint64(run), 3)), file: k.file, states: [][]byte{nil}}
 		var end sync.WaitGroup
 		stop := make(chan struct{})
 		end.Go(func() {
@@ -441,6 +440,7 @@ func TestT14Promise14CaptureWhileWritten(t *testing.T) {
 		if got := p.talk(p.session(k.name())); !bytes.Equal(got, wholeLines(s.now)) {
 			t.Errorf("run %d: at rest %d bytes are stored, the file has %d", run, len(got), len(s.now))
 		}
+		m.Point()
 	}
 	t.Logf("%d states captured in %d runs", len(captured), runs)
 	if len(captured) < runs/4 {

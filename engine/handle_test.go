@@ -293,7 +293,12 @@ func TestT7Promise04ParallelEvents(t *testing.T) {
 			wg.Go(func() {
 				a := p.agent(fmt.Sprint("s", i))
 				p.write(fmt.Sprint("f", i), big(fmt.Sprint(round, i)))
-				got[i] = a.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(round)}}, HandleOptions{ID: uint64(round*n + i + 1)})
+				for range 1 + i%2 { // some come twice
+					h := a.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(round)}}, HandleOptions{ID: uint64(round*n + i + 1)})
+					if got[i] == nil {
+						got[i] = h
+					}
+				}
 			})
 		}
 		wg.Wait()

@@ -7,15 +7,19 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rewind/internal/torture"
 )
 
 // TestT18Promise12Interleaving: two sessions and a user at work in one tree. When one session goes back, what the other one changed
 // since stays byte for byte, unless it is taken with --exact, and whatever else was there is in the safety checkpoint.
 func TestT18Promise12Interleaving(t *testing.T) {
 	dir := t.TempDir()
-	run := 0
+	run, size := 0, torture.Begin(t)
+	checks(t, size)
 	rapid.Check(t, func(t *rapid.T) {
 		run++
+		size.Point()
 		base := fmt.Sprintf("%s/%d", dir, run)
 		if err := os.MkdirAll(base+"/project", 0o755); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/internal/torture"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -235,9 +236,11 @@ func (m *machine) reopenSome(*rapid.T) { m.reopen() }
 // byte for byte and mode for mode, but for the paths it names; undo-restore gives the state before it back exactly.
 func TestT20ModelRestore(t *testing.T) {
 	dir := t.TempDir()
-	run := 0
+	run, size := 0, torture.Begin(t)
+	checks(t, size)
 	rapid.Check(t, func(t *rapid.T) {
 		run++
+		size.Point()
 		base := filepath.Join(dir, fmt.Sprint(run))
 		root := filepath.Join(base, "project")
 		if err := os.MkdirAll(root, 0o755); err != nil {

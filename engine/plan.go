@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"rewind/internal/bug"
 	"rewind/internal/gitinfo"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
@@ -96,6 +97,9 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, r *restore, p Pr
 		return nil, nil, err
 	}
 	o.force, err = pl.inTheWay(root, c)
+	if bug.Is("ignored-unsaved") {
+		o.force = nil
+	}
 	if err == nil && len(o.force) > 0 {
 		c.discard()
 		if c, err = e.capture(ctx, root, o); err != nil {
@@ -328,7 +332,7 @@ func (pl *planner) stays(ch tree.Change) KeptReason {
 			return KeptSkipped
 		}
 	}
-	if !pl.unknown[ch.Path] || pl.opt.exact {
+	if !pl.unknown[ch.Path] || pl.opt.exact || bug.Is("new-removed") {
 		return ""
 	}
 	if _, seen := covering(pl.seen, ch.Path); seen && ch.New != nil {

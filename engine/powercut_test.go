@@ -6,25 +6,26 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
+	"rewind/internal/torture"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 )
 
 // TestT2PowerCut cuts the power at any moment of a life of saves and restores, with 0, 25, 50 or 100 % of what was not
 // synced still there: every checkpoint that was told to the user is there and whole, and the store opens.
 func TestT2PowerCut(t *testing.T) {
-	seeds := 100
-	if torture() {
-		seeds = 1000
-	}
+	m := torture.Begin(t)
 	told, cuts := 0, 0
-	for seed := range seeds {
-		r := rand.New(rand.NewPCG(uint64(seed), 1))
+	for seed := m.Seed - 1; seed < m.Seed-1+uint64(m.Points); seed++ {
+		r := rand.New(rand.NewPCG(seed, 1))
 		p := openProject(t, t.TempDir(), t.TempDir())
 		var acked []*Checkpoint
 		for i := range 6 {
@@ -42,8 +43,11 @@ func TestT2PowerCut(t *testing.T) {
 			percent := []int{0, 25, 50, 100}[r.IntN(4)]
 			p.afterCut(t, p.fs.Clone(percent, r.Uint64()), acked)
 			told, cuts = told+len(acked), cuts+1
+			m.Fired(1)
+			m.Acked(len(acked))
 		}
 		p.close()
+		m.Point()
 	}
 	if cuts == 0 {
 		t.Fatal("the power was never cut")
@@ -76,19 +80,10 @@ func (p *project) afterCut(t *testing.T, left *kvtest.CrashFS, acked []*Checkpoi
 	}
 }
 
-// TestT5StoreFaults makes the Nth read, write or sync of the store's files fail with EIO during a save and a checkout:
-// an error is reported, or what was acknowledged is there; the tree is the target's or as it was.
-func TestT5StoreFaults(t *testing.T) {
-	if !inChild(t) {
-		return
-	}
-	points := 50
-	if torture() {
-		points = 200
-	}
-	fired, failed := 0, 0
-	for i := range points {
-		kind := []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync}[i%3]
+// TestT2Promise11PowerCutInARestore cuts the power whenever the store writes while a restore runs: where the tree is not as it was before, the store has the
+// journal of the restore, or its end.
+func TestT2Promise11PowerCutInARestore(t *testing.T) {
+	for _, percent := range []int{0, 25, 50, 100} {
 		p := openProject(t, t.TempDir(), t.TempDir())
 		p.write("a/b", "1")
 		one := p.save("one")
@@ -98,53 +93,139 @@ func TestT5StoreFaults(t *testing.T) {
 		p.close()
 		before := list(t, p.root)
 
-		faults := kvtest.NewFaultFS(p.fs)
-		var fatal error
-		o := Options{KV: kv.Options{FS: faults, Fatal: func(err error) { fatal = err }}}
-		faults.Set(&kvtest.Fault{Kind: kind, N: 1 + i/3, Err: syscall.EIO})
-		err := func() error {
-			e, err := Open(bg, p.home, p.root, o)
-			if err != nil {
-				return err
+		type cut struct {
+			left *kvtest.CrashFS
+			tree listing
+		}
+		var cuts []cut
+		disk := kvtest.NewFaultFS(p.fs)
+		e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: disk, GroupSync: time.Hour}})
+		p.must(err)
+		disk.Hook(func(c kvtest.Call) {
+			if c.Kind != kvtest.Read && strings.HasSuffix(c.Path, ".log") { // the restore waits for it
+				cuts = append(cuts, cut{p.fs.Clone(percent, uint64(len(cuts))), list(t, p.root)})
 			}
-			_, err = e.Checkout(bg, one.ID.String(), RestoreOptions{})
-			return errors.Join(err, e.Close())
-		}()
-		if faults.Fired() {
-			fired++
-		}
-		if fatal != nil && err == nil {
-			t.Fatalf("%v %d: the store failed (%v), but nobody was told", kind, i, fatal)
-		}
-		if err != nil {
-			failed++
-		}
-		// The next process: it finds the files, but not the locks of the one that failed.
-		e, oerr := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: p.fs.Clone(100, 0)}})
-		if oerr != nil {
-			t.Fatalf("%v %d: the store does not open again: %v", kind, i, oerr)
-		}
-		j, jerr := e.readJournal()
-		p.must(jerr)
-		if j != nil {
-			if _, err := e.Abort(bg, AgentEnv{}); err != nil {
-				t.Fatalf("%v %d: abort: %v", kind, i, err)
-			}
-		}
-		now := list(t, p.root)
-		if b, _ := os.ReadFile(p.path("a/b")); err == nil && string(b) != "1" {
-			t.Fatalf("%v %d: acknowledged, but a/b is %q", kind, i, b)
-		}
-		if d := now.diff(before); err != nil && j != nil && d != "" {
-			t.Fatalf("%v %d: aborted, but not as before:\n%s", kind, i, d)
-		}
-		if _, err := e.Faults(bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, i, err) }); err != nil {
-			t.Fatal(err)
-		}
+		})
+		_, err = e.Checkout(bg, one.ID.String(), RestoreOptions{})
+		disk.Hook(nil)
+		p.must(err)
 		p.must(e.Close())
+		touched := 0
+		for i, c := range cuts {
+			e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: c.left}})
+			if err != nil {
+				t.Fatalf("%d%%, cut %d: %v", percent, i, err)
+			}
+			j, err := e.readJournal()
+			p.must(err)
+			newest, err := e.refs.Operation(e.db.LastSeq())
+			p.must(err)
+			if c.tree.diff(before) != "" {
+				if touched++; j == nil && newest.Kind != refs.KindCheckout {
+					t.Errorf("%d%%, cut %d: the tree was touched, and the store knows nothing of it", percent, i)
+				}
+			}
+			p.must(e.Close())
+		}
+		if touched == 0 {
+			t.Errorf("%d%%: none of %d cuts came while the tree was another", percent, len(cuts))
+		}
 	}
-	if fired < points/3 {
-		t.Fatalf("only %d of %d faults fired", fired, points)
+}
+
+// TestT5StoreFaults makes the Nth read, write or sync of the store's files fail with EIO during a save and a checkout:
+// an error is reported, or what was acknowledged is there; the tree is the target's or as it was.
+func TestT5StoreFaults(t *testing.T) {
+	if !inChild(t) {
+		return
 	}
-	t.Logf("%d faults, %d fired, %d reported", points, fired, failed)
+	m := torture.Begin(t)
+	fired, failed := 0, 0
+	kinds := []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync}
+	for _, kind := range kinds {
+		probe := newFaulty(t)
+		probe.must(probe.checkout(nil))
+		calls := probe.disk.Calls(kind)
+		if calls < 10 {
+			t.Fatalf("only %d calls to %v", calls, kind)
+		}
+		for _, n := range torture.Spread((m.Points+len(kinds)-1)/len(kinds), calls, m.Seed) {
+			p := newFaulty(t)
+			before := list(t, p.root)
+			err := p.checkout(&kvtest.Fault{Kind: kind, N: n, Err: syscall.EIO})
+			if p.disk.Fired() {
+				fired++
+				m.Fired(1)
+			}
+			if p.fatal != nil && err == nil {
+				t.Fatalf("%v %d: the store failed (%v), but nobody was told", kind, n, p.fatal)
+			}
+			if err != nil {
+				failed++
+			}
+			// The next process: it finds the files, but not the locks of the one that failed.
+			e, oerr := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: p.fs.Clone(100, 0)}})
+			if oerr != nil {
+				t.Fatalf("%v %d: the store does not open again: %v", kind, n, oerr)
+			}
+			j, jerr := e.readJournal()
+			p.must(jerr)
+			if j != nil {
+				if _, err := e.Abort(bg, AgentEnv{}); err != nil {
+					t.Fatalf("%v %d: abort: %v", kind, n, err)
+				}
+			}
+			now := list(t, p.root)
+			if b, _ := os.ReadFile(p.path("a/b")); err == nil && string(b) != "1" {
+				t.Fatalf("%v %d: acknowledged, but a/b is %q", kind, n, b)
+			}
+			if d := now.diff(before); err != nil && j != nil && d != "" {
+				t.Fatalf("%v %d: aborted, but not as before:\n%s", kind, n, d)
+			}
+			if _, err := e.Faults(bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
+				t.Fatal(err)
+			}
+			p.must(e.Close())
+			m.Acked(2) // two checkpoints, which verify has found whole
+			m.Point()
+		}
+	}
+	if fired*10 < m.Points*9 { // the number of calls varies a little
+		t.Fatalf("only %d of %d faults fired", fired, m.Points)
+	}
+	t.Logf("%d faults, %d fired, %d reported", m.Points, fired, failed)
+}
+
+// faulty is a project with two checkpoints whose store lies on a disk that can fail.
+type faulty struct {
+	*project
+	one   *Checkpoint
+	disk  *kvtest.FaultFS
+	fatal error
+}
+
+func newFaulty(t *testing.T) *faulty {
+	t.Helper()
+	p := &faulty{project: openProject(t, t.TempDir(), t.TempDir())}
+	p.write("a/b", "1")
+	p.one = p.save("one")
+	p.write("a/b", "2")
+	p.write("c", "2")
+	p.save("two")
+	p.close()
+	p.disk = kvtest.NewFaultFS(p.fs)
+	return p
+}
+
+// checkout goes back to the first checkpoint in a life of its own, with a fault or none.
+func (p *faulty) checkout(fault *kvtest.Fault) error {
+	if fault != nil {
+		p.disk.Set(fault)
+	}
+	e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: p.disk, Fatal: func(err error) { p.fatal = err }}})
+	if err != nil {
+		return err
+	}
+	_, err = e.Checkout(bg, p.one.ID.String(), RestoreOptions{})
+	return errors.Join(err, e.Close())
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -221,13 +222,23 @@ func (e *Engine) safety(ctx context.Context, c *capture, j *journal, asStep bool
 		c.discard()
 		return nil, err
 	}
-	return e.commitCapture(ctx, c, cp, kv.Durable, func(cp *Checkpoint) ([]refs.Operation, []refs.Update, error) {
+	du := kv.Durable
+	if bug.Is("journal-unsynced") {
+		du = kv.Written
+	}
+	return e.commitCapture(ctx, c, cp, du, func(cp *Checkpoint) ([]refs.Operation, []refs.Update, error) {
 		return []refs.Operation{{Kind: refs.KindSafety}}, nil, begin(cp)
 	})
 }
 
 // carryOut applies the journal's steps and records the operation.
 func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, res *RestoreResult) error {
+	if bug.Is("journal-dropped") {
+		b := e.db.NewBatch()
+		if err := errors.Join(b.Delete(journalKey), b.Commit(ctx, kv.Durable)); err != nil {
+			return err
+		}
+	}
 	if err := e.apply(ctx, root, j, j.Steps, res); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"rewind/internal/kv"
 	"rewind/internal/record"
+	"rewind/internal/torture"
 	"rewind/objstore"
 )
 
@@ -313,7 +314,7 @@ func TestTranscriptStorage(t *testing.T) {
 func TestTranscriptStorageOfOneLine(t *testing.T) {
 	p := newProject(t)
 	size := 20 << 20
-	if torture() {
+	if torture.Full() {
 		size = 100 << 20
 	}
 	tx := p.e.objs.Begin()

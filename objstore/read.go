@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"rewind/internal/bug"
 )
 
 // A node is a stored object that has not been decoded.
@@ -108,7 +110,7 @@ func whole(k Kind, n name, e envelope, dst []byte) (fetched, error) {
 // verified gives raw, never nil, if it is the object of that name.
 func verified(k Kind, n name, raw []byte) (fetched, error) {
 	sum := Sum(k, raw)
-	if err := n.check(sum); err != nil {
+	if err := n.check(sum); err != nil && !bug.Is("read-unchecked") {
 		return fetched{}, err
 	}
 	if raw == nil {

@@ -17,7 +17,7 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-func TestCommitIsOneBatch(t *testing.T) {
+func TestPromise02CommitIsOneBatch(t *testing.T) {
 	s := newStore(t)
 	tx := s.Begin()
 	defer tx.Discard()

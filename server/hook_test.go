@@ -334,7 +334,7 @@ func TestDaemonSurvivesPanics(t *testing.T) {
 }
 
 // T7: hooks of many clients at once: each is recorded once, also when it is sent twice.
-func TestT7ParallelHooks(t *testing.T) {
+func TestT7Promise04ParallelHooks(t *testing.T) {
 	newHome(t)
 	r := start(t, DaemonOptions{})
 	p := r.newProject(t)
@@ -357,6 +357,24 @@ func TestT7ParallelHooks(t *testing.T) {
 	list, err := api.Call(t.Context(), r.client, api.List, api.ListRequest{Project: p, All: true}, nil)
 	if err != nil || len(list.Checkpoints) < 6 {
 		t.Fatalf("%d checkpoints, %v", len(list.Checkpoints), err)
+	}
+	ops, err := api.Call(t.Context(), r.client, api.Ops, api.OpsRequest{Project: p, All: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := map[string]int{}
+	for _, op := range ops.Operations {
+		if op.EventID != "" {
+			times[op.EventID]++
+		}
+	}
+	for id, n := range times {
+		if n != 1 {
+			t.Errorf("event %s is recorded %d times", id, n)
+		}
+	}
+	if len(times) != 5*64 {
+		t.Errorf("%d events are recorded, %d were sent", len(times), 5*64)
 	}
 	newest := list.Checkpoints[0]
 	for _, c := range list.Checkpoints {

@@ -3,6 +3,8 @@ package server
 import (
 	"net"
 	"os"
+
+	"rewind/internal/bug"
 )
 
 // peers is a listener that accepts this user only, root neither: the mode of the socket and its directory say the same, but a mode can be changed
@@ -20,7 +22,7 @@ func (p peers) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		uid, err := peerUID(c)
-		if err == nil && uid == os.Geteuid() {
+		if err == nil && (uid == os.Geteuid() || bug.Is("peer-unchecked")) {
 			return c, nil
 		}
 		p.d.log.Warn("refused: another user", "uid", uid, "error", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"rewind/internal/bug"
 	"rewind/internal/worktreefs"
 )
 
@@ -83,6 +84,9 @@ func (a *applier) expected(j *job, name string) (bool, error) {
 	f, err := j.stage.look(name, j.From, j.To)
 	if err != nil {
 		return false, err
+	}
+	if bug.Is("editor-overwritten") {
+		return true, nil
 	}
 	known := f.sameBytes(j.From) || f.sameBytes(j.To)
 	return known && f.st.Type != worktreefs.TypeDir && (j.From.Type == TypeSymlink || f.st.Perm == j.From.Perm), nil

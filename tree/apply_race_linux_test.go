@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rewind/internal/torture"
 	"rewind/internal/worktreefs/faultfs"
 )
 
@@ -267,8 +268,9 @@ func TestT11EditorAlongside(t *testing.T) {
 	from, to := raceTrees()
 	b := applyBlobs{}.add(from).add(to)
 	paths := racePaths(from, to)
+	m := torture.Begin(t)
 	conflicts := 0
-	for seed := range uint64(200) {
+	for seed := m.Seed - 1; seed < m.Seed-1+uint64(m.Points); seed++ {
 		dir, outside, e := raceSetup(t, from, seed)
 		e.alongside = true
 		stop := make(chan struct{})
@@ -297,6 +299,8 @@ func TestT11EditorAlongside(t *testing.T) {
 		}
 		e.finish()
 		e.check(t, outside)
+		m.Point()
+		m.Acked(e.n)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -312,8 +316,9 @@ func TestT11CrashAmongEdits(t *testing.T) {
 	b := applyBlobs{}.add(from).add(to)
 	paths := racePaths(from, to)
 	steps := stepsBetween(from, to)
+	m := torture.Begin(t)
 	fired := 0
-	for seed := range uint64(300) {
+	for seed := m.Seed - 1; seed < m.Seed-1+uint64(m.Points); seed++ {
 		dir, outside, e := raceSetup(t, from, seed)
 		at := 1 + int(seed*7)%110
 		s := &faultfs.Script{CrashAt: at, Before: func(i int, _ faultfs.Call) {
@@ -324,6 +329,7 @@ func TestT11CrashAmongEdits(t *testing.T) {
 		_, _ = runApply(t, dir, steps, b, s)
 		if s.Fired() {
 			fired++
+			m.Fired(1)
 		}
 		run := steps
 		if seed%2 == 1 {
@@ -336,11 +342,13 @@ func TestT11CrashAmongEdits(t *testing.T) {
 		savedExist(t, dir, r)
 		e.finish()
 		e.check(t, outside)
+		m.Point()
+		m.Acked(e.n)
 		if t.Failed() {
 			t.Fatalf("seed %d, cut at %d:\n%s\n%+v", seed, at, s.Log(), r.Conflicts)
 		}
 	}
-	if fired < 100 {
+	if fired < m.Points/3 {
 		t.Errorf("only %d runs were cut short", fired)
 	}
 }

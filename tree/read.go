@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"rewind/internal/bug"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 )
@@ -126,7 +127,7 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 		return false, nil
 	}
 	stamp := stampOf(m.kind, before)
-	r := &reading{scan: s, n: n, m: m, file: file, size: before.Size, young: stamp.young(s.start)}
+	r := &reading{scan: s, n: n, m: m, file: file, size: before.Size, young: stamp.young(s.start) && !bug.Is("young-read-once")}
 	switch {
 	case m.kind == cachedSecret:
 		err = r.secret()
@@ -161,7 +162,7 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 		}
 		return false, nil
 	}
-	if torn {
+	if torn && !bug.Is("torn-unflagged") {
 		s.skip(n, Skip{Path: m.path, Reason: ReasonTorn, Size: r.read})
 	}
 	s.add(n, Entry{Name: m.name, Type: TypeFile, Perm: before.Perm, ID: r.id, Size: r.read}, f)

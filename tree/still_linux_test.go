@@ -3,13 +3,12 @@ package tree
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
+	"rewind/internal/torture"
 	"rewind/internal/worktreefs/faultfs"
 )
 
@@ -47,7 +46,7 @@ func stamps(t *testing.T, root string) {
 func TestStillEqualsFullScan(t *testing.T) {
 	stamps(t, t.TempDir())
 	snapshots, taken, checks := 0, 0, 1
-	if os.Getenv("REWIND_TORTURE") != "" {
+	if torture.Full() {
 		checks = 20
 	}
 	property := func(rt *rapid.T) {
@@ -78,8 +77,8 @@ func TestStillEqualsFullScan(t *testing.T) {
 func TestStillEqualsFullScanAlongside(t *testing.T) {
 	stamps(t, t.TempDir())
 	seed, rounds := uint64(11), 40
-	if os.Getenv("REWIND_TORTURE") != "" {
-		seed, rounds = uint64(time.Now().UnixNano()), 1000
+	if torture.Full() {
+		seed, rounds = torture.Seed()+11, 1000
 	}
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 2))

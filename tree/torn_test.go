@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/internal/torture"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 )
@@ -52,6 +53,7 @@ func aState(data []byte, size int, mixed bool) bool {
 
 // Promise 14, T14: a file that a program changes all the time is stored in a state that it was in, or flagged.
 func TestT14Promise14FileChangesWhileRead(t *testing.T) {
+	all := torture.Begin(t)
 	for _, size := range []int{2000, 1 << 20} { // read at once, streamed
 		for how, c := range map[string]struct {
 			change func(t *testing.T, path string, n int)
@@ -108,12 +110,14 @@ func TestT14Promise14FileChangesWhileRead(t *testing.T) {
 				cache := NewCache()
 				var prev objstore.ID
 				torn := 0
-				for range 10 {
+				for range (all.Points + 9) / 10 {
+					all.Point()
 					m := newMemStore()
 					r, err := Snapshot(context.Background(), sourceOf(t, root, m, func(s *Source) { s.Cache, s.Prev = cache, prev }))
 					check(t, err)
 					cache.Committed()
 					torn += r.Torn
+					all.Fired(r.Torn)
 					flagged := map[string]bool{}
 					for _, s := range r.Skips {
 						flagged[s.Path] = s.Reason == ReasonTorn
@@ -126,7 +130,7 @@ func TestT14Promise14FileChangesWhileRead(t *testing.T) {
 				}
 				close(stop)
 				<-stopped
-				t.Logf("%d of 10 torn", torn)
+				t.Logf("%d torn", torn)
 				age()
 				m := newMemStore()
 				r := shoot(t, root, m, func(s *Source) { s.Cache = cache })
@@ -137,7 +141,7 @@ func TestT14Promise14FileChangesWhileRead(t *testing.T) {
 }
 
 // The same with the change at a known moment: between two reads of the file.
-func TestChangeBetweenReads(t *testing.T) {
+func TestPromise14ChangeBetweenReads(t *testing.T) {
 	const size = 1 << 20
 	for _, c := range []struct {
 		name    string
@@ -237,7 +241,7 @@ func (d frozen) Open(name string) (worktreefs.File, worktreefs.Stat, error) {
 
 func (f *frozenFile) Stat() (worktreefs.Stat, error) { return f.st, nil }
 
-func TestChangeWithinOneTick(t *testing.T) {
+func TestPromise14ChangeWithinOneTick(t *testing.T) {
 	for _, size := range []int{1000, 1 << 20} {
 		root := tempTree(t)
 		check(t, os.WriteFile(root+"/f", generation(0, size), 0o644))

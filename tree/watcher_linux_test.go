@@ -13,11 +13,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
+	"rewind/internal/torture"
 	"rewind/objstore"
 	"rewind/tree/ignore"
 )
@@ -308,7 +308,7 @@ func (d vandal) act() {
 // before. An editor works between them, and alongside of some.
 func TestWatcherEqualsFullScan(t *testing.T) {
 	snapshots, incremental, checks := 0, 0, 1
-	if os.Getenv("REWIND_TORTURE") != "" {
+	if torture.Full() {
 		checks = 20
 	}
 	property := func(rt *rapid.T) {
@@ -432,8 +432,8 @@ func (v *overseen) race(seed uint64) {
 // The same with one editor that works all the time, and larger trees.
 func TestWatcherEqualsFullScanAlongside(t *testing.T) {
 	seed, rounds := uint64(11), 40
-	if os.Getenv("REWIND_TORTURE") != "" {
-		seed, rounds = uint64(time.Now().UnixNano()), 1000
+	if torture.Full() {
+		seed, rounds = torture.Seed()+11, 1000
 	}
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 2))

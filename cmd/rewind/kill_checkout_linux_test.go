@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rewind/internal/torture"
 )
 
 // TestKillCheckoutT10 kills checkout before each of its calls that change something. What must hold afterwards: nothing
@@ -12,10 +14,7 @@ import (
 // --abort the state before.
 func TestKillCheckoutT10(t *testing.T) {
 	t.Parallel()
-	want := 100
-	if torture() {
-		want = 500
-	}
+	m := torture.Begin(t)
 	fixture := filepath.Join(memoryDir(t), "p")
 	checkoutFixture(t, fixture)
 	before, err := listing(fixture)
@@ -32,11 +31,15 @@ func TestKillCheckoutT10(t *testing.T) {
 	}
 
 	var k kills
-	for i, n := range points(want, calls) {
+	for i, n := range torture.Spread(m.Points, calls, m.Seed) {
 		dir := fmt.Sprintf("%s-%d", scratch, i)
 		clone(t, fixture, dir)
 		fired, _, _ := killed(t, dir, n, "checkout", "@-")
 		k.add(fired, afterCheckout(t, dir, n, before, after))
+		m.Point()
+		if fired {
+			m.Fired(1)
+		}
 		discard(t, dir)
 	}
 	k.check(t, calls)

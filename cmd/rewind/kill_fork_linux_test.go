@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"rewind/internal/torture"
 	"rewind/transcript"
 )
 
@@ -29,7 +30,7 @@ func killConversations(t *testing.T, cases []conversationCase) {
 		}
 	})
 	for _, c := range cases {
-		if c.rare && !torture() {
+		if c.rare && !torture.Full() {
 			continue
 		}
 		t.Run(string(c.agent)+" "+c.name, func(t *testing.T) {
@@ -50,7 +51,7 @@ func killConversation(t *testing.T, c conversationCase) (leftovers int64) {
 		t.Fatalf("rewind %s: exit code %d, changed: %v", strings.Join(c.args, " "), code, before != after)
 	}
 	list := latePoints(c.points, calls)
-	if torture() {
+	if torture.Full() {
 		list = points(2*calls, calls)
 	}
 	var count kills

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"rewind/internal/torture"
 )
 
 // someone is a home directory of its own, with two agents and a project, and the real program.
@@ -163,7 +165,7 @@ func TestKillRemove(t *testing.T) {
 			for n := max(calls-20, 1); n <= calls; n++ { // where the store and the marker go
 				list = append(list, n)
 			}
-			if torture() {
+			if torture.Full() {
 				list = points(calls, calls)
 			}
 			var k kills

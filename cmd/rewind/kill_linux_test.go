@@ -13,10 +13,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-)
 
-// torture asks for the long form of the tests.
-func torture() bool { return os.Getenv("REWIND_TORTURE") != "" }
+	"rewind/internal/torture"
+)
 
 // realProgram builds the program that is killed: the real one, without cgo and without the test binary's weight.
 var realProgram = sync.OnceValues(func() (string, error) {
@@ -116,17 +115,7 @@ func killed(t *testing.T, dir string, n int, args ...string) (fired bool, out st
 }
 
 // points spreads want points evenly over the calls 1 to calls; more than there are go round again.
-func points(want, calls int) []int {
-	var list []int
-	for i := range want {
-		if want >= calls {
-			list = append(list, 1+i%calls)
-		} else {
-			list = append(list, 1+i*calls/want)
-		}
-	}
-	return list
-}
+func points(want, calls int) []int { return torture.Spread(want, calls, torture.Seed()) }
 
 // kills counts how many points of a test came to their kill.
 type kills struct {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rewind/internal/torture"
 )
 
 // TestKillSaveT1 kills save before each of its calls that change something. What must hold afterwards: the store
@@ -13,10 +15,8 @@ import (
 // works.
 func TestKillSaveT1(t *testing.T) {
 	t.Parallel()
-	want := 200
-	if torture() {
-		want = 2000
-	}
+	m := torture.Begin(t)
+	want := m.Points
 	small := func(dir string) {
 		write(t, dir, map[string]string{"a.txt": "a\n", "d/b.txt": strings.Repeat("b\n", 2000), "d/c.bin": noise(1, 20<<10)})
 		mustHere(t, dir, "save", "two")
@@ -34,7 +34,7 @@ func TestKillSaveT1(t *testing.T) {
 		want    int
 		prepare func(dir string)
 	}{
-		{"small", want * 15 / 20, small},
+		{"small", want - want*4/20 - want/20, small},
 		{"memtable", want * 4 / 20, files(6, 800<<10)}, // more than one memtable of the store holds
 		{"ingest", want / 20, files(5, 7<<20)},         // so much that objects go in as a table before the commit
 	} {
@@ -52,11 +52,18 @@ func TestKillSaveT1(t *testing.T) {
 			discard(t, dir)
 
 			var k kills
-			for i, n := range points(c.want, calls) {
+			for i, n := range torture.Spread(c.want, calls, m.Seed) {
 				dir := fmt.Sprintf("%s-%d", dir, i)
 				clone(t, fixture, dir)
 				fired, out, _ := killed(t, dir, n, "save", "three")
-				k.add(fired, afterSave(t, dir, n, before, out))
+				state, lost := afterSave(t, dir, n, before, out)
+				k.add(fired, state)
+				m.Point()
+				if fired {
+					m.Fired(1)
+				}
+				m.Acked(len(before) + min(len(out), 1))
+				m.Lost(lost)
 				discard(t, dir)
 			}
 			k.check(t, calls)
@@ -64,19 +71,21 @@ func TestKillSaveT1(t *testing.T) {
 	}
 }
 
-// afterSave checks a project whose save was killed and says how it was found.
-func afterSave(t *testing.T, dir string, n int, before []string, out string) string {
+// afterSave checks a project whose save was killed and says how it was found, and how many acknowledged checkpoints are lost.
+func afterSave(t *testing.T, dir string, n int, before []string, out string) (state string, lost int) {
 	t.Helper()
-	state := "nothing saved"
+	state = "nothing saved"
 	after := checkpoints(t, dir)
 	for _, id := range before {
 		if !slices.Contains(after, id) {
+			lost++
 			t.Errorf("killed at call %d: checkpoint %s is lost", n, id)
 		}
 	}
 	switch len(after) - len(before) {
 	case 0:
 		if out != "" {
+			lost++
 			t.Errorf("killed at call %d: a checkpoint was acknowledged and is lost: %s", n, out)
 		}
 	case 1:
@@ -94,5 +103,5 @@ func afterSave(t *testing.T, dir string, n int, before []string, out string) str
 		t.Errorf("killed at call %d: %d checkpoints after a new save, want %d", n, len(now), len(before)+1)
 	}
 	mustHere(t, dir, "verify")
-	return state
+	return state, lost
 }

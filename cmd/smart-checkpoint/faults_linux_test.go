@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewind/internal/torture"
 )
 
 // usual is a hook with the deadline that agents have.
@@ -323,7 +325,10 @@ func TestPromise03BigTree(t *testing.T) {
 		s.project = dir
 	}
 	s.must("init")
-	files, deadline := size(30_000, 100_000), size(150, 300)
+	files, deadline := 30_000, 150
+	if torture.Full() {
+		files, deadline = 100_000, 300
+	}
 	for i := range files / 100 {
 		dir := filepath.Join(s.project, "many", fmt.Sprint(i%20), fmt.Sprint(i))
 		s.check(os.MkdirAll(dir, 0o755))

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewind/internal/torture"
 )
 
 // TestT3Promise01Kills has daemons and hooks die at any moment while agents of several sessions work. What must hold then: no acknowledged
@@ -19,9 +21,9 @@ import (
 func TestT3Promise01Kills(t *testing.T) {
 	s := newSite(t)
 	s.must("init")
-	work := time.Duration(size(15, 30*60)) * time.Second
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	m := torture.Begin(t)
+	defer func() { m.Lost(s.lost) }()
+	work, seed := time.Duration(m.Points)*time.Second, m.Seed
 	var mu sync.Mutex
 	var acked []string
 	may := map[string]bool{"": true} // a client that dies in the middle of a long payload leaves an event of which nobody knows the call
@@ -80,17 +82,22 @@ func TestT3Promise01Kills(t *testing.T) {
 	close(end)
 	agents.Wait()
 	killer.Wait()
-	if daemons < size(10, 250) || clients < size(5, 250) {
+	for range m.Points {
+		m.Point()
+	}
+	m.Fired(daemons + clients)
+	m.Acked(len(acked))
+	if few := m.Points / 6; daemons < min(few*4, 250) || clients < min(few*2, 250) {
 		t.Errorf("only %d daemons and %d clients were killed", daemons, clients)
 	}
-	if len(acked) < size(50, 1000) {
+	if len(acked) < min(3*m.Points, 1000) {
 		t.Errorf("only %d events were acknowledged", len(acked))
 	}
 	t.Logf("%d daemons and %d clients were killed; %d of %d events were acknowledged", daemons, clients, len(acked), len(may))
 	s.edit("next")
 	s.mustCapture("session-0", "next")
 	may["next"] = true
-	s.holds(s.recorded(append(acked, "next"), may), size(40, 400))
+	s.holds(s.recorded(append(acked, "next"), may), 40+m.Points/5)
 	s.clean()
 	s.serves()
 }
@@ -154,36 +161,25 @@ func canTrace(t *testing.T) {
 	}
 }
 
-// spread gives want points, evenly over the calls 1 to calls; more than there are go round again.
-func spread(want, calls int) []int {
-	var list []int
-	for i := range want {
-		if want >= calls {
-			list = append(list, 1+i%calls)
-		} else {
-			list = append(list, 1+i*calls/want)
-		}
-	}
-	return list
-}
-
 // TestT1HookKills kills, before each of its calls that change something: the daemon that a hook has started and that takes the hook's event
 // in, from its first call to its end in order; `rewind hook`, which does the same alone; and the hook's client itself. What must hold
 // afterwards: the next hook works, no acknowledged event is lost or there twice, and each checkpoint has its edit.
 func TestT1HookKills(t *testing.T) {
 	canTrace(t)
+	m := torture.Begin(t)
 	for _, c := range []struct {
 		name, traces string
 		want         int
 		env          []string
 		end          bool // the program goes on when the hook has been answered
 	}{
-		{"daemon", "daemon", size(38, 380), nil, true},
-		{"alone", "hook", size(16, 160), []string{"REWIND_DAEMON=off"}, false},
-		{"client", "", size(4, 40), nil, false},
+		{"daemon", "daemon", m.Points - m.Points*20/58, nil, true},
+		{"alone", "hook", m.Points * 16 / 58, []string{"REWIND_DAEMON=off"}, false},
+		{"client", "", m.Points*20/58 - m.Points*16/58, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, c.env...)
+			defer func() { m.Lost(s.lost) }()
 			s.must("init")
 			if c.traces != "" {
 				s.traced(c.traces)
@@ -211,7 +207,7 @@ func TestT1HookKills(t *testing.T) {
 			var sure []string
 			may := map[string]bool{"warm": true, "count": true}
 			fired, told := 0, 0
-			for i, n := range spread(c.want, calls) {
+			for i, n := range torture.Spread(c.want, calls, m.Seed) {
 				call := fmt.Sprintf("killed-%d-at-%d", i, n)
 				r, met := run(call, n)
 				may[call] = true
@@ -220,8 +216,10 @@ func TestT1HookKills(t *testing.T) {
 					r, met = run(call, n)
 					may[call] = true
 				}
+				m.Point()
 				if met == n {
 					fired++
+					m.Fired(1)
 				}
 				if s.acked(r) && (c.traces == "daemon" || met != n) {
 					sure = append(sure, call)
@@ -237,6 +235,7 @@ func TestT1HookKills(t *testing.T) {
 			if fired*10 < c.want*9 {
 				t.Errorf("only %d of %d points killed it", fired, c.want)
 			}
+			m.Acked(len(sure))
 			s.holds(s.recorded(sure, may), 0)
 			s.clean()
 		})

@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"rewind/internal/bug"
 )
 
 // release is the version of a release build (-ldflags "-X main.release=v1.2.3"), of this binary and of rewind alike.
@@ -29,6 +31,9 @@ func main() {
 	defer func() {
 		if p := recover(); p != nil {
 			say("internal error: " + panicText(p))
+			if bug.Is("hook-fails") {
+				os.Exit(1)
+			}
 		}
 	}()
 	// The last guard: where a file system or a pipe hangs, nothing else has an end.

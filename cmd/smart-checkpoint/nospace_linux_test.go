@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewind/internal/torture"
 )
 
 const (
@@ -101,7 +103,7 @@ func (c spaceCase) String() string {
 	return name
 }
 
-func spaceCases() []spaceCase {
+func spaceCases(m *torture.Run) []spaceCase {
 	var list []spaceCase
 	for _, moment := range []string{"cold", "idle", "burst"} {
 		list = append(list,
@@ -111,21 +113,24 @@ func spaceCases() []spaceCase {
 	list = append(list,
 		spaceCase{"cold", -1, 10, false}, spaceCase{"idle", -1, 10, false},
 		spaceCase{"cold", 0, 10, true}, spaceCase{"cold", 1 << 20, 10, true}, spaceCase{"cold", 6 << 20, 10, true})
-	for i := range size(0, 180) {
-		pick := rand.New(rand.NewPCG(4, uint64(i)))
+	for i := range max(0, m.Points-len(list)) {
+		pick := rand.New(rand.NewPCG(3+m.Seed, uint64(i)))
 		list = append(list, spaceCase{[]string{"cold", "idle", "burst"}[i%3], pick.Int64N(7 << 20), 1 + pick.IntN(500<<10), pick.IntN(8) == 0})
 	}
-	return list
+	return list[:min(len(list), m.Points)]
 }
 
 func TestT4Promise03DiskFull(t *testing.T) {
+	m := torture.Begin(t)
 	turn := make(chan struct{}, 5) // each waits most of its time
 	var all sync.WaitGroup
-	for _, c := range spaceCases() {
+	for _, c := range spaceCases(m) {
 		all.Go(func() {
 			turn <- struct{}{}
 			defer func() { <-turn }()
 			t.Run(c.String(), c.run)
+			m.Point()
+			m.Fired(1)
 		})
 	}
 	all.Wait()

@@ -15,18 +15,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewind/internal/torture"
 )
-
-// torture asks for the long form of the tests.
-func torture() bool { return os.Getenv("REWIND_TORTURE") != "" }
-
-// size is how much of something a test does: in CI, and as torture.
-func size(ci, long int) int {
-	if torture() {
-		return long
-	}
-	return ci
-}
 
 // realPrograms is a directory with the client and rewind beside it, both as they are released.
 var realPrograms = sync.OnceValues(func() (string, error) {
@@ -66,6 +57,7 @@ type site struct {
 	home    string // REWIND_HOME
 	project string
 	env     []string
+	lost    int // events that were acknowledged and that recorded did not find
 }
 
 // unlimited is a deadline in milliseconds within which every hook is answered when its work is done: what is answered earlier, without a word
@@ -85,7 +77,7 @@ func newSite(t *testing.T, env ...string) *site {
 	s := &site{T: t, bin: bin, base: base, home: filepath.Join(base, "r"), project: filepath.Join(base, "p")}
 	s.env = append([]string{
 		"HOME=" + base, "REWIND_HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "TERM=dumb",
-	}, env...)
+	}, append(torture.Env(), env...)...)
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	t.Cleanup(func() { s.killAll() })
 	s.check(os.Mkdir(s.home, 0o700), os.Mkdir(s.project, 0o755))
@@ -262,6 +254,7 @@ func (s *site) recorded(want []string, may map[string]bool) []entry {
 	}
 	for _, c := range want {
 		if times[c] == 0 {
+			s.lost++
 			s.Errorf("%s was acknowledged and is not recorded", c)
 		}
 	}

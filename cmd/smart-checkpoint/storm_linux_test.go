@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewind/internal/torture"
 )
 
 const stormSize = 64
@@ -55,9 +57,11 @@ func TestT7Promise04Storm(t *testing.T) {
 	s := newSite(t)
 	s.must("init")
 	s.stop()
+	m := torture.Begin(t)
+	defer func() { m.Lost(s.lost) }()
 	var sent []string
 	may := map[string]bool{}
-	for round := range size(5, 50) {
+	for round := range m.Points {
 		began := time.Now()
 		for call, r := range s.storm(round, unlimited, nil) {
 			if !s.acked(r) {
@@ -72,6 +76,8 @@ func TestT7Promise04Storm(t *testing.T) {
 			t.Errorf("round %d: %d events in the log, %d were sent", round, len(list), len(sent))
 		}
 		s.holds(list[max(0, len(list)-stormSize):], 0)
+		m.Point()
+		m.Acked(len(sent))
 		t.Logf("round %d: %v", round, took)
 		if round%2 == 0 {
 			s.kill()
@@ -114,7 +120,9 @@ func TestT7Promise01KillInABurst(t *testing.T) {
 	s.must("init")
 	may := map[string]bool{}
 	var acked []string
-	for round := range size(3, 30) {
+	m := torture.Begin(t)
+	defer func() { m.Lost(s.lost) }()
+	for round := range m.Points {
 		pid := s.daemon()
 		fired := false
 		for call, r := range s.storm(round, unlimited, func() {
@@ -130,6 +138,8 @@ func TestT7Promise01KillInABurst(t *testing.T) {
 		if !fired {
 			t.Error("the daemon was not killed")
 		}
+		m.Point()
+		m.Fired(1)
 		call := fmt.Sprintf("next-%d", round)
 		s.edit(call)
 		s.mustCapture("session-0", call)
@@ -138,6 +148,7 @@ func TestT7Promise01KillInABurst(t *testing.T) {
 		s.serves()
 		s.holds(s.recorded(acked, may), 0)
 	}
+	m.Acked(len(acked))
 	t.Logf("%d of %d were acknowledged", len(acked), len(may))
 	s.clean()
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"rewind/internal/bug"
 )
 
 // Batch collects changes that are committed together. It belongs to one goroutine at a time. Reads do not see it before Commit.
@@ -128,7 +130,7 @@ func (b *Batch) Commit(ctx context.Context, du Durability) error {
 		}
 		d.sawSeq(b.seq)
 	}
-	if du == Durable {
+	if du == Durable && !bug.Is("durable-unsynced") {
 		return d.wals.sync()
 	}
 	return d.poison.err()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"rewind/internal/kv"
+	"rewind/internal/torture"
 )
 
 // corruptible makes a store with files of every kind, and returns its newest step. clean: it was closed; else its owner was killed,
@@ -95,6 +96,12 @@ func damage(t *testing.T, r *rand.Rand, dir, file string) string {
 // what is damaged, or all is as it was: no silent loss, no wrong byte, and no file that holds data is gone.
 func TestT6Promise06Corruption(t *testing.T) {
 	t.Parallel()
+	m := torture.Begin(t)
+	defer func() {
+		for range m.Points {
+			m.Point() // of each kind
+		}
+	}()
 	for _, clean := range []bool{true, false} {
 		origin := filepath.Join(t.TempDir(), "store")
 		want := corruptible(t, origin, clean)
@@ -109,12 +116,14 @@ func TestT6Promise06Corruption(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, clean %v", kind, clean), func(t *testing.T) {
 				t.Parallel()
 				refused, failed, same := 0, 0, 0
-				for i := range uint64(20) {
-					r := rand.New(rand.NewPCG(i, 6))
+				for i := range uint64(m.Points) {
+					r := rand.New(rand.NewPCG(m.Seed-1+i, 6))
 					dir := filepath.Join(t.TempDir(), "store")
 					must(t, os.CopyFS(dir, os.DirFS(origin)))
 					what := damage(t, r, dir, files[r.IntN(len(files))])
 					before := tree(t, dir)
+					m.Fired(1)
+					m.Acked(int(want))
 					d, err := kv.Open(bg, dir, kv.Options{Fatal: func(err error) { t.Errorf("%s: fatal: %v", what, err) }})
 					if err != nil {
 						refused++
@@ -131,6 +140,7 @@ func TestT6Promise06Corruption(t *testing.T) {
 						if kind == "log" && !clean && lastRecord(what) {
 							break
 						}
+						m.Lost(int(want - min(got, want)))
 						t.Errorf("%s: SILENT LOSS: %d steps of %d", what, got, want)
 					case err == nil:
 						same++

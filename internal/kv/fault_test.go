@@ -15,6 +15,7 @@ import (
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
+	"rewind/internal/torture"
 )
 
 // life runs a store through what it can do, and returns the newest step that was acknowledged as Durable and the newest that was
@@ -91,16 +92,17 @@ func TestT5Faults(t *testing.T) {
 	if inFaultsProcess(t) {
 		return
 	}
-	for _, kind := range []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync} {
+	m := torture.Begin(t)
+	kinds := []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync}
+	for _, kind := range kinds {
 		probe := kvtest.NewFaultFS(kvtest.NewCrashFS())
 		if _, _, err := life(probe, nil); err != nil {
 			t.Fatal(err)
 		}
 		total := probe.Calls(kind)
-		points, fatals, errs := 20, 0, 0
-		for i := range points {
-			// The number of calls differs a little from run to run (compactions): stay in the first nine tenths.
-			n := 1 + i*total*9/10/points
+		fatals, errs := 0, 0
+		// The number of calls differs a little from run to run (compactions): stay in the first nine tenths.
+		for _, n := range torture.Spread((m.Points+len(kinds)-1)/len(kinds), total*9/10, m.Seed) {
 			t.Run(fmt.Sprintf("%v %d of %d", kind, n, total), func(t *testing.T) {
 				disk := kvtest.NewCrashFS()
 				ffs := kvtest.NewFaultFS(disk, &kvtest.Fault{Kind: kind, N: n, Err: syscall.EIO})
@@ -112,8 +114,12 @@ func TestT5Faults(t *testing.T) {
 					snap()
 				})
 				ffs.AssertFired(t)
+				m.Fired(1)
 				if fatal.Load() > 1 {
 					t.Errorf("Fatal was called %d times", fatal.Load())
+				}
+				if fatal.Load() == 0 && kind == kvtest.Sync && strings.HasSuffix(ffs.Hit(), ".log") {
+					t.Errorf("the fsync of %s failed, and the store went on", ffs.Hit()) // what it did not write may be gone from memory, too
 				}
 				if fatal.Load() == 1 {
 					fatals++
@@ -139,10 +145,13 @@ func TestT5Faults(t *testing.T) {
 					if name == "kill" {
 						want = newest
 					}
+					m.Acked(int(want))
 					if got < want {
+						m.Lost(int(want - got))
 						t.Errorf("after %s: %d steps, %d were acknowledged", name, got, want)
 					}
 				}
+				m.Point()
 			})
 		}
 		t.Logf("%v: %d errors, %d of them fatal", kind, errs, fatals)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/gofrs/flock"
+
+	"rewind/internal/bug"
 )
 
 // lockStore takes the lock of the store, waiting up to wait for whoever has it. The lock ends with the process that holds it,
@@ -40,6 +42,8 @@ func lockStore(ctx context.Context, f vfs.FS, disk bool, dir string, wait time.D
 		switch {
 		case err != nil:
 			return nil, translate("lock", path, err)
+		case bug.Is("two-owners"):
+			return io.NopCloser(nil), nil
 		case l != nil:
 			if disk {
 				writePID(path)

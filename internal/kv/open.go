@@ -14,6 +14,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/bug"
 )
 
 // DB is an open store.
@@ -260,6 +262,9 @@ func (d *DB) removeMaking() error {
 
 func (d *DB) openDB() error {
 	if err := checkLastLog(d.base, d.fs.db); err != nil {
+		if bug.Is("damaged-deleted") {
+			_ = d.fs.FS.RemoveAll(d.fs.db)
+		}
 		return err
 	}
 	cache := pebble.NewCache(d.o.CacheBytes)
@@ -268,6 +273,9 @@ func (d *DB) openDB() error {
 	o.ErrorIfNotExists = true
 	pdb, err := d.openPebble(o)
 	if err != nil {
+		if bug.Is("damaged-deleted") {
+			_ = d.fs.FS.RemoveAll(d.fs.db)
+		}
 		return d.damaged(err)
 	}
 	d.pdb, d.blocks = pdb, cache

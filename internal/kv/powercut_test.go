@@ -9,6 +9,7 @@ import (
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
+	"rewind/internal/torture"
 )
 
 var unsynced = []int{0, 25, 50, 100}
@@ -17,8 +18,9 @@ var unsynced = []int{0, 25, 50, 100}
 // is whole.
 func TestT2PowerCut(t *testing.T) {
 	t.Parallel()
+	m := torture.Begin(t)
 	lost, kept := 0, 0
-	for seed := range uint64(100) {
+	for seed := m.Seed - 1; seed < m.Seed-1+uint64(m.Points); seed++ {
 		r := rand.New(rand.NewPCG(seed, 2))
 		pct := unsynced[seed%4]
 		scale := []int{50, 2000, 60000}[r.IntN(3)]
@@ -77,7 +79,10 @@ func TestT2PowerCut(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d, %d%%, cut %d: %v", seed, pct, i, err)
 			}
+			m.Fired(1)
+			m.Acked(int(c.min))
 			if got < c.min {
+				m.Lost(int(c.min - got))
 				t.Fatalf("seed %d, %d%%, cut %d: %d steps, %d were durable", seed, pct, i, got, c.min)
 			}
 			if got < n {
@@ -87,6 +92,7 @@ func TestT2PowerCut(t *testing.T) {
 			must(t, step(d, got+1, scale, kv.Durable)) // the store goes on
 			must(t, d.Close())
 		}
+		m.Point()
 	}
 	if lost == 0 {
 		t.Error("no cut lost a Written commit: the test does not cut")

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/bug"
 )
 
 // storeFS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is read of
@@ -40,7 +42,7 @@ func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 		}
 		return nil, err
 	}
-	if s.disk {
+	if s.disk && !bug.Is("mode-0644") {
 		// Create goes through the umask, which may be anything.
 		if err := os.Chmod(name, 0o600); err != nil {
 			_ = f.Close()

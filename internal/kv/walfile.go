@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/bug"
 )
 
 // wals is the set of log files with bytes that the kernel has and the disk may not.
@@ -107,8 +109,10 @@ func (f *walFile) Write(p []byte) (int, error) {
 		return n, err
 	}
 	// The mark of a clean close vouches for all before it, so it must not be on disk before that is.
-	if err := f.syncReally(); err != nil {
-		return n, err
+	if !bug.Is("clean-close-first") {
+		if err := f.syncReally(); err != nil {
+			return n, err
+		}
 	}
 	m, err := f.put(p[mark:])
 	return n + m, err
@@ -153,7 +157,11 @@ func (f *walFile) syncLocked(want int64) error {
 		return nil
 	}
 	upTo := f.written.Load()
-	if err := f.File.SyncData(); err != nil {
+	err := f.File.SyncData()
+	if err != nil && bug.Is("fsync-retried") {
+		err = f.File.SyncData()
+	}
+	if err != nil && !bug.Is("fsync-ignored") {
 		return f.set.poison.set(fmt.Errorf("fsync %s: %w", f.name, err))
 	}
 	f.synced.Store(upTo)

@@ -96,6 +96,8 @@ var testHelpers = []struct{ path, host, why string }{
 	{"internal/acceptance/fakemodel", "", "the model that the real agents talk to"},
 	{"objstore/objtest", "objstore", "one suite for every implementation of Getter and Putter"},
 	{"internal/tracetest", "", "kills programs at a system call, for the tests of commands"},
+	{"internal/torture", "", "sizes, seeds, figures and deliberate faults of the matrix of proofs"},
+	{"internal/torture/matrix", "", "the program that runs the matrix"},
 	{"internal/layertest", "", "this package"},
 }
 
@@ -116,11 +118,12 @@ var callBans = []callBan{
 		funcs: []string{"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln"},
 		in:    []string{""},
 		but: map[string]string{
-			"cmd/rewind/main.go":           "the one place that turns an error into an exit code",
-			"bench/floor/run/main.go":      "the main of a program of its own",
-			"cmd/smart-checkpoint/main.go": "exits 0 whatever happens, a panic included",
-			"bench/peers/main.go":          "the main of a program of its own",
-			"internal/kv/poison.go":        "pebble's fatal errors must not return, and a process that goes on would acknowledge what is not stored",
+			"cmd/rewind/main.go":              "the one place that turns an error into an exit code",
+			"bench/floor/run/main.go":         "the main of a program of its own",
+			"cmd/smart-checkpoint/main.go":    "exits 0 whatever happens, a panic included",
+			"bench/peers/main.go":             "the main of a program of its own",
+			"internal/torture/matrix/main.go": "the main of a program of its own",
+			"internal/kv/poison.go":           "pebble's fatal errors must not return, and a process that goes on would acknowledge what is not stored",
 		},
 		replace: "return an error; deferred work is skipped by an exit",
 	},

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rewind/internal/bug"
 )
 
 // dir is a directory file descriptor.
@@ -90,7 +92,11 @@ func (d *dir) OpenDir(name string) (Dir, error) {
 	if err := checkName(name); err != nil {
 		return nil, d.refuse("open directory", name, err)
 	}
-	fd, err := openat(d.fd, name, openFlags, 0)
+	flags := openFlags
+	if bug.Is("links-followed") {
+		flags &^= unix.O_NOFOLLOW
+	}
+	fd, err := openat(d.fd, name, flags, 0)
 	if err != nil {
 		if err == unix.ELOOP || err == unix.ENOTDIR {
 			return nil, &opError{op: "open directory", dir: d, name: name, kind: ErrNotDir, err: err}
@@ -107,7 +113,7 @@ func (d *dir) Open(name string) (File, Stat, error) {
 	if err != nil {
 		return nil, Stat{}, err
 	}
-	if st.Type != TypeFile {
+	if st.Type != TypeFile && !bug.Is("pipes-opened") {
 		return nil, Stat{}, d.refuse("open", name, ErrNotRegular)
 	}
 	fd, err := openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
@@ -124,7 +130,7 @@ func (d *dir) Open(name string) (File, Stat, error) {
 		return nil, Stat{}, d.fail("open", name, err)
 	}
 	f := &file{fd: fd, dir: d, name: name}
-	if st, err = f.Stat(); err == nil && st.Type != TypeFile {
+	if st, err = f.Stat(); err == nil && st.Type != TypeFile && !bug.Is("pipes-opened") {
 		err = d.refuse("open", name, ErrNotRegular)
 	}
 	if err != nil {

@@ -24,7 +24,7 @@ var honest = []string{
 	"..git", ". git", ".g it", ".git x", ".gi", ".gitt", "~git", "a.git\\x", ".git\xff", "\xff.git", ".g\u00edt", ".g\u0131t", ".GI", "GIT", "...", ". ",
 }
 
-func TestT12DotGit(t *testing.T) {
+func TestT12Promise10DotGit(t *testing.T) {
 	if len(dotGits) < 40 {
 		t.Fatalf("only %d spellings", len(dotGits))
 	}

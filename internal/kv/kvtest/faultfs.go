@@ -40,6 +40,7 @@ type Fault struct {
 	Sticky bool   // later calls fail too
 
 	seen, fired int
+	hit         string // path of the first call that failed
 }
 
 // FaultFS passes calls on to another file system, but for those that its faults match.
@@ -93,6 +94,16 @@ func (f *FaultFS) Fired() bool {
 	return true
 }
 
+// Hit is the path of the first call that the first fault made fail; "" before that.
+func (f *FaultFS) Hit() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.faults) == 0 {
+		return ""
+	}
+	return f.faults[0].hit
+}
+
 // AssertFired fails the test when a fault made no call fail: it proved nothing.
 func (f *FaultFS) AssertFired(t testing.TB) {
 	t.Helper()
@@ -116,7 +127,9 @@ func (f *FaultFS) inject(op errorfs.Op) error {
 		}
 		ft.seen++
 		if ft.seen == ft.N || ft.Sticky && ft.seen > ft.N {
-			ft.fired++
+			if ft.fired++; ft.fired == 1 {
+				ft.hit = c.Path
+			}
 			err = fmt.Errorf("%s %s: %w", c.Op, c.Path, ft.Err)
 		}
 	}

@@ -1,0 +1,84 @@
+package torture
+
+// A Row is a row of the matrix.
+type Row struct {
+	Name     string // T1 to T20
+	What     string
+	CI, Full int    // points that are asked for, over all of its tests with this unit; 0: everything, always
+	Unit     string // of points
+}
+
+// Rows is the matrix.
+var Rows = []Row{
+	{"T1", "SIGKILL at the Nth changing call of hook, daemon, save", 200, 2000, "kills"},
+	{"T2", "power cuts, 0 to 100 % of what was not synced kept", 100, 1000, "seeds"},
+	{"T3", "kill -9 of hooks and daemons under load", 15, 1800, "seconds"},
+	{"T4", "a full disk at every stage", 20, 200, "cases"},
+	{"T5", "EIO on the Nth read, write and fsync", 50, 200, "faults"},
+	{"T6", "bit flips and truncation in every kind of file", 20, 100, "a kind"},
+	{"T7", "64 hooks at once, the daemon cold", 5, 50, "rounds"},
+	{"T8", "gc racing writers, killed", 50, 1000, "rounds"},
+	{"T9", "the clock goes wrong", 0, 0, ""},
+	{"T10", "a checkout killed at every Nth call", 100, 500, "kills"},
+	{"T11", "a checkout against a racing editor", 200, 2000, "races"},
+	{"T12", "hostile trees", 0, 0, ""},
+	{"T13", "FIFOs, devices, huge files and directories", 0, 0, ""},
+	{"T14", "files and transcripts that change while they are read", 100, 1000, "runs"},
+	{"T15", "hostile JSON, ids and sessions", 0, 0, ""},
+	{"T16", "HTTP: hosts, origins, tokens", 0, 0, ""},
+	{"T17", "other users, planted and stale sockets, two daemons", 0, 0, ""},
+	{"T18", "two sessions and a user in one tree", 200, 5000, "runs"},
+	{"T19", "stores of other formats", 0, 0, ""},
+	{"T20", "random edits and restores against a model", 200, 20000, "runs"},
+}
+
+// A Size is how large a test of the matrix is.
+type Size struct {
+	Test     string // package, as below the module, a dot, name of the test
+	CI, Full int
+	Unit     string
+	Each     float64 // seconds a point takes on two cores, about
+}
+
+// Sizes are those of the tests that have one; all others do everything they can at any time.
+var Sizes = []Size{
+	{"cmd/rewind.TestKillSaveT1", 200, 2000, "kills", 0.35},
+	{"cmd/smart-checkpoint.TestT1HookKills", 58, 580, "kills", 0.8},
+	{"internal/kv.TestT2PowerCut", 100, 1000, "seeds", 0.2},
+	{"engine.TestT2PowerCut", 100, 1000, "seeds", 0.09},
+	{"cmd/smart-checkpoint.TestT3Promise01Kills", 15, 1800, "seconds", 1},
+	{"cmd/smart-checkpoint.TestT4Promise03DiskFull", 20, 200, "cases", 1},
+	{"internal/kv.TestT5Faults", 60, 200, "faults", 0.2},
+	{"engine.TestT5StoreFaults", 50, 200, "faults", 0.16},
+	{"internal/kv.TestT6Promise06Corruption", 20, 100, "a kind", 0.9},
+	{"cmd/smart-checkpoint.TestT7Promise04Storm", 5, 50, "rounds", 0.7},
+	{"cmd/smart-checkpoint.TestT7Promise01KillInABurst", 3, 30, "rounds", 0.7},
+	{"cmd/rewind.TestKillCheckoutT10", 100, 500, "kills", 0.3},
+	{"tree.TestT11EditorAlongside", 200, 2000, "races", 0.02},
+	{"tree.TestT11CrashAmongEdits", 300, 2000, "races", 0.025},
+	{"cmd/rewind.TestT13Promise13ManyFiles", 5000, 1_000_000, "files", 0.0009},
+	{"tree.TestT14Promise14FileChangesWhileRead", 100, 1000, "runs", 0.015},
+	{"engine.TestT14Promise14CaptureWhileWritten", 100, 1000, "runs", 0.07},
+	{"engine.TestT18Promise12Interleaving", 200, 5000, "runs", 0.2},
+	{"engine.TestT20ModelRestore", 200, 20000, "runs", 0.2},
+}
+
+// sizeOf finds the size of a test.
+func sizeOf(test string) (Size, bool) {
+	for _, s := range Sizes {
+		if s.Test == test {
+			return s, true
+		}
+	}
+	return Size{}, false
+}
+
+// RowOf finds a row by its name.
+func RowOf(name string) (Row, bool) {
+	for _, r := range Rows {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Row{}, false
+}

@@ -1,0 +1,204 @@
+package torture
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// later are the promises and rows for which there is no test yet.
+var later = struct {
+	promises []int
+	rows     []string
+}{[]int{5}, []string{"T8", "T9"}}
+
+const promises = 16
+
+// TestEveryPromiseHasATest: each of the promises and each row of the matrix has a test whose name has its number.
+func TestEveryPromiseHasATest(t *testing.T) {
+	tests, err := Tests(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proved, filled := map[int]int{}, map[string]int{}
+	for _, x := range tests {
+		filled[x.Row]++
+		for _, p := range x.Promises {
+			if proved[p]++; p > promises {
+				t.Errorf("%s: there is no promise %d", x.ID(), p)
+			}
+		}
+	}
+	for p := 1; p <= promises; p++ {
+		if proved[p] == 0 && !slices.Contains(later.promises, p) {
+			t.Errorf("promise %d has no test", p)
+		}
+	}
+	for _, r := range Rows {
+		if filled[r.Name] == 0 && !slices.Contains(later.rows, r.Name) {
+			t.Errorf("row %s has no test", r.Name)
+		}
+	}
+	for _, s := range Sizes {
+		if !slices.ContainsFunc(tests, func(x Test) bool { return x.ID() == s.Test }) {
+			t.Errorf("%s has a size and does not exist", s.Test)
+		}
+	}
+}
+
+// TestSizesAreWhatIsAsked: the tests of a row together have as many points as the row asks for, in CI and as torture.
+func TestSizesAreWhatIsAsked(t *testing.T) {
+	for _, r := range Rows {
+		ci, full := 0, 0
+		for _, s := range Sizes {
+			if row, _ := numbers(s.Test[strings.LastIndexByte(s.Test, '.')+1:]); row == r.Name && s.Unit == r.Unit {
+				ci, full = ci+s.CI, full+s.Full
+			}
+		}
+		if !slices.Contains(later.rows, r.Name) && (ci < r.CI || full < r.Full) {
+			t.Errorf("row %s: %d and %d %s, asked for are %d and %d", r.Name, ci, full, r.Unit, r.CI, r.Full)
+		}
+	}
+}
+
+// TestDesignLinksProofs: the table of promises in DESIGN.md names, for each, a test that has its number.
+func TestDesignLinksProofs(t *testing.T) {
+	design, err := os.ReadFile(filepath.Join(root, "DESIGN.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(design), "\n## 16. ")
+	section, _, _ = strings.Cut(section, "\n## ")
+	linked := map[int]bool{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| .*$`).FindAllStringSubmatch(section, -1) {
+		for _, name := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(row[0], -1) {
+			_, numbers := numbers(name[1])
+			for _, n := range numbers {
+				linked[n] = linked[n] || strconv.Itoa(n) == row[1]
+			}
+		}
+	}
+	for p := 1; p <= promises; p++ {
+		if !linked[p] && !slices.Contains(later.promises, p) {
+			t.Errorf("DESIGN.md, section 16: the row of promise %d names no test with its number", p)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for name, want := range map[string]struct {
+		row      string
+		promises []int
+	}{
+		"TestT7Promise04Storm":         {"T7", []int{4}},
+		"TestT03ConnectAfterKill":      {"T3", nil},
+		"TestKillSaveT1":               {"T1", nil},
+		"TestP6FlippedEnvelopes":       {"", []int{6}},
+		"TestPromise07GroupLoop":       {"", []int{7}},
+		"TestT10Promise11Promise12Two": {"T10", []int{11, 12}},
+		"TestT99Nothing":               {"", nil},
+		"TestHTTP2":                    {"", nil},
+	} {
+		row, promises := numbers(name)
+		if row != want.row || !slices.Equal(promises, want.promises) {
+			t.Errorf("%s: %s %v, want %+v", name, row, promises, want)
+		}
+	}
+}
+
+// TestFaultsAreAskedFor: every fault of the list is somewhere in the code, every one in the code is in the list, and each promise but those for later has one.
+func TestFaultsAreAskedFor(t *testing.T) {
+	listed, promised := map[string]bool{}, map[int]bool{}
+	for _, f := range Faults {
+		if listed[f.Name] {
+			t.Errorf("%s is listed twice", f.Name)
+		}
+		listed[f.Name], promised[f.Promise] = true, true
+		if _, err := regexp.Compile(f.Tests); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+	for p := 1; p <= promises; p++ {
+		if !promised[p] {
+			t.Errorf("promise %d has no fault", p)
+		}
+	}
+	asked := regexp.MustCompile(`bug\.Is\("([a-z0-9-]+)"\)`)
+	found := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") && d.Name() != "..":
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		for _, m := range asked.FindAllSubmatch(b, -1) {
+			found[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range found {
+		if !listed[name] {
+			t.Errorf("%s is asked for and not in the list", name)
+		}
+	}
+	for name := range listed {
+		if !found[name] {
+			t.Errorf("%s is in the list and nothing asks for it", name)
+		}
+	}
+}
+
+// TestNoFaultWithoutTheTag: programs that are built as usual hold no trace of the faults.
+func TestNoFaultWithoutTheTag(t *testing.T) {
+	for _, c := range []struct {
+		program, tags string
+		want          bool
+	}{{"smart-checkpoint", "rewind_bug", true}, {"smart-checkpoint", "", false}, {"rewind", "", false}} {
+		out := filepath.Join(t.TempDir(), c.program)
+		build := exec.Command("go", "build", "-tags", c.tags, "-o", out, "./cmd/"+c.program)
+		build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+		if text, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ""
+		for _, f := range Faults {
+			if bytes.Contains(b, []byte(f.Name)) {
+				found = f.Name
+			}
+		}
+		if (found != "") != c.want {
+			t.Errorf("%s, tags %q: a fault is in the program: %q", c.program, c.tags, found)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	if got := Spread(4, 8, 1); !slices.Equal(got, []int{1, 3, 5, 7}) {
+		t.Error(got)
+	}
+	if got := Spread(4, 8, 2); !slices.Equal(got, []int{2, 4, 6, 8}) {
+		t.Error(got)
+	}
+	if got := Spread(5, 3, 3); !slices.Equal(got, []int{3, 1, 2, 3, 1}) {
+		t.Error(got)
+	}
+}
