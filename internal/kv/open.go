@@ -89,10 +89,10 @@ func newDB(dir string, o Options, disk bool) *DB {
 
 func (d *DB) open(ctx context.Context) error {
 	st, _, err := inspect(d.base, d.dir)
-	if err != nil {
+	if err != nil && (d.swapping() == "" || errors.Is(err, ErrNewerFormat)) {
 		return err
 	}
-	if st != stateStore {
+	if st != stateStore && err == nil {
 		if d.o.ReadOnly {
 			return fmt.Errorf("kv: open %s: %w", d.dir, fs.ErrNotExist)
 		}
@@ -102,6 +102,9 @@ func (d *DB) open(ctx context.Context) error {
 	}
 	if d.lock, err = lockStore(ctx, d.fs, d.fs.disk, d.dir, d.o.LockWait); err != nil {
 		return err
+	}
+	if err := d.finishSwap(); err != nil {
+		return translate("open", d.dir, err)
 	}
 	// What was seen without the lock may have changed since.
 	if st, d.stamped.file, err = inspect(d.base, d.dir); err != nil {
