@@ -23,7 +23,8 @@ type Faults struct {
 type Lost struct {
 	Kind  objstore.Kind
 	ID    objstore.ID
-	Known bool // a repair has found nothing to make it of, and has said so
+	Path  string // of a blob, where the tree names it first
+	Known bool   // a repair has found nothing to make it of, and has said so
 	Place string
 }
 
@@ -31,6 +32,11 @@ type Lost struct {
 // checks every byte; otherwise only the structure: what is named is there, and every envelope and the base of every delta. Events and commands go on
 // meanwhile: what they add is not checked. fault, which may be nil, is told each fault as it is found.
 func (e *Engine) Verify(ctx context.Context, full bool, p Progress, fault func(error)) (*Faults, error) {
+	v := e.newVerifier(full, p, fault)
+	return v.out, v.run(ctx)
+}
+
+func (e *Engine) newVerifier(full bool, p Progress, fault func(error)) *verifier {
 	v := &verifier{e: e, progress: p, full: full, seen: map[object]bool{}, bad: map[object]Lost{}, out: &Faults{}}
 	v.fault = func(err error) {
 		v.out.Faults = append(v.out.Faults, err)
@@ -38,22 +44,26 @@ func (e *Engine) Verify(ctx context.Context, full bool, p Progress, fault func(e
 			fault(err)
 		}
 	}
-	if err := e.Damage(); err != nil {
+	return v
+}
+
+func (v *verifier) run(ctx context.Context) error {
+	if err := v.e.Damage(); err != nil {
 		v.fault(err)
 	}
-	if full {
-		if err := e.db.Verify(ctx, v.fault); err != nil {
-			return nil, err
+	if v.full {
+		if err := v.e.db.Verify(ctx, v.fault); err != nil {
+			return err
 		}
 	}
 	if err := v.references(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if err := v.rest(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	v.out.Checked = v.n
-	return v.out, v.affected(ctx)
+	return v.affected(ctx)
 }
 
 type object struct {
@@ -70,9 +80,6 @@ type verifier struct {
 	full     bool
 	seen     map[object]bool
 	bad      map[object]Lost
-	badRefs  []refs.Name
-	badOps   []uint64
-	talks    map[objstore.ID]bool // transcripts that cannot be read to their beginning
 	n        int
 }
 
@@ -108,10 +115,10 @@ func (v *verifier) visit(ctx context.Context, from string, k objstore.Kind, id o
 
 // broken records an object that cannot be read. One that is known to be lost is no fault any more.
 func (v *verifier) broken(from string, o object, err error) {
-	if _, ok := v.bad[o]; ok {
+	if _, ok := v.bad[o]; ok || errors.Is(err, objstore.ErrPurged) {
 		return
 	}
-	known := isGone(err)
+	known := isGone(err) || isGone(v.e.absent(o.kind, o.id))
 	v.bad[o] = Lost{Kind: o.kind, ID: o.id, Known: known, Place: from}
 	v.out.Lost = append(v.out.Lost, v.bad[o])
 	if !known {
@@ -122,7 +129,6 @@ func (v *verifier) broken(from string, o object, err error) {
 func (v *verifier) references(ctx context.Context) error {
 	err := v.e.refs.Each(func(n refs.Name, ref refs.Ref, err error) error {
 		if err != nil {
-			v.badRefs = append(v.badRefs, n)
 			v.fault(err)
 			return nil
 		}
@@ -139,7 +145,6 @@ func (v *verifier) references(ctx context.Context) error {
 		}
 		later = seq
 		if err != nil {
-			v.badOps = append(v.badOps, seq)
 			v.fault(err)
 			return nil
 		}
@@ -156,10 +161,11 @@ func (v *verifier) references(ctx context.Context) error {
 
 // operation walks what an operation names. One that is lost names nothing: that it is lost has been said.
 func (v *verifier) operation(ctx context.Context, op *refs.Operation) {
+	from := fmt.Sprintf("operation %d", op.Seq)
 	if op.Kind == refs.KindLost {
+		v.checkpoint(ctx, from, op.Checkpoint)
 		return
 	}
-	from := fmt.Sprintf("operation %d", op.Seq)
 	ids := []objstore.ID{op.Checkpoint}
 	if op.Restore != nil {
 		ids = append(ids, op.Restore.Target, op.Restore.Safety)
@@ -267,6 +273,10 @@ func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) 
 			v.tree(ctx, from, p, ent.ID)
 		} else {
 			v.visit(ctx, place(from, p), objstore.Blob, ent.ID)
+			if l, ok := v.bad[object{objstore.Blob, ent.ID}]; ok && l.Path == "" {
+				l.Path = p
+				v.bad[object{objstore.Blob, ent.ID}] = l
+			}
 		}
 	}
 }

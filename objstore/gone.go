@@ -259,3 +259,9 @@ func (g Gone) at() Gone {
 	}
 	return g
 }
+
+// IsPurged reports whether the value of a marker says that its object must not come back. One that cannot be read may.
+func IsPurged(val []byte) bool {
+	g, err := decodeGone(val)
+	return err != nil || g.Reason == Purged
+}

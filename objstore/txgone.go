@@ -10,6 +10,7 @@ import (
 type expunged struct {
 	gone Gone
 	mark bool
+	stay bool // what lies there is damaged, and is left
 }
 
 // changes is what a transaction does to objects that are there: see Tx.Expunge and Tx.Drop. Under Tx.mu.
@@ -37,8 +38,20 @@ func (t *Tx) Expunge(k Kind, key Key, g Gone) error {
 	if ok && had.Reason == Purged && g.Reason != Purged {
 		g = had
 	}
-	return t.leave(object{k, key}, expunged{g.at(), true})
+	return t.leave(object{k, key}, expunged{gone: g.at(), mark: true})
 }
+
+// Miss marks an object as lost, together with the commit. What lies under its key stays: it may be a delta whose base is lost, and come back
+// with that.
+func (t *Tx) Miss(k Kind, key Key, g Gone) error {
+	if had, ok, err := t.s.Gone(k, key); err != nil || ok && had.Reason == Purged {
+		return err
+	}
+	return t.leave(object{k, key}, expunged{gone: g.at(), mark: true, stay: true})
+}
+
+// Found takes the mark of an object that was lost, and can be read again, away.
+func (t *Tx) Found(k Kind, key Key) error { return t.refused(object{k, key}) }
 
 // Drop takes what lies under a key out of the store without a marker: nothing names it, as the chunks of a blob that goes.
 func (t *Tx) Drop(k Kind, key Key) error { return t.leave(object{k, key}, expunged{}) }
@@ -136,11 +149,13 @@ func (c *changes) addTo(s *Store, b *kv.Batch) error {
 	}
 	marked := false
 	for o, x := range c.out {
-		if err := b.Delete(appendKey(nil, o.kind, o.key)); err != nil {
-			return err
-		}
-		if err := s.deleteLong(b, o); err != nil {
-			return err
+		if !x.stay {
+			if err := b.Delete(appendKey(nil, o.kind, o.key)); err != nil {
+				return err
+			}
+			if err := s.deleteLong(b, o); err != nil {
+				return err
+			}
 		}
 		if !x.mark {
 			continue

@@ -47,7 +47,7 @@ var rules = []rule{
 	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
 	{is(kv.ErrReadOnly), api.WordCorrupt, "it can be written again some minutes after the last failure; look at the disk until then"},
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
-	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else; set REWIND_HOME to another directory"},
+	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else: set REWIND_HOME to another directory; if it was a store, 'rewind verify --repair'"},
 	{is(objstore.ErrPurged), api.WordNotFound, "it was taken out of the store on purpose, for good; 'rewind ops' shows when"},
 	{is(objstore.ErrLost), api.WordCorrupt, "it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
@@ -67,7 +67,7 @@ var rules = []rule{
 	{is(engine.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
 	{is(refs.ErrBadName), api.WordUsage, ""},
 	{isNoSpace, api.WordNoSpace, "free some space and try again; reading what is stored still works"},
-	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged"},
+	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired"},
 	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files"},
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},
 }

@@ -120,6 +120,9 @@ func parseFormat(dir, file, text string) (uint64, error) {
 	}
 	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 	n, err := strconv.ParseUint(digits, 10, 64)
+	if first, second, two := strings.Cut(strings.TrimSuffix(rest, "\n"), " "); two && first != second && isNumber(first) && isNumber(second) {
+		return 0, fmt.Errorf("kv: open %s: %w", dir, corrupt(file, "content is %q", text))
+	}
 	switch {
 	case err == nil && digits[0] != '0' && n > FormatVersion && strings.ContainsAny(rest, "\n"):
 		return 0, &FormatError{Dir: dir, Found: n, Supported: FormatVersion}
@@ -128,6 +131,8 @@ func parseFormat(dir, file, text string) (uint64, error) {
 	}
 	return n, nil
 }
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // readSmall reads a file of at most limit bytes; what is beyond is left out.
 func readSmall(f vfs.FS, path string, limit int64) (string, error) {

@@ -246,11 +246,12 @@ func (t *rawTable) carve() ([]byte, bool) {
 		with := crc32.Update(sum, castagnoli, buf[n:n+1])
 		if n > 0 && (with>>15|with<<17)+0xa282ead8 == binary.LittleEndian.Uint32(buf[n+1:]) {
 			raw, err := unpackBlock(buf[:n+tableTrailer])
-			if err != nil || !isDataBlock(raw) {
-				break // the blocks of data are behind us
+			if err == nil && isDataBlock(raw) {
+				t.at += n + tableTrailer
+				return raw, true
 			}
-			t.at += n + tableTrailer
-			return raw, true
+			t.at = t.size // behind the blocks of data stand those of the index, which nobody needs
+			return nil, false
 		}
 		sum = with
 	}

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,10 @@ type RepairOptions struct {
 	Ours bool // the directory is known to be a store, also if its file format says nothing of the kind
 	// Operation gives the value of an operation: val, if that is one; else one that says that it is lost. val is nil for one that is not there.
 	Operation func(seq uint64, val []byte) []byte
-	Progress  func(keys int, bytes int64) // nil: nobody asks
-	Now       time.Time                   // names the place in the quarantine
+	// Purged reports whether a gone marker says that its object must not come back.
+	Purged   func(marker []byte) bool
+	Progress func(keys int, bytes int64) // nil: nobody asks
+	Now      time.Time                   // names the place in the quarantine
 }
 
 // Repaired is what a repair did.
@@ -233,15 +236,21 @@ func (r *repair) fill(ctx context.Context, fresh *DB, raw *rawStore) (err error)
 	if err := fresh.create(); err != nil {
 		return err
 	}
-	fresh.stamped = stamp{FormatVersion, FormatVersion}
+	fresh.stamped = stamp{FormatAtOpen, FormatAtOpen}
 	if err := fresh.openDB(); err != nil {
 		return err
 	}
 	fresh.fs.checked.Store(true)
 	l := &loader{db: fresh, r: r}
-	err = raw.each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
+	err = fresh.stampAs(FormatVersion) // operations that are lost, and the one that will record this, are of it
+	if err == nil {
+		err = raw.each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
+	}
 	if err == nil {
 		err = l.flush(ctx)
+	}
+	if err == nil {
+		err = l.expunge(ctx)
 	}
 	if err != nil {
 		fresh.abandon()
@@ -290,7 +299,8 @@ type loader struct {
 	vals   [][]byte
 	size   int
 	all    int64
-	newest uint64 // operation; 0: none was seen
+	newest uint64   // operation; 0: none was seen
+	purged [][]byte // keys of their markers
 }
 
 // take takes one key in. The stat cache is an index: it is made again by the next capture, and what an old table says of it may not be the newest.
@@ -298,6 +308,10 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 	switch key[0] {
 	case PrefixFormat, PrefixStat:
 		return nil
+	case PrefixGone:
+		if l.r.o.Purged != nil && l.r.o.Purged(val) {
+			l.purged = append(l.purged, bytes.Clone(key))
+		}
 	case PrefixOperation:
 		seq, ok := operationSeq(key)
 		if !ok {
@@ -342,4 +356,25 @@ func (l *loader) flush(ctx context.Context) error {
 	}
 	l.keys, l.vals, l.size = nil, nil, 0
 	return err
+}
+
+// expunge takes out again what was purged and had not left every old table.
+func (l *loader) expunge(ctx context.Context) error {
+	b := l.db.NewBatch()
+	defer func() { _ = b.Close() }()
+	for _, marker := range l.purged {
+		for _, prefix := range []byte{PrefixObject, PrefixLong} {
+			err := l.db.Scan(Range{Prefix: append([]byte{prefix}, marker[1:]...)}, func(key, _ []byte) error { return b.Delete(key) })
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if b.Count() == 0 {
+		return nil
+	}
+	if err := b.Commit(ctx, Durable); err != nil {
+		return err
+	}
+	return l.db.Compact(ctx)
 }

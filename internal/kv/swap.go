@@ -8,10 +8,13 @@ import (
 
 // A repair puts a database that was made anew in the place of the damaged one. Names in a store directory:
 const (
-	nameRepair     = "repair"     // the new one, while it is made; it is a store directory of its own
-	nameSwap       = "swap"       // there while the one is put in the place of the other: the name of the place for the old one, and newline
-	nameQuarantine = "quarantine" // what was replaced, in a directory for each repair; never removed by this package
+	nameRepair     = "repair"      // the new one, while it is made; it is a store directory of its own
+	nameSwap       = "swap"        // there while the one is put in the place of the other: the name of the place for the old one, and newline
+	nameQuarantine = QuarantineDir // what was replaced, in a directory for each repair; never removed by this package
 )
+
+// QuarantineDir is the directory, in a store's, that holds what repairs replaced.
+const QuarantineDir = "quarantine"
 
 // quarantined are the files that a repair replaces besides db. They are copied into the quarantine before anything is replaced.
 var quarantined = []string{nameFormat, nameTide, nameChecked, nameLastFatal}
