@@ -17,8 +17,12 @@ import (
 func (r *repair) settle(ctx context.Context, v *verifier) error {
 	e := r.e
 	defer e.hold()()
+	s := &settling{repair: r, v: v, d: newDamage(v)}
+	if err := s.orphans(ctx); err != nil {
+		return err
+	}
 	tx := e.objs.BeginAlone()
-	s := &settling{repair: r, v: v, d: newDamage(v), tx: tx}
+	s.tx = tx
 	err := s.run()
 	if err == nil && len(r.out.Done) == 0 && (r.out.Files == nil || !r.out.Files.Rebuilt && len(r.out.Files.Files) == 0) {
 		tx.Discard()
@@ -76,6 +80,7 @@ type settling struct {
 	d  *damage
 	tx *objstore.Tx
 
+	alone  map[uint64]*Checkpoint // whose operations are lost, by these
 	newest map[string]objstore.ID // of each session, the newest checkpoint that can be read
 	said   map[refs.Name]refs.Ref // where the log says that names point; zero: deleted
 }
@@ -95,6 +100,9 @@ func (s *settling) run() error {
 	if n > 0 {
 		s.did("%s marked as lost", counted(n, "object"))
 	}
+	if n := len(s.v.loose); n > 0 {
+		s.did("%s that nothing names marked as lost", counted(n, "object"))
+	}
 	return nil
 }
 
@@ -103,10 +111,16 @@ func (s *settling) run() error {
 func (s *settling) operations() error {
 	s.newest, s.said = map[string]objstore.ID{}, map[refs.Name]refs.Ref{}
 	b := s.tx.Batch()
-	lost, based := 0, false
+	lost, based, oldest := 0, false, uint64(0)
 	err := s.e.refs.Log(func(seq uint64, op *refs.Operation, err error) error {
 		if seq == 0 {
 			return nil
+		}
+		oldest = seq
+		if cp := s.alone[seq]; cp != nil && (err != nil || op.Kind == refs.KindLost && op.Checkpoint.IsZero()) {
+			if based = based || s.whole(cp.Tree, cp.Note); based {
+				return s.again(b, cp)
+			}
 		}
 		if err != nil {
 			lost++
@@ -140,6 +154,9 @@ func (s *settling) operations() error {
 		now := op.Lost()
 		return refs.Rewrite(b, &now)
 	})
+	if err == nil {
+		err = s.before(b, oldest)
+	}
 	if lost > 0 {
 		s.did("%s of the log stand as lost", counted(lost, "operation"))
 	}
@@ -171,7 +188,12 @@ func (s *settling) settles(op *refs.Operation) (settles, whole bool) {
 	default:
 		return false, false
 	}
-	return true, err == nil && (h.note.IsZero() || !s.d.bad(objstore.Note, h.note)) && s.d.shape(h.tree)
+	return true, err == nil && s.whole(h.tree, h.note)
+}
+
+// whole reports whether captures can be compared with a state.
+func (s *settling) whole(tree, note objstore.ID) bool {
+	return (note.IsZero() || !s.d.bad(objstore.Note, note)) && s.d.shape(tree)
 }
 
 // hear takes from an operation where it moved names: the newest word on each counts, and operations come newest first.
@@ -338,6 +360,11 @@ func (s *settling) mark(seq uint64) error {
 			continue
 		}
 		if err := s.tx.Miss(o.kind, o.id.Key(), objstore.Gone{Reason: objstore.Lost, Operation: seq, Text: lost.Place}); err != nil {
+			return err
+		}
+	}
+	for _, o := range s.v.loose {
+		if err := s.tx.Miss(o.kind, o.key, objstore.Gone{Reason: objstore.Lost, Operation: seq}); err != nil {
 			return err
 		}
 	}

@@ -71,6 +71,12 @@ type object struct {
 	id   objstore.ID
 }
 
+// loose is an object of which only the key is known.
+type loose struct {
+	kind objstore.Kind
+	key  objstore.Key
+}
+
 // verifier walks everything that refs and operations lead to, then the rest.
 type verifier struct {
 	e        *Engine
@@ -80,6 +86,7 @@ type verifier struct {
 	full     bool
 	seen     map[object]bool
 	bad      map[object]Lost
+	loose    []loose // objects that cannot be read and that nothing names
 	n        int
 }
 
@@ -318,7 +325,11 @@ func (v *verifier) rest(ctx context.Context) error {
 		case info.Codec == objstore.CodecChunks || info.Index > 0 && info.Base.IsZero():
 			err = v.needs(k, key)
 		}
-		if err != nil && ctx.Err() == nil {
+		if err == nil || ctx.Err() != nil || met[key] {
+			return nil // or named already
+		}
+		if g, ok, _ := v.e.objs.Gone(k, key); !ok || g.Reason != objstore.Lost {
+			v.loose = append(v.loose, loose{k, key})
 			v.fault(fmt.Errorf("engine: verify: %w", err))
 		}
 		return nil

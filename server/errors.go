@@ -49,6 +49,7 @@ var rules = []rule{
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
 	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else: set REWIND_HOME to another directory; if it was a store, 'rewind verify --repair'"},
 	{is(objstore.ErrPurged), api.WordNotFound, "it was taken out of the store on purpose, for good; 'rewind ops' shows when"},
+	{as[*engine.LostError], api.WordCorrupt, "what is whole can be restored: 'rewind checkout <checkpoint> -- <path>'; 'rewind verify' lists what is lost"},
 	{is(objstore.ErrLost), api.WordCorrupt, "it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
 	{is(engine.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
