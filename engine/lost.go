@@ -23,7 +23,9 @@ func (e *LostError) Error() string {
 	}
 	quoted := make([]string, len(paths))
 	for i, p := range paths {
-		quoted[i] = fmt.Sprintf("%q", p)
+		if quoted[i] = fmt.Sprintf("%q", p); p == "" {
+			quoted[i] = "all files"
+		}
 	}
 	return fmt.Sprintf("engine: checkpoint %s cannot be restored whole: lost in it: %s%s; nothing was touched", e.Checkpoint.Short(), strings.Join(quoted, ", "), more)
 }
@@ -105,4 +107,31 @@ func (s sparing) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
 		return tree.Encode(nil)
 	}
 	return s.Getter.Get(k, id)
+}
+
+// orphaned takes from a checkpoint the parents that are lost: its line begins with it.
+func (e *Engine) orphaned(cp *Checkpoint, err error) (*Checkpoint, error) {
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range cp.Parents {
+		if g, ok, err := e.objs.Gone(objstore.Checkpoint, p.Key()); err != nil || ok && g.Reason == objstore.Lost {
+			cp.Parents = cp.Parents[:i]
+			break
+		}
+	}
+	return cp, nil
+}
+
+// lenient reads trees that are known to be lost as empty: for whoever keeps more, the less is known.
+type lenient struct{ *objstore.Store }
+
+func (l lenient) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	if g, ok, err := l.Gone(k, id.Key()); k == objstore.Tree && err == nil && ok && g.Reason == objstore.Lost {
+		if raw, err := l.Store.Get(k, id); err == nil {
+			return raw, nil
+		}
+		return tree.Encode(nil)
+	}
+	return l.Store.Get(k, id)
 }

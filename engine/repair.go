@@ -62,41 +62,54 @@ func (e *Engine) Repair(ctx context.Context, files *kv.Repaired, p Progress) (*R
 	if err := e.Damage(); err != nil {
 		return nil, err
 	}
-	r := &repair{e: e, out: &RepairResult{Files: files}}
+	r := &repair{e: e, out: &RepairResult{Files: files, Left: &Faults{}}}
 	if files != nil {
 		r.out.Quarantine = files.Quarantine
 	}
-	v, err := r.verify(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	if files == nil && slices.ContainsFunc(v.out.Faults, NeedsFiles) {
-		return nil, ErrFilesDamaged
-	}
-	if err := r.canBegin(v); err != nil {
-		return nil, err
-	}
-	if len(v.bad) > 0 {
-		again, err := r.reread(ctx, v, p)
+	for pass := range maxPasses {
+		v, err := r.verify(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		if again > 0 {
-			if v, err = r.verify(ctx, p); err != nil {
-				return nil, err
-			}
+		r.out.Left = v.out
+		if pass > 0 && len(v.out.Faults) == 0 {
+			break
 		}
-	}
-	if err := r.settle(ctx, v); err != nil {
-		return nil, err
-	}
-	if r.out.Operation != nil {
-		if v, err = r.verify(ctx, p); err != nil {
+		if err := r.pass(ctx, v, pass == 0, p); err != nil {
 			return nil, err
 		}
+		if !r.again {
+			break
+		}
 	}
-	r.out.Left = v.out
 	return r.out, nil
+}
+
+// maxPasses is how often what a repair has put right is looked at again: an operation that is made again names objects that nothing named before.
+const maxPasses = 5
+
+// pass repairs what was found.
+func (r *repair) pass(ctx context.Context, v *verifier, first bool, p Progress) error {
+	if first {
+		if r.out.Files == nil && slices.ContainsFunc(v.out.Faults, NeedsFiles) {
+			return ErrFilesDamaged
+		}
+		if err := r.canBegin(v); err != nil {
+			return err
+		}
+	}
+	if len(v.bad) > 0 {
+		n, err := r.reread(ctx, v, p)
+		if err == nil && n > 0 {
+			v, err = r.verify(ctx, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var err error
+	r.again, err = r.settle(ctx, v, first)
+	return err
 }
 
 // repair is one run.
@@ -104,6 +117,8 @@ type repair struct {
 	e   *Engine
 	out *RepairResult
 	was []byte // a journal that cannot be read
+
+	again bool // something was changed
 }
 
 func (r *repair) did(format string, args ...any) {

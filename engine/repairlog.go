@@ -14,50 +14,62 @@ import (
 )
 
 // settle makes what names objects say what is there, and marks what is lost, in one batch with the operation that records it.
-func (r *repair) settle(ctx context.Context, v *verifier) error {
+// The operation of the first pass also records what was done to the files. It reports whether it has changed anything.
+func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed bool, err error) {
 	e := r.e
 	defer e.hold()()
 	s := &settling{repair: r, v: v, d: newDamage(v)}
+	done := len(r.out.Done)
+	if first {
+		done = 0
+	}
 	if err := s.orphans(ctx); err != nil {
-		return err
+		return false, err
 	}
 	tx := e.objs.BeginAlone()
 	s.tx = tx
-	err := s.run()
-	if err == nil && len(r.out.Done) == 0 && (r.out.Files == nil || !r.out.Files.Rebuilt && len(r.out.Files.Files) == 0) {
+	err = s.run()
+	if err == nil && len(r.out.Done) == done && !(first && r.out.Files != nil && (r.out.Files.Rebuilt || len(r.out.Files.Files) > 0)) {
 		tx.Discard()
-		return nil
+		return false, nil
 	}
 	if err == nil {
 		err = e.db.Stamp(formatRepair)
 	}
+	blind := false
+	if err == nil {
+		blind, err = s.blind()
+	}
 	if err != nil {
 		tx.Discard()
-		return err
+		return false, err
 	}
 	op, err := e.refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
-		o := refs.Operation{Kind: refs.KindRepair, Time: e.now().UnixMilli(), Message: r.message()}
+		o := refs.Operation{Kind: refs.KindRepair, Time: e.now().UnixMilli(), Message: r.message(first, r.out.Done[done:])}
+		if blind {
+			o.Restore = &refs.Restore{ContextOnly: true}
+		}
 		return o, nil, s.mark(seq)
 	})
 	if err != nil {
 		tx.Discard()
-		return err
+		return false, err
 	}
 	r.out.Operation = op
 	e.refs.Forget()
 	e.objs.Forget()
 	e.known, e.sessions, e.seen, e.cache, e.unsaved, e.whole, e.followed = nil, nil, nil, nil, nil, false, nil
 	e.noted = noted{}
-	return nil
+	return true, nil
 }
 
 // formatRepair is the first store format that has the kinds of operation that a repair writes.
 const formatRepair = 4
 
 // message says in the log what was done.
-func (r *repair) message() string {
+func (r *repair) message(first bool, done []string) string {
 	var parts []string
-	if f := r.out.Files; f != nil {
+	if f := r.out.Files; f != nil && first {
 		if f.Rebuilt {
 			parts = append(parts, fmt.Sprintf("database made anew, of %s", counted(f.Keys, "key")))
 		}
@@ -65,7 +77,7 @@ func (r *repair) message() string {
 			parts = append(parts, fmt.Sprintf("operations %d to %d are lost", f.Lost[i], f.Lost[i+1]))
 		}
 	}
-	parts = append(parts, r.out.Done...)
+	parts = append(parts, done...)
 	text := strings.Join(parts, "; ")
 	return text[:min(len(text), maxRepairText)]
 }
@@ -106,21 +118,18 @@ func (s *settling) run() error {
 	return nil
 }
 
-// operations rewrites those that cannot be read, and those whose checkpoints cannot, as lost; of an event, which is more than its checkpoint, only that goes. The
-// state that captures are compared with must be one that can be read: what the newest operations say of it is lost until one can.
+// operations rewrites those that cannot be read, and those whose checkpoints cannot, as lost; of an event, which is more than its checkpoint, only that goes.
 func (s *settling) operations() error {
 	s.newest, s.said = map[string]objstore.ID{}, map[refs.Name]refs.Ref{}
 	b := s.tx.Batch()
-	lost, based, oldest := 0, false, uint64(0)
+	lost, oldest := 0, uint64(0)
 	err := s.e.refs.Log(func(seq uint64, op *refs.Operation, err error) error {
 		if seq == 0 {
 			return nil
 		}
 		oldest = seq
 		if cp := s.alone[seq]; cp != nil && (err != nil || op.Kind == refs.KindLost && op.Checkpoint.IsZero()) {
-			if based = based || s.whole(cp.Tree, cp.Note); based {
-				return s.again(b, cp)
-			}
+			return s.again(b, cp)
 		}
 		if err != nil {
 			lost++
@@ -131,7 +140,7 @@ func (s *settling) operations() error {
 			if err := s.keep(fmt.Sprintf("operation-%d", seq), raw); err != nil {
 				return err
 			}
-			return refs.Rewrite(b, &refs.Operation{Seq: seq, Kind: refs.KindLost, Time: s.e.now().UnixMilli()})
+			return refs.Restate(b, &refs.Operation{Seq: seq, Kind: refs.KindLost, Time: s.e.now().UnixMilli()})
 		}
 		s.hear(op)
 		switch {
@@ -140,19 +149,14 @@ func (s *settling) operations() error {
 		case op.Kind == refs.KindEvent && s.unreadable(op.Checkpoint):
 			now := *op
 			now.Checkpoint = objstore.ID{}
-			return refs.Rewrite(b, &now)
+			return refs.Restate(b, &now)
 		}
-		gone := s.unreadable(op.Checkpoint) || op.Restore != nil && (s.unreadable(op.Restore.Target) || s.unreadable(op.Restore.Safety))
-		if !gone && !based {
-			settles, whole := s.settles(op)
-			based, gone = settles && whole, settles && !whole
-		}
-		if !gone {
+		if !s.unreadable(op.Checkpoint) && !(op.Restore != nil && (s.unreadable(op.Restore.Target) || s.unreadable(op.Restore.Safety))) {
 			return nil
 		}
 		lost++
 		now := op.Lost()
-		return refs.Rewrite(b, &now)
+		return refs.Restate(b, &now)
 	})
 	if err == nil {
 		err = s.before(b, oldest)
@@ -167,33 +171,38 @@ func (s *settling) unreadable(id objstore.ID) bool {
 	return !id.IsZero() && s.d.bad(objstore.Checkpoint, id)
 }
 
-// settles reports whether an operation says which state the worktree was left in, and whether that can be read but for contents of files.
-func (s *settling) settles(op *refs.Operation) (settles, whole bool) {
-	e := s.e
-	e.known = nil
-	var h head
-	var err error
-	switch {
-	case op.Kind == refs.KindCheckpoint:
-		var cp *Checkpoint
-		if cp, err = e.checkpoint(op.Checkpoint); err == nil {
-			h = head{tree: cp.Tree, note: cp.Note}
-		}
-	case op.Kind == refs.KindSafety:
-		h, err = e.headBefore(op.Checkpoint)
-	case op.Kind == refs.KindAbort && op.Restore != nil:
-		h, err = e.headBefore(op.Restore.Safety)
-	case op.Restore != nil:
-		h, err = e.headAfter(op.Restore)
-	default:
-		return false, false
-	}
-	return true, err == nil && s.whole(h.tree, h.note)
+// sound reports whether captures can be compared with a checkpoint: all of it can be read but, perhaps, contents of files and the conversation.
+func (s *settling) sound(id objstore.ID) bool {
+	cp, err := s.e.checkpoint(id)
+	return err == nil && s.d.shape(cp.Tree) && s.d.shape(cp.Base) && (cp.Note.IsZero() || !s.d.bad(objstore.Note, cp.Note))
 }
 
-// whole reports whether captures can be compared with a state.
-func (s *settling) whole(tree, note objstore.ID) bool {
-	return (note.IsZero() || !s.d.bad(objstore.Note, note)) && s.d.shape(tree)
+// blind reports whether what the newest operations say of the state that the worktree was left in cannot be read. The repair says then that nothing is
+// known of it: what is there counts as new, so it is captured whole, and no restore takes it away.
+func (s *settling) blind() (bool, error) {
+	blind, met := false, false
+	err := s.e.refs.Newest(0, func(op *refs.Operation) error {
+		var of []objstore.ID
+		switch {
+		case op.Kind == refs.KindRepair && op.Restore != nil:
+			return kv.ErrStop
+		case op.Kind == refs.KindLost && op.Message != "", op.Kind == refs.KindCheckpoint, op.Kind == refs.KindSafety:
+			of = []objstore.ID{op.Checkpoint}
+		case op.Restore != nil:
+			of = []objstore.ID{op.Restore.Target, op.Restore.Safety}
+		default:
+			return nil
+		}
+		met = true
+		for _, id := range of {
+			blind = blind || op.Kind == refs.KindLost || !s.sound(id)
+		}
+		if blind || op.Kind == refs.KindCheckpoint {
+			return kv.ErrStop
+		}
+		return nil
+	})
+	return blind && met, err
 }
 
 // hear takes from an operation where it moved names: the newest word on each counts, and operations come newest first.
@@ -211,7 +220,7 @@ func (s *settling) hear(op *refs.Operation) {
 	}
 	say(refs.Session(op.Session), op.Checkpoint)
 	say(refs.Cursor(op.Session), op.Checkpoint)
-	if _, ok := s.newest[op.Session]; !ok && !s.unreadable(op.Checkpoint) {
+	if _, ok := s.newest[op.Session]; !ok && s.sound(op.Checkpoint) {
 		s.newest[op.Session] = op.Checkpoint
 	}
 }
@@ -220,12 +229,12 @@ func (s *settling) hear(op *refs.Operation) {
 // the newest of its checkpoints that can be read. In a database that was made anew also those that an old table may have had: older than the log's word.
 func (s *settling) refs() error {
 	b := s.tx.Batch()
-	have := map[refs.Name]refs.Ref{}
+	have, stored := map[refs.Name]refs.Ref{}, map[refs.Name]bool{}
 	err := s.e.refs.Each(func(n refs.Name, ref refs.Ref, err error) error {
 		if err != nil {
 			ref = refs.Ref{Name: n}
 		}
-		have[n] = ref
+		have[n], stored[n] = ref, true
 		return nil
 	})
 	if err != nil {
@@ -243,13 +252,16 @@ func (s *settling) refs() error {
 		if known && (ref.Seq == 0 || rebuilt && ref.Seq < said.Seq) {
 			to = said
 		}
-		if s.unreadable(to.ID) || to.ID.IsZero() && !(known && said.ID.IsZero()) {
+		tag := strings.HasPrefix(string(n), refs.Tags)
+		switch {
+		case to.ID.IsZero() && known && said.ID.IsZero(): // it was deleted
+		case to.ID.IsZero(), s.unreadable(to.ID), !tag && !s.sound(to.ID):
 			to = refs.Ref{ID: s.newest[n.Base()], Seq: max(said.Seq, ref.Seq, 1)}
-			if strings.HasPrefix(string(n), refs.Tags) {
+			if tag {
 				to.ID = objstore.ID{}
 			}
 		}
-		if to.ID == ref.ID && ref.Seq > 0 {
+		if to.ID == ref.ID && ref.Seq > 0 || to.ID.IsZero() && !stored[n] {
 			continue
 		}
 		if err := refs.Repoint(b, n, to.ID, max(to.Seq, 1)); err != nil {

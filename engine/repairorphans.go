@@ -51,7 +51,7 @@ func (s *settling) orphans(ctx context.Context) error {
 	b := e.db.NewBatch()
 	defer func() { _ = b.Close() }()
 	for seq := last + 1; seq <= newest; seq++ {
-		if err := refs.Rewrite(b, &refs.Operation{Seq: seq, Kind: refs.KindLost, Time: e.now().UnixMilli()}); err != nil {
+		if err := refs.Restate(b, &refs.Operation{Seq: seq, Kind: refs.KindLost, Time: e.now().UnixMilli()}); err != nil {
 			return err
 		}
 	}
@@ -74,23 +74,22 @@ func (s *settling) again(b *kv.Batch, cp *Checkpoint) error {
 	}
 	s.hear(&op)
 	s.did("operation %d made again of its checkpoint %s", cp.Seq, cp.ID.Short())
-	return refs.Rewrite(b, &op)
+	return refs.Restate(b, &op)
 }
 
 // before makes operations again that were older than the oldest one that is left; between them the log says that they are lost.
 func (s *settling) before(b *kv.Batch, oldest uint64) error {
-	first := oldest
-	for seq := range s.alone {
-		first = min(first, seq)
+	if s.alone == nil || oldest == 0 {
+		return nil
 	}
-	for seq := oldest; seq > first; seq-- {
+	for seq := oldest; seq > 1; seq-- {
 		if cp := s.alone[seq-1]; cp != nil {
 			if err := s.again(b, cp); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := refs.Rewrite(b, &refs.Operation{Seq: seq - 1, Kind: refs.KindLost, Time: s.e.now().UnixMilli()}); err != nil {
+		if err := refs.Restate(b, &refs.Operation{Seq: seq - 1, Kind: refs.KindLost, Time: s.e.now().UnixMilli()}); err != nil {
 			return err
 		}
 	}

@@ -54,8 +54,8 @@ func (o *Operation) Lost() Operation {
 	return lost
 }
 
-// Rewrite adds to a batch what an operation that is there says from now on.
-func Rewrite(b *kv.Batch, op *Operation) error { return b.Set(kv.OperationKey(op.Seq), op.Encode()) }
+// Restate adds to a batch what an operation that is there says from now on.
+func Restate(b *kv.Batch, op *Operation) error { return b.Set(kv.OperationKey(op.Seq), op.Encode()) }
 
 // Repoint adds to a batch where a name points, whatever it said before; zero: it goes. Forget comes after the commit.
 func Repoint(b *kv.Batch, n Name, id objstore.ID, seq uint64) error {
