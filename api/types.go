@@ -343,9 +343,16 @@ type VerifyRequest struct {
 type VerifyResponse struct {
 	Checked  int        `json:"checked"`
 	Faults   []Text     `json:"faults"`
-	Lost     []Lost     `json:"lost,omitempty"`     // objects that a repair has marked as lost; no faults any more
+	Lost     []Lost     `json:"lost,omitempty"` // objects that a repair has marked as lost; no faults any more
+	LostOps  []Span     `json:"lost_operations,omitempty"`
 	Affected []Affected `json:"affected,omitempty"` // checkpoints that cannot be restored whole, newest first
 	Notices  []string   `json:"notices,omitempty"`
+}
+
+// Span is a range of operations.
+type Span struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
 }
 
 // Lost is an object that nothing was found to repair.

@@ -16,8 +16,12 @@ type Faults struct {
 	Checked  int        // objects
 	Faults   []error    // what is wrong, in the order in which it was met
 	Lost     []Lost     // objects that are known to be lost, and those that faults name
+	LostOps  []Span     // operations that are lost, newest first
 	Affected []Affected // the checkpoints that these belong to, newest first
 }
+
+// Span is a range of operations.
+type Span struct{ First, Last uint64 }
 
 // Lost is an object that cannot be read.
 type Lost struct {
@@ -171,6 +175,9 @@ func (v *verifier) operation(ctx context.Context, op *refs.Operation) {
 	from := fmt.Sprintf("operation %d", op.Seq)
 	if op.Kind == refs.KindLost {
 		v.checkpoint(ctx, from, op.Checkpoint)
+		if op.Checkpoint.IsZero() {
+			v.lostOperation(op.Seq)
+		}
 		return
 	}
 	ids := []objstore.ID{op.Checkpoint}
@@ -186,6 +193,14 @@ func (v *verifier) operation(ctx context.Context, op *refs.Operation) {
 	for _, id := range ids {
 		v.checkpoint(ctx, from, id)
 	}
+}
+
+func (v *verifier) lostOperation(seq uint64) {
+	if n := len(v.out.LostOps); n > 0 && v.out.LostOps[n-1].First == seq+1 {
+		v.out.LostOps[n-1].First = seq
+		return
+	}
+	v.out.LostOps = append(v.out.LostOps, Span{seq, seq})
 }
 
 func (v *verifier) unfinished(ctx context.Context) {

@@ -38,6 +38,9 @@ func verified(f *engine.Faults) api.VerifyResponse {
 			out.Lost = append(out.Lost, api.Lost{Kind: l.Kind.String(), ID: l.ID.String(), Place: api.Text(l.Place)})
 		}
 	}
+	for _, s := range f.LostOps {
+		out.LostOps = append(out.LostOps, api.Span(s))
+	}
 	for _, a := range f.Affected {
 		to := api.Affected{Checkpoint: a.Checkpoint.String(), Whole: a.Whole, More: a.More, Conversation: a.Conversation, Note: a.Note}
 		for _, p := range a.Paths {

@@ -61,7 +61,30 @@ func runVerify(ctx context.Context, a *app, req api.VerifyRequest) error {
 			Hint: "what is not damaged can still be read and restored; 'rewind verify --repair' repairs what can be repaired",
 		}
 	}
-	return nil
+	return stayLost(&r)
+}
+
+// stayLost is what a store ends with whose repair could not bring everything back.
+func stayLost(r *api.VerifyResponse) error {
+	ops := 0
+	for _, s := range r.LostOps {
+		ops += int(s.Last - s.First + 1)
+	}
+	var parts []string
+	if n := len(r.Lost); n > 0 {
+		parts = append(parts, count(n, "object"))
+	}
+	if ops > 0 {
+		parts = append(parts, count(ops, "operation"))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	e := &api.Error{Word: api.WordPartial, Message: strings.Join(parts, " and ") + " of the store stay lost"}
+	if len(r.Affected) > 0 {
+		e.Hint = "'rewind checkout <checkpoint> -- <path>' restores the paths that are whole"
+	}
+	return e
 }
 
 func runRepair(ctx context.Context, a *app, req api.RepairRequest) error {
@@ -77,17 +100,10 @@ func runRepair(ctx context.Context, a *app, req api.RepairRequest) error {
 		a.notices(r.Notices)
 		a.repaired(&r)
 	}
-	switch {
-	case len(r.Faults) > 0:
-		return &api.Error{Word: api.WordCorrupt, Message: count(len(r.Faults), "fault") + " could not be repaired"}
-	case len(r.Lost)+len(r.Affected) > 0:
-		hint := "'rewind checkout <checkpoint> -- <path>' restores the paths that are whole"
-		if len(r.Affected) == 0 {
-			hint = ""
-		}
-		return &api.Error{Word: api.WordPartial, Message: count(len(r.Lost), "object") + " of the store stay lost", Hint: hint}
+	if n := len(r.Faults); n > 0 {
+		return &api.Error{Word: api.WordCorrupt, Message: count(n, "fault") + " could not be repaired"}
 	}
-	return nil
+	return stayLost(&r.VerifyResponse)
 }
 
 func (a *app) repaired(r *api.RepairResponse) {
@@ -105,7 +121,7 @@ func (a *app) repaired(r *api.RepairResponse) {
 		fmt.Fprintf(a.Out, "kept in quarantine: %s\n", term.Sanitize(string(r.Quarantine)))
 	}
 	switch {
-	case len(r.Faults) > 0 || len(r.Lost) > 0:
+	case len(r.Faults) > 0 || stayLost(&r.VerifyResponse) != nil:
 	case r.Operation == 0 && !r.Rebuilt && len(r.Done) == 0:
 		fmt.Fprintf(a.Out, "nothing to repair: %s checked\n", count(r.Checked, "object"))
 	default:
@@ -120,6 +136,9 @@ func (a *app) faults(r *api.VerifyResponse) {
 	}
 	for _, l := range r.Lost {
 		fmt.Fprintf(a.Out, "known lost: %s %.12s, %s\n", l.Kind, l.ID, term.Sanitize(string(l.Place)))
+	}
+	for _, s := range r.LostOps {
+		fmt.Fprintf(a.Out, "known lost: operations %d to %d, with the checkpoints they made\n", s.First, s.Last)
 	}
 	if len(r.Affected) == 0 {
 		return

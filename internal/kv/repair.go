@@ -76,6 +76,8 @@ type repair struct {
 	d   *DB
 	o   RepairOptions
 	out *Repaired
+	// torn: something in tables or logs cannot be read
+	torn bool
 }
 
 func (r *repair) lost(err error) { r.out.Damage = append(r.out.Damage, err) }
@@ -206,7 +208,10 @@ func (r *repair) quarantine() error {
 func (r *repair) rebuild(ctx context.Context) error {
 	d := r.d
 	r.out.Damage = without(r.out.Damage)
-	raw, err := d.openRaw(d.fs.db, r.lost)
+	raw, err := d.openRaw(d.fs.db, func(err error) {
+		r.torn = true
+		r.lost(err)
+	})
 	if err != nil {
 		return err
 	}
@@ -246,6 +251,9 @@ func (r *repair) fill(ctx context.Context, fresh *DB, raw *rawStore) (err error)
 	if err == nil {
 		err = raw.each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
 	}
+	if err == nil && !l.ended {
+		err = l.ends(ctx)
+	}
 	if err == nil {
 		err = l.flush(ctx)
 	}
@@ -256,7 +264,6 @@ func (r *repair) fill(ctx context.Context, fresh *DB, raw *rawStore) (err error)
 		fresh.abandon()
 		return err
 	}
-	r.ends(l)
 	fresh.lock = nopCloser{} // it lies in a directory that is locked
 	return fresh.Close()
 }
@@ -265,16 +272,23 @@ type nopCloser struct{}
 
 func (nopCloser) Close() error { return nil }
 
-// ends tells what the log lacks at its end. That is not stated in it: it goes on from what there is.
-func (r *repair) ends(l *loader) {
-	tide, err := r.d.readTide()
+// ends states what the log lacks at its end, as the last close had it. Where nothing in tables and logs is damaged, it is the file that is.
+func (l *loader) ends(ctx context.Context) error {
+	l.ended = true
+	tide, err := l.r.d.readTide()
 	if err != nil {
 		tide = 0
 	}
-	if least := max(tide, r.d.readChecked()); least > l.newest {
-		r.out.Lost = append(r.out.Lost, l.newest+1, least)
+	least := max(tide, l.r.d.readChecked())
+	if least <= l.newest || !l.r.torn || least-l.newest > maxTail {
+		return nil
 	}
+	l.r.out.Lost = append(l.r.out.Lost, l.newest+1, least)
+	return l.fill(ctx, l.newest+1, least)
 }
+
+// maxTail bounds how many operations are stated as lost at the end of the log.
+const maxTail = 1 << 20
 
 // without keeps what is no table or log: those are read again, and named to the block.
 func without(damage []error) []error {
@@ -300,11 +314,17 @@ type loader struct {
 	size   int
 	all    int64
 	newest uint64   // operation; 0: none was seen
+	ended  bool     // all operations have come
 	purged [][]byte // keys of their markers
 }
 
 // take takes one key in. The stat cache is an index: it is made again by the next capture, and what an old table says of it may not be the newest.
 func (l *loader) take(ctx context.Context, key, val []byte) error {
+	if key[0] > PrefixOperation && !l.ended {
+		if err := l.ends(ctx); err != nil {
+			return err
+		}
+	}
 	switch key[0] {
 	case PrefixFormat, PrefixStat:
 		return nil
@@ -325,16 +345,25 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 
 // operation takes one in. A gap before it is filled with operations that say that they are lost; what was before the oldest may have been removed.
 func (l *loader) operation(ctx context.Context, seq uint64, val []byte) error {
-	if lost := l.newest + 1; l.newest > 0 && lost < seq {
-		l.r.out.Lost = append(l.r.out.Lost, lost, seq-1)
-		for ; lost < seq; lost++ {
-			if err := l.add(ctx, OperationKey(lost), l.r.o.Operation(lost, nil)); err != nil {
-				return err
-			}
+	if l.newest > 0 && l.newest+1 < seq {
+		l.r.out.Lost = append(l.r.out.Lost, l.newest+1, seq-1)
+		if err := l.fill(ctx, l.newest+1, seq-1); err != nil {
+			return err
 		}
 	}
 	l.newest = seq
 	return l.add(ctx, OperationKey(seq), l.r.o.Operation(seq, val))
+}
+
+// fill states operations as lost.
+func (l *loader) fill(ctx context.Context, from, to uint64) error {
+	for seq := from; seq <= to; seq++ {
+		if err := l.add(ctx, OperationKey(seq), l.r.o.Operation(seq, nil)); err != nil {
+			return err
+		}
+	}
+	l.newest = to
+	return nil
 }
 
 func (l *loader) add(ctx context.Context, key, val []byte) error {
