@@ -82,7 +82,19 @@ func (e *Engine) Repair(ctx context.Context, files *kv.Repaired, p Progress) (*R
 			break
 		}
 	}
-	return r.out, nil
+	return r.out, r.save(ctx, p)
+}
+
+// save takes a checkpoint of the working tree where nothing that is known of it can be read: from then on it can.
+func (r *repair) save(ctx context.Context, p Progress) error {
+	if !r.blind {
+		return nil
+	}
+	s, err := r.e.Save(ctx, "", "after a repair", p)
+	if err == nil {
+		r.did("checkpoint %s holds the working tree as it is", s.Checkpoint.ID.Short())
+	}
+	return err
 }
 
 // maxPasses is how often what a repair has put right is looked at again: an operation that is made again names objects that nothing named before.
@@ -119,6 +131,7 @@ type repair struct {
 	was []byte // a journal that cannot be read
 
 	again bool // something was changed
+	blind bool // nothing is known of the state that the worktree was left in
 }
 
 func (r *repair) did(format string, args ...any) {

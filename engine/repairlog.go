@@ -36,10 +36,7 @@ func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed b
 	if err == nil {
 		err = e.db.Stamp(formatRepair)
 	}
-	blind := false
-	if err == nil {
-		blind, err = s.blind()
-	}
+	blind := s.blind()
 	if err != nil {
 		tx.Discard()
 		return false, err
@@ -47,7 +44,7 @@ func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed b
 	op, err := e.refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		o := refs.Operation{Kind: refs.KindRepair, Time: e.now().UnixMilli(), Message: r.message(first, r.out.Done[done:])}
 		if blind {
-			o.Restore = &refs.Restore{ContextOnly: true}
+			o.Restore, r.blind = &refs.Restore{ContextOnly: true}, true
 		}
 		return o, nil, s.mark(seq)
 	})
@@ -94,6 +91,7 @@ type settling struct {
 
 	alone  map[uint64]*Checkpoint // whose operations are lost, by these
 	newest map[string]objstore.ID // of each session, the newest checkpoint that can be read
+	final  []*refs.Operation      // the newest, as they will stand
 	said   map[refs.Name]refs.Ref // where the log says that names point; zero: deleted
 }
 
@@ -140,11 +138,13 @@ func (s *settling) operations() error {
 			if err := s.keep(fmt.Sprintf("operation-%d", seq), raw); err != nil {
 				return err
 			}
+			s.say(&refs.Operation{Seq: seq, Kind: refs.KindLost, Message: "?"})
 			return refs.Restate(b, &refs.Operation{Seq: seq, Kind: refs.KindLost, Time: s.e.now().UnixMilli()})
 		}
 		s.hear(op)
 		switch {
 		case op.Kind == refs.KindLost:
+			s.say(op)
 			return nil
 		case op.Kind == refs.KindEvent && s.unreadable(op.Checkpoint):
 			now := *op
@@ -152,10 +152,12 @@ func (s *settling) operations() error {
 			return refs.Restate(b, &now)
 		}
 		if !s.unreadable(op.Checkpoint) && !(op.Restore != nil && (s.unreadable(op.Restore.Target) || s.unreadable(op.Restore.Safety))) {
+			s.say(op)
 			return nil
 		}
 		lost++
 		now := op.Lost()
+		s.say(&now)
 		return refs.Restate(b, &now)
 	})
 	if err == nil {
@@ -177,32 +179,38 @@ func (s *settling) sound(id objstore.ID) bool {
 	return err == nil && s.d.shape(cp.Tree) && s.d.shape(cp.Base) && (cp.Note.IsZero() || !s.d.bad(objstore.Note, cp.Note))
 }
 
+// say takes an operation in as it stands from now on, the newest first, as far back as is needed to know in which state the worktree was left.
+func (s *settling) say(op *refs.Operation) {
+	if n := len(s.final); n == 0 || s.final[n-1].Kind != refs.KindCheckpoint {
+		s.final = append(s.final, op)
+	}
+}
+
 // blind reports whether what the newest operations say of the state that the worktree was left in cannot be read. The repair says then that nothing is
-// known of it: what is there counts as new, so it is captured whole, and no restore takes it away.
-func (s *settling) blind() (bool, error) {
-	blind, met := false, false
-	err := s.e.refs.Newest(0, func(op *refs.Operation) error {
+// known of it, and takes a checkpoint of what is there.
+func (s *settling) blind() bool {
+	for _, op := range s.final {
 		var of []objstore.ID
 		switch {
 		case op.Kind == refs.KindRepair && op.Restore != nil:
-			return kv.ErrStop
-		case op.Kind == refs.KindLost && op.Message != "", op.Kind == refs.KindCheckpoint, op.Kind == refs.KindSafety:
+			return false
+		case op.Kind == refs.KindLost && op.Message != "":
+			return true
+		case op.Kind == refs.KindCheckpoint, op.Kind == refs.KindSafety:
 			of = []objstore.ID{op.Checkpoint}
 		case op.Restore != nil:
 			of = []objstore.ID{op.Restore.Target, op.Restore.Safety}
-		default:
-			return nil
 		}
-		met = true
 		for _, id := range of {
-			blind = blind || op.Kind == refs.KindLost || !s.sound(id)
+			if !s.sound(id) {
+				return true
+			}
 		}
-		if blind || op.Kind == refs.KindCheckpoint {
-			return kv.ErrStop
+		if op.Kind == refs.KindCheckpoint {
+			return false
 		}
-		return nil
-	})
-	return blind && met, err
+	}
+	return false
 }
 
 // hear takes from an operation where it moved names: the newest word on each counts, and operations come newest first.

@@ -73,6 +73,7 @@ func (s *settling) again(b *kv.Batch, cp *Checkpoint) error {
 		op.Kind = refs.KindSafety
 	}
 	s.hear(&op)
+	s.say(&op)
 	s.did("operation %d made again of its checkpoint %s", cp.Seq, cp.ID.Short())
 	return refs.Restate(b, &op)
 }

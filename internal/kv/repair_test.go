@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/kv"
 )
@@ -151,3 +154,104 @@ func TestT6Promise06Repair(t *testing.T) {
 		}
 	}
 }
+
+// TestT19RepairReleasedStores repairs the store of every released format, whose MANIFEST is gone: everything is there, and it opens. A newer store and a
+// foreign directory are refused and not touched.
+func TestT19RepairReleasedStores(t *testing.T) {
+	stores, err := filepath.Glob("testdata/v*")
+	must(t, err)
+	for _, s := range stores {
+		dir := filepath.Join(t.TempDir(), "store")
+		must(t, os.CopyFS(dir, os.DirFS(s)))
+		manifests, err := filepath.Glob(filepath.Join(dir, "db/MANIFEST-*"))
+		must(t, err)
+		for _, m := range manifests {
+			must(t, os.Truncate(m, 10))
+		}
+		res, err := kv.Repair(bg, dir, kv.Options{}, repairs())
+		if err != nil || !res.Rebuilt {
+			t.Fatalf("%s: %+v, %v", s, res, err)
+		}
+		d := open(t, dir, kv.Options{})
+		if n, err := checkSteps(d, 100); n < 20 || err != nil {
+			t.Errorf("%s: %d steps, %v", s, n, err)
+		}
+		must(t, d.Close())
+	}
+	for name, line := range map[string]string{"newer": "rewind-store 99 99\n", "foreign": "something else\n"} {
+		dir := filepath.Join(t.TempDir(), "store")
+		must(t, os.CopyFS(dir, os.DirFS(stores[0])))
+		must(t, os.WriteFile(filepath.Join(dir, "format"), []byte(line), 0o600))
+		before := tree(t, dir)
+		if _, err := kv.Repair(bg, dir, kv.Options{}, repairs()); !errors.Is(err, kv.ErrNewerFormat) && !errors.Is(err, kv.ErrForeign) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after := tree(t, dir); !maps.Equal(before, after) {
+			t.Errorf("%s: it was touched", name)
+		}
+	}
+}
+
+// TestPromise06RepairDoesNotBringBackWhatWasPurged: what has left the database, and lies in an old table or log still, stays out.
+func TestPromise06RepairDoesNotBringBackWhatWasPurged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	d := open(t, dir, kv.Options{})
+	for n := uint64(1); n < 5; n++ {
+		must(t, step(d, n, 100, kv.Durable))
+	}
+	key, marker := "b12345678901234567890", "purged"
+	must(t, put(d, kv.Durable, "O"+key, "secret"))
+	b := d.NewBatch()
+	must(t, b.Delete([]byte("O"+key)))
+	must(t, b.Set([]byte("g"+key), []byte(marker)))
+	must(t, b.Commit(bg, kv.Durable))
+	must(t, d.Close())
+	manifests, err := filepath.Glob(filepath.Join(dir, "db/MANIFEST-*"))
+	must(t, err)
+	for _, m := range manifests {
+		must(t, os.Truncate(m, 10))
+	}
+	o := repairs()
+	o.Purged = func(val []byte) bool { return string(val) == marker }
+	if _, err := kv.Repair(bg, dir, kv.Options{}, o); err != nil {
+		t.Fatal(err)
+	}
+	d = open(t, dir, kv.Options{})
+	if val, err := get(d, []byte("O"+key)); !errors.Is(err, kv.ErrNotFound) {
+		t.Errorf("it is back: %q, %v", val, err)
+	}
+	if val, err := get(d, []byte("g"+key)); err != nil || string(val) != marker {
+		t.Errorf("its marker: %q, %v", val, err)
+	}
+}
+
+// TestPromise06RepairNeedsSpace: a repair that would not fit says how much it wants, and changes nothing.
+func TestPromise06RepairNeedsSpace(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	corruptible(t, dir, true)
+	manifests, err := filepath.Glob(filepath.Join(dir, "db/MANIFEST-*"))
+	must(t, err)
+	for _, m := range manifests {
+		must(t, os.Truncate(m, 10))
+	}
+	before := contents(t, dir)
+	_, err = kv.Repair(bg, dir, kv.Options{FS: fullFS{vfs.Default}}, repairs())
+	if !errors.Is(err, kv.ErrNoSpace) || !strings.Contains(err.Error(), "1048576 are free") {
+		t.Errorf("repair on a full disk: %v", err)
+	}
+	if after := contents(t, dir); len(after) < len(before) {
+		t.Error("something is gone")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "repair")); err == nil {
+		t.Error("an unfinished database is left over")
+	}
+}
+
+// fullFS has 1 MiB free.
+type fullFS struct{ vfs.FS }
+
+func (fullFS) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: 1 << 20, TotalBytes: 1 << 40}, nil
+}
+
+func (f fullFS) Unwrap() vfs.FS { return f.FS }
