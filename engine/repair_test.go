@@ -94,8 +94,10 @@ func TestPromise06RepairNames(t *testing.T) {
 		"both gone": func(b *kv.Batch, _ objstore.ID) error {
 			return errors.Join(refs.Repoint(b, refs.Session(Manual), objstore.ID{}, 0), refs.Repoint(b, refs.Cursor(Manual), objstore.ID{}, 0))
 		},
-		"damaged":   func(b *kv.Batch, _ objstore.ID) error { return b.Set([]byte("rcursor/manual"), []byte("x")) },
-		"elsewhere": func(b *kv.Batch, _ objstore.ID) error { return refs.Repoint(b, refs.Cursor(Manual), testID("none"), 99) },
+		"damaged": func(b *kv.Batch, _ objstore.ID) error { return b.Set([]byte("rcursor/manual"), []byte("x")) },
+		"elsewhere": func(b *kv.Batch, _ objstore.ID) error {
+			return refs.Repoint(b, refs.Cursor(Manual), testID("none"), 99)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t)
@@ -254,7 +256,7 @@ func TestPromise06RepairConversation(t *testing.T) {
 		for i := range 12 {
 			k.take(strings.Repeat("word ", 3000)+string(rune('a'+i)), p.edits("f", string(rune('a'+i))))
 		}
-		s := p.session("claude/"+k.id)
+		s := p.session("claude/" + k.id)
 		want := p.talk(s)
 		st, err := openTranscript(p.e.objs, s.Cursor.Transcript)
 		p.must(err)
@@ -268,7 +270,7 @@ func TestPromise06RepairConversation(t *testing.T) {
 		p.drop(object{objstore.Transcript, st.nodes[0]}, object{objstore.Blob, st.blobs[1]})
 		r := p.repair()
 		if !gone {
-			if got := p.talk(p.session("claude/"+k.id)); !bytes.Equal(got, want) || len(r.Left.Affected) > 0 {
+			if got := p.talk(p.session("claude/" + k.id)); !bytes.Equal(got, want) || len(r.Left.Affected) > 0 {
 				t.Errorf("the conversation is not whole: %d bytes of %d, %+v", len(got), len(want), r.Left.Affected)
 			}
 			continue
@@ -288,7 +290,7 @@ func TestPromise06RepairConversation(t *testing.T) {
 		p.must(os.WriteFile(k.file, []byte(file), 0o600))
 		k.take("again", p.edits("f", "again"))
 		p.settle()
-		if got := p.talk(p.session("claude/"+k.id)); !strings.HasPrefix(string(got), file) {
+		if got := p.talk(p.session("claude/" + k.id)); !strings.HasPrefix(string(got), file) {
 			t.Errorf("the session is not captured anew: %d bytes of %d", len(got), len(file))
 		}
 	}
