@@ -339,11 +339,50 @@ type VerifyRequest struct {
 	Quick bool `json:"quick,omitempty"`
 }
 
-// VerifyResponse lists every fault.
+// VerifyResponse lists every fault, and what is lost.
 type VerifyResponse struct {
-	Checked int      `json:"checked"`
-	Faults  []Text   `json:"faults"`
-	Notices []string `json:"notices,omitempty"`
+	Checked  int        `json:"checked"`
+	Faults   []Text     `json:"faults"`
+	Lost     []Lost     `json:"lost,omitempty"` // objects that a repair has marked as lost; no faults any more
+	LostOps  []Span     `json:"lost_operations,omitempty"`
+	Affected []Affected `json:"affected,omitempty"` // checkpoints that cannot be restored whole, newest first
+	Notices  []string   `json:"notices,omitempty"`
+}
+
+// Span is a range of operations.
+type Span struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
+
+// Lost is an object that nothing was found to repair.
+type Lost struct {
+	Kind  string `json:"kind"`
+	ID    string `json:"id"`
+	Place Text   `json:"place"` // what names it
+}
+
+// Affected is a checkpoint that cannot be restored whole. A path can be a directory.
+type Affected struct {
+	Checkpoint   string `json:"checkpoint"`
+	Whole        bool   `json:"whole,omitempty"` // all of it is lost
+	Paths        []Text `json:"paths,omitempty"` // the first 100
+	More         int    `json:"more,omitempty"`
+	Conversation bool   `json:"conversation,omitempty"`
+	Note         bool   `json:"note,omitempty"` // what was not captured is not known any more
+}
+
+// RepairRequest repairs the store.
+type RepairRequest struct{ Project }
+
+// RepairResponse says what was done, and what is there now.
+type RepairResponse struct {
+	VerifyResponse
+	Found      []Text `json:"found"`                // what was damaged in the store's files
+	Rebuilt    bool   `json:"rebuilt,omitempty"`    // the database was made anew
+	Done       []Text `json:"done"`                 // what was put right
+	Quarantine Text   `json:"quarantine,omitempty"` // the directory that holds what was replaced
+	Operation  uint64 `json:"operation,omitempty"`
 }
 
 // ConfigRequest lists settings. Outside a project, or with Global, only the global ones count.

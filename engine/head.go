@@ -28,6 +28,7 @@ func (e *Engine) head() (head, error) {
 				return err
 			}
 			h = head{tree: cp.Tree, note: cp.Note, checkpoint: cp.ID}
+		case op.Kind == refs.KindRepair && op.Restore != nil: // nothing is known any more
 		case op.Kind == refs.KindSafety:
 			h, err = e.headBefore(op.Checkpoint)
 		case op.Kind == refs.KindAbort && op.Restore != nil:

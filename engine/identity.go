@@ -37,6 +37,9 @@ func Find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*
 		if r, ok := byRoot[d]; ok {
 			return findLost(home, d, r)
 		}
+		if p := findOwn(d); p != nil && errors.Is(damaged, ErrStoreGone) {
+			return p, writeMarker(d, p.ID)
+		}
 		if errors.Is(damaged, ErrStoreGone) {
 			return nil, damaged // a marker that names no store, and no store that names this directory
 		}
@@ -79,6 +82,19 @@ func findLost(home Home, root string, r projectRecord) (*Project, error) {
 	}, nil
 }
 
+// findOwn is a project whose marker cannot be read and whose store, which lies below it, says which one it is; nil: it does not.
+func findOwn(root string) *Project {
+	store := filepath.Join(marker(root), markerStore)
+	r, err := readProjectRecord(store)
+	if err != nil || r.Root != root || !validStoreID(r.ID) {
+		return nil
+	}
+	return &Project{
+		Root: root, ID: r.ID, Mode: ModeProject, Store: store, Created: r.Created,
+		Notices: []string{"the marker " + markerDir + " could not be read and has been written again"},
+	}
+}
+
 // settle finds the store of a marker and makes sure that they belong together.
 func settle(ctx context.Context, home Home, root, id string, lockWait time.Duration) (*Project, error) {
 	p := &Project{Root: root, ID: id, Mode: ModeGlobal, Store: home.storeDir(id)}
@@ -99,6 +115,7 @@ func settle(ctx context.Context, home Home, root, id string, lockWait time.Durat
 		if err := writeProjectRecord(p.Store, *r); err != nil {
 			return nil, err
 		}
+		p.Notices = append(p.Notices, projectFile+" of the store could not be read and has been written again")
 	}
 	p.Created = r.Created
 	if r.Root == root && r.ID == id || sameDir(r.Root, root) {

@@ -22,6 +22,8 @@ type laid struct {
 func (pl *planner) baseline() error {
 	err := pl.e.refs.Newest(0, func(op *refs.Operation) error {
 		switch {
+		case op.Kind == refs.KindRepair && op.Restore != nil: // nothing is known any more
+			return kv.ErrStop
 		case op.Kind.IsRestore() && op.Restore != nil:
 			return pl.addLaid(op.Restore)
 		case op.Kind == refs.KindCheckpoint:

@@ -267,9 +267,9 @@ func TestT20ModelRestore(t *testing.T) {
 			"along":    m.along,
 			"reopen":   m.reopenSome,
 		})
-		n, err := m.e.Faults(bg, true, nil, func(err error) { t.Fatalf("verify: %v", err) })
-		if err != nil || n == 0 {
-			t.Fatalf("verify: %d, %v", n, err)
+		n, err := m.e.Verify(bg, true, nil, func(err error) { t.Fatalf("verify: %v", err) })
+		if err != nil || n.Checked == 0 {
+			t.Fatalf("verify: %v, %v", n, err)
 		}
 	})
 }

@@ -108,7 +108,7 @@ func (e *Engine) others(session string, target *Checkpoint, c *capture) (map[str
 		if err != nil {
 			return err
 		}
-		return tree.Diff(e.objs, from, cp.Tree, func(ch tree.Change) error {
+		return tree.Diff(lenient{e.objs}, from, cp.Tree, func(ch tree.Change) error {
 			if paths[ch.Path] == "" {
 				paths[ch.Path] = cp.By[i]
 			}

@@ -13,6 +13,7 @@ import (
 	"rewind/internal/bug"
 	"rewind/internal/gitinfo"
 	"rewind/internal/worktreefs"
+	"rewind/objstore"
 	"rewind/tree"
 	"rewind/tree/ignore"
 )
@@ -72,8 +73,9 @@ type planner struct {
 	skipped []tree.Skip // of the target's note, by path
 	unknown map[string]bool
 	changed map[string]bool
-	others  map[string]string // path to the session that is not this one and changed it after the target
-	changes []tree.Change     // from the worktree to the target
+	others  map[string]string    // path to the session that is not this one and changed it after the target
+	changes []tree.Change        // from the worktree to the target
+	lost    map[objstore.ID]bool // trees of the target, of which nothing was asked for
 	plan    *Plan
 	kept    map[string]Kept
 	// blocking are the paths that stay and are no directories: nothing can be laid out below them
@@ -152,7 +154,7 @@ func (pl *planner) look(ctx context.Context, root worktreefs.Dir, r *restore, o 
 // differ lists what differs between the worktree and the target.
 func (pl *planner) differ(c *capture) error {
 	pl.changes = nil
-	return tree.Diff(c.get, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
+	return tree.Diff(sparing{c.get, pl.lost}, c.res.Root, pl.target.Tree, func(ch tree.Change) error {
 		pl.changes = append(pl.changes, ch)
 		return nil
 	})
@@ -182,6 +184,9 @@ func (pl *planner) aim(c *capture, r *restore) (err error) {
 		clear(pl.changed)
 	}
 	pl.target, pl.plan.Target = r.target, r.target
+	if err := pl.refuseLost(); err != nil {
+		return err
+	}
 	if pl.skipped, err = pl.e.note(r.target); err != nil || pl.opt.exact {
 		return err
 	}

@@ -75,7 +75,7 @@ func (p *project) afterCut(t *testing.T, left *kvtest.CrashFS, acked []*Checkpoi
 			return err
 		}))
 	}
-	if _, err := e.Faults(bg, true, nil, func(err error) { t.Fatalf("verify after a power cut: %v", err) }); err != nil {
+	if _, err := e.Verify(bg, true, nil, func(err error) { t.Fatalf("verify after a power cut: %v", err) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -182,7 +182,7 @@ func TestT5StoreFaults(t *testing.T) {
 			if d := now.diff(before); err != nil && j != nil && d != "" {
 				t.Fatalf("%v %d: aborted, but not as before:\n%s", kind, n, d)
 			}
-			if _, err := e.Faults(bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
+			if _, err := e.Verify(bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
 				t.Fatal(err)
 			}
 			p.must(e.Close())

@@ -323,7 +323,7 @@ func (e *Engine) checkpoint(id objstore.ID) (*Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	return decodeCheckpoint(id, raw)
+	return e.orphaned(decodeCheckpoint(id, raw))
 }
 
 // checkpoints reads checkpoints as checkpoint does, many of a line one after the other.
@@ -334,7 +334,7 @@ func (e *Engine) checkpoints() func(objstore.ID) (*Checkpoint, error) {
 		if err != nil {
 			return nil, fmt.Errorf("engine: checkpoint: %w", err)
 		}
-		return decodeCheckpoint(id, raw)
+		return e.orphaned(decodeCheckpoint(id, raw))
 	}
 }
 

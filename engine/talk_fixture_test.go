@@ -251,6 +251,6 @@ func (p *project) back(name string, o RestoreOptions) *RestoreResult {
 
 func (p *project) verify() {
 	p.t.Helper()
-	_, err := p.e.Faults(bg, true, nil, func(err error) { p.t.Fatalf("verify: %v", err) })
+	_, err := p.e.Verify(bg, true, nil, func(err error) { p.t.Fatalf("verify: %v", err) })
 	p.must(err)
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"rewind/internal/kv"
@@ -10,20 +11,63 @@ import (
 	"rewind/tree"
 )
 
-// Faults lists everything that is wrong with the store: tables, objects, references, refs, operations. Full reads and
-// checks every byte; otherwise only the structure. Events and commands go on meanwhile: what they add is not checked.
-func (e *Engine) Faults(ctx context.Context, full bool, p Progress, fault func(error)) (checked int, err error) {
-	v := verifier{e: e, fault: fault, progress: p, full: full, seen: map[object]bool{}}
-	if err := e.Damage(); err != nil {
-		fault(err)
-	}
-	if full {
-		if err := e.db.Verify(ctx, fault); err != nil {
-			return 0, err
+// Faults is what a check of the store found.
+type Faults struct {
+	Checked  int        // objects
+	Faults   []error    // what is wrong, in the order in which it was met
+	Lost     []Lost     // objects that are known to be lost, and those that faults name
+	LostOps  []Span     // operations that are lost, newest first
+	Affected []Affected // the checkpoints that these belong to, newest first
+}
+
+// Span is a range of operations.
+type Span struct{ First, Last uint64 }
+
+// Lost is an object that cannot be read.
+type Lost struct {
+	Kind  objstore.Kind
+	ID    objstore.ID
+	Path  string // of a blob, where the tree names it first
+	Known bool   // a repair has found nothing to make it of, and has said so
+	Place string
+}
+
+// Verify looks for everything that is wrong with the store: tables, logs, objects, what names them, refs, operations, sessions, indexes. Full reads and
+// checks every byte; otherwise only the structure: what is named is there, and every envelope and the base of every delta. Events and commands go on
+// meanwhile: what they add is not checked. fault, which may be nil, is told each fault as it is found.
+func (e *Engine) Verify(ctx context.Context, full bool, p Progress, fault func(error)) (*Faults, error) {
+	v := e.newVerifier(full, p, fault)
+	return v.out, v.run(ctx)
+}
+
+func (e *Engine) newVerifier(full bool, p Progress, fault func(error)) *verifier {
+	v := &verifier{e: e, progress: p, full: full, seen: map[object]bool{}, bad: map[object]Lost{}, out: &Faults{}}
+	v.fault = func(err error) {
+		v.out.Faults = append(v.out.Faults, err)
+		if fault != nil {
+			fault(err)
 		}
 	}
-	err = v.references(ctx)
-	return v.n, err
+	return v
+}
+
+func (v *verifier) run(ctx context.Context) error {
+	if err := v.e.Damage(); err != nil {
+		v.fault(err)
+	}
+	if v.full {
+		if err := v.e.db.Verify(ctx, v.fault); err != nil {
+			return err
+		}
+	}
+	if err := v.references(ctx); err != nil {
+		return err
+	}
+	if err := v.rest(ctx); err != nil {
+		return err
+	}
+	v.out.Checked = v.n
+	return v.affected(ctx)
 }
 
 type object struct {
@@ -31,13 +75,22 @@ type object struct {
 	id   objstore.ID
 }
 
-// verifier walks everything that refs and operations lead to.
+// loose is an object of which only the key is known.
+type loose struct {
+	kind objstore.Kind
+	key  objstore.Key
+}
+
+// verifier walks everything that refs and operations lead to, then the rest.
 type verifier struct {
 	e        *Engine
+	out      *Faults
 	fault    func(error)
 	progress Progress
 	full     bool
 	seen     map[object]bool
+	bad      map[object]Lost
+	loose    []loose // objects that cannot be read and that nothing names
 	n        int
 }
 
@@ -61,56 +114,110 @@ func (v *verifier) visit(ctx context.Context, from string, k objstore.Kind, id o
 	if v.full {
 		err = v.e.objs.Verify(ctx, k, id)
 	} else if ok, err = v.e.objs.Has(k, id); err == nil && !ok {
-		err = fmt.Errorf("%s %s is missing", k, id.Short())
+		if err = v.e.absent(k, id); err == nil {
+			err = fmt.Errorf("%s %s is missing", k, id.Short())
+		}
 	}
-	if err != nil {
-		v.fault(fmt.Errorf("engine: verify %s: %w", from, err))
+	if err != nil && ctx.Err() == nil {
+		v.broken(from, o, err)
 	}
 	return ok && err == nil
 }
 
+// broken records an object that cannot be read. One that is known to be lost is no fault any more.
+func (v *verifier) broken(from string, o object, err error) {
+	if _, ok := v.bad[o]; ok || errors.Is(err, objstore.ErrPurged) {
+		return
+	}
+	known := isGone(err) || isGone(v.e.absent(o.kind, o.id))
+	v.bad[o] = Lost{Kind: o.kind, ID: o.id, Known: known, Place: from}
+	v.out.Lost = append(v.out.Lost, v.bad[o])
+	if !known {
+		v.fault(fmt.Errorf("engine: verify %s: %w", from, err))
+	}
+}
+
 func (v *verifier) references(ctx context.Context) error {
-	all, err := v.e.refs.List("")
-	if err != nil {
-		v.fault(err)
-	}
-	for _, r := range all {
-		v.checkpoint(ctx, "ref "+string(r.Name), r.ID)
-	}
-	later := uint64(0)
-	err = v.e.refs.Newest(0, func(op *refs.Operation) error {
-		if later > 0 && op.Seq != later-1 {
-			v.fault(fmt.Errorf("engine: verify: operations %d to %d are missing", op.Seq+1, later-1))
+	err := v.e.refs.Each(func(n refs.Name, ref refs.Ref, err error) error {
+		if err != nil {
+			v.fault(err)
+			return nil
 		}
-		later = op.Seq
-		from := fmt.Sprintf("operation %d", op.Seq)
-		ids := []objstore.ID{op.Checkpoint}
-		if op.Restore != nil {
-			ids = append(ids, op.Restore.Target, op.Restore.Safety)
-			v.files(ctx, from, op.Restore.Files)
-		}
-		v.transcript(ctx, from, op.Transcript)
-		for _, c := range op.Changes {
-			ids = append(ids, c.Old, c.New)
-		}
-		for _, id := range ids {
-			if !id.IsZero() {
-				v.checkpoint(ctx, from, id)
-			}
-		}
+		v.checkpoint(ctx, "ref "+string(n), ref.ID)
 		return ctx.Err()
 	})
 	if err != nil && ctx.Err() == nil {
 		v.fault(err)
 	}
-	if j, err := v.e.readJournal(); err != nil {
+	later := uint64(0)
+	err = v.e.refs.Log(func(seq uint64, op *refs.Operation, err error) error {
+		if later > 0 && seq != later-1 {
+			v.fault(fmt.Errorf("engine: verify: operations %d to %d are missing", seq+1, later-1))
+		}
+		later = seq
+		if err != nil {
+			v.fault(err)
+			return nil
+		}
+		v.operation(ctx, op)
+		return ctx.Err()
+	})
+	if err != nil && ctx.Err() == nil {
 		v.fault(err)
-	} else if j != nil {
-		v.checkpoint(ctx, "journal", j.Target)
-		v.checkpoint(ctx, "journal", j.Safety)
-		v.files(ctx, "journal", j.Files)
 	}
-	err = v.e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, raw []byte) error {
+	v.unfinished(ctx)
+	v.sessions(ctx)
+	return ctx.Err()
+}
+
+// operation walks what an operation names. One that is lost names nothing: that it is lost has been said.
+func (v *verifier) operation(ctx context.Context, op *refs.Operation) {
+	from := fmt.Sprintf("operation %d", op.Seq)
+	if op.Kind == refs.KindLost {
+		v.checkpoint(ctx, from, op.Checkpoint)
+		if op.Checkpoint.IsZero() {
+			v.lostOperation(op.Seq)
+		}
+		return
+	}
+	ids := []objstore.ID{op.Checkpoint}
+	if op.Restore != nil {
+		ids = append(ids, op.Restore.Target, op.Restore.Safety)
+		v.tree(ctx, from, "", op.Restore.Result)
+		v.files(ctx, from, op.Restore.Files)
+	}
+	v.transcript(ctx, from, op.Transcript)
+	for _, c := range op.Changes {
+		ids = append(ids, c.Old, c.New)
+	}
+	for _, id := range ids {
+		v.checkpoint(ctx, from, id)
+	}
+}
+
+func (v *verifier) lostOperation(seq uint64) {
+	if n := len(v.out.LostOps); n > 0 && v.out.LostOps[n-1].First == seq+1 {
+		v.out.LostOps[n-1].First = seq
+		return
+	}
+	v.out.LostOps = append(v.out.LostOps, Span{seq, seq})
+}
+
+func (v *verifier) unfinished(ctx context.Context) {
+	j, err := v.e.readJournal()
+	if err != nil {
+		v.fault(err)
+	}
+	if j == nil {
+		return
+	}
+	v.checkpoint(ctx, "journal", j.Target)
+	v.checkpoint(ctx, "journal", j.Safety)
+	v.files(ctx, "journal", j.Files)
+}
+
+func (v *verifier) sessions(ctx context.Context) {
+	err := v.e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, raw []byte) error {
 		s, err := decodeSession(string(k[1:]), raw)
 		if err != nil {
 			v.fault(err)
@@ -125,7 +232,6 @@ func (v *verifier) references(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		v.fault(err)
 	}
-	return ctx.Err()
 }
 
 // files checks the bytes of session files that a restore changed.
@@ -138,14 +244,14 @@ func (v *verifier) files(ctx context.Context, from string, files []refs.File) {
 
 // transcript walks one conversation; what it has in common with one that was checked is not checked again.
 func (v *verifier) transcript(ctx context.Context, from string, id objstore.ID) {
-	for !id.IsZero() && v.visit(ctx, from, objstore.Transcript, id) {
+	for !id.IsZero() && v.visit(ctx, from+": conversation", objstore.Transcript, id) {
 		raw, err := v.e.objs.Get(objstore.Transcript, id)
 		var n *node
 		if err == nil {
 			n, err = decodeNode(id, raw)
 		}
 		if err != nil {
-			v.fault(fmt.Errorf("engine: verify %s: %w", from, err))
+			v.broken(from, object{objstore.Transcript, id}, err)
 			return
 		}
 		v.visit(ctx, from+": conversation", objstore.Blob, n.tail)
@@ -155,36 +261,32 @@ func (v *verifier) transcript(ctx context.Context, from string, id objstore.ID) 
 
 // checkpoint walks one checkpoint; its parents are met through their own operations.
 func (v *verifier) checkpoint(ctx context.Context, from string, id objstore.ID) {
-	if !v.visit(ctx, from, objstore.Checkpoint, id) {
+	if id.IsZero() || !v.visit(ctx, from, objstore.Checkpoint, id) {
 		return
 	}
 	cp, err := v.e.checkpoint(id)
 	if err != nil {
-		v.fault(err)
+		v.broken(from, object{objstore.Checkpoint, id}, err)
 		return
 	}
 	from = "checkpoint " + id.Short()
 	if !cp.Note.IsZero() && v.visit(ctx, from, objstore.Note, cp.Note) {
 		if _, err := v.e.note(cp); err != nil {
-			v.fault(err)
+			v.broken(from, object{objstore.Note, cp.Note}, err)
 		}
 	}
 	v.tree(ctx, from, "", cp.Tree)
+	v.tree(ctx, from, "", cp.Base)
 	v.transcript(ctx, from, cp.Mark.Transcript)
 }
 
 func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) {
-	if !v.visit(ctx, from, objstore.Tree, id) {
+	if id.IsZero() || ctx.Err() != nil || !v.visit(ctx, place(from, path), objstore.Tree, id) {
 		return
 	}
-	raw, err := v.e.objs.Get(objstore.Tree, id)
+	ents, err := v.e.entries(id)
 	if err != nil {
-		v.fault(fmt.Errorf("engine: verify %s: %q: %w", from, path, err))
-		return
-	}
-	ents, err := tree.Decode(raw)
-	if err != nil {
-		v.fault(fmt.Errorf("engine: verify %s: %q: %w", from, path, err))
+		v.broken(place(from, path), object{objstore.Tree, id}, err)
 		return
 	}
 	for _, ent := range ents {
@@ -192,7 +294,77 @@ func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) 
 		if ent.Type == tree.TypeDir {
 			v.tree(ctx, from, p, ent.ID)
 		} else {
-			v.visit(ctx, fmt.Sprintf("%s: %q", from, p), objstore.Blob, ent.ID)
+			v.visit(ctx, place(from, p), objstore.Blob, ent.ID)
+			if l, ok := v.bad[object{objstore.Blob, ent.ID}]; ok && l.Path == "" {
+				l.Path = p
+				v.bad[object{objstore.Blob, ent.ID}] = l
+			}
 		}
 	}
+}
+
+func place(from, path string) string {
+	if path == "" {
+		return from
+	}
+	return fmt.Sprintf("%s: %q", from, path)
+}
+
+// entries reads one tree.
+func (e *Engine) entries(id objstore.ID) ([]tree.Entry, error) {
+	raw, err := e.objs.Get(objstore.Tree, id)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Decode(raw)
+}
+
+// rest checks what nothing leads to: it would be the base of what comes. Quick looks at envelopes and at the bases of deltas only.
+func (v *verifier) rest(ctx context.Context) error {
+	met := make(map[objstore.Key]bool, len(v.seen))
+	for o := range v.seen {
+		met[o.id.Key()] = true
+	}
+	err := v.e.objs.Walk(ctx, func(k objstore.Kind, key objstore.Key, info objstore.Info) error {
+		if met[key] && v.full {
+			return nil // read already
+		}
+		if !met[key] {
+			v.count()
+		}
+		err := info.Damage
+		switch {
+		case err != nil:
+		case v.full:
+			_, err = v.e.objs.IDOf(k, key)
+		case info.Codec == objstore.CodecChunks || info.Index > 0 && info.Base.IsZero():
+			err = v.needs(k, key)
+		}
+		if err == nil || ctx.Err() != nil || met[key] {
+			return nil // or named already
+		}
+		if g, ok, _ := v.e.objs.Gone(k, key); !ok || g.Reason != objstore.Lost {
+			v.loose = append(v.loose, loose{k, key})
+			v.fault(fmt.Errorf("engine: verify: %w", err))
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		v.fault(err)
+	}
+	return ctx.Err()
+}
+
+// needs looks for what an object cannot be read without.
+func (v *verifier) needs(k objstore.Kind, key objstore.Key) error {
+	deps, err := v.e.objs.Deps(k, key)
+	if err != nil {
+		return err
+	}
+	for _, d := range deps {
+		if _, err := v.e.objs.Deps(k, d); errors.Is(err, objstore.ErrNotFound) {
+			return fmt.Errorf("%s %s: %s of it is missing", k, key.Short(), d.Short())
+		}
+	}
+	return nil
 }

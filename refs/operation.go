@@ -26,12 +26,14 @@ const (
 	KindEvent       Kind = 'e' // an agent's event that found nothing changed
 	KindFork        Kind = 'f' // a session was made of the beginning of another
 	KindImport      Kind = 'n' // a session that was there before rewind was taken in
+	KindRepair      Kind = 'R' // damage was repaired; since format 4, as is the next
+	KindLost        Kind = 'l' // what this operation was, or what it made, is lost
 )
 
 var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
-	KindEvent: "event", KindFork: "fork", KindImport: "import",
+	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost",
 }
 
 // String is the kind's word, the same in CLI and API.

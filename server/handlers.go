@@ -345,18 +345,6 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 	return out, err
 }
 
-func (s *Server) verify(ctx context.Context, req api.VerifyRequest, p engine.Progress) (out api.VerifyResponse, err error) {
-	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		out = api.VerifyResponse{Faults: []api.Text{}, Notices: e.Project().Notices}
-		n, err := e.Faults(ctx, !req.Quick, p, func(f error) {
-			out.Faults = append(out.Faults, api.Text(clean(f)))
-		})
-		out.Checked = n
-		return err
-	})
-	return out, err
-}
-
 func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ engine.Progress) (api.ConfigResponse, error) {
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {

@@ -132,6 +132,9 @@ func (d *DB) settle() error {
 			}
 		}
 	}
+	if err := d.removeRepair(); err != nil {
+		return err
+	}
 	return d.removeMaking()
 }
 

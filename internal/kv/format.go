@@ -13,7 +13,7 @@ import (
 	"rewind/internal/bug"
 )
 
-// FormatVersion is the store format that this package writes; it reads this one and every older one. It covers the layout of the
+// FormatVersion is the newest store format that this package writes; it reads this one and every older one. It covers the layout of the
 // directory, the key space and every value in it. What each version guarantees:
 //
 // 1: the database is pebble's at FormatValueSeparation, with the key space of DESIGN.md 5.1. There are no objects of kind s, and no
@@ -25,7 +25,13 @@ import (
 // 3: as 2, but new objects lie under short keys (O), and new deltas have codecs 5 and 6. Objects of formats 1 and 2 stay where and as
 // they are, under long keys (o), and a delta may have its base there; so here, too, the stamp alone makes a store of 1 or 2 one of 3.
 // The file format has the number twice.
-const FormatVersion = 3
+//
+// 4: as 3, and there may be gone markers (g), operations of the kinds that came with it, and what DESIGN.md 5.1 lists besides. A store
+// becomes one of 4 by DB.Stamp, when the first of these is written: one that has none is still read by who knows only 3.
+const FormatVersion = 4
+
+// FormatAtOpen is the format that every store has at least once it was opened to be written; see DB.Stamp.
+const FormatAtOpen = 3
 
 // Names in a store directory.
 const (
@@ -116,6 +122,9 @@ func parseFormat(dir, file, text string) (uint64, error) {
 	}
 	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 	n, err := strconv.ParseUint(digits, 10, 64)
+	if first, second, two := strings.Cut(strings.TrimSuffix(rest, "\n"), " "); two && first != second && isNumber(first) && isNumber(second) {
+		return 0, fmt.Errorf("kv: open %s: %w", dir, corrupt(file, "content is %q", text))
+	}
 	switch {
 	case err == nil && digits[0] != '0' && n > FormatVersion && strings.ContainsAny(rest, "\n"):
 		if bug.Is("newer-accepted") {
@@ -127,6 +136,8 @@ func parseFormat(dir, file, text string) (uint64, error) {
 	}
 	return n, nil
 }
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // readSmall reads a file of at most limit bytes; what is beyond is left out.
 func readSmall(f vfs.FS, path string, limit int64) (string, error) {

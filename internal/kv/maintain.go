@@ -75,7 +75,7 @@ func (d *DB) clone(c *DB) error {
 	if err := c.writeTide(); err != nil {
 		return err
 	}
-	if err := writeSmall(c.fs, c.dir, nameFormat, formatLine(d.stamped.file)); err != nil {
+	if err := writeSmall(c.fs, c.dir, nameFormat, formatLine(d.format())); err != nil {
 		return err
 	}
 	return c.removeMaking()
@@ -188,19 +188,41 @@ func (d *DB) Verify(ctx context.Context, report func(error)) error {
 				return fmt.Errorf("kv: verify: %w", err)
 			}
 			if err := d.verifyTable(ctx, num); err != nil {
-				report(err)
+				d.blame(num, err, report)
 			}
 		}
 	}
 	return d.poison.err()
 }
 
-func (d *DB) verifyTable(ctx context.Context, num uint64) error {
+func (d *DB) tablePath(num uint64) string {
 	name := strconv.FormatUint(num, 10) + ".sst"
 	for len(name) < len("000000.sst") {
 		name = "0" + name
 	}
-	path := d.fs.PathJoin(d.fs.db, name)
+	return d.fs.PathJoin(d.fs.db, name)
+}
+
+// blame reports each block of keys of a damaged table that cannot be read; the error itself, where all can be.
+func (d *DB) blame(num uint64, err error, report func(error)) {
+	named := false
+	t, rerr := d.openRawTable(d.tablePath(num), num, func(err error) {
+		named = true
+		report(fmt.Errorf("kv: verify: %w", err))
+	})
+	if rerr == nil {
+		for ok := true; ok; {
+			_, ok = t.block()
+		}
+		_ = t.close()
+	}
+	if !named {
+		report(err)
+	}
+}
+
+func (d *DB) verifyTable(ctx context.Context, num uint64) error {
+	path := d.tablePath(num)
 	f, err := d.fs.Open(path, vfs.SequentialReadsOption)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("kv: verify: %w", &CorruptError{File: path, Cause: errNoTable})

@@ -1,0 +1,164 @@
+package kv
+
+import (
+	"bytes"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// rawSource gives versions of keys: keys ascending, of one key the newest first.
+type rawSource interface {
+	next() (rawEntry, bool)
+}
+
+// rawStore is all that tables and logs in a database's directory hold, whatever its MANIFEST says: what pebble has archived, too.
+type rawStore struct {
+	heads  []rawHead
+	dels   []rawRange
+	tables []*rawTable
+	bytes  int64 // of all files
+}
+
+type rawHead struct {
+	rawEntry
+	from rawSource
+}
+
+func (s *rawStore) Len() int { return len(s.heads) }
+func (s *rawStore) Less(i, j int) bool {
+	if c := bytes.Compare(s.heads[i].key, s.heads[j].key); c != 0 {
+		return c < 0
+	}
+	return s.heads[i].newer(s.heads[j].rawEntry)
+}
+func (s *rawStore) Swap(i, j int) { s.heads[i], s.heads[j] = s.heads[j], s.heads[i] }
+func (s *rawStore) Push(x any)    { s.heads = append(s.heads, x.(rawHead)) }
+func (s *rawStore) Pop() any {
+	last := s.heads[len(s.heads)-1]
+	s.heads = s.heads[:len(s.heads)-1]
+	return last
+}
+
+func (s *rawStore) close() {
+	for _, t := range s.tables {
+		_ = t.close()
+	}
+}
+
+// rawFile is a table or log by its name.
+func rawFile(name string) (num uint64, log, ok bool) {
+	base, log := strings.CutSuffix(name, ".log")
+	base, table := strings.CutSuffix(base, ".sst")
+	num, err := strconv.ParseUint(base, 10, 64)
+	return num, log, err == nil && (log || table)
+}
+
+// openRaw opens all tables and logs of a database; lost is told what of them cannot be read.
+func (d *DB) openRaw(db string, lost func(error)) (*rawStore, error) {
+	s := &rawStore{}
+	for _, dir := range []string{db, d.fs.PathJoin(db, nameArchive)} {
+		names, err := d.base.List(dir)
+		if err != nil && dir == db {
+			return nil, err
+		}
+		for _, name := range names {
+			if err := s.add(d, d.fs.PathJoin(dir, name), lost); err != nil {
+				s.close()
+				return nil, err
+			}
+		}
+	}
+	heap.Init(s)
+	return s, nil
+}
+
+func (s *rawStore) add(d *DB, path string, lost func(error)) error {
+	num, log, ok := rawFile(d.fs.PathBase(path))
+	if !ok {
+		return nil
+	}
+	info, err := d.base.Stat(path)
+	if err != nil {
+		return err
+	}
+	s.bytes += info.Size()
+	var from rawSource
+	if log {
+		f, err := d.base.Open(path)
+		if err != nil {
+			return err
+		}
+		b, err := io.ReadAll(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		l := readRawLog(b, path, num, lost)
+		s.dels = append(s.dels, l.dels...)
+		from = l
+	} else {
+		t, err := d.openRawTable(path, num, lost)
+		if err != nil {
+			return err
+		}
+		s.tables, s.dels = append(s.tables, t), append(s.dels, t.dels...)
+		from = t
+	}
+	if e, ok := from.next(); ok {
+		s.heads = append(s.heads, rawHead{e, from})
+	}
+	return nil
+}
+
+// each calls fn with the newest version of every key that is not deleted, ascending. The numbers of tables that were loaded stand in the MANIFEST
+// alone, so of what is only ever loaded, the objects, a deletion does not count: at worst one comes back that nothing names.
+func (s *rawStore) each(ctx context.Context, fn func(key, val []byte) error) error {
+	var key, val []byte
+	for n := 0; len(s.heads) > 0; n++ {
+		if n%1024 == 0 {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("kv: repair: %w", err)
+			}
+		}
+		key, val = append(key[:0], s.heads[0].key...), val[:0]
+		object := key[0] == PrefixObject || key[0] == PrefixLong
+		decided, there := false, false
+		for len(s.heads) > 0 && bytes.Equal(s.heads[0].key, key) {
+			if e := s.heads[0].rawEntry; !decided && (!e.del || !object) {
+				decided, there = true, !e.del && (object || !s.ranged(e))
+				val = append(val[:0], e.val...)
+			}
+			s.step()
+		}
+		if there {
+			if err := fn(key, val); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *rawStore) step() {
+	e, ok := s.heads[0].from.next()
+	if !ok {
+		heap.Pop(s)
+		return
+	}
+	s.heads[0].rawEntry = e
+	heap.Fix(s, 0)
+}
+
+// ranged reports whether a later deletion of a range has taken an entry.
+func (s *rawStore) ranged(e rawEntry) bool {
+	for _, r := range s.dels {
+		if r.seq > e.seq && r.lo <= string(e.key) && string(e.key) < r.hi {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/internal/kv"
+)
+
+func (s *Server) verify(ctx context.Context, req api.VerifyRequest, p engine.Progress) (out api.VerifyResponse, err error) {
+	begun := false
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		begun = true
+		found, err := e.Verify(ctx, !req.Quick, p, nil)
+		if err == nil {
+			out = verified(found)
+			out.Notices = e.Project().Notices
+		}
+		return err
+	})
+	if !begun && needsFiles(err) { // not even to be read
+		return api.VerifyResponse{Faults: []api.Text{api.Text(clean(err))}}, nil
+	}
+	return out, err
+}
+
+// needsFiles reports whether a store is not open because of what is wrong with its files.
+func needsFiles(err error) bool {
+	return errors.Is(err, kv.ErrCorrupt) || errors.Is(err, kv.ErrForeign)
+}
+
+func verified(f *engine.Faults) api.VerifyResponse {
+	out := api.VerifyResponse{Checked: f.Checked, Faults: texts(f.Faults)}
+	for _, l := range f.Lost {
+		if l.Known {
+			out.Lost = append(out.Lost, api.Lost{Kind: l.Kind.String(), ID: l.ID.String(), Place: api.Text(l.Place)})
+		}
+	}
+	for _, s := range f.LostOps {
+		out.LostOps = append(out.LostOps, api.Span(s))
+	}
+	for _, a := range f.Affected {
+		to := api.Affected{Checkpoint: a.Checkpoint.String(), Whole: a.Whole, More: a.More, Conversation: a.Conversation, Note: a.Note}
+		for _, p := range a.Paths {
+			to.Paths = append(to.Paths, api.Text(p))
+		}
+		out.Affected = append(out.Affected, to)
+	}
+	return out
+}
+
+func texts(errs []error) []api.Text {
+	out := []api.Text{}
+	for _, err := range errs {
+		out = append(out, api.Text(clean(err)))
+	}
+	return out
+}
+
+// repair repairs first the files, if the store does not open or its tables are damaged, while nobody has it open; then what is in it, beside the events of
+// agents.
+func (s *Server) repair(ctx context.Context, req api.RepairRequest, p engine.Progress) (out api.RepairResponse, err error) {
+	project, err := s.find(ctx, req.ProjectDir())
+	if err != nil {
+		return out, err
+	}
+	var r *engine.RepairResult
+	inside := func(files *kv.Repaired) error {
+		return s.opened(ctx, project, false, func(e *engine.Engine) error {
+			r, err = e.Repair(ctx, files, p)
+			out.Notices = e.Project().Notices
+			return err
+		})
+	}
+	if err = inside(nil); needsFiles(err) {
+		var files *kv.Repaired
+		err = s.stores.without(ctx, project.Store, func() (err error) {
+			files, err = engine.RepairFiles(ctx, project, s.engineOptions(), p)
+			return err
+		})
+		if err == nil {
+			err = inside(files)
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	notices := out.Notices
+	out = api.RepairResponse{VerifyResponse: verified(r.Left), Found: []api.Text{}, Done: []api.Text{}, Quarantine: api.Text(r.Quarantine)}
+	out.Notices = notices
+	if r.Files != nil {
+		out.Found, out.Rebuilt = texts(r.Files.Damage), r.Files.Rebuilt
+		for _, name := range r.Files.Files {
+			out.Done = append(out.Done, api.Text("the file "+name+" of the store was written again"))
+		}
+	}
+	for _, d := range r.Done {
+		out.Done = append(out.Done, api.Text(d))
+	}
+	if r.Operation != nil {
+		out.Operation = r.Operation.Seq
+	}
+	return out, nil
+}
