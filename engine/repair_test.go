@@ -315,3 +315,27 @@ func TestPromise06RepairHalfDone(t *testing.T) {
 	}
 	p.save("three")
 }
+
+// TestPromise06RepairHealsDeltas: a delta whose base is lost lies there still, and is written anew when its content is put, by a save as by a repair.
+func TestPromise06RepairHealsDeltas(t *testing.T) {
+	p := newProject(t)
+	for i := range 40 {
+		p.write("d/"+noise(int64(i))[:1], noise(int64(i)))
+	}
+	one := p.save("one")
+	p.write("d/a", "2")
+	two := p.save("two")
+	p.write("d/a", "3")
+	p.save("three")
+	p.drop(object{objstore.Tree, one.Tree})
+	if err := p.e.objs.Verify(bg, objstore.Tree, two.Tree); err == nil {
+		t.Fatal("the second tree does not stand on the first")
+	}
+	p.repair()
+	p.write("d/a", "2")
+	p.save("as two")
+	if err := p.e.objs.Verify(bg, objstore.Tree, two.Tree); err != nil {
+		t.Errorf("not healed: %v", err)
+	}
+	p.checkout(two.ID.String(), RestoreOptions{})
+}

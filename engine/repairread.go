@@ -69,7 +69,7 @@ func (r *repair) worktree(ctx context.Context, p Progress) error {
 	tx := e.objs.Begin()
 	src := tree.Source{
 		Root: root, Rules: rules.dir, RuleFiles: ruleFiles, Tracked: rules.tracked, SizeLimit: e.config.sizeLimit(), Secret: rules.secret,
-		StoreSecrets: e.config.storeSecrets(), SecretKey: rules.key, Get: tx, Put: tx, Now: e.now,
+		StoreSecrets: e.config.storeSecrets(), SecretKey: rules.key, Get: tx, Put: anew{tx}, Now: e.now,
 	}
 	if p != nil {
 		src.Progress = p
@@ -86,6 +86,17 @@ func (r *repair) worktree(ctx context.Context, p Progress) error {
 		return fmt.Errorf("engine: repair from %s: %w", e.project.Root, err)
 	}
 	return tx.Commit(ctx, kv.Durable)
+}
+
+// anew puts everything: what is there may be damaged, which Has does not tell and a put does.
+type anew struct{ tx *objstore.Tx }
+
+func (a anew) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
+	return a.tx.Put(k, raw, prev)
+}
+
+func (a anew) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, error) {
+	return a.tx.PutReader(r, prev)
 }
 
 // paths looks for lost files at the paths where trees name them, whatever the rules say of these now.

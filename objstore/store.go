@@ -71,7 +71,8 @@ func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 	return raw, wrap("get", k, id.Key(), err)
 }
 
-// Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify.
+// Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify. One that is marked as lost is not
+// there, whatever lies under its key: who asks puts it again then.
 func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if err := k.check(); err != nil {
 		return false, wrap("has", k, id.Key(), err)
@@ -79,6 +80,10 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 	ok, err := s.db.Has(appendKey(nil, k, id.Key()))
 	if !ok && err == nil && s.long {
 		ok, err = s.db.Has(appendLongKey(nil, k, id))
+	}
+	if ok && err == nil {
+		g, gone, gerr := s.gone.get(s.db, object{k, id.Key()})
+		ok, err = !gone || g.Reason != Lost, gerr
 	}
 	return ok, wrap("has", k, id.Key(), err)
 }

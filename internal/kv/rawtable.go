@@ -197,7 +197,7 @@ func (t *rawTable) block() ([]byte, bool) {
 		if err == nil {
 			return raw, true
 		}
-		t.lost(&CorruptError{File: t.path, Cause: fmt.Errorf("block of %d bytes at offset %d: %w", h.Length, h.Offset, err)})
+		t.lost(&CorruptError{File: t.path, Cause: fmt.Errorf("block of %d bytes at offset %d has %w", h.Length, h.Offset, err)})
 	}
 	if t.found {
 		return nil, false
@@ -205,7 +205,7 @@ func (t *rawTable) block() ([]byte, bool) {
 	return t.carve()
 }
 
-var errTableSum = errors.New("wrong checksum")
+var errTableSize = errors.New("a size that cannot be")
 
 // unpackBlock checks a block with its trailer, and decompresses it.
 func unpackBlock(buf []byte) (raw []byte, err error) {
@@ -215,8 +215,8 @@ func unpackBlock(buf []byte) (raw []byte, err error) {
 		}
 	}()
 	n := len(buf) - tableTrailer
-	if maskedSum(buf[:n+1]) != binary.LittleEndian.Uint32(buf[n+1:]) {
-		return nil, errTableSum
+	if got, sum := maskedSum(buf[:n+1]), binary.LittleEndian.Uint32(buf[n+1:]); got != sum {
+		return nil, fmt.Errorf("checksum %08x, not %08x", got, sum)
 	}
 	how := block.CompressionIndicator(buf[n])
 	if how == block.NoCompressionIndicator {
@@ -224,7 +224,7 @@ func unpackBlock(buf []byte) (raw []byte, err error) {
 	}
 	size, err := block.DecompressedLen(how, buf[:n])
 	if err != nil || size > MaxValue+MaxKey+1<<20 {
-		return nil, fmt.Errorf("%d bytes decompressed: %w", size, errTableSum)
+		return nil, errTableSize
 	}
 	raw = make([]byte, size)
 	return raw, block.DecompressInto(how, buf[:n], raw)

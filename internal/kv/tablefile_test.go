@@ -148,6 +148,8 @@ func TestPromise06EveryBlock(t *testing.T) {
 			found["value"]++
 		case n > 32<<10:
 			found["filter"]++ // nothing else is that large
+		default:
+			found["small"]++ // named by verify itself
 		}
 	}
 	must(t, os.WriteFile(path, b, 0o600))
