@@ -25,6 +25,9 @@ const hookRead = 1 << 20
 // errLater is returned when there is more in a session file than was allowed to be read.
 var errLater = errors.New("there is more than fits here")
 
+// errPurgedTalk is why a conversation is not captured any more: the agent's file still has what was purged, and what it adds could have it again.
+var errPurgedTalk = errors.New("something was purged from it; it is not captured any more")
+
 // understood reports whether the session files of an agent are.
 func understood(agent hooks.Agent) bool {
 	return slices.Contains(transcript.Agents(), transcript.Agent(agent))
@@ -37,6 +40,9 @@ func understood(agent hooks.Agent) bool {
 func (e *Engine) follow(tx *objstore.Tx, s *Session, most int64) error {
 	if s.Transcript == "" || !understood(s.Agent) {
 		return nil
+	}
+	if s.Purged {
+		return errPurgedTalk
 	}
 	agent, was := transcript.Agent(s.Agent), e.followed[s.Name]
 	path, fi, err := lookAt(agent, s.Transcript)
@@ -225,7 +231,7 @@ func (e *Engine) unpackedSession(tx *objstore.Tx, s *Session, f *sessionFile, mo
 func (e *Engine) caughtUp(ctx context.Context, name string) error {
 	e.mu.Lock()
 	s := e.sessions[name]
-	if s == nil {
+	if s == nil || s.Purged {
 		e.mu.Unlock()
 		return nil
 	}
@@ -301,7 +307,7 @@ func (e *Engine) stillWhole(ctx context.Context, name string) error {
 	e.mu.Lock()
 	s := e.sessions[name]
 	e.mu.Unlock()
-	if s == nil || s.Cursor.Path != s.Transcript || s.Cursor.Transcript.IsZero() || s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, transcriptBlock) {
+	if s == nil || s.Purged || s.Cursor.Path != s.Transcript || s.Cursor.Transcript.IsZero() || s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, transcriptBlock) {
 		return nil
 	}
 	c := s.Cursor

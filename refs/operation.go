@@ -26,12 +26,13 @@ const (
 	KindEvent       Kind = 'e' // an agent's event that found nothing changed
 	KindFork        Kind = 'f' // a session was made of the beginning of another
 	KindImport      Kind = 'n' // a session that was there before rewind was taken in
+	KindPurge       Kind = 'x' // contents were taken out of the store for good; since store format 4
 )
 
 var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
-	KindEvent: "event", KindFork: "fork", KindImport: "import",
+	KindEvent: "event", KindFork: "fork", KindImport: "import", KindPurge: "purge",
 }
 
 // String is the kind's word, the same in CLI and API.
