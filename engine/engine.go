@@ -63,6 +63,7 @@ type shared struct {
 	waiting   arrivals                 // events that wait for a capture
 	scanned   scanned
 	heard     sync.Map // names of sessions that are known to have a record
+	silent    sync.Map // names of sessions whose conversations this process has purged from: for who captures one outside of mu
 	lately    lately
 	tally     tally
 }

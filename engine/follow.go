@@ -253,6 +253,10 @@ func (e *Engine) caughtUp(ctx context.Context, name string) error {
 	}
 	defer f.Close()
 	tx := e.objs.Begin()
+	if _, purged := e.silent.Load(name); purged { // while this waited
+		tx.Discard()
+		return nil
+	}
 	if work.Cursor, err = e.grown(tx, &work, f, maxSession); err != nil {
 		tx.Discard()
 		return err
@@ -327,7 +331,7 @@ func (e *Engine) stillWhole(ctx context.Context, name string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.sessions[name]
-	if now == nil || now.Cursor != c {
+	if now == nil || now.Cursor != c || now.Purged {
 		return nil
 	}
 	if same < c.Length {

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,6 +70,9 @@ func (e *Engine) Purge(ctx context.Context, o PurgeOptions) (*PurgeResult, error
 	if r.Files, err = e.purgeFiles(p); err != nil {
 		return r, fmt.Errorf("engine: purge: it is out of the store, but not of every file beside it: %w", err)
 	}
+	if any, err := e.anyPurged(); err != nil || !any {
+		return r, err
+	}
 	if err := e.db.Scrub(ctx); err != nil {
 		return r, fmt.Errorf("engine: purge: it is out of the store, but bytes of it may be in its files until purge was run again: %w", err)
 	}
@@ -97,6 +101,17 @@ func (e *Engine) purgeScan(o PurgeOptions) (*purgeScan, error) {
 	}
 	for _, b := range o.Blobs {
 		id, err := e.objs.Resolve(objstore.Blob, b)
+		if errors.Is(err, objstore.ErrNotFound) {
+			if was, gerr := p.purgedBefore(b); was || gerr != nil {
+				if gerr != nil {
+					return nil, gerr
+				}
+				continue
+			}
+		}
+		if errors.Is(err, objstore.ErrBadID) {
+			err = fmt.Errorf("%w: %w", ErrUsage, err)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("engine: purge %.64q: %w", b, err)
 		}
@@ -116,12 +131,35 @@ func (e *Engine) purgeScan(o PurgeOptions) (*purgeScan, error) {
 	return p, nil
 }
 
+// purgedBefore takes in the contents that are gone and whose ids begin so.
+func (p *purgeScan) purgedBefore(digits string) (found bool, err error) {
+	err = p.e.objs.WalkGone(func(k objstore.Kind, key objstore.Key, g objstore.Gone, err error) error {
+		n := min(len(digits), len(key.String()))
+		if err == nil && k == objstore.Blob && g.Reason == objstore.Purged && key.String()[:n] == strings.ToLower(digits[:n]) {
+			p.gone[key], found = true, true
+		}
+		return nil
+	})
+	return found, err
+}
+
+// anyPurged tells whether anything was ever purged from the store: then the files may not have forgotten it yet.
+func (e *Engine) anyPurged() (found bool, err error) {
+	err = e.objs.WalkGone(func(objstore.Kind, objstore.Key, objstore.Gone, error) error {
+		found = true
+		return kv.ErrStop
+	})
+	return found, err
+}
+
 // purgeHeld looks at what came while the store was searched, and commits.
 func (e *Engine) purgeHeld(ctx context.Context, p *purgeScan) (*PurgeResult, error) {
 	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
+	tx := e.objs.BeginAlone() // what else is under way is seen then
+	defer tx.Discard()
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}
@@ -132,8 +170,6 @@ func (e *Engine) purgeHeld(ctx context.Context, p *purgeScan) (*PurgeResult, err
 	if err != nil || len(p.doomed) == 0 {
 		return r, err
 	}
-	tx := e.objs.BeginAlone()
-	defer tx.Discard()
 	for _, key := range p.needing {
 		if err := tx.Unbase(objstore.Blob, key); err != nil {
 			return nil, err
@@ -145,6 +181,7 @@ func (e *Engine) purgeHeld(ctx context.Context, p *purgeScan) (*PurgeResult, err
 			now := *s
 			now.Purged, now.Problem = true, told(errPurgedTalk)
 			silent = append(silent, &now)
+			e.silent.Store(name, true)
 		}
 	}
 	now := e.now().UnixMilli()
@@ -170,6 +207,9 @@ func (e *Engine) purgeHeld(ctx context.Context, p *purgeScan) (*PurgeResult, err
 		return op, nil, nil
 	})
 	if err != nil {
+		for _, s := range silent {
+			e.silent.Delete(s.Name)
+		}
 		return nil, err
 	}
 	// What is kept in memory names what is gone, or holds it.
