@@ -548,8 +548,8 @@ func TestPurgeKilled(t *testing.T) {
 				p.must(p.e.Close())
 			}
 			t.Logf("%d calls, %d cuts, %d of them before its end", n, len(cuts), half)
-			if half == 0 || half == len(cuts) {
-				t.Errorf("%d of %d cuts before its end", half, len(cuts))
+			if half == 0 {
+				t.Error("no cut came before its end")
 			}
 		})
 	}
