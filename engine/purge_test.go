@@ -196,9 +196,9 @@ func histories() map[string]func(p *project) (secret string, o PurgeOptions, all
 			return secret, PurgeOptions{Text: []byte(secret)}, all
 		},
 		"chunks": func(p *project) (string, PurgeOptions, []*Checkpoint) {
-			secret, body := canary(4, 480), canary(5, 12<<20)
+			secret, body := canary(4, 480), canary(5, 9<<20)
 			p.write("keep", "keep")
-			p.write("large", body[:7<<20]+secret+body[7<<20:])
+			p.write("large", body[:5<<20]+secret+body[5<<20:])
 			all := []*Checkpoint{p.save("with")}
 			p.write("large", body)
 			return secret, PurgeOptions{Text: []byte(secret)}, append(all, p.save("without"))
@@ -498,7 +498,7 @@ func TestPurgeEmptyFile(t *testing.T) {
 // TestPurgeKilled cuts before every call that a purge makes on the store, with none or all of what was not synced still there: nothing but the
 // secret is ever missing, and begun again it ends.
 func TestPurgeKilled(t *testing.T) {
-	every := 3
+	every := 5
 	if torture() {
 		every = 1
 	}

@@ -15,12 +15,14 @@ func (s *scan) purged(n *node, m miss, size int64) {
 	s.skip(n, Skip{Path: m.path, Reason: ReasonPurged, Size: size})
 }
 
+// refuser is a Store that may refuse what was purged.
+type refuser interface {
+	Refused(k objstore.Kind, id objstore.ID) error
+}
+
 // refused tells whether the store refuses a content; the stat cache may still name one.
 func (s *scan) refused(id objstore.ID) bool {
-	r, ok := s.Put.(interface {
-		Refused(k objstore.Kind, id objstore.ID) error
-	})
-	return ok && r.Refused(objstore.Blob, id) != nil
+	return s.refuses != nil && s.refuses.Refused(objstore.Blob, id) != nil
 }
 
 // refusesLarge tells before a large file is stored whether it is refused: its chunks would be stored before its id is known. It is read
