@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -37,13 +35,4 @@ func (e *Engine) goneChange(ch tree.Change) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// isGone tells whether an error is that of a content that is gone, and by what word.
-func isGone(err error) (string, bool) {
-	var g *objstore.GoneError
-	if !errors.As(err, &g) {
-		return "", false
-	}
-	return g.Reason.String(), true
 }
