@@ -30,7 +30,7 @@ func canary(seed byte, n int) string {
 
 // pieces of a secret: a file that has a piece has not forgotten it.
 func pieces(secret string) (out [][]byte) {
-	for i := 0; i+24 <= len(secret); i += 24 {
+	for i := 0; i+24 <= len(secret); i += 24 + len(secret)/24 {
 		out = append(out, []byte(secret[i:i+24]))
 	}
 	return out
