@@ -62,6 +62,7 @@ type Change struct {
 	NewMode     string `json:"new_mode,omitempty"`
 	OldSize     int64  `json:"old_size,omitempty"`
 	NewSize     int64  `json:"new_size,omitempty"`
+	Gone        string `json:"gone,omitempty"` // purged or lost: one of the contents is not in the store any more
 }
 
 // Skip is a path that a snapshot did not capture, or captured with a flag.
@@ -162,7 +163,7 @@ type DiffResponse struct {
 // FileDiff is one path of a diff.
 type FileDiff struct {
 	Change
-	Note    string `json:"note,omitempty"` // why there are no hunks: binary, too_large, secret
+	Note    string `json:"note,omitempty"` // why there are no hunks: binary, too_large, secret, purged, lost
 	Added   int    `json:"added"`          // lines
 	Removed int    `json:"removed"`
 	Hunks   []Hunk `json:"hunks,omitempty"`
@@ -257,7 +258,7 @@ type RestoreResponse struct {
 	Notices     []string `json:"notices,omitempty"`
 }
 
-// Kept is a path that stays although the target has it otherwise: new, skipped, holds, below, session.
+// Kept is a path that stays although the target has it otherwise: new, skipped, holds, below, session, purged, lost.
 type Kept struct {
 	Path   Text   `json:"path"`
 	Dir    bool   `json:"dir,omitempty"`

@@ -109,6 +109,36 @@ func (h Home) HooksTier(root string) string {
 	return hooks.Tiers()[wide]
 }
 
+// guardWord is the word of the guard's hook: smart-checkpoint refuses tool calls under it.
+const guardWord = "guard"
+
+// HooksGuard tells whether the guard is registered: agents read one file for all projects, so it is when one of them, or the global setting,
+// asks for it.
+func (h Home) HooksGuard(root string) bool {
+	for _, root := range append(h.projects(), root, "") {
+		if c, err := LoadConfig(h, root); err == nil && c.Guard() {
+			return true
+		}
+	}
+	return false
+}
+
+// guarded are the hooks of a tier with the guard's, in front of every tool call.
+func (h Home) guarded(agent hooks.Agent, want []hooks.Registration) []hooks.Registration {
+	event := map[hooks.Agent]string{hooks.Gemini: "BeforeTool"}[agent]
+	if event == "" {
+		event = "PreToolUse"
+	}
+	matcher := map[hooks.Agent]string{hooks.Claude: "*", hooks.Droid: "*"}[agent]
+	timeout := 5
+	if agent == hooks.Gemini {
+		timeout = 5000
+	}
+	return append(want, hooks.Registration{
+		Event: event, Matcher: matcher, Timeout: timeout, Command: hooks.HookCommand(h.HookProgram(), guardWord, agent),
+	})
+}
+
 // isSet reports whether a file says what the setting is.
 func (c Config) isSet(key string) bool {
 	return slices.ContainsFunc(c.settings, func(s Setting) bool { return s.Key == key && s.From != "default" })
@@ -201,6 +231,9 @@ func (h Home) planAgent(ctx context.Context, agent hooks.Agent, env AgentEnv, ti
 	want, err := h.wanted(agent, tier)
 	if err != nil {
 		return a, nil, err
+	}
+	if h.HooksGuard(o.Root) {
+		want = h.guarded(agent, want)
 	}
 	if o.Remove {
 		want = nil

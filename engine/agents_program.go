@@ -52,7 +52,7 @@ func (h Home) bringProgram(dryRun bool) error {
 		err = writeFile(h.HookProgram(), data)
 	}
 	if err == nil {
-		err = os.Chmod(h.HookProgram(), 0o755)
+		err = os.Chmod(h.HookProgram(), 0o700)
 	}
 	if err != nil {
 		return fmt.Errorf("engine: install %s: %w", h.HookProgram(), pathCause(err))

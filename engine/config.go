@@ -43,6 +43,7 @@ func defaults() []Setting {
 	return []Setting{
 		{Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)", Value: ignore.Globs(ignore.Exclusions())},
 		{Key: "hooks.enabled", Help: "false switches the hooks of this project off", Value: true},
+		{Key: "hooks.guard", Help: "true registers a hook that refuses agents' calls of restores, gc and purge, and writes into the store", Value: false},
 		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30)},
 		{Key: "secrets.patterns", Help: "files whose content is not stored, only a keyed hash", Value: ignore.Globs(ignore.SecretPatterns())},
 		{Key: "secrets.store", Help: "store the content of secret files too", Value: false},
@@ -66,6 +67,9 @@ func (c Config) exclusions() []string     { return c.get("exclude.defaults").([]
 
 // HooksEnabled reports whether the project wants its agents' events.
 func (c Config) HooksEnabled() bool { return c.get("hooks.enabled").(bool) }
+
+// Guard is hooks.guard.
+func (c Config) Guard() bool { return c.get("hooks.guard").(bool) }
 
 // Tier is the name of the project's tier.
 func (c Config) Tier() string { return c.get("tier").(string) }

@@ -26,6 +26,7 @@ type FileDiff struct {
 	tree.Change
 	RenamedFrom string // the content is exactly that of this removed path
 	Secret      bool   // on the secret list: the text is not shown
+	Gone        string // purged or lost: one of the contents is not in the store any more; "": both are
 	Text        textdiff.Result
 }
 
@@ -113,8 +114,11 @@ func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only pathSet, o
 	slices.SortStableFunc(diffs, func(a, b FileDiff) int { return tree.ComparePaths(a.Path, b.Path) })
 	secret := ignore.Secrets(e.config.secretPatterns())
 	for _, d := range diffs {
-		d.Secret = secret(d.Path)
-		if d.RenamedFrom == "" && !o.NoText && !d.Secret {
+		d.Secret = secret(d.Path) || d.RenamedFrom != "" && secret(d.RenamedFrom)
+		if d.Gone, err = e.goneChange(d.Change); err != nil {
+			return err
+		}
+		if d.RenamedFrom == "" && !o.NoText && !d.Secret && d.Gone == "" {
 			if d.Text, err = textOf(get, d.Change, o.Context); err != nil {
 				return err
 			}

@@ -26,6 +26,9 @@ const hookRead = 1 << 20
 // errLater is returned when there is more in a session file than was allowed to be read.
 var errLater = errors.New("there is more than fits here")
 
+// errPurgedTalk is why a conversation is not captured any more: the agent's file still has what was purged, and what it adds could have it again.
+var errPurgedTalk = errors.New("something was purged from it; it is not captured any more")
+
 // understood reports whether the session files of an agent are.
 func understood(agent hooks.Agent) bool {
 	return slices.Contains(transcript.Agents(), transcript.Agent(agent))
@@ -38,6 +41,9 @@ func understood(agent hooks.Agent) bool {
 func (e *Engine) follow(tx *objstore.Tx, s *Session, most int64) error {
 	if s.Transcript == "" || !understood(s.Agent) {
 		return nil
+	}
+	if s.Purged {
+		return errPurgedTalk
 	}
 	agent, was := transcript.Agent(s.Agent), e.followed[s.Name]
 	path, fi, err := lookAt(agent, s.Transcript)
@@ -226,7 +232,7 @@ func (e *Engine) unpackedSession(tx *objstore.Tx, s *Session, f *sessionFile, mo
 func (e *Engine) caughtUp(ctx context.Context, name string) error {
 	e.mu.Lock()
 	s := e.sessions[name]
-	if s == nil {
+	if s == nil || s.Purged {
 		e.mu.Unlock()
 		return nil
 	}
@@ -248,6 +254,10 @@ func (e *Engine) caughtUp(ctx context.Context, name string) error {
 	}
 	defer f.Close()
 	tx := e.objs.Begin()
+	if _, purged := e.silent.Load(name); purged { // while this waited
+		tx.Discard()
+		return nil
+	}
 	if work.Cursor, err = e.grown(tx, &work, f, maxSession); err != nil {
 		tx.Discard()
 		return err
@@ -302,7 +312,7 @@ func (e *Engine) stillWhole(ctx context.Context, name string) error {
 	e.mu.Lock()
 	s := e.sessions[name]
 	e.mu.Unlock()
-	if s == nil || s.Cursor.Path != s.Transcript || s.Cursor.Transcript.IsZero() || s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, transcriptBlock) {
+	if s == nil || s.Purged || s.Cursor.Path != s.Transcript || s.Cursor.Transcript.IsZero() || s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, transcriptBlock) {
 		return nil
 	}
 	c := s.Cursor
@@ -322,7 +332,7 @@ func (e *Engine) stillWhole(ctx context.Context, name string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.sessions[name]
-	if now == nil || now.Cursor != c {
+	if now == nil || now.Cursor != c || now.Purged {
 		return nil
 	}
 	if same < c.Length {

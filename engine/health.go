@@ -41,14 +41,14 @@ const registerRemedy = "rewind config --register-hooks"
 
 // CheckAgents looks at the settings of every agent that is installed. root is the project, whose sessions are given; it may be "".
 func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessions []Session) []Check {
-	tier := h.HooksTier(root)
+	tier, guard := h.HooksTier(root), h.HooksGuard(root)
 	var out []Check
 	for _, agent := range Agents() {
 		a := locate(agent, env)
 		if !a.Installed {
 			continue
 		}
-		c := h.checkAgent(ctx, a, env, tier)
+		c := h.checkAgent(ctx, a, env, tier, guard)
 		c.Name = string(agent)
 		for _, s := range sessions { // newest first
 			if s.Agent == agent {
@@ -61,13 +61,16 @@ func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessio
 	return out
 }
 
-func (h Home) checkAgent(ctx context.Context, a AgentHooks, env AgentEnv, tier string) Check {
+func (h Home) checkAgent(ctx context.Context, a AgentHooks, env AgentEnv, tier string, guard bool) Check {
 	finding := func(remedy, format string, args ...any) Check {
 		return Check{Level: LevelFinding, Text: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
 	want, err := h.wanted(a.Agent, tier)
 	if err != nil {
 		return finding("", "%v", err)
+	}
+	if guard {
+		want = h.guarded(a.Agent, want)
 	}
 	e := &settingsEdit{agent: a.Agent, path: a.File, want: want}
 	if err := h.plan(ctx, e); err != nil {

@@ -154,7 +154,8 @@ type Shown struct {
 	Listed
 	Changes []tree.Change // against the first parent, limited to the paths asked for
 	Skips   []tree.Skip
-	Secrets map[string]bool // secret files of Skips that changed since the first parent
+	Secrets map[string]bool   // secret files of Skips that changed since the first parent
+	Gone    map[string]string // files of Changes of which a content is gone, and the word for it
 }
 
 // Show returns a checkpoint, what it changed and what it skipped.
@@ -163,7 +164,7 @@ func (e *Engine) Show(_ context.Context, name string, paths []string) (*Shown, e
 	if err != nil {
 		return nil, err
 	}
-	s := &Shown{}
+	s := &Shown{Gone: map[string]string{}}
 	if s.Listed, err = e.Listing(cp); err != nil {
 		return nil, err
 	}
@@ -190,10 +191,15 @@ func (e *Engine) Show(_ context.Context, name string, paths []string) (*Shown, e
 		return nil, err
 	}
 	err = tree.Diff(e.objs, from, cp.Tree, func(ch tree.Change) error {
-		if only.has(ch.Path) {
-			s.Changes = append(s.Changes, ch)
+		if !only.has(ch.Path) {
+			return nil
 		}
-		return nil
+		s.Changes = append(s.Changes, ch)
+		why, err := e.goneChange(ch)
+		if why != "" {
+			s.Gone[ch.Path] = why
+		}
+		return err
 	})
 	return s, err
 }

@@ -48,6 +48,8 @@ const (
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
 	KeptConflict KeptReason = "conflict" // it changed while the restore ran
 	KeptSession  KeptReason = "session"  // another session changed it after the target
+	KeptPurged   KeptReason = "purged"   // the target's content was purged from the store
+	KeptLost     KeptReason = "lost"     // the target's content is damaged beyond repair
 )
 
 // GitThenNow is where the user's repository stood at the target and stands now; a restore moves none of it.
@@ -205,7 +207,10 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture) ([]string, error) {
 			continue
 		}
 		s, ok := covering(c.res.Skips, ch.Path)
-		if !ok {
+		if why, err := pl.e.goneEntry(ch.New); !ok || err != nil || why != "" {
+			if err != nil {
+				return nil, err
+			}
 			continue
 		}
 		isDir, there, err := onDisk(root, ch.Path)
@@ -253,7 +258,7 @@ func onDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
 // keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
 func (pl *planner) keep(path string, why KeptReason, isDir bool) {
 	pl.kept[path] = Kept{Path: path, Dir: isDir, Reason: why, By: pl.others[path]}
-	pl.blocking[path] = !isDir || why == KeptBelow
+	pl.blocking[path] = !isDir || why == KeptBelow || why == KeptPurged || why == KeptLost
 }
 
 // refuseSecrets refuses to replace secret files that the forced capture found, unless their content may be stored.
@@ -291,7 +296,14 @@ func (pl *planner) decide(c *capture) error {
 		if !pl.concerns(ch) {
 			continue
 		}
-		if why := pl.stays(ch); why != "" {
+		why, err := pl.e.goneEntry(ch.New)
+		if err != nil {
+			return err
+		}
+		if why == "" {
+			why = pl.stays(ch)
+		}
+		if why != "" {
 			pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
 			continue
 		}

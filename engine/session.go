@@ -38,6 +38,7 @@ type Session struct {
 	Title      string    // of a fork, that it was given
 	Imported   bool      // no event came from it
 	Problem    string    // why its conversation is not captured; "": it is
+	Purged     bool      // something was purged from its conversation: it is not captured any more
 }
 
 // Call is a running tool call.
@@ -95,6 +96,7 @@ const (
 	tagSTitle
 	tagSImported
 	tagSProblem
+	tagSPurged // since store format 4
 )
 
 const (
@@ -137,6 +139,7 @@ func (s *Session) encode() []byte {
 	e.String(tagSTitle, s.Title)
 	e.Bool(tagSImported, s.Imported)
 	e.String(tagSProblem, s.Problem)
+	e.Bool(tagSPurged, s.Purged)
 	return e.Encoded()
 }
 
@@ -210,6 +213,8 @@ func decodeSession(name string, raw []byte) (*Session, error) {
 			s.Imported, err = f.Bool()
 		case tagSProblem:
 			s.Problem = string(f)
+		case tagSPurged:
+			s.Purged, err = f.Bool()
 		default:
 			return record.Unknown(tag)
 		}

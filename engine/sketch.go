@@ -41,6 +41,9 @@ func newSketch(s *objstore.Store, known *sketch) *sketch {
 // Put implements objstore.Putter.
 func (s *sketch) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
 	id := objstore.Sum(k, raw)
+	if err := s.Refused(k, id); err != nil {
+		return id, err
+	}
 	has, err := s.Has(k, id)
 	if err != nil || has {
 		return id, err
@@ -74,8 +77,14 @@ func (s *sketch) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, e
 	s.mu.Lock()
 	s.part = true
 	s.mu.Unlock()
+	if err == nil {
+		err = s.Refused(objstore.Blob, h.Sum())
+	}
 	return h.Sum(), int64(len(head)) + n, err
 }
+
+// Refused is a *objstore.GoneError for content that was purged: a capture would not take it either.
+func (s *sketch) Refused(k objstore.Kind, id objstore.ID) error { return s.store.Refused(k, id) }
 
 // find gives an object that the store may lack.
 func (s *sketch) find(o object) (sketched, bool) {

@@ -112,7 +112,9 @@ func (v *verifier) visit(ctx context.Context, from string, k objstore.Kind, id o
 	v.count()
 	ok, err := true, error(nil)
 	if v.full {
-		err = v.e.objs.Verify(ctx, k, id)
+		if err = v.e.objs.Verify(ctx, k, id); errors.Is(err, objstore.ErrPurged) {
+			return true // on purpose
+		}
 	} else if ok, err = v.e.objs.Has(k, id); err == nil && !ok {
 		if err = v.e.absent(k, id); err == nil {
 			err = fmt.Errorf("%s %s is missing", k, id.Short())

@@ -112,6 +112,9 @@ func (t *Tx) Purged(size int64, sum func() (ID, error)) error {
 	return t.refused(object{Blob, id.Key()})
 }
 
+// Refused is Store.Refused.
+func (t *Tx) Refused(k Kind, id ID) error { return t.s.Refused(k, id) }
+
 // refused is a *GoneError for what was purged; what was lost is healed when the transaction is committed.
 func (t *Tx) refused(o object) error {
 	g, ok, err := t.s.gone.get(t.s.db, o)

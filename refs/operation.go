@@ -28,12 +28,13 @@ const (
 	KindImport      Kind = 'n' // a session that was there before rewind was taken in
 	KindRepair      Kind = 'R' // damage was repaired; since format 4, as is the next
 	KindLost        Kind = 'l' // what this operation was, or what it made, is lost
+	KindPurge       Kind = 'x' // contents were taken out of the store for good; since store format 4
 )
 
 var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
-	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost",
+	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost", KindPurge: "purge",
 }
 
 // String is the kind's word, the same in CLI and API.

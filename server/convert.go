@@ -163,9 +163,12 @@ func fileDiff(d engine.FileDiff) api.FileDiff {
 	if d.RenamedFrom != "" {
 		f.Status, f.RenamedFrom = "renamed", api.Text(d.RenamedFrom)
 	}
+	f.Gone = d.Gone
 	switch {
 	case d.Secret:
 		f.Note = "secret"
+	case d.Gone != "":
+		f.Note = d.Gone
 	case d.Text.Kind == textdiff.Binary:
 		f.Note = "binary"
 	case d.Text.Kind == textdiff.TooLarge:
@@ -185,6 +188,9 @@ func hunk(h textdiff.Hunk) api.Hunk {
 	}
 	return out
 }
+
+// incomplete are the reasons for which a restore that keeps a path is done only in part.
+var incomplete = []engine.KeptReason{engine.KeptBelow, engine.KeptSession, engine.KeptPurged, engine.KeptLost}
 
 func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.RestoreResult) (api.RestoreResponse, error) {
 	target, err := listed(e, r.Plan.Target)
@@ -211,7 +217,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 	}
 	out.Changes = changes(list, nil)
 	for _, k := range r.Plan.Kept {
-		out.Partial = out.Partial || k.Reason == engine.KeptBelow || k.Reason == engine.KeptSession
+		out.Partial = out.Partial || slices.Contains(incomplete, k.Reason)
 		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason), By: k.By})
 	}
 	for _, c := range r.Conflicts {

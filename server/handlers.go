@@ -103,6 +103,9 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
+		for i := range out.Changes {
+			out.Changes[i].Gone = r.Gone[string(out.Changes[i].Path)]
+		}
 		return messages(ctx, e, req, &out)
 	})
 	return out, err

@@ -153,7 +153,13 @@ func (s *scan) prevBlob(n *node, name string) objstore.ID {
 // exists reports whether the object that a cache entry names is in the store. It is when the cache describes the previous tree or
 // that tree has it; else the store is asked.
 func (s *scan) exists(n *node, f *cached) bool {
-	if s.matches || f.stamp.kind == cachedSecret {
+	if f.stamp.kind == cachedSecret {
+		return true
+	}
+	if s.refused(f.id) {
+		return false
+	}
+	if s.matches {
 		return true
 	}
 	prev := s.prev(n)

@@ -20,13 +20,14 @@ const (
 	ReasonSecret     byte = 's' // on the secret list
 	ReasonTorn       byte = 't' // captured, but it changed while it was read
 	ReasonMount      byte = 'm' // captured, but it lies on another file system than the directory above it
+	ReasonPurged     byte = 'g' // its content was purged from the store, and is refused; since store format 4
 )
 
 // Reasons are all reasons, in the order in which documents list them.
 func Reasons() []byte {
 	return []byte{
 		ReasonIgnored, ReasonBuiltin, ReasonSize, ReasonPipe, ReasonSocket, ReasonDevice,
-		ReasonUnreadable, ReasonSecret, ReasonTorn, ReasonMount,
+		ReasonUnreadable, ReasonSecret, ReasonTorn, ReasonMount, ReasonPurged,
 	}
 }
 
@@ -53,6 +54,8 @@ func ReasonWord(reason byte) string {
 		return "torn"
 	case ReasonMount:
 		return "mount"
+	case ReasonPurged:
+		return "purged"
 	}
 	return ""
 }

@@ -85,6 +85,8 @@ type storeError struct{ err error }
 
 func (e *storeError) Error() string { return e.err.Error() }
 
+func (e *storeError) Unwrap() error { return e.err }
+
 // readLink stores a symlink's target. A target cannot be torn: it never changes, the link is replaced.
 func (s *scan) readLink(n *node, m miss, last bool) (again bool, err error) {
 	before, err := n.dir.Lstat(m.name)
@@ -107,6 +109,10 @@ func (s *scan) readLink(n *node, m miss, last bool) (again bool, err error) {
 		return false, nil
 	}
 	id, err := s.put(objstore.Blob, []byte(target), s.prevBlob(n, m.name))
+	if errors.Is(err, objstore.ErrPurged) {
+		s.purged(n, m, 0)
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -136,6 +142,10 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	default:
 		err = r.large()
 	}
+	if errors.Is(err, objstore.ErrPurged) {
+		s.purged(n, m, before.Size)
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -148,7 +158,12 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 		return true, nil
 	}
 	if r.store != nil {
-		if err := r.store(); err != nil {
+		err := r.store()
+		if errors.Is(err, objstore.ErrPurged) {
+			s.purged(n, m, r.read)
+			return false, nil
+		}
+		if err != nil {
 			return false, err
 		}
 	}
@@ -232,6 +247,9 @@ func (r *reading) small() error {
 }
 
 func (r *reading) large() error {
+	if err := r.refusesLarge(); err != nil {
+		return err
+	}
 	src := &source{ctx: r.ctx, r: io.LimitReader(r.file, r.size)}
 	id, n, err := r.Put.PutReader(src, r.prevBlob(r.n, r.m.name))
 	r.count.puts.Add(1)

@@ -22,6 +22,7 @@ type scan struct {
 	start   int64 // ns since 1970; what changed after (start - guard) is not trusted
 	matches bool  // what the cache names exists: it describes Prev, or what was committed and is still there
 	has     func(objstore.Kind, objstore.ID) (bool, error)
+	refuses refuser // nil: the store takes everything
 	count   counters
 	root    *baseDir // what was found
 
@@ -104,6 +105,7 @@ type miss struct {
 func newScan(ctx context.Context, src Source) *scan {
 	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}, again: dirt{}, young: dirt{}}
 	s.wake.L = &s.mu
+	s.refuses, _ = src.Put.(refuser)
 	s.matches = src.Cache != nil && !src.Prev.IsZero() && src.Cache.root == src.Prev
 	if h, ok := src.Put.(interface {
 		Has(objstore.Kind, objstore.ID) (bool, error)

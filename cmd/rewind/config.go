@@ -83,7 +83,7 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 	if err != nil {
 		return err
 	}
-	if len(args) > 0 && (len(args) > 1 || unset) && (args[0] == "tier" || args[0] == "hooks.enabled") {
+	if len(args) > 0 && (len(args) > 1 || unset) && slices.Contains([]string{"tier", "hooks.enabled", "hooks.guard"}, args[0]) {
 		a.refreshHooks(ctx)
 	}
 	if len(args) == 0 {

@@ -42,6 +42,10 @@ func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
 		head = append(head, fmt.Sprintf("# too large to compare: %s -> %s", term.Size(f.OldSize), term.Size(f.NewSize)))
 	case "secret":
 		head = append(head, "# on the secret list: content not shown")
+	case "purged":
+		head = append(head, "# purged from the store")
+	case "lost":
+		head = append(head, "# lost: damaged beyond repair")
 	}
 	oldName, newName := textdiff.Header{Name: term.Quote("a/" + from)}, textdiff.Header{Name: term.Quote("b/" + to)}
 	if f.Status == "added" {

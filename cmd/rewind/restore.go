@@ -35,7 +35,10 @@ func partial(r api.RestoreResponse) error {
 	if !r.Partial {
 		return nil
 	}
-	n := len(r.Conflicts) + len(keptPaths(r.Kept, "below")) + len(keptPaths(r.Kept, "session"))
+	n := len(r.Conflicts)
+	for _, why := range []string{"below", "session", "purged", "lost"} {
+		n += len(keptPaths(r.Kept, why))
+	}
 	return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be set cleanly", Hint: "the list above says why; 'rewind diff <checkpoint>' shows what still differs"}
 }
 
@@ -49,6 +52,8 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	a.names("kept, the checkpoint did not capture them (ignored, too large)", keptPaths(r.Kept, "skipped"))
 	a.tellOthers(r.Kept)
 	a.names("kept, ignored or kept files are in them", append(keptPaths(r.Kept, "holds"), r.KeptDirs...))
+	a.names("left as they are, their content was purged from the store", keptPaths(r.Kept, "purged"))
+	a.names("left as they are, their content is lost", keptPaths(r.Kept, "lost"))
 	a.names("not laid out, a kept file is in the way", keptPaths(r.Kept, "below"))
 	a.tellConflicts(r.Conflicts)
 	a.tellConversation(r)

@@ -89,6 +89,9 @@ func (a *app) changeLine(c api.Change) string {
 	if c.Status == "uncaptured" {
 		text += " (still there, no longer captured)"
 	}
+	if c.Gone != "" {
+		text += " (" + c.Gone + ")"
+	}
 	return a.Styled(style, letters[c.Status]+" "+text)
 }
 
@@ -133,6 +136,7 @@ func (a *app) skipLines(w io.Writer, list []api.Skip, limit int) {
 }
 
 var skipHelp = map[string]string{
+	"purged":     "the content was purged from the store, and is refused",
 	"ignored":    "by a rules file or exclude.defaults",
 	"built-in":   "repositories' own directories",
 	"size":       "over limits.file_size",

@@ -1,6 +1,6 @@
 // Command smart-checkpoint is what an agent's hooks call: it hands the hook's payload to the daemon and the daemon's answer to the agent.
 // Whatever happens it exits with 0 before its deadline, since anything else can block the agent, and it writes nothing to standard output that
-// is not the answer.
+// is not the answer. The one exception is its guard, which is registered only when asked for: it exits with 2 to refuse a tool call.
 package main
 
 import (
@@ -50,6 +50,9 @@ func main() {
 	}
 	guard.Reset(time.Until(started.Add(o.deadline)))
 	time.AfterFunc(signalsAfter, exitOnSignal)
+	if o.event == guardWord {
+		os.Exit(judge(o, started))
+	}
 	newHook(o, started).run()
 }
 

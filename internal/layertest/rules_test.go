@@ -139,6 +139,7 @@ var callBans = []callBan{
 			"engine/sessionwrite.go":   "writes the session files of agents, outside of any project",
 			"engine/forkplan.go":       "removes a fork that nobody has seen yet",
 			"engine/remove.go":         "removes stores and notes of projects, files of ours; the marker by handles",
+			"engine/purgefiles.go":     "removes backups and logs in rewind's own directory; what is in the project by handles",
 			"engine/project.go":        "writes the project's marker and record, files of ours",
 			"engine/config.go":         "writes the project's config, a file of ours",
 			"server/rundir.go":         "the daemon's own directory",

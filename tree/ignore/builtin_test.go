@@ -30,7 +30,7 @@ func TestExclusions(t *testing.T) {
 			if r := compile(p.Glob, false); r == nil || r.Pattern != p.Glob || trimBlanks(p.Glob) != p.Glob || p.Reason == "" || seen[p.Glob] {
 				t.Errorf("pattern %d %+v is malformed, unexplained or there twice", i, p)
 			}
-			if slash := strings.IndexByte(strings.TrimSuffix(p.Glob, "/"), '/'); slash >= 0 && !strings.HasPrefix(p.Glob, "**/") {
+			if slash := strings.IndexByte(strings.TrimSuffix(p.Glob, "/"), '/'); slash >= 0 && !strings.HasPrefix(strings.TrimPrefix(p.Glob, "!"), "**/") {
 				t.Errorf("%s is anchored at the root", p.Glob)
 			}
 			seen[p.Glob] = true
@@ -58,6 +58,12 @@ func TestSecrets(t *testing.T) {
 		".env", "a/.env", ".env.local", ".env.production", "a/b/.env.production.local", ".ENV", "server.pem", "Key.PEM", "id_rsa", ".ssh/id_ed25519", "home/.netrc", ".pgpass",
 		"x.p12", "x.pfx", "x.jks", "debug.keystore", "credentials.json", "service-account-prod.json", "a/.aws/credentials", ".aws/credentials", ".docker/config.json", "kubeconfig", ".kube/config",
 		"client_secret_123.json", "tls/server.key", "jwt_private.key", ".git-credentials",
+		".env.keys", ".env-prod", "a/.env_local", "deploy_rsa", "ci/deploy_ed25519", ".ssh/work", "home/.ssh/github", ".gnupg/private-keys-v1.d/AB.key", "secring.gpg", "AuthKey_AB12.p8",
+		"config/master.key", "config/credentials/production.key", "vpn/home.ovpn", "wg0.conf", "etc/krb5.keytab", "x.pkcs12", "Passwords.kdbx", "old.kdb", "login.keychain-db",
+		".authinfo", ".mylogin.cnf", ".vault_pass.txt", ".dockercfg", ".s3cfg", ".boto", ".config/rclone/rclone.conf", ".terraformrc", ".terraform.d/credentials.tfrc.json", ".databrickscfg",
+		".kaggle/kaggle.json", ".cache/huggingface/token", ".m2/settings.xml", ".composer/auth.json", ".cargo/credentials", ".config/doctl/config.yaml", ".claude/.credentials.json", ".codex/auth.json",
+		".azure/msal_token_cache.json", ".config/gcloud/credentials.db", ".config/gcloud/legacy_credentials/a/adc.json", "app-firebase-adminsdk-x1.json", "gha-creds-0a1b.json",
+		"infra/terraform.tfstate", "terraform.tfstate.backup", "terraform.tfstate.d/prod/terraform.tfstate", ".pulumi/credentials.json",
 	} {
 		if !secret(p) {
 			t.Errorf("%s is not secret", p)
@@ -67,6 +73,10 @@ func TestSecrets(t *testing.T) {
 		"", ".env.example", "a/.env.sample", ".env.template", ".env.dist", ".env.production.example", ".env/bin/activate", ".env.d/x.py", "id_rsa.pub", "env.py", "environment.ts", ".envrc",
 		"keynote.key", "public.key", "api.key.md", "docs/credentials.md", "credentials.go", "secrets.go", "secrets.yaml", ".npmrc", "config.json", "docker/config.json", "aws/credentials", "ca.crt", "package.json",
 		"kube/config", "kubeconfig.go", "id_rsa_test.go", "x.pem.go",
+		".env.vault", ".env-example", ".env_sample", "prod.env", ".environment", ".ssh/config", ".ssh/known_hosts", ".ssh/id_rsa.pub", ".ssh/authorized_keys", "rsa.go", "my_rsa.py", "src/test_rsa.c",
+		"game.p8", "main.tf", "terraform.tfvars", ".terraform.lock.hcl", "tfstate.go", "auth.json", "src/auth/token", "token", "token.go", "settings.xml", "google-services.json", "credentials/README.md",
+		"config/credentials.yml.enc", "config/credentials/production.yml.enc", "wg.conf", "wgpu.conf", "hub", "config/hub.yml", "config.yml", "boto.py", "rclone.conf.md", "keychain.swift", "pgpass.go",
+		"password.ts", "secret.txt", "api_key.rb", "tls.crt", "cert.cer", "gcloud/readme", ".claude/settings.json", ".codex/config.toml", ".gemini/settings.json",
 	} {
 		if secret(p) {
 			t.Errorf("%s is secret", p)

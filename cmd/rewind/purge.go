@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+type purgeOptions struct {
+	api.PurgeRequest
+	textFile string
+	yes      bool
+}
+
+func newPurge(a *app) *cobra.Command {
+	o := purgeOptions{}
+	cmd := &cobra.Command{
+		Use:   "purge [<path>...] [--blob <id>]... [--text-file <file>|-]",
+		Short: "Take a secret out of every checkpoint and captured conversation, for good",
+		Long: "Takes out of the store every content that ever stood at a path, or in a directory, in any checkpoint of any session;\n" +
+			"with --text-file every file and conversation that has a text in it. The checkpoints stay: such a file is then marked\n" +
+			"purged, and a checkout leaves it alone. The content is never captured again. The files of the project and of the agents\n" +
+			"are not touched. It cannot be undone, so it asks; where nobody can be asked it wants --yes.",
+		Example: "  rewind purge config/api.py --dry-run\n" +
+			"  rewind purge config/api.py .env.bak\n" +
+			"  rewind purge --text-file leaked-key.txt --yes",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Project, o.Paths = a.project(), api.Texts(args)
+			if o.textFile != "" {
+				text, err := readText(a, o.textFile)
+				if err != nil {
+					return err
+				}
+				o.Text = api.Text(text)
+			}
+			if len(o.Paths)+len(o.Blobs) == 0 && o.Text == "" {
+				return usage("purge: name a path, --blob or --text-file")
+			}
+			return runPurge(cmd.Context(), a, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.Blobs, "blob", nil, "a content by its id, as b3sum prints it")
+	f.StringVar(&o.textFile, "text-file", "", "a file with the secret itself; - is standard input")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "only say what would be purged")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// maxText is more than a text to look for may have.
+const maxText = 64 << 10
+
+// readText reads the text from a file, so that it is in no list of processes and no history of a shell.
+func readText(a *app, name string) (string, error) {
+	in := a.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", usage("--text-file: %v", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxText))
+	if err != nil {
+		return "", usage("--text-file: %v", err)
+	}
+	if strings.TrimSpace(string(b)) == "" {
+		return "", usage("--text-file: %s is empty", name)
+	}
+	return string(b), nil
+}
+
+func runPurge(ctx context.Context, a *app, o purgeOptions) error {
+	req := o.PurgeRequest
+	req.DryRun = true
+	r, err := call(ctx, a, api.Purge, req, "searching")
+	if err != nil {
+		return err
+	}
+	if !o.DryRun {
+		if !o.yes {
+			if err := a.confirmPurge(r, o); err != nil {
+				return err
+			}
+		}
+		req.DryRun = false
+		if r, err = call(ctx, a, api.Purge, req, "purging"); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		a.notices(r.Notices)
+		a.tellPurge(r)
+	}
+	if n := r.Prompts + r.Unread; n > 0 && !o.DryRun {
+		return &api.Error{Word: api.WordPartial, Message: "not all of the store is free of it", Hint: "the list above says what stays"}
+	}
+	return nil
+}
+
+func purgeText(r api.PurgeResponse) string {
+	return fmt.Sprintf("%s (%s) in %s and %s", count(r.Contents, "content"), term.Size(r.Bytes), count(r.Checkpoints, "checkpoint"), count(len(r.Sessions), "conversation"))
+}
+
+// confirmPurge asks a person; who is none has to have said it.
+func (a *app) confirmPurge(r api.PurgeResponse, o purgeOptions) error {
+	if !a.InTTY || !a.ErrTTY || a.json || o.textFile == "-" {
+		return &api.Error{Word: api.WordUsage, Message: "purge takes out " + purgeText(r) + "; it cannot be undone", Hint: "--yes does it without asking, --dry-run lists it"}
+	}
+	a.tellPurge(r)
+	fmt.Fprintf(a.Err, "This takes %s out of the store. It cannot be undone.\nType yes to go on: ", purgeText(r))
+	answer, _ := bufio.NewReader(a.In).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" {
+		return &api.Error{Word: api.WordFailed, Message: "nothing was purged"}
+	}
+	return nil
+}
+
+func (a *app) tellPurge(r api.PurgeResponse) {
+	switch {
+	case r.Contents == 0 && r.Before > 0:
+		fmt.Fprintf(a.Out, "purged before: %s\n", count(r.Before, "content"))
+	case r.Contents == 0:
+		fmt.Fprintln(a.Out, "nothing to purge: no file or conversation has it")
+	case r.DryRun:
+		fmt.Fprintf(a.Out, "would purge %s\n", purgeText(r))
+	default:
+		fmt.Fprintf(a.Out, "purged %s, for good\n", purgeText(r))
+	}
+	a.names("it stood at", r.Paths)
+	if len(r.Sessions) > 0 {
+		fmt.Fprintln(a.Out, "conversations that had it, and are captured no more:")
+		for _, s := range r.Sessions {
+			fmt.Fprintf(a.Out, "  %s\n", term.Sanitize(s))
+		}
+	}
+	a.names("the agents' own session files, which still have it", r.AgentFiles)
+	a.names("still in the project: a changed version is captured again, so take the secret out first", r.Present)
+	a.names("other files of rewind's that had it, removed", r.Files)
+	if r.Prompts > 0 {
+		a.say("note: %s begin with a prompt, or have a message, with the text in it; these words stay", count(r.Prompts, "checkpoint or record"))
+	}
+	if r.Unread > 0 {
+		a.say("note: %s damaged and could not be searched; 'rewind verify' lists what is damaged", count(r.Unread, "object"))
+	}
+}

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rewind/internal/osfile"
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+)
+
+// maxPurgeFile is the size in bytes up to which a file beside the store is read.
+const maxPurgeFile = 64 << 20
+
+// purgeFiles removes the files of rewind's own, beside the store, that have in them what was purged: backups of agents' settings, logs, what
+// lies in the store's directory and is not its database, and what a restore could not put back. A log that is in use is emptied.
+func (e *Engine) purgeFiles(p *purgeScan) (removed []string, err error) {
+	h := newHaystack(append(append([][]byte{}, p.text.needles...), p.contents.needles...))
+	var all error
+	for _, dir := range []string{filepath.Join(e.home.Dir, "backups"), filepath.Join(e.home.Dir, "run"), e.project.Store} {
+		all = errors.Join(all, filepath.WalkDir(dir, func(path string, ent fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case ent.IsDir() && dir == e.project.Store && ent.Name() == "db":
+				return filepath.SkipDir
+			case !ent.Type().IsRegular():
+				return nil
+			}
+			f, err := osfile.OpenRead(path)
+			if err != nil {
+				return err
+			}
+			has, err := p.has(h, f)
+			if err = errors.Join(err, f.Close()); err != nil || !has {
+				return err
+			}
+			removed = append(removed, path)
+			if strings.HasSuffix(path, ".log") {
+				return os.Truncate(path, 0)
+			}
+			return errors.Join(os.Remove(path), osfile.SyncDir(filepath.Dir(path)))
+		}))
+	}
+	root, err := e.root()
+	if err != nil {
+		return removed, errors.Join(all, err)
+	}
+	defer root.Close()
+	stage, err := worktreefs.OpenPath(root, markerDir+"/"+markerStage)
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		return removed, all
+	}
+	if err != nil {
+		return removed, errors.Join(all, err)
+	}
+	defer stage.Close()
+	return removed, errors.Join(all, p.purgeStage(h, stage, e.project.Root+"/"+markerDir+"/"+markerStage, &removed))
+}
+
+// purgeStage is purgeFiles for what restores have left in the project; nothing is followed.
+func (p *purgeScan) purgeStage(h haystack, dir worktreefs.Dir, name string, removed *[]string) error {
+	names, err := dir.ReadDir()
+	if err != nil {
+		return err
+	}
+	for _, ent := range names {
+		path := name + "/" + ent.Name
+		st, err := dir.Lstat(ent.Name)
+		if err != nil {
+			return err
+		}
+		switch st.Type {
+		case worktreefs.TypeDir:
+			sub, err := dir.OpenDir(ent.Name)
+			if err == nil {
+				err = errors.Join(p.purgeStage(h, sub, path, removed), sub.Close())
+			}
+			if err != nil {
+				return err
+			}
+		case worktreefs.TypeFile:
+			f, _, err := dir.Open(ent.Name)
+			if err != nil {
+				return err
+			}
+			has, err := p.has(h, f)
+			if err = errors.Join(err, f.Close()); err == nil && has {
+				*removed = append(*removed, path)
+				err = errors.Join(dir.Remove(ent.Name), dir.Sync())
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// has tells whether a file has in it, or is, what was purged.
+func (p *purgeScan) has(h haystack, f io.Reader) (bool, error) {
+	b, err := io.ReadAll(io.LimitReader(f, maxPurgeFile+1))
+	if err != nil || len(b) > maxPurgeFile || len(bytes.TrimSpace(b)) == 0 {
+		return false, err
+	}
+	if h.in(b) {
+		return true, nil
+	}
+	id := objstore.Sum(objstore.Blob, b)
+	_, out := p.doomed[id.Key()]
+	return out || p.e.objs.Refused(objstore.Blob, id) != nil, nil
+}

@@ -1,0 +1,41 @@
+package objstore
+
+import "context"
+
+// Keys calls fn for every object of a kind, ascending by key, long keys in a second turn; Info.Base is left out. No content is read. No
+// lock is held during fn, which may write.
+func (s *Store) Keys(ctx context.Context, k Kind, fn func(Key, Info) error) error {
+	for _, first := range s.prefixes() {
+		for from := []byte{first, byte(k)}; len(from) > 1 && from[0] == first && Kind(from[1]) == k; {
+			page, next, err := s.page(from)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return wrap("walk", k, Key{}, err)
+			}
+			for _, o := range page {
+				if o.kind != k {
+					break
+				}
+				if err := fn(o.key, o.info); err != nil {
+					return err
+				}
+			}
+			from = next
+		}
+	}
+	return nil
+}
+
+// Refused is a *GoneError for content that a transaction would refuse to take, as it was purged; nil for any other.
+func (s *Store) Refused(k Kind, id ID) error {
+	g, ok, err := s.gone.get(s.db, object{k, id.Key()})
+	switch {
+	case err != nil:
+		return translate(k, id.Key(), err)
+	case ok && g.Reason == Purged:
+		return &GoneError{k, id.Key(), g}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package server
+
+import (
+	"context"
+
+	"rewind/api"
+	"rewind/engine"
+)
+
+func (s *Server) purge(ctx context.Context, req api.PurgeRequest, p engine.Progress) (out api.PurgeResponse, err error) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		paths, err := relative(e, req.ProjectDir(), req.Paths)
+		if err != nil {
+			return err
+		}
+		r, err := e.Purge(ctx, engine.PurgeOptions{Paths: paths, Blobs: req.Blobs, Text: []byte(req.Text), DryRun: req.DryRun, Progress: p})
+		if err != nil {
+			return err
+		}
+		out = api.PurgeResponse{
+			DryRun: req.DryRun, Operation: r.Operation, Contents: r.Contents, Bytes: r.Bytes, Before: r.Before, Paths: api.Texts(r.Paths),
+			Checkpoints: r.Checkpoints, Sessions: r.Sessions, Present: api.Texts(r.Present), AgentFiles: api.Texts(r.AgentFiles),
+			Files: api.Texts(r.Files), Prompts: r.Prompts, Unread: r.Unread, Notices: e.Project().Notices,
+		}
+		if out.Paths == nil {
+			out.Paths = []api.Text{}
+		}
+		return nil
+	})
+	return out, err
+}
