@@ -22,6 +22,7 @@ var (
 	Tags        = Route[TagsRequest, TagsResponse]{"GET", "/v1/tags"}
 	Status      = Route[StatusRequest, StatusResponse]{"GET", "/v1/status"}
 	Verify      = Route[VerifyRequest, VerifyResponse]{"GET", "/v1/verify"}
+	GC          = Route[GCRequest, GCResponse]{"POST", "/v1/gc"}
 	Config      = Route[ConfigRequest, ConfigResponse]{"GET", "/v1/config"}
 	SetHooks    = Route[HooksRequest, HooksResponse]{"POST", "/v1/hooks"}
 	Remove      = Route[RemoveRequest, RemoveResponse]{"POST", "/v1/remove"}

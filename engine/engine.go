@@ -65,6 +65,8 @@ type shared struct {
 	heard     sync.Map // names of sessions that are known to have a record
 	lately    lately
 	tally     tally
+	grafts    atomic.Int32 // whether there are any
+	gc        gcState
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,

@@ -32,6 +32,14 @@ func (l *lineage) put(o object, base name) {
 	l.base[o] = base
 }
 
+func (l *lineage) drop(gone []object) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range gone {
+		delete(l.base, o)
+	}
+}
+
 // soleBase gives the base of n, whose envelope is e, when its prefix stands for one object alone; n is how many it stands for.
 func (s *Store) soleBase(k Kind, n node, e envelope) (base node, found int, err error) {
 	o := object{k, n.key}

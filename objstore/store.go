@@ -39,6 +39,8 @@ type Store struct {
 	recent  recent
 	names   names
 
+	coll atomic.Pointer[Collection] // nil: no objects are being collected; set while no transaction is open
+
 	long bool // some objects lie under long keys
 
 	spillBytes int // SpillBytes, but for tests, as is
@@ -70,7 +72,7 @@ func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 	return raw, wrap("get", k, id.Key(), err)
 }
 
-// Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify.
+// Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify. What was condemned is not there (Collection).
 func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if err := k.check(); err != nil {
 		return false, wrap("has", k, id.Key(), err)
@@ -79,6 +81,7 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if !ok && err == nil && s.long {
 		ok, err = s.db.Has(appendLongKey(nil, k, id))
 	}
+	ok = ok && s.relies(object{k, id.Key()})
 	return ok, wrap("has", k, id.Key(), err)
 }
 

@@ -26,12 +26,13 @@ const (
 	KindEvent       Kind = 'e' // an agent's event that found nothing changed
 	KindFork        Kind = 'f' // a session was made of the beginning of another
 	KindImport      Kind = 'n' // a session that was there before rewind was taken in
+	KindThinned     Kind = 'x' // a checkpoint was made here, a step or the state before a restore, and gc has removed it; since store format 4
 )
 
 var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
-	KindEvent: "event", KindFork: "fork", KindImport: "import",
+	KindEvent: "event", KindFork: "fork", KindImport: "import", KindThinned: "thinned",
 }
 
 // String is the kind's word, the same in CLI and API.
@@ -74,7 +75,8 @@ type Operation struct {
 	Turn       uint64      // of checkpoint and event: the session's turn; 0: before the first
 	EventID    uint64      // of checkpoint and event: the agent's call of the hook, so that it is recorded once; 0: none
 	Cause      Cause       // of event
-	Transcript objstore.ID // of event, fork and import: the session's conversation from now on; zero: as before
+	Transcript objstore.ID // of event, fork, import and thinned: the session's conversation from now on; zero: as before
+	Thinned    bool        // gc has removed something that it named, which is not told any more; since store format 4
 }
 
 // Cause is what an agent was doing; untrusted text.
@@ -124,6 +126,7 @@ const (
 	tagEventID
 	tagCause
 	tagTranscript
+	tagThinned
 )
 
 const (
@@ -198,6 +201,7 @@ func (o *Operation) Encode() []byte {
 		e.Bytes(tagCause, c.Encoded())
 	}
 	e.NonZero(tagTranscript, o.Transcript[:])
+	e.Bool(tagThinned, o.Thinned)
 	return e.Encoded()
 }
 
@@ -240,6 +244,8 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 			o.Cause, err = decodeCause(f)
 		case tagTranscript:
 			err = f.NonZero(o.Transcript[:])
+		case tagThinned:
+			o.Thinned, err = f.Bool()
 		default:
 			return record.Unknown(tag)
 		}

@@ -15,7 +15,7 @@
 //   - Nothing is deleted when a store is opened until the check at open has passed.
 //   - A store of a newer format, a directory that is not a store, and a store that another process has open are refused
 //     without a byte being touched.
-//   - A store of an older format is stamped with this one by an open that may write, after the check at open and before the first
+//   - A store of an older format is stamped with [FormatAtOpen] by an open that may write, after the check at open and before the first
 //     write; a crash in between leaves one that this version opens and the older one refuses.
 //   - A full disk refuses writes with [ErrNoSpace]; reading goes on, Close returns.
 //

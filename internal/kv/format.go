@@ -11,7 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// FormatVersion is the store format that this package writes; it reads this one and every older one. It covers the layout of the
+// FormatVersion is the newest store format that this package writes; it reads this one and every older one. It covers the layout of the
 // directory, the key space and every value in it. What each version guarantees:
 //
 // 1: the database is pebble's at FormatValueSeparation, with the key space of DESIGN.md 5.1. There are no objects of kind s, and no
@@ -23,7 +23,13 @@ import (
 // 3: as 2, but new objects lie under short keys (O), and new deltas have codecs 5 and 6. Objects of formats 1 and 2 stay where and as
 // they are, under long keys (o), and a delta may have its base there; so here, too, the stamp alone makes a store of 1 or 2 one of 3.
 // The file format has the number twice.
-const FormatVersion = 3
+//
+// 4: as 3, and there may be gone markers (g), operations of the kinds that came with it, and what DESIGN.md 5.1 lists besides. A store
+// becomes one of 4 by DB.Stamp, when the first of these is written: one that has none is still read by who knows only 3.
+const FormatVersion = 4
+
+// FormatAtOpen is the format that every store has at least once it was opened to be written; see DB.Stamp.
+const FormatAtOpen = 3
 
 // Names in a store directory.
 const (

@@ -71,16 +71,16 @@ func TestT19Promise16Refused(t *testing.T) {
 		files map[string]string
 		want  error
 	}{
-		"newer":                  {store("rewind-store 4\n"), kv.ErrNewerFormat},
+		"newer":                  {store("rewind-store 5\n"), kv.ErrNewerFormat},
 		"much newer":             {store("rewind-store 18446744073709551615\n"), kv.ErrNewerFormat},
 		"newer with more":        {store("rewind-store 5 lines=2\nmore\n"), kv.ErrNewerFormat},
-		"newer, alone":           {map[string]string{"format": "rewind-store 4\n"}, kv.ErrNewerFormat},
+		"newer, alone":           {map[string]string{"format": "rewind-store 5\n"}, kv.ErrNewerFormat},
 		"zero":                   {store("rewind-store 0\n"), kv.ErrCorrupt},
 		"no number":              {store("rewind-store \n"), kv.ErrCorrupt},
 		"leading zero":           {store("rewind-store 03 03\n"), kv.ErrCorrupt},
 		"too large a number":     {store("rewind-store 99999999999999999999\n"), kv.ErrCorrupt},
 		"no newline":             {store("rewind-store 3 3"), kv.ErrCorrupt},
-		"newer, no newline":      {store("rewind-store 4"), kv.ErrCorrupt},
+		"newer, no newline":      {store("rewind-store 5"), kv.ErrCorrupt},
 		"older, no newline":      {store("rewind-store 2"), kv.ErrCorrupt},
 		"more":                   {store("rewind-store 3 3\nmore"), kv.ErrCorrupt},
 		"older with more":        {store("rewind-store 1\nmore"), kv.ErrCorrupt},
@@ -99,7 +99,7 @@ func TestT19Promise16Refused(t *testing.T) {
 		"only once":              {store("rewind-store 3\n"), kv.ErrCorrupt},
 		"twice and different":    {store("rewind-store 3 2\n"), kv.ErrCorrupt},
 		"older, twice":           {store("rewind-store 2 2\n"), kv.ErrCorrupt},
-		"newer, twice":           {store("rewind-store 4 4\n"), kv.ErrNewerFormat},
+		"newer, twice":           {store("rewind-store 5 5\n"), kv.ErrNewerFormat},
 		"only format":            {map[string]string{"format": "rewind-store 3 3\n"}, kv.ErrCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestT19Promise16Refused(t *testing.T) {
 				t.Errorf("does not name the store: %v", err)
 			}
 			var fe *kv.FormatError
-			if errors.As(err, &fe) && (fe.Found < 4 || fe.Supported != 3 || !strings.Contains(err.Error(), "up to 3")) {
+			if errors.As(err, &fe) && (fe.Found < 5 || fe.Supported != 4 || !strings.Contains(err.Error(), "up to 4")) {
 				t.Errorf("versions: %v", err)
 			}
 			if name == "only format" {
@@ -127,14 +127,15 @@ func TestT19Promise16Refused(t *testing.T) {
 	}
 }
 
-// TestT19ReleasedStores opens a copy of the store of every released format: everything is there, and it has this format from then on.
+// TestT19ReleasedStores opens a copy of the store of every released format: everything is there, and it has the format of DESIGN.md 5.1 from then on.
 func TestT19ReleasedStores(t *testing.T) {
 	stores, err := filepath.Glob("testdata/v*")
 	must(t, err)
 	if len(stores) != kv.FormatVersion {
 		t.Fatalf("%d stores for %d formats", len(stores), kv.FormatVersion)
 	}
-	for _, s := range stores {
+	for i, s := range stores {
+		want := max(uint64(i+1), kv.FormatAtOpen)
 		dir := filepath.Join(t.TempDir(), "store")
 		must(t, os.CopyFS(dir, os.DirFS(s)))
 		for range 2 {
@@ -142,7 +143,7 @@ func TestT19ReleasedStores(t *testing.T) {
 			if n, err := checkSteps(d, 100); n < 20 || err != nil {
 				t.Errorf("%s: %d steps, %v", s, n, err)
 			}
-			if file, key := stamps(t, vfs.Default, dir, d); file != kv.FormatVersion || key != kv.FormatVersion {
+			if file, key := stamps(t, vfs.Default, dir, d); file != want || key != want {
 				t.Errorf("%s: the file has %d, the key %d", s, file, key)
 			}
 			must(t, step(d, d.LastSeq()+1, 100, kv.Durable))
@@ -168,6 +169,7 @@ func TestMakeReleasedStore(t *testing.T) {
 			must(t, d.Compact(bg))
 		}
 	}
+	must(t, d.Stamp(kv.FormatVersion))
 	must(t, d.Close())
 	for _, name := range []string{"ballast", "lock", "db/LOCK"} {
 		must(t, os.Remove(filepath.Join(dir, name)))

@@ -13,6 +13,8 @@ const (
 	PrefixJournal   = 'j'
 	PrefixSecret    = 'k'
 	PrefixSession   = 'a'
+	PrefixGone      = 'g' // since format 4
+	PrefixGraft     = 'h' // since format 4
 )
 
 // Row is one line of the key space table.
@@ -34,6 +36,8 @@ var Keyspace = []Row{
 	{PrefixJournal, "`j`", "journal of an unfinished checkout, 5.10", "engine"},
 	{PrefixSecret, "`k`", "32 random bytes: the key of secret-file hashes", "engine"},
 	{PrefixSession, "`a` session", "session record, 5.12", "engine"},
+	{PrefixGone, "`g` kind(1) id(20: its first bytes)", "gone marker, 5.14", "objstore"},
+	{PrefixGraft, "`h` checkpoint(20: the first bytes of its id)", "graft, 5.15", "engine"},
 }
 
 var formatKey = []byte{PrefixFormat}

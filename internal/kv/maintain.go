@@ -75,7 +75,7 @@ func (d *DB) clone(c *DB) error {
 	if err := c.writeTide(); err != nil {
 		return err
 	}
-	if err := writeSmall(c.fs, c.dir, nameFormat, formatLine(d.stamped.file)); err != nil {
+	if err := writeSmall(c.fs, c.dir, nameFormat, formatLine(d.format())); err != nil {
 		return err
 	}
 	return c.removeMaking()

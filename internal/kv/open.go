@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -25,25 +26,26 @@ type DB struct {
 	pdb  *pebble.DB
 	lock io.Closer
 
-	stamped stamp
-	life    lifetime
-	poison  *poison
-	wals    *wals
-	space   *space
-	sched   *scheduler
-	setback setback
-	damage  error // set by open
-	lastSeq atomic.Uint64
-	loads   atomic.Uint64 // numbers Ingest's files
-	reads   atomic.Uint64
-	asked   atomic.Int32 // calls of Compact under way: they go on although the disk is full
-	held    atomic.Int32 // calls of Hold that have not ended
-	starved atomic.Bool  // opened on a full disk: pebble is read-only until there is room
+	stamped  stamp      // changed under stamping, and by open
+	stamping sync.Mutex // held while a stamp is written
+	life     lifetime
+	poison   *poison
+	wals     *wals
+	space    *space
+	sched    *scheduler
+	setback  setback
+	damage   error // set by open
+	lastSeq  atomic.Uint64
+	loads    atomic.Uint64 // numbers Ingest's files
+	reads    atomic.Uint64
+	asked    atomic.Int32 // calls of Compact under way: they go on although the disk is full
+	held     atomic.Int32 // calls of Hold that have not ended
+	starved  atomic.Bool  // opened on a full disk: pebble is read-only until there is room
 
 	checked, checkedFile uint64 // the newest operation that this open has seen; that the file checked names. Set by open
 }
 
-// Open opens the store in dir, and makes one where dir is absent or empty. A store of an older format becomes one of FormatVersion,
+// Open opens the store in dir, and makes one where dir is absent or empty. A store of an older format becomes one of FormatAtOpen,
 // durably, unless it is opened only to be read.
 //
 // Outcomes: a DB; *BusyError (ErrBusy) when another process has it and kept it for Options.LockWait; *FormatError
@@ -235,12 +237,12 @@ func (d *DB) create() error {
 	if err != nil {
 		return err
 	}
-	err = pdb.Set(formatKey, formatValue(FormatVersion), pebble.Sync)
+	err = pdb.Set(formatKey, formatValue(FormatAtOpen), pebble.Sync)
 	if err = errors.Join(err, pdb.Close(), d.poison.err()); err != nil {
 		return err
 	}
 	d.sched = newScheduler(d.pausedCompactions) // one is for one database
-	if err := d.stampFile(); err != nil {
+	if err := d.stampFile(FormatAtOpen); err != nil {
 		return err
 	}
 	return d.removeMaking()

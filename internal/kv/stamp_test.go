@@ -19,12 +19,34 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-// older are the formats that an upgrade begins at.
+// older are the formats that opening a store brings up.
 func older() (all []uint64) {
-	for v := uint64(1); v < kv.FormatVersion; v++ {
+	for v := uint64(1); v < kv.FormatAtOpen; v++ {
 		all = append(all, v)
 	}
 	return all
+}
+
+// stampable are the formats that an upgrade begins at, and its end for each: opening, or Stamp.
+func stampable() map[uint64]uint64 {
+	all := map[uint64]uint64{kv.FormatAtOpen: kv.FormatVersion}
+	for _, v := range older() {
+		all[v] = kv.FormatAtOpen
+	}
+	return all
+}
+
+// stampTo opens the store and makes it one of a format.
+func stampTo(o kv.Options, to uint64) (*kv.DB, error) {
+	d, err := kv.Open(bg, "/store", o)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Stamp(to); err != nil {
+		_ = d.Close()
+		return nil, err
+	}
+	return d, nil
 }
 
 func releasedDir(version uint64) string { return fmt.Sprintf("testdata/v%d", version) }
@@ -94,10 +116,11 @@ func upgrades(t *testing.T, what string, f *kvtest.CrashFS, from uint64) (file, 
 	if sfile, skey := look(kv.Options{Salvage: true}); sfile != file || skey != key {
 		t.Fatalf("%s: reading changed %d, %d to %d, %d", what, file, key, sfile, skey)
 	}
-	if nfile, nkey := look(kv.Options{}); nfile != kv.FormatVersion || nkey != kv.FormatVersion {
+	want := max(file, kv.FormatAtOpen)
+	if nfile, nkey := look(kv.Options{}); nfile != want || nkey != want {
 		t.Fatalf("%s: after opening the file has %d, the key %d", what, nfile, nkey)
 	}
-	if again := key < kv.FormatVersion; again != (renames == 1) || renames > 1 {
+	if again := key < want; again != (renames == 1) || renames > 1 {
 		t.Errorf("%s: found %d and %d, the file was written %d times", what, file, key, renames)
 	}
 	return file, key
@@ -106,12 +129,12 @@ func upgrades(t *testing.T, what string, f *kvtest.CrashFS, from uint64) (file, 
 // TestT19StampPowerCut cuts before every call that an upgrade makes.
 func TestT19StampPowerCut(t *testing.T) {
 	t.Parallel()
-	for _, from := range older() {
-		stampPowerCut(t, from)
+	for from, to := range stampable() {
+		stampPowerCut(t, from, to)
 	}
 }
 
-func stampPowerCut(t *testing.T, from uint64) {
+func stampPowerCut(t *testing.T, from, to uint64) {
 	seen := make(map[[2]uint64]int)
 	for _, pct := range unsynced {
 		live := released(t, from)
@@ -126,7 +149,8 @@ func stampPowerCut(t *testing.T, from uint64) {
 			defer mu.Unlock()
 			cuts = append(cuts, live.Clone(pct, uint64(len(cuts))))
 		})
-		d := open(t, "/store", kv.Options{FS: ffs})
+		d, err := stampTo(kv.Options{FS: ffs}, to)
+		must(t, err)
 		opened := live.Clone(0, 1)
 		ffs.Hook(nil)
 		must(t, d.Close())
@@ -134,11 +158,11 @@ func stampPowerCut(t *testing.T, from uint64) {
 			file, key := upgrades(t, fmt.Sprintf("from %d, %d%%, cut %d of %d", from, pct, i, len(cuts)), c, from)
 			seen[[2]uint64{file, key}]++
 		}
-		if file, key := upgrades(t, "cut after open", opened, from); file != kv.FormatVersion || key != kv.FormatVersion {
-			t.Errorf("%d%%: open returned before the stamp was on disk: the file has %d, the key %d", pct, file, key)
+		if file, key := upgrades(t, "cut after open", opened, from); file != to || key != to {
+			t.Errorf("%d%%: open or Stamp returned before the stamp was on disk: the file has %d, the key %d", pct, file, key)
 		}
 	}
-	for _, want := range [][2]uint64{{from, from}, {kv.FormatVersion, from}, {kv.FormatVersion, kv.FormatVersion}} {
+	for _, want := range [][2]uint64{{from, from}, {to, from}, {to, to}} {
 		if seen[want] == 0 {
 			t.Errorf("no cut left the file at %d and the key at %d: %v", want[0], want[1], seen)
 		}
@@ -152,15 +176,16 @@ func TestT19StampFaults(t *testing.T) {
 	if inFaultsProcess(t) {
 		return
 	}
-	for _, from := range older() {
-		stampFaults(t, from)
+	for from, to := range stampable() {
+		stampFaults(t, from, to)
 	}
 }
 
-func stampFaults(t *testing.T, from uint64) {
+func stampFaults(t *testing.T, from, to uint64) {
 	for _, kind := range []kvtest.Kind{kvtest.Write, kvtest.Sync} {
 		probe := kvtest.NewFaultFS(released(t, from))
-		d := open(t, "/store", kv.Options{FS: probe})
+		d, err := stampTo(kv.Options{FS: probe}, to)
+		must(t, err)
 		total := probe.Calls(kind)
 		must(t, d.Close())
 		refused, fatals, fewer := 0, 0, 0
@@ -169,7 +194,7 @@ func stampFaults(t *testing.T, from uint64) {
 			live := released(t, from)
 			ffs := kvtest.NewFaultFS(live, &kvtest.Fault{Kind: kind, N: n, Err: syscall.EIO})
 			var fatal atomic.Bool
-			d, err := kv.Open(bg, "/store", kv.Options{FS: ffs, Fatal: func(error) { fatal.Store(true) }})
+			d, err := stampTo(kv.Options{FS: ffs, Fatal: func(error) { fatal.Store(true) }}, to)
 			if err == nil && ffs.Calls(kind) < n { // pebble joins writes of its log where they wait for each other
 				fewer++
 				_ = d.Close() // the fault may come now
@@ -179,7 +204,7 @@ func stampFaults(t *testing.T, from uint64) {
 			after := []*kvtest.CrashFS{live.Clone(0, 1), live.Clone(100, 1)}
 			switch {
 			case err == nil:
-				if file, key := stamps(t, live, "/store", d); file != kv.FormatVersion || key != kv.FormatVersion {
+				if file, key := stamps(t, live, "/store", d); file != to || key != to {
 					t.Errorf("%s: open, the file has %d, the key %d", what, file, key)
 				}
 				_ = d.Close()
@@ -302,6 +327,11 @@ func TestT19StampDamage(t *testing.T) {
 		{"3 3", "\x02", true},
 		{"3 3", "\x03", true},
 		{"3 3", "\x04", false},
+		{"4 4", "\x01", true},
+		{"4 4", "\x03", true},
+		{"4 4", "\x04", true},
+		{"4 4", "\x05", false},
+		{"1", "\x04", false},
 		{"1", "\x03", false},
 		{"1", "\x02", false},
 		{"1", "\x00", false},
@@ -327,13 +357,17 @@ func TestT19StampDamage(t *testing.T) {
 			continue
 		}
 		must(t, err)
-		if file, key := stamps(t, vfs.Default, dir, d); file != kv.FormatVersion || key != kv.FormatVersion {
+		want := uint64(kv.FormatAtOpen)
+		if c.file == "4 4" {
+			want = 4
+		}
+		if file, key := stamps(t, vfs.Default, dir, d); file != want || key != want {
 			t.Errorf("%s: after opening the file has %d, the key %d", what, file, key)
 		}
 		must(t, d.Clone(dir+"-clone"))
 		must(t, d.Close())
 		d = open(t, dir+"-clone", kv.Options{ReadOnly: true})
-		if file, key := stamps(t, vfs.Default, dir+"-clone", d); file != kv.FormatVersion || key != kv.FormatVersion {
+		if file, key := stamps(t, vfs.Default, dir+"-clone", d); file != want || key != want {
 			t.Errorf("%s: in a clone the file has %d, the key %d", what, file, key)
 		}
 		must(t, d.Close())
@@ -366,7 +400,7 @@ func stampFullDisk(t *testing.T, version uint64) {
 	}
 	f.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30})
 	must(t, step(d, 21, 100, kv.Durable))
-	if file, key := stamps(t, f, "/store", d); file != kv.FormatVersion || key != kv.FormatVersion {
+	if file, key := stamps(t, f, "/store", d); file != kv.FormatAtOpen || key != kv.FormatAtOpen {
 		t.Errorf("after a write the file has %d, the key %d", file, key)
 	}
 	must(t, d.Close())
