@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"rewind/internal/kv"
 )
 
 // A Collection finds out which objects of a store are live, and removes the others, while transactions go on beside it. It goes through three phases:
@@ -25,6 +27,7 @@ import (
 // One store has one collection at a time. Mark and what follows belong to one goroutine.
 type Collection struct {
 	s     *Store
+	batch int                 // sweepBatch, but for tests
 	items []item              // ascending by kind, key and long
 	first map[Kind][]int32    // of each kind, where the keys of each beginning start in items
 	shift map[Kind]uint       // of how many bits of a key's first 64 a beginning consists: 64 - shift
@@ -89,7 +92,7 @@ var ErrRelied = errors.New("more is to be marked")
 
 // Collect begins a collection; it takes no time. The errors are ErrOpenTx, for what a transaction that is open relies on already is not known, and ErrCollecting.
 func (s *Store) Collect() (*Collection, error) {
-	c := &Collection{s: s, more: map[int32][]int32{}, fresh: map[object]struct{}{}}
+	c := &Collection{s: s, batch: sweepBatch, more: map[int32][]int32{}, fresh: map[object]struct{}{}}
 	if !s.gate.TryLock() {
 		return nil, fmt.Errorf("objstore: collect: %w", ErrOpenTx)
 	}
@@ -103,41 +106,41 @@ func (s *Store) Collect() (*Collection, error) {
 // End ends the collection. What was condemned and is still there is an object like any other again.
 func (c *Collection) End() { c.s.coll.CompareAndSwap(c, nil) }
 
-// List reads the heads of all envelopes; it comes first. pause is called every now and then, and may take its time; its error ends it. A *CorruptError says that
-// an envelope cannot be read.
+// List reads the heads of all envelopes as they are at one moment; it comes first. pause is called every now and then, and may take its time; its error ends it.
+// A *CorruptError says that an envelope cannot be read.
 func (c *Collection) List(ctx context.Context, pause func(context.Context) error) error {
 	var prefixes [][oldBasePrefix]byte
-	for from := c.s.start(); from != nil; {
-		page, next, err := c.s.page(from)
-		if err == nil {
-			err = pause(ctx)
-		}
-		if err != nil {
-			return err
-		}
-		for i := range page {
-			o := &page[i]
-			if o.info.Damage != nil {
-				return o.info.Damage
+	for _, first := range c.s.prefixes() {
+		err := c.s.db.Scan(kv.Range{Prefix: []byte{first}}, func(key, val []byte) error {
+			k, n, err := splitKey(key)
+			if err != nil {
+				return err
 			}
-			it := item{key: o.key, kind: o.kind, index: uint16(o.info.Index), stored: uint32(min(o.info.Stored, 1<<32-1)), base: -1}
+			e, err := decodeHead(val)
+			if err != nil {
+				return &CorruptError{k, n.key, err}
+			}
+			it := item{key: n.key, kind: k, index: uint16(e.index), stored: uint32(len(val)), base: -1}
 			var prefix [oldBasePrefix]byte
 			switch {
-			case o.delta:
+			case e.codec.isDelta():
 				it.flags |= itemDelta
-				if o.head.codec.isOldDelta() {
+				if e.codec.isOldDelta() {
 					it.base = -2 // all of its prefix counts
 				}
-				copy(prefix[:], o.head.prefix())
-			case o.info.Codec == CodecChunks:
+				copy(prefix[:], e.prefix())
+			case e.codec == CodecChunks:
 				it.flags |= itemChunks
 			}
-			if !o.id.IsZero() {
+			if first == kv.PrefixLong {
 				it.flags |= itemLong
 			}
 			c.items, prefixes = append(c.items, it), append(prefixes, prefix)
+			return pause(ctx)
+		})
+		if err != nil {
+			return fmt.Errorf("objstore: list: %w", err)
 		}
-		from = next
 	}
 	if c.s.long {
 		c.sort(prefixes)

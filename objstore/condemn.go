@@ -145,7 +145,7 @@ func (c *Collection) order() []int32 {
 func (c *Collection) Sweep(ctx context.Context, pause func(context.Context) error) (Swept, error) {
 	var swept Swept
 	for list := c.order(); len(list) > 0; {
-		n := min(len(list), sweepBatch)
+		n := min(len(list), c.batch)
 		err := c.remove(ctx, list[:n], &swept)
 		if list = list[n:]; err == nil {
 			err = pause(ctx)
