@@ -114,6 +114,9 @@ func (d *DB) DiskBytes() (int64, error) {
 	return size, d.poison.err()
 }
 
+// FreeBytes is how much of the disk is free; not ok: it is not known.
+func (d *DB) FreeBytes() (n uint64, ok bool) { return d.space.free() }
+
 // Usage adds up the files of the store.
 func (d *DB) Usage() (Usage, error) {
 	if err := d.enter("usage"); err != nil {
