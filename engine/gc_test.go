@@ -370,4 +370,3 @@ func FuzzGraft(f *testing.F) {
 		}
 	})
 }
-

@@ -38,8 +38,9 @@ func (m *reach) ref(k objstore.Kind, id objstore.ID) error {
 		return nil
 	}
 	first, err := m.c.Mark(k, id)
-	if m.lenient && errors.Is(err, objstore.ErrNotFound) {
-		return nil
+	var gone *objstore.GoneError
+	if errors.As(err, &gone) || m.lenient && errors.Is(err, objstore.ErrNotFound) {
+		return nil // what was purged or is lost need not be kept, and it is known that it is not there
 	}
 	if err != nil || !first {
 		return err

@@ -25,15 +25,18 @@ func TestPolicy(t *testing.T) {
 	}{
 		"everything of the last day": {nil, []logged{{step: true, age: 23 * time.Hour}, {step: true, age: time.Hour}}, []bool{true, true}},
 		"then the ends of turns": {
-			nil, []logged{{step: true, age: 2 * testDay}, {step: true, age: 2 * testDay, turnEnd: true}, {step: true, age: 2 * testDay}, {step: true, age: 2 * testDay}},
+			nil,
+			[]logged{{step: true, age: 2 * testDay}, {step: true, age: 2 * testDay, turnEnd: true}, {step: true, age: 2 * testDay}, {step: true, age: 2 * testDay}},
 			[]bool{false, true, false, true}, // the last is the day's last
 		},
 		"then the last of each day": {
-			nil, []logged{{step: true, age: old, day: 1, turnEnd: true}, {step: true, age: old, day: 1}, {step: true, age: old - testDay, day: 2, turnEnd: true}},
+			nil,
+			[]logged{{step: true, age: old, day: 1, turnEnd: true}, {step: true, age: old, day: 1}, {step: true, age: old - testDay, day: 2, turnEnd: true}},
 			[]bool{false, true, true},
 		},
 		"of each session": {
-			nil, []logged{{step: true, age: old, session: "a"}, {step: true, age: old, session: "b"}, {step: true, age: old, session: "b"}},
+			nil,
+			[]logged{{step: true, age: old, session: "a"}, {step: true, age: old, session: "b"}, {step: true, age: old, session: "b"}},
 			[]bool{true, false, true},
 		},
 		"not for ever, if so said": {func(r *retention) { r.daily = 100 * testDay }, []logged{{step: true, age: 101 * testDay}, {step: true, age: 99 * testDay, day: 1}}, []bool{false, true}},
@@ -41,7 +44,8 @@ func TestPolicy(t *testing.T) {
 		"what a restore names":     {nil, []logged{{names: true, age: 181 * testDay}, {names: true, age: testDay}}, []bool{false, true}},
 		"pinned":                   {nil, []logged{{step: true, pinned: true, age: 999 * testDay}, {step: true, age: 999 * testDay}, {step: true, age: 999 * testDay}}, []bool{true, false, true}},
 		"conversations": {
-			nil, []logged{{talk: true, marker: true, age: 999 * testDay}, {talk: true, age: 999 * testDay}, {talk: true, age: time.Hour}},
+			nil,
+			[]logged{{talk: true, marker: true, age: 999 * testDay}, {talk: true, age: 999 * testDay}, {talk: true, age: time.Hour}},
 			[]bool{true, false, true},
 		},
 		"keep 2": {
@@ -68,7 +72,9 @@ func TestPolicy(t *testing.T) {
 
 // TestPromise05PolicyIsMonotone: who asks for more is never given less, what is pinned or young stays, and what the policy has left it leaves again.
 func TestPromise05PolicyIsMonotone(t *testing.T) {
-	age := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.IntRange(0, 400).Draw(t, "hours")) * time.Hour })
+	age := rapid.Custom(func(t *rapid.T) time.Duration {
+		return time.Duration(rapid.IntRange(0, 400).Draw(t, "hours")) * time.Hour
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		var log []logged
 		at := 400 * time.Hour

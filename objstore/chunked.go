@@ -90,6 +90,9 @@ func (t *Tx) putChunks(r io.Reader, prev ID) (ID, int64, error) {
 func (t *Tx) putList(id ID, size int64, list []chunk) error {
 	body := appendChunks(nil, list)
 	env := seal(envelope{codec: CodecChunks, length: size, body: body})
+	if err := t.refused(object{Blob, id.Key()}); err != nil {
+		return err
+	}
 	switch st, err := t.s.present(Blob, id, env); {
 	case err != nil:
 		return err

@@ -259,7 +259,7 @@ func (c *Collection) findBase(i int32, prefix [oldBasePrefix]byte) {
 }
 
 // Mark says that an object is reachable. first: it was not known to be, so what it refers to is to be marked as well. The error is ErrNotFound where there is no
-// such object, and a *CorruptError where something that it is built on is missing.
+// such object, a *GoneError where it was purged or lost, and a *CorruptError where something that it is built on is missing.
 func (c *Collection) Mark(k Kind, id ID) (first bool, err error) {
 	o := object{k, id.Key()}
 	i := c.find(o)
@@ -271,7 +271,7 @@ func (c *Collection) Mark(k Kind, id ID) (first bool, err error) {
 	}
 	there, err := c.s.db.Has(appendKey(nil, k, o.key))
 	if err == nil && !there {
-		err = ErrNotFound
+		err = c.s.absence(k, o.key)
 	}
 	if err != nil {
 		return false, wrap("mark", k, o.key, err)

@@ -40,6 +40,12 @@ func (l *lineage) drop(gone []object) {
 	}
 }
 
+func (l *lineage) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.base = nil
+}
+
 // soleBase gives the base of n, whose envelope is e, when its prefix stands for one object alone; n is how many it stands for.
 func (s *Store) soleBase(k Kind, n node, e envelope) (base node, found int, err error) {
 	o := object{k, n.key}

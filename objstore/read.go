@@ -268,7 +268,10 @@ func join(s source, n name, e envelope) ([]byte, error) {
 // getChunk reads a chunk of the blob whole, into dst if that has room. A chunk is never a list of chunks itself.
 func getChunk(s source, whole Key, c chunk, dst []byte) ([]byte, error) {
 	got, err := fetch(s, Blob, c.id.name(), dst, int64(c.size))
+	var gone *GoneError
 	switch {
+	case errors.As(err, &gone):
+		err = &GoneError{Blob, whole, gone.Gone}
 	case errors.Is(err, ErrNotFound):
 		err = &CorruptError{Blob, whole, fmt.Errorf("%w: %s", errNoChunk, c.id.Short())}
 	case got.list != nil:

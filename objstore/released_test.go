@@ -85,7 +85,11 @@ func TestMakeReleasedObjects(t *testing.T) {
 	}
 	dir := filepath.Join("testdata", fmt.Sprintf("store-v%d", kv.FormatVersion))
 	db := openDB(t, dir)
-	putSamples(t, New(db), samples(0, sampled))
+	s := New(db)
+	putSamples(t, s, samples(0, sampled))
+	for id, g := range goneSamples() {
+		expunge(t, s, g, id)
+	}
 	if err := db.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // A Getter gives objects. The outcomes of Get are: the object's bytes, verified, which the caller owns and which are
-// never nil; ErrNotFound when there is no such object; a *CorruptError; ErrTooLarge for a blob over MaxObject; any other
+// never nil; ErrNotFound when there is no such object, which is a *GoneError when it is known why; a *CorruptError; ErrTooLarge for a blob over MaxObject; any other
 // error of the store below. It is safe for concurrent use.
 type Getter interface {
 	Get(k Kind, id ID) ([]byte, error)
@@ -38,6 +38,7 @@ type Store struct {
 	lineage lineage
 	recent  recent
 	names   names
+	gone    goneSet
 
 	coll atomic.Pointer[Collection] // nil: no objects are being collected; set while no transaction is open
 
@@ -124,6 +125,9 @@ func (s *Store) view(k Kind, as name, fn func(node) error) error {
 	if s.long && errors.Is(err, kv.ErrNotFound) {
 		err = s.viewLong(k, as, fn)
 	}
+	if errors.Is(err, kv.ErrNotFound) {
+		return s.absence(k, as.key)
+	}
 	return translate(k, as.key, err)
 }
 
@@ -193,10 +197,14 @@ func translate(k Kind, key Key, err error) error {
 	return err
 }
 
-// wrap names operation and object, once; a *CorruptError names itself.
+// wrap names operation and object, once; a *CorruptError and a *GoneError name themselves.
 func wrap(op string, k Kind, key Key, err error) error {
 	if err == nil {
 		return nil
+	}
+	var g *GoneError
+	if errors.As(err, &g) && g.Kind == k && g.Key == key {
+		return g
 	}
 	var c *CorruptError
 	if errors.As(err, &c) && c.Kind == k && c.Key == key {

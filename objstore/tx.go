@@ -19,6 +19,8 @@ type Tx struct {
 	batch *kv.Batch // nil until asked for
 	sole  sole      // what follows while nobody else writes
 
+	changes changes // to objects that are there
+
 	spilling sync.Mutex // held while objects go to the store ahead of the commit; taken before mu
 	spills   int        // under spilling, as is
 	unhold   func()     // nil before the first
@@ -117,7 +119,7 @@ func (t *Tx) Has(k Kind, id ID) (bool, error) {
 	return t.s.Has(k, id)
 }
 
-// Put implements Putter. An object over MaxObject is ErrTooLarge, unless it is a blob.
+// Put implements Putter. An object over MaxObject is ErrTooLarge, unless it is a blob; what was purged is a *GoneError.
 func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
 	if err := k.check(); err != nil {
 		return Zero, fmt.Errorf("objstore: put: %w", err)
@@ -135,6 +137,9 @@ func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
 
 func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
 	o := object{k, id.Key()}
+	if err := t.refused(o); err != nil {
+		return err
+	}
 	have, there, sure := t.knows(o)
 	if there {
 		return collides(have, id)
@@ -291,7 +296,7 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 		}
 		ready = nil
 	}
-	if len(ready) == 0 && t.batch == nil && du == kv.Written {
+	if len(ready) == 0 && t.batch == nil && du == kv.Written && !t.changes.changing() {
 		return nil
 	}
 	b := t.batch
@@ -304,9 +309,13 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 			return err
 		}
 	}
+	if err := t.changes.addTo(s, b); err != nil {
+		return err
+	}
 	if err := b.Commit(ctx, du); err != nil {
 		return err
 	}
+	t.changes.apply(s)
 	for _, r := range written {
 		s.names.put(r.object, r.id)
 		s.recent.put(r.object, r.id, r.raw)
@@ -342,7 +351,11 @@ func (t *Tx) end() {
 	t.mu.Lock()
 	t.pending, t.leaving, t.spilled, t.size = nil, nil, nil, 0
 	t.mu.Unlock()
-	t.s.gate.RUnlock()
+	if t.changes.alone {
+		t.s.gate.Unlock()
+	} else {
+		t.s.gate.RUnlock()
+	}
 }
 
 // A readied entry is one that nobody else has written.

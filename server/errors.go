@@ -48,6 +48,8 @@ var rules = []rule{
 	{is(kv.ErrReadOnly), api.WordCorrupt, "it can be written again some minutes after the last failure; look at the disk until then"},
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
 	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else; set REWIND_HOME to another directory"},
+	{is(objstore.ErrPurged), api.WordNotFound, "it was taken out of the store on purpose, for good; 'rewind ops' shows when"},
+	{is(objstore.ErrLost), api.WordCorrupt, "it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
 	{is(engine.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
 	{as[*engine.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the project; 'rewind diff <checkpoint> --name-only' lists what differs"},

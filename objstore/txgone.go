@@ -1,0 +1,191 @@
+package objstore
+
+import (
+	"fmt"
+
+	"rewind/internal/kv"
+)
+
+// An expunged object of a transaction goes with its commit; with a marker, or without a word.
+type expunged struct {
+	gone Gone
+	mark bool
+}
+
+// changes is what a transaction does to objects that are there: see Tx.Expunge and Tx.Drop. Under Tx.mu.
+type changes struct {
+	alone  bool
+	out    map[object]expunged
+	moved  map[object]bool // put anew under short keys, by Unbase
+	healed map[object]bool // put again, that were lost
+}
+
+// BeginAlone opens a transaction that no other is open beside: it waits for those that are, and Begin waits for it. Only it may Expunge
+// and Drop, for any other may rely on what goes.
+func (s *Store) BeginAlone() *Tx {
+	s.gate.Lock()
+	return &Tx{s: s, pending: map[object]entry{}, sole: s.sole(), changes: changes{alone: true, out: map[object]expunged{}}}
+}
+
+// Expunge takes what lies under a key out of the store, together with the commit, and leaves a marker; the object need not be there. A
+// marker of Purged is never replaced by one of Lost. Who expunges an object that others need (Deps) has put those anew: see Unbase.
+func (t *Tx) Expunge(k Kind, key Key, g Gone) error {
+	had, ok, err := t.s.Gone(k, key)
+	if err != nil {
+		return err
+	}
+	if ok && had.Reason == Purged && g.Reason != Purged {
+		g = had
+	}
+	return t.leave(object{k, key}, expunged{g.at(), true})
+}
+
+// Drop takes what lies under a key out of the store without a marker: nothing names it, as the chunks of a blob that goes.
+func (t *Tx) Drop(k Kind, key Key) error { return t.leave(object{k, key}, expunged{}) }
+
+// Unbase stores an object whole, so that it needs no other: what it was built on is about to go. Only BeginAlone's transaction may.
+func (t *Tx) Unbase(k Kind, key Key) error {
+	if !t.changes.alone {
+		return wrap("store whole", k, key, ErrOpenTx)
+	}
+	got, err := fetch(t, k, name{key: key}, nil, anySize)
+	if err != nil || got.list != nil {
+		return wrap("store whole", k, key, err)
+	}
+	e, err := encodeWhole(got.raw)
+	if err != nil {
+		return wrap("store whole", k, key, err)
+	}
+	e.id = got.id
+	t.mu.Lock()
+	if t.changes.moved == nil {
+		t.changes.moved = map[object]bool{}
+	}
+	t.changes.moved[object{k, key}] = true
+	t.mu.Unlock()
+	return wrap("store whole", k, key, t.insert(object{k, key}, e))
+}
+
+func (t *Tx) leave(o object, x expunged) error {
+	if err := o.kind.check(); err != nil {
+		return fmt.Errorf("objstore: expunge: %w", err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.done:
+		return wrap("expunge", o.kind, o.key, ErrDone)
+	case !t.changes.alone:
+		return wrap("expunge", o.kind, o.key, ErrOpenTx)
+	}
+	if _, mine := t.holds(o); mine {
+		return fmt.Errorf("objstore: expunge %s %s: it was put by the same transaction", o.kind, o.key.Short())
+	}
+	t.changes.out[o] = x
+	return nil
+}
+
+// Purged tells, before a blob of some bytes is put, whether its content was purged; the error is then a *GoneError. Put tells it, too,
+// but for a blob that is chunked only when its chunks have been put already. sum gives the id of the content; it is called when that can
+// matter.
+func (t *Tx) Purged(size int64, sum func() (ID, error)) error {
+	if may, err := t.s.gone.chunked(t.s.db, size); err != nil || !may {
+		return err
+	}
+	id, err := sum()
+	if err != nil {
+		return err
+	}
+	return t.refused(object{Blob, id.Key()})
+}
+
+// refused is a *GoneError for what was purged; what was lost is healed when the transaction is committed.
+func (t *Tx) refused(o object) error {
+	g, ok, err := t.s.gone.get(t.s.db, o)
+	switch {
+	case err != nil:
+		return translate(o.kind, o.key, err)
+	case !ok:
+		return nil
+	case g.Reason == Purged:
+		return &GoneError{o.kind, o.key, g}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.changes.healed == nil {
+		t.changes.healed = map[object]bool{}
+	}
+	t.changes.healed[o] = true
+	return nil
+}
+
+// changing tells whether the commit does more than write objects.
+func (c *changes) changing() bool { return len(c.out)+len(c.moved)+len(c.healed) > 0 }
+
+// addTo adds the changes to a batch, whose format the store then has.
+func (c *changes) addTo(s *Store, b *kv.Batch) error {
+	for o := range c.healed {
+		if err := b.Delete(appendGoneKey(nil, o)); err != nil {
+			return err
+		}
+	}
+	for o := range c.moved {
+		if err := s.deleteLong(b, o); err != nil {
+			return err
+		}
+	}
+	marked := false
+	for o, x := range c.out {
+		if err := b.Delete(appendKey(nil, o.kind, o.key)); err != nil {
+			return err
+		}
+		if err := s.deleteLong(b, o); err != nil {
+			return err
+		}
+		if !x.mark {
+			continue
+		}
+		marked = true
+		if err := b.Set(appendGoneKey(nil, o), appendGone(x.gone)); err != nil {
+			return err
+		}
+	}
+	if !marked {
+		return nil
+	}
+	return s.db.Stamp(formatGone)
+}
+
+// formatGone is the first store format that has markers.
+const formatGone = 4
+
+// deleteLong removes what lies under the long key.
+func (s *Store) deleteLong(b *kv.Batch, o object) error {
+	if !s.long {
+		return nil
+	}
+	return s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, o.kind, o.key[:])}, func(key, _ []byte) error {
+		return b.Delete(key)
+	})
+}
+
+// apply brings what the store keeps in memory up to what was committed.
+func (c *changes) apply(s *Store) {
+	set := make(map[object]Gone, len(c.out))
+	for o, x := range c.out {
+		if x.mark {
+			set[o] = x.gone
+		}
+	}
+	s.gone.note(set, c.healed)
+	if len(c.out)+len(c.moved) > 0 {
+		s.Forget()
+	}
+}
+
+// Forget empties what is kept in memory of objects: contents, ids, and what was built on what.
+func (s *Store) Forget() {
+	s.recent.forget()
+	s.names.forget()
+	s.lineage.forget()
+}
