@@ -352,7 +352,7 @@ type GCRequest struct {
 	DryRun  bool   `json:"dry_run,omitempty"`
 	Keep    int    `json:"keep,omitempty"`     // checkpoints of each session
 	Older   string `json:"older,omitempty"`    // an age such as 30d
-	MaxSize int64  `json:"max_size,omitempty"` // bytes
+	MaxSize string `json:"max_size,omitempty"` // such as 2GiB
 }
 
 // GCResponse is what went, or with a dry run would go.

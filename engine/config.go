@@ -228,6 +228,15 @@ func parseSize(s Setting, v string) (any, error) {
 	return int64(n), nil
 }
 
+// ParseSize reads a size as a person gives it; the error is ErrUsage.
+func ParseSize(v string) (int64, error) {
+	n, err := humanize.ParseBytes(v)
+	if err != nil || n == 0 || n > 1<<53 {
+		return 0, fmt.Errorf("engine: gc: %w: %q is not a size such as 2GiB", ErrUsage, v)
+	}
+	return int64(n), nil
+}
+
 // parseArgs reads what a person typed.
 func parseArgs(s Setting, args []string) (any, error) {
 	switch s.Value.(type) {

@@ -31,11 +31,17 @@ func (p *project) later(d time.Duration) {
 // gc collects, and holds that nothing that is left is broken.
 func (p *project) gc(o GCOptions) *Collected {
 	p.t.Helper()
+	r := p.collect(o)
+	p.sound()
+	return r
+}
+
+func (p *project) collect(o GCOptions) *Collected {
+	p.t.Helper()
 	r, err := p.e.GC(bg, o)
 	if err != nil {
 		p.t.Fatalf("gc: %v", err)
 	}
-	p.sound()
 	return r
 }
 

@@ -22,18 +22,14 @@ func (e *Engine) Tidy(ctx context.Context) (*Collected, error) {
 	if !e.config.get("gc.auto").(bool) || !e.gcDue() {
 		return nil, nil
 	}
-	stamp := filepath.Join(e.project.Store, gcRan)
-	if err := writeFile(stamp, nil); err != nil {
-		return nil, err
-	}
 	r, err := e.GC(ctx, GCOptions{Resting: true})
 	if errors.Is(err, ErrClock) || errors.Is(err, ErrCollecting) || errors.Is(err, errReplan) {
 		return nil, nil
 	}
-	if err != nil && ctx.Err() != nil {
-		_ = os.Remove(stamp) // it was ended before its time
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	return r, err
+	return r, errors.Join(err, writeFile(filepath.Join(e.project.Store, gcRan), nil))
 }
 
 func (e *Engine) gcDue() bool {

@@ -126,6 +126,11 @@ func (g *gcPlan) readLog(p *pacer) error {
 		}
 		if made {
 			cp, err := read(op.Checkpoint)
+			var lost *objstore.GoneError
+			if errors.As(err, &lost) { // it is known not to be there, and names nothing
+				g.ops, of = append(g.ops, f), append(of, objstore.ID{})
+				return nil
+			}
 			if err != nil {
 				return err
 			}
@@ -324,7 +329,7 @@ func (g *gcPlan) decide(r retention) {
 		o := &g.ops[i]
 		o.flags &^= opDrop
 		l := logged{session: g.sessions.of[o.session], age: g.clock.age[i], wall: g.clock.wall[i], day: dayOf(o.time), pinned: int32(i) >= present}
-		if o.kind == refs.KindCheckpoint || o.kind == refs.KindSafety {
+		if o.step >= 0 && (o.kind == refs.KindCheckpoint || o.kind == refs.KindSafety) {
 			s := &g.steps[o.step]
 			c := l
 			c.step, c.safety, c.saved, c.turnEnd, c.pinned = !s.safety, s.safety, s.saved, s.turnEnd, l.pinned || s.pinned
@@ -376,7 +381,7 @@ func (g *gcPlan) note() {
 			g.Removed++
 		case o.kind == refs.KindSafety && gone:
 			g.Safety++
-		case o.kind == refs.KindCheckpoint || o.kind == refs.KindSafety:
+		case o.step >= 0 && (o.kind == refs.KindCheckpoint || o.kind == refs.KindSafety):
 			g.Kept++
 			o.flags &^= opDropTalk // it stands in the checkpoint
 		}

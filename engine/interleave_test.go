@@ -99,7 +99,7 @@ func (m *interleaving) user(t *rapid.T) { m.change(t) }
 
 // thin has gc remove steps of both; what they changed is still theirs.
 func (m *interleaving) thin(t *rapid.T) {
-	m.gc(GCOptions{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
+	m.collect(GCOptions{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
 	for name, own := range m.mine {
 		m.mine[name] = slices.DeleteFunc(own, func(cp *Checkpoint) bool { return !m.has(cp) })
 	}

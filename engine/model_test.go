@@ -216,7 +216,7 @@ func (m *machine) heldBefore(r *RestoreResult, path string) bool {
 // thin has gc remove some checkpoints. What is left is as it was.
 func (m *machine) thin(t *rapid.T) {
 	before, ignored := list(t, m.root), m.ignored()
-	m.gc(GCOptions{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
+	m.collect(GCOptions{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
 	if d := list(t, m.root).diff(before) + m.ignored().diff(ignored); d != "" {
 		t.Fatalf("gc changed the worktree:\n%s", d)
 	}

@@ -26,7 +26,7 @@ const (
 	KindEvent       Kind = 'e' // an agent's event that found nothing changed
 	KindFork        Kind = 'f' // a session was made of the beginning of another
 	KindImport      Kind = 'n' // a session that was there before rewind was taken in
-	KindThinned     Kind = 'x' // a checkpoint was made here, a step or the state before a restore, and gc has removed it; since store format 4
+	KindThinned     Kind = 'd' // a checkpoint was made here, a step or the state before a restore, and gc has removed it; since store format 4
 )
 
 var kindWords = map[Kind]string{

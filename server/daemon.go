@@ -32,7 +32,7 @@ type DaemonOptions struct {
 
 	// For tests.
 	look, grace, tidy time.Duration
-	serving     func(*daemon)
+	serving           func(*daemon)
 }
 
 const (

@@ -8,7 +8,12 @@ import (
 )
 
 func (s *Server) gc(ctx context.Context, req api.GCRequest, p engine.Progress) (out api.GCResponse, err error) {
-	o := engine.GCOptions{DryRun: req.DryRun, Keep: req.Keep, MaxSize: req.MaxSize, Progress: p}
+	o := engine.GCOptions{DryRun: req.DryRun, Keep: req.Keep, Progress: p}
+	if req.MaxSize != "" {
+		if o.MaxSize, err = engine.ParseSize(req.MaxSize); err != nil {
+			return out, err
+		}
+	}
 	if req.Older != "" {
 		if o.Older, err = engine.ParseAge(req.Older); err != nil {
 			return out, err

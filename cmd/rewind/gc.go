@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -14,9 +13,8 @@ import (
 )
 
 type gcOptions struct {
-	req     api.GCRequest
-	maxSize string
-	yes     bool
+	req api.GCRequest
+	yes bool
 }
 
 func newGC(a *app) *cobra.Command {
@@ -39,13 +37,6 @@ day, when the project rests; gc.auto false switches that off.`,
 			if f := cmd.Flags(); f.Changed("keep") && o.req.Keep < 1 {
 				return usage("--keep wants a number of at least 1")
 			}
-			if o.maxSize != "" {
-				n, err := humanize.ParseBytes(o.maxSize)
-				if err != nil || n == 0 || n > 1<<53 {
-					return usage("--max-size wants a size such as 2GiB")
-				}
-				o.req.MaxSize = int64(n)
-			}
 			o.req.Project = a.project()
 			return runGC(cmd.Context(), a, o)
 		},
@@ -54,13 +45,13 @@ day, when the project rests; gc.auto false switches that off.`,
 	f.BoolVarP(&o.req.DryRun, "dry-run", "n", false, "say what would go, and how much")
 	f.IntVar(&o.req.Keep, "keep", 0, "of each session keep only the newest `N` checkpoints")
 	f.StringVar(&o.req.Older, "older", "", "remove what is older than this `age`: 36h, 30d")
-	f.StringVar(&o.maxSize, "max-size", "", "remove more and more until the store has this `size`")
+	f.StringVar(&o.req.MaxSize, "max-size", "", "remove more and more until the store has this `size`")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
 func runGC(ctx context.Context, a *app, o gcOptions) error {
-	more := o.req.Keep > 0 || o.req.Older != "" || o.req.MaxSize > 0
+	more := o.req.Keep > 0 || o.req.Older != "" || o.req.MaxSize != ""
 	if more && !o.req.DryRun && !o.yes {
 		if err := a.confirmGC(ctx, o.req); err != nil {
 			return err
