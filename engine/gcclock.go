@@ -3,8 +3,6 @@ package engine
 import (
 	"fmt"
 	"time"
-
-	"rewind/refs"
 )
 
 const (
@@ -74,13 +72,4 @@ func (c *clock) trusted(r retention) error {
 		return &ClockError{c.newest, c.now}
 	}
 	return nil
-}
-
-// timesOf lists the times of the log, oldest first.
-func timesOf(ops []refs.Operation) []int64 {
-	times := make([]int64, len(ops))
-	for i := range ops {
-		times[i] = ops[i].Time
-	}
-	return times
 }

@@ -90,7 +90,7 @@ func (n *numbered) number(s string) int32 {
 
 const bySeparator = "\x00"
 
-// plan reads the log, and lets the policy decide.
+// planGC reads the log, and pins what is needed now.
 func (e *Engine) planGC(p *pacer) (*gcPlan, error) {
 	g := &gcPlan{e: e, byID: map[objstore.ID]int32{}, named: map[int32][]objstore.ID{}}
 	if err := g.readLog(p); err != nil {
@@ -309,7 +309,7 @@ func (g *gcPlan) pinAll() error {
 	return nil
 }
 
-// from is the operation from which on everything is needed to know the present state.
+// present is the operation from which on everything is needed to know the present state.
 func (g *gcPlan) present() int32 {
 	for i := len(g.steps) - 1; i >= 0; i-- {
 		if s := &g.steps[i]; !s.safety && !s.undo {
