@@ -24,6 +24,7 @@ var (
 	Verify      = Route[VerifyRequest, VerifyResponse]{"GET", "/v1/verify"}
 	Repair      = Route[RepairRequest, RepairResponse]{"POST", "/v1/repair"}
 	Purge       = Route[PurgeRequest, PurgeResponse]{"POST", "/v1/purge"}
+	GC          = Route[GCRequest, GCResponse]{"POST", "/v1/gc"}
 	Config      = Route[ConfigRequest, ConfigResponse]{"GET", "/v1/config"}
 	SetHooks    = Route[HooksRequest, HooksResponse]{"POST", "/v1/hooks"}
 	Remove      = Route[RemoveRequest, RemoveResponse]{"POST", "/v1/remove"}

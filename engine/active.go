@@ -107,6 +107,8 @@ func works(op *refs.Operation) bool {
 	switch {
 	case op.Session == "", op.Kind == refs.KindSafety, op.Kind == refs.KindTag, op.Kind == refs.KindFork, op.Kind == refs.KindImport:
 		return false
+	case op.Kind == refs.KindThinned:
+		return op.Cause.Event != EventSafety
 	case op.Kind == refs.KindEvent:
 		return op.Cause.Event != EventScan && op.Turn != 0
 	}

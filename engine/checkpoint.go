@@ -24,7 +24,8 @@ type Checkpoint struct {
 	Minor   bool     // folded in lists: soon after another, or small
 	Git     GitHead
 	Counts  Counts
-	Mark    Mark // how far the session's conversation had come; zero: it has none
+	Mark    Mark   // how far the session's conversation had come; zero: it has none
+	Merged  uint64 // steps that gc has merged into it; not part of the record. Parents, Base, By and Counts are then as its graft says
 }
 
 // Cause is why a checkpoint was taken. Its text is untrusted.

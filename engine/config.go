@@ -21,9 +21,10 @@ import (
 type Setting struct {
 	Key   string
 	Help  string
-	Value any    // bool, int64 (bytes), int (a number), string (one of a few words) or []string
+	Value any    // bool, int64 (bytes), int (a number), string (one of a few words, or an age) or []string
 	From  string // default, global or project
 	words []string
+	age   bool // the value is an age
 }
 
 // Config is the effective configuration: project over global over default.
@@ -42,6 +43,14 @@ type configFile struct {
 func defaults() []Setting {
 	return []Setting{
 		{Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)", Value: ignore.Globs(ignore.Exclusions())},
+		{Key: "gc.auto", Help: "false leaves gc to 'rewind gc': the daemon does not run it when the project rests", Value: true},
+		{Key: "gc.grace", Help: "gc removes no checkpoint that is younger, whatever it is asked for", Value: "1h", age: true},
+		{Key: "gc.keep_all", Help: "gc keeps every checkpoint for so long", Value: "1d", age: true},
+		{Key: "gc.keep_daily", Help: "then the last one of each day, for so long", Value: "forever", age: true},
+		{Key: "gc.keep_safety", Help: "safety checkpoints, those that were saved by hand and those that forks begin at are kept for so long", Value: "180d", age: true},
+		{Key: "gc.keep_turns", Help: "gc keeps the last checkpoint of each turn for so long", Value: "30d", age: true},
+		{Key: "gc.max_size", Help: "a store that is larger is thinned further until it fits; 0: it may be of any size", Value: int64(20 << 30)},
+		{Key: "gc.min_free", Help: "gc runs at once when less of the disk is free", Value: int64(1 << 30)},
 		{Key: "hooks.enabled", Help: "false switches the hooks of this project off", Value: true},
 		{Key: "hooks.guard", Help: "true registers a hook that refuses agents' calls of restores, gc and purge, and writes into the store", Value: false},
 		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30)},
@@ -201,8 +210,14 @@ func parseJSON(s Setting, raw any) (any, error) {
 	}
 }
 
-// word checks a value that is one of a few words.
+// word checks a value that is one of a few words, or an age.
 func (s Setting) word(v string) (any, error) {
+	if s.age {
+		if _, err := parseAge(v); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrConfig, s.Key, err)
+		}
+		return v, nil
+	}
 	if !slices.Contains(s.words, v) {
 		return nil, fmt.Errorf("%w: %s: %q is none of %s", ErrConfig, s.Key, v, strings.Join(s.words, ", "))
 	}
@@ -213,6 +228,15 @@ func parseSize(s Setting, v string) (any, error) {
 	n, err := humanize.ParseBytes(v)
 	if err != nil || n > 1<<53 {
 		return nil, fmt.Errorf("%w: %s: %q is not a size such as 1GiB", ErrConfig, s.Key, v)
+	}
+	return int64(n), nil
+}
+
+// ParseSize reads a size as a person gives it; the error is ErrUsage.
+func ParseSize(v string) (int64, error) {
+	n, err := humanize.ParseBytes(v)
+	if err != nil || n == 0 || n > 1<<53 {
+		return 0, fmt.Errorf("engine: gc: %w: %q is not a size such as 2GiB", ErrUsage, v)
 	}
 	return int64(n), nil
 }

@@ -67,6 +67,8 @@ type shared struct {
 	silent    sync.Map // names of sessions whose conversations this process has purged from: for who captures one outside of mu
 	lately    lately
 	tally     tally
+	grafts    atomic.Int32 // whether there are any
+	gc        gcState
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,

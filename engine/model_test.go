@@ -214,6 +214,16 @@ func (m *machine) heldBefore(r *RestoreResult, path string) bool {
 	return found
 }
 
+// thin has gc remove some checkpoints. What is left is as it was.
+func (m *machine) thin(t *rapid.T) {
+	before, ignored := list(t, m.root), m.ignored()
+	m.collect(GCOptions{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
+	if d := list(t, m.root).diff(before) + m.ignored().diff(ignored); d != "" {
+		t.Fatalf("gc changed the worktree:\n%s", d)
+	}
+	m.saved = slices.DeleteFunc(m.saved, func(s savedState) bool { return !m.has(s.cp) })
+}
+
 func (m *machine) along(t *rapid.T) {
 	move := m.e.Undo
 	if rapid.Bool().Draw(t, "redo") {
@@ -253,6 +263,7 @@ func TestT20ModelRestore(t *testing.T) {
 			m.clear("")
 			_ = os.RemoveAll(base)
 		}()
+		m.set("gc.grace", "0s")
 		m.must(os.WriteFile(m.path(".rewindignore"), []byte("*.log\n"), 0o644))
 		m.takeCheckpoint(t)
 		t.Repeat(map[string]func(*rapid.T){
@@ -265,6 +276,7 @@ func TestT20ModelRestore(t *testing.T) {
 			"save":     m.takeCheckpoint,
 			"checkout": m.checkoutSome,
 			"along":    m.along,
+			"gc":       m.thin,
 			"reopen":   m.reopenSome,
 		})
 		n, err := m.e.Verify(bg, true, nil, func(err error) { t.Fatalf("verify: %v", err) })

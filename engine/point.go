@@ -97,11 +97,11 @@ func (e *Engine) lastOfTurn(cp *Checkpoint) (bool, error) {
 			return nil
 		}
 		switch {
-		case op.Kind == refs.KindCheckpoint && op.Turn == cp.Cause.Turn:
+		case (op.Kind == refs.KindCheckpoint || op.Kind == refs.KindThinned && op.Cause.Event != EventSafety) && op.Turn == cp.Cause.Turn:
 			person, err := e.byPerson(op)
 			last = last && person
 			return err
-		case op.Kind != refs.KindCheckpoint && op.Kind != refs.KindEvent:
+		case !inTurn(op):
 		case op.Turn > cp.Cause.Turn, op.Cause.Event == eventWords[hooks.Stop], op.Cause.Event == eventWords[hooks.SessionEnd]:
 			ended = true
 		}
@@ -184,7 +184,7 @@ func (e *Engine) turnOf(session string, n uint64) string {
 func (e *Engine) firstTurn(session string) uint64 {
 	first := uint64(0)
 	_ = e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Session == session && (op.Kind == refs.KindCheckpoint || op.Kind == refs.KindEvent) {
+		if op.Session == session && inTurn(op) {
 			first = op.Turn
 		}
 		return nil
@@ -199,7 +199,7 @@ func (e *Engine) transcriptAt(session string, n uint64) (objstore.ID, error) {
 	var end turnEnd
 	found := false
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Session != session || op.Kind != refs.KindCheckpoint && op.Kind != refs.KindEvent {
+		if op.Session != session || !inTurn(op) {
 			return nil
 		}
 		found = found || op.Turn == n

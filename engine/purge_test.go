@@ -423,8 +423,14 @@ func TestPurgeFilesBeside(t *testing.T) {
 	p.must(os.MkdirAll(stage, 0o700))
 	p.must(os.WriteFile(filepath.Join(stage, "1.kept"), []byte(secret), 0o600))
 	p.must(os.WriteFile(filepath.Join(stage, "2.kept"), []byte("work"), 0o600))
+	aside := filepath.Join(p.e.project.Store, kv.QuarantineDir, "20261122-080000", "db")
+	p.must(os.MkdirAll(aside, 0o700))
+	p.must(os.WriteFile(filepath.Join(aside, "000001.sst"), []byte("what a repair has replaced, compressed"), 0o600))
 	r := p.purge(PurgeOptions{Paths: []string{"s"}, Text: []byte(secret)})
-	if found := p.holding(secret); found != nil || len(r.Files) != 4 {
+	if _, err := os.Lstat(filepath.Dir(filepath.Dir(aside))); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the quarantine is there: %v", err)
+	}
+	if found := p.holding(secret); found != nil || len(r.Files) != 5 {
 		t.Errorf("removed %q, left %q", r.Files, found)
 	}
 	for _, path := range []string{filepath.Join(p.home.Dir, "backups/claude-5678-settings.json"), filepath.Join(stage, "2.kept")} {

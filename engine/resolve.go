@@ -97,7 +97,7 @@ func (e *Engine) base(session, name string) (*Checkpoint, error) {
 	}
 	if id, err := objstore.ParseID(name); err == nil { // needs nothing else of the store to be sound
 		if ok, err := e.objs.Has(objstore.Checkpoint, id); err == nil && ok {
-			return e.checkpoint(id)
+			return e.inLog(name, id)
 		}
 	}
 	if cp, err := byRef(refs.Tag(name)); !errors.Is(err, ErrNotFound) {
@@ -110,13 +110,31 @@ func (e *Engine) base(session, name string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: checkpoint %q: %w", name, err)
 	}
-	return e.checkpoint(id)
+	return e.inLog(name, id)
+}
+
+// inLog reads a checkpoint that was named by its id, unless gc has taken it out of the log: what it refers to may go at any moment.
+func (e *Engine) inLog(name string, id objstore.ID) (*Checkpoint, error) {
+	cp, err := e.checkpoint(id)
+	if err != nil || e.grafts.Load() == graftsNone {
+		return cp, err
+	}
+	op, err := e.refs.Operation(cp.Seq)
+	if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, refs.ErrNotFound) {
+		return cp, nil //nolint:nilerr // the log is damaged, and the checkpoint is not
+	}
+	if err != nil || op.Kind == refs.KindThinned {
+		return nil, fmt.Errorf("engine: checkpoint %q: %w: gc has removed it", name, ErrNotFound)
+	}
+	return cp, nil
 }
 
 // at is the newest step that was taken at t or before it.
 func (e *Engine) at(name string, t time.Time) (*Checkpoint, error) {
 	var id objstore.ID
+	thinned := false // a newer one was there
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
+		thinned = thinned || op.Kind == refs.KindThinned && op.Time <= t.UnixMilli() && op.Cause.Event != EventSafety
 		if op.Kind == refs.KindCheckpoint && op.Time <= t.UnixMilli() {
 			id = op.Checkpoint
 			return kv.ErrStop
@@ -128,6 +146,9 @@ func (e *Engine) at(name string, t time.Time) (*Checkpoint, error) {
 	}
 	if id.IsZero() {
 		return nil, fmt.Errorf("engine: checkpoint %q: %w: none is that old", name, ErrNotFound)
+	}
+	if thinned {
+		e.Notice(fmt.Sprintf("gc has removed the checkpoint of %q: this is the one before it that is still there", name))
 	}
 	return e.checkpoint(id)
 }

@@ -323,18 +323,21 @@ func (e *Engine) checkpoint(id objstore.ID) (*Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: checkpoint: %w", err)
 	}
-	return e.orphaned(decodeCheckpoint(id, raw))
+	return e.orphaned(e.grafted(decodeCheckpoint(id, raw)))
 }
 
 // checkpoints reads checkpoints as checkpoint does, many of a line one after the other.
 func (e *Engine) checkpoints() func(objstore.ID) (*Checkpoint, error) {
-	memo := e.objs.Memo(objstore.Checkpoint)
+	return e.checkpointsBy(e.objs.Memo(objstore.Checkpoint))
+}
+
+func (e *Engine) checkpointsBy(memo *objstore.Memo) func(objstore.ID) (*Checkpoint, error) {
 	return func(id objstore.ID) (*Checkpoint, error) {
 		raw, err := memo.Get(id)
 		if err != nil {
 			return nil, fmt.Errorf("engine: checkpoint: %w", err)
 		}
-		return e.orphaned(decodeCheckpoint(id, raw))
+		return e.orphaned(e.grafted(decodeCheckpoint(id, raw)))
 	}
 }
 

@@ -85,7 +85,7 @@ func (e *Engine) Tags(_ context.Context) ([]Tagged, error) {
 func (e *Engine) Operations(_ context.Context, limit int, all bool) ([]refs.Operation, error) {
 	var list []refs.Operation
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
-		if (op.Kind == refs.KindSafety || op.Kind == refs.KindEvent) && !all {
+		if (op.Kind == refs.KindSafety || op.Kind == refs.KindEvent || op.Kind == refs.KindThinned) && !all {
 			return nil
 		}
 		if limit > 0 && len(list) == limit {

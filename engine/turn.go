@@ -23,6 +23,9 @@ func (e *Engine) turn(session, name string) (*Checkpoint, error) {
 
 // byPerson reports whether an operation made a checkpoint that a person asked for: it comes after what the turn did.
 func (e *Engine) byPerson(op *refs.Operation) (bool, error) {
+	if op.Kind == refs.KindThinned {
+		return op.Cause.Event == EventSave || op.Cause.Event == EventUndo, nil
+	}
 	if op.Kind != refs.KindCheckpoint {
 		return false, nil
 	}
@@ -36,7 +39,7 @@ func (e *Engine) endOfTurn(session string, n uint64) (*Checkpoint, error) {
 	var found, before, first *refs.Operation // of the turn, of one before it, the oldest of one after it
 	newest := uint64(0)
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Session != session || op.Checkpoint.IsZero() || op.Kind != refs.KindCheckpoint && op.Kind != refs.KindEvent {
+		if op.Session != session || !inTurn(op) || op.Checkpoint.IsZero() && !op.Thinned || op.Kind == refs.KindThinned && op.Cause.Event == EventSafety {
 			return nil
 		}
 		if op.Kind == refs.KindEvent && op.Cause.Event == EventScan {
@@ -71,5 +74,13 @@ func (e *Engine) endOfTurn(session string, n uint64) (*Checkpoint, error) {
 	if found == nil || newest < n {
 		return nil, fmt.Errorf("engine: checkpoint \"turn:%d\": %w: session %s has %d turns", n, ErrNotFound, session, newest)
 	}
+	if found.Checkpoint.IsZero() {
+		return nil, fmt.Errorf("engine: checkpoint \"turn:%d\": %w: gc has removed it", n, ErrNotFound)
+	}
 	return e.checkpoint(found.Checkpoint)
+}
+
+// inTurn reports whether an operation tells of a moment of a session's turn: a checkpoint, also one that gc has removed, or an event that found nothing changed.
+func inTurn(op *refs.Operation) bool {
+	return op.Kind == refs.KindCheckpoint || op.Kind == refs.KindEvent || op.Kind == refs.KindThinned
 }

@@ -13,6 +13,7 @@ import (
 type turnFacts struct {
 	checkpoints int
 	checkpoint  objstore.ID // the newest that one of its events stood for
+	removed     bool        // gc has taken it
 	prompt      string
 	transcript  objstore.ID // the conversation at its end
 	end         turnEnd
@@ -144,7 +145,7 @@ func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
 		if op.Seq < began {
 			return kv.ErrStop
 		}
-		if op.Session != session || op.Kind != refs.KindCheckpoint && op.Kind != refs.KindEvent {
+		if op.Session != session || !inTurn(op) {
 			return nil
 		}
 		f := facts[op.Turn]
@@ -156,7 +157,7 @@ func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
 		said, event, person := op.Transcript, op.Cause.Event, false
 		if op.Kind == refs.KindCheckpoint {
 			f.checkpoints++
-			if len(waiting) == 0 && f.prompt != "" && !f.checkpoint.IsZero() {
+			if len(waiting) == 0 && f.prompt != "" && (f.removed || !f.checkpoint.IsZero()) {
 				return nil
 			}
 			cp, err := read(op.Checkpoint)
@@ -167,8 +168,11 @@ func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
 			person = event == EventSave || event == EventUndo
 			f.prompt = cp.Cause.Prompt
 		}
-		if f.checkpoint.IsZero() && !person {
-			f.checkpoint = op.Checkpoint
+		if op.Kind == refs.KindThinned {
+			person = event == EventSave || event == EventUndo || event == EventSafety
+		}
+		if f.checkpoint.IsZero() && !f.removed && !person {
+			f.checkpoint, f.removed = op.Checkpoint, op.Thinned && op.Checkpoint.IsZero()
 		}
 		waiting = slices.DeleteFunc(waiting, func(w *turnFacts) bool {
 			w.transcript = w.end.older(event, said)

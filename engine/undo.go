@@ -182,6 +182,9 @@ func (e *Engine) restoreOperation(seq uint64) (*refs.Operation, error) {
 		if op.Kind == refs.KindPurge {
 			return nil, fmt.Errorf("engine: undo-restore %d: %w: operation %d is a purge, which cannot be undone", seq, ErrUsage, seq)
 		}
+		if op.Kind.IsRestore() && op.Thinned {
+			return nil, fmt.Errorf("engine: undo-restore %d: %w: gc has removed the state before it", seq, ErrNotFound)
+		}
 		if !op.Kind.IsRestore() || op.Restore == nil {
 			return nil, fmt.Errorf("engine: undo-restore %d: %w: operation %d is %s, not a restore", seq, ErrUsage, seq, op.Kind)
 		}

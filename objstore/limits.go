@@ -47,6 +47,8 @@ const (
 	entryOverhead = 160
 	// pageObjects bounds the objects that Walk holds at a time and that Sweep deletes in one batch.
 	pageObjects = 1024
+	// sweepBatch bounds the objects that a collection removes at a time: commits wait for that long.
+	sweepBatch = 1024
 	// maxBaseCandidates bounds the objects tried for one base prefix of 8 bytes.
 	maxBaseCandidates = 16
 	// maxSearch bounds the objects looked at to read one whose bases are in doubt.

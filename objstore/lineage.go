@@ -32,6 +32,14 @@ func (l *lineage) put(o object, base name) {
 	l.base[o] = base
 }
 
+func (l *lineage) drop(gone []object) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range gone {
+		delete(l.base, o)
+	}
+}
+
 func (l *lineage) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -29,6 +29,14 @@ func (m *names) put(o object, id ID) {
 	m.id[o] = id
 }
 
+func (m *names) drop(gone []object) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, o := range gone {
+		delete(m.id, o)
+	}
+}
+
 func (m *names) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

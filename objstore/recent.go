@@ -68,6 +68,16 @@ func (r *recent) forget() {
 	r.young, r.old, r.size = nil, nil, 0
 }
 
+// drop forgets some objects: they are about to be removed.
+func (r *recent) drop(gone []object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, o := range gone {
+		delete(r.young, o)
+		delete(r.old, o)
+	}
+}
+
 // keep remembers what its caller owns and may change.
 func (s *Store) keep(k Kind, id ID, raw []byte) {
 	o := object{k, id.Key()}

@@ -27,7 +27,10 @@ func (s *Store) sole() sole {
 }
 
 // wrote is called under s.write, before objects are written: from then on nobody else is alone, also if that fails.
-func (s *Store) wrote() {
+func (s *Store) wrote(ready []readied) {
+	if c := s.coll.Load(); c != nil {
+		c.wrote(ready)
+	}
 	s.filled.Store(true)
 	s.writes.Add(1)
 }

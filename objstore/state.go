@@ -68,10 +68,13 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 // neither written nor read is read once. Another object there is ErrCollision.
 func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 	st, _, err := s.state(k, id.Key(), list)
+	o := object{k, id.Key()}
+	if err == nil && st == sound && !s.relies(o) {
+		st = damaged // condemned: it may go at any moment
+	}
 	if err != nil || st != sound || list != nil {
 		return st, err
 	}
-	o := object{k, id.Key()}
 	known, ok := s.names.get(o)
 	if !ok {
 		buf := borrow()

@@ -40,6 +40,8 @@ type Store struct {
 	names   names
 	gone    goneSet
 
+	coll atomic.Pointer[Collection] // nil: no objects are being collected; set while no transaction is open
+
 	long bool // some objects lie under long keys
 
 	spillBytes int // SpillBytes, but for tests, as is
@@ -72,7 +74,7 @@ func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 }
 
 // Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify. One that is marked as lost is not
-// there, whatever lies under its key: who asks puts it again then.
+// there, whatever lies under its key: who asks puts it again then. Nor is what was condemned (Collection).
 func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if err := k.check(); err != nil {
 		return false, wrap("has", k, id.Key(), err)
@@ -81,6 +83,7 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if !ok && err == nil && s.long {
 		ok, err = s.db.Has(appendLongKey(nil, k, id))
 	}
+	ok = ok && s.relies(object{k, id.Key()})
 	if ok && err == nil {
 		g, gone, gerr := s.gone.get(s.db, object{k, id.Key()})
 		ok, err = !gone || g.Reason != Lost, gerr

@@ -155,9 +155,15 @@ func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
 			prev = Zero
 		}
 	}
+	if c := t.s.coll.Load(); c != nil && !c.stays(object{k, prev.Key()}) {
+		prev = Zero
+	}
 	e, err := encode(t, k, id, raw, prev)
 	if err != nil {
 		return err
+	}
+	if c := t.s.coll.Load(); c != nil && e.index > 0 {
+		c.built(k, e.base)
 	}
 	if len(raw) > 0 && len(raw) <= recentObject && t.owns(len(raw)) {
 		e.raw = append(make([]byte, 0, len(raw)), raw...)
@@ -247,7 +253,7 @@ func (s *Store) spill(t *Tx) error {
 		return err
 	}
 	t.mu.Lock()
-	s.wrote()
+	s.wrote(ready)
 	t.sole.mine++
 	t.mu.Unlock()
 	return s.ingest(context.Background(), ready)
@@ -287,7 +293,7 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 		size += r.size()
 	}
 	if len(ready) > 0 {
-		s.wrote()
+		s.wrote(ready)
 	}
 	written := ready
 	if size > inlineBytes {

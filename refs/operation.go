@@ -29,12 +29,13 @@ const (
 	KindRepair      Kind = 'R' // damage was repaired; since format 4, as is the next
 	KindLost        Kind = 'l' // what this operation was, or what it made, is lost
 	KindPurge       Kind = 'x' // contents were taken out of the store for good; since store format 4
+	KindThinned     Kind = 'd' // a checkpoint was made here, a step or the state before a restore, and gc has removed it; since store format 4
 )
 
 var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
-	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost", KindPurge: "purge",
+	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost", KindPurge: "purge", KindThinned: "thinned",
 }
 
 // String is the kind's word, the same in CLI and API.
@@ -77,7 +78,8 @@ type Operation struct {
 	Turn       uint64      // of checkpoint and event: the session's turn; 0: before the first
 	EventID    uint64      // of checkpoint and event: the agent's call of the hook, so that it is recorded once; 0: none
 	Cause      Cause       // of event
-	Transcript objstore.ID // of event, fork and import: the session's conversation from now on; zero: as before
+	Transcript objstore.ID // of event, fork, import and thinned: the session's conversation from now on; zero: as before
+	Thinned    bool        // gc has removed something that it named, which is not told any more; since store format 4
 }
 
 // Cause is what an agent was doing; untrusted text.
@@ -127,6 +129,7 @@ const (
 	tagEventID
 	tagCause
 	tagTranscript
+	tagThinned
 )
 
 const (
@@ -201,6 +204,7 @@ func (o *Operation) Encode() []byte {
 		e.Bytes(tagCause, c.Encoded())
 	}
 	e.NonZero(tagTranscript, o.Transcript[:])
+	e.Bool(tagThinned, o.Thinned)
 	return e.Encoded()
 }
 
@@ -243,6 +247,8 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 			o.Cause, err = decodeCause(f)
 		case tagTranscript:
 			err = f.NonZero(o.Transcript[:])
+		case tagThinned:
+			o.Thinned, err = f.Bool()
 		default:
 			return record.Unknown(tag)
 		}

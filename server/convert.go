@@ -141,7 +141,7 @@ func idText(id objstore.ID) string {
 func operation(op *refs.Operation) api.Operation {
 	o := api.Operation{
 		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(),
-		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.IsRestore(),
+		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.IsRestore() && op.Restore != nil,
 		Turn: op.Turn, Event: op.Cause.Event,
 	}
 	o.Agent, o.Session = engine.SplitSession(op.Session)

@@ -31,8 +31,8 @@ type DaemonOptions struct {
 	NoWatch bool          // do not have worktrees watched: every capture looks at every file
 
 	// For tests.
-	look, grace time.Duration
-	serving     func(*daemon)
+	look, grace, tidy time.Duration
+	serving           func(*daemon)
 }
 
 const (
@@ -54,6 +54,9 @@ func (o DaemonOptions) withDefaults() DaemonOptions {
 	}
 	if o.Keep <= 0 {
 		o.Keep = daemonKeep
+	}
+	if o.tidy <= 0 {
+		o.tidy = tidyAfter
 	}
 	if o.look <= 0 {
 		o.look = daemonLook
@@ -79,6 +82,7 @@ type daemon struct {
 	started time.Time
 
 	settling *settling
+	tidying  *settling // of projects that rest
 
 	ln    net.Listener
 	door  *door
@@ -187,6 +191,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.stores.watch = !d.o.NoWatch
 	d.server.stores = d.stores
 	d.settling = newSettling(d.settle)
+	d.tidying = newSettling(d.tidy)
 	d.server.work.memory = &memory{rest: d.stores.rest}
 	debug.SetGCPercent(collectAt)
 	h := &http.Server{
@@ -230,6 +235,7 @@ func (d *daemon) stop(why string) {
 		d.log.Info("daemon ends", "why", why)
 		_ = d.ln.Close()
 		d.settling.end()
+		d.tidying.end()
 		d.server.work.memory.end()
 		d.lookM.Lock()
 		d.look.Stop()

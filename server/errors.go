@@ -65,6 +65,8 @@ var rules = []rule{
 	{as[*engine.UnsavedError], api.WordUnsaved, ""},
 	{is(engine.ErrTagExists), api.WordUsage, "--force moves it"},
 	{is(engine.ErrUsage), api.WordUsage, ""},
+	{is(engine.ErrClock), api.WordFailed, "set the clock; if it is right and the project has rested for long, 'rewind tag <name>' makes an operation of today, then try again"},
+	{is(engine.ErrCollecting), api.WordBusy, "wait for the other gc"},
 	{is(engine.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
 	{is(refs.ErrBadName), api.WordUsage, ""},
 	{isNoSpace, api.WordNoSpace, "free some space and try again; reading what is stored still works"},

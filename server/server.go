@@ -78,6 +78,7 @@ func newServer(o Options, home engine.Home, run runDir, log *slog.Logger) *Serve
 	handle(s, api.Verify, s.verify)
 	handle(s, api.Repair, s.repair)
 	handle(s, api.Purge, s.purge)
+	handle(s, api.GC, s.gc)
 	handle(s, api.Config, s.config)
 	handle(s, api.SetConfig, s.setConfig)
 	handle(s, api.SetHooks, s.setHooks)

@@ -14,6 +14,7 @@ const (
 	PrefixSecret    = 'k'
 	PrefixSession   = 'a'
 	PrefixGone      = 'g' // since format 4
+	PrefixGraft     = 'h' // since format 4
 )
 
 // Row is one line of the key space table.
@@ -36,6 +37,7 @@ var Keyspace = []Row{
 	{PrefixSecret, "`k`", "32 random bytes: the key of secret-file hashes", "engine"},
 	{PrefixSession, "`a` session", "session record, 5.12", "engine"},
 	{PrefixGone, "`g` kind(1) id(20: its first bytes)", "gone marker, 5.14", "objstore"},
+	{PrefixGraft, "`h` checkpoint(20: the first bytes of its id)", "graft, 5.15", "engine"},
 }
 
 var formatKey = []byte{PrefixFormat}

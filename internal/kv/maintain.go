@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/objstorage"
@@ -32,7 +33,20 @@ func (d *DB) Compact(ctx context.Context) error {
 	if err != nil {
 		return d.fail("compact", "", err)
 	}
+	d.awaitRemovals(ctx)
 	return d.fail("compact", "", errors.Join(d.emptyArchive(), d.poison.err()))
+}
+
+// removalWait bounds how long Compact waits for the files that it made obsolete: those that a reader holds go when it ends.
+const removalWait = 5 * time.Second
+
+// awaitRemovals waits until pebble, which removes obsolete files in a goroutine of its own, has done so.
+func (d *DB) awaitRemovals(ctx context.Context) {
+	for end := time.Now().Add(removalWait); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {
+		if m := d.pdb.Metrics(); m.Table.ObsoleteCount == 0 && m.Table.ZombieCount == 0 {
+			return
+		}
+	}
 }
 
 var errNoTable = errors.New("table is missing")
@@ -99,6 +113,9 @@ func (d *DB) DiskBytes() (int64, error) {
 	}
 	return size, d.poison.err()
 }
+
+// FreeBytes is how much of the disk is free; not ok: it is not known.
+func (d *DB) FreeBytes() (n uint64, ok bool) { return d.space.free() }
 
 // Usage adds up the files of the store.
 func (d *DB) Usage() (Usage, error) {

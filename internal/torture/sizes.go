@@ -10,7 +10,7 @@ type Row struct {
 
 // Rows is the matrix.
 var Rows = []Row{
-	{"T1", "SIGKILL at the Nth changing call of hook, daemon, save", 200, 2000, "kills"},
+	{"T1", "SIGKILL at the Nth changing call of hook, daemon, save, gc", 200, 2000, "kills"},
 	{"T2", "power cuts, 0 to 100 % of what was not synced kept", 100, 1000, "seeds"},
 	{"T3", "kill -9 of hooks and daemons under load", 15, 1800, "seconds"},
 	{"T4", "a full disk at every stage", 20, 200, "cases"},
@@ -53,6 +53,8 @@ var Sizes = []Size{
 	{"internal/kv.TestT6Promise06Corruption", 20, 100, "a kind", 0.9},
 	{"cmd/smart-checkpoint.TestT7Promise04Storm", 5, 50, "rounds", 0.7},
 	{"cmd/smart-checkpoint.TestT7Promise01KillInABurst", 3, 30, "rounds", 0.7},
+	{"objstore.TestT8Promise05SweepBesideWriters", 50, 1000, "rounds", 0.1},
+	{"cmd/rewind.TestKillGCT1", 40, 400, "kills", 0.5},
 	{"cmd/rewind.TestKillCheckoutT10", 100, 500, "kills", 0.3},
 	{"tree.TestT11EditorAlongside", 200, 2000, "races", 0.02},
 	{"tree.TestT11CrashAmongEdits", 300, 2000, "races", 0.025},

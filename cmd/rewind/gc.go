@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+type gcOptions struct {
+	req api.GCRequest
+	yes bool
+}
+
+func newGC(a *app) *cobra.Command {
+	o := gcOptions{}
+	cmd := &cobra.Command{
+		Use:   "gc [--dry-run] [--keep N] [--older <age>] [--max-size <size>]",
+		Short: "Remove old checkpoints, and give their space back",
+		Long: `Thins the history, removes what nothing leads to any more and gives the space back to the file system.
+
+Kept are: every checkpoint of the last day, then the last one of each turn for 30 days, then the last one of each day; what was saved by
+hand, safety checkpoints and those that forks begin at for 180 days; what a tag names and where a session stands, for ever. The settings
+gc.* change this ('rewind config'). What a removed checkpoint had changed is told by the next one that is kept.
+
+--keep, --older and --max-size remove more, but nothing that a tag names, nothing that is needed now, and nothing younger than gc.grace.
+What gc has removed cannot be brought back. It never touches an agent's session files. The daemon runs it by itself, at most once a
+day, when the project rests; gc.auto false switches that off.`,
+		Example: "  rewind gc --dry-run\n  rewind gc\n  rewind gc --keep 100\n  rewind gc --older 30d --yes\n  rewind gc --max-size 2GiB",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f := cmd.Flags(); f.Changed("keep") && o.req.Keep < 1 {
+				return usage("--keep wants a number of at least 1")
+			}
+			o.req.Project = a.project()
+			return runGC(cmd.Context(), a, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.req.DryRun, "dry-run", "n", false, "say what would go, and how much")
+	f.IntVar(&o.req.Keep, "keep", 0, "of each session keep only the newest `N` checkpoints")
+	f.StringVar(&o.req.Older, "older", "", "remove what is older than this `age`: 36h, 30d")
+	f.StringVar(&o.req.MaxSize, "max-size", "", "remove more and more until the store has this `size`")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func runGC(ctx context.Context, a *app, o gcOptions) error {
+	more := o.req.Keep > 0 || o.req.Older != "" || o.req.MaxSize != ""
+	if more && !o.req.DryRun && !o.yes {
+		if err := a.confirmGC(ctx, o.req); err != nil {
+			return err
+		}
+	}
+	r, err := call(ctx, a, api.GC, o.req, "collecting")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	fmt.Fprintln(a.Out, gcText(r))
+	if !r.Fits && !r.DryRun {
+		fmt.Fprintln(a.Out, "the store is still larger than it may be: what is left is needed, tagged, or younger than gc.grace")
+	}
+	return nil
+}
+
+// gcText says what went, or would.
+func gcText(r api.GCResponse) string {
+	what := count(r.Checkpoints, "checkpoint")
+	if r.Safety > 0 {
+		what += ", " + count(r.Safety, "safety checkpoint")
+	}
+	if r.DryRun {
+		return fmt.Sprintf("would remove %s and %s (%s); %s would stay", what, count(r.Objects, "object"), term.Size(r.Bytes), count(r.Kept, "checkpoint"))
+	}
+	if r.Checkpoints+r.Safety+r.Objects == 0 {
+		return fmt.Sprintf("nothing to remove: %s, %s on disk", count(r.Kept, "checkpoint"), term.Size(r.DiskAfter))
+	}
+	return fmt.Sprintf("removed %s and %s (%s): %s on disk before, %s now; %s kept",
+		what, count(r.Objects, "object"), term.Size(r.Bytes), term.Size(r.DiskBefore), term.Size(r.DiskAfter), count(r.Kept, "checkpoint"))
+}
+
+// confirmGC asks a person where more would go than the policy removes; who is none has to have said it.
+func (a *app) confirmGC(ctx context.Context, req api.GCRequest) error {
+	req.DryRun = true
+	r, err := call(ctx, a, api.GC, req, "looking")
+	if err != nil {
+		return err
+	}
+	if r.Checkpoints+r.Safety == 0 {
+		return nil
+	}
+	text := strings.TrimPrefix(gcText(r), "would remove ")
+	if !a.InTTY || !a.ErrTTY || a.json {
+		return &api.Error{Word: api.WordUsage, Message: "gc would remove " + text + "; it cannot be undone", Hint: "--yes does it without asking"}
+	}
+	fmt.Fprintf(a.Err, "This removes %s. It cannot be undone.\nType yes to go on: ", text)
+	answer, _ := bufio.NewReader(a.In).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" {
+		return &api.Error{Word: api.WordFailed, Message: "nothing was removed"}
+	}
+	return nil
+}

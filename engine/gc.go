@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rewind/objstore"
+)
+
+// ErrClock is returned by gc when the clock and the log cannot both be right.
+var ErrClock = errors.New("the clock is in doubt")
+
+// ErrCollecting is returned while another gc of the project is under way.
+var ErrCollecting = errors.New("gc is under way")
+
+// GCOptions say what is to go. The zero value is the policy of the settings.
+type GCOptions struct {
+	DryRun   bool
+	Keep     int           // keep only so many checkpoints of each session; 0: as the policy says
+	Older    time.Duration // remove what is older; 0: as the policy says
+	MaxSize  int64         // make the policy stricter until the store fits; 0: as the settings say; less than zero: whatever its size
+	Resting  bool          // nobody waits for it: it takes its time
+	Progress Progress
+}
+
+// Collected is what gc removed, or with a dry run would remove.
+type Collected struct {
+	Checkpoints int // steps
+	Safety      int // safety checkpoints
+	Kept        int // checkpoints of both kinds that are still there
+	Objects     int
+	Bytes       int64 // of objects, as stored
+	DiskBefore  int64
+	DiskAfter   int64 // with a dry run: about
+	Rounds      int   // how often the policy was made stricter for the store to fit
+	Fits        bool  // the store is not larger than it may be
+}
+
+// gcState is what an open store knows of gc.
+type gcState struct {
+	mu sync.Mutex // held while one is under way
+}
+
+// GC thins the log as the policy says, then removes what nothing leads to any more, and gives the space back. It holds the worktree for some milliseconds at a time, and
+// stands back while events are taken in. Stopped or killed anywhere it has removed nothing that anything leads to, and the next one goes on. It refuses, having removed
+// nothing, when the clock is in doubt (ErrClock), when anything that must be read cannot be (kv.ErrCorrupt), and while another is under way (ErrCollecting).
+func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
+	if err := e.Damage(); err != nil {
+		return nil, err
+	}
+	if !e.gc.mu.TryLock() {
+		return nil, fmt.Errorf("engine: gc: %w", ErrCollecting)
+	}
+	defer e.gc.mu.Unlock()
+	res := &Collected{}
+	var err error
+	if res.DiskBefore, err = e.db.DiskBytes(); err != nil {
+		return nil, err
+	}
+	r := e.config.retention()
+	r.newest, r.older = o.Keep, o.Older
+	limit := o.MaxSize
+	if limit == 0 {
+		limit = e.config.get("gc.max_size").(int64)
+	}
+	for {
+		size, err := e.gcRound(ctx, r, o, res)
+		if err != nil {
+			return nil, fmt.Errorf("engine: gc %s: %w", e.project.Root, err)
+		}
+		res.DiskAfter = size
+		res.Fits = limit <= 0 || size <= limit
+		if res.Fits || res.Rounds == len(stricter) {
+			return res, nil
+		}
+		stricter[res.Rounds](&r)
+		res.Rounds++
+	}
+}
+
+// gcRound thins and collects once, and gives the size of the store afterwards.
+func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Collected) (size int64, err error) {
+	p := &pacer{ctx: ctx, e: e, rest: o.Resting}
+	var plan *gcPlan
+	for try := 0; ; try++ {
+		if plan, err = e.planGC(p); err != nil {
+			return 0, err
+		}
+		if err := plan.clock.trusted(r); err != nil {
+			return 0, err
+		}
+		plan.decide(r)
+		if err = plan.graftAll(p); err == nil && !o.DryRun {
+			err = plan.carryOut(ctx, p)
+		}
+		if !errors.Is(err, errReplan) || try == 3 {
+			break
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	swept, err := e.collect(ctx, plan, p, o)
+	if err != nil {
+		return 0, err
+	}
+	if o.DryRun {
+		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
+	} else {
+		res.Checkpoints, res.Safety = res.Checkpoints+plan.Removed, res.Safety+plan.Safety
+		res.Objects, res.Bytes = res.Objects+swept.Objects, res.Bytes+swept.Bytes
+	}
+	res.Kept = plan.Kept
+	if o.DryRun {
+		return max(res.DiskBefore-swept.Bytes, 0), nil
+	}
+	if swept.Objects > 0 || plan.Removed > 0 {
+		if err := e.db.Compact(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return e.db.DiskBytes()
+}
+
+// collect removes what nothing leads to.
+func (e *Engine) collect(ctx context.Context, plan *gcPlan, p *pacer, o GCOptions) (objstore.Swept, error) {
+	c, err := e.beginCollection(ctx, p)
+	if err != nil {
+		return objstore.Swept{}, err
+	}
+	defer c.End()
+	m := newReach(e, c, plan, p)
+	if err := m.roots(); err != nil {
+		return objstore.Swept{}, err
+	}
+	if err := m.relied(); err != nil {
+		return objstore.Swept{}, err
+	}
+	if o.DryRun {
+		dead, _ := c.Dead()
+		return dead, nil
+	}
+	for {
+		err := e.condemn(m)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, objstore.ErrOpenTx) && !errors.Is(err, objstore.ErrRelied) {
+			return objstore.Swept{}, err
+		}
+		if err := m.relied(); err != nil {
+			return objstore.Swept{}, err
+		}
+		if err := wait(ctx, 2*time.Millisecond); err != nil {
+			return objstore.Swept{}, err
+		}
+	}
+	return c.Sweep(ctx, p.pause)
+}
+
+// condemn ends marking at a moment at which no capture and no command is under way.
+func (e *Engine) condemn(m *reach) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := m.settled(); err != nil {
+		return err
+	}
+	return m.c.Condemn()
+}
+
+// beginCollection waits for transactions to end.
+func (e *Engine) beginCollection(ctx context.Context, p *pacer) (*objstore.Collection, error) {
+	for {
+		e.mu.Lock()
+		c, err := e.objs.Collect()
+		e.mu.Unlock()
+		if err == nil {
+			if err = c.List(ctx, p.pause); err != nil {
+				c.End()
+			}
+			return c, err
+		}
+		if !errors.Is(err, objstore.ErrOpenTx) {
+			return nil, err
+		}
+		if err := wait(ctx, 2*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// gcMemo is how many objects of a kind gc has built in memory at a time.
+	gcMemo = 1 << 14
+	// gcBatch is how many operations or grafts are written while events wait.
+	gcBatch = 256
+	// gcSlice is for how long gc works without looking whether somebody waits.
+	gcSlice = 2 * time.Millisecond
+)
+
+// pacer has gc stand back while events are taken in; and when nobody has asked for it, it rests as long as it works.
+type pacer struct {
+	ctx  context.Context
+	e    *Engine
+	rest bool
+	n    int
+	from time.Time
+}
+
+// pause is called after each small piece of work.
+func (p *pacer) pause(ctx context.Context) error {
+	if p.n++; p.n%16 != 0 {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	now := time.Now()
+	if p.from.IsZero() {
+		p.from = now
+	}
+	worked := now.Sub(p.from)
+	if worked < gcSlice {
+		return nil
+	}
+	if p.rest {
+		time.Sleep(worked)
+	}
+	for range 100 {
+		if !p.e.waiting.taking() {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	p.from = time.Now()
+	return nil
+}
+
+// taking reports whether events are being taken in.
+func (w *arrivals) taking() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.active
+}

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"rewind/internal/kv"
+	"rewind/internal/record"
+	"rewind/objstore"
+)
+
+// A graft is what is true of a checkpoint since gc has removed others before it; the checkpoint itself cannot change, since its id is its hash. What a removed step
+// had changed belongs to the next step of the log that is kept, whichever session that is of: so each difference of two heads still belongs to exactly one
+// step, and what another session changed is still its (promise 12). Every reader of a checkpoint sees it grafted.
+type graft struct {
+	Parent objstore.ID // the nearest step before it, on its line, that is kept; zero: there is none
+	Base   objstore.ID // the state before it and the steps that were merged into it, a tree; zero: nothing was there
+	By     []string    // the sessions whose calls ran since Base, sorted
+	Merged uint64      // steps that were merged into it
+	Counts Counts      // Added, Modified, Deleted against Base
+}
+
+// Field tags of a graft, DESIGN.md 5.15.
+const (
+	tagGParent = iota + 1
+	tagGBase
+	tagGBy
+	tagGMerged
+	tagGAdded
+	tagGModified
+	tagGDeleted
+)
+
+func (g *graft) encode() []byte {
+	var e record.Encoder
+	e.NonZero(tagGParent, g.Parent[:])
+	e.NonZero(tagGBase, g.Base[:])
+	e.List(tagGBy, len(g.By), func(i int) []byte { return []byte(g.By[i]) })
+	e.Uint(tagGMerged, g.Merged)
+	e.Uint(tagGAdded, uint64(g.Counts.Added))
+	e.Uint(tagGModified, uint64(g.Counts.Modified))
+	e.Uint(tagGDeleted, uint64(g.Counts.Deleted))
+	return e.Encoded()
+}
+
+func decodeGraft(raw []byte) (*graft, error) {
+	g := &graft{}
+	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
+		switch tag {
+		case tagGParent:
+			err = f.NonZero(g.Parent[:])
+		case tagGBase:
+			err = f.NonZero(g.Base[:])
+		case tagGBy:
+			err = f.List(func(v record.Field) error {
+				g.By = append(g.By, string(v))
+				return nil
+			})
+		case tagGMerged:
+			g.Merged, err = f.Uint()
+		case tagGAdded:
+			err = decodeCount(f, &g.Counts.Added)
+		case tagGModified:
+			err = decodeCount(f, &g.Counts.Modified)
+		case tagGDeleted:
+			err = decodeCount(f, &g.Counts.Deleted)
+		default:
+			err = record.Unknown(tag)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: graft: %w: %w", kv.ErrCorrupt, err)
+	}
+	return g, nil
+}
+
+func graftKey(id objstore.ID) []byte {
+	key := id.Key()
+	return append([]byte{kv.PrefixGraft}, key[:]...)
+}
+
+// apply makes a checkpoint what the graft says.
+func (g *graft) apply(cp *Checkpoint) {
+	cp.Parents = nil
+	if !g.Parent.IsZero() {
+		cp.Parents = []objstore.ID{g.Parent}
+	}
+	cp.Base, cp.By, cp.Merged = g.Base, slices.Clone(g.By), g.Merged
+	cp.Counts.Added, cp.Counts.Modified, cp.Counts.Deleted = g.Counts.Added, g.Counts.Modified, g.Counts.Deleted
+}
+
+// Whether a store has grafts, as far as this process knows.
+const (
+	graftsUnknown int32 = iota
+	graftsNone
+	graftsSome
+)
+
+// grafted gives a checkpoint as it is by now. A store that has no grafts is asked once.
+func (e *Engine) grafted(cp *Checkpoint, err error) (*Checkpoint, error) {
+	if err != nil || e.grafts.Load() == graftsNone {
+		return cp, err
+	}
+	if e.grafts.Load() == graftsUnknown {
+		found := graftsNone
+		err := e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixGraft}}, func(_, _ []byte) error {
+			found = graftsSome
+			return kv.ErrStop
+		})
+		if err != nil {
+			return nil, fmt.Errorf("engine: checkpoint %s: graft: %w", cp.ID.Short(), err)
+		}
+		e.grafts.CompareAndSwap(graftsUnknown, found)
+		return e.grafted(cp, nil)
+	}
+	g, err := e.graft(cp.ID)
+	if err != nil {
+		return nil, fmt.Errorf("engine: checkpoint %s: %w", cp.ID.Short(), err)
+	}
+	if g != nil {
+		g.apply(cp)
+	}
+	return cp, nil
+}
+
+// graft reads the graft of a checkpoint; nil: it has none.
+func (e *Engine) graft(id objstore.ID) (g *graft, err error) {
+	key := graftKey(id)
+	if there, err := e.db.Has(key); err != nil || !there {
+		return nil, err
+	}
+	err = e.db.View(key, func(v []byte) error {
+		g, err = decodeGraft(v)
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, nil
+	}
+	return g, err
+}

@@ -1,0 +1,210 @@
+package objstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"rewind/internal/bug"
+	"rewind/internal/kv"
+)
+
+// rely asks whether somebody may rely on an object that is there. While marking goes on he may, and it will be marked; what is condemned is not there for him.
+func (c *Collection) rely(o object) bool {
+	if c.phase.Load() == phaseSweep {
+		i := c.find(o)
+		return i < 0 || c.live.has(i)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.phase.Load() {
+	case phaseList:
+		c.relied = append(c.relied, o)
+	case phaseMark:
+		if i := c.find(o); i >= 0 && !c.live.has(i) && c.asked.set(i) {
+			c.relied = append(c.relied, o)
+		}
+	case phaseSweep:
+		i := c.find(o)
+		return i < 0 || c.live.has(i)
+	}
+	return true
+}
+
+// stays reports whether an object may be built on.
+func (c *Collection) stays(o object) bool {
+	if c.phase.Load() != phaseSweep {
+		return true
+	}
+	i := c.find(o)
+	return i < 0 || c.live.has(i) || c.held.has(i)
+}
+
+// wrote is told of what is about to be written, under Store.write: it is not swept, nor what it is built on.
+func (c *Collection) wrote(ready []readied) {
+	for _, r := range ready {
+		if bug.Is("gc-forgets-writers") {
+			break
+		}
+		if c.phase.Load() == phaseSweep {
+			if i := c.find(r.object); i >= 0 {
+				c.live.set(i)
+			}
+		} else {
+			c.rely(r.object) // while the list is made nobody knows whether it will be in it
+		}
+		c.built(r.kind, r.base)
+	}
+}
+
+// built is told what something new is built on, by a transaction that is open.
+func (c *Collection) built(k Kind, base Key) {
+	if base.IsZero() {
+		return
+	}
+	o := object{k, base}
+	if c.phase.Load() == phaseList {
+		c.rely(o)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.phase.Load() == phaseList {
+		return
+	}
+	if i := c.find(o); i >= 0 && c.held.set(i) {
+		_ = c.hold(i) // it has just been read: nothing is missing
+	}
+}
+
+// Condemn ends marking: from here on nobody relies on what is neither live nor needed. The errors are ErrOpenTx while a transaction is open, ErrRelied while
+// Relied has something to give; both mean: again, a little later.
+func (c *Collection) Condemn() error {
+	if !c.s.gate.TryLock() {
+		return fmt.Errorf("objstore: condemn: %w", ErrOpenTx)
+	}
+	defer c.s.gate.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range c.relied {
+		if i := c.find(o); i >= 0 && !c.live.has(i) {
+			return fmt.Errorf("objstore: condemn: %w", ErrRelied)
+		}
+	}
+	c.relied, c.asked = nil, nil
+	c.phase.Store(phaseSweep)
+	return nil
+}
+
+// dead reports whether an item may go.
+func (c *Collection) dead(i int32) bool { return !c.live.has(i) && !c.held.has(i) }
+
+// Dead counts what Sweep would remove if it were called now, and what is kept only because live objects are built on it.
+func (c *Collection) Dead() (dead, held Swept) {
+	for i := range c.items {
+		switch i := int32(i); {
+		case c.live.has(i):
+		case c.held.has(i):
+			held.add(&c.items[i])
+		default:
+			dead.add(&c.items[i])
+		}
+	}
+	return dead, held
+}
+
+func (s *Swept) add(it *item) {
+	s.Objects++
+	s.Bytes += int64(it.stored)
+}
+
+// sweepOrder is the order in which kinds go: what refers to others first.
+var sweepOrder = []Kind{Checkpoint, Note, Tree, Transcript, Blob}
+
+// order lists what is dead so that an object comes before what it refers to or is built on: where the sweep is stopped, nothing that is left lacks a base or a
+// chunk.
+func (c *Collection) order() []int32 {
+	var list []int32
+	for _, k := range sweepOrder {
+		from := len(list)
+		if first := c.first[k]; first != nil {
+			for i := first[0]; i < first[len(first)-1]; i++ {
+				if c.dead(i) {
+					list = append(list, i)
+				}
+			}
+		}
+		slices.SortStableFunc(list[from:], func(x, y int32) int {
+			a, b := &c.items[x], &c.items[y]
+			if d := int(b.flags&itemChunks) - int(a.flags&itemChunks); d != 0 {
+				return d
+			}
+			return int(b.index) - int(a.index)
+		})
+	}
+	return list
+}
+
+// Sweep removes what is condemned, in batches, between which commits go on; pause is called after each. It may be stopped anywhere. The removals are written,
+// not fsynced.
+func (c *Collection) Sweep(ctx context.Context, pause func(context.Context) error) (Swept, error) {
+	var swept Swept
+	for list := c.order(); len(list) > 0; {
+		n := min(len(list), c.batch)
+		err := c.remove(ctx, list[:n], &swept)
+		if list = list[n:]; err == nil {
+			err = pause(ctx)
+		}
+		if err != nil {
+			return swept, fmt.Errorf("objstore: sweep: %w", err)
+		}
+	}
+	return swept, nil
+}
+
+// remove removes a batch, but for what was written again.
+func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) error {
+	s := c.s
+	s.write.Lock()
+	defer s.write.Unlock()
+	b := s.db.NewBatch()
+	defer b.Close()
+	var gone []object
+	for _, i := range list {
+		if !c.dead(i) {
+			continue
+		}
+		it := &c.items[i]
+		o := object{it.kind, it.key}
+		var err error
+		if it.flags&itemLong != 0 {
+			err = s.removeLong(b, o)
+		} else {
+			err = b.Delete(appendKey(nil, o.kind, o.key))
+		}
+		if err != nil {
+			return err
+		}
+		swept.add(it)
+		gone = append(gone, o)
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	s.recent.drop(gone)
+	s.names.drop(gone)
+	s.lineage.drop(gone)
+	return b.Commit(ctx, kv.Written)
+}
+
+// removeLong removes what lies under the long keys of a key.
+func (s *Store) removeLong(b *kv.Batch, o object) error {
+	return s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, o.kind, o.key[:])}, func(key, _ []byte) error {
+		return b.Delete(key)
+	})
+}
+
+// relies asks the collection, if there is one.
+func (s *Store) relies(o object) bool {
+	c := s.coll.Load()
+	return c == nil || c.rely(o)
+}
