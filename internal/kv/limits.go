@@ -12,9 +12,9 @@ const (
 	MaxBatch = 256 << 20
 
 	// DefaultCache is the block cache of an open store.
-	DefaultCache = 16 << 20
+	DefaultCache = 8 << 20
 	// restCache is what Rest leaves of it.
-	restCache = 10 << 20
+	restCache = 2 << 20
 	// DefaultGroupSync is how long a Written commit may wait for its fsync.
 	DefaultGroupSync = time.Second
 	// DefaultFatalExit is the exit status of a process whose store failed and that gave no Options.Fatal.

@@ -20,10 +20,10 @@ func TestRestEmptiesTheBlockCache(t *testing.T) {
 	check(err)
 	random := rand.NewChaCha8([32]byte{})
 	val := make([]byte, 16<<10)
-	for i := range 1024 {
+	for i := range 512 {
 		b := db.NewBatch()
 		_, _ = random.Read(val) // it gives no error
-		check(b.Set(fmt.Appendf(nil, "x%04d", i), val))
+		check(b.Set(fmt.Appendf(nil, "x%03d", i), val))
 		check(b.Commit(ctx, Written))
 	}
 	check(db.Compact(ctx))
