@@ -216,6 +216,46 @@ func TestPromise12OverThinnedHistory(t *testing.T) {
 	}
 }
 
+// TestPromise12AcrossARestore: steps with a restore between them are not merged: what it brought back and another session then changed would be nobody's.
+func TestPromise12AcrossARestore(t *testing.T) {
+	p := newProject(t)
+	p.set("gc.grace", "0s")
+	p.write("x", big("x"))
+	p.save("start")
+	a, b := p.agent("a"), p.agent("b")
+	tag := func(name string, h *Handled) {
+		_, err := p.e.Tag(bg, name, p.get(h).ID.String(), false)
+		p.must(err)
+	}
+	a.start()
+	b.start()
+	a.prompt("go")
+	b.prompt("go")
+	tag("target", b.run("1", func() { p.write("y", big("y")) }))
+	tag("removed", b.run("2", func() { p.remove("x") }))
+	between := p.get(b.run("3", func() { p.write("z", big("z")) }))
+	if _, err := p.e.Checkout(bg, "target", RestoreOptions{Session: Whose{Session: "b"}}); err != nil || p.read("x") != big("x") {
+		t.Fatal(err)
+	}
+	gone := p.get(a.run("4", func() { p.remove("x") }))
+	a.run("5", func() { p.write("w", big("w")) })
+	b.run("6", func() { p.write("v", big("v")) })
+	b.run("7", func() { p.write("v", big("v2")) })
+	a.run("8", func() { p.write("w", big("w2")) })
+	p.gc(GCOptions{Keep: 1})
+	if p.has(gone) {
+		t.Fatal("nothing was thinned")
+	}
+	if !p.has(between) {
+		t.Error("the step before the restore was merged across it")
+	}
+	r, err := p.e.Checkout(bg, "target", RestoreOptions{Session: Whose{Session: "b"}})
+	p.must(err)
+	if _, err := os.Stat(p.path("x")); err == nil {
+		t.Errorf("what another session removed is back; kept: %v", p.keptNames(r))
+	}
+}
+
 // TestT9Promise05RefusesInDoubt: a clock that is behind the log, an object that cannot be read, a collection under way: nothing goes.
 func TestT9Promise05RefusesInDoubt(t *testing.T) {
 	p := newProject(t)

@@ -368,7 +368,27 @@ func (g *gcPlan) decide(r retention) {
 			s.keep = s.keep || keep[n]
 		}
 	}
+	g.keepEnds()
 	g.note()
+}
+
+// keepEnds keeps what cannot be merged into the next step: where a restore has moved the head between the two, the difference across both is not what they
+// changed. What one session changed and the restore of another took back, before it was changed again, would be nobody's.
+func (g *gcPlan) keepEnds() {
+	var next *stepFacts
+	moved := false
+	for i := len(g.ops) - 1; i >= 0; i-- {
+		o := &g.ops[i]
+		if o.kind != refs.KindCheckpoint || o.step < 0 {
+			moved = moved || o.kind.IsRestore()
+			continue
+		}
+		s := &g.steps[o.step]
+		if moved && next != nil && next.base != s.tree {
+			s.keep = true
+		}
+		next, moved = s, false
+	}
 }
 
 // note finds what of each operation goes, when it is settled which checkpoints do.

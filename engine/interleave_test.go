@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -27,7 +26,6 @@ func TestT18Promise12Interleaving(t *testing.T) {
 		}
 		m := &interleaving{project: openProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{}, since: map[string]uint64{}}
 		defer func() { m.close(); _ = os.RemoveAll(base) }()
-		m.set("gc.grace", "0s")
 		m.write("start", big("start"))
 		m.save("start")
 		m.agents = []*agent{m.agent("a"), m.agent("b")}
@@ -36,7 +34,7 @@ func TestT18Promise12Interleaving(t *testing.T) {
 			a.prompt("go")
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"work": m.work, "work2": m.work, "overlap": m.overlap, "user": m.user, "undo": m.undo, "checkout": m.checkoutOld, "gc": m.thin, "reopen": func(*rapid.T) { m.reopen() },
+			"work": m.work, "work2": m.work, "overlap": m.overlap, "user": m.user, "undo": m.undo, "checkout": m.checkoutOld, "reopen": func(*rapid.T) { m.reopen() },
 		})
 	})
 }
@@ -100,14 +98,6 @@ func (m *interleaving) overlap(t *rapid.T) {
 }
 
 func (m *interleaving) user(t *rapid.T) { m.change(t) }
-
-// thin has gc remove steps of both; what they changed is still theirs.
-func (m *interleaving) thin(t *rapid.T) {
-	m.collect(GCOptions{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
-	for name, own := range m.mine {
-		m.mine[name] = slices.DeleteFunc(own, func(cp *Checkpoint) bool { return !m.has(cp) })
-	}
-}
 
 func (m *interleaving) undo(t *rapid.T) {
 	a := m.draw(t)

@@ -54,7 +54,7 @@ var Sizes = []Size{
 	{"cmd/smart-checkpoint.TestT7Promise04Storm", 5, 50, "rounds", 0.7},
 	{"cmd/smart-checkpoint.TestT7Promise01KillInABurst", 3, 30, "rounds", 0.7},
 	{"objstore.TestT8Promise05SweepBesideWriters", 50, 1000, "rounds", 0.1},
-	{"cmd/rewind.TestKillGCT1", 40, 400, "kills", 0.5},
+	{"cmd/rewind.TestKillCollectT1", 40, 400, "kills", 0.5},
 	{"cmd/rewind.TestKillCheckoutT10", 100, 500, "kills", 0.3},
 	{"tree.TestT11EditorAlongside", 200, 2000, "races", 0.02},
 	{"tree.TestT11CrashAmongEdits", 300, 2000, "races", 0.025},
