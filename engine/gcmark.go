@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -150,9 +149,6 @@ func (m *reach) roots() error {
 		return err
 	}
 	for _, r := range all {
-		if bug.Is("gc-forgets-refs") {
-			break
-		}
 		if err := m.ref(objstore.Checkpoint, r.ID); err != nil {
 			return fmt.Errorf("engine: gc: ref %s: %w", r.Name, err)
 		}

@@ -21,7 +21,6 @@ var Faults = []Fault{
 	{"two-daemons", "a daemon does not ask for its lock", 4, "server", "TestT17OneDaemon"},
 	{"two-owners", "a store is opened without its lock", 4, "internal/kv", "TestPromise04SecondOpenerIsBusy"},
 	{"damaged-deleted", "a database that does not open is deleted, to begin anew", 5, "internal/kv", "TestT6Promise06Corruption"},
-	{"gc-forgets-refs", "gc does not mark what refs lead to", 5, "engine", "TestPromise05KeepsWhatIsNeeded|TestPromise05GCKilled"},
 	{"gc-forgets-bases", "gc does not keep what deltas are built on", 5, "objstore", "TestT8Promise05SweepBesideWriters"},
 	{"gc-no-grace", "gc takes what is younger than its grace", 5, "engine", "TestPromise05PolicyIsMonotone"},
 	{"gc-forgets-writers", "what is written while gc marks is not marked", 5, "objstore", "TestT8Promise05SweepBesideWriters"},
