@@ -177,7 +177,7 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 		o := object{it.kind, it.key}
 		var err error
 		if it.flags&itemLong != 0 {
-			err = s.removeLong(b, o)
+			err = s.deleteLong(b, o)
 		} else {
 			err = b.Delete(appendKey(nil, o.kind, o.key))
 		}
@@ -194,13 +194,6 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 	s.names.drop(gone)
 	s.lineage.drop(gone)
 	return b.Commit(ctx, kv.Written)
-}
-
-// removeLong removes what lies under the long keys of a key.
-func (s *Store) removeLong(b *kv.Batch, o object) error {
-	return s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, o.kind, o.key[:])}, func(key, _ []byte) error {
-		return b.Delete(key)
-	})
 }
 
 // relies asks the collection, if there is one.
