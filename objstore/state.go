@@ -54,7 +54,8 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 	}
 	index = e.index
 	if st == sound && e.codec.isDelta() {
-		if _, _, err := chainOf(s, k, n, e); errors.Is(err, ErrCorrupt) {
+		// What is condemned may go while it is looked at, and then what it was built on.
+		if _, _, err := chainOf(s, k, n, e); errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
 			st = damaged
 		} else if err != nil {
 			return absent, 0, err
@@ -81,7 +82,7 @@ func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 		defer giveBack(buf)
 		got, err := fetch(s, k, name{key: o.key}, (*buf)[:0], anySize)
 		switch {
-		case errors.Is(err, ErrCorrupt):
+		case errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotFound):
 			return damaged, nil
 		case err != nil:
 			return absent, err
