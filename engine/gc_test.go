@@ -399,6 +399,21 @@ func TestPromise05EventsDuringGC(t *testing.T) {
 	}
 }
 
+// A person who waits is told how far it has come.
+func TestGCProgress(t *testing.T) {
+	p := newProject(t)
+	p.set("gc.grace", "0s")
+	for i := range 40 {
+		p.write("f", big(fmt.Sprint(i)))
+		p.save(fmt.Sprint(i))
+	}
+	var told []int
+	r := p.collect(GCOptions{Keep: 3, Progress: func(n int, _ int64) { told = append(told, n) }})
+	if len(told) == 0 || !slices.IsSorted(told) || told[len(told)-1] < r.Objects {
+		t.Errorf("%+v, told %v", r, told)
+	}
+}
+
 // The bytes on disk, DESIGN.md 5.15.
 func TestGraftCodec(t *testing.T) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
