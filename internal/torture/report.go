@@ -83,7 +83,7 @@ func Sum(works []Work, done []Figures) []Line {
 			l.Figures.Fired, l.Figures.Acked, l.Figures.Lost = l.Figures.Fired+f.Fired, l.Figures.Acked+f.Acked, l.Figures.Lost+f.Lost
 			l.Figures.Seconds += f.Seconds
 			l.Figures.Execs += f.Execs
-			if f.Unit != "" && !slices.Contains(l.Seeds, f.Seed) {
+			if f.Unit != "" && f.Seed != 0 && !slices.Contains(l.Seeds, f.Seed) {
 				l.Seeds = append(l.Seeds, f.Seed)
 			}
 		}
@@ -98,7 +98,7 @@ func (l Line) String() string {
 	if l.Full > 0 {
 		points, asked = fmt.Sprint(l.Figures.Points), fmt.Sprintf("%d %s", l.Full, l.Unit)
 	} else if l.Figures.Execs > 0 {
-		points = fmt.Sprintf("all, %.1f million executions", float64(l.Figures.Execs)/1e6)
+		points = fmt.Sprintf("all, %d executions", l.Figures.Execs)
 	}
 	seeds := make([]string, len(l.Seeds))
 	for i, s := range l.Seeds {

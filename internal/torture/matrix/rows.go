@@ -150,5 +150,5 @@ func remains(left []job, atOnce int) string {
 			rest += d
 		}
 	}
-	return fmt.Sprintf("%d left, about %v", len(left), (alone + rest/time.Duration(atOnce)).Round(time.Minute))
+	return fmt.Sprintf("%d left, about %v", len(left), (alone + rest/time.Duration(atOnce)).Round(10*time.Second))
 }
