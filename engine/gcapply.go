@@ -19,7 +19,6 @@ func (g *gcPlan) graftAll(p *pacer) error {
 	run := int32(-1)                    // the first of the steps that are to be merged
 	var by []string
 	var merged uint64
-	trees := g.e.objs.MemoOf(objstore.Tree, gcMemo)
 	for i := range g.steps {
 		s := &g.steps[i]
 		parent := int32(-1)
@@ -50,7 +49,7 @@ func (g *gcPlan) graftAll(p *pacer) error {
 			slices.Sort(by)
 			to.Base, to.By, to.Merged = g.steps[run].base, slices.Compact(by), s.merged+merged
 			var err error
-			if to.Counts, err = countBetween(trees, to.Base, s.tree); err != nil {
+			if to.Counts, err = countBetween(g.read, to.Base, s.tree); err != nil {
 				return err
 			}
 			run, by, merged = -1, nil, 0
@@ -72,19 +71,13 @@ func (g *gcPlan) authors(s *stepFacts) []string {
 }
 
 // countBetween counts what differs between two trees.
-func countBetween(trees *objstore.Memo, from, to objstore.ID) (n Counts, err error) {
-	err = tree.Diff(memoGetter{trees}, from, to, func(ch tree.Change) error {
+func countBetween(trees objstore.Getter, from, to objstore.ID) (n Counts, err error) {
+	err = tree.Diff(trees, from, to, func(ch tree.Change) error {
 		n.add(ch)
 		return nil
 	})
 	return n, err
 }
-
-// memoGetter gives objects of the memo's kind.
-type memoGetter struct{ *objstore.Memo }
-
-// Get implements objstore.Getter.
-func (m memoGetter) Get(_ objstore.Kind, id objstore.ID) ([]byte, error) { return m.Memo.Get(id) }
 
 // carryOut writes the plan into the log, some operations at a time, between which events are taken in. First the grafts: one on a checkpoint whose neighbours are still
 // there says a little too much of what others changed, and never too little. Stopped anywhere, the next gc goes on.
@@ -128,7 +121,6 @@ const formatThinned = 4
 
 // rewrite takes out of the log what goes, oldest operations first.
 func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
-	read := g.e.checkpointsBy(g.e.objs.MemoOf(objstore.Checkpoint, gcMemo))
 	for at := 0; at < len(g.ops); {
 		var ops []refs.Operation
 		var gone []objstore.ID
@@ -141,7 +133,7 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 				return err
 			}
 			made := op.Checkpoint
-			changed, err := g.rewritten(op, read)
+			changed, err := g.rewritten(op)
 			if err != nil {
 				return err
 			}
