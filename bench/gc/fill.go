@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -216,12 +215,4 @@ func storeOf(home string) (string, error) {
 func diskOf(store string) (int64, error) {
 	d, err := workload.DiskOf(store, nil)
 	return d.Blocks, err
-}
-
-// reset removes a directory and makes it anew.
-func reset(dir string) error {
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	return os.MkdirAll(dir, 0o700)
 }

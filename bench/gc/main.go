@@ -54,7 +54,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.keep, "keep", "", "make the store in this `directory`, and leave it there")
 	f.StringVar(&o.at, "at", "", "measure the store that was kept in this `directory`")
 	f.StringVar(&o.json, "json", "", "write the figures to this `file` too, beside those of other operations that it has")
-	f.StringVar(&o.profile, "profile", "", "`directory` for what collect profiles")
+	f.StringVar(&o.profile, "profile", "", "`directory` for profiles of gc, of collect and replay")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}

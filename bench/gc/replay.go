@@ -12,6 +12,8 @@ import (
 	"rewind/bench/history"
 	"rewind/bench/workload"
 	"rewind/engine"
+	"rewind/internal/kv"
+	"rewind/objstore"
 )
 
 // A day of heavy use: calls of tools a minute apart, ten of them a turn, a hundred a session.
@@ -33,6 +35,14 @@ type replayed struct {
 	First       int64     `json:"first_snapshot_bytes"` // the store with the first state
 	Last        int64     `json:"last_snapshot_bytes"`  // a store with nothing but the state at the end
 	Months      []monthly `json:"months"`
+	Parts       []part    `json:"parts"` // at the end
+}
+
+// A part is what entries of a kind take in the store, before its blocks are compressed.
+type part struct {
+	Name    string `json:"name"`
+	Entries int    `json:"entries"`
+	Bytes   int64  `json:"bytes"` // keys and values
 }
 
 // A monthly is what lies on the disk after a month, gc having run.
@@ -84,6 +94,9 @@ func (b *bench) measureReplay(ctx context.Context) (err error) {
 	at := newClock(time.Now().Add(-time.Duration(b.opt.days) * 24 * time.Hour))
 	home := filepath.Join(b.dir, replayName, "home")
 	if err := withEngine(ctx, home, r.tree, at, func(e *engine.Engine) error { return r.days(ctx, e, at, home) }); err != nil {
+		return err
+	}
+	if r.out.Parts, err = partsOf(ctx, home); err != nil {
 		return err
 	}
 	if r.out.Project, err = sizeOf(r.tree); err == nil {
@@ -178,8 +191,13 @@ func (r *replay) month(ctx context.Context, e *engine.Engine, store string, day 
 	if m.Before, err = diskOf(store); err != nil {
 		return err
 	}
+	end, err := r.profiled(fmt.Sprintf("replay-%d", day))
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	c, err := e.GC(ctx, engine.GCOptions{})
+	err = errors.Join(err, end())
 	if err != nil {
 		return err
 	}
@@ -212,6 +230,35 @@ func (r *replay) onlyLast(ctx context.Context) (size int64, err error) {
 	return diskOf(store)
 }
 
+// partsOf looks through a store.
+func partsOf(ctx context.Context, home string) (list []part, err error) {
+	store, err := storeOf(home)
+	if err != nil {
+		return nil, err
+	}
+	db, err := kv.Open(ctx, store, kv.Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	at := map[string]int{}
+	err = db.Scan(kv.Range{}, func(key, val []byte) error {
+		name := string(key[:1])
+		if key[0] == kv.PrefixObject && len(key) > 1 {
+			name = objstore.Kind(key[1]).String()
+		}
+		i, ok := at[name]
+		if !ok {
+			i = len(list)
+			at[name], list = i, append(list, part{Name: name})
+		}
+		list[i].Entries++
+		list[i].Bytes += int64(len(key) + len(val))
+		return nil
+	})
+	return list, err
+}
+
 // sizeOf is the length of a tree's files, but for rewind's own.
 func sizeOf(tree string) (sum int64, err error) {
 	all, err := workload.Files(tree)
@@ -228,6 +275,9 @@ func (r *replayed) print(w io.Writer, line func(what, seen, limit string, ok boo
 	fmt.Fprintf(w, "replay of %d days, %d checkpoints a day, %d of %d real\tproject %s\tits state alone %s\t\n", r.Days, r.Daily, r.Real, r.Checkpoints, mb(r.Project), mb(r.Last))
 	for _, m := range r.Months {
 		line(fmt.Sprintf("day %d: %d of %d checkpoints kept", m.Day, m.Kept, m.Made), mb(m.Disk), "", true)
+	}
+	for _, p := range r.Parts {
+		fmt.Fprintf(w, "  %s: %d entries\t%s\t\t\n", p.Name, p.Entries, mb(p.Bytes))
 	}
 	share := 100 * float64(r.history()) / float64(r.Project)
 	limit := ""

@@ -260,24 +260,11 @@ func (b *bench) profileCollect(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	if dir := b.opt.profile; dir != "" {
-		runtime.MemProfileRate = 64 << 10
-		f, err := os.Create(filepath.Join(dir, "cpu"))
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer func() {
-			pprof.StopCPUProfile()
-			if f, err := os.Create(filepath.Join(dir, "allocs")); err == nil {
-				_ = pprof.Lookup("allocs").WriteTo(f, 0)
-				_ = f.Close()
-			}
-		}()
+	end, err := b.profiled("collect")
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, end()) }()
 	began, used := time.Now(), cpuOf(os.Getpid())
 	r, err := e.GC(ctx, engine.GCOptions{Older: b.opt.span / 2})
 	if err != nil {
@@ -285,4 +272,27 @@ func (b *bench) profileCollect(ctx context.Context) (err error) {
 	}
 	b.say("gc: %v, cpu %v, peak %d MB: %+v", time.Since(began).Round(time.Millisecond), cpuOf(os.Getpid())-used, peakOf(os.Getpid())>>20, *r)
 	return nil
+}
+
+// profiled begins a profile of the processor, and ends it with one of what was allocated.
+func (b *bench) profiled(name string) (end func() error, err error) {
+	if b.opt.profile == "" {
+		return func() error { return nil }, nil
+	}
+	runtime.MemProfileRate = 64 << 10
+	cpu, err := os.Create(filepath.Join(b.opt.profile, name+".cpu"))
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(cpu); err != nil {
+		return nil, err
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		allocs, err := os.Create(filepath.Join(b.opt.profile, name+".allocs"))
+		if err == nil {
+			err = errors.Join(pprof.Lookup("allocs").WriteTo(allocs, 0), allocs.Close())
+		}
+		return errors.Join(cpu.Close(), err)
+	}, nil
 }
