@@ -23,7 +23,7 @@ type GCOptions struct {
 	Older    time.Duration // remove what is older; 0: as the policy says
 	MaxSize  int64         // make the policy stricter until the store fits; 0: as the settings say; less than zero: whatever its size
 	Resting  bool          // nobody waits for it: it takes its time
-	Progress Progress
+	Progress Progress      // told how many pieces of work are done: operations, objects, paths that differ
 }
 
 // Collected is what gc removed, or with a dry run would remove.
@@ -66,8 +66,9 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	if limit == 0 {
 		limit = e.config.get("gc.max_size").(int64)
 	}
+	p := &pacer{ctx: ctx, e: e, rest: o.Resting, progress: o.Progress}
 	for {
-		size, err := e.gcRound(ctx, r, o, res)
+		size, err := e.gcRound(p, r, o, res)
 		if err != nil {
 			return nil, fmt.Errorf("engine: gc %s: %w", e.project.Root, err)
 		}
@@ -82,8 +83,7 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 }
 
 // gcRound thins and collects once, and gives the size of the store afterwards.
-func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Collected) (size int64, err error) {
-	p := &pacer{ctx: ctx, e: e, rest: o.Resting}
+func (e *Engine) gcRound(p *pacer, r retention, o GCOptions, res *Collected) (size int64, err error) {
 	var plan *gcPlan
 	for try := 0; ; try++ {
 		if plan, err = e.planGC(p); err != nil {
@@ -94,7 +94,7 @@ func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Col
 		}
 		plan.decide(r)
 		if err = plan.graftAll(p); err == nil && !o.DryRun {
-			err = plan.carryOut(ctx, p)
+			err = plan.carryOut(p.ctx, p)
 		}
 		if !errors.Is(err, errReplan) || try == 3 {
 			break
@@ -103,7 +103,7 @@ func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Col
 	if err != nil {
 		return 0, err
 	}
-	swept, err := e.collect(ctx, plan, p, o)
+	swept, err := e.collect(p.ctx, plan, p, o)
 	if err != nil {
 		return 0, err
 	}
@@ -118,7 +118,7 @@ func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Col
 		return max(res.DiskBefore-swept.Bytes, 0), nil
 	}
 	if swept.Objects > 0 || plan.Removed > 0 {
-		if err := e.db.Compact(ctx); err != nil {
+		if err := e.db.Compact(p.ctx); err != nil {
 			return 0, err
 		}
 	}

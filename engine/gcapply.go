@@ -3,88 +3,11 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
-	"rewind/tree"
 )
-
-// graftAll works out the grafts of the checkpoints that stay. A step that goes is merged into the next step of the log that stays, since the states before steps
-// follow each other in the log, not along a line; the newest step always stays.
-func (g *gcPlan) graftAll(p *pacer) error {
-	g.grafts = map[objstore.ID]*graft{}
-	near := make([]int32, len(g.steps)) // the nearest one before, or itself, that stays
-	run := int32(-1)                    // the first of the steps that are to be merged
-	var by []string
-	var merged uint64
-	trees := g.e.objs.MemoOf(objstore.Tree, gcMemo)
-	for i := range g.steps {
-		s := &g.steps[i]
-		parent := int32(-1)
-		if s.parent >= 0 {
-			parent = near[s.parent]
-		}
-		near[i] = int32(i)
-		if !s.keep {
-			near[i] = parent
-			if !s.safety {
-				if run < 0 {
-					run = int32(i)
-				}
-				by, merged = append(by, g.authors(s)...), merged+s.merged+1
-			}
-			continue
-		}
-		merges := run >= 0 && !s.safety
-		if !merges && parent == s.parent {
-			continue
-		}
-		to := &graft{Base: s.base, By: g.authors(s), Merged: s.merged, Counts: s.counts}
-		if parent >= 0 {
-			to.Parent = g.steps[parent].id
-		}
-		if merges {
-			by = append(by, to.By...)
-			slices.Sort(by)
-			to.Base, to.By, to.Merged = g.steps[run].base, slices.Compact(by), s.merged+merged
-			var err error
-			if to.Counts, err = countBetween(trees, to.Base, s.tree); err != nil {
-				return err
-			}
-			run, by, merged = -1, nil, 0
-		}
-		g.grafts[s.id] = to
-		if err := p.pause(p.ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// authors are the sessions that could have changed something up to a step.
-func (g *gcPlan) authors(s *stepFacts) []string {
-	if joined := g.by.of[s.by]; joined != "" {
-		return strings.Split(joined, bySeparator)
-	}
-	return nil
-}
-
-// countBetween counts what differs between two trees.
-func countBetween(trees *objstore.Memo, from, to objstore.ID) (n Counts, err error) {
-	err = tree.Diff(memoGetter{trees}, from, to, func(ch tree.Change) error {
-		n.add(ch)
-		return nil
-	})
-	return n, err
-}
-
-// memoGetter gives objects of the memo's kind.
-type memoGetter struct{ *objstore.Memo }
-
-// Get implements objstore.Getter.
-func (m memoGetter) Get(_ objstore.Kind, id objstore.ID) ([]byte, error) { return m.Memo.Get(id) }
 
 // carryOut writes the plan into the log, some operations at a time, between which events are taken in. First the grafts: one on a checkpoint whose neighbours are still
 // there says a little too much of what others changed, and never too little. Stopped anywhere, the next gc goes on.

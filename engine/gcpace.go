@@ -21,6 +21,8 @@ type pacer struct {
 	rest bool
 	n    int
 	from time.Time
+
+	progress Progress // nil: nobody asks
 }
 
 // pause is called after each small piece of work.
@@ -30,6 +32,9 @@ func (p *pacer) pause(ctx context.Context) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if p.progress != nil {
+		p.progress(p.n, 0)
 	}
 	now := time.Now()
 	if p.from.IsZero() {
