@@ -202,8 +202,6 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 	return b.Commit(ctx, kv.Written)
 }
 
-// relies asks the collection, if there is one.
-func (s *Store) relies(o object) bool {
-	c := s.coll.Load()
-	return c == nil || c.rely(o)
-}
+// relies is rely where there may be no collection (nil). It is of the moment before the object was looked up: what that collection has condemned may go
+// between the look and the question, and the collection end.
+func (c *Collection) relies(o object) bool { return c == nil || c.rely(o) }

@@ -68,9 +68,10 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 // enough, or the second of two objects whose ids begin alike would count as stored and be lost: what this process has
 // neither written nor read is read once. Another object there is ErrCollision.
 func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
+	c := s.coll.Load()
 	st, _, err := s.state(k, id.Key(), list)
 	o := object{k, id.Key()}
-	if err == nil && st == sound && !s.relies(o) {
+	if err == nil && st == sound && !c.relies(o) {
 		st = damaged // condemned: it may go at any moment
 	}
 	if err != nil || st != sound || list != nil {

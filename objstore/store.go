@@ -79,11 +79,12 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if err := k.check(); err != nil {
 		return false, wrap("has", k, id.Key(), err)
 	}
+	c := s.coll.Load()
 	ok, err := s.db.Has(appendKey(nil, k, id.Key()))
 	if !ok && err == nil && s.long {
 		ok, err = s.db.Has(appendLongKey(nil, k, id))
 	}
-	ok = ok && s.relies(object{k, id.Key()})
+	ok = ok && c.relies(object{k, id.Key()})
 	if ok && err == nil {
 		g, gone, gerr := s.gone.get(s.db, object{k, id.Key()})
 		ok, err = !gone || g.Reason != Lost, gerr
