@@ -105,9 +105,13 @@ func (o *options) runRest(j job, f *torture.Figures) (problem string) {
 	return ""
 }
 
-// tail is the end of what a test printed.
+// quiet are the lines that only say that something goes well: with hundreds of cases they would be all that is left.
+var quiet = regexp.MustCompile(`(?m)^ *(?:=== (?:RUN|PAUSE|CONT|NAME) |--- PASS: ).*\n`)
+
+// tail is the end of what a test printed, of what counts.
 func tail(out []byte) string {
 	const most = 6000
+	out = quiet.ReplaceAll(out, nil)
 	if len(out) > most {
 		out = out[len(out)-most:]
 	}

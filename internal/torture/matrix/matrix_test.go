@@ -124,3 +124,10 @@ func TestRunMatrix(t *testing.T) {
 		t.Errorf("together: %v, want %v (%v)", tests(all), want, err)
 	}
 }
+
+func TestTail(t *testing.T) {
+	passes := strings.Repeat("=== RUN   TestX/a\n    --- PASS: TestX/a (0.01s)\n", 1000)
+	if got := tail([]byte("=== RUN   TestX\n    x_test.go:1: wrong\n" + passes + "--- FAIL: TestX (9s)\n")); got != "x_test.go:1: wrong\n--- FAIL: TestX (9s)" {
+		t.Error(got)
+	}
+}
