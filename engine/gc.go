@@ -23,7 +23,7 @@ type GCOptions struct {
 	Older    time.Duration // remove what is older; 0: as the policy says
 	MaxSize  int64         // make the policy stricter until the store fits; 0: as the settings say; less than zero: whatever its size
 	Resting  bool          // nobody waits for it: it takes its time
-	Progress Progress      // told how many pieces of work are done: operations, objects, paths that differ
+	Progress Progress
 }
 
 // Collected is what gc removed, or with a dry run would remove.
@@ -84,39 +84,17 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 
 // gcRound thins and collects once, and gives the size of the store afterwards.
 func (e *Engine) gcRound(p *pacer, r retention, o GCOptions, res *Collected) (size int64, err error) {
-	var plan *gcPlan
-	for try := 0; ; try++ {
-		if plan, err = e.planGC(p); err != nil {
-			return 0, err
-		}
-		if err := plan.clock.trusted(r); err != nil {
-			return 0, err
-		}
-		plan.decide(r)
-		if err = plan.graftAll(p); err == nil && !o.DryRun {
-			err = plan.carryOut(p.ctx, p)
-		}
-		if !errors.Is(err, errReplan) || try == 3 {
-			break
-		}
-	}
+	plan, swept, err := e.gcOnce(p, r, o)
 	if err != nil {
 		return 0, err
-	}
-	swept, err := e.collect(p.ctx, plan, p, o)
-	if err != nil {
-		return 0, err
-	}
-	if o.DryRun {
-		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
-	} else {
-		res.Checkpoints, res.Safety = res.Checkpoints+plan.Removed, res.Safety+plan.Safety
-		res.Objects, res.Bytes = res.Objects+swept.Objects, res.Bytes+swept.Bytes
 	}
 	res.Kept = plan.Kept
 	if o.DryRun {
+		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
 		return max(res.DiskBefore-swept.Bytes, 0), nil
 	}
+	res.Checkpoints, res.Safety = res.Checkpoints+plan.Removed, res.Safety+plan.Safety
+	res.Objects, res.Bytes = res.Objects+swept.Objects, res.Bytes+swept.Bytes
 	if swept.Objects > 0 || plan.Removed > 0 {
 		if err := e.db.Compact(p.ctx); err != nil {
 			return 0, err
@@ -125,14 +103,39 @@ func (e *Engine) gcRound(p *pacer, r retention, o GCOptions, res *Collected) (si
 	return e.db.DiskBytes()
 }
 
-// collect removes what nothing leads to.
-func (e *Engine) collect(ctx context.Context, plan *gcPlan, p *pacer, o GCOptions) (objstore.Swept, error) {
-	c, err := e.beginCollection(ctx, p)
+// gcOnce lists the objects, by which all that follows reads them, thins the log, and removes what nothing leads to then.
+func (e *Engine) gcOnce(p *pacer, r retention, o GCOptions) (plan *gcPlan, swept objstore.Swept, err error) {
+	c, err := e.beginCollection(p.ctx, p)
 	if err != nil {
-		return objstore.Swept{}, err
+		return nil, swept, err
 	}
 	defer c.End()
-	m := newReach(e, c, plan, p)
+	read, err := e.gcReader(c)
+	for try := 0; err == nil && try < 4; try++ {
+		if plan, err = e.planGC(p, read); err == nil {
+			err = plan.clock.trusted(r)
+		}
+		if err == nil {
+			plan.decide(r)
+			err = plan.graftAll(p)
+		}
+		if err == nil && !o.DryRun {
+			err = plan.carryOut(p.ctx, p)
+		}
+		if !errors.Is(err, errReplan) {
+			break
+		}
+		read, err = e.gcReader(c) // grafts may have been written
+	}
+	if err == nil {
+		swept, err = e.collect(p.ctx, c, plan, p, o)
+	}
+	return plan, swept, err
+}
+
+// collect removes what nothing leads to.
+func (e *Engine) collect(ctx context.Context, c *objstore.Collection, plan *gcPlan, p *pacer, o GCOptions) (objstore.Swept, error) {
+	m := &reach{e: e, c: c, plan: plan, pace: p, read: plan.read}
 	if err := m.roots(); err != nil {
 		return objstore.Swept{}, err
 	}

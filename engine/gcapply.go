@@ -51,7 +51,6 @@ const formatThinned = 4
 
 // rewrite takes out of the log what goes, oldest operations first.
 func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
-	read := g.e.checkpointsBy(g.e.objs.MemoOf(objstore.Checkpoint, gcMemo))
 	for at := 0; at < len(g.ops); {
 		var ops []refs.Operation
 		var gone []objstore.ID
@@ -64,7 +63,7 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 				return err
 			}
 			made := op.Checkpoint
-			changed, err := g.rewritten(op, read)
+			changed, err := g.rewritten(op)
 			if err != nil {
 				return err
 			}

@@ -300,10 +300,8 @@ func (m *machine) crash(*rapid.T) {
 func TestT20ModelRestore(t *testing.T) {
 	dir := t.TempDir()
 	run, size := 0, torture.Begin(t)
-	checks(t, size)
-	rapid.Check(t, func(t *rapid.T) {
+	checkFor(t, size, func(t *rapid.T) {
 		run++
-		size.Point()
 		base := filepath.Join(dir, fmt.Sprint(run))
 		root := filepath.Join(base, "project")
 		if err := os.MkdirAll(root, 0o755); err != nil {

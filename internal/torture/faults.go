@@ -1,5 +1,7 @@
 package torture
 
+import "slices"
+
 // A Fault is a deliberate one of package bug, with the tests that must find it.
 type Fault struct {
 	Name    string
@@ -48,4 +50,13 @@ var Faults = []Fault{
 	{"host-unchecked", "requests of browsers are served", 15, "server", "TestT16HostAndOrigin"},
 	{"mode-0644", "files of the store have the mode that the umask gives", 15, "internal/kv", "TestPromise15Private"},
 	{"newer-accepted", "a store of a newer format is opened", 16, "internal/kv", "TestT19Promise16Refused"},
+}
+
+// FaultOf finds a fault by its name; one that is not there is empty.
+func FaultOf(name string) Fault {
+	i := slices.IndexFunc(Faults, func(f Fault) bool { return f.Name == name })
+	if i < 0 {
+		return Fault{}
+	}
+	return Faults[i]
 }
