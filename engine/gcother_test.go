@@ -8,6 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/internal/kv"
+	"rewind/objstore"
 	"rewind/tree"
 )
 
@@ -137,6 +139,32 @@ func TestPromise12TooManyToList(t *testing.T) {
 	if p.read("gen/x/7") != "a" || p.read("gen/mine") != big("0") {
 		t.Errorf("kept: %v", p.keptNames(r))
 	}
+}
+
+// TestPromise12LostTree: steps whose trees are known to be lost can be merged; what they changed is known as far as it can be.
+func TestPromise12LostTree(t *testing.T) {
+	p := newProject(t)
+	p.set("gc.grace", "0s")
+	p.write("f", big("0"))
+	p.save("start")
+	var gone []*Checkpoint
+	for i := range 4 {
+		p.write("f", big(fmt.Sprint("x", i)))
+		gone = append(gone, p.save(fmt.Sprint(i)))
+	}
+	tx := p.e.objs.BeginAlone()
+	for _, l := range p.listed() {
+		if l.Tree != gone[1].Tree {
+			p.must(tx.Unbase(objstore.Tree, l.Tree.Key()))
+		}
+	}
+	p.must(tx.Expunge(objstore.Tree, gone[1].Tree.Key(), objstore.Gone{Reason: objstore.Lost}))
+	p.must(p.e.db.Stamp(formatThinned))
+	p.must(tx.Commit(bg, kv.Durable))
+	if r := p.collect(GCOptions{Keep: 1}); r.Checkpoints != 4 {
+		t.Errorf("%+v", r)
+	}
+	p.sound()
 }
 
 // TestPromise12Coarse: whatever the paths are, all of them are covered by as few as asked for, and none is coarser than need be where they are few enough.

@@ -106,7 +106,7 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 // the last. Empty when the cursor is the tip or lies on another line.
 func (e *Engine) ahead(session string, cursor objstore.ID) ([]*Checkpoint, error) {
 	tip, err := e.refs.ID(refs.Session(session))
-	if err != nil || tip == cursor || cursor.IsZero() {
+	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // without a tip: it was moved, and has made no step
 		return nil, err
 	}
 	var line []*Checkpoint // tip first
