@@ -4,7 +4,7 @@ import "bytes"
 
 const (
 	// readerBytes is about what a ListReader keeps in memory.
-	readerBytes = 16 << 20
+	readerBytes = 8 << 20
 	// entryBytes is what keeping an object takes besides its bytes.
 	entryBytes = 96
 	// roomBytes is the size of the largest object for which room is made before its delta was checked.

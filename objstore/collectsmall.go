@@ -2,7 +2,7 @@ package objstore
 
 const (
 	// smallBytes is how much of the list's envelopes is kept in memory, at most; what is beyond is read from the store.
-	smallBytes = 64 << 20
+	smallBytes = 48 << 20
 	// smallEnvelope is the size of the largest that is: mostly deltas of some 50 bytes.
 	smallEnvelope = 255
 	// smallStep is for how many items one offset is kept.
