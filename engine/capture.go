@@ -110,7 +110,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 		Root: root, Prev: was.tree, Cache: e.cache,
 		Rules: r.dir, RuleFiles: ruleFiles, Tracked: r.tracked,
 		SizeLimit: e.config.sizeLimit(), Secret: r.secret, StoreSecrets: e.config.storeSecrets(), SecretKey: r.key,
-		Progress: progress, Now: e.now,
+		Progress: progress,
 	}
 	if !o.compare || !o.full {
 		src.Watcher, src.Generation, src.Full, src.Hasty = e.watcher(), r.generation, o.full, o.hasty

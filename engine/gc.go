@@ -83,6 +83,7 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 }
 
 // gcRound thins and collects once, and gives the size of the store afterwards.
+<<<<<<< HEAD
 func (e *Engine) gcRound(p *pacer, r retention, o GCOptions, res *Collected) (size int64, err error) {
 	var plan *gcPlan
 	for try := 0; ; try++ {
@@ -113,10 +114,20 @@ func (e *Engine) gcRound(p *pacer, r retention, o GCOptions, res *Collected) (si
 		res.Checkpoints, res.Safety = res.Checkpoints+plan.Removed, res.Safety+plan.Safety
 		res.Objects, res.Bytes = res.Objects+swept.Objects, res.Bytes+swept.Bytes
 	}
+=======
+func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Collected) (size int64, err error) {
+	plan, swept, err := e.gcOnce(ctx, r, o)
+	if err != nil {
+		return 0, err
+	}
+>>>>>>> h/gcbench
 	res.Kept = plan.Kept
 	if o.DryRun {
+		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
 		return max(res.DiskBefore-swept.Bytes, 0), nil
 	}
+	res.Checkpoints, res.Safety = res.Checkpoints+plan.Removed, res.Safety+plan.Safety
+	res.Objects, res.Bytes = res.Objects+swept.Objects, res.Bytes+swept.Bytes
 	if swept.Objects > 0 || plan.Removed > 0 {
 		if err := e.db.Compact(p.ctx); err != nil {
 			return 0, err
@@ -125,14 +136,40 @@ func (e *Engine) gcRound(p *pacer, r retention, o GCOptions, res *Collected) (si
 	return e.db.DiskBytes()
 }
 
-// collect removes what nothing leads to.
-func (e *Engine) collect(ctx context.Context, plan *gcPlan, p *pacer, o GCOptions) (objstore.Swept, error) {
+// gcOnce lists the objects, by which all that follows reads them, thins the log, and removes what nothing leads to then.
+func (e *Engine) gcOnce(ctx context.Context, r retention, o GCOptions) (plan *gcPlan, swept objstore.Swept, err error) {
+	p := &pacer{ctx: ctx, e: e, rest: o.Resting}
 	c, err := e.beginCollection(ctx, p)
 	if err != nil {
-		return objstore.Swept{}, err
+		return nil, swept, err
 	}
 	defer c.End()
-	m := newReach(e, c, plan, p)
+	read, err := e.gcReader(c)
+	for try := 0; err == nil && try < 4; try++ {
+		if plan, err = e.planGC(p, read); err == nil {
+			err = plan.clock.trusted(r)
+		}
+		if err == nil {
+			plan.decide(r)
+			err = plan.graftAll(p)
+		}
+		if err == nil && !o.DryRun {
+			err = plan.carryOut(ctx, p)
+		}
+		if !errors.Is(err, errReplan) {
+			break
+		}
+		read, err = e.gcReader(c) // grafts may have been written
+	}
+	if err == nil {
+		swept, err = e.collect(ctx, c, plan, p, o)
+	}
+	return plan, swept, err
+}
+
+// collect removes what nothing leads to.
+func (e *Engine) collect(ctx context.Context, c *objstore.Collection, plan *gcPlan, p *pacer, o GCOptions) (objstore.Swept, error) {
+	m := &reach{e: e, c: c, plan: plan, pace: p, read: plan.read}
 	if err := m.roots(); err != nil {
 		return objstore.Swept{}, err
 	}

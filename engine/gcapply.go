@@ -9,6 +9,77 @@ import (
 	"rewind/refs"
 )
 
+<<<<<<< HEAD
+=======
+// graftAll works out the grafts of the checkpoints that stay. A step that goes is merged into the next step of the log that stays, since the states before steps
+// follow each other in the log, not along a line; the newest step always stays.
+func (g *gcPlan) graftAll(p *pacer) error {
+	g.grafts = map[objstore.ID]*graft{}
+	near := make([]int32, len(g.steps)) // the nearest one before, or itself, that stays
+	run := int32(-1)                    // the first of the steps that are to be merged
+	var by []string
+	var merged uint64
+	for i := range g.steps {
+		s := &g.steps[i]
+		parent := int32(-1)
+		if s.parent >= 0 {
+			parent = near[s.parent]
+		}
+		near[i] = int32(i)
+		if !s.keep {
+			near[i] = parent
+			if !s.safety {
+				if run < 0 {
+					run = int32(i)
+				}
+				by, merged = append(by, g.authors(s)...), merged+s.merged+1
+			}
+			continue
+		}
+		merges := run >= 0 && !s.safety
+		if !merges && parent == s.parent {
+			continue
+		}
+		to := &graft{Base: s.base, By: g.authors(s), Merged: s.merged, Counts: s.counts}
+		if parent >= 0 {
+			to.Parent = g.steps[parent].id
+		}
+		if merges {
+			by = append(by, to.By...)
+			slices.Sort(by)
+			to.Base, to.By, to.Merged = g.steps[run].base, slices.Compact(by), s.merged+merged
+			var err error
+			if to.Counts, err = countBetween(g.read, to.Base, s.tree); err != nil {
+				return err
+			}
+			run, by, merged = -1, nil, 0
+		}
+		g.grafts[s.id] = to
+		if err := p.pause(p.ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// authors are the sessions that could have changed something up to a step.
+func (g *gcPlan) authors(s *stepFacts) []string {
+	if joined := g.by.of[s.by]; joined != "" {
+		return strings.Split(joined, bySeparator)
+	}
+	return nil
+}
+
+// countBetween counts what differs between two trees.
+func countBetween(trees objstore.Getter, from, to objstore.ID) (n Counts, err error) {
+	err = tree.Diff(trees, from, to, func(ch tree.Change) error {
+		n.add(ch)
+		return nil
+	})
+	return n, err
+}
+
+>>>>>>> h/gcbench
 // carryOut writes the plan into the log, some operations at a time, between which events are taken in. First the grafts: one on a checkpoint whose neighbours are still
 // there says a little too much of what others changed, and never too little. Stopped anywhere, the next gc goes on.
 func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
@@ -51,7 +122,6 @@ const formatThinned = 4
 
 // rewrite takes out of the log what goes, oldest operations first.
 func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
-	read := g.e.checkpointsBy(g.e.objs.MemoOf(objstore.Checkpoint, gcMemo))
 	for at := 0; at < len(g.ops); {
 		var ops []refs.Operation
 		var gone []objstore.ID
@@ -64,7 +134,7 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 				return err
 			}
 			made := op.Checkpoint
-			changed, err := g.rewritten(op, read)
+			changed, err := g.rewritten(op)
 			if err != nil {
 				return err
 			}

@@ -16,20 +16,11 @@ type reach struct {
 	c     *objstore.Collection
 	plan  *gcPlan // what it takes out of the log counts as gone
 	pace  *pacer
-	cps   func(objstore.ID) (*Checkpoint, error)
-	trees *objstore.Memo
-	said  *objstore.Memo
+	read  *gcReader
 	stack []object // what is marked and whose references are not
 	upTo  uint64   // the newest operation that was marked
 
 	lenient bool // what is not there need not be
-}
-
-func newReach(e *Engine, c *objstore.Collection, plan *gcPlan, pace *pacer) *reach {
-	return &reach{
-		e: e, c: c, plan: plan, pace: pace, cps: e.checkpointsBy(e.objs.MemoOf(objstore.Checkpoint, gcMemo)),
-		trees: e.objs.MemoOf(objstore.Tree, gcMemo), said: e.objs.MemoOf(objstore.Transcript, gcMemo),
-	}
 }
 
 // ref marks one object; the zero id is none.
@@ -86,7 +77,7 @@ func (m *reach) drain() error {
 }
 
 func (m *reach) checkpoint(id objstore.ID) error {
-	cp, err := m.cps(id)
+	cp, err := m.read.checkpoint(id)
 	if err != nil {
 		return err
 	}
@@ -107,7 +98,7 @@ func (m *reach) checkpoint(id objstore.ID) error {
 }
 
 func (m *reach) tree(id objstore.ID) error {
-	raw, err := m.trees.Get(id)
+	raw, err := m.read.trees.Get(id)
 	if err != nil {
 		return err
 	}
@@ -128,7 +119,7 @@ func (m *reach) tree(id objstore.ID) error {
 }
 
 func (m *reach) transcript(id objstore.ID) error {
-	raw, err := m.said.Get(id)
+	raw, err := m.read.said.Get(id)
 	if err != nil {
 		return err
 	}
@@ -166,7 +157,7 @@ func (m *reach) roots() error {
 		}
 		m.upTo = max(m.upTo, op.Seq)
 		if m.plan != nil {
-			if _, err := m.plan.rewritten(op, m.cps); err != nil {
+			if _, err := m.plan.rewritten(op); err != nil {
 				return err
 			}
 		}

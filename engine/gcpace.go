@@ -6,8 +6,6 @@ import (
 )
 
 const (
-	// gcMemo is how many objects of a kind gc has built in memory at a time.
-	gcMemo = 1 << 14
 	// gcBatch is how many operations or grafts are written while events wait.
 	gcBatch = 256
 	// gcSlice is for how long gc works without looking whether somebody waits.

@@ -16,6 +16,7 @@ import (
 // gcPlan is what gc would take out of the log. It is made without a lock, of the log up to an operation; what came after stays as it is.
 type gcPlan struct {
 	e        *Engine
+	read     *gcReader
 	oldest   uint64 // the first operation of the log
 	ops      []opFacts
 	steps    []stepFacts // checkpoints, oldest first
@@ -91,8 +92,8 @@ func (n *numbered) number(s string) int32 {
 const bySeparator = "\x00"
 
 // planGC reads the log, and pins what is needed now.
-func (e *Engine) planGC(p *pacer) (*gcPlan, error) {
-	g := &gcPlan{e: e, byID: map[objstore.ID]int32{}, named: map[int32][]objstore.ID{}}
+func (e *Engine) planGC(p *pacer, read *gcReader) (*gcPlan, error) {
+	g := &gcPlan{e: e, read: read, byID: map[objstore.ID]int32{}, named: map[int32][]objstore.ID{}}
 	if err := g.readLog(p); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,6 @@ func (e *Engine) planGC(p *pacer) (*gcPlan, error) {
 
 // readLog takes in the operations and the checkpoints that they made.
 func (g *gcPlan) readLog(p *pacer) error {
-	read := g.e.checkpointsBy(g.e.objs.MemoOf(objstore.Checkpoint, gcMemo))
 	var of []objstore.ID // of each operation, newest first: the checkpoint it names
 	var parents []objstore.ID
 	err := g.e.refs.Newest(0, func(op *refs.Operation) error {
@@ -125,7 +125,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 			g.named[int32(len(g.ops))] = ids
 		}
 		if made {
-			cp, err := read(op.Checkpoint)
+			cp, err := g.read.checkpoint(op.Checkpoint)
 			var lost *objstore.GoneError
 			if errors.As(err, &lost) { // it is known not to be there, and names nothing
 				g.ops, of = append(g.ops, f), append(of, objstore.ID{})
@@ -329,7 +329,7 @@ func (g *gcPlan) idle() bool {
 var errReplan = errors.New("the log has come to need what was to go")
 
 // rewritten gives an operation as it is when the plan is carried out; changed: that is something else than it is now.
-func (g *gcPlan) rewritten(op *refs.Operation, read func(objstore.ID) (*Checkpoint, error)) (changed bool, err error) {
+func (g *gcPlan) rewritten(op *refs.Operation) (changed bool, err error) {
 	if op.Seq >= g.end() {
 		return false, nil
 	}
@@ -337,7 +337,7 @@ func (g *gcPlan) rewritten(op *refs.Operation, read func(objstore.ID) (*Checkpoi
 	if f&opDropStep != 0 {
 		switch op.Kind {
 		case refs.KindCheckpoint, refs.KindSafety:
-			cp, err := read(op.Checkpoint)
+			cp, err := g.read.checkpoint(op.Checkpoint)
 			if err != nil {
 				return false, err
 			}

@@ -69,7 +69,7 @@ func (r *repair) worktree(ctx context.Context, p Progress) error {
 	tx := e.objs.Begin()
 	src := tree.Source{
 		Root: root, Rules: rules.dir, RuleFiles: ruleFiles, Tracked: rules.tracked, SizeLimit: e.config.sizeLimit(), Secret: rules.secret,
-		StoreSecrets: e.config.storeSecrets(), SecretKey: rules.key, Get: tx, Put: anew{tx}, Now: e.now,
+		StoreSecrets: e.config.storeSecrets(), SecretKey: rules.key, Get: tx, Put: anew{tx},
 	}
 	if p != nil {
 		src.Progress = p

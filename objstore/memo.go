@@ -6,26 +6,20 @@ type Memo struct {
 	s    source
 	kind Kind
 	raw  map[Key][]byte // as built: verified when asked for
-	most int            // objects that are kept
 }
 
 // memoObjects is how many objects a Memo keeps.
 const memoObjects = 1024
 
 // Memo gives a reader of objects of a kind.
-func (s *Store) Memo(k Kind) *Memo { return s.MemoOf(k, memoObjects) }
-
-// MemoOf is Memo with another number of objects that it keeps.
-func (s *Store) MemoOf(k Kind, most int) *Memo {
-	return &Memo{s: s, kind: k, raw: map[Key][]byte{}, most: most}
-}
+func (s *Store) Memo(k Kind) *Memo { return &Memo{s: s, kind: k, raw: map[Key][]byte{}} }
 
 // Get is Getter's for the memo's kind; the bytes must not be changed.
 func (m *Memo) Get(id ID) ([]byte, error) {
 	if raw, ok := m.raw[id.Key()]; ok && Sum(m.kind, raw) == id {
 		return raw, nil
 	}
-	if len(m.raw) > m.most {
+	if len(m.raw) > memoObjects {
 		clear(m.raw)
 	}
 	if raw := m.build(id); raw != nil && Sum(m.kind, raw) == id {

@@ -10,7 +10,6 @@ import (
 
 	"rewind/bench/workload"
 	"rewind/engine"
-	"rewind/hooks"
 )
 
 // The shape of a history: an edit is announced and reported, a turn is a prompt, some edits and an answer.
@@ -36,70 +35,46 @@ func Fill(ctx context.Context, e *engine.Engine, root string, n int) error {
 	for i := range few {
 		few[i] = files[r.IntN(len(files))]
 	}
-	tier, err := hooks.LoadTier(hooks.DefaultTier)
+	a, err := NewAgent(e, root)
 	if err != nil {
 		return err
 	}
-	a := &agent{e: e, root: root, tier: tier}
 	for i := range n {
 		if i%sessionSize == 0 {
-			a.session = fmt.Sprintf("%08x-0000-4000-8000-%012x", r.Uint32(), i)
-			a.event(ctx, hooks.Event{Kind: hooks.SessionStart, Source: "startup"})
+			err = a.Begin(ctx, fmt.Sprintf("%08x-0000-4000-8000-%012x", r.Uint32(), i))
 		}
-		if i%turnEdits == 0 {
-			a.event(ctx, hooks.Event{Kind: hooks.Prompt, Prompt: fmt.Sprintf("change number %d", i)})
+		if err == nil && i%turnEdits == 0 {
+			err = a.Prompt(ctx, fmt.Sprintf("change number %d", i))
 		}
-		if err := a.edit(ctx, few[i%len(few)], i); err != nil {
+		if err == nil {
+			err = edit(ctx, a, few[i%len(few)], i)
+		}
+		if err == nil && i%turnEdits == turnEdits-1 {
+			err = a.Stop(ctx)
+		}
+		if err != nil {
 			return err
-		}
-		if i%turnEdits == turnEdits-1 {
-			a.event(ctx, hooks.Event{Kind: hooks.Stop})
-		}
-		if a.err != nil {
-			return a.err
 		}
 	}
 	return nil
 }
 
-// agent sends events; err is the first that was not taken in.
-type agent struct {
-	e       *engine.Engine
-	root    string
-	tier    hooks.Tier
-	session string
-	sent    uint64
-	err     error
-}
-
-func (a *agent) event(ctx context.Context, ev hooks.Event) *engine.Handled {
-	ev.Agent, ev.Session, ev.Cwd = hooks.Claude, a.session, a.root
-	a.sent++
-	h, err := a.e.Handle(ctx, ev, engine.HandleOptions{ID: a.sent, Tier: a.tier})
-	if err != nil && a.err == nil {
-		a.err = err
-	}
-	return h
-}
-
 // edit replaces the end of a file, between the two events of a call.
-func (a *agent) edit(ctx context.Context, file string, i int) error {
-	tool := hooks.Tool{Name: "Edit", Call: fmt.Sprintf("toolu_%d", i), Class: hooks.Editor, Paths: []string{file}}
-	a.event(ctx, hooks.Event{Kind: hooks.BeforeTool, Tool: tool})
-	path := filepath.Join(a.root, filepath.FromSlash(file))
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
+func edit(ctx context.Context, a *Agent, file string, i int) error {
+	made, err := a.Edit(ctx, []string{file}, func() error {
+		path := filepath.Join(a.root, filepath.FromSlash(file))
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		line := fmt.Sprintf("// edited %12d\n", i)
+		if i >= touched && len(b) >= len(line) {
+			b = b[:len(b)-len(line)]
+		}
+		return os.WriteFile(path, append(b, line...), 0o600)
+	})
+	if err == nil && !made {
+		err = fmt.Errorf("history: edit %d of %s made no checkpoint", i, file)
 	}
-	line := fmt.Sprintf("// edited %12d\n", i)
-	if i >= touched && len(b) >= len(line) {
-		b = b[:len(b)-len(line)]
-	}
-	if err := os.WriteFile(path, append(b, line...), 0o600); err != nil {
-		return err
-	}
-	if h := a.event(ctx, hooks.Event{Kind: hooks.AfterTool, Tool: tool}); a.err == nil && !h.New {
-		return fmt.Errorf("history: edit %d of %s made no checkpoint", i, file)
-	}
-	return a.err
+	return err
 }

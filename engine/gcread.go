@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"fmt"
+
+	"rewind/internal/kv"
+	"rewind/objstore"
+)
+
+// gcReader reads for gc: the objects of a list, each with one look-up, and checkpoints as they are by now, with grafts that were read before, all at once. For one goroutine.
+type gcReader struct {
+	e                *Engine
+	cps, trees, said *objstore.ListReader
+	grafts           map[string]string // by key, encoded
+}
+
+// gcReader reads the grafts.
+func (e *Engine) gcReader(c *objstore.Collection) (*gcReader, error) {
+	r := &gcReader{
+		e: e, cps: c.Reader(objstore.Checkpoint), trees: c.Reader(objstore.Tree), said: c.Reader(objstore.Transcript),
+		grafts: map[string]string{},
+	}
+	err := e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixGraft}}, func(key, raw []byte) error {
+		r.grafts[string(key)] = string(raw)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: gc: grafts: %w", err)
+	}
+	return r, nil
+}
+
+// Get implements objstore.Getter for what gc reads.
+func (r *gcReader) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	switch k {
+	case objstore.Checkpoint:
+		return r.cps.Get(id)
+	case objstore.Tree:
+		return r.trees.Get(id)
+	case objstore.Transcript:
+		return r.said.Get(id)
+	}
+	return r.e.objs.Get(k, id)
+}
+
+// checkpoint is what Engine.checkpointsBy gives.
+func (r *gcReader) checkpoint(id objstore.ID) (*Checkpoint, error) {
+	raw, err := r.cps.Get(id)
+	if err != nil {
+		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	cp, err := decodeCheckpoint(id, raw)
+	if err != nil {
+		return nil, err
+	}
+	if raw, ok := r.grafts[string(graftKey(id))]; ok {
+		g, err := decodeGraft([]byte(raw))
+		if err != nil {
+			return nil, fmt.Errorf("engine: checkpoint %s: %w", id.Short(), err)
+		}
+		g.apply(cp)
+	}
+	return r.e.orphaned(cp, nil)
+}

@@ -1,0 +1,114 @@
+package objstore
+
+import "bytes"
+
+const (
+	// readerBytes is about what a ListReader keeps in memory.
+	readerBytes = 16 << 20
+	// entryBytes is what keeping an object takes besides its bytes.
+	entryBytes = 96
+	// roomBytes is the size of the largest object for which room is made before its delta was checked.
+	roomBytes = 1 << 20
+)
+
+// A ListReader reads objects of one kind of those that a Collection lists, and gives what the store gives. The list knows what each is built on: a version of what was
+// read a moment ago takes one look-up, by its key, and one delta. For one goroutine, after List, and only for small objects.
+type ListReader struct {
+	c          *Collection
+	kind       Kind
+	most       int // bytes that are kept in each half
+	young, old map[int32]built
+	size       int // of young
+}
+
+// built is an object of the list as its envelope and those below it say.
+type built struct {
+	raw []byte // with room for an id behind it; nil: it is not that simple
+	id  ID     // the hash of raw; Zero: not asked for yet
+}
+
+// Reader gives a reader of a kind.
+func (c *Collection) Reader(k Kind) *ListReader {
+	return &ListReader{c: c, kind: k, most: readerBytes / 2, young: map[int32]built{}}
+}
+
+// Get is Getter's for the reader's kind; the bytes must not be changed.
+func (r *ListReader) Get(id ID) ([]byte, error) {
+	if i := r.c.find(object{r.kind, id.Key()}); i >= 0 {
+		b := r.build(i, 0)
+		if b.raw != nil && b.id.IsZero() {
+			b.id = Sum(r.kind, b.raw)
+			r.keep(i, b)
+		}
+		if b.raw != nil && b.id == id {
+			return b.raw, nil
+		}
+	}
+	raw, err := get(r.c.s, r.kind, id) // tells what is wrong, or chooses among candidates
+	return raw, wrap("get", r.kind, id.Key(), err)
+}
+
+// build gives an item, unverified.
+func (r *ListReader) build(i int32, depth int) (out built) {
+	if b, ok := r.known(i); ok {
+		return b
+	}
+	it := &r.c.items[i]
+	var base built
+	if it.flags&itemDelta != 0 {
+		if depth == MaxDepth || it.base < 0 || r.c.more[i] != nil {
+			return built{}
+		}
+		if base = r.build(it.base, depth+1); base.raw == nil {
+			return built{}
+		}
+	}
+	from := base.raw
+	source := deltaBase{r.kind, &from, base.id}
+	err := r.c.s.view(r.kind, name{key: it.key}, func(n node) error {
+		e, err := decodeEnvelope(r.kind, n.env)
+		if err != nil || e.codec == CodecChunks || e.codec.isDelta() != (base.raw != nil) {
+			return err // written anew since the list was made
+		}
+		var room []byte
+		if e.length <= roomBytes {
+			room = make([]byte, 0, e.length+int64(idLen))
+		}
+		if !e.codec.isDelta() {
+			out.raw, err = e.whole(room)
+		} else if bytes.HasPrefix(r.c.items[it.base].key[:], e.prefix()) {
+			out.raw, err = e.apply(room, &source)
+		}
+		return err
+	})
+	if source.id != base.id {
+		base.id = source.id
+		r.keep(it.base, base)
+	}
+	if err != nil || out.raw == nil {
+		return built{} // the store says why
+	}
+	r.keep(i, out)
+	return out
+}
+
+func (r *ListReader) known(i int32) (built, bool) {
+	b, ok := r.young[i]
+	if !ok {
+		if b, ok = r.old[i]; ok {
+			r.keep(i, b)
+		}
+	}
+	return b, ok
+}
+
+// keep remembers an object; what was not asked for lately goes.
+func (r *ListReader) keep(i int32, b built) {
+	if _, ok := r.young[i]; !ok {
+		r.size += cap(b.raw) + entryBytes
+	}
+	if r.size > r.most {
+		r.young, r.old, r.size = make(map[int32]built, len(r.young)), r.young, cap(b.raw)+entryBytes
+	}
+	r.young[i] = b
+}
