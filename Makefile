@@ -120,25 +120,30 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 		done; \
 	done
 
-# The figures go to REPORT, a line a test; what stands there already is not run again. With ROWS or a SHARE it is a piece of the whole, which begins where the
-# last piece ended; the exit status is 1 as long as a row is not whole.
+# The figures go to REPORT, a line for each test, target of fuzzing and fault; what stands there already is not run again. With ROWS or a SHARE it is a piece
+# of the whole, which begins where the last piece ended; the exit status is 1 as long as a row is not whole. Of REPORT=a,b the first is added to.
 ROWS ?=
 SHARE ?= 100%
 SEED ?= 0
+JOBS ?= 2
 REPORT ?= torture.jsonl
+MATRIX = $(GO) run ./internal/torture/matrix -report '$(REPORT)'
 
 .PHONY: torture
-torture: ## the matrix of proofs at full size, hours; ROWS=T1,T6 SHARE=10% SEED=<n> REPORT=<file>
-	$(GO) run ./internal/torture/matrix -rows '$(ROWS)' -share '$(SHARE)' -seed '$(SEED)' -report '$(REPORT)'
-	@if [ -z '$(ROWS)' ]; then $(MAKE) bugs && $(MAKE) fuzz FUZZTIME=10m && REWIND_TORTURE=1 $(GO) test -timeout 0 -skip 'T[0-9]' ./...; fi
+torture: ## all proofs at full size, some 5 hours; ROWS=T1,T6,fuzz,bugs,rest SHARE=10% SEED=<n> JOBS=2 REPORT=<file>
+	$(MATRIX) -rows '$(ROWS)' -share '$(SHARE)' -seed '$(SEED)' -jobs '$(JOBS)'
 
 .PHONY: torture-plan
 torture-plan: ## what make torture would run, and how long
-	@$(GO) run ./internal/torture/matrix -list -rows '$(ROWS)' -share '$(SHARE)' -report '$(REPORT)'
+	@$(MATRIX) -list -rows '$(ROWS)' -share '$(SHARE)' -jobs '$(JOBS)'
+
+.PHONY: torture-table
+torture-table: ## the table of what REPORT has
+	@$(MATRIX) -table -rows '$(ROWS)'
 
 .PHONY: bugs
 bugs: ## deliberate faults, each of which the matrix must find; BUGS=<name>,<name>
-	$(GO) run ./internal/torture/matrix -bugs -only '$(BUGS)'
+	$(MATRIX) -rows bugs -only '$(BUGS)' -jobs '$(JOBS)'
 
 # The released agents, installed from npm at pinned versions, against a model on
 # loopback. Needs node, npm, git and tmux.

@@ -26,6 +26,8 @@ type Checkpoint struct {
 	Counts  Counts
 	Mark    Mark   // how far the session's conversation had come; zero: it has none
 	Merged  uint64 // steps that gc has merged into it; not part of the record. Parents, Base, By and Counts are then as its graft says
+
+	Reverted, Aside []string // as its graft says, too
 }
 
 // Cause is why a checkpoint was taken. Its text is untrusted.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
@@ -58,15 +58,37 @@ func inChild(t *testing.T) bool {
 // checks has rapid run as often as a test of the matrix shall, from its seed where one is asked for.
 func checks(t *testing.T, m *torture.Run) {
 	t.Helper()
-	was := flag.Lookup("rapid.checks").Value.String()
-	t.Cleanup(func() { _ = flag.Set("rapid.checks", was) })
-	err := flag.Set("rapid.checks", strconv.Itoa(m.Points))
-	if os.Getenv(torture.EnvSeed) != "" {
-		err = errors.Join(err, flag.Set("rapid.seed", strconv.FormatUint(m.Seed, 10)))
+	setChecks(t, m.Points, m.Seed)
+}
+
+func setChecks(t *testing.T, runs int, seed uint64) {
+	t.Helper()
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(runs), "rapid.seed": strconv.FormatUint(seed, 10)} {
+		if name == "rapid.seed" && os.Getenv(torture.EnvSeed) == "" {
+			continue
+		}
+		was := flag.Lookup(name).Value.String()
+		t.Cleanup(func() { _ = flag.Set(name, was) })
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err != nil {
-		t.Fatal(err)
+}
+
+// checkFor has rapid run 200 times, and again with the next seed until as many seconds are over as a test of the matrix has points.
+func checkFor(t *testing.T, m *torture.Run, property func(*rapid.T)) {
+	t.Helper()
+	const runs = 200
+	began, batches := time.Now(), 0
+	for batches == 0 || time.Since(began) < time.Duration(m.Points)*time.Second {
+		setChecks(t, runs, m.Seed+uint64(batches))
+		rapid.Check(t, property)
+		batches++
 	}
+	for range m.Points {
+		m.Point()
+	}
+	t.Logf("%d runs", batches*runs)
 }
 
 // fataler is what testing.T and rapid.T share.

@@ -24,7 +24,7 @@ type GCOptions struct {
 	Older    time.Duration // remove what is older; 0: as the policy says
 	MaxSize  int64         // make the policy stricter until the store fits; 0: as the settings say; less than zero: whatever its size
 	Resting  bool          // nobody waits for it: it takes its time
-	Progress Progress
+	Progress Progress      // told how many pieces of work are done: operations, objects, paths that differ
 }
 
 // Collected is what gc removed, or with a dry run would remove.
@@ -68,8 +68,9 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	if limit == 0 {
 		limit = e.config.get("gc.max_size").(int64)
 	}
+	p := &pacer{ctx: ctx, e: e, rest: o.Resting, progress: o.Progress}
 	for {
-		size, err := e.gcRound(ctx, r, o, res)
+		size, err := e.gcRound(p, r, o, res)
 		if err != nil {
 			return nil, fmt.Errorf("engine: gc %s: %w", e.project.Root, err)
 		}
@@ -84,11 +85,44 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 }
 
 // gcRound thins and collects once, and gives the size of the store afterwards.
+<<<<<<< HEAD
+func (e *Engine) gcRound(p *pacer, r retention, o GCOptions, res *Collected) (size int64, err error) {
+	var plan *gcPlan
+	for try := 0; ; try++ {
+		if plan, err = e.planGC(p); err != nil {
+			return 0, err
+		}
+		if err := plan.clock.trusted(r); err != nil {
+			return 0, err
+		}
+		plan.decide(r)
+		if err = plan.graftAll(p); err == nil && !o.DryRun {
+			err = plan.carryOut(p.ctx, p)
+		}
+		if !errors.Is(err, errReplan) || try == 3 {
+			break
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	swept, err := e.collect(p.ctx, plan, p, o)
+	if err != nil {
+		return 0, err
+	}
+	if o.DryRun {
+		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
+	} else {
+		res.Checkpoints, res.Safety = res.Checkpoints+plan.Removed, res.Safety+plan.Safety
+		res.Objects, res.Bytes = res.Objects+swept.Objects, res.Bytes+swept.Bytes
+	}
+=======
 func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Collected) (size int64, err error) {
 	plan, swept, err := e.gcOnce(ctx, r, o)
 	if err != nil {
 		return 0, err
 	}
+>>>>>>> h/gcbench
 	res.Kept = plan.Kept
 	if o.DryRun {
 		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
@@ -97,7 +131,7 @@ func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Col
 	res.Checkpoints, res.Safety = res.Checkpoints+plan.Removed, res.Safety+plan.Safety
 	res.Objects, res.Bytes = res.Objects+swept.Objects, res.Bytes+swept.Bytes
 	if swept.Objects > 0 || plan.Removed > 0 {
-		if err := e.db.Compact(ctx); err != nil {
+		if err := e.db.Compact(p.ctx); err != nil {
 			return 0, err
 		}
 	}

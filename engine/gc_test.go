@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -398,12 +399,41 @@ func TestPromise05EventsDuringGC(t *testing.T) {
 	}
 }
 
+// A person who waits is told how far it has come.
+func TestGCProgress(t *testing.T) {
+	p := newProject(t)
+	p.set("gc.grace", "0s")
+	for i := range 40 {
+		p.write("f", big(fmt.Sprint(i)))
+		p.save(fmt.Sprint(i))
+	}
+	var told []int
+	r := p.collect(GCOptions{Keep: 3, Progress: func(n int, _ int64) { told = append(told, n) }})
+	if len(told) == 0 || !slices.IsSorted(told) || told[len(told)-1] < r.Objects {
+		t.Errorf("%+v, told %v", r, told)
+	}
+}
+
+// The bytes on disk, DESIGN.md 5.15.
 func TestGraftCodec(t *testing.T) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
-	for _, g := range []*graft{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: Counts{Added: 1, Modified: 2, Deleted: 3}}} {
+	for _, g := range []*graft{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: Counts{Added: 1, Modified: 2, Deleted: 3}, Reverted: []string{"/"}, Aside: []string{"c/d"}}} {
 		got, err := decodeGraft(g.encode())
 		if err != nil || !slices.Equal(got.encode(), g.encode()) {
 			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	g := &graft{By: []string{"a/b", "c/d"}, Merged: 1, Counts: Counts{Modified: 1}, Reverted: []string{"d/", "f"}, Aside: []string{"c/d"}}
+	if got := fmt.Sprintf("%x", g.encode()); got != "030803612f6203632f64"+"040101"+"060101"+"080502642f0166"+"090403632f64" {
+		t.Error(got)
+	}
+	for _, bad := range []string{"0804016601" + "66", "080401660165", "080100", "090401660165", "0a0101"} {
+		raw, err := hex.DecodeString(bad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decodeGraft(raw); !errors.Is(err, kv.ErrCorrupt) {
+			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }
@@ -411,6 +441,7 @@ func TestGraftCodec(t *testing.T) {
 func FuzzGraft(f *testing.F) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
 	f.Add((&graft{Parent: id, Base: id, By: []string{"a"}, Merged: 1}).encode())
+	f.Add((&graft{By: []string{"a", "b"}, Merged: 1, Reverted: []string{"d/", "f"}, Aside: []string{"b"}}).encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if g, err := decodeGraft(raw); err == nil && !slices.Equal(g.encode(), raw) {
 			t.Errorf("decoded %x, encoded %x", raw, g.encode())

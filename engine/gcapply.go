@@ -3,14 +3,14 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
-	"rewind/tree"
 )
 
+<<<<<<< HEAD
+=======
 // graftAll works out the grafts of the checkpoints that stay. A step that goes is merged into the next step of the log that stays, since the states before steps
 // follow each other in the log, not along a line; the newest step always stays.
 func (g *gcPlan) graftAll(p *pacer) error {
@@ -79,6 +79,7 @@ func countBetween(trees objstore.Getter, from, to objstore.ID) (n Counts, err er
 	return n, err
 }
 
+>>>>>>> h/gcbench
 // carryOut writes the plan into the log, some operations at a time, between which events are taken in. First the grafts: one on a checkpoint whose neighbours are still
 // there says a little too much of what others changed, and never too little. Stopped anywhere, the next gc goes on.
 func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {

@@ -29,7 +29,8 @@ func (e *Engine) Tidy(ctx context.Context) (*Collected, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return r, errors.Join(err, writeFile(filepath.Join(e.project.Store, gcRan), nil))
+	path, now := filepath.Join(e.project.Store, gcRan), e.now()
+	return r, errors.Join(err, writeFile(path, nil), os.Chtimes(path, now, now))
 }
 
 func (e *Engine) gcDue() bool {
@@ -37,7 +38,7 @@ func (e *Engine) gcDue() bool {
 	if err != nil {
 		return true
 	}
-	age := time.Since(fi.ModTime())
+	age := e.now().Sub(fi.ModTime())
 	if age < 0 || age >= gcEvery {
 		return true
 	}

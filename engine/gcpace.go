@@ -22,6 +22,8 @@ type pacer struct {
 	rest bool
 	n    int
 	from time.Time
+
+	progress Progress // nil: nobody asks
 }
 
 // pause is called after each small piece of work.
@@ -31,6 +33,9 @@ func (p *pacer) pause(ctx context.Context) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if p.progress != nil {
+		p.progress(p.n, 0)
 	}
 	now := time.Now()
 	if p.from.IsZero() {

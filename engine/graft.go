@@ -14,12 +14,17 @@ import (
 // had changed belongs to the next step of the log that is kept, whichever session that is of: so each difference of two heads still belongs to exactly one
 // step, and what another session changed is still its (promise 12). Every reader of a checkpoint sees it grafted.
 type graft struct {
-	Parent objstore.ID // the nearest step before it, on its line, that is kept; zero: there is none
-	Base   objstore.ID // the state before it and the steps that were merged into it, a tree; zero: nothing was there
-	By     []string    // the sessions whose calls ran since Base, sorted
-	Merged uint64      // steps that were merged into it
-	Counts Counts      // Added, Modified, Deleted against Base
+	Parent   objstore.ID // the nearest step before it, on its line, that is kept; zero: there is none
+	Base     objstore.ID // the state before it and the steps that were merged into it, a tree; zero: nothing was there
+	By       []string    // the sessions whose calls ran since Base, sorted
+	Merged   uint64      // steps that were merged into it
+	Counts   Counts      // Added, Modified, Deleted against Base
+	Reverted []string    // what these steps changed and is as in Base again, ascending; "d/" stands for all below d, "/" for all
+	Aside    []string    // those of By whose steps were merged into it from other lines, sorted
 }
+
+// maxReverted is how many paths a graft lists, at most.
+const maxReverted = 1024
 
 // Field tags of a graft, DESIGN.md 5.15.
 const (
@@ -30,17 +35,24 @@ const (
 	tagGAdded
 	tagGModified
 	tagGDeleted
+	tagGReverted
+	tagGAside
 )
 
 func (g *graft) encode() []byte {
 	var e record.Encoder
 	e.NonZero(tagGParent, g.Parent[:])
 	e.NonZero(tagGBase, g.Base[:])
-	e.List(tagGBy, len(g.By), func(i int) []byte { return []byte(g.By[i]) })
+	strs := func(tag uint64, list []string) {
+		e.List(tag, len(list), func(i int) []byte { return []byte(list[i]) })
+	}
+	strs(tagGBy, g.By)
 	e.Uint(tagGMerged, g.Merged)
 	e.Uint(tagGAdded, uint64(g.Counts.Added))
 	e.Uint(tagGModified, uint64(g.Counts.Modified))
 	e.Uint(tagGDeleted, uint64(g.Counts.Deleted))
+	strs(tagGReverted, g.Reverted)
+	strs(tagGAside, g.Aside)
 	return e.Encoded()
 }
 
@@ -65,6 +77,10 @@ func decodeGraft(raw []byte) (*graft, error) {
 			err = decodeCount(f, &g.Counts.Modified)
 		case tagGDeleted:
 			err = decodeCount(f, &g.Counts.Deleted)
+		case tagGReverted:
+			g.Reverted, err = ascending(f)
+		case tagGAside:
+			g.Aside, err = ascending(f)
 		default:
 			err = record.Unknown(tag)
 		}
@@ -74,6 +90,20 @@ func decodeGraft(raw []byte) (*graft, error) {
 		return nil, fmt.Errorf("engine: graft: %w: %w", kv.ErrCorrupt, err)
 	}
 	return g, nil
+}
+
+// ascending reads a list of texts of which none is empty and each is greater than the one before.
+func ascending(f record.Field) (list []string, err error) {
+	last := ""
+	err = f.List(func(v record.Field) error {
+		if string(v) <= last {
+			return fmt.Errorf("%w: %.80q after %.80q", record.ErrFormat, v, last)
+		}
+		last = string(v)
+		list = append(list, last)
+		return nil
+	})
+	return list, err
 }
 
 func graftKey(id objstore.ID) []byte {
@@ -88,6 +118,7 @@ func (g *graft) apply(cp *Checkpoint) {
 		cp.Parents = []objstore.ID{g.Parent}
 	}
 	cp.Base, cp.By, cp.Merged = g.Base, slices.Clone(g.By), g.Merged
+	cp.Reverted, cp.Aside = g.Reverted, g.Aside
 	cp.Counts.Added, cp.Counts.Modified, cp.Counts.Deleted = g.Counts.Added, g.Counts.Modified, g.Counts.Deleted
 }
 

@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"rewind/internal/torture"
+	"rewind/objstore"
 )
 
-// TestT18Promise12Interleaving: two sessions and a user at work in one tree. When one session goes back, what the other one changed
+// TestT18Promise12Interleaving: several sessions and a user at work in one tree, and gc. When one session goes back, what another one changed
 // since stays byte for byte, unless it is taken with --exact, and whatever else was there is in the safety checkpoint.
 func TestT18Promise12Interleaving(t *testing.T) {
 	dir := t.TempDir()
@@ -24,8 +26,12 @@ func TestT18Promise12Interleaving(t *testing.T) {
 		if err := os.MkdirAll(base+"/project", 0o755); err != nil {
 			t.Fatal(err)
 		}
-		m := &interleaving{project: openProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{}, since: map[string]uint64{}}
+		m := &interleaving{
+			project: openProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{}, since: map[string]uint64{}, mine: map[string][]*Checkpoint{},
+			in: map[string]objstore.ID{}, parent: map[objstore.ID]objstore.ID{}, past: map[string]map[objstore.ID]bool{},
+		}
 		defer func() { m.close(); _ = os.RemoveAll(base) }()
+		m.set("gc.grace", "0s")
 		m.write("start", big("start"))
 		m.save("start")
 		m.agents = []*agent{m.agent("a"), m.agent("b")}
@@ -34,7 +40,8 @@ func TestT18Promise12Interleaving(t *testing.T) {
 			a.prompt("go")
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"work": m.work, "work2": m.work, "overlap": m.overlap, "user": m.user, "undo": m.undo, "checkout": m.checkoutOld, "reopen": func(*rapid.T) { m.reopen() },
+			"work": m.work, "work2": m.work, "overlap": m.overlap, "user": m.user, "undo": m.undo, "checkout": m.checkoutOld, "begin": m.begin, "gc": m.thin,
+			"reopen": func(*rapid.T) { m.reopen() },
 		})
 	})
 }
@@ -45,7 +52,10 @@ type interleaving struct {
 	n      int
 	owner  map[string]map[string]bool // path to the sessions that changed it
 	since  map[string]uint64          // path to the newest operation before its last change
+	in     map[string]objstore.ID     // path to the checkpoint of its last change
 	mine   map[string][]*Checkpoint
+	parent map[objstore.ID]objstore.ID     // of all checkpoints, those that gc has removed too
+	past   map[string]map[objstore.ID]bool // of a session: the line that it began from
 }
 
 func (m *interleaving) draw(t *rapid.T) *agent {
@@ -53,26 +63,31 @@ func (m *interleaving) draw(t *rapid.T) *agent {
 }
 
 // change edits, makes or removes one of a few files.
-func (m *interleaving) change(t *rapid.T, by ...string) {
-	path := rapid.SampledFrom([]string{"one", "two", "dir/three", "dir/four"}).Draw(t, "path")
-	m.since[path] = m.e.db.LastSeq()
-	m.owner[path] = map[string]bool{}
+func (m *interleaving) change(t *rapid.T, by ...string) (path string) {
+	path = rapid.SampledFrom([]string{"one", "two", "dir/three", "dir/four"}).Draw(t, "path")
+	m.n++
+	content := big(rapid.SampledFrom([]string{"some", "other", fmt.Sprint(by, m.n)}).Draw(t, "content")) // some comes back
+	was, err := os.ReadFile(m.path(path))
+	remove := err == nil && (string(was) == content || rapid.IntRange(0, 3).Draw(t, "remove") == 0)
+	m.since[path], m.in[path], m.owner[path] = m.e.db.LastSeq(), objstore.ID{}, map[string]bool{}
 	for _, b := range by {
 		m.owner[path][b] = true
 	}
-	if _, err := os.Stat(m.path(path)); err == nil && rapid.IntRange(0, 3).Draw(t, "remove") == 0 {
+	if remove {
 		m.remove(path)
-		return
+	} else {
+		m.write(path, content)
 	}
-	m.n++
-	m.write(path, big(fmt.Sprint(by, m.n)))
+	return path
 }
 
 func (m *interleaving) work(t *rapid.T) {
 	a := m.draw(t)
 	m.n++
-	h := a.run(fmt.Sprint("c", m.n), func() { m.change(t, a.name()) })
+	path := ""
+	h := a.run(fmt.Sprint("c", m.n), func() { path = m.change(t, a.name()) })
 	m.keep(a, h)
+	m.in[path] = h.Checkpoint
 	if rapid.Bool().Draw(t, "turn") {
 		a.stop()
 		a.prompt("on")
@@ -80,10 +95,47 @@ func (m *interleaving) work(t *rapid.T) {
 }
 
 func (m *interleaving) keep(a *agent, h *Handled) {
-	if m.mine == nil {
-		m.mine = map[string][]*Checkpoint{}
-	}
 	m.mine[a.name()] = append(m.mine[a.name()], m.get(h))
+}
+
+// begin has one more session begin where the one stands that was moved last.
+func (m *interleaving) begin(t *rapid.T) {
+	if len(m.agents) == 4 {
+		return
+	}
+	m.note()
+	at, err := m.e.newestCursor()
+	m.must(err)
+	a := m.agent(fmt.Sprint("s", len(m.agents)))
+	m.agents = append(m.agents, a)
+	m.past[a.name()] = map[objstore.ID]bool{}
+	for ; !at.IsZero(); at = m.parent[at] {
+		m.past[a.name()][at] = true
+	}
+	a.start()
+	a.prompt("go")
+	path := ""
+	h := a.run("first", func() { path = m.change(t, a.name()) })
+	m.keep(a, h)
+	m.in[path] = h.Checkpoint
+}
+
+// note remembers the lines as they are before gc.
+func (m *interleaving) note() {
+	for _, l := range m.listed() {
+		if _, known := m.parent[l.ID]; !known && len(l.Parents) > 0 {
+			m.parent[l.ID] = l.Parents[0]
+		}
+	}
+}
+
+// thin has gc remove steps of all; what they changed is still theirs.
+func (m *interleaving) thin(t *rapid.T) {
+	m.note()
+	m.collect(GCOptions{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
+	for name, own := range m.mine {
+		m.mine[name] = slices.DeleteFunc(own, func(cp *Checkpoint) bool { return !m.has(cp) })
+	}
 }
 
 func (m *interleaving) overlap(t *rapid.T) {
@@ -92,8 +144,10 @@ func (m *interleaving) overlap(t *rapid.T) {
 	call := fmt.Sprint("o", m.n)
 	a.before(call)
 	b.before(call)
-	m.change(t, a.name(), b.name())
-	m.keep(a, a.after(call))
+	path := m.change(t, a.name(), b.name())
+	h := a.after(call)
+	m.in[path] = h.Checkpoint
+	m.keep(a, h)
 	m.keep(b, b.after(call))
 }
 
@@ -134,7 +188,7 @@ func (m *interleaving) back(t *rapid.T, a *agent, restore func() (*RestoreResult
 		for s := range owners {
 			others = others || s != a.name()
 		}
-		if !others || m.since[path] < r.Plan.Target.Seq {
+		if !others || m.since[path] < r.Plan.Target.Seq || m.past[a.name()][m.in[path]] {
 			continue
 		}
 		if before[path] != after[path] {

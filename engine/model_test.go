@@ -25,6 +25,8 @@ type machine struct {
 	*project
 	saved []savedState
 	dir   string
+	talk  *talker
+	turns int
 }
 
 type savedState struct {
@@ -239,18 +241,67 @@ func (m *machine) along(t *rapid.T) {
 	}
 }
 
+// turn has an agent say something: what is unsaved becomes a step of its session, with the conversation as it is then.
+func (m *machine) turn(*rapid.T) {
+	m.turns++
+	h := m.talk.take(fmt.Sprint("turn ", m.turns), nil)
+	if !h.Checkpoint.IsZero() {
+		m.saved = append(m.saved, savedState{m.get(h), m.captured()})
+	}
+}
+
+// fork makes a session of a moment; the worktree stays, or goes there as by a checkout.
+func (m *machine) fork(t *rapid.T) {
+	want := rapid.SampledFrom(m.saved).Draw(t, "checkpoint")
+	o := ForkOptions{Env: m.env(), DryRun: true}
+	var none *NoConversationError
+	if _, err := m.e.Fork(bg, want.cp.ID.String(), o); errors.As(err, &none) {
+		return
+	}
+	o.DryRun, o.Checkout, o.Exact = false, rapid.Bool().Draw(t, "checkout"), rapid.Bool().Draw(t, "exact")
+	var f *Fork
+	run := func() (r *RestoreResult, err error) {
+		if f, err = m.e.Fork(bg, want.cp.ID.String(), o); err != nil {
+			return nil, err
+		}
+		if said, _ := m.prompts(f.Path); len(said) == 0 || said[0] != "turn 1" {
+			t.Fatalf("the fork says %q", said)
+		}
+		return f.Restore, nil
+	}
+	if o.Checkout {
+		m.restoreTo(t, want.state, o.Exact, run)
+		return
+	}
+	before := list(t, m.root)
+	if _, err := run(); err != nil {
+		t.Fatalf("fork: %v", err)
+	}
+	if d := list(t, m.root).diff(before); d != "" {
+		t.Fatalf("a fork changed the worktree:\n%s", d)
+	}
+}
+
 // reopenSome makes sure that nothing lives in the process alone.
 func (m *machine) reopenSome(*rapid.T) { m.reopen() }
 
-// TestT20ModelRestore is promises 8, 9, 12 and 13 over random trees with hostile names: a checkout gives the tree back
-// byte for byte and mode for mode, but for the paths it names; undo-restore gives the state before it back exactly.
+// crash has the process die where it stands: what it has written is there, and nobody has closed the store.
+func (m *machine) crash(*rapid.T) {
+	left := m.fs.Clone(100, 0)
+	m.close() // the one that died: it writes where nobody looks any more
+	m.fs = left
+	var err error
+	m.e, err = Open(bg, m.home, m.root, m.options())
+	m.must(err)
+}
+
+// TestT20ModelRestore is promises 8, 9, 12 and 13 over random trees with hostile names, an agent's turns, forks, gc and crashes: a checkout gives
+// the tree back byte for byte and mode for mode, but for the paths it names; undo-restore gives the state before it back exactly.
 func TestT20ModelRestore(t *testing.T) {
 	dir := t.TempDir()
 	run, size := 0, torture.Begin(t)
-	checks(t, size)
-	rapid.Check(t, func(t *rapid.T) {
+	checkFor(t, size, func(t *rapid.T) {
 		run++
-		size.Point()
 		base := filepath.Join(dir, fmt.Sprint(run))
 		root := filepath.Join(base, "project")
 		if err := os.MkdirAll(root, 0o755); err != nil {
@@ -264,6 +315,7 @@ func TestT20ModelRestore(t *testing.T) {
 			_ = os.RemoveAll(base)
 		}()
 		m.set("gc.grace", "0s")
+		m.talk = m.talker(1)
 		m.must(os.WriteFile(m.path(".rewindignore"), []byte("*.log\n"), 0o644))
 		m.takeCheckpoint(t)
 		t.Repeat(map[string]func(*rapid.T){
@@ -277,7 +329,10 @@ func TestT20ModelRestore(t *testing.T) {
 			"checkout": m.checkoutSome,
 			"along":    m.along,
 			"gc":       m.thin,
+			"turn":     m.turn,
+			"fork":     m.fork,
 			"reopen":   m.reopenSome,
+			"crash":    m.crash,
 		})
 		n, err := m.e.Verify(bg, true, nil, func(err error) { t.Fatalf("verify: %v", err) })
 		if err != nil || n.Checked == 0 {

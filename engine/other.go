@@ -55,15 +55,40 @@ func (e *Engine) line(session string, seq uint64) (map[objstore.ID]*Checkpoint, 
 	return line, nil
 }
 
+// theirs tells of paths whose change they are. A key that ends with a slash stands for all below a directory.
+type theirs map[string]string
+
+// of gives the session that changed a path; "": none did.
+func (t theirs) of(path string) string {
+	if by := t[path]; by != "" {
+		return by
+	}
+	for i := range len(path) {
+		if path[i] != '/' {
+			continue
+		}
+		if by := t[path[:i+1]]; by != "" {
+			return by
+		}
+	}
+	return t["/"]
+}
+
+func (t theirs) add(path, by string) {
+	if t[path] == "" {
+		t[path] = by
+	}
+}
+
 // others lists the paths that other sessions than `session` changed after target, with whose change it was: as checkpoints say, and of
 // what the capture finds unsaved, those whose calls are running. A change made while calls of several sessions ran is each one's. Steps
-// on whose line this session began are its own past.
-func (e *Engine) others(session string, target *Checkpoint, c *capture) (map[string]string, error) {
+// on whose line this session began are its own past, but for what gc merged into them from other lines.
+func (e *Engine) others(session string, target *Checkpoint, c *capture) (theirs, error) {
 	if err := e.loadSessions(); err != nil {
 		return nil, err
 	}
 	if bug.Is("others-overwritten") {
-		return map[string]string{}, nil
+		return theirs{}, nil
 	}
 	line, err := e.line(session, target.Seq)
 	if err != nil {
@@ -74,7 +99,7 @@ func (e *Engine) others(session string, target *Checkpoint, c *capture) (map[str
 		began = s.Began
 	}
 	own := e.ownPast(session)
-	paths := map[string]string{}
+	paths := theirs{}
 	running := e.running()
 	if i := slices.IndexFunc(running, func(s string) bool { return s != session }); i >= 0 {
 		was, err := e.head()
@@ -82,7 +107,7 @@ func (e *Engine) others(session string, target *Checkpoint, c *capture) (map[str
 			return nil, err
 		}
 		err = tree.Diff(c.get, was.tree, c.res.Root, func(ch tree.Change) error {
-			paths[ch.Path] = running[i]
+			paths.add(ch.Path, running[i])
 			return nil
 		})
 		if err != nil {
@@ -100,18 +125,23 @@ func (e *Engine) others(session string, target *Checkpoint, c *capture) (map[str
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(cp.By, func(s string) bool { return cp.Seq >= own[s] })
-		if i < 0 || cp.Seq < began && line[cp.ID] != nil {
+		by := cp.By
+		if cp.Seq < began && line[cp.ID] != nil {
+			by = cp.Aside
+		}
+		i := slices.IndexFunc(by, func(s string) bool { return cp.Seq >= own[s] })
+		if i < 0 {
 			return nil
+		}
+		for _, path := range cp.Reverted {
+			paths.add(path, by[i])
 		}
 		from, err := e.before(cp)
 		if err != nil {
 			return err
 		}
 		return tree.Diff(lenient{e.objs}, from, cp.Tree, func(ch tree.Change) error {
-			if paths[ch.Path] == "" {
-				paths[ch.Path] = cp.By[i]
-			}
+			paths.add(ch.Path, by[i])
 			return nil
 		})
 	})

@@ -75,7 +75,7 @@ type planner struct {
 	skipped []tree.Skip // of the target's note, by path
 	unknown map[string]bool
 	changed map[string]bool
-	others  map[string]string    // path to the session that is not this one and changed it after the target
+	others  theirs               // the sessions that are not this one and changed something after the target
 	changes []tree.Change        // from the worktree to the target
 	lost    map[objstore.ID]bool // trees of the target, of which nothing was asked for
 	plan    *Plan
@@ -257,7 +257,7 @@ func onDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
 
 // keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
 func (pl *planner) keep(path string, why KeptReason, isDir bool) {
-	pl.kept[path] = Kept{Path: path, Dir: isDir, Reason: why, By: pl.others[path]}
+	pl.kept[path] = Kept{Path: path, Dir: isDir, Reason: why, By: pl.others.of(path)}
 	pl.blocking[path] = !isDir || why == KeptBelow || why == KeptPurged || why == KeptLost
 }
 
@@ -337,7 +337,7 @@ func (pl *planner) concerns(ch tree.Change) bool {
 
 // stays says why what is at a path stays as it is; "" when it does not.
 func (pl *planner) stays(ch tree.Change) KeptReason {
-	if pl.others[ch.Path] != "" {
+	if pl.others.of(ch.Path) != "" {
 		return KeptSession
 	}
 	if ch.Old == nil {

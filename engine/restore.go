@@ -171,7 +171,8 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	res.Safety, err = e.safety(ctx, c, j, r.asStep)
 	unsafe := durable()
 	if err != nil {
-		return nil, err
+		_ = tree.RemoveStage(root, stagePath(j.Stage)) // empty; who finds a journal after all makes it again
+		return nil, &TakenBackError{Cause: fmt.Errorf("engine: safety checkpoint: %w", err)}
 	}
 	if r.asStep {
 		res.Saved = res.Safety

@@ -98,6 +98,12 @@ func (c *Collection) Condemn() error {
 // dead reports whether an item may go.
 func (c *Collection) dead(i int32) bool { return !c.live.has(i) && !c.held.has(i) }
 
+// A Swept says what a sweep removed, or would.
+type Swept struct {
+	Objects int
+	Bytes   int64 // of envelopes; space is given back by the store's compaction
+}
+
 // Dead counts what Sweep would remove if it were called now, and what is kept only because live objects are built on it.
 func (c *Collection) Dead() (dead, held Swept) {
 	for i := range c.items {

@@ -348,7 +348,7 @@ func TestForeignKeys(t *testing.T) {
 		if err := s.Walk(t.Context(), func(Kind, Key, Info) error { return nil }); !errors.As(err, &format) {
 			t.Errorf("walk over %x: %v", key, err)
 		}
-		swept, err := s.Sweep(t.Context(), func(Kind, Key) bool { return false }, false)
+		_, swept, err := sweep(t.Context(), s, nothing)
 		if !errors.As(err, &format) || swept.Objects > 0 {
 			t.Errorf("sweep over %x: %v, %v", key, swept, err)
 		}

@@ -200,8 +200,8 @@ func TestExpungeNeedsToBeAlone(t *testing.T) {
 	}
 	tx.Discard()
 	alone := <-began
-	if _, err := s.Sweep(t.Context(), nil, false); !errors.Is(err, ErrOpenTx) {
-		t.Errorf("sweep: %v", err)
+	if _, err := s.Collect(); !errors.Is(err, ErrOpenTx) {
+		t.Errorf("collect: %v", err)
 	}
 	if _, err := alone.Put(Blob, []byte("b"), Zero); err != nil {
 		t.Error(err)

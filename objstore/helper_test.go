@@ -213,3 +213,31 @@ func mustRead(t testing.TB, path string) []byte {
 	}
 	return b
 }
+
+// sweep collects all but what live names, which must be closed: with whatever it depends on. would: what was foretold.
+func sweep(ctx context.Context, s *Store, live func(Kind, Key) bool) (would, swept Swept, err error) {
+	c, err := s.Collect()
+	if err != nil {
+		return would, swept, err
+	}
+	defer c.End()
+	pause := func(ctx context.Context) error { return ctx.Err() }
+	if err := c.List(ctx, pause); err != nil {
+		return would, swept, err
+	}
+	for i := range c.items {
+		if it := &c.items[i]; live(it.kind, it.key) {
+			if _, err := c.mark(int32(i)); err != nil {
+				return would, swept, err
+			}
+		}
+	}
+	would, _ = c.Dead()
+	if err := c.Condemn(); err != nil {
+		return would, swept, err
+	}
+	swept, err = c.Sweep(ctx, pause)
+	return would, swept, err
+}
+
+func nothing(Kind, Key) bool { return false }

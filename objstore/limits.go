@@ -45,7 +45,7 @@ const (
 	maxHeld = 8
 	// entryOverhead is what a pending object costs beside its envelope.
 	entryOverhead = 160
-	// pageObjects bounds the objects that Walk holds at a time and that Sweep deletes in one batch.
+	// pageObjects bounds the objects that Walk holds at a time.
 	pageObjects = 1024
 	// sweepBatch bounds the objects that a collection removes at a time: commits wait for that long.
 	sweepBatch = 1024

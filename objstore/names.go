@@ -6,8 +6,8 @@ import "sync"
 const maxNames = 1 << 13
 
 // names remembers the whole ids of objects that this process has written or verified. It says what a reading of the
-// object would say, since what lies under a key does not change: only Sweep, which forgets them all, makes room for
-// another. Safe for concurrent use.
+// object would say, since what lies under a key does not change: only who removes it, and has it forgotten, makes
+// room for another. Safe for concurrent use.
 type names struct {
 	mu sync.Mutex
 	id map[object]ID

@@ -64,7 +64,7 @@ func TestRecentIsNobodysToChange(t *testing.T) {
 		}
 		clear(got)
 	}
-	if _, err := s.Sweep(t.Context(), func(Kind, Key) bool { return false }, false); err != nil {
+	if _, _, err := sweep(t.Context(), s, nothing); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Get(Blob, id); !errors.Is(err, ErrNotFound) {

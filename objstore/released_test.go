@@ -220,7 +220,7 @@ func sweepSamples(t *testing.T, s *Store, all []sample) {
 		}
 	}
 	there := standing(t, s)
-	swept, err := s.Sweep(t.Context(), func(k Kind, key Key) bool { return live[object{k, key}] }, false)
+	_, swept, err := sweep(t.Context(), s, func(k Kind, key Key) bool { return live[object{k, key}] })
 	left := standing(t, s)
 	if err != nil || swept.Objects == 0 || swept.Objects != len(there)-len(live) || len(left) != len(live) {
 		t.Errorf("swept %d of %d, %d are live, %d left: %v", swept.Objects, len(there), len(live), len(left), err)

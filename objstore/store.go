@@ -27,7 +27,7 @@ type Putter interface {
 // A Store reads the objects of a database, and is the only one that writes them. It is safe for concurrent use.
 type Store struct {
 	db *kv.DB
-	// gate is held shared by every open transaction, and alone by Sweep.
+	// gate is held shared by every open transaction, and alone by BeginAlone and, for a moment, by a collection that begins or condemns.
 	gate sync.RWMutex
 	// write is held from looking which pending objects exist to having written the others.
 	write sync.Mutex

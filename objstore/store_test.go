@@ -173,8 +173,8 @@ func (m *machine) doReopen(t *rapid.T) {
 }
 
 func (m *machine) doSweep(t *rapid.T) {
-	if _, err := m.s.Sweep(context.Background(), func(Kind, Key) bool { return false }, false); !errors.Is(err, ErrOpenTx) {
-		t.Fatalf("sweep beside a transaction: %v", err)
+	if _, err := m.s.Collect(); !errors.Is(err, ErrOpenTx) {
+		t.Fatalf("collection beside a transaction: %v", err)
 	}
 	m.tx.Discard()
 	defer m.begin()
@@ -199,11 +199,7 @@ func (m *machine) doSweep(t *rapid.T) {
 		}
 	}
 	isLive := func(k Kind, key Key) bool { return live[object{k, key}] }
-	would, err := m.s.Sweep(context.Background(), isLive, true)
-	if err != nil {
-		t.Fatalf("dry run: %v", err)
-	}
-	swept, err := m.s.Sweep(context.Background(), isLive, false)
+	would, swept, err := sweep(context.Background(), m.s, isLive)
 	if err != nil || swept != would {
 		t.Fatalf("sweep: %v, foretold %v, %v", swept, would, err)
 	}

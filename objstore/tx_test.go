@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -65,7 +63,7 @@ func TestPromise02CommitIsOneBatch(t *testing.T) {
 	if ok, err := s.Has(Blob, lost); ok || err != nil {
 		t.Errorf("discarded and there: %v", err)
 	}
-	if _, err := s.Sweep(t.Context(), func(Kind, Key) bool { return true }, false); err != nil {
+	if _, _, err := sweep(t.Context(), s, func(Kind, Key) bool { return true }); err != nil {
 		t.Errorf("a transaction is still open: %v", err)
 	}
 }
@@ -375,55 +373,61 @@ func TestConcurrentPuts(t *testing.T) {
 	checkLines(t, s)
 }
 
+// A collection begins and condemns beside no open transaction; its sweep goes on beside them.
 func TestSweepAndTransactionsExclude(t *testing.T) {
 	s := newStore(t)
 	dead := put(t, s, Blob, []byte("dead"), Zero)
 	live := put(t, s, Blob, []byte("live"), Zero)
+	again := put(t, s, Blob, []byte("again"), Zero)
 	tx := s.Begin()
-	if _, err := s.Sweep(t.Context(), func(Kind, Key) bool { return false }, false); !errors.Is(err, ErrOpenTx) {
-		t.Errorf("sweep: %v", err)
-	}
-	if swept, err := s.Sweep(t.Context(), func(_ Kind, key Key) bool { return key == live.Key() }, true); err != nil || swept != (Swept{1, 6}) {
-		t.Errorf("dry run: %v, %v", swept, err)
+	if _, err := s.Collect(); !errors.Is(err, ErrOpenTx) {
+		t.Errorf("collect: %v", err)
 	}
 	tx.Discard()
 
-	var began atomic.Bool
-	done := make(chan struct{})
-	swept, err := s.Sweep(t.Context(), func(_ Kind, key Key) bool {
-		if key == dead.Key() {
-			go func() {
-				defer close(done)
-				tx := s.Begin() // waits
-				defer tx.Discard()
-				began.Store(true)
-				if _, err := tx.Put(Blob, []byte("dead"), Zero); err != nil {
-					t.Error(err)
-				}
-				if err := tx.Commit(context.Background(), kv.Written); err != nil {
-					t.Error(err)
-				}
-			}()
-			time.Sleep(20 * time.Millisecond)
-		}
-		if began.Load() {
-			t.Error("a transaction began during the sweep")
-		}
-		return key == live.Key()
-	}, false)
-	if err != nil || swept != (Swept{1, 6}) {
-		t.Errorf("sweep: %v, %v", swept, err)
+	c, err := s.Collect()
+	if err != nil {
+		t.Fatal(err)
 	}
-	<-done
-	wantObject(t, s, Blob, dead, []byte("dead"))
-	wantObject(t, s, Blob, live, []byte("live"))
-
+	pause := func(ctx context.Context) error { return ctx.Err() }
+	if err := c.List(t.Context(), pause); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Mark(Blob, live); err != nil {
+		t.Fatal(err)
+	}
+	tx = s.Begin()
+	if err := c.Condemn(); !errors.Is(err, ErrOpenTx) {
+		t.Errorf("condemn: %v", err)
+	}
+	tx.Discard()
+	if err := c.Condemn(); err != nil {
+		t.Fatal(err)
+	}
+	if would, _ := c.Dead(); would != (Swept{2, 6 + 7}) {
+		t.Errorf("foretold %v", would)
+	}
+	put(t, s, Blob, []byte("again"), Zero)
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Sweep(ctx, func(Kind, Key) bool { return false }, false); !errors.Is(err, context.Canceled) {
+	c.batch = 1
+	_, err = c.Sweep(ctx, func(ctx context.Context) error {
+		cancel()
+		return ctx.Err()
+	})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
+	if swept, err := c.Sweep(t.Context(), pause); err != nil || swept.Objects > 1 {
+		t.Errorf("sweep: %v, %v", swept, err)
+	}
+	c.End()
 	wantObject(t, s, Blob, live, []byte("live"))
+	wantObject(t, s, Blob, again, []byte("again"))
+	if _, err := s.Get(Blob, dead); !errors.Is(err, ErrNotFound) {
+		t.Errorf("swept, and there: %v", err)
+	}
+	put(t, s, Blob, []byte("dead"), Zero)
+	wantObject(t, s, Blob, dead, []byte("dead"))
 }
 
 // More objects than a page holds.
@@ -463,7 +467,7 @@ func TestWalkAndSweepPages(t *testing.T) {
 	if got := count(); got != n {
 		t.Errorf("walk: %d of %d", got, n)
 	}
-	swept, err := s.Sweep(t.Context(), func(k Kind, key Key) bool { return want[object{k, key}] }, false)
+	_, swept, err := sweep(t.Context(), s, func(k Kind, key Key) bool { return want[object{k, key}] })
 	if err != nil || swept.Objects != n-(n+2)/3 || count() != (n+2)/3 {
 		t.Errorf("sweep: %v, %v; %d left", swept, err, count())
 	}

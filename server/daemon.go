@@ -183,16 +183,7 @@ func (d *daemon) listen() error {
 func (d *daemon) serve(ctx context.Context) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	o := Options{Version: d.o.Version, LockWait: daemonLockWait}
-	d.server = newServer(o, d.home, d.run, d.log)
-	d.server.base, d.server.daemon = base, d
-	d.server.work.after, d.server.work.idle = d.o.Idle, func() { d.stop("idle") }
-	d.stores = newRegistry(d.home, d.server.engineOptions(), d.o.Keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
-	d.stores.watch = !d.o.NoWatch
-	d.server.stores = d.stores
-	d.settling = newSettling(d.settle)
-	d.tidying = newSettling(d.tidy)
-	d.server.work.memory = &memory{rest: d.stores.rest}
+	d.prepare(base)
 	debug.SetGCPercent(collectAt)
 	h := &http.Server{
 		Handler: d.guard(d.server), ReadHeaderTimeout: headerWait, MaxHeaderBytes: maxHeader,
@@ -227,6 +218,20 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.drain(ctx, h, patience, cancel)
 	<-served
 	return nil
+}
+
+// prepare makes what serves; nothing runs yet.
+func (d *daemon) prepare(base context.Context) {
+	o := Options{Version: d.o.Version, LockWait: daemonLockWait}
+	d.server = newServer(o, d.home, d.run, d.log)
+	d.server.base, d.server.daemon = base, d
+	d.server.work.after, d.server.work.idle = d.o.Idle, func() { d.stop("idle") }
+	d.stores = newRegistry(d.home, d.server.engineOptions(), d.o.Keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
+	d.stores.watch = !d.o.NoWatch
+	d.server.stores = d.stores
+	d.settling = newSettling(d.settle)
+	d.tidying = newSettling(d.tidy)
+	d.server.work.memory = &memory{rest: d.stores.rest}
 }
 
 // stop begins the end: nobody gets in any more, and a daemon that is started now finds the place free. What runs goes on.

@@ -62,17 +62,19 @@ func (d *degraded) get(p *engine.Project) *api.Degraded {
 	return d.state(p.ID)
 }
 
+// state is the later, by its count, of what is remembered and what the file says, which `rewind hook` writes too: on a full disk the file stays as it was.
 func (d *degraded) state(id string) *api.Degraded {
+	var newest *api.Degraded
+	if s, ok := d.mem[id]; ok {
+		newest = &s
+	}
 	if d.dir != "" {
 		if b, err := d.dir.read(degradedName(id)); err == nil {
 			var s api.Degraded
-			if json.Unmarshal(b, &s) == nil && s.Count > 0 {
-				return &s
+			if json.Unmarshal(b, &s) == nil && s.Count > 0 && (newest == nil || s.Count > newest.Count) {
+				newest = &s
 			}
 		}
 	}
-	if s, ok := d.mem[id]; ok {
-		return &s
-	}
-	return nil
+	return newest
 }

@@ -28,6 +28,7 @@ type bench struct {
 	result  []*result // of the peers, in their order
 
 	rewind, client string // what is measured: the program, and what agents' hooks call
+	echoing        string // the daemon that does nothing
 	hookRuns       []*hookRun
 	tables         *table
 	growths        *growth

@@ -1,55 +1,58 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"errors"
+	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"os"
-	"sync/atomic"
-
-	"rewind/internal/relay"
+	"os/exec"
+	"time"
 )
 
-// echo is a daemon that does nothing: it reads a hook's payload and answers 200, as the real one does in the end.
+// echo is the program that does nothing in the daemon's place (bench/floor/echo), as it runs: a process of its own, so that the floor has the
+// same way to go and the same threads to wake.
 type echo struct {
-	server http.Server
-	dir    string // of the socket
-	ended  chan struct{}
-	calls  atomic.Int64 // whole ones
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
 }
 
-func startEcho(home string) (*echo, error) {
-	dir, err := relay.MakeDir(home)
+// startEcho starts it for clients of a home, and waits until it listens.
+func startEcho(ctx context.Context, program, home string) (*echo, error) {
+	cmd := exec.CommandContext(ctx, program, home)
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	socket, err := relay.SocketPath(home)
+	cmd.Cancel, cmd.WaitDelay = in.Close, time.Second // it has something to clear away
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	ln, err := net.Listen("unix", socket)
-	if err != nil {
-		return nil, err
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("echo: %w", err)
 	}
-	e := &echo{dir: dir, ended: make(chan struct{})}
-	e.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := io.Copy(io.Discard, r.Body); err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		e.calls.Add(1)
-	})
-	e.server.SetKeepAlivesEnabled(false) // as the real one
-	go func() {
-		defer close(e.ended)
-		_ = e.server.Serve(ln)
-	}()
+	e := &echo{cmd: cmd, in: in, out: bufio.NewReader(out)}
+	if _, err := e.said(); err != nil {
+		return nil, errors.Join(err, e.stop())
+	}
 	return e, nil
 }
 
-func (e *echo) stop() error {
-	err := e.server.Close()
-	<-e.ended
-	return errors.Join(err, os.RemoveAll(e.dir))
+// calls is how many came to it whole.
+func (e *echo) calls() (int, error) {
+	if _, err := fmt.Fprintln(e.in); err != nil {
+		return 0, fmt.Errorf("echo: %w", err)
+	}
+	return e.said()
 }
+
+func (e *echo) said() (n int, err error) {
+	if _, err = fmt.Fscanln(e.out, &n); err != nil {
+		err = fmt.Errorf("echo: what it says: %w", err)
+	}
+	return n, err
+}
+
+func (e *echo) stop() error { return errors.Join(e.in.Close(), e.cmd.Wait()) }

@@ -88,9 +88,9 @@ func (p *floorPeer) root() string   { return p.tree }
 func (p *floorPeer) edits() bool    { return true }
 func (p *floorPeer) together() bool { return true }
 
-func (p *floorPeer) start(context.Context) (err error) {
+func (p *floorPeer) start(ctx context.Context) (err error) {
 	if err = os.MkdirAll(p.home, 0o700); err == nil {
-		p.echo, err = startEcho(p.home)
+		p.echo, err = startEcho(ctx, p.echoing, p.home)
 	}
 	return err
 }
@@ -103,10 +103,11 @@ func (p *floorPeer) call(ctx context.Context, slot int, ed workload.Edit) (sampl
 
 // verify holds the calls against those that came to the daemon; one may have been sent twice.
 func (p *floorPeer) verify(calls int) error {
-	if n := int(p.echo.calls.Load()); n < calls {
-		return fmt.Errorf("%d of %d calls came to the daemon", n, calls)
+	n, err := p.echo.calls()
+	if err == nil && n < calls {
+		err = fmt.Errorf("%d of %d calls came to the daemon", n, calls)
 	}
-	return nil
+	return err
 }
 
 func (p *floorPeer) stop() error {

@@ -264,7 +264,8 @@ func (b *bench) load(ctx context.Context) error {
 	return err
 }
 
-// programs builds rewind and the hook's client beside it, as they are installed, and the empty program, whose path it gives.
+// programs builds rewind and the hook's client beside it, as they are installed, the daemon that does nothing, and the empty program, whose path it
+// gives.
 func (b *bench) programs(ctx context.Context) (empty string, err error) {
 	b.say("building")
 	suffix := ""
@@ -276,7 +277,8 @@ func (b *bench) programs(ctx context.Context) (empty string, err error) {
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
 		return "", err
 	}
-	if err := build(ctx, empty, source); err != nil {
+	b.echoing = filepath.Join(b.dir, "echo"+suffix)
+	if err := errors.Join(build(ctx, empty, source), build(ctx, b.echoing, "rewind/bench/floor/echo")); err != nil {
 		return "", err
 	}
 	if b.rewind, err = filepath.Abs(b.opt.rewind); err != nil {

@@ -24,7 +24,7 @@ func (d *DB) Compact(ctx context.Context) error {
 	defer cancel()
 	// A full disk pauses compactions, but this one is asked for, and may be what ends it.
 	if avail, ok := d.space.free(); ok && avail < BallastBytes {
-		return fmt.Errorf("kv: compact: %w: %d bytes free, %d wanted", ErrNoSpace, avail, BallastBytes)
+		return fmt.Errorf("kv: compact: %w", noRoom(avail, BallastBytes))
 	}
 	d.asked.Add(1)
 	defer d.asked.Add(-1)

@@ -173,7 +173,7 @@ func (d *DB) roomToOpen() error {
 		avail, ok = d.space.free()
 	}
 	if ok && avail < need {
-		return fmt.Errorf("%w: %d bytes free, %d wanted", ErrNoSpace, avail, need)
+		return noRoom(avail, need)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (d *DB) roomToOpen() error {
 // revive opens the database for writing after all, once there is room.
 func (d *DB) revive() error {
 	if avail, ok := d.space.free(); ok && avail < ReserveBytes {
-		return fmt.Errorf("%w: %d bytes free, %d wanted", ErrNoSpace, avail, ReserveBytes)
+		return noRoom(avail, ReserveBytes)
 	}
 	err := fmt.Errorf("%w: the store was opened on a full disk and is being read", ErrNoSpace)
 	d.life.alone(func() {

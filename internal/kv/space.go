@@ -37,10 +37,16 @@ func (s *space) check(n int) error {
 	need := uint64(ReserveBytes) + 2*uint64(n)
 	if avail < need {
 		s.full.Store(true)
-		return fmt.Errorf("%w: %d bytes free, %d wanted", ErrNoSpace, avail, need)
+		return noRoom(avail, need)
 	}
 	s.restore(avail, need)
 	return nil
+}
+
+// noRoom is the error of a disk with so many bytes free where so many are wanted.
+func noRoom(avail, need uint64) error {
+	const mib = 1 << 20
+	return fmt.Errorf("%w: %.1f MiB free, %.1f MiB wanted", ErrNoSpace, float64(avail)/mib, float64(need)/mib)
 }
 
 // restore makes the ballast again once there is ample room, and ends the pause of compactions.

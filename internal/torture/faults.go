@@ -1,5 +1,7 @@
 package torture
 
+import "slices"
+
 // A Fault is a deliberate one of package bug, with the tests that must find it.
 type Fault struct {
 	Name    string
@@ -23,6 +25,7 @@ var Faults = []Fault{
 	{"damaged-deleted", "a database that does not open is deleted, to begin anew", 5, "internal/kv", "TestT6Promise06Corruption"},
 	{"gc-forgets-bases", "gc does not keep what deltas are built on", 5, "objstore", "TestT8Promise05SweepBesideWriters"},
 	{"gc-no-grace", "gc takes what is younger than its grace", 5, "engine", "TestPromise05PolicyIsMonotone"},
+	{"graft-forgets-reverted", "grafts do not list what was changed and changed back", 12, "engine", "TestPromise12ChangedBack"},
 	{"gc-forgets-writers", "what is written while gc marks is not marked", 5, "objstore", "TestT8Promise05SweepBesideWriters"},
 	{"read-unchecked", "an object's bytes are not compared with its id", 6, "objstore", "TestP6FlippedEnvelopesNeverGiveWrongBytes"},
 	{"tables-unchecked", "the checksum of a large block is not looked at", 6, "internal/kv", "TestPromise06EveryBlock|TestPromise06LargeValue"},
@@ -47,4 +50,13 @@ var Faults = []Fault{
 	{"host-unchecked", "requests of browsers are served", 15, "server", "TestT16HostAndOrigin"},
 	{"mode-0644", "files of the store have the mode that the umask gives", 15, "internal/kv", "TestPromise15Private"},
 	{"newer-accepted", "a store of a newer format is opened", 16, "internal/kv", "TestT19Promise16Refused"},
+}
+
+// FaultOf finds a fault by its name; one that is not there is empty.
+func FaultOf(name string) Fault {
+	i := slices.IndexFunc(Faults, func(f Fault) bool { return f.Name == name })
+	if i < 0 {
+		return Fault{}
+	}
+	return Faults[i]
 }

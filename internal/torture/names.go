@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,17 +12,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-// A Test is a test of the matrix: it proves a promise, or is in a row, by its name.
-type Test struct {
-	Package  string // below the module: engine, cmd/rewind
-	Name     string
-	Row      string // T1 to T20; empty: in none
-	Promises []int
-}
-
-// ID is how sizes name the test.
-func (t Test) ID() string { return t.Package + "." + t.Name }
 
 var (
 	rowRE     = regexp.MustCompile(`T0?(\d{1,2})`)
@@ -54,9 +44,10 @@ func after(re *regexp.Regexp, name string) (list []string) {
 	return list
 }
 
-// Tests lists the tests of the matrix below the directory of the module, by row and name.
-func Tests(root string) ([]Test, error) {
-	var list []Test
+// Works lists everything that a whole run does, by row: what is in the sources below the directory of the module, then the faults, then the packages.
+func Works(root string) ([]Work, error) {
+	var list []Work
+	var packages []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -74,32 +65,54 @@ func Tests(root string) ([]Test, error) {
 		if err != nil {
 			return err
 		}
+		pkg := filepath.ToSlash(rel)
+		if !slices.Contains(packages, pkg) {
+			packages = append(packages, pkg)
+		}
 		for _, decl := range f.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Test") {
-				continue
-			}
-			t := Test{Package: filepath.ToSlash(rel), Name: fn.Name.Name}
-			if t.Row, t.Promises = numbers(t.Name); t.Row != "" || t.Promises != nil {
-				list = append(list, t)
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil {
+				if w, ok := workOf(pkg, fn.Name.Name); ok {
+					list = append(list, w)
+				}
 			}
 		}
 		return nil
 	})
-	slices.SortFunc(list, func(a, b Test) int {
-		if a.Row != b.Row {
-			return rowNumber(a.Row) - rowNumber(b.Row)
-		}
-		return strings.Compare(a.ID(), b.ID())
+	slices.SortFunc(list, func(a, b Work) int {
+		return cmp.Or(rowNumber(a.Row)-rowNumber(b.Row), int(a.Kind-b.Kind), strings.Compare(a.ID(), b.ID()))
 	})
+	for _, f := range Faults {
+		list = append(list, Work{Kind: Broken, Package: f.Package, Name: f.Name, Row: "bugs"})
+	}
+	for _, pkg := range packages {
+		list = append(list, Work{Kind: Rest, Package: pkg, Name: "rest", Row: "rest"})
+	}
 	return list, err
+}
+
+// workOf tells from the name of a function of a package's tests what it is: a test that has a row or a promise, or a target of fuzzing.
+func workOf(pkg, name string) (Work, bool) {
+	w := Work{Package: pkg, Name: name}
+	switch {
+	case strings.HasPrefix(name, "Fuzz"):
+		w.Kind, w.Row = Fuzz, "T15"
+		if slices.Contains(formats, w.ID()) {
+			w.Row = "fuzz"
+		}
+		w.Size = fuzzSize(w)
+		return w, true
+	case strings.HasPrefix(name, "Test"):
+		w.Row, w.Promises = numbers(name)
+		w.Size, _ = sizeOf(w.ID())
+		return w, w.Row != "" || w.Promises != nil
+	}
+	return w, false
 }
 
 // rowNumber orders rows; what is in none comes last.
 func rowNumber(row string) int {
-	n, err := strconv.Atoi(strings.TrimPrefix(row, "T"))
-	if err != nil {
-		return len(Rows) + 1
+	if i := slices.IndexFunc(Rows, func(r Row) bool { return r.Name == row }); i >= 0 {
+		return i
 	}
-	return n
+	return len(Rows)
 }

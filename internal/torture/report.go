@@ -9,11 +9,22 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 )
 
-// ReadReport reads the figures of a report file; one that is not there has none.
-func ReadReport(file string) ([]Figures, error) {
+// ReadReports reads the figures of report files; one that is not there has none.
+func ReadReports(files ...string) ([]Figures, error) {
+	var all []Figures
+	for _, file := range files {
+		list, err := readReport(file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+func readReport(file string) ([]Figures, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -34,46 +45,6 @@ func ReadReport(file string) ([]Figures, error) {
 	return list, lines.Err()
 }
 
-// A Work is a test that is to be run, and how much of it.
-type Work struct {
-	Test
-	Size Size // zero: the test has none
-	Done int  // points that a report has
-}
-
-// Left is how many points are missing to the full size.
-func (w Work) Left() int { return max(0, w.Size.Full-w.Done) }
-
-// Whole reports whether there is nothing left to run.
-func (w Work) Whole() bool { return w.Size.Full > 0 && w.Left() == 0 || w.Size.Full == 0 && w.Done > 0 }
-
-// Estimate is how long so many points take.
-func (w Work) Estimate(points int) time.Duration {
-	if w.Size.Full == 0 {
-		return 5 * time.Second
-	}
-	return time.Duration(float64(points) * w.Size.Each * float64(time.Second))
-}
-
-// Plan lists what there is to run of the tests, given what was run.
-func Plan(tests []Test, done []Figures) []Work {
-	var list []Work
-	for _, t := range tests {
-		if t.Row == "" {
-			continue
-		}
-		w := Work{Test: t}
-		w.Size, _ = sizeOf(t.ID())
-		for _, f := range done {
-			if f.Test == t.ID() && !f.Failed {
-				w.Done += int(f.Points)
-			}
-		}
-		list = append(list, w)
-	}
-	return list
-}
-
 // A Line is a row of the table of figures.
 type Line struct {
 	Row
@@ -85,8 +56,8 @@ type Line struct {
 }
 
 // Sum adds figures up by row.
-func Sum(tests []Test, done []Figures) []Line {
-	work := Plan(tests, done)
+func Sum(works []Work, done []Figures) []Line {
+	work := Plan(works, done)
 	var lines []Line
 	for _, r := range Rows {
 		l := Line{Row: r}
@@ -104,14 +75,15 @@ func Sum(tests []Test, done []Figures) []Line {
 				continue
 			}
 			if f.Failed || f.Lost > 0 {
-				l.Failed = append(l.Failed, f.Test)
+				l.Failed = append(l.Failed, strings.TrimSpace(f.Test+" "+f.Note))
 			}
 			if f.Unit == r.Unit {
 				l.Figures.Points += f.Points
 			}
 			l.Figures.Fired, l.Figures.Acked, l.Figures.Lost = l.Figures.Fired+f.Fired, l.Figures.Acked+f.Acked, l.Figures.Lost+f.Lost
 			l.Figures.Seconds += f.Seconds
-			if f.Unit != "" && !slices.Contains(l.Seeds, f.Seed) {
+			l.Figures.Execs += f.Execs
+			if f.Unit != "" && f.Seed != 0 && !slices.Contains(l.Seeds, f.Seed) {
 				l.Seeds = append(l.Seeds, f.Seed)
 			}
 		}
@@ -125,6 +97,8 @@ func (l Line) String() string {
 	points, asked := "all", "all"
 	if l.Full > 0 {
 		points, asked = fmt.Sprint(l.Figures.Points), fmt.Sprintf("%d %s", l.Full, l.Unit)
+	} else if l.Figures.Execs > 0 {
+		points = fmt.Sprintf("all, %d executions", l.Figures.Execs)
 	}
 	seeds := make([]string, len(l.Seeds))
 	for i, s := range l.Seeds {
@@ -157,4 +131,25 @@ func Verdict(lines []Line, asked map[string]bool) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// FaultTable is a table of the deliberate faults that the figures have, in the order of the list; empty if they have none.
+func FaultTable(done []Figures) string {
+	var b strings.Builder
+	for _, fault := range Faults {
+		for _, f := range done {
+			if f.Row != "bugs" || f.Test != fault.Package+"."+fault.Name {
+				continue
+			}
+			found := fmt.Sprintf("`%s` (%s)", f.Note, fault.Package)
+			if f.Failed {
+				found = "**nothing**"
+			}
+			if b.Len() == 0 {
+				b.WriteString("| fault | what is wrong | promise | found by | s |\n|--|--|--|--|--|\n")
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %d | %s | %.0f |\n", fault.Name, fault.What, fault.Promise, found, f.Seconds)
+		}
+	}
+	return b.String()
 }

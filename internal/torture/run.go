@@ -58,6 +58,8 @@ type Figures struct {
 	Lost    int64   `json:"lost"`  // of that, what was not there afterwards
 	Failed  bool    `json:"failed"`
 	Seconds float64 `json:"seconds"`
+	Execs   int64   `json:"execs,omitempty"` // of a target of fuzzing
+	Note    string  `json:"note,omitempty"`  // what found a fault; the file of an input that made a target fail
 }
 
 // A Run is a test of the matrix at work. Its counters may be used by any goroutine.

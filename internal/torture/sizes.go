@@ -2,7 +2,7 @@ package torture
 
 // A Row is a row of the matrix.
 type Row struct {
-	Name     string // T1 to T20
+	Name     string // T1 to T20, and what is beside them
 	What     string
 	CI, Full int    // points that are asked for, over all of its tests with this unit; 0: everything, always
 	Unit     string // of points
@@ -29,7 +29,10 @@ var Rows = []Row{
 	{"T17", "other users, planted and stale sockets, two daemons", 0, 0, ""},
 	{"T18", "two sessions and a user in one tree", 200, 5000, "runs"},
 	{"T19", "stores of other formats", 0, 0, ""},
-	{"T20", "random edits and restores against a model", 200, 20000, "runs"},
+	{"T20", "random edits and restores against a model", 1, 3600, "seconds"},
+	{"fuzz", "any bytes as a format of the store", 0, 0, ""},
+	{"bugs", "deliberate faults, each found", 0, 0, ""},
+	{"rest", "the long forms of the tests in no row, by package", 0, 0, ""},
 }
 
 // A Size is how large a test of the matrix is.
@@ -62,7 +65,23 @@ var Sizes = []Size{
 	{"tree.TestT14Promise14FileChangesWhileRead", 100, 1000, "runs", 0.015},
 	{"engine.TestT14Promise14CaptureWhileWritten", 100, 1000, "runs", 0.07},
 	{"engine.TestT18Promise12Interleaving", 200, 5000, "runs", 0.2},
-	{"engine.TestT20ModelRestore", 200, 20000, "runs", 0.2},
+	{"engine.TestT20ModelRestore", 1, 3600, "seconds", 1}, // 200 runs in any case
+}
+
+// formats are the targets of fuzzing whose bytes the store alone writes: row fuzz. All others read what an agent or a stranger wrote: row T15.
+var formats = []string{
+	"tree.FuzzTreeDecode", "tree.FuzzNoteDecode", "tree.FuzzCachedDecode",
+	"engine.FuzzCheckpoint", "engine.FuzzJournal", "engine.FuzzGraft",
+	"refs.FuzzOperation", "internal/record.FuzzMalleability",
+	"objstore.FuzzEnvelope", "objstore.FuzzChunkList", "objstore.FuzzDelta", "objstore.FuzzGone",
+}
+
+// fuzzSize is how long a target is fuzzed; in CI only its seeds are run.
+func fuzzSize(w Work) Size {
+	if w.Row == "T15" {
+		return Size{w.ID(), 0, 600, "seconds", 1}
+	}
+	return Size{w.ID(), 0, 120, "seconds", 1}
 }
 
 // sizeOf finds the size of a test.

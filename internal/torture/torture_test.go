@@ -24,7 +24,7 @@ const promises = 16
 
 // TestEveryPromiseHasATest: each of the promises and each row of the matrix has a test whose name has its number.
 func TestEveryPromiseHasATest(t *testing.T) {
-	tests, err := Tests(root)
+	tests, err := Works(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestEveryPromiseHasATest(t *testing.T) {
 		}
 	}
 	for _, s := range Sizes {
-		if !slices.ContainsFunc(tests, func(x Test) bool { return x.ID() == s.Test }) {
+		if !slices.ContainsFunc(tests, func(x Work) bool { return x.ID() == s.Test }) {
 			t.Errorf("%s has a size and does not exist", s.Test)
 		}
 	}
@@ -122,6 +122,9 @@ func TestFaultsAreAskedFor(t *testing.T) {
 			t.Errorf("%s is listed twice", f.Name)
 		}
 		listed[f.Name], promised[f.Promise] = true, true
+		if FaultOf(f.Name) != f {
+			t.Errorf("%s is not found by its name", f.Name)
+		}
 		if _, err := regexp.Compile(f.Tests); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}

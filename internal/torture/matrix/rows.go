@@ -1,110 +1,154 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rewind/internal/torture"
 )
 
-// runMatrix runs what the report does not have yet, one test at a time, and prints the table. The error names the rows that are not whole.
+// job is a work that is run now, or a piece of it.
+type job struct {
+	torture.Work
+	points int // 0: it has no size
+	seed   uint64
+}
+
+func (j job) amount() string {
+	if j.Size.Full == 0 {
+		return "all"
+	}
+	return fmt.Sprintf("%d of %d %s", j.points, j.Size.Full, j.Size.Unit)
+}
+
+// runMatrix runs what the reports do not have yet, and prints the table. The error names the rows that are not whole.
 func (o *options) runMatrix() error {
-	tests, err := torture.Tests(".")
+	works, done, err := o.read()
 	if err != nil {
 		return err
 	}
-	if o.report, err = filepath.Abs(o.report); err != nil {
-		return err
-	}
-	done, err := torture.ReadReport(o.report)
-	if err != nil {
-		return err
-	}
-	if o.seed == 0 {
-		o.seed = uint64(time.Now().Unix())
-	}
-	for i, w := range torture.Plan(tests, done) {
-		if o.rows != nil && !o.rows[w.Row] || w.Whole() {
-			continue
-		}
-		points := min(w.Left(), int(math.Ceil(float64(w.Size.Full)*o.share)))
-		fmt.Printf("%s %s: %s, about %v\n", time.Now().Format(time.TimeOnly), w.ID(), amount(w, points), w.Estimate(points).Round(time.Second))
+	if !o.table {
+		todo := o.jobs(torture.Plan(works, done))
 		if o.list {
-			continue
+			for _, j := range todo {
+				fmt.Printf("%s: %s, about %v\n", j.ID(), j.amount(), j.Estimate(j.points).Round(time.Second))
+			}
+			fmt.Println(remains(todo, o.atOnce))
+			return nil
 		}
-		if err := o.runTest(w, points, o.seed+uint64(i)); err != nil {
+		if err := o.runAll(todo); err != nil {
+			return err
+		}
+		if works, done, err = o.read(); err != nil {
 			return err
 		}
 	}
-	if o.list {
-		return nil
-	}
-	if done, err = torture.ReadReport(o.report); err != nil {
-		return err
-	}
-	lines := torture.Sum(tests, done)
+	lines := torture.Sum(works, done)
 	fmt.Printf("\n%s\n", torture.Header)
 	for _, l := range lines {
 		if o.rows == nil || o.rows[l.Name] {
 			fmt.Println(l)
 		}
 	}
+	if o.rows == nil || o.rows["bugs"] {
+		fmt.Printf("\n%s", torture.FaultTable(done))
+	}
 	return torture.Verdict(lines, o.rows)
 }
 
-func amount(w torture.Work, points int) string {
-	if w.Size.Full == 0 {
-		return "all"
+// read gives all that there is to run and all that was, but for what was not asked for by name.
+func (o *options) read() (works []torture.Work, done []torture.Figures, err error) {
+	if works, err = torture.Works(o.dir); err != nil {
+		return nil, nil, err
 	}
-	return fmt.Sprintf("%d of %d %s", points, w.Size.Full, w.Size.Unit)
+	if done, err = torture.ReadReports(o.reports...); err != nil || len(o.only) == 0 {
+		return works, done, err
+	}
+	works = slices.DeleteFunc(works, func(w torture.Work) bool { return !slices.Contains(o.only, w.Name) })
+	done = slices.DeleteFunc(done, func(f torture.Figures) bool {
+		return !slices.ContainsFunc(works, func(w torture.Work) bool { return w.ID() == f.Test })
+	})
+	return works, done, nil
 }
 
-// runTest runs one test in a process of its own. One that has no size does not write to the report: it is done here, a point for each of its cases.
-func (o *options) runTest(w torture.Work, points int, seed uint64) error {
-	before, err := torture.ReadReport(o.report)
-	if err != nil {
-		return err
+// jobs are what is missing of the works that were asked for.
+func (o *options) jobs(works []torture.Work) (list []job) {
+	for i, w := range works {
+		if o.rows != nil && !o.rows[w.Row] || w.Whole() {
+			continue
+		}
+		list = append(list, job{w, min(w.Left(), int(math.Ceil(float64(w.Size.Full)*o.share))), o.seed + uint64(i)})
 	}
-	began := time.Now()
-	cmd := exec.Command("go", "test", "-count=1", "-timeout", "0", "-v", "-run", "^"+w.Name+"$", "./"+w.Package)
-	cmd.Env = append(os.Environ(), torture.EnvFull+"=1", torture.EnvReport+"="+o.report, torture.EnvSeed+"="+strconv.FormatUint(seed, 10))
-	if points > 0 {
-		cmd.Env = append(cmd.Env, torture.EnvPoints+"="+strconv.Itoa(points))
-	}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		fmt.Printf("%s\n%s: %v; to repeat: %s=%d %s=%d %s=1 go test -count=1 -run '^%s$' ./%s\n", tail(out), w.ID(), err,
-			torture.EnvSeed, seed, torture.EnvPoints, points, torture.EnvFull, w.Name, w.Package)
-	}
-	after, rerr := torture.ReadReport(o.report)
-	if rerr != nil {
-		return rerr
-	}
-	if len(after) > len(before) { // the test has written its figures itself
-		return nil
-	}
-	f := torture.Figures{
-		Row: w.Row, Test: w.ID(), Seed: seed, Points: int64(bytes.Count(out, []byte("--- PASS"))),
-		Failed: err != nil || !bytes.Contains(out, []byte("--- PASS: "+w.Name)), Seconds: time.Since(began).Seconds(),
-	}
-	if f.Failed && err == nil {
-		fmt.Printf("%s was not run:\n%s\n", w.ID(), tail(out))
-	}
-	return torture.Append(o.report, f)
+	return list
 }
 
-// tail is the end of what a test printed.
-func tail(out []byte) string {
-	const most = 6000
-	if len(out) > most {
-		out = out[len(out)-most:]
+// runAll runs jobs, so many at once, in their order; each adds its figures to the first report when it ends.
+func (o *options) runAll(todo []job) error {
+	var (
+		all   sync.WaitGroup
+		apart sync.RWMutex // held for writing by what has to be alone
+		mu    sync.Mutex   // of next, left and errs
+		next  int
+		left  = slices.Clone(todo)
+		errs  error
+	)
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		next++
+		return next - 1, next <= len(todo) && errs == nil
 	}
-	return strings.TrimSpace(string(out))
+	for range o.atOnce {
+		all.Go(func() {
+			for i, ok := take(); ok; i, ok = take() {
+				j := todo[i]
+				lock, unlock := apart.RLock, apart.RUnlock
+				if j.Alone() {
+					lock, unlock = apart.Lock, apart.Unlock
+				}
+				lock()
+				say("%d of %d %s: %s, about %v", i+1, len(todo), j.ID(), j.amount(), j.Estimate(j.points).Round(time.Second))
+				f := o.runJob(j)
+				unlock()
+				mu.Lock()
+				if err := torture.Append(o.reports[0], f); err != nil {
+					errs = err
+				}
+				left = slices.DeleteFunc(left, func(l job) bool { return l.ID() == j.ID() })
+				say("%d of %d %s: %s; %s", i+1, len(todo), j.ID(), outcome(f), remains(left, o.atOnce))
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	return errs
+}
+
+func say(format string, args ...any) {
+	fmt.Println(time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
+}
+
+func outcome(f torture.Figures) string {
+	word := "ok"
+	if f.Failed {
+		word = "FAILED"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s in %.0f s %s", word, f.Seconds, f.Note))
+}
+
+// remains tells how much is left, and how long it takes when so much is run at once.
+func remains(left []job, atOnce int) string {
+	var alone, rest time.Duration
+	for _, j := range left {
+		if d := j.Estimate(j.points); j.Alone() {
+			alone += d
+		} else {
+			rest += d
+		}
+	}
+	return fmt.Sprintf("%d left, about %v", len(left), (alone + rest/time.Duration(atOnce)).Round(10*time.Second))
 }

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestTidyGoesOn: a run that is ended when it has thinned the log and not collected yet is not counted as one, and the next does the rest.
+func TestTidyGoesOn(t *testing.T) {
+	p := newProject(t)
+	p.set("gc.grace", "0s")
+	p.set("gc.keep_all", "0s")
+	p.set("gc.keep_safety", "0s")
+	for i := range 10 {
+		p.write("f", big(fmt.Sprint(i)))
+		p.save(fmt.Sprint(i))
+	}
+	ran := filepath.Join(p.e.project.Store, gcRan)
+	p.must(os.MkdirAll(filepath.Dir(ran), 0o700))
+	tx := p.e.objs.Begin() // collecting waits for it
+	ctx, cancel := context.WithCancel(bg)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.e.Tidy(ctx)
+		ended <- err
+	}()
+	for len(p.listed()) == 10 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("ended: %v", err)
+	}
+	tx.Discard()
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("what was ended counts as a run")
+	}
+	p.reopen()
+	p.sound()
+	r, err := p.e.Tidy(bg)
+	if err != nil || r == nil || r.Objects == 0 {
+		t.Errorf("the next: %+v, %v", r, err)
+	}
+	p.sound()
+	if r, err := p.e.Tidy(bg); r != nil || err != nil {
+		t.Errorf("twice: %+v, %v", r, err)
+	}
+	p.e.config, err = LoadConfig(p.home, p.root)
+	p.must(err)
+	p.later(25 * time.Hour)
+	if r, err := p.e.Tidy(bg); r == nil || err != nil {
+		t.Errorf("a day later: %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"rewind/internal/bug"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// graftAll works out the grafts of the checkpoints that stay. A step that goes is merged into the next step of the log that stays, since the states before steps
+// follow each other in the log, not along a line; the newest step always stays.
+func (g *gcPlan) graftAll(p *pacer) error {
+	g.grafts = map[objstore.ID]*graft{}
+	near := make([]int32, len(g.steps)) // the nearest one before, or itself, that stays
+	run := int32(-1)                    // the first of the steps that are to be merged
+	trees := memoGetter{g.e.objs.MemoOf(objstore.Tree, gcMemo)}
+	for i := range g.steps {
+		s := &g.steps[i]
+		parent := int32(-1)
+		if s.parent >= 0 {
+			parent = near[s.parent]
+		}
+		near[i] = int32(i)
+		if !s.keep {
+			near[i] = parent
+			if !s.safety && run < 0 {
+				run = int32(i)
+			}
+			continue
+		}
+		merges := run >= 0 && !s.safety
+		if !merges && parent == s.parent {
+			continue
+		}
+		to, err := g.graftOf(s)
+		if err == nil && merges {
+			err = g.merge(to, trees, run, int32(i), p)
+			run = -1
+		}
+		if err != nil {
+			return err
+		}
+		if to.Parent = (objstore.ID{}); parent >= 0 {
+			to.Parent = g.steps[parent].id
+		}
+		g.grafts[s.id] = to
+		if err := p.pause(p.ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// graftOf gives a checkpoint's graft as it is now, or as it would be if it had one.
+func (g *gcPlan) graftOf(s *stepFacts) (*graft, error) {
+	if s.merged > 0 {
+		if old, err := g.e.graft(s.id); err != nil || old != nil {
+			return old, err
+		}
+	}
+	return &graft{Base: s.base, By: g.authors(s), Merged: s.merged, Counts: s.counts}, nil
+}
+
+// merge makes of a step's graft what it is when the steps from the first to the one before it are merged into it.
+func (g *gcPlan) merge(to *graft, trees memoGetter, first, last int32, p *pacer) error {
+	onLine := map[int32]bool{last: true}
+	for at := g.steps[last].parent; at >= first; at = g.steps[at].parent {
+		onLine[at] = true
+	}
+	was, changed := *to, map[string]bool{}
+	for i := first; i <= last; i++ {
+		s := &g.steps[i]
+		if s.safety {
+			continue
+		}
+		own := &was
+		if i < last {
+			var err error
+			if own, err = g.graftOf(s); err != nil {
+				return err
+			}
+			to.By, to.Merged = append(to.By, own.By...), to.Merged+own.Merged+1
+			if !onLine[i] {
+				to.Aside = append(to.Aside, own.By...)
+			} else {
+				to.Aside = append(to.Aside, own.Aside...)
+			}
+		}
+		if len(own.By) == 0 {
+			continue // it came from outside, and is no session's
+		}
+		for _, path := range own.Reverted {
+			changed[path] = true
+		}
+		if err := between(trees, s.base, s.tree, p, func(ch tree.Change) { changed[ch.Path] = true }); err != nil {
+			return err
+		}
+	}
+	to.Base, to.Counts = g.steps[first].base, Counts{}
+	err := between(trees, to.Base, g.steps[last].tree, p, func(ch tree.Change) {
+		to.Counts.add(ch)
+		delete(changed, ch.Path)
+	})
+	to.By, to.Aside, to.Reverted = sorted(to.By), sorted(to.Aside), coarse(slices.Collect(maps.Keys(changed)), maxReverted)
+	if bug.Is("graft-forgets-reverted") {
+		to.Reverted = nil
+	}
+	return err
+}
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// coarse gives paths that cover the given ones, sorted and not more than so many: where there are too many, those deepest down are told by the directory
+// that they are in, with a slash behind it.
+func coarse(paths []string, most int) []string {
+	paths = sorted(paths)
+	depth := func(p string) int { return strings.Count(strings.TrimSuffix(p, "/"), "/") }
+	deepest := 0
+	for _, p := range paths {
+		deepest = max(deepest, depth(p))
+	}
+	for ; len(paths) > most; deepest-- {
+		for i, p := range paths {
+			if depth(p) == deepest {
+				dir, _ := tree.Split(strings.TrimSuffix(p, "/"))
+				paths[i] = dir + "/"
+			}
+		}
+		paths = sorted(paths)
+	}
+	return paths
+}
+
+// authors are the sessions that could have changed something up to a step.
+func (g *gcPlan) authors(s *stepFacts) []string {
+	if joined := g.by.of[s.by]; joined != "" {
+		return strings.Split(joined, bySeparator)
+	}
+	return nil
+}
+
+// between gives what differs between two trees.
+func between(trees memoGetter, from, to objstore.ID, p *pacer, fn func(tree.Change)) error {
+	return tree.Diff(trees, from, to, func(ch tree.Change) error {
+		fn(ch)
+		return p.pause(p.ctx)
+	})
+}
+
+// memoGetter gives trees, those that are known to be lost as empty.
+type memoGetter struct{ *objstore.Memo }
+
+// Get implements objstore.Getter.
+func (m memoGetter) Get(_ objstore.Kind, id objstore.ID) ([]byte, error) {
+	raw, err := m.Memo.Get(id)
+	if errors.Is(err, objstore.ErrLost) {
+		return tree.Encode(nil)
+	}
+	return raw, err
+}

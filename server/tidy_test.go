@@ -1,0 +1,168 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rewind/engine"
+	"rewind/hooks"
+)
+
+// resting is a daemon without a socket, and a project of its user, with the clock of a test.
+type resting struct {
+	t    *testing.T
+	home engine.Home
+	root string
+	p    *engine.Project
+	d    *daemon
+	n    int
+}
+
+func newResting(t *testing.T) *resting {
+	r := &resting{t: t, home: engine.Home{Dir: t.TempDir()}, root: t.TempDir()}
+	e, _, err := engine.Init(t.Context(), r.home, r.root, engine.ModeGlobal, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := e.Project()
+	r.p = &p
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.begin()
+	return r
+}
+
+// begin starts a daemon.
+func (r *resting) begin() {
+	r.d = &daemon{o: DaemonOptions{NoWatch: true, Idle: 1000 * time.Hour}.withDefaults(), home: r.home, log: slog.New(slog.DiscardHandler), ended: make(chan struct{})}
+	var err error
+	if r.d.run, err = makeRunDir(r.home.Dir); err != nil {
+		r.t.Fatal(err)
+	}
+	r.d.prepare(context.Background())
+}
+
+// end ends it as a stop does.
+func (r *resting) end() {
+	r.d.settling.end()
+	r.d.tidying.end()
+	close(r.d.ended)
+	<-r.d.server.work.quiet()
+	r.d.server.work.memory.end()
+	if err := r.d.stores.close(context.Background()); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// event is one of an agent, which has changed something.
+func (r *resting) event() {
+	r.t.Helper()
+	r.n++
+	put(r.t, r.root, "f", fmt.Sprint(r.n))
+	now := time.Now()
+	ev := hooks.Event{Agent: hooks.Claude, Kind: hooks.Prompt, Prompt: "go", Session: "s", Cwd: r.root}
+	r.d.server.handleHook(context.Background(), ev, &hookCall{agent: "claude", cwd: r.root, since: now, until: now.Add(time.Minute)})
+}
+
+func (r *resting) set(key, value string) {
+	r.t.Helper()
+	if err := engine.SetConfig(r.home, r.root, key, []string{value}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// ran tells when gc ran by itself last.
+func (r *resting) ran() time.Time {
+	fi, err := os.Stat(filepath.Join(r.p.Store, "gc-ran"))
+	if err != nil {
+		return time.Time{}
+	}
+	return fi.ModTime()
+}
+
+// rests lets time go by after an event, and says whether gc has run in it.
+func (r *resting) rests(d time.Duration) bool {
+	r.t.Helper()
+	was := r.ran()
+	r.event()
+	time.Sleep(d)
+	synctest.Wait()
+	<-r.d.server.work.quiet()
+	return !r.ran().Equal(was)
+}
+
+// TestTidyWhenAtRest: gc runs by itself when a project has had no event for five minutes, not while events come, at most once a day, once an hour while the
+// store is too large or the disk is nearly full, and not at all where it is switched off.
+func TestTidyWhenAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newResting(t)
+		defer func() { r.end() }()
+		for range 10 {
+			if r.rests(tidyAfter - time.Second) {
+				t.Fatal("gc runs while events come")
+			}
+		}
+		last := time.Now()
+		if !r.rests(tidyAfter + time.Minute) {
+			t.Fatal("gc does not run at rest")
+		}
+		if at := r.ran().Sub(last); at < tidyAfter || at > tidyAfter+time.Minute {
+			t.Errorf("gc ran %v after the last event", at)
+		}
+		for range 12 {
+			if r.rests(time.Hour) {
+				t.Fatal("gc runs more than once a day")
+			}
+		}
+		time.Sleep(12 * time.Hour)
+		if !r.rests(tidyAfter + time.Minute) {
+			t.Fatal("gc does not run a day later")
+		}
+		for key, values := range map[string][2]string{"gc.max_size": {"1KiB", "20GiB"}, "gc.min_free": {"8000TiB", "1MiB"}} {
+			r.set(key, values[0])
+			for range 3 {
+				for range 5 {
+					if r.rests(tidyAfter + 2*time.Minute) {
+						t.Fatalf("%s: gc runs more than once an hour", key)
+					}
+				}
+				time.Sleep(30 * time.Minute)
+				if !r.rests(tidyAfter + time.Minute) {
+					t.Fatalf("%s: gc does not run an hour later", key)
+				}
+			}
+			r.set(key, values[1])
+		}
+		r.set("gc.auto", "false")
+		time.Sleep(48 * time.Hour)
+		if r.rests(time.Hour) {
+			t.Error("gc runs though it is switched off")
+		}
+	})
+}
+
+// TestTidyInTheNextDaemon: a daemon that ends before it is time runs none; the next one does.
+func TestTidyInTheNextDaemon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newResting(t)
+		r.event()
+		time.Sleep(tidyAfter - time.Second)
+		r.end()
+		time.Sleep(time.Hour)
+		if !r.ran().IsZero() {
+			t.Error("gc ran after the end")
+		}
+		r.begin()
+		defer r.end()
+		if !r.rests(tidyAfter + time.Second) {
+			t.Error("gc does not run in the next daemon")
+		}
+	})
+}
