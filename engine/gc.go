@@ -85,44 +85,11 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 }
 
 // gcRound thins and collects once, and gives the size of the store afterwards.
-<<<<<<< HEAD
 func (e *Engine) gcRound(p *pacer, r retention, o GCOptions, res *Collected) (size int64, err error) {
-	var plan *gcPlan
-	for try := 0; ; try++ {
-		if plan, err = e.planGC(p); err != nil {
-			return 0, err
-		}
-		if err := plan.clock.trusted(r); err != nil {
-			return 0, err
-		}
-		plan.decide(r)
-		if err = plan.graftAll(p); err == nil && !o.DryRun {
-			err = plan.carryOut(p.ctx, p)
-		}
-		if !errors.Is(err, errReplan) || try == 3 {
-			break
-		}
-	}
+	plan, swept, err := e.gcOnce(p, r, o)
 	if err != nil {
 		return 0, err
 	}
-	swept, err := e.collect(p.ctx, plan, p, o)
-	if err != nil {
-		return 0, err
-	}
-	if o.DryRun {
-		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
-	} else {
-		res.Checkpoints, res.Safety = res.Checkpoints+plan.Removed, res.Safety+plan.Safety
-		res.Objects, res.Bytes = res.Objects+swept.Objects, res.Bytes+swept.Bytes
-	}
-=======
-func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Collected) (size int64, err error) {
-	plan, swept, err := e.gcOnce(ctx, r, o)
-	if err != nil {
-		return 0, err
-	}
->>>>>>> h/gcbench
 	res.Kept = plan.Kept
 	if o.DryRun {
 		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
@@ -139,9 +106,8 @@ func (e *Engine) gcRound(ctx context.Context, r retention, o GCOptions, res *Col
 }
 
 // gcOnce lists the objects, by which all that follows reads them, thins the log, and removes what nothing leads to then.
-func (e *Engine) gcOnce(ctx context.Context, r retention, o GCOptions) (plan *gcPlan, swept objstore.Swept, err error) {
-	p := &pacer{ctx: ctx, e: e, rest: o.Resting}
-	c, err := e.beginCollection(ctx, p)
+func (e *Engine) gcOnce(p *pacer, r retention, o GCOptions) (plan *gcPlan, swept objstore.Swept, err error) {
+	c, err := e.beginCollection(p.ctx, p)
 	if err != nil {
 		return nil, swept, err
 	}
@@ -156,7 +122,7 @@ func (e *Engine) gcOnce(ctx context.Context, r retention, o GCOptions) (plan *gc
 			err = plan.graftAll(p)
 		}
 		if err == nil && !o.DryRun {
-			err = plan.carryOut(ctx, p)
+			err = plan.carryOut(p.ctx, p)
 		}
 		if !errors.Is(err, errReplan) {
 			break
@@ -164,7 +130,7 @@ func (e *Engine) gcOnce(ctx context.Context, r retention, o GCOptions) (plan *gc
 		read, err = e.gcReader(c) // grafts may have been written
 	}
 	if err == nil {
-		swept, err = e.collect(ctx, c, plan, p, o)
+		swept, err = e.collect(p.ctx, c, plan, p, o)
 	}
 	return plan, swept, err
 }

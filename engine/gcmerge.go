@@ -17,7 +17,7 @@ func (g *gcPlan) graftAll(p *pacer) error {
 	g.grafts = map[objstore.ID]*graft{}
 	near := make([]int32, len(g.steps)) // the nearest one before, or itself, that stays
 	run := int32(-1)                    // the first of the steps that are to be merged
-	trees := memoGetter{g.e.objs.MemoOf(objstore.Tree, gcMemo)}
+	trees := lostEmpty{g.read.trees}
 	for i := range g.steps {
 		s := &g.steps[i]
 		parent := int32(-1)
@@ -58,7 +58,7 @@ func (g *gcPlan) graftAll(p *pacer) error {
 // graftOf gives a checkpoint's graft as it is now, or as it would be if it had one.
 func (g *gcPlan) graftOf(s *stepFacts) (*graft, error) {
 	if s.merged > 0 {
-		if old, err := g.e.graft(s.id); err != nil || old != nil {
+		if old, err := g.read.graft(s.id); err != nil || old != nil {
 			return old, err
 		}
 	}
@@ -66,7 +66,7 @@ func (g *gcPlan) graftOf(s *stepFacts) (*graft, error) {
 }
 
 // merge makes of a step's graft what it is when the steps from the first to the one before it are merged into it.
-func (g *gcPlan) merge(to *graft, trees memoGetter, first, last int32, p *pacer) error {
+func (g *gcPlan) merge(to *graft, trees lostEmpty, first, last int32, p *pacer) error {
 	onLine := map[int32]bool{last: true}
 	for at := g.steps[last].parent; at >= first; at = g.steps[at].parent {
 		onLine[at] = true
@@ -147,19 +147,19 @@ func (g *gcPlan) authors(s *stepFacts) []string {
 }
 
 // between gives what differs between two trees.
-func between(trees memoGetter, from, to objstore.ID, p *pacer, fn func(tree.Change)) error {
+func between(trees lostEmpty, from, to objstore.ID, p *pacer, fn func(tree.Change)) error {
 	return tree.Diff(trees, from, to, func(ch tree.Change) error {
 		fn(ch)
 		return p.pause(p.ctx)
 	})
 }
 
-// memoGetter gives trees, those that are known to be lost as empty.
-type memoGetter struct{ *objstore.Memo }
+// lostEmpty gives trees, those that are known to be lost as empty.
+type lostEmpty struct{ *objstore.ListReader }
 
 // Get implements objstore.Getter.
-func (m memoGetter) Get(_ objstore.Kind, id objstore.ID) ([]byte, error) {
-	raw, err := m.Memo.Get(id)
+func (l lostEmpty) Get(_ objstore.Kind, id objstore.ID) ([]byte, error) {
+	raw, err := l.ListReader.Get(id)
 	if errors.Is(err, objstore.ErrLost) {
 		return tree.Encode(nil)
 	}

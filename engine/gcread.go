@@ -30,17 +30,13 @@ func (e *Engine) gcReader(c *objstore.Collection) (*gcReader, error) {
 	return r, nil
 }
 
-// Get implements objstore.Getter for what gc reads.
-func (r *gcReader) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
-	switch k {
-	case objstore.Checkpoint:
-		return r.cps.Get(id)
-	case objstore.Tree:
-		return r.trees.Get(id)
-	case objstore.Transcript:
-		return r.said.Get(id)
+// graft gives the graft of a checkpoint; nil: it has none.
+func (r *gcReader) graft(id objstore.ID) (*graft, error) {
+	raw, ok := r.grafts[string(graftKey(id))]
+	if !ok {
+		return nil, nil
 	}
-	return r.e.objs.Get(k, id)
+	return decodeGraft([]byte(raw))
 }
 
 // checkpoint is what Engine.checkpointsBy gives.
@@ -53,11 +49,11 @@ func (r *gcReader) checkpoint(id objstore.ID) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if raw, ok := r.grafts[string(graftKey(id))]; ok {
-		g, err := decodeGraft([]byte(raw))
-		if err != nil {
-			return nil, fmt.Errorf("engine: checkpoint %s: %w", id.Short(), err)
-		}
+	g, err := r.graft(id)
+	if err != nil {
+		return nil, fmt.Errorf("engine: checkpoint %s: %w", id.Short(), err)
+	}
+	if g != nil {
 		g.apply(cp)
 	}
 	return r.e.orphaned(cp, nil)
