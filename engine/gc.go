@@ -24,7 +24,7 @@ type GCOptions struct {
 	Older    time.Duration // remove what is older; 0: as the policy says
 	MaxSize  int64         // make the policy stricter until the store fits; 0: as the settings say; less than zero: whatever its size
 	Resting  bool          // nobody waits for it: it takes its time
-	Progress Progress      // told how many pieces of work are done: operations, objects, paths that differ
+	Progress Progress
 }
 
 // Collected is what gc removed, or with a dry run would remove.

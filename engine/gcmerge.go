@@ -17,7 +17,6 @@ func (g *gcPlan) graftAll(p *pacer) error {
 	g.grafts = map[objstore.ID]*graft{}
 	near := make([]int32, len(g.steps)) // the nearest one before, or itself, that stays
 	run := int32(-1)                    // the first of the steps that are to be merged
-	trees := lostEmpty{g.read.trees}
 	for i := range g.steps {
 		s := &g.steps[i]
 		parent := int32(-1)
@@ -38,7 +37,7 @@ func (g *gcPlan) graftAll(p *pacer) error {
 		}
 		to, err := g.graftOf(s)
 		if err == nil && merges {
-			err = g.merge(to, trees, run, int32(i), p)
+			err = g.merge(to, run, int32(i), p)
 			run = -1
 		}
 		if err != nil {
@@ -66,7 +65,7 @@ func (g *gcPlan) graftOf(s *stepFacts) (*graft, error) {
 }
 
 // merge makes of a step's graft what it is when the steps from the first to the one before it are merged into it.
-func (g *gcPlan) merge(to *graft, trees lostEmpty, first, last int32, p *pacer) error {
+func (g *gcPlan) merge(to *graft, first, last int32, p *pacer) error {
 	onLine := map[int32]bool{last: true}
 	for at := g.steps[last].parent; at >= first; at = g.steps[at].parent {
 		onLine[at] = true
@@ -96,12 +95,12 @@ func (g *gcPlan) merge(to *graft, trees lostEmpty, first, last int32, p *pacer) 
 		for _, path := range own.Reverted {
 			changed[path] = true
 		}
-		if err := between(trees, s.base, s.tree, p, func(ch tree.Change) { changed[ch.Path] = true }); err != nil {
+		if err := g.between(s.base, s.tree, p, func(ch tree.Change) { changed[ch.Path] = true }); err != nil {
 			return err
 		}
 	}
 	to.Base, to.Counts = g.steps[first].base, Counts{}
-	err := between(trees, to.Base, g.steps[last].tree, p, func(ch tree.Change) {
+	err := g.between(to.Base, g.steps[last].tree, p, func(ch tree.Change) {
 		to.Counts.add(ch)
 		delete(changed, ch.Path)
 	})
@@ -147,19 +146,19 @@ func (g *gcPlan) authors(s *stepFacts) []string {
 }
 
 // between gives what differs between two trees.
-func between(trees lostEmpty, from, to objstore.ID, p *pacer, fn func(tree.Change)) error {
-	return tree.Diff(trees, from, to, func(ch tree.Change) error {
+func (g *gcPlan) between(from, to objstore.ID, p *pacer, fn func(tree.Change)) error {
+	return tree.Diff(lostEmpty{g.read}, from, to, func(ch tree.Change) error {
 		fn(ch)
 		return p.pause(p.ctx)
 	})
 }
 
-// lostEmpty gives trees, those that are known to be lost as empty.
-type lostEmpty struct{ *objstore.ListReader }
+// lostEmpty gives trees that are known to be lost as empty.
+type lostEmpty struct{ objstore.Getter }
 
 // Get implements objstore.Getter.
-func (l lostEmpty) Get(_ objstore.Kind, id objstore.ID) ([]byte, error) {
-	raw, err := l.ListReader.Get(id)
+func (l lostEmpty) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	raw, err := l.Getter.Get(k, id)
 	if errors.Is(err, objstore.ErrLost) {
 		return tree.Encode(nil)
 	}

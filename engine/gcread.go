@@ -30,13 +30,17 @@ func (e *Engine) gcReader(c *objstore.Collection) (*gcReader, error) {
 	return r, nil
 }
 
-// graft gives the graft of a checkpoint; nil: it has none.
-func (r *gcReader) graft(id objstore.ID) (*graft, error) {
-	raw, ok := r.grafts[string(graftKey(id))]
-	if !ok {
-		return nil, nil
+// Get implements objstore.Getter for what gc reads.
+func (r *gcReader) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	switch k {
+	case objstore.Checkpoint:
+		return r.cps.Get(id)
+	case objstore.Tree:
+		return r.trees.Get(id)
+	case objstore.Transcript:
+		return r.said.Get(id)
 	}
-	return decodeGraft([]byte(raw))
+	return r.e.objs.Get(k, id)
 }
 
 // checkpoint is what Engine.checkpointsBy gives.
@@ -57,4 +61,13 @@ func (r *gcReader) checkpoint(id objstore.ID) (*Checkpoint, error) {
 		g.apply(cp)
 	}
 	return r.e.orphaned(cp, nil)
+}
+
+// graft is what Engine.graft gives.
+func (r *gcReader) graft(id objstore.ID) (*graft, error) {
+	raw, ok := r.grafts[string(graftKey(id))]
+	if !ok {
+		return nil, nil
+	}
+	return decodeGraft([]byte(raw))
 }

@@ -120,6 +120,7 @@ var callBans = []callBan{
 		but: map[string]string{
 			"cmd/rewind/main.go":              "the one place that turns an error into an exit code",
 			"bench/floor/run/main.go":         "the main of a program of its own",
+			"bench/gc/main.go":                "the main of a program of its own",
 			"bench/floor/echo/main.go":        "the main of a program of its own",
 			"cmd/smart-checkpoint/main.go":    "exits 0 whatever happens, a panic included",
 			"bench/peers/main.go":             "the main of a program of its own",
