@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -55,6 +56,7 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 		return nil, fmt.Errorf("engine: gc: %w", ErrCollecting)
 	}
 	defer e.gc.mu.Unlock()
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	res := &Collected{}
 	var err error
 	if res.DiskBefore, err = e.db.DiskBytes(); err != nil {

@@ -37,6 +37,7 @@ type Collection struct {
 	held  bitmap              // a live object is built on it
 	asked bitmap              // relied on, and in line to be marked
 	fresh map[object]struct{} // marked, and not in the list: written since
+	small smallStock          // until Condemn
 
 	mu     sync.Mutex
 	phase  atomic.Int32 // changed under mu
@@ -65,6 +66,7 @@ const (
 	itemLong   itemFlags = 1 << iota // lies under a long key
 	itemDelta                        // is built on another
 	itemChunks                       // is a list of chunks
+	itemSmall                        // its envelope is kept
 )
 
 // An Object names one by its key.
@@ -111,6 +113,7 @@ func (c *Collection) End() { c.s.coll.CompareAndSwap(c, nil) }
 // A *CorruptError says that an envelope cannot be read.
 func (c *Collection) List(ctx context.Context, pause func(context.Context) error) error {
 	var prefixes [][oldBasePrefix]byte
+	c.stock()
 	for _, first := range c.s.prefixes() {
 		err := c.s.db.Scan(kv.Range{Prefix: []byte{first}}, func(key, val []byte) error {
 			k, n, err := splitKey(key)
@@ -135,6 +138,9 @@ func (c *Collection) List(ctx context.Context, pause func(context.Context) error
 			}
 			if first == kv.PrefixLong {
 				it.flags |= itemLong
+			}
+			if c.small.add(len(c.items), k, val) {
+				it.flags |= itemSmall
 			}
 			c.items, prefixes = append(c.items, it), append(prefixes, prefix)
 			return pause(ctx)

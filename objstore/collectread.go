@@ -4,7 +4,7 @@ import "bytes"
 
 const (
 	// readerBytes is about what a ListReader keeps in memory.
-	readerBytes = 16 << 20
+	readerBytes = 8 << 20
 	// entryBytes is what keeping an object takes besides its bytes.
 	entryBytes = 96
 	// roomBytes is the size of the largest object for which room is made before its delta was checked.
@@ -63,33 +63,47 @@ func (r *ListReader) build(i int32, depth int) (out built) {
 			return built{}
 		}
 	}
-	from := base.raw
-	source := deltaBase{r.kind, &from, base.id}
-	err := r.c.s.view(r.kind, name{key: it.key}, func(n node) error {
-		e, err := decodeEnvelope(r.kind, n.env)
-		if err != nil || e.codec == CodecChunks || e.codec.isDelta() != (base.raw != nil) {
-			return err // written anew since the list was made
-		}
-		var room []byte
-		if e.length <= roomBytes {
-			room = make([]byte, 0, e.length+int64(idLen))
-		}
-		if !e.codec.isDelta() {
-			out.raw, err = e.whole(room)
-		} else if bytes.HasPrefix(r.c.items[it.base].key[:], e.prefix()) {
-			out.raw, err = e.apply(room, &source)
-		}
-		return err
-	})
-	if source.id != base.id {
-		base.id = source.id
-		r.keep(it.base, base)
+	var err error
+	if env := r.c.envelope(i); env != nil {
+		out.raw, err = r.apply(i, env, &base)
+	} else {
+		err = r.c.s.view(r.kind, name{key: it.key}, func(n node) (err error) {
+			out.raw, err = r.apply(i, n.env, &base)
+			return err
+		})
 	}
 	if err != nil || out.raw == nil {
 		return built{} // the store says why
 	}
 	r.keep(i, out)
 	return out
+}
+
+// apply gives what an item's envelope makes of its base, which learns its id where that is asked for; nil: the object was written anew since the list was made.
+func (r *ListReader) apply(i int32, env []byte, base *built) (raw []byte, err error) {
+	e, err := decodeEnvelope(r.kind, env)
+	if err != nil || e.codec == CodecChunks || e.codec.isDelta() != (base.raw != nil) {
+		return nil, err
+	}
+	var room []byte
+	if e.length <= roomBytes {
+		room = make([]byte, 0, e.length+int64(idLen))
+	}
+	if !e.codec.isDelta() {
+		return e.whole(room)
+	}
+	below := r.c.items[i].base
+	if !bytes.HasPrefix(r.c.items[below].key[:], e.prefix()) {
+		return nil, nil
+	}
+	from := base.raw
+	source := deltaBase{r.kind, &from, base.id}
+	raw, err = e.apply(room, &source)
+	if source.id != base.id {
+		base.id = source.id
+		r.keep(below, *base)
+	}
+	return raw, err
 }
 
 func (r *ListReader) known(i int32) (built, bool) {

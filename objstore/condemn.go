@@ -90,7 +90,7 @@ func (c *Collection) Condemn() error {
 			return fmt.Errorf("objstore: condemn: %w", ErrRelied)
 		}
 	}
-	c.relied, c.asked = nil, nil
+	c.relied, c.asked, c.small = nil, nil, smallStock{} // nothing is read any more
 	c.phase.Store(phaseSweep)
 	return nil
 }
