@@ -236,6 +236,10 @@ func TestPromise03HookWithASlowPayload(t *testing.T) {
 	if _, err := io.ReadFull(c, b); err != nil || string(b) != "HTTP/1.1 200" {
 		t.Errorf("%q, %v", b, err)
 	}
+	_ = c.Close()
+	for r.inFlight() != 0 { // the project's directory goes before the daemon ends
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // Whatever an agent sends, it is answered with 200 and nothing.
