@@ -10,6 +10,19 @@ import (
 	"time"
 )
 
+// endsWhen is a context that ends when something has come about.
+type endsWhen struct {
+	context.Context
+	over func() bool
+}
+
+func (c endsWhen) Err() error {
+	if c.over() {
+		return context.Canceled
+	}
+	return nil
+}
+
 // TestTidyGoesOn: a run that is ended when it has thinned the log and not collected yet is not counted as one, and the next does the rest.
 func TestTidyGoesOn(t *testing.T) {
 	p := newProject(t)
@@ -22,21 +35,9 @@ func TestTidyGoesOn(t *testing.T) {
 	}
 	ran := filepath.Join(p.e.project.Store, gcRan)
 	p.must(os.MkdirAll(filepath.Dir(ran), 0o700))
-	tx := p.e.objs.Begin() // collecting waits for it
-	ctx, cancel := context.WithCancel(bg)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := p.e.Tidy(ctx)
-		ended <- err
-	}()
-	for len(p.listed()) == 10 {
-		time.Sleep(time.Millisecond)
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
+	if _, err := p.e.Tidy(endsWhen{bg, func() bool { return len(p.listed()) < 10 }}); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended: %v", err)
 	}
-	tx.Discard()
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("what was ended counts as a run")
 	}
