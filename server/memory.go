@@ -72,14 +72,21 @@ func (m *memory) end() {
 	}
 }
 
-// giveBack comes again as long as there was something: the store may still be merging what the work has left.
+// giveBack comes again as long as there was something: the store may still be merging what the work has left. Work that begins meanwhile is waited for
+// by a timer of its own.
 func (m *memory) giveBack() {
+	m.mu.Lock()
+	mine := m.timer
+	m.mu.Unlock()
+	if mine == nil {
+		return
+	}
 	m.rest()
 	more := giveBack()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.since = allocated()
-	if more && !m.ended && m.timer != nil {
+	if more && !m.ended && m.timer == mine {
 		m.timer = time.AfterFunc(lull, m.giveBack)
 	}
 }

@@ -47,6 +47,7 @@ func (r *resting) begin() {
 		r.t.Fatal(err)
 	}
 	r.d.prepare(context.Background())
+	r.d.server.work.memory = nil // it has days of fake time to give memory back in, and takes real time for it
 }
 
 // end ends it as a stop does.
@@ -55,10 +56,10 @@ func (r *resting) end() {
 	r.d.tidying.end()
 	close(r.d.ended)
 	<-r.d.server.work.quiet()
-	r.d.server.work.memory.end()
 	if err := r.d.stores.close(context.Background()); err != nil {
 		r.t.Error(err)
 	}
+	giveBack() // pools keep nothing of a bubble
 }
 
 // event is one of an agent, which has changed something.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"rewind/bench/chart"
@@ -42,12 +43,25 @@ const (
 	figureCapture  = "prompt hook, 10 KB said since"
 )
 
+// The axes.
+const (
+	axisFiles        = "files"
+	axisCheckpoints  = "checkpoints"
+	axisConversation = "conversation"
+)
+
+var allAxes = []string{axisFiles, axisCheckpoints, axisConversation}
+
 // measureGrowth measures every axis, and draws it.
 func (b *bench) measureGrowth(ctx context.Context) error {
 	g := &growth{bench: b}
 	b.growths = g
-	for _, axis := range []func(context.Context) error{g.overFiles, g.overCheckpoints, g.overConversation} {
-		if err := axis(ctx); err != nil {
+	axes := map[string]func(context.Context) error{axisFiles: g.overFiles, axisCheckpoints: g.overCheckpoints, axisConversation: g.overConversation}
+	for _, name := range b.opt.axes {
+		if err := axes[name](ctx); err != nil {
+			return fmt.Errorf("growth over %s: %w", name, err)
+		}
+		if err := g.write(b.opt.out); err != nil { // an axis can take most of an hour
 			return err
 		}
 	}
@@ -57,7 +71,7 @@ func (b *bench) measureGrowth(ctx context.Context) error {
 			fmt.Fprintf(b.out, "  %12s %8.2f ms   floor %8s ms\n", c.label(p.X), median(p.Times), number(median(p.Floor), "%.2f"))
 		}
 	}
-	return g.write(b.opt.out)
+	return nil
 }
 
 func (c *curve) label(x float64) string {
@@ -138,7 +152,7 @@ func (g *growth) overFiles(ctx context.Context) (err error) {
 	sizes := steps(1000, most)
 	list := g.stations("files", sizes)
 	defer func() { err = errors.Join(err, leave(list)) }()
-	g.curves("files", "", list, func(i int) int { return sizes[i] }, figureHook, figureCheckout, figureList)
+	g.curves(axisFiles, "", list, func(i int) int { return sizes[i] }, figureHook, figureCheckout, figureList)
 	for _, s := range list {
 		if err := s.begin(ctx); err != nil {
 			return err
@@ -159,7 +173,7 @@ func (g *growth) overCheckpoints(ctx context.Context) (err error) {
 	}
 	list := g.stations("checkpoints", same)
 	defer func() { err = errors.Join(err, leave(list)) }()
-	g.curves("checkpoints", "", list, func(i int) int { return counts[i] }, figureHook, figureCheckout, figureList)
+	g.curves(axisCheckpoints, "", list, func(i int) int { return counts[i] }, figureHook, figureCheckout, figureList)
 	for i, s := range list {
 		if err := s.begin(ctx); err != nil {
 			return err
@@ -255,7 +269,7 @@ func (g *growth) overConversation(ctx context.Context) (err error) {
 	list := g.stations("talks", make([]int, len(lengths)))
 	home := g.stations("talk", []int{1000})[0]
 	defer func() { err = errors.Join(err, leave([]*station{home})) }()
-	g.curves("conversation", inBytes, list, func(i int) int { return lengths[i] }, figureCapture)
+	g.curves(axisConversation, inBytes, list, func(i int) int { return lengths[i] }, figureCapture)
 	if err := home.begin(ctx); err != nil {
 		return err
 	}
@@ -290,19 +304,28 @@ func (g *growth) overConversation(ctx context.Context) (err error) {
 	return err
 }
 
-// write keeps the figures, and the chart of each curve.
+// write keeps the figures, and the chart of each curve; those of axes that are not measured stay as they are.
 func (g *growth) write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	out, err := json.MarshalIndent(struct {
+	var kept struct {
 		Machine machine  `json:"machine"`
 		Curves  []*curve `json:"curves"`
-	}{g.machine, g.Curves}, "", "  ")
+	}
+	file := filepath.Join(dir, "growth.json")
+	if raw, err := os.ReadFile(file); err == nil && len(g.opt.axes) < len(allAxes) {
+		if err := json.Unmarshal(raw, &kept); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	kept.Machine = g.machine
+	kept.Curves = append(g.Curves, slices.DeleteFunc(kept.Curves, func(c *curve) bool { return slices.Contains(g.opt.axes, c.Axis) })...)
+	out, err := json.MarshalIndent(kept, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "growth.json"), append(out, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(file, append(out, '\n'), 0o644); err != nil {
 		return err
 	}
 	names := map[string]string{figureHook: "hook", figureList: "list", figureCheckout: "checkout", figureCapture: "capture"}

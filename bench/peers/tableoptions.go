@@ -13,6 +13,8 @@ import (
 type tableOptions struct {
 	table, growth bool
 	quick, large  bool
+	axisList      string
+	axes          []string // of growth
 	files         []int    // of the trees
 	rows          []string // none: all
 	svg           string
@@ -42,6 +44,7 @@ func (o *tableOptions) flags(f *flag.FlagSet) {
 	f.IntVar(&o.rounds, "rounds", 40, "rounds of hooks of the table and of growth")
 	f.IntVar(&o.edits, "edits", 1000, "edits for what one takes on disk")
 	f.IntVar(&o.history, "history", 10_000, "checkpoints of a long history")
+	f.StringVar(&o.axisList, "axes", "", "only these axes of growth, separated by commas: files, checkpoints, conversation")
 	f.IntVar(&o.objects, "objects", 1_000_000, "objects of a large store")
 	f.DurationVar(&o.age, "age", 3500*time.Millisecond, "how old files are before anything is measured; younger than 3 s, and they are read twice on purpose")
 	f.Int64Var(&o.transcript, "transcript", 100<<20, "`bytes` of a long conversation")
@@ -73,6 +76,15 @@ func (o *tableOptions) settle(f *flag.FlagSet) (err error) {
 			}
 		}
 		o.large = o.large || slices.Contains(o.rows, "large")
+	}
+	o.axes = allAxes
+	if o.axisList != "" {
+		o.axes = strings.Split(o.axisList, ",")
+		for _, a := range o.axes {
+			if !slices.Contains(allAxes, a) {
+				return fmt.Errorf("-axes: no axis %q; there are %s", a, strings.Join(allAxes, ", "))
+			}
+		}
 	}
 	if o.rounds < 1 || o.edits < 1 || o.history < 10 || o.objects < 1 || o.transcript < 10_000 {
 		return errors.New("-rounds, -edits and -objects must be at least 1, -history 10, -transcript 10,000")
