@@ -3,7 +3,6 @@ package server
 import (
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -11,12 +10,8 @@ import (
 )
 
 const (
-	lull = 3 * time.Second // without work, after which memory goes back
-	// smallLull is the same behind little work: an agent calls its next tool some seconds later, and a hook that finds encoders and free pages gone
-	// gets them anew, a millisecond of its three.
-	smallLull   = time.Minute
-	littleWork  = 32 << 20 // bytes that were allocated since memory went back; a hook takes some 300 KB
-	worthGiving = 1 << 20  // bytes
+	lull        = 3 * time.Second // without work, after which memory goes back
+	worthGiving = 1 << 20         // bytes
 	// collectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
 	// pieces of work.
 	collectAt = 50
@@ -29,7 +24,6 @@ type memory struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	ended bool
-	since uint64 // what had been allocated when memory went back last
 }
 
 // working puts it off.
@@ -49,18 +43,7 @@ func (m *memory) quiet() {
 	if m.ended || m.timer != nil {
 		return
 	}
-	wait := lull
-	if allocated()-m.since < littleWork {
-		wait = smallLull
-	}
-	m.timer = time.AfterFunc(wait, m.giveBack)
-}
-
-// allocated is how many bytes the program has allocated since it began. Reading it stops nobody.
-func allocated() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+	m.timer = time.AfterFunc(lull, m.giveBack)
 }
 
 func (m *memory) end() {
@@ -85,7 +68,6 @@ func (m *memory) giveBack() {
 	more := giveBack()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.since = allocated()
 	if more && !m.ended && m.timer == mine {
 		m.timer = time.AfterFunc(lull, m.giveBack)
 	}

@@ -1,43 +1,44 @@
 package server
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// Memory goes back soon behind large work, and behind little only when nothing has come for a while: the next hook of a turn finds everything warm.
+// Memory goes back when nothing has come for a while. Work that comes while it goes back has a timer of its own, and is not followed by two.
 func TestMemoryGoesBack(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		size int
-		soon bool
-	}{{"large work", 2 * littleWork, true}, {"little work", 1 << 10, false}} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				given := 0
-				m := &memory{rest: func() { given++ }, since: allocated()}
-				defer m.end()
-				for range 3 { // each within the rest of the one before
-					m.working()
-					used = make([]byte, c.size)
-					m.quiet()
-					time.Sleep(lull - time.Millisecond)
-				}
-				if given > 0 {
-					t.Fatal("given back while work comes")
-				}
-				time.Sleep(time.Second)
-				if soon := given > 0; soon != c.soon {
-					t.Errorf("given back soon: %v", soon)
-				}
-				time.Sleep(smallLull)
-				if given == 0 {
-					t.Error("never given back")
-				}
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var given, going atomic.Int32
+		m := &memory{rest: func() {
+			if going.Add(1) > 1 {
+				t.Error("given back twice at a time")
+			}
+			given.Add(1)
+			time.Sleep(2 * lull) // the work below comes meanwhile
+			going.Add(-1)
+		}}
+		m.quiet()
+		for range 3 {
+			m.working()
+			m.quiet()
+			time.Sleep(lull - time.Millisecond)
+		}
+		if given.Load() > 0 {
+			t.Fatal("given back while work comes")
+		}
+		time.Sleep(time.Second)
+		if given.Load() != 1 {
+			t.Fatalf("given back %d times", given.Load())
+		}
+		m.working()
+		time.Sleep(2 * lull)
+		m.quiet()
+		time.Sleep(10 * lull)
+		if n := given.Load(); n < 2 {
+			t.Errorf("given back %d times", n)
+		}
+		m.end()
+	})
 }
-
-var used []byte // keeps the compiler from leaving the work out
