@@ -21,6 +21,7 @@ type Session struct {
 	Event      string    `json:"event"` // the newest
 	Busy       bool      `json:"busy,omitempty"`
 	Ended      bool      `json:"ended,omitempty"`
+	Captured   int64     `json:"captured_bytes"` // of its conversation; the daemon may be about to capture more
 	Running    []Tool    `json:"running,omitempty"`
 	Outside    []Text    `json:"outside,omitempty"` // files outside of the project that it edited lately; they are not captured
 }

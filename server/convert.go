@@ -232,7 +232,7 @@ func sessions(list []engine.Session) []api.Session {
 	for _, s := range list {
 		v := api.Session{
 			Session: s.ID, Agent: string(s.Agent), Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript), Dir: api.Text(s.Cwd),
-			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Outside: api.Texts(s.Outside),
+			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length, Outside: api.Texts(s.Outside),
 		}
 		for _, c := range s.Calls {
 			v.Running = append(v.Running, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,10 @@ type talk struct {
 	*world
 	id, path string
 	s        *workload.Session
-	turns    int
 }
+
+// takeLimit bounds the wait for the first capture of a session, of 1 GB too on a busy machine.
+const takeLimit = 5 * time.Minute
 
 // promptGrowth is by how much a session file has grown since the last hook.
 const promptGrowth = 10 << 10
@@ -37,7 +40,7 @@ func (w *world) newTalk(n int, size int64) (*talk, error) {
 	}, w.tree)
 	k.path = filepath.Join(w.bench.dir, "user", ".claude", "projects", slug, k.id+".jsonl")
 	var err error
-	k.s, k.turns, err = workload.WriteSession(k.path, k.id, w.tree, size, uint64(n))
+	k.s, _, err = workload.WriteSession(k.path, k.id, w.tree, size, uint64(n))
 	return k, err
 }
 
@@ -81,20 +84,32 @@ func (k *talk) turn(ctx context.Context, c command, into *[]float64, grows, coun
 	return err
 }
 
-// take has the whole session taken in before anything is measured: what is too much for a hook is taken after it.
+// take has the whole session taken in before anything is measured: what is too much for a hook is taken after it. Only how far that has come is asked
+// for: a list of the turns would read the file itself, over and over beside the capture.
 func (k *talk) take(ctx context.Context) error {
+	fi, err := os.Stat(k.path)
+	if err != nil {
+		return err
+	}
 	if _, err := k.prompt(ctx, k.world.command()); err != nil {
 		return err
 	}
-	var turns api.TurnsResponse
-	var err error
-	for range 240 {
-		if err = k.ask(ctx, &turns, "turns", "claude/"+k.id); err == nil && len(turns.Turns) >= k.turns {
+	began := time.Now()
+	for have := int64(0); ; {
+		var st api.StatusResponse
+		err := k.ask(ctx, &st, "status")
+		i := slices.IndexFunc(st.Sessions, func(s api.Session) bool { return s.Session == k.id })
+		if err == nil && i >= 0 {
+			have = st.Sessions[i].Captured
+		}
+		if have == fi.Size() {
 			return nil
+		}
+		if time.Since(began) > takeLimit {
+			return errors.Join(err, fmt.Errorf("of a session of %d bytes %d were taken in %v", fi.Size(), have, takeLimit))
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
-	return errors.Join(err, fmt.Errorf("of %d turns of the session %d were taken", k.turns, len(turns.Turns)))
 }
 
 // taken fails unless every byte of the sessions is in the store, when the daemon has ended.
