@@ -76,12 +76,10 @@ func (m *memory) giveBack() {
 // giveBack reports whether there was anything to give.
 func giveBack() bool {
 	objstore.Rest()
-	runtime.GC() // twice: what pools keep survives the first
-	var s runtime.MemStats
-	runtime.ReadMemStats(&s)
-	if s.HeapIdle-s.HeapReleased <= worthGiving {
-		return false
-	}
-	debug.FreeOSMemory()
-	return true
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	runtime.GC()
+	debug.FreeOSMemory() // which collects again: what pools keep survives the first
+	runtime.ReadMemStats(&after)
+	return int64(after.HeapReleased-before.HeapReleased) > worthGiving
 }

@@ -25,7 +25,7 @@ const (
 	// ReserveBytes must be free for a write to begin: one log and one flush of a full memtable.
 	ReserveBytes = 8 << 20
 
-	memtableBytes   = 4 << 20
+	memtableBytes   = 2 << 20
 	maxOpenFiles    = 256
 	ingestFileBytes = 32 << 20
 	minCheckedBlock = 4 << 10 // of a table: checked by tableFile; pebble's search in a smaller damaged one takes 5 ms

@@ -39,7 +39,7 @@ func TestDamagedTableStall(t *testing.T) {
 	val := string(noise(100 << 10))
 	damaged := ""
 	d := open(t, dir, kv.Options{})
-	for i := range 60 {
+	for i := range 30 {
 		must(t, put(d, kv.Written, fmt.Sprintf("ob%d", i%7), val))
 	}
 	must(t, d.Close())
@@ -64,7 +64,7 @@ func TestDamagedTableStall(t *testing.T) {
 		fmt.Println(err)
 		os.Exit(kv.DefaultFatalExit)
 	}})
-	for i := range 200 { // 20 MiB: five flushes
+	for i := range 200 { // 20 MiB: ten flushes
 		must(t, put(d, kv.Written, fmt.Sprintf("ob%d", i%7), val))
 	}
 	time.Sleep(time.Second)
