@@ -96,7 +96,8 @@ type arrivals struct {
 	mu     sync.Mutex
 	events []*arrival
 	active bool
-	yield  func() // leaves off what an event need not wait for; nil: nothing of that kind is under way
+	newest time.Time // when it came
+	yield  func()    // leaves off what an event need not wait for; nil: nothing of that kind is under way
 	idle   sync.WaitGroup
 }
 
@@ -104,7 +105,7 @@ type arrivals struct {
 func (w *arrivals) add(a *arrival) (lead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.events = append(w.events, a)
+	w.events, w.newest = append(w.events, a), time.Now()
 	if w.yield != nil {
 		w.yield()
 	}
