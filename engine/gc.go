@@ -68,7 +68,7 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	if limit == 0 {
 		limit = e.config.get("gc.max_size").(int64)
 	}
-	p := &pacer{ctx: ctx, e: e, rest: o.Resting, sleep: time.Sleep, progress: o.Progress}
+	p := &pacer{ctx: ctx, e: e, rest: o.Resting, progress: o.Progress}
 	for {
 		size, err := e.gcRound(p, r, o, res)
 		if err != nil {

@@ -13,19 +13,15 @@ const (
 	gcPercent = 25
 	// gcSlice is for how long gc works without looking whether somebody waits.
 	gcSlice = 2 * time.Millisecond
-	// gcAmong is for how long after an event others are expected: an agent is at work.
-	gcAmong = 2 * time.Second
 )
 
-// pacer has gc stand back while events are taken in. When nobody has asked for it, it rests as long as it works; when somebody has, it rests half as long among
-// events: a hook is more than what the daemon does for it, and the processors are its client's and the agent's too.
+// pacer has gc stand back while events are taken in; and when nobody has asked for it, it rests as long as it works.
 type pacer struct {
-	ctx   context.Context
-	e     *Engine
-	rest  bool
-	n     int
-	from  time.Time
-	sleep func(time.Duration)
+	ctx  context.Context
+	e    *Engine
+	rest bool
+	n    int
+	from time.Time
 
 	progress Progress // nil: nobody asks
 }
@@ -49,24 +45,22 @@ func (p *pacer) pause(ctx context.Context) error {
 	if worked < gcSlice {
 		return nil
 	}
-	taking, newest := p.e.waiting.taking()
-	switch {
-	case p.rest:
-		p.sleep(worked)
-	case now.Sub(newest) < gcAmong:
-		p.sleep(worked / 2)
+	if p.rest {
+		time.Sleep(worked)
 	}
-	for i := 0; i < 100 && taking; i++ {
-		p.sleep(time.Millisecond)
-		taking, _ = p.e.waiting.taking()
+	for range 100 {
+		if !p.e.waiting.taking() {
+			break
+		}
+		time.Sleep(time.Millisecond)
 	}
 	p.from = time.Now()
 	return nil
 }
 
-// taking reports whether events are being taken in, and when the newest came.
-func (w *arrivals) taking() (active bool, newest time.Time) {
+// taking reports whether events are being taken in.
+func (w *arrivals) taking() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.active, w.newest
+	return w.active
 }

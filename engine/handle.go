@@ -96,8 +96,7 @@ type arrivals struct {
 	mu     sync.Mutex
 	events []*arrival
 	active bool
-	newest time.Time // when it came
-	yield  func()    // leaves off what an event need not wait for; nil: nothing of that kind is under way
+	yield  func() // leaves off what an event need not wait for; nil: nothing of that kind is under way
 	idle   sync.WaitGroup
 }
 
@@ -105,7 +104,7 @@ type arrivals struct {
 func (w *arrivals) add(a *arrival) (lead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.events, w.newest = append(w.events, a), time.Now()
+	w.events = append(w.events, a)
 	if w.yield != nil {
 		w.yield()
 	}
