@@ -67,6 +67,7 @@ type shared struct {
 	silent    sync.Map // names of sessions whose conversations this process has purged from: for who captures one outside of mu
 	lately    lately
 	tally     tally
+	bare      bare
 	grafts    atomic.Int32 // whether there are any
 	gc        gcState
 }

@@ -32,6 +32,23 @@ var (
 	ErrUsage = errors.New("bad request")
 )
 
+// NoStepError is returned for an undo of more steps than there are; it is an ErrNotFound.
+type NoStepError struct{ Before int } // so many there are
+
+func (e *NoStepError) Error() string {
+	const no = "engine: undo: no step to go back to: "
+	switch e.Before {
+	case 0:
+		return no + "this is the first one"
+	case 1:
+		return no + "only one lies before this one"
+	}
+	return fmt.Sprintf("%sonly %d lie before this one", no, e.Before)
+}
+
+// Is makes it an ErrNotFound.
+func (e *NoStepError) Is(target error) bool { return target == ErrNotFound }
+
 // Conversations.
 var (
 	// ErrNoConversation is returned for a moment whose conversation there is none of.

@@ -61,9 +61,9 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 	res := &ListResult{}
 	later := map[string]*Checkpoint{} // of each session, the step after
 	read := e.checkpoints()
-	err = e.refs.Newest(0, func(op *refs.Operation) error {
+	err = e.made(func(op *refs.Operation) error {
 		safety := op.Kind == refs.KindSafety
-		if op.Kind != refs.KindCheckpoint && !(safety && o.All) || o.Session != "" && op.Session != o.Session {
+		if safety && !o.All || o.Session != "" && op.Session != o.Session {
 			return nil
 		}
 		if o.Limit > 0 && len(res.Checkpoints) == o.Limit {

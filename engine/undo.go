@@ -10,7 +10,7 @@ import (
 )
 
 // Undo goes n steps back along a session's branch, over folded steps and steps with equal trees at once. Unsaved changes are a step:
-// they become one, so that Redo brings them back. ErrNotFound when fewer than n steps lie before.
+// they become one, so that Redo brings them back. A NoStepError when fewer than n steps lie before.
 func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreResult, error) {
 	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
@@ -56,7 +56,7 @@ func (e *Engine) back(cp *Checkpoint, n int) (*Checkpoint, error) {
 				if cp.Tree != from {
 					break // the first step of all shows, whatever it is
 				}
-				return nil, fmt.Errorf("engine: undo: %w: only %d earlier steps", ErrNotFound, i)
+				return nil, &NoStepError{i}
 			}
 			var err error
 			later = cp

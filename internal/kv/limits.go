@@ -11,8 +11,9 @@ const (
 	// MaxBatch is the largest batch, as Batch.Len counts it.
 	MaxBatch = 256 << 20
 
-	// DefaultCache is the block cache of an open store.
-	DefaultCache = 8 << 20
+	// DefaultCache is the block cache of an open store. The memtables count into it: the one that is written and one that pebble keeps for reuse. What is above these
+	// two is always for blocks.
+	DefaultCache = 2*memtableBytes + 4<<20
 	// restCache is what Rest leaves of it.
 	restCache = 2 << 20
 	// DefaultGroupSync is how long a Written commit may wait for its fsync.
