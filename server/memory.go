@@ -23,6 +23,7 @@ type memory struct {
 	rest  func() // first gives up what is of use only to work
 	mu    sync.Mutex
 	timer *time.Timer
+	gave  bool // the last time there was something
 	ended bool
 }
 
@@ -59,27 +60,34 @@ func (m *memory) end() {
 // by a timer of its own.
 func (m *memory) giveBack() {
 	m.mu.Lock()
-	mine := m.timer
+	mine, again := m.timer, m.gave
 	m.mu.Unlock()
 	if mine == nil {
 		return
 	}
 	m.rest()
-	more := giveBack()
+	more := giveBack(again)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.gave = more
 	if more && !m.ended && m.timer == mine {
 		m.timer = time.AfterFunc(lull, m.giveBack)
 	}
 }
 
-// giveBack reports whether there was anything to give.
-func giveBack() bool {
+// giveBack reports whether there was anything to give. again: there was, a while ago, so that pools hold buffers of large work, which survive one collection; those
+// of hooks are left to the next hook.
+func giveBack(again bool) bool {
 	objstore.Rest()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
 	runtime.GC()
-	debug.FreeOSMemory() // which collects again: what pools keep survives the first
-	runtime.ReadMemStats(&after)
-	return int64(after.HeapReleased-before.HeapReleased) > worthGiving
+	if again {
+		runtime.GC()
+	}
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	if s.HeapIdle-s.HeapReleased <= worthGiving {
+		return false
+	}
+	debug.FreeOSMemory()
+	return true
 }

@@ -59,7 +59,7 @@ func (r *resting) end() {
 	if err := r.d.stores.close(context.Background()); err != nil {
 		r.t.Error(err)
 	}
-	giveBack() // pools keep nothing of a bubble
+	giveBack(true) // pools keep nothing of a bubble
 }
 
 // event is one of an agent, which has changed something.

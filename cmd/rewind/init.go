@@ -118,7 +118,10 @@ func (a *app) tellInit(r api.InitResponse, o initOptions) {
 		fmt.Fprintf(a.Out, "%s is set up already (%s mode, store %s)\ncurrent checkpoint %s  %s\n", root, r.Mode, store, a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
 	default:
 		fmt.Fprintf(a.Out, "set up %s (%s mode)\nstore %s\nfirst checkpoint %s  %s\n", root, r.Mode, store, a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
-		if n := len(r.Skips); n > 0 {
+		switch n := len(r.Skips); {
+		case n > 0 && r.Checkpoint.Files == 0:
+			a.say("nothing of this project is captured: all of it is left out; 'rewind show @' says why")
+		case n > 0:
 			a.say("%s not captured; 'rewind show @' lists them", count(n, "path"))
 		}
 	}
