@@ -32,18 +32,24 @@ var (
 	ErrUsage = errors.New("bad request")
 )
 
-// NoStepError is returned for an undo of more steps than there are; it is an ErrNotFound.
-type NoStepError struct{ Before int } // so many there are
+// NoStepError is returned for an undo or a redo of more steps than there are; it is an ErrNotFound.
+type NoStepError struct {
+	Ahead bool // of a redo
+	There int  // so many there are
+}
 
 func (e *NoStepError) Error() string {
-	const no = "engine: undo: no step to go back to: "
-	switch e.Before {
-	case 0:
-		return no + "this is the first one"
-	case 1:
-		return no + "only one lies before this one"
+	text, end, lie := "engine: undo: no step to go back to: ", "this is the first one", "before this one"
+	if e.Ahead {
+		text, end, lie = "engine: redo: no step to go forward to: ", "none lies ahead", "ahead"
 	}
-	return fmt.Sprintf("%sonly %d lie before this one", no, e.Before)
+	switch e.There {
+	case 0:
+		return text + end
+	case 1:
+		return text + "only one lies " + lie
+	}
+	return fmt.Sprintf("%sonly %d lie %s", text, e.There, lie)
 }
 
 // Is makes it an ErrNotFound.

@@ -56,7 +56,7 @@ func (e *Engine) back(cp *Checkpoint, n int) (*Checkpoint, error) {
 				if cp.Tree != from {
 					break // the first step of all shows, whatever it is
 				}
-				return nil, &NoStepError{i}
+				return nil, &NoStepError{There: i}
 			}
 			var err error
 			later = cp
@@ -73,7 +73,7 @@ func folded(cp, later *Checkpoint) bool {
 	return cp.Minor && later != nil && later.Session == cp.Session && later.Cause.Turn == cp.Cause.Turn
 }
 
-// Redo goes n steps forward again, towards the tip of a session's branch; ErrNotFound when fewer than n lie ahead.
+// Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.
 func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreResult, error) {
 	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
@@ -95,7 +95,7 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 		return nil, err
 	}
 	if len(ahead) < n {
-		return nil, fmt.Errorf("engine: redo: %w: %d steps lie ahead", ErrNotFound, len(ahead))
+		return nil, &NoStepError{Ahead: true, There: len(ahead)}
 	}
 	target := ahead[n-1]
 	r := restore{kind: refs.KindRedo, session: session, target: target, opt: planOptions{exact: o.Exact}, before: cursor, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}

@@ -60,7 +60,7 @@ var rules = []rule{
 	{is(engine.ErrRunning), api.WordBusy, "close it, or --force"},
 	{as[*engine.NotInPlaceError], api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
 	{is(engine.ErrDependent), api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
-	{as[*engine.NoStepError], api.WordNotFound, "'rewind list' shows the steps; 'rewind checkout <checkpoint>' goes to any of them, 'rewind redo' forward again"},
+	{as[*engine.NoStepError], api.WordNotFound, "'rewind list' shows the steps; 'rewind checkout <checkpoint>' goes to any of them, 'rewind undo' and 'rewind redo' to the next one"},
 	{is(engine.ErrNotFound), api.WordNotFound, "'rewind list --all', 'rewind turns' and 'rewind ops' show what there is; paths go after '--'"},
 	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
 	{as[*engine.UnsavedError], api.WordUnsaved, ""},
