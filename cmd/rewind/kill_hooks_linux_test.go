@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,7 +161,11 @@ func TestKillRemove(t *testing.T) {
 				s.mustRun("init", "--mode", mode)
 				return s
 			}
-			_, calls := prepare().run(0, "init", "--remove", "--yes")
+			calls := math.MaxInt
+			for range 3 { // on a busy machine one makes more calls than others, and the last ones count here
+				_, n := prepare().run(0, "init", "--remove", "--yes")
+				calls = min(calls, n)
+			}
 			list := points(8, calls)
 			for n := max(calls-20, 1); n <= calls; n++ { // where the store and the marker go
 				list = append(list, n)
