@@ -101,7 +101,7 @@ func (d *damage) checkpoint(id objstore.ID) *Affected {
 	if d.bad(objstore.Checkpoint, id) {
 		return &Affected{Checkpoint: id, Whole: true}
 	}
-	cp, err := d.v.e.checkpoint(id)
+	cp, err := d.v.checkpointOf(id)
 	if err != nil {
 		return nil // named as a fault already
 	}
@@ -122,7 +122,7 @@ func (d *damage) tree(id objstore.ID) lostPaths {
 		return l
 	}
 	var l lostPaths
-	ents, err := d.v.e.entries(id)
+	ents, err := d.v.entries(id)
 	if err != nil {
 		l.add("")
 	}
@@ -152,7 +152,7 @@ func (d *damage) shape(id objstore.ID) bool {
 	if id.IsZero() {
 		return true
 	}
-	ents, err := d.v.e.entries(id)
+	ents, err := d.v.entries(id)
 	if err != nil {
 		return false
 	}

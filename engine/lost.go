@@ -51,7 +51,7 @@ func (e *Engine) lostIn(cp *Checkpoint) (paths []string, trees map[objstore.ID]b
 	trees = map[objstore.ID]bool{}
 	var walk func(dir string, id objstore.ID) error
 	walk = func(dir string, id objstore.ID) error {
-		ents, err := e.entries(id)
+		ents, err := tree.List(e.objs, id)
 		if lost[id.Key()] && (errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrCorrupt)) {
 			paths, trees[id] = append(paths, dir), true
 			return nil

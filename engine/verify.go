@@ -41,7 +41,10 @@ func (e *Engine) Verify(ctx context.Context, full bool, p Progress, fault func(e
 }
 
 func (e *Engine) newVerifier(full bool, p Progress, fault func(error)) *verifier {
-	v := &verifier{e: e, progress: p, full: full, seen: map[object]bool{}, bad: map[object]Lost{}, out: &Faults{}}
+	v := &verifier{
+		e: e, progress: p, full: full, seen: map[object]bool{}, bad: map[object]Lost{}, out: &Faults{},
+		trees: e.objs.Memo(objstore.Tree), said: e.objs.Memo(objstore.Transcript), checkpointOf: e.checkpoints(),
+	}
 	v.fault = func(err error) {
 		v.out.Faults = append(v.out.Faults, err)
 		if fault != nil {
@@ -92,6 +95,10 @@ type verifier struct {
 	bad      map[object]Lost
 	loose    []loose // objects that cannot be read and that nothing names
 	n        int
+
+	// They keep what was built: of most objects versions before and after are read too.
+	trees, said  *objstore.Memo
+	checkpointOf func(objstore.ID) (*Checkpoint, error)
 }
 
 func (v *verifier) count() {
@@ -247,7 +254,7 @@ func (v *verifier) files(ctx context.Context, from string, files []refs.File) {
 // transcript walks one conversation; what it has in common with one that was checked is not checked again.
 func (v *verifier) transcript(ctx context.Context, from string, id objstore.ID) {
 	for !id.IsZero() && v.visit(ctx, from+": conversation", objstore.Transcript, id) {
-		raw, err := v.e.objs.Get(objstore.Transcript, id)
+		raw, err := v.said.Get(id)
 		var n *node
 		if err == nil {
 			n, err = decodeNode(id, raw)
@@ -266,7 +273,7 @@ func (v *verifier) checkpoint(ctx context.Context, from string, id objstore.ID) 
 	if id.IsZero() || !v.visit(ctx, from, objstore.Checkpoint, id) {
 		return
 	}
-	cp, err := v.e.checkpoint(id)
+	cp, err := v.checkpointOf(id)
 	if err != nil {
 		v.broken(from, object{objstore.Checkpoint, id}, err)
 		return
@@ -286,7 +293,7 @@ func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) 
 	if id.IsZero() || ctx.Err() != nil || !v.visit(ctx, place(from, path), objstore.Tree, id) {
 		return
 	}
-	ents, err := v.e.entries(id)
+	ents, err := v.entries(id)
 	if err != nil {
 		v.broken(place(from, path), object{objstore.Tree, id}, err)
 		return
@@ -313,8 +320,8 @@ func place(from, path string) string {
 }
 
 // entries reads one tree.
-func (e *Engine) entries(id objstore.ID) ([]tree.Entry, error) {
-	raw, err := e.objs.Get(objstore.Tree, id)
+func (v *verifier) entries(id objstore.ID) ([]tree.Entry, error) {
+	raw, err := v.trees.Get(id)
 	if err != nil {
 		return nil, err
 	}

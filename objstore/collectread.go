@@ -14,11 +14,9 @@ const (
 // A ListReader reads objects of one kind of those that a Collection lists, and gives what the store gives. The list knows what each is built on: a version of what was
 // read a moment ago takes one look-up, by its key, and one delta. For one goroutine, after List, and only for small objects.
 type ListReader struct {
-	c          *Collection
-	kind       Kind
-	most       int // bytes that are kept in each half
-	young, old map[int32]built
-	size       int // of young
+	c    *Collection
+	kind Kind
+	kept halves[int32, built]
 }
 
 // built is an object of the list as its envelope and those below it say.
@@ -27,9 +25,11 @@ type built struct {
 	id  ID     // the hash of raw; Zero: not asked for yet
 }
 
+func (b built) weigh() int { return cap(b.raw) + entryBytes }
+
 // Reader gives a reader of a kind.
 func (c *Collection) Reader(k Kind) *ListReader {
-	return &ListReader{c: c, kind: k, most: readerBytes / 2, young: map[int32]built{}}
+	return &ListReader{c: c, kind: k, kept: halves[int32, built]{most: readerBytes / 2, weigh: built.weigh}}
 }
 
 // Get is Getter's for the reader's kind; the bytes must not be changed.
@@ -38,7 +38,7 @@ func (r *ListReader) Get(id ID) ([]byte, error) {
 		b := r.build(i, 0)
 		if b.raw != nil && b.id.IsZero() {
 			b.id = Sum(r.kind, b.raw)
-			r.keep(i, b)
+			r.kept.put(i, b)
 		}
 		if b.raw != nil && b.id == id {
 			return b.raw, nil
@@ -50,7 +50,7 @@ func (r *ListReader) Get(id ID) ([]byte, error) {
 
 // build gives an item, unverified.
 func (r *ListReader) build(i int32, depth int) (out built) {
-	if b, ok := r.known(i); ok {
+	if b, ok := r.kept.get(i); ok {
 		return b
 	}
 	it := &r.c.items[i]
@@ -75,7 +75,7 @@ func (r *ListReader) build(i int32, depth int) (out built) {
 	if err != nil || out.raw == nil {
 		return built{} // the store says why
 	}
-	r.keep(i, out)
+	r.kept.put(i, out)
 	return out
 }
 
@@ -101,28 +101,7 @@ func (r *ListReader) apply(i int32, env []byte, base *built) (raw []byte, err er
 	raw, err = e.apply(room, &source)
 	if source.id != base.id {
 		base.id = source.id
-		r.keep(below, *base)
+		r.kept.put(below, *base)
 	}
 	return raw, err
-}
-
-func (r *ListReader) known(i int32) (built, bool) {
-	b, ok := r.young[i]
-	if !ok {
-		if b, ok = r.old[i]; ok {
-			r.keep(i, b)
-		}
-	}
-	return b, ok
-}
-
-// keep remembers an object; what was not asked for lately goes.
-func (r *ListReader) keep(i int32, b built) {
-	if _, ok := r.young[i]; !ok {
-		r.size += cap(b.raw) + entryBytes
-	}
-	if r.size > r.most {
-		r.young, r.old, r.size = make(map[int32]built, len(r.young)), r.young, cap(b.raw)+entryBytes
-	}
-	r.young[i] = b
 }

@@ -55,7 +55,7 @@ func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 				}
 			}
 			back, forth, odd, poor := c.Reader(tt.kind), c.Reader(tt.kind), c.Reader(tt.kind), c.Reader(tt.kind)
-			poor.most = 4000
+			poor.kept.most = 4000
 			began := s.db.Reads()
 			for i := range ids {
 				if _, err := back.Get(ids[len(ids)-1-i]); err != nil {
@@ -71,8 +71,8 @@ func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 				same("in no order", odd, ids[i*77%len(ids)])
 				same("in no order, with little memory", poor, ids[i*77%len(ids)])
 			}
-			if len(back.old) > 0 || len(back.young) != len(ids) || len(poor.young)+len(poor.old) > 40 {
-				t.Errorf("%d and %d of %d objects are kept", len(back.young), len(poor.young)+len(poor.old), len(ids))
+			if b, p := back.kept.len(), poor.kept.len(); b != len(ids) || p > 40 {
+				t.Errorf("%d and %d of %d objects are kept", b, p, len(ids))
 			}
 			same("absent", back, Sum(tt.kind, []byte("another")))
 			tx := s.Begin()

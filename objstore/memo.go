@@ -1,26 +1,25 @@
 package objstore
 
 // A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta more or less. It gives what the
-// store gives, and is for one goroutine. Only for small objects, a bounded number at a time: it forgets all when there are too many.
+// store gives, and is for one goroutine.
 type Memo struct {
 	s    source
 	kind Kind
-	raw  map[Key][]byte // as built: verified when asked for
+	kept halves[Key, []byte] // as built: verified when asked for
 }
 
-// memoObjects is how many objects a Memo keeps.
-const memoObjects = 1024
+// memoBytes is about what a Memo keeps in memory.
+const memoBytes = 8 << 20
 
 // Memo gives a reader of objects of a kind.
-func (s *Store) Memo(k Kind) *Memo { return &Memo{s: s, kind: k, raw: map[Key][]byte{}} }
+func (s *Store) Memo(k Kind) *Memo {
+	return &Memo{s: s, kind: k, kept: halves[Key, []byte]{most: memoBytes / 2, weigh: func(raw []byte) int { return cap(raw) + entryBytes }}}
+}
 
 // Get is Getter's for the memo's kind; the bytes must not be changed.
 func (m *Memo) Get(id ID) ([]byte, error) {
-	if raw, ok := m.raw[id.Key()]; ok && Sum(m.kind, raw) == id {
+	if raw, ok := m.kept.get(id.Key()); ok && Sum(m.kind, raw) == id {
 		return raw, nil
-	}
-	if len(m.raw) > memoObjects {
-		clear(m.raw)
 	}
 	if raw := m.build(id); raw != nil && Sum(m.kind, raw) == id {
 		return raw, nil
@@ -38,7 +37,7 @@ func (m *Memo) build(id ID) []byte {
 	var chain []link
 	var raw []byte
 	for {
-		if known, ok := m.raw[n.key]; ok {
+		if known, ok := m.kept.get(n.key); ok {
 			raw = known
 			break
 		}
@@ -50,7 +49,7 @@ func (m *Memo) build(id ID) []byte {
 			if raw, err = e.whole(nil); err != nil {
 				return nil
 			}
-			m.raw[n.key] = raw
+			m.kept.put(n.key, raw)
 			break
 		}
 		chain = append(chain, link{n, e})
@@ -67,7 +66,7 @@ func (m *Memo) build(id ID) []byte {
 			return nil
 		}
 		base = chain[i].id
-		m.raw[chain[i].key] = raw
+		m.kept.put(chain[i].key, raw)
 	}
 	return raw
 }

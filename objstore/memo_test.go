@@ -39,8 +39,8 @@ func TestMemoGivesWhatTheStoreGives(t *testing.T) {
 		same("oldest first", forth, ids[i])
 		same("in no order", odd, ids[i*77%len(ids)])
 	}
-	if len(back.raw) != len(ids) {
-		t.Errorf("%d of %d objects were built", len(back.raw), len(ids))
+	if n := back.kept.len(); n != len(ids) {
+		t.Errorf("%d of %d objects were built", n, len(ids))
 	}
 	same("absent", back, Sum(Note, []byte("another")))
 	write(t, s, Note, ids[64], nil)

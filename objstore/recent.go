@@ -15,12 +15,14 @@ const (
 )
 
 // recent keeps contents that were verified when they were read or written: the next version of a file, and of the directories above it, is a delta against
-// what was stored a moment ago, and whoever compares two states reads both. It is in two halves, of which the older one goes when the younger is full. Safe
-// for concurrent use; contents are shared and must not be changed.
+// what was stored a moment ago, and whoever compares two states reads both. Safe for concurrent use; contents are shared and must not be changed.
 type recent struct {
-	mu         sync.Mutex
-	young, old map[object]remembered
-	size       int // of young, bytes
+	mu   sync.Mutex
+	kept halves[object, remembered]
+}
+
+func newRecent() recent {
+	return recent{kept: halves[object, remembered]{most: recentBytes / 2, weigh: func(at remembered) int { return len(at.raw) + entryOverhead }}}
 }
 
 type remembered struct {
@@ -31,12 +33,7 @@ type remembered struct {
 func (r *recent) get(o object) remembered {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at, ok := r.young[o]
-	if !ok {
-		if at, ok = r.old[o]; ok {
-			r.keep(o, at)
-		}
-	}
+	at, _ := r.kept.get(o)
 	return at
 }
 
@@ -47,25 +44,14 @@ func (r *recent) put(o object, id ID, raw []byte) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keep(o, remembered{id, raw})
-}
-
-func (r *recent) keep(o object, at remembered) {
-	if _, ok := r.young[o]; ok {
-		return
-	}
-	if r.young == nil || r.size+len(at.raw) > recentBytes/2 {
-		r.young, r.old, r.size = map[object]remembered{}, r.young, 0
-	}
-	r.young[o] = at
-	r.size += len(at.raw) + entryOverhead
+	r.kept.put(o, remembered{id, raw})
 }
 
 // forget drops everything: objects are about to be removed.
 func (r *recent) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.young, r.old, r.size = nil, nil, 0
+	r.kept.clear()
 }
 
 // drop forgets some objects: they are about to be removed.
@@ -73,8 +59,7 @@ func (r *recent) drop(gone []object) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range gone {
-		delete(r.young, o)
-		delete(r.old, o)
+		r.kept.drop(o)
 	}
 }
 

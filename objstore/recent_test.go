@@ -10,7 +10,7 @@ import (
 )
 
 func TestRecentIsBounded(t *testing.T) {
-	var r recent
+	r := newRecent()
 	const size = 100 << 10
 	for i := range 200 {
 		id := Sum(Blob, fmt.Append(nil, i))
@@ -20,7 +20,7 @@ func TestRecentIsBounded(t *testing.T) {
 			t.Fatalf("object %d was not kept", i)
 		}
 		held := 0
-		for _, half := range []map[object]remembered{r.young, r.old} {
+		for _, half := range []map[object]remembered{r.kept.young, r.kept.old} {
 			for _, at := range half {
 				held += len(at.raw)
 			}

@@ -50,7 +50,7 @@ type Store struct {
 
 // New gives the store of objects in db, which stays the caller's to close.
 func New(db *kv.DB) *Store {
-	return &Store{db: db, long: hasLong(db), spillBytes: SpillBytes, cut: standardCut}
+	return &Store{db: db, long: hasLong(db), recent: newRecent(), spillBytes: SpillBytes, cut: standardCut}
 }
 
 // An Info describes how an object is stored.
