@@ -56,10 +56,11 @@ func runVerify(ctx context.Context, a *app, req api.VerifyRequest) error {
 		}
 	}
 	if n := len(r.Faults); n > 0 {
-		return &api.Error{
-			Word: api.WordCorrupt, Message: "the store has " + count(n, "fault"),
-			Hint: "what is not damaged can still be read and restored; 'rewind verify --repair' repairs what can be repaired",
+		hint := "what is not damaged can still be read and restored; 'rewind verify --repair' repairs what can be repaired"
+		if r.Checked == 0 {
+			hint = "the store does not open, and nothing in it was changed; 'rewind verify --repair' makes it anew of what can be read"
 		}
+		return &api.Error{Word: api.WordCorrupt, Message: "the store has " + count(n, "fault"), Hint: hint}
 	}
 	return stayLost(&r)
 }

@@ -1,8 +1,6 @@
 package kv
 
 import (
-	"fmt"
-	"hash/crc32"
 	"strconv"
 	"strings"
 )
@@ -19,10 +17,7 @@ var checkedStep uint64 = 1 << 15
 
 const nameChecked = "checked"
 
-func checkedText(seq uint64) string {
-	digits := strconv.FormatUint(seq, 10)
-	return fmt.Sprintf("%s %08x\n", digits, crc32.Checksum([]byte(digits), crc32.MakeTable(crc32.Castagnoli)))
-}
+func checkedText(seq uint64) string { return sealed(strconv.FormatUint(seq, 10)) }
 
 // readChecked gives the newest operation that an earlier open has seen; 0: it is not known.
 func (d *DB) readChecked() uint64 {

@@ -43,8 +43,10 @@ const (
 	nameBallast   = "ballast"
 	nameLastFatal = "last-fatal"
 	nameArchive   = "archive" // in db/
-	tmpSuffix     = ".tmp"
-	loadPrefix    = "load-" // in db/: a table that Ingest is writing
+
+	manifestPrefix = "MANIFEST-" // in db/
+	tmpSuffix      = ".tmp"
+	loadPrefix     = "load-" // in db/: a table that Ingest is writing
 )
 
 const formatWord = "rewind-store "

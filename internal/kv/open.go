@@ -266,7 +266,11 @@ func (d *DB) removeMaking() error {
 }
 
 func (d *DB) openDB() error {
-	if err := checkLastLog(d.base, d.fs.db); err != nil {
+	err := checkManifest(d.base, d.fs.db)
+	if err == nil {
+		err = checkLastLog(d.base, d.fs.db)
+	}
+	if err != nil {
 		if bug.Is("damaged-deleted") {
 			_ = d.fs.FS.RemoveAll(d.fs.db)
 		}

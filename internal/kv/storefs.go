@@ -57,7 +57,11 @@ func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 		s.wals.add(w)
 		return w, nil
 	}
-	return &slowFile{File: f, fs: s}, nil
+	slow := slowFile{File: f, fs: s}
+	if base := s.PathBase(name); strings.HasPrefix(base, manifestPrefix) {
+		return &manifestFile{slowFile: slow, name: base}, nil
+	}
+	return &slow, nil
 }
 
 // frozen is the reason why nothing may be removed any more.
@@ -91,6 +95,11 @@ func (s *storeFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error)
 		}
 	}
 	f, err := s.FS.Create(name, c)
+	return s.wrap(name, f, err)
+}
+
+func (s *storeFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+	f, err := s.FS.OpenReadWrite(name, c, opts...)
 	return s.wrap(name, f, err)
 }
 

@@ -1,0 +1,143 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/record"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
+
+	"rewind/internal/bug"
+)
+
+// The file extent, in db/, says how far a MANIFEST is on disk. pebble takes one that cannot be read to its end for one that a crash has torn, and forgets the
+// tables of the records behind: those that Ingest has linked among them, which what lies in the log may rely on. Which of both it is only this file tells.
+//
+// It is written in place behind every fsync of a MANIFEST, and not synced itself: after a power cut it says what it said before, which is less, or nothing.
+// It is a hint: one that cannot be read, or is of another MANIFEST than the one in use, says nothing.
+const nameExtent = "extent"
+
+// maxExtent is how much of the file is looked at, in bytes.
+const maxExtent = 128
+
+func extentText(manifest string, n int64) string {
+	return sealed(fmt.Sprintf("%s %019d", manifest, n))
+}
+
+func readExtent(f vfs.FS, db string) (manifest string, n int64, ok bool) {
+	text, err := readSmall(f, f.PathJoin(db, nameExtent), maxExtent)
+	if err != nil {
+		return "", 0, false
+	}
+	line, _, _ := strings.Cut(text, "\n") // what is behind is of a longer name
+	manifest, digits, _ := strings.Cut(strings.TrimSuffix(line, sealOf(line)), " ")
+	n, err = strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	return manifest, n, err == nil && line+"\n" == extentText(manifest, n)
+}
+
+// checkManifest finds damage in what is known to be on disk of the MANIFEST in use.
+func checkManifest(f vfs.FS, db string) (err error) {
+	name, n, ok := readExtent(f, db)
+	if !ok || bug.Is("manifest-unchecked") {
+		return nil
+	}
+	if used, err := atomicfs.ReadMarker(f, db, "manifest"); err != nil || used != name {
+		return nil // of damaged markers pebble says more
+	}
+	path := f.PathJoin(db, name)
+	h, err := f.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return corrupt(path, "missing")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	at, err := readableUntil(io.LimitReader(h, n))
+	if err == nil && at != n {
+		return corrupt(path, "unreadable at byte %d, on disk until byte %d", at, n)
+	}
+	return err
+}
+
+// readableUntil gives the offset up to which the records of a MANIFEST can be read. An error is the reader's own.
+func readableUntil(r io.Reader) (int64, error) {
+	failing := &failure{r: r}
+	for records, good := record.NewReader(failing, 0), int64(0); ; good = records.Offset() {
+		rec, err := records.Next()
+		if err == nil {
+			_, err = io.Copy(io.Discard, rec)
+		}
+		if err != nil {
+			return good, failing.err
+		}
+	}
+}
+
+// failure keeps what a reader fails with.
+type failure struct {
+	r   io.Reader
+	err error
+}
+
+func (f *failure) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.err = err
+	}
+	return n, err
+}
+
+// manifestFile is a MANIFEST that is being written.
+type manifestFile struct {
+	slowFile
+	name    string // in db/
+	written int64
+	extent  vfs.File // nil: not opened yet
+}
+
+func (f *manifestFile) Write(p []byte) (int, error) {
+	n, err := f.slowFile.Write(p)
+	f.written += int64(n)
+	return n, err
+}
+
+func (f *manifestFile) Sync() error { return f.note(f.slowFile.Sync()) }
+
+func (f *manifestFile) SyncData() error { return f.note(f.slowFile.SyncData()) }
+
+// note writes the file extent after a sync that ended with err. When that fails nothing is wrong: the file says less than it could.
+func (f *manifestFile) note(err error) error {
+	if err != nil {
+		return err
+	}
+	if f.extent == nil {
+		if f.extent, err = f.fs.OpenReadWrite(f.fs.PathJoin(f.fs.db, nameExtent), vfs.WriteCategoryUnspecified); err != nil {
+			f.extent = nil
+			return nil
+		}
+	}
+	_, _ = f.extent.WriteAt([]byte(extentText(f.name, f.written)), 0)
+	return nil
+}
+
+func (f *manifestFile) Close() error {
+	if f.extent != nil {
+		_ = f.extent.Close()
+	}
+	return f.slowFile.Close()
+}
+
+// sealed is a line with its checksum.
+func sealed(text string) string {
+	return fmt.Sprintf("%s %08x\n", text, crc32.Checksum([]byte(text), castagnoli))
+}
+
+// sealOf is the end of a line that sealed has added, without the newline.
+func sealOf(line string) string { return line[max(0, len(line)-len(" 00000000")):] }

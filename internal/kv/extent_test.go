@@ -1,0 +1,91 @@
+package kv
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+func TestExtentIsReadStrictly(t *testing.T) {
+	good := extentText("MANIFEST-000010", 179)
+	if want := "MANIFEST-000010 0000000000000000179 "; !strings.HasPrefix(good, want) || len(good) != len(want)+9 {
+		t.Fatalf("%q", good)
+	}
+	read := func(text string) (string, int64, bool) {
+		f := vfs.NewMem()
+		h, err := f.Create(nameExtent, vfs.WriteCategoryUnspecified)
+		if err == nil {
+			_, err = h.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return readExtent(f, "")
+	}
+	for _, text := range []string{good, good + "rest of a longer one\n"} {
+		if name, n, ok := read(text); name != "MANIFEST-000010" || n != 179 || !ok {
+			t.Errorf("%q: %q, %d, %v", text, name, n, ok)
+		}
+	}
+	for _, text := range []string{"", "\n", " ", "x", good[1:], good[:20], sealed("MANIFEST-000010 179"), sealed("MANIFEST-000010"), sealed("")} {
+		if name, n, ok := read(text); ok {
+			t.Errorf("%q is read as %q, %d", text, name, n)
+		}
+	}
+	for bit := range 8 * (len(good) - 1) {
+		b := []byte(good)
+		b[bit/8] ^= 1 << (bit % 8)
+		if name, n, ok := read(string(b)); ok {
+			t.Errorf("%q is read as %q, %d", b, name, n)
+		}
+	}
+}
+
+// TestPromise06EveryBitOfTheManifest: whichever bit of the MANIFEST flips, and wherever it is cut, the store does not open for writing: else pebble would remove
+// the tables that it has forgotten. One that is as its owner left it opens.
+func TestPromise06EveryBitOfTheManifest(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	d, err := Open(t.Context(), dir, Options{})
+	for i := 0; err == nil && i < 3; i++ {
+		err = d.Ingest(t.Context(), 2, func(k int) ([]byte, []byte) { return fmt.Appendf(nil, "oz%d%d", i, k), []byte("loaded") })
+	}
+	if err == nil {
+		err = d.Close()
+	}
+	name, n, ok := readExtent(vfs.Default, filepath.Join(dir, nameDB))
+	path := filepath.Join(dir, nameDB, name)
+	whole, rerr := os.ReadFile(path)
+	if err != nil || rerr != nil || !ok || int64(len(whole)) != n {
+		t.Fatalf("%v, %v; extent: %v, %d of %d bytes", err, rerr, ok, n, len(whole))
+	}
+	check := func(what string, b []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := checkManifest(vfs.Default, filepath.Join(dir, nameDB))
+		if bytes.Equal(b, whole) != (err == nil) || err != nil && !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for bit := range 8 * len(whole) {
+		b := bytes.Clone(whole)
+		b[bit/8] ^= 1 << (bit % 8)
+		check(fmt.Sprintf("bit %d of %d", bit, 8*len(whole)), b)
+	}
+	for n := range whole {
+		check(fmt.Sprintf("cut at %d of %d", n, len(whole)), whole[:n])
+	}
+	check("whole", whole)
+	if err := os.WriteFile(path, append(bytes.Clone(whole), "torn"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkManifest(vfs.Default, filepath.Join(dir, nameDB)); err != nil {
+		t.Errorf("what lies behind the extent was torn: %v", err)
+	}
+}
