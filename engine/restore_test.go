@@ -311,6 +311,21 @@ func TestUndoRedo(t *testing.T) {
 	}
 }
 
+// A session that was moved and has made no step has no tip: nothing is ahead of it, which is no damage.
+func TestNothingIsAheadWithoutATip(t *testing.T) {
+	p := newProject(t)
+	p.write("f", "1")
+	first := p.save("1")
+	p.write("f", "2")
+	p.save("2")
+	if line, err := p.e.ahead("claude/moved", first.ID); err != nil || len(line) != 0 {
+		t.Errorf("%d steps, %v", len(line), err)
+	}
+	if line, err := p.e.ahead(Manual, first.ID); err != nil || len(line) != 1 {
+		t.Errorf("with a tip: %d steps, %v", len(line), err)
+	}
+}
+
 // undo-restore reverts any restore, goes deeper when repeated, and can itself be reverted.
 func TestUndoRestoreAtAnyDepth(t *testing.T) {
 	p := newProject(t)
