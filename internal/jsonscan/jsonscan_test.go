@@ -54,10 +54,12 @@ func same(got, want any) bool {
 	switch w := want.(type) {
 	case map[string]any:
 		g, ok := got.(map[string]any)
-		for key, v := range w {
+		for key := range w { // one that is cut may be another's
 			if cut := string(Fit([]byte(key), MaxKey)); cut != key {
 				return true
 			}
+		}
+		for key, v := range w {
 			if ok && !same(g[key], v) {
 				return false
 			}
