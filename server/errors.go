@@ -70,7 +70,7 @@ var rules = []rule{
 	{is(engine.ErrCollecting), api.WordBusy, "wait for the other gc"},
 	{is(engine.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
 	{is(refs.ErrBadName), api.WordUsage, ""},
-	{isNoSpace, api.WordNoSpace, "free some space and try again; reading what is stored still works"},
+	{isNoSpace, api.WordNoSpace, "free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk"},
 	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired"},
 	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files"},
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},

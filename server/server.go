@@ -68,6 +68,7 @@ func newServer(o Options, home engine.Home, run runDir, log *slog.Logger) *Serve
 	handle(s, api.Show, s.show)
 	handle(s, api.Diff, s.diff)
 	handle(s, api.Checkout, s.checkout)
+	handle(s, api.LayOut, s.layOut)
 	handle(s, api.Undo, s.undo)
 	handle(s, api.Redo, s.redo)
 	handle(s, api.UndoRestore, s.undoRestore)

@@ -8,20 +8,29 @@ import (
 
 func newCheckout(a *app) *cobra.Command {
 	req := api.CheckoutRequest{}
+	into := ""
 	cmd := &cobra.Command{
 		Use: "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--code-only | --context-only] [--in-place [--force]]\n" +
-			"      [--title <title>] [--session <session>] [--exact] [--dry-run]",
+			"      [--title <title>] [--session <session>] [--exact] [--dry-run]\n" +
+			"  rewind checkout <checkpoint> --into <directory> [-- <path>...]",
 		Aliases: []string{"restore"},
 		Short:   "Set the project to a checkpoint, and the conversation with it",
 		Long: "Sets the project's files to what a checkpoint holds; with paths, only those. What is there now is stored first, so\n" +
 			"every checkout can be undone. Files that no checkpoint has are kept unless --exact is given; ignored files are\n" +
 			"never removed. Git's HEAD, index and stash stay as they are.\n\n" +
 			"The agent's conversation goes back as a new session that ends there; the command that opens it is printed, and the session\n" +
-			"itself stays as it is. --in-place cuts that one instead. With paths the conversation is left alone.",
-		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n  rewind checkout '@{20m ago}' --dry-run",
+			"itself stays as it is. --in-place cuts that one instead. With paths the conversation is left alone.\n\n" +
+			"--into makes a new directory of what the checkpoint holds and changes nothing else; it works on a full disk and with a damaged store, too.",
+		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n  rewind checkout '@{20m ago}' --dry-run\n" +
+			"  rewind checkout @-- --into ../before",
 		Args: func(cmd *cobra.Command, args []string) error {
 			names, _ := afterDash(cmd, args)
 			ending := req.Continue || req.Abort
+			if cmd.Flags().Changed("into") {
+				if err := intoAlone(cmd); err != nil {
+					return err
+				}
+			}
 			switch {
 			case req.Continue && req.Abort:
 				return usage("--continue and --abort exclude each other")
@@ -42,6 +51,9 @@ func newCheckout(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
 			req.Project, req.Paths, req.Choose = a.project(), paths, a.OutTTY
+			if into != "" {
+				return layOut(cmd.Context(), a, names[0], into, paths)
+			}
 			if err := a.converse(&req.Conversing, paths); err != nil {
 				return err
 			}
@@ -58,8 +70,22 @@ func newCheckout(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&req.Force, "force", false, "of --in-place: also when the agent seems to have the session open, which can spoil it")
 	titleFlag(cmd, &req.Title)
 	sessionFlag(a, cmd, &req.Session, "the `session` that goes back; what others changed since is kept")
+	cmd.Flags().StringVar(&into, "into", "", "make this `directory` of what the checkpoint holds, and leave everything else as it is")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
 	cmd.Flags().BoolVar(&req.Continue, "continue", false, "finish a checkout that was cut short")
 	cmd.Flags().BoolVar(&req.Abort, "abort", false, "take back a checkout that was cut short")
 	return cmd
+}
+
+// intoAlone refuses what has no meaning with --into.
+func intoAlone(cmd *cobra.Command) error {
+	if cmd.Flag("into").Value.String() == "" {
+		return usage("--into wants a directory")
+	}
+	for _, name := range []string{"exact", "code-only", "context-only", "in-place", "force", "title", "session", "dry-run", "continue", "abort"} {
+		if cmd.Flags().Changed(name) {
+			return usage("--into and --%s exclude each other: a new directory is made, and nothing else is changed", name)
+		}
+	}
+	return nil
 }

@@ -182,7 +182,7 @@ func TestPromise03Surrounded(t *testing.T) {
 	t.Run("daemon hangs", func(t *testing.T) {
 		s := start(t)
 		pid := s.daemon()
-		s.check(syscall.Kill(pid, syscall.SIGSTOP))
+		s.freeze(pid)
 		s.edit("call")
 		r := s.usual("post-tool-use", s.payload("session", "call"))
 		s.inTime(r)
@@ -361,4 +361,27 @@ func TestPromise03BigTree(t *testing.T) {
 		t.Error("the daemon is another one now")
 	}
 	s.clean()
+}
+
+// freeze stops a process. Each of its threads goes on until the system comes to it, so one could still answer.
+func (s *site) freeze(pid int) {
+	s.Helper()
+	s.check(syscall.Kill(pid, syscall.SIGSTOP))
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		s.check(err)
+		awake := 0
+		for _, file := range tasks {
+			b, err := os.ReadFile(file)
+			if _, state, _ := strings.Cut(string(b), ") "); err == nil && !strings.HasPrefix(state, "T") {
+				awake++
+			}
+		}
+		switch {
+		case awake == 0 && len(tasks) > 0:
+			return
+		case time.Now().After(deadline):
+			s.Fatalf("%d of %d threads of %d do not stop", awake, len(tasks), pid)
+		}
+	}
 }

@@ -101,6 +101,11 @@ func TestT4Promise07DiskFullSession(t *testing.T) {
 	if got := s.must("cat", first+":edits/before"); got != "before" {
 		t.Errorf("cat: %q", got)
 	}
+	elsewhere := filepath.Join(t.TempDir(), "first")
+	s.must("checkout", first, "--into", elsewhere)
+	if got, err := os.ReadFile(filepath.Join(elsewhere, "edits", "before")); err != nil || string(got) != "before" {
+		t.Errorf("laid out elsewhere: %q, %v", got, err)
+	}
 	if r := s.rewind("validate"); r.code != 1 || !spaceWords.MatchString(r.stdout) {
 		t.Errorf("validate: exit %d, %s%s", r.code, r.stdout, r.stderr)
 	}

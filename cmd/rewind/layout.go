@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// layOut is a checkout into a directory of its own.
+func layOut(ctx context.Context, a *app, checkpoint, into string, paths []api.Text) error {
+	if !filepath.IsAbs(into) {
+		into = filepath.Join(a.dir, into)
+	}
+	r, err := call(ctx, a, api.LayOut, api.LayOutRequest{Project: a.project(), Checkpoint: api.Text(checkpoint), Paths: paths, Into: api.Text(into)}, "writing")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		a.notices(r.Notices)
+		fmt.Fprintf(a.Out, "laid out %s (%s, %s) in %s: %s\n", a.Styled(term.ID, r.Checkpoint.Short), a.Time(r.Checkpoint.Time), term.Sanitize(what(r.Checkpoint)),
+			term.Quote(string(r.Into)), count(r.Paths, "path"))
+		a.names("not made, their content was purged from the store", keptPaths(r.Left, "purged"))
+		a.names("not made, their content is lost", keptPaths(r.Left, "lost"))
+	}
+	if n := len(r.Left); n > 0 {
+		return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be made", Hint: "the list above says why"}
+	}
+	return nil
+}

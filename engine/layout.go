@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// LaidOut is what a checkpoint was laid out as.
+type LaidOut struct {
+	Checkpoint *Checkpoint
+	Dir        string
+	Paths      int    // files, links and directories
+	Left       []Kept // paths whose content is gone from the store
+}
+
+// LayOut makes the directory dir, absolute, and lays out in it what a checkpoint holds; with paths, those. Nothing else changes: not the project, the store, or a
+// session, so it works where the store can only be read, its disk is full, or a checkout is half done. dir must not exist, lies outside the project and the store, and appears when
+// it is whole; what a kill leaves is beside it, under a name of its own.
+func (e *Engine) LayOut(ctx context.Context, name, dir string, paths []string, progress Progress) (*LaidOut, error) {
+	dir, err := e.placeToLay(dir)
+	if err != nil {
+		return nil, err
+	}
+	set, err := newPathSet(paths)
+	if err != nil {
+		return nil, err
+	}
+	cp, err := e.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range set {
+		if _, err := e.lookup(cp, p); err != nil {
+			return nil, err
+		}
+	}
+	out := &LaidOut{Checkpoint: cp, Dir: dir}
+	steps, err := e.laySteps(cp, set, out)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.lay(ctx, dir, steps, progress); err != nil {
+		return nil, fmt.Errorf("engine: lay out %s: %w", cp.ID.Short(), err)
+	}
+	out.Paths = len(steps)
+	return out, nil
+}
+
+// placeToLay gives dir with the links above it resolved.
+func (e *Engine) placeToLay(dir string) (string, error) {
+	refuse := func(why string) (string, error) {
+		return "", fmt.Errorf("engine: lay out into %s: %w: %s", dir, ErrUsage, why)
+	}
+	if !filepath.IsAbs(dir) {
+		return refuse("it is not an absolute path")
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return refuse("it is there already; name a directory that is to be made")
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("engine: lay out: %w", err)
+	}
+	above, err := filepath.EvalSymlinks(filepath.Dir(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return refuse("the directory above it is not there")
+	}
+	if err != nil {
+		return "", fmt.Errorf("engine: lay out: %w", err)
+	}
+	for what, root := range map[string]string{"the project": e.project.Root, "the store": e.project.Store} {
+		if real, err := filepath.EvalSymlinks(root); err == nil {
+			root = real
+		}
+		if rel, err := filepath.Rel(root, above); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return refuse("it lies in " + what)
+		}
+	}
+	return filepath.Join(above, filepath.Base(dir)), nil
+}
+
+// laySteps gives what is to be made; what cannot be goes into out.
+func (e *Engine) laySteps(cp *Checkpoint, set pathSet, out *LaidOut) (steps []tree.Step, err error) {
+	err = tree.Diff(e.objs, objstore.ID{}, cp.Tree, func(ch tree.Change) error {
+		if !set.has(ch.Path) && !(ch.New.Type == tree.TypeDir && set.hasBelow(ch.Path)) {
+			return nil
+		}
+		why, err := e.goneEntry(ch.New)
+		switch {
+		case err != nil:
+			return err
+		case why != "":
+			out.Left = append(out.Left, Kept{Path: ch.Path, Reason: why})
+		default:
+			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: lay out %s: %w", cp.ID.Short(), err)
+	}
+	return steps, nil
+}
+
+func (e *Engine) lay(ctx context.Context, dir string, steps []tree.Step, progress Progress) error {
+	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	return tree.LayOut(ctx, above, filepath.Base(dir), steps, func(id objstore.ID) (io.ReadCloser, error) { return e.objs.Open(id) }, func(done, _ int) {
+		if progress != nil {
+			progress(done, 0)
+		}
+	})
+}

@@ -1,0 +1,31 @@
+package server
+
+import (
+	"context"
+
+	"rewind/api"
+	"rewind/engine"
+)
+
+func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, p engine.Progress) (out api.LayOutResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		paths, err := relative(e, req.ProjectDir(), req.Paths)
+		if err != nil {
+			return err
+		}
+		r, err := e.LayOut(ctx, string(req.Checkpoint), string(req.Into), paths, p)
+		if err != nil {
+			return err
+		}
+		cp, err := listed(e, r.Checkpoint)
+		if err != nil {
+			return err
+		}
+		out = api.LayOutResponse{Checkpoint: *cp, Into: api.Text(r.Dir), Paths: r.Paths, Notices: e.Project().Notices}
+		for _, k := range r.Left {
+			out.Left = append(out.Left, api.Kept{Path: api.Text(k.Path), Reason: string(k.Reason)})
+		}
+		return nil
+	})
+	return out, err
+}

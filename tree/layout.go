@@ -1,0 +1,64 @@
+package tree
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+)
+
+// layPrefix begins the name of the directory, beside the one that is asked for, in which LayOut works.
+const layPrefix = ".rewind-into-"
+
+// LayOut makes the directory name in above of what steps make of nothing, as Apply does. The name is taken in one step, when all is whole and durable:
+// worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layPrefix and some letters in above.
+func LayOut(ctx context.Context, above worktreefs.Dir, name string, steps []Step, open func(objstore.ID) (io.ReadCloser, error), progress func(done, total int)) (err error) {
+	work := layPrefix + rand.Text()
+	if err := above.Mkdir(work, 0o700); err != nil {
+		return fmt.Errorf("tree: lay out: %w", err)
+	}
+	defer func() {
+		if rerr := removeTree(above, work); err == nil && rerr != nil {
+			err = fmt.Errorf("tree: lay out: remove %s: %w", quotePath(work), rerr)
+		}
+	}()
+	in, err := above.OpenDir(work)
+	if err != nil {
+		return fmt.Errorf("tree: lay out: %w", err)
+	}
+	defer in.Close()
+	o := ApplyOptions{Op: work, Steps: steps, Open: open, Progress: progress}
+	for _, d := range []struct {
+		name string
+		perm uint16
+		dir  *worktreefs.Dir
+	}{{"tree", 0o755, &o.Root}, {"stage", 0o700, &o.Stage}} {
+		if err := in.Mkdir(d.name, d.perm); err != nil {
+			return fmt.Errorf("tree: lay out: %w", err)
+		}
+		if *d.dir, err = in.OpenDir(d.name); err != nil {
+			return fmt.Errorf("tree: lay out: %w", err)
+		}
+		defer (*d.dir).Close()
+	}
+	res, err := Apply(ctx, o)
+	if err != nil {
+		return err
+	}
+	if len(res.Conflicts) > 0 { // somebody is in a directory that has no name yet, or the file system has no place for two names
+		return fmt.Errorf("tree: lay out %s: %s", quotePath(res.Conflicts[0].Path), res.Conflicts[0].Reason)
+	}
+	if err = o.Root.SyncFS(); err == nil {
+		err = in.Move("tree", above, name)
+	}
+	if err == nil {
+		err = above.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("tree: lay out: %w", err)
+	}
+	return nil
+}
