@@ -76,33 +76,42 @@ func (e *Engine) placeToLay(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("engine: lay out: %w", err)
 	}
-	for what, root := range map[string]string{"the project": e.project.Root, "the store": e.project.Store} {
-		if real, err := filepath.EvalSymlinks(root); err == nil {
-			root = real
+	for _, not := range []struct{ what, dir string }{{"the project", e.project.Root}, {"the store", e.project.Store}} {
+		if real, err := filepath.EvalSymlinks(not.dir); err == nil {
+			not.dir = real
 		}
-		if rel, err := filepath.Rel(root, above); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return refuse("it lies in " + what)
+		if rel, err := filepath.Rel(not.dir, above); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return refuse("it lies in " + not.what)
 		}
 	}
 	return filepath.Join(above, filepath.Base(dir)), nil
 }
 
-// laySteps gives what is to be made; what cannot be goes into out.
+// laySteps gives what is to be made; what cannot be goes into out. Of directories that were not asked for nothing is read.
 func (e *Engine) laySteps(cp *Checkpoint, set pathSet, out *LaidOut) (steps []tree.Step, err error) {
-	err = tree.Diff(e.objs, objstore.ID{}, cp.Tree, func(ch tree.Change) error {
-		if !set.has(ch.Path) && !(ch.New.Type == tree.TypeDir && set.hasBelow(ch.Path)) {
+	_, lost, err := e.lostIn(cp)
+	if err != nil {
+		return nil, err
+	}
+	err = tree.Walk(e.objs, cp.Tree, func(path string, ent tree.Entry) error {
+		dir := ent.Type == tree.TypeDir
+		switch {
+		case set.has(path), dir && set.hasBelow(path):
+		case dir:
+			return tree.SkipDir
+		default:
 			return nil
 		}
-		why, err := e.goneEntry(ch.New)
-		switch {
-		case err != nil:
-			return err
-		case why != "":
-			out.Left = append(out.Left, Kept{Path: ch.Path, Reason: why})
-		default:
-			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
+		why, err := e.goneEntry(&ent)
+		if dir && lost[ent.ID] {
+			why, err = KeptLost, tree.SkipDir
 		}
-		return nil
+		if why != "" {
+			out.Left = append(out.Left, Kept{Path: path, Dir: dir, Reason: why})
+		} else if err == nil {
+			steps = append(steps, tree.Step{Path: path, To: &ent})
+		}
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: lay out %s: %w", cp.ID.Short(), err)

@@ -1,7 +1,7 @@
 package objstore
 
-// halves keeps what was put and asked for last, in two halves: when the younger is full, the older goes and the younger takes its place. So it holds
-// between most and twice that, whatever comes, and finding out what is old costs nothing. The zero value is empty once most and weigh are set. For one goroutine.
+// halves keeps what was put and asked for last, in two halves: when the younger is full, the older goes and the younger takes its place. So it holds at most twice
+// most, or one value in a half that is heavier than that, and finding out what is old costs nothing. Empty once most and weigh are set. For one goroutine.
 type halves[K comparable, V any] struct {
 	most  int         // weight of each half
 	weigh func(V) int // mostly bytes; the same for a key, however often it is put
@@ -37,13 +37,3 @@ func (h *halves[K, V]) drop(k K) {
 }
 
 func (h *halves[K, V]) clear() { h.young, h.old, h.weight = nil, nil, 0 }
-
-func (h *halves[K, V]) len() int {
-	n := len(h.young)
-	for k := range h.old {
-		if _, ok := h.young[k]; !ok {
-			n++
-		}
-	}
-	return n
-}

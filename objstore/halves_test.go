@@ -62,3 +62,14 @@ func TestHalvesAgainstAMap(t *testing.T) {
 		})
 	})
 }
+
+// len is how many values are kept.
+func (h *halves[K, V]) len() int {
+	n := len(h.young)
+	for k := range h.old {
+		if _, ok := h.young[k]; !ok {
+			n++
+		}
+	}
+	return n
+}

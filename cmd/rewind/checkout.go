@@ -22,7 +22,7 @@ func newCheckout(a *app) *cobra.Command {
 			"itself stays as it is. --in-place cuts that one instead. With paths the conversation is left alone.\n\n" +
 			"--into makes a new directory of what the checkpoint holds and changes nothing else; it works on a full disk and with a damaged store, too.",
 		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n  rewind checkout '@{20m ago}' --dry-run\n" +
-			"  rewind checkout @-- --into ../before",
+			"  rewind checkout @- --into ../before",
 		Args: func(cmd *cobra.Command, args []string) error {
 			names, _ := afterDash(cmd, args)
 			ending := req.Continue || req.Abort

@@ -36,8 +36,9 @@ func readExtent(f vfs.FS, db string) (manifest string, n int64, ok bool) {
 		return "", 0, false
 	}
 	line, _, _ := strings.Cut(text, "\n") // what is behind is of a longer name
-	manifest, digits, _ := strings.Cut(strings.TrimSuffix(line, sealOf(line)), " ")
-	n, err = strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	manifest, rest, _ := strings.Cut(line, " ")
+	digits, _, _ := strings.Cut(rest, " ")
+	n, err = strconv.ParseInt(digits, 10, 64)
 	return manifest, n, err == nil && line+"\n" == extentText(manifest, n)
 }
 
@@ -138,6 +139,3 @@ func (f *manifestFile) Close() error {
 func sealed(text string) string {
 	return fmt.Sprintf("%s %08x\n", text, crc32.Checksum([]byte(text), castagnoli))
 }
-
-// sealOf is the end of a line that sealed has added, without the newline.
-func sealOf(line string) string { return line[max(0, len(line)-len(" 00000000")):] }
