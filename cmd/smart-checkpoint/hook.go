@@ -76,17 +76,22 @@ func (h *hook) run() {
 		h.payload.drain()
 		return
 	}
-	if os.Getenv("REWIND_DAEMON") != "off" {
-		if err = h.deliver(home); err == nil {
-			return
-		}
+	if os.Getenv("REWIND_DAEMON") == "off" {
+		err = relay.CheckHome(home)
+	} else if err = h.deliver(home); err == nil {
+		return
+	}
+	if err != nil {
 		if bug.Is("hook-fails") {
 			panic(err)
 		}
 		say(err.Error())
 	}
 	var status statusError
+	var owner *relay.OwnerError
 	switch {
+	case errors.As(err, &owner): // a process of its own would be refused, too
+		h.payload.drain()
 	case h.payload.broken != nil: // and said
 	case errors.Is(err, relay.ErrDeadline), errors.Is(err, errResend), errors.As(err, &status):
 		// A daemon has it, or refuses it: another process would do no better.

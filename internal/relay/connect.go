@@ -26,7 +26,10 @@ func Connect(home, bin string, deadline time.Time) (*Conn, error) {
 		return nil, err
 	}
 	if c, err := tryConnect(home, sock, deadline); err == nil || !absent(err) {
-		return c, err
+		return c, foreign(home, err)
+	}
+	if err := CheckHome(home); err != nil {
+		return nil, err
 	}
 	if _, err := MakeDir(home); err != nil {
 		return nil, err
@@ -52,6 +55,16 @@ func Connect(home, bin string, deadline time.Time) (*Conn, error) {
 			return nil, err
 		}
 	}
+}
+
+// foreign makes what is wrong with a run directory an OwnerError where all of the home is another user's. A run directory that can be trusted
+// needs no such look: only who may start a daemon in a home has one that answers.
+func foreign(home string, err error) error {
+	var owner *OwnerError
+	if err != nil && errors.As(CheckHome(home), &owner) {
+		return owner
+	}
+	return err
 }
 
 func tryConnect(home, sock string, deadline time.Time) (*Conn, error) {

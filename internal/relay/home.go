@@ -17,7 +17,8 @@ const (
 
 var errNoHome = errors.New("neither REWIND_HOME nor HOME is set to a directory")
 
-// Home returns rewind's own directory, absolute: $REWIND_HOME, else .rewind in $HOME. It is the same that the daemon and the command line use.
+// Home returns rewind's own directory, absolute: $REWIND_HOME, else .rewind in $HOME. A $REWIND_HOME that is not absolute is refused: it would be
+// another directory, and another daemon, for each place that it is used from. It is the same that the daemon and the command line use.
 func Home() (string, error) {
 	dir := os.Getenv("REWIND_HOME")
 	if dir == "" {
@@ -27,11 +28,10 @@ func Home() (string, error) {
 		}
 		return filepath.Join(user, ".rewind"), nil
 	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fail("find home", dir, err)
+	if !filepath.IsAbs(dir) {
+		return "", fail("find home", dir, ErrRelative)
 	}
-	return abs, nil
+	return filepath.Clean(dir), nil
 }
 
 // SocketPath returns where the daemon of a home listens: run/daemon.sock in it. Where that is over 100 bytes it is a fixed path of this
