@@ -34,6 +34,7 @@ const lockWait = 5 * time.Second
 // execute runs a command line and returns its exit code.
 func execute(ctx context.Context, args []string, s *term.Streams) int {
 	a := &app{Streams: s, transport: newTransport(commandLine(args))}
+	a.transport.notice = func(text string) { a.say("note: %s", term.Sanitize(text)) }
 	a.client = &api.Client{Transport: a.transport}
 	hook := len(args) > 0 && args[0] == "hook"
 	// Completion must be quick, and a hook must not wait for a start; smart-checkpoint is what starts one.

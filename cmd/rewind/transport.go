@@ -16,6 +16,7 @@ type transport struct {
 	off     bool   // REWIND_DAEMON=off: never the daemon
 	quiet   bool   // no daemon is started for this command
 	command string // the command line, for remedies
+	notice  func(string)
 	here    func() (*server.Server, error)
 
 	noDaemon error // why the last request did not go to the daemon, unless that was asked for
@@ -61,7 +62,7 @@ func (t *transport) daemon(start bool) (api.Socket, error) {
 	if err != nil {
 		return api.Socket{}, err
 	}
-	s := api.Socket{Home: home, Version: version()}
+	s := api.Socket{Home: home, Version: version(), Notice: t.notice}
 	if start {
 		exe, err := os.Executable()
 		if err == nil {

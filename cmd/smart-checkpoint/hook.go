@@ -155,6 +155,9 @@ func (h *hook) post(home string) (int, relay.Answer, error) {
 		return 0, relay.Answer{}, err
 	}
 	defer func() { _ = conn.Close() }()
+	if conn.Notice != "" {
+		say(conn.Notice)
+	}
 	headers := append(make([][2]string, 0, 6),
 		[2]string{relay.HeaderAgent, h.agent},
 		[2]string{relay.HeaderEvent, h.event},

@@ -21,12 +21,24 @@ const (
 // takes over when it has not come up in 150 ms. A daemon that finds another in its place exits with 0; one that exits with anything else
 // cannot run, and Connect fails at once. ErrNoDaemon: none has come up in time. ErrDeadline: one is there and does not accept.
 func Connect(home, bin string, deadline time.Time) (*Conn, error) {
+	notice, err := TrustDirs(home)
+	if err != nil && !absent(err) {
+		return nil, foreign(home, err)
+	}
+	c, err := connect(home, bin, deadline)
+	if c != nil {
+		c.Notice = notice
+	}
+	return c, err
+}
+
+func connect(home, bin string, deadline time.Time) (*Conn, error) {
 	sock, err := SocketPath(home)
 	if err != nil {
 		return nil, err
 	}
-	if c, err := tryConnect(home, sock, deadline); err == nil || !absent(err) {
-		return c, foreign(home, err)
+	if c, err := dial(sock, deadline); err == nil || !absent(err) {
+		return c, err
 	}
 	if err := CheckHome(home); err != nil {
 		return nil, err
@@ -68,7 +80,7 @@ func foreign(home string, err error) error {
 }
 
 func tryConnect(home, sock string, deadline time.Time) (*Conn, error) {
-	if err := checkDirs(home); err != nil {
+	if _, err := TrustDirs(home); err != nil {
 		return nil, err
 	}
 	return dial(sock, deadline)

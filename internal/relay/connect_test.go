@@ -135,11 +135,11 @@ func TestPromise03ConnectFailsAtOnce(t *testing.T) {
 	if _, err := Connect(home, filepath.Join(home, "missing"), soon()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a binary that is missing: %v", err)
 	}
-	if err := os.Chmod(filepath.Join(home, "run"), 0o777); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(home, "run")), os.Symlink("/tmp", filepath.Join(home, "run"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Connect(home, bin, soon()); err == nil || !strings.Contains(err.Error(), "chmod 700") {
-		t.Errorf("a directory that others may write: %v", err)
+	if _, err := Connect(home, bin, soon()); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("a planted link: %v", err)
 	}
 	if n := len(notes(home, "start")); n != 1 {
 		t.Errorf("%d starts", n)

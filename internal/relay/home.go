@@ -71,10 +71,14 @@ func fnv64(s string) string {
 	return string(out[:])
 }
 
-// MakeDir makes the run directory of a home, for this user alone, and returns it. What is there already is checked and left as it is.
+// MakeDir makes the run directory of a home, for this user alone, and returns it. What is there already is checked, and put right where it was
+// opened to others.
 func MakeDir(home string) (string, error) {
 	dirs, err := runDirs(home)
 	if err != nil {
+		return "", err
+	}
+	if err := closeHome(home); err != nil {
 		return "", err
 	}
 	for _, dir := range dirs {
@@ -89,23 +93,26 @@ func MakeDir(home string) (string, error) {
 		} else if !errors.Is(err, os.ErrExist) {
 			return "", fail("make", dir, err)
 		}
-		if err := CheckDir(dir); err != nil {
+		if _, err := putRight(dir); err != nil {
 			return "", err
 		}
 	}
 	return dirs[len(dirs)-1], nil
 }
 
-// checkDirs checks every directory on which the trust in the socket rests.
-func checkDirs(home string) error {
+// TrustDirs checks every directory on which the trust in the socket of a home rests, and puts right one of this user's that was opened to others;
+// notice says so.
+func TrustDirs(home string) (notice string, err error) {
 	dirs, err := runDirs(home)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, dir := range dirs {
-		if err := CheckDir(dir); err != nil {
-			return err
+		told, err := putRight(dir)
+		if err != nil {
+			return notice, err
 		}
+		notice += told
 	}
-	return nil
+	return notice, nil
 }
