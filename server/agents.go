@@ -81,6 +81,9 @@ func hooksResponse(r *engine.HooksResult) api.HooksResponse {
 		for _, c := range a.Changes {
 			h.Changes = append(h.Changes, settingsDiff(c))
 		}
+		if a.Err != nil {
+			h.Error = tell(a.Err)
+		}
 		out.Agents = append(out.Agents, h)
 	}
 	return out
@@ -111,7 +114,7 @@ func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ engine.Pro
 		return out, err
 	}
 	if r.Last {
-		done, err := s.home.SetHooks(ctx, agentEnv(req.Env), engine.HooksOptions{Remove: true, DryRun: req.DryRun})
+		done, err := s.removeHooks(ctx, req)
 		if err != nil {
 			return out, tellHooks(done, err)
 		}
@@ -124,6 +127,21 @@ func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ engine.Pro
 	s.degraded.clear(&r.Project)
 	o := s.engineOptions()
 	return out, s.stores.without(ctx, r.Project.Store, func() error { return engine.Remove(ctx, s.home, r, o) })
+}
+
+// removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would stay for ever.
+func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*engine.HooksResult, error) {
+	o := engine.HooksOptions{Remove: true, DryRun: true}
+	plan, err := s.home.SetHooks(ctx, agentEnv(req.Env), o)
+	if err = errors.Join(err, plan.Err()); err != nil {
+		return nil, err
+	}
+	if req.DryRun {
+		return plan, nil
+	}
+	o.DryRun = false
+	done, err := s.home.SetHooks(ctx, agentEnv(req.Env), o)
+	return done, errors.Join(err, done.Err())
 }
 
 // removal finds the project that is to go, and refuses what must not.
