@@ -11,6 +11,7 @@ import (
 	"rewind/api"
 	"rewind/engine"
 	"rewind/hooks"
+	"rewind/internal/detach"
 	"rewind/internal/textdiff"
 )
 
@@ -200,7 +201,7 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine
 		told := tell(err)
 		checks = append(checks, engine.Check{Name: "project", Level: engine.LevelFinding, Text: told.Message, Remedy: told.Hint})
 	}
-	checks = append(checks, s.checkDaemon())
+	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
 	checks = append(checks, s.home.CheckAgents(ctx, agentEnv(req.Env), root, agents)...)
 	out.Checks = []api.Check{}
 	for _, c := range checks {
@@ -215,6 +216,22 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine
 		out.Checks = append(out.Checks, k)
 	}
 	return out, nil
+}
+
+// checkLimits looks at what the process that answers may do.
+func (s *Server) checkLimits() []engine.Check {
+	var out []engine.Check
+	for _, l := range detach.Limits() {
+		c := engine.Check{Name: "limits", Level: engine.LevelNote, Text: l.Text}
+		if l.Serious {
+			c.Level, c.Remedy = engine.LevelFinding, "raise the limit where this command was called; who may not raise it starts another shell"
+			if s.daemon != nil {
+				c.Remedy = "rewind daemon stop, then run a command where that limit is higher"
+			}
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 func (s *Server) checkDaemon() engine.Check {

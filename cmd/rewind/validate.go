@@ -128,7 +128,7 @@ func (a *app) statusChecks(w io.Writer, checks []api.Check) {
 				text = "last heard of " + a.Time(*c.Last)
 			}
 			fmt.Fprintf(w, "%-11s %s\n", c.Name, text)
-		case c.Name == "hooks":
+		case c.Name == "hooks" || c.Name == "limits":
 			fmt.Fprintf(w, "%-11s %s\n", c.Name, term.SanitizeText(string(c.Text)))
 		}
 	}

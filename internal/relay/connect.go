@@ -43,6 +43,7 @@ func connect(home, bin string, deadline time.Time) (*Conn, error) {
 	if err := CheckHome(home); err != nil {
 		return nil, err
 	}
+	defer ownUmask()()
 	if _, err := MakeDir(home); err != nil {
 		return nil, err
 	}
