@@ -202,6 +202,9 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine
 		checks = append(checks, engine.Check{Name: "project", Level: engine.LevelFinding, Text: told.Message, Remedy: told.Hint})
 	}
 	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
+	if !req.Quick {
+		checks = append(checks, s.checkOwners()...)
+	}
 	checks = append(checks, s.home.CheckAgents(ctx, agentEnv(req.Env), root, agents)...)
 	out.Checks = []api.Check{}
 	for _, c := range checks {

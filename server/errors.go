@@ -90,7 +90,7 @@ func isCorrupt(err error) bool {
 }
 
 // packages begin our errors, one for each boundary that an error crossed; a person is not interested in them.
-var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|relay|ignore|transcript|clients): )+`)
+var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|relay|owner|detach|ignore|transcript|clients): )+`)
 
 // clean gives an error's text without what only a developer wants.
 func clean(err error) string {

@@ -8,7 +8,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
+	"rewind/api"
+	"rewind/engine"
+	"rewind/internal/owner"
 	"rewind/internal/relay"
 )
 
@@ -27,12 +31,15 @@ func tellHome(err error, command string) error {
 
 // ownerText says whose a directory is, and what to do about it.
 func ownerText(e *relay.OwnerError, command string) (message, hint string) {
-	owner := userName(e.Owner)
+	as, who := userName(e.Owner), userName(e.Owner)
 	message = e.What(withUID(e.Owner), withUID(e.User))
 	if e.Home == "" { // in a home of one's own
 		return message, "'rewind doctor' names what is not yours in rewind's own directory, and how it is given back"
 	}
-	hint = fmt.Sprintf("run it as %s: sudo -u %s %s; or set REWIND_HOME to a directory of %s's", owner, owner, command, userName(e.User))
+	if as[0] == '#' {
+		as, who = "'"+as+"'", withUID(e.Owner) // to a shell it begins a comment
+	}
+	hint = fmt.Sprintf("run it as %s: sudo -u %s %s; or set REWIND_HOME to a directory of %s's", who, as, command, userName(e.User))
 	if e.User == 0 && e.Dir == e.Home {
 		hint += "; 'rewind doctor --mend' gives back what root left here"
 	}
@@ -84,4 +91,77 @@ func withUID(uid int) string {
 		return "user " + strconv.Itoa(uid)
 	}
 	return fmt.Sprintf("%s (uid %d)", name, uid)
+}
+
+// Mend gives back what in rewind's own directory is not its owner's: run by root, what root left there; run by the owner, what needs no root.
+// Nothing else is opened. dryRun: it is only listed.
+func Mend(dryRun bool) (api.MendResponse, error) {
+	home, err := relay.Home()
+	if err != nil {
+		return api.MendResponse{}, tellHome(err, "")
+	}
+	mend := owner.Mend
+	if dryRun {
+		mend = owner.Plan
+	}
+	r, err := mend(home)
+	out := mended(r, dryRun)
+	switch {
+	case errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR):
+		err = &api.Error{Word: api.WordUsage, Message: home + " is a link, or no directory", Hint: "set REWIND_HOME to the directory itself"}
+	case errors.Is(err, owner.ErrNobody):
+		err = &api.Error{Word: api.WordUsage, Message: clean(err), Hint: "set REWIND_HOME to the directory of the user who is locked out: sudo env REWIND_HOME=... rewind doctor --mend"}
+	case errors.Is(err, owner.ErrNotYours):
+		err = tellHome(relay.CheckHome(home), "rewind doctor --mend")
+	case err != nil:
+		err = tell(err)
+	}
+	return out, err
+}
+
+func mended(r *owner.Report, dryRun bool) api.MendResponse {
+	if r == nil {
+		return api.MendResponse{}
+	}
+	entries := func(list []owner.Entry) []api.MendEntry {
+		out := []api.MendEntry{}
+		for _, e := range list {
+			out = append(out, api.MendEntry{Path: api.Text(e.Path), Owner: userName(e.UID), Why: e.Why})
+		}
+		return out
+	}
+	return api.MendResponse{
+		Home: api.Text(r.Home), Owner: userName(r.Owner), DryRun: dryRun,
+		Given: entries(r.Given), Removed: entries(r.Removed), Aside: entries(r.Aside), Left: entries(r.Left),
+	}
+}
+
+// foreignNamed is how many files of others a check names.
+const foreignNamed = 5
+
+// checkOwners looks for what in rewind's own directory is another user's.
+func (s *Server) checkOwners() []engine.Check {
+	r, err := owner.Find(s.home.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || err == nil && r.Foreign() == 0: // a link to it is not followed here
+		return nil
+	case err != nil:
+		return []engine.Check{{Name: "files", Level: engine.LevelFinding, Text: clean(err), Remedy: "look at it: ls -la " + s.home.Dir}}
+	}
+	text, n := "", 0
+	for _, list := range [][]owner.Entry{r.Left, r.Given, r.Aside, r.Removed} {
+		for _, e := range list {
+			if n++; n <= foreignNamed {
+				text += fmt.Sprintf("\n  %s (%s)", e.Path, userName(e.UID))
+			}
+		}
+	}
+	if n > foreignNamed {
+		text += fmt.Sprintf("\n  and %d more", n-foreignNamed)
+	}
+	c := engine.Check{Name: "files", Level: engine.LevelFinding, Text: "in " + s.home.Dir + " are files of other users:" + text, Remedy: "rewind doctor --mend"}
+	if len(r.Left) > 0 {
+		c.Remedy = "sudo env REWIND_HOME=" + s.home.Dir + " rewind doctor --mend"
+	}
+	return []engine.Check{c}
 }

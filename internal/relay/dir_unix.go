@@ -50,7 +50,7 @@ func CheckDir(dir string) error {
 	case st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
 		bad = "it is not a directory; move it away"
 	case int(st.Uid) != os.Geteuid():
-		bad = "it belongs to user " + strconv.Itoa(int(st.Uid)) + ", not to " + strconv.Itoa(os.Geteuid()) + "; remove it, or set REWIND_HOME to a directory of your own"
+		bad = "it belongs to " + UserName(int(st.Uid)) + ", not to " + UserName(os.Geteuid()) + "; 'rewind doctor --mend' moves it out of the way, or set REWIND_HOME to a directory of your own"
 	case st.Mode&(othersBits|mendingBit) != 0:
 		return fail("check directory", dir, openedError{dir, uint32(st.Mode & 0o7777)})
 	default:
