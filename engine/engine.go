@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rewind/internal/kv"
+	"rewind/internal/relay"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -87,6 +88,9 @@ func OpenProject(ctx context.Context, home Home, p *Project, o Options) (*Engine
 	cfg, err := LoadConfig(home, p.Root)
 	if err != nil {
 		return nil, err
+	}
+	if err := relay.CheckOwner(p.Store); err != nil {
+		return nil, fmt.Errorf("engine: open project %s: %w", p.Root, err)
 	}
 	db, err := kv.Open(ctx, p.Store, o.kv())
 	if err != nil {

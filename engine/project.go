@@ -134,7 +134,11 @@ func holds(path, content string) bool {
 }
 
 func makeDir(dir string, perm fs.FileMode) error {
-	if err := os.Mkdir(dir, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := os.Mkdir(dir, perm)
+	if err == nil {
+		err = os.Chmod(dir, perm) // whatever the umask of this process
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("engine: make marker: %w", err)
 	}
 	return nil

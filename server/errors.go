@@ -14,6 +14,7 @@ import (
 	"rewind/engine"
 	"rewind/internal/kv"
 	"rewind/internal/record"
+	"rewind/internal/relay"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -71,8 +72,11 @@ var rules = []rule{
 	{is(engine.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
 	{is(refs.ErrBadName), api.WordUsage, ""},
 	{isNoSpace, api.WordNoSpace, "free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk"},
+	{is(syscall.EFBIG), api.WordFailed, "'ulimit -f' shows how large a file of this process can be; raise it, or 'rewind daemon stop' if it is the daemon's"},
 	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired"},
-	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files"},
+	{is(relay.ErrRelative), api.WordUsage, "set it to an absolute path; a relative one would be another store in each directory"},
+	{as[*relay.OwnerError], api.WordPermission, ""},
+	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files; 'rewind doctor' names what in rewind's own directory is not yours"},
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},
 }
 
@@ -86,7 +90,7 @@ func isCorrupt(err error) bool {
 }
 
 // packages begin our errors, one for each boundary that an error crossed; a person is not interested in them.
-var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|ignore|transcript|clients): )+`)
+var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|relay|owner|detach|ignore|transcript|clients): )+`)
 
 // clean gives an error's text without what only a developer wants.
 func clean(err error) string {
@@ -123,6 +127,13 @@ func tell(err error) *api.Error {
 		for _, id := range many.Candidates {
 			told.Candidates = append(told.Candidates, id.String())
 		}
+	}
+	var owner *relay.OwnerError
+	if told.Word == api.WordPermission && errors.As(err, &owner) {
+		told.Message, told.Hint = ownerText(owner, "rewind")
+	} else if owner = whose(err); told.Word == api.WordPermission && owner != nil {
+		what, hint := ownerText(owner, "rewind")
+		told.Message, told.Hint = told.Message+"\n  "+what, hint
 	}
 	var several *engine.SeveralSessionsError
 	if errors.As(err, &several) {

@@ -398,5 +398,10 @@ func (s *Server) configRoot(ctx context.Context, dir string, global bool) (strin
 }
 
 func (s *Server) version(context.Context, api.VersionRequest, engine.Progress) (api.VersionResponse, error) {
-	return api.VersionResponse{Version: s.o.Version, API: api.APIVersion, StoreFormat: kv.FormatVersion}, nil
+	return About(s.o.Version), nil
+}
+
+// About says which version of what this program is; it opens nothing.
+func About(version string) api.VersionResponse {
+	return api.VersionResponse{Version: version, API: api.APIVersion, StoreFormat: kv.FormatVersion}
 }

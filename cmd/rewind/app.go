@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -32,7 +33,8 @@ const lockWait = 5 * time.Second
 
 // execute runs a command line and returns its exit code.
 func execute(ctx context.Context, args []string, s *term.Streams) int {
-	a := &app{Streams: s, transport: newTransport()}
+	a := &app{Streams: s, transport: newTransport(commandLine(args))}
+	a.transport.notice = func(text string) { a.say("note: %s", term.Sanitize(text)) }
 	a.client = &api.Client{Transport: a.transport}
 	hook := len(args) > 0 && args[0] == "hook"
 	// Completion must be quick, and a hook must not wait for a start; smart-checkpoint is what starts one.
@@ -62,6 +64,21 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 		return a.fail(err)
 	}
 	return 0
+}
+
+// plainWord is a word of a command line that a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\w./:=@%+,~-]+$`)
+
+// commandLine is a command line as it can be given to a shell again.
+func commandLine(args []string) string {
+	line := "rewind"
+	for _, word := range args {
+		if !plainWord.MatchString(word) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		line += " " + word
+	}
+	return line
 }
 
 // checkedWriter remembers that output was lost, so that the exit code can say so.

@@ -77,12 +77,14 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 	}
 	if a.json {
 		out := initResult{InitResponse: r}
+		if failed == nil && !off {
+			out.Hooks = &done
+			failed = hooksErrors(done)
+		}
 		if failed != nil {
 			out.HooksError = &api.Error{Word: api.WordFailed, Message: failed.Error()}
 			_ = errors.As(failed, &out.HooksError)
 			out.HooksError.Code = api.CodeOf(out.HooksError.Word)
-		} else if !off {
-			out.Hooks = &done
 		}
 		return a.printJSON(out)
 	}
@@ -96,6 +98,7 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 		if err := a.showHooks(a.Out, done, hooks); err != nil {
 			return err
 		}
+		a.agentNotes(done)
 		if !o.dryRun {
 			a.say("hint: agents that run already have to be started anew; 'rewind validate' shows that their events arrive")
 		}
