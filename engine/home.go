@@ -13,8 +13,10 @@ type Home struct{ Dir string }
 // DefaultHome reads the environment.
 func DefaultHome() (Home, error) {
 	if dir := os.Getenv("REWIND_HOME"); dir != "" {
-		abs, err := filepath.Abs(dir)
-		return Home{abs}, err
+		if !filepath.IsAbs(dir) { // another directory would be another home, in it
+			return Home{}, fmt.Errorf("engine: find home directory: %w: REWIND_HOME is %q, which is not absolute", ErrUsage, dir)
+		}
+		return Home{filepath.Clean(dir)}, nil
 	}
 	user, err := os.UserHomeDir()
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 	"rewind/refs"
 )
 
+// ErrNoStore is returned for an id that no store has which Home knows.
+var ErrNoStore = fmt.Errorf("store %w", ErrNotFound)
+
 // StoreInfo is a store that Home knows.
 type StoreInfo struct {
 	ID        string
@@ -136,7 +139,7 @@ func (h Home) storeByID(id string) (*projectRecord, error) {
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("engine: store %s: %w", id, ErrNotFound)
+		return nil, fmt.Errorf("engine: %w: %s", ErrNoStore, id)
 	}
 	return found, nil
 }

@@ -88,6 +88,12 @@ func (a *app) settle() error {
 		return usage("--color %s: want auto, always or never", a.color)
 	}
 	a.SetColor(mode)
+	if home := os.Getenv("REWIND_HOME"); home != "" && !filepath.IsAbs(home) {
+		return &api.Error{
+			Word: api.WordUsage, Message: fmt.Sprintf("REWIND_HOME is %q, which is not absolute: in every directory it would be another one", home),
+			Hint: "set it to an absolute path, or unset it for ~/.rewind",
+		}
+	}
 	if a.dir == "" {
 		a.dir = workingDir()
 	}

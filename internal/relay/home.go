@@ -15,7 +15,10 @@ const (
 	lockName   = "start.lock"
 )
 
-var errNoHome = errors.New("neither REWIND_HOME nor HOME is set to a directory")
+var (
+	errNoHome       = errors.New("neither REWIND_HOME nor HOME is set to a directory")
+	errRelativeHome = errors.New("REWIND_HOME is not absolute")
+)
 
 // Home returns rewind's own directory, absolute: $REWIND_HOME, else .rewind in $HOME. It is the same that the daemon and the command line use.
 func Home() (string, error) {
@@ -27,11 +30,10 @@ func Home() (string, error) {
 		}
 		return filepath.Join(user, ".rewind"), nil
 	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fail("find home", dir, err)
+	if !filepath.IsAbs(dir) { // another directory would be another home, in it
+		return "", fail("find home", dir, errRelativeHome)
 	}
-	return abs, nil
+	return filepath.Clean(dir), nil
 }
 
 // SocketPath returns where the daemon of a home listens: run/daemon.sock in it. Where that is over 100 bytes it is a fixed path of this
