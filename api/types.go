@@ -85,7 +85,8 @@ type InitResponse struct {
 	Root       Text        `json:"root"`
 	Mode       string      `json:"mode"`
 	Store      Text        `json:"store"`
-	Exists     bool        `json:"exists"` // it was set up already
+	Exists     bool        `json:"exists"`           // it was set up already
+	Offers     []Store     `json:"offers,omitempty"` // stores of no directory, one of which could be this project's
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Skips      []Skip      `json:"skips,omitempty"`
 	Notices    []string    `json:"notices,omitempty"`

@@ -89,6 +89,9 @@ func OpenProject(ctx context.Context, home Home, p *Project, o Options) (*Engine
 	if err != nil {
 		return nil, err
 	}
+	if o.KV.FS == nil && !isStore(p.Store) { // kv would make one
+		return nil, fmt.Errorf("engine: open project %s: %w: %s", p.Root, ErrStoreGone, p.Store)
+	}
 	if err := relay.CheckOwner(p.Store); err != nil {
 		return nil, fmt.Errorf("engine: open project %s: %w", p.Root, err)
 	}
@@ -101,12 +104,24 @@ func OpenProject(ctx context.Context, home Home, p *Project, o Options) (*Engine
 		e.now = time.Now
 	}
 	if o.Salvage || db.Damage() != nil { // only to be read
+		e.remark()
 		return e, nil
 	}
 	if err := e.recordNotices(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	e.remark()
 	return e, nil
+}
+
+// remark tells what was not believed; that is no event of the project's.
+func (e *Engine) remark() {
+	for _, p := range e.project.Passed {
+		e.Notice(p.String() + "; 'rewind init' there begins a store of your own")
+	}
+	if why := e.config.Passed(); why != "" {
+		e.Notice(why)
+	}
 }
 
 // Damage is why the store can only be read; nil: it can be written.

@@ -68,15 +68,25 @@ func (e *Engine) purgeFiles(p *purgeScan) (removed []string, err error) {
 		return removed, errors.Join(all, err)
 	}
 	defer root.Close()
-	stage, err := worktreefs.OpenPath(root, markerDir+"/"+markerStage)
-	if errors.Is(err, worktreefs.ErrNotExist) {
-		return removed, all
-	}
+	list, err := e.places(root)
 	if err != nil {
 		return removed, errors.Join(all, err)
 	}
-	defer stage.Close()
-	return removed, errors.Join(all, p.purgeStage(h, stage, e.project.Root+"/"+markerDir+"/"+markerStage, &removed))
+	for _, place := range list {
+		stage, err := place.open()
+		if err == nil {
+			name := place.name
+			if !place.own {
+				name = e.project.Root + "/" + name
+			}
+			err = errors.Join(p.purgeStage(h, stage, name, &removed), stage.Close())
+		}
+		place.close()
+		if !errors.Is(err, worktreefs.ErrNotExist) && !errors.Is(err, worktreefs.ErrNotDir) {
+			all = errors.Join(all, err)
+		}
+	}
+	return removed, all
 }
 
 // purgeStage is purgeFiles for what restores have left in the project; nothing is followed.

@@ -171,7 +171,7 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	res.Safety, err = e.safety(ctx, c, j, r.asStep)
 	unsafe := durable()
 	if err != nil {
-		_ = tree.RemoveStage(root, stagePath(j.Stage)) // empty; who finds a journal after all makes it again
+		_ = e.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
 		return nil, &TakenBackError{Cause: fmt.Errorf("engine: safety checkpoint: %w", err)}
 	}
 	if r.asStep {
@@ -260,9 +260,14 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 // end is finish, while the end of the stage becomes durable. That is not waited for to be sure of anything: a stage that comes back after a
 // power cut holds nothing that is not stored.
 func (e *Engine) end(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *journal, res *RestoreResult) error {
-	if stages, err := worktreefs.OpenPath(root, markerDir+"/"+markerStage); err == nil {
-		wait := e.syncing(stages)
-		defer func() { _ = wait() }()
+	if list, err := e.places(root); err == nil {
+		for _, place := range list {
+			if dir, err := place.open(); err == nil {
+				wait := e.syncing(dir)
+				defer func() { _ = wait() }()
+			}
+			place.close()
+		}
 	}
 	return e.finish(ctx, op, j, res)
 }
@@ -284,7 +289,12 @@ func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, j *journal, ste
 		}
 		j.staged = true
 	}
-	stage, err := worktreefs.OpenPath(root, stagePath(j.Stage))
+	place, err := e.placeOf(root, j.Stage)
+	if err != nil {
+		return err
+	}
+	defer place.close()
+	stage, err := worktreefs.OpenPath(place.base, place.of(j.Stage))
 	if err != nil {
 		return e.restoring(err)
 	}
@@ -299,7 +309,7 @@ func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, j *journal, ste
 		return e.restoring(err)
 	}
 	j.staged = false
-	if err := tree.RemoveStage(root, stagePath(j.Stage)); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
+	if err := e.removeStage(root, j.Stage); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
 		return e.restoring(err)
 	}
 	return nil

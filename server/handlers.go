@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,9 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 		return out, err
 	}
 	out = initResponse(plan)
+	notes := initNotices(plan)
 	if req.DryRun {
+		out.Notices = notes
 		return out, nil
 	}
 	err = s.project(ctx, plan.Root, func(e *engine.Engine) error {
@@ -44,7 +47,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 		if err != nil {
 			return err
 		}
-		out.Notices = e.Project().Notices
+		out.Notices = append(notes, slices.DeleteFunc(e.Project().Notices, func(n string) bool { return slices.Contains(notes, n) })...)
 		out.Skips = skips(first.Skips)
 		out.Checkpoint, err = listed(e, first.Checkpoint)
 		return err
@@ -53,7 +56,28 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 }
 
 func initResponse(p *engine.InitPlan) api.InitResponse {
-	return api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists}
+	out := api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists}
+	for _, o := range p.Offers {
+		out.Offers = append(out.Offers, store(o))
+	}
+	return out
+}
+
+// initNotices is what a person should know of how a project was set up.
+func initNotices(p *engine.InitPlan) (list []string) {
+	for _, o := range p.Passed {
+		list = append(list, o.String())
+	}
+	if p.Unmarked != "" {
+		list = append(list, p.Unmarked+": the project is found by where it lies, so 'rewind stores join' has to tell when it moves")
+	}
+	if p.Accept {
+		list = append(list, "the directory is not the one it was, and is taken for the project all the same: 'rewind checkout @' lays out what was there")
+	}
+	if p.Mode == engine.ModeProject && !p.Exists {
+		list = append(list, "'git clean -fdx' takes the store along, for good, and 'git stash -a' until 'git stash pop'; without --mode project it lies out of their reach")
+	}
+	return list
 }
 
 func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progress) (out api.SaveResponse, err error) {

@@ -54,7 +54,7 @@ func (s *Server) settled(ctx context.Context, fn func(wait time.Duration) error)
 			dir = busy.Dir
 		}
 		return s.stores.without(ctx, dir, func() error { return fn(s.o.LockWait) })
-	case errors.Is(err, engine.ErrNoProject), errors.Is(err, engine.ErrStoreGone):
+	case errors.Is(err, engine.ErrNoProject), errors.Is(err, engine.ErrStoreGone), errors.Is(err, engine.ErrNotMounted):
 		s.stores.sweep()
 	}
 	return err

@@ -31,7 +31,9 @@ func newTransport(command string) *transport {
 }
 
 // fileOnly are the routes that need no store: a daemon that runs answers them, since it may have to let go of one, but none is started.
-var fileOnly = map[string]bool{api.Config.Path: true, api.SetConfig.Path: true, api.SetHooks.Path: true, api.DaemonStatus.Path: true, api.DaemonStop.Path: true}
+var fileOnly = map[string]bool{
+	api.Config.Path: true, api.SetConfig.Path: true, api.SetHooks.Path: true, api.Stores.Path: true, api.DaemonStatus.Path: true, api.DaemonStop.Path: true,
+}
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -64,3 +64,42 @@ func SyncDir(dir string) error {
 	}
 	return nil
 }
+
+// ErrNotRegular is returned by ReadSmall for what is no regular file, ErrTooLarge for one that is larger than allowed.
+var (
+	ErrNotRegular = errors.New("not a regular file")
+	ErrTooLarge   = errors.New("larger than it can be")
+)
+
+// ReadSmall reads a regular file of at most limit bytes whose name somebody else may have made: it waits for nobody, follows no link, and takes no more
+// memory than the limit.
+func ReadSmall(path string, limit int64) ([]byte, error) {
+	fi, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() { // opening some devices has effects of its own
+		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	}
+	f, err := OpenRead(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if fi, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	}
+	return Limited(f, path, limit)
+}
+
+// Limited reads all of r, which must be at most limit bytes.
+func Limited(r io.Reader, path string, limit int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		b, err = nil, &fs.PathError{Op: "read", Path: path, Err: ErrTooLarge}
+	}
+	return b, err
+}
