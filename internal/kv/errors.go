@@ -37,6 +37,8 @@ var (
 	ErrPermission = fmt.Errorf("store: %w", fs.ErrPermission)
 	// ErrReadOnly: a write to a DB that was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("store is open for reading only")
+	// ErrUnwritable: the store lies where this user, or nobody, can write: it can only be read.
+	ErrUnwritable = errors.New("the store cannot be written")
 )
 
 // BusyError is ErrBusy with the process that holds the store.
@@ -102,6 +104,8 @@ func translate(op, subject string, err error) error {
 	}
 	var own *CorruptError
 	switch {
+	case refused(err) != nil:
+		return fmt.Errorf("kv: %s: %w", op, refused(err))
 	case errors.Is(err, pebble.ErrNotFound):
 		return fmt.Errorf("kv: %s: %w", op, ErrNotFound)
 	case errors.As(err, &own):
@@ -116,7 +120,7 @@ func translate(op, subject string, err error) error {
 		return fmt.Errorf("kv: %s: %w", op, errJoin{ErrNoSpace, err})
 	case errors.Is(err, pebble.ErrClosed):
 		return fmt.Errorf("kv: %s: %w", op, ErrClosed)
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("kv: %s: %w", op, errJoin{ErrPermission, err})
 	}
 	return fmt.Errorf("kv: %s: %w", op, err)
