@@ -121,11 +121,9 @@ func (d *DB) unwritable() error {
 	}
 	for _, dir := range []string{d.dir, d.fs.db} {
 		err := d.fs.disk.Writable(dir)
-		if errors.Is(err, syscall.EROFS) {
-			return fmt.Errorf("kv: open %s: %w: it lies on a %w", d.dir, ErrUnwritable, syscall.EROFS)
-		}
-		if errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("kv: open %s: %w: %w", d.dir, ErrUnwritable, err)
+		var pe *fs.PathError
+		if errors.As(err, &pe) && (errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)) {
+			return &UnwritableError{Dir: dir, Cause: pe.Err}
 		}
 	}
 	return nil

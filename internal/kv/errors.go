@@ -37,7 +37,7 @@ var (
 	ErrPermission = fmt.Errorf("store: %w", fs.ErrPermission)
 	// ErrReadOnly: a write to a DB that was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("store is open for reading only")
-	// ErrUnwritable: the store lies where this user, or nobody, can write: it can only be read.
+	// ErrUnwritable: the store lies where this user, or nobody at all, may write: it can only be read. See UnwritableError.
 	ErrUnwritable = errors.New("the store cannot be written")
 )
 
@@ -56,6 +56,24 @@ func (e *BusyError) Error() string {
 
 // Is makes a BusyError match ErrBusy.
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }
+
+// UnwritableError is ErrUnwritable with the directory and what the system says.
+type UnwritableError struct {
+	Dir   string
+	Cause error
+}
+
+func (e *UnwritableError) Error() string {
+	if errors.Is(e.Cause, syscall.EROFS) {
+		return fmt.Sprintf("read-only: the store lies on a file system that cannot be written (%s: %v)", e.Dir, e.Cause)
+	}
+	return fmt.Sprintf("read-only: %v (%s: %v)", ErrUnwritable, e.Dir, e.Cause)
+}
+
+// Is makes an UnwritableError match ErrUnwritable.
+func (e *UnwritableError) Is(target error) bool { return target == ErrUnwritable }
+
+func (e *UnwritableError) Unwrap() error { return e.Cause }
 
 // FormatError is ErrNewerFormat with both versions.
 type FormatError struct {

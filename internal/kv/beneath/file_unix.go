@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -57,7 +58,10 @@ type stat struct {
 func (s stat) Name() string { return s.name }
 func (s stat) Size() int64  { return s.st.Size }
 func (s stat) IsDir() bool  { return s.Mode().IsDir() }
-func (s stat) Sys() any     { return nil }
+
+func (s stat) Sys() any {
+	return &syscall.Stat_t{Dev: s.st.Dev, Ino: s.st.Ino, Nlink: s.st.Nlink, Mode: s.st.Mode, Uid: s.st.Uid, Gid: s.st.Gid, Size: s.st.Size}
+}
 
 func (s stat) ModTime() time.Time {
 	return time.Unix(s.st.Mtim.Unix())
