@@ -55,7 +55,7 @@ func (e *Engine) newVerifier(full bool, p Progress, fault func(error)) *verifier
 }
 
 func (v *verifier) run(ctx context.Context) error {
-	if err := v.e.Damage(); err != nil {
+	if err := v.e.Damage(); err != nil && !errors.Is(err, kv.ErrUnwritable) {
 		v.fault(err)
 	}
 	if v.full {

@@ -50,6 +50,8 @@ var rules = []rule{
 	{is(engine.ErrBadRoot), api.WordUsage, "run 'rewind init' in the directory of one project"},
 	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
 	{is(kv.ErrReadOnly), api.WordCorrupt, "it can be written again some minutes after the last failure; look at the disk until then"},
+	{is(kv.ErrUnwritable), api.WordPermission, "reading works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk; to save, make the store writable"},
+	{is(syscall.EROFS), api.WordPermission, "mount it to be written"},
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
 	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else: set REWIND_HOME to another directory; if it was a store, 'rewind verify --repair'"},
 	{is(objstore.ErrPurged), api.WordNotFound, "it was taken out of the store on purpose, for good; 'rewind ops' shows when"},
