@@ -28,7 +28,7 @@ func sampleJournal() *journal {
 	}
 	return &journal{
 		Kind: refs.KindCheckout, Session: "claude/a", Target: testID("t"), Safety: testID("s"), Paths: []string{"a"}, Exact: true, Undoes: 3,
-		Before: testID("b"), After: testID("a"), Stage: "0011", Kept: 1,
+		Before: testID("b"), After: testID("a"), Stage: "00112233445566aa", Kept: 1,
 		Steps: []tree.Step{
 			{Path: "d/f", From: ent(tree.TypeFile, 0o4755, 7), To: ent(tree.TypeSymlink, 0, 0)},
 			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)},

@@ -40,6 +40,8 @@ const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
 var rules = []rule{
 	{is(engine.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
 	{is(context.Canceled), api.WordInterrupted, ""},
+	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged: '--code-only', of 'rewind checkout --abort' or '--continue', too, leaves session files alone; 'rewind ops' shows what was done"},
+	{as[*engine.ForeignFileError], api.WordFailed, "run it with the agent's own settings (CLAUDE_CONFIG_DIR, CODEX_HOME, ...), or leave session files alone: '--code-only', of 'rewind checkout --abort' or '--continue', too"},
 	{is(engine.ErrNotHalfDone), api.WordNotFound, ""},
 	{is(engine.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},
 	{is(engine.ErrStoreGone), api.WordNoProject, "put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one"},
@@ -74,6 +76,12 @@ var rules = []rule{
 	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired"},
 	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files"},
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},
+}
+
+// isForeign: something in the store names a file as a session's that no agent would have.
+func isForeign(err error) bool {
+	var f *engine.ForeignFileError
+	return errors.As(err, &f) && f.Foreign()
 }
 
 func isNoSpace(err error) bool {

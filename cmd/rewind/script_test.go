@@ -36,6 +36,7 @@ func scriptCommands() map[string]scriptCommand {
 		"daemon":     cmdDaemon,
 		"play":       cmdPlay,
 		"running":    cmdRunning,
+		"plant":      cmdPlant,
 	}
 }
 
