@@ -118,7 +118,7 @@ func (e *Engine) checkout(ctx context.Context, name string, o RestoreOptions) (*
 
 // run carries one restore through: plan, safety checkpoint and journal, apply, record.
 func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResult, error) {
-	root, err := e.root()
+	root, err := e.holdRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,13 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 			return err
 		}
 	}
+	if err := e.sameRoot(root); err != nil {
+		return err
+	}
 	if err := e.apply(ctx, root, j, j.Steps, res); err != nil {
+		return err
+	}
+	if err := e.sameRoot(root); err != nil {
 		return err
 	}
 	kept, err := e.setSessions(j.own, j.Files, false)

@@ -43,7 +43,7 @@ func (e *Engine) resume(ctx context.Context, env AgentEnv, back, codeOnly bool) 
 	if err := j.foreign(); err != nil {
 		return nil, err
 	}
-	root, err := e.root()
+	root, err := e.holdRoot()
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 // makeStage makes the directory that a restore's steps work in: on the worktree's file system, out of every capture. Its name is durable when
 // durable, which must be called, has returned: the file system does that while something else is being made durable.
 func (e *Engine) makeStage(root worktreefs.Dir, op string) (durable func() error, err error) {
-	if err := writeMarker(e.project.Root, e.project.ID); err != nil {
-		return nil, err // it may be what somebody just removed
+	if err := e.keepMarker(root); err != nil {
+		return nil, err
 	}
 	stages, err := tree.OpenStage(root, markerDir+"/"+markerStage)
 	if err == nil {
