@@ -40,8 +40,9 @@ const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
 var rules = []rule{
 	{is(engine.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
 	{is(context.Canceled), api.WordInterrupted, ""},
-	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged: '--code-only', of 'rewind checkout --abort' or '--continue', too, leaves session files alone; 'rewind ops' shows what was done"},
-	{as[*engine.ForeignFileError], api.WordFailed, "run it with the agent's own settings (CLAUDE_CONFIG_DIR, CODEX_HOME, ...), or leave session files alone: '--code-only', of 'rewind checkout --abort' or '--continue', too"},
+	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{as[*engine.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{is(engine.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
 	{is(engine.ErrNotHalfDone), api.WordNotFound, ""},
 	{is(engine.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},
 	{is(engine.ErrStoreGone), api.WordNoProject, "put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one"},
