@@ -26,8 +26,18 @@ type markerState struct {
 }
 
 // readMarker reads the marker of root.
-func readMarker(root string) (m markerState) {
-	dir, why := openMarker(root)
+func readMarker(root string) markerState {
+	top, err := worktreefs.OpenRoot(root)
+	if err != nil {
+		return markerState{}
+	}
+	defer top.Close()
+	return readMarkerIn(top)
+}
+
+// readMarkerIn is readMarker of a root that is held.
+func readMarkerIn(top worktreefs.Dir) (m markerState) {
+	dir, why := openMarkerIn(top)
 	m.why = why
 	if dir == nil {
 		m.there = why != ""
@@ -74,6 +84,10 @@ func openMarker(root string) (dir worktreefs.Dir, why string) {
 		return nil, ""
 	}
 	defer top.Close()
+	return openMarkerIn(top)
+}
+
+func openMarkerIn(top worktreefs.Dir) (dir worktreefs.Dir, why string) {
 	above, err := top.OpenDir(agentName)
 	if err != nil {
 		return nil, "" // a link, a file or another user's: whatever it is, it is not ours
@@ -110,10 +124,20 @@ var errMarker = errors.New("the marker cannot be written")
 // writeMarker makes the marker name a store, first of all, and no more the one called drop ("": none). Ids of other machines and homes stay. It changes
 // nothing where all is as it should be, and nothing that git tracks or somebody else owns: then the error is errMarker, and the record alone counts.
 func writeMarker(root, id, drop string) error {
+	top, err := worktreefs.OpenRoot(root)
+	if err != nil {
+		return fmt.Errorf("engine: %s: %w: %w", marker(root), errMarker, err)
+	}
+	defer top.Close()
+	return writeMarkerIn(top, root, id, drop)
+}
+
+// writeMarkerIn is writeMarker of a root that is held; git is asked by its path.
+func writeMarkerIn(top worktreefs.Dir, root, id, drop string) error {
 	cannot := func(why any) error {
 		return fmt.Errorf("engine: %s: %w: %v", marker(root), errMarker, why)
 	}
-	m := readMarker(root)
+	m := readMarkerIn(top)
 	if m.why != "" {
 		return cannot(m.why)
 	}
@@ -123,7 +147,7 @@ func writeMarker(root, id, drop string) error {
 	if tracked, err := trackedMarker(root); err == nil && tracked {
 		return cannot("git tracks it")
 	}
-	dir, err := makeMarker(root)
+	dir, err := makeMarkerIn(top)
 	if err != nil {
 		return cannot(err)
 	}
@@ -157,6 +181,10 @@ func makeMarker(root string) (worktreefs.Dir, error) {
 		return nil, err
 	}
 	defer top.Close()
+	return makeMarkerIn(top)
+}
+
+func makeMarkerIn(top worktreefs.Dir) (worktreefs.Dir, error) {
 	above, err := ensureDir(top, agentName, 0o755)
 	if err != nil {
 		return nil, err

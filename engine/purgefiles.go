@@ -53,7 +53,7 @@ func (e *Engine) purgeFiles(p *purgeScan) (removed []string, err error) {
 			return errors.Join(os.Remove(path), osfile.SyncDir(filepath.Dir(path)))
 		}))
 	}
-	root, err := e.root()
+	root, err := e.holdRoot()
 	if err != nil {
 		return removed, errors.Join(all, err)
 	}

@@ -118,7 +118,7 @@ func (e *Engine) checkout(ctx context.Context, name string, o RestoreOptions) (*
 
 // run carries one restore through: plan, safety checkpoint and journal, apply, record.
 func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResult, error) {
-	root, err := e.root()
+	root, err := e.holdRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +163,7 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.conversation.ContextOnly,
 	}
 	conv.enter(j)
+	j.own = r.env.folders()
 	durable, err := e.makeStage(root, j.Stage)
 	if err != nil {
 		c.discard()
@@ -189,8 +190,10 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	return res, nil
 }
 
+const stageNameLength = 16
+
 func newStageName() string {
-	var b [8]byte
+	var b [stageNameLength / 2]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand
 	return hex.EncodeToString(b[:])
 }
@@ -240,10 +243,16 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 			return err
 		}
 	}
+	if err := e.sameRoot(root); err != nil {
+		return err
+	}
 	if err := e.apply(ctx, root, j, j.Steps, res); err != nil {
 		return err
 	}
-	kept, err := e.setSessions(j.Files, false)
+	if err := e.sameRoot(root); err != nil {
+		return err
+	}
+	kept, err := e.setSessions(j.own, j.Files, false)
 	if err != nil {
 		return err
 	}
@@ -252,7 +261,7 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 	}
 	op := refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &refs.Restore{
 		Target: j.Target, Safety: j.Safety, Paths: j.Paths, Exact: j.Exact, Undoes: j.Undoes,
-		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: without(j.Files, kept), Fork: j.Made.name(), ContextOnly: j.ContextOnly,
+		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: append(without(j.Files, kept), j.left...), Fork: j.Made.name(), ContextOnly: j.ContextOnly,
 	}}
 	return e.end(ctx, root, op, j, res)
 }
@@ -387,64 +396,13 @@ func (e *Engine) abort(ctx context.Context, root worktreefs.Dir, j *journal, res
 	if err := e.apply(ctx, root, j, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
-	kept, err := e.setSessions(reverseFiles(j.Files), true)
+	kept, err := e.setSessions(j.own, reverseFiles(j.Files), true)
 	if err != nil {
 		return err
 	}
 	for _, path := range kept {
 		e.Notice(fmt.Sprintf("the session file %s is left as it is: %v", path, errSessionChanged))
 	}
-	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts)}}
+	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts), Files: j.left}}
 	return e.end(ctx, root, op, j, res)
-}
-
-// Continue finishes an unfinished restore; ErrNotHalfDone when there is none.
-func (e *Engine) Continue(ctx context.Context, env AgentEnv) (*RestoreResult, error) {
-	return e.resume(ctx, env, false)
-}
-
-// Abort takes an unfinished restore back; ErrNotHalfDone when there is none.
-func (e *Engine) Abort(ctx context.Context, env AgentEnv) (*RestoreResult, error) {
-	return e.resume(ctx, env, true)
-}
-
-func (e *Engine) resume(ctx context.Context, env AgentEnv, back bool) (*RestoreResult, error) {
-	defer e.hold()()
-	j, err := e.readJournal()
-	if err != nil {
-		return nil, err
-	}
-	if j == nil {
-		return nil, fmt.Errorf("engine: checkout: %w", ErrNotHalfDone)
-	}
-	root, err := e.root()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	target, err := e.checkpoint(j.Target)
-	if err != nil {
-		return nil, err
-	}
-	safety, err := e.checkpoint(j.Safety)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.loadSessions(); err != nil {
-		return nil, err
-	}
-	res := &RestoreResult{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety, Conversation: j.conversation()}
-	if back {
-		res.Plan.Steps = tree.Reverse(j.Steps)
-		if err := e.abort(ctx, root, j, res); err != nil {
-			return res, err
-		}
-		e.tellAgents(ctx, env, &journal{Moved: j.Moved}, res)
-		return res, nil
-	}
-	if err := e.carryOut(ctx, root, j, res); err != nil {
-		return nil, err
-	}
-	e.tellAgents(ctx, env, j, res)
-	return res, nil
 }

@@ -60,7 +60,7 @@ func (e *Engine) places(root worktreefs.Dir) ([]*stages, error) {
 	if p != nil {
 		list = append(list, p)
 	}
-	if m := readMarker(e.project.Root); m.names(e.project.ID) {
+	if m := readMarkerIn(root); m.names(e.project.ID) {
 		list = append(list, marked(root))
 	}
 	return list, nil
@@ -87,7 +87,7 @@ func (e *Engine) placeOf(root worktreefs.Dir, op string) (*stages, error) {
 	if at != nil {
 		return at, nil
 	}
-	if writeMarker(e.project.Root, e.project.ID, "") == nil { // it may be what somebody just removed
+	if writeMarkerIn(root, e.project.Root, e.project.ID, "") == nil { // it may be what somebody just removed
 		return marked(root), nil
 	}
 	if err := os.MkdirAll(e.home.Dir, 0o700); err != nil {

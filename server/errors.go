@@ -41,6 +41,9 @@ const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
 var rules = []rule{
 	{is(engine.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
 	{is(context.Canceled), api.WordInterrupted, ""},
+	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{as[*engine.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{is(engine.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
 	{is(engine.ErrNotHalfDone), api.WordNotFound, ""},
 	{is(engine.ErrUntrusted), api.WordNoProject, "'rewind init' there begins a store of your own; 'rewind init --adopt' shows the one that lies there, and takes it over if you say so"},
 	{as[*engine.StoreTakenError], api.WordNoProject, "'git stash pop' if a stash took it, mounting the disk or a backup brings it back; 'rewind init' begins a new one"},
@@ -85,6 +88,12 @@ var rules = []rule{
 	{as[*relay.OwnerError], api.WordPermission, ""},
 	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files; 'rewind doctor' names what in rewind's own directory is not yours"},
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},
+}
+
+// isForeign: something in the store names a file as a session's that no agent would have.
+func isForeign(err error) bool {
+	var f *engine.ForeignFileError
+	return errors.As(err, &f) && f.Foreign()
 }
 
 func isNoSpace(err error) bool {

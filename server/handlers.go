@@ -225,10 +225,8 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine
 		var r *engine.RestoreResult
 		var err error
 		switch {
-		case req.Continue:
-			r, err = e.Continue(ctx, agentEnv(req.Env))
-		case req.Abort:
-			r, err = e.Abort(ctx, agentEnv(req.Env))
+		case req.Continue || req.Abort:
+			r, err = unfinished(e, req)(ctx, agentEnv(req.Env))
 		default:
 			var paths []string
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
@@ -247,6 +245,19 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine
 		return err
 	})
 	return out, err
+}
+
+// unfinished is what ends a checkout that was cut short.
+func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context, engine.AgentEnv) (*engine.RestoreResult, error) {
+	switch {
+	case req.Abort && req.CodeOnly:
+		return e.AbortCode
+	case req.Abort:
+		return e.Abort
+	case req.CodeOnly:
+		return e.ContinueCode
+	}
+	return e.Continue
 }
 
 func (s *Server) undo(ctx context.Context, req api.UndoRequest, p engine.Progress) (api.RestoreResponse, error) {

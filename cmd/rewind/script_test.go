@@ -37,6 +37,7 @@ func scriptCommands() map[string]scriptCommand {
 		"daemon":     cmdDaemon,
 		"play":       cmdPlay,
 		"running":    cmdRunning,
+		"plant":      cmdPlant,
 	}
 }
 
