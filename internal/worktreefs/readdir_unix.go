@@ -92,6 +92,8 @@ func statOf(st *unix.Stat_t) Stat {
 		Ino:   st.Ino,
 		Dev:   uint64(st.Dev),
 		Nlink: uint64(st.Nlink),
+		Uid:   st.Uid,
+		Gid:   st.Gid,
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
