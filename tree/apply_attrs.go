@@ -100,6 +100,8 @@ func (j *job) heir() bool {
 func (a *applier) choosePerm(j *job) {
 	switch {
 	case j.To == nil || j.To.Type == TypeSymlink:
+	case j.ready:
+		j.perm = j.staged.Perm
 	case j.permOnly():
 		j.perm = RestPerm(j.To.Type, j.To.Perm, j.now)
 	case j.To.Type == TypeFile:
@@ -273,12 +275,7 @@ func (j *job) unchanged(parent worktreefs.Dir, name string) (bool, error) {
 	if st.Type != worktreefs.TypeFile || st.Uid != j.was.Uid || st.Gid != j.was.Gid {
 		return false, nil
 	}
-	f, st, err := parent.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	attrs, err := f.Attrs()
+	st, attrs, err := natureOf(parent, name)
 	return err == nil && st.Uid == j.was.Uid && st.Gid == j.was.Gid && slices.EqualFunc(attrs, j.attrs, sameAttr), err
 }
 

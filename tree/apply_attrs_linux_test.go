@@ -275,6 +275,54 @@ func TestT10Promise17NatureAfterACrash(t *testing.T) {
 	}
 }
 
+// TestT10Promise17TheFileItselfGoesBack: a run that is taken back while the files that it displaced are in the stage puts these very files back: inode, setuid
+// that the target did not have, second names, times.
+func TestT10Promise17TheFileItselfGoesBack(t *testing.T) {
+	itself := 0
+	for n := 1; ; n++ {
+		dir := applyDir(t)
+		from, to := applyState{"a": nf("one", 0o4755), "b": nf("one", 0o644)}, applyState{"a": nf("two", 0o644), "b": nf("three", 0o600)}
+		buildState(t, dir, from)
+		path := filepath.Join(dir, "a")
+		if err := os.Link(path, filepath.Join(dir, "other")); err != nil {
+			t.Fatal(err)
+		}
+		was, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, steps := applyBlobs{}.add(from).add(to), stepsBetween(from, to)
+		s := &faultfs.Script{CrashAt: n}
+		_, err = runApply(t, dir, steps, b, s)
+		if err == nil {
+			break
+		}
+		discarding := strings.Contains(s.Log(), "remove ") // one of them is gone
+		r, err := runApply(t, dir, Reverse(steps), b, &faultfs.Script{})
+		if err != nil || len(r.Conflicts) > 0 {
+			t.Fatal(err, r.Conflicts)
+		}
+		is, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if os.SameFile(is, was) {
+			itself++
+			if is.Mode() != was.Mode() || !is.ModTime().Equal(was.ModTime()) {
+				t.Errorf("cut at %d: %v, was %v", n, is, was)
+			}
+		} else if !discarding {
+			t.Errorf("cut at %d: another file\n%s", n, s.Log())
+		}
+		if left := stageHolds(t, dir); len(left) > 0 || readState(t, dir)["a"].data != "one" {
+			t.Errorf("cut at %d: stage holds %q, a is %v", n, left, readState(t, dir)["a"])
+		}
+	}
+	if itself < 10 {
+		t.Errorf("only %d", itself)
+	}
+}
+
 // TestPromise17ApplyAsAnother: what only the superuser can give is named, and nobody gets a right by it.
 func TestPromise17ApplyAsAnother(t *testing.T) {
 	asRoot(t)

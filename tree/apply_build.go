@@ -47,7 +47,7 @@ func (n *newDir) each(fn func(*job)) {
 func (a *applier) sortNew() (alone []*job) {
 	dirs := map[string]*newDir{}
 	for _, j := range a.jobs {
-		if j.state != jobAct || !j.comes() {
+		if j.state != jobAct || !j.comes() || j.ready {
 			continue
 		}
 		up, _ := Split(j.Path)

@@ -48,6 +48,7 @@ type job struct {
 	hasTmp  bool            // key.tmp is being written
 	hasNew  bool            // key.new holds something
 	hasOld  bool            // key.old holds something
+	ready   bool            // an earlier run left in key.new what the step wants
 	swept   bool            // what an earlier run left was dealt with
 	present bool            // From is at the path, as far as the survey saw
 	inside  *newDir         // the new directory that it comes into the tree with; nil: it comes by itself
