@@ -126,11 +126,6 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, r *restore, p Pr
 	if err == nil {
 		pl.plan.Missing, err = missing(root, pl.skipped, c.res.Skips, pl.opt.paths)
 	}
-	if err == nil && r.dryRun {
-		var more []tree.Without
-		more, err = tree.Foresee(root, pl.plan.Steps)
-		pl.plan.Without = append(pl.plan.Without, more...)
-	}
 	if err != nil {
 		c.discard()
 		return nil, nil, err

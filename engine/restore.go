@@ -155,6 +155,12 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	}
 	if r.dryRun {
 		c.discard()
+		lost, perms, err := tree.Foresee(root, plan.Steps)
+		if err != nil {
+			return nil, fmt.Errorf("engine: plan: %w", err)
+		}
+		res.Without, res.perms = append(res.Without, lost...), perms
+		res.settle()
 		return res, nil
 	}
 	if len(plan.Steps) == 0 && r.before == after && !r.asStep && conv.idle() {
@@ -189,7 +195,23 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		return nil, e.takeBack(ctx, root, j, res, err)
 	}
 	e.tellAgents(ctx, r.env, j, res)
+	res.settle()
 	return res, nil
+}
+
+// settle has the plan's steps say what became of the permissions.
+func (res *RestoreResult) settle() {
+	if len(res.perms) == 0 {
+		return
+	}
+	steps := slices.Clone(res.Plan.Steps)
+	for i, s := range steps {
+		if perm, ok := res.perms[s.Path]; ok && s.To != nil {
+			to := *s.To
+			to.Perm, steps[i].To = perm, &to
+		}
+	}
+	res.Plan.Steps = steps
 }
 
 func newStageName() string {
@@ -439,6 +461,10 @@ func (e *Engine) resume(ctx context.Context, env AgentEnv, back bool) (*RestoreR
 	if err := e.carryOut(ctx, root, j, res); err != nil {
 		return nil, err
 	}
+	if then, err := e.note(target); err == nil && !j.ContextOnly {
+		res.Plan.Missing, _ = missing(root, then, nil, j.Paths) // told, where it can be: what was asked for is done
+	}
 	e.tellAgents(ctx, env, j, res)
+	res.settle()
 	return res, nil
 }

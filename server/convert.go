@@ -232,6 +232,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 
 func without(list []tree.Without) []api.Without {
 	var out []api.Without
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b tree.Without) int { return tree.ComparePaths(a.Path, b.Path) })
 	for _, w := range list {
 		out = append(out, api.Without{Path: api.Text(w.Path), What: w.What})
 	}

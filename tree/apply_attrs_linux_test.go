@@ -481,12 +481,12 @@ func TestForesee(t *testing.T) {
 	}
 	defer root.Close()
 	steps := stepsBetween(from, to)
-	want, err := Foresee(root, steps)
+	want, perms, err := Foresee(root, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := runApply(t, dir, steps, applyBlobs{}.add(from).add(to), &faultfs.Script{})
-	if err != nil || fmt.Sprint(r.Without) != fmt.Sprint(want) || len(want) != 4 {
+	if err != nil || fmt.Sprint(r.Without) != fmt.Sprint(want) || fmt.Sprint(r.Perms) != fmt.Sprint(perms) || len(want) != 4 {
 		t.Errorf("%v: foreseen %v, happened %v", err, want, r.Without)
 	}
 }

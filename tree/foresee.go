@@ -9,12 +9,12 @@ import (
 )
 
 // Foresee tells what Apply would set without something, as far as that can be known before: what the system will refuse is judged by who we are.
-// Nothing is changed.
-func Foresee(root worktreefs.Dir, steps []Step) ([]Without, error) {
+// perms are as ApplyResult's. Nothing is changed.
+func Foresee(root worktreefs.Dir, steps []Step) (lost []Without, perms map[string]uint16, err error) {
 	steps = slices.Clone(steps)
 	slices.SortFunc(steps, func(x, y Step) int { return ComparePaths(x.Path, y.Path) })
 	made := map[string]uint16{} // new directories
-	var out []Without
+	perms = map[string]uint16{}
 	for _, s := range steps {
 		if s.To == nil || s.To.Type == TypeSymlink {
 			continue
@@ -30,9 +30,8 @@ func Foresee(root worktreefs.Dir, steps []Step) ([]Without, error) {
 			up, _ := Split(s.Path)
 			perm, ok := made[up]
 			if !ok {
-				var err error
 				if perm, err = permOf(root, up); err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 			}
 			j.perm = s.To.Perm&(permOwn|permSticky) | perm&permSetgid
@@ -41,15 +40,18 @@ func Foresee(root worktreefs.Dir, steps []Step) ([]Without, error) {
 			j.perm = s.To.Perm & permOwn
 			if j.heir() {
 				if err := j.foresee(root); err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 			}
 		}
 		if w, ok := j.without(); ok {
-			out = append(out, w)
+			lost = append(lost, w)
+		}
+		if j.perm != s.To.Perm {
+			perms[s.Path] = j.perm
 		}
 	}
-	return out, nil
+	return lost, perms, nil
 }
 
 // permOf gives a directory's permissions; 0 when it is not there.
