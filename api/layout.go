@@ -14,5 +14,6 @@ type LayOutResponse struct {
 	Into       Text       `json:"into"`
 	Paths      int        `json:"paths"`          // files, links and directories
 	Left       []Kept     `json:"left,omitempty"` // not made: their content was purged from the store, or is lost
+	Without    []Without  `json:"without,omitempty"`
 	Notices    []string   `json:"notices,omitempty"`
 }

@@ -249,6 +249,8 @@ type RestoreResponse struct {
 	Kept         []Kept        `json:"kept,omitempty"`
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`
 	KeptDirs     []Text        `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
+	Without      []Without     `json:"without,omitempty"`   // set, but without something
+	Missing      []Skip        `json:"missing,omitempty"`   // were there then, never captured, and are not there now
 	GitThen      *Head         `json:"git_then,omitempty"`
 	GitNow       *Head         `json:"git_now,omitempty"`
 	GitState     string        `json:"git_state,omitempty"` // merge, rebase, ... under way
@@ -259,7 +261,13 @@ type RestoreResponse struct {
 	Notices     []string `json:"notices,omitempty"`
 }
 
-// Kept is a path that stays although the target has it otherwise: new, skipped, holds, below, session, purged, lost.
+// Without is a path that a restore set, or found set, without something: setuid, setgid, sticky, owner, group, capabilities, attributes, links.
+type Without struct {
+	Path Text     `json:"path"`
+	What []string `json:"what"`
+}
+
+// Kept is a path that stays although the target has it otherwise: new, skipped, holds, occupied, below, session, purged, lost.
 type Kept struct {
 	Path   Text   `json:"path"`
 	Dir    bool   `json:"dir,omitempty"`

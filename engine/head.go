@@ -158,18 +158,44 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 			}
 			done = have == nil && want == nil || have != nil && want != nil && tree.Same(have, want)
 		}
-		if done {
+		if _, less := res.perms[ch.Path]; done && !less {
 			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
 		}
 		all = all && done
 		return nil
 	})
-	if err != nil || all {
+	if err != nil {
 		return err
 	}
+	short, err := res.short(newLookups(j.trees, known.tree), wanted)
+	if err != nil || all && len(short) == 0 {
+		return err
+	}
+	steps = append(steps, short...)
 	id, err := tree.Edit(j.trees, tx, was, steps)
 	if err == nil && id != known.tree {
 		op.Restore.Result = id
 	}
 	return err
+}
+
+// short gives the paths that were set and have other permissions than the target, with those that they have.
+func (res *RestoreResult) short(known, wanted *lookups) ([]tree.Step, error) {
+	var steps []tree.Step
+	for path, perm := range res.perms {
+		ent, err := known.find(path)
+		if err != nil {
+			return nil, err
+		}
+		want, err := wanted.find(path)
+		if err != nil {
+			return nil, err
+		}
+		if ent != nil && tree.Same(ent, want) {
+			is := *ent
+			is.Perm = perm
+			steps = append(steps, tree.Step{Path: path, To: &is})
+		}
+	}
+	return steps, nil
 }

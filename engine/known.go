@@ -70,7 +70,7 @@ func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if have == nil || !tree.Same(have, ent) && (have.Type != tree.TypeDir || ent.Type != tree.TypeDir) {
+		if have == nil || !tree.IsLeft(ent, have) && (have.Type != tree.TypeDir || ent.Type != tree.TypeDir) {
 			continue
 		}
 		if l.step != nil {
@@ -115,7 +115,7 @@ func (pl *planner) dirty(c *capture, cp *Checkpoint) (bool, error) {
 				return nil // still there, only not captured any more; of a large file the size tells whether it changed
 			}
 		}
-		if ch.Old == nil && pl.unknown[ch.Path] || ch.Path == agentDir {
+		if ch.Old == nil && pl.unknown[ch.Path] || ch.Path == agentDir || ch.Old != nil && tree.Rests(ch.New, ch.Old) {
 			return nil
 		}
 		dirty = true

@@ -22,6 +22,7 @@ type LaidOut struct {
 	Dir        string
 	Paths      int    // files, links and directories
 	Left       []Kept // paths whose content is gone from the store
+	Without    []tree.Without
 }
 
 // LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint holds; with paths, those. Nothing else changes: not the project, the store, or a
@@ -50,7 +51,7 @@ func (e *Engine) LayOut(ctx context.Context, name, dir string, paths []string, p
 	if err != nil {
 		return nil, err
 	}
-	if err := e.lay(ctx, dir, steps, progress); err != nil {
+	if out.Without, err = e.lay(ctx, dir, steps, progress); err != nil {
 		return nil, fmt.Errorf("engine: lay out %s: %w", cp.ID.Short(), err)
 	}
 	out.Paths = len(steps)
@@ -120,22 +121,23 @@ func (e *Engine) laySteps(cp *Checkpoint, set pathSet, out *LaidOut) (steps []tr
 	return steps, nil
 }
 
-func (e *Engine) lay(ctx context.Context, dir string, steps []tree.Step, progress Progress) error {
+func (e *Engine) lay(ctx context.Context, dir string, steps []tree.Step, progress Progress) ([]tree.Without, error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer above.Close()
-	err = tree.LayOut(ctx, above, filepath.Base(dir), steps, func(id objstore.ID) (io.ReadCloser, error) { return e.objs.Open(id) }, func(done, _ int) {
+	open := func(id objstore.ID) (io.ReadCloser, error) { return e.objs.Open(id) }
+	without, err := tree.LayOut(ctx, above, filepath.Base(dir), steps, open, func(done, _ int) {
 		if progress != nil {
 			progress(done, 0)
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e.likeRoot(above, dir)
-	return nil
+	return without, nil
 }
 
 // likeRoot gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. Where it has another group, nobody but its owner gets

@@ -27,6 +27,8 @@ type Plan struct {
 	Kept     []Kept      // differ from the target and stay as they are
 	Replaced []string    // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
 	Git      GitThenNow
+	Without  []tree.Without // are as the target has them, but for bits that a restore gives to nothing; no step
+	Missing  []tree.Skip    // the target's note lists them as never captured, and they are not there
 }
 
 // Kept is a path that a restore leaves as it is although the target has it otherwise or not at all.
@@ -45,6 +47,7 @@ const (
 	KeptNew      KeptReason = "new"      // no checkpoint holds it: first seen by this command
 	KeptSkipped  KeptReason = "skipped"  // the target did not capture it: ignored then, or over the size limit
 	KeptHolds    KeptReason = "holds"    // a directory with kept, ignored or skipped files in it is in the way
+	KeptOccupied KeptReason = "occupied" // as holds, and the target has a file there
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
 	KeptConflict KeptReason = "conflict" // it changed while the restore ran
 	KeptSession  KeptReason = "session"  // another session changed it after the target
@@ -119,6 +122,9 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, r *restore, p Pr
 	if err == nil {
 		pl.plan.Git.Then, pl.plan.Git.Now = pl.target.Git, c.git
 		pl.plan.Git.State, err = e.gitState()
+	}
+	if err == nil {
+		pl.plan.Missing, err = missing(root, pl.skipped, c.res.Skips, pl.opt.paths)
 	}
 	if err != nil {
 		c.discard()
@@ -219,7 +225,7 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture) ([]string, error) {
 			return nil, err
 		case !there || isDir && ch.New.Type == tree.TypeDir:
 		case isDir:
-			pl.keep(ch.Path, KeptHolds, true)
+			pl.keep(ch.Path, KeptOccupied, true)
 			pl.blocking[ch.Path] = true
 		case s.Reason == tree.ReasonIgnored, s.Reason == tree.ReasonBuiltin, s.Reason == tree.ReasonSize:
 			hidden = append(hidden, ch.Path)
@@ -305,6 +311,12 @@ func (pl *planner) decide(c *capture) error {
 		}
 		if why != "" {
 			pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
+			continue
+		}
+		if tree.Rests(ch.Old, ch.New) {
+			if w, ok := tree.Withheld(ch.Path, ch.Old, ch.New); ok {
+				pl.plan.Without = append(pl.plan.Without, w)
+			}
 			continue
 		}
 		steps = append(steps, tree.Step{Path: ch.Path, From: ch.Old, To: ch.New})
@@ -402,7 +414,11 @@ func (pl *planner) filter(steps []tree.Step, skips []tree.Skip) {
 		case pl.belowKept(s.Path):
 			pl.keep(s.Path, KeptBelow, false)
 		case s.From != nil && s.From.Type == tree.TypeDir && (s.To == nil || s.To.Type != tree.TypeDir) && holds(s.Path):
-			pl.keep(s.Path, KeptHolds, true)
+			why := KeptHolds
+			if s.To != nil {
+				why = KeptOccupied
+			}
+			pl.keep(s.Path, why, true)
 		default:
 			pl.plan.Steps = append(pl.plan.Steps, s)
 		}

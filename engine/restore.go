@@ -26,7 +26,10 @@ type RestoreResult struct {
 	Changed      int             // paths changed
 	Conflicts    []tree.Conflict // paths that changed while the restore ran; left as they are
 	KeptDirs     []string        // directories that could not go because something is in them
+	Without      []tree.Without  // paths that are set, or as the target has them, without something
 	Conversation *Conversation   // nil: nothing was asked about a conversation
+
+	perms map[string]uint16 // of paths that are set, but have others than the target
 }
 
 // RestoreOptions are common to all restores.
@@ -128,7 +131,7 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		return nil, err
 	}
 	if r.conversation.ContextOnly {
-		plan.Steps, plan.Kept, plan.Replaced = nil, nil, nil
+		plan.Steps, plan.Kept, plan.Replaced, plan.Without, plan.Missing = nil, nil, nil, nil, nil
 	}
 	conv, err := e.planConversation(r, c.tx)
 	if err != nil {
@@ -146,12 +149,18 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	if r.asStep {
 		plan.Replaced = nil // a step has their bytes
 	}
-	res := &RestoreResult{Plan: plan, Changed: len(plan.Steps)}
+	res := &RestoreResult{Plan: plan, Changed: len(plan.Steps), Without: plan.Without}
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}
 	if r.dryRun {
 		c.discard()
+		lost, perms, err := tree.Foresee(root, plan.Steps)
+		if err != nil {
+			return nil, fmt.Errorf("engine: plan: %w", err)
+		}
+		res.Without, res.perms = append(res.Without, lost...), perms
+		res.settle()
 		return res, nil
 	}
 	if len(plan.Steps) == 0 && r.before == after && !r.asStep && conv.idle() {
@@ -187,7 +196,23 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		return nil, e.takeBack(ctx, root, j, res, err)
 	}
 	e.tellAgents(ctx, r.env, j, res)
+	res.settle()
 	return res, nil
+}
+
+// settle has the plan's steps say what became of the permissions.
+func (res *RestoreResult) settle() {
+	if len(res.perms) == 0 {
+		return
+	}
+	steps := slices.Clone(res.Plan.Steps)
+	for i, s := range steps {
+		if perm, ok := res.perms[s.Path]; ok && s.To != nil {
+			to := *s.To
+			to.Perm, steps[i].To = perm, &to
+		}
+	}
+	res.Plan.Steps = steps
 }
 
 const stageNameLength = 16
@@ -314,6 +339,7 @@ func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, j *journal, ste
 	})
 	res.Changed, res.KeptDirs = done.Done, done.KeptDirs
 	res.Conflicts = append(res.Conflicts, done.Conflicts...)
+	res.Without, res.perms = append(res.Without, done.Without...), done.Perms
 	if err != nil {
 		return e.restoring(err)
 	}

@@ -191,7 +191,7 @@ func TestCheckoutNamesWhatIsInTheWay(t *testing.T) {
 	p.write(".gitignore", "*.log\n")
 	p.save("two")
 	r := p.checkout(one.ID.String(), RestoreOptions{Exact: true})
-	equal(t, "kept", p.keptNames(r), []string{"holds x"})
+	equal(t, "kept", p.keptNames(r), []string{"occupied x"})
 	if b, _ := os.ReadFile(p.path("x/keep.log")); string(b) != "ignored" {
 		t.Errorf("the ignored file is %q", b)
 	}

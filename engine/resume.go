@@ -71,6 +71,10 @@ func (e *Engine) resume(ctx context.Context, env AgentEnv, back, codeOnly bool) 
 	if err := e.carryOut(ctx, root, j, res); err != nil {
 		return nil, err
 	}
+	if then, err := e.note(target); err == nil && !j.ContextOnly {
+		res.Plan.Missing, _ = missing(root, then, nil, j.Paths) // told, where it can be: what was asked for is done
+	}
 	e.tellAgents(ctx, env, j, res)
+	res.settle()
 	return res, nil
 }

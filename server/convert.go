@@ -190,7 +190,7 @@ func hunk(h textdiff.Hunk) api.Hunk {
 }
 
 // incomplete are the reasons for which a restore that keeps a path is done only in part.
-var incomplete = []engine.KeptReason{engine.KeptBelow, engine.KeptSession, engine.KeptPurged, engine.KeptLost}
+var incomplete = []engine.KeptReason{engine.KeptOccupied, engine.KeptBelow, engine.KeptSession, engine.KeptPurged, engine.KeptLost}
 
 func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.RestoreResult) (api.RestoreResponse, error) {
 	target, err := listed(e, r.Plan.Target)
@@ -220,10 +220,23 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 		out.Partial = out.Partial || slices.Contains(incomplete, k.Reason)
 		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason), By: k.By})
 	}
+	out.Without = without(r.Without)
+	if len(r.Plan.Missing) > 0 {
+		out.Missing = skips(r.Plan.Missing)
+	}
 	for _, c := range r.Conflicts {
 		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: packages.ReplaceAllString(c.Reason, "$1"), SavedAs: api.Text(c.SavedAs)})
 	}
 	return out, nil
+}
+
+func without(list []tree.Without) []api.Without {
+	var out []api.Without
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b tree.Without) int { return tree.ComparePaths(a.Path, b.Path) })
+	for _, w := range list {
+		out = append(out, api.Without{Path: api.Text(w.Path), What: w.What})
+	}
+	return out
 }
 
 // sessions gives the agents' sessions.

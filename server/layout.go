@@ -21,7 +21,7 @@ func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, p engine.Pro
 		if err != nil {
 			return err
 		}
-		out = api.LayOutResponse{Checkpoint: *cp, Into: api.Text(r.Dir), Paths: r.Paths, Notices: e.Project().Notices}
+		out = api.LayOutResponse{Checkpoint: *cp, Into: api.Text(r.Dir), Paths: r.Paths, Without: without(r.Without), Notices: e.Project().Notices}
 		for _, k := range r.Left {
 			out.Left = append(out.Left, api.Kept{Path: api.Text(k.Path), Reason: string(k.Reason)})
 		}

@@ -41,6 +41,10 @@ type ApplyResult struct {
 	KeptDirs []string
 	// Placed is what this run wrote, for the stat cache.
 	Placed []Placed
+	// Without are the paths that were set without something; sorted by path.
+	Without []Without
+	// Perms are the permissions of the paths that are done, but have others than their step says.
+	Perms map[string]uint16
 }
 
 // Conflict is a path that Apply left to the user, because it was not what its step expects, or bytes of a racing editor.
@@ -73,8 +77,9 @@ var ErrBadSteps = errors.New("tree: steps that cannot be carried out")
 // a bad object). After an error, and after a crash at any instruction, Apply with the same steps reaches the target exactly,
 // and Apply with Reverse(steps) the state before, given the same Root, Stage and Op.
 //
-// Files that already equal To are not touched. Symbolic links are never followed. Owner, group, ACLs and extended attributes are
-// not kept. Only one Apply may use a stage at a time.
+// Files that already equal To are not touched. Symbolic links are never followed. A file that replaces a file gets its owner, group, access
+// control list and extended attributes, and of setuid, setgid and sticky those that it has, too: see RestPerm. Only one Apply may use a stage at
+// a time.
 func Apply(ctx context.Context, o ApplyOptions) (ApplyResult, error) {
 	a, err := newApplier(ctx, o)
 	if err != nil {
@@ -127,8 +132,21 @@ func (a *applier) run() error {
 func (a *applier) result() ApplyResult {
 	r := ApplyResult{Conflicts: a.conflicts, KeptDirs: a.kept, Placed: a.placed}
 	for _, j := range a.jobs {
-		if j.state == jobDone {
-			r.Done++
+		if j.state != jobDone {
+			continue
+		}
+		r.Done++
+		if j.To == nil {
+			continue
+		}
+		if w, ok := j.without(); ok {
+			r.Without = append(r.Without, w)
+		}
+		if j.To.Type != TypeSymlink && j.perm != j.To.Perm {
+			if r.Perms == nil {
+				r.Perms = map[string]uint16{}
+			}
+			r.Perms[j.Path] = j.perm
 		}
 	}
 	slices.SortStableFunc(r.Conflicts, func(x, y Conflict) int { return ComparePaths(x.Path, y.Path) })

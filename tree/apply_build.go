@@ -47,7 +47,7 @@ func (n *newDir) each(fn func(*job)) {
 func (a *applier) sortNew() (alone []*job) {
 	dirs := map[string]*newDir{}
 	for _, j := range a.jobs {
-		if j.state != jobAct || !j.comes() {
+		if j.state != jobAct || !j.comes() || j.ready {
 			continue
 		}
 		up, _ := Split(j.Path)
@@ -167,7 +167,7 @@ func staging(j *job, err error) error { return fmt.Errorf("stage %s: %w", quoteP
 // make makes a directory, wide enough to be filled, and has it filled.
 func (b *builder) make(n *newDir) error {
 	at, name := n.spot()
-	err := at.Mkdir(name, n.job.To.Perm|0o700)
+	err := at.Mkdir(name, n.job.perm|0o700)
 	if n.parent != nil && isName(err) {
 		b.a.refuse(n.job, "its name means another entry on this file system")
 		n.each(func(j *job) {
@@ -177,6 +177,9 @@ func (b *builder) make(n *newDir) error {
 	}
 	if err == nil {
 		n.dir, err = at.OpenDir(name)
+	}
+	if err == nil {
+		err = b.a.adoptGroup(n)
 	}
 	if err == nil {
 		n.job.staged, err = n.dir.Stat()
@@ -221,7 +224,7 @@ func (b *builder) complete(n *newDir) error {
 			return nil
 		}
 		d := n.dir
-		if perm := n.job.To.Perm; n.parent != nil && perm&0o700 != 0o700 {
+		if perm := n.job.perm; n.parent != nil && perm&0o700 != 0o700 {
 			at, name := n.spot()
 			if err := at.Chmod(name, perm); err != nil {
 				return staging(n.job, errors.Join(err, d.Close()))
@@ -253,6 +256,9 @@ func (b *builder) file(j *job, at worktreefs.Dir, name string) (err error) {
 	}
 	if err = fill(j, r, w); err == nil {
 		j.staged, err = w.Stat()
+	}
+	if err == nil {
+		err = b.a.endow(j, w)
 	}
 	switch {
 	case err == nil && b.few:
@@ -306,16 +312,15 @@ func fill(j *job, r io.Reader, w worktreefs.WFile) error {
 	h := objstore.NewHasher()
 	buf := applyBuffers.Get().(*[]byte)
 	defer applyBuffers.Put(buf)
-	var size int64
+	var size, hole int64
+	var err error
 	for {
 		n, rerr := io.ReadFull(r, *buf)
 		_, _ = h.Write((*buf)[:n])
-		if n > 0 {
-			if _, err := w.Write((*buf)[:n]); err != nil {
-				return err
-			}
-			size += int64(n)
+		if hole, err = writeSparse(w, (*buf)[:n], hole); err != nil {
+			return err
 		}
+		size += int64(n)
 		if rerr == io.EOF || rerr == io.ErrUnexpectedEOF {
 			break
 		}
@@ -326,7 +331,52 @@ func fill(j *job, r io.Reader, w worktreefs.WFile) error {
 	if h.Sum() != j.To.ID || size != j.To.Size {
 		return fmt.Errorf("content is not that of blob %s", j.To.ID)
 	}
-	return w.Chmod(j.To.Perm)
+	if hole > 0 {
+		if err := w.Hole(hole); err != nil {
+			return err
+		}
+	}
+	return w.Chmod(j.perm)
+}
+
+// writeSparse writes the next bytes of a file, blocks of zeros as holes: what was sparse is so again. hole is how many zeros are still to come before p, and
+// after it.
+func writeSparse(w worktreefs.WFile, p []byte, hole int64) (int64, error) {
+	for len(p) > 0 {
+		zero, n := zeros(p)
+		if zero {
+			hole, p = hole+int64(n), p[n:]
+			continue
+		}
+		if hole > 0 {
+			if err := w.Hole(hole); err != nil {
+				return 0, err
+			}
+			hole = 0
+		}
+		if _, err := w.Write(p[:n]); err != nil {
+			return 0, err
+		}
+		p = p[n:]
+	}
+	return hole, nil
+}
+
+// zeros gives how many bytes from the beginning of p are whole blocks of zeros, or are not.
+func zeros(p []byte) (zero bool, n int) {
+	for len(p)-n >= holeBlock && [holeBlock]byte(p[n:]) == [holeBlock]byte{} {
+		n += holeBlock
+	}
+	if n > 0 {
+		return true, n
+	}
+	for n = min(holeBlock, len(p)); len(p)-n >= holeBlock && [holeBlock]byte(p[n:]) != [holeBlock]byte{}; {
+		n += holeBlock
+	}
+	if len(p)-n < holeBlock {
+		n = len(p)
+	}
+	return false, n
 }
 
 // build writes all new content into the stages, durably: alone is what comes by itself, as key.tmp, and the rest comes with new directories.

@@ -19,7 +19,7 @@ func manyFiles(top string, n int) applyState {
 	w := applyState{top: nd(0o755)}
 	for i := range n {
 		dir := fmt.Sprintf("%s/d%d", top, i%7)
-		w[dir] = nd([]uint16{0o755, 0o700, 0o555, 0o500, 0o2755, 0o775, 0o1755}[i%7])
+		w[dir] = nd([]uint16{0o755, 0o700, 0o555, 0o500, 0o711, 0o775, 0o1755}[i%7])
 		sub := fmt.Sprintf("%s/s%d", dir, i%3)
 		w[sub] = nd(0o755)
 		w[fmt.Sprintf("%s/f%d", sub, i)] = nf(strings.Repeat(fmt.Sprint(i), i), []uint16{0o644, 0o755, 0o444}[i%3])

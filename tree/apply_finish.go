@@ -52,7 +52,7 @@ func (a *applier) checkPlaced() error {
 			j.state = jobDone
 		case j.To.Type == TypeDir || !sameFile(st, j.staged):
 			a.conflict(j, "changed again after it was written")
-		case j.To.Type == TypeFile && st.Perm != j.To.Perm:
+		case j.To.Type == TypeFile && st.Perm != j.perm:
 			a.conflict(j, "its permissions are not what was set")
 		default:
 			j.state = jobDone

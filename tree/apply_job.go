@@ -23,6 +23,8 @@ const (
 	applyKeySize = 16
 	// applyCopyBuffer is the bytes copied at a time.
 	applyCopyBuffer = 128 << 10
+	// holeBlock is the bytes that a file system gives room to at once; so many zeros, where a multiple of it begins, are written as a hole.
+	holeBlock = 4 << 10
 )
 
 // jobState is where a step stands.
@@ -46,9 +48,16 @@ type job struct {
 	hasTmp  bool            // key.tmp is being written
 	hasNew  bool            // key.new holds something
 	hasOld  bool            // key.old holds something
+	ready   bool            // an earlier run left in key.new what the step wants
 	swept   bool            // what an earlier run left was dealt with
 	present bool            // From is at the path, as far as the survey saw
 	inside  *newDir         // the new directory that it comes into the tree with; nil: it comes by itself
+
+	was   worktreefs.Stat   // what the survey saw at the path
+	now   uint16            // its permissions, a directory's apart from our widening
+	attrs []worktreefs.Attr // of the file that is replaced
+	perm  uint16            // what the path gets, or has when it is done
+	lost  []string          // what it does not get
 }
 
 // leaves: the entry at the path goes before anything comes.
@@ -73,6 +82,7 @@ type applier struct {
 
 	stages  []*stage // the first is Options.Stage
 	volumes map[string]worktreefs.Volume
+	setgid  map[string]uint32 // directories that give their group to what is made in them
 
 	perms   map[string]uint16 // directory path to its true permissions, while it is wider
 	markers map[string]uint16 // path key to the permissions in a marker of an earlier run
@@ -96,6 +106,7 @@ func newApplier(ctx context.Context, o ApplyOptions) (*applier, error) {
 		ApplyOptions: o, ctx: ctx,
 		byPath:  make(map[string]*job, len(o.Steps)),
 		volumes: map[string]worktreefs.Volume{},
+		setgid:  map[string]uint32{},
 		perms:   map[string]uint16{},
 		markers: map[string]uint16{},
 		usable:  map[string]bool{"": true},

@@ -17,11 +17,17 @@ type found struct {
 	id     objstore.ID // of a file or symlink, when hashed
 	hashed bool
 	sealed bool // a file that we may not read
+	attrs  []worktreefs.Attr
 }
 
 // look reads a name as far as it takes to compare it with the entries: a file that equals none of them in type and size is
 // not read.
 func look(d worktreefs.Dir, name string, with ...*Entry) (found, error) {
+	return lookWith(d, name, false, with...)
+}
+
+// lookWith also reads the extended attributes, where it reads the file.
+func lookWith(d worktreefs.Dir, name string, attrs bool, with ...*Entry) (found, error) {
 	st, err := d.Lstat(name)
 	if errors.Is(err, worktreefs.ErrNotExist) {
 		return found{}, nil
@@ -43,7 +49,8 @@ func look(d worktreefs.Dir, name string, with ...*Entry) (found, error) {
 	case worktreefs.TypeFile:
 		for _, e := range with {
 			if e != nil && e.Type == TypeFile && e.Size == st.Size {
-				return f, f.hash(d, name)
+				err := f.hash(d, name, attrs)
+				return f, err
 			}
 		}
 	}
@@ -51,7 +58,7 @@ func look(d worktreefs.Dir, name string, with ...*Entry) (found, error) {
 }
 
 // hash reads the file.
-func (f *found) hash(d worktreefs.Dir, name string) error {
+func (f *found) hash(d worktreefs.Dir, name string, attrs bool) error {
 	r, st, err := d.Open(name)
 	switch {
 	case errors.Is(err, worktreefs.ErrPermission):
@@ -64,6 +71,11 @@ func (f *found) hash(d worktreefs.Dir, name string) error {
 	}
 	defer r.Close()
 	f.st = st
+	if attrs {
+		if f.attrs, err = r.Attrs(); err != nil {
+			return err
+		}
+	}
 	f.id, err = hashOf(r)
 	f.hashed = err == nil
 	return err
@@ -114,6 +126,11 @@ func (f found) is(e *Entry, perm uint16) bool {
 		return !f.exists
 	}
 	return f.sameBytes(e) && (e.Type == TypeSymlink || perm == e.Perm)
+}
+
+// near: f is e, or what a run made of it that could not give it all rights.
+func (f found) near(e *Entry, perm uint16) bool {
+	return e != nil && f.sameBytes(e) && nearPerm(e.Type, perm, e.Perm)
 }
 
 // walker opens directories for reading, one after the other in path order, and keeps the last one: never more than two handles,
@@ -202,8 +219,9 @@ func (a *applier) seeVolume(path string, d worktreefs.Dir) error {
 		return nil
 	}
 	v, err := d.Volume()
-	if err == nil {
-		a.volumes[path] = v
+	if err != nil {
+		return err
 	}
-	return err
+	a.volumes[path] = v
+	return a.seeGroup(path, d)
 }

@@ -165,7 +165,7 @@ func (a *applier) restorePerms(final bool) error {
 	if final {
 		for _, j := range a.jobs {
 			if j.state == jobAct && j.permOnly() && j.To.Type == TypeDir {
-				want[j.Path] = j.To.Perm
+				want[j.Path] = j.perm
 			}
 		}
 	}

@@ -89,7 +89,10 @@ func (a *applier) expected(j *job, name string) (bool, error) {
 		return true, nil
 	}
 	known := f.sameBytes(j.From) || f.sameBytes(j.To)
-	return known && f.st.Type != worktreefs.TypeDir && (j.From.Type == TypeSymlink || f.st.Perm == j.From.Perm), nil
+	if j.heir() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
+		return false, nil // what replaces it has the owner of the one that was there before
+	}
+	return known && f.st.Type != worktreefs.TypeDir && (f.is(j.From, f.st.Perm) || nearPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
 }
 
 // moveBack returns what was displaced to its path; when the name is taken by now, it stays saved.
@@ -124,9 +127,9 @@ func (a *applier) makeDirs() error {
 // bring moves a top into the tree.
 func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
 	j := n.job
-	narrow := j.To.Perm&0o700 != 0o700
+	narrow := j.perm&0o700 != 0o700
 	if narrow {
-		if err := a.mark(j.Path, j.To.Perm); err != nil {
+		if err := a.mark(j.Path, j.perm); err != nil {
 			return err
 		}
 	}
@@ -135,12 +138,12 @@ func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
 		j.hasTmp = false
 		a.usable[j.Path] = true
 		if narrow {
-			a.perms[j.Path] = j.To.Perm
+			a.perms[j.Path] = j.perm
 		}
 		return nil
 	}
 	if narrow && (err == nil || isLocal(err)) {
-		if uerr := a.unmark(j.Path, j.To.Perm); uerr != nil {
+		if uerr := a.unmark(j.Path, j.perm); uerr != nil {
 			return uerr
 		}
 	}
@@ -163,7 +166,8 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if st.Type == worktreefs.TypeDir && st.Perm == j.To.Perm {
+	if st.Type == worktreefs.TypeDir && nearPerm(TypeDir, st.Perm, j.To.Perm) {
+		j.perm = st.Perm
 		j.state = jobDone
 		return nil
 	}
@@ -182,6 +186,16 @@ func (a *applier) place() error {
 		defer parent.Close()
 		if !j.present {
 			return a.moveIn(j, parent, name)
+		}
+		if j.heir() {
+			same, err := j.unchanged(parent, name)
+			if err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
+				return err
+			}
+			if err == nil && !same {
+				a.conflict(j, "its owner or attributes changed since")
+				return nil
+			}
 		}
 		err = j.stage.dir.Exchange(j.key+sufNew, parent, name)
 		switch {
@@ -262,11 +276,11 @@ func (a *applier) changePerms() error {
 		if err != nil {
 			return err
 		}
-		if before.Type != worktreefs.TypeFile || before.Perm != j.From.Perm {
+		if before.Type != worktreefs.TypeFile || before.Perm != j.now {
 			a.conflict(j, "changed since")
 			return nil
 		}
-		if err := parent.Chmod(name, j.To.Perm); err != nil {
+		if err := parent.Chmod(name, j.perm); err != nil {
 			return err
 		}
 		if j.staged, err = parent.Lstat(name); err != nil {

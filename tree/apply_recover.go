@@ -2,6 +2,7 @@ package tree
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -161,6 +162,16 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	}
 	// A file moved out to make place for another: its absence from the tree is ours, so it goes back to be displaced again.
 	between := suf == sufOld && j.From != nil && j.To != nil && j.From.Type != TypeDir && j.To.Type != TypeDir
+	if known && suf == sufNew && parent != nil {
+		fits, err := j.fits(n, parent, name)
+		if err != nil {
+			return err
+		}
+		if fits {
+			j.hasNew, j.ready = true, true
+			return nil
+		}
+	}
 	if known && !between || parent == nil {
 		return a.discard(j, n)
 	}
@@ -191,4 +202,37 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 		}
 	}
 	return a.discard(j, n)
+}
+
+// fits says that a file in the stage is all that the step wants, and has owner, group and attributes of the file at the path: when a run is taken back
+// it is the very file that was there, with its links and times, so it goes back itself.
+func (j *job) fits(n string, parent worktreefs.Dir, name string) (bool, error) {
+	if j.From == nil || j.To == nil || j.From.Type != TypeFile || j.To.Type != TypeFile {
+		return false, nil
+	}
+	f, err := look(j.stage.dir, n, j.To)
+	if err != nil || f.sealed || !f.sameBytes(j.To) {
+		return false, ifNotLocal(err)
+	}
+	there, attrs, err := natureOf(parent, name)
+	if err != nil {
+		return false, ifNotLocal(err)
+	}
+	st, has, err := natureOf(j.stage.dir, n)
+	if err != nil {
+		return false, ifNotLocal(err)
+	}
+	j.staged = st
+	return st.Perm == j.To.Perm && st.Uid == there.Uid && st.Gid == there.Gid && slices.EqualFunc(attrs, has, sameAttr), nil
+}
+
+// natureOf gives what a file is besides its bytes.
+func natureOf(d worktreefs.Dir, name string) (worktreefs.Stat, []worktreefs.Attr, error) {
+	f, st, err := d.Open(name)
+	if err != nil {
+		return st, nil, err
+	}
+	defer f.Close()
+	attrs, err := f.Attrs()
+	return st, attrs, err
 }

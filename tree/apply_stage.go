@@ -160,6 +160,15 @@ func (a *applier) fillStage() error {
 	if len(alone) == 0 && len(a.tops) == 0 {
 		return nil
 	}
+	for _, s := range a.stages {
+		if s.dir == nil {
+			continue
+		}
+		// A list that the stage inherited from the directories above it is not that of the place where its files go.
+		if err := s.dir.NoDefaultACL(); err != nil {
+			return err
+		}
+	}
 	if err := a.build(alone); err != nil {
 		return err
 	}

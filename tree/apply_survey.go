@@ -67,7 +67,8 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	f, err := look(parent, name, j.From, j.To)
+	heir := j.From != nil && j.To != nil && j.From.Type == TypeFile && j.To.Type == TypeFile && j.From.ID != j.To.ID
+	f, err := lookWith(parent, name, heir, j.From, j.To)
 	if err != nil {
 		return false, err
 	}
@@ -91,14 +92,20 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 
 // decide compares what is there with what the step expects.
 func (a *applier) decide(j *job, f found, perm uint16) {
-	j.present = f.exists
+	j.present, j.was, j.now, j.attrs, j.perm = f.exists, f.st, perm, f.attrs, perm
 	isFrom, isTo := f.is(j.From, perm), f.is(j.To, perm)
+	if !isFrom && !isTo {
+		if isTo = f.near(j.To, perm); !isTo {
+			isFrom = f.near(j.From, perm)
+		}
+	}
 	if f.sealed && isFrom && j.From != nil {
 		isTo = false // not told apart by reading; the displaced file will be
 	}
 	switch {
 	case isTo:
 		j.state = jobDone
+		return
 	case isFrom:
 	case !f.exists && (j.To == nil || j.To.Type == TypeDir || j.From.Type == TypeDir):
 		// A directory gives way before what replaces it comes; absence there is a state of ours, and holds no bytes.
@@ -115,4 +122,8 @@ func (a *applier) decide(j *job, f found, perm uint16) {
 	default:
 		a.conflict(j, "changed since")
 	}
+	if f.sealed && j.heir() {
+		j.lose(LostAttributes) // it cannot be opened
+	}
+	a.choosePerm(j)
 }

@@ -36,7 +36,7 @@ func applyScenarios() map[string][2]applyState {
 		},
 		"permissions": {
 			{"f": nf("f", 0o644), "g": nf("g", 0o4755), "d": nd(0o755), "d/h": nf("h", 0o600), "s": nd(0o1777)},
-			{"f": nf("f", 0o755), "g": nf("g", 0o644), "d": nd(0o2750), "d/h": nf("h", 0o400), "s": nd(0o755)},
+			{"f": nf("f", 0o755), "g": nf("gg", 0o4711), "d": nd(0o750), "d/h": nf("h", 0o400), "s": nd(0o1755)},
 		},
 		"read-only": {
 			{"ro": nd(0o555), "ro/f": nf("old", 0o444), "ro/sub": nd(0o500), "ro/sub/g": nf("g", 0o400), "no": nd(0), "no/h": nf("h", 0)},

@@ -15,10 +15,13 @@ const layPrefix = ".rewind-into-"
 
 // LayOut makes the directory name in above, 0700, of what steps make of nothing, as Apply does. The name is taken in one step, when all is whole and durable:
 // worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layPrefix and some letters in above.
-func LayOut(ctx context.Context, above worktreefs.Dir, name string, steps []Step, open func(objstore.ID) (io.ReadCloser, error), progress func(done, total int)) (err error) {
+// What it gives was made without something: see RestPerm.
+func LayOut(
+	ctx context.Context, above worktreefs.Dir, name string, steps []Step, open func(objstore.ID) (io.ReadCloser, error), progress func(done, total int),
+) (_ []Without, err error) {
 	work := layPrefix + rand.Text()
 	if err := above.Mkdir(work, 0o700); err != nil {
-		return fmt.Errorf("tree: lay out: %w", err)
+		return nil, fmt.Errorf("tree: lay out: %w", err)
 	}
 	defer func() {
 		if rerr := removeTree(above, work); err == nil && rerr != nil {
@@ -27,7 +30,7 @@ func LayOut(ctx context.Context, above worktreefs.Dir, name string, steps []Step
 	}()
 	in, err := above.OpenDir(work)
 	if err != nil {
-		return fmt.Errorf("tree: lay out: %w", err)
+		return nil, fmt.Errorf("tree: lay out: %w", err)
 	}
 	defer in.Close()
 	o := ApplyOptions{Op: work, Steps: steps, Open: open, Progress: progress}
@@ -36,19 +39,19 @@ func LayOut(ctx context.Context, above worktreefs.Dir, name string, steps []Step
 		dir  *worktreefs.Dir
 	}{{"tree", &o.Root}, {"stage", &o.Stage}} {
 		if err := in.Mkdir(d.name, 0o700); err != nil {
-			return fmt.Errorf("tree: lay out: %w", err)
+			return nil, fmt.Errorf("tree: lay out: %w", err)
 		}
 		if *d.dir, err = in.OpenDir(d.name); err != nil {
-			return fmt.Errorf("tree: lay out: %w", err)
+			return nil, fmt.Errorf("tree: lay out: %w", err)
 		}
 		defer (*d.dir).Close()
 	}
 	res, err := Apply(ctx, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(res.Conflicts) > 0 { // somebody is in a directory that has no name yet, or the file system has no place for two names
-		return fmt.Errorf("tree: lay out %s: %s", quotePath(res.Conflicts[0].Path), res.Conflicts[0].Reason)
+		return nil, fmt.Errorf("tree: lay out %s: %s", quotePath(res.Conflicts[0].Path), res.Conflicts[0].Reason)
 	}
 	if err = o.Root.SyncFS(); err == nil {
 		err = in.Move("tree", above, name)
@@ -57,7 +60,7 @@ func LayOut(ctx context.Context, above worktreefs.Dir, name string, steps []Step
 		err = above.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("tree: lay out: %w", err)
+		return nil, fmt.Errorf("tree: lay out: %w", err)
 	}
-	return nil
+	return res.Without, nil
 }

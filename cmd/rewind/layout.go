@@ -28,6 +28,7 @@ func layOut(ctx context.Context, a *app, checkpoint, into string, paths []api.Te
 			term.Quote(string(r.Into)), count(r.Paths, "path"))
 		a.names("not made, their content was purged from the store", keptPaths(r.Left, "purged"))
 		a.names("not made, their content is lost", keptPaths(r.Left, "lost"))
+		a.tellWithout(r.Without)
 	}
 	if n := len(r.Left); n > 0 {
 		return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be made", Hint: "the list above says why"}

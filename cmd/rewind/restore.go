@@ -36,7 +36,7 @@ func partial(r api.RestoreResponse) error {
 		return nil
 	}
 	n := len(r.Conflicts)
-	for _, why := range []string{"below", "session", "purged", "lost"} {
+	for _, why := range []string{"occupied", "below", "session", "purged", "lost"} {
 		n += len(keptPaths(r.Kept, why))
 	}
 	return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be set cleanly", Hint: "the list above says why; 'rewind diff <checkpoint>' shows what still differs"}
@@ -52,10 +52,13 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	a.names("kept, the checkpoint did not capture them (ignored, too large)", keptPaths(r.Kept, "skipped"))
 	a.tellOthers(r.Kept)
 	a.names("kept, ignored or kept files are in them", append(keptPaths(r.Kept, "holds"), r.KeptDirs...))
+	a.names("not set, a directory with ignored or kept files stands there", keptPaths(r.Kept, "occupied"))
 	a.names("left as they are, their content was purged from the store", keptPaths(r.Kept, "purged"))
 	a.names("left as they are, their content is lost", keptPaths(r.Kept, "lost"))
 	a.names("not laid out, a kept file is in the way", keptPaths(r.Kept, "below"))
 	a.tellConflicts(r.Conflicts)
+	a.tellWithout(r.Without)
+	a.tellMissing(r.Missing)
 	a.tellConversation(r)
 	a.tellGit(r)
 	if r.Operation > 0 && r.Kind != "abort" {

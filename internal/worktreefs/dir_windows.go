@@ -2,6 +2,7 @@ package worktreefs
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -378,3 +379,33 @@ func statOf(fi fs.FileInfo) Stat {
 }
 
 func modeOf(perm uint16) fs.FileMode { return fs.FileMode(perm & 0o777) }
+
+// ACLAttr and CapabilityAttr are of Linux.
+const (
+	ACLAttr        = ""
+	CapabilityAttr = ""
+)
+
+// Attrs gives none: what a file has besides its bytes is not handed on.
+func (f *file) Attrs() ([]Attr, error) { return nil, nil }
+
+// SetAttr is never asked for.
+func (f *file) SetAttr(Attr) error { return ErrUnsupported }
+
+// Chown does nothing: a Stat has no owners here.
+func (f *file) Chown(int64, int64) error { return nil }
+
+// Hole writes zeros as the system does: a file is not sparse unless it is made so.
+func (f *file) Hole(n int64) error {
+	end, err := f.File.Seek(n, io.SeekCurrent)
+	if err == nil {
+		err = f.File.Truncate(end)
+	}
+	return err
+}
+
+// Chgrp does nothing, as Chown.
+func (d *dir) Chgrp(uint32) error { return nil }
+
+// NoDefaultACL does nothing.
+func (d *dir) NoDefaultACL() error { return nil }

@@ -70,3 +70,17 @@ func stampsNames(fd int) bool {
 	}
 	return unix.ByteSliceToString(st.Fstypename[:]) == "apfs"
 }
+
+// errNoAttr: there is no attribute of that name.
+const errNoAttr = unix.ENOATTR
+
+// ACLAttr and CapabilityAttr are of Linux: the lists of macOS are no attributes, and are not handed on.
+const (
+	ACLAttr        = ""
+	CapabilityAttr = ""
+)
+
+// handedOn leaves out what the system itself writes.
+func handedOn(name string) bool { return name != "" && name != "com.apple.provenance" }
+
+func dropDefaultACL(int) error { return nil }

@@ -117,3 +117,30 @@ func stampsNames(fd int) bool {
 	}
 	return false
 }
+
+// errNoAttr: there is no attribute of that name.
+const errNoAttr = unix.ENODATA
+
+// ACLAttr is the attribute that holds the access control list, CapabilityAttr what the file may do when it is run.
+const (
+	ACLAttr        = "system.posix_acl_access"
+	CapabilityAttr = "security.capability"
+)
+
+// handedOn leaves out what says something about the bytes (IMA, EVM), what belongs to a file system (trusted, btrfs), and NFSv4's lists, which
+// are not apart from the permissions.
+func handedOn(name string) bool {
+	switch name {
+	case ACLAttr, CapabilityAttr, "security.selinux", "security.SMACK64":
+		return true
+	}
+	return strings.HasPrefix(name, "user.")
+}
+
+func dropDefaultACL(fd int) error {
+	err := again(func() error { return unix.Fremovexattr(fd, "system.posix_acl_default") })
+	if err == unix.ENODATA || err == unix.EOPNOTSUPP || err == unix.ENOSYS {
+		return nil
+	}
+	return err
+}

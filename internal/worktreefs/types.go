@@ -51,6 +51,12 @@ type Stat struct {
 	Gid   uint32
 }
 
+// Attr is an extended attribute.
+type Attr struct {
+	Name  string
+	Value []byte
+}
+
 // HasOwners says that a Stat's Uid and Gid are those of the system.
 const HasOwners = runtime.GOOS != "windows"
 
@@ -102,6 +108,10 @@ type Dir interface {
 	Rmdir(name string) error
 	// Chmod sets the bits 07777 of a file or directory, never through a link (ErrUnsupported).
 	Chmod(name string, perm uint16) error
+	// Chgrp gives the directory itself another group.
+	Chgrp(gid uint32) error
+	// NoDefaultACL has what is made in the directory from now on inherit no access control list; nothing where there are none.
+	NoDefaultACL() error
 	// Sync makes the directory's entries durable.
 	Sync() error
 	// SyncFS makes everything written to the directory's file system durable.
@@ -116,6 +126,9 @@ type File interface {
 	Stat() (Stat, error)
 	// Writers tells whether anyone has the file open for writing at this moment; ErrUnsupported where the system cannot tell.
 	Writers() (bool, error)
+	// Attrs gives the extended attributes that a file which takes this one's place has to have, too: the user's own, the access control
+	// list, capabilities, the security label. Not those that say something about the bytes, or that belong to the file system.
+	Attrs() ([]Attr, error)
 }
 
 // WFile is a file being written.
@@ -124,6 +137,12 @@ type WFile interface {
 	io.Closer
 	// Chmod sets exactly the bits 07777. A write afterwards may clear setuid and setgid.
 	Chmod(perm uint16) error
+	// Chown gives the file to another owner and group; -1 leaves one as it is. It clears setuid, setgid and capabilities.
+	Chown(uid, gid int64) error
+	// SetAttr sets an extended attribute. An access control list changes the permissions, and Chmod afterwards its mask.
+	SetAttr(Attr) error
+	// Hole goes on n bytes further, which read as zeros and take no room where the file system can do that.
+	Hole(n int64) error
 	// WriteOut has the system begin to write the content to the disk, where it can: a Sync afterwards waits less.
 	WriteOut()
 	// Sync makes content and attributes durable, not the name.

@@ -165,6 +165,20 @@ func (d *dir) Chmod(name string, perm uint16) error {
 	return d.Dir.Chmod(name, perm)
 }
 
+func (d *dir) Chgrp(gid uint32) error {
+	if err := d.write("chgrp", "", fmt.Sprint(gid)); err != nil {
+		return err
+	}
+	return d.Dir.Chgrp(gid)
+}
+
+func (d *dir) NoDefaultACL() error {
+	if err := d.read("nodefaultacl", ""); err != nil { // changes what is made later alone
+		return err
+	}
+	return d.Dir.NoDefaultACL()
+}
+
 func (d *dir) Sync() error {
 	if err := d.write("syncdir", "", ""); err != nil || d.s.NoSync {
 		return err
@@ -200,6 +214,13 @@ func (f *rfile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
+func (f *rfile) Attrs() ([]worktreefs.Attr, error) {
+	if err := f.d.read("attrs", f.name); err != nil {
+		return nil, err
+	}
+	return f.File.Attrs()
+}
+
 // wfile is a file being written.
 type wfile struct {
 	worktreefs.WFile
@@ -224,6 +245,27 @@ func (f *wfile) Chmod(perm uint16) error {
 		return err
 	}
 	return f.WFile.Chmod(perm)
+}
+
+func (f *wfile) Chown(uid, gid int64) error {
+	if err := f.d.write("chown", f.name, fmt.Sprintf("%d:%d", uid, gid)); err != nil {
+		return err
+	}
+	return f.WFile.Chown(uid, gid)
+}
+
+func (f *wfile) SetAttr(a worktreefs.Attr) error {
+	if err := f.d.write("setattr", f.name, a.Name); err != nil {
+		return err
+	}
+	return f.WFile.SetAttr(a)
+}
+
+func (f *wfile) Hole(n int64) error {
+	if err := f.d.write("hole", f.name, fmt.Sprint(n)); err != nil {
+		return err
+	}
+	return f.WFile.Hole(n)
 }
 
 func (f *wfile) Sync() error {

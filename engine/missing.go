@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// missing gives what a target's note lists as never captured and what is not there now: no restore can bring it back, so it is named. now is
+// what is not captured now; what is most likely to be missed comes first.
+func missing(root worktreefs.Dir, then, now []tree.Skip, asked pathSet) ([]tree.Skip, error) {
+	there := map[string]bool{}
+	for _, s := range now {
+		there[s.Path] = true
+	}
+	var out []tree.Skip
+	for _, s := range Visible(then) {
+		if there[s.Path] || !asked.has(s.Path) || missed(s.Reason) == 0 {
+			continue
+		}
+		if _, is, err := onDisk(root, s.Path); err != nil && !errors.Is(err, worktreefs.ErrBadName) {
+			return nil, err
+		} else if !is {
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b tree.Skip) int {
+		return cmp.Or(missed(a.Reason)-missed(b.Reason), tree.ComparePaths(a.Path, b.Path))
+	})
+	return out, nil
+}
+
+// missed orders the reasons for which a path was not captured; 0: it was, or comes by itself.
+func missed(reason byte) int {
+	switch reason {
+	case tree.ReasonSecret:
+		return 1
+	case tree.ReasonUnreadable:
+		return 2
+	case tree.ReasonSize:
+		return 3
+	case tree.ReasonPurged:
+		return 4
+	case tree.ReasonIgnored:
+		return 5
+	case tree.ReasonPipe, tree.ReasonSocket, tree.ReasonDevice:
+		return 6
+	}
+	return 0
+}
