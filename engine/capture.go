@@ -129,6 +129,12 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 	if err == nil {
 		c.res, err = tree.Snapshot(ctx, src)
 	}
+	if err == nil && len(r.faults) > 0 {
+		c.res.Skips = e.flag(c.res.Skips, r.faults)
+		if !o.hasty {
+			e.tellUnread(r.faults, was)
+		}
+	}
 	if err == nil && !o.compare {
 		c.note, err = e.putNote(c, was.note)
 	}
