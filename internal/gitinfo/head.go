@@ -31,7 +31,7 @@ func (r *Repo) head() (Head, error) {
 	if st, err := os.Stat(filepath.Join(r.common, "reftable")); err == nil && st.IsDir() && r.common != "" {
 		return r.headOfTables()
 	}
-	v, err := r.readHead()
+	v, cut, err := r.readHead()
 	if err != nil {
 		return Head{}, err
 	}
@@ -49,6 +49,9 @@ func (r *Repo) head() (Head, error) {
 	for range maxSymrefs {
 		if v, err = r.readRef(ref); err != nil {
 			return h, err
+		}
+		if v == "" && cut {
+			return Head{}, corruptf("it is cut short: %.60q", ref)
 		}
 		if v == "" {
 			return h, r.unborn(ref)
@@ -75,13 +78,14 @@ func (r *Repo) unborn(ref string) error {
 }
 
 // readHead gives the content of HEAD, which in old repositories is a symbolic link to the ref.
-func (r *Repo) readHead() (string, error) {
+// cut: it does not end with a newline, which git always writes.
+func (r *Repo) readHead() (v string, cut bool, err error) {
 	path := filepath.Join(r.gitDir, "HEAD")
 	if to, err := os.Readlink(path); err == nil && strings.HasPrefix(filepath.ToSlash(to), "refs/") {
-		return "ref: " + filepath.ToSlash(to), nil
+		return "ref: " + filepath.ToSlash(to), false, nil
 	}
 	data, err := readFile(path, maxSmallFile)
-	return strings.TrimRight(string(data), " \t\r\n"), err
+	return strings.TrimRight(string(data), " \t\r\n"), !bytes.HasSuffix(data, []byte{'\n'}), err
 }
 
 // readRef gives a ref's content: a hash, another "ref: ", or nothing where the ref does not exist.

@@ -63,7 +63,7 @@ func (r *Reader) Look(root string) Facts {
 		f.Faults = append(f.Faults, Fault{What: HEAD, Path: ".git/HEAD", Err: err})
 	}
 	f.Tracked, err = repo.tracked()
-	if err == nil && f.Tracked.Len() == 0 && f.Head.Commit != "" {
+	if err == nil && f.Tracked.Len() == 0 && (f.Head.Commit != "" || len(f.Faults) > 0) {
 		err = repo.indexThere()
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *Reader) keep(repo *Repo) {
 	r.repo = repo
 }
 
-// indexThere is an error where there is no index: with commits there should be one.
+// indexThere is an error where there is no index: with commits there should be one, and where something else is broken it may be gone as well.
 func (r *Repo) indexThere() error {
 	_, err := os.Stat(filepath.Join(r.gitDir, "index"))
 	return err

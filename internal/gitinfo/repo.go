@@ -130,15 +130,11 @@ func named(root, dot string) (place, error) {
 
 // examine looks whether a directory is git's: it has a HEAD, and objects and refs, of its own or in the common directory.
 func examine(at place) (place, error) {
-	_, err := os.Lstat(filepath.Join(at.gitDir, "HEAD"))
-	common, e := commonDir(at.gitDir)
-	if e != nil {
-		return at, broken(e)
-	}
-	at.common = common
+	common, err := commonDir(at.gitDir)
 	if err != nil {
 		return at, broken(err)
 	}
+	at.common = common
 	for _, sub := range []string{"objects", "refs"} {
 		path := filepath.Join(common, sub)
 		if st, err := os.Stat(path); err != nil {
@@ -146,6 +142,9 @@ func examine(at place) (place, error) {
 		} else if !st.IsDir() {
 			return at, broken(&fs.PathError{Op: "open", Path: path, Err: errNotDirectory})
 		}
+	}
+	if _, err := os.Lstat(filepath.Join(at.gitDir, "HEAD")); err != nil {
+		return at, broken(err)
 	}
 	return at, nil
 }
