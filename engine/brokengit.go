@@ -110,7 +110,7 @@ func reason(err error) string { return strings.TrimPrefix(err.Error(), gitinfo.E
 // checkGit is a finding for each part of the user's repository that cannot be read.
 func (e *Engine) checkGit() []Check {
 	var out []Check
-	for _, f := range e.git.Look(e.project.Root).Faults {
+	for _, f := range e.git.Look(e.project.Root, false).Faults {
 		c := Check{Name: "git", Level: LevelFinding, Text: describe(f), Remedy: "see what 'git status' and 'git fsck' say; checkpoints and restores go on without it"}
 		if f.Path == "" {
 			c.Remedy = "see what 'git config --list --show-origin' says"
@@ -123,7 +123,7 @@ func (e *Engine) checkGit() []Check {
 // gitState is what is unfinished in the user's repository, "" where it cannot be read.
 func (e *Engine) gitState() string {
 	state, err := e.git.State(e.project.Root)
-	if err != nil && len(e.git.Look(e.project.Root).Faults) == 0 { // else it has been said
+	if err != nil && len(e.git.Look(e.project.Root, false).Faults) == 0 { // else it has been said
 		e.Notice(fmt.Sprintf("whether git is in the middle of a merge or rebase cannot be read: %s", reason(err)))
 	}
 	return state

@@ -82,7 +82,7 @@ type captureOptions struct {
 
 // capture snapshots the worktree. The caller commits or discards it.
 func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOptions) (*capture, error) {
-	r, err := e.rules()
+	r, err := e.rulesNow(o.hasty)
 	if err != nil {
 		return nil, err
 	}

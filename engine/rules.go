@@ -35,8 +35,11 @@ type repository struct {
 
 // rules reads the user's repository, the exclude files and the configuration. Nothing about the repository is an error: as git does, what cannot
 // be read excludes nothing, so more is captured, never less; and without an index what was tracked stays so.
-func (e *Engine) rules() (*rules, error) {
-	git := e.git.Look(e.project.Root)
+func (e *Engine) rules() (*rules, error) { return e.rulesNow(false) }
+
+// rulesNow is rules; in a hurry git, where it is asked, has less time.
+func (e *Engine) rulesNow(hurry bool) (*rules, error) {
+	git := e.git.Look(e.project.Root, hurry)
 	now := &repository{files: git.Files, fold: git.FoldCase, exclude: e.config.exclusions(), secrets: e.config.secretPatterns()}
 	switch {
 	case git.Tracked != nil:

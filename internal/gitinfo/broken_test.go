@@ -91,7 +91,7 @@ func TestT24Promise18Reader(t *testing.T) {
 			put(t, filepath.Join(common, "info/exclude"), "info\n")
 			git(t, root, "config", "core.ignoreCase", "true")
 			old := time.Now().Add(-time.Hour)
-			healthy := (&Reader{}).Look(root)
+			healthy := (&Reader{}).Look(root, false)
 			if len(healthy.Faults) > 0 || healthy.Tracked.Len() == 0 || healthy.Head.Commit == "" || !healthy.FoldCase || len(healthy.Files) != 2 {
 				t.Fatalf("healthy: %+v", healthy)
 			}
@@ -128,7 +128,7 @@ func TestT24Promise18Reader(t *testing.T) {
 					}
 				}
 			}
-			if again := (&Reader{}).Look(root); len(again.Faults) > 0 || again.Head != healthy.Head || !again.Tracked.Equal(healthy.Tracked) {
+			if again := (&Reader{}).Look(root, false); len(again.Faults) > 0 || again.Head != healthy.Head || !again.Tracked.Equal(healthy.Tracked) {
 				t.Errorf("put right: %+v", again)
 			}
 		})
@@ -142,8 +142,8 @@ func checkLook(t *testing.T, what, root, main string, healthy Facts) {
 	began := time.Now()
 	var m1, m2 runtime.MemStats
 	runtime.ReadMemStats(&m1)
-	f := r.Look(root)
-	again := r.Look(root)
+	f := r.Look(root, false)
+	again := r.Look(root, false)
 	runtime.ReadMemStats(&m2)
 	took := time.Since(began)
 	if _, err := r.State(root); err != nil && len(f.Faults) == 0 {
@@ -233,7 +233,7 @@ func TestT24Promise18Hangs(t *testing.T) {
 	for range 3 {
 		var r Reader // each as a new process has it
 		for range 3 {
-			f := r.Look(dir)
+			f := r.Look(dir, false)
 			if len(f.Faults) != 1 || f.Faults[0].What != Configuration || !errors.Is(f.Faults[0].Err, errNoAnswer) {
 				t.Fatalf("%+v", f.Faults)
 			}
@@ -263,7 +263,7 @@ func TestT24Promise18Hangs(t *testing.T) {
 	put(t, config, "[core]\n\texcludesFile = ~/mine\n")
 	put(t, filepath.Join(home, "mine"), "mine\n")
 	var r Reader
-	if f := r.Look(dir); len(f.Faults) > 0 || string(f.Files[0].Data) != "mine\n" {
+	if f := r.Look(dir, false); len(f.Faults) > 0 || string(f.Files[0].Data) != "mine\n" {
 		t.Errorf("put right: %+v", f)
 	}
 }
@@ -278,7 +278,7 @@ func TestT24Promise18Refused(t *testing.T) {
 	put(t, config, "[core]\n\texcludesFile = ~/mine\n")
 	calls := fakeGit(t, "exec "+real+` "$@"`)
 	var r Reader
-	if f := r.Look(dir); len(f.Faults) > 0 || string(f.Files[0].Data) != "mine\n" {
+	if f := r.Look(dir, false); len(f.Faults) > 0 || string(f.Files[0].Data) != "mine\n" {
 		t.Fatalf("%+v", f)
 	}
 	old := time.Now().Add(-time.Hour)
@@ -288,7 +288,7 @@ func TestT24Promise18Refused(t *testing.T) {
 	}
 	before := strings.Count(calls(), "\n")
 	for range 5 {
-		f := r.Look(dir)
+		f := r.Look(dir, false)
 		if len(f.Faults) != 1 || f.Faults[0].What != Configuration || string(f.Files[0].Data) != "mine\n" {
 			t.Fatalf("%+v", f)
 		}

@@ -73,6 +73,7 @@ type survey struct {
 	matters bool    // git is to be asked
 	more    bool    // there are files besides, which are not watched
 	own     bool    // a file of the repository itself cannot be what git wrote
+	waits   error   // git would wait for one of them
 }
 
 // config asks git only when a configuration file has a word that matters, or is none. The answer is held while the files do not change, but not
@@ -102,6 +103,9 @@ func (r *Repo) config() (c config, own bool, err error) {
 	r.mu.Lock()
 	r.configOf = s.of
 	r.mu.Unlock()
+	if s.waits != nil {
+		return c, s.own, s.waits
+	}
 	c = config{excludes: defaultExcludes()}
 	if s.matters || s.more {
 		err := r.asked("config", nil, s.young, func() (err error) {
@@ -148,6 +152,9 @@ func (r *Repo) survey(paths []string, mine int) survey {
 		if err != nil {
 			s.matters = s.matters || !absent(err) // let git judge
 			s.own = s.own || i >= mine && !absent(err)
+			if errors.Is(err, errNotRegular) && !errors.Is(err, errDirectory) && p != os.DevNull {
+				s.waits = err
+			}
 			continue
 		}
 		data = bytes.ToLower(data)

@@ -42,14 +42,33 @@ func (r *Repo) gitAt(gitDir string, args ...string) (out []byte, ok bool, err er
 		ok  bool
 	}
 	// A process that waits for a dead disk may not even end when it is killed, so its end is not waited for.
-	a, err := within(&r.program, gitTimeout+2*gitGrace, "git "+args[0], func() (answer, error) {
+	wait := gitTimeout + 2*gitGrace
+	if r.hurry.Load() {
+		wait = gitHurry
+	}
+	a, err := within(&r.program, wait, "git "+args[0], func() (answer, error) {
 		out, ok, err := r.run(path, gitDir, args)
 		return answer{out, ok}, err
 	})
 	if errors.Is(err, errNoAnswer) {
-		silent.note(r.gitDir, refusal{err: err, of: of, until: time.Now().Add(refusedFor)})
+		r.noAnswer(err)
 	}
 	return a.out, a.ok, err
+}
+
+// noAnswer has git not asked again for a while.
+func (r *Repo) noAnswer(err error) {
+	r.mu.Lock()
+	of := r.configOf
+	r.mu.Unlock()
+	silent.note(r.gitDir, refusal{err: err, of: of, until: time.Now().Add(refusedFor)})
+}
+
+// lateAnswer takes it back: git was only slow.
+func (r *Repo) lateAnswer(err error) {
+	if !errors.Is(err, errNoAnswer) {
+		silent.forget(r.gitDir)
+	}
 }
 
 func (r *Repo) run(path, gitDir string, args []string) (out []byte, ok bool, err error) {
@@ -103,7 +122,7 @@ func (r *Repo) asked(question string, of []stamp, young bool, ask func() error) 
 		return no.err
 	}
 	err := ask()
-	if !errors.Is(err, errNoAnswer) && !errors.Is(err, errRefused) && !errors.Is(err, ErrCorrupt) {
+	if !errors.Is(err, errRefused) && !errors.Is(err, ErrCorrupt) {
 		return err // what costs nothing to find out again
 	}
 	no = refusal{err: err, of: of, until: time.Now().Add(refusedFor)}
@@ -136,6 +155,12 @@ func (s *silence) about(gitDir string, of []stamp) error {
 	}
 	delete(s.of, gitDir)
 	return nil
+}
+
+func (s *silence) forget(gitDir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.of, gitDir)
 }
 
 func (s *silence) note(gitDir string, no refusal) {

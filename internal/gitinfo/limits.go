@@ -17,6 +17,7 @@ const (
 	roomyEntry = 1 << 10  // bytes of an entry, more than one has on the average
 
 	gitTimeout = time.Second            // for one process
+	gitHurry   = 400 * time.Millisecond // while an agent waits
 	gitGrace   = 100 * time.Millisecond // from its kill to its end
 	slow       = time.Second            // for files that may lie on a disk that does not answer
 	refusedFor = 5 * time.Minute        // for so long git is not asked again what it refused, unless its files change

@@ -120,6 +120,8 @@ func findLine(path string, limit int64, fn func(piece []byte) []byte) ([]byte, e
 type gate struct {
 	mu   sync.Mutex
 	open chan struct{} // closed when what was given up has ended after all; nil: nothing was given up
+
+	gaveUp, late func(error) // called when something is given up, and when that has ended after all; nil: not
 }
 
 // inTime asks, and gives up after slow; then what ask does goes on by itself, and its answer is nobody's.
@@ -137,9 +139,14 @@ func within[T any](g *gate, wait time.Duration, what string, ask func() (T, erro
 	}
 	got, ended := make(chan answer, 1), make(chan struct{})
 	go func() {
-		defer close(ended)
 		v, err := ask()
+		g.mu.Lock()
+		defer g.mu.Unlock()
 		got <- answer{v, err}
+		close(ended)
+		if g.open == ended && g.late != nil {
+			g.late(err)
+		}
 	}()
 	t := time.NewTimer(wait)
 	defer t.Stop()
@@ -147,11 +154,20 @@ func within[T any](g *gate, wait time.Duration, what string, ask func() (T, erro
 	case a := <-got:
 		return a.value, a.err
 	case <-t.C:
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.open = ended
-		return none, fmt.Errorf("%s: %w", what, errNoAnswer)
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case a := <-got:
+		return a.value, a.err
+	default:
+	}
+	g.open = ended
+	err = fmt.Errorf("%s: %w", what, errNoAnswer)
+	if g.gaveUp != nil {
+		g.gaveUp(err)
+	}
+	return none, err
 }
 
 // stuck reports whether something was given up and has not ended yet.

@@ -41,8 +41,8 @@ type Reader struct {
 	repo *Repo // as it was found last; nil: it was not
 }
 
-// Look tells how the repository of the working tree at root is now. Root is absolute.
-func (r *Reader) Look(root string) Facts {
+// Look tells how the repository of the working tree at root is now. Root is absolute. In a hurry, for an agent waits, git has less than half a second.
+func (r *Reader) Look(root string, hurry bool) Facts {
 	at, err := find(root)
 	if errors.Is(err, errNoDotGit) {
 		r.keep(nil)
@@ -53,6 +53,7 @@ func (r *Reader) Look(root string) Facts {
 		f.Faults = append(f.Faults, Fault{What: Repository, Path: ".git", Err: err})
 	}
 	repo := r.of(root, at)
+	repo.hurry.Store(hurry)
 	var faults []Fault
 	f.Files, f.FoldCase, faults = repo.excludes()
 	f.Faults = append(f.Faults, faults...)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // File is a rules file: its path, for messages, and its bytes.
@@ -22,8 +23,9 @@ type Repo struct {
 	gitDir string // HEAD, index and state of this working tree; of a broken one "", if it is not known
 	common string // refs, configuration and info, shared by linked working trees; "" as well
 
-	outside gate // the way to files that may lie on a disk that does not answer
-	program gate // the way to the git program
+	outside gate        // the way to files that may lie on a disk that does not answer
+	program gate        // the way to the git program
+	hurry   atomic.Bool // an agent waits for the newest look
 
 	mu       sync.Mutex // held for what follows only
 	index    cached[*Tracked]
