@@ -38,6 +38,6 @@ func content(v string) string {
 	case strings.Trim(v, "\x00") == "":
 		return "has zero bytes only"
 	default:
-		return fmt.Sprintf("has %.60q", v)
+		return fmt.Sprintf("has %.20q", v)
 	}
 }

@@ -14,9 +14,16 @@ import (
 
 var (
 	errNotRegular = errors.New("not a regular file")
-	errDirectory  = fmt.Errorf("a directory: %w", errNotRegular)
 	errTooLarge   = errors.New("larger than git's can be")
 )
+
+// errDirectory is errNotRegular as well.
+const errDirectory = kindError("is a directory")
+
+type kindError string
+
+func (k kindError) Error() string   { return string(k) }
+func (k kindError) Is(e error) bool { return e == errNotRegular }
 
 // readFile reads a regular file of at most limit bytes. It does not open pipes and devices, and waits for nobody.
 func readFile(path string, limit int64) ([]byte, error) {

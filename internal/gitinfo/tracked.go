@@ -113,7 +113,9 @@ func (r *Repo) readTracked(path string) (*Tracked, error) {
 		return nil, err
 	}
 	t := newBuilder(len(data) / (statLength + 40))
-	if err := decodeIndex(data, t.add); err != nil {
+	if err := decodeIndex(data, t.add); errors.Is(err, ErrCorrupt) {
+		return nil, err
+	} else if err != nil {
 		return r.trackedFromGit(err)
 	}
 	return t.done()
