@@ -11,8 +11,9 @@ import (
 	"rewind/tree"
 )
 
-// Memory when git is broken. What the user's repository says is a fact for the record, or helps to decide what is captured; none of it is needed.
-// What of it cannot be read is a line of the note with the reason unreadable, under its path below .git, and a finding of CheckProject.
+// Memory when git is broken. What the user's repository says is a fact for the record, or helps to decide what is captured; none of it is
+// needed. What of it cannot be read is a line of the note with the reason unreadable, under its path below .git, and a finding of
+// CheckProject.
 
 // gitDir is git's directory in a project, or the file in its place.
 const gitDir = ".git"
@@ -111,7 +112,8 @@ func reason(err error) string { return strings.TrimPrefix(err.Error(), gitinfo.E
 func (e *Engine) checkGit() []Check {
 	var out []Check
 	for _, f := range e.git.Look(e.project.Root, false).Faults {
-		c := Check{Name: "git", Level: LevelFinding, Text: describe(f), Remedy: "see what 'git status' and 'git fsck' say; checkpoints and restores go on without it"}
+		c := Check{Name: "git", Level: LevelFinding, Text: strings.TrimPrefix(describe(f), "git's ")}
+		c.Remedy = "see what 'git status' and 'git fsck' say; checkpoints and restores go on without it"
 		if f.Path == "" {
 			c.Remedy = "see what 'git config --list --show-origin' says"
 		}
@@ -129,8 +131,9 @@ func (e *Engine) gitState() string {
 	return state
 }
 
-// lastTracked is what counts as tracked while the index cannot be read: what was tracked when it could be; in a process that has not read it yet, all that
-// the newest known state has, since what is in it was captured by the rules or because it was tracked. nil: nothing is known.
+// lastTracked is what counts as tracked while the index cannot be read: what was tracked when it could be; in a process that has not read
+// it yet, all that the newest known state has, since what is in it was captured by the rules or because it was tracked. nil: nothing is
+// known.
 func (e *Engine) lastTracked() tree.Tracked {
 	if e.repo != nil && e.repo.tracked != nil {
 		return e.repo.tracked
@@ -142,7 +145,8 @@ func (e *Engine) lastTracked() tree.Tracked {
 	return &captured{get: e.objs, root: was.tree, dirs: map[string]*nameLists{}}
 }
 
-// captured takes the files of a tree for tracked. A directory of it is read when it is asked for first, and one that cannot be read counts as empty.
+// captured takes the files of a tree for tracked. A directory of it is read when it is asked for first, and one that cannot be read
+// counts as empty.
 type captured struct {
 	get  objstore.Getter
 	root objstore.ID

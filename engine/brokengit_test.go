@@ -49,8 +49,9 @@ func gitProject(t *testing.T) *project {
 	return p
 }
 
-// TestT24Promise18TrackedStays: a file that is captured because it is tracked stays so while the index cannot be read, in the process that knew the index
-// and in one that never did, watched or not; what is not tracked does not become so; and with the index all is as before.
+// TestT24Promise18TrackedStays: a file that is captured because it is tracked stays so while the index cannot be read, in the process
+// that knew the index and in one that never did, watched or not; what is not tracked does not become so; and with the index all is as
+// before.
 func TestT24Promise18TrackedStays(t *testing.T) {
 	for _, watched := range []bool{false, true} {
 		p := gitProject(t)
@@ -107,7 +108,8 @@ func TestT24Promise18TrackedStays(t *testing.T) {
 	}
 }
 
-// TestT24Promise18SaidOnce: what cannot be read of git stands in every checkpoint that is made meanwhile; a command says it when it is news, a hook never.
+// TestT24Promise18SaidOnce: what cannot be read of git stands in every checkpoint that is made meanwhile; a command says it when it is
+// news, a hook never.
 func TestT24Promise18SaidOnce(t *testing.T) {
 	p := gitProject(t)
 	saved := func(v string) (*Checkpoint, []string) {

@@ -33,8 +33,8 @@ type repository struct {
 	made    int // how many times rules changed
 }
 
-// rules reads the user's repository, the exclude files and the configuration. Nothing about the repository is an error: as git does, what cannot
-// be read excludes nothing, so more is captured, never less; and without an index what was tracked stays so.
+// rules reads the user's repository, the exclude files and the configuration. Nothing about the repository is an error: as git does, what
+// cannot be read excludes nothing, so more is captured, never less; and without an index what was tracked stays so.
 func (e *Engine) rules() (*rules, error) { return e.rulesNow(false) }
 
 // rulesNow is rules; in a hurry git, where it is asked, has less time.

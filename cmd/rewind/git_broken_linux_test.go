@@ -90,7 +90,9 @@ func (u *gitUser) command(dir, stdin, program string, args ...string) (code int,
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
 	home := filepath.Join(u.base, "home")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "REWIND_DAEMON=off", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8", "NO_COLOR=1", "TMPDIR=" + home}
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "REWIND_DAEMON=off", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8", "NO_COLOR=1",
+	}
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.cred}
 	b, err := cmd.CombinedOutput()
@@ -182,7 +184,7 @@ func (u *gitUser) works() []string {
 	var after gitStatus
 	for range 10 { // one process does it all, and gives up after a second
 		u.n++
-		event := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t%d","cwd":%q}`, u.n, u.project)
+		event := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t%d"}`, u.n)
 		if code, out := u.command(u.project, event, u.program, "hook", "--agent", "claude", "--event", "post-tool-use"); code != 0 || out != "" {
 			u.t.Errorf("hook: exit code %d, %q", code, out)
 		}
@@ -319,8 +321,9 @@ func silentDamage(kind, file, damage string) bool {
 	return damage == "another's" || file == "refs" && damage == "another's"
 }
 
-// TestT24Promise18GitBroken breaks every file of the user's repository in every way, as a user who is not root: save, hooks, status, diff, checkout and undo
-// go on with all bytes, tracked files among the ignored ones included; status says what is missing; and no byte of the repository changes.
+// TestT24Promise18GitBroken breaks every file of the user's repository in every way, as a user who is not root: save, hooks, status,
+// diff, checkout and undo go on with all bytes, tracked files among the ignored ones included; status says what is missing; and no byte
+// of the repository changes.
 func TestT24Promise18GitBroken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -395,7 +398,8 @@ func (u *gitUser) begins(what string) {
 	if u.cred != nil {
 		must(u.t, os.Chown(q, nobody, nobody))
 	}
-	must(u.t, os.Symlink(filepath.Join(u.project, ".git"), filepath.Join(q, ".git")), os.WriteFile(filepath.Join(q, "a"), []byte("x\n"), 0o644))
+	must(u.t, os.Symlink(filepath.Join(u.project, ".git"), filepath.Join(q, ".git")))
+	must(u.t, os.WriteFile(filepath.Join(q, "a"), []byte("x\n"), 0o644))
 	code, out := u.command(q, "", "env", "REWIND_HOME="+filepath.Join(u.base, "home", ".rewind2"), u.program, "init")
 	if code != 0 {
 		u.t.Errorf("%s: init: exit code %d: %s", what, code, out)
@@ -424,7 +428,8 @@ func TestT24Promise18GitHangs(t *testing.T) {
 	u.own()
 	u.git(u.project, "config", "include.path", pipe)
 	env := func(daemon string, args ...string) (int, string) {
-		return u.command(u.project, "", "env", append([]string{"PATH=" + bin + ":" + os.Getenv("PATH"), "REWIND_DAEMON=" + daemon, u.program}, args...)...)
+		words := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "REWIND_DAEMON=" + daemon, u.program}
+		return u.command(u.project, "", "env", append(words, args...)...)
 	}
 	count := func() int {
 		b, _ := os.ReadFile(log)
@@ -457,7 +462,7 @@ func TestT24Promise18GitHangs(t *testing.T) {
 		if code, out := env("", "save"); code != 0 {
 			t.Errorf("save: exit code %d: %s", code, out)
 		}
-		if code, out := env("", "status"); code != 0 || !strings.Contains(out, "git's configuration cannot be read: git config: no answer") {
+		if code, out := env("", "status"); code != 0 || !strings.Contains(out, "configuration cannot be read: git config: no answer") {
 			t.Errorf("status: exit code %d: %s", code, out)
 		}
 	}

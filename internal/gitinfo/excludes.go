@@ -76,8 +76,9 @@ type survey struct {
 	waits   error   // git would wait for one of them
 }
 
-// config asks git only when a configuration file has a word that matters, or is none. The answer is held while the files do not change, but not
-// where one includes others, which are not watched. own, with an error: it is the repository's own file that is broken, as far as is known.
+// config asks git only when a configuration file has a word that matters, or is none. The answer is held while the files do not change,
+// but not where one includes others, which are not watched. own, with an error: it is the repository's own file that is broken, as far as
+// is known.
 func (r *Repo) config() (c config, own bool, err error) {
 	c = config{excludes: defaultExcludes()}
 	r.mu.Lock()

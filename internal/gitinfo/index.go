@@ -19,9 +19,9 @@ const (
 	modeDirectory = 0o040000 // in a sparse index, of a name that ends with a slash: all below it
 )
 
-// decodeIndex reads the names of an index, versions 2 to 4, SHA-1 or SHA-256, and gives them ascending, with duplicates for unmerged stages.
-// It is strict: what it does not know or what does not fit gives errNeedsGit, never a part of the names. A wrong checksum is ErrCorrupt: git does not look
-// at it, and of half an index it makes up names.
+// decodeIndex reads the names of an index, versions 2 to 4, SHA-1 or SHA-256, and gives them ascending, with duplicates for unmerged
+// stages. It is strict: what it does not know or what does not fit gives errNeedsGit, never a part of the names. A wrong checksum is
+// ErrCorrupt: git does not look at it, and of half an index it makes up names.
 func decodeIndex(data []byte, add func(name []byte, mode uint32)) error {
 	hash, err := indexHash(data)
 	if err != nil {

@@ -123,7 +123,8 @@ func findLine(path string, limit int64, fn func(piece []byte) []byte) ([]byte, e
 	}
 }
 
-// gate is the way to something that may never answer: a file on a disk that is gone, a program. While one question is not answered no other is asked.
+// gate is the way to something that may never answer: a file on a disk that is gone, a program. While one question is not answered no
+// other is asked.
 type gate struct {
 	mu   sync.Mutex
 	open chan struct{} // closed when what was given up has ended after all; nil: nothing was given up

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// rawFile is an open file outside of the runtime's poller: of a pipe that took the file's place since it was looked at, a read gives an error
-// at once.
+// rawFile is an open file outside of the runtime's poller: of a pipe that took the file's place since it was looked at, a read gives an
+// error at once.
 type rawFile struct{ fd int }
 
 func openRaw(path string) (rawFile, error) {

@@ -34,14 +34,15 @@ const (
 	ExcludeFile   = "exclude file"
 )
 
-// Reader looks at one repository again and again. It never fails and does not wait: what does not answer in a second is a fault. The zero value is
-// ready; it is safe for concurrent use.
+// Reader looks at one repository again and again. It never fails and does not wait: what does not answer in a second is a fault. The zero
+// value is ready; it is safe for concurrent use.
 type Reader struct {
 	mu   sync.Mutex
 	repo *Repo // as it was found last; nil: it was not
 }
 
-// Look tells how the repository of the working tree at root is now. Root is absolute. In a hurry, for an agent waits, git has less than half a second.
+// Look tells how the repository of the working tree at root is now. Root is absolute. In a hurry, for an agent waits, git has less than
+// half a second.
 func (r *Reader) Look(root string, hurry bool) Facts {
 	at, err := find(root)
 	if errors.Is(err, errNoDotGit) {
@@ -52,6 +53,7 @@ func (r *Reader) Look(root string, hurry bool) Facts {
 	if err != nil && !(at.common != "" && isHead(err)) { // of HEAD it is said below
 		f.Faults = append(f.Faults, Fault{What: Repository, Path: ".git", Err: err})
 	}
+	doubtful := err != nil // what is not there may be gone
 	repo := r.of(root, at)
 	repo.hurry.Store(hurry)
 	var faults []Fault
@@ -61,10 +63,11 @@ func (r *Reader) Look(root string, hurry bool) Facts {
 		return f
 	}
 	if f.Head, err = repo.head(); err != nil && at.common != "" {
+		doubtful = true
 		f.Faults = append(f.Faults, Fault{What: HEAD, Path: ".git/HEAD", Err: err})
 	}
 	f.Tracked, err = repo.tracked()
-	if err == nil && f.Tracked.Len() == 0 && (f.Head.Commit != "" || len(f.Faults) > 0) {
+	if err == nil && f.Tracked.Len() == 0 && (f.Head.Commit != "" || doubtful) {
 		err = repo.indexThere()
 	}
 	if err != nil {
@@ -97,13 +100,14 @@ func (r *Reader) keep(repo *Repo) {
 	r.repo = repo
 }
 
-// indexThere is an error where there is no index: with commits there should be one, and where something else is broken it may be gone as well.
+// indexThere is an error where there is no index. With commits there should be one.
 func (r *Repo) indexThere() error {
 	_, err := os.Stat(filepath.Join(r.gitDir, "index"))
 	return err
 }
 
-// State is what is unfinished in the working tree at root, as of Repo.State; "" where there is no repository, or none of which that can be read.
+// State is what is unfinished in the working tree at root, as of Repo.State; "" where there is no repository, or none of which that can
+// be read.
 func (r *Reader) State(root string) (string, error) {
 	at, err := find(root)
 	if errors.Is(err, errNoDotGit) {

@@ -36,9 +36,9 @@ type Repo struct {
 }
 
 // Toplevel returns the nearest directory, from dir upwards, that holds a .git: a git directory, or a file that names one, as in a linked
-// working tree or a submodule. ok is false where there is none. What is named .git but is neither is passed over, as by git; not so one that
-// was one by all its looks, for a repository that a power cut broke is still the one that the project is of.
-// Unlike git it goes on across file systems and heeds no GIT_* variable.
+// working tree or a submodule. ok is false where there is none. What is named .git but is neither is passed over, as by git; not so one
+// that was one by all its looks, for a repository that a power cut broke is still the one that the project is of. Unlike git it goes on
+// across file systems and heeds no GIT_* variable.
 func Toplevel(dir string) (root string, ok bool, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -93,7 +93,8 @@ type place struct {
 // errNoDotGit is ErrNoRepo where nothing is named .git.
 var errNoDotGit = fmt.Errorf("%w", ErrNoRepo)
 
-// find finds the repository of the working tree at root. After an error, which is always ErrNoRepo, too, the place is what could be found out.
+// find finds the repository of the working tree at root. After an error, which is always ErrNoRepo, too, the place is what could be found
+// out.
 func find(root string) (place, error) {
 	dot := filepath.Join(root, ".git")
 	st, err := os.Lstat(dot)

@@ -1,5 +1,3 @@
-//go:build unix
-
 package gitinfo
 
 import (
@@ -8,6 +6,7 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -64,8 +63,8 @@ func garbage(n int) []byte {
 	return b
 }
 
-// TestT24Promise18Reader breaks every file of repositories of four kinds in every way. Nothing hangs or fails, nothing in the repository changes, what is
-// told is true, and what is missing is among the faults.
+// TestT24Promise18Reader breaks every file of repositories of four kinds in every way. Nothing hangs or fails, nothing in the repository
+// changes, what is told is true, and what is missing is among the faults.
 func TestT24Promise18Reader(t *testing.T) {
 	for _, kind := range []string{"loose", "packed", "linked", "submodule"} {
 		t.Run(kind, func(t *testing.T) {
@@ -99,7 +98,8 @@ func TestT24Promise18Reader(t *testing.T) {
 			for _, name := range []string{"HEAD", "index", "commondir", "config.worktree", "shallow"} {
 				paths = append(paths, filepath.Join(git2, name))
 			}
-			for _, name := range []string{"config", "packed-refs", "refs", "refs/heads/main", "refs/heads/" + kind, "objects", "info", "info/exclude", "HEAD", "logs"} {
+			refs := []string{"packed-refs", "refs", "refs/heads/main", "refs/heads/" + kind, "logs"}
+			for _, name := range append(refs, "config", "objects", "info", "info/exclude", "HEAD") {
 				paths = append(paths, filepath.Join(common, name))
 			}
 			slices.Sort(paths)
@@ -189,8 +189,10 @@ func checkLook(t *testing.T, what, root, main string, healthy Facts) {
 	if f.Tracked == nil && !whole && !faults[Index] || f.Tracked != nil && !f.Tracked.Equal(healthy.Tracked) {
 		t.Errorf("%s: tracked: %v, faults %q", what, f.Tracked, told)
 	}
-	excludes := strings.HasSuffix(what, "info/exclude removed") || strings.HasSuffix(what, "info/exclude empty") || strings.HasSuffix(what, "info/exclude nowhere") ||
-		strings.Contains(what, "/info ")
+	excludes := strings.Contains(what, "/info ") // that there is none is no damage
+	for _, damage := range []string{"removed", "empty", "nowhere"} {
+		excludes = excludes || strings.HasSuffix(what, "info/exclude "+damage)
+	}
 	if len(f.Files) != len(healthy.Files) && !whole && !faults[ExcludeFile] && !excludes {
 		t.Errorf("%s: rules files: %q, and nothing is said", what, f.Files)
 	}
@@ -214,8 +216,8 @@ func listed(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestT24Promise18Hangs has git wait for a pipe that its configuration includes: it is waited for once, for a second, and ends with what it started; nothing
-// else of the repository is missing; and when the configuration is put right it is asked again.
+// TestT24Promise18Hangs has git wait for a pipe that its configuration includes: it is waited for once, for a second, and ends with what
+// it started; nothing else of the repository is missing; and when the configuration is put right it is asked again.
 func TestT24Promise18Hangs(t *testing.T) {
 	home := sandbox(t)
 	real := findGit(t)
@@ -371,6 +373,38 @@ func TestFindLine(t *testing.T) {
 		put(t, path, b.String()+want+" refs/heads/main\n"+strings.Repeat("2", 40)+" refs/heads/mainly\n")
 		if h, err := open(t, dir).Head(); err != nil || h.Commit != want {
 			t.Errorf("behind %d refs: %+v, %v", n, h, err)
+		}
+	}
+}
+
+// A repository without a commit needs no index, whatever the user's configuration is like.
+func TestLookFresh(t *testing.T) {
+	home := sandbox(t)
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	put(t, filepath.Join(home, ".gitconfig"), "[core\n")
+	var r Reader
+	f := r.Look(dir, false)
+	if f.Tracked == nil || f.Tracked.Len() != 0 || len(f.Faults) != 1 || f.Faults[0].What != Configuration || f.Faults[0].Path != "" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// BenchmarkLook is what every capture pays.
+func BenchmarkLook(b *testing.B) {
+	dir := b.TempDir()
+	commit := []string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "x"}
+	for _, args := range [][]string{{"init", "-q", dir}, commit} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			b.Fatalf("%s", out)
+		}
+	}
+	time.Sleep(settled + 100*time.Millisecond)
+	var r Reader
+	b.ReportAllocs()
+	for b.Loop() {
+		if f := r.Look(dir, true); len(f.Faults) > 0 {
+			b.Fatalf("%+v", f.Faults)
 		}
 	}
 }
