@@ -139,6 +139,7 @@ type ShowResponse struct {
 	Skips        []Skip     `json:"skips"`
 	Messages     []Message  `json:"messages,omitempty"`     // oldest first
 	Conversation Text       `json:"conversation,omitempty"` // why there are none
+	GitUnread    []Text     `json:"git_unread,omitempty"`   // what of the user's repository could not be read then, as paths below .git
 	Notices      []string   `json:"notices,omitempty"`
 }
 

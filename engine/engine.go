@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rewind/internal/gitinfo"
 	"rewind/internal/kv"
 	"rewind/internal/relay"
 	"rewind/internal/worktreefs"
@@ -49,7 +50,9 @@ type shared struct {
 	mu       sync.Mutex           // held by every change and every capture; guards what follows
 	cache    *tree.Cache          // loaded by the first capture
 	unsaved  *sketch              // objects of the tree that cache describes, which the store may lack; nil: it has them all
+	git      gitinfo.Reader       // looks at the user's repository; needs no lock
 	repo     *repository          // the user's repository as the last capture found it
+	unread   unread               // what of it the last capture could not read
 	whole    bool                 // no restore is unfinished, and none was begun since that was looked up
 	noted    noted                // the note of the last capture that was recorded
 	known    *head                // the newest state that the log knows; nil: not looked up yet

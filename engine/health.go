@@ -131,6 +131,7 @@ func (e *Engine) CheckProject(quick bool) ([]Check, error) {
 			Remedy: "rewind checkout --continue, or --abort",
 		})
 	}
+	out = append(out, e.checkGit()...)
 	out = append(out, e.CheckDisk()...)
 	watches, err := e.CheckWatches(quick)
 	if out = append(out, watches...); err != nil {

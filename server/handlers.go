@@ -124,6 +124,9 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 			return err
 		}
 		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Notices: e.Project().Notices}
+		if unread := engine.Unread(r.Skips); len(unread) > 0 {
+			out.GitUnread = api.Texts(unread)
+		}
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
@@ -141,7 +144,7 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 		if err != nil {
 			return err
 		}
-		out = api.DiffResponse{Files: []api.FileDiff{}, Notices: e.Project().Notices}
+		out = api.DiffResponse{Files: []api.FileDiff{}}
 		o := engine.DiffOptions{From: string(req.From), To: string(req.To), Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
 		sides, err := e.Diff(ctx, o, func(d engine.FileDiff) error {
 			f := fileDiff(d)
@@ -159,6 +162,7 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 			to := checkpoint(*sides.To)
 			out.To = &to
 		}
+		out.Notices = e.Project().Notices
 		return nil
 	})
 	return out, err
