@@ -156,6 +156,7 @@ type Shown struct {
 	Skips   []tree.Skip
 	Secrets map[string]bool   // secret files of Skips that changed since the first parent
 	Gone    map[string]string // files of Changes of which a content is gone, and the word for it
+	Leaks   []Leak            // files of the checkpoint that look like they hold a secret
 }
 
 // Show returns a checkpoint, what it changed and what it skipped.
@@ -188,6 +189,9 @@ func (e *Engine) Show(_ context.Context, name string, paths []string) (*Shown, e
 	}
 	only, err := newPathSet(paths)
 	if err != nil {
+		return nil, err
+	}
+	if s.Leaks, err = e.leaksIn(cp.Tree, only); err != nil {
 		return nil, err
 	}
 	err = tree.Diff(e.objs, from, cp.Tree, func(ch tree.Change) error {

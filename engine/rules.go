@@ -30,6 +30,8 @@ type repository struct {
 	fold    bool
 	exclude []string
 	secrets []string
+	allow   []string
+	skipped *flagged // nil: nothing is secret for its content
 	tracked *gitinfo.Tracked
 	rules   rules
 	made    int // how many times rules changed
@@ -37,7 +39,11 @@ type repository struct {
 
 // rules reads the user's repository, the exclude files and the configuration.
 func (e *Engine) rules() (*rules, error) {
-	now := &repository{exclude: e.config.exclusions(), secrets: e.config.secretPatterns()}
+	now := &repository{exclude: e.config.exclusions(), secrets: e.config.secretPatterns(), allow: e.config.secretsAllow()}
+	var err error
+	if now.skipped, err = e.skippedPaths(); err != nil {
+		return nil, err
+	}
 	if e.repo != nil {
 		now.repo = e.repo.repo
 	}
@@ -77,7 +83,8 @@ func (e *Engine) rules() (*rules, error) {
 
 // same reports whether the rules that was led to are those that n leads to.
 func (n *repository) same(was *repository) bool {
-	if was == nil || n.repo != was.repo || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) || !slices.Equal(n.secrets, was.secrets) {
+	if was == nil || n.repo != was.repo || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) || !slices.Equal(n.secrets, was.secrets) ||
+		!slices.Equal(n.allow, was.allow) || !n.skipped.same(was.skipped) {
 		return false
 	}
 	return n.tracked.Equal(was.tracked) &&
@@ -97,7 +104,7 @@ func (e *Engine) makeRules(now *repository) error {
 		now.made = e.repo.made + 1
 	}
 	now.rules = rules{
-		dir: ignore.New(ignore.Options{FoldCase: now.fold}, base...), secret: ignore.Secrets(now.secrets), key: key,
+		dir: ignore.New(ignore.Options{FoldCase: now.fold}, base...), secret: secretFiles(now.secrets, now.allow, now.skipped), key: key,
 		generation: strconv.Itoa(now.made),
 	}
 	if now.tracked != nil {

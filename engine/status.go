@@ -30,6 +30,7 @@ type Status struct {
 	Sessions    []Session
 	Watching    *tree.WatchStatus // nil: nobody watches
 	Activity    *Activity         // nil: nothing is under way
+	Leaks       []Leak            // files that look like they hold a secret
 }
 
 // Activity is work on the project that is under way.
@@ -107,6 +108,9 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 			return nil, err
 		}
 		s.Ahead = len(ahead)
+	}
+	if s.Leaks, err = e.Leaks(treeOf(cur)); err != nil {
+		return nil, err
 	}
 	if s.Activity = e.lockSoon(ctx); s.Activity != nil {
 		return s, nil
