@@ -47,6 +47,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 		out.Notices = e.Project().Notices
 		out.Skips = skips(first.Skips)
 		out.Checkpoint, err = listed(e, first.Checkpoint)
+		s.lookNow(ctx, e)
 		return err
 	})
 	return out, err
@@ -68,6 +69,7 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progres
 		}
 		pr := e.Project()
 		s.degraded.clear(&pr)
+		s.lookNow(ctx, e)
 		out = api.SaveResponse{Checkpoint: *cp, Unchanged: r.Unchanged, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured), Notices: e.Project().Notices}
 		return nil
 	})
@@ -100,6 +102,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 			return err
 		}
 		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Notices: e.Project().Notices}
+		out.Leaks = leaks(r.Leaks)
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
@@ -320,7 +323,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
 			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
-			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessions(st.Sessions),
+			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessions(st.Sessions), Leaks: leaks(st.Leaks),
 		}
 		if w := st.Watching; w != nil {
 			out.Watcher = &api.Watcher{Healthy: w.Healthy, Directories: w.Watches, Reason: w.Reason, Since: w.Since.UTC(), Missed: w.Missed}

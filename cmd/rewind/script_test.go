@@ -36,6 +36,8 @@ func scriptCommands() map[string]scriptCommand {
 		"daemon":     cmdDaemon,
 		"play":       cmdPlay,
 		"running":    cmdRunning,
+		"maketoken":  cmdMakeToken,
+		"waitstatus": cmdWaitStatus,
 	}
 }
 
