@@ -206,11 +206,27 @@ func TestLookForSecretsAfterGC(t *testing.T) {
 func TestSecretsSkip(t *testing.T) {
 	p := newProject(t)
 	p.set("secrets.mode", SecretsSkip)
+	// A person's save looks before it stores.
+	p.write("before", "TOKEN="+token(20)+"\n")
+	p.write("copy of it", "TOKEN="+token(20)+"\n")
+	zero := p.save("zero")
+	if found := p.holding(token(20)); found != nil {
+		t.Fatalf("what was found before it was stored is in %q", found)
+	}
+	if again := p.save("again"); again.ID != zero.ID {
+		t.Error("nothing changed, and there is another checkpoint")
+	}
+	p.wantLeaks("") // nothing of it is in the store
+	// An event does not wait for that.
 	p.write("conf", "TOKEN="+token(1)+"\n")
+	p.write("before", "TOKEN="+token(21)+"\n")
 	p.write("other", "1")
-	p.save("one") // its content is not known yet
+	p.agent("s").run("1", func() {})
 	p.lookForSecrets()
 	p.wantLeaks("conf github-pat:1 skipped")
+	if found := p.holding(token(21)); found != nil {
+		t.Fatalf("what is skipped since it was found is in %q", found)
+	}
 
 	p.write("conf", "TOKEN="+token(2)+"\n")
 	p.write("other", "2")
@@ -246,7 +262,7 @@ func TestSecretsSkip(t *testing.T) {
 	p.must(err)
 	p.must(r.Close())
 	p.write("conf", "TOKEN="+token(9)+"\n")
-	p.save("five")
+	p.agent("s").run("2", func() {})
 	p.lookForSecrets()
 	p.wantLeaks("conf github-pat:1 skipped")
 

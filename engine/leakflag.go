@@ -213,6 +213,16 @@ func (f *flagged) with(changed map[objstore.Key]*leakFlag) *flagged {
 	return out
 }
 
+// reflag has this process know flags that were written; nil: taken away.
+func (e *Engine) reflag(changed map[objstore.Key]*leakFlag) error {
+	for {
+		was, err := e.leakFlags()
+		if err != nil || e.leak.flagged.CompareAndSwap(was, was.with(changed)) {
+			return err
+		}
+	}
+}
+
 // readLeakMark gives how far contents were looked at; the zero mark where that is not known.
 func (e *Engine) readLeakMark() (m leakMark, err error) {
 	err = e.db.View(leakMarkKey, func(raw []byte) error {

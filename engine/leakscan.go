@@ -316,11 +316,9 @@ func (l *leakLook) save(ctx context.Context) error {
 		return err
 	}
 	if len(l.changed) > 0 {
-		all, err := l.e.leakFlags()
-		if err != nil {
+		if err := l.e.reflag(l.changed); err != nil {
 			return err
 		}
-		l.e.leak.flagged.Store(all.with(l.changed))
 		l.changed = map[objstore.Key]*leakFlag{}
 	}
 	l.moved = false
