@@ -171,6 +171,30 @@ func (s *stopAfter) Err() error {
 	return nil
 }
 
+// TestLookForSecretsInSteps: no operation is passed over where one look at the log ends and the next begins.
+func TestLookForSecretsInSteps(t *testing.T) {
+	p := newProject(t)
+	for most := range 4 {
+		opsAtOnce = uint64(most + 1)
+		var want []string
+		for i := range 5 {
+			name := fmt.Sprintf("%d%d", most, i)
+			p.write(name, "TOKEN="+token(100*most+i)+"\n")
+			p.save(name)
+			if i == 2 {
+				_, err := p.e.Tag(bg, "t"+name, "@", false)
+				p.must(err)
+			}
+			want = append(want, name+" github-pat:1")
+		}
+		p.lookForSecrets()
+		if got := p.leaks(); !strings.HasSuffix(got, strings.Join(want, ", ")) {
+			t.Fatalf("%d at once: %s, want %v", most+1, got, want)
+		}
+	}
+	opsAtOnce = 1024
+}
+
 func TestLookForSecretsAfterGC(t *testing.T) {
 	p := newProject(t)
 	p.write("a", "TOKEN="+token(1)+"\n")

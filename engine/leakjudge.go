@@ -13,6 +13,7 @@ import (
 // all. nil judges nothing.
 type leakJudge struct {
 	e        *Engine
+	allow    func(path string) bool
 	ctx      context.Context
 	scanners sync.Pool
 	mu       sync.Mutex
@@ -24,12 +25,12 @@ func (e *Engine) newLeakJudge(ctx context.Context) *leakJudge {
 	if e.config.secretsMode() != SecretsSkip {
 		return nil
 	}
-	return &leakJudge{e: e, ctx: ctx, found: map[string][]leaks.Finding{}}
+	return &leakJudge{e: e, ctx: ctx, allow: e.config.secretsAllowed(), found: map[string][]leaks.Finding{}}
 }
 
 // judge implements tree.Source.Leak. What cannot be judged is captured.
 func (j *leakJudge) judge(path string, content []byte) bool {
-	if !leaks.Text(content) || j.e.config.secretsAllowed()(path) {
+	if !leaks.Text(content) || j.allow(path) {
 		return false
 	}
 	s, _ := j.scanners.Get().(*leaks.Scanner)

@@ -96,8 +96,9 @@ func (e *Engine) restLeaks() {
 
 func (l *leakLook) run(ctx context.Context) error {
 	for {
+		from := l.mark.Done
 		ops, last, err := l.next()
-		if err != nil {
+		if err != nil || last == from {
 			return err
 		}
 		for _, op := range ops {
@@ -105,21 +106,21 @@ func (l *leakLook) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if last <= l.mark.Done {
-			return nil
+		if l.mark.Done < last {
+			// Operations without a checkpoint are passed over again, rather than written down each time.
+			l.mark.Done, l.mark.Path = last, ""
 		}
-		l.mark.Done, l.moved = last, true
-		l.mark.Path = ""
+		l.moved = l.moved || last-from >= opsAtOnce
 	}
 }
 
 // opsAtOnce is how many operations are read before their contents are.
-const opsAtOnce = 1024
+var opsAtOnce uint64 = 1024
 
 // next gives the next operations that made checkpoints, and the newest operation among those that were looked through.
 func (l *leakLook) next() (ops []*refs.Operation, last uint64, err error) {
 	last = l.mark.Done
-	n := 0
+	n := uint64(0)
 	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, From: kv.OperationKey(l.mark.Done + 1)}
 	err = l.e.db.Scan(rg, func(key, raw []byte) error {
 		if n++; n > opsAtOnce {

@@ -191,9 +191,7 @@ func (e *Engine) Show(_ context.Context, name string, paths []string) (*Shown, e
 	if err != nil {
 		return nil, err
 	}
-	if s.Leaks, err = e.leaksIn(cp.Tree, only); err != nil {
-		return nil, err
-	}
+	s.Leaks, _ = e.leaksIn(cp.Tree, only) // hints, as of Status
 	err = tree.Diff(e.objs, from, cp.Tree, func(ch tree.Change) error {
 		if !only.has(ch.Path) {
 			return nil
