@@ -42,6 +42,7 @@ type StatusResponse struct {
 	Sessions    []Session   `json:"sessions,omitempty"` // of agents, the newest first
 	Changes     []Change    `json:"changes"`
 	Skips       []Skip      `json:"skips"`
+	Leaks       []Leak      `json:"leaks"` // files in the store that look like they hold a secret
 	Ahead       int         `json:"ahead"` // steps that redo can go
 	HalfDone    string      `json:"half_done,omitempty"`
 	Stages      []Text      `json:"stages,omitempty"` // where bytes of racing edits were kept

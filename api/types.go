@@ -137,6 +137,7 @@ type ShowResponse struct {
 	Checkpoint   Checkpoint `json:"checkpoint"`
 	Changes      []Change   `json:"changes"`
 	Skips        []Skip     `json:"skips"`
+	Leaks        []Leak     `json:"leaks"`                  // files of it that look like they hold a secret
 	Messages     []Message  `json:"messages,omitempty"`     // oldest first
 	Conversation Text       `json:"conversation,omitempty"` // why there are none
 	GitUnread    []Text     `json:"git_unread,omitempty"`   // what of the user's repository could not be read then, as paths below .git

@@ -73,10 +73,11 @@ func (c *capture) discard() {
 
 // captureOptions say what a snapshot is for.
 type captureOptions struct {
-	full     bool     // look at every file, whatever the watcher says
-	force    []string // captured whatever the rules say
-	compare  bool     // nothing will be stored
-	hasty    bool     // an agent waits: what the watcher has not reported is not looked at again
+	full     bool       // look at every file, whatever the watcher says
+	force    []string   // captured whatever the rules say
+	compare  bool       // nothing will be stored
+	hasty    bool       // an agent waits: what the watcher has not reported is not looked at again
+	leaks    *leakJudge // nil: contents decide nothing
 	progress Progress
 }
 
@@ -114,6 +115,9 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 	}
 	if !o.compare || !o.full {
 		src.Watcher, src.Generation, src.Full, src.Hasty = e.watcher(), r.generation, o.full, o.hasty
+	}
+	if o.leaks != nil {
+		src.Leak = o.leaks.judge
 	}
 	if c.forced {
 		src.Force, src.ForceBelow = tree.ForcePaths(o.force)

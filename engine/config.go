@@ -59,6 +59,8 @@ func defaults() []Setting {
 		{Key: "hooks.enabled", Help: "false switches the hooks of this project off", Value: true},
 		{Key: "hooks.guard", Help: "true registers a hook that refuses agents' calls of restores, gc and purge, and writes into the store", Value: false},
 		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30)},
+		{Key: "secrets.allow", Help: "files that are no secrets, whatever their names and contents say", Value: []string{}},
+		{Key: "secrets.mode", Help: "contents that look like a secret: off, flag (say so) or skip (and do not store the file again)", Value: SecretsFlag, words: []string{SecretsOff, SecretsFlag, SecretsSkip}},
 		{Key: "secrets.patterns", Help: "files whose content is not stored, only a keyed hash", Value: ignore.Globs(ignore.SecretPatterns())},
 		{Key: "secrets.store", Help: "store the content of secret files too", Value: false},
 		{Key: "tier", Help: "which events of an agent are taken in: minimal, balanced or aggressive", Value: "balanced", words: []string{"minimal", "balanced", "aggressive"}},
@@ -77,7 +79,12 @@ func (c Config) get(key string) any {
 func (c Config) sizeLimit() int64         { return c.get("limits.file_size").(int64) }
 func (c Config) storeSecrets() bool       { return c.get("secrets.store").(bool) }
 func (c Config) secretPatterns() []string { return c.get("secrets.patterns").([]string) }
+func (c Config) secretsMode() string      { return c.get("secrets.mode").(string) }
+func (c Config) secretsAllow() []string   { return c.get("secrets.allow").([]string) }
 func (c Config) exclusions() []string     { return c.get("exclude.defaults").([]string) }
+
+// secretsAllowed tells which files are no secrets.
+func (c Config) secretsAllowed() func(path string) bool { return ignore.Secrets(c.secretsAllow()) }
 
 // HooksEnabled reports whether the project wants its agents' events.
 func (c Config) HooksEnabled() bool { return c.get("hooks.enabled").(bool) }

@@ -8,7 +8,6 @@ import (
 	"rewind/internal/textdiff"
 	"rewind/objstore"
 	"rewind/tree"
-	"rewind/tree/ignore"
 )
 
 // DiffOptions select what is compared. From "" is the current checkpoint or, against the worktree, the newest that all that is saved is in; To ""
@@ -112,7 +111,10 @@ func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only pathSet, o
 		}
 	}
 	slices.SortStableFunc(diffs, func(a, b FileDiff) int { return tree.ComparePaths(a.Path, b.Path) })
-	secret := ignore.Secrets(e.config.secretPatterns())
+	secret, err := e.secretFiles()
+	if err != nil {
+		return err
+	}
 	for _, d := range diffs {
 		d.Secret = secret(d.Path) || d.RenamedFrom != "" && secret(d.RenamedFrom)
 		if d.Gone, err = e.goneChange(d.Change); err != nil {

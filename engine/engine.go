@@ -74,6 +74,7 @@ type shared struct {
 	bare      bare
 	grafts    atomic.Int32 // whether there are any
 	gc        gcState
+	leak      leakState
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,

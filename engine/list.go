@@ -156,6 +156,7 @@ type Shown struct {
 	Skips   []tree.Skip
 	Secrets map[string]bool   // secret files of Skips that changed since the first parent
 	Gone    map[string]string // files of Changes of which a content is gone, and the word for it
+	Leaks   []Leak            // files of the checkpoint that look like they hold a secret
 }
 
 // Show returns a checkpoint, what it changed and what it skipped.
@@ -190,6 +191,7 @@ func (e *Engine) Show(_ context.Context, name string, paths []string) (*Shown, e
 	if err != nil {
 		return nil, err
 	}
+	s.Leaks, _ = e.leaksIn(cp.Tree, only) // hints, as of Status
 	err = tree.Diff(e.objs, from, cp.Tree, func(ch tree.Change) error {
 		if !only.has(ch.Path) {
 			return nil

@@ -14,7 +14,6 @@ import (
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
-	"rewind/tree/ignore"
 )
 
 // Plan is what a restore would do. Preview and act share it: nothing is decided later.
@@ -271,7 +270,10 @@ func (pl *planner) refuseSecrets(c *capture, hidden []string) error {
 	if pl.e.config.storeSecrets() {
 		return nil
 	}
-	secret := ignore.Secrets(pl.e.config.secretPatterns())
+	secret, err := pl.e.secretFiles()
+	if err != nil {
+		return err
+	}
 	var blocked []Blocked
 	for _, p := range hidden {
 		if !secret(p) {

@@ -28,6 +28,8 @@ type repository struct {
 	fold    bool
 	exclude []string
 	secrets []string
+	allow   []string
+	skipped *flagged     // nil: nothing is secret for its content
 	tracked tree.Tracked // nil: there is no repository, or nothing is known
 	rules   rules
 	made    int // how many times rules changed
@@ -40,7 +42,13 @@ func (e *Engine) rules() (*rules, error) { return e.rulesNow(false) }
 // rulesNow is rules; in a hurry git, where it is asked, has less time.
 func (e *Engine) rulesNow(hurry bool) (*rules, error) {
 	git := e.git.Look(e.project.Root, hurry)
-	now := &repository{files: git.Files, fold: git.FoldCase, exclude: e.config.exclusions(), secrets: e.config.secretPatterns()}
+	now := &repository{
+		files: git.Files, fold: git.FoldCase, exclude: e.config.exclusions(), secrets: e.config.secretPatterns(), allow: e.config.secretsAllow(),
+	}
+	var err error
+	if now.skipped, err = e.skippedPaths(); err != nil {
+		return nil, err
+	}
 	switch {
 	case git.Tracked != nil:
 		now.tracked = git.Tracked
@@ -59,7 +67,8 @@ func (e *Engine) rulesNow(hurry bool) (*rules, error) {
 
 // same reports whether the rules that was led to are those that n leads to.
 func (n *repository) same(was *repository) bool {
-	if was == nil || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) || !slices.Equal(n.secrets, was.secrets) {
+	if was == nil || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) || !slices.Equal(n.secrets, was.secrets) ||
+		!slices.Equal(n.allow, was.allow) || !n.skipped.same(was.skipped) {
 		return false
 	}
 	return sameTracked(n.tracked, was.tracked) &&
@@ -85,7 +94,7 @@ func (e *Engine) makeRules(now *repository) error {
 		now.made = e.repo.made + 1
 	}
 	now.rules = rules{
-		dir: ignore.New(ignore.Options{FoldCase: now.fold}, base...), secret: ignore.Secrets(now.secrets), key: key,
+		dir: ignore.New(ignore.Options{FoldCase: now.fold}, base...), secret: secretFiles(now.secrets, now.allow, now.skipped), key: key,
 		generation: strconv.Itoa(now.made),
 	}
 	now.rules.tracked = now.tracked

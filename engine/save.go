@@ -65,8 +65,13 @@ func (e *Engine) step(ctx context.Context, session string, cause Cause, p Progre
 		return nil, err
 	}
 	defer root.Close()
-	c, err := e.capture(ctx, root, captureOptions{full: true, progress: p})
+	judge := e.newLeakJudge(ctx)
+	c, err := e.capture(ctx, root, captureOptions{full: true, leaks: judge, progress: p})
 	if err != nil {
+		return nil, err
+	}
+	if err := judge.flag(c); err != nil {
+		c.discard()
 		return nil, err
 	}
 	if err := c.flushCache(); err != nil {
@@ -82,12 +87,14 @@ func (e *Engine) step(ctx context.Context, session string, cause Cause, p Progre
 		if err := c.keepCache(ctx); err != nil {
 			return nil, err
 		}
+		judge.committed()
 		return &SaveResult{Checkpoint: cur, Unchanged: true, Skips: c.res.Skips}, nil
 	}
 	cp, err := e.commitStep(ctx, c, kv.Durable, session, cur, cause, nil)
 	if err != nil {
 		return nil, err
 	}
+	judge.committed()
 	r := &SaveResult{Checkpoint: cp, Skips: c.res.Skips}
 	r.Uncaptured, err = e.uncaptured(treeOf(cur), cp.Tree, c.res.Skips)
 	return r, err

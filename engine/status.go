@@ -30,6 +30,7 @@ type Status struct {
 	Sessions    []Session
 	Watching    *tree.WatchStatus // nil: nobody watches
 	Activity    *Activity         // nil: nothing is under way
+	Leaks       []Leak            // files that look like they hold a secret
 }
 
 // Activity is work on the project that is under way.
@@ -108,6 +109,7 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 		}
 		s.Ahead = len(ahead)
 	}
+	s.Leaks, _ = e.Leaks(treeOf(cur)) // hints: that they cannot be read is no reason to say nothing else
 	if s.Activity = e.lockSoon(ctx); s.Activity != nil {
 		return s, nil
 	}

@@ -1,6 +1,10 @@
 package objstore
 
-import "context"
+import (
+	"context"
+
+	"rewind/internal/kv"
+)
 
 // Keys calls fn for every object of a kind, ascending by key, long keys in a second turn; Info.Base is left out. No content is read. No
 // lock is held during fn, which may write.
@@ -26,6 +30,19 @@ func (s *Store) Keys(ctx context.Context, k Kind, fn func(Key, Info) error) erro
 		}
 	}
 	return nil
+}
+
+// HasKey tells whether anything lies under the key of an object. Nobody may rely on it: gc may be about to remove it.
+func (s *Store) HasKey(k Kind, key Key) (found bool, err error) {
+	found, err = s.db.Has(appendKey(nil, k, key))
+	if found || err != nil || !s.long {
+		return found, wrap("has", k, key, err)
+	}
+	err = s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, k, key[:])}, func(_, _ []byte) error {
+		found = true
+		return kv.ErrStop
+	})
+	return found, wrap("has", k, key, err)
 }
 
 // Refused is a *GoneError for content that a transaction would refuse to take, as it was purged; nil for any other.

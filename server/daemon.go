@@ -83,6 +83,7 @@ type daemon struct {
 
 	settling *settling
 	tidying  *settling // of projects that rest
+	looking  *settling // for secrets in what came
 
 	ln    net.Listener
 	door  *door
@@ -231,6 +232,7 @@ func (d *daemon) prepare(base context.Context) {
 	d.server.stores = d.stores
 	d.settling = newSettling(d.settle)
 	d.tidying = newSettling(d.tidy)
+	d.looking = newSettling(d.lookForSecrets)
 	d.server.work.memory = &memory{rest: d.stores.rest}
 }
 
@@ -241,6 +243,7 @@ func (d *daemon) stop(why string) {
 		_ = d.ln.Close()
 		d.settling.end()
 		d.tidying.end()
+		d.looking.end()
 		d.server.work.memory.end()
 		d.lookM.Lock()
 		d.look.Stop()

@@ -50,6 +50,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 		out.Notices = append(notes, slices.DeleteFunc(e.Project().Notices, func(n string) bool { return slices.Contains(notes, n) })...)
 		out.Skips = skips(first.Skips)
 		out.Checkpoint, err = listed(e, first.Checkpoint)
+		s.lookNow(ctx, e)
 		return err
 	})
 	return out, err
@@ -92,6 +93,7 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progres
 		}
 		pr := e.Project()
 		s.degraded.clear(&pr)
+		s.lookNow(ctx, e)
 		out = api.SaveResponse{Checkpoint: *cp, Unchanged: r.Unchanged, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured), Notices: e.Project().Notices}
 		return nil
 	})
@@ -127,6 +129,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 		if unread := engine.Unread(r.Skips); len(unread) > 0 {
 			out.GitUnread = api.Texts(unread)
 		}
+		out.Leaks = leaks(r.Leaks)
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
@@ -359,7 +362,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
 			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
-			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessions(st.Sessions),
+			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessions(st.Sessions), Leaks: leaks(st.Leaks),
 		}
 		if w := st.Watching; w != nil {
 			out.Watcher = &api.Watcher{Healthy: w.Healthy, Directories: w.Watches, Reason: w.Reason, Since: w.Since.UTC(), Missed: w.Missed}

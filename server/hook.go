@@ -205,6 +205,7 @@ func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, 
 		}
 		if s.daemon != nil && h != nil && h.Recorded {
 			s.daemon.settling.soon(p)
+			s.lookSoon(p)
 			s.daemon.tidying.in(s.daemon.o.tidy, p)
 		}
 		return err

@@ -74,7 +74,9 @@ func (s *Server) project(ctx context.Context, dir string, fn func(*engine.Engine
 	if err != nil {
 		return err
 	}
-	return s.opened(ctx, p, false, fn)
+	err = s.opened(ctx, p, false, fn)
+	s.lookSoon(p)
+	return err
 }
 
 // read is project for a request that changes nothing. A damaged store is opened to salvage what it still has: each object is checked when it

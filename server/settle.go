@@ -29,9 +29,23 @@ func newSettling(run func(*engine.Project) time.Duration) *settling {
 // soon settles a project in a moment; one that is to be settled later is settled then.
 func (s *settling) soon(p *engine.Project) { s.in(settleSoon, p) }
 
+// by settles a project after d, or earlier if that is to be.
+func (s *settling) by(d time.Duration, p *engine.Project) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timers[p.ID] == nil {
+		s.arm(d, p)
+	}
+}
+
 func (s *settling) in(d time.Duration, p *engine.Project) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.arm(d, p)
+}
+
+// arm is called with mu held.
+func (s *settling) arm(d time.Duration, p *engine.Project) {
 	if s.ended {
 		return
 	}

@@ -54,6 +54,7 @@ func (r *resting) begin() {
 func (r *resting) end() {
 	r.d.settling.end()
 	r.d.tidying.end()
+	r.d.looking.end()
 	close(r.d.ended)
 	<-r.d.server.work.quiet()
 	if err := r.d.stores.close(context.Background()); err != nil {

@@ -157,6 +157,9 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	if torn && !last {
 		return true, nil
 	}
+	if r.leaks() {
+		m.kind, stamp.kind = cachedSecret, cachedSecret
+	}
 	if r.store != nil {
 		err := r.store()
 		if errors.Is(err, objstore.ErrPurged) {
@@ -215,6 +218,18 @@ type reading struct {
 	id      objstore.ID
 	changed bool         // the second reading was different
 	store   func() error // stores what was read and sets id; nil: that is done
+	data    []byte       // what store stores
+}
+
+// leaks decides by the content whether the file is a secret one; then its keyed hash is its id.
+func (r *reading) leaks() bool {
+	if r.Leak == nil || r.StoreSecrets || r.store == nil || r.m.take || !r.Leak(r.m.path, r.data) {
+		return false
+	}
+	h := objstore.NewKeyedHasher(r.SecretKey)
+	_, _ = h.Write(r.data) // never fails
+	r.id, r.store, r.data = h.Sum(), nil, nil
+	return true
 }
 
 var smallBuffers = sync.Pool{New: func() any { return new([smallFile]byte) }}
@@ -238,6 +253,7 @@ func (r *reading) small() error {
 		}
 		r.changed = !bytes.Equal(data, second[:k])
 	}
+	r.data = data
 	r.store = func() (err error) {
 		defer smallBuffers.Put(buf)
 		r.id, err = r.put(objstore.Blob, data, r.prevBlob(r.n, r.m.name))

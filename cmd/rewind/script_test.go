@@ -38,6 +38,8 @@ func scriptCommands() map[string]scriptCommand {
 		"play":       cmdPlay,
 		"running":    cmdRunning,
 		"plant":      cmdPlant,
+		"maketoken":  cmdMakeToken,
+		"waitstatus": cmdWaitStatus,
 	}
 }
 

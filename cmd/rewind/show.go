@@ -65,6 +65,10 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest) error {
 			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, "not captured, or flagged"))
 			a.skipLines(w, r.Skips, 20)
 		}
+		if len(r.Leaks) > 0 {
+			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, "looks like a secret"))
+			a.leakLines(w, r.Leaks, 20)
+		}
 		a.showMessages(w, r.Messages)
 		if len(r.Messages) == 0 && r.Conversation != "" {
 			fmt.Fprintf(w, "\nno conversation: %s\n", term.Sanitize(string(r.Conversation)))

@@ -76,6 +76,7 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, checks []api.Check) 
 			fmt.Fprintf(w, "  %s\n", term.Quote(string(s)))
 		}
 	}
+	a.statusLeaks(w, r.Leaks)
 	a.sessionLines(row, r.Sessions)
 	if act := r.Activity; act != nil {
 		text := "busy"

@@ -69,6 +69,16 @@ var importBans = []importBan{
 		"Codex's cache is the only database of others that is touched, and only there",
 	},
 	{
+		"github.com/BurntSushi/toml",
+		[]string{"internal/leaks"},
+		"the rules of what looks like a secret are the only TOML that is read: a setting is JSON",
+	},
+	{
+		"github.com/BobuSumisu/aho-corasick",
+		[]string{"internal/leaks"},
+		"made for some hundred keywords in a content; its tables are large: what looks for a few texts uses bytes.Index",
+	},
+	{
 		"github.com/tailscale/hujson",
 		[]string{"hooks"},
 		"other people's settings files are changed in one place",

@@ -57,6 +57,7 @@ func TestNoAllocation(t *testing.T) {
 			d.Match(name, false)
 			d.Match(name, true)
 			secret("src/generated/a/x.pb.go")
+			secret("src/generated/a/.x.pb.go.swp")
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)

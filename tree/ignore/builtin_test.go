@@ -82,6 +82,33 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s is secret", p)
 		}
 	}
+	for _, p := range []string{ // copies that editors and people leave of a secret file
+		".env~", "a/.env~", "..env.swp", "..env.swo", ".env.swp", "#.env#", ".#.env", ".env.bak", ".env.orig", ".env.old", ".env.save", ".env.~1~", "id_rsa.bak", "id_rsa~", "a/id_ed25519.old",
+		"#id_rsa#", ".id_rsa.swp", "server.pem.bak", "server.pem~", ".server.pem.swp", ".netrc.orig", ".npmrc.bak/id_rsa", "credentials.json.bak", ".aws/credentials~", ".ssh/.work.swp",
+		".pgpass.save.~2~", "id_rsa copy", "id_rsa (copy)", "id_rsa - Copy", ".env___jb_tmp___", ".env.un~", "..env.un~", ".id_rsa.kate-swp", "ID_RSA.BAK", "id_rsa.bak~", "id_rsa_bak", "id_rsa-old",
+		"kubeconfig.backup", "x.kdbx.tmp", "private.key.bak", ".git-credentials.dpkg-old", ".dev.vars", ".dev.vars.production", ".dev.vars~", ".bash_history", "home/.zsh_history", ".python_history", ".psql_history",
+		".mysql_history", ".node_repl_history", ".sqlite_history", ".local/share/fish/fish_history", ".histfile", "PSReadLine/ConsoleHost_history.txt", ".dbshell", ".streamlit/secrets.toml", ".Renviron",
+		".config/sops/age/keys.txt", ".vscode/sftp.json", ".ftpconfig", ".circleci/cli.yml", ".fly/config.yml",
+	} {
+		if !secret(p) {
+			t.Errorf("%s is not secret", p)
+		}
+	}
+	for _, p := range []string{
+		".env.example~", "..env.example.swp", ".env.sample.bak", "#.env.template#", ".env.production.example~", ".dev.vars.example", ".ssh/id_rsa.pub.bak", ".ssh/config~", "id_rsa.pub~", "main.go~",
+		".main.go.swp", "#notes.txt#", ".#notes.txt", "README.bak", "~", "#", "##", ".#", ".swp", ".bak", "copy", "old", "_bak", "a~", "history", "history.go", "bash_history.md", "fish_history.rs",
+		".history/main.go", "secrets.toml", "streamlit/secrets.toml", "keys.txt", "sftp.json", "vars", "dev.vars", "renviron.R", ".envrc~", "prod.env.bak", "fly/config.yml", "cli.yml", ".dev.vars.template",
+	} {
+		if secret(p) {
+			t.Errorf("%s is secret", p)
+		}
+	}
+	copies := Secrets([]string{"*.bak", "plan", "!**/shared/plan"})
+	for p, want := range map[string]bool{"x.bak": true, "plan~": true, "plan.bak": true, "shared/plan.bak": false, "x~": false} {
+		if copies(p) != want {
+			t.Errorf("%s: %v, want %v", p, copies(p), want)
+		}
+	}
 	own := Secrets([]string{"private/", "/top/*.txt", "!/top/a.txt"})
 	for p, want := range map[string]bool{"private/x": true, "a/private/b/c": true, "private": false, "top/b.txt": true, "top/a.txt": false, "x/top/b.txt": false} {
 		if own(p) != want {

@@ -4,8 +4,8 @@ import "strings"
 
 // SecretPatterns are the files whose content is secret by default: they are flagged in a snapshot and their content is not stored. A wrong one costs the user a
 // capture, so a name is here only when a file of that name holds a secret as a rule. *.key, *.crt, .npmrc, *.env, *.tfvars, auth.json and
-// the like are not: they are slides, public certificates, registry settings, defaults, variables and fixtures as often. Whoever keeps a
-// secret in one of these adds it to secrets.patterns; 'rewind purge' takes it out where it was captured.
+// the like are not: they are slides, public certificates, registry settings, defaults, variables and fixtures as often; their content decides (internal/leaks).
+// The copies that editors leave of a secret file need no pattern.
 func SecretPatterns() []Pattern {
 	const (
 		env     = "environment of a program, where its passwords are put"
@@ -14,6 +14,7 @@ func SecretPatterns() []Pattern {
 		store   = "a store of keys"
 		token   = "passwords or tokens of a tool"
 		cloud   = "credentials of a cloud account"
+		history = "what was typed at a prompt, passwords and tokens among it"
 	)
 	return []Pattern{
 		{".env", env},
@@ -32,6 +33,18 @@ func SecretPatterns() []Pattern {
 		{"!.env[-_]sample", example},
 		{"!.env[-_]template", example},
 		{".envrc.private", env},
+		{".dev.vars", env},
+		{".dev.vars.*", env},
+		{"!.dev.vars.example", example},
+		{"!.dev.vars.sample", example},
+		{"!.dev.vars.template", example},
+		{".Renviron", env},
+		{"**/.streamlit/secrets.toml", env},
+		{".*_history", history},
+		{"fish_history", history},
+		{".histfile", history},
+		{".dbshell", history},
+		{"ConsoleHost_history.txt", history},
 		{"*.pem", "often a private key; a public certificate can be made again"},
 		{"id_rsa", key},
 		{"id_dsa", key},
@@ -114,6 +127,11 @@ func SecretPatterns() []Pattern {
 		{"**/.cargo/credentials.toml", token},
 		{"**/.gem/credentials", token},
 		{"**/.config/gh/hosts.yml", token},
+		{"**/.config/sops/age/keys.txt", key},
+		{"**/.vscode/sftp.json", token},
+		{".ftpconfig", token},
+		{"**/.circleci/cli.yml", token},
+		{"**/.fly/config.yml", token},
 		{"**/.kube/config", "credentials of a cluster"},
 		{"kubeconfig", "credentials of a cluster"},
 		{"*.kubeconfig", "credentials of a cluster"},
@@ -141,12 +159,13 @@ func SecretPatterns() []Pattern {
 // and then of every file below: a directory named .env is as a rule a Python environment. The matcher allocates nothing and is
 // safe for concurrent use.
 func Secrets(patterns []string) func(path string) bool {
-	var files, dirs []*rule
+	var files byTail
+	var dirs []*rule
 	for _, r := range parse(File{Data: []byte(strings.Join(patterns, "\n"))}, true) {
 		if r.dirOnly {
 			dirs = append(dirs, r)
 		} else {
-			files = append(files, r)
+			files.add(r)
 		}
 	}
 	return func(path string) bool {
@@ -161,8 +180,40 @@ func Secrets(patterns []string) func(path string) bool {
 				}
 			}
 		}
-		return decides(files, path, strings.Count(path, "/"))
+		i, depth := strings.LastIndexByte(path, '/')+1, strings.Count(path, "/")
+		secret, _ := copied(&files, path[:i], depth, path[i:], maxCopies)
+		return secret
 	}
+}
+
+// copied decides about a file, and first about the one that its name is that of a copy of; said is false where no rule speaks of either.
+func copied(rules *byTail, dir string, depth int, name string, most int) (secret, said bool) {
+	if of, ok := original(name); ok && most > 0 {
+		if secret, said = copied(rules, dir, depth, of, most-1); said {
+			return secret, true
+		}
+	}
+	return rules.last(dir, depth, name)
+}
+
+// byTail finds rules by the last byte of a name: few can match it.
+type byTail [256][]*rule
+
+// add is called in the order of the rules.
+func (s *byTail) add(r *rule) {
+	tail := r.tail()
+	for b := range s {
+		if tail == 0 || lower(tail) == lower(byte(b)) {
+			s[b] = append(s[b], r)
+		}
+	}
+}
+
+func (s *byTail) last(dir string, depth int, name string) (secret, said bool) {
+	if name == "" {
+		return false, false
+	}
+	return last(s[name[len(name)-1]], dir, depth, name)
 }
 
 // Globs gives the patterns alone.
@@ -177,10 +228,16 @@ func Globs(ps []Pattern) []string {
 // decides reports whether the last rule that matches path is not a negated one.
 func decides(rules []*rule, path string, depth int) bool {
 	i := strings.LastIndexByte(path, '/') + 1
+	secret, _ := last(rules, path[:i], depth, path[i:])
+	return secret
+}
+
+// last is what the last rule that matches says; said is false where none does.
+func last(rules []*rule, dir string, depth int, name string) (secret, said bool) {
 	for j := len(rules) - 1; j >= 0; j-- {
-		if r := rules[j]; r.match(path[:i], depth, path[i:], true) {
-			return !r.negate
+		if r := rules[j]; r.match(dir, depth, name, true) {
+			return !r.negate, true
 		}
 	}
-	return false
+	return false, false
 }
