@@ -1,0 +1,155 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// A log can be removed, or replaced, while it is open: something cleans up what is called *.log, or puts back an older copy. What is written to it then is on no disk by any
+// name, and is gone with the process. All of it is in memory, too. So whoever has synced a log looks whether its name still leads to it, and else has everything that is in no table
+// written into one, which begins a new log. Until then nothing is acknowledged.
+
+// missing are the open logs whose names do not lead to them any more.
+func (w *wals) missing() (gone []*walFile) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for f := range w.open {
+		if f.gone() {
+			gone = append(gone, f)
+		}
+	}
+	return gone
+}
+
+func (f *walFile) gone() bool {
+	if f.path == "" || f.born == nil {
+		return false
+	}
+	now, err := f.set.fs.Stat(f.path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !sameFile(now, f.born)
+}
+
+// rescue is called when logs were found to be gone.
+func (d *DB) rescue(gone []*walFile) error {
+	if !d.fs.checked.Load() || d.life.enter() != nil {
+		return nil // Close sees to it
+	}
+	defer d.life.leave()
+	d.rescuing.Lock()
+	defer d.rescuing.Unlock()
+	if len(d.wals.missing()) == 0 {
+		return d.poison.err() // somebody else has done it
+	}
+	return d.writeAnew(gone[0].name)
+}
+
+func (d *DB) writeAnew(name string) error {
+	d.wals.reopen()
+	stop := d.watchStall("write anew what " + name + " held")
+	defer stop()
+	done, err := d.flush()
+	if err != nil {
+		return d.poison.set(fmt.Errorf("%s was removed while it was in use: %w", name, err))
+	}
+	select {
+	case <-done:
+	case <-d.poison.down:
+		return d.poison.err()
+	}
+	if len(d.wals.missing()) > 0 {
+		return d.poison.set(fmt.Errorf("%s was removed while it was in use", name))
+	}
+	text := fmt.Sprintf("%s was removed from %s at %s while it was in use; what it held was in memory, too, and was written anew: nothing is lost",
+		name, d.fs.db, time.Now().UTC().Format(time.RFC3339))
+	d.rescued.Store(&text)
+	return nil
+}
+
+// Warning is what happened to the files of a store while it was open; "": nothing.
+func (d *DB) Warning() string {
+	if text := d.rescued.Load(); text != nil {
+		return *text
+	}
+	return ""
+}
+
+// flush begins to write what only logs hold into tables; done is closed when that has ended well.
+func (d *DB) flush() (done <-chan struct{}, err error) {
+	err = d.poison.guard(func() (err error) {
+		done, err = d.pdb.AsyncFlush()
+		return err
+	})
+	return done, err
+}
+
+// settleAtClose leaves nothing that hangs on a log alone.
+func (d *DB) settleAtClose() {
+	if d.readOnly() || !d.fs.checked.Load() || d.poison.err() != nil {
+		return
+	}
+	if gone := d.wals.missing(); len(gone) > 0 {
+		_ = d.writeAnew(gone[0].name) // a failure has poisoned the store
+		return
+	}
+	d.settleLog(closeFlush)
+}
+
+// closeFlush bounds how long a close waits for tables: what the log holds is as good.
+const closeFlush = 5 * time.Second
+
+// settleLog puts what only the log holds into tables, so that nothing hangs on a log that nobody watches. It is the next open's work done before, which then has nothing to flush.
+func (d *DB) settleLog(wait time.Duration) {
+	avail, ok := d.space.free()
+	if d.readOnly() || d.poison.err() != nil || !d.wals.hold() || ok && avail < ReserveBytes {
+		return
+	}
+	done, err := d.flush()
+	if err != nil {
+		return
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-d.poison.down:
+	case <-t.C:
+	}
+}
+
+// hold reports whether open logs hold anything.
+func (w *wals) hold() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for f := range w.open {
+		if f.written.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Settle puts what only the log holds into tables, where there is anything: to be called when a store rests, not more often, since each makes a small table.
+func (d *DB) Settle() error {
+	if err := d.enterWrite("settle"); err != nil {
+		return err
+	}
+	defer d.life.leave()
+	d.settleLog(stallLimit)
+	return d.poison.err()
+}
+
+// bornAs is what a file is as it was just made; nil: it is not known.
+func bornAs(f vfs.File) vfs.FileInfo {
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	return info
+}
