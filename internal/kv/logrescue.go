@@ -81,12 +81,38 @@ func (d *DB) Warning() string {
 }
 
 // flush begins to write what only logs hold into tables; done is closed when that has ended well.
-func (d *DB) flush() (done <-chan struct{}, err error) {
-	err = d.poison.guard(func() (err error) {
-		done, err = d.pdb.AsyncFlush()
-		return err
-	})
-	return done, err
+//
+// pebble begins a new log for it, and where it cannot it panics in the middle of locks that are then unlocked twice. So a goroutine of its own does it, which is left standing
+// before that (see walFile.Close and storeFS.wrap): the store is poisoned by then.
+func (d *DB) flush() (<-chan struct{}, error) {
+	type begun struct {
+		done <-chan struct{}
+		err  error
+	}
+	c := make(chan begun, 1)
+	d.wals.rotating.Add(1)
+	go func() {
+		defer d.wals.rotating.Add(-1)
+		var b begun
+		b.err = d.poison.guard(func() (err error) {
+			b.done, err = d.pdb.AsyncFlush()
+			return err
+		})
+		c <- b
+	}()
+	select {
+	case b := <-c:
+		return b.done, b.err
+	case <-d.poison.down:
+		return nil, d.poison.err()
+	}
+}
+
+// stand does not return while flush begins a new log and the store is poisoned. In production nobody comes here: the process has ended.
+func (w *wals) stand() {
+	if w.rotating.Load() > 0 && w.poison.err() != nil {
+		select {}
+	}
 }
 
 // settleAtClose leaves nothing that hangs on a log alone.

@@ -38,6 +38,7 @@ func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 	if err != nil {
 		if s.inDB(name) {
 			if strings.HasSuffix(name, ".log") && s.checked.Load() {
+				defer s.wals.stand()
 				return nil, s.poison.set(err) // pebble panics when it has no log to go on with
 			}
 			s.slow(err)

@@ -22,6 +22,8 @@ type wals struct {
 	newest func() uint64          // the newest operation that was written
 	rescue func([]*walFile) error // called when open logs are not where they were
 
+	rotating atomic.Int32 // calls of flush that begin a new log
+
 	noting sync.Mutex // for these
 	synced syncedLogs // what is to be in the file synced
 	stale  bool       // and is not
@@ -218,6 +220,7 @@ func (f *walFile) Close() error {
 	if cerr := f.File.Close(); err == nil {
 		err = cerr
 	}
+	f.set.stand()
 	return err
 }
 
