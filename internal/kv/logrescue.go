@@ -29,28 +29,32 @@ func (f *walFile) gone() bool {
 	if f.path == "" || f.born == nil {
 		return false
 	}
+	written := f.written.Load()
 	now, err := f.set.fs.Stat(f.path)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	return !sameFile(now, f.born)
+	return !sameFile(now, f.born) || now.Size() < written
 }
 
 // rescue is called when logs were found to be gone.
-func (d *DB) rescue(gone []*walFile) error {
+func (d *DB) rescue() error {
 	if !d.fs.checked.Load() || d.life.enter() != nil {
 		return nil // Close sees to it
 	}
 	defer d.life.leave()
 	d.rescuing.Lock()
 	defer d.rescuing.Unlock()
-	if len(d.wals.missing()) == 0 {
-		return d.poison.err() // somebody else has done it
+	if gone := d.wals.missing(); len(gone) > 0 {
+		return d.writeAnew(gone[0].name)
 	}
-	return d.writeAnew(gone[0].name)
+	return d.poison.err() // somebody else has done it
 }
 
 func (d *DB) writeAnew(name string) error {
+	// Whoever finds a new log from here on waits for the tables of what the old one held.
+	d.wals.underRescue.Store(true)
+	defer d.wals.underRescue.Store(false)
 	d.wals.reopen()
 	stop := d.watchStall("write anew what " + name + " held")
 	defer stop()
@@ -66,7 +70,7 @@ func (d *DB) writeAnew(name string) error {
 	if len(d.wals.missing()) > 0 {
 		return d.poison.set(fmt.Errorf("%s was removed while it was in use", name))
 	}
-	text := fmt.Sprintf("%s was removed from %s at %s while it was in use; what it held was in memory, too, and was written anew: nothing is lost",
+	text := fmt.Sprintf("%s was removed from %s while it was in use, found at %s; what it held was in memory, too, and was written anew: nothing is lost",
 		name, d.fs.db, time.Now().UTC().Format(time.RFC3339))
 	d.rescued.Store(&text)
 	return nil
@@ -115,39 +119,44 @@ func (w *wals) stand() {
 	}
 }
 
-// settleAtClose leaves nothing that hangs on a log alone.
-func (d *DB) settleAtClose() {
+// rescueAtClose is for logs that went while nobody wrote.
+func (d *DB) rescueAtClose() {
 	if d.readOnly() || !d.fs.checked.Load() || d.poison.err() != nil {
 		return
 	}
 	if gone := d.wals.missing(); len(gone) > 0 {
 		_ = d.writeAnew(gone[0].name) // a failure has poisoned the store
-		return
 	}
-	d.settleLog(closeFlush)
 }
 
-// closeFlush bounds how long a close waits for tables: what the log holds is as good.
-const closeFlush = 5 * time.Second
-
-// settleLog puts what only the log holds into tables, so that nothing hangs on a log that nobody watches. It is the next open's work done before, which then has nothing to flush.
-func (d *DB) settleLog(wait time.Duration) {
+// FlushLog puts what only the log holds into tables, where there is anything, so that nothing hangs on a file that nobody watches: to be called when a store rests, and
+// before a long-lived owner closes it, not more often, since each makes a small table. Where it does not come about, on a full disk or within flushLogWait, what the log holds is
+// as good.
+func (d *DB) FlushLog() error {
+	if err := d.enterWrite("flush"); err != nil {
+		return err
+	}
+	defer d.life.leave()
 	avail, ok := d.space.free()
-	if d.readOnly() || d.poison.err() != nil || !d.wals.hold() || ok && avail < ReserveBytes {
-		return
+	if !d.wals.hold() || ok && avail < ReserveBytes {
+		return nil
 	}
 	done, err := d.flush()
 	if err != nil {
-		return
+		return d.fail("flush", "", err)
 	}
-	t := time.NewTimer(wait)
+	t := time.NewTimer(flushLogWait)
 	defer t.Stop()
 	select {
 	case <-done:
 	case <-d.poison.down:
 	case <-t.C:
 	}
+	return d.poison.err()
 }
+
+// flushLogWait bounds how long FlushLog waits for tables.
+const flushLogWait = 5 * time.Second
 
 // hold reports whether open logs hold anything.
 func (w *wals) hold() bool {
@@ -159,16 +168,6 @@ func (w *wals) hold() bool {
 		}
 	}
 	return false
-}
-
-// Settle puts what only the log holds into tables, where there is anything: to be called when a store rests, not more often, since each makes a small table.
-func (d *DB) Settle() error {
-	if err := d.enterWrite("settle"); err != nil {
-		return err
-	}
-	defer d.life.leave()
-	d.settleLog(stallLimit)
-	return d.poison.err()
 }
 
 // bornAs is what a file is as it was just made; nil: it is not known.

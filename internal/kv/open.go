@@ -345,7 +345,7 @@ func (d *DB) Close() error {
 	if !d.life.close() {
 		return fmt.Errorf("kv: close %s: %w", d.dir, ErrClosed)
 	}
-	d.settleAtClose()
+	d.rescueAtClose()
 	close(d.fs.closing)
 	d.setback.end()
 	err := d.closePebble()

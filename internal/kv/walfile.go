@@ -17,10 +17,12 @@ import (
 type wals struct {
 	every  time.Duration
 	poison *poison
-	fs     vfs.FS                 // where they are
-	dir    string                 // "": nothing is noted
-	newest func() uint64          // the newest operation that was written
-	rescue func([]*walFile) error // called when open logs are not where they were
+	fs     vfs.FS        // where they are
+	dir    string        // "": nothing is noted
+	newest func() uint64 // the newest operation that was written
+	rescue func() error  // called when open logs are not where they were
+
+	underRescue atomic.Bool // what a log held that is gone is not in tables yet
 
 	rotating atomic.Int32 // calls of flush that begin a new log
 
@@ -90,8 +92,8 @@ func (w *wals) sync() error {
 		return err
 	}
 	w.note(newest)
-	if gone := w.missing(); len(gone) > 0 && w.rescue != nil {
-		return w.rescue(gone)
+	if (len(w.missing()) > 0 || w.underRescue.Load()) && w.rescue != nil {
+		return w.rescue()
 	}
 	return w.poison.err()
 }
