@@ -49,7 +49,9 @@ func TestT22Promise01LogGoesWhileOpen(t *testing.T) {
 	t.Parallel()
 	for name, hurt := range map[string]func(t *testing.T, dir, log string){
 		"removed": func(t *testing.T, dir, log string) { must(t, os.Remove(filepath.Join(dir, log))) },
-		"moved":   func(t *testing.T, dir, log string) { must(t, os.Rename(filepath.Join(dir, log), filepath.Join(dir, log+".bak"))) },
+		"moved": func(t *testing.T, dir, log string) {
+			must(t, os.Rename(filepath.Join(dir, log), filepath.Join(dir, log+".bak")))
+		},
 		"older copy in its place": func(t *testing.T, dir, log string) {
 			b, err := os.ReadFile(filepath.Join(dir, log))
 			must(t, err)
@@ -84,7 +86,9 @@ func TestT22Promise01LogGoesWhileOpen(t *testing.T) {
 			gone()
 			was := filesOf(t, dir, "log")
 			grow(kv.Written, 3)
-			eventually(t, "the group's fsync sees it", func() bool { return len(filesOf(t, dir, "log")) > 0 && fmt.Sprint(filesOf(t, dir, "log")) != fmt.Sprint(was) })
+			eventually(t, "the group's fsync sees it", func() bool {
+				return len(filesOf(t, dir, "log")) > 0 && fmt.Sprint(filesOf(t, dir, "log")) != fmt.Sprint(was)
+			})
 			grow(kv.Durable, 1) // and waits until it is done
 			holds(t, "killed after the group's fsync", killedCopy(t, dir), n)
 

@@ -58,6 +58,7 @@ var Sizes = []Size{
 	{"engine.TestT5StoreFaults", 50, 200, "faults", 0.16},
 	{"internal/kv.TestT6Promise06Corruption", 20, 100, "a kind", 0.9},
 	{"internal/kv.TestT22Promise06DamageMatrix", 60, 600, "damages", 0.2},
+	{"cmd/rewind.TestT22Promise06DamagedStore", 40, 400, "damages", 0.6},
 	{"cmd/smart-checkpoint.TestT7Promise04Storm", 5, 50, "rounds", 0.7},
 	{"cmd/smart-checkpoint.TestT7Promise01KillInABurst", 3, 30, "rounds", 0.7},
 	{"objstore.TestT8Promise05SweepBesideWriters", 50, 1000, "rounds", 0.1},
