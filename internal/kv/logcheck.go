@@ -12,8 +12,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/record"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
-
-	"rewind/internal/bug"
 )
 
 // checkLogs finds damage in the logs that pebble would replay, and that it would take for the torn end of a crash, and drop: a log that is missing or cannot be read
@@ -29,7 +27,7 @@ func checkLogs(f vfs.FS, db string) (readable map[uint64]int64, err error) {
 	}
 	oldest := oldestLog(f, db)
 	known := map[uint64]int64{}
-	if s, ok := readSynced(f, db); ok && !bug.Is("log-unchecked") {
+	if s, ok := readSynced(f, db); ok {
 		known = s.logs
 	}
 	there, newest := map[uint64]string{}, uint64(0)

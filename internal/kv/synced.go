@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/bug"
 )
 
 // The file synced, in db/, says how far each log is on disk, and which operation is the newest that is. pebble takes a log that is missing for one that it has removed, and
@@ -37,7 +39,7 @@ func (s syncedLogs) text() string {
 
 func readSynced(f vfs.FS, db string) (s syncedLogs, ok bool) {
 	text, err := readSmall(f, f.PathJoin(db, nameSynced), maxSynced)
-	if err != nil {
+	if err != nil || bug.Is("log-unchecked") {
 		return s, false
 	}
 	line, _, _ := strings.Cut(text, "\n") // what is behind is of a longer one
