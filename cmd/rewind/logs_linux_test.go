@@ -23,8 +23,8 @@ func (s *aStore) cleanUp() (n int) {
 	return n
 }
 
-// TestT22Promise01LogsDeleted: every file called *.log below the home is deleted. While the daemon runs nothing is lost, neither by a kill after the next save nor by a clean
-// stop; after a kill what is lost is said by every command, and repaired as far as can be.
+// TestT22Promise01LogsDeleted: every file called *.log below the home is deleted. While the daemon runs nothing is lost, neither by
+// a kill after the next save nor by a clean stop; after a kill what is lost is said by every command, and repaired as far as can be.
 func TestT22Promise01LogsDeleted(t *testing.T) {
 	t.Parallel()
 	program, err := realProgram()
@@ -82,7 +82,9 @@ func TestT22Promise01LogsDeleted(t *testing.T) {
 			last = id
 		}
 	}
-	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"ops"}, {"show", last}, {"cat", last + ":a"}, {"verify"}, {"verify", "--quick"}, {"save"}} {
+	for _, args := range [][]string{
+		{"list"}, {"list", "--json"}, {"ops"}, {"show", last}, {"cat", last + ":a"}, {"verify"}, {"verify", "--quick"}, {"save"},
+	} {
 		code, out, errs := s.alone(program, args...)
 		if code != 16 || !strings.Contains(out+errs, ".log: corrupt: missing") {
 			t.Errorf("deleted after a kill: rewind %s ends with %d\n%s%s", strings.Join(args, " "), code, out, errs)

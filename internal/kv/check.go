@@ -27,17 +27,24 @@ func (d *DB) check() error {
 	if err != nil {
 		return err
 	}
-	if least := max(tide, d.checkedFile, d.syncedNewest()); newest < least {
-		return tooShort(d.fs.db, newest, least)
+	if err := tooShort(d.fs.db, newest, tide, max(d.checkedFile, d.syncedNewest())); err != nil {
+		return err
 	}
 	d.lastSeq.Store(newest)
 	d.checked = newest
 	return nil
 }
 
-// tooShort is damage: operations were known to be on disk, and are not there.
-func tooShort(db string, newest, least uint64) error {
-	return corrupt(db, "operations %d to %d are missing", newest+1, least)
+// tooShort is damage: the newest operation is not the one that was known to be on disk, nor that of the last clean close. The file
+// tide, which says the latter, has no checksum, so it may be what is wrong.
+func tooShort(db string, newest, tide, known uint64) error {
+	switch {
+	case newest < known:
+		return corrupt(db, "operations %d to %d are missing", newest+1, known)
+	case newest < tide:
+		return corrupt(db, "the newest operation is %d, at the last close it was %d", newest, tide)
+	}
+	return nil
 }
 
 // checkFormatKey returns the format that the key f gives. Accepted are, with the file format at n:

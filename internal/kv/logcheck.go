@@ -14,9 +14,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 )
 
-// checkLogs finds damage in the logs that pebble would replay, and that it would take for the torn end of a crash, and drop: a log that is missing or cannot be read
-// as far as the file synced says that it was on disk; in the newest one, an unreadable chunk before an offset which a later chunk says was on disk, or before the mark
-// of a clean close. readable gives, for each damaged log that is there, how far it can be read.
+// checkLogs finds damage in the logs that pebble would replay, and that it would take for the torn end of a crash, and drop: a log
+// that is missing or cannot be read as far as the file synced says that it was on disk; in the newest one, an unreadable chunk
+// before an offset which a later chunk says was on disk, or before the mark of a clean close. readable gives, for each damaged log
+// that is there, how far it can be read.
 func checkLogs(f vfs.FS, db string) (readable map[uint64]int64, err error) {
 	names, err := f.List(db)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,7 +155,8 @@ func oldestInEdit(b []byte) uint64 {
 	return 0
 }
 
-// checkLog reads a log. Not ok: the chunk at offset at cannot be read although the log was on disk at least until durable; ok: at is where what can be read ends.
+// checkLog reads a log. Not ok: the chunk at offset at cannot be read although the log was on disk at least until durable; ok: at is
+// where what can be read ends.
 func checkLog(b []byte, num uint32) (at, durable int64, ok bool) {
 	good := 0
 	for good < len(b) {

@@ -9,9 +9,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A log can be removed, or replaced, while it is open: something cleans up what is called *.log, or puts back an older copy. What is written to it then is on no disk by any
-// name, and is gone with the process. All of it is in memory, too. So whoever has synced a log looks whether its name still leads to it, and else has everything that is in no table
-// written into one, which begins a new log. Until then nothing is acknowledged.
+// A log can be removed, or replaced, while it is open: something cleans up what is called *.log, or puts back an older copy. What is
+// written to it then is on no disk by any name, and is gone with the process. All of it is in memory, too. So whoever has synced a
+// log looks whether its name still leads to it, and else has everything that is in no table written into one, which begins a new
+// log. Until then nothing is acknowledged.
 
 // missing are the open logs whose names do not lead to them any more.
 func (w *wals) missing() (gone []*walFile) {
@@ -43,12 +44,22 @@ func (d *DB) rescue() error {
 		return nil // Close sees to it
 	}
 	defer d.life.leave()
+	if !d.inPlace() {
+		return fmt.Errorf("kv: %s: moved or removed while it was in use: %w", d.fs.db, fs.ErrNotExist)
+	}
 	d.rescuing.Lock()
 	defer d.rescuing.Unlock()
 	if gone := d.wals.missing(); len(gone) > 0 {
 		return d.writeAnew(gone[0].name)
 	}
 	return d.poison.err() // somebody else has done it
+}
+
+// inPlace reports whether the directory is still where it was opened. One that was moved has its logs with it; nothing must be
+// written to what is in its place.
+func (d *DB) inPlace() bool {
+	now, err := d.fs.Stat(d.fs.db)
+	return err == nil && d.place != nil && sameFile(now, d.place)
 }
 
 func (d *DB) writeAnew(name string) error {
@@ -70,8 +81,8 @@ func (d *DB) writeAnew(name string) error {
 	if len(d.wals.missing()) > 0 {
 		return d.poison.set(fmt.Errorf("%s was removed while it was in use", name))
 	}
-	text := fmt.Sprintf("%s was removed from %s while it was in use, found at %s; what it held was in memory, too, and was written anew: nothing is lost",
-		name, d.fs.db, time.Now().UTC().Format(time.RFC3339))
+	text := fmt.Sprintf("%s was removed from %s while it was in use, found at %s; what it held was in memory, too, and was written anew: "+
+		"nothing is lost", name, d.fs.db, time.Now().UTC().Format(time.RFC3339))
 	d.rescued.Store(&text)
 	return nil
 }
@@ -86,8 +97,8 @@ func (d *DB) Warning() string {
 
 // flush begins to write what only logs hold into tables; done is closed when that has ended well.
 //
-// pebble begins a new log for it, and where it cannot it panics in the middle of locks that are then unlocked twice. So a goroutine of its own does it, which is left standing
-// before that (see walFile.Close and storeFS.wrap): the store is poisoned by then.
+// pebble begins a new log for it, and where it cannot it panics in the middle of locks that are then unlocked twice. So a goroutine
+// of its own does it, which is left standing before that (see walFile.Close and storeFS.wrap): the store is poisoned by then.
 func (d *DB) flush() (<-chan struct{}, error) {
 	type begun struct {
 		done <-chan struct{}
@@ -121,7 +132,7 @@ func (w *wals) stand() {
 
 // rescueAtClose is for logs that went while nobody wrote.
 func (d *DB) rescueAtClose() {
-	if d.readOnly() || !d.fs.checked.Load() || d.poison.err() != nil {
+	if d.readOnly() || !d.fs.checked.Load() || d.poison.err() != nil || !d.inPlace() {
 		return
 	}
 	if gone := d.wals.missing(); len(gone) > 0 {
@@ -129,16 +140,16 @@ func (d *DB) rescueAtClose() {
 	}
 }
 
-// FlushLog puts what only the log holds into tables, where there is anything, so that nothing hangs on a file that nobody watches: to be called when a store rests, and
-// before a long-lived owner closes it, not more often, since each makes a small table. Where it does not come about, on a full disk or within flushLogWait, what the log holds is
-// as good.
+// FlushLog puts what only the log holds into tables, where there is anything, so that nothing hangs on a file that nobody watches:
+// to be called when a store rests, and before a long-lived owner closes it, not more often, since each makes a small table. Where it
+// does not come about, on a full disk or within flushLogWait, what the log holds is as good.
 func (d *DB) FlushLog() error {
 	if err := d.enterWrite("flush"); err != nil {
 		return err
 	}
 	defer d.life.leave()
 	avail, ok := d.space.free()
-	if !d.wals.hold() || ok && avail < ReserveBytes {
+	if !d.wals.hold() || ok && avail < ReserveBytes || !d.inPlace() {
 		return nil
 	}
 	done, err := d.flush()
@@ -156,7 +167,7 @@ func (d *DB) FlushLog() error {
 }
 
 // flushLogWait bounds how long FlushLog waits for tables.
-const flushLogWait = 5 * time.Second
+const flushLogWait = 2 * time.Second
 
 // hold reports whether open logs hold anything.
 func (w *wals) hold() bool {

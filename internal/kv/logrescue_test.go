@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,8 +44,8 @@ func holds(t *testing.T, what, dir string, n uint64) {
 	}
 }
 
-// TestT22Promise01LogGoesWhileOpen: something removes the log, or puts an older copy in its place, while the store is open. Nothing is lost: not by a kill after the next
-// commit that was acknowledged as durable, nor by one after the group's fsync, nor by a close.
+// TestT22Promise01LogGoesWhileOpen: something removes the log, or puts an older copy in its place, while the store is open. Nothing
+// is lost: not by a kill after the next commit that was acknowledged as durable, nor by one after the group's fsync, nor by a close.
 func TestT22Promise01LogGoesWhileOpen(t *testing.T) {
 	t.Parallel()
 	for name, hurt := range map[string]func(t *testing.T, dir, log string){
@@ -110,22 +111,27 @@ func TestT22Promise07LogGoesAndNothingCanBeWritten(t *testing.T) {
 	if inFaultsProcess(t) {
 		return
 	}
-	dir := filepath.Join(t.TempDir(), "store")
-	var fatal atomic.Bool
-	d := open(t, dir, kv.Options{Fatal: func(error) { fatal.Store(true) }})
-	for n := range uint64(9) {
-		must(t, step(d, n+1, 3000, kv.Durable))
-	}
-	for _, log := range filesOf(t, dir, "log") {
-		must(t, os.Remove(filepath.Join(dir, log)))
-	}
-	must(t, os.Rename(filepath.Join(dir, "db"), filepath.Join(dir, "away")))
-	if err := step(d, 10, 3000, kv.Durable); !errors.Is(err, kv.ErrPoisoned) || !fatal.Load() {
-		t.Errorf("acknowledged: %v, fatal %v", err, fatal.Load())
+	for n := 1; n <= 3; n++ { // the commit's own write, the mark of the old log's end, the new log
+		dir := filepath.Join(t.TempDir(), "store")
+		var fatal atomic.Bool
+		ffs := kvtest.NewFaultFS(vfs.Default)
+		d := open(t, dir, kv.Options{FS: ffs, GroupSync: time.Hour, Fatal: func(error) { fatal.Store(true) }})
+		for i := range uint64(9) {
+			must(t, step(d, i+1, 3000, kv.Durable))
+		}
+		for _, log := range filesOf(t, dir, "log") {
+			must(t, os.Remove(filepath.Join(dir, log)))
+		}
+		ffs.Set(&kvtest.Fault{Kind: kvtest.Write, N: n, Path: ".log", Err: syscall.EIO, Sticky: true})
+		if err := step(d, 10, 3000, kv.Durable); !errors.Is(err, kv.ErrPoisoned) || !fatal.Load() {
+			t.Errorf("%d: acknowledged: %v, fatal %v", n, err, fatal.Load())
+		}
+		ffs.AssertFired(t)
 	}
 }
 
-// TestT22DurableCommitCost: what a durable commit does: one write and one fsync of the log, one write of how far it is on disk, one look whether it is still there.
+// TestT22DurableCommitCost: what a durable commit does: one write and one fsync of the log, one write of how far it is on disk, one
+// look whether it is still there.
 func TestT22DurableCommitCost(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	ffs := kvtest.NewFaultFS(vfs.Default)
@@ -150,4 +156,26 @@ func TestT22DurableCommitCost(t *testing.T) {
 	if fmt.Sprint(count) != fmt.Sprint(map[string]int{"write .log": 10, "sync .log": 10, "write synced": 10, "stat .log": 10}) {
 		t.Errorf("ten durable commits: %v", count)
 	}
+}
+
+// TestT22MovedWhileOpen: a store that is moved while it is open, or removed, has its log with it: nothing is written to what comes
+// into its place, and who has it open does not fail, but for what waits to be durable.
+func TestT22MovedWhileOpen(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	d := open(t, dir, kv.Options{GroupSync: 20 * time.Millisecond, Fatal: func(err error) { t.Errorf("fatal: %v", err) }})
+	for n := range uint64(9) {
+		must(t, step(d, n+1, 3000, kv.Durable))
+	}
+	must(t, os.Rename(dir, dir+"-moved"))
+	must(t, os.CopyFS(dir, os.DirFS(dir+"-moved"))) // of another owner
+	before := tree(t, filepath.Join(dir, "db"))
+	if err := step(d, 10, 3000, kv.Durable); err == nil || errors.Is(err, kv.ErrPoisoned) {
+		t.Errorf("durable in a store that was moved: %v", err)
+	}
+	must(t, d.FlushLog())
+	_ = d.Close()
+	sameTree(t, "another store in its place", before, tree(t, filepath.Join(dir, "db")))
+	must(t, os.RemoveAll(dir))
+	must(t, os.Rename(dir+"-moved", dir))
+	holds(t, "moved back", dir, 10)
 }

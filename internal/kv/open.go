@@ -37,7 +37,8 @@ type DB struct {
 	space    *space
 	sched    *scheduler
 	setback  setback
-	damage   error // set by open
+	damage   error        // set by open
+	place    vfs.FileInfo // db/, as it was when it was opened
 	rescuing sync.Mutex
 	rescued  atomic.Pointer[string] // what Warning says
 	lastSeq  atomic.Uint64
@@ -253,6 +254,9 @@ func (d *DB) openDB() error {
 		return d.damaged(err)
 	}
 	d.pdb, d.blocks = pdb, cache
+	if d.place, err = d.fs.Stat(d.fs.db); err != nil {
+		return err
+	}
 	return nil
 }
 

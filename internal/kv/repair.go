@@ -135,8 +135,8 @@ func (r *repair) small(ctx context.Context) (files map[string]string, err error)
 		r.lost(err)
 		files[nameTide] = fmt.Sprintf("%d\n", newest)
 	}
-	if least := max(tide, s.readChecked(), s.syncedNewest()); newest < least {
-		r.lost(tooShort(s.fs.db, newest, least))
+	if err := tooShort(s.fs.db, newest, tide, max(s.readChecked(), s.syncedNewest())); err != nil {
+		r.lost(err)
 		return nil, nil
 	}
 	sound := true

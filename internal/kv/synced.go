@@ -12,11 +12,13 @@ import (
 	"rewind/internal/bug"
 )
 
-// The file synced, in db/, says how far each log is on disk, and which operation is the newest that is. pebble takes a log that is missing for one that it has removed, and
-// one that cannot be read to its end for one that a crash has torn, and goes on with what is left. Which of them it is only this file tells.
+// The file synced, in db/, says how far each log is on disk, and which operation is the newest that is. pebble takes a log that is
+// missing for one that it has removed, and one that cannot be read to its end for one that a crash has torn, and goes on with what
+// is left. Which of them it is only this file tells.
 //
-// It is written in place behind every fsync of a log, and not synced itself: after a power cut it says what it said before, which is less, or nothing. Logs that the
-// MANIFEST does not need any more count for nothing in it. It is a hint: one that cannot be read says nothing.
+// It is written in place behind every fsync of a log, and not synced itself: after a power cut it says what it said before, which is
+// less, or nothing. Logs that the MANIFEST does not need any more count for nothing in it. It is a hint: one that cannot be read
+// says nothing.
 const nameSynced = "synced"
 
 // maxSynced is how much of the file is looked at, in bytes. There are some four logs at a time.
@@ -85,16 +87,16 @@ func (w *wals) have(num uint64, n int64) {
 	}
 }
 
-// forget is called when pebble has removed a log: all of it is in tables, and the MANIFEST that says so is on disk. Whoever reads the file takes that from there, so it
-// need not be written.
+// forget is called when pebble has removed a log: all of it is in tables, and the MANIFEST that says so is on disk. Whoever reads
+// the file takes that from there, so it need not be written.
 func (w *wals) forget(num uint64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()
 	delete(w.synced.logs, num)
 }
 
-// note writes the file, if it has something new to say: that all operations up to newest are on disk, and all that have was told. When that fails nothing is wrong:
-// the file says less than it could.
+// note writes the file, if it has something new to say: that all operations up to newest are on disk, and all that have was told.
+// When that fails nothing is wrong: the file says less than it could.
 func (w *wals) note(newest uint64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()

@@ -33,7 +33,10 @@ func TestSyncedIsReadStrictly(t *testing.T) {
 	if s, ok := read(syncedLogs{}.text()); !ok || s.newest != 0 || len(s.logs) != 0 {
 		t.Errorf("nothing: %v, %v", s, ok)
 	}
-	for _, text := range []string{"", "\n", " ", "x", "7", good[1:], good[:20], sealed("57 14:0 12:4096"), sealed("57 12:4096 12:4096"), sealed("57  12:4"), sealed("57 12"), sealed("")} {
+	for _, text := range []string{
+		"", "\n", " ", "x", "7", good[1:], good[:20],
+		sealed("57 14:0 12:4096"), sealed("57 12:4096 12:4096"), sealed("57  12:4"), sealed("57 12"), sealed(""),
+	} {
 		if s, ok := read(text); ok {
 			t.Errorf("%q is read as %v", text, s)
 		}
@@ -64,8 +67,8 @@ func TestOldestInEdit(t *testing.T) {
 	}
 }
 
-// TestT22OldestLogIsPebbles: what is read of the MANIFEST, by the layout that pebble has, is what pebble does: the log that is open is at or above it, and after a flush none of the
-// logs before is.
+// TestT22OldestLogIsPebbles: what is read of the MANIFEST, by the layout that pebble has, is what pebble does: the log that is open
+// is at or above it, and after a flush none of the logs before is.
 func TestT22OldestLogIsPebbles(t *testing.T) {
 	f := vfs.NewMem()
 	d, err := Open(t.Context(), "/store", Options{FS: f})
