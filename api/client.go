@@ -12,6 +12,8 @@ import (
 // Client sends requests. Transport decides where to: a socket, or a handler in this process.
 type Client struct {
 	Transport http.RoundTripper
+	// Damaged, unless nil, is told when a result is of a damaged store, and so of what that still has. It is called by the goroutine that calls.
+	Damaged func(*Error)
 }
 
 // base is the host of every request; the transport knows where that is.
@@ -39,6 +41,9 @@ func Call[Req, Resp any](ctx context.Context, c *Client, r Route[Req, Resp], req
 		case line.Error != nil:
 			return zero, line.Error
 		case line.Result != nil:
+			if line.Damaged != nil && c.Damaged != nil {
+				c.Damaged(line.Damaged)
+			}
 			return *line.Result, nil
 		case line.Progress != nil && progress != nil:
 			progress(*line.Progress)

@@ -58,6 +58,7 @@ type Line[Resp any] struct {
 	Progress *Progress `json:"progress,omitempty"`
 	Result   *Resp     `json:"result,omitempty"`
 	Error    *Error    `json:"error,omitempty"`
+	Damaged  *Error    `json:"damaged,omitempty"` // beside a result: the store is damaged, and the result is of what it still has
 }
 
 // Progress is how far long work has come.

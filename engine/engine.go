@@ -131,6 +131,9 @@ func (e *Engine) remark() {
 // Damage is why the store can only be read; nil: it can be written.
 func (e *Engine) Damage() error { return e.db.Damage() }
 
+// Warning is what happened to the files of the store while it was open, without a loss; "": nothing.
+func (e *Engine) Warning() string { return e.db.Warning() }
+
 // Close waits for the events that are being handled and releases the store.
 func (e *Engine) Close() error {
 	e.waiting.idle.Wait()

@@ -119,6 +119,9 @@ func (e *Engine) CheckProject(quick bool) ([]Check, error) {
 		out = append(out, Check{Name: "store", Level: LevelFinding, Text: fmt.Sprintf("opened only to read: %v", d), Remedy: "rewind verify"})
 		return append(out, e.CheckDisk()...), nil
 	}
+	if w := e.db.Warning(); w != "" {
+		out = append(out, Check{Name: "store", Level: LevelFinding, Text: w, Remedy: "have nothing clean up below " + e.project.Store})
+	}
 	e.mu.Lock()
 	j, err := e.readJournal()
 	e.mu.Unlock()

@@ -5,3 +5,6 @@ func (e *Engine) Rest() {
 	e.db.Rest()
 	e.restLeaks()
 }
+
+// FlushLog puts what only the store's log holds into tables: for a project that rests.
+func (e *Engine) FlushLog() error { return e.db.FlushLog() }

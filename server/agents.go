@@ -156,7 +156,7 @@ func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 	}
 	p := r.Project
 	*out = api.RemoveResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Last: r.Last}
-	err = s.read(ctx, p.Root, func(e *engine.Engine) error {
+	err = s.read(withoutDamage(ctx), p.Root, func(e *engine.Engine) error {
 		if err := e.CheckRemoval(); err != nil {
 			return err
 		}

@@ -291,11 +291,13 @@ func (d *daemon) drain(ctx context.Context, h *http.Server, patience time.Durati
 		d.log.Warn("close stores", "error", err)
 	}
 	close(d.empty)
+	last, done := context.WithTimeout(context.Background(), time.Second) // closing stores may have taken all of the other
+	defer done()
 	select { // the last bytes of answers
 	case <-d.door.work.quiet():
-	case <-short.Done():
+	case <-last.Done():
 	}
-	_ = h.Shutdown(short)
+	_ = h.Shutdown(last)
 	_ = h.Close()
 	d.log.Info("daemon ended")
 }

@@ -183,7 +183,8 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 	}
 	begun := false
 	var body []byte // a small file: the store is let go before the reader takes its time
-	err := s.read(r.Context(), req.ProjectDir(), func(e *engine.Engine) error {
+	ctx, damaged := withDamage(r.Context())
+	err := s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		path := string(req.Path)
 		if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
 			var err error
@@ -220,6 +221,10 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 		out.fail(err)
 	default: // the status has been sent
 		b, _ := json.Marshal(tell(err))
+		w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))
+	}
+	if err == nil && *damaged != nil { // the bytes are right; what else is there is not
+		b, _ := json.Marshal(*damaged)
 		w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))
 	}
 }

@@ -100,7 +100,7 @@ func (s *Server) read(ctx context.Context, dir string, fn func(*engine.Engine) e
 		if e.Damage() == nil {
 			inside = err // not the check at open
 		} else {
-			inside = fn(e)
+			inside = salvaged(ctx, e, fn)
 		}
 		return inside
 	})
@@ -120,8 +120,9 @@ func (s *Server) opened(ctx context.Context, p *engine.Project, salvage bool, fn
 		e.Notice(clean(d))
 	} else if errors.Is(d, kv.ErrReadOnly) {
 		e.Notice("the store is opened only to read: " + clean(d))
-	} else if d != nil {
-		e.Notice("the store is damaged and was opened only to read: " + clean(d))
+	}
+	if w := e.Warning(); w != "" {
+		e.Notice(w)
 	}
 	return fn(e)
 }

@@ -192,6 +192,9 @@ func (g *registry) expire(r *resident) {
 // shut closes a retired resident without users; it is called once for each.
 func (g *registry) shut(r *resident) {
 	if r.e != nil {
+		if r.e.Damage() == nil {
+			_ = r.e.FlushLog() // or the log keeps it
+		}
 		if err := r.e.Close(); err != nil {
 			g.failed(err)
 		}

@@ -129,14 +129,15 @@ func handle[Req, Resp any](s *Server, route api.Route[Req, Resp], h handler[Req,
 			out.fail(err)
 			return
 		}
-		resp, err := h(r.Context(), req, func(files int, bytes int64) {
+		ctx, damaged := withDamage(r.Context())
+		resp, err := h(ctx, req, func(files int, bytes int64) {
 			out.progress(api.Line[Resp]{Progress: &api.Progress{Files: files, Bytes: bytes}})
 		})
 		if err != nil {
 			out.fail(err)
 			return
 		}
-		out.end(api.Line[Resp]{Result: &resp})
+		out.end(api.Line[Resp]{Result: &resp, Damaged: *damaged})
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 // tidyAfter is for how long a project must have had no event before its gc runs by itself.
 const tidyAfter = 5 * time.Minute
 
-// tidy runs the gc of a project that rests, if it is due. The end of the daemon ends it; the next one goes on.
+// tidy puts what only the log of a project that rests holds into tables, and runs its gc, if it is due. The end of the daemon ends it; the next one goes on.
 func (d *daemon) tidy(p *engine.Project) (again time.Duration) {
 	s := d.server
 	if !s.work.begin() {
@@ -28,6 +28,11 @@ func (d *daemon) tidy(p *engine.Project) (again time.Duration) {
 		}
 	}()
 	err := s.opened(ctx, p, false, func(e *engine.Engine) error {
+		if e.Damage() == nil {
+			if err := e.FlushLog(); err != nil {
+				return err
+			}
+		}
 		r, err := e.Tidy(ctx)
 		if r != nil && r.Checkpoints+r.Safety+r.Objects > 0 {
 			d.log.Info("gc", "checkpoints", r.Checkpoints+r.Safety, "objects", r.Objects, "before", r.DiskBefore, "after", r.DiskAfter)

@@ -26,6 +26,7 @@ type app struct {
 	dir       string
 	client    *api.Client
 	transport *transport
+	damaged   *api.Error // the store was, and what was printed is what it still has
 }
 
 // lockWait is how long a command waits for another that has the store.
@@ -35,7 +36,7 @@ const lockWait = 5 * time.Second
 func execute(ctx context.Context, args []string, s *term.Streams) int {
 	a := &app{Streams: s, transport: newTransport(commandLine(args))}
 	a.transport.notice = func(text string) { a.say("note: %s", term.Sanitize(text)) }
-	a.client = &api.Client{Transport: a.transport}
+	a.client = &api.Client{Transport: a.transport, Damaged: func(e *api.Error) { a.damaged = e }}
 	hook := len(args) > 0 && args[0] == "hook"
 	// Completion must be quick, and a hook must not wait for a start; smart-checkpoint is what starts one.
 	a.transport.quiet = hook || len(args) > 0 && strings.HasPrefix(args[0], "__complete")
@@ -52,6 +53,9 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = checked.err
+	}
+	if err == nil && a.damaged != nil {
+		err = a.damaged
 	}
 	var told *api.Error
 	if errors.As(err, &told) && told.Word == api.WordUsage && told.Hint == "" {

@@ -3,14 +3,11 @@ package kv
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // check is the check at open: what pebble gave back is what was stored. A flipped bit in MANIFEST can make pebble forget tables
@@ -30,11 +27,23 @@ func (d *DB) check() error {
 	if err != nil {
 		return err
 	}
-	if newest < max(tide, d.checkedFile) {
-		return corrupt(d.fs.db, "the newest operation is %d, at the last close it was %d", newest, max(tide, d.checkedFile))
+	if err := tooShort(d.fs.db, newest, tide, max(d.checkedFile, d.syncedNewest())); err != nil {
+		return err
 	}
 	d.lastSeq.Store(newest)
 	d.checked = newest
+	return nil
+}
+
+// tooShort is damage: the newest operation is not the one that was known to be on disk, nor that of the last clean close. The file
+// tide, which says the latter, has no checksum, so it may be what is wrong.
+func tooShort(db string, newest, tide, known uint64) error {
+	switch {
+	case newest < known:
+		return corrupt(db, "operations %d to %d are missing", newest+1, known)
+	case newest < tide:
+		return corrupt(db, "the newest operation is %d, at the last close it was %d", newest, tide)
+	}
 	return nil
 }
 
@@ -153,97 +162,4 @@ func (d *DB) emptyArchive() error {
 		}
 	}
 	return nil
-}
-
-// checkLastLog finds damage in the newest log that pebble would take for the torn end of a crash, and drop: an unreadable chunk
-// before an offset which a later chunk says was on disk, or before the mark of a clean close.
-func checkLastLog(f vfs.FS, db string) error {
-	names, err := f.List(db)
-	if errors.Is(err, fs.ErrNotExist) {
-		return corrupt(db, "missing")
-	}
-	if err != nil {
-		return err
-	}
-	var last uint64
-	path := ""
-	for _, name := range names {
-		num, ok := strings.CutSuffix(name, ".log")
-		n, err := strconv.ParseUint(num, 10, 64)
-		if ok && err == nil && n >= last {
-			last, path = n, f.PathJoin(db, name)
-		}
-	}
-	if path == "" {
-		return nil
-	}
-	h, err := f.Open(path)
-	if err != nil {
-		return err
-	}
-	b, err := io.ReadAll(h)
-	if err = errors.Join(err, h.Close()); err != nil {
-		return err
-	}
-	if at, durable, ok := checkLog(b, uint32(last)); !ok {
-		return &CorruptError{File: path, Cause: fmt.Errorf("unreadable at byte %d, on disk until byte %d", at, durable)}
-	}
-	return nil
-}
-
-// checkLog reads a log. Not ok: the chunk at offset at cannot be read although the log was on disk at least until durable.
-func checkLog(b []byte, num uint32) (at, durable int64, ok bool) {
-	good := 0
-	for good < len(b) {
-		end := validChunk(b, good, num)
-		if left := walBlock - good%walBlock; end < 0 && left < walHeader {
-			end = min(good+left, len(b)) // padding
-		}
-		if end < 0 {
-			break
-		}
-		good = end
-	}
-	if good == len(b) || isTrailer(b[good:], num) {
-		return 0, 0, true
-	}
-	if n := len(b) - walTrailer; n > good && isTrailer(b[n:], num) {
-		return int64(good), int64(n), false
-	}
-	for i := good + 1; i+walHeader <= len(b); i++ {
-		if e := b[i+6]; e < walEncodeMin || e > walEncodeMax {
-			continue
-		}
-		if validChunk(b, i, num) < 0 {
-			continue
-		}
-		if claim := int64(binary.LittleEndian.Uint64(b[i+11:])); claim > durable {
-			durable = claim
-		}
-	}
-	return int64(good), durable, durable <= int64(good)
-}
-
-// validChunk returns the end of the chunk at offset i, or -1. The first log of a new database has chunks without a synced offset.
-func validChunk(b []byte, i int, num uint32) int {
-	header := walHeader
-	if i+walTrailer > len(b) || binary.LittleEndian.Uint32(b[i+7:]) != num {
-		return -1
-	}
-	switch e := b[i+6]; {
-	case e >= walEncodeOld && e < walEncodeMin:
-		header = walTrailer
-	case e < walEncodeMin || e > walEncodeMax:
-		return -1
-	}
-	end := i + header + int(binary.LittleEndian.Uint16(b[i+4:]))
-	if end > len(b) || end > i/walBlock*walBlock+walBlock || binary.LittleEndian.Uint32(b[i:]) != maskedSum(b[i+6:end]) {
-		return -1
-	}
-	return end
-}
-
-func isTrailer(b []byte, num uint32) bool {
-	return len(b) >= walTrailer && string(b[:6]) == "\x00\x00\x00\x00\x00\x00" && b[6] == walEncodeOld &&
-		binary.LittleEndian.Uint32(b[7:]) == num+1
 }

@@ -39,7 +39,10 @@ type DB struct {
 	space    *space
 	sched    *scheduler
 	setback  setback
-	damage   error // set by open
+	damage   error        // set by open
+	place    vfs.FileInfo // db/, as it was when it was opened
+	rescuing sync.Mutex
+	rescued  atomic.Pointer[string] // what Warning says
 	lastSeq  atomic.Uint64
 	loads    atomic.Uint64 // numbers Ingest's files
 	reads    atomic.Uint64
@@ -92,6 +95,7 @@ func newDB(dir string, o Options, disk *beneath.FS) *DB {
 	d.space = &space{fs: o.FS, dir: dir}
 	watched := vfs.OnDiskFull(o.FS, d.space.release)
 	d.fs = &storeFS{FS: watched, db: o.FS.PathJoin(dir, nameDB), disk: disk, wals: d.wals, poison: d.poison, closing: make(chan struct{})}
+	d.wals.fs, d.wals.dir, d.wals.newest, d.wals.rescue = d.fs, d.fs.db, d.lastSeq.Load, d.rescue
 	d.space.fs = &storeFS{FS: o.FS, db: d.fs.db, disk: disk, wals: d.wals, closing: d.fs.closing}
 	d.sched = newScheduler(d.pausedCompactions)
 	d.space.woke = func() { d.sched.poke() }
@@ -154,7 +158,7 @@ func (d *DB) open(ctx context.Context) error {
 		if !d.o.Salvage {
 			return translate("open", d.dir, err)
 		}
-		d.damage = translate("open", d.dir, err)
+		d.damage = moreDamage(d.damage, translate("open", d.dir, err))
 	}
 	if !d.readOnly() {
 		if err := d.settle(); err != nil {
@@ -163,6 +167,18 @@ func (d *DB) open(ctx context.Context) error {
 		d.space.begin()
 	}
 	return d.poison.err()
+}
+
+// moreDamage are two of them as one.
+func moreDamage(first, more error) error {
+	if first == nil {
+		return more
+	}
+	var own *CorruptError
+	if errors.As(more, &own) {
+		more = own // the first has said what was being done
+	}
+	return fmt.Errorf("%w; %w", first, more)
 }
 
 // Damage is why a store can only be read: opened with Salvage, it failed the check at open; or it failed beyond use, again and again, a
@@ -232,7 +248,12 @@ func (d *DB) revive() error {
 func (d *DB) openDB() error {
 	err := checkManifest(d.base, d.fs.db)
 	if err == nil {
-		err = checkLastLog(d.base, d.fs.db)
+		var readable map[uint64]int64
+		readable, err = checkLogs(d.base, d.fs.db)
+		if d.o.Salvage && errors.Is(err, ErrCorrupt) {
+			// pebble gets what can be read of them; it only reads.
+			d.damage, d.fs.readable, err = translate("open", d.dir, err), readable, nil
+		}
 	}
 	if err != nil {
 		if bug.Is("damaged-deleted") {
@@ -252,6 +273,9 @@ func (d *DB) openDB() error {
 		return d.damaged(err)
 	}
 	d.pdb, d.blocks = pdb, cache
+	if d.place, err = d.fs.Stat(d.fs.db); err != nil {
+		return err
+	}
 	return nil
 }
 
@@ -351,6 +375,7 @@ func (d *DB) Close() error {
 	if !d.life.close() {
 		return fmt.Errorf("kv: close %s: %w", d.dir, ErrClosed)
 	}
+	d.rescueAtClose()
 	close(d.fs.closing)
 	d.setback.end()
 	err := d.closePebble()

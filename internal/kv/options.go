@@ -71,6 +71,11 @@ func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 		EventListener: &pebble.EventListener{
 			// The default ends the process. With a listener the read that met the damage gets an error that names the file.
 			DataCorruption: func(pebble.DataCorruptionInfo) {},
+			WALDeleted: func(i pebble.WALDeleteInfo) {
+				if i.Err == nil {
+					d.wals.forget(uint64(i.FileNum))
+				}
+			},
 			// These are called with pebble's lock held.
 			CompactionEnd:   func(i pebble.CompactionInfo) { d.setback.after(i.Err) },
 			WriteStallBegin: func(pebble.WriteStallBeginInfo) { stall = d.watchStall("commit") },

@@ -19,8 +19,12 @@ type rawLog struct {
 
 // readRawLog reads the batches of a log that are whole. Behind damage it goes on with the next chunk, whose place the header of the damaged one says;
 // else with the next block, which always begins with a chunk: bytes of the user's that look like one are never taken for one.
-func readRawLog(b []byte, path string, num uint64, lost func(error)) *rawLog {
+// synced is how far it was on disk, when that is known.
+func readRawLog(b []byte, path string, num uint64, synced int64, lost func(error)) *rawLog {
 	l := &rawLog{}
+	if int64(len(b)) < synced {
+		lost(&CorruptError{File: path, Cause: fmt.Errorf("cut at byte %d, on disk until byte %d", len(b), synced)})
+	}
 	var batch []byte
 	whole := false // batch has its beginning
 	for at := 0; at+walTrailer <= len(b); {
@@ -34,7 +38,7 @@ func readRawLog(b []byte, path string, num uint64, lost func(error)) *rawLog {
 		end := validChunk(b, at, uint32(num))
 		if end < 0 {
 			next := nextChunk(b, at, uint32(num))
-			if next < len(b) || checkedEnd(b, at, uint32(num)) {
+			if next < len(b) || int64(at) < synced || checkedEnd(b, at, uint32(num)) {
 				lost(&CorruptError{File: path, Cause: fmt.Errorf("unreadable from byte %d to byte %d", at, next)})
 			}
 			at, whole = next, false

@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -21,7 +21,8 @@ type rawStore struct {
 	heads  []rawHead
 	dels   []rawRange
 	tables []*rawTable
-	bytes  int64 // of all files
+	synced map[uint64]int64 // how far logs were on disk
+	bytes  int64            // of all files
 }
 
 type rawHead struct {
@@ -61,6 +62,15 @@ func rawFile(name string) (num uint64, log, ok bool) {
 // openRaw opens all tables and logs of a database; lost is told what of them cannot be read.
 func (d *DB) openRaw(db string, lost func(error)) (*rawStore, error) {
 	s := &rawStore{}
+	if known, ok := readSynced(d.base, db); ok {
+		s.synced = known.logs
+	}
+	oldest := oldestLog(d.base, db)
+	for num, n := range s.synced {
+		if _, err := d.base.Stat(d.fs.PathJoin(db, logName(num))); errors.Is(err, fs.ErrNotExist) && num >= oldest && n > 0 {
+			lost(missingLog(d.base, db, num, n))
+		}
+	}
 	for _, dir := range []string{db, d.fs.PathJoin(db, nameArchive)} {
 		names, err := d.base.List(dir)
 		if err != nil && dir == db {
@@ -89,7 +99,7 @@ func (s *rawStore) add(d *DB, path string, lost func(error)) error {
 	s.bytes += info.Size()
 	var from rawSource
 	if log {
-		f, err := d.base.Open(path)
+		b, err := readWhole(d.base, path)
 		if refused(err) != nil {
 			lost(refused(err))
 			s.bytes -= info.Size()
@@ -98,12 +108,7 @@ func (s *rawStore) add(d *DB, path string, lost func(error)) error {
 		if err != nil {
 			return err
 		}
-		b, err := io.ReadAll(f)
-
-		if err = errors.Join(err, f.Close()); err != nil {
-			return err
-		}
-		l := readRawLog(b, path, num, lost)
+		l := readRawLog(b, path, num, s.synced[num], lost)
 		s.dels = append(s.dels, l.dels...)
 		from = l
 	} else {

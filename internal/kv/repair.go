@@ -192,8 +192,8 @@ func (r *repair) small(ctx context.Context) (files map[string]string, err error)
 		r.lost(err)
 		files[nameTide] = fmt.Sprintf("%d\n", newest)
 	}
-	if least := max(tide, s.readChecked()); newest < least {
-		r.lost(corrupt(s.fs.db, "the newest operation is %d, at the last close it was %d", newest, least))
+	if err := tooShort(s.fs.db, newest, tide, max(s.readChecked(), s.syncedNewest())); err != nil {
+		r.lost(err)
 		return nil, nil
 	}
 	sound := true
@@ -338,15 +338,15 @@ type nopCloser struct{}
 
 func (nopCloser) Close() error { return nil }
 
-// ends states what the log lacks at its end, as the last close had it. Where nothing in tables and logs is damaged, it is the file that is.
+// ends states what the log lacks at its end, as it was on disk and as the last close had it. Where nothing in tables and logs is damaged, it is the file tide that is: it
+// has no checksum.
 func (l *loader) ends(ctx context.Context) error {
 	l.ended = true
-	tide, err := l.r.d.readTide()
-	if err != nil {
-		tide = 0
+	least := max(l.r.d.readChecked(), l.r.d.syncedNewest())
+	if tide, err := l.r.d.readTide(); err == nil && l.r.torn {
+		least = max(least, tide)
 	}
-	least := max(tide, l.r.d.readChecked())
-	if least <= l.newest || !l.r.torn || least-l.newest > maxTail {
+	if least <= l.newest || least-l.newest > maxTail {
 		return nil
 	}
 	l.r.out.Lost = append(l.r.out.Lost, l.newest+1, least)

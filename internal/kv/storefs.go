@@ -30,6 +30,8 @@ type storeFS struct {
 	failing  atomic.Bool   // the last write to the database's files failed
 	checked  atomic.Bool   // the check at open has passed
 	closing  chan struct{} // closed when the DB closes: nobody waits any more
+
+	readable map[uint64]int64 // how far damaged logs can be read, of a store that is salvaged
 }
 
 func (s *storeFS) Unwrap() vfs.FS { return s.FS }
@@ -40,6 +42,7 @@ func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 	if err != nil {
 		if s.inDB(name) {
 			if strings.HasSuffix(name, ".log") && s.checked.Load() {
+				defer s.wals.stand()
 				return nil, s.poison.set(err) // pebble panics when it has no log to go on with
 			}
 			s.slow(err)
@@ -60,7 +63,8 @@ func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 		return f, nil
 	}
 	if strings.HasSuffix(name, ".log") {
-		w := &walFile{File: f, name: s.PathBase(name), set: s.wals}
+		w := &walFile{File: f, name: s.PathBase(name), path: name, born: bornAs(f), set: s.wals}
+		w.num, _ = logNumber(w.name)
 		s.wals.add(w)
 		return w, nil
 	}
@@ -87,6 +91,11 @@ func (s *storeFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	}
 	if strings.HasSuffix(name, ".sst") || strings.HasPrefix(s.PathBase(name), loadPrefix) {
 		return &tableFile{File: f, path: name}, nil
+	}
+	if num, ok := logNumber(s.PathBase(name)); ok {
+		if n, damaged := s.readable[num]; damaged {
+			return &cutFile{File: f, left: n}, nil
+		}
 	}
 	return f, nil
 }

@@ -17,6 +17,19 @@ import (
 type wals struct {
 	every  time.Duration
 	poison *poison
+	fs     vfs.FS        // where they are
+	dir    string        // "": nothing is noted
+	newest func() uint64 // the newest operation that was written
+	rescue func() error  // called when open logs are not where they were
+
+	underRescue atomic.Bool // what a log held that is gone is not in tables yet
+
+	rotating atomic.Int32 // calls of flush that begin a new log
+
+	noting sync.Mutex // for these
+	synced syncedLogs // what is to be in the file synced
+	stale  bool       // and is not
+	file   vfs.File   // nil: not opened yet
 
 	mu    sync.Mutex
 	open  map[*walFile]struct{}
@@ -58,8 +71,12 @@ func (w *wals) arm() {
 	})
 }
 
-// sync returns once everything written before the call is on disk.
+// sync returns once everything written before the call is on disk, and by the name that it is looked for.
 func (w *wals) sync() error {
+	newest := uint64(0)
+	if w.newest != nil {
+		newest = w.newest()
+	}
 	w.mu.Lock()
 	files := make([]*walFile, 0, 2)
 	for f := range w.open {
@@ -70,6 +87,13 @@ func (w *wals) sync() error {
 		if err := f.syncReally(); err != nil {
 			return err
 		}
+	}
+	if err := w.poison.err(); err != nil {
+		return err
+	}
+	w.note(newest)
+	if !bug.Is("log-unwatched") && (len(w.missing()) > 0 || w.underRescue.Load()) && w.rescue != nil {
+		return w.rescue()
 	}
 	return w.poison.err()
 }
@@ -84,6 +108,12 @@ func (w *wals) end() {
 	w.timer = nil
 	w.mu.Unlock()
 	w.loops.Wait()
+	w.noting.Lock()
+	defer w.noting.Unlock()
+	if w.file != nil {
+		_ = w.file.Close()
+		w.file = nil
+	}
 }
 
 // walFile is a log file of pebble. pebble's Sync makes it write its block by write(2); that is what a Written commit waits for, so
@@ -91,9 +121,13 @@ func (w *wals) end() {
 type walFile struct {
 	vfs.File
 	name    string
+	num     uint64
+	path    string       // "": nobody looks whether it is still there
+	born    vfs.FileInfo // as it was made
 	set     *wals
 	written atomic.Int64 // bytes handed to the kernel
 	synced  atomic.Int64 // bytes known to be on disk
+	marked  atomic.Bool  // the mark of a clean close is the last thing written, or about to be
 
 	mu     sync.Mutex // one fsync at a time, none after Close
 	closed bool
@@ -114,6 +148,7 @@ func (f *walFile) Write(p []byte) (int, error) {
 			return n, err
 		}
 	}
+	f.marked.Store(true)
 	m, err := f.put(p[mark:])
 	return n + m, err
 }
@@ -165,6 +200,10 @@ func (f *walFile) syncLocked(want int64) error {
 		return f.set.poison.set(fmt.Errorf("fsync %s: %w", f.name, err))
 	}
 	f.synced.Store(upTo)
+	if f.marked.Load() {
+		upTo = max(upTo-walTrailer, 0)
+	}
+	f.set.have(f.num, upTo)
 	return nil
 }
 
@@ -175,11 +214,15 @@ func (f *walFile) Close() error {
 		return nil
 	}
 	err := f.syncLocked(f.written.Load())
+	if err == nil {
+		f.set.note(0)
+	}
 	f.closed = true
 	f.set.remove(f)
 	if cerr := f.File.Close(); err == nil {
 		err = cerr
 	}
+	f.set.stand()
 	return err
 }
 

@@ -29,6 +29,8 @@ var Faults = []Fault{
 	{"gc-forgets-writers", "what is written while gc marks is not marked", 5, "objstore", "TestT8Promise05SweepBesideWriters"},
 	{"read-unchecked", "an object's bytes are not compared with its id", 6, "objstore", "TestP6FlippedEnvelopesNeverGiveWrongBytes"},
 	{"manifest-unchecked", "a MANIFEST is not compared with what is known to be on disk of it", 6, "internal/kv", "TestT6Promise06Corruption"},
+	{"log-unchecked", "a log is not compared with what is known to be on disk of it", 6, "internal/kv", "TestT22Promise06DamageMatrix"},
+	{"log-unwatched", "nobody looks whether the log that is open is still there", 1, "internal/kv", "TestT22Promise01LogGoesWhileOpen"},
 	{"tables-unchecked", "the checksum of a large block is not looked at", 6, "internal/kv", "TestPromise06EveryBlock|TestPromise06LargeValue"},
 	{"fsync-retried", "an fsync that failed is tried again", 7, "internal/kv", "TestPromise07FailedFsyncIsNotRetried|TestT5Faults"},
 	{"fsync-ignored", "an fsync that failed counts as made", 7, "internal/kv", "TestT5Faults"},

@@ -1,0 +1,129 @@
+package kv
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/bug"
+)
+
+// The file synced, in db/, says how far each log is on disk, and which operation is the newest that is. pebble takes a log that is
+// missing for one that it has removed, and one that cannot be read to its end for one that a crash has torn, and goes on with what
+// is left. Which of them it is only this file tells.
+//
+// It is written in place behind every fsync of a log, and not synced itself: after a power cut it says what it said before, which is
+// less, or nothing. Logs that the MANIFEST does not need any more count for nothing in it. It is a hint: one that cannot be read
+// says nothing.
+const nameSynced = "synced"
+
+// maxSynced is how much of the file is looked at, in bytes. There are some four logs at a time.
+const maxSynced = 4096
+
+// syncedLogs is what the file says.
+type syncedLogs struct {
+	newest uint64           // operation; 0: none
+	logs   map[uint64]int64 // bytes by number, without the mark of a clean close
+}
+
+func (s syncedLogs) text() string {
+	var b strings.Builder
+	b.WriteString(strconv.FormatUint(s.newest, 10))
+	for _, num := range slices.Sorted(maps.Keys(s.logs)) {
+		fmt.Fprintf(&b, " %d:%d", num, s.logs[num])
+	}
+	return sealed(b.String())
+}
+
+func readSynced(f vfs.FS, db string) (s syncedLogs, ok bool) {
+	text, err := readSmall(f, f.PathJoin(db, nameSynced), maxSynced)
+	if err != nil || bug.Is("log-unchecked") {
+		return s, false
+	}
+	line, _, _ := strings.Cut(text, "\n") // what is behind is of a longer one
+	words := strings.Split(line, " ")
+	if len(words) < 2 {
+		return s, false
+	}
+	s.logs = map[uint64]int64{}
+	if s.newest, err = strconv.ParseUint(words[0], 10, 64); err != nil {
+		return s, false
+	}
+	for _, w := range words[1 : len(words)-1] {
+		num, n, _ := strings.Cut(w, ":")
+		a, err := strconv.ParseUint(num, 10, 64)
+		if err != nil {
+			return s, false
+		}
+		if s.logs[a], err = strconv.ParseInt(n, 10, 64); err != nil {
+			return s, false
+		}
+	}
+	return s, line+"\n" == s.text()
+}
+
+// syncedNewest is the newest operation that the file synced vouches for; 0: none.
+func (d *DB) syncedNewest() uint64 {
+	s, ok := readSynced(d.base, d.fs.db)
+	if !ok {
+		return 0
+	}
+	return s.newest
+}
+
+// have takes in how far a log is on disk.
+func (w *wals) have(num uint64, n int64) {
+	w.noting.Lock()
+	defer w.noting.Unlock()
+	if w.synced.logs == nil {
+		w.synced.logs = map[uint64]int64{}
+	}
+	if old, ok := w.synced.logs[num]; !ok || old != n {
+		w.synced.logs[num], w.stale = n, true
+	}
+}
+
+// forget is called when pebble has removed a log: all of it is in tables, and the MANIFEST that says so is on disk. Whoever reads
+// the file takes that from there, so it need not be written.
+func (w *wals) forget(num uint64) {
+	w.noting.Lock()
+	defer w.noting.Unlock()
+	delete(w.synced.logs, num)
+}
+
+// note writes the file, if it has something new to say: that all operations up to newest are on disk, and all that have was told.
+// When that fails nothing is wrong: the file says less than it could.
+func (w *wals) note(newest uint64) {
+	w.noting.Lock()
+	defer w.noting.Unlock()
+	if newest > w.synced.newest {
+		w.synced.newest, w.stale = newest, true
+	}
+	if !w.stale || w.dir == "" {
+		return
+	}
+	if w.file == nil {
+		f, err := w.fs.OpenReadWrite(w.fs.PathJoin(w.dir, nameSynced), vfs.WriteCategoryUnspecified)
+		if err != nil {
+			return
+		}
+		w.file = f
+	}
+	if _, err := w.file.WriteAt([]byte(w.synced.text()), 0); err == nil {
+		w.stale = false
+	}
+}
+
+// reopen has the next note look for the file by its name.
+func (w *wals) reopen() {
+	w.noting.Lock()
+	defer w.noting.Unlock()
+	if w.file != nil {
+		_ = w.file.Close()
+	}
+	w.file, w.stale = nil, true
+}
