@@ -266,3 +266,42 @@ func removeMarker(p *Project) error {
 		return root.Sync()
 	})
 }
+
+// RemoveStore takes away a store whose directory is not its project any more, and its record. It must be open nowhere. A store that is a project's goes
+// with Remove, which looks at the project, too.
+func (h Home) RemoveStore(ctx context.Context, s *StoreInfo, o Options) error {
+	fail := func(err error) error { return fmt.Errorf("engine: remove store %s: %w", s.ID, err) }
+	unlock, err := h.lock(ctx, o.LockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r, err := h.record(s.ID)
+	if err != nil {
+		return fail(err)
+	}
+	if r.Root != s.Root {
+		return fail(fmt.Errorf("%w: it belongs to %s now", ErrUsage, r.Root))
+	}
+	if r.mode == ModeGlobal {
+		if isStore(h.storeDir(r.ID)) {
+			db, err := kv.Open(ctx, h.storeDir(r.ID), o.kv()) // another process may have it
+			if err == nil {
+				err = db.Close()
+			}
+			if errors.Is(err, kv.ErrBusy) {
+				return fail(err)
+			}
+		}
+		trash := filepath.Join(h.storage(), removedName+r.ID)
+		if err := errors.Join(os.RemoveAll(trash), renameDir(h.storeDir(r.ID), trash), os.RemoveAll(trash)); err != nil {
+			return fail(err)
+		}
+	} else if err := os.Remove(h.recordPath(r.ID, r.mode)); err != nil { // its store, wherever that is, is not Home's
+		return fail(err)
+	}
+	if err := os.RemoveAll(h.stageDir(r.ID)); err != nil {
+		return fail(err)
+	}
+	return nil
+}

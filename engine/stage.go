@@ -127,7 +127,7 @@ func (e *Engine) removeStage(root worktreefs.Dir, op string) error {
 	defer place.close()
 	err = tree.RemoveStage(place.base, place.of(op))
 	if err == nil && place.own {
-		_ = os.Remove(place.name) // when it is empty
+		_ = tree.RemoveStage(place.base, place.path) // when it is empty
 	}
 	return err
 }

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"rewind/internal/gitinfo"
-	"rewind/internal/kv"
 	"rewind/refs"
 )
 
@@ -241,43 +239,4 @@ func (h Home) FindStore(id string) (*StoreInfo, error) {
 	}
 	s := h.info(r)
 	return &s, nil
-}
-
-// RemoveStore takes away a store whose directory is not its project any more, and its record. It must be open nowhere. A store that is a project's goes
-// with Remove, which looks at the project, too.
-func (h Home) RemoveStore(ctx context.Context, s *StoreInfo, o Options) error {
-	fail := func(err error) error { return fmt.Errorf("engine: remove store %s: %w", s.ID, err) }
-	unlock, err := h.lock(ctx, o.LockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	r, err := h.record(s.ID)
-	if err != nil {
-		return fail(err)
-	}
-	if r.Root != s.Root {
-		return fail(fmt.Errorf("%w: it belongs to %s now", ErrUsage, r.Root))
-	}
-	if r.mode == ModeGlobal {
-		if isStore(h.storeDir(r.ID)) {
-			db, err := kv.Open(ctx, h.storeDir(r.ID), o.kv()) // another process may have it
-			if err == nil {
-				err = db.Close()
-			}
-			if errors.Is(err, kv.ErrBusy) {
-				return fail(err)
-			}
-		}
-		trash := filepath.Join(h.storage(), removedName+r.ID)
-		if err := errors.Join(os.RemoveAll(trash), renameDir(h.storeDir(r.ID), trash), os.RemoveAll(trash)); err != nil {
-			return fail(err)
-		}
-	} else if err := os.Remove(h.recordPath(r.ID, r.mode)); err != nil { // its store, wherever that is, is not Home's
-		return fail(err)
-	}
-	if err := os.RemoveAll(h.stageDir(r.ID)); err != nil {
-		return fail(err)
-	}
-	return nil
 }
