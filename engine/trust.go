@@ -78,7 +78,7 @@ func notMine(st worktreefs.Stat) string {
 	case !mine(st):
 		return "it belongs to " + owner(st)
 	case worktreefs.HasOwners && st.Perm&0o002 != 0, worktreefs.HasOwners && st.Perm&0o020 != 0 && int(st.Gid) != os.Getegid():
-		return "others may write in it"
+		return "others may write in it; 'chmod go-w' closes it, if what lies there is yours"
 	}
 	return ""
 }
