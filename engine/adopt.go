@@ -16,7 +16,8 @@ import (
 	"rewind/refs"
 )
 
-// Adoption is a store in a project that is not believed, as it looks from outside: nothing of it is opened but the file that says what it is, which may lie.
+// Adoption is a store in a project that is not believed, as it looks from outside: nothing of it is opened but the file that says what
+// it is, which may lie.
 type Adoption struct {
 	Root    string
 	Store   string
@@ -33,8 +34,8 @@ type Adoption struct {
 // ErrNothingToAdopt is returned where no store lies that is not believed.
 var ErrNothingToAdopt = fmt.Errorf("%w: there is no store here that is not believed", ErrNotFound)
 
-// PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses what cannot be taken over as it lies there: a store that git tracks, or
-// one with a link, a second name, or anything but files and directories of this user's in it.
+// PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses what cannot be taken over as it lies there: a
+// store that git tracks, or one with a link, a second name, or anything but files and directories of this user's in it.
 func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (*Adoption, error) {
 	fail := func(err error) (*Adoption, error) { return nil, fmt.Errorf("engine: adopt store: %w", err) }
 	p, err := Find(ctx, home, dir, wait)

@@ -177,6 +177,10 @@ func (e *Engine) root() (worktreefs.Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: open worktree %s: %w", e.project.Root, err)
 	}
+	// It may have been unmounted, or another put in its place, since it was found: that is not what the project looks like now.
+	if st, err := d.Stat(); err == nil && e.project.ino != 0 && (st.Ino != e.project.ino || st.Dev != e.project.dev) {
+		return nil, errors.Join(&NotMountedError{e.project, "another one has taken its name"}, d.Close())
+	}
 	if e.wrap != nil {
 		d = e.wrap(d)
 	}

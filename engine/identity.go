@@ -41,8 +41,8 @@ func (e *StoreTakenError) Error() string {
 // Is makes it an ErrStoreGone.
 func (e *StoreTakenError) Is(target error) bool { return target == ErrStoreGone }
 
-// Find returns the nearest project at or above dir, settled: a moved project is followed, a copied one gets a store of
-// its own, a lost marker is written again. It does not open the store. What decides is in Home; see DESIGN.md, section 11. Errors: ErrNoProject,
+// Find returns the nearest project at or above dir, settled: a moved project is followed, a copied one gets a store of its own, a lost
+// marker is written again. It does not open the store. What decides is in Home; see DESIGN.md, section 11. Errors: ErrNoProject,
 // ErrStoreGone, ErrNotMounted, ErrUntrusted, kv.ErrBusy.
 func Find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*Project, error) {
 	return find(ctx, &finder{home: home, wait: lockWait}, dir)
@@ -61,6 +61,9 @@ func find(ctx context.Context, f *finder, dir string) (*Project, error) {
 		}
 		if p != nil {
 			p.Passed = passed
+			if st, ok := statDir(p.Root); ok {
+				p.dev, p.ino = st.Dev, st.Ino
+			}
 			return p, nil
 		}
 		if over != nil {
@@ -204,8 +207,9 @@ func (f *finder) settle(ctx context.Context, d string, r *projectRecord) (*Proje
 	return p, nil
 }
 
-// originalThere reports whether the directory that the record names is the project still: then another one with its marker is a copy, also when the
-// original has lost its marker. Where the record does not know which directory it was, or the system counts its disks anew, the marker there says it.
+// originalThere reports whether the directory that the record names is the project still: then another one with its marker is a copy,
+// also when the original has lost its marker. Where the record does not know which directory it was, or the system counts its disks
+// anew, the marker there says it.
 func (r *projectRecord) originalThere() bool {
 	if !isDir(r.Root) {
 		return false

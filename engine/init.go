@@ -59,7 +59,7 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 		return &InitPlan{Root: p.Root, Mode: p.Mode, Store: p.Store, Exists: true, Passed: p.Passed}, nil
 	case err == nil:
 		passed = p.Passed
-	case errors.As(err, &other) && (!isGit || other.Project.Root == top || within(other.Project.Root, top)):
+	case errors.As(err, &other) && other.Project.Mode == ModeGlobal && (!isGit || other.Project.Root == top || within(other.Project.Root, top)):
 		o := other.Project
 		return &InitPlan{Root: o.Root, Mode: o.Mode, Store: o.Store, Exists: true, Accept: true}, nil
 	case errors.As(err, &untrusted):

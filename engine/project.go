@@ -35,6 +35,8 @@ type Project struct {
 	Notices []string // what opening it had to settle: moved, copied, marker restored
 	Passed  []Passed // what lies nearer and is not believed
 	copied  bool     // the store began as a copy at this opening
+	dev     uint64   // of the root directory as it was found, with ino; ino 0: not known
+	ino     uint64
 }
 
 // Names in the marker directory.

@@ -15,7 +15,8 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// projectRecord says in Home which directory a store belongs to. Only what Home says counts; a store in project mode has a copy of it, for people.
+// projectRecord says in Home which directory a store belongs to. Only what Home says counts; a store in project mode has a copy of it,
+// for people.
 type projectRecord struct {
 	ID      string    `json:"id"`
 	Root    string    `json:"root"` // "": none, until a store is joined to a directory
@@ -176,7 +177,8 @@ func (h Home) records() []*projectRecord {
 	return slices.CompactFunc(all, func(a, b *projectRecord) bool { return a.ID == b.ID })
 }
 
-// byRoot gives the records by their roots. Of several of one root that counts whose store is there, then whose directory it is, then the newest.
+// byRoot gives the records by their roots. Of several of one root that counts whose store is there, then whose directory it is, then
+// the newest.
 func (h Home) byRoot() map[string]*projectRecord {
 	m := map[string]*projectRecord{}
 	for _, r := range h.records() {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Projects finds projects as Find does, and remembers what it found while the files that say so are the same. Safe for concurrent use; the zero value is ready.
+// Projects finds projects as Find does, and remembers what it found while the files that say so are the same. Safe for concurrent use;
+// the zero value is ready.
 type Projects struct {
 	mu    sync.Mutex
 	found map[string]foundProject // by the directory that was asked for
@@ -21,7 +22,7 @@ type foundProject struct {
 	start   string         // the directory that was asked for, links followed
 	files   [4]fs.FileInfo // of the record, of the marker's id, and in project mode of the store's seal and of git's index
 	index   string         // where that is
-	root    fs.FileInfo    // of the project's directory, where there is no marker's id
+	root    fs.FileInfo    // of the project's directory
 }
 
 // maxProjects bounds how many directories are remembered.
@@ -49,9 +50,7 @@ func (ps *Projects) Find(ctx context.Context, home Home, dir string, lockWait ti
 		f.index = indexOf(p.Root)
 	}
 	f.files = f.stat(home)
-	if f.files[1] == nil {
-		f.root = statOrNil(p.Root)
-	}
+	f.root = lstatOrNil(p.Root)
 	// What the files say is read again, for they may have changed before they were looked at.
 	if p, err = Find(ctx, home, dir, lockWait); err == nil && p.same(&f.project) && f.still(home, dir) {
 		ps.remember(dir, f)
@@ -83,7 +82,8 @@ func (f *foundProject) stat(home Home) (files [4]fs.FileInfo) {
 	return files
 }
 
-// still reports whether everything is as it was: the name leads to the same directory, no other project is nearer, and the files say what they said.
+// still reports whether everything is as it was: the name leads to the same directory, no other project is nearer, and the files say
+// what they said.
 func (f *foundProject) still(home Home, dir string) bool {
 	start, err := resolve(dir)
 	if err != nil || start != f.start {
@@ -99,11 +99,7 @@ func (f *foundProject) still(home Home, dir string) bool {
 		}
 	}
 	m := marker(f.project.Root)
-	if now[1] == nil {
-		if !unchangedDir(f.root, statOrNil(f.project.Root)) {
-			return false
-		}
-	} else if !isDir(filepath.Dir(m)) || !isDir(m) {
+	if !sameEntry(f.root, lstatOrNil(f.project.Root)) || now[1] != nil && (!isDir(filepath.Dir(m)) || !isDir(m)) {
 		return false
 	}
 	for d := f.start; d != f.project.Root; d = filepath.Dir(d) {
@@ -114,8 +110,8 @@ func (f *foundProject) still(home Home, dir string) bool {
 	return true
 }
 
-// unchangedDir reports whether two looks saw one directory, whatever came into it.
-func unchangedDir(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }
+// sameEntry reports whether two looks saw one directory, whatever came into it.
+func sameEntry(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }
 
 // lstatOrNil is nil where there is nothing.
 func lstatOrNil(path string) fs.FileInfo {

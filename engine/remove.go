@@ -93,9 +93,9 @@ func (e *Engine) Extent() (checkpoints int, diskBytes int64, err error) {
 	return checkpoints, use.DiskBytes, err
 }
 
-// Remove takes away a project's store and its marker, and nothing else. The store must be open nowhere. Killed anywhere it leaves a project
-// or a marker without a store, and a second call does the rest: the store gets another name first, the marker's id goes last. (A kill between the
-// id and the end leaves the marker's directory, empty.)
+// Remove takes away a project's store and its marker, and nothing else. The store must be open nowhere. Killed anywhere it leaves a
+// project or a marker without a store, and a second call does the rest: the store gets another name first, the marker's id goes last.
+// (A kill between the id and the end leaves the marker's directory, empty.)
 func Remove(ctx context.Context, home Home, r *Removal, o Options) error {
 	p := &r.Project
 	unlock, err := home.lock(ctx, o.LockWait)
@@ -130,8 +130,8 @@ func Remove(ctx context.Context, home Home, r *Removal, o Options) error {
 
 func removal(p *Project, err error) error { return fmt.Errorf("engine: remove %s: %w", p.Root, err) }
 
-// sweepRemoved does the rest of removals of stores, interrupted ones too, here and below the marker of root; the home directory is locked. What
-// cannot go now goes the next time.
+// sweepRemoved does the rest of removals of stores, interrupted ones too, here and below the marker of root; the home directory is
+// locked. What cannot go now goes the next time.
 func (h Home) sweepRemoved(root string) {
 	list, _ := os.ReadDir(h.storage())
 	for _, e := range list {
@@ -224,8 +224,8 @@ func ourMarker(root string) bool {
 	return m.why == "" && (err != nil || !tracked)
 }
 
-// removeMarker takes away the marker, its id last, and the directory above it when it is empty by then. What names other stores stays for them; a
-// marker that is not ours stays as it is.
+// removeMarker takes away the marker, its id last, and the directory above it when it is empty by then. What names other stores stays
+// for them; a marker that is not ours stays as it is.
 func removeMarker(p *Project) error {
 	if !ourMarker(p.Root) {
 		return nil
@@ -265,4 +265,43 @@ func removeMarker(p *Project) error {
 		}
 		return root.Sync()
 	})
+}
+
+// RemoveStore takes away a store whose directory is not its project any more, and its record. It must be open nowhere. A store that is
+// a project's goes with Remove, which looks at the project, too.
+func (h Home) RemoveStore(ctx context.Context, s *StoreInfo, o Options) error {
+	fail := func(err error) error { return fmt.Errorf("engine: remove store %s: %w", s.ID, err) }
+	unlock, err := h.lock(ctx, o.LockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r, err := h.record(s.ID)
+	if err != nil {
+		return fail(err)
+	}
+	if r.Root != s.Root {
+		return fail(fmt.Errorf("%w: it belongs to %s now", ErrUsage, r.Root))
+	}
+	if r.mode == ModeGlobal {
+		if isStore(h.storeDir(r.ID)) {
+			db, err := kv.Open(ctx, h.storeDir(r.ID), o.kv()) // another process may have it
+			if err == nil {
+				err = db.Close()
+			}
+			if errors.Is(err, kv.ErrBusy) {
+				return fail(err)
+			}
+		}
+		trash := filepath.Join(h.storage(), removedName+r.ID)
+		if err := errors.Join(os.RemoveAll(trash), renameDir(h.storeDir(r.ID), trash), os.RemoveAll(trash)); err != nil {
+			return fail(err)
+		}
+	} else if err := os.Remove(h.recordPath(r.ID, r.mode)); err != nil { // its store, wherever that is, is not Home's
+		return fail(err)
+	}
+	if err := os.RemoveAll(h.stageDir(r.ID)); err != nil {
+		return fail(err)
+	}
+	return nil
 }

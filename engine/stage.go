@@ -10,8 +10,9 @@ import (
 	"rewind/tree"
 )
 
-// stages is a directory that holds the directories in which restores' steps work, one for each restore: in the marker, so on the worktree's file system and
-// out of every capture; or, where the marker is not this user's, in Home. What does not lie on the file system of either tree.Apply puts beside its path.
+// stages is a directory that holds the directories in which restores' steps work, one for each restore: in the marker, so on the
+// worktree's file system and out of every capture; or, where the marker is not this user's, in Home. What does not lie on the file
+// system of either tree.Apply puts beside its path.
 type stages struct {
 	base worktreefs.Dir // what path begins at; closed by close
 	path string         // below base, with slashes
@@ -50,7 +51,8 @@ func (s *stages) of(op string) string { return s.path + "/" + op }
 // open opens the directory of all stages.
 func (s *stages) open() (worktreefs.Dir, error) { return worktreefs.OpenPath(s.base, s.path) }
 
-// places are where stages of this project can be, private ones first; the caller closes them. A marker that does not name the project holds none of its.
+// places are where stages of this project can be, private ones first; the caller closes them. A marker that does not name the project
+// holds none of its.
 func (e *Engine) places(root worktreefs.Dir) ([]*stages, error) {
 	list := []*stages{}
 	p, err := e.private()
@@ -96,8 +98,8 @@ func (e *Engine) placeOf(root worktreefs.Dir, op string) (*stages, error) {
 	return e.private()
 }
 
-// makeStage makes the directory that a restore's steps work in. Its name is durable when durable, which must be called, has returned: the file system does
-// that while something else is being made durable.
+// makeStage makes the directory that a restore's steps work in. Its name is durable when durable, which must be called, has returned:
+// the file system does that while something else is being made durable.
 func (e *Engine) makeStage(root worktreefs.Dir, op string) (durable func() error, err error) {
 	place, err := e.placeOf(root, op)
 	if err != nil {
@@ -127,7 +129,7 @@ func (e *Engine) removeStage(root worktreefs.Dir, op string) error {
 	defer place.close()
 	err = tree.RemoveStage(place.base, place.of(op))
 	if err == nil && place.own {
-		_ = os.Remove(place.name) // when it is empty
+		_ = tree.RemoveStage(place.base, place.path) // when it is empty
 	}
 	return err
 }

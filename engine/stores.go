@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"rewind/internal/gitinfo"
-	"rewind/internal/kv"
 	"rewind/refs"
 )
 
@@ -35,16 +33,18 @@ type StoreInfo struct {
 // Stores lists every store that Home knows, by root.
 func (h Home) Stores() []StoreInfo {
 	var all []StoreInfo
+	owners := h.byRoot()
 	for _, r := range h.records() {
-		all = append(all, h.info(r))
+		all = append(all, h.info(r, owners))
 	}
 	slices.SortStableFunc(all, func(a, b StoreInfo) int { return strings.Compare(a.Root, b.Root) })
 	return all
 }
 
-func (h Home) info(r *projectRecord) StoreInfo {
+// info looks at a store; owners are the records that count for their directories.
+func (h Home) info(r *projectRecord, owners map[string]*projectRecord) StoreInfo {
 	s := StoreInfo{ID: r.ID, Root: r.Root, Mode: r.mode, Store: r.store(h), Created: r.Created}
-	s.Wrong, s.Orphan = r.wrong(h)
+	s.Wrong, s.Orphan = r.wrong(h, owners)
 	if r.mode == ModeProject {
 		if why, err := r.sealed(r.Root); why != "" || err != nil {
 			return s // nothing of it is looked at
@@ -55,7 +55,7 @@ func (h Home) info(r *projectRecord) StoreInfo {
 }
 
 // wrong says what keeps a store from being used where its record says, and whether it is without a directory.
-func (r *projectRecord) wrong(h Home) (why string, orphan bool) {
+func (r *projectRecord) wrong(h Home, owners map[string]*projectRecord) (why string, orphan bool) {
 	switch {
 	case r.lost:
 		return "its record cannot be read: no directory is known", true
@@ -64,7 +64,7 @@ func (r *projectRecord) wrong(h Home) (why string, orphan bool) {
 	case !isDir(r.Root):
 		return "the directory is gone, or not mounted", true
 	}
-	if own := h.byRoot()[r.Root]; own != nil && own.ID != r.ID {
+	if own := owners[r.Root]; own != nil && own.ID != r.ID {
 		if m := readMarker(r.Root); !m.names(r.ID) {
 			return "the directory has another store now, " + own.ID, true
 		}
@@ -113,11 +113,12 @@ func sizeOf(dir string) (bytes int64, used time.Time) {
 // offers are the stores without a directory that root's could be: those whose directory had the same name.
 func (h Home) offers(root string) []StoreInfo {
 	var out []StoreInfo
+	owners := h.byRoot()
 	for _, r := range h.records() {
 		if filepath.Base(r.Root) != filepath.Base(root) || r.mode != ModeGlobal {
 			continue
 		}
-		if s := h.info(r); s.Orphan {
+		if s := h.info(r, owners); s.Orphan {
 			out = append(out, s)
 		}
 	}
@@ -171,22 +172,23 @@ func (h Home) PlanJoin(dir, id string) (*Join, error) {
 		return nil, err
 	}
 	j := &Join{Was: r.Root}
+	owners := h.byRoot()
 	if r.mode == ModeProject {
 		why, err := r.sealed(root)
 		if err != nil || why != "" {
 			return refuse(r, "it is a store in project mode, and is not in %s", marker(root))
 		}
 	}
-	if why, orphan := r.wrong(h); r.Root != root && !orphan && why == "" {
+	if why, orphan := r.wrong(h, owners); r.Root != root && !orphan && why == "" {
 		return refuse(r, "it is the store of %s, which is there", r.Root)
 	}
-	if own := h.byRoot()[root]; own != nil && own.ID != r.ID {
+	if own := owners[root]; own != nil && own.ID != r.ID {
 		if own.mode == ModeProject && isStore(own.store(h)) {
 			return refuse(r, "%s has a store in project mode: 'rewind init --remove' there first", root)
 		}
 		j.Left = own.ID
 	}
-	j.Store = h.info(r.at(root))
+	j.Store = h.info(r.at(root), owners)
 	return j, nil
 }
 
@@ -239,45 +241,6 @@ func (h Home) FindStore(id string) (*StoreInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := h.info(r)
+	s := h.info(r, h.byRoot())
 	return &s, nil
-}
-
-// RemoveStore takes away a store whose directory is not its project any more, and its record. It must be open nowhere. A store that is a project's goes
-// with Remove, which looks at the project, too.
-func (h Home) RemoveStore(ctx context.Context, s *StoreInfo, o Options) error {
-	fail := func(err error) error { return fmt.Errorf("engine: remove store %s: %w", s.ID, err) }
-	unlock, err := h.lock(ctx, o.LockWait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	r, err := h.record(s.ID)
-	if err != nil {
-		return fail(err)
-	}
-	if r.Root != s.Root {
-		return fail(fmt.Errorf("%w: it belongs to %s now", ErrUsage, r.Root))
-	}
-	if r.mode == ModeGlobal {
-		if isStore(h.storeDir(r.ID)) {
-			db, err := kv.Open(ctx, h.storeDir(r.ID), o.kv()) // another process may have it
-			if err == nil {
-				err = db.Close()
-			}
-			if errors.Is(err, kv.ErrBusy) {
-				return fail(err)
-			}
-		}
-		trash := filepath.Join(h.storage(), removedName+r.ID)
-		if err := errors.Join(os.RemoveAll(trash), renameDir(h.storeDir(r.ID), trash), os.RemoveAll(trash)); err != nil {
-			return fail(err)
-		}
-	} else if err := os.Remove(h.recordPath(r.ID, r.mode)); err != nil { // its store, wherever that is, is not Home's
-		return fail(err)
-	}
-	if err := os.RemoveAll(h.stageDir(r.ID)); err != nil {
-		return fail(err)
-	}
-	return nil
 }

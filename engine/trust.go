@@ -36,8 +36,8 @@ func (p Passed) String() string {
 	return fmt.Sprintf("passed over %s: %s", marker(p.Root), p.Why)
 }
 
-// UntrustedError is returned where no project was found, but markers were. It is ErrUntrusted, or ErrStoreGone where all that is wrong is that the stores
-// they name are not in Home.
+// UntrustedError is returned where no project was found, but markers were. It is ErrUntrusted, or ErrStoreGone where all that is wrong
+// is that the stores they name are not in Home.
 type UntrustedError struct {
 	Dir    string
 	Passed []Passed // the nearest first
@@ -71,14 +71,14 @@ func mine(st worktreefs.Stat) bool { return !worktreefs.HasOwners || int(st.Uid)
 
 func owner(st worktreefs.Stat) string { return fmt.Sprintf("user %d", st.Uid) }
 
-// notMine says why a directory is not one that only this user writes in; "": it is. The user's own group may: with a umask of 002 all that git or tar
-// puts back is so, and who is in the group is the user's own business.
+// notMine says why a directory is not one that only this user writes in; "": it is. The user's own group may: with a umask of 002 all
+// that git or tar puts back is so, and who is in the group is the user's own business.
 func notMine(st worktreefs.Stat) string {
 	switch {
 	case !mine(st):
 		return "it belongs to " + owner(st)
 	case worktreefs.HasOwners && st.Perm&0o002 != 0, worktreefs.HasOwners && st.Perm&0o020 != 0 && int(st.Gid) != os.Getegid():
-		return "others may write in it"
+		return "others may write in it; 'chmod go-w' closes it, if what lies there is yours"
 	}
 	return ""
 }
@@ -190,8 +190,8 @@ func closeToOthers(root string) {
 	}
 }
 
-// trackedMarker reports whether git's index has a path below .agent/rewind, or one that .agent/rewind lies below: then a commit can have brought it. An
-// error says that the index cannot be read.
+// trackedMarker reports whether git's index has a path below .agent/rewind, or one that .agent/rewind lies below: then a commit can
+// have brought it. An error says that the index cannot be read.
 func trackedMarker(root string) (bool, error) {
 	rel := markerDir
 	for _, dir := range []string{filepath.Join(root, agentName), marker(root)} {
@@ -267,8 +267,8 @@ func (a *answers) ask(repo *gitinfo.Repo, rel string) (bool, error) {
 	return holds, nil
 }
 
-// onTheWay reports whether a path of the index lies below the directory with these components, or is it, or is one above it that is no plain directory. Names
-// that a file system may take for one are one.
+// onTheWay reports whether a path of the index lies below the directory with these components, or is it, or is one above it that is no
+// plain directory. Names that a file system may take for one are one.
 func onTheWay(path []byte, parts []string) bool {
 	rest := strings.TrimSuffix(string(path), "/")
 	for _, part := range parts {

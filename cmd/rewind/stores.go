@@ -18,9 +18,10 @@ func newStores(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stores {list | join <store> [dir] | remove <store>}",
 		Short: "List all stores; join one to a directory, or remove one",
-		Long: "Lists every store that is known here, with the directory it is of, its size, and what is wrong: a directory that is gone, or that has\n" +
-			"another store now. A project that was restored from a backup, or came from another machine, may have a store here that waits for it:\n" +
-			"join makes a directory the store's project. remove takes a store away that is no project's any more; it cannot be undone.",
+		Long: "Lists every store that is known here, with the directory it is of, its size, and what is wrong: a directory that is\n" +
+			"gone, or that has another store now. A project that was restored from a backup, or came from another machine, may have a\n" +
+			"store here that waits for it: join makes a directory the store's project. remove takes a store away that is no project's\n" +
+			"any more; it cannot be undone.",
 		Example: "  rewind stores\n  rewind stores join 1a2b3c4d\n  rewind stores remove 1a2b3c4d",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStores(cmd.Context(), a) },
@@ -29,9 +30,10 @@ func newStores(a *app) *cobra.Command {
 	}
 	dryRun, yes := false, false
 	remove := &cobra.Command{
-		Use: "remove <store> [--yes] [--dry-run]", Short: "Take away a store that is no project's any more", Example: "  rewind stores remove 1a2b3c4d",
-		Long: "Takes a store away whose directory is gone, or has another store. The store of a project goes with 'rewind init --remove'. It asks\n" +
-			"first, and cannot be undone.",
+		Use: "remove <store> [--yes] [--dry-run]", Short: "Take away a store that is no project's any more",
+		Example: "  rewind stores remove 1a2b3c4d",
+		Long: "Takes a store away whose directory is gone, or has another store. The store of a project goes with\n" +
+			"'rewind init --remove'. It asks first, and cannot be undone.",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeStores(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runStoresRemove(cmd.Context(), a, args[0], dryRun, yes)
@@ -45,10 +47,11 @@ func newStores(a *app) *cobra.Command {
 			RunE: func(cmd *cobra.Command, _ []string) error { return runStores(cmd.Context(), a) },
 		},
 		&cobra.Command{
-			Use: "join <store> [dir]", Short: "Make a directory the project of a store", Example: "  rewind stores join 1a2b3c4d\n  rewind stores join 1a2b3c4d ~/src/p",
-			Long: "Makes the current directory, or dir, or the git repository it is in, the project of a store whose directory is gone. The store that the\n" +
-				"directory had until now stays, of no directory, and can be joined again.",
-			Args: cobra.RangeArgs(1, 2), ValidArgsFunction: completeStores(a),
+			Use: "join <store> [dir]", Short: "Make a directory the project of a store",
+			Long: "Makes the current directory, or dir, or the git repository it is in, the project of a store whose directory is gone.\n" +
+				"The store that the directory had until now stays, of no directory, and can be joined again.",
+			Example: "  rewind stores join 1a2b3c4d\n  rewind stores join 1a2b3c4d ~/src/p",
+			Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: completeStores(a),
 			RunE: func(cmd *cobra.Command, args []string) error { return runStoresJoin(cmd.Context(), a, args) },
 		},
 		remove,
