@@ -82,11 +82,11 @@ var rules = []rule{
 	{is(engine.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
 	{is(refs.ErrBadName), api.WordUsage, ""},
 	{isNoSpace, api.WordNoSpace, "free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk"},
-	{is(syscall.EFBIG), api.WordFailed, "'ulimit -f' shows how large a file of this process can be; raise it, or 'rewind daemon stop' if it is the daemon's"},
+	{is(syscall.EFBIG), api.WordFailed, "'ulimit -f' shows how large a file can be; raise it, and 'rewind daemon stop'"},
 	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired"},
 	{is(relay.ErrRelative), api.WordUsage, "set it to an absolute path; a relative one would be another store in each directory"},
 	{as[*relay.OwnerError], api.WordPermission, ""},
-	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files; 'rewind doctor' names what in rewind's own directory is not yours"},
+	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files; 'rewind doctor' names files of others in ~/.rewind"},
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},
 }
 

@@ -110,7 +110,8 @@ func Mend(dryRun bool) (api.MendResponse, error) {
 	case errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR):
 		err = &api.Error{Word: api.WordUsage, Message: home + " is a link, or no directory", Hint: "set REWIND_HOME to the directory itself"}
 	case errors.Is(err, owner.ErrNobody):
-		err = &api.Error{Word: api.WordUsage, Message: clean(err), Hint: "set REWIND_HOME to the directory of the user who is locked out: sudo env REWIND_HOME=... rewind doctor --mend"}
+		hint := "set REWIND_HOME to the directory of the user who is locked out: sudo env REWIND_HOME=... rewind doctor --mend"
+		err = &api.Error{Word: api.WordUsage, Message: clean(err), Hint: hint}
 	case errors.Is(err, owner.ErrNotYours):
 		err = tellHome(relay.CheckHome(home), "rewind doctor --mend")
 	case err != nil:

@@ -38,7 +38,8 @@ func runMend(a *app, o mendOptions) error {
 		a.tellMend(a.Out, r)
 	}
 	if err == nil && len(r.Left) > 0 {
-		return &api.Error{Word: api.WordPartial, Message: count(len(r.Left), "file") + " of other users left in " + string(r.Home), Hint: "each line says why"}
+		left := count(len(r.Left), "file") + " of other users left in " + string(r.Home)
+		return &api.Error{Word: api.WordPartial, Message: left, Hint: "each line says why"}
 	}
 	return err
 }

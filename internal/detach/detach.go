@@ -44,7 +44,8 @@ func Self(environ []string) error {
 func Limits() []Limit {
 	var out []Limit
 	if size, ok := fileSize(); ok {
-		out = append(out, Limit{fmt.Sprintf("files can have at most %d bytes (ulimit -f): what would be larger cannot be stored or restored", size), true})
+		text := fmt.Sprintf("files can have at most %d bytes (ulimit -f): what would be larger cannot be stored or restored", size)
+		out = append(out, Limit{text, true})
 	}
 	return append(out, limitsHere()...)
 }

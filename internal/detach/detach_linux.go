@@ -83,7 +83,8 @@ func limitsHere() []Limit {
 		out = append(out, Limit{fmt.Sprintf("it is ended after %d s of processor time (ulimit -t)", n), false})
 	}
 	if n, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && kernelNice-n > usualNice {
-		out = append(out, Limit{fmt.Sprintf("it runs with nice %d, as who started it did, and may not change that: what it does takes longer", kernelNice-n), false})
+		text := fmt.Sprintf("it runs with nice %d, as who started it did, and may not change that: what it does takes longer", kernelNice-n)
+		out = append(out, Limit{text, false})
 	}
 	return out
 }

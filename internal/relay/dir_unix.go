@@ -5,6 +5,7 @@ package relay
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 )
@@ -50,7 +51,13 @@ func CheckDir(dir string) error {
 	case st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
 		bad = "it is not a directory; move it away"
 	case int(st.Uid) != os.Geteuid():
-		bad = "it belongs to " + UserName(int(st.Uid)) + ", not to " + UserName(os.Geteuid()) + "; 'rewind doctor --mend' moves it out of the way, or set REWIND_HOME to a directory of your own"
+		bad = "it belongs to " + UserName(int(st.Uid)) + ", not to " + UserName(os.Geteuid()) + "; "
+		if filepath.Base(dir) == runName {
+			bad += "'rewind doctor --mend' moves it out of the way, "
+		} else { // in /tmp
+			bad += "remove it, "
+		}
+		bad += "or set REWIND_HOME to a directory of your own"
 	case st.Mode&(othersBits|mendingBit) != 0:
 		return fail("check directory", dir, openedError{dir, uint32(st.Mode & 0o7777)})
 	default:
