@@ -3,12 +3,10 @@ package kv
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -127,94 +125,4 @@ func (d *DB) unwritable() error {
 		}
 	}
 	return nil
-}
-
-// Touch makes a file of the store's directory that is empty and says by its time when something was done.
-func (d *DB) Touch(name string, at time.Time) error {
-	if err := d.enterWrite("touch"); err != nil {
-		return err
-	}
-	defer d.life.leave()
-	if d.fs.disk == nil {
-		return nil
-	}
-	path := d.fs.PathJoin(d.dir, name)
-	f, err := d.fs.disk.Create(path, vfs.WriteCategoryUnspecified)
-	if err == nil {
-		err = errors.Join(beneath.SetTime(f, at), f.Close())
-	}
-	return d.fail("touch", path, err)
-}
-
-// Touched is the time of a file that Touch has made; the error is fs.ErrNotExist where there is none.
-func (d *DB) Touched(name string) (time.Time, error) {
-	if err := d.enter("touched"); err != nil {
-		return time.Time{}, err
-	}
-	defer d.life.leave()
-	if d.fs.disk == nil {
-		return time.Time{}, fs.ErrNotExist
-	}
-	info, err := d.fs.disk.Stat(d.fs.PathJoin(d.dir, name))
-	if err != nil {
-		return time.Time{}, err
-	}
-	return info.ModTime(), nil
-}
-
-// PutAside writes a file into a place of the quarantine, and gives the path of that place.
-func (d *DB) PutAside(place, name string, data []byte) (dir string, err error) {
-	if err := d.enterWrite("put aside"); err != nil {
-		return "", err
-	}
-	defer d.life.leave()
-	all := d.fs.PathJoin(d.dir, nameQuarantine)
-	dir = d.fs.PathJoin(all, place)
-	err = d.fs.MkdirAll(dir, 0o700)
-	if err == nil {
-		err = writeSmall(d.fs, dir, name, string(data))
-	}
-	return dir, d.fail("put aside", dir, errors.Join(err, syncDir(d.fs, all), syncDir(d.fs, d.dir)))
-}
-
-// DropQuarantine removes what repairs have put aside, and gives its path; "": there was nothing.
-func (d *DB) DropQuarantine() (string, error) {
-	if err := d.enterWrite("drop quarantine"); err != nil {
-		return "", err
-	}
-	defer d.life.leave()
-	dir := d.fs.PathJoin(d.dir, nameQuarantine)
-	if _, err := d.fs.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return dir, d.fail("drop quarantine", dir, errors.Join(d.fs.RemoveAll(dir), syncDir(d.fs, d.dir)))
-}
-
-// DropFiles removes those files of the store's directory, beside its database, that match says so of, and gives their paths.
-func (d *DB) DropFiles(match func(io.Reader) (bool, error)) (removed []string, err error) {
-	if err := d.enterWrite("drop files"); err != nil {
-		return nil, err
-	}
-	defer d.life.leave()
-	names, err := d.fs.List(d.dir)
-	for _, name := range names {
-		path := d.fs.PathJoin(d.dir, name)
-		info, serr := d.fs.Stat(path)
-		if errors.Is(serr, fs.ErrNotExist) || serr == nil && !info.Mode().IsRegular() {
-			continue
-		}
-		f, oerr := d.fs.Open(path)
-		if oerr != nil {
-			return removed, d.fail("drop files", path, oerr)
-		}
-		yes, merr := match(f)
-		if err = errors.Join(merr, f.Close()); err == nil && yes {
-			err = errors.Join(d.fs.Remove(path), syncDir(d.fs, d.dir))
-			removed = append(removed, path)
-		}
-		if err != nil {
-			break
-		}
-	}
-	return removed, d.fail("drop files", d.dir, err)
 }

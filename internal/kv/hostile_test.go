@@ -237,5 +237,64 @@ func hostileCase(t *testing.T, top, template, name, kind string) {
 		})
 		return err
 	}))
-	checked("use, then", inTime(t, "use", func() error { return use(dir, o) }))
+	err := inTime(t, "use", func() error { return use(dir, o) })
+	checked("use, then", err)
+	// What stood in the place of a small file is in the quarantine now.
+	if small := !strings.HasPrefix(name, "db") && name != "lock" && name != "quarantine"; small && refused && kind != "somebody's" && kind != "open to all" && err != nil {
+		t.Errorf("repaired: %v", err)
+	}
+}
+
+// TestPromise17StoreExchanged: once a store is open, what its name leads to does not matter.
+func TestPromise17StoreExchanged(t *testing.T) {
+	top := t.TempDir()
+	dir, moved, outside := filepath.Join(top, "store"), filepath.Join(top, "moved"), filepath.Join(top, "outside")
+	d := open(t, dir, kv.Options{})
+	must(t, os.MkdirAll(filepath.Join(outside, "db"), 0o700))
+	must(t, os.Rename(dir, moved))
+	must(t, os.Symlink(outside, dir))
+	was := outsideWorld(t, outside)
+	for n := uint64(1); n <= 20; n++ {
+		must(t, step(d, n, 4<<10, kv.Durable))
+	}
+	must(t, errors.Join(d.Compact(bg), d.Scrub(bg), d.Close()))
+	if is := outsideWorld(t, outside); is != was {
+		t.Errorf("outside was\n%s is\n%s", was, is)
+	}
+	if _, err := kv.Open(bg, dir, kv.Options{}); !errors.Is(err, kv.ErrCorrupt) {
+		t.Errorf("through the link: %v", err)
+	}
+	n, err := checkSteps(open(t, moved, kv.Options{}), 4<<10)
+	if n != 20 || err != nil {
+		t.Errorf("%d steps, %v", n, err)
+	}
+}
+
+// TestPromise17StoreOfOthers: a store of another user's, or one that others can write, is refused before anything is opened or made.
+func TestPromise17StoreOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(dir string) error
+	}{
+		{"somebody's", func(dir string) error { return os.Chown(dir, 1234, 1234) }},
+		{"open to all", func(dir string) error { return os.Chmod(dir, 0o777) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name == "somebody's" && os.Geteuid() != 0 {
+				t.Skip("for root")
+			}
+			dir := filepath.Join(t.TempDir(), "store")
+			hostileStore(t, dir)
+			must(t, c.make(dir))
+			was := outsideWorld(t, filepath.Join(dir, "db"))
+			for _, o := range []kv.Options{{}, {ReadOnly: true}, {Salvage: true}} {
+				if err := use(dir, o); !errors.Is(err, kv.ErrPermission) || !strings.Contains(err.Error(), dir) {
+					t.Errorf("%+v: %v", o, err)
+				}
+			}
+			if is := outsideWorld(t, filepath.Join(dir, "db")); is != was {
+				t.Errorf("was\n%s is\n%s", was, is)
+			}
+		})
+	}
 }

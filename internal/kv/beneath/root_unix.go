@@ -180,9 +180,12 @@ func dirError(at int, base, path string, err error) error {
 	return failed("open", path, err)
 }
 
+// me is the user that this process is, as long as it runs.
+var me = os.Geteuid()
+
 // ours refuses what is not this user's.
 func ours(path string, st *unix.Stat_t) error {
-	if me := os.Geteuid(); int(st.Uid) != me {
+	if int(st.Uid) != me {
 		return rights(path, "belongs to %s, this is %s", userName(int(st.Uid)), userName(me))
 	}
 	return nil
