@@ -9,11 +9,11 @@ import (
 	"rewind/refs"
 )
 
-// A journal may lie in a store that somebody else has prepared: what it names is checked here when it is read, by tree.Apply when a step is carried out, and
-// by agentfiles when a session file is set.
+// A journal may lie in a store that somebody else has prepared: what it names is checked here when it is read, by tree.Apply when a step is
+// carried out, and by agentfiles when a session file is set.
 
-// checkNames refuses names that no journal of ours has. Session files are not among them: whether they are the person's own is known at use (foreign), and the code
-// of a journal that names others must be able to go back.
+// checkNames refuses names that no journal of ours has. Session files are not among them: whether they are the person's own is known at use
+// (foreign), and the code of a journal that names others must be able to go back.
 func (j *journal) checkNames() error {
 	bad := func(what, name string) error { return fmt.Errorf("%w: %s %.100q", record.ErrFormat, what, name) }
 	if !isStageName(j.Stage) {
@@ -62,8 +62,8 @@ func (j *journal) foreign() error {
 	return nil
 }
 
-// placed refuses a path that is no session file of the person's agents, or that cannot be reached without following a link. What lies there does not matter: it is
-// compared with what is expected when it is set.
+// placed refuses a path that is no session file of the person's agents, or that cannot be reached without following a link. What lies there
+// does not matter: it is compared with what is expected when it is set.
 func placed(own agentfiles.Folders, path string) error {
 	f, err := own.Locate(path)
 	if err != nil {
@@ -72,8 +72,8 @@ func placed(own agentfiles.Folders, path string) error {
 	return f.Check()
 }
 
-// leftAlone are the session files of a journal that are already as they were to become: with the code alone they stay so, and the operation names them, so that what they
-// were before is not collected.
+// leftAlone are the session files of a journal that are already as they were to become: with the code alone they stay so, and the operation
+// names them, so that what they were before is not collected.
 func (e *Engine) leftAlone(j *journal) []refs.File {
 	return slices.DeleteFunc(slices.Clone(j.Files), func(f refs.File) bool {
 		as, err := e.isStored(j.own, f.Path, f.To)

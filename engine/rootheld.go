@@ -8,8 +8,9 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// A restore holds the project's root directory as one handle from its plan to its end, and everything that it does to the tree goes through that. So whoever has another
-// directory, or a link to one, take the root's place meanwhile has nothing written there. That they did is seen before the first change and before the end is recorded.
+// A restore holds the project's root directory as one handle from its plan to its end, and everything that it does to the tree goes through
+// that. So whoever has another directory, or a link to one, take the root's place meanwhile has nothing written there. That they did is
+// seen before the first change and before the end is recorded.
 
 // ErrExchanged is returned when the project's path leads to another directory than the one that is being restored.
 var ErrExchanged = errors.New("another directory has taken the place of the project's")

@@ -32,7 +32,7 @@ func DecodeFile(raw record.Field) (File, error) {
 		return nil
 	})
 	if err == nil && (!isFilePath(file.Path) || file.From == file.To) {
-		err = fmt.Errorf("%w: session file %.100q without a path or a change", record.ErrFormat, file.Path)
+		err = fmt.Errorf("%w: session file %.100q: no path of one, or no change", record.ErrFormat, file.Path)
 	}
 	return file, err
 }

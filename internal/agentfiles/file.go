@@ -35,7 +35,8 @@ func (f File) dir(made bool) (*os.Root, error) {
 	return at, nil
 }
 
-// below opens a directory in another one. A link is none: os.Root would follow one that stays below, so what is there is looked at before and after.
+// below opens a directory in another one. A link is none: os.Root would follow one that stays below, so what is there is looked at before
+// and after.
 func below(at *os.Root, name string, made bool) (*os.Root, error) {
 	if made {
 		if err := at.Mkdir(name, 0o700); err == nil {
@@ -144,8 +145,9 @@ func (f File) Open() (*os.File, fs.FileInfo, error) {
 	return file, now, nil
 }
 
-// OpenBelow opens a file to be read at path, which lies in folder, both with links followed. What has become a link since may lead anywhere in the folder, and not out of it.
-// It is for files that are only read: those of payloads, and those whose bytes are compared with what is stored.
+// OpenBelow opens a file to be read at path, which lies in folder, both with links followed. What has become a link since may lead anywhere
+// in the folder, and not out of it. It is for files that are only read: those of payloads, and those whose bytes are compared with what is
+// stored.
 func OpenBelow(folder, path string) (*os.File, error) {
 	in, err := filepath.Rel(folder, path)
 	if err != nil {
@@ -178,8 +180,9 @@ const Temporary = ".rewind-"
 // temporaryAge is from when on a temporary file is nobody's any more.
 const temporaryAge = time.Hour
 
-// Write makes the file one with what write gives, durably: a temporary file beside it, fsync, a rename in the directory that was opened. replace says that
-// there may be one already, whose mode and owner it keeps. What check, which may be nil, refuses never has the file's name.
+// Write makes the file one with what write gives, durably: a temporary file beside it, fsync, a rename in the directory that was opened.
+// replace says that there may be one already, whose mode and owner it keeps. What check, which may be nil, refuses never has the file's
+// name.
 func (f File) Write(replace bool, write func(io.Writer) error, check func(io.ReaderAt, int64) error) error {
 	d, err := f.dir(true)
 	if err != nil {
