@@ -17,3 +17,9 @@ type LayOutResponse struct {
 	Without    []Without  `json:"without,omitempty"`
 	Notices    []string   `json:"notices,omitempty"`
 }
+
+// Without is a path that a restore set, or found set, without something: setuid, setgid, sticky, owner, group, capabilities, attributes, links.
+type Without struct {
+	Path Text     `json:"path"`
+	What []string `json:"what"`
+}

@@ -260,12 +260,6 @@ type RestoreResponse struct {
 	Notices     []string `json:"notices,omitempty"`
 }
 
-// Without is a path that a restore set, or found set, without something: setuid, setgid, sticky, owner, group, capabilities, attributes, links.
-type Without struct {
-	Path Text     `json:"path"`
-	What []string `json:"what"`
-}
-
 // Kept is a path that stays although the target has it otherwise: new, skipped, holds, occupied, below, session, purged, lost.
 type Kept struct {
 	Path   Text   `json:"path"`

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -197,27 +195,6 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	e.tellAgents(ctx, r.env, j, res)
 	res.settle()
 	return res, nil
-}
-
-// settle has the plan's steps say what became of the permissions.
-func (res *RestoreResult) settle() {
-	if len(res.perms) == 0 {
-		return
-	}
-	steps := slices.Clone(res.Plan.Steps)
-	for i, s := range steps {
-		if perm, ok := res.perms[s.Path]; ok && s.To != nil {
-			to := *s.To
-			to.Perm, steps[i].To = perm, &to
-		}
-	}
-	res.Plan.Steps = steps
-}
-
-func newStageName() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails: crypto/rand
-	return hex.EncodeToString(b[:])
 }
 
 // safety makes the captured state a checkpoint, in one durable batch with the journal: on no branch, or as a step. From

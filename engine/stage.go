@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -43,3 +45,9 @@ func (e *Engine) restoring(err error) error {
 }
 
 func stagePath(op string) string { return markerDir + "/" + markerStage + "/" + op }
+
+func newStageName() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand
+	return hex.EncodeToString(b[:])
+}
