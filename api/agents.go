@@ -42,6 +42,7 @@ type AgentHooks struct {
 	Hooks       int        `json:"hooks"`                  // of ours, afterwards
 	SwitchedOff string     `json:"switched_off,omitempty"` // the setting by which the user has switched all hooks off
 	Changes     []FileDiff `json:"changes,omitempty"`      // absolute paths, links followed; none: nothing was to be done
+	Error       *Error     `json:"error,omitempty"`        // why this agent's hooks are not as they should be; the others' are
 }
 
 // RemoveRequest takes away a project's store and marker. It cannot be undone. The hooks go with the last project.

@@ -23,3 +23,11 @@ type Without struct {
 	Path Text     `json:"path"`
 	What []string `json:"what"`
 }
+
+// Kept is a path that stays although the target has it otherwise: new, skipped, holds, occupied, below, session, purged, lost.
+type Kept struct {
+	Path   Text   `json:"path"`
+	Dir    bool   `json:"dir,omitempty"`
+	Reason string `json:"reason"`
+	By     string `json:"by,omitempty"` // of session: which one changed it, as agent/id
+}

@@ -29,6 +29,10 @@ var (
 	Config      = Route[ConfigRequest, ConfigResponse]{"GET", "/v1/config"}
 	SetHooks    = Route[HooksRequest, HooksResponse]{"POST", "/v1/hooks"}
 	Remove      = Route[RemoveRequest, RemoveResponse]{"POST", "/v1/remove"}
+	Adopt       = Route[AdoptRequest, AdoptResponse]{"POST", "/v1/adopt"}
+	Stores      = Route[StoresRequest, StoresResponse]{"GET", "/v1/stores"}
+	JoinStore   = Route[JoinRequest, JoinResponse]{"POST", "/v1/stores/join"}
+	RemoveStore = Route[RemoveStoreRequest, RemoveStoreResponse]{"POST", "/v1/stores/remove"}
 	Validate    = Route[ValidateRequest, ValidateResponse]{"GET", "/v1/validate"}
 	SetConfig   = Route[SetConfigRequest, ConfigResponse]{"POST", "/v1/config"}
 	Sessions    = Route[SessionsRequest, SessionsResponse]{"POST", "/v1/sessions"}

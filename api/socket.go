@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -25,9 +24,10 @@ var ErrCut = errors.New("the daemon ended before it answered")
 
 // Socket is a transport to the daemon of this user, a connection for each request.
 type Socket struct {
-	Home    string // rewind's own directory
-	Version string // of this client; a daemon of another one is asked to end
-	Start   string // the program, an absolute path, that is started as a daemon where there is none; "": none is started
+	Home    string       // rewind's own directory
+	Version string       // of this client; a daemon of another one is asked to end
+	Notice  func(string) // told what had to be put right on the way; may be nil
+	Start   string       // the program, an absolute path, that is started as a daemon where there is none; "": none is started
 }
 
 const (
@@ -98,6 +98,9 @@ func (s Socket) connect(ctx context.Context, deadline time.Time) (net.Conn, erro
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoDaemon, err)
 	}
+	if c.Notice != "" && s.Notice != nil {
+		s.Notice(c.Notice)
+	}
 	return netConn(s.Home, c)
 }
 
@@ -106,10 +109,15 @@ func (s Socket) dial() (*relay.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := relay.CheckDir(filepath.Dir(sock)); err != nil {
+	notice, err := relay.TrustDirs(s.Home)
+	if err != nil {
 		return nil, err
 	}
-	return relay.Dial(sock)
+	c, err := relay.Dial(sock)
+	if c != nil {
+		c.Notice = notice
+	}
+	return c, err
 }
 
 // exchange sends the request and reads the head of the answer; the body streams.

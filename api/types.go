@@ -85,7 +85,8 @@ type InitResponse struct {
 	Root       Text        `json:"root"`
 	Mode       string      `json:"mode"`
 	Store      Text        `json:"store"`
-	Exists     bool        `json:"exists"` // it was set up already
+	Exists     bool        `json:"exists"`           // it was set up already
+	Offers     []Store     `json:"offers,omitempty"` // stores of no directory, one of which could be this project's
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Skips      []Skip      `json:"skips,omitempty"`
 	Notices    []string    `json:"notices,omitempty"`
@@ -138,6 +139,7 @@ type ShowResponse struct {
 	Skips        []Skip     `json:"skips"`
 	Messages     []Message  `json:"messages,omitempty"`     // oldest first
 	Conversation Text       `json:"conversation,omitempty"` // why there are none
+	GitUnread    []Text     `json:"git_unread,omitempty"`   // what of the user's repository could not be read then, as paths below .git
 	Notices      []string   `json:"notices,omitempty"`
 }
 
@@ -258,14 +260,6 @@ type RestoreResponse struct {
 
 	ContextOnly bool     `json:"context_only,omitempty"` // the files were left alone
 	Notices     []string `json:"notices,omitempty"`
-}
-
-// Kept is a path that stays although the target has it otherwise: new, skipped, holds, occupied, below, session, purged, lost.
-type Kept struct {
-	Path   Text   `json:"path"`
-	Dir    bool   `json:"dir,omitempty"`
-	Reason string `json:"reason"`
-	By     string `json:"by,omitempty"` // of session: which one changed it, as agent/id
 }
 
 // Conflict is a path that changed while a restore ran; it was left as it is.

@@ -63,6 +63,19 @@ type AgentHooks struct {
 	Hooks       int    // of ours, afterwards
 	SwitchedOff string // the setting by which the user has switched all hooks off
 	Changes     []SettingsChange
+	Err         error // why this agent's hooks are not as they should be; the others' are
+}
+
+// Err is what went wrong with single agents; nil: nothing.
+func (r *HooksResult) Err() error {
+	if r == nil {
+		return nil
+	}
+	var all []error
+	for _, a := range r.Agents {
+		all = append(all, a.Err)
+	}
+	return errors.Join(all...)
 }
 
 // SettingsChange is what became of one file. A nil slice is no file.
@@ -157,9 +170,9 @@ func (h Home) wanted(agent hooks.Agent, tier string) ([]hooks.Registration, erro
 	return out, nil
 }
 
-// SetHooks registers the hooks of agents in their own settings, or takes them out. Everything is planned first: a file that cannot be
-// understood refuses all, and its error names file, line and column. Then file after file is replaced, each durably and as a whole; the
-// result says which, also beside an error.
+// SetHooks registers the hooks of agents in their own settings, or takes them out. All files of an agent are planned first: one that cannot be
+// understood refuses that agent, and its Err names file, line and column. Then file after file is replaced, each durably and as a whole; what goes
+// wrong with one agent keeps no other from its hooks.
 func (h Home) SetHooks(ctx context.Context, env AgentEnv, o HooksOptions) (*HooksResult, error) {
 	if !o.DryRun {
 		unlock, err := h.lock(ctx, hooksWait)
@@ -169,33 +182,38 @@ func (h Home) SetHooks(ctx context.Context, env AgentEnv, o HooksOptions) (*Hook
 		defer unlock()
 	}
 	r := &HooksResult{Program: h.HookProgram(), Tier: h.HooksTier(o.Root)}
-	var edits []*settingsEdit
+	var edits [][]*settingsEdit // of each of r.Agents
+	adds := false
 	for _, agent := range Agents() {
 		if o.Agents != nil && !slices.Contains(o.Agents, agent) {
 			continue
 		}
 		a, list, err := h.planAgent(ctx, agent, env, r.Tier, o)
 		if err != nil {
-			return nil, err
+			a.Err, list = err, nil
 		}
-		r.Agents = append(r.Agents, a)
-		edits = append(edits, list...)
+		r.Agents, edits = append(r.Agents, a), append(edits, list)
+		adds = adds || slices.ContainsFunc(list, func(e *settingsEdit) bool { return len(e.want) > 0 })
 	}
-	adds := slices.ContainsFunc(edits, func(e *settingsEdit) bool { return len(e.want) > 0 })
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if adds {
 		if err := h.bringProgram(o.DryRun); err != nil {
 			return nil, err
 		}
 	}
-	for _, e := range edits {
-		if !o.DryRun {
-			if err := h.write(ctx, e); err != nil {
-				return r, err
+	for i, list := range edits {
+		a := &r.Agents[i]
+		for _, e := range list {
+			if !o.DryRun {
+				if a.Err = h.write(ctx, e); a.Err != nil {
+					break // of an agent's files one may depend on the other
+				}
 			}
-		}
-		if e.changes() {
-			i := slices.IndexFunc(r.Agents, func(a AgentHooks) bool { return a.Agent == e.agent })
-			r.Agents[i].Changes = append(r.Agents[i].Changes, SettingsChange{Path: e.file.path, Before: e.file.data, After: e.after})
+			if e.changes() {
+				a.Changes = append(a.Changes, SettingsChange{Path: e.file.path, Before: e.file.data, After: e.after})
+			}
 		}
 	}
 	return r, nil
@@ -305,9 +323,9 @@ func (e *settingsEdit) refuse(err error) error {
 	text := strings.TrimPrefix(err.Error(), "hooks: settings: ")
 	if n, _ := fmt.Sscanf(text, "line %d, column %d:", &line, &column); n == 2 {
 		_, text, _ = strings.Cut(text, ": ")
-		return fmt.Errorf("engine: settings of %s: %s:%d:%d: %s; nothing was changed", e.agent, e.path, line, column, text)
+		return fmt.Errorf("engine: settings of %s: %s:%d:%d: %s; it was left as it is", e.agent, e.path, line, column, text)
 	}
-	return fmt.Errorf("engine: settings of %s: %s: %w; nothing was changed", e.agent, e.path, err)
+	return fmt.Errorf("engine: settings of %s: %s: %w; it was left as it is", e.agent, e.path, err)
 }
 
 // settingsTries is how often an edit starts over because the agent wrote the file meanwhile.

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,7 +69,7 @@ func TestSettingsWrittenMeanwhile(t *testing.T) {
 		for _, remove := range []bool{false, true} {
 			h, env, file := agentsHome(t, before)
 			if remove {
-				if _, err := h.SetHooks(context.Background(), env, HooksOptions{}); err != nil {
+				if r, err := h.SetHooks(context.Background(), env, HooksOptions{}); errors.Join(err, r.Err()) != nil {
 					t.Fatal(err)
 				}
 			}
@@ -115,14 +116,14 @@ func TestUnregisterRestores(t *testing.T) {
 	} {
 		h, env, file := agentsHome(t, before)
 		for range 2 {
-			if _, err := h.SetHooks(context.Background(), env, HooksOptions{}); err != nil {
+			if r, err := h.SetHooks(context.Background(), env, HooksOptions{}); errors.Join(err, r.Err()) != nil {
 				t.Fatalf("%q: %v", before, err)
 			}
 		}
 		if !strings.Contains(readString(t, file), "smart-checkpoint") {
 			t.Fatalf("%q: not registered", before)
 		}
-		if _, err := h.SetHooks(context.Background(), env, HooksOptions{Remove: true}); err != nil {
+		if r, err := h.SetHooks(context.Background(), env, HooksOptions{Remove: true}); errors.Join(err, r.Err()) != nil {
 			t.Fatalf("%q: %v", before, err)
 		}
 		if got := readString(t, file); got != before {
@@ -134,7 +135,7 @@ func TestUnregisterRestores(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, remove := range []bool{false, true} {
-		if _, err := h.SetHooks(context.Background(), env, HooksOptions{Remove: remove}); err != nil {
+		if r, err := h.SetHooks(context.Background(), env, HooksOptions{Remove: remove}); errors.Join(err, r.Err()) != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,7 +154,7 @@ func TestDroidHooksMove(t *testing.T) {
 	settings, own := filepath.Join(dir, "settings.json"), filepath.Join(dir, "hooks.json")
 	set := func(o HooksOptions) {
 		t.Helper()
-		if _, err := h.SetHooks(context.Background(), env, o); err != nil {
+		if r, err := h.SetHooks(context.Background(), env, o); errors.Join(err, r.Err()) != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,7 +189,7 @@ func TestSettingsKeepMode(t *testing.T) {
 	if err := os.WriteFile(stale, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.SetHooks(context.Background(), env, HooksOptions{}); err != nil {
+	if r, err := h.SetHooks(context.Background(), env, HooksOptions{}); errors.Join(err, r.Err()) != nil {
 		t.Fatal(err)
 	}
 	fi, err := os.Stat(file)

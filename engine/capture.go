@@ -82,7 +82,7 @@ type captureOptions struct {
 
 // capture snapshots the worktree. The caller commits or discards it.
 func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOptions) (*capture, error) {
-	r, err := e.rules()
+	r, err := e.rulesNow(o.hasty)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +128,12 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 	}
 	if err == nil {
 		c.res, err = tree.Snapshot(ctx, src)
+	}
+	if err == nil && len(r.faults) > 0 {
+		c.res.Skips = e.flag(c.res.Skips, r.faults)
+		if !o.hasty {
+			e.tellUnread(r.faults, was)
+		}
 	}
 	if err == nil && !o.compare {
 		c.note, err = e.putNote(c, was.note)

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"bytes"
+	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +30,7 @@ func sampleJournal() *journal {
 	}
 	return &journal{
 		Kind: refs.KindCheckout, Session: "claude/a", Target: testID("t"), Safety: testID("s"), Paths: []string{"a"}, Exact: true, Undoes: 3,
-		Before: testID("b"), After: testID("a"), Stage: "0011", Kept: 1,
+		Before: testID("b"), After: testID("a"), Stage: "00112233445566aa", Kept: 1,
 		Steps: []tree.Step{
 			{Path: "d/f", From: ent(tree.TypeFile, 0o4755, 7), To: ent(tree.TypeSymlink, 0, 0)},
 			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)},
@@ -68,10 +70,35 @@ func FuzzCheckpoint(f *testing.F) {
 
 func FuzzJournal(f *testing.F) {
 	f.Add(sampleJournal().encode())
+	for _, change := range []func(*journal){
+		func(j *journal) { j.Files[0].Path = "/home/dev/.zshenv" },
+		func(j *journal) { j.Files[0].Path = "/home/dev/.claude/projects/x/../../settings.json" },
+		func(j *journal) { j.Made.Transcript, j.Made.Fork = "/p/.codex/sessions/x", nil },
+		func(j *journal) { j.Stage = "../../x" },
+		func(j *journal) { j.Steps[0].Path = "../x" },
+		func(j *journal) { j.Paths = []string{"", "a/../.."} },
+		func(j *journal) { j.Session = "a/../b" },
+	} {
+		j := sampleJournal()
+		change(j)
+		f.Add(j.encode())
+	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		j, err := decodeJournal(raw)
-		if err == nil && !bytes.Equal(j.encode(), raw) {
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(j.encode(), raw) {
 			t.Errorf("decoded %x, encoded %x", raw, j.encode())
+		}
+		_ = j.conversation() // what is told of it
+		if !isStageName(j.Stage) {
+			t.Errorf("stage %q", j.Stage)
+		}
+		for _, s := range j.Steps {
+			if !fs.ValidPath(strings.ToValidUTF8(s.Path, "?")) {
+				t.Errorf("step %q", s.Path)
+			}
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"rewind/hooks"
+	"rewind/internal/osfile"
 	"rewind/tree/ignore"
 )
 
@@ -31,7 +32,11 @@ type Setting struct {
 type Config struct {
 	settings []Setting
 	tier     hooks.Tier
+	passed   string // why the project's file does not count; "": it does, or is not there
 }
+
+// Passed is why the project's own settings are not heeded; "": they are, or there are none.
+func (c Config) Passed() string { return c.passed }
 
 // configFile is one file's part of the configuration.
 type configFile struct {
@@ -96,7 +101,12 @@ func LoadConfig(home Home, root string) (Config, error) {
 	for n := range files {
 		var err error
 		f := &files[n]
-		if f.values, err = readConfigFile(f.path); err != nil {
+		if f.from == "global" {
+			f.values, err = readConfigFile(f.path)
+		} else {
+			f.values, c.passed, err = readProjectConfig(root)
+		}
+		if err != nil {
 			return c, err
 		}
 		for i := range c.settings {
@@ -122,19 +132,63 @@ func LoadConfig(home Home, root string) (Config, error) {
 	return c, nil
 }
 
+// maxConfig bounds a file of settings in bytes.
+const maxConfig = 1 << 20
+
+// readConfigFile reads the user's own file, which may be a link to where they keep such files.
 func readConfigFile(path string) (map[string]any, error) {
-	b, err := os.ReadFile(path)
+	real, err := filepath.EvalSymlinks(path)
+	var b []byte
+	if err == nil {
+		b, err = osfile.ReadSmall(real, maxConfig)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]any{}, nil
+	}
+	if errors.Is(err, osfile.ErrNotRegular) || errors.Is(err, osfile.ErrTooLarge) {
+		return nil, fmt.Errorf("engine: config %s: %w: %w", path, ErrConfig, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("engine: config %s: %w", path, err)
 	}
+	return parseConfig(path, b)
+}
+
+func parseConfig(path string, b []byte) (map[string]any, error) {
 	m := map[string]any{}
 	if err := json.Unmarshal(b, &m); err != nil {
 		return nil, fmt.Errorf("engine: config %s: %w: %w", path, ErrConfig, err)
 	}
 	return m, nil
+}
+
+// readProjectConfig reads the settings in a project's marker, if it is this user's, and git does not track it: what a commit can bring must not switch hooks
+// off or have secrets stored. passed says why they do not count.
+func readProjectConfig(root string) (values map[string]any, passed string, err error) {
+	dir, why := openMarker(root)
+	if dir == nil {
+		return nil, "", nil
+	}
+	defer dir.Close()
+	if _, err := dir.Lstat(configName); err != nil {
+		return nil, "", nil
+	}
+	var b []byte
+	if why == "" {
+		b, why, err = readIn(dir, configName, maxConfig)
+	}
+	path := filepath.Join(marker(root), configName)
+	if err != nil {
+		return nil, "", fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	if tracked, err := trackedMarker(root); why == "" && err == nil && tracked {
+		why = "git tracks it"
+	}
+	if why != "" {
+		return nil, "passed over the settings in " + path + ": " + why, nil
+	}
+	values, err = parseConfig(path, b)
+	return values, "", err
 }
 
 // lookupKey finds a.b.c in nested objects.
@@ -284,20 +338,58 @@ func SetConfig(home Home, root, key string, values []string) error {
 			return fmt.Errorf("engine: config: %w", err)
 		}
 	}
-	path := home.configFile()
 	if root != "" {
-		path = filepath.Join(marker(root), configName)
-	} else if err := os.MkdirAll(home.Dir, 0o700); err != nil {
+		return setProjectConfig(root, key, v)
+	}
+	path := home.configFile()
+	if err := os.MkdirAll(home.Dir, 0o700); err != nil {
 		return fmt.Errorf("engine: config %s: %w", path, err)
 	}
 	m, err := readConfigFile(path)
 	if err != nil {
 		return err
 	}
-	setKey(m, key, v)
-	b, err := json.MarshalIndent(m, "", "  ")
+	b, err := withKey(m, key, v)
 	if err != nil {
 		return fmt.Errorf("engine: config %s: %w", path, err)
 	}
-	return writeFile(path, append(b, '\n'))
+	return writeFile(path, b)
+}
+
+func withKey(m map[string]any, key string, v any) ([]byte, error) {
+	setKey(m, key, v)
+	b, err := json.MarshalIndent(m, "", "  ")
+	return append(b, '\n'), err
+}
+
+func setProjectConfig(root, key string, v any) error {
+	path := filepath.Join(marker(root), configName)
+	cannot := func(why any) error { return fmt.Errorf("engine: config %s: %w: %v", path, ErrConfig, why) }
+	m, passed, err := readProjectConfig(root)
+	switch {
+	case err != nil:
+		return err
+	case passed != "":
+		return cannot(passed)
+	case !ourMarker(root):
+		return cannot("the directory is not this user's, or git tracks it; --global sets it for all projects")
+	case m == nil:
+		m = map[string]any{}
+	}
+	dir, err := makeMarker(root)
+	if err != nil {
+		return fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	defer dir.Close()
+	b, err := withKey(m, key, v)
+	if mark := readMarker(root); err == nil && !mark.quiet {
+		err = replaceIn(dir, markerIgnore, []byte("*\n"))
+	}
+	if err == nil {
+		err = replaceIn(dir, configName, b)
+	}
+	if err != nil {
+		return fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -19,10 +20,16 @@ func (e *Engine) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, error
 		return nil, nil
 	}
 	t := &conversationPlan{conversation: Conversation{Mode: ConversationBack, Session: op.Session}}
+	own := r.env.folders()
+	for _, f := range op.Restore.Files {
+		if err := placed(own, f.Path); err != nil {
+			return noneBack(r, op, err)
+		}
+	}
 	for _, f := range reverseFiles(op.Restore.Files) {
-		as, err := e.isStored(f.Path, f.From)
+		as, err := e.isStored(own, f.Path, f.From)
 		if err == nil && f.To.IsZero() {
-			if f, as, err = e.unused(refs.File{Path: f.Path, To: f.From}, tx); e.inUse(op.Restore.Fork) || len(t.conversation.Kept) > 0 {
+			if f, as, err = e.unused(own, refs.File{Path: f.Path, To: f.From}, tx); e.inUse(op.Restore.Fork) || len(t.conversation.Kept) > 0 {
 				as = false // what lies beside a session that is kept stays, too
 			}
 		}
@@ -43,6 +50,16 @@ func (e *Engine) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, error
 		}
 	}
 	return t, e.comeBack(r, t, tx)
+}
+
+// noneBack is what becomes of the conversation when an operation names a file that must not be touched. Where no agent has such files the operation is not one of
+// ours, and nothing is done on its word; else the code goes back, and it is said why the conversation does not.
+func noneBack(r *restore, op *refs.Operation, err error) (*conversationPlan, error) {
+	foreign := &ForeignFileError{In: fmt.Sprintf("operation %d", op.Seq), Cause: err}
+	if foreign.Foreign() || r.conversation.ContextOnly {
+		return nil, foreign
+	}
+	return noConversation(told(foreign)), nil
 }
 
 // grownSince is the step that brings a session file back although the agent has gone on with it: what it holds now is stored first.
@@ -118,6 +135,7 @@ func (e *Engine) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) erro
 // dropUnused are the steps that take away the fork that the newest of the restores right before this one made, if nobody has used it: a run of restores
 // leaves one session behind, not one for each step.
 func (e *Engine) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
+	own := r.env.folders()
 	var made *refs.Restore
 	_ = e.refs.Newest(0, func(op *refs.Operation) error {
 		switch {
@@ -137,7 +155,7 @@ func (e *Engine) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 	var out []refs.File
 	for _, f := range slices.Backward(made.Files) { // the session's own file first: what lies beside one that is used stays
 		if f.From.IsZero() {
-			step, ok, err := e.unused(f, tx)
+			step, ok, err := e.unused(own, f, tx)
 			if err != nil || !ok {
 				break
 			}
@@ -149,9 +167,9 @@ func (e *Engine) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 
 // unused is the step that takes a session file away that a restore made, if nobody has used it: it has the bytes that it was made with, or behind them
 // only what says nothing (Codex 0.125 appends the name that it is told), and no agent has it open.
-func (e *Engine) unused(made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
+func (e *Engine) unused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
 	step = refs.File{Path: made.Path, From: made.To}
-	if ok, err = e.isStored(made.Path, made.To); err != nil || ok {
+	if ok, err = e.isStored(own, made.Path, made.To); err != nil || ok {
 		return step, ok, err
 	}
 	agent, known := e.agentOf(made.Path)

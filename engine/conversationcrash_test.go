@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/refs"
@@ -47,7 +48,7 @@ func (p *project) crashed(name string, o RestoreOptions, applied bool, n int) *j
 		p.must(p.e.apply(bg, root, j, j.Steps, &RestoreResult{}))
 	}
 	for _, f := range j.Files[:min(max(n, 0), len(j.Files))] {
-		p.must(p.e.setSession(f))
+		p.must(p.e.setSession(p.env().folders(), f))
 	}
 	return j
 }
@@ -229,7 +230,7 @@ func TestT11Promise09SessionWrittenInTheRestore(t *testing.T) {
 func TestSessionTemporaries(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
-	left := filepath.Join(p.chats(), "."+claudeID(9)+".jsonl"+temporarySession+"123")
+	left := filepath.Join(p.chats(), "."+claudeID(9)+".jsonl"+agentfiles.Temporary+"123")
 	young := left + "4"
 	for _, path := range []string{left, young} {
 		p.must(os.WriteFile(path, []byte("x"), 0o600))

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -127,6 +125,11 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*conversatio
 	if err != nil {
 		return nil, err
 	}
+	own := r.env.folders()
+	if err := plan.mayWrite(own); err != nil {
+		plan.close()
+		return nil, &NoConversationError{Place: p.name, Why: told(err), Cause: err} // the code goes all the same
+	}
 	t.fork = plan
 	t.conversation = Conversation{Mode: ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.path, Turn: plan.cut.Turn, Removed: removed}
 	if tx == nil {
@@ -145,8 +148,8 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*conversatio
 	}
 	t.conversation.Fork.Bytes = size
 	for _, side := range plan.sides {
-		raw, err := os.ReadFile(side.From)
-		if errors.Is(err, fs.ErrNotExist) && side.Optional || err == nil && len(raw) == 0 {
+		raw, err := readSide(own, side)
+		if err == nil && len(raw) == 0 {
 			continue
 		}
 		var sideID objstore.ID
@@ -158,7 +161,7 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*conversatio
 		}
 		if err != nil {
 			plan.close()
-			return nil, fmt.Errorf("engine: fork: %s: %w", side.From, pathCause(err))
+			return nil, err
 		}
 		t.files = append(t.files, refs.File{Path: side.To, To: sideID})
 	}
@@ -189,7 +192,7 @@ func (e *Engine) endsThere(s *Session, p *point) (bool, int, error) {
 	if !understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false, 0, nil
 	}
-	if _, err := os.Stat(s.Transcript); err != nil {
+	if _, err := statSession(s); err != nil {
 		return false, 0, nil //nolint:nilerr // there is nothing to go on with: a fork brings it back
 	}
 	c, err := e.conversation(s, s.Cursor.Transcript)
@@ -213,6 +216,13 @@ func (e *Engine) planCut(r *restore, p *point, tx *objstore.Tx) (*conversationPl
 		return nil, err
 	}
 	agent := transcript.Agent(s.Agent)
+	own, err := r.env.folders().Of(agent, s.Transcript)
+	if err == nil {
+		err = own.Check()
+	}
+	if err != nil {
+		return nil, &ForeignFileError{In: "session " + s.Name, Cause: err}
+	}
 	f, err := openSession(agent, s.Transcript)
 	if err != nil {
 		return nil, err
@@ -223,14 +233,12 @@ func (e *Engine) planCut(r *restore, p *point, tx *objstore.Tx) (*conversationPl
 	if err != nil {
 		return nil, err
 	}
-	if root, _, err := transcript.SessionFile(agent, f.path); err == nil {
-		on, err := clients.Dependents(root, s.ID, at)
-		if err != nil {
-			return nil, err
-		}
-		if on = slices.DeleteFunc(on, func(path string) bool { return path == f.path }); len(on) > 0 {
-			return nil, &DependentError{Session: s.Name, Paths: on}
-		}
+	on, err := clients.Dependents(own.Folder, s.ID, at)
+	if err != nil {
+		return nil, err
+	}
+	if on = slices.DeleteFunc(on, func(path string) bool { return sameFile(path, f.path) }); len(on) > 0 {
+		return nil, &DependentError{Session: s.Name, Paths: on}
 	}
 	t := &conversationPlan{conversation: Conversation{Mode: ConversationInPlace, Session: s.Name, Path: f.path, Turn: cut.Turn}}
 	if tx == nil {

@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rewind/internal/gitinfo"
 	"rewind/internal/kv"
+	"rewind/internal/relay"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -48,7 +50,9 @@ type shared struct {
 	mu       sync.Mutex           // held by every change and every capture; guards what follows
 	cache    *tree.Cache          // loaded by the first capture
 	unsaved  *sketch              // objects of the tree that cache describes, which the store may lack; nil: it has them all
+	git      gitinfo.Reader       // looks at the user's repository; needs no lock
 	repo     *repository          // the user's repository as the last capture found it
+	unread   unread               // what of it the last capture could not read
 	whole    bool                 // no restore is unfinished, and none was begun since that was looked up
 	noted    noted                // the note of the last capture that was recorded
 	known    *head                // the newest state that the log knows; nil: not looked up yet
@@ -88,6 +92,12 @@ func OpenProject(ctx context.Context, home Home, p *Project, o Options) (*Engine
 	if err != nil {
 		return nil, err
 	}
+	if o.KV.FS == nil && !isStore(p.Store) { // kv would make one
+		return nil, fmt.Errorf("engine: open project %s: %w: %s", p.Root, ErrStoreGone, p.Store)
+	}
+	if err := relay.CheckOwner(p.Store); err != nil {
+		return nil, fmt.Errorf("engine: open project %s: %w", p.Root, err)
+	}
 	db, err := kv.Open(ctx, p.Store, o.kv())
 	if err != nil {
 		return nil, fmt.Errorf("engine: open project %s: %w", p.Root, err)
@@ -97,12 +107,24 @@ func OpenProject(ctx context.Context, home Home, p *Project, o Options) (*Engine
 		e.now = time.Now
 	}
 	if o.Salvage || db.Damage() != nil { // only to be read
+		e.remark()
 		return e, nil
 	}
 	if err := e.recordNotices(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	e.remark()
 	return e, nil
+}
+
+// remark tells what was not believed; that is no event of the project's.
+func (e *Engine) remark() {
+	for _, p := range e.project.Passed {
+		e.Notice(p.String() + "; 'rewind init' there begins a store of your own")
+	}
+	if why := e.config.Passed(); why != "" {
+		e.Notice(why)
+	}
 }
 
 // Damage is why the store can only be read; nil: it can be written.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rewind/internal/agentfiles"
 	"rewind/objstore"
 )
 
@@ -117,6 +118,23 @@ func (e *DependentError) Error() string {
 
 // Is makes it an ErrDependent.
 func (e *DependentError) Is(target error) bool { return target == ErrDependent }
+
+// ForeignFileError says that something in the store names a session file that is none of the person's: nothing was touched. Its cause is an
+// agentfiles.ErrForeign, ErrElsewhere or ErrNotPlain.
+type ForeignFileError struct {
+	In    string // what names it
+	Cause error
+}
+
+func (e *ForeignFileError) Error() string {
+	return fmt.Sprintf("engine: %s names a session file that is not yours to change: %v", e.In, e.Cause)
+}
+
+// Unwrap is the cause.
+func (e *ForeignFileError) Unwrap() error { return e.Cause }
+
+// Foreign reports whether no agent has a session file of such a name: the store was prepared by somebody, or is damaged.
+func (e *ForeignFileError) Foreign() bool { return errors.Is(e.Cause, agentfiles.ErrForeign) }
 
 // Restoring.
 var (

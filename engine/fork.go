@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
+	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -96,21 +98,25 @@ func (e *Engine) fork(ctx context.Context, p *point, o ForkOptions, kind string,
 	if o.DryRun {
 		return res, nil
 	}
+	own := o.Env.folders()
+	if err := plan.mayWrite(own); err != nil {
+		return nil, err
+	}
 	// The session's own file comes last: an agent lists it as soon as it is there.
-	if err = plan.copySides(); err == nil {
-		err = writeSession(plan.path, false, plan.write, plan.check)
+	if err = plan.copySides(own); err == nil {
+		err = writeSession(own, plan.path, false, plan.write, plan.check)
 	}
 	if err == nil && !o.SelfTest {
 		err = e.recordFork(ctx, plan, p)
 	}
 	if err != nil {
-		return nil, errors.Join(err, plan.remove())
+		return nil, errors.Join(err, plan.remove(own))
 	}
 	if fi, err := os.Stat(plan.path); err == nil {
 		res.Bytes = fi.Size()
 	}
 	if o.SelfTest {
-		return res, e.selfTest(plan, res)
+		return res, e.selfTest(own, plan, res)
 	}
 	e.list(ctx, plan.agent, o.Env, res)
 	return res, nil
@@ -138,7 +144,7 @@ func (e *Engine) recordFork(ctx context.Context, plan *forkPlan, p *point) error
 }
 
 // selfTest says what a fork was found to be, and takes it away again. The agent is not told of it: what it lists must not lead nowhere.
-func (e *Engine) selfTest(plan *forkPlan, f *Fork) error {
+func (e *Engine) selfTest(own agentfiles.Folders, plan *forkPlan, f *Fork) error {
 	f.Checks = append(f.Checks,
 		fmt.Sprintf("%s parses, and every call of a tool has its result", plan.path),
 		fmt.Sprintf("it holds %d messages and ends with turn %d", f.Cut.Messages, f.Cut.Turn))
@@ -148,7 +154,7 @@ func (e *Engine) selfTest(plan *forkPlan, f *Fork) error {
 		if found, err = transcript.Find(plan.agent, os.DirFS(root), e.project.Root); err == nil {
 			err = errNotFoundThere
 			for _, p := range found {
-				if sameFile(root, p, plan.path) {
+				if filepath.Join(root, filepath.FromSlash(p)) == plan.path {
 					err = nil
 				}
 			}
@@ -157,7 +163,7 @@ func (e *Engine) selfTest(plan *forkPlan, f *Fork) error {
 	if err == nil {
 		f.Checks = append(f.Checks, fmt.Sprintf("it is where %s looks for sessions of %s", plan.agent, e.project.Root))
 	}
-	return errors.Join(err, plan.remove())
+	return errors.Join(err, plan.remove(own))
 }
 
 var errNotFoundThere = errors.New("engine: fork: it is not where the agent looks")

@@ -169,14 +169,14 @@ func TestForkFails(t *testing.T) {
 	defer plan.close()
 	ops, err := p.e.Operations(bg, 0, true)
 	p.must(err)
-	if err := writeSession(plan.path, false, func(w io.Writer) error {
+	if err := writeSession(p.env().folders(), plan.path, false, func(w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
 		return errors.New("no space")
 	}, nil); err == nil || !strings.Contains(err.Error(), plan.path) {
 		t.Errorf("%v", err)
 	}
 	// What an agent would trip over never has the name of a session.
-	if err := writeSession(plan.path, false, func(w io.Writer) error {
+	if err := writeSession(p.env().folders(), plan.path, false, func(w io.Writer) error {
 		_, err := w.Write([]byte(strings.ReplaceAll(p.slurp(k.file), k.id, "another")))
 		return err
 	}, plan.check); err == nil || !strings.Contains(err.Error(), plan.path) {
@@ -184,7 +184,7 @@ func TestForkFails(t *testing.T) {
 	}
 	equal(t, "files", p.files(), []string{filepath.Base(k.file)})
 	p.must(os.WriteFile(plan.path, []byte("somebody's"), 0o600))
-	if err := writeSession(plan.path, false, plan.write, plan.check); !errors.Is(err, fs.ErrExist) {
+	if err := writeSession(p.env().folders(), plan.path, false, plan.write, plan.check); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file is there already: %v", err)
 	}
 	if p.slurp(plan.path) != "somebody's" {

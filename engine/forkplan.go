@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"time"
 
 	"rewind/hooks"
-	"rewind/internal/osfile"
+	"rewind/internal/agentfiles"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -216,17 +215,31 @@ func updatesOf(changes []refs.Change) []refs.Update {
 	return out
 }
 
-// copySides copies the files that belong to a session beside its own. One that is not there is none.
-func (p *forkPlan) copySides() error {
+// mayWrite refuses a fork that would not lie in the agent's own folder, reached through no link.
+func (p *forkPlan) mayWrite(own agentfiles.Folders) error {
+	paths := []string{p.path}
 	for _, s := range p.sides {
-		raw, err := os.ReadFile(s.From)
-		if errors.Is(err, os.ErrNotExist) && s.Optional {
+		paths = append(paths, s.From, s.To)
+	}
+	for _, path := range paths {
+		if err := placed(own, path); err != nil {
+			return &ForeignFileError{In: "session " + p.of.Name, Cause: err}
+		}
+	}
+	return nil
+}
+
+// copySides copies the files that belong to a session beside its own. One that is not there is none.
+func (p *forkPlan) copySides(own agentfiles.Folders) error {
+	for _, s := range p.sides {
+		raw, err := readSide(own, s)
+		if err != nil {
+			return err
+		}
+		if raw == nil {
 			continue
 		}
-		if err != nil {
-			return fmt.Errorf("engine: fork: %s: %w", s.From, pathCause(err))
-		}
-		err = writeSession(s.To, false, func(w io.Writer) error {
+		err = writeSession(own, s.To, false, func(w io.Writer) error {
 			_, err := w.Write(raw)
 			return err
 		}, nil)
@@ -238,19 +251,19 @@ func (p *forkPlan) copySides() error {
 }
 
 // remove takes a fork away that nobody has seen, or what there is of it.
-func (p *forkPlan) remove() error {
+func (p *forkPlan) remove(own agentfiles.Folders) error {
 	paths := []string{p.path}
 	for _, s := range p.sides {
 		paths = append(paths, s.To)
 	}
 	var err error
 	for _, path := range paths {
-		if e := os.Remove(path); !errors.Is(e, os.ErrNotExist) {
+		if e := removeSession(own, path); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("engine: fork: %w", err)
 	}
-	return osfile.SyncDir(filepath.Dir(p.path))
+	return nil
 }

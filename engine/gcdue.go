@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -29,16 +27,15 @@ func (e *Engine) Tidy(ctx context.Context) (*Collected, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	path, now := filepath.Join(e.project.Store, gcRan), e.now()
-	return r, errors.Join(err, writeFile(path, nil), os.Chtimes(path, now, now))
+	return r, errors.Join(err, e.db.Touch(gcRan, e.now()))
 }
 
 func (e *Engine) gcDue() bool {
-	fi, err := os.Stat(filepath.Join(e.project.Store, gcRan))
+	ran, err := e.db.Touched(gcRan)
 	if err != nil {
 		return true
 	}
-	age := e.now().Sub(fi.ModTime())
+	age := e.now().Sub(ran)
 	if age < 0 || age >= gcEvery {
 		return true
 	}

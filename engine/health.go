@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"rewind/hooks"
+	"rewind/internal/kv"
 	"rewind/tree"
 )
 
@@ -111,7 +113,9 @@ func (e *Engine) CheckProject(quick bool) ([]Check, error) {
 	if !e.config.HooksEnabled() {
 		out = append(out, Check{Name: "hooks", Level: LevelNote, Text: "hooks.enabled is false: events of agents are not taken in here"})
 	}
-	if d := e.Damage(); d != nil {
+	if d := e.Damage(); errors.Is(d, kv.ErrUnwritable) {
+		return append(append(out, Check{Name: "store", Level: LevelNote, Text: d.Error()}), e.CheckDisk()...), nil
+	} else if d != nil {
 		out = append(out, Check{Name: "store", Level: LevelFinding, Text: fmt.Sprintf("opened only to read: %v", d), Remedy: "rewind verify"})
 		return append(out, e.CheckDisk()...), nil
 	}
@@ -127,6 +131,7 @@ func (e *Engine) CheckProject(quick bool) ([]Check, error) {
 			Remedy: "rewind checkout --continue, or --abort",
 		})
 	}
+	out = append(out, e.checkGit()...)
 	out = append(out, e.CheckDisk()...)
 	watches, err := e.CheckWatches(quick)
 	if out = append(out, watches...); err != nil {

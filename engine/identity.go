@@ -12,155 +12,351 @@ import (
 	"github.com/gofrs/flock"
 
 	"rewind/internal/kv"
+	"rewind/internal/worktreefs"
 )
 
+// ErrNotMounted is returned for a project whose directory is another one than it was and empty, as a mount point is, or another user's.
+var ErrNotMounted = errors.New("the directory is not the one it was")
+
+// NotMountedError is an ErrNotMounted.
+type NotMountedError struct {
+	Project Project
+	Why     string
+}
+
+func (e *NotMountedError) Error() string {
+	return fmt.Sprintf("engine: open project %s: %v: %s", e.Project.Root, ErrNotMounted, e.Why)
+}
+
+// Is makes it an ErrNotMounted.
+func (e *NotMountedError) Is(target error) bool { return target == ErrNotMounted }
+
+// StoreTakenError is an ErrStoreGone of a project in project mode: whatever clears the project's directory takes its store.
+type StoreTakenError struct{ Project Project }
+
+func (e *StoreTakenError) Error() string {
+	return fmt.Sprintf("engine: open project %s: %v: %s, which lay in the project", e.Project.Root, ErrStoreGone, e.Project.Store)
+}
+
+// Is makes it an ErrStoreGone.
+func (e *StoreTakenError) Is(target error) bool { return target == ErrStoreGone }
+
 // Find returns the nearest project at or above dir, settled: a moved project is followed, a copied one gets a store of
-// its own, a lost marker is written again. It does not open the store. Errors: ErrNoProject, ErrStoreGone, kv.ErrBusy.
+// its own, a lost marker is written again. It does not open the store. What decides is in Home; see DESIGN.md, section 11. Errors: ErrNoProject,
+// ErrStoreGone, ErrNotMounted, ErrUntrusted, kv.ErrBusy.
 func Find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*Project, error) {
+	return find(ctx, &finder{home: home, wait: lockWait}, dir)
+}
+
+func find(ctx context.Context, f *finder, dir string) (*Project, error) {
 	start, err := resolve(dir)
 	if err != nil {
 		return nil, err
 	}
-	var byRoot map[string]projectRecord
+	var passed []Passed
 	for d := start; ; d = filepath.Dir(d) {
-		id, err := readMarker(d)
-		if err == nil {
-			return settle(ctx, home, d, id, lockWait)
-		}
-		damaged := err
-		if !errors.Is(err, ErrNoProject) && !errors.Is(err, ErrStoreGone) {
+		p, over, err := f.look(ctx, d)
+		if err != nil {
 			return nil, err
 		}
-		if byRoot == nil {
-			byRoot = home.byRoot()
+		if p != nil {
+			p.Passed = passed
+			return p, nil
 		}
-		if r, ok := byRoot[d]; ok {
-			return findLost(home, d, r)
-		}
-		if p := findOwn(d); p != nil && errors.Is(damaged, ErrStoreGone) {
-			return p, writeMarker(d, p.ID)
-		}
-		if errors.Is(damaged, ErrStoreGone) {
-			return nil, damaged // a marker that names no store, and no store that names this directory
+		if over != nil {
+			passed = append(passed, *over)
 		}
 		if d == filepath.Dir(d) {
-			return nil, fmt.Errorf("engine: find project of %s: %w", start, ErrNoProject)
+			break
 		}
 	}
+	if len(passed) > 0 {
+		return nil, &UntrustedError{Dir: start, Passed: passed, home: f.home}
+	}
+	return nil, fmt.Errorf("engine: find project of %s: %w", start, ErrNoProject)
 }
 
-// byRoot lists the projects of all global stores by their roots; of two stores of one root the newer counts.
-func (h Home) byRoot() map[string]projectRecord {
-	m := map[string]projectRecord{}
-	ents, err := os.ReadDir(h.storage())
-	if err != nil {
-		return m
-	}
-	for _, e := range ents {
-		if !validStoreID(e.Name()) {
+// finder looks for a project.
+type finder struct {
+	home   Home
+	wait   time.Duration
+	accept bool // the directory is the project's, whatever it was; a person has said so
+
+	roots map[string]*projectRecord // nil: not read yet
+}
+
+// look finds the project whose root is d; none of the three: there is nothing.
+func (f *finder) look(ctx context.Context, d string) (*Project, *Passed, error) {
+	m := readMarker(d)
+	unknown := ""
+	for _, id := range m.ids {
+		r, err := f.home.record(id)
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, nil, fmt.Errorf("engine: open project %s: %w", d, err)
+		}
+		if err != nil {
+			unknown = id
 			continue
 		}
-		r, err := readProjectRecord(h.storeDir(e.Name()))
-		if err != nil || r.ID != e.Name() {
-			continue
+		p, why, err := f.named(ctx, d, r, &m)
+		if p != nil || err != nil {
+			return p, nil, err
 		}
-		if old, ok := m[r.Root]; !ok || old.Created.Before(r.Created) {
-			m[r.Root] = *r
-		}
+		m.why = why
+		break
 	}
-	return m
+	if r := f.byRoot()[d]; r != nil {
+		p, why, err := f.byPath(ctx, d, r, &m)
+		if p != nil || err != nil {
+			return p, nil, err
+		}
+		m.there, m.why = true, why
+	}
+	if !m.there {
+		return nil, nil, nil
+	}
+	over := &Passed{Root: d, Why: m.why, Store: m.store}
+	switch {
+	case m.why != "":
+	case m.store:
+		over.Why = "no store that this user made here lies there"
+	default:
+		over.gone, over.names = true, unknown
+	}
+	return nil, over, nil
 }
 
-// findLost writes the marker again that somebody (git clean -fdx, rm -rf) removed.
-func findLost(home Home, root string, r projectRecord) (*Project, error) {
-	if err := writeMarker(root, r.ID); err != nil {
-		return nil, err
+func (f *finder) byRoot() map[string]*projectRecord {
+	if f.roots == nil {
+		f.roots = f.home.byRoot()
 	}
-	return &Project{
-		Root: root, ID: r.ID, Mode: ModeGlobal, Store: home.storeDir(r.ID), Created: r.Created,
-		Notices: []string{"the marker " + markerDir + " was gone and has been written again"},
-	}, nil
+	return f.roots
 }
 
-// findOwn is a project whose marker cannot be read and whose store, which lies below it, says which one it is; nil: it does not.
-func findOwn(root string) *Project {
-	store := filepath.Join(marker(root), markerStore)
-	r, err := readProjectRecord(store)
-	if err != nil || r.Root != root || !validStoreID(r.ID) {
-		return nil
+// named is the project of a record that the marker of d names; why says why it is not.
+func (f *finder) named(ctx context.Context, d string, r *projectRecord, m *markerState) (p *Project, why string, err error) {
+	if r.Root == d {
+		return f.here(ctx, d, r, m)
 	}
-	return &Project{
-		Root: root, ID: r.ID, Mode: ModeProject, Store: store, Created: r.Created,
-		Notices: []string{"the marker " + markerDir + " could not be read and has been written again"},
+	if own := f.byRoot()[d]; own != nil && own.is(d) {
+		return nil, "", nil // it is known to be the directory of another store, whatever came into it
 	}
+	if tracked, err := trackedMarker(d); err == nil && tracked { // the id is of this user's Home: without an index that can be read it is believed
+		return nil, "git tracks it", nil
+	}
+	if r.lost || r.Root != "" && sameDir(r.Root, d) {
+		return f.here(ctx, d, r, m)
+	}
+	if r.Root == "" {
+		return nil, "it names a store that belongs to no directory: 'rewind stores join " + r.ID + "'", nil
+	}
+	if r.mode == ModeProject {
+		why, err := r.sealed(d)
+		if errors.Is(err, worktreefs.ErrNotExist) {
+			why, err = "it names a store that lies in "+r.Root, nil
+		}
+		if why != "" || err != nil {
+			return nil, why, err
+		}
+	}
+	return f.elsewhere(ctx, d, r)
 }
 
-// settle finds the store of a marker and makes sure that they belong together.
-func settle(ctx context.Context, home Home, root, id string, lockWait time.Duration) (*Project, error) {
-	p := &Project{Root: root, ID: id, Mode: ModeGlobal, Store: home.storeDir(id)}
-	own := filepath.Join(marker(root), markerStore)
-	if fi, err := os.Lstat(own); err == nil && fi.IsDir() {
-		p.Mode, p.Store = ModeProject, own
+// elsewhere settles a directory whose marker is believed, and whose store belongs to another directory.
+func (f *finder) elsewhere(ctx context.Context, d string, r *projectRecord) (*Project, string, error) {
+	p, err := f.settle(ctx, d, r)
+	if p != nil || err != nil {
+		return p, "", err
 	}
-	r, err := readProjectRecord(p.Store)
-	if errors.Is(err, fs.ErrPermission) {
-		return nil, fmt.Errorf("engine: open project %s: %w", root, err)
+	f.roots = nil // another process settled it meanwhile
+	p, over, err := f.look(ctx, d)
+	if p != nil || err != nil || over == nil {
+		return p, "", err
 	}
-	if err != nil {
-		if _, serr := os.Lstat(filepath.Join(p.Store, "format")); serr != nil {
-			return nil, fmt.Errorf("engine: open project %s: %w: %s", root, ErrStoreGone, p.Store)
-		}
-		// Only the record of the project is lost or damaged: the marker says what it said.
-		r = &projectRecord{ID: id, Root: root, Created: time.Now().UTC().Truncate(time.Second)}
-		if err := writeProjectRecord(p.Store, *r); err != nil {
-			return nil, err
-		}
-		p.Notices = append(p.Notices, projectFile+" of the store could not be read and has been written again")
-	}
-	p.Created = r.Created
-	if r.Root == root && r.ID == id || sameDir(r.Root, root) {
-		return p, nil
-	}
-	unlock, err := home.lock(ctx, lockWait)
+	return nil, over.Why, nil
+}
+
+// settle is elsewhere, with Home locked; no project: what led here is not so any more.
+func (f *finder) settle(ctx context.Context, d string, r *projectRecord) (*Project, error) {
+	unlock, err := f.home.lock(ctx, f.wait)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if again, err := readMarker(root); err != nil || again != id {
-		return Find(ctx, home, root, lockWait) // another process settled it meanwhile
+	now, err := f.home.record(r.ID)
+	if m := readMarker(d); err != nil || now.Root != r.Root || !m.names(r.ID) {
+		return nil, nil
 	}
-	// While the original's directory is there this is a copy, also when the original lost its marker.
-	if fi, err := os.Stat(r.Root); err == nil && fi.IsDir() && r.Root != root {
-		return p, p.becomeCopy(ctx, home, *r, lockWait)
+	p := r.project(f.home)
+	p.Root, p.Store = d, r.at(d).store(f.home)
+	if !r.is(d) && r.originalThere() {
+		return p, p.becomeCopy(ctx, f.home, r, f.wait)
 	}
 	p.Notices = append(p.Notices, fmt.Sprintf("the project has moved here from %s", r.Root))
-	return p, writeProjectRecord(p.Store, projectRecord{ID: id, Root: root, Created: r.Created})
+	moved := r.at(d)
+	if err := moved.write(f.home); err != nil {
+		return nil, err
+	}
+	if r.mode == ModeProject {
+		closeToOthers(d)
+		return p, moved.seal(d)
+	}
+	return p, nil
+}
+
+// originalThere reports whether the directory that the record names is the project still: then another one with its marker is a copy, also when the
+// original has lost its marker. Where the record does not know which directory it was, or the system counts its disks anew, the marker there says it.
+func (r *projectRecord) originalThere() bool {
+	if !isDir(r.Root) {
+		return false
+	}
+	if r.is(r.Root) {
+		return true
+	}
+	m := readMarker(r.Root)
+	return m.names(r.ID)
+}
+
+// byPath is the project of the record whose root is d, where no marker says so; why says why it is not.
+func (f *finder) byPath(ctx context.Context, d string, r *projectRecord, m *markerState) (*Project, string, error) {
+	if r.Inode != 0 && !r.is(d) && !f.accept {
+		p := r.project(f.home)
+		switch empty, own := contents(d); {
+		case empty:
+			return nil, "", &NotMountedError{*p, "it is empty; a disk that is not mounted looks like that"}
+		case !own:
+			return nil, "", &NotMountedError{*p, "it belongs to another user"}
+		}
+	}
+	return f.here(ctx, d, r, m)
+}
+
+// contents tells whether a directory is empty, and this user's.
+func contents(path string) (empty, own bool) {
+	d, err := os.Open(path)
+	if err != nil {
+		return false, false
+	}
+	defer d.Close()
+	list, err := d.Readdirnames(1)
+	st, ok := statDir(path)
+	return err != nil && len(list) == 0, ok && mine(st)
+}
+
+// project is what a record says.
+func (r *projectRecord) project(h Home) *Project {
+	return &Project{Root: r.Root, ID: r.ID, Mode: r.mode, Store: r.store(h), Created: r.Created}
+}
+
+// here is the project of a record at its own root d.
+func (f *finder) here(ctx context.Context, d string, r *projectRecord, m *markerState) (*Project, string, error) {
+	if r.lost {
+		r = r.at(d)
+	}
+	p := r.project(f.home)
+	p.Root = d
+	if r.mode == ModeProject {
+		p.Store = filepath.Join(marker(d), markerStore)
+		if why, err := f.believe(ctx, d, r); why != "" || err != nil {
+			return nil, why, f.storeGone(p, err)
+		}
+		closeToOthers(d)
+	}
+	if r.lost {
+		// The marker says what the record said; a store in Home is this user's.
+		if err := r.write(f.home); err != nil {
+			return nil, "", err
+		}
+		p.Notices = append(p.Notices, projectFile+" of the store could not be read and has been written again")
+	}
+	if st, ok := statDir(d); ok && !r.lost && r.Root == d && r.Inode != st.Ino {
+		// Best effort: on a disk that can only be read the marker, and what lies here, say it again the next time.
+		_ = r.at(d).write(f.home)
+	}
+	if !m.names(r.ID) {
+		gone := !m.there
+		if err := writeMarker(d, r.ID, ""); err == nil && gone {
+			p.Notices = append(p.Notices, "the marker "+markerDir+" was gone and has been written again")
+		} else if err == nil {
+			p.Notices = append(p.Notices, "the marker "+markerDir+" did not name this project's store and has been written again")
+		}
+	}
+	return p, "", nil
+}
+
+func (f *finder) storeGone(p *Project, err error) error {
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		return &StoreTakenError{*p}
+	}
+	return err
+}
+
+// believe says why the store in d is not the record's; "": it is. A record that an older version wrote has no seal yet and gets one.
+func (f *finder) believe(ctx context.Context, d string, r *projectRecord) (why string, err error) {
+	if r.Seal != "" || r.Root != d {
+		return r.sealed(d)
+	}
+	dir, why, err := ownStore(d)
+	if dir == nil {
+		return why, err
+	}
+	dir.Close()
+	if tracked, err := trackedMarker(d); err != nil || tracked {
+		return "git tracks its store, or cannot say whether it does", nil
+	}
+	unlock, err := f.home.lock(ctx, f.wait)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	now, err := f.home.record(r.ID)
+	if err != nil || now.Seal != "" {
+		return "", err // another process was faster
+	}
+	*r = *r.at(d)
+	r.Seal = newSeal()
+	if own, err := readProjectRecord(filepath.Join(marker(d), markerStore)); err == nil {
+		r.Created = own.Created
+	}
+	// The store's first: a record whose seal the store lacks would lock its user out.
+	if err := r.seal(d); err != nil {
+		return "", err
+	}
+	return "", r.write(f.home)
 }
 
 // becomeCopy gives a copied project a store of its own that begins with the history it shares with the original.
-func (p *Project) becomeCopy(ctx context.Context, home Home, from projectRecord, lockWait time.Duration) error {
-	id := newStoreID()
-	rec := projectRecord{ID: id, Root: p.Root, Created: from.Created}
+func (p *Project) becomeCopy(ctx context.Context, home Home, from *projectRecord, lockWait time.Duration) error {
+	rec := from.at(p.Root)
+	rec.ID = newStoreID()
 	if p.Mode == ModeGlobal {
-		dst := home.storeDir(id)
+		dst := home.storeDir(rec.ID)
 		tmp := dst + ".new"
 		if err := cloneStore(ctx, p.Store, tmp, lockWait); err != nil {
 			return err
 		}
-		if err := writeProjectRecord(tmp, rec); err != nil {
+		if err := rec.writeTo(filepath.Join(tmp, projectFile)); err != nil {
 			return err
 		}
 		if err := renameDir(tmp, dst); err != nil {
 			return fmt.Errorf("engine: copy store %s: %w", from.ID, err)
 		}
 		p.Store = dst
-	} else if err := writeProjectRecord(p.Store, rec); err != nil {
+	} else {
+		// The record's first: until the store has its seal, the old one proves that it is a copy.
+		rec.Seal = newSeal()
+		if err := rec.write(home); err != nil {
+			return err
+		}
+		if err := rec.seal(p.Root); err != nil {
+			return err
+		}
+		closeToOthers(p.Root)
+	}
+	if err := writeMarker(p.Root, rec.ID, from.ID); err != nil && !errors.Is(err, errMarker) {
 		return err
 	}
-	if err := writeMarker(p.Root, id); err != nil {
-		return err
-	}
-	p.ID, p.copied = id, true
+	p.ID, p.copied = rec.ID, true
 	p.Notices = append(p.Notices, fmt.Sprintf("this is a copy of %s: it has a store of its own now, with the history up to here", from.Root))
 	return nil
 }
@@ -191,26 +387,4 @@ func (h Home) lock(ctx context.Context, wait time.Duration) (unlock func(), err 
 		return nil, fmt.Errorf("engine: lock %s: %w: %w", h.Dir, kv.ErrBusy, err)
 	}
 	return func() { _ = l.Unlock() }, nil
-}
-
-// sameDir reports whether two paths are one directory (a bind mount, another spelling).
-func sameDir(a, b string) bool {
-	fa, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	fb, err := os.Stat(b)
-	return err == nil && os.SameFile(fa, fb)
-}
-
-// FindRoot returns the root of the nearest project at or above dir, "" when there is none.
-func FindRoot(ctx context.Context, home Home, dir string, lockWait time.Duration) (string, error) {
-	p, err := Find(ctx, home, dir, lockWait)
-	if errors.Is(err, ErrNoProject) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return p.Root, nil
 }

@@ -21,6 +21,13 @@ type InitPlan struct {
 	Mode   Mode
 	Store  string
 	Exists bool // the project is set up already
+	Passed []Passed
+	// Accept says that the directory is not the one it was, and is taken for the project all the same.
+	Accept bool
+	// Unmarked is why the project has no marker; "": it has one. It is found by its directory alone then.
+	Unmarked string
+	// Offers are stores without a directory, one of which could be this project's.
+	Offers []StoreInfo
 }
 
 // PlanInit chooses the root: the project that dir is in, else the top level of its git repository, else dir. mode ""
@@ -41,13 +48,23 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 		top = start
 	}
 	p, err := Find(ctx, home, start, lockWait)
+	var passed []Passed
+	var other *NotMountedError
+	var untrusted *UntrustedError
 	switch {
-	case err == nil && (!isGit || p.Root == top || strings.HasPrefix(p.Root, top+string(filepath.Separator))):
+	case err == nil && (!isGit || p.Root == top || within(p.Root, top)):
 		if mode != "" && mode != p.Mode {
 			return nil, fmt.Errorf("engine: init %s: %w: the project exists in mode %s", p.Root, ErrUsage, p.Mode)
 		}
-		return &InitPlan{Root: p.Root, Mode: p.Mode, Store: p.Store, Exists: true}, nil
-	case err != nil && !errors.Is(err, ErrNoProject) && !errors.Is(err, ErrStoreGone):
+		return &InitPlan{Root: p.Root, Mode: p.Mode, Store: p.Store, Exists: true, Passed: p.Passed}, nil
+	case err == nil:
+		passed = p.Passed
+	case errors.As(err, &other) && (!isGit || other.Project.Root == top || within(other.Project.Root, top)):
+		o := other.Project
+		return &InitPlan{Root: o.Root, Mode: o.Mode, Store: o.Store, Exists: true, Accept: true}, nil
+	case errors.As(err, &untrusted):
+		passed = untrusted.Passed
+	case !errors.Is(err, ErrNoProject) && !errors.Is(err, ErrStoreGone) && other == nil:
 		return nil, err
 	}
 	if mode == "" {
@@ -56,14 +73,38 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	if err := checkRoot(home, top, mode); err != nil {
 		return nil, err
 	}
-	if err := checkMarker(top); err != nil {
-		return nil, err
-	}
-	plan := &InitPlan{Root: top, Mode: mode, Store: filepath.Join(home.storage(), "<new>")}
+	plan := &InitPlan{Root: top, Mode: mode, Store: filepath.Join(home.storage(), "<new>"), Passed: passed}
 	if mode == ModeProject {
 		plan.Store = filepath.Join(marker(top), markerStore)
+		if err := checkOwnMarker(top); err != nil {
+			return nil, err
+		}
 	}
+	plan.Offers = home.offers(top)
 	return plan, nil
+}
+
+// checkOwnMarker refuses project mode where the store could not be this user's alone.
+func checkOwnMarker(root string) error {
+	refuse := func(why string) error {
+		return fmt.Errorf("engine: init %s: %w: a store cannot lie in %s: %s", root, ErrBadRoot, marker(root), why)
+	}
+	m := readMarker(root)
+	tracked, err := trackedMarker(root)
+	switch {
+	case m.why != "":
+		return refuse(m.why)
+	case tracked:
+		return refuse("git tracks it")
+	case err != nil:
+		return err
+	case m.store:
+		return refuse("there is one that is not believed: 'rewind init --adopt' shows it")
+	}
+	if fi, err := os.Lstat(filepath.Join(root, agentName)); err == nil && !fi.IsDir() {
+		return refuse(agentName + " is not a directory")
+	}
+	return nil
 }
 
 // Init makes the store and the marker; an existing project is left as it is. The first checkpoint is the caller's.
@@ -85,24 +126,24 @@ func Init(ctx context.Context, home Home, dir string, mode Mode, o Options) (*En
 // SetUp is the part of Init that makes things; the store is not open afterwards, and RecordInit is the caller's.
 func SetUp(ctx context.Context, home Home, dir string, mode Mode, o Options) (*InitPlan, error) {
 	plan, err := PlanInit(ctx, home, dir, mode, o.LockWait)
-	if err != nil || plan.Exists && plan.Mode == ModeGlobal {
+	if err != nil || plan.Exists && !plan.Accept {
 		return plan, err
 	}
-	if plan.Exists {
-		id, err := readMarker(plan.Root)
-		if err != nil {
-			return plan, err
-		}
-		return plan, home.noteProject(id, plan.Root) // it may have moved
+	if plan.Accept {
+		f := &finder{home: home, wait: o.LockWait, accept: true}
+		_, err := find(ctx, f, plan.Root)
+		return plan, err
 	}
 	unlock, err := home.lock(ctx, o.LockWait)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if isSetUp(home, plan.Root) {
-		plan.Exists = true // another init was faster
-		return plan, nil
+	if r := home.byRoot()[plan.Root]; r != nil && (r.mode == ModeGlobal || isStore(r.store(home))) {
+		if why, err := r.sealed(plan.Root); r.mode == ModeGlobal || err == nil && why == "" {
+			plan.Exists, plan.Mode, plan.Store = true, r.mode, r.store(home) // another init was faster
+			return plan, nil
+		}
 	}
 	home.sweepRemoved(plan.Root)
 	return plan, create(ctx, home, plan, o)
@@ -116,46 +157,62 @@ func (e *Engine) RecordInit(ctx context.Context, plan *InitPlan) error {
 	return e.record(ctx, refs.Operation{Kind: refs.KindInit, Message: plan.Root})
 }
 
-// isSetUp reports whether root has a marker and the store it names.
-func isSetUp(home Home, root string) bool {
-	id, err := readMarker(root)
-	if err != nil {
-		return false
-	}
-	for _, store := range []string{filepath.Join(marker(root), markerStore), home.storeDir(id)} {
-		if _, err := readProjectRecord(store); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 func create(ctx context.Context, home Home, plan *InitPlan, o Options) error {
-	id := newStoreID()
-	if plan.Mode == ModeGlobal {
-		plan.Store = home.storeDir(id)
-	} else if err := os.MkdirAll(marker(plan.Root), 0o700); err != nil {
+	r := (&projectRecord{ID: newStoreID(), Created: time.Now().UTC().Truncate(time.Second), mode: plan.Mode}).at(plan.Root)
+	plan.Store = r.store(home)
+	making := plan.Store
+	if plan.Mode == ModeProject {
+		r.Seal = newSeal()
+		// Under a name that the next removal sweeps, until Home says whose it is: a store that nothing names would be nobody's.
+		making = filepath.Join(marker(plan.Root), removedName+r.ID)
+		if err := makeOwn(plan.Root, filepath.Base(making)); err != nil {
+			return fmt.Errorf("engine: init %s: %w", plan.Root, err)
+		}
+	} else if err := os.MkdirAll(making, 0o700); err != nil {
 		return fmt.Errorf("engine: init %s: %w", plan.Root, err)
 	}
-	if err := os.MkdirAll(plan.Store, 0o700); err != nil {
-		return fmt.Errorf("engine: init %s: %w", plan.Root, err)
-	}
-	db, err := kv.Open(ctx, plan.Store, o.kv())
+	db, err := kv.Open(ctx, making, o.kv())
 	if err != nil {
 		return fmt.Errorf("engine: init %s: %w", plan.Root, err)
 	}
 	if err := db.Close(); err != nil {
 		return fmt.Errorf("engine: init %s: %w", plan.Root, err)
 	}
-	if err := writeProjectRecord(plan.Store, projectRecord{ID: id, Root: plan.Root, Created: time.Now().UTC().Truncate(time.Second)}); err != nil {
+	if plan.Mode == ModeProject {
+		err = r.sealIn(plan.Root, filepath.Base(making))
+	}
+	if err == nil {
+		err = r.write(home)
+	}
+	if err == nil && making != plan.Store {
+		err = renameDir(making, plan.Store)
+	}
+	if err != nil {
+		return fmt.Errorf("engine: init %s: %w", plan.Root, err)
+	}
+	if err := writeMarker(plan.Root, r.ID, ""); err != nil { // last, and only a hint
+		plan.Unmarked = strings.TrimPrefix(err.Error(), "engine: ")
+	}
+	return nil
+}
+
+// makeOwn makes a directory in the marker.
+func makeOwn(root, name string) error {
+	dir, err := makeMarker(root)
+	if err != nil {
 		return err
 	}
-	if plan.Mode == ModeProject {
-		if err := home.noteProject(id, plan.Root); err != nil {
+	defer dir.Close()
+	if m := readMarker(root); !m.quiet { // before git can see the store
+		if err := replaceIn(dir, markerIgnore, []byte("*\n")); err != nil {
 			return err
 		}
 	}
-	return writeMarker(plan.Root, id) // last: it makes the directory a project
+	sub, err := ensureDir(dir, name, 0o700)
+	if err != nil {
+		return err
+	}
+	return sub.Close()
 }
 
 // checkRoot refuses directories whose capture nobody can want: file system roots, home directories and what holds

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/objstore"
@@ -33,8 +34,10 @@ type journal struct {
 	Moved       *Session    // a session as it is afterwards; nil: none
 
 	// Of this process alone:
-	staged bool       // the stage is there, durably
-	trees  *tree.Memo // reads what the plan has read already; nil: it was another process that made it
+	left   []refs.File        // with the code alone: session files that had been set before, and stay so
+	own    agentfiles.Folders // where the agents' folders of the person who asks are
+	staged bool               // the stage is there, durably
+	trees  *tree.Memo         // reads what the plan has read already; nil: it was another process that made it
 }
 
 var journalKey = []byte{kv.PrefixJournal}
@@ -172,8 +175,11 @@ func decodeJournal(raw []byte) (*journal, error) {
 		}
 		return err
 	})
-	if err == nil && (j.Kind == 0 || j.Target.IsZero() || j.Safety.IsZero() || j.Stage == "") {
+	if err == nil && (j.Kind == 0 || j.Target.IsZero() || j.Safety.IsZero()) {
 		err = fmt.Errorf("%w: incomplete", record.ErrFormat)
+	}
+	if err == nil {
+		err = j.checkNames()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("engine: journal: %w: %w", kv.ErrCorrupt, err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/internal/osfile"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
@@ -24,7 +25,7 @@ type LaidOut struct {
 	Without    []tree.Without
 }
 
-// LayOut makes the directory dir, absolute, and lays out in it what a checkpoint holds; with paths, those. Nothing else changes: not the project, the store, or a
+// LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint holds; with paths, those. Nothing else changes: not the project, the store, or a
 // session, so it works where the store can only be read, its disk is full, or a checkout is half done. dir must not exist, lies outside the project and the store, and appears when
 // it is whole; what a kill leaves is beside it, under a name of its own.
 func (e *Engine) LayOut(ctx context.Context, name, dir string, paths []string, progress Progress) (*LaidOut, error) {
@@ -126,9 +127,34 @@ func (e *Engine) lay(ctx context.Context, dir string, steps []tree.Step, progres
 		return nil, err
 	}
 	defer above.Close()
-	return tree.LayOut(ctx, above, filepath.Base(dir), steps, func(id objstore.ID) (io.ReadCloser, error) { return e.objs.Open(id) }, func(done, _ int) {
+	open := func(id objstore.ID) (io.ReadCloser, error) { return e.objs.Open(id) }
+	without, err := tree.LayOut(ctx, above, filepath.Base(dir), steps, open, func(done, _ int) {
 		if progress != nil {
 			progress(done, 0)
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+	e.likeRoot(above, dir)
+	return without, nil
+}
+
+// likeRoot gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. Where it has another group, nobody but its owner gets
+// what not both the root's group and everybody have. What cannot be asked or set leaves it 0700.
+func (e *Engine) likeRoot(above worktreefs.Dir, dir string) {
+	was, err := os.Stat(e.project.Root)
+	if err != nil {
+		return
+	}
+	now, err := os.Lstat(dir)
+	if err != nil {
+		return
+	}
+	perm := was.Mode().Perm()
+	if !osfile.SameGroup(was, now) {
+		both := perm >> 3 & perm & 0o007
+		perm = perm&0o700 | both<<3 | both
+	}
+	_ = above.Chmod(filepath.Base(dir), uint16(perm|0o700))
 }

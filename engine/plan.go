@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"rewind/internal/bug"
-	"rewind/internal/gitinfo"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
@@ -120,7 +119,7 @@ func (e *Engine) plan(ctx context.Context, root worktreefs.Dir, r *restore, p Pr
 	}
 	if err == nil {
 		pl.plan.Git.Then, pl.plan.Git.Now = pl.target.Git, c.git
-		pl.plan.Git.State, err = e.gitState()
+		pl.plan.Git.State = e.gitState()
 	}
 	if err == nil {
 		pl.plan.Missing, err = missing(root, pl.skipped, c.res.Skips, pl.opt.paths)
@@ -424,15 +423,4 @@ func (pl *planner) collapse() {
 		}
 		pl.plan.Kept = append(list, k)
 	}
-}
-
-func (e *Engine) gitState() (string, error) {
-	repo, err := gitinfo.Open(e.project.Root)
-	if errors.Is(err, gitinfo.ErrNoRepo) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return repo.State()
 }

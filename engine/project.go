@@ -3,7 +3,6 @@ package engine
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"rewind/internal/osfile"
+	"rewind/internal/worktreefs"
 )
 
 // Mode says where a project's store is.
@@ -25,7 +25,7 @@ const (
 	ModeProject Mode = "project" // below the marker
 )
 
-// Project is a directory with a marker and a store.
+// Project is a directory that a record in Home names, and its store.
 type Project struct {
 	Root    string // absolute, symlinks resolved
 	ID      string // store id, 32 hex digits
@@ -33,12 +33,15 @@ type Project struct {
 	Store   string // the store directory
 	Created time.Time
 	Notices []string // what opening it had to settle: moved, copied, marker restored
+	Passed  []Passed // what lies nearer and is not believed
 	copied  bool     // the store began as a copy at this opening
 }
 
 // Names in the marker directory.
 const (
-	markerDir    = ".agent/rewind"
+	agentName    = ".agent"
+	ownName      = "rewind"
+	markerDir    = agentName + "/" + ownName
 	markerID     = "id"
 	markerStore  = "store"
 	markerStage  = "stage"
@@ -46,13 +49,6 @@ const (
 	configName   = "config.json"
 	projectFile  = "project.json"
 )
-
-// record of a store: which project it belongs to.
-type projectRecord struct {
-	ID      string    `json:"id"`
-	Root    string    `json:"root"`
-	Created time.Time `json:"created"`
-}
 
 func marker(root string) string { return filepath.Join(root, filepath.FromSlash(markerDir)) }
 
@@ -67,99 +63,6 @@ func validStoreID(id string) bool {
 	return err == nil && len(b) == 16 && strings.ToLower(id) == id
 }
 
-// readMarker returns the store id in root's marker; ErrNoProject when there is none.
-func readMarker(root string) (string, error) {
-	dir := marker(root)
-	for _, d := range []string{filepath.Dir(dir), dir} {
-		// A symlink could lead the marker, and with it the store, out of the project.
-		if fi, err := os.Lstat(d); err != nil || !fi.IsDir() {
-			return "", ErrNoProject
-		}
-	}
-	b, err := os.ReadFile(filepath.Join(dir, markerID))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", ErrNoProject
-	}
-	if err != nil {
-		return "", fmt.Errorf("engine: read marker of %s: %w", root, err)
-	}
-	id := strings.TrimSpace(string(b))
-	if !validStoreID(id) {
-		return "", fmt.Errorf("engine: marker %s: %w: not a store id", filepath.Join(dir, markerID), ErrStoreGone)
-	}
-	return id, nil
-}
-
-// checkMarker refuses a project whose marker cannot be a directory, or would lead out of it.
-func checkMarker(root string) error {
-	dir := marker(root)
-	for _, d := range []string{filepath.Dir(dir), dir} {
-		if fi, err := os.Lstat(d); err == nil && !fi.IsDir() {
-			return fmt.Errorf("engine: make marker: %w: %s is not a directory", ErrBadRoot, d)
-		}
-	}
-	return nil
-}
-
-// writeMarker makes the marker directory, unless it is whole; it ignores itself in git without a word in the user's own .gitignore.
-func writeMarker(root, id string) error {
-	if err := checkMarker(root); err != nil {
-		return err
-	}
-	dir := marker(root)
-	if holds(filepath.Join(dir, markerIgnore), "*\n") && holds(filepath.Join(dir, markerID), id+"\n") {
-		return nil
-	}
-	if err := makeDir(filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
-	if err := makeDir(dir, 0o700); err != nil {
-		return err
-	}
-	if err := writeFile(filepath.Join(dir, markerIgnore), []byte("*\n")); err != nil {
-		return err
-	}
-	// The id comes last: a marker without one is no marker.
-	return writeFile(filepath.Join(dir, markerID), []byte(id+"\n"))
-}
-
-// holds reports whether a regular file has exactly this content.
-func holds(path, content string) bool {
-	fi, err := os.Lstat(path)
-	if err != nil || !fi.Mode().IsRegular() || fi.Size() != int64(len(content)) {
-		return false
-	}
-	b, err := os.ReadFile(path)
-	return err == nil && string(b) == content
-}
-
-func makeDir(dir string, perm fs.FileMode) error {
-	if err := os.Mkdir(dir, perm); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("engine: make marker: %w", err)
-	}
-	return nil
-}
-
-func readProjectRecord(store string) (*projectRecord, error) {
-	b, err := os.ReadFile(filepath.Join(store, projectFile))
-	if err != nil {
-		return nil, err
-	}
-	var r projectRecord
-	if err := json.Unmarshal(b, &r); err != nil {
-		return nil, fmt.Errorf("engine: read %s: %w", filepath.Join(store, projectFile), err)
-	}
-	return &r, nil
-}
-
-func writeProjectRecord(store string, r projectRecord) error {
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(store, projectFile), append(b, '\n'))
-}
-
 // writeFile replaces a file of ours durably: the old bytes or the new ones, never a mixture.
 func writeFile(path string, data []byte) error {
 	err := osfile.Write(path, osfile.Options{Temporary: ".new-"}, func(w io.Writer) error {
@@ -170,6 +73,76 @@ func writeFile(path string, data []byte) error {
 		return fmt.Errorf("engine: write %s: %w", path, err)
 	}
 	return nil
+}
+
+// readIn reads a regular file of at most limit bytes with one name, of this user's. why says, in words, what keeps it from being believed.
+func readIn(d worktreefs.Dir, name string, limit int64) (data []byte, why string, err error) {
+	f, st, err := d.Open(name)
+	if errors.Is(err, worktreefs.ErrNotRegular) {
+		return nil, name + " is not a regular file", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	switch {
+	case st.Nlink != 1:
+		return nil, name + " has several names", nil
+	case !mine(st):
+		return nil, name + " belongs to " + owner(st), nil
+	case st.Size > limit:
+		return nil, fmt.Sprintf("%s has more than %d bytes", name, limit), nil
+	}
+	data, err = osfile.Limited(f, name, limit)
+	return data, "", err
+}
+
+// replaceIn is writeFile in a directory that somebody else can write in: nothing is followed.
+func replaceIn(d worktreefs.Dir, name string, data []byte) error {
+	var b [6]byte
+	_, _ = rand.Read(b[:])
+	tmp := ".new-" + hex.EncodeToString(b[:])
+	f, err := d.CreateFile(tmp, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = takeName(d, tmp, name)
+	}
+	if err != nil {
+		_ = d.Remove(tmp)
+		return err
+	}
+	return d.Sync()
+}
+
+// takeName gives tmp the name, whatever had it but a directory.
+func takeName(d worktreefs.Dir, tmp, name string) error {
+	err := d.Move(tmp, d, name)
+	if !errors.Is(err, worktreefs.ErrExist) {
+		return err
+	}
+	st, err := d.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if st.Type == worktreefs.TypeDir {
+		return fmt.Errorf("%s: %w", name, worktreefs.ErrIsDir)
+	}
+	if err = d.Exchange(tmp, d, name); err == nil {
+		return d.Remove(tmp)
+	}
+	if !errors.Is(err, worktreefs.ErrUnsupported) {
+		return err
+	}
+	// For a moment the name is nobody's; what the file says is in the record, too.
+	if err := d.Remove(name); err != nil {
+		return err
+	}
+	return d.Move(tmp, d, name)
 }
 
 // renameDir gives a finished directory of ours its name, durably.
@@ -191,4 +164,25 @@ func resolve(dir string) (string, error) {
 		return "", fmt.Errorf("engine: resolve %s: %w", dir, err)
 	}
 	return real, nil
+}
+
+// isDir reports whether there is a directory, and no link to one.
+func isDir(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.IsDir()
+}
+
+// sameDir reports whether two paths are one directory (a bind mount, another spelling).
+func sameDir(a, b string) bool {
+	fa, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	fb, err := os.Stat(b)
+	return err == nil && os.SameFile(fa, fb)
+}
+
+// lacks reports whether an error says that there is nothing by that name.
+func lacks(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, worktreefs.ErrNotDir)
 }

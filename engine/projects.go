@@ -19,8 +19,9 @@ type Projects struct {
 type foundProject struct {
 	project Project
 	start   string         // the directory that was asked for, links followed
-	files   [2]fs.FileInfo // of the marker's id, and of the store's record of the project
-	own     bool           // the store is in the marker
+	files   [4]fs.FileInfo // of the record, of the marker's id, and in project mode of the store's seal and of git's index
+	index   string         // where that is
+	root    fs.FileInfo    // of the project's directory, where there is no marker's id
 }
 
 // maxProjects bounds how many directories are remembered.
@@ -31,7 +32,7 @@ func (ps *Projects) Find(ctx context.Context, home Home, dir string, lockWait ti
 	ps.mu.Lock()
 	known, ok := ps.found[dir]
 	ps.mu.Unlock()
-	if ok && known.still(dir) {
+	if ok && known.still(home, dir) {
 		p := known.project
 		return &p, nil
 	}
@@ -43,10 +44,16 @@ func (ps *Projects) Find(ctx context.Context, home Home, dir string, lockWait ti
 	if err != nil {
 		return nil, err
 	}
-	f := foundProject{project: *p, start: start, own: p.Mode == ModeProject}
-	f.files = f.stat()
+	f := foundProject{project: *p, start: start}
+	if p.Mode == ModeProject {
+		f.index = indexOf(p.Root)
+	}
+	f.files = f.stat(home)
+	if f.files[1] == nil {
+		f.root = statOrNil(p.Root)
+	}
 	// What the files say is read again, for they may have changed before they were looked at.
-	if p, err = Find(ctx, home, dir, lockWait); err == nil && p.same(&f.project) && f.still(dir) {
+	if p, err = Find(ctx, home, dir, lockWait); err == nil && p.same(&f.project) && f.still(home, dir) {
 		ps.remember(dir, f)
 	}
 	return p, err
@@ -65,24 +72,38 @@ func (p *Project) same(o *Project) bool {
 	return p.Root == o.Root && p.ID == o.ID && p.Mode == o.Mode && p.Store == o.Store && p.Created.Equal(o.Created) && len(p.Notices) == 0
 }
 
-func (f *foundProject) stat() [2]fs.FileInfo {
-	return [2]fs.FileInfo{statOrNil(filepath.Join(marker(f.project.Root), markerID)), statOrNil(filepath.Join(f.project.Store, projectFile))}
+func (f *foundProject) stat(home Home) (files [4]fs.FileInfo) {
+	p := &f.project
+	files[0] = lstatOrNil(home.recordPath(p.ID, p.Mode))
+	files[1] = lstatOrNil(filepath.Join(marker(p.Root), markerID))
+	if p.Mode == ModeProject {
+		files[2] = lstatOrNil(filepath.Join(p.Store, sealName))
+		files[3] = lstatOrNil(f.index)
+	}
+	return files
 }
 
-// still reports whether everything is as it was: the name leads to the same directory, no other project is nearer, and both files say what they said.
-func (f *foundProject) still(dir string) bool {
+// still reports whether everything is as it was: the name leads to the same directory, no other project is nearer, and the files say what they said.
+func (f *foundProject) still(home Home, dir string) bool {
 	start, err := resolve(dir)
 	if err != nil || start != f.start {
 		return false
 	}
-	now := f.stat()
+	now := f.stat(home)
+	if now[0] == nil || f.project.Mode == ModeProject && (now[2] == nil || !isDir(f.project.Store)) {
+		return false
+	}
 	for i := range now {
-		if now[i] == nil || !unchanged(now[i], f.files[i]) {
+		if !unchanged(now[i], f.files[i]) {
 			return false
 		}
 	}
 	m := marker(f.project.Root)
-	if !isDir(filepath.Dir(m)) || !isDir(m) || isDir(filepath.Join(m, markerStore)) != f.own {
+	if now[1] == nil {
+		if !unchangedDir(f.root, statOrNil(f.project.Root)) {
+			return false
+		}
+	} else if !isDir(filepath.Dir(m)) || !isDir(m) {
 		return false
 	}
 	for d := f.start; d != f.project.Root; d = filepath.Dir(d) {
@@ -93,8 +114,14 @@ func (f *foundProject) still(dir string) bool {
 	return true
 }
 
-// isDir reports whether there is a directory, and no link to one.
-func isDir(path string) bool {
+// unchangedDir reports whether two looks saw one directory, whatever came into it.
+func unchangedDir(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }
+
+// lstatOrNil is nil where there is nothing.
+func lstatOrNil(path string) fs.FileInfo {
 	fi, err := os.Lstat(path)
-	return err == nil && fi.IsDir()
+	if err != nil {
+		return nil
+	}
+	return fi
 }

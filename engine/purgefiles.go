@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/internal/kv"
 	"rewind/internal/osfile"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -18,33 +17,24 @@ import (
 // maxPurgeFile is the size in bytes up to which a file beside the store is read.
 const maxPurgeFile = 64 << 20
 
-// dropQuarantine removes what repairs have put aside.
-func dropQuarantine(store string) (removed []string, err error) {
-	dir := filepath.Join(store, kv.QuarantineDir)
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return nil, err
-	}
-	return []string{dir}, osfile.SyncDir(store)
-}
-
 // purgeFiles removes the files of rewind's own, beside the store, that have in them what was purged: backups of agents' settings, logs, what
 // lies in the store's directory and is not its database, and what a restore could not put back. A log that is in use is emptied.
 func (e *Engine) purgeFiles(p *purgeScan) (removed []string, err error) {
 	h := newHaystack(append(append([][]byte{}, p.text.needles...), p.contents.needles...))
 	// Databases that a repair has replaced have contents compressed and as deltas: what is in them cannot be told by looking, so they go.
-	removed, all := dropQuarantine(e.project.Store)
-	for _, dir := range []string{filepath.Join(e.home.Dir, "backups"), filepath.Join(e.home.Dir, "run"), e.project.Store} {
+	dropped, err := e.db.DropQuarantine()
+	if dropped != "" && err == nil {
+		removed = append(removed, dropped)
+	}
+	beside, all := e.db.DropFiles(func(f io.Reader) (bool, error) { return p.has(h, f) })
+	removed, all = append(removed, beside...), errors.Join(err, all)
+	for _, dir := range []string{filepath.Join(e.home.Dir, "backups"), filepath.Join(e.home.Dir, "run")} {
 		all = errors.Join(all, filepath.WalkDir(dir, func(path string, ent fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil
 			case err != nil:
 				return err
-			case ent.IsDir() && dir == e.project.Store && ent.Name() == "db":
-				return filepath.SkipDir
 			case !ent.Type().IsRegular():
 				return nil
 			}
@@ -63,20 +53,30 @@ func (e *Engine) purgeFiles(p *purgeScan) (removed []string, err error) {
 			return errors.Join(os.Remove(path), osfile.SyncDir(filepath.Dir(path)))
 		}))
 	}
-	root, err := e.root()
+	root, err := e.holdRoot()
 	if err != nil {
 		return removed, errors.Join(all, err)
 	}
 	defer root.Close()
-	stage, err := worktreefs.OpenPath(root, markerDir+"/"+markerStage)
-	if errors.Is(err, worktreefs.ErrNotExist) {
-		return removed, all
-	}
+	list, err := e.places(root)
 	if err != nil {
 		return removed, errors.Join(all, err)
 	}
-	defer stage.Close()
-	return removed, errors.Join(all, p.purgeStage(h, stage, e.project.Root+"/"+markerDir+"/"+markerStage, &removed))
+	for _, place := range list {
+		stage, err := place.open()
+		if err == nil {
+			name := place.name
+			if !place.own {
+				name = e.project.Root + "/" + name
+			}
+			err = errors.Join(p.purgeStage(h, stage, name, &removed), stage.Close())
+		}
+		place.close()
+		if !errors.Is(err, worktreefs.ErrNotExist) && !errors.Is(err, worktreefs.ErrNotDir) {
+			all = errors.Join(all, err)
+		}
+	}
+	return removed, all
 }
 
 // purgeStage is purgeFiles for what restores have left in the project; nothing is followed.

@@ -19,37 +19,8 @@ import (
 // ErrKeptBytes is returned by a removal that would take bytes with it that restores kept and nothing else has.
 var ErrKeptBytes = errors.New("bytes of racing edits are kept in the project's marker")
 
-// Names in the home directory.
-const (
-	projectsDir = "projects" // <store id>: the root of a project whose store is not here
-	removedName = ".removed-"
-)
-
-// projects are the roots of all projects that are known, also those whose directory is gone. Stores in global mode say it themselves; those
-// below a marker were noted when they were set up.
-func (h Home) projects() []string {
-	var roots []string
-	for root := range h.byRoot() {
-		roots = append(roots, root)
-	}
-	list, _ := os.ReadDir(filepath.Join(h.Dir, projectsDir))
-	for _, e := range list {
-		if b, err := os.ReadFile(filepath.Join(h.Dir, projectsDir, e.Name())); err == nil && validStoreID(e.Name()) {
-			roots = append(roots, strings.TrimSuffix(string(b), "\n"))
-		}
-	}
-	slices.Sort(roots)
-	return slices.Compact(roots)
-}
-
-// noteProject makes a project in project mode known.
-func (h Home) noteProject(id, root string) error {
-	dir := filepath.Join(h.Dir, projectsDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("engine: note project %s: %w", root, err)
-	}
-	return writeFile(filepath.Join(dir, id), []byte(root+"\n"))
-}
+// removedName begins the name of a store that goes, or is not made yet.
+const removedName = ".removed-"
 
 // Removal is a project that goes.
 type Removal struct {
@@ -61,7 +32,7 @@ type Removal struct {
 func FindRemoval(ctx context.Context, home Home, dir string, o Options) (*Removal, error) {
 	p, err := Find(ctx, home, dir, o.LockWait)
 	if errors.Is(err, ErrStoreGone) {
-		p, err = findMarker(home, dir)
+		p, err = findMarker(home, err)
 	}
 	if err != nil {
 		return nil, err
@@ -70,20 +41,18 @@ func FindRemoval(ctx context.Context, home Home, dir string, o Options) (*Remova
 	return &Removal{Project: *p, Last: len(others) == 0}, nil
 }
 
-// findMarker is Find for a marker without a store.
-func findMarker(home Home, dir string) (*Project, error) {
-	start, err := resolve(dir)
-	if err != nil {
-		return nil, err
+// findMarker is Find for a project without a store: of a record, or of a marker that is this user's and names one that is not here.
+func findMarker(home Home, err error) (*Project, error) {
+	var taken *StoreTakenError
+	if errors.As(err, &taken) {
+		return &taken.Project, nil
 	}
-	for d := start; ; d = filepath.Dir(d) {
-		if id, err := readMarker(d); err == nil {
-			return &Project{Root: d, ID: id, Mode: ModeGlobal, Store: home.storeDir(id)}, nil
-		}
-		if d == filepath.Dir(d) {
-			return nil, fmt.Errorf("engine: find project of %s: %w", start, ErrNoProject)
-		}
+	var marked *UntrustedError
+	if errors.As(err, &marked) && marked.Gone() && marked.Passed[0].names != "" {
+		p := marked.Passed[0]
+		return &Project{Root: p.Root, ID: p.names, Mode: ModeGlobal, Store: home.storeDir(p.names)}, nil
 	}
+	return nil, err
 }
 
 // CheckRemoval refuses while the worktree needs the store, or the marker holds what nothing else does.
@@ -150,6 +119,9 @@ func Remove(ctx context.Context, home Home, r *Removal, o Options) error {
 	if err := os.Remove(filepath.Join(home.Dir, projectsDir, p.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return removal(p, err)
 	}
+	if err := os.RemoveAll(home.stageDir(p.ID)); err != nil {
+		return removal(p, err)
+	}
 	if err := removeMarker(p); err != nil {
 		return removal(p, err)
 	}
@@ -166,6 +138,9 @@ func (h Home) sweepRemoved(root string) {
 		if id, ok := strings.CutPrefix(e.Name(), removedName); ok && validStoreID(id) {
 			_ = os.RemoveAll(filepath.Join(h.storage(), e.Name()))
 		}
+	}
+	if !ourMarker(root) {
+		return
 	}
 	_ = inMarker(root, func(_, dir worktreefs.Dir) error {
 		return removeBut(dir, func(name string) bool { return !strings.HasPrefix(name, removedName) })
@@ -242,13 +217,29 @@ func checkClosed(ctx context.Context, home Home, p *Project, o Options) error {
 	return errors.Join(e.CheckRemoval(), e.Close())
 }
 
-// removeMarker takes away the marker, its id last, and the directory above it when it is empty by then.
+// ourMarker reports whether a marker's directory is this user's, and nothing in it git's, as far as git can say.
+func ourMarker(root string) bool {
+	m := readMarker(root)
+	tracked, err := trackedMarker(root)
+	return m.why == "" && (err != nil || !tracked)
+}
+
+// removeMarker takes away the marker, its id last, and the directory above it when it is empty by then. What names other stores stays for them; a
+// marker that is not ours stays as it is.
 func removeMarker(p *Project) error {
+	if !ourMarker(p.Root) {
+		return nil
+	}
+	m := readMarker(p.Root)
+	if len(m.ids) > 0 && !m.names(p.ID) {
+		return nil // another project's
+	}
 	return inMarker(p.Root, func(root, dir worktreefs.Dir) error {
-		if id, err := readMarker(p.Root); err == nil && id != p.ID {
-			return nil // another project's
+		others := slices.DeleteFunc(slices.Clone(m.ids), func(id string) bool { return id == p.ID })
+		if len(others) > 0 {
+			return replaceIn(dir, markerID, []byte(strings.Join(others, "\n")+"\n"))
 		}
-		if err := removeBut(dir, func(name string) bool { return name == markerID }); err != nil {
+		if err := removeBut(dir, func(name string) bool { return name == markerID || name == markerStore }); err != nil {
 			return err
 		}
 		if err := dir.Remove(markerID); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
@@ -263,6 +254,9 @@ func removeMarker(p *Project) error {
 		}
 		err = above.Rmdir(name)
 		above.Close()
+		if errors.Is(err, worktreefs.ErrNotEmpty) { // a store that is somebody else's
+			return nil
+		}
 		if err != nil {
 			return err
 		}

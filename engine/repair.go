@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -165,12 +164,14 @@ func (r *repair) canBegin(v *verifier) error {
 
 // keep puts bytes that nothing can be made of into the quarantine.
 func (r *repair) keep(name string, raw []byte) error {
-	if r.out.Quarantine == "" {
-		dir := filepath.Join(r.e.project.Store, kv.QuarantineDir, r.e.now().UTC().Format("20060102T150405Z")+"-keys")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("engine: repair: %w", err)
-		}
-		r.out.Quarantine = dir
+	place := r.e.now().UTC().Format("20060102T150405Z") + "-keys"
+	if r.out.Quarantine != "" {
+		place = filepath.Base(r.out.Quarantine)
 	}
-	return writeFile(filepath.Join(r.out.Quarantine, name), raw)
+	dir, err := r.e.db.PutAside(place, name, raw)
+	if err != nil {
+		return fmt.Errorf("engine: repair: %w", err)
+	}
+	r.out.Quarantine = dir
+	return nil
 }

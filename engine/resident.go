@@ -14,12 +14,12 @@ import (
 func (e *Engine) View(ctx context.Context, p *Project, c Config) (*Engine, error) {
 	v := *e
 	v.project, v.config = *p, c
-	if e.db.Damage() != nil {
-		return &v, nil
+	if e.db.Damage() == nil {
+		if err := v.recordNotices(ctx); err != nil {
+			return nil, err
+		}
 	}
-	if err := v.recordNotices(ctx); err != nil {
-		return nil, err
-	}
+	v.remark()
 	return &v, nil
 }
 
@@ -32,6 +32,9 @@ type Configs struct {
 type readConfig struct {
 	config Config
 	files  [2]fs.FileInfo // nil: was not there
+	// Whether the project's file counts depends on git's index too: its stat, and where it is. "": what it said holds.
+	index string
+	says  fs.FileInfo
 }
 
 // maxConfigs bounds how many projects' settings are kept.
@@ -39,20 +42,30 @@ const maxConfigs = 256
 
 // Load is LoadConfig.
 func (c *Configs) Load(home Home, root string) (Config, error) {
-	files := [2]fs.FileInfo{statOrNil(home.configFile()), statOrNil(filepath.Join(marker(root), configName))}
+	files := [2]fs.FileInfo{statOrNil(home.configFile()), lstatOrNil(filepath.Join(marker(root), configName))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r, ok := c.read[root]; ok && unchanged(r.files[0], files[0]) && unchanged(r.files[1], files[1]) {
+	if r, ok := c.read[root]; ok && unchanged(r.files[0], files[0]) && unchanged(r.files[1], files[1]) && (r.index == "" || unchanged(r.says, lstatOrNil(r.index))) {
 		return r.config, nil
+	}
+	now := readConfig{files: files}
+	if files[1] != nil {
+		now.index = indexOf(root)
+		now.says = lstatOrNil(now.index)
 	}
 	cfg, err := LoadConfig(home, root)
 	if err != nil {
 		return cfg, err
 	}
+	// A commit that brings the file is in the index when git is done: until the index has changed after the file it is looked at again.
+	if now.says != nil && cfg.Passed() == "" && now.says.ModTime().After(files[1].ModTime()) {
+		now.index = ""
+	}
 	if c.read == nil || len(c.read) >= maxConfigs {
 		c.read = map[string]readConfig{}
 	}
-	c.read[root] = readConfig{cfg, files} // stat before reading: a change in between is seen the next time
+	now.config = cfg // stat before reading: a change in between is seen the next time
+	c.read[root] = now
 	return cfg, nil
 }
 

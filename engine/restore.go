@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -119,7 +121,7 @@ func (e *Engine) checkout(ctx context.Context, name string, o RestoreOptions) (*
 
 // run carries one restore through: plan, safety checkpoint and journal, apply, record.
 func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResult, error) {
-	root, err := e.root()
+	root, err := e.holdRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +172,7 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.conversation.ContextOnly,
 	}
 	conv.enter(j)
+	j.own = r.env.folders()
 	durable, err := e.makeStage(root, j.Stage)
 	if err != nil {
 		c.discard()
@@ -178,7 +181,7 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	res.Safety, err = e.safety(ctx, c, j, r.asStep)
 	unsafe := durable()
 	if err != nil {
-		_ = tree.RemoveStage(root, stagePath(j.Stage)) // empty; who finds a journal after all makes it again
+		_ = e.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
 		return nil, &TakenBackError{Cause: fmt.Errorf("engine: safety checkpoint: %w", err)}
 	}
 	if r.asStep {
@@ -195,6 +198,14 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	e.tellAgents(ctx, r.env, j, res)
 	res.settle()
 	return res, nil
+}
+
+const stageNameLength = 16
+
+func newStageName() string {
+	var b [stageNameLength / 2]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand
+	return hex.EncodeToString(b[:])
 }
 
 // safety makes the captured state a checkpoint, in one durable batch with the journal: on no branch, or as a step. From
@@ -242,10 +253,16 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 			return err
 		}
 	}
+	if err := e.sameRoot(root); err != nil {
+		return err
+	}
 	if err := e.apply(ctx, root, j, j.Steps, res); err != nil {
 		return err
 	}
-	kept, err := e.setSessions(j.Files, false)
+	if err := e.sameRoot(root); err != nil {
+		return err
+	}
+	kept, err := e.setSessions(j.own, j.Files, false)
 	if err != nil {
 		return err
 	}
@@ -254,7 +271,7 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 	}
 	op := refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &refs.Restore{
 		Target: j.Target, Safety: j.Safety, Paths: j.Paths, Exact: j.Exact, Undoes: j.Undoes,
-		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: without(j.Files, kept), Fork: j.Made.name(), ContextOnly: j.ContextOnly,
+		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: append(without(j.Files, kept), j.left...), Fork: j.Made.name(), ContextOnly: j.ContextOnly,
 	}}
 	return e.end(ctx, root, op, j, res)
 }
@@ -262,9 +279,14 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 // end is finish, while the end of the stage becomes durable. That is not waited for to be sure of anything: a stage that comes back after a
 // power cut holds nothing that is not stored.
 func (e *Engine) end(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *journal, res *RestoreResult) error {
-	if stages, err := worktreefs.OpenPath(root, markerDir+"/"+markerStage); err == nil {
-		wait := e.syncing(stages)
-		defer func() { _ = wait() }()
+	if list, err := e.places(root); err == nil {
+		for _, place := range list {
+			if dir, err := place.open(); err == nil {
+				wait := e.syncing(dir)
+				defer func() { _ = wait() }()
+			}
+			place.close()
+		}
 	}
 	return e.finish(ctx, op, j, res)
 }
@@ -286,7 +308,12 @@ func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, j *journal, ste
 		}
 		j.staged = true
 	}
-	stage, err := worktreefs.OpenPath(root, stagePath(j.Stage))
+	place, err := e.placeOf(root, j.Stage)
+	if err != nil {
+		return err
+	}
+	defer place.close()
+	stage, err := worktreefs.OpenPath(place.base, place.of(j.Stage))
 	if err != nil {
 		return e.restoring(err)
 	}
@@ -302,7 +329,7 @@ func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, j *journal, ste
 		return e.restoring(err)
 	}
 	j.staged = false
-	if err := tree.RemoveStage(root, stagePath(j.Stage)); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
+	if err := e.removeStage(root, j.Stage); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
 		return e.restoring(err)
 	}
 	return nil
@@ -380,68 +407,13 @@ func (e *Engine) abort(ctx context.Context, root worktreefs.Dir, j *journal, res
 	if err := e.apply(ctx, root, j, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
-	kept, err := e.setSessions(reverseFiles(j.Files), true)
+	kept, err := e.setSessions(j.own, reverseFiles(j.Files), true)
 	if err != nil {
 		return err
 	}
 	for _, path := range kept {
 		e.Notice(fmt.Sprintf("the session file %s is left as it is: %v", path, errSessionChanged))
 	}
-	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts)}}
+	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts), Files: j.left}}
 	return e.end(ctx, root, op, j, res)
-}
-
-// Continue finishes an unfinished restore; ErrNotHalfDone when there is none.
-func (e *Engine) Continue(ctx context.Context, env AgentEnv) (*RestoreResult, error) {
-	return e.resume(ctx, env, false)
-}
-
-// Abort takes an unfinished restore back; ErrNotHalfDone when there is none.
-func (e *Engine) Abort(ctx context.Context, env AgentEnv) (*RestoreResult, error) {
-	return e.resume(ctx, env, true)
-}
-
-func (e *Engine) resume(ctx context.Context, env AgentEnv, back bool) (*RestoreResult, error) {
-	defer e.hold()()
-	j, err := e.readJournal()
-	if err != nil {
-		return nil, err
-	}
-	if j == nil {
-		return nil, fmt.Errorf("engine: checkout: %w", ErrNotHalfDone)
-	}
-	root, err := e.root()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	target, err := e.checkpoint(j.Target)
-	if err != nil {
-		return nil, err
-	}
-	safety, err := e.checkpoint(j.Safety)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.loadSessions(); err != nil {
-		return nil, err
-	}
-	res := &RestoreResult{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety, Conversation: j.conversation()}
-	if back {
-		res.Plan.Steps = tree.Reverse(j.Steps)
-		if err := e.abort(ctx, root, j, res); err != nil {
-			return res, err
-		}
-		e.tellAgents(ctx, env, &journal{Moved: j.Moved}, res)
-		return res, nil
-	}
-	if err := e.carryOut(ctx, root, j, res); err != nil {
-		return nil, err
-	}
-	if then, err := e.note(target); err == nil && !j.ContextOnly {
-		res.Plan.Missing, _ = missing(root, then, nil, j.Paths) // told, where it can be: what was asked for is done
-	}
-	e.tellAgents(ctx, env, j, res)
-	res.settle()
-	return res, nil
 }

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,50 +18,34 @@ type rules struct {
 	secret     func(path string) bool
 	key        [32]byte
 	git        GitHead
-	generation string // changes with any of dir, tracked and secret
+	faults     []gitinfo.Fault // what of the user's repository cannot be read
+	generation string          // changes with any of dir, tracked and secret
 }
 
 // repository is what rules were made from, kept from one capture to the next so that only what changed is made again.
 type repository struct {
-	repo    *gitinfo.Repo // nil: the project is none
 	files   []gitinfo.File
 	fold    bool
 	exclude []string
 	secrets []string
-	tracked *gitinfo.Tracked
+	tracked tree.Tracked // nil: there is no repository, or nothing is known
 	rules   rules
 	made    int // how many times rules changed
 }
 
-// rules reads the user's repository, the exclude files and the configuration.
-func (e *Engine) rules() (*rules, error) {
-	now := &repository{exclude: e.config.exclusions(), secrets: e.config.secretPatterns()}
-	if e.repo != nil {
-		now.repo = e.repo.repo
-	}
-	var git GitHead
-	repo, err := gitinfo.Open(e.project.Root)
+// rules reads the user's repository, the exclude files and the configuration. Nothing about the repository is an error: as git does, what
+// cannot be read excludes nothing, so more is captured, never less; and without an index what was tracked stays so.
+func (e *Engine) rules() (*rules, error) { return e.rulesNow(false) }
+
+// rulesNow is rules; in a hurry git, where it is asked, has less time.
+func (e *Engine) rulesNow(hurry bool) (*rules, error) {
+	git := e.git.Look(e.project.Root, hurry)
+	now := &repository{files: git.Files, fold: git.FoldCase, exclude: e.config.exclusions(), secrets: e.config.secretPatterns()}
 	switch {
-	case errors.Is(err, gitinfo.ErrNoRepo):
-		now.repo = nil
-	case err != nil:
-		return nil, err
-	default:
-		if now.repo == nil || now.repo.GitDir() != repo.GitDir() || now.repo.CommonDir() != repo.CommonDir() {
-			now.repo = repo
-		}
-		if now.files, now.fold, err = now.repo.Excludes(); err != nil {
-			// As git does: what cannot be read excludes nothing, so more is captured, never less.
-			e.Notice(fmt.Sprintf("not every exclude file can be read: %v", err))
-		}
-		if now.tracked, err = now.repo.Tracked(); err != nil {
-			return nil, err
-		}
-		head, err := now.repo.Head()
-		if err != nil {
-			return nil, err
-		}
-		git = GitHead{Commit: head.Commit, Branch: head.Branch}
+	case git.Tracked != nil:
+		now.tracked = git.Tracked
+	case git.Repo:
+		now.tracked = e.lastTracked()
 	}
 	if !now.same(e.repo) {
 		if err := e.makeRules(now); err != nil {
@@ -71,17 +53,23 @@ func (e *Engine) rules() (*rules, error) {
 		}
 	}
 	r := e.repo.rules
-	r.git = git
+	r.git, r.faults = GitHead{Commit: git.Head.Commit, Branch: git.Head.Branch}, git.Faults
 	return &r, nil
 }
 
 // same reports whether the rules that was led to are those that n leads to.
 func (n *repository) same(was *repository) bool {
-	if was == nil || n.repo != was.repo || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) || !slices.Equal(n.secrets, was.secrets) {
+	if was == nil || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) || !slices.Equal(n.secrets, was.secrets) {
 		return false
 	}
-	return n.tracked.Equal(was.tracked) &&
+	return sameTracked(n.tracked, was.tracked) &&
 		slices.EqualFunc(n.files, was.files, func(a, b gitinfo.File) bool { return a.Path == b.Path && bytes.Equal(a.Data, b.Data) })
+}
+
+func sameTracked(a, b tree.Tracked) bool {
+	x, ok := a.(*gitinfo.Tracked)
+	y, ok2 := b.(*gitinfo.Tracked)
+	return ok && ok2 && x.Equal(y) || a == b
 }
 
 func (e *Engine) makeRules(now *repository) error {
@@ -100,9 +88,7 @@ func (e *Engine) makeRules(now *repository) error {
 		dir: ignore.New(ignore.Options{FoldCase: now.fold}, base...), secret: ignore.Secrets(now.secrets), key: key,
 		generation: strconv.Itoa(now.made),
 	}
-	if now.tracked != nil {
-		now.rules.tracked = now.tracked
-	}
+	now.rules.tracked = now.tracked
 	e.repo = now
 	return nil
 }

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
-	"path"
+	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"rewind/hooks"
+	"rewind/internal/agentfiles"
 	"rewind/internal/clients"
 	"rewind/transcript"
 )
@@ -18,6 +19,16 @@ import (
 // clientEnv is the environment in which an agent's program is looked for and run.
 func (v AgentEnv) clientEnv() clients.Env {
 	return clients.Env{Home: v.Home, Vars: v.Vars, Path: v.Path}
+}
+
+// folders is where the agents' own folders of the person are.
+func (v AgentEnv) folders() agentfiles.Folders {
+	return func(agent transcript.Agent) string {
+		if !filepath.IsAbs(v.Home) {
+			return ""
+		}
+		return v.clientEnv().Root(agent)
+	}
 }
 
 // openBy reports by what an agent is seen to have a session open; "": it is not. The client's own signs and its processes count; where neither can be seen,
@@ -59,10 +70,10 @@ const listWait = 15 * time.Second
 func (e *Engine) list(ctx context.Context, agent transcript.Agent, env AgentEnv, f *Fork) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listWait)
 	defer cancel()
-	root, _, err := transcript.SessionFile(agent, f.Path)
+	at, err := env.folders().Of(agent, f.Path) // its program is run on that folder: on no other than the person's
 	if err == nil {
 		_, id := SplitSession(f.Session)
-		err = clients.Listed(ctx, agent, env.clientEnv(), root, f.Path, id, f.Title)
+		err = clients.Listed(ctx, agent, env.clientEnv(), at.Folder, f.Path, id, f.Title)
 	}
 	if err != nil {
 		f.Problem = told(err)
@@ -74,11 +85,11 @@ func (e *Engine) list(ctx context.Context, agent transcript.Agent, env AgentEnv,
 // forget has the agent forget what it has noted elsewhere of a session file that was changed.
 func (e *Engine) forget(ctx context.Context, s *Session, env AgentEnv) error {
 	agent := transcript.Agent(s.Agent)
-	root, _, err := transcript.SessionFile(agent, s.Transcript)
+	at, err := env.folders().Of(agent, s.Transcript)
 	if err != nil {
 		return err
 	}
-	if err := clients.Forget(ctx, agent, env.clientEnv(), root, s.ID); err != nil {
+	if err := clients.Forget(ctx, agent, env.clientEnv(), at.Folder, s.ID); err != nil {
 		return fmt.Errorf("engine: session %s: %w", s.Name, err)
 	}
 	return nil
@@ -93,6 +104,15 @@ func resumeLine(session string) []string {
 	return transcript.Resume(transcript.Agent(agent), id)
 }
 
-func sameFile(root, rel, file string) bool {
-	return filepath.Join(root, filepath.FromSlash(path.Clean(rel))) == file
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	fa, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	fb, err := os.Stat(b)
+	return err == nil && os.SameFile(fa, fb)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"rewind/internal/kv"
@@ -138,12 +137,11 @@ func (e *Engine) same(h head, c *capture) (bool, error) {
 	return len(changedSecrets(old, c.res.Skips)) == 0 && len(changedSecrets(c.res.Skips, old)) == 0, err
 }
 
-// Visible leaves out of a note repositories' own directories and ours: that they are not captured goes without saying.
+// Visible leaves out of a note the project's own git directory and ours: that they are not captured goes without saying. Those of others,
+// a name that some file system takes for git's, and what a restore has left are listed.
 func Visible(skips []tree.Skip) []tree.Skip {
 	return slices.DeleteFunc(slices.Clone(skips), func(s tree.Skip) bool {
-		_, name := tree.Split(s.Path)
-		own := strings.EqualFold(name, ".git") || s.Path == markerDir || strings.HasSuffix(s.Path, "/"+markerDir) || strings.HasPrefix(name, tree.StagePrefix)
-		return own && s.Reason == tree.ReasonBuiltin
+		return s.Reason == tree.ReasonBuiltin && (s.Path == gitDir || s.Path == markerDir)
 	})
 }
 

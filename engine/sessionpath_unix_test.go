@@ -99,7 +99,7 @@ func TestT15SessionReplacedByAnythingElse(t *testing.T) {
 		p.must(put())
 		was, err := os.Lstat(k.file)
 		p.must(err)
-		if err := p.e.setSession(j.Files[0]); !errors.Is(err, errSessionChanged) {
+		if err := p.e.setSession(p.env().folders(), j.Files[0]); !errors.Is(err, errSessionChanged) {
 			t.Errorf("%v: %v", was.Mode(), err)
 		}
 		if now, err := os.Lstat(k.file); err != nil || now.Mode() != was.Mode() {

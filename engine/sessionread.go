@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/internal/agentfiles"
 	"rewind/internal/bug"
 	"rewind/internal/osfile"
 	"rewind/objstore"
@@ -37,17 +38,26 @@ type sessionFile struct {
 // openSession opens a session file. A path that is not laid out as the agent lays its files out, or that leads out of the agent's folder, is
 // refused: it comes from a hook's payload.
 func openSession(agent transcript.Agent, path string) (*sessionFile, error) {
-	real, err := realSession(agent, path)
+	root, real, err := realSession(agent, path)
 	if err != nil {
 		return nil, err
 	}
-	return openReal(agent, path, real)
+	return opened(agent, path, func() (*os.File, error) {
+		if !within(real, root) {
+			return osfile.OpenRead(real)
+		}
+		return agentfiles.OpenBelow(root, real) // whatever becomes a link meanwhile, it does not lead out
+	})
 }
 
-// openReal opens a session file whose path with links followed is known.
+// openReal opens a session file whose path with links followed is known, for who then sees that it is the file that it was.
 func openReal(agent transcript.Agent, path, real string) (*sessionFile, error) {
+	return opened(agent, path, func() (*os.File, error) { return osfile.OpenRead(real) })
+}
+
+func opened(agent transcript.Agent, path string, open func() (*os.File, error)) (*sessionFile, error) {
 	now := time.Now()
-	f, err := osfile.OpenRead(real)
+	f, err := open()
 	if err != nil {
 		return nil, fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
 	}
@@ -62,23 +72,21 @@ func openReal(agent transcript.Agent, path, real string) (*sessionFile, error) {
 	return &sessionFile{File: f, agent: agent, path: path, info: fi, opened: now}, nil
 }
 
-// realSession is the path of a session file with links followed, if it is one.
-func realSession(agent transcript.Agent, path string) (string, error) {
-	root, _, err := transcript.SessionFile(agent, path)
-	if err != nil {
-		return "", err
+// realSession is the path of a session file with links followed, if it is one, and that of the agent's folder.
+func realSession(agent transcript.Agent, path string) (root, real string, err error) {
+	if root, _, err = transcript.SessionFile(agent, path); err != nil {
+		return "", "", err
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return "", fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
+	if real, err = filepath.EvalSymlinks(path); err != nil {
+		return "", "", sessionError(path, err)
 	}
 	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return "", fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
+		return "", "", sessionError(path, err)
 	}
 	if !within(real, root) && !bug.Is("session-anywhere") {
-		return "", fmt.Errorf("engine: session file %s: %w: it leads out of %s", path, ErrUsage, root)
+		return "", "", fmt.Errorf("engine: session file %s: %w: it leads out of %s", path, ErrUsage, root)
 	}
-	return real, nil
+	return root, real, nil
 }
 
 // source is the file's first size bytes.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -31,7 +30,10 @@ func (e *Engine) sessionList(ctx context.Context, want func(*Session) bool) ([]S
 		if !want(&s) {
 			continue
 		}
-		_, missing := os.Stat(s.Transcript)
+		var missing error
+		if understood(s.Agent) {
+			_, missing = statSession(&s)
+		}
 		if missing != nil && (s.Fork != nil && s.Event == "" || s.Turn == 0 && s.Cursor.Transcript.IsZero()) {
 			continue // only opened, or made and taken away again
 		}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"os"
 	"slices"
 	"time"
 
@@ -116,7 +115,7 @@ func (e *Engine) quiet() (ended []Session, again time.Duration, err error) {
 			continue
 		}
 		silent := e.now().Sub(s.Last)
-		if fi, err := os.Stat(s.Transcript); err == nil {
+		if fi, err := statSession(s); err == nil {
 			silent = min(silent, e.now().Sub(fi.ModTime()))
 		}
 		if silent >= quietAfter {

@@ -144,10 +144,24 @@ func (e *Engine) stages() ([]string, error) {
 		return nil, err
 	}
 	defer root.Close()
+	list, err := e.places(root)
+	if err != nil {
+		return nil, err
+	}
 	var out []string
-	base := markerDir + "/" + markerStage
-	dir, err := worktreefs.OpenPath(root, base)
-	if errors.Is(err, worktreefs.ErrNotExist) {
+	for _, place := range list {
+		kept, kerr := place.kept()
+		place.close()
+		out, err = append(out, kept...), errors.Join(err, kerr)
+	}
+	slices.Sort(out)
+	return out, err
+}
+
+// kept lists what restores left in their stages.
+func (s *stages) kept() (out []string, err error) {
+	dir, err := s.open()
+	if errors.Is(err, worktreefs.ErrNotExist) || errors.Is(err, worktreefs.ErrNotDir) {
 		return nil, nil
 	}
 	if err != nil {
@@ -169,10 +183,9 @@ func (e *Engine) stages() ([]string, error) {
 			return nil, fmt.Errorf("engine: status: %w", err)
 		}
 		for _, f := range files {
-			out = append(out, base+"/"+op.Name+"/"+f.Name)
+			out = append(out, s.name+"/"+op.Name+"/"+f.Name)
 		}
 	}
-	slices.Sort(out)
 	return out, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -55,7 +56,7 @@ func (e *Engine) newVerifier(full bool, p Progress, fault func(error)) *verifier
 }
 
 func (v *verifier) run(ctx context.Context) error {
-	if err := v.e.Damage(); err != nil {
+	if err := v.e.Damage(); err != nil && !errors.Is(err, kv.ErrUnwritable) {
 		v.fault(err)
 	}
 	if v.full {
@@ -223,6 +224,11 @@ func (v *verifier) unfinished(ctx context.Context) {
 	v.checkpoint(ctx, "journal", j.Target)
 	v.checkpoint(ctx, "journal", j.Safety)
 	v.files(ctx, "journal", j.Files)
+	for _, f := range j.Files {
+		if !agentfiles.Shape(f.Path) {
+			v.fault(&ForeignFileError{In: "the journal", Cause: fmt.Errorf("%s: %w", f.Path, agentfiles.ErrForeign)})
+		}
+	}
 }
 
 func (v *verifier) sessions(ctx context.Context) {

@@ -31,8 +31,8 @@ func DecodeFile(raw record.Field) (File, error) {
 		}
 		return nil
 	})
-	if err == nil && (file.Path == "" || file.From == file.To) {
-		err = fmt.Errorf("%w: session file without a path or a change", record.ErrFormat)
+	if err == nil && (!isFilePath(file.Path) || file.From == file.To) {
+		err = fmt.Errorf("%w: session file %.100q without a path or a change", record.ErrFormat, file.Path)
 	}
 	return file, err
 }

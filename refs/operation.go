@@ -311,6 +311,9 @@ func decodeRestore(raw record.Field) (*Restore, error) {
 			err = f.NonZero(r.Safety[:])
 		case tagPaths:
 			err = f.List(func(v record.Field) error {
+				if len(v) > 0 && !IsPath(string(v)) {
+					return fmt.Errorf("%w: path %.100q", record.ErrFormat, []byte(v))
+				}
 				r.Paths = append(r.Paths, string(v))
 				return nil
 			})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -158,6 +159,9 @@ func FuzzOperation(f *testing.F) {
 	for _, op := range samples() {
 		f.Add(op.Encode())
 	}
+	for _, path := range []string{"/home/dev/.zshenv", "/home/dev/.claude/projects/x/../../settings.json", "../x", "/a\x00", ""} {
+		f.Add((&Operation{Time: 1, Kind: KindCheckout, Restore: &Restore{Target: id(1), Safety: id(2), Paths: []string{path}, Files: []File{{Path: path, To: id(3)}}}}).Encode())
+	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		op, err := DecodeOperation(1, raw)
 		if err != nil {
@@ -168,6 +172,19 @@ func FuzzOperation(f *testing.F) {
 		}
 		if got := op.Encode(); !bytes.Equal(got, raw) {
 			t.Errorf("decoded %x, encoded %x", raw, got)
+		}
+		if op.Restore == nil {
+			return
+		}
+		for _, p := range op.Restore.Paths {
+			if p != "" && !fs.ValidPath(strings.ToValidUTF8(p, "?")) {
+				t.Errorf("path %q", p)
+			}
+		}
+		for _, f := range op.Restore.Files {
+			if strings.Contains(f.Path+"/", "/../") || strings.ContainsRune(f.Path, 0) {
+				t.Errorf("session file %q", f.Path)
+			}
 		}
 	})
 }

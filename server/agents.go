@@ -11,6 +11,7 @@ import (
 	"rewind/api"
 	"rewind/engine"
 	"rewind/hooks"
+	"rewind/internal/detach"
 	"rewind/internal/textdiff"
 )
 
@@ -81,6 +82,9 @@ func hooksResponse(r *engine.HooksResult) api.HooksResponse {
 		for _, c := range a.Changes {
 			h.Changes = append(h.Changes, settingsDiff(c))
 		}
+		if a.Err != nil {
+			h.Error = tell(a.Err)
+		}
 		out.Agents = append(out.Agents, h)
 	}
 	return out
@@ -111,7 +115,7 @@ func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ engine.Pro
 		return out, err
 	}
 	if r.Last {
-		done, err := s.home.SetHooks(ctx, agentEnv(req.Env), engine.HooksOptions{Remove: true, DryRun: req.DryRun})
+		done, err := s.removeHooks(ctx, req)
 		if err != nil {
 			return out, tellHooks(done, err)
 		}
@@ -124,6 +128,21 @@ func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ engine.Pro
 	s.degraded.clear(&r.Project)
 	o := s.engineOptions()
 	return out, s.stores.without(ctx, r.Project.Store, func() error { return engine.Remove(ctx, s.home, r, o) })
+}
+
+// removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would stay for ever.
+func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*engine.HooksResult, error) {
+	o := engine.HooksOptions{Remove: true, DryRun: true}
+	plan, err := s.home.SetHooks(ctx, agentEnv(req.Env), o)
+	if err = errors.Join(err, plan.Err()); err != nil {
+		return nil, err
+	}
+	if req.DryRun {
+		return plan, nil
+	}
+	o.DryRun = false
+	done, err := s.home.SetHooks(ctx, agentEnv(req.Env), o)
+	return done, errors.Join(err, done.Err())
 }
 
 // removal finds the project that is to go, and refuses what must not.
@@ -182,7 +201,10 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine
 		told := tell(err)
 		checks = append(checks, engine.Check{Name: "project", Level: engine.LevelFinding, Text: told.Message, Remedy: told.Hint})
 	}
-	checks = append(checks, s.checkDaemon())
+	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
+	if !req.Quick {
+		checks = append(checks, s.checkOwners()...)
+	}
 	checks = append(checks, s.home.CheckAgents(ctx, agentEnv(req.Env), root, agents)...)
 	out.Checks = []api.Check{}
 	for _, c := range checks {
@@ -197,6 +219,22 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine
 		out.Checks = append(out.Checks, k)
 	}
 	return out, nil
+}
+
+// checkLimits looks at what the process that answers may do.
+func (s *Server) checkLimits() []engine.Check {
+	var out []engine.Check
+	for _, l := range detach.Limits() {
+		c := engine.Check{Name: "limits", Level: engine.LevelNote, Text: l.Text}
+		if l.Serious {
+			c.Level, c.Remedy = engine.LevelFinding, "raise the limit where this command was called; who may not raise it starts another shell"
+			if s.daemon != nil {
+				c.Remedy = "rewind daemon stop, then run a command where that limit is higher"
+			}
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 func (s *Server) checkDaemon() engine.Check {

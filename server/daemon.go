@@ -98,7 +98,7 @@ type daemon struct {
 func RunDaemon(ctx context.Context, o DaemonOptions) error {
 	home, err := engine.DefaultHome()
 	if err != nil {
-		return err
+		return tellHome(err, "rewind daemon")
 	}
 	d := &daemon{o: o.withDefaults(), home: home, started: time.Now().UTC().Truncate(time.Millisecond), ended: make(chan struct{}), empty: make(chan struct{})}
 	if d.run, err = makeRunDir(home.Dir); err != nil {

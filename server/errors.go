@@ -14,6 +14,7 @@ import (
 	"rewind/engine"
 	"rewind/internal/kv"
 	"rewind/internal/record"
+	"rewind/internal/relay"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -40,12 +41,20 @@ const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
 var rules = []rule{
 	{is(engine.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
 	{is(context.Canceled), api.WordInterrupted, ""},
+	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{as[*engine.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{is(engine.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
 	{is(engine.ErrNotHalfDone), api.WordNotFound, ""},
+	{is(engine.ErrUntrusted), api.WordNoProject, "'rewind init' there begins a store of your own; 'rewind init --adopt' shows the one that lies there, and takes it over if you say so"},
+	{as[*engine.StoreTakenError], api.WordNoProject, "'git stash pop' if a stash took it, mounting the disk or a backup brings it back; 'rewind init' begins a new one"},
+	{is(engine.ErrNotMounted), api.WordNoProject, "mount the disk; if the directory was emptied or replaced on purpose, 'rewind init' takes it for the project again"},
 	{is(engine.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},
-	{is(engine.ErrStoreGone), api.WordNoProject, "put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one"},
+	{is(engine.ErrStoreGone), api.WordNoProject, "put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one; 'rewind stores' lists those that are here"},
 	{is(engine.ErrBadRoot), api.WordUsage, "run 'rewind init' in the directory of one project"},
 	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
 	{is(kv.ErrReadOnly), api.WordCorrupt, "it can be written again some minutes after the last failure; look at the disk until then"},
+	{is(kv.ErrUnwritable), api.WordPermission, "reading works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk; to save, make the store writable"},
+	{is(syscall.EROFS), api.WordPermission, "mount it to be written"},
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
 	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else: set REWIND_HOME to another directory; if it was a store, 'rewind verify --repair'"},
 	{is(objstore.ErrPurged), api.WordNotFound, "it was taken out of the store on purpose, for good; 'rewind ops' shows when"},
@@ -61,6 +70,8 @@ var rules = []rule{
 	{as[*engine.NotInPlaceError], api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
 	{is(engine.ErrDependent), api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
 	{as[*engine.NoStepError], api.WordNotFound, "'rewind list' shows the steps; 'rewind checkout <checkpoint>' goes to any of them, 'rewind undo' and 'rewind redo' to the next one"},
+	{is(engine.ErrNothingToAdopt), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
+	{is(engine.ErrNoStore), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{is(engine.ErrNotFound), api.WordNotFound, "'rewind list --all', 'rewind turns' and 'rewind ops' show what there is; paths go after '--'"},
 	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
 	{as[*engine.UnsavedError], api.WordUnsaved, ""},
@@ -71,9 +82,18 @@ var rules = []rule{
 	{is(engine.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
 	{is(refs.ErrBadName), api.WordUsage, ""},
 	{isNoSpace, api.WordNoSpace, "free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk"},
+	{is(syscall.EFBIG), api.WordFailed, "'ulimit -f' shows how large a file of this process can be; raise it, or 'rewind daemon stop' if it is the daemon's"},
 	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired"},
-	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files"},
+	{is(relay.ErrRelative), api.WordUsage, "set it to an absolute path; a relative one would be another store in each directory"},
+	{as[*relay.OwnerError], api.WordPermission, ""},
+	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files; 'rewind doctor' names what in rewind's own directory is not yours"},
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},
+}
+
+// isForeign: something in the store names a file as a session's that no agent would have.
+func isForeign(err error) bool {
+	var f *engine.ForeignFileError
+	return errors.As(err, &f) && f.Foreign()
 }
 
 func isNoSpace(err error) bool {
@@ -86,7 +106,7 @@ func isCorrupt(err error) bool {
 }
 
 // packages begin our errors, one for each boundary that an error crossed; a person is not interested in them.
-var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|ignore|transcript|clients): )+`)
+var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|relay|owner|detach|ignore|transcript|clients): )+`)
 
 // clean gives an error's text without what only a developer wants.
 func clean(err error) string {
@@ -123,6 +143,13 @@ func tell(err error) *api.Error {
 		for _, id := range many.Candidates {
 			told.Candidates = append(told.Candidates, id.String())
 		}
+	}
+	var owner *relay.OwnerError
+	if told.Word == api.WordPermission && errors.As(err, &owner) {
+		told.Message, told.Hint = ownerText(owner, "rewind")
+	} else if owner = whose(err); told.Word == api.WordPermission && owner != nil {
+		what, hint := ownerText(owner, "rewind")
+		told.Message, told.Hint = told.Message+"\n  "+what, hint
 	}
 	var several *engine.SeveralSessionsError
 	if errors.As(err, &several) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,9 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 		return out, err
 	}
 	out = initResponse(plan)
+	notes := initNotices(plan)
 	if req.DryRun {
+		out.Notices = notes
 		return out, nil
 	}
 	err = s.project(ctx, plan.Root, func(e *engine.Engine) error {
@@ -44,7 +47,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 		if err != nil {
 			return err
 		}
-		out.Notices = e.Project().Notices
+		out.Notices = append(notes, slices.DeleteFunc(e.Project().Notices, func(n string) bool { return slices.Contains(notes, n) })...)
 		out.Skips = skips(first.Skips)
 		out.Checkpoint, err = listed(e, first.Checkpoint)
 		return err
@@ -53,7 +56,28 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 }
 
 func initResponse(p *engine.InitPlan) api.InitResponse {
-	return api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists}
+	out := api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists}
+	for _, o := range p.Offers {
+		out.Offers = append(out.Offers, store(o))
+	}
+	return out
+}
+
+// initNotices is what a person should know of how a project was set up.
+func initNotices(p *engine.InitPlan) (list []string) {
+	for _, o := range p.Passed {
+		list = append(list, o.String())
+	}
+	if p.Unmarked != "" {
+		list = append(list, p.Unmarked+": the project is found by where it lies, so 'rewind stores join' has to tell when it moves")
+	}
+	if p.Accept {
+		list = append(list, "the directory is not the one it was, and is taken for the project all the same: 'rewind checkout @' lays out what was there")
+	}
+	if p.Mode == engine.ModeProject && !p.Exists {
+		list = append(list, "'git clean -fdx' takes the store along, for good, and 'git stash -a' until 'git stash pop'; without --mode project it lies out of their reach")
+	}
+	return list
 }
 
 func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progress) (out api.SaveResponse, err error) {
@@ -100,6 +124,9 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 			return err
 		}
 		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Notices: e.Project().Notices}
+		if unread := engine.Unread(r.Skips); len(unread) > 0 {
+			out.GitUnread = api.Texts(unread)
+		}
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
@@ -117,7 +144,7 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 		if err != nil {
 			return err
 		}
-		out = api.DiffResponse{Files: []api.FileDiff{}, Notices: e.Project().Notices}
+		out = api.DiffResponse{Files: []api.FileDiff{}}
 		o := engine.DiffOptions{From: string(req.From), To: string(req.To), Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
 		sides, err := e.Diff(ctx, o, func(d engine.FileDiff) error {
 			f := fileDiff(d)
@@ -135,6 +162,7 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 			to := checkpoint(*sides.To)
 			out.To = &to
 		}
+		out.Notices = e.Project().Notices
 		return nil
 	})
 	return out, err
@@ -201,10 +229,8 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine
 		var r *engine.RestoreResult
 		var err error
 		switch {
-		case req.Continue:
-			r, err = e.Continue(ctx, agentEnv(req.Env))
-		case req.Abort:
-			r, err = e.Abort(ctx, agentEnv(req.Env))
+		case req.Continue || req.Abort:
+			r, err = unfinished(e, req)(ctx, agentEnv(req.Env))
 		default:
 			var paths []string
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
@@ -223,6 +249,19 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine
 		return err
 	})
 	return out, err
+}
+
+// unfinished is what ends a checkout that was cut short.
+func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context, engine.AgentEnv) (*engine.RestoreResult, error) {
+	switch {
+	case req.Abort && req.CodeOnly:
+		return e.AbortCode
+	case req.Abort:
+		return e.Abort
+	case req.CodeOnly:
+		return e.ContinueCode
+	}
+	return e.Continue
 }
 
 func (s *Server) undo(ctx context.Context, req api.UndoRequest, p engine.Progress) (api.RestoreResponse, error) {
@@ -398,5 +437,10 @@ func (s *Server) configRoot(ctx context.Context, dir string, global bool) (strin
 }
 
 func (s *Server) version(context.Context, api.VersionRequest, engine.Progress) (api.VersionResponse, error) {
-	return api.VersionResponse{Version: s.o.Version, API: api.APIVersion, StoreFormat: kv.FormatVersion}, nil
+	return About(s.o.Version), nil
+}
+
+// About says which version of what this program is; it opens nothing.
+func About(version string) api.VersionResponse {
+	return api.VersionResponse{Version: version, API: api.APIVersion, StoreFormat: kv.FormatVersion}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"rewind/api"
 	"rewind/engine"
 	"rewind/hooks"
 	"rewind/internal/bug"
@@ -165,16 +166,23 @@ func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 		dir = call.cwd
 	}
 	found, err := s.find(ctx, dir)
-	if errors.Is(err, engine.ErrNoProject) {
-		return s.warnNoProject(ev, dir)
+	if errors.Is(err, engine.ErrNoProject) && !errors.Is(err, engine.ErrUntrusted) {
+		return s.warn(ev, "", fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir)))
 	}
 	if err != nil {
 		fail(err)
+		if told := tell(err); told.Word == api.WordNoProject {
+			return s.warn(ev, told.Message, fmt.Sprintf("rewind: no checkpoints here: %s; %s", printable(told.Message), told.Hint))
+		}
 		return ""
 	}
 	p = found
 	if err := s.takeIn(ctx, p, ev, call); err != nil {
 		fail(err)
+	}
+	if len(p.Passed) > 0 {
+		said := p.Passed[0].String()
+		return s.warn(ev, said, fmt.Sprintf("rewind: %s; the checkpoints here are those of %s", printable(said), printable(p.Root)))
 	}
 	return ""
 }
@@ -206,8 +214,8 @@ func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, 
 // quietStderr are the agents that keep what a hook writes to standard error from the model when it exits with 0.
 var quietStderr = map[hooks.Agent]bool{hooks.Claude: true, hooks.Codex: true, hooks.Gemini: true, hooks.Droid: true}
 
-// warnNoProject tells, once in a session, that what its tools change is kept nowhere.
-func (s *Server) warnNoProject(ev hooks.Event, dir string) string {
+// warn tells, once in a session and about one matter, that what its tools change is kept nowhere, or elsewhere than one may think.
+func (s *Server) warn(ev hooks.Event, about, text string) string {
 	changes := (ev.Kind == hooks.BeforeTool || ev.Kind == hooks.AfterTool) && ev.Tool.Class != hooks.Reader
 	if !changes || !quietStderr[ev.Agent] || ev.Session == "" {
 		return ""
@@ -220,11 +228,15 @@ func (s *Server) warnNoProject(ev hooks.Event, dir string) string {
 		}
 		run = made
 	}
-	id := sha256.Sum256([]byte(string(ev.Agent) + "\x00" + ev.Session))
+	name := string(ev.Agent) + "\x00" + ev.Session
+	if about != "" {
+		name += "\x00" + about
+	}
+	id := sha256.Sum256([]byte(name))
 	if !run.first("warned", hex.EncodeToString(id[:16]), warnAge) {
 		return ""
 	}
-	return fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir))
+	return text
 }
 
 // printable is a path on one line of a terminal.

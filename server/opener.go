@@ -54,7 +54,7 @@ func (s *Server) settled(ctx context.Context, fn func(wait time.Duration) error)
 			dir = busy.Dir
 		}
 		return s.stores.without(ctx, dir, func() error { return fn(s.o.LockWait) })
-	case errors.Is(err, engine.ErrNoProject), errors.Is(err, engine.ErrStoreGone):
+	case errors.Is(err, engine.ErrNoProject), errors.Is(err, engine.ErrStoreGone), errors.Is(err, engine.ErrNotMounted):
 		s.stores.sweep()
 	}
 	return err
@@ -114,7 +114,9 @@ func (s *Server) opened(ctx context.Context, p *engine.Project, salvage bool, fn
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if d := e.Damage(); errors.Is(d, kv.ErrReadOnly) {
+	if d := e.Damage(); errors.Is(d, kv.ErrUnwritable) {
+		e.Notice(clean(d))
+	} else if errors.Is(d, kv.ErrReadOnly) {
 		e.Notice("the store is opened only to read: " + clean(d))
 	} else if d != nil {
 		e.Notice("the store is damaged and was opened only to read: " + clean(d))

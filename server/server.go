@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Version  string
 	LockWait time.Duration // how long a request waits for a store that another process has open
+	Command  string        // the command line that is carried out, for remedies
 }
 
 // Server is the handler of the API. Safe for concurrent use.
@@ -39,10 +40,10 @@ type Server struct {
 // maxRequest bounds a request's body, in bytes.
 const maxRequest = 64 << 20
 
-// Home is rewind's own directory, as the environment names it.
-func Home() (string, error) {
+// Home is rewind's own directory, as the environment names it; an error is one of the API's. command is what is run, for the remedy.
+func Home(command string) (string, error) {
 	home, err := engine.DefaultHome()
-	return home.Dir, err
+	return home.Dir, tellHome(err, command)
 }
 
 // New returns the handler of a process that lives for one command, for the home directory that the environment names: stores are opened for
@@ -50,7 +51,7 @@ func Home() (string, error) {
 func New(o Options) (*Server, error) {
 	home, err := engine.DefaultHome()
 	if err != nil {
-		return nil, err
+		return nil, tellHome(err, o.Command)
 	}
 	s := newServer(o, home, findRunDir(home.Dir), slog.New(slog.DiscardHandler))
 	s.stores = oneShot{home, s.engineOptions()}
@@ -84,6 +85,10 @@ func newServer(o Options, home engine.Home, run runDir, log *slog.Logger) *Serve
 	handle(s, api.SetConfig, s.setConfig)
 	handle(s, api.SetHooks, s.setHooks)
 	handle(s, api.Remove, s.remove)
+	handle(s, api.Adopt, s.adopt)
+	handle(s, api.Stores, s.listStores)
+	handle(s, api.JoinStore, s.joinStore)
+	handle(s, api.RemoveStore, s.removeStore)
 	handle(s, api.Validate, s.validate)
 	handle(s, api.Sessions, s.sessions)
 	handle(s, api.Turns, s.turns)

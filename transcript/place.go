@@ -25,6 +25,8 @@ type place struct {
 	fork func(in []string, id string, t time.Time) []string
 	// sides lists side files; nil: none.
 	sides func(original, fork string) []Side
+	// main is the name of the session file that a file of this name lies beside; nil: none does.
+	main func(side string) (name string, ok bool)
 	// find gives every file that may be a main session of project, by its name; Find reads the ones that are given. sure: it is known from
 	// the name that it is the project's.
 	find func(root fs.FS, project string, give func(path string, sure bool) error) error
@@ -92,6 +94,17 @@ func Sides(agent Agent, original, fork string) []Side {
 		return nil
 	}
 	return p.sides(original, fork)
+}
+
+// SideOf is the path of the session file that a side file belongs to; ok is false for a path that is none of a side file by its name.
+func SideOf(agent Agent, side string) (session string, ok bool) {
+	p, err := placeOf(agent)
+	if err != nil || p.main == nil {
+		return "", false
+	}
+	dir, name := filepath.Split(side)
+	name, ok = p.main(name)
+	return dir + name, ok
 }
 
 // NewID is a new session's id as agent makes them. random is used up: the same is never given twice.

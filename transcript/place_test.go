@@ -166,3 +166,18 @@ func TestRecognise(t *testing.T) {
 		t.Errorf("behind a line that is no JSON: %q, %v", agent, ok)
 	}
 }
+
+func TestSideOf(t *testing.T) {
+	side := native("/f/sessions/x/" + otherID + ".settings.json")
+	if got, ok := SideOf(Droid, side); !ok || got != native("/f/sessions/x/"+otherID+".jsonl") {
+		t.Errorf("%q, %v", got, ok)
+	}
+	for _, c := range []struct {
+		agent Agent
+		path  string
+	}{{Claude, side}, {Codex, side}, {"other", side}, {Droid, native("/f/sessions/x/" + otherID + ".jsonl")}, {Droid, ""}} {
+		if got, ok := SideOf(c.agent, c.path); ok {
+			t.Errorf("%s: %q is beside %q", c.agent, c.path, got)
+		}
+	}
+}

@@ -9,17 +9,15 @@ import (
 )
 
 // claudePlace: <root>/projects/<the project's path>/<id>.jsonl.
-var claudePlace = folders("projects", nil, func(id string) []string { return []string{"claude", "--resume", id} })
+var claudePlace = folders("projects", "", func(id string) []string { return []string{"claude", "--resume", id} })
 
 // droidPlace: <root>/sessions/<the project's path>/<id>.jsonl, with <id>.settings.json beside it.
-var droidPlace = folders("sessions", func(original, fork string) []Side {
-	const from, to = ".jsonl", ".settings.json"
-	return []Side{{From: strings.TrimSuffix(original, from) + to, To: strings.TrimSuffix(fork, from) + to, Optional: true}}
-}, func(id string) []string { return []string{"droid", "--resume", id} })
+var droidPlace = folders("sessions", ".settings.json", func(id string) []string { return []string{"droid", "--resume", id} })
 
-// folders is the place of an agent that has a folder for each project in the folder in, and in that a file <id>.jsonl for each session.
-func folders(in string, sides func(original, fork string) []Side, resume func(id string) []string) place {
-	return place{
+// folders is the place of an agent that has a folder for each project in the folder in, and in that a file <id>.jsonl for each session, with an optional
+// <id><side> beside it; "": it has none.
+func folders(in, side string, resume func(id string) []string) place {
+	p := place{
 		file: func(elements []string) (int, string, bool) {
 			n := len(elements)
 			if n < 4 || elements[n-3] != in {
@@ -34,8 +32,20 @@ func folders(in string, sides func(original, fork string) []Side, resume func(id
 		find: func(root fs.FS, project string, give func(string, bool) error) error {
 			return findInFolders(root, in, project, give)
 		},
-		sides: sides, resume: resume,
+		resume: resume,
 	}
+	if side == "" {
+		return p
+	}
+	const lines = ".jsonl"
+	p.sides = func(original, fork string) []Side {
+		return []Side{{From: strings.TrimSuffix(original, lines) + side, To: strings.TrimSuffix(fork, lines) + side, Optional: true}}
+	}
+	p.main = func(name string) (string, bool) {
+		id, ok := strings.CutSuffix(name, side)
+		return id + lines, ok
+	}
+	return p
 }
 
 func findInFolders(root fs.FS, in, project string, give func(string, bool) error) error {

@@ -13,9 +13,12 @@ import (
 // layPrefix begins the name of the directory, beside the one that is asked for, in which LayOut works.
 const layPrefix = ".rewind-into-"
 
-// LayOut makes the directory name in above of what steps make of nothing, as Apply does. The name is taken in one step, when all is whole and durable:
-// worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layPrefix and some letters in above. What it gives was made without something: see RestPerm.
-func LayOut(ctx context.Context, above worktreefs.Dir, name string, steps []Step, open func(objstore.ID) (io.ReadCloser, error), progress func(done, total int)) (_ []Without, err error) {
+// LayOut makes the directory name in above, 0700, of what steps make of nothing, as Apply does. The name is taken in one step, when all is whole and durable:
+// worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layPrefix and some letters in above.
+// What it gives was made without something: see RestPerm.
+func LayOut(
+	ctx context.Context, above worktreefs.Dir, name string, steps []Step, open func(objstore.ID) (io.ReadCloser, error), progress func(done, total int),
+) (_ []Without, err error) {
 	work := layPrefix + rand.Text()
 	if err := above.Mkdir(work, 0o700); err != nil {
 		return nil, fmt.Errorf("tree: lay out: %w", err)
@@ -33,10 +36,9 @@ func LayOut(ctx context.Context, above worktreefs.Dir, name string, steps []Step
 	o := ApplyOptions{Op: work, Steps: steps, Open: open, Progress: progress}
 	for _, d := range []struct {
 		name string
-		perm uint16
 		dir  *worktreefs.Dir
-	}{{"tree", 0o755, &o.Root}, {"stage", 0o700, &o.Stage}} {
-		if err := in.Mkdir(d.name, d.perm); err != nil {
+	}{{"tree", &o.Root}, {"stage", &o.Stage}} {
+		if err := in.Mkdir(d.name, 0o700); err != nil {
 			return nil, fmt.Errorf("tree: lay out: %w", err)
 		}
 		if *d.dir, err = in.OpenDir(d.name); err != nil {

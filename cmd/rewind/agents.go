@@ -78,7 +78,7 @@ func (a *app) showHooks(w io.Writer, r api.HooksResponse, req api.HooksRequest) 
 			}
 			continue
 		}
-		if req.Refresh && h.Hooks == 0 {
+		if req.Refresh && h.Hooks == 0 || h.Error != nil { // told apart
 			continue
 		}
 		fmt.Fprintf(w, "%-11s %s\n", h.Agent, hooksText(h, req))
@@ -141,6 +141,34 @@ func (a *app) settingsPatch(w io.Writer, f api.FileDiff) error {
 	return nil
 }
 
+// hooksErrors are what went wrong with single agents, as one error; nil: nothing.
+func hooksErrors(r api.HooksResponse) error {
+	var all []*api.Error
+	for _, h := range r.Agents {
+		if h.Error != nil {
+			all = append(all, h.Error)
+		}
+	}
+	if len(all) < 2 {
+		if all == nil {
+			return nil
+		}
+		return all[0]
+	}
+	out := *all[0]
+	for _, e := range all[1:] {
+		if e.Word != out.Word {
+			out.Word = api.WordFailed
+		}
+		if e.Hint != out.Hint {
+			out.Hint = ""
+		}
+		out.Message += "\n" + e.Message
+	}
+	out.Code = api.CodeOf(out.Word)
+	return &out
+}
+
 // installed reports whether there is an agent to speak of.
 func installed(r api.HooksResponse) bool {
 	return slices.ContainsFunc(r.Agents, func(h api.AgentHooks) bool { return h.Installed })
@@ -180,7 +208,7 @@ func runHooks(ctx context.Context, a *app, o hooksOptions) error {
 	} else {
 		err = a.showHooks(a.Out, r, req)
 	}
-	if err != nil {
+	if err := errors.Join(err, hooksErrors(r)); err != nil {
 		return err
 	}
 	for _, h := range r.Agents {
@@ -210,6 +238,20 @@ func (a *app) refreshHooks(ctx context.Context) {
 	for _, h := range r.Agents {
 		if len(h.Changes) > 0 {
 			a.say("%s: %s", h.Agent, hooksText(h, req))
+		}
+	}
+	a.agentNotes(r)
+}
+
+// agentNotes says which agents' hooks are not as they should be, where that must not fail the command.
+func (a *app) agentNotes(r api.HooksResponse) {
+	for _, h := range r.Agents {
+		if h.Error == nil {
+			continue
+		}
+		a.say("note: no hooks of %s were registered: %s", h.Agent, term.SanitizeText(h.Error.Message))
+		if h.Error.Hint != "" {
+			a.say("hint: %s, then 'rewind config --register-hooks'", term.SanitizeText(h.Error.Hint))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -32,7 +33,8 @@ const lockWait = 5 * time.Second
 
 // execute runs a command line and returns its exit code.
 func execute(ctx context.Context, args []string, s *term.Streams) int {
-	a := &app{Streams: s, transport: newTransport()}
+	a := &app{Streams: s, transport: newTransport(commandLine(args))}
+	a.transport.notice = func(text string) { a.say("note: %s", term.Sanitize(text)) }
 	a.client = &api.Client{Transport: a.transport}
 	hook := len(args) > 0 && args[0] == "hook"
 	// Completion must be quick, and a hook must not wait for a start; smart-checkpoint is what starts one.
@@ -56,12 +58,30 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 		told.Hint = fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())
 	}
 	if hook {
+		if errors.Is(err, errRelativeHome) {
+			a.say("%s", term.SanitizeText(err.Error()))
+		}
 		return 0 // whatever the agent's settings made of the command line
 	}
 	if err != nil {
 		return a.fail(err)
 	}
 	return 0
+}
+
+// plainWord is a word of a command line that a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\w./:=@%+,~-]+$`)
+
+// commandLine is a command line as it can be given to a shell again.
+func commandLine(args []string) string {
+	line := "rewind"
+	for _, word := range args {
+		if !plainWord.MatchString(word) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		line += " " + word
+	}
+	return line
 }
 
 // checkedWriter remembers that output was lost, so that the exit code can say so.
@@ -81,6 +101,12 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 // project is the part of a request that says where.
 func (a *app) project() api.Project { return api.Project{Dir: api.Text(a.dir)} }
 
+// errRelativeHome refuses a home that would be another one in every directory.
+var errRelativeHome = &api.Error{
+	Word: api.WordUsage, Message: fmt.Sprintf("REWIND_HOME is %q, which is not absolute: in every directory it would be another one", os.Getenv("REWIND_HOME")),
+	Hint: "set it to an absolute path, or unset it for ~/.rewind",
+}
+
 // settle makes the flags common to all commands effective.
 func (a *app) settle() error {
 	mode, err := term.ParseColorMode(a.color)
@@ -88,6 +114,9 @@ func (a *app) settle() error {
 		return usage("--color %s: want auto, always or never", a.color)
 	}
 	a.SetColor(mode)
+	if home := os.Getenv("REWIND_HOME"); home != "" && !filepath.IsAbs(home) {
+		return errRelativeHome
+	}
 	if a.dir == "" {
 		a.dir = workingDir()
 	}

@@ -19,7 +19,8 @@ func newCheckout(a *app) *cobra.Command {
 			"every checkout can be undone. Files that no checkpoint has are kept unless --exact is given; ignored files are\n" +
 			"never removed. Git's HEAD, index and stash stay as they are.\n\n" +
 			"The agent's conversation goes back as a new session that ends there; the command that opens it is printed, and the session\n" +
-			"itself stays as it is. --in-place cuts that one instead. With paths the conversation is left alone.\n\n" +
+			"itself stays as it is. --in-place cuts that one instead. With paths the conversation is left alone.\n" +
+			"--continue and --abort end a checkout that was cut short; with --code-only they leave session files as they are.\n\n" +
 			"--into makes a new directory of what the checkpoint holds and changes nothing else; it works on a full disk and with a damaged store, too.",
 		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n  rewind checkout '@{20m ago}' --dry-run\n" +
 			"  rewind checkout @- --into ../before",
@@ -36,8 +37,8 @@ func newCheckout(a *app) *cobra.Command {
 				return usage("--continue and --abort exclude each other")
 			case ending && len(args) > 0:
 				return usage("--continue and --abort take no checkpoint")
-			case ending && talks(req.Conversing):
-				return usage("--continue and --abort end what was begun: no other flag goes with them")
+			case ending && (req.ContextOnly || req.InPlace || req.Force || req.Title != ""):
+				return usage("--continue and --abort end what was begun: only --code-only goes with them")
 			case !ending && len(names) != 1:
 				return usage("checkout takes one checkpoint; put paths after '--'")
 			case req.Force && !req.InPlace:
@@ -56,6 +57,9 @@ func newCheckout(a *app) *cobra.Command {
 			}
 			if err := a.converse(&req.Conversing, paths); err != nil {
 				return err
+			}
+			if req.Continue || req.Abort {
+				req.Env = agentEnv() // with --code-only, too: what was done to session files is recorded
 			}
 			if len(names) > 0 {
 				req.Checkpoint = api.Text(names[0])

@@ -39,11 +39,6 @@ func (a *app) converse(c *api.Conversing, paths []api.Text) error {
 	return nil
 }
 
-// talks reports whether a flag about the conversation was given.
-func talks(c api.Conversing) bool {
-	return c.CodeOnly || c.ContextOnly || c.InPlace || c.Force || c.Title != ""
-}
-
 func codeOnlyFlag(cmd *cobra.Command, c *api.Conversing) {
 	cmd.Flags().BoolVar(&c.CodeOnly, "code-only", false, "leave the conversation alone")
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/detach"
+	"rewind/internal/relay"
 	"rewind/internal/term"
 	"rewind/server"
 )
@@ -26,6 +28,9 @@ func newDaemon(a *app) *cobra.Command {
 			o := server.DaemonOptions{Version: version(), NoWatch: os.Getenv("REWIND_WATCH") == "off"}
 			if d, err := time.ParseDuration(os.Getenv("REWIND_IDLE")); err == nil {
 				o.Idle = d
+			}
+			if err := detach.Self(relay.Environ()); err != nil { // it serves others than who started it
+				return err
 			}
 			return server.RunDaemon(cmd.Context(), o)
 		},

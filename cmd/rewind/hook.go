@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rewind/api"
 	"rewind/internal/relay"
+	"rewind/internal/term"
 )
 
 const (
@@ -85,6 +88,10 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 		req.Header.Set(name, relay.Escape(value))
 	}
 	resp, err := a.transport.RoundTrip(req)
+	var told *api.Error
+	if errors.As(err, &told) && told.Word == api.WordPermission { // nothing was opened, so no status will tell
+		return "rewind: " + term.Sanitize(told.Message)
+	}
 	if err != nil {
 		return ""
 	}

@@ -16,21 +16,30 @@ type initOptions struct {
 	mode                string
 	agents              agentsFlag
 	dryRun, remove, yes bool
+	adopt               bool
 }
 
 func newInit(a *app) *cobra.Command {
 	o := initOptions{}
 	cmd := &cobra.Command{
-		Use:   "init [--mode {project | global}] [--agents {all | none | <agent>,...}] [--remove] [--dry-run]",
+		Use:   "init [--mode {project | global}] [--agents {all | none | <agent>,...}] [--adopt] [--remove] [--dry-run]",
 		Short: "Set up a project: its store, the first checkpoint, the agents' hooks",
 		Long: "Sets up the git repository that the current directory is in, or the directory itself. The store goes to\n" +
 			"~/.rewind/storage by default, out of reach of git clean and rm -rf; --mode project puts it into .agent/rewind.\n" +
 			"The project gets a small .agent/rewind that ignores itself in git. Safe to repeat.\n\n" +
 			"The hooks of the agents that are installed go into their own settings, for all projects; nothing else in these\n" +
-			"files changes. --remove takes the store and the marker of a project away, and with the last project the hooks.",
-		Example: "  rewind init\n  rewind init --mode project --agents claude,codex\n  rewind init --dry-run\n  rewind init --remove",
+			"files changes. --remove takes the store and the marker of a project away, and with the last project the hooks.\n\n" +
+			"A store that came with the directory, from a repository, a backup or another machine, is not believed: it is not opened, and init\n" +
+			"begins one of your own. --adopt shows such a store, asks, and takes it over. 'rewind stores' lists the stores that are known here.",
+		Example: "  rewind init\n  rewind init --mode project --agents claude,codex\n  rewind init --dry-run\n  rewind init --adopt --dry-run\n  rewind init --remove",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.adopt {
+				if o.mode != "" || o.agents != nil || o.remove {
+					return usage("--adopt goes with --yes and --dry-run only")
+				}
+				return runAdopt(cmd.Context(), a, o)
+			}
 			if o.remove {
 				if o.mode != "" || o.agents != nil {
 					return usage("--remove goes with --yes and --dry-run only")
@@ -44,7 +53,8 @@ func newInit(a *app) *cobra.Command {
 	f.StringVar(&o.mode, "mode", "", "where the store goes: global or project")
 	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be done")
 	f.BoolVar(&o.remove, "remove", false, "take the project's history and marker away; it cannot be undone")
-	f.BoolVarP(&o.yes, "yes", "y", false, "with --remove: do not ask")
+	f.BoolVar(&o.adopt, "adopt", false, "take over a store that lies in the project and is not believed")
+	f.BoolVarP(&o.yes, "yes", "y", false, "with --remove and --adopt: do not ask")
 	o.agents.add(cmd, "whose hooks to register: all that are installed, none, or some of claude, codex, gemini, droid")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"global\tin ~/.rewind", "project\tin .agent/rewind"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -77,12 +87,14 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 	}
 	if a.json {
 		out := initResult{InitResponse: r}
+		if failed == nil && !off {
+			out.Hooks = &done
+			failed = hooksErrors(done)
+		}
 		if failed != nil {
 			out.HooksError = &api.Error{Word: api.WordFailed, Message: failed.Error()}
 			_ = errors.As(failed, &out.HooksError)
 			out.HooksError.Code = api.CodeOf(out.HooksError.Word)
-		} else if !off {
-			out.Hooks = &done
 		}
 		return a.printJSON(out)
 	}
@@ -96,6 +108,7 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 		if err := a.showHooks(a.Out, done, hooks); err != nil {
 			return err
 		}
+		a.agentNotes(done)
 		if !o.dryRun {
 			a.say("hint: agents that run already have to be started anew; 'rewind validate' shows that their events arrive")
 		}
@@ -108,6 +121,9 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 
 func (a *app) tellInit(r api.InitResponse, o initOptions) {
 	a.notices(r.Notices)
+	for _, s := range r.Offers {
+		a.say("note: %s, has no directory now: if this is its project, 'rewind stores join %.8s'", storeText(s), s.ID)
+	}
 	root, store := term.Quote(string(r.Root)), term.Quote(string(r.Store))
 	switch {
 	case o.dryRun && r.Exists:

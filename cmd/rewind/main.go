@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"rewind/internal/detach"
 	"rewind/internal/term"
 )
 
@@ -28,6 +29,8 @@ func runMain(args []string, s *term.Streams) (code int) {
 			code = 1
 		}
 	}()
+	detach.Own()
+	detach.Raise() // what is written has to fit, and a limit that may be raised is nobody's will
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	go func() {

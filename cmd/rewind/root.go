@@ -40,7 +40,7 @@ func newRoot(a *app) *cobra.Command {
 		"work":         {newSave(a), newList(a), newShow(a), newDiff(a), newCat(a), newTag(a)},
 		"back":         {newCheckout(a), newUndo(a), newRedo(a), newUndoRestore(a), newOps(a)},
 		"conversation": {newFork(a), newClone(a), newTurns(a), newSessions(a), newForks(a)},
-		"keep":         {newInit(a), newStatus(a), newValidate(a), newDoctor(a), newVerify(a), newGC(a), newPurge(a), newConfig(a), newDaemon(a)},
+		"keep":         {newInit(a), newStores(a), newStatus(a), newValidate(a), newDoctor(a), newVerify(a), newGC(a), newPurge(a), newConfig(a), newDaemon(a)},
 	} {
 		for _, c := range cmds {
 			c.GroupID = group

@@ -32,10 +32,12 @@ func scriptCommands() map[string]scriptCommand {
 		"asuser":     cmdAsUser,
 		"holdstore":  cmdHoldStore,
 		"smallfs":    cmdSmallFS,
+		"readonlyfs": cmdReadOnlyFS,
 		"jsonerror":  cmdJSONError,
 		"daemon":     cmdDaemon,
 		"play":       cmdPlay,
 		"running":    cmdRunning,
+		"plant":      cmdPlant,
 	}
 }
 
@@ -247,6 +249,26 @@ func cmdSmallFS(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Logf("smallfs: %v\n%s", err, out)
 		}
 	})
+}
+
+// cmdReadOnlyFS: readonlyfs DIR [off] makes a directory a file system that cannot be written, and ends that; for root.
+func cmdReadOnlyFS(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 1 || len(args) == 2 && args[1] == "off", "readonlyfs DIR [off]")
+	dir := ts.MkAbs(args[0])
+	mount := func(name string, args ...string) error {
+		out, err := exec.Command(name, args...).CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%s: %w: %s", name, err, out)
+		}
+		return err
+	}
+	if len(args) == 2 {
+		ts.Check(mount("umount", "-l", dir))
+		return
+	}
+	ts.Check(mount("mount", "--bind", dir, dir))
+	ts.Defer(func() { _ = mount("umount", "-l", dir) })
+	ts.Check(mount("mount", "-o", "remount,bind,ro", dir))
 }
 
 // cmdJSONError: jsonerror CODE WORD checks that the last standard error is one JSON error of that code with a message.

@@ -56,7 +56,7 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest) error {
 	}
 	a.notices(r.Notices)
 	return a.paged(func(w io.Writer) error {
-		a.showCheckpoint(w, r.Checkpoint)
+		a.showCheckpoint(w, r.Checkpoint, r.GitUnread)
 		if len(r.Changes) > 0 {
 			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, count(len(r.Changes), "path")+" changed"))
 			a.changeLines(w, r.Changes, shownPaths)
@@ -73,7 +73,7 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest) error {
 	})
 }
 
-func (a *app) showCheckpoint(w io.Writer, c api.Checkpoint) {
+func (a *app) showCheckpoint(w io.Writer, c api.Checkpoint, unread []api.Text) {
 	row := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(w, "%-11s %s\n", name, text)
@@ -92,6 +92,9 @@ func (a *app) showCheckpoint(w io.Writer, c api.Checkpoint) {
 	}
 	if c.Git != nil {
 		row("git", term.Sanitize(strings.TrimSpace(c.Git.Commit+" "+c.Git.Branch)))
+	}
+	for _, p := range unread {
+		row("git", a.Styled(term.Warn, term.Quote(string(p))+" could not be read then"))
 	}
 	row("holds", fmt.Sprintf("%s, %s", count(c.Files, "file"), term.Size(c.Bytes)))
 	if c.Message != "" {

@@ -26,14 +26,32 @@ func newValidate(a *app) *cobra.Command {
 }
 
 func newDoctor(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "doctor",
-		Short:   "List what is wrong, each with its remedy",
-		Long:    "The findings of 'rewind validate', each with what to do about it. It changes nothing and exits with 0.",
-		Example: "  rewind doctor",
+	o := mendOptions{}
+	cmd := &cobra.Command{
+		Use:   "doctor [--mend [--yes] [--dry-run]]",
+		Short: "List what is wrong, each with its remedy; give back what root left",
+		Long: "The findings of 'rewind validate', each with what to do about it. It changes nothing and exits with 0.\n\n" +
+			"--mend is for a ~/.rewind in which a command that was run as root with this user's HOME left files: run by root, with\n" +
+			"REWIND_HOME set to that directory, it makes them the owner's again, and says which; run by the owner it does what can be\n" +
+			"done without root, which are the files of the daemon. No link is followed, and a file that has another name elsewhere,\n" +
+			"is no plain file or is a third user's is left and named (exit code 15).",
+		Example: "  rewind doctor\n  sudo env REWIND_HOME=/home/alice/.rewind rewind doctor --mend",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.mend {
+				return runMend(a, o)
+			}
+			if o.yes || o.dryRun {
+				return usage("--yes and --dry-run go with --mend")
+			}
+			return runDoctor(cmd.Context(), a)
+		},
 	}
+	f := cmd.Flags()
+	f.BoolVar(&o.mend, "mend", false, "give files in ~/.rewind that are root's back to its owner")
+	f.BoolVarP(&o.yes, "yes", "y", false, "with --mend: do not ask")
+	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "with --mend: only list them")
+	return cmd
 }
 
 func (a *app) validate(ctx context.Context, quick bool) (api.ValidateResponse, error) {
@@ -128,7 +146,7 @@ func (a *app) statusChecks(w io.Writer, checks []api.Check) {
 				text = "last heard of " + a.Time(*c.Last)
 			}
 			fmt.Fprintf(w, "%-11s %s\n", c.Name, text)
-		case c.Name == "hooks":
+		case c.Name == "hooks" || c.Name == "limits":
 			fmt.Fprintf(w, "%-11s %s\n", c.Name, term.SanitizeText(string(c.Text)))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rewind/api"
+	"rewind/server"
 )
 
 // release is the version of a release build (-ldflags "-X main.release=v1.2.3").
@@ -31,15 +31,12 @@ func newVersion(a *app) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, err := call(cmd.Context(), a, api.Version, api.VersionRequest{}, "")
-			if err != nil {
-				return err
-			}
+		RunE: func(*cobra.Command, []string) error {
+			r := server.About(version())
 			if a.json {
 				return a.printJSON(r)
 			}
-			_, err = fmt.Fprintf(a.Out, "rewind %s (API %d, store format %d)\n", r.Version, r.API, r.StoreFormat)
+			_, err := fmt.Fprintf(a.Out, "rewind %s (API %d, store format %d)\n", r.Version, r.API, r.StoreFormat)
 			return err
 		},
 	}

@@ -40,10 +40,6 @@ func TestPromise03NoDaemonToBeHad(t *testing.T) {
 		want    string
 	}{
 		{"it cannot run", func(b *testbed) { b.env = append(b.env, "REWIND_TEST_EXIT=1") }, "exit code 70"},
-		{"others may write the directory", func(b *testbed) {
-			b.mkdir()
-			_ = os.Chmod(filepath.Join(b.home, "run"), 0o777)
-		}, "chmod 700"},
 		{"a planted link", func(b *testbed) { _ = os.Symlink("/tmp", filepath.Join(b.home, "run")) }, "symbolic link"},
 		{"no directory", func(b *testbed) { _ = os.WriteFile(filepath.Join(b.home, "run"), nil, 0o600) }, "not a directory"},
 	} {
@@ -58,6 +54,39 @@ func TestPromise03NoDaemonToBeHad(t *testing.T) {
 				t.Errorf("%q", got)
 			}
 		})
+	}
+}
+
+// A run directory that others may write is closed to them, and that is said; the daemon then has the event.
+func TestT17OpenedDirectory(t *testing.T) {
+	b := newTestbed(t)
+	b.mkdir()
+	if err := os.Chmod(filepath.Join(b.home, "run"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000")
+	if r.code != 0 || r.stdout != "daemon" || !strings.Contains(r.stderr, "run was open to others (mode 0777), and is closed again\n") {
+		t.Errorf("%+v", r)
+	}
+	if r = b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"); r.stdout != "daemon" || r.stderr != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Where REWIND_HOME is another user's, nothing is started, and one line says so.
+func TestPromise17HookInForeignHome(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: other users")
+	}
+	for _, env := range []string{"REWIND_DAEMON=", "REWIND_DAEMON=off"} {
+		b := newTestbed(t, env)
+		if err := os.Chown(b.home, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		b.oneLine(b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"), b.home+" belongs to user 65534, and this is root")
+		if left, err := os.ReadDir(b.home); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v, %v", env, left, err)
+		}
 	}
 }
 

@@ -76,17 +76,22 @@ func (h *hook) run() {
 		h.payload.drain()
 		return
 	}
-	if os.Getenv("REWIND_DAEMON") != "off" {
-		if err = h.deliver(home); err == nil {
-			return
-		}
+	if os.Getenv("REWIND_DAEMON") == "off" {
+		err = relay.CheckHome(home)
+	} else if err = h.deliver(home); err == nil {
+		return
+	}
+	if err != nil {
 		if bug.Is("hook-fails") {
 			panic(err)
 		}
 		say(err.Error())
 	}
 	var status statusError
+	var owner *relay.OwnerError
 	switch {
+	case errors.As(err, &owner): // a process of its own would be refused, too
+		h.payload.drain()
 	case h.payload.broken != nil: // and said
 	case errors.Is(err, relay.ErrDeadline), errors.Is(err, errResend), errors.As(err, &status):
 		// A daemon has it, or refuses it: another process would do no better.
@@ -150,6 +155,9 @@ func (h *hook) post(home string) (int, relay.Answer, error) {
 		return 0, relay.Answer{}, err
 	}
 	defer func() { _ = conn.Close() }()
+	if conn.Notice != "" {
+		say(conn.Notice)
+	}
 	headers := append(make([][2]string, 0, 6),
 		[2]string{relay.HeaderAgent, h.agent},
 		[2]string{relay.HeaderEvent, h.event},

@@ -6,8 +6,10 @@
 //
 //   - core.excludesFile and core.ignoreCase, when a configuration file mentions one of them or an include (a process costs 2 ms, the
 //     search of the files 0.1 ms; a system configuration at a place that systemConfigs does not list is not seen);
-//   - an index in a form the reader refuses: split, one with an unknown mandatory extension, or one that is damaged;
+//   - an index in a form the reader refuses: split, or one with an unknown mandatory extension;
 //   - refs kept in a reftable.
+//
+// [Reader] looks at a repository that may be broken in any part: it tells what can be read and what cannot, and waits for nothing.
 //
 // Where git is needed and absent the first falls back to git's defaults and the others are [ErrNoGit]. Processes get the git directory on
 // the command line and an environment without GIT_* but the places of configuration files, so that a hook's GIT_DIR or

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,70 +21,178 @@ type config struct {
 }
 
 // Excludes reads the rules files outside the working tree, lowest precedence first: core.excludesFile, or where it is not set git's default,
-// then info/exclude. A file that is absent or not a regular one is left out. foldCase is core.ignoreCase.
-// After an error what is returned is still the part that could be read, with git's defaults for the rest.
+// then info/exclude. A file that is absent or, outside of the repository, a directory or a device is left out. foldCase is core.ignoreCase.
+// After an error what is returned is still the part that could be read; for the configuration what it said last, or git's defaults.
 func (r *Repo) Excludes() (files []File, foldCase bool, err error) {
-	c, err := r.config()
-	if err != nil {
-		err = fmt.Errorf("gitinfo: read configuration of %s: %w", r.root, err)
+	files, foldCase, faults := r.excludes()
+	for _, f := range faults {
+		err = errors.Join(err, fmt.Errorf("gitinfo: read %s of %s: %w", f.What, r.root, f.Err))
 	}
-	for _, path := range []string{c.excludes, filepath.Join(r.common, "info", "exclude")} {
-		if path == "" {
-			continue
-		}
-		data, e := readFile(path, maxExcludeFile)
-		switch {
-		case e == nil:
-			files = append(files, File{Path: path, Data: data})
-		case !absent(e) && !errors.Is(e, errNotRegular):
-			err = errors.Join(err, fmt.Errorf("gitinfo: read exclude file: %w", e))
-		}
-	}
-	return files, c.foldCase, err
+	return files, foldCase, err
 }
 
-// config asks git only when a configuration file has a word that matters. The answer is held while the files do not change, but not
-// where one includes others, which are not watched.
-func (r *Repo) config() (config, error) {
-	fallback := config{excludes: defaultExcludes()}
-	paths := append(userConfigs(), filepath.Join(r.common, "config"), filepath.Join(r.gitDir, "config.worktree"))
-	of, young := stamps(time.Now(), paths...)
-	if c, ok := load(r, &r.configs, of); ok {
-		return c, nil
+func (r *Repo) excludes() (files []File, foldCase bool, faults []Fault) {
+	c, own, err := r.config()
+	if err != nil {
+		path := ""
+		if own {
+			path = ".git/config"
+		}
+		faults = append(faults, Fault{What: Configuration, Path: path, Err: err})
 	}
-	var matters, includes bool
-	for _, p := range paths {
-		data, err := readFile(p, maxConfigFile)
+	if c.excludes != "" {
+		data, err := inTime(&r.outside, c.excludes, func() ([]byte, error) { return readFile(c.excludes, maxExcludeFile) })
+		var at *fs.PathError
+		switch {
+		case err == nil:
+			files = append(files, File{Path: c.excludes, Data: data})
+		case absent(err), errors.Is(err, errDirectory):
+		case errors.As(err, &at) && errors.Is(err, errNotRegular) && c.excludes == os.DevNull:
+		default:
+			faults = append(faults, Fault{What: ExcludeFile, Err: err})
+		}
+	}
+	if r.common == "" {
+		return files, c.foldCase, faults
+	}
+	path := filepath.Join(r.common, "info", "exclude")
+	switch data, err := readFile(path, maxExcludeFile); {
+	case err == nil:
+		files = append(files, File{Path: path, Data: data})
+	case !absent(err):
+		faults = append(faults, Fault{What: ExcludeFile, Path: ".git/info/exclude", Err: err})
+	}
+	return files, c.foldCase, faults
+}
+
+// survey is what the configuration files say without git.
+type survey struct {
+	of      []stamp
+	young   bool
+	held    *config // what is held of the same files
+	matters bool    // git is to be asked
+	more    bool    // there are files besides, which are not watched
+	own     bool    // a file of the repository itself cannot be what git wrote
+	waits   error   // git would wait for one of them
+}
+
+// config asks git only when a configuration file has a word that matters, or is none. The answer is held while the files do not change,
+// but not where one includes others, which are not watched. own, with an error: it is the repository's own file that is broken, as far as
+// is known.
+func (r *Repo) config() (c config, own bool, err error) {
+	c = config{excludes: defaultExcludes()}
+	r.mu.Lock()
+	if r.last != nil {
+		c = *r.last
+	}
+	r.mu.Unlock()
+	paths := userConfigs()
+	mine := len(paths)
+	if r.common != "" {
+		paths = append(paths, filepath.Join(r.common, "config"))
+	}
+	if r.gitDir != "" {
+		paths = append(paths, filepath.Join(r.gitDir, "config.worktree"))
+	}
+	s, err := inTime(&r.outside, "git's configuration", func() (survey, error) { return r.survey(paths, mine), nil })
+	if err != nil {
+		return c, false, err
+	}
+	if s.held != nil {
+		return *s.held, false, nil
+	}
+	r.mu.Lock()
+	r.configOf = s.of
+	r.mu.Unlock()
+	if s.waits != nil {
+		return c, s.own, s.waits
+	}
+	c = config{excludes: defaultExcludes()}
+	if s.matters || s.more {
+		err := r.asked("config", nil, s.young, func() (err error) {
+			c, err = r.configFromGit(c)
+			return err
+		})
+		if err != nil && !errors.Is(err, ErrNoGit) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.last != nil {
+				c = *r.last
+			}
+			return c, s.own, err
+		}
 		if err != nil {
-			matters = matters || !absent(err) // let git judge
+			return config{excludes: defaultExcludes()}, false, nil
+		}
+	}
+	if after, err := inTime(&r.outside, "git's configuration", func() ([]stamp, error) {
+		after, _ := stamps(time.Now(), paths...)
+		return after, nil
+	}); err == nil && !s.young && !s.more && slices.Equal(after, s.of) {
+		store(r, &r.configs, c, s.of)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = &c
+	return c, false, nil
+}
+
+// survey looks at the configuration files; those from mine on are the repository's own.
+func (r *Repo) survey(paths []string, mine int) survey {
+	var s survey
+	s.of, s.young = stamps(time.Now(), paths...)
+	if c, ok := load(r, &r.configs, s.of); ok {
+		s.held = &c
+		return s
+	}
+	for i, p := range paths {
+		data, err := readFile(p, maxConfigFile)
+		if err == nil && !plausible(data) {
+			err = ErrCorrupt
+		}
+		if err != nil {
+			s.matters = s.matters || !absent(err) // let git judge
+			s.own = s.own || i >= mine && !absent(err)
+			if errors.Is(err, errNotRegular) && !errors.Is(err, errDirectory) && p != os.DevNull {
+				s.waits = err
+			}
 			continue
 		}
 		data = bytes.ToLower(data)
-		includes = includes || bytes.Contains(data, []byte("include"))
-		matters = matters || bytes.Contains(data, []byte("excludesfile")) || bytes.Contains(data, []byte("ignorecase"))
+		s.more = s.more || bytes.Contains(data, []byte("include"))
+		s.matters = s.matters || bytes.Contains(data, []byte("excludesfile")) || bytes.Contains(data, []byte("ignorecase"))
 	}
-	c := fallback
-	if matters || includes {
-		var err error
-		c, err = r.configFromGit(fallback)
-		if errors.Is(err, ErrNoGit) {
-			return fallback, nil
+	return s
+}
+
+// plausible reports whether every line could be one of a configuration file.
+func plausible(data []byte) bool {
+	if bytes.IndexByte(data, 0) >= 0 {
+		return false
+	}
+	goesOn := false
+	for len(data) > 0 {
+		line, rest, _ := bytes.Cut(data, []byte{'\n'})
+		data = rest
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+		if text := bytes.TrimLeft(line, " \t\xef\xbb\xbf"); !goesOn && len(text) > 0 {
+			switch c := text[0]; {
+			case c == '[' && bytes.IndexByte(text, ']') < 0:
+				return false
+			case c != '[' && c != '#' && c != ';' && (c|0x20 < 'a' || c|0x20 > 'z'):
+				return false
+			}
 		}
-		if err != nil {
-			return fallback, err
-		}
+		goesOn = bytes.HasSuffix(line, []byte{'\\'})
 	}
-	if after, _ := stamps(time.Now(), paths...); !young && !includes && slices.Equal(after, of) {
-		store(r, &r.configs, c, of)
-	}
-	return c, nil
+	return true
 }
 
 // configFromGit asks for both values in one process; as paths, so that git expands ~, ~user and %(prefix), which leaves a boolean as it is.
 // Only a boolean without a value is an error so, and asked for again by itself.
 func (r *Repo) configFromGit(c config) (config, error) {
 	out, _, err := r.git("config", "-z", "--includes", "--type=path", "--get-regexp", `^core\.(excludesfile|ignorecase)$`)
-	if err != nil && !errors.Is(err, ErrNoGit) {
+	if err != nil && !errors.Is(err, ErrNoGit) && !errors.Is(err, errNoAnswer) {
 		return r.configOneByOne(c)
 	}
 	for record := range strings.SplitSeq(string(out), "\x00") {

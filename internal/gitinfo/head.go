@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Head is where HEAD stands.
@@ -17,60 +18,80 @@ type Head struct {
 	Detached bool
 }
 
-// Head reads HEAD. The commit it names is not looked for among the objects.
+// Head reads HEAD. The commit it names is not looked for among the objects. After an error the branch may be known all the same.
 func (r *Repo) Head() (Head, error) {
 	h, err := r.head()
 	if err != nil {
-		return Head{}, fmt.Errorf("gitinfo: read HEAD of %s: %w", r.root, err)
+		return h, fmt.Errorf("gitinfo: read HEAD of %s: %w", r.root, err)
 	}
 	return h, nil
 }
 
 func (r *Repo) head() (Head, error) {
-	if st, err := os.Stat(filepath.Join(r.common, "reftable")); err == nil && st.IsDir() {
-		return r.headFromGit()
+	if st, err := os.Stat(filepath.Join(r.common, "reftable")); err == nil && st.IsDir() && r.common != "" {
+		return r.headOfTables()
 	}
-	v, err := r.readHead()
+	v, cut, err := r.readHead()
 	if err != nil {
 		return Head{}, err
 	}
 	ref, symbolic := symref(v)
 	if !symbolic {
 		if !isHash(v) {
-			return Head{}, fmt.Errorf("content %.80q: %w", v, ErrCorrupt)
+			return Head{}, corruptf("it %s", content(v))
 		}
 		return Head{Commit: v, Detached: true}, nil
+	}
+	if !validRef(ref) {
+		return Head{}, corruptf("it names the ref %.200q", ref)
 	}
 	h := Head{Branch: strings.TrimPrefix(ref, "refs/heads/")}
 	for range maxSymrefs {
 		if v, err = r.readRef(ref); err != nil {
-			return Head{}, err
+			return h, err
 		}
-		if ref, symbolic = symref(v); !symbolic {
-			if v != "" && !isHash(v) {
-				return Head{}, fmt.Errorf("ref %q: content %.80q: %w", ref, v, ErrCorrupt)
-			}
+		if v == "" && cut {
+			return Head{}, corruptf("it is cut short: %.60q", ref)
+		}
+		if v == "" {
+			return h, r.unborn(ref)
+		}
+		if isHash(v) {
 			h.Commit = v
 			return h, nil
 		}
+		was := ref
+		if ref, symbolic = symref(v); !symbolic {
+			return h, corruptf("ref %q %s", was, content(v))
+		}
 	}
-	return Head{}, fmt.Errorf("symbolic refs lead on: %w", ErrCorrupt)
+	return h, corruptf("symbolic refs lead on and on")
+}
+
+// unborn is nil for a branch without a commit yet. One that has a log had commits: its ref is lost.
+func (r *Repo) unborn(ref string) error {
+	st, err := os.Lstat(filepath.Join(r.common, "logs", filepath.FromSlash(ref)))
+	if err == nil && st.Mode().IsRegular() && st.Size() > 0 {
+		return corruptf("ref %q is gone, and has a log", ref)
+	}
+	return nil
 }
 
 // readHead gives the content of HEAD, which in old repositories is a symbolic link to the ref.
-func (r *Repo) readHead() (string, error) {
+// cut: it does not end with a newline, which git always writes.
+func (r *Repo) readHead() (v string, cut bool, err error) {
 	path := filepath.Join(r.gitDir, "HEAD")
 	if to, err := os.Readlink(path); err == nil && strings.HasPrefix(filepath.ToSlash(to), "refs/") {
-		return "ref: " + filepath.ToSlash(to), nil
+		return "ref: " + filepath.ToSlash(to), false, nil
 	}
 	data, err := readFile(path, maxSmallFile)
-	return strings.TrimRight(string(data), " \t\r\n"), err
+	return strings.TrimRight(string(data), " \t\r\n"), !bytes.HasSuffix(data, []byte{'\n'}), err
 }
 
 // readRef gives a ref's content: a hash, another "ref: ", or nothing where the ref does not exist.
 func (r *Repo) readRef(ref string) (string, error) {
 	if !validRef(ref) {
-		return "", fmt.Errorf("ref name %.200q: %w", ref, ErrCorrupt)
+		return "", corruptf("ref name %.200q", ref)
 	}
 	base := r.common
 	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
@@ -78,40 +99,53 @@ func (r *Repo) readRef(ref string) (string, error) {
 			base = r.gitDir
 		}
 	}
-	data, err := readFile(filepath.Join(base, filepath.FromSlash(ref)), maxSmallFile)
-	if v := strings.TrimRight(string(data), " \t\r\n"); err == nil && v != "" {
-		return v, nil
+	if base == "" {
+		return "", fmt.Errorf("ref %q: the directory of refs is not known: %w", ref, ErrNoRepo)
 	}
-	// An empty file is left by a crash; a directory by refs below the name. In both cases the packed one counts.
-	if err != nil && !absent(err) && !errors.Is(err, errNotRegular) {
+	data, err := readFile(filepath.Join(base, filepath.FromSlash(ref)), maxSmallFile)
+	switch v := strings.TrimRight(string(data), " \t\r\n"); {
+	case err == nil && v == "": // a power cut leaves it so; git does not take the packed one then
+		return "", corruptf("ref %q %s", ref, content(v))
+	case err == nil:
+		return v, nil
+	case !absent(err) && !errors.Is(err, errDirectory): // a directory is left by refs below the name
 		return "", err
 	}
 	return r.packedRef(ref)
 }
 
 func (r *Repo) packedRef(ref string) (string, error) {
-	data, err := readFile(filepath.Join(r.common, "packed-refs"), maxPackedRefs)
+	want := []byte(" " + ref)
+	found, err := findLine(filepath.Join(r.common, "packed-refs"), maxPackedRefs, func(piece []byte) []byte {
+		for at := 0; ; {
+			i := bytes.Index(piece[at:], want)
+			if i < 0 {
+				return nil
+			}
+			i += at
+			at = i + len(want)
+			if at < len(piece) && piece[at] != '\n' && piece[at] != '\r' {
+				continue
+			}
+			if hash := piece[bytes.LastIndexByte(piece[:i], '\n')+1 : i]; isHash(string(hash)) {
+				return hash
+			}
+		}
+	})
 	if absent(err) {
 		return "", nil
 	}
-	if err != nil {
-		return "", err
-	}
-	want := []byte(" " + ref)
-	for at := 0; ; {
-		i := bytes.Index(data[at:], want)
-		if i < 0 {
-			return "", nil
-		}
-		i += at
-		at = i + len(want)
-		if at < len(data) && data[at] != '\n' && data[at] != '\r' {
-			continue
-		}
-		if hash := string(data[bytes.LastIndexByte(data[:i], '\n')+1 : i]); isHash(hash) {
-			return hash, nil
-		}
-	}
+	return string(found), err
+}
+
+// headOfTables is headFromGit, which is not asked again for a while after it failed.
+func (r *Repo) headOfTables() (h Head, err error) {
+	of, young := stamps(time.Now(), filepath.Join(r.common, "reftable", "tables.list"), filepath.Join(r.gitDir, "HEAD"))
+	err = r.asked("head", of, young, func() (err error) {
+		h, err = r.headFromGit()
+		return err
+	})
+	return h, err
 }
 
 func (r *Repo) headFromGit() (Head, error) {
@@ -152,7 +186,7 @@ func validRef(ref string) bool {
 }
 
 func isHash(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == "" && strings.Trim(s, "0") != ""
 }
 
 func absent(err error) bool {

@@ -19,8 +19,9 @@ const (
 	modeDirectory = 0o040000 // in a sparse index, of a name that ends with a slash: all below it
 )
 
-// decodeIndex reads the names of an index, versions 2 to 4, SHA-1 or SHA-256, and gives them ascending, with duplicates for unmerged stages.
-// It is strict: what it does not know or what does not fit gives errNeedsGit, never a part of the names.
+// decodeIndex reads the names of an index, versions 2 to 4, SHA-1 or SHA-256, and gives them ascending, with duplicates for unmerged
+// stages. It is strict: what it does not know or what does not fit gives errNeedsGit, never a part of the names. A wrong checksum is
+// ErrCorrupt: git does not look at it, and of half an index it makes up names.
 func decodeIndex(data []byte, add func(name []byte, mode uint32)) error {
 	hash, err := indexHash(data)
 	if err != nil {
@@ -49,7 +50,7 @@ func decodeIndex(data []byte, add func(name []byte, mode uint32)) error {
 // more zeros leave it open.
 func indexHash(data []byte) (int, error) {
 	if len(data) < indexHeader+sha1.Size {
-		return 0, needsGit("length", len(data))
+		return 0, corruptf("%d bytes are no index", len(data))
 	}
 	sum1 := sha1.Sum(data[:len(data)-sha1.Size]) //nolint:gosec // see above
 	end1 := data[len(data)-sha1.Size:]
@@ -60,7 +61,7 @@ func indexHash(data []byte) (int, error) {
 		if allZero(end1) {
 			return sha1.Size, nil
 		}
-		return 0, needsGit("checksum", "")
+		return 0, corruptf("its checksum is wrong")
 	}
 	end2 := data[len(data)-sha256.Size:]
 	if sum2 := sha256.Sum256(data[:len(data)-sha256.Size]); bytes.Equal(sum2[:], end2) {
@@ -69,7 +70,7 @@ func indexHash(data []byte) (int, error) {
 	if allZero(end1) && !allZero(end2) {
 		return sha1.Size, nil
 	}
-	return 0, needsGit("checksum", "")
+	return 0, corruptf("its checksum is wrong")
 }
 
 // entryReader reads one entry after the other; name and mode are those of the last.

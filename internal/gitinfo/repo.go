@@ -3,13 +3,12 @@ package gitinfo
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
+	"sync/atomic"
 )
 
 // File is a rules file: its path, for messages, and its bytes.
@@ -21,24 +20,33 @@ type File struct {
 // Repo is a repository with a working tree. It is safe for concurrent use.
 type Repo struct {
 	root   string // top of the working tree
-	gitDir string // HEAD, index and state of this working tree
-	common string // refs, configuration and info, shared by linked working trees
+	gitDir string // HEAD, index and state of this working tree; of a broken one "", if it is not known
+	common string // refs, configuration and info, shared by linked working trees; "" as well
 
-	mu      sync.Mutex // held for the caches only
-	index   cached[*Tracked]
-	configs cached[config]
+	outside gate        // the way to files that may lie on a disk that does not answer
+	program gate        // the way to the git program
+	hurry   atomic.Bool // an agent waits for the newest look
+
+	mu       sync.Mutex // held for what follows only
+	index    cached[*Tracked]
+	configs  cached[config]
+	last     *config            // the newest that git's files told; nil: none
+	configOf []stamp            // of the configuration files, when they were looked at last
+	refusals map[string]refusal // by question
 }
 
 // Toplevel returns the nearest directory, from dir upwards, that holds a .git: a git directory, or a file that names one, as in a linked
-// working tree or a submodule. ok is false where there is none. What is named .git but is neither is passed over, as by git.
-// Unlike git it goes on across file systems and heeds no GIT_* variable.
+// working tree or a submodule. ok is false where there is none. What is named .git but is neither is passed over, as by git; not so one
+// that was one by all its looks, for a repository that a power cut broke is still the one that the project is of. Unlike git it goes on
+// across file systems and heeds no GIT_* variable.
 func Toplevel(dir string) (root string, ok bool, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return "", false, fmt.Errorf("gitinfo: find top of %q: %w", dir, err)
 	}
 	for {
-		if _, err := findGitDir(dir); err == nil {
+		at, err := find(dir)
+		if err == nil || at.likeOne() {
 			return dir, true, nil
 		}
 		up := filepath.Dir(dir)
@@ -49,21 +57,21 @@ func Toplevel(dir string) (root string, ok bool, err error) {
 	}
 }
 
-// Open opens the repository whose working tree has its top at root.
+// Open opens the repository whose working tree has its top at root; ErrNoRepo where there is none, or a broken one.
 func Open(root string) (*Repo, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, fmt.Errorf("gitinfo: open %q: %w", root, err)
 	}
-	gitDir, err := findGitDir(root)
+	at, err := find(root)
 	if err != nil {
 		return nil, fmt.Errorf("gitinfo: open %q: %w", root, err)
 	}
-	common, err := commonDir(gitDir)
-	if err != nil {
-		return nil, fmt.Errorf("gitinfo: open %q: %w", root, err)
-	}
-	return &Repo{root: root, gitDir: gitDir, common: common}, nil
+	return repoAt(root, at), nil
+}
+
+func repoAt(root string, at place) *Repo {
+	return &Repo{root: root, gitDir: at.gitDir, common: at.common}
 }
 
 // Root is the top of the working tree.
@@ -75,40 +83,88 @@ func (r *Repo) GitDir() string { return r.gitDir }
 // CommonDir is the git directory that linked working trees share; it is GitDir where there are none.
 func (r *Repo) CommonDir() string { return r.common }
 
-// findGitDir gives the git directory of the working tree at root, or ErrNoRepo.
-func findGitDir(root string) (string, error) {
+// place is where a repository has its files.
+type place struct {
+	gitDir string // "": it is not known
+	common string // "": it is not known
+	named  bool   // by a file in the place of .git
+}
+
+// errNoDotGit is ErrNoRepo where nothing is named .git.
+var errNoDotGit = fmt.Errorf("%w", ErrNoRepo)
+
+// find finds the repository of the working tree at root. After an error, which is always ErrNoRepo, too, the place is what could be found
+// out.
+func find(root string) (place, error) {
 	dot := filepath.Join(root, ".git")
-	st, err := os.Stat(dot)
+	st, err := os.Lstat(dot)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", ErrNoRepo
+	case absent(err):
+		return place{}, errNoDotGit
 	case err != nil:
-		return "", fmt.Errorf("%w: %w", ErrNoRepo, err)
-	case st.Mode().IsRegular():
-		data, err := readFile(dot, maxSmallFile)
-		if err != nil {
-			return "", fmt.Errorf("%w: %w", ErrNoRepo, err)
-		}
-		dir, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
-		if !ok || dir == "" {
-			return "", fmt.Errorf("%w: %s names no git directory", ErrNoRepo, dot)
-		}
-		dot = resolve(root, dir)
+		return place{}, broken(err)
+	case st.IsDir():
+		return examine(place{gitDir: dot})
+	case st.Mode().IsRegular(), st.Mode()&fs.ModeSymlink != 0:
+		// What it leads to may lie on a disk that does not answer.
+		return inTime(&elsewhere, "what "+dot+" leads to", func() (place, error) { return named(root, dot) })
+	default:
+		return place{}, broken(&fs.PathError{Op: "read", Path: dot, Err: errNotRegular})
 	}
-	// A git directory has a HEAD, and objects and refs, of its own or in the common directory.
-	if st, err := os.Lstat(filepath.Join(dot, "HEAD")); err != nil || st.IsDir() {
-		return "", fmt.Errorf("%w: no HEAD in %s", ErrNoRepo, dot)
+}
+
+// elsewhere is the way to git directories outside of their working trees.
+var elsewhere gate
+
+func named(root, dot string) (place, error) {
+	data, err := readFile(dot, maxSmallFile)
+	if errors.Is(err, errDirectory) { // a link to one
+		return examine(place{gitDir: dot})
 	}
-	common, err := commonDir(dot)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoRepo, err)
+		return place{}, broken(err)
 	}
+	dir, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
+	if !ok || dir == "" || strings.IndexByte(dir, 0) >= 0 {
+		return place{}, broken(corruptf("%s names no git directory", dot))
+	}
+	return examine(place{gitDir: resolve(root, dir), named: true})
+}
+
+// examine looks whether a directory is git's: it has a HEAD, and objects and refs, of its own or in the common directory.
+func examine(at place) (place, error) {
+	common, err := commonDir(at.gitDir)
+	if err != nil {
+		return at, broken(err)
+	}
+	at.common = common
 	for _, sub := range []string{"objects", "refs"} {
-		if st, err := os.Stat(filepath.Join(common, sub)); err != nil || !st.IsDir() {
-			return "", fmt.Errorf("%w: no %s in %s", ErrNoRepo, sub, common)
+		path := filepath.Join(common, sub)
+		if st, err := os.Stat(path); err != nil {
+			return at, broken(err)
+		} else if !st.IsDir() {
+			return at, broken(&fs.PathError{Op: "open", Path: path, Err: errNotDirectory})
 		}
 	}
-	return dot, nil
+	if _, err := os.Lstat(filepath.Join(at.gitDir, "HEAD")); err != nil {
+		return at, broken(err)
+	}
+	return at, nil
+}
+
+func broken(why error) error { return fmt.Errorf("%w: %w", ErrNoRepo, why) }
+
+// likeOne reports whether what is no repository must have been one.
+func (at place) likeOne() bool {
+	if at.gitDir == "" || at.named {
+		return at.named
+	}
+	for _, name := range []string{"HEAD", "objects", "refs", "config", "index"} {
+		if _, err := os.Lstat(filepath.Join(at.gitDir, name)); !absent(err) {
+			return true
+		}
+	}
+	return false
 }
 
 func commonDir(gitDir string) (string, error) {
@@ -120,8 +176,8 @@ func commonDir(gitDir string) (string, error) {
 		return "", err
 	}
 	dir := strings.TrimRight(string(data), "\r\n")
-	if dir == "" {
-		return "", fmt.Errorf("commondir of %s: %w", gitDir, ErrCorrupt)
+	if dir == "" || strings.IndexByte(dir, 0) >= 0 {
+		return "", corruptf("%s %s", filepath.Join(gitDir, "commondir"), content(dir))
 	}
 	return resolve(gitDir, dir), nil
 }
@@ -133,69 +189,4 @@ func resolve(base, path string) string {
 		path = filepath.Join(base, path)
 	}
 	return filepath.Clean(path)
-}
-
-// readFile reads a regular file of at most limit bytes. It does not open pipes and devices.
-func readFile(path string, limit int64) ([]byte, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errNotRegular}
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if st.Size() > limit {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
-	}
-	data := make([]byte, 0, st.Size()+1)
-	for {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if int64(len(data)) > limit {
-			return nil, &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
-		}
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
-	}
-}
-
-var (
-	errNotRegular = errors.New("not a regular file")
-	errTooLarge   = errors.New("larger than git allows")
-)
-
-// stamp tells whether a file may have changed. Its zero value is an absent file.
-type stamp struct {
-	size  int64
-	mtime int64 // unix ns
-}
-
-// cached holds a value made from files.
-type cached[T any] struct {
-	value T
-	of    []stamp // nil: nothing is held
-}
-
-// stamps looks at files; young is true when one was changed so lately that another change might leave the same stamp.
-func stamps(now time.Time, paths ...string) (of []stamp, young bool) {
-	of = make([]stamp, len(paths))
-	for i, p := range paths {
-		if st, err := os.Stat(p); err == nil {
-			of[i] = stamp{st.Size(), st.ModTime().UnixNano()}
-			young = young || now.Sub(st.ModTime()) < settled
-		}
-	}
-	return of, young
 }

@@ -2,8 +2,10 @@ package gitinfo
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -75,14 +77,26 @@ func (t *Tracked) name(i int) string {
 // Tracked reads the index. While the file has not changed it gives the same set, the same pointer. A repository without an index has an
 // empty set.
 func (r *Repo) Tracked() (*Tracked, error) {
+	t, err := r.tracked()
+	if err != nil {
+		return nil, fmt.Errorf("gitinfo: read index of %s: %w", r.root, err)
+	}
+	return t, nil
+}
+
+func (r *Repo) tracked() (*Tracked, error) {
 	path := filepath.Join(r.gitDir, "index")
 	of, young := stamps(time.Now(), path)
 	if t, ok := load(r, &r.index, of); ok {
 		return t, nil
 	}
-	t, err := r.readTracked(path)
+	var t *Tracked
+	err := r.asked("index", of, young, func() (err error) {
+		t, err = r.readTracked(path)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("gitinfo: read index of %s: %w", r.root, err)
+		return nil, err
 	}
 	if after, _ := stamps(time.Now(), path); !young && after[0] == of[0] {
 		store(r, &r.index, t, of)
@@ -91,7 +105,7 @@ func (r *Repo) Tracked() (*Tracked, error) {
 }
 
 func (r *Repo) readTracked(path string) (*Tracked, error) {
-	data, err := readFile(path, maxIndexFile)
+	data, err := readIndex(path)
 	if absent(err) {
 		return newBuilder(0).done()
 	}
@@ -99,10 +113,32 @@ func (r *Repo) readTracked(path string) (*Tracked, error) {
 		return nil, err
 	}
 	t := newBuilder(len(data) / (statLength + 40))
-	if err := decodeIndex(data, t.add); err != nil {
+	if err := decodeIndex(data, t.add); errors.Is(err, ErrCorrupt) {
+		return nil, err
+	} else if err != nil {
 		return r.trackedFromGit(err)
 	}
 	return t.done()
+}
+
+// readIndex reads an index, unless its beginning shows that it is none, or a file far larger than what it says to hold.
+func readIndex(path string) ([]byte, error) {
+	f, size, err := openFile(path, maxIndexFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, indexHeader)
+	if _, err := io.ReadFull(f, head); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	if !bytes.HasPrefix(head, []byte("DIRC")) {
+		return nil, corruptf("%s %s", path, content(string(head[:min(size, 4)])))
+	}
+	if count := int64(binary.BigEndian.Uint32(head[8:])); size > slackIndex+count*roomyEntry {
+		return nil, corruptf("%s has %d bytes for %d entries", path, size, count)
+	}
+	return readAll(io.MultiReader(bytes.NewReader(head[:min(size, indexHeader)]), f), path, size, maxIndexFile)
 }
 
 // trackedFromGit asks git for the index; why is the reason for it. Git renews the modification time of a split index's shared part each time
@@ -150,6 +186,9 @@ func (r *Repo) copyIndex(dir string) error {
 			continue
 		}
 		data, err := readFile(filepath.Join(r.gitDir, e.Name()), maxIndexFile)
+		if err != nil && e.Name() != "index" {
+			continue // of another index, or git says so
+		}
 		if err != nil {
 			return err
 		}

@@ -159,7 +159,8 @@ func refused(args []string) string {
 	}
 	sub := words[0]
 	bad := oneOf(sub, "checkout", "restore", "undo", "redo", "undo-restore", "rewind", "forward", "future", "revert", "pick", "gc", "purge") ||
-		sub == "init" && flags["--remove"] ||
+		sub == "init" && (flags["--remove"] || flags["--adopt"]) ||
+		sub == "stores" && oneOf(words[min(1, len(words)-1)], "join", "remove") ||
 		sub == "fork" && flags["--checkout"] ||
 		sub == "verify" && flags["--repair"] ||
 		sub == "daemon" && len(words) > 1 && words[1] == "stop" ||

@@ -37,6 +37,8 @@ var (
 	ErrPermission = fmt.Errorf("store: %w", fs.ErrPermission)
 	// ErrReadOnly: a write to a DB that was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("store is open for reading only")
+	// ErrUnwritable: the store lies where this user, or nobody at all, may write: it can only be read. See UnwritableError.
+	ErrUnwritable = errors.New("the store cannot be written")
 )
 
 // BusyError is ErrBusy with the process that holds the store.
@@ -54,6 +56,24 @@ func (e *BusyError) Error() string {
 
 // Is makes a BusyError match ErrBusy.
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }
+
+// UnwritableError is ErrUnwritable with the directory and what the system says.
+type UnwritableError struct {
+	Dir   string
+	Cause error
+}
+
+func (e *UnwritableError) Error() string {
+	if errors.Is(e.Cause, syscall.EROFS) {
+		return fmt.Sprintf("read-only: the store lies on a file system that cannot be written (%s: %v)", e.Dir, e.Cause)
+	}
+	return fmt.Sprintf("read-only: %v (%s: %v)", ErrUnwritable, e.Dir, e.Cause)
+}
+
+// Is makes an UnwritableError match ErrUnwritable.
+func (e *UnwritableError) Is(target error) bool { return target == ErrUnwritable }
+
+func (e *UnwritableError) Unwrap() error { return e.Cause }
 
 // FormatError is ErrNewerFormat with both versions.
 type FormatError struct {
@@ -102,6 +122,8 @@ func translate(op, subject string, err error) error {
 	}
 	var own *CorruptError
 	switch {
+	case refused(err) != nil:
+		return fmt.Errorf("kv: %s: %w", op, refused(err))
 	case errors.Is(err, pebble.ErrNotFound):
 		return fmt.Errorf("kv: %s: %w", op, ErrNotFound)
 	case errors.As(err, &own):
@@ -116,7 +138,7 @@ func translate(op, subject string, err error) error {
 		return fmt.Errorf("kv: %s: %w", op, errJoin{ErrNoSpace, err})
 	case errors.Is(err, pebble.ErrClosed):
 		return fmt.Errorf("kv: %s: %w", op, ErrClosed)
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("kv: %s: %w", op, errJoin{ErrPermission, err})
 	}
 	return fmt.Errorf("kv: %s: %w", op, err)

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/gofrs/flock"
-
 	"rewind/internal/bug"
 )
 
 // lockStore takes the lock of the store, waiting up to wait for whoever has it. The lock ends with the process that holds it,
 // however that dies; the file stays. A file system that is not the disk's has its own locks.
-func lockStore(ctx context.Context, f vfs.FS, disk bool, dir string, wait time.Duration) (io.Closer, error) {
+//
+// Where nothing can be written, the lock is taken shared, so that it keeps out who could write there after all, by another mount; where it cannot be had, it
+// is left.
+func lockStore(ctx context.Context, f *storeFS, dir string, wait time.Duration) (io.Closer, error) {
 	path := f.PathJoin(dir, nameLock)
 	try := func() (io.Closer, error) {
 		l, err := f.Lock(path)
@@ -26,14 +26,20 @@ func lockStore(ctx context.Context, f vfs.FS, disk bool, dir string, wait time.D
 		}
 		return l, nil
 	}
-	if disk {
-		fl := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	if f.disk != nil {
+		take := f.disk.TryLock
+		if f.lockless {
+			take = f.disk.TryShared
+		}
 		try = func() (io.Closer, error) {
-			ok, err := fl.TryLock()
-			if err != nil || !ok {
+			l, err := take(path)
+			if err != nil || l == nil {
 				return nil, err
 			}
-			return fl, nil
+			if !f.lockless {
+				_ = l.Note(strconv.Itoa(os.Getpid()) + "\n") // for messages only
+			}
+			return l, nil
 		}
 	}
 	deadline := time.Now().Add(wait)
@@ -45,31 +51,22 @@ func lockStore(ctx context.Context, f vfs.FS, disk bool, dir string, wait time.D
 		case bug.Is("two-owners"):
 			return io.NopCloser(nil), nil
 		case l != nil:
-			if disk {
-				writePID(path)
-			}
 			return l, nil
 		case !time.Now().Before(deadline):
-			return nil, &BusyError{Dir: dir, PID: readPID(f, disk, path)}
+			return nil, &BusyError{Dir: dir, PID: readPID(f, path)}
 		}
 		t := time.NewTimer(min(lockPoll, time.Until(deadline)))
 		select {
 		case <-ctx.Done():
 			t.Stop()
-			return nil, errors.Join(&BusyError{Dir: dir, PID: readPID(f, disk, path)}, ctx.Err())
+			return nil, errors.Join(&BusyError{Dir: dir, PID: readPID(f, path)}, ctx.Err())
 		case <-t.C:
 		}
 	}
 }
 
-// writePID tells others who we are. It is for messages only, so failure is no error.
-func writePID(path string) {
-	_ = os.Chmod(path, 0o600)
-	_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
-}
-
-func readPID(f vfs.FS, disk bool, path string) int {
-	if !disk {
+func readPID(f *storeFS, path string) int {
+	if f.disk == nil {
 		return os.Getpid()
 	}
 	text, err := readSmall(f, path, 32)

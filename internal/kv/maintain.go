@@ -61,6 +61,11 @@ func (d *DB) Clone(dst string) error {
 		return err
 	}
 	defer d.life.leave()
+	if d.fs.disk != nil {
+		if err := d.fs.disk.Add(dst); err != nil {
+			return d.fail("clone to", dst, err)
+		}
+	}
 	if _, err := d.fs.Stat(dst); err == nil {
 		return fmt.Errorf("kv: clone to %s: %w", dst, fs.ErrExist)
 	} else if !errors.Is(err, fs.ErrNotExist) {

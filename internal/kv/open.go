@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/bug"
+	"rewind/internal/kv/beneath"
 )
 
 // DB is an open store.
@@ -28,6 +29,7 @@ type DB struct {
 	pdb    *pebble.DB
 	blocks *pebble.Cache // pdb's, and valid as long
 	lock   io.Closer
+	handle *beneath.FS // of the directory: closed with the DB; nil: it is another's, or there is none
 
 	stamped  stamp      // changed under stamping, and by open
 	stamping sync.Mutex // held while a stamp is written
@@ -67,7 +69,12 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("kv: open %s: %w", dir, err)
 	}
-	d := newDB(dir, o, disk)
+	handle, err := onDisk(dir, &o)
+	if err != nil {
+		return nil, translate("open", dir, err)
+	}
+	d := newDB(dir, o, handle)
+	d.handle = handle
 	if err := d.open(ctx); err != nil {
 		d.abandon()
 		if perr := d.poison.err(); perr != nil && !errors.Is(err, ErrPoisoned) {
@@ -78,7 +85,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	return d, nil
 }
 
-func newDB(dir string, o Options, disk bool) *DB {
+func newDB(dir string, o Options, disk *beneath.FS) *DB {
 	d := &DB{dir: dir, o: o, base: o.FS}
 	d.poison = &poison{down: make(chan struct{}), note: d.writeLastFatal, fatal: o.Fatal}
 	d.wals = newWALs(o.GroupSync, d.poison)
@@ -105,8 +112,20 @@ func (d *DB) open(ctx context.Context) error {
 			return translate("create", d.dir, err)
 		}
 	}
-	if d.lock, err = lockStore(ctx, d.fs, d.fs.disk, d.dir, d.o.LockWait); err != nil {
+	if st == stateStore {
+		d.damage = d.unwritable()
+	}
+	if d.damage != nil {
+		d.o.ReadOnly, d.fs.lockless = true, true
+	}
+	if d.lock, err = lockStore(ctx, d.fs, d.dir, d.o.LockWait); err != nil {
 		return err
+	}
+	if err := d.believe(); err != nil {
+		if err = translate("open", d.dir, err); !d.o.Salvage || errors.Is(err, ErrPermission) || d.swapping() != "" {
+			return err
+		}
+		d.damage = err
 	}
 	if err := d.finishSwap(); err != nil {
 		return translate("open", d.dir, err)
@@ -147,7 +166,7 @@ func (d *DB) open(ctx context.Context) error {
 }
 
 // Damage is why a store can only be read: opened with Salvage, it failed the check at open; or it failed beyond use, again and again, a
-// moment ago (ErrReadOnly). nil: nothing is wrong.
+// moment ago (ErrReadOnly); or it lies where nothing can be written (ErrUnwritable). nil: nothing is wrong.
 func (d *DB) Damage() error { return d.damage }
 
 func (d *DB) readOnly() bool { return d.o.ReadOnly || d.starved.Load() }
@@ -317,6 +336,13 @@ func (d *DB) abandon() {
 	if d.lock != nil {
 		_ = d.lock.Close()
 	}
+	d.closeHandle()
+}
+
+func (d *DB) closeHandle() {
+	if d.handle != nil {
+		_ = d.handle.Close()
+	}
 }
 
 // Close waits for the calls under way, makes everything durable and gives the store free. It must not be called from a callback of
@@ -337,6 +363,7 @@ func (d *DB) Close() error {
 	if lerr := d.lock.Close(); err == nil {
 		err = lerr
 	}
+	d.closeHandle()
 	return translate("close", d.dir, err)
 }
 

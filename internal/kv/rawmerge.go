@@ -90,10 +90,16 @@ func (s *rawStore) add(d *DB, path string, lost func(error)) error {
 	var from rawSource
 	if log {
 		f, err := d.base.Open(path)
+		if refused(err) != nil {
+			lost(refused(err))
+			s.bytes -= info.Size()
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		b, err := io.ReadAll(f)
+
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}
@@ -102,6 +108,10 @@ func (s *rawStore) add(d *DB, path string, lost func(error)) error {
 		from = l
 	} else {
 		t, err := d.openRawTable(path, num, lost)
+		if refused(err) != nil {
+			lost(refused(err))
+			return nil
+		}
 		if err != nil {
 			return err
 		}

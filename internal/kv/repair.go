@@ -48,7 +48,13 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 		}
 		dir = abs
 	}
-	d := newDB(dir, o, disk)
+	handle, err := onDisk(dir, &o)
+	if err != nil {
+		return nil, translate("repair", dir, err)
+	}
+	d := newDB(dir, o, handle)
+	d.handle = handle
+	defer d.closeHandle()
 	defer d.wals.end()
 	if _, err := d.base.Stat(d.fs.db); err != nil && d.swapping() == "" {
 		return nil, translate("repair", dir, missing(err))
@@ -58,7 +64,7 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 	if errors.Is(ferr, ErrNewerFormat) || errors.Is(ferr, ErrForeign) && !r.Ours {
 		return nil, ferr
 	}
-	lock, err := lockStore(ctx, d.fs, disk, dir, o.LockWait)
+	lock, err := lockStore(ctx, d.fs, dir, o.LockWait)
 	if err != nil {
 		return nil, err
 	}
@@ -83,11 +89,20 @@ type repair struct {
 func (r *repair) lost(err error) { r.out.Damage = append(r.out.Damage, err) }
 
 func (r *repair) run(ctx context.Context) error {
+	if err := r.unbelieved(); err != nil {
+		return err
+	}
 	if err := r.d.finishSwap(); err != nil {
 		return err
 	}
 	if err := r.d.removeRepair(); err != nil {
 		return err
+	}
+	if bad, err := r.unbelievedFiles(); err != nil {
+		return err
+	} else if bad {
+		r.torn, r.out.Rebuilt = true, true
+		return r.rebuild(ctx)
 	}
 	small, err := r.small(ctx)
 	if err != nil {
@@ -98,6 +113,48 @@ func (r *repair) run(ctx context.Context) error {
 	}
 	r.out.Rebuilt = true
 	return r.rebuild(ctx)
+}
+
+// unbelieved puts aside what stands in the place of a small file and is none; of the database see unbelievedFiles. What a repair itself needs, and what
+// is somebody else's, is for the user to look at.
+func (r *repair) unbelieved() error {
+	d := r.d
+	bad, err := d.survey(true)
+	if err != nil {
+		return err
+	}
+	for _, b := range bad {
+		if base := d.fs.PathBase(b.Path); b.Rights || d.fs.PathDir(b.Path) == d.dir && (base == nameDB || base == nameQuarantine || base == nameLock) {
+			return b
+		}
+	}
+	for _, b := range bad {
+		if d.fs.inDB(b.Path) {
+			continue
+		}
+		r.lost(refused(b))
+		if err := r.place(); err != nil {
+			return err
+		}
+		base := d.fs.PathBase(b.Path)
+		if err := d.base.Rename(b.Path, d.fs.PathJoin(r.out.Quarantine, base)); err != nil {
+			return err
+		}
+		r.out.Files = append(r.out.Files, base)
+	}
+	if r.out.Quarantine == "" {
+		return nil
+	}
+	return errors.Join(syncDir(d.fs, r.out.Quarantine), syncDir(d.fs, d.dir))
+}
+
+// unbelievedFiles reports whether there is in the database what is none of its files: it is made anew then, and the whole old one put aside.
+func (r *repair) unbelievedFiles() (bool, error) {
+	bad, err := r.d.survey(true)
+	for _, b := range bad {
+		r.lost(refused(b))
+	}
+	return len(bad) > 0, err
 }
 
 // small looks whether the database is sound: what is to be written anew is then no more than small files. nil: it is not. Nothing is written.
@@ -170,8 +227,11 @@ func (r *repair) rewrite(files map[string]string) error {
 	return nil
 }
 
-// quarantine makes the place for what is replaced, with a copy of the small files in it.
-func (r *repair) quarantine() error {
+// place makes the place for what is replaced.
+func (r *repair) place() error {
+	if r.out.Quarantine != "" {
+		return nil
+	}
 	d, f := r.d, r.d.fs
 	all := f.PathJoin(d.dir, nameQuarantine)
 	if err := f.MkdirAll(all, 0o700); err != nil {
@@ -186,9 +246,15 @@ func (r *repair) quarantine() error {
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
 	r.out.Quarantine = f.PathJoin(all, name)
-	if err := f.MkdirAll(r.out.Quarantine, 0o700); err != nil {
+	return errors.Join(f.MkdirAll(r.out.Quarantine, 0o700), syncDir(f, all), syncDir(f, d.dir))
+}
+
+// quarantine makes that place, with a copy of the small files in it.
+func (r *repair) quarantine() error {
+	if err := r.place(); err != nil {
 		return err
 	}
+	d, f := r.d, r.d.fs
 	for _, file := range quarantined {
 		text, err := readSmall(d.base, f.PathJoin(d.dir, file), maxFatalsFile)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -201,7 +267,7 @@ func (r *repair) quarantine() error {
 			return err
 		}
 	}
-	return errors.Join(syncDir(f, all), syncDir(f, d.dir))
+	return syncDir(f, r.out.Quarantine)
 }
 
 // rebuild makes the new database, and puts it in the place of the old one.

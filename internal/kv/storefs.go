@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/bug"
+	"rewind/internal/kv/beneath"
 )
 
 // storeFS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is read of
@@ -19,13 +21,15 @@ import (
 // run on for a moment, and would remove files that the disk's version of the database needs.
 type storeFS struct {
 	vfs.FS
-	db      string // the pebble directory
-	disk    bool   // FS ends at the operating system: permission bits mean something
-	wals    *wals
-	poison  *poison       // nil: not frozen by it
-	failing atomic.Bool   // the last write to the database's files failed
-	checked atomic.Bool   // the check at open has passed
-	closing chan struct{} // closed when the DB closes: nobody waits any more
+	db   string      // the pebble directory
+	disk *beneath.FS // nil: FS does not end at the operating system, permission bits mean nothing
+	// lockless: nothing can be written, and the lock of pebble's own is not taken
+	lockless bool
+	wals     *wals
+	poison   *poison       // nil: not frozen by it
+	failing  atomic.Bool   // the last write to the database's files failed
+	checked  atomic.Bool   // the check at open has passed
+	closing  chan struct{} // closed when the DB closes: nobody waits any more
 }
 
 func (s *storeFS) Unwrap() vfs.FS { return s.FS }
@@ -42,9 +46,12 @@ func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 		}
 		return nil, err
 	}
-	if s.disk && !bug.Is("mode-0644") {
-		// Create goes through the umask, which may be anything.
-		if err := os.Chmod(name, 0o600); err != nil {
+	if s.disk != nil {
+		perm := os.FileMode(0o600) // whatever the umask is
+		if bug.Is("mode-0644") {
+			perm = 0o644
+		}
+		if err := beneath.Chmod(f, perm); err != nil {
 			_ = f.Close()
 			return nil, err
 		}
@@ -144,21 +151,25 @@ func (s *storeFS) MkdirAll(dir string, _ os.FileMode) error {
 	if err := s.FS.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if s.disk && statErr != nil {
-		return os.Chmod(dir, 0o700)
+	if s.disk == nil || statErr == nil {
+		return nil
 	}
-	return nil
+	h, err := s.FS.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(beneath.Chmod(h, 0o700), h.Close())
 }
 
+// Lock is pebble's own; the store's is held already.
 func (s *storeFS) Lock(name string) (io.Closer, error) {
-	l, err := s.FS.Lock(name)
-	if err == nil && s.disk {
-		if err := os.Chmod(name, 0o600); err != nil {
-			_ = l.Close()
-			return nil, err
-		}
+	switch {
+	case s.lockless:
+		return nopCloser{}, nil
+	case s.disk != nil:
+		return s.disk.Lock(name)
 	}
-	return l, err
+	return s.FS.Lock(name)
 }
 
 // Rename removes instead, where pebble archives a file that no version of the database needs and the check has passed.

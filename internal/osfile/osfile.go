@@ -3,7 +3,9 @@
 package osfile
 
 import (
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -21,7 +23,17 @@ type Options struct {
 // Write makes path a file with what write gives: into a temporary file in the same directory, fsync, rename, fsync of the directory. After an error the
 // file that was there is there, and the temporary one is gone.
 func Write(path string, o Options, write func(io.Writer) error) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), o.Temporary+"*") // mode 0600
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return WriteIn(dir, filepath.Base(path), o, write)
+}
+
+// WriteIn is Write for the entry name, one component, of a directory that is held open: whatever becomes of the path by which it was reached.
+func WriteIn(dir *os.Root, name string, o Options, write func(io.Writer) error) error {
+	tmp, temporary, err := create(dir, o.Temporary)
 	if err != nil {
 		return err
 	}
@@ -43,13 +55,22 @@ func Write(path string, o Options, write func(io.Writer) error) error {
 		err = closing
 	}
 	if err == nil {
-		err = os.Rename(tmp.Name(), path)
+		err = dir.Rename(temporary, name)
 	}
 	if err != nil {
-		_ = os.Remove(tmp.Name())
+		_ = dir.Remove(temporary)
 		return err
 	}
-	return SyncDir(filepath.Dir(path))
+	return SyncRoot(dir)
+}
+
+// create makes a new file whose name begins so, mode 0600.
+func create(dir *os.Root, begins string) (f *os.File, name string, err error) {
+	name = begins + rand.Text()[:12] // 60 bits: a name that is taken is somebody's attempt, and an error
+	if f, err = dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return nil, "", fmt.Errorf("make a temporary file: %w", err)
+	}
+	return f, name, nil
 }
 
 // SyncDir makes the names in a directory durable, where the system can.
@@ -58,9 +79,61 @@ func SyncDir(dir string) error {
 	if err != nil {
 		return err
 	}
+	return syncDir(d)
+}
+
+// SyncRoot is SyncDir for a directory that is held open.
+func SyncRoot(dir *os.Root) error {
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return syncDir(d)
+}
+
+func syncDir(d *os.File) error {
 	defer d.Close()
 	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return nil
+}
+
+// ErrNotRegular is returned by ReadSmall for what is no regular file, ErrTooLarge for one that is larger than allowed.
+var (
+	ErrNotRegular = errors.New("not a regular file")
+	ErrTooLarge   = errors.New("larger than it can be")
+)
+
+// ReadSmall reads a regular file of at most limit bytes whose name somebody else may have made: it waits for nobody, follows no link, and takes no more
+// memory than the limit.
+func ReadSmall(path string, limit int64) ([]byte, error) {
+	fi, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() { // opening some devices has effects of its own
+		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	}
+	f, err := OpenRead(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if fi, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	}
+	return Limited(f, path, limit)
+}
+
+// Limited reads all of r, which must be at most limit bytes.
+func Limited(r io.Reader, path string, limit int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		b, err = nil, &fs.PathError{Op: "read", Path: path, Err: ErrTooLarge}
+	}
+	return b, err
 }

@@ -22,6 +22,13 @@ func sameOwner(f *os.File, like fs.FileInfo) error {
 	return f.Chown(int(want.Uid), int(want.Gid))
 }
 
+// SameGroup reports whether two files belong to one group.
+func SameGroup(a, b fs.FileInfo) bool {
+	x, ok := a.Sys().(*syscall.Stat_t)
+	y, ok2 := b.Sys().(*syscall.Stat_t)
+	return ok && ok2 && x.Gid == y.Gid
+}
+
 // OpenRead opens a file to be read; it waits for nobody, and follows no link.
 func OpenRead(path string) (*os.File, error) {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)

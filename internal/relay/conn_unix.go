@@ -14,7 +14,8 @@ import (
 // Conn is a connection to the daemon of this user. It is used by one goroutine at a time. Its calls block the thread; none outlasts the
 // deadline. A write to a connection that the other side closed is an error, never a signal.
 type Conn struct {
-	fd       int // -1: closed
+	Notice   string // what had to be put right on the way; ""
+	fd       int    // -1: closed
 	deadline time.Time
 }
 
@@ -45,7 +46,7 @@ func dial(sock string, deadline time.Time) (*Conn, error) {
 	if err != nil {
 		return nil, fail("dial", sock, err)
 	}
-	c := &Conn{fd, deadline}
+	c := &Conn{fd: fd, deadline: deadline}
 	if err := c.connect(sock); err != nil {
 		_ = c.Close()
 		return nil, fail("dial", sock, err)

@@ -9,7 +9,10 @@ import (
 )
 
 // Conn is a connection to the daemon of this user. It is used by one goroutine at a time.
-type Conn struct{ c net.Conn }
+type Conn struct {
+	Notice string // what had to be put right on the way; ""
+	c      net.Conn
+}
 
 const dialTimeout = time.Second
 
@@ -29,7 +32,7 @@ func dial(sock string, deadline time.Time) (*Conn, error) {
 	if err != nil {
 		return nil, fail("dial", sock, timeout(err))
 	}
-	conn := &Conn{c}
+	conn := &Conn{c: c}
 	conn.SetDeadline(deadline)
 	return conn, nil
 }

@@ -21,13 +21,29 @@ const (
 // takes over when it has not come up in 150 ms. A daemon that finds another in its place exits with 0; one that exits with anything else
 // cannot run, and Connect fails at once. ErrNoDaemon: none has come up in time. ErrDeadline: one is there and does not accept.
 func Connect(home, bin string, deadline time.Time) (*Conn, error) {
+	notice, err := TrustDirs(home)
+	if err != nil && !absent(err) {
+		return nil, foreign(home, err)
+	}
+	c, err := connect(home, bin, deadline)
+	if c != nil {
+		c.Notice = notice
+	}
+	return c, err
+}
+
+func connect(home, bin string, deadline time.Time) (*Conn, error) {
 	sock, err := SocketPath(home)
 	if err != nil {
 		return nil, err
 	}
-	if c, err := tryConnect(home, sock, deadline); err == nil || !absent(err) {
+	if c, err := dial(sock, deadline); err == nil || !absent(err) {
 		return c, err
 	}
+	if err := CheckHome(home); err != nil {
+		return nil, err
+	}
+	defer ownUmask()()
 	if _, err := MakeDir(home); err != nil {
 		return nil, err
 	}
@@ -54,8 +70,18 @@ func Connect(home, bin string, deadline time.Time) (*Conn, error) {
 	}
 }
 
+// foreign makes what is wrong with a run directory an OwnerError where all of the home is another user's. A run directory that can be trusted
+// needs no such look: only who may start a daemon in a home has one that answers.
+func foreign(home string, err error) error {
+	var owner *OwnerError
+	if err != nil && errors.As(CheckHome(home), &owner) {
+		return owner
+	}
+	return err
+}
+
 func tryConnect(home, sock string, deadline time.Time) (*Conn, error) {
-	if err := checkDirs(home); err != nil {
+	if _, err := TrustDirs(home); err != nil {
 		return nil, err
 	}
 	return dial(sock, deadline)

@@ -22,3 +22,7 @@ func CheckDir(dir string) error {
 	}
 	return nil
 }
+
+func putRight(dir string) (notice string, err error) { return "", CheckDir(dir) }
+
+func closeHome(string) error { return nil }

@@ -9,6 +9,8 @@ var (
 	ErrForeign = errors.New("the socket is served by another user")
 	// ErrMalformed says that an answer is not the HTTP that the daemon speaks.
 	ErrMalformed = errors.New("malformed answer")
+	// ErrRelative says that REWIND_HOME is not an absolute path.
+	ErrRelative = errors.New("REWIND_HOME is not an absolute path")
 	// ErrNoDaemon says that a daemon was started, and none listened when the deadline passed.
 	ErrNoDaemon = errors.New("no daemon has come up")
 )

@@ -17,7 +17,8 @@ const (
 
 var errNoHome = errors.New("neither REWIND_HOME nor HOME is set to a directory")
 
-// Home returns rewind's own directory, absolute: $REWIND_HOME, else .rewind in $HOME. It is the same that the daemon and the command line use.
+// Home returns rewind's own directory, absolute: $REWIND_HOME, else .rewind in $HOME. A $REWIND_HOME that is not absolute is refused: it would be
+// another directory, and another daemon, for each place that it is used from. It is the same that the daemon and the command line use.
 func Home() (string, error) {
 	dir := os.Getenv("REWIND_HOME")
 	if dir == "" {
@@ -27,11 +28,10 @@ func Home() (string, error) {
 		}
 		return filepath.Join(user, ".rewind"), nil
 	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fail("find home", dir, err)
+	if !filepath.IsAbs(dir) {
+		return "", fail("find home", dir, ErrRelative)
 	}
-	return abs, nil
+	return filepath.Clean(dir), nil
 }
 
 // SocketPath returns where the daemon of a home listens: run/daemon.sock in it. Where that is over 100 bytes it is a fixed path of this
@@ -71,10 +71,14 @@ func fnv64(s string) string {
 	return string(out[:])
 }
 
-// MakeDir makes the run directory of a home, for this user alone, and returns it. What is there already is checked and left as it is.
+// MakeDir makes the run directory of a home, for this user alone, and returns it. What is there already is checked, and put right where it was
+// opened to others.
 func MakeDir(home string) (string, error) {
 	dirs, err := runDirs(home)
 	if err != nil {
+		return "", err
+	}
+	if err := closeHome(home); err != nil {
 		return "", err
 	}
 	for _, dir := range dirs {
@@ -89,23 +93,26 @@ func MakeDir(home string) (string, error) {
 		} else if !errors.Is(err, os.ErrExist) {
 			return "", fail("make", dir, err)
 		}
-		if err := CheckDir(dir); err != nil {
+		if _, err := putRight(dir); err != nil {
 			return "", err
 		}
 	}
 	return dirs[len(dirs)-1], nil
 }
 
-// checkDirs checks every directory on which the trust in the socket rests.
-func checkDirs(home string) error {
+// TrustDirs checks every directory on which the trust in the socket of a home rests, and puts right one of this user's that was opened to others;
+// notice says so.
+func TrustDirs(home string) (notice string, err error) {
 	dirs, err := runDirs(home)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, dir := range dirs {
-		if err := CheckDir(dir); err != nil {
-			return err
+		told, err := putRight(dir)
+		if err != nil {
+			return notice, err
 		}
+		notice += told
 	}
-	return nil
+	return notice, nil
 }

@@ -2,6 +2,8 @@ package relay
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -55,23 +57,46 @@ func start(bin string) (*Process, error) {
 	return Spawn([]string{bin, "daemon"}, rootDir, null, null, null)
 }
 
-// Environ is the part of the environment that a process of ours gets: what says who the user is, where programs, temporary files and git's
-// configuration are, and our own variables. The rest stays behind: agents hand their API keys to hooks, and the daemon outlives them all.
+// Environ is the part of the environment that a process of ours gets: what says who the user is, where programs, git's configuration and the time
+// zone are, and our own variables. The rest stays behind: agents hand their API keys to hooks, and the daemon outlives them all. So does what
+// is meant for one command or one place: a directory for temporary files that goes with its owner, a language, settings that `git -c` hands on,
+// and of PATH what is not absolute; the system's directories are added, for who comes next may need a program that this one had no use for.
 func Environ() []string {
 	var kept []string
+	path := ""
 	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if keeps(name) {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case name == pathVariable:
+			path = value
+		case keeps(name):
 			kept = append(kept, kv)
 		}
 	}
-	return kept
+	if path = searchPath(path); path == "" {
+		return kept
+	}
+	return append(kept, pathVariable+"="+path)
 }
+
+const pathVariable = "PATH"
 
 func keeps(name string) bool {
 	switch name {
-	case "HOME", "PATH", "USER", "LOGNAME", "TMPDIR", "LANG", "XDG_CONFIG_HOME": // the last: where git's excludes file is
+	case "HOME", "USER", "LOGNAME", "TZ", "XDG_CONFIG_HOME", // the last: where git's excludes file is
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM":
 		return true
 	}
-	return strings.HasPrefix(name, "REWIND_") || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "GIT_CONFIG_") || keepsHere(name)
+	return strings.HasPrefix(name, "REWIND_") || keepsHere(name)
+}
+
+// searchPath is the absolute part of a PATH, and the directories in which every system has its programs.
+func searchPath(path string) string {
+	var out []string
+	for _, dir := range append(filepath.SplitList(path), systemPath...) {
+		if filepath.IsAbs(dir) && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return strings.Join(out, string(os.PathListSeparator))
 }

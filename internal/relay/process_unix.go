@@ -5,6 +5,7 @@ package relay
 import (
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
 )
 
@@ -13,6 +14,31 @@ const rootDir = "/"
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func keepsHere(string) bool { return false }
+
+var systemPath = []string{"/usr/local/bin", "/usr/bin", "/bin"}
+
+// umask is one for all of a process: the first that narrows it keeps what it was, the last gives that back.
+var umask struct {
+	sync.Mutex
+	users, was int
+}
+
+// ownUmask makes the umask 077, for what is made here and for processes that are started, until the function that it returns is called. One that
+// takes its owner's rights would keep the daemon out of its own directory.
+func ownUmask() (restore func()) {
+	umask.Lock()
+	defer umask.Unlock()
+	if umask.users++; umask.users == 1 {
+		umask.was = syscall.Umask(0o077)
+	}
+	return func() {
+		umask.Lock()
+		defer umask.Unlock()
+		if umask.users--; umask.users == 0 {
+			syscall.Umask(umask.was)
+		}
+	}
+}
 
 // closeOnExec keeps descriptors that were left open by whoever started this process from its children: an agent that waits for the end of a
 // pipe would wait for the daemon.

@@ -17,11 +17,15 @@ func detached() *syscall.SysProcAttr {
 
 func keepsHere(name string) bool {
 	switch strings.ToUpper(name) {
-	case "USERPROFILE", "USERNAME", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "SYSTEMDRIVE", "TEMP", "TMP", "PATH", "PATHEXT", "COMSPEC":
+	case "USERPROFILE", "USERNAME", "APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "SYSTEMDRIVE", "TEMP", "TMP", "PATHEXT", "COMSPEC":
 		return true
 	}
-	return false
+	return strings.EqualFold(name, pathVariable) // the system's own directories are in it
 }
+
+var systemPath []string
+
+func ownUmask() (restore func()) { return func() {} }
 
 // closeOnExec has nothing to do: only named handles are inherited.
 func closeOnExec() {}

@@ -2,6 +2,7 @@ package worktreefs
 
 import (
 	"io"
+	"runtime"
 )
 
 // Type is what an entry is. The zero Type means that the directory did not say.
@@ -46,7 +47,7 @@ type Stat struct {
 	Ino   uint64 // 0 where the system has none
 	Dev   uint64
 	Nlink uint64
-	Uid   uint32 // 0 where the system has none, as Gid
+	Uid   uint32 // of the owner; 0 where the system has none, and see HasOwners
 	Gid   uint32
 }
 
@@ -55,6 +56,9 @@ type Attr struct {
 	Name  string
 	Value []byte
 }
+
+// HasOwners says that a Stat's Uid and Gid are those of the system.
+const HasOwners = runtime.GOOS != "windows"
 
 // Dirent is one entry as its directory lists it.
 type Dirent struct {

@@ -1,0 +1,19 @@
+package api
+
+// MendResponse is what in rewind's own directory belonged to another user than the directory, and what became of it.
+type MendResponse struct {
+	Home    Text        `json:"home"`
+	Owner   string      `json:"owner"` // to whom it was given back
+	DryRun  bool        `json:"dry_run,omitempty"`
+	Given   []MendEntry `json:"given"`   // have become the owner's
+	Removed []MendEntry `json:"removed"` // of the run directory, where nothing is needed
+	Aside   []MendEntry `json:"aside"`   // moved out of the way, by their new names
+	Left    []MendEntry `json:"left"`
+}
+
+// MendEntry is one of them.
+type MendEntry struct {
+	Path  Text   `json:"path"` // below home
+	Owner string `json:"owner"`
+	Why   string `json:"why,omitempty"` // why it was left
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newStores(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "stores {list | join <store> [dir] | remove <store>}",
+		Short: "List all stores; join one to a directory, or remove one",
+		Long: "Lists every store that is known here, with the directory it is of, its size, and what is wrong: a directory that is gone, or that has\n" +
+			"another store now. A project that was restored from a backup, or came from another machine, may have a store here that waits for it:\n" +
+			"join makes a directory the store's project. remove takes a store away that is no project's any more; it cannot be undone.",
+		Example: "  rewind stores\n  rewind stores join 1a2b3c4d\n  rewind stores remove 1a2b3c4d",
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStores(cmd.Context(), a) },
+
+		SuggestionsMinimumDistance: 2,
+	}
+	dryRun, yes := false, false
+	remove := &cobra.Command{
+		Use: "remove <store> [--yes] [--dry-run]", Short: "Take away a store that is no project's any more", Example: "  rewind stores remove 1a2b3c4d",
+		Long: "Takes a store away whose directory is gone, or has another store. The store of a project goes with 'rewind init --remove'. It asks\n" +
+			"first, and cannot be undone.",
+		Args: cobra.ExactArgs(1), ValidArgsFunction: completeStores(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runStoresRemove(cmd.Context(), a, args[0], dryRun, yes)
+		},
+	}
+	remove.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would be done")
+	remove.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List all stores", Example: "  rewind stores list", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return runStores(cmd.Context(), a) },
+		},
+		&cobra.Command{
+			Use: "join <store> [dir]", Short: "Make a directory the project of a store", Example: "  rewind stores join 1a2b3c4d\n  rewind stores join 1a2b3c4d ~/src/p",
+			Long: "Makes the current directory, or dir, or the git repository it is in, the project of a store whose directory is gone. The store that the\n" +
+				"directory had until now stays, of no directory, and can be joined again.",
+			Args: cobra.RangeArgs(1, 2), ValidArgsFunction: completeStores(a),
+			RunE: func(cmd *cobra.Command, args []string) error { return runStoresJoin(cmd.Context(), a, args) },
+		},
+		remove,
+	)
+	return cmd
+}
+
+func runStores(ctx context.Context, a *app) error {
+	r, err := call(ctx, a, api.Stores, api.StoresRequest{Project: a.project()}, "reading")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	if len(r.Stores) == 0 {
+		a.say("no stores yet; 'rewind init' makes one")
+		return nil
+	}
+	return a.paged(func(w io.Writer) error {
+		t := a.Table(term.Column{}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true}, term.Column{})
+		for _, s := range r.Stores {
+			used, root := "", "-"
+			if s.Used != nil {
+				used = a.Time(*s.Used)
+			}
+			if s.Root != "" {
+				root = term.Quote(string(s.Root))
+			}
+			t.Row(term.Cell{Text: s.ID, Style: term.ID}, term.Cell{Text: s.Mode}, term.Cell{Text: term.Size(s.DiskBytes)},
+				term.Cell{Text: used, Style: term.Dim}, term.Cell{Text: root}, term.Cell{Text: string(s.Wrong), Style: term.Error})
+		}
+		return t.Flush(w)
+	})
+}
+
+func runStoresJoin(ctx context.Context, a *app, args []string) error {
+	req := api.JoinRequest{Project: a.project(), Store: args[0]}
+	if len(args) > 1 {
+		dir := args[1]
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(a.dir, dir)
+		}
+		req.Dir = api.Text(dir)
+	}
+	r, err := call(ctx, a, api.JoinStore, req, "")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	fmt.Fprintf(a.Out, "%s is the project of store %s now\n", term.Quote(string(r.Store.Root)), r.Store.ID)
+	if r.Left != "" {
+		a.say("note: store %s, which it had, is of no directory now; 'rewind stores join' gives it back", r.Left)
+	}
+	a.say("hint: 'rewind status' shows how the directory differs from its newest checkpoint")
+	return nil
+}
+
+func runStoresRemove(ctx context.Context, a *app, id string, dryRun, yes bool) error {
+	req := api.RemoveStoreRequest{Project: a.project(), Store: id, DryRun: true}
+	r, err := call(ctx, a, api.RemoveStore, req, "")
+	if err != nil {
+		return err
+	}
+	if !dryRun {
+		if !yes {
+			if err := a.confirmStoreRemoval(r.Store); err != nil {
+				return err
+			}
+		}
+		req.DryRun, req.Store = false, r.Store.ID
+		if r, err = call(ctx, a, api.RemoveStore, req, ""); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	head := "removed"
+	if dryRun {
+		head = "would remove"
+	}
+	fmt.Fprintf(a.Out, "%s %s\n", head, storeText(r.Store))
+	return nil
+}
+
+func storeText(s api.Store) string {
+	root := "of no directory"
+	if s.Root != "" {
+		root = "of " + term.Quote(string(s.Root))
+	}
+	return fmt.Sprintf("store %s %s, %s", s.ID, root, term.Size(s.DiskBytes))
+}
+
+func (a *app) confirmStoreRemoval(s api.Store) error {
+	if !a.InTTY || !a.ErrTTY || a.json {
+		return &api.Error{Word: api.WordUsage, Message: "stores remove takes " + storeText(s) + "; it cannot be undone", Hint: "--yes does it without asking"}
+	}
+	fmt.Fprintf(a.Err, "This takes %s. It cannot be undone.\nType yes to go on: ", storeText(s))
+	answer, _ := bufio.NewReader(a.In).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" {
+		return &api.Error{Word: api.WordFailed, Message: "nothing was removed"}
+	}
+	return nil
+}
+
+// completeStores offers stores, those without a directory first.
+func completeStores(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+		if a.settle() != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		r, err := api.Call(cmd.Context(), a.client, api.Stores, api.StoresRequest{Project: a.project()}, nil)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var first, rest []string
+		for _, s := range r.Stores {
+			line := s.ID + "\t" + term.Sanitize(strings.TrimSpace(string(s.Root)+" "+string(s.Wrong)))
+			if s.Orphan {
+				first = append(first, line)
+			} else {
+				rest = append(rest, line)
+			}
+		}
+		return append(first, rest...), cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rewind/tree"
+)
+
+// git runs git in the project, without anybody's configuration.
+func (p *project) git(args ...string) {
+	p.t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd.Dir = p.root
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		p.t.Fatalf("git %q: %v: %s", args, err, out)
+	}
+}
+
+func (p *project) unread(cp *Checkpoint) []string {
+	p.t.Helper()
+	skips, err := p.e.note(cp)
+	p.must(err)
+	return Unread(skips)
+}
+
+// gitProject is a project in git with a file that is ignored and tracked, and one that is ignored.
+func gitProject(t *testing.T) *project {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("missing tool: git")
+	}
+	p := newProject(t)
+	p.write(".gitignore", "*.log\nbuild/\n")
+	p.write("a", "one\n")
+	p.write("kept.log", "one\n")
+	p.write("build/deep/kept", "one\n")
+	p.write("free.log", "one\n")
+	p.write("build/free", "one\n")
+	p.git("init", "-q")
+	p.git("add", "-f", "a", ".gitignore", "kept.log", "build/deep/kept")
+	p.git("commit", "-q", "-m", "one")
+	return p
+}
+
+// TestT24Promise18TrackedStays: a file that is captured because it is tracked stays so while the index cannot be read, in the process
+// that knew the index and in one that never did, watched or not; what is not tracked does not become so; and with the index all is as
+// before.
+func TestT24Promise18TrackedStays(t *testing.T) {
+	for _, watched := range []bool{false, true} {
+		p := gitProject(t)
+		if watched {
+			p.watched(t)
+		}
+		p.save("healthy")
+		index, err := os.ReadFile(p.path(".git/index"))
+		p.must(err)
+		want := func(v string, names ...string) {
+			t.Helper()
+			cp := p.save("")
+			for _, name := range names {
+				if got := p.cat(cp, name); got != v {
+					t.Errorf("%s is %q, want %q", name, got, v)
+				}
+			}
+			for _, name := range []string{"free.log", "build/free"} {
+				if _, err := tree.Lookup(p.e.objs, cp.Tree, name); err == nil {
+					t.Errorf("%s was captured", name)
+				}
+			}
+		}
+		kept := []string{"kept.log", "build/deep/kept"}
+		edit := func(v string) {
+			for _, name := range append(kept, "a", "free.log", "build/free") {
+				p.write(name, v)
+			}
+		}
+		p.write(".git/index", strings.Repeat("\x00", len(index)))
+		edit("two\n")
+		want("two\n", append(kept, "a")...)
+		p.reopen()
+		if watched {
+			p.watched(t)
+		}
+		edit("three\n")
+		want("three\n", append(kept, "a")...)
+		a := p.agent("s1")
+		edit("four\n")
+		if h := a.before("t1"); !h.New {
+			t.Error("a hook's event made no checkpoint")
+		}
+		p.remove("kept.log")
+		edit("five\n")
+		p.remove("kept.log")
+		want("five\n", "a", "build/deep/kept")
+		p.must(os.WriteFile(p.path(".git/index"), index, 0o644))
+		edit("six\n")
+		want("six\n", append(kept, "a")...)
+		p.reopen()
+		edit("seven\n")
+		want("seven\n", append(kept, "a")...)
+	}
+}
+
+// TestT24Promise18SaidOnce: what cannot be read of git stands in every checkpoint that is made meanwhile; a command says it when it is
+// news, a hook never.
+func TestT24Promise18SaidOnce(t *testing.T) {
+	p := gitProject(t)
+	saved := func(v string) (*Checkpoint, []string) {
+		t.Helper()
+		p.write("a", v)
+		p.e.project.Notices = nil // as a view begins
+		cp := p.save("")
+		return cp, p.e.project.Notices
+	}
+	cp, notices := saved("two\n")
+	if len(notices) > 0 || cp.Git.Commit == "" || cp.Git.Branch != "main" || len(p.unread(cp)) > 0 {
+		t.Fatalf("healthy: %+v, %q", cp.Git, notices)
+	}
+	head, err := os.ReadFile(p.path(".git/HEAD"))
+	p.must(err)
+	p.write(".git/HEAD", "")
+	cp, notices = saved("three\n")
+	if len(notices) != 1 || notices[0] != "git's HEAD cannot be read: it is empty; recorded without it" || cp.Git != (GitHead{}) {
+		t.Errorf("broken: %+v, %q", cp.Git, notices)
+	}
+	equal(t, "note", p.unread(cp), []string{".git/HEAD"})
+	for _, v := range []string{"four\n", "five\n"} {
+		if cp, notices = saved(v); len(notices) > 0 {
+			t.Errorf("said again: %q", notices)
+		}
+		equal(t, "note", p.unread(cp), []string{".git/HEAD"})
+	}
+	p.write(".git/index", "")
+	if cp, notices = saved("six\n"); len(notices) != 2 {
+		t.Errorf("more is broken: %q", notices)
+	}
+	equal(t, "note", p.unread(cp), []string{".git/HEAD", ".git/index"})
+	p.e.project.Notices = nil
+	a := p.agent("s1")
+	for i, v := range []string{"h1\n", "h2\n", "h3\n"} {
+		p.write("a", v)
+		if h := a.before(string(rune('a' + i))); !h.New {
+			t.Error("a hook's event made no checkpoint")
+		}
+	}
+	if len(p.e.project.Notices) > 0 {
+		t.Errorf("a hook says %q", p.e.project.Notices)
+	}
+	if _, notices = saved("seven\n"); len(notices) != 2 {
+		t.Errorf("nobody has been told since the hooks: %q", notices)
+	}
+	checks, err := p.e.CheckProject(true)
+	p.must(err)
+	n := 0
+	for _, c := range checks {
+		if c.Name == "git" && c.Level == LevelFinding && c.Remedy != "" {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d findings: %+v", n, checks)
+	}
+	p.must(os.WriteFile(p.path(".git/HEAD"), head, 0o644))
+	p.remove(".git/index")
+	p.git("reset", "-q")
+	cp, notices = saved("eight\n")
+	if len(notices) > 0 || cp.Git.Commit == "" || len(p.unread(cp)) > 0 {
+		t.Errorf("put right: %+v, %q", cp.Git, notices)
+	}
+}
+
+// TestFlagShares: captures that find the same share the list, so that the note is not made anew for every event.
+func TestFlagShares(t *testing.T) {
+	p := gitProject(t)
+	p.save("")
+	p.write(".git/HEAD", "")
+	var lists [2][]tree.Skip
+	for i := range lists {
+		p.watched(t)
+		c, err := p.e.look(context.Background(), nil)
+		p.must(err)
+		lists[i] = c.res.Skips
+		p.e.looked(c)
+	}
+	if len(lists[0]) == 0 || &lists[0][0] != &lists[1][0] {
+		t.Errorf("%v and %v", lists[0], lists[1])
+	}
+	if !slices.IsSortedFunc(lists[0], tree.CompareSkips) {
+		t.Errorf("not sorted: %v", lists[0])
+	}
+}
+
+// A repository whose git directory is gone is said to be broken, and is the project's root all the same.
+func TestT24Promise18InitWithoutGitDirectory(t *testing.T) {
+	dir := t.TempDir()
+	root := filepath.Join(dir, "w")
+	if err := os.MkdirAll(filepath.Join(root, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("gitdir: "+dir+"/gone\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := PlanInit(context.Background(), Home{t.TempDir()}, filepath.Join(root, "sub"), "", 0)
+	if err != nil || filepath.Base(plan.Root) != "w" {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	p := openProject(t, root, t.TempDir())
+	defer p.close()
+	equal(t, "note", p.unread(p.save("")), []string{".git", ".git/HEAD", ".git/index"})
+}

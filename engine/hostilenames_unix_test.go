@@ -1,0 +1,398 @@
+//go:build unix
+
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// A store that somebody has prepared has a journal, an operation or a session record with names of their choice, and all else as it should be.
+
+// said stores bytes as a transcript, as a session file's are.
+func (p *project) said(text string) objstore.ID {
+	p.t.Helper()
+	tx := p.e.objs.Begin()
+	id, _, err := putBytes(tx, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	p.must(err)
+	p.must(tx.Commit(bg, kv.Durable))
+	return id
+}
+
+// plant writes raw bytes as the journal.
+func (p *project) plant(raw []byte) {
+	p.t.Helper()
+	b := p.e.db.NewBatch()
+	p.must(b.Set(journalKey, raw))
+	p.must(b.Commit(bg, kv.Durable))
+	p.e.whole = false
+}
+
+// twoStates is a project at its second checkpoint, and the steps that lead back to the first.
+func twoStates(t *testing.T) (p *project, one, two *Checkpoint, steps []tree.Step) {
+	t.Helper()
+	p = newProject(t)
+	p.write("f", "1")
+	one = p.save("one")
+	p.write("f", "2")
+	two = p.save("two")
+	from, err := tree.Lookup(p.e.objs, two.Tree, "f")
+	p.must(err)
+	to, err := tree.Lookup(p.e.objs, one.Tree, "f")
+	p.must(err)
+	return p, one, two, []tree.Step{{Path: "f", From: &from, To: &to}}
+}
+
+// codeAlone ends what is half done and leaves session files as they are.
+func (p *project) codeAlone(back bool) error {
+	end := p.e.ContinueCode
+	if back {
+		end = p.e.AbortCode
+	}
+	_, err := end(bg, p.env())
+	return err
+}
+
+// foreignPaths are names that a journal of somebody else's may have for a session file, none of which is one of the person's.
+func foreignPaths(p *project) map[string]string {
+	home := p.user()
+	id := claudeID(7)
+	return map[string]string{
+		"a shell's start file":          home + "/.zshenv",
+		"what the desktop starts":       home + "/.config/autostart/x.desktop",
+		"the agent's settings":          home + "/.claude/settings.json",
+		"the agent's instructions":      home + "/.claude/CLAUDE.md",
+		"a hook of the agent's":         home + "/.claude/hooks/x.sh",
+		"a command of the agent's":      home + "/.claude/commands/x.md",
+		"settings of a project":         p.root + "/.claude/settings.json",
+		"no id":                         home + "/.claude/projects/x/notes.jsonl",
+		"a folder too deep":             home + "/.claude/projects/x/y/" + id + ".jsonl",
+		"a folder too high":             home + "/.claude/projects/" + id + ".jsonl",
+		"dots":                          home + "/.claude/projects/x/../../../.zshenv",
+		"dots in a session's place":     home + "/.claude/projects/../../projects/x/" + id + ".jsonl",
+		"another folder":                home + "/other/projects/x/" + id + ".jsonl",
+		"the project's folder":          p.root + "/.claude/projects/x/" + id + ".jsonl",
+		"codex' settings":               home + "/.codex/config.toml",
+		"codex in the project":          p.root + "/.codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + id + ".jsonl",
+		"gemini's settings":             home + "/.gemini/settings.json",
+		"gemini's chats, no name of it": home + "/.gemini/tmp/x/chats/x.json",
+		"droid's settings":              home + "/.factory/settings.json",
+		"beside no session of droid's":  home + "/.factory/sessions/x/all.settings.json",
+		"git's hook":                    p.root + "/.git/hooks/pre-commit",
+		"relative":                      "x.jsonl",
+		"above":                         "../x.jsonl",
+		"nothing":                       "",
+		"a NUL":                         home + "/.claude/projects/x/" + id + ".jsonl\x00",
+		"a line":                        home + "/.claude/projects/x\n/" + id + ".jsonl",
+		"through a link":                home + "/.claude/projects/link/" + id + ".jsonl",
+		"through a link that stays":     home + "/.claude/projects/inner/" + id + ".jsonl",
+		"a link to nothing":             home + "/.claude/projects/x/" + claudeID(8) + ".jsonl",
+		"a link to a file":              home + "/.claude/projects/x/" + claudeID(9) + ".jsonl",
+		"a directory":                   home + "/.claude/projects/x/" + claudeID(10) + ".jsonl",
+		"one of two names":              home + "/.claude/projects/x/" + claudeID(11) + ".jsonl",
+	}
+}
+
+// victim lays out the home directory that foreignPaths are about.
+func (p *project) victim() {
+	p.t.Helper()
+	home := p.user()
+	for _, d := range []string{".claude/projects/x", ".claude/projects/real", ".codex", ".gemini", ".factory", "elsewhere", "other/projects/x"} {
+		p.must(os.MkdirAll(filepath.Join(home, d), 0o700))
+	}
+	for name, to := range map[string]string{
+		".claude/projects/link": "../../elsewhere", ".claude/projects/inner": "real",
+		".claude/projects/x/" + claudeID(8) + ".jsonl": "../../../.profile", ".claude/projects/x/" + claudeID(9) + ".jsonl": "../../settings.json",
+	} {
+		p.must(os.Symlink(to, filepath.Join(home, name)))
+	}
+	p.must(os.MkdirAll(filepath.Join(home, ".claude/projects/x", claudeID(10)+".jsonl"), 0o700))
+	for _, name := range []string{".claude/settings.json", ".claude/projects/x/" + claudeID(11) + ".jsonl", ".bashrc"} {
+		p.must(os.WriteFile(filepath.Join(home, name), []byte("mine\n"), 0o600))
+	}
+	p.must(os.Link(filepath.Join(home, ".claude/projects/x", claudeID(11)+".jsonl"), filepath.Join(home, "second")))
+}
+
+// TestT21Promise17JournalNames: a journal that somebody has prepared, whose session files are none of the person's, changes nothing outside: it is refused both
+// ways, and the code alone goes on, or back.
+func TestT21Promise17JournalNames(t *testing.T) {
+	p0, _, _, _ := twoStates(t)
+	for what := range foreignPaths(p0) {
+		for _, back := range []bool{false, true} {
+			p, one, two, steps := twoStates(t)
+			p.victim()
+			path := foreignPaths(p)[what]
+			home, root := list(t, p.user()), list(t, p.root)
+			f := refs.File{Path: path, To: p.said("evil\n")}
+			if back {
+				f = refs.File{Path: path, From: p.said("evil\n")}
+			}
+			if strings.HasPrefix(what, "a link to a file") || what == "one of two names" { // the bytes are what it expects: it is not passed over as changed
+				f = refs.File{Path: path, From: p.said("mine\n"), To: p.said("evil\n")}
+				if back {
+					f.From, f.To = f.To, f.From
+				}
+			}
+			j := &journal{Kind: refs.KindCheckout, Session: Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: newStageName(), Steps: steps, Files: []refs.File{f}}
+			p.plant(j.encode())
+			name := fmt.Sprintf("%s, back %v", what, back)
+			untouched := func() {
+				t.Helper()
+				if d := list(t, p.user()).diff(home); d != "" {
+					t.Errorf("%s: the home directory has changed:\n%s", name, d)
+				}
+			}
+			end := p.e.Continue
+			if back {
+				end = p.e.Abort
+			}
+			_, err := end(bg, p.env())
+			untouched()
+			if err == nil {
+				t.Errorf("%s: it is taken", name)
+				continue
+			}
+			if errors.Is(err, kv.ErrCorrupt) { // it cannot even be read: repair takes it out
+				continue
+			}
+			if p.wantTree(root); !strings.Contains(err.Error(), "session file") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := p.e.Save(bg, "", "", nil); !errors.Is(err, ErrHalfDone) {
+				t.Errorf("%s: save: %v", name, err)
+			}
+			if err := p.codeAlone(back); err != nil {
+				t.Errorf("%s: the code alone: %v", name, err)
+			}
+			untouched()
+			want := map[bool]string{false: "1", true: "2"}[back]
+			if got := p.read("f"); got != want {
+				t.Errorf("%s: f is %q, want %q", name, got, want)
+			}
+			p.save("goes on")
+		}
+	}
+}
+
+// TestT21Promise17OperationNames: what undo-restore, undo and checkout find in the log of a store that somebody has prepared is not written or removed either,
+// and the code goes back all the same.
+func TestT21Promise17OperationNames(t *testing.T) {
+	p0, _, _, _ := twoStates(t)
+	for what := range foreignPaths(p0) {
+		p, one, two, _ := twoStates(t)
+		p.victim()
+		path := foreignPaths(p)[what]
+		if path == "" {
+			continue
+		}
+		home := list(t, p.user())
+		var files []refs.File
+		if _, err := os.Lstat(path); err == nil {
+			files = []refs.File{{Path: path, From: p.said("evil\n"), To: p.said("mine\n")}}
+		} else {
+			files = []refs.File{{Path: path, From: p.said("evil\n")}}
+		}
+		b, err := os.ReadFile(filepath.Join(p.user(), ".bashrc"))
+		p.must(err)
+		files = append(files, refs.File{Path: filepath.Join(p.user(), ".bashrc"), To: p.said(string(b))}) // whose bytes were guessed: made by the restore, nobody has used it
+		for _, fs := range [][]refs.File{files[:1], files[1:]} {
+			restore := &refs.Restore{Target: one.ID, Safety: two.ID, Changed: 1, Files: fs, Fork: "claude/" + claudeID(3)}
+			op := refs.Operation{Time: 1, Kind: refs.KindCheckout, Session: Manual, Restore: restore}
+			if _, err := refs.DecodeOperation(1, op.Encode()); err != nil {
+				continue // a path that no file of ours has: the operation is a damaged one
+			}
+			p.must(p.e.record(bg, op))
+			_, err = p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env()})
+			if d := list(t, p.user()).diff(home); d != "" {
+				t.Fatalf("%s: the home directory has changed (%v):\n%s", what, err, d)
+			}
+			if err != nil {
+				if _, err := p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env(), Conversation: ConversationOptions{CodeOnly: true}}); err != nil {
+					t.Errorf("%s: the code alone: %v", what, err)
+				}
+			}
+			p.must(p.e.record(bg, op))
+			p.write("f", "3")
+			if _, err := p.e.Checkout(bg, one.ID.String(), RestoreOptions{Env: p.env()}); err != nil {
+				t.Errorf("%s: checkout: %v", what, err)
+			}
+			if d := list(t, p.user()).diff(home); d != "" {
+				t.Fatalf("%s: checkout has changed the home directory:\n%s", what, d)
+			}
+		}
+	}
+}
+
+// TestT21Promise17SessionRecordNames: a session record that somebody has prepared has no fork made in a folder of theirs, and has no agent's program run on one.
+func TestT21Promise17SessionRecordNames(t *testing.T) {
+	for _, agent := range []hooks.Agent{hooks.Claude, hooks.Codex} {
+		p, k := twoTurns(t)
+		bin, ran := t.TempDir(), filepath.Join(t.TempDir(), "ran")
+		p.must(os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\necho \"$CODEX_HOME\" >>"+ran+"\n"), 0o700))
+		env := p.env()
+		env.Path = bin
+		in := filepath.Join(p.root, ".claude", "projects", "x")
+		path := filepath.Join(in, claudeID(1)+".jsonl")
+		if agent == hooks.Codex {
+			in = filepath.Join(p.root, ".codex", "sessions", "2026", "11", "20")
+			path = filepath.Join(in, "rollout-2026-11-20T10-00-00-"+claudeID(1)+".jsonl")
+		}
+		p.must(os.MkdirAll(in, 0o700))
+		p.must(os.WriteFile(path, []byte(p.slurp(k.file)), 0o600))
+		s := p.session(k.name())
+		s.Agent, s.Transcript, s.Cursor.Path = agent, path, path
+		b := p.e.db.NewBatch()
+		p.must(b.Set(sessionKey(s.Name), s.encode()))
+		p.must(b.Commit(bg, kv.Durable))
+		p.reopen()
+		p.loaded()
+		before := list(t, in)
+		untouched := func(what string, err error) {
+			t.Helper()
+			if d := list(t, in).diff(before); d != "" {
+				t.Errorf("%s: %s: the folder has changed (%v):\n%s", agent, what, err, d)
+			}
+			if got, err := os.ReadFile(ran); err == nil {
+				t.Errorf("%s: %s: codex was run in %s", agent, what, got)
+				p.must(os.Remove(ran))
+			}
+		}
+		w := Whose{Session: k.name()}
+		_, err := p.e.Fork(bg, "@", ForkOptions{Session: w, Env: env})
+		untouched("fork", err)
+		_, err = p.e.Clone(bg, ForkOptions{Session: w, Env: env})
+		untouched("clone", err)
+		_, err = p.e.Checkout(bg, "turn:1", RestoreOptions{Session: w, Env: env, Conversation: ConversationOptions{InPlace: true}})
+		untouched("in place", err)
+		if err == nil {
+			t.Errorf("%s: it was cut in place", agent)
+		}
+		p.checkout("turn:2", RestoreOptions{Session: w, Conversation: ConversationOptions{CodeOnly: true}})
+		r, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Session: w, Env: env})
+		untouched("checkout", err)
+		if agent == hooks.Claude && (err != nil || p.read("f") != big("1") || r.Conversation == nil || r.Conversation.Why == "") { // promise 18
+			t.Errorf("%s: the code did not go: %+v, %v", agent, r, err)
+		}
+	}
+}
+
+// TestT21Promise17JournalTellsAgents: whose list is told at the end of a journal is the person's own agent, in its own folder.
+func TestT21Promise17JournalTellsAgents(t *testing.T) {
+	p, one, two, steps := twoStates(t)
+	p.victim()
+	bin, ran := t.TempDir(), filepath.Join(t.TempDir(), "ran")
+	p.must(os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\necho \"$CODEX_HOME\" >>"+ran+"\n"), 0o700))
+	env := p.env()
+	env.Path = bin
+	made := &Session{
+		Name: "codex/" + claudeID(5), Agent: hooks.Codex, ID: claudeID(5), Fork: &Lineage{Session: "codex/" + claudeID(4)},
+		Transcript: filepath.Join(p.root, ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+claudeID(5)+".jsonl"),
+	}
+	j := &journal{Kind: refs.KindCheckout, Session: Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: newStageName(), Steps: steps, Made: made}
+	p.plant(j.encode())
+	p.must(os.MkdirAll(filepath.Dir(made.Transcript), 0o700))
+	_, err := p.e.Continue(bg, env)
+	if b, rerr := os.ReadFile(ran); rerr == nil {
+		t.Errorf("codex was run in %s (%v)", b, err)
+	}
+}
+
+// TestT21Promise17JournalDecoded: a journal with a name that none of ours has is none.
+func TestT21Promise17JournalDecoded(t *testing.T) {
+	ent := &tree.Entry{Name: "f", Type: tree.TypeFile, Perm: 0o644, ID: testID("e"), Size: 1}
+	for what, change := range map[string]func(*journal){
+		"no stage":               func(j *journal) { j.Stage = "" },
+		"stage: above":           func(j *journal) { j.Stage = "../x" },
+		"stage: far above":       func(j *journal) { j.Stage = "../../../../x" },
+		"stage: dots":            func(j *journal) { j.Stage = ".." },
+		"stage: git":             func(j *journal) { j.Stage = ".git" },
+		"stage: absolute":        func(j *journal) { j.Stage = "/tmp" },
+		"stage: short":           func(j *journal) { j.Stage = "0011" },
+		"stage: long":            func(j *journal) { j.Stage = strings.Repeat("0", 17) },
+		"stage: capitals":        func(j *journal) { j.Stage = "00112233445566AA" },
+		"stage: no digits":       func(j *journal) { j.Stage = "0011223344556677"[:15] + "g" },
+		"stage: NUL":             func(j *journal) { j.Stage = "001122334455667\x00" },
+		"step: above":            func(j *journal) { j.Steps[0].Path = "../x" },
+		"step: absolute":         func(j *journal) { j.Steps[0].Path = "/etc/x" },
+		"step: dots inside":      func(j *journal) { j.Steps[0].Path = "a/../../x" },
+		"step: a dot":            func(j *journal) { j.Steps[0].Path = "./x" },
+		"step: empty part":       func(j *journal) { j.Steps[0].Path = "a//x" },
+		"step: ends in a slash":  func(j *journal) { j.Steps[0].Path = "a/" },
+		"step: NUL":              func(j *journal) { j.Steps[0].Path = "a\x00b" },
+		"step: nothing":          func(j *journal) { j.Steps[0].From, j.Steps[0].To = nil, nil },
+		"step: twice":            func(j *journal) { j.Steps = append(j.Steps, j.Steps[0]) },
+		"path: above":            func(j *journal) { j.Paths = []string{"../x"} },
+		"path: absolute":         func(j *journal) { j.Paths = []string{"/x"} },
+		"path: not clean":        func(j *journal) { j.Paths = []string{"a/./b"} },
+		"session: above":         func(j *journal) { j.Session = "../x" },
+		"session: control":       func(j *journal) { j.Session = "claude/\x1b[2J" },
+		"made: no lineage":       func(j *journal) { j.Made.Fork = nil },
+		"made: name":             func(j *journal) { j.Made.Name = "claude/../x" },
+		"moved: name":            func(j *journal) { j.Moved.Name = "\x00" },
+		"made: an agent of none": func(j *journal) { j.Made.Agent = "other" },
+	} {
+		j := sampleJournal()
+		j.Steps = []tree.Step{{Path: "f", From: ent}}
+		if _, err := decodeJournal(j.encode()); err != nil {
+			t.Fatalf("the sample: %v", err)
+		}
+		change(j)
+		if got, err := decodeJournal(j.encode()); !errors.Is(err, kv.ErrCorrupt) {
+			t.Errorf("%s: %+v, %v", what, got, err)
+		}
+	}
+}
+
+// TestT21Promise17StepsStayInside: steps of a prepared journal that are paths, but not ones to be written: nothing of git's or of rewind's own is touched, nor
+// anything behind a link.
+func TestT21Promise17StepsStayInside(t *testing.T) {
+	for _, path := range []string{".git/config", ".git/hooks/post-checkout", ".GIT/config", ".git./config", "git~1/config", ".g\u200cit/config", "sub/.git/config", ".agent/rewind/id", ".agent/rewind/config.json", ".AGENT/Rewind/id", "link/x", "link"} {
+		p, one, two, _ := twoStates(t)
+		out := t.TempDir()
+		p.must(os.MkdirAll(p.path(".git/hooks"), 0o755))
+		p.must(os.MkdirAll(p.path("sub/.git"), 0o755))
+		p.must(os.Symlink(out, p.path("link")))
+		to, err := tree.Lookup(p.e.objs, one.Tree, "f")
+		p.must(err)
+		_, to.Name = tree.Split(path)
+		id, err := os.ReadFile(p.path(".agent/rewind/id"))
+		p.must(err)
+		j := &journal{
+			Kind: refs.KindCheckout, Session: Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: newStageName(),
+			Steps: []tree.Step{{Path: path, To: &to}},
+		}
+		p.plant(j.encode())
+		r, err := p.e.Continue(bg, p.env())
+		if err == nil && len(r.Conflicts) != 1 {
+			t.Errorf("%s: %+v", path, r)
+		}
+		for _, dir := range []string{out, p.path(".git/hooks"), p.path("sub/.git")} {
+			if l, err := os.ReadDir(dir); err != nil || len(l) != 0 {
+				t.Errorf("%s: in %s: %v, %v", path, dir, l, err)
+			}
+		}
+		if _, err := os.Lstat(p.path(".git/config")); err == nil {
+			t.Errorf("%s: git's configuration was written", path)
+		}
+		if b, err := os.ReadFile(p.path(".agent/rewind/id")); err != nil || string(b) != string(id) {
+			t.Errorf("%s: the marker is %q, %v", path, b, err)
+		}
+		if _, err := os.Lstat(p.path(".agent/rewind/config.json")); err == nil {
+			t.Errorf("%s: settings were written", path)
+		}
+	}
+}

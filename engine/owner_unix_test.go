@@ -1,0 +1,51 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"rewind/internal/relay"
+)
+
+// TestPromise17StoreOfAnotherUser: a store of another user is not opened, in either mode, and nothing in it is changed.
+func TestPromise17StoreOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: other users")
+	}
+	for _, mode := range []Mode{ModeGlobal, ModeProject} {
+		base := t.TempDir()
+		home, root := Home{filepath.Join(base, "home")}, filepath.Join(base, "p")
+		if err := os.Mkdir(root, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		e, plan, err := Init(context.Background(), home, root, mode, Options{})
+		if err == nil {
+			err = e.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := e.Project()
+		if err := os.Chown(p.Store, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadDir(filepath.Join(p.Store, "db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []Options{{}, {Salvage: true}} {
+			var owner *relay.OwnerError
+			if e, err := OpenProject(context.Background(), home, &p, o); !errors.As(err, &owner) || owner.Owner != 65534 || owner.Dir != p.Store {
+				t.Errorf("%s: %v, %v", plan.Mode, e, err)
+			}
+		}
+		if after, err := os.ReadDir(filepath.Join(p.Store, "db")); err != nil || len(after) != len(before) {
+			t.Errorf("%v, then %v, %v", before, after, err)
+		}
+	}
+}

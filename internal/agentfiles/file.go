@@ -1,0 +1,251 @@
+package agentfiles
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rewind/internal/osfile"
+)
+
+// dir opens the directory that the file is in, component by component; made: those that are missing are made, 0700 and durably.
+func (f File) dir(made bool) (*os.Root, error) {
+	if made {
+		if err := os.MkdirAll(f.Folder, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	at, err := os.OpenRoot(f.Folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range f.in[:len(f.in)-1] {
+		next, err := below(at, name, made)
+		at.Close()
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// below opens a directory in another one. A link is none: os.Root would follow one that stays below, so what is there is looked at before and after.
+func below(at *os.Root, name string, made bool) (*os.Root, error) {
+	if made {
+		if err := at.Mkdir(name, 0o700); err == nil {
+			err = osfile.SyncRoot(at)
+			if err != nil {
+				return nil, err
+			}
+		} else if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	was, err := at.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !was.IsDir() {
+		return nil, fmt.Errorf("%w: %s is %s", ErrNotPlain, filepath.Join(at.Name(), name), kind(was))
+	}
+	dir, err := at.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	now, err := dir.Stat(".")
+	if err == nil && !os.SameFile(was, now) {
+		err = fmt.Errorf("%w: %s was exchanged", ErrNotPlain, filepath.Join(at.Name(), name))
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// kind says in a word what there is.
+func kind(fi fs.FileInfo) string {
+	switch t := fi.Mode().Type(); {
+	case t == 0:
+		return "a file"
+	case t&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case t&fs.ModeDir != 0:
+		return "a directory"
+	}
+	return "no regular file"
+}
+
+// plain refuses everything but a file with one name.
+func plain(fi fs.FileInfo) error {
+	if !fi.Mode().IsRegular() {
+		return fmt.Errorf("%w: it is %s", ErrNotPlain, kind(fi))
+	}
+	if n := links(fi); n > 1 {
+		return fmt.Errorf("%w: it has %d names", ErrNotPlain, n)
+	}
+	return nil
+}
+
+// Check refuses a place that could not be written: a link or something else on the way, or at its end. That nothing is there is fine.
+func (f File) Check() error {
+	d, err := f.dir(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	fi, err := d.Lstat(f.name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return plain(fi)
+}
+
+func (f File) name() string { return f.in[len(f.in)-1] }
+
+// Open opens the file to be read; it waits for nobody. ErrNotPlain for what is no file with one name.
+func (f File) Open() (*os.File, fs.FileInfo, error) {
+	d, err := f.dir(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close()
+	was, err := d.Lstat(f.name())
+	if err == nil {
+		err = plain(was)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := d.OpenFile(f.name(), os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err := file.Stat()
+	if err == nil && !os.SameFile(was, now) {
+		err = fmt.Errorf("%w: it was exchanged", ErrNotPlain)
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, now, nil
+}
+
+// OpenBelow opens a file to be read at path, which lies in folder, both with links followed. What has become a link since may lead anywhere in the folder, and not out of it.
+// It is for files that are only read: those of payloads, and those whose bytes are compared with what is stored.
+func OpenBelow(folder, path string) (*os.File, error) {
+	in, err := filepath.Rel(folder, path)
+	if err != nil {
+		return nil, err
+	}
+	d, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.OpenFile(in, os.O_RDONLY|noWait, 0)
+}
+
+// Read is a whole small file; one of more than most bytes is an error.
+func (f File) Read(most int64) ([]byte, error) {
+	file, fi, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if fi.Size() > most {
+		return nil, fmt.Errorf("it has %d bytes, more than %d", fi.Size(), most)
+	}
+	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// Temporary marks files that are being written. No agent takes one for a session: it begins with a dot, and does not end as one.
+const Temporary = ".rewind-"
+
+// temporaryAge is from when on a temporary file is nobody's any more.
+const temporaryAge = time.Hour
+
+// Write makes the file one with what write gives, durably: a temporary file beside it, fsync, a rename in the directory that was opened. replace says that
+// there may be one already, whose mode and owner it keeps. What check, which may be nil, refuses never has the file's name.
+func (f File) Write(replace bool, write func(io.Writer) error, check func(io.ReaderAt, int64) error) error {
+	d, err := f.dir(true)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	sweep(d)
+	old, err := d.Lstat(f.name())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		old = nil
+	case err != nil:
+		return err
+	case !replace:
+		return fs.ErrExist
+	default:
+		if err := plain(old); err != nil {
+			return err
+		}
+	}
+	return osfile.WriteIn(d, f.name(), osfile.Options{Temporary: "." + f.name() + Temporary, Like: old, Before: func(tmp *os.File) error {
+		fi, err := tmp.Stat()
+		if err != nil || check == nil {
+			return err
+		}
+		return check(tmp, fi.Size())
+	}}, write)
+}
+
+// Remove takes the file away, durably.
+func (f File) Remove() error {
+	d, err := f.dir(false)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	fi, err := d.Lstat(f.name())
+	if err == nil {
+		err = plain(fi)
+	}
+	if err == nil {
+		err = d.Remove(f.name())
+	}
+	if err != nil {
+		return err
+	}
+	return osfile.SyncRoot(d)
+}
+
+// sweep removes what killed writers left beside session files. Those of living ones are younger.
+func sweep(d *os.Root) {
+	at, err := d.Open(".")
+	if err != nil {
+		return
+	}
+	list, err := at.ReadDir(-1)
+	at.Close()
+	if err != nil {
+		return
+	}
+	for _, e := range list {
+		if !strings.HasPrefix(e.Name(), ".") || !strings.Contains(e.Name(), Temporary) || !e.Type().IsRegular() {
+			continue
+		}
+		if fi, err := d.Lstat(e.Name()); err == nil && time.Since(fi.ModTime()) > temporaryAge {
+			_ = d.Remove(e.Name())
+		}
+	}
+}

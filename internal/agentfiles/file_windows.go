@@ -1,0 +1,8 @@
+package agentfiles
+
+import "io/fs"
+
+const noWait = 0
+
+// links is not told by a look at a name here.
+func links(fs.FileInfo) uint64 { return 1 }

@@ -1,0 +1,120 @@
+package gitinfo
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Facts is what the repository of a working tree tells. What cannot be read is absent, and among the faults.
+type Facts struct {
+	Repo     bool     // there is one, be it broken
+	Files    []File   // rules files outside of the working tree, as of Excludes
+	FoldCase bool     // core.ignoreCase
+	Tracked  *Tracked // what is in the index; nil: there is no repository, or it is not known
+	Head     Head
+	Faults   []Fault
+}
+
+// Fault is a part of a repository that cannot be read.
+type Fault struct {
+	What string // one of the words below
+	Path string // of the part, as it stands in a working tree, from its top; "": it lies elsewhere
+	Err  error
+}
+
+// What can be broken.
+const (
+	Repository    = "repository"
+	HEAD          = "HEAD"
+	Index         = "index"
+	Configuration = "configuration"
+	ExcludeFile   = "exclude file"
+)
+
+// Reader looks at one repository again and again. It never fails and does not wait: what does not answer in a second is a fault. The zero
+// value is ready; it is safe for concurrent use.
+type Reader struct {
+	mu   sync.Mutex
+	repo *Repo // as it was found last; nil: it was not
+}
+
+// Look tells how the repository of the working tree at root is now. Root is absolute. In a hurry, for an agent waits, git has less than
+// half a second.
+func (r *Reader) Look(root string, hurry bool) Facts {
+	at, err := find(root)
+	if errors.Is(err, errNoDotGit) {
+		r.keep(nil)
+		return Facts{}
+	}
+	f := Facts{Repo: true}
+	if err != nil && !(at.common != "" && isHead(err)) { // of HEAD it is said below
+		f.Faults = append(f.Faults, Fault{What: Repository, Path: ".git", Err: err})
+	}
+	doubtful := err != nil // what is not there may be gone
+	repo := r.of(root, at)
+	repo.hurry.Store(hurry)
+	var faults []Fault
+	f.Files, f.FoldCase, faults = repo.excludes()
+	f.Faults = append(f.Faults, faults...)
+	if at.gitDir == "" {
+		return f
+	}
+	if f.Head, err = repo.head(); err != nil && at.common != "" {
+		doubtful = true
+		f.Faults = append(f.Faults, Fault{What: HEAD, Path: ".git/HEAD", Err: err})
+	}
+	f.Tracked, err = repo.tracked()
+	if err == nil && f.Tracked.Len() == 0 && (f.Head.Commit != "" || doubtful) {
+		err = repo.indexThere()
+	}
+	if err != nil {
+		f.Tracked = nil
+		f.Faults = append(f.Faults, Fault{What: Index, Path: ".git/index", Err: err})
+	}
+	return f
+}
+
+// isHead reports whether a place is no repository because of its HEAD alone.
+func isHead(err error) bool {
+	var p *fs.PathError
+	return errors.As(err, &p) && filepath.Base(p.Path) == "HEAD"
+}
+
+// of gives the repository, the one that was kept if it is the same.
+func (r *Reader) of(root string, at place) *Repo {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if old := r.repo; old != nil && old.root == root && old.gitDir == at.gitDir && old.common == at.common {
+		return old
+	}
+	r.repo = repoAt(root, at)
+	return r.repo
+}
+
+func (r *Reader) keep(repo *Repo) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.repo = repo
+}
+
+// indexThere is an error where there is no index. With commits there should be one.
+func (r *Repo) indexThere() error {
+	_, err := os.Stat(filepath.Join(r.gitDir, "index"))
+	return err
+}
+
+// State is what is unfinished in the working tree at root, as of Repo.State; "" where there is no repository, or none of which that can
+// be read.
+func (r *Reader) State(root string) (string, error) {
+	at, err := find(root)
+	if errors.Is(err, errNoDotGit) {
+		return "", nil
+	}
+	if at.gitDir == "" {
+		return "", err
+	}
+	return r.of(root, at).State()
+}

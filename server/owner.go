@@ -1,0 +1,167 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/internal/owner"
+	"rewind/internal/relay"
+)
+
+// tellHome makes what is wrong with rewind's own directory an error of the API. command is the command line that was refused.
+func tellHome(err error, command string) error {
+	if err == nil {
+		return nil
+	}
+	told := tell(err)
+	var owner *relay.OwnerError
+	if errors.As(err, &owner) && command != "" {
+		_, told.Hint = ownerText(owner, command)
+	}
+	return told
+}
+
+// ownerText says whose a directory is, and what to do about it.
+func ownerText(e *relay.OwnerError, command string) (message, hint string) {
+	as, who := userName(e.Owner), userName(e.Owner)
+	message = e.What(withUID(e.Owner), withUID(e.User))
+	if e.Home == "" { // in a home of one's own
+		return message, "'rewind doctor' names what is not yours in rewind's own directory, and how it is given back"
+	}
+	if as[0] == '#' {
+		as, who = "'"+as+"'", withUID(e.Owner) // to a shell it begins a comment
+	}
+	hint = fmt.Sprintf("run it as %s: sudo -u %s %s; or set REWIND_HOME to a directory of %s's", who, as, command, userName(e.User))
+	if e.User == 0 && e.Dir == e.Home {
+		hint += "; 'rewind doctor --mend' gives back what root left here"
+	}
+	if e.Owner == 0 && e.Dir == e.Home {
+		hint = mendHint(e.Home)
+	}
+	return message, hint
+}
+
+// whose looks for another user's directory or file of rewind's own that explains an error of permission.
+func whose(err error) *relay.OwnerError {
+	var path *fs.PathError
+	home, bad := relay.Home()
+	if bad != nil || !errors.As(err, &path) || !errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	for at := path.Path; strings.HasPrefix(at, home+string(filepath.Separator)); at = filepath.Dir(at) {
+		var owner *relay.OwnerError
+		if errors.As(relay.CheckOwner(at), &owner) {
+			return owner
+		}
+	}
+	return nil
+}
+
+// mendHint is how root gives back what root left in a home.
+func mendHint(home string) string {
+	return fmt.Sprintf("root gives it back: sudo env REWIND_HOME=%s rewind doctor --mend; or set REWIND_HOME to a directory of your own", home)
+}
+
+// userName is the name of a user, or its number where the system has no name for it.
+func userName(uid int) string {
+	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		return u.Username
+	}
+	if uid == 0 {
+		return "root"
+	}
+	return "#" + strconv.Itoa(uid) // as sudo takes it
+}
+
+// withUID is a user's name with its number.
+func withUID(uid int) string {
+	name := userName(uid)
+	switch {
+	case uid == 0:
+		return name
+	case name[0] == '#':
+		return "user " + strconv.Itoa(uid)
+	}
+	return fmt.Sprintf("%s (uid %d)", name, uid)
+}
+
+// Mend gives back what in rewind's own directory is not its owner's: run by root, what root left there; run by the owner, what needs no root.
+// Nothing else is opened. dryRun: it is only listed.
+func Mend(dryRun bool) (api.MendResponse, error) {
+	home, err := relay.Home()
+	if err != nil {
+		return api.MendResponse{}, tellHome(err, "")
+	}
+	mend := owner.Mend
+	if dryRun {
+		mend = owner.Plan
+	}
+	r, err := mend(home)
+	out := mended(r, dryRun)
+	switch {
+	case errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR):
+		err = &api.Error{Word: api.WordUsage, Message: home + " is a link, or no directory", Hint: "set REWIND_HOME to the directory itself"}
+	case errors.Is(err, owner.ErrNobody):
+		err = &api.Error{Word: api.WordUsage, Message: clean(err), Hint: "set REWIND_HOME to the directory of the user who is locked out: sudo env REWIND_HOME=... rewind doctor --mend"}
+	case errors.Is(err, owner.ErrNotYours):
+		err = tellHome(relay.CheckHome(home), "rewind doctor --mend")
+	case err != nil:
+		err = tell(err)
+	}
+	return out, err
+}
+
+func mended(r *owner.Report, dryRun bool) api.MendResponse {
+	if r == nil {
+		return api.MendResponse{}
+	}
+	entries := func(list []owner.Entry) []api.MendEntry {
+		out := []api.MendEntry{}
+		for _, e := range list {
+			out = append(out, api.MendEntry{Path: api.Text(e.Path), Owner: userName(e.UID), Why: e.Why})
+		}
+		return out
+	}
+	return api.MendResponse{
+		Home: api.Text(r.Home), Owner: userName(r.Owner), DryRun: dryRun,
+		Given: entries(r.Given), Removed: entries(r.Removed), Aside: entries(r.Aside), Left: entries(r.Left),
+	}
+}
+
+// foreignNamed is how many files of others a check names.
+const foreignNamed = 5
+
+// checkOwners looks for what in rewind's own directory is another user's.
+func (s *Server) checkOwners() []engine.Check {
+	r, err := owner.Find(s.home.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || err == nil && r.Foreign() == 0: // a link to it is not followed here
+		return nil
+	case err != nil:
+		return []engine.Check{{Name: "files", Level: engine.LevelFinding, Text: clean(err), Remedy: "look at it: ls -la " + s.home.Dir}}
+	}
+	text, n := "", 0
+	for _, list := range [][]owner.Entry{r.Left, r.Given, r.Aside, r.Removed} {
+		for _, e := range list {
+			if n++; n <= foreignNamed {
+				text += fmt.Sprintf("\n  %s (%s)", e.Path, userName(e.UID))
+			}
+		}
+	}
+	if n > foreignNamed {
+		text += fmt.Sprintf("\n  and %d more", n-foreignNamed)
+	}
+	c := engine.Check{Name: "files", Level: engine.LevelFinding, Text: "in " + s.home.Dir + " are files of other users:" + text, Remedy: "rewind doctor --mend"}
+	if len(r.Left) > 0 {
+		c.Remedy = "sudo env REWIND_HOME=" + s.home.Dir + " rewind doctor --mend"
+	}
+	return []engine.Check{c}
+}

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/internal/kv"
+)
+
+func store(s engine.StoreInfo) api.Store {
+	out := api.Store{
+		ID: s.ID, Root: api.Text(s.Root), Mode: string(s.Mode), Store: api.Text(s.Store), DiskBytes: s.DiskBytes,
+		Created: s.Created.UTC(), Wrong: api.Text(s.Wrong), Orphan: s.Orphan,
+	}
+	if !s.Used.IsZero() {
+		used := s.Used.UTC()
+		out.Used = &used
+	}
+	return out
+}
+
+func (s *Server) listStores(context.Context, api.StoresRequest, engine.Progress) (api.StoresResponse, error) {
+	out := api.StoresResponse{Stores: []api.Store{}}
+	for _, info := range s.home.Stores() {
+		out.Stores = append(out.Stores, store(info))
+	}
+	return out, nil
+}
+
+func (s *Server) joinStore(ctx context.Context, req api.JoinRequest, _ engine.Progress) (out api.JoinResponse, err error) {
+	j, err := s.home.JoinStore(ctx, req.ProjectDir(), req.Store, s.o.LockWait)
+	if err != nil {
+		return out, err
+	}
+	out = api.JoinResponse{Store: store(j.Store), Was: api.Text(j.Was), Left: j.Left}
+	err = s.project(ctx, j.Store.Root, func(e *engine.Engine) error {
+		out.Notices = e.Project().Notices
+		return e.RecordJoin(ctx, j)
+	})
+	return out, err
+}
+
+func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ engine.Progress) (out api.RemoveStoreResponse, err error) {
+	info, err := s.home.FindStore(req.Store)
+	if err != nil {
+		return out, err
+	}
+	out.Store = store(*info)
+	if !info.Orphan && info.Wrong == "" {
+		return out, &api.Error{
+			Code: api.CodeOf(api.WordUsage), Word: api.WordUsage,
+			Message: "store " + info.ID + " is that of " + printable(info.Root) + ", which is there", Hint: "'rewind init --remove' there takes it away",
+		}
+	}
+	if req.DryRun {
+		return out, nil
+	}
+	o := s.engineOptions()
+	return out, s.stores.without(ctx, info.Store, func() error { return s.home.RemoveStore(ctx, info, o) })
+}
+
+func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p engine.Progress) (out api.AdoptResponse, err error) {
+	var a *engine.Adoption
+	err = s.settled(ctx, func(wait time.Duration) error {
+		a, err = engine.PlanAdopt(ctx, s.home, req.ProjectDir(), wait)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	out = api.AdoptResponse{
+		Root: api.Text(a.Root), Store: api.Text(a.Store), ID: api.Text(a.ID), Of: api.Text(a.Of), Mode: string(engine.ModeProject),
+		Changed: a.Changed.UTC(), DiskBytes: a.Bytes, Files: a.Files, Owner: api.Text(a.Owner), Why: api.Text(a.Why),
+	}
+	if !a.Created.IsZero() {
+		made := a.Created.UTC()
+		out.Created = &made
+	}
+	if req.DryRun {
+		return out, nil
+	}
+	if err := engine.Adopt(ctx, s.home, a, s.o.LockWait); err != nil {
+		return out, err
+	}
+	err = s.project(ctx, a.Root, func(e *engine.Engine) error {
+		if err := e.RecordAdoption(ctx, a); err != nil {
+			return err
+		}
+		first, err := e.FirstCheckpoint(ctx, p)
+		if err != nil {
+			return err
+		}
+		out.Notices = e.Project().Notices
+		out.Checkpoint, err = listed(e, first.Checkpoint)
+		return err
+	})
+	if errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrCorrupt) {
+		told := *tell(err)
+		told.Message = "it is this user's now, and does not open: " + told.Message
+		return out, &told
+	}
+	return out, err
+}
