@@ -263,20 +263,6 @@ type RestoreResponse struct {
 	Notices     []string `json:"notices,omitempty"`
 }
 
-// Without is a path that a restore set, or found set, without something: setuid, setgid, sticky, owner, group, capabilities, attributes, links.
-type Without struct {
-	Path Text     `json:"path"`
-	What []string `json:"what"`
-}
-
-// Kept is a path that stays although the target has it otherwise: new, skipped, holds, occupied, below, session, purged, lost.
-type Kept struct {
-	Path   Text   `json:"path"`
-	Dir    bool   `json:"dir,omitempty"`
-	Reason string `json:"reason"`
-	By     string `json:"by,omitempty"` // of session: which one changed it, as agent/id
-}
-
 // Conflict is a path that changed while a restore ran; it was left as it is.
 type Conflict struct {
 	Path    Text   `json:"path"`

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -198,4 +200,19 @@ func (res *RestoreResult) short(known, wanted *lookups) ([]tree.Step, error) {
 		}
 	}
 	return steps, nil
+}
+
+// settle has the plan's steps say what became of the permissions.
+func (res *RestoreResult) settle() {
+	if len(res.perms) == 0 {
+		return
+	}
+	steps := slices.Clone(res.Plan.Steps)
+	for i, s := range steps {
+		if perm, ok := res.perms[s.Path]; ok && s.To != nil {
+			to := *s.To
+			to.Perm, steps[i].To = perm, &to
+		}
+	}
+	res.Plan.Steps = steps
 }

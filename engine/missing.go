@@ -3,14 +3,15 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"slices"
 
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 )
 
-// missing gives what a target's note lists as never captured and what is not there now: no restore can bring it back, so it is named. now is
-// what is not captured now; what is most likely to be missed comes first.
+// missing gives what a target's note lists as never captured and what is not there now: no restore can bring it back, so it is named.
+// now is what is not captured now; what is most likely to be missed comes first.
 func missing(root worktreefs.Dir, then, now []tree.Skip, asked pathSet) ([]tree.Skip, error) {
 	there := map[string]bool{}
 	for _, s := range now {
@@ -50,4 +51,26 @@ func missed(reason byte) int {
 		return 6
 	}
 	return 0
+}
+
+// onDisk reports what is at path. What cannot be looked at counts as a file that is there.
+func onDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
+	parent, name, err := worktreefs.OpenParent(root, path)
+	switch {
+	case errors.Is(err, worktreefs.ErrNotExist), errors.Is(err, worktreefs.ErrNotDir):
+		return false, false, nil
+	case errors.Is(err, fs.ErrPermission):
+		return false, true, nil
+	case err != nil:
+		return false, false, err
+	}
+	defer parent.Close()
+	st, err := parent.Lstat(name)
+	switch {
+	case errors.Is(err, worktreefs.ErrNotExist):
+		return false, false, nil
+	case err != nil && !errors.Is(err, fs.ErrPermission):
+		return false, false, err
+	}
+	return err == nil && st.Type == worktreefs.TypeDir, true, nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"maps"
 	"slices"
 	"sort"
@@ -235,28 +234,6 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture) ([]string, error) {
 		return nil, &UnsavedError{Paths: blocked}
 	}
 	return hidden, nil
-}
-
-// onDisk reports what is at path. What cannot be looked at counts as a file that is there.
-func onDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
-	parent, name, err := worktreefs.OpenParent(root, path)
-	switch {
-	case errors.Is(err, worktreefs.ErrNotExist), errors.Is(err, worktreefs.ErrNotDir):
-		return false, false, nil
-	case errors.Is(err, fs.ErrPermission):
-		return false, true, nil
-	case err != nil:
-		return false, false, err
-	}
-	defer parent.Close()
-	st, err := parent.Lstat(name)
-	switch {
-	case errors.Is(err, worktreefs.ErrNotExist):
-		return false, false, nil
-	case err != nil && !errors.Is(err, fs.ErrPermission):
-		return false, false, err
-	}
-	return err == nil && st.Type == worktreefs.TypeDir, true, nil
 }
 
 // keep leaves a path as it is. Nothing can be laid below it unless it is a directory.

@@ -200,21 +200,6 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	return res, nil
 }
 
-// settle has the plan's steps say what became of the permissions.
-func (res *RestoreResult) settle() {
-	if len(res.perms) == 0 {
-		return
-	}
-	steps := slices.Clone(res.Plan.Steps)
-	for i, s := range steps {
-		if perm, ok := res.perms[s.Path]; ok && s.To != nil {
-			to := *s.To
-			to.Perm, steps[i].To = perm, &to
-		}
-	}
-	res.Plan.Steps = steps
-}
-
 const stageNameLength = 16
 
 func newStageName() string {

@@ -35,8 +35,8 @@ const (
 	permOwn     = 0o777
 )
 
-// RestPerm is what permissions want becomes on something whose permissions are now, content aside: a restore gives no file a right that it has
-// not got, so setuid, setgid and sticky only stay; a directory keeps those that it has, and may become sticky, which takes rights away.
+// RestPerm is what permissions want becomes on something whose permissions are now, content aside: a restore gives no file a right that
+// it has not got, so setuid, setgid and sticky only stay; a directory keeps those that it has, and may become sticky, which takes rights away.
 func RestPerm(t Type, want, now uint16) uint16 {
 	if t == TypeDir {
 		return want&(permOwn|permSticky) | now&permSpecial
@@ -128,7 +128,8 @@ func (a *applier) seeGroup(path string, d worktreefs.Dir) error {
 	return err
 }
 
-// adoptGroup gives a new directory that comes by itself the group that one made in its place would have. What is made in it follows by itself.
+// adoptGroup gives a new directory that comes by itself the group that one made in its place would have. What is made in it follows
+// by itself.
 func (a *applier) adoptGroup(n *newDir) error {
 	if n.parent != nil || n.job.perm&permSetgid == 0 {
 		return nil
@@ -158,8 +159,8 @@ func (n *newDir) noSetgid() {
 	}
 }
 
-// endow gives a new file, complete and not yet named, what it inherits: owner, group and attributes of the file that it replaces, and then those of
-// the bits of To that this file has, too; where there is none, the group of a directory that gives its own.
+// endow gives a new file, complete and not yet named, what it inherits: owner, group and attributes of the file that it replaces, and
+// then those of the bits of To that this file has, too; where there is none, the group of a directory that gives its own.
 func (a *applier) endow(j *job, w worktreefs.WFile) error {
 	st := j.staged
 	if !j.heir() {

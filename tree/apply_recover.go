@@ -204,8 +204,8 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	return a.discard(j, n)
 }
 
-// fits says that a file in the stage is all that the step wants, and has owner, group and attributes of the file at the path: when a run is taken back
-// it is the very file that was there, with its links and times, so it goes back itself.
+// fits says that a file in the stage is all that the step wants, and has owner, group and attributes of the file at the path: when a run is
+// taken back it is the very file that was there, with its links and times, so it goes back itself.
 func (j *job) fits(n string, parent worktreefs.Dir, name string) (bool, error) {
 	if j.From == nil || j.To == nil || j.From.Type != TypeFile || j.To.Type != TypeFile {
 		return false, nil

@@ -8,7 +8,8 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// Foresee tells what Apply would set without something, as far as that can be known before: what the system will refuse is judged by who we are.
+// Foresee tells what Apply would set without something, as far as that can be known before: what the system will refuse is judged by
+// who we are.
 // perms are as ApplyResult's. Nothing is changed.
 func Foresee(root worktreefs.Dir, steps []Step) (lost []Without, perms map[string]uint16, err error) {
 	steps = slices.Clone(steps)
