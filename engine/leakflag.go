@@ -12,7 +12,8 @@ import (
 	"rewind/objstore"
 )
 
-// A leakFlag says that a content looks like it holds a secret: where it stood, and which rules say so of which lines; never what they found. Flags can be made
+// A leakFlag says that a content looks like it holds a secret: where it stood, and which rules say so of which lines; never what they
+// found. Flags can be made
 // again from what is stored, as far as it still is.
 type leakFlag struct {
 	Paths      []string        // ascending, at most maxFlagPaths

@@ -9,7 +9,8 @@ import (
 	"rewind/tree"
 )
 
-// A leakJudge looks at contents before they are stored, in mode skip, where a person waits and no agent: a file that looks like it holds a secret is not stored at
+// A leakJudge looks at contents before they are stored, in mode skip, where a person waits and no agent: a file that looks like it holds
+// a secret is not stored at
 // all. nil judges nothing.
 type leakJudge struct {
 	e        *Engine
@@ -51,7 +52,8 @@ func (j *leakJudge) judge(path string, content []byte) bool {
 	return true
 }
 
-// flag adds to the capture's batch what was found: from its commit on the paths are skipped. A content that was never stored is flagged under its keyed hash.
+// flag adds to the capture's batch what was found: from its commit on the paths are skipped. A content that was never stored is flagged
+// under its keyed hash.
 func (j *leakJudge) flag(c *capture) error {
 	if j == nil || len(j.found) == 0 {
 		return nil

@@ -60,7 +60,8 @@ type leakLook struct {
 	allow   func(path string) bool
 }
 
-// LookForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a secret. It ends with ctx, and what it found out
+// LookForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a secret. It ends with
+// ctx, and what it found out
 // until then stays; another look that is under way is not waited for. rest: nobody waits for it, so it takes half a processor at most.
 func (e *Engine) LookForSecrets(ctx context.Context, rest bool) error {
 	if e.config.secretsMode() == SecretsOff || e.db.Damage() != nil || !e.leak.mu.TryLock() {

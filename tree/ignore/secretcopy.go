@@ -2,7 +2,8 @@ package ignore
 
 import "strings"
 
-// A copy of a secret file is as secret as the file. Editors and people leave copies under the name with something put to it, so such a name is asked without
+// A copy of a secret file is as secret as the file. Editors and people leave copies under the name with something put to it, so such a
+// name is asked without
 // what was put to it first: ".env~" as ".env", and ".env.example~", which a pattern for ".env.*" would take, as ".env.example".
 
 // maxCopies is how often something is taken off a name: a copy of a copy of a copy.
