@@ -187,9 +187,11 @@ func TestRegistrySalvage(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			if i%2 == 0 {
-				list, err := api.Call(t.Context(), r.client, api.List, api.ListRequest{Project: p}, nil)
-				if err != nil || len(list.Checkpoints) != 1 || len(list.Notices) != 1 {
-					t.Errorf("list: %+v, %v", list, err)
+				var damaged *api.Error
+				c := &api.Client{Transport: r.client.Transport, Damaged: func(e *api.Error) { damaged = e }}
+				list, err := api.Call(t.Context(), c, api.List, api.ListRequest{Project: p}, nil)
+				if err != nil || len(list.Checkpoints) != 1 || damaged == nil || damaged.Word != api.WordCorrupt {
+					t.Errorf("list: %+v, %v, damaged: %v", list, err, damaged)
 				}
 				return
 			}
