@@ -26,7 +26,7 @@ func (e *Engine) purgeFiles(p *purgeScan) (removed []string, err error) {
 	if dropped != "" && err == nil {
 		removed = append(removed, dropped)
 	}
-	beside, all := e.db.DropFiles(func(f io.Reader) (bool, error) { return p.has(h, f) })
+	beside, all := e.db.DropFiles(func(f io.Reader, size int64) (bool, error) { return p.has(h, f, size) })
 	removed, all = append(removed, beside...), errors.Join(err, all)
 	for _, dir := range []string{filepath.Join(e.home.Dir, "backups"), filepath.Join(e.home.Dir, "run")} {
 		all = errors.Join(all, filepath.WalkDir(dir, func(path string, ent fs.DirEntry, err error) error {
@@ -42,7 +42,11 @@ func (e *Engine) purgeFiles(p *purgeScan) (removed []string, err error) {
 			if err != nil {
 				return err
 			}
-			has, err := p.has(h, f)
+			fi, err := f.Stat()
+			has := false
+			if err == nil {
+				has, err = p.has(h, f, fi.Size())
+			}
 			if err = errors.Join(err, f.Close()); err != nil || !has {
 				return err
 			}
@@ -101,11 +105,11 @@ func (p *purgeScan) purgeStage(h haystack, dir worktreefs.Dir, name string, remo
 				return err
 			}
 		case worktreefs.TypeFile:
-			f, _, err := dir.Open(ent.Name)
+			f, st, err := dir.Open(ent.Name)
 			if err != nil {
 				return err
 			}
-			has, err := p.has(h, f)
+			has, err := p.has(h, f, st.Size)
 			if err = errors.Join(err, f.Close()); err == nil && has {
 				*removed = append(*removed, path)
 				err = errors.Join(dir.Remove(ent.Name), dir.Sync())
@@ -118,8 +122,11 @@ func (p *purgeScan) purgeStage(h haystack, dir worktreefs.Dir, name string, remo
 	return nil
 }
 
-// has tells whether a file has in it, or is, what was purged.
-func (p *purgeScan) has(h haystack, f io.Reader) (bool, error) {
+// has tells whether a file of so many bytes has in it, or is, what was purged.
+func (p *purgeScan) has(h haystack, f io.Reader, size int64) (bool, error) {
+	if size > maxPurgeFile {
+		return false, nil
+	}
 	b, err := io.ReadAll(io.LimitReader(f, maxPurgeFile+1))
 	if err != nil || len(b) > maxPurgeFile || len(bytes.TrimSpace(b)) == 0 {
 		return false, err

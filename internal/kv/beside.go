@@ -93,8 +93,8 @@ func (d *DB) DropQuarantine() (string, error) {
 	return dir, d.fail("drop quarantine", dir, err)
 }
 
-// DropFiles removes those files of the store's directory, beside its database, that match says so of, and gives their paths.
-func (d *DB) DropFiles(match func(io.Reader) (bool, error)) (removed []string, err error) {
+// DropFiles removes those files of the store's directory, beside its database, that match, which is given their sizes in bytes, says so of, and gives their paths.
+func (d *DB) DropFiles(match func(f io.Reader, size int64) (bool, error)) (removed []string, err error) {
 	if err := d.enterWrite("drop files"); err != nil {
 		return nil, err
 	}
@@ -119,12 +119,16 @@ func (d *DB) DropFiles(match func(io.Reader) (bool, error)) (removed []string, e
 	return removed, d.fail("drop files", d.dir, err)
 }
 
-func dropFile(disk *beneath.FS, path string, match func(io.Reader) (bool, error)) (bool, error) {
+func dropFile(disk *beneath.FS, path string, match func(io.Reader, int64) (bool, error)) (bool, error) {
 	f, err := disk.Open(path)
 	if err != nil {
 		return false, err
 	}
-	yes, err := match(f)
+	info, err := f.Stat()
+	yes := false
+	if err == nil {
+		yes, err = match(f, info.Size())
+	}
 	if err = errors.Join(err, f.Close()); err != nil || !yes {
 		return false, err
 	}

@@ -233,15 +233,14 @@ func unpackBlock(buf []byte) (raw []byte, err error) {
 // carve finds the next block by its checksum: where it begins is known, where it ends is where the sum is right.
 func (t *rawTable) carve() ([]byte, bool) {
 	const step = 1 << 20
-	var buf []byte
+	buf := make([]byte, 0, min(t.size-t.at, MaxValue+2*step)) // never copied: what is not read of it is no memory
 	sum := uint32(0)
-	for n := int64(0); t.at+n+tableTrailer <= t.size && n <= MaxValue+1<<20; n++ {
-		if int64(len(buf)) < n+tableTrailer {
-			more := make([]byte, min(step, t.size-t.at-int64(len(buf))))
-			if _, err := t.f.ReadAt(more, t.at+int64(len(buf))); err != nil {
+	for n := int64(0); t.at+n+tableTrailer <= t.size && n <= MaxValue+step; n++ {
+		if have := int64(len(buf)); have < n+tableTrailer {
+			buf = buf[:min(have+step, int64(cap(buf)))]
+			if _, err := t.f.ReadAt(buf[have:], t.at+have); err != nil {
 				break
 			}
-			buf = append(buf, more...)
 		}
 		with := crc32.Update(sum, castagnoli, buf[n:n+1])
 		if n > 0 && (with>>15|with<<17)+0xa282ead8 == binary.LittleEndian.Uint32(buf[n+1:]) {
