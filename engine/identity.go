@@ -91,7 +91,7 @@ type finder struct {
 // look finds the project whose root is d; none of the three: there is nothing.
 func (f *finder) look(ctx context.Context, d string) (*Project, *Passed, error) {
 	m := readMarker(d)
-	unknown := ""
+	unknown, known := "", false
 	for _, id := range m.ids {
 		r, err := f.home.record(id)
 		if errors.Is(err, fs.ErrPermission) {
@@ -105,7 +105,7 @@ func (f *finder) look(ctx context.Context, d string) (*Project, *Passed, error) 
 		if p != nil || err != nil {
 			return p, nil, err
 		}
-		m.why = why
+		m.why, known = why, true
 		break
 	}
 	if r := f.byRoot()[d]; r != nil {
@@ -114,6 +114,14 @@ func (f *finder) look(ctx context.Context, d string) (*Project, *Passed, error) 
 			return p, nil, err
 		}
 		m.there, m.why = true, why
+	} else if m.store && m.why == "" && !known {
+		if r := f.byStore(d); r != nil { // the ids are lost or damaged: a copy, or it was moved
+			p, why, err := f.named(ctx, d, r, &m)
+			if p != nil || err != nil {
+				return p, nil, err
+			}
+			m.why = why
+		}
 	}
 	if !m.there {
 		return nil, nil, nil
@@ -127,6 +135,28 @@ func (f *finder) look(ctx context.Context, d string) (*Project, *Passed, error) 
 		over.gone, over.names = true, unknown
 	}
 	return nil, over, nil
+}
+
+// byStore is the record that the store in d says is its own, which its seal has to prove yet; nil: it says none that Home has in project mode.
+func (f *finder) byStore(d string) *projectRecord {
+	dir, _, err := ownStore(d)
+	if dir == nil || err != nil {
+		return nil
+	}
+	defer dir.Close()
+	b, why, err := readIn(dir, projectFile, maxRecord)
+	if err != nil || why != "" {
+		return nil
+	}
+	says, err := parseRecord(b)
+	if err != nil || !validStoreID(says.ID) {
+		return nil
+	}
+	r, err := f.home.record(says.ID)
+	if err != nil || r.mode != ModeProject || r.Seal == "" {
+		return nil
+	}
+	return r
 }
 
 func (f *finder) byRoot() map[string]*projectRecord {
@@ -187,7 +217,8 @@ func (f *finder) settle(ctx context.Context, d string, r *projectRecord) (*Proje
 	}
 	defer unlock()
 	now, err := f.home.record(r.ID)
-	if m := readMarker(d); err != nil || now.Root != r.Root || !m.names(r.ID) {
+	m := readMarker(d)
+	if err != nil || now.Root != r.Root || !m.names(r.ID) && r.mode != ModeProject { // there the seal has led here, and still does
 		return nil, nil
 	}
 	p := r.project(f.home)
@@ -347,8 +378,7 @@ func (p *Project) becomeCopy(ctx context.Context, home Home, from *projectRecord
 		}
 		p.Store = dst
 	} else {
-		// The record's first: until the store has its seal, the old one proves that it is a copy.
-		rec.Seal = newSeal()
+		// It keeps the seal: that proves the store at every moment, whichever of the record, its copy in the store and the marker is written by then.
 		if err := rec.write(home); err != nil {
 			return err
 		}

@@ -2,7 +2,7 @@ package torture
 
 // A Row is a row of the matrix.
 type Row struct {
-	Name     string // T1 to T20, and what is beside them
+	Name     string // T1 to T24, and what is beside them
 	What     string
 	CI, Full int    // points that are asked for, over all of its tests with this unit; 0: everything, always
 	Unit     string // of points
