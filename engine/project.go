@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,9 +181,4 @@ func sameDir(a, b string) bool {
 	}
 	fb, err := os.Stat(b)
 	return err == nil && os.SameFile(fa, fb)
-}
-
-// lacks reports whether an error says that there is nothing by that name.
-func lacks(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, worktreefs.ErrNotDir)
 }

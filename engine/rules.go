@@ -2,10 +2,12 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
+	"rewind/internal/bug"
 	"rewind/internal/gitinfo"
 	"rewind/tree"
 	"rewind/tree/ignore"
@@ -42,6 +44,9 @@ func (e *Engine) rules() (*rules, error) { return e.rulesNow(false) }
 // rulesNow is rules; in a hurry git, where it is asked, has less time.
 func (e *Engine) rulesNow(hurry bool) (*rules, error) {
 	git := e.git.Look(e.project.Root, hurry)
+	if len(git.Faults) > 0 && bug.Is("git-fails") {
+		return nil, errors.New("engine: the repository cannot be read")
+	}
 	now := &repository{
 		files: git.Files, fold: git.FoldCase, exclude: e.config.exclusions(), secrets: e.config.secretPatterns(), allow: e.config.secretsAllow(),
 	}

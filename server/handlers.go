@@ -3,8 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -13,7 +11,6 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
-	"rewind/internal/kv"
 	"rewind/refs"
 )
 
@@ -393,62 +390,4 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 		return nil
 	})
 	return out, err
-}
-
-func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ engine.Progress) (api.ConfigResponse, error) {
-	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
-	if err != nil {
-		return api.ConfigResponse{}, err
-	}
-	c, err := engine.LoadConfig(s.home, root)
-	if err != nil {
-		return api.ConfigResponse{}, err
-	}
-	var out api.ConfigResponse
-	for _, k := range c.Settings() {
-		v := api.Setting{Key: k.Key, Value: k.Value, From: k.From, Help: k.Help}
-		if _, ok := k.Value.(int64); ok {
-			v.Unit = "bytes"
-		}
-		out.Settings = append(out.Settings, v)
-	}
-	return out, nil
-}
-
-func (s *Server) setConfig(ctx context.Context, req api.SetConfigRequest, p engine.Progress) (api.ConfigResponse, error) {
-	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
-	if err != nil {
-		return api.ConfigResponse{}, err
-	}
-	if root == "" && !req.Global {
-		return api.ConfigResponse{}, fmt.Errorf("config: %w: --global sets it for all projects", engine.ErrNoProject)
-	}
-	if err := engine.SetConfig(s.home, root, req.Key, req.Values); err != nil {
-		return api.ConfigResponse{}, err
-	}
-	return s.config(ctx, api.ConfigRequest{Project: req.Project, Global: req.Global}, p)
-}
-
-// configRoot is the project whose settings are meant; "" outside of one.
-func (s *Server) configRoot(ctx context.Context, dir string, global bool) (string, error) {
-	if global {
-		return "", nil
-	}
-	p, err := s.find(ctx, dir)
-	if errors.Is(err, engine.ErrNoProject) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return p.Root, nil
-}
-
-func (s *Server) version(context.Context, api.VersionRequest, engine.Progress) (api.VersionResponse, error) {
-	return About(s.o.Version), nil
-}
-
-// About says which version of what this program is; it opens nothing.
-func About(version string) api.VersionResponse {
-	return api.VersionResponse{Version: version, API: api.APIVersion, StoreFormat: kv.FormatVersion}
 }

@@ -37,7 +37,6 @@ type scene struct {
 	t    *testing.T
 	dir  string
 	proj string // the victim works here
-	deep int    // levels of proj below the directory above which nothing is the victim's
 }
 
 // newScene makes a scene with nothing hostile in it.
@@ -103,19 +102,43 @@ func (s *scene) as(uid int, dir, stdin string, args ...string) outcome {
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	o := outcome{out: out.String(), errs: errs.String(), hung: ctx.Err() != nil}
+	err := cmd.Start()
+	must(s.t, err)
+	ended, most := make(chan struct{}), make(chan int64, 1)
+	go func() { most <- peak(cmd.Process.Pid, ended) }()
+	err = cmd.Wait()
+	close(ended)
+	o := outcome{out: out.String(), errs: errs.String(), memory: <-most, hung: ctx.Err() != nil}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !o.hung {
 		s.t.Fatalf("%s: %v", strings.Join(args, " "), err)
 	}
 	if st := cmd.ProcessState; st != nil {
 		o.code = st.ExitCode()
-		if ru, ok := st.SysUsage().(*syscall.Rusage); ok {
-			o.memory = ru.Maxrss << 10
-		}
 	}
 	return o
+}
+
+// peak is the most memory in bytes that a process was seen to have resident, until it ended. What the kernel counts for a process that has ended begins with what its
+// parent had.
+func peak(pid int, ended <-chan struct{}) (most int64) {
+	for {
+		select {
+		case <-ended:
+			return most
+		case <-time.After(3 * time.Millisecond):
+		}
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			continue
+		}
+		if _, rest, ok := strings.Cut(string(b), "VmHWM:"); ok {
+			var kib int64
+			if _, err := fmt.Sscan(rest, &kib); err == nil {
+				most = max(most, kib<<10)
+			}
+		}
+	}
 }
 
 // rewind runs the program as the victim, in the project.
@@ -217,8 +240,25 @@ type hostileCase struct {
 
 // storeCommands are run in every scene, behind one hook.
 var storeCommands = [][]string{
-	{"list"}, {"save", "x"}, {"checkout", "--abort"}, {"checkout", "--continue"}, {"checkout", "@-"}, {"verify"},
-	{"status"}, {"undo"}, {"undo-restore"}, {"gc"}, {"diff"}, {"show", "@"}, {"sessions"}, {"turns"}, {"ops"}, {"validate"}, {"config"}, {"verify", "--repair"}, {"purge", "a.txt", "--yes"},
+	{"list"},
+	{"save", "x"},
+	{"checkout", "--abort"},
+	{"checkout", "--continue"},
+	{"checkout", "@-"},
+	{"verify"},
+	{"status"},
+	{"undo"},
+	{"undo-restore"},
+	{"gc"},
+	{"diff"},
+	{"show", "@"},
+	{"sessions"},
+	{"turns"},
+	{"ops"},
+	{"validate"},
+	{"config"},
+	{"verify", "--repair"},
+	{"purge", "a.txt", "--yes"},
 }
 
 // play runs a case and says how many commands ran.

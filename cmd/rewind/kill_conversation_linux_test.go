@@ -109,7 +109,7 @@ var (
 	anID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	aTime  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(\.\d+Z)?`)
 	aDay   = regexp.MustCompile(`/\d{4}/\d\d/\d\d/`)
-	hidden = regexp.MustCompile(`^\..*\.rewind-[0-9]+$`)
+	hidden = regexp.MustCompile(`^\..*\.rewind-[0-9A-Z]+$`)
 )
 
 // plain is text without what differs from one fork to the next: ids, but for the session's own, and times.

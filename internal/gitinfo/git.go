@@ -64,13 +64,6 @@ func (r *Repo) noAnswer(err error) {
 	silent.note(r.gitDir, refusal{err: err, of: of, until: time.Now().Add(refusedFor)})
 }
 
-// lateAnswer takes it back: git was only slow.
-func (r *Repo) lateAnswer(err error) {
-	if !errors.Is(err, errNoAnswer) {
-		silent.forget(r.gitDir)
-	}
-}
-
 func (r *Repo) run(path, gitDir string, args []string) (out []byte, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
@@ -155,12 +148,6 @@ func (s *silence) about(gitDir string, of []stamp) error {
 	}
 	delete(s.of, gitDir)
 	return nil
-}
-
-func (s *silence) forget(gitDir string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.of, gitDir)
 }
 
 func (s *silence) note(gitDir string, no refusal) {

@@ -47,6 +47,7 @@ type rawTable struct {
 	blocks []block.Handle // nil: to be found
 	found  bool           // blocks are known
 	at     int64          // where the next block is looked for, unless they are known
+	buf    []byte         // in which it is looked for
 	lost   func(error)
 	dels   []rawRange
 
@@ -233,11 +234,14 @@ func unpackBlock(buf []byte) (raw []byte, err error) {
 // carve finds the next block by its checksum: where it begins is known, where it ends is where the sum is right.
 func (t *rawTable) carve() ([]byte, bool) {
 	const step = 1 << 20
-	buf := make([]byte, 0, min(t.size-t.at, MaxValue+2*step)) // never copied: what is not read of it is no memory
+	if t.buf == nil {
+		t.buf = make([]byte, 0, min(t.size-t.at, MaxValue+2*step)) // never copied: what is not read of it is no memory
+	}
+	buf := t.buf[:0]
 	sum := uint32(0)
 	for n := int64(0); t.at+n+tableTrailer <= t.size && n <= MaxValue+step; n++ {
 		if have := int64(len(buf)); have < n+tableTrailer {
-			buf = buf[:min(have+step, int64(cap(buf)))]
+			buf = buf[:min(have+step, int64(cap(buf)), t.size-t.at)]
 			if _, err := t.f.ReadAt(buf[have:], t.at+have); err != nil {
 				break
 			}

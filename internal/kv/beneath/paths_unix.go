@@ -34,7 +34,7 @@ func (f *FS) find(name string) (*root, string) {
 	return nil, ""
 }
 
-// PathBase, PathJoin and PathDir are those of the system.
+// PathBase is that of the system, as PathJoin and PathDir are.
 func (f *FS) PathBase(path string) string { return filepath.Base(path) }
 
 // PathJoin joins elements of a path.
