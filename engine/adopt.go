@@ -168,12 +168,16 @@ func Adopt(ctx context.Context, home Home, a *Adoption, wait time.Duration) erro
 	if err != nil {
 		return fmt.Errorf("engine: adopt store: %w", err)
 	}
-	if own := home.byRoot()[a.Root]; own != nil && own.mode == ModeGlobal {
+	own := home.byRoot()[a.Root]
+	if own != nil && own.mode == ModeGlobal {
 		return fmt.Errorf("engine: adopt store: %w: %s has a store already, %s: 'rewind init --remove' takes it away", ErrUsage, a.Root, own.ID)
 	}
 	r := (&projectRecord{ID: newStoreID(), Created: now.Created, Seal: newSeal(), mode: ModeProject}).at(a.Root)
 	if r.Created.IsZero() {
 		r.Created = time.Now().UTC().Truncate(time.Second)
+	}
+	if own != nil { // a damaged seal: of two records of one directory the wrong one might count
+		r.ID = own.ID
 	}
 	if err := r.seal(a.Root); err != nil {
 		return err

@@ -121,7 +121,7 @@ func OpenProject(ctx context.Context, home Home, p *Project, o Options) (*Engine
 // remark tells what was not believed; that is no event of the project's.
 func (e *Engine) remark() {
 	for _, p := range e.project.Passed {
-		e.Notice(p.String() + "; 'rewind init' there begins a store of your own")
+		e.Notice(p.String() + "; 'rewind init' begins one of your own")
 	}
 	if why := e.config.Passed(); why != "" {
 		e.Notice(why)

@@ -45,7 +45,7 @@ var rules = []rule{
 	{as[*engine.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
 	{is(engine.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
 	{is(engine.ErrNotHalfDone), api.WordNotFound, ""},
-	{is(engine.ErrUntrusted), api.WordNoProject, "'rewind init' there begins a store of your own; 'rewind init --adopt' shows the one that lies there, and takes it over if you say so"},
+	{is(engine.ErrUntrusted), api.WordNoProject, "'rewind init' begins a store of your own; 'rewind init --adopt' shows the one that lies there, and takes it over if you say so"},
 	{as[*engine.StoreTakenError], api.WordNoProject, "'git stash pop' if a stash took it, mounting the disk or a backup brings it back; 'rewind init' begins a new one"},
 	{is(engine.ErrNotMounted), api.WordNoProject, "mount the disk; if the directory was emptied or replaced on purpose, 'rewind init' takes it for the project again"},
 	{is(engine.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},

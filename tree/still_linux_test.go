@@ -87,11 +87,16 @@ func TestStillEqualsFullScanAlongside(t *testing.T) {
 	for range 300 {
 		d.act()
 	}
-	for range rounds {
+	for i := range rounds {
 		v.race(r.Uint64())
+		if i%4 == 0 { // on a fast machine hardly anything is old enough in a race
+			age()
+			v.commit(v.same(nil))
+			v.commit(v.same(nil))
+		}
 	}
 	t.Logf("%d of %d snapshots took something over", v.incremental, v.snapshots)
-	if v.incremental < v.snapshots/6 {
+	if v.incremental < rounds/4 {
 		t.Error("hardly anything was taken over")
 	}
 }
