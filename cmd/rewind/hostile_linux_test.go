@@ -150,9 +150,9 @@ func (s *scene) rewind(args ...string) outcome {
 const hostileEvent = `{"session_id":"5e55104e-0000-4000-8000-000000000001","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"true"}}`
 
 // hook is one event of an agent at work in the project.
-func (s *scene) hook() outcome {
+func (s *scene) hook(uid int) outcome {
 	s.t.Helper()
-	return s.as(victim, s.proj, hostileEvent, "rewind", "hook", "--agent", "claude", "--event", "post-tool-use")
+	return s.as(uid, s.proj, hostileEvent, "rewind", "hook", "--agent", "claude", "--event", "post-tool-use")
 }
 
 // must is rewind for what has to succeed, before anything is hostile.
@@ -165,27 +165,33 @@ func (s *scene) must(args ...string) string {
 	return o.out
 }
 
-// outside describes everything that no command may change: kinds, modes, owners, contents, targets of links.
-func (s *scene) outside(also ...string) map[string]string {
+// outside describes everything that no command may change: kinds, modes, owners, contents, targets of links. ours are the directories that may change, below
+// the scene; without any, those of the project and of the victim's $REWIND_HOME. also are parts of them that may not.
+func (s *scene) outside(ours, also []string) map[string]string {
 	s.t.Helper()
-	all := map[string]string{}
-	skip := map[string]bool{s.proj: true, s.path("home/.rewind"): true}
-	for _, a := range also {
-		delete(skip, a)
+	all, skip := map[string]string{}, map[string]bool{}
+	for _, rel := range ours {
+		skip[s.path(rel)] = true
 	}
-	must(s.t, filepath.WalkDir(s.dir, func(path string, _ fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
+	look := func(top string) {
+		must(s.t, filepath.WalkDir(top, func(path string, _ fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if skip[path] {
+				return fs.SkipDir
+			}
+			all[path], err = describe(path)
 			return err
-		}
-		if skip[path] {
-			return fs.SkipDir
-		}
-		all[path], err = describe(path)
-		return err
-	}))
+		}))
+	}
+	look(s.dir)
+	for _, rel := range also {
+		look(s.path(rel))
+	}
 	return all
 }
 
@@ -235,7 +241,9 @@ type hostileCase struct {
 	name     string
 	believed bool
 	plant    func(s *scene)
-	commands [][]string // besides those that every case runs; nil: none
+	root     bool     // who runs the commands is root, with the victim's HOME
+	works    bool     // hostile or not, the victim's own project goes on
+	still    []string // besides what is outside, this may not change; below the scene
 }
 
 // storeCommands are run in every scene, behind one hook.
@@ -265,16 +273,17 @@ var storeCommands = [][]string{
 func (c hostileCase) play(t *testing.T, s *scene, commands [][]string) {
 	t.Helper()
 	c.plant(s)
-	was := s.outside()
-	if !c.believed {
-		was = s.outside(s.proj)
+	ours := []string{"shared/proj", "home/.rewind"}
+	switch {
+	case c.root:
+		ours = nil
+	case !c.believed:
+		ours = ours[1:]
 	}
+	was := s.outside(ours, c.still)
 	check := func(what string, o outcome) {
 		t.Helper()
-		now := s.outside()
-		if !c.believed {
-			now = s.outside(s.proj)
-		}
+		now := s.outside(ours, c.still)
 		diff := changed(was, now)
 		for _, d := range diff[:min(len(diff), 3)] {
 			t.Errorf("%s: %s changed what is not ours: %s", c.name, what, d)
@@ -290,18 +299,28 @@ func (c hostileCase) play(t *testing.T, s *scene, commands [][]string) {
 		}
 		was = now
 	}
-	o := s.hook()
+	uid := victim
+	if c.root {
+		uid = 0
+	}
+	o := s.hook(uid)
 	check("a hook", o)
 	if o.code != 0 {
 		t.Errorf("%s: the hook exits with %d: %s", c.name, o.code, o.errs)
 	}
-	for _, args := range append(commands, c.commands...) {
+	for _, args := range commands {
 		if o.hung {
 			return // so would all others
 		}
-		o = s.rewind(args...)
+		o = s.as(uid, s.proj, "", append([]string{"rewind"}, args...)...)
 		check("rewind "+strings.Join(args, " "), o)
 		if o.code < 0 || o.code == 2 {
+			t.Errorf("%s: rewind %s exits with %d: %s", c.name, strings.Join(args, " "), o.code, o.errs)
+		}
+		if c.root && o.code != 19 {
+			t.Errorf("%s: rewind %s by root exits with %d: %s", c.name, strings.Join(args, " "), o.code, o.errs)
+		}
+		if c.works && o.code != 0 && (args[0] == "list" || args[0] == "save" || args[0] == "verify") {
 			t.Errorf("%s: rewind %s exits with %d: %s", c.name, strings.Join(args, " "), o.code, o.errs)
 		}
 		if !c.believed && o.code == 0 && (args[0] == "list" || args[0] == "save" || args[0] == "checkout") {
@@ -381,156 +400,4 @@ func (s *scene) lay(from *scene, known bool) {
 	if known {
 		cp(from.path("home/.rewind"), s.path("home/.rewind"))
 	}
-}
-
-// An entry of a store that is planted anew, and the kinds of what is planted.
-type planting struct {
-	name string
-	put  func(s *scene, path string) error
-}
-
-// plantings are what an entry of a store, a marker or a settings file may be instead.
-var plantings = []planting{
-	{"link to a file", func(s *scene, path string) error { return os.Symlink(s.path("home/.ssh/id_ed25519"), path) }},
-	{"link to a directory", func(s *scene, path string) error { return os.Symlink(s.path("home/.ssh"), path) }},
-	{"relative link out", func(s *scene, path string) error {
-		rel, err := filepath.Rel(filepath.Dir(path), s.path("home/.ssh"))
-		return errors.Join(err, os.Symlink(rel, path))
-	}},
-	{"dangling link", func(s *scene, path string) error { return os.Symlink(s.path("home/.config/autostart/x.desktop"), path) }},
-	{"pipe", func(s *scene, path string) error { return syscall.Mkfifo(path, 0o600) }},
-	{"device", func(s *scene, path string) error { return syscall.Mknod(path, syscall.S_IFCHR|0o600, 1<<8|5) }},
-	{"hard link", func(s *scene, path string) error { return os.Link(s.path("home/.ssh/authorized_keys"), path) }},
-	{"huge", func(s *scene, path string) error {
-		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 3<<30))
-	}},
-	{"directory", func(s *scene, path string) error {
-		return errors.Join(os.Mkdir(path, 0o700), os.WriteFile(filepath.Join(path, "x"), []byte("x"), 0o600))
-	}},
-	{"loop", func(s *scene, path string) error { return os.Symlink(filepath.Base(path), path) }},
-}
-
-// entries of a store that may be planted; a * stands for the first file that matches.
-var storeEntries = []string{
-	"", "format", "lock", "tide", "checked", "ballast", "last-fatal", "making", "swap", "gc-ran", "project.json", "seal", "repair", "quarantine", "db",
-	"db/LOCK", "db/extent", "db/archive", "db/MANIFEST-*", "db/*.sst", "db/OPTIONS-*", "db/marker.manifest*", "db/marker.format*", "db/*.log", "db/*.wal", "format.tmp", "db/archive/000001.sst",
-}
-
-// find gives the path of an entry, which need not be there.
-func find(store, entry string) string {
-	if list, err := filepath.Glob(filepath.Join(store, entry)); err == nil && len(list) > 0 {
-		return list[0]
-	}
-	return filepath.Join(store, strings.ReplaceAll(entry, "*", "000009"))
-}
-
-// hostileCases are all of them, the families in turns.
-func hostileCases(from *scene) []hostileCase {
-	var all []hostileCase
-	add := func(c hostileCase) { all = append(all, c) }
-	// Entries of a store: one that came with a repository, and the victim's own that somebody got at.
-	for _, entry := range storeEntries {
-		if strings.Contains(entry, "*") {
-			if list, _ := filepath.Glob(filepath.Join(from.proj, ".agent/rewind/store", entry)); len(list) == 0 {
-				continue
-			}
-		}
-		for _, p := range plantings {
-			for _, believed := range []bool{false, true} {
-				name := fmt.Sprintf("store/%s is a %s, known %v", entry, p.name, believed)
-				add(hostileCase{name: name, believed: believed, plant: func(s *scene) {
-					s.lay(from, believed)
-					path := find(filepath.Join(s.proj, ".agent/rewind/store"), entry)
-					must(s.t, os.RemoveAll(path), os.MkdirAll(filepath.Dir(path), 0o700), p.put(s, path))
-					_ = os.Lchown(path, victim, victim)
-				}})
-			}
-		}
-		// Another user's.
-		add(hostileCase{name: "store/" + entry + " is another user's", believed: true, plant: func(s *scene) {
-			s.lay(from, true)
-			path := find(filepath.Join(s.proj, ".agent/rewind/store"), entry)
-			if _, err := os.Lstat(path); err != nil {
-				must(s.t, os.WriteFile(path, []byte("x"), 0o666))
-			}
-			must(s.t, os.Lchown(path, attacker, attacker), os.Chmod(path, 0o777))
-		}})
-	}
-	// The directories above a store.
-	for _, above := range []string{".agent", ".agent/rewind"} {
-		for _, p := range plantings {
-			add(hostileCase{name: above + " is a " + p.name, plant: func(s *scene) {
-				s.lay(from, false)
-				path := filepath.Join(s.proj, above)
-				must(s.t, os.RemoveAll(path), p.put(s, path))
-			}})
-		}
-		add(hostileCase{name: above + " is a link to a store elsewhere", plant: func(s *scene) {
-			s.lay(from, false)
-			must(s.t, os.Rename(filepath.Join(s.proj, above), s.path("attacker/stolen")), os.Symlink(s.path("attacker/stolen"), filepath.Join(s.proj, above)))
-		}})
-		add(hostileCase{name: above + " is another user's", plant: func(s *scene) {
-			s.lay(from, false)
-			must(s.t, filepath.WalkDir(filepath.Join(s.proj, above), func(path string, _ fs.DirEntry, err error) error {
-				return errors.Join(err, os.Lchown(path, attacker, attacker))
-			}))
-		}})
-	}
-	// Markers and settings.
-	for _, file := range []string{"id", "config.json", ".gitignore", "stage"} {
-		for _, p := range plantings {
-			add(hostileCase{name: "marker " + file + " is a " + p.name, plant: func(s *scene) {
-				write(s.t, s.proj, map[string]string{"a.txt": "a\n", ".agent/rewind/id": strings.Repeat("ab", 16) + "\n"})
-				s.give("shared/proj", victim)
-				path := filepath.Join(s.proj, ".agent/rewind", file)
-				must(s.t, os.RemoveAll(path), p.put(s, path))
-			}})
-		}
-	}
-	for _, id := range []string{
-		"", "\n", "../../../../home/.ssh", "/etc/passwd", strings.Repeat("00", 16), strings.Repeat("g", 32), strings.Repeat("ab", 16), "ab\x00cd", strings.Repeat("ab", 1<<20), "\xff\xfe",
-		strings.Repeat(strings.Repeat("ab", 16)+"\n", 200), "~/.ssh", "$(touch /tmp/x)", strings.Repeat("AB", 16),
-	} {
-		add(hostileCase{name: fmt.Sprintf("marker id %.12q", id), plant: func(s *scene) {
-			write(s.t, s.proj, map[string]string{"a.txt": "a\n", ".agent/rewind/id": id})
-			s.give("shared/proj", victim)
-		}})
-	}
-	// From above: a project of the attacker's in the shared directory, and in the root of the scene.
-	for _, owner := range []int{attacker, victim} {
-		for _, planted := range []string{"", "db/archive", "lock", "db"} {
-			add(hostileCase{name: fmt.Sprintf("a store above, of %d, %s a link", owner, planted), plant: func(s *scene) {
-				s.lay(from, false)
-				must(s.t, os.Rename(filepath.Join(s.proj, ".agent"), s.path("shared/.agent")))
-				s.give("shared/.agent", owner)
-				if planted != "" {
-					path := filepath.Join(s.path("shared/.agent/rewind/store"), planted)
-					must(s.t, os.RemoveAll(path), os.Symlink(s.path("home/.ssh"), path))
-				}
-			}})
-		}
-	}
-	// A clone: everything in git.
-	for _, entry := range []string{"", "db/archive", "lock", "db/LOCK", "db/extent", "db", "project.json", "format"} {
-		add(hostileCase{name: "clone, store/" + entry + " a link", plant: func(s *scene) {
-			s.lay(from, false)
-			store := filepath.Join(s.proj, ".agent/rewind/store")
-			if entry != "" {
-				path := filepath.Join(store, entry)
-				must(s.t, os.RemoveAll(path), os.Symlink(strings.Repeat("../", 5+strings.Count(entry, "/"))+"home/.ssh", path))
-			}
-			must(s.t, os.Remove(filepath.Join(s.proj, ".agent/rewind/.gitignore")))
-			s.give("shared/proj", victim)
-			for _, args := range [][]string{{"git", "init", "-q"}, {"git", "add", "-A", "-f"}, {"git", "commit", "-q", "-m", "x"}} {
-				if o := s.as(victim, s.proj, "", args...); o.code != 0 {
-					s.t.Fatalf("%v: %s", args, o.errs)
-				}
-			}
-			must(s.t, os.Rename(s.proj, s.path("attacker/repository")))
-			if o := s.as(victim, s.path("shared"), "", "git", "clone", "-q", s.path("attacker/repository"), "proj"); o.code != 0 {
-				s.t.Fatalf("git clone: %s", o.errs)
-			}
-		}})
-	}
-	return all
 }
