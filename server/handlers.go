@@ -30,7 +30,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 		return out, err
 	}
 	out = initResponse(plan)
-	notes := initNotices(plan)
+	notes := append(initNotices(plan), s.settingsThere(plan)...)
 	if req.DryRun {
 		out.Notices = notes
 		return out, nil

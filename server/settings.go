@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"rewind/api"
 	"rewind/engine"
@@ -66,4 +67,25 @@ func (s *Server) version(context.Context, api.VersionRequest, engine.Progress) (
 // About says which version of what this program is; it opens nothing.
 func About(version string) api.VersionResponse {
 	return api.VersionResponse{Version: version, API: api.APIVersion, StoreFormat: kv.FormatVersion}
+}
+
+// settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not have made them.
+func (s *Server) settingsThere(p *engine.InitPlan) []string {
+	if p.Exists {
+		return nil
+	}
+	c, err := engine.LoadConfig(s.home, p.Root)
+	if err != nil {
+		return nil // said by what needs them
+	}
+	var keys []string
+	for _, set := range c.Settings() {
+		if set.From == "project" {
+			keys = append(keys, set.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return []string{"settings that lay in " + p.Root + "/.agent/rewind/config.json hold here: " + strings.Join(keys, ", ") + "; 'rewind config' shows them"}
 }
