@@ -129,6 +129,9 @@ func TestPromise17HostileStore(t *testing.T) {
 	n := 0
 	for _, name := range hostileNames {
 		for kind := range hostileKinds {
+			if kind == "huge" && isDirName(name) || kind == "open to all" && !isDirName(name) {
+				continue // there is no such thing
+			}
 			n++
 			t.Run(name+"/"+kind, func(t *testing.T) { hostileCase(t, top, template, name, kind) })
 		}
@@ -174,9 +177,6 @@ func hostileCase(t *testing.T, top, template, name, kind string) {
 	refused := true // by an error that names it
 	switch kind {
 	case "huge":
-		if isDirName(path) {
-			t.Skip("a directory")
-		}
 		must(t, os.Truncate(path, 3<<30))
 		refused = false
 	case "somebody's":
@@ -185,9 +185,6 @@ func hostileCase(t *testing.T, top, template, name, kind string) {
 		}
 		must(t, os.Lchown(path, 1234, 1234))
 	case "open to all":
-		if !isDirName(path) {
-			t.Skip("not a directory")
-		}
 		must(t, os.Chmod(path, 0o777))
 	case "whole in one":
 		to := filepath.Join(outside, "moved")
