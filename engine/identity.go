@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
 )
@@ -125,6 +126,9 @@ func (f *finder) look(ctx context.Context, d string) (*Project, *Passed, error) 
 	}
 	if !m.there {
 		return nil, nil, nil
+	}
+	if m.store && bug.Is("strangers-believed") {
+		return &Project{Root: d, ID: newStoreID(), Mode: ModeProject, Store: filepath.Join(marker(d), markerStore)}, nil, nil
 	}
 	over := &Passed{Root: d, Why: m.why, Store: m.store}
 	switch {

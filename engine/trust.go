@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"rewind/internal/bug"
 	"rewind/internal/gitinfo"
 	"rewind/internal/worktreefs"
 )
@@ -76,7 +75,6 @@ func owner(st worktreefs.Stat) string { return fmt.Sprintf("user %d", st.Uid) }
 // that git or tar puts back is so, and who is in the group is the user's own business.
 func notMine(st worktreefs.Stat) string {
 	switch {
-	case bug.Is("others-believed"):
 	case !mine(st):
 		return "it belongs to " + owner(st)
 	case worktreefs.HasOwners && st.Perm&0o002 != 0, worktreefs.HasOwners && st.Perm&0o020 != 0 && int(st.Gid) != os.Getegid():

@@ -52,7 +52,7 @@ var Faults = []Fault{
 	{"peer-unchecked", "anybody who reaches the socket is served", 15, "server", "TestT17Promise15ForeignUser"},
 	{"host-unchecked", "requests of browsers are served", 15, "server", "TestT16HostAndOrigin"},
 	{"mode-0644", "files of the store have the mode that the umask gives", 15, "internal/kv", "TestPromise15Private"},
-	{"others-believed", "a marker, a store or a directory above counts whoever owns it", 17, "engine", "TestPromise17OnTheWay"},
+	{"strangers-believed", "a store that lies in a project is opened, whoever made it", 17, "cmd/rewind", "TestT21Promise17Hostile"},
 	{"git-fails", "a repository that cannot be read fails the capture", 18, "engine", "TestT24Promise18TrackedStays"},
 	{"newer-accepted", "a store of a newer format is opened", 16, "internal/kv", "TestT19Promise16Refused"},
 }
