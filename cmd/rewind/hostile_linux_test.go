@@ -37,15 +37,16 @@ type scene struct {
 	t    *testing.T
 	dir  string
 	proj string // the victim works here
+	with string // REWIND_DAEMON of every command
 }
 
 // newScene makes a scene with nothing hostile in it.
-func newScene(t *testing.T) *scene {
+func newScene(t *testing.T, with string) *scene {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rewind-scene-")
 	must(t, err)
 	t.Cleanup(func() { discard(t, dir) })
-	s := &scene{t: t, dir: dir, proj: filepath.Join(dir, "shared", "proj")}
+	s := &scene{t: t, dir: dir, proj: filepath.Join(dir, "shared", "proj"), with: with}
 	write(t, dir, map[string]string{
 		"home/.ssh/id_ed25519": "the victim's key\n", "home/.ssh/authorized_keys": "ssh-ed25519 AAAA victim\n", "home/.ssh/config": "Host *\n",
 		"home/.zshenv": "export A=1\n", "home/.config/autostart/keep": "keep\n", "home/notes/a.md": "notes\n",
@@ -97,7 +98,7 @@ func (s *scene) as(uid int, dir, stdin string, args ...string) outcome {
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	cmd.WaitDelay = time.Second
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.path("home"), "REWIND_DAEMON=off", "TZ=UTC", "TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.path("home"), "REWIND_DAEMON=" + s.with, "REWIND_IDLE=20s", "TZ=UTC", "TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", "GOTRACEBACK=none", "TMPDIR=" + os.TempDir(),
 		torture.EnvFault + "=" + os.Getenv(torture.EnvFault),
 	}
@@ -355,7 +356,8 @@ func TestT21Promise17Hostile(t *testing.T) {
 	if len(all) < 150 {
 		t.Fatalf("%d cases, want at least 150", len(all))
 	}
-	picked := torture.Spread(min(m.Points, len(all)), len(all), m.Seed)
+	// Each without a daemon, and with the victim's own.
+	picked := torture.Spread(min(m.Points, 2*len(all)), 2*len(all), m.Seed)
 	for _, half := range []int{0, 1} { // two at a time
 		t.Run(fmt.Sprint("half", half), func(t *testing.T) {
 			t.Parallel()
@@ -363,9 +365,13 @@ func TestT21Promise17Hostile(t *testing.T) {
 				if i%2 != half {
 					continue
 				}
-				c := all[n-1]
-				t.Run(strings.ReplaceAll(c.name, "/", "|"), func(t *testing.T) {
-					c.play(t, newScene(t), commands)
+				c, with := all[(n-1)/2], []string{"off", ""}[(n-1)%2]
+				t.Run(strings.ReplaceAll(c.name, "/", "|")+map[string]string{"": ", daemon"}[with], func(t *testing.T) {
+					s := newScene(t, with)
+					if with == "" {
+						defer s.as(victim, s.path("home"), "", "rewind", "daemon", "stop")
+					}
+					c.play(t, s, commands)
 				})
 				m.Point()
 				m.Fired(1)
@@ -377,7 +383,7 @@ func TestT21Promise17Hostile(t *testing.T) {
 // hostileStore is a project of the victim's with a store in it, and the home that knows it, as a directory to copy from.
 func hostileStore(t *testing.T) *scene {
 	t.Helper()
-	s := newScene(t)
+	s := newScene(t, "off")
 	write(t, s.proj, map[string]string{"a.txt": "one\n", "d/b.txt": strings.Repeat("b\n", 3000)})
 	s.give("shared/proj", victim)
 	s.must("init", "--mode", "project", "--agents", "none")
