@@ -70,7 +70,7 @@ var Sizes = []Size{
 	{"tree.TestT14Promise14FileChangesWhileRead", 100, 1000, "runs", 0.015},
 	{"engine.TestT14Promise14CaptureWhileWritten", 100, 1000, "runs", 0.07},
 	{"engine.TestT18Promise12Interleaving", 200, 5000, "runs", 0.2},
-	{"cmd/rewind.TestT21Promise17Hostile", 200, 1330, "scenes", 0.5},
+	{"cmd/rewind.TestT21Promise17Hostile", 160, 1330, "scenes", 0.5},
 	{"engine.TestT20ModelRestore", 1, 3600, "seconds", 1}, // 200 runs in any case
 }
 
