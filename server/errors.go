@@ -84,7 +84,7 @@ var rules = []rule{
 	{isNoSpace, api.WordNoSpace, "free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk"},
 	{is(syscall.EFBIG), api.WordFailed, "'ulimit -f' shows how large a file can be; raise it, and 'rewind daemon stop'"},
 	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired"},
-	{is(relay.ErrRelative), api.WordUsage, "set it to an absolute path; a relative one would be another store in each directory"},
+	{is(relay.ErrRelative), api.WordUsage, "set it to an absolute path, or unset it for ~/.rewind"},
 	{as[*relay.OwnerError], api.WordPermission, ""},
 	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files; 'rewind doctor' names files of others in ~/.rewind"},
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"rewind/api"
 	"rewind/internal/term"
@@ -62,16 +60,9 @@ func (a *app) showAdoption(w io.Writer, r api.AdoptResponse) {
 
 // confirmAdoption asks a person; who is none has to have said it.
 func (a *app) confirmAdoption(r api.AdoptResponse) error {
-	if !a.InTTY || !a.ErrTTY || a.json {
-		return &api.Error{
-			Word: api.WordUsage, Message: "init --adopt takes over " + term.Quote(string(r.Store)) + ", which nothing says is yours",
-			Hint: "--yes does it without asking, if you know where it comes from",
-		}
-	}
-	fmt.Fprint(a.Err, "From now on rewind opens this store and believes what it says. Only yes if you know where it comes from.\nType yes to go on: ")
-	answer, _ := bufio.NewReader(a.In).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return &api.Error{Word: api.WordFailed, Message: "nothing was adopted"}
-	}
-	return nil
+	ask := "From now on rewind opens this store and believes what it says. Only yes if you know where it comes from."
+	return a.confirm(ask, &api.Error{
+		Word: api.WordUsage, Message: "init --adopt takes over " + term.Quote(string(r.Store)) + ", which nothing says is yours",
+		Hint: "--yes does it without asking, if you know where it comes from",
+	}, "nothing was adopted")
 }

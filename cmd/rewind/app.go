@@ -62,9 +62,6 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 		told.Hint = fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())
 	}
 	if hook {
-		if errors.Is(err, errRelativeHome) {
-			a.say("%s", term.SanitizeText(err.Error()))
-		}
 		return 0 // whatever the agent's settings made of the command line
 	}
 	if err != nil {
@@ -105,12 +102,6 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 // project is the part of a request that says where.
 func (a *app) project() api.Project { return api.Project{Dir: api.Text(a.dir)} }
 
-// errRelativeHome refuses a home that would be another one in every directory.
-var errRelativeHome = &api.Error{
-	Word: api.WordUsage, Message: fmt.Sprintf("REWIND_HOME is %q, which is not absolute: in every directory it would be another one", os.Getenv("REWIND_HOME")),
-	Hint: "set it to an absolute path, or unset it for ~/.rewind",
-}
-
 // settle makes the flags common to all commands effective.
 func (a *app) settle() error {
 	mode, err := term.ParseColorMode(a.color)
@@ -118,9 +109,6 @@ func (a *app) settle() error {
 		return usage("--color %s: want auto, always or never", a.color)
 	}
 	a.SetColor(mode)
-	if home := os.Getenv("REWIND_HOME"); home != "" && !filepath.IsAbs(home) {
-		return errRelativeHome
-	}
 	if a.dir == "" {
 		a.dir = workingDir()
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -99,13 +98,6 @@ func (a *app) confirmGC(ctx context.Context, req api.GCRequest) error {
 		return nil
 	}
 	text := strings.TrimPrefix(gcText(r), "would remove ")
-	if !a.InTTY || !a.ErrTTY || a.json {
-		return &api.Error{Word: api.WordUsage, Message: "gc would remove " + text + "; it cannot be undone", Hint: "--yes does it without asking"}
-	}
-	fmt.Fprintf(a.Err, "This removes %s. It cannot be undone.\nType yes to go on: ", text)
-	answer, _ := bufio.NewReader(a.In).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return &api.Error{Word: api.WordFailed, Message: "nothing was removed"}
-	}
-	return nil
+	refused := &api.Error{Word: api.WordUsage, Message: "gc would remove " + text + "; it cannot be undone", Hint: "--yes does it without asking"}
+	return a.confirm("This removes "+text+". It cannot be undone.", refused, "nothing was removed")
 }

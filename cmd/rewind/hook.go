@@ -89,7 +89,7 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 	}
 	resp, err := a.transport.RoundTrip(req)
 	var told *api.Error
-	if errors.As(err, &told) && told.Word == api.WordPermission { // nothing was opened, so no status will tell
+	if errors.As(err, &told) && (told.Word == api.WordPermission || told.Word == api.WordUsage) { // of rewind's own directory: no status will tell
 		return "rewind: " + term.Sanitize(told.Message)
 	}
 	if err != nil {

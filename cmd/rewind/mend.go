@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"rewind/api"
 	"rewind/internal/term"
@@ -71,17 +69,12 @@ func (a *app) tellMend(w io.Writer, r api.MendResponse) {
 
 // confirmMend shows root what would be given away, and asks.
 func (a *app) confirmMend(r api.MendResponse) error {
-	if !a.InTTY || !a.ErrTTY || a.json {
-		return &api.Error{
-			Word: api.WordUsage, Message: fmt.Sprintf("doctor --mend would give %s to %s", count(len(r.Given), "file"), term.Sanitize(r.Owner)),
-			Hint: "--yes does it without asking, --dry-run lists them",
-		}
+	who := term.Sanitize(r.Owner)
+	if a.asks() {
+		a.tellMend(a.Err, r)
 	}
-	a.tellMend(a.Err, r)
-	fmt.Fprintf(a.Err, "They can be read and changed by %s then.\nType yes to go on: ", term.Sanitize(r.Owner))
-	answer, _ := bufio.NewReader(a.In).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return &api.Error{Word: api.WordFailed, Message: "nothing was changed"}
-	}
-	return nil
+	return a.confirm("They can be read and changed by "+who+" then.", &api.Error{
+		Word: api.WordUsage, Message: fmt.Sprintf("doctor --mend would give %s to %s", count(len(r.Given), "file"), who),
+		Hint: "--yes does it without asking, --dry-run lists them",
+	}, "nothing was changed")
 }

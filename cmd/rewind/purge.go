@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -118,16 +117,15 @@ func purgeText(r api.PurgeResponse) string {
 
 // confirmPurge asks a person; who is none has to have said it.
 func (a *app) confirmPurge(r api.PurgeResponse, o purgeOptions) error {
-	if !a.InTTY || !a.ErrTTY || a.json || o.textFile == "-" {
-		return &api.Error{Word: api.WordUsage, Message: "purge takes out " + purgeText(r) + "; it cannot be undone", Hint: "--yes does it without asking, --dry-run lists it"}
+	text := purgeText(r)
+	refused := &api.Error{
+		Word: api.WordUsage, Message: "purge takes out " + text + "; it cannot be undone", Hint: "--yes does it without asking, --dry-run lists it",
+	}
+	if !a.asks() || o.textFile == "-" { // what was to be the answer is the text
+		return refused
 	}
 	a.tellPurge(r)
-	fmt.Fprintf(a.Err, "This takes %s out of the store. It cannot be undone.\nType yes to go on: ", purgeText(r))
-	answer, _ := bufio.NewReader(a.In).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return &api.Error{Word: api.WordFailed, Message: "nothing was purged"}
-	}
-	return nil
+	return a.confirm("This takes "+text+" out of the store. It cannot be undone.", refused, "nothing was purged")
 }
 
 func (a *app) tellPurge(r api.PurgeResponse) {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"strings"
 
 	"rewind/api"
 	"rewind/internal/term"
@@ -48,13 +46,7 @@ func (a *app) removalText(r api.RemoveResponse) string {
 
 // confirmRemoval asks a person; who is none has to have said it.
 func (a *app) confirmRemoval(r api.RemoveResponse) error {
-	if !a.InTTY || !a.ErrTTY || a.json {
-		return &api.Error{Word: api.WordUsage, Message: "init --remove takes " + a.removalText(r) + "; it cannot be undone", Hint: "--yes does it without asking"}
-	}
-	fmt.Fprintf(a.Err, "This takes %s. It cannot be undone; the project's files stay.\nType yes to go on: ", a.removalText(r))
-	answer, _ := bufio.NewReader(a.In).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return &api.Error{Word: api.WordFailed, Message: "nothing was removed"}
-	}
-	return nil
+	text := a.removalText(r)
+	refused := &api.Error{Word: api.WordUsage, Message: "init --remove takes " + text + "; it cannot be undone", Hint: "--yes does it without asking"}
+	return a.confirm("This takes "+text+". It cannot be undone; the project's files stay.", refused, "nothing was removed")
 }

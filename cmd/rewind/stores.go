@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -150,15 +149,9 @@ func storeText(s api.Store) string {
 }
 
 func (a *app) confirmStoreRemoval(s api.Store) error {
-	if !a.InTTY || !a.ErrTTY || a.json {
-		return &api.Error{Word: api.WordUsage, Message: "stores remove takes " + storeText(s) + "; it cannot be undone", Hint: "--yes does it without asking"}
-	}
-	fmt.Fprintf(a.Err, "This takes %s. It cannot be undone.\nType yes to go on: ", storeText(s))
-	answer, _ := bufio.NewReader(a.In).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return &api.Error{Word: api.WordFailed, Message: "nothing was removed"}
-	}
-	return nil
+	text := storeText(s)
+	refused := &api.Error{Word: api.WordUsage, Message: "stores remove takes " + text + "; it cannot be undone", Hint: "--yes does it without asking"}
+	return a.confirm("This takes "+text+". It cannot be undone.", refused, "nothing was removed")
 }
 
 // completeStores offers stores, those without a directory first.

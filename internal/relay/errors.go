@@ -10,7 +10,7 @@ var (
 	// ErrMalformed says that an answer is not the HTTP that the daemon speaks.
 	ErrMalformed = errors.New("malformed answer")
 	// ErrRelative says that REWIND_HOME is not an absolute path.
-	ErrRelative = errors.New("REWIND_HOME is not an absolute path")
+	ErrRelative = errors.New("REWIND_HOME is not an absolute path: in every directory it would be another one")
 	// ErrNoDaemon says that a daemon was started, and none listened when the deadline passed.
 	ErrNoDaemon = errors.New("no daemon has come up")
 )
