@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"rewind/internal/osfile"
 )
 
 // Projects finds projects as Find does, and remembers what it found while the files that say so are the same. Safe for concurrent use;
@@ -22,7 +24,7 @@ type foundProject struct {
 	start   string         // the directory that was asked for, links followed
 	files   [4]fs.FileInfo // of the record, of the marker's id, and in project mode of the store's seal and of git's index
 	index   string         // where that is
-	root    fs.FileInfo    // of the project's directory
+	dirs    [4]fs.FileInfo // of the project's directory, .agent, the marker, and in project mode the store
 }
 
 // maxProjects bounds how many directories are remembered.
@@ -50,7 +52,7 @@ func (ps *Projects) Find(ctx context.Context, home Home, dir string, lockWait ti
 		f.index = indexOf(p.Root)
 	}
 	f.files = f.stat(home)
-	f.root = lstatOrNil(p.Root)
+	f.dirs = f.statDirs()
 	// What the files say is read again, for they may have changed before they were looked at.
 	if p, err = Find(ctx, home, dir, lockWait); err == nil && p.same(&f.project) && f.still(home, dir) {
 		ps.remember(dir, f)
@@ -82,6 +84,16 @@ func (f *foundProject) stat(home Home) (files [4]fs.FileInfo) {
 	return files
 }
 
+// statDirs looks at the directories on the way to the store; what came into them is the files' to say.
+func (f *foundProject) statDirs() (dirs [4]fs.FileInfo) {
+	m := marker(f.project.Root)
+	dirs = [4]fs.FileInfo{lstatOrNil(f.project.Root), lstatOrNil(filepath.Dir(m)), lstatOrNil(m)}
+	if f.project.Mode == ModeProject {
+		dirs[3] = lstatOrNil(f.project.Store)
+	}
+	return dirs
+}
+
 // still reports whether everything is as it was: the name leads to the same directory, no other project is nearer, and the files say
 // what they said.
 func (f *foundProject) still(home Home, dir string) bool {
@@ -90,7 +102,7 @@ func (f *foundProject) still(home Home, dir string) bool {
 		return false
 	}
 	now := f.stat(home)
-	if now[0] == nil || f.project.Mode == ModeProject && (now[2] == nil || !isDir(f.project.Store)) {
+	if now[0] == nil || f.project.Mode == ModeProject && now[2] == nil {
 		return false
 	}
 	for i := range now {
@@ -98,9 +110,10 @@ func (f *foundProject) still(home Home, dir string) bool {
 			return false
 		}
 	}
-	m := marker(f.project.Root)
-	if !sameEntry(f.root, lstatOrNil(f.project.Root)) || now[1] != nil && (!isDir(filepath.Dir(m)) || !isDir(m)) {
-		return false
+	for i, d := range f.statDirs() {
+		if !sameDirectory(d, f.dirs[i]) {
+			return false
+		}
 	}
 	for d := f.start; d != f.project.Root; d = filepath.Dir(d) {
 		if isDir(filepath.Dir(marker(d))) {
@@ -110,8 +123,13 @@ func (f *foundProject) still(home Home, dir string) bool {
 	return true
 }
 
-// sameEntry reports whether two looks saw one directory, whatever came into it.
-func sameEntry(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }
+// sameDirectory reports whether two looks saw one directory, or none, with the same owner and rights, whatever came into it.
+func sameDirectory(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Mode() == b.Mode() && osfile.SameOwner(a, b)
+}
 
 // lstatOrNil is nil where there is nothing.
 func lstatOrNil(path string) fs.FileInfo {

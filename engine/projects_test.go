@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -68,4 +69,41 @@ func TestProjectsRememberOnlyWhatIsStillSo(t *testing.T) {
 	p.must(os.Symlink(moved, p.root))
 	all("the project was moved, and a link is where it was")
 	check("that", moved)
+}
+
+// A store in a project is believed until somebody else may have been at it, also by who has believed it a moment ago.
+func TestPromise17ProjectsAskAgain(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := Home{t.TempDir()}
+	if _, err := SetUp(bg, home, root, ModeProject, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var ps Projects
+	at := func(name string) string { return filepath.Join(root, ".agent", "rewind", name) }
+	for _, c := range []struct {
+		what     string
+		do, undo func() error
+	}{
+		{"the store is open to others", func() error { return os.Chmod(at("store"), 0o777) }, func() error { return os.Chmod(at("store"), 0o700) }},
+		{"the marker is open to others", func() error { return os.Chmod(at(""), 0o777) }, func() error { return os.Chmod(at(""), 0o700) }},
+		{"the directory above is open to others", func() error { return os.Chmod(filepath.Dir(at("")), 0o777) }, func() error { return os.Chmod(filepath.Dir(at("")), 0o755) }},
+	} {
+		for range 2 { // found, and remembered
+			if _, err := ps.Find(bg, home, root, 0); err != nil {
+				t.Fatalf("before %s: %v", c.what, err)
+			}
+		}
+		if err := c.do(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ps.Find(bg, home, root, 0); !errors.Is(err, ErrUntrusted) {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		if err := c.undo(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -22,6 +22,13 @@ func sameOwner(f *os.File, like fs.FileInfo) error {
 	return f.Chown(int(want.Uid), int(want.Gid))
 }
 
+// SameOwner reports whether two files belong to one user.
+func SameOwner(a, b fs.FileInfo) bool {
+	x, ok := a.Sys().(*syscall.Stat_t)
+	y, ok2 := b.Sys().(*syscall.Stat_t)
+	return ok && ok2 && x.Uid == y.Uid
+}
+
 // SameGroup reports whether two files belong to one group.
 func SameGroup(a, b fs.FileInfo) bool {
 	x, ok := a.Sys().(*syscall.Stat_t)
