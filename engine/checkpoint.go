@@ -20,6 +20,7 @@ type Checkpoint struct {
 	Base    objstore.ID   // the state of the worktree before it, where that is not the first parent's tree; else zero
 	Cause   Cause
 	By      []string // the sessions whose tool calls were running since Base, sorted; empty: nobody's, so it came from outside
+	Owned   []Owned  // paths that changed since Base and are not By's; since store format 5
 	Late    bool     // the agent was answered before the capture was done: what the event announced may have begun
 	Minor   bool     // folded in lists: soon after another, or small
 	Git     GitHead
@@ -28,6 +29,12 @@ type Checkpoint struct {
 	Merged  uint64 // steps that gc has merged into it; not part of the record. Parents, Base, By and Counts are then as its graft says
 
 	Reverted, Aside []string // as its graft says, too
+}
+
+// Owned are changed paths that have other authors than the rest of a checkpoint.
+type Owned struct {
+	By    []string // sessions, sorted; empty: from outside
+	Paths []string // sorted
 }
 
 // Cause is why a checkpoint was taken. Its text is untrusted.
@@ -95,6 +102,12 @@ const (
 	tagLast
 	tagPath
 	tagGeneration
+	tagOwned // since store format 5
+)
+
+const (
+	tagOwnedBy = iota + 1
+	tagOwnedPaths
 )
 
 func (c *Checkpoint) encode() []byte {
@@ -128,7 +141,36 @@ func (c *Checkpoint) encode() []byte {
 	e.String(tagLast, c.Mark.Last)
 	e.String(tagPath, c.Mark.Path)
 	e.Uint(tagGeneration, c.Mark.Generation)
+	e.List(tagOwned, len(c.Owned), func(i int) []byte {
+		var o record.Encoder
+		o.List(tagOwnedBy, len(c.Owned[i].By), func(k int) []byte { return []byte(c.Owned[i].By[k]) })
+		o.List(tagOwnedPaths, len(c.Owned[i].Paths), func(k int) []byte { return []byte(c.Owned[i].Paths[k]) })
+		return o.Encoded()
+	})
 	return e.Encoded()
+}
+
+func decodeOwned(raw record.Field) (Owned, error) {
+	var o Owned
+	err := record.Decode(raw, func(tag uint64, f record.Field) error {
+		switch tag {
+		case tagOwnedBy:
+			return f.List(func(v record.Field) error {
+				o.By = append(o.By, string(v))
+				return nil
+			})
+		case tagOwnedPaths:
+			return f.List(func(v record.Field) error {
+				o.Paths = append(o.Paths, string(v))
+				return nil
+			})
+		}
+		return record.Unknown(tag)
+	})
+	if err == nil && len(o.Paths) == 0 {
+		err = fmt.Errorf("%w: owners of no path", record.ErrFormat)
+	}
+	return o, err
 }
 
 func decodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
@@ -203,6 +245,12 @@ func decodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 			c.Mark.Path = string(f)
 		case tagGeneration:
 			c.Mark.Generation, err = f.Uint()
+		case tagOwned:
+			err = f.List(func(v record.Field) error {
+				o, err := decodeOwned(v)
+				c.Owned = append(c.Owned, o)
+				return err
+			})
 		default:
 			return record.Unknown(tag)
 		}

@@ -18,7 +18,7 @@ func sampleCheckpoint() *Checkpoint {
 	return &Checkpoint{
 		Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: testID("t"), Note: testID("n"),
 		Parents: []objstore.ID{testID("p"), testID("q")}, Cause: Cause{Event: EventSave, Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p"},
-		Base: testID("b"), By: []string{"claude/a", ""}, Late: true, Minor: true,
+		Base: testID("b"), By: []string{"claude/a", ""}, Owned: []Owned{{Paths: []string{"a"}}, {By: []string{"codex/b", "x"}, Paths: []string{"b", "c/d"}}}, Late: true, Minor: true,
 		Git: GitHead{Commit: "abc", Branch: "main"}, Counts: Counts{1, 2, 3, 4, 5, 6},
 		Mark: Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2},
 	}
@@ -38,7 +38,7 @@ func sampleJournal() *journal {
 		},
 		ContextOnly: true, Files: []refs.File{{Path: "/a", To: testID("to")}, {Path: "/b", From: testID("from"), To: testID("to")}},
 		Made:  &Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &Lineage{Session: "claude/a", Turn: 1, Kind: "checkout", Transcript: testID("x")}},
-		Moved: &Session{Name: "claude/a", Agent: "claude", ID: "a"},
+		Moved: &Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c"},
 	}
 }
 

@@ -38,6 +38,7 @@ type Session struct {
 	Title      string    // of a fork, that it was given
 	Imported   bool      // no event came from it
 	Problem    string    // why its conversation is not captured; "": it is
+	LaneOf     string    // the session whose subagent it is: what it does is that one's; "": it stands for itself; since store format 5
 	Purged     bool      // something was purged from its conversation: it is not captured any more
 }
 
@@ -97,6 +98,7 @@ const (
 	tagSImported
 	tagSProblem
 	tagSPurged // since store format 4
+	tagSLaneOf // since store format 5
 )
 
 const (
@@ -140,6 +142,7 @@ func (s *Session) encode() []byte {
 	e.Bool(tagSImported, s.Imported)
 	e.String(tagSProblem, s.Problem)
 	e.Bool(tagSPurged, s.Purged)
+	e.String(tagSLaneOf, s.LaneOf)
 	return e.Encoded()
 }
 
@@ -215,6 +218,8 @@ func decodeSession(name string, raw []byte) (*Session, error) {
 			s.Problem = string(f)
 		case tagSPurged:
 			s.Purged, err = f.Bool()
+		case tagSLaneOf:
+			s.LaneOf = string(f)
 		default:
 			return record.Unknown(tag)
 		}

@@ -108,6 +108,7 @@ type Restore struct {
 	Files       []File      // session files that were changed
 	Fork        string      // the session that was made with it
 	ContextOnly bool        // the worktree was left alone
+	Goes        string      // the session whose conversation goes on from here; "": the operation's own; since store format 5
 }
 
 // File is a session file of an agent that an operation changed. A zero id stands for "absent".
@@ -150,6 +151,7 @@ const (
 	tagFiles
 	tagFork
 	tagContextOnly
+	tagGoes
 )
 
 const (
@@ -191,6 +193,7 @@ func (o *Operation) Encode() []byte {
 		c.List(tagFiles, len(r.Files), func(i int) []byte { return r.Files[i].Encode() })
 		c.String(tagFork, r.Fork)
 		c.Bool(tagContextOnly, r.ContextOnly)
+		c.String(tagGoes, r.Goes)
 		e.Bytes(tagRestore, c.Encoded())
 	}
 	e.String(tagMessage, o.Message)
@@ -337,6 +340,8 @@ func decodeRestore(raw record.Field) (*Restore, error) {
 			r.Fork = string(f)
 		case tagContextOnly:
 			r.ContextOnly, err = f.Bool()
+		case tagGoes:
+			r.Goes = string(f)
 		default:
 			return record.Unknown(tag)
 		}

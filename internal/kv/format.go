@@ -28,7 +28,10 @@ import (
 //
 // 4: as 3, and there may be gone markers (g), operations of the kinds that came with it, and what DESIGN.md 5.1 lists besides. A store
 // becomes one of 4 by DB.Stamp, when the first of these is written: one that has none is still read by who knows only 3.
-const FormatVersion = 4
+//
+// 5: as 4, and checkpoints may say of paths whose change they are, restores which conversation goes on from them, session records
+// whose lane a session is. A store becomes one of 5 in the same way.
+const FormatVersion = 5
 
 // FormatAtOpen is the format that every store has at least once it was opened to be written; see DB.Stamp.
 const FormatAtOpen = 3

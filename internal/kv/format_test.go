@@ -71,16 +71,16 @@ func TestT19Promise16Refused(t *testing.T) {
 		files map[string]string
 		want  error
 	}{
-		"newer":                  {store("rewind-store 5\n"), kv.ErrNewerFormat},
+		"newer":                  {store("rewind-store 6\n"), kv.ErrNewerFormat},
 		"much newer":             {store("rewind-store 18446744073709551615\n"), kv.ErrNewerFormat},
-		"newer with more":        {store("rewind-store 5 lines=2\nmore\n"), kv.ErrNewerFormat},
-		"newer, alone":           {map[string]string{"format": "rewind-store 5\n"}, kv.ErrNewerFormat},
+		"newer with more":        {store("rewind-store 6 lines=2\nmore\n"), kv.ErrNewerFormat},
+		"newer, alone":           {map[string]string{"format": "rewind-store 6\n"}, kv.ErrNewerFormat},
 		"zero":                   {store("rewind-store 0\n"), kv.ErrCorrupt},
 		"no number":              {store("rewind-store \n"), kv.ErrCorrupt},
 		"leading zero":           {store("rewind-store 03 03\n"), kv.ErrCorrupt},
 		"too large a number":     {store("rewind-store 99999999999999999999\n"), kv.ErrCorrupt},
 		"no newline":             {store("rewind-store 3 3"), kv.ErrCorrupt},
-		"newer, no newline":      {store("rewind-store 5"), kv.ErrCorrupt},
+		"newer, no newline":      {store("rewind-store 6"), kv.ErrCorrupt},
 		"older, no newline":      {store("rewind-store 2"), kv.ErrCorrupt},
 		"more":                   {store("rewind-store 3 3\nmore"), kv.ErrCorrupt},
 		"older with more":        {store("rewind-store 1\nmore"), kv.ErrCorrupt},
@@ -99,7 +99,7 @@ func TestT19Promise16Refused(t *testing.T) {
 		"only once":              {store("rewind-store 3\n"), kv.ErrCorrupt},
 		"twice and different":    {store("rewind-store 3 2\n"), kv.ErrCorrupt},
 		"older, twice":           {store("rewind-store 2 2\n"), kv.ErrCorrupt},
-		"newer, twice":           {store("rewind-store 5 5\n"), kv.ErrNewerFormat},
+		"newer, twice":           {store("rewind-store 6 6\n"), kv.ErrNewerFormat},
 		"only format":            {map[string]string{"format": "rewind-store 3 3\n"}, kv.ErrCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestT19Promise16Refused(t *testing.T) {
 				t.Errorf("does not name the store: %v", err)
 			}
 			var fe *kv.FormatError
-			if errors.As(err, &fe) && (fe.Found < 5 || fe.Supported != 4 || !strings.Contains(err.Error(), "up to 4")) {
+			if errors.As(err, &fe) && (fe.Found < 6 || fe.Supported != 5 || !strings.Contains(err.Error(), "up to 5")) {
 				t.Errorf("versions: %v", err)
 			}
 			if name == "only format" {
