@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -85,7 +83,7 @@ func inspect(over Passed) (*Adoption, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	a := &Adoption{Root: over.Root, Store: filepath.Join(marker(over.Root), markerStore), Owner: userName(os.Geteuid()), Why: over.Why}
+	a := &Adoption{Root: over.Root, Store: filepath.Join(marker(over.Root), markerStore), Owner: osfile.UserName(os.Geteuid()), Why: over.Why}
 	if err := a.walk(dir, ""); err != nil {
 		return nil, err
 	}
@@ -148,13 +146,6 @@ func (a *Adoption) walk(dir worktreefs.Dir, path string) error {
 		}
 	}
 	return nil
-}
-
-func userName(id int) string {
-	if u, err := user.LookupId(strconv.Itoa(id)); err == nil {
-		return u.Username
-	}
-	return "user " + strconv.Itoa(id)
 }
 
 // Adopt makes a store that PlanAdopt has shown this user's: a record in Home, with a new id and a new seal. It does not open it.

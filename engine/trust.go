@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rewind/internal/gitinfo"
+	"rewind/internal/osfile"
 	"rewind/internal/worktreefs"
 )
 
@@ -69,7 +70,7 @@ func (e *UntrustedError) Is(target error) bool {
 // mine reports whether something belongs to who runs this; where the system knows no owners, everything does.
 func mine(st worktreefs.Stat) bool { return !worktreefs.HasOwners || int(st.Uid) == os.Geteuid() }
 
-func owner(st worktreefs.Stat) string { return fmt.Sprintf("user %d", st.Uid) }
+func owner(st worktreefs.Stat) string { return osfile.UserName(int(st.Uid)) }
 
 // notMine says why a directory is not one that only this user writes in; "": it is. The user's own group may: with a umask of 002 all
 // that git or tar puts back is so, and who is in the group is the user's own business.

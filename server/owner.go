@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/internal/osfile"
 	"rewind/internal/owner"
 	"rewind/internal/relay"
 )
@@ -31,15 +31,16 @@ func tellHome(err error, command string) error {
 
 // ownerText says whose a directory is, and what to do about it.
 func ownerText(e *relay.OwnerError, command string) (message, hint string) {
-	as, who := userName(e.Owner), userName(e.Owner)
+	who := osfile.UserName(e.Owner)
+	as := who
 	message = e.What(withUID(e.Owner), withUID(e.User))
 	if e.Home == "" { // in a home of one's own
 		return message, "'rewind doctor' names what is not yours in rewind's own directory, and how it is given back"
 	}
-	if as[0] == '#' {
-		as, who = "'"+as+"'", withUID(e.Owner) // to a shell it begins a comment
+	if strings.Contains(as, " ") {
+		as = "'#" + strconv.Itoa(e.Owner) + "'" // as sudo takes it; to a shell # begins a comment
 	}
-	hint = fmt.Sprintf("run it as %s: sudo -u %s %s; or set REWIND_HOME to a directory of %s's", who, as, command, userName(e.User))
+	hint = fmt.Sprintf("run it as %s: sudo -u %s %s; or set REWIND_HOME to a directory of %s's", who, as, command, osfile.UserName(e.User))
 	if e.User == 0 && e.Dir == e.Home {
 		hint += "; 'rewind doctor --mend' gives back what root left here"
 	}
@@ -70,27 +71,13 @@ func mendHint(home string) string {
 	return fmt.Sprintf("root gives it back: sudo env REWIND_HOME=%s rewind doctor --mend; or set REWIND_HOME to a directory of your own", home)
 }
 
-// userName is the name of a user, or its number where the system has no name for it.
-func userName(uid int) string {
-	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
-		return u.Username
-	}
-	if uid == 0 {
-		return "root"
-	}
-	return "#" + strconv.Itoa(uid) // as sudo takes it
-}
-
 // withUID is a user's name with its number.
 func withUID(uid int) string {
-	name := userName(uid)
-	switch {
-	case uid == 0:
+	name, number := osfile.UserName(uid), strconv.Itoa(uid)
+	if uid == 0 || strings.HasSuffix(name, " "+number) {
 		return name
-	case name[0] == '#':
-		return "user " + strconv.Itoa(uid)
 	}
-	return fmt.Sprintf("%s (uid %d)", name, uid)
+	return name + " (uid " + number + ")"
 }
 
 // Mend gives back what in rewind's own directory is not its owner's: run by root, what root left there; run by the owner, what needs no root.
@@ -127,12 +114,12 @@ func mended(r *owner.Report, dryRun bool) api.MendResponse {
 	entries := func(list []owner.Entry) []api.MendEntry {
 		out := []api.MendEntry{}
 		for _, e := range list {
-			out = append(out, api.MendEntry{Path: api.Text(e.Path), Owner: userName(e.UID), Why: e.Why})
+			out = append(out, api.MendEntry{Path: api.Text(e.Path), Owner: osfile.UserName(e.UID), Why: e.Why})
 		}
 		return out
 	}
 	return api.MendResponse{
-		Home: api.Text(r.Home), Owner: userName(r.Owner), DryRun: dryRun,
+		Home: api.Text(r.Home), Owner: osfile.UserName(r.Owner), DryRun: dryRun,
 		Given: entries(r.Given), Removed: entries(r.Removed), Aside: entries(r.Aside), Left: entries(r.Left),
 	}
 }
@@ -153,7 +140,7 @@ func (s *Server) checkOwners() []engine.Check {
 	for _, list := range [][]owner.Entry{r.Left, r.Given, r.Aside, r.Removed} {
 		for _, e := range list {
 			if n++; n <= foreignNamed {
-				text += fmt.Sprintf("\n  %s (%s)", e.Path, userName(e.UID))
+				text += fmt.Sprintf("\n  %s (%s)", e.Path, osfile.UserName(e.UID))
 			}
 		}
 	}

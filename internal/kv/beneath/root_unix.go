@@ -5,14 +5,14 @@ package beneath
 import (
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"rewind/internal/osfile"
 )
 
 // FS is the disk beneath some directories.
@@ -186,7 +186,7 @@ var me = os.Geteuid()
 // ours refuses what is not this user's.
 func ours(path string, st *unix.Stat_t) error {
 	if int(st.Uid) != me {
-		return rights(path, "belongs to %s, this is %s", userName(int(st.Uid)), userName(me))
+		return rights(path, "belongs to %s, this is %s", osfile.UserName(int(st.Uid)), osfile.UserName(me))
 	}
 	return nil
 }
@@ -197,14 +197,6 @@ func private(path string, st *unix.Stat_t) error {
 		return rights(path, "can be written by others (mode %04o): chmod go-w makes it yours alone, look at what is in it before", st.Mode&0o7777)
 	}
 	return nil
-}
-
-func userName(uid int) string {
-	id := strconv.Itoa(uid)
-	if u, err := user.LookupId(id); err == nil {
-		return u.Username
-	}
-	return "user " + id
 }
 
 func kindName(mode uint32) string {
