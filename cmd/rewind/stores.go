@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,10 +18,12 @@ func newStores(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stores {list | join <store> [dir] | remove <store>}",
 		Short: "List all stores; join one to a directory, or remove one",
-		Long: "Lists every store that is known here, with the directory it is of, its size, and what is wrong: a directory that is\n" +
-			"gone, or that has another store now. A project that was restored from a backup, or came from another machine, may have a\n" +
-			"store here that waits for it: join makes a directory the store's project. remove takes a store away that is no project's\n" +
-			"any more; it cannot be undone.",
+		Long: "Lists every store that is known here, with the directory it is of, its size,\n" +
+			"and what is wrong: a directory that is gone, or that has another store now.\n" +
+			"A project that was restored from a backup, or came from another machine, may\n" +
+			"have a store here that waits for it: join makes a directory the store's\n" +
+			"project. remove takes a store away that is no project's any more; it cannot\n" +
+			"be undone. The first digits of an id are enough.",
 		Example: "  rewind stores\n  rewind stores join 1a2b3c4d\n  rewind stores remove 1a2b3c4d",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStores(cmd.Context(), a) },
@@ -31,8 +34,8 @@ func newStores(a *app) *cobra.Command {
 	remove := &cobra.Command{
 		Use: "remove <store> [--yes] [--dry-run]", Short: "Take away a store that is no project's any more",
 		Example: "  rewind stores remove 1a2b3c4d",
-		Long: "Takes a store away whose directory is gone, or has another store. The store of a project goes with\n" +
-			"'rewind init --remove'. It asks first, and cannot be undone.",
+		Long: "Takes a store away whose directory is gone, or has another store. The store of\n" +
+			"a project goes with 'rewind init --remove'. It asks first, and cannot be undone.",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeStores(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runStoresRemove(cmd.Context(), a, args[0], dryRun, yes)
@@ -47,8 +50,9 @@ func newStores(a *app) *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "join <store> [dir]", Short: "Make a directory the project of a store",
-			Long: "Makes the current directory, or dir, or the git repository it is in, the project of a store whose directory is gone.\n" +
-				"The store that the directory had until now stays, of no directory, and can be joined again.",
+			Long: "Makes the current directory, or dir, or the git repository it is in, the\n" +
+				"project of a store whose directory is gone. The store that the directory had\n" +
+				"until now stays, of no directory, and can be joined again.",
 			Example: "  rewind stores join 1a2b3c4d\n  rewind stores join 1a2b3c4d ~/src/p",
 			Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: completeStores(a),
 			RunE: func(cmd *cobra.Command, args []string) error { return runStoresJoin(cmd.Context(), a, args) },
@@ -71,7 +75,7 @@ func runStores(ctx context.Context, a *app) error {
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true}, term.Column{})
+		t := a.Table(term.Column{}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true}, term.Column{Flex: true})
 		for _, s := range r.Stores {
 			used, root := "", "-"
 			if s.Used != nil {
@@ -80,11 +84,21 @@ func runStores(ctx context.Context, a *app) error {
 			if s.Root != "" {
 				root = term.Quote(string(s.Root))
 			}
-			t.Row(term.Cell{Text: s.ID, Style: term.ID}, term.Cell{Text: s.Mode}, term.Cell{Text: term.Size(s.DiskBytes)},
+			t.Row(term.Cell{Text: shortStore(r.Stores, s.ID), Style: term.ID}, term.Cell{Text: s.Mode}, term.Cell{Text: term.Size(s.DiskBytes)},
 				term.Cell{Text: used, Style: term.Dim}, term.Cell{Text: root}, term.Cell{Text: string(s.Wrong), Style: term.Error})
 		}
 		return t.Flush(w)
 	})
+}
+
+// shortStore is how a list names a store: so many digits, at least eight, that no other begins so. join and remove take them.
+func shortStore(all []api.Store, id string) string {
+	for n := 8; n < len(id); n++ {
+		if !slices.ContainsFunc(all, func(s api.Store) bool { return s.ID != id && strings.HasPrefix(s.ID, id[:n]) }) {
+			return id[:n]
+		}
+	}
+	return id
 }
 
 func runStoresJoin(ctx context.Context, a *app, args []string) error {
