@@ -64,6 +64,14 @@ func (r Reason) String() string {
 	return ""
 }
 
+// Because is why the cut is not at the place that was asked for, for people; "" if nothing that a model sees was left out.
+func (c Cut) Because() string {
+	if c.Why.Cause == CausePrompt {
+		return fmt.Sprintf("%s, and it ends with turn %d, which was there before", c.Why, c.Turn)
+	}
+	return c.Why.String()
+}
+
 // emptyError is ErrEmpty where there are prompts, and none of them can be the end.
 type emptyError struct{ why Reason }
 

@@ -29,8 +29,9 @@ func Agents() []Agent { return []Agent{Claude, Codex, Gemini, Droid} }
 // Source is the bytes of a session file, or of its beginning.
 type Source struct {
 	io.ReaderAt
-	Size int64
-	Name string // for errors: the file's path
+	Size  int64
+	Name  string // for errors: the file's path
+	Ended bool   // nobody writes to it any more: a last line without a newline is a record, if it is a whole one
 }
 
 // Kind says what a record is to a conversation.
