@@ -122,6 +122,7 @@ func (t *tracker) main(l *line) {
 		t.bare = false
 	case Compact:
 		c.Compactions = append(c.Compactions, Compaction{Offset: l.Offset, Line: l.Line, Turn: len(c.Turns)})
+		t.message = "" // what goes on behind it is not seen with what came before
 	case Other, Context, Rewound, Broken:
 		return
 	}

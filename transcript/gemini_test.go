@@ -152,7 +152,7 @@ func TestGeminiFork(t *testing.T) {
 
 func TestGeminiDocument(t *testing.T) {
 	data := load(t, "gemini/0.26.0-3turns.json")
-	src := sample{Gemini, "x", data}.source() // no name that tells
+	src := sample{agent: Gemini, name: "x", data: data}.source() // no name that tells
 	cut, err := CutTurn(Gemini, src, 2)
 	if err != nil {
 		t.Fatal(err)
