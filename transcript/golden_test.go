@@ -27,7 +27,6 @@ func (s sample) source() Source {
 	return Source{ReaderAt: bytes.NewReader(s.data), Size: int64(len(s.data)), Name: s.name, Ended: s.over}
 }
 
-
 func samples(t testing.TB) []sample {
 	t.Helper()
 	var out []sample
