@@ -53,7 +53,8 @@ func TestCommon(t *testing.T) {
 			kept = append(kept, strings.ReplaceAll(line, "ebff9c8c-9244-4377-9d19-38d5f444917f", forkID))
 		}
 	}
-	same := strings.Join(kept, "") + `{"type":"user","uuid":"own","parentUuid":"` + one.LastMessage + `","sessionId":"` + forkID + `","message":{"content":"own"}}` + "\n"
+	same := strings.Join(kept, "") +
+		`{"type":"user","uuid":"own","parentUuid":"` + one.LastMessage + `","sessionId":"` + forkID + `","message":{"content":"own"}}` + "\n"
 	check("--fork-session", Claude, claude.source(), text("x", same), 1, one.LastMessage)
 	other := of("claude/2.1.328-image.jsonl")
 	check("strangers", Claude, claude.source(), other.source(), 0, "")

@@ -50,6 +50,12 @@ func (c *claudeLines) esc() *claudeLines {
 // TestCutReasons holds where turns end that nothing has answered, or in which a call is open, and why: never in what the person had thrown away.
 func TestCutReasons(t *testing.T) {
 	of := func() *claudeLines { return new(claudeLines) }
+	bare := func(turn, ends int) string {
+		if ends == 0 {
+			return fmt.Sprintf("nothing has answered the prompt of turn %d, and nothing that was there before it is left: there is nothing to fork", turn)
+		}
+		return fmt.Sprintf("nothing has answered the prompt of turn %d, and it ends with turn %d, which was there before", turn, ends)
+	}
 	for _, tt := range []struct {
 		name  string
 		lines *claudeLines
@@ -58,13 +64,13 @@ func TestCutReasons(t *testing.T) {
 		why   string
 	}{
 		{"answered", of().prompt("a", "").reply("b"), 1, 2, ""},
-		{"interrupted", of().prompt("a", "").reply("b").prompt("c", "").esc(), 2, 2, "nothing has answered the prompt of turn 2, and it ends with turn 1, which was there before"},
-		{"interrupted, gone on", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e"), 2, 2, "nothing has answered the prompt of turn 2, and it ends with turn 1, which was there before"},
-		{"gone back, interrupted", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").esc(), 3, 2, "nothing has answered the prompt of turn 3, and it ends with turn 1, which was there before"},
-		{"gone back twice", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").reply("f").prompt("g", "b").esc(), 4, 2, "nothing has answered the prompt of turn 4, and it ends with turn 1, which was there before"},
-		{"gone back over an interruption", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e").prompt("f", "e").esc(), 4, 6, "nothing has answered the prompt of turn 4, and it ends with turn 3, which was there before"},
-		{"cleared, interrupted", of().prompt("a", "").reply("b").prompt("c", "root").esc(), 2, 0, "nothing has answered the prompt of turn 2, and nothing that was there before it is left: there is nothing to fork"},
-		{"the first, interrupted", of().prompt("a", "").esc(), 1, 0, "nothing has answered the prompt of turn 1, and nothing that was there before it is left: there is nothing to fork"},
+		{"interrupted", of().prompt("a", "").reply("b").prompt("c", "").esc(), 2, 2, bare(2, 1)},
+		{"interrupted, gone on", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e"), 2, 2, bare(2, 1)},
+		{"gone back, interrupted", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").esc(), 3, 2, bare(3, 1)},
+		{"gone back twice", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").reply("f").prompt("g", "b").esc(), 4, 2, bare(4, 1)},
+		{"gone back over an interruption", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e").prompt("f", "e").esc(), 4, 6, bare(4, 3)},
+		{"cleared, interrupted", of().prompt("a", "").reply("b").prompt("c", "root").esc(), 2, 0, bare(2, 0)},
+		{"the first, interrupted", of().prompt("a", "").esc(), 1, 0, bare(1, 0)},
 		{"in a call", of().prompt("a", "").reply("b").prompt("c", "").call("d"), 2, 2, "the call of Bash had no result yet"},
 		{"in the second call", of().prompt("a", "").call("b").result("b").call("c"), 1, 3, "the call of Bash had no result yet"},
 		{"in the first call of all", of().prompt("a", "").call("b"), 1, 1, "the call of Bash had no result yet"},
@@ -95,7 +101,8 @@ func TestCutReasons(t *testing.T) {
 func TestCutAll(t *testing.T) {
 	codex := codexLines(codexSays("user", "one"), codexItem(`{"type":"function_call","call_id":"c","name":"exec_command","arguments":"{}"}`))
 	rolled := codexLines(codexSays("user", "one"), codexSays("assistant", "1"), codexEvent(`{"type":"thread_rolled_back","num_turns":1}`))
-	droid := `{"type":"session_start","id":"` + forkID + `"}` + "\n" + `{"type":"message","id":"a","message":{"role":"user","content":[{"type":"text","text":"one"}]}}` + "\n" +
+	droid := `{"type":"session_start","id":"` + forkID + `"}` + "\n" +
+		`{"type":"message","id":"a","message":{"role":"user","content":[{"type":"text","text":"one"}]}}` + "\n" +
 		`{"type":"message","id":"b","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Execute"}]}}` + "\n"
 	gemini := geminiData(geminiUser("p1", "one"), geminiModel("m", "", `,"toolCalls":[{"id":"t","name":"run"}]`))
 	open := new(claudeLines).prompt("a", "").call("b")
@@ -132,7 +139,8 @@ func TestCutAll(t *testing.T) {
 				t.Errorf("%s: %v", tt.name, err)
 			}
 			f.Clone = false
-			if err := CheckFork(tt.agent, bytesSource("fork.jsonl", b.Bytes()), tt.src, f); err == nil && (tt.dangling != "" || tt.name == "from the middle" || tt.name == "nothing left") {
+			err := CheckFork(tt.agent, bytesSource("fork.jsonl", b.Bytes()), tt.src, f)
+			if err == nil && (tt.dangling != "" || tt.name == "from the middle" || tt.name == "nothing left") {
 				t.Errorf("%s: a fork may be so", tt.name)
 			}
 		}

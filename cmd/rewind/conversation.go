@@ -124,7 +124,8 @@ func (a *app) forkNotes(f api.Fork) {
 		if b.Turn == 0 {
 			where = "before its first turn"
 		}
-		a.say("note: the conversation is broken off %s: line %d of its file goes on from what is not there, and the agent finds nothing that came before", where, b.Line)
+		a.say("note: the conversation is broken off %s: line %d of its file goes on from what is not there, and the agent finds nothing that came before",
+			where, b.Line)
 	}
 	if f.Compacted {
 		a.say("note: the conversation was compacted before that place: the model sees the summary, and what came after it")
