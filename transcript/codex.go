@@ -15,6 +15,7 @@ var codexDialect = dialect{
 	forker:   func(f Fork) forker { return &codexForker{fork: f, ids: map[string]bool{}} },
 	place:    codexPlace,
 	newestID: true, // where two files are joined, the first session_meta is the base's
+	answers:  true,
 	session:  codexID,
 }
 
@@ -69,6 +70,8 @@ func (p *codexParser) parse(s *jsonscan.Scanner, l *line) error {
 			return p.name(s, l, &p.r.kind)
 		case "payload":
 			return p.payload(s, l)
+		case "ordinal":
+			return number(s, &l.Ordinal)
 		case "metadata":
 			return p.metadata(s, l)
 		}

@@ -19,6 +19,8 @@ type dialect struct {
 	chain bool
 	// newestID: the session's id is the newest that a record names, not the first.
 	newestID bool
+	// answers: the client answers calls without a result itself when it opens a session (all of DESIGN 27.7's, seen).
+	answers bool
 	// session is the role of marks that hold the session's id, for Check; 0: there is no such role.
 	session int
 
@@ -50,6 +52,7 @@ type line struct {
 	TitleRank             int    // a title of a higher rank wins, and of the same rank the newest; 0 with Title "" is none
 	Lineage               Lineage
 	Base                  *Base
+	Ordinal               int64 // the client's number of the record; 0: the first, or it counts none
 
 	// Lead: may belong to the prompt that follows.
 	Lead bool
