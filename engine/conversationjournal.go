@@ -90,6 +90,24 @@ func (j *journal) conversation() *Conversation {
 	return nil
 }
 
+// codeAlone ends a restore whose session files could not be set: the code is where it was to go, and stays there. What was done to session files is taken back; what
+// cannot be is named in the operation, so that its bytes stay and undo-restore finds it.
+func (e *Engine) codeAlone(j *journal, res *RestoreResult, why error) {
+	for _, f := range reverseFiles(j.Files) {
+		_ = e.setSession(j.own, f) // what is not as it was is found below
+	}
+	j.left = append(j.left, e.leftAlone(j)...)
+	j.Files, j.Made, j.Moved = nil, nil, nil
+	if res.Conversation == nil {
+		return
+	}
+	none := noConversation(whyNot(why))
+	if j.Undoes > 0 {
+		none.conversation.Why = notBack(j.Undoes, why)
+	}
+	*res.Conversation = none.conversation
+}
+
 func (s *Session) name() string {
 	if s == nil {
 		return ""

@@ -54,6 +54,8 @@ func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: "it belongs to no agent's session"}
 	case !understood(s.Agent):
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: fmt.Sprintf("the session files of %s are not understood", s.Agent)}
+	case p.err != nil:
+		return nil, src, nil, cut, p.err
 	case p.start:
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: "it lies before the first prompt"}
 	case p.transcript.IsZero():

@@ -27,6 +27,7 @@ type point struct {
 	counted    bool        // the turn was found by its place in the conversation, not by the session's events
 	start      bool        // before the first prompt
 	now        bool        // the current state: the conversation is meant as it is
+	err        error       // why the conversation cannot be told, though the code can; nil: it can, or there is none
 }
 
 // point finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first captured
@@ -58,16 +59,22 @@ func (e *Engine) pointOf(cp *Checkpoint) (*point, error) {
 	if err != nil || !last {
 		return p, err
 	}
-	said, err := e.transcriptAt(cp.Session, cp.Cause.Turn)
+	p.err = e.toEndOfTurn(p)
+	return p, nil
+}
+
+// toEndOfTurn has the last checkpoint of a turn stand for the conversation at the end of that turn.
+func (e *Engine) toEndOfTurn(p *point) error {
+	said, err := e.transcriptAt(p.session, p.cp.Cause.Turn)
 	if err != nil || said.IsZero() {
-		return p, err
+		return err
 	}
 	if on, err := e.goesOn(said, p.transcript); err != nil || !on {
-		return p, err // the number has come again: it was said after a cut in place
+		return err // the number has come again: it was said after a cut in place
 	}
 	p.transcript = said
-	p.turn, err = e.turnsIn(e.sessions[cp.Session], said)
-	return p, err
+	p.turn, err = e.turnsIn(e.sessions[p.session], said)
+	return err
 }
 
 // goesOn reports whether a stored conversation begins with all of another one.
@@ -140,18 +147,17 @@ func (e *Engine) turnPoint(session, name string) (*point, error) {
 		}
 		return p, nil
 	}
-	if p.transcript, err = e.transcriptAt(session, n); err != nil {
-		return nil, err
+	p.transcript, err = e.transcriptAt(session, n)
+	if err == nil && !p.transcript.IsZero() && s != nil {
+		p.turn, err = e.turnsIn(s, p.transcript) // what the agent wrote behind the turn, as a compaction, is not in it
 	}
-	if !p.transcript.IsZero() && s != nil {
-		if p.turn, err = e.turnsIn(s, p.transcript); err != nil { // what the agent wrote behind the turn, as a compaction, is not in it
-			return nil, err
-		}
+	if err != nil {
+		return p.withoutTalk(err)
 	}
 	if p.transcript.IsZero() && s != nil && !s.Cursor.Transcript.IsZero() {
 		turns, err := e.turnsIn(s, s.Cursor.Transcript)
 		if err != nil {
-			return nil, err
+			return p.withoutTalk(err)
 		}
 		if n <= uint64(turns) && (s.Imported || cp == nil || n < e.firstTurn(session)) {
 			p.transcript, p.turn, p.counted, p.cp = s.Cursor.Transcript, int(n), true, nil
@@ -164,6 +170,15 @@ func (e *Engine) turnPoint(session, name string) (*point, error) {
 	if cp == nil && p.transcript.IsZero() {
 		return nil, missing
 	}
+	return p, nil
+}
+
+// withoutTalk is a moment whose conversation cannot be told; the code can, if it was captured.
+func (p *point) withoutTalk(err error) (*point, error) {
+	if p.cp == nil {
+		return nil, err
+	}
+	p.err = err
 	return p, nil
 }
 

@@ -62,6 +62,8 @@ func (e *Engine) Messages(ctx context.Context, name string, n int) (list []trans
 		return nil, "it belongs to no agent's session", nil
 	case !understood(s.Agent):
 		return nil, fmt.Sprintf("the session files of %s are not understood", s.Agent), nil
+	case p.err != nil:
+		return nil, "it cannot be read: " + told(p.err), nil
 	case p.transcript.IsZero():
 		return nil, "the conversation had not begun, or was not captured", nil
 	}
