@@ -69,6 +69,8 @@ func (p *codexParser) parse(s *jsonscan.Scanner, l *line) error {
 			return p.name(s, l, &p.r.kind)
 		case "payload":
 			return p.payload(s, l)
+		case "ordinal":
+			return number(s, &l.Ordinal)
 		case "metadata":
 			return p.metadata(s, l)
 		}

@@ -50,6 +50,7 @@ type line struct {
 	TitleRank             int    // a title of a higher rank wins, and of the same rank the newest; 0 with Title "" is none
 	Lineage               Lineage
 	Base                  *Base
+	Ordinal               int64 // the client's number of the record; 0: the first, or it counts none
 
 	// Lead: may belong to the prompt that follows.
 	Lead bool

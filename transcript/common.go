@@ -1,0 +1,148 @@
+package transcript
+
+import (
+	"fmt"
+	"hash/maphash"
+)
+
+// Common is how far two conversations of an agent are the same: the turn of the parent that the last thing is in which both have, and the
+// parent's id of that; "" where the agent's records have none, and 0 if they have nothing in common or only what came before the first prompt.
+//
+// What both have is known by what an agent keeps when it makes a session of another: the ids of records, which stay (Claude's /branch and
+// --fork-session, Droid, Gemini) or are named (Claude's forkedFrom), the place in the other's file (Codex's history_base), else the same words in
+// the same order (Codex's older forks). A child whose base is already in front of its own records is as good as one without. Whether one was made of
+// the other is not asked.
+func Common(agent Agent, parent, child Source) (turn int, message string, err error) {
+	base, err := BaseOf(agent, child)
+	if err != nil {
+		return 0, "", err
+	}
+	p := newShared(agent)
+	if err := p.read(agent, parent, func(t *tracker, l *line) { p.know(t, l, base) }); err != nil {
+		return 0, "", err
+	}
+	if base != nil {
+		if p.ids[base.Session] {
+			return p.based.turn, p.based.message, nil
+		}
+		return 0, "", nil
+	}
+	var last spot
+	n, same := 0, true // of the records without an id
+	named := Lineage{}
+	err = p.read(agent, child, func(t *tracker, l *line) {
+		named = t.c.Parent
+		for _, again := range l.Again {
+			if at, ok := p.byID[p.hash(again.ID)]; ok {
+				last = at.with(again.ID)
+			}
+		}
+		if !isMessage(l) {
+			return
+		}
+		id := l.ID
+		if agent == Claude && l.Lineage.Message != "" {
+			id = l.Lineage.Message
+		}
+		if id != "" {
+			if at, ok := p.byID[p.hash(id)]; ok {
+				last = at.with(id)
+			}
+			return
+		}
+		if same = same && n < len(p.order) && p.order[n] == p.content(l); same {
+			last = spot{turn: p.turns[n]}
+			n++
+		}
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	if at, ok := p.byID[p.hash(named.Message)]; ok && last.turn == 0 && named.Message != "" {
+		last = at.with(named.Message)
+	}
+	return last.turn, last.message, nil
+}
+
+// spot is a place in a conversation.
+type spot struct {
+	turn    int
+	message string
+}
+
+func (s spot) with(message string) spot { return spot{turn: s.turn, message: message} }
+
+// shared is what is known of the parent: bounded by maxMessages, whatever there is.
+type shared struct {
+	seed  maphash.Seed
+	byID  map[uint64]spot // of every record with an id
+	order []uint64        // what the messages without an id say
+	turns []int           // and their turns
+	ids   map[string]bool // of the sessions that the records are of
+	based spot            // of the last record in front of the end of a base
+}
+
+func newShared(agent Agent) *shared {
+	return &shared{seed: maphash.MakeSeed(), byID: map[uint64]spot{}, ids: map[string]bool{}}
+}
+
+func (p *shared) read(agent Agent, src Source, fn func(*tracker, *line)) error {
+	d, err := dialectOf(agent, src)
+	if err != nil {
+		return err
+	}
+	t := newTracker(agent, d)
+	return d.lines(src, 0, newLine(maxText, false), func(l *line) error {
+		t.add(l)
+		fn(t, l)
+		return nil
+	})
+}
+
+// know takes a record of the parent.
+func (p *shared) know(t *tracker, l *line, base *Base) {
+	at := spot{turn: len(t.c.Turns)}
+	if l.Session != "" && len(p.ids) < maxCalls {
+		p.ids[l.Session] = true
+	}
+	for _, again := range l.Again {
+		if i, ok := t.users[again.ID]; ok && len(p.byID) < maxMessages {
+			p.byID[p.hash(again.ID)] = spot{turn: i + 1}
+		}
+	}
+	if base != nil && isMessage(l) && p.before(l, base) {
+		p.based = at.with(l.ID)
+	}
+	switch {
+	case l.Side:
+	case l.ID != "":
+		if _, ok := p.byID[p.hash(l.ID)]; !ok && len(p.byID) < maxMessages {
+			p.byID[p.hash(l.ID)] = at
+		}
+	case isMessage(l) && len(p.order) < maxMessages:
+		p.order, p.turns = append(p.order, p.content(l)), append(p.turns, at.turn)
+	}
+}
+
+// before says whether a record stands in front of the end of a base. Ordinals tell it in a file that has another in front, too.
+func (p *shared) before(l *line, base *Base) bool {
+	if l.Ordinal > 0 && base.EndOrdinal > 0 {
+		return l.Ordinal < base.EndOrdinal
+	}
+	return l.Offset+l.Size <= base.EndOffset
+}
+
+// isMessage says whether a record is a person's or the model's, in the main conversation.
+func isMessage(l *line) bool {
+	return !l.Side && !l.Hidden && (l.Kind == Prompt || l.Kind == Reply || l.Kind == Result)
+}
+
+func (p *shared) hash(id string) uint64 { return maphash.String(p.seed, id) }
+
+// content is what a message says, as far as it is kept.
+func (p *shared) content(l *line) uint64 {
+	var h maphash.Hash
+	h.SetSeed(p.seed)
+	_, _ = fmt.Fprintf(&h, "%d\x00%q\x00%q\x00%q", l.Kind, l.Text, l.Calls, l.Results)
+	return h.Sum64()
+}
