@@ -117,6 +117,13 @@ func (s *Session) name() string {
 
 // tellAgents has the agents' own lists and caches know what became of session files. The restore is done: what goes wrong is a notice.
 func (e *Engine) tellAgents(ctx context.Context, env AgentEnv, j *journal, res *RestoreResult) {
+	if res.Operation != nil && res.Operation.Restore != nil {
+		for _, f := range res.Operation.Restore.Files {
+			if f.From.IsZero() || f.To.IsZero() {
+				e.linkHistory(env.folders(), f.Path, f.To.IsZero())
+			}
+		}
+	}
 	if j.Made != nil && res.Conversation != nil && res.Conversation.Fork != nil {
 		e.list(ctx, transcript.Agent(j.Made.Agent), env, res.Conversation.Fork)
 	}

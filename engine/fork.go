@@ -74,6 +74,7 @@ func (e *Engine) namedPoint(ctx context.Context, name string, w Whose) (*point, 
 		if err := e.catchUp(ctx, session); err != nil {
 			return nil, err
 		}
+		e.placeSession(ctx, session)
 	}
 	p, err := e.point(session, name)
 	if err != nil {
@@ -118,6 +119,7 @@ func (e *Engine) fork(ctx context.Context, p *point, o ForkOptions, kind string,
 	if o.SelfTest {
 		return res, e.selfTest(own, plan, res)
 	}
+	e.linkHistory(own, plan.path, false)
 	e.list(ctx, plan.agent, o.Env, res)
 	return res, nil
 }

@@ -51,6 +51,12 @@ func (e *Engine) Import(ctx context.Context, env AgentEnv, p Progress) (*Importe
 			}
 		}
 	}
+	if len(res.Sessions) > 0 {
+		e.origins = nil // what was not known may be by now
+	}
+	for _, name := range res.Sessions {
+		e.placeSession(ctx, name)
+	}
 	return res, nil
 }
 
@@ -83,7 +89,7 @@ func (e *Engine) importSession(ctx context.Context, agent transcript.Agent, path
 		return nil, nil
 	}
 	if c.Parent.Session != "" && c.Parent.Session != id {
-		s.Fork = &Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: "agent"}
+		s.Fork = &Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: byAgent}
 	}
 	tx := e.objs.Begin()
 	if err := e.follow(tx, s, maxSession); err != nil {

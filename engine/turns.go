@@ -31,6 +31,8 @@ func (e *Engine) Turns(ctx context.Context, w Whose) (*TurnList, error) {
 		}
 		s = e.sessions[session]
 	}
+	e.placeSession(ctx, session)
+	s = e.sessions[session]
 	l := &TurnList{Session: session}
 	if !understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return l, e.listTurns(l, s, nil)
