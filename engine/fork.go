@@ -153,7 +153,7 @@ func (e *Engine) selfTest(own agentfiles.Folders, plan *forkPlan, f *Fork) error
 	root, _, err := transcript.SessionFile(plan.agent, plan.path)
 	if err == nil {
 		var found []string
-		if found, err = transcript.Find(plan.agent, os.DirFS(root), e.project.Root); err == nil {
+		if found, _, err = transcript.Find(plan.agent, os.DirFS(root), e.project.Root); err == nil {
 			err = errNotFoundThere
 			for _, p := range found {
 				if filepath.Join(root, filepath.FromSlash(p)) == plan.path {

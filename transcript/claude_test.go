@@ -109,6 +109,7 @@ func TestClaudeForkLines(t *testing.T) {
 		`{"type":"progress","uuid":"` + p + `","parentUuid":null,"sessionId":"` + forkID + `","forkedFrom":{"sessionId":"s","messageUuid":"p"}}`,
 		`{"type":"user","uuid":"` + a + `","parentUuid":"` + p + `","sessionId":"` + forkID + `","message":{"content":"hi"},"forkedFrom":{"sessionId":"s","messageUuid":"a"}}`,
 		`{"type":"brand-new","uuid":"` + n + `","parentUuid":"` + a + `","sessionId":"` + forkID + `","forkedFrom":{"sessionId":"s","messageUuid":"n"}}`,
+		`{"type":"file-history-snapshot","messageId":"` + a + `"}`,
 		`{"type":"atis-latch","atis":"","sessionId":"` + forkID + `"}`,
 		`{"type":"tools-used","tools":["New"],"sessionId":"` + forkID + `"}`,
 		`{"type":"custom-title","sessionId":"` + forkID + `","customTitle":"[Fork] \"hi\" <b>","uuid":"` + derivedID(forkID, "custom-title") + `","timestamp":"2026-11-21T08:30:00.005Z"}`,
