@@ -63,6 +63,7 @@ type TurnsResponse struct {
 	Title       Text         `json:"title,omitempty"`
 	Turns       []Turn       `json:"turns"`
 	Compactions []Compaction `json:"compactions,omitempty"`
+	Breaks      []Break      `json:"breaks,omitempty"`
 	Notices     []string     `json:"notices,omitempty"`
 }
 
@@ -82,6 +83,12 @@ type Turn struct {
 // Compaction is a place where the agent replaced what came before by a summary.
 type Compaction struct {
 	Turn int `json:"turn"` // in it, or behind it
+}
+
+// Break is a place where a session file goes on from something that is not in it: the agent finds nothing of what came before.
+type Break struct {
+	Turn int `json:"turn"` // in it; 0: before the first
+	Line int `json:"line"` // of the session file
 }
 
 // ForkRequest makes a new session of the beginning of one.
@@ -115,6 +122,9 @@ type Fork struct {
 	From      Lineage  `json:"from"`
 	Messages  int      `json:"messages"`
 	Dropped   int      `json:"dropped,omitempty"`           // records between the place asked for and the last safe one
+	Why       Text     `json:"why,omitempty"`               // why it does not end at the place asked for
+	Dangling  string   `json:"dangling,omitempty"`          // of a clone: the tool that runs at its end; the agent answers that call itself
+	Broken    *Break   `json:"broken,omitempty"`            // the newest that the model cannot look behind
 	Compacted bool     `json:"compacted,omitempty"`         // the model sees a summary of what came before its newest compaction
 	Before    bool     `json:"before_compaction,omitempty"` // the original was compacted later: the model sees again what it had forgotten there
 	Bytes     int64    `json:"bytes"`

@@ -119,6 +119,7 @@ type TurnList struct {
 	Title       string
 	Turns       []TurnInfo
 	Compactions []transcript.Compaction
+	Breaks      []transcript.Break
 }
 
 // ForkInfo is a fork with all it comes from, the nearest first.

@@ -173,7 +173,9 @@ func (e *Engine) take(w *writer, at Cursor, f *sessionFile, from, to int64) (Cur
 	if err != nil {
 		return at, err
 	}
-	last, err := lastID(f.agent, f.source(to), from)
+	src := f.source(to)
+	src.Ended = f.rests
+	last, err := lastID(f.agent, src, from)
 	if err != nil && !f.document() {
 		return at, err
 	}

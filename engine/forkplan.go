@@ -43,10 +43,10 @@ func (p *forkPlan) check(r io.ReaderAt, size int64) error {
 	if p.cut.Messages == 0 {
 		return nil // a clone of a session in which nothing was said holds nothing that could be wrong
 	}
-	return transcript.Check(p.agent, transcript.Source{ReaderAt: r, Size: size, Name: p.path}, p.fork.ID)
+	return transcript.CheckFork(p.agent, transcript.Source{ReaderAt: r, Size: size, Name: p.path}, p.src, p.fork)
 }
 
-// cutPoint is the conversation of a moment, and where it is cut: all is behind its last record, whatever that is.
+// cutPoint is the conversation of a moment, and where it is cut: all is for a copy of all of it.
 func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source, st *stored, cut transcript.Cut, err error) {
 	s = e.sessions[p.session]
 	switch {
@@ -70,7 +70,7 @@ func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source
 	}
 	switch {
 	case all:
-		cut, err = wholeOf(transcript.Agent(s.Agent), src)
+		cut, err = transcript.CutAll(transcript.Agent(s.Agent), src)
 	case p.turn > 0:
 		cut, err = transcript.CutTurn(transcript.Agent(s.Agent), src, p.turn)
 	default:
@@ -126,6 +126,7 @@ func (e *Engine) planFork(p *point, title, kind string, clone bool) (*forkPlan, 
 	}
 	if f.live != nil {
 		f.src = f.live.source(cut.Offset)
+		f.src.Ended = true
 	}
 	if title == "" {
 		if title, err = e.title(s); err != nil {

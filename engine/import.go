@@ -124,7 +124,7 @@ func (e *Engine) introduce(tx *objstore.Tx, s *Session, named string) error {
 	if err != nil {
 		return err
 	}
-	of := transcript.Source{ReaderAt: st, Size: st.size, Name: s.Transcript}
+	of := transcript.Source{ReaderAt: st, Size: st.size, Name: s.Transcript, Ended: true}
 	all, err := transcript.Scan(agent, of)
 	if err != nil {
 		return err

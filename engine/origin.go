@@ -53,7 +53,7 @@ func originOf(get objstore.Getter, s *Session, parent func(name string) *Session
 		return nil, errLater
 	}
 	// What stands in front of the file's first record is the other session's, and says what that one was made of.
-	own := transcript.Source{ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.size-s.Cursor.Base), Size: st.size - s.Cursor.Base, Name: s.Cursor.Path}
+	own := transcript.Source{ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.size-s.Cursor.Base), Size: st.size - s.Cursor.Base, Name: s.Cursor.Path, Ended: true}
 	c, err := transcript.Scan(agent, own)
 	if err != nil || c.Parent.Session == "" || c.Parent.Session == s.ID {
 		return nil, err
@@ -67,7 +67,7 @@ func originOf(get objstore.Getter, s *Session, parent func(name string) *Session
 	if of.Size > most {
 		return nil, errLater
 	}
-	turn, message, err := transcript.Common(agent, of, transcript.Source{ReaderAt: st, Size: st.size, Name: s.Cursor.Path})
+	turn, message, err := transcript.Common(agent, of, transcript.Source{ReaderAt: st, Size: st.size, Name: s.Cursor.Path, Ended: true})
 	if err != nil {
 		return l, err
 	}
@@ -85,7 +85,7 @@ func parentSource(get objstore.Getter, s, parent *Session, id string) (src trans
 		if err != nil {
 			return src, nil, err
 		}
-		return transcript.Source{ReaderAt: st, Size: st.size, Name: parent.Cursor.Path}, func() {}, nil
+		return transcript.Source{ReaderAt: st, Size: st.size, Name: parent.Cursor.Path, Ended: true}, func() {}, nil
 	}
 	if !transcript.ValidID(id) || !strings.HasPrefix(filepath.Base(s.Transcript), s.ID) {
 		return src, nil, nil

@@ -346,7 +346,7 @@ func (e *Engine) source(s *Session, said objstore.ID) (transcript.Source, *store
 	if name == "" {
 		name = s.Transcript
 	}
-	return transcript.Source{ReaderAt: st, Size: st.size, Name: name}, st, nil
+	return transcript.Source{ReaderAt: st, Size: st.size, Name: name, Ended: true}, st, nil // it was captured up to the end of a record
 }
 
 // catchUp captures the conversation of a session as far as it has come, on behalf of a person who is about to use it; e.mu is held.

@@ -110,7 +110,9 @@ func (e *Engine) readNewest(agent transcript.Agent, s *Session, missing bool) (*
 			return nil, 0, err
 		}
 		defer f.Close()
-		c, err := transcript.Scan(agent, f.source(f.info.Size()))
+		src := f.source(f.info.Size())
+		src.Ended = true // a last line that is half there is left out all the same
+		c, err := transcript.Scan(agent, src)
 		return c, f.info.Size(), err
 	}
 	if s.Cursor.Transcript.IsZero() {

@@ -21,8 +21,12 @@ import (
 // errSessionChanged is returned for a session file that is neither as it was planned nor as it was to become: somebody has written it.
 var errSessionChanged = errors.New("it was written meanwhile")
 
-// sessionError is an error about a session file, without its path where that is told already.
+// sessionError is an error about a session file, without its path where that is told already. What is wrong with what a copy is made of is told by that
+// one's name: the copy is not there any more.
 func sessionError(path string, err error) error {
+	if of := (*transcript.Error)(nil); errors.As(err, &of) && of.Name != path {
+		return fmt.Errorf("engine: %w", of)
+	}
 	return fmt.Errorf("engine: session file %s: %w", path, pathCause(err))
 }
 

@@ -41,7 +41,7 @@ func (e *Engine) Turns(ctx context.Context, w Whose) (*TurnList, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Title, l.Compactions = now.Title, now.Compactions
+	l.Title, l.Compactions, l.Breaks = now.Title, now.Compactions, now.Breaks
 	if s.Title != "" && transcript.Agent(s.Agent) == transcript.Codex {
 		l.Title = s.Title
 	}

@@ -75,16 +75,27 @@ func turnsResponse(r *engine.TurnList) api.TurnsResponse {
 	for _, c := range r.Compactions {
 		out.Compactions = append(out.Compactions, api.Compaction{Turn: c.Turn})
 	}
+	for _, b := range r.Breaks {
+		out.Breaks = append(out.Breaks, api.Break{Turn: b.Turn, Line: b.Line})
+	}
 	return out
 }
 
 func fork(f *engine.Fork) api.Fork {
 	agent, id := engine.SplitSession(f.Session)
-	return api.Fork{
+	out := api.Fork{
 		ID: id, Session: f.Session, Agent: agent, Title: api.Text(f.Title), Path: api.Text(f.Path), From: lineage(f.From),
 		Messages: f.Cut.Messages, Dropped: f.Cut.Dropped, Compacted: f.Cut.Compaction != nil, Before: f.Cut.LaterCompaction, Bytes: f.Bytes,
 		Resume: resume(f.Session), Listed: f.Listed, Problem: api.Text(packages.ReplaceAllString(f.Problem, "$1")), Checks: api.Texts(f.Checks),
+		Why: api.Text(f.Cut.Because()),
 	}
+	if f.Cut.Dangling != nil {
+		out.Dangling = f.Cut.Dangling.Name
+	}
+	if b := f.Cut.Break; b != nil {
+		out.Broken = &api.Break{Turn: b.Turn, Line: b.Line}
+	}
+	return out
 }
 
 func forkResponse(e *engine.Engine, dryRun bool, f *engine.Fork) (out api.ForkResponse, err error) {

@@ -95,6 +95,7 @@ func sayBlocks(s *jsonscan.Scanner, l *line) error {
 var notTyped = []string{
 	"<command-name>", "<local-command-", "<command-stdout>", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>",
 	"<task-notification>", "<system-reminder>", "[Request interrupted by user", "Caveat: The messages below were generated",
+	"Operation stopped by hook: ",
 }
 
 // typed says whether a person has typed what the line of a user says.

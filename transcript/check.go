@@ -1,14 +1,70 @@
 package transcript
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 )
 
 // Check says whether a session file, a fork, can be gone on with as the session id: every record is JSON, the ids in it that name the session
 // are id, there is a prompt, and every call has its result, behind it. An error is an *Error.
-func Check(agent Agent, src Source, id string) error {
+func Check(agent Agent, src Source, id string) error { return check(agent, src, id, false) }
+
+// CheckFork is Check for what WriteFork has made of src. A clone need not have a prompt that is still there, and may end with a call that the agent
+// answers itself, as the source does. An error names the source and its line: the fork is not there any more when somebody reads it.
+func CheckFork(agent Agent, fork, src Source, f Fork) error {
+	err := check(agent, fork, f.ID, f.Clone)
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	var early *earlyError
+	if errors.As(err, &early) {
+		early.line = sourceLine(agent, src, f, early.line)
+	}
+	return &Error{Name: src.Name, Line: sourceLine(agent, src, f, e.Line), Cause: fmt.Errorf("a copy of it could not be gone on with: %w", e.Cause)}
+}
+
+// earlyError says that a call's result stands in front of it.
+type earlyError struct {
+	call string
+	line int
+}
+
+func (e *earlyError) Error() string {
+	return fmt.Sprintf("calls %q, which line %d has answered before", e.call, e.line)
+}
+
+// sourceLine is the line of the source that a line of its fork was made of; 0: none.
+func sourceLine(agent Agent, src Source, f Fork, line int) int {
+	src.Size, src.Ended = min(src.Size, f.Cut), true
+	d, err := dialectOf(agent, src)
+	if err != nil || line <= 0 || d.read != nil {
+		return 0
+	}
+	out := newOutput(io.Discard, src)
+	out.seek = &seeker{line: line, at: -1}
+	if err := d.write(out, src, f); err != nil || out.seek.at < 0 {
+		return 0
+	}
+	var count lineCounter
+	if _, err := io.Copy(&count, io.NewSectionReader(src, 0, out.seek.at)); err != nil {
+		return 0
+	}
+	return 1 + int(count)
+}
+
+// lineCounter counts the newlines that are written to it.
+type lineCounter int
+
+func (c *lineCounter) Write(p []byte) (int, error) {
+	*c += lineCounter(bytes.Count(p, []byte{'\n'}))
+	return len(p), nil
+}
+
+func check(agent Agent, src Source, id string, clone bool) error {
 	d, err := dialectOf(agent, src)
 	if err != nil {
 		return err
@@ -23,9 +79,9 @@ func Check(agent Agent, src Source, id string) error {
 		return refuse(c.last+1, "a line without an end")
 	case c.c.ID != id:
 		return refuse(0, fmt.Sprintf("is of session %q, not %q", c.c.ID, id))
-	case len(c.live) == 0:
+	case len(c.live) == 0 && !clone:
 		return &Error{Name: src.Name, Cause: ErrEmpty}
-	case len(c.c.Pending) > 0:
+	case len(c.c.Pending) > 0 && !(clone && d.answers):
 		call := c.c.Pending[0]
 		return refuse(c.last, fmt.Sprintf("call %q of %q has no result", call.ID, call.Name))
 	}
@@ -53,7 +109,7 @@ func (c *checker) take(l *line) error {
 	}
 	for _, call := range l.Calls {
 		if line, ok := c.early[call.ID]; ok && !l.Side {
-			return c.refuse(l, fmt.Errorf("calls %q, which line %d has answered before", call.ID, line))
+			return c.refuse(l, &earlyError{call.ID, line})
 		}
 	}
 	c.results(l)

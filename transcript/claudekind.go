@@ -71,6 +71,8 @@ func (p *claudeParser) user(l *line) {
 		l.Hidden = !p.typed(l)
 		if l.Hidden {
 			l.Kind = Context
+		} else {
+			command(&l.says)
 		}
 	}
 }

@@ -15,6 +15,7 @@ var codexDialect = dialect{
 	forker:   func(f Fork) forker { return &codexForker{fork: f, ids: map[string]bool{}} },
 	place:    codexPlace,
 	newestID: true, // where two files are joined, the first session_meta is the base's
+	answers:  true,
 	session:  codexID,
 }
 

@@ -56,7 +56,7 @@ func joined(t testing.TB, base, segment string) sample {
 	if err := CodexBaseFits(text(base, string(front)), *at); err != nil {
 		t.Fatal(err)
 	}
-	return sample{Codex, "codex/" + segment + ".joined", append(front[:at.EndOffset:at.EndOffset], back...)}
+	return sample{agent: Codex, name: "codex/" + segment + ".joined", data: append(front[:at.EndOffset:at.EndOffset], back...)}
 }
 
 func TestCodexJoined(t *testing.T) {

@@ -20,6 +20,8 @@ type codexForker struct {
 
 func (f *codexForker) record(l *line, out *output) error {
 	switch {
+	case l.Kind == Broken: // an id in it would be the old one
+		return nil
 	case l.Type == "session_meta":
 		return f.meta(l, out)
 	case strings.HasPrefix(l.Type, "response_item"):

@@ -17,7 +17,7 @@ func TestCommon(t *testing.T) {
 	}
 	of := func(name string) sample {
 		agent, _, _ := strings.Cut(name, "/")
-		return sample{Agent(agent), name, load(t, name)}
+		return sample{agent: Agent(agent), name: name, data: load(t, name)}
 	}
 	// A fork that ends with a turn, and goes on with a turn of its own, of each agent: rewind's own, which Claude's SDK makes the same way.
 	for name, own := range map[string]string{

@@ -27,6 +27,8 @@ type tracker struct {
 	lead   int64  // where the run of Lead records begins that the newest record is in; -1: it is in none
 	before string // the parent of the first record with an id in that run, or of the prompt
 	past
+	chain
+	called  string // the message of the model that the newest calls may be of
 	message string // the newest record's, of those that are a message's part
 	bare    bool   // nothing has answered the newest prompt
 	closed  bool   // the memory was replaced behind the newest turn: what follows is not in it, unless the model goes on
@@ -61,6 +63,9 @@ func (t *tracker) add(l *line) {
 		t.main(l)
 	}
 	t.extend(l)
+	if t.d.chain && l.ID != "" && t.breaks(l) && len(t.c.Breaks) < maxBroken {
+		t.c.Breaks = append(t.c.Breaks, Break{Offset: l.Offset, Line: l.Line, Turn: len(t.c.Turns)})
+	}
 	t.calls(l)
 	t.answered(l)
 }
@@ -124,6 +129,7 @@ func (t *tracker) main(l *line) {
 		t.bare = false
 	case Compact:
 		c.Compactions = append(c.Compactions, Compaction{Offset: l.Offset, Line: l.Line, Turn: len(c.Turns)})
+		t.message = "" // what goes on behind it is not seen with what came before
 	case Other, Context, Rewound, Broken:
 		return
 	}
@@ -207,12 +213,22 @@ func (t *tracker) extend(l *line) {
 	}
 }
 
-// calls keeps the calls that are open. A prompt has closed those before it: the agent has gone on without them.
+// calls keeps the calls that are open. A prompt, a compaction and a message of the model that follows close those before it: the agent has gone on
+// without their results, which may stand in a line that is broken.
 func (t *tracker) calls(l *line) {
 	if l.Side {
 		return
 	}
 	c := &t.c
+	switch {
+	case l.Kind == Compact:
+		c.Pending, t.called = c.Pending[:0], ""
+	case l.Kind == Reply && !l.Hidden && l.Message != "":
+		if t.called != l.Message && t.called != "" {
+			c.Pending = c.Pending[:0]
+		}
+		t.called = l.Message
+	}
 	for _, call := range l.Calls {
 		if len(c.Pending) == maxOpen {
 			c.Pending = c.Pending[1:]

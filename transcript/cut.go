@@ -3,6 +3,7 @@ package transcript
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrEmpty says that there is no prompt before the place, and so nothing that could be continued.
@@ -19,18 +20,77 @@ type Cut struct {
 	LastMessage     string      // id of the last record before it that is a message
 	Compaction      *Compaction // the newest before it: the model sees a summary of what came before that
 	LaterCompaction bool        // the source was compacted behind it: a fork brings back what the model had forgotten
+	Break           *Break      // the newest before it and behind the newest compaction: the agent does not find what came before that
 	Dropped         int         // whole records between the asked place and the cut
+	Why             Reason      // why it is not at the asked place
+	Dangling        *Call       // of a cut of all: a call without a result at its end, which the agent answers itself
 }
+
+// Reason is why a session cannot end at a place that was asked for.
+type Reason struct {
+	Cause Cause
+	Turn  int    // the turn that the place is in
+	Tool  string // of CauseCall: the tool's name; untrusted
+}
+
+// Cause is what a Reason is made of.
+type Cause byte
+
+// The causes. CauseNone: nothing that a model sees was left out.
+const (
+	CauseNone     Cause = iota
+	CauseCall           // a call of a tool has no result
+	CauseMessage        // a message is not there as a whole
+	CausePrompt         // nothing has answered the turn's prompt
+	CauseGoneBack       // the person went back behind all that is there
+)
+
+// String is the reason for people: a clause that can follow a colon.
+func (r Reason) String() string {
+	switch r.Cause {
+	case CauseCall:
+		if r.Tool == "" {
+			return "a call of a tool had no result yet"
+		}
+		return fmt.Sprintf("the call of %s had no result yet", r.Tool)
+	case CauseMessage:
+		return "a message of the model was not whole yet"
+	case CausePrompt:
+		return fmt.Sprintf("nothing has answered the prompt of turn %d", r.Turn)
+	case CauseGoneBack:
+		return "the person went back behind all that is there"
+	case CauseNone:
+	}
+	return ""
+}
+
+// Because is why the cut is not at the place that was asked for, for people; "" if nothing that a model sees was left out.
+func (c Cut) Because() string {
+	if c.Why.Cause == CausePrompt {
+		return fmt.Sprintf("%s, and it ends with turn %d, which was there before", c.Why, c.Turn)
+	}
+	return c.Why.String()
+}
+
+// emptyError is ErrEmpty where there are prompts, and none of them can be the end.
+type emptyError struct{ why Reason }
+
+func (e *emptyError) Error() string {
+	return fmt.Sprintf("%s, and nothing that was there before it is left: there is nothing to fork", e.why)
+}
+
+func (e *emptyError) Is(target error) bool { return target == ErrEmpty }
 
 // CutAt is the last safe place at or before the byte at. An error that wraps ErrEmpty says that there is none.
 //
-// A prompt that nothing has answered yet may be the end.
+// A prompt that nothing has answered yet may be the end. A turn that the person has gone back behind is never the end of what comes later.
 func CutAt(agent Agent, src Source, at int64) (Cut, error) {
-	return cutAt(agent, src, at, false)
+	return cutAt(agent, src, at, cutter{})
 }
 
 // CutTurn is the end of turn n, from 1; what the agent writes ahead of the next prompt is not in it. The end is the last safe place in the
-// turn that has an answer, or the end of a turn before, if there is none. An error wraps ErrNoTurn or ErrEmpty.
+// turn that has an answer, or, if there is none, the end of what was there before its prompt: not of a turn that the person went back behind with
+// it. Only if nothing was, and the model has begun to answer, it is behind the prompt. An error wraps ErrNoTurn or ErrEmpty.
 func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 	c, err := Scan(agent, src)
 	if err != nil {
@@ -39,15 +99,22 @@ func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 	if n < 1 || n > len(c.Turns) {
 		return Cut{}, fmt.Errorf("transcript: cut %s at turn %d: %w: there are %d", src.Name, n, ErrNoTurn, len(c.Turns))
 	}
-	return cutAt(agent, src, c.Turns[n-1].End, true)
+	return cutAt(agent, src, c.Turns[n-1].End, cutter{answered: true})
 }
 
-func cutAt(agent Agent, src Source, at int64, answered bool) (Cut, error) {
+// CutAll is the end of all that can be a copy of the conversation: the last whole record. An agent that answers a call without a result itself when
+// the session is opened gets it so; for one that is not known to do so, and where a message is in two, it is the last safe place before. A session in
+// which nothing was said, or that begins behind its prompts, has an end, too.
+func CutAll(agent Agent, src Source) (Cut, error) {
+	return cutAt(agent, src, src.Size, cutter{all: true})
+}
+
+func cutAt(agent Agent, src Source, at int64, c cutter) (Cut, error) {
 	d, err := dialectOf(agent, src)
 	if err != nil {
 		return Cut{}, err
 	}
-	c := cutter{tracker: newTracker(agent, d), at: min(at, src.Size), answered: answered}
+	c.tracker, c.at = newTracker(agent, d), min(at, src.Size)
 	err = d.lines(src, 0, newLine(maxSummaryText, false), func(l *line) error {
 		c.take(l)
 		return nil
@@ -55,11 +122,28 @@ func cutAt(agent Agent, src Source, at int64, answered bool) (Cut, error) {
 	if err != nil {
 		return Cut{}, err
 	}
-	if c.best.Offset == 0 {
-		return Cut{}, fmt.Errorf("transcript: cut %s at byte %d: %w", src.Name, at, ErrEmpty)
+	if c.best.Offset == 0 && c.answered && c.why.Cause != CausePrompt {
+		c.best = c.begun
 	}
+	if c.best.Offset == 0 && c.all {
+		c.best = boundary{record: c.records, Cut: Cut{Offset: c.c.End, Turn: len(c.c.Turns), Messages: c.c.Messages, LastMessage: c.c.Last}}
+	}
+	if c.best.Offset == 0 {
+		err := ErrEmpty
+		if c.why.Cause != CauseNone {
+			err = &emptyError{c.why}
+		}
+		return Cut{}, fmt.Errorf("transcript: cut %s at byte %d: %w", src.Name, at, err)
+	}
+	return c.cut(), nil
+}
+
+// cut is the best place with what is to be said of it.
+func (c *cutter) cut() Cut {
 	cut := c.best.Cut
-	cut.Dropped = c.records - c.best.record
+	if cut.Dropped = c.records - c.best.record; cut.Dropped > 0 {
+		cut.Why = c.why
+	}
 	for _, compaction := range c.c.Compactions {
 		if compaction.Offset < cut.Offset {
 			cut.Compaction = &compaction
@@ -67,7 +151,13 @@ func cutAt(agent Agent, src Source, at int64, answered bool) (Cut, error) {
 			cut.LaterCompaction = true
 		}
 	}
-	return cut, nil
+	for _, b := range c.c.Breaks {
+		gone := b.Turn > 0 && c.c.Turns[b.Turn-1].Gone && b.Turn != cut.Turn
+		if b.Offset < cut.Offset && !gone && (cut.Compaction == nil || cut.Compaction.Offset < b.Offset) {
+			cut.Break = &b
+		}
+	}
+	return cut
 }
 
 // cutter looks for the last safe place at or before at.
@@ -75,51 +165,106 @@ type cutter struct {
 	*tracker
 	at       int64
 	answered bool // a bare prompt is no end, nor is what the agent writes ahead of one
+	all      bool // a copy: the end may be what only the agent can go on from
 
-	records int      // that end at or before at
-	best    boundary // the newest safe place
-	whole   boundary // the newest safe place in front of the message that the newest records are of
+	records int        // that end at or before at
+	best    boundary   // the newest safe place
+	begun   boundary   // behind the newest prompt, until something safe comes
+	whole   boundary   // the newest safe place in front of the message that the newest records are of
+	ends    []boundary // of every turn: the newest safe place in it that has an answer
+	why     Reason     // why the newest place is not safe
 }
 
-// boundary is a safe place; record is the number of records before it.
+// boundary is a safe place; record is the number of records before it, and live that of the turns that are not gone.
 type boundary struct {
 	Cut
-	record int
+	record, live int
 }
 
 func (c *cutter) take(l *line) {
 	before := c.message
 	c.add(l)
+	end := l.Offset + l.Size
+	if c.moved && end <= c.at && !c.all {
+		c.best = c.left()
+		c.whole, c.begun = c.best, boundary{}
+	}
 	switch {
 	case l.Side || l.Message == "" && l.Kind != Prompt:
 	case l.Message != "" && l.Message == before:
-		c.best = c.whole // the message goes on: it is not whole in front of here
+		if c.best != c.whole { // the message goes on: it is not whole in front of here
+			c.best, c.why = c.whole, Reason{Cause: CauseMessage, Turn: c.best.Turn}
+		}
 	default:
 		c.whole = c.best
 	}
-	end := l.Offset + l.Size
 	if end > c.at {
 		return
 	}
 	c.records = c.c.Records
-	if c.safe(l) {
-		c.best = boundary{record: c.c.Records, Cut: Cut{
-			Offset: end, Turn: len(c.c.Turns), Messages: c.c.Messages, LastMessage: c.lastMessage(),
-		}}
+	here := boundary{record: c.c.Records, live: len(c.live), Cut: Cut{
+		Offset: end, Turn: len(c.c.Turns), Messages: c.c.Messages, LastMessage: c.lastMessage(),
+	}}
+	if l.Kind == Prompt && !l.Side && !l.Hidden {
+		c.begun = here
+	}
+	var ok bool
+	if c.why, ok = c.safe(l); !ok {
+		return
+	}
+	if c.all && len(c.c.Pending) > 0 {
+		here.Dangling = &Call{Name: c.c.Pending[0].Name}
+	}
+	c.best = here
+	if n := len(c.c.Turns); n > 0 && !c.bare && c.lead < 0 && !c.all {
+		for len(c.ends) < n {
+			c.ends = append(c.ends, boundary{})
+		}
+		c.ends[n-1] = here
 	}
 }
 
-// safe says whether the file can end behind l, which is the newest record.
-func (c *cutter) safe(l *line) bool {
-	if len(c.live) == 0 || len(c.c.Pending) > 0 || l.Open {
-		return false
+// left is the end of the newest turn that is not gone, as it was before those that are gone came.
+func (c *cutter) left() boundary {
+	for depth, i := range slices.Backward(c.live) {
+		if i < len(c.ends) && c.ends[i].Offset > 0 && c.ends[i].live == depth+1 {
+			return c.ends[i]
+		}
 	}
-	return !c.tracker.bare && c.lead < 0 || !c.answered
+	return boundary{}
+}
+
+// safe says whether the file can end behind l, which is the newest record, and why not.
+func (c *cutter) safe(l *line) (Reason, bool) {
+	open := len(c.c.Pending) > 0
+	switch turn := len(c.c.Turns); {
+	case c.all:
+		if open && !c.d.answers {
+			return Reason{Cause: CauseCall, Turn: turn, Tool: c.c.Pending[0].Name}, false
+		}
+		if l.Open {
+			return Reason{Cause: CauseMessage, Turn: turn}, false
+		}
+		return Reason{}, true
+	case turn == 0:
+		return Reason{}, false
+	case len(c.live) == 0:
+		return Reason{Cause: CauseGoneBack, Turn: turn}, false
+	case open:
+		return Reason{Cause: CauseCall, Turn: turn, Tool: c.c.Pending[0].Name}, false
+	case l.Open:
+		return Reason{Cause: CauseMessage, Turn: turn}, false
+	case c.answered && c.bare:
+		return Reason{Cause: CausePrompt, Turn: turn}, false
+	case c.answered && c.lead >= 0:
+		return c.why, false
+	}
+	return Reason{}, true
 }
 
 func (c *cutter) lastMessage() string {
 	if turn := c.turn(); turn != nil {
 		return turn.Last
 	}
-	return ""
+	return c.c.Last
 }

@@ -23,12 +23,18 @@ type Fork struct {
 // the same for the same prefix and f. Only ids, parents and titles are rewritten, where the agent has them by its format: never what a model
 // or a tool said. All other bytes stay as they are.
 func WriteFork(w io.Writer, agent Agent, src Source, f Fork) error {
-	src.Size = min(src.Size, f.Cut)
+	src.Size, src.Ended = min(src.Size, f.Cut), true // it ends where a record does
 	d, err := dialectOf(agent, src)
 	if err != nil {
 		return err
 	}
-	out, fork := newOutput(w, src), d.forker(f)
+	return d.write(newOutput(w, src), src, f)
+}
+
+// write writes a fork of src, which is cut.
+func (d *dialect) write(out *output, src Source, f Fork) error {
+	out.lines = d.read == nil
+	fork := d.forker(f)
 	if err := d.lines(src, 0, newLine(maxText, true), func(l *line) error { return fork.record(l, out) }); err != nil {
 		return err
 	}

@@ -69,6 +69,37 @@ type geminiParser struct {
 	told    map[uint64]bool // calls that a record has told, by their ids
 	empty   bool            // the newest $set.messages has no prompt
 	inner   *line           // for the messages of a $set
+
+	replaced *geminiReplaced // by the line that is being read; nothing has become of it while the line may turn out to be broken
+}
+
+// geminiReplaced is what a $set.messages leaves.
+type geminiReplaced struct {
+	open    map[string]bool
+	prompts []string
+	known   []geminiKnown
+	empty   bool
+}
+
+// geminiKnown is a message of it, by the hash of its id, and the number of its prompts up to it.
+type geminiKnown struct {
+	key     uint64
+	prompts int
+}
+
+// take makes what a $set.messages says what there is.
+func (p *geminiParser) take(set *geminiReplaced) {
+	p.open, p.last, p.empty = set.open, geminiMessage{}, set.empty
+	n := 0
+	for _, k := range set.known {
+		for ; n < k.prompts; n++ {
+			p.prompt(set.prompts[n])
+		}
+		p.knowKey(k.key)
+	}
+	for ; n < len(set.prompts); n++ {
+		p.prompt(set.prompts[n])
+	}
 }
 
 // geminiMessage is what the keys of a message say.
@@ -100,6 +131,7 @@ type geminiKeys struct {
 func (p *geminiParser) parse(s *jsonscan.Scanner, l *line) error {
 	var k geminiKeys
 	var m geminiMessage
+	p.replaced = nil
 	err := s.Object(func(key []byte) error {
 		switch string(key) {
 		case "$rewindTo":
@@ -118,6 +150,9 @@ func (p *geminiParser) parse(s *jsonscan.Scanner, l *line) error {
 	})
 	if err != nil {
 		return err
+	}
+	if p.replaced != nil {
+		p.take(p.replaced)
 	}
 	switch {
 	case k.rewind:
@@ -243,8 +278,9 @@ func (p *geminiParser) isPrompt(id string) bool {
 }
 
 // know notes which turn a message is in.
-func (p *geminiParser) know(id string) {
-	key := p.hash(id)
+func (p *geminiParser) know(id string) { p.knowKey(p.hash(id)) }
+
+func (p *geminiParser) knowKey(key uint64) {
 	if _, ok := p.turns[key]; !ok && len(p.turns) < maxMessages {
 		p.turns[key] = len(p.prompts)
 	}

@@ -87,10 +87,10 @@ func TestGeminiLines(t *testing.T) {
 		{"resumed", []string{one, first, geminiSet(context), `{"$set":{"sessionId":"x"}}`, geminiSet(context, one, first), two}, "- 2 3 3 3 6 7", "one, two"},
 		{"resumed and not told the rest", []string{one, first, geminiSet(context), two, second}, "- 2 3 3 5 6", "one (gone), two"},
 		{"rewound to a prompt", []string{one, first, two, second, `{"$rewindTo":"p2"}`, geminiUser("p3", "three")}, "- 2 3 4 5 6 7", "one, two (gone), three"},
-		{"rewound to the first prompt", []string{one, first, `{"$rewindTo":"p1"}`, two}, "- 2 3 3 5", "one (gone), two"},
+		{"rewound to the first prompt", []string{one, first, `{"$rewindTo":"p1"}`, two}, "- 2 3 - 5", "one (gone), two"},
 		{"rewound to a message", []string{one, first, two, second, `{"$rewindTo":"m1"}`}, "- 2 3 4 5 6", "one, two (gone)"},
 		{"rewound to the last message", []string{one, first, two, second, `{"$rewindTo":"m2"}`}, "- 2 3 4 5 6", "one, two"},
-		{"rewound to nothing known", []string{one, first, `{"$rewindTo":"?"}`}, "- 2 3 3", "one (gone)"},
+		{"rewound to nothing known", []string{one, first, `{"$rewindTo":"?"}`}, "- 2 3 -", "one (gone)"},
 		{"a call is open", []string{one, geminiModel("m1", "1", call), response, second}, "- 2 2 4 5", "one"},
 		{"a call is open, its message comes again", []string{one, first, geminiModel("m1", "1", call), geminiModel("m1", "1", called), response}, "- 2 2 2 5 6", "one"},
 		{"a call is open, and gone", []string{one, first, two, geminiModel("m2", "", call), `{"$rewindTo":"p2"}`}, "- 2 3 4 4 6", "one, two (gone)"},
@@ -152,7 +152,7 @@ func TestGeminiFork(t *testing.T) {
 
 func TestGeminiDocument(t *testing.T) {
 	data := load(t, "gemini/0.26.0-3turns.json")
-	src := sample{Gemini, "x", data}.source() // no name that tells
+	src := sample{agent: Gemini, name: "x", data: data}.source() // no name that tells
 	cut, err := CutTurn(Gemini, src, 2)
 	if err != nil {
 		t.Fatal(err)

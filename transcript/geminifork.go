@@ -9,6 +9,9 @@ type geminiForker struct {
 }
 
 func (f *geminiForker) record(l *line, out *output) error {
+	if l.Kind == Broken {
+		return nil
+	}
 	var list []splice
 	for _, m := range l.marks {
 		if m.role == geminiSession && m.old != "" {
@@ -32,7 +35,9 @@ func (f *geminiForker) end(out *output) error {
 // geminiDocForker does so in a document, which it closes behind the last message.
 type geminiDocForker struct {
 	fork   Fork
-	at     int64 // bytes of the source that are written
+	at     int64 // bytes of the source that are written, or left out
+	any    bool  // a message is written
+	left   bool  // one is left out in front of all of them
 	titled bool
 }
 
@@ -56,8 +61,18 @@ func (f *geminiDocForker) record(l *line, out *output) error {
 	if l.Type == geminiDoc && ids == 0 {
 		return &Error{Name: out.src.Name, Cause: errGeminiSession}
 	}
-	start := f.at
+	start, message := f.at, l.Type != geminiDoc
 	f.at = l.Offset + l.Size
+	switch {
+	case l.Kind == Broken: // with what stands between it and the one before
+		f.left = f.left || !f.any
+		return nil
+	case message && !f.any:
+		f.any = true
+		if f.left {
+			start = l.Offset // the first one that is written has no comma in front
+		}
+	}
 	return out.copy(start, f.at, list...)
 }
 

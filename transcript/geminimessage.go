@@ -179,8 +179,7 @@ func (p *geminiParser) replace(s *jsonscan.Scanner, l *line) error {
 		return s.Skip()
 	}
 	l.Type, l.Lead, l.Reset, l.Again = "$set.messages", true, true, l.Again[:0]
-	clear(p.open)
-	p.last = geminiMessage{}
+	set := geminiReplaced{open: map[string]bool{}}
 	var calls []Call
 	summary := false
 	err := s.Array(func(i int) error {
@@ -198,31 +197,33 @@ func (p *geminiParser) replace(s *jsonscan.Scanner, l *line) error {
 		case m.kind == "gemini":
 			for _, c := range m.calls {
 				if !c.done && len(calls) < maxOpen {
-					p.open[c.ID] = true
+					set.open[c.ID] = true
 					calls = append(calls, c.Call)
 				} else {
-					delete(p.open, c.ID)
+					delete(set.open, c.ID)
 				}
 			}
 		case m.kind != "user":
 		case len(m.responses) > 0:
 			for _, id := range m.responses {
-				delete(p.open, id)
+				delete(set.open, id)
 			}
 		case geminiInjected(m.text):
 			summary = summary || geminiSummary(m.text)
 		case len(l.Again) < maxAgain:
-			p.prompt(m.id)
+			set.prompts = append(set.prompts, m.id)
 			l.Again = append(l.Again, prompted{ID: m.id, Text: oneLine(m.text, maxSummary), Time: in.Time})
 		}
-		p.know(m.id)
+		if key := p.hash(m.id); len(set.known) < maxMessages && !(len(set.known) > 0 && set.known[len(set.known)-1].key == key) {
+			set.known = append(set.known, geminiKnown{key: key, prompts: len(set.prompts)})
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	for _, c := range calls {
-		if p.open[c.ID] {
+		if set.open[c.ID] {
 			l.call(c)
 		}
 	}
@@ -232,6 +233,7 @@ func (p *geminiParser) replace(s *jsonscan.Scanner, l *line) error {
 	case len(l.Again) == 0: // the rest is about to come
 		l.Reset, l.Calls = false, l.Calls[:0]
 	}
-	p.empty = l.Kind != Compact && !l.Reset
+	set.empty = l.Kind != Compact && !l.Reset
+	p.replaced = &set
 	return nil
 }

@@ -20,10 +20,11 @@ type sample struct {
 	agent Agent
 	name  string // agent/file
 	data  []byte
+	over  bool // nobody writes to it any more
 }
 
 func (s sample) source() Source {
-	return Source{ReaderAt: bytes.NewReader(s.data), Size: int64(len(s.data)), Name: s.name}
+	return Source{ReaderAt: bytes.NewReader(s.data), Size: int64(len(s.data)), Name: s.name, Ended: s.over}
 }
 
 func samples(t testing.TB) []sample {
@@ -40,7 +41,7 @@ func samples(t testing.TB) []sample {
 				if err != nil {
 					t.Fatal(err)
 				}
-				out = append(out, sample{agent, string(agent) + "/" + filepath.Base(f), data})
+				out = append(out, sample{agent: agent, name: string(agent) + "/" + filepath.Base(f), data: data})
 			}
 		}
 	}

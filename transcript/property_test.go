@@ -66,7 +66,7 @@ func forkAt(t *testing.T, s sample, at int64) {
 	if err := Check(s.agent, src, forkID); err != nil {
 		t.Fatalf("cut at %d, %d: %v", at, cut.Offset, err)
 	}
-	prefix := sample{s.agent, s.name, cutInPlace(t, s, cut.Offset)}
+	prefix := sample{agent: s.agent, name: s.name, data: cutInPlace(t, s, cut.Offset)}
 	want, got := timeless(s.agent, messagesOf(t, s.agent, prefix.source())), timeless(s.agent, messagesOf(t, s.agent, src))
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("cut at %d, %d: messages differ:\n got %+v\nwant %+v", at, cut.Offset, got, want)
@@ -89,7 +89,7 @@ func forkAt(t *testing.T, s sample, at int64) {
 			t.Fatalf("cut at %d: the fork of the prefix differs", at)
 		}
 	}
-	again := sample{s.agent, "fork", fork}
+	again := sample{agent: s.agent, name: "fork", data: fork}
 	if more := timeless(s.agent, messagesOf(t, s.agent, bytesSource("again", writeFork(t, again, int64(len(fork)))))); !reflect.DeepEqual(more, want) {
 		t.Fatalf("cut at %d: the fork of the fork says something else", at)
 	}

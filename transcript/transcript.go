@@ -29,8 +29,9 @@ func Agents() []Agent { return []Agent{Claude, Codex, Gemini, Droid} }
 // Source is the bytes of a session file, or of its beginning.
 type Source struct {
 	io.ReaderAt
-	Size int64
-	Name string // for errors: the file's path
+	Size  int64
+	Name  string // for errors: the file's path
+	Ended bool   // nobody writes to it any more: a last line without a newline is a record, if it is a whole one
 }
 
 // Kind says what a record is to a conversation.
@@ -84,8 +85,9 @@ type Conversation struct {
 	Base        *Base // the records before the first one are another file's
 	Turns       []Turn
 	Compactions []Compaction
-	Messages    int   // of people and the model, side ones not counted
-	Broken      []int // lines that are no JSON, the first 16
+	Breaks      []Break `json:",omitempty"` // the first 16
+	Messages    int     // of people and the model, side ones not counted
+	Broken      []int   // lines that are no JSON, the first 16
 	Records     int
 	End         int64  // bytes up to the end of the last whole record
 	Last        string // id of the newest record that has one
@@ -119,6 +121,13 @@ type Turn struct {
 	End      int64 // offset behind its last record
 	Gone     bool  // the person went back behind it: it is not in what the model sees now
 	Answered bool  // the model has finished answering: text, and no call open
+}
+
+// Break is a place where a record names one before it that is not in the file. The agent finds nothing of what came before.
+type Break struct {
+	Offset int64 // of the record that names it
+	Line   int
+	Turn   int // the turn that it is in; 0: before the first
 }
 
 // Compaction is a place where the model's memory was replaced by a summary.

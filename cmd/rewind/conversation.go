@@ -113,8 +113,18 @@ func forkedText(t *api.Conversation, dryRun bool) string {
 
 // forkNotes says what a person should know before going on with a fork.
 func (a *app) forkNotes(f api.Fork) {
-	if f.Dropped > 0 {
-		a.say("note: that place lies inside a turn: cut %s earlier, where no call of a tool waits for its result", count(f.Dropped, "record"))
+	if f.Why != "" {
+		a.say("note: left out %s before that place: %s", count(f.Dropped, "record"), term.Sanitize(string(f.Why)))
+	}
+	if f.Dangling != "" {
+		a.say("note: it ends while %s runs: %s answers that call as interrupted when it is opened", term.Sanitize(f.Dangling), term.Sanitize(f.Agent))
+	}
+	if b := f.Broken; b != nil {
+		where := fmt.Sprintf("in turn %d", b.Turn)
+		if b.Turn == 0 {
+			where = "before its first turn"
+		}
+		a.say("note: the conversation is broken off %s: line %d of its file goes on from what is not there, and the agent finds nothing that came before", where, b.Line)
 	}
 	if f.Compacted {
 		a.say("note: the conversation was compacted before that place: the model sees the summary, and what came after it")

@@ -76,6 +76,7 @@ func TestTellConversation(t *testing.T) {
 	fork := &api.Fork{ID: id, Agent: "claude", Title: "[Fork] \x1b[2J\nx", Listed: true, Resume: resume}
 	warned := *fork
 	warned.Listed, warned.Problem, warned.Compacted, warned.Before, warned.Dropped = false, "no \x1b]0;x", true, true, 1
+	warned.Why = "the call of \x1b[2J had no result yet"
 	for _, c := range []struct {
 		name      string
 		talk      *api.Conversation
@@ -99,7 +100,7 @@ func TestTellConversation(t *testing.T) {
 		{
 			name: "fork with warnings", talk: &api.Conversation{Mode: "fork", Fork: &warned, Turn: 1},
 			out: `conversation: new session 1a2b3c4d "[Fork] \x1b[2J\nx", ends with turn 1` + "\n",
-			errs: "rewind: note: that place lies inside a turn: cut 1 record earlier, where no call of a tool waits for its result\n" +
+			errs: "rewind: note: left out 1 record before that place: the call of \\x1b[2J had no result yet\n" +
 				"rewind: note: the conversation was compacted before that place: the model sees the summary, and what came after it\n" +
 				"rewind: note: the original was compacted after that place: in the fork the model sees again what the summary there left out\n" +
 				`rewind: note: claude does not list it: no \x1b]0;x; the command opens it all the same` + "\n",

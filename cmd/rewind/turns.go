@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,19 +56,22 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 			}
 			t.Row(term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID}, term.Cell{Text: a.Time(turn.Time), Style: term.Dim},
 				term.Cell{Text: string(turn.Prompt), Style: style}, term.Cell{Text: count(turn.Messages, "message"), Style: term.Dim},
-				term.Cell{Text: count(turn.Checkpoints, "checkpoint"), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r.Compactions)})
+				term.Cell{Text: count(turn.Checkpoints, "checkpoint"), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r)})
 		}
 		return t.Flush(w)
 	})
 }
 
 // turnMarks says what happened to the conversation in a turn, or behind it.
-func turnMarks(t api.Turn, compactions []api.Compaction) string {
+func turnMarks(t api.Turn, r api.TurnsResponse) string {
 	var marks []string
-	for _, c := range compactions {
+	for _, c := range r.Compactions {
 		if uint64(max(c.Turn, 1)) == t.Turn {
 			marks = append(marks, "compacted here")
 		}
+	}
+	if slices.ContainsFunc(r.Breaks, func(b api.Break) bool { return uint64(b.Turn) == t.Turn }) {
+		marks = append(marks, "broken off here")
 	}
 	if t.Gone {
 		marks = append(marks, "rewound behind it")
