@@ -80,6 +80,14 @@ func (e *Engine) namedPoint(ctx context.Context, name string, w Whose) (*point, 
 	if err != nil {
 		return nil, err
 	}
+	if p.late && session == "" && e.sessions[p.session] != nil { // the agent has written it by now
+		if err := e.catchUp(ctx, p.session); err != nil {
+			return nil, err
+		}
+		if p, err = e.point(session, name); err != nil {
+			return nil, err
+		}
+	}
 	if p.now { // as far as it has come; whose step it stands on does not matter
 		if s := e.sessions[session]; s != nil {
 			p.session, p.transcript = session, s.Cursor.Transcript

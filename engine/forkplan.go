@@ -71,6 +71,8 @@ func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source
 	switch {
 	case all:
 		cut, err = transcript.CutAll(transcript.Agent(s.Agent), src)
+	case p.call != "":
+		cut, err = transcript.CutCall(transcript.Agent(s.Agent), src, p.call)
 	case p.turn > 0:
 		cut, err = transcript.CutTurn(transcript.Agent(s.Agent), src, p.turn)
 	default:

@@ -27,6 +27,8 @@ type point struct {
 	counted    bool        // the turn was found by its place in the conversation, not by the session's events
 	start      bool        // before the first prompt
 	now        bool        // the current state: the conversation is meant as it is
+	call       string      // the call at which it is cut; "": as far as it had come
+	late       bool        // its call is in no capture of the conversation yet
 	err        error       // why the conversation cannot be told, though the code can; nil: it can, or there is none
 }
 
@@ -56,10 +58,15 @@ func (e *Engine) point(session, name string) (*point, error) {
 func (e *Engine) pointOf(cp *Checkpoint) (*point, error) {
 	p := &point{name: cp.ID.Short(), cp: cp, session: cp.Session, transcript: cp.Mark.Transcript}
 	last, err := e.lastOfTurn(cp)
-	if err != nil || !last {
+	if err != nil {
 		return p, err
 	}
-	p.err = e.toEndOfTurn(p)
+	if last {
+		p.err = e.toEndOfTurn(p)
+	}
+	if p.err == nil {
+		p.err = e.completeCall(p)
+	}
 	return p, nil
 }
 

@@ -82,10 +82,15 @@ func (e *Engine) messagesAt(s *Session, p *point, n int) ([]transcript.Message, 
 	if err != nil {
 		return nil, err
 	}
-	if p.turn == 0 {
+	if p.turn == 0 && p.call == "" {
 		return transcript.Messages(agent, src, n)
 	}
-	cut, err := transcript.CutTurn(agent, src, p.turn)
+	var cut transcript.Cut
+	if p.call != "" {
+		cut, err = transcript.CutCall(agent, src, p.call)
+	} else {
+		cut, err = transcript.CutTurn(agent, src, p.turn)
+	}
 	if err != nil {
 		return nil, err
 	}
