@@ -101,7 +101,7 @@ func (e *Engine) codeAlone(j *journal, res *RestoreResult, why error) {
 	if res.Conversation == nil {
 		return
 	}
-	none := noConversation(whyNot(why))
+	none := noConversation(later(why, j.Target))
 	if j.Undoes > 0 {
 		none.conversation.Why = notBack(j.Undoes, why)
 	}

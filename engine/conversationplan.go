@@ -9,6 +9,7 @@ import (
 
 	"rewind/internal/agentfiles"
 	"rewind/internal/clients"
+	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -71,7 +72,7 @@ func (e *Engine) planWithout(r *restore, why error, tx *objstore.Tx) *conversati
 	if r.reverts != nil {
 		return noConversation(notBack(r.reverts.Seq, why))
 	}
-	t := noConversation(whyNot(why))
+	t := noConversation(later(why, r.target.ID))
 	own := r.env.folders()
 	t.files = e.dropUnused(r, tx)
 	if t.writable(own) != nil {
@@ -79,6 +80,15 @@ func (e *Engine) planWithout(r *restore, why error, tx *objstore.Tx) *conversati
 	}
 	t.conversation.Removed = e.sessionFiles(t.files)
 	return t
+}
+
+// later says why the conversation did not go with the code to a checkpoint, and where that can be mended, how it goes then.
+func later(why error, target objstore.ID) string {
+	var unread *transcript.Error
+	if errors.Is(why, ErrNoConversation) || errors.As(why, &unread) || errors.Is(why, kv.ErrCorrupt) {
+		return whyNot(why)
+	}
+	return fmt.Sprintf("%s; 'rewind checkout %s --context-only' takes it there later", whyNot(why), target.Short())
 }
 
 // notBack says why an undo-restore leaves the conversation, and how it comes back.
