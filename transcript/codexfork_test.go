@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -22,7 +23,6 @@ func TestCodexForkRewrites(t *testing.T) {
 		codexEvent(`{"type":"item_completed","thread_id":"` + other + `","item":{"content":[{"thread_id":` + old + `}],"result":{"thread_id":` + old + `}}}`),
 		codexEvent(`{"type":"x","cwd":` + old + `,"id":` + old + `,"thread_id":7,"session_id":["` + codexOld + `"]}`),
 		`{"type":"event_msg","payload":{"type":"x","a":` + strings.Repeat("[", 40) + `{"thread_id":` + old + `}` + strings.Repeat("]", 40) + `}}`,
-		"no JSON " + codexOld,
 		"{\"type\":\"event_msg\",\"n\":1.50e+3, \"bad\":\"\xff\\u00e9\\/\" , \"payload\":{}}",
 		codexSays("assistant", "ok"),
 	}
@@ -31,8 +31,8 @@ func TestCodexForkRewrites(t *testing.T) {
 		`{"type":"token_usage_record","payload":{"thread_id":` + old + `,"deep":[{"x":{"session_id" : ` + old + ` }}]}}`,
 		`{"type":"event_msg","payload":{"type":"x","thread_id":"01a1f866\u002d12ce-71c0-b377-5762b05bda7d"}}`,
 	}
-	data := codexLines(append(append([]string{}, kept...), changed...)...)
-	// A line that is no JSON is passed on, and Check refuses it: what it would mean to the client is not known.
+	broken := []string{"no JSON " + codexOld, "", `{"type":"response_item","payload":{"thread_id":` + old} // left out: an id in them would be the old one
+	data := codexLines(slices.Concat(kept, broken, changed)...)
 	var b strings.Builder
 	if err := WriteFork(&b, Codex, text("x", data), Fork{Cut: int64(len(data)), ID: forkID, From: codexOld}); err != nil {
 		t.Fatal(err)

@@ -70,7 +70,7 @@ func turnMarks(t api.Turn, r api.TurnsResponse) string {
 			marks = append(marks, "compacted here")
 		}
 	}
-	if slices.ContainsFunc(r.Breaks, func(b api.Break) bool { return uint64(b.Turn) == t.Turn }) {
+	if slices.ContainsFunc(r.Breaks, func(b api.Break) bool { return uint64(max(b.Turn, 1)) == t.Turn }) {
 		marks = append(marks, "broken off here")
 	}
 	if t.Gone {
