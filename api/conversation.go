@@ -46,6 +46,7 @@ type SessionsRequest struct {
 type SessionsResponse struct {
 	Sessions []SessionInfo `json:"sessions"`
 	Imported int           `json:"imported"`
+	Passed   []Text        `json:"passed,omitempty"` // session files that are none that could be imported, and why
 	Failed   []Text        `json:"failed,omitempty"` // session files that could not be imported, and why
 	Notices  []string      `json:"notices,omitempty"`
 }

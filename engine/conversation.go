@@ -101,7 +101,8 @@ type SessionInfo struct {
 // Imported is what Import did.
 type Imported struct {
 	Sessions []string
-	Failed   []error // each names the file
+	Passed   []error // files that were left out for what they are; each names the file
+	Failed   []error // what went wrong; each names the file
 }
 
 // TurnInfo is a turn of a session.

@@ -237,7 +237,7 @@ func TestSessionTemporaries(t *testing.T) {
 	}
 	old := p.tick.AddDate(0, 0, -1)
 	p.must(os.Chtimes(left, old, old))
-	found, err := transcript.Find(transcript.Claude, os.DirFS(filepath.Join(p.user(), ".claude")), p.root)
+	found, _, err := transcript.Find(transcript.Claude, os.DirFS(filepath.Join(p.user(), ".claude")), p.root)
 	if err != nil || len(found) != 1 {
 		t.Errorf("%q, %v", found, err)
 	}

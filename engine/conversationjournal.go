@@ -90,6 +90,24 @@ func (j *journal) conversation() *Conversation {
 	return nil
 }
 
+// codeAlone ends a restore whose session files could not be set: the code is where it was to go, and stays there. What was done to session files is taken back; what
+// cannot be is named in the operation, so that its bytes stay and undo-restore finds it.
+func (e *Engine) codeAlone(j *journal, res *RestoreResult, why error) {
+	for _, f := range reverseFiles(j.Files) {
+		_ = e.setSession(j.own, f) // what is not as it was is found below
+	}
+	j.left = append(j.left, e.leftAlone(j)...)
+	j.Files, j.Made, j.Moved = nil, nil, nil
+	if res.Conversation == nil {
+		return
+	}
+	none := noConversation(later(why, j.Target))
+	if j.Undoes > 0 {
+		none.conversation.Why = notBack(j.Undoes, why)
+	}
+	*res.Conversation = none.conversation
+}
+
 func (s *Session) name() string {
 	if s == nil {
 		return ""
@@ -99,6 +117,13 @@ func (s *Session) name() string {
 
 // tellAgents has the agents' own lists and caches know what became of session files. The restore is done: what goes wrong is a notice.
 func (e *Engine) tellAgents(ctx context.Context, env AgentEnv, j *journal, res *RestoreResult) {
+	if res.Operation != nil && res.Operation.Restore != nil {
+		for _, f := range res.Operation.Restore.Files {
+			if f.From.IsZero() || f.To.IsZero() {
+				e.linkHistory(env.folders(), f.Path, f.To.IsZero())
+			}
+		}
+	}
 	if j.Made != nil && res.Conversation != nil && res.Conversation.Fork != nil {
 		e.list(ctx, transcript.Agent(j.Made.Agent), env, res.Conversation.Fork)
 	}

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/agentfiles"
 	"rewind/internal/clients"
+	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -34,8 +36,9 @@ func (t *conversationPlan) close() {
 	}
 }
 
-// planConversation decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is stored. The errors
-// refuse the whole restore.
+// planConversation decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is stored. Whatever keeps the
+// conversation from going, the code goes, unless the conversation was asked for by itself: only then, and where the log names a file that is none of an agent's,
+// an error refuses the whole restore.
 func (e *Engine) planConversation(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
 	o := r.conversation
 	if o.CodeOnly || len(r.opt.paths) > 0 || r.env.Home == "" {
@@ -44,6 +47,82 @@ func (e *Engine) planConversation(r *restore, tx *objstore.Tx) (*conversationPla
 	if err := e.loadSessions(); err != nil {
 		return nil, err
 	}
+	t, err := e.planTalk(r, tx)
+	if err == nil {
+		err = t.writable(r.env.folders())
+	}
+	if err == nil {
+		return t, nil
+	}
+	t.close()
+	var foreign *ForeignFileError
+	if r.mustTalk() || r.reverts != nil && errors.As(err, &foreign) && foreign.Foreign() {
+		return nil, err
+	}
+	return e.planWithout(r, err, tx), nil
+}
+
+// mustTalk reports whether a restore is of no use without the conversation.
+func (r *restore) mustTalk() bool {
+	return r.conversation.ContextOnly || r.conversation.InPlace || r.mustFork
+}
+
+// planWithout is the plan when the conversation cannot go: the code goes all the same.
+func (e *Engine) planWithout(r *restore, why error, tx *objstore.Tx) *conversationPlan {
+	if r.reverts != nil {
+		return noConversation(notBack(r.reverts.Seq, why))
+	}
+	t := noConversation(later(why, r.target.ID))
+	own := r.env.folders()
+	t.files = e.dropUnused(r, tx)
+	if t.writable(own) != nil {
+		t.files = nil
+	}
+	t.conversation.Removed = e.sessionFiles(t.files)
+	return t
+}
+
+// later says why the conversation did not go with the code to a checkpoint, and where that can be mended, how it goes then.
+func later(why error, target objstore.ID) string {
+	var unread *transcript.Error
+	if errors.Is(why, ErrNoConversation) || errors.As(why, &unread) || errors.Is(why, kv.ErrCorrupt) {
+		return whyNot(why)
+	}
+	return fmt.Sprintf("%s; 'rewind checkout %s --context-only' takes it there later", whyNot(why), target.Short())
+}
+
+// notBack says why an undo-restore leaves the conversation, and how it comes back.
+func notBack(seq uint64, why error) string {
+	return fmt.Sprintf("%s; 'rewind undo-restore %d --context-only' brings it back later", whyNot(why), seq)
+}
+
+// writable refuses session files that could not be set, since their directories cannot be written.
+func (t *conversationPlan) writable(own agentfiles.Folders) error {
+	if t == nil {
+		return nil
+	}
+	for _, f := range t.files {
+		if err := writable(own, f.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writable(own agentfiles.Folders, path string) error {
+	f, err := own.Locate(path)
+	if err != nil {
+		return &ForeignFileError{In: "a restore", Cause: err}
+	}
+	if err := f.Writable(); err != nil {
+		return sessionError(path, err)
+	}
+	return nil
+}
+
+// planTalk is what becomes of the conversation if nothing keeps it.
+func (e *Engine) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
+	o := r.conversation
 	if r.kind == refs.KindUndoRestore {
 		return e.planBack(r, tx)
 	}
@@ -62,19 +141,10 @@ func (e *Engine) planConversation(r *restore, tx *objstore.Tx) (*conversationPla
 	if r.point == nil && !e.continues(r.session, p.session) {
 		p = &point{name: p.name, cp: p.cp, session: r.session, start: true} // undo went along the line that this one began on
 	}
-	var t *conversationPlan
 	if o.InPlace {
-		t, err = e.planCut(r, p, tx)
-	} else {
-		t, err = e.planBranch(r, p, tx)
+		return e.planCut(r, p, tx)
 	}
-	if errors.Is(err, ErrNoConversation) && !o.ContextOnly && !o.InPlace && !r.mustFork {
-		t := noConversation(whyNot(err)) // the code goes all the same
-		t.files = e.dropUnused(r, tx)
-		t.conversation.Removed = e.sessionFiles(t.files)
-		return t, nil
-	}
-	return t, err
+	return e.planBranch(r, p, tx)
 }
 
 // continues reports whether a session's conversation goes on from another's, or is it. No agent's is taken for any.
@@ -129,6 +199,10 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*conversatio
 	if err := plan.mayWrite(own); err != nil {
 		plan.close()
 		return nil, &NoConversationError{Place: p.name, Why: told(err), Cause: err} // the code goes all the same
+	}
+	if err := writable(own, plan.path); err != nil {
+		plan.close()
+		return nil, err
 	}
 	t.fork = plan
 	t.conversation = Conversation{Mode: ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.path, Turn: plan.cut.Turn, Removed: removed}
@@ -196,8 +270,11 @@ func (e *Engine) endsThere(s *Session, p *point) (bool, int, error) {
 		return false, 0, nil //nolint:nilerr // there is nothing to go on with: a fork brings it back
 	}
 	c, err := e.conversation(s, s.Cursor.Transcript)
-	if err != nil || p.now {
-		return err == nil, len(c.Turns), err
+	if err != nil {
+		return false, 0, err
+	}
+	if p.now {
+		return true, len(c.Turns), nil
 	}
 	_, _, _, cut, err := e.cutPoint(p, false)
 	if err != nil {
@@ -222,6 +299,9 @@ func (e *Engine) planCut(r *restore, p *point, tx *objstore.Tx) (*conversationPl
 	}
 	if err != nil {
 		return nil, &ForeignFileError{In: "session " + s.Name, Cause: err}
+	}
+	if err := own.Writable(); err != nil {
+		return nil, sessionError(s.Transcript, err)
 	}
 	f, err := openSession(agent, s.Transcript)
 	if err != nil {

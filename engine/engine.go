@@ -60,6 +60,7 @@ type shared struct {
 	seen     *recent              // events recorded lately; nil: not loaded yet
 	watch    *watching            // nil: nobody watches
 	followed map[string]*seenFile // session files as they were found last, by session
+	origins  map[string]int64     // how long conversations were when it was looked for what they were made of, by session
 	// turnEnded is the session whose turn ended since the whole tree was scanned last; "": none
 	turnEnded string
 	busy      atomic.Pointer[activity] // the capture under way; nil: none

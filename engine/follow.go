@@ -47,7 +47,7 @@ func (e *Engine) follow(tx *objstore.Tx, s *Session, most int64) error {
 	}
 	agent, was := transcript.Agent(s.Agent), e.followed[s.Name]
 	path, fi, err := lookAt(agent, s.Transcript)
-	if err != nil || fi == nil || was.same(s.Cursor.Mark, path, fi) {
+	if err != nil || fi == nil || was.same(s.Cursor.Mark, path, fi) && !e.restLeft(s, path, fi) {
 		return err
 	}
 	f, err := reopen(agent, path, was)
@@ -120,6 +120,9 @@ func (e *Engine) grown(tx *objstore.Tx, s *Session, f *sessionFile, most int64) 
 	if err != nil {
 		return s.Cursor, err
 	}
+	if f.rests = end < f.info.Size() && e.rests(s, f, end); f.rests {
+		end = f.info.Size()
+	}
 	next := s.Cursor
 	from := next.Length - next.Base
 	if next.Path != f.path || next.Transcript.IsZero() || f.document() || from < 0 || from > end {
@@ -160,7 +163,7 @@ func (e *Engine) take(w *writer, at Cursor, f *sessionFile, from, to int64) (Cur
 		return at, err
 	}
 	same, err := endsWith(f, from, before)
-	if err == nil && !bug.Is("half-a-line") && (!same || !f.document() && to > from && w.tail[len(w.tail)-1] != '\n') {
+	if err == nil && !bug.Is("half-a-line") && (!same || !f.document() && !f.rests && to > from && w.tail[len(w.tail)-1] != '\n') {
 		err = f.reading(errMoving)
 	}
 	if err != nil {
@@ -170,7 +173,9 @@ func (e *Engine) take(w *writer, at Cursor, f *sessionFile, from, to int64) (Cur
 	if err != nil {
 		return at, err
 	}
-	last, err := lastID(f.agent, f.source(to), from)
+	src := f.source(to)
+	src.Ended = f.rests
+	last, err := lastID(f.agent, src, from)
 	if err != nil && !f.document() {
 		return at, err
 	}

@@ -74,10 +74,19 @@ func (e *Engine) namedPoint(ctx context.Context, name string, w Whose) (*point, 
 		if err := e.catchUp(ctx, session); err != nil {
 			return nil, err
 		}
+		e.placeSession(ctx, session)
 	}
 	p, err := e.point(session, name)
 	if err != nil {
 		return nil, err
+	}
+	if p.late && session == "" && e.sessions[p.session] != nil { // the agent has written it by now
+		if err := e.catchUp(ctx, p.session); err != nil {
+			return nil, err
+		}
+		if p, err = e.point(session, name); err != nil {
+			return nil, err
+		}
 	}
 	if p.now { // as far as it has come; whose step it stands on does not matter
 		if s := e.sessions[session]; s != nil {
@@ -118,6 +127,7 @@ func (e *Engine) fork(ctx context.Context, p *point, o ForkOptions, kind string,
 	if o.SelfTest {
 		return res, e.selfTest(own, plan, res)
 	}
+	e.linkHistory(own, plan.path, false)
 	e.list(ctx, plan.agent, o.Env, res)
 	return res, nil
 }
@@ -151,7 +161,7 @@ func (e *Engine) selfTest(own agentfiles.Folders, plan *forkPlan, f *Fork) error
 	root, _, err := transcript.SessionFile(plan.agent, plan.path)
 	if err == nil {
 		var found []string
-		if found, err = transcript.Find(plan.agent, os.DirFS(root), e.project.Root); err == nil {
+		if found, _, err = transcript.Find(plan.agent, os.DirFS(root), e.project.Root); err == nil {
 			err = errNotFoundThere
 			for _, p := range found {
 				if filepath.Join(root, filepath.FromSlash(p)) == plan.path {

@@ -54,6 +54,8 @@ func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: "it belongs to no agent's session"}
 	case !understood(s.Agent):
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: fmt.Sprintf("the session files of %s are not understood", s.Agent)}
+	case p.err != nil:
+		return nil, src, nil, cut, p.err
 	case p.start:
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: "it lies before the first prompt"}
 	case p.transcript.IsZero():
@@ -69,6 +71,8 @@ func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source
 	switch {
 	case all:
 		cut, err = transcript.CutAll(transcript.Agent(s.Agent), src)
+	case p.call != "":
+		cut, err = transcript.CutCall(transcript.Agent(s.Agent), src, p.call)
 	case p.turn > 0:
 		cut, err = transcript.CutTurn(transcript.Agent(s.Agent), src, p.turn)
 	default:
@@ -124,6 +128,7 @@ func (e *Engine) planFork(p *point, title, kind string, clone bool) (*forkPlan, 
 	}
 	if f.live != nil {
 		f.src = f.live.source(cut.Offset)
+		f.src.Ended = true
 	}
 	if title == "" {
 		if title, err = e.title(s); err != nil {

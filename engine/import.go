@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"rewind/hooks"
 	"rewind/internal/kv"
+	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
 )
@@ -27,10 +31,19 @@ func (e *Engine) Import(ctx context.Context, env AgentEnv, p Progress) (*Importe
 		if _, err := os.Stat(root); root == "" || err != nil {
 			continue
 		}
-		paths, err := transcript.Find(agent, os.DirFS(root), e.project.Root)
+		paths, passed, err := transcript.Find(agent, unpackedFS{os.DirFS(root)}, e.project.Root)
 		if err != nil {
 			res.Failed = append(res.Failed, err)
 			continue
+		}
+		for _, p := range passed {
+			why := fmt.Errorf("engine: import %s: %w", filepath.Join(root, filepath.FromSlash(p.Path)), pathCause(p.Why))
+			switch {
+			case errors.Is(p.Why, transcript.ErrNoFile), errors.Is(p.Why, transcript.ErrNothing), errors.Is(p.Why, transcript.ErrNowhere):
+				res.Passed = append(res.Passed, why)
+			default:
+				res.Failed = append(res.Failed, why)
+			}
 		}
 		for _, rel := range paths {
 			if err := ctx.Err(); err != nil {
@@ -51,47 +64,44 @@ func (e *Engine) Import(ctx context.Context, env AgentEnv, p Progress) (*Importe
 			}
 		}
 	}
+	if len(res.Sessions) > 0 {
+		e.origins = nil // what was not known may be by now
+	}
+	for _, name := range res.Sessions {
+		e.placeSession(ctx, name)
+	}
 	return res, nil
 }
 
 // importSession takes one session in; nil: it is known.
 func (e *Engine) importSession(ctx context.Context, agent transcript.Agent, path string) (*Session, error) {
-	f, err := openSession(agent, path)
-	if err != nil {
-		return nil, err
-	}
-	c, err := transcript.Scan(agent, f.source(f.info.Size()))
-	f.Close()
-	if err != nil {
-		return nil, err
-	}
 	_, id, err := transcript.SessionFile(agent, path)
 	if err != nil {
 		return nil, err
 	}
-	if agent != transcript.Claude || id == "" { // of the others the id inside counts
-		id = c.ID
-	}
-	if !transcript.ValidID(id) {
-		return nil, fmt.Errorf("engine: import %s: %w: no id of a session in it", path, ErrUsage)
-	}
-	s := &Session{
-		Name: sessionName(hooks.Event{Agent: hooks.Agent(agent), Session: id}), Agent: hooks.Agent(agent), ID: id, Transcript: path, Cwd: c.Cwd,
-		First: c.First, Last: c.New, Turn: uint64(len(c.Turns)), Imported: true, Ended: true,
-	}
-	if e.sessions[s.Name] != nil {
+	if id != "" && e.sessions[string(agent)+"/"+id] != nil {
 		return nil, nil
 	}
-	if c.Parent.Session != "" && c.Parent.Session != id {
-		s.Fork = &Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: "agent"}
+	f, err := openSession(agent, path)
+	if err != nil {
+		return nil, err
 	}
+	defer f.Close()
+	s := &Session{Agent: hooks.Agent(agent), Transcript: strings.TrimSuffix(path, zstdSuffix), Imported: true, Ended: true}
 	tx := e.objs.Begin()
-	if err := e.follow(tx, s, maxSession); err != nil {
+	if s.Cursor, err = e.grown(tx, s, f, maxSession); err == nil {
+		err = e.introduce(tx, s, id)
+	}
+	if err != nil {
 		tx.Discard()
 		if errors.Is(err, errMoving) {
 			err = fmt.Errorf("engine: import %s: %w", path, err)
 		}
 		return nil, err
+	}
+	if e.sessions[s.Name] != nil {
+		tx.Discard()
+		return nil, nil
 	}
 	_, err = e.refs.Commit(ctx, tx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		s.Began = seq
@@ -103,5 +113,73 @@ func (e *Engine) importSession(ctx context.Context, agent transcript.Agent, path
 		return nil, err
 	}
 	e.sessions[s.Name] = s
+	e.saw(s.Name, f, s.Cursor.Mark)
 	return s, nil
 }
+
+// introduce fills in what a session's conversation, which has been captured, says of itself. named is the id in the name of its file.
+func (e *Engine) introduce(tx *objstore.Tx, s *Session, named string) error {
+	agent := transcript.Agent(s.Agent)
+	st, err := openTranscript(tx, s.Cursor.Transcript)
+	if err != nil {
+		return err
+	}
+	of := transcript.Source{ReaderAt: st, Size: st.size, Name: s.Transcript, Ended: true}
+	all, err := transcript.Scan(agent, of)
+	if err != nil {
+		return err
+	}
+	own := all
+	if base := s.Cursor.Base; base > 0 { // what stands in front is another session's
+		of.ReaderAt, of.Size = io.NewSectionReader(st, base, st.size-base), st.size-base
+		if own, err = transcript.Scan(agent, of); err != nil {
+			return err
+		}
+	}
+	id := named
+	if agent != transcript.Claude || id == "" { // of the others the id inside counts
+		id = own.ID
+	}
+	if !transcript.ValidID(id) {
+		return fmt.Errorf("engine: import %s: %w: no id of a session in it", s.Transcript, ErrUsage)
+	}
+	s.Name, s.ID, s.Cwd = sessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
+	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))
+	if own.Parent.Session != "" && own.Parent.Session != id {
+		s.Fork = &Lineage{Session: string(agent) + "/" + own.Parent.Session, Message: own.Parent.Message, Time: own.First, Kind: byAgent}
+	}
+	return nil
+}
+
+// unpackedFS gives files that an agent has compressed as they were.
+type unpackedFS struct{ fs.FS }
+
+// Open implements fs.FS.
+func (u unpackedFS) Open(name string) (fs.File, error) {
+	f, err := u.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, zstdSuffix) {
+		return f, err
+	}
+	r, err := objstore.NewZstdReader(f)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &unpackedFile{f, r}, nil
+}
+
+// Lstat implements fs.ReadLinkFS.
+func (u unpackedFS) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(u.FS, name) }
+
+// ReadLink implements fs.ReadLinkFS.
+func (u unpackedFS) ReadLink(name string) (string, error) { return fs.ReadLink(u.FS, name) }
+
+// unpackedFile is a file that is unpacked as it is read.
+type unpackedFile struct {
+	f fs.File
+	r io.ReadCloser
+}
+
+func (u *unpackedFile) Read(p []byte) (int, error) { return u.r.Read(p) }
+func (u *unpackedFile) Stat() (fs.FileInfo, error) { return u.f.Stat() }
+func (u *unpackedFile) Close() error               { return errors.Join(u.r.Close(), u.f.Close()) }

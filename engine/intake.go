@@ -144,6 +144,22 @@ func (in *intake) follow(c *capture, s *Session) {
 		return // the daemon does it when the agent does not wait any more
 	}
 	s.Problem = problem(err)
+	in.place(c, s)
+}
+
+// place looks, when a conversation is captured for the first time, for what an agent has made the session of.
+func (in *intake) place(c *capture, s *Session) {
+	if _, ok := in.e.origins[s.Name]; ok || !in.e.unplaced(s) {
+		return
+	}
+	l, err := originOf(c.tx, s, in.e.knownAs, hookOrigin)
+	if errors.Is(err, errLater) {
+		return // the daemon does it
+	}
+	in.e.tried(s)
+	if err == nil && l.placed() {
+		s.comesFrom(l)
+	}
 }
 
 // turnsBefore is how many turns a session had before its first event that rewind hears of: it may be older than rewind.

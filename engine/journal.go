@@ -35,6 +35,7 @@ type journal struct {
 
 	// Of this process alone:
 	left   []refs.File        // with the code alone: session files that had been set before, and stay so
+	must   bool               // without the conversation the restore is of no use
 	own    agentfiles.Folders // where the agents' folders of the person who asks are
 	staged bool               // the stage is there, durably
 	trees  *tree.Memo         // reads what the plan has read already; nil: it was another process that made it

@@ -27,6 +27,9 @@ type point struct {
 	counted    bool        // the turn was found by its place in the conversation, not by the session's events
 	start      bool        // before the first prompt
 	now        bool        // the current state: the conversation is meant as it is
+	call       string      // the call at which it is cut; "": as far as it had come
+	late       bool        // its call is in no capture of the conversation yet
+	err        error       // why the conversation cannot be told, though the code can; nil: it can, or there is none
 }
 
 // point finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first captured
@@ -55,19 +58,30 @@ func (e *Engine) point(session, name string) (*point, error) {
 func (e *Engine) pointOf(cp *Checkpoint) (*point, error) {
 	p := &point{name: cp.ID.Short(), cp: cp, session: cp.Session, transcript: cp.Mark.Transcript}
 	last, err := e.lastOfTurn(cp)
-	if err != nil || !last {
+	if err != nil {
 		return p, err
 	}
-	said, err := e.transcriptAt(cp.Session, cp.Cause.Turn)
+	if last {
+		p.err = e.toEndOfTurn(p)
+	}
+	if p.err == nil {
+		p.err = e.completeCall(p)
+	}
+	return p, nil
+}
+
+// toEndOfTurn has the last checkpoint of a turn stand for the conversation at the end of that turn.
+func (e *Engine) toEndOfTurn(p *point) error {
+	said, err := e.transcriptAt(p.session, p.cp.Cause.Turn)
 	if err != nil || said.IsZero() {
-		return p, err
+		return err
 	}
 	if on, err := e.goesOn(said, p.transcript); err != nil || !on {
-		return p, err // the number has come again: it was said after a cut in place
+		return err // the number has come again: it was said after a cut in place
 	}
 	p.transcript = said
-	p.turn, err = e.turnsIn(e.sessions[cp.Session], said)
-	return p, err
+	p.turn, err = e.turnsIn(e.sessions[p.session], said)
+	return err
 }
 
 // goesOn reports whether a stored conversation begins with all of another one.
@@ -140,18 +154,17 @@ func (e *Engine) turnPoint(session, name string) (*point, error) {
 		}
 		return p, nil
 	}
-	if p.transcript, err = e.transcriptAt(session, n); err != nil {
-		return nil, err
+	p.transcript, err = e.transcriptAt(session, n)
+	if err == nil && !p.transcript.IsZero() && s != nil {
+		p.turn, err = e.turnsIn(s, p.transcript) // what the agent wrote behind the turn, as a compaction, is not in it
 	}
-	if !p.transcript.IsZero() && s != nil {
-		if p.turn, err = e.turnsIn(s, p.transcript); err != nil { // what the agent wrote behind the turn, as a compaction, is not in it
-			return nil, err
-		}
+	if err != nil {
+		return p.withoutTalk(err)
 	}
 	if p.transcript.IsZero() && s != nil && !s.Cursor.Transcript.IsZero() {
 		turns, err := e.turnsIn(s, s.Cursor.Transcript)
 		if err != nil {
-			return nil, err
+			return p.withoutTalk(err)
 		}
 		if n <= uint64(turns) && (s.Imported || cp == nil || n < e.firstTurn(session)) {
 			p.transcript, p.turn, p.counted, p.cp = s.Cursor.Transcript, int(n), true, nil
@@ -164,6 +177,15 @@ func (e *Engine) turnPoint(session, name string) (*point, error) {
 	if cp == nil && p.transcript.IsZero() {
 		return nil, missing
 	}
+	return p, nil
+}
+
+// withoutTalk is a moment whose conversation cannot be told; the code can, if it was captured.
+func (p *point) withoutTalk(err error) (*point, error) {
+	if p.cp == nil {
+		return nil, err
+	}
+	p.err = err
 	return p, nil
 }
 
@@ -331,7 +353,7 @@ func (e *Engine) source(s *Session, said objstore.ID) (transcript.Source, *store
 	if name == "" {
 		name = s.Transcript
 	}
-	return transcript.Source{ReaderAt: st, Size: st.size, Name: name}, st, nil
+	return transcript.Source{ReaderAt: st, Size: st.size, Name: name, Ended: true}, st, nil // it was captured up to the end of a record
 }
 
 // catchUp captures the conversation of a session as far as it has come, on behalf of a person who is about to use it; e.mu is held.

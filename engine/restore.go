@@ -172,7 +172,7 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.conversation.ContextOnly,
 	}
 	conv.enter(j)
-	j.own = r.env.folders()
+	j.own, j.must = r.env.folders(), r.mustTalk()
 	durable, err := e.makeStage(root, j.Stage)
 	if err != nil {
 		c.discard()
@@ -263,8 +263,12 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 		return err
 	}
 	kept, err := e.setSessions(j.own, j.Files, false)
-	if err != nil {
+	if err != nil && j.must {
 		return err
+	}
+	if err != nil {
+		kept = nil
+		e.codeAlone(j, res, err)
 	}
 	if res.Conversation != nil {
 		res.Conversation.Kept = append(res.Conversation.Kept, kept...)

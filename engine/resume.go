@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"rewind/refs"
 	"rewind/tree"
 )
 
@@ -36,6 +37,7 @@ func (e *Engine) resume(ctx context.Context, env AgentEnv, back, codeOnly bool) 
 	if j == nil {
 		return nil, fmt.Errorf("engine: checkout: %w", ErrNotHalfDone)
 	}
+	j.must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
 	if j.own = env.folders(); codeOnly {
 		j.left = e.leftAlone(j)
 		j.Files, j.Made, j.Moved = nil, nil, nil

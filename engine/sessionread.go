@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -33,6 +34,7 @@ type sessionFile struct {
 	info  fs.FileInfo
 
 	opened time.Time // a moment before info
+	rests  bool      // its last line has no newline, and is a whole record of a session that nobody writes
 }
 
 // openSession opens a session file. A path that is not laid out as the agent lays its files out, or that leads out of the agent's folder, is
@@ -117,6 +119,32 @@ func (f *sessionFile) whole() (int64, error) {
 		end -= n
 	}
 	return 0, nil
+}
+
+// maxUnended is how long a last line without a newline may be, in bytes, to be looked at whether it is a whole record.
+const maxUnended = 64 << 20
+
+// rests reports whether what stands behind the last newline, which ends at from, is a whole record: nobody writes the session any more, so nothing will end the line.
+func (e *Engine) rests(s *Session, f *sessionFile, from int64) bool {
+	if f.info.Size()-from > maxUnended || !e.quietFile(s, f.info) {
+		return false
+	}
+	line := make([]byte, f.info.Size()-from)
+	if _, err := f.ReadAt(line, from); err != nil {
+		return false
+	}
+	line = bytes.TrimSpace(line)
+	return bytes.HasPrefix(line, []byte("{")) && json.Valid(line) && (s.Ended || s.Imported || e.openBy(s) == "")
+}
+
+// quietFile reports whether a session's file has been silent for so long, or the session has ended.
+func (e *Engine) quietFile(s *Session, fi fs.FileInfo) bool {
+	return s.Ended || s.Imported || e.now().Sub(fi.ModTime()) >= quietAfter
+}
+
+// restLeft reports whether a file that is as it was has bytes behind its last newline that were left since somebody might have been writing.
+func (e *Engine) restLeft(s *Session, path string, fi fs.FileInfo) bool {
+	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !isDocument(path) && !strings.HasSuffix(path, zstdSuffix) && e.quietFile(s, fi)
 }
 
 func (f *sessionFile) reading(err error) error {

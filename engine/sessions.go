@@ -34,7 +34,7 @@ func (e *Engine) sessionList(ctx context.Context, want func(*Session) bool) ([]S
 		if understood(s.Agent) {
 			_, missing = statSession(&s)
 		}
-		if missing != nil && (s.Fork != nil && s.Event == "" || s.Turn == 0 && s.Cursor.Transcript.IsZero()) {
+		if missing != nil && (s.Fork != nil && s.Fork.Kind != byAgent && s.Event == "" || s.Turn == 0 && s.Cursor.Transcript.IsZero()) {
 			continue // only opened, or made and taken away again
 		}
 		info := SessionInfo{Session: s, Title: s.Title, Missing: missing != nil, Current: s.Name == current, Imported: s.Imported, Problem: s.Problem}
@@ -48,7 +48,16 @@ func (e *Engine) sessionList(ctx context.Context, want func(*Session) bool) ([]S
 		}
 		list = append(list, info)
 	}
-	return list, e.readAll(ctx, list)
+	err = e.readAll(ctx, list)
+	for i := range list {
+		if info := &list[i]; info.Fork != nil && !info.Fork.placed() {
+			e.placeSession(ctx, info.Name)
+			if s := e.sessions[info.Name]; s.Fork.placed() {
+				info.Fork = s.Fork
+			}
+		}
+	}
+	return list, err
 }
 
 // readAll reads what the conversations of sessions say, several at a time: the files where they are there, for they are the newest.
@@ -88,7 +97,7 @@ func (e *Engine) readInfo(info *SessionInfo) error {
 		info.Title = c.Title
 	}
 	if info.Fork == nil && c.Parent.Session != "" && c.Parent.Session != info.ID {
-		info.Fork = &Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: string("agent")}
+		info.Fork = &Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: byAgent}
 	}
 	return nil
 }
@@ -101,7 +110,9 @@ func (e *Engine) readNewest(agent transcript.Agent, s *Session, missing bool) (*
 			return nil, 0, err
 		}
 		defer f.Close()
-		c, err := transcript.Scan(agent, f.source(f.info.Size()))
+		src := f.source(f.info.Size())
+		src.Ended = true // a last line that is half there is left out all the same
+		c, err := transcript.Scan(agent, src)
 		return c, f.info.Size(), err
 	}
 	if s.Cursor.Transcript.IsZero() {

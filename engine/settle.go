@@ -84,6 +84,9 @@ func (e *Engine) replies(ctx context.Context) (again time.Duration, err error) {
 			e.cannotFollow(name, err)
 		}
 	}
+	for _, name := range slices.Concat(grown, ended) {
+		e.placeLate(ctx, name)
+	}
 	for _, name := range ended {
 		if err := e.stillWhole(ctx, name); err != nil {
 			e.cannotFollow(name, err)

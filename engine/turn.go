@@ -18,7 +18,7 @@ func (e *Engine) turn(session, name string) (*Checkpoint, error) {
 	if session, err = e.orCurrent(session); err != nil {
 		return nil, err
 	}
-	return e.endOfTurn(session, n)
+	return e.endOfTurn(e.turnOf(session, n), n)
 }
 
 // byPerson reports whether an operation made a checkpoint that a person asked for: it comes after what the turn did.

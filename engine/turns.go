@@ -31,6 +31,8 @@ func (e *Engine) Turns(ctx context.Context, w Whose) (*TurnList, error) {
 		}
 		s = e.sessions[session]
 	}
+	e.placeSession(ctx, session)
+	s = e.sessions[session]
 	l := &TurnList{Session: session}
 	if !understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return l, e.listTurns(l, s, nil)
@@ -62,6 +64,8 @@ func (e *Engine) Messages(ctx context.Context, name string, n int) (list []trans
 		return nil, "it belongs to no agent's session", nil
 	case !understood(s.Agent):
 		return nil, fmt.Sprintf("the session files of %s are not understood", s.Agent), nil
+	case p.err != nil:
+		return nil, "it cannot be read: " + told(p.err), nil
 	case p.transcript.IsZero():
 		return nil, "the conversation had not begun, or was not captured", nil
 	}
@@ -78,10 +82,15 @@ func (e *Engine) messagesAt(s *Session, p *point, n int) ([]transcript.Message, 
 	if err != nil {
 		return nil, err
 	}
-	if p.turn == 0 {
+	if p.turn == 0 && p.call == "" {
 		return transcript.Messages(agent, src, n)
 	}
-	cut, err := transcript.CutTurn(agent, src, p.turn)
+	var cut transcript.Cut
+	if p.call != "" {
+		cut, err = transcript.CutCall(agent, src, p.call)
+	} else {
+		cut, err = transcript.CutTurn(agent, src, p.turn)
+	}
 	if err != nil {
 		return nil, err
 	}

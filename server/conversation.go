@@ -21,6 +21,9 @@ func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p engine
 				return err
 			}
 			out.Imported = len(done.Sessions)
+			for _, p := range done.Passed {
+				out.Passed = append(out.Passed, api.Text(clean(p)))
+			}
 			for _, f := range done.Failed {
 				out.Failed = append(out.Failed, api.Text(clean(f)))
 			}

@@ -67,6 +67,10 @@ func (p *claudeParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 		return l.id(s, &l.Parent, roleParent)
 	case "logicalParentUuid", "leafUuid", "sourceToolAssistantUUID":
 		return l.id(s, nil, roleReference)
+	case "messageId", "snapshotMessageId":
+		return l.id(s, nil, roleReference)
+	case "snapshot":
+		return member(s, "messageId", func() error { return l.id(s, nil, roleReference) })
 	case "compactMetadata", "microcompactMetadata", "snipMetadata":
 		return references(s, l)
 	case "sessionId":
@@ -75,6 +79,8 @@ func (p *claudeParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 		return l.id(s, nil, roleSession)
 	case "forkedFrom":
 		return p.forked(s, l)
+	case "requestSessionId":
+		return l.str(s, &l.Asked, maxWord)
 	case "entrypoint":
 		return l.id(s, nil, roleEntry)
 	case "timestamp":

@@ -109,6 +109,7 @@ func TestClaudeForkLines(t *testing.T) {
 		`{"type":"progress","uuid":"` + p + `","parentUuid":null,"sessionId":"` + forkID + `","forkedFrom":{"sessionId":"s","messageUuid":"p"}}`,
 		`{"type":"user","uuid":"` + a + `","parentUuid":"` + p + `","sessionId":"` + forkID + `","message":{"content":"hi"},"forkedFrom":{"sessionId":"s","messageUuid":"a"}}`,
 		`{"type":"brand-new","uuid":"` + n + `","parentUuid":"` + a + `","sessionId":"` + forkID + `","forkedFrom":{"sessionId":"s","messageUuid":"n"}}`,
+		`{"type":"file-history-snapshot","messageId":"` + a + `"}`,
 		`{"type":"atis-latch","atis":"","sessionId":"` + forkID + `"}`,
 		`{"type":"tools-used","tools":["New"],"sessionId":"` + forkID + `"}`,
 		`{"type":"custom-title","sessionId":"` + forkID + `","customTitle":"[Fork] \"hi\" <b>","uuid":"` + derivedID(forkID, "custom-title") + `","timestamp":"2026-11-21T08:30:00.005Z"}`,
@@ -149,8 +150,12 @@ func TestClaudeRewound(t *testing.T) {
 		if err := json.Unmarshal([]byte(all[len(all)-2]), &leaf); err != nil || leaf.Type != "last-prompt" {
 			t.Fatalf("%v: %s", err, all[len(all)-2])
 		}
-		if want := derivedID(forkID, c.Last); leaf.LeafUUID != want || !strings.Contains(all[len(all)-5], `"uuid":"`+want) {
-			t.Errorf("the leaf is %s, want %s:\n%s", leaf.LeafUUID, want, all[len(all)-5])
+		last := len(all) - 5
+		for strings.Contains(all[last], `"type":"file-history-`) {
+			last--
+		}
+		if want := derivedID(forkID, c.Last); leaf.LeafUUID != want || !strings.Contains(all[last], `"uuid":"`+want) {
+			t.Errorf("the leaf is %s, want %s:\n%s", leaf.LeafUUID, want, all[last])
 		}
 		explicit := bytes.Index(s.data, []byte(`"explicit":true`)) // the line that takes back the leaf, right behind the rewound prompt
 		cut, err := CutAt(Claude, s.source(), int64(explicit+bytes.IndexByte(s.data[explicit:], '\n')+1))

@@ -6,7 +6,7 @@ import (
 )
 
 // claudeFork writes a fork as the agent's SDK does (forkSession): the lines of the chain that are not a subagent's, each with a fresh uuid and
-// with forkedFrom, then the newest atis-latch and tools-used, then the title. The last message gets the fork's time: by that the agent's list
+// with forkedFrom, and between them those that name the agent's own backups of files, then the newest atis-latch and tools-used, then the title. The last message gets the fork's time: by that the agent's list
 // is ordered, and what was made last is what a person looks for.
 type claudeFork struct {
 	f     Fork
@@ -17,6 +17,9 @@ type claudeFork struct {
 
 // carried are the types of lines that a fork ends with, in this order, if the source has them.
 var carried = []string{"atis-latch", "tools-used", "last-prompt"}
+
+// claudeBackups are the types of lines that say which of the agent's backups of files belong to which message: its own rewind looks for them.
+var claudeBackups = map[string]bool{"file-history-snapshot": true, "file-history-delta": true}
 
 // kept is a line to be copied later.
 type kept struct {
@@ -51,6 +54,16 @@ func (c *claudeFork) record(l *line, out *output) error {
 			c.books[kind] = c.keep(l)
 			return nil
 		}
+	}
+	if claudeBackups[l.Type] {
+		if len(c.held) > 0 && len(c.held) < maxHeld {
+			c.held = append(c.held, c.keep(l))
+			return nil
+		}
+		if err := c.release(out); err != nil {
+			return err
+		}
+		return out.copy(l.Offset, l.Offset+l.Size, c.splices(l)...)
 	}
 	if !inChain(l) {
 		return nil

@@ -129,12 +129,12 @@ func TestCodexFind(t *testing.T) {
 		"archived_sessions/rollout-2026-11-20T14-00-00-" + forkID + ".jsonl":        meta("/p", ""),
 		"archived_sessions/rollout-2026-11-20T14-00-00-" + codexOld + ".jsonl.zst":  {Data: []byte("\x28\xb5\x2f\xfd")},
 	}
-	got, err := Find(Codex, root, "/p")
+	got, _, err := Find(Codex, root, "/p")
 	want := "sessions/2026/11/21/rollout-2026-11-21T10-00-00-" + a + "_" + b + ".jsonl archived_sessions/rollout-2026-11-20T14-00-00-" + forkID + ".jsonl"
 	if err != nil || strings.Join(got, " ") != want {
 		t.Error(got, err)
 	}
-	if got, err := Find(Codex, fstest.MapFS{}, "/p"); err != nil || len(got) != 0 {
+	if got, _, err := Find(Codex, fstest.MapFS{}, "/p"); err != nil || len(got) != 0 {
 		t.Error(got, err)
 	}
 }

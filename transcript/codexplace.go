@@ -92,10 +92,10 @@ func codexFind(root fs.FS, _ string, give func(path string, sure bool) error) er
 			}
 			for _, entry := range slices.Backward(list) {
 				thread, _, ok := codexName(entry.Name())
-				if !ok || seen[thread] || !entry.Type().IsRegular() {
+				if !ok || seen[thread] {
 					continue
 				}
-				seen[thread] = true
+				seen[thread] = entry.Type().IsRegular()
 				if err := give(path.Join(dir, entry.Name()), false); err != nil {
 					return err
 				}

@@ -22,6 +22,7 @@ type tracker struct {
 	c         Conversation
 	d         *dialect
 	titleRank int
+	asked     string // the newest other session that a reply was asked in
 
 	lead   int64  // where the run of Lead records begins that the newest record is in; -1: it is in none
 	before string // the parent of the first record with an id in that run, or of the prompt
@@ -41,6 +42,9 @@ func newTracker(agent Agent, d *dialect) *tracker {
 func (t *tracker) done() *Conversation {
 	if t.c.Title == "" && len(t.c.Turns) > 0 {
 		t.c.Title = t.c.Turns[0].Summary
+	}
+	if t.c.Parent.Session == "" && t.asked != t.c.ID {
+		t.c.Parent.Session = t.asked
 	}
 	return &t.c
 }
@@ -86,6 +90,9 @@ func (t *tracker) facts(l *line) {
 			l.Lineage.Message = c.Parent.Message
 		}
 		c.Parent = l.Lineage
+	}
+	if l.Asked != "" && l.Asked != l.Session && ValidID(l.Asked) {
+		t.asked = l.Asked // copies of copies name the nearest last
 	}
 	if c.Base == nil {
 		c.Base = l.Base

@@ -10,63 +10,98 @@ import (
 // errFound ends a reading that knows enough.
 var errFound = errors.New("found")
 
+// Passed is a session file that may be one of a project's and was left out.
+type Passed struct {
+	Path string // in the agent's folder
+	Why  error
+}
+
+// Why a file was left out, where nothing went wrong.
+var (
+	ErrNoFile  = errors.New("it is no plain file")
+	ErrNothing = errors.New("nothing is in it")
+	ErrNowhere = errors.New("it does not say in which directory it was begun")
+)
+
 // Find lists the session files of conversations that were begun in project, an absolute path with symbolic links resolved, as paths in root,
-// the agent's folder. It reads no more of each than it takes to see that, and leaves out files that cannot be read. Sessions of subagents are
-// not among them. Files whose name ends in .zst must be given unpacked by root. A folder that is not there has none.
-func Find(agent Agent, root fs.FS, project string) ([]string, error) {
+// the agent's folder. It reads no more of each than it takes to see that. Sessions of subagents, and of other projects, are not among them; files
+// of which it cannot be told are passed over, each with its reason. Files whose name ends in .zst must be given unpacked by root. A folder that is
+// not there has none.
+func Find(agent Agent, root fs.FS, project string) (found []string, passed []Passed, err error) {
 	p, err := placeOf(agent)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var found []string
 	err = p.find(root, project, func(path string, sure bool) error {
-		if sure || begunIn(agent, root, path, project) {
+		if sure {
+			found = append(found, path)
+			return nil
+		}
+		switch cwd, err := begunIn(agent, root, path); {
+		case err != nil:
+			passed = append(passed, Passed{path, err})
+		case cwd == project:
 			found = append(found, path)
 		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &Error{Name: project, Cause: err}
+		return nil, nil, &Error{Name: project, Cause: err}
 	}
-	return found, nil
+	return found, passed, nil
 }
 
-// begunIn says whether the first record of a session file that says where it was written says project.
-func begunIn(agent Agent, root fs.FS, path, project string) bool {
+// begunIn is the directory that the first record of a session file names that names one; "" of a subagent's.
+func begunIn(agent Agent, root fs.FS, path string) (string, error) {
+	if fi, err := fs.Lstat(root, path); err != nil {
+		return "", err
+	} else if !fi.Mode().IsRegular() {
+		return "", ErrNoFile
+	}
 	f, err := root.Open(path)
 	if err != nil {
-		return false
+		return "", err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	src, err := source(f, path)
 	if err != nil {
-		return false
+		return "", err
 	}
 	d, err := dialectOf(agent, src)
 	if err != nil {
-		return false
+		return "", err
 	}
-	cwd := ""
-	_ = d.lines(src, 0, newLine(0, false), func(l *line) error { // what cannot be read further says nothing
+	cwd, side := "", false
+	err = d.lines(src, 0, newLine(0, false), func(l *line) error {
 		if l.Cwd == "" || l.Side && d.chain { // a subagent's lines may stand in the file of its session
+			side = side || l.Cwd != ""
 			return nil
 		}
-		if !l.Side {
-			cwd = l.Cwd
-		}
+		side = l.Side
+		cwd = l.Cwd
 		return errFound
 	})
-	return cwd == project
+	switch {
+	case errors.Is(err, errFound) && side || err == nil && side:
+		return "", nil
+	case errors.Is(err, errFound):
+		return cwd, nil
+	case err != nil:
+		return "", err
+	case src.Size == 0:
+		return "", ErrNothing
+	}
+	return "", ErrNowhere
 }
 
-// source is the front of a file as a Source. A file that is packed must come unpacked from its fs.FS, and then is no io.ReaderAt.
+// source is a file as a Source. Of one that is packed, which must come unpacked from its fs.FS and then is no io.ReaderAt, it is the front.
 func source(f fs.File, name string) (Source, error) {
 	if r, ok := f.(io.ReaderAt); ok {
 		info, err := f.Stat()
 		if err != nil {
 			return Source{}, err
 		}
-		return Source{ReaderAt: r, Size: min(info.Size(), maxHead), Name: name}, nil
+		return Source{ReaderAt: r, Size: info.Size(), Name: name}, nil
 	}
 	head, err := io.ReadAll(io.LimitReader(f, maxHead))
 	return Source{ReaderAt: bytes.NewReader(head), Size: int64(len(head)), Name: name}, err

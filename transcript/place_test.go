@@ -136,14 +136,14 @@ func TestFind(t *testing.T) {
 		{Claude, "/nowhere", nil},
 		{Droid, "/home/dev/my.proj", []string{"sessions/-home-dev-my.proj/" + id("9")}},
 	} {
-		got, err := Find(c.agent, root, c.project)
+		got, _, err := Find(c.agent, root, c.project)
 		sort.Strings(got)
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s of %.40s: %q, %v", c.agent, c.project, got, err)
 		}
 	}
 	for _, agent := range Agents() {
-		if got, err := Find(agent, fstest.MapFS{}, "/home/dev/proj"); err != nil || got != nil {
+		if got, _, err := Find(agent, fstest.MapFS{}, "/home/dev/proj"); err != nil || got != nil {
 			t.Errorf("%s, no folder: %q, %v", agent, got, err)
 		}
 	}

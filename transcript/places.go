@@ -63,7 +63,7 @@ func findInFolders(root fs.FS, in, project string, give func(string, bool) error
 			return err
 		}
 		for _, f := range files {
-			if id, ok := strings.CutSuffix(f.Name(), ".jsonl"); ok && ValidID(id) && f.Type().IsRegular() {
+			if id, ok := strings.CutSuffix(f.Name(), ".jsonl"); ok && ValidID(id) {
 				if err := give(path.Join(dir, f.Name()), false); err != nil {
 					return err
 				}

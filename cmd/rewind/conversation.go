@@ -177,6 +177,9 @@ func shortID(id string) string {
 	return fmt.Sprintf("%.8s", id)
 }
 
+// unplaced reports whether it is not known up to where a fork that an agent made is the same as what it was made of.
+func unplaced(l *api.Lineage) bool { return l != nil && l.Kind == "agent" && l.Turn == 0 }
+
 // relation says where a fork comes from.
 func relation(l *api.Lineage) string {
 	if l == nil {
@@ -185,6 +188,9 @@ func relation(l *api.Lineage) string {
 	from := shortSession(l.Session)
 	if l.Clone {
 		return "clone of " + from
+	}
+	if unplaced(l) {
+		return "fork of " + from
 	}
 	return fmt.Sprintf("fork of %s at turn %d", from, l.Turn)
 }

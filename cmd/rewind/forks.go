@@ -60,7 +60,7 @@ func runForks(ctx context.Context, a *app) error {
 				at = f.Fork.Time
 			}
 			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: f.Agent}, term.Cell{Text: shortID(f.ID), Style: term.ID},
-				term.Cell{Text: string(f.Title)}, term.Cell{Text: relation(f.Fork)}, term.Cell{Text: ownTurns(f.Own)},
+				term.Cell{Text: string(f.Title)}, term.Cell{Text: relation(f.Fork)}, term.Cell{Text: ownTurns(f)},
 				term.Cell{Text: a.Time(at), Style: term.Dim})
 		}
 		return t.Flush(w)
@@ -68,11 +68,14 @@ func runForks(ctx context.Context, a *app) error {
 }
 
 // ownTurns says how far a fork has gone on.
-func ownTurns(n int) string {
-	if n == 0 {
+func ownTurns(f api.ForkInfo) string {
+	switch {
+	case unplaced(f.Fork):
+		return count(f.Turns, "turn")
+	case f.Own == 0:
 		return "not used yet"
 	}
-	return count(n, "turn") + " of its own"
+	return count(f.Own, "turn") + " of its own"
 }
 
 func runForksShow(ctx context.Context, a *app, name string) error {
@@ -104,7 +107,7 @@ func (a *app) showFork(w io.Writer, f api.ForkInfo) {
 	row("fork", a.Styled(term.ID, term.Sanitize(f.Session)))
 	row("title", term.Sanitize(string(f.Title)))
 	row("file", term.Quote(string(f.Path)))
-	row("holds", fmt.Sprintf("%s, %s, %s, %s", count(f.Turns, "turn"), count(f.Messages, "message"), term.Size(f.Bytes), ownTurns(f.Own)))
+	row("holds", fmt.Sprintf("%s, %s, %s, %s", count(f.Turns, "turn"), count(f.Messages, "message"), term.Size(f.Bytes), ownTurns(f)))
 	rest := f.SessionInfo
 	rest.Fork = nil
 	row("note", term.Sanitize(sessionMarks(rest)))

@@ -181,7 +181,7 @@ func (k *talker) whole(n int, before, after string) {
 			}
 		}
 	}
-	found, err := transcript.Find(k.agent, os.DirFS(k.folder), filepath.Join(k.home, "p"))
+	found, _, err := transcript.Find(k.agent, os.DirFS(k.folder), filepath.Join(k.home, "p"))
 	must(k.t, err)
 	for _, rel := range found {
 		path := filepath.Join(k.folder, rel)

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/gofrs/flock"
+	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -33,6 +34,7 @@ func scriptCommands() map[string]scriptCommand {
 		"holdstore":  cmdHoldStore,
 		"smallfs":    cmdSmallFS,
 		"readonlyfs": cmdReadOnlyFS,
+		"zstd":       cmdZstd,
 		"jsonerror":  cmdJSONError,
 		"daemon":     cmdDaemon,
 		"play":       cmdPlay,
@@ -251,6 +253,18 @@ func cmdSmallFS(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Logf("smallfs: %v\n%s", err, out)
 		}
 	})
+}
+
+// cmdZstd: zstd FILE compresses a file as Codex does: FILE.zst takes its place.
+func cmdZstd(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 1, "zstd FILE")
+	path := ts.MkAbs(args[0])
+	b, err := os.ReadFile(path)
+	ts.Check(err)
+	w, err := zstd.NewWriter(nil)
+	ts.Check(err)
+	ts.Check(os.WriteFile(path+".zst", w.EncodeAll(b, nil), 0o600))
+	ts.Check(os.Remove(path))
 }
 
 // cmdReadOnlyFS: readonlyfs DIR [off] makes a directory a file system that cannot be written, and ends that; for root.

@@ -53,6 +53,9 @@ func runSessions(ctx context.Context, a *app, req api.SessionsRequest) error {
 }
 
 func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
+	for _, p := range r.Passed {
+		a.say("passed over: %s", term.Sanitize(string(p)))
+	}
 	for _, f := range r.Failed {
 		a.say("not imported: %s", term.Sanitize(string(f)))
 	}

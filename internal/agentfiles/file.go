@@ -114,6 +114,25 @@ func (f File) Check() error {
 	return plain(fi)
 }
 
+// Writable tells before the attempt, so that a dry run says the same, that the file could be written or taken away: its directory, or the first one on the way up
+// that is there, can be written.
+func (f File) Writable() error {
+	dir := filepath.Join(append([]string{f.Folder}, f.in[:len(f.in)-1]...)...)
+	for {
+		fi, err := os.Stat(dir)
+		switch up := filepath.Dir(dir); {
+		case err == nil && !fi.IsDir():
+			return fmt.Errorf("%w: %s is %s", ErrNotPlain, dir, kind(fi))
+		case err == nil:
+			return mayWrite(dir)
+		case !errors.Is(err, fs.ErrNotExist) || up == dir:
+			return err
+		default:
+			dir = up
+		}
+	}
+}
+
 func (f File) name() string { return f.in[len(f.in)-1] }
 
 // Open opens the file to be read; it waits for nobody. ErrNotPlain for what is no file with one name.

@@ -5,6 +5,8 @@ package agentfiles
 import (
 	"io/fs"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // noWait keeps an open from waiting for the other end of a pipe.
@@ -16,4 +18,12 @@ func links(fi fs.FileInfo) uint64 {
 		return uint64(st.Nlink)
 	}
 	return 1
+}
+
+// mayWrite reports by an error whether files can be made in a directory, or taken away.
+func mayWrite(dir string) error {
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return &fs.PathError{Op: "write in", Path: dir, Err: err}
+	}
+	return nil
 }
