@@ -21,6 +21,7 @@ const turnCall = "turn"
 func (s *Session) apply(a *arrival, root string, now time.Time) {
 	ev := a.ev
 	s.Agent, s.ID, s.Last, s.Event, s.Ended = ev.Agent, ev.Session, now, eventWords[ev.Kind], false
+	s.Left = s.Left && ev.Kind == hooks.SessionEnd
 	if ev.Transcript != "" {
 		s.Transcript = ev.Transcript
 	}
