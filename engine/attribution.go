@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rewind/hooks"
-	"rewind/tree"
 )
 
 // turnCall stands for a whole turn where the agent's tool calls are not announced.
@@ -107,58 +106,4 @@ func inside(root, cwd string, paths []string) (in, out []string) {
 		}
 	}
 	return in, out
-}
-
-// running lists the sessions that have tool calls running; e.mu is held and the sessions are loaded.
-func (e *Engine) running() []string {
-	var names []string
-	for name, s := range e.sessions {
-		if len(s.Calls) > 0 {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// authors lists the sessions that can have made the changes since the last capture: those with a call running then, and those whose
-// call has just ended. A session that ran nothing but edits of named files is none unless one of them changed. Empty: the changes
-// came from outside.
-func (in *intake) authors(c *capture) ([]string, error) {
-	calls := map[string][]Call{}
-	for name, s := range in.e.sessions {
-		if len(s.Calls) > 0 {
-			calls[name] = slices.Clone(s.Calls)
-		}
-	}
-	for _, a := range in.events {
-		if a.act.Closes && !slices.ContainsFunc(calls[a.name], func(k Call) bool { return k.ID == a.ev.Tool.Call }) {
-			paths, _ := inside(in.e.project.Root, a.ev.Cwd, a.ev.Tool.Paths)
-			calls[a.name] = append(calls[a.name], Call{Class: a.ev.Tool.Class, Paths: paths})
-		}
-	}
-	var names []string
-	for name := range calls {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	if len(names) < 2 {
-		return names, nil
-	}
-	changed := map[string]bool{}
-	err := c.changes(in.was.tree, func(ch tree.Change) error {
-		changed[ch.Path] = true
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	can := func(k Call) bool {
-		return k.Class != hooks.Editor || slices.ContainsFunc(k.Paths, func(p string) bool { return changed[p] }) // without paths: all lie outside
-	}
-	could := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.ContainsFunc(calls[name], can) })
-	if len(could) == 0 {
-		return names, nil
-	}
-	return could, nil
 }

@@ -141,13 +141,17 @@ func (c *Checkpoint) encode() []byte {
 	e.String(tagLast, c.Mark.Last)
 	e.String(tagPath, c.Mark.Path)
 	e.Uint(tagGeneration, c.Mark.Generation)
-	e.List(tagOwned, len(c.Owned), func(i int) []byte {
+	encodeOwned(&e, tagOwned, c.Owned)
+	return e.Encoded()
+}
+
+func encodeOwned(e *record.Encoder, tag uint64, list []Owned) {
+	e.List(tag, len(list), func(i int) []byte {
 		var o record.Encoder
-		o.List(tagOwnedBy, len(c.Owned[i].By), func(k int) []byte { return []byte(c.Owned[i].By[k]) })
-		o.List(tagOwnedPaths, len(c.Owned[i].Paths), func(k int) []byte { return []byte(c.Owned[i].Paths[k]) })
+		o.List(tagOwnedBy, len(list[i].By), func(k int) []byte { return []byte(list[i].By[k]) })
+		o.List(tagOwnedPaths, len(list[i].Paths), func(k int) []byte { return []byte(list[i].Paths[k]) })
 		return o.Encoded()
 	})
-	return e.Encoded()
 }
 
 func decodeOwned(raw record.Field) (Owned, error) {

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"math"
+	"slices"
+
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// judge says, for a restore of one session, whether what somebody did is a colleague's, and so stays: whether it was another session
+// that is no past of this one. Its past is itself with its lanes; what restores made it of, up to then; the steps on the line that it
+// began from, unless their session is at work and no ancestor of it; and what sessions of its family did that are not at work. e.mu is
+// held as long as it is used.
+type judge struct {
+	e       *Engine
+	session string
+	began   uint64
+	own     map[string]uint64 // sessions whose changes are its own, with the operation from which on they are not
+	from    []string          // what it was forked from, the nearest first
+	family  string
+	line    map[objstore.ID]bool // as far as it was asked about
+	tips    []objstore.ID        // where it goes on from there
+	working map[string]bool      // of sessions that were asked about
+}
+
+func (e *Engine) judge(session string) (*judge, error) {
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	j := &judge{
+		e: e, session: e.wholeSession(session), began: math.MaxUint64, own: e.ownPast(session), family: e.family(session),
+		line: map[objstore.ID]bool{}, working: map[string]bool{},
+	}
+	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
+		id, err := e.refs.ID(name)
+		if err != nil {
+			return nil, err
+		}
+		j.tips = append(j.tips, id)
+	}
+	if s := e.sessions[session]; s != nil {
+		j.began = s.Began
+	}
+	for s := e.sessions[j.session]; s != nil && s.Fork != nil && len(j.from) < maxFamily; s = e.sessions[e.wholeSession(s.Fork.Session)] {
+		j.from = append(j.from, e.wholeSession(s.Fork.Session))
+	}
+	return j, nil
+}
+
+// wholeSession is the session that one stands for: of a subagent that its agent gives a session of its own, the one it works for.
+func (e *Engine) wholeSession(name string) string {
+	for range maxFamily {
+		s := e.sessions[name]
+		if s == nil || s.LaneOf == "" {
+			break
+		}
+		name = s.LaneOf
+	}
+	return name
+}
+
+// ownPast are the sessions whose changes are a session's own, with the operation from which on they are not: itself, for ever, and
+// those that restores made it of, up to then. What they had done behind the place where it begins was taken back, or it goes on from
+// there.
+func (e *Engine) ownPast(session string) map[string]uint64 {
+	session = e.wholeSession(session)
+	own := map[string]uint64{session: math.MaxUint64}
+	until := uint64(math.MaxUint64)
+	for range maxBases {
+		s := e.sessions[session]
+		if s == nil || s.Fork == nil || !refs.KindOf(s.Fork.Kind).IsRestore() {
+			break
+		}
+		session, until = e.wholeSession(s.Fork.Session), min(until, s.Began)
+		if _, seen := own[session]; seen {
+			break
+		}
+		own[session] = until
+	}
+	return own
+}
+
+// stranger reports whether what a session did at an operation is a colleague's, wherever it did it.
+func (j *judge) stranger(by string, seq uint64) bool {
+	whole := j.e.wholeSession(by)
+	if seq < j.own[whole] {
+		return false
+	}
+	return j.e.family(by) != j.family || j.atWork(by) || whole != by && j.atWork(whole)
+}
+
+// atWork reports whether a session is running; each is looked at once.
+func (j *judge) atWork(name string) bool {
+	at, known := j.working[name]
+	if s := j.e.sessions[name]; !known && s != nil {
+		_, at = j.e.atWork(s)
+		j.working[name] = at
+	}
+	return at
+}
+
+// colleague gives the first of the authors of a change at an operation whose change stays; "": it goes. shared: it is also this
+// session's own.
+func (j *judge) colleague(by []string, seq uint64) (who string, shared bool) {
+	for _, name := range by {
+		switch {
+		case !j.stranger(name, seq):
+			shared = true
+		case who == "":
+			who = name
+		}
+	}
+	return who, shared && who != ""
+}
+
+// of is colleague for what a checkpoint says of one of its paths.
+func (j *judge) of(cp *Checkpoint, by []string) (who string, shared bool) {
+	if len(by) == 0 || cp.Seq >= j.began || !j.onLine(cp) {
+		return j.colleague(by, cp.Seq)
+	}
+	// A step that it began from is its own past, but for what gc merged into it from other lines, and what one did that goes on beside
+	// it.
+	by = slices.DeleteFunc(slices.Clone(by), func(name string) bool {
+		whole := j.e.wholeSession(name)
+		return !slices.Contains(cp.Aside, name) && (slices.Contains(j.from, whole) || !j.atWork(name) && !j.atWork(whole))
+	})
+	return j.colleague(by, cp.Seq)
+}
+
+// onLine reports whether a checkpoint lies before the session's tip or its cursor. A line that cannot be read on is one that it does
+// not lie on.
+func (j *judge) onLine(cp *Checkpoint) bool {
+	for i, id := range j.tips {
+		for !id.IsZero() && !j.line[id] {
+			at, err := j.e.checkpoint(id)
+			if err != nil || at.Seq < cp.Seq {
+				break
+			}
+			j.line[id] = true
+			if id = (objstore.ID{}); len(at.Parents) > 0 {
+				id = at.Parents[0]
+			}
+		}
+		j.tips[i] = id
+	}
+	return j.line[cp.ID]
+}
