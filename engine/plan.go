@@ -451,12 +451,17 @@ func (pl *planner) belowKept(p string) bool {
 	}
 }
 
+// covers reports whether a directory that stays says all that is to be said of another path that does.
+func (k Kept) covers(o Kept) bool {
+	return k.Dir && k.Reason == o.Reason && k.By == o.By && k.Shared == o.Shared && below(o.Path, k.Path)
+}
+
 // collapse lists the kept paths, a wholly new directory once.
 func (pl *planner) collapse() {
 	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
 	for _, p := range paths {
 		k, list := pl.kept[p], pl.plan.Kept
-		if n := len(list); n > 0 && list[n-1].Dir && list[n-1].Reason == k.Reason && list[n-1].By == k.By && below(p, list[n-1].Path) {
+		if n := len(list); n > 0 && list[n-1].covers(k) {
 			continue
 		}
 		pl.plan.Kept = append(list, k)
