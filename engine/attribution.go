@@ -98,12 +98,35 @@ func inside(root, cwd string, paths []string) (in, out []string) {
 			p = filepath.Join(cwd, p)
 		}
 		p = filepath.Clean(p)
-		rel, err := filepath.Rel(root, p)
-		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		rel, ok := relativeTo(root, p)
+		if !ok { // by a link it may lie in the project all the same
+			rel, ok = relativeTo(root, resolved(p))
+		}
+		if ok {
 			in = append(in, filepath.ToSlash(rel))
 		} else {
 			out = append(out, p)
 		}
 	}
 	return in, out
+}
+
+// relativeTo gives a path relative to the root, if it lies below it.
+func relativeTo(root, path string) (string, bool) {
+	rel, err := filepath.Rel(root, path)
+	return rel, err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// resolved is a path whose directory is told without links, as far as it is there; a file that is a link itself is what it is called.
+func resolved(path string) string {
+	dir, rest := filepath.Dir(path), filepath.Base(path)
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
+	}
 }
