@@ -9,13 +9,13 @@ import (
 )
 
 // judge says, for a restore of one session, whether what somebody did is a colleague's, and so stays: whether it was another session
-// that is no past of this one. Its past is itself with its lanes; what restores made it of, up to then; the steps on the line that it
-// began from, unless their session is at work and no ancestor of it; and what sessions of its family did that are not at work. e.mu is
-// held as long as it is used.
+// that is no past of this one. Its past is itself with its lanes; what restores made it of, up to then; what sessions of its family did
+// that are not at work, or on the line that it goes on from; and what was done before its conversation began by who is not at work now.
+// A person's own restores and saves are nobody's. e.mu is held as long as it is used.
 type judge struct {
 	e       *Engine
 	session string
-	began   uint64
+	began   uint64            // the first operation of it, or of the first that it goes back to by its forks
 	own     map[string]uint64 // sessions whose changes are its own, with the operation from which on they are not
 	from    []string          // what it was forked from, the nearest first
 	family  string
@@ -39,10 +39,14 @@ func (e *Engine) judge(session string) (*judge, error) {
 		}
 		j.tips = append(j.tips, id)
 	}
-	if s := e.sessions[session]; s != nil {
-		j.began = s.Began
-	}
-	for s := e.sessions[j.session]; s != nil && s.Fork != nil && len(j.from) < maxFamily; s = e.sessions[e.wholeSession(s.Fork.Session)] {
+	for at := j.session; len(j.from) < maxFamily; at = j.from[len(j.from)-1] {
+		s := e.sessions[at]
+		if s != nil && s.Began > 0 {
+			j.began = min(j.began, s.Began)
+		}
+		if s == nil || s.Fork == nil {
+			break
+		}
 		j.from = append(j.from, e.wholeSession(s.Fork.Session))
 	}
 	return j, nil
@@ -84,10 +88,13 @@ func (e *Engine) ownPast(session string) map[string]uint64 {
 // stranger reports whether what a session did at an operation is a colleague's, wherever it did it.
 func (j *judge) stranger(by string, seq uint64) bool {
 	whole := j.e.wholeSession(by)
-	if seq < j.own[whole] {
+	switch {
+	case whole == Manual, seq < j.own[whole]:
 		return false
+	case j.e.family(by) == j.family, seq < j.began:
+		return j.atWork(by) || whole != by && j.atWork(whole)
 	}
-	return j.e.family(by) != j.family || j.atWork(by) || whole != by && j.atWork(whole)
+	return true
 }
 
 // atWork reports whether a session is running; each is looked at once.
@@ -114,18 +121,17 @@ func (j *judge) colleague(by []string, seq uint64) (who string, shared bool) {
 	return who, shared && who != ""
 }
 
-// of is colleague for what a checkpoint says of one of its paths.
+// of is colleague for what a checkpoint says of one of its paths. What this session was forked from did on the line that it goes on
+// from is its past, whatever that one does now; what gc merged into such a step from other lines is not.
 func (j *judge) of(cp *Checkpoint, by []string) (who string, shared bool) {
-	if len(by) == 0 || cp.Seq >= j.began || !j.onLine(cp) {
-		return j.colleague(by, cp.Seq)
+	if who, shared = j.colleague(by, cp.Seq); who == "" || len(j.from) == 0 {
+		return who, shared
 	}
-	// A step that it began from is its own past, but for what gc merged into it from other lines, and what one did that goes on beside
-	// it.
-	by = slices.DeleteFunc(slices.Clone(by), func(name string) bool {
-		whole := j.e.wholeSession(name)
-		return !slices.Contains(cp.Aside, name) && (slices.Contains(j.from, whole) || !j.atWork(name) && !j.atWork(whole))
+	rest := slices.DeleteFunc(slices.Clone(by), func(name string) bool {
+		return slices.Contains(j.from, j.e.wholeSession(name)) && !slices.Contains(cp.Aside, name) && j.onLine(cp)
 	})
-	return j.colleague(by, cp.Seq)
+	who, shared = j.colleague(rest, cp.Seq)
+	return who, shared || who != "" && len(rest) < len(by)
 }
 
 // onLine reports whether a checkpoint lies before the session's tip or its cursor. A line that cannot be read on is one that it does
