@@ -11,9 +11,6 @@ import (
 	"rewind/tree"
 )
 
-// formatOwners is the first store format whose checkpoints say whose a path is.
-const formatOwners = 5
-
 // openCalls are the calls that can have changed something since the last capture, by session.
 type openCalls map[string][]Call
 
