@@ -29,5 +29,6 @@ type Kept struct {
 	Path   Text   `json:"path"`
 	Dir    bool   `json:"dir,omitempty"`
 	Reason string `json:"reason"`
-	By     string `json:"by,omitempty"` // of session: which one changed it, as agent/id
+	By     string `json:"by,omitempty"`     // of session: which one changed it, as agent/id
+	Shared bool   `json:"shared,omitempty"` // of session: the one that goes back may have written it, too, for calls of both ran
 }

@@ -249,6 +249,7 @@ type RestoreResponse struct {
 	Changes      []Change      `json:"changes"`
 	Replaced     []Text        `json:"replaced,omitempty"` // changed since the newest checkpoint; only Safety has their bytes
 	Kept         []Kept        `json:"kept,omitempty"`
+	Taken        []Taken       `json:"taken,omitempty"` // only because of exact
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`
 	KeptDirs     []Text        `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
 	Without      []Without     `json:"without,omitempty"`   // set, but without something
@@ -261,6 +262,12 @@ type RestoreResponse struct {
 
 	ContextOnly bool     `json:"context_only,omitempty"` // the files were left alone
 	Notices     []string `json:"notices,omitempty"`
+}
+
+// Taken are paths that were set, or removed, only because exact was asked for.
+type Taken struct {
+	By    string `json:"by,omitempty"` // the other session that changed them, as agent/id; missing: no checkpoint held them
+	Paths []Text `json:"paths"`
 }
 
 // Conflict is a path that changed while a restore ran; it was left as it is.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rewind/hooks"
-	"rewind/tree"
 )
 
 // turnCall stands for a whole turn where the agent's tool calls are not announced.
@@ -21,6 +20,7 @@ const turnCall = "turn"
 func (s *Session) apply(a *arrival, root string, now time.Time) {
 	ev := a.ev
 	s.Agent, s.ID, s.Last, s.Event, s.Ended = ev.Agent, ev.Session, now, eventWords[ev.Kind], false
+	s.Left = s.Left && ev.Kind == hooks.SessionEnd
 	if ev.Transcript != "" {
 		s.Transcript = ev.Transcript
 	}
@@ -98,8 +98,11 @@ func inside(root, cwd string, paths []string) (in, out []string) {
 			p = filepath.Join(cwd, p)
 		}
 		p = filepath.Clean(p)
-		rel, err := filepath.Rel(root, p)
-		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		rel, ok := relativeTo(root, p)
+		if !ok { // by a link it may lie in the project all the same
+			rel, ok = relativeTo(root, resolved(p))
+		}
+		if ok {
 			in = append(in, filepath.ToSlash(rel))
 		} else {
 			out = append(out, p)
@@ -108,56 +111,22 @@ func inside(root, cwd string, paths []string) (in, out []string) {
 	return in, out
 }
 
-// running lists the sessions that have tool calls running; e.mu is held and the sessions are loaded.
-func (e *Engine) running() []string {
-	var names []string
-	for name, s := range e.sessions {
-		if len(s.Calls) > 0 {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+// relativeTo gives a path relative to the root, if it lies below it.
+func relativeTo(root, path string) (string, bool) {
+	rel, err := filepath.Rel(root, path)
+	return rel, err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// authors lists the sessions that can have made the changes since the last capture: those with a call running then, and those whose
-// call has just ended. A session that ran nothing but edits of named files is none unless one of them changed. Empty: the changes
-// came from outside.
-func (in *intake) authors(c *capture) ([]string, error) {
-	calls := map[string][]Call{}
-	for name, s := range in.e.sessions {
-		if len(s.Calls) > 0 {
-			calls[name] = slices.Clone(s.Calls)
+// resolved is a path whose directory is told without links, as far as it is there; a file that is a link itself is what it is called.
+func resolved(path string) string {
+	dir, rest := filepath.Dir(path), filepath.Base(path)
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
 		}
-	}
-	for _, a := range in.events {
-		if a.act.Closes && !slices.ContainsFunc(calls[a.name], func(k Call) bool { return k.ID == a.ev.Tool.Call }) {
-			paths, _ := inside(in.e.project.Root, a.ev.Cwd, a.ev.Tool.Paths)
-			calls[a.name] = append(calls[a.name], Call{Class: a.ev.Tool.Class, Paths: paths})
+		if dir == filepath.Dir(dir) {
+			return path
 		}
+		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
 	}
-	var names []string
-	for name := range calls {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	if len(names) < 2 {
-		return names, nil
-	}
-	changed := map[string]bool{}
-	err := c.changes(in.was.tree, func(ch tree.Change) error {
-		changed[ch.Path] = true
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	can := func(k Call) bool {
-		return k.Class != hooks.Editor || slices.ContainsFunc(k.Paths, func(p string) bool { return changed[p] }) // without paths: all lie outside
-	}
-	could := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.ContainsFunc(calls[name], can) })
-	if len(could) == 0 {
-		return names, nil
-	}
-	return could, nil
 }

@@ -31,6 +31,9 @@ type Checkpoint struct {
 	Reverted, Aside []string // as its graft says, too
 }
 
+// formatOwners is the first store format whose records say whose a path, a conversation that goes on, or a lane is.
+const formatOwners = 5
+
 // Owned are changed paths that have other authors than the rest of a checkpoint.
 type Owned struct {
 	By    []string // sessions, sorted; empty: from outside
@@ -141,13 +144,17 @@ func (c *Checkpoint) encode() []byte {
 	e.String(tagLast, c.Mark.Last)
 	e.String(tagPath, c.Mark.Path)
 	e.Uint(tagGeneration, c.Mark.Generation)
-	e.List(tagOwned, len(c.Owned), func(i int) []byte {
+	encodeOwned(&e, tagOwned, c.Owned)
+	return e.Encoded()
+}
+
+func encodeOwned(e *record.Encoder, tag uint64, list []Owned) {
+	e.List(tag, len(list), func(i int) []byte {
 		var o record.Encoder
-		o.List(tagOwnedBy, len(c.Owned[i].By), func(k int) []byte { return []byte(c.Owned[i].By[k]) })
-		o.List(tagOwnedPaths, len(c.Owned[i].Paths), func(k int) []byte { return []byte(c.Owned[i].Paths[k]) })
+		o.List(tagOwnedBy, len(list[i].By), func(k int) []byte { return []byte(list[i].By[k]) })
+		o.List(tagOwnedPaths, len(list[i].Paths), func(k int) []byte { return []byte(list[i].Paths[k]) })
 		return o.Encoded()
 	})
-	return e.Encoded()
 }
 
 func decodeOwned(raw record.Field) (Owned, error) {

@@ -417,7 +417,7 @@ func TestGCProgress(t *testing.T) {
 // The bytes on disk, DESIGN.md 5.15.
 func TestGraftCodec(t *testing.T) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
-	for _, g := range []*graft{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: Counts{Added: 1, Modified: 2, Deleted: 3}, Reverted: []string{"/"}, Aside: []string{"c/d"}}} {
+	for _, g := range []*graft{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: Counts{Added: 1, Modified: 2, Deleted: 3}, Reverted: []string{"/"}, Aside: []string{"c/d"}, Owned: []Owned{{By: []string{"a/b"}, Paths: []string{"x", "y"}}}}} {
 		got, err := decodeGraft(g.encode())
 		if err != nil || !slices.Equal(got.encode(), g.encode()) {
 			t.Errorf("%+v, %v", got, err)
@@ -441,7 +441,7 @@ func TestGraftCodec(t *testing.T) {
 func FuzzGraft(f *testing.F) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
 	f.Add((&graft{Parent: id, Base: id, By: []string{"a"}, Merged: 1}).encode())
-	f.Add((&graft{By: []string{"a", "b"}, Merged: 1, Reverted: []string{"d/", "f"}, Aside: []string{"b"}}).encode())
+	f.Add((&graft{By: []string{"a", "b"}, Merged: 1, Reverted: []string{"d/", "f"}, Aside: []string{"b"}, Owned: []Owned{{By: []string{"b"}, Paths: []string{"f"}}}}).encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if g, err := decodeGraft(raw); err == nil && !slices.Equal(g.encode(), raw) {
 			t.Errorf("decoded %x, encoded %x", raw, g.encode())

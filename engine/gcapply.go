@@ -18,6 +18,11 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	if err := g.e.db.Stamp(formatThinned); err != nil {
 		return err
 	}
+	for _, to := range g.grafts {
+		if err := g.e.stampOwners(to.Owned); err != nil {
+			return err
+		}
+	}
 	var ids []objstore.ID
 	for i := range g.steps {
 		if g.grafts[g.steps[i].id] != nil {

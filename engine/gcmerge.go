@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -61,7 +62,15 @@ func (g *gcPlan) graftOf(s *stepFacts) (*graft, error) {
 			return old, err
 		}
 	}
-	return &graft{Base: s.base, By: g.authors(s), Merged: s.merged, Counts: s.counts}, nil
+	own := &graft{Base: s.base, By: g.authors(s), Merged: s.merged, Counts: s.counts}
+	if s.owned {
+		cp, err := g.read.checkpoint(s.id)
+		if err != nil {
+			return nil, err
+		}
+		own.Owned = cp.Owned
+	}
+	return own, nil
 }
 
 // merge makes of a step's graft what it is when the steps from the first to the one before it are merged into it.
@@ -70,7 +79,7 @@ func (g *gcPlan) merge(to *graft, first, last int32, p *pacer) error {
 	for at := g.steps[last].parent; at >= first; at = g.steps[at].parent {
 		onLine[at] = true
 	}
-	was, changed := *to, map[string]bool{}
+	was, changed := *to, claims{}
 	for i := first; i <= last; i++ {
 		s := &g.steps[i]
 		if s.safety {
@@ -82,33 +91,99 @@ func (g *gcPlan) merge(to *graft, first, last int32, p *pacer) error {
 			if own, err = g.graftOf(s); err != nil {
 				return err
 			}
-			to.By, to.Merged = append(to.By, own.By...), to.Merged+own.Merged+1
+			all := (&Checkpoint{By: own.By, Owned: own.Owned}).Authors()
+			to.By, to.Merged = append(to.By, all...), to.Merged+own.Merged+1
 			if !onLine[i] {
-				to.Aside = append(to.Aside, own.By...)
+				to.Aside = append(to.Aside, all...)
 			} else {
 				to.Aside = append(to.Aside, own.Aside...)
 			}
 		}
-		if len(own.By) == 0 {
+		if len(own.By)+len(own.Owned) == 0 {
 			continue // it came from outside, and is no session's
 		}
+		of := ownersOf(own.By, own.Owned)
 		for _, path := range own.Reverted {
-			changed[path] = true
+			changed.add(path, of(path))
 		}
-		if err := g.between(s.base, s.tree, p, func(ch tree.Change) { changed[ch.Path] = true }); err != nil {
+		if err := g.between(s.base, s.tree, p, func(ch tree.Change) { changed.add(ch.Path, of(ch.Path)) }); err != nil {
 			return err
 		}
 	}
-	to.Base, to.Counts = g.steps[first].base, Counts{}
+	to.By, to.Aside = sorted((&Checkpoint{By: to.By, Owned: was.Owned}).Authors()), sorted(to.Aside)
+	to.Base, to.Counts, to.Owned = g.steps[first].base, Counts{}, nil
+	reverted := maps.Clone(changed)
+	whose := map[string]*Owned{}
 	err := g.between(to.Base, g.steps[last].tree, p, func(ch tree.Change) {
 		to.Counts.add(ch)
-		delete(changed, ch.Path)
+		delete(reverted, ch.Path)
+		changed.own(whose, ch.Path, to.By)
 	})
-	to.By, to.Aside, to.Reverted = sorted(to.By), sorted(to.Aside), coarse(slices.Collect(maps.Keys(changed)), maxReverted)
+	to.Reverted = coarse(slices.Collect(maps.Keys(reverted)), maxReverted)
+	for _, path := range to.Reverted {
+		changed.own(whose, path, to.By)
+	}
+	to.Owned = few(whose, maxReverted)
 	if bug.Is("graft-forgets-reverted") {
 		to.Reverted = nil
 	}
 	return err
+}
+
+// claims say of paths which sessions changed them in the steps that are merged.
+type claims map[string][]string
+
+func (c claims) add(path string, by []string) {
+	switch was, known := c[path]; {
+	case !known:
+		c[path] = by
+	case !slices.Equal(was, by):
+		c[path] = sorted(append(slices.Clone(was), by...))
+	}
+}
+
+// of are all that changed a path: by its name, or by that of a directory above it which stands for all that it holds.
+func (c claims) of(path string) []string {
+	by := c[path]
+	for i := range len(path) {
+		if path[i] == '/' && c[path[:i+1]] != nil {
+			by = sorted(append(slices.Clone(by), c[path[:i+1]]...))
+		}
+	}
+	if c["/"] != nil {
+		by = sorted(append(slices.Clone(by), c["/"]...))
+	}
+	return by
+}
+
+// own lists a path under its authors where those are not all. What stands for a directory is everybody's, and so is what only came from outside:
+// one path too many is kept, never one too few.
+func (c claims) own(whose map[string]*Owned, path string, all []string) {
+	by := c.of(path)
+	if strings.HasSuffix(path, "/") || len(by) == 0 || len(all) < 2 || slices.Equal(by, all) {
+		return
+	}
+	key := strings.Join(by, bySeparator)
+	if whose[key] == nil {
+		whose[key] = &Owned{By: by}
+	}
+	whose[key].Paths = append(whose[key].Paths, path)
+}
+
+// few gives the lists, as long as they have no more paths than so many together: the longest go first, and what they hold is everybody's.
+func few(whose map[string]*Owned, most int) []Owned {
+	keys := slices.SortedFunc(maps.Keys(whose), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(whose[a].Paths), len(whose[b].Paths)), cmp.Compare(a, b))
+	})
+	var out []Owned
+	for _, k := range keys {
+		if most -= len(whose[k].Paths); most < 0 {
+			break
+		}
+		whose[k].Paths = sorted(whose[k].Paths)
+		out = append(out, *whose[k])
+	}
+	return out
 }
 
 func sorted(list []string) []string {

@@ -94,7 +94,14 @@ func TestPromise12OffTheLine(t *testing.T) {
 			if p.has(gone) {
 				t.Fatal("nothing was thinned")
 			}
-			r, err := p.e.Checkout(bg, "before", RestoreOptions{Session: Whose{Session: "s"}})
+			// As long as that one is at work it is a colleague all the same.
+			r, err := p.e.Checkout(bg, "before", RestoreOptions{Session: Whose{Session: "s"}, DryRun: true})
+			p.must(err)
+			if !slices.Contains(p.keptNames(r), "session own") {
+				t.Errorf("what a session changed that is at work is taken; kept: %v", p.keptNames(r))
+			}
+			a.stop()
+			r, err = p.e.Checkout(bg, "before", RestoreOptions{Session: Whose{Session: "s"}})
 			p.must(err)
 			if p.read("theirs") != big("b") || p.read("other") != big("b2") {
 				t.Errorf("what a session of another line changed is gone; kept: %v", p.keptNames(r))

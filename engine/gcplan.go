@@ -66,6 +66,7 @@ type stepFacts struct {
 	merged         uint64
 	counts         Counts // Added, Modified, Deleted
 	safety, saved  bool
+	owned          bool // some of its paths have other authors
 	undo           bool // what was unsaved before an undo
 	turnEnd        bool
 	pinned, keep   bool
@@ -137,7 +138,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 			before := cp.Base
 			s := stepFacts{id: cp.ID, tree: cp.Tree, base: before, op: int32(len(g.ops)), parent: -1, merged: cp.Merged, safety: op.Kind == refs.KindSafety}
 			s.by = g.by.number(strings.Join(cp.By, bySeparator))
-			s.undo = cp.Cause.Event == EventUndo
+			s.undo, s.owned = cp.Cause.Event == EventUndo, len(cp.Owned) > 0
 			s.saved = cp.Cause.Event == EventSave || s.undo
 			s.counts = Counts{Added: cp.Counts.Added, Modified: cp.Counts.Modified, Deleted: cp.Counts.Deleted}
 			if !cp.Mark.Transcript.IsZero() {

@@ -21,6 +21,7 @@ type graft struct {
 	Counts   Counts      // Added, Modified, Deleted against Base
 	Reverted []string    // what these steps changed and is as in Base again, ascending; "d/" stands for all below d, "/" for all
 	Aside    []string    // those of By whose steps were merged into it from other lines, sorted
+	Owned    []Owned     // of what these steps changed, paths that not all of By did; since store format 5
 }
 
 // maxReverted is how many paths a graft lists, at most.
@@ -37,6 +38,7 @@ const (
 	tagGDeleted
 	tagGReverted
 	tagGAside
+	tagGOwned // since store format 5
 )
 
 func (g *graft) encode() []byte {
@@ -53,6 +55,7 @@ func (g *graft) encode() []byte {
 	e.Uint(tagGDeleted, uint64(g.Counts.Deleted))
 	strs(tagGReverted, g.Reverted)
 	strs(tagGAside, g.Aside)
+	encodeOwned(&e, tagGOwned, g.Owned)
 	return e.Encoded()
 }
 
@@ -81,6 +84,12 @@ func decodeGraft(raw []byte) (*graft, error) {
 			g.Reverted, err = ascending(f)
 		case tagGAside:
 			g.Aside, err = ascending(f)
+		case tagGOwned:
+			err = f.List(func(v record.Field) error {
+				o, err := decodeOwned(v)
+				g.Owned = append(g.Owned, o)
+				return err
+			})
 		default:
 			err = record.Unknown(tag)
 		}
@@ -118,7 +127,7 @@ func (g *graft) apply(cp *Checkpoint) {
 		cp.Parents = []objstore.ID{g.Parent}
 	}
 	cp.Base, cp.By, cp.Merged = g.Base, slices.Clone(g.By), g.Merged
-	cp.Reverted, cp.Aside = g.Reverted, g.Aside
+	cp.Reverted, cp.Aside, cp.Owned = g.Reverted, g.Aside, g.Owned
 	cp.Counts.Added, cp.Counts.Modified, cp.Counts.Deleted = g.Counts.Added, g.Counts.Modified, g.Counts.Deleted
 }
 

@@ -193,7 +193,7 @@ func TestHandleAttribution(t *testing.T) {
 	if got := by(a.run("a4", func() { p.write("elsewhere", big("7")) })); got != "claude/a" {
 		t.Errorf("beside an edit: %q", got)
 	}
-	if got := by(a.run("a5", func() { p.write("named", big("8")) })); got != "claude/a claude/b" {
+	if got := by(a.run("a5", func() { p.write("named", big("8")) })); got != "claude/b" {
 		t.Errorf("the edited file: %q", got)
 	}
 	// Neither did one of a file outside of the project.

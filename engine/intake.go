@@ -92,14 +92,15 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 	var lead *arrival
 	var cp *Checkpoint
 	if !same {
-		by, err := in.authors(c)
+		by, owned, err := e.whose(c, in.was.tree, in.openCalls())
 		if err != nil {
 			return err
 		}
-		lead = in.lead(by)
-		if cp, err = in.checkpoint(c, lead, by); err != nil {
+		lead = in.lead((&Checkpoint{By: by, Owned: owned}).Authors())
+		if cp, err = in.checkpoint(c, lead); err != nil {
 			return err
 		}
+		cp.By, cp.Owned = by, owned
 	}
 	for _, a := range in.events {
 		s := in.session(a)
@@ -193,17 +194,13 @@ func (in *intake) lead(by []string) *arrival {
 	return in.events[0]
 }
 
-func (in *intake) checkpoint(c *capture, lead *arrival, by []string) (*Checkpoint, error) {
+func (in *intake) checkpoint(c *capture, lead *arrival) (*Checkpoint, error) {
 	cur, err := in.e.current(lead.name)
 	if err != nil {
 		return nil, err
 	}
 	cause := Cause{Event: eventWords[lead.ev.Kind], Tool: lead.ev.Tool.Name, Call: lead.ev.Tool.Call}
-	cp, err := in.e.newCheckpoint(c, lead.name, cur, cause)
-	if err == nil {
-		cp.By = by
-	}
-	return cp, err
+	return in.e.newCheckpoint(c, lead.name, cur, cause)
 }
 
 // fold decides whether lists leave the checkpoint out.

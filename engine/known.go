@@ -105,8 +105,8 @@ func (pl *planner) survey(c *capture) error {
 	})
 }
 
-// dirty reports whether the worktree differs from cp in anything that a restore of cp would change.
-func (pl *planner) dirty(c *capture, cp *Checkpoint) (bool, error) {
+// dirty reports whether the worktree differs from cp in anything that a restore of cp would change, but for what colleagues changed since.
+func (pl *planner) dirty(c *capture, cp *Checkpoint, others theirs) (bool, error) {
 	dirty := false
 	err := tree.Diff(c.get, cp.Tree, c.res.Root, func(ch tree.Change) error {
 		if ch.New == nil {
@@ -115,7 +115,7 @@ func (pl *planner) dirty(c *capture, cp *Checkpoint) (bool, error) {
 				return nil // still there, only not captured any more; of a large file the size tells whether it changed
 			}
 		}
-		if ch.Old == nil && pl.unknown[ch.Path] || ch.Path == agentDir || ch.Old != nil && tree.Rests(ch.New, ch.Old) {
+		if ch.Old == nil && pl.unknown[ch.Path] || ch.Path == agentDir || others.of(ch.Path) != "" || ch.Old != nil && tree.Rests(ch.New, ch.Old) {
 			return nil
 		}
 		dirty = true

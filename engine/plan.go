@@ -26,6 +26,13 @@ type Plan struct {
 	Git      GitThenNow
 	Without  []tree.Without // are as the target has them, but for bits that a restore gives to nothing; no step
 	Missing  []tree.Skip    // the target's note lists them as never captured, and they are not there
+	Taken    []Taken        // what the steps take because it was asked for with Exact
+}
+
+// Taken is what a restore would keep without Exact.
+type Taken struct {
+	By    string // the other session that changed the paths; "": no checkpoint holds them
+	Paths []string
 }
 
 // Kept is a path that a restore leaves as it is although the target has it otherwise or not at all.
@@ -33,7 +40,8 @@ type Kept struct {
 	Path   string
 	Dir    bool // with all below it
 	Reason KeptReason
-	By     string // the other session
+	By     string // of KeptSession: the other session
+	Shared bool   // of KeptSession: the restoring session may have written it, too
 }
 
 // KeptReason says why; the value is the word in the API.
@@ -75,7 +83,8 @@ type planner struct {
 	skipped []tree.Skip // of the target's note, by path
 	unknown map[string]bool
 	changed map[string]bool
-	others  theirs               // the sessions that are not this one and changed something after the target
+	others  theirs               // what colleagues changed after the target
+	both    map[string]bool      // of others, what this session may have written, too
 	changes []tree.Change        // from the worktree to the target
 	lost    map[objstore.ID]bool // trees of the target, of which nothing was asked for
 	plan    *Plan
@@ -192,10 +201,10 @@ func (pl *planner) aim(c *capture, r *restore) (err error) {
 	if err := pl.refuseLost(); err != nil {
 		return err
 	}
-	if pl.skipped, err = pl.e.note(r.target); err != nil || pl.opt.exact {
+	if pl.skipped, err = pl.e.note(r.target); err != nil {
 		return err
 	}
-	pl.others, err = pl.e.others(r.session, r.target, c)
+	pl.others, pl.both, err = pl.e.others(r.session, r.target, c)
 	return err
 }
 
@@ -238,7 +247,11 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture) ([]string, error) {
 
 // keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
 func (pl *planner) keep(path string, why KeptReason, isDir bool) {
-	pl.kept[path] = Kept{Path: path, Dir: isDir, Reason: why, By: pl.others.of(path)}
+	k := Kept{Path: path, Dir: isDir, Reason: why}
+	if why == KeptSession {
+		k.By, k.Shared = pl.others.of(path), pl.both[path]
+	}
+	pl.kept[path] = k
 	pl.blocking[path] = !isDir || why == KeptBelow || why == KeptPurged || why == KeptLost
 }
 
@@ -311,7 +324,30 @@ func (pl *planner) decide(c *capture) error {
 		}
 	}
 	pl.collapse()
+	pl.take()
 	return nil
+}
+
+// take lists what the steps take although without Exact it would be kept: by whose change it is, what no checkpoint holds last.
+func (pl *planner) take() {
+	if !pl.opt.exact {
+		return
+	}
+	by := map[string][]string{}
+	for _, s := range pl.plan.Steps {
+		who := pl.others.of(s.Path)
+		if who != "" && (isFile(s.From) || isFile(s.To)) || who == "" && pl.unknown[s.Path] && isFile(s.From) {
+			by[who] = append(by[who], s.Path)
+		}
+	}
+	for _, who := range slices.Sorted(maps.Keys(by)) {
+		if who != "" {
+			pl.plan.Taken = append(pl.plan.Taken, Taken{who, by[who]})
+		}
+	}
+	if paths := by[""]; paths != nil {
+		pl.plan.Taken = append(pl.plan.Taken, Taken{Paths: paths})
+	}
 }
 
 // agentDir holds the marker; it may be empty otherwise and never goes.
@@ -327,7 +363,7 @@ func (pl *planner) concerns(ch tree.Change) bool {
 
 // stays says why what is at a path stays as it is; "" when it does not.
 func (pl *planner) stays(ch tree.Change) KeptReason {
-	if pl.others.of(ch.Path) != "" {
+	if pl.others.of(ch.Path) != "" && !pl.opt.exact {
 		return KeptSession
 	}
 	if ch.Old == nil {
@@ -415,12 +451,17 @@ func (pl *planner) belowKept(p string) bool {
 	}
 }
 
+// covers reports whether a directory that stays says all that is to be said of another path that does.
+func (k Kept) covers(o Kept) bool {
+	return k.Dir && k.Reason == o.Reason && k.By == o.By && k.Shared == o.Shared && below(o.Path, k.Path)
+}
+
 // collapse lists the kept paths, a wholly new directory once.
 func (pl *planner) collapse() {
 	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
 	for _, p := range paths {
 		k, list := pl.kept[p], pl.plan.Kept
-		if n := len(list); n > 0 && list[n-1].Dir && list[n-1].Reason == k.Reason && below(p, list[n-1].Path) {
+		if n := len(list); n > 0 && list[n-1].covers(k) {
 			continue
 		}
 		pl.plan.Kept = append(list, k)

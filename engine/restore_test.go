@@ -318,10 +318,10 @@ func TestNothingIsAheadWithoutATip(t *testing.T) {
 	first := p.save("1")
 	p.write("f", "2")
 	p.save("2")
-	if line, err := p.e.ahead("claude/moved", first.ID); err != nil || len(line) != 0 {
+	if line, err := p.e.ahead("claude/moved", first.ID, nil); err != nil || len(line) != 0 {
 		t.Errorf("%d steps, %v", len(line), err)
 	}
-	if line, err := p.e.ahead(Manual, first.ID); err != nil || len(line) != 1 {
+	if line, err := p.e.ahead(Manual, first.ID, nil); err != nil || len(line) != 1 {
 		t.Errorf("with a tip: %d steps, %v", len(line), err)
 	}
 }

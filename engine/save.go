@@ -193,7 +193,13 @@ func (e *Engine) newStep(c *capture, session string, cur *Checkpoint, cause Caus
 	if err != nil {
 		return nil, err
 	}
-	cp.By = e.running()
+	was, err := e.head()
+	if err != nil {
+		return nil, err
+	}
+	if cp.By, cp.Owned, err = e.whose(c, was.tree, e.openCalls()); err != nil {
+		return nil, err
+	}
 	if s := e.sessions[session]; s != nil {
 		now := *s
 		now.Problem = problem(e.follow(c.tx, &now, personRead))

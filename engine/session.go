@@ -39,6 +39,7 @@ type Session struct {
 	Imported   bool      // no event came from it
 	Problem    string    // why its conversation is not captured; "": it is
 	LaneOf     string    // the session whose subagent it is: what it does is that one's; "": it stands for itself; since store format 5
+	Left       bool      // a restore went on in another session, and no event came from this one since; since store format 5
 	Purged     bool      // something was purged from its conversation: it is not captured any more
 }
 
@@ -99,6 +100,7 @@ const (
 	tagSProblem
 	tagSPurged // since store format 4
 	tagSLaneOf // since store format 5
+	tagSLeft   // since store format 5
 )
 
 const (
@@ -143,6 +145,7 @@ func (s *Session) encode() []byte {
 	e.String(tagSProblem, s.Problem)
 	e.Bool(tagSPurged, s.Purged)
 	e.String(tagSLaneOf, s.LaneOf)
+	e.Bool(tagSLeft, s.Left)
 	return e.Encoded()
 }
 
@@ -220,6 +223,8 @@ func decodeSession(name string, raw []byte) (*Session, error) {
 			s.Purged, err = f.Bool()
 		case tagSLaneOf:
 			s.LaneOf = string(f)
+		case tagSLeft:
+			s.Left, err = f.Bool()
 		default:
 			return record.Unknown(tag)
 		}

@@ -103,7 +103,7 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 			return nil, err
 		}
 		s.Current = &l
-		ahead, err := e.ahead(session, cur.ID)
+		ahead, err := e.ahead(session, cur.ID, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -122,6 +122,17 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 		return nil, err
 	}
 	s.Sessions = e.listSessions()
+	if s.Ahead > 0 { // now with what is no step of this session's
+		j, err := e.judge(session)
+		if err != nil {
+			return nil, err
+		}
+		ahead, err := e.ahead(session, cur.ID, j)
+		if err != nil {
+			return nil, err
+		}
+		s.Ahead = len(ahead)
+	}
 	was, err := e.head()
 	if err != nil || cur == nil {
 		return s, err

@@ -32,7 +32,15 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	}
 	r := restore{kind: refs.KindUndo, session: session, opt: planOptions{exact: o.Exact}, before: cur.ID, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}
 	r.choose = func(pl *planner, c *capture) error {
-		dirty, err := pl.dirty(c, cur)
+		theirs, _, err := e.others(session, cur, c)
+		if err != nil {
+			return err
+		}
+		dirty, err := pl.dirty(c, cur, theirs)
+		if err != nil {
+			return err
+		}
+		j, err := e.judge(session)
 		if err != nil {
 			return err
 		}
@@ -41,26 +49,33 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 			back-- // the unsaved changes are the first step
 			r.asStep = true
 		}
-		r.target, err = e.back(cur, back)
+		r.target, err = j.back(cur, back)
 		return err
 	}
 	return e.run(ctx, &r, o.Progress)
 }
 
-// back walks n steps along first parents; steps with equal trees count once, folded ones not at all.
-func (e *Engine) back(cp *Checkpoint, n int) (*Checkpoint, error) {
+// back walks n steps along first parents; steps that are the same for the session count once, folded ones not at all.
+func (j *judge) back(cp *Checkpoint, n int) (*Checkpoint, error) {
 	for i := range n {
-		from := cp.Tree
-		for later := cp; cp.Tree == from || folded(cp, later); {
-			if len(cp.Parents) == 0 {
-				if cp.Tree != from {
+		from := j.stretch(cp)
+		for later := cp; ; {
+			same := false
+			if !folded(cp, later) || len(cp.Parents) == 0 {
+				var err error
+				if same, err = from.same(cp); err != nil {
+					return nil, err
+				}
+				if !same {
 					break // the first step of all shows, whatever it is
 				}
+			}
+			if len(cp.Parents) == 0 {
 				return nil, &NoStepError{There: i}
 			}
 			var err error
 			later = cp
-			if cp, err = e.checkpoint(cp.Parents[0]); err != nil {
+			if cp, err = j.e.checkpoint(cp.Parents[0]); err != nil {
 				return nil, err
 			}
 		}
@@ -90,7 +105,11 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := e.ahead(session, cursor)
+	j, err := e.judge(session)
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := e.ahead(session, cursor, j)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +121,9 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	return e.run(ctx, &r, o.Progress)
 }
 
-// ahead lists the steps from a session's cursor to its tip, nearest first, without folded ones; of a run of equal trees only
-// the last. Empty when the cursor is the tip or lies on another line.
-func (e *Engine) ahead(session string, cursor objstore.ID) ([]*Checkpoint, error) {
+// ahead lists the steps from a session's cursor to its tip, nearest first, without folded ones; of a run of those that are the same for the session only the
+// last. Empty when the cursor is the tip or lies on another line. j nil: the same are those with equal trees.
+func (e *Engine) ahead(session string, cursor objstore.ID, j *judge) ([]*Checkpoint, error) {
 	tip, err := e.refs.ID(refs.Session(session))
 	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // without a tip: it was moved, and has made no step
 		return nil, err
@@ -130,10 +149,20 @@ func (e *Engine) ahead(session string, cursor objstore.ID) ([]*Checkpoint, error
 		if i > 0 && folded(line[i], line[i-1]) {
 			continue
 		}
-		switch n := len(ahead); {
-		case n > 0 && ahead[n-1].Tree == line[i].Tree:
+		n, last := len(ahead), at
+		if n > 0 {
+			last = ahead[n-1]
+		}
+		same := last.Tree == line[i].Tree
+		if !same && j != nil {
+			if same, err = j.stretch(line[i]).same(last); err != nil {
+				return nil, err
+			}
+		}
+		switch {
+		case n > 0 && same:
 			ahead[n-1] = line[i]
-		case n == 0 && line[i].Tree == at.Tree && i > 0:
+		case n == 0 && same && i > 0:
 		default:
 			ahead = append(ahead, line[i])
 		}

@@ -20,7 +20,7 @@ func checkpoint(l engine.Listed) api.Checkpoint {
 		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files, Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
-		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.By, Late: l.Late, Minor: l.Minor,
+		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
 	}
 	c.Agent, c.Session = engine.SplitSession(l.Session)
 	if l.Cause.Tool != "" {
@@ -189,8 +189,8 @@ func hunk(h textdiff.Hunk) api.Hunk {
 	return out
 }
 
-// incomplete are the reasons for which a restore that keeps a path is done only in part.
-var incomplete = []engine.KeptReason{engine.KeptOccupied, engine.KeptBelow, engine.KeptSession, engine.KeptPurged, engine.KeptLost}
+// incomplete are the reasons for which a restore that keeps a path is done only in part. That another session changed it is none: it is to stay.
+var incomplete = []engine.KeptReason{engine.KeptOccupied, engine.KeptBelow, engine.KeptPurged, engine.KeptLost}
 
 func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.RestoreResult) (api.RestoreResponse, error) {
 	target, err := listed(e, r.Plan.Target)
@@ -218,7 +218,10 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 	out.Changes = changes(list, nil)
 	for _, k := range r.Plan.Kept {
 		out.Partial = out.Partial || slices.Contains(incomplete, k.Reason)
-		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason), By: k.By})
+		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason), By: k.By, Shared: k.Shared})
+	}
+	for _, t := range r.Plan.Taken {
+		out.Taken = append(out.Taken, api.Taken{By: t.By, Paths: api.Texts(t.Paths)})
 	}
 	out.Without = without(r.Without)
 	if len(r.Plan.Missing) > 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"rewind/api"
@@ -36,10 +35,10 @@ func partial(r api.RestoreResponse) error {
 		return nil
 	}
 	n := len(r.Conflicts)
-	for _, why := range []string{"occupied", "below", "session", "purged", "lost"} {
+	for _, why := range []string{"occupied", "below", "purged", "lost"} {
 		n += len(keptPaths(r.Kept, why))
 	}
-	return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be set cleanly", Hint: "the list above says why; 'rewind diff <checkpoint>' shows what still differs"}
+	return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be set cleanly", Hint: "the list above says why; 'rewind diff " + r.Target.Short + "' shows what still differs"}
 }
 
 func (a *app) tellRestore(r api.RestoreResponse) {
@@ -50,7 +49,8 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	a.tellReplaced(r)
 	a.names("kept, no checkpoint has them (--exact takes them too)", keptPaths(r.Kept, "new"))
 	a.names("kept, the checkpoint did not capture them (ignored, too large)", keptPaths(r.Kept, "skipped"))
-	a.tellOthers(r.Kept)
+	a.tellOthers(r)
+	a.tellTaken(r)
 	a.names("kept, ignored or kept files are in them", append(keptPaths(r.Kept, "holds"), r.KeptDirs...))
 	a.names("not set, a directory with ignored or kept files stands there", keptPaths(r.Kept, "occupied"))
 	a.names("left as they are, their content was purged from the store", keptPaths(r.Kept, "purged"))
@@ -92,17 +92,49 @@ func (a *app) tellTarget(r api.RestoreResponse) {
 	}
 }
 
-// tellOthers names what stays because another session changed it.
-func (a *app) tellOthers(list []api.Kept) {
-	var by []string
-	for _, k := range list {
-		if k.Reason == "session" && !slices.Contains(by, k.By) {
-			by = append(by, k.By)
-		}
+// tellOthers names what stays because another session changed it, and what takes it all the same.
+func (a *app) tellOthers(r api.RestoreResponse) {
+	take := "--exact takes them too"
+	if !r.DryRun {
+		take = fmt.Sprintf("'rewind checkout %s --exact -- <path>' takes them too", r.Target.Short)
 	}
-	for _, session := range by {
-		theirs := slices.DeleteFunc(slices.Clone(list), func(k api.Kept) bool { return k.By != session })
-		a.names(fmt.Sprintf("kept, %s changed them since (--exact takes them too)", term.Sanitize(session)), keptPaths(theirs, "session"))
+	var heads []string
+	lists := map[string][]api.Kept{}
+	for _, k := range r.Kept {
+		if k.Reason != "session" {
+			continue
+		}
+		head := "kept, %s changed them since (%s)"
+		if k.Shared {
+			head = "kept, %s may have written them, too: its call ran at the same time (%s)"
+		}
+		head = fmt.Sprintf(head, term.Sanitize(k.By), take)
+		if lists[head] == nil {
+			heads = append(heads, head)
+		}
+		lists[head] = append(lists[head], k)
+	}
+	for _, head := range heads {
+		a.names(head, keptPaths(lists[head], "session"))
+	}
+}
+
+// tellTaken says what --exact takes: whose it is and how much, and after it was done which.
+func (a *app) tellTaken(r api.RestoreResponse) {
+	for _, t := range r.Taken {
+		whose := "no checkpoint has"
+		if t.By != "" {
+			whose = term.Sanitize(t.By) + " changed since"
+		}
+		if r.DryRun {
+			a.names(fmt.Sprintf("--exact would take %s that %s", count(len(t.Paths), "path"), whose), t.Paths)
+			continue
+		}
+		head := fmt.Sprintf("--exact took %s that %s", count(len(t.Paths), "path"), whose)
+		if r.Safety != nil {
+			head += fmt.Sprintf("; 'rewind cat %s:<path>' has what was there", r.Safety.Short)
+		}
+		a.names(head, t.Paths)
 	}
 }
 

@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"rewind/internal/bug"
+	"rewind/internal/kv"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// theirs tells of paths whose change they are. A key that ends with a slash stands for all below a directory.
+type theirs map[string]string
+
+// of gives the session that changed a path; "": none did.
+func (t theirs) of(path string) string {
+	by, _ := t.find(path)
+	return by
+}
+
+// find is of, and whether the path is in it at all.
+func (t theirs) find(path string) (by string, known bool) {
+	if by, known := t[path]; known {
+		return by, true
+	}
+	for i := range len(path) {
+		if path[i] != '/' {
+			continue
+		}
+		if by, known := t[path[:i+1]]; known {
+			return by, true
+		}
+	}
+	by, known = t["/"]
+	return by, known
+}
+
+// add takes in a change, unless a newer one of that path is in it.
+func (t theirs) add(path, by string) bool {
+	if _, known := t[path]; known {
+		return false
+	}
+	t[path] = by
+	return true
+}
+
+// others lists the paths that colleagues of a session changed after target, with whose change it was: as checkpoints and restores say,
+// and of what the capture finds unsaved, those whose calls are running. both are those of which it is not known whether this session
+// wrote them, too.
+func (e *Engine) others(session string, target *Checkpoint, c *capture) (paths theirs, both map[string]bool, err error) {
+	paths, both = theirs{}, map[string]bool{}
+	j, err := e.judge(session)
+	if err != nil || bug.Is("others-overwritten") {
+		return paths, both, err
+	}
+	note := func(path, who string, shared bool) {
+		if who != "" && paths.add(path, who) && shared {
+			both[path] = true
+		}
+	}
+	if err := j.unsaved(c, note); err != nil {
+		return nil, nil, err
+	}
+	later := newLookups(c.get, c.res.Root)
+	err = e.refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq <= target.Seq {
+			return kv.ErrStop
+		}
+		return j.changed(op, &later, false, note)
+	})
+	return paths, both, err
+}
+
+// unsaved calls fn for what differs from the head and was changed by a colleague whose call is running.
+func (j *judge) unsaved(c *capture, fn func(path, who string, shared bool)) error {
+	calls := j.e.openCalls()
+	work := false
+	for name := range calls {
+		work = work || j.stranger(name, j.e.db.LastSeq()+1)
+	}
+	if !work {
+		return nil
+	}
+	was, err := j.e.head()
+	if err != nil {
+		return err
+	}
+	of := calls.authors()
+	return tree.Diff(c.get, was.tree, c.res.Root, func(ch tree.Change) error {
+		who, shared := j.colleague(of(ch.Path), j.e.db.LastSeq()+1)
+		fn(ch.Path, who, shared)
+		return nil
+	})
+}
+
+// changed calls fn for each path that an operation changed, with the colleague whose change that was; "": it was none's. all false: of
+// operations that no colleague has part in nothing is told. later is the worktree some time after it; it is set to what it was before.
+func (j *judge) changed(op *refs.Operation, later **lookups, all bool, fn func(path, who string, shared bool)) error {
+	switch {
+	case op.Kind == refs.KindCheckpoint, op.Kind == refs.KindSafety:
+		cp, err := j.e.checkpoint(op.Checkpoint)
+		if err != nil {
+			return err
+		}
+		*later = newLookups(lenient{j.e.objs}, cp.Tree)
+		if op.Kind == refs.KindSafety {
+			return nil
+		}
+		if who, _ := j.of(cp, cp.Authors()); who == "" && !all {
+			return nil
+		}
+		return j.step(cp, fn)
+	case op.Kind.IsRestore() && op.Restore != nil && !op.Restore.ContextOnly:
+		who, _ := j.colleague([]string{op.Session}, op.Seq-1) // the one that it made begins with it
+		if who == "" && !all {
+			return nil
+		}
+		return j.restore(op, *later, func(path string) { fn(path, who, false) })
+	}
+	return nil
+}
+
+// step is changed for a checkpoint.
+func (j *judge) step(cp *Checkpoint, fn func(path, who string, shared bool)) error {
+	of := cp.authors()
+	for _, path := range cp.Reverted {
+		who, shared := j.of(cp, of(path))
+		fn(path, who, shared)
+	}
+	from, err := j.e.before(cp)
+	if err != nil {
+		return err
+	}
+	return tree.Diff(lenient{j.e.objs}, from, cp.Tree, func(ch tree.Change) error {
+		who, shared := j.of(cp, of(ch.Path))
+		fn(ch.Path, who, shared)
+		return nil
+	})
+}
+
+// restore is changed for a restore: what it set is the change of the session that went back. One of a whole tree is told by what was
+// known before and after; one of some paths by what is there later as its target has it.
+func (j *judge) restore(op *refs.Operation, later *lookups, fn func(path string)) error {
+	safety, err := j.e.checkpoint(op.Restore.Safety)
+	if err != nil {
+		return err
+	}
+	target, err := j.e.checkpoint(op.Restore.Target)
+	if err != nil {
+		return err
+	}
+	if paths := pathSet(op.Restore.Paths); len(paths) > 0 {
+		return tree.Diff(lenient{j.e.objs}, safety.Tree, target.Tree, func(ch tree.Change) error {
+			if !paths.has(ch.Path) {
+				return nil
+			}
+			is, err := later.find(ch.Path)
+			if err == nil && tree.Same(is, ch.New) {
+				fn(ch.Path)
+			}
+			return err
+		})
+	}
+	from, err := j.e.before(safety)
+	if err != nil {
+		return err
+	}
+	to := op.Restore.Result
+	if to.IsZero() {
+		h, err := j.e.accounts(target)
+		if err != nil {
+			return err
+		}
+		to = h.tree
+	}
+	return tree.Diff(lenient{j.e.objs}, from, to, func(ch tree.Change) error {
+		fn(ch.Path)
+		return nil
+	})
+}
+
+// stretch is the log from a state of a session's line back, as far as it was asked about.
+type stretch struct {
+	j       *judge
+	newer   *Checkpoint
+	seen    uint64 // the oldest operation that was looked at; one after newer: none
+	taken   uint64 // the oldest whose changes are in last
+	work    bool   // a colleague has part in one of them
+	last    theirs // of each path whose change the last one was; "": no colleague's alone
+	earlier *lookups
+}
+
+func (j *judge) stretch(newer *Checkpoint) *stretch {
+	return &stretch{
+		j: j, newer: newer, seen: newer.Seq + 1, taken: newer.Seq + 1, last: theirs{}, earlier: newLookups(lenient{j.e.objs}, newer.Tree),
+	}
+}
+
+// same reports whether the state is for the session what an older one is: they differ in nothing but what colleagues changed last
+// between the two.
+func (s *stretch) same(older *Checkpoint) (bool, error) {
+	if s.newer.Tree == older.Tree {
+		return true, nil
+	}
+	if !s.work {
+		var none *lookups
+		err := s.back(&s.seen, older.Seq, func(op *refs.Operation) error {
+			return s.j.changed(op, &none, false, func(_, who string, _ bool) { s.work = s.work || who != "" })
+		})
+		if err != nil || !s.work {
+			return false, err
+		}
+	}
+	err := s.back(&s.taken, older.Seq, func(op *refs.Operation) error {
+		return s.j.changed(op, &s.earlier, true, func(path, who string, shared bool) {
+			if shared {
+				who = ""
+			}
+			s.last.add(path, who)
+		})
+	})
+	same := err == nil
+	if err == nil {
+		err = tree.Diff(lenient{s.j.e.objs}, older.Tree, s.newer.Tree, func(ch tree.Change) error {
+			if s.last.of(ch.Path) == "" {
+				same = false
+				return tree.SkipAll
+			}
+			return nil
+		})
+	}
+	return same, err
+}
+
+// back walks from before an operation down to the one after another.
+func (s *stretch) back(from *uint64, until uint64, fn func(*refs.Operation) error) error {
+	if *from <= until+1 {
+		return nil
+	}
+	err := s.j.e.refs.Newest(*from-1, func(op *refs.Operation) error {
+		if op.Seq <= until {
+			return kv.ErrStop
+		}
+		return fn(op)
+	})
+	*from = until + 1
+	return err
+}
