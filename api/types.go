@@ -127,6 +127,7 @@ type ListResponse struct {
 // ShowRequest asks for one checkpoint.
 type ShowRequest struct {
 	Project
+	Walk
 	Checkpoint Text   `json:"checkpoint"`
 	Paths      []Text `json:"paths,omitempty"`
 	Messages   int    `json:"messages,omitempty"` // so many of the conversation before it; 0: none
@@ -147,6 +148,7 @@ type ShowResponse struct {
 // DiffRequest compares two states; To empty is the worktree, From empty the current checkpoint.
 type DiffRequest struct {
 	Project
+	Walk
 	From    Text   `json:"from,omitempty"`
 	To      Text   `json:"to,omitempty"`
 	Paths   []Text `json:"paths,omitempty"`
@@ -191,6 +193,7 @@ type DiffLine struct {
 // CatRequest asks for a file as it was. A path that begins with "./" or "../" is relative to Dir, any other to the root.
 type CatRequest struct {
 	Project
+	Walk
 	Checkpoint Text `json:"checkpoint"`
 	Path       Text `json:"path"`
 }
@@ -309,6 +312,7 @@ type Operation struct {
 // TagRequest sets a tag, or deletes it.
 type TagRequest struct {
 	Project
+	Walk
 	Tag        Text `json:"tag"`
 	Checkpoint Text `json:"checkpoint,omitempty"`
 	Force      bool `json:"force,omitempty"`

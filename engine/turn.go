@@ -2,23 +2,38 @@ package engine
 
 import (
 	"fmt"
-	"strconv"
 
 	"rewind/internal/kv"
+	"rewind/internal/naming"
 	"rewind/refs"
 )
 
-// turn finds the checkpoint that holds the state at the end of a turn of a session, "" for the current one; turn 0 is before the first
-// prompt.
-func (e *Engine) turn(session, name string) (*Checkpoint, error) {
-	n, err := strconv.ParseUint(name[len("turn:"):], 10, 32)
+// turn finds the checkpoint that holds the state at the end of a turn of the session that the name says, else of this one, "" for the current one; turn 0 is before
+// the first prompt. A turn that lies before a fork is the other session's.
+func (e *Engine) turn(session string, n naming.Name) (*Checkpoint, error) {
+	session, err := e.whoseTurn(session, n)
 	if err != nil {
-		return nil, fmt.Errorf("engine: checkpoint %q: %w: want turn:<number>", name, ErrUsage)
-	}
-	if session, err = e.orCurrent(session); err != nil {
 		return nil, err
 	}
-	return e.endOfTurn(session, n)
+	for range maxBases {
+		l, err := e.lineage(session)
+		if err != nil {
+			return nil, err
+		}
+		if l == nil || l.Turn < 0 || n.Turn > uint64(l.Turn) {
+			break
+		}
+		session = l.Session
+	}
+	return e.endOfTurn(session, n.Turn)
+}
+
+// whoseTurn is the session whose turn a name means: its own, else this one, "" for the current one.
+func (e *Engine) whoseTurn(session string, n naming.Name) (string, error) {
+	if n.Whose != "" {
+		return e.findSession(n.Whose)
+	}
+	return e.orCurrent(session)
 }
 
 // byPerson reports whether an operation made a checkpoint that a person asked for: it comes after what the turn did.

@@ -30,7 +30,7 @@ func newSave(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&message, "message", "m", "", "the message, as git has it")
-	cmd.Flags().StringVar(&session, "session", "", "put it on the branch of this `session`")
+	sessionFlag(a, cmd, &session, "put it on the branch of this `session`")
 	return cmd
 }
 
