@@ -402,6 +402,8 @@ type GCResponse struct {
 	Checkpoints int      `json:"checkpoints"` // steps
 	Safety      int      `json:"safety"`      // safety checkpoints
 	Kept        int      `json:"kept"`        // checkpoints of both kinds that are still there
+	Young       int      `json:"young"`       // of those: what was asked to go, and stays because it is younger than the grace
+	Grace       string   `json:"grace"`       // gc.grace
 	Objects     int      `json:"objects"`
 	Bytes       int64    `json:"bytes"` // of objects, as stored
 	DiskBefore  int64    `json:"disk_before"`
