@@ -45,6 +45,7 @@ type Checkpoint struct {
 	Safety   bool      `json:"safety"`
 	Aside    bool      `json:"aside,omitempty"` // in a list: left behind by a later step
 	Tags     []string  `json:"tags,omitempty"`
+	Notes    []Text    `json:"notes,omitempty"` // messages that were put on it later, the oldest first
 }
 
 // Walk says along whose steps a command goes.
@@ -103,6 +104,7 @@ type SaveRequest struct {
 type SaveResponse struct {
 	Checkpoint Checkpoint `json:"checkpoint"`
 	Unchanged  bool       `json:"unchanged"`
+	Noted      bool       `json:"noted,omitempty"`      // of an unchanged one: the message was put on it
 	Uncaptured []Skip     `json:"uncaptured,omitempty"` // still there, but not captured any more
 	Skips      []Skip     `json:"skips,omitempty"`
 	Notices    []string   `json:"notices,omitempty"`

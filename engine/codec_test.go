@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,4 +102,18 @@ func FuzzJournal(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The sample stands in DESIGN.md 5.17.
+func TestMessagesGolden(t *testing.T) {
+	if got := encodeMessages([]string{"ok"}); string(got) != "\x01\x03\x02ok" {
+		t.Errorf("%x", got)
+	}
+	list := []string{"a", "of two\nlines", "\xff"}
+	if got, err := decodeMessages(encodeMessages(list)); err != nil || !slices.Equal(got, list) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := decodeMessages([]byte("\x02\x01a")); err == nil {
+		t.Error("an unknown field is read")
+	}
 }

@@ -15,6 +15,7 @@ func newSave(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "save [message]",
 		Short:   "Take a checkpoint of the project as it is now",
+		Long:    "Takes a checkpoint of the project as it is now. If nothing has changed since the one that is there, the message is noted on that one.",
 		Example: "  rewind save\n  rewind save 'parser works'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,10 +46,14 @@ func runSave(ctx context.Context, a *app, req api.SaveRequest) error {
 	a.notices(r.Notices)
 	cp := r.Checkpoint
 	if r.Unchanged {
-		fmt.Fprintf(a.Out, "%s  nothing changed since %s\n", a.Styled(term.ID, cp.Short), a.Time(cp.Time))
-		if req.Message != "" {
-			a.say("hint: 'rewind tag <name>' names the checkpoint that is there")
+		text := ""
+		switch {
+		case r.Noted:
+			text = "; noted on it: " + term.Sanitize(string(req.Message))
+		case req.Message != "":
+			text = "; it has that message already"
 		}
+		fmt.Fprintf(a.Out, "%s  nothing changed since %s%s\n", a.Styled(term.ID, cp.Short), a.Time(cp.Time), text)
 		return nil
 	}
 	line := a.Styled(term.ID, cp.Short) + "  " + tally(cp)

@@ -107,6 +107,9 @@ func (a *app) showCheckpoint(w io.Writer, c api.Checkpoint, unread []api.Text) {
 		row("git", a.Styled(term.Warn, term.Quote(string(p))+" could not be read then"))
 	}
 	row("holds", fmt.Sprintf("%s, %s", count(c.Files, "file"), term.Size(c.Bytes)))
+	for _, n := range c.Notes {
+		row("noted", strings.ReplaceAll(term.SanitizeText(string(n)), "\n", "\n            "))
+	}
 	if c.Message != "" {
 		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(term.SanitizeText(string(c.Message)), "\n", "\n    "))
 	}
