@@ -57,6 +57,27 @@ func (e *TooShortError) Error() string {
 // Is makes it an ErrNotFound.
 func (e *TooShortError) Is(target error) bool { return target == ErrNotFound }
 
+// NoTurnError is returned for a turn that a session has not; it is an ErrNotFound.
+type NoTurnError struct {
+	Session string
+	Turn    uint64
+	Turns   uint64 // so many it has
+}
+
+func (e *NoTurnError) Error() string {
+	has := fmt.Sprintf("%d turns", e.Turns)
+	if e.Turns == 1 {
+		has = "1 turn"
+	}
+	if e.Turn == 0 {
+		return fmt.Sprintf("engine: checkpoint \"turn:0\": %v: no state before the first prompt of session %s was captured; it has %s", ErrNotFound, e.Session, has)
+	}
+	return fmt.Sprintf("engine: checkpoint \"turn:%d\": %v: session %s has %s", e.Turn, ErrNotFound, e.Session, has)
+}
+
+// Is makes it an ErrNotFound.
+func (e *NoTurnError) Is(target error) bool { return target == ErrNotFound }
+
 // NoStepError is returned for an undo or a redo of more steps than there are; it is an ErrNotFound.
 type NoStepError struct {
 	Ahead bool // of a redo

@@ -46,6 +46,18 @@ func (p *forkPlan) check(r io.ReaderAt, size int64) error {
 	return transcript.Check(p.agent, transcript.Source{ReaderAt: r, Size: size, Name: p.path}, p.fork.ID)
 }
 
+// beforeFirst says of turn 0 which turns there are.
+func beforeFirst(turns uint64) string {
+	const why = "it lies before the first prompt"
+	switch turns {
+	case 0:
+		return why
+	case 1:
+		return why + "; the session has one turn, turn:1"
+	}
+	return fmt.Sprintf("%s; the session has %d turns, turn:1 to turn:%d", why, turns, turns)
+}
+
 // cutPoint is the conversation of a moment, and where it is cut: all is behind its last record, whatever that is.
 func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source, st *stored, cut transcript.Cut, err error) {
 	s = e.sessions[p.session]
@@ -55,7 +67,7 @@ func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source
 	case !understood(s.Agent):
 		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: fmt.Sprintf("the session files of %s are not understood", s.Agent)}
 	case p.start:
-		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: "it lies before the first prompt"}
+		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: beforeFirst(e.turnCount(s))}
 	case p.transcript.IsZero():
 		why := "it was not captured"
 		if s.Problem != "" {

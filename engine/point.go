@@ -138,7 +138,7 @@ func (e *Engine) turnPoint(session string, is naming.Name) (*point, error) {
 	p.cp = cp
 	if p.start {
 		if cp == nil {
-			return nil, missing
+			return nil, e.hasTurns(missing)
 		}
 		return p, nil
 	}
@@ -160,11 +160,11 @@ func (e *Engine) turnPoint(session string, is naming.Name) (*point, error) {
 			return p, nil
 		}
 		if cp == nil && s.Imported {
-			return nil, fmt.Errorf("engine: checkpoint %q: %w: session %s has %d turns", name, ErrNotFound, session, turns)
+			return nil, &NoTurnError{Session: session, Turn: n, Turns: uint64(turns)}
 		}
 	}
 	if cp == nil && p.transcript.IsZero() {
-		return nil, missing
+		return nil, e.hasTurns(missing)
 	}
 	return p, nil
 }

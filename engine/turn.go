@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"rewind/internal/kv"
@@ -25,7 +26,35 @@ func (e *Engine) turn(session string, n naming.Name) (*Checkpoint, error) {
 		}
 		session = l.Session
 	}
-	return e.endOfTurn(session, n.Turn)
+	cp, err := e.endOfTurn(session, n.Turn)
+	var none *NoTurnError
+	if errors.As(err, &none) {
+		if l, err := e.lineage(session); err == nil && l != nil && l.Turn > 0 {
+			none.Turns = max(none.Turns, uint64(l.Turn)) // nothing has been heard of the fork
+		}
+	}
+	return cp, err
+}
+
+// hasTurns has an error about a turn say how many the session has, with those that no event tells of; the sessions are loaded.
+func (e *Engine) hasTurns(err error) error {
+	var none *NoTurnError
+	if errors.As(err, &none) {
+		none.Turns = max(none.Turns, e.turnCount(e.sessions[none.Session]))
+	}
+	return err
+}
+
+// turnCount is how many turns the conversation of a session has, as far as it was captured.
+func (e *Engine) turnCount(s *Session) uint64 {
+	if s == nil || !understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+		return 0
+	}
+	turns, err := e.turnsIn(s, s.Cursor.Transcript)
+	if err != nil {
+		return 0 // hints, nothing else
+	}
+	return uint64(turns)
 }
 
 // whoseTurn is the session whose turn a name means: its own, else this one, "" for the current one.
@@ -87,7 +116,7 @@ func (e *Engine) endOfTurn(session string, n uint64) (*Checkpoint, error) {
 		found = first // the prompt of the first turn is the state before it
 	}
 	if found == nil || newest < n {
-		return nil, fmt.Errorf("engine: checkpoint \"turn:%d\": %w: session %s has %d turns", n, ErrNotFound, session, newest)
+		return nil, &NoTurnError{Session: session, Turn: n, Turns: newest}
 	}
 	if found.Checkpoint.IsZero() {
 		return nil, fmt.Errorf("engine: checkpoint \"turn:%d\": %w: gc has removed it", n, ErrNotFound)

@@ -36,8 +36,10 @@ func (a *app) meantPath(err error, name, as string) error {
 		return err
 	}
 	n, bad := naming.Parse(name)
-	if from, to, ok := strings.Cut(name, ".."); ok && from != "" && to != "" && told.Word == api.WordNotFound && bad == nil && n.Kind != naming.Time {
-		if _, none := naming.Parse(to); none == nil {
+	if from, to, ok := strings.Cut(name, ".."); ok {
+		_, one := naming.Parse(from)
+		_, other := naming.Parse(to)
+		if one == nil && other == nil {
 			told.Hint = fmt.Sprintf("two checkpoints are named one after the other: rewind diff %s", shellLine([]string{from, to}))
 			return err
 		}
