@@ -70,7 +70,8 @@ func (e *NoTurnError) Error() string {
 		has = "1 turn"
 	}
 	if e.Turn == 0 {
-		return fmt.Sprintf("engine: checkpoint \"turn:0\": %v: no state before the first prompt of session %s was captured; it has %s", ErrNotFound, e.Session, has)
+		const text = "engine: checkpoint \"turn:0\": %v: no state before the first prompt of session %s was captured; it has %s"
+		return fmt.Sprintf(text, ErrNotFound, e.Session, has)
 	}
 	return fmt.Sprintf("engine: checkpoint \"turn:%d\": %v: session %s has %s", e.Turn, ErrNotFound, e.Session, has)
 }

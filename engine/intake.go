@@ -207,8 +207,8 @@ func (in *intake) fold(c *capture, cp *Checkpoint, s *Session, lead *arrival) er
 	return nil
 }
 
-// asked reports whether the project's tier registers a hook for one of a session's events. The hooks that are there are those of the widest tier of all projects;
-// what a narrower one would not have sent is captured all the same, and folded.
+// asked reports whether the project's tier registers a hook for one of a session's events. The hooks that are there are those of the
+// widest tier of all projects; what a narrower one would not have sent is captured all the same, and folded.
 func (in *intake) asked(session string) bool {
 	return slices.ContainsFunc(in.events, func(a *arrival) bool { return a.name == session && a.o.Tier.Asks(a.ev.Agent, a.ev.Kind) })
 }

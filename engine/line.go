@@ -94,7 +94,8 @@ func (e *Engine) findSession(name string) (string, error) {
 // minShortID is how much of a session's id is given at least.
 const minShortID = 8
 
-// Describe fills in what tells the sessions of an error apart for a person: title, turns, when they were heard of. What cannot be read is left out.
+// Describe fills in what tells the sessions of an error apart for a person: title, turns, when they were heard of. What cannot be read
+// is left out.
 func (e *Engine) Describe(ctx context.Context, several *SeveralSessionsError) {
 	all, err := e.sessionNames()
 	if err != nil || len(several.Sessions) > 0 {

@@ -94,7 +94,10 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		if err != nil {
 			return err
 		}
-		res.Checkpoints = append(res.Checkpoints, Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes[cp.ID.Key()], Safety: safety, Aside: !safety && !line[cp.ID]})
+		res.Checkpoints = append(res.Checkpoints, Listed{
+			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes[cp.ID.Key()],
+			Safety: safety, Aside: !safety && !line[cp.ID],
+		})
 		return nil
 	})
 	return res, err
@@ -155,7 +158,8 @@ func (e *Engine) Listing(cp *Checkpoint) (Listed, error) {
 		return Listed{}, err
 	}
 	short, err := e.objs.ShortID(objstore.Checkpoint, cp.ID)
-	return Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes, Safety: cp.Cause.Event == EventSafety}, err
+	l := Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes, Safety: cp.Cause.Event == EventSafety}
+	return l, err
 }
 
 // Shown is a checkpoint with all that belongs to it.

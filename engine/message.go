@@ -11,11 +11,8 @@ import (
 	"rewind/refs"
 )
 
-// What a person wrote when nothing had changed is put on the checkpoint that was there: the checkpoint cannot change, since its id is its hash, so it lies beside it.
-// It goes with the checkpoint, and for gc the operation names the checkpoint as a tag's does.
-
-// formatOwners is the first store format that has messages beside checkpoints, and what came with them.
-const formatOwners = 5
+// What a person wrote when nothing had changed is put on the checkpoint that was there: the checkpoint cannot change, since its id is
+// its hash, so it lies beside it. It goes with the checkpoint, and for gc the operation names the checkpoint as a tag's does.
 
 // maxMessages is how many messages lie beside one checkpoint; then the oldest goes.
 const maxMessages = 64

@@ -13,8 +13,8 @@ import (
 	"rewind/refs"
 )
 
-// Resolve finds the checkpoint that a name stands for; what names there are is naming's to say. Errors: ErrNotFound, ErrUsage, *TooShortError,
-// *objstore.AmbiguousError, *SeveralSessionsError.
+// Resolve finds the checkpoint that a name stands for; what names there are is naming's to say. Errors: ErrNotFound, ErrUsage,
+// *TooShortError, *objstore.AmbiguousError, *SeveralSessionsError.
 func (e *Engine) Resolve(name string) (*Checkpoint, error) { return e.resolveIn("", name) }
 
 // parseName reads a name; the error is ErrUsage.
@@ -26,8 +26,9 @@ func parseName(name string) (naming.Name, error) {
 	return n, err
 }
 
-// Named gives a name that stands for the same whoever asks: where it means something else in each session, that of w is put into it. A turn is asked
-// about when several sessions are at work and nothing says which one is meant; "@" is then that of the session that was moved last.
+// Named gives a name that stands for the same whoever asks: where it means something else in each session, that of w is put into it. A
+// turn is asked about when several sessions are at work and nothing says which one is meant; "@" is then that of the session that was
+// moved last.
 func (e *Engine) Named(w Whose, name string) (string, error) {
 	if w.Session == "" && name == "" {
 		return name, nil
@@ -140,7 +141,8 @@ func (e *Engine) word(n naming.Name) (*Checkpoint, error) {
 		return nil, fmt.Errorf("engine: checkpoint %q: %w", n, err)
 	}
 	if !tagged.IsZero() && tagged != id {
-		e.Notice(fmt.Sprintf("%q is how the id of a checkpoint begins, which is taken; a tag of that name is on %s: 'rewind tag --delete %s' takes it away", n.Text, tagged.Short(), n.Text))
+		const text = "%q is how the id of a checkpoint begins, which is taken; a tag of that name is on %s: 'rewind tag --delete %s' takes it away"
+		e.Notice(fmt.Sprintf(text, n.Text, tagged.Short(), n.Text))
 	}
 	return e.inLog(n.String(), id)
 }
@@ -169,7 +171,8 @@ func (e *Engine) tooShort(n naming.Name) error {
 // maxBegin is how many ids are named that begin with digits that are too few.
 const maxBegin = 5
 
-// forkedAt is where a session branched off: the checkpoint that it was made at, or the end of the last turn that it has in common with the other.
+// forkedAt is where a session branched off: the checkpoint that it was made at, or the end of the last turn that it has in common with
+// the other.
 func (e *Engine) forkedAt(n naming.Name) (*Checkpoint, error) {
 	name, l, err := e.forkOf(n)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"rewind/refs"
 )
 
-// turn finds the checkpoint that holds the state at the end of a turn of the session that the name says, else of this one, "" for the current one; turn 0 is before
-// the first prompt. A turn that lies before a fork is the other session's.
+// turn finds the checkpoint that holds the state at the end of a turn of the session that the name says, else of this one, "" for the
+// current one; turn 0 is before the first prompt. A turn that lies before a fork is the other session's.
 func (e *Engine) turn(session string, n naming.Name) (*Checkpoint, error) {
 	session, err := e.whoseTurn(session, n)
 	if err != nil {

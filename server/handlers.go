@@ -91,7 +91,10 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progres
 		pr := e.Project()
 		s.degraded.clear(&pr)
 		s.lookNow(ctx, e)
-		out = api.SaveResponse{Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured), Notices: e.Project().Notices}
+		out = api.SaveResponse{
+			Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured),
+			Notices: e.Project().Notices,
+		}
 		return nil
 	})
 	return out, err

@@ -61,7 +61,8 @@ func newCheckout(a *app) *cobra.Command {
 				}
 			}
 			if into != "" {
-				return a.meantPath(layOut(cmd.Context(), a, req.Walk, req.Checkpoint, into, paths), names[0], "rewind checkout @ --into <directory> -- %s")
+				err := layOut(cmd.Context(), a, req.Walk, req.Checkpoint, into, paths)
+				return a.meantPath(err, names[0], "rewind checkout @ --into <directory> -- %s")
 			}
 			if err := a.converse(&req.Conversing, paths); err != nil {
 				return err

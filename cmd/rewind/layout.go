@@ -14,7 +14,8 @@ func layOut(ctx context.Context, a *app, walk api.Walk, checkpoint api.Text, int
 	if !filepath.IsAbs(into) {
 		into = filepath.Join(a.dir, into)
 	}
-	r, err := call(ctx, a, api.LayOut, api.LayOutRequest{Project: a.project(), Walk: walk, Checkpoint: checkpoint, Paths: paths, Into: api.Text(into)}, "writing")
+	req := api.LayOutRequest{Project: a.project(), Walk: walk, Checkpoint: checkpoint, Paths: paths, Into: api.Text(into)}
+	r, err := call(ctx, a, api.LayOut, req, "writing")
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,8 @@ import (
 	"rewind/internal/term"
 )
 
-// checkpointName is a checkpoint as a command sends it: a time is settled here, by this clock and in this zone, for a daemon may have been started in another.
+// checkpointName is a checkpoint as a command sends it: a time is settled here, by this clock and in this zone, for a daemon may have
+// been started in another.
 func (a *app) checkpointName(name string) (api.Text, error) {
 	sent, err := naming.Absolute(name, a.Now().Local())
 	if err != nil {
@@ -29,7 +30,8 @@ func isTurn(name string) bool {
 	return err == nil && n.IsTurn()
 }
 
-// meantPath gives an error about a name that is none, but is a path that exists, a hint with the command line that was probably meant. as is that command, with %s for the path.
+// meantPath gives an error about a name that is none, but is a path that exists, a hint with the command line that was probably meant.
+// as is that command, with %s for the path.
 func (a *app) meantPath(err error, name, as string) error {
 	var told *api.Error
 	if !errors.As(err, &told) || told.Word != api.WordNotFound && told.Word != api.WordUsage || name == "" {

@@ -13,9 +13,10 @@ import (
 func newSave(a *app) *cobra.Command {
 	message, session := "", ""
 	cmd := &cobra.Command{
-		Use:     "save [message]",
-		Short:   "Take a checkpoint of the project as it is now",
-		Long:    "Takes a checkpoint of the project as it is now. If nothing has changed since the one that is there, the message is noted on that one.",
+		Use:   "save [message]",
+		Short: "Take a checkpoint of the project as it is now",
+		Long: "Takes a checkpoint of the project as it is now. If nothing has changed since the one that is there,\n" +
+			"the message is noted on that one.",
 		Example: "  rewind save\n  rewind save 'parser works'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,7 +18,8 @@ func newTurns(a *app) *cobra.Command {
 		Use:   "turns [session] [--session <session>]",
 		Short: "List a session's turns: prompt, time, messages, checkpoints",
 		Long: "Lists the turns of a session, by default of the current one, the first one first: a prompt and all that answers it. turn:<n> names\n" +
-			"the end of a turn wherever a checkpoint is wanted, turn:0 what was before the first one; before:<n> is where the prompt of a turn was typed.",
+			"the end of a turn wherever a checkpoint is wanted, turn:0 what was before the first one;\n" +
+			"before:<n> is where the prompt of a turn was typed.",
 		Example:           "  rewind turns\n  rewind turns 1a2b3c4d",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeSessions(a),

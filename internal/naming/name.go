@@ -154,8 +154,8 @@ func keyword(s string) string {
 	return ""
 }
 
-// SplitPath divides "<checkpoint>:<path>" at the colon that ends the checkpoint. Times in braces have colons of their own, and so have names that begin
-// with a word and a colon; a tag called "turn" can be meant only where no number follows. A path may have any.
+// SplitPath divides "<checkpoint>:<path>" at the colon that ends the checkpoint. Times in braces have colons of their own, and so have
+// names that begin with a word and a colon; a tag called "turn" can be meant only where no number follows. A path may have any.
 func SplitPath(s string) (name, path string, ok bool) {
 	from := 0
 	switch k := keyword(s); k {
@@ -180,7 +180,8 @@ func SplitPath(s string) (name, path string, ok bool) {
 // CheckTag refuses a tag that could be read as another name.
 func CheckTag(tag string) error {
 	if len(tag) >= MinDigits && digits.MatchString(tag) {
-		return fmt.Errorf("it looks like the beginning of an id: a name of %d or more digits 0-9, a-f and nothing else is that of a checkpoint", MinDigits)
+		const text = "it looks like the beginning of an id: a name of %d or more digits 0-9, a-f and nothing else is that of a checkpoint"
+		return fmt.Errorf(text, MinDigits)
 	}
 	n, err := Parse(tag)
 	if err != nil || n.Kind != Word || n.Text != tag {

@@ -10,21 +10,25 @@ import (
 )
 
 // wantTime is what a text that is no time is told.
-const wantTime = `is not a time such as "3m ago", "5m", "2 hours", "14:10", "yesterday", "yesterday 14:10", "2026-11-20", "2026-11-20 10:00" or "2026-11-20 10:00:00"`
+const wantTime = `is not a time such as "3m ago", "5m", "2 hours", "14:10", "yesterday", ` +
+	`"yesterday 14:10", "2026-11-20", "2026-11-20 10:00" or "2026-11-20 10:00:00"`
+
+const hours = `[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?`
 
 const unit = `(s|sec|secs|seconds?|m|mins?|minutes?|h|hours?|d|days?|w|weeks?)`
 
 var (
 	ago    = regexp.MustCompile(`^(?:[0-9]{1,6} ?` + unit + ` ?)+(?:ago)?$`)
 	agoOne = regexp.MustCompile(`([0-9]{1,6}) ?` + unit)
-	clock  = regexp.MustCompile(`^(?:(today|yesterday|[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?))?|([0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?))$`)
+	clock  = regexp.MustCompile(`^(?:(today|yesterday|[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T](` + hours + `))?|(` + hours + `))$`)
 )
 
 var units = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 
-// ParseTime reads a time as a person gives it, on the clock and in the zone of now: "5m", "2 hours ago", "14:10" (the last time it was 14:10), a date (its beginning), a date with time,
-// "yesterday" (this time yesterday), RFC 3339. A second that is named is meant whole, for times are shown without the fraction. Where clocks are set forward a time that was left out is the moment of the
-// change; where they are set back, and a time comes twice, it is the later one that is not after now.
+// ParseTime reads a time as a person gives it, on the clock and in the zone of now: "5m", "2 hours ago", "14:10" (the last time it was
+// 14:10), a date (its beginning), a date with time, "yesterday" (this time yesterday), RFC 3339. A second that is named is meant whole,
+// for times are shown without the fraction. Where clocks are set forward a time that was left out is the moment of the change; where
+// they are set back, and a time comes twice, it is the later one that is not after now.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	if ago.MatchString(s) {
@@ -128,8 +132,8 @@ func local(y int, mon time.Month, d int, wall time.Duration, now time.Time) time
 	return change
 }
 
-// Absolute gives a name whose time, if it is one, is written so that it is the same moment in every zone. now is the clock of who typed it. What is no name is left to whoever
-// looks it up.
+// Absolute gives a name whose time, if it is one, is written so that it is the same moment in every zone. now is the clock of who typed
+// it. What is no name is left to whoever looks it up.
 func Absolute(name string, now time.Time) (string, error) {
 	n, err := Parse(name)
 	if err != nil || n.Kind != Time {
