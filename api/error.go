@@ -1,13 +1,27 @@
 package api
 
+import "time"
+
 // Error is an error as the API tells it. Code is the exit code of the command line (`rewind help exit-codes`), Word its
 // name; Hint, if any, is the remedy.
 type Error struct {
-	Code       int      `json:"code"`
-	Word       string   `json:"word"`
-	Message    string   `json:"message"`
-	Hint       string   `json:"hint,omitempty"`
-	Candidates []string `json:"candidates,omitempty"` // of an ambiguous name
+	Code       int         `json:"code"`
+	Word       string      `json:"word"`
+	Message    string      `json:"message"`
+	Hint       string      `json:"hint,omitempty"`
+	Candidates []string    `json:"candidates,omitempty"` // of an ambiguous name: ids of checkpoints, or sessions as agent/id
+	Sessions   []Candidate `json:"sessions,omitempty"`   // more of those candidates that are sessions
+}
+
+// Candidate is a session that could be meant.
+type Candidate struct {
+	Session string    `json:"session"` // agent/id
+	ID      string    `json:"session_id"`
+	Short   string    `json:"short"` // how the id begins; enough to name it
+	Agent   string    `json:"agent"`
+	Title   Text      `json:"title,omitempty"`
+	Turns   int       `json:"turns"`
+	Last    time.Time `json:"last"` // its newest event
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -3,6 +3,7 @@ package api
 // LayOutRequest makes a directory of what a checkpoint holds. Nothing of the project changes.
 type LayOutRequest struct {
 	Project
+	Walk
 	Checkpoint Text   `json:"checkpoint"`
 	Paths      []Text `json:"paths,omitempty"`
 	Into       Text   `json:"into"` // absolute; must not exist, and lies outside the project and the store

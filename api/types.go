@@ -45,6 +45,7 @@ type Checkpoint struct {
 	Safety   bool      `json:"safety"`
 	Aside    bool      `json:"aside,omitempty"` // in a list: left behind by a later step
 	Tags     []string  `json:"tags,omitempty"`
+	Notes    []Text    `json:"notes,omitempty"` // messages that were put on it later, the oldest first
 }
 
 // Walk says along whose steps a command goes.
@@ -103,6 +104,7 @@ type SaveRequest struct {
 type SaveResponse struct {
 	Checkpoint Checkpoint `json:"checkpoint"`
 	Unchanged  bool       `json:"unchanged"`
+	Noted      bool       `json:"noted,omitempty"`      // of an unchanged one: the message was put on it
 	Uncaptured []Skip     `json:"uncaptured,omitempty"` // still there, but not captured any more
 	Skips      []Skip     `json:"skips,omitempty"`
 	Notices    []string   `json:"notices,omitempty"`
@@ -127,6 +129,7 @@ type ListResponse struct {
 // ShowRequest asks for one checkpoint.
 type ShowRequest struct {
 	Project
+	Walk
 	Checkpoint Text   `json:"checkpoint"`
 	Paths      []Text `json:"paths,omitempty"`
 	Messages   int    `json:"messages,omitempty"` // so many of the conversation before it; 0: none
@@ -147,6 +150,7 @@ type ShowResponse struct {
 // DiffRequest compares two states; To empty is the worktree, From empty the current checkpoint.
 type DiffRequest struct {
 	Project
+	Walk
 	From    Text   `json:"from,omitempty"`
 	To      Text   `json:"to,omitempty"`
 	Paths   []Text `json:"paths,omitempty"`
@@ -191,6 +195,7 @@ type DiffLine struct {
 // CatRequest asks for a file as it was. A path that begins with "./" or "../" is relative to Dir, any other to the root.
 type CatRequest struct {
 	Project
+	Walk
 	Checkpoint Text `json:"checkpoint"`
 	Path       Text `json:"path"`
 }
@@ -316,6 +321,7 @@ type Operation struct {
 // TagRequest sets a tag, or deletes it.
 type TagRequest struct {
 	Project
+	Walk
 	Tag        Text `json:"tag"`
 	Checkpoint Text `json:"checkpoint,omitempty"`
 	Force      bool `json:"force,omitempty"`
@@ -405,6 +411,8 @@ type GCResponse struct {
 	Checkpoints int      `json:"checkpoints"` // steps
 	Safety      int      `json:"safety"`      // safety checkpoints
 	Kept        int      `json:"kept"`        // checkpoints of both kinds that are still there
+	Young       int      `json:"young"`       // of those: what was asked to go, and stays because it is younger than the grace
+	Grace       string   `json:"grace"`       // gc.grace
 	Objects     int      `json:"objects"`
 	Bytes       int64    `json:"bytes"` // of objects, as stored
 	DiskBefore  int64    `json:"disk_before"`

@@ -31,7 +31,7 @@ type Checkpoint struct {
 	Reverted, Aside []string // as its graft says, too
 }
 
-// formatOwners is the first store format whose records say whose a path, a conversation that goes on, or a lane is.
+// formatOwners is the first store format whose checkpoints say of paths whose change they are, and what came with it (DESIGN 5.1).
 const formatOwners = 5
 
 // Owned are changed paths that have other authors than the rest of a checkpoint.

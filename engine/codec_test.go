@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,21 +104,16 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-func TestParseTime(t *testing.T) {
-	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	for in, want := range map[string]string{
-		"3m ago": "2026-11-20T09:57:00Z", "90 seconds ago": "2026-11-20T09:58:30Z", "2h ago": "2026-11-20T08:00:00Z", "1 day ago": "2026-11-19T10:00:00Z",
-		"2 weeks ago": "2026-11-06T10:00:00Z", "09:30": "2026-11-20T09:30:00Z", "11:30": "2026-11-19T11:30:00Z", "2026-11-01": "2026-11-01T00:00:00Z",
-		"2026-11-01 12:30": "2026-11-01T12:30:00Z", "2026-11-01T12:30:05+01:00": "2026-11-01T11:30:05Z",
-	} {
-		got, err := parseTime(in, now)
-		if err != nil || got.UTC().Format(time.RFC3339) != want {
-			t.Errorf("%q: %v, %v; want %s", in, got, err, want)
-		}
+// The sample stands in DESIGN.md 5.17.
+func TestMessagesGolden(t *testing.T) {
+	if got := encodeMessages([]string{"ok"}); string(got) != "\x01\x03\x02ok" {
+		t.Errorf("%x", got)
 	}
-	for _, bad := range []string{"", "ago", "-3m ago", "3x ago", "99999999999m ago", "tomorrow", "25:00"} {
-		if got, err := parseTime(bad, now); err == nil {
-			t.Errorf("%q: %v", bad, got)
-		}
+	list := []string{"a", "of two\nlines", "\xff"}
+	if got, err := decodeMessages(encodeMessages(list)); err != nil || !slices.Equal(got, list) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := decodeMessages([]byte("\x02\x01a")); err == nil {
+		t.Error("an unknown field is read")
 	}
 }

@@ -139,7 +139,7 @@ func (e *Engine) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 	var made *refs.Restore
 	_ = e.refs.Newest(0, func(op *refs.Operation) error {
 		switch {
-		case op.Kind == refs.KindSafety, op.Kind == refs.KindTag, op.Kind == refs.KindEvent && op.Cause.Event == EventScan:
+		case op.Kind == refs.KindSafety, op.Kind == refs.KindTag, op.Kind == refs.KindNote, op.Kind == refs.KindEvent && op.Cause.Event == EventScan:
 			return nil
 		case !op.Kind.IsRestore() || op.Restore == nil || op.Session != r.session:
 			return kv.ErrStop

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"rewind/internal/agentfiles"
 	"rewind/internal/clients"
@@ -247,7 +246,7 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*conversatio
 // newestIsNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state of the code
 // leaves nothing of that behind.
 func (e *Engine) newestIsNow(s *Session, p *point) error {
-	if p.cp == nil || p.turn > 0 || strings.HasPrefix(p.name, "turn:") {
+	if p.cp == nil || p.turn > 0 || p.ended {
 		return nil
 	}
 	tip, err := e.newestOf(s.Name)

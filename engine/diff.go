@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"rewind/internal/textdiff"
@@ -56,20 +57,49 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 	sides.From = from
 	var get objstore.Getter = e.objs
 	var to objstore.ID
+	var skipped []tree.Skip // what the second state has and does not hold
 	if o.To != "" {
 		if sides.To, err = e.listedByName(o.To); err != nil {
 			return sides, err
 		}
 		to = sides.To.Tree
+		if skipped, err = e.note(sides.To.Checkpoint); err != nil {
+			return sides, err
+		}
 	} else {
 		c, err := e.look(ctx, o.Progress)
 		if err != nil {
 			return sides, err
 		}
 		defer e.looked(c)
-		get, to = c.get, c.res.Root
+		get, to, skipped = c.get, c.res.Root, c.res.Skips
+	}
+	for _, path := range only {
+		if err := e.somewhere(from.Checkpoint, get, to, skipped, path); err != nil {
+			return sides, err
+		}
 	}
 	return sides, e.diff(get, from.Tree, to, only, o, fn)
+}
+
+// somewhere refuses a path that two states neither hold nor left out.
+func (e *Engine) somewhere(from *Checkpoint, get objstore.Getter, to objstore.ID, skipped []tree.Skip, path string) error {
+	if path == "" {
+		return nil
+	}
+	for _, side := range []struct {
+		get  objstore.Getter
+		tree objstore.ID
+	}{{e.objs, from.Tree}, {get, to}} {
+		if _, err := tree.Lookup(side.get, side.tree, path); !errors.Is(err, tree.ErrNotFound) {
+			return nil //nolint:nilerr // what cannot be read is the comparison's to say
+		}
+	}
+	skips, err := e.note(from)
+	if err != nil || Covered(skips, path) || Covered(skipped, path) {
+		return err
+	}
+	return fmt.Errorf("engine: diff: %w: no path %q in either state", ErrNotFound, path)
 }
 
 func (e *Engine) listedByName(name string) (*Listed, error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rewind/internal/agentfiles"
+	"rewind/internal/naming"
 	"rewind/objstore"
 )
 
@@ -32,6 +33,51 @@ var (
 	// ErrUsage is returned for a request that makes no sense as it is put.
 	ErrUsage = errors.New("bad request")
 )
+
+// TooShortError is returned for digits that are too few to name a checkpoint by its id; it is an ErrNotFound.
+type TooShortError struct {
+	Name  string
+	Begin []string // ids that begin so, as short as they can be given, the newest first
+	More  bool     // and there are others
+}
+
+func (e *TooShortError) Error() string {
+	text := fmt.Sprintf("engine: checkpoint %q: too short: %d digits at least; ", e.Name, naming.MinDigits)
+	switch {
+	case len(e.Begin) == 0:
+		return text + "no id begins so, and no tag has that name"
+	case e.More:
+		return text + strings.Join(e.Begin, ", ") + " and others begin so"
+	case len(e.Begin) == 1:
+		return text + e.Begin[0] + " begins so"
+	}
+	return text + strings.Join(e.Begin, ", ") + " begin so"
+}
+
+// Is makes it an ErrNotFound.
+func (e *TooShortError) Is(target error) bool { return target == ErrNotFound }
+
+// NoTurnError is returned for a turn that a session has not; it is an ErrNotFound.
+type NoTurnError struct {
+	Session string
+	Turn    uint64
+	Turns   uint64 // so many it has
+}
+
+func (e *NoTurnError) Error() string {
+	has := fmt.Sprintf("%d turns", e.Turns)
+	if e.Turns == 1 {
+		has = "1 turn"
+	}
+	if e.Turn == 0 {
+		const text = "engine: checkpoint \"turn:0\": %v: no state before the first prompt of session %s was captured; it has %s"
+		return fmt.Sprintf(text, ErrNotFound, e.Session, has)
+	}
+	return fmt.Sprintf("engine: checkpoint \"turn:%d\": %v: session %s has %s", e.Turn, ErrNotFound, e.Session, has)
+}
+
+// Is makes it an ErrNotFound.
+func (e *NoTurnError) Is(target error) bool { return target == ErrNotFound }
 
 // NoStepError is returned for an undo or a redo of more steps than there are; it is an ErrNotFound.
 type NoStepError struct {

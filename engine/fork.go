@@ -65,9 +65,15 @@ func (e *Engine) readySessions() error {
 
 // namedPoint finds the moment that a command names, with the conversations captured up to now.
 func (e *Engine) namedPoint(ctx context.Context, name string, w Whose) (*point, error) {
+	n, err := parseName(name)
+	if err != nil {
+		return nil, err
+	}
 	session := ""
-	if ofSession(name) || w.Session != "" {
-		var err error
+	if n.Whose != "" && w.Session == "" {
+		w.Session = n.Whose
+	}
+	if n.OfSession() || w.Session != "" {
 		if session, err = e.session(w); err != nil {
 			return nil, err
 		}

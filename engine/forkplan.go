@@ -46,6 +46,18 @@ func (p *forkPlan) check(r io.ReaderAt, size int64) error {
 	return transcript.CheckFork(p.agent, transcript.Source{ReaderAt: r, Size: size, Name: p.path}, p.src, p.fork)
 }
 
+// beforeFirst says of turn 0 which turns there are.
+func beforeFirst(turns uint64) string {
+	const why = "it lies before the first prompt"
+	switch turns {
+	case 0:
+		return why
+	case 1:
+		return why + "; the session has one turn, turn:1"
+	}
+	return fmt.Sprintf("%s; the session has %d turns, turn:1 to turn:%d", why, turns, turns)
+}
+
 // cutPoint is the conversation of a moment, and where it is cut: all is for a copy of all of it.
 func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source, st *stored, cut transcript.Cut, err error) {
 	s = e.sessions[p.session]
@@ -57,7 +69,7 @@ func (e *Engine) cutPoint(p *point, all bool) (s *Session, src transcript.Source
 	case p.err != nil:
 		return nil, src, nil, cut, p.err
 	case p.start:
-		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: "it lies before the first prompt"}
+		return nil, src, nil, cut, &NoConversationError{Place: p.name, Why: beforeFirst(e.turnCount(s))}
 	case p.transcript.IsZero():
 		why := "it was not captured"
 		if s.Problem != "" {

@@ -29,9 +29,11 @@ type GCOptions struct {
 
 // Collected is what gc removed, or with a dry run would remove.
 type Collected struct {
-	Checkpoints int // steps
-	Safety      int // safety checkpoints
-	Kept        int // checkpoints of both kinds that are still there
+	Checkpoints int    // steps
+	Safety      int    // safety checkpoints
+	Kept        int    // checkpoints of both kinds that are still there
+	Young       int    // of Kept: those that would go were they not younger than gc.grace
+	Grace       string // gc.grace
 	Objects     int
 	Bytes       int64 // of objects, as stored
 	DiskBefore  int64
@@ -57,7 +59,7 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	}
 	defer e.gc.mu.Unlock()
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	res := &Collected{}
+	res := &Collected{Grace: e.config.get("gc.grace").(string)}
 	var err error
 	if res.DiskBefore, err = e.db.DiskBytes(); err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func (e *Engine) gcRound(p *pacer, r retention, o GCOptions, res *Collected) (si
 	if err != nil {
 		return 0, err
 	}
-	res.Kept = plan.Kept
+	res.Kept, res.Young = plan.Kept, plan.Young
 	if o.DryRun {
 		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
 		return max(res.DiskBefore-swept.Bytes, 0), nil
@@ -118,7 +120,7 @@ func (e *Engine) gcOnce(p *pacer, r retention, o GCOptions) (plan *gcPlan, swept
 			err = plan.clock.trusted(r)
 		}
 		if err == nil {
-			plan.decide(r)
+			plan.decideAsked(r)
 			err = plan.graftAll(p)
 		}
 		if err == nil && !o.DryRun {

@@ -169,7 +169,7 @@ func TestPromise05DefaultPolicy(t *testing.T) {
 		}
 	}
 	for n, end := range ends {
-		if cp, err := p.e.turn("claude/a", fmt.Sprint("turn:", n+1)); err != nil || cp.ID != end.ID {
+		if cp, err := p.e.resolveIn("claude/a", fmt.Sprint("turn:", n+1)); err != nil || cp.ID != end.ID {
 			t.Errorf("turn:%d: %v", n+1, err)
 		}
 	}
@@ -177,10 +177,10 @@ func TestPromise05DefaultPolicy(t *testing.T) {
 	if r := p.gc(GCOptions{}); r.Checkpoints != 2 || !p.has(ends[2]) || !p.has(first) {
 		t.Errorf("to days: %+v", r)
 	}
-	if _, err := p.e.turn("claude/a", "turn:1"); !errors.Is(err, ErrNotFound) {
+	if _, err := p.e.resolveIn("claude/a", "turn:1"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the state of a turn whose end is gone: %v", err)
 	}
-	if cp, err := p.e.turn("claude/a", "turn:0"); err != nil || cp.ID != first.ID {
+	if cp, err := p.e.resolveIn("claude/a", "turn:0"); err != nil || cp.ID != first.ID {
 		t.Errorf("turn:0: %v", err)
 	}
 }

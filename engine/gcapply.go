@@ -87,8 +87,10 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 				if id.IsZero() {
 					continue
 				}
-				if err := b.Delete(graftKey(id)); err != nil {
-					return err
+				for _, key := range [][]byte{graftKey(id), messageKey(id)} {
+					if err := b.Delete(key); err != nil {
+						return err
+					}
 				}
 			}
 			return refs.Rewrite(b, ops)

@@ -7,6 +7,19 @@ import (
 	"rewind/refs"
 )
 
+// decideAsked is decide, and where a person asked for more to go than the settings do it counts what the grace alone keeps.
+func (g *gcPlan) decideAsked(r retention) {
+	would := 0
+	if r.newest > 0 || r.older > 0 {
+		ripe := r
+		ripe.grace = 0
+		g.decide(ripe)
+		would = g.Removed + g.Safety
+	}
+	g.decide(r)
+	g.Young = max(would-g.Removed-g.Safety, 0)
+}
+
 // decide lets the policy decide, and notes what goes.
 func (g *gcPlan) decide(r retention) {
 	g.Removed, g.Safety, g.Kept = 0, 0, 0

@@ -30,6 +30,7 @@ type gcPlan struct {
 	checked uint64 // the newest operation behind the plan that needs nothing of what goes
 
 	Removed, Safety, Kept int // steps and safety checkpoints that go; checkpoints that stay
+	Young                 int // of those that stay: what a person asked to go and is too young
 }
 
 // opFacts is what is known of an operation: 32 bytes, for there may be millions.

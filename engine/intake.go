@@ -213,11 +213,17 @@ func (in *intake) fold(c *capture, cp *Checkpoint, s *Session, lead *arrival) er
 		return err
 	}
 	s.Folded += changed
-	cp.Minor = hooks.Minor(since, s.Folded, lead.ev.Kind, lead.o.Tier)
+	cp.Minor = !in.asked(cp.Session) || hooks.Minor(since, s.Folded, lead.ev.Kind, lead.o.Tier)
 	if !cp.Minor {
 		s.Shown, s.Folded = in.e.now().Truncate(time.Millisecond), 0
 	}
 	return nil
+}
+
+// asked reports whether the project's tier registers a hook for one of a session's events. The hooks that are there are those of the
+// widest tier of all projects; what a narrower one would not have sent is captured all the same, and folded.
+func (in *intake) asked(session string) bool {
+	return slices.ContainsFunc(in.events, func(a *arrival) bool { return a.name == session && a.o.Tier.Asks(a.ev.Agent, a.ev.Kind) })
 }
 
 // operations fills the batch: the checkpoint's operation, then one for each event that made none, and the sessions' records.

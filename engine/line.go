@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,17 @@ type Whose struct {
 }
 
 // SeveralSessionsError says that a command could mean several sessions; it is an ErrWhichSession.
-type SeveralSessionsError struct{ Names []string }
+type SeveralSessionsError struct {
+	Names    []string
+	Prefix   string      // of an id, that they all begin with; "": they are at work
+	Sessions []Candidate // what there is to know of them, once Describe was asked
+}
+
+// Candidate is a session that a command could mean.
+type Candidate struct {
+	SessionInfo
+	Short string // how its id begins: enough to tell it from every other session here
+}
 
 func (e *SeveralSessionsError) Error() string {
 	return fmt.Sprintf("engine: %v: %s", ErrWhichSession, strings.Join(e.Names, ", "))
@@ -77,7 +88,59 @@ func (e *Engine) findSession(name string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", &SeveralSessionsError{Names: found}
+	return "", &SeveralSessionsError{Names: found, Prefix: name}
+}
+
+// minShortID is how much of a session's id is given at least.
+const minShortID = 8
+
+// Describe fills in what tells the sessions of an error apart for a person: title, turns, when they were heard of. What cannot be read
+// is left out.
+func (e *Engine) Describe(ctx context.Context, several *SeveralSessionsError) {
+	all, err := e.sessionNames()
+	if err != nil || len(several.Sessions) > 0 {
+		return
+	}
+	defer e.hold()()
+	if e.loadSessions() != nil {
+		return
+	}
+	for _, name := range several.Names {
+		s := e.sessions[name]
+		if s == nil {
+			continue
+		}
+		info := SessionInfo{Session: *s, Title: s.Title, Turns: int(s.Turn)}
+		info.Missing = understood(s.Agent) && statProblem(s)
+		if e.readInfo(&info) != nil || info.Turns == 0 {
+			info.Turns = int(s.Turn)
+		}
+		several.Sessions = append(several.Sessions, Candidate{SessionInfo: info, Short: shortOf(name, all)})
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+func statProblem(s *Session) bool {
+	_, err := statSession(s)
+	return err != nil
+}
+
+// shortOf is how a session's id begins, as far as that tells it from the others.
+func shortOf(name string, all []string) string {
+	_, id := SplitSession(name)
+	n := min(minShortID, len(id))
+	for _, other := range all {
+		_, o := SplitSession(other)
+		if other == name {
+			continue
+		}
+		for n < len(id) && strings.HasPrefix(o, id[:n]) {
+			n++
+		}
+	}
+	return id[:n]
 }
 
 // sessionNames lists the sessions that have a branch, or a record.

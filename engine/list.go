@@ -18,6 +18,7 @@ type Listed struct {
 	Short   string // unique prefix of the id
 	Current bool   // the worktree stands on it
 	Tags    []string
+	Notes   []string // messages that were put on it later, the oldest first
 	Safety  bool
 	Aside   bool // no step before the current checkpoint or on the way to the tip: left behind by a later step
 }
@@ -50,6 +51,10 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	notes, err := e.allMessages()
+	if err != nil {
+		return nil, err
+	}
 	cursor, err := e.cursor()
 	if err != nil {
 		return nil, err
@@ -77,7 +82,7 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		if line[cp.ID] && len(cp.Parents) > 0 {
 			line[cp.Parents[0]] = true
 		}
-		hide := !o.All && !safety && folded(cp, later[cp.Session]) && cp.ID != cursor && len(tags[cp.ID]) == 0
+		hide := !o.All && !safety && folded(cp, later[cp.Session]) && cp.ID != cursor && len(tags[cp.ID]) == 0 && len(notes[cp.ID.Key()]) == 0
 		if !safety {
 			later[cp.Session] = cp
 		}
@@ -89,7 +94,10 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		if err != nil {
 			return err
 		}
-		res.Checkpoints = append(res.Checkpoints, Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Safety: safety, Aside: !safety && !line[cp.ID]})
+		res.Checkpoints = append(res.Checkpoints, Listed{
+			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes[cp.ID.Key()],
+			Safety: safety, Aside: !safety && !line[cp.ID],
+		})
 		return nil
 	})
 	return res, err
@@ -145,8 +153,13 @@ func (e *Engine) Listing(cp *Checkpoint) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
+	notes, err := e.messagesOn(cp.ID)
+	if err != nil {
+		return Listed{}, err
+	}
 	short, err := e.objs.ShortID(objstore.Checkpoint, cp.ID)
-	return Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Safety: cp.Cause.Event == EventSafety}, err
+	l := Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes, Safety: cp.Cause.Event == EventSafety}
+	return l, err
 }
 
 // Shown is a checkpoint with all that belongs to it.

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
-	"strings"
 	"sync"
 
 	"rewind/hooks"
 	"rewind/internal/kv"
+	"rewind/internal/naming"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -25,6 +24,7 @@ type point struct {
 	transcript objstore.ID // up to and with the moment; zero: there is none
 	turn       int         // the end of this turn of the conversation is meant; 0: as far as it had come
 	counted    bool        // the turn was found by its place in the conversation, not by the session's events
+	ended      bool        // the end of a turn was asked for
 	start      bool        // before the first prompt
 	now        bool        // the current state: the conversation is meant as it is
 	call       string      // the call at which it is cut; "": as far as it had come
@@ -35,10 +35,14 @@ type point struct {
 // point finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first captured
 // up to its end.
 func (e *Engine) point(session, name string) (*point, error) {
-	if strings.HasPrefix(name, "turn:") {
-		return e.turnPoint(session, name)
+	n, err := parseName(name)
+	if err != nil {
+		return nil, err
 	}
-	cp, err := e.resolveIn(session, name)
+	if n.IsTurn() {
+		return e.turnPoint(session, n)
+	}
+	cp, err := e.find(session, n)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +54,7 @@ func (e *Engine) point(session, name string) (*point, error) {
 		return nil, err
 	}
 	p.name = name
-	p.now = name == "@" && cp.Cause.Event != EventSafety
+	p.now = n.Kind == naming.Current && n.Back == 0 && cp.Cause.Event != EventSafety
 	return p, nil
 }
 
@@ -126,15 +130,13 @@ func (e *Engine) lastOfTurn(cp *Checkpoint) (bool, error) {
 
 // turnPoint is the end of a turn: of the code as the session's events tell, of the conversation as far as it had come then. A turn from before
 // rewind heard of the session has only its place in the conversation; one from before a fork is the other session's.
-func (e *Engine) turnPoint(session, name string) (*point, error) {
-	n, err := strconv.ParseUint(name[len("turn:"):], 10, 32)
+func (e *Engine) turnPoint(session string, is naming.Name) (*point, error) {
+	session, err := e.whoseTurn(session, is)
 	if err != nil {
-		return nil, fmt.Errorf("engine: checkpoint %q: %w: want turn:<number>", name, ErrUsage)
-	}
-	if session, err = e.orCurrent(session); err != nil {
 		return nil, err
 	}
-	p := &point{name: name, session: session, start: n == 0}
+	name, n := is.String(), is.Turn
+	p := &point{name: name, session: session, start: n == 0, ended: true}
 	s := e.sessions[session]
 	if of := e.turnOf(session, n); of != session {
 		if p.cp, err = e.endOfTurn(of, n); err != nil && !errors.Is(err, ErrNotFound) {
@@ -150,7 +152,7 @@ func (e *Engine) turnPoint(session, name string) (*point, error) {
 	p.cp = cp
 	if p.start {
 		if cp == nil {
-			return nil, missing
+			return nil, e.hasTurns(missing)
 		}
 		return p, nil
 	}
@@ -171,11 +173,11 @@ func (e *Engine) turnPoint(session, name string) (*point, error) {
 			return p, nil
 		}
 		if cp == nil && s.Imported {
-			return nil, fmt.Errorf("engine: checkpoint %q: %w: session %s has %d turns", name, ErrNotFound, session, turns)
+			return nil, &NoTurnError{Session: session, Turn: n, Turns: uint64(turns)}
 		}
 	}
 	if cp == nil && p.transcript.IsZero() {
-		return nil, missing
+		return nil, e.hasTurns(missing)
 	}
 	return p, nil
 }

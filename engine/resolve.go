@@ -1,76 +1,83 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"rewind/internal/kv"
+	"rewind/internal/naming"
 	"rewind/objstore"
 	"rewind/refs"
 )
 
-// suffix is how many steps back a name asks for: "~3", or a "-" for each step after "@".
-var suffix = regexp.MustCompile(`^(.*?)(?:~([0-9]{1,9})|(-+))$`)
-
-// Resolve finds the checkpoint that a name stands for: a unique prefix of an id, "@" for the current one, "@-" and
-// "@~3" for steps before it ("~3" follows any name), "@{3m ago}" and "@{2026-11-20 10:00}" for the newest at that
-// time, "session:<name>" for the newest of a session, "turn:<n>" for the end of a turn of the current session, or a tag. Errors: ErrNotFound, ErrUsage, *objstore.AmbiguousError.
+// Resolve finds the checkpoint that a name stands for; what names there are is naming's to say. Errors: ErrNotFound, ErrUsage,
+// *TooShortError, *objstore.AmbiguousError, *SeveralSessionsError.
 func (e *Engine) Resolve(name string) (*Checkpoint, error) { return e.resolveIn("", name) }
 
-// ofSession reports whether a name means something else in another session.
-func ofSession(name string) bool {
-	return strings.HasPrefix(name, "turn:") || strings.HasPrefix(name, "@") && !strings.HasPrefix(name, "@{")
+// parseName reads a name; the error is ErrUsage.
+func parseName(name string) (naming.Name, error) {
+	n, err := naming.Parse(name)
+	if err != nil {
+		err = fmt.Errorf("engine: checkpoint %q: %w: %w", name, ErrUsage, err)
+	}
+	return n, err
+}
+
+// Named gives a name that stands for the same whoever asks: where it means something else in each session, that of w is put into it. A
+// turn is asked about when several sessions are at work and nothing says which one is meant; "@" is then that of the session that was
+// moved last.
+func (e *Engine) Named(w Whose, name string) (string, error) {
+	if w.Session == "" && name == "" {
+		return name, nil
+	}
+	n, err := parseName(cmp.Or(name, "@"))
+	if err != nil || !n.OfSession() && w.Session == "" || n.Kind == naming.Current && w.Session == "" {
+		return name, err
+	}
+	session, err := e.session(w)
+	if err != nil || !n.OfSession() {
+		return name, err
+	}
+	whose, steps := fmt.Sprintf("turn:%d@%s", n.Turn, session), n.String()[len(n.Base):]
+	if n.Kind == naming.Current {
+		cp, err := e.base(session, n)
+		if err != nil {
+			return name, err
+		}
+		whose, steps = cp.ID.String(), fmt.Sprintf("~%d", n.Back)
+	}
+	return whose + steps, nil
 }
 
 // resolveIn is Resolve for a session other than the current one; "" is the current one.
 func (e *Engine) resolveIn(session, name string) (*Checkpoint, error) {
-	cp, err := e.base(session, name)
-	if !errors.Is(err, ErrNotFound) {
-		return cp, err
-	}
-	m := suffix.FindStringSubmatch(name)
-	if m == nil || (m[3] != "" && m[1] != "@") {
+	n, err := parseName(name)
+	if err != nil {
 		return nil, err
 	}
-	back := len(m[3])
-	if m[2] != "" {
-		back, _ = strconv.Atoi(m[2])
-	}
-	cp, err = e.base(session, m[1])
-	for i := 0; err == nil && i < back; i++ {
+	return e.find(session, n)
+}
+
+// find is resolveIn for a name that has been read.
+func (e *Engine) find(session string, n naming.Name) (*Checkpoint, error) {
+	cp, err := e.base(session, n)
+	for i := 0; err == nil && i < n.Back; i++ {
 		if len(cp.Parents) == 0 {
-			return nil, fmt.Errorf("engine: checkpoint %q: %w: only %d steps lie before %q", name, ErrNotFound, i, m[1])
+			return nil, fmt.Errorf("engine: checkpoint %q: %w: only %d steps lie before %q", n, ErrNotFound, i, n.Base)
 		}
 		cp, err = e.checkpoint(cp.Parents[0])
 	}
 	return cp, err
 }
 
-// base resolves a name without a suffix.
-func (e *Engine) base(session, name string) (*Checkpoint, error) {
-	none := func(why string) error { return fmt.Errorf("engine: checkpoint %q: %w%s", name, ErrNotFound, why) }
-	byRef := func(n refs.Name) (*Checkpoint, error) {
-		if n.Check() != nil {
-			return nil, none("")
-		}
-		id, err := e.refs.ID(n)
-		if err != nil {
-			return nil, err
-		}
-		if id.IsZero() {
-			return nil, none("")
-		}
-		return e.checkpoint(id)
-	}
-	switch {
-	case name == "":
-		return nil, fmt.Errorf("engine: checkpoint: %w: no name given", ErrUsage)
-	case name == "@":
+// base resolves a name without its steps back.
+func (e *Engine) base(session string, n naming.Name) (*Checkpoint, error) {
+	none := func(why string) error { return fmt.Errorf("engine: checkpoint %q: %w%s", n, ErrNotFound, why) }
+	switch n.Kind {
+	case naming.Current:
 		session, err := e.orCurrent(session)
 		if err != nil {
 			return nil, err
@@ -80,37 +87,133 @@ func (e *Engine) base(session, name string) (*Checkpoint, error) {
 			err = none("")
 		}
 		return cp, err
-	case strings.HasPrefix(name, "@{") && strings.HasSuffix(name, "}"):
-		t, err := parseTime(name[2:len(name)-1], e.now())
+	case naming.Time:
+		t, err := naming.ParseTime(n.Text, e.now())
 		if err != nil {
-			return nil, fmt.Errorf("engine: checkpoint %q: %w: %w", name, ErrUsage, err)
+			return nil, fmt.Errorf("engine: checkpoint %q: %w: %w", n, ErrUsage, err)
 		}
-		return e.at(name, t)
-	case strings.HasPrefix(name, "session:"):
-		session, err := e.findSession(name[len("session:"):])
+		return e.at(n.String(), t)
+	case naming.Session:
+		session, err := e.findSession(n.Text)
 		if err != nil {
 			return nil, err
 		}
-		return byRef(refs.Session(session))
-	case strings.HasPrefix(name, "turn:"):
-		return e.turn(session, name)
+		id, err := e.newestOf(session)
+		if err != nil {
+			return nil, err
+		}
+		if id.IsZero() {
+			return nil, none(": the session has none")
+		}
+		return e.checkpoint(id)
+	case naming.Fork:
+		return e.forkedAt(n)
+	case naming.Turn:
+		return e.turn(session, n)
 	}
-	if id, err := objstore.ParseID(name); err == nil { // needs nothing else of the store to be sound
+	return e.word(n)
+}
+
+// word finds the checkpoint whose id begins so, or that a tag names. A tag that was made when it could still look like an id hides none.
+func (e *Engine) word(n naming.Name) (*Checkpoint, error) {
+	if id, err := objstore.ParseID(n.Text); err == nil { // needs nothing else of the store to be sound
 		if ok, err := e.objs.Has(objstore.Checkpoint, id); err == nil && ok {
-			return e.inLog(name, id)
+			return e.inLog(n.String(), id)
 		}
 	}
-	if cp, err := byRef(refs.Tag(name)); !errors.Is(err, ErrNotFound) {
-		return cp, err
+	tagged := objstore.Zero
+	if tag := refs.Tag(n.Text); tag.Check() == nil {
+		var err error
+		if tagged, err = e.refs.ID(tag); err != nil {
+			return nil, err
+		}
 	}
-	id, err := e.objs.Resolve(objstore.Checkpoint, strings.ToLower(name))
-	if errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrBadID) {
-		return nil, none("")
+	id, err := e.objs.Resolve(objstore.Checkpoint, strings.ToLower(n.Text))
+	none := errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrBadID)
+	switch {
+	case none && !tagged.IsZero():
+		return e.checkpoint(tagged)
+	case none && n.Digits() && len(n.Text) < naming.MinDigits:
+		return nil, e.tooShort(n)
+	case none:
+		return nil, fmt.Errorf("engine: checkpoint %q: %w", n, ErrNotFound)
+	case err != nil:
+		return nil, fmt.Errorf("engine: checkpoint %q: %w", n, err)
 	}
+	if !tagged.IsZero() && tagged != id {
+		const text = "%q is how the id of a checkpoint begins, which is taken; a tag of that name is on %s: 'rewind tag --delete %s' takes it away"
+		e.Notice(fmt.Sprintf(text, n.Text, tagged.Short(), n.Text))
+	}
+	return e.inLog(n.String(), id)
+}
+
+// tooShort says of digits that are too few for an id whose ids begin so.
+func (e *Engine) tooShort(n naming.Name) error {
+	short := &TooShortError{Name: n.String()}
+	err := e.made(func(op *refs.Operation) error {
+		if !strings.HasPrefix(op.Checkpoint.String(), strings.ToLower(n.Text)) {
+			return nil
+		}
+		if len(short.Begin) == maxBegin {
+			short.More = true
+			return kv.ErrStop
+		}
+		id, err := e.objs.ShortID(objstore.Checkpoint, op.Checkpoint)
+		short.Begin = append(short.Begin, id)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: checkpoint %q: %w", name, err)
+		return err
 	}
-	return e.inLog(name, id)
+	return short
+}
+
+// maxBegin is how many ids are named that begin with digits that are too few.
+const maxBegin = 5
+
+// forkedAt is where a session branched off: the checkpoint that it was made at, or the end of the last turn that it has in common with
+// the other.
+func (e *Engine) forkedAt(n naming.Name) (*Checkpoint, error) {
+	name, l, err := e.forkOf(n)
+	if err != nil {
+		return nil, err
+	}
+	if id, err := objstore.ParseID(l.Checkpoint); err == nil {
+		cp, err := e.inLog(n.String(), id)
+		if err == nil || !errors.Is(err, ErrNotFound) && !errors.Is(err, objstore.ErrNotFound) {
+			return cp, err
+		}
+	}
+	if l.Turn < 0 {
+		return nil, fmt.Errorf("engine: checkpoint %q: %w: what %s has in common with %s is not known", n, ErrNotFound, name, l.Session)
+	}
+	return e.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: uint64(l.Turn)})
+}
+
+// forkOf is the session of "fork:x", and where it comes from.
+func (e *Engine) forkOf(n naming.Name) (session string, l *Lineage, err error) {
+	if session, err = e.findSession(n.Text); err != nil {
+		return "", nil, err
+	}
+	if l, err = e.lineage(session); err == nil && l == nil {
+		err = fmt.Errorf("engine: checkpoint %q: %w: session %s is no fork", n, ErrNotFound, session)
+	}
+	return session, l, err
+}
+
+// lineage is where a session was forked from; nil: it was not. It is read anew: who asks need not hold the sessions.
+func (e *Engine) lineage(session string) (l *Lineage, err error) {
+	err = e.db.View(sessionKey(session), func(v []byte) error {
+		s, err := decodeSession(session, v)
+		if err == nil {
+			l = s.Fork
+		}
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) || errors.Is(err, kv.ErrCorrupt) { // a record that cannot be read begins anew
+		return nil, nil
+	}
+	return l, err
 }
 
 // inLog reads a checkpoint that was named by its id, unless gc has taken it out of the log: what it refers to may go at any moment.
@@ -151,32 +254,4 @@ func (e *Engine) at(name string, t time.Time) (*Checkpoint, error) {
 		e.Notice(fmt.Sprintf("gc has removed the checkpoint of %q: this is the one before it that is still there", name))
 	}
 	return e.checkpoint(id)
-}
-
-var ago = regexp.MustCompile(`^([0-9]{1,6}) ?(s|sec|secs|seconds?|m|mins?|minutes?|h|hours?|d|days?|w|weeks?) ago$`)
-
-// parseTime reads "3m ago", "2 hours ago", "10:00" (the last time it was 10:00), a date, a date with time, or RFC 3339; local time.
-func parseTime(s string, now time.Time) (time.Time, error) {
-	s = strings.TrimSpace(s)
-	if m := ago.FindStringSubmatch(s); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[m[2][0]]
-		if time.Duration(n) > math.MaxInt64/unit {
-			return time.Time{}, nil // before everything
-		}
-		return now.Add(-time.Duration(n) * unit), nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"} {
-		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	if t, err := time.ParseInLocation("15:04", s, now.Location()); err == nil {
-		t = time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location())
-		if t.After(now) {
-			t = t.AddDate(0, 0, -1)
-		}
-		return t, nil
-	}
-	return time.Time{}, fmt.Errorf("%q is not a time such as \"3m ago\" or \"2026-11-20 10:00\"", s)
 }

@@ -89,6 +89,9 @@ func (e *Engine) checkout(ctx context.Context, name string, o RestoreOptions) (*
 	if err != nil {
 		return nil, err
 	}
+	if n, err := parseName(name); err == nil && o.Session.Session == "" {
+		o.Session.Session = n.Whose // "turn:2@x" says whose line is meant
+	}
 	p, err := e.namedPoint(ctx, name, o.Session)
 	if err != nil {
 		return nil, err

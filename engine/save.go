@@ -19,12 +19,13 @@ const Manual = "manual"
 type SaveResult struct {
 	Checkpoint *Checkpoint // the new one, or the current one when nothing changed
 	Unchanged  bool
+	Noted      bool // of an unchanged one: the message was put on it
 	Skips      []tree.Skip
 	Uncaptured []tree.Skip // files that the checkpoint before holds and this one does not, though they are there
 }
 
 // Save takes a checkpoint of the worktree and adds it to the branch of the current session, or of the named one; it is
-// durable when Save returns. An unchanged tree makes no new checkpoint.
+// durable when Save returns. An unchanged tree makes no new checkpoint: the message is put on the one that is there.
 func (e *Engine) Save(ctx context.Context, session, message string, p Progress) (*SaveResult, error) {
 	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
@@ -34,7 +35,11 @@ func (e *Engine) Save(ctx context.Context, session, message string, p Progress) 
 	if err != nil {
 		return nil, err
 	}
-	return e.step(ctx, on, Cause{Event: EventSave, Message: message}, p)
+	r, err := e.step(ctx, on, Cause{Event: EventSave, Message: message}, p)
+	if err == nil && r.Unchanged && message != "" {
+		r.Noted, err = e.putMessage(ctx, r.Checkpoint, message)
+	}
+	return r, err
 }
 
 // FirstCheckpoint takes the checkpoint that an initialised project begins with, unless it has one.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rewind/internal/kv"
+	"rewind/internal/naming"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -13,6 +14,12 @@ import (
 func (e *Engine) Tag(ctx context.Context, tag, name string, force bool) (*Checkpoint, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if err := refs.Tag(tag).Check(); err != nil {
+		return nil, fmt.Errorf("engine: tag: %w: %w", ErrUsage, err)
+	}
+	if err := naming.CheckTag(tag); err != nil {
+		return nil, fmt.Errorf("engine: tag %q: %w: %w", tag, ErrUsage, err)
+	}
 	cp, err := e.Resolve(name)
 	if err != nil {
 		return nil, err
@@ -23,9 +30,6 @@ func (e *Engine) Tag(ctx context.Context, tag, name string, force bool) (*Checkp
 	}
 	if !old.IsZero() && old != cp.ID && !force {
 		return nil, fmt.Errorf("engine: tag %q: %w: it names checkpoint %s", tag, ErrTagExists, old.Short())
-	}
-	if err := refs.Tag(tag).Check(); err != nil {
-		return nil, fmt.Errorf("engine: tag: %w: %w", ErrUsage, err)
 	}
 	if old == cp.ID {
 		return cp, nil

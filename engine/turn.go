@@ -1,24 +1,68 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
-	"strconv"
 
 	"rewind/internal/kv"
+	"rewind/internal/naming"
 	"rewind/refs"
 )
 
-// turn finds the checkpoint that holds the state at the end of a turn of a session, "" for the current one; turn 0 is before the first
-// prompt.
-func (e *Engine) turn(session, name string) (*Checkpoint, error) {
-	n, err := strconv.ParseUint(name[len("turn:"):], 10, 32)
+// turn finds the checkpoint that holds the state at the end of a turn of the session that the name says, else of this one, "" for the
+// current one; turn 0 is before the first prompt. A turn that lies before a fork is the other session's.
+func (e *Engine) turn(session string, n naming.Name) (*Checkpoint, error) {
+	session, err := e.whoseTurn(session, n)
 	if err != nil {
-		return nil, fmt.Errorf("engine: checkpoint %q: %w: want turn:<number>", name, ErrUsage)
-	}
-	if session, err = e.orCurrent(session); err != nil {
 		return nil, err
 	}
-	return e.endOfTurn(e.turnOf(session, n), n)
+	for range maxBases {
+		l, err := e.lineage(session)
+		if err != nil {
+			return nil, err
+		}
+		if l == nil || l.Turn < 0 || n.Turn > uint64(l.Turn) {
+			break
+		}
+		session = l.Session
+	}
+	cp, err := e.endOfTurn(session, n.Turn)
+	var none *NoTurnError
+	if errors.As(err, &none) {
+		if l, err := e.lineage(session); err == nil && l != nil && l.Turn > 0 {
+			none.Turns = max(none.Turns, uint64(l.Turn)) // nothing has been heard of the fork
+		}
+	}
+	return cp, err
+}
+
+// hasTurns has an error about a turn say how many the session has, with those that no event tells of; the sessions are loaded.
+func (e *Engine) hasTurns(err error) error {
+	var none *NoTurnError
+	if errors.As(err, &none) {
+		none.Turns = max(none.Turns, e.turnCount(e.sessions[none.Session]))
+	}
+	return err
+}
+
+// turnCount is how many turns the conversation of a session has, as far as it was captured.
+func (e *Engine) turnCount(s *Session) uint64 {
+	if s == nil || !understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+		return 0
+	}
+	turns, err := e.turnsIn(s, s.Cursor.Transcript)
+	if err != nil {
+		return 0 // hints, nothing else
+	}
+	return uint64(turns)
+}
+
+// whoseTurn is the session whose turn a name means: its own, else this one, "" for the current one.
+func (e *Engine) whoseTurn(session string, n naming.Name) (string, error) {
+	if n.Whose != "" {
+		return e.findSession(n.Whose)
+	}
+	return e.orCurrent(session)
 }
 
 // byPerson reports whether an operation made a checkpoint that a person asked for: it comes after what the turn did.
@@ -72,7 +116,7 @@ func (e *Engine) endOfTurn(session string, n uint64) (*Checkpoint, error) {
 		found = first // the prompt of the first turn is the state before it
 	}
 	if found == nil || newest < n {
-		return nil, fmt.Errorf("engine: checkpoint \"turn:%d\": %w: session %s has %d turns", n, ErrNotFound, session, newest)
+		return nil, &NoTurnError{Session: session, Turn: n, Turns: newest}
 	}
 	if found.Checkpoint.IsZero() {
 		return nil, fmt.Errorf("engine: checkpoint \"turn:%d\": %w: gc has removed it", n, ErrNotFound)

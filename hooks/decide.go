@@ -16,7 +16,8 @@ type Action struct {
 }
 
 // Decide says what ev asks for. A tier has no say in it: it says which hooks are registered, and an event that comes
-// all the same, from an earlier registration, is a state that nothing else may see.
+// all the same, for the hooks are those of the widest tier of all projects, is a state that nothing else may see. Its
+// checkpoint is folded (Tier.Asks), not left out.
 func Decide(ev Event) Action {
 	keep := Action{Capture: true, Record: true}
 	switch ev.Kind {

@@ -168,3 +168,24 @@ func FuzzTierOverride(f *testing.F) {
 		}
 	})
 }
+
+func TestTierAsks(t *testing.T) {
+	for _, c := range []struct {
+		tier  string
+		agent Agent
+		kind  Kind
+		want  bool
+	}{
+		{"minimal", Claude, AfterTool, false}, {"minimal", Claude, Prompt, true}, {"minimal", Gemini, BeforeTool, false}, {"minimal", Codex, Stop, true},
+		{"balanced", Claude, AfterTool, true}, {"balanced", Claude, Compact, false}, {"aggressive", Claude, Compact, true},
+		{"minimal", "opencode", AfterTool, true}, {"minimal", "", AfterTool, true},
+	} {
+		tier, err := LoadTier(c.tier)
+		if err != nil || tier.Asks(c.agent, c.kind) != c.want {
+			t.Errorf("%s asks for %v of %q: want %v, %v", c.tier, c.kind, c.agent, c.want, err)
+		}
+	}
+	if !(Tier{}).Asks(Claude, AfterTool) {
+		t.Error("no tier at all asks for nothing")
+	}
+}

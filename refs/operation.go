@@ -29,6 +29,7 @@ const (
 	KindRepair      Kind = 'R' // damage was repaired; since format 4, as is the next
 	KindLost        Kind = 'l' // what this operation was, or what it made, is lost
 	KindPurge       Kind = 'x' // contents were taken out of the store for good; since store format 4
+	KindNote        Kind = 'N' // a message was put on a checkpoint that was there; since store format 5
 	KindThinned     Kind = 'd' // a checkpoint was made here, a step or the state before a restore, and gc has removed it; since store format 4
 )
 
@@ -36,6 +37,7 @@ var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
 	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost", KindPurge: "purge", KindThinned: "thinned",
+	KindNote: "note",
 }
 
 // String is the kind's word, the same in CLI and API.
@@ -74,7 +76,7 @@ type Operation struct {
 	Checkpoint objstore.ID // the checkpoint it made (checkpoint, safety), or that already held the state (event)
 	Changes    []Change    // refs it moved, except the branch and cursor that a checkpoint moves from its first parent to itself
 	Restore    *Restore    // of a restore or abort
-	Message    string      // a tag's name, a path, ...; untrusted text
+	Message    string      // a tag's name, a path, a note's text, ...; untrusted text
 	Turn       uint64      // of checkpoint and event: the session's turn; 0: before the first
 	EventID    uint64      // of checkpoint and event: the agent's call of the hook, so that it is recorded once; 0: none
 	Cause      Cause       // of event

@@ -130,6 +130,7 @@ func samples() []*Operation {
 	return []*Operation{
 		{Kind: KindInit, Time: 1, Message: "/p"},
 		{Kind: KindCheckpoint, Time: 1_800_000_000_000, Session: "manual", Checkpoint: id(1)},
+		{Kind: KindNote, Time: 7, Checkpoint: id(2), Message: "parser works"},
 		{
 			Kind: KindUndoRestore, Time: 5, Session: "manual", Changes: []Change{{"cursor/manual", id(1), id(2)}, {"tag/a", objstore.ID{}, id(2)}},
 			Restore: &Restore{Target: id(3), Safety: id(4), Paths: []string{"a", "\xff\n"}, Exact: true, Undoes: 7, Changed: 300, Kept: 1},

@@ -105,11 +105,11 @@ func (s *Server) forks(ctx context.Context, req api.ForksRequest, _ engine.Progr
 }
 
 // messages adds the conversation before a checkpoint, or why there is none.
-func messages(ctx context.Context, e *engine.Engine, req api.ShowRequest, out *api.ShowResponse) error {
-	if req.Messages <= 0 {
+func messages(ctx context.Context, e *engine.Engine, name string, n int, out *api.ShowResponse) error {
+	if n <= 0 {
 		return nil
 	}
-	list, why, err := e.Messages(ctx, string(req.Checkpoint), req.Messages)
+	list, why, err := e.Messages(ctx, name, n)
 	for _, m := range list {
 		out.Messages = append(out.Messages, message(m))
 	}

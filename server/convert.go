@@ -22,6 +22,9 @@ func checkpoint(l engine.Listed) api.Checkpoint {
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
 		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
 	}
+	if len(l.Notes) > 0 {
+		c.Notes = api.Texts(l.Notes)
+	}
 	c.Agent, c.Session = engine.SplitSession(l.Session)
 	if l.Cause.Tool != "" {
 		c.Tool = &api.Tool{Name: api.Text(l.Cause.Tool), Call: api.Text(l.Cause.Call)}

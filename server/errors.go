@@ -153,7 +153,7 @@ func tell(err error) *api.Error {
 	}
 	var several *engine.SeveralSessionsError
 	if errors.As(err, &several) {
-		told.Message, told.Candidates = engine.ErrWhichSession.Error(), several.Names
+		severalSessions(told, several)
 	}
 	var unsaved *engine.UnsavedError
 	if told.Word == api.WordUnsaved && errors.As(err, &unsaved) {
@@ -172,6 +172,22 @@ func conflictText(list []tree.Conflict) string {
 		}
 	}
 	return text
+}
+
+// severalSessions names the sessions that could be meant, and how one of them is.
+func severalSessions(told *api.Error, e *engine.SeveralSessionsError) {
+	told.Message, told.Candidates = engine.ErrWhichSession.Error(), e.Names
+	if e.Prefix != "" {
+		told.Message, told.Hint = fmt.Sprintf("session %q: several begin so", e.Prefix), "give more of the id"
+	}
+	for _, s := range e.Sessions {
+		told.Sessions = append(told.Sessions, api.Candidate{
+			Session: s.Name, ID: s.ID, Short: s.Short, Agent: string(s.Agent), Title: api.Text(s.Title), Turns: s.Turns, Last: s.Last.UTC(),
+		})
+	}
+	if len(told.Sessions) > 0 && e.Prefix == "" {
+		told.Hint += ", as in --session " + told.Sessions[0].Short
+	}
 }
 
 func unsavedText(e *engine.UnsavedError) (message, hint string) {

@@ -25,7 +25,7 @@ func (s *Server) gc(ctx context.Context, req api.GCRequest, p engine.Progress) (
 			return err
 		}
 		out = api.GCResponse{
-			DryRun: req.DryRun, Checkpoints: r.Checkpoints, Safety: r.Safety, Kept: r.Kept, Objects: r.Objects, Bytes: r.Bytes,
+			DryRun: req.DryRun, Checkpoints: r.Checkpoints, Safety: r.Safety, Kept: r.Kept, Young: r.Young, Grace: r.Grace, Objects: r.Objects, Bytes: r.Bytes,
 			DiskBefore: r.DiskBefore, DiskAfter: r.DiskAfter, Fits: r.Fits, Notices: e.Project().Notices,
 		}
 		return nil

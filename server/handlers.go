@@ -91,7 +91,10 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progres
 		pr := e.Project()
 		s.degraded.clear(&pr)
 		s.lookNow(ctx, e)
-		out = api.SaveResponse{Checkpoint: *cp, Unchanged: r.Unchanged, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured), Notices: e.Project().Notices}
+		out = api.SaveResponse{
+			Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured),
+			Notices: e.Project().Notices,
+		}
 		return nil
 	})
 	return out, err
@@ -118,7 +121,11 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 		if err != nil {
 			return err
 		}
-		r, err := e.Show(ctx, string(req.Checkpoint), paths)
+		name, err := e.Named(engine.Whose(req.Walk), string(req.Checkpoint))
+		if err != nil {
+			return err
+		}
+		r, err := e.Show(ctx, name, paths)
 		if err != nil {
 			return err
 		}
@@ -133,7 +140,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 		for i := range out.Changes {
 			out.Changes[i].Gone = r.Gone[string(out.Changes[i].Path)]
 		}
-		return messages(ctx, e, req, &out)
+		return messages(ctx, e, name, req.Messages, &out)
 	})
 	return out, err
 }
@@ -145,7 +152,15 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 			return err
 		}
 		out = api.DiffResponse{Files: []api.FileDiff{}}
-		o := engine.DiffOptions{From: string(req.From), To: string(req.To), Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
+		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
+		if o.From, err = e.Named(engine.Whose(req.Walk), string(req.From)); err != nil {
+			return err
+		}
+		if req.To != "" {
+			if o.To, err = e.Named(engine.Whose(req.Walk), string(req.To)); err != nil {
+				return err
+			}
+		}
 		sides, err := e.Diff(ctx, o, func(d engine.FileDiff) error {
 			f := fileDiff(d)
 			if req.NoHunks {
@@ -189,7 +204,11 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 				return err
 			}
 		}
-		f, size, err := e.Cat(r.Context(), string(req.Checkpoint), path)
+		name, err := e.Named(engine.Whose(req.Walk), string(req.Checkpoint))
+		if err != nil {
+			return err
+		}
+		f, size, err := e.Cat(r.Context(), name, path)
 		if err != nil {
 			return err
 		}
@@ -330,6 +349,10 @@ func (s *Server) tag(ctx context.Context, req api.TagRequest, _ engine.Progress)
 		name := string(req.Checkpoint)
 		if name == "" {
 			name = "@"
+		}
+		name, err := e.Named(engine.Whose(req.Walk), name)
+		if err != nil {
+			return err
 		}
 		cp, err := e.Tag(ctx, string(req.Tag), name, req.Force)
 		if err != nil {

@@ -13,7 +13,11 @@ func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, p engine.Pro
 		if err != nil {
 			return err
 		}
-		r, err := e.LayOut(ctx, string(req.Checkpoint), string(req.Into), paths, p)
+		name, err := e.Named(engine.Whose(req.Walk), string(req.Checkpoint))
+		if err != nil {
+			return err
+		}
+		r, err := e.LayOut(ctx, name, string(req.Into), paths, p)
 		if err != nil {
 			return err
 		}

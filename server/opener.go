@@ -124,5 +124,10 @@ func (s *Server) opened(ctx context.Context, p *engine.Project, salvage bool, fn
 	if w := e.Warning(); w != "" {
 		e.Notice(w)
 	}
-	return fn(e)
+	err = fn(e)
+	var several *engine.SeveralSessionsError
+	if errors.As(err, &several) {
+		e.Describe(ctx, several)
+	}
+	return err
 }

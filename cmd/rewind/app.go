@@ -222,9 +222,7 @@ func (a *app) fail(err error) int {
 		return told.Code
 	}
 	fmt.Fprintf(a.Err, "rewind: %s %s\n", a.StyledErr(term.Error, "error:"), term.SanitizeText(told.Message))
-	for _, c := range told.Candidates {
-		fmt.Fprintf(a.Err, "  %s\n", term.Sanitize(c))
-	}
+	a.candidates(told)
 	if told.Hint != "" {
 		fmt.Fprintf(a.Err, "rewind: %s %s\n", a.StyledErr(term.Bold, "hint:"), term.SanitizeText(told.Hint))
 	}

@@ -1,44 +1,36 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 )
 
 func newCat(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "cat <checkpoint>:<path>",
+	req := api.CatRequest{}
+	cmd := &cobra.Command{
+		Use:   "cat <checkpoint>:<path> [--session <session>]",
 		Short: "Print a file as it was",
 		Long:  "Prints a file as a checkpoint holds it. The path is relative to the project's root; with ./ or ../ in front, to the\ncurrent directory.",
 		Example: "  rewind cat @~2:src/main.go\n" +
+			"  rewind cat turn:3:README.md\n" +
 			"  rewind cat 3f2a91c4:./notes.txt > notes.old",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeCheckpoints(a, 1),
+		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cp, path, err := splitCat(args[0])
-			if err != nil {
+			name, path, ok := naming.SplitPath(args[0])
+			if !ok {
+				return a.meantPath(usage("cat %q: want <checkpoint>:<path>", args[0]), args[0], "rewind cat @:./%s")
+			}
+			var err error
+			if req.Checkpoint, err = a.checkpointName(name); err != nil {
 				return err
 			}
-			return a.client.Cat(cmd.Context(), api.CatRequest{Project: a.project(), Checkpoint: api.Text(cp), Path: api.Text(path)}, a.Out)
+			req.Project, req.Path, req.Choose = a.project(), api.Text(path), a.OutTTY
+			return a.client.Cat(cmd.Context(), req, a.Out)
 		},
 	}
-}
-
-// splitCat divides at the colon that ends the checkpoint: times in braces and "session:" have colons of their own.
-func splitCat(arg string) (cp, path string, err error) {
-	from := 0
-	if strings.HasPrefix(arg, "session:") {
-		from = len("session:")
-	}
-	if strings.HasPrefix(arg, "@{") {
-		from = max(strings.IndexByte(arg, '}'), 0)
-	}
-	i := strings.IndexByte(arg[from:], ':')
-	if i < 0 || from+i == 0 || from+i+1 == len(arg) {
-		return "", "", usage("cat %q: want <checkpoint>:<path>", arg)
-	}
-	return arg[:from+i], arg[from+i+1:], nil
+	sessionFlag(a, cmd, &req.Session, "turns and @ are those of this `session`")
+	return cmd
 }

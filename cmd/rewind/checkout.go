@@ -39,6 +39,8 @@ func newCheckout(a *app) *cobra.Command {
 				return usage("--continue and --abort take no checkpoint")
 			case ending && (req.ContextOnly || req.InPlace || req.Force || req.Title != ""):
 				return usage("--continue and --abort end what was begun: only --code-only goes with them")
+			case !ending && len(names) > 1:
+				return oneName(cmd, names)
 			case !ending && len(names) != 1:
 				return usage("checkout takes one checkpoint; put paths after '--'")
 			case req.Force && !req.InPlace:
@@ -48,12 +50,19 @@ func newCheckout(a *app) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: completeCheckpoints(a, 1),
+		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
 			req.Project, req.Paths, req.Choose = a.project(), paths, a.OutTTY
+			if len(names) > 0 {
+				var err error
+				if req.Checkpoint, err = a.checkpointName(names[0]); err != nil {
+					return err
+				}
+			}
 			if into != "" {
-				return layOut(cmd.Context(), a, names[0], into, paths)
+				err := layOut(cmd.Context(), a, req.Walk, req.Checkpoint, into, paths)
+				return a.meantPath(err, names[0], "rewind checkout @ --into <directory> -- %s")
 			}
 			if err := a.converse(&req.Conversing, paths); err != nil {
 				return err
@@ -61,10 +70,11 @@ func newCheckout(a *app) *cobra.Command {
 			if req.Continue || req.Abort {
 				req.Env = agentEnv() // with --code-only, too: what was done to session files is recorded
 			}
+			err := doRestore(cmd.Context(), a, api.Checkout, req)
 			if len(names) > 0 {
-				req.Checkpoint = api.Text(names[0])
+				err = a.meantPath(err, names[0], "rewind checkout @ -- %s")
 			}
-			return doRestore(cmd.Context(), a, api.Checkout, req)
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
@@ -86,7 +96,7 @@ func intoAlone(cmd *cobra.Command) error {
 	if cmd.Flag("into").Value.String() == "" {
 		return usage("--into wants a directory")
 	}
-	for _, name := range []string{"exact", "code-only", "context-only", "in-place", "force", "title", "session", "dry-run", "continue", "abort"} {
+	for _, name := range []string{"exact", "code-only", "context-only", "in-place", "force", "title", "dry-run", "continue", "abort"} {
 		if cmd.Flags().Changed(name) {
 			return usage("--into and --%s exclude each other: a new directory is made, and nothing else is changed", name)
 		}

@@ -13,7 +13,7 @@ import (
 func newClone(a *app) *cobra.Command {
 	req := api.CloneRequest{}
 	cmd := &cobra.Command{
-		Use:   "clone [session] [--title <title>]",
+		Use:   "clone [session] [--session <session>] [--title <title>]",
 		Short: "Copy a whole session as a new one",
 		Long: "Makes a new session with the whole conversation of another, by default the current one, and prints the command that opens it.\n" +
 			"From there on the two have nothing to do with each other.",
@@ -22,13 +22,14 @@ func newClone(a *app) *cobra.Command {
 		ValidArgsFunction: completeSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Env, req.Choose = a.project(), agentEnv(), a.OutTTY
-			if len(args) > 0 {
-				req.Session = args[0]
+			if err := sessionArgument(cmd, args, &req.Session); err != nil {
+				return err
 			}
 			return runClone(cmd.Context(), a, req)
 		},
 	}
 	cmd.Flags().StringVar((*string)(&req.Title), "title", "", "the new session's `title`; default: that of the old one")
+	sessionFlag(a, cmd, &req.Session, "copy this `session`, as the argument")
 	return cmd
 }
 

@@ -20,7 +20,7 @@ type diffOptions struct {
 func newDiff(a *app) *cobra.Command {
 	o := diffOptions{}
 	cmd := &cobra.Command{
-		Use:   "diff [<checkpoint> [checkpoint]] [-- <path>...]",
+		Use:   "diff [<checkpoint> [checkpoint]] [--session <session>] [-- <path>...]",
 		Short: "Show what differs between two states",
 		Long: "Without a checkpoint: from the current checkpoint to the project as it is now. With one: from that to now. With two:\n" +
 			"from the first to the second. The output is a patch that 'git apply' reads.",
@@ -31,24 +31,35 @@ func newDiff(a *app) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: completeCheckpoints(a, 2),
+		ValidArgsFunction: completePlaces(a, 2, &o.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
-			o.Project, o.Paths = a.project(), paths
-			if len(names) > 0 {
-				o.From = api.Text(names[0])
-			}
-			if len(names) > 1 {
-				o.To = api.Text(names[1])
+			o.Project, o.Paths, o.Choose = a.project(), paths, a.OutTTY
+			for i, to := range []*api.Text{&o.From, &o.To} {
+				if i >= len(names) {
+					break
+				}
+				var err error
+				if *to, err = a.checkpointName(names[i]); err != nil {
+					return err
+				}
 			}
 			if o.Context < 0 {
 				return usage("--unified %d: must not be negative", o.Context)
 			}
 			o.NoText, o.NoHunks = o.nameOnly || o.nameStatus, o.stat
-			return runDiff(cmd.Context(), a, o)
+			err := runDiff(cmd.Context(), a, o)
+			if len(names) == 1 {
+				err = a.meantPath(err, names[0], "rewind diff -- %s")
+			}
+			if len(names) == 2 {
+				err = a.meantPath(err, names[1], "rewind diff "+strings.ReplaceAll(shellLine(names[:1]), "%", "%%")+" -- %s")
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
+	sessionFlag(a, cmd, &o.Session, "turns and @ are those of this `session`")
 	f.BoolVar(&o.stat, "stat", false, "only how many lines of which files")
 	f.BoolVar(&o.nameOnly, "name-only", false, "only the paths")
 	f.BoolVar(&o.nameStatus, "name-status", false, "only the paths, and what happened to them")

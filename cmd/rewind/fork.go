@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,9 +30,13 @@ func newFork(a *app) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: completePlaces(a, &req.Session),
+		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req.Project, req.Env, req.Choose, req.Checkpoint = a.project(), agentEnv(), a.OutTTY, api.Text(args[0])
+			var err error
+			if req.Checkpoint, err = a.checkpointName(args[0]); err != nil {
+				return err
+			}
+			req.Project, req.Env, req.Choose = a.project(), agentEnv(), a.OutTTY
 			return runFork(cmd.Context(), a, req)
 		},
 	}
@@ -104,7 +107,7 @@ func (a *app) whereForked(f api.Fork) {
 
 // place says where a fork begins, by the name that it was asked for.
 func place(l api.Lineage, name string) string {
-	if strings.HasPrefix(name, "turn:") || l.Checkpoint == "" {
+	if isTurn(name) || l.Checkpoint == "" {
 		return fmt.Sprintf("the end of turn %d", l.Turn)
 	}
 	return fmt.Sprintf("checkpoint %.8s, turn %d", l.Checkpoint, l.Turn)

@@ -64,7 +64,7 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
-	fmt.Fprintln(a.Out, gcText(r))
+	fmt.Fprintln(a.Out, gcText(r)+youngText(r))
 	if !r.Fits && !r.DryRun {
 		fmt.Fprintln(a.Out, "the store is still larger than it may be: what is left is needed, tagged, or younger than gc.grace")
 	}
@@ -87,6 +87,17 @@ func gcText(r api.GCResponse) string {
 		what, count(r.Objects, "object"), term.Size(r.Bytes), term.Size(r.DiskBefore), term.Size(r.DiskAfter), count(r.Kept, "checkpoint"))
 }
 
+// youngText says how much of what was asked to go is too young to.
+func youngText(r api.GCResponse) string {
+	switch r.Young {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("; 1 is younger than gc.grace (%s): it stays", r.Grace)
+	}
+	return fmt.Sprintf("; %d are younger than gc.grace (%s): they stay", r.Young, r.Grace)
+}
+
 // confirmGC asks a person where more would go than the policy removes; who is none has to have said it.
 func (a *app) confirmGC(ctx context.Context, req api.GCRequest) error {
 	req.DryRun = true
@@ -97,7 +108,7 @@ func (a *app) confirmGC(ctx context.Context, req api.GCRequest) error {
 	if r.Checkpoints+r.Safety == 0 {
 		return nil
 	}
-	text := strings.TrimPrefix(gcText(r), "would remove ")
+	text := strings.TrimPrefix(gcText(r), "would remove ") + youngText(r)
 	refused := &api.Error{Word: api.WordUsage, Message: "gc would remove " + text + "; it cannot be undone", Hint: "--yes does it without asking"}
 	return a.confirm("This removes "+text+". It cannot be undone.", refused, "nothing was removed")
 }

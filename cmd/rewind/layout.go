@@ -10,11 +10,12 @@ import (
 )
 
 // layOut is a checkout into a directory of its own.
-func layOut(ctx context.Context, a *app, checkpoint, into string, paths []api.Text) error {
+func layOut(ctx context.Context, a *app, walk api.Walk, checkpoint api.Text, into string, paths []api.Text) error {
 	if !filepath.IsAbs(into) {
 		into = filepath.Join(a.dir, into)
 	}
-	r, err := call(ctx, a, api.LayOut, api.LayOutRequest{Project: a.project(), Checkpoint: api.Text(checkpoint), Paths: paths, Into: api.Text(into)}, "writing")
+	req := api.LayOutRequest{Project: a.project(), Walk: walk, Checkpoint: checkpoint, Paths: paths, Into: api.Text(into)}
+	r, err := call(ctx, a, api.LayOut, req, "writing")
 	if err != nil {
 		return err
 	}

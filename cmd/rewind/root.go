@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/term"
 )
 
@@ -91,10 +92,20 @@ func topics() []*cobra.Command {
 	for _, c := range api.ExitCodes() {
 		fmt.Fprintf(&codes, "  %3d  %-12s  %s\n", c.Code, c.Word, c.Meaning)
 	}
+	var forms strings.Builder
+	for _, f := range naming.Forms() {
+		name, is, _ := strings.Cut(f, "  ")
+		fmt.Fprintf(&forms, "  %-18s%s\n", name, is)
+	}
 	return []*cobra.Command{
 		{
 			Use: "exit-codes", Short: "What exit codes mean",
 			Long: "Exit codes of rewind:\n\n" + codes.String() + "\n2 is never used: agents read it as \"block\".",
+		},
+		{
+			Use: "checkpoints", Short: "How checkpoints are named",
+			Long: "Wherever a checkpoint is wanted, it can be named by:\n\n" + forms.String() +
+				"\nTimes are those of the clock and the zone of whoever types them. A session is named by its id, or how it begins.",
 		},
 		{
 			Use: "environment", Short: "Environment variables",
@@ -109,23 +120,24 @@ func topics() []*cobra.Command {
 	}
 }
 
-// completePlaces offers the turns of a session, then checkpoints.
-func completePlaces(a *app, session *string) cobra.CompletionFunc {
-	checkpoints := completeCheckpoints(a, 1)
+// completePlaces offers the turns of a session, their ends and where their prompts were typed, then checkpoints.
+func completePlaces(a *app, most int, session *string) cobra.CompletionFunc {
+	checkpoints := completeCheckpoints(a, most)
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		list, how := checkpoints(cmd, args, word)
-		if len(args) > 0 {
+		if len(args) >= most {
 			return list, how
 		}
 		r, err := api.Call(cmd.Context(), a.client, api.Turns, api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}}, nil)
 		if err != nil {
 			return list, how
 		}
-		var out []string
+		var ends, before []string
 		for _, t := range r.Turns {
-			out = append(out, fmt.Sprintf("turn:%d\t%s", t.Turn, term.Sanitize("the end of: "+string(t.Prompt))))
+			ends = append(ends, fmt.Sprintf("turn:%d\t%s", t.Turn, term.Sanitize("the end of: "+string(t.Prompt))))
+			before = append(before, fmt.Sprintf("before:%d\t%s", t.Turn, term.Sanitize("before: "+string(t.Prompt))))
 		}
-		return append(out, list...), how
+		return append(append(ends, before...), list...), how
 	}
 }
 

@@ -13,8 +13,10 @@ import (
 func newSave(a *app) *cobra.Command {
 	message, session := "", ""
 	cmd := &cobra.Command{
-		Use:     "save [message]",
-		Short:   "Take a checkpoint of the project as it is now",
+		Use:   "save [message]",
+		Short: "Take a checkpoint of the project as it is now",
+		Long: "Takes a checkpoint of the project as it is now. If nothing has changed since the one that is there,\n" +
+			"the message is noted on that one.",
 		Example: "  rewind save\n  rewind save 'parser works'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,7 +32,7 @@ func newSave(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&message, "message", "m", "", "the message, as git has it")
-	cmd.Flags().StringVar(&session, "session", "", "put it on the branch of this `session`")
+	sessionFlag(a, cmd, &session, "put it on the branch of this `session`")
 	return cmd
 }
 
@@ -45,10 +47,14 @@ func runSave(ctx context.Context, a *app, req api.SaveRequest) error {
 	a.notices(r.Notices)
 	cp := r.Checkpoint
 	if r.Unchanged {
-		fmt.Fprintf(a.Out, "%s  nothing changed since %s\n", a.Styled(term.ID, cp.Short), a.Time(cp.Time))
-		if req.Message != "" {
-			a.say("hint: 'rewind tag <name>' names the checkpoint that is there")
+		text := ""
+		switch {
+		case r.Noted:
+			text = "; noted on it: " + term.Sanitize(string(req.Message))
+		case req.Message != "":
+			text = "; it has that message already"
 		}
+		fmt.Fprintf(a.Out, "%s  nothing changed since %s%s\n", a.Styled(term.ID, cp.Short), a.Time(cp.Time), text)
 		return nil
 	}
 	line := a.Styled(term.ID, cp.Short) + "  " + tally(cp)

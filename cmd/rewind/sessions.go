@@ -111,8 +111,7 @@ func sessionFlag(a *app, cmd *cobra.Command, session *string, help string) {
 // completeSessions offers the agents' sessions with what they are about.
 func completeSessions(a *app) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		argument := cmd.Flags().Lookup("session") == nil // there is one at most
-		if argument && len(args) > 0 || a.settle() != nil {
+		if argument := strings.Contains(cmd.Use, " [session]"); argument && len(args) > 0 || a.settle() != nil { // there is one at most
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		r, err := api.Call(cmd.Context(), a.client, api.Sessions, api.SessionsRequest{Project: a.project(), Env: agentEnv()}, nil)

@@ -18,30 +18,36 @@ const shownPaths = 200
 func newShow(a *app) *cobra.Command {
 	req := api.ShowRequest{}
 	cmd := &cobra.Command{
-		Use:   "show <checkpoint> [--messages <n>] [-- <path>...]",
+		Use:   "show <checkpoint> [--session <session>] [--messages <n>] [-- <path>...]",
 		Short: "Show a checkpoint: when, why, what changed, what was said before it",
 		Long: "Shows when and why a checkpoint was taken, what it changed and what it could not capture. With --messages also the last messages of\n" +
 			"the conversation before it, without what tools answered.",
 		Example: "  rewind show @\n  rewind show @~2 -- src\n  rewind show turn:3 --messages 30",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if names, _ := afterDash(cmd, args); len(names) > 1 {
-				return usage("show takes one checkpoint; put paths after '--'")
+			names, _ := afterDash(cmd, args)
+			if err := oneName(cmd, names); err != nil {
+				return err
 			}
 			if req.Messages < 0 {
 				return usage("--messages %d: must not be negative", req.Messages)
 			}
 			return nil
 		},
-		ValidArgsFunction: completeCheckpoints(a, 1),
+		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
-			req.Project, req.Checkpoint, req.Paths = a.project(), "@", paths
-			if len(names) > 0 {
-				req.Checkpoint = api.Text(names[0])
+			req.Project, req.Checkpoint, req.Paths, req.Choose = a.project(), "@", paths, a.OutTTY
+			if len(names) == 0 {
+				return runShow(cmd.Context(), a, req)
 			}
-			return runShow(cmd.Context(), a, req)
+			var err error
+			if req.Checkpoint, err = a.checkpointName(names[0]); err != nil {
+				return err
+			}
+			return a.meantPath(runShow(cmd.Context(), a, req), names[0], "rewind show @ -- %s")
 		},
 	}
+	sessionFlag(a, cmd, &req.Session, "turns and @ are those of this `session`")
 	cmd.Flags().IntVar(&req.Messages, "messages", 0, "the last `n` messages of the conversation before it, too")
 	return cmd
 }
@@ -101,6 +107,9 @@ func (a *app) showCheckpoint(w io.Writer, c api.Checkpoint, unread []api.Text) {
 		row("git", a.Styled(term.Warn, term.Quote(string(p))+" could not be read then"))
 	}
 	row("holds", fmt.Sprintf("%s, %s", count(c.Files, "file"), term.Size(c.Bytes)))
+	for _, n := range c.Notes {
+		row("noted", strings.ReplaceAll(term.SanitizeText(string(n)), "\n", "\n            "))
+	}
 	if c.Message != "" {
 		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(term.SanitizeText(string(c.Message)), "\n", "\n    "))
 	}

@@ -14,7 +14,7 @@ import (
 func newTag(a *app) *cobra.Command {
 	req := api.TagRequest{}
 	cmd := &cobra.Command{
-		Use:     "tag [<name> [checkpoint]] [--force] [--delete]",
+		Use:     "tag [<name> [checkpoint]] [--session <session>] [--force] [--delete]",
 		Short:   "Name a checkpoint, or list the names",
 		Long:    "Gives a checkpoint a name; a tagged checkpoint is kept. Without a name it lists the tags.",
 		Example: "  rewind tag works\n  rewind tag before-refactoring @~3\n  rewind tag --delete works",
@@ -31,19 +31,23 @@ func newTag(a *app) *cobra.Command {
 			if len(args) != 1 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return completeCheckpoints(a, 2)(cmd, args, s)
+			return completePlaces(a, 2, &req.Session)(cmd, args, s)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return runTags(cmd.Context(), a)
 			}
-			req.Project, req.Tag = a.project(), api.Text(args[0])
+			req.Project, req.Tag, req.Choose = a.project(), api.Text(args[0]), a.OutTTY
 			if len(args) > 1 {
-				req.Checkpoint = api.Text(args[1])
+				var err error
+				if req.Checkpoint, err = a.checkpointName(args[1]); err != nil {
+					return err
+				}
 			}
 			return runTag(cmd.Context(), a, req)
 		},
 	}
+	sessionFlag(a, cmd, &req.Session, "turns and @ are those of this `session`")
 	cmd.Flags().BoolVarP(&req.Force, "force", "f", false, "move a tag that exists")
 	cmd.Flags().BoolVarP(&req.Delete, "delete", "d", false, "delete the tag; the checkpoint stays")
 	return cmd

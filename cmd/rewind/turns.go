@@ -16,21 +16,23 @@ import (
 func newTurns(a *app) *cobra.Command {
 	req := api.TurnsRequest{}
 	cmd := &cobra.Command{
-		Use:   "turns [session]",
+		Use:   "turns [session] [--session <session>]",
 		Short: "List a session's turns: prompt, time, messages, checkpoints",
 		Long: "Lists the turns of a session, by default of the current one, the first one first: a prompt and all that answers it. turn:<n> names\n" +
-			"the end of a turn wherever a checkpoint is wanted, turn:0 what was before the first one.",
+			"the end of a turn wherever a checkpoint is wanted, turn:0 what was before the first one;\n" +
+			"before:<n> is where the prompt of a turn was typed.",
 		Example:           "  rewind turns\n  rewind turns 1a2b3c4d",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Choose = a.project(), a.OutTTY
-			if len(args) > 0 {
-				req.Session = args[0]
+			if err := sessionArgument(cmd, args, &req.Session); err != nil {
+				return err
 			}
 			return runTurns(cmd.Context(), a, req)
 		},
 	}
+	sessionFlag(a, cmd, &req.Session, "of this `session`, as the argument")
 	return cmd
 }
 

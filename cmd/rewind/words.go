@@ -9,8 +9,17 @@ import (
 	"rewind/internal/term"
 )
 
-// what is a checkpoint's message, or what else it is known by.
+// what is a checkpoint's message, or what else it is known by, and what was noted on it.
 func what(c api.Checkpoint) string {
+	text := cause(c)
+	for _, n := range c.Notes {
+		text += "; noted: " + string(n)
+	}
+	return text
+}
+
+// cause is why a checkpoint was taken.
+func cause(c api.Checkpoint) string {
 	switch {
 	case c.Message != "":
 		return string(c.Message)

@@ -30,7 +30,8 @@ import (
 // becomes one of 4 by DB.Stamp, when the first of these is written: one that has none is still read by who knows only 3.
 //
 // 5: as 4, and checkpoints may say of paths whose change they are, restores which conversation goes on from them, session records
-// whose lane a session is. A store becomes one of 5 in the same way.
+// whose lane a session is; messages lie beside checkpoints (m), put there by operations of a kind of their own. A store becomes one of
+// 5 in the same way.
 const FormatVersion = 5
 
 // FormatAtOpen is the format that every store has at least once it was opened to be written; see DB.Stamp.

@@ -16,6 +16,7 @@ const (
 	PrefixGone      = 'g' // since format 4
 	PrefixGraft     = 'h' // since format 4
 	PrefixLeak      = 'q'
+	PrefixMessage   = 'm' // since format 5
 )
 
 // Row is one line of the key space table.
@@ -39,6 +40,7 @@ var Keyspace = []Row{
 	{PrefixSession, "`a` session", "session record, 5.12", "engine"},
 	{PrefixGone, "`g` kind(1) id(20: its first bytes)", "gone marker, 5.14", "objstore"},
 	{PrefixGraft, "`h` checkpoint(20: the first bytes of its id)", "graft, 5.15", "engine"},
+	{PrefixMessage, "`m` checkpoint(20: the first bytes of its id)", "messages, 5.17", "engine"},
 	{PrefixLeak, "`q`, or `q` content(20: the first bytes of its id)", "how far contents were looked at, or a flag, 5.16", "engine"},
 }
 

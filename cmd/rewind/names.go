@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/naming"
+	"rewind/internal/term"
+)
+
+// checkpointName is a checkpoint as a command sends it: a time is settled here, by this clock and in this zone, for a daemon may have
+// been started in another.
+func (a *app) checkpointName(name string) (api.Text, error) {
+	sent, err := naming.Absolute(name, a.Now().Local())
+	if err != nil {
+		return "", usage("checkpoint %q: %v", name, err)
+	}
+	return api.Text(sent), nil
+}
+
+// isTurn reports whether a name asks for the end of a turn.
+func isTurn(name string) bool {
+	n, err := naming.Parse(name)
+	return err == nil && n.IsTurn()
+}
+
+// meantPath gives an error about a name that is none, but is a path that exists, a hint with the command line that was probably meant.
+// as is that command, with %s for the path.
+func (a *app) meantPath(err error, name, as string) error {
+	var told *api.Error
+	if !errors.As(err, &told) || told.Word != api.WordNotFound && told.Word != api.WordUsage || name == "" {
+		return err
+	}
+	n, bad := naming.Parse(name)
+	if from, to, ok := strings.Cut(name, ".."); ok {
+		_, one := naming.Parse(from)
+		_, other := naming.Parse(to)
+		if one == nil && other == nil {
+			told.Hint = fmt.Sprintf("two checkpoints are named one after the other: rewind diff %s", shellLine([]string{from, to}))
+			return err
+		}
+	}
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.dir, path)
+	}
+	if bad == nil && n.Kind != naming.Word {
+		return err
+	}
+	if _, none := os.Lstat(path); none == nil {
+		told.Hint = fmt.Sprintf("%s is a path here: %s", term.Quote(name), fmt.Sprintf(as, shellLine([]string{name})))
+	}
+	return err
+}
+
+// oneName takes a command's only checkpoint off its arguments; what stands behind it without "--" was meant for a path.
+func oneName(cmd *cobra.Command, names []string) error {
+	if len(names) < 2 {
+		return nil
+	}
+	err := usage("%s takes one checkpoint; put paths after '--'", cmd.Name())
+	var told *api.Error
+	if errors.As(err, &told) {
+		told.Hint = fmt.Sprintf("rewind %s %s -- %s", cmd.Name(), shellLine(names[:1]), shellLine(names[1:]))
+	}
+	return err
+}
+
+// sessionArgument settles a session that can be given as an argument, or with --session as everywhere else.
+func sessionArgument(cmd *cobra.Command, args []string, session *string) error {
+	switch {
+	case len(args) == 0:
+	case *session != "" && *session != args[0]:
+		return usage("%s: give the session once", cmd.Name())
+	default:
+		*session = args[0]
+	}
+	return nil
+}
+
+// shownTitle is how much of a title keeps the line of a candidate within 80 columns.
+const shownTitle = 24
+
+// candidates names what an error says could be meant, one a line.
+func (a *app) candidates(told *api.Error) {
+	if len(told.Sessions) == 0 {
+		for _, c := range told.Candidates {
+			fmt.Fprintf(a.Err, "  %s\n", term.Sanitize(c))
+		}
+		return
+	}
+	t := a.Table(term.Column{}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true})
+	for _, s := range told.Sessions {
+		t.Row(term.Cell{Text: "  " + s.Agent}, term.Cell{Text: s.Short}, term.Cell{Text: count(s.Turns, "turn")}, term.Cell{Text: a.Time(s.Last)},
+			term.Cell{Text: term.Truncate(term.Sanitize(string(s.Title)), shownTitle)})
+	}
+	_ = t.Flush(a.Err)
+}
