@@ -85,10 +85,12 @@ type arrival struct {
 	act  hooks.Action
 	name string // of its session
 	// turns is how many turns a session that nothing had been heard of has had. It is counted while nobody waits but the agent whose session it is.
-	turns uint64
-	done  chan struct{}
-	res   Handled
-	err   error
+	turns  uint64
+	turn   uint64 // that it is of, and the prompt of that
+	prompt string
+	done   chan struct{}
+	res    Handled
+	err    error
 }
 
 // arrivals collects events while a capture is under way; the next capture is for all of them.

@@ -23,6 +23,7 @@ type intake struct {
 	ids      map[uint64]*Handled // of this batch
 	was      head
 	state    objstore.ID // the checkpoint that holds the state now; zero: none does exactly
+	apart    bool        // the checkpoint is of the turn before its event's: that is recorded as an event of its own
 }
 
 // repeated answers an event that is recorded already, or stands in this batch twice.
@@ -104,11 +105,16 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 	for _, a := range in.events {
 		s := in.session(a)
 		s.apply(a, e.project.Root, e.now())
+		a.turn, a.prompt = s.Turn, s.Prompt
 		in.follow(c, s)
 	}
 	if cp != nil {
 		s := in.session(lead)
-		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = s.Turn, s.Prompt, s.Cursor.Mark
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = lead.turn, lead.prompt, s.Cursor.Mark
+		if before := in.turnBefore(lead, cp); before != nil {
+			cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = before.Turn, before.Prompt, before.Cursor.Mark
+			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = EventInterrupted, "", "", true
+		}
 		if err := in.fold(c, cp, s, lead); err != nil {
 			return err
 		}
@@ -144,6 +150,16 @@ func (in *intake) follow(c *capture, s *Session) {
 		return // the daemon does it when the agent does not wait any more
 	}
 	s.Problem = problem(err)
+}
+
+// turnBefore is the session as it was in the turn that a checkpoint belongs to, if that is the one before the prompt which finds it: what a call had done
+// that was interrupted without a word. nil: it is the event's own turn.
+func (in *intake) turnBefore(lead *arrival, cp *Checkpoint) *Session {
+	old := in.e.sessions[lead.name]
+	if !lead.act.Begins || old == nil || old.Turn == 0 || len(old.Calls) == 0 || !cp.changedBy(lead.name) {
+		return nil
+	}
+	return old
 }
 
 // turnsBefore is how many turns a session had before its first event that rewind hears of: it may be older than rewind.
@@ -218,17 +234,20 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 		if err != nil {
 			return nil, nil, err
 		}
-		op.Time, op.Session, op.Checkpoint, op.EventID = cp.Time.UnixMilli(), cp.Session, cp.ID, lead.o.ID
+		op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
+		if !in.apart {
+			op.EventID = lead.o.ID
+		}
 		ops, updates = append(ops, op), append(updates, moved...)
 		in.state = cp.ID
 		lead.res = Handled{Recorded: true, Checkpoint: cp.ID, New: true, Late: cp.Late}
 	}
 	placed, told := map[string]bool{}, map[string]bool{} // sessions that have a place, and whose conversation has been told
 	if cp != nil {
-		placed[cp.Session], told[cp.Session] = true, true
+		placed[cp.Session], told[cp.Session] = true, !in.apart
 	}
 	for _, a := range in.events {
-		if a == lead {
+		if a == lead && !in.apart {
 			continue
 		}
 		said := in.sessions[a.name].Cursor.Transcript
@@ -237,9 +256,12 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 		}
 		told[a.name] = true
 		op := refs.Operation{
-			Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: a.name, Checkpoint: in.state, Turn: in.sessions[a.name].Turn, EventID: a.o.ID,
+			Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: a.name, Checkpoint: in.state, Turn: a.turn, EventID: a.o.ID,
 			Transcript: said,
 			Cause:      refs.Cause{Event: eventWords[a.ev.Kind], Tool: a.ev.Tool.Name, Call: a.ev.Tool.Call},
+		}
+		if a.act.Begins {
+			op.Message = a.ev.Prompt // a turn that is killed has it nowhere else
 		}
 		// A session begins where the worktree stands at its first event, whatever other sessions do from then on.
 		if !placed[a.name] {
@@ -257,7 +279,9 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 			}
 		}
 		ops = append(ops, op)
-		a.res = Handled{Recorded: true, Checkpoint: in.state}
+		if a != lead {
+			a.res = Handled{Recorded: true, Checkpoint: in.state}
+		}
 	}
 	for name, s := range in.sessions {
 		if s.Began == 0 {

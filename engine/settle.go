@@ -13,6 +13,9 @@ import (
 // EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
 const EventScan = "scan"
 
+// EventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
+const EventInterrupted = "interrupted"
+
 // quietAfter is how long a turn without a running call, and its session file, must have been silent to have ended without saying so: an
 // interrupt, an error of the model and a killed agent announce nothing in some agents.
 const quietAfter = 30 * time.Second
