@@ -35,7 +35,7 @@ type turnEnd[T any] struct {
 	at     *T       // the end as far as is known; nil: not found
 	word   turnWord // of at
 	own    bool     // at is work of the turn's calls
-	work   *T       // such work before at, while it is open whether at lies behind a stop
+	work   *T       // the newest such work before at: the end, should a stop come before it
 	closed bool     // what is older changes nothing
 }
 
@@ -52,7 +52,7 @@ func (t *turnEnd[T]) older(word turnWord, own bool, m *T) {
 		}
 		t.at, t.word = m, word
 	case word == wordAside:
-		if t.at != nil && t.word == wordLoose && t.work == nil {
+		if t.word == wordLoose && t.work == nil {
 			t.at = nil // the turn was over
 		}
 	case t.at == nil:
@@ -64,8 +64,6 @@ func (t *turnEnd[T]) worked(word turnWord, m *T) {
 	switch {
 	case t.at == nil:
 		t.at, t.word, t.own, t.closed = m, word, true, true
-	case t.word == wordStop:
-		t.closed = true // of work behind an earlier stop, too
 	case t.work == nil:
 		t.work = m
 	}
