@@ -31,6 +31,9 @@ type Checkpoint struct {
 	Reverted, Aside []string // as its graft says, too
 }
 
+// formatOwners is the first store format whose records say whose a path, a conversation that goes on, or a lane is.
+const formatOwners = 5
+
 // Owned are changed paths that have other authors than the rest of a checkpoint.
 type Owned struct {
 	By    []string // sessions, sorted; empty: from outside

@@ -33,17 +33,20 @@ type Handled struct {
 // something changed, and records the event. It is written, not fsynced, when Handle returns. Safe for concurrent use: events that wait for
 // each other share one capture, which began after all of them had come. When ctx ends Handle may return before the event has been taken in.
 func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*Handled, error) {
-	act := hooks.Decide(ev)
-	if !act.Record {
+	if act := hooks.Decide(ev); !act.Record {
 		return &Handled{}, nil
 	}
-	a := &arrival{e: e, ev: ev, o: o, act: act, name: sessionName(ev), done: make(chan struct{})}
+	ev, worker, err := e.inLane(ev)
+	if err != nil {
+		return &Handled{}, err
+	}
+	a := &arrival{e: e, ev: ev, o: o, act: hooks.Decide(ev), name: sessionName(ev), worker: worker, done: make(chan struct{})}
 	known, err := e.knows(a.name)
 	if err != nil || !known && endsSomething(ev) {
 		return &Handled{}, err
 	}
 	if !known {
-		a.turns = turnsBefore(ev)
+		a.turns, a.from = e.begunBefore(ev)
 	}
 	if e.waiting.add(a) {
 		e.waiting.lead(context.WithoutCancel(ctx))
@@ -84,9 +87,12 @@ type arrival struct {
 	o    HandleOptions
 	act  hooks.Action
 	name string // of its session
+	// worker is the session that its agent gives it, where that is a subagent; "": it is no such one's.
+	worker string
 	// turns is how many turns a session that nothing had been heard of has had. It is counted while nobody waits but the agent whose session it is.
 	turns  uint64
-	turn   uint64 // that it is of, and the prompt of that
+	from   *Lineage // the session that it goes on from under a new id; nil: none
+	turn   uint64   // that it is of, and the prompt of that
 	prompt string
 	done   chan struct{}
 	res    Handled

@@ -10,7 +10,6 @@ import (
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
-	"rewind/transcript"
 	"rewind/tree"
 )
 
@@ -23,6 +22,7 @@ type intake struct {
 	ids      map[uint64]*Handled // of this batch
 	was      head
 	state    objstore.ID // the checkpoint that holds the state now; zero: none does exactly
+	lanes    bool        // there is a session's record that says whose lane it is
 	apart    bool        // the checkpoint is of the turn before its event's: that is recorded as an event of its own
 }
 
@@ -104,6 +104,7 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 	}
 	for _, a := range in.events {
 		s := in.session(a)
+		in.lane(a)
 		s.apply(a, e.project.Root, e.now())
 		a.turn, a.prompt = s.Turn, s.Prompt
 		in.follow(c, s)
@@ -119,6 +120,11 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 			return err
 		}
 		cp.Late = lead.o.Late != nil && lead.o.Late()
+	}
+	if in.lanes {
+		if err := e.db.Stamp(formatOwners); err != nil {
+			return err
+		}
 	}
 	_, err = e.refs.CommitAll(ctx, c.tx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
 		return in.operations(c, cp, lead, seq)
@@ -137,7 +143,7 @@ func (in *intake) session(a *arrival) *Session {
 		c.Calls, c.Imported = slices.Clone(old.Calls), false
 		s = &c
 	} else {
-		s.Turn = a.turns
+		s.Turn, s.Fork = a.turns, a.from
 	}
 	in.sessions[a.name] = s
 	return s
@@ -160,24 +166,6 @@ func (in *intake) turnBefore(lead *arrival, cp *Checkpoint) *Session {
 		return nil
 	}
 	return old
-}
-
-// turnsBefore is how many turns a session had before its first event that rewind hears of: it may be older than rewind.
-func turnsBefore(ev hooks.Event) uint64 {
-	if ev.Transcript == "" || !understood(ev.Agent) {
-		return 0
-	}
-	agent := transcript.Agent(ev.Agent)
-	f, err := openSession(agent, ev.Transcript)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	c, err := transcript.Scan(agent, f.source(f.info.Size()))
-	if err != nil {
-		return 0
-	}
-	return uint64(len(c.Turns))
 }
 
 // lead is the event that the checkpoint is put down to: the end of a call of one that changed something, else the first event
