@@ -27,6 +27,7 @@ type Handled struct {
 	Checkpoint objstore.ID // the checkpoint that holds the state at the event; zero: no capture was asked for
 	New        bool        // that checkpoint was made by this event
 	Late       bool        // and flagged
+	Elsewhere  []string    // directories that are another project's, or may be, and hold files that the call names
 }
 
 // Handle takes an agent's event in: it captures the worktree where the event calls for it, adds a checkpoint to the session's branch when
@@ -58,6 +59,9 @@ func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*
 		return nil, ctx.Err()
 	}
 }
+
+// Knows reports whether anything has been heard of an event's session.
+func (e *Engine) Knows(ev hooks.Event) (bool, error) { return e.knows(sessionName(ev)) }
 
 // knows reports whether anything has been heard of a session. Of one that has been, only the first call waits for a capture: events that wait here
 // would not share one.

@@ -72,6 +72,7 @@ func (in *intake) run(ctx context.Context) error {
 	}
 	e.known = &head{tree: c.res.Root, note: c.note, checkpoint: in.state}
 	for _, a := range in.events {
+		a.res.Elsewhere = in.elsewhere(a, c)
 		e.seen.add(a.o.ID, a.res.Checkpoint)
 	}
 	return nil
