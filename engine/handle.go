@@ -98,6 +98,7 @@ type arrival struct {
 	from   *Lineage // the session that it goes on from under a new id; nil: none
 	turn   uint64   // that it is of, and the prompt of that
 	prompt string
+	at     objstore.ID // the state that it stands for, where that is not the newest
 	done   chan struct{}
 	res    Handled
 	err    error

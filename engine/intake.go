@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -23,7 +24,7 @@ type intake struct {
 	was      head
 	state    objstore.ID // the checkpoint that holds the state now; zero: none does exactly
 	lanes    bool        // there is a session's record that says whose lane it is
-	apart    bool        // the checkpoint is of the turn before its event's: that is recorded as an event of its own
+	apart    bool        // the checkpoint is not of its event's turn: that is recorded as an event of its own
 }
 
 // repeated answers an event that is recorded already, or stands in this batch twice.
@@ -116,6 +117,10 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 		if before := in.turnBefore(lead, cp); before != nil {
 			cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = before.Turn, before.Prompt, before.Cursor.Mark
 			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = EventInterrupted, "", "", true
+		}
+		if lead.act.Ends && lead.ev.Name == quietStop && !cp.changedBy(lead.name) {
+			cp.Cause.Event, in.apart = EventScan, true // somebody's hand, since the turn fell silent
+			lead.at = in.was.checkpoint
 		}
 		if err := in.fold(c, cp, s, lead); err != nil {
 			return err
@@ -245,7 +250,7 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 		}
 		told[a.name] = true
 		op := refs.Operation{
-			Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: a.name, Checkpoint: in.state, Turn: a.turn, EventID: a.o.ID,
+			Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: a.name, Checkpoint: cmp.Or(a.at, in.state), Turn: a.turn, EventID: a.o.ID,
 			Transcript: said,
 			Cause:      refs.Cause{Event: eventWords[a.ev.Kind], Tool: a.ev.Tool.Name, Call: a.ev.Tool.Call},
 		}

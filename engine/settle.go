@@ -13,6 +13,9 @@ import (
 // EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
 const EventScan = "scan"
 
+// quietStop is the name of the event that ends such a turn.
+const quietStop = "quiet"
+
 // EventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
 const EventInterrupted = "interrupted"
 
@@ -29,7 +32,7 @@ func (e *Engine) Settle(ctx context.Context) (again time.Duration, err error) {
 		return 0, err
 	}
 	for _, s := range quiet {
-		if _, err := e.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: "quiet"}, HandleOptions{Tier: e.config.HookTier()}); err != nil {
+		if _, err := e.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: quietStop}, HandleOptions{Tier: e.config.HookTier()}); err != nil {
 			return again, err
 		}
 	}
