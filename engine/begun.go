@@ -5,8 +5,8 @@ import (
 	"rewind/transcript"
 )
 
-// begunBefore says what a session had when rewind hears of it first: how many turns, for it may be older than rewind, and, of Droid, the session that it goes on
-// from: /compress and /rewind-conversation go on under a new id, in a file that names the one before.
+// begunBefore says what a session had when rewind hears of it first: how many turns, for it may be older than rewind, and, of Droid, the
+// session that it goes on from: /compress and /rewind-conversation go on under a new id, in a file that names the one before.
 func (e *Engine) begunBefore(ev hooks.Event) (turns uint64, from *Lineage) {
 	if ev.Transcript == "" || !understood(ev.Agent) {
 		return 0, nil

@@ -8,8 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// elsewhere lists the directories of other projects that have files which an event's call names: those nested in this one, which its captures have met, and
-// those that may lie around files outside of it.
+// elsewhere lists the directories of other projects that have files which an event's call names: those nested in this one, which its
+// captures have met, and those that may lie around files outside of it.
 func (in *intake) elsewhere(a *arrival, c *capture) (dirs []string) {
 	if len(a.ev.Tool.Paths) == 0 {
 		return nil

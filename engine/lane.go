@@ -14,9 +14,10 @@ import (
 // maxHeadLine is how much of a session file is read to learn who called it.
 const maxHeadLine = 64 << 10
 
-// inLane gives an event of a subagent that its agent gives a session of its own, a Task of Droid, as one of the session that called it, in a lane of its own;
-// worker is the name of that session then, else "". A caller that nothing has been heard of here is no session of ours: the worker stands for itself. While the
-// worker's file is not written yet it cannot be told, and is asked again at its next event.
+// inLane gives an event of a subagent that its agent gives a session of its own, a Task of Droid, as one of the session that called it,
+// in a lane of its own; worker is the name of that session then, else "". A caller that nothing has been heard of here is no session of
+// ours: the worker stands for itself. While the worker's file is not written yet it cannot be told, and is asked again at its next
+// event.
 func (e *Engine) inLane(ev hooks.Event) (_ hooks.Event, worker string, err error) {
 	if ev.Agent != hooks.Droid || ev.Session == "" || ev.Subagent != "" {
 		return ev, "", nil
@@ -62,8 +63,8 @@ func (e *Engine) findCaller(name string, ev hooks.Event) (of string, known bool,
 	return caller.Name, true, nil
 }
 
-// callingSession is the id of the session whose Task a session of Droid is, by the first line of its file; "": it is none. known: the line is there. The path
-// comes from a hook's payload, and is opened as every session file is.
+// callingSession is the id of the session whose Task a session of Droid is, by the first line of its file; "": it is none. known: the
+// line is there. The path comes from a hook's payload, and is opened as every session file is.
 func callingSession(path string) (id string, known bool) {
 	if path == "" {
 		return "", false

@@ -62,7 +62,7 @@ func (e *Engine) replies(ctx context.Context) (again time.Duration, err error) {
 	var grown, ended []string
 	for name, s := range e.sessions {
 		age := e.since(s.Last)
-		if s.Transcript == "" || !understood(s.Agent) || age < 0 || age > 2*quietAfter {
+		if s.Transcript == "" || s.LaneOf != "" || !understood(s.Agent) || age < 0 || age > 2*quietAfter {
 			continue
 		}
 		path, fi, err := lookAt(transcript.Agent(s.Agent), s.Transcript)

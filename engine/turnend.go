@@ -28,9 +28,10 @@ func turnWordOf(word string) turnWord {
 	return wordLoose
 }
 
-// turnEnd finds where a turn ends among its session's moments, which come newest first. A turn goes from its prompt up to its stop, and on to what its calls
-// do after that: a subagent's in the background, or the agent's own when it has been told of that one's end. What somebody else does behind the stop is not in
-// it, whatever event finds it, and behind a turn without a stop only what its open calls had done is. T is what the caller keeps of a moment.
+// turnEnd finds where a turn ends among its session's moments, which come newest first. A turn goes from its prompt up to its stop, and
+// on to what its calls do after that: a subagent's in the background, or the agent's own when it has been told of that one's end. What
+// somebody else does behind the stop is not in it, whatever event finds it, and behind a turn without a stop only what its open calls
+// had done is. T is what the caller keeps of a moment.
 type turnEnd[T any] struct {
 	at     *T       // the end as far as is known; nil: not found
 	word   turnWord // of at
@@ -69,8 +70,8 @@ func (t *turnEnd[T]) worked(word turnWord, m *T) {
 	}
 }
 
-// cut says that all older moments lie before a restore that changed the conversation. begun: the turn's prompt is newer; else it goes on, and what was found of it
-// is no end, unless it is work.
+// cut says that all older moments lie before a restore that changed the conversation. begun: the turn's prompt is newer; else it goes
+// on, and what was found of it is no end, unless it is work.
 func (t *turnEnd[T]) cut(begun bool) {
 	switch {
 	case begun:
@@ -80,10 +81,12 @@ func (t *turnEnd[T]) cut(begun bool) {
 	}
 }
 
-// leave says that the next older moment is of another turn. The number may come again, where a conversation was cut: only what is newer counts.
+// leave says that the next older moment is of another turn. The number may come again, where a conversation was cut: only what is newer
+// counts.
 func (t *turnEnd[T]) leave() { t.closed = t.closed || t.at != nil }
 
-// inTurn reports whether an operation tells of a moment of a session's turn: a checkpoint, also one that gc has removed, or an event that found nothing changed.
+// inTurn reports whether an operation tells of a moment of a session's turn: a checkpoint, also one that gc has removed, or an event
+// that found nothing changed.
 func inTurn(op *refs.Operation) bool {
 	switch op.Kind {
 	case refs.KindCheckpoint, refs.KindEvent:

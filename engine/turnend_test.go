@@ -9,15 +9,17 @@ import (
 	"rewind/hooks"
 )
 
-// A turn's moments, oldest first: p prompt, t tool event that changed nothing of its own, w work of its calls, s stop, a subagent's event, o a session opened or
-// ended, x a cut in place. The capital one is the end.
+// A turn's moments, oldest first: p prompt, t tool event that changed nothing of its own, w work of its calls, s stop, a subagent's
+// event, o a session opened or ended, x a cut in place. The capital one is the end.
 func TestPromise19TurnEnd(t *testing.T) {
 	for _, moments := range []string{
-		"P", "pT", "ptW", "ptwS", "ptwSo", "ptwSoo", "pwSa", "pwSao", "pwsW", "pwsWo", "pwsaWaps", "pwsaWas", "pwsWta", "pwSp", "pwSps", "pWo", "ptWoo", "pTo", "Po",
+		"P", "pT", "ptW", "ptwS", "ptwSo", "ptwSoo", "pwSa", "pwSao", "pwsW", "pwsWo", "pwsaWaps", "pwsaWas", "pwsWta", "pwSp", "pwSps",
+		"pWo", "ptWoo", "pTo", "Po",
 		"pwAo", "pwSxo", "pwSxa", "psxpwS", "pSs", "pswsW", "pWoo", "pwA",
 	} {
 		want := strings.IndexFunc(moments, func(r rune) bool { return r >= 'A' && r <= 'Z' })
 		var end turnEnd[int]
+		words := map[byte]turnWord{'p': wordLoose, 't': wordTool, 'w': wordTool, 's': wordStop, 'a': wordLoose, 'o': wordAside}
 		asked := false
 		for i := len(moments) - 1; i >= 0; i-- {
 			c := moments[i] | 0x20
@@ -25,7 +27,7 @@ func TestPromise19TurnEnd(t *testing.T) {
 			case 'x':
 				end.cut(asked)
 			default:
-				end.older(map[byte]turnWord{'p': wordLoose, 't': wordTool, 'w': wordTool, 's': wordStop, 'a': wordLoose, 'o': wordAside}[c], c == 'w', &i)
+				end.older(words[c], c == 'w', &i)
 			}
 			asked = c == 'p'
 		}
@@ -36,7 +38,8 @@ func TestPromise19TurnEnd(t *testing.T) {
 	}
 }
 
-// A turn that ends without a word, and a person who works on meanwhile: what that one did is found when the turn is seen to be over, and is not in it.
+// A turn that ends without a word, and a person who works on meanwhile: what that one did is found when the turn is seen to be over, and
+// is not in it.
 func TestPromise19QuietTurnWithoutTheHands(t *testing.T) {
 	p, k := begun(t)
 	k.ask("one")
@@ -61,12 +64,12 @@ func TestPromise19QuietTurnWithoutTheHands(t *testing.T) {
 func TestPromise19EventsOfOneBatch(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
-	tier := k.tier
 	p.e.mu.Lock()
 	var batch []*arrival
 	for _, ev := range []hooks.Event{{Kind: hooks.Prompt, Prompt: "two"}, {Kind: hooks.Stop}, {Kind: hooks.Prompt, Prompt: "three"}} {
 		ev.Agent, ev.Session, ev.Cwd, ev.Transcript = hooks.Claude, k.id, p.root, k.file
-		batch = append(batch, &arrival{e: p.e, ev: ev, o: HandleOptions{Tier: tier}, act: hooks.Decide(ev), name: k.name(), done: make(chan struct{})})
+		a := &arrival{e: p.e, ev: ev, o: HandleOptions{Tier: k.tier}, act: hooks.Decide(ev), name: k.name(), done: make(chan struct{})}
+		batch = append(batch, a)
 	}
 	err := p.e.takeAll(bg, batch)
 	p.e.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"rewind/refs"
 )
 
-// turnLog is what the log has of a session's turns. It is the one place that says what a turn is, for turn:N, for lists of turns, and for the conversation that
-// goes with a checkpoint.
+// turnLog is what the log has of a session's turns. It is the one place that says what a turn is, for turn:N, for lists of turns, and
+// for the conversation that goes with a checkpoint.
 type turnLog struct {
 	e       *Engine
 	session string
@@ -200,8 +200,8 @@ func (l *turnLog) wait(m *turnMark, code bool) {
 	})
 }
 
-// restored takes a restore. What stood on it has the code that it went to; where it changed the session's file, what is newer has nothing of what the file held
-// before.
+// restored takes a restore. What stood on it has the code that it went to; where it changed the session's file, what is newer has
+// nothing of what the file held before.
 func (l *turnLog) restored(r *refs.Restore) {
 	if len(r.Paths) == 0 && !r.ContextOnly {
 		l.wait(&turnMark{code: r.Target}, true)
@@ -222,7 +222,8 @@ func (l *turnLog) restored(r *refs.Restore) {
 	l.newer = nil
 }
 
-// endOf is the code at the end of turn n; nil: nothing of it was captured. A turn that nothing is known of ends where the one before it did.
+// endOf is the code at the end of turn n; nil: nothing of it was captured. A turn that nothing is known of ends where the one before it
+// did.
 func (l *turnLog) endOf(n uint64) *turnMark {
 	if n == 0 && l.first != nil {
 		return l.first // the prompt of the first turn is the state before it
@@ -260,8 +261,8 @@ func (c *Checkpoint) changedBy(session string) bool {
 	return slices.Contains(c.By, session) || slices.ContainsFunc(c.Owned, func(o Owned) bool { return slices.Contains(o.By, session) })
 }
 
-// saidAt is the conversation at a moment, completed by what was captured later of the same turn: at the prompt of the next turn the last reply is there for sure,
-// but sometimes that prompt, too. Where the conversation was gone back in by then, as many turns may be others.
+// saidAt is the conversation at a moment, completed by what was captured later of the same turn: at the prompt of the next turn the last
+// reply is there for sure, but sometimes that prompt, too. Where the conversation was gone back in by then, as many turns may be others.
 func (l *turnLog) saidAt(m *turnMark) (objstore.ID, error) {
 	said, s := m.said, l.e.sessions[l.session]
 	if said.IsZero() || s == nil || len(m.later) == 0 {

@@ -40,7 +40,8 @@ func (b *began) at(ev hooks.Event, root string) {
 	b.in[sessionKey(ev)] = root
 }
 
-// tellsBeginning are the agents that tell their hooks in the environment where the session began. Of another one the variable is of the agent around it.
+// tellsBeginning are the agents that tell their hooks in the environment where the session began. Of another one the variable is of the
+// agent around it.
 var tellsBeginning = map[hooks.Agent]bool{hooks.Claude: true, hooks.Gemini: true, hooks.Droid: true}
 
 // whose finds the project that an event goes to: where its session began. dir is where the agent works now.
@@ -65,7 +66,8 @@ func (s *Server) whose(ctx context.Context, ev hooks.Event, call *hookCall, dir 
 	return s.around(ctx, ev, p), nil
 }
 
-// around is the project around p if that is the one that knows an event's session: the session began there, and no agent or daemon is left that could tell.
+// around is the project around p if that is the one that knows an event's session: the session began there, and no agent or daemon is
+// left that could tell.
 func (s *Server) around(ctx context.Context, ev hooks.Event, p *engine.Project) *engine.Project {
 	outer, err := s.find(ctx, filepath.Dir(p.Root))
 	if err != nil || outer.Root == p.Root || s.knows(ctx, p, ev) || !s.knows(ctx, outer, ev) {

@@ -45,7 +45,9 @@ type hookCall struct {
 func readHookCall(h http.Header, now time.Time) (*hookCall, error) {
 	c := &hookCall{since: now}
 	var err error
-	for name, field := range map[string]*string{relay.HeaderAgent: &c.agent, relay.HeaderEvent: &c.word, relay.HeaderCwd: &c.cwd, relay.HeaderBegan: &c.began} {
+	for name, field := range map[string]*string{
+		relay.HeaderAgent: &c.agent, relay.HeaderEvent: &c.word, relay.HeaderCwd: &c.cwd, relay.HeaderBegan: &c.began,
+	} {
 		var e error
 		if *field, e = relay.Unescape(h.Get(name)); e != nil {
 			err = errors.Join(err, fmt.Errorf("hook: header %s: %w", name, e))
