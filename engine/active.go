@@ -53,7 +53,7 @@ func (e *Engine) active() (current string, names []string, err error) {
 		if m.time < since {
 			break
 		}
-		if m.session != Manual && !m.ended {
+		if m.session != Manual && !m.ended && !e.isLane(m.session) {
 			names = append(names, m.session)
 		}
 	}

@@ -24,7 +24,7 @@ func (s *Session) apply(a *arrival, root string, now time.Time) {
 	if ev.Transcript != "" {
 		s.Transcript = ev.Transcript
 	}
-	if ev.Cwd != "" {
+	if ev.Cwd != "" && ev.Subagent == "" {
 		s.Cwd = ev.Cwd
 	}
 	if a.act.Begins {
@@ -61,8 +61,8 @@ func (s *Session) apply(a *arrival, root string, now time.Time) {
 	if a.act.Closes && !ev.Failed {
 		s.strayed(out)
 	}
-	if a.act.Begins && !announcesCalls(a.o.Tier, ev.Agent) {
-		s.Calls = append(s.Calls, Call{ID: turnCall})
+	if ev.Kind == hooks.Prompt && ev.Subagent == "" && !announcesCalls(a.o.Tier, ev.Agent) {
+		s.Calls = append(s.Calls, Call{ID: turnCall}) // after a notice, too, the agent goes on
 	}
 	if a.act.Ends {
 		s.Busy = false

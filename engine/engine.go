@@ -69,6 +69,7 @@ type shared struct {
 	gaveWay   int                      // times in a row that a look at the whole tree was left off for an event
 	scanned   scanned
 	heard     sync.Map // names of sessions that are known to have a record
+	lanes     sync.Map // names of sessions to that of the session whose subagent each is, or ""
 	silent    sync.Map // names of sessions whose conversations this process has purged from: for who captures one outside of mu
 	lately    lately
 	tally     tally

@@ -41,6 +41,7 @@ type opFacts struct {
 	turn    uint32
 	kind    refs.Kind
 	event   byte
+	word    turnWord
 	flags   opFlags
 }
 
@@ -117,7 +118,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 			return fmt.Errorf("engine: gc: %w: operations %d to %d are missing", kv.ErrCorrupt, op.Seq+1, g.oldest-1)
 		}
 		g.oldest = op.Seq
-		f := opFacts{time: op.Time, session: g.sessions.number(op.Session), step: -1, turn: uint32(op.Turn), kind: op.Kind, event: talkOf(op.Cause.Event)}
+		f := opFacts{time: op.Time, session: g.sessions.number(op.Session), step: -1, turn: uint32(op.Turn), kind: op.Kind, event: talkOf(op.Cause.Event), word: turnWordOf(op.Cause.Event)}
 		if !op.Transcript.IsZero() {
 			f.flags |= opTalk
 		}
@@ -145,7 +146,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 			if !cp.Mark.Transcript.IsZero() {
 				f.flags |= opTalk
 			}
-			f.event = talkOf(cp.Cause.Event)
+			f.event, f.word = talkOf(cp.Cause.Event), turnWordOf(cp.Cause.Event)
 			g.steps = append(g.steps, s)
 			var parent objstore.ID
 			if len(cp.Parents) > 0 {
@@ -212,14 +213,15 @@ func namedBy(op *refs.Operation) (ids []objstore.ID) {
 	return ids
 }
 
-// findTurns finds where turns end, as endOfTurn and transcriptAt do.
+// findTurns finds where turns end, as turnLog does, and the newest state that any event of a turn found.
 func (g *gcPlan) findTurns() {
 	type turn struct {
 		session int32
 		turn    uint32
 	}
 	ended := map[turn]bool{}
-	heard := map[turn]opFlags{} // of each turn, which kinds of a conversation's end have been met
+	ends, at := map[turn]*turnEnd[int32]{}, map[int32]uint32{} // and of each session the turn of the newer moment
+	heard := map[turn]opFlags{}                                // of each turn, which kinds of a conversation's end have been met
 	starts := map[turn]int32{}
 	first := map[int32]int32{}
 	for i := int32(len(g.ops)) - 1; i >= 0; i-- {
@@ -231,6 +233,17 @@ func (g *gcPlan) findTurns() {
 			continue
 		}
 		t := turn{o.session, o.turn}
+		if newer, ok := at[o.session]; ok && newer != o.turn {
+			ends[turn{o.session, newer}].leave()
+		}
+		at[o.session] = o.turn
+		if ends[t] == nil {
+			ends[t] = &turnEnd[int32]{}
+		}
+		if e := ends[t]; !e.closed {
+			step := o.step
+			e.older(o.word, o.kind == refs.KindCheckpoint && step >= 0 && g.changedBy(step, o.session), &step)
+		}
 		if o.step >= 0 && o.event != talkScan && !(o.kind == refs.KindCheckpoint && g.steps[o.step].saved) {
 			if !ended[t] {
 				ended[t], g.steps[o.step].turnEnd = true, true
@@ -247,6 +260,11 @@ func (g *gcPlan) findTurns() {
 			starts[t] = i
 		}
 	}
+	for _, e := range ends {
+		if e.at != nil && *e.at >= 0 {
+			g.steps[*e.at].turnEnd = true
+		}
+	}
 	for _, i := range starts {
 		g.ops[i].flags |= opMarker
 	}
@@ -255,7 +273,12 @@ func (g *gcPlan) findTurns() {
 	}
 }
 
-// The kinds of events by what they say of a conversation's end, see turnEnd.
+// changedBy reports whether a session is among those whose changes a step's are.
+func (g *gcPlan) changedBy(step, session int32) bool {
+	return slices.Contains(strings.Split(g.by.of[g.steps[step].by], bySeparator), g.sessions.of[session])
+}
+
+// The kinds of events by what they say of a conversation's end.
 const (
 	talkOther = iota
 	talkScan

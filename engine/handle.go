@@ -27,23 +27,27 @@ type Handled struct {
 	Checkpoint objstore.ID // the checkpoint that holds the state at the event; zero: no capture was asked for
 	New        bool        // that checkpoint was made by this event
 	Late       bool        // and flagged
+	Elsewhere  []string    // directories that are another project's, or may be, and hold files that the call names
 }
 
 // Handle takes an agent's event in: it captures the worktree where the event calls for it, adds a checkpoint to the session's branch when
 // something changed, and records the event. It is written, not fsynced, when Handle returns. Safe for concurrent use: events that wait for
 // each other share one capture, which began after all of them had come. When ctx ends Handle may return before the event has been taken in.
 func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*Handled, error) {
-	act := hooks.Decide(ev)
-	if !act.Record {
+	if act := hooks.Decide(ev); !act.Record {
 		return &Handled{}, nil
 	}
-	a := &arrival{e: e, ev: ev, o: o, act: act, name: sessionName(ev), done: make(chan struct{})}
+	ev, worker, err := e.inLane(ev)
+	if err != nil {
+		return &Handled{}, err
+	}
+	a := &arrival{e: e, ev: ev, o: o, act: hooks.Decide(ev), name: sessionName(ev), worker: worker, done: make(chan struct{})}
 	known, err := e.knows(a.name)
 	if err != nil || !known && endsSomething(ev) {
 		return &Handled{}, err
 	}
 	if !known {
-		a.turns = turnsBefore(ev)
+		a.turns, a.from = e.begunBefore(ev)
 	}
 	if e.waiting.add(a) {
 		e.waiting.lead(context.WithoutCancel(ctx))
@@ -55,6 +59,9 @@ func (e *Engine) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*
 		return nil, ctx.Err()
 	}
 }
+
+// Knows reports whether anything has been heard of an event's session.
+func (e *Engine) Knows(ev hooks.Event) (bool, error) { return e.knows(sessionName(ev)) }
 
 // knows reports whether anything has been heard of a session. Of one that has been, only the first call waits for a capture: events that wait here
 // would not share one.
@@ -84,11 +91,17 @@ type arrival struct {
 	o    HandleOptions
 	act  hooks.Action
 	name string // of its session
+	// worker is the session that its agent gives it, where that is a subagent; "": it is no such one's.
+	worker string
 	// turns is how many turns a session that nothing had been heard of has had. It is counted while nobody waits but the agent whose session it is.
-	turns uint64
-	done  chan struct{}
-	res   Handled
-	err   error
+	turns  uint64
+	from   *Lineage // the session that it goes on from under a new id; nil: none
+	turn   uint64   // that it is of, and the prompt of that
+	prompt string
+	at     objstore.ID // the state that it stands for, where that is not the newest
+	done   chan struct{}
+	res    Handled
+	err    error
 }
 
 // arrivals collects events while a capture is under way; the next capture is for all of them.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
-	"rewind/transcript"
 	"rewind/tree"
 )
 
@@ -23,6 +23,8 @@ type intake struct {
 	ids      map[uint64]*Handled // of this batch
 	was      head
 	state    objstore.ID // the checkpoint that holds the state now; zero: none does exactly
+	lanes    bool        // there is a session's record that says whose lane it is
+	apart    bool        // the checkpoint is not of its event's turn: that is recorded as an event of its own
 }
 
 // repeated answers an event that is recorded already, or stands in this batch twice.
@@ -71,6 +73,7 @@ func (in *intake) run(ctx context.Context) error {
 	}
 	e.known = &head{tree: c.res.Root, note: c.note, checkpoint: in.state}
 	for _, a := range in.events {
+		a.res.Elsewhere = in.elsewhere(a, c)
 		e.seen.add(a.o.ID, a.res.Checkpoint)
 	}
 	return nil
@@ -104,16 +107,31 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 	}
 	for _, a := range in.events {
 		s := in.session(a)
+		in.lane(a)
 		s.apply(a, e.project.Root, e.now())
+		a.turn, a.prompt = s.Turn, s.Prompt
 		in.follow(c, s)
 	}
 	if cp != nil {
 		s := in.session(lead)
-		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = s.Turn, s.Prompt, s.Cursor.Mark
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = lead.turn, lead.prompt, s.Cursor.Mark
+		if before := in.turnBefore(lead, cp); before != nil {
+			cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = before.Turn, before.Prompt, before.Cursor.Mark
+			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = EventInterrupted, "", "", true
+		}
+		if lead.act.Ends && lead.ev.Name == quietStop && !cp.changedBy(lead.name) {
+			cp.Cause.Event, in.apart = EventScan, true // somebody's hand, since the turn fell silent
+			lead.at = in.was.checkpoint
+		}
 		if err := in.fold(c, cp, s, lead); err != nil {
 			return err
 		}
 		cp.Late = lead.o.Late != nil && lead.o.Late()
+	}
+	if in.lanes {
+		if err := e.db.Stamp(formatOwners); err != nil {
+			return err
+		}
 	}
 	_, err = e.refs.CommitAll(ctx, c.tx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
 		return in.operations(c, cp, lead, seq)
@@ -132,7 +150,7 @@ func (in *intake) session(a *arrival) *Session {
 		c.Calls, c.Imported = slices.Clone(old.Calls), false
 		s = &c
 	} else {
-		s.Turn = a.turns
+		s.Turn, s.Fork = a.turns, a.from
 	}
 	in.sessions[a.name] = s
 	return s
@@ -163,22 +181,14 @@ func (in *intake) place(c *capture, s *Session) {
 	}
 }
 
-// turnsBefore is how many turns a session had before its first event that rewind hears of: it may be older than rewind.
-func turnsBefore(ev hooks.Event) uint64 {
-	if ev.Transcript == "" || !understood(ev.Agent) {
-		return 0
+// turnBefore is the session as it was in the turn that a checkpoint belongs to, if that is the one before the prompt which finds it: what a call had done
+// that was interrupted without a word. nil: it is the event's own turn.
+func (in *intake) turnBefore(lead *arrival, cp *Checkpoint) *Session {
+	old := in.e.sessions[lead.name]
+	if !lead.act.Begins || old == nil || old.Turn == 0 || len(old.Calls) == 0 || !cp.changedBy(lead.name) {
+		return nil
 	}
-	agent := transcript.Agent(ev.Agent)
-	f, err := openSession(agent, ev.Transcript)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	c, err := transcript.Scan(agent, f.source(f.info.Size()))
-	if err != nil {
-		return 0
-	}
-	return uint64(len(c.Turns))
+	return old
 }
 
 // lead is the event that the checkpoint is put down to: the end of a call of one that changed something, else the first event
@@ -237,17 +247,20 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 		if err != nil {
 			return nil, nil, err
 		}
-		op.Time, op.Session, op.Checkpoint, op.EventID = cp.Time.UnixMilli(), cp.Session, cp.ID, lead.o.ID
+		op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
+		if !in.apart {
+			op.EventID = lead.o.ID
+		}
 		ops, updates = append(ops, op), append(updates, moved...)
 		in.state = cp.ID
 		lead.res = Handled{Recorded: true, Checkpoint: cp.ID, New: true, Late: cp.Late}
 	}
 	placed, told := map[string]bool{}, map[string]bool{} // sessions that have a place, and whose conversation has been told
 	if cp != nil {
-		placed[cp.Session], told[cp.Session] = true, true
+		placed[cp.Session], told[cp.Session] = true, !in.apart
 	}
 	for _, a := range in.events {
-		if a == lead {
+		if a == lead && !in.apart {
 			continue
 		}
 		said := in.sessions[a.name].Cursor.Transcript
@@ -256,9 +269,12 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 		}
 		told[a.name] = true
 		op := refs.Operation{
-			Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: a.name, Checkpoint: in.state, Turn: in.sessions[a.name].Turn, EventID: a.o.ID,
+			Kind: refs.KindEvent, Time: e.now().UnixMilli(), Session: a.name, Checkpoint: cmp.Or(a.at, in.state), Turn: a.turn, EventID: a.o.ID,
 			Transcript: said,
 			Cause:      refs.Cause{Event: eventWords[a.ev.Kind], Tool: a.ev.Tool.Name, Call: a.ev.Tool.Call},
+		}
+		if a.act.Begins {
+			op.Message = a.ev.Prompt // a turn that is killed has it nowhere else
 		}
 		// A session begins where the worktree stands at its first event, whatever other sessions do from then on.
 		if !placed[a.name] {
@@ -276,7 +292,9 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 			}
 		}
 		ops = append(ops, op)
-		a.res = Handled{Recorded: true, Checkpoint: in.state}
+		if a != lead {
+			a.res = Handled{Recorded: true, Checkpoint: in.state}
+		}
 	}
 	for name, s := range in.sessions {
 		if s.Began == 0 {

@@ -153,10 +153,15 @@ func (e *Engine) sessionNames() ([]string, error) {
 	for _, r := range all {
 		names = append(names, r.Name.Base())
 	}
-	err = e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, _ []byte) error {
-		names = append(names, string(k[1:]))
+	lanes := map[string]bool{}
+	err = e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, v []byte) error {
+		name := string(k[1:])
+		names = append(names, name)
+		s, err := decodeSession(name, v)
+		lanes[name] = err == nil && s.LaneOf != ""
 		return nil
 	})
+	names = slices.DeleteFunc(names, func(name string) bool { return lanes[name] })
 	slices.Sort(names)
 	return slices.Compact(names), err
 }

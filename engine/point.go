@@ -1,15 +1,12 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"sync"
 
-	"rewind/hooks"
-	"rewind/internal/kv"
 	"rewind/internal/naming"
 	"rewind/objstore"
 	"rewind/refs"
@@ -61,7 +58,7 @@ func (e *Engine) point(session, name string) (*point, error) {
 // pointOf is the moment of a checkpoint. The last one of a turn that has ended is the end of that turn: what was said after it changed no code.
 func (e *Engine) pointOf(cp *Checkpoint) (*point, error) {
 	p := &point{name: cp.ID.Short(), cp: cp, session: cp.Session, transcript: cp.Mark.Transcript}
-	last, err := e.lastOfTurn(cp)
+	last, err := e.endsTurn(cp)
 	if err != nil {
 		return p, err
 	}
@@ -99,33 +96,6 @@ func (e *Engine) goesOn(said, of objstore.ID) (bool, error) {
 		return false, err
 	}
 	return a.goesOn(b)
-}
-
-// lastOfTurn reports whether a checkpoint is the last one of a turn that has ended.
-func (e *Engine) lastOfTurn(cp *Checkpoint) (bool, error) {
-	if cp.Session == Manual || cp.Cause.Turn == 0 || cp.Cause.Event == EventSafety || e.sessions[cp.Session] == nil {
-		return false, nil
-	}
-	ended, last := false, true
-	err := e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Seq <= cp.Seq {
-			return kv.ErrStop
-		}
-		if op.Session != cp.Session {
-			return nil
-		}
-		switch {
-		case (op.Kind == refs.KindCheckpoint || op.Kind == refs.KindThinned && op.Cause.Event != EventSafety) && op.Turn == cp.Cause.Turn:
-			person, err := e.byPerson(op)
-			last = last && person
-			return err
-		case !inTurn(op):
-		case op.Turn > cp.Cause.Turn, op.Cause.Event == eventWords[hooks.Stop], op.Cause.Event == eventWords[hooks.SessionEnd]:
-			ended = true
-		}
-		return nil
-	})
-	return ended && last || last && cp.Cause.Event == eventWords[hooks.Stop], err
 }
 
 // turnPoint is the end of a turn: of the code as the session's events tell, of the conversation as far as it had come then. A turn from before
@@ -215,82 +185,6 @@ func (e *Engine) firstTurn(session string) uint64 {
 	})
 	return first
 }
-
-// transcriptAt is the conversation at the end of turn n, as the log knows it: zero if no event of that turn was recorded. At the prompt of the next turn the last reply is
-// there for sure, but sometimes that prompt, too: then what was captured last in the turn is taken.
-func (e *Engine) transcriptAt(session string, n uint64) (objstore.ID, error) {
-	var in, after objstore.ID
-	var end turnEnd
-	found := false
-	err := e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Session != session || !inTurn(op) {
-			return nil
-		}
-		found = found || op.Turn == n
-		said, event := op.Transcript, op.Cause.Event
-		if op.Kind == refs.KindCheckpoint {
-			cp, err := e.checkpoint(op.Checkpoint)
-			if err != nil {
-				return err
-			}
-			said, event = cp.Mark.Transcript, cp.Cause.Event
-		}
-		switch {
-		case found:
-			if in = end.older(event, said); !in.IsZero() {
-				return kv.ErrStop
-			}
-		case !said.IsZero():
-			after = said
-		}
-		return nil
-	})
-	if in.IsZero() {
-		in = end.oldest()
-	}
-	if err != nil || in.IsZero() || after.IsZero() {
-		return in, err
-	}
-	s := e.sessions[session]
-	if s == nil {
-		return in, nil
-	}
-	if on, err := e.goesOn(after, in); err != nil || !on {
-		return in, err // gone back in by then: as many turns may be others
-	}
-	was, err := e.turnsIn(s, in)
-	if err != nil {
-		return in, err
-	}
-	now, err := e.turnsIn(s, after)
-	if err == nil && now == was {
-		in = after
-	}
-	return in, err
-}
-
-// turnEnd finds the conversation at the end of a turn among the session's events, which come newest first. A session that is opened anew after a turn may
-// have been gone back in by then, and what is captured without an event after that is of the same kind: it counts only if nothing else is known.
-type turnEnd struct {
-	scan   objstore.ID // what was captured without an event after those that came so far
-	opened objstore.ID
-}
-
-// older takes the next older event, and what it captured; the conversation, once it is known.
-func (t *turnEnd) older(event string, said objstore.ID) objstore.ID {
-	switch event {
-	case EventScan:
-		t.scan = cmp.Or(t.scan, said)
-		return objstore.ID{}
-	case eventWords[hooks.SessionStart]:
-		t.opened, t.scan = cmp.Or(t.opened, t.scan, said), objstore.ID{}
-		return objstore.ID{}
-	}
-	return cmp.Or(t.scan, said)
-}
-
-// oldest is the conversation when there is no older event.
-func (t *turnEnd) oldest() objstore.ID { return cmp.Or(t.scan, t.opened) }
 
 // turnsIn counts the turns of a stored conversation.
 func (e *Engine) turnsIn(s *Session, said objstore.ID) (int, error) {

@@ -277,6 +277,7 @@ func TestPointInPlace(t *testing.T) {
 			k.parent = line[i+8 : i+8+36]
 		}
 	}
+	k.start() // every agent says so when it opens the session again
 	k.take("another two", p.edits("f", "4"))
 	for name, want := range map[string]string{"turn:1": "1", "turn:2": "4"} {
 		if got := p.at(k, name); got != want {

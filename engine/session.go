@@ -282,6 +282,11 @@ func (e *Engine) loadSessions() error {
 	})
 	if err == nil {
 		e.sessions = all
+		for name, s := range all {
+			if s.LaneOf != "" {
+				e.lanes.Store(name, s.LaneOf)
+			}
+		}
 	}
 	return err
 }
@@ -299,6 +304,9 @@ func (e *Engine) Sessions() ([]Session, error) {
 func (e *Engine) listSessions() []Session {
 	var out []Session
 	for _, s := range e.sessions {
+		if s.LaneOf != "" {
+			continue // what it did is its caller's
+		}
 		c := *s
 		c.Calls = slices.Clone(s.Calls)
 		out = append(out, c)

@@ -13,6 +13,12 @@ import (
 // EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
 const EventScan = "scan"
 
+// quietStop is the name of the event that ends such a turn.
+const quietStop = "quiet"
+
+// EventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
+const EventInterrupted = "interrupted"
+
 // quietAfter is how long a turn without a running call, and its session file, must have been silent to have ended without saying so: an
 // interrupt, an error of the model and a killed agent announce nothing in some agents.
 const quietAfter = 30 * time.Second
@@ -26,7 +32,7 @@ func (e *Engine) Settle(ctx context.Context) (again time.Duration, err error) {
 		return 0, err
 	}
 	for _, s := range quiet {
-		if _, err := e.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: "quiet"}, HandleOptions{Tier: e.config.HookTier()}); err != nil {
+		if _, err := e.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: quietStop}, HandleOptions{Tier: e.config.HookTier()}); err != nil {
 			return again, err
 		}
 	}
@@ -56,7 +62,7 @@ func (e *Engine) replies(ctx context.Context) (again time.Duration, err error) {
 	var grown, ended []string
 	for name, s := range e.sessions {
 		age := e.since(s.Last)
-		if s.Transcript == "" || !understood(s.Agent) || age < 0 || age > 2*quietAfter {
+		if s.Transcript == "" || s.LaneOf != "" || !understood(s.Agent) || age < 0 || age > 2*quietAfter {
 			continue
 		}
 		path, fi, err := lookAt(transcript.Agent(s.Agent), s.Transcript)

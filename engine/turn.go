@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"rewind/internal/kv"
 	"rewind/internal/naming"
-	"rewind/refs"
+	"rewind/objstore"
 )
 
 // turn finds the checkpoint that holds the state at the end of a turn of the session that the name says, else of this one, "" for the
@@ -65,66 +64,48 @@ func (e *Engine) whoseTurn(session string, n naming.Name) (string, error) {
 	return e.orCurrent(session)
 }
 
-// byPerson reports whether an operation made a checkpoint that a person asked for: it comes after what the turn did.
-func (e *Engine) byPerson(op *refs.Operation) (bool, error) {
-	if op.Kind == refs.KindThinned {
-		return op.Cause.Event == EventSave || op.Cause.Event == EventUndo, nil
-	}
-	if op.Kind != refs.KindCheckpoint {
-		return false, nil
-	}
-	cp, err := e.checkpoint(op.Checkpoint)
-	return err == nil && (cp.Cause.Event == EventSave || cp.Cause.Event == EventUndo), err
-}
-
-// endOfTurn is the newest checkpoint that one of a session's events of turn n stood for, or of the turns before it. The number of a turn comes again where the
-// conversation was cut in place: the newest of that number is meant.
+// endOfTurn is the state at the end of turn n of a session, as the log knows it. The number of a turn comes again where the conversation was cut in place: the
+// newest of that number is meant.
 func (e *Engine) endOfTurn(session string, n uint64) (*Checkpoint, error) {
-	var found, before, first *refs.Operation // of the turn, of one before it, the oldest of one after it
-	newest := uint64(0)
-	err := e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Session != session || !inTurn(op) || op.Checkpoint.IsZero() && !op.Thinned || op.Kind == refs.KindThinned && op.Cause.Event == EventSafety {
-			return nil
-		}
-		if op.Kind == refs.KindEvent && op.Cause.Event == EventScan {
-			return nil // the conversation was captured; the worktree may be another's by then
-		}
-		newest = max(newest, op.Turn)
-		if op.Turn > n {
-			first, before = op, nil
-			return nil
-		}
-		person, err := e.byPerson(op)
-		switch {
-		case err != nil || person:
-			return err
-		case op.Turn == n:
-			found = op
-			return kv.ErrStop
-		case before == nil:
-			before = op
-		}
-		return nil
-	})
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	l, err := e.readTurns(session, n)
 	if err != nil {
 		return nil, err
 	}
-	if found == nil && newest > n {
-		found = before
-	}
-	if found == nil && n == 0 {
-		found = first // the prompt of the first turn is the state before it
-	}
-	if found == nil || newest < n {
-		return nil, &NoTurnError{Session: session, Turn: n, Turns: newest}
-	}
-	if found.Checkpoint.IsZero() {
+	m := l.endOf(n)
+	switch {
+	case m == nil, m.code.IsZero() && !m.removed:
+		return nil, &NoTurnError{Session: session, Turn: n, Turns: l.newest}
+	case m.removed:
 		return nil, fmt.Errorf("engine: checkpoint \"turn:%d\": %w: gc has removed it", n, ErrNotFound)
 	}
-	return e.checkpoint(found.Checkpoint)
+	return e.checkpoint(m.code)
 }
 
-// inTurn reports whether an operation tells of a moment of a session's turn: a checkpoint, also one that gc has removed, or an event that found nothing changed.
-func inTurn(op *refs.Operation) bool {
-	return op.Kind == refs.KindCheckpoint || op.Kind == refs.KindEvent || op.Kind == refs.KindThinned
+// transcriptAt is the conversation at the end of turn n, as the log knows it: zero if no event of that turn was recorded.
+func (e *Engine) transcriptAt(session string, n uint64) (objstore.ID, error) {
+	l, err := e.readTurns(session, n)
+	if err != nil {
+		return objstore.ID{}, err
+	}
+	f := l.turns[n]
+	if f == nil || f.at == nil {
+		return objstore.ID{}, nil
+	}
+	return l.saidAt(f.at)
+}
+
+// endsTurn reports whether a checkpoint is the state at the end of its turn, which is over.
+func (e *Engine) endsTurn(cp *Checkpoint) (bool, error) {
+	if cp.Session == Manual || cp.Cause.Turn == 0 || cp.Cause.Event == EventSafety || e.sessions[cp.Session] == nil {
+		return false, nil
+	}
+	l, err := e.readTurns(cp.Session, cp.Cause.Turn)
+	if err != nil {
+		return false, err
+	}
+	f := l.turns[cp.Cause.Turn]
+	return f != nil && f.over && f.at != nil && f.at.code == cp.ID, nil
 }

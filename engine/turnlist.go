@@ -2,45 +2,31 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
-	"rewind/internal/kv"
 	"rewind/objstore"
-	"rewind/refs"
 	"rewind/transcript"
 )
-
-// turnFacts is what the log knows of a turn.
-type turnFacts struct {
-	checkpoints int
-	checkpoint  objstore.ID // the newest that one of its events stood for
-	removed     bool        // gc has taken it
-	prompt      string
-	transcript  objstore.ID // the conversation at its end
-	end         turnEnd
-}
 
 // turnList makes the list of a session's turns. The log is read once for each session on its line, and of the conversations that it names only those
 // that the newest does not begin with.
 type turnList struct {
-	e     *Engine
-	s     *Session
-	now   *transcript.Conversation // nil: it is not known
-	as    *stored                  // its bytes
-	facts map[string]map[uint64]*turnFacts
-	read  map[objstore.ID]*transcript.Conversation
+	e    *Engine
+	s    *Session
+	now  *transcript.Conversation // nil: it is not known
+	as   *stored                  // its bytes
+	logs map[string]*turnLog
+	read map[objstore.ID]*transcript.Conversation
 }
 
 // listTurns fills the list.
 func (e *Engine) listTurns(l *TurnList, s *Session, now *transcript.Conversation) error {
-	t := &turnList{e: e, s: s, now: now, facts: map[string]map[uint64]*turnFacts{}, read: map[objstore.ID]*transcript.Conversation{}}
+	t := &turnList{e: e, s: s, now: now, logs: map[string]*turnLog{}, read: map[objstore.ID]*transcript.Conversation{}}
 	own, err := t.log(s.Name)
 	if err != nil {
 		return err
 	}
-	count := uint64(0)
-	for n := range own {
-		count = max(count, n)
-	}
+	count := own.newest
 	if now != nil {
 		count = max(count, uint64(len(now.Turns)))
 		if t.as, err = openTranscript(e.objs, s.Cursor.Transcript); err != nil {
@@ -57,37 +43,58 @@ func (e *Engine) listTurns(l *TurnList, s *Session, now *transcript.Conversation
 	return nil
 }
 
-// turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by itself or the file was cut, as it
-// stood when it ended.
+// turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by itself, was killed or the file was cut,
+// as it stood when it ended.
 func (t *turnList) turn(n uint64) (TurnInfo, error) {
 	info := TurnInfo{Number: n}
-	f := t.facts[t.s.Name][n]
 	if t.now != nil && n <= uint64(len(t.now.Turns)) {
 		info.Turn = t.now.Turns[n-1]
 	} else {
-		info.Gone = true
+		info.Gone = t.now != nil
 	}
 	of := t.e.turnOf(t.s.Name, n)
 	known, err := t.log(of)
 	if err != nil {
 		return info, err
 	}
-	if k := known[n]; k != nil && !k.checkpoint.IsZero() {
-		info.Checkpoint = k.checkpoint.String()
+	if m := known.endOf(n); m != nil && !m.code.IsZero() {
+		info.Checkpoint = m.code.String()
 	}
+	own, err := t.log(t.s.Name)
+	if err != nil {
+		return info, err
+	}
+	f := own.turns[n]
 	if f == nil {
 		return info, nil
 	}
 	info.Checkpoints = f.checkpoints
-	if info.Summary == "" {
-		info.Summary = f.prompt
+	hooked := transcript.Turn{Summary: oneLine(f.prompt), Time: f.began} // as its hook told it
+	if info.Summary == "" && f.prompt != "" {
+		info.Turn, hooked.Gone = hooked, info.Gone
 	}
-	if of != t.s.Name || f.transcript.IsZero() || t.now == nil {
+	if of != t.s.Name || t.now == nil || f.at == nil {
 		return info, nil
 	}
-	was, err := t.ended(f.transcript)
-	if err != nil || was == nil || !info.Gone && info.User == was.User && info.Start == was.Start {
+	if f.at.said.IsZero() {
+		if f.over && f.prompt != "" && !strings.HasPrefix(hooked.Summary, strings.TrimSuffix(info.Summary, "…")) {
+			info.Turn = hooked
+		}
+		return info, nil
+	}
+	was, err := t.ended(f.at.said)
+	if err != nil {
 		return info, err
+	}
+	if lost, err := t.unsaid(own, n, was); err != nil || lost {
+		if lost && f.over {
+			hooked.Gone = false
+			info.Turn = hooked
+		}
+		return info, err
+	}
+	if was == nil || !info.Gone && info.User == was.User && info.Start == was.Start {
+		return info, nil
 	}
 	info.Turn, info.Gone = *was, true
 	for _, k := range t.now.Turns {
@@ -96,6 +103,22 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 		}
 	}
 	return info, nil
+}
+
+// unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote the prompt. was is the turn that it ends with.
+func (t *turnList) unsaid(own *turnLog, n uint64, was *transcript.Turn) (bool, error) {
+	f, before := own.turns[n], own.turns[n-1]
+	if f.prompt == "" {
+		return false, nil
+	}
+	if was == nil {
+		return true, nil
+	}
+	if before == nil || before.at == nil || before.at.said.IsZero() {
+		return false, nil
+	}
+	last, err := t.ended(before.at.said)
+	return err == nil && last != nil && last.User == was.User && last.Start == was.Start, err
 }
 
 // ended is the turn that a conversation ends with; nil: it has none.
@@ -130,58 +153,25 @@ func (t *turnList) ended(said objstore.ID) (*transcript.Turn, error) {
 }
 
 // log reads what the log has of a session's turns.
-func (t *turnList) log(session string) (map[uint64]*turnFacts, error) {
-	if facts := t.facts[session]; facts != nil {
-		return facts, nil
+func (t *turnList) log(session string) (*turnLog, error) {
+	if l := t.logs[session]; l != nil {
+		return l, nil
 	}
-	facts := map[uint64]*turnFacts{}
-	t.facts[session] = facts
-	began, read := uint64(0), t.e.checkpoints()
-	if s := t.e.sessions[session]; s != nil {
-		began = s.Began
+	l, err := t.e.readTurns(session, allTurns)
+	if err == nil {
+		t.logs[session] = l
 	}
-	var waiting []*turnFacts // for a conversation: that of the next older event that has one
-	err := t.e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Seq < began {
-			return kv.ErrStop
-		}
-		if op.Session != session || !inTurn(op) {
-			return nil
-		}
-		f := facts[op.Turn]
-		if f == nil {
-			f = &turnFacts{}
-			facts[op.Turn] = f
-			waiting = append(waiting, f)
-		}
-		said, event, person := op.Transcript, op.Cause.Event, false
-		if op.Kind == refs.KindCheckpoint {
-			f.checkpoints++
-			if len(waiting) == 0 && f.prompt != "" && (f.removed || !f.checkpoint.IsZero()) {
-				return nil
-			}
-			cp, err := read(op.Checkpoint)
-			if err != nil {
-				return err
-			}
-			said, event = cp.Mark.Transcript, cp.Cause.Event
-			person = event == EventSave || event == EventUndo
-			f.prompt = cp.Cause.Prompt
-		}
-		if op.Kind == refs.KindThinned {
-			person = event == EventSave || event == EventUndo || event == EventSafety
-		}
-		if f.checkpoint.IsZero() && !f.removed && !person {
-			f.checkpoint, f.removed = op.Checkpoint, op.Thinned && op.Checkpoint.IsZero()
-		}
-		waiting = slices.DeleteFunc(waiting, func(w *turnFacts) bool {
-			w.transcript = w.end.older(event, said)
-			return !w.transcript.IsZero()
-		})
-		return nil
-	})
-	for _, w := range waiting {
-		w.transcript = w.end.oldest()
+	return l, err
+}
+
+// maxSummary is how much of a prompt a list shows, in runes, as the summaries of conversations.
+const maxSummary = 100
+
+// oneLine is the beginning of a text on one line.
+func oneLine(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) > maxSummary {
+		return string(line[:maxSummary-1]) + "…"
 	}
-	return facts, err
+	return string(line)
 }

@@ -30,4 +30,9 @@ var codex = dialect{
 		"list_dir":           Reader,
 		"grep_files":         Reader,
 	},
+	adapt: func(ev *Event, _ *payload) {
+		if ev.Subagent != "" {
+			ev.Transcript = "" // the subagent's; session_id is its parent's
+		}
+	},
 }

@@ -27,7 +27,7 @@ func Decide(ev Event) Action {
 		}
 		keep.Opens, keep.Closes = ev.Kind == BeforeTool, ev.Kind == AfterTool
 	case Prompt:
-		keep.Begins = !ev.Notice
+		keep.Begins = !ev.Notice && ev.Subagent == ""
 	case Stop, SessionEnd:
 		keep.Ends = true
 	case SessionStart, SubagentStart, SubagentStop, Compact:

@@ -1,5 +1,10 @@
 package hooks
 
+import (
+	"slices"
+	"strings"
+)
+
 // droid is Factory Droid, 0.225. It has no id of a call. A conversation that was rewound goes on under a new session id
 // and names the one before. Tools: its documentation of tool categories and hooks (docs.factory.ai).
 var droid = dialect{
@@ -31,4 +36,13 @@ var droid = dialect{
 		"TodoWrite": Reader, // a list in the client
 		"AskUser":   Reader,
 	},
+	adapt: func(ev *Event, _ *payload) {
+		if ev.Kind == Prompt {
+			// What the client says to the model by itself, the end of a Task in the background among it, is written as markup that nobody types.
+			text := strings.TrimSpace(ev.Prompt)
+			ev.Notice = slices.ContainsFunc(droidNotices, func(tag string) bool { return strings.HasPrefix(text, tag) })
+		}
+	},
 }
+
+var droidNotices = []string{"<task-notification>", "<system-notification>", "<system-reminder>"}

@@ -18,7 +18,7 @@ type Kind byte
 const (
 	Other        Kind = iota // known to the agent, of no use here
 	SessionStart             // a session begins or goes on; Source says how
-	Prompt                   // a person, or the agent's own notification, begins a turn
+	Prompt                   // a person begins a turn; of the agent's own notification and of a subagent it begins none
 	BeforeTool               // a tool call is about to run
 	AfterTool                // a tool call has run; Failed says how it ended
 	Stop                     // the agent has answered

@@ -54,7 +54,7 @@ func TestT15Truncated(t *testing.T) {
 			if (n <= end) != errors.Is(err, ErrPayload) {
 				t.Fatalf("%s, %d bytes: %v", s.name, n, err)
 			}
-			if ev.Name != whole.Name && (ev.Name != "stop" || ev.Kind != Stop) {
+			if ev.Name != whole.Name && (ev.Name != "stop" || ev.Kind != Stop && (ev.Kind != SubagentStop || ev.Subagent == "")) {
 				t.Fatalf("%s, %d bytes: %+v", s.name, n, ev)
 			}
 			for _, pair := range [][2]string{

@@ -105,6 +105,26 @@ func event(agent Agent, word string, p *payload) Event {
 	if d.adapt != nil {
 		d.adapt(&ev, p)
 	}
+	if ev.Subagent != "" {
+		ev.ofLane()
+	}
+	return ev
+}
+
+// ofLane is what a subagent says of itself in the words for a session: its beginning and its end, never those of the session or of a turn.
+func (ev *Event) ofLane() {
+	switch ev.Kind {
+	case SessionStart:
+		ev.Kind = SubagentStart
+	case Stop, SessionEnd:
+		ev.Kind = SubagentStop
+	}
+}
+
+// InLane gives an event of a session that is a subagent of another one as that one's, in a lane of its own.
+func (ev Event) InLane(of string) Event {
+	ev.Subagent, ev.Session, ev.Transcript, ev.Previous = ev.Session, of, "", ""
+	ev.ofLane()
 	return ev
 }
 

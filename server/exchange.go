@@ -19,7 +19,7 @@ import (
 var errNotHook = errors.New("not a hook of our client")
 
 // hookFields are the fields of a hook's request that may follow what is the same in each.
-var hookFields = []string{relay.HeaderAgent, relay.HeaderEvent, relay.HeaderID, relay.HeaderDeadline, relay.HeaderVersion, relay.HeaderCwd}
+var hookFields = []string{relay.HeaderAgent, relay.HeaderEvent, relay.HeaderID, relay.HeaderDeadline, relay.HeaderVersion, relay.HeaderCwd, relay.HeaderBegan}
 
 // readHookHead reads the head of a hook's request from r, whose buffer bounds it. errNotHook: nothing has been taken out of the buffer. Any other
 // error is the connection's, of which nothing is to be expected.

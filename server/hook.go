@@ -34,6 +34,7 @@ const (
 // hookCall is one call of a hook.
 type hookCall struct {
 	agent, word, cwd string
+	began            string // where the agent says that the session began; "": it does not
 	id               uint64
 	since            time.Time
 	until            time.Time                     // when it is answered at the latest
@@ -44,7 +45,9 @@ type hookCall struct {
 func readHookCall(h http.Header, now time.Time) (*hookCall, error) {
 	c := &hookCall{since: now}
 	var err error
-	for name, field := range map[string]*string{relay.HeaderAgent: &c.agent, relay.HeaderEvent: &c.word, relay.HeaderCwd: &c.cwd} {
+	for name, field := range map[string]*string{
+		relay.HeaderAgent: &c.agent, relay.HeaderEvent: &c.word, relay.HeaderCwd: &c.cwd, relay.HeaderBegan: &c.began,
+	} {
 		var e error
 		if *field, e = relay.Unescape(h.Get(name)); e != nil {
 			err = errors.Join(err, fmt.Errorf("hook: header %s: %w", name, e))
@@ -165,7 +168,7 @@ func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	if dir == "" {
 		dir = call.cwd
 	}
-	found, err := s.find(ctx, dir)
+	found, err := s.whose(ctx, ev, call, dir)
 	if errors.Is(err, engine.ErrNoProject) && !errors.Is(err, engine.ErrUntrusted) {
 		return s.warn(ev, "", fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir)))
 	}
@@ -177,7 +180,12 @@ func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 		return ""
 	}
 	p = found
-	if err := s.takeIn(ctx, p, ev, call); err != nil {
+	dirs, err := s.takeIn(ctx, p, ev, call)
+	if err == nil {
+		s.began.at(ev, p.Root)
+		err = s.elsewhere(ctx, p, dirs, ev, call)
+	}
+	if err != nil {
 		fail(err)
 	}
 	if len(p.Passed) > 0 {
@@ -187,21 +195,24 @@ func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	return ""
 }
 
-// takeIn hands an event to its project.
-func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, call *hookCall) error {
+// takeIn hands an event to its project, and returns where else it names files.
+func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, call *hookCall) (elsewhere []string, err error) {
 	c, err := s.configs.Load(s.home, p.Root)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !c.HooksEnabled() {
-		return nil
+		return nil, nil
 	}
 	tier := c.HookTier()
-	return s.opened(ctx, p, false, func(e *engine.Engine) error {
+	err = s.opened(ctx, p, false, func(e *engine.Engine) error {
 		call.engine.Store(e)
 		h, err := e.Handle(ctx, ev, engine.HandleOptions{ID: call.id, Late: call.late.Load, Tier: tier})
 		if err == nil && h != nil && !h.Checkpoint.IsZero() {
 			s.degraded.clear(p)
+		}
+		if h != nil && h.Recorded {
+			elsewhere = h.Elsewhere
 		}
 		if s.daemon != nil && h != nil && h.Recorded {
 			s.daemon.settling.soon(p)
@@ -210,6 +221,7 @@ func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, 
 		}
 		return err
 	})
+	return elsewhere, err
 }
 
 // quietStderr are the agents that keep what a hook writes to standard error from the model when it exits with 0.

@@ -30,6 +30,7 @@ type Server struct {
 	stores   opener
 	configs  *engine.Configs
 	projects engine.Projects
+	began    began
 	run      runDir
 	degraded degraded
 	log      *slog.Logger

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -83,6 +84,7 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 	}
 	for name, value := range map[string]string{
 		relay.HeaderAgent: agent, relay.HeaderEvent: event, relay.HeaderID: id, relay.HeaderCwd: workingDir(),
+		relay.HeaderBegan:    os.Getenv(relay.EnvBegan),
 		relay.HeaderDeadline: strconv.FormatInt(max(time.Until(deadline).Milliseconds(), 0), 10),
 	} {
 		req.Header.Set(name, relay.Escape(value))

@@ -158,15 +158,19 @@ func (h *hook) post(home string) (int, relay.Answer, error) {
 	if conn.Notice != "" {
 		say(conn.Notice)
 	}
-	headers := append(make([][2]string, 0, 6),
+	headers := append(make([][2]string, 0, 7),
 		[2]string{relay.HeaderAgent, h.agent},
 		[2]string{relay.HeaderEvent, h.event},
 		[2]string{relay.HeaderID, h.id},
 		[2]string{relay.HeaderDeadline, strconv.FormatInt(max(0, time.Until(h.soft).Milliseconds()), 10)},
 		[2]string{relay.HeaderVersion, version()},
 	)
-	if cwd, err := syscall.Getwd(); err == nil { // a directory that is gone has no name
+	cwd, err := syscall.Getwd()
+	if err == nil { // a directory that is gone has no name
 		headers = append(headers, [2]string{relay.HeaderCwd, cwd})
+	}
+	if began := os.Getenv(relay.EnvBegan); began != "" && began != cwd {
+		headers = append(headers, [2]string{relay.HeaderBegan, began})
 	}
 	status, answer, err := conn.Post(relay.HookPath, headers, h.payload)
 	if err != nil {

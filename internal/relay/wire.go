@@ -16,10 +16,14 @@ const (
 	HeaderEvent    = "Rewind-Event"    // the word that names the event on the hook's command line
 	HeaderID       = "Rewind-Id"       // 16 hex digits, the same when a hook is sent again: it is recorded once
 	HeaderCwd      = "Rewind-Cwd"      // the client's working directory, for payloads that name none
+	HeaderBegan    = "Rewind-Began"    // where the session began, where the agent tells its hooks and that is not the working directory
 	HeaderDeadline = "Rewind-Deadline" // milliseconds for which the client still waits
 	HeaderVersion  = "Rewind-Version"  // of every request: the client's version; of every answer: the daemon's
 	HeaderWarn     = "Rewind-Warn"     // of an answer: a line for standard error
 )
+
+// EnvBegan is the variable in which Claude Code, Gemini CLI and Droid tell their hooks where the session began.
+const EnvBegan = "CLAUDE_PROJECT_DIR"
 
 // StatusOtherVersion answers a client of another version than the daemon's. The daemon then finishes what it has begun and stops; the client
 // waits for the socket to go and starts its own.

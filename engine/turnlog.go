@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// turnLog is what the log has of a session's turns. It is the one place that says what a turn is, for turn:N, for lists of turns, and
+// for the conversation that goes with a checkpoint.
+type turnLog struct {
+	e       *Engine
+	session string
+	files   []string // the session's own, by which a restore that changed it is known
+	only    uint64   // the turn that is asked for; allTurns: every one
+	read    func(objstore.ID) (*Checkpoint, error)
+
+	turns   map[uint64]*turnFacts
+	newest  uint64    // the highest number
+	first   *turnMark // the oldest moment of a turn
+	opened  *turnMark // the newest before the first turn
+	at      uint64    // the turn of the moment before, which is newer
+	some    bool      // there was one
+	turned  bool      // and one of another turn
+	newer   []talkAt  // conversations captured at newer moments, those of the turn `at`, before them the nearest of a newer one
+	waiting []*turnMark
+}
+
+const allTurns = ^uint64(0)
+
+// turnFacts is what the log knows of a turn.
+type turnFacts struct {
+	turnEnd[turnMark]
+	over        bool // it has a stop, or something came after it
+	asked       bool // the oldest moment is a prompt
+	prompt      string
+	began       time.Time
+	checkpoints int
+}
+
+// turnMark is a moment of a session.
+type turnMark struct {
+	code    objstore.ID // the checkpoint that has the state
+	removed bool        // gc has taken that
+	said    objstore.ID // the conversation as it had been captured then
+	later   []talkAt    // and at newer moments
+}
+
+// talkAt is where a conversation stands: in an operation, or in a checkpoint that has not been read for it.
+type talkAt struct{ said, checkpoint objstore.ID }
+
+// readTurns reads what the log has of a session's turns, or of one of them.
+func (e *Engine) readTurns(session string, only uint64) (*turnLog, error) {
+	l := &turnLog{e: e, session: session, only: only, turns: map[uint64]*turnFacts{}, read: e.checkpoints()}
+	began := uint64(0)
+	if s := e.sessions[session]; s != nil {
+		began = s.Began
+		for _, path := range []string{s.Transcript, s.Cursor.Path} {
+			if path != "" {
+				l.files = append(l.files, path)
+			}
+		}
+	}
+	err := e.refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq < began || l.known() {
+			return kv.ErrStop
+		}
+		return l.older(op)
+	})
+	return l, err
+}
+
+// known reports whether the turn that is asked for is known, and nothing older is needed.
+func (l *turnLog) known() bool {
+	if l.only == allTurns || l.only == 0 || !l.some || l.at >= l.only {
+		return false
+	}
+	f := l.turns[l.only]
+	return f != nil && f.at != nil && len(l.waiting) == 0
+}
+
+// older takes the next older operation of the project.
+func (l *turnLog) older(op *refs.Operation) error {
+	if op.Kind.IsRestore() && op.Restore != nil {
+		l.restored(op.Restore)
+		return nil
+	}
+	if op.Session != l.session || !inTurn(op) {
+		return nil
+	}
+	l.newest = max(l.newest, op.Turn)
+	l.turnTo(op.Turn)
+	if l.only != allTurns && op.Turn > l.only {
+		l.passed(op)
+		return nil
+	}
+	f := l.turns[op.Turn]
+	if f == nil {
+		f = &turnFacts{over: l.turned}
+		l.turns[op.Turn] = f
+	}
+	return l.moment(f, op)
+}
+
+// turnTo goes on to the moments of an older turn, or of one that comes again.
+func (l *turnLog) turnTo(turn uint64) {
+	if l.some && turn != l.at {
+		l.turned = true
+		if f := l.turns[l.at]; f != nil {
+			f.leave()
+		}
+		if n := len(l.newer); n > 1 {
+			l.newer = slices.Clone(l.newer[n-1:])
+		}
+	}
+	l.at, l.some = turn, true
+}
+
+// passed takes a moment of a turn that is newer than the one that is asked for.
+func (l *turnLog) passed(op *refs.Operation) {
+	switch {
+	case op.Kind == refs.KindCheckpoint:
+		l.newer = append(l.newer, talkAt{checkpoint: op.Checkpoint})
+	case !op.Transcript.IsZero():
+		l.newer = append(l.newer, talkAt{said: op.Transcript})
+	}
+	if op.Turn > 0 && !op.Checkpoint.IsZero() && turnWordOf(op.Cause.Event) != wordAside {
+		l.first = &turnMark{code: op.Checkpoint}
+	}
+}
+
+// moment takes an operation of a turn that is asked for.
+func (l *turnLog) moment(f *turnFacts, op *refs.Operation) error {
+	word := op.Cause.Event
+	m := &turnMark{code: op.Checkpoint, removed: op.Thinned && op.Checkpoint.IsZero(), said: op.Transcript}
+	if !f.closed {
+		f.began = time.UnixMilli(op.Time)
+		if op.Kind == refs.KindCheckpoint {
+			f.checkpoints++
+		}
+	}
+	if op.Kind == refs.KindEvent && op.Message != "" && f.prompt == "" {
+		f.prompt = op.Message
+	}
+	if f.closed && f.prompt != "" && len(l.waiting) == 0 && op.Kind == refs.KindCheckpoint {
+		l.newer = append(l.newer, talkAt{checkpoint: op.Checkpoint})
+		return nil
+	}
+	own := false
+	if op.Kind == refs.KindCheckpoint {
+		cp, err := l.read(op.Checkpoint)
+		if err != nil {
+			return err
+		}
+		word, m.said = cp.Cause.Event, cp.Mark.Transcript
+		own = cp.changedBy(l.session)
+		if f.prompt == "" && !f.closed {
+			f.prompt = cp.Cause.Prompt
+		}
+	} else if word == eventWords[hooks.AfterTool] && op.Kind == refs.KindEvent && !f.closed && !op.Checkpoint.IsZero() {
+		cp, err := l.read(op.Checkpoint) // another session's event may have found what the call did
+		own = err == nil && cp.Session != l.session && cp.changedBy(l.session)
+	}
+	f.asked = f.closed && f.asked || word == eventWords[hooks.Prompt]
+	f.over = f.over || turnWordOf(word) == wordStop || turnWordOf(word) == wordAside && word != EventScan
+	if op.Turn == 0 && l.opened == nil && !op.Checkpoint.IsZero() && word != EventScan {
+		l.opened = m
+	}
+	m.later = l.newer
+	l.wait(m, turnWordOf(word) != wordAside || own)
+	f.older(turnWordOf(word), own, m)
+	if f.at == m || f.work == m {
+		if m.code.IsZero() && !m.removed || m.said.IsZero() {
+			l.waiting = append(l.waiting, m)
+		}
+	}
+	if !m.said.IsZero() {
+		l.newer = append(slices.Clip(l.newer), talkAt{said: m.said})
+	}
+	if op.Turn > 0 && (turnWordOf(word) != wordAside || own) && !op.Checkpoint.IsZero() {
+		l.first = m
+	}
+	return nil
+}
+
+// wait gives those that wait what the next older moment has; its code only if it is a turn's.
+func (l *turnLog) wait(m *turnMark, code bool) {
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMark) bool {
+		if w.said.IsZero() {
+			w.said = m.said
+		}
+		if code && w.code.IsZero() && !w.removed {
+			w.code, w.removed = m.code, m.removed
+		}
+		return !w.said.IsZero() && (w.removed || !w.code.IsZero())
+	})
+}
+
+// restored takes a restore. What stood on it has the code that it went to; where it changed the session's file, what is newer has
+// nothing of what the file held before.
+func (l *turnLog) restored(r *refs.Restore) {
+	if len(r.Paths) == 0 && !r.ContextOnly {
+		l.wait(&turnMark{code: r.Target}, true)
+	}
+	i := slices.IndexFunc(r.Files, func(f refs.File) bool { return slices.Contains(l.files, f.Path) })
+	if i < 0 {
+		return
+	}
+	for _, w := range l.waiting {
+		if w.said.IsZero() {
+			w.said = r.Files[i].To
+		}
+	}
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMark) bool { return w.removed || !w.code.IsZero() })
+	for _, f := range l.turns {
+		f.cut(f.asked)
+	}
+	l.newer = nil
+}
+
+// endOf is the code at the end of turn n; nil: nothing of it was captured. A turn that nothing is known of ends where the one before it
+// did.
+func (l *turnLog) endOf(n uint64) *turnMark {
+	if n == 0 && l.first != nil {
+		return l.first // the prompt of the first turn is the state before it
+	}
+	if n == 0 {
+		return l.opened
+	}
+	if f := l.turns[n]; f != nil && f.at != nil {
+		return f.at
+	}
+	if l.newest > n {
+		for k := n; k > 0; k-- {
+			if f := l.turns[k-1]; f != nil && f.at != nil {
+				return f.at
+			}
+		}
+	}
+	return nil
+}
+
+// talk is the conversation that stands somewhere; zero: none, or gc has taken it.
+func (l *turnLog) talk(t talkAt) objstore.ID {
+	if !t.said.IsZero() || t.checkpoint.IsZero() {
+		return t.said
+	}
+	cp, err := l.read(t.checkpoint)
+	if err != nil {
+		return objstore.ID{}
+	}
+	return cp.Mark.Transcript
+}
+
+// changedBy reports whether a session is among those that a checkpoint's changes are.
+func (c *Checkpoint) changedBy(session string) bool {
+	return slices.Contains(c.By, session) || slices.ContainsFunc(c.Owned, func(o Owned) bool { return slices.Contains(o.By, session) })
+}
+
+// saidAt is the conversation at a moment, completed by what was captured later of the same turn: at the prompt of the next turn the last
+// reply is there for sure, but sometimes that prompt, too. Where the conversation was gone back in by then, as many turns may be others.
+func (l *turnLog) saidAt(m *turnMark) (objstore.ID, error) {
+	said, s := m.said, l.e.sessions[l.session]
+	if said.IsZero() || s == nil || len(m.later) == 0 {
+		return said, nil
+	}
+	was, err := l.e.turnsIn(s, said)
+	if err != nil {
+		return said, err
+	}
+	for _, t := range slices.Backward(m.later) {
+		after := l.talk(t)
+		if after.IsZero() || after == said {
+			continue
+		}
+		if on, err := l.e.goesOn(after, said); err != nil || !on {
+			return said, err
+		}
+		if now, err := l.e.turnsIn(s, after); err != nil || now != was {
+			return said, err
+		}
+		said = after
+	}
+	return said, nil
+}

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+
+	"rewind/engine"
+	"rewind/hooks"
+)
+
+// began knows in which project each session of an agent began: it stays with that one, wherever the agent's working directory goes.
+type began struct {
+	mu sync.Mutex
+	in map[string]string // root of the project, by agent and session
+}
+
+// maxBegan bounds how many are known. One that is forgotten is found again as it was the first time.
+const maxBegan = 4096
+
+func sessionKey(ev hooks.Event) string { return string(ev.Agent) + "\x00" + ev.Session }
+
+func (b *began) root(ev hooks.Event) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.in[sessionKey(ev)]
+}
+
+// at says that an event's session is at home in a project.
+func (b *began) at(ev hooks.Event, root string) {
+	if ev.Session == "" {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.in == nil || len(b.in) >= maxBegan {
+		b.in = map[string]string{}
+	}
+	b.in[sessionKey(ev)] = root
+}
+
+// tellsBeginning are the agents that tell their hooks in the environment where the session began. Of another one the variable is of the
+// agent around it.
+var tellsBeginning = map[hooks.Agent]bool{hooks.Claude: true, hooks.Gemini: true, hooks.Droid: true}
+
+// whose finds the project that an event goes to: where its session began. dir is where the agent works now.
+func (s *Server) whose(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*engine.Project, error) {
+	opens := ev.Kind == hooks.SessionStart && ev.Source != "compact"
+	var places []string
+	if tellsBeginning[ev.Agent] && filepath.IsAbs(call.began) {
+		places = append(places, call.began)
+	}
+	if root := s.began.root(ev); root != "" && !opens {
+		places = append(places, root)
+	}
+	for _, place := range places {
+		if p, err := s.find(ctx, place); err == nil || !errors.Is(err, engine.ErrNoProject) {
+			return p, err
+		}
+	}
+	p, err := s.find(ctx, dir)
+	if err != nil || opens || len(places) > 0 || ev.Session == "" {
+		return p, err
+	}
+	return s.around(ctx, ev, p), nil
+}
+
+// around is the project around p if that is the one that knows an event's session: the session began there, and no agent or daemon is
+// left that could tell.
+func (s *Server) around(ctx context.Context, ev hooks.Event, p *engine.Project) *engine.Project {
+	outer, err := s.find(ctx, filepath.Dir(p.Root))
+	if err != nil || outer.Root == p.Root || s.knows(ctx, p, ev) || !s.knows(ctx, outer, ev) {
+		return p
+	}
+	return outer
+}
+
+func (s *Server) knows(ctx context.Context, p *engine.Project, ev hooks.Event) (known bool) {
+	_ = s.opened(ctx, p, false, func(e *engine.Engine) (err error) {
+		known, err = e.Knows(ev)
+		return err
+	})
+	return known
+}
+
+// elsewhere hands an event to the projects that have files which its call names: what the session does there is in their history, too.
+func (s *Server) elsewhere(ctx context.Context, p *engine.Project, dirs []string, ev hooks.Event, call *hookCall) error {
+	var failed error
+	told := map[string]bool{p.Root: true}
+	for _, dir := range dirs {
+		q, err := s.find(ctx, dir)
+		if err != nil || told[q.Root] {
+			continue
+		}
+		told[q.Root] = true
+		_, err = s.takeIn(ctx, q, ev, call)
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
