@@ -33,3 +33,9 @@ type Kept struct {
 	By     string `json:"by,omitempty"`     // of session: which one changed it, as agent/id
 	Shared bool   `json:"shared,omitempty"` // of session: the one that goes back may have written it, too, for calls of both ran
 }
+
+// Taken are paths that were set, or removed, only because exact was asked for.
+type Taken struct {
+	By    string `json:"by,omitempty"` // the other session that changed them, as agent/id; missing: no checkpoint held them
+	Paths []Text `json:"paths"`
+}

@@ -269,12 +269,6 @@ type RestoreResponse struct {
 	Notices     []string `json:"notices,omitempty"`
 }
 
-// Taken are paths that were set, or removed, only because exact was asked for.
-type Taken struct {
-	By    string `json:"by,omitempty"` // the other session that changed them, as agent/id; missing: no checkpoint held them
-	Paths []Text `json:"paths"`
-}
-
 // Conflict is a path that changed while a restore ran; it was left as it is.
 type Conflict struct {
 	Path    Text   `json:"path"`
