@@ -258,6 +258,7 @@ type RestoreResponse struct {
 	GitState     string        `json:"git_state,omitempty"` // merge, rebase, ... under way
 	Partial      bool          `json:"partial"`             // some paths of the target could not be laid out
 	Conversation *Conversation `json:"conversation,omitempty"`
+	AtWork       []AtWork      `json:"at_work,omitempty"` // agents that were at work here when it began
 
 	ContextOnly bool     `json:"context_only,omitempty"` // the files were left alone
 	Notices     []string `json:"notices,omitempty"`

@@ -117,7 +117,7 @@ func (e *Engine) turnPoint(session, name string) (*point, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: checkpoint %q: %w: want turn:<number>", name, ErrUsage)
 	}
-	if session, err = e.orCurrent(session); err != nil {
+	if session, err = e.orHolder(session, n); err != nil {
 		return nil, err
 	}
 	p := &point{name: name, session: session, start: n == 0}

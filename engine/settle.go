@@ -17,6 +17,9 @@ const EventScan = "scan"
 // interrupt, an error of the model and a killed agent announce nothing in some agents.
 const quietAfter = 30 * time.Second
 
+// quietStop is the name of the stop that nobody announced.
+const quietStop = "quiet"
+
 // Settle does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after the
 // end of a turn the whole tree is scanned, for what a watcher cannot see. again is when to call it next, unless an event comes before;
 // 0: not at all.
@@ -26,7 +29,7 @@ func (e *Engine) Settle(ctx context.Context) (again time.Duration, err error) {
 		return 0, err
 	}
 	for _, s := range quiet {
-		if _, err := e.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: "quiet"}, HandleOptions{Tier: e.config.HookTier()}); err != nil {
+		if _, err := e.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: quietStop}, HandleOptions{Tier: e.config.HookTier()}); err != nil {
 			return again, err
 		}
 	}

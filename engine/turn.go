@@ -15,7 +15,7 @@ func (e *Engine) turn(session, name string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: checkpoint %q: %w: want turn:<number>", name, ErrUsage)
 	}
-	if session, err = e.orCurrent(session); err != nil {
+	if session, err = e.orHolder(session, n); err != nil {
 		return nil, err
 	}
 	return e.endOfTurn(session, n)
