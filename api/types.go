@@ -297,6 +297,7 @@ type Operation struct {
 	Paths      []Text    `json:"paths,omitempty"`
 	Exact      bool      `json:"exact,omitempty"`
 	Undoes     uint64    `json:"undoes,omitempty"`
+	Goes       string    `json:"goes,omitempty"` // of a restore: the session that goes on from it, by name; absent: its own
 	Changed    int       `json:"changed,omitempty"`
 	Kept       int       `json:"kept,omitempty"`
 	Message    Text      `json:"message,omitempty"`

@@ -53,6 +53,8 @@ type lately struct {
 	floor int64             // what is older than this, in unix milliseconds, was not read
 	last  moment            // the newest of all that say where the project stands
 	by    map[string]moment // the newest of each session
+	// The newest restore, and the newest event of an agent: what a person saves in between leaves it to the restore which session is meant.
+	restored, heard uint64
 }
 
 // moment is what one operation says of where somebody works.
@@ -122,7 +124,7 @@ func (e *Engine) active() (at Position, names []string, err error) {
 	if err := k.read(e, since); err != nil || !k.last.here {
 		return at, nil, err
 	}
-	if at, err = e.placedAt(k.last.at); err != nil || k.last.restore {
+	if at, err = e.placedAt(k.last.at); err != nil || k.restored > k.heard {
 		return at, nil, err
 	}
 	families := map[string]bool{}
@@ -213,6 +215,7 @@ func (e *Engine) storedFamily(session string) (string, error) {
 func (k *lately) read(e *Engine, since int64) error {
 	var upTo uint64
 	var last moment
+	var restored, heard uint64
 	by := map[string]moment{}
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
 		upTo = max(upTo, op.Seq)
@@ -226,6 +229,12 @@ func (k *lately) read(e *Engine, since int64) error {
 		if m.here && !last.here {
 			last = m
 		}
+		switch {
+		case m.restore:
+			restored = max(restored, m.seq)
+		case m.here && !m.person:
+			heard = max(heard, m.seq)
+		}
 		if _, known := by[m.at.Session]; !known {
 			by[m.at.Session] = m
 		}
@@ -235,8 +244,9 @@ func (k *lately) read(e *Engine, since int64) error {
 		return err
 	}
 	if k.upTo == 0 {
-		k.by, k.floor, k.last = by, since, last
+		k.by, k.floor, k.last, k.restored, k.heard = by, since, last, restored, heard
 	} else {
+		k.restored, k.heard = max(k.restored, restored), max(k.heard, heard)
 		maps.Copy(k.by, by)
 		if last.here {
 			k.last = last

@@ -153,7 +153,7 @@ func operation(op *refs.Operation) api.Operation {
 	}
 	if r := op.Restore; r != nil {
 		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), api.Texts(r.Paths), r.Exact
-		o.Undoes, o.Changed, o.Kept = r.Undoes, r.Changed, r.Kept
+		o.Undoes, o.Changed, o.Kept, o.Goes = r.Undoes, r.Changed, r.Kept, r.Goes
 	}
 	return o
 }
