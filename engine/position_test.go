@@ -29,9 +29,13 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 	talkers := map[string]*talker{k.name(): k}
 	var log []string
 	o := RestoreOptions{Env: p.env(), Session: Whose{Choose: true}, Exact: true}
+	var forks []*Fork
 	agree := func(what string, res *RestoreResult) {
 		t.Helper()
 		log = append(log, what)
+		if res != nil && res.Conversation != nil && res.Conversation.Fork != nil {
+			forks = append(forks, res.Conversation.Fork)
+		}
 		at, err := p.e.position()
 		p.must(err)
 		cur, err := p.e.current(at.Session)
@@ -54,12 +58,6 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 			t.Fatalf("%q: %s goes on, and was left: %+v", log, at.Session, s)
 		}
 	}
-	var forks []*Fork
-	keep := func(res *RestoreResult) {
-		if res.Conversation != nil && res.Conversation.Fork != nil {
-			forks = append(forks, res.Conversation.Fork)
-		}
-	}
 	for range 14 {
 		switch rnd.IntN(7) {
 		case 0, 1:
@@ -68,7 +66,6 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 			if err != nil {
 				continue // that session has fewer turns
 			}
-			keep(res)
 			agree("checkout "+name, res)
 		case 2:
 			before := p.read("f")
@@ -76,7 +73,6 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 			if err != nil {
 				continue
 			}
-			keep(res)
 			agree("undo", res)
 			if rnd.IntN(2) == 0 {
 				res, err = p.e.Redo(bg, 1, o)

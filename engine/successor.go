@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/kv"
+	"rewind/objstore"
 	"rewind/refs"
 )
 
@@ -108,8 +110,24 @@ func (e *Engine) beside(j *journal) ([]refs.Change, error) {
 			}
 		}
 		before, err := e.positionBefore(j.Undoes)
-		if err != nil || before.Session == goes {
+		if err != nil {
+			return nil, err
+		}
+		if before.Session == goes && goes != j.Session && !j.ContextOnly {
+			name := refs.Cursor(goes)
+			out = slices.DeleteFunc(out, func(c refs.Change) bool { return c.Name == name })
+			was, err := e.cursorBefore(goes, j.Undoes)
+			if err != nil {
+				return nil, err
+			}
+			now, err := e.refs.ID(name)
+			if err == nil && !was.IsZero() && now != was {
+				out = append(out, refs.Change{Name: name, Old: now, New: was})
+			}
 			return out, err
+		}
+		if before.Session == goes {
+			return out, nil
 		}
 	}
 	cursor := refs.Cursor(goes)
@@ -121,6 +139,32 @@ func (e *Engine) beside(j *journal) ([]refs.Change, error) {
 		out = append(out, refs.Change{Name: cursor, Old: now, New: j.After})
 	}
 	return out, err
+}
+
+// cursorBefore is where a session stood before an operation; zero: that is not known any more.
+func (e *Engine) cursorBefore(session string, seq uint64) (at objstore.ID, err error) {
+	if seq <= 1 {
+		return at, nil
+	}
+	cursor := refs.Cursor(session)
+	err = e.refs.Newest(seq-1, func(op *refs.Operation) error {
+		for _, c := range op.Changes {
+			if c.Name == cursor {
+				at = c.New
+				return kv.ErrStop
+			}
+		}
+		switch {
+		case op.Session != session:
+		case op.Kind == refs.KindCheckpoint:
+			at = op.Checkpoint
+			return kv.ErrStop
+		case op.Kind == refs.KindThinned && op.Cause.Event != EventSafety:
+			return kv.ErrStop // gc has removed it
+		}
+		return nil
+	})
+	return at, err
 }
 
 // changed gives the records that change with the end of the restore, which is operation seq: those that are left or gone on with, and those of its own.
