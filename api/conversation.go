@@ -62,6 +62,8 @@ type TurnsResponse struct {
 	Session     string       `json:"session"`
 	Title       Text         `json:"title,omitempty"`
 	Turns       []Turn       `json:"turns"`
+	Left        string       `json:"left,omitempty"`       // of a fork that nobody has gone on with: the session that it was made of, if that one has more turns
+	LeftTurns   int          `json:"left_turns,omitempty"` // how many
 	Compactions []Compaction `json:"compactions,omitempty"`
 	Breaks      []Break      `json:"breaks,omitempty"`
 	Notices     []string     `json:"notices,omitempty"`

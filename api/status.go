@@ -39,6 +39,7 @@ type StatusResponse struct {
 	Checkpoints int         `json:"checkpoints"`
 	Safety      int         `json:"safety"`
 	Current     *Checkpoint `json:"current,omitempty"`
+	Position    string      `json:"position"`           // the session that goes on from here, by name; manual: no agent's
 	Sessions    []Session   `json:"sessions,omitempty"` // of agents, the newest first
 	Changes     []Change    `json:"changes"`
 	Skips       []Skip      `json:"skips"`

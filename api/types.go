@@ -264,6 +264,7 @@ type RestoreResponse struct {
 	GitState     string        `json:"git_state,omitempty"` // merge, rebase, ... under way
 	Partial      bool          `json:"partial"`             // some paths of the target could not be laid out
 	Conversation *Conversation `json:"conversation,omitempty"`
+	AtWork       []AtWork      `json:"at_work,omitempty"` // agents that were at work here when it began
 
 	ContextOnly bool     `json:"context_only,omitempty"` // the files were left alone
 	Notices     []string `json:"notices,omitempty"`
@@ -302,6 +303,7 @@ type Operation struct {
 	Paths      []Text    `json:"paths,omitempty"`
 	Exact      bool      `json:"exact,omitempty"`
 	Undoes     uint64    `json:"undoes,omitempty"`
+	Goes       string    `json:"goes,omitempty"` // of a restore: the session that goes on from it, by name; absent: its own
 	Changed    int       `json:"changed,omitempty"`
 	Kept       int       `json:"kept,omitempty"`
 	Message    Text      `json:"message,omitempty"`

@@ -19,7 +19,10 @@ const turnCall = "turn"
 // prompt or the session's end; work that goes on after a stop belongs to it, too.
 func (s *Session) apply(a *arrival, root string, now time.Time) {
 	ev := a.ev
-	s.Agent, s.ID, s.Last, s.Event, s.Ended = ev.Agent, ev.Session, now, eventWords[ev.Kind], false
+	s.Agent, s.ID, s.Event, s.Ended = ev.Agent, ev.Session, eventWords[ev.Kind], false
+	if ev.Name != quietStop { // nothing was heard
+		s.Last = now
+	}
 	s.Left = s.Left && ev.Kind == hooks.SessionEnd
 	if ev.Transcript != "" {
 		s.Transcript = ev.Transcript

@@ -36,13 +36,13 @@ func (e *Engine) atWork(s *Session) (Work, bool) {
 	if s.Left || s.Ended || s.Imported || s.Event == "" {
 		return Work{}, false
 	}
-	return e.work(s)
+	return e.work(s, new(clients.Look))
 }
 
 // work is atWork whether or not a restore has left the session.
-func (e *Engine) work(s *Session) (Work, bool) {
+func (e *Engine) work(s *Session, look *clients.Look) (Work, bool) {
 	w := Work{Session: s.Name, Since: s.Last}
-	live := e.live(s)
+	live := e.live(s, look)
 	if live.Running && !(live.Guess && e.another(s)) {
 		w.Seen, w.PID = live.How, live.PID
 	}
@@ -55,7 +55,7 @@ func (e *Engine) work(s *Session) (Work, bool) {
 		}
 	case s.Busy && (w.Seen != "" || silent < activeWithin):
 		w.Kind = WorkTurn
-	case w.Seen != "":
+	case w.Seen != "" && !live.Server: // Codex's server keeps what was closed
 		w.Kind = WorkOpen
 	default:
 		return w, false
@@ -64,7 +64,7 @@ func (e *Engine) work(s *Session) (Work, bool) {
 }
 
 // live is what can be seen of the program that runs on a session.
-func (e *Engine) live(s *Session) clients.Live {
+func (e *Engine) live(s *Session, look *clients.Look) clients.Live {
 	agent := transcript.Agent(s.Agent)
 	if !understood(s.Agent) {
 		return clients.Live{}
@@ -73,7 +73,7 @@ func (e *Engine) live(s *Session) clients.Live {
 	if err != nil {
 		return clients.Live{}
 	}
-	live, _ := clients.Running(agent, root, s.ID) // a sign that cannot be read is none
+	live, _ := look.Running(agent, root, s.ID) // a sign that cannot be read is none
 	return live
 }
 
@@ -94,16 +94,18 @@ const maxFamily = 64
 func (e *Engine) family(session string) string {
 	for range maxFamily {
 		s := e.sessions[session]
-		switch {
-		case s == nil:
-			return session
-		case s.LaneOf != "":
-			session = s.LaneOf
-		case s.Fork != nil:
-			session = s.Fork.Session
-		default:
-			return session
+		if s == nil || s.before() == "" {
+			break
 		}
+		session = s.before()
 	}
 	return session
+}
+
+// before is the session that one is a lane of, or was forked from; "": none.
+func (s *Session) before() string {
+	if s.LaneOf == "" && s.Fork != nil {
+		return s.Fork.Session
+	}
+	return s.LaneOf
 }

@@ -40,6 +40,7 @@ func sampleJournal() *journal {
 		ContextOnly: true, Files: []refs.File{{Path: "/a", To: testID("to")}, {Path: "/b", From: testID("from"), To: testID("to")}},
 		Made:  &Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &Lineage{Session: "claude/a", Turn: 1, Kind: "checkout", Transcript: testID("x")}},
 		Moved: &Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
+		Goes:  "claude/b",
 	}
 }
 

@@ -118,6 +118,8 @@ type TurnList struct {
 	Session     string
 	Title       string
 	Turns       []TurnInfo
+	Left        string // of a fork that nobody has gone on with: the session that it was made of, if that one has more turns
+	LeftTurns   int
 	Compactions []transcript.Compaction
 	Breaks      []transcript.Break
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"rewind/internal/agentfiles"
-	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -19,7 +18,11 @@ func (e *Engine) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, error
 	if op == nil || len(op.Restore.Files) == 0 {
 		return nil, nil
 	}
-	t := &conversationPlan{conversation: Conversation{Mode: ConversationBack, Session: op.Session}}
+	at, err := e.positionBefore(op.Seq)
+	if err != nil {
+		return nil, err
+	}
+	t := &conversationPlan{conversation: Conversation{Mode: ConversationBack, Session: at.Session}}
 	own := r.env.folders()
 	for _, f := range op.Restore.Files {
 		if err := placed(own, f.Path); err != nil {
@@ -132,26 +135,23 @@ func (e *Engine) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) erro
 	return nil
 }
 
-// dropUnused are the steps that take away the fork that the newest of the restores right before this one made, if nobody has used it: a run of restores
-// leaves one session behind, not one for each step.
+// dropUnused are the steps that take away the fork that the restores before this one have left current, if nobody has used it and nothing was saved in it: a run
+// of restores leaves one session behind, not one for each step.
 func (e *Engine) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 	own := r.env.folders()
-	var made *refs.Restore
-	_ = e.refs.Newest(0, func(op *refs.Operation) error {
-		switch {
-		case op.Kind == refs.KindSafety, op.Kind == refs.KindTag, op.Kind == refs.KindNote, op.Kind == refs.KindEvent && op.Cause.Event == EventScan:
-			return nil
-		case !op.Kind.IsRestore() || op.Restore == nil || op.Session != r.session:
-			return kv.ErrStop
-		case op.Restore.Fork == "":
-			return nil
-		}
-		made = op.Restore
-		return kv.ErrStop
-	})
-	if made == nil || e.inUse(made.Fork) {
+	at, err := e.position()
+	s := e.sessions[at.Session]
+	if err != nil || at.Line != r.session || at.Session == r.session || s == nil || s.Event != "" || e.inUse(s.Name) {
 		return nil
 	}
+	op, err := e.refs.Operation(s.Began)
+	if err != nil || op.Restore == nil || op.Restore.Fork != s.Name {
+		return nil
+	}
+	if tip, err := e.newestOf(s.Name); err != nil || s.Fork == nil || tip.String() != s.Fork.Checkpoint {
+		return nil
+	}
+	made := op.Restore
 	var out []refs.File
 	for _, f := range slices.Backward(made.Files) { // the session's own file first: what lies beside one that is used stays
 		if f.From.IsZero() {

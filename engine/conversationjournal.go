@@ -47,6 +47,21 @@ func decodeNamedSession(raw record.Field) (*Session, error) {
 	return decodeSession(name, rec)
 }
 
+// from is the session that a fork is made of; "": none is.
+func (t *conversationPlan) from() string {
+	if t == nil || t.fork == nil {
+		return ""
+	}
+	return t.fork.of.Name
+}
+
+func (s *Session) from() string {
+	if s == nil || s.Fork == nil {
+		return ""
+	}
+	return s.Fork.Session
+}
+
 // idle reports whether there is nothing to be done to session files.
 func (t *conversationPlan) idle() bool { return t == nil || len(t.files) == 0 }
 

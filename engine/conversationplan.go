@@ -176,20 +176,22 @@ func whyNot(err error) string {
 func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*conversationPlan, error) {
 	s := e.sessions[p.session]
 	t := &conversationPlan{files: e.dropUnused(r, tx)}
-	removed := e.sessionFiles(t.files)
 	if s != nil && !r.mustFork && r.conversation.Title == "" {
-		if err := e.newestIsNow(s, p); err != nil {
-			return nil, err
-		}
-		as, turn, err := e.endsThere(s, p)
+		as, turn, err := e.thereAlready(r, p, s)
 		if err != nil {
 			return nil, err
 		}
-		if as {
-			t.conversation = Conversation{Mode: ConversationOriginal, Session: s.Name, Path: s.Transcript, Turn: turn, Why: "the conversation ends there", Removed: removed}
+		if as != nil {
+			if slices.ContainsFunc(t.files, func(f refs.File) bool { return f.Path == as.Transcript }) {
+				t.files = nil // it is what would have gone
+			}
+			t.conversation = Conversation{
+				Mode: ConversationOriginal, Session: as.Name, Path: as.Transcript, Turn: turn, Why: "the conversation ends there", Removed: e.sessionFiles(t.files),
+			}
 			return t, nil
 		}
 	}
+	removed := e.sessionFiles(t.files)
 	plan, err := e.planFork(p, r.conversation.Title, r.kind.String(), false)
 	if err != nil {
 		return nil, err
@@ -241,6 +243,31 @@ func (e *Engine) planBranch(r *restore, p *point, tx *objstore.Tx) (*conversatio
 	t.files = append(t.files, refs.File{Path: plan.path, To: id}) // the last: an agent lists it as soon as it is there
 	t.made = plan.session(id, 0)
 	return t, nil
+}
+
+// thereAlready is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s, else s itself, else
+// another unused fork. nil: there is none.
+func (e *Engine) thereAlready(r *restore, p *point, s *Session) (*Session, int, error) {
+	f, err := e.alike(r, p, s)
+	if err != nil {
+		return nil, 0, err
+	}
+	if f != nil && f.Name == r.session {
+		return f, f.Fork.Turn, nil
+	}
+	if err := e.newestIsNow(s, p); err != nil {
+		return nil, 0, err
+	}
+	as, turn, err := e.endsThere(s, p)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case as:
+		return s, turn, nil
+	case f != nil:
+		return f, f.Fork.Turn, nil
+	}
+	return nil, 0, nil
 }
 
 // newestIsNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state of the code

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
@@ -76,6 +78,9 @@ func (e *Engine) namedPoint(ctx context.Context, name string, w Whose) (*point, 
 	if n.OfSession() || w.Session != "" {
 		if session, err = e.session(w); err != nil {
 			return nil, err
+		}
+		if n, err := strconv.ParseUint(strings.TrimPrefix(name, "turn:"), 10, 32); err == nil && w.Session == "" {
+			session = e.holder(session, n)
 		}
 		if err := e.catchUp(ctx, session); err != nil {
 			return nil, err

@@ -26,6 +26,7 @@ type forkPlan struct {
 	sides []transcript.Side
 	from  Lineage
 	name  string // of the new session
+	last  string // how the prompt of its last turn begins
 }
 
 func (p *forkPlan) close() {
@@ -163,6 +164,9 @@ func (e *Engine) planFork(p *point, title, kind string, clone bool) (*forkPlan, 
 	if p.cp != nil {
 		f.from.Checkpoint = p.cp.ID.String()
 	}
+	if c, err := e.conversation(s, p.transcript); err == nil && cut.Turn > 0 && cut.Turn <= len(c.Turns) {
+		f.last = c.Turns[cut.Turn-1].Summary
+	}
 	return f, nil
 }
 
@@ -207,7 +211,7 @@ func (p *forkPlan) session(written objstore.ID, seq uint64) *Session {
 	from.Transcript = written
 	return &Session{
 		Name: p.name, Agent: hooks.Agent(p.agent), ID: p.fork.ID, Transcript: p.path, Cwd: p.of.Cwd, Previous: p.of.ID, Began: seq,
-		First: p.fork.Time, Last: p.fork.Time, Turn: uint64(p.cut.Turn), Fork: &from, Title: p.fork.Title,
+		First: p.fork.Time, Last: p.fork.Time, Turn: uint64(p.cut.Turn), Prompt: p.last, Fork: &from, Title: p.fork.Title,
 	}
 }
 

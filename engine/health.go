@@ -53,7 +53,7 @@ func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessio
 		c := h.checkAgent(ctx, a, env, tier, guard)
 		c.Name = string(agent)
 		for _, s := range sessions { // newest first
-			if s.Agent == agent {
+			if s.Agent == agent && s.Event != "" { // rewind's own forks are not heard
 				c.Last = s.Last
 				break
 			}

@@ -47,8 +47,8 @@ func TestImport(t *testing.T) {
 	if !s.Imported || s.Turn != 1 || string(p.talk(s)) != p.slurp(s.Transcript) {
 		t.Errorf("%+v", s)
 	}
-	if current, _, err := p.e.active(); err != nil || current != known.name() {
-		t.Errorf("the current session is %s, %v", current, err)
+	if at, err := p.e.position(); err != nil || at.Session != known.name() {
+		t.Errorf("the current session is %s, %v", at.Session, err)
 	}
 	w := Whose{Session: claudeID(1)}
 	p.wantTalk(p.fork("turn:1", ForkOptions{Session: w}).Path, "there", "hello")

@@ -32,6 +32,7 @@ type journal struct {
 	Files       []refs.File // session files, in the order in which they are set
 	Made        *Session    // the session that a fork makes; nil: none
 	Moved       *Session    // a session as it is afterwards; nil: none
+	Goes        string      // the session whose conversation goes on from here; "": the one whose cursor moves; since store format 5
 
 	// Of this process alone:
 	left   []refs.File        // with the code alone: session files that had been set before, and stay so
@@ -61,6 +62,7 @@ const (
 	tagJFiles
 	tagJMade
 	tagJMoved
+	tagJGoes // since store format 5
 )
 
 // Field tags of a step, and of an entry in it.
@@ -103,6 +105,7 @@ func (j *journal) encode() []byte {
 	e.List(tagJFiles, len(j.Files), func(i int) []byte { return j.Files[i].Encode() })
 	e.Bytes(tagJMade, namedSession(j.Made))
 	e.Bytes(tagJMoved, namedSession(j.Moved))
+	e.String(tagJGoes, j.Goes)
 	return e.Encoded()
 }
 
@@ -171,6 +174,8 @@ func decodeJournal(raw []byte) (*journal, error) {
 			j.Made, err = decodeNamedSession(f)
 		case tagJMoved:
 			j.Moved, err = decodeNamedSession(f)
+		case tagJGoes:
+			j.Goes = string(f)
 		default:
 			return record.Unknown(tag)
 		}

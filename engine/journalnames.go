@@ -31,7 +31,7 @@ func (j *journal) checkNames() error {
 		}
 		seen[s.Path] = true
 	}
-	for _, name := range []string{j.Session, j.Made.name(), j.Moved.name()} {
+	for _, name := range []string{j.Session, j.Made.name(), j.Moved.name(), j.Goes} {
 		if name != "" && refs.Session(name).Check() != nil {
 			return bad("session", name)
 		}

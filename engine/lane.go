@@ -87,13 +87,6 @@ func callingSession(path string) (id string, known bool) {
 	return head.CallingSessionID, true
 }
 
-// isLane reports whether a session is known to be another one's subagent.
-func (e *Engine) isLane(name string) bool {
-	of, _ := e.lanes.Load(name)
-	is, _ := of.(string)
-	return is != ""
-}
-
 // lane puts the record of a worker into the batch, so that it is known for one from now on.
 func (in *intake) lane(a *arrival) {
 	if a.worker == "" || in.sessions[a.worker] != nil {

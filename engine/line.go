@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"rewind/internal/kv"
-	"rewind/objstore"
 	"rewind/refs"
 )
 
@@ -41,20 +40,20 @@ func (e *SeveralSessionsError) Error() string {
 // Is makes a SeveralSessionsError an ErrWhichSession.
 func (e *SeveralSessionsError) Is(target error) bool { return target == ErrWhichSession }
 
-// session settles whose line is meant. The current session is the one that a restore or an event moved last.
+// session settles whose line is meant. Without a name it is the position's.
 func (e *Engine) session(w Whose) (string, error) {
 	if w.Session != "" {
 		return e.findSession(w.Session)
 	}
-	current, active, err := e.active()
+	at, active, err := e.active()
 	if err != nil || len(active) < 2 {
-		return current, err
+		return at.Session, err
 	}
 	if !w.Choose {
 		return "", &SeveralSessionsError{Names: active}
 	}
-	e.Notice(fmt.Sprintf("several sessions are at work here: taking %s; --session chooses (%s)", current, strings.Join(active[1:], ", ")))
-	return current, nil
+	e.Notice(fmt.Sprintf("several sessions are at work here: taking %s; --session chooses (%s)", at.Session, strings.Join(active[1:], ", ")))
+	return at.Session, nil
 }
 
 // orCurrent gives the current session for "".
@@ -62,8 +61,8 @@ func (e *Engine) orCurrent(session string) (string, error) {
 	if session != "" {
 		return session, nil
 	}
-	current, _, err := e.active()
-	return current, err
+	at, err := e.position()
+	return at.Session, err
 }
 
 // findSession finds a session by its name, or by a prefix of the agent's id.
@@ -179,21 +178,4 @@ func (e *Engine) current(session string) (*Checkpoint, error) {
 		}
 	}
 	return e.checkpoint(id)
-}
-
-// newestCursor is where the session stands that was moved last.
-func (e *Engine) newestCursor() (objstore.ID, error) {
-	var id objstore.ID
-	err := e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Session == "" || !op.Kind.IsRestore() && op.Kind != refs.KindCheckpoint {
-			return nil
-		}
-		at, err := e.refs.ID(refs.Cursor(op.Session))
-		if err != nil || at.IsZero() {
-			return err
-		}
-		id = at
-		return kv.ErrStop
-	})
-	return id, err
 }

@@ -105,11 +105,11 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 
 // cursor is where the current session stands; zero before the first checkpoint.
 func (e *Engine) cursor() (objstore.ID, error) {
-	session, _, err := e.active()
+	at, err := e.position()
 	if err != nil {
 		return objstore.ID{}, err
 	}
-	cur, err := e.current(session)
+	cur, err := e.current(at.Session)
 	if err != nil || cur == nil {
 		return objstore.ID{}, err
 	}

@@ -9,11 +9,11 @@ import (
 // its line; else the one that target belongs to.
 func (e *Engine) mover(target *Checkpoint, w Whose) (string, error) {
 	if w.Session == "" {
-		current, _, err := e.active()
+		at, err := e.position()
 		if err != nil {
 			return "", err
 		}
-		line, err := e.line(current, target.Seq)
+		line, err := e.line(at.Line, target.Seq)
 		if err != nil {
 			return "", err
 		}
@@ -21,7 +21,7 @@ func (e *Engine) mover(target *Checkpoint, w Whose) (string, error) {
 			return target.Session, nil
 		}
 	}
-	return e.session(w)
+	return e.walked(w)
 }
 
 // line holds the checkpoints of a session's line that are not older than seq: those before its tip, and before its cursor.

@@ -28,6 +28,7 @@ type RestoreResult struct {
 	KeptDirs     []string        // directories that could not go because something is in them
 	Without      []tree.Without  // paths that are set, or as the target has them, without something
 	Conversation *Conversation   // nil: nothing was asked about a conversation
+	AtWork       []Underfoot     // agents that were at work when it began
 
 	perms map[string]uint16 // of paths that are set, but have others than the target
 }
@@ -156,6 +157,14 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}
+	goes, err := e.successor(r, conv)
+	if err == nil {
+		res.AtWork, err = e.underfoot(goes, conv.from(), plan.Steps)
+	}
+	if err != nil {
+		c.discard()
+		return nil, err
+	}
 	if r.dryRun {
 		c.discard()
 		lost, perms, err := tree.Foresee(root, plan.Steps)
@@ -167,14 +176,20 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 		return res, nil
 	}
 	if len(plan.Steps) == 0 && r.before == after && !r.asStep && conv.idle() {
-		c.discard()
-		return res, nil
+		if at, err := e.position(); err != nil || at.Session == goes {
+			c.discard()
+			return res, err
+		}
 	}
 	j := &journal{
 		Kind: r.kind, Session: r.session, Target: r.target.ID, Paths: plan.Paths, Exact: plan.Exact, Undoes: r.undoes,
 		Before: r.before, After: after, Stage: newStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.conversation.ContextOnly,
 	}
 	conv.enter(j)
+	if err := e.enterGoes(goes, j); err != nil {
+		c.discard()
+		return nil, err
+	}
 	j.own, j.must = r.env.folders(), r.mustTalk()
 	durable, err := e.makeStage(root, j.Stage)
 	if err != nil {
@@ -278,7 +293,7 @@ func (e *Engine) carryOut(ctx context.Context, root worktreefs.Dir, j *journal, 
 	}
 	op := refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &refs.Restore{
 		Target: j.Target, Safety: j.Safety, Paths: j.Paths, Exact: j.Exact, Undoes: j.Undoes,
-		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: append(without(j.Files, kept), j.left...), Fork: j.Made.name(), ContextOnly: j.ContextOnly,
+		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: append(without(j.Files, kept), j.left...), Fork: j.Made.name(), ContextOnly: j.ContextOnly, Goes: j.Goes,
 	}}
 	return e.end(ctx, root, op, j, res)
 }
@@ -349,6 +364,18 @@ func (e *Engine) finish(ctx context.Context, op refs.Operation, j *journal, res 
 		updates = []refs.Update{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}
 		op.Changes = []refs.Change{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}
 	}
+	var left []*Session
+	if op.Kind != refs.KindAbort {
+		var err error
+		if left, err = e.leaving(j); err != nil {
+			return err
+		}
+		also, err := e.beside(j)
+		if err != nil {
+			return err
+		}
+		op.Changes, updates = append(op.Changes, also...), append(updates, updatesOf(also)...)
+	}
 	op.Time = e.now().UnixMilli()
 	e.known = nil
 	tx := e.objs.Begin()
@@ -369,7 +396,7 @@ func (e *Engine) finish(ctx context.Context, op refs.Operation, j *journal, res 
 	// The worktree is as the operation says by now: an interrupt must not keep the log from saying so.
 	done, err := e.refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		if op.Kind != refs.KindAbort {
-			if err := j.sessions(seq, func(s *Session) error { return tx.Batch().Set(sessionKey(s.Name), s.encode()) }); err != nil {
+			if err := j.changed(seq, left, func(s *Session) error { return tx.Batch().Set(sessionKey(s.Name), s.encode()) }); err != nil {
 				return op, nil, err
 			}
 		}
@@ -380,7 +407,7 @@ func (e *Engine) finish(ctx context.Context, op refs.Operation, j *journal, res 
 		return err
 	}
 	if op.Kind != refs.KindAbort && e.sessions != nil {
-		_ = j.sessions(done.Seq, func(s *Session) error {
+		_ = j.changed(done.Seq, left, func(s *Session) error {
 			e.sessions[s.Name] = s
 			delete(e.followed, s.Name)
 			return nil

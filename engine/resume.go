@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -41,6 +42,9 @@ func (e *Engine) resume(ctx context.Context, env AgentEnv, back, codeOnly bool) 
 	if j.own = env.folders(); codeOnly {
 		j.left = e.leftAlone(j)
 		j.Files, j.Made, j.Moved = nil, nil, nil
+		if j.Goes, err = e.stillOf(j.Session); err != nil {
+			return nil, err
+		}
 	}
 	if err := j.foreign(); err != nil {
 		return nil, err
@@ -62,6 +66,11 @@ func (e *Engine) resume(ctx context.Context, env AgentEnv, back, codeOnly bool) 
 		return nil, err
 	}
 	res := &RestoreResult{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety, Conversation: j.conversation()}
+	if !back {
+		if res.AtWork, err = e.underfoot(cmp.Or(j.Goes, j.Session), j.Made.from(), j.Steps); err != nil {
+			return nil, err
+		}
+	}
 	if back {
 		res.Plan.Steps = tree.Reverse(j.Steps)
 		if err := e.abort(ctx, root, j, res); err != nil {

@@ -48,7 +48,11 @@ func (e *Engine) FirstCheckpoint(ctx context.Context, p Progress) (*SaveResult, 
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	cur, err := e.current(Manual)
+	at, err := e.position()
+	if err != nil {
+		return nil, err
+	}
+	cur, err := e.current(at.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (e *Engine) sessionList(ctx context.Context, want func(*Session) bool) ([]S
 	if err := e.loadSessions(); err != nil {
 		return nil, err
 	}
-	current, _, err := e.active()
+	at, err := e.position()
 	if err != nil {
 		return nil, err
 	}
@@ -30,14 +30,10 @@ func (e *Engine) sessionList(ctx context.Context, want func(*Session) bool) ([]S
 		if !want(&s) {
 			continue
 		}
-		var missing error
-		if understood(s.Agent) {
-			_, missing = statSession(&s)
+		if e.unseen(&s) {
+			continue
 		}
-		if missing != nil && (s.Fork != nil && s.Fork.Kind != byAgent && s.Event == "" || s.Turn == 0 && s.Cursor.Transcript.IsZero()) {
-			continue // only opened, or made and taken away again
-		}
-		info := SessionInfo{Session: s, Title: s.Title, Missing: missing != nil, Current: s.Name == current, Imported: s.Imported, Problem: s.Problem}
+		info := SessionInfo{Session: s, Title: s.Title, Missing: understood(s.Agent) && gone(&s), Current: s.Name == at.Session, Imported: s.Imported, Problem: s.Problem}
 		info.Running = e.openBy(&s) != ""
 		newest, err := e.newestOf(s.Name)
 		if err != nil {
@@ -58,6 +54,17 @@ func (e *Engine) sessionList(ctx context.Context, want func(*Session) bool) ([]S
 		}
 	}
 	return list, err
+}
+
+// unseen reports whether a session is none that a person knows of: only opened, or made by a restore or a fork and taken away again.
+func (e *Engine) unseen(s *Session) bool {
+	return (s.Fork != nil && s.Fork.Kind != byAgent && s.Event == "" || s.Turn == 0 && s.Cursor.Transcript.IsZero()) && understood(s.Agent) && gone(s)
+}
+
+// gone reports whether a session's file is not there.
+func gone(s *Session) bool {
+	_, err := statSession(s)
+	return err != nil
 }
 
 // readAll reads what the conversations of sessions say, several at a time: the files where they are there, for they are the newest.

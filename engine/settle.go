@@ -13,15 +13,15 @@ import (
 // EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
 const EventScan = "scan"
 
-// quietStop is the name of the event that ends such a turn.
-const quietStop = "quiet"
-
 // EventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
 const EventInterrupted = "interrupted"
 
 // quietAfter is how long a turn without a running call, and its session file, must have been silent to have ended without saying so: an
 // interrupt, an error of the model and a killed agent announce nothing in some agents.
 const quietAfter = 30 * time.Second
+
+// quietStop is the name of the stop that nobody announced.
+const quietStop = "quiet"
 
 // Settle does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after the
 // end of a turn the whole tree is scanned, for what a watcher cannot see. again is when to call it next, unless an event comes before;

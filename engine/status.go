@@ -18,6 +18,7 @@ import (
 type Status struct {
 	Project     Project
 	Current     *Listed       // nil before the first checkpoint
+	Position    string        // the session that goes on from here
 	Checkpoints int           // steps in the log
 	Safety      int           // safety checkpoints in the log
 	DiskBytes   int64         // all files of the store
@@ -89,11 +90,12 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 	if s.DiskBytes, err = e.db.DiskBytes(); err != nil {
 		return nil, err
 	}
-	session, _, err := e.active()
+	at, err := e.position()
 	if err != nil {
 		return nil, err
 	}
-	cur, err := e.current(session)
+	s.Position = at.Session
+	cur, err := e.current(at.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +105,7 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 			return nil, err
 		}
 		s.Current = &l
-		ahead, err := e.ahead(session, cur.ID, nil)
+		ahead, err := e.ahead(at.Line, cur.ID, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -121,13 +123,13 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 	if err := e.loadSessions(); err != nil {
 		return nil, err
 	}
-	s.Sessions = e.listSessions()
+	s.Sessions = slices.DeleteFunc(e.listSessions(), func(s Session) bool { return e.unseen(&s) })
 	if s.Ahead > 0 { // now with what is no step of this session's
-		j, err := e.judge(session)
+		j, err := e.judge(at.Line)
 		if err != nil {
 			return nil, err
 		}
-		ahead, err := e.ahead(session, cur.ID, j)
+		ahead, err := e.ahead(at.Line, cur.ID, j)
 		if err != nil {
 			return nil, err
 		}

@@ -61,7 +61,7 @@ func (e *Engine) whoseTurn(session string, n naming.Name) (string, error) {
 	if n.Whose != "" {
 		return e.findSession(n.Whose)
 	}
-	return e.orCurrent(session)
+	return e.orHolder(session, n.Turn)
 }
 
 // endOfTurn is the state at the end of turn n of a session, as the log knows it. The number of a turn comes again where the conversation was cut in place: the

@@ -34,6 +34,11 @@ func (e *Engine) Turns(ctx context.Context, w Whose) (*TurnList, error) {
 	e.placeSession(ctx, session)
 	s = e.sessions[session]
 	l := &TurnList{Session: session}
+	if s.Fork != nil && s.Event == "" {
+		if of := e.sessions[s.Fork.Session]; of != nil && of.Turn > s.Turn {
+			l.Left, l.LeftTurns = of.Name, int(of.Turn-s.Turn)
+		}
+	}
 	if !understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return l, e.listTurns(l, s, nil)
 	}

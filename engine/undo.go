@@ -16,7 +16,7 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	session, err := e.session(o.Session)
+	session, err := e.walked(o.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,9 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 		if dirty {
 			back-- // the unsaved changes are the first step
 			r.asStep = true
+			if r.session, err = e.stillOf(session); err != nil { // they were made in the conversation that goes on
+				return err
+			}
 		}
 		r.target, err = j.back(cur, back)
 		return err
@@ -94,7 +97,7 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	if err := e.checkWhole(); err != nil {
 		return nil, err
 	}
-	session, err := e.session(o.Session)
+	session, err := e.walked(o.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -156,7 +156,7 @@ func operation(op *refs.Operation) api.Operation {
 	}
 	if r := op.Restore; r != nil {
 		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), api.Texts(r.Paths), r.Exact
-		o.Undoes, o.Changed, o.Kept = r.Undoes, r.Changed, r.Kept
+		o.Undoes, o.Changed, o.Kept, o.Goes = r.Undoes, r.Changed, r.Kept, r.Goes
 	}
 	return o
 }
@@ -214,6 +214,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 	if r.Operation != nil {
 		out.Operation, out.Kind = r.Operation.Seq, r.Operation.Kind.String()
 	}
+	out.AtWork = atWork(r.AtWork)
 	list := make([]tree.Change, len(r.Plan.Steps))
 	for i, s := range r.Plan.Steps {
 		list[i] = tree.Change{Path: s.Path, Old: s.From, New: s.To}
@@ -234,6 +235,23 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: packages.ReplaceAllString(c.Reason, "$1"), SavedAs: api.Text(c.SavedAs)})
 	}
 	return out, nil
+}
+
+// atWork gives the agents that a restore found at work.
+func atWork(list []engine.Underfoot) []api.AtWork {
+	var out []api.AtWork
+	for _, u := range list {
+		agent, id := engine.SplitSession(u.Session)
+		v := api.AtWork{
+			Session: id, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
+			Left: u.Left, Paths: api.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
+		}
+		for _, c := range u.Calls {
+			v.Tools = append(v.Tools, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 func without(list []tree.Without) []api.Without {

@@ -65,7 +65,7 @@ func forkInfo(f *engine.ForkInfo) api.ForkInfo {
 }
 
 func turnsResponse(r *engine.TurnList) api.TurnsResponse {
-	out := api.TurnsResponse{Session: r.Session, Title: api.Text(r.Title), Turns: []api.Turn{}}
+	out := api.TurnsResponse{Session: r.Session, Title: api.Text(r.Title), Turns: []api.Turn{}, Left: r.Left, LeftTurns: r.LeftTurns}
 	for _, t := range r.Turns {
 		out.Turns = append(out.Turns, api.Turn{
 			Turn: t.Number, Prompt: api.Text(t.Summary), UserMessage: t.User, LastMessage: t.Last, Time: utc(t.Time), Messages: t.Messages,

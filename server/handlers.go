@@ -386,7 +386,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 		pr := st.Project
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
-			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
+			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
 			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessions(st.Sessions), Leaks: leaks(st.Leaks),
 		}
 		if w := st.Watching; w != nil {

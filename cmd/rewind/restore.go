@@ -60,6 +60,7 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	a.tellWithout(r.Without)
 	a.tellMissing(r.Missing)
 	a.tellConversation(r)
+	a.tellAtWork(r)
 	a.tellGit(r)
 	if r.Operation > 0 && r.Kind != "abort" {
 		undo := "rewind undo-restore"

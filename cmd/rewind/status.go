@@ -77,7 +77,7 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, checks []api.Check) 
 		}
 	}
 	a.statusLeaks(w, r.Leaks)
-	a.sessionLines(row, r.Sessions)
+	a.sessionLines(row, r.Sessions, r.Position)
 	if act := r.Activity; act != nil {
 		text := "busy"
 		if act.Since != nil {
@@ -113,7 +113,7 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, checks []api.Check) 
 const shownSessions = 5
 
 // sessionLines names the agents' sessions, the newest first.
-func (a *app) sessionLines(row func(name, text string), list []api.Session) {
+func (a *app) sessionLines(row func(name, text string), list []api.Session, position string) {
 	for i, s := range list {
 		if i == shownSessions {
 			row("", fmt.Sprintf("and %d more", len(list)-i))
@@ -134,6 +134,9 @@ func (a *app) sessionLines(row func(name, text string), list []api.Session) {
 		text := fmt.Sprintf("%s %s  turn %d  %s %s", term.Sanitize(s.Agent), term.Sanitize(shortID(s.Session)), s.Turn, event, a.Time(s.Last))
 		if len(s.Running) > 0 {
 			text += "  running " + term.Sanitize(string(s.Running[0].Name))
+		}
+		if s.Agent+"/"+s.Session == position {
+			text += "  current"
 		}
 		row(name, text)
 		for _, p := range s.Outside {

@@ -49,6 +49,11 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 		a.say("no turns yet in %s", term.Sanitize(shortSession(r.Session)))
 		return nil
 	}
+	if r.Left != "" {
+		defer func() {
+			a.say("hint: %s behind these in %s, which this one was made of: 'rewind turns %s'", count(r.LeftTurns, "turn"), term.Sanitize(shortSession(r.Left)), term.Sanitize(shortSession(r.Left)))
+		}()
+	}
 	return a.paged(func(w io.Writer) error {
 		t := a.Table(term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{}, term.Column{})
 		for _, turn := range r.Turns {

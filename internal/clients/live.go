@@ -18,6 +18,8 @@ type Live struct {
 	// Guess says that a program of the agent runs in the session's folder, or may run elsewhere, and that it cannot be seen on which
 	// session. Who ends it and asks again is on the safe side.
 	Guess bool
+	// Server says that it is, or may be, a server of the agent that keeps a session after the person has closed its terminal.
+	Server bool
 }
 
 // Running looks whether a program of the agent has the session open, by the signs that the client leaves: Claude's
@@ -27,6 +29,25 @@ type Live struct {
 //
 // An error is a sign that is there and could not be read. It says nothing for longer than a moment: a client may start at any time.
 func Running(agent transcript.Agent, root, session string) (Live, error) {
+	return new(Look).Running(agent, root, session)
+}
+
+// Look is one look at the processes of this user, for questions about several sessions at one moment. The zero value is ready, and looks at the first question that needs it.
+type Look struct {
+	taken bool
+	procs []process
+}
+
+// process is one that runs a program of an agent.
+type process struct {
+	pid   int
+	dir   string // of it in the system's list
+	agent transcript.Agent
+	args  []string
+}
+
+// Running is the function Running as of this look.
+func (l *Look) Running(agent transcript.Agent, root, session string) (Live, error) {
 	if !plain(session) {
 		return Live{}, fmt.Errorf("clients: look for a running %s: bad session id %q", agent, session)
 	}
@@ -47,7 +68,7 @@ func Running(agent transcript.Agent, root, session string) (Live, error) {
 	if live.Running && !live.Guess {
 		return live, nil
 	}
-	if found := processLive(agent, locate(agent, root, session), session, told, guess); found.Running && (!found.Guess || !live.Running) {
+	if found := l.processLive(agent, func() place { return locate(agent, root, session) }, session, told, guess); found.Running && (!found.Guess || !live.Running) {
 		live = found
 	}
 	if live.Running {

@@ -22,22 +22,23 @@ func codexLive(root, session string) (Live, error) {
 	case !held:
 		return Live{}, nil
 	}
-	return Live{Running: true, How: codexHolder(root, path, pid), PID: pid}, nil
+	how, server := codexHolder(root, path, pid)
+	return Live{Running: true, How: how, PID: pid, Server: server}, nil
 }
 
-// codexHolder says who has a lock, and of the daemon, which nobody sees, how it is ended.
-func codexHolder(root, path string, pid int) string {
+// codexHolder says who has a lock, and of the daemon, which nobody sees, how it is ended. server: it is the daemon, or may be.
+func codexHolder(root, path string, pid int) (how string, server bool) {
 	const ends = "; `codex app-server daemon stop` ends it"
 	switch args := arguments(pid); {
 	case slices.Contains(args, "app-server") && slices.Contains(args, "--managed-daemon"):
-		return fmt.Sprintf("codex's background server, process %d, holds %s%s", pid, path, ends)
+		return fmt.Sprintf("codex's background server, process %d, holds %s%s", pid, path, ends), true
 	case pid != 0:
-		return fmt.Sprintf("codex process %d holds %s", pid, path)
+		return fmt.Sprintf("codex process %d holds %s", pid, path), false
 	}
 	if _, err := os.Lstat(filepath.Join(root, "app-server-daemon", "daemon.pid")); err == nil {
-		return "codex or its background server holds " + path + ends
+		return "codex or its background server holds " + path + ends, true
 	}
-	return "codex holds " + path
+	return "codex holds " + path, false
 }
 
 // pathCause leaves the path out of an error that names it already.

@@ -80,18 +80,16 @@ var programs = map[transcript.Agent][]string{
 }
 
 // processLive looks through the processes of this user for one of the agent. told are those that have said on which session they are.
-func processLive(agent transcript.Agent, at place, session string, told map[int]bool, guess bool) Live {
+func (l *Look) processLive(agent transcript.Agent, find func() place, session string, told map[int]bool, guess bool) Live {
 	var live Live
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || told[pid] || pid == os.Getpid() || !ours(dir) {
-			continue
-		}
-		args := arguments(pid)
-		if !runs(agent, dir, args) {
-			continue
-		}
+	l.take()
+	list := slices.DeleteFunc(slices.Clone(l.procs), func(p process) bool { return p.agent != agent || told[p.pid] })
+	if len(list) == 0 {
+		return live // most often: its files need not be looked for
+	}
+	at := find()
+	for _, p := range list {
+		pid, dir, args := p.pid, p.dir, p.args
 		switch name := programs[agent][0]; {
 		case names(args, session):
 			return Live{Running: true, How: fmt.Sprintf("%s process %d was started on it", name, pid), PID: pid}
@@ -104,6 +102,28 @@ func processLive(agent transcript.Agent, at place, session string, told map[int]
 		}
 	}
 	return live
+}
+
+// take lists the processes of this user that run a program of an agent, once.
+func (l *Look) take() {
+	if l.taken {
+		return
+	}
+	l.taken = true
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() || !ours(dir) {
+			continue
+		}
+		args := arguments(pid)
+		exe, _ := os.Readlink(dir + "/exe")
+		for agent := range programs {
+			if runs(agent, exe, args) {
+				l.procs = append(l.procs, process{pid: pid, dir: dir, agent: agent, args: args})
+			}
+		}
+	}
 }
 
 // ours reports whether a process is this user's.
@@ -125,13 +145,13 @@ func arguments(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 }
 
-// runs reports whether a process is a program of the agent.
-func runs(agent transcript.Agent, dir string, args []string) bool {
+// runs reports whether a process, by its file and its arguments, is a program of the agent.
+func runs(agent transcript.Agent, exe string, args []string) bool {
 	if len(args) == 0 {
 		return false
 	}
 	is := func(path string) bool { return slices.Contains(programs[agent], filepath.Base(path)) }
-	if exe, err := os.Readlink(dir + "/exe"); err == nil && is(strings.TrimSuffix(exe, " (deleted)")) || is(args[0]) {
+	if is(strings.TrimSuffix(exe, " (deleted)")) || is(args[0]) {
 		return true
 	}
 	switch filepath.Base(args[0]) {

@@ -8,7 +8,9 @@ import "rewind/transcript"
 func pidDomain() string { return "" }
 
 // processLive sees nothing here.
-func processLive(transcript.Agent, place, string, map[int]bool, bool) Live { return Live{} }
+func (*Look) processLive(transcript.Agent, func() place, string, map[int]bool, bool) Live {
+	return Live{}
+}
 
 // arguments is not known here.
 func arguments(int) []string { return nil }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// tellAtWork says which agents were at work when a restore began, or are before one, a line for each.
+func (a *app) tellAtWork(r api.RestoreResponse) {
+	for _, w := range r.AtWork {
+		text := fmt.Sprintf("%s %s", term.Sanitize(w.Agent), term.Sanitize(shortID(w.Session)))
+		switch {
+		case w.Known == "call" && len(w.Tools) > 0:
+			text += fmt.Sprintf(" is at work, %s since %s", toolNames(w.Tools), a.Time(w.Since))
+		case w.Known == "open":
+			text += " is still open"
+		default:
+			text += fmt.Sprintf(" is at work on a turn, last heard of %s", a.Time(w.Since))
+		}
+		if w.PID > 0 {
+			text += fmt.Sprintf(" (process %d)", w.PID)
+		}
+		if under := underText(w, r.DryRun); under != "" && w.Known != "open" {
+			text += ": " + under
+		}
+		a.say("note: %s", text)
+		a.tellLeft(w, r)
+	}
+}
+
+func toolNames(list []api.Tool) string {
+	var names []string
+	for _, t := range list {
+		names = append(names, term.Sanitize(string(t.Name)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// underText says which files move under an agent.
+func underText(w api.AtWork, dryRun bool) string {
+	verb := "changed"
+	if dryRun {
+		verb = "would change"
+	}
+	switch {
+	case len(w.Paths) > 0:
+		var names []string
+		for i, p := range w.Paths {
+			if i == 3 {
+				names = append(names, fmt.Sprintf("and %d more", len(w.Paths)-i))
+				break
+			}
+			names = append(names, term.Quote(string(p)))
+		}
+		return strings.Join(names, ", ") + " " + verb + " under it"
+	case w.Files > 0:
+		return count(w.Files, "file") + " " + verb + " under it"
+	}
+	return ""
+}
+
+// tellLeft says what to do with a program that has a session open from which the restore goes on in another one.
+func (a *app) tellLeft(w api.AtWork, r api.RestoreResponse) {
+	t := r.Conversation
+	switch {
+	case !w.Left:
+	case r.DryRun || t == nil || t.Session == "":
+		a.say("  what is typed there from then on would not know of this")
+	case w.Type != "":
+		a.say("  what is typed there does not know of this: type %s there, or leave it", term.Sanitize(string(w.Type)))
+	default:
+		a.say("  what is typed there does not know of this: leave it and run %s", term.Sanitize(shellLine(t.Resume)))
+	}
+}

@@ -1,0 +1,291 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Position is where the project stands: whose conversation goes on from here. Every command that is not told which session is meant means this one.
+type Position struct {
+	Session string // its cursor is the current checkpoint; Manual: no agent's
+	// Line is the session along whose steps undo and redo walk: the same, but right after a restore the one that the restore moved. A fork that it made stands where
+	// that one stands, and has no steps yet that redo could go to.
+	Line string
+}
+
+// position tells where the project stands: what the newest operation says that is a restore, an event in a turn, or a save.
+func (e *Engine) position() (Position, error) {
+	p, _, err := e.active()
+	return p, err
+}
+
+// positionBefore is the position as it was before an operation.
+func (e *Engine) positionBefore(seq uint64) (Position, error) {
+	p := Position{Session: Manual, Line: Manual}
+	if seq <= 1 {
+		return p, nil
+	}
+	err := e.refs.Newest(seq-1, func(op *refs.Operation) error {
+		if m := e.moment(op); m.here {
+			p = m.at
+			return kv.ErrStop
+		}
+		return nil
+	})
+	if err != nil {
+		return p, err
+	}
+	return e.placedAt(p)
+}
+
+// lately is what the log says of where somebody worked, kept so that each operation is read once. Its own lock: commands ask that do not wait for a capture.
+type lately struct {
+	mu    sync.Mutex
+	upTo  uint64            // the newest operation that was read; 0: none
+	floor int64             // what is older than this, in unix milliseconds, was not read
+	last  moment            // the newest of all that say where the project stands
+	by    map[string]moment // the newest of each session
+	// The newest restore, and the newest event of an agent: what a person saves in between leaves it to the restore which session is meant.
+	restored, heard uint64
+}
+
+// moment is what one operation says of where somebody works.
+type moment struct {
+	here    bool // the project stands here from now on
+	at      Position
+	seq     uint64
+	time    int64 // unix milliseconds
+	restore bool
+	person  bool // a restore, or somebody's save
+	ended   bool // it is a session's end
+}
+
+// moment reads one operation. What is captured at a session's start or end, or by a scan, is not what the session did.
+func (e *Engine) moment(op *refs.Operation) moment {
+	m := moment{at: Position{Session: op.Session, Line: op.Session}, seq: op.Seq, time: op.Time}
+	event := ""
+	switch {
+	case op.Session == "":
+		return m
+	case op.Kind.IsRestore():
+		m.here, m.restore, m.person = true, true, true
+		m.at.Session = goesOf(op)
+		return m
+	case op.Kind == refs.KindEvent, op.Kind == refs.KindThinned:
+		event = op.Cause.Event
+	case op.Kind == refs.KindCheckpoint && op.Session == Manual:
+		event = EventSave
+	case op.Kind == refs.KindCheckpoint:
+		if cp, err := e.checkpoint(op.Checkpoint); err == nil { // one that is lost is taken for a step of its turn
+			event = cp.Cause.Event
+		}
+	default:
+		return m
+	}
+	switch event {
+	case EventSafety, EventScan, eventWords[hooks.SessionStart]:
+	case EventSave, EventUndo, EventInit:
+		m.here, m.person = true, true
+	case eventWords[hooks.SessionEnd]:
+		m.ended = true
+	default:
+		m.here = op.Turn != 0
+	}
+	return m
+}
+
+// goesOf is the session that goes on from a restore, as its operation says; of other operations their own.
+func goesOf(op *refs.Operation) string {
+	if op.Restore == nil || op.Restore.Goes == "" || refs.Session(op.Restore.Goes).Check() != nil {
+		return op.Session
+	}
+	return op.Restore.Goes
+}
+
+// active gives the position, and when it is not a restore that says where the project stands, the sessions of agents that had events in the last ten minutes,
+// newest first, without those that a restore left. It reads the operations of that time that it has not read yet.
+func (e *Engine) active() (at Position, names []string, err error) {
+	k := &e.lately
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at = Position{Session: Manual, Line: Manual}
+	since := e.now().Add(-activeWithin).UnixMilli()
+	if since < k.floor { // the clock went back
+		k.upTo = 0
+	}
+	if err := k.read(e, since); err != nil || !k.last.here {
+		return at, nil, err
+	}
+	if at, err = e.placedAt(k.last.at); err != nil || k.restored > k.heard {
+		return at, nil, err
+	}
+	families := map[string]bool{}
+	newest := slices.SortedFunc(maps.Values(k.by), func(a, b moment) int { return cmp.Compare(b.seq, a.seq) })
+	for _, m := range newest {
+		if m.time < since {
+			break
+		}
+		if m.at.Session == Manual || m.ended {
+			continue
+		}
+		s, err := e.storedSession(m.at.Session)
+		if err != nil {
+			return at, nil, err
+		}
+		name := m.at.Session
+		if s != nil {
+			name = cmp.Or(s.LaneOf, name)
+		}
+		if s != nil && s.Left || slices.Contains(names, name) {
+			continue
+		}
+		family, err := e.storedFamily(name)
+		if err != nil {
+			return at, nil, err
+		}
+		if m.person && s != nil && s.Event == "" && families[family] { // nobody has gone on with it, but with the one that it was made of
+			continue
+		}
+		families[family] = true
+		names = append(names, name)
+	}
+	return at, names, nil
+}
+
+// placedAt is a position with what a subagent does put down to the session whose it is, and with the line only where both stand at one place.
+func (e *Engine) placedAt(p Position) (Position, error) {
+	s, err := e.storedSession(p.Session)
+	if err != nil {
+		return p, err
+	}
+	if s != nil && s.LaneOf != "" {
+		return Position{Session: s.LaneOf, Line: s.LaneOf}, nil
+	}
+	if p.Line == p.Session {
+		return p, nil
+	}
+	here, err := e.refs.ID(refs.Cursor(p.Session))
+	if err != nil {
+		return p, err
+	}
+	there, err := e.refs.ID(refs.Cursor(p.Line))
+	if here != there && !here.IsZero() {
+		p.Line = p.Session
+	}
+	return p, err
+}
+
+// storedSession reads a session's record; nil: it has none that can be read.
+func (e *Engine) storedSession(name string) (s *Session, err error) {
+	err = e.db.View(sessionKey(name), func(v []byte) (err error) {
+		s, err = decodeSession(name, v)
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) || errors.Is(err, kv.ErrCorrupt) {
+		return nil, nil //nolint:nilerr // it begins anew, as for loadSessions
+	}
+	return s, err
+}
+
+// storedFamily is family for those who do not hold e.mu.
+func (e *Engine) storedFamily(session string) (string, error) {
+	for range maxFamily {
+		s, err := e.storedSession(session)
+		if s == nil || err != nil {
+			return session, err
+		}
+		on := s.before()
+		if on == "" {
+			break
+		}
+		session = on
+	}
+	return session, nil
+}
+
+// read takes in what is new, but nothing older than since except the newest of all. Under mu; after an error nothing has changed.
+func (k *lately) read(e *Engine, since int64) error {
+	var upTo uint64
+	var last moment
+	var restored, heard uint64
+	by := map[string]moment{}
+	err := e.refs.Newest(0, func(op *refs.Operation) error {
+		upTo = max(upTo, op.Seq)
+		if op.Seq <= k.upTo || last.here && op.Time < since {
+			return kv.ErrStop
+		}
+		m := e.moment(op)
+		if !m.here && !m.ended {
+			return nil
+		}
+		if m.here && !last.here {
+			last = m
+		}
+		switch {
+		case m.restore:
+			restored = max(restored, m.seq)
+		case m.here && !m.person:
+			heard = max(heard, m.seq)
+		}
+		if _, known := by[m.at.Session]; !known {
+			by[m.at.Session] = m
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if k.upTo == 0 {
+		k.by, k.floor, k.last, k.restored, k.heard = by, since, last, restored, heard
+	} else {
+		k.restored, k.heard = max(k.restored, restored), max(k.heard, heard)
+		maps.Copy(k.by, by)
+		if last.here {
+			k.last = last
+		}
+	}
+	maps.DeleteFunc(k.by, func(_ string, m moment) bool { return m.time < since })
+	k.upTo = upTo
+	return nil
+}
+
+// walked settles along whose steps a command walks.
+func (e *Engine) walked(w Whose) (string, error) {
+	session, err := e.session(w)
+	if err != nil {
+		return "", err
+	}
+	at, err := e.position()
+	if err == nil && session == at.Session {
+		session = at.Line
+	}
+	return session, err
+}
+
+// newestCursor is where the session stands that was moved last.
+func (e *Engine) newestCursor() (objstore.ID, error) {
+	var id objstore.ID
+	err := e.refs.Newest(0, func(op *refs.Operation) error {
+		if op.Session == "" || !op.Kind.IsRestore() && op.Kind != refs.KindCheckpoint {
+			return nil
+		}
+		at, err := e.refs.ID(refs.Cursor(goesOf(op)))
+		if err == nil && at.IsZero() {
+			at, err = e.refs.ID(refs.Cursor(op.Session))
+		}
+		if err != nil || at.IsZero() {
+			return err
+		}
+		id = at
+		return kv.ErrStop
+	})
+	return id, err
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestPromise19PositionAgrees: whatever restores, saves and turns come in what order, every answer means the same session, its cursor is what the worktree was set
+// to, the conversation that a restore names is the one that goes on, and what an undo took a redo brings back.
+func TestPromise19PositionAgrees(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			positionAgrees(t, rand.New(rand.NewPCG(seed, 19)))
+		})
+	}
+}
+
+func positionAgrees(t *testing.T, rnd *rand.Rand) {
+	t.Helper()
+	p, k := begun(t)
+	n := 0
+	next := func() string { n++; return fmt.Sprint("v", n) }
+	for range 3 {
+		k.take("say "+next(), p.edits("f", fmt.Sprint(n)))
+	}
+	talkers := map[string]*talker{k.name(): k}
+	var log []string
+	o := RestoreOptions{Env: p.env(), Session: Whose{Choose: true}, Exact: true}
+	var forks []*Fork
+	agree := func(what string, res *RestoreResult) {
+		t.Helper()
+		log = append(log, what)
+		if res != nil && res.Conversation != nil && res.Conversation.Fork != nil {
+			forks = append(forks, res.Conversation.Fork)
+		}
+		at, err := p.e.position()
+		p.must(err)
+		cur, err := p.e.current(at.Session)
+		p.must(err)
+		if p.read("f") != p.cat(cur, "f") {
+			t.Fatalf("%q: the current checkpoint of %s is not what the files are", log, at.Session)
+		}
+		st, err := p.e.Status(bg, nil)
+		p.must(err)
+		list, err := p.e.SessionList(bg, p.env())
+		p.must(err)
+		i := slices.IndexFunc(list, func(s SessionInfo) bool { return s.Current })
+		if st.Position != at.Session || st.Current.ID != cur.ID || i < 0 || list[i].Name != at.Session {
+			t.Fatalf("%q: the project stands at %s, status says %s, sessions %+v", log, at.Session, st.Position, list)
+		}
+		if res != nil && res.Conversation != nil && res.Conversation.Mode != ConversationNone && res.Conversation.Session != at.Session {
+			t.Fatalf("%q: %+v, and the project stands at %s", log, res.Conversation, at.Session)
+		}
+		if s := p.e.sessions[at.Session]; s == nil || s.Left {
+			t.Fatalf("%q: %s goes on, and was left: %+v", log, at.Session, s)
+		}
+	}
+	for range 14 {
+		switch rnd.IntN(7) {
+		case 0, 1:
+			name := fmt.Sprint("turn:", 1+rnd.IntN(3))
+			res, err := p.e.Checkout(bg, name, o)
+			if err != nil {
+				continue // that session has fewer turns
+			}
+			agree("checkout "+name, res)
+		case 2:
+			before := p.read("f")
+			res, err := p.e.Undo(bg, 1, o)
+			if err != nil {
+				continue
+			}
+			agree("undo", res)
+			if rnd.IntN(2) == 0 {
+				res, err = p.e.Redo(bg, 1, o)
+				p.must(err)
+				agree("redo", res)
+				if p.read("f") != before {
+					t.Fatalf("%q: f is %.5q, was %.5q", log, p.read("f"), before)
+				}
+			}
+		case 3:
+			res, err := p.e.UndoRestore(bg, 0, o)
+			if err != nil {
+				continue
+			}
+			agree("undo-restore", res)
+		case 4:
+			p.write("f", big(next()))
+			at, err := p.e.position()
+			p.must(err)
+			cp := p.save("mine")
+			if cp.Session != at.Session || cp.Cause.Turn != p.e.sessions[at.Session].Turn || cp.Cause.Prompt != p.e.sessions[at.Session].Prompt {
+				t.Fatalf("%q: the project stands at %s, and what was saved says %+v of %s", log, at.Session, cp.Cause, cp.Session)
+			}
+			agree("save", nil)
+		case 5:
+			at, err := p.e.position()
+			p.must(err)
+			if talkers[at.Session] == nil {
+				i := slices.IndexFunc(forks, func(f *Fork) bool { return f.Session == at.Session })
+				if i < 0 {
+					t.Fatalf("%q: nobody made %s", log, at.Session)
+				}
+				talkers[at.Session] = p.opened(forks[i])
+				talkers[at.Session].start()
+			}
+			talkers[at.Session].take("say "+next(), p.edits("f", fmt.Sprint(n)))
+			agree("turn in "+at.Session, nil)
+		case 6:
+			p.reopen()
+			p.must(p.e.loadSessions())
+			agree("reopen", nil)
+		}
+	}
+	p.verify()
+}

@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+
+// enterGoes writes into the journal of a restore whose conversation goes on from it.
+func (e *Engine) enterGoes(goes string, j *journal) error {
+	if goes == j.Session {
+		return nil
+	}
+	j.Goes = goes
+	return e.db.Stamp(formatOwners)
+}
+
+// successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where it leaves the
+// conversation alone it is the one that went on until then, if the restore is about that one, else the restore's own.
+func (e *Engine) successor(r *restore, t *conversationPlan) (string, error) {
+	if r.conversation.CodeOnly || len(r.opt.paths) > 0 || r.env.Home == "" {
+		return e.stillOf(r.session)
+	}
+	if t == nil && r.kind == refs.KindUndoRestore {
+		at, err := e.positionBefore(r.undoes)
+		return at.Session, err
+	}
+	if t == nil || t.conversation.Mode == ConversationNone || t.conversation.Session == "" {
+		goes, err := e.stillOf(r.session)
+		if s := e.sessions[goes]; err == nil && t != nil && s != nil && slices.Contains(t.conversation.Removed, s.Transcript) {
+			goes = r.session // nobody had used it, and it goes
+		}
+		return goes, err
+	}
+	return t.conversation.Session, nil
+}
+
+// stillOf is the session that goes on when a restore moves a session's cursor, and no conversation.
+func (e *Engine) stillOf(session string) (string, error) {
+	at, err := e.position()
+	if session == at.Line {
+		session = at.Session
+	}
+	return session, err
+}
+
+// leaving are the records that change with a restore: the sessions of the family that it is about are left, and the one that goes on from it is not. Of another
+// agent's, that happened to be heard of last, nothing is said. e.mu is held, and the restore is not in the log yet.
+func (e *Engine) leaving(j *journal) ([]*Session, error) {
+	if err := e.loadSessions(); err != nil {
+		return nil, err
+	}
+	at, err := e.position()
+	if err != nil {
+		return nil, err
+	}
+	goes := cmp.Or(j.Goes, j.Session)
+	family := e.family(goes)
+	if j.Made != nil && j.Made.Name == goes {
+		family = e.family(j.Made.Fork.Session)
+	}
+	var out []*Session
+	for _, name := range []string{goes, j.Session, at.Session} {
+		s, left := e.sessions[name], name != goes
+		if j.Moved != nil && j.Moved.Name == name {
+			s = j.Moved
+		}
+		if s == nil || s.Left == left || left && e.family(name) != family || slices.ContainsFunc(out, func(o *Session) bool { return o.Name == name }) {
+			continue
+		}
+		c := *s
+		if c.Left = left; left { // its turn is over for the person; a call that runs is told of until its end is heard
+			c.Busy, c.Calls = false, slices.DeleteFunc(slices.Clone(s.Calls), func(k Call) bool { return k.ID == turnCall })
+		}
+		out = append(out, &c)
+	}
+	if len(out) > 0 {
+		err = e.db.Stamp(formatOwners)
+	}
+	return out, err
+}
+
+// beside are the cursors that a restore moves beside its session's: of the session that goes on from it, which stands there, too, and for an undo-restore of those
+// that the restore had moved. What was moved again since stays.
+func (e *Engine) beside(j *journal) ([]refs.Change, error) {
+	goes := cmp.Or(j.Goes, j.Session)
+	var out []refs.Change
+	if j.Kind == refs.KindUndoRestore {
+		op, err := e.refs.Operation(j.Undoes)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range op.Changes {
+			if !strings.HasPrefix(string(c.Name), refs.Cursors) || c.Name == refs.Cursor(j.Session) || c.Old.IsZero() {
+				continue
+			}
+			now, err := e.refs.ID(c.Name)
+			if err != nil {
+				return nil, err
+			}
+			if now == c.New {
+				out = append(out, refs.Change{Name: c.Name, Old: c.New, New: c.Old})
+			}
+		}
+		before, err := e.positionBefore(j.Undoes)
+		if err != nil {
+			return nil, err
+		}
+		if before.Session == goes && goes != j.Session && !j.ContextOnly {
+			name := refs.Cursor(goes)
+			out = slices.DeleteFunc(out, func(c refs.Change) bool { return c.Name == name })
+			was, err := e.cursorBefore(goes, j.Undoes)
+			if err != nil {
+				return nil, err
+			}
+			now, err := e.refs.ID(name)
+			if err == nil && !was.IsZero() && now != was {
+				out = append(out, refs.Change{Name: name, Old: now, New: was})
+			}
+			return out, err
+		}
+		if before.Session == goes {
+			return out, nil
+		}
+	}
+	cursor := refs.Cursor(goes)
+	if goes == j.Session || goes == j.Made.name() || j.After.IsZero() || slices.ContainsFunc(out, func(c refs.Change) bool { return c.Name == cursor }) {
+		return out, nil
+	}
+	now, err := e.refs.ID(cursor)
+	if err == nil && now != j.After {
+		out = append(out, refs.Change{Name: cursor, Old: now, New: j.After})
+	}
+	return out, err
+}
+
+// cursorBefore is where a session stood before an operation; zero: that is not known any more.
+func (e *Engine) cursorBefore(session string, seq uint64) (at objstore.ID, err error) {
+	if seq <= 1 {
+		return at, nil
+	}
+	cursor := refs.Cursor(session)
+	err = e.refs.Newest(seq-1, func(op *refs.Operation) error {
+		for _, c := range op.Changes {
+			if c.Name == cursor {
+				at = c.New
+				return kv.ErrStop
+			}
+		}
+		switch {
+		case op.Session != session:
+		case op.Kind == refs.KindCheckpoint:
+			at = op.Checkpoint
+			return kv.ErrStop
+		case op.Kind == refs.KindThinned && op.Cause.Event != EventSafety:
+			return kv.ErrStop // gc has removed it
+		}
+		return nil
+	})
+	return at, err
+}
+
+// changed gives the records that change with the end of the restore, which is operation seq: those that are left or gone on with, and those of its own.
+func (j *journal) changed(seq uint64, left []*Session, set func(*Session) error) error {
+	for _, s := range left {
+		if j.Moved != nil && j.Moved.Name == s.Name {
+			j.Moved = s
+			continue
+		}
+		if err := set(s); err != nil {
+			return err
+		}
+	}
+	return j.sessions(seq, set)
+}
+
+// holder is the session that turn n is looked for in when nobody names one: the current one, or while no agent has gone on with a fork that has fewer turns, the one
+// that it was forked from.
+func (e *Engine) holder(session string, n uint64) string {
+	for range maxFamily {
+		s, err := e.storedSession(session)
+		if err != nil || s == nil || s.Fork == nil || s.Event != "" || n <= s.Turn {
+			break
+		}
+		session = s.Fork.Session
+	}
+	return session
+}
+
+// orHolder gives for "" the session whose turn n is meant.
+func (e *Engine) orHolder(session string, n uint64) (string, error) {
+	if session != "" {
+		return session, nil
+	}
+	current, err := e.orCurrent("")
+	return e.holder(current, n), err
+}
+
+// alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil: there is none.
+func (e *Engine) alike(r *restore, p *point, s *Session) (*Session, error) {
+	var list []*Session
+	for _, f := range e.sessions {
+		if f.Fork != nil && f.Fork.Session == s.Name && f.Event == "" && !f.Fork.Transcript.IsZero() && !f.Fork.Clone && f.Fork.Message != "" && !gone(f) {
+			list = append(list, f)
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	_, _, _, cut, err := e.cutPoint(p, false)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b *Session) int {
+		switch r.session {
+		case a.Name:
+			return -1
+		case b.Name:
+			return 1
+		}
+		return cmp.Compare(b.Began, a.Began)
+	})
+	for _, f := range list {
+		if cut.Turn != f.Fork.Turn || cut.LastMessage != f.Fork.Message {
+			continue
+		}
+		if _, ok, err := e.unused(r.env.folders(), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
+			return f, nil
+		}
+	}
+	return nil, nil
+}
