@@ -40,6 +40,8 @@ func scriptCommands() map[string]scriptCommand {
 		"plant":      cmdPlant,
 		"maketoken":  cmdMakeToken,
 		"waitstatus": cmdWaitStatus,
+		"programs":   cmdPrograms,
+		"registered": cmdRegistered,
 	}
 }
 
