@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"rewind/hooks"
 	"rewind/internal/programs"
+	"rewind/internal/relay"
 )
 
 // InstallRemedy is what to do where there is no program that could be put in place.
@@ -69,6 +72,9 @@ func (h Home) bringPrograms(env AgentEnv, onlyMissing, dryRun bool) ([]string, e
 	if err := from.Install(h.programDir(), names); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
+	if len(names) > 0 {
+		relay.ForgetFailure(h.Dir)
+	}
 	return names, nil
 }
 
@@ -115,6 +121,18 @@ func (h Home) missingProgram(env AgentEnv) (text, remedy string) {
 		return fmt.Sprintf("hooks start %s, %s: nothing is captured as soon as no daemon runs", rewind, why(err)), remedy
 	}
 	return "", ""
+}
+
+// failureCounts is for how long a lost event is told: as long as the agent has not been heard of since.
+const failureCounts = 7 * 24 * time.Hour
+
+// lastFailure is when a hook of an agent last lost its event, and why; zero: never, or it is long ago.
+func (h Home) lastFailure(agent hooks.Agent) (time.Time, string) {
+	at, of, why := relay.LastFailure(h.Dir)
+	if age := time.Since(at); of != string(agent) || age < -time.Minute || age > failureCounts {
+		return time.Time{}, ""
+	}
+	return at, why
 }
 
 // probe starts a hook of an agent as the agent does, but for the daemon, and says what became of it.

@@ -59,6 +59,12 @@ func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessio
 				break
 			}
 		}
+		if at, why := h.lastFailure(agent); c.Level == LevelOK && at.After(c.Last) {
+			c.Level, c.Text = LevelNote, fmt.Sprintf("%s; an event was lost at %s: %s", c.Text, at.Format(time.RFC3339), why) // a hook was started now, and works
+			if quick {
+				c.Level, c.Remedy = LevelFinding, "rewind validate"
+			}
+		}
 		out = append(out, c)
 	}
 	if len(out) > 0 {

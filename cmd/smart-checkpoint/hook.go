@@ -99,6 +99,9 @@ func (h *hook) run() {
 	default:
 		if err := h.alone(); err != nil {
 			say(err.Error())
+			if !errors.Is(err, errLate) {
+				relay.NoteFailure(home, h.id, clean(h.agent, maxWord), clean(err.Error(), maxLine))
+			}
 		}
 	}
 }
