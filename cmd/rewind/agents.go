@@ -101,7 +101,7 @@ func (a *app) showHooks(w io.Writer, r api.HooksResponse, req api.HooksRequest) 
 func (a *app) programsNote(r api.HooksResponse, req api.HooksRequest) {
 	dir := term.Quote(filepath.Dir(string(r.Program)))
 	if e := r.CopyErr; e != nil {
-		a.say("note: hooks go on with the programs that are in %s: %s", dir, term.SanitizeText(e.Message))
+		a.say("note: hooks go on with the programs that are in %s, another build: %s", dir, term.SanitizeText(e.Message))
 	}
 	if len(r.Copied) == 0 {
 		return
@@ -240,6 +240,8 @@ func runHooks(ctx context.Context, a *app, o hooksOptions) error {
 	}
 	a.programsNote(r, req)
 	switch {
+	case r.CopyErr != nil:
+		return r.CopyErr
 	case o.dryRun:
 	case !installed(r):
 		a.say("hint: %s", noAgents(r))

@@ -23,14 +23,16 @@ func testKilled(w *world, d driver) {
 	t.types("ESC-TURN please")
 	t.until("the call at work", func(string) bool { return w.exists("half.txt") })
 	t.kill()
-	var daemon struct {
-		PID int `json:"pid"`
+	var r struct {
+		Daemon struct {
+			PID int `json:"pid"`
+		} `json:"daemon"`
 	}
-	w.json(&daemon, "daemon", "status")
-	if daemon.PID == 0 {
+	w.json(&r, "daemon", "status")
+	if r.Daemon.PID == 0 {
 		w.Fatal("no daemon runs")
 	}
-	if err := syscall.Kill(daemon.PID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(r.Daemon.PID, syscall.SIGKILL); err != nil {
 		w.Fatal(err)
 	}
 	t = d.open(w, id)

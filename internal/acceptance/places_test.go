@@ -50,9 +50,15 @@ func testPlaces(t *testing.T, c client) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, c, "together")
-			w.moves(p.make(w), "together")
+			dir := p.make(w)
+			real, err := filepath.EvalSymlinks(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.moves(real, "together")
 			d.onPath(w)
-			d.offline(w)
+			d.offline(w) // trusts the directory that it is
+			w.project = dir
 			w.install()
 			w.rewind("init")
 			d.begin(w, prompts[0])
