@@ -6,6 +6,7 @@ package main
 import (
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -50,10 +51,24 @@ func main() {
 	}
 	guard.Reset(time.Until(started.Add(o.deadline)))
 	time.AfterFunc(signalsAfter, exitOnSignal)
+	keepHome(besideThis("rewind"))
 	if o.event == guardWord {
 		os.Exit(judge(o, started))
 	}
 	newHook(o, started).run()
+}
+
+// keepHome is for a home that is not where it is by default: a hook that was registered for it belongs to it, whether the agent was started where
+// REWIND_HOME is set or not. This program is in its directory "system" then. In the usual place nothing is looked at.
+func keepHome(self string) {
+	dir := filepath.Dir(self)
+	home := filepath.Dir(dir)
+	if os.Getenv("REWIND_HOME") != "" || filepath.Base(dir) != "system" || home == filepath.Join(os.Getenv("HOME"), ".rewind") {
+		return
+	}
+	if _, err := os.Lstat(filepath.Join(home, "lock")); err == nil {
+		_ = os.Setenv("REWIND_HOME", home)
+	}
 }
 
 // exitOnSignal ends the process with success when an agent's patience has run out.

@@ -18,9 +18,7 @@ func TestNothingDroid(t *testing.T)  { each(t, testNothing, droid) }
 // runs, and the turn is captured.
 func testNothing(w *world, d driver) {
 	built := w.mkdir(filepath.Join(filepath.Dir(w.home), "built"))
-	for _, name := range programs {
-		w.program755(filepath.Join(built, name), filepath.Join(os.Getenv(stage), name))
-	}
+	w.copyPrograms(built)
 	rewind := filepath.Join(built, "rewind")
 	w.Logf("%s", w.must(rewind, "init"))
 	said, _, err := w.run(rewind, "validate")
@@ -53,13 +51,4 @@ func testNothing(w *world, d driver) {
 		w.Errorf("%s: rewind validate:\n%s", w.client, said)
 	}
 	w.checkQuiet()
-}
-
-// program755 copies a program.
-func (w *world) program755(to, from string) {
-	w.Helper()
-	w.write(to, w.read(from))
-	if err := os.Chmod(to, 0o755); err != nil {
-		w.Fatal(err)
-	}
 }
