@@ -51,17 +51,18 @@ func main() {
 	}
 	guard.Reset(time.Until(started.Add(o.deadline)))
 	time.AfterFunc(signalsAfter, exitOnSignal)
-	keepHome(besideThis("rewind"))
+	bin := besideThis("rewind") // asked for once: it is a system call
+	keepHome(bin)
 	if o.event == guardWord {
 		os.Exit(judge(o, started))
 	}
-	newHook(o, started).run()
+	newHook(o, bin, started).run()
 }
 
 // keepHome is for a home that is not where it is by default: a hook that was registered for it belongs to it, whether the agent was started where
 // REWIND_HOME is set or not. This program is in its directory "system" then. In the usual place nothing is looked at.
-func keepHome(self string) {
-	dir := filepath.Dir(self)
+func keepHome(bin string) {
+	dir := filepath.Dir(bin)
 	home := filepath.Dir(dir)
 	if os.Getenv("REWIND_HOME") != "" || filepath.Base(dir) != "system" || home == filepath.Join(os.Getenv("HOME"), ".rewind") {
 		return
