@@ -19,8 +19,9 @@ import (
 // InstallRemedy is what to do where there is no program that could be put in place.
 const InstallRemedy = "run 'make install' in rewind's source"
 
-// programDir is where hooks start their programs: the client, which their command lines name, and rewind beside it, which the client starts when no
-// daemon runs. Both are copies, so that a hook needs nothing but this directory, and its path stays the same when rewind is upgraded.
+// programDir is where hooks start their programs: the client, which their command lines name, and rewind beside it, which the client
+// starts when no daemon runs. Both are copies, so that a hook needs nothing but this directory, and its path stays the same when rewind is
+// upgraded.
 func (h Home) programDir() string { return filepath.Join(h.Dir, "system") }
 
 // HookProgram is what hooks call.
@@ -49,8 +50,8 @@ func (v AgentEnv) source() (programs.Source, error) {
 	return programs.Beside(self)
 }
 
-// bringPrograms makes the programs that hooks start those of the person who asks; onlyMissing leaves those alone that are there. The caller holds the
-// lock of the home directory.
+// bringPrograms makes the programs that hooks start those of the person who asks; onlyMissing leaves those alone that are there. The
+// caller holds the lock of the home directory.
 func (h Home) bringPrograms(env AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
 	from, err := env.source()
 	if err != nil {
@@ -78,8 +79,8 @@ func (h Home) bringPrograms(env AgentEnv, onlyMissing, dryRun bool) ([]string, e
 	return names, nil
 }
 
-// CheckPrograms tells whether hooks start the rewind of the person who asks: after an upgrade by other means than init they start the old one. Nothing
-// where no program is there: that is said of each agent.
+// CheckPrograms tells whether hooks start the rewind of the person who asks: after an upgrade by other means than init they start the old
+// one. Nothing where no program is there: that is said of each agent.
 func (h Home) CheckPrograms(env AgentEnv, quick bool) []Check {
 	if h.checkPrograms() != nil {
 		return nil
@@ -95,9 +96,10 @@ func (h Home) CheckPrograms(env AgentEnv, quick bool) []Check {
 	if len(names) == 0 {
 		return nil
 	}
+	text := "hooks start another build of %s than this one: %s, not %s"
 	return []Check{{
 		Name: "programs", Level: LevelFinding, Remedy: registerRemedy,
-		Text: fmt.Sprintf("hooks start another build of %s than this one: %s, not %s", strings.Join(names, " and "), h.programDir(), filepath.Dir(from.Rewind)),
+		Text: fmt.Sprintf(text, strings.Join(names, " and "), h.programDir(), filepath.Dir(from.Rewind)),
 	}}
 }
 

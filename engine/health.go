@@ -41,8 +41,8 @@ type Check struct {
 // registerRemedy is what puts hooks right.
 const registerRemedy = "rewind config --register-hooks"
 
-// CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project, whose sessions are
-// given; it may be "".
+// CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project, whose
+// sessions are given; it may be "".
 func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessions []Session, quick bool) []Check {
 	tier, guard := h.HooksTier(root), h.HooksGuard(root)
 	var out []Check
@@ -60,7 +60,8 @@ func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessio
 			}
 		}
 		if at, why := h.lastFailure(agent); c.Level == LevelOK && at.After(c.Last) {
-			c.Level, c.Text = LevelNote, fmt.Sprintf("%s; an event was lost at %s: %s", c.Text, at.Format(time.RFC3339), why) // a hook was started now, and works
+			c.Text = fmt.Sprintf("%s; an event was lost at %s: %s", c.Text, at.Format(time.RFC3339), why)
+			c.Level = LevelNote // a hook was started now, and works
 			if quick {
 				c.Level, c.Remedy = LevelFinding, "rewind validate"
 			}

@@ -47,8 +47,8 @@ func cmdPrograms(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdRegistered: registered SETTINGS EVENT PAYLOAD runs what an agent's settings have for an event as the agent does: by a shell, in the script's
-// directory, with the payload on standard input. Each must exit with 0.
+// cmdRegistered: registered SETTINGS EVENT PAYLOAD runs what an agent's settings have for an event as the agent does: by a shell, in the
+// script's directory, with the payload on standard input. Each must exit with 0.
 func cmdRegistered(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) == 3, "registered SETTINGS EVENT PAYLOAD")
 	var settings struct {

@@ -59,8 +59,8 @@ func main() {
 	newHook(o, bin, started).run()
 }
 
-// keepHome is for a home that is not where it is by default: a hook that was registered for it belongs to it, whether the agent was started where
-// REWIND_HOME is set or not. This program is in its directory "system" then. In the usual place nothing is looked at.
+// keepHome is for a home that is not where it is by default: a hook that was registered for it belongs to it, whether the agent was
+// started where REWIND_HOME is set or not. This program is in its directory "system" then. In the usual place nothing is looked at.
 func keepHome(bin string) {
 	dir := filepath.Dir(bin)
 	home := filepath.Dir(dir)

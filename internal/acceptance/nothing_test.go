@@ -14,8 +14,8 @@ func TestNothingCodex(t *testing.T)  { each(t, testNothing, codex) }
 func TestNothingGemini(t *testing.T) { each(t, testNothing, gemini) }
 func TestNothingDroid(t *testing.T)  { each(t, testNothing, droid) }
 
-// testNothing has one turn where nothing but init has been done: the programs are in a directory of their own, which is gone by then, no daemon
-// runs, and the turn is captured.
+// testNothing has one turn where nothing but init has been done: the programs are in a directory of their own, which is gone by then, no
+// daemon runs, and the turn is captured.
 func testNothing(w *world, d driver) {
 	built := w.mkdir(filepath.Join(filepath.Dir(w.home), "built"))
 	w.copyPrograms(built)

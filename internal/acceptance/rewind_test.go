@@ -106,8 +106,8 @@ func (w *world) install() {
 	}
 }
 
-// copyPrograms has another process copy what was built: a process that is started here meanwhile would hold the copy open for a moment, and it
-// could not be run ("text file busy").
+// copyPrograms has another process copy what was built: a process that is started here meanwhile would hold the copy open for a moment,
+// and it could not be run ("text file busy").
 func (w *world) copyPrograms(dir string) {
 	w.Helper()
 	for _, name := range programs {

@@ -27,8 +27,8 @@ const (
 	probePatience = 10 * time.Second
 )
 
-// Probe starts a command line as an agent does, with an event that is none, and returns the version of the rewind that it reaches. No daemon is asked, whether
-// one runs or not: what is shown is that a hook needs none. env is who asks, as the agent would have it.
+// Probe starts a command line as an agent does, with an event that is none, and returns the version of the rewind that it reaches. No
+// daemon is asked, whether one runs or not: what is shown is that a hook needs none. env is who asks, as the agent would have it.
 func Probe(ctx context.Context, command string, env []string) (version string, err error) {
 	for range probeTries {
 		if version, err = probe(ctx, command, env); err == nil || ctx.Err() != nil {

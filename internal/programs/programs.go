@@ -1,5 +1,5 @@
-// Package programs keeps the two programs that agents' hooks start in one directory, side by side: the client, which hooks name, and rewind, which the
-// client starts when no daemon runs. Neither needs anything that lies elsewhere.
+// Package programs keeps the two programs that agents' hooks start in one directory, side by side: the client, which hooks name, and
+// rewind, which the client starts when no daemon runs. Neither needs anything that lies elsewhere.
 package programs
 
 import (
@@ -70,9 +70,9 @@ func (s Source) of(name string) string {
 	return s.Rewind
 }
 
-// Wanting are the programs of a directory that are not the source's: missing, or, of a source that has both, of other bytes. A source without a
-// client gives its rewind only where none is: the client that is there belongs to the rewind that is there. quick takes two files of one
-// size and time for the same.
+// Wanting are the programs of a directory that are not the source's: missing, or, of a source that has both, of other bytes. A source
+// without a client gives its rewind only where none is: the client that is there belongs to the rewind that is there. quick takes two
+// files of one size and time for the same.
 func (s Source) Wanting(dir string, quick bool) ([]string, error) {
 	var out []string
 	for _, name := range []string{Rewind, Client} { // a client is never without a rewind
@@ -101,8 +101,8 @@ func (s Source) Wanting(dir string, quick bool) ([]string, error) {
 	return out, nil
 }
 
-// Install copies programs of the source into a directory, each durably and as a whole: whoever starts one meanwhile starts the old one or the new
-// one. The caller lets nobody else install there.
+// Install copies programs of the source into a directory, each durably and as a whole: whoever starts one meanwhile starts the old one or
+// the new one. The caller lets nobody else install there.
 func (s Source) Install(dir string, names []string) error {
 	if len(names) == 0 {
 		return nil

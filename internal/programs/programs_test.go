@@ -22,7 +22,8 @@ func pair(t *testing.T, rewind, client string) string {
 	return dir
 }
 
-// TestWanting holds what is copied against what is there: a source with a client makes the pair its own, one without mends only what is missing.
+// TestWanting holds what is copied against what is there: a source with a client makes the pair its own, one without mends only what is
+// missing.
 func TestWanting(t *testing.T) {
 	both, lone := []string{Rewind, Client}, []string{Rewind}
 	for name, c := range map[string]struct {
