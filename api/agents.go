@@ -9,6 +9,7 @@ type AgentEnv struct {
 
 	Programs []string `json:"programs,omitempty"` // the agents whose program is on the PATH
 	Path     Text     `json:"path,omitempty"`     // the PATH, where an agent's program has to be run
+	Rewind   Text     `json:"rewind,omitempty"`   // the rewind that asks: hooks are to start this one
 }
 
 // AgentVariables are the variables that move an agent's settings.
@@ -31,6 +32,9 @@ type HooksResponse struct {
 	Program Text         `json:"program"` // what hooks call
 	Tier    string       `json:"tier"`    // the widest that a project, or the global setting, asks for
 	Agents  []AgentHooks `json:"agents"`
+
+	Copied  []string `json:"copied,omitempty"`     // the programs that were put beside Program, for hooks to start them
+	CopyErr *Error   `json:"copy_error,omitempty"` // why they were not: hooks start those that are there
 }
 
 // AgentHooks is one agent's part of it.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +19,8 @@ type AgentEnv struct {
 	Home string            // the user's home directory
 	Vars map[string]string // the variables by which agents move their own, with absolute values
 
-	Path string // the PATH, where an agent's program has to be run
+	Path   string // the PATH, where an agent's program has to be run
+	Rewind string // the program of the person who asks, which hooks are to start; "": this process's
 
 	Programs []hooks.Agent // those whose program is on the user's PATH: installed, if they have never been started, too
 }
@@ -52,6 +52,9 @@ type HooksResult struct {
 	Program string // what the hooks call
 	Tier    string
 	Agents  []AgentHooks
+
+	Copied  []string // the programs that were put where hooks start them
+	CopyErr error    // why they were not, where a pair is there that works
 }
 
 // AgentHooks is one agent's part.
@@ -82,15 +85,6 @@ func (r *HooksResult) Err() error {
 type SettingsChange struct {
 	Path          string // links followed
 	Before, After []byte
-}
-
-// HookProgram is what hooks call: its path stays the same when rewind is upgraded.
-func (h Home) HookProgram() string {
-	name := "smart-checkpoint"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	return filepath.Join(h.Dir, "system", name)
 }
 
 // HooksTier is the tier whose hooks are registered: agents read one file for all projects, so it is the widest that a project, or the
@@ -199,8 +193,12 @@ func (h Home) SetHooks(ctx context.Context, env AgentEnv, o HooksOptions) (*Hook
 		return nil, ctx.Err()
 	}
 	if adds {
-		if err := h.bringProgram(o.DryRun); err != nil {
-			return nil, err
+		var err error
+		if r.Copied, err = h.bringPrograms(env, o.Refresh, o.DryRun); err != nil {
+			if h.checkPrograms() != nil {
+				return nil, err
+			}
+			r.CopyErr = err
 		}
 	}
 	for i, list := range edits {
@@ -217,15 +215,6 @@ func (h Home) SetHooks(ctx context.Context, env AgentEnv, o HooksOptions) (*Hook
 		}
 	}
 	return r, nil
-}
-
-// pathCause leaves the path out of an error that names it already.
-func pathCause(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // locate finds an agent's settings.

@@ -1,61 +1,161 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/hooks"
+	"rewind/internal/programs"
+	"rewind/internal/relay"
 )
 
-// checkProgram says whether hooks have something to call.
-func (h Home) checkProgram() error {
-	fi, err := os.Stat(h.HookProgram())
-	if err == nil && !isProgram(fi) {
-		err = errors.New("not a program")
-	}
-	if err != nil {
-		return fmt.Errorf("engine: register hooks: %w: %s: %w", ErrNoProgram, h.HookProgram(), pathCause(err))
+// InstallRemedy is what to do where there is no program that could be put in place.
+const InstallRemedy = "run 'make install' in rewind's source"
+
+// programDir is where hooks start their programs: the client, which their command lines name, and rewind beside it, which the client
+// starts when no daemon runs. Both are copies, so that a hook needs nothing but this directory, and its path stays the same when rewind is
+// upgraded.
+func (h Home) programDir() string { return filepath.Join(h.Dir, "system") }
+
+// HookProgram is what hooks call.
+func (h Home) HookProgram() string { return programs.Path(h.programDir(), programs.Client) }
+
+// checkPrograms says whether hooks have something to start.
+func (h Home) checkPrograms() error {
+	for _, name := range []string{programs.Client, programs.Rewind} {
+		path := programs.Path(h.programDir(), name)
+		if err := programs.Check(path); err != nil {
+			return fmt.Errorf("engine: register hooks: %w: %s: %w", ErrNoProgram, path, pathCause(err))
+		}
 	}
 	return nil
 }
 
-func isProgram(fi fs.FileInfo) bool {
-	return fi.Mode().IsRegular() && (runtime.GOOS == "windows" || fi.Mode()&0o111 != 0)
+// source is the pair of the person who asks.
+func (v AgentEnv) source() (programs.Source, error) {
+	self := v.Rewind
+	if self == "" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return programs.Source{}, err
+		}
+	}
+	return programs.Beside(self)
 }
 
-// bringProgram puts the program that hooks call where they call it, if it is not there and stands beside this one: somebody has built both and
-// installed neither. One that is there is left alone; 'make install' replaces it.
-func (h Home) bringProgram(dryRun bool) error {
-	missing := h.checkProgram()
-	if !errors.Is(missing, fs.ErrNotExist) {
-		return missing
-	}
-	self, err := os.Executable()
+// bringPrograms makes the programs that hooks start those of the person who asks; onlyMissing leaves those alone that are there. The
+// caller holds the lock of the home directory.
+func (h Home) bringPrograms(env AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
+	from, err := env.source()
 	if err != nil {
-		return missing
+		return nil, fmt.Errorf("engine: install programs: %w", err)
 	}
-	beside := filepath.Join(filepath.Dir(self), filepath.Base(h.HookProgram()))
-	fi, err := os.Stat(beside)
-	if err != nil || !isProgram(fi) {
-		return missing
+	if programs.Check(h.HookProgram()) != nil && from.Client == "" {
+		return nil, h.checkPrograms()
+	}
+	names, err := from.Wanting(h.programDir(), false)
+	if err != nil {
+		return nil, fmt.Errorf("engine: install programs: %w", err)
+	}
+	if onlyMissing {
+		names = slices.DeleteFunc(names, func(name string) bool { return programs.Check(programs.Path(h.programDir(), name)) == nil })
 	}
 	if dryRun {
+		return names, nil
+	}
+	if err := from.Install(h.programDir(), names); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	if len(names) > 0 {
+		relay.ForgetFailure(h.Dir)
+	}
+	return names, nil
+}
+
+// CheckPrograms tells whether hooks start the rewind of the person who asks: after an upgrade by other means than init they start the old
+// one. Nothing where no program is there: that is said of each agent.
+func (h Home) CheckPrograms(env AgentEnv, quick bool) []Check {
+	if h.checkPrograms() != nil {
 		return nil
 	}
-	data, err := os.ReadFile(beside)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(h.HookProgram()), 0o700)
-	}
-	if err == nil {
-		err = writeFile(h.HookProgram(), data)
-	}
-	if err == nil {
-		err = os.Chmod(h.HookProgram(), 0o700)
-	}
+	from, err := env.source()
 	if err != nil {
-		return fmt.Errorf("engine: install %s: %w", h.HookProgram(), pathCause(err))
+		return nil // it was moved while it runs; what hooks start is there
 	}
-	return nil
+	names, err := from.Wanting(h.programDir(), quick)
+	if err != nil {
+		return []Check{{Name: "programs", Level: LevelNote, Text: fmt.Sprintf("not compared with what hooks start: %v", err)}}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text := "hooks start another build of %s than this one: %s, not %s"
+	return []Check{{
+		Name: "programs", Level: LevelFinding, Remedy: registerRemedy,
+		Text: fmt.Sprintf(text, strings.Join(names, " and "), h.programDir(), filepath.Dir(from.Rewind)),
+	}}
+}
+
+// missingProgram is the finding that hooks have nothing to start, and what mends it; "" as long as they have.
+func (h Home) missingProgram(env AgentEnv) (text, remedy string) {
+	client, rewind := h.HookProgram(), programs.Path(h.programDir(), programs.Rewind)
+	from, err := env.source()
+	if remedy = registerRemedy; err != nil || from.Client == "" && programs.Check(client) != nil {
+		remedy = InstallRemedy
+	}
+	why := func(err error) string {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "which is missing"
+		}
+		return fmt.Sprintf("which cannot be started: %v", pathCause(err))
+	}
+	if err := programs.Check(client); err != nil {
+		return fmt.Sprintf("hooks call %s, %s", client, why(err)), remedy
+	}
+	if err := programs.Check(rewind); err != nil {
+		return fmt.Sprintf("hooks start %s, %s: nothing is captured as soon as no daemon runs", rewind, why(err)), remedy
+	}
+	return "", ""
+}
+
+// failureCounts is for how long a lost event is told: as long as the agent has not been heard of since.
+const failureCounts = 7 * 24 * time.Hour
+
+// lastFailure is when a hook of an agent last lost its event, and why; zero: never, or it is long ago.
+func (h Home) lastFailure(agent hooks.Agent) (time.Time, string) {
+	at, of, why := relay.LastFailure(h.Dir)
+	if age := time.Since(at); of != string(agent) || age < -time.Minute || age > failureCounts {
+		return time.Time{}, ""
+	}
+	return at, why
+}
+
+// probe starts a hook of an agent as the agent does, but for the daemon, and says what became of it.
+func (h Home) probe(ctx context.Context, command string, env AgentEnv) (version string, err error) {
+	vars := []string{"HOME=" + env.Home, "PATH=" + env.Path}
+	for _, kv := range os.Environ() {
+		if strings.HasPrefix(kv, "REWIND_") {
+			vars = append(vars, kv)
+		}
+	}
+	if version, err = programs.Probe(ctx, command, vars); err != nil {
+		return "", fmt.Errorf("started as a hook: %w", err)
+	}
+	return version, nil
+}
+
+// pathCause leaves the path out of an error that names it already.
+func pathCause(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }

@@ -41,8 +41,9 @@ type Check struct {
 // registerRemedy is what puts hooks right.
 const registerRemedy = "rewind config --register-hooks"
 
-// CheckAgents looks at the settings of every agent that is installed. root is the project, whose sessions are given; it may be "".
-func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessions []Session) []Check {
+// CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project, whose
+// sessions are given; it may be "".
+func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessions []Session, quick bool) []Check {
 	tier, guard := h.HooksTier(root), h.HooksGuard(root)
 	var out []Check
 	for _, agent := range Agents() {
@@ -50,7 +51,7 @@ func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessio
 		if !a.Installed {
 			continue
 		}
-		c := h.checkAgent(ctx, a, env, tier, guard)
+		c := h.checkAgent(ctx, a, env, tier, guard, quick)
 		c.Name = string(agent)
 		for _, s := range sessions { // newest first
 			if s.Agent == agent && s.Event != "" { // rewind's own forks are not heard
@@ -58,12 +59,22 @@ func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessio
 				break
 			}
 		}
+		if at, why := h.lastFailure(agent); c.Level == LevelOK && at.After(c.Last) {
+			c.Text = fmt.Sprintf("%s; an event was lost at %s: %s", c.Text, at.Format(time.RFC3339), why)
+			c.Level = LevelNote // a hook was started now, and works
+			if quick {
+				c.Level, c.Remedy = LevelFinding, "rewind validate"
+			}
+		}
 		out = append(out, c)
+	}
+	if len(out) > 0 {
+		out = append(out, h.CheckPrograms(env, quick)...)
 	}
 	return out
 }
 
-func (h Home) checkAgent(ctx context.Context, a AgentHooks, env AgentEnv, tier string, guard bool) Check {
+func (h Home) checkAgent(ctx context.Context, a AgentHooks, env AgentEnv, tier string, guard, quick bool) Check {
 	finding := func(remedy, format string, args ...any) Check {
 		return Check{Level: LevelFinding, Text: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
@@ -85,6 +96,7 @@ func (h Home) checkAgent(ctx context.Context, a AgentHooks, env AgentEnv, tier s
 		}
 	}
 	off, _ := hooks.SwitchedOff(a.Agent, e.file.data)
+	noProgram, install := h.missingProgram(env)
 	switch {
 	case len(e.ours) == 0:
 		return finding(registerRemedy, "no hooks in %s: what this agent does is not captured", a.File)
@@ -92,8 +104,8 @@ func (h Home) checkAgent(ctx context.Context, a AgentHooks, env AgentEnv, tier s
 		return finding(registerRemedy, "%d of %d hooks of tier %s missing in %s", missing, len(want), tier, a.File)
 	case !bytes.Equal(e.after, e.file.data):
 		return finding(registerRemedy, "hooks in %s that tier %s does not have", a.File, tier)
-	case h.checkProgram() != nil:
-		return finding("run 'make install' in rewind's source", "hooks call %s, which is missing", h.HookProgram())
+	case noProgram != "":
+		return finding(install, "%s", noProgram)
 	case off != "":
 		return finding("change "+off+" in "+a.File, "%s in %s switches all hooks off", off, a.File)
 	}
@@ -103,6 +115,13 @@ func (h Home) checkAgent(ctx context.Context, a AgentHooks, env AgentEnv, tier s
 		if trusted, known := hooks.CodexTrusted(config, a.File, e.file.data); known && !trusted {
 			return finding("start codex and allow the hooks when it asks", "%s, not trusted yet: codex passes over them", c.Text)
 		}
+	}
+	if !quick {
+		version, err := h.probe(ctx, want[0].Command, env)
+		if err != nil {
+			return finding("try it: "+want[0].Command+" </dev/null; "+registerRemedy+" puts the programs in place", "%s, but %v", c.Text, err)
+		}
+		c.Text += ", which start rewind " + version
 	}
 	return c
 }

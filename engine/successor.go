@@ -10,7 +10,6 @@ import (
 	"rewind/refs"
 )
 
-
 // enterGoes writes into the journal of a restore whose conversation goes on from it.
 func (e *Engine) enterGoes(goes string, j *journal) error {
 	if goes == j.Session {

@@ -16,7 +16,7 @@ import (
 )
 
 func agentEnv(e api.AgentEnv) engine.AgentEnv {
-	out := engine.AgentEnv{Home: string(e.Home), Vars: map[string]string{}, Path: string(e.Path)}
+	out := engine.AgentEnv{Home: string(e.Home), Vars: map[string]string{}, Path: string(e.Path), Rewind: string(e.Rewind)}
 	for name, value := range e.Vars {
 		out.Vars[name] = string(value)
 	}
@@ -56,7 +56,7 @@ func tellHooks(r *engine.HooksResult, err error) error {
 	}
 	told := *tell(err)
 	if errors.Is(err, engine.ErrNoProgram) {
-		told.Hint = "run 'make install' in rewind's source: it builds and installs it"
+		told.Hint = engine.InstallRemedy + ": it builds and installs it"
 	}
 	if r == nil {
 		return &told
@@ -76,7 +76,10 @@ func hooksResponse(r *engine.HooksResult) api.HooksResponse {
 	if r == nil {
 		return api.HooksResponse{}
 	}
-	out := api.HooksResponse{Program: api.Text(r.Program), Tier: r.Tier, Agents: []api.AgentHooks{}}
+	out := api.HooksResponse{Program: api.Text(r.Program), Tier: r.Tier, Agents: []api.AgentHooks{}, Copied: r.Copied}
+	if r.CopyErr != nil {
+		out.CopyErr = tell(r.CopyErr)
+	}
 	for _, a := range r.Agents {
 		h := api.AgentHooks{Agent: string(a.Agent), Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks, SwitchedOff: a.SwitchedOff}
 		for _, c := range a.Changes {
@@ -205,7 +208,7 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine
 	if !req.Quick {
 		checks = append(checks, s.checkOwners()...)
 	}
-	checks = append(checks, s.home.CheckAgents(ctx, agentEnv(req.Env), root, agents)...)
+	checks = append(checks, s.home.CheckAgents(ctx, agentEnv(req.Env), root, agents, req.Quick)...)
 	out.Checks = []api.Check{}
 	for _, c := range checks {
 		k := api.Check{Name: c.Name, Level: string(c.Level), Text: api.Text(packages.ReplaceAllString(c.Text, "$1")), Remedy: api.Text(c.Remedy)}

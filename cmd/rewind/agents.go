@@ -55,6 +55,9 @@ func agentEnv() api.AgentEnv {
 			}
 		}
 	}
+	if self, err := os.Executable(); err == nil {
+		env.Rewind = api.Text(self)
+	}
 	for _, name := range agentNames {
 		if _, err := exec.LookPath(name); err == nil {
 			env.Programs = append(env.Programs, name)
@@ -92,6 +95,25 @@ func (a *app) showHooks(w io.Writer, r api.HooksResponse, req api.HooksRequest) 
 		}
 	}
 	return nil
+}
+
+// programsNote says that hooks start other programs now, or why they do not.
+func (a *app) programsNote(r api.HooksResponse, req api.HooksRequest) {
+	dir := term.Quote(filepath.Dir(string(r.Program)))
+	if e := r.CopyErr; e != nil {
+		a.say("note: hooks go on with the programs that are in %s, another build: %s", dir, term.SanitizeText(e.Message))
+	}
+	if len(r.Copied) == 0 {
+		return
+	}
+	were := "were"
+	switch {
+	case req.DryRun:
+		were = "would be"
+	case len(r.Copied) == 1:
+		were = "was"
+	}
+	a.say("note: %s %s copied to %s, where hooks start them", strings.Join(r.Copied, " and "), were, dir)
 }
 
 func hooksText(h api.AgentHooks, req api.HooksRequest) string {
@@ -216,7 +238,10 @@ func runHooks(ctx context.Context, a *app, o hooksOptions) error {
 			return &api.Error{Word: api.WordFailed, Message: fmt.Sprintf("%s is not installed: it is not on the PATH, and there is no %s", h.Agent, h.Dir), Hint: "start it once, or set the variable that says where its settings are"}
 		}
 	}
+	a.programsNote(r, req)
 	switch {
+	case r.CopyErr != nil:
+		return r.CopyErr
 	case o.dryRun:
 	case !installed(r):
 		a.say("hint: %s", noAgents(r))
@@ -235,6 +260,7 @@ func (a *app) refreshHooks(ctx context.Context) {
 		a.hooksNote(err)
 		return
 	}
+	a.programsNote(r, req)
 	for _, h := range r.Agents {
 		if len(h.Changes) > 0 {
 			a.say("%s: %s", h.Agent, hooksText(h, req))

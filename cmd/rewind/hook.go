@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/programs"
 	"rewind/internal/relay"
 	"rewind/internal/term"
 )
@@ -78,6 +79,10 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 		id = hex.EncodeToString(b[:])
 	}
 	payload, _ := io.ReadAll(io.LimitReader(a.In, maxPayload)) // what was read is passed on
+	if string(payload) == programs.ProbePayload {
+		_, _ = io.WriteString(a.Out, programs.ProbeAnswer(version()))
+		return ""
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://rewind"+relay.HookPath, bytes.NewReader(payload))
 	if err != nil {
 		return ""

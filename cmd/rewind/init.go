@@ -108,6 +108,7 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 		if err := a.showHooks(a.Out, done, hooks); err != nil {
 			return err
 		}
+		a.programsNote(done, hooks)
 		a.agentNotes(done)
 		if !o.dryRun {
 			a.say("hint: agents that run already have to be started anew; 'rewind validate' shows that their events arrive")

@@ -42,6 +42,8 @@ func scriptCommands() map[string]scriptCommand {
 		"plant":      cmdPlant,
 		"maketoken":  cmdMakeToken,
 		"waitstatus": cmdWaitStatus,
+		"programs":   cmdPrograms,
+		"registered": cmdRegistered,
 	}
 }
 

@@ -41,9 +41,9 @@ type hook struct {
 	payload *payload
 }
 
-func newHook(o options, started time.Time) *hook {
+func newHook(o options, bin string, started time.Time) *hook {
 	kept := min(reserve, o.deadline/2)
-	h := &hook{options: o, id: newID(), bin: besideThis("rewind")}
+	h := &hook{options: o, id: newID(), bin: bin}
 	h.soft = started.Add(o.deadline - kept)
 	h.last = started.Add(o.deadline - kept/2)
 	h.payload = newPayload(h.soft)
@@ -99,6 +99,9 @@ func (h *hook) run() {
 	default:
 		if err := h.alone(); err != nil {
 			say(err.Error())
+			if !errors.Is(err, errLate) {
+				relay.NoteFailure(home, h.id, clean(h.agent, maxWord), clean(err.Error(), maxLine))
+			}
 		}
 	}
 }

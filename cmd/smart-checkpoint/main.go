@@ -6,6 +6,7 @@ package main
 import (
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -50,10 +51,25 @@ func main() {
 	}
 	guard.Reset(time.Until(started.Add(o.deadline)))
 	time.AfterFunc(signalsAfter, exitOnSignal)
+	bin := besideThis("rewind") // asked for once: it is a system call
+	keepHome(bin)
 	if o.event == guardWord {
 		os.Exit(judge(o, started))
 	}
-	newHook(o, started).run()
+	newHook(o, bin, started).run()
+}
+
+// keepHome is for a home that is not where it is by default: a hook that was registered for it belongs to it, whether the agent was
+// started where REWIND_HOME is set or not. This program is in its directory "system" then. In the usual place nothing is looked at.
+func keepHome(bin string) {
+	dir := filepath.Dir(bin)
+	home := filepath.Dir(dir)
+	if os.Getenv("REWIND_HOME") != "" || filepath.Base(dir) != "system" || home == filepath.Join(os.Getenv("HOME"), ".rewind") {
+		return
+	}
+	if _, err := os.Lstat(filepath.Join(home, "lock")); err == nil {
+		_ = os.Setenv("REWIND_HOME", home)
+	}
 }
 
 // exitOnSignal ends the process with success when an agent's patience has run out.

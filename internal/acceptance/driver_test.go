@@ -65,16 +65,25 @@ func each(t *testing.T, test func(*world, driver), versions ...client) {
 }
 
 // test runs a test in a world of its own, in which the agent is on the PATH.
-func (d driver) test(t *testing.T, test func(*world, driver)) {
+func (d driver) test(t *testing.T, test func(*world, driver)) { d.play(t, "forks", test) }
+
+// play is test with another script.
+func (d driver) play(t *testing.T, play string, test func(*world, driver)) {
 	t.Run(d.String(), func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, d.client, "forks")
-		if err := os.Symlink(w.program, filepath.Join(w.mkdir(filepath.Join(w.home, ".local", "bin")), d.agent)); err != nil {
-			t.Fatal(err)
-		}
+		w := newWorld(t, d.client, play)
+		d.onPath(w)
 		d.offline(w)
 		test(w, d)
 	})
+}
+
+// onPath puts the agent on the PATH.
+func (d driver) onPath(w *world) {
+	w.Helper()
+	if err := os.Symlink(w.program, filepath.Join(w.mkdir(filepath.Join(w.home, ".local", "bin")), d.agent)); err != nil {
+		w.Fatal(err)
+	}
 }
 
 // twoTurns has the two turns that all that follows goes back from: the second by resuming the session of the first, which it returns with

@@ -99,19 +99,23 @@ func testAgent(t *testing.T, versions ...client) {
 func (w *world) install() {
 	w.Helper()
 	system := filepath.Join(w.home, ".rewind", "system")
-	for _, name := range programs {
-		b, err := os.ReadFile(filepath.Join(os.Getenv(stage), name))
-		if err != nil {
-			w.Fatalf("%s was not built (the beginning of the output says why): %v", name, err)
-		}
-		w.write(filepath.Join(system, name), string(b))
-		if err := os.Chmod(filepath.Join(system, name), 0o755); err != nil {
-			w.Fatal(err)
-		}
-	}
+	w.copyPrograms(w.mkdir(system))
 	link := filepath.Join(w.mkdir(filepath.Join(w.home, ".local", "bin")), "rewind")
 	if err := os.Symlink(filepath.Join(system, "rewind"), link); err != nil {
 		w.Fatal(err)
+	}
+}
+
+// copyPrograms has another process copy what was built: a process that is started here meanwhile would hold the copy open for a moment,
+// and it could not be run ("text file busy").
+func (w *world) copyPrograms(dir string) {
+	w.Helper()
+	for _, name := range programs {
+		if _, err := os.Stat(filepath.Join(os.Getenv(stage), name)); err != nil {
+			w.Fatalf("%s was not built (the beginning of the output says why): %v", name, err)
+		}
+		w.must("cp", filepath.Join(os.Getenv(stage), name), filepath.Join(dir, name))
+		w.must("chmod", "755", filepath.Join(dir, name))
 	}
 }
 

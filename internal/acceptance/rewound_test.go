@@ -105,6 +105,12 @@ func testRewound(w *world, d driver) {
 	w.check("list", d.listed(w, "what was left behind"))
 	d.must(w, current, nextInOrig)
 	w.check("the session itself", w.conversation(nextInOrig, with(firstTurn, "NEXT-MORE please", nextInOrig), with(secondTurn, nextInFork)))
+	w.goes("checkout", w.endOf(current, prompts[0]), "--session", current, "--code-only") // the agent took the conversation back, not the code
+	w.at(work[2].after)
+	w.goes("checkout", w.endOf(current, "NEXT-MORE please"), "--session", current, "--code-only")
+	w.checkWork()
+	w.goes("checkout", w.endOf(id, prompts[1]), "--session", id, "--code-only")
+	w.checkWork()
 }
 
 // endOf is the name of the end of the turn with a prompt.

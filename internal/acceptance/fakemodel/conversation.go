@@ -32,6 +32,7 @@ type block struct {
 	Name    string          `json:"name"`
 	Input   json.RawMessage `json:"input"`
 	Content text            `json:"content"`
+	Sealed  string          `json:"encrypted_content"` // of a message from one agent to another
 }
 
 // UnmarshalJSON takes anything: what is neither string nor list is empty.
@@ -62,7 +63,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 func (t text) flat() string {
 	var lines []string
 	for _, b := range t {
-		lines = append(lines, b.Text)
+		lines = append(lines, b.Text+b.Sealed)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -148,6 +149,9 @@ func (r responsesRequest) conversation() []Message {
 	for _, it := range r.Input {
 		switch {
 		case it.Type == "additional_tools":
+			continue
+		case it.Type == "agent_message": // Codex's subagents are asked by it
+			out, open = append(out, Message{User, it.Content.flat()}), false
 			continue
 		case (it.Type == "" || it.Type == "message") && it.Role != Assistant:
 			out, open = append(out, Message{it.Role, it.Content.flat()}), false

@@ -29,6 +29,9 @@ func responses(w http.ResponseWriter, r responsesRequest, step Step, calls []cal
 		} else {
 			item = item.with(object{"type": "function_call", "id": newID("fc_"), "arguments": c.text()})
 		}
+		if c.space != "" {
+			item["namespace"] = c.space
+		}
 		items = append(items, item)
 	}
 	begun := object{

@@ -49,26 +49,26 @@ func TestConcrete(t *testing.T) {
 		list []toolDecl
 		want call
 	}{
-		{"claude write", write, named("Write", "Edit"), call{"Write", object{"file_path": "/proj/a/b.txt", "content": "x\n"}, false}},
-		{"claude edit", edit, named("Write", "Edit"), call{"Edit", object{"file_path": "/abs.txt", "old_string": "x\ny", "new_string": "z"}, false}},
-		{"droid edit", edit, named("Create", "Edit"), call{"Edit", object{"file_path": "/abs.txt", "old_str": "x\ny", "new_str": "z"}, false}},
-		{"codex shell", shell, named("exec_command"), call{"exec_command", object{"cmd": `echo "hi"`}, false}},
+		{"claude write", write, named("Write", "Edit"), call{name: "Write", input: object{"file_path": "/proj/a/b.txt", "content": "x\n"}}},
+		{"claude edit", edit, named("Write", "Edit"), call{name: "Edit", input: object{"file_path": "/abs.txt", "old_string": "x\ny", "new_string": "z"}}},
+		{"droid edit", edit, named("Create", "Edit"), call{name: "Edit", input: object{"file_path": "/abs.txt", "old_str": "x\ny", "new_str": "z"}}},
+		{"codex shell", shell, named("exec_command"), call{name: "exec_command", input: object{"cmd": `echo "hi"`}}},
 		{
 			"patch of a write", write,
 			[]toolDecl{{Type: "custom", Name: "apply_patch"}},
-			call{"apply_patch", "*** Begin Patch\n*** Add File: a/b.txt\n+x\n*** End Patch\n", true},
+			call{name: "apply_patch", input: "*** Begin Patch\n*** Add File: a/b.txt\n+x\n*** End Patch\n", custom: true},
 		},
 		{
 			"patch of an edit", edit, named("apply_patch"),
-			call{"apply_patch", object{"input": "*** Begin Patch\n*** Update File: /abs.txt\n@@\n-x\n-y\n+z\n*** End Patch\n"}, false},
+			call{name: "apply_patch", input: object{"input": "*** Begin Patch\n*** Update File: /abs.txt\n@@\n-x\n-y\n+z\n*** End Patch\n"}},
 		},
 		{
 			"code mode", shell,
 			[]toolDecl{{Type: "namespace", Tools: []toolDecl{{Type: "custom", Name: "exec"}}}},
-			call{"exec", `const r = await tools.exec_command({cmd: "echo \"hi\""}); text(r.output ?? r);`, true},
+			call{name: "exec", input: `const r = await tools.exec_command({cmd: "echo \"hi\""}); text(r.output ?? r);`, custom: true},
 		},
-		{"raw", Tool{Raw: &RawCall{Name: "X", Input: []byte(`{"a":1}`)}}, nil, call{"X", map[string]any{"a": 1.0}, false}},
-		{"no tool for it", shell, named("Read"), call{"bash", object{}, false}},
+		{"raw", Tool{Raw: &RawCall{Name: "X", Input: []byte(`{"a":1}`)}}, nil, call{name: "X", input: map[string]any{"a": 1.0}}},
+		{"no tool for it", shell, named("Read"), call{name: "bash", input: object{}}},
 	} {
 		var o offer
 		o.add(c.list)

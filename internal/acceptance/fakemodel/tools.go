@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -18,13 +19,20 @@ type toolDecl struct {
 // offer is the tools of a request.
 type offer struct {
 	names  []string
-	custom []string // those that take a string instead of an object
+	custom []string          // those that take a string instead of an object
+	spaces map[string]string // the namespace of those that are in one
 }
 
 func (o *offer) add(tools []toolDecl) {
 	for _, t := range tools {
 		if t.Type == "namespace" {
 			o.add(t.Tools)
+			for _, inner := range t.Tools {
+				if o.spaces == nil {
+					o.spaces = map[string]string{}
+				}
+				o.spaces[inner.Name] = t.Name
+			}
 			continue
 		}
 		name := t.Name
@@ -48,6 +56,7 @@ type call struct {
 	name   string
 	input  any // an object; a string when custom
 	custom bool
+	space  string // the tool's namespace
 }
 
 // text is the input as a string.
@@ -104,19 +113,24 @@ var wordings = map[string][]wording{
 		{"shell_command", func(t Tool, _ string) object { return object{"command": t.Command} }},
 		{"shell", func(t Tool, _ string) object { return object{"command": []string{"bash", "-lc", t.Command}} }},
 	},
-	"agent": {{"Agent", subagent}, {"Task", subagent}, {"task", subagent}, {"spawn_agent", subagent}},
+	"agent": {
+		{"Agent", subagent("general-purpose")},
+		{"Task", subagent("worker")},
+		{"task", subagent("general-purpose")},
+		{"spawn_agent", func(t Tool, _ string) object { return object{"task_name": "child", "message": t.Prompt} }},
+		{"invoke_agent", func(t Tool, _ string) object { return object{"agent_name": "generalist", "prompt": t.Prompt} }},
+	},
 }
 
 func command(t Tool, _ string) object {
 	return object{"command": t.Command, "description": "run a command"}
 }
 
-func subagent(t Tool, _ string) object {
-	kind := t.Subagent
-	if kind == "" {
-		kind = "general-purpose"
+// subagent has a kind where the script names none.
+func subagent(kind string) func(Tool, string) object {
+	return func(t Tool, _ string) object {
+		return object{"description": t.Description, "prompt": t.Prompt, "subagent_type": cmp.Or(t.Subagent, kind)}
 	}
-	return object{"description": t.Description, "prompt": t.Prompt, "subagent_type": kind}
 }
 
 // concrete says an abstract call with a tool that the request offers; a call for which there is none names the abstract word, which the
@@ -127,7 +141,7 @@ func (t Tool) concrete(o offer, dir string) call {
 		if err := json.Unmarshal(t.Raw.Input, &input); err != nil {
 			input = object{}
 		}
-		return call{t.Raw.Name, input, t.Raw.Custom}
+		return call{name: t.Raw.Name, input: input, custom: t.Raw.Custom}
 	}
 	// Codex's code mode: one tool that runs JavaScript.
 	if slices.Contains(o.custom, "exec") && !o.has("exec_command") {
@@ -135,7 +149,7 @@ func (t Tool) concrete(o offer, dir string) call {
 		if t.Do == "bash" {
 			js = fmt.Sprintf("const r = await tools.exec_command({cmd: %s}); text(r.output ?? r);", quote(t.Command))
 		}
-		return call{"exec", js, true}
+		return call{name: "exec", input: js, custom: true}
 	}
 	abs := t.Path
 	if abs != "" && !filepath.IsAbs(abs) {
@@ -149,18 +163,18 @@ func (t Tool) concrete(o offer, dir string) call {
 		if w.tool == "Edit" && o.has("Create") {
 			input = object{"file_path": abs, "old_str": t.Old, "new_str": t.New}
 		}
-		return call{w.tool, input, false}
+		return call{name: w.tool, input: input, space: o.spaces[w.tool]}
 	}
 	for _, name := range []string{"apply_patch", "ApplyPatch"} {
 		if !o.has(name) || t.Do != "write" && t.Do != "edit" {
 			continue
 		}
 		if slices.Contains(o.custom, name) {
-			return call{name, t.patch(), true}
+			return call{name: name, input: t.patch(), custom: true}
 		}
-		return call{name, object{"input": t.patch()}, false}
+		return call{name: name, input: object{"input": t.patch()}}
 	}
-	return call{t.Do, object{}, false}
+	return call{name: t.Do, input: object{}}
 }
 
 // patch is a write or an edit in the format of apply_patch.

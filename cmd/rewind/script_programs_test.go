@@ -1,0 +1,70 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// built are the programs as a release has them, built once for all scripts.
+var built = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(os.Getenv("HOME"), "programs") // of the tests, taken away with it
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", dir+"/", ".", "../smart-checkpoint")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", &exec.Error{Name: string(out), Err: err}
+	}
+	return dir, nil
+})
+
+// cmdPrograms: programs DIR [NAME...] makes a directory that holds what was built and nothing else; or only the programs named.
+func cmdPrograms(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) >= 1, "programs DIR [NAME...]")
+	from, err := built()
+	ts.Check(err)
+	to, names := ts.MkAbs(args[0]), args[1:]
+	ts.Check(os.MkdirAll(to, 0o755))
+	if len(names) == 0 {
+		names = []string{"rewind", "smart-checkpoint"}
+	}
+	for _, name := range names {
+		in, err := os.Open(filepath.Join(from, name))
+		ts.Check(err)
+		out, err := os.OpenFile(filepath.Join(to, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+		ts.Check(err)
+		_, err = io.Copy(out, in)
+		ts.Check(err)
+		ts.Check(out.Close())
+		ts.Check(in.Close())
+	}
+}
+
+// cmdRegistered: registered SETTINGS EVENT PAYLOAD runs what an agent's settings have for an event as the agent does: by a shell, in the
+// script's directory, with the payload on standard input. Each must exit with 0.
+func cmdRegistered(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 3, "registered SETTINGS EVENT PAYLOAD")
+	var settings struct {
+		Hooks map[string][]struct {
+			Hooks []struct{ Command string }
+		}
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &settings))
+	n := 0
+	for _, group := range settings.Hooks[args[1]] {
+		for _, hook := range group.Hooks {
+			ts.Check(ts.Exec("sh", "-c", `sh -c "$0" <"$1"`, hook.Command, ts.MkAbs(args[2])))
+			n++
+		}
+	}
+	if n == 0 {
+		ts.Fatalf("%s has no hook for %s", args[0], args[1])
+	}
+}
