@@ -13,6 +13,7 @@ type history struct {
 	step    map[string]string // the same at the newest of these events and saves that found anything changed
 	changes []change
 	actors  []*actor
+	loose   map[string]bool // changed while a call was open that had been cut off: rewind may know that, or not
 }
 
 // change is one path's change as rewind could take it in.
@@ -21,6 +22,7 @@ type change struct {
 	by      []string // sessions, sorted; empty: from outside
 	turns   []*round // of those sessions, in the same order
 	restore bool     // nobody's change
+	loose   bool     // by may be wrong: see history
 }
 
 // round is a turn.
@@ -46,7 +48,7 @@ type openCall struct {
 }
 
 func newHistory() *history {
-	return &history{world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}}
+	return &history{world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{}}
 }
 
 // authors are those who changed a path, by the open calls: those that name it, else the shells.
@@ -93,7 +95,7 @@ func (h *history) take(mine *actor, closing bool) []change {
 	var got []change
 	for _, path := range h.dirty() {
 		by, turns := h.authors(path)
-		c := change{path: path, by: by, turns: turns}
+		c := change{path: path, by: by, turns: turns, loose: h.loose[path]}
 		h.changes = append(h.changes, c)
 		got = append(got, c)
 	}
@@ -104,6 +106,9 @@ func (h *history) take(mine *actor, closing bool) []change {
 			case i < 0 && !(t.over || t.stopped):
 				t.mayEnd(c.path, h.world[c.path]) // the turn may go on
 			case i < 0:
+			case c.loose:
+				t.mayEnd(c.path, h.world[c.path])
+				t.hi = len(h.changes)
 			case t.of == mine && !t.over && !(closing && t.stopped):
 				t.end[c.path] = []string{h.world[c.path]}
 				t.own[c.path] = true
@@ -118,11 +123,23 @@ func (h *history) take(mine *actor, closing bool) []change {
 			}
 		}
 	}
+	clear(h.loose)
 	h.seen = maps.Clone(h.world)
 	if len(got) > 0 {
 		h.step = maps.Clone(h.world)
 	}
 	return got
+}
+
+// touched is a path having been changed by hand, or by a shell.
+func (h *history) touched(path string) {
+	for _, a := range h.actors {
+		for _, c := range a.calls {
+			if !c.alive && (c.path == "" || c.path == path) {
+				h.loose[path] = true
+			}
+		}
+	}
 }
 
 // rounds are all turns that there ever were, each once.

@@ -114,7 +114,7 @@ func (s *scribe) time() string {
 }
 
 // put appends a record.
-func (s *scribe) put(record map[string]any) {
+func (s *scribe) put(record any) {
 	s.p.t.Helper()
 	b, err := json.Marshal(record)
 	s.p.must(err)
@@ -130,7 +130,12 @@ func (s *scribe) codex(typ string, payload map[string]any) {
 	if s.turn != "" && typ == "response_item" {
 		payload["internal_chat_message_metadata_passthrough"] = map[string]any{"turn_id": s.turn}
 	}
-	s.put(map[string]any{"timestamp": s.time(), "ordinal": s.count, "type": typ, "payload": payload})
+	s.put(struct {
+		Timestamp string         `json:"timestamp"`
+		Ordinal   int            `json:"ordinal"`
+		Type      string         `json:"type"` // in front of what it is the type of, as the agent has it
+		Payload   map[string]any `json:"payload"`
+	}{s.time(), s.count, typ, payload})
 }
 
 func (s *scribe) claude(typ string, message map[string]any) {

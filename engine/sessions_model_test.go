@@ -148,6 +148,7 @@ func (m *sessions23) change(t *rapid.T, path, who string) {
 		content = ""
 	}
 	m.say("  %s: %q -> %q", path, m.h.world[path], content)
+	m.h.touched(path)
 	m.hand(path, content)
 }
 
@@ -178,7 +179,7 @@ func (m *sessions23) beginActor(t *rapid.T) {
 	m.prompt(a)
 }
 
-var agents23 = []hooks.Agent{hooks.Claude}
+var agents23 = []hooks.Agent{hooks.Claude, hooks.Claude, hooks.Codex, hooks.Gemini, hooks.Droid}
 
 // event is one call of a hook; l is the lane that it is about, nil: the main conversation.
 func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]any) *Handled {
@@ -266,7 +267,7 @@ func (m *sessions23) owners(h *Handled, got []change) {
 	}
 	cp := m.get(h)
 	for _, c := range got {
-		if by := m.ownersOf(cp, c.path); !slices.Equal(by, c.by) {
+		if by := m.ownersOf(cp, c.path); !c.loose && !slices.Equal(by, c.by) {
 			m.t.Fatalf("owners: checkpoint of %s says that %s was changed by %q, the history says %q", cp.Cause.Event, c.path, by, c.by)
 		}
 	}
@@ -562,7 +563,7 @@ func (m *sessions23) saves(t *rapid.T) {
 	}
 	if holdOwners {
 		for _, c := range got {
-			if by := m.ownersOf(cp, c.path); !slices.Equal(by, c.by) {
+			if by := m.ownersOf(cp, c.path); !c.loose && !slices.Equal(by, c.by) {
 				t.Fatalf("owners: a save says that %s was changed by %q, the history says %q", c.path, by, c.by)
 			}
 		}

@@ -52,10 +52,10 @@ func (m *sessions23) colleague(a *actor, name string, r *round) sure {
 // theirs says whether what lies at a path is another's since some change: surely if behind hi, perhaps if behind lo.
 func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
 	is := no
-	add := func(at int, by []string, turns []*round) {
+	add := func(at int, by []string, turns []*round, loose bool) {
 		for i, name := range by {
 			c := m.colleague(a, name, turns[i])
-			if at < hi {
+			if at < hi || loose {
 				c = min(c, maybe)
 			}
 			is = max(is, c)
@@ -67,12 +67,12 @@ func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
 		case c.restore:
 			is = min(is, maybe)
 		default:
-			add(at, c.by, c.turns)
+			add(at, c.by, c.turns, c.loose)
 		}
 	}
 	if m.h.world[path] != m.h.seen[path] {
 		by, turns := m.h.authors(path)
-		add(max(hi, len(m.h.changes)), by, turns)
+		add(max(hi, len(m.h.changes)), by, turns, m.h.loose[path])
 	}
 	return is
 }
@@ -285,7 +285,7 @@ func (m *sessions23) onlyOthers(a *actor, path string) bool {
 			continue
 		}
 		some = true
-		if c.restore || len(c.by) == 0 {
+		if c.restore || c.loose || len(c.by) == 0 {
 			return false
 		}
 		for i, name := range c.by {
