@@ -187,6 +187,11 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	}
 	m.goes(t, a, r, end.end, end.lo, end.hi, exact)
 	m.dropped()
+	if r.Operation == nil { // there was nothing to do: whether the project stands there now is open
+		m.pos = append(slices.Clone(pos), a.name())
+		m.look(t)
+		return
+	}
 	m.pos = []string{a.name()}
 	var made *actor
 	if c := r.Conversation; c != nil && c.Fork != nil {
@@ -195,7 +200,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		a.left = true
 	}
 	m.look(t)
-	if !holdUndo || r.Operation == nil || rapid.IntRange(0, 2).Draw(t, "undo-restore") != 0 {
+	if !holdUndo || rapid.IntRange(0, 2).Draw(t, "undo-restore") != 0 {
 		return
 	}
 	m.say("undo-restore")
