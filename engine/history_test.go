@@ -21,7 +21,7 @@ type change struct {
 	path    string
 	by      []string // sessions, sorted; empty: from outside
 	turns   []*round // of those sessions, in the same order
-	restore bool     // nobody's change
+	restore bool     // it was set by one, of that session
 	loose   bool     // by may be wrong: see history
 }
 
@@ -51,19 +51,27 @@ func newHistory() *history {
 	return &history{world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{}}
 }
 
-// authors are those who changed a path, by the open calls: those that name it, else the shells.
+// authors are those who changed a path, by the open calls: one session, whatever it does; of several those whose calls name it; else the shells; else all.
 func (h *history) authors(path string) (by []string, turns []*round) {
 	of := map[string]*round{}
-	for _, named := range []bool{true, false} {
+	add := func(can func(*openCall) bool) {
 		for _, a := range h.actors {
 			for _, c := range a.calls {
-				if named && c.path == path || !named && c.path == "" {
+				if can(c) {
 					of[a.name()] = c.round
 				}
 			}
 		}
-		if len(of) > 0 {
-			break
+	}
+	add(func(*openCall) bool { return true })
+	if len(of) > 1 {
+		all := of
+		of = map[string]*round{}
+		if add(func(c *openCall) bool { return c.path == path }); len(of) == 0 {
+			add(func(c *openCall) bool { return c.path == "" })
+		}
+		if len(of) == 0 {
+			of = all
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -135,7 +143,7 @@ func (h *history) take(mine *actor, closing bool) []change {
 func (h *history) touched(path string) {
 	for _, a := range h.actors {
 		for _, c := range a.calls {
-			if !c.alive && (c.path == "" || c.path == path) {
+			if !c.alive {
 				h.loose[path] = true
 			}
 		}
@@ -173,15 +181,18 @@ func (h *history) endsNow(t *round) {
 	t.hi = len(h.changes)
 	if sure {
 		t.lo = t.hi
+		if n := len(h.changes); n > 0 && h.changes[n-1].restore && !holdBehindRestore {
+			t.lo = 0
+		}
 	}
 }
 
 // restored is a restore having set paths: nobody's change. A turn that is under way may end with either.
-func (h *history) restored(after map[string]string) {
+func (h *history) restored(a *actor, after map[string]string) {
 	before := h.world
 	for _, path := range paths23 {
 		if before[path] != after[path] {
-			h.changes = append(h.changes, change{path: path, restore: true})
+			h.changes = append(h.changes, change{path: path, by: []string{a.name()}, restore: true})
 		}
 	}
 	for _, t := range h.rounds() {

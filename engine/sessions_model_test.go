@@ -24,7 +24,9 @@ const (
 	holdPosition = true // the current session, and what a save is put down to
 	holdOwners   = true // whose change a path is
 	holdOthers   = true // what other sessions changed stays and is named; what they did not goes to the target
-	holdUndo     = true // repeated undo reaches the first step, redo comes back, undo-restore gives the bytes before
+	// A turn that ends in a state that a restore laid out, with nothing changed since, stands for an older checkpoint: what came between counts as later.
+	holdBehindRestore = false
+	holdUndo          = true // repeated undo reaches the first step, redo comes back, undo-restore gives the bytes before
 )
 
 var paths23 = []string{"a", "b", "d/c", "d/e"}

@@ -64,8 +64,11 @@ func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
 	for at, c := range m.h.changes {
 		switch {
 		case c.path != path || at < lo:
-		case c.restore:
+		case c.restore: // and whether what it set is its session's change is open
 			is = min(is, maybe)
+			if o := m.actorOf(c.by[0]); o == nil || m.colleague(a, c.by[0], nil) != no {
+				is = maybe
+			}
 		default:
 			add(at, c.by, c.turns, c.loose)
 		}
@@ -95,7 +98,7 @@ func (h *history) newFile(path string) sure {
 func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[string][]string, lo, hi int, exact bool) {
 	t.Helper()
 	before, after := m.h.world, m.files()
-	defer func() { m.h.restored(after) }()
+	defer func() { m.h.restored(a, after) }()
 	if len(r.Conflicts) > 0 {
 		t.Fatalf("others: conflicts without a racing edit: %+v", r.Conflicts)
 	}
@@ -194,6 +197,10 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	}
 	m.pos = []string{a.name()}
 	var made *actor
+	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" { // one that ends there is gone on with: this one, or a fork that nobody has opened
+		m.pos = []string{c.Session}
+		a.left = c.Session != a.name()
+	}
 	if c := r.Conversation; c != nil && c.Fork != nil {
 		made = m.join(a, c.Fork, n, nil)
 		m.pos = []string{made.name()}
@@ -210,7 +217,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	if now := m.files(); !maps.Equal(now, was) {
 		t.Fatalf("undo: undo-restore gives %q, before it was %q", now, was)
 	}
-	m.h.restored(was)
+	m.h.restored(a, was)
 	m.h.seen = seen
 	m.dropped()
 	if made != nil && m.actorOf(made.name()) != nil {
@@ -355,12 +362,17 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		if r.Saved != nil {
 			m.h.seen, seen = maps.Clone(m.h.world), maps.Clone(start)
 		}
-		m.h.restored(after)
+		m.h.restored(a, after)
 		m.pos = []string{a.name()}
 	}
 	m.look(t)
-	for i := range steps {
-		if _, err := m.e.Redo(bg, 1, RestoreOptions{Session: Whose{Session: a.name()}}); err != nil {
+	for i := range steps { // a redo may go over several that lists fold
+		_, err := m.e.Redo(bg, 1, RestoreOptions{Session: Whose{Session: a.name()}})
+		m.say("  redo %d: %q", i, m.files())
+		if i > 0 && errors.Is(err, ErrNotFound) {
+			break
+		}
+		if err != nil {
 			t.Fatalf("undo: redo %d of %d of %s: %v", i+1, steps, a.name(), err)
 		}
 	}
@@ -368,7 +380,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		t.Fatalf("undo: after %d steps back and forward there is %q, there was %q", steps, now, start)
 	}
 	if steps > 0 {
-		m.h.restored(start)
+		m.h.restored(a, start)
 		m.h.seen = seen
 	}
 	m.look(t)
