@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rewind/hooks"
+	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -113,6 +114,9 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 			return err
 		}
 		cp.Late = lead.o.Late != nil && lead.o.Late()
+		if len(cp.By) > 0 && bug.Is("others-owned") {
+			cp.By, cp.Owned = []string{lead.name}, nil
+		}
 	}
 	_, err = e.refs.CommitAll(ctx, c.tx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
 		return in.operations(c, cp, lead, seq)
