@@ -13,6 +13,7 @@ type history struct {
 	step    map[string]string // the same at the newest of these events and saves that found anything changed
 	changes []change
 	actors  []*actor
+	laid    bool            // a restore came after all that was taken in
 	loose   map[string]bool // changed while a call was open that had been cut off: rewind may know that, or not
 }
 
@@ -34,6 +35,7 @@ type round struct {
 	lo, hi  int                 // its end lies behind so many changes: at least, at most
 	stopped bool                // the agent said so
 	whole   bool                // and nothing was cut off in it
+	vague   bool                // it ends in what a restore laid out: see holdBehindRestore
 	over    bool                // the next one has begun, or the session was opened or closed since
 }
 
@@ -113,6 +115,9 @@ func (h *history) take(mine *actor, closing bool) []change {
 			switch {
 			case i < 0 && !(t.over || t.stopped):
 				t.mayEnd(c.path, h.world[c.path]) // the turn may go on
+			case i < 0 && slices.Contains(c.by, t.of.name()): // by a subagent of an earlier turn: which of the two it counts for is open
+				t.mayEnd(c.path, h.world[c.path])
+				t.hi = len(h.changes)
 			case i < 0:
 			case c.loose:
 				t.mayEnd(c.path, h.world[c.path])
@@ -134,6 +139,7 @@ func (h *history) take(mine *actor, closing bool) []change {
 	clear(h.loose)
 	h.seen = maps.Clone(h.world)
 	if len(got) > 0 {
+		h.laid = false
 		h.step = maps.Clone(h.world)
 	}
 	return got
@@ -181,7 +187,7 @@ func (h *history) endsNow(t *round) {
 	t.hi = len(h.changes)
 	if sure {
 		t.lo = t.hi
-		if n := len(h.changes); n > 0 && h.changes[n-1].restore && !holdBehindRestore {
+		if t.vague = h.laid && !holdBehindRestore; t.vague {
 			t.lo = 0
 		}
 	}
@@ -190,6 +196,7 @@ func (h *history) endsNow(t *round) {
 // restored is a restore having set paths: nobody's change. A turn that is under way may end with either.
 func (h *history) restored(a *actor, after map[string]string) {
 	before := h.world
+	h.laid = true
 	for _, path := range paths23 {
 		if before[path] != after[path] {
 			h.changes = append(h.changes, change{path: path, by: []string{a.name()}, restore: true})

@@ -24,7 +24,8 @@ const (
 	holdPosition = true // the current session, and what a save is put down to
 	holdOwners   = true // whose change a path is
 	holdOthers   = true // what other sessions changed stays and is named; what they did not goes to the target
-	// A turn that ends in a state that a restore laid out, with nothing changed since, stands for an older checkpoint: what came between counts as later.
+	// A turn that ends in a state that a restore laid out, with nothing changed since, has no checkpoint of its own: the restore's target stands for it, though
+	// others' paths were kept, and what came between counts as later.
 	holdBehindRestore = false
 	holdUndo          = true // repeated undo reaches the first step, redo comes back, undo-restore gives the bytes before
 )
@@ -296,7 +297,7 @@ func (m *sessions23) ownersOf(cp *Checkpoint, path string) []string {
 
 func (m *sessions23) prompt(a *actor) {
 	m.n++
-	text := fmt.Sprintf("prompt %d", m.n)
+	text := fmt.Sprintf("prompt %d.", m.n)
 	m.say("%s is asked %q", a.short(), text)
 	m.event(a, nil, hooks.Prompt, map[string]any{"prompt": text})
 	a.asked(text)
@@ -612,6 +613,9 @@ func (m *sessions23) turnsOf(a *actor) {
 	for i, r := range a.turns {
 		maps.Copy(own, r.own)
 		for path := range own {
+			if r.vague {
+				break
+			}
 			if ids[i] == "" {
 				m.t.Fatalf("turns: turn:%d of %s has no checkpoint, and it changed %s", i+1, a.name(), path)
 			}

@@ -94,6 +94,14 @@ func (h *history) newFile(path string) sure {
 	return no
 }
 
+// target is what a path may be in a restore to a turn's end; nil: anything.
+func (t *round) target() map[string][]string {
+	if t.vague {
+		return nil
+	}
+	return t.end
+}
+
 // goes holds what a restore of a session did to the files: want is what the target may have, lo and hi where in the history it lies.
 func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[string][]string, lo, hi int, exact bool) {
 	t.Helper()
@@ -102,7 +110,7 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[strin
 	if len(r.Conflicts) > 0 {
 		t.Fatalf("others: conflicts without a racing edit: %+v", r.Conflicts)
 	}
-	if !holdOthers {
+	if !holdOthers || want == nil {
 		return
 	}
 	for _, path := range paths23 {
@@ -188,7 +196,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		}
 		t.Fatalf("checkout turn:%d of %s: %v", n, a.name(), err)
 	}
-	m.goes(t, a, r, end.end, end.lo, end.hi, exact)
+	m.goes(t, a, r, end.target(), end.lo, end.hi, exact)
 	m.dropped()
 	if r.Operation == nil { // there was nothing to do: whether the project stands there now is open
 		m.pos = append(slices.Clone(pos), a.name())
@@ -277,7 +285,7 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	if r.Conversation == nil || r.Conversation.Mode != ConversationInPlace {
 		t.Fatalf("in place: %+v", r.Conversation)
 	}
-	m.goes(t, a, r, end.end, end.lo, end.hi, false)
+	m.goes(t, a, r, end.target(), end.lo, end.hi, false)
 	m.dropped()
 	for _, gone := range a.turns[n:] {
 		gone.over = true
