@@ -174,9 +174,10 @@ func (t *round) mayEnd(path string, contents ...string) {
 	}
 }
 
-// endsNow is an event in the turn: if it has not stopped, the state is its end until more comes. After its stop only what its lanes change is surely its.
-func (h *history) endsNow(t *round) {
-	sure := !t.stopped && !t.over
+// endsNow is an event in the turn. Its prompt and its stop are surely an end of it until more comes; at any other one what somebody else has changed since the
+// turn's own work may be in it or not.
+func (h *history) endsNow(t *round, stop bool) {
+	sure := !t.stopped && !t.over && (stop || len(t.end) == 0)
 	for _, path := range paths23 {
 		if sure {
 			t.end[path] = []string{h.world[path]}

@@ -243,12 +243,12 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 	default:
 		m.pos = []string{a.name()}
 		if l != nil {
-			m.h.endsNow(l.round)
+			m.h.endsNow(l.round, false)
 			if last := a.last(); last != l.round {
-				m.h.endsNow(last)
+				m.h.endsNow(last, false)
 			}
 		} else {
-			m.h.endsNow(a.last())
+			m.h.endsNow(a.last(), kind == hooks.Stop && !notice)
 		}
 	}
 	if kind == hooks.Stop {
