@@ -187,10 +187,10 @@ func (h *history) endsNow(t *round, stop bool) {
 	}
 	t.hi = len(h.changes)
 	if sure {
-		t.lo = t.hi
-		if t.vague = h.laid && !holdBehindRestore; t.vague {
-			t.lo = 0
-		}
+		t.lo, t.vague = t.hi, false
+	}
+	if h.laid && !t.stopped && !t.over && !holdBehindRestore {
+		t.lo, t.vague = 0, true
 	}
 }
 
