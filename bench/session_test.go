@@ -129,7 +129,7 @@ func BenchmarkIndexSessions(b *testing.B) {
 	root := filepath.Join(p.user(), ".claude")
 	b.Run("find-scan", func(b *testing.B) {
 		each(b, total, func() {
-			found, err := transcript.Find(transcript.Claude, os.DirFS(root), p.root)
+			found, _, err := transcript.Find(transcript.Claude, os.DirFS(root), p.root)
 			if err != nil || len(found) != 74 {
 				b.Fatal(len(found), err)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rewind/hooks"
+	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -127,6 +128,9 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 			return err
 		}
 		cp.Late = lead.o.Late != nil && lead.o.Late()
+		if len(cp.By) > 0 && bug.Is("others-owned") {
+			cp.By, cp.Owned = []string{lead.name}, nil
+		}
 	}
 	if in.lanes {
 		if err := e.db.Stamp(formatOwners); err != nil {

@@ -1,6 +1,10 @@
 package hooks
 
-import "strings"
+import (
+	"strings"
+
+	"rewind/internal/bug"
+)
 
 // claude is Claude Code. Events: those of 2.1.328, of which 2.0.60 knows the classic ones. Tools: the client's tools
 // reference (code.claude.com/docs, "Tools available to Claude"), and names of earlier versions.
@@ -70,7 +74,7 @@ var claude = dialect{
 	adapt: func(ev *Event, p *payload) {
 		if ev.Kind == Prompt {
 			// The end of a background task comes as a prompt that nobody typed.
-			ev.Notice = strings.HasPrefix(strings.TrimSpace(ev.Prompt), "<task-notification>")
+			ev.Notice = strings.HasPrefix(strings.TrimSpace(ev.Prompt), "<task-notification>") && !bug.Is("notice-begins-turn")
 		}
 		if ev.Name == "PostToolUseFailure" {
 			ev.Failed = true

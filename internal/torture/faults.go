@@ -54,6 +54,8 @@ var Faults = []Fault{
 	{"mode-0644", "files of the store have the mode that the umask gives", 15, "internal/kv", "TestPromise15Private"},
 	{"strangers-believed", "a store that lies in a project is opened, whoever made it", 17, "cmd/rewind", "TestT21Promise17Hostile"},
 	{"git-fails", "a repository that cannot be read fails the capture", 18, "engine", "TestT24Promise18TrackedStays"},
+	{"others-owned", "what another session changed counts as that of whose event found it", 19, "engine", "TestT23Promise19Sessions"},
+	{"notice-begins-turn", "an agent's own notification begins a turn", 19, "engine", "TestT23Promise19Sessions"},
 	{"newer-accepted", "a store of a newer format is opened", 16, "internal/kv", "TestT19Promise16Refused"},
 }
 

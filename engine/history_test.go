@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+)
+
+// A history is plain: what lies on the disk, who changed what when, and what each session's turns ended with, kept by somebody who watches and knows
+// nothing of rewind. Where the contract (DESIGN 13, "One truth") leaves open which of several states is meant, it holds all of them.
+type history struct {
+	world   map[string]string // path to content; not there: no file
+	seen    map[string]string // the same as rewind took it in last, at an event or a save, with what restores have set since
+	step    map[string]string // the same at the newest of these events and saves that found anything changed
+	changes []change
+	actors  []*actor
+	laid    bool            // a restore came after all that was taken in
+	loose   map[string]bool // changed while a call was open that had been cut off: rewind may know that, or not
+}
+
+// change is one path's change as rewind could take it in.
+type change struct {
+	path    string
+	by      []string // sessions, sorted; empty: from outside
+	turns   []*round // of those sessions, in the same order
+	restore bool     // it was set by one, of that session
+	loose   bool     // by may be wrong: see history
+}
+
+// round is a turn.
+type round struct {
+	of      *actor
+	prompt  string
+	end     map[string][]string // what a path may be at its end; "": no file
+	own     map[string]bool     // paths that the session changed in it
+	lo, hi  int                 // its end lies behind so many changes: at least, at most
+	stopped bool                // the agent said so
+	whole   bool                // and nothing was cut off in it
+	vague   bool                // it ends in what a restore laid out: see holdBehindRestore
+	over    bool                // the next one has begun, or the session was opened or closed since
+}
+
+// openCall is a tool call that the hooks have announced and not ended.
+type openCall struct {
+	id, tool string
+	lane     string // "": the main conversation
+	path     string // that it names; "": a shell
+	alive    bool   // it was not cut off
+	round    *round
+	input    map[string]any
+}
+
+func newHistory() *history {
+	return &history{world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{}}
+}
+
+// authors are those who changed a path, by the open calls: one session, whatever it does; of several those whose calls name it; else the shells; else all.
+func (h *history) authors(path string) (by []string, turns []*round) {
+	of := map[string]*round{}
+	add := func(can func(*openCall) bool) {
+		for _, a := range h.actors {
+			for _, c := range a.calls {
+				if can(c) {
+					of[a.name()] = c.round
+				}
+			}
+		}
+	}
+	add(func(*openCall) bool { return true })
+	if len(of) > 1 {
+		all := of
+		of = map[string]*round{}
+		if add(func(c *openCall) bool { return c.path == path }); len(of) == 0 {
+			add(func(c *openCall) bool { return c.path == "" })
+		}
+		if len(of) == 0 {
+			of = all
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		by, turns = append(by, name), append(turns, of[name])
+	}
+	return by, turns
+}
+
+// dirty lists the paths that differ from what was taken in last.
+func (h *history) dirty() []string {
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(union(h.world, h.seen))) {
+		if h.world[path] != h.seen[path] {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+func union(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// take is an event or a save taking in what changed; it gives those changes. mine is the actor whose event it is, nil: a person's save; a closing event
+// begins a turn, or opens or closes the session.
+func (h *history) take(mine *actor, closing bool) []change {
+	var got []change
+	for _, path := range h.dirty() {
+		by, turns := h.authors(path)
+		c := change{path: path, by: by, turns: turns, loose: h.loose[path]}
+		h.changes = append(h.changes, c)
+		got = append(got, c)
+	}
+	for _, c := range got {
+		for _, t := range h.rounds() {
+			i := slices.Index(c.turns, t)
+			switch {
+			case i < 0 && !(t.over || t.stopped):
+				t.mayEnd(c.path, h.world[c.path]) // the turn may go on
+			case i < 0 && slices.Contains(c.by, t.of.name()): // by a subagent of an earlier turn: which of the two it counts for is open
+				t.mayEnd(c.path, h.world[c.path])
+				t.hi = len(h.changes)
+			case i < 0:
+			case c.loose:
+				t.mayEnd(c.path, h.world[c.path])
+				t.hi = len(h.changes)
+			case t.of == mine && !t.over && !(closing && t.stopped):
+				t.end[c.path] = []string{h.world[c.path]}
+				t.own[c.path] = true
+				t.lo, t.hi = len(h.changes), len(h.changes)
+			default: // what a turn did and another one's event took in, or that comes when the next one has begun
+				t.mayEnd(c.path, h.world[c.path])
+				t.own[c.path] = true
+				t.hi = len(h.changes)
+			}
+			if i < 0 && !(t.over || t.stopped) {
+				t.hi = len(h.changes)
+			}
+		}
+	}
+	clear(h.loose)
+	h.seen = maps.Clone(h.world)
+	if len(got) > 0 {
+		h.laid = false
+		h.step = maps.Clone(h.world)
+	}
+	return got
+}
+
+// touched is a path having been changed by hand, or by a shell.
+func (h *history) touched(path string) {
+	for _, a := range h.actors {
+		for _, c := range a.calls {
+			if !c.alive {
+				h.loose[path] = true
+			}
+		}
+	}
+}
+
+// rounds are all turns that there ever were, each once.
+func (h *history) rounds() []*round {
+	var all []*round
+	for _, a := range h.actors {
+		all = append(all, a.all...)
+	}
+	return all
+}
+
+// mayEnd adds what a path may be at the end.
+func (t *round) mayEnd(path string, contents ...string) {
+	for _, c := range contents {
+		if !slices.Contains(t.end[path], c) {
+			t.end[path] = append(slices.Clone(t.end[path]), c)
+		}
+	}
+}
+
+// endsNow is an event in the turn. Its prompt and its stop are surely an end of it until more comes; at any other one what somebody else has changed since the
+// turn's own work may be in it or not.
+func (h *history) endsNow(t *round, stop bool) {
+	sure := !t.stopped && !t.over && (stop || len(t.end) == 0)
+	for _, path := range paths23 {
+		if sure {
+			t.end[path] = []string{h.world[path]}
+		} else {
+			t.mayEnd(path, h.world[path])
+		}
+	}
+	t.hi = len(h.changes)
+	if sure {
+		t.lo, t.vague = t.hi, false
+	}
+	if h.laid && !t.stopped && !t.over && !holdBehindRestore {
+		t.lo, t.vague = 0, true
+	}
+}
+
+// restored is a restore having set paths: nobody's change. A turn that is under way may end with either.
+func (h *history) restored(a *actor, after map[string]string) {
+	before := h.world
+	h.laid = true
+	for _, path := range paths23 {
+		if before[path] != after[path] {
+			h.changes = append(h.changes, change{path: path, by: []string{a.name()}, restore: true})
+		}
+	}
+	for _, t := range h.rounds() {
+		if t.over || t.stopped {
+			continue
+		}
+		for _, path := range paths23 {
+			t.mayEnd(path, before[path], after[path])
+		}
+		t.hi = len(h.changes)
+	}
+	for _, path := range paths23 {
+		if before[path] != after[path] {
+			put(h.seen, path, after[path])
+		}
+	}
+	h.world = after
+}
+
+func put(files map[string]string, path, content string) {
+	if content == "" {
+		delete(files, path)
+	} else {
+		files[path] = content
+	}
+}

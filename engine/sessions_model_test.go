@@ -1,0 +1,648 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rewind/hooks"
+	"rewind/internal/torture"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// What is held. Each can be looked at alone, by switching the others off.
+const (
+	holdTurns    = true // a session's turns are the prompts that a person gave it, and turn:N is the end of turn N
+	holdPosition = true // the current session, and what a save is put down to
+	holdOwners   = true // whose change a path is
+	holdOthers   = true // what other sessions changed stays and is named; what they did not goes to the target
+	// A turn that ends in a state that a restore laid out, with nothing changed since, has no checkpoint of its own: the restore's target stands for it, though
+	// others' paths were kept, and what came between counts as later.
+	holdBehindRestore = false
+	holdUndo          = true // repeated undo reaches the first step, redo comes back, undo-restore gives the bytes before
+)
+
+var paths23 = []string{"a", "b", "d/c", "d/e"}
+
+// maxActors is how many sessions a run has at most, forks included.
+const maxActors = 6
+
+// actor is a session as a person sees it.
+type actor struct {
+	*scribe
+	family string // of the session that all of it was forked from
+	turns  []*round
+	all    []*round // that were begun in this one, those that were cut away too
+	begin  map[string][]string
+	began  int // changes that there were
+	calls  []*openCall
+	lanes  []*lane
+	born   bool // an event has come, or a fork made it
+	used   bool // an event has come
+	open   bool // in a program that runs
+	esc    bool // it was stopped by Esc, and waits
+	ended  bool // the agent said that it is
+	left   bool // by a restore, without an event since
+}
+
+// lane is a subagent.
+type lane struct {
+	id     string
+	round  *round
+	worker *scribe // a session of its own, of the agents that have it so; nil: events of the parent
+}
+
+// sessions23 drives sessions of agents, people's hands and restores at random.
+type sessions23 struct {
+	*project
+	h     *history
+	n     int
+	pos   []string          // the session where the project stands; several where it is left open
+	canon map[string]string // name of a lane's own session to that of the session
+	log   []string
+}
+
+// TestT23Promise19Sessions: sessions of several agents with lanes, forks, cuts in place, kills, Esc and a user's hands in one project, beside a plain
+// history of who wrote what when. Turns, the current session, owners, undo, redo and restores are as the history says.
+func TestT23Promise19Sessions(t *testing.T) {
+	dir := t.TempDir()
+	run, size := 0, torture.Begin(t)
+	checks(t, size)
+	rapid.Check(t, func(t *rapid.T) {
+		run++
+		size.Point()
+		base := filepath.Join(dir, fmt.Sprint(run))
+		if err := os.MkdirAll(base+"/project", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		scribeUnique = 0
+		m := &sessions23{project: openProject(t, base+"/project", base+"/home"), h: newHistory(), pos: []string{Manual}, canon: map[string]string{}}
+		defer func() { m.close(); _ = os.RemoveAll(base) }()
+		m.write("start", big("start"))
+		for _, path := range paths23[:2] {
+			m.hand(path, "first")
+		}
+		m.save("first")
+		m.h.take(nil, true)
+		m.h.changes = nil
+		for range 2 {
+			m.beginActor(t)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"go": m.goOn, "go2": m.goOn, "go3": m.goOn, "go4": m.goOn, "go5": m.goOn, "go6": m.goOn, "begin": m.beginActor, "user": m.user, "save": m.saves, "checkout": m.checkoutTurn,
+			"fork": m.forkTurn, "inplace": m.inPlace, "undo": m.undoAll, "reopen": func(*rapid.T) { m.say("reopen"); m.reopen() }, "kill": m.kill, "": m.look,
+		})
+		for _, a := range m.h.actors {
+			m.turnsOf(a)
+		}
+	})
+}
+
+func (m *sessions23) say(format string, args ...any) {
+	m.log = append(m.log, fmt.Sprintf(format, args...))
+	if r, ok := m.t.(*rapid.T); ok {
+		r.Logf(format, args...)
+	}
+}
+
+// files reads what lies on the disk.
+func (m *sessions23) files() map[string]string {
+	m.t.Helper()
+	out := map[string]string{}
+	for _, path := range paths23 {
+		b, err := os.ReadFile(m.path(path))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		m.must(err)
+		first, _, _ := strings.Cut(string(b), "\n")
+		out[path] = first
+		if string(b) != big(first) {
+			m.t.Fatalf("%s holds bytes that nobody wrote: %q", path, b)
+		}
+	}
+	return out
+}
+
+// hand changes a path, without anybody telling.
+func (m *sessions23) hand(path, content string) {
+	m.t.Helper()
+	if content == "" {
+		m.remove(path)
+	} else {
+		m.write(path, big(content))
+	}
+	put(m.h.world, path, content)
+}
+
+// change draws what becomes of a path.
+func (m *sessions23) change(t *rapid.T, path, who string) {
+	m.n++
+	content := fmt.Sprintf("%d by %s", m.n, who)
+	if m.h.world[path] != "" && rapid.IntRange(0, 4).Draw(t, "remove") == 0 {
+		content = ""
+	}
+	m.say("  %s: %q -> %q", path, m.h.world[path], content)
+	m.h.touched(path)
+	m.hand(path, content)
+}
+
+func somePath23(t *rapid.T) string { return rapid.SampledFrom(paths23).Draw(t, "path") }
+
+func (m *sessions23) user(t *rapid.T) {
+	path := somePath23(t)
+	m.say("the user changes %s", path)
+	m.change(t, path, "user")
+}
+
+// short is a session for people.
+func (a *actor) short() string { return string(a.agent) + "/" + a.id[:8] }
+
+// beginActor has one more session begin.
+func (m *sessions23) beginActor(t *rapid.T) {
+	if len(m.h.actors) >= maxActors {
+		return
+	}
+	m.n++
+	agent := rapid.SampledFrom(agents23).Draw(t, "agent")
+	a := &actor{scribe: m.scribe(agent, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xa0+len(m.h.actors)))}
+	a.family = a.name()
+	m.h.actors = append(m.h.actors, a)
+	m.say("%s begins", a.short())
+	m.event(a, nil, hooks.SessionStart, map[string]any{"source": "startup"})
+	a.open = true
+	m.prompt(a)
+}
+
+var agents23 = []hooks.Agent{hooks.Claude, hooks.Claude, hooks.Codex, hooks.Gemini, hooks.Droid}
+
+// event is one call of a hook; l is the lane that it is about, nil: the main conversation.
+func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]any) *Handled {
+	m.t.Helper()
+	if !a.born {
+		a.born, a.began = true, len(m.h.changes)
+		if a.begin == nil {
+			a.begin = map[string][]string{}
+		}
+		for _, path := range paths23 { // what changed before its first event is taken in by it, and is none of its
+			if !slices.Contains(a.begin[path], m.h.world[path]) {
+				a.begin[path] = append(a.begin[path], m.h.world[path])
+			}
+		}
+	}
+	from, name := a.scribe, ""
+	if l != nil {
+		if from, name = a.scribe, l.id; l.worker != nil {
+			from = l.worker
+		} else {
+			if more == nil {
+				more = map[string]any{}
+			}
+			more["agent_id"], more["agent_type"] = l.id, "general-purpose"
+		}
+	}
+	notice := kind == hooks.Prompt && (l != nil || more["notice"] != nil)
+	delete(more, "notice")
+	closing := kind == hooks.SessionStart || kind == hooks.SessionEnd || kind == hooks.Prompt && !notice
+	got := m.h.take(a, closing)
+	handled := from.tell(kind, more)
+	switch kind {
+	case hooks.SessionStart, hooks.SessionEnd:
+		a.calls = nil
+	case hooks.AfterTool:
+		a.calls = slices.DeleteFunc(a.calls, func(c *openCall) bool { return c.lane == name && c.id == more["tool_use_id"] })
+	default:
+		a.calls = slices.DeleteFunc(a.calls, func(c *openCall) bool { return c.lane == name })
+	}
+	a.left, a.used = false, true
+	if holdOwners {
+		m.owners(handled, got)
+	}
+	if closing {
+		for _, r := range a.turns {
+			r.over = true
+		}
+	}
+	if kind == hooks.Prompt && !notice {
+		r := &round{of: a, prompt: fmt.Sprint(more["prompt"]), end: map[string][]string{}, own: map[string]bool{}, whole: true}
+		a.turns, a.all = append(a.turns, r), append(a.all, r)
+	}
+	switch {
+	case closing && kind != hooks.Prompt:
+		if !slices.Contains(m.pos, a.name()) {
+			m.pos = append(slices.Clone(m.pos), a.name())
+		}
+	default:
+		m.pos = []string{a.name()}
+		if l != nil {
+			m.h.endsNow(l.round, false)
+			if last := a.last(); last != l.round {
+				m.h.endsNow(last, false)
+			}
+		} else {
+			m.h.endsNow(a.last(), kind == hooks.Stop && !notice)
+		}
+	}
+	if kind == hooks.Stop {
+		a.last().stopped = true
+	}
+	return handled
+}
+
+func (a *actor) last() *round { return a.turns[len(a.turns)-1] }
+
+// owners holds whose changes a checkpoint says those are that an event took in.
+func (m *sessions23) owners(h *Handled, got []change) {
+	m.t.Helper()
+	if !h.New {
+		if len(got) > 0 {
+			m.t.Fatalf("owners: no checkpoint was made of %v", got)
+		}
+		return
+	}
+	cp := m.get(h)
+	for _, c := range got {
+		if by := m.ownersOf(cp, c.path); !c.loose && !slices.Equal(by, c.by) {
+			m.t.Fatalf("owners: checkpoint of %s says that %s was changed by %q, the history says %q", cp.Cause.Event, c.path, by, c.by)
+		}
+	}
+}
+
+// ownersOf are those whose change a path of a checkpoint is; a lane's own session is its parent's.
+func (m *sessions23) ownersOf(cp *Checkpoint, path string) []string {
+	by := cp.By
+	for _, o := range cp.Owned {
+		if slices.Contains(o.Paths, path) {
+			by = o.By
+		}
+	}
+	var out []string
+	for _, name := range by {
+		if of := m.canon[name]; of != "" {
+			name = of
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (m *sessions23) prompt(a *actor) {
+	m.n++
+	text := fmt.Sprintf("prompt %d.", m.n)
+	m.say("%s is asked %q", a.short(), text)
+	m.event(a, nil, hooks.Prompt, map[string]any{"prompt": text})
+	a.asked(text)
+	a.esc = false
+}
+
+// verbs are what can happen in a session next.
+func (m *sessions23) verbs(a *actor) []string {
+	var out []string
+	main := a.call("")
+	switch {
+	case !a.open:
+		return []string{"open"}
+	case main != nil && main.alive:
+		out = append(out, "work", "work", "finish", "finish", "finish", "esc", "kill")
+	case a.esc:
+		out = append(out, "prompt", "prompt", "prompt", "end", "kill")
+	case len(a.turns) == 0 || a.last().stopped || a.last().over:
+		out = append(out, "prompt", "prompt", "end")
+	default:
+		out = append(out, "write", "write", "shell", "shell", "call", "stop", "stop", "esc", "kill")
+		if a.agent != hooks.Gemini && len(a.lanes) < 2 {
+			out = append(out, "lane")
+		}
+	}
+	if len(a.lanes) > 0 {
+		out = append(out, "lanework", "lanework", "laneends")
+	}
+	return out
+}
+
+// call is the open call of a lane.
+func (a *actor) call(lane string) *openCall {
+	i := slices.IndexFunc(a.calls, func(c *openCall) bool { return c.lane == lane })
+	if i < 0 {
+		return nil
+	}
+	return a.calls[i]
+}
+
+func (m *sessions23) someActor(t *rapid.T, what func(*actor) bool) *actor {
+	var can []*actor
+	for _, a := range m.h.actors {
+		if what(a) {
+			can = append(can, a)
+		}
+	}
+	if len(can) == 0 {
+		return nil
+	}
+	return can[rapid.IntRange(0, len(can)-1).Draw(t, "session")]
+}
+
+// goOn has a session do something.
+func (m *sessions23) goOn(t *rapid.T) {
+	a := m.someActor(t, func(*actor) bool { return true })
+	verb := rapid.SampledFrom(m.verbs(a)).Draw(t, "verb")
+	m.say("%s: %s", a.short(), verb)
+	switch verb {
+	case "open":
+		m.event(a, nil, hooks.SessionStart, map[string]any{"source": "resume"})
+		a.open, a.ended, a.esc, a.lanes = true, false, false, nil
+	case "prompt":
+		m.prompt(a)
+	case "write":
+		m.begins(t, a, nil, somePath23(t))
+		m.finishes(t, a, nil, true)
+	case "shell":
+		m.begins(t, a, nil, "")
+		m.finishes(t, a, nil, true)
+	case "call":
+		m.begins(t, a, nil, rapid.SampledFrom(append([]string{"", ""}, paths23...)).Draw(t, "path"))
+	case "work":
+		m.works(t, a, a.call(""))
+	case "finish":
+		m.finishes(t, a, nil, rapid.Bool().Draw(t, "works"))
+	case "stop":
+		a.says("done")
+		m.event(a, nil, hooks.Stop, map[string]any{"stop_hook_active": false})
+	case "esc":
+		m.escape(a)
+	case "kill":
+		a.die()
+	case "end":
+		m.event(a, nil, hooks.SessionEnd, map[string]any{"reason": "other"})
+		a.open, a.ended, a.lanes = false, true, nil
+	case "lane":
+		m.spawn(t, a)
+	case "lanework":
+		l := a.lanes[rapid.IntRange(0, len(a.lanes)-1).Draw(t, "lane")]
+		c := a.call(l.id)
+		switch {
+		case c == nil && rapid.Bool().Draw(t, "whole"):
+			m.begins(t, a, l, rapid.SampledFrom(append([]string{""}, paths23...)).Draw(t, "path"))
+			m.finishes(t, a, l, true)
+		case c == nil:
+			m.begins(t, a, l, rapid.SampledFrom(append([]string{""}, paths23...)).Draw(t, "path"))
+		case rapid.Bool().Draw(t, "finish"):
+			m.finishes(t, a, l, rapid.Bool().Draw(t, "works"))
+		default:
+			m.works(t, a, c)
+		}
+	case "laneends":
+		m.laneEnds(a, a.lanes[0])
+	}
+	m.turnsOf(a)
+}
+
+func (l *lane) name() string {
+	if l == nil {
+		return ""
+	}
+	return l.id
+}
+
+// begins announces a call; path "" is a shell.
+func (m *sessions23) begins(t *rapid.T, a *actor, l *lane, path string) {
+	tool, input := a.tool(path)
+	c := &openCall{id: fmt.Sprint("call_", unique()), tool: tool, lane: l.name(), path: path, alive: true}
+	if l == nil {
+		c.round = a.last()
+		a.scribe.calls(c.id, tool, input)
+	} else {
+		c.round = l.round
+	}
+	m.say("  %s %s begins (lane %q)", tool, path, c.lane)
+	m.event(a, l, hooks.BeforeTool, map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": c.id})
+	c.input = input
+	a.calls = append(a.calls, c)
+}
+
+// works has an open call do what it is there for.
+func (m *sessions23) works(t *rapid.T, a *actor, c *openCall) {
+	path := c.path
+	if path == "" {
+		path = somePath23(t)
+	}
+	m.change(t, path, a.short())
+}
+
+func (m *sessions23) finishes(t *rapid.T, a *actor, l *lane, works bool) {
+	c := a.call(l.name())
+	if works {
+		m.works(t, a, c)
+	}
+	m.event(a, l, hooks.AfterTool, map[string]any{"tool_name": c.tool, "tool_input": c.input, "tool_use_id": c.id, "tool_response": "done"})
+	if l == nil {
+		a.result(c.id, c.tool, "done")
+	}
+}
+
+// escape is Esc: Codex says so, the others say nothing. Lanes in the background go on.
+func (m *sessions23) escape(a *actor) {
+	a.esc = true
+	r := a.last()
+	r.whole = false
+	c := a.call("")
+	if c != nil {
+		c.alive = false
+		a.interrupted(c.id, c.tool)
+	} else {
+		a.interrupted("", "")
+	}
+	if a.agent == hooks.Codex {
+		m.event(a, nil, hooks.Stop, map[string]any{"hook_event_name": "Interrupt"})
+	}
+}
+
+// die is a kill: nobody says anything.
+func (a *actor) die() {
+	a.open, a.lanes = false, nil
+	if len(a.turns) > 0 {
+		if r := a.last(); !r.stopped {
+			r.whole = false
+		}
+	}
+	for _, c := range a.calls {
+		c.alive = false
+	}
+}
+
+// spawn begins a subagent in the background.
+func (m *sessions23) spawn(t *rapid.T, a *actor) {
+	m.n++
+	l := &lane{id: fmt.Sprintf("a%016x", m.n), round: a.last()}
+	call, input := "call_"+unique(), map[string]any{"description": "sub", "prompt": "do it"}
+	a.scribe.calls(call, "Task", input)
+	m.event(a, nil, hooks.BeforeTool, map[string]any{"tool_name": "Task", "tool_input": input, "tool_use_id": call})
+	m.event(a, nil, hooks.AfterTool, map[string]any{"tool_name": "Task", "tool_input": input, "tool_use_id": call, "tool_response": "started"})
+	a.result(call, "Task", "started")
+	a.lanes = append(a.lanes, l)
+	switch a.agent {
+	case hooks.Codex:
+		m.event(a, l, hooks.Prompt, map[string]any{"prompt": "do it"})
+	case hooks.Droid:
+		l.worker = m.scribe(hooks.Droid, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xd000+m.n))
+		l.worker.begunBy(a.id, call)
+		m.canon[l.worker.name()] = a.name()
+		m.event(a, l, hooks.Prompt, map[string]any{"prompt": "do it"})
+	}
+}
+
+// laneEnds is the end of a subagent, and where the agent has one, its notification.
+func (m *sessions23) laneEnds(a *actor, l *lane) {
+	switch a.agent {
+	case hooks.Droid:
+		m.event(a, l, hooks.Stop, nil)
+	default:
+		m.event(a, l, hooks.SubagentStop, nil)
+	}
+	a.lanes = slices.DeleteFunc(a.lanes, func(o *lane) bool { return o == l })
+	if a.agent == hooks.Claude && a.last().stopped && !a.last().over {
+		m.event(a, nil, hooks.Prompt, map[string]any{"prompt": "<task-notification>\n<task-id>" + l.id + "</task-id>\n</task-notification>", "notice": true})
+		a.claude("user", map[string]any{"role": "user", "content": "<task-notification>\n<task-id>" + l.id + "</task-id>\n</task-notification>"})
+		a.says("noted")
+		m.event(a, nil, hooks.Stop, map[string]any{"stop_hook_active": false})
+	}
+}
+
+// kill is the end of the daemon's process where it stands.
+func (m *sessions23) kill(*rapid.T) {
+	m.say("the daemon is killed")
+	left := m.fs.Clone(100, 0)
+	m.close()
+	m.fs = left
+	var err error
+	m.e, err = Open(bg, m.home, m.root, m.options())
+	m.must(err)
+}
+
+// look holds what is true at any time.
+func (m *sessions23) look(t *rapid.T) {
+	if !holdPosition || m.pos[0] == Manual {
+		return
+	}
+	all, err := m.e.SessionList(bg, m.env())
+	m.must(err)
+	var current []string
+	for _, s := range all {
+		if s.Current {
+			name := s.Name
+			if of := m.canon[name]; of != "" {
+				name = of
+			}
+			current = append(current, name)
+		}
+	}
+	if len(current) != 1 || !slices.Contains(m.pos, current[0]) {
+		t.Fatalf("position: the current session is %q, the history says %q", current, m.pos)
+	}
+}
+
+// saves is a person's save: it belongs to the session where the project stands, and carries its turn and prompt.
+func (m *sessions23) saves(t *rapid.T) {
+	m.n++
+	m.say("save")
+	got := m.h.take(nil, false)
+	r, err := m.e.Save(bg, "", fmt.Sprint("save ", m.n), nil)
+	m.must(err)
+	cp := r.Checkpoint
+	if len(got) > 0 && r.Unchanged {
+		t.Fatalf("save: %v was not saved", got)
+	}
+	if r.Unchanged {
+		return
+	}
+	if holdOwners {
+		for _, c := range got {
+			if by := m.ownersOf(cp, c.path); !c.loose && !slices.Equal(by, c.by) {
+				t.Fatalf("owners: a save says that %s was changed by %q, the history says %q", c.path, by, c.by)
+			}
+		}
+	}
+	if !holdPosition || m.pos[0] == Manual {
+		return
+	}
+	if !slices.Contains(m.pos, cp.Session) {
+		t.Fatalf("position: the save is of %q, the project stands at %q", cp.Session, m.pos)
+	}
+	for _, a := range m.h.actors {
+		if a.name() != cp.Session || len(a.turns) == 0 {
+			continue
+		}
+		if n := len(a.turns); int(cp.Cause.Turn) != n || cp.Cause.Prompt != a.last().prompt {
+			t.Fatalf("position: the save is of turn %d, %q; the history says %d, %q", cp.Cause.Turn, cp.Cause.Prompt, n, a.last().prompt)
+		}
+	}
+	m.pos = []string{cp.Session}
+}
+
+// turnsOf holds that a session's turns are those that the history has.
+func (m *sessions23) turnsOf(a *actor) {
+	m.t.Helper()
+	if !holdTurns || !a.born {
+		return
+	}
+	list, err := m.e.Turns(bg, Whose{Session: a.name()})
+	m.must(err)
+	var said, want []string
+	ids := []string{}
+	for _, info := range list.Turns {
+		if !info.Gone {
+			said, ids = append(said, info.Summary), append(ids, info.Checkpoint)
+		}
+	}
+	for _, r := range a.turns {
+		want = append(want, r.prompt)
+	}
+	if !slices.Equal(said, want) {
+		m.t.Fatalf("turns: of %s are %q, the history says %q", a.name(), said, want)
+	}
+	own := map[string]bool{}
+	for i, r := range a.turns {
+		maps.Copy(own, r.own)
+		for path := range own {
+			if r.vague {
+				break
+			}
+			if ids[i] == "" {
+				m.t.Fatalf("turns: turn:%d of %s has no checkpoint, and it changed %s", i+1, a.name(), path)
+			}
+			if is, ok := m.holds(ids[i], path, r.end[path]); !ok {
+				m.t.Fatalf("turns: in turn:%d of %s is %s %s, the history says %q", i+1, a.name(), path, is, r.end[path])
+			}
+		}
+	}
+}
+
+// holds reports whether a checkpoint has one of some contents at a path.
+func (m *sessions23) holds(id, path string, contents []string) (is string, ok bool) {
+	m.t.Helper()
+	at, err := objstore.ParseID(id)
+	m.must(err)
+	cp, err := m.e.checkpoint(at)
+	m.must(err)
+	ent, err := tree.Lookup(m.e.objs, cp.Tree, path)
+	if errors.Is(err, tree.ErrNotFound) {
+		return "no file", slices.Contains(contents, "")
+	}
+	m.must(err)
+	for _, c := range contents {
+		if c != "" && ent.ID == objstore.Sum(objstore.Blob, []byte(big(c))) {
+			return c, true
+		}
+	}
+	first, _, _ := strings.Cut(m.cat(cp, path), "\n")
+	return fmt.Sprintf("%q", first), false
+}

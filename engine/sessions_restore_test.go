@@ -1,0 +1,395 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"pgregory.net/rapid"
+)
+
+// sure is yes, no, or what the contract leaves open.
+type sure int
+
+const (
+	no sure = iota
+	maybe
+	yes
+)
+
+func (m *sessions23) actorOf(name string) *actor {
+	for _, a := range m.h.actors {
+		if a.name() == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// colleague says whether another session's change stays when a restores: not one of a's past, nor of a branch of its family that is not running.
+func (m *sessions23) colleague(a *actor, name string, r *round) sure {
+	o := m.actorOf(name)
+	switch {
+	case o == a, slices.Contains(a.turns, r):
+		return no
+	case o.family != a.family:
+		return yes
+	case o.left, o.ended && len(o.calls) == 0:
+		if o.left && !o.ended {
+			return maybe // open in another window, perhaps
+		}
+		return no
+	case !o.open:
+		return maybe // it was killed, and nobody said so
+	case len(o.calls) > 0 || len(o.turns) > 0 && !o.last().over && !o.last().stopped:
+		return yes
+	}
+	return maybe // it waits for its person
+}
+
+// theirs says whether what lies at a path is another's since some change: surely if behind hi, perhaps if behind lo.
+func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
+	is := no
+	add := func(at int, by []string, turns []*round, loose bool) {
+		for i, name := range by {
+			c := m.colleague(a, name, turns[i])
+			if at < hi || loose {
+				c = min(c, maybe)
+			}
+			is = max(is, c)
+		}
+	}
+	for at, c := range m.h.changes {
+		switch {
+		case c.path != path || at < lo:
+		case c.restore: // and whether what it set is its session's change is open
+			is = min(is, maybe)
+			if o := m.actorOf(c.by[0]); o == nil || m.colleague(a, c.by[0], nil) != no {
+				is = maybe
+			}
+		default:
+			add(at, c.by, c.turns, c.loose)
+		}
+	}
+	if m.h.world[path] != m.h.seen[path] {
+		by, turns := m.h.authors(path)
+		add(max(hi, len(m.h.changes)), by, turns, m.h.loose[path])
+	}
+	return is
+}
+
+// newFile says whether no checkpoint holds what lies at a path, nor has a restore laid it there.
+func (h *history) newFile(path string) sure {
+	if h.world[path] == "" || h.world[path] == h.seen[path] {
+		return no
+	}
+	switch {
+	case h.seen[path] == "" && h.step[path] == "":
+		return yes
+	case h.seen[path] == "" || h.step[path] == "":
+		return maybe
+	}
+	return no
+}
+
+// target is what a path may be in a restore to a turn's end; nil: anything.
+func (t *round) target() map[string][]string {
+	if t.vague {
+		return nil
+	}
+	return t.end
+}
+
+// goes holds what a restore of a session did to the files: want is what the target may have, lo and hi where in the history it lies.
+func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[string][]string, lo, hi int, exact bool) {
+	t.Helper()
+	before, after := m.h.world, m.files()
+	defer func() { m.h.restored(a, after) }()
+	if len(r.Conflicts) > 0 {
+		t.Fatalf("others: conflicts without a racing edit: %+v", r.Conflicts)
+	}
+	if !holdOthers || want == nil {
+		return
+	}
+	for _, path := range paths23 {
+		stays, isNew := m.theirs(a, path, lo, hi), m.h.newFile(path)
+		if exact {
+			stays, isNew = no, no
+		}
+		was, is := before[path], after[path]
+		same, hit := was == is, slices.Contains(want[path], is)
+		named := slices.ContainsFunc(r.Plan.Kept, func(k Kept) bool { return k.Path == path || k.Dir && below(path, k.Path) })
+		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path], stays, isNew, m.keptNames(r))
+		switch {
+		case !same && !hit:
+			t.Fatalf("neither. %s", what)
+		case stays == yes && !same:
+			t.Fatalf("another session's change went. %s", what)
+		case isNew == yes && !same:
+			t.Fatalf("a file that no checkpoint holds went. %s", what)
+		case (stays == yes || isNew == yes) && !slices.Contains(want[path], was) && !named:
+			t.Fatalf("it is not named. %s", what)
+		case stays == no && isNew == no && !hit:
+			t.Fatalf("it did not go to the target. %s", what)
+		}
+	}
+}
+
+// dropped takes the sessions away that a restore took away: forks that nobody has opened.
+func (m *sessions23) dropped() {
+	m.h.actors = slices.DeleteFunc(m.h.actors, func(a *actor) bool {
+		_, err := os.Stat(a.file)
+		return !a.used && errors.Is(err, os.ErrNotExist)
+	})
+}
+
+// someTurn draws a session that can go back, and a turn of it that is over.
+func (m *sessions23) someTurn(t *rapid.T, can func(*actor) bool) (*actor, int) {
+	done := func(a *actor) int {
+		n := 0
+		for _, r := range a.turns {
+			if r.stopped || r.over {
+				n++
+			}
+		}
+		return n
+	}
+	a := m.someActor(t, func(a *actor) bool { return a.born && done(a) > 0 && !a.works() && can(a) })
+	if a == nil {
+		return nil, 0
+	}
+	return a, rapid.IntRange(1, done(a)).Draw(t, "turn")
+}
+
+// works reports whether a call of a session is under way.
+func (a *actor) works() bool {
+	return slices.ContainsFunc(a.calls, func(c *openCall) bool { return c.alive })
+}
+
+// checkoutTurn goes back to the end of a turn: with the conversation, or by a fork with the code; perhaps that is reverted at once.
+func (m *sessions23) checkoutTurn(t *rapid.T) {
+	a, n := m.someTurn(t, func(*actor) bool { return len(m.h.actors) < maxActors })
+	if a == nil {
+		return
+	}
+	fork, exact := rapid.Bool().Draw(t, "fork"), rapid.IntRange(0, 5).Draw(t, "exact") == 0
+	m.say("checkout turn:%d --session %s (fork %v, exact %v)", n, a.short(), fork, exact)
+	end := a.turns[n-1]
+	was, seen, pos := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos
+	name := fmt.Sprint("turn:", n)
+	var r *RestoreResult
+	var err error
+	if fork {
+		var f *Fork
+		if f, err = m.e.Fork(bg, name, ForkOptions{Session: Whose{Session: a.name()}, Checkout: true, Exact: exact, Env: m.env()}); err == nil {
+			r = f.Restore
+		}
+	} else {
+		r, err = m.e.Checkout(bg, name, RestoreOptions{Session: Whose{Session: a.name()}, Exact: exact, Env: m.env()})
+	}
+	if err != nil {
+		var none *NoConversationError
+		if fork && !end.whole && errors.As(err, &none) {
+			return
+		}
+		t.Fatalf("checkout turn:%d of %s: %v", n, a.name(), err)
+	}
+	m.goes(t, a, r, end.target(), end.lo, end.hi, exact)
+	m.dropped()
+	if r.Operation == nil { // there was nothing to do: whether the project stands there now is open
+		m.pos = append(slices.Clone(pos), a.name())
+		m.look(t)
+		return
+	}
+	m.pos = []string{a.name()}
+	var made *actor
+	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" { // one that ends there is gone on with: this one, or a fork that nobody has opened
+		m.pos = []string{c.Session}
+		a.left = c.Session != a.name()
+	}
+	if c := r.Conversation; c != nil && c.Fork != nil {
+		made = m.join(a, c.Fork, n, nil)
+		m.pos = []string{made.name()}
+		a.left = true
+	}
+	m.look(t)
+	if !holdUndo || rapid.IntRange(0, 2).Draw(t, "undo-restore") != 0 {
+		return
+	}
+	m.say("undo-restore")
+	if _, err := m.e.UndoRestore(bg, 0, RestoreOptions{Env: m.env()}); err != nil {
+		t.Fatalf("undo-restore: %v", err)
+	}
+	if now := m.files(); !maps.Equal(now, was) {
+		t.Fatalf("undo: undo-restore gives %q, before it was %q", now, was)
+	}
+	m.h.restored(a, was)
+	m.h.seen = seen
+	m.dropped()
+	if made != nil && m.actorOf(made.name()) != nil {
+		t.Fatalf("undo: undo-restore leaves %s, which the restore made", made.file)
+	}
+	a.left = false
+	m.pos = append([]string{a.name()}, pos...)
+	m.look(t)
+}
+
+// forkTurn makes a session of the turns up to one; the code stays.
+func (m *sessions23) forkTurn(t *rapid.T) {
+	a, n := m.someTurn(t, func(*actor) bool { return len(m.h.actors) < maxActors })
+	if a == nil {
+		return
+	}
+	m.say("fork turn:%d --session %s", n, a.short())
+	f, err := m.e.Fork(bg, fmt.Sprint("turn:", n), ForkOptions{Session: Whose{Session: a.name()}, Env: m.env()})
+	var none *NoConversationError
+	if !a.turns[n-1].whole && errors.As(err, &none) {
+		return
+	}
+	m.must(err)
+	if now := m.files(); !maps.Equal(now, m.h.world) {
+		t.Fatalf("others: a fork changed the files from %q to %q", m.h.world, now)
+	}
+	m.join(a, f, n, a.turns[n-1].end)
+}
+
+// join has a fork be one of the sessions. begin is what files may be where it begins.
+func (m *sessions23) join(a *actor, f *Fork, n int, begin map[string][]string) *actor {
+	_, id := SplitSession(f.Session)
+	if !a.turns[n-1].whole {
+		n = min(n, f.Cut.Turn)
+	}
+	b := &actor{scribe: m.pickUp(a.agent, id, f.Path), family: a.family, turns: slices.Clone(a.turns[:n]), began: len(m.h.changes), born: true, begin: map[string][]string{}}
+	for _, path := range paths23 {
+		b.begin[path] = append(slices.Clone(begin[path]), m.h.world[path])
+	}
+	m.h.actors = append(m.h.actors, b)
+	m.say("  makes %s", b.short())
+	return b
+}
+
+// inPlace cuts the session itself, which its person has closed.
+func (m *sessions23) inPlace(t *rapid.T) {
+	a, n := m.someTurn(t, func(a *actor) bool {
+		return !a.open && len(a.turns) > 1 && !slices.ContainsFunc(a.turns, func(r *round) bool { return !r.whole })
+	})
+	if a == nil || n == len(a.turns) {
+		return
+	}
+	m.say("checkout turn:%d --in-place --session %s", n, a.short())
+	end := a.turns[n-1]
+	r, err := m.e.Checkout(bg, fmt.Sprint("turn:", n), RestoreOptions{Session: Whose{Session: a.name()}, Conversation: ConversationOptions{InPlace: true}, Env: m.env()})
+	m.must(err)
+	if r.Conversation == nil || r.Conversation.Mode != ConversationInPlace {
+		t.Fatalf("in place: %+v", r.Conversation)
+	}
+	m.goes(t, a, r, end.target(), end.lo, end.hi, false)
+	m.dropped()
+	for _, gone := range a.turns[n:] {
+		gone.over = true
+	}
+	a.turns = slices.Clone(a.turns[:n])
+	a.read()
+	m.pos = []string{a.name()}
+	m.look(t)
+	m.turnsOf(a)
+}
+
+// onlyOthers reports whether nobody but other sessions has changed a path since a session began.
+func (m *sessions23) onlyOthers(a *actor, path string) bool {
+	some := false
+	for _, c := range m.h.changes[a.began:] {
+		if c.path != path {
+			continue
+		}
+		some = true
+		if c.restore || c.loose || len(c.by) == 0 {
+			return false
+		}
+		for i, name := range c.by {
+			if m.colleague(a, name, c.turns[i]) != yes {
+				return false
+			}
+		}
+	}
+	if m.h.world[path] != m.h.seen[path] {
+		return false
+	}
+	return some
+}
+
+// undoAll goes back step by step until what the session alone changed is as it was when it began, and forward again.
+func (m *sessions23) undoAll(t *rapid.T) {
+	a := m.someActor(t, func(a *actor) bool { return a.born && !a.left && !a.works() && len(a.all) > 0 })
+	if a == nil || !holdUndo {
+		return
+	}
+	m.say("undo --session %s, until all of it is undone", a.short())
+	var own, others []string
+	for _, path := range paths23 {
+		touched := false
+		for _, c := range m.h.changes[a.began:] {
+			touched = touched || c.path == path && slices.Contains(c.by, a.name())
+		}
+		switch {
+		case m.onlyOthers(a, path):
+			others = append(others, path)
+		case touched && m.theirs(a, path, a.began, a.began) == no && m.h.newFile(path) == no:
+			own = append(own, path)
+		}
+	}
+	left := func() (out []string) {
+		for _, path := range own {
+			if !slices.Contains(a.begin[path], m.h.world[path]) {
+				out = append(out, path)
+			}
+		}
+		return out
+	}
+	start, seen, steps := maps.Clone(m.h.world), maps.Clone(m.h.seen), 0
+	for most := len(m.h.changes) + 3; len(left()) > 0; steps++ {
+		if steps > most {
+			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.name(), left(), m.h.world, a.begin)
+		}
+		r, err := m.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: a.name()}})
+		if err != nil {
+			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.name(), err, left(), m.h.world, a.begin)
+		}
+		after := m.files()
+		m.say("  step %d: %q", steps, after)
+		for _, path := range others {
+			if after[path] != m.h.world[path] {
+				t.Fatalf("undo: %s is another session's, was %q and is %q", path, m.h.world[path], after[path])
+			}
+		}
+		if len(r.Conflicts) > 0 {
+			t.Fatalf("undo: conflicts without a racing edit: %+v", r.Conflicts)
+		}
+		if r.Saved != nil {
+			m.h.seen, seen = maps.Clone(m.h.world), maps.Clone(start)
+		}
+		m.h.restored(a, after)
+		m.pos = []string{a.name()}
+	}
+	m.look(t)
+	for i := range steps { // a redo may go over several that lists fold
+		_, err := m.e.Redo(bg, 1, RestoreOptions{Session: Whose{Session: a.name()}})
+		m.say("  redo %d: %q", i, m.files())
+		if i > 0 && errors.Is(err, ErrNotFound) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("undo: redo %d of %d of %s: %v", i+1, steps, a.name(), err)
+		}
+	}
+	if now := m.files(); !maps.Equal(now, start) {
+		t.Fatalf("undo: after %d steps back and forward there is %q, there was %q", steps, now, start)
+	}
+	if steps > 0 {
+		m.h.restored(a, start)
+		m.h.seen = seen
+	}
+	m.look(t)
+}
