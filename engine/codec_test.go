@@ -38,7 +38,7 @@ func sampleJournal() *journal {
 			{Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
 		},
 		ContextOnly: true, Files: []refs.File{{Path: "/a", To: testID("to")}, {Path: "/b", From: testID("from"), To: testID("to")}},
-		Made:  &Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &Lineage{Session: "claude/a", Turn: 1, Kind: "checkout", Transcript: testID("x")}},
+		Made:  &Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &Lineage{Session: "claude/a", Turn: 2, Kind: "checkout", Transcript: testID("x"), Turns: []int{1, 12}}},
 		Moved: &Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
 		Goes:  "claude/b",
 	}

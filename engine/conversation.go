@@ -47,7 +47,8 @@ func (t *Conversation) Resume() []string { return resumeLine(t.Session) }
 // Lineage is where a fork comes from.
 type Lineage struct {
 	Session    string // the name of the session that it was made of
-	Turn       int    // the last turn that both have
+	Turn       int    // the last turn that both have, as this one counts
+	Turns      []int  // the other's numbers of the turns up to that; nil: the same
 	Message    string // the last message of that one that both have
 	Checkpoint string // id of the checkpoint that it was made at; "": none
 	Time       time.Time

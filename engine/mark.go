@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"fmt"
+	"strconv"
+
 	"rewind/internal/record"
 	"rewind/objstore"
 )
@@ -80,6 +83,7 @@ const (
 	tagLClone
 	tagLKind
 	tagLTranscript
+	tagLTurns // since store format 5
 )
 
 func (l *Lineage) encode() []byte {
@@ -95,6 +99,7 @@ func (l *Lineage) encode() []byte {
 	e.Bool(tagLClone, l.Clone)
 	e.String(tagLKind, l.Kind)
 	e.NonZero(tagLTranscript, l.Transcript[:])
+	e.List(tagLTurns, len(l.Turns), func(i int) []byte { return strconv.AppendInt(nil, int64(l.Turns[i]), 10) })
 	return e.Encoded()
 }
 
@@ -118,6 +123,15 @@ func decodeLineage(raw record.Field) (*Lineage, error) {
 			l.Kind = string(f)
 		case tagLTranscript:
 			err = f.NonZero(l.Transcript[:])
+		case tagLTurns:
+			err = f.List(func(v record.Field) error {
+				n, err := strconv.Atoi(string(v))
+				if err != nil || n < 1 || strconv.Itoa(n) != string(v) {
+					return fmt.Errorf("%w: turn %.20q of a lineage", record.ErrFormat, []byte(v))
+				}
+				l.Turns = append(l.Turns, n)
+				return nil
+			})
 		default:
 			return record.Unknown(tag)
 		}

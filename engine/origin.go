@@ -21,6 +21,17 @@ const byAgent = "agent"
 // placed reports whether it is known up to which turn both sessions are the same.
 func (l *Lineage) placed() bool { return l != nil && (l.Kind != byAgent || l.Turn > 0) }
 
+// of is the other session's number of turn n, which both have. It may have gone back behind turns that an agent did not take along.
+func (l *Lineage) of(n uint64) uint64 {
+	if n == 0 || n > uint64(len(l.Turns)) {
+		return n
+	}
+	return uint64(l.Turns[n-1])
+}
+
+// There is the last turn that both have, as the other session counts.
+func (l *Lineage) There() int { return int(l.of(uint64(l.Turn))) }
+
 // hookOrigin is how long a conversation may be, in bytes, to be compared while a hook waits.
 const hookOrigin = 2 << 20
 
@@ -67,13 +78,13 @@ func originOf(get objstore.Getter, s *Session, parent func(name string) *Session
 	if of.Size > most {
 		return nil, errLater
 	}
-	turn, message, err := transcript.Common(agent, of, transcript.Source{ReaderAt: st, Size: st.size, Name: s.Cursor.Path, Ended: true})
+	same, err := transcript.Common(agent, of, transcript.Source{ReaderAt: st, Size: st.size, Name: s.Cursor.Path, Ended: true})
 	if err != nil {
 		return l, err
 	}
-	l.Turn = turn
-	if message != "" {
-		l.Message = message
+	l.Turn, l.Turns = same.Turn, same.Turns
+	if same.Message != "" {
+		l.Message = same.Message
 	}
 	return l, nil
 }

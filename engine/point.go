@@ -108,8 +108,8 @@ func (e *Engine) turnPoint(session string, is naming.Name) (*point, error) {
 	name, n := is.String(), is.Turn
 	p := &point{name: name, session: session, start: n == 0, ended: true}
 	s := e.sessions[session]
-	if of := e.turnOf(session, n); of != session {
-		if p.cp, err = e.endOfTurn(of, n); err != nil && !errors.Is(err, ErrNotFound) {
+	if of, there := e.turnOf(session, n); of != session {
+		if p.cp, err = e.endOfTurn(of, there); err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
 		p.transcript, p.turn, p.counted = s.Cursor.Transcript, int(n), true
@@ -161,17 +161,17 @@ func (p *point) withoutTalk(err error) (*point, error) {
 	return p, nil
 }
 
-// turnOf is the session that turn n of a session was taken in: another one if it lies before a fork. What agents' files say of where they come
+// turnOf is the session that turn n of a session was taken in, and its number there: another one if it lies before a fork. What agents' files say of where they come
 // from may go in a circle.
-func (e *Engine) turnOf(session string, n uint64) string {
+func (e *Engine) turnOf(session string, n uint64) (of string, number uint64) {
 	for range maxBases {
 		s := e.sessions[session]
 		if s == nil || s.Fork == nil || n > uint64(s.Fork.Turn) {
 			break
 		}
-		session = s.Fork.Session
+		session, n = s.Fork.Session, s.Fork.of(n)
 	}
-	return session
+	return session, n
 }
 
 // firstTurn is the first turn of a session that an event was recorded in.

@@ -187,7 +187,7 @@ func (e *Engine) forkedAt(n naming.Name) (*Checkpoint, error) {
 	if l.Turn < 0 {
 		return nil, fmt.Errorf("engine: checkpoint %q: %w: what %s has in common with %s is not known", n, ErrNotFound, name, l.Session)
 	}
-	return e.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: uint64(l.Turn)})
+	return e.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: l.of(uint64(l.Turn))})
 }
 
 // forkOf is the session of "fork:x", and where it comes from.

@@ -15,17 +15,18 @@ func (e *Engine) turn(session string, n naming.Name) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
+	number := n.Turn
 	for range maxBases {
 		l, err := e.lineage(session)
 		if err != nil {
 			return nil, err
 		}
-		if l == nil || l.Turn < 0 || n.Turn > uint64(l.Turn) {
+		if l == nil || l.Turn < 0 || number > uint64(l.Turn) {
 			break
 		}
-		session = l.Session
+		session, number = l.Session, l.of(number)
 	}
-	cp, err := e.endOfTurn(session, n.Turn)
+	cp, err := e.endOfTurn(session, number)
 	var none *NoTurnError
 	if errors.As(err, &none) {
 		if l, err := e.lineage(session); err == nil && l != nil && l.Turn > 0 {

@@ -52,13 +52,16 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 	} else {
 		info.Gone = t.now != nil
 	}
-	of := t.e.turnOf(t.s.Name, n)
+	of, there := t.e.turnOf(t.s.Name, n)
 	known, err := t.log(of)
 	if err != nil {
 		return info, err
 	}
-	if m := known.endOf(n); m != nil && !m.code.IsZero() {
+	if m := known.endOf(there); m != nil && !m.code.IsZero() {
 		info.Checkpoint = m.code.String()
+	}
+	if f := known.turns[there]; f != nil && of != t.s.Name {
+		info.Checkpoints = f.checkpoints
 	}
 	own, err := t.log(t.s.Name)
 	if err != nil {
@@ -68,7 +71,7 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 	if f == nil {
 		return info, nil
 	}
-	info.Checkpoints = f.checkpoints
+	info.Checkpoints += f.checkpoints
 	hooked := transcript.Turn{Summary: oneLine(f.prompt), Time: f.began} // as its hook told it
 	if info.Summary == "" && f.prompt != "" {
 		info.Turn, hooked.Gone = hooked, info.Gone

@@ -32,7 +32,7 @@ func utc(t time.Time) time.Time {
 }
 
 func lineage(l engine.Lineage) api.Lineage {
-	return api.Lineage{Session: l.Session, Turn: l.Turn, Message: l.Message, Checkpoint: l.Checkpoint, Time: utc(l.Time), Clone: l.Clone, Kind: l.Kind}
+	return api.Lineage{Session: l.Session, Turn: l.There(), Message: l.Message, Checkpoint: l.Checkpoint, Time: utc(l.Time), Clone: l.Clone, Kind: l.Kind}
 }
 
 func sessionInfo(s *engine.SessionInfo) api.SessionInfo {

@@ -5,36 +5,52 @@ import (
 	"hash/maphash"
 )
 
-// Common is how far two conversations of an agent are the same: the turn of the parent that the last thing is in which both have, and the
-// parent's id of that; "" where the agent's records have none, and 0 if they have nothing in common or only what came before the first prompt.
+// Same is how far two conversations are the same.
+type Same struct {
+	Turn    int    // the child's turn that the last thing is in which both have; 0: nothing, or only what came before the first prompt
+	Turns   []int  // the parent's number of each of the child's turns up to that; nil: the same numbers
+	Message string // the parent's id of the last thing; "": the agent's records have none
+}
+
+// Common is how far two conversations of an agent are the same. A child need not have the turns that its parent had gone back behind, so the numbers may part.
 //
 // What both have is known by what an agent keeps when it makes a session of another: the ids of records, which stay (Claude's /branch and
 // --fork-session, Droid, Gemini) or are named (Claude's forkedFrom), the place in the other's file (Codex's history_base), else the same words in
 // the same order (Codex's older forks). A child whose base is already in front of its own records is as good as one without. Whether one was made of
 // the other is not asked.
-func Common(agent Agent, parent, child Source) (turn int, message string, err error) {
+func Common(agent Agent, parent, child Source) (Same, error) {
 	base, err := BaseOf(agent, child)
 	if err != nil {
-		return 0, "", err
+		return Same{}, err
 	}
 	p := newShared(agent)
 	if err := p.read(agent, parent, func(t *tracker, l *line) { p.know(t, l, base) }); err != nil {
-		return 0, "", err
+		return Same{}, err
 	}
 	if base != nil {
 		if p.ids[base.Session] {
-			return p.based.turn, p.based.message, nil
+			return Same{Turn: p.based.turn, Message: p.based.message}, nil
 		}
-		return 0, "", nil
+		return Same{}, nil
 	}
 	var last spot
+	var turns []int // of the parent, by the child's
+	known := func(t *tracker, at spot, id string) {
+		last = at.with(id)
+		for len(turns) < len(t.c.Turns) {
+			turns = append(turns, at.turn)
+		}
+		if n := len(t.c.Turns); n > 0 {
+			turns[n-1] = at.turn
+		}
+	}
 	n, same := 0, true // of the records without an id
 	named := Lineage{}
 	err = p.read(agent, child, func(t *tracker, l *line) {
 		named = t.c.Parent
 		for _, again := range l.Again {
 			if at, ok := p.byID[p.hash(again.ID)]; ok {
-				last = at.with(again.ID)
+				known(t, at, again.ID)
 			}
 		}
 		if !isMessage(l) {
@@ -46,22 +62,31 @@ func Common(agent Agent, parent, child Source) (turn int, message string, err er
 		}
 		if id != "" {
 			if at, ok := p.byID[p.hash(id)]; ok {
-				last = at.with(id)
+				known(t, at, id)
 			}
 			return
 		}
 		if same = same && n < len(p.order) && p.order[n] == p.content(l); same {
-			last = spot{turn: p.turns[n]}
+			known(t, spot{turn: p.turns[n]}, "")
 			n++
 		}
 	})
 	if err != nil {
-		return 0, "", err
+		return Same{}, err
 	}
 	if at, ok := p.byID[p.hash(named.Message)]; ok && last.turn == 0 && named.Message != "" {
-		last = at.with(named.Message)
+		return Same{Turn: at.turn, Message: named.Message}, nil
 	}
-	return last.turn, last.message, nil
+	if last.turn == 0 || len(turns) == 0 {
+		return Same{Turn: last.turn, Message: last.message}, nil
+	}
+	s := Same{Turn: len(turns), Message: last.message}
+	for i, of := range turns {
+		if of != i+1 {
+			s.Turns = turns
+		}
+	}
+	return s, nil
 }
 
 // spot is a place in a conversation.

@@ -10,7 +10,8 @@ import (
 func TestCommon(t *testing.T) {
 	check := func(name string, agent Agent, parent, child Source, turn int, message string) {
 		t.Helper()
-		n, id, err := Common(agent, parent, child)
+		same, err := Common(agent, parent, child)
+		n, id := same.Turn, same.Message
 		if err != nil || n != turn || id != message {
 			t.Errorf("%s: turn %d, %q, %v; want turn %d, %q", name, n, id, err, turn, message)
 		}
@@ -88,13 +89,14 @@ func TestCommon(t *testing.T) {
 
 	// Droid: /rewind-conversation goes on under another id with the same messages.
 	droid, back := of("droid/0.225.2-2turns.jsonl"), of("droid/0.225.2-rewind.jsonl")
-	n, id, err := Common(Droid, droid.source(), back.source())
+	both, err := Common(Droid, droid.source(), back.source())
+	n, id := both.Turn, both.Message
 	if err != nil || n != 1 || !bytes.Contains(back.data, []byte(`"id":"`+id+`"`)) {
 		t.Errorf("Droid, back: turn %d, %q, %v", n, id, err)
 	}
 	start := []byte(`{"type":"session_start","id":"x","parent":"y","forkedAtMessageId":"` + cutLast(t, droid).LastMessage + `"}` + "\n")
 	check("Droid, by the header alone", Droid, droid.source(), bytesSource("x", start), 2, cutLast(t, droid).LastMessage)
-	if _, _, err := Common("opencode", droid.source(), back.source()); err == nil {
+	if _, err := Common("opencode", droid.source(), back.source()); err == nil {
 		t.Error("an agent that is not known has something in common")
 	}
 }

@@ -85,7 +85,7 @@ func survive(t *testing.T, agent Agent, data []byte, at int64) {
 	_, err = Messages(agent, src, 3)
 	kind("messages", err)
 	kind("check", Check(agent, src, forkID))
-	_, _, err = Common(agent, src, bytesSource("part", data[:max(0, min(at, src.Size))]))
+	_, err = Common(agent, src, bytesSource("part", data[:max(0, min(at, src.Size))]))
 	kind("common", err)
 	_, err = CutTurn(agent, src, 1)
 	kind("cut a turn", err)
