@@ -41,6 +41,9 @@ func (e *Engine) Named(w Whose, name string) (string, error) {
 	if err != nil || !n.OfSession() {
 		return name, err
 	}
+	if w.Session == "" {
+		session = e.holder(session, n.Turn)
+	}
 	whose, steps := fmt.Sprintf("turn:%d@%s", n.Turn, session), n.String()[len(n.Base):]
 	if n.Kind == naming.Current {
 		cp, err := e.base(session, n)

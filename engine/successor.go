@@ -8,6 +8,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 )
 
 // enterGoes writes into the journal of a restore whose conversation goes on from it.
@@ -200,11 +201,12 @@ func (e *Engine) orHolder(session string, n uint64) (string, error) {
 	return e.holder(current, n), err
 }
 
-// alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil: there is none.
+// alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil: there is none. It may
+// be a fork of another one of the family, which has that turn from the same session.
 func (e *Engine) alike(r *restore, p *point, s *Session) (*Session, error) {
 	var list []*Session
 	for _, f := range e.sessions {
-		if f.Fork != nil && f.Fork.Session == s.Name && f.Event == "" && !f.Fork.Transcript.IsZero() && !f.Fork.Clone && f.Fork.Message != "" && !gone(f) {
+		if f.Fork != nil && f.Event == "" && !f.Fork.Transcript.IsZero() && !f.Fork.Clone && f.Fork.Message != "" && e.family(f.Name) == e.family(s.Name) && !gone(f) {
 			list = append(list, f)
 		}
 	}
@@ -225,7 +227,7 @@ func (e *Engine) alike(r *restore, p *point, s *Session) (*Session, error) {
 		return cmp.Compare(b.Began, a.Began)
 	})
 	for _, f := range list {
-		if cut.Turn != f.Fork.Turn || cut.LastMessage != f.Fork.Message {
+		if !e.sameEnd(f, s, cut) {
 			continue
 		}
 		if _, ok, err := e.unused(r.env.folders(), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
@@ -233,4 +235,18 @@ func (e *Engine) alike(r *restore, p *point, s *Session) (*Session, error) {
 		}
 	}
 	return nil, nil
+}
+
+// sameEnd reports whether a fork was made to end where a cut of a session of its family does.
+func (e *Engine) sameEnd(f, s *Session, cut transcript.Cut) bool {
+	if f.Fork.Session == s.Name {
+		return cut.Turn == f.Fork.Turn && cut.LastMessage == f.Fork.Message
+	}
+	a, n := e.turnOf(f.Name, uint64(f.Fork.Turn))
+	b, m := e.turnOf(s.Name, uint64(cut.Turn))
+	if a != b || n != m || n == 0 {
+		return false
+	}
+	c, err := e.conversation(f, f.Fork.Transcript)
+	return err == nil && c.Messages == cut.Messages
 }

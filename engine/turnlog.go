@@ -2,12 +2,14 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 )
 
 // turnLog is what the log has of a session's turns. It is the one place that says what a turn is, for turn:N, for lists of turns, and
@@ -261,17 +263,23 @@ func (c *Checkpoint) changedBy(session string) bool {
 	return slices.Contains(c.By, session) || slices.ContainsFunc(c.Owned, func(o Owned) bool { return slices.Contains(o.By, session) })
 }
 
-// saidAt is the conversation at a moment, completed by what was captured later of the same turn: at the prompt of the next turn the last
-// reply is there for sure, but sometimes that prompt, too. Where the conversation was gone back in by then, as many turns may be others.
-func (l *turnLog) saidAt(m *turnMark) (objstore.ID, error) {
+// saidAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next turn the last reply is
+// there for sure, but sometimes that prompt, too, and some agents write a prompt after its hook, so that what was captured at that has nothing of the turn. Where
+// the conversation was gone back in by then, as many turns may be others.
+func (l *turnLog) saidAt(n uint64, f *turnFacts) (objstore.ID, error) {
+	m := f.at
 	said, s := m.said, l.e.sessions[l.session]
-	if said.IsZero() || s == nil || len(m.later) == 0 {
+	if s == nil || len(m.later) == 0 {
 		return said, nil
 	}
-	was, err := l.e.turnsIn(s, said)
-	if err != nil {
-		return said, err
+	was := &transcript.Conversation{}
+	if !said.IsZero() {
+		var err error
+		if was, err = l.e.conversation(s, said); err != nil {
+			return said, err
+		}
 	}
+	unsaid := f.prompt != "" && (uint64(len(was.Turns)) < n || !endsWithPrompt(was, f.prompt))
 	for _, t := range slices.Backward(m.later) {
 		after := l.talk(t)
 		if after.IsZero() || after == said {
@@ -280,10 +288,26 @@ func (l *turnLog) saidAt(m *turnMark) (objstore.ID, error) {
 		if on, err := l.e.goesOn(after, said); err != nil || !on {
 			return said, err
 		}
-		if now, err := l.e.turnsIn(s, after); err != nil || now != was {
+		now, err := l.e.conversation(s, after)
+		if err != nil {
 			return said, err
 		}
-		said = after
+		switch begun := unsaid && len(now.Turns) == len(was.Turns)+1 && endsWithPrompt(now, f.prompt); {
+		case begun:
+			unsaid = false
+		case len(now.Turns) != len(was.Turns):
+			return said, nil
+		}
+		said, was = after, now
 	}
 	return said, nil
+}
+
+// endsWithPrompt reports whether the last turn of a conversation begins as a hook told the prompt.
+func endsWithPrompt(c *transcript.Conversation, prompt string) bool {
+	if len(c.Turns) == 0 {
+		return false
+	}
+	summary := strings.TrimSuffix(c.Turns[len(c.Turns)-1].Summary, "…")
+	return summary != "" && strings.HasPrefix(oneLine(prompt), summary)
 }

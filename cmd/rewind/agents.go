@@ -106,14 +106,14 @@ func (a *app) programsNote(r api.HooksResponse, req api.HooksRequest) {
 	if len(r.Copied) == 0 {
 		return
 	}
-	were := "were"
+	were, them := "were", "them"
 	switch {
 	case req.DryRun:
 		were = "would be"
 	case len(r.Copied) == 1:
-		were = "was"
+		were, them = "was", "it"
 	}
-	a.say("note: %s %s copied to %s, where hooks start them", strings.Join(r.Copied, " and "), were, dir)
+	a.say("note: %s %s copied to %s, where hooks start %s", strings.Join(r.Copied, " and "), were, dir, them)
 }
 
 func hooksText(h api.AgentHooks, req api.HooksRequest) string {

@@ -67,8 +67,10 @@ func (a *app) tellLeft(w api.AtWork, r api.RestoreResponse) {
 	t := r.Conversation
 	switch {
 	case !w.Left:
-	case r.DryRun || t == nil || t.Session == "":
+	case r.DryRun:
 		a.say("  what is typed there from then on would not know of this")
+	case t == nil || t.Session == "":
+		a.say("  what is typed there does not know of this")
 	case w.Type != "":
 		a.say("  what is typed there does not know of this: type %s there, or leave it", term.Sanitize(string(w.Type)))
 	default:

@@ -95,21 +95,17 @@ func (a *app) tellTarget(r api.RestoreResponse) {
 
 // tellOthers names what stays because another session changed it, and what takes it all the same.
 func (a *app) tellOthers(r api.RestoreResponse) {
-	take := "--exact takes them too"
-	if !r.DryRun {
-		take = fmt.Sprintf("'rewind checkout %s --exact -- <path>' takes them too", r.Target.Short)
-	}
 	var heads []string
 	lists := map[string][]api.Kept{}
 	for _, k := range r.Kept {
 		if k.Reason != "session" {
 			continue
 		}
-		head := "kept, %s changed them since (%s)"
+		head := "kept, %s changed them since"
 		if k.Shared {
-			head = "kept, %s may have written them, too: its call ran at the same time (%s)"
+			head = "kept, %s may have written them: its call ran at the same time"
 		}
-		head = fmt.Sprintf(head, term.Sanitize(k.By), take)
+		head = fmt.Sprintf(head, term.Sanitize(shortSession(k.By)))
 		if lists[head] == nil {
 			heads = append(heads, head)
 		}
@@ -118,6 +114,13 @@ func (a *app) tellOthers(r api.RestoreResponse) {
 	for _, head := range heads {
 		a.names(head, keptPaths(lists[head], "session"))
 	}
+	switch {
+	case len(heads) == 0:
+	case r.DryRun:
+		a.say("hint: --exact takes what another session changed, too")
+	default:
+		a.say("hint: 'rewind checkout %s --exact -- <path>' takes such a path, too", r.Target.Short)
+	}
 }
 
 // tellTaken says what --exact takes: whose it is and how much, and after it was done which.
@@ -125,7 +128,7 @@ func (a *app) tellTaken(r api.RestoreResponse) {
 	for _, t := range r.Taken {
 		whose := "no checkpoint has"
 		if t.By != "" {
-			whose = term.Sanitize(t.By) + " changed since"
+			whose = term.Sanitize(shortSession(t.By)) + " changed since"
 		}
 		if r.DryRun {
 			a.names(fmt.Sprintf("--exact would take %s that %s", count(len(t.Paths), "path"), whose), t.Paths)
