@@ -112,7 +112,10 @@ func (e *Engine) codeAlone(j *journal, res *RestoreResult, why error) {
 		_ = e.setSession(j.own, f) // what is not as it was is found below
 	}
 	j.left = append(j.left, e.leftAlone(j)...)
-	j.Files, j.Made, j.Moved = nil, nil, nil
+	j.Files, j.Made, j.Moved, j.Goes = nil, nil, nil, ""
+	if goes, err := e.stillOf(j.Session); err == nil && goes != j.Session {
+		j.Goes = goes
+	}
 	if res.Conversation == nil {
 		return
 	}
