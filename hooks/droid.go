@@ -41,7 +41,8 @@ var droid = dialect{
 			// What the client says to the model by itself is written as markup that nobody types; the end of a Task in the background is
 			// told in words, which anybody may type, by a message whose id says what it is.
 			text := strings.TrimSpace(ev.Prompt)
-			ev.Notice = strings.HasPrefix(p.message.String(), droidTaskEnded) || slices.ContainsFunc(droidNotices, func(tag string) bool { return strings.HasPrefix(text, tag) })
+			ev.Notice = strings.HasPrefix(p.message.String(), droidTaskEnded) ||
+				slices.ContainsFunc(droidNotices, func(tag string) bool { return strings.HasPrefix(text, tag) })
 		}
 	},
 }
