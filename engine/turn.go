@@ -95,7 +95,7 @@ func (e *Engine) transcriptAt(session string, n uint64) (objstore.ID, error) {
 	if f == nil || f.at == nil {
 		return objstore.ID{}, nil
 	}
-	return l.saidAt(n, f)
+	return l.saidAt(f)
 }
 
 // endsTurn reports whether a checkpoint is the state at the end of its turn, which is over.

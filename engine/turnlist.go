@@ -89,7 +89,18 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 	if err != nil {
 		return info, err
 	}
-	if lost, err := t.unsaid(own, n, was); err != nil || lost {
+	lost, err := t.unsaid(own, n, was)
+	if err == nil && lost { // unless it was written late
+		said, err := own.saidAt(f)
+		if err != nil {
+			return info, err
+		}
+		if was, err = t.ended(said); err != nil {
+			return info, err
+		}
+		lost = said == f.at.said
+	}
+	if err != nil || lost {
 		if lost && f.over {
 			hooked.Gone = false
 			info.Turn = hooked
@@ -120,8 +131,18 @@ func (t *turnList) unsaid(own *turnLog, n uint64, was *transcript.Turn) (bool, e
 	if before == nil || before.at == nil || before.at.said.IsZero() {
 		return false, nil
 	}
-	last, err := t.ended(before.at.said)
-	return err == nil && last != nil && last.User == was.User && last.Start == was.Start, err
+	same := func(said objstore.ID) (bool, error) {
+		last, err := t.ended(said)
+		return err == nil && last != nil && last.User == was.User && last.Start == was.Start, err
+	}
+	if is, err := same(before.at.said); err != nil || is || !before.begins(was) {
+		return is, err
+	}
+	said, err := own.saidAt(before) // the same words twice, each written late
+	if err != nil {
+		return false, err
+	}
+	return same(said)
 }
 
 // ended is the turn that a conversation ends with; nil: it has none.

@@ -53,7 +53,10 @@ type turnMark struct {
 }
 
 // talkAt is where a conversation stands: in an operation, or in a checkpoint that has not been read for it.
-type talkAt struct{ said, checkpoint objstore.ID }
+type talkAt struct {
+	said, checkpoint objstore.ID
+	next             bool // a moment of the turn behind it
+}
 
 // readTurns reads what the log has of a session's turns, or of one of them.
 func (e *Engine) readTurns(session string, only uint64) (*turnLog, error) {
@@ -115,8 +118,10 @@ func (l *turnLog) turnTo(turn uint64) {
 		if f := l.turns[l.at]; f != nil {
 			f.leave()
 		}
-		if n := len(l.newer); n > 1 {
-			l.newer = slices.Clone(l.newer[n-1:])
+		if n := len(l.newer); n > 0 {
+			nearest := l.newer[n-1]
+			nearest.next = true
+			l.newer = []talkAt{nearest}
 		}
 	}
 	l.at, l.some = turn, true
@@ -263,23 +268,23 @@ func (c *Checkpoint) changedBy(session string) bool {
 	return slices.Contains(c.By, session) || slices.ContainsFunc(c.Owned, func(o Owned) bool { return slices.Contains(o.By, session) })
 }
 
-// saidAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next turn the last reply is
-// there for sure, but sometimes that prompt, too, and some agents write a prompt after its hook, so that what was captured at that has nothing of the turn. Where
-// the conversation was gone back in by then, as many turns may be others.
-func (l *turnLog) saidAt(n uint64, f *turnFacts) (objstore.ID, error) {
-	m := f.at
-	said, s := m.said, l.e.sessions[l.session]
+// saidAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next turn the
+// last reply is there for sure, but sometimes that prompt, too. The turn's own prompt may be among what comes late. Where the conversation was
+// gone back in by then, as many turns may be others.
+func (l *turnLog) saidAt(f *turnFacts) (objstore.ID, error) {
+	m, s := f.at, l.e.sessions[l.session]
+	said := m.said
 	if s == nil || len(m.later) == 0 {
 		return said, nil
 	}
-	was := &transcript.Conversation{}
+	was := &transcript.Conversation{} // of the first turn nothing may have been written by then
 	if !said.IsZero() {
 		var err error
 		if was, err = l.e.conversation(s, said); err != nil {
 			return said, err
 		}
 	}
-	unsaid := f.prompt != "" && (uint64(len(was.Turns)) < n || !endsWithPrompt(was, f.prompt))
+	n := len(was.Turns)
 	for _, t := range slices.Backward(m.later) {
 		after := l.talk(t)
 		if after.IsZero() || after == said {
@@ -289,25 +294,24 @@ func (l *turnLog) saidAt(n uint64, f *turnFacts) (objstore.ID, error) {
 			return said, err
 		}
 		now, err := l.e.conversation(s, after)
-		if err != nil {
+		if err != nil || len(now.Turns) != len(was.Turns) && (len(was.Turns) > n || !f.late(was, now, t.next)) {
 			return said, err
-		}
-		switch begun := unsaid && len(now.Turns) == len(was.Turns)+1 && endsWithPrompt(now, f.prompt); {
-		case begun:
-			unsaid = false
-		case len(now.Turns) != len(was.Turns):
-			return said, nil
 		}
 		said, was = after, now
 	}
 	return said, nil
 }
 
-// endsWithPrompt reports whether the last turn of a conversation begins as a hook told the prompt.
-func endsWithPrompt(c *transcript.Conversation, prompt string) bool {
-	if len(c.Turns) == 0 {
+// late reports whether all that a conversation has more than it had at the end of a turn is that turn, which the agent had not written by then.
+func (f *turnFacts) late(was, now *transcript.Conversation, next bool) bool {
+	n := len(was.Turns)
+	if len(now.Turns) != n+1 || f.prompt == "" || !f.begins(&now.Turns[n]) {
 		return false
 	}
-	summary := strings.TrimSuffix(c.Turns[len(c.Turns)-1].Summary, "…")
-	return summary != "" && strings.HasPrefix(oneLine(prompt), summary)
+	return !next || n == 0 || !f.begins(&was.Turns[n-1]) || now.Turns[n].Messages > 1 // what is only asked may be the next, in the same words
+}
+
+// begins reports whether a turn of a conversation, whose words may be cut short, begins with the prompt that its hook told.
+func (f *turnFacts) begins(t *transcript.Turn) bool {
+	return strings.HasPrefix(oneLine(f.prompt), strings.TrimSuffix(t.Summary, "…"))
 }

@@ -36,13 +36,17 @@ var droid = dialect{
 		"TodoWrite": Reader, // a list in the client
 		"AskUser":   Reader,
 	},
-	adapt: func(ev *Event, _ *payload) {
+	adapt: func(ev *Event, p *payload) {
 		if ev.Kind == Prompt {
-			// What the client says to the model by itself, the end of a Task in the background among it, is written as markup that nobody types.
+			// What the client says to the model by itself is written as markup that nobody types; the end of a Task in the background is
+			// told in words, which anybody may type, by a message whose id says what it is.
 			text := strings.TrimSpace(ev.Prompt)
-			ev.Notice = slices.ContainsFunc(droidNotices, func(tag string) bool { return strings.HasPrefix(text, tag) })
+			ev.Notice = strings.HasPrefix(p.message.String(), droidTaskEnded) ||
+				slices.ContainsFunc(droidNotices, func(tag string) bool { return strings.HasPrefix(text, tag) })
 		}
 	},
 }
+
+const droidTaskEnded = "task-completion:"
 
 var droidNotices = []string{"<task-notification>", "<system-notification>", "<system-reminder>"}

@@ -33,4 +33,11 @@ func TestPromise19Lanes(t *testing.T) {
 			t.Errorf("%q: notice %v", prompt, ev.Notice)
 		}
 	}
+	for id, notice := range map[string]bool{`"task-completion:f7109607"`: true, `"f7109607"`: false, `7`: false} {
+		const says = `,"hook_event_name":"UserPromptSubmit","prompt":"Background task completed."}`
+		ev := parse(t, Droid, "", `{"session_id":"w","message_id":`+id+says)
+		if ev.Notice != notice || Decide(ev).Begins == notice {
+			t.Errorf("message %s: notice %v, %+v", id, ev.Notice, Decide(ev))
+		}
+	}
 }

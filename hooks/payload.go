@@ -21,7 +21,8 @@ type payload struct {
 	event, source, reason  text
 	session, previous, sub text
 	transcript, cwd        text
-	prompt, model          text
+	prompt, message        text
+	model                  text
 	tool, call             text
 	input                  input
 	mcp                    bool // the call goes to an MCP server
@@ -74,6 +75,8 @@ func (p *payload) member(s *jsonscan.Scanner, key string) error {
 		return into(s, &p.reason, text{limit: maxWord})
 	case "prompt":
 		return into(s, &p.prompt, text{limit: maxPrompt})
+	case "message_id":
+		return into(s, &p.message, text{limit: maxName})
 	case "model":
 		return into(s, &p.model, text{limit: maxName})
 	case "tool_name":

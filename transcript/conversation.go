@@ -1,5 +1,7 @@
 package transcript
 
+import "slices"
+
 // Scan reads a whole session file, in one pass and with memory by turns.
 func Scan(agent Agent, src Source) (*Conversation, error) {
 	d, err := dialectOf(agent, src)
@@ -28,10 +30,11 @@ type tracker struct {
 	before string // the parent of the first record with an id in that run, or of the prompt
 	past
 	chain
-	called  string // the message of the model that the newest calls may be of
-	message string // the newest record's, of those that are a message's part
-	bare    bool   // nothing has answered the newest prompt
-	closed  bool   // the memory was replaced behind the newest turn: what follows is not in it, unless the model goes on
+	lost    []string // what the breaks name
+	called  string   // the message of the model that the newest calls may be of
+	message string   // the newest record's, of those that are a message's part
+	bare    bool     // nothing has answered the newest prompt
+	closed  bool     // the memory was replaced behind the newest turn: what follows is not in it, unless the model goes on
 }
 
 func newTracker(agent Agent, d *dialect) *tracker {
@@ -63,11 +66,23 @@ func (t *tracker) add(l *line) {
 		t.main(l)
 	}
 	t.extend(l)
-	if t.d.chain && l.ID != "" && t.breaks(l) && len(t.c.Breaks) < maxBroken {
-		t.c.Breaks = append(t.c.Breaks, Break{Offset: l.Offset, Line: l.Line, Turn: len(t.c.Turns)})
+	if t.d.chain && l.ID != "" {
+		t.late(l.ID)
+		if t.breaks(l) && len(t.c.Breaks) < maxBroken {
+			t.c.Breaks = append(t.c.Breaks, Break{Offset: l.Offset, Line: l.Line, Turn: len(t.c.Turns)})
+			t.lost = append(t.lost, l.Parent)
+		}
 	}
 	t.calls(l)
 	t.answered(l)
+}
+
+// late takes a record that comes behind the one that names it: Claude 2.1.30 writes a reply before its prompt when the disk is slow.
+func (t *tracker) late(id string) {
+	if i := slices.Index(t.lost, id); i >= 0 {
+		t.lost = slices.Delete(t.lost, i, i+1)
+		t.c.Breaks = slices.Delete(t.c.Breaks, i, i+1)
+	}
 }
 
 // facts takes what a record says about the session.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -132,6 +133,27 @@ func TestMessages(t *testing.T) {
 	got, err := Messages(Claude, lines(back...), 10)
 	if err != nil || len(got) != 3 || got[2].Text != "back" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestPromise19AnswerBeforePrompt has a reply stand before its prompt in the file, as Claude 2.1.30 writes it when the disk is slow: it is read
+// behind it, whatever is asked for, and the chain is whole.
+func TestPromise19AnswerBeforePrompt(t *testing.T) {
+	reply := new(claudeLines).prompt("a", "").reply("b")
+	reply.text[0], reply.text[1] = reply.text[1], reply.text[0]
+	text := reply.prompt("c", "b").reply("d").text
+	if c := scan(t, Claude, lines(text...)); len(c.Breaks) != 0 || len(c.Turns) != 2 {
+		t.Errorf("%+v", c)
+	}
+	for n, want := range map[int][]string{2: {"user", "assistant"}, 3: {"assistant", "user", "assistant"}, 9: {"user", "assistant", "user", "assistant"}} {
+		got, err := Messages(Claude, lines(text...), n)
+		var who []string
+		for _, m := range got {
+			who = append(who, m.Who)
+		}
+		if err != nil || !slices.Equal(who, want) {
+			t.Errorf("the last %d: %v, %v", n, who, err)
+		}
 	}
 }
 

@@ -45,8 +45,9 @@ func Messages(agent Agent, src Source, n int) ([]Message, error) {
 // said is a message with its place.
 type said struct {
 	Message
-	id   string // of the model's message
-	turn int    // index in the turns; -1: before the first
+	id    string // of the model's message
+	after string // the record that its first one names as the one before
+	turn  int    // index in the turns; -1: before the first
 }
 
 // ring holds the newest n messages.
@@ -79,7 +80,7 @@ func (r *ring) take(l *line) error {
 	if l.Side || l.Hidden {
 		return nil
 	}
-	m := said{id: l.Message, turn: len(r.c.Turns) - 1, Message: Message{
+	m := said{id: l.Message, after: l.Parent, turn: len(r.c.Turns) - 1, Message: Message{
 		Who: who, Time: l.Time, Text: l.Text, Cut: l.says.Cut, Line: l.Line,
 		Calls: append([]Call(nil), l.Calls...), Results: append([]string(nil), l.Results...),
 	}}
@@ -88,7 +89,24 @@ func (r *ring) take(l *line) error {
 		return nil
 	}
 	r.push(m)
+	if l.Kind == Prompt && l.ID != "" {
+		r.early(l.ID)
+	}
 	return nil
+}
+
+// early puts the newest message, a prompt, before an answer to it that was written first, as Claude 2.1.30 does when the disk is slow.
+func (r *ring) early(prompt string) {
+	n := len(r.said)
+	at := func(i int) *said { return &r.said[(r.first+i)%n] }
+	answer := 0
+	for answer < n-1 && at(answer).after != prompt {
+		answer++
+	}
+	for i := n - 1; i > answer; i-- {
+		*at(i), *at(i - 1) = *at(i - 1), *at(i)
+		at(i).turn = at(i - 1).turn
+	}
 }
 
 func (r *ring) push(m said) {

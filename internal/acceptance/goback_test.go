@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestGoBackClaude(t *testing.T)    { each(t, testGoBack, claude) }
@@ -162,14 +163,24 @@ func (w *world) cut(id string) (before string) {
 func (d driver) shows(w *world, id string, has, lacks []string) (problems []string) {
 	w.Helper()
 	t := d.open(w, id)
-	s, _, err := t.tmux("capture-pane", "-p", "-S", "-")
-	if err != nil {
-		w.Fatal(err)
-	}
-	for _, text := range has {
-		if !strings.Contains(s, text) {
-			problems = append(problems, fmt.Sprintf("%q is not shown", text))
+	missing := func(s string) (list []string) {
+		for _, text := range has {
+			if !strings.Contains(s, text) {
+				list = append(list, fmt.Sprintf("%q is not shown", text))
+			}
 		}
+		return list
+	}
+	s, end := "", time.Now().Add(patience/3) // Droid may be asked for a prompt before it has read the session
+	for {
+		var err error
+		if s, _, err = t.tmux("capture-pane", "-p", "-S", "-"); err != nil {
+			w.Fatal(err)
+		}
+		if problems = missing(s); problems == nil || time.Now().After(end) {
+			break
+		}
+		time.Sleep(look)
 	}
 	for _, text := range lacks {
 		if strings.Contains(s, text) {

@@ -33,7 +33,7 @@ var back = map[string]func(*terminal){
 		t.escapes("Stay at current position")
 		t.chooses("Up", "● TURN-2 please")
 		t.press("Enter")
-		t.chooses("Down", ". Rewind conversation ")
+		t.chooses("Down", "● 2. Rewind conversation") // the first takes the code back, too
 		t.press("Enter")
 	},
 	"droid": func(t *terminal) {
@@ -63,7 +63,7 @@ func (t *terminal) chooses(key, text string) {
 	for range 12 {
 		s := t.settles()
 		if slices.ContainsFunc(strings.Split(s, "\n"), func(l string) bool {
-			return strings.Contains(l, text) && (!strings.HasPrefix(text, ".") || strings.Contains(l, "●"))
+			return strings.Contains(l, text)
 		}) {
 			return
 		}
