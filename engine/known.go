@@ -108,12 +108,22 @@ func (pl *planner) survey(c *capture) error {
 // dirty reports whether the worktree differs from cp in anything that a restore of cp would change, but for what colleagues changed since.
 func (pl *planner) dirty(c *capture, cp *Checkpoint, others theirs) (bool, error) {
 	dirty := false
+	var stays []string // files that no checkpoint knows
 	err := tree.Diff(c.get, cp.Tree, c.res.Root, func(ch tree.Change) error {
 		if ch.New == nil {
 			s, skipped := covering(c.res.Skips, ch.Path)
 			if skipped && (s.Reason != tree.ReasonSize || s.Path != ch.Path || s.Size == ch.Old.Size) {
 				return nil // still there, only not captured any more; of a large file the size tells whether it changed
 			}
+		}
+		if !pl.opt.exact && pl.isNew(ch.Path, ch.Old != nil) {
+			if ch.New.Type != tree.TypeDir {
+				stays = append(stays, ch.Path)
+			}
+			return nil
+		}
+		if slices.ContainsFunc(stays, func(p string) bool { return below(ch.Path, p) }) {
+			return nil // nothing can be laid out there
 		}
 		if ch.Old == nil && pl.unknown[ch.Path] || ch.Path == agentDir || others.of(ch.Path) != "" || ch.Old != nil && tree.Rests(ch.New, ch.Old) {
 			return nil

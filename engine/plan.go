@@ -307,6 +307,16 @@ func (pl *planner) concerns(ch tree.Change) bool {
 	return pl.opt.paths.has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.opt.paths.hasBelow(ch.Path)
 }
 
+// isNew reports whether what is at a path is known to no checkpoint, so that it stays. Not where H listed it as not captured and the
+// target has this very path.
+func (pl *planner) isNew(path string, has bool) bool {
+	if !pl.unknown[path] || bug.Is("new-removed") {
+		return false
+	}
+	_, seen := covering(pl.seen, path)
+	return !seen || !has
+}
+
 // stays says why what is at a path stays as it is; "" when it does not.
 func (pl *planner) stays(ch tree.Change) KeptReason {
 	if pl.others.of(ch.Path) != "" && !pl.opt.exact {
@@ -321,13 +331,10 @@ func (pl *planner) stays(ch tree.Change) KeptReason {
 			return KeptSkipped
 		}
 	}
-	if !pl.unknown[ch.Path] || pl.opt.exact || bug.Is("new-removed") {
-		return ""
+	if pl.isNew(ch.Path, ch.New != nil) && !pl.opt.exact {
+		return KeptNew
 	}
-	if _, seen := covering(pl.seen, ch.Path); seen && ch.New != nil {
-		return "" // H listed it, and the target has this very path
-	}
-	return KeptNew
+	return ""
 }
 
 // blockedParents finds what new paths would lie below although it is no directory and was not asked for.
