@@ -118,3 +118,25 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 	}
 	p.verify()
 }
+
+// A save behind a cut in place carries the prompt of the turn that is left, and behind an undo-restore that of the turn that came back.
+func TestPromise19SaveBehindACutInPlace(t *testing.T) {
+	p, k := begun(t)
+	k.take("one", p.edits("f", "1"))
+	k.take("two", p.edits("f", "2"))
+	_, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Env: p.env(), Conversation: ConversationOptions{InPlace: true, Force: true}})
+	p.must(err)
+	for turn, prompt := range []string{1: "one", 2: "two"} {
+		if turn == 0 {
+			continue
+		}
+		if turn == 2 {
+			_, err := p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env(), Conversation: ConversationOptions{Force: true}})
+			p.must(err)
+		}
+		p.write("g", big(prompt))
+		if cp := p.save("mine"); cp.Session != k.name() || cp.Cause.Turn != uint64(turn) || cp.Cause.Prompt != prompt {
+			t.Errorf("a save behind turn %d is of turn %d of %s, %q", turn, cp.Cause.Turn, cp.Session, cp.Cause.Prompt)
+		}
+	}
+}
