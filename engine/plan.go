@@ -26,7 +26,12 @@ type Plan struct {
 	Without  []tree.Without // are as the target has them, but for bits that a restore gives to nothing; no step
 	Missing  []tree.Skip    // the target's note lists them as never captured, and they are not there
 	Taken    []Taken        // what the steps take because it was asked for with Exact
+
+	theirs theirs // what colleagues changed after the target
 }
+
+// leaves reports whether what is at a path is a colleague's change, and stays that: also where the target happens to have the same.
+func (p *Plan) leaves(path string) bool { return p != nil && !p.Exact && p.theirs.of(path) != "" }
 
 // GitThenNow is where the user's repository stood at the target and stands now; a restore moves none of it.
 type GitThenNow struct {
@@ -173,6 +178,7 @@ func (pl *planner) aim(c *capture, r *restore) (err error) {
 		return err
 	}
 	pl.others, pl.both, err = pl.e.others(r.session, r.target, c)
+	pl.plan.theirs = pl.others
 	return err
 }
 

@@ -96,7 +96,7 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 	if was == nil || !info.Gone && info.User == was.User && info.Start == was.Start {
 		return info, nil
 	}
-	if f.prompt != "" && !info.Gone && isPrompt(hooked, info.Turn) && !isPrompt(hooked, *was) {
+	if f.prompt != "" && n <= uint64(len(t.now.Turns)) && !info.Gone && isPrompt(hooked, info.Turn) && !isPrompt(hooked, *was) {
 		return info, nil // the file had nothing of the turn yet when it ended
 	}
 	info.Turn, info.Gone = *was, true

@@ -54,3 +54,64 @@ func TestPromise19UndoBesideANewFile(t *testing.T) {
 		}
 	}
 }
+
+// does has a session run a call: a shell, or one that writes a path.
+func (s *scribe) does(path, content string) {
+	tool, input := s.tool(path)
+	call := map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": "call_" + unique()}
+	s.tell(hooks.BeforeTool, call)
+	s.p.write(path, big(content))
+	s.tell(hooks.AfterTool, call)
+}
+
+func (p *project) two() (a, b *scribe) {
+	p.t.Helper()
+	p.write("f", big("first"))
+	p.save("first")
+	for _, s := range []**scribe{&a, &b} {
+		*s = p.scribe(hooks.Claude, unique())
+		(*s).tell(hooks.SessionStart, map[string]any{"source": "startup"})
+		(*s).tell(hooks.Prompt, map[string]any{"prompt": "go"})
+	}
+	return a, b
+}
+
+// A directory that nobody's call made, and that is there for another session's file alone, is no step of undo.
+func TestPromise19UndoBesideADirectory(t *testing.T) {
+	p := newProject(t)
+	a, b := p.two()
+	a.does("f", "a's")
+	p.write("d/x", big("the person's"))
+	b.does("e", "b's") // takes it in
+	p.remove("d/x")
+	b.does("d/y", "b's")
+	for range 2 {
+		r, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: a.name()}})
+		p.must(err)
+		if r.Saved != nil {
+			t.Error("undo saved the directory as a step")
+		}
+		if p.slurp(p.path("f")) == big("first") {
+			return
+		}
+	}
+	t.Error("f is not as it was first")
+}
+
+// What another session's call does and no capture has seen stays where undo and redo go, also where undo goes to what happens to have the same.
+func TestPromise19RedoBesideAnUnsavedRemoval(t *testing.T) {
+	p := newProject(t)
+	a, b := p.two()
+	a.does("new", "a's")
+	tool, input := b.tool("")
+	b.tell(hooks.BeforeTool, map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": "call_1"})
+	p.remove("new")
+	of := RestoreOptions{Session: Whose{Session: a.name()}}
+	_, err := p.e.Undo(bg, 1, of)
+	p.must(err)
+	r, err := p.e.Redo(bg, 1, of)
+	p.must(err)
+	if _, err := os.Stat(p.path("new")); err == nil {
+		t.Errorf("redo laid out what the other session had removed; kept %+v", r.Plan.Kept)
+	}
+}
