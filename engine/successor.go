@@ -87,11 +87,27 @@ func (e *Engine) leaving(j *journal) ([]*Session, error) {
 // beside is what a restore moves beside its session's own cursor.
 func (e *Engine) beside(j *journal, own []refs.Change) ([]refs.Change, error) {
 	cursors, err := e.cursorsBeside(j)
-	if err != nil || j.Kind != refs.KindUndoRestore {
-		return cursors, err
+	if err != nil {
+		return nil, err
 	}
-	tips, err := e.tipsBack(j, slices.Concat(own, cursors))
+	var tips []refs.Change
+	switch j.Kind {
+	case refs.KindUndo:
+		tips, err = e.tipOfUndo(j)
+	case refs.KindUndoRestore:
+		tips, err = e.tipsBack(j, slices.Concat(own, cursors))
+	}
 	return append(cursors, tips...), err
+}
+
+// tipOfUndo has the branch of an undo end where the undo came from, if that is not on it: where a checkout has gone to another line's step. Redo leads back there.
+func (e *Engine) tipOfUndo(j *journal) ([]refs.Change, error) {
+	tip := refs.Session(j.Session)
+	now, err := e.refs.ID(tip)
+	if err != nil || now.IsZero() || j.Before.IsZero() || j.Before == j.After || e.leadsTo(j.Before, now) {
+		return nil, err
+	}
+	return []refs.Change{{Name: tip, Old: now, New: j.Before}}, nil
 }
 
 // cursorsBeside are the cursors that a restore moves beside its session's: of the session that goes on from it, which stands there, too, and for an undo-restore of

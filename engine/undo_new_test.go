@@ -115,3 +115,32 @@ func TestPromise19RedoBesideAnUnsavedRemoval(t *testing.T) {
 		t.Errorf("redo laid out what the other session had removed; kept %+v", r.Plan.Kept)
 	}
 }
+
+// A checkout may lead to a step of another session's line: undo goes on from there, and redo comes back to it.
+func TestPromise19RedoToAnotherLine(t *testing.T) {
+	p := newProject(t)
+	a, _ := p.two()
+	a.does("f", "a's")
+	p.write("f", big("the person's"))
+	c := p.scribe(hooks.Codex, unique())
+	c.tell(hooks.SessionStart, map[string]any{"source": "startup"}) // takes it in, on its own line, which begins where a stands
+	a.tell(hooks.Stop, map[string]any{"stop_hook_active": false})
+	of := RestoreOptions{Session: Whose{Session: a.name()}}
+	_, err := p.e.Checkout(bg, "turn:1", of)
+	p.must(err)
+	for range 2 {
+		_, err := p.e.Undo(bg, 1, of)
+		p.must(err)
+	}
+	if got := p.slurp(p.path("f")); got != big("first") {
+		t.Fatalf("two steps back f is %.8q", got)
+	}
+	for range 2 {
+		if _, err := p.e.Redo(bg, 1, of); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := p.slurp(p.path("f")); got != big("the person's") {
+		t.Errorf("two steps forward f is %.8q", got)
+	}
+}
