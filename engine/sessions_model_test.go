@@ -65,6 +65,7 @@ type sessions23 struct {
 	*project
 	h     *history
 	n     int
+	began int               // sessions that a person began
 	pos   []string          // the session where the project stands; several where it is left open
 	canon map[string]string // name of a lane's own session to that of the session
 	log   []string
@@ -173,7 +174,8 @@ func (m *sessions23) beginActor(t *rapid.T) {
 	}
 	m.n++
 	agent := rapid.SampledFrom(agents23).Draw(t, "agent")
-	a := &actor{scribe: m.scribe(agent, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xa0+len(m.h.actors)))}
+	a := &actor{scribe: m.scribe(agent, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xa0+m.began))}
+	m.began++
 	a.family = a.name()
 	m.h.actors = append(m.h.actors, a)
 	m.say("%s begins", a.short())
