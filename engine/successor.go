@@ -42,7 +42,7 @@ func (e *Engine) successor(r *restore, t *conversationPlan) (string, error) {
 // stillOf is the session that goes on when a restore moves a session's cursor, and no conversation.
 func (e *Engine) stillOf(session string) (string, error) {
 	at, err := e.position()
-	if session == at.Line {
+	if session == at.Line && e.family(session) == e.family(at.Session) { // an undo-restore may have given back another agent's
 		session = at.Session
 	}
 	return session, err
