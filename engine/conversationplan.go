@@ -400,6 +400,7 @@ func (e *Engine) movedSession(s *Session, tx *objstore.Tx, to objstore.ID, size 
 	m.Calls, m.Busy, m.Turn = nil, false, uint64(cut.Turn)
 	m.Cursor = Cursor{Mark: Mark{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Cursor.Generation + 1}}
 	if s.Cursor.Base == 0 {
+		m.Prompt = lastPrompt(tx, &m)
 		return &m, nil
 	}
 	// The records of the base stand before the file's own in what is captured.
@@ -419,6 +420,22 @@ func (e *Engine) movedSession(s *Session, tx *objstore.Tx, to objstore.ID, size 
 		return nil, err
 	}
 	m.Cursor.Base, m.Cursor.Length = s.Cursor.Base, w.length
-	m.Cursor.Transcript, err = w.close()
-	return &m, err
+	if m.Cursor.Transcript, err = w.close(); err != nil {
+		return nil, err
+	}
+	m.Prompt = lastPrompt(tx, &m)
+	return &m, nil
+}
+
+// lastPrompt is how the prompt of a conversation's last turn begins; "" where there is none or it cannot be read: nothing but words hangs on it.
+func lastPrompt(tx *objstore.Tx, s *Session) string {
+	st, err := openTranscript(tx, s.Cursor.Transcript)
+	if err != nil {
+		return ""
+	}
+	c, err := transcript.Scan(transcript.Agent(s.Agent), transcript.Source{ReaderAt: st, Size: st.size, Name: s.Transcript})
+	if err != nil || len(c.Turns) == 0 {
+		return ""
+	}
+	return c.Turns[len(c.Turns)-1].Summary
 }

@@ -158,7 +158,7 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 			if err != nil {
 				return err
 			}
-			done = have == nil && want == nil || have != nil && want != nil && tree.Same(have, want)
+			done = !res.Plan.leaves(ch.Path) && (have == nil && want == nil || have != nil && want != nil && tree.Same(have, want))
 		}
 		if _, less := res.perms[ch.Path]; done && !less {
 			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})

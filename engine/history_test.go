@@ -189,8 +189,8 @@ func (h *history) endsNow(t *round, stop bool) {
 	if sure {
 		t.lo, t.vague = t.hi, false
 	}
-	if h.laid && !t.stopped && !t.over && !holdBehindRestore {
-		t.lo, t.vague = 0, true
+	if h.laid && !t.stopped && !t.over {
+		t.lo, t.vague = 0, !holdBehindRestore
 	}
 }
 
@@ -218,6 +218,15 @@ func (h *history) restored(a *actor, after map[string]string) {
 		}
 	}
 	h.world = after
+}
+
+// accounted are unsaved changes to what the target of a restore has: rewind counts them as the restore's, unless they are another session's.
+func (h *history) accounted(want map[string][]string) {
+	for _, path := range h.dirty() {
+		if want == nil || slices.Contains(want[path], h.world[path]) {
+			h.loose[path] = true
+		}
+	}
 }
 
 func put(files map[string]string, path, content string) {

@@ -106,6 +106,13 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 		}
 		cp.By, cp.Owned = by, owned
 	}
+	if lead == nil {
+		if lead = in.standing(); lead != nil {
+			if cp, err = in.checkpoint(c, lead); err != nil {
+				return err
+			}
+		}
+	}
 	for _, a := range in.events {
 		s := in.session(a)
 		in.lane(a)
@@ -120,12 +127,14 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 			cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = before.Turn, before.Prompt, before.Cursor.Mark
 			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = EventInterrupted, "", "", true
 		}
-		if lead.act.Ends && lead.ev.Name == quietStop && !cp.changedBy(lead.name) {
+		if !same && lead.act.Ends && lead.ev.Name == quietStop && !cp.changedBy(lead.name) {
 			cp.Cause.Event, in.apart = EventScan, true // somebody's hand, since the turn fell silent
 			lead.at = in.was.checkpoint
 		}
-		if err := in.fold(c, cp, s, lead); err != nil {
-			return err
+		if cp.Minor = same; !same {
+			if err := in.fold(c, cp, s, lead); err != nil {
+				return err
+			}
 		}
 		cp.Late = lead.o.Late != nil && lead.o.Late()
 		if len(cp.By) > 0 && bug.Is("others-owned") {
@@ -141,6 +150,19 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 		return in.operations(c, cp, lead, seq)
 	})
 	return err
+}
+
+// standing is the first event in a turn, where a restore has left a state that no checkpoint has, since it kept what others changed. A
+// turn that ends there needs one. Nil: there is none in the batch, or a checkpoint has the state.
+func (in *intake) standing() *arrival {
+	if !in.state.IsZero() || in.was.tree.IsZero() {
+		return nil
+	}
+	i := slices.IndexFunc(in.events, func(a *arrival) bool { return turnWordOf(eventWords[a.ev.Kind]) != wordAside })
+	if i < 0 {
+		return nil
+	}
+	return in.events[i]
 }
 
 // session is a copy of the event's session to work on.

@@ -108,19 +108,38 @@ func (pl *planner) survey(c *capture) error {
 // dirty reports whether the worktree differs from cp in anything that a restore of cp would change, but for what colleagues changed since.
 func (pl *planner) dirty(c *capture, cp *Checkpoint, others theirs) (bool, error) {
 	dirty := false
+	var stays, dirs []string // files that a restore would leave, and directories that cp does not have
 	err := tree.Diff(c.get, cp.Tree, c.res.Root, func(ch tree.Change) error {
 		if ch.New == nil {
 			s, skipped := covering(c.res.Skips, ch.Path)
 			if skipped && (s.Reason != tree.ReasonSize || s.Path != ch.Path || s.Size == ch.Old.Size) {
 				return nil // still there, only not captured any more; of a large file the size tells whether it changed
 			}
+			if slices.ContainsFunc(stays, func(p string) bool { return below(ch.Path, p) }) {
+				return nil // nothing can be laid out there
+			}
 		}
-		if ch.Old == nil && pl.unknown[ch.Path] || ch.Path == agentDir || others.of(ch.Path) != "" || ch.Old != nil && tree.Rests(ch.New, ch.Old) {
+		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
+		if ch.Old == nil && pl.unknown[ch.Path] || !pl.opt.exact && pl.isNew(ch.Path, ch.Old != nil) || others.of(ch.Path) != "" {
+			if ch.New != nil && !isDir {
+				stays = append(stays, ch.Path)
+			}
+			return nil
+		}
+		if ch.Path == agentDir || ch.Old != nil && tree.Rests(ch.New, ch.Old) {
+			return nil
+		}
+		if ch.Old == nil && isDir {
+			dirs = append(dirs, ch.Path)
 			return nil
 		}
 		dirty = true
 		return tree.SkipAll
 	})
+	for _, d := range dirs { // one that something stays in does not go
+		dirty = dirty || !slices.ContainsFunc(stays, func(p string) bool { return below(p, d) }) &&
+			!slices.ContainsFunc(c.res.Skips, func(s tree.Skip) bool { return below(s.Path, d) })
+	}
 	return dirty, err
 }
 

@@ -26,7 +26,12 @@ type Plan struct {
 	Without  []tree.Without // are as the target has them, but for bits that a restore gives to nothing; no step
 	Missing  []tree.Skip    // the target's note lists them as never captured, and they are not there
 	Taken    []Taken        // what the steps take because it was asked for with Exact
+
+	theirs theirs // what colleagues changed after the target
 }
+
+// leaves reports whether what is at a path is a colleague's change, and stays that: also where the target happens to have the same.
+func (p *Plan) leaves(path string) bool { return p != nil && !p.Exact && p.theirs.of(path) != "" }
 
 // GitThenNow is where the user's repository stood at the target and stands now; a restore moves none of it.
 type GitThenNow struct {
@@ -173,6 +178,7 @@ func (pl *planner) aim(c *capture, r *restore) (err error) {
 		return err
 	}
 	pl.others, pl.both, err = pl.e.others(r.session, r.target, c)
+	pl.plan.theirs = pl.others
 	return err
 }
 
@@ -307,6 +313,16 @@ func (pl *planner) concerns(ch tree.Change) bool {
 	return pl.opt.paths.has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.opt.paths.hasBelow(ch.Path)
 }
 
+// isNew reports whether what is at a path is known to no checkpoint, so that it stays. Not where H listed it as not captured and the
+// target has this very path.
+func (pl *planner) isNew(path string, has bool) bool {
+	if !pl.unknown[path] || bug.Is("new-removed") {
+		return false
+	}
+	_, seen := covering(pl.seen, path)
+	return !seen || !has
+}
+
 // stays says why what is at a path stays as it is; "" when it does not.
 func (pl *planner) stays(ch tree.Change) KeptReason {
 	if pl.others.of(ch.Path) != "" && !pl.opt.exact {
@@ -321,13 +337,10 @@ func (pl *planner) stays(ch tree.Change) KeptReason {
 			return KeptSkipped
 		}
 	}
-	if !pl.unknown[ch.Path] || pl.opt.exact || bug.Is("new-removed") {
-		return ""
+	if pl.isNew(ch.Path, ch.New != nil) && !pl.opt.exact {
+		return KeptNew
 	}
-	if _, seen := covering(pl.seen, ch.Path); seen && ch.New != nil {
-		return "" // H listed it, and the target has this very path
-	}
-	return KeptNew
+	return ""
 }
 
 // blockedParents finds what new paths would lie below although it is no directory and was not asked for.

@@ -10,7 +10,7 @@ import (
 // TestPromise19PositionAgrees: whatever restores, saves and turns come in what order, every answer means the same session, its cursor is what the worktree was set
 // to, the conversation that a restore names is the one that goes on, and what an undo took a redo brings back.
 func TestPromise19PositionAgrees(t *testing.T) {
-	for seed := range uint64(8) {
+	for _, seed := range []uint64{0, 1, 2, 3, 4, 5, 6, 7, 42} { // 42: redo after an undo-restore over another branch
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			positionAgrees(t, rand.New(rand.NewPCG(seed, 19)))
@@ -117,4 +117,26 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 		}
 	}
 	p.verify()
+}
+
+// A save behind a cut in place carries the prompt of the turn that is left, and behind an undo-restore that of the turn that came back.
+func TestPromise19SaveBehindACutInPlace(t *testing.T) {
+	p, k := begun(t)
+	k.take("one", p.edits("f", "1"))
+	k.take("two", p.edits("f", "2"))
+	_, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Env: p.env(), Conversation: ConversationOptions{InPlace: true, Force: true}})
+	p.must(err)
+	for turn, prompt := range []string{1: "one", 2: "two"} {
+		if turn == 0 {
+			continue
+		}
+		if turn == 2 {
+			_, err := p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env(), Conversation: ConversationOptions{Force: true}})
+			p.must(err)
+		}
+		p.write("g", big(prompt))
+		if cp := p.save("mine"); cp.Session != k.name() || cp.Cause.Turn != uint64(turn) || cp.Cause.Prompt != prompt {
+			t.Errorf("a save behind turn %d is of turn %d of %s, %q", turn, cp.Cause.Turn, cp.Session, cp.Cause.Prompt)
+		}
+	}
 }

@@ -370,7 +370,7 @@ func (e *Engine) finish(ctx context.Context, op refs.Operation, j *journal, res 
 		if left, err = e.leaving(j); err != nil {
 			return err
 		}
-		also, err := e.beside(j)
+		also, err := e.beside(j, op.Changes)
 		if err != nil {
 			return err
 		}

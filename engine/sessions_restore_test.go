@@ -106,7 +106,12 @@ func (t *round) target() map[string][]string {
 func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[string][]string, lo, hi int, exact bool) {
 	t.Helper()
 	before, after := m.h.world, m.files()
-	defer func() { m.h.restored(a, after) }()
+	defer func() {
+		m.h.restored(a, after)
+		if r.Operation != nil {
+			m.h.accounted(want)
+		}
+	}()
 	if len(r.Conflicts) > 0 {
 		t.Fatalf("others: conflicts without a racing edit: %+v", r.Conflicts)
 	}
@@ -198,12 +203,20 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	}
 	m.goes(t, a, r, end.target(), end.lo, end.hi, exact)
 	m.dropped()
+	m.say("  of %s: %+v", r.Plan.Target.Session, r.Conversation)
 	if r.Operation == nil { // there was nothing to do: whether the project stands there now is open
 		m.pos = append(slices.Clone(pos), a.name())
 		m.look(t)
 		return
 	}
 	m.pos = []string{a.name()}
+	if m.actorOf(a.name()) == nil { // a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it is open
+		for _, o := range m.h.actors {
+			if o.family == a.family {
+				m.pos = append(m.pos, o.name())
+			}
+		}
+	}
 	var made *actor
 	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" { // one that ends there is gone on with: this one, or a fork that nobody has opened
 		m.pos = []string{c.Session}

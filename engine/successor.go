@@ -43,7 +43,7 @@ func (e *Engine) successor(r *restore, t *conversationPlan) (string, error) {
 // stillOf is the session that goes on when a restore moves a session's cursor, and no conversation.
 func (e *Engine) stillOf(session string) (string, error) {
 	at, err := e.position()
-	if session == at.Line {
+	if session == at.Line && e.family(session) == e.family(at.Session) { // an undo-restore may have given back another agent's
 		session = at.Session
 	}
 	return session, err
@@ -85,9 +85,35 @@ func (e *Engine) leaving(j *journal) ([]*Session, error) {
 	return out, err
 }
 
-// beside are the cursors that a restore moves beside its session's: of the session that goes on from it, which stands there, too, and for an undo-restore of those
-// that the restore had moved. What was moved again since stays.
-func (e *Engine) beside(j *journal) ([]refs.Change, error) {
+// beside is what a restore moves beside its session's own cursor.
+func (e *Engine) beside(j *journal, own []refs.Change) ([]refs.Change, error) {
+	cursors, err := e.cursorsBeside(j)
+	if err != nil {
+		return nil, err
+	}
+	var tips []refs.Change
+	switch j.Kind {
+	case refs.KindUndo:
+		tips, err = e.tipOfUndo(j)
+	case refs.KindUndoRestore:
+		tips, err = e.tipsBack(j, slices.Concat(own, cursors))
+	}
+	return append(cursors, tips...), err
+}
+
+// tipOfUndo has the branch of an undo end where the undo came from, if that is not on it: where a checkout has gone to another line's step. Redo leads back there.
+func (e *Engine) tipOfUndo(j *journal) ([]refs.Change, error) {
+	tip := refs.Session(j.Session)
+	now, err := e.refs.ID(tip)
+	if err != nil || now.IsZero() || j.Before.IsZero() || j.Before == j.After || e.leadsTo(j.Before, now) {
+		return nil, err
+	}
+	return []refs.Change{{Name: tip, Old: now, New: j.Before}}, nil
+}
+
+// cursorsBeside are the cursors that a restore moves beside its session's: of the session that goes on from it, which stands there, too, and for an undo-restore of
+// those that the restore had moved. What was moved again since stays.
+func (e *Engine) cursorsBeside(j *journal) ([]refs.Change, error) {
 	goes := cmp.Or(j.Goes, j.Session)
 	var out []refs.Change
 	if j.Kind == refs.KindUndoRestore {
@@ -114,7 +140,7 @@ func (e *Engine) beside(j *journal) ([]refs.Change, error) {
 		if before.Session == goes && goes != j.Session && !j.ContextOnly {
 			name := refs.Cursor(goes)
 			out = slices.DeleteFunc(out, func(c refs.Change) bool { return c.Name == name })
-			was, err := e.cursorBefore(goes, j.Undoes)
+			was, err := e.standBefore(name, goes, j.Undoes)
 			if err != nil {
 				return nil, err
 			}
@@ -139,15 +165,59 @@ func (e *Engine) beside(j *journal) ([]refs.Change, error) {
 	return out, err
 }
 
-// cursorBefore is where a session stood before an operation; zero: that is not known any more.
-func (e *Engine) cursorBefore(session string, seq uint64) (at objstore.ID, err error) {
+// tipsBack are the branches that an undo-restore goes back to together with the cursors that it moves: where a step has been made since
+// on another branch, redo would lead from here to that one. Steps of it stay in the log.
+func (e *Engine) tipsBack(j *journal, cursors []refs.Change) ([]refs.Change, error) {
+	var out []refs.Change
+	for _, c := range cursors {
+		session, ok := strings.CutPrefix(string(c.Name), refs.Cursors)
+		if !ok || c.New.IsZero() {
+			continue
+		}
+		tip := refs.Session(session)
+		now, err := e.refs.ID(tip)
+		if err != nil || now.IsZero() || e.leadsTo(c.New, now) {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		was, err := e.standBefore(tip, session, j.Undoes)
+		if err != nil {
+			return nil, err
+		}
+		if !e.leadsTo(c.New, was) {
+			was = c.New
+		}
+		out = append(out, refs.Change{Name: tip, Old: now, New: was})
+	}
+	return out, nil
+}
+
+// leadsTo reports whether a checkpoint is a step's, or lies before it on its line. A line that cannot be read on leads nowhere.
+func (e *Engine) leadsTo(id, tip objstore.ID) bool {
+	if id == tip || tip.IsZero() {
+		return id == tip
+	}
+	at, err := e.checkpoint(id)
+	for err == nil && tip != id {
+		var cp *Checkpoint
+		if cp, err = e.checkpoint(tip); err != nil || cp.Seq <= at.Seq || len(cp.Parents) == 0 {
+			return false
+		}
+		tip = cp.Parents[0]
+	}
+	return err == nil
+}
+
+// standBefore is where a session's cursor, or its branch, stood before an operation; zero: that is not known any more.
+func (e *Engine) standBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
 	if seq <= 1 {
 		return at, nil
 	}
-	cursor := refs.Cursor(session)
 	err = e.refs.Newest(seq-1, func(op *refs.Operation) error {
 		for _, c := range op.Changes {
-			if c.Name == cursor {
+			if c.Name == name {
 				at = c.New
 				return kv.ErrStop
 			}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"rewind/hooks"
+	"rewind/internal/bug"
 	"rewind/refs"
 )
 
@@ -17,6 +18,9 @@ const (
 
 // turnWordOf tells the kind of an event by its word.
 func turnWordOf(word string) turnWord {
+	if word == eventWords[hooks.SessionStart] && bug.Is("turn-end-moved") {
+		return wordTool
+	}
 	switch word {
 	case eventWords[hooks.Stop]:
 		return wordStop

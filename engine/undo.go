@@ -147,9 +147,13 @@ func (e *Engine) ahead(session string, cursor objstore.ID, j *judge) ([]*Checkpo
 		line = append(line, cp)
 		id = cp.Parents[0]
 	}
+	left, err := e.leftByUndo(session)
+	if err != nil {
+		return nil, err
+	}
 	var ahead []*Checkpoint
 	for i := len(line) - 1; i >= 0; i-- {
-		if i > 0 && folded(line[i], line[i-1]) {
+		if i > 0 && folded(line[i], line[i-1]) && !left[line[i].ID] {
 			continue
 		}
 		n, last := len(ahead), at
@@ -171,6 +175,26 @@ func (e *Engine) ahead(session string, cursor objstore.ID, j *judge) ([]*Checkpo
 		}
 	}
 	return ahead, nil
+}
+
+// leftByUndo are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that lists fold.
+func (e *Engine) leftByUndo(session string) (map[objstore.ID]bool, error) {
+	left, cursor := map[objstore.ID]bool{}, refs.Cursor(session)
+	err := e.refs.Newest(0, func(op *refs.Operation) error {
+		switch {
+		case op.Session != session || op.Kind == refs.KindSafety:
+			return nil
+		case op.Kind != refs.KindUndo && op.Kind != refs.KindRedo:
+			return kv.ErrStop
+		}
+		for _, c := range op.Changes {
+			if c.Name == cursor && op.Kind == refs.KindUndo {
+				left[c.Old] = true
+			}
+		}
+		return nil
+	})
+	return left, err
 }
 
 // UndoRestore reverts a restore: the worktree becomes what it was before it, with the files that no checkpoint holds

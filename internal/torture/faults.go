@@ -56,6 +56,7 @@ var Faults = []Fault{
 	{"git-fails", "a repository that cannot be read fails the capture", 18, "engine", "TestT24Promise18TrackedStays"},
 	{"others-owned", "what another session changed counts as that of whose event found it", 19, "engine", "TestT23Promise19Sessions"},
 	{"notice-begins-turn", "an agent's own notification begins a turn", 19, "engine", "TestT23Promise19Sessions"},
+	{"turn-end-moved", "what a session's start finds is the end of the turn before it", 19, "engine", "TestT23Promise19Sessions"},
 	{"newer-accepted", "a store of a newer format is opened", 16, "internal/kv", "TestT19Promise16Refused"},
 }
 
