@@ -183,7 +183,7 @@ func (e *Engine) placedAt(p Position) (Position, error) {
 	return p, err
 }
 
-// storedSession reads a session's record; nil: it has none that can be read.
+// storedSession reads a session's record anew, for those who need not hold e.mu; nil: it has none that can be read.
 func (e *Engine) storedSession(name string) (s *Session, err error) {
 	err = e.db.View(sessionKey(name), func(v []byte) (err error) {
 		s, err = decodeSession(name, v)
