@@ -58,3 +58,40 @@ func TestCommandsDoNotReadTheHistory(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+// TestPositionReadsFewCheckpoints: who was at work in ten minutes of many calls is told without reading each call's checkpoint.
+func TestPositionReadsFewCheckpoints(t *testing.T) {
+	p := newProject(t)
+	a, b := p.agent("a"), p.agent("b")
+	for _, s := range []*agent{a, b} {
+		s.start()
+		s.prompt("go")
+	}
+	read := func() uint64 {
+		p.must(p.e.Close())
+		var err error
+		p.e, err = Open(t.Context(), p.home, p.root, p.options())
+		p.must(err)
+		before := p.e.db.Reads()
+		at, names, err := p.e.active()
+		p.must(err)
+		if at.Session != b.name() || len(names) != 2 {
+			t.Fatalf("%v, %v", at, names)
+		}
+		return p.e.db.Reads() - before
+	}
+	calls := 0
+	grow := func(to int) {
+		for ; calls < to; calls++ {
+			for _, s := range []*agent{a, b} {
+				s.run(fmt.Sprint(s.id, calls), func() { p.write(s.id, big(fmt.Sprint(calls))) })
+			}
+		}
+	}
+	grow(8)
+	few := read()
+	grow(80)
+	if many := read(); many > few+3*(160-16) { // two operations are a call
+		t.Errorf("%d keys are read of 16 calls, %d of 160", few, many)
+	}
+}

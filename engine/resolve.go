@@ -204,19 +204,13 @@ func (e *Engine) forkOf(n naming.Name) (session string, l *Lineage, err error) {
 	return session, l, err
 }
 
-// lineage is where a session was forked from; nil: it was not. It is read anew: who asks need not hold the sessions.
-func (e *Engine) lineage(session string) (l *Lineage, err error) {
-	err = e.db.View(sessionKey(session), func(v []byte) error {
-		s, err := decodeSession(session, v)
-		if err == nil {
-			l = s.Fork
-		}
-		return err
-	})
-	if errors.Is(err, kv.ErrNotFound) || errors.Is(err, kv.ErrCorrupt) { // a record that cannot be read begins anew
-		return nil, nil
+// lineage is where a session was forked from; nil: it was not.
+func (e *Engine) lineage(session string) (*Lineage, error) {
+	s, err := e.storedSession(session)
+	if s == nil || err != nil {
+		return nil, err
 	}
-	return l, err
+	return s.Fork, nil
 }
 
 // inLog reads a checkpoint that was named by its id, unless gc has taken it out of the log: what it refers to may go at any moment.

@@ -68,9 +68,6 @@ func (e *Engine) whoseTurn(session string, n naming.Name) (string, error) {
 // endOfTurn is the state at the end of turn n of a session, as the log knows it. The number of a turn comes again where the conversation was cut in place: the
 // newest of that number is meant.
 func (e *Engine) endOfTurn(session string, n uint64) (*Checkpoint, error) {
-	if err := e.loadSessions(); err != nil {
-		return nil, err
-	}
 	l, err := e.readTurns(session, n)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 type turnLog struct {
 	e       *Engine
 	session string
+	record  *Session // nil: it has none
 	files   []string // the session's own, by which a restore that changed it is known
 	only    uint64   // the turn that is asked for; allTurns: every one
 	read    func(objstore.ID) (*Checkpoint, error)
@@ -58,11 +59,15 @@ type talkAt struct {
 	next             bool // a moment of the turn behind it
 }
 
-// readTurns reads what the log has of a session's turns, or of one of them.
+// readTurns reads what the log has of a session's turns, or of one of them. The record is read anew: who asks need not hold e.mu.
 func (e *Engine) readTurns(session string, only uint64) (*turnLog, error) {
-	l := &turnLog{e: e, session: session, only: only, turns: map[uint64]*turnFacts{}, read: e.checkpoints()}
+	s, err := e.storedSession(session)
+	if err != nil {
+		return nil, err
+	}
+	l := &turnLog{e: e, session: session, record: s, only: only, turns: map[uint64]*turnFacts{}, read: e.checkpoints()}
 	began := uint64(0)
-	if s := e.sessions[session]; s != nil {
+	if s != nil {
 		began = s.Began
 		for _, path := range []string{s.Transcript, s.Cursor.Path} {
 			if path != "" {
@@ -70,7 +75,7 @@ func (e *Engine) readTurns(session string, only uint64) (*turnLog, error) {
 			}
 		}
 	}
-	err := e.refs.Newest(0, func(op *refs.Operation) error {
+	err = e.refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq < began || l.known() {
 			return kv.ErrStop
 		}
@@ -272,7 +277,7 @@ func (c *Checkpoint) changedBy(session string) bool {
 // last reply is there for sure, but sometimes that prompt, too. The turn's own prompt may be among what comes late. Where the conversation was
 // gone back in by then, as many turns may be others.
 func (l *turnLog) saidAt(f *turnFacts) (objstore.ID, error) {
-	m, s := f.at, l.e.sessions[l.session]
+	m, s := f.at, l.record
 	said := m.said
 	if s == nil || len(m.later) == 0 {
 		return said, nil

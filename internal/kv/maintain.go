@@ -14,13 +14,17 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Compact rewrites the whole key space, so that deleted and replaced values give their space back.
+// Compact rewrites the whole key space, so that deleted and replaced values give their space back. It is done or not begun: ctx does not reach
+// pebble, which ends the process when a compaction that waits is given up and then has its turn.
 func (d *DB) Compact(ctx context.Context) error {
 	if err := d.enterWrite("compact"); err != nil {
 		return err
 	}
 	defer d.life.leave()
-	ctx, cancel := d.poison.watch(ctx)
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("kv: compact: %w", err)
+	}
+	whole, cancel := d.poison.watch(context.WithoutCancel(ctx))
 	defer cancel()
 	// A full disk pauses compactions, but this one is asked for, and may be what ends it.
 	if avail, ok := d.space.free(); ok && avail < BallastBytes {
@@ -29,7 +33,7 @@ func (d *DB) Compact(ctx context.Context) error {
 	d.asked.Add(1)
 	defer d.asked.Add(-1)
 	d.sched.poke()
-	err := d.poison.guard(func() error { return d.pdb.Compact(ctx, []byte{0}, bytesMax, false) })
+	err := d.poison.guard(func() error { return d.pdb.Compact(whole, []byte{0}, bytesMax, false) })
 	if err != nil {
 		return d.fail("compact", "", err)
 	}

@@ -18,6 +18,7 @@ type scheduler struct {
 	done         *sync.Cond // granting became false
 	running      int
 	granting     bool
+	refused      bool // somebody asked while granting held the permission that was left
 	opened       bool
 	unregistered bool
 }
@@ -47,6 +48,7 @@ func (s *scheduler) TrySchedule() (bool, pebble.CompactionGrantHandle) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.unregistered || !s.opened || s.paused() || s.running >= s.db.GetAllowedWithoutPermission() {
+		s.refused = s.granting
 		return false, nil
 	}
 	s.running++
@@ -67,7 +69,9 @@ func (s *scheduler) open() {
 // poke looks for waiting work after a pause.
 func (s *scheduler) poke() { go s.grant() }
 
-// grant starts waiting compactions while the limit allows. It takes turns with itself and ends early when the DB closes.
+// grant starts waiting compactions while the limit allows. It takes turns with itself and ends early when the DB closes. While it asks what is
+// waiting, it holds a permission that it may give back; pebble, when it is refused for that, asks no more and waits to be called. So it is
+// asked again.
 func (s *scheduler) grant() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,13 +84,14 @@ func (s *scheduler) grant() {
 	s.granting = true
 	for !s.unregistered && !s.paused() && s.running < s.db.GetAllowedWithoutPermission() {
 		s.running++ // before the lock is given up, so that TrySchedule counts it
+		s.refused = false
 		s.mu.Unlock()
-		waiting, _ := s.db.GetWaitingCompaction()
-		started := waiting && s.db.Schedule(grant{s})
+		started := s.db.Schedule(grant{s})
 		s.mu.Lock()
 		if !started {
-			s.running--
-			break
+			if s.running--; !s.refused {
+				break
+			}
 		}
 	}
 	s.granting = false
