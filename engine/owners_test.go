@@ -41,7 +41,8 @@ func TestPromise19WhoChangedIt(t *testing.T) {
 		{"one edits elsewhere", []openCalls{edit("a"), edit("b", "y")}, map[string]string{"z": "b"}},
 		{"both edit elsewhere", []openCalls{edit("a"), edit("b")}, map[string]string{"z": "a b"}},
 		{
-			"lanes of one", []openCalls{{"a": {{ID: "1"}, {ID: "2", Lane: "s", Class: hooks.Editor, Paths: []string{"x"}}}}, shell("b")},
+			"lanes of one",
+			[]openCalls{{"a": {{ID: "1"}, {ID: "2", Lane: "s", Class: hooks.Editor, Paths: []string{"x"}}}}, shell("b")},
 			map[string]string{"x": "a", "y": "a b"},
 		},
 	} {

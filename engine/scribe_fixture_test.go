@@ -56,8 +56,10 @@ func (p *project) scribe(agent hooks.Agent, id string) *scribe {
 	switch agent {
 	case hooks.Codex:
 		s.file = filepath.Join(dir, "rollout-2026-11-20T10-00-00-"+id+".jsonl")
-		s.codex("session_meta", map[string]any{"session_id": id, "id": id, "timestamp": "2026-11-20T10:00:00.000Z", "cwd": p.root,
-			"originator": "codex-tui", "cli_version": "0.169.0", "source": "cli", "thread_source": "user", "model_provider": "fake", "history_mode": "paginated"})
+		s.codex("session_meta", map[string]any{
+			"session_id": id, "id": id, "timestamp": "2026-11-20T10:00:00.000Z", "cwd": p.root,
+			"originator": "codex-tui", "cli_version": "0.169.0", "source": "cli", "thread_source": "user", "model_provider": "fake", "history_mode": "paginated",
+		})
 	case hooks.Gemini:
 		s.file = filepath.Join(dir, "session-2026-11-20T10-11-"+id[:8]+".jsonl")
 		p.must(os.WriteFile(filepath.Join(p.user(), ".gemini", "projects.json"), []byte(fmt.Sprintf(`{"projects":{%q:"p"}}`, p.root)), 0o600))
@@ -102,8 +104,10 @@ func (s *scribe) read() {
 func (s *scribe) begunBy(id, call string) {
 	s.p.t.Helper()
 	s.p.must(os.Remove(s.file))
-	s.put(map[string]any{"type": "session_start", "id": s.id, "title": "t", "owner": "unknown", "version": 2, "cwd": s.p.root,
-		"callingSessionId": id, "callingToolUseId": call})
+	s.put(map[string]any{
+		"type": "session_start", "id": s.id, "title": "t", "owner": "unknown", "version": 2, "cwd": s.p.root,
+		"callingSessionId": id, "callingToolUseId": call,
+	})
 }
 
 func (s *scribe) name() string { return string(s.agent) + "/" + s.id }
@@ -140,8 +144,10 @@ func (s *scribe) codex(typ string, payload map[string]any) {
 
 func (s *scribe) claude(typ string, message map[string]any) {
 	uuid := unique()
-	r := map[string]any{"parentUuid": s.parent, "isSidechain": false, "type": typ, "message": message, "uuid": uuid, "timestamp": s.time(),
-		"cwd": s.p.root, "sessionId": s.id, "version": "2.1.328"}
+	r := map[string]any{
+		"parentUuid": s.parent, "isSidechain": false, "type": typ, "message": message, "uuid": uuid, "timestamp": s.time(),
+		"cwd": s.p.root, "sessionId": s.id, "version": "2.1.328",
+	}
 	if s.parent == "" {
 		r["parentUuid"] = nil
 	}
@@ -170,8 +176,10 @@ func (s *scribe) asked(text string) {
 		s.codex("event_msg", map[string]any{"type": "task_started", "turn_id": s.turn})
 		s.codex("turn_context", map[string]any{"turn_id": s.turn, "cwd": s.p.root, "approval_policy": "never", "model": "gpt-5.5"})
 		s.codex("response_item", map[string]any{"type": "message", "id": "msg_" + unique(), "role": "user", "content": texts("input_text", text)})
-		s.codex("event_msg", map[string]any{"type": "item_completed", "thread_id": s.id, "turn_id": s.turn,
-			"item": map[string]any{"type": "UserMessage", "id": unique(), "content": texts("text", text)}})
+		s.codex("event_msg", map[string]any{
+			"type": "item_completed", "thread_id": s.id, "turn_id": s.turn,
+			"item": map[string]any{"type": "UserMessage", "id": unique(), "content": texts("text", text)},
+		})
 	case hooks.Gemini:
 		s.put(map[string]any{"id": unique(), "timestamp": s.time(), "type": "user", "content": []any{map[string]any{"text": text}}})
 	case hooks.Droid:
@@ -192,8 +200,10 @@ func (s *scribe) calls(call, tool string, input map[string]any) {
 	case hooks.Droid:
 		s.droid(map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": call, "name": tool, "input": input}}})
 	default:
-		s.claude("assistant", map[string]any{"id": "msg_" + call, "type": "message", "role": "assistant", "stop_reason": "tool_use",
-			"content": []any{map[string]any{"type": "tool_use", "id": call, "name": tool, "input": input}}})
+		s.claude("assistant", map[string]any{
+			"id": "msg_" + call, "type": "message", "role": "assistant", "stop_reason": "tool_use",
+			"content": []any{map[string]any{"type": "tool_use", "id": call, "name": tool, "input": input}},
+		})
 	}
 }
 
@@ -205,7 +215,8 @@ func (s *scribe) result(call, tool, text string) {
 		s.codex("response_item", map[string]any{"type": "custom_tool_call_output", "id": "ctco_" + unique(), "call_id": call, "output": text})
 	case hooks.Gemini:
 		s.put(map[string]any{"id": unique(), "timestamp": s.time(), "type": "user", "content": []any{map[string]any{
-			"functionResponse": map[string]any{"id": call, "name": tool, "response": map[string]any{"output": text}}}}})
+			"functionResponse": map[string]any{"id": call, "name": tool, "response": map[string]any{"output": text}},
+		}}})
 	default:
 		content := []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": text}}
 		if s.agent == hooks.Droid {
@@ -221,8 +232,10 @@ func (s *scribe) says(text string) {
 	s.p.t.Helper()
 	switch s.agent {
 	case hooks.Codex:
-		s.codex("event_msg", map[string]any{"type": "item_completed", "thread_id": s.id, "turn_id": s.turn,
-			"item": map[string]any{"type": "AgentMessage", "id": unique(), "content": texts("Text", text)}})
+		s.codex("event_msg", map[string]any{
+			"type": "item_completed", "thread_id": s.id, "turn_id": s.turn,
+			"item": map[string]any{"type": "AgentMessage", "id": unique(), "content": texts("Text", text)},
+		})
 		s.codex("response_item", map[string]any{"type": "message", "id": "msg_" + unique(), "role": "assistant", "content": texts("output_text", text)})
 		s.codex("event_msg", map[string]any{"type": "task_complete", "turn_id": s.turn, "last_agent_message": text})
 	case hooks.Gemini:

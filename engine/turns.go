@@ -29,7 +29,6 @@ func (e *Engine) Turns(ctx context.Context, w Whose) (*TurnList, error) {
 		if err := e.catchUp(ctx, session); err != nil {
 			return nil, err
 		}
-		s = e.sessions[session]
 	}
 	e.placeSession(ctx, session)
 	s = e.sessions[session]

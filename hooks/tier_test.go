@@ -176,9 +176,15 @@ func TestTierAsks(t *testing.T) {
 		kind  Kind
 		want  bool
 	}{
-		{"minimal", Claude, AfterTool, false}, {"minimal", Claude, Prompt, true}, {"minimal", Gemini, BeforeTool, false}, {"minimal", Codex, Stop, true},
-		{"balanced", Claude, AfterTool, true}, {"balanced", Claude, Compact, false}, {"aggressive", Claude, Compact, true},
-		{"minimal", "opencode", AfterTool, true}, {"minimal", "", AfterTool, true},
+		{"minimal", Claude, AfterTool, false},
+		{"minimal", Claude, Prompt, true},
+		{"minimal", Gemini, BeforeTool, false},
+		{"minimal", Codex, Stop, true},
+		{"balanced", Claude, AfterTool, true},
+		{"balanced", Claude, Compact, false},
+		{"aggressive", Claude, Compact, true},
+		{"minimal", "opencode", AfterTool, true},
+		{"minimal", "", AfterTool, true},
 	} {
 		tier, err := LoadTier(c.tier)
 		if err != nil || tier.Asks(c.agent, c.kind) != c.want {
