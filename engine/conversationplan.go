@@ -135,6 +135,9 @@ func (e *Engine) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, error
 		}
 	}
 	if p.session == Manual && !o.ContextOnly && !o.InPlace {
+		if s := e.sessions[r.session]; s != nil && s.Turn > 0 && p.cp != nil && p.cp.Seq < s.Began {
+			return noConversation("it begins behind that checkpoint"), nil
+		}
 		return nil, nil
 	}
 	if r.point == nil && !e.continues(r.session, p.session) {

@@ -36,7 +36,7 @@ func TestCheckoutConversation(t *testing.T) {
 		t.Errorf("to its end: %+v", o.Conversation)
 	}
 	// Code that belongs to nobody's conversation, and the code alone.
-	if o := p.back(first.ID.String(), RestoreOptions{}); o.Conversation != nil || p.read("f") != big("0") {
+	if o := p.back(first.ID.String(), RestoreOptions{}); o.Conversation == nil || o.Conversation.Mode != ConversationNone || p.read("f") != big("0") {
 		t.Errorf("to a save: %+v", o.Conversation)
 	}
 	if o := p.back("turn:1", RestoreOptions{Session: Whose{Session: k.name()}, Conversation: ConversationOptions{CodeOnly: true}}); o.Conversation != nil || p.read("f") != big("1") {
