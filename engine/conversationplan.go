@@ -66,14 +66,17 @@ func (r *restore) mustTalk() bool {
 	return r.conversation.ContextOnly || r.conversation.InPlace || r.mustFork
 }
 
-// planWithout is the plan when the conversation cannot go: the code goes all the same.
+// planWithout is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays if it is the one that
+// the restore was asked for.
 func (e *Engine) planWithout(r *restore, why error, tx *objstore.Tx) *conversationPlan {
 	if r.reverts != nil {
 		return noConversation(notBack(r.reverts.Seq, why))
 	}
 	t := noConversation(later(why, r.target.ID))
 	own := r.env.folders()
-	t.files = e.dropUnused(r, tx)
+	if at, err := e.position(); err == nil && at.Session != r.named {
+		t.files = e.dropUnused(r, tx)
+	}
 	if t.writable(own) != nil {
 		t.files = nil
 	}

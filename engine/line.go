@@ -56,6 +56,14 @@ func (e *Engine) session(w Whose) (string, error) {
 	return at.Session, nil
 }
 
+// namedIn is the session that a request names; "": it names none.
+func (e *Engine) namedIn(w Whose) (string, error) {
+	if w.Session == "" {
+		return "", nil
+	}
+	return e.findSession(w.Session)
+}
+
 // orCurrent gives the current session for "".
 func (e *Engine) orCurrent(session string) (string, error) {
 	if session != "" {

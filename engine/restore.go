@@ -48,6 +48,7 @@ type RestoreOptions struct {
 type restore struct {
 	kind    refs.Kind
 	session string // whose cursor moves
+	named   string // the session that was asked for by its name; "": none was
 	target  *Checkpoint
 	// choose sets target, and asStep, once the worktree is known
 	choose func(*planner, *capture) error
@@ -118,6 +119,9 @@ func (e *Engine) checkout(ctx context.Context, name string, o RestoreOptions) (*
 	r := &restore{
 		kind: refs.KindCheckout, session: session, target: target, opt: planOptions{paths: paths, exact: o.Exact}, dryRun: o.DryRun,
 		stay: len(paths) > 0 || o.Conversation.ContextOnly, conversation: o.Conversation, env: o.Env, point: p,
+	}
+	if r.named, err = e.namedIn(o.Session); err != nil {
+		return nil, err
 	}
 	r.before, err = e.refs.ID(refs.Cursor(session))
 	return r, err

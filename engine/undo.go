@@ -86,9 +86,10 @@ func (j *judge) back(cp *Checkpoint, n int) (*Checkpoint, error) {
 	return cp, nil
 }
 
-// folded reports whether lists leave a step out; later is the one after it on its line. The last step of a turn shows.
+// folded reports whether lists leave a step out; later is the one after it on its line. The last step of a turn shows,
+// and so does the one that an undo came to: what it took back is a step by itself.
 func folded(cp, later *Checkpoint) bool {
-	return cp.Minor && later != nil && later.Session == cp.Session && later.Cause.Turn == cp.Cause.Turn
+	return cp.Minor && later != nil && later.Session == cp.Session && later.Cause.Turn == cp.Cause.Turn && later.Cause.Event != EventUndo
 }
 
 // Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.

@@ -144,3 +144,34 @@ func TestPromise19RedoToAnotherLine(t *testing.T) {
 		t.Errorf("two steps forward f is %.8q", got)
 	}
 }
+
+// TestPromise19UndoAgain: what an undo made a step stays one when redo has come back to it: the next undo takes a person's edit alone, as the first did, not the
+// session's work before it as well.
+func TestPromise19UndoAgain(t *testing.T) {
+	p := newProject(t)
+	a, _ := p.two()
+	a.does("d", "1")
+	a.does("e", "2")
+	p.write("d", big("the person's"))
+	o := RestoreOptions{Session: Whose{Session: a.name()}}
+	for round := range 3 {
+		for i, want := range [][2]string{{"1", "2"}, {"1", ""}, {"", ""}} {
+			_, err := p.e.Undo(bg, 1, o)
+			p.must(err)
+			for j, path := range []string{"d", "e"} {
+				got, err := os.ReadFile(p.path(path))
+				if want[j] == "" && err == nil || want[j] != "" && string(got) != big(want[j]) {
+					t.Fatalf("round %d, undo %d: %s is not %q", round, i+1, path, want[j])
+				}
+			}
+		}
+		for range 3 {
+			_, err := p.e.Redo(bg, 1, o)
+			p.must(err)
+		}
+		if p.read("d") != big("the person's") || p.read("e") != big("2") {
+			t.Fatalf("round %d: redo does not come back", round)
+		}
+	}
+	p.verify()
+}

@@ -85,6 +85,28 @@ func (p *project) running(session string) (note string) {
 	return note
 }
 
+// TestPromise18NamedForkStays: a fork that nobody has used yet gives way to the next restore, but not to one that names it and makes nothing in its place.
+func TestPromise18NamedForkStays(t *testing.T) {
+	p, k := begun(t)
+	k.take("say 1", p.edits("f", "1"))
+	k.take("say 2", p.edits("f", "2"))
+	first, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Env: p.env()})
+	p.must(err)
+	fork := first.Conversation.Fork
+	r, err := p.e.Checkout(bg, "turn:0", RestoreOptions{Session: Whose{Session: fork.Session}, Env: p.env()})
+	p.must(err)
+	if r.Conversation.Mode != ConversationNone || len(r.Conversation.Removed) > 0 {
+		t.Errorf("%+v", r.Conversation)
+	}
+	if _, err := os.Stat(fork.Path); err != nil {
+		t.Errorf("the session that was named is gone: %v", err)
+	}
+	if at, err := p.e.position(); err != nil || at.Session != fork.Session {
+		t.Errorf("the project stands at %+v, %v", at, err)
+	}
+	p.verify()
+}
+
 // The whole way to the beginning and back.
 func TestUndoRedoConversation(t *testing.T) {
 	p, k := twoTurns(t)
