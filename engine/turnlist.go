@@ -17,11 +17,12 @@ type turnList struct {
 	as   *stored                  // its bytes
 	logs map[string]*turnLog
 	read map[objstore.ID]*transcript.Conversation
+	ends map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
 }
 
 // listTurns fills the list.
 func (e *Engine) listTurns(l *TurnList, s *Session, now *transcript.Conversation) error {
-	t := &turnList{e: e, s: s, now: now, logs: map[string]*turnLog{}, read: map[objstore.ID]*transcript.Conversation{}}
+	t := &turnList{e: e, s: s, now: now, logs: map[string]*turnLog{}, read: map[objstore.ID]*transcript.Conversation{}, ends: map[objstore.ID]*transcript.Turn{}}
 	own, err := t.log(s.Name)
 	if err != nil {
 		return err
@@ -32,6 +33,7 @@ func (e *Engine) listTurns(l *TurnList, s *Session, now *transcript.Conversation
 		if t.as, err = openTranscript(e.objs, s.Cursor.Transcript); err != nil {
 			return err
 		}
+		t.as.get = nodeMemo{e.objs, e.objs.Memo(objstore.Transcript)}
 	}
 	for n := uint64(1); n <= count; n++ {
 		info, err := t.turn(n)
@@ -153,8 +155,32 @@ func (t *turnList) unsaid(own *turnLog, n uint64, was *transcript.Turn) (bool, e
 	return same(said)
 }
 
+// nodeMemo reads the records of conversations, each mostly the one before it and a little more, through a memo.
+type nodeMemo struct {
+	objstore.Getter
+	nodes *objstore.Memo
+}
+
+func (m nodeMemo) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	if k == objstore.Transcript {
+		return m.nodes.Get(id)
+	}
+	return m.Getter.Get(k, id)
+}
+
 // ended is the turn that a conversation ends with; nil: it has none.
 func (t *turnList) ended(said objstore.ID) (*transcript.Turn, error) {
+	if end, known := t.ends[said]; known {
+		return end, nil
+	}
+	end, err := t.endIn(said)
+	if err == nil {
+		t.ends[said] = end
+	}
+	return end, err
+}
+
+func (t *turnList) endIn(said objstore.ID) (*transcript.Turn, error) {
 	length, begins, err := t.as.beginsWith(said)
 	if err != nil {
 		return nil, err

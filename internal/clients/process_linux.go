@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,9 @@ import (
 
 // maxFiles is how many open files of one process are looked at.
 const maxFiles = 4096
+
+// maxCommandLine is how much of a command line is read.
+const maxCommandLine = 1 << 20
 
 // startOf says when a process began, if it runs: field 22 of its stat. A dead one that nobody has waited for does not run.
 func startOf(pid int) (started, bool) {
@@ -113,13 +117,16 @@ func (l *Look) take() {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || pid == os.Getpid() || !ours(dir) {
+		if err != nil || pid == os.Getpid() {
 			continue
 		}
 		args := arguments(pid)
+		if len(args) == 0 {
+			continue // the kernel's, or it has ended
+		}
 		exe, _ := os.Readlink(dir + "/exe")
 		for agent := range programs {
-			if runs(agent, exe, args) {
+			if runs(agent, exe, args) && ours(dir) { // whose it is is asked of few
 				l.procs = append(l.procs, process{pid: pid, dir: dir, agent: agent, args: args})
 			}
 		}
@@ -138,11 +145,38 @@ func ours(dir string) bool {
 
 // arguments is the command line of a process, nil if that cannot be read.
 func arguments(pid int) []string {
-	b, err := readProc(fmt.Sprintf("/proc/%d/cmdline", pid), 1<<20)
-	if err != nil || len(b) == 0 {
+	b := readCommandLine("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if len(b) == 0 {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+}
+
+// readCommandLine reads a file of the process list with as few calls of the system as there can be: each look reads one for each process of the machine.
+func readCommandLine(path string) []byte {
+	again := func(call func() (int, error)) (int, error) {
+		for {
+			if n, err := call(); !errors.Is(err, syscall.EINTR) {
+				return n, err
+			}
+		}
+	}
+	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(fd)
+	b := make([]byte, 0, 4<<10)
+	for {
+		n, err := again(func() (int, error) { return syscall.Read(fd, b[len(b):cap(b)]) })
+		if err != nil {
+			return nil
+		}
+		if b = b[:len(b)+n]; n == 0 || len(b) >= maxCommandLine {
+			return b[:min(len(b), maxCommandLine)]
+		}
+		b = slices.Grow(b, 1)
+	}
 }
 
 // runs reports whether a process, by its file and its arguments, is a program of the agent.
