@@ -60,14 +60,44 @@ func (e *Engine) others(session string, target *Checkpoint, c *capture) (paths t
 		return nil, nil, err
 	}
 	later := newLookups(c.get, c.res.Root)
+	since, err := e.beganOn(j.session, target)
+	if err != nil {
+		return nil, nil, err
+	}
 	err = e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Seq <= target.Seq {
+		if op.Seq <= since {
 			return kv.ErrStop
 		}
 		return j.changed(op, &later, false, note)
 	})
 	return paths, both, err
 }
+
+// beganOn is the operation behind which changes count for a restore to a checkpoint: the one that made it, or if the session's first event found the worktree as
+// that checkpoint has it, that event, for what was done and taken back in between is in neither. A fork does not begin so: what was kept beside it is not its own.
+func (e *Engine) beganOn(session string, cp *Checkpoint) (uint64, error) {
+	s := e.sessions[session]
+	if s == nil || s.Fork != nil || s.Began <= cp.Seq {
+		return cp.Seq, nil
+	}
+	since, cursor := cp.Seq, refs.Cursor(session)
+	err := e.refs.Newest(s.Began+beginnings, func(op *refs.Operation) error {
+		if op.Seq < s.Began {
+			return kv.ErrStop
+		}
+		for _, c := range op.Changes {
+			if op.Kind == refs.KindEvent && c.Name == cursor && c.Old.IsZero() && c.New == cp.ID {
+				since = op.Seq
+				return kv.ErrStop
+			}
+		}
+		return nil
+	})
+	return since, err
+}
+
+// beginnings is how many operations of one batch are looked at for the one that gave a session its place.
+const beginnings = 64
 
 // unsaved calls fn for what differs from the head and was changed by a colleague whose call is running.
 func (j *judge) unsaved(c *capture, fn func(path, who string, shared bool)) error {

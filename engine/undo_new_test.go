@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"os"
 	"testing"
@@ -174,4 +175,26 @@ func TestPromise19UndoAgain(t *testing.T) {
 		}
 	}
 	p.verify()
+}
+
+// A session that begins where another one's undo and redo have led back to begins with that: what was done and taken back before is no colleague's change, and
+// undo of its own first step brings the other one's file back.
+func TestPromise19UndoToWhereItBegan(t *testing.T) {
+	p := newProject(t)
+	a, _ := p.two()
+	a.does("n", "a's")
+	of := RestoreOptions{Session: Whose{Session: a.name()}}
+	for _, step := range []func(context.Context, int, RestoreOptions) (*RestoreResult, error){p.e.Undo, p.e.Redo} {
+		_, err := step(bg, 1, of)
+		p.must(err)
+	}
+	c := p.scribe(hooks.Claude, unique())
+	c.tell(hooks.SessionStart, map[string]any{"source": "startup"})
+	c.tell(hooks.Prompt, map[string]any{"prompt": "go"})
+	c.does("n", "c's")
+	r, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: c.name()}})
+	p.must(err)
+	if got := p.slurp(p.path("n")); got != big("a's") {
+		t.Errorf("n is not a's again; kept %+v", r.Plan.Kept)
+	}
 }
