@@ -11,11 +11,11 @@ import (
 )
 
 // laid is what a restore since H wrote. A safety checkpoint also holds files that no step did; bringing them back does
-// not make them known, so of one only that counts which its step has, too.
+// not make them known, so of one only that counts which was known before it, too: by all sessions' steps, not the restored one's alone.
 type laid struct {
 	paths pathSet
 	tree  *lookups
-	step  *lookups // nil: all of tree
+	step  *lookups // what was known before a safety checkpoint; nil: all of tree
 }
 
 // baseline finds H and what restores have laid out since: together they are what rewind knows to have been there.
@@ -49,12 +49,14 @@ func (pl *planner) addLaid(r *refs.Restore) error {
 		return err
 	}
 	l := laid{paths: r.Paths, tree: newLookups(pl.e.objs, cp.Tree)}
-	if cp.Cause.Event == EventSafety && len(cp.Parents) > 0 {
-		step, err := pl.e.checkpoint(cp.Parents[0])
+	if cp.Cause.Event == EventSafety {
+		was, err := pl.e.before(cp)
 		if err != nil {
 			return err
 		}
-		l.step = newLookups(pl.e.objs, step.Tree)
+		if !was.IsZero() {
+			l.step = newLookups(pl.e.objs, was)
+		}
 	}
 	pl.since = append(pl.since, l)
 	return nil

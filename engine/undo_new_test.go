@@ -198,3 +198,29 @@ func TestPromise19UndoToWhereItBegan(t *testing.T) {
 		t.Errorf("n is not a's again; kept %+v", r.Plan.Kept)
 	}
 }
+
+// A person's new file stays new when a restore beside it is taken back: the safety checkpoint has it, but no step does, and that the step on which the restored
+// session stands has another file of that name, which has been removed since, does not make it known.
+func TestPromise12NewFileAfterUndoRestore(t *testing.T) {
+	p := newProject(t)
+	a, b := p.two()
+	call := map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "rm f"}, "tool_use_id": "call_rm"}
+	a.tell(hooks.BeforeTool, call)
+	p.remove("f")
+	a.tell(hooks.AfterTool, call)
+	a.tell(hooks.Stop, nil)
+	b.tell(hooks.Stop, nil)
+	p.write("f", big("the person's"))
+	back := func() {
+		t.Helper()
+		r, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Session: Whose{Session: b.name()}})
+		p.must(err)
+		if got, err := os.ReadFile(p.path("f")); err != nil || string(got) != big("the person's") {
+			t.Fatalf("f went: %v; kept %+v", err, r.Plan.Kept)
+		}
+	}
+	back()
+	_, err := p.e.UndoRestore(bg, 0, RestoreOptions{})
+	p.must(err)
+	back()
+}
