@@ -24,21 +24,22 @@ PEERSFLAGS ?=
 TESTFLAGS ?=
 BUGS ?=
 FUZZTIME ?= 10s
+SETS ?= 3000
 
 export CGO_ENABLED ?= 0
 
-# Both programs carry one version: the daemon of another one is asked to end.
+# The programs carry one version: the daemon of another one is asked to end.
 VERSION ?= $(shell git describe --tags --exact-match 2>/dev/null || echo devel-$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown))
-LDFLAGS  = -X main.release=$(VERSION)
+LDFLAGS  = -s -w -X main.release=$(VERSION)
 
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: build
-build: ## every package, ./rewind and ./smart-checkpoint
+build: ## every package, ./rewind, ./rewindd and ./smart-checkpoint
 	$(GO) build ./...
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o . ./cmd/rewind ./cmd/smart-checkpoint
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o . ./cmd/rewind ./cmd/rewindd ./cmd/smart-checkpoint
 
 # A new binary is renamed into its place: a running one keeps its own file, and
 # there is no moment without one. Agents' hooks name smart-checkpoint where it is
@@ -56,8 +57,8 @@ install: ## build and install for this user; PROJECT=<dir>: set it up too
 	fi; \
 	new="$$(mktemp -d "$$system/.new-XXXXXX")"; \
 	trap 'rm -rf "$$new"' EXIT; \
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$$new/" ./cmd/rewind ./cmd/smart-checkpoint; \
-	for name in rewind smart-checkpoint; do \
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o "$$new/" ./cmd/rewind ./cmd/rewindd ./cmd/smart-checkpoint; \
+	for name in rewindd rewind smart-checkpoint; do \
 		chmod 0755 "$$new/$$name"; \
 		mv -f "$$new/$$name" "$$system/$$name"; \
 	done; \
@@ -70,6 +71,26 @@ install: ## build and install for this user; PROJECT=<dir>: set it up too
 	else \
 		echo "next, in a project: rewind init"; \
 	fi
+
+# Hooks go before the programs that they name: where a settings file cannot be changed, nothing is removed. rewindd is beside rewind in some versions.
+.PHONY: uninstall
+uninstall: ## take out hooks, programs and the link; the stores stay, and it says where they are
+	@home="$${REWIND_HOME:-$$HOME/.rewind}"; system="$$home/system"; link="$$HOME/.local/bin/rewind"; export REWIND_HOME="$$home"; \
+	stores=; \
+	if [ -x "$$system/rewind" ]; then \
+		cd /; \
+		"$$system/rewind" config --unregister-hooks || { echo "hooks are left, so nothing was removed: mend what is said above, then 'make uninstall' again" >&2; exit 1; }; \
+		stores="$$("$$system/rewind" stores || true)"; \
+		"$$system/rewind" daemon stop >/dev/null 2>&1 || true; \
+		rm -f "$$system/rewind" "$$system/rewindd" "$$system/smart-checkpoint"; \
+		rmdir "$$system" 2>/dev/null || true; \
+		if [ "$$(readlink "$$link" || true)" = "$$system/rewind" ]; then rm -f "$$link"; fi; \
+		echo "rewind is removed: hooks, programs, link; agents that run already have to be started anew"; \
+	else \
+		echo "rewind is not installed: there is no $$system/rewind"; \
+	fi; \
+	if [ -d "$$home" ]; then echo "left: settings, and stores in global mode, in $$home"; fi; \
+	if [ -n "$$stores" ]; then echo "left: these projects' checkpoints; those in project mode are in the project's .agent/rewind"; echo "$$stores"; fi
 
 .PHONY: test
 test: ## what CI runs: vet and every test, under 10 minutes on 2 cores
@@ -178,3 +199,8 @@ bench-peers: ## the table beside git and floors; CORPUS=<dir>[:<dir>], PEERSFLAG
 .PHONY: bench-growth
 bench-growth: ## how figures grow with files, checkpoints, conversations; into bench/results
 	$(GO) run ./bench/peers -ops growth $(PEERSFLAGS)
+
+# A module of its own, so that the library is in nobody's build; it is fetched once.
+.PHONY: bench-ignore
+bench-ignore: ## our ignore rules and a library's, held against git check-ignore, right and time; SETS=3000
+	cd bench/decisions/ignore && $(GO) run . -sets $(SETS)

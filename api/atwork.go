@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// AtWork is an agent that is at work where a restore sets files.
+// AtWork is an agent that is at work, and where a restore sets files, what it sets under that.
 type AtWork struct {
 	Session string    `json:"session_id"`
 	Agent   string    `json:"agent"`

@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Client sends requests. Transport decides where to: a socket, or a handler in this process.
+// Client sends requests. Transport decides where to: a socket, or a process of its own.
 type Client struct {
 	Transport http.RoundTripper
 	// Damaged, unless nil, is told when a result is of a damaged store, and so of what that still has. It is called by the goroutine that calls.
@@ -88,13 +88,21 @@ func (c *Client) send(ctx context.Context, method, path string, v any) (*http.Re
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", path, err)
 	}
-	if resp.StatusCode != http.StatusOK {
-		defer resp.Body.Close()
-		var line Line[struct{}]
-		if err := json.NewDecoder(resp.Body).Decode(&line); err != nil || line.Error == nil {
-			return nil, fmt.Errorf("api: %s: %s", path, resp.Status)
-		}
-		return nil, line.Error
+	if err := ReadError(resp); err != nil {
+		_ = resp.Body.Close()
+		return nil, err
 	}
 	return resp, nil
+}
+
+// ReadError is the error that an answer is, an *Error if the server tells it; nil: it is none, and nothing was read.
+func ReadError(resp *http.Response) error {
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	var line Line[struct{}]
+	if err := json.NewDecoder(resp.Body).Decode(&line); err != nil || line.Error == nil {
+		return fmt.Errorf("api: %s: %s", resp.Request.URL.Path, resp.Status)
+	}
+	return line.Error
 }

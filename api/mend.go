@@ -1,5 +1,10 @@
 package api
 
+// MendRequest asks for what lies in rewind's own directory and is another user's. Only a process that is started for it answers, no daemon.
+type MendRequest struct {
+	DryRun bool `json:"dry_run,omitempty"` // it is only listed
+}
+
 // MendResponse is what in rewind's own directory belonged to another user than the directory, and what became of it.
 type MendResponse struct {
 	Home    Text        `json:"home"`
@@ -9,6 +14,7 @@ type MendResponse struct {
 	Removed []MendEntry `json:"removed"` // of the run directory, where nothing is needed
 	Aside   []MendEntry `json:"aside"`   // moved out of the way, by their new names
 	Left    []MendEntry `json:"left"`
+	Error   *Error      `json:"error,omitempty"` // what ended it early
 }
 
 // MendEntry is one of them.

@@ -42,6 +42,8 @@ var (
 	Forks       = Route[ForksRequest, ForksResponse]{"GET", "/v1/forks"}
 	Version     = Route[VersionRequest, VersionResponse]{"GET", "/v1/version"}
 
+	Mend = Route[MendRequest, MendResponse]{"POST", "/v1/mend"}
+
 	// These two are for clients of every version.
 	DaemonStatus = Route[DaemonRequest, Daemon]{"GET", "/v1/daemon"}
 	DaemonStop   = Route[DaemonRequest, Daemon]{"POST", "/v1/daemon/stop"}
@@ -52,6 +54,14 @@ const CatPath = "/v1/cat"
 
 // APIVersion is the version of the JSON objects, in every one of them that a command prints.
 const APIVersion = 1
+
+// StoreFormat is the newest format of stores that the programs of this version make.
+const StoreFormat = 5
+
+// About is what programs of a version say of themselves.
+func About(version string) VersionResponse {
+	return VersionResponse{Version: version, API: APIVersion, StoreFormat: StoreFormat}
+}
 
 // Line is one line of a response.
 type Line[Resp any] struct {

@@ -27,7 +27,7 @@ type Socket struct {
 	Home    string       // rewind's own directory
 	Version string       // of this client; a daemon of another one is asked to end
 	Notice  func(string) // told what had to be put right on the way; may be nil
-	Start   string       // the program, an absolute path, that is started as a daemon where there is none; "": none is started
+	Start   string       // the path of rewindd, which is started where no daemon is; "": none is started
 }
 
 const (
@@ -85,7 +85,7 @@ func (s Socket) connect(ctx context.Context, deadline time.Time) (net.Conn, erro
 	var c *relay.Conn
 	var err error
 	if s.Start != "" {
-		c, err = relay.Connect(s.Home, s.Start, deadline)
+		c, err = relay.Connect(s.Home, s.Start, s.Version, deadline)
 	} else {
 		c, err = s.dial()
 	}

@@ -27,7 +27,10 @@ type Session struct {
 }
 
 // StatusRequest asks for the state of the project.
-type StatusRequest struct{ Project }
+type StatusRequest struct {
+	Project
+	Env *AgentEnv `json:"env,omitempty"` // the answer has the checks of a quick ValidateRequest
+}
 
 // StatusResponse is the state of the project.
 type StatusResponse struct {
@@ -41,6 +44,7 @@ type StatusResponse struct {
 	Current     *Checkpoint `json:"current,omitempty"`
 	Position    string      `json:"position"`           // the session that goes on from here, by name; manual: no agent's
 	Sessions    []Session   `json:"sessions,omitempty"` // of agents, the newest first
+	AtWork      []AtWork    `json:"at_work,omitempty"`  // with a call or a turn under way
 	Changes     []Change    `json:"changes"`
 	Skips       []Skip      `json:"skips"`
 	Leaks       []Leak      `json:"leaks"` // files in the store that look like they hold a secret
@@ -53,6 +57,7 @@ type StatusResponse struct {
 	Watcher     *Watcher    `json:"watcher,omitempty"`  // absent: every capture looks at every file
 	Activity    *Activity   `json:"activity,omitempty"` // work under way; the worktree was not compared then
 	Notices     []string    `json:"notices,omitempty"`
+	Checks      []Check     `json:"checks,omitempty"`
 }
 
 // Watcher tells captures what may have changed.

@@ -194,7 +194,7 @@ func (h Home) SetHooks(ctx context.Context, env AgentEnv, o HooksOptions) (*Hook
 	}
 	if adds {
 		var err error
-		if r.Copied, err = h.bringPrograms(env, o.Refresh, o.DryRun); err != nil {
+		if r.Copied, err = h.bringPrograms(ctx, env, o.Refresh, o.DryRun); err != nil {
 			if h.checkPrograms() != nil {
 				return nil, err
 			}

@@ -16,12 +16,8 @@ import (
 	"rewind/internal/relay"
 )
 
-// InstallRemedy is what to do where there is no program that could be put in place.
-const InstallRemedy = "run 'make install' in rewind's source"
-
-// programDir is where hooks start their programs: the client, which their command lines name, and rewind beside it, which the client
-// starts when no daemon runs. Both are copies, so that a hook needs nothing but this directory, and its path stays the same when rewind is
-// upgraded.
+// programDir is where hooks start their programs: the client, which their command lines name, and beside it what that starts. All are copies, so that
+// a hook needs nothing but this directory, and its path stays the same when rewind is upgraded.
 func (h Home) programDir() string { return filepath.Join(h.Dir, "system") }
 
 // HookProgram is what hooks call.
@@ -29,16 +25,14 @@ func (h Home) HookProgram() string { return programs.Path(h.programDir(), progra
 
 // checkPrograms says whether hooks have something to start.
 func (h Home) checkPrograms() error {
-	for _, name := range []string{programs.Client, programs.Rewind} {
-		path := programs.Path(h.programDir(), name)
-		if err := programs.Check(path); err != nil {
-			return fmt.Errorf("engine: register hooks: %w: %s: %w", ErrNoProgram, path, pathCause(err))
-		}
+	name, err := programs.Missing(h.programDir())
+	if err != nil {
+		return fmt.Errorf("engine: register hooks: %w: %s: %w", ErrNoProgram, programs.Path(h.programDir(), name), pathCause(err))
 	}
 	return nil
 }
 
-// source is the pair of the person who asks.
+// source is where the programs of the person who asks are.
 func (v AgentEnv) source() (programs.Source, error) {
 	self := v.Rewind
 	if self == "" {
@@ -52,12 +46,12 @@ func (v AgentEnv) source() (programs.Source, error) {
 
 // bringPrograms makes the programs that hooks start those of the person who asks; onlyMissing leaves those alone that are there. The
 // caller holds the lock of the home directory.
-func (h Home) bringPrograms(env AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
+func (h Home) bringPrograms(ctx context.Context, env AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
 	from, err := env.source()
 	if err != nil {
 		return nil, fmt.Errorf("engine: install programs: %w", err)
 	}
-	if programs.Check(h.HookProgram()) != nil && from.Client == "" {
+	if from.Lacks(h.programDir()) != "" {
 		return nil, h.checkPrograms()
 	}
 	names, err := from.Wanting(h.programDir(), false)
@@ -67,21 +61,22 @@ func (h Home) bringPrograms(env AgentEnv, onlyMissing, dryRun bool) ([]string, e
 	if onlyMissing {
 		names = slices.DeleteFunc(names, func(name string) bool { return programs.Check(programs.Path(h.programDir(), name)) == nil })
 	}
-	if dryRun {
+	if dryRun || len(names) == 0 {
 		return names, nil
+	}
+	if odd := programs.Odd(ctx, from.Dir, programs.Path(from.Dir, programs.Rewind)); odd != "" {
+		return nil, fmt.Errorf("engine: install programs: %s: %s", odd, programs.InstallRemedy)
 	}
 	if err := from.Install(h.programDir(), names); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	if len(names) > 0 {
-		relay.ForgetFailure(h.Dir)
-	}
+	relay.ForgetFailure(h.Dir)
 	return names, nil
 }
 
 // CheckPrograms tells whether hooks start the rewind of the person who asks: after an upgrade by other means than init they start the old
 // one. Nothing where no program is there: that is said of each agent.
-func (h Home) CheckPrograms(env AgentEnv, quick bool) []Check {
+func (h Home) CheckPrograms(ctx context.Context, env AgentEnv, quick bool) []Check {
 	if h.checkPrograms() != nil {
 		return nil
 	}
@@ -93,36 +88,43 @@ func (h Home) CheckPrograms(env AgentEnv, quick bool) []Check {
 	if err != nil {
 		return []Check{{Name: "programs", Level: LevelNote, Text: fmt.Sprintf("not compared with what hooks start: %v", err)}}
 	}
-	if len(names) == 0 {
+	if len(names) > 0 {
+		text := "hooks start another build of %s than this one: %s, not %s"
+		return []Check{{
+			Name: "programs", Level: LevelFinding, Remedy: registerRemedy, Text: fmt.Sprintf(text, programs.List(names), h.programDir(), from.Dir),
+		}}
+	}
+	if quick {
 		return nil
 	}
-	text := "hooks start another build of %s than this one: %s, not %s"
-	return []Check{{
-		Name: "programs", Level: LevelFinding, Remedy: registerRemedy,
-		Text: fmt.Sprintf(text, strings.Join(names, " and "), h.programDir(), filepath.Dir(from.Rewind)),
-	}}
+	if odd := programs.Odd(ctx, h.programDir(), programs.Path(from.Dir, programs.Rewind)); odd != "" {
+		return []Check{{Name: "programs", Level: LevelFinding, Remedy: programs.InstallRemedy, Text: "hooks start programs of several versions: " + odd}}
+	}
+	return nil
 }
 
 // missingProgram is the finding that hooks have nothing to start, and what mends it; "" as long as they have.
 func (h Home) missingProgram(env AgentEnv) (text, remedy string) {
-	client, rewind := h.HookProgram(), programs.Path(h.programDir(), programs.Rewind)
-	from, err := env.source()
-	if remedy = registerRemedy; err != nil || from.Client == "" && programs.Check(client) != nil {
-		remedy = InstallRemedy
+	name, missing := programs.Missing(h.programDir())
+	if missing == nil {
+		return "", ""
 	}
-	why := func(err error) string {
-		if errors.Is(err, fs.ErrNotExist) {
-			return "which is missing"
-		}
-		return fmt.Sprintf("which cannot be started: %v", pathCause(err))
+	why := "which is missing"
+	if !errors.Is(missing, fs.ErrNotExist) {
+		why = fmt.Sprintf("which cannot be started: %v", pathCause(missing))
 	}
-	if err := programs.Check(client); err != nil {
-		return fmt.Sprintf("hooks call %s, %s", client, why(err)), remedy
+	remedy = registerRemedy
+	if from, err := env.source(); err != nil || from.Lacks(h.programDir()) != "" {
+		remedy = programs.InstallRemedy
 	}
-	if err := programs.Check(rewind); err != nil {
-		return fmt.Sprintf("hooks start %s, %s: nothing is captured as soon as no daemon runs", rewind, why(err)), remedy
+	path := programs.Path(h.programDir(), name)
+	switch name {
+	case programs.Client:
+		return fmt.Sprintf("hooks call %s, %s", path, why), remedy
+	case programs.Daemon:
+		return fmt.Sprintf("hooks start %s, %s: nothing is captured", path, why), remedy
 	}
-	return "", ""
+	return fmt.Sprintf("hooks start %s, %s: nothing is captured as soon as no daemon runs", path, why), remedy
 }
 
 // failureCounts is for how long a lost event is told: as long as the agent has not been heard of since.

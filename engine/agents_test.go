@@ -19,7 +19,7 @@ func agentsHome(t *testing.T, settings string) (h Home, env AgentEnv, file strin
 	dir := t.TempDir()
 	h, env = Home{filepath.Join(dir, ".rewind")}, AgentEnv{Home: dir}
 	file = filepath.Join(dir, ".claude", "settings.json")
-	for path, data := range map[string]string{h.HookProgram(): "", programs.Path(h.programDir(), programs.Rewind): "", file: settings} {
+	for path, data := range map[string]string{h.HookProgram(): "", programs.Path(h.programDir(), programs.Rewind): "", programs.Path(h.programDir(), programs.Daemon): "", file: settings} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -32,11 +32,11 @@ const callWithin = time.Hour
 
 // atWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session that a restore left, and that nothing was
 // heard of since, is not, whatever its record and its program say: the person is done with it. So is one that was only made or imported. e.mu is held.
-func (e *Engine) atWork(s *Session) (Work, bool) {
+func (e *Engine) atWork(s *Session, look *clients.Look) (Work, bool) {
 	if s.Left || s.Ended || s.Imported || s.Event == "" {
 		return Work{}, false
 	}
-	return e.work(s, new(clients.Look))
+	return e.work(s, look)
 }
 
 // work is atWork whether or not a restore has left the session.
@@ -61,6 +61,15 @@ func (e *Engine) work(s *Session, look *clients.Look) (Work, bool) {
 		return w, false
 	}
 	return w, true
+}
+
+// inTurn reports whether a session's agent works on a turn.
+func (e *Engine) inTurn(s *Session) bool {
+	if !s.Busy && len(s.Calls) == 0 {
+		return false
+	}
+	w, ok := e.atWork(s, e.processes())
+	return ok && w.Kind != WorkOpen
 }
 
 // live is what can be seen of the program that runs on a session.
@@ -92,14 +101,27 @@ const maxFamily = 64
 
 // family names the session that another one goes back to by its forks; sessions of one family have the same. e.mu is held.
 func (e *Engine) family(session string) string {
+	first, _ := firstOf(session, func(name string) (*Session, error) { return e.sessions[name], nil })
+	return first
+}
+
+// storedFamily is family for those who do not hold e.mu.
+func (e *Engine) storedFamily(session string) (string, error) {
+	return firstOf(session, e.storedSession)
+}
+
+func firstOf(session string, get func(name string) (*Session, error)) (string, error) {
 	for range maxFamily {
-		s := e.sessions[session]
+		s, err := get(session)
+		if err != nil {
+			return session, err
+		}
 		if s == nil || s.before() == "" {
 			break
 		}
 		session = s.before()
 	}
-	return session
+	return session, nil
 }
 
 // before is the session that one is a lane of, or was forked from; "": none.

@@ -37,11 +37,21 @@ func (in *intake) openCalls() openCalls {
 	return calls
 }
 
+// names are the sessions whose calls they are, sorted.
+func (k openCalls) names() []string {
+	names := make([]string, 0, len(k))
+	for name := range k {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // authors gives the function that says whose a change since the last capture is: of the sessions whose calls name the path; else of
 // those that ran a call which names none; else, where only calls ran that name other files, of these, for what an agent does to a file
 // behind an edit is no call of its own. A directory that a named file lies in is named, too. None: no call ran, it came from outside.
 func (k openCalls) authors() func(path string) []string {
-	names := slices.Sorted(maps.Keys(k))
+	names := k.names()
 	if len(names) < 2 {
 		return func(string) []string { return names }
 	}
@@ -82,7 +92,7 @@ func (k openCalls) authors() func(path string) []string {
 // whose sorts what changed between was and the capture by who did it: the authors of most of it, and the paths that have others. What
 // has not changed in the tree, as of a secret, counts as of all.
 func (e *Engine) whose(c *capture, was objstore.ID, calls openCalls) (by []string, owned []Owned, err error) {
-	names := slices.Sorted(maps.Keys(calls))
+	names := calls.names()
 	if len(names) < 2 {
 		return names, nil, nil
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"rewind/hooks"
 	"rewind/transcript"
 )
@@ -17,44 +19,30 @@ func (e *Engine) begunBefore(ev hooks.Event) (turns uint64, from *Lineage) {
 		return 0, nil
 	}
 	defer f.Close()
-	c, err := transcript.Scan(agent, f.source(f.info.Size()))
+	src := f.source(f.info.Size())
+	c, err := transcript.Scan(agent, src)
 	if err != nil {
 		return 0, nil
 	}
 	if ev.Agent == hooks.Droid {
-		from = e.goesOnFrom(ev, c)
+		from = e.goesOnFrom(ev, c.Parent, src)
 	}
 	return uint64(len(c.Turns)), from
 }
 
-// goesOnFrom is where a conversation goes on from, if the session before it is known here.
-func (e *Engine) goesOnFrom(ev hooks.Event, c *transcript.Conversation) *Lineage {
-	id := ev.Previous
-	if id == "" {
-		id = c.Parent.Session
-	}
+// goesOnFrom is where a conversation goes on from, if the session before it is known here. named is what its file says of that.
+func (e *Engine) goesOnFrom(ev hooks.Event, named transcript.Lineage, src transcript.Source) *Lineage {
+	id := cmp.Or(ev.Previous, named.Session)
 	if id == "" || id == ev.Session {
 		return nil
 	}
-	name := sessionName(hooks.Event{Agent: ev.Agent, Session: id})
+	l := &Lineage{Session: sessionName(hooks.Event{Agent: ev.Agent, Session: id}), Message: named.Message, Time: e.now(), Kind: byAgent}
 	e.mu.Lock()
-	old := e.sessions[name]
+	old := e.sessions[l.Session]
 	e.mu.Unlock()
 	if old == nil || old.LaneOf != "" {
 		return nil
 	}
-	l := &Lineage{Session: name, Message: c.Parent.Message, Time: e.now(), Kind: "agent"}
-	if before, err := e.conversation(old, old.Cursor.Transcript); err == nil {
-		l.Turn = commonTurns(before, c)
-	}
+	_ = l.place(e.objs, &Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src, maxSession) // else what is captured tells it
 	return l
-}
-
-// commonTurns is how many turns two conversations begin with that are the same in both.
-func commonTurns(a, b *transcript.Conversation) int {
-	n := 0
-	for n < min(len(a.Turns), len(b.Turns)) && a.Turns[n].User == b.Turns[n].User && a.Turns[n].Summary == b.Turns[n].Summary {
-		n++
-	}
-	return n
 }

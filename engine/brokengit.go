@@ -9,6 +9,7 @@ import (
 	"rewind/internal/gitinfo"
 	"rewind/objstore"
 	"rewind/tree"
+	"rewind/tree/snapshot"
 )
 
 // Memory when git is broken. What the user's repository says is a fact for the record, or helps to decide what is captured; none of it is
@@ -134,7 +135,7 @@ func (e *Engine) gitState() string {
 // lastTracked is what counts as tracked while the index cannot be read: what was tracked when it could be; in a process that has not read
 // it yet, all that the newest known state has, since what is in it was captured by the rules or because it was tracked. nil: nothing is
 // known.
-func (e *Engine) lastTracked() tree.Tracked {
+func (e *Engine) lastTracked() snapshot.Tracked {
 	if e.repo != nil && e.repo.tracked != nil {
 		return e.repo.tracked
 	}

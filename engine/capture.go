@@ -11,6 +11,7 @@ import (
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
+	"rewind/tree/snapshot"
 )
 
 // Progress reports how far a capture or a restore has come; it is called from several goroutines.
@@ -24,8 +25,8 @@ type capture struct {
 	of     *shared
 	tx     *objstore.Tx // holds its objects; nil when it was taken to compare, not to store
 	get    *tree.Memo   // reads them
-	res    *tree.Result
-	cache  *tree.Cache
+	res    *snapshot.Result
+	cache  *snapshot.Cache
 	forced bool
 	git    GitHead
 	note   objstore.ID
@@ -92,7 +93,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 		return nil, err
 	}
 	if e.cache == nil {
-		if e.cache, err = tree.LoadCache(e.db); err != nil {
+		if e.cache, err = snapshot.LoadCache(e.db); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +108,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 		}
 	}
 	c := &capture{of: e.shared, cache: e.cache, forced: len(o.force) > 0, git: r.git}
-	src := tree.Source{
+	src := snapshot.Source{
 		Root: root, Prev: was.tree, Cache: e.cache,
 		Rules: r.dir, RuleFiles: ruleFiles, Tracked: r.tracked,
 		SizeLimit: e.config.sizeLimit(), Secret: r.secret, StoreSecrets: e.config.storeSecrets(), SecretKey: r.key,
@@ -120,7 +121,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 		src.Leak = o.leaks.judge
 	}
 	if c.forced {
-		src.Force, src.ForceBelow = tree.ForcePaths(o.force)
+		src.Force, src.ForceBelow = snapshot.ForcePaths(o.force)
 	}
 	if o.compare {
 		s := newSketch(e.objs, e.unsaved)
@@ -131,7 +132,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 		err = e.unsaved.storeIn(c.tx)
 	}
 	if err == nil {
-		c.res, err = tree.Snapshot(ctx, src)
+		c.res, err = snapshot.Take(ctx, src)
 	}
 	if err == nil && len(r.faults) > 0 {
 		c.res.Skips = e.flag(c.res.Skips, r.faults)

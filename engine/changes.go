@@ -44,16 +44,21 @@ func (t theirs) add(path, by string) bool {
 
 // others lists the paths that colleagues of a session changed after target, with whose change it was: as checkpoints and restores say,
 // and of what the capture finds unsaved, those whose calls are running. both are those of which it is not known whether this session
-// wrote them, too.
-func (e *Engine) others(session string, target *Checkpoint, c *capture) (paths theirs, both map[string]bool, err error) {
+// wrote them, too. back: what their restores took of this session's own, and target has, is not listed.
+func (e *Engine) others(session string, target *Checkpoint, c *capture, back bool) (paths theirs, both map[string]bool, err error) {
 	paths, both = theirs{}, map[string]bool{}
 	j, err := e.judge(session)
 	if err != nil || bug.Is("others-overwritten") {
 		return paths, both, err
 	}
-	note := func(path, who string, shared bool) {
-		if who != "" && paths.add(path, who) && shared {
-			both[path] = true
+	set := map[string]foundBy{}
+	note := func(op *refs.Operation, ch tree.Change, who string, shared bool) {
+		switch {
+		case who == "" || !paths.add(ch.Path, who):
+		case shared:
+			both[ch.Path] = true
+		case op != nil && op.Kind.IsRestore():
+			set[ch.Path] = foundBy{op.Seq, who, ch.Old}
 		}
 	}
 	if err := j.unsaved(c, note); err != nil {
@@ -70,6 +75,9 @@ func (e *Engine) others(session string, target *Checkpoint, c *capture) (paths t
 		}
 		return j.changed(op, &later, false, note)
 	})
+	if err == nil && back {
+		err = j.giveBack(paths, set, target)
+	}
 	return paths, both, err
 }
 
@@ -99,8 +107,12 @@ func (e *Engine) beganOn(session string, cp *Checkpoint) (uint64, error) {
 // beginnings is how many operations of one batch are looked at for the one that gave a session its place.
 const beginnings = 64
 
+// heard is told of a path that somebody changed: at which operation (nil: it is not saved yet), from what to what as far as that is known,
+// the colleague whose change that was ("": none's), and whether it is also the session's own.
+type heard func(op *refs.Operation, ch tree.Change, who string, shared bool)
+
 // unsaved calls fn for what differs from the head and was changed by a colleague whose call is running.
-func (j *judge) unsaved(c *capture, fn func(path, who string, shared bool)) error {
+func (j *judge) unsaved(c *capture, fn heard) error {
 	calls := j.e.openCalls()
 	work := false
 	for name := range calls {
@@ -116,14 +128,14 @@ func (j *judge) unsaved(c *capture, fn func(path, who string, shared bool)) erro
 	of := calls.authors()
 	return tree.Diff(c.get, was.tree, c.res.Root, func(ch tree.Change) error {
 		who, shared := j.colleague(of(ch.Path), j.e.db.LastSeq()+1)
-		fn(ch.Path, who, shared)
+		fn(nil, ch, who, shared)
 		return nil
 	})
 }
 
 // changed calls fn for each path that an operation changed, with the colleague whose change that was; "": it was none's. all false: of
 // operations that no colleague has part in nothing is told. later is the worktree some time after it; it is set to what it was before.
-func (j *judge) changed(op *refs.Operation, later **lookups, all bool, fn func(path, who string, shared bool)) error {
+func (j *judge) changed(op *refs.Operation, later **lookups, all bool, fn heard) error {
 	switch {
 	case op.Kind == refs.KindCheckpoint, op.Kind == refs.KindSafety:
 		cp, err := j.e.checkpoint(op.Checkpoint)
@@ -137,23 +149,23 @@ func (j *judge) changed(op *refs.Operation, later **lookups, all bool, fn func(p
 		if who, _ := j.of(cp, cp.Authors()); who == "" && !all {
 			return nil
 		}
-		return j.step(cp, fn)
+		return j.step(op, cp, fn)
 	case op.Kind.IsRestore() && op.Restore != nil && !op.Restore.ContextOnly:
 		who, _ := j.colleague([]string{op.Session}, op.Seq-1) // the one that it made begins with it
 		if who == "" && !all {
 			return nil
 		}
-		return j.restore(op, *later, func(path string) { fn(path, who, false) })
+		return j.restore(op, *later, func(ch tree.Change) { fn(op, ch, who, false) })
 	}
 	return nil
 }
 
 // step is changed for a checkpoint.
-func (j *judge) step(cp *Checkpoint, fn func(path, who string, shared bool)) error {
+func (j *judge) step(op *refs.Operation, cp *Checkpoint, fn heard) error {
 	of := cp.authors()
 	for _, path := range cp.Reverted {
 		who, shared := j.of(cp, of(path))
-		fn(path, who, shared)
+		fn(op, tree.Change{Path: path}, who, shared)
 	}
 	from, err := j.e.before(cp)
 	if err != nil {
@@ -161,14 +173,14 @@ func (j *judge) step(cp *Checkpoint, fn func(path, who string, shared bool)) err
 	}
 	return tree.Diff(lenient{j.e.objs}, from, cp.Tree, func(ch tree.Change) error {
 		who, shared := j.of(cp, of(ch.Path))
-		fn(ch.Path, who, shared)
+		fn(op, ch, who, shared)
 		return nil
 	})
 }
 
 // restore is changed for a restore: what it set is the change of the session that went back. One of a whole tree is told by what was
 // known before and after; one of some paths by what is there later as its target has it.
-func (j *judge) restore(op *refs.Operation, later *lookups, fn func(path string)) error {
+func (j *judge) restore(op *refs.Operation, later *lookups, fn func(tree.Change)) error {
 	safety, err := j.e.checkpoint(op.Restore.Safety)
 	if err != nil {
 		return err
@@ -184,12 +196,12 @@ func (j *judge) restore(op *refs.Operation, later *lookups, fn func(path string)
 			}
 			is, err := later.find(ch.Path)
 			if err == nil && tree.Same(is, ch.New) {
-				fn(ch.Path)
+				fn(ch)
 			}
 			return err
 		})
 	}
-	from, err := j.e.before(safety)
+	from, err := j.e.accounts(safety)
 	if err != nil {
 		return err
 	}
@@ -201,8 +213,8 @@ func (j *judge) restore(op *refs.Operation, later *lookups, fn func(path string)
 		}
 		to = h.tree
 	}
-	return tree.Diff(lenient{j.e.objs}, from, to, func(ch tree.Change) error {
-		fn(ch.Path)
+	return tree.Diff(lenient{j.e.objs}, from.tree, to, func(ch tree.Change) error {
+		fn(ch)
 		return nil
 	})
 }
@@ -233,18 +245,18 @@ func (s *stretch) same(older *Checkpoint) (bool, error) {
 	if !s.work {
 		var none *lookups
 		err := s.back(&s.seen, older.Seq, func(op *refs.Operation) error {
-			return s.j.changed(op, &none, false, func(_, who string, _ bool) { s.work = s.work || who != "" })
+			return s.j.changed(op, &none, false, func(_ *refs.Operation, _ tree.Change, who string, _ bool) { s.work = s.work || who != "" })
 		})
 		if err != nil || !s.work {
 			return false, err
 		}
 	}
 	err := s.back(&s.taken, older.Seq, func(op *refs.Operation) error {
-		return s.j.changed(op, &s.earlier, true, func(path, who string, shared bool) {
+		return s.j.changed(op, &s.earlier, true, func(_ *refs.Operation, ch tree.Change, who string, shared bool) {
 			if shared {
 				who = ""
 			}
-			s.last.add(path, who)
+			s.last.add(ch.Path, who)
 		})
 	})
 	same := err == nil

@@ -31,7 +31,7 @@ type Checkpoint struct {
 	Reverted, Aside []string // as its graft says, too
 }
 
-// formatOwners is the first store format whose checkpoints say of paths whose change they are, and what came with it (DESIGN 5.1).
+// formatOwners is the first store format whose checkpoints say of paths whose change they are, and what came with it (docs/format.md#key-space).
 const formatOwners = 5
 
 // Owned are changed paths that have other authors than the rest of a checkpoint.
@@ -74,7 +74,7 @@ type Counts struct {
 	Deleted  int
 }
 
-// Field tags of the checkpoint record, DESIGN.md 5.11.
+// Field tags of the checkpoint record, docs/format.md#checkpoint.
 const (
 	tagSeq = iota + 1
 	tagTime

@@ -44,7 +44,7 @@ func sampleJournal() *journal {
 	}
 }
 
-// The bytes on disk, DESIGN.md 5.11.
+// The bytes on disk, docs/format.md#checkpoint.
 func TestCheckpointGolden(t *testing.T) {
 	tr, p := testID("t"), testID("p")
 	c := &Checkpoint{Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: tr, Parents: []objstore.ID{p}, Cause: Cause{Event: "save"}, Counts: Counts{Files: 1}}
@@ -105,7 +105,7 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// The sample stands in DESIGN.md 5.17.
+// The sample stands in docs/format.md#messages.
 func TestMessagesGolden(t *testing.T) {
 	if got := encodeMessages([]string{"ok"}); string(got) != "\x01\x03\x02ok" {
 		t.Errorf("%x", got)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"rewind/hooks"
+	"rewind/internal/clients"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -22,6 +24,7 @@ type judge struct {
 	line    map[objstore.ID]bool // as far as it was asked about
 	tips    []objstore.ID        // where it goes on from there
 	working map[string]bool      // of sessions that were asked about
+	look    *clients.Look        // by which that is known
 }
 
 func (e *Engine) judge(session string) (*judge, error) {
@@ -30,7 +33,7 @@ func (e *Engine) judge(session string) (*judge, error) {
 	}
 	j := &judge{
 		e: e, session: e.wholeSession(session), began: math.MaxUint64, own: e.ownPast(session), family: e.family(session),
-		line: map[objstore.ID]bool{}, working: map[string]bool{},
+		line: map[objstore.ID]bool{}, working: map[string]bool{}, look: e.processes(),
 	}
 	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
 		id, err := e.refs.ID(name)
@@ -101,7 +104,7 @@ func (j *judge) stranger(by string, seq uint64) bool {
 func (j *judge) atWork(name string) bool {
 	at, known := j.working[name]
 	if s := j.e.sessions[name]; !known && s != nil {
-		_, at = j.e.atWork(s)
+		_, at = j.e.atWork(s, j.look)
 		j.working[name] = at
 	}
 	return at
@@ -132,6 +135,32 @@ func (j *judge) of(cp *Checkpoint, by []string) (who string, shared bool) {
 	})
 	who, shared = j.colleague(rest, cp.Seq)
 	return who, shared || who != "" && len(rest) < len(by)
+}
+
+// inCall gives the function that says whether what is new at a path is this session's alone, by its open calls: a shell's, or an edit's that names it. An
+// interrupted call is open until the next prompt. nil: it has none.
+func (j *judge) inCall() func(path string) bool {
+	calls := j.e.openCalls()
+	seq := j.e.db.LastSeq() + 1
+	named, shell := map[string]bool{}, false
+	for name, list := range calls {
+		if !j.isOwn(name, seq) {
+			continue
+		}
+		for _, c := range list {
+			shell = shell || c.Class != hooks.Editor && c.ID != turnCall
+			for _, p := range c.Paths {
+				named[p] = true
+			}
+		}
+	}
+	if !shell && len(named) == 0 {
+		return nil
+	}
+	of := calls.authors()
+	return func(path string) bool {
+		return (shell || named[path]) && !slices.ContainsFunc(of(path), func(by string) bool { return !j.isOwn(by, seq) })
+	}
 }
 
 // onLine reports whether a checkpoint lies before the session's tip or its cursor. A line that cannot be read on is one that it does

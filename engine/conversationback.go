@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"rewind/internal/agentfiles"
+	"rewind/internal/clients"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -200,10 +202,17 @@ func (e *Engine) unused(own agentfiles.Folders, made refs.File, tx *objstore.Tx)
 	return step, err == nil, err
 }
 
-// inUse reports whether an agent has a session open, whatever was said in it.
+// inUse reports whether an agent has a session open, whatever was said in it. A program of which it cannot be seen on which session it is has not the one that
+// nothing was heard of, but another: agents tell of opening one.
 func (e *Engine) inUse(session string) bool {
 	s := e.sessions[session]
-	return s != nil && e.openBy(s) != ""
+	if s == nil || e.openBy(s) == "" {
+		return false
+	}
+	live := e.live(s, new(clients.Look))
+	return s.Event != "" || !live.Running || !live.Guess || !slices.ContainsFunc(slices.Collect(maps.Values(e.sessions)), func(o *Session) bool {
+		return o.Agent == s.Agent && o.Event != "" && !o.Ended && !o.Imported
+	})
 }
 
 // sessionFiles are the paths of the sessions' own files among steps; what lies beside them goes without saying.

@@ -9,7 +9,7 @@ import (
 	"rewind/transcript"
 )
 
-// Field tags of a session in a journal, DESIGN.md 5.10.
+// Field tags of a session in a journal, docs/format.md#journal.
 const (
 	tagNamedName = iota + 1
 	tagNamedRecord

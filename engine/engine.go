@@ -8,13 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rewind/internal/clients"
 	"rewind/internal/gitinfo"
 	"rewind/internal/kv"
 	"rewind/internal/relay"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
-	"rewind/tree"
+	"rewind/tree/snapshot"
 )
 
 // Options open an engine; the zero value is the default.
@@ -48,7 +49,7 @@ type Engine struct {
 // shared is the state of an open store that all its views have in common: what changes after Open belongs here.
 type shared struct {
 	mu       sync.Mutex           // held by every change and every capture; guards what follows
-	cache    *tree.Cache          // loaded by the first capture
+	cache    *snapshot.Cache      // loaded by the first capture
 	unsaved  *sketch              // objects of the tree that cache describes, which the store may lack; nil: it has them all
 	git      gitinfo.Reader       // looks at the user's repository; needs no lock
 	repo     *repository          // the user's repository as the last capture found it
@@ -65,6 +66,7 @@ type shared struct {
 	turnEnded string
 	busy      atomic.Pointer[activity] // the capture under way; nil: none
 	held      atomic.Int64             // since when hold has mu, unix nanoseconds; 0: it has not
+	procs     *clients.Look            // at the processes, since then; nil: nobody has
 	waiting   arrivals                 // events that wait for a capture
 	gaveWay   int                      // times in a row that a look at the whole tree was left off for an event
 	scanned   scanned

@@ -207,7 +207,7 @@ func (e *PathError) Is(target error) bool { return target == ErrNotFound }
 // touched.
 type UnsavedError struct{ Paths []Blocked }
 
-// Blocked is a path and the reason, a note reason of DESIGN.md 5.6.
+// Blocked is a path and the reason, a note reason of docs/format.md#tree-and-note.
 type Blocked struct {
 	Path   string
 	Reason byte

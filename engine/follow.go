@@ -37,7 +37,8 @@ func understood(agent hooks.Agent) bool {
 // follow captures what has been appended to a session's file since it was captured last, at most `most` bytes of it, and moves its cursor. Only
 // that is read, and the last block before it. A file that does not go on where the capture ended is captured anew, as another generation; blocks
 // that are stored already are not stored again. A line that is still being written is left for the next capture. An error leaves the cursor
-// where it was; errLater and errMoving are for another time.
+// where it was; errLater and errMoving are for another time. A hook, which reads little, leaves a last line without a newline to those that may read more:
+// whether anybody still writes it is a look at the machine's processes.
 func (e *Engine) follow(tx *objstore.Tx, s *Session, most int64) error {
 	if s.Transcript == "" || !understood(s.Agent) {
 		return nil
@@ -47,7 +48,7 @@ func (e *Engine) follow(tx *objstore.Tx, s *Session, most int64) error {
 	}
 	agent, was := transcript.Agent(s.Agent), e.followed[s.Name]
 	path, fi, err := lookAt(agent, s.Transcript)
-	if err != nil || fi == nil || was.same(s.Cursor.Mark, path, fi) && !e.restLeft(s, path, fi) {
+	if err != nil || fi == nil || was.same(s.Cursor.Mark, path, fi) && (most <= hookRead || !e.restLeft(s, path, fi)) {
 		return err
 	}
 	f, err := reopen(agent, path, was)
@@ -120,7 +121,7 @@ func (e *Engine) grown(tx *objstore.Tx, s *Session, f *sessionFile, most int64) 
 	if err != nil {
 		return s.Cursor, err
 	}
-	if f.rests = end < f.info.Size() && e.rests(s, f, end); f.rests {
+	if f.rests = most > hookRead && end < f.info.Size() && e.rests(s, f, end); f.rests {
 		end = f.info.Size()
 	}
 	next := s.Cursor

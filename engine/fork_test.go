@@ -98,7 +98,7 @@ func TestFork(t *testing.T) {
 		t.Errorf("mode %v", mode)
 	}
 	g := p.fork("@", ForkOptions{Session: Whose{Session: f.Session}})
-	if g.Title != "[Fork] [Fork] one" {
+	if g.Title != "[Fork] one" {
 		t.Errorf("fork of a fork: %q", g.Title)
 	}
 	if h := p.fork("@", ForkOptions{Session: Whose{Session: g.Session}, Title: "mine"}); h.Title != "[Fork] mine" {

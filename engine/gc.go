@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -58,7 +57,6 @@ func (e *Engine) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 		return nil, fmt.Errorf("engine: gc: %w", ErrCollecting)
 	}
 	defer e.gc.mu.Unlock()
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	res := &Collected{Grace: e.config.get("gc.grace").(string)}
 	var err error
 	if res.DiskBefore, err = e.db.DiskBytes(); err != nil {

@@ -414,7 +414,7 @@ func TestGCProgress(t *testing.T) {
 	}
 }
 
-// The bytes on disk, DESIGN.md 5.15.
+// The bytes on disk, docs/format.md#graft.
 func TestGraftCodec(t *testing.T) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
 	for _, g := range []*graft{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: Counts{Added: 1, Modified: 2, Deleted: 3}, Reverted: []string{"/"}, Aside: []string{"c/d"}, Owned: []Owned{{By: []string{"a/b"}, Paths: []string{"x", "y"}}}}} {

@@ -8,9 +8,6 @@ import (
 const (
 	// gcBatch is how many operations or grafts are written while events wait.
 	gcBatch = 256
-	// gcPercent is by how much the heap may grow meanwhile between two collections of Go's: what is large in it, lists of objects and operations, has no pointers, and
-	// costs the collector nothing.
-	gcPercent = 25
 	// gcSlice is for how long gc works without looking whether somebody waits.
 	gcSlice = 2 * time.Millisecond
 )

@@ -27,7 +27,7 @@ type graft struct {
 // maxReverted is how many paths a graft lists, at most.
 const maxReverted = 1024
 
-// Field tags of a graft, DESIGN.md 5.15.
+// Field tags of a graft, docs/format.md#graft.
 const (
 	tagGParent = iota + 1
 	tagGBase

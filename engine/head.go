@@ -32,9 +32,9 @@ func (e *Engine) head() (head, error) {
 			h = head{tree: cp.Tree, note: cp.Note, checkpoint: cp.ID}
 		case op.Kind == refs.KindRepair && op.Restore != nil: // nothing is known any more
 		case op.Kind == refs.KindSafety:
-			h, err = e.headBefore(op.Checkpoint)
+			h, err = e.headAt(op.Checkpoint)
 		case op.Kind == refs.KindAbort && op.Restore != nil:
-			h, err = e.headBefore(op.Restore.Safety)
+			h, err = e.headAt(op.Restore.Safety)
 		case op.Restore != nil:
 			h, err = e.headAfter(op.Restore)
 		default:
@@ -52,27 +52,19 @@ func (e *Engine) head() (head, error) {
 	return h, nil
 }
 
-// headBefore is what was known before a safety checkpoint was taken.
-func (e *Engine) headBefore(safety objstore.ID) (head, error) {
-	cp, err := e.checkpoint(safety)
+// headAt is what was known when a restore began, by the checkpoint that it took of what it found: a step, if the unsaved changes became one.
+func (e *Engine) headAt(found objstore.ID) (head, error) {
+	cp, err := e.checkpoint(found)
 	if err != nil {
 		return head{}, err
 	}
-	h := head{tree: cp.Base, note: cp.Note}
-	if h.tree.IsZero() && len(cp.Parents) > 0 {
-		parent, err := e.checkpoint(cp.Parents[0])
-		if err != nil {
-			return head{}, err
-		}
-		h = head{tree: parent.Tree, note: parent.Note, checkpoint: parent.ID}
-	}
-	return h, nil
+	return e.accounts(cp)
 }
 
 // headAfter is what is known after a restore. One of some paths is an edit like any other: it changes nothing of that.
 func (e *Engine) headAfter(r *refs.Restore) (head, error) {
 	if len(r.Paths) > 0 {
-		return e.headBefore(r.Safety)
+		return e.headAt(r.Safety)
 	}
 	safety, err := e.checkpoint(r.Safety)
 	if err != nil {
@@ -91,10 +83,17 @@ func (e *Engine) headAfter(r *refs.Restore) (head, error) {
 // accounts is what a checkpoint accounts for: all of a step; of a safety checkpoint what was known before it, for what was unsaved then is unsaved
 // again when it is brought back.
 func (e *Engine) accounts(cp *Checkpoint) (head, error) {
-	if cp.Cause.Event == EventSafety {
-		return e.headBefore(cp.ID)
+	if cp.Cause.Event != EventSafety {
+		return head{tree: cp.Tree, note: cp.Note, checkpoint: cp.ID}, nil
 	}
-	return head{tree: cp.Tree, note: cp.Note, checkpoint: cp.ID}, nil
+	if !cp.Base.IsZero() || len(cp.Parents) == 0 {
+		return head{tree: cp.Base, note: cp.Note}, nil
+	}
+	parent, err := e.checkpoint(cp.Parents[0])
+	if err != nil {
+		return head{}, err
+	}
+	return head{tree: parent.Tree, note: parent.Note, checkpoint: parent.ID}, nil
 }
 
 // before is the state that a checkpoint's changes are counted from.
@@ -123,7 +122,7 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 	if err != nil {
 		return err
 	}
-	was, err := e.before(safety)
+	was, err := e.accounts(safety)
 	if err != nil {
 		return err
 	}
@@ -146,8 +145,8 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 	}
 	found, wanted := newLookups(j.trees, safety.Tree), newLookups(j.trees, target.Tree)
 	var steps []tree.Step
-	all := true
-	err = tree.Diff(j.trees, was, known.tree, func(ch tree.Change) error {
+	var stays []string // paths of which nothing new is known
+	err = tree.Diff(j.trees, was.tree, known.tree, func(ch tree.Change) error {
 		done, isStep := set[ch.Path]
 		if !isStep {
 			have, err := found.find(ch.Path)
@@ -163,18 +162,23 @@ func (e *Engine) result(tx *objstore.Tx, op *refs.Operation, j *journal, res *Re
 		if _, less := res.perms[ch.Path]; done && !less {
 			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
 		}
-		all = all && done
+		if !done {
+			stays = append(stays, ch.Path)
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	short, err := res.short(newLookups(j.trees, known.tree), wanted)
-	if err != nil || all && len(short) == 0 {
+	if err != nil || len(stays) == 0 && len(short) == 0 {
 		return err
 	}
+	steps = slices.DeleteFunc(steps, func(s tree.Step) bool { // what is known below a directory stays known, also if the directory itself went
+		return s.To == nil && slices.ContainsFunc(stays, func(p string) bool { return below(p, s.Path) })
+	})
 	steps = append(steps, short...)
-	id, err := tree.Edit(j.trees, tx, was, steps)
+	id, err := tree.Edit(j.trees, tx, was.tree, steps)
 	if err == nil && id != known.tree {
 		op.Restore.Result = id
 	}

@@ -69,7 +69,7 @@ func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessio
 		out = append(out, c)
 	}
 	if len(out) > 0 {
-		out = append(out, h.CheckPrograms(env, quick)...)
+		out = append(out, h.CheckPrograms(ctx, env, quick)...)
 	}
 	return out
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // A history is plain: what lies on the disk, who changed what when, and what each session's turns ended with, kept by somebody who watches and knows
-// nothing of rewind. Where the contract (DESIGN 13, "One truth") leaves open which of several states is meant, it holds all of them.
+// nothing of rewind. Where the contract (docs/sessions.md#one-truth) leaves open which of several states is meant, it holds all of them.
 type history struct {
 	world   map[string]string // path to content; not there: no file
 	seen    map[string]string // the same as rewind took it in last, at an event or a save, with what restores have set since
@@ -126,8 +126,12 @@ func (h *history) take(mine *actor, closing bool) []change {
 				t.end[c.path] = []string{h.world[c.path]}
 				t.own[c.path] = true
 				t.lo, t.hi = len(h.changes), len(h.changes)
-			default: // what a turn did and another one's event took in, or that comes when the next one has begun
-				t.mayEnd(c.path, h.world[c.path])
+			default: // what a turn did and another one's event took in, or that comes when the next one has begun: the turn may end here, as all lies now
+				for _, path := range paths23 {
+					if path == c.path || t.over || t.stopped {
+						t.mayEnd(path, h.world[path])
+					}
+				}
 				t.own[c.path] = true
 				t.hi = len(h.changes)
 			}

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"rewind/internal/clients"
+)
 
 // hold takes e.mu for work that may take long: a person's, not an agent's. It returns what lets go.
 func (e *Engine) hold() (release func()) {
@@ -8,6 +12,7 @@ func (e *Engine) hold() (release func()) {
 	e.held.Store(time.Now().UnixNano())
 	return func() {
 		e.held.Store(0)
+		e.procs = nil
 		e.mu.Unlock()
 	}
 }
@@ -20,4 +25,15 @@ func (e *Engine) HeldFor() time.Duration {
 		return 0
 	}
 	return max(time.Since(time.Unix(0, at)), 1)
+}
+
+// processes is a look at the processes: one for all that a command asks of them while it has the worktree held; e.mu is held.
+func (e *Engine) processes() *clients.Look {
+	if e.HeldFor() == 0 {
+		return new(clients.Look)
+	}
+	if e.procs == nil {
+		e.procs = new(clients.Look)
+	}
+	return e.procs
 }

@@ -43,7 +43,7 @@ func (e *StoreTakenError) Error() string {
 func (e *StoreTakenError) Is(target error) bool { return target == ErrStoreGone }
 
 // Find returns the nearest project at or above dir, settled: a moved project is followed, a copied one gets a store of its own, a lost
-// marker is written again. It does not open the store. What decides is in Home; see DESIGN.md, section 11. Errors: ErrNoProject,
+// marker is written again. It does not open the store. What decides is in Home; see docs/projects.md. Errors: ErrNoProject,
 // ErrStoreGone, ErrNotMounted, ErrUntrusted, kv.ErrBusy.
 func Find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*Project, error) {
 	return find(ctx, &finder{home: home, wait: lockWait}, dir)

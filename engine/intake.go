@@ -131,10 +131,8 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 			cp.Cause.Event, in.apart = EventScan, true // somebody's hand, since the turn fell silent
 			lead.at = in.was.checkpoint
 		}
-		if cp.Minor = same; !same {
-			if err := in.fold(c, cp, s, lead); err != nil {
-				return err
-			}
+		if err := in.fold(c, cp, s, lead, same); err != nil {
+			return err
 		}
 		cp.Late = lead.o.Late != nil && lead.o.Late()
 		if len(cp.By) > 0 && bug.Is("others-owned") {
@@ -239,8 +237,16 @@ func (in *intake) checkpoint(c *capture, lead *arrival) (*Checkpoint, error) {
 	return in.e.newCheckpoint(c, lead.name, cur, cause)
 }
 
-// fold decides whether lists leave the checkpoint out.
-func (in *intake) fold(c *capture, cp *Checkpoint, s *Session, lead *arrival) error {
+// fold decides whether lists leave the checkpoint out; same: it changes nothing. They show the one that a session begins with: undo leads back to it, and no further.
+func (in *intake) fold(c *capture, cp *Checkpoint, s *Session, lead *arrival, same bool) error {
+	_, begins, err := in.begins(cp.Session)
+	if err != nil {
+		return err
+	}
+	if same {
+		cp.Minor = !begins
+		return nil
+	}
 	most, since := lead.o.Tier.Runtime.Significance.MinChangeSize, in.e.since(s.Shown)
 	// How much changed is worked out from the contents only where it decides.
 	decides := !hooks.Minor(since, most, lead.ev.Kind, lead.o.Tier) && s.Folded < most
@@ -249,11 +255,27 @@ func (in *intake) fold(c *capture, cp *Checkpoint, s *Session, lead *arrival) er
 		return err
 	}
 	s.Folded += changed
-	cp.Minor = !in.asked(cp.Session) || hooks.Minor(since, s.Folded, lead.ev.Kind, lead.o.Tier)
+	cp.Minor = !begins && (!in.asked(cp.Session) || hooks.Minor(since, s.Folded, lead.ev.Kind, lead.o.Tier))
 	if !cp.Minor {
 		s.Shown, s.Folded = in.e.now().Truncate(time.Millisecond), 0
 	}
 	return nil
+}
+
+// begins reports whether a session has not begun: nothing has given it a place, or only a fork that left the code where it was and of which nothing was heard
+// yet. at is that place.
+func (in *intake) begins(session string) (at objstore.ID, begins bool, err error) {
+	at, err = in.e.refs.ID(refs.Cursor(session))
+	if err != nil || at.IsZero() {
+		return at, err == nil, err
+	}
+	s := in.e.sessions[session]
+	begins = s != nil && s.Event == "" && s.Fork != nil && !refs.KindOf(s.Fork.Kind).IsRestore() && s.Fork.Checkpoint == at.String()
+	if begins { // undo or a save may have moved it from there and back
+		tip, err := in.e.refs.ID(refs.Session(session))
+		return at, err == nil && tip == at, err
+	}
+	return at, false, nil
 }
 
 // asked reports whether the project's tier registers a hook for one of a session's events. The hooks that are there are those of the
@@ -305,16 +327,16 @@ func (in *intake) operations(c *capture, cp *Checkpoint, lead *arrival, seq uint
 		// A session begins where the worktree stands at its first event, whatever other sessions do from then on.
 		if !placed[a.name] {
 			placed[a.name] = true
-			at, err := e.refs.ID(refs.Cursor(a.name))
+			at, begins, err := in.begins(a.name)
 			if err != nil {
 				return nil, nil, err
 			}
-			if at.IsZero() && !in.state.IsZero() {
+			if begins && !in.state.IsZero() {
 				op.Changes = []refs.Change{
-					{Name: refs.Session(a.name), New: in.state},
-					{Name: refs.Cursor(a.name), New: in.state},
+					{Name: refs.Session(a.name), Old: at, New: in.state},
+					{Name: refs.Cursor(a.name), Old: at, New: in.state},
 				}
-				updates = append(updates, refs.Update{Name: refs.Session(a.name), New: in.state}, refs.Update{Name: refs.Cursor(a.name), New: in.state})
+				updates = append(updates, updatesOf(op.Changes)...)
 			}
 		}
 		ops = append(ops, op)

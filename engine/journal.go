@@ -44,7 +44,7 @@ type journal struct {
 
 var journalKey = []byte{kv.PrefixJournal}
 
-// Field tags of the journal, DESIGN.md 5.10.
+// Field tags of the journal, docs/format.md#journal.
 const (
 	tagJKind = iota + 1
 	tagJTarget

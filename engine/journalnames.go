@@ -9,7 +9,7 @@ import (
 	"rewind/refs"
 )
 
-// A journal may lie in a store that somebody else has prepared: what it names is checked here when it is read, by tree.Apply when a step is
+// A journal may lie in a store that somebody else has prepared: what it names is checked here when it is read, by apply.Run when a step is
 // carried out, and by agentfiles when a session file is set.
 
 // checkNames refuses names that no journal of ours has. Session files are not among them: whether they are the person's own is known at use

@@ -32,7 +32,6 @@ const (
 	KeptHolds    KeptReason = "holds"    // a directory with kept, ignored or skipped files in it is in the way
 	KeptOccupied KeptReason = "occupied" // as holds, and the target has a file there
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
-	KeptConflict KeptReason = "conflict" // it changed while the restore ran
 	KeptSession  KeptReason = "session"  // another session changed it after the target
 	KeptPurged   KeptReason = "purged"   // the target's content was purged from the store
 	KeptLost     KeptReason = "lost"     // the target's content is damaged beyond repair

@@ -8,6 +8,7 @@ import (
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
+	"rewind/tree/apply"
 )
 
 // laid is what a restore since H wrote. A safety checkpoint also holds files that no step did; bringing them back does
@@ -72,7 +73,7 @@ func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if have == nil || !tree.IsLeft(ent, have) && (have.Type != tree.TypeDir || ent.Type != tree.TypeDir) {
+		if have == nil || !apply.IsLeft(ent, have) && (have.Type != tree.TypeDir || ent.Type != tree.TypeDir) {
 			continue
 		}
 		if l.step != nil {
@@ -122,13 +123,13 @@ func (pl *planner) dirty(c *capture, cp *Checkpoint, others theirs) (bool, error
 			}
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
-		if ch.Old == nil && pl.unknown[ch.Path] || !pl.opt.exact && pl.isNew(ch.Path, ch.Old != nil) || others.of(ch.Path) != "" {
+		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isMine(ch.Path) || !pl.opt.exact && pl.isNew(ch.Path, ch.Old != nil) || others.of(ch.Path) != "" {
 			if ch.New != nil && !isDir {
 				stays = append(stays, ch.Path)
 			}
 			return nil
 		}
-		if ch.Path == agentDir || ch.Old != nil && tree.Rests(ch.New, ch.Old) {
+		if ch.Path == agentDir || ch.Old != nil && apply.Rests(ch.New, ch.Old) {
 			return nil
 		}
 		if ch.Old == nil && isDir {

@@ -14,6 +14,7 @@ import (
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
+	"rewind/tree/apply"
 )
 
 // LaidOut is what a checkpoint was laid out as.
@@ -22,7 +23,7 @@ type LaidOut struct {
 	Dir        string
 	Paths      int    // files, links and directories
 	Left       []Kept // paths whose content is gone from the store
-	Without    []tree.Without
+	Without    []apply.Without
 }
 
 // LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint holds; with paths, those. Nothing else changes: not the project, the store, or a
@@ -121,14 +122,14 @@ func (e *Engine) laySteps(cp *Checkpoint, set pathSet, out *LaidOut) (steps []tr
 	return steps, nil
 }
 
-func (e *Engine) lay(ctx context.Context, dir string, steps []tree.Step, progress Progress) ([]tree.Without, error) {
+func (e *Engine) lay(ctx context.Context, dir string, steps []tree.Step, progress Progress) ([]apply.Without, error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err
 	}
 	defer above.Close()
 	open := func(id objstore.ID) (io.ReadCloser, error) { return e.objs.Open(id) }
-	without, err := tree.LayOut(ctx, above, filepath.Base(dir), steps, open, func(done, _ int) {
+	without, err := apply.LayOut(ctx, above, filepath.Base(dir), steps, open, func(done, _ int) {
 		if progress != nil {
 			progress(done, 0)
 		}

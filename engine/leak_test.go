@@ -327,7 +327,7 @@ func sampleLeakFlag() *leakFlag {
 	return &leakFlag{Paths: []string{"a", "b\xff"}, Checkpoint: testID("c"), Findings: []leaks.Finding{{Rule: "r", Line: 3}}, Free: []string{"a"}}
 }
 
-// The bytes on disk, DESIGN.md 5.16.
+// The bytes on disk, docs/format.md#flag.
 func TestLeakFlagGolden(t *testing.T) {
 	c := testID("c")
 	want := "\x01\x05\x01a\x02b\xff" + "\x02\x20" + string(c[:]) + "\x03\x07\x06\x01\x01r\x02\x01\x03" + "\x04\x02\x01a"

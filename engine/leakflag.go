@@ -33,7 +33,7 @@ type leakMark struct {
 // maxFlagPaths is how many paths of one content are kept.
 const maxFlagPaths = 64
 
-// Field tags, DESIGN.md 5.16.
+// Field tags, docs/format.md#flag.
 const (
 	tagKPaths = iota + 1
 	tagKCheckpoint

@@ -29,7 +29,7 @@ func (e *Engine) newLeakJudge(ctx context.Context) *leakJudge {
 	return &leakJudge{e: e, ctx: ctx, allow: e.config.secretsAllowed(), found: map[string][]leaks.Finding{}}
 }
 
-// judge implements tree.Source.Leak. What cannot be judged is captured.
+// judge implements snapshot.Source.Leak. What cannot be judged is captured.
 func (j *leakJudge) judge(path string, content []byte) bool {
 	if !leaks.Text(content) || j.allow(path) {
 		return false

@@ -52,7 +52,14 @@ func (e *Engine) session(w Whose) (string, error) {
 	if !w.Choose {
 		return "", &SeveralSessionsError{Names: active}
 	}
-	e.Notice(fmt.Sprintf("several sessions are at work here: taking %s; --session chooses (%s)", at.Session, strings.Join(active[1:], ", ")))
+	all, err := e.sessionNames()
+	if err != nil {
+		return "", err
+	}
+	for i, name := range active {
+		active[i] = shortName(name, all)
+	}
+	e.Notice(fmt.Sprintf("several sessions are at work here: taking %s; --session chooses (%s)", shortName(at.Session, all), strings.Join(active[1:], ", ")))
 	return at.Session, nil
 }
 
@@ -132,6 +139,15 @@ func (e *Engine) Describe(ctx context.Context, several *SeveralSessionsError) {
 func statProblem(s *Session) bool {
 	_, err := statSession(s)
 	return err != nil
+}
+
+// shortName is a session's name with its id no longer than that.
+func shortName(name string, all []string) string {
+	agent, id := SplitSession(name)
+	if id == "" {
+		return name
+	}
+	return agent + "/" + shortOf(name, all)
 }
 
 // shortOf is how a session's id begins, as far as that tells it from the others.

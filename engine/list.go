@@ -64,7 +64,7 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		return nil, err
 	}
 	res := &ListResult{}
-	later := map[string]*Checkpoint{} // of each session, the step after
+	later := map[objstore.ID]*Checkpoint{} // of each step, the newest of its session that came after it on its line
 	read := e.checkpoints()
 	err = e.made(func(op *refs.Operation) error {
 		safety := op.Kind == refs.KindSafety
@@ -82,9 +82,12 @@ func (e *Engine) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		if line[cp.ID] && len(cp.Parents) > 0 {
 			line[cp.Parents[0]] = true
 		}
-		hide := !o.All && !safety && folded(cp, later[cp.Session]) && cp.ID != cursor && len(tags[cp.ID]) == 0 && len(notes[cp.ID.Key()]) == 0
-		if !safety {
-			later[cp.Session] = cp
+		hide := !o.All && !safety && folded(cp, later[cp.ID]) && cp.ID != cursor && len(tags[cp.ID]) == 0 && len(notes[cp.ID.Key()]) == 0
+		if !safety && len(cp.Parents) > 0 {
+			on := cp.Parents[0]
+			if was := later[on]; was == nil || was.Session != cp.Session {
+				later[on] = cp
+			}
 		}
 		if hide {
 			res.Folded++

@@ -13,12 +13,13 @@ import (
 	"rewind/internal/textdiff"
 	"rewind/objstore"
 	"rewind/tree"
+	"rewind/tree/snapshot"
 )
 
 // watched has the tree watched, or skips.
 func (p *project) watched(t *testing.T) {
 	t.Helper()
-	if err := p.e.Watch(); errors.Is(err, tree.ErrNoWatcher) {
+	if err := p.e.Watch(); errors.Is(err, ErrNoWatcher) {
 		t.Skip("missing tool: a watcher on this system")
 	} else {
 		p.must(err)
@@ -48,11 +49,11 @@ func (p *project) unsaved() (fast, slow []string) {
 	was, err := p.e.head()
 	p.must(err)
 	get := newSketch(p.e.objs, nil)
-	src := tree.Source{Root: root, Put: get, RuleFiles: ruleFiles}
+	src := snapshot.Source{Root: root, Put: get, RuleFiles: ruleFiles}
 	r, err := p.e.rules()
 	p.must(err)
 	src.Rules, src.Tracked, src.Secret, src.SizeLimit, src.SecretKey = r.dir, r.tracked, r.secret, p.e.config.sizeLimit(), r.key
-	res, err := tree.Snapshot(context.Background(), src)
+	res, err := snapshot.Take(context.Background(), src)
 	p.must(err)
 	p.must(tree.Diff(get, was.tree, res.Root, func(ch tree.Change) error {
 		slow = append(slow, showChange(ch))

@@ -10,7 +10,7 @@ import (
 
 // Mark is a place in a conversation.
 type Mark struct {
-	Transcript objstore.ID // the bytes up to it, DESIGN.md 5.13; zero: there is no conversation
+	Transcript objstore.ID // the bytes up to it, docs/format.md#transcript; zero: there is no conversation
 	Length     int64       // how many; they end with a whole record
 	Last       string      // the agent's id of the newest record that has one
 	Path       string      // of the session file
@@ -24,7 +24,7 @@ type Cursor struct {
 	Checked int64 // the length at which the whole file was compared last
 }
 
-// Field tags of a cursor, DESIGN.md 5.12.
+// Field tags of a cursor, docs/format.md#session-record.
 const (
 	tagCTranscript = iota + 1
 	tagCLength
@@ -73,7 +73,7 @@ func decodeCursor(raw record.Field) (Cursor, error) {
 	return c, err
 }
 
-// Field tags of a lineage, DESIGN.md 5.12.
+// Field tags of a lineage, docs/format.md#session-record.
 const (
 	tagLSession = iota + 1
 	tagLTurn

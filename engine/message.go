@@ -17,7 +17,7 @@ import (
 // maxMessages is how many messages lie beside one checkpoint; then the oldest goes.
 const maxMessages = 64
 
-// tagMTexts is the only field of a record of messages, DESIGN.md 5.17.
+// tagMTexts is the only field of a record of messages, docs/format.md#messages.
 const tagMTexts = 1
 
 func messageKey(id objstore.ID) []byte {

@@ -55,7 +55,6 @@ func (e *Engine) tried(s *Session) {
 // originOf finds what an agent has made a session of; nil: of nothing that its file names. parent is what is known of the other one, nil: nothing. It reads at most
 // `most` bytes of each.
 func originOf(get objstore.Getter, s *Session, parent func(name string) *Session, most int64) (*Lineage, error) {
-	agent := transcript.Agent(s.Agent)
 	st, err := openTranscript(get, s.Cursor.Transcript)
 	if err != nil {
 		return nil, err
@@ -65,28 +64,34 @@ func originOf(get objstore.Getter, s *Session, parent func(name string) *Session
 	}
 	// What stands in front of the file's first record is the other session's, and says what that one was made of.
 	own := transcript.Source{ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.size-s.Cursor.Base), Size: st.size - s.Cursor.Base, Name: s.Cursor.Path, Ended: true}
-	c, err := transcript.Scan(agent, own)
+	c, err := transcript.Scan(transcript.Agent(s.Agent), own)
 	if err != nil || c.Parent.Session == "" || c.Parent.Session == s.ID {
 		return nil, err
 	}
 	l := &Lineage{Session: string(s.Agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: byAgent}
-	of, closed, err := parentSource(get, s, parent(l.Session), c.Parent.Session)
+	return l, l.place(get, s, parent(l.Session), transcript.Source{ReaderAt: st, Size: st.size, Name: s.Cursor.Path, Ended: true}, most)
+}
+
+// place finds how far the conversation of s and that of the session which the lineage names are the same. parent is what is known of that one, nil: nothing. It reads
+// at most `most` bytes of it.
+func (l *Lineage) place(get objstore.Getter, s, parent *Session, said transcript.Source, most int64) error {
+	of, closed, err := parentSource(get, s, parent, strings.TrimPrefix(l.Session, string(s.Agent)+"/"))
 	if err != nil || of.ReaderAt == nil {
-		return l, err
+		return err
 	}
 	defer closed()
 	if of.Size > most {
-		return nil, errLater
+		return errLater
 	}
-	same, err := transcript.Common(agent, of, transcript.Source{ReaderAt: st, Size: st.size, Name: s.Cursor.Path, Ended: true})
+	same, err := transcript.Common(transcript.Agent(s.Agent), of, said)
 	if err != nil {
-		return l, err
+		return err
 	}
 	l.Turn, l.Turns = same.Turn, same.Turns
 	if same.Message != "" {
 		l.Message = same.Message
 	}
-	return l, nil
+	return nil
 }
 
 // parentSource is the conversation that a session was made of: as it was captured, else the agent's file beside the session's own.
@@ -180,7 +185,7 @@ func (e *Engine) recordOrigin(ctx context.Context, name string, l *Lineage) erro
 	var again *refs.Operation
 	if s.Turn != was {
 		err := e.refs.Newest(0, func(op *refs.Operation) error {
-			if !inTurn(op) || op.Cause.Event == EventScan {
+			if !inTurn(op) || op.Kind != refs.KindCheckpoint && op.Cause.Event == EventScan {
 				return nil
 			}
 			if op.Session == name && !op.Thinned { // else another session is what was heard of last, and stays that
@@ -202,7 +207,7 @@ func (e *Engine) recordOrigin(ctx context.Context, name string, l *Lineage) erro
 		op := refs.Operation{
 			Kind: refs.KindEvent, Time: again.Time, Session: name, Checkpoint: again.Checkpoint, Turn: s.Turn, Transcript: s.Cursor.Transcript, Cause: again.Cause,
 		}
-		if op.Cause.Event == "" {
+		if again.Kind == refs.KindCheckpoint {
 			op.Cause = refs.Cause{Event: s.Event}
 		}
 		_, err = e.refs.Commit(ctx, tx, kv.Written, func(uint64) (refs.Operation, []refs.Update, error) { return op, nil, put() })

@@ -11,7 +11,9 @@ import (
 	"rewind/internal/bug"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
+	"rewind/tree/apply"
 )
 
 // Plan is what a restore would do. Preview and act share it: nothing is decided later.
@@ -23,9 +25,9 @@ type Plan struct {
 	Kept     []Kept      // differ from the target and stay as they are
 	Replaced []string    // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
 	Git      GitThenNow
-	Without  []tree.Without // are as the target has them, but for bits that a restore gives to nothing; no step
-	Missing  []tree.Skip    // the target's note lists them as never captured, and they are not there
-	Taken    []Taken        // what the steps take because it was asked for with Exact
+	Without  []apply.Without // are as the target has them, but for bits that a restore gives to nothing; no step
+	Missing  []tree.Skip     // the target's note lists them as never captured, and they are not there
+	Taken    []Taken         // what the steps take because it was asked for with Exact
 
 	theirs theirs // what colleagues changed after the target
 }
@@ -55,6 +57,7 @@ type planner struct {
 	seen    []tree.Skip // of base's note, by path
 	skipped []tree.Skip // of the target's note, by path
 	unknown map[string]bool
+	mine    func(path string) bool // what is unknown and the work of the session's own open call all the same; nil: nothing
 	changed map[string]bool
 	others  theirs               // what colleagues changed after the target
 	both    map[string]bool      // of others, what this session may have written, too
@@ -177,7 +180,7 @@ func (pl *planner) aim(c *capture, r *restore) (err error) {
 	if pl.skipped, err = pl.e.note(r.target); err != nil {
 		return err
 	}
-	pl.others, pl.both, err = pl.e.others(r.session, r.target, c)
+	pl.others, pl.both, err = pl.e.others(r.session, r.target, c, r.kind == refs.KindCheckout)
 	pl.plan.theirs = pl.others
 	return err
 }
@@ -263,6 +266,7 @@ func (pl *planner) decide(c *capture) error {
 		return err
 	}
 	var steps []tree.Step
+	var away []tree.Change // directories that a colleague took away
 	for _, ch := range pl.changes {
 		if !pl.concerns(ch) {
 			continue
@@ -274,18 +278,23 @@ func (pl *planner) decide(c *capture) error {
 		if why == "" {
 			why = pl.stays(ch)
 		}
+		if why == KeptSession && ch.Old == nil && ch.New.Type == tree.TypeDir {
+			away = append(away, ch)
+			continue
+		}
 		if why != "" {
 			pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
 			continue
 		}
-		if tree.Rests(ch.Old, ch.New) {
-			if w, ok := tree.Withheld(ch.Path, ch.Old, ch.New); ok {
+		if apply.Rests(ch.Old, ch.New) {
+			if w, ok := apply.Withheld(ch.Path, ch.Old, ch.New); ok {
 				pl.plan.Without = append(pl.plan.Without, w)
 			}
 			continue
 		}
 		steps = append(steps, tree.Step{Path: ch.Path, From: ch.Old, To: ch.New})
 	}
+	steps = pl.again(away, steps)
 	if len(pl.opt.paths) > 0 {
 		if err := pl.blockedParents(c, steps); err != nil {
 			return err
@@ -302,6 +311,28 @@ func (pl *planner) decide(c *capture) error {
 	return nil
 }
 
+// again adds to the steps those that make directories anew which a colleague took away, where something that is not that one's comes back below; the others stay away.
+func (pl *planner) again(away []tree.Change, steps []tree.Step) []tree.Step {
+	if len(away) == 0 {
+		return steps
+	}
+	needed := map[string]bool{}
+	for _, s := range steps {
+		for dir, _ := tree.Split(s.Path); s.To != nil && dir != "" && !needed[dir]; dir, _ = tree.Split(dir) {
+			needed[dir] = true
+		}
+	}
+	for _, ch := range away {
+		if !needed[ch.Path] {
+			pl.keep(ch.Path, KeptSession, false)
+			continue
+		}
+		steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
+	}
+	slices.SortFunc(steps, func(a, b tree.Step) int { return tree.ComparePaths(a.Path, b.Path) })
+	return steps
+}
+
 // agentDir holds the marker; it may be empty otherwise and never goes.
 const agentDir = ".agent"
 
@@ -313,10 +344,13 @@ func (pl *planner) concerns(ch tree.Change) bool {
 	return pl.opt.paths.has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.opt.paths.hasBelow(ch.Path)
 }
 
+// isMine reports whether what is at a path is the work of the session's own open call.
+func (pl *planner) isMine(path string) bool { return pl.mine != nil && pl.mine(path) }
+
 // isNew reports whether what is at a path is known to no checkpoint, so that it stays. Not where H listed it as not captured and the
 // target has this very path.
 func (pl *planner) isNew(path string, has bool) bool {
-	if !pl.unknown[path] || bug.Is("new-removed") {
+	if !pl.unknown[path] || bug.Is("new-removed") || pl.isMine(path) {
 		return false
 	}
 	_, seen := covering(pl.seen, path)

@@ -161,17 +161,15 @@ func (p *point) withoutTalk(err error) (*point, error) {
 	return p, nil
 }
 
-// turnOf is the session that turn n of a session was taken in, and its number there: another one if it lies before a fork. What agents' files say of where they come
-// from may go in a circle.
+// turnOf is taken by the sessions as they are loaded.
 func (e *Engine) turnOf(session string, n uint64) (of string, number uint64) {
-	for range maxBases {
-		s := e.sessions[session]
-		if s == nil || s.Fork == nil || n > uint64(s.Fork.Turn) {
-			break
+	of, number, _ = taken(session, n, func(session string) (*Lineage, error) {
+		if s := e.sessions[session]; s != nil {
+			return s.Fork, nil
 		}
-		session, n = s.Fork.Session, s.Fork.of(n)
-	}
-	return session, n
+		return nil, nil
+	})
+	return of, number
 }
 
 // firstTurn is the first turn of a session that an event was recorded in.

@@ -79,10 +79,10 @@ func (e *Engine) moment(op *refs.Operation) moment {
 		m.here, m.restore, m.person = true, true, true
 		m.at.Session = goesOf(op)
 		return m
-	case op.Kind == refs.KindEvent, op.Kind == refs.KindThinned:
-		event = op.Cause.Event
 	case op.Kind == refs.KindCheckpoint && op.Session == Manual:
 		event = EventSave
+	case op.Kind == refs.KindEvent, op.Kind == refs.KindThinned, op.Kind == refs.KindCheckpoint && op.Cause.Event != "":
+		event = op.Cause.Event
 	case op.Kind == refs.KindCheckpoint:
 		if cp, err := e.checkpoint(op.Checkpoint); err == nil { // one that is lost is taken for a step of its turn
 			event = cp.Cause.Event
@@ -160,7 +160,8 @@ func (e *Engine) active() (at Position, names []string, err error) {
 	return at, names, nil
 }
 
-// placedAt is a position with what a subagent does put down to the session whose it is, and with the line only where both stand at one place.
+// placedAt is a position with what a subagent does put down to the session whose it is, and with the line only where both are of one family, for an undo-restore
+// may have given back another agent's, and stand at one place.
 func (e *Engine) placedAt(p Position) (Position, error) {
 	s, err := e.storedSession(p.Session)
 	if err != nil {
@@ -172,12 +173,20 @@ func (e *Engine) placedAt(p Position) (Position, error) {
 	if p.Line == p.Session {
 		return p, nil
 	}
+	ours, err := e.storedFamily(p.Session)
+	if err != nil {
+		return p, err
+	}
+	theirs, err := e.storedFamily(p.Line)
+	if err != nil {
+		return p, err
+	}
 	here, err := e.refs.ID(refs.Cursor(p.Session))
 	if err != nil {
 		return p, err
 	}
 	there, err := e.refs.ID(refs.Cursor(p.Line))
-	if here != there && !here.IsZero() {
+	if ours != theirs || here != there && !here.IsZero() {
 		p.Line = p.Session
 	}
 	return p, err
@@ -193,22 +202,6 @@ func (e *Engine) storedSession(name string) (s *Session, err error) {
 		return nil, nil //nolint:nilerr // it begins anew, as for loadSessions
 	}
 	return s, err
-}
-
-// storedFamily is family for those who do not hold e.mu.
-func (e *Engine) storedFamily(session string) (string, error) {
-	for range maxFamily {
-		s, err := e.storedSession(session)
-		if s == nil || err != nil {
-			return session, err
-		}
-		on := s.before()
-		if on == "" {
-			break
-		}
-		session = on
-	}
-	return session, nil
 }
 
 // read takes in what is new, but nothing older than since except the newest of all. Under mu; after an error nothing has changed.

@@ -68,9 +68,10 @@ const maxTail = 1 << 20
 func (s *settling) again(b *kv.Batch, cp *Checkpoint) error {
 	op := refs.Operation{
 		Seq: cp.Seq, Kind: refs.KindCheckpoint, Time: cp.Time.UnixMilli(), Session: cp.Session, Checkpoint: cp.ID, Turn: cp.Cause.Turn, Message: "made again by a repair",
+		Cause: refs.Cause{Event: cp.Cause.Event},
 	}
 	if cp.Cause.Event == EventSafety {
-		op.Kind = refs.KindSafety
+		op.Kind, op.Cause = refs.KindSafety, refs.Cause{}
 	}
 	s.hear(&op)
 	s.say(&op)

@@ -12,7 +12,7 @@ import (
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
-	"rewind/tree"
+	"rewind/tree/snapshot"
 )
 
 // reread stores again what the working tree and the session files still hold of what cannot be read. It returns how many objects that has brought back. What
@@ -67,14 +67,14 @@ func (r *repair) worktree(ctx context.Context, p Progress) error {
 	}
 	defer root.Close()
 	tx := e.objs.Begin()
-	src := tree.Source{
+	src := snapshot.Source{
 		Root: root, Rules: rules.dir, RuleFiles: ruleFiles, Tracked: rules.tracked, SizeLimit: e.config.sizeLimit(), Secret: rules.secret,
 		StoreSecrets: e.config.storeSecrets(), SecretKey: rules.key, Get: tx, Put: anew{tx},
 	}
 	if p != nil {
 		src.Progress = p
 	}
-	res, err := tree.Snapshot(ctx, src)
+	res, err := snapshot.Take(ctx, src)
 	if err == nil {
 		var note []byte
 		if note, err = res.Note(); err == nil && note != nil {

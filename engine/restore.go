@@ -15,20 +15,21 @@ import (
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
+	"rewind/tree/apply"
 )
 
 // RestoreResult is what a restore did, or with a dry run would do.
 type RestoreResult struct {
 	Plan         *Plan
-	Operation    *refs.Operation // nil: a dry run, or nothing to do
-	Safety       *Checkpoint     // the state before; nil as above
-	Saved        *Checkpoint     // unsaved changes that an undo made a step of their own
-	Changed      int             // paths changed
-	Conflicts    []tree.Conflict // paths that changed while the restore ran; left as they are
-	KeptDirs     []string        // directories that could not go because something is in them
-	Without      []tree.Without  // paths that are set, or as the target has them, without something
-	Conversation *Conversation   // nil: nothing was asked about a conversation
-	AtWork       []Underfoot     // agents that were at work when it began
+	Operation    *refs.Operation  // nil: a dry run, or nothing to do
+	Safety       *Checkpoint      // the state before; nil as above
+	Saved        *Checkpoint      // unsaved changes that an undo made a step of their own
+	Changed      int              // paths changed
+	Conflicts    []apply.Conflict // paths that changed while the restore ran; left as they are
+	KeptDirs     []string         // directories that could not go because something is in them
+	Without      []apply.Without  // paths that are set, or as the target has them, without something
+	Conversation *Conversation    // nil: nothing was asked about a conversation
+	AtWork       []Underfoot      // agents that were at work when it began
 
 	perms map[string]uint16 // of paths that are set, but have others than the target
 }
@@ -171,7 +172,7 @@ func (e *Engine) run(ctx context.Context, r *restore, p Progress) (*RestoreResul
 	}
 	if r.dryRun {
 		c.discard()
-		lost, perms, err := tree.Foresee(root, plan.Steps)
+		lost, perms, err := apply.Foresee(root, plan.Steps)
 		if err != nil {
 			return nil, fmt.Errorf("engine: plan: %w", err)
 		}
@@ -344,7 +345,7 @@ func (e *Engine) apply(ctx context.Context, root worktreefs.Dir, j *journal, ste
 		return e.restoring(err)
 	}
 	defer stage.Close()
-	done, err := tree.Apply(ctx, tree.ApplyOptions{
+	done, err := apply.Run(ctx, apply.Options{
 		Root: root, Stage: stage, Op: j.Stage, Steps: steps,
 		Open: func(id objstore.ID) (io.ReadCloser, error) { return e.objs.Open(id) },
 	})

@@ -9,14 +9,14 @@ import (
 
 	"rewind/internal/bug"
 	"rewind/internal/gitinfo"
-	"rewind/tree"
 	"rewind/tree/ignore"
+	"rewind/tree/snapshot"
 )
 
 // rules is what decides what a snapshot takes.
 type rules struct {
 	dir        *ignore.Dir
-	tracked    tree.Tracked
+	tracked    snapshot.Tracked
 	secret     func(path string) bool
 	key        [32]byte
 	git        GitHead
@@ -31,8 +31,8 @@ type repository struct {
 	exclude []string
 	secrets []string
 	allow   []string
-	skipped *flagged     // nil: nothing is secret for its content
-	tracked tree.Tracked // nil: there is no repository, or nothing is known
+	skipped *flagged         // nil: nothing is secret for its content
+	tracked snapshot.Tracked // nil: there is no repository, or nothing is known
 	rules   rules
 	made    int // how many times rules changed
 }
@@ -80,7 +80,7 @@ func (n *repository) same(was *repository) bool {
 		slices.EqualFunc(n.files, was.files, func(a, b gitinfo.File) bool { return a.Path == b.Path && bytes.Equal(a.Data, b.Data) })
 }
 
-func sameTracked(a, b tree.Tracked) bool {
+func sameTracked(a, b snapshot.Tracked) bool {
 	x, ok := a.(*gitinfo.Tracked)
 	y, ok2 := b.(*gitinfo.Tracked)
 	return ok && ok2 && x.Equal(y) || a == b

@@ -223,7 +223,7 @@ const personRead = 256 << 20
 
 // advance is the operation that makes a checkpoint the newest step of its session.
 func (e *Engine) advance(cp *Checkpoint) (refs.Operation, []refs.Update, error) {
-	op := refs.Operation{Kind: refs.KindCheckpoint, Turn: cp.Cause.Turn}
+	op := refs.Operation{Kind: refs.KindCheckpoint, Turn: cp.Cause.Turn, Cause: refs.Cause{Event: cp.Cause.Event}}
 	branch, cursor := refs.Session(cp.Session), refs.Cursor(cp.Session)
 	tip, err := e.refs.ID(branch)
 	if err != nil {

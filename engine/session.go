@@ -74,7 +74,7 @@ func SplitSession(name string) (agent, id string) {
 
 func sessionKey(name string) []byte { return append([]byte{kv.PrefixSession}, name...) }
 
-// Field tags of the session record, DESIGN.md 5.12.
+// Field tags of the session record, docs/format.md#session-record.
 const (
 	tagSAgent = iota + 1
 	tagSID

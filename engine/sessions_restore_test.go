@@ -54,7 +54,11 @@ func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
 	is := no
 	add := func(at int, by []string, turns []*round, loose bool) {
 		for i, name := range by {
-			c := m.colleague(a, name, turns[i])
+			r := turns[i]
+			if at >= a.began && r != nil && r.of != a {
+				r = nil // a subagent of a turn that both have, that works on in the other one
+			}
+			c := m.colleague(a, name, r)
 			if at < hi || loose {
 				c = min(c, maybe)
 			}
@@ -210,6 +214,13 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		return
 	}
 	m.pos = []string{a.name()}
+	if c := r.Conversation; c == nil || c.Session == "" { // the conversation stays as it is: of the fork that a restore made of this one, perhaps
+		for _, name := range pos {
+			if o := m.actorOf(name); o != nil && o != a && o.family == a.family {
+				m.pos = append(m.pos, name)
+			}
+		}
+	}
 	if m.actorOf(a.name()) == nil { // a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it is open
 		for _, o := range m.h.actors {
 			if o.family == a.family {
@@ -362,6 +373,8 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		return out
 	}
 	start, seen, steps := maps.Clone(m.h.world), maps.Clone(m.h.seen), 0
+	set := map[string]bool{} // paths that went, and came again
+	pos := slices.Clone(m.pos)
 	for most := len(m.h.changes) + 3; len(left()) > 0; steps++ {
 		if steps > most {
 			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.name(), left(), m.h.world, a.begin)
@@ -372,6 +385,9 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		}
 		after := m.files()
 		m.say("  step %d: %q", steps, after)
+		for _, path := range paths23 {
+			set[path] = set[path] || after[path] != m.h.world[path]
+		}
 		for _, path := range others {
 			if after[path] != m.h.world[path] {
 				t.Fatalf("undo: %s is another session's, was %q and is %q", path, m.h.world[path], after[path])
@@ -385,6 +401,11 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		}
 		m.h.restored(a, after)
 		m.pos = []string{a.name()}
+		for _, name := range pos { // a fork that nobody has used stands where the line does, and goes on
+			if o := m.actorOf(name); o == nil || o.family == a.family && !o.used { // nil: one that went, and came back
+				m.pos = append(m.pos, name)
+			}
+		}
 	}
 	m.look(t)
 	for i := range steps { // a redo may go over several that lists fold
@@ -403,6 +424,11 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	if steps > 0 {
 		m.h.restored(a, start)
 		m.h.seen = seen
+		for path := range set {
+			if set[path] {
+				put(m.h.seen, path, start[path]) // the redo has laid it out
+			}
+		}
 	}
 	m.look(t)
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // sketch takes a snapshot's objects without storing anything, for commands that only compare: trees are kept in
-// memory, and of contents that the store lacks, what a comparison of texts could want. It implements tree.Store.
+// memory, and of contents that the store lacks, what a comparison of texts could want. It implements snapshot.Store.
 type sketch struct {
 	store *objstore.Store
 	known *sketch // what comparisons before found and nothing has stored since; not to be changed; nil: nothing
@@ -61,7 +61,7 @@ func (s *sketch) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID
 	return id, nil
 }
 
-// PutReader implements tree.Store.
+// PutReader implements snapshot.Store.
 func (s *sketch) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, error) {
 	head, err := io.ReadAll(io.LimitReader(r, textdiff.MaxBytes+1))
 	if err != nil {

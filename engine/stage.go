@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 
 	"rewind/internal/worktreefs"
-	"rewind/tree"
+	"rewind/tree/apply"
 )
 
 // stages is a directory that holds the directories in which restores' steps work, one for each restore: in the marker, so on the
 // worktree's file system and out of every capture; or, where the marker is not this user's, in Home. What does not lie on the file
-// system of either tree.Apply puts beside its path.
+// system of either apply.Run puts beside its path.
 type stages struct {
 	base worktreefs.Dir // what path begins at; closed by close
 	path string         // below base, with slashes
@@ -106,7 +106,7 @@ func (e *Engine) makeStage(root worktreefs.Dir, op string) (durable func() error
 		return nil, err
 	}
 	defer place.close()
-	dir, err := tree.OpenStage(place.base, place.path)
+	dir, err := apply.OpenStage(place.base, place.path)
 	if err == nil {
 		if err = dir.Mkdir(op, 0o700); err != nil && !errors.Is(err, worktreefs.ErrExist) {
 			err = errors.Join(err, dir.Close())
@@ -127,9 +127,9 @@ func (e *Engine) removeStage(root worktreefs.Dir, op string) error {
 		return err
 	}
 	defer place.close()
-	err = tree.RemoveStage(place.base, place.of(op))
+	err = apply.RemoveStage(place.base, place.of(op))
 	if err == nil && place.own {
-		_ = tree.RemoveStage(place.base, place.path) // when it is empty
+		_ = apply.RemoveStage(place.base, place.path) // when it is empty
 	}
 	return err
 }

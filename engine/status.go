@@ -12,6 +12,7 @@ import (
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
+	"rewind/tree/snapshot"
 )
 
 // Status is the state of a project.
@@ -29,9 +30,10 @@ type Status struct {
 	LastOp      *refs.Operation
 	Stages      []string // files with the bytes of racing edits, which restores kept
 	Sessions    []Session
-	Watching    *tree.WatchStatus // nil: nobody watches
-	Activity    *Activity         // nil: nothing is under way
-	Leaks       []Leak            // files that look like they hold a secret
+	AtWork      []Work                // of those, with a call or a turn under way
+	Watching    *snapshot.WatchStatus // nil: nobody watches
+	Activity    *Activity             // nil: nothing is under way
+	Leaks       []Leak                // files that look like they hold a secret
 }
 
 // Activity is work on the project that is under way.
@@ -124,6 +126,7 @@ func (e *Engine) Status(ctx context.Context, p Progress) (*Status, error) {
 		return nil, err
 	}
 	s.Sessions = slices.DeleteFunc(e.listSessions(), func(s Session) bool { return e.unseen(&s) })
+	s.AtWork = e.underWay(s.Sessions)
 	if s.Ahead > 0 { // now with what is no step of this session's
 		j, err := e.judge(at.Line)
 		if err != nil {

@@ -43,14 +43,15 @@ func (e *Engine) successor(r *restore, t *conversationPlan) (string, error) {
 // stillOf is the session that goes on when a restore moves a session's cursor, and no conversation.
 func (e *Engine) stillOf(session string) (string, error) {
 	at, err := e.position()
-	if session == at.Line && e.family(session) == e.family(at.Session) { // an undo-restore may have given back another agent's
+	if session == at.Line {
 		session = at.Session
 	}
 	return session, err
 }
 
 // leaving are the records that change with a restore: the sessions of the family that it is about are left, and the one that goes on from it is not. Of another
-// agent's, that happened to be heard of last, nothing is said. e.mu is held, and the restore is not in the log yet.
+// agent's, that happened to be heard of last, nothing is said, nor of another branch in which a turn is under way: its agent goes on, whatever this one does.
+// e.mu is held, and the restore is not in the log yet.
 func (e *Engine) leaving(j *journal) ([]*Session, error) {
 	if err := e.loadSessions(); err != nil {
 		return nil, err
@@ -71,6 +72,9 @@ func (e *Engine) leaving(j *journal) ([]*Session, error) {
 			s = j.Moved
 		}
 		if s == nil || s.Left == left || left && e.family(name) != family || slices.ContainsFunc(out, func(o *Session) bool { return o.Name == name }) {
+			continue
+		}
+		if left && name != j.Session && e.inTurn(s) {
 			continue
 		}
 		c := *s
@@ -106,6 +110,17 @@ func (e *Engine) tipOfUndo(j *journal) ([]refs.Change, error) {
 	tip := refs.Session(j.Session)
 	now, err := e.refs.ID(tip)
 	if err != nil || now.IsZero() || j.Before.IsZero() || j.Before == j.After || e.leadsTo(j.Before, now) {
+		return nil, err
+	}
+	judge, err := e.judge(j.Session)
+	if err != nil {
+		return nil, err
+	}
+	from, err := e.checkpoint(j.Before)
+	if err == nil {
+		from, err = judge.onBranch(from)
+	}
+	if err != nil || from.ID != j.Before { // the undo went along the session's own branch
 		return nil, err
 	}
 	return []refs.Change{{Name: tip, Old: now, New: j.Before}}, nil

@@ -12,7 +12,7 @@ import (
 	"rewind/objstore"
 )
 
-// transcriptBlock is how many bytes of a transcript one of its records adds to the one before, DESIGN.md 5.13. The id of a transcript
+// transcriptBlock is how many bytes of a transcript one of its records adds to the one before, docs/format.md#transcript. The id of a transcript
 // depends on nothing but its bytes: it is their hash, and each of its prefixes that ends with a block is a record of its own. So an append
 // stores what was appended, and the conversation of every checkpoint is there without a copy.
 const transcriptBlock = 64 << 10
@@ -24,7 +24,7 @@ type node struct {
 	tail   objstore.ID // blob of the rest, 1 to transcriptBlock bytes
 }
 
-// Field tags of a transcript, DESIGN.md 5.13.
+// Field tags of a transcript, docs/format.md#transcript.
 const (
 	tagNLength = iota + 1
 	tagNParent
@@ -256,15 +256,6 @@ func resumeTranscript(tx *objstore.Tx, id objstore.ID) (*writer, error) {
 	w := &writer{tx: tx, length: n.length, parent: n.parent, id: id, blob: n.tail}
 	w.tail = append(make([]byte, 0, transcriptBlock), tail...)
 	return w, nil
-}
-
-// prefix is the id of the transcript's first length bytes, which are put if they are not there.
-func (s *stored) prefix(tx *objstore.Tx, length int64) (objstore.ID, error) {
-	w, err := s.appendTo(tx, length)
-	if err != nil {
-		return objstore.ID{}, err
-	}
-	return w.close()
 }
 
 // beginsWith reports whether the transcript begins with another one, and how many bytes that has. It reads no more than a block of each.

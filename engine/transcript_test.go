@@ -92,7 +92,11 @@ func TestPromise14TranscriptID(t *testing.T) {
 		}
 		n := min(len(b), edges().Draw(t, "prefix"))
 		prefix := putAll(t, tx, &writer{tx: tx}, b[:n])
-		if got, err := st.prefix(tx, int64(n)); err != nil || got != prefix {
+		w, err := st.appendTo(tx, int64(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.close(); err != nil || got != prefix {
 			t.Fatalf("prefix of %d: %v, %v", n, got == prefix, err)
 		}
 		other := bytes.Clone(b[:n])
@@ -235,7 +239,7 @@ func FuzzNode(f *testing.F) {
 	})
 }
 
-// What a session's record and a checkpoint hold of conversations, DESIGN.md 5.12.
+// What a session's record and a checkpoint hold of conversations, docs/format.md#session-record.
 func FuzzCursorAndLineage(f *testing.F) {
 	f.Add((&Cursor{Mark: Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/p", Generation: 2}, Base: 5, Checked: 9}).encode())
 	f.Add((&Lineage{Session: "claude/a", Turn: 1, Message: "m", Checkpoint: "c", Clone: true, Kind: "fork", Transcript: testID("x")}).encode())

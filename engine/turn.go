@@ -15,16 +15,9 @@ func (e *Engine) turn(session string, n naming.Name) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	number := n.Turn
-	for range maxBases {
-		l, err := e.lineage(session)
-		if err != nil {
-			return nil, err
-		}
-		if l == nil || l.Turn < 0 || number > uint64(l.Turn) {
-			break
-		}
-		session, number = l.Session, l.of(number)
+	session, number, err := taken(session, n.Turn, e.lineage)
+	if err != nil {
+		return nil, err
 	}
 	cp, err := e.endOfTurn(session, number)
 	var none *NoTurnError
@@ -34,6 +27,22 @@ func (e *Engine) turn(session string, n naming.Name) (*Checkpoint, error) {
 		}
 	}
 	return cp, err
+}
+
+// taken is the session that turn n of a session was taken in, and its number there: another one if it lies before a fork. What agents' files say of where they come
+// from may go in a circle.
+func taken(session string, n uint64, lineage func(session string) (*Lineage, error)) (of string, number uint64, err error) {
+	for range maxBases {
+		l, err := lineage(session)
+		if err != nil {
+			return "", 0, err
+		}
+		if l == nil || l.Turn < 0 || n > uint64(l.Turn) {
+			break
+		}
+		session, n = l.Session, l.of(n)
+	}
+	return session, n, nil
 }
 
 // hasTurns has an error about a turn say how many the session has, with those that no event tells of; the sessions are loaded.

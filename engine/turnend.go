@@ -65,6 +65,9 @@ func (t *turnEnd[T]) older(word turnWord, own bool, m *T) {
 	}
 }
 
+// settled reports whether of what is older only a stop changes the end, whatever was done at it.
+func (t *turnEnd[T]) settled() bool { return t.closed || t.at != nil && t.work != nil }
+
 func (t *turnEnd[T]) worked(word turnWord, m *T) {
 	switch {
 	case t.at == nil:

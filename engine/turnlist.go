@@ -82,7 +82,7 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 		return info, nil
 	}
 	if f.at.said.IsZero() {
-		if f.over && f.prompt != "" && !isPrompt(hooked, info.Turn) {
+		if f.over && f.prompt != "" && !f.begins(&info.Turn) {
 			info.Turn = hooked
 		}
 		return info, nil
@@ -112,7 +112,7 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 	if was == nil || !info.Gone && info.User == was.User && info.Start == was.Start {
 		return info, nil
 	}
-	if f.prompt != "" && n <= uint64(len(t.now.Turns)) && !info.Gone && isPrompt(hooked, info.Turn) && !isPrompt(hooked, *was) {
+	if f.prompt != "" && n <= uint64(len(t.now.Turns)) && !info.Gone && f.begins(&info.Turn) && !f.begins(was) {
 		return info, nil // the file had nothing of the turn yet when it ended
 	}
 	info.Turn, info.Gone = *was, true
@@ -122,11 +122,6 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 		}
 	}
 	return info, nil
-}
-
-// isPrompt reports whether a turn begins with the prompt that a hook told, which a conversation may have shortened.
-func isPrompt(hooked, turn transcript.Turn) bool {
-	return strings.HasPrefix(hooked.Summary, strings.TrimSuffix(turn.Summary, "…"))
 }
 
 // unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote the prompt. was is the turn that it ends with.

@@ -19,17 +19,20 @@ type turnLog struct {
 	session string
 	record  *Session // nil: it has none
 	files   []string // the session's own, by which a restore that changed it is known
+	began   uint64   // the operation that was its first
 	only    uint64   // the turn that is asked for; allTurns: every one
 	read    func(objstore.ID) (*Checkpoint, error)
 
 	turns   map[uint64]*turnFacts
 	newest  uint64    // the highest number
 	first   *turnMark // the oldest moment of a turn
+	passing turnMark  // first while turns are passed
 	opened  *turnMark // the newest before the first turn
 	at      uint64    // the turn of the moment before, which is newer
 	some    bool      // there was one
 	turned  bool      // and one of another turn
 	newer   []talkAt  // conversations captured at newer moments, those of the turn `at`, before them the nearest of a newer one
+	near    [1]talkAt // newer while the turn `at` is passed
 	waiting []*turnMark
 }
 
@@ -39,6 +42,7 @@ const allTurns = ^uint64(0)
 type turnFacts struct {
 	turnEnd[turnMark]
 	over        bool // it has a stop, or something came after it
+	left        bool // what is older of this number was cut off: it comes again
 	asked       bool // the oldest moment is a prompt
 	prompt      string
 	began       time.Time
@@ -61,27 +65,36 @@ type talkAt struct {
 
 // readTurns reads what the log has of a session's turns, or of one of them. The record is read anew: who asks need not hold e.mu.
 func (e *Engine) readTurns(session string, only uint64) (*turnLog, error) {
+	l, err := e.newTurnLog(session, only)
+	if err != nil {
+		return nil, err
+	}
+	return l, e.refs.Newest(0, l.next)
+}
+
+func (e *Engine) newTurnLog(session string, only uint64) (*turnLog, error) {
 	s, err := e.storedSession(session)
 	if err != nil {
 		return nil, err
 	}
 	l := &turnLog{e: e, session: session, record: s, only: only, turns: map[uint64]*turnFacts{}, read: e.checkpoints()}
-	began := uint64(0)
 	if s != nil {
-		began = s.Began
+		l.began = s.Began
 		for _, path := range []string{s.Transcript, s.Cursor.Path} {
 			if path != "" {
 				l.files = append(l.files, path)
 			}
 		}
 	}
-	err = e.refs.Newest(0, func(op *refs.Operation) error {
-		if op.Seq < began || l.known() {
-			return kv.ErrStop
-		}
-		return l.older(op)
-	})
-	return l, err
+	return l, nil
+}
+
+// next takes the next older operation of the project; kv.ErrStop: none is needed.
+func (l *turnLog) next(op *refs.Operation) error {
+	if op.Seq < l.began || l.known() {
+		return kv.ErrStop
+	}
+	return l.older(op)
 }
 
 // known reports whether the turn that is asked for is known, and nothing older is needed.
@@ -122,9 +135,13 @@ func (l *turnLog) turnTo(turn uint64) {
 		l.turned = true
 		if f := l.turns[l.at]; f != nil {
 			f.leave()
+			f.left = f.closed
 		}
 		if n := len(l.newer); n > 0 {
 			nearest := l.newer[n-1]
+			for i := n - 1; nearest.said.IsZero() && i >= 0 && l.turns[l.at] != nil; i-- {
+				nearest.said = l.talk(l.newer[i])
+			}
 			nearest.next = true
 			l.newer = []talkAt{nearest}
 		}
@@ -136,20 +153,22 @@ func (l *turnLog) turnTo(turn uint64) {
 func (l *turnLog) passed(op *refs.Operation) {
 	switch {
 	case op.Kind == refs.KindCheckpoint:
-		l.newer = append(l.newer, talkAt{checkpoint: op.Checkpoint})
+		l.near[0] = talkAt{checkpoint: op.Checkpoint}
+		l.newer = l.near[:]
 	case !op.Transcript.IsZero():
-		l.newer = append(l.newer, talkAt{said: op.Transcript})
+		l.near[0] = talkAt{said: op.Transcript}
+		l.newer = l.near[:]
 	}
-	if op.Turn > 0 && !op.Checkpoint.IsZero() && turnWordOf(op.Cause.Event) != wordAside {
-		l.first = &turnMark{code: op.Checkpoint}
+	if op.Turn > 0 && !op.Checkpoint.IsZero() && (op.Kind == refs.KindCheckpoint || turnWordOf(op.Cause.Event) != wordAside) {
+		l.passing = turnMark{code: op.Checkpoint}
+		l.first = &l.passing
 	}
 }
 
 // moment takes an operation of a turn that is asked for.
 func (l *turnLog) moment(f *turnFacts, op *refs.Operation) error {
 	word := op.Cause.Event
-	m := &turnMark{code: op.Checkpoint, removed: op.Thinned && op.Checkpoint.IsZero(), said: op.Transcript}
-	if !f.closed {
+	if !f.left {
 		f.began = time.UnixMilli(op.Time)
 		if op.Kind == refs.KindCheckpoint {
 			f.checkpoints++
@@ -158,23 +177,34 @@ func (l *turnLog) moment(f *turnFacts, op *refs.Operation) error {
 	if op.Kind == refs.KindEvent && op.Message != "" && f.prompt == "" {
 		f.prompt = op.Message
 	}
-	if f.closed && f.prompt != "" && len(l.waiting) == 0 && op.Kind == refs.KindCheckpoint {
+	// A checkpoint is not read where its operation's word is enough: thousands are in a long session.
+	told := word != "" && turnWordOf(word) != wordAside && f.settled()
+	if op.Kind == refs.KindCheckpoint && (f.closed && f.over || told) && f.prompt != "" && len(l.waiting) == 0 {
+		if told {
+			f.asked = f.closed && f.asked || word == eventWords[hooks.Prompt]
+			f.over = f.over || turnWordOf(word) == wordStop
+			f.older(turnWordOf(word), false, nil)
+		}
 		l.newer = append(l.newer, talkAt{checkpoint: op.Checkpoint})
 		return nil
 	}
-	own := false
+	m := &turnMark{code: op.Checkpoint, removed: op.Thinned && op.Checkpoint.IsZero(), said: op.Transcript}
+	own, read := false, l.read
+	if l.only != allTurns && word != "" {
+		read = l.e.checkpoint // few are read, mostly of late
+	}
 	if op.Kind == refs.KindCheckpoint {
-		cp, err := l.read(op.Checkpoint)
+		cp, err := read(op.Checkpoint)
 		if err != nil {
 			return err
 		}
 		word, m.said = cp.Cause.Event, cp.Mark.Transcript
 		own = cp.changedBy(l.session)
-		if f.prompt == "" && !f.closed {
+		if f.prompt == "" && !f.left {
 			f.prompt = cp.Cause.Prompt
 		}
-	} else if word == eventWords[hooks.AfterTool] && op.Kind == refs.KindEvent && !f.closed && !op.Checkpoint.IsZero() {
-		cp, err := l.read(op.Checkpoint) // another session's event may have found what the call did
+	} else if word == eventWords[hooks.AfterTool] && op.Kind == refs.KindEvent && !f.settled() && !op.Checkpoint.IsZero() {
+		cp, err := read(op.Checkpoint) // another session's event may have found what the call did
 		own = err == nil && cp.Session != l.session && cp.changedBy(l.session)
 	}
 	f.asked = f.closed && f.asked || word == eventWords[hooks.Prompt]
@@ -230,6 +260,7 @@ func (l *turnLog) restored(r *refs.Restore) {
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMark) bool { return w.removed || !w.code.IsZero() })
 	for _, f := range l.turns {
 		f.cut(f.asked)
+		f.left = f.left || f.asked && f.closed
 	}
 	l.newer = nil
 }

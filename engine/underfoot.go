@@ -22,7 +22,7 @@ type Underfoot struct {
 const mostLooked = 8
 
 // underfoot lists the agents that are at work here when a restore sets the files of steps and goes on in `goes`, a fork of `from` if that is not "". They do not
-// hinder it: that a file changes while it is set is seen by tree.Apply. e.mu is held.
+// hinder it: that a file changes while it is set is seen by apply.Run. e.mu is held.
 func (e *Engine) underfoot(goes, from string, steps []tree.Step) ([]Underfoot, error) {
 	if err := e.loadSessions(); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (e *Engine) underfoot(goes, from string, steps []tree.Step) ([]Underfoot, e
 	}
 	slices.SortFunc(list, func(a, b *Session) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name)) })
 	var out []Underfoot
-	look := new(clients.Look)
+	look := e.processes()
 	for _, s := range list[:min(len(list), mostLooked)] {
 		w, ok := e.work(s, look)
 		if !ok || s.Left && w.Seen == "" {
@@ -51,6 +51,23 @@ func (e *Engine) underfoot(goes, from string, steps []tree.Step) ([]Underfoot, e
 		out = append(out, u)
 	}
 	return out, nil
+}
+
+// underWay lists which of some sessions, the newest first, have a call or a turn under way. Processes are looked at only if a record says so. e.mu is held.
+func (e *Engine) underWay(list []Session) []Work {
+	var out []Work
+	look, looked := new(clients.Look), 0
+	for i := range list {
+		s := &list[i]
+		if s.Ended || s.Imported || len(s.Calls) == 0 && !s.Busy || looked == mostLooked {
+			continue
+		}
+		looked++
+		if w, ok := e.work(s, look); ok && w.Kind != WorkOpen && (!s.Left || w.Seen != "") {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // under tells which steps lie under open calls: those at paths that they name; all, if one names none, or none is open and the next may begin.

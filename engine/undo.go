@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -32,15 +33,16 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	}
 	r := restore{kind: refs.KindUndo, session: session, opt: planOptions{exact: o.Exact}, before: cur.ID, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}
 	r.choose = func(pl *planner, c *capture) error {
-		theirs, _, err := e.others(session, cur, c)
-		if err != nil {
-			return err
-		}
-		dirty, err := pl.dirty(c, cur, theirs)
+		theirs, _, err := e.others(session, cur, c, false)
 		if err != nil {
 			return err
 		}
 		j, err := e.judge(session)
+		if err != nil {
+			return err
+		}
+		pl.mine = j.inCall()
+		dirty, err := pl.dirty(c, cur, theirs)
 		if err != nil {
 			return err
 		}
@@ -61,6 +63,10 @@ func (e *Engine) Undo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 // back walks n steps along first parents; steps that are the same for the session count once, folded ones not at all.
 func (j *judge) back(cp *Checkpoint, n int) (*Checkpoint, error) {
 	for i := range n {
+		var err error
+		if cp, err = j.onBranch(cp); err != nil {
+			return nil, err
+		}
 		from := j.stretch(cp)
 		for later := cp; ; {
 			same := false
@@ -86,10 +92,33 @@ func (j *judge) back(cp *Checkpoint, n int) (*Checkpoint, error) {
 	return cp, nil
 }
 
+// onBranch is the step of the session's branch that a checkpoint of another one is the same as for the session, if it is so for the newest that is older: the end of a
+// turn in which somebody else was at work last may be that one's. Else it is the checkpoint itself.
+func (j *judge) onBranch(cp *Checkpoint) (*Checkpoint, error) {
+	if j.e.wholeSession(cp.Session) == j.session {
+		return cp, nil
+	}
+	tip, err := j.e.refs.ID(refs.Session(j.session))
+	if err != nil || tip.IsZero() || j.e.leadsTo(cp.ID, tip) {
+		return cp, err
+	}
+	at, err := j.e.checkpoint(tip)
+	for err == nil && at.Seq > cp.Seq && len(at.Parents) > 0 {
+		at, err = j.e.checkpoint(at.Parents[0])
+	}
+	if err != nil || at.Seq >= cp.Seq || j.e.leadsTo(at.ID, cp.ID) {
+		return cp, err
+	}
+	if same, err := j.stretch(cp).same(at); err != nil || !same {
+		return cp, err
+	}
+	return at, nil
+}
+
 // folded reports whether lists leave a step out; later is the one after it on its line. The last step of a turn shows,
-// and so does the one that an undo came to: what it took back is a step by itself.
+// and so does the one that a save or an undo came to: what a person saved, or the undo took back, is a step by itself.
 func folded(cp, later *Checkpoint) bool {
-	return cp.Minor && later != nil && later.Session == cp.Session && later.Cause.Turn == cp.Cause.Turn && later.Cause.Event != EventUndo
+	return cp.Minor && later != nil && later.Session == cp.Session && later.Cause.Turn == cp.Cause.Turn && later.Cause.Event != EventUndo && later.Cause.Event != EventSave
 }
 
 // Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.
@@ -125,8 +154,8 @@ func (e *Engine) Redo(ctx context.Context, n int, o RestoreOptions) (*RestoreRes
 	return e.run(ctx, &r, o.Progress)
 }
 
-// ahead lists the steps from a session's cursor to its tip, nearest first, without folded ones; of a run of those that are the same for the session only the
-// last. Empty when the cursor is the tip or lies on another line. j nil: the same are those with equal trees.
+// ahead lists the steps from a session's cursor to its tip, nearest first: where undo from the tip would stop, and what an undo has left. Empty when the cursor
+// is the tip or lies on another line. j nil: the same are those with equal trees.
 func (e *Engine) ahead(session string, cursor objstore.ID, j *judge) ([]*Checkpoint, error) {
 	tip, err := e.refs.ID(refs.Session(session))
 	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // without a tip: it was moved, and has made no step
@@ -152,29 +181,38 @@ func (e *Engine) ahead(session string, cursor objstore.ID, j *judge) ([]*Checkpo
 	if err != nil {
 		return nil, err
 	}
+	// From the tip: what is the same as a stop need not be the same as the next one.
 	var ahead []*Checkpoint
-	for i := len(line) - 1; i >= 0; i-- {
-		if i > 0 && folded(line[i], line[i-1]) && !left[line[i].ID] {
-			continue
+	for i := 0; i < len(line); {
+		stop := line[i]
+		same := func(cp *Checkpoint) (bool, error) { return cp.Tree == stop.Tree, nil }
+		if j != nil {
+			same = j.stretch(stop).same
 		}
-		n, last := len(ahead), at
-		if n > 0 {
-			last = ahead[n-1]
-		}
-		same := last.Tree == line[i].Tree
-		if !same && j != nil {
-			if same, err = j.stretch(line[i]).same(last); err != nil {
+		for i++; i < len(line); i++ {
+			if folded(line[i], line[i-1]) && !left[line[i].ID] {
+				continue
+			}
+			is, err := same(line[i])
+			if err != nil {
 				return nil, err
 			}
+			if !is {
+				break
+			}
 		}
-		switch {
-		case n > 0 && same:
-			ahead[n-1] = line[i]
-		case n == 0 && same && i > 0:
-		default:
-			ahead = append(ahead, line[i])
+		if i == len(line) && len(ahead) > 0 { // no step, if the cursor is where undo would go from the next one
+			is, err := same(at)
+			if err != nil {
+				return nil, err
+			}
+			if is {
+				break
+			}
 		}
+		ahead = append(ahead, stop)
 	}
+	slices.Reverse(ahead)
 	return ahead, nil
 }
 

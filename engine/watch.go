@@ -3,17 +3,20 @@ package engine
 import (
 	"fmt"
 
-	"rewind/tree"
+	"rewind/tree/snapshot"
 )
+
+// ErrNoWatcher says that this system has no notification of changes that costs nothing per file. Every capture scans.
+var ErrNoWatcher = snapshot.ErrNoWatcher
 
 // watching is a watcher and the directory it is for.
 type watching struct {
-	*tree.Watcher
+	*snapshot.Watcher
 	root string
 }
 
 // Watch has the worktree watched from now on, so that captures need not look at what did not change. It is worth it only for an engine that
-// stays open. After an error, tree.ErrNoWatcher among them, captures scan as before.
+// stays open. After an error, ErrNoWatcher among them, captures scan as before.
 func (e *Engine) Watch() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -23,7 +26,7 @@ func (e *Engine) Watch() error {
 	if err := e.unwatch(); err != nil {
 		return err
 	}
-	w, err := tree.Watch(e.project.Root, tree.WatchOptions{})
+	w, err := snapshot.Watch(e.project.Root)
 	if err != nil {
 		return fmt.Errorf("engine: watch %s: %w", e.project.Root, err)
 	}
@@ -44,7 +47,7 @@ func (e *Engine) unwatch() error {
 }
 
 // Watching says how the watcher is; nil: there is none.
-func (e *Engine) Watching() *tree.WatchStatus {
+func (e *Engine) Watching() *snapshot.WatchStatus {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.watch == nil {
@@ -55,7 +58,7 @@ func (e *Engine) Watching() *tree.WatchStatus {
 }
 
 // watcher is the watcher of this view's worktree; nil where there is none. e.mu is held.
-func (e *Engine) watcher() *tree.Watcher {
+func (e *Engine) watcher() *snapshot.Watcher {
 	if e.watch == nil || e.watch.root != e.project.Root {
 		return nil
 	}

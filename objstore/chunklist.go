@@ -18,7 +18,7 @@ type chunk struct {
 	size int // 1 to MaxChunk bytes
 }
 
-// appendChunks appends a chunk list (DESIGN.md 5.5).
+// appendChunks appends a chunk list (docs/format.md#chunk-list).
 func appendChunks(dst []byte, chunks []chunk) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(chunks)))
 	for _, c := range chunks {

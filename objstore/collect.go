@@ -352,6 +352,3 @@ func (c *Collection) Relied() []Object {
 	c.relied = nil
 	return out
 }
-
-// Objects is how many are in the list.
-func (c *Collection) Objects() int { return len(c.items) }

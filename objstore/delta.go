@@ -7,7 +7,7 @@ import (
 )
 
 // A delta is a sequence of instructions that build an object from a source, its base followed by the base's id
-// (DESIGN.md 5.4). It carries no hash: applied to a wrong base it gives wrong bytes or an error, and only the hash of
+// (docs/format.md#delta). It carries no hash: applied to a wrong base it gives wrong bytes or an error, and only the hash of
 // the result decides.
 
 const idLen = len(ID{})

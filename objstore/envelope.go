@@ -69,7 +69,7 @@ func (c Codec) basePrefix() int {
 	return basePrefix
 }
 
-// An envelope is what is stored under an object's key (DESIGN.md 5.3).
+// An envelope is what is stored under an object's key (docs/format.md#envelope).
 type envelope struct {
 	codec  Codec
 	length int64               // of the object

@@ -79,7 +79,7 @@ type Operation struct {
 	Message    string      // a tag's name, a path, a note's text, ...; untrusted text
 	Turn       uint64      // of checkpoint and event: the session's turn; 0: before the first
 	EventID    uint64      // of checkpoint and event: the agent's call of the hook, so that it is recorded once; 0: none
-	Cause      Cause       // of event
+	Cause      Cause       // of event; of checkpoint only its event, and absent where an older program wrote it
 	Transcript objstore.ID // of event, fork, import and thinned: the session's conversation from now on; zero: as before
 	Thinned    bool        // gc has removed something that it named, which is not told any more; since store format 4
 }
@@ -119,7 +119,7 @@ type File struct {
 	From, To objstore.ID // transcripts: the bytes before and after
 }
 
-// Field tags of the operation record, DESIGN.md 5.8.
+// Field tags of the operation record, docs/format.md#records-and-the-operation.
 const (
 	tagTime = iota + 1
 	tagKind
@@ -215,6 +215,27 @@ func (o *Operation) Encode() []byte {
 
 // DecodeOperation reads the value of operation seq.
 func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
+	return decodeOperation(seq, raw, nil)
+}
+
+// words are texts that come again and again in a log: who reads much of it has each once. nil: none is kept.
+type words map[string]string
+
+// mostWords is how many are kept: the texts are untrusted.
+const mostWords = 64
+
+func (w words) of(f record.Field) string {
+	if known, ok := w[string(f)]; ok {
+		return known
+	}
+	text := string(f)
+	if w != nil && len(w) < mostWords {
+		w[text] = text
+	}
+	return text
+}
+
+func decodeOperation(seq uint64, raw []byte, w words) (*Operation, error) {
 	o := &Operation{Seq: seq}
 	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
 		switch tag {
@@ -231,7 +252,7 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 			}
 			o.Kind = Kind(f[0])
 		case tagSession:
-			o.Session = string(f)
+			o.Session = w.of(f)
 		case tagCheckpoint:
 			err = f.NonZero(o.Checkpoint[:])
 		case tagChanges:
@@ -249,7 +270,7 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 		case tagEventID:
 			o.EventID, err = f.Uint()
 		case tagCause:
-			o.Cause, err = decodeCause(f)
+			o.Cause, err = decodeCause(f, w)
 		case tagTranscript:
 			err = f.NonZero(o.Transcript[:])
 		case tagThinned:
@@ -268,14 +289,14 @@ func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 	return o, nil
 }
 
-func decodeCause(raw record.Field) (Cause, error) {
+func decodeCause(raw record.Field, w words) (Cause, error) {
 	var c Cause
 	err := record.Decode(raw, func(tag uint64, f record.Field) error {
 		switch tag {
 		case tagCauseEvent:
-			c.Event = string(f)
+			c.Event = w.of(f)
 		case tagCauseTool:
-			c.Tool = string(f)
+			c.Tool = w.of(f)
 		case tagCauseCall:
 			c.Call = string(f)
 		default:

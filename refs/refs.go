@@ -190,11 +190,12 @@ func (r *Refs) Newest(from uint64, fn func(*Operation) error) error {
 	if from > 0 {
 		rg.From = kv.OperationKey(from)
 	}
+	w := words{}
 	return r.db.Scan(rg, func(k, v []byte) error {
 		if len(k) != 9 {
 			return fmt.Errorf("refs: operation key %x: %w", k, ErrCorrupt)
 		}
-		op, err := DecodeOperation(binary.BigEndian.Uint64(k[1:]), v)
+		op, err := decodeOperation(binary.BigEndian.Uint64(k[1:]), v, w)
 		if err != nil {
 			return err
 		}

@@ -130,6 +130,7 @@ func samples() []*Operation {
 	return []*Operation{
 		{Kind: KindInit, Time: 1, Message: "/p"},
 		{Kind: KindCheckpoint, Time: 1_800_000_000_000, Session: "manual", Checkpoint: id(1)},
+		{Kind: KindCheckpoint, Time: 2, Session: "claude/1", Checkpoint: id(2), Turn: 3, Cause: Cause{Event: "stop"}},
 		{Kind: KindNote, Time: 7, Checkpoint: id(2), Message: "parser works"},
 		{
 			Kind: KindUndoRestore, Time: 5, Session: "manual", Changes: []Change{{"cursor/manual", id(1), id(2)}, {"tag/a", objstore.ID{}, id(2)}},
@@ -138,7 +139,7 @@ func samples() []*Operation {
 	}
 }
 
-// The bytes on disk; the samples stand in DESIGN.md 5.8 as well.
+// The bytes on disk; the samples stand in docs/format.md#records-and-the-operation as well.
 func TestOperationGolden(t *testing.T) {
 	one := id(1)
 	want := "\x01\x06\x80\xa0\xf1\xc2\xb1\x34" + "\x02\x01c" + "\x03\x06manual" + "\x04\x20" + string(one[:])

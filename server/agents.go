@@ -12,6 +12,7 @@ import (
 	"rewind/engine"
 	"rewind/hooks"
 	"rewind/internal/detach"
+	"rewind/internal/programs"
 	"rewind/internal/textdiff"
 )
 
@@ -56,7 +57,7 @@ func tellHooks(r *engine.HooksResult, err error) error {
 	}
 	told := *tell(err)
 	if errors.Is(err, engine.ErrNoProgram) {
-		told.Hint = engine.InstallRemedy + ": it builds and installs it"
+		told.Hint = programs.InstallRemedy + ": it builds and installs it"
 	}
 	if r == nil {
 		return &told

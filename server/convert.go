@@ -12,6 +12,7 @@ import (
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
+	"rewind/tree/apply"
 )
 
 func checkpoint(l engine.Listed) api.Checkpoint {
@@ -145,7 +146,10 @@ func operation(op *refs.Operation) api.Operation {
 	o := api.Operation{
 		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(),
 		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.IsRestore() && op.Restore != nil,
-		Turn: op.Turn, Event: op.Cause.Event,
+		Turn: op.Turn,
+	}
+	if op.Kind != refs.KindCheckpoint { // it stands in the checkpoint
+		o.Event = op.Cause.Event
 	}
 	o.Agent, o.Session = engine.SplitSession(op.Session)
 	if op.EventID != 0 {
@@ -241,22 +245,26 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 func atWork(list []engine.Underfoot) []api.AtWork {
 	var out []api.AtWork
 	for _, u := range list {
-		agent, id := engine.SplitSession(u.Session)
-		v := api.AtWork{
-			Session: id, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
-			Left: u.Left, Paths: api.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
-		}
-		for _, c := range u.Calls {
-			v.Tools = append(v.Tools, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
-		}
-		out = append(out, v)
+		out = append(out, working(u))
 	}
 	return out
 }
 
-func without(list []tree.Without) []api.Without {
+func working(u engine.Underfoot) api.AtWork {
+	agent, id := engine.SplitSession(u.Session)
+	v := api.AtWork{
+		Session: id, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
+		Left: u.Left, Paths: api.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
+	}
+	for _, c := range u.Calls {
+		v.Tools = append(v.Tools, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
+	}
+	return v
+}
+
+func without(list []apply.Without) []api.Without {
 	var out []api.Without
-	list = slices.SortedStableFunc(slices.Values(list), func(a, b tree.Without) int { return tree.ComparePaths(a.Path, b.Path) })
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b apply.Without) int { return tree.ComparePaths(a.Path, b.Path) })
 	for _, w := range list {
 		out = append(out, api.Without{Path: api.Text(w.Path), What: w.What})
 	}

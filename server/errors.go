@@ -19,6 +19,7 @@ import (
 	"rewind/refs"
 	"rewind/transcript"
 	"rewind/tree"
+	"rewind/tree/apply"
 )
 
 // rule maps errors to a word of the API and a remedy.
@@ -163,7 +164,7 @@ func tell(err error) *api.Error {
 }
 
 // conflictText names what a failed restore could not put back as it was.
-func conflictText(list []tree.Conflict) string {
+func conflictText(list []apply.Conflict) string {
 	text := ""
 	for _, c := range list {
 		text += fmt.Sprintf("\n  %q: %s", c.Path, packages.ReplaceAllString(c.Reason, "$1"))

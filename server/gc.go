@@ -20,6 +20,7 @@ func (s *Server) gc(ctx context.Context, req api.GCRequest, p engine.Progress) (
 		}
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		defer tightHeap()()
 		r, err := e.GC(ctx, o)
 		if err != nil {
 			return err

@@ -389,6 +389,9 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
 			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessions(st.Sessions), Leaks: leaks(st.Leaks),
 		}
+		for _, w := range st.AtWork {
+			out.AtWork = append(out.AtWork, working(engine.Underfoot{Work: w}))
+		}
 		if w := st.Watching; w != nil {
 			out.Watcher = &api.Watcher{Healthy: w.Healthy, Directories: w.Watches, Reason: w.Reason, Since: w.Since.UTC(), Missed: w.Missed}
 		}
@@ -412,5 +415,10 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 		}
 		return nil
 	})
+	if err != nil || req.Env == nil {
+		return out, err
+	}
+	v, err := s.validate(ctx, api.ValidateRequest{Project: req.Project, Env: *req.Env, Quick: true}, p)
+	out.Checks = v.Checks
 	return out, err
 }

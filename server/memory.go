@@ -15,7 +15,34 @@ const (
 	// collectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
 	// pieces of work.
 	collectAt = 50
+	// gcPercent is that percentage while a gc of a project is at work: what is large in it, lists of objects and operations, has no
+	// pointers, and costs the collector nothing.
+	gcPercent = 25
 )
+
+// tight is who wants the heap to grow by gcPercent only. The percentage is the process's, and several projects' gc may overlap: the first
+// of them lowers it, the last puts it back to what it was before the first.
+var tight struct {
+	mu    sync.Mutex
+	n     int // of them
+	usual int
+}
+
+// tightHeap begins one of them; back, to be called once, ends it.
+func tightHeap() (back func()) {
+	tight.mu.Lock()
+	defer tight.mu.Unlock()
+	if tight.n++; tight.n == 1 {
+		tight.usual = debug.SetGCPercent(gcPercent)
+	}
+	return func() {
+		tight.mu.Lock()
+		defer tight.mu.Unlock()
+		if tight.n--; tight.n == 0 {
+			debug.SetGCPercent(tight.usual)
+		}
+	}
+}
 
 // memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime would keep it for minutes,
 // and a daemon that nobody notices must not. A timer runs only after work.

@@ -18,8 +18,6 @@ type opener interface {
 	without(ctx context.Context, dir string, fn func() error) error
 	// sweep closes stores that are not where they were.
 	sweep()
-	// close ends all; later opens are refused. It waits for requests that have an engine until ctx ends.
-	close(ctx context.Context) error
 }
 
 // oneShot opens and closes with each request.
@@ -40,7 +38,6 @@ func (s oneShot) open(ctx context.Context, p *engine.Project, salvage bool) (*en
 
 func (oneShot) without(_ context.Context, _ string, fn func() error) error { return fn() }
 func (oneShot) sweep()                                                     {}
-func (oneShot) close(context.Context) error                                { return nil }
 
 // settled runs what finds a project, and on the way may have to copy a store, with the time to wait for another process. A store that this
 // server has open is let go first.

@@ -80,18 +80,18 @@ func withUID(uid int) string {
 	return name + " (uid " + number + ")"
 }
 
-// Mend gives back what in rewind's own directory is not its owner's: run by root, what root left there; run by the owner, what needs no root.
+// mend gives back what in rewind's own directory is not its owner's: run by root, what root left there; run by the owner, what needs no root.
 // Nothing else is opened. dryRun: it is only listed.
-func Mend(dryRun bool) (api.MendResponse, error) {
+func mend(dryRun bool) (api.MendResponse, error) {
 	home, err := relay.Home()
 	if err != nil {
 		return api.MendResponse{}, tellHome(err, "")
 	}
-	mend := owner.Mend
+	do := owner.Mend
 	if dryRun {
-		mend = owner.Plan
+		do = owner.Plan
 	}
-	r, err := mend(home)
+	r, err := do(home)
 	out := mended(r, dryRun)
 	switch {
 	case errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR):

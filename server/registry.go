@@ -9,7 +9,6 @@ import (
 
 	"rewind/engine"
 	"rewind/internal/kv"
-	"rewind/tree"
 )
 
 // registry keeps the engines of a daemon open: one for each store, opened once however many ask for it at the same time, closed when nobody has
@@ -150,7 +149,7 @@ func (g *registry) load(ctx context.Context, r *resident) {
 		return
 	}
 	if g.watch {
-		if err := r.e.Watch(); err != nil && !errors.Is(err, tree.ErrNoWatcher) {
+		if err := r.e.Watch(); err != nil && !errors.Is(err, engine.ErrNoWatcher) {
 			g.failed(err) // every capture looks at every file then
 		}
 	}
@@ -268,6 +267,7 @@ func (g *registry) sweep() {
 	g.end(func(r *resident) bool { return lost[r] })
 }
 
+// close ends all; later opens are refused. It waits for requests that have an engine until ctx ends.
 func (g *registry) close(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true

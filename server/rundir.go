@@ -2,11 +2,13 @@ package server
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"rewind/internal/osfile"
 	"rewind/internal/relay"
 )
 
@@ -33,24 +35,15 @@ func (d runDir) path(name string) string { return filepath.Join(string(d), name)
 
 func (d runDir) read(name string) ([]byte, error) { return os.ReadFile(d.path(name)) }
 
-// write replaces a file: the old bytes or the new ones for whoever reads. It is not made durable; nothing here has to be.
+// write replaces a file: the old bytes or the new ones for whoever reads.
 func (d runDir) write(name string, data []byte) error {
 	if err := relay.CheckDir(string(d)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(string(d), ".new-*") // mode 0600
-	if err != nil {
+	return osfile.Write(d.path(name), osfile.Options{Temporary: ".new-", Hint: true}, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), d.path(name))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	})
 }
 
 func (d runDir) remove(name string) { _ = os.Remove(d.path(name)) }

@@ -41,12 +41,6 @@ type Server struct {
 // maxRequest bounds a request's body, in bytes.
 const maxRequest = 64 << 20
 
-// Home is rewind's own directory, as the environment names it; an error is one of the API's. command is what is run, for the remedy.
-func Home(command string) (string, error) {
-	home, err := engine.DefaultHome()
-	return home.Dir, tellHome(err, command)
-}
-
 // New returns the handler of a process that lives for one command, for the home directory that the environment names: stores are opened for
 // each request.
 func New(o Options) (*Server, error) {
@@ -122,7 +116,11 @@ type handler[Req, Resp any] func(ctx context.Context, req Req, progress engine.P
 
 // handle registers a route: a request's JSON in, progress lines and one result or error line out.
 func handle[Req, Resp any](s *Server, route api.Route[Req, Resp], h handler[Req, Resp]) {
-	s.mux.HandleFunc(route.Method+" "+route.Path, func(w http.ResponseWriter, r *http.Request) {
+	s.mux.HandleFunc(route.Method+" "+route.Path, answer(h))
+}
+
+func answer[Req, Resp any](h handler[Req, Resp]) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		out := newLines(w)
 		defer out.stop()
 		var req Req
@@ -139,7 +137,7 @@ func handle[Req, Resp any](s *Server, route api.Route[Req, Resp], h handler[Req,
 			return
 		}
 		out.end(api.Line[Resp]{Result: &resp, Damaged: *damaged})
-	})
+	}
 }
 
 type errorLine struct {

@@ -84,7 +84,7 @@ func project(t *testing.T) (*Server, *api.Client, api.Project) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	c := &api.Client{Transport: api.InProcess{Handler: s}}
+	c := &api.Client{Transport: inProcess{s}}
 	p := api.Project{Dir: api.Text(dir)}
 	if _, err := api.Call(t.Context(), c, api.Init, api.InitRequest{Project: p}, nil); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func (r redirect) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // A handler that panics is an error of that request, never the end of the process.
 func TestPanicIsAnError(t *testing.T) {
-	c := &api.Client{Transport: api.InProcess{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("odd") })}}
+	c := &api.Client{Transport: inProcess{http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("odd") })}}
 	if _, err := api.Call(t.Context(), c, api.Version, api.VersionRequest{}, nil); err == nil {
 		t.Error("no error")
 	}

@@ -61,13 +61,11 @@ func (s *Server) configRoot(ctx context.Context, dir string, global bool) (strin
 }
 
 func (s *Server) version(context.Context, api.VersionRequest, engine.Progress) (api.VersionResponse, error) {
-	return About(s.o.Version), nil
+	return api.About(s.o.Version), nil
 }
 
-// About says which version of what this program is; it opens nothing.
-func About(version string) api.VersionResponse {
-	return api.VersionResponse{Version: version, API: api.APIVersion, StoreFormat: kv.FormatVersion}
-}
+// A client says the format without a store to ask.
+var _ = [1]struct{}{}[kv.FormatVersion-api.StoreFormat]
 
 // settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not have made them.
 func (s *Server) settingsThere(p *engine.InitPlan) []string {

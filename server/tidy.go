@@ -33,6 +33,7 @@ func (d *daemon) tidy(p *engine.Project) (again time.Duration) {
 				return err
 			}
 		}
+		defer tightHeap()()
 		r, err := e.Tidy(ctx)
 		if r != nil && r.Checkpoints+r.Safety+r.Objects > 0 {
 			d.log.Info("gc", "checkpoints", r.Checkpoints+r.Safety, "objects", r.Objects, "before", r.DiskBefore, "after", r.DiskAfter)

@@ -56,14 +56,17 @@ func Common(agent Agent, parent, child Source) (Same, error) {
 		if !isMessage(l) {
 			return
 		}
-		id := l.ID
+		ids := []string{l.ID}
 		if agent == Claude && l.Lineage.Message != "" {
-			id = l.Lineage.Message
+			ids = []string{l.Lineage.Message, l.ID} // a copy names the record that it is of; what its session said before is no copy for its next one
 		}
-		if id != "" {
-			if at, ok := p.byID[p.hash(id)]; ok {
+		for _, id := range ids {
+			if at, ok := p.byID[p.hash(id)]; ok && id != "" {
 				known(t, at, id)
+				return
 			}
+		}
+		if l.ID != "" {
 			return
 		}
 		if same = same && n < len(p.order) && p.order[n] == p.content(l); same {

@@ -19,7 +19,7 @@ type dialect struct {
 	chain bool
 	// newestID: the session's id is the newest that a record names, not the first.
 	newestID bool
-	// answers: the client answers calls without a result itself when it opens a session (all of DESIGN 27.7's, seen).
+	// answers: the client answers calls without a result itself when it opens a session (seen, docs/agents/README.md#turns-and-cuts).
 	answers bool
 	// session is the role of marks that hold the session's id, for Check; 0: there is no such role.
 	session int

@@ -61,8 +61,14 @@ func WriteCut(w io.Writer, agent Agent, src Source, cut int64) error {
 	return out.w.Flush()
 }
 
-// ForkTitle is the title of a fork of a session that is called title.
-func ForkTitle(title string) string { return "[Fork] " + title }
+// ForkTitle is the title of a fork of a session that is called title. It says once that it is one.
+func ForkTitle(title string) string {
+	const mark = "[Fork] "
+	for strings.HasPrefix(title, mark) {
+		title = title[len(mark):]
+	}
+	return mark + title
+}
 
 // derivedID is the id that a fork has in place of old: a UUID of the SHA-256 of the new session's id, NUL and old, so that the same fork is
 // made of the same bytes wherever they come from.

@@ -4,7 +4,7 @@
 // Session files are untrusted: a tool's output, and so a web page, has written part of them. A line of any length and depth is read in
 // bounded memory; what is no JSON, or of a type that nobody knows, passes through unharmed.
 //
-// Formats: seen on the released clients; DESIGN.md 27 says which versions, and what each record means.
+// Formats: seen on the released clients; docs/agents says which versions, and what each record means.
 package transcript
 
 import (

@@ -12,28 +12,28 @@ import (
 const formatVersion = 1
 
 // Encode gives the bytes of a tree with these entries, which need not be sorted; the slice is not changed.
-// It refuses what Decode would: *EntryError, *LimitError.
+// It refuses what Decode would; what is too much is a *LimitError.
 func Encode(entries []Entry) ([]byte, error) {
-	if len(entries) > MaxEntries {
-		return nil, &LimitError{What: "entries of a directory", Limit: MaxEntries}
+	if len(entries) > maxEntries {
+		return nil, &LimitError{What: "entries of a directory", Limit: maxEntries}
 	}
-	if !slices.IsSortedFunc(entries, byName) {
+	if !slices.IsSortedFunc(entries, ByName) {
 		entries = slices.Clone(entries)
-		slices.SortFunc(entries, byName)
+		slices.SortFunc(entries, ByName)
 	}
 	size := 1
 	for i := range entries {
 		size += minEntry + len(entries[i].Name) + 10
 	}
-	raw := make([]byte, 1, min(size, MaxTree))
+	raw := make([]byte, 1, min(size, maxTree))
 	raw[0] = formatVersion
 	for i := range entries {
 		e := &entries[i]
 		if reason := e.check(); reason != "" {
-			return nil, &EntryError{Name: e.Name, Reason: reason}
+			return nil, &entryError{Name: e.Name, Reason: reason}
 		}
 		if i > 0 && entries[i-1].Name == e.Name {
-			return nil, &EntryError{Name: e.Name, Reason: "twice"}
+			return nil, &entryError{Name: e.Name, Reason: "twice"}
 		}
 		raw = append(raw, e.Type)
 		raw = binary.AppendUvarint(raw, uint64(e.Perm))
@@ -44,17 +44,18 @@ func Encode(entries []Entry) ([]byte, error) {
 			raw = binary.AppendUvarint(raw, uint64(e.Size))
 		}
 	}
-	if len(raw) > MaxTree {
-		return nil, &LimitError{What: "bytes of a directory", Limit: MaxTree}
+	if len(raw) > maxTree {
+		return nil, &LimitError{What: "bytes of a directory", Limit: maxTree}
 	}
 	return raw, nil
 }
 
-func byName(a, b Entry) int { return strings.Compare(a.Name, b.Name) }
+// ByName is the order of entries in a tree: by the bytes of their names.
+func ByName(a, b Entry) int { return strings.Compare(a.Name, b.Name) }
 
 // check says why an entry cannot stand in a tree, or "".
 func (e *Entry) check() string {
-	if reason := checkName(e.Name); reason != "" {
+	if reason := CheckName(e.Name); reason != "" {
 		return reason
 	}
 	switch e.Type {
@@ -78,12 +79,12 @@ func (e *Entry) check() string {
 	return ""
 }
 
-// checkName says why a name cannot stand in a tree, or "".
-func checkName(name string) string {
+// CheckName says why a name cannot stand in a tree, or "".
+func CheckName(name string) string {
 	switch {
 	case name == "":
 		return "empty name"
-	case len(name) > MaxName:
+	case len(name) > maxName:
 		return "name too long"
 	case name == "." || name == "..":
 		return "name is a dot"
@@ -99,17 +100,17 @@ func checkName(name string) string {
 // if bytes decode, Encode gives the same bytes. Whether a name may be written to a working tree (".git") is not decided here.
 func Decode(raw []byte) ([]Entry, error) {
 	d := decoder{what: "tree", raw: string(raw)}
-	if len(raw) > MaxTree {
+	if len(raw) > maxTree {
 		return nil, d.fail("too long")
 	}
 	d.version()
-	entries := make([]Entry, 0, min(len(raw)/minEntry, MaxEntries))
+	entries := make([]Entry, 0, min(len(raw)/minEntry, maxEntries))
 	for d.err == nil && d.at < len(d.raw) {
 		start := d.at
 		var e Entry
 		e.Type = d.byte()
 		e.Perm = uint16(d.uvarint(permMask))
-		e.Name = d.string(MaxName)
+		e.Name = d.string(maxName)
 		e.ID = d.id()
 		if e.Type == TypeFile {
 			e.Size = int64(d.uvarint(math.MaxInt64))
@@ -123,7 +124,7 @@ func Decode(raw []byte) ([]Entry, error) {
 		if n := len(entries); n > 0 && entries[n-1].Name >= e.Name {
 			return nil, d.failAt(start, "names not ascending")
 		}
-		if len(entries) == MaxEntries {
+		if len(entries) == maxEntries {
 			return nil, d.failAt(start, "too many entries")
 		}
 		entries = append(entries, e)

@@ -20,7 +20,7 @@ func idOf(b byte) (id objstore.ID) {
 	return id
 }
 
-// The bytes of DESIGN.md 5.6, written by hand.
+// The bytes of docs/format.md#tree-and-note, written by hand.
 func TestTreeGolden(t *testing.T) {
 	entries := []Entry{
 		{Name: "z\n", Type: TypeFile, Perm: 0o4755, ID: idOf(0xaa), Size: 300},
@@ -73,7 +73,7 @@ func TestNoteGolden(t *testing.T) {
 
 func TestReasonsHaveWords(t *testing.T) {
 	seen := map[string]bool{}
-	for _, r := range Reasons() {
+	for _, r := range reasons() {
 		if w := ReasonWord(r); w == "" || seen[w] {
 			t.Errorf("reason %q: word %q", r, w)
 		} else {
@@ -131,7 +131,7 @@ func TestEncodeRefuses(t *testing.T) {
 		"size of a directory": {Name: "b", Type: TypeDir, Size: 1}, "bits": {Name: "b", Type: TypeDir, Perm: 0o10000},
 		"symlink bits": {Name: "b", Type: TypeSymlink, Perm: 1}, "twice": ok,
 	} {
-		var ee *EntryError
+		var ee *entryError
 		if _, err := Encode([]Entry{ok, e}); !errors.As(err, &ee) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -141,7 +141,7 @@ func TestEncodeRefuses(t *testing.T) {
 		"NUL": {Path: "\x00", Reason: 'i'}, "size": {Path: "b", Reason: 'i', Size: -1}, "hash": {Path: "b", Reason: 'i', Hash: idOf(1)},
 		"twice": {Path: "a", Reason: 'i'},
 	} {
-		var ee *EntryError
+		var ee *entryError
 		if _, err := EncodeNote([]Skip{{Path: "a", Reason: 'i'}, s}); !errors.As(err, &ee) {
 			t.Errorf("note, %s: %v", what, err)
 		}
@@ -151,7 +151,7 @@ func TestEncodeRefuses(t *testing.T) {
 func TestCodecRoundTrip(t *testing.T) {
 	name := rapid.Map(rapid.SliceOfNDistinct(rapid.StringN(1, 100, 255), 0, 20, rapid.ID[string]), func(names []string) (ok []string) {
 		for _, n := range names {
-			if checkName(n) == "" {
+			if CheckName(n) == "" {
 				ok = append(ok, n)
 			}
 		}
@@ -178,7 +178,7 @@ func TestCodecRoundTrip(t *testing.T) {
 			t.Fatalf("%d entries, %v", len(got), err)
 		}
 		for _, e := range entries {
-			if i := find(got, e.Name); i < 0 || got[i] != e {
+			if i := Find(got, e.Name); i < 0 || got[i] != e {
 				t.Fatalf("%q: lost or changed", e.Name)
 			}
 		}
@@ -225,78 +225,4 @@ func FuzzNoteDecode(f *testing.F) {
 			t.Fatalf("malleable: %x gives %x, %v", raw, again, err)
 		}
 	})
-}
-
-func FuzzCachedDecode(f *testing.F) {
-	s := stamp{kind: cachedFile, perm: 0o644, size: 12, mtime: 1e18, ctime: 1e18 + 5, ino: 99}
-	f.Add("a/b", appendCached(nil, "a/b", s, idOf(1)))
-	f.Add("", appendCached(nil, "", stamp{kind: cachedRoot}, idOf(1)))
-	f.Fuzz(func(t *testing.T, path string, raw []byte) {
-		s, id, err := decodeCached(path, raw)
-		if err == nil {
-			if again := appendCached(nil, path, s, id); !bytes.Equal(again, raw) {
-				t.Fatalf("malleable: %x gives %x", raw, again)
-			}
-		}
-	})
-}
-
-// The bytes of DESIGN.md 5.9, written by hand, and that nothing else is taken for them.
-func TestCachedGolden(t *testing.T) {
-	s := stamp{kind: cachedFile, perm: 0o644, size: 300, mtime: 0x0102030405060708, ctime: 0x0102030405060708 - 3, ino: 129}
-	raw := appendCached(nil, "dir/f", s, idOf(0xee))
-	want := "01" + "66" + "a403" + "ac02" + "0102030405060708" + "05" + "8101" + strings.Repeat("ee", 32)
-	if got := hex.EncodeToString(raw); got[:len(got)-8] != want || got[len(got)-8:] != "a6032cbb" {
-		t.Fatalf("got  %s\nwant %s", got, want)
-	}
-	gotS, gotID, err := decodeCached("dir/f", raw)
-	if err != nil || gotS != s || gotID != idOf(0xee) {
-		t.Fatalf("%+v, %v, %v", gotS, gotID, err)
-	}
-	if _, _, err := decodeCached("dir/g", raw); err == nil {
-		t.Error("taken under another path")
-	}
-	for bit := range len(raw) * 8 {
-		bad := bytes.Clone(raw)
-		bad[bit/8] ^= 1 << (bit % 8)
-		var fe *FormatError
-		if _, _, err := decodeCached("dir/f", bad); !errors.As(err, &fe) {
-			t.Errorf("bit %d flipped: %v", bit, err)
-		}
-	}
-	for n := range len(raw) {
-		if _, _, err := decodeCached("dir/f", raw[:n]); err == nil {
-			t.Errorf("cut to %d bytes: taken", n)
-		}
-	}
-	extreme := stamp{kind: cachedSecret, perm: 0o7777, size: math.MaxInt64, mtime: math.MinInt64, ctime: math.MaxInt64, ino: math.MaxUint64}
-	if got, _, err := decodeCached("x", appendCached(nil, "x", extreme, idOf(0))); err != nil || got != extreme {
-		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-func TestSettled(t *testing.T) {
-	const now = 1_000_000_000_000_000_000
-	for what, c := range map[string]struct {
-		s    stamp
-		want bool
-	}{
-		"old":                     {stamp{mtime: now - 1e10 + 1, ctime: now - 1e10}, true},
-		"at the guard":            {stamp{mtime: 5, ctime: now - guardFine}, true},
-		"inside the guard":        {stamp{mtime: 5, ctime: now - guardFine + 1}, false},
-		"mtime inside":            {stamp{mtime: now - guardFine + 1, ctime: 5}, false},
-		"whole seconds":           {stamp{mtime: now - 1e9, ctime: now - 1e9}, false},
-		"whole seconds, old":      {stamp{mtime: now - 2e9, ctime: now - 2e9}, true},
-		"one whole second":        {stamp{mtime: now - 1e9, ctime: now - 1e9 + 1}, true},
-		"the future":              {stamp{mtime: now + 1e15 + 1, ctime: now - 1e15}, false},
-		"large, recently":         {stamp{size: 1e9, mtime: now - 1e9 - 1, ctime: now - 1e9 - 1}, false},
-		"large, a while ago":      {stamp{size: 1e9, mtime: now - 11e9 - 1, ctime: now - 11e9 - 1}, true},
-		"before 1970":             {stamp{mtime: -1e18 + 1, ctime: -1e18}, true},
-		"sparse and large":        {stamp{size: math.MaxInt64, mtime: now - 1e13 + 1}, false},
-		"sparse, large, long ago": {stamp{size: math.MaxInt64, mtime: now - 1e17 + 1}, true},
-	} {
-		if got := c.s.settled(now); got != c.want {
-			t.Errorf("%s: %v", what, got)
-		}
-	}
 }

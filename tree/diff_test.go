@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rewind/objstore"
+	"rewind/objstore/objtest"
 )
 
 // state is a tree as a map from path to entry; directories are there too, their IDs are not compared.
@@ -77,7 +78,7 @@ func (s state) change(t *rapid.T) state {
 	return next
 }
 
-func (s state) put(m *memStore, dir string) objstore.ID {
+func (s state) put(m *objtest.Map, dir string) objstore.ID {
 	var entries []Entry
 	for path, e := range s {
 		if d, _ := Split(path); d == dir {
@@ -87,7 +88,20 @@ func (s state) put(m *memStore, dir string) objstore.ID {
 			entries = append(entries, e)
 		}
 	}
-	return m.putTree(entries...)
+	return putTree(m, entries...)
+}
+
+// putTree stores entries.
+func putTree(m *objtest.Map, entries ...Entry) objstore.ID {
+	raw, err := Encode(entries)
+	if err != nil {
+		panic(err)
+	}
+	id, err := m.Put(objstore.Tree, raw, objstore.ID{})
+	if err != nil {
+		panic(err)
+	}
+	return id
 }
 
 // naive compares two maps.
@@ -124,7 +138,7 @@ func TestDiffAgainstMaps(t *testing.T) {
 		if rapid.IntRange(0, 4).Draw(t, "unrelated") == 0 {
 			b = drawState(t)
 		}
-		m := newMemStore()
+		m := objtest.NewMap()
 		ida, idb := a.put(m, ""), b.put(m, "")
 		if len(a) == 0 && rapid.Bool().Draw(t, "zero") {
 			ida = objstore.ID{}
@@ -167,10 +181,10 @@ func ptr(e Entry) *Entry { return &e }
 
 // Equal subtrees are skipped by their id: they need not even be there.
 func TestDiffDoesNotReadEqualSubtrees(t *testing.T) {
-	m := newMemStore()
+	m := objtest.NewMap()
 	same := Entry{Name: "same", Type: TypeDir, ID: idOf(7)}
-	a := m.putTree(same, Entry{Name: "f", Type: TypeFile, ID: idOf(1)})
-	b := m.putTree(same, Entry{Name: "f", Type: TypeFile, ID: idOf(2)})
+	a := putTree(m, same, Entry{Name: "f", Type: TypeFile, ID: idOf(1)})
+	b := putTree(m, same, Entry{Name: "f", Type: TypeFile, ID: idOf(2)})
 	n := 0
 	if err := Diff(m, a, b, func(Change) error { n++; return nil }); err != nil || n != 1 {
 		t.Fatalf("%d changes, %v", n, err)
@@ -181,9 +195,9 @@ func TestDiffDoesNotReadEqualSubtrees(t *testing.T) {
 }
 
 func TestReadingStopsAndFails(t *testing.T) {
-	m := newMemStore()
-	sub := m.putTree(Entry{Name: "x", Type: TypeFile, ID: idOf(1)})
-	root := m.putTree(Entry{Name: "d", Type: TypeDir, ID: sub}, Entry{Name: "f", Type: TypeFile, ID: idOf(1)}, Entry{Name: "gone", Type: TypeDir, ID: idOf(5)})
+	m := objtest.NewMap()
+	sub := putTree(m, Entry{Name: "x", Type: TypeFile, ID: idOf(1)})
+	root := putTree(m, Entry{Name: "d", Type: TypeDir, ID: sub}, Entry{Name: "f", Type: TypeFile, ID: idOf(1)}, Entry{Name: "gone", Type: TypeDir, ID: idOf(5)})
 
 	var got []string
 	collect := func(stop string, with error) func(string, Entry) error {
@@ -230,10 +244,10 @@ func TestReadingStopsAndFails(t *testing.T) {
 
 // A tree deeper than any path may be is refused, not followed until the stack ends.
 func TestWalkDepthLimit(t *testing.T) {
-	m := newMemStore()
-	id := m.putTree()
+	m := objtest.NewMap()
+	id := putTree(m)
 	for range MaxDepth + 1 {
-		id = m.putTree(Entry{Name: "d", Type: TypeDir, ID: id})
+		id = putTree(m, Entry{Name: "d", Type: TypeDir, ID: id})
 	}
 	var le *LimitError
 	if err := Walk(m, id, func(string, Entry) error { return nil }); !errors.As(err, &le) {

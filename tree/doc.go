@@ -1,21 +1,27 @@
-// Package tree turns a working tree into tree objects and back.
+// Package tree is what is stored of a worktree: trees, and notes of what was left out of them.
 //
-// Capturing: Snapshot scans a directory in parallel, reads only files that the stat cache does not vouch for, and writes
-// blobs and trees through a Putter, bottom-up. It never changes, follows or opens anything but regular files,
-// directories and the text of symlinks. What it does not capture it lists, with the reason, in the snapshot's note.
+// A tree is the list of one directory's entries; an entry names a blob (a file's content, a symlink's target) or
+// another tree. Encode and Decode turn entries into an object's bytes and back, EncodeNote and DecodeNote the lines of
+// a note. Lookup, List, Walk and Diff read stored trees through a Getter, which has verified every byte; a Memo is such
+// a Getter that remembers directories. Edit makes of a stored tree another. Renames pairs what Diff gives.
 //
-// Reading: Lookup, Walk and Diff work on stored trees through a Getter, which has verified every byte.
-//
-// Writing: Apply brings a working tree from one state to another, step by step.
+// A Step is one path's change, from and to; it is what a plan, a journal and an undo are made of. Package tree/snapshot
+// makes trees of a worktree, package tree/apply carries steps out in one. Neither knows the other, and nothing here
+// opens a file.
 //
 // Paths are relative to the root, components joined by '/', "" for the root itself; they are bytes, not text. Order is
-// that of ComparePaths; a note is sorted by the bytes of its paths instead.
+// that of ComparePaths; a note is sorted by the bytes of its paths instead. The zero id is the empty tree.
 //
-// Formats (DESIGN.md 5.6 and 5.9), a promise across versions:
+// What decodes encodes to the same bytes, and limits are checked before memory is taken, so a hostile object costs an
+// error: *FormatError for bytes, *LimitError for sizes and depths. An object that the store lacks is
+// objstore.ErrNotFound, a path that the tree lacks ErrNotFound.
+//
+// Functions keep no state and are safe for concurrent use if the Getter is; so is a Memo.
+//
+// Formats (docs/format.md#tree-and-note), a promise across versions:
 //
 //	tree    version(1)=1 || entries ascending by name
 //	entry   type(1) || perm (uvarint) || name length (uvarint) || name || id(32) || size (uvarint; files only)
 //	note    version(1)=1 || entries ascending by (path, reason)
 //	entry   reason(1) || path length (uvarint) || path || size (uvarint) || keyed hash(32; secrets only)
-//	cache   version(1)=1 || kind(1) || perm || size || mtime(8) || ctime-mtime (zigzag) || inode || id(32) || crc32c(4)
 package tree

@@ -101,7 +101,7 @@ func (d *edited) store(put objstore.Putter) (objstore.ID, error) {
 		e.ID = id
 		d.entries[name] = e
 	}
-	list := slices.SortedFunc(maps.Values(d.entries), byName)
+	list := slices.SortedFunc(maps.Values(d.entries), ByName)
 	raw, err := Encode(list)
 	if err != nil {
 		return objstore.ID{}, fmt.Errorf("tree: edit: %w", err)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rewind/objstore/objtest"
 )
 
 // TestEditIsTheInverseOfDiff: the differences between two trees, as steps, make one of the other.
@@ -14,7 +16,7 @@ func TestEditIsTheInverseOfDiff(t *testing.T) {
 		if rapid.Bool().Draw(t, "unrelated") {
 			b = drawState(t)
 		}
-		m := newMemStore()
+		m := objtest.NewMap()
 		ida, idb := a.put(m, ""), b.put(m, "")
 		var steps []Step
 		if err := Diff(m, ida, idb, func(c Change) error {

@@ -1,12 +1,13 @@
 package tree
 
 import (
+	"slices"
 	"strings"
 
 	"rewind/objstore"
 )
 
-// Type says what an entry is. The values are the bytes on disk (DESIGN.md 5.6).
+// Type says what an entry is. The values are the bytes on disk (docs/format.md#tree-and-note).
 type Type = byte
 
 // The three types an entry can have. Anything else on disk is skipped and noted, never captured.
@@ -34,6 +35,18 @@ type Entry struct {
 type Step struct {
 	Path     string
 	From, To *Entry
+}
+
+// StagePrefix begins the names of the hidden directories that a restore makes on other file systems than its stage's. They are never captured.
+const StagePrefix = ".rewind-stage-"
+
+// Reverse gives the steps that undo steps.
+func Reverse(steps []Step) []Step {
+	back := slices.Clone(steps)
+	for i := range back {
+		back[i].From, back[i].To = back[i].To, back[i].From
+	}
+	return back
 }
 
 // Same reports whether two entries, either of them possibly nil, stand for the same thing: type, permission bits and content.

@@ -18,7 +18,7 @@ var (
 
 // FormatError says that bytes are not what they should be. Nothing of them was used.
 type FormatError struct {
-	What   string // "tree", "note" or "stat cache entry"
+	What   string // "tree" or "note"
 	Offset int    // of the first byte that is wrong
 	Reason string
 }
@@ -37,12 +37,12 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("tree: %s: limit is %d", e.What, e.Limit)
 }
 
-// EntryError says which entry cannot be encoded, and why.
-type EntryError struct {
+// entryError says which entry cannot be encoded, and why.
+type entryError struct {
 	Name   string
 	Reason string
 }
 
-func (e *EntryError) Error() string {
+func (e *entryError) Error() string {
 	return fmt.Sprintf("tree: encode %q: %s", e.Name, e.Reason)
 }

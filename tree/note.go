@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Why a path is in a note. The values are the bytes on disk (DESIGN.md 5.6). A path with any reason but ReasonTorn and
+// Why a path is in a note. The values are the bytes on disk (docs/format.md#tree-and-note). A path with any reason but ReasonTorn and
 // ReasonMount is not in the tree, and neither is anything below it, tracked and forced paths apart.
 const (
 	ReasonIgnored    byte = 'i' // by a rule; a directory stands for all below it
@@ -23,8 +23,8 @@ const (
 	ReasonPurged     byte = 'g' // its content was purged from the store, and is refused; since store format 4
 )
 
-// Reasons are all reasons, in the order in which documents list them.
-func Reasons() []byte {
+// reasons are all reasons, in the order in which documents list them.
+func reasons() []byte {
 	return []byte{
 		ReasonIgnored, ReasonBuiltin, ReasonSize, ReasonPipe, ReasonSocket, ReasonDevice,
 		ReasonUnreadable, ReasonSecret, ReasonTorn, ReasonMount, ReasonPurged,
@@ -78,10 +78,10 @@ func CompareSkips(a, b Skip) int {
 }
 
 // EncodeNote gives the bytes of a note with these lines, which need not be sorted; the slice is not changed.
-// It refuses what DecodeNote would: *EntryError, *LimitError.
+// It refuses what DecodeNote would; what is too much is a *LimitError.
 func EncodeNote(skips []Skip) ([]byte, error) {
-	if len(skips) > MaxNoteEntries {
-		return nil, &LimitError{What: "lines of a note", Limit: MaxNoteEntries}
+	if len(skips) > maxNoteEntries {
+		return nil, &LimitError{What: "lines of a note", Limit: maxNoteEntries}
 	}
 	if !slices.IsSortedFunc(skips, CompareSkips) {
 		skips = slices.Clone(skips)
@@ -91,10 +91,10 @@ func EncodeNote(skips []Skip) ([]byte, error) {
 	for i := range skips {
 		s := &skips[i]
 		if reason := s.check(); reason != "" {
-			return nil, &EntryError{Name: s.Path, Reason: reason}
+			return nil, &entryError{Name: s.Path, Reason: reason}
 		}
 		if i > 0 && CompareSkips(skips[i-1], *s) == 0 {
-			return nil, &EntryError{Name: s.Path, Reason: "twice for one reason"}
+			return nil, &entryError{Name: s.Path, Reason: "twice for one reason"}
 		}
 		raw = append(raw, s.Reason)
 		raw = binary.AppendUvarint(raw, uint64(len(s.Path)))
@@ -104,8 +104,8 @@ func EncodeNote(skips []Skip) ([]byte, error) {
 			raw = append(raw, s.Hash[:]...)
 		}
 	}
-	if len(raw) > MaxNote {
-		return nil, &LimitError{What: "bytes of a note", Limit: MaxNote}
+	if len(raw) > maxNote {
+		return nil, &LimitError{What: "bytes of a note", Limit: maxNote}
 	}
 	return raw, nil
 }
@@ -135,7 +135,7 @@ func (s *Skip) check() string {
 // decode, EncodeNote gives the same bytes.
 func DecodeNote(raw []byte) ([]Skip, error) {
 	d := decoder{what: "note", raw: string(raw)}
-	if len(raw) > MaxNote {
+	if len(raw) > maxNote {
 		return nil, d.fail("too long")
 	}
 	d.version()
@@ -158,7 +158,7 @@ func DecodeNote(raw []byte) ([]Skip, error) {
 		if n := len(skips); n > 0 && CompareSkips(skips[n-1], s) >= 0 {
 			return nil, d.failAt(start, "lines not ascending")
 		}
-		if len(skips) == MaxNoteEntries {
+		if len(skips) == maxNoteEntries {
 			return nil, d.failAt(start, "too many lines")
 		}
 		skips = append(skips, s)

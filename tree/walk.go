@@ -22,7 +22,7 @@ func Lookup(g objstore.Getter, root objstore.ID, path string) (Entry, error) {
 		if err != nil {
 			return Entry{}, fmt.Errorf("tree: lookup %q: %w", path, err)
 		}
-		i := find(entries, name)
+		i := Find(entries, name)
 		if i < 0 {
 			return Entry{}, fmt.Errorf("tree: lookup %q: %w", path, ErrNotFound)
 		}
@@ -67,8 +67,8 @@ func walk(g objstore.Getter, id objstore.ID, dir string, depth int, fn func(path
 	return nil
 }
 
-// find gives the index of a name in sorted entries, or -1.
-func find(entries []Entry, name string) int {
+// Find gives the index of a name in sorted entries, or -1.
+func Find(entries []Entry, name string) int {
 	i := sort.Search(len(entries), func(i int) bool { return entries[i].Name >= name })
 	if i < len(entries) && entries[i].Name == name {
 		return i

@@ -31,12 +31,12 @@ type ran struct {
 	out       []byte
 }
 
-// build makes both programs, as they are shipped.
+// build makes the programs, as they are shipped.
 func (b *bench) build(ctx context.Context) error {
 	if b.rewind != "" {
 		return nil
 	}
-	for _, name := range []string{"rewind", "smart-checkpoint"} {
+	for _, name := range []string{"rewind", "rewindd", "smart-checkpoint"} {
 		to := filepath.Join(b.dir, name)
 		cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-X main.release=v0.0.0-bench", "-o", to, "./cmd/"+name)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

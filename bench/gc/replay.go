@@ -196,7 +196,7 @@ func (r *replay) month(ctx context.Context, e *engine.Engine, store string, day 
 		return err
 	}
 	began := time.Now()
-	c, err := e.GC(ctx, engine.GCOptions{})
+	c, err := collect(ctx, e, engine.GCOptions{})
 	err = errors.Join(err, end())
 	if err != nil {
 		return err

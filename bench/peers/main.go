@@ -59,7 +59,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.first, "first", 3, "first snapshots of each peer")
 	f.IntVar(&o.restores, "restores", 5, "restores of each peer")
 	f.StringVar(&o.peers, "peers", "", "only these peers, separated by commas")
-	f.StringVar(&o.rewind, "rewind", "", "`binary` to measure, smart-checkpoint beside it (default: built from ./cmd)")
+	f.StringVar(&o.rewind, "rewind", "", "`binary` to measure, rewindd and smart-checkpoint beside it (default: built from ./cmd)")
 	f.StringVar(&o.scratch, "scratch", "", "`directory` to work in, on the file system to measure (default: the system's temporary one)")
 	f.StringVar(&o.json, "json", "", "write every single time to this `file` too")
 	f.BoolVar(&o.repo, "repo", false, "make the tree a git repository of the user's first, as most projects are")
@@ -290,7 +290,7 @@ func (b *bench) programs(ctx context.Context) (empty string, err error) {
 	}
 	b.client = filepath.Join(filepath.Dir(b.rewind), "smart-checkpoint"+suffix)
 	if b.opt.rewind == "" && err == nil {
-		err = build(ctx, b.client, "rewind/cmd/smart-checkpoint")
+		err = errors.Join(build(ctx, b.client, "rewind/cmd/smart-checkpoint"), build(ctx, filepath.Join(b.dir, "rewindd"+suffix), "rewind/cmd/rewindd"))
 	}
 	return empty, err
 }

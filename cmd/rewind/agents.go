@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/programs"
 	"rewind/internal/term"
 )
 
@@ -113,7 +114,7 @@ func (a *app) programsNote(r api.HooksResponse, req api.HooksRequest) {
 	case len(r.Copied) == 1:
 		were, them = "was", "it"
 	}
-	a.say("note: %s %s copied to %s, where hooks start %s", strings.Join(r.Copied, " and "), were, dir, them)
+	a.say("note: %s %s copied to %s, where hooks start %s", programs.List(r.Copied), were, dir, them)
 }
 
 func hooksText(h api.AgentHooks, req api.HooksRequest) string {

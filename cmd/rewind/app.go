@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,9 +28,6 @@ type app struct {
 	damaged   *api.Error // the store was, and what was printed is what it still has
 }
 
-// lockWait is how long a command waits for another that has the store.
-const lockWait = 5 * time.Second
-
 // execute runs a command line and returns its exit code.
 func execute(ctx context.Context, args []string, s *term.Streams) int {
 	a := &app{Streams: s, transport: newTransport(commandLine(args))}
@@ -40,10 +36,12 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 	hook := len(args) > 0 && args[0] == "hook"
 	// Completion must be quick, and a hook must not wait for a start; smart-checkpoint is what starts one.
 	a.transport.quiet = hook || len(args) > 0 && strings.HasPrefix(args[0], "__complete")
-	if !hook { // which ends in time, and what it has begun with it
-		defer a.transport.wait()
+	if hook { // an agent may wait for the end of what it gave
+		a.transport.own.Stderr = nil
+	} else { // a hook ends in time, its work or not
+		defer a.transport.own.Wait()
 	}
-	root := newRoot(a)
+	root := newRoot(a, args)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	checked := &checkedWriter{w: s.Out}
@@ -201,11 +199,17 @@ func usage(format string, args ...any) error {
 	return &api.Error{Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Message: fmt.Sprintf(format, args...)}
 }
 
+// blocks is the exit code that agents read as "block": it is never ours.
+const blocks = 2
+
 // fail prints an error with its remedy and returns its exit code.
 func (a *app) fail(err error) int {
 	var told *api.Error
+	var ended *api.EndedError
 	switch {
 	case errors.As(err, &told):
+	case errors.As(err, &ended):
+		told = &api.Error{Word: api.WordFailed, Message: ended.Error(), Hint: "'rewind ops' shows whether it was done"}
 	case errors.Is(err, api.ErrCut):
 		told = &api.Error{Word: api.WordFailed, Message: api.ErrCut.Error(), Hint: "'rewind ops' shows whether it was done"}
 	case errors.Is(err, context.Canceled):
@@ -214,6 +218,9 @@ func (a *app) fail(err error) int {
 		told = &api.Error{Word: api.WordFailed, Message: err.Error()}
 	}
 	told.Code = api.CodeOf(told.Word)
+	if ended != nil && ended.Code > blocks { // that of a store whose log cannot be written
+		told.Code = ended.Code
+	}
 	if a.json {
 		b, _ := json.Marshal(struct {
 			Error *api.Error `json:"error"`

@@ -31,6 +31,22 @@ func (a *app) tellAtWork(r api.RestoreResponse) {
 	}
 }
 
+// workText is a line about an agent at work.
+func (a *app) workText(w api.AtWork) string {
+	doing := "a turn, last heard of"
+	if n := len(w.Tools); n > 0 {
+		more := ""
+		if n > 1 {
+			more = fmt.Sprintf(" +%d", n-1)
+		}
+		doing = term.Truncate(term.Sanitize(string(w.Tools[0].Name)), shownTool-len(more)) + more + " since"
+	}
+	return fmt.Sprintf("%s %s  %s %s", term.Sanitize(w.Agent), term.Sanitize(shortID(w.Session)), doing, a.Time(w.Since))
+}
+
+// shownTool is how wide a tool's name may be in a line of 80 columns.
+const shownTool = 20
+
 func toolNames(list []api.Tool) string {
 	var names []string
 	for _, t := range list {

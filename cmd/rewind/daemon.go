@@ -3,16 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"rewind/api"
-	"rewind/internal/detach"
-	"rewind/internal/relay"
 	"rewind/internal/term"
-	"rewind/server"
 )
 
 func newDaemon(a *app) *cobra.Command {
@@ -21,18 +16,15 @@ func newDaemon(a *app) *cobra.Command {
 		Short: "Serve this user's stores; started when it is needed",
 		Long: "The daemon has the stores open and answers commands and hooks on a socket in ~/.rewind/run, for this user only. Commands start it when\n" +
 			"it is needed, and it ends after 30 minutes without work. Run by hand it stays in the foreground; where one runs already there is\n" +
-			"nothing to do. REWIND_DAEMON=off does without: each command then opens the store itself.",
+			"nothing to do. REWIND_DAEMON=off does without: each command then starts a rewindd of its own.",
 		Example: "  rewind daemon status\n  rewind daemon stop",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o := server.DaemonOptions{Version: version(), NoWatch: os.Getenv("REWIND_WATCH") == "off"}
-			if d, err := time.ParseDuration(os.Getenv("REWIND_IDLE")); err == nil {
-				o.Idle = d
+		RunE: func(*cobra.Command, []string) error {
+			args := []string{a.transport.own.Path, "daemon"}
+			if a.json {
+				args = append(args, "--json")
 			}
-			if err := detach.Self(relay.Environ()); err != nil { // it serves others than who started it
-				return err
-			}
-			return server.RunDaemon(cmd.Context(), o)
+			return become(args)
 		},
 	}
 	cmd.AddCommand(

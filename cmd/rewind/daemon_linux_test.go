@@ -164,19 +164,46 @@ func TestDaemonKilledUnderRequest(t *testing.T) {
 	h.run(program, "verify")
 }
 
-// TestDaemonVersions: a command of another version ends the daemon and starts its own; status and stop work with any.
-func TestDaemonVersions(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	build := func(v string) string {
-		path := filepath.Join(dir, "rewind-"+v)
-		cmd := exec.Command("go", "build", "-ldflags", "-X main.release="+v, "-o", path, ".")
+// versionsIn builds rewind and rewindd of versions, each in a directory of its own.
+func versionsIn(t *testing.T, dir string) func(v string) (rewind string) {
+	return func(v string) string {
+		t.Helper()
+		must(t, os.Mkdir(filepath.Join(dir, v), 0o755))
+		cmd := exec.Command("go", "build", "-ldflags", "-X main.release="+v, "-o", filepath.Join(dir, v)+"/", ".", "../rewindd")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go build: %v\n%s", err, out)
 		}
-		return path
+		return filepath.Join(dir, v, "rewind")
 	}
+}
+
+// TestProgramsOfTwoVersions: a rewind with a rewindd of another version beside it says so, with a daemon and without, and opens nothing.
+func TestProgramsOfTwoVersions(t *testing.T) {
+	t.Parallel()
+	build := versionsIn(t, t.TempDir())
+	one, two := build("v1.0.0"), build("v2.0.0")
+	h := newDaemonHome(t)
+	h.run(one, "init")
+	h.run(one, "daemon", "stop")
+	must(t, os.Rename(filepath.Join(filepath.Dir(one), "rewindd"), filepath.Join(filepath.Dir(two), "rewindd")))
+	for _, daemon := range []string{"", "off"} {
+		began := time.Now()
+		cmd := h.command(two, "list")
+		cmd.Env = append(cmd.Env, "REWIND_DAEMON="+daemon)
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), "rewindd has version v1.0.0, and this is v2.0.0") || !strings.Contains(string(out), "make install") {
+			t.Errorf("REWIND_DAEMON=%s: %v\n%s", daemon, err, out)
+		}
+		t.Logf("REWIND_DAEMON=%s: after %v", daemon, time.Since(began))
+	}
+}
+
+// TestDaemonVersions: a command of another version ends the daemon and starts its own; status and stop work with any.
+func TestDaemonVersions(t *testing.T) {
+	t.Parallel()
+	build := versionsIn(t, t.TempDir())
 	one, two := build("v1.0.0"), build("v2.0.0")
 	h := newDaemonHome(t)
 	h.run(one, "init")

@@ -203,10 +203,12 @@ func programFor(t *testing.T) string {
 	dir, err := os.MkdirTemp("/tmp", "rw")
 	must(t, err, os.Chmod(dir, 0o755))
 	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
-	b, err := os.ReadFile(program)
-	path := filepath.Join(dir, "rewind")
-	must(t, err, os.WriteFile(path, b, 0o755), os.Chmod(path, 0o755))
-	return path
+	for _, name := range []string{"rewind", "rewindd"} {
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(program), name))
+		path := filepath.Join(dir, name)
+		must(t, err, os.WriteFile(path, b, 0o755), os.Chmod(path, 0o755))
+	}
+	return filepath.Join(dir, "rewind")
 }
 
 func chownAll(dir string, uid int) error {

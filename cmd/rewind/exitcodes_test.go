@@ -12,7 +12,7 @@ import (
 	"rewind/internal/term"
 )
 
-// TestExitCodes holds the table of exit codes against its rules, the help and DESIGN.md.
+// TestExitCodes holds the table of exit codes against its rules, the help and docs/api.md.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	codes, words := map[int]string{}, map[string]int{}
@@ -64,15 +64,15 @@ func TestExitCodesInHelp(t *testing.T) {
 	}
 }
 
-// TestExitCodesInDesign compares with the table of DESIGN.md: rows | code | `word` | meaning | below a heading that
+// TestExitCodesInDocs compares with the table of docs/api.md: rows | code | `word` | meaning | below a heading that
 // names exit codes.
-func TestExitCodesInDesign(t *testing.T) {
+func TestExitCodesInDocs(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("../../DESIGN.md")
+	b, err := os.ReadFile("../../docs/api.md")
 	must(t, err)
 	_, section, ok := strings.Cut(string(b), "xit codes\n")
 	if !ok {
-		return
+		t.Fatal("docs/api.md has no such heading")
 	}
 	if end := strings.Index(section, "\n## "); end >= 0 {
 		section = section[:end]
@@ -85,12 +85,12 @@ func TestExitCodesInDesign(t *testing.T) {
 	}
 	for _, c := range api.ExitCodes() {
 		if want[c.Code] != c.Word {
-			t.Errorf("DESIGN.md calls exit code %d %q, the program %q", c.Code, want[c.Code], c.Word)
+			t.Errorf("docs/api.md calls exit code %d %q, the program %q", c.Code, want[c.Code], c.Word)
 		}
 		delete(want, c.Code)
 	}
 	for code, word := range want {
-		t.Errorf("DESIGN.md has exit code %d %q, the program has not", code, word)
+		t.Errorf("docs/api.md has exit code %d %q, the program has not", code, word)
 	}
 }
 

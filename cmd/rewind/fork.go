@@ -75,7 +75,9 @@ func runFork(ctx context.Context, a *app, req api.ForkRequest) error {
 // withoutFork is a restore whose fork has been told already.
 func withoutFork(r api.RestoreResponse) api.RestoreResponse {
 	if r.Conversation != nil {
-		r.Conversation = &api.Conversation{Mode: "none", Removed: r.Conversation.Removed, Kept: r.Conversation.Kept}
+		told := *r.Conversation
+		told.Mode, told.Why, told.Fork = "none", "", nil
+		r.Conversation = &told
 	}
 	return r
 }

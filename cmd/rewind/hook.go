@@ -79,8 +79,12 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 		id = hex.EncodeToString(b[:])
 	}
 	payload, _ := io.ReadAll(io.LimitReader(a.In, maxPayload)) // what was read is passed on
-	if string(payload) == programs.ProbePayload {
-		_, _ = io.WriteString(a.Out, programs.ProbeAnswer(version()))
+	if string(payload) == programs.ProbePayload {              // the process of its own is what a hook needs where no daemon is
+		r, err := api.Call(ctx, a.client, api.Version, api.VersionRequest{}, nil)
+		if err != nil {
+			return "rewind: " + term.Sanitize(err.Error())
+		}
+		_, _ = io.WriteString(a.Out, programs.ProbeAnswer(r.Version))
 		return ""
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://rewind"+relay.HookPath, bytes.NewReader(payload))
@@ -95,14 +99,23 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 		req.Header.Set(name, relay.Escape(value))
 	}
 	resp, err := a.transport.RoundTrip(req)
+	if err == nil {
+		defer func() { _ = resp.Body.Close() }()
+		err = api.ReadError(resp)
+	}
+	if a.transport.failed != nil && ctx.Err() == nil { // nobody has taken it in
+		if home, err := relay.Home(); err == nil {
+			relay.NoteFailure(home, id, agent, term.Sanitize(a.transport.failed.Error()))
+		}
+		return "rewind: " + term.Sanitize(a.transport.failed.Error())
+	}
 	var told *api.Error
-	if errors.As(err, &told) && (told.Word == api.WordPermission || told.Word == api.WordUsage) { // of rewind's own directory: no status will tell
+	if errors.As(err, &told) { // of rewind's own directory: no status will tell
 		return "rewind: " + term.Sanitize(told.Message)
 	}
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = resp.Body.Close() }()
 	warn, _ := relay.Unescape(resp.Header.Get(relay.HeaderWarn))
 	return warn
 }

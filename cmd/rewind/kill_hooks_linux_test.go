@@ -35,7 +35,9 @@ func newSomeone(t *testing.T) someone {
 	write(t, home, settingsBefore)
 	write(t, home, map[string]string{".rewind/system/smart-checkpoint": "#!/bin/sh\n"})
 	must(t, os.Chmod(filepath.Join(home, ".rewind/system/smart-checkpoint"), 0o755))
-	must(t, os.Symlink(program, filepath.Join(home, ".rewind/system/rewind"))) // nothing is copied: each piece of that would be a point
+	for _, name := range []string{"rewind", "rewindd"} { // nothing is copied: each piece of that would be a point
+		must(t, os.Symlink(filepath.Join(filepath.Dir(program), name), filepath.Join(home, ".rewind/system", name)))
+	}
 	return someone{t, home, program}
 }
 

@@ -17,15 +17,15 @@ import (
 	"rewind/internal/torture"
 )
 
-// realProgram builds the program that is killed: the real one, without cgo and without the test binary's weight.
+// realProgram builds what is killed: the real rewind, and rewindd beside it, without cgo and without the test binary's weight.
 var realProgram = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(os.Getenv("HOME"), "rewind")
-	cmd := exec.Command("go", "build", "-o", path, ".")
+	dir := os.Getenv("HOME")
+	cmd := exec.Command("go", "build", "-o", dir+"/", ".", "../rewindd")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	return path, nil
+	return filepath.Join(dir, "rewind"), nil
 })
 
 // memoryRoom is the free space in bytes from which tests use a file system in memory.

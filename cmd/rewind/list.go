@@ -53,6 +53,7 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 	}
 	err = a.paged(func(w io.Writer) error {
 		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{Flex: true})
+		several := severalOf(r.Checkpoints)
 		for _, c := range r.Checkpoints {
 			mark, style := " ", term.Plain
 			if c.Current {
@@ -63,6 +64,9 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 			}
 			if c.Safety || c.Aside {
 				style = term.Dim
+			}
+			if several[c.Agent] {
+				c.Agent += " " + shortID(c.Session)
 			}
 			text := what(c)
 			if len(c.Tags) > 0 {
@@ -80,4 +84,20 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 		a.say("older checkpoints are not shown; 'rewind list --limit 0' shows all")
 	}
 	return err
+}
+
+// severalOf are the agents of which checkpoints of more than one session are listed: a turn's number alone does not tell those apart.
+func severalOf(list []api.Checkpoint) map[string]bool {
+	first, several := map[string]string{}, map[string]bool{}
+	for _, c := range list {
+		if c.Agent == "" {
+			continue
+		}
+		if id, known := first[c.Agent]; known && id != c.Session {
+			several[c.Agent] = true
+		} else {
+			first[c.Agent] = c.Session
+		}
+	}
+	return several
 }

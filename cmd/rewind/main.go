@@ -21,6 +21,20 @@ func main() { os.Exit(runMain(os.Args[1:], term.System())) }
 // and to its group.
 const interruptGrace = time.Second
 
+// signalsAfter is when signals begin to be caught. That costs an eighth of what a short command does, mostly a thread; before that an interrupt ends
+// this process, which whoever works for it takes for one.
+const signalsAfter = 10 * time.Millisecond
+
+// cancelOnSignal has the first interrupt take back what runs, and one that comes later end the process at once: the answer is lost then.
+func cancelOnSignal(cancel context.CancelFunc) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	<-c
+	cancel()
+	time.Sleep(interruptGrace)
+	signal.Stop(c)
+}
+
 // runMain runs one command line and returns the exit code. It is never 2: a panic would exit with that.
 func runMain(args []string, s *term.Streams) (code int) {
 	defer func() {
@@ -31,12 +45,8 @@ func runMain(args []string, s *term.Streams) (code int) {
 	}()
 	detach.Own()
 	detach.Raise() // what is written has to fit, and a limit that may be raised is nobody's will
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	go func() {
-		<-ctx.Done()
-		time.Sleep(interruptGrace)
-		stop() // from here on an interrupt ends the process at once; a restore is then half done
-	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	defer time.AfterFunc(signalsAfter, func() { cancelOnSignal(cancel) }).Stop()
 	return execute(ctx, args, s)
 }

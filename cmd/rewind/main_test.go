@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -11,13 +12,15 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/server"
 )
 
-// TestMain makes the test binary the program: as "rewind" it is the command line, under the names of the helpers it is
+// TestMain makes the test binary the program: as "rewind" and "rewindd" it is these, under the names of the helpers it is
 // one of those.
 func TestMain(m *testing.M) {
 	commands := helpers()
 	commands["rewind"] = func() { os.Exit(runMain(os.Args[1:], term.System())) }
+	commands["rewindd"] = func() { os.Exit(server.Main(os.Args[1:], version(), os.Stdin, os.Stdout, os.Stderr)) }
 	testscript.Main(outer{m}, commands)
 }
 
@@ -49,6 +52,7 @@ func (o outer) Run() int {
 			return 1
 		}
 	}
+	self = func() (string, error) { return exec.LookPath("rewind") } // for commands in this process
 	return o.M.Run()
 }
 

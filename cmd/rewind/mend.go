@@ -1,13 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
 
 	"rewind/api"
 	"rewind/internal/term"
-	"rewind/server"
 )
 
 // mendOptions are the flags of doctor that are about files of other users.
@@ -15,15 +15,22 @@ type mendOptions struct{ mend, yes, dryRun bool }
 
 // runMend is doctor --mend. It asks no daemon, and opens no store. Root is asked first: who owns the directory has had every chance to put
 // something there that root did not leave.
-func runMend(a *app, o mendOptions) error {
-	r, err := server.Mend(true)
+func runMend(ctx context.Context, a *app, o mendOptions) error {
+	mend := func(dryRun bool) (api.MendResponse, error) {
+		r, err := api.Call(ctx, a.client, api.Mend, api.MendRequest{DryRun: dryRun}, nil)
+		if err == nil && r.Error != nil {
+			err = r.Error
+		}
+		return r, err
+	}
+	r, err := mend(true)
 	if err == nil && !o.dryRun && len(r.Given)+len(r.Removed)+len(r.Aside) > 0 {
 		if !o.yes && len(r.Given) > 0 && os.Geteuid() == 0 {
 			if err := a.confirmMend(r); err != nil {
 				return err
 			}
 		}
-		r, err = server.Mend(false)
+		r, err = mend(false)
 	}
 	r.DryRun = o.dryRun
 	if err != nil {

@@ -50,7 +50,7 @@ func cmdPlant(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		return
 	}
-	// DESIGN.md 5.10.
+	// docs/format.md#journal.
 	var e record.Encoder
 	e.Bytes(1, []byte{byte(refs.KindCheckout)})
 	e.NonZero(2, ids[1][:])
@@ -63,7 +63,7 @@ func cmdPlant(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(tx.Commit(ctx, kv.Durable))
 }
 
-// putTranscript stores a text as the bytes of a session file are, DESIGN.md 5.13.
+// putTranscript stores a text as the bytes of a session file are, docs/format.md#transcript.
 func putTranscript(ts *testscript.TestScript, tx *objstore.Tx, text string) objstore.ID {
 	blob, err := tx.Put(objstore.Blob, []byte(text), objstore.ID{})
 	ts.Check(err)

@@ -59,7 +59,7 @@ func layOutAgent(t *testing.T, home string) {
 	t.Helper()
 	system := filepath.Join(home, ".rewind/system")
 	must(t, os.MkdirAll(system, 0o700))
-	for _, program := range []string{".", "../smart-checkpoint"} {
+	for _, program := range []string{".", "../rewindd", "../smart-checkpoint"} {
 		cmd := exec.Command("go", "build", "-o", system+"/", program)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -13,7 +13,21 @@ import (
 	"rewind/internal/term"
 )
 
-func newRoot(a *app) *cobra.Command {
+// commands are the commands by the groups in which help lists them.
+var commands = map[string]map[string]func(*app) *cobra.Command{
+	"work": {"save": newSave, "list": newList, "show": newShow, "diff": newDiff, "cat": newCat, "tag": newTag},
+	"back": {"checkout": newCheckout, "undo": newUndo, "redo": newRedo, "undo-restore": newUndoRestore, "ops": newOps},
+	"conversation": {
+		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks,
+	},
+	"keep": {
+		"init": newInit, "stores": newStores, "status": newStatus, "validate": newValidate, "doctor": newDoctor, "verify": newVerify, "gc": newGC,
+		"purge": newPurge, "config": newConfig, "daemon": newDaemon,
+	},
+}
+
+// newRoot makes the command line for its arguments. Where the first names a command none but that is made: to make all takes longer than most do.
+func newRoot(a *app, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rewind",
 		Short: "Perfect memory and perfect undo for work with coding agents",
@@ -37,21 +51,36 @@ func newRoot(a *app) *cobra.Command {
 	})
 	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "back", Title: "Going back:"},
 		&cobra.Group{ID: "conversation", Title: "Conversations:"}, &cobra.Group{ID: "keep", Title: "The store:"})
-	for group, cmds := range map[string][]*cobra.Command{
-		"work":         {newSave(a), newList(a), newShow(a), newDiff(a), newCat(a), newTag(a)},
-		"back":         {newCheckout(a), newUndo(a), newRedo(a), newUndoRestore(a), newOps(a)},
-		"conversation": {newFork(a), newClone(a), newTurns(a), newSessions(a), newForks(a)},
-		"keep":         {newInit(a), newStores(a), newStatus(a), newValidate(a), newDoctor(a), newVerify(a), newGC(a), newPurge(a), newConfig(a), newDaemon(a)},
-	} {
-		for _, c := range cmds {
-			c.GroupID = group
-			root.AddCommand(c)
+	if !addNamed(a, root, args) {
+		for group, list := range commands {
+			for _, build := range list {
+				root.AddCommand(grouped(build(a), group))
+			}
 		}
+		root.AddCommand(newHook(a), newVersion(a))
+		root.AddCommand(topics()...)
 	}
-	root.AddCommand(newHook(a), newVersion(a))
-	root.AddCommand(topics()...)
 	usageArgs(root)
 	return root
+}
+
+// addNamed adds the command that the first argument names.
+func addNamed(a *app, root *cobra.Command, args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	for group, list := range commands {
+		if build := list[args[0]]; build != nil {
+			root.AddCommand(grouped(build(a), group))
+			return true
+		}
+	}
+	return false
+}
+
+func grouped(c *cobra.Command, group string) *cobra.Command {
+	c.GroupID = group
+	return c
 }
 
 // unknownCommand refuses what is no command, with the one that was probably meant.
@@ -111,7 +140,7 @@ func topics() []*cobra.Command {
 			Use: "environment", Short: "Environment variables",
 			Long: "  REWIND_WATCH      'off': the daemon looks at every file at each capture instead of having the project watched\n" +
 				"  REWIND_HOME       where stores and the global configuration are (default: ~/.rewind)\n" +
-				"  REWIND_DAEMON     off: no daemon; each command opens the store itself\n" +
+				"  REWIND_DAEMON     off: no daemon; each command starts a rewindd of its own\n" +
 				"  CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, FACTORY_HOME_OVERRIDE\n" +
 				"                    where agents keep their settings, as they themselves read it\n" +
 				"  PAGER, LESS       the pager for long output on a terminal\n" +

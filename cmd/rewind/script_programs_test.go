@@ -17,7 +17,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-o", dir+"/", ".", "../smart-checkpoint")
+	cmd := exec.Command("go", "build", "-o", dir+"/", ".", "../rewindd", "../smart-checkpoint")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", &exec.Error{Name: string(out), Err: err}
@@ -33,7 +33,7 @@ func cmdPrograms(ts *testscript.TestScript, neg bool, args []string) {
 	to, names := ts.MkAbs(args[0]), args[1:]
 	ts.Check(os.MkdirAll(to, 0o755))
 	if len(names) == 0 {
-		names = []string{"rewind", "smart-checkpoint"}
+		names = []string{"rewind", "rewindd", "smart-checkpoint"}
 	}
 	for _, name := range names {
 		in, err := os.Open(filepath.Join(from, name))

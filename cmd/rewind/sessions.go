@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,20 +68,41 @@ func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
 	}
 }
 
+// sizesFrom is how many columns a terminal has whose list of sessions tells sizes: a narrower one needs the room for titles, and for what a fork was made of.
+const (
+	sizesFrom  = 100
+	sizeColumn = 5
+)
+
 func (a *app) sessionTable(list []api.SessionInfo) error {
 	if len(list) == 0 {
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true})
+		columns := []term.Column{{}, {}, {}, {Flex: true}, {}, {}, {Flex: true}}
+		sizes := a.Width == 0 || a.Width >= sizesFrom
+		if sizes {
+			columns = slices.Insert(columns, sizeColumn, term.Column{Right: true})
+		}
+		t := a.Table(columns...)
 		for _, s := range list {
 			mark := ""
 			if s.Current {
 				mark = "@"
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: s.Agent}, term.Cell{Text: shortID(s.ID), Style: term.ID},
-				term.Cell{Text: string(s.Title)}, term.Cell{Text: count(s.Turns, "turn")}, term.Cell{Text: term.Size(s.Bytes)},
-				term.Cell{Text: a.Time(s.Last), Style: term.Dim}, term.Cell{Text: sessionMarks(s), Style: term.Dim})
+			row := []term.Cell{
+				{Text: mark, Style: term.Bold},
+				{Text: s.Agent},
+				{Text: shortID(s.ID), Style: term.ID},
+				{Text: string(s.Title)},
+				{Text: count(s.Turns, "turn")},
+				{Text: a.Time(s.Last), Style: term.Dim},
+				{Text: sessionMarks(s), Style: term.Dim},
+			}
+			if sizes {
+				row = slices.Insert(row, sizeColumn, term.Cell{Text: term.Size(s.Bytes)})
+			}
+			t.Row(row...)
 		}
 		return t.Flush(w)
 	})
@@ -95,7 +117,7 @@ func sessionMarks(s api.SessionInfo) string {
 		}
 	}
 	add(s.Running, "running")
-	add(s.Fork != nil, relation(s.Fork))
+	add(s.Fork != nil, strings.Replace(relation(s.Fork), " "+s.Agent+"/", " ", 1))
 	add(s.Imported, "imported")
 	add(s.Missing, "its file is gone")
 	add(s.Problem != "", string(s.Problem))

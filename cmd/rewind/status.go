@@ -22,31 +22,23 @@ func newStatus(a *app) *cobra.Command {
 }
 
 func runStatus(ctx context.Context, a *app) error {
-	r, err := call(ctx, a, api.Status, api.StatusRequest{Project: a.project()}, "comparing")
+	env := agentEnv()
+	r, err := call(ctx, a, api.Status, api.StatusRequest{Project: a.project(), Env: &env}, "comparing")
 	if err != nil {
 		return err
 	}
-	health, err := a.validate(ctx, true)
-	if err != nil {
-		return err
-	}
+	a.noDaemonCheck(r.Checks)
 	if a.json {
-		return a.printJSON(statusResult{r, health.Checks})
+		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	return a.paged(func(w io.Writer) error {
-		a.showStatus(w, r, health.Checks)
+		a.showStatus(w, r)
 		return nil
 	})
 }
 
-// statusResult is what status prints as JSON.
-type statusResult struct {
-	api.StatusResponse
-	Checks []api.Check `json:"checks"`
-}
-
-func (a *app) showStatus(w io.Writer, r api.StatusResponse, checks []api.Check) {
+func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
 	row := func(name, text string) { fmt.Fprintf(w, "%-11s %s\n", name, text) }
 	row("project", term.Quote(string(r.Root)))
 	row("store", fmt.Sprintf("%s (%s mode, %s)", term.Quote(string(r.Store)), r.Mode, term.Size(r.DiskBytes)))
@@ -58,7 +50,7 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, checks []api.Check) 
 	if r.Daemon.Running {
 		row("daemon", a.daemonText(r.Daemon))
 	} else if a.transport.noDaemon != nil {
-		row("daemon", a.Styled(term.Warn, "cannot run, each command opens the store itself: "+term.Sanitize(a.transport.noDaemon.Error())))
+		row("daemon", a.Styled(term.Warn, "cannot run, each command starts a rewindd of its own: "+term.Sanitize(a.transport.noDaemon.Error())))
 	}
 	if w := r.Watcher; w != nil && !w.Healthy {
 		row("watcher", fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))
@@ -66,7 +58,7 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, checks []api.Check) 
 	if d := r.Degraded; d != nil {
 		row("degraded", a.Styled(term.Warn, fmt.Sprintf("hooks could not do their work, since %s, %s, last: %s", a.Time(d.Since), count(d.Count, "time"), term.Sanitize(string(d.Error)))))
 	}
-	a.statusChecks(w, checks)
+	a.statusChecks(w, r.Checks)
 	if r.HalfDone != "" {
 		row("half done", a.Styled(term.Warn, fmt.Sprintf("a checkout of %.12s; 'rewind checkout --continue' finishes it, '--abort' takes it back", r.HalfDone)))
 	}
@@ -78,6 +70,13 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, checks []api.Check) 
 	}
 	a.statusLeaks(w, r.Leaks)
 	a.sessionLines(row, r.Sessions, r.Position)
+	for i, w := range r.AtWork {
+		name := "at work"
+		if i > 0 {
+			name = ""
+		}
+		row(name, a.workText(w))
+	}
 	if act := r.Activity; act != nil {
 		text := "busy"
 		if act.Since != nil {
@@ -132,9 +131,6 @@ func (a *app) sessionLines(row func(name, text string), list []api.Session, posi
 			event = "not used yet, made"
 		}
 		text := fmt.Sprintf("%s %s  turn %d  %s %s", term.Sanitize(s.Agent), term.Sanitize(shortID(s.Session)), s.Turn, event, a.Time(s.Last))
-		if len(s.Running) > 0 {
-			text += "  running " + term.Sanitize(string(s.Running[0].Name))
-		}
 		if s.Agent+"/"+s.Session == position {
 			text += "  current"
 		}

@@ -5,29 +5,45 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
+	"runtime"
 
 	"rewind/api"
-	"rewind/server"
+	"rewind/internal/programs"
+	"rewind/internal/relay"
 )
 
-// transport takes requests to the daemon, and to a handler in this process where there is none and none can be started.
+// transport takes requests to the daemon, and to a process of this command's own where there is none and none can be started.
 type transport struct {
-	off     bool   // REWIND_DAEMON=off: never the daemon
-	quiet   bool   // no daemon is started for this command
-	command string // the command line, for remedies
-	notice  func(string)
-	here    func() (*server.Server, error)
+	off    bool // REWIND_DAEMON=off: never the daemon
+	quiet  bool // no daemon is started for this command
+	notice func(string)
+	own    *api.Child
 
 	noDaemon error // why the last request did not go to the daemon, unless that was asked for
+	failed   error // why the process of its own has not answered the last request
 }
 
+// newTransport makes the transport of a command line, which remedies name.
 func newTransport(command string) *transport {
-	t := &transport{off: os.Getenv("REWIND_DAEMON") == "off", command: command}
-	t.here = sync.OnceValues(func() (*server.Server, error) {
-		return server.New(server.Options{Version: version(), LockWait: lockWait, Command: command})
-	})
-	return t
+	return &transport{
+		off: os.Getenv("REWIND_DAEMON") == "off", own: &api.Child{Path: daemonProgram(), Version: version(), Command: command, Stderr: os.Stderr},
+	}
+}
+
+// self is the path of this program; tests are another one.
+var self = os.Executable
+
+// daemonProgram is rewindd beside this program, links followed: an upgrade replaces a link's target. It is not looked for anywhere else: what is
+// installed together belongs together.
+func daemonProgram() string {
+	path, err := self()
+	if err == nil && runtime.GOOS != "linux" { // there the kernel has followed them
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return programs.Daemon
+	}
+	return programs.Path(filepath.Dir(path), programs.Daemon)
 }
 
 // fileOnly are the routes that need no store: a daemon that runs answers them, since it may have to let go of one, but none is started.
@@ -37,49 +53,37 @@ var fileOnly = map[string]bool{
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	t.noDaemon = nil
-	if !t.off {
-		s, err := t.daemon(!t.quiet && !fileOnly[req.URL.Path])
-		if err != nil {
-			return nil, err
-		}
-		resp, err := s.RoundTrip(req)
-		if !errors.Is(err, api.ErrNoDaemon) {
-			return resp, err
-		}
-		if s.Start != "" {
-			t.noDaemon = err
-		}
+	t.noDaemon, t.failed = nil, nil
+	home, err := relay.Home()
+	if err == nil {
+		err = relay.CheckHome(home)
 	}
-	srv, err := t.here()
-	if err != nil {
-		return nil, err
-	}
-	return api.InProcess{Handler: srv}.RoundTrip(req)
-}
-
-// daemon is the way to the daemon; start: one is started if none runs.
-func (t *transport) daemon(start bool) (api.Socket, error) {
-	home, err := server.Home(t.command)
-	if err != nil {
-		return api.Socket{}, err
+	if t.off || err != nil || req.URL.Path == api.Mend.Path { // the process of its own says what is wrong with a home
+		return t.alone(req)
 	}
 	s := api.Socket{Home: home, Version: version(), Notice: t.notice}
-	if start {
-		exe, err := os.Executable()
-		if err == nil {
-			exe, err = filepath.EvalSymlinks(exe) // an upgrade replaces the link's target
-		}
-		if err == nil {
-			s.Start = exe
-		}
+	if !t.quiet && !fileOnly[req.URL.Path] {
+		s.Start = t.own.Path
 	}
-	return s, nil
+	resp, err := s.RoundTrip(req)
+	if !errors.Is(err, api.ErrNoDaemon) {
+		return resp, err
+	}
+	if s.Start != "" {
+		t.noDaemon = err
+	}
+	return t.alone(req)
 }
 
-// wait returns when requests in this process have let go of their stores.
-func (t *transport) wait() {
-	if srv, err := t.here(); err == nil {
-		srv.Wait()
+// alone asks the process of its own.
+func (t *transport) alone(req *http.Request) (*http.Response, error) {
+	resp, err := t.own.RoundTrip(req)
+	t.failed = err
+	var start *api.StartError
+	var other *api.VersionError
+	if errors.As(err, &start) || errors.As(err, &other) {
+		hint := "rewind's programs are installed together: " + programs.InstallRemedy
+		err = &api.Error{Word: api.WordFailed, Message: err.Error(), Hint: hint}
 	}
+	return resp, err
 }

@@ -39,7 +39,7 @@ func newDoctor(a *app) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.mend {
-				return runMend(a, o)
+				return runMend(cmd.Context(), a, o)
 			}
 			if o.yes || o.dryRun {
 				return usage("--yes and --dry-run go with --mend")
@@ -54,21 +54,28 @@ func newDoctor(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) validate(ctx context.Context, quick bool) (api.ValidateResponse, error) {
-	r, err := call(ctx, a, api.Validate, api.ValidateRequest{Project: a.project(), Env: agentEnv(), Quick: quick}, "checking")
-	if no := a.transport.noDaemon; err == nil && no != nil {
-		i := slices.IndexFunc(r.Checks, func(c api.Check) bool { return c.Name == "daemon" })
-		if i >= 0 {
-			r.Checks[i].Level, r.Checks[i].Text = api.LevelFinding, api.Text("cannot run: "+no.Error())
-			r.Checks[i].Remedy = "see what stands in the way; until then each command opens the store itself"
-			r.Findings++
-		}
+func (a *app) validate(ctx context.Context) (api.ValidateResponse, error) {
+	r, err := call(ctx, a, api.Validate, api.ValidateRequest{Project: a.project(), Env: agentEnv()}, "checking")
+	if err == nil && a.noDaemonCheck(r.Checks) {
+		r.Findings++
 	}
 	return r, err
 }
 
+// noDaemonCheck makes it a finding that no daemon could be started for the last request, which whoever answered it could not know.
+func (a *app) noDaemonCheck(checks []api.Check) bool {
+	i := slices.IndexFunc(checks, func(c api.Check) bool { return c.Name == "daemon" })
+	no := a.transport.noDaemon
+	if no == nil || i < 0 {
+		return false
+	}
+	checks[i].Level, checks[i].Text = api.LevelFinding, api.Text("cannot run: "+no.Error())
+	checks[i].Remedy = "see what stands in the way; until then each command starts a rewindd of its own"
+	return true
+}
+
 func runValidate(ctx context.Context, a *app) error {
-	r, err := a.validate(ctx, false)
+	r, err := a.validate(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,7 +96,7 @@ func runValidate(ctx context.Context, a *app) error {
 }
 
 func runDoctor(ctx context.Context, a *app) error {
-	r, err := a.validate(ctx, false)
+	r, err := a.validate(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,29 +2,17 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
-	"rewind/server"
+	"rewind/api"
+	"rewind/internal/programs"
 )
 
 // release is the version of a release build (-ldflags "-X main.release=v1.2.3").
 var release string
 
-func version() string {
-	if release != "" {
-		return release
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				return "devel-" + s.Value[:12]
-			}
-		}
-	}
-	return "devel"
-}
+func version() string { return programs.Version(release) }
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -32,7 +20,7 @@ func newVersion(a *app) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			r := server.About(version())
+			r := api.About(version())
 			if a.json {
 				return a.printJSON(r)
 			}

@@ -200,18 +200,19 @@ func TestPromise03Surrounded(t *testing.T) {
 		s.recorded([]string{"before", "final"}, map[string]bool{"before": true, "call": true, "final": true})
 	})
 	for name, make := range map[string]func(path string) error{
-		"no rewind":             func(string) error { return nil },
-		"rewind is garbage":     func(path string) error { return os.WriteFile(path, []byte("\x7fELFgarbage"), 0o755) },
-		"rewind may not be run": func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) },
-		"rewind hangs":          func(path string) error { return os.WriteFile(path, []byte("#!/bin/sh\nexec sleep 5\n"), 0o755) },
-		"rewind is a directory": func(path string) error { return os.Mkdir(path, 0o755) },
+		"not there":      func(string) error { return nil },
+		"garbage":        func(path string) error { return os.WriteFile(path, []byte("\x7fELFgarbage"), 0o755) },
+		"may not be run": func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) },
+		"hangs":          func(path string) error { return os.WriteFile(path, []byte("#!/bin/sh\nexec sleep 5\n"), 0o755) },
+		"a directory":    func(path string) error { return os.Mkdir(path, 0o755) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
 			s.stop()
 			whole := s.bin
 			s.bin = filepath.Join(s.base, "bin")
-			s.check(os.Mkdir(s.bin, 0o755), os.Link(filepath.Join(whole, "smart-checkpoint"), filepath.Join(s.bin, "smart-checkpoint")), make(filepath.Join(s.bin, "rewind")))
+			s.check(os.Mkdir(s.bin, 0o755), os.Link(filepath.Join(whole, "smart-checkpoint"), filepath.Join(s.bin, "smart-checkpoint")),
+				make(filepath.Join(s.bin, "rewind")), make(filepath.Join(s.bin, "rewindd")))
 			s.edit("call")
 			r := s.usual("post-tool-use", s.payload("session", "call"))
 			s.inTime(r)

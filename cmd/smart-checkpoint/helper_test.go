@@ -21,17 +21,15 @@ import (
 	"rewind/internal/relay"
 )
 
-// programs is a directory with the real client, and with the test binary as the rewind beside it.
+// programs is a directory with the real client, and with the test binary as the other two beside it.
 var programs string
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "rewind" {
-		switch os.Args[1] {
-		case "daemon":
-			os.Exit(fakeDaemon())
-		case "hook":
-			os.Exit(fakeHook())
-		}
+	switch filepath.Base(os.Args[0]) {
+	case "rewindd":
+		os.Exit(fakeDaemon())
+	case "rewind":
+		os.Exit(fakeHook())
 	}
 	if helper := helpers()[filepath.Base(os.Args[0])]; helper != nil {
 		os.Exit(helper(os.Args[1:]))
@@ -56,8 +54,10 @@ func testMain(m *testing.M) int {
 	if err != nil {
 		panic(err)
 	}
-	if err := os.Symlink(self, filepath.Join(dir, "rewind")); err != nil {
-		panic(err)
+	for _, name := range []string{"rewind", "rewindd"} {
+		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+			panic(err)
+		}
 	}
 	return m.Run()
 }

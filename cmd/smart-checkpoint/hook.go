@@ -35,15 +35,17 @@ var (
 // A hook is one event of an agent on its way.
 type hook struct {
 	options
-	id, bin string
+	id      string
+	bin     string    // rewind
+	daemon  string    // rewindd
 	soft    time.Time // when the daemon is waited for no longer
 	last    time.Time // when nothing is waited for any longer
 	payload *payload
 }
 
-func newHook(o options, bin string, started time.Time) *hook {
+func newHook(o options, bin, daemon string, started time.Time) *hook {
 	kept := min(reserve, o.deadline/2)
-	h := &hook{options: o, id: newID(), bin: bin}
+	h := &hook{options: o, id: newID(), bin: bin, daemon: daemon}
 	h.soft = started.Add(o.deadline - kept)
 	h.last = started.Add(o.deadline - kept/2)
 	h.payload = newPayload(h.soft)
@@ -56,16 +58,17 @@ func newID() string {
 	return "0000000000000000"[len(s):] + s
 }
 
-// besideThis is the program of that name in the directory where this very file is, links followed.
-func besideThis(name string) string {
+// besideThis are rewind and its daemon's program in the directory where this very file is, links followed.
+func besideThis() (rewind, daemon string) {
 	self, err := os.Executable()
 	if err == nil && runtime.GOOS != "linux" { // there the kernel has followed them
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return name
+		return "rewind", "rewindd"
 	}
-	return filepath.Join(filepath.Dir(self), name+filepath.Ext(self))
+	dir, ext := filepath.Dir(self), filepath.Ext(self)
+	return filepath.Join(dir, "rewind"+ext), filepath.Join(dir, "rewindd"+ext)
 }
 
 // run brings the event to the daemon, or to a process of its own where there is none to be had.
@@ -153,7 +156,7 @@ func (e exchangeError) Unwrap() error { return e.error }
 func (exchangeError) Is(target error) bool { return target == errExchange }
 
 func (h *hook) post(home string) (int, relay.Answer, error) {
-	conn, err := relay.Connect(home, h.bin, h.soft)
+	conn, err := relay.Connect(home, h.daemon, version(), h.soft)
 	if err != nil {
 		return 0, relay.Answer{}, err
 	}

@@ -102,17 +102,20 @@ func TestT3Promise01Kills(t *testing.T) {
 	s.serves()
 }
 
-// traced makes the daemon that a hook starts, or `rewind hook`, die instead of its nth call that changes something: in the place of rewind is a
-// script that has the first of them killed, and lets those after it be.
+// traced makes the daemon that a hook starts, or `rewind hook`, die instead of its nth call that changes something: in the place of the program is
+// a script that has the first of them killed, and lets those after it be.
 func (s *site) traced(what string) {
 	s.Helper()
 	self, err := os.Executable()
 	s.check(err)
 	dir := filepath.Join(s.base, "bin")
 	s.check(os.Mkdir(dir, 0o755), os.Symlink(self, filepath.Join(dir, "killat")), os.Link(filepath.Join(s.bin, "smart-checkpoint"), filepath.Join(dir, "smart-checkpoint")))
-	script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = %s ] && rm '%s' 2>/dev/null; then exec '%s/killat' -count '%s' \"$(cat '%s')\" '%s/rewind' \"$@\"; fi\nexec '%s/rewind' \"$@\"\n",
-		what, s.file("armed"), dir, s.file("count"), s.file("n"), s.bin, s.bin)
-	s.check(os.WriteFile(filepath.Join(dir, "rewind"), []byte(script), 0o755))
+	for _, name := range []string{"rewind", "rewindd"} {
+		real := filepath.Join(s.bin, name)
+		script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = %s ] && rm '%s' 2>/dev/null; then exec '%s/killat' -count '%s' \"$(cat '%s')\" '%s' \"$@\"; fi\nexec '%s' \"$@\"\n",
+			what, s.file("armed"), dir, s.file("count"), s.file("n"), real, real)
+		s.check(os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))
+	}
 	s.bin = dir
 }
 

@@ -51,12 +51,12 @@ func main() {
 	}
 	guard.Reset(time.Until(started.Add(o.deadline)))
 	time.AfterFunc(signalsAfter, exitOnSignal)
-	bin := besideThis("rewind") // asked for once: it is a system call
+	bin, daemon := besideThis() // asked for once: it is a system call
 	keepHome(bin)
 	if o.event == guardWord {
 		os.Exit(judge(o, started))
 	}
-	newHook(o, bin, started).run()
+	newHook(o, bin, daemon, started).run()
 }
 
 // keepHome is for a home that is not where it is by default: a hook that was registered for it belongs to it, whether the agent was

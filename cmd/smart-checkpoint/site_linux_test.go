@@ -19,13 +19,13 @@ import (
 	"rewind/internal/torture"
 )
 
-// realPrograms is a directory with the client and rewind beside it, both as they are released.
+// realPrograms is a directory with the client and the other two beside it, as they are released.
 var realPrograms = sync.OnceValues(func() (string, error) {
 	if err := lookAtSources(); err != nil {
 		return "", err
 	}
 	dir := filepath.Join(programs, "real")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v1.2.3", "-o", dir+"/", "rewind/cmd/rewind", "rewind/cmd/smart-checkpoint")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v1.2.3", "-o", dir+"/", "rewind/cmd/rewind", "rewind/cmd/rewindd", "rewind/cmd/smart-checkpoint")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
@@ -100,7 +100,7 @@ func (s *site) write(name, text string) {
 	s.check(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
 }
 
-// program is a command of one of the two, in the project.
+// program is a command of one of them, in the project.
 func (s *site) program(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Env, cmd.Dir = s.env, s.project
@@ -341,7 +341,7 @@ func (s *site) pids(name string, args ...string) []int {
 }
 
 // daemons are the daemons that run.
-func (s *site) daemons() []int { return s.pids("rewind", "daemon") }
+func (s *site) daemons() []int { return s.pids("rewindd", "daemon") }
 
 // daemon is the one that runs. Others, which find it in their place, may need a moment to go.
 func (s *site) daemon() int {

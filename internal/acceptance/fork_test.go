@@ -45,7 +45,7 @@ func testFork(w *world, d driver) {
 	w.checkForks(id, f.ID, 0)
 	w.check("apart", d.apart(w, id, f.ID))
 	w.checkForks(id, f.ID, 1)
-	w.checkMessages()
+	w.checkMessages(id)
 	d.checkSelfTest(w, id)
 	d.checkClone(w, id)
 	d.checkInside(w, id)
@@ -107,10 +107,11 @@ func (w *world) checkForks(original, fork string, own int) {
 	}
 }
 
-// checkMessages holds the conversation that rewind shows against the two turns.
-func (w *world) checkMessages() {
+// checkMessages holds the conversation that rewind shows against the two turns. The session is named: Codex 0.125 tells nobody that it ended, so
+// that its fork is taken to be at work, too.
+func (w *world) checkMessages(id string) {
 	w.Helper()
-	shows, at := w.rewind("show", "turn:2", "--messages", "30"), 0
+	shows, at := w.rewind("show", "turn:2@"+id, "--messages", "30"), 0
 	for _, s := range with(firstTurn[:2], toolNames[w.agent]["write"], "TURN-1 complete.", "TURN-2 please", "Second turn.", "TURN-2 complete.") {
 		i := strings.Index(shows[at:], s)
 		if i < 0 {

@@ -117,8 +117,8 @@ func runInside(bin string) (code int, err error) {
 	return 0, nil
 }
 
-// programs are the commands that an installation has; the second is there from the day on which its package is.
-var programs = []string{"rewind", "smart-checkpoint"}
+// programs are the commands that an installation has.
+var programs = []string{"rewind", "rewindd", "smart-checkpoint"}
 
 // buildBinaries builds the programs as make install does.
 func buildBinaries(bin string) error {

@@ -7,7 +7,7 @@
 // Everything that is read may be hostile: sizes are bounded, links are not followed where a file is replaced, and what does not look as
 // expected is an error or says nothing.
 //
-// Formats: seen on the released clients; DESIGN.md says which versions.
+// Formats: seen on the released clients; docs/agents says which versions.
 package clients
 
 import "errors"

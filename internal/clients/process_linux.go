@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,17 +115,25 @@ func (l *Look) take() {
 		return
 	}
 	l.taken = true
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil || pid == os.Getpid() {
+	list, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer list.Close()
+	names, _ := list.Readdirnames(-1)
+	self, buf := os.Getpid(), make([]byte, 4<<10)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == self {
 			continue
 		}
-		args := arguments(pid)
-		if len(args) == 0 {
-			continue // the kernel's, or it has ended
+		dir := "/proc/" + name
+		n, err := retried(func() (int, error) { return syscall.Readlink(dir+"/exe", buf) })
+		if errors.Is(err, fs.ErrNotExist) || err != nil && !ours(dir) {
+			continue // the kernel's, one that has ended, or another user's
 		}
-		exe, _ := os.Readlink(dir + "/exe")
+		exe := string(buf[:max(n, 0)])
+		args := splitArguments(readCommandLine(dir+"/cmdline", buf))
 		for agent := range programs {
 			if runs(agent, exe, args) && ours(dir) { // whose it is is asked of few
 				l.procs = append(l.procs, process{pid: pid, dir: dir, agent: agent, args: args})
@@ -145,34 +154,41 @@ func ours(dir string) bool {
 
 // arguments is the command line of a process, nil if that cannot be read.
 func arguments(pid int) []string {
-	b := readCommandLine("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	return splitArguments(readCommandLine("/proc/"+strconv.Itoa(pid)+"/cmdline", make([]byte, 4<<10)))
+}
+
+func splitArguments(b []byte) []string {
 	if len(b) == 0 {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 }
 
-// readCommandLine reads a file of the process list with as few calls of the system as there can be: each look reads one for each process of the machine.
-func readCommandLine(path string) []byte {
-	again := func(call func() (int, error)) (int, error) {
-		for {
-			if n, err := call(); !errors.Is(err, syscall.EINTR) {
-				return n, err
-			}
+// retried is a call of the system, made again where a signal broke it off.
+func retried(call func() (int, error)) (int, error) {
+	for {
+		if n, err := call(); !errors.Is(err, syscall.EINTR) {
+			return n, err
 		}
 	}
-	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
+}
+
+// readCommandLine reads a file of the process list, into buf if it has room, with as few calls of the system as there can be: each look reads one for each
+// process of the user. Where less comes than was asked for, there is no more.
+func readCommandLine(path string, buf []byte) []byte {
+	fd, err := retried(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil
 	}
 	defer syscall.Close(fd)
-	b := make([]byte, 0, 4<<10)
+	b := buf[:0]
 	for {
-		n, err := again(func() (int, error) { return syscall.Read(fd, b[len(b):cap(b)]) })
+		n, err := retried(func() (int, error) { return syscall.Read(fd, b[len(b):cap(b)]) })
 		if err != nil {
 			return nil
 		}
-		if b = b[:len(b)+n]; n == 0 || len(b) >= maxCommandLine {
+		b = b[:len(b)+n]
+		if len(b) < cap(b) || len(b) >= maxCommandLine {
 			return b[:min(len(b), maxCommandLine)]
 		}
 		b = slices.Grow(b, 1)

@@ -3,7 +3,6 @@ package gitinfo
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,17 +19,9 @@ type config struct {
 	foldCase bool
 }
 
-// Excludes reads the rules files outside the working tree, lowest precedence first: core.excludesFile, or where it is not set git's default,
+// excludes reads the rules files outside the working tree, lowest precedence first: core.excludesFile, or where it is not set git's default,
 // then info/exclude. A file that is absent or, outside of the repository, a directory or a device is left out. foldCase is core.ignoreCase.
-// After an error what is returned is still the part that could be read; for the configuration what it said last, or git's defaults.
-func (r *Repo) Excludes() (files []File, foldCase bool, err error) {
-	files, foldCase, faults := r.excludes()
-	for _, f := range faults {
-		err = errors.Join(err, fmt.Errorf("gitinfo: read %s of %s: %w", f.What, r.root, f.Err))
-	}
-	return files, foldCase, err
-}
-
+// Where there are faults what is returned is still the part that could be read; for the configuration what it said last, or git's defaults.
 func (r *Repo) excludes() (files []File, foldCase bool, faults []Fault) {
 	c, own, err := r.config()
 	if err != nil {

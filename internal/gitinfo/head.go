@@ -18,15 +18,7 @@ type Head struct {
 	Detached bool
 }
 
-// Head reads HEAD. The commit it names is not looked for among the objects. After an error the branch may be known all the same.
-func (r *Repo) Head() (Head, error) {
-	h, err := r.head()
-	if err != nil {
-		return h, fmt.Errorf("gitinfo: read HEAD of %s: %w", r.root, err)
-	}
-	return h, nil
-}
-
+// head reads HEAD. The commit it names is not looked for among the objects. After an error the branch may be known all the same.
 func (r *Repo) head() (Head, error) {
 	if st, err := os.Stat(filepath.Join(r.common, "reftable")); err == nil && st.IsDir() && r.common != "" {
 		return r.headOfTables()

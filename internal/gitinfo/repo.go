@@ -74,15 +74,6 @@ func repoAt(root string, at place) *Repo {
 	return &Repo{root: root, gitDir: at.gitDir, common: at.common}
 }
 
-// Root is the top of the working tree.
-func (r *Repo) Root() string { return r.root }
-
-// GitDir is the git directory of this working tree.
-func (r *Repo) GitDir() string { return r.gitDir }
-
-// CommonDir is the git directory that linked working trees share; it is GitDir where there are none.
-func (r *Repo) CommonDir() string { return r.common }
-
 // place is where a repository has its files.
 type place struct {
 	gitDir string // "": it is not known

@@ -42,6 +42,8 @@ func TestCommands(t *testing.T) {
 		"rewind config --unregister-hooks",
 		"rewind config hooks.guard false --global",
 		"rewind daemon stop",
+		"rewindd serve",
+		"printf 'POST /v1/purge HTTP/1.1' | ~/.rewind/system/rewindd serve",
 		"rewind --json undo",
 		"rewind --session claude/x checkout @~2",
 		"FOO=1 BAR='x y' rewind undo",
@@ -96,7 +98,7 @@ func TestCommands(t *testing.T) {
 	passed := []string{
 		"", " ", "#", "rewind", "rewind status", "rewind list --all", "rewind diff", "rewind show @-", "rewind cat @-:f > f.old", "rewind save before",
 		"rewind turns", "rewind undo --dry-run", "rewind checkout -n @-", "rewind help undo", "rewind undo --help", "rewind fork turn:3", "rewind init", "rewind verify",
-		"rewind config tier", "rewind daemon status",
+		"rewind config tier", "rewind daemon status", "rewindd", "rewindd daemon",
 		"echo rewind undo", "git commit -m 'rewind undo'", "grep -r 'rewind undo' .", "man rewind undo", "cat rewind undo", "# rewind undo", "git rewind undo",
 		"cat > doc.md <<EOF\nrewind undo\nEOF", "cat <<'X' | wc\nrewind undo\nX\necho done",
 		"ls ~/.rewind", "cat .agent/rewind/id", "du -sh ~/.rewind", "find ~/.rewind -name x", "cp ~/.rewind/config.json .", "grep x ~/.rewind/config.json > out",

@@ -66,6 +66,11 @@ func (j *judge) words(cmd []string, depth int) string {
 		return j.script(strings.Join(args, " "), depth+1)
 	case "rewind":
 		return refused(args)
+	case "rewindd": // it takes any request on its standard input
+		if len(args) > 0 && args[0] == "serve" {
+			return "it would run 'rewindd serve', which is rewind's own to run"
+		}
+		return ""
 	case "find":
 		for i, a := range args {
 			if oneOf(a, "-exec", "-execdir", "-ok", "-okdir") {

@@ -228,10 +228,10 @@ func TestText(t *testing.T) {
 	for _, p := range []string{"ab", "é", "é", "x"} {
 		text.Add([]byte(p))
 	}
-	if text.String() != "abé" || !text.Full() {
+	if text.String() != "abé" || !text.Cut {
 		t.Errorf("%q, %v", text.String(), text.Cut)
 	}
-	if text.Reset(); text.String() != "" || text.Full() {
+	if text.Reset(); text.String() != "" || text.Cut {
 		t.Error("not reset")
 	}
 }

@@ -31,9 +31,6 @@ func (t *Text) Add(p []byte) {
 	t.Cut = len(fit) < len(p)
 }
 
-// Full says that nothing is kept any more.
-func (t *Text) Full() bool { return t.Cut }
-
 func (t *Text) String() string { return string(t.B) }
 
 // Fit is the front of p that has at most n bytes, in whole characters.

@@ -133,7 +133,11 @@ func TestT5Faults(t *testing.T) {
 				if fatal.Load() == 0 {
 					snap()
 				}
-				for name, after := range map[string]kv.FS{"kill": killed, "power cut": cut} {
+				gone := map[string]kv.FS{"kill": killed, "power cut": cut}
+				if fatal.Load() == 1 { // here it went on, as pebble does for a moment in other goroutines
+					gone["late kill"], gone["late power cut"] = disk.Clone(100, 1), disk.Clone(0, 1)
+				}
+				for name, after := range gone {
 					d, err := kv.Open(bg, "/store", kv.Options{FS: after})
 					if err != nil {
 						t.Fatalf("open after %s: %v", name, err)
@@ -142,7 +146,7 @@ func TestT5Faults(t *testing.T) {
 					must(t, err)
 					must(t, d.Close())
 					want := durable
-					if name == "kill" {
+					if strings.HasSuffix(name, "kill") {
 						want = newest
 					}
 					m.Acked(int(want))
@@ -226,6 +230,105 @@ func TestPromise07GroupLoopPoisons(t *testing.T) {
 	if err := step(d, 2, 100, kv.Written); !errors.Is(err, kv.ErrPoisoned) {
 		t.Errorf("commit: %v", err)
 	}
+}
+
+// storeToCompact is a disk with a store of two steps that compacts as soon as it is opened: it has tables, and a log that makes one more.
+func storeToCompact(t *testing.T) *kvtest.CrashFS {
+	t.Helper()
+	disk := kvtest.NewCrashFS()
+	for n := uint64(1); n <= 2; n++ {
+		d, err := kv.Open(bg, "/store", kv.Options{FS: disk})
+		must(t, err)
+		must(t, step(d, n, 100, kv.Durable))
+		must(t, d.Close())
+	}
+	return disk
+}
+
+// opensAgain opens what a kill and what a power cut leave of a disk: both have all steps from 1 to want.
+func opensAgain(t *testing.T, disk *kvtest.CrashFS, want uint64) {
+	t.Helper()
+	for _, percent := range []int{100, 0} {
+		d, err := kv.Open(bg, "/store", kv.Options{FS: disk.Clone(percent, 1)})
+		if err != nil {
+			t.Errorf("%d %% of what was not synced: %v", percent, err)
+			continue
+		}
+		if got, err := checkSteps(d, 100); err != nil || got < want {
+			t.Errorf("%d %% of what was not synced: %d steps of %d, %v", percent, got, want, err)
+		}
+		must(t, d.Close())
+	}
+}
+
+// TestPromise07ManifestAfterItsFailure: when the fsync of a MANIFEST fails, its last record is there or not. pebble takes it for not there, does the same
+// compaction again, and would have the same tables go a second time: a MANIFEST with both records is one that no pebble opens.
+func TestPromise07ManifestAfterItsFailure(t *testing.T) {
+	disk := storeToCompact(t)
+	// The first fsync is that of the MANIFEST with which the store opens, the second that of its record of the compaction.
+	ffs := kvtest.NewFaultFS(disk, &kvtest.Fault{Kind: kvtest.Sync, N: 2, Path: "MANIFEST-", Err: syscall.EIO})
+	var failed atomic.Bool
+	var again, written atomic.Int32
+	ffs.Hook(func(c kvtest.Call) {
+		switch {
+		case !failed.Load():
+		case c.Op == "create" && strings.HasSuffix(c.Path, ".sst"):
+			again.Add(1)
+		case c.Op == "write" && strings.Contains(c.Path, "MANIFEST-"):
+			written.Add(1)
+		}
+	})
+	d := open(t, "/store", kv.Options{FS: ffs, Fatal: func(error) { failed.Store(true) }})
+	steps := uint64(2)
+	if err := step(d, 3, 100, kv.Durable); err == nil {
+		steps = 3
+	} else if !errors.Is(err, kv.ErrPoisoned) {
+		t.Errorf("commit: %v", err)
+	}
+	eventually(t, "a second and a third compaction", func() bool { return again.Load() >= 2 || written.Load() > 0 })
+	if err := d.Close(); !errors.Is(err, kv.ErrPoisoned) {
+		t.Errorf("close: %v", err)
+	}
+	ffs.AssertFired(t)
+	if n := written.Load(); n > 0 {
+		t.Errorf("the MANIFEST was written %d times after its fsync failed", n)
+	}
+	opensAgain(t, disk, steps)
+}
+
+// TestPromise07ManifestAfterAFailure: in the moment between a failed fsync and the end of the process a compaction may end. The directory is not synced any
+// more, so a MANIFEST must not name what the compaction made: after a power cut that may be missing.
+func TestPromise07ManifestAfterAFailure(t *testing.T) {
+	disk := storeToCompact(t)
+	ffs := kvtest.NewFaultFS(disk, &kvtest.Fault{Kind: kvtest.Sync, N: 1, Path: ".log", Err: syscall.EIO})
+	compacts, failed := make(chan struct{}), make(chan struct{})
+	var tables, written atomic.Int32
+	ffs.Hook(func(c kvtest.Call) {
+		switch {
+		case c.Kind == kvtest.Sync && strings.HasSuffix(c.Path, ".sst") && tables.Add(1) == 2: // the first is made of the log
+			close(compacts)
+			<-failed
+		case c.Op == "write" && strings.Contains(c.Path, "MANIFEST-"):
+			select {
+			case <-failed:
+				written.Add(1)
+			default:
+			}
+		}
+	})
+	d := open(t, "/store", kv.Options{FS: ffs, GroupSync: time.Hour, Fatal: func(error) { close(failed) }})
+	<-compacts
+	if err := step(d, 3, 100, kv.Durable); !errors.Is(err, kv.ErrPoisoned) {
+		t.Errorf("commit: %v", err)
+	}
+	if err := d.Close(); !errors.Is(err, kv.ErrPoisoned) { // it waits for the compaction
+		t.Errorf("close: %v", err)
+	}
+	ffs.AssertFired(t)
+	if n := written.Load(); n > 0 {
+		t.Errorf("the MANIFEST was written %d times after the store had failed", n)
+	}
+	opensAgain(t, disk, 2)
 }
 
 // failingLogs is the disk, on which no log of the store in dir can be fsynced.

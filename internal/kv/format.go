@@ -16,7 +16,7 @@ import (
 // FormatVersion is the newest store format that this package writes; it reads this one and every older one. It covers the layout of the
 // directory, the key space and every value in it. What each version guarantees:
 //
-// 1: the database is pebble's at FormatValueSeparation, with the key space of DESIGN.md 5.1. There are no objects of kind s, and no
+// 1: the database is pebble's at FormatValueSeparation, with the key space of docs/format.md#key-space. There are no objects of kind s, and no
 // fields in records beyond those of this version.
 //
 // 2: as 1, and there may be objects of kind s (transcripts) and more fields in checkpoints, operations, the journal and session
@@ -26,7 +26,7 @@ import (
 // they are, under long keys (o), and a delta may have its base there; so here, too, the stamp alone makes a store of 1 or 2 one of 3.
 // The file format has the number twice.
 //
-// 4: as 3, and there may be gone markers (g), operations of the kinds that came with it, and what DESIGN.md 5.1 lists besides. A store
+// 4: as 3, and there may be gone markers (g), operations of the kinds that came with it, and what docs/format.md#key-space lists besides. A store
 // becomes one of 4 by DB.Stamp, when the first of these is written: one that has none is still read by who knows only 3.
 //
 // 5: as 4, and checkpoints may say of paths whose change they are, restores which conversation goes on from them, session records

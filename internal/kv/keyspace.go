@@ -27,21 +27,21 @@ type Row struct {
 	Writer string // package
 }
 
-// Keyspace is the whole key space. DESIGN.md 5.1 is the same table; a test holds them together.
+// Keyspace is the whole key space. docs/format.md#key-space is the same table; a test holds them together.
 var Keyspace = []Row{
 	{PrefixFormat, "`f`", "format version, uvarint", "kv"},
-	{PrefixObject, "`O` kind(1) id(20: its first bytes)", "envelope, 5.3", "objstore"},
+	{PrefixObject, "`O` kind(1) id(20: its first bytes)", "envelope", "objstore"},
 	{PrefixLong, "`o` kind(1) id(32)", "the same, of formats 1 and 2", "objstore"},
-	{PrefixOperation, "`p` sequence(8)", "operation, 5.8", "refs"},
-	{PrefixRef, "`r` name", "ref, 5.7", "refs"},
-	{PrefixStat, "`s` path", "stat cache entry, 5.9", "tree"},
-	{PrefixJournal, "`j`", "journal of an unfinished checkout, 5.10", "engine"},
+	{PrefixOperation, "`p` sequence(8)", "operation", "refs"},
+	{PrefixRef, "`r` name", "ref", "refs"},
+	{PrefixStat, "`s` path", "stat cache entry", "tree/snapshot"},
+	{PrefixJournal, "`j`", "journal of an unfinished checkout", "engine"},
 	{PrefixSecret, "`k`", "32 random bytes: the key of secret-file hashes", "engine"},
-	{PrefixSession, "`a` session", "session record, 5.12", "engine"},
-	{PrefixGone, "`g` kind(1) id(20: its first bytes)", "gone marker, 5.14", "objstore"},
-	{PrefixGraft, "`h` checkpoint(20: the first bytes of its id)", "graft, 5.15", "engine"},
-	{PrefixMessage, "`m` checkpoint(20: the first bytes of its id)", "messages, 5.17", "engine"},
-	{PrefixLeak, "`q`, or `q` content(20: the first bytes of its id)", "how far contents were looked at, or a flag, 5.16", "engine"},
+	{PrefixSession, "`a` session", "session record", "engine"},
+	{PrefixGone, "`g` kind(1) id(20: its first bytes)", "gone marker", "objstore"},
+	{PrefixGraft, "`h` checkpoint(20: the first bytes of its id)", "graft", "engine"},
+	{PrefixMessage, "`m` checkpoint(20: the first bytes of its id)", "messages", "engine"},
+	{PrefixLeak, "`q`, or `q` content(20: the first bytes of its id)", "how far contents were looked at, or a flag", "engine"},
 }
 
 var formatKey = []byte{PrefixFormat}

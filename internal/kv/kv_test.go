@@ -22,13 +22,13 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-// TestKeyspaceIsDocumented holds DESIGN.md 5.1 against the table in the code.
+// TestKeyspaceIsDocumented holds docs/format.md#key-space against the table in the code.
 func TestKeyspaceIsDocumented(t *testing.T) {
-	b, err := os.ReadFile("../../DESIGN.md")
+	b, err := os.ReadFile("../../docs/format.md")
 	must(t, err)
-	_, text, ok := strings.Cut(string(b), "### 5.1 ")
+	_, text, ok := strings.Cut(string(b), "\n### Key space\n")
 	if !ok {
-		t.Fatal("DESIGN.md has no section 5.1")
+		t.Fatal("docs/format.md has no section of that name")
 	}
 	text, _, _ = strings.Cut(text, "\n##")
 	var want, got []string
@@ -39,7 +39,7 @@ func TestKeyspaceIsDocumented(t *testing.T) {
 		got = append(got, strings.Join([]string{string(r.Prefix), r.Key, r.Value, r.Writer}, " | "))
 	}
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
-		t.Errorf("code:\n%s\nDESIGN.md:\n%s", a, b)
+		t.Errorf("code:\n%s\ndocs/format.md:\n%s", a, b)
 	}
 }
 

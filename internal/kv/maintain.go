@@ -178,13 +178,6 @@ func (d *DB) treeSize(dir string) (int64, error) {
 	return sum, nil
 }
 
-// CheckTables is Verify with all findings in one error.
-func (d *DB) CheckTables(ctx context.Context) error {
-	var all []error
-	err := d.Verify(ctx, func(e error) { all = append(all, e) })
-	return errors.Join(append(all, err)...)
-}
-
 // Verify reads every block of every table and reports each table that is damaged, by name, as ErrCorrupt. It returns an error only
 // when it could not go on.
 func (d *DB) Verify(ctx context.Context, report func(error)) error {

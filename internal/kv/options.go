@@ -55,7 +55,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// pebbleOptions are the settings of the database; DESIGN.md 6 has the reason for each.
+// pebbleOptions are the settings of the database; docs/store.md#the-database has the reason for each.
 func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 	var stall func() bool
 	o := &pebble.Options{

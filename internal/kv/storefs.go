@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,8 +18,8 @@ import (
 
 // storeFS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is read of
 // tables, turns archiving into
-// removal once the check at open has passed, slows down writes that fail, and removes nothing once the store is poisoned: pebble may
-// run on for a moment, and would remove files that the disk's version of the database needs.
+// removal once the check at open has passed, slows down writes that fail, and once the store is poisoned removes nothing and makes no new version of the
+// database: pebble may run on for a moment, and would remove files that the disk's version needs, and name some that the disk may not have.
 type storeFS struct {
 	vfs.FS
 	db   string      // the pebble directory
@@ -75,7 +76,7 @@ func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 	return &slow, nil
 }
 
-// frozen is the reason why nothing may be removed any more.
+// frozen is the reason why nothing may be removed any more, and no MANIFEST written.
 func (s *storeFS) frozen() error {
 	if s.poison == nil {
 		return nil
@@ -106,7 +107,7 @@ func (s *storeFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error)
 	}
 	if s.inDB(name) && strings.HasPrefix(s.PathBase(name), "marker.") {
 		// The entry of the marker must not reach the disk before that of the file it points to. pebble syncs them together.
-		if err := syncDir(s, s.db); err != nil {
+		if err := errors.Join(syncDir(s, s.db), s.frozen()); err != nil {
 			return nil, err
 		}
 	}
@@ -231,13 +232,16 @@ func (f *slowFile) SyncData() error {
 	return err
 }
 
-// dbDir poisons the store when the directory's entries cannot be synced, and then says that they were: nobody will hear it.
+// dbDir poisons the store when the directory's entries cannot be synced, and then says that they were: what relies on it is refused (frozen).
 type dbDir struct {
 	vfs.File
 	poison *poison
+	mu     sync.Mutex // held until the store is poisoned: the system tells one of two that sync at once
 }
 
 func (d *dbDir) Sync() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.poison.err() != nil {
 		return nil
 	}

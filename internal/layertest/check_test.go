@@ -25,7 +25,7 @@ func below(p, root string) bool {
 func checkTable(rows []row, pkgs []pkg, later map[string]bool) []string {
 	may, err := allowed(rows)
 	if err != nil {
-		return []string{"DESIGN.md, section 3: " + err.Error()}
+		return []string{"DESIGN.md, the table of packages: " + err.Error()}
 	}
 	var bad []string
 	exists := map[string]bool{}
@@ -43,7 +43,7 @@ func checkTable(rows []row, pkgs []pkg, later map[string]bool) []string {
 		}
 		list, known := may[host]
 		if !known && !helper {
-			bad = append(bad, fmt.Sprintf("%s: not in the table of DESIGN.md, section 3", p.path))
+			bad = append(bad, fmt.Sprintf("%s: not in the table of packages in DESIGN.md", p.path))
 			continue
 		}
 		for imported, files := range p.imports {
@@ -55,7 +55,7 @@ func checkTable(rows []row, pkgs []pkg, later map[string]bool) []string {
 					bad = append(bad, fmt.Sprintf("%s (%s): imports %s, which is for tests", p.path, files[0], ours))
 				}
 			default:
-				bad = append(bad, fmt.Sprintf("%s (%s): imports %s; DESIGN.md, section 3 allows: %s", p.path, files[0], ours, listed(list)))
+				bad = append(bad, fmt.Sprintf("%s (%s): imports %s; the table in DESIGN.md allows: %s", p.path, files[0], ours, listed(list)))
 			}
 		}
 	}
@@ -105,6 +105,40 @@ func checkImports(bans []importBan, pkgs []pkg, later map[string]bool, requires 
 		for _, o := range ban.only {
 			if !exists[o] && !later[o] {
 				bad = append(bad, fmt.Sprintf("ban on %s: %s does not exist", ban.path, o))
+			}
+		}
+	}
+	return sorted(bad)
+}
+
+// checkWalls holds what programs link against the walls.
+func checkWalls(walls []wall, pkgs []pkg) []string {
+	var bad []string
+	imports := map[string]map[string][]string{}
+	for _, p := range pkgs {
+		imports[p.path] = p.imports
+	}
+	for _, w := range walls {
+		if imports[w.program] == nil {
+			bad = append(bad, fmt.Sprintf("wall around %s: it does not exist", w.program))
+		}
+		for _, n := range w.never {
+			if imports[n] == nil {
+				bad = append(bad, fmt.Sprintf("wall around %s: %s does not exist", w.program, n))
+			}
+		}
+		way := map[string]string{w.program: w.program} // how a package is reached
+		for queue := []string{w.program}; len(queue) > 0; queue = queue[1:] {
+			for imported := range imports[queue[0]] {
+				ours, ok := strings.CutPrefix(imported, module+"/")
+				if !ok || way[ours] != "" {
+					continue
+				}
+				way[ours] = way[queue[0]] + " -> " + ours
+				queue = append(queue, ours)
+				if slices.ContainsFunc(w.never, func(n string) bool { return below(ours, n) }) {
+					bad = append(bad, fmt.Sprintf("%s: %s", way[ours], w.why))
+				}
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// row is one line of the table in DESIGN.md, section 3.
+// row is one line of the table of packages in DESIGN.md, under "The house".
 type row struct {
 	floor   int
 	path    string

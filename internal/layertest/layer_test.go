@@ -41,6 +41,7 @@ func TestLayers(t *testing.T) {
 			return !strings.Contains(path, ".") || strings.Contains(string(mod), "\t"+path)
 		}))
 	})
+	t.Run("walls", func(t *testing.T) { report(t, checkWalls(walls, pkgs)) })
 	t.Run("calls", func(t *testing.T) {
 		report(t, checkCalls(callBans, pkgs, later, func(file string) bool {
 			_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file)))
@@ -135,7 +136,7 @@ func TestChecksFindBreaches(t *testing.T) {
 		want string // part of the one breach; "" for none
 	}{
 		{"downwards", file(t, "objstore", "a.go", imports("rewind/internal/kv")), ""},
-		{"upwards", file(t, "objstore", "a.go", imports("rewind/engine")), "imports engine; DESIGN.md, section 3 allows: internal/kv"},
+		{"upwards", file(t, "objstore", "a.go", imports("rewind/engine")), "imports engine; the table in DESIGN.md allows: internal/kv"},
 		{"excepted", file(t, "engine", "a.go", imports("rewind/internal/term")), "imports internal/term"},
 		{"sideways", file(t, "internal/kv", "a.go", imports("rewind/internal/term")), "allows: nothing of ours"},
 		{"unknown package", file(t, "internal/util", "a.go", "package p"), "internal/util: not in the table"},
@@ -169,6 +170,31 @@ func TestChecksFindBreaches(t *testing.T) {
 		case c.want == "" && len(bad) == 0:
 		case c.want != "" && len(bad) == 1 && strings.Contains(bad[0], c.want):
 		default:
+			t.Errorf("%s: %q, want %q", c.name, bad, c.want)
+		}
+	}
+}
+
+func TestWallsFindBreaches(t *testing.T) {
+	imports := func(path string, ours ...string) pkg {
+		p := pkg{path: path, imports: map[string][]string{}}
+		for _, o := range ours {
+			p.imports[module+"/"+o] = []string{path + "/a.go"}
+		}
+		return p
+	}
+	rule := []wall{{"cmd/x", []string{"engine", "internal/kv"}, "why"}}
+	for _, c := range []struct {
+		name string
+		pkgs []pkg
+		want string // the one breach; "" for none
+	}{
+		{"none", []pkg{imports("cmd/x", "api"), imports("api"), imports("engine", "internal/kv"), imports("internal/kv")}, ""},
+		{"direct", []pkg{imports("cmd/x", "engine"), imports("engine"), imports("internal/kv")}, "cmd/x -> engine: why"},
+		{"on a way", []pkg{imports("cmd/x", "api"), imports("api", "internal/kv/beneath"), imports("internal/kv/beneath"), imports("engine"), imports("internal/kv")}, "cmd/x -> api -> internal/kv/beneath: why"},
+		{"stale", []pkg{imports("cmd/x"), imports("engine")}, "wall around cmd/x: internal/kv does not exist"},
+	} {
+		if bad := strings.Join(checkWalls(rule, c.pkgs), "; "); bad != c.want {
 			t.Errorf("%s: %q, want %q", c.name, bad, c.want)
 		}
 	}

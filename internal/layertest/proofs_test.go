@@ -9,16 +9,12 @@ import (
 	"testing"
 )
 
-// TestProofsExist holds DESIGN.md to the tests that it names: each of them must be there.
+// TestProofsExist holds the documents to the tests that they name: each of them must be there.
 func TestProofsExist(t *testing.T) {
 	dir := root(t)
-	design, err := os.ReadFile(filepath.Join(dir, "DESIGN.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	have := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -40,13 +36,42 @@ func TestProofsExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`(Test\\w+|[\\w-]+\\.txtar)`").FindAllSubmatch(design, -1)
-	if len(named) < 20 {
-		t.Fatalf("DESIGN.md names only %d tests", len(named))
-	}
-	for _, m := range named {
-		if !have[string(m[1])] {
-			t.Errorf("DESIGN.md names %s, which does not exist", m[1])
+	name := regexp.MustCompile("`(Test\\w+|[\\w-]+\\.txtar)`")
+	named := 0
+	for path, text := range documents(t, dir) {
+		for _, m := range name.FindAllStringSubmatch(text, -1) {
+			if named++; !have[m[1]] {
+				t.Errorf("%s names %s, which does not exist", path, m[1])
+			}
 		}
 	}
+	if named < 100 {
+		t.Errorf("the documents name only %d tests", named)
+	}
+}
+
+// documents are the project's texts for people, by path.
+func documents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	paths := []string{"README.md", "DESIGN.md", "bench/README.md"}
+	err := filepath.WalkDir(filepath.Join(dir, "docs"), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		paths = append(paths, filepath.ToSlash(rel))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, path := range paths {
+		b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(b)
+	}
+	return texts
 }

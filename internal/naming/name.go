@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Kind says what a name goes by.
@@ -44,13 +45,18 @@ func (n Name) IsTurn() bool { return n.Kind == Turn && n.Back == 0 }
 const MinDigits = 4
 
 // Digits reports whether the name can be how an id begins, were it long enough.
-func (n Name) Digits() bool { return n.Kind == Word && digits.MatchString(n.Text) }
+func (n Name) Digits() bool { return n.Kind == Word && digits().MatchString(n.Text) }
 
 var (
-	digits  = regexp.MustCompile(`^[0-9A-Fa-f]+$`)
-	step    = regexp.MustCompile(`(?:~([0-9]{1,9})|~|\^)$`)
-	minuses = regexp.MustCompile(`^@(-+)$`)
+	digits  = pattern(`^[0-9A-Fa-f]+$`)
+	step    = pattern(`(?:~([0-9]{1,9})|~|\^)$`)
+	minuses = pattern(`^@(-+)$`)
 )
+
+// pattern compiles a regular expression when it is first used: a command that reads no name would pay for all of them at its start.
+func pattern(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
 
 // maxBack bounds the steps of a name.
 const maxBack = 1 << 30
@@ -78,7 +84,7 @@ func Parse(s string) (Name, error) {
 		return n, fmt.Errorf("no name given")
 	}
 	for {
-		m := step.FindStringSubmatchIndex(n.Base)
+		m := step().FindStringSubmatchIndex(n.Base)
 		if m == nil || m[0] == 0 {
 			break
 		}
@@ -91,7 +97,7 @@ func Parse(s string) (Name, error) {
 		}
 		n.Base = n.Base[:m[0]]
 	}
-	if m := minuses.FindStringSubmatch(n.Base); m != nil {
+	if m := minuses().FindStringSubmatch(n.Base); m != nil {
 		n.Base, n.Back = "@", n.Back+len(m[1])
 	}
 	return n, n.base()
@@ -179,7 +185,7 @@ func SplitPath(s string) (name, path string, ok bool) {
 
 // CheckTag refuses a tag that could be read as another name.
 func CheckTag(tag string) error {
-	if len(tag) >= MinDigits && digits.MatchString(tag) {
+	if len(tag) >= MinDigits && digits().MatchString(tag) {
 		const text = "it looks like the beginning of an id: a name of %d or more digits 0-9, a-f and nothing else is that of a checkpoint"
 		return fmt.Errorf(text, MinDigits)
 	}

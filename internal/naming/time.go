@@ -3,7 +3,6 @@ package naming
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,9 +17,9 @@ const hours = `[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?`
 const unit = `(s|sec|secs|seconds?|m|mins?|minutes?|h|hours?|d|days?|w|weeks?)`
 
 var (
-	ago    = regexp.MustCompile(`^(?:[0-9]{1,6} ?` + unit + ` ?)+(?:ago)?$`)
-	agoOne = regexp.MustCompile(`([0-9]{1,6}) ?` + unit)
-	clock  = regexp.MustCompile(`^(?:(today|yesterday|[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T](` + hours + `))?|(` + hours + `))$`)
+	ago    = pattern(`^(?:[0-9]{1,6} ?` + unit + ` ?)+(?:ago)?$`)
+	agoOne = pattern(`([0-9]{1,6}) ?` + unit)
+	clock  = pattern(`^(?:(today|yesterday|[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T](` + hours + `))?|(` + hours + `))$`)
 )
 
 var units = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
@@ -31,7 +30,7 @@ var units = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time
 // they are set back, and a time comes twice, it is the later one that is not after now.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
-	if ago.MatchString(s) {
+	if ago().MatchString(s) {
 		return back(s, now), nil
 	}
 	if s == "now" {
@@ -43,7 +42,7 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 		}
 		return t, nil
 	}
-	m := clock.FindStringSubmatch(s)
+	m := clock().FindStringSubmatch(s)
 	if m == nil {
 		return time.Time{}, fmt.Errorf("%q %s", s, wantTime)
 	}
@@ -88,7 +87,7 @@ func whole(t time.Time, of string) time.Time {
 
 // back is as long before now as a text says; a time before all others if that is longer than can be counted.
 func back(s string, now time.Time) time.Time {
-	for _, m := range agoOne.FindAllStringSubmatch(s, -1) {
+	for _, m := range agoOne().FindAllStringSubmatch(s, -1) {
 		n, _ := strconv.Atoi(m[1])
 		u := units[m[2][0]]
 		if time.Duration(n) > math.MaxInt64/u {

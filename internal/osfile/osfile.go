@@ -1,5 +1,5 @@
 // Package osfile reads and replaces files that lie outside of the user's worktree: our own, agents' settings, agents' sessions. What it replaces
-// is the old bytes or the new ones at any moment, and durable when it returns.
+// is the old bytes or the new ones at any moment, and durable when it returns, but where a caller needs less.
 package osfile
 
 import (
@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Temporary string      // how the name of the temporary file beside it begins
 	Like      fs.FileInfo // whose mode and owner it gets; nil: 0600 and this process's
+	Hint      bool        // nothing needs it after a power cut: no fsync
 	// Before, which may be nil, is called with the temporary file as it will be, right before it gets its name; an error keeps the old file.
 	Before func(tmp *os.File) error
 }
@@ -45,7 +46,7 @@ func WriteIn(dir *os.Root, name string, o Options, write func(io.Writer) error) 
 	if err == nil {
 		err = write(tmp)
 	}
-	if err == nil {
+	if err == nil && !o.Hint {
 		err = tmp.Sync()
 	}
 	if err == nil && o.Before != nil {
@@ -60,6 +61,9 @@ func WriteIn(dir *os.Root, name string, o Options, write func(io.Writer) error) 
 	if err != nil {
 		_ = dir.Remove(temporary)
 		return err
+	}
+	if o.Hint {
+		return nil
 	}
 	return SyncRoot(dir)
 }

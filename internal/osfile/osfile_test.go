@@ -48,7 +48,14 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	is("two", 0o640)
-	for _, o := range []Options{{}, {Before: func(tmp *os.File) error {
+	if err := Write(path, Options{Temporary: ".x-", Hint: true}, text("hint")); err != nil {
+		t.Fatal(err)
+	}
+	is("hint", 0o600)
+	if err := Write(path, Options{Temporary: ".x-", Like: fi}, text("two")); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{}, {Hint: true}, {Before: func(tmp *os.File) error {
 		if b, err := os.ReadFile(tmp.Name()); err != nil || string(b) != "three" {
 			t.Errorf("before: %q, %v", b, err)
 		}

@@ -34,23 +34,3 @@ type Report struct {
 
 // Foreign is what was found in all.
 func (r *Report) Foreign() int { return len(r.Given) + len(r.Removed) + len(r.Aside) + len(r.Left) }
-
-// maxEntries bounds how many entries a report has of one kind.
-const maxEntries = 10_000
-
-// tops are the names that rewind makes in its directory; what else lies there is not looked at.
-func known(name string) bool {
-	switch name {
-	case "config.json", "lock", runName, "storage", "projects", "system", "backups":
-		return true
-	}
-	return len(name) > 1 && (name[:1] == "." && (hasPrefix(name, asidePrefix) || hasPrefix(name, ".new-")))
-}
-
-func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(prefix)] == prefix }
-
-const (
-	runName     = "run"
-	asidePrefix = ".foreign-run-"
-	maxDepth    = 16 // directories below the home; a store has six
-)

@@ -8,9 +8,26 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
+
+const (
+	maxEntries  = 10_000 // of one kind in a report
+	runName     = "run"
+	asidePrefix = ".foreign-run-"
+	maxDepth    = 16 // directories below the home; a store has six
+)
+
+// known reports whether rewind makes a name in its directory; what else lies there is not looked at.
+func known(name string) bool {
+	switch name {
+	case "config.json", "lock", runName, "storage", "projects", "system", "backups":
+		return true
+	}
+	return strings.HasPrefix(name, asidePrefix) || strings.HasPrefix(name, ".new-")
+}
 
 // mender is one walk through a home.
 type mender struct {
@@ -128,7 +145,7 @@ func (m *mender) entry(at int, name, rel string, depth int) error {
 			return err
 		}
 	}
-	if hasPrefix(rel, asidePrefix) && !m.dry {
+	if strings.HasPrefix(rel, asidePrefix) && !m.dry {
 		_ = unix.Unlinkat(at, name, unix.AT_REMOVEDIR) // nobody needs it
 	}
 	return nil
@@ -136,7 +153,7 @@ func (m *mender) entry(at int, name, rel string, depth int) error {
 
 // foreign deals with what is not the owner's. done: there is nothing below it to look at.
 func (m *mender) foreign(at int, name string, fd int, st *unix.Stat_t, e Entry) (done bool, err error) {
-	inRun := hasPrefix(e.Path, runName+"/") || hasPrefix(e.Path, asidePrefix)
+	inRun := strings.HasPrefix(e.Path, runName+"/") || strings.HasPrefix(e.Path, asidePrefix)
 	switch {
 	case inRun && !e.Dir: // removed by name: whatever has it now lies in a directory of this home
 		return true, m.remove(at, name, e)
@@ -191,7 +208,7 @@ func (m *mender) remove(at int, name string, e Entry) error {
 
 // aside is what the owner can do about a directory of another user: that of the daemon is moved out of the way, and the rest stays for root.
 func (m *mender) aside(at int, name string, e Entry) error {
-	if e.Dir && (e.Path == runName || hasPrefix(e.Path, runName+"/")) {
+	if e.Dir && (e.Path == runName || strings.HasPrefix(e.Path, runName+"/")) {
 		if m.dry || unix.Unlinkat(at, name, unix.AT_REMOVEDIR) == nil {
 			add(&m.Removed, e)
 			return nil

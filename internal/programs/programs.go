@@ -1,5 +1,6 @@
-// Package programs keeps the two programs that agents' hooks start in one directory, side by side: the client, which hooks name, and
-// rewind, which the client starts when no daemon runs. Neither needs anything that lies elsewhere.
+// Package programs keeps rewind's three programs in one directory, side by side: the client, which hooks name, rewindd, which it and rewind start
+// as the daemon, and rewind, which the client starts when no daemon can be had. None needs anything that lies elsewhere, and all are replaced
+// together.
 package programs
 
 import (
@@ -18,8 +19,15 @@ import (
 // The programs by their names.
 const (
 	Rewind = "rewind"
+	Daemon = "rewindd"
 	Client = "smart-checkpoint"
 )
+
+// all are the programs, each after those that it starts.
+var all = []string{Daemon, Rewind, Client}
+
+// InstallRemedy is what to do where a program is missing that nobody has.
+const InstallRemedy = "run 'make install' in rewind's source"
 
 // temporary begins the name of a file that is being copied.
 const temporary = ".rewind-"
@@ -44,40 +52,57 @@ func Check(path string) error {
 	return nil
 }
 
-// A Source is the pair of a rewind that was started by a person.
+// A Source is the directory of a program that a person has started. One in which a program is missing is no source of what is there already:
+// what lies in a directory belongs together.
 type Source struct {
-	Rewind string
-	Client string // "": none stands beside it
+	Dir string
+	has map[string]bool
 }
 
-// Beside finds the pair of a rewind, links followed: a link in ~/bin has no client beside it.
+// Beside finds what stands beside a program, links followed: a link in ~/bin has nothing beside it.
 func Beside(self string) (Source, error) {
 	real, err := filepath.EvalSymlinks(self)
 	if err != nil {
 		return Source{}, fmt.Errorf("find the program %s: %w", self, cause(err))
 	}
-	s := Source{Rewind: real}
-	if client := Path(filepath.Dir(real), Client); Check(client) == nil {
-		s.Client = client
+	s := Source{Dir: filepath.Dir(real), has: map[string]bool{}}
+	for _, name := range all {
+		s.has[name] = Check(Path(s.Dir, name)) == nil
 	}
 	return s, nil
 }
 
-func (s Source) of(name string) string {
-	if name == Client {
-		return s.Client
+// Whole reports whether a source has all programs.
+func (s Source) Whole() bool { return s.has[Daemon] && s.has[Rewind] && s.has[Client] }
+
+// Lacks returns the first program that neither the source nor a directory has; "": together they have all.
+func (s Source) Lacks(dir string) string {
+	for _, name := range all {
+		if !s.has[name] && Check(Path(dir, name)) != nil {
+			return name
+		}
 	}
-	return s.Rewind
+	return ""
 }
 
-// Wanting are the programs of a directory that are not the source's: missing, or, of a source that has both, of other bytes. A source
-// without a client gives its rewind only where none is: the client that is there belongs to the rewind that is there. quick takes two
-// files of one size and time for the same.
+// Missing says which program of a directory cannot be started, and why; "": all can.
+func Missing(dir string) (name string, err error) {
+	for i := range all {
+		name = all[len(all)-1-i]
+		if err = Check(Path(dir, name)); err != nil {
+			return name, err
+		}
+	}
+	return "", nil
+}
+
+// Wanting are the programs of a directory that are not the source's: missing, or, of a whole source, of other bytes. quick takes two files of one
+// size and time for the same.
 func (s Source) Wanting(dir string, quick bool) ([]string, error) {
 	var out []string
-	for _, name := range []string{Rewind, Client} { // a client is never without a rewind
-		from, to := s.of(name), Path(dir, name)
-		if from == "" {
+	for _, name := range all {
+		from, to := Path(s.Dir, name), Path(dir, name)
+		if !s.has[name] {
 			continue
 		}
 		err := Check(to)
@@ -85,9 +110,9 @@ func (s Source) Wanting(dir string, quick bool) ([]string, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			out = append(out, name)
 			continue
-		case err != nil && s.Client == "":
+		case err != nil && !s.Whole():
 			return nil, err
-		case err == nil && s.Client == "":
+		case err == nil && !s.Whole():
 			continue
 		}
 		same, err := sameFile(from, to, quick)
@@ -101,8 +126,9 @@ func (s Source) Wanting(dir string, quick bool) ([]string, error) {
 	return out, nil
 }
 
-// Install copies programs of the source into a directory, each durably and as a whole: whoever starts one meanwhile starts the old one or
-// the new one. The caller lets nobody else install there.
+// Install copies programs of the source into a directory, durably: all are copied before the first gets its name, so that those that were there go on
+// together where one cannot be copied, and whoever starts one meanwhile starts the old one or the new one as a whole. The caller lets nobody else
+// install there.
 func (s Source) Install(dir string, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -111,16 +137,26 @@ func (s Source) Install(dir string, names []string) error {
 		return fmt.Errorf("install programs in %s: %w", dir, cause(err))
 	}
 	sweep(dir)
+	defer sweep(dir)
 	for _, name := range names {
-		if err := s.copy(name, dir); err != nil {
+		if err := s.copy(name, staged(dir, name)); err != nil {
 			return fmt.Errorf("install %s: %w", Path(dir, name), cause(err))
 		}
 	}
-	return nil
+	for _, name := range names {
+		if err := os.Rename(staged(dir, name), Path(dir, name)); err != nil {
+			return fmt.Errorf("install %s: %w", Path(dir, name), cause(err))
+		}
+	}
+	return osfile.SyncDir(dir)
 }
 
-func (s Source) copy(name, dir string) error {
-	in, err := os.Open(s.of(name))
+// staged is where a copy waits for the others.
+func staged(dir, name string) string { return Path(dir, temporary+name) }
+
+// copy makes a durable copy of one program that does not have its name yet.
+func (s Source) copy(name, to string) error {
+	in, err := os.Open(Path(s.Dir, name))
 	if err != nil {
 		return err
 	}
@@ -129,19 +165,27 @@ func (s Source) copy(name, dir string) error {
 	if err != nil {
 		return err
 	}
-	o := osfile.Options{Temporary: temporary, Before: func(tmp *os.File) error {
-		if err := tmp.Chmod(0o700); err != nil {
-			return err
-		}
-		return os.Chtimes(tmp.Name(), fi.ModTime(), fi.ModTime()) // by which a look can be quick
-	}}
-	return osfile.Write(Path(dir, name), o, func(w io.Writer) error {
-		n, err := io.Copy(w, in) // which the kernel does, without space where the file system can share it
-		if err == nil && n != fi.Size() {
-			err = errors.New("it changed while it was copied")
-		}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	if err != nil {
 		return err
-	})
+	}
+	n, err := io.Copy(out, in) // which the kernel does, without space where the file system can share it
+	if err == nil && n != fi.Size() {
+		err = errors.New("it changed while it was copied")
+	}
+	if err == nil {
+		err = out.Chmod(0o700) // whatever the umask took
+	}
+	if err == nil {
+		err = os.Chtimes(to, fi.ModTime(), fi.ModTime()) // by which a look can be quick
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	if closing := out.Close(); err == nil {
+		err = closing
+	}
+	return err
 }
 
 // sweep removes what a killed copy left.

@@ -22,6 +22,9 @@ type Encoder struct {
 	last uint64
 }
 
+// firstBytes is how much room a record gets at first, in bytes: most of those that a hook writes have no need to grow, or once.
+const firstBytes = 128
+
 // Encoded returns the record; the slice belongs to the caller once the encoder is no longer used.
 func (e *Encoder) Encoded() []byte { return e.buf }
 
@@ -34,6 +37,9 @@ func (e *Encoder) Bytes(tag uint64, v []byte) {
 		panic(fmt.Sprintf("record: encode field %d after %d", tag, e.last))
 	}
 	e.last = tag
+	if e.buf == nil {
+		e.buf = make([]byte, 0, firstBytes)
+	}
 	e.buf = binary.AppendUvarint(e.buf, tag)
 	e.buf = binary.AppendUvarint(e.buf, uint64(len(v)))
 	e.buf = append(e.buf, v...)
@@ -54,7 +60,8 @@ func (e *Encoder) Uint(tag, v uint64) {
 	if v == 0 {
 		return
 	}
-	e.Bytes(tag, binary.AppendUvarint(nil, v))
+	var b [binary.MaxVarintLen64]byte
+	e.Bytes(tag, b[:binary.PutUvarint(b[:], v)])
 }
 
 // Bool adds a field unless v is false.

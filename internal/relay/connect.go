@@ -15,24 +15,25 @@ const (
 	maxPause      = 20 * time.Millisecond
 )
 
-// Connect connects to the daemon of a home, and has bin, an absolute path, start one where nobody listens. The connection has the deadline.
+// Connect connects to the daemon of a home, and has bin, the path of rewindd, start one where nobody listens; of another version than the client's
+// it refuses to. The connection has the deadline.
 //
 // Of clients that come at the same time only the one that holds start.lock starts a process; the others wait for the socket, and one of them
 // takes over when it has not come up in 150 ms. A daemon that finds another in its place exits with 0; one that exits with anything else
 // cannot run, and Connect fails at once. ErrNoDaemon: none has come up in time. ErrDeadline: one is there and does not accept.
-func Connect(home, bin string, deadline time.Time) (*Conn, error) {
+func Connect(home, bin, version string, deadline time.Time) (*Conn, error) {
 	notice, err := TrustDirs(home)
 	if err != nil && !absent(err) {
 		return nil, foreign(home, err)
 	}
-	c, err := connect(home, bin, deadline)
+	c, err := connect(home, bin, version, deadline)
 	if c != nil {
 		c.Notice = notice
 	}
 	return c, err
 }
 
-func connect(home, bin string, deadline time.Time) (*Conn, error) {
+func connect(home, bin, version string, deadline time.Time) (*Conn, error) {
 	sock, err := SocketPath(home)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func connect(home, bin string, deadline time.Time) (*Conn, error) {
 	if _, err := MakeDir(home); err != nil {
 		return nil, err
 	}
-	s := starter{bin: bin, path: filepath.Join(filepath.Dir(sock), lockName)}
+	s := starter{bin: bin, version: version, path: filepath.Join(filepath.Dir(sock), lockName)}
 	defer s.release()
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		if err := s.lock(); err != nil {
@@ -89,11 +90,11 @@ func tryConnect(home, sock string, deadline time.Time) (*Conn, error) {
 
 // A starter is one client's part in starting a daemon.
 type starter struct {
-	bin, path string
-	held      *os.File // the lock; nil: another client has it
-	since     time.Time
-	child     *Process // started under this lock
-	done      bool     // the child has given way to another daemon
+	bin, version, path string
+	held               *os.File // the lock; nil: another client has it
+	since              time.Time
+	child              *Process // started under this lock
+	done               bool     // the child has given way to another daemon
 }
 
 // lock takes the lock if it is free. After startPatience it is given up for one round, so that another client has its turn.
@@ -115,7 +116,7 @@ func (s *starter) lock() error {
 // start starts a daemon, once under one lock.
 func (s *starter) start() (err error) {
 	if s.held != nil && s.child == nil {
-		s.child, err = start(s.bin)
+		s.child, err = start(s.bin, s.version)
 	}
 	return err
 }

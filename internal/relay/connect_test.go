@@ -55,7 +55,7 @@ func TestT17ConnectStartsOneOf64(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 64 {
 		wg.Go(func() {
-			c, err := Connect(home, bin, soon())
+			c, err := Connect(home, bin, "v1", soon())
 			if err != nil {
 				t.Error(err)
 				return
@@ -80,7 +80,7 @@ func TestT17ConnectToASlowDaemon(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			c, err := Connect(home, bin, soon())
+			c, err := Connect(home, bin, "v1", soon())
 			if err != nil {
 				t.Error(err)
 				return
@@ -100,7 +100,7 @@ func TestT17ConnectToASlowDaemon(t *testing.T) {
 func TestT03ConnectAfterKill(t *testing.T) {
 	home, bin := testHome(t)
 	for i := range 5 {
-		c, err := Connect(home, bin, soon())
+		c, err := Connect(home, bin, "v1", soon())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,19 +126,19 @@ func TestT03ConnectAfterKill(t *testing.T) {
 func TestPromise03ConnectFailsAtOnce(t *testing.T) {
 	home, bin := testHome(t)
 	t.Setenv("REWIND_TEST_EXIT", "70")
-	if _, err := Connect(home, bin, soon()); err == nil || !strings.Contains(err.Error(), "exit code 70") {
+	if _, err := Connect(home, bin, "v1", soon()); err == nil || !strings.Contains(err.Error(), "exit code 70") {
 		t.Errorf("a daemon that cannot run: %v", err)
 	}
 	if n := len(notes(home, "start")); n != 1 {
 		t.Errorf("%d starts", n)
 	}
-	if _, err := Connect(home, filepath.Join(home, "missing"), soon()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Connect(home, filepath.Join(home, "missing"), "v1", soon()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a binary that is missing: %v", err)
 	}
 	if err := errors.Join(os.RemoveAll(filepath.Join(home, "run")), os.Symlink("/tmp", filepath.Join(home, "run"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Connect(home, bin, soon()); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+	if _, err := Connect(home, bin, "v1", soon()); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 		t.Errorf("a planted link: %v", err)
 	}
 	if n := len(notes(home, "start")); n != 1 {
@@ -149,13 +149,13 @@ func TestPromise03ConnectFailsAtOnce(t *testing.T) {
 func TestPromise03ConnectDeadline(t *testing.T) {
 	home, bin := testHome(t)
 	t.Setenv("REWIND_TEST_EXIT", "0") // gives way to a daemon that is not there
-	if _, err := Connect(home, bin, time.Now().Add(400*time.Millisecond)); !errors.Is(err, ErrNoDaemon) {
+	if _, err := Connect(home, bin, "v1", time.Now().Add(400*time.Millisecond)); !errors.Is(err, ErrNoDaemon) {
 		t.Errorf("%v", err)
 	}
 	if n := len(notes(home, "start")); n < 1 || n > 4 { // one in 150 ms
 		t.Errorf("%d starts", n)
 	}
-	if _, err := Connect(home, bin, time.Now().Add(-time.Second)); !errors.Is(err, ErrNoDaemon) {
+	if _, err := Connect(home, bin, "v1", time.Now().Add(-time.Second)); !errors.Is(err, ErrNoDaemon) {
 		t.Errorf("past the deadline: %v", err)
 	}
 }
@@ -188,7 +188,7 @@ func TestStartIsDetached(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Connect(home, bin, soon())
+	c, err := Connect(home, bin, "v1", soon())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestStartIsDetached(t *testing.T) {
 func TestStartReaps(t *testing.T) {
 	home, bin := testHome(t)
 	t.Setenv("REWIND_TEST_EXIT", "7")
-	p, err := start(bin)
+	p, err := start(bin, "v1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestT17RunDirectoryPutRight(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 	}
-	c, err := Connect(home, "/nowhere", soon()) // the socket is ours and works
+	c, err := Connect(home, "/nowhere", "v1", soon()) // the socket is ours and works
 	if err != nil || c.Notice != "" {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestT17RunDirectoryPutRight(t *testing.T) {
 	if err := os.Chmod(run, 0o770); err != nil {
 		t.Fatal(err)
 	}
-	if c, err = Connect(home, "/nowhere", soon()); err != nil || !strings.Contains(c.Notice, "mode 0770") {
+	if c, err = Connect(home, "/nowhere", "v1", soon()); err != nil || !strings.Contains(c.Notice, "mode 0770") {
 		t.Fatalf("%v", err)
 	}
 	c.Close()
@@ -115,7 +115,7 @@ func TestT17RunDirectoryNotPutRight(t *testing.T) {
 	if err := os.Chown(run, 65534, 65534); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Connect(home, "/nowhere", soon()); err == nil || !strings.Contains(err.Error(), "belongs to user 65534") {
+	if _, err := Connect(home, "/nowhere", "v1", soon()); err == nil || !strings.Contains(err.Error(), "belongs to user 65534") {
 		t.Errorf("%v", err)
 	}
 }

@@ -76,7 +76,7 @@ func TestPromise17ConnectRefusesHome(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := Connect(home, bin, soon())
+		_, err := Connect(home, bin, "v1", soon())
 		var owner *OwnerError
 		if !errors.As(err, &owner) || owner.Dir != home || owner.Owner != 65534 {
 			t.Errorf("run directory there: %v: %v", run, err)

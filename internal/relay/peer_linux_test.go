@@ -52,7 +52,7 @@ func TestPromise15PeerOfAnotherUser(t *testing.T) {
 	if err := os.Symlink(sock, filepath.Join(home, "run", socketName)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Connect(home, "/nothing", soon()); !errors.Is(err, ErrForeign) {
+	if _, err := Connect(home, "/nothing", "v1", soon()); !errors.Is(err, ErrForeign) {
 		t.Errorf("Connect: %v", err)
 	}
 }

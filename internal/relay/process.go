@@ -41,20 +41,15 @@ func Spawn(argv []string, dir string, stdin, stdout, stderr *os.File) (*Process,
 	return p, nil
 }
 
-// Start starts `bin daemon` detached, with nothing on its standard streams and / as working directory. It does not wait for the daemon to
+// start starts `bin daemon version` detached, with nothing on its standard streams and / as working directory. It does not wait for the daemon to
 // listen.
-func Start(bin string) error {
-	_, err := start(bin)
-	return err
-}
-
-func start(bin string) (*Process, error) {
+func start(bin, version string) (*Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fail("start", bin, err)
 	}
 	defer func() { _ = null.Close() }()
-	return Spawn([]string{bin, "daemon"}, rootDir, null, null, null)
+	return Spawn([]string{bin, "daemon", version}, rootDir, null, null, null)
 }
 
 // Environ is the part of the environment that a process of ours gets: what says who the user is, where programs, git's configuration and the time

@@ -47,9 +47,6 @@ func (s *Streams) SetColor(m ColorMode) {
 // ColorOut reports whether Out has colour.
 func (s *Streams) ColorOut() bool { return s.colorOut }
 
-// ColorErr reports whether Err has colour.
-func (s *Streams) ColorErr() bool { return s.colorErr }
-
 // Style is a meaning that has a look. Colour never carries meaning alone: the
 // text reads the same without it.
 type Style byte

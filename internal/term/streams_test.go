@@ -31,14 +31,14 @@ func TestColorDecision(t *testing.T) {
 	} {
 		s, _, _ := Test("", c.tty, strings.Fields(c.env)...)
 		s.SetColor(c.mode)
-		if s.ColorOut() != c.want || s.ColorErr() != c.want {
-			t.Errorf("%s, terminal %v, %q: %v/%v, want %v", c.mode, c.tty, c.env, s.ColorOut(), s.ColorErr(), c.want)
+		if s.ColorOut() != c.want || s.colorErr != c.want {
+			t.Errorf("%s, terminal %v, %q: %v/%v, want %v", c.mode, c.tty, c.env, s.ColorOut(), s.colorErr, c.want)
 		}
 	}
 	s, _, _ := Test("", true)
 	s.ErrTTY = false
 	s.SetColor(ColorAuto)
-	if !s.ColorOut() || s.ColorErr() {
+	if !s.ColorOut() || s.colorErr {
 		t.Error("the streams are not decided apart")
 	}
 	for _, in := range []string{"auto", "always", "never"} {

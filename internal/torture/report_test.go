@@ -74,18 +74,18 @@ func TestPlanKinds(t *testing.T) {
 		left  int
 		alone bool
 	}{
-		"hooks.FuzzParse":                                 {"T15", 600, false},
-		"objstore.FuzzDelta":                              {"fuzz", 120, false},
-		"cmd/smart-checkpoint.ack-before-write":           {"bugs", 0, true},
-		"internal/kv.fsync-ignored":                       {"bugs", 0, false},
-		"engine.rest":                                     {"rest", 0, true},
-		"cmd/smart-checkpoint.TestT4Promise03DiskFull":    {"T4", 200, true},
-		"internal/kv.TestT19Promise16Refused":             {"T19", 0, false},
-		"engine.TestT20ModelRestore":                      {"T20", 3600, false},
-		"tree.TestT14Promise14FileChangesWhileRead":       {"T14", 1000, false},
-		"cmd/rewind.TestT13Promise13ManyFiles":            {"T13", 1_000_000, true},
-		"internal/worktreefs.TestT13OpenNeverWaits":       {"T13", 0, false},
-		"cmd/smart-checkpoint.TestT7Promise03StormInTime": {"T7", 0, true},
+		"hooks.FuzzParse":                                    {"T15", 600, false},
+		"objstore.FuzzDelta":                                 {"fuzz", 120, false},
+		"cmd/smart-checkpoint.ack-before-write":              {"bugs", 0, true},
+		"internal/kv.fsync-ignored":                          {"bugs", 0, false},
+		"engine.rest":                                        {"rest", 0, true},
+		"cmd/smart-checkpoint.TestT4Promise03DiskFull":       {"T4", 200, true},
+		"internal/kv.TestT19Promise16Refused":                {"T19", 0, false},
+		"engine.TestT20ModelRestore":                         {"T20", 3600, false},
+		"tree/snapshot.TestT14Promise14FileChangesWhileRead": {"T14", 1000, false},
+		"cmd/rewind.TestT13Promise13ManyFiles":               {"T13", 1_000_000, true},
+		"internal/worktreefs.TestT13OpenNeverWaits":          {"T13", 0, false},
+		"cmd/smart-checkpoint.TestT7Promise03StormInTime":    {"T7", 0, true},
 	} {
 		w := of()(id)
 		if w.Row != want.row || w.Left() != want.left || w.Alone() != want.alone || w.Whole() {

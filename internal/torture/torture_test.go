@@ -69,26 +69,28 @@ func TestSizesAreWhatIsAsked(t *testing.T) {
 	}
 }
 
-// TestDesignLinksProofs: the table of promises in DESIGN.md names, for each, a test that has its number.
+// TestDesignLinksProofs: the tables of promises, the short one of DESIGN.md and the whole one of docs/proofs.md, name for each promise a test that has its number.
 func TestDesignLinksProofs(t *testing.T) {
-	design, err := os.ReadFile(filepath.Join(root, "DESIGN.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(design), "\n## 16. ")
-	section, _, _ = strings.Cut(section, "\n## ")
-	linked := map[int]bool{}
-	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| .*$`).FindAllStringSubmatch(section, -1) {
-		for _, name := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(row[0], -1) {
-			_, numbers := numbers(name[1])
-			for _, n := range numbers {
-				linked[n] = linked[n] || strconv.Itoa(n) == row[1]
+	for _, name := range []string{"DESIGN.md", "docs/proofs.md"} {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, section, _ := strings.Cut(string(text), "\n## Promises\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		linked := map[int]bool{}
+		for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| .*$`).FindAllStringSubmatch(section, -1) {
+			for _, test := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(row[0], -1) {
+				_, numbers := numbers(test[1])
+				for _, n := range numbers {
+					linked[n] = linked[n] || strconv.Itoa(n) == row[1]
+				}
 			}
 		}
-	}
-	for p := 1; p <= promises; p++ {
-		if !linked[p] && !slices.Contains(later.promises, p) {
-			t.Errorf("DESIGN.md, section 16: the row of promise %d names no test with its number", p)
+		for p := 1; p <= promises; p++ {
+			if !linked[p] && !slices.Contains(later.promises, p) {
+				t.Errorf("%s: the row of promise %d names no test with its number", name, p)
+			}
 		}
 	}
 }
@@ -171,7 +173,7 @@ func TestNoFaultWithoutTheTag(t *testing.T) {
 	for _, c := range []struct {
 		program, tags string
 		want          bool
-	}{{"smart-checkpoint", "rewind_bug", true}, {"smart-checkpoint", "", false}, {"rewind", "", false}} {
+	}{{"smart-checkpoint", "rewind_bug", true}, {"smart-checkpoint", "", false}, {"rewindd", "rewind_bug", true}, {"rewindd", "", false}} {
 		out := filepath.Join(t.TempDir(), c.program)
 		build := exec.Command("go", "build", "-tags", c.tags, "-o", out, "./cmd/"+c.program)
 		build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")

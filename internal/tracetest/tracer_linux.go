@@ -40,7 +40,7 @@ type syscallInfo struct {
 }
 
 // KillAt is the program killat [-only name] [-count file] N program args...: it runs a program and kills it with SIGKILL
-// instead of its Nth system call that changes something, counted over all its threads; N = 0 never kills. -only counts
+// instead of its Nth system call that changes something, counted over all its threads and what it starts; N = 0 never kills. -only counts
 // the calls of one name. The number of calls met goes to the file. The exit code is the program's, 137 when it
 // was killed, and 99 when the tracing itself went wrong.
 func KillAt(args []string) int {
@@ -95,6 +95,7 @@ func trace(args []string, ask func(met int, name string) (counts, kill bool)) (m
 	if err := unix.PtraceSetOptions(leader, options); err != nil {
 		return 0, 0, fmt.Errorf("set options: %w", err)
 	}
+	alive := map[int]bool{leader: true} // threads of the program, and of what it has started
 	for pid, signal := leader, 0; ; {
 		// A thread that died meanwhile cannot go on; its end is reported by wait.
 		if err := unix.PtraceSyscall(pid, signal); err != nil && !errors.Is(err, unix.ESRCH) {
@@ -111,9 +112,11 @@ func trace(args []string, ask func(met int, name string) (counts, kill bool)) (m
 			return met, ws.ExitStatus(), nil
 		case ws.Signaled() && pid == leader:
 			return met, 128 + int(ws.Signal()), nil
-		case !ws.Stopped():
-			goto next // another thread's end
+		case !ws.Stopped(): // another thread's end
+			delete(alive, pid)
+			goto next
 		}
+		alive[pid] = true
 		signal = int(ws.StopSignal())
 		switch {
 		case signal == int(unix.SIGTRAP)|0x80:
@@ -123,9 +126,11 @@ func trace(args []string, ask func(met int, name string) (counts, kill bool)) (m
 				if counts {
 					met++
 				}
-				if kill {
-					if err := unix.Kill(leader, unix.SIGKILL); err != nil {
-						return met, 0, fmt.Errorf("kill: %w", err)
+				if kill { // what it has started to work for it dies with it
+					for thread := range alive {
+						if err := unix.Kill(thread, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+							return met, 0, fmt.Errorf("kill: %w", err)
+						}
 					}
 				}
 			}

@@ -45,6 +45,18 @@ var (
 	ErrBusy = errors.New("in use")
 )
 
+// IsLocal reports whether an error says something about one path, not about the disk or the process.
+func IsLocal(err error) bool {
+	for _, e := range []error{
+		ErrNotExist, ErrExist, ErrPermission, ErrNotDir, ErrNotRegular, ErrIsDir, ErrNotEmpty, ErrDotGit, ErrBadName, ErrUnsupported, ErrCrossDevice, ErrBusy,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 // opError says what was done to what. The text is made when it is asked for: most of these errors are ErrNotExist from a
 // look-up and are never printed. kind is the sentinel (nil when the system's error already matches one), err the
 // system's error (nil when the refusal is our own).

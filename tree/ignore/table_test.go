@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"rewind/internal/ignoretest"
 )
 
 // rulesOfGit is gitignore(5), sentence by sentence: rules, paths that are ignored, and paths that are not. A path that ends with a slash is a directory.
@@ -106,22 +108,22 @@ func TestRulesAreGits(t *testing.T) {
 	}
 	var sum tally
 	for _, fold := range []bool{false, true} {
-		r := &repo{fold: fold}
+		r := &ignoretest.Repo{Fold: fold}
 		for _, c := range rulesOfGit {
-			if c.fold != fold || (gen{git: string(version)}).avoid(c.rules) != c.rules {
+			if c.fold != fold || ignoretest.Avoid(string(version), c.rules) != c.rules {
 				continue
 			}
-			s := ruleSet{files: map[string]string{"": c.rules}}
+			s := ignoretest.Set{Files: map[string]string{"": c.rules}}
 			for _, p := range append(append([]string{}, c.ignored...), c.not...) {
 				path, dir := strings.CutSuffix(p, "/")
-				s.paths = append(s.paths, path)
+				s.Paths = append(s.Paths, path)
 				if dir {
-					s.dirs = append(s.dirs, path)
+					s.Dirs = append(s.Dirs, path)
 				}
 			}
-			r.sets = append(r.sets, s)
+			r.Sets = append(r.Sets, s)
 		}
-		r.compare(t, "table", &sum)
+		compare(t, r, "table", &sum)
 	}
 	if sum.Sets < len(rulesOfGit)-2 { // those that avoid is about
 		t.Errorf("%d sets compared of %d", sum.Sets, len(rulesOfGit))

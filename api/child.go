@@ -1,0 +1,206 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+
+	"rewind/internal/relay"
+)
+
+// HeaderCommand is of a request to a process of its own: the command line that is carried out, escaped, for remedies.
+const HeaderCommand = "Rewind-Command"
+
+// Child is a transport to a process of its own, which is started by the first request, answers over its standard input and output, one request
+// after the other, and has the stores open only while it does. It has the environment and the directory of this process.
+type Child struct {
+	Path    string   // of rewindd
+	Version string   // of this client; a rewindd of another one does nothing for it
+	Command string   // the command line, for remedies
+	Stderr  *os.File // the child's; nil: none
+
+	busy sync.Mutex // held by a request until its body is closed
+	run  *running   // nil: none runs
+}
+
+// running is a child that runs.
+type running struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *os.File
+	r   *bufio.Reader
+}
+
+// end lets the child end, and waits for it.
+func (p *running) end() {
+	_ = p.in.Close()
+	_ = p.out.Close()
+	_ = p.cmd.Wait()
+}
+
+// RoundTrip implements http.RoundTripper. The body has to be closed before the next request. The end of the request's context is told to the
+// child, which takes back what it does; its answer to that is still read.
+func (c *Child) RoundTrip(req *http.Request) (*http.Response, error) {
+	c.busy.Lock()
+	resp, err := c.exchange(req)
+	if err != nil {
+		c.finish()
+		c.busy.Unlock()
+		return nil, err
+	}
+	return resp, nil
+}
+
+func (c *Child) exchange(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if c.run == nil {
+		if err := c.start(); err != nil {
+			return nil, err
+		}
+	}
+	p := c.run
+	stop := context.AfterFunc(ctx, func() { _ = p.in.Close() })
+	out := req.Clone(context.WithoutCancel(ctx))
+	out.Header.Set(relay.HeaderVersion, relay.Escape(c.Version))
+	out.Header.Set(HeaderCommand, relay.Escape(c.Command))
+	err := out.Write(p.in)
+	resp, readErr := http.ReadResponse(p.r, out)
+	switch {
+	case readErr != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case readErr != nil && (err == nil || errors.Is(readErr, io.ErrUnexpectedEOF)):
+		return nil, c.ended()
+	case readErr != nil:
+		return nil, err
+	case resp.StatusCode == relay.StatusOtherVersion:
+		theirs, _ := relay.Unescape(resp.Header.Get(relay.HeaderVersion))
+		return nil, &VersionError{c.Path, theirs, c.Version}
+	}
+	resp.Body = &childBody{ReadCloser: resp.Body, c: c, stop: stop, whole: req.URL.Path != CatPath}
+	return resp, nil
+}
+
+func (c *Child) start() error {
+	theirs, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = theirs.Close() }()
+	out, ours, err := os.Pipe()
+	if err != nil {
+		_ = in.Close()
+		return err
+	}
+	defer func() { _ = ours.Close() }()
+	cmd := exec.Command(c.Path, "serve")
+	cmd.Stdin, cmd.Stdout = theirs, ours
+	if c.Stderr != nil {
+		cmd.Stderr = c.Stderr
+	}
+	if err := cmd.Start(); err != nil {
+		_, _ = in.Close(), out.Close()
+		return &StartError{c.Path, err}
+	}
+	c.run = &running{cmd, in, out, bufio.NewReader(out)}
+	return nil
+}
+
+// Wait ends the child when it has answered, and returns when that has let go of its stores.
+func (c *Child) Wait() {
+	c.busy.Lock()
+	defer c.busy.Unlock()
+	c.finish()
+}
+
+// ended is the error of a child that went without a whole answer.
+func (c *Child) ended() error {
+	p := c.run
+	c.finish()
+	return &EndedError{p.cmd.ProcessState.ExitCode()}
+}
+
+func (c *Child) finish() {
+	if c.run != nil {
+		c.run.end()
+		c.run = nil
+	}
+}
+
+// childBody is an answer's body; the next request can begin when it is closed.
+type childBody struct {
+	io.ReadCloser
+	c      *Child
+	stop   func() bool // what waits for the end of the request's context
+	whole  bool        // what is left of it is read: it is little, and its end is when the child has let go of the store
+	ended  bool
+	closed bool
+}
+
+// Read implements io.Reader.
+func (b *childBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || err != nil
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = b.c.ended()
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *childBody) Close() error {
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	if b.whole && !b.ended {
+		_, _ = io.Copy(io.Discard, b.ReadCloser)
+	}
+	if told := !b.stop(); told || !b.whole && !b.ended {
+		b.c.finish()
+	}
+	b.c.busy.Unlock()
+	return nil
+}
+
+// A StartError says that a program beside the client could not be started.
+type StartError struct {
+	Path string
+	Err  error
+}
+
+func (e *StartError) Error() string {
+	err := e.Err
+	var path *os.PathError
+	if errors.As(err, &path) { // which names it again
+		err = path.Err
+	}
+	return "start " + e.Path + ": " + err.Error()
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// An EndedError says that a child ended before it had answered; it is ErrCut.
+type EndedError struct{ Code int } // its exit code, -1: a signal
+
+func (e *EndedError) Error() string {
+	return fmt.Sprintf("rewindd ended before it answered (exit code %d)", e.Code)
+}
+
+// Is makes it ErrCut.
+func (e *EndedError) Is(target error) bool { return target == ErrCut }
+
+// A VersionError says that a program beside the client has another version.
+type VersionError struct{ Path, Theirs, Ours string }
+
+func (e *VersionError) Error() string {
+	return e.Path + " has version " + e.Theirs + ", and this is " + e.Ours
+}

@@ -1,0 +1,17 @@
+// Command rewindd is the daemon of rewind, and the process that answers one command where no daemon is wanted: all that opens a store is in it.
+// 'rewind' and the hooks' client start it.
+package main
+
+import (
+	"os"
+
+	"rewind/internal/programs"
+	"rewind/server"
+)
+
+// release is the version of a release build (-ldflags "-X main.release=v1.2.3").
+var release string
+
+func main() {
+	os.Exit(server.Main(os.Args[1:], programs.Version(release), os.Stdin, os.Stdout, os.Stderr))
+}

@@ -1,0 +1,136 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// Options is one checkout's steps and where to carry them out.
+type Options struct {
+	// Root is the working tree.
+	Root worktreefs.Dir
+	// Stage is a private directory (0700), made for these steps, best on Root's file system. It is empty, or holds what an
+	// earlier run of the same steps or of their reverse left. Run empties it; what it saved from a racing editor stays and
+	// is in Result.Conflicts. See OpenStage and RemoveStage.
+	Stage worktreefs.Dir
+	// Op names the checkout in hidden siblings (tree.StagePrefix + Op), which are made in the topmost directory of every other file
+	// system that a step lies on. It must be the same in every run of the steps, and one usable name with the prefix.
+	Op string
+	// Steps is the change, in any order; a path occurs once. A directory's ID does not matter. The steps of the directories
+	// above a new path come with it, and so do those of everything below a path that stops being a directory.
+	Steps []tree.Step
+	// Open gives the content of a blob: a file's bytes or a symlink's target. Every byte is hashed again.
+	Open func(id objstore.ID) (io.ReadCloser, error)
+	// Progress is called now and then with how many steps are dealt with, from one goroutine; nil: not.
+	Progress func(done, total int)
+}
+
+// Result is what became of the steps.
+type Result struct {
+	// Done is how many paths are what their step wants, those that were so before included.
+	Done int
+	// Conflicts are the paths that are not, and bytes that were saved; sorted by path.
+	Conflicts []Conflict
+	// KeptDirs are directories that should be gone but hold something that no step knows (ignored or new files).
+	KeptDirs []string
+	// Without are the paths that were set without something; sorted by path.
+	Without []Without
+	// Perms are the permissions of the paths that are done, but have others than their step says.
+	Perms map[string]uint16
+}
+
+// Conflict is a path that Run left to the user, because it was not what its step expects, or bytes of a racing editor.
+type Conflict struct {
+	Path   string
+	Reason string // lower case, without the path
+	// SavedAs is where bytes lie that are neither in the tree nor known to be stored; "" when there are none.
+	SavedAs string
+}
+
+// errBadSteps says that the steps contradict each other, or are not steps. Nothing was touched.
+var errBadSteps = errors.New("tree: steps that cannot be carried out")
+
+// Run brings the working tree from the From of every step to its To.
+//
+// Nothing is overwritten or unlinked in place. What a step replaces or removes is moved into the stage by an atomic rename, and
+// only when its bytes are exactly those of From, and still are at the end, and nobody has it open for writing, is it unlinked.
+// Otherwise it goes back, or stays in the stage, and the path is a Conflict. Conflicts do not end the run.
+//
+// An error leaves the steps half done, or untouched when it happened while new content was written into the stage (no space,
+// a bad object). After an error, and after a crash at any instruction, Run with the same steps reaches the target exactly,
+// and Run with tree.Reverse(steps) the state before, given the same Root, Stage and Op.
+//
+// Files that already equal To are not touched. Symbolic links are never followed. A file that replaces a file gets its owner, group, access
+// control list and extended attributes, and of setuid, setgid and sticky those that it has, too: see restPerm. Only one Run may use a stage at
+// a time.
+func Run(ctx context.Context, o Options) (Result, error) {
+	a, err := newApplier(ctx, o)
+	if err != nil {
+		return Result{}, err
+	}
+	defer a.close()
+	err = a.run()
+	res := a.result()
+	if err != nil {
+		return res, fmt.Errorf("tree: apply: %w", err)
+	}
+	return res, nil
+}
+
+// run is the order of things. What each phase leaves behind when it is cut short is what the next run's survey understands.
+func (a *applier) run() error {
+	if err := a.survey(); err != nil {
+		return errors.Join(err, a.restorePerms(false))
+	}
+	if err := a.fillStage(); err != nil { // A, B: no tree entry is touched before all new content is durable in the stage
+		return errors.Join(err, a.emptyStage(), a.restorePerms(false), a.dropStages())
+	}
+	for _, phase := range []func() error{
+		a.remove,      // C: what goes, deepest first
+		a.makeDirs,    // D: new directories, top down
+		a.place,       // E: new content
+		a.changePerms, // F: files whose permissions alone change
+		a.checkPlaced, // H: while all directories can still be entered
+		a.syncDirs,    // G
+		func() error { return a.restorePerms(true) },
+		a.emptyStage,
+		a.dropStages,
+	} {
+		if err := phase(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *applier) result() Result {
+	r := Result{Conflicts: a.conflicts, KeptDirs: a.kept}
+	for _, j := range a.jobs {
+		if j.state != jobDone {
+			continue
+		}
+		r.Done++
+		if j.To == nil {
+			continue
+		}
+		if w, ok := j.without(); ok {
+			r.Without = append(r.Without, w)
+		}
+		if j.To.Type != tree.TypeSymlink && j.perm != j.To.Perm {
+			if r.Perms == nil {
+				r.Perms = map[string]uint16{}
+			}
+			r.Perms[j.Path] = j.perm
+		}
+	}
+	slices.SortStableFunc(r.Conflicts, func(x, y Conflict) int { return tree.ComparePaths(x.Path, y.Path) })
+	slices.SortFunc(r.KeptDirs, tree.ComparePaths)
+	return r
+}

@@ -1,0 +1,120 @@
+package apply
+
+import (
+	"errors"
+
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// arrived: a new directory is in the tree, and all that was built in it.
+func (n *newDir) arrived() {
+	n.each(func(j *job) {
+		if j.state == jobAct {
+			j.state = jobPlaced
+		}
+	})
+}
+
+// merge brings what was built of a new directory into one that somebody else made of its name meanwhile.
+func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
+	a.touched[n.job.Path] = true
+	for _, j := range n.files {
+		if j.state != jobAct {
+			continue
+		}
+		_, name := tree.Split(j.Path)
+		err := from.Move(name, to, name)
+		switch {
+		case errors.Is(err, worktreefs.ErrExist):
+			a.conflict(j, "something else took the name meanwhile")
+		case err == nil:
+			j.state = jobPlaced
+		default:
+			if err := a.settle(j, err); err != nil {
+				return err
+			}
+		}
+	}
+	for _, sub := range n.dirs {
+		if sub.job.state != jobAct {
+			continue
+		}
+		_, name := tree.Split(sub.job.Path)
+		err := a.settle(sub.job, a.arrive(sub, from, name, to, name))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arrive moves a new directory to its place, or what is in it into the directory that is there.
+func (a *applier) arrive(n *newDir, from worktreefs.Dir, fromName string, to worktreefs.Dir, name string) error {
+	err := from.Move(fromName, to, name)
+	if err == nil {
+		n.job.state = jobPlaced
+		n.arrived()
+		return nil
+	}
+	if !errors.Is(err, worktreefs.ErrExist) {
+		return err
+	}
+	if err := a.dirExists(n.job, to, name); err != nil || a.blocked[n.job.Path] {
+		return err
+	}
+	there, err := to.OpenDir(name)
+	if err != nil {
+		if n.job.state == jobConflict && worktreefs.IsLocal(err) {
+			return nil // said already
+		}
+		return err
+	}
+	defer there.Close()
+	built, err := from.OpenDir(fromName)
+	if err != nil {
+		return err
+	}
+	defer built.Close()
+	return a.merge(n, built, there)
+}
+
+// strand makes conflicts of what was built in a directory that did not come into the tree.
+func (a *applier) strand(n *newDir) {
+	n.each(func(j *job) {
+		if j.state == jobAct {
+			a.conflict(j, "its directory "+quotePath(n.job.Path)+" could not be made")
+		}
+	})
+}
+
+// removeTree removes a directory of the stage that has never been in the tree, or a file.
+func removeTree(d worktreefs.Dir, name string) error {
+	err := d.Remove(name)
+	if !errors.Is(err, worktreefs.ErrIsDir) {
+		return err
+	}
+	below, err := d.OpenDir(name)
+	if st, serr := d.Lstat(name); serr == nil && st.Perm&0o700 != 0o700 {
+		if cerr := d.Chmod(name, st.Perm|0o700); cerr != nil {
+			return cerr
+		}
+		if err != nil {
+			below, err = d.OpenDir(name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer below.Close()
+	list, err := below.ReadDir()
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if err := removeTree(below, e.Name); err != nil {
+			return err
+		}
+	}
+	return d.Rmdir(name)
+}

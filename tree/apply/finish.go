@@ -1,0 +1,139 @@
+package apply
+
+import (
+	"errors"
+	"strings"
+
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// checkPlaced looks once more at every path that was written: what a racing editor has made of it since is the editor's.
+func (a *applier) checkPlaced() error {
+	a.w.forget()
+	gone := "" // a directory that is not there, and nothing below it
+	for i, j := range a.jobs {
+		if j.state != jobPlaced {
+			continue
+		}
+		if a.Progress != nil && i%64 == 0 {
+			a.Progress(i, len(a.jobs))
+		}
+		if gone != "" && strings.HasPrefix(j.Path, gone+"/") {
+			j.state = jobDone
+			continue
+		}
+		dir, name := tree.Split(j.Path)
+		var st worktreefs.Stat
+		parent, _, err := a.w.open(dir)
+		if err == nil {
+			st, err = parent.Lstat(name)
+		}
+		if err == nil && j.To == nil {
+			exact, serr := a.w.spelled(name)
+			if serr != nil {
+				return serr
+			}
+			if !exact {
+				// The file system holds the name for that of another entry.
+				j.state, gone = jobDone, j.Path
+				continue
+			}
+		}
+		switch {
+		case err != nil && !worktreefs.IsLocal(err):
+			return err
+		case j.To == nil && err != nil:
+			j.state, gone = jobDone, j.Path
+		case j.To == nil:
+			a.conflict(j, "created again after it was removed")
+		case err != nil:
+			a.conflict(j, "removed again after it was written")
+		case j.To.Type == tree.TypeDir && st.Type == worktreefs.TypeDir && st.Ino == j.staged.Ino:
+			j.state = jobDone
+		case j.To.Type == tree.TypeDir || !sameFile(st, j.staged):
+			a.conflict(j, "changed again after it was written")
+		case j.To.Type == tree.TypeFile && st.Perm != j.perm:
+			a.conflict(j, "its permissions are not what was set")
+		default:
+			j.state = jobDone
+		}
+	}
+	a.w.close()
+	if a.Progress != nil {
+		a.Progress(len(a.jobs), len(a.jobs))
+	}
+	return nil
+}
+
+// syncDirs makes the new names durable, before anything that was displaced is unlinked.
+func (a *applier) syncDirs() error {
+	if len(a.touched) == 0 {
+		return nil
+	}
+	if len(a.touched) > syncEach {
+		return a.syncStages()
+	}
+	paths := sortedPaths(a.touched)
+	return atOnce(len(paths), func(i int) error {
+		d, err := worktreefs.OpenPath(a.Root, paths[i])
+		if err == nil {
+			err = errors.Join(d.Sync(), d.Close())
+		}
+		if err != nil && worktreefs.IsLocal(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// dropStages removes the stages that Run made.
+func (a *applier) dropStages() error {
+	for _, s := range a.stages {
+		if s.main || s.dir == nil {
+			continue
+		}
+		s.close()
+		top, err := worktreefs.OpenPath(a.Root, s.top)
+		if err != nil {
+			return err
+		}
+		err = top.Rmdir(s.name)
+		top.Close()
+		if err != nil && !worktreefs.IsLocal(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// OpenStage makes the directory at path below root, 0700 and with those above it that are missing, and opens it.
+func OpenStage(root worktreefs.Dir, path string) (worktreefs.Dir, error) {
+	for i := 0; i <= len(path); i++ {
+		if i < len(path) && path[i] != '/' {
+			continue
+		}
+		d, name, err := worktreefs.OpenParent(root, path[:i])
+		if err != nil {
+			return nil, err
+		}
+		err = d.Mkdir(name, 0o700)
+		if err == nil {
+			err = d.Sync()
+		}
+		d.Close()
+		if err != nil && !errors.Is(err, worktreefs.ErrExist) {
+			return nil, err
+		}
+	}
+	return worktreefs.OpenPath(root, path)
+}
+
+// RemoveStage removes the directory at path below root; worktreefs.ErrNotEmpty when it holds bytes that were saved.
+func RemoveStage(root worktreefs.Dir, path string) error {
+	d, name, err := worktreefs.OpenParent(root, path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Rmdir(name), d.Close())
+}

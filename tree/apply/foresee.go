@@ -1,0 +1,126 @@
+package apply
+
+import (
+	"errors"
+	"os"
+	"slices"
+
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// Foresee tells what Run would set without something, as far as that can be known before: what the system will refuse is judged by
+// who we are.
+// perms are as Result's. Nothing is changed.
+func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []Without, perms map[string]uint16, err error) {
+	steps = slices.Clone(steps)
+	slices.SortFunc(steps, func(x, y tree.Step) int { return tree.ComparePaths(x.Path, y.Path) })
+	made := map[string]uint16{} // new directories
+	perms = map[string]uint16{}
+	for _, s := range steps {
+		if s.To == nil || s.To.Type == tree.TypeSymlink {
+			continue
+		}
+		j := &job{Step: s}
+		if s.From != nil && s.From.Type == s.To.Type {
+			j.present, j.now = true, s.From.Perm
+		}
+		switch {
+		case j.permOnly():
+			j.perm = restPerm(s.To.Type, s.To.Perm, s.From.Perm)
+		case s.To.Type == tree.TypeDir:
+			up, _ := tree.Split(s.Path)
+			perm, ok := made[up]
+			if !ok {
+				if perm, err = permOf(root, up); err != nil {
+					return nil, nil, err
+				}
+			}
+			j.perm = s.To.Perm&(permOwn|permSticky) | perm&permSetgid
+			made[s.Path] = j.perm
+		default:
+			j.perm = s.To.Perm & permOwn
+			if j.heir() {
+				if err := j.foresee(root); err != nil {
+					return nil, nil, err
+				}
+			}
+		}
+		if w, ok := j.without(); ok {
+			lost = append(lost, w)
+		}
+		if j.perm != s.To.Perm {
+			perms[s.Path] = j.perm
+		}
+	}
+	return lost, perms, nil
+}
+
+// permOf gives a directory's permissions; 0 when it is not there.
+func permOf(root worktreefs.Dir, path string) (uint16, error) {
+	d, err := worktreefs.OpenPath(root, path)
+	if err != nil {
+		return 0, ifNotLocal(err)
+	}
+	defer d.Close()
+	st, err := d.Stat()
+	return st.Perm, err
+}
+
+func ifNotLocal(err error) error {
+	if worktreefs.IsLocal(err) {
+		return nil
+	}
+	return err
+}
+
+// foresee looks at a file that would be replaced.
+func (j *job) foresee(root worktreefs.Dir) error {
+	parent, name, err := worktreefs.OpenParent(root, j.Path)
+	if err != nil {
+		return ifNotLocal(err)
+	}
+	defer parent.Close()
+	f, st, err := parent.Open(name)
+	switch {
+	case errors.Is(err, worktreefs.ErrPermission):
+		j.lose(lostAttributes)
+		if st, err = parent.Lstat(name); err != nil {
+			return ifNotLocal(err)
+		}
+	case err != nil:
+		return ifNotLocal(err)
+	default:
+		j.attrs, err = f.Attrs()
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if st.Nlink > 1 {
+		j.lose(lostLinks)
+	}
+	me := os.Geteuid()
+	if me == 0 || me < 0 { // root, or a system without owners
+		j.perm |= j.To.Perm & st.Perm & permSpecial
+		return nil
+	}
+	group := inGroup(int(st.Gid))
+	if !group {
+		j.lose(lostGroup)
+	}
+	if int(st.Uid) != me {
+		j.lose(lostOwner)
+	} else if j.perm |= j.To.Perm & st.Perm & (permSetuid | permSticky); group {
+		j.perm |= j.To.Perm & st.Perm & permSetgid
+	}
+	if slices.ContainsFunc(j.attrs, func(x worktreefs.Attr) bool { return x.Name == worktreefs.CapabilityAttr }) {
+		j.lose(lostCapabilities)
+	}
+	return nil
+}
+
+func inGroup(gid int) bool {
+	groups, _ := os.Getgroups()
+	return gid == os.Getegid() || slices.Contains(groups, gid)
+}

@@ -1,0 +1,235 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rewind/internal/bug"
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// A directory that its owner may not write or search is made wider while it is worked in. What it was is written down first,
+// as the name of an empty file in the stage, and made durable: a run that is cut short leaves no directory wider than it was
+// without the next run knowing. A new directory is wider from the start, under such a marker of what it shall be.
+
+// truePerm gives a directory's permissions as they are apart from our widening.
+func (a *applier) truePerm(path string, perm uint16) uint16 {
+	if p, ok := a.perms[path]; ok {
+		return p
+	}
+	return perm
+}
+
+// adoptMarkers finds the directories that an earlier run left wider. A marker whose directory is not as it was left is stale:
+// somebody else has changed it since, or it was never widened.
+func (a *applier) adoptMarkers() error {
+	if len(a.markers) == 0 || bug.Is("mode-left") {
+		return nil
+	}
+	paths := map[string]bool{}
+	for _, j := range a.jobs {
+		if j.state != jobAct {
+			continue
+		}
+		for p := j.Path; p != "" && !paths[p]; p, _ = tree.Split(p) {
+			paths[p] = true
+		}
+	}
+	for _, p := range sortedPaths(paths) {
+		perm, ok := a.markers[keyOf(p)]
+		if !ok {
+			continue
+		}
+		dir, name := tree.Split(p)
+		parent, _, err := a.w.open(dir)
+		if err == nil {
+			var st worktreefs.Stat
+			if st, err = parent.Lstat(name); err == nil && st.Type == worktreefs.TypeDir && st.Perm == perm|0o700 {
+				a.perms[p] = perm
+				continue
+			}
+		}
+		if err != nil && !worktreefs.IsLocal(err) {
+			return err
+		}
+		if err := a.unmark(p, perm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortedPaths[V any](m map[string]V) []string {
+	paths := make([]string, 0, len(m))
+	for p := range m {
+		paths = append(paths, p)
+	}
+	slices.SortFunc(paths, tree.ComparePaths)
+	return paths
+}
+
+func markerName(path string, perm uint16) string {
+	return keyOf(path) + sufPerm + fmt.Sprintf("%04o", perm)
+}
+
+// mark writes down what a directory's permissions are, or shall be.
+func (a *applier) mark(path string, perm uint16) error {
+	f, err := a.Stage.CreateFile(markerName(path, perm), 0o600)
+	if errors.Is(err, worktreefs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), a.Stage.Sync())
+}
+
+func (a *applier) unmark(path string, perm uint16) error {
+	err := a.Stage.Remove(markerName(path, perm))
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// widen gives the owner all rights on a directory that lacks one of need. Where that is not ours to do, the operation that needs
+// it will say so.
+func (a *applier) widen(parent worktreefs.Dir, parentPath, name string, need uint16) error {
+	path := tree.Join(parentPath, name)
+	st, err := parent.Lstat(name)
+	if err != nil || st.Type != worktreefs.TypeDir || st.Perm&need == need {
+		return err
+	}
+	perm := a.truePerm(path, st.Perm)
+	if err := a.mark(path, perm); err != nil {
+		return err
+	}
+	err = parent.Chmod(name, st.Perm|0o700)
+	switch {
+	case err == nil:
+		a.perms[path] = perm
+		return nil
+	case !worktreefs.IsLocal(err):
+		return err
+	}
+	return a.unmark(path, perm) // not ours, or swapped for something else: what comes next will say so
+}
+
+// writable makes the directory at path one that entries can be put into and taken from.
+func (a *applier) writable(path string) error {
+	if a.usable[path] {
+		return nil
+	}
+	cur, err := worktreefs.OpenPath(a.Root, "")
+	if err != nil {
+		return err
+	}
+	defer func() { cur.Close() }()
+	at := ""
+	for rest := path; rest != ""; {
+		var name string
+		name, rest, _ = strings.Cut(rest, "/")
+		p := tree.Join(at, name)
+		if rest == "" {
+			if err := a.widen(cur, at, name, 0o700); err != nil {
+				return err
+			}
+			break
+		}
+		next, err := cur.OpenDir(name)
+		if errors.Is(err, worktreefs.ErrPermission) {
+			if err := a.widen(cur, at, name, 0o500); err != nil {
+				return err
+			}
+			next, err = cur.OpenDir(name)
+		}
+		if err != nil {
+			return err
+		}
+		cur.Close()
+		cur, at = next, p
+	}
+	a.usable[path] = true
+	return nil
+}
+
+// restorePerms gives every directory its exact permissions, deepest first, and then drops the markers. final: also those that
+// the steps ask for.
+func (a *applier) restorePerms(final bool) error {
+	want := map[string]uint16{}
+	for p, perm := range a.perms {
+		want[p] = perm
+	}
+	if final {
+		for _, j := range a.jobs {
+			if j.state == jobAct && j.permOnly() && j.To.Type == tree.TypeDir {
+				want[j.Path] = j.perm
+			}
+		}
+	}
+	paths := sortedPaths(want)
+	slices.Reverse(paths)
+	for _, p := range paths {
+		err := a.setPerm(p, want[p], len(paths) <= syncEach)
+		j := a.byPath[p]
+		asked := final && j != nil && j.state == jobAct
+		switch {
+		case err == nil && asked:
+			j.state = jobDone
+		case asked:
+			if err := a.settle(j, err); err != nil {
+				return err
+			}
+		case err != nil && !worktreefs.IsLocal(err):
+			return err
+		}
+	}
+	if len(paths) > syncEach {
+		if err := a.syncStages(); err != nil {
+			return err
+		}
+	}
+	for _, p := range sortedPaths(a.perms) {
+		if err := a.unmark(p, a.perms[p]); err != nil {
+			return err
+		}
+		delete(a.perms, p)
+	}
+	return nil
+}
+
+// setPerm changes one directory's permissions. It is opened before, to be synced after: it may not be possible then.
+func (a *applier) setPerm(path string, perm uint16, sync bool) error {
+	parent, name, err := worktreefs.OpenParent(a.Root, path)
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	st, err := parent.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if st.Type != worktreefs.TypeDir {
+		return fmt.Errorf("%s: %w", quotePath(path), worktreefs.ErrNotDir)
+	}
+	if st.Perm == perm {
+		return nil
+	}
+	d, err := parent.OpenDir(name)
+	if err != nil && !errors.Is(err, worktreefs.ErrPermission) {
+		return err
+	}
+	if err == nil {
+		defer d.Close()
+	}
+	if err := parent.Chmod(name, perm); err != nil {
+		return err
+	}
+	if sync && d != nil {
+		return d.Sync()
+	}
+	return nil
+}

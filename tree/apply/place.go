@@ -1,0 +1,297 @@
+package apply
+
+import (
+	"errors"
+	"slices"
+
+	"rewind/internal/bug"
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// parent opens the directory of a step's path anew, so that what was swapped in since the last look is seen, and makes it writable.
+func (a *applier) parent(j *job) (d worktreefs.Dir, name string, err error) {
+	dir, _ := tree.Split(j.Path)
+	if err := a.writable(dir); err != nil {
+		return nil, "", err
+	}
+	a.touched[dir] = true
+	return worktreefs.OpenParent(a.Root, j.Path)
+}
+
+// remove takes away what goes, deepest first. Files and links go into the stage; directories are only ever removed empty.
+func (a *applier) remove() error {
+	return a.each(slices.Backward(a.jobs), (*job).leaves, func(j *job) error {
+		parent, name, err := a.parent(j)
+		if err != nil {
+			return err
+		}
+		defer parent.Close()
+		if j.From.Type == tree.TypeDir {
+			err := parent.Rmdir(name)
+			switch {
+			case errors.Is(err, worktreefs.ErrNotEmpty):
+				a.kept = append(a.kept, j.Path)
+				if j.To != nil {
+					a.conflict(j, "the directory there still holds something")
+				} else {
+					j.state = jobKept
+				}
+				return nil
+			case err != nil && !errors.Is(err, worktreefs.ErrNotExist):
+				return err
+			}
+		} else {
+			if err := a.ready(j.stage); err != nil {
+				return err
+			}
+			out, err := a.moveOut(j, parent, name)
+			if err != nil || !out {
+				return err
+			}
+		}
+		j.present = false
+		if j.To == nil {
+			j.state = jobPlaced
+		}
+		return nil
+	})
+}
+
+// moveOut moves a path's entry into the stage. When it is not what the step expects it goes back, and out is false.
+func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool, err error) {
+	old := j.key + sufOld
+	err = parent.Move(name, j.stage.dir, old)
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		return true, nil // somebody else removed it, which is what we want
+	}
+	if err != nil {
+		return false, err
+	}
+	ok, err := a.expected(j, old)
+	if err != nil {
+		return false, err
+	}
+	if ok {
+		j.hasOld = true
+		return true, nil
+	}
+	a.conflict(j, "changed while it was being replaced")
+	return false, a.moveBack(j, old, parent, name)
+}
+
+// expected compares what was displaced with what the step expects. Bytes that equal To are as well stored as those of From.
+func (a *applier) expected(j *job, name string) (bool, error) {
+	f, err := j.stage.look(name, j.From, j.To)
+	if err != nil {
+		return false, err
+	}
+	if bug.Is("editor-overwritten") {
+		return true, nil
+	}
+	known := f.sameBytes(j.From) || f.sameBytes(j.To)
+	if j.heir() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
+		return false, nil // what replaces it has the owner of the one that was there before
+	}
+	return known && f.st.Type != worktreefs.TypeDir && (f.is(j.From, f.st.Perm) || nearPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
+}
+
+// moveBack returns what was displaced to its path; when the name is taken by now, it stays saved.
+func (a *applier) moveBack(j *job, name string, parent worktreefs.Dir, to string) error {
+	err := j.stage.dir.Move(name, parent, to)
+	if err != nil && worktreefs.IsLocal(err) {
+		return a.keep(j, name, "replaced once more while it was put back")
+	}
+	return err
+}
+
+// makeDirs puts new directories in place, with all that was built in them.
+func (a *applier) makeDirs() error {
+	for _, n := range a.tops {
+		wanted := func(j *job) bool { return j == n.job }
+		err := a.each(slices.All([]*job{n.job}), wanted, func(j *job) error {
+			parent, name, err := a.parent(j)
+			if err != nil {
+				return err
+			}
+			defer parent.Close()
+			return a.bring(n, parent, name)
+		})
+		if err != nil {
+			return err
+		}
+		a.strand(n)
+	}
+	return nil
+}
+
+// bring moves a top into the tree.
+func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
+	j := n.job
+	narrow := j.perm&0o700 != 0o700
+	if narrow {
+		if err := a.mark(j.Path, j.perm); err != nil {
+			return err
+		}
+	}
+	err := a.arrive(n, j.stage.dir, j.key+sufTmp, parent, name)
+	if j.state == jobPlaced {
+		j.hasTmp = false
+		a.usable[j.Path] = true
+		if narrow {
+			a.perms[j.Path] = j.perm
+		}
+		return nil
+	}
+	if narrow && (err == nil || worktreefs.IsLocal(err)) {
+		if uerr := a.unmark(j.Path, j.perm); uerr != nil {
+			return uerr
+		}
+	}
+	return err
+}
+
+// dirExists: somebody made something of that name meanwhile, or the file system holds its name for another's. A directory of
+// that very name can be filled all the same.
+func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
+	list, err := parent.ReadDir()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(list, func(e worktreefs.Dirent) bool { return e.Name == name }) {
+		a.blocked[j.Path] = true
+		a.conflict(j, "its name means another entry on this file system")
+		return nil
+	}
+	st, err := parent.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if st.Type == worktreefs.TypeDir && nearPerm(tree.TypeDir, st.Perm, j.To.Perm) {
+		j.perm = st.Perm
+		j.state = jobDone
+		return nil
+	}
+	a.conflict(j, "something else is there now: a "+st.Type.String())
+	return nil
+}
+
+// place puts new files and links in place.
+func (a *applier) place() error {
+	wanted := func(j *job) bool { return j.comes() && j.To.Type != tree.TypeDir && j.inside == nil }
+	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
+		parent, name, err := a.parent(j)
+		if err != nil {
+			return err
+		}
+		defer parent.Close()
+		if !j.present {
+			return a.moveIn(j, parent, name)
+		}
+		if j.heir() {
+			same, err := j.unchanged(parent, name)
+			if err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
+				return err
+			}
+			if err == nil && !same {
+				a.conflict(j, "its owner or attributes changed since")
+				return nil
+			}
+		}
+		err = j.stage.dir.Exchange(j.key+sufNew, parent, name)
+		switch {
+		case errors.Is(err, worktreefs.ErrUnsupported):
+			out, err := a.moveOut(j, parent, name)
+			if err != nil || !out {
+				return err
+			}
+			return a.moveIn(j, parent, name)
+		case errors.Is(err, worktreefs.ErrNotExist):
+			a.conflict(j, "deleted since")
+			return nil
+		case err != nil:
+			return err
+		}
+		ok, err := a.expected(j, j.key+sufNew)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			a.conflict(j, "changed while it was being replaced")
+			return a.exchangeBack(j, parent, name)
+		}
+		j.state = jobPlaced
+		return nil
+	})
+}
+
+func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
+	err := j.stage.dir.Move(j.key+sufNew, parent, name)
+	if errors.Is(err, worktreefs.ErrExist) {
+		a.conflict(j, "something else took the name meanwhile")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	j.hasNew = false
+	j.state = jobPlaced
+	return nil
+}
+
+// exchangeBack returns a racing edit to its path, unless the path has been written to once more: then that stays, and the
+// edit before it is saved. Whatever lies in the stage afterwards is looked at again before it is discarded.
+func (a *applier) exchangeBack(j *job, parent worktreefs.Dir, name string) error {
+	st, err := parent.Lstat(name)
+	switch {
+	case errors.Is(err, worktreefs.ErrNotExist):
+		j.hasNew = false
+		return a.moveBack(j, j.key+sufNew, parent, name)
+	case err != nil && !worktreefs.IsLocal(err):
+		return err
+	case err == nil && sameFile(st, j.staged):
+		err := j.stage.dir.Exchange(j.key+sufNew, parent, name)
+		if err == nil || !worktreefs.IsLocal(err) {
+			return err
+		}
+	}
+	j.hasNew = false
+	return a.keep(j, j.key+sufNew, "replaced once more while it was put back")
+}
+
+// sameFile: still the file that was staged, and not written to.
+func sameFile(st, staged worktreefs.Stat) bool {
+	return st.Type == staged.Type && st.Ino == staged.Ino && st.Size == staged.Size && st.Mtime == staged.Mtime
+}
+
+// changePerms sets permissions of files whose content stays.
+func (a *applier) changePerms() error {
+	wanted := func(j *job) bool { return j.permOnly() && j.To.Type == tree.TypeFile }
+	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
+		parent, name, err := a.parent(j)
+		if err != nil {
+			return err
+		}
+		defer parent.Close()
+		before, err := parent.Lstat(name)
+		if err != nil {
+			return err
+		}
+		if before.Type != worktreefs.TypeFile || before.Perm != j.now {
+			a.conflict(j, "changed since")
+			return nil
+		}
+		if err := parent.Chmod(name, j.perm); err != nil {
+			return err
+		}
+		if j.staged, err = parent.Lstat(name); err != nil {
+			return err
+		}
+		if !sameFile(j.staged, before) {
+			a.conflict(j, "changed since")
+			return nil
+		}
+		j.state = jobPlaced
+		return nil
+	})
+}

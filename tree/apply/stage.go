@@ -1,0 +1,236 @@
+package apply
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// Names in a stage begin with the key of a path. What each can hold is what makes a run resumable:
+const (
+	// sufTmp: content being written, or a new directory with all in it. It has never been in the tree, so it may be dropped unseen.
+	sufTmp = ".tmp"
+	// sufNew: a complete and durable new file or link, or what was exchanged with it: bytes from the tree.
+	sufNew = ".new"
+	// sufOld: what was moved out of the tree.
+	sufOld = ".old"
+	// sufKept and a number: bytes that are saved for the user, until somebody takes them.
+	sufKept = ".kept"
+	// sufPerm and four octal digits, empty: the true permissions of a directory that is wider for the time being.
+	sufPerm = ".perm"
+)
+
+// stage is where new content waits and displaced content lies, on one file system.
+type stage struct {
+	dir  worktreefs.Dir // nil: not made yet
+	vol  worktreefs.Volume
+	main bool
+	top  string          // the directory that holds it, unless main
+	name string          // its name there
+	left map[string]bool // what an earlier run left
+}
+
+func (s *stage) close() {
+	if s.dir != nil && !s.main {
+		s.dir.Close()
+	}
+	s.dir = nil
+}
+
+// openStages reads what an earlier run left in the stage.
+func (a *applier) openStages() error {
+	vol, err := a.Stage.Volume()
+	if err != nil {
+		return err
+	}
+	s := &stage{dir: a.Stage, vol: vol, main: true}
+	if err := s.list(); err != nil {
+		return err
+	}
+	a.stages = append(a.stages, s)
+	if err := a.seeVolume("", a.Root); err != nil {
+		return err
+	}
+	for n := range s.left {
+		key, rest, ok := strings.Cut(n, sufPerm)
+		perm, err := strconv.ParseUint(rest, 8, 16)
+		if ok && err == nil {
+			a.markers[key] = uint16(perm)
+		}
+	}
+	return a.adoptMarkers()
+}
+
+func (s *stage) list() error {
+	list, err := s.dir.ReadDir()
+	if err != nil {
+		return err
+	}
+	s.left = make(map[string]bool, len(list))
+	for _, e := range list {
+		s.left[e.Name] = true
+	}
+	return nil
+}
+
+// pickStage finds the stage on the file system of the nearest directory above the path that exists.
+func (a *applier) pickStage(j *job) error {
+	up, _ := tree.Split(j.Path)
+	vol, ok := a.volumes[up]
+	for ; !ok; vol, ok = a.volumes[up] {
+		up, _ = tree.Split(up)
+	}
+	if vol == a.stages[0].vol {
+		j.stage = a.stages[0]
+		return nil
+	}
+	for up != "" {
+		above, _ := tree.Split(up)
+		if a.volumes[above] != vol {
+			break
+		}
+		up = above
+	}
+	for _, s := range a.stages[1:] {
+		if s.vol == vol && s.top == up {
+			j.stage = s
+			return nil
+		}
+	}
+	s := &stage{vol: vol, top: up, name: tree.StagePrefix + a.Op}
+	a.stages = append(a.stages, s)
+	j.stage = s
+	top, err := worktreefs.OpenPath(a.Root, up)
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	s.dir, err = top.OpenDir(s.name)
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		s.dir = nil
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.list()
+}
+
+// ready makes a stage that is not there yet.
+func (a *applier) ready(s *stage) error {
+	if s.dir != nil {
+		return nil
+	}
+	if err := a.writable(s.top); err != nil {
+		return err
+	}
+	top, err := worktreefs.OpenPath(a.Root, s.top)
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	if err := top.Mkdir(s.name, 0o700); err != nil && !errors.Is(err, worktreefs.ErrExist) {
+		return err
+	}
+	s.dir, err = top.OpenDir(s.name)
+	if err == nil {
+		a.touched[s.top] = true
+	}
+	return err
+}
+
+// fillStage writes all new content, and returns when it is durable, complete, and under a name in the stage that says so. An error
+// that concerns one path is an error of the whole: nothing was touched, so nothing need be half done.
+func (a *applier) fillStage() error {
+	alone := a.sortNew()
+	for _, j := range alone {
+		if err := a.ready(j.stage); err != nil {
+			return err
+		}
+		j.hasTmp = true
+	}
+	for _, n := range a.tops {
+		if err := a.ready(n.job.stage); err != nil {
+			return err
+		}
+		n.job.hasTmp = true
+	}
+	if len(alone) == 0 && len(a.tops) == 0 {
+		return nil
+	}
+	for _, s := range a.stages {
+		if s.dir == nil {
+			continue
+		}
+		// A list that the stage inherited from the directories above it is not that of the place where its files go.
+		if err := s.dir.NoDefaultACL(); err != nil {
+			return err
+		}
+	}
+	if err := a.build(alone); err != nil {
+		return err
+	}
+	named := map[*stage]bool{}
+	for _, j := range alone {
+		if err := j.stage.dir.Move(j.key+sufTmp, j.stage.dir, j.key+sufNew); err != nil {
+			return err
+		}
+		j.hasTmp, j.hasNew = false, true
+		named[j.stage] = true
+	}
+	for _, s := range a.stages {
+		if named[s] {
+			if err := s.dir.Sync(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// syncStages makes whole file systems durable.
+func (a *applier) syncStages() error {
+	for _, s := range a.stages {
+		if s.dir == nil {
+			continue
+		}
+		if err := worktreefs.SyncFS(s.dir); err != nil && !errors.Is(err, worktreefs.ErrUnsupported) {
+			return err
+		}
+	}
+	return nil
+}
+
+// emptyStage discards what was displaced and what was not placed.
+func (a *applier) emptyStage() error {
+	for _, j := range a.jobs {
+		if j.stage == nil {
+			j.stage = a.stages[0] // refused paths have no directory to look for another
+		}
+		if j.stage.dir == nil {
+			continue
+		}
+		if !j.swept {
+			if err := a.recover(j, nil, ""); err != nil {
+				return err
+			}
+		}
+		if j.hasTmp {
+			if err := removeTree(j.stage.dir, j.key+sufTmp); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
+				return err
+			}
+		}
+		for _, suf := range []string{sufNew, sufOld} {
+			if suf == sufNew && j.hasNew || suf == sufOld && j.hasOld {
+				if err := a.discard(j, j.key+suf); err != nil {
+					return err
+				}
+			}
+		}
+		j.hasTmp, j.hasNew, j.hasOld = false, false, false
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package apply
+
+import (
+	"errors"
+	"strings"
+
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// survey looks at every path and at what an earlier run left, and decides what is to be done. It writes only where an
+// earlier run was cut short: bytes that lie displaced in the stage and that nobody stored go back to their path.
+func (a *applier) survey() error {
+	if err := a.openStages(); err != nil {
+		return err
+	}
+	aliased := "" // a path below which everything is absent, for the name means another entry
+	for _, j := range a.jobs {
+		if err := a.ctx.Err(); err != nil {
+			return err
+		}
+		if j.state != jobAct {
+			continue
+		}
+		if aliased != "" && strings.HasPrefix(j.Path, aliased+"/") {
+			if err := a.pickStage(j); err != nil {
+				return err
+			}
+			a.decide(j, found{}, 0)
+			continue
+		}
+		alias, err := a.surveyOne(j)
+		if err = a.settle(j, err); err != nil {
+			return err
+		}
+		if alias {
+			aliased = j.Path
+		}
+	}
+	a.w.close()
+	a.w.forget()
+	return nil
+}
+
+func (a *applier) surveyOne(j *job) (alias bool, err error) {
+	dir, name := tree.Split(j.Path)
+	parent, at, err := a.w.open(dir)
+	if perr := a.pickStage(j); perr != nil {
+		return false, perr
+	}
+	if err != nil {
+		parent = nil
+	}
+	if rerr := a.recover(j, parent, name); rerr != nil {
+		return false, rerr
+	}
+	switch {
+	case errors.Is(err, worktreefs.ErrNotDir):
+		if up := a.byPath[at]; up == nil || (up.From == nil || up.From.Type == tree.TypeDir) && (up.To == nil || up.To.Type == tree.TypeDir) {
+			a.conflict(j, "its directory "+quotePath(at)+" is now a file or a symbolic link, which is not followed")
+			return false, nil
+		}
+		a.decide(j, found{}, 0)
+		return false, nil
+	case errors.Is(err, worktreefs.ErrNotExist):
+		a.decide(j, found{}, 0)
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	heir := j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
+	f, err := lookWith(parent, name, heir, j.From, j.To)
+	if err != nil {
+		return false, err
+	}
+	if f.exists && j.From == nil {
+		exact, err := a.w.spelled(name)
+		if err != nil {
+			return false, err
+		}
+		if !exact {
+			a.decide(j, found{}, 0)
+			return true, nil
+		}
+	}
+	perm := f.st.Perm
+	if f.st.Type == worktreefs.TypeDir {
+		perm = a.truePerm(j.Path, perm)
+	}
+	a.decide(j, f, perm)
+	return false, nil
+}
+
+// decide compares what is there with what the step expects.
+func (a *applier) decide(j *job, f found, perm uint16) {
+	j.present, j.was, j.now, j.attrs, j.perm = f.exists, f.st, perm, f.attrs, perm
+	isFrom, isTo := f.is(j.From, perm), f.is(j.To, perm)
+	if !isFrom && !isTo {
+		if isTo = f.near(j.To, perm); !isTo {
+			isFrom = f.near(j.From, perm)
+		}
+	}
+	if f.sealed && isFrom && j.From != nil {
+		isTo = false // not told apart by reading; the displaced file will be
+	}
+	switch {
+	case isTo:
+		j.state = jobDone
+		return
+	case isFrom:
+	case !f.exists && (j.To == nil || j.To.Type == tree.TypeDir || j.From.Type == tree.TypeDir):
+		// A directory gives way before what replaces it comes; absence there is a state of ours, and holds no bytes.
+	case !f.exists:
+		a.conflict(j, "deleted since")
+	case f.st.Type == worktreefs.TypeDir && j.From != nil && j.From.Type == tree.TypeDir && (j.To == nil || j.To.Type != tree.TypeDir):
+		// Its permissions differ, but it goes anyway, if it is empty.
+	case j.From == nil:
+		a.conflict(j, "something else is there now: a "+f.st.Type.String())
+	case tree.Type(f.st.Type) != j.From.Type:
+		a.conflict(j, "it is now a "+f.st.Type.String())
+	case f.sameBytes(j.From):
+		a.conflict(j, "its permissions changed since")
+	default:
+		a.conflict(j, "changed since")
+	}
+	if f.sealed && j.heir() {
+		j.lose(lostAttributes) // it cannot be opened
+	}
+	a.choosePerm(j)
+}

@@ -1,0 +1,200 @@
+package snapshot
+
+import (
+	"slices"
+	"strings"
+
+	"rewind/objstore"
+	"rewind/tree"
+	"rewind/tree/ignore"
+)
+
+// baseline is a whole tree as a snapshot found it. Under a watcher the next one takes over what was not reported since; without one (watch is
+// nil) it holds no entries, and spares the listing and writing of directories that are as they were (still.go).
+type baseline struct {
+	root   *baseDir
+	skips  []tree.Skip // all of them, sorted
+	again  dirt        // what the snapshot could not be sure of: the next one looks
+	racy   dirt        // what was read while its stamp proved nothing: the next one that is not Hasty looks
+	inputs inputs
+	watch  *Watcher
+	epoch  uint64 // the life of the watcher that reports what changes
+}
+
+// inputs are what decides about a snapshot besides the tree.
+type inputs struct {
+	generation   string
+	sizeLimit    int64
+	storeSecrets bool
+	secretKey    [32]byte
+	ruleFiles    [2]string
+}
+
+func inputsOf(s *Source) inputs {
+	in := inputs{generation: s.Generation, sizeLimit: s.SizeLimit, storeSecrets: s.StoreSecrets, secretKey: s.SecretKey}
+	copy(in.ruleFiles[:], s.RuleFiles)
+	return in
+}
+
+// baseDir is one directory of a baseline. It is immutable, and shared by all baselines in which nothing below it changed.
+type baseDir struct {
+	name     string
+	perm     uint16
+	only     bool
+	dev, ino uint64
+	rules    *ignore.Dir  // the ignore files in it included
+	id       objstore.ID  // zero: an ignored directory that holds nothing to capture
+	files    *cacheDir    // as the stat cache has them; nil: none
+	rest     []tree.Entry // entries of the tree that follow from neither files nor subs
+	flat     bool         // rest is all entries
+	subs     []*baseDir   // the directories that were entered, by name
+	skips    []tree.Skip  // lines of the note about names in it, and about it as a whole; sorted
+	sum      sums
+	noted    *byte // the same for two states of a directory: so is the note of all below it
+
+	kept *kept // without a watcher; nil: what is in it must be listed
+}
+
+// sums count what is in a directory and below.
+type sums struct {
+	files, dirs, links, torn, skips int
+	bytes                           int64
+}
+
+// seal fills in what follows from the entries of the tree and the fields that were set; before is the same directory in the snapshot before, or nil.
+func (b *baseDir) seal(entries []tree.Entry, before *baseDir) {
+	for i := range entries {
+		switch entries[i].Type {
+		case tree.TypeFile:
+			b.sum.files++
+			b.sum.bytes += entries[i].Size
+		case tree.TypeSymlink:
+			b.sum.links++
+		case tree.TypeDir:
+			b.sum.dirs++
+		}
+	}
+	for i := range b.skips {
+		b.sum.skips++
+		if b.skips[i].Reason == tree.ReasonTorn {
+			b.sum.torn++
+		}
+	}
+	for _, sub := range b.subs {
+		b.sum.files += sub.sum.files
+		b.sum.dirs += sub.sum.dirs
+		b.sum.links += sub.sum.links
+		b.sum.torn += sub.sum.torn
+		b.sum.skips += sub.sum.skips
+		b.sum.bytes += sub.sum.bytes
+	}
+	if before != nil && slices.Equal(b.skips, before.skips) && sameNotes(b.subs, before.subs) {
+		b.noted = before.noted
+	} else {
+		b.noted = new(byte)
+	}
+}
+
+// sameNotes compares the notes below two lists of directories.
+func sameNotes(a, b []*baseDir) bool {
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(a) > 0 && a[0].sum.skips == 0:
+			a = a[1:]
+		case len(b) > 0 && b[0].sum.skips == 0:
+			b = b[1:]
+		case len(a) == 0 || len(b) == 0 || a[0].name != b[0].name || a[0].noted != b[0].noted:
+			return false
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return true
+}
+
+// sub gives a directory below; nil, also for a nil directory: none was entered.
+func (b *baseDir) sub(name string) *baseDir {
+	if b == nil {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(b.subs, name, func(d *baseDir, name string) int { return strings.Compare(d.name, name) })
+	if !ok {
+		return nil
+	}
+	return b.subs[i]
+}
+
+// gather appends all lines of the note.
+func (b *baseDir) gather(skips []tree.Skip) []tree.Skip {
+	if b.sum.skips == 0 {
+		return skips
+	}
+	skips = append(skips, b.skips...)
+	for _, sub := range b.subs {
+		skips = sub.gather(skips)
+	}
+	return skips
+}
+
+// gone calls f for every directory of b that now does not have, nil for none.
+func (b *baseDir) gone(now *baseDir, path string, f func(path string)) {
+	if b == now {
+		return
+	}
+	if now == nil {
+		f(path)
+	}
+	for _, sub := range b.subs {
+		sub.gone(now.sub(sub.name), tree.Join(path, sub.name), f)
+	}
+}
+
+// unreported counts the names that differ between two states of a directory and below without a report.
+func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
+	if was == is {
+		return 0
+	}
+	var a, b []tree.Entry
+	if was.id != is.id {
+		a, b = was.list(), is.list()
+	}
+	if t == nil {
+		t = &todo{}
+	}
+	for _, name := range ruleFiles {
+		if t.names[name] != 0 {
+			return 0
+		}
+	}
+	n := 0
+	differs := func(name string) {
+		if !t.all && t.names[name] == 0 {
+			n++
+		}
+	}
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Name < b[0].Name:
+			if was.sub(a[0].Name) == nil || is.sub(a[0].Name) == nil { // else what is below it vanished
+				differs(a[0].Name)
+			}
+			a = a[1:]
+		case len(a) == 0 || b[0].Name < a[0].Name:
+			if was.sub(b[0].Name) == nil || is.sub(b[0].Name) == nil {
+				differs(b[0].Name)
+			}
+			b = b[1:]
+		default:
+			if same := a[0].Type == tree.TypeDir && b[0].Type == tree.TypeDir; same && a[0].Perm != b[0].Perm || !same && !tree.Same(&a[0], &b[0]) {
+				differs(a[0].Name)
+			}
+			a, b = a[1:], b[1:]
+		}
+	}
+	for _, sub := range is.subs {
+		if old := was.sub(sub.name); old != nil && t.names[sub.name]&moved == 0 {
+			n += unreported(old, sub, t.below[sub.name], ruleFiles)
+		}
+	}
+	return n
+}

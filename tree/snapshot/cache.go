@@ -1,0 +1,293 @@
+package snapshot
+
+import (
+	"fmt"
+	"sync"
+
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/tree"
+	"rewind/tree/ignore"
+)
+
+// Cache is the stat cache: for each path the stamp of the file and the id of its content, so that a file whose stamp did not
+// change need not be read. It is a hint in the sense that losing it, or any entry of it, costs time and nothing else.
+//
+// A snapshot only stages what it found. Flush adds the staged changes to the batch that holds the snapshot's objects, so that an
+// entry and the object it names are written together; Committed then makes them what the next snapshot starts from, Discard
+// forgets them. A snapshot, too, forgets what an earlier one staged.
+//
+// A cache is for one working tree and one snapshot at a time: concurrent calls wait for each other.
+type Cache struct {
+	mu        sync.Mutex
+	root      objstore.ID          // the tree that the entries describe, so all their objects exist; zero: unknown
+	dirs      map[string]*cacheDir // by path
+	onDisk    objstore.ID          // the root entry on disk
+	unflushed []string             // paths whose entry on disk may be another than here
+	staged    *staged              // what the last snapshot found; nil: nothing
+	base      *baseline            // what the snapshot that root is of found, under a watcher; nil: unknown
+
+	rulesMu sync.Mutex
+	rules   map[string]*ruleMemo // by path of the directory that holds ignore files; never on disk
+}
+
+// cacheDir is one directory. Once in a Cache, files and tree do not change: workers read them without a lock.
+type cacheDir struct {
+	files pack
+	tree  objstore.ID
+	seen  *scan // the running snapshot, once it has the directory; written by the one worker that finishes it
+}
+
+type cached struct {
+	name  string
+	stamp stamp
+	id    objstore.ID
+}
+
+// ruleMemo holds what the ignore files of a directory said.
+type ruleMemo struct {
+	stamps [2]stamp // zero: no such file
+	files  [2]ignore.File
+	parent *ignore.Dir // without the files
+	dir    *ignore.Dir
+	seen   *scan
+}
+
+// staged is the difference between the cache and what a snapshot found.
+type staged struct {
+	root objstore.ID
+	dirs map[string]*cacheDir // new or changed ones
+	gone map[string]bool      // directories that are no more
+
+	base  *baseline
+	sight *sight // gets its reports back when all this is forgotten
+
+	flushed bool
+	left    []string    // unflushed after the last Flush
+	disk    objstore.ID // onDisk after the last Flush
+}
+
+// newCache gives an empty cache.
+func newCache() *Cache {
+	return &Cache{dirs: map[string]*cacheDir{}, rules: map[string]*ruleMemo{}}
+}
+
+// LoadCache reads the cache from the store. A corrupt entry is a missing one. The error is the store's.
+func LoadCache(db *kv.DB) (*Cache, error) {
+	c := newCache()
+	l := loader{dirs: c.dirs}
+	err := db.Scan(kv.Range{Prefix: []byte{kv.PrefixStat}}, func(key, val []byte) error {
+		path := string(key[1:])
+		s, id, ok := decodeCached(path, val)
+		if !ok {
+			c.unflushed = append(c.unflushed, path) // so that it is overwritten or deleted
+			return nil
+		}
+		if s.kind == cachedRoot {
+			c.root, c.onDisk = id, id
+			return nil
+		}
+		l.add(path, &s, &id)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tree: load stat cache: %w", err)
+	}
+	l.end()
+	return c, nil
+}
+
+// len is how many files the cache knows.
+func (c *Cache) len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for _, d := range c.dirs {
+		n += d.files.n
+	}
+	return n
+}
+
+// Unflushed is how many entries wait for a later Flush.
+func (c *Cache) Unflushed() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.unflushed)
+}
+
+// list gives the files of the directory; none for a nil directory.
+func (d *cacheDir) list() []cached {
+	if d == nil {
+		return nil
+	}
+	return d.files.list()
+}
+
+// Roots are the trees that the cache and the watcher's baseline rely on: they, and all below them, must stay in the store for as long as the
+// cache is used. Some may not be stored yet, or be zero.
+func (c *Cache) Roots() []objstore.ID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	roots := []objstore.ID{c.root}
+	if c.base != nil {
+		roots = append(roots, c.base.root.id)
+	}
+	return roots
+}
+
+func (c *Cache) dir(path string) *cacheDir {
+	if c == nil {
+		return nil
+	}
+	return c.dirs[path]
+}
+
+// Flush adds to b what the last snapshot changed: entries of new and changed files, deletions of those of vanished ones. What
+// goes beyond maxFlush bytes waits for the next Flush; until all is written, the store's cache is without its root entry. Flush
+// can be repeated with another batch. The error is the batch's; the batch must then not be committed.
+func (c *Cache) Flush(b *kv.Batch) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.staged == nil {
+		c.staged = &staged{root: c.root, base: c.base}
+	}
+	s := c.staged
+	todo := s.changed(c)
+	if len(todo) == 0 {
+		todo = c.unflushed
+	} else {
+		todo = append(todo, c.unflushed...)
+	}
+	s.flushed, s.left, s.disk = true, nil, c.onDisk
+	var key, val []byte
+	written, at := 0, lookup{c: c, s: s}
+	for i, path := range todo {
+		if written > maxFlush {
+			s.left = todo[i:]
+			break
+		}
+		key = append(append(key[:0], kv.PrefixStat), path...)
+		f := at.find(path)
+		if f == nil || len(path) > maxCachedPath {
+			if err := b.Delete(key); err != nil {
+				return fmt.Errorf("tree: flush stat cache: %w", err)
+			}
+			written += len(key)
+			continue
+		}
+		val = appendCached(val[:0], path, f.stamp, f.id)
+		if err := b.Set(key, val); err != nil {
+			return fmt.Errorf("tree: flush stat cache: %w", err)
+		}
+		written += len(key) + len(val)
+	}
+	root := s.root
+	if len(s.left) > 0 {
+		root = objstore.ID{}
+	}
+	if root == s.disk {
+		return nil
+	}
+	s.disk = root
+	var err error
+	if root.IsZero() {
+		err = b.Delete([]byte{kv.PrefixStat})
+	} else {
+		err = b.Set([]byte{kv.PrefixStat}, appendCached(nil, "", stamp{kind: cachedRoot}, root))
+	}
+	if err != nil {
+		return fmt.Errorf("tree: flush stat cache: %w", err)
+	}
+	return nil
+}
+
+// changed lists the paths whose entries differ between the cache and what is staged.
+func (s *staged) changed(c *Cache) []string {
+	var paths []string
+	for path, d := range s.dirs {
+		old := c.dirs[path]
+		if old != nil && old.files == d.files {
+			continue
+		}
+		olds, news := old.list(), d.list()
+		for len(olds) > 0 || len(news) > 0 {
+			switch {
+			case len(news) == 0 || len(olds) > 0 && olds[0].name < news[0].name:
+				paths = append(paths, tree.Join(path, olds[0].name))
+				olds = olds[1:]
+			case len(olds) == 0 || news[0].name < olds[0].name:
+				paths = append(paths, tree.Join(path, news[0].name))
+				news = news[1:]
+			default:
+				if olds[0] != news[0] {
+					paths = append(paths, tree.Join(path, news[0].name))
+				}
+				olds, news = olds[1:], news[1:]
+			}
+		}
+	}
+	for path := range s.gone {
+		for _, f := range c.dirs[path].list() {
+			paths = append(paths, tree.Join(path, f.name))
+		}
+	}
+	return paths
+}
+
+// lookup finds entries as they are after the staged changes, in few steps where one path is beside the next.
+type lookup struct {
+	c     *Cache
+	s     *staged
+	any   bool
+	dir   string // whose files these are
+	files []cached
+}
+
+// find gives the entry of a path, valid until the next find; nil when there is none.
+func (l *lookup) find(path string) *cached {
+	dir, name := tree.Split(path)
+	if !l.any || dir != l.dir {
+		d := l.s.dirs[dir]
+		if d == nil && !l.s.gone[dir] {
+			d = l.c.dirs[dir]
+		}
+		l.any, l.dir, l.files = true, dir, d.list()
+	}
+	return findCached(l.files, name)
+}
+
+// Committed says that the batch of the last Flush was committed: what the snapshot found is now what the cache holds.
+func (c *Cache) Committed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.staged
+	if s == nil {
+		return
+	}
+	if !s.flushed { // nothing of it is in the store
+		s.left, s.disk = append(s.changed(c), c.unflushed...), c.onDisk
+	}
+	for path := range s.gone {
+		delete(c.dirs, path)
+	}
+	for path, d := range s.dirs {
+		c.dirs[path] = d
+	}
+	c.root, c.base, c.unflushed, c.onDisk = s.root, s.base, s.left, s.disk
+	c.staged = nil
+}
+
+// Discard forgets what the last snapshot found.
+func (c *Cache) Discard() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget()
+}
+
+// forget drops what is staged. Under mu.
+func (c *Cache) forget() {
+	if c.staged != nil {
+		c.staged.sight.restore()
+	}
+	c.staged = nil
+}

@@ -1,0 +1,251 @@
+package snapshot
+
+import (
+	"strings"
+
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+	"rewind/tree/ignore"
+)
+
+// classify decides about one name: it is skipped, it is known from the cache, it is a directory to enter, or it must be read, and then
+// it is returned. hint is its type as the directory listed it, 0 for unknown.
+func (s *scan) classify(n *node, name string, hint worktreefs.Type) (miss, bool) {
+	path := tree.Join(n.path, name)
+	if ours, sure := s.isOurs(n, name); ours {
+		if !sure {
+			s.unsure(n, name, moved)
+		}
+		if !n.only {
+			s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonBuiltin})
+		}
+		return miss{}, false
+	}
+	if tree.CheckName(name) != "" || len(path) > tree.MaxPath || n.depth >= tree.MaxDepth-1 {
+		s.unreadable(n, name, path, n.only)
+		return miss{}, false
+	}
+	forced := n.whole || s.Force != nil && s.Force(path)
+	take := forced || s.Tracked != nil && s.Tracked.File(path)
+	isDir, ignored := hint == worktreefs.TypeDir, false
+	if hint != 0 {
+		if ignored = s.ignored(n, name, isDir, take); ignored && !(isDir && s.wantedBelow(path)) {
+			s.noteIgnored(n, name, path, isDir)
+			return miss{}, false
+		}
+	}
+	st, err := n.dir.Lstat(name)
+	if err != nil {
+		switch kindOfError(err) {
+		case isFatal:
+			s.fail(err)
+		case isGone:
+		default:
+			s.unreadable(n, name, path, n.only && !take)
+		}
+		return miss{}, false
+	}
+	if hint == 0 || isDir != (st.Type == worktreefs.TypeDir) {
+		isDir = st.Type == worktreefs.TypeDir
+		ignored = s.ignored(n, name, isDir, take)
+	}
+	if ignored {
+		s.noteIgnored(n, name, path, isDir)
+		if !isDir || !s.wantedBelow(path) {
+			return miss{}, false
+		}
+	}
+	switch st.Type {
+	case worktreefs.TypeDir:
+		s.enter(n, name, path, st, ignored, forced, take)
+	case worktreefs.TypeSymlink:
+		return s.known(n, miss{name: name, path: path, kind: cachedSymlink, take: take}, st)
+	case worktreefs.TypeFile:
+		m := miss{name: name, path: path, kind: cachedFile, take: take, size: st.Size}
+		if s.tooLarge(m, st.Size) {
+			s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonSize, Size: st.Size})
+			return miss{}, false
+		}
+		if !take && !s.StoreSecrets && s.Secret != nil && s.Secret(path) {
+			m.kind = cachedSecret
+		}
+		return s.known(n, m, st)
+	case worktreefs.TypePipe:
+		s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonPipe})
+	case worktreefs.TypeSocket:
+		s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonSocket})
+	default:
+		s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonDevice})
+	}
+	return miss{}, false
+}
+
+func (s *scan) tooLarge(m miss, size int64) bool {
+	return !m.take && s.SizeLimit > 0 && size > s.SizeLimit
+}
+
+// ignored decides by the rules; take beats them, and inside an ignored directory everything else is ignored.
+func (s *scan) ignored(n *node, name string, isDir, take bool) bool {
+	if take {
+		return false
+	}
+	if n.only {
+		return true
+	}
+	ignored, _ := n.rules.Match(name, isDir)
+	return ignored
+}
+
+func (s *scan) noteIgnored(n *node, name, path string, isDir bool) {
+	if n.only {
+		return // the directory that is ignored stands for it
+	}
+	reason := tree.ReasonIgnored
+	if _, by := n.rules.Match(name, isDir); by.Builtin() {
+		reason = tree.ReasonBuiltin
+	}
+	s.skip(n, tree.Skip{Path: path, Reason: reason})
+}
+
+// wantedBelow reports whether something in an ignored directory is to be captured nonetheless.
+func (s *scan) wantedBelow(dir string) bool {
+	if s.Tracked != nil && s.Tracked.Below(dir) {
+		return true
+	}
+	return s.Force != nil && (s.ForceBelow == nil || s.ForceBelow(dir))
+}
+
+// enter goes on with a directory: it is taken over, or it is a task of its own.
+func (s *scan) enter(n *node, name, path string, st worktreefs.Stat, ignored, forced, take bool) {
+	c := &node{parent: n, name: name, path: path, depth: n.depth + 1, whole: forced}
+	c.only = ignored || n.only && !take
+	if s.base != nil && s.resume(n, c, st) {
+		return
+	}
+	s.descend(n, c)
+}
+
+// descend makes a directory a task of its own.
+func (s *scan) descend(n, c *node) {
+	if c.prior = n.prior.sub(c.name); c.prior != nil && (c.prior.only != c.only || n.rules != n.prior.rules) {
+		c.prior = nil
+	}
+	switch {
+	case c.only || c.whole:
+	case c.prior != nil:
+		c.rules = c.prior.kept.above
+	default:
+		rules := n.rules
+		if rules == nil { // a tracked directory (a submodule) inside an ignored or forced one
+			rules = ignore.New(ignore.Options{})
+		}
+		c.rules = rules.Child(c.name)
+	}
+	c.above = c.rules
+	c.old = s.Cache.dir(c.path)
+	c.users.Store(1)
+	c.pending.Store(1)
+	n.users.Add(1)
+	n.pending.Add(1)
+	s.push(task{n: c})
+}
+
+// isOurs reports whether a name is git's directory in any spelling, one of ours, or a leftover of a checkout;
+// sure, that this follows from the name.
+func (s *scan) isOurs(n *node, name string) (ours, sure bool) {
+	if name == "" || name[0] != '.' && name[0] < 0x80 && name[0]|0x20 != 'g' && name[0]|0x20 != 'r' && !strings.Contains(name, `\`) {
+		return false, true // the quick answer for nearly every name
+	}
+	if strings.HasPrefix(name, tree.StagePrefix) || worktreefs.IsDotGit(name) {
+		return true, true
+	}
+	if n.parent == nil || !worktreefs.SameName(n.name, ".agent") || !worktreefs.SameName(name, "rewind") {
+		return false, true
+	}
+	if n.depth == 1 && n.name == ".agent" && name == "rewind" {
+		return true, true
+	}
+	// Further down, and in another spelling, it is ours when it looks it: a nested project.
+	dir, err := n.dir.OpenDir(name)
+	if err != nil {
+		return false, false
+	}
+	defer dir.Close()        //nolint:errcheck // only read
+	_, err = dir.Lstat("id") // what makes a directory a marker
+	return err == nil, false
+}
+
+// readRules finds the rules of a directory: the ignore files in it, on top of those above.
+func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
+	if n.rules == nil || len(s.RuleFiles) == 0 {
+		return
+	}
+	var memo *ruleMemo
+	if s.Cache != nil {
+		s.Cache.rulesMu.Lock()
+		memo = s.Cache.rules[n.path]
+		s.Cache.rulesMu.Unlock()
+	}
+	fresh := &ruleMemo{parent: n.rules}
+	if s.base == nil {
+		fresh.seen = s
+	}
+	any := false
+	for i, name := range s.RuleFiles[:min(2, len(s.RuleFiles))] {
+		if !lists(names, name) {
+			continue
+		}
+		n.ruled |= 1 << i
+		st, err := n.dir.Lstat(name)
+		if err != nil || st.Type != worktreefs.TypeFile || st.Size > maxRuleFile {
+			continue
+		}
+		any = true
+		stamp := stampOf(cachedFile, st)
+		if !stamp.settled(s.start) {
+			s.unsure(n, name, touched)
+		}
+		if memo != nil && memo.stamps[i] == stamp && stamp.settled(s.start) {
+			fresh.stamps[i], fresh.files[i] = stamp, memo.files[i]
+			continue
+		}
+		fresh.stamps[i], fresh.files[i] = stamp, ignore.File{Path: tree.Join(n.path, name), Data: s.readRuleFile(n, name)}
+	}
+	if !any {
+		return
+	}
+	if memo != nil && memo.parent == fresh.parent && memo.stamps == fresh.stamps && s.settledAll(memo) {
+		fresh.dir = memo.dir
+	} else {
+		fresh.dir = n.rules.WithFiles(fresh.files[0], fresh.files[1])
+	}
+	n.rules = fresh.dir
+	if s.Cache != nil {
+		s.Cache.rulesMu.Lock()
+		s.Cache.rules[n.path] = fresh
+		s.Cache.rulesMu.Unlock()
+	}
+}
+
+func (s *scan) settledAll(m *ruleMemo) bool {
+	for i := range m.stamps {
+		if m.stamps[i] != (stamp{}) && !m.stamps[i].settled(s.start) {
+			return false
+		}
+	}
+	return true
+}
+
+// readRuleFile gives the content of an ignore file; one that cannot be read counts as empty, so more is captured.
+func (s *scan) readRuleFile(n *node, name string) []byte {
+	f, _, err := n.dir.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() //nolint:errcheck // only read
+	data, err := readAtMost(f, maxRuleFile)
+	if err != nil {
+		return nil
+	}
+	return data
+}

@@ -1,0 +1,449 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+	"rewind/tree"
+	"rewind/tree/ignore"
+)
+
+// scan is a running snapshot. Directories are tasks on a stack that workers take from, so the tree is walked depth first by
+// several at once, and open handles and half-built directories are about as many as the tree is deep.
+type scan struct {
+	Source
+	ctx     context.Context
+	start   int64 // ns since 1970; what changed after (start - guard) is not trusted
+	matches bool  // what the cache names exists: it describes Prev, or what was committed and is still there
+	has     func(objstore.Kind, objstore.ID) (bool, error)
+	refuses refuser // nil: the store takes everything
+	count   counters
+	root    *baseDir // what was found
+
+	base  *baseline   // what is taken over where nothing was reported; nil: nothing is
+	sight *sight      // nil: no watcher
+	prior *baseline   // the last snapshot, also without a watcher; nil: it does not help
+	keeps bool        // the next one, without a watcher, is to have this as prior
+	dev   uint64      // of the root
+	skips []tree.Skip // the note
+
+	watched bool // the next snapshot can rely on this one
+
+	mu      sync.Mutex // guards all below
+	wake    sync.Cond
+	stack   []task
+	running int  // tasks on the stack or being done
+	helped  bool // the other workers have been started
+	helpers sync.WaitGroup
+	err     error
+	dirs    map[string]*cacheDir // for the cache
+	gone    []string             // directories that are to leave it
+	again   dirt                 // what this snapshot is not sure of
+	racy    dirt                 // names whose stamp proves nothing yet; else as far as is known they are as they were read
+
+	progress     sync.Mutex
+	nextProgress time.Time
+}
+
+// task lists the directory n, or reads some of its files.
+type task struct {
+	n    *node
+	read []miss
+}
+
+// node is one directory during a scan.
+type node struct {
+	parent *node // nil: the root
+	name   string
+	path   string
+	depth  int
+	rules  *ignore.Dir
+	only   bool // inside an ignored directory: only tracked and forced paths are taken
+	whole  bool // forced: everything is taken
+
+	dir   worktreefs.Dir // open while users > 0
+	users atomic.Int32   // the listing, children not yet opened, tasks that read
+	perm  uint16
+	id    fileID
+	old   *cacheDir   // what the cache says; nil: nothing
+	known []cached    // the files of old; set when the directory is open, before anything else looks at it
+	base  *baseDir    // the same directory in the last snapshot, where that can be relied on
+	todo  *todo       // set with base
+	prior *baseDir    // the same directory in scan.prior, where the same rules decided
+	above *ignore.Dir // the rules without the ignore files in it
+	ruled uint8       // bits: which of RuleFiles are in it
+	stamp dirStamp
+	still bool // nothing in it but directories below may be another; set before these begin
+
+	pending atomic.Int32 // the listing, children not finished, tasks that read
+	absent  bool         // vanished or could not be listed; written before pending falls
+
+	mu      sync.Mutex // guards all below
+	entries []tree.Entry
+	files   []cached
+	skips   []tree.Skip
+	subs    []*baseDir
+
+	prevOnce sync.Once
+	prevDir  []tree.Entry
+}
+
+// miss is a file or symlink that must be read.
+type miss struct {
+	name, path string
+	kind       byte // cachedFile, ...
+	take       bool // tracked or forced: limit and secret list do not hold
+	size       int64
+}
+
+func newScan(ctx context.Context, src Source) *scan {
+	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}, again: dirt{}, racy: dirt{}}
+	s.wake.L = &s.mu
+	s.refuses, _ = src.Put.(refuser)
+	s.matches = src.Cache != nil && !src.Prev.IsZero() && src.Cache.root == src.Prev
+	if h, ok := src.Put.(interface {
+		Has(objstore.Kind, objstore.ID) (bool, error)
+	}); ok {
+		s.has = h.Has
+	}
+	return s
+}
+
+func (s *scan) run() error {
+	root := &node{rules: s.Rules, above: s.Rules, dir: s.Root, old: s.Cache.dir("")}
+	if s.prior != nil && s.prior.root.kept.above == s.Rules {
+		root.prior = s.prior.root
+	}
+	if s.base != nil {
+		root.base, root.todo = s.base.root, todoOf(s.base.again, s.sight.dirt)
+		if s.Hasty && s.base.racy.len() <= maxRacy {
+			s.racy = s.base.racy.without(root.todo)
+		} else {
+			root.todo = todoOf(s.base.again, s.base.racy, s.sight.dirt)
+		}
+		if root.todo.empty() {
+			s.root, s.watched = s.base.root, true
+			return nil
+		}
+	}
+	root.whole = s.Force != nil && s.Force("")
+	root.users.Store(2) // never closed: the root is the caller's
+	root.pending.Store(1)
+	s.push(task{n: root})
+	s.work()
+	s.helpers.Wait()
+	s.end()
+	if s.err == nil && s.Progress != nil {
+		s.Progress(int(s.count.files.Load()), s.count.bytes.Load())
+	}
+	return s.err
+}
+
+// worthHelp is how many tasks must wait for other workers to be started: a snapshot of a few changes is over before one would be at work.
+const worthHelp = 4
+
+func (s *scan) push(tasks ...task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stack = append(s.stack, tasks...)
+	s.running += len(tasks)
+	if !s.helped && len(s.stack) >= worthHelp {
+		s.helped = true
+		for range s.Workers - 1 {
+			s.helpers.Go(s.work)
+		}
+	}
+	if len(tasks) == 1 {
+		s.wake.Signal()
+	} else {
+		s.wake.Broadcast()
+	}
+}
+
+func (s *scan) work() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		for len(s.stack) == 0 && s.running > 0 {
+			s.wake.Wait()
+		}
+		if len(s.stack) == 0 {
+			return
+		}
+		t := s.stack[len(s.stack)-1]
+		s.stack[len(s.stack)-1] = task{}
+		s.stack = s.stack[:len(s.stack)-1]
+		s.mu.Unlock()
+		s.do(t)
+		s.mu.Lock()
+		if s.running--; s.running == 0 {
+			s.wake.Broadcast()
+		}
+	}
+}
+
+func (s *scan) do(t task) {
+	if s.ctx.Err() != nil {
+		s.fail(s.ctx.Err())
+	}
+	if t.read == nil {
+		s.list(t.n)
+	} else {
+		for _, m := range t.read {
+			if s.failed() {
+				break
+			}
+			s.read(t.n, m)
+		}
+		s.release(t.n)
+	}
+	s.done(t.n)
+	s.report()
+}
+
+// fail ends the snapshot. Tasks that remain only give back what they hold.
+func (s *scan) fail(err error) {
+	var store *storeError
+	if errors.As(err, &store) {
+		err = store.err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+func (s *scan) failed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err != nil
+}
+
+// skip notes something about a directory or a name in it.
+func (s *scan) skip(n *node, k tree.Skip) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.skips = append(n.skips, k)
+}
+
+// unsure has the next snapshot look at a name again, whether or not it is reported.
+func (s *scan) unsure(n *node, name string, m mark) {
+	if s.sight == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.again.add(n.path, name, m)
+}
+
+// doubt is unsure of a file or link that was read while its stamp proves nothing yet.
+func (s *scan) doubt(n *node, name string) {
+	if s.sight == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.racy.add(n.path, name, touched)
+}
+
+func (s *scan) report() {
+	if s.Progress == nil || !s.progress.TryLock() {
+		return
+	}
+	defer s.progress.Unlock()
+	if now := time.Now(); now.After(s.nextProgress) {
+		s.nextProgress = now.Add(50 * time.Millisecond)
+		s.Progress(int(s.count.files.Load()), s.count.bytes.Load())
+	}
+}
+
+// release gives up one use of the directory's handle.
+func (s *scan) release(n *node) {
+	if n.users.Add(-1) == 0 && n.dir != nil {
+		_ = n.dir.Close() // it was only read
+	}
+}
+
+// done says that one of the things that n waits for is there; the last one finishes n, which is one thing its parent waits for.
+func (s *scan) done(n *node) {
+	for ; n != nil && n.pending.Add(-1) == 0; n = n.parent {
+		if !s.failed() {
+			if err := s.finish(n); err != nil {
+				s.fail(err)
+			}
+		}
+	}
+}
+
+// The kinds of errors that the file system gives.
+const (
+	isGone       = iota // the path is no more
+	isOther             // the path is of another type now
+	isUnreadable        // noted
+	isFatal             // the process has no descriptors or memory: nothing said about the path
+)
+
+func kindOfError(err error) int {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return isGone
+	case errors.Is(err, worktreefs.ErrNotDir), errors.Is(err, worktreefs.ErrNotRegular), errors.Is(err, worktreefs.ErrUnsupported):
+		return isOther
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+		return isFatal
+	}
+	return isUnreadable
+}
+
+// list opens and lists a directory and looks at every name.
+func (s *scan) list(n *node) {
+	defer s.release(n)
+	if n.parent != nil {
+		opened := s.open(n)
+		s.release(n.parent)
+		if !opened {
+			return
+		}
+	}
+	n.known = n.old.list()
+	st, err := n.dir.Stat()
+	var names []worktreefs.Dirent
+	if err == nil {
+		n.perm, n.id, n.stamp = st.Perm, fileIDOf(st), dirStamp{st.Mtime, st.Ctime}
+		if n.parent == nil {
+			s.dev = st.Dev
+		}
+		if s.isStill(n) {
+			s.enterStill(n)
+			return
+		}
+		names, err = s.names(n)
+	}
+	if err != nil {
+		n.absent = true
+		switch kind := kindOfError(err); {
+		case n.parent == nil || kind == isFatal:
+			s.fail(err)
+		case kind != isGone:
+			s.unreadable(n.parent, n.name, n.path, n.only)
+		}
+		return
+	}
+	if n.parent != nil && n.parent.id.dev != n.id.dev && !n.only {
+		s.skip(n, tree.Skip{Path: n.path, Reason: tree.ReasonMount})
+	}
+	if n.base != nil {
+		n.rules = n.base.rules
+	} else {
+		s.readRules(n, names)
+	}
+	if n.base != nil && !n.todo.all {
+		s.takeOver(n)
+	} else {
+		n.entries = make([]tree.Entry, 0, len(names))
+		if n.old != nil {
+			n.files = make([]cached, 0, len(n.known)+4)
+		}
+	}
+	var misses []miss
+	for i, e := range names {
+		if i%64 == 0 && s.failed() {
+			return
+		}
+		if m, ok := s.classify(n, e.Name, e.Type); ok {
+			misses = append(misses, m)
+		}
+	}
+	s.readAll(n, misses)
+}
+
+// open opens the directory through its parent's handle.
+func (s *scan) open(n *node) bool {
+	if s.failed() {
+		return false
+	}
+	dir, err := n.parent.dir.OpenDir(n.name)
+	if err == nil {
+		n.dir = dir
+		return true
+	}
+	n.absent = true
+	switch kindOfError(err) {
+	case isFatal:
+		s.fail(err)
+	case isOther: // it became a file or symlink since it was looked at
+		if m, ok := s.classify(n.parent, n.name, 0); ok {
+			s.read(n.parent, m)
+		}
+	case isUnreadable:
+		s.unreadable(n.parent, n.name, n.path, n.only)
+	}
+	return false
+}
+
+// unreadable notes a path unless it is one that nobody asked for. A path too long for a note stands under its directory.
+func (s *scan) unreadable(n *node, name, path string, quiet bool) {
+	s.unsure(n, name, moved)
+	if quiet {
+		return
+	}
+	for len(path) > tree.MaxPath {
+		path, _ = tree.Split(path)
+	}
+	s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonUnreadable})
+}
+
+// readAll reads files here, or, when they are many, lets other workers help.
+func (s *scan) readAll(n *node, misses []miss) {
+	const many, much = 32, 4 << 20
+	var tasks []task
+	from, bytes := 0, int64(0)
+	for i, m := range misses {
+		bytes += m.size
+		if i+1-from == many || bytes >= much {
+			tasks = append(tasks, task{n: n, read: misses[from : i+1]})
+			from, bytes = i+1, 0
+		}
+	}
+	if len(tasks) > 0 && s.Workers > 1 {
+		n.users.Add(int32(len(tasks)))
+		n.pending.Add(int32(len(tasks)))
+		s.push(tasks...)
+		misses = misses[from:]
+	}
+	for _, m := range misses {
+		if s.failed() {
+			return
+		}
+		s.read(n, m)
+	}
+}
+
+// add puts an entry into its directory; f, unless the file must be looked at again, into the cache.
+func (s *scan) add(n *node, e tree.Entry, f *cached) {
+	if e.Type == tree.TypeFile {
+		s.count.files.Add(1)
+		s.count.bytes.Add(e.Size)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.entries = append(n.entries, e)
+	if f != nil {
+		n.files = append(n.files, *f)
+	}
+}
+
+// remember puts a file that is not captured into the cache.
+func (s *scan) remember(n *node, f cached) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.files = append(n.files, f)
+}

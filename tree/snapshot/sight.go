@@ -1,0 +1,148 @@
+package snapshot
+
+import (
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// sight is what one snapshot has of a watcher: the reports up to its beginning, and the watching of what it enters. A nil sight has nothing.
+type sight struct {
+	w     *Watcher
+	epoch uint64
+	scan  uint64
+	dirt  dirt // reported; goes back if the snapshot is not committed
+	added bool // new watches
+}
+
+// begin gives a sight for a snapshot of the directory root; nil: the watcher can do nothing for it.
+func (w *Watcher) begin(root worktreefs.Stat) *sight {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := fileIDOf(root)
+	if w.fs != nil && id != w.rootID {
+		w.fail(w.epoch, "another directory took its place")
+	}
+	w.sync()
+	if w.fs == nil {
+		if w.closed || w.now().Before(w.retry) {
+			return nil
+		}
+		if err := w.start(id); err != nil {
+			w.postpone(err.Error())
+			return nil
+		}
+	}
+	w.scans++
+	g := &sight{w: w, epoch: w.epoch, scan: w.scans, dirt: w.pending}
+	w.pending, w.names = dirt{}, 0
+	return g
+}
+
+// watch is called for a directory that is open and will be listed. False: what changes in it will not be reported.
+func (g *sight) watch(path string, id fileID) bool {
+	if g == nil {
+		return true
+	}
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	if g.w.epoch != g.epoch || g.w.fs == nil {
+		return true // the snapshot will learn of it at its end
+	}
+	before := g.w.watches
+	ok := g.w.add(path, id, g.scan)
+	g.added = g.added || g.w.watches != before
+	return ok
+}
+
+// drop ends the watches below a path where something else may stand now.
+func (g *sight) drop(path string) {
+	if g == nil {
+		return
+	}
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	if g.w.epoch == g.epoch && g.w.fs != nil {
+		g.w.drop(path)
+		g.added = true
+	}
+}
+
+// end says whether all that changed since begin was or will be reported. full: the snapshot entered the whole tree.
+func (g *sight) end(full bool) bool {
+	w := g.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.epoch != g.epoch || w.fs == nil {
+		return false
+	}
+	if (full || g.added) && !w.sync() {
+		return false
+	}
+	if full {
+		w.sweep(g.scan)
+	}
+	if w.epoch != g.epoch || w.fs == nil {
+		return false
+	}
+	if full && !w.armed {
+		w.armed, w.reason, w.since = true, "", w.now()
+	}
+	return true
+}
+
+// sweep ends the watches of directories that the full scan did not enter. They count as changed, in case that scan is not the one
+// that is committed. Under mu.
+func (w *Watcher) sweep(scan uint64) {
+	var left []string
+	w.dirs.each("", func(path string, d *watchDir) {
+		if d.scan != scan {
+			left = append(left, path)
+		}
+	})
+	w.forget(left)
+}
+
+// forget ends watches and has the next snapshot scan their directories.
+func (w *Watcher) forget(paths []string) {
+	if w.fs == nil {
+		return
+	}
+	for _, path := range paths {
+		w.drop(path)
+		dir, name := tree.Split(path)
+		w.mark(dir, name, moved)
+	}
+}
+
+// restore gives the reports back: the snapshot was not committed.
+func (g *sight) restore() {
+	if g == nil {
+		return
+	}
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	if g.w.epoch != g.epoch || g.w.fs == nil {
+		return
+	}
+	for dir, names := range g.dirt {
+		for name, m := range names {
+			g.w.mark(dir, name, m)
+		}
+	}
+}
+
+// missed counts what the watcher should have reported.
+func (g *sight) missed(n int) {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	g.w.missed += n
+}
+
+// reports gives what was reported so far: before the snapshot, and while it ran.
+func (g *sight) reports() []dirt {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	now := dirt{}
+	now.addAll(g.w.pending)
+	return []dirt{g.dirt, now}
+}

@@ -1,0 +1,41 @@
+package snapshot
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// canWatch: fsnotify is inotify here, one watch a directory.
+const canWatch = true
+
+// local are the file systems all of whose changes are made by this kernel, so that it can report them: not those of other
+// machines or hosts (NFS, SMB, 9p), and none that answer from a program (FUSE). One that is not in the list is not trusted.
+func local(magic int64) bool {
+	switch magic & 0xffffffff {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC,
+		unix.OVERLAYFS_SUPER_MAGIC, unix.REISERFS_SUPER_MAGIC, unix.MSDOS_SUPER_MAGIC, unix.EXFAT_SUPER_MAGIC, unix.NILFS_SUPER_MAGIC,
+		unix.SQUASHFS_MAGIC, unix.ISOFS_SUPER_MAGIC, unix.EROFS_SUPER_MAGIC_V1:
+		return true
+	case 0x2fc12fc1, 0xca451a4e, 0x3153464a, 0x7366746e, 0x482b: // zfs, bcachefs, jfs, ntfs3, hfs+
+		return true
+	}
+	return false
+}
+
+// reportsChanges gives the reason why a directory's file system cannot be relied on; nil: it can.
+func reportsChanges(path string) error {
+	var st unix.Statfs_t
+	for {
+		err := unix.Statfs(path, &st)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return fmt.Errorf("file system of %s: %w", path, err)
+		case !local(int64(st.Type)):
+			return fmt.Errorf("file system %#x does not report every change", uint32(st.Type))
+		}
+		return nil
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package tree
-
-// canWatch: here notification takes a descriptor for every file (kqueue), or is not there.
-const canWatch = false
-
-func reportsChanges(string) error { return ErrNoWatcher }
