@@ -22,7 +22,7 @@ var ruleFiles = []string{".gitignore", ".rewindignore"}
 
 // capture is a snapshot of the worktree, not yet committed.
 type capture struct {
-	of     *shared
+	of     *Engine
 	tx     *objstore.Tx // holds its objects; nil when it was taken to compare, not to store
 	get    *tree.Memo   // reads them
 	res    *snapshot.Result
@@ -107,7 +107,7 @@ func (e *Engine) capture(ctx context.Context, root worktreefs.Dir, o captureOpti
 			o.progress(files, bytes)
 		}
 	}
-	c := &capture{of: e.shared, cache: e.cache, forced: len(o.force) > 0, git: r.git}
+	c := &capture{of: e, cache: e.cache, forced: len(o.force) > 0, git: r.git}
 	src := snapshot.Source{
 		Root: root, Prev: was.tree, Cache: e.cache,
 		Rules: r.dir, RuleFiles: ruleFiles, Tracked: r.tracked,

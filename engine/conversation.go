@@ -59,16 +59,21 @@ type Lineage struct {
 
 // Fork is a session that was made of another, or with a dry run would be.
 type Fork struct {
-	Session  string // its name
-	Title    string
-	Path     string
-	From     Lineage
-	Cut      transcript.Cut
-	Bytes    int64
-	Listed   bool   // the agent's own list shows it
-	Problem  string // why not
-	Checks   []string
-	Restore  *RestoreResult // of a fork with Checkout
+	Session string // its name
+	Title   string
+	Path    string
+	From    Lineage
+	Cut     transcript.Cut
+	Bytes   int64
+	Listed  bool   // the agent's own list shows it
+	Problem string // why not
+	Checks  []string
+}
+
+// Forked is a fork that was made, and with ForkOptions.Checkout what the checkout did.
+type Forked struct {
+	*Fork
+	Restore  *RestoreResult // nil: the code stayed
 	Restored refs.Kind      // of Restore
 }
 

@@ -68,6 +68,7 @@ type shared struct {
 	held      atomic.Int64             // since when hold has mu, unix nanoseconds; 0: it has not
 	procs     *clients.Look            // at the processes, since then; nil: nobody has
 	waiting   arrivals                 // events that wait for a capture
+	taking    atomic.Bool              // whether somebody takes events in
 	gaveWay   int                      // times in a row that a look at the whole tree was left off for an event
 	scanned   scanned
 	heard     sync.Map // names of sessions that are known to have a record
@@ -108,6 +109,7 @@ func OpenProject(ctx context.Context, home Home, p *Project, o Options) (*Engine
 		return nil, fmt.Errorf("engine: open project %s: %w", p.Root, err)
 	}
 	e := &Engine{home: home, project: *p, config: cfg, db: db, objs: objstore.New(db), refs: refs.New(db), now: o.Now, wrap: o.Worktree, shared: &shared{}}
+	e.waiting.taking = &e.taking
 	if e.now == nil {
 		e.now = time.Now
 	}

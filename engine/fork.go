@@ -19,7 +19,7 @@ import (
 // Fork makes a new session of the beginning of one: up to a checkpoint, or the end of a turn. The session that it is made of is not touched, and
 // may be running. The worktree stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem); refused
 // (*NoConversationError) or failed with nothing written.
-func (e *Engine) Fork(ctx context.Context, name string, o ForkOptions) (*Fork, error) {
+func (e *Engine) Fork(ctx context.Context, name string, o ForkOptions) (*Forked, error) {
 	if o.Checkout && !o.DryRun {
 		return e.forkAndGo(ctx, name, o)
 	}
@@ -31,11 +31,11 @@ func (e *Engine) Fork(ctx context.Context, name string, o ForkOptions) (*Fork, e
 	if err != nil {
 		return nil, err
 	}
-	return e.fork(ctx, p, o, refs.KindFork.String(), false)
+	return forked(e.fork(ctx, p, o, refs.KindFork.String(), false))
 }
 
 // Clone copies a whole session as a new one; one that nothing has been said in yet, too. It may be running.
-func (e *Engine) Clone(ctx context.Context, o ForkOptions) (*Fork, error) {
+func (e *Engine) Clone(ctx context.Context, o ForkOptions) (*Forked, error) {
 	defer e.hold()()
 	if err := e.readySessions(); err != nil {
 		return nil, err
@@ -54,7 +54,14 @@ func (e *Engine) Clone(ctx context.Context, o ForkOptions) (*Fork, error) {
 	if p.cp, err = e.current(session); err != nil {
 		return nil, err
 	}
-	return e.fork(ctx, p, o, "clone", true)
+	return forked(e.fork(ctx, p, o, "clone", true))
+}
+
+func forked(f *Fork, err error) (*Forked, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Forked{Fork: f}, nil
 }
 
 // readySessions refuses while a restore is unfinished, and reads the sessions; e.mu is held.
@@ -190,7 +197,7 @@ func (e *Engine) selfTest(own agentfiles.Folders, plan *forkPlan, f *Fork) error
 var errNotFoundThere = errors.New("engine: fork: it is not where the agent looks")
 
 // forkAndGo is a fork that takes the code along: a checkout that makes a new session whatever the one that is there ends with.
-func (e *Engine) forkAndGo(ctx context.Context, name string, o ForkOptions) (*Fork, error) {
+func (e *Engine) forkAndGo(ctx context.Context, name string, o ForkOptions) (*Forked, error) {
 	defer e.hold()()
 	if err := e.checkWhole(); err != nil {
 		return nil, err
@@ -204,7 +211,5 @@ func (e *Engine) forkAndGo(ctx context.Context, name string, o ForkOptions) (*Fo
 	if err != nil {
 		return nil, err
 	}
-	f := res.Conversation.Fork
-	f.Restore, f.Restored = res, r.kind
-	return f, nil
+	return &Forked{res.Conversation.Fork, res, r.kind}, nil
 }

@@ -37,7 +37,7 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 					return err
 				}
 			}
-			g.e.shared.grafts.Store(graftsSome)
+			g.e.grafts.Store(graftsSome)
 			return nil
 		})
 		if err != nil {

@@ -46,18 +46,11 @@ func (p *pacer) pause(ctx context.Context) error {
 		time.Sleep(worked)
 	}
 	for range 100 {
-		if !p.e.waiting.taking() {
+		if !p.e.taking.Load() {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
 	p.from = time.Now()
 	return nil
-}
-
-// taking reports whether events are being taken in.
-func (w *arrivals) taking() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.active
 }

@@ -22,7 +22,7 @@ func (w *arrivals) giveWay(ctx context.Context, fn func(context.Context) error) 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	w.mu.Lock()
-	if w.active {
+	if w.taking.Load() {
 		stop(errGaveWay)
 	}
 	w.yield = func() { stop(errGaveWay) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rewind/hooks"
@@ -108,8 +109,8 @@ type arrival struct {
 type arrivals struct {
 	mu     sync.Mutex
 	events []*arrival
-	active bool
-	yield  func() // leaves off what an event need not wait for; nil: nothing of that kind is under way
+	taking *atomic.Bool // somebody takes events in; gc and the search for secrets stand back then
+	yield  func()       // leaves off what an event need not wait for; nil: nothing of that kind is under way
 	idle   sync.WaitGroup
 }
 
@@ -121,10 +122,9 @@ func (w *arrivals) add(a *arrival) (lead bool) {
 	if w.yield != nil {
 		w.yield()
 	}
-	if w.active {
+	if w.taking.Swap(true) {
 		return false
 	}
-	w.active = true
 	w.idle.Add(1)
 	return true
 }
@@ -155,7 +155,7 @@ func (w *arrivals) next() []*arrival {
 	defer w.mu.Unlock()
 	batch := w.events
 	w.events = nil
-	w.active = len(batch) > 0
+	w.taking.Store(len(batch) > 0)
 	return batch
 }
 

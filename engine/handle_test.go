@@ -367,9 +367,7 @@ func TestLookGivesWay(t *testing.T) {
 	a.prompt("x")
 	a.stop()
 	p.write("f", "overlooked until now\n")
-	p.e.waiting.mu.Lock()
-	p.e.waiting.active = true // as if an event were on its way for ever
-	p.e.waiting.mu.Unlock()
+	p.e.taking.Store(true) // as if an event were on its way for ever
 	for i := range giveWayTimes {
 		if again, err := p.e.lookWhole(bg); again != lookAgain || err != nil {
 			t.Fatalf("look %d: %v, %v", i, again, err)
@@ -384,9 +382,7 @@ func TestLookGivesWay(t *testing.T) {
 	if cur, err := p.e.Resolve("@"); err != nil || cur.Cause.Event != EventScan || p.cat(cur, "f") != "overlooked until now\n" {
 		t.Fatalf("%+v, %v", cur, err)
 	}
-	p.e.waiting.mu.Lock()
-	p.e.waiting.active = false
-	p.e.waiting.mu.Unlock()
+	p.e.taking.Store(false)
 
 	// One that has begun is left off by the event itself, which finds what the look would have found.
 	a.prompt("y")

@@ -211,8 +211,8 @@ func TestT21Promise17OperationNames(t *testing.T) {
 		p.must(err)
 		files = append(files, refs.File{Path: filepath.Join(p.user(), ".bashrc"), To: p.said(string(b))}) // whose bytes were guessed: made by the restore, nobody has used it
 		for _, fs := range [][]refs.File{files[:1], files[1:]} {
-			restore := &refs.Restore{Target: one.ID, Safety: two.ID, Changed: 1, Files: fs, Fork: "claude/" + claudeID(3)}
-			op := refs.Operation{Time: 1, Kind: refs.KindCheckout, Session: Manual, Restore: restore}
+			rs := &refs.Restore{Target: one.ID, Safety: two.ID, Changed: 1, Files: fs, Fork: "claude/" + claudeID(3)}
+			op := refs.Operation{Time: 1, Kind: refs.KindCheckout, Session: Manual, Restore: rs}
 			if _, err := refs.DecodeOperation(1, op.Encode()); err != nil {
 				continue // a path that no file of ours has: the operation is a damaged one
 			}

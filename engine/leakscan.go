@@ -282,7 +282,7 @@ func (l *leakLook) pause(ctx context.Context) error {
 			}
 		}
 		for range 100 {
-			if !l.e.waiting.taking() {
+			if !l.e.taking.Load() {
 				break
 			}
 			time.Sleep(time.Millisecond)

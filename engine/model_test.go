@@ -259,7 +259,7 @@ func (m *machine) fork(t *rapid.T) {
 		return
 	}
 	o.DryRun, o.Checkout, o.Exact = false, rapid.Bool().Draw(t, "checkout"), rapid.Bool().Draw(t, "exact")
-	var f *Fork
+	var f *Forked
 	run := func() (r *RestoreResult, err error) {
 		if f, err = m.e.Fork(bg, want.cp.ID.String(), o); err != nil {
 			return nil, err

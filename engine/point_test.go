@@ -193,7 +193,7 @@ func TestPointSeededTurns(t *testing.T) {
 func TestPointForks(t *testing.T) {
 	p, k := twoTurns(t)
 	f := p.fork("turn:1", ForkOptions{})
-	g := p.opened(f)
+	g := p.opened(f.Fork)
 	g.start()
 	g.take("another two", p.edits("f", "4"))
 	k.take("three", p.edits("f", "3"))
@@ -211,7 +211,7 @@ func TestPointForks(t *testing.T) {
 		t.Errorf("turn:3 of the fork: %v", err)
 	}
 	// A fork of a fork, that nobody has opened.
-	h := p.opened(again)
+	h := p.opened(again.Fork)
 	if got := p.at(h, "turn:1"); got != "1" {
 		t.Errorf("turn:1 of the fork's fork has the code %s", got)
 	}

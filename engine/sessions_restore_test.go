@@ -191,7 +191,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	var r *RestoreResult
 	var err error
 	if fork {
-		var f *Fork
+		var f *Forked
 		if f, err = m.e.Fork(bg, name, ForkOptions{Session: Whose{Session: a.name()}, Checkout: true, Exact: exact, Env: m.env()}); err == nil {
 			r = f.Restore
 		}
@@ -276,7 +276,7 @@ func (m *sessions23) forkTurn(t *rapid.T) {
 	if now := m.files(); !maps.Equal(now, m.h.world) {
 		t.Fatalf("others: a fork changed the files from %q to %q", m.h.world, now)
 	}
-	m.join(a, f, n, a.turns[n-1].end)
+	m.join(a, f.Fork, n, a.turns[n-1].end)
 }
 
 // join has a fork be one of the sessions. begin is what files may be where it begins.

@@ -232,7 +232,7 @@ func (p *project) files() []string {
 	return out
 }
 
-func (p *project) fork(name string, o ForkOptions) *Fork {
+func (p *project) fork(name string, o ForkOptions) *Forked {
 	p.t.Helper()
 	o.Env = p.env()
 	f, err := p.e.Fork(bg, name, o)

@@ -98,8 +98,8 @@ func fork(f *engine.Fork) api.Fork {
 	return out
 }
 
-func forkResponse(e *engine.Engine, dryRun bool, f *engine.Fork) (out api.ForkResponse, err error) {
-	out.Fork = fork(f)
+func forkResponse(e *engine.Engine, dryRun bool, f *engine.Forked) (out api.ForkResponse, err error) {
+	out.Fork = fork(f.Fork)
 	if f.Restore != nil {
 		r, err := restoreResponse(e, f.Restored, dryRun, f.Restore)
 		if err != nil {
