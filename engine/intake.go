@@ -63,7 +63,7 @@ func (in *intake) run(ctx context.Context) error {
 		return err
 	}
 	c.committed()
-	e.noted = noted{c.res.Skips, c.note}
+	e.noted = noted{skips: c.res.Skips, id: c.note}
 	for name, s := range in.sessions {
 		e.sessions[name] = s
 	}
