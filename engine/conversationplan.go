@@ -393,7 +393,7 @@ func (e *Engine) placeIn(s *Session, f *sessionFile, p *point, cut transcript.Cu
 		}
 		return c.Offset, nil
 	}
-	same, err := st.begins(behind{f, s.Cursor.Base, st}, cut.Offset)
+	same, err := st.begins(behind{f: f, base: s.Cursor.Base, of: st}, cut.Offset)
 	if err == nil && same < cut.Offset {
 		err = &NotInPlaceError{Session: s.Name, Why: f.path + " does not begin with it any more"}
 	}
