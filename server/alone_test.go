@@ -69,7 +69,7 @@ func (l *lineOf) answer() (status int, body string) {
 
 // TestServe: requests of one client are answered in turn, also one that is not of its version, or makes no sense.
 func TestServe(t *testing.T) {
-	_, _, p := project(t)
+	_, _, p := opened(t)
 	l := serveLine(t.Context(), t)
 	for _, c := range []struct {
 		path, version string
@@ -94,7 +94,7 @@ func TestServe(t *testing.T) {
 // TestServeClientGoes: what a client that has gone has asked for is taken back, and its end is waited for.
 func TestServeClientGoes(t *testing.T) {
 	for _, how := range []string{"client", "signal"} {
-		_, _, p := project(t)
+		_, _, p := opened(t)
 		for i := range 500 {
 			check(t, os.WriteFile(filepath.Join(string(p.Dir), strconv.Itoa(i)), []byte{byte(i), byte(i >> 8)}, 0o644))
 		}

@@ -207,7 +207,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 	out := api.RestoreResponse{
 		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed, Replaced: api.Texts(r.Plan.Replaced),
 		KeptDirs: api.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now), GitState: r.Plan.Git.State,
-		Partial: len(r.Conflicts) > 0, Conversation: conversation(r.Conversation), Notices: e.Project().Notices,
+		Partial: len(r.Conflicts) > 0, Conversation: conversationOf(r.Conversation), Notices: e.Project().Notices,
 	}
 	if out.Safety, err = listed(e, r.Safety); err != nil {
 		return out, err
@@ -272,7 +272,7 @@ func without(list []apply.Without) []api.Without {
 }
 
 // sessions gives the agents' sessions.
-func sessions(list []engine.Session) []api.Session {
+func sessionsOf(list []engine.Session) []api.Session {
 	var out []api.Session
 	for _, s := range list {
 		v := api.Session{

@@ -112,7 +112,7 @@ func forkResponse(e *engine.Engine, dryRun bool, f *engine.Forked) (out api.Fork
 	return out, nil
 }
 
-func conversation(t *engine.Conversation) *api.Conversation {
+func conversationOf(t *engine.Conversation) *api.Conversation {
 	if t == nil {
 		return nil
 	}

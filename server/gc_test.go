@@ -13,7 +13,7 @@ import (
 // before the first, however they overlap.
 func TestHeapAfterTwoGCs(t *testing.T) {
 	usual := heapGrowth()
-	s, _, _ := project(t)
+	s, _, _ := opened(t)
 	first, second := beginGC(t, s), beginGC(t, s)
 	if got := heapGrowth(); got != gcPercent {
 		t.Errorf("two at work: %d %%", got)

@@ -387,7 +387,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
 			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
-			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessions(st.Sessions), Leaks: leaks(st.Leaks),
+			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: leaks(st.Leaks),
 		}
 		for _, w := range st.AtWork {
 			out.AtWork = append(out.AtWork, working(engine.Underfoot{Work: w}))

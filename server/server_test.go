@@ -76,7 +76,7 @@ func TestErrorsHaveWords(t *testing.T) {
 	}
 }
 
-func project(t *testing.T) (*Server, *api.Client, api.Project) {
+func opened(t *testing.T) (*Server, *api.Client, api.Project) {
 	t.Helper()
 	t.Setenv("REWIND_HOME", t.TempDir())
 	s, err := New(Options{Version: "test"})
@@ -95,7 +95,7 @@ func project(t *testing.T) (*Server, *api.Client, api.Project) {
 
 // A request that this server does not understand is refused, not answered as another one.
 func TestRequestsAreStrict(t *testing.T) {
-	s, _, _ := project(t)
+	s, _, _ := opened(t)
 	for _, c := range []struct {
 		method, path, body string
 		status             int
@@ -117,7 +117,7 @@ func TestRequestsAreStrict(t *testing.T) {
 
 // The same exchange over a real connection: what the in-process transport gives, HTTP gives.
 func TestOverHTTP(t *testing.T) {
-	s, inProcess, p := project(t)
+	s, inProcess, p := opened(t)
 	dir := p.ProjectDir()
 	if err := os.WriteFile(filepath.Join(dir, "odd\xff\nname"), []byte("content"), 0o644); err != nil {
 		t.Fatal(err)
