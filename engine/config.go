@@ -98,9 +98,12 @@ func (c Config) Tier() string { return c.get("tier").(string) }
 // Settings lists every setting by key.
 func (c Config) Settings() []Setting { return slices.Clone(c.settings) }
 
+// DefaultConfig are the settings that hold where nobody has set any.
+func DefaultConfig() Config { return Config{settings: defaults()} }
+
 // LoadConfig reads the configuration that holds for the project at root; "" reads the global one alone.
 func LoadConfig(home Home, root string) (Config, error) {
-	c := Config{settings: defaults()}
+	c := DefaultConfig()
 	files := []configFile{{path: home.configFile(), from: "global"}}
 	if root != "" {
 		files = append(files, configFile{path: filepath.Join(marker(root), configName), from: "project"})

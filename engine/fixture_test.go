@@ -37,6 +37,8 @@ func TestMain(m *testing.M) {
 }
 
 // childEnv marks a process that runs one test whose stores fail for good.
+const aDay = 24 * time.Hour
+
 const childEnv = "REWIND_TEST_CHILD"
 
 // inChild runs the calling test in a process of its own, and reports whether this is that process.

@@ -159,7 +159,7 @@ func TestPromise05DefaultPolicy(t *testing.T) {
 	if r := p.gc(GCOptions{}); r.Checkpoints != 0 {
 		t.Errorf("removed what is young: %+v", r)
 	}
-	p.later(5 * testDay)
+	p.later(5 * aDay)
 	if r := p.gc(GCOptions{}); r.Checkpoints != len(between) {
 		t.Errorf("%+v, %d between", r, len(between))
 	}
@@ -265,15 +265,15 @@ func TestT9Promise05RefusesInDoubt(t *testing.T) {
 		p.write("f", big(fmt.Sprint(i)))
 		p.save(fmt.Sprint(i))
 	}
-	for _, d := range []time.Duration{-time.Hour, -365 * testDay} {
+	for _, d := range []time.Duration{-time.Hour, -365 * aDay} {
 		p.later(d)
 		var clock *ClockError
 		if _, err := p.e.GC(bg, GCOptions{Keep: 1}); !errors.Is(err, ErrClock) || !errors.As(err, &clock) {
 			t.Errorf("%v: %v", d, err)
 		}
 	}
-	p.later(365 * testDay)
-	if _, err := p.e.GC(bg, GCOptions{Older: testDay}); !errors.Is(err, ErrClock) {
+	p.later(365 * aDay)
+	if _, err := p.e.GC(bg, GCOptions{Older: aDay}); !errors.Is(err, ErrClock) {
 		t.Errorf("a year ahead: %v", err)
 	}
 	if r := p.gc(GCOptions{}); r.Checkpoints != 0 { // all were saved

@@ -13,7 +13,7 @@ import (
 const testDay = 24 * time.Hour
 
 func byDefault() retention {
-	return Config{settings: defaults()}.retention()
+	return DefaultConfig().retention()
 }
 
 func TestPolicy(t *testing.T) {

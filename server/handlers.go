@@ -289,19 +289,20 @@ func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context,
 }
 
 func (s *Server) undo(ctx context.Context, req api.UndoRequest, p engine.Progress) (api.RestoreResponse, error) {
-	return s.along(ctx, req, p, refs.KindUndo, (*engine.Engine).Undo)
+	return s.along(ctx, req, p, refs.KindUndo, func(e *engine.Engine) along { return e.Undo })
 }
 
 func (s *Server) redo(ctx context.Context, req api.UndoRequest, p engine.Progress) (api.RestoreResponse, error) {
-	return s.along(ctx, req, p, refs.KindRedo, (*engine.Engine).Redo)
+	return s.along(ctx, req, p, refs.KindRedo, func(e *engine.Engine) along { return e.Redo })
 }
 
+// along is what moves a worktree by a number of steps.
+type along func(context.Context, int, engine.RestoreOptions) (*engine.RestoreResult, error)
+
 // along moves back or forward along the steps.
-func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progress, kind refs.Kind,
-	move func(*engine.Engine, context.Context, int, engine.RestoreOptions) (*engine.RestoreResult, error),
-) (out api.RestoreResponse, err error) {
+func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progress, kind refs.Kind, move func(*engine.Engine) along) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := move(e, ctx, max(req.Steps, 1), engine.RestoreOptions{
+		r, err := move(e)(ctx, max(req.Steps, 1), engine.RestoreOptions{
 			Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
 		})
 		if err != nil {
