@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// minNeedle and maxNeedle bound a text that is looked for, in bytes: a shorter one is in too much; a longer one, escaped twice, would
-	// no longer lie in two neighbouring blocks of a transcript.
-	minNeedle, maxNeedle = 6, 4 << 10
+	// minNeedle is the least text that is looked for, in bytes: a shorter one is in too much.
+	minNeedle = 6
+	// maxNeedle is the longest: a longer one, escaped twice, would no longer lie in two neighbouring blocks of a transcript.
+	maxNeedle = 4 << 10
 	// minContent is the least content of a file that is looked for by itself.
 	minContent = 16
 )

@@ -80,7 +80,7 @@ type writer struct {
 	older  []objstore.ID // blobs of the version before, by block: bases for those here
 }
 
-// write takes bytes in; whole blocks are put at once.
+// Write takes bytes in; whole blocks are put at once.
 func (w *writer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {

@@ -9,6 +9,7 @@ import (
 // turnWord is what the word of an event says of where a turn ends.
 type turnWord byte
 
+// What an event means for the turn that it comes in.
 const (
 	wordLoose turnWord = iota // of the turn while it has not stopped: its prompt, a notice, a subagent, a compaction
 	wordTool                  // as wordLoose, and the agent was at work
