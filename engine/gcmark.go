@@ -290,48 +290,9 @@ func (m *reach) settled() error {
 		return err
 	}
 	return m.ifThere(func() error {
-		if h := m.e.known; h != nil {
-			if err := m.ref(objstore.Tree, h.tree); err != nil {
-				return err
-			}
-			if err := m.ref(objstore.Note, h.note); err != nil {
-				return err
-			}
-		}
-		if err := m.ref(objstore.Note, m.e.noted.id); err != nil {
+		if err := m.e.pinnedHead(m.ref); err != nil {
 			return err
 		}
-		if m.e.cache != nil {
-			if err := m.refs(objstore.Tree, m.e.cache.Roots()...); err != nil {
-				return err
-			}
-		}
-		return m.sketch(m.e.unsaved)
+		return m.e.pinned(m.ref)
 	})
-}
-
-// sketch marks what a state refers to that was looked at and not stored.
-func (m *reach) sketch(s *sketch) error {
-	if s == nil {
-		return nil
-	}
-	for o, at := range s.objs {
-		if o.kind != objstore.Tree {
-			continue
-		}
-		ents, err := tree.Decode(at.raw)
-		if err != nil {
-			return err
-		}
-		for i := range ents {
-			k := objstore.Blob
-			if ents[i].Type == tree.TypeDir {
-				k = objstore.Tree
-			}
-			if err := m.ref(k, ents[i].ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -220,3 +220,24 @@ func (res *RestoreResult) settle() {
 	}
 	res.Plan.Steps = steps
 }
+
+// pinnedHead names the objects that the store has to keep for the newest state that is known in memory; e.mu is held.
+func (e *Engine) pinnedHead(ref func(objstore.Kind, objstore.ID) error) error {
+	if h := e.known; h != nil {
+		if err := ref(objstore.Tree, h.tree); err != nil {
+			return err
+		}
+		if err := ref(objstore.Note, h.note); err != nil {
+			return err
+		}
+	}
+	return ref(objstore.Note, e.noted.id)
+}
+
+// forgetLog drops what is known in memory of the log: all of it is read again from the store. e.mu is held.
+func (e *Engine) forgetLog() {
+	e.refs.Forget()
+	e.objs.Forget()
+	e.bare.forget()
+	e.known, e.sessions, e.whole, e.noted = nil, nil, false, noted{}
+}

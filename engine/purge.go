@@ -213,7 +213,8 @@ func (e *Engine) purgeHeld(ctx context.Context, p *purgeScan) (*PurgeResult, err
 		return nil, err
 	}
 	// What is kept in memory names what is gone, or holds it.
-	e.cache, e.unsaved, e.noted = nil, nil, noted{}
+	e.forgetWorktree()
+	e.noted = noted{}
 	for _, s := range silent {
 		e.sessions[s.Name] = s
 		delete(e.followed, s.Name)

@@ -53,11 +53,9 @@ func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed b
 		return false, err
 	}
 	r.out.Operation = op
-	e.refs.Forget()
-	e.objs.Forget()
-	e.bare.forget()
-	e.known, e.sessions, e.seen, e.cache, e.unsaved, e.whole, e.followed = nil, nil, nil, nil, nil, false, nil
-	e.noted = noted{}
+	e.forgetLog()
+	e.forgetWorktree()
+	e.followed = nil
 	return true, nil
 }
 
