@@ -52,6 +52,8 @@ type actor struct {
 	esc    bool // it was stopped by Esc, and waits
 	ended  bool // the agent said that it is
 	left   bool // by a restore, without an event since
+	beside bool // a fork that left the code where it was: it begins at its first event
+	moved  bool // by a restore of its family, perhaps
 }
 
 // lane is a subagent.
@@ -197,9 +199,11 @@ var agents23 = []hooks.Agent{hooks.Claude, hooks.Claude, hooks.Codex, hooks.Gemi
 // event is one call of a hook; l is the lane that it is about, nil: the main conversation.
 func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]any) *Handled {
 	m.t.Helper()
-	if !a.born {
-		a.born, a.began = true, len(m.h.changes)
-		if a.begin == nil {
+	if !a.born || a.beside && !a.used {
+		if !a.born {
+			a.born, a.began = true, len(m.h.changes)
+		}
+		if !a.moved {
 			a.begin = map[string][]string{}
 		}
 		for _, path := range paths23 { // what changed before its first event is taken in by it, and is none of its

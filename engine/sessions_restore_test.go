@@ -276,7 +276,7 @@ func (m *sessions23) forkTurn(t *rapid.T) {
 	if now := m.files(); !maps.Equal(now, m.h.world) {
 		t.Fatalf("others: a fork changed the files from %q to %q", m.h.world, now)
 	}
-	m.join(a, f, n, a.turns[n-1].end)
+	m.join(a, f, n, a.turns[n-1].end).beside = true
 }
 
 // join has a fork be one of the sessions. begin is what files may be where it begins.
