@@ -44,6 +44,7 @@ type actor struct {
 	all    []*round // that were begun in this one, those that were cut away too
 	begin  map[string][]string
 	began  int // changes that there were
+	back   int // and where its steps reach back to: with a restore behind its beginning, before that
 	calls  []*openCall
 	lanes  []*lane
 	born   bool // an event has come, or a fork made it
@@ -201,7 +202,7 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 	m.t.Helper()
 	if !a.born || a.beside && !a.used {
 		if !a.born {
-			a.born, a.began = true, len(m.h.changes)
+			a.born, a.began, a.back = true, len(m.h.changes), len(m.h.changes)
 		}
 		if !a.moved {
 			a.begin = map[string][]string{}

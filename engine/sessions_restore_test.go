@@ -110,6 +110,7 @@ func (t *round) target() map[string][]string {
 func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[string][]string, lo, hi int, exact bool) {
 	t.Helper()
 	before, after := m.h.world, m.files()
+	a.back = min(a.back, lo)
 	defer func() {
 		m.h.restored(a, after)
 		if r.Operation != nil {
@@ -186,7 +187,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	fork, exact := rapid.Bool().Draw(t, "fork"), rapid.IntRange(0, 5).Draw(t, "exact") == 0
 	m.say("checkout turn:%d --session %s (fork %v, exact %v)", n, a.short(), fork, exact)
 	end := a.turns[n-1]
-	was, seen, pos := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos
+	was, seen, pos, back := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos, a.back
 	name := fmt.Sprint("turn:", n)
 	var r *RestoreResult
 	var err error
@@ -235,6 +236,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	}
 	if c := r.Conversation; c != nil && c.Fork != nil {
 		made = m.join(a, c.Fork, n, nil)
+		made.back = min(made.back, end.lo)
 		m.pos = []string{made.name()}
 		a.left = true
 	}
@@ -250,7 +252,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		t.Fatalf("undo: undo-restore gives %q, before it was %q", now, was)
 	}
 	m.h.restored(a, was)
-	m.h.seen = seen
+	m.h.seen, a.back = seen, back
 	m.dropped()
 	if made != nil && m.actorOf(made.name()) != nil {
 		t.Fatalf("undo: undo-restore leaves %s, which the restore made", made.file)
@@ -285,7 +287,8 @@ func (m *sessions23) join(a *actor, f *Fork, n int, begin map[string][]string) *
 	if !a.turns[n-1].whole {
 		n = min(n, f.Cut.Turn)
 	}
-	b := &actor{scribe: m.pickUp(a.agent, id, f.Path), family: a.family, turns: slices.Clone(a.turns[:n]), began: len(m.h.changes), born: true, begin: map[string][]string{}}
+	b := &actor{scribe: m.pickUp(a.agent, id, f.Path), family: a.family, turns: slices.Clone(a.turns[:n]), born: true, begin: map[string][]string{}}
+	b.began, b.back = len(m.h.changes), len(m.h.changes)
 	for _, path := range paths23 {
 		b.begin[path] = append(slices.Clone(begin[path]), m.h.world[path])
 	}
@@ -360,7 +363,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		switch {
 		case m.onlyOthers(a, path):
 			others = append(others, path)
-		case touched && m.theirs(a, path, a.began, a.began) == no && m.h.newFile(path) == no:
+		case touched && m.theirs(a, path, a.back, a.back) == no && m.h.newFile(path) == no:
 			own = append(own, path)
 		}
 	}
