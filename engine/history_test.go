@@ -205,11 +205,6 @@ func (h *history) restored(a *actor, after map[string]string) {
 	for _, o := range h.actors {
 		o.moved = o.moved || o.family == a.family
 	}
-	if len(a.all) == 0 { // a fork that has done nothing: it begins where the restore goes, also at what stayed when it was made
-		for _, path := range paths23 {
-			a.begin[path] = []string{after[path]}
-		}
-	}
 	for _, path := range paths23 {
 		if before[path] != after[path] {
 			h.changes = append(h.changes, change{path: path, by: []string{a.name()}, restore: true})

@@ -110,9 +110,9 @@ func (t *round) target() map[string][]string {
 func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[string][]string, lo, hi int, exact bool) {
 	t.Helper()
 	before, after := m.h.world, m.files()
-	a.back = min(a.back, lo)
 	defer func() {
 		m.h.restored(a, after)
+		m.stands(a, want, lo)
 		if r.Operation != nil {
 			m.h.accounted(want)
 		}
@@ -143,6 +143,32 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[strin
 			t.Fatalf("it is not named. %s", what)
 		case stays == no && isNew == no && !hit:
 			t.Fatalf("it did not go to the target. %s", what)
+		}
+	}
+}
+
+// stands has a session's steps go on from a turn that ended at lo with want. A fork that has done nothing begins there, for undo goes along steps: what stayed
+// beside the turn is in none of its own yet.
+func (m *sessions23) stands(a *actor, want map[string][]string, lo int) {
+	a.back = min(a.back, lo)
+	if len(a.all) > 0 {
+		return
+	}
+	a.begin = map[string][]string{}
+	for _, path := range paths23 {
+		a.begin[path] = append(slices.Clone(want[path]), m.h.world[path])
+	}
+}
+
+// places gives the function that has all sessions go on from where they do now.
+func (m *sessions23) places() (again func()) {
+	was := map[*actor]actor{}
+	for _, a := range m.h.actors {
+		was[a] = *a
+	}
+	return func() {
+		for a, w := range was {
+			a.begin, a.back = w.begin, w.back
 		}
 	}
 }
@@ -187,7 +213,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	fork, exact := rapid.Bool().Draw(t, "fork"), rapid.IntRange(0, 5).Draw(t, "exact") == 0
 	m.say("checkout turn:%d --session %s (fork %v, exact %v)", n, a.short(), fork, exact)
 	end := a.turns[n-1]
-	was, seen, pos, back := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos, a.back
+	was, seen, pos, again := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos, m.places()
 	name := fmt.Sprint("turn:", n)
 	var r *RestoreResult
 	var err error
@@ -233,10 +259,13 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" { // one that ends there is gone on with: this one, or a fork that nobody has opened
 		m.pos = []string{c.Session}
 		a.left = c.Session != a.name()
+		if o := m.actorOf(c.Session); o != nil { // nil: one that went, and came back
+			m.stands(o, end.target(), end.lo)
+		}
 	}
 	if c := r.Conversation; c != nil && c.Fork != nil {
 		made = m.join(a, c.Fork, n, nil)
-		made.back = min(made.back, end.lo)
+		m.stands(made, end.target(), end.lo)
 		m.pos = []string{made.name()}
 		a.left = true
 	}
@@ -252,7 +281,8 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		t.Fatalf("undo: undo-restore gives %q, before it was %q", now, was)
 	}
 	m.h.restored(a, was)
-	m.h.seen, a.back = seen, back
+	m.h.seen = seen
+	again()
 	m.dropped()
 	if made != nil && m.actorOf(made.name()) != nil {
 		t.Fatalf("undo: undo-restore leaves %s, which the restore made", made.file)
