@@ -106,13 +106,13 @@ func (t *round) target() map[string][]string {
 	return t.end
 }
 
-// goes holds what a restore of a session did to the files: want is what the target may have, lo and hi where in the history it lies.
-func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[string][]string, lo, hi int, exact bool) {
+// goes holds what a restore of a session to a turn's end did to the files.
+func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, end *round, exact bool) {
 	t.Helper()
-	before, after := m.h.world, m.files()
+	before, after, want := m.h.world, m.files(), end.target()
 	defer func() {
 		m.h.restored(a, after)
-		m.stands(a, want, lo)
+		m.stands(a, end)
 		if r.Operation != nil {
 			m.h.accounted(want)
 		}
@@ -124,7 +124,7 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[strin
 		return
 	}
 	for _, path := range paths23 {
-		stays, isNew := m.theirs(a, path, lo, hi), m.h.newFile(path)
+		stays, isNew := m.theirs(a, path, end.lo, end.hi), m.h.newFile(path)
 		if exact {
 			stays, isNew = no, no
 		}
@@ -147,16 +147,20 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[strin
 	}
 }
 
-// stands has a session's steps go on from a turn that ended at lo with want. A fork that has done nothing begins there, for undo goes along steps: what stayed
-// beside the turn is in none of its own yet.
-func (m *sessions23) stands(a *actor, want map[string][]string, lo int) {
-	a.back = min(a.back, lo)
-	if len(a.all) > 0 {
+// stands has a session's steps go on from a turn's end. Where that is a turn that it has from another session it begins there, for undo goes along steps: what
+// stayed beside the turn is in none of its own yet. One that has done something may go on along either.
+func (m *sessions23) stands(a *actor, end *round) {
+	a.back = min(a.back, end.lo)
+	if end.of == a {
 		return
 	}
+	was := a.begin
 	a.begin = map[string][]string{}
 	for _, path := range paths23 {
-		a.begin[path] = append(slices.Clone(want[path]), m.h.world[path])
+		a.begin[path] = append(slices.Clone(end.target()[path]), m.h.world[path])
+		if len(a.all) > 0 {
+			a.begin[path] = append(a.begin[path], was[path]...)
+		}
 	}
 }
 
@@ -232,7 +236,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		}
 		t.Fatalf("checkout turn:%d of %s: %v", n, a.name(), err)
 	}
-	m.goes(t, a, r, end.target(), end.lo, end.hi, exact)
+	m.goes(t, a, r, end, exact)
 	m.dropped()
 	m.say("  of %s: %+v", r.Plan.Target.Session, r.Conversation)
 	if r.Operation == nil { // there was nothing to do: whether the project stands there now is open
@@ -260,12 +264,12 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		m.pos = []string{c.Session}
 		a.left = c.Session != a.name()
 		if o := m.actorOf(c.Session); o != nil { // nil: one that went, and came back
-			m.stands(o, end.target(), end.lo)
+			m.stands(o, end)
 		}
 	}
 	if c := r.Conversation; c != nil && c.Fork != nil {
 		made = m.join(a, c.Fork, n, nil)
-		m.stands(made, end.target(), end.lo)
+		m.stands(made, end)
 		m.pos = []string{made.name()}
 		a.left = true
 	}
@@ -342,7 +346,7 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	if r.Conversation == nil || r.Conversation.Mode != ConversationInPlace {
 		t.Fatalf("in place: %+v", r.Conversation)
 	}
-	m.goes(t, a, r, end.target(), end.lo, end.hi, false)
+	m.goes(t, a, r, end, false)
 	m.dropped()
 	for _, gone := range a.turns[n:] {
 		gone.over = true
