@@ -202,6 +202,9 @@ func (h *history) endsNow(t *round, stop bool) {
 func (h *history) restored(a *actor, after map[string]string) {
 	before := h.world
 	h.laid = true
+	for _, o := range h.actors {
+		o.moved = o.moved || o.family == a.family
+	}
 	for _, path := range paths23 {
 		if before[path] != after[path] {
 			h.changes = append(h.changes, change{path: path, by: []string{a.name()}, restore: true})

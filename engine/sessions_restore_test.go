@@ -106,12 +106,13 @@ func (t *round) target() map[string][]string {
 	return t.end
 }
 
-// goes holds what a restore of a session did to the files: want is what the target may have, lo and hi where in the history it lies.
-func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[string][]string, lo, hi int, exact bool) {
+// goes holds what a restore of a session to a turn's end did to the files.
+func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, end *round, exact bool) {
 	t.Helper()
-	before, after := m.h.world, m.files()
+	before, after, want := m.h.world, m.files(), end.target()
 	defer func() {
 		m.h.restored(a, after)
+		m.stands(a, end)
 		if r.Operation != nil {
 			m.h.accounted(want)
 		}
@@ -123,7 +124,7 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[strin
 		return
 	}
 	for _, path := range paths23 {
-		stays, isNew := m.theirs(a, path, lo, hi), m.h.newFile(path)
+		stays, isNew := m.theirs(a, path, end.lo, end.hi), m.h.newFile(path)
 		if exact {
 			stays, isNew = no, no
 		}
@@ -142,6 +143,36 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, want map[strin
 			t.Fatalf("it is not named. %s", what)
 		case stays == no && isNew == no && !hit:
 			t.Fatalf("it did not go to the target. %s", what)
+		}
+	}
+}
+
+// stands has a session's steps go on from a turn's end. Where that is a turn that it has from another session it begins there, for undo goes along steps: what
+// stayed beside the turn is in none of its own yet. One that has done something may go on along either.
+func (m *sessions23) stands(a *actor, end *round) {
+	a.back = min(a.back, end.lo)
+	if end.of == a {
+		return
+	}
+	was := a.begin
+	a.begin = map[string][]string{}
+	for _, path := range paths23 {
+		a.begin[path] = append(slices.Clone(end.target()[path]), m.h.world[path])
+		if len(a.all) > 0 {
+			a.begin[path] = append(a.begin[path], was[path]...)
+		}
+	}
+}
+
+// places gives the function that has all sessions go on from where they do now.
+func (m *sessions23) places() (again func()) {
+	was := map[*actor]actor{}
+	for _, a := range m.h.actors {
+		was[a] = *a
+	}
+	return func() {
+		for a, w := range was {
+			a.begin, a.back = w.begin, w.back
 		}
 	}
 }
@@ -186,7 +217,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	fork, exact := rapid.Bool().Draw(t, "fork"), rapid.IntRange(0, 5).Draw(t, "exact") == 0
 	m.say("checkout turn:%d --session %s (fork %v, exact %v)", n, a.short(), fork, exact)
 	end := a.turns[n-1]
-	was, seen, pos := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos
+	was, seen, pos, again := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos, m.places()
 	name := fmt.Sprint("turn:", n)
 	var r *RestoreResult
 	var err error
@@ -205,7 +236,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		}
 		t.Fatalf("checkout turn:%d of %s: %v", n, a.name(), err)
 	}
-	m.goes(t, a, r, end.target(), end.lo, end.hi, exact)
+	m.goes(t, a, r, end, exact)
 	m.dropped()
 	m.say("  of %s: %+v", r.Plan.Target.Session, r.Conversation)
 	if r.Operation == nil { // there was nothing to do: whether the project stands there now is open
@@ -232,9 +263,13 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" { // one that ends there is gone on with: this one, or a fork that nobody has opened
 		m.pos = []string{c.Session}
 		a.left = c.Session != a.name()
+		if o := m.actorOf(c.Session); o != nil { // nil: one that went, and came back
+			m.stands(o, end)
+		}
 	}
 	if c := r.Conversation; c != nil && c.Fork != nil {
 		made = m.join(a, c.Fork, n, nil)
+		m.stands(made, end)
 		m.pos = []string{made.name()}
 		a.left = true
 	}
@@ -251,6 +286,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	}
 	m.h.restored(a, was)
 	m.h.seen = seen
+	again()
 	m.dropped()
 	if made != nil && m.actorOf(made.name()) != nil {
 		t.Fatalf("undo: undo-restore leaves %s, which the restore made", made.file)
@@ -276,7 +312,7 @@ func (m *sessions23) forkTurn(t *rapid.T) {
 	if now := m.files(); !maps.Equal(now, m.h.world) {
 		t.Fatalf("others: a fork changed the files from %q to %q", m.h.world, now)
 	}
-	m.join(a, f.Fork, n, a.turns[n-1].end)
+	m.join(a, f.Fork, n, a.turns[n-1].end).beside = true
 }
 
 // join has a fork be one of the sessions. begin is what files may be where it begins.
@@ -285,7 +321,8 @@ func (m *sessions23) join(a *actor, f *Fork, n int, begin map[string][]string) *
 	if !a.turns[n-1].whole {
 		n = min(n, f.Cut.Turn)
 	}
-	b := &actor{scribe: m.pickUp(a.agent, id, f.Path), family: a.family, turns: slices.Clone(a.turns[:n]), began: len(m.h.changes), born: true, begin: map[string][]string{}}
+	b := &actor{scribe: m.pickUp(a.agent, id, f.Path), family: a.family, turns: slices.Clone(a.turns[:n]), born: true, begin: map[string][]string{}}
+	b.began, b.back = len(m.h.changes), len(m.h.changes)
 	for _, path := range paths23 {
 		b.begin[path] = append(slices.Clone(begin[path]), m.h.world[path])
 	}
@@ -309,7 +346,7 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	if r.Conversation == nil || r.Conversation.Mode != ConversationInPlace {
 		t.Fatalf("in place: %+v", r.Conversation)
 	}
-	m.goes(t, a, r, end.target(), end.lo, end.hi, false)
+	m.goes(t, a, r, end, false)
 	m.dropped()
 	for _, gone := range a.turns[n:] {
 		gone.over = true
@@ -360,7 +397,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		switch {
 		case m.onlyOthers(a, path):
 			others = append(others, path)
-		case touched && m.theirs(a, path, a.began, a.began) == no && m.h.newFile(path) == no:
+		case touched && m.theirs(a, path, a.back, a.back) == no && m.h.newFile(path) == no:
 			own = append(own, path)
 		}
 	}

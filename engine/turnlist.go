@@ -74,11 +74,13 @@ func (t *turnList) turn(n uint64) (TurnInfo, error) {
 		return info, nil
 	}
 	info.Checkpoints += f.checkpoints
+	gone := info.Gone
 	hooked := transcript.Turn{Summary: oneLine(f.prompt), Time: f.began} // as its hook told it
 	if info.Summary == "" && f.prompt != "" {
 		info.Turn, hooked.Gone = hooked, info.Gone
 	}
-	if of != t.s.Name || t.now == nil || f.at == nil {
+	if of != t.s.Name || t.now == nil || f.at == nil { // it was said elsewhere: nothing of it can be missing here but what was cut off
+		info.Gone = gone
 		return info, nil
 	}
 	if f.at.said.IsZero() {

@@ -177,7 +177,7 @@ func (e *Engine) ahead(session string, cursor objstore.ID, j *judge) ([]*Checkpo
 		line = append(line, cp)
 		id = cp.Parents[0]
 	}
-	left, err := e.leftByUndo(session)
+	left, err := e.leftByUndo(session, j)
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +216,9 @@ func (e *Engine) ahead(session string, cursor objstore.ID, j *judge) ([]*Checkpo
 	return ahead, nil
 }
 
-// leftByUndo are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that lists fold.
-func (e *Engine) leftByUndo(session string) (map[objstore.ID]bool, error) {
+// leftByUndo are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that lists fold. Where it
+// stood on another line, it is the step of its branch that is the same. j nil: that is not looked for.
+func (e *Engine) leftByUndo(session string, j *judge) (map[objstore.ID]bool, error) {
 	left, cursor := map[objstore.ID]bool{}, refs.Cursor(session)
 	err := e.refs.Newest(0, func(op *refs.Operation) error {
 		switch {
@@ -233,7 +234,17 @@ func (e *Engine) leftByUndo(session string) (map[objstore.ID]bool, error) {
 		}
 		return nil
 	})
-	return left, err
+	if err != nil || j == nil {
+		return left, err
+	}
+	for id := range left { // what this adds stands on the branch
+		if cp, err := e.checkpoint(id); err == nil {
+			if cp, err = j.onBranch(cp); err == nil {
+				left[cp.ID] = true
+			}
+		}
+	}
+	return left, nil
 }
 
 // UndoRestore reverts a restore: the worktree becomes what it was before it, with the files that no checkpoint holds
