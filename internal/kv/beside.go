@@ -15,8 +15,8 @@ import (
 // beside calls fn with the handle of the store's directory, for files that are not the database's: these are on the disk, also where a test has the database
 // in memory.
 func (d *DB) beside(fn func(disk *beneath.FS) error) error {
-	if d.fs.disk != nil {
-		return fn(d.fs.disk)
+	if d.disk != nil {
+		return fn(d.disk)
 	}
 	disk, err := beneath.New(d.dir, rules)
 	if err == nil {

@@ -27,7 +27,7 @@ func (d *DB) check() error {
 	if err != nil {
 		return err
 	}
-	if err := tooShort(d.fs.db, newest, tide, max(d.checkedFile, d.syncedNewest())); err != nil {
+	if err := tooShort(d.db, newest, tide, max(d.checkedFile, d.syncedNewest())); err != nil {
 		return err
 	}
 	d.lastSeq.Store(newest)
@@ -56,7 +56,7 @@ func tooShort(db string, newest, tide, known uint64) error {
 func (d *DB) checkFormatKey() (uint64, error) {
 	val, closer, err := d.pdb.Get(formatKey)
 	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, corrupt(d.fs.db, "the format key is missing")
+		return 0, corrupt(d.db, "the format key is missing")
 	}
 	if err != nil {
 		return 0, missing(err)
@@ -64,10 +64,10 @@ func (d *DB) checkFormatKey() (uint64, error) {
 	defer func() { _ = closer.Close() }()
 	version, _ := binary.Uvarint(val)
 	if version == 0 || string(val) != string(formatValue(version)) {
-		return 0, corrupt(d.fs.db, "the format key is %x", val)
+		return 0, corrupt(d.db, "the format key is %x", val)
 	}
 	if version > d.stamped.file {
-		return 0, corrupt(d.fs.db, "the format key is %d, the file %s has %d", version, nameFormat, d.stamped.file)
+		return 0, corrupt(d.db, "the format key is %d, the file %s has %d", version, nameFormat, d.stamped.file)
 	}
 	return version, nil
 }
@@ -90,10 +90,10 @@ func (d *DB) checkOperations(from uint64) (uint64, error) {
 	for first := last == 0; ok; first, ok = false, it.Next() {
 		seq, ok := operationSeq(it.Key())
 		if !ok {
-			return 0, corrupt(d.fs.db, "%x is not an operation's key", it.Key())
+			return 0, corrupt(d.db, "%x is not an operation's key", it.Key())
 		}
 		if !first && seq != last+1 {
-			return 0, corrupt(d.fs.db, "operations %d to %d are missing", last+1, seq-1)
+			return 0, corrupt(d.db, "operations %d to %d are missing", last+1, seq-1)
 		}
 		last = seq
 	}
@@ -130,13 +130,13 @@ func (d *DB) settle() error {
 	if err := d.emptyArchive(); err != nil {
 		return err
 	}
-	names, err := d.fs.List(d.fs.db)
+	names, err := d.fs.List(d.db)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		if strings.HasPrefix(name, loadPrefix) {
-			if err := d.fs.Remove(d.fs.PathJoin(d.fs.db, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := d.fs.Remove(d.fs.PathJoin(d.db, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
@@ -148,7 +148,7 @@ func (d *DB) settle() error {
 }
 
 func (d *DB) emptyArchive() error {
-	dir := d.fs.PathJoin(d.fs.db, nameArchive)
+	dir := d.fs.PathJoin(d.db, archiveDir)
 	names, err := d.fs.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -162,4 +162,13 @@ func (d *DB) emptyArchive() error {
 		}
 	}
 	return nil
+}
+
+// syncedNewest is the newest operation that the file synced vouches for; 0: none.
+func (d *DB) syncedNewest() uint64 {
+	s, ok := readSynced(d.base, d.db)
+	if !ok {
+		return 0
+	}
+	return s.newest
 }

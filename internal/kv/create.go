@@ -31,7 +31,7 @@ func (d *DB) create() error {
 	if err := d.space.check(0); err != nil {
 		return err
 	}
-	if err := d.fs.RemoveAll(d.fs.db); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.fs.RemoveAll(d.db); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	// pebble makes a database in an old format and moves it up: its first log has no synced offsets. So it is opened twice.

@@ -64,15 +64,15 @@ var rootFiles = []string{
 
 // survey gives what is in the place of a file or directory of the store and is not believed, in a fixed order. written: the store is opened to be written.
 func (d *DB) survey(written bool) ([]*beneath.RefusedError, error) {
-	if d.fs.disk == nil {
+	if d.disk == nil {
 		return nil, nil
 	}
-	bad, err := d.fs.disk.Survey(d.dir, []string{nameDB, nameRepair, nameQuarantine},
+	bad, err := d.disk.Survey(d.dir, []string{nameDB, nameRepair, nameQuarantine},
 		func(base string) bool { return slices.Contains(rootFiles, base) }, written)
-	if err != nil || slices.ContainsFunc(bad, func(e *beneath.RefusedError) bool { return e.Path == d.fs.db }) {
+	if err != nil || slices.ContainsFunc(bad, func(e *beneath.RefusedError) bool { return e.Path == d.db }) {
 		return bad, err
 	}
-	in, err := d.fs.disk.Survey(d.fs.db, []string{nameArchive}, func(string) bool { return true }, written)
+	in, err := d.disk.Survey(d.db, []string{archiveDir}, func(string) bool { return true }, written)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // said better by who opens it
 	}
@@ -114,11 +114,11 @@ func refused(err error) error {
 
 // unwritable is why nothing can be written in the store's directory, whoever asks: nil, it can, or it is not known.
 func (d *DB) unwritable() error {
-	if d.fs.disk == nil {
+	if d.disk == nil {
 		return nil
 	}
-	for _, dir := range []string{d.dir, d.fs.db} {
-		err := d.fs.disk.Writable(dir)
+	for _, dir := range []string{d.dir, d.db} {
+		err := d.disk.Writable(dir)
 		var pe *fs.PathError
 		if errors.As(err, &pe) && (errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)) {
 			return &UnwritableError{Dir: dir, Cause: pe.Err}

@@ -3,7 +3,6 @@ package kv
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -46,11 +45,9 @@ const (
 	nameTide      = "tide"
 	nameBallast   = "ballast"
 	nameLastFatal = "last-fatal"
-	nameArchive   = "archive" // in db/
 
 	manifestPrefix = "MANIFEST-" // in db/
-	tmpSuffix      = ".tmp"
-	loadPrefix     = "load-" // in db/: a table that Ingest is writing
+	loadPrefix     = "load-"     // in db/: a table that Ingest is writing
 )
 
 const formatWord = "rewind-store "
@@ -144,41 +141,3 @@ func parseFormat(dir, file, text string) (uint64, error) {
 }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// readSmall reads a file of at most limit bytes; what is beyond is left out.
-func readSmall(f vfs.FS, path string, limit int64) (string, error) {
-	h, err := f.Open(path)
-	if err != nil {
-		return "", err
-	}
-	b, err := io.ReadAll(io.LimitReader(h, limit))
-	return string(b), errors.Join(err, h.Close())
-}
-
-// writeSmall replaces a file atomically and durably.
-func writeSmall(f vfs.FS, dir, name, text string) error {
-	tmp := f.PathJoin(dir, name+tmpSuffix)
-	h, err := f.Create(tmp, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(h, text)
-	if err == nil {
-		err = h.Sync()
-	}
-	if err = errors.Join(err, h.Close()); err != nil {
-		return err
-	}
-	if err := f.Rename(tmp, f.PathJoin(dir, name)); err != nil {
-		return err
-	}
-	return syncDir(f, dir)
-}
-
-func syncDir(f vfs.FS, dir string) error {
-	h, err := f.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(h.Sync(), h.Close())
-}

@@ -105,7 +105,7 @@ func (l *load) begin(ctx context.Context) error {
 		return err
 	}
 	d := l.d
-	path := d.fs.PathJoin(d.fs.db, fmt.Sprintf("%s%d", loadPrefix, d.loads.Add(1)))
+	path := d.fs.PathJoin(d.db, fmt.Sprintf("%s%d", loadPrefix, d.loads.Add(1)))
 	f, err := d.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err

@@ -29,7 +29,6 @@ const (
 	memtableBytes   = 2 << 20
 	maxOpenFiles    = 256
 	ingestFileBytes = 32 << 20
-	minCheckedBlock = 4 << 10 // of a table: checked by tableFile; pebble's search in a smaller damaged one takes 5 ms
 	maxFormatBytes  = 256
 	lockPoll        = 10 * time.Millisecond
 	failBackoff     = 250 * time.Millisecond // after a write of a table or MANIFEST that failed

@@ -65,21 +65,6 @@ func checkLogs(f vfs.FS, db string) (readable map[uint64]int64, err error) {
 	return readable, errors.Join(all...)
 }
 
-// cutFile is a damaged log, up to where it can be read.
-type cutFile struct {
-	vfs.File
-	left int64
-}
-
-func (f *cutFile) Read(p []byte) (int, error) {
-	if f.left <= 0 {
-		return 0, io.EOF
-	}
-	n, err := f.File.Read(p[:min(int64(len(p)), f.left)])
-	f.left -= int64(n)
-	return n, err
-}
-
 func missingLog(f vfs.FS, db string, num uint64, n int64) error {
 	return corrupt(f.PathJoin(db, logName(num)), "missing, it held %d bytes", n)
 }
@@ -92,6 +77,9 @@ func readWhole(f vfs.FS, path string) ([]byte, error) {
 	b, err := io.ReadAll(h)
 	return b, errors.Join(err, h.Close())
 }
+
+// archiveDir is where pebble puts what it does not need any more, in its own directory.
+const archiveDir = "archive"
 
 // logNumber is the number of a log by the name of its file.
 func logNumber(name string) (uint64, bool) {
@@ -153,65 +141,4 @@ func oldestInEdit(b []byte) uint64 {
 		b = b[n+m+int(val):]
 	}
 	return 0
-}
-
-// checkLog reads a log. Not ok: the chunk at offset at cannot be read although the log was on disk at least until durable; ok: at is
-// where what can be read ends.
-func checkLog(b []byte, num uint32) (at, durable int64, ok bool) {
-	good := 0
-	for good < len(b) {
-		end := validChunk(b, good, num)
-		if left := walBlock - good%walBlock; end < 0 && left < walHeader {
-			end = min(good+left, len(b)) // padding
-		}
-		if end < 0 {
-			break
-		}
-		good = end
-	}
-	if good < len(b) && isTrailer(b[good:], num) {
-		return int64(good) + walTrailer, 0, true
-	}
-	if good == len(b) {
-		return int64(good), 0, true
-	}
-	if n := len(b) - walTrailer; n > good && isTrailer(b[n:], num) {
-		return int64(good), int64(n), false
-	}
-	for i := good + 1; i+walHeader <= len(b); i++ {
-		if e := b[i+6]; e < walEncodeMin || e > walEncodeMax {
-			continue
-		}
-		if validChunk(b, i, num) < 0 {
-			continue
-		}
-		if claim := int64(binary.LittleEndian.Uint64(b[i+11:])); claim > durable {
-			durable = claim
-		}
-	}
-	return int64(good), durable, durable <= int64(good)
-}
-
-// validChunk returns the end of the chunk at offset i, or -1. The first log of a new database has chunks without a synced offset.
-func validChunk(b []byte, i int, num uint32) int {
-	header := walHeader
-	if i+walTrailer > len(b) || binary.LittleEndian.Uint32(b[i+7:]) != num {
-		return -1
-	}
-	switch e := b[i+6]; {
-	case e >= walEncodeOld && e < walEncodeMin:
-		header = walTrailer
-	case e < walEncodeMin || e > walEncodeMax:
-		return -1
-	}
-	end := i + header + int(binary.LittleEndian.Uint16(b[i+4:]))
-	if end > len(b) || end > i/walBlock*walBlock+walBlock || binary.LittleEndian.Uint32(b[i:]) != maskedSum(b[i+6:end]) {
-		return -1
-	}
-	return end
-}
-
-func isTrailer(b []byte, num uint32) bool {
-	return len(b) >= walTrailer && string(b[:6]) == "\x00\x00\x00\x00\x00\x00" && b[6] == walEncodeOld &&
-		binary.LittleEndian.Uint32(b[7:]) == num+1
 }

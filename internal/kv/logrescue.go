@@ -1,42 +1,17 @@
 package kv
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"rewind/internal/kv/beneath"
 )
 
 // A log can be removed, or replaced, while it is open: something cleans up what is called *.log, or puts back an older copy. What is
 // written to it then is on no disk by any name, and is gone with the process. All of it is in memory, too. So whoever has synced a
 // log looks whether its name still leads to it, and else has everything that is in no table written into one, which begins a new
 // log. Until then nothing is acknowledged.
-
-// missing are the open logs whose names do not lead to them any more.
-func (w *wals) missing() (gone []*walFile) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for f := range w.open {
-		if f.gone() {
-			gone = append(gone, f)
-		}
-	}
-	return gone
-}
-
-func (f *walFile) gone() bool {
-	if f.path == "" || f.born == nil {
-		return false
-	}
-	written := f.written.Load()
-	now, err := f.set.fs.Stat(f.path)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	return !sameFile(now, f.born) || now.Size() < written
-}
 
 // rescue is called when logs were found to be gone.
 func (d *DB) rescue() error {
@@ -45,7 +20,7 @@ func (d *DB) rescue() error {
 	}
 	defer d.life.leave()
 	if !d.inPlace() {
-		return fmt.Errorf("kv: %s: moved or removed while it was in use: %w", d.fs.db, fs.ErrNotExist)
+		return fmt.Errorf("kv: %s: moved or removed while it was in use: %w", d.db, fs.ErrNotExist)
 	}
 	d.rescuing.Lock()
 	defer d.rescuing.Unlock()
@@ -58,8 +33,8 @@ func (d *DB) rescue() error {
 // inPlace reports whether the directory is still where it was opened. One that was moved has its logs with it; nothing must be
 // written to what is in its place.
 func (d *DB) inPlace() bool {
-	now, err := d.fs.Stat(d.fs.db)
-	return err == nil && d.place != nil && sameFile(now, d.place)
+	now, err := d.fs.Stat(d.db)
+	return err == nil && d.place != nil && beneath.SameFile(now, d.place)
 }
 
 func (d *DB) writeAnew(name string) error {
@@ -82,7 +57,7 @@ func (d *DB) writeAnew(name string) error {
 		return d.poison.set(fmt.Errorf("%s was removed while it was in use", name))
 	}
 	text := fmt.Sprintf("%s was removed from %s while it was in use, found at %s; what it held was in memory, too, and was written anew: "+
-		"nothing is lost", name, d.fs.db, time.Now().UTC().Format(time.RFC3339))
+		"nothing is lost", name, d.db, time.Now().UTC().Format(time.RFC3339))
 	d.rescued.Store(&text)
 	return nil
 }
@@ -120,13 +95,6 @@ func (d *DB) flush() (<-chan struct{}, error) {
 		return b.done, b.err
 	case <-d.poison.down:
 		return nil, d.poison.err()
-	}
-}
-
-// stand does not return while flush begins a new log and the store is poisoned. In production nobody comes here: the process has ended.
-func (w *wals) stand() {
-	if w.rotating.Load() > 0 && w.poison.err() != nil {
-		select {}
 	}
 }
 
@@ -168,24 +136,3 @@ func (d *DB) FlushLog() error {
 
 // flushLogWait bounds how long FlushLog waits for tables.
 const flushLogWait = 2 * time.Second
-
-// hold reports whether open logs hold anything.
-func (w *wals) hold() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for f := range w.open {
-		if f.written.Load() > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// bornAs is what a file is as it was just made; nil: it is not known.
-func bornAs(f vfs.File) vfs.FileInfo {
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	return info
-}

@@ -65,8 +65,8 @@ func (d *DB) Clone(dst string) error {
 		return err
 	}
 	defer d.life.leave()
-	if d.fs.disk != nil {
-		if err := d.fs.disk.Add(dst); err != nil {
+	if d.disk != nil {
+		if err := d.disk.Add(dst); err != nil {
 			return d.fail("clone to", dst, err)
 		}
 	}
@@ -78,7 +78,7 @@ func (d *DB) Clone(dst string) error {
 	if err := d.space.check(memtableBytes); err != nil {
 		return d.fail("clone to", dst, err)
 	}
-	c := newDB(dst, d.o, d.fs.disk)
+	c := newDB(dst, d.o, d.disk)
 	if err := d.clone(c); err != nil {
 		_ = d.fs.RemoveAll(dst)
 		return d.fail("clone to", dst, err)
@@ -91,7 +91,7 @@ func (d *DB) clone(c *DB) error {
 		return err
 	}
 	c.lastSeq.Store(d.lastSeq.Load())
-	err := d.poison.guard(func() error { return d.pdb.Checkpoint(c.fs.db, pebble.WithFlushedWAL()) })
+	err := d.poison.guard(func() error { return d.pdb.Checkpoint(c.db, pebble.WithFlushedWAL()) })
 	if err != nil {
 		return err
 	}
@@ -219,22 +219,16 @@ func (d *DB) tablePath(num uint64) string {
 	for len(name) < len("000000.sst") {
 		name = "0" + name
 	}
-	return d.fs.PathJoin(d.fs.db, name)
+	return d.fs.PathJoin(d.db, name)
 }
 
 // blame reports each block of keys of a damaged table that cannot be read; the error itself, where all can be.
 func (d *DB) blame(num uint64, err error, report func(error)) {
 	named := false
-	t, rerr := d.openRawTable(d.tablePath(num), num, func(err error) {
+	_ = badBlocks(d.base, d.tablePath(num), d.tableOptions().MakeReaderOptions(), func(err error) {
 		named = true
 		report(fmt.Errorf("kv: verify: %w", err))
 	})
-	if rerr == nil {
-		for ok := true; ok; {
-			_, ok = t.block()
-		}
-		_ = t.close()
-	}
 	if !named {
 		report(err)
 	}

@@ -23,13 +23,15 @@ import (
 // DB is an open store.
 type DB struct {
 	dir    string
+	db     string // pebble's own directory in it
 	o      Options
-	base   vfs.FS   // as given: below the disk-full watch
-	fs     *storeFS // as pebble sees it
+	base   vfs.FS      // as given: below the disk-full watch
+	fs     *storeFS    // as pebble sees it
+	disk   *beneath.FS // nil: the file system does not end at the operating system
 	pdb    *pebble.DB
 	blocks *pebble.Cache // pdb's, and valid as long
 	lock   io.Closer
-	handle *beneath.FS // of the directory: closed with the DB; nil: it is another's, or there is none
+	handle *beneath.FS // disk, where this DB has to close it; nil: it is another's, or there is none
 
 	stamped  stamp      // changed under stamping, and by open
 	stamping sync.Mutex // held while a stamp is written
@@ -39,8 +41,9 @@ type DB struct {
 	space    *space
 	sched    *scheduler
 	setback  setback
-	damage   error        // set by open
-	place    vfs.FileInfo // db/, as it was when it was opened
+	closing  chan struct{} // closed when the DB closes: nobody waits any more
+	damage   error         // set by open
+	place    vfs.FileInfo  // db/, as it was when it was opened
 	rescuing sync.Mutex
 	rescued  atomic.Pointer[string] // what Warning says
 	lastSeq  atomic.Uint64
@@ -89,14 +92,14 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 }
 
 func newDB(dir string, o Options, disk *beneath.FS) *DB {
-	d := &DB{dir: dir, o: o, base: o.FS}
+	d := &DB{dir: dir, db: o.FS.PathJoin(dir, nameDB), o: o, base: o.FS, disk: disk, closing: make(chan struct{})}
 	d.poison = &poison{down: make(chan struct{}), note: d.writeLastFatal, fatal: o.Fatal}
 	d.wals = newWALs(o.GroupSync, d.poison)
 	d.space = &space{fs: o.FS, dir: dir}
 	watched := vfs.OnDiskFull(o.FS, d.space.release)
-	d.fs = &storeFS{FS: watched, db: o.FS.PathJoin(dir, nameDB), disk: disk, wals: d.wals, poison: d.poison, closing: make(chan struct{})}
-	d.wals.fs, d.wals.dir, d.wals.newest, d.wals.rescue = d.fs, d.fs.db, d.lastSeq.Load, d.rescue
-	d.space.fs = &storeFS{FS: o.FS, db: d.fs.db, disk: disk, wals: d.wals, closing: d.fs.closing}
+	d.fs = &storeFS{FS: watched, db: d.db, disk: disk, wals: d.wals, poison: d.poison, closing: d.closing}
+	d.wals.fs, d.wals.dir, d.wals.newest, d.wals.rescue = d.fs, d.db, d.lastSeq.Load, d.rescue
+	d.space.fs = &storeFS{FS: o.FS, db: d.db, disk: disk, wals: d.wals, closing: d.closing}
 	d.sched = newScheduler(d.pausedCompactions)
 	d.space.woke = func() { d.sched.poke() }
 	d.setback.again = d.space.woke
@@ -196,9 +199,9 @@ func (d *DB) pausedCompactions() bool {
 func (d *DB) roomToOpen() error {
 	d.space.look()
 	need := uint64(memtableBytes)
-	names, _ := d.fs.List(d.fs.db)
+	names, _ := d.fs.List(d.db)
 	for _, name := range names {
-		if info, err := d.fs.Stat(d.fs.PathJoin(d.fs.db, name)); err == nil && strings.HasSuffix(name, ".log") {
+		if info, err := d.fs.Stat(d.fs.PathJoin(d.db, name)); err == nil && strings.HasSuffix(name, ".log") {
 			need += uint64(info.Size())
 		}
 	}
@@ -246,10 +249,10 @@ func (d *DB) revive() error {
 }
 
 func (d *DB) openDB() error {
-	err := checkManifest(d.base, d.fs.db)
+	err := checkManifest(d.base, d.db)
 	if err == nil {
 		var readable map[uint64]int64
-		readable, err = checkLogs(d.base, d.fs.db)
+		readable, err = checkLogs(d.base, d.db)
 		if d.o.Salvage && errors.Is(err, ErrCorrupt) {
 			// pebble gets what can be read of them; it only reads.
 			d.damage, d.fs.readable, err = translate("open", d.dir, err), readable, nil
@@ -257,7 +260,7 @@ func (d *DB) openDB() error {
 	}
 	if err != nil {
 		if bug.Is("damaged-deleted") {
-			_ = d.fs.FS.RemoveAll(d.fs.db)
+			_ = d.fs.FS.RemoveAll(d.db)
 		}
 		return err
 	}
@@ -268,12 +271,12 @@ func (d *DB) openDB() error {
 	pdb, err := d.openPebble(o)
 	if err != nil {
 		if bug.Is("damaged-deleted") {
-			_ = d.fs.FS.RemoveAll(d.fs.db)
+			_ = d.fs.FS.RemoveAll(d.db)
 		}
 		return d.damaged(err)
 	}
 	d.pdb, d.blocks = pdb, cache
-	if d.place, err = d.fs.Stat(d.fs.db); err != nil {
+	if d.place, err = d.fs.Stat(d.db); err != nil {
 		return err
 	}
 	return nil
@@ -288,7 +291,7 @@ func (d *DB) damaged(err error) error {
 	if named := missing(err); named != err {
 		return named
 	}
-	return &CorruptError{File: d.fs.db, Cause: err}
+	return &CorruptError{File: d.db, Cause: err}
 }
 
 // openPebble turns a panic into an error: pebble has some on paths that a failing disk or damaged bytes can reach. It also ends
@@ -305,7 +308,7 @@ func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
 				done <- result{err: fmt.Errorf("pebble: %v", r)}
 			}
 		}()
-		db, err := pebble.Open(d.fs.db, o)
+		db, err := pebble.Open(d.db, o)
 		if err == nil {
 			sched.open()
 		}
@@ -351,7 +354,7 @@ func (d *DB) watchStall(what string) (stop func() bool) {
 // abandon ends what a failed open began.
 func (d *DB) abandon() {
 	d.life.close()
-	close(d.fs.closing)
+	close(d.closing)
 	d.setback.end()
 	if d.pdb != nil {
 		_ = d.closePebble()
@@ -376,7 +379,7 @@ func (d *DB) Close() error {
 		return fmt.Errorf("kv: close %s: %w", d.dir, ErrClosed)
 	}
 	d.rescueAtClose()
-	close(d.fs.closing)
+	close(d.closing)
 	d.setback.end()
 	err := d.closePebble()
 	d.wals.end()

@@ -5,10 +5,14 @@ import (
 	"container/heap"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/beneath"
 )
 
 // rawSource gives versions of keys: keys ascending, of one key the newest first.
@@ -23,6 +27,10 @@ type rawStore struct {
 	tables []*rawTable
 	synced map[uint64]int64 // how far logs were on disk
 	bytes  int64            // of all files
+
+	o        sstable.ReaderOptions
+	ingested func(key []byte) bool
+	lost     func(error)
 }
 
 type rawHead struct {
@@ -59,25 +67,26 @@ func rawFile(name string) (num uint64, log, ok bool) {
 	return num, log, err == nil && (log || table)
 }
 
-// openRaw opens all tables and logs of a database; lost is told what of them cannot be read.
-func (d *DB) openRaw(db string, lost func(error)) (*rawStore, error) {
-	s := &rawStore{}
-	if known, ok := readSynced(d.base, db); ok {
+// openRaw opens all tables and logs of the database in a directory. o are the options that its tables are read with; ingested says of a key that it is only ever
+// ingested; lost is told what cannot be read. An error is the file system's.
+func openRaw(f vfs.FS, db string, o sstable.ReaderOptions, ingested func(key []byte) bool, lost func(error)) (*rawStore, error) {
+	s := &rawStore{o: o, ingested: ingested, lost: lost}
+	if known, ok := readSynced(f, db); ok {
 		s.synced = known.logs
 	}
-	oldest := oldestLog(d.base, db)
+	oldest := oldestLog(f, db)
 	for num, n := range s.synced {
-		if _, err := d.base.Stat(d.fs.PathJoin(db, logName(num))); errors.Is(err, fs.ErrNotExist) && num >= oldest && n > 0 {
-			lost(missingLog(d.base, db, num, n))
+		if _, err := f.Stat(f.PathJoin(db, logName(num))); errors.Is(err, fs.ErrNotExist) && num >= oldest && n > 0 {
+			lost(missingLog(f, db, num, n))
 		}
 	}
-	for _, dir := range []string{db, d.fs.PathJoin(db, nameArchive)} {
-		names, err := d.base.List(dir)
+	for _, dir := range []string{db, f.PathJoin(db, archiveDir)} {
+		names, err := f.List(dir)
 		if err != nil && dir == db {
 			return nil, err
 		}
 		for _, name := range names {
-			if err := s.add(d, d.fs.PathJoin(dir, name), lost); err != nil {
+			if err := s.add(f, f.PathJoin(dir, name)); err != nil {
 				s.close()
 				return nil, err
 			}
@@ -87,34 +96,35 @@ func (d *DB) openRaw(db string, lost func(error)) (*rawStore, error) {
 	return s, nil
 }
 
-func (s *rawStore) add(d *DB, path string, lost func(error)) error {
-	num, log, ok := rawFile(d.fs.PathBase(path))
+// add opens one file. One that is not believed (beneath.RefusedError) is lost.
+func (s *rawStore) add(f vfs.FS, path string) error {
+	num, log, ok := rawFile(f.PathBase(path))
 	if !ok {
 		return nil
 	}
-	info, err := d.base.Stat(path)
+	info, err := f.Stat(path)
 	if err != nil {
 		return err
 	}
 	s.bytes += info.Size()
 	var from rawSource
 	if log {
-		b, err := readWhole(d.base, path)
-		if refused(err) != nil {
-			lost(refused(err))
+		b, err := readWhole(f, path)
+		if notBelieved(err) {
+			s.lost(err)
 			s.bytes -= info.Size()
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		l := readRawLog(b, path, num, s.synced[num], lost)
+		l := readRawLog(b, path, num, s.synced[num], s.lost)
 		s.dels = append(s.dels, l.dels...)
 		from = l
 	} else {
-		t, err := d.openRawTable(path, num, lost)
-		if refused(err) != nil {
-			lost(refused(err))
+		t, err := openRawTable(f, path, num, s.o, s.lost)
+		if notBelieved(err) {
+			s.lost(err)
 			return nil
 		}
 		if err != nil {
@@ -129,22 +139,27 @@ func (s *rawStore) add(d *DB, path string, lost func(error)) error {
 	return nil
 }
 
+func notBelieved(err error) bool {
+	var r *beneath.RefusedError
+	return errors.As(err, &r)
+}
+
 // each calls fn with the newest version of every key that is not deleted, ascending. The numbers of tables that were loaded stand in the MANIFEST
-// alone, so of what is only ever loaded, the objects, a deletion does not count: at worst one comes back that nothing names.
+// alone, so of what is only ever ingested a deletion does not count: at worst one comes back that nothing names.
 func (s *rawStore) each(ctx context.Context, fn func(key, val []byte) error) error {
 	var key, val []byte
 	for n := 0; len(s.heads) > 0; n++ {
 		if n%1024 == 0 {
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("kv: repair: %w", err)
+				return err
 			}
 		}
 		key, val = append(key[:0], s.heads[0].key...), val[:0]
-		object := key[0] == PrefixObject || key[0] == PrefixLong
+		ingested := s.ingested(key)
 		decided, there := false, false
 		for len(s.heads) > 0 && bytes.Equal(s.heads[0].key, key) {
-			if e := s.heads[0].rawEntry; !decided && (!e.del || !object) {
-				decided, there = true, !e.del && (object || !s.ranged(e))
+			if e := s.heads[0].rawEntry; !decided && (!e.del || !ingested) {
+				decided, there = true, !e.del && (ingested || !s.ranged(e))
 				val = append(val[:0], e.val...)
 			}
 			s.step()

@@ -59,8 +59,8 @@ type rawTable struct {
 }
 
 // openRawTable opens a table; lost is told each block that cannot be read.
-func (d *DB) openRawTable(path string, num uint64, lost func(error)) (*rawTable, error) {
-	f, err := d.base.Open(path, vfs.SequentialReadsOption)
+func openRawTable(in vfs.FS, path string, num uint64, o sstable.ReaderOptions, lost func(error)) (*rawTable, error) {
+	f, err := in.Open(path, vfs.SequentialReadsOption)
 	if err != nil {
 		return nil, err
 	}
@@ -70,28 +70,28 @@ func (d *DB) openRawTable(path string, num uint64, lost func(error)) (*rawTable,
 	}
 	t := &rawTable{f: f, path: path, num: num, size: info.Size(), lost: lost, schema: colblk.DefaultKeySchema(pebble.DefaultComparer, 16)}
 	t.it.InitOnce(&t.schema, pebble.DefaultComparer, nil)
-	if err := t.layout(d, path); err != nil {
+	if err := t.layout(in, o); err != nil {
 		lost(&CorruptError{File: path, Cause: fmt.Errorf("index: %w", cause(err))})
 	}
 	return t, nil
 }
 
 // layout reads where the blocks are, and the deletions of ranges.
-func (t *rawTable) layout(d *DB, path string) (err error) {
+func (t *rawTable) layout(in vfs.FS, o sstable.ReaderOptions) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
 		}
 	}()
-	f, err := d.base.Open(path)
+	f, err := in.Open(t.path)
 	if err != nil {
 		return err
 	}
-	readable, err := sstable.NewSimpleReadable(&tableFile{File: f, path: path})
+	readable, err := sstable.NewSimpleReadable(&tableFile{File: f, path: t.path})
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	r, err := sstable.NewReader(context.Background(), readable, d.tableOptions().MakeReaderOptions())
+	r, err := sstable.NewReader(context.Background(), readable, o)
 	if err != nil {
 		return errors.Join(err, readable.Close())
 	}
@@ -206,6 +206,9 @@ func (t *rawTable) block() ([]byte, bool) {
 	return t.carve()
 }
 
+// maxBlock bounds a block of keys and values, in bytes: one of the largest value with the largest key, and room.
+const maxBlock = MaxValue + MaxKey + 1<<20
+
 var errTableSize = errors.New("a size that cannot be")
 
 // unpackBlock checks a block with its trailer, and decompresses it.
@@ -224,7 +227,7 @@ func unpackBlock(buf []byte) (raw []byte, err error) {
 		return buf[:n:n], nil
 	}
 	size, err := block.DecompressedLen(how, buf[:n])
-	if err != nil || size > MaxValue+MaxKey+1<<20 {
+	if err != nil || size > maxBlock {
 		return nil, errTableSize
 	}
 	raw = make([]byte, size)
@@ -235,11 +238,11 @@ func unpackBlock(buf []byte) (raw []byte, err error) {
 func (t *rawTable) carve() ([]byte, bool) {
 	const step = 1 << 20
 	if t.buf == nil {
-		t.buf = make([]byte, 0, min(t.size-t.at, MaxValue+2*step)) // never copied: what is not read of it is no memory
+		t.buf = make([]byte, 0, min(t.size-t.at, maxBlock+step)) // never copied: what is not read of it is no memory
 	}
 	buf := t.buf[:0]
 	sum := uint32(0)
-	for n := int64(0); t.at+n+tableTrailer <= t.size && n <= MaxValue+step; n++ {
+	for n := int64(0); t.at+n+tableTrailer <= t.size && n <= maxBlock; n++ {
 		if have := int64(len(buf)); have < n+tableTrailer {
 			buf = buf[:min(have+step, int64(cap(buf)), t.size-t.at)]
 			if _, err := t.f.ReadAt(buf[have:], t.at+have); err != nil {
@@ -270,6 +273,18 @@ const dataColumns = 7
 
 func isDataBlock(raw []byte) bool {
 	return len(raw) > 11 && raw[4] == 1 && binary.LittleEndian.Uint16(raw[5:]) == dataColumns
+}
+
+// badBlocks tells report of each block of keys in a table that cannot be read, and of an index that cannot.
+func badBlocks(f vfs.FS, path string, o sstable.ReaderOptions, report func(error)) error {
+	t, err := openRawTable(f, path, 0, o, report)
+	if err != nil {
+		return err
+	}
+	for ok := true; ok; {
+		_, ok = t.block()
+	}
+	return t.close()
 }
 
 func (t *rawTable) close() error { return t.f.Close() }

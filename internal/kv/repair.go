@@ -55,7 +55,7 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 	d.handle = handle
 	defer d.closeHandle()
 	defer d.wals.end()
-	if _, err := d.base.Stat(d.fs.db); err != nil && d.swapping() == "" {
+	if _, err := d.base.Stat(d.db); err != nil && d.swapping() == "" {
 		return nil, translate("repair", dir, missing(err))
 	}
 	// Before anything is touched: a newer store, and one that is none.
@@ -78,11 +78,10 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 
 // repair is one run, under the lock.
 type repair struct {
-	d   *DB
-	o   RepairOptions
-	out *Repaired
-	// torn: something in tables or logs cannot be read
-	torn bool
+	d    *DB
+	o    RepairOptions
+	out  *Repaired
+	torn bool // something in tables or logs cannot be read
 }
 
 func (r *repair) lost(err error) { r.out.Damage = append(r.out.Damage, err) }
@@ -118,7 +117,7 @@ func (r *repair) run(ctx context.Context) error {
 func (r *repair) small(ctx context.Context) (files map[string]string, err error) {
 	o := r.d.o
 	o.ReadOnly = true
-	s := newDB(r.d.dir, o, r.d.fs.disk)
+	s := newDB(r.d.dir, o, r.d.disk)
 	defer s.abandon()
 	_, s.stamped.file, err = inspect(s.base, s.dir)
 	badFormat := err != nil
@@ -149,7 +148,7 @@ func (r *repair) small(ctx context.Context) (files map[string]string, err error)
 		r.lost(err)
 		files[nameTide] = fmt.Sprintf("%d\n", newest)
 	}
-	if err := tooShort(s.fs.db, newest, tide, max(s.readChecked(), s.syncedNewest())); err != nil {
+	if err := tooShort(s.db, newest, tide, max(s.readChecked(), s.syncedNewest())); err != nil {
 		r.lost(err)
 		return nil, nil
 	}
@@ -188,7 +187,11 @@ func (r *repair) rewrite(files map[string]string) error {
 func (r *repair) rebuild(ctx context.Context) error {
 	d := r.d
 	r.out.Damage = without(r.out.Damage)
-	raw, err := d.openRaw(d.fs.db, func(err error) {
+	ingested := func(key []byte) bool { return key[0] == PrefixObject || key[0] == PrefixLong }
+	raw, err := openRaw(d.base, d.db, d.tableOptions().MakeReaderOptions(), ingested, func(err error) {
+		if said := refused(err); said != nil {
+			err = said
+		}
 		r.torn = true
 		r.lost(err)
 	})
@@ -199,7 +202,7 @@ func (r *repair) rebuild(ctx context.Context) error {
 	if avail, ok := d.space.free(); ok && avail < uint64(raw.bytes)+2*ReserveBytes {
 		return fmt.Errorf("%w: the new database needs up to %d bytes beside the old one, %d are free", ErrNoSpace, raw.bytes+2*ReserveBytes, avail)
 	}
-	fresh := newDB(d.fs.PathJoin(d.dir, nameRepair), d.o, d.fs.disk)
+	fresh := newDB(d.fs.PathJoin(d.dir, nameRepair), d.o, d.disk)
 	if err := r.fill(ctx, fresh, raw); err != nil {
 		return errors.Join(err, d.removeRepair())
 	}
@@ -315,7 +318,7 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 	case PrefixOperation:
 		seq, ok := operationSeq(key)
 		if !ok {
-			l.r.lost(corrupt(l.r.d.fs.db, "%x is not an operation's key", key))
+			l.r.lost(corrupt(l.r.d.db, "%x is not an operation's key", key))
 			return nil
 		}
 		return l.operation(ctx, seq, val)

@@ -20,7 +20,7 @@ func (r *repair) unbelieved() error {
 		}
 	}
 	for _, b := range bad {
-		if d.fs.inDB(b.Path) {
+		if d.fs.PathDir(b.Path) == d.db {
 			continue
 		}
 		r.lost(refused(b))

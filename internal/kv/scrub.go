@@ -86,7 +86,7 @@ func (d *DB) obsolete() (string, error) {
 			}
 		}
 	}
-	names, err := d.fs.List(d.fs.db)
+	names, err := d.fs.List(d.db)
 	if err != nil {
 		return "", err
 	}

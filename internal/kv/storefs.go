@@ -187,7 +187,7 @@ func (s *storeFS) Rename(oldname, newname string) error {
 	if err := s.frozen(); err != nil {
 		return err
 	}
-	if s.checked.Load() && s.PathDir(newname) == s.PathJoin(s.db, nameArchive) {
+	if s.checked.Load() && s.PathDir(newname) == s.PathJoin(s.db, archiveDir) {
 		return s.Remove(oldname)
 	}
 	return s.FS.Rename(oldname, newname)
@@ -252,3 +252,18 @@ func (d *dbDir) Sync() error {
 }
 
 func (d *dbDir) SyncData() error { return d.Sync() }
+
+// cutFile is a damaged log, up to where it can be read.
+type cutFile struct {
+	vfs.File
+	left int64
+}
+
+func (f *cutFile) Read(p []byte) (int, error) {
+	if f.left <= 0 {
+		return 0, io.EOF
+	}
+	n, err := f.File.Read(p[:min(int64(len(p)), f.left)])
+	f.left -= int64(n)
+	return n, err
+}

@@ -15,10 +15,10 @@ import (
 func TestPromise07MarkerAfterAFailure(t *testing.T) {
 	mem := vfs.NewMem()
 	d := newDB("/store", Options{FS: mem, Fatal: func(error) {}}.withDefaults(), nil)
-	if err := d.fs.MkdirAll(d.fs.db, 0o700); err != nil {
+	if err := d.fs.MkdirAll(d.db, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path := mem.PathJoin(d.fs.db, "marker.manifest.000002.MANIFEST-000007")
+	path := mem.PathJoin(d.db, "marker.manifest.000002.MANIFEST-000007")
 	_ = d.poison.set(syscall.EIO)
 	if f, err := d.fs.Create(path, vfs.WriteCategoryUnspecified); !errors.Is(err, ErrPoisoned) {
 		t.Errorf("create: %v, %v", f, err)

@@ -36,7 +36,7 @@ func (d *DB) finishSwap() error {
 		return nil
 	}
 	fresh, away := d.fs.PathJoin(d.dir, nameRepair), d.fs.PathJoin(d.dir, nameQuarantine, name)
-	if err := d.moveTo(d.fs.PathJoin(fresh, nameDB), d.fs.db, d.fs.PathJoin(away, nameDB)); err != nil {
+	if err := d.moveTo(d.fs.PathJoin(fresh, nameDB), d.db, d.fs.PathJoin(away, nameDB)); err != nil {
 		return err
 	}
 	for _, file := range quarantined {

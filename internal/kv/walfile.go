@@ -1,9 +1,7 @@
 package kv
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -224,50 +222,4 @@ func (f *walFile) Close() error {
 	}
 	f.set.stand()
 	return err
-}
-
-// The layout of a log, as record/log_writer.go of pebble has it: blocks of 32 KiB filled with chunks
-// crc(4) length(2) encoding(1) log number(4) synced offset(8) payload, all little-endian.
-const (
-	walBlock     = 32 << 10
-	walHeader    = 19
-	walEncodeMin = 9 // full, first, middle, last chunk with a synced offset
-	walEncodeMax = 12
-	walEncodeOld = 5  // and up to 8: a chunk without a synced offset
-	walTrailer   = 11 // end of a log that was closed: crc 0, length 0, encoding 5, log number + 1
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// maskedSum is the checksum of logs and tables: CRC-32C, rotated and shifted.
-func maskedSum(b []byte) uint32 {
-	c := crc32.Checksum(b, castagnoli)
-	return (c>>15 | c<<17) + 0xa282ead8
-}
-
-// stampSynced writes the truth into chunks about to be written at offset off of a log: that the first synced bytes are on disk.
-// pebble believes that every Sync was one and would claim more; after a power cut it would then take a torn tail for damage, and
-// refuse to open. It returns where the trailer begins, or the length of p.
-func stampSynced(p []byte, off, synced int64) (trailer int) {
-	for i := 0; i < len(p); {
-		if len(p)-i == walTrailer && p[i+6] == walEncodeOld && string(p[i:i+6]) == "\x00\x00\x00\x00\x00\x00" {
-			return i
-		}
-		left := walBlock - int((off+int64(i))%walBlock)
-		if left < walHeader {
-			i += left // padding
-			continue
-		}
-		if i+walHeader > len(p) || p[i+6] < walEncodeMin || p[i+6] > walEncodeMax {
-			return len(p)
-		}
-		end := i + walHeader + int(binary.LittleEndian.Uint16(p[i+4:]))
-		if end > len(p) || end-i > left {
-			return len(p)
-		}
-		binary.LittleEndian.PutUint64(p[i+11:], uint64(synced))
-		binary.LittleEndian.PutUint32(p[i:], maskedSum(p[i+6:end]))
-		i = end
-	}
-	return len(p)
 }
