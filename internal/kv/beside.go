@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/kv/beneath"
+	"rewind/internal/kv/ondisk"
 )
 
 // beside calls fn with the handle of the store's directory, for files that are not the database's: these are on the disk, also where a test has the database
@@ -70,7 +71,7 @@ func (d *DB) PutAside(place, name string, data []byte) (dir string, err error) {
 		if err := disk.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
-		return errors.Join(writeSmall(disk, dir, name, string(data)), syncDir(disk, all), syncDir(disk, d.dir))
+		return errors.Join(ondisk.WriteSmall(disk, dir, name, string(data)), ondisk.SyncDir(disk, all), ondisk.SyncDir(disk, d.dir))
 	}))
 }
 
@@ -85,7 +86,7 @@ func (d *DB) DropQuarantine() (string, error) {
 		if _, err := disk.Stat(dir); err != nil {
 			return err
 		}
-		return errors.Join(disk.RemoveAll(dir), syncDir(disk, d.dir))
+		return errors.Join(disk.RemoveAll(dir), ondisk.SyncDir(disk, d.dir))
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -132,5 +133,5 @@ func dropFile(disk *beneath.FS, path string, match func(io.Reader, int64) (bool,
 	if err = errors.Join(err, f.Close()); err != nil || !yes {
 		return false, err
 	}
-	return true, errors.Join(disk.Remove(path), syncDir(disk, filepath.Dir(path)))
+	return true, errors.Join(disk.Remove(path), ondisk.SyncDir(disk, filepath.Dir(path)))
 }

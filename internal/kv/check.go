@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // check is the check at open: what pebble gave back is what was stored. A flipped bit in MANIFEST can make pebble forget tables
@@ -40,9 +42,9 @@ func (d *DB) check() error {
 func tooShort(db string, newest, tide, known uint64) error {
 	switch {
 	case newest < known:
-		return corrupt(db, "operations %d to %d are missing", newest+1, known)
+		return ondisk.Corrupt(db, "operations %d to %d are missing", newest+1, known)
 	case newest < tide:
-		return corrupt(db, "the newest operation is %d, at the last close it was %d", newest, tide)
+		return ondisk.Corrupt(db, "the newest operation is %d, at the last close it was %d", newest, tide)
 	}
 	return nil
 }
@@ -56,7 +58,7 @@ func tooShort(db string, newest, tide, known uint64) error {
 func (d *DB) checkFormatKey() (uint64, error) {
 	val, closer, err := d.pdb.Get(formatKey)
 	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, corrupt(d.db, "the format key is missing")
+		return 0, ondisk.Corrupt(d.db, "the format key is missing")
 	}
 	if err != nil {
 		return 0, missing(err)
@@ -64,10 +66,10 @@ func (d *DB) checkFormatKey() (uint64, error) {
 	defer func() { _ = closer.Close() }()
 	version, _ := binary.Uvarint(val)
 	if version == 0 || string(val) != string(formatValue(version)) {
-		return 0, corrupt(d.db, "the format key is %x", val)
+		return 0, ondisk.Corrupt(d.db, "the format key is %x", val)
 	}
 	if version > d.stamped.file {
-		return 0, corrupt(d.db, "the format key is %d, the file %s has %d", version, nameFormat, d.stamped.file)
+		return 0, ondisk.Corrupt(d.db, "the format key is %d, the file %s has %d", version, nameFormat, d.stamped.file)
 	}
 	return version, nil
 }
@@ -90,10 +92,10 @@ func (d *DB) checkOperations(from uint64) (uint64, error) {
 	for first := last == 0; ok; first, ok = false, it.Next() {
 		seq, ok := operationSeq(it.Key())
 		if !ok {
-			return 0, corrupt(d.db, "%x is not an operation's key", it.Key())
+			return 0, ondisk.Corrupt(d.db, "%x is not an operation's key", it.Key())
 		}
 		if !first && seq != last+1 {
-			return 0, corrupt(d.db, "operations %d to %d are missing", last+1, seq-1)
+			return 0, ondisk.Corrupt(d.db, "operations %d to %d are missing", last+1, seq-1)
 		}
 		last = seq
 	}
@@ -102,7 +104,7 @@ func (d *DB) checkOperations(from uint64) (uint64, error) {
 
 func (d *DB) readTide() (uint64, error) {
 	path := d.fs.PathJoin(d.dir, nameTide)
-	text, err := readSmall(d.base, path, 64)
+	text, err := ondisk.ReadSmall(d.base, path, 64)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil // never closed cleanly
 	}
@@ -112,13 +114,13 @@ func (d *DB) readTide() (uint64, error) {
 	digits, ok := strings.CutSuffix(text, "\n")
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if !ok || err != nil || strconv.FormatUint(n, 10) != digits {
-		return 0, corrupt(path, "content is %q", text)
+		return 0, ondisk.Corrupt(path, "content is %q", text)
 	}
 	return n, nil
 }
 
 func (d *DB) writeTide() error {
-	return writeSmall(d.fs, d.dir, nameTide, strconv.FormatUint(d.lastSeq.Load(), 10)+"\n")
+	return ondisk.WriteSmall(d.fs, d.dir, nameTide, strconv.FormatUint(d.lastSeq.Load(), 10)+"\n")
 }
 
 // settle does what only an open that has been checked may do: it stamps a store of an older format, and removes what is left over.
@@ -148,7 +150,7 @@ func (d *DB) settle() error {
 }
 
 func (d *DB) emptyArchive() error {
-	dir := d.fs.PathJoin(d.db, archiveDir)
+	dir := d.fs.PathJoin(d.db, ondisk.ArchiveDir)
 	names, err := d.fs.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -166,9 +168,9 @@ func (d *DB) emptyArchive() error {
 
 // syncedNewest is the newest operation that the file synced vouches for; 0: none.
 func (d *DB) syncedNewest() uint64 {
-	s, ok := readSynced(d.base, d.db)
+	s, ok := ondisk.ReadLogOffsets(d.base, d.db)
 	if !ok {
 		return 0
 	}
-	return s.newest
+	return s.Newest
 }

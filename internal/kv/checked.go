@@ -3,6 +3,8 @@ package kv
 import (
 	"strconv"
 	"strings"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // The file checked spares the check at open the operations that an earlier one has seen. It is a hint: without it, or with anything else in it, all are
@@ -17,11 +19,11 @@ var checkedStep uint64 = 1 << 15
 
 const nameChecked = "checked"
 
-func checkedText(seq uint64) string { return sealed(strconv.FormatUint(seq, 10)) }
+func checkedText(seq uint64) string { return ondisk.Sealed(strconv.FormatUint(seq, 10)) }
 
 // readChecked gives the newest operation that an earlier open has seen; 0: it is not known.
 func (d *DB) readChecked() uint64 {
-	text, err := readSmall(d.base, d.fs.PathJoin(d.dir, nameChecked), 64)
+	text, err := ondisk.ReadSmall(d.base, d.fs.PathJoin(d.dir, nameChecked), 64)
 	if err != nil {
 		return 0
 	}
@@ -38,5 +40,5 @@ func (d *DB) writeChecked() error {
 	if d.checked < d.checkedFile+checkedStep {
 		return nil
 	}
-	return writeSmall(d.fs, d.dir, nameChecked, checkedText(d.checked))
+	return ondisk.WriteSmall(d.fs, d.dir, nameChecked, checkedText(d.checked))
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // markMaking begins a store: from here to the end of create, the directory is known to hold nothing of value.
@@ -13,7 +15,7 @@ func (d *DB) markMaking() error {
 	if err := d.fs.MkdirAll(d.dir, 0o700); err != nil {
 		return err
 	}
-	if err := syncDir(d.fs, d.fs.PathDir(d.dir)); err != nil {
+	if err := ondisk.SyncDir(d.fs, d.fs.PathDir(d.dir)); err != nil {
 		return err
 	}
 	f, err := d.fs.Create(d.fs.PathJoin(d.dir, nameMaking), vfs.WriteCategoryUnspecified)
@@ -23,7 +25,7 @@ func (d *DB) markMaking() error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return syncDir(d.fs, d.dir)
+	return ondisk.SyncDir(d.fs, d.dir)
 }
 
 // create makes the store, under the lock. The file format comes last: without it and with making, everything is made again.
@@ -60,5 +62,5 @@ func (d *DB) removeMaking() error {
 	if err != nil {
 		return err
 	}
-	return syncDir(d.fs, d.dir)
+	return ondisk.SyncDir(d.fs, d.dir)
 }

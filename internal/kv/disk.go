@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/kv/beneath"
+	"rewind/internal/kv/ondisk"
 )
 
 // A store's directory may hold what somebody else has put there: an archive that was unpacked, a program with a grudge, another user. So nothing in it is
@@ -72,7 +73,7 @@ func (d *DB) survey(written bool) ([]*beneath.RefusedError, error) {
 	if err != nil || slices.ContainsFunc(bad, func(e *beneath.RefusedError) bool { return e.Path == d.db }) {
 		return bad, err
 	}
-	in, err := d.disk.Survey(d.db, []string{archiveDir}, func(string) bool { return true }, written)
+	in, err := d.disk.Survey(d.db, []string{ondisk.ArchiveDir}, func(string) bool { return true }, written)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // said better by who opens it
 	}
@@ -109,7 +110,7 @@ func refused(err error) error {
 	case r.Rights:
 		return errJoin{ErrPermission, r}
 	}
-	return corrupt(r.Path, "%s", r.Why)
+	return ondisk.Corrupt(r.Path, "%s", r.Why)
 }
 
 // unwritable is why nothing can be written in the store's directory, whoever asks: nil, it can, or it is not known.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"rewind/internal/kv/ondisk"
+
 	"github.com/cockroachdb/pebble/v2"
 )
 
@@ -23,6 +25,8 @@ var (
 	ErrNewerFormat = errors.New("store has a newer format")
 	// ErrForeign: the directory is not a store.
 	ErrForeign = errors.New("not a store")
+	// ErrCorrupt: bytes on disk are not what was written; see CorruptError.
+	ErrCorrupt = ondisk.ErrCorrupt
 	// ErrNoSpace: the disk is full, or too near to it to begin. Nothing was written.
 	ErrNoSpace = errors.New("no space left on device")
 	// ErrClosed: the DB has been closed.
@@ -85,6 +89,9 @@ func (e *FormatError) Error() string {
 
 // Is makes a FormatError match ErrNewerFormat.
 func (e *FormatError) Is(target error) bool { return target == ErrNewerFormat }
+
+// CorruptError is ErrCorrupt with the file that is damaged.
+type CorruptError = ondisk.CorruptError
 
 // translate wraps an error of pebble or the system once, as "kv: operation subject: cause", so that it matches a sentinel.
 func translate(op, subject string, err error) error {

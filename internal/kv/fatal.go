@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // A store that keeps failing is not to be worn down by whoever opens it next: after maxFatals failures within fatalWindow it is only read.
@@ -38,7 +40,7 @@ func (d *DB) writeLastFatal(cause error) {
 
 // fatals reads last-fatal; what is no line of it is left out.
 func (d *DB) fatals() []string {
-	text, err := readSmall(d.base, d.base.PathJoin(d.dir, nameLastFatal), maxFatalsFile)
+	text, err := ondisk.ReadSmall(d.base, d.base.PathJoin(d.dir, nameLastFatal), maxFatalsFile)
 	if err != nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/bug"
+	"rewind/internal/kv/ondisk"
 )
 
 // FormatVersion is the newest store format that this package writes; it reads this one and every older one. It covers the layout of the
@@ -73,7 +74,7 @@ const (
 
 // inspect tells what dir is, and the format of a store, without creating, locking or changing anything.
 func inspect(f vfs.FS, dir string) (state, uint64, error) {
-	line, err := readSmall(f, f.PathJoin(dir, nameFormat), maxFormatBytes)
+	line, err := ondisk.ReadSmall(f, f.PathJoin(dir, nameFormat), maxFormatBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		st, err := inspectUnstamped(f, dir)
 		return st, 0, err
@@ -103,7 +104,7 @@ func inspectUnstamped(f vfs.FS, dir string) (state, error) {
 			making = true
 		case nameTide:
 			store = true // written by a clean close: it was a store once
-		case nameDB, nameLock, nameBallast, nameLastFatal, nameFormat + tmpSuffix:
+		case nameDB, nameLock, nameBallast, nameLastFatal, nameFormat + ondisk.TmpSuffix:
 		default:
 			other = name
 		}
@@ -112,7 +113,7 @@ func inspectUnstamped(f vfs.FS, dir string) (state, error) {
 	case making && !store && other == "":
 		return stateMaking, nil
 	case store:
-		return 0, fmt.Errorf("kv: open %s: %w", dir, corrupt(f.PathJoin(dir, nameFormat), "missing"))
+		return 0, fmt.Errorf("kv: open %s: %w", dir, ondisk.Corrupt(f.PathJoin(dir, nameFormat), "missing"))
 	}
 	return 0, fmt.Errorf("kv: open %s: %w (no file %s)", dir, ErrForeign, nameFormat)
 }
@@ -126,7 +127,7 @@ func parseFormat(dir, file, text string) (uint64, error) {
 	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if first, second, two := strings.Cut(strings.TrimSuffix(rest, "\n"), " "); two && first != second && isNumber(first) && isNumber(second) {
-		return 0, fmt.Errorf("kv: open %s: %w", dir, corrupt(file, "content is %q", text))
+		return 0, fmt.Errorf("kv: open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))
 	}
 	switch {
 	case err == nil && digits[0] != '0' && n > FormatVersion && strings.ContainsAny(rest, "\n"):
@@ -135,7 +136,7 @@ func parseFormat(dir, file, text string) (uint64, error) {
 		}
 		return 0, &FormatError{Dir: dir, Found: n, Supported: FormatVersion}
 	case n == 0 || text != formatLine(n):
-		return 0, fmt.Errorf("kv: open %s: %w", dir, corrupt(file, "content is %q", text))
+		return 0, fmt.Errorf("kv: open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))
 	}
 	return n, nil
 }

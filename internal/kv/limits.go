@@ -1,6 +1,10 @@
 package kv
 
-import "time"
+import (
+	"time"
+
+	"rewind/internal/kv/ondisk"
+)
 
 // Limits and defaults. Sizes are bytes.
 const (
@@ -25,6 +29,8 @@ const (
 	BallastBytes = 4 << 20
 	// ReserveBytes must be free for a write to begin: one log and one flush of a full memtable.
 	ReserveBytes = 8 << 20
+
+	_ = uint(ondisk.MaxBlock - MaxKey - MaxValue - 1<<20) // a block holds a pair at least
 
 	memtableBytes   = 2 << 20
 	maxOpenFiles    = 256

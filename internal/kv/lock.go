@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rewind/internal/bug"
+	"rewind/internal/kv/ondisk"
 )
 
 // lockStore takes the lock of the store, waiting up to wait for whoever has it. The lock ends with the process that holds it,
@@ -69,7 +70,7 @@ func readPID(f *storeFS, path string) int {
 	if f.disk == nil {
 		return os.Getpid()
 	}
-	text, err := readSmall(f, path, 32)
+	text, err := ondisk.ReadSmall(f, path, 32)
 	if err != nil {
 		return 0
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/objstorage"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // Compact rewrites the whole key space, so that deleted and replaced values give their space back. It is done or not begun: ctx does not reach
@@ -98,7 +100,7 @@ func (d *DB) clone(c *DB) error {
 	if err := c.writeTide(); err != nil {
 		return err
 	}
-	if err := writeSmall(c.fs, c.dir, nameFormat, formatLine(d.format())); err != nil {
+	if err := ondisk.WriteSmall(c.fs, c.dir, nameFormat, formatLine(d.format())); err != nil {
 		return err
 	}
 	return c.removeMaking()
@@ -225,7 +227,7 @@ func (d *DB) tablePath(num uint64) string {
 // blame reports each block of keys of a damaged table that cannot be read; the error itself, where all can be.
 func (d *DB) blame(num uint64, err error, report func(error)) {
 	named := false
-	_ = badBlocks(d.base, d.tablePath(num), d.tableOptions().MakeReaderOptions(), func(err error) {
+	_ = ondisk.BadBlocks(d.base, d.tablePath(num), d.tableOptions().MakeReaderOptions(), func(err error) {
 		named = true
 		report(fmt.Errorf("kv: verify: %w", err))
 	})

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // TestPromise06EveryBitOfTheManifest: whichever bit of the MANIFEST flips, and wherever it is cut, it is told, and the store does not open: else pebble would remove
@@ -24,7 +26,7 @@ func TestPromise06EveryBitOfTheManifest(t *testing.T) {
 	if err == nil {
 		err = d.Close()
 	}
-	name, n, ok := readExtent(vfs.Default, filepath.Join(dir, nameDB))
+	name, n, ok := ondisk.ReadManifestOffset(vfs.Default, filepath.Join(dir, nameDB))
 	path := filepath.Join(dir, nameDB, name)
 	whole, rerr := os.ReadFile(path)
 	if err != nil || rerr != nil || !ok || int64(len(whole)) != n {
@@ -35,7 +37,7 @@ func TestPromise06EveryBitOfTheManifest(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := checkManifest(vfs.Default, filepath.Join(dir, nameDB))
+		err := ondisk.CheckManifest(vfs.Default, filepath.Join(dir, nameDB))
 		if bytes.Equal(b, whole) != (err == nil) || err != nil && !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -62,7 +64,7 @@ func TestPromise06EveryBitOfTheManifest(t *testing.T) {
 	if err := os.WriteFile(path, append(bytes.Clone(whole), "torn"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkManifest(vfs.Default, filepath.Join(dir, nameDB)); err != nil {
+	if err := ondisk.CheckManifest(vfs.Default, filepath.Join(dir, nameDB)); err != nil {
 		t.Errorf("what lies behind the extent was torn: %v", err)
 	}
 }

@@ -1,6 +1,10 @@
 package kv
 
-import "github.com/cockroachdb/pebble/v2/vfs"
+import (
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
+)
 
 // manifestFile is a MANIFEST that is being written.
 type manifestFile struct {
@@ -31,12 +35,12 @@ func (f *manifestFile) note(err error) error {
 		return err
 	}
 	if f.extent == nil {
-		if f.extent, err = f.fs.OpenReadWrite(f.fs.PathJoin(f.fs.db, nameExtent), vfs.WriteCategoryUnspecified); err != nil {
+		if f.extent, err = f.fs.OpenReadWrite(f.fs.PathJoin(f.fs.db, ondisk.ManifestOffsetFile), vfs.WriteCategoryUnspecified); err != nil {
 			f.extent = nil
 			return nil
 		}
 	}
-	_, _ = f.extent.WriteAt([]byte(extentText(f.name, f.written)), 0)
+	_, _ = f.extent.WriteAt([]byte(ondisk.ManifestOffsetLine(f.name, f.written)), 0)
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"rewind/internal/bug"
 	"rewind/internal/kv/beneath"
+	"rewind/internal/kv/ondisk"
 )
 
 // DB is an open store.
@@ -249,10 +250,10 @@ func (d *DB) revive() error {
 }
 
 func (d *DB) openDB() error {
-	err := checkManifest(d.base, d.db)
+	err := ondisk.CheckManifest(d.base, d.db)
 	if err == nil {
 		var readable map[uint64]int64
-		readable, err = checkLogs(d.base, d.db)
+		readable, err = ondisk.CheckLogs(d.base, d.db)
 		if d.o.Salvage && errors.Is(err, ErrCorrupt) {
 			// pebble gets what can be read of them; it only reads.
 			d.damage, d.fs.readable, err = translate("open", d.dir, err), readable, nil

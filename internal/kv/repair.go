@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // RepairOptions say what a repair may do, and how it states what is lost.
@@ -175,7 +177,7 @@ func (r *repair) rewrite(files map[string]string) error {
 		return err
 	}
 	for name, text := range files {
-		if err := writeSmall(r.d.fs, r.d.dir, name, text); err != nil {
+		if err := ondisk.WriteSmall(r.d.fs, r.d.dir, name, text); err != nil {
 			return err
 		}
 		r.out.Files = append(r.out.Files, name)
@@ -188,7 +190,7 @@ func (r *repair) rebuild(ctx context.Context) error {
 	d := r.d
 	r.out.Damage = without(r.out.Damage)
 	ingested := func(key []byte) bool { return key[0] == PrefixObject || key[0] == PrefixLong }
-	raw, err := openRaw(d.base, d.db, d.tableOptions().MakeReaderOptions(), ingested, func(err error) {
+	raw, err := ondisk.OpenSalvage(d.base, d.db, d.tableOptions().MakeReaderOptions(), ingested, func(err error) {
 		if said := refused(err); said != nil {
 			err = said
 		}
@@ -198,9 +200,9 @@ func (r *repair) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer raw.close()
-	if avail, ok := d.space.free(); ok && avail < uint64(raw.bytes)+2*ReserveBytes {
-		return fmt.Errorf("%w: the new database needs up to %d bytes beside the old one, %d are free", ErrNoSpace, raw.bytes+2*ReserveBytes, avail)
+	defer raw.Close()
+	if avail, ok := d.space.free(); ok && avail < uint64(raw.Bytes())+2*ReserveBytes {
+		return fmt.Errorf("%w: the new database needs up to %d bytes beside the old one, %d are free", ErrNoSpace, raw.Bytes()+2*ReserveBytes, avail)
 	}
 	fresh := newDB(d.fs.PathJoin(d.dir, nameRepair), d.o, d.disk)
 	if err := r.fill(ctx, fresh, raw); err != nil {
@@ -209,14 +211,14 @@ func (r *repair) rebuild(ctx context.Context) error {
 	if err := r.quarantine(); err != nil {
 		return err
 	}
-	if err := writeSmall(d.fs, d.dir, nameSwap, d.fs.PathBase(r.out.Quarantine)+"\n"); err != nil {
+	if err := ondisk.WriteSmall(d.fs, d.dir, nameSwap, d.fs.PathBase(r.out.Quarantine)+"\n"); err != nil {
 		return err
 	}
 	return d.finishSwap()
 }
 
 // fill makes a store of what can be read; it is closed when fill returns.
-func (r *repair) fill(ctx context.Context, fresh *DB, raw *rawStore) (err error) {
+func (r *repair) fill(ctx context.Context, fresh *DB, raw *ondisk.Salvage) (err error) {
 	fresh.o.ReadOnly = false
 	if err := fresh.markMaking(); err != nil {
 		return err
@@ -232,7 +234,7 @@ func (r *repair) fill(ctx context.Context, fresh *DB, raw *rawStore) (err error)
 	l := &loader{db: fresh, r: r}
 	err = fresh.stampAs(FormatVersion) // operations that are lost, and the one that will record this, are of it
 	if err == nil {
-		err = raw.each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
+		err = raw.Each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
 	}
 	if err == nil && !l.ended {
 		err = l.ends(ctx)
@@ -279,7 +281,7 @@ func without(damage []error) []error {
 	for _, err := range damage {
 		var own *CorruptError
 		if errors.As(err, &own) {
-			if _, _, raw := rawFile(filepath.Base(own.File)); raw {
+			if _, _, raw := ondisk.DataFile(filepath.Base(own.File)); raw {
 				continue
 			}
 		}
@@ -318,7 +320,7 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 	case PrefixOperation:
 		seq, ok := operationSeq(key)
 		if !ok {
-			l.r.lost(corrupt(l.r.d.db, "%x is not an operation's key", key))
+			l.r.lost(ondisk.Corrupt(l.r.d.db, "%x is not an operation's key", key))
 			return nil
 		}
 		return l.operation(ctx, seq, val)

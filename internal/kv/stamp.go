@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // stamp is the format of a store as it is on disk, which is in two places: the file format, for whoever comes to the directory, and
@@ -73,7 +75,7 @@ func (d *DB) stampAs(version uint64) error {
 }
 
 func (d *DB) stampFile(version uint64) error {
-	if err := writeSmall(d.fs, d.dir, nameFormat, formatLine(version)); err != nil {
+	if err := ondisk.WriteSmall(d.fs, d.dir, nameFormat, formatLine(version)); err != nil {
 		return err
 	}
 	d.stamped.file = version

@@ -14,6 +14,7 @@ import (
 
 	"rewind/internal/bug"
 	"rewind/internal/kv/beneath"
+	"rewind/internal/kv/ondisk"
 )
 
 // storeFS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is read of
@@ -65,7 +66,7 @@ func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 	}
 	if strings.HasSuffix(name, ".log") {
 		w := &walFile{File: f, name: s.PathBase(name), path: name, born: bornAs(f), set: s.wals}
-		w.num, _ = logNumber(w.name)
+		w.num, _ = ondisk.LogNumber(w.name)
 		s.wals.add(w)
 		return w, nil
 	}
@@ -84,16 +85,16 @@ func (s *storeFS) frozen() error {
 	return s.poison.err()
 }
 
-// Open reads tables through tableFile.
+// Open reads tables through Table.
 func (s *storeFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := s.FS.Open(name, opts...)
 	if err != nil || !s.inDB(name) {
 		return f, err
 	}
 	if strings.HasSuffix(name, ".sst") || strings.HasPrefix(s.PathBase(name), loadPrefix) {
-		return &tableFile{File: f, path: name}, nil
+		return ondisk.NewTable(f, name), nil
 	}
-	if num, ok := logNumber(s.PathBase(name)); ok {
+	if num, ok := ondisk.LogNumber(s.PathBase(name)); ok {
 		if n, damaged := s.readable[num]; damaged {
 			return &cutFile{File: f, left: n}, nil
 		}
@@ -107,7 +108,7 @@ func (s *storeFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error)
 	}
 	if s.inDB(name) && strings.HasPrefix(s.PathBase(name), "marker.") {
 		// The entry of the marker must not reach the disk before that of the file it points to. pebble syncs them together.
-		if err := errors.Join(syncDir(s, s.db), s.frozen()); err != nil {
+		if err := errors.Join(ondisk.SyncDir(s, s.db), s.frozen()); err != nil {
 			return nil, err
 		}
 	}
@@ -187,7 +188,7 @@ func (s *storeFS) Rename(oldname, newname string) error {
 	if err := s.frozen(); err != nil {
 		return err
 	}
-	if s.checked.Load() && s.PathDir(newname) == s.PathJoin(s.db, archiveDir) {
+	if s.checked.Load() && s.PathDir(newname) == s.PathJoin(s.db, ondisk.ArchiveDir) {
 		return s.Remove(oldname)
 	}
 	return s.FS.Rename(oldname, newname)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // A repair puts a database that was made anew in the place of the damaged one. Names in a store directory:
@@ -21,7 +23,7 @@ var quarantined = []string{nameFormat, nameTide, nameChecked, nameLastFatal}
 
 // swapping is the name of the place in the quarantine that a repair in its last steps uses; "": there is none.
 func (d *DB) swapping() string {
-	text, err := readSmall(d.base, d.fs.PathJoin(d.dir, nameSwap), 256)
+	text, err := ondisk.ReadSmall(d.base, d.fs.PathJoin(d.dir, nameSwap), 256)
 	name, ok := strings.CutSuffix(text, "\n")
 	if err != nil || !ok || name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		return ""
@@ -48,13 +50,13 @@ func (d *DB) finishSwap() error {
 	if err := d.fs.Remove(d.fs.PathJoin(d.dir, nameLastFatal)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := syncDir(d.fs, d.dir); err != nil {
+	if err := ondisk.SyncDir(d.fs, d.dir); err != nil {
 		return err
 	}
 	if err := d.fs.Remove(d.fs.PathJoin(d.dir, nameSwap)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := syncDir(d.fs, d.dir); err != nil {
+	if err := ondisk.SyncDir(d.fs, d.dir); err != nil {
 		return err
 	}
 	return d.removeRepair()
@@ -69,7 +71,7 @@ func (d *DB) moveTo(from, to, away string) error {
 		if err := d.rename(to, away); err != nil {
 			return err
 		}
-		if err := syncDir(d.fs, d.fs.PathDir(away)); err != nil {
+		if err := ondisk.SyncDir(d.fs, d.fs.PathDir(away)); err != nil {
 			return err
 		}
 	}
@@ -94,5 +96,5 @@ func (d *DB) removeRepair() error {
 	if err := d.fs.RemoveAll(dir); err != nil {
 		return err
 	}
-	return syncDir(d.fs, d.dir)
+	return ondisk.SyncDir(d.fs, d.dir)
 }

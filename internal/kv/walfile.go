@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/bug"
+	"rewind/internal/kv/ondisk"
 )
 
 // wals is the set of log files with bytes that the kernel has and the disk may not.
@@ -24,10 +25,10 @@ type wals struct {
 
 	rotating atomic.Int32 // calls of flush that begin a new log
 
-	noting sync.Mutex // for these
-	synced syncedLogs // what is to be in the file synced
-	stale  bool       // and is not
-	file   vfs.File   // nil: not opened yet
+	noting sync.Mutex        // for these
+	synced ondisk.LogOffsets // what is to be in the file synced
+	stale  bool              // and is not
+	file   vfs.File          // nil: not opened yet
 
 	mu    sync.Mutex
 	open  map[*walFile]struct{}
@@ -135,7 +136,7 @@ func (f *walFile) Write(p []byte) (int, error) {
 	if err := f.set.poison.err(); err != nil {
 		return 0, err
 	}
-	mark := stampSynced(p, f.written.Load(), f.synced.Load())
+	mark := ondisk.SetSyncedOffset(p, f.written.Load(), f.synced.Load())
 	n, err := f.put(p[:mark])
 	if err != nil || mark == len(p) {
 		return n, err
@@ -199,7 +200,7 @@ func (f *walFile) syncLocked(want int64) error {
 	}
 	f.synced.Store(upTo)
 	if f.marked.Load() {
-		upTo = max(upTo-walTrailer, 0)
+		upTo = max(upTo-ondisk.LogTrailer, 0)
 	}
 	f.set.have(f.num, upTo)
 	return nil

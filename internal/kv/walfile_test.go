@@ -30,11 +30,11 @@ func (f *callFile) Close() error { return nil }
 
 // The mark of a clean close says that all before it is on disk. It must not get there first: a power cut in between would be taken for damage.
 func TestP1CloseMarkAfterWhatItVouchesFor(t *testing.T) {
-	chunk := make([]byte, walHeader+9)
+	chunk := make([]byte, 19+9)
 	binary.LittleEndian.PutUint16(chunk[4:], 9)
-	chunk[6] = walEncodeMin
-	mark := make([]byte, walTrailer)
-	mark[6] = walEncodeOld
+	chunk[6] = 9
+	mark := make([]byte, 11)
+	mark[6] = 5
 	binary.LittleEndian.PutUint32(mark[7:], 8)
 	for name, c := range map[string]struct {
 		writes [][]byte

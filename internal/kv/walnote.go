@@ -1,16 +1,20 @@
 package kv
 
-import "github.com/cockroachdb/pebble/v2/vfs"
+import (
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
+)
 
 // have takes in how far a log is on disk.
 func (w *wals) have(num uint64, n int64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()
-	if w.synced.logs == nil {
-		w.synced.logs = map[uint64]int64{}
+	if w.synced.Logs == nil {
+		w.synced.Logs = map[uint64]int64{}
 	}
-	if old, ok := w.synced.logs[num]; !ok || old != n {
-		w.synced.logs[num], w.stale = n, true
+	if old, ok := w.synced.Logs[num]; !ok || old != n {
+		w.synced.Logs[num], w.stale = n, true
 	}
 }
 
@@ -19,7 +23,7 @@ func (w *wals) have(num uint64, n int64) {
 func (w *wals) forget(num uint64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()
-	delete(w.synced.logs, num)
+	delete(w.synced.Logs, num)
 }
 
 // note writes the file, if it has something new to say: that all operations up to newest are on disk, and all that have was told.
@@ -27,20 +31,20 @@ func (w *wals) forget(num uint64) {
 func (w *wals) note(newest uint64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()
-	if newest > w.synced.newest {
-		w.synced.newest, w.stale = newest, true
+	if newest > w.synced.Newest {
+		w.synced.Newest, w.stale = newest, true
 	}
 	if !w.stale || w.dir == "" {
 		return
 	}
 	if w.file == nil {
-		f, err := w.fs.OpenReadWrite(w.fs.PathJoin(w.dir, nameSynced), vfs.WriteCategoryUnspecified)
+		f, err := w.fs.OpenReadWrite(w.fs.PathJoin(w.dir, ondisk.LogOffsetsFile), vfs.WriteCategoryUnspecified)
 		if err != nil {
 			return
 		}
 		w.file = f
 	}
-	if _, err := w.file.WriteAt([]byte(w.synced.text()), 0); err == nil {
+	if _, err := w.file.WriteAt([]byte(w.synced.Line()), 0); err == nil {
 		w.stale = false
 	}
 }

@@ -1,4 +1,4 @@
-package kv
+package ondisk
 
 import (
 	"bytes"
@@ -10,25 +10,25 @@ import (
 	"github.com/cockroachdb/pebble/v2/batchrepr"
 )
 
-// rawLog is what can be read of a log, sorted.
-type rawLog struct {
-	entries []rawEntry
-	dels    []rawRange
+// salvageLog is what can be read of a log, sorted.
+type salvageLog struct {
+	entries []entry
+	dels    []deletedRange
 	at      int
 }
 
-// readRawLog reads the batches of a log that are whole. Behind damage it goes on with the next chunk, whose place the header of the damaged one says;
+// readSalvageLog reads the batches of a log that are whole. Behind damage it goes on with the next chunk, whose place the header of the damaged one says;
 // else with the next block, which always begins with a chunk: bytes of the user's that look like one are never taken for one.
 // synced is how far it was on disk, when that is known.
-func readRawLog(b []byte, path string, num uint64, synced int64, lost func(error)) *rawLog {
-	l := &rawLog{}
+func readSalvageLog(b []byte, path string, num uint64, synced int64, lost func(error)) *salvageLog {
+	l := &salvageLog{}
 	if int64(len(b)) < synced {
 		lost(&CorruptError{File: path, Cause: fmt.Errorf("cut at byte %d, on disk until byte %d", len(b), synced)})
 	}
 	var batch []byte
 	whole := false // batch has its beginning
-	for at := 0; at+walTrailer <= len(b); {
-		if left := walBlock - at%walBlock; left < walTrailer || left < walHeader && validChunk(b, at, uint32(num)) < 0 {
+	for at := 0; at+LogTrailer <= len(b); {
+		if left := walBlock - at%walBlock; left < LogTrailer || left < walHeader && validChunk(b, at, uint32(num)) < 0 {
 			at += left // padding
 			continue
 		}
@@ -46,7 +46,7 @@ func readRawLog(b []byte, path string, num uint64, synced int64, lost func(error
 		}
 		header, part := walHeader, int(b[at+6]-walEncodeMin)
 		if b[at+6] < walEncodeMin {
-			header, part = walTrailer, int(b[at+6]-walEncodeOld)
+			header, part = LogTrailer, int(b[at+6]-walEncodeOld)
 		}
 		data := b[at+header : end]
 		switch part {
@@ -64,7 +64,7 @@ func readRawLog(b []byte, path string, num uint64, synced int64, lost func(error
 		}
 		at = end
 	}
-	slices.SortStableFunc(l.entries, func(x, y rawEntry) int {
+	slices.SortStableFunc(l.entries, func(x, y entry) int {
 		if c := bytes.Compare(x.key, y.key); c != 0 {
 			return c
 		}
@@ -85,11 +85,11 @@ func checkedEnd(b []byte, at int, num uint32) bool {
 // nextChunk is where reading goes on behind a damaged chunk; the length of the log: nowhere.
 func nextChunk(b []byte, at int, num uint32) int {
 	if at+walHeader <= len(b) {
-		if end := at + walHeader + int(binary.LittleEndian.Uint16(b[at+4:])); end+walTrailer <= len(b) && validChunk(b, end, num) >= 0 {
+		if end := at + walHeader + int(binary.LittleEndian.Uint16(b[at+4:])); end+LogTrailer <= len(b) && validChunk(b, end, num) >= 0 {
 			return end
 		}
 	}
-	for block := at/walBlock*walBlock + walBlock; block+walTrailer <= len(b); block += walBlock {
+	for block := at/walBlock*walBlock + walBlock; block+LogTrailer <= len(b); block += walBlock {
 		if validChunk(b, block, num) >= 0 {
 			return block
 		}
@@ -97,7 +97,7 @@ func nextChunk(b []byte, at int, num uint32) int {
 	return len(b)
 }
 
-func (l *rawLog) add(batch []byte, num uint64, path string, lost func(error)) {
+func (l *salvageLog) add(batch []byte, num uint64, path string, lost func(error)) {
 	defer func() {
 		if r := recover(); r != nil {
 			lost(&CorruptError{File: path, Cause: fmt.Errorf("batch: %v", r)})
@@ -120,20 +120,20 @@ func (l *rawLog) add(batch []byte, num uint64, path string, lost func(error)) {
 		}
 		switch kind {
 		case pebble.InternalKeyKindSet, pebble.InternalKeyKindSetWithDelete:
-			l.entries = append(l.entries, rawEntry{key: key, val: val, seq: seq, file: num})
+			l.entries = append(l.entries, entry{key: key, val: val, seq: seq, file: num})
 		case pebble.InternalKeyKindDelete, pebble.InternalKeyKindSingleDelete, pebble.InternalKeyKindDeleteSized:
-			l.entries = append(l.entries, rawEntry{key: key, seq: seq, file: num, del: true})
+			l.entries = append(l.entries, entry{key: key, seq: seq, file: num, del: true})
 		case pebble.InternalKeyKindRangeDelete:
-			l.dels = append(l.dels, rawRange{string(key), string(val), seq})
+			l.dels = append(l.dels, deletedRange{string(key), string(val), seq})
 		case pebble.InternalKeyKindLogData:
 			seq-- // takes no place
 		}
 	}
 }
 
-func (l *rawLog) next() (rawEntry, bool) {
+func (l *salvageLog) next() (entry, bool) {
 	if l.at == len(l.entries) {
-		return rawEntry{}, false
+		return entry{}, false
 	}
 	l.at++
 	return l.entries[l.at-1], true

@@ -1,4 +1,4 @@
-package kv
+package ondisk
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A raw entry is a version of a key as a table or log of pebble holds it. seq is pebble's, 0 in tables that were loaded; file breaks ties.
-type rawEntry struct {
+// An entry is a version of a key as a table or log of pebble holds it. seq is pebble's, 0 in tables that were loaded; file breaks ties.
+type entry struct {
 	key, val []byte // valid until the source's next call of next
 	seq      uint64
 	file     uint64
@@ -24,22 +24,22 @@ type rawEntry struct {
 }
 
 // newer orders versions of one key.
-func (a rawEntry) newer(b rawEntry) bool {
+func (a entry) newer(b entry) bool {
 	if a.seq != b.seq {
 		return a.seq > b.seq
 	}
 	return a.file > b.file
 }
 
-// A rawRange is a deletion of the keys from lo up to but without hi.
-type rawRange struct {
+// A deletedRange is a deletion of the keys from lo up to but without hi.
+type deletedRange struct {
 	lo, hi string
 	seq    uint64
 }
 
-// rawTable reads a table without pebble's database around it, block by block, and passes over what is damaged. Where the index is damaged too, the
+// salvageTable reads a table without pebble's database around it, block by block, and passes over what is damaged. Where the index is damaged too, the
 // blocks are found by their checksums, one behind the other, as long as there is none that is damaged.
-type rawTable struct {
+type salvageTable struct {
 	f      vfs.File
 	path   string
 	num    uint64
@@ -49,7 +49,7 @@ type rawTable struct {
 	at     int64          // where the next block is looked for, unless they are known
 	buf    []byte         // in which it is looked for
 	lost   func(error)
-	dels   []rawRange
+	dels   []deletedRange
 
 	schema colblk.KeySchema
 	dec    colblk.DataBlockDecoder
@@ -58,8 +58,8 @@ type rawTable struct {
 	first  bool
 }
 
-// openRawTable opens a table; lost is told each block that cannot be read.
-func openRawTable(in vfs.FS, path string, num uint64, o sstable.ReaderOptions, lost func(error)) (*rawTable, error) {
+// openSalvageTable opens a table; lost is told each block that cannot be read.
+func openSalvageTable(in vfs.FS, path string, num uint64, o sstable.ReaderOptions, lost func(error)) (*salvageTable, error) {
 	f, err := in.Open(path, vfs.SequentialReadsOption)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func openRawTable(in vfs.FS, path string, num uint64, o sstable.ReaderOptions, l
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	t := &rawTable{f: f, path: path, num: num, size: info.Size(), lost: lost, schema: colblk.DefaultKeySchema(pebble.DefaultComparer, 16)}
+	t := &salvageTable{f: f, path: path, num: num, size: info.Size(), lost: lost, schema: colblk.DefaultKeySchema(pebble.DefaultComparer, 16)}
 	t.it.InitOnce(&t.schema, pebble.DefaultComparer, nil)
 	if err := t.layout(in, o); err != nil {
 		lost(&CorruptError{File: path, Cause: fmt.Errorf("index: %w", cause(err))})
@@ -77,7 +77,7 @@ func openRawTable(in vfs.FS, path string, num uint64, o sstable.ReaderOptions, l
 }
 
 // layout reads where the blocks are, and the deletions of ranges.
-func (t *rawTable) layout(in vfs.FS, o sstable.ReaderOptions) (err error) {
+func (t *salvageTable) layout(in vfs.FS, o sstable.ReaderOptions) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
@@ -87,7 +87,7 @@ func (t *rawTable) layout(in vfs.FS, o sstable.ReaderOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	readable, err := sstable.NewSimpleReadable(&tableFile{File: f, path: t.path})
+	readable, err := sstable.NewSimpleReadable(NewTable(f, t.path))
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
@@ -115,13 +115,13 @@ func (t *rawTable) layout(in vfs.FS, o sstable.ReaderOptions) (err error) {
 	defer dels.Close()
 	s, err := dels.First()
 	for ; s != nil && err == nil; s, err = dels.Next() {
-		t.dels = append(t.dels, rawRange{string(s.Start), string(s.End), uint64(s.LargestSeqNum())})
+		t.dels = append(t.dels, deletedRange{string(s.Start), string(s.End), uint64(s.LargestSeqNum())})
 	}
 	return err
 }
 
 // next gives the next version that can be read, in the order of pebble: keys ascending, of one key the newest first. false: there is none.
-func (t *rawTable) next() (rawEntry, bool) {
+func (t *salvageTable) next() (entry, bool) {
 	for {
 		if t.open {
 			if e, ok := t.row(); ok {
@@ -131,18 +131,18 @@ func (t *rawTable) next() (rawEntry, bool) {
 		}
 		raw, ok := t.block()
 		if !ok {
-			return rawEntry{}, false
+			return entry{}, false
 		}
 		t.begin(raw)
 	}
 }
 
 // row steps in the block. pebble's decoder panics on nonsense; whatever was read before is as good as its checksum.
-func (t *rawTable) row() (e rawEntry, ok bool) {
+func (t *salvageTable) row() (e entry, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			t.lost(&CorruptError{File: t.path, Cause: fmt.Errorf("block: %v", r)})
-			e, ok = rawEntry{}, false
+			e, ok = entry{}, false
 		}
 	}()
 	for {
@@ -152,9 +152,9 @@ func (t *rawTable) row() (e rawEntry, ok bool) {
 		}
 		kv := step()
 		if kv == nil {
-			return rawEntry{}, false
+			return entry{}, false
 		}
-		e := rawEntry{key: kv.K.UserKey, val: kv.V.InPlaceValue(), seq: uint64(kv.SeqNum()), file: t.num}
+		e := entry{key: kv.K.UserKey, val: kv.V.InPlaceValue(), seq: uint64(kv.SeqNum()), file: t.num}
 		if e.seq > math.MaxInt64 || len(e.key) == 0 {
 			continue
 		}
@@ -169,7 +169,7 @@ func (t *rawTable) row() (e rawEntry, ok bool) {
 }
 
 // begin enters a block.
-func (t *rawTable) begin(raw []byte) {
+func (t *salvageTable) begin(raw []byte) {
 	defer func() {
 		if r := recover(); r != nil {
 			t.open = false
@@ -185,7 +185,7 @@ func (t *rawTable) begin(raw []byte) {
 }
 
 // block gives the next block that can be read.
-func (t *rawTable) block() ([]byte, bool) {
+func (t *salvageTable) block() ([]byte, bool) {
 	for t.found && len(t.blocks) > 0 {
 		h := t.blocks[0]
 		t.blocks = t.blocks[1:]
@@ -206,8 +206,8 @@ func (t *rawTable) block() ([]byte, bool) {
 	return t.carve()
 }
 
-// maxBlock bounds a block of keys and values, in bytes: one of the largest value with the largest key, and room.
-const maxBlock = MaxValue + MaxKey + 1<<20
+// MaxBlock is the size of the largest block of keys and values that is read, in bytes.
+const MaxBlock = 66 << 20
 
 var errTableSize = errors.New("a size that cannot be")
 
@@ -227,7 +227,7 @@ func unpackBlock(buf []byte) (raw []byte, err error) {
 		return buf[:n:n], nil
 	}
 	size, err := block.DecompressedLen(how, buf[:n])
-	if err != nil || size > maxBlock {
+	if err != nil || size > MaxBlock {
 		return nil, errTableSize
 	}
 	raw = make([]byte, size)
@@ -235,14 +235,14 @@ func unpackBlock(buf []byte) (raw []byte, err error) {
 }
 
 // carve finds the next block by its checksum: where it begins is known, where it ends is where the sum is right.
-func (t *rawTable) carve() ([]byte, bool) {
+func (t *salvageTable) carve() ([]byte, bool) {
 	const step = 1 << 20
 	if t.buf == nil {
-		t.buf = make([]byte, 0, min(t.size-t.at, maxBlock+step)) // never copied: what is not read of it is no memory
+		t.buf = make([]byte, 0, min(t.size-t.at, MaxBlock+step)) // never copied: what is not read of it is no memory
 	}
 	buf := t.buf[:0]
 	sum := uint32(0)
-	for n := int64(0); t.at+n+tableTrailer <= t.size && n <= maxBlock; n++ {
+	for n := int64(0); t.at+n+tableTrailer <= t.size && n <= MaxBlock; n++ {
 		if have := int64(len(buf)); have < n+tableTrailer {
 			buf = buf[:min(have+step, int64(cap(buf)), t.size-t.at)]
 			if _, err := t.f.ReadAt(buf[have:], t.at+have); err != nil {
@@ -275,9 +275,9 @@ func isDataBlock(raw []byte) bool {
 	return len(raw) > 11 && raw[4] == 1 && binary.LittleEndian.Uint16(raw[5:]) == dataColumns
 }
 
-// badBlocks tells report of each block of keys in a table that cannot be read, and of an index that cannot.
-func badBlocks(f vfs.FS, path string, o sstable.ReaderOptions, report func(error)) error {
-	t, err := openRawTable(f, path, 0, o, report)
+// BadBlocks tells report of each block of keys in a table that cannot be read, and of an index that cannot.
+func BadBlocks(f vfs.FS, path string, o sstable.ReaderOptions, report func(error)) error {
+	t, err := openSalvageTable(f, path, 0, o, report)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func badBlocks(f vfs.FS, path string, o sstable.ReaderOptions, report func(error
 	return t.close()
 }
 
-func (t *rawTable) close() error { return t.f.Close() }
+func (t *salvageTable) close() error { return t.f.Close() }
 
 // cause takes off what this package has put around an error already.
 func cause(err error) error {

@@ -1,4 +1,4 @@
-package kv
+package ondisk
 
 import (
 	"bytes"
@@ -15,16 +15,17 @@ import (
 	"rewind/internal/kv/beneath"
 )
 
-// rawSource gives versions of keys: keys ascending, of one key the newest first.
-type rawSource interface {
-	next() (rawEntry, bool)
+// source gives versions of keys: keys ascending, of one key the newest first.
+type source interface {
+	next() (entry, bool)
 }
 
-// rawStore is all that tables and logs in a database's directory hold, whatever its MANIFEST says: what pebble has archived, too.
-type rawStore struct {
-	heads  []rawHead
-	dels   []rawRange
-	tables []*rawTable
+// Salvage reads all that the tables and logs in a database's directory hold, whatever its MANIFEST says: what pebble has archived, too. What is damaged is passed
+// over, and told.
+type Salvage struct {
+	heads  heads // of every file with something left
+	dels   []deletedRange
+	tables []*salvageTable
 	synced map[uint64]int64 // how far logs were on disk
 	bytes  int64            // of all files
 
@@ -33,46 +34,53 @@ type rawStore struct {
 	lost     func(error)
 }
 
-type rawHead struct {
-	rawEntry
-	from rawSource
+type head struct {
+	entry
+	from source
 }
 
-func (s *rawStore) Len() int { return len(s.heads) }
-func (s *rawStore) Less(i, j int) bool {
-	if c := bytes.Compare(s.heads[i].key, s.heads[j].key); c != 0 {
+// heads is a heap: the least key first, of one key the newest version.
+type heads []head
+
+func (h heads) Len() int { return len(h) }
+func (h heads) Less(i, j int) bool {
+	if c := bytes.Compare(h[i].key, h[j].key); c != 0 {
 		return c < 0
 	}
-	return s.heads[i].newer(s.heads[j].rawEntry)
+	return h[i].newer(h[j].entry)
 }
-func (s *rawStore) Swap(i, j int) { s.heads[i], s.heads[j] = s.heads[j], s.heads[i] }
-func (s *rawStore) Push(x any)    { s.heads = append(s.heads, x.(rawHead)) }
-func (s *rawStore) Pop() any {
-	last := s.heads[len(s.heads)-1]
-	s.heads = s.heads[:len(s.heads)-1]
+func (h heads) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *heads) Push(x any)   { *h = append(*h, x.(head)) }
+func (h *heads) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
 	return last
 }
 
-func (s *rawStore) close() {
+// Bytes is the size of all files.
+func (s *Salvage) Bytes() int64 { return s.bytes }
+
+// Close closes the files.
+func (s *Salvage) Close() {
 	for _, t := range s.tables {
 		_ = t.close()
 	}
 }
 
-// rawFile is a table or log by its name.
-func rawFile(name string) (num uint64, log, ok bool) {
+// DataFile reads the name of a file: its number, and whether it is a log, else a table; not ok: it is neither.
+func DataFile(name string) (num uint64, log, ok bool) {
 	base, log := strings.CutSuffix(name, ".log")
 	base, table := strings.CutSuffix(base, ".sst")
 	num, err := strconv.ParseUint(base, 10, 64)
 	return num, log, err == nil && (log || table)
 }
 
-// openRaw opens all tables and logs of the database in a directory. o are the options that its tables are read with; ingested says of a key that it is only ever
+// OpenSalvage opens all tables and logs of the database in a directory. o are the options that its tables are read with; ingested says of a key that it is only ever
 // ingested; lost is told what cannot be read. An error is the file system's.
-func openRaw(f vfs.FS, db string, o sstable.ReaderOptions, ingested func(key []byte) bool, lost func(error)) (*rawStore, error) {
-	s := &rawStore{o: o, ingested: ingested, lost: lost}
-	if known, ok := readSynced(f, db); ok {
-		s.synced = known.logs
+func OpenSalvage(f vfs.FS, db string, o sstable.ReaderOptions, ingested func(key []byte) bool, lost func(error)) (*Salvage, error) {
+	s := &Salvage{o: o, ingested: ingested, lost: lost}
+	if known, ok := ReadLogOffsets(f, db); ok {
+		s.synced = known.Logs
 	}
 	oldest := oldestLog(f, db)
 	for num, n := range s.synced {
@@ -80,25 +88,25 @@ func openRaw(f vfs.FS, db string, o sstable.ReaderOptions, ingested func(key []b
 			lost(missingLog(f, db, num, n))
 		}
 	}
-	for _, dir := range []string{db, f.PathJoin(db, archiveDir)} {
+	for _, dir := range []string{db, f.PathJoin(db, ArchiveDir)} {
 		names, err := f.List(dir)
 		if err != nil && dir == db {
 			return nil, err
 		}
 		for _, name := range names {
 			if err := s.add(f, f.PathJoin(dir, name)); err != nil {
-				s.close()
+				s.Close()
 				return nil, err
 			}
 		}
 	}
-	heap.Init(s)
+	heap.Init(&s.heads)
 	return s, nil
 }
 
 // add opens one file. One that is not believed (beneath.RefusedError) is lost.
-func (s *rawStore) add(f vfs.FS, path string) error {
-	num, log, ok := rawFile(f.PathBase(path))
+func (s *Salvage) add(f vfs.FS, path string) error {
+	num, log, ok := DataFile(f.PathBase(path))
 	if !ok {
 		return nil
 	}
@@ -107,7 +115,7 @@ func (s *rawStore) add(f vfs.FS, path string) error {
 		return err
 	}
 	s.bytes += info.Size()
-	var from rawSource
+	var from source
 	if log {
 		b, err := readWhole(f, path)
 		if notBelieved(err) {
@@ -118,11 +126,11 @@ func (s *rawStore) add(f vfs.FS, path string) error {
 		if err != nil {
 			return err
 		}
-		l := readRawLog(b, path, num, s.synced[num], s.lost)
+		l := readSalvageLog(b, path, num, s.synced[num], s.lost)
 		s.dels = append(s.dels, l.dels...)
 		from = l
 	} else {
-		t, err := openRawTable(f, path, num, s.o, s.lost)
+		t, err := openSalvageTable(f, path, num, s.o, s.lost)
 		if notBelieved(err) {
 			s.lost(err)
 			return nil
@@ -134,7 +142,7 @@ func (s *rawStore) add(f vfs.FS, path string) error {
 		from = t
 	}
 	if e, ok := from.next(); ok {
-		s.heads = append(s.heads, rawHead{e, from})
+		s.heads = append(s.heads, head{e, from})
 	}
 	return nil
 }
@@ -144,9 +152,9 @@ func notBelieved(err error) bool {
 	return errors.As(err, &r)
 }
 
-// each calls fn with the newest version of every key that is not deleted, ascending. The numbers of tables that were loaded stand in the MANIFEST
+// Each calls fn with the newest version of every key that is not deleted, ascending. The numbers of tables that were loaded stand in the MANIFEST
 // alone, so of what is only ever ingested a deletion does not count: at worst one comes back that nothing names.
-func (s *rawStore) each(ctx context.Context, fn func(key, val []byte) error) error {
+func (s *Salvage) Each(ctx context.Context, fn func(key, val []byte) error) error {
 	var key, val []byte
 	for n := 0; len(s.heads) > 0; n++ {
 		if n%1024 == 0 {
@@ -158,7 +166,7 @@ func (s *rawStore) each(ctx context.Context, fn func(key, val []byte) error) err
 		ingested := s.ingested(key)
 		decided, there := false, false
 		for len(s.heads) > 0 && bytes.Equal(s.heads[0].key, key) {
-			if e := s.heads[0].rawEntry; !decided && (!e.del || !ingested) {
+			if e := s.heads[0].entry; !decided && (!e.del || !ingested) {
 				decided, there = true, !e.del && (ingested || !s.ranged(e))
 				val = append(val[:0], e.val...)
 			}
@@ -173,18 +181,18 @@ func (s *rawStore) each(ctx context.Context, fn func(key, val []byte) error) err
 	return nil
 }
 
-func (s *rawStore) step() {
+func (s *Salvage) step() {
 	e, ok := s.heads[0].from.next()
 	if !ok {
-		heap.Pop(s)
+		heap.Pop(&s.heads)
 		return
 	}
-	s.heads[0].rawEntry = e
-	heap.Fix(s, 0)
+	s.heads[0].entry = e
+	heap.Fix(&s.heads, 0)
 }
 
 // ranged reports whether a later deletion of a range has taken an entry.
-func (s *rawStore) ranged(e rawEntry) bool {
+func (s *Salvage) ranged(e entry) bool {
 	for _, r := range s.dels {
 		if r.seq > e.seq && r.lo <= string(e.key) && string(e.key) < r.hi {
 			return true

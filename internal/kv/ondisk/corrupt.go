@@ -1,4 +1,4 @@
-package kv
+package ondisk
 
 import (
 	"errors"
@@ -30,6 +30,7 @@ func (e *CorruptError) Is(target error) bool {
 
 func (e *CorruptError) Unwrap() error { return e.Cause }
 
-func corrupt(file, format string, args ...any) error {
+// Corrupt is a CorruptError that says what is wrong with a file.
+func Corrupt(file, format string, args ...any) error {
 	return &CorruptError{File: file, Cause: fmt.Errorf(format, args...)}
 }

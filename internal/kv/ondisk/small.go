@@ -1,4 +1,4 @@
-package kv
+package ondisk
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// tmpSuffix is what the name of a file has until it is whole.
-const tmpSuffix = ".tmp"
+// TmpSuffix is what the name of a file has until it is whole.
+const TmpSuffix = ".tmp"
 
-// readSmall reads a file of at most limit bytes; what is beyond is left out.
-func readSmall(f vfs.FS, path string, limit int64) (string, error) {
+// ReadSmall reads a file of at most limit bytes; what is beyond is left out.
+func ReadSmall(f vfs.FS, path string, limit int64) (string, error) {
 	h, err := f.Open(path)
 	if err != nil {
 		return "", err
@@ -22,9 +22,9 @@ func readSmall(f vfs.FS, path string, limit int64) (string, error) {
 	return string(b), errors.Join(err, h.Close())
 }
 
-// writeSmall replaces a file atomically and durably.
-func writeSmall(f vfs.FS, dir, name, text string) error {
-	tmp := f.PathJoin(dir, name+tmpSuffix)
+// WriteSmall replaces a file atomically and durably.
+func WriteSmall(f vfs.FS, dir, name, text string) error {
+	tmp := f.PathJoin(dir, name+TmpSuffix)
 	h, err := f.Create(tmp, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
@@ -39,10 +39,11 @@ func writeSmall(f vfs.FS, dir, name, text string) error {
 	if err := f.Rename(tmp, f.PathJoin(dir, name)); err != nil {
 		return err
 	}
-	return syncDir(f, dir)
+	return SyncDir(f, dir)
 }
 
-func syncDir(f vfs.FS, dir string) error {
+// SyncDir makes the entries of a directory durable.
+func SyncDir(f vfs.FS, dir string) error {
 	h, err := f.OpenDir(dir)
 	if err != nil {
 		return err
@@ -50,7 +51,7 @@ func syncDir(f vfs.FS, dir string) error {
 	return errors.Join(h.Sync(), h.Close())
 }
 
-// sealed is a line with its checksum.
-func sealed(text string) string {
+// Sealed is a line of text with its checksum: the text, a space, its CRC-32C in hex, a newline.
+func Sealed(text string) string {
 	return fmt.Sprintf("%s %08x\n", text, crc32.Checksum([]byte(text), castagnoli))
 }

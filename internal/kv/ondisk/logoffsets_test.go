@@ -1,4 +1,4 @@
-package kv
+package ondisk
 
 import (
 	"maps"
@@ -8,33 +8,33 @@ import (
 )
 
 func TestSyncedIsReadStrictly(t *testing.T) {
-	whole := syncedLogs{57, map[uint64]int64{12: 4096, 14: 0}}
-	good := whole.text()
+	whole := LogOffsets{57, map[uint64]int64{12: 4096, 14: 0}}
+	good := whole.Line()
 	if want := "57 12:4096 14:0 "; len(good) != len(want)+9 || good[:len(want)] != want {
 		t.Fatalf("%q", good)
 	}
-	read := func(text string) (syncedLogs, bool) {
+	read := func(text string) (LogOffsets, bool) {
 		f := vfs.NewMem()
-		h, err := f.Create(nameSynced, vfs.WriteCategoryUnspecified)
+		h, err := f.Create(LogOffsetsFile, vfs.WriteCategoryUnspecified)
 		if err == nil {
 			_, err = h.Write([]byte(text))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		return readSynced(f, "")
+		return ReadLogOffsets(f, "")
 	}
 	for _, text := range []string{good, good + "4:77 rest of a longer one\n"} {
-		if s, ok := read(text); !ok || s.newest != 57 || !maps.Equal(s.logs, whole.logs) {
+		if s, ok := read(text); !ok || s.Newest != 57 || !maps.Equal(s.Logs, whole.Logs) {
 			t.Errorf("%q: %v, %v", text, s, ok)
 		}
 	}
-	if s, ok := read(syncedLogs{}.text()); !ok || s.newest != 0 || len(s.logs) != 0 {
+	if s, ok := read(LogOffsets{}.Line()); !ok || s.Newest != 0 || len(s.Logs) != 0 {
 		t.Errorf("nothing: %v, %v", s, ok)
 	}
 	for _, text := range []string{
 		"", "\n", " ", "x", "7", good[1:], good[:20],
-		sealed("57 14:0 12:4096"), sealed("57 12:4096 12:4096"), sealed("57  12:4"), sealed("57 12"), sealed(""),
+		Sealed("57 14:0 12:4096"), Sealed("57 12:4096 12:4096"), Sealed("57  12:4"), Sealed("57 12"), Sealed(""),
 	} {
 		if s, ok := read(text); ok {
 			t.Errorf("%q is read as %v", text, s)

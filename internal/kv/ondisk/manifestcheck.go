@@ -1,4 +1,4 @@
-package kv
+package ondisk
 
 import (
 	"errors"
@@ -15,22 +15,24 @@ import (
 	"rewind/internal/bug"
 )
 
-// The file extent, in db/, says how far a MANIFEST is on disk. pebble takes one that cannot be read to its end for one that a crash has torn, and forgets the
+// ManifestOffsetFile, in db/, has the synced offset of a MANIFEST: how far it is on disk. pebble takes one that cannot be read to its end for one that a crash has torn, and forgets the
 // tables of the records behind: those that Ingest has linked among them, which what lies in the log may rely on. Which of both it is only this file tells.
 //
 // It is written in place behind every fsync of a MANIFEST, and not synced itself: after a power cut it says what it said before, which is less, or nothing.
 // It is a hint: one that cannot be read, or is of another MANIFEST than the one in use, says nothing.
-const nameExtent = "extent"
+const ManifestOffsetFile = "extent"
 
-// maxExtent is how much of the file is looked at, in bytes.
-const maxExtent = 128
+// maxManifestOffset is how much of the file is looked at, in bytes.
+const maxManifestOffset = 128
 
-func extentText(manifest string, n int64) string {
-	return sealed(fmt.Sprintf("%s %019d", manifest, n))
+// ManifestOffsetLine is the content of the file, for the name of a MANIFEST and its synced offset in bytes.
+func ManifestOffsetLine(manifest string, n int64) string {
+	return Sealed(fmt.Sprintf("%s %019d", manifest, n))
 }
 
-func readExtent(f vfs.FS, db string) (manifest string, n int64, ok bool) {
-	text, err := readSmall(f, f.PathJoin(db, nameExtent), maxExtent)
+// ReadManifestOffset reads the file in the database's directory; not ok: it is not there, or says nothing.
+func ReadManifestOffset(f vfs.FS, db string) (manifest string, n int64, ok bool) {
+	text, err := ReadSmall(f, f.PathJoin(db, ManifestOffsetFile), maxManifestOffset)
 	if err != nil {
 		return "", 0, false
 	}
@@ -38,12 +40,12 @@ func readExtent(f vfs.FS, db string) (manifest string, n int64, ok bool) {
 	manifest, rest, _ := strings.Cut(line, " ")
 	digits, _, _ := strings.Cut(rest, " ")
 	n, err = strconv.ParseInt(digits, 10, 64)
-	return manifest, n, err == nil && line+"\n" == extentText(manifest, n)
+	return manifest, n, err == nil && line+"\n" == ManifestOffsetLine(manifest, n)
 }
 
-// checkManifest finds damage in what is known to be on disk of the MANIFEST in use.
-func checkManifest(f vfs.FS, db string) (err error) {
-	name, n, ok := readExtent(f, db)
+// CheckManifest finds damage in what is known to be on disk of the MANIFEST in use.
+func CheckManifest(f vfs.FS, db string) (err error) {
+	name, n, ok := ReadManifestOffset(f, db)
 	if !ok || bug.Is("manifest-unchecked") {
 		return nil
 	}
@@ -53,7 +55,7 @@ func checkManifest(f vfs.FS, db string) (err error) {
 	path := f.PathJoin(db, name)
 	h, err := f.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return corrupt(path, "missing")
+		return Corrupt(path, "missing")
 	}
 	if err != nil {
 		return err
@@ -61,7 +63,7 @@ func checkManifest(f vfs.FS, db string) (err error) {
 	defer func() { err = errors.Join(err, h.Close()) }()
 	at, err := readableUntil(io.LimitReader(h, n))
 	if err == nil && at != n {
-		return corrupt(path, "unreadable at byte %d, on disk until byte %d", at, n)
+		return Corrupt(path, "unreadable at byte %d, on disk until byte %d", at, n)
 	}
 	return err
 }

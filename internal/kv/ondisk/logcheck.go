@@ -1,4 +1,4 @@
-package kv
+package ondisk
 
 import (
 	"encoding/binary"
@@ -14,26 +14,26 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 )
 
-// checkLogs finds damage in the logs that pebble would replay, and that it would take for the torn end of a crash, and drop: a log
+// CheckLogs finds damage in the logs that pebble would replay, and that it would take for the torn end of a crash, and drop: a log
 // that is missing or cannot be read as far as the file synced says that it was on disk; in the newest one, an unreadable chunk
 // before an offset which a later chunk says was on disk, or before the mark of a clean close. readable gives, for each damaged log
 // that is there, how far it can be read.
-func checkLogs(f vfs.FS, db string) (readable map[uint64]int64, err error) {
+func CheckLogs(f vfs.FS, db string) (readable map[uint64]int64, err error) {
 	names, err := f.List(db)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, corrupt(db, "missing")
+		return nil, Corrupt(db, "missing")
 	}
 	if err != nil {
 		return nil, err
 	}
 	oldest := oldestLog(f, db)
 	known := map[uint64]int64{}
-	if s, ok := readSynced(f, db); ok {
-		known = s.logs
+	if s, ok := ReadLogOffsets(f, db); ok {
+		known = s.Logs
 	}
 	there, newest := map[uint64]string{}, uint64(0)
 	for _, name := range names {
-		if num, ok := logNumber(name); ok && num >= oldest {
+		if num, ok := LogNumber(name); ok && num >= oldest {
 			there[num], newest = f.PathJoin(db, name), max(newest, num)
 		}
 	}
@@ -66,7 +66,7 @@ func checkLogs(f vfs.FS, db string) (readable map[uint64]int64, err error) {
 }
 
 func missingLog(f vfs.FS, db string, num uint64, n int64) error {
-	return corrupt(f.PathJoin(db, logName(num)), "missing, it held %d bytes", n)
+	return Corrupt(f.PathJoin(db, logName(num)), "missing, it held %d bytes", n)
 }
 
 func readWhole(f vfs.FS, path string) ([]byte, error) {
@@ -78,11 +78,11 @@ func readWhole(f vfs.FS, path string) ([]byte, error) {
 	return b, errors.Join(err, h.Close())
 }
 
-// archiveDir is where pebble puts what it does not need any more, in its own directory.
-const archiveDir = "archive"
+// ArchiveDir is where pebble puts what it does not need any more, in its own directory.
+const ArchiveDir = "archive"
 
-// logNumber is the number of a log by the name of its file.
-func logNumber(name string) (uint64, bool) {
+// LogNumber is the number of a log by the name of its file.
+func LogNumber(name string) (uint64, bool) {
 	digits, ok := strings.CutSuffix(name, ".log")
 	num, err := strconv.ParseUint(digits, 10, 64)
 	return num, ok && err == nil

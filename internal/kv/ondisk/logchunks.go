@@ -1,4 +1,4 @@
-package kv
+package ondisk
 
 import (
 	"encoding/binary"
@@ -13,7 +13,7 @@ const (
 	walEncodeMin = 9 // full, first, middle, last chunk with a synced offset
 	walEncodeMax = 12
 	walEncodeOld = 5  // and up to 8: a chunk without a synced offset
-	walTrailer   = 11 // end of a log that was closed: crc 0, length 0, encoding 5, log number + 1
+	LogTrailer   = 11 // end of a log that was closed: crc 0, length 0, encoding 5, log number + 1
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -24,12 +24,12 @@ func maskedSum(b []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-// stampSynced writes the truth into chunks about to be written at offset off of a log: that the first synced bytes are on disk.
+// SetSyncedOffset writes the truth into chunks about to be written at offset off of a log: that its first synced bytes are on disk.
 // pebble believes that every Sync was one and would claim more; after a power cut it would then take a torn tail for damage, and
 // refuse to open. It returns where the trailer begins, or the length of p.
-func stampSynced(p []byte, off, synced int64) (trailer int) {
+func SetSyncedOffset(p []byte, off, synced int64) (trailer int) {
 	for i := 0; i < len(p); {
-		if len(p)-i == walTrailer && p[i+6] == walEncodeOld && string(p[i:i+6]) == "\x00\x00\x00\x00\x00\x00" {
+		if len(p)-i == LogTrailer && p[i+6] == walEncodeOld && string(p[i:i+6]) == "\x00\x00\x00\x00\x00\x00" {
 			return i
 		}
 		left := walBlock - int((off+int64(i))%walBlock)
@@ -66,12 +66,12 @@ func checkLog(b []byte, num uint32) (at, durable int64, ok bool) {
 		good = end
 	}
 	if good < len(b) && isTrailer(b[good:], num) {
-		return int64(good) + walTrailer, 0, true
+		return int64(good) + LogTrailer, 0, true
 	}
 	if good == len(b) {
 		return int64(good), 0, true
 	}
-	if n := len(b) - walTrailer; n > good && isTrailer(b[n:], num) {
+	if n := len(b) - LogTrailer; n > good && isTrailer(b[n:], num) {
 		return int64(good), int64(n), false
 	}
 	for i := good + 1; i+walHeader <= len(b); i++ {
@@ -91,12 +91,12 @@ func checkLog(b []byte, num uint32) (at, durable int64, ok bool) {
 // validChunk returns the end of the chunk at offset i, or -1. The first log of a new database has chunks without a synced offset.
 func validChunk(b []byte, i int, num uint32) int {
 	header := walHeader
-	if i+walTrailer > len(b) || binary.LittleEndian.Uint32(b[i+7:]) != num {
+	if i+LogTrailer > len(b) || binary.LittleEndian.Uint32(b[i+7:]) != num {
 		return -1
 	}
 	switch e := b[i+6]; {
 	case e >= walEncodeOld && e < walEncodeMin:
-		header = walTrailer
+		header = LogTrailer
 	case e < walEncodeMin || e > walEncodeMax:
 		return -1
 	}
@@ -108,6 +108,6 @@ func validChunk(b []byte, i int, num uint32) int {
 }
 
 func isTrailer(b []byte, num uint32) bool {
-	return len(b) >= walTrailer && string(b[:6]) == "\x00\x00\x00\x00\x00\x00" && b[6] == walEncodeOld &&
+	return len(b) >= LogTrailer && string(b[:6]) == "\x00\x00\x00\x00\x00\x00" && b[6] == walEncodeOld &&
 		binary.LittleEndian.Uint32(b[7:]) == num+1
 }
