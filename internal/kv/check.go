@@ -128,7 +128,7 @@ func (d *DB) settle() error {
 	if err := d.upgrade(); err != nil {
 		return err
 	}
-	d.fs.checked.Store(true)
+	d.fs.SetChecked()
 	if err := d.emptyArchive(); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (d *DB) settle() error {
 		return err
 	}
 	for _, name := range names {
-		if strings.HasPrefix(name, loadPrefix) {
+		if strings.HasPrefix(name, ondisk.LoadPrefix) {
 			if err := d.fs.Remove(d.fs.PathJoin(d.db, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

@@ -44,7 +44,7 @@ func (d *DB) create() error {
 		return err
 	}
 	err = pdb.Set(formatKey, formatValue(FormatAtOpen), pebble.Sync)
-	if err = errors.Join(err, pdb.Close(), d.poison.err()); err != nil {
+	if err = errors.Join(err, pdb.Close(), d.poison.Err()); err != nil {
 		return err
 	}
 	d.sched = newScheduler(d.pausedCompactions) // one is for one database

@@ -43,13 +43,13 @@ const (
 // hold is checked when it is read.
 var rules = beneath.Rules{
 	MayLink: func(base string) bool {
-		return strings.HasSuffix(base, ".sst") || strings.HasPrefix(base, loadPrefix) || strings.HasPrefix(base, "OPTIONS-")
+		return strings.HasSuffix(base, ".sst") || strings.HasPrefix(base, ondisk.LoadPrefix) || strings.HasPrefix(base, "OPTIONS-")
 	},
 	Limit: func(base string) int64 {
 		switch {
 		case strings.HasPrefix(base, "OPTIONS-"):
 			return maxOptions
-		case strings.HasPrefix(base, manifestPrefix):
+		case strings.HasPrefix(base, ondisk.ManifestPrefix):
 			return maxManifest
 		case strings.HasSuffix(base, ".log"):
 			return maxLog

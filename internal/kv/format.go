@@ -46,9 +46,6 @@ const (
 	nameTide      = "tide"
 	nameBallast   = "ballast"
 	nameLastFatal = "last-fatal"
-
-	manifestPrefix = "MANIFEST-" // in db/
-	loadPrefix     = "load-"     // in db/: a table that Ingest is writing
 )
 
 const formatWord = "rewind-store "

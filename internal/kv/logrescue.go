@@ -15,7 +15,7 @@ import (
 
 // rescue is called when logs were found to be gone.
 func (d *DB) rescue() error {
-	if !d.fs.checked.Load() || d.life.enter() != nil {
+	if !d.fs.Checked() || d.life.enter() != nil {
 		return nil // Close sees to it
 	}
 	defer d.life.leave()
@@ -24,10 +24,10 @@ func (d *DB) rescue() error {
 	}
 	d.rescuing.Lock()
 	defer d.rescuing.Unlock()
-	if gone := d.wals.missing(); len(gone) > 0 {
-		return d.writeAnew(gone[0].name)
+	if gone := d.wals.Missing(); len(gone) > 0 {
+		return d.writeAnew(gone[0])
 	}
-	return d.poison.err() // somebody else has done it
+	return d.poison.Err() // somebody else has done it
 }
 
 // inPlace reports whether the directory is still where it was opened. One that was moved has its logs with it; nothing must be
@@ -38,23 +38,20 @@ func (d *DB) inPlace() bool {
 }
 
 func (d *DB) writeAnew(name string) error {
-	// Whoever finds a new log from here on waits for the tables of what the old one held.
-	d.wals.underRescue.Store(true)
-	defer d.wals.underRescue.Store(false)
-	d.wals.reopen()
+	defer d.wals.Rescuing()()
 	stop := d.watchStall("write anew what " + name + " held")
 	defer stop()
 	done, err := d.flush()
 	if err != nil {
-		return d.poison.set(fmt.Errorf("%s was removed while it was in use: %w", name, err))
+		return d.poison.Set(fmt.Errorf("%s was removed while it was in use: %w", name, err))
 	}
 	select {
 	case <-done:
 	case <-d.poison.down:
-		return d.poison.err()
+		return d.poison.Err()
 	}
-	if len(d.wals.missing()) > 0 {
-		return d.poison.set(fmt.Errorf("%s was removed while it was in use", name))
+	if len(d.wals.Missing()) > 0 {
+		return d.poison.Set(fmt.Errorf("%s was removed while it was in use", name))
 	}
 	text := fmt.Sprintf("%s was removed from %s while it was in use, found at %s; what it held was in memory, too, and was written anew: "+
 		"nothing is lost", name, d.db, time.Now().UTC().Format(time.RFC3339))
@@ -73,16 +70,16 @@ func (d *DB) Warning() string {
 // flush begins to write what only logs hold into tables; done is closed when that has ended well.
 //
 // pebble begins a new log for it, and where it cannot it panics in the middle of locks that are then unlocked twice. So a goroutine
-// of its own does it, which is left standing before that (see walFile.Close and storeFS.wrap): the store is poisoned by then.
+// of its own does it, which is left standing before that (see storefs.Logs.Rotating): the store is poisoned by then.
 func (d *DB) flush() (<-chan struct{}, error) {
 	type begun struct {
 		done <-chan struct{}
 		err  error
 	}
 	c := make(chan begun, 1)
-	d.wals.rotating.Add(1)
+	end := d.wals.Rotating()
 	go func() {
-		defer d.wals.rotating.Add(-1)
+		defer end()
 		var b begun
 		b.err = d.poison.guard(func() (err error) {
 			b.done, err = d.pdb.AsyncFlush()
@@ -94,17 +91,17 @@ func (d *DB) flush() (<-chan struct{}, error) {
 	case b := <-c:
 		return b.done, b.err
 	case <-d.poison.down:
-		return nil, d.poison.err()
+		return nil, d.poison.Err()
 	}
 }
 
 // rescueAtClose is for logs that went while nobody wrote.
 func (d *DB) rescueAtClose() {
-	if d.readOnly() || !d.fs.checked.Load() || d.poison.err() != nil || !d.inPlace() {
+	if d.readOnly() || !d.fs.Checked() || d.poison.Err() != nil || !d.inPlace() {
 		return
 	}
-	if gone := d.wals.missing(); len(gone) > 0 {
-		_ = d.writeAnew(gone[0].name) // a failure has poisoned the store
+	if gone := d.wals.Missing(); len(gone) > 0 {
+		_ = d.writeAnew(gone[0]) // a failure has poisoned the store
 	}
 }
 
@@ -117,7 +114,7 @@ func (d *DB) FlushLog() error {
 	}
 	defer d.life.leave()
 	avail, ok := d.space.free()
-	if !d.wals.hold() || ok && avail < ReserveBytes || !d.inPlace() {
+	if !d.wals.Pending() || ok && avail < ReserveBytes || !d.inPlace() {
 		return nil
 	}
 	done, err := d.flush()
@@ -131,7 +128,7 @@ func (d *DB) FlushLog() error {
 	case <-d.poison.down:
 	case <-t.C:
 	}
-	return d.poison.err()
+	return d.poison.Err()
 }
 
 // flushLogWait bounds how long FlushLog waits for tables.

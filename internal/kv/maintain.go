@@ -40,7 +40,7 @@ func (d *DB) Compact(ctx context.Context) error {
 		return d.fail("compact", "", err)
 	}
 	d.awaitRemovals(ctx)
-	return d.fail("compact", "", errors.Join(d.emptyArchive(), d.poison.err()))
+	return d.fail("compact", "", errors.Join(d.emptyArchive(), d.poison.Err()))
 }
 
 // removalWait bounds how long Compact waits for the files that it made obsolete: those that a reader holds go when it ends.
@@ -85,7 +85,7 @@ func (d *DB) Clone(dst string) error {
 		_ = d.fs.RemoveAll(dst)
 		return d.fail("clone to", dst, err)
 	}
-	return d.poison.err()
+	return d.poison.Err()
 }
 
 func (d *DB) clone(c *DB) error {
@@ -122,7 +122,7 @@ func (d *DB) DiskBytes() (int64, error) {
 	if err != nil {
 		return 0, d.fail("usage", d.dir, err)
 	}
-	return size, d.poison.err()
+	return size, d.poison.Err()
 }
 
 // FreeBytes is how much of the disk is free; not ok: it is not known.
@@ -151,7 +151,7 @@ func (d *DB) Usage() (Usage, error) {
 			}
 		}
 	}
-	return u, d.poison.err()
+	return u, d.poison.Err()
 }
 
 func (d *DB) treeSize(dir string) (int64, error) {
@@ -213,7 +213,7 @@ func (d *DB) Verify(ctx context.Context, report func(error)) error {
 			}
 		}
 	}
-	return d.poison.err()
+	return d.poison.Err()
 }
 
 func (d *DB) tablePath(num uint64) string {

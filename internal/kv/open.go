@@ -19,6 +19,7 @@ import (
 	"rewind/internal/bug"
 	"rewind/internal/kv/beneath"
 	"rewind/internal/kv/ondisk"
+	"rewind/internal/kv/storefs"
 )
 
 // DB is an open store.
@@ -27,7 +28,7 @@ type DB struct {
 	db     string // pebble's own directory in it
 	o      Options
 	base   vfs.FS      // as given: below the disk-full watch
-	fs     *storeFS    // as pebble sees it
+	fs     *storefs.FS // as pebble sees it
 	disk   *beneath.FS // nil: the file system does not end at the operating system
 	pdb    *pebble.DB
 	blocks *pebble.Cache // pdb's, and valid as long
@@ -38,7 +39,7 @@ type DB struct {
 	stamping sync.Mutex // held while a stamp is written
 	life     lifetime
 	poison   *poison
-	wals     *wals
+	wals     *storefs.Logs
 	space    *space
 	sched    *scheduler
 	setback  setback
@@ -84,7 +85,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	d.handle = handle
 	if err := d.open(ctx); err != nil {
 		d.abandon()
-		if perr := d.poison.err(); perr != nil && !errors.Is(err, ErrPoisoned) {
+		if perr := d.poison.Err(); perr != nil && !errors.Is(err, ErrPoisoned) {
 			err = errors.Join(perr, err)
 		}
 		return nil, err
@@ -95,12 +96,14 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 func newDB(dir string, o Options, disk *beneath.FS) *DB {
 	d := &DB{dir: dir, db: o.FS.PathJoin(dir, nameDB), o: o, base: o.FS, disk: disk, closing: make(chan struct{})}
 	d.poison = &poison{down: make(chan struct{}), note: d.writeLastFatal, fatal: o.Fatal}
-	d.wals = newWALs(o.GroupSync, d.poison)
+	d.wals = storefs.NewLogs(o.GroupSync, d.poison)
 	d.space = &space{fs: o.FS, dir: dir}
 	watched := vfs.OnDiskFull(o.FS, d.space.release)
-	d.fs = &storeFS{FS: watched, db: d.db, disk: disk, wals: d.wals, poison: d.poison, closing: d.closing}
-	d.wals.fs, d.wals.dir, d.wals.newest, d.wals.rescue = d.fs, d.db, d.lastSeq.Load, d.rescue
-	d.space.fs = &storeFS{FS: o.FS, db: d.db, disk: disk, wals: d.wals, closing: d.closing}
+	fs := storefs.Options{FS: watched, DB: d.db, Disk: disk, Logs: d.wals, Poison: d.poison, Closing: d.closing}
+	d.fs = storefs.New(fs)
+	d.wals.Note(d.fs, d.db, d.lastSeq.Load, d.rescue)
+	fs.FS, fs.Poison = o.FS, nil
+	d.space.fs = storefs.New(fs)
 	d.sched = newScheduler(d.pausedCompactions)
 	d.space.woke = func() { d.sched.poke() }
 	d.setback.again = d.space.woke
@@ -124,9 +127,10 @@ func (d *DB) open(ctx context.Context) error {
 		d.damage = d.unwritable()
 	}
 	if d.damage != nil {
-		d.o.ReadOnly, d.fs.lockless = true, true
+		d.o.ReadOnly = true
+		d.fs.SetLockless()
 	}
-	if d.lock, err = lockStore(ctx, d.fs, d.dir, d.o.LockWait); err != nil {
+	if d.lock, err = lockStore(ctx, d.fs, d.disk, d.dir, d.o.LockWait); err != nil {
 		return err
 	}
 	if err := d.believe(); err != nil {
@@ -170,7 +174,7 @@ func (d *DB) open(ctx context.Context) error {
 		}
 		d.space.begin()
 	}
-	return d.poison.err()
+	return d.poison.Err()
 }
 
 // moreDamage are two of them as one.
@@ -229,7 +233,7 @@ func (d *DB) revive() error {
 			return
 		}
 		if err = d.pdb.Close(); err != nil {
-			err = d.poison.set(err)
+			err = d.poison.Set(err)
 			return
 		}
 		d.starved.Store(false)
@@ -241,7 +245,7 @@ func (d *DB) revive() error {
 			err = d.settle()
 		}
 		if err != nil {
-			err = d.poison.set(err) // there is no database to answer from
+			err = d.poison.Set(err) // there is no database to answer from
 			return
 		}
 		d.space.begin()
@@ -256,7 +260,8 @@ func (d *DB) openDB() error {
 		readable, err = ondisk.CheckLogs(d.base, d.db)
 		if d.o.Salvage && errors.Is(err, ErrCorrupt) {
 			// pebble gets what can be read of them; it only reads.
-			d.damage, d.fs.readable, err = translate("open", d.dir, err), readable, nil
+			d.damage, err = translate("open", d.dir, err), nil
+			d.fs.CutLogs(readable)
 		}
 	}
 	if err != nil {
@@ -286,7 +291,7 @@ func (d *DB) openDB() error {
 // damaged tells what pebble finds wrong with its files from what the system refuses: pebble marks only a part as corruption.
 func (d *DB) damaged(err error) error {
 	var errno syscall.Errno
-	if errors.As(err, &errno) || errors.Is(err, fs.ErrPermission) || d.poison.err() != nil || pebble.IsCorruptionError(err) {
+	if errors.As(err, &errno) || errors.Is(err, fs.ErrPermission) || d.poison.Err() != nil || pebble.IsCorruptionError(err) {
 		return err
 	}
 	if named := missing(err); named != err {
@@ -339,86 +344,17 @@ func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
 func (d *DB) watchStall(what string) (stop func() bool) {
 	var t *time.Timer
 	t = time.AfterFunc(stallLimit, func() {
-		if d.fs.failing.Load() {
-			_ = d.poison.set(fmt.Errorf("%s: stalled, writes to the database keep failing", what))
+		if d.fs.Failing() {
+			_ = d.poison.Set(fmt.Errorf("%s: stalled, writes to the database keep failing", what))
 			return
 		}
 		if err := d.setback.stuck(); err != nil {
-			_ = d.poison.set(fmt.Errorf("%s: stalled, %w", what, err))
+			_ = d.poison.Set(fmt.Errorf("%s: stalled, %w", what, err))
 			return
 		}
 		t.Reset(stallLimit)
 	})
 	return t.Stop
-}
-
-// abandon ends what a failed open began.
-func (d *DB) abandon() {
-	d.life.close()
-	close(d.closing)
-	d.setback.end()
-	if d.pdb != nil {
-		_ = d.closePebble()
-	}
-	d.wals.end()
-	if d.lock != nil {
-		_ = d.lock.Close()
-	}
-	d.closeHandle()
-}
-
-func (d *DB) closeHandle() {
-	if d.handle != nil {
-		_ = d.handle.Close()
-	}
-}
-
-// Close waits for the calls under way, makes everything durable and gives the store free. It must not be called from a callback of
-// View or Scan. A second call gives ErrClosed.
-func (d *DB) Close() error {
-	if !d.life.close() {
-		return fmt.Errorf("kv: close %s: %w", d.dir, ErrClosed)
-	}
-	d.rescueAtClose()
-	close(d.closing)
-	d.setback.end()
-	err := d.closePebble()
-	d.wals.end()
-	if perr := d.poison.err(); perr != nil {
-		err = perr
-	} else if err == nil && !d.readOnly() {
-		err = errors.Join(d.writeTide(), d.writeChecked())
-	}
-	if lerr := d.lock.Close(); err == nil {
-		err = lerr
-	}
-	d.closeHandle()
-	return translate("close", d.dir, err)
-}
-
-// closePebble closes the database. After a failed write pebble may panic or wait for ever; then it is left behind.
-func (d *DB) closePebble() error {
-	done := make(chan error, 1)
-	go func() {
-		defer func() {
-			if r := recover(); r != nil {
-				done <- fmt.Errorf("pebble: %v", r)
-			}
-		}()
-		done <- d.pdb.Close()
-	}()
-	var late <-chan time.Time
-	if d.poison.err() != nil {
-		t := time.NewTimer(poisonedClose)
-		defer t.Stop()
-		late = t.C
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-late:
-		return errors.New("pebble did not close")
-	}
 }
 
 // LastSeq is the newest operation sequence seen at open or committed since; 0: none.
@@ -431,24 +367,4 @@ func (d *DB) sawSeq(seq uint64) {
 			return
 		}
 	}
-}
-
-// enter begins a call: not closed, not poisoned.
-func (d *DB) enter(op string) error {
-	if err := d.life.enter(); err != nil {
-		return fmt.Errorf("kv: %s: %w", op, err)
-	}
-	if err := d.poison.err(); err != nil {
-		d.life.leave()
-		return err
-	}
-	return nil
-}
-
-// fail is the answer to a call that failed: what poisoned the store comes before what followed from it.
-func (d *DB) fail(op, subject string, err error) error {
-	if perr := d.poison.err(); perr != nil {
-		return perr
-	}
-	return translate(op, subject, missing(err))
 }

@@ -73,7 +73,7 @@ func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 			DataCorruption: func(pebble.DataCorruptionInfo) {},
 			WALDeleted: func(i pebble.WALDeleteInfo) {
 				if i.Err == nil {
-					d.wals.forget(uint64(i.FileNum))
+					d.wals.Forget(uint64(i.FileNum))
 				}
 			},
 			// These are called with pebble's lock held.

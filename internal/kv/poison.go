@@ -18,7 +18,7 @@ type poison struct {
 }
 
 // err is nil, or ErrPoisoned with the cause.
-func (p *poison) err() error {
+func (p *poison) Err() error {
 	if c := p.cause.Load(); c != nil {
 		return *c
 	}
@@ -26,7 +26,7 @@ func (p *poison) err() error {
 }
 
 // set throws the switch. In production it does not return, and neither does a second caller.
-func (p *poison) set(cause error) error {
+func (p *poison) Set(cause error) error {
 	err := fmt.Errorf("kv: %w: %w", ErrPoisoned, cause)
 	p.cause.CompareAndSwap(nil, &err)
 	p.once.Do(func() {
@@ -40,14 +40,14 @@ func (p *poison) set(cause error) error {
 		}
 		os.Exit(DefaultFatalExit)
 	})
-	return p.err()
+	return p.Err()
 }
 
 // guard makes a panic of pebble, which it has where a log cannot be written, into the end of the store.
 func (p *poison) guard(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = p.set(fmt.Errorf("panic: %v", r))
+			err = p.Set(fmt.Errorf("panic: %v", r))
 		}
 	}()
 	return call()
@@ -73,5 +73,5 @@ type logger struct{ p *poison }
 func (logger) Infof(string, ...any)  {}
 func (logger) Errorf(string, ...any) {}
 func (l logger) Fatalf(format string, args ...any) {
-	_ = l.p.set(fmt.Errorf(format, args...))
+	_ = l.p.Set(fmt.Errorf(format, args...))
 }

@@ -56,7 +56,7 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 	d := newDB(dir, o, handle)
 	d.handle = handle
 	defer d.closeHandle()
-	defer d.wals.end()
+	defer d.wals.End()
 	if _, err := d.base.Stat(d.db); err != nil && d.swapping() == "" {
 		return nil, translate("repair", dir, missing(err))
 	}
@@ -65,7 +65,7 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 	if errors.Is(ferr, ErrNewerFormat) || errors.Is(ferr, ErrForeign) && !r.Ours {
 		return nil, ferr
 	}
-	lock, err := lockStore(ctx, d.fs, dir, o.LockWait)
+	lock, err := lockStore(ctx, d.fs, d.disk, dir, o.LockWait)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (r *repair) fill(ctx context.Context, fresh *DB, raw *ondisk.Salvage) (err 
 	if err := fresh.openDB(); err != nil {
 		return err
 	}
-	fresh.fs.checked.Store(true)
+	fresh.fs.SetChecked()
 	l := &loader{db: fresh, r: r}
 	err = fresh.stampAs(FormatVersion) // operations that are lost, and the one that will record this, are of it
 	if err == nil {

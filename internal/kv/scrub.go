@@ -66,7 +66,7 @@ func (d *DB) awaitRemoval(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-d.poison.down:
-			return d.poison.err()
+			return d.poison.Err()
 		case <-time.After(scrubLook):
 		}
 	}

@@ -67,7 +67,7 @@ func (d *DB) stampAs(version uint64) error {
 	if err != nil {
 		return err
 	}
-	if err := d.wals.sync(); err != nil {
+	if err := d.wals.Sync(); err != nil {
 		return err
 	}
 	d.stamped.key = version

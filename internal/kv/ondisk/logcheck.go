@@ -78,6 +78,12 @@ func readWhole(f vfs.FS, path string) ([]byte, error) {
 	return b, errors.Join(err, h.Close())
 }
 
+// Files of the database's directory.
+const (
+	ManifestPrefix = "MANIFEST-"
+	LoadPrefix     = "load-" // a table that is written to be ingested
+)
+
 // ArchiveDir is where pebble puts what it does not need any more, in its own directory.
 const ArchiveDir = "archive"
 

@@ -1,4 +1,4 @@
-package kv
+package storefs
 
 import (
 	"github.com/cockroachdb/pebble/v2/vfs"

@@ -1,4 +1,4 @@
-package kv
+package storefs
 
 import (
 	"errors"
@@ -17,35 +17,74 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// storeFS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is read of
+// FS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is read of
 // tables, turns archiving into
 // removal once the check at open has passed, slows down writes that fail, and once the store is poisoned removes nothing and makes no new version of the
 // database: pebble may run on for a moment, and would remove files that the disk's version needs, and name some that the disk may not have.
-type storeFS struct {
+type FS struct {
 	vfs.FS
-	db   string      // the pebble directory
-	disk *beneath.FS // nil: FS does not end at the operating system, permission bits mean nothing
-	// lockless: nothing can be written, and the lock of pebble's own is not taken
-	lockless bool
-	wals     *wals
-	poison   *poison       // nil: not frozen by it
-	failing  atomic.Bool   // the last write to the database's files failed
-	checked  atomic.Bool   // the check at open has passed
-	closing  chan struct{} // closed when the DB closes: nobody waits any more
+	db      string
+	disk    *beneath.FS
+	logs    *Logs
+	poison  Poison
+	closing <-chan struct{}
 
+	failing atomic.Bool // the last write to the database's files failed
+	checked atomic.Bool // the check at open has passed
+
+	lockless bool             // nothing can be written, and the lock of pebble's own is not taken
 	readable map[uint64]int64 // how far damaged logs can be read, of a store that is salvaged
 }
 
-func (s *storeFS) Unwrap() vfs.FS { return s.FS }
+// Poison is the one-way switch that a failed write throws.
+type Poison interface {
+	Err() error            // nil, or why the store has failed
+	Set(cause error) error // throws it; what Err gives then
+}
 
-func (s *storeFS) inDB(name string) bool { return s.PathDir(name) == s.db }
+// Options of New.
+type Options struct {
+	FS      vfs.FS          // below
+	DB      string          // pebble's directory
+	Disk    *beneath.FS     // nil: FS does not end at the operating system, permission bits mean nothing
+	Logs    *Logs           // takes the logs in that are made
+	Poison  Poison          // nil: nothing is refused once the store has failed
+	Closing <-chan struct{} // closed when the store closes: nobody waits any more
+}
 
-func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
+// New makes the file system of one open store.
+func New(o Options) *FS {
+	return &FS{FS: o.FS, db: o.DB, disk: o.Disk, logs: o.Logs, poison: o.Poison, closing: o.Closing}
+}
+
+// Failing tells whether the last write to the database's files failed.
+func (s *FS) Failing() bool { return s.failing.Load() }
+
+// SetChecked says that the check at open has passed: what pebble archives is removed from now on.
+func (s *FS) SetChecked() { s.checked.Store(true) }
+
+// Checked tells whether it has.
+func (s *FS) Checked() bool { return s.checked.Load() }
+
+// SetLockless says, before pebble opens, that nothing can be written: the lock of pebble's own is not taken.
+func (s *FS) SetLockless() { s.lockless = true }
+
+// Lockless tells whether that was said.
+func (s *FS) Lockless() bool { return s.lockless }
+
+// CutLogs has damaged logs end, for pebble, where they can be read to: bytes by number. It is called before pebble opens.
+func (s *FS) CutLogs(readable map[uint64]int64) { s.readable = readable }
+
+func (s *FS) Unwrap() vfs.FS { return s.FS }
+
+func (s *FS) inDB(name string) bool { return s.PathDir(name) == s.db }
+
+func (s *FS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 	if err != nil {
 		if s.inDB(name) {
 			if strings.HasSuffix(name, ".log") && s.checked.Load() {
-				defer s.wals.stand()
-				return nil, s.poison.set(err) // pebble panics when it has no log to go on with
+				defer s.logs.stand()
+				return nil, s.poison.Set(err) // pebble panics when it has no log to go on with
 			}
 			s.slow(err)
 		}
@@ -65,33 +104,33 @@ func (s *storeFS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 		return f, nil
 	}
 	if strings.HasSuffix(name, ".log") {
-		w := &walFile{File: f, name: s.PathBase(name), path: name, born: bornAs(f), set: s.wals}
+		w := &walFile{File: f, name: s.PathBase(name), path: name, born: bornAs(f), set: s.logs}
 		w.num, _ = ondisk.LogNumber(w.name)
-		s.wals.add(w)
+		s.logs.add(w)
 		return w, nil
 	}
 	slow := slowFile{File: f, fs: s}
-	if base := s.PathBase(name); strings.HasPrefix(base, manifestPrefix) {
+	if base := s.PathBase(name); strings.HasPrefix(base, ondisk.ManifestPrefix) {
 		return &manifestFile{slowFile: slow, name: base}, nil
 	}
 	return &slow, nil
 }
 
 // frozen is the reason why nothing may be removed any more, and no MANIFEST written.
-func (s *storeFS) frozen() error {
+func (s *FS) frozen() error {
 	if s.poison == nil {
 		return nil
 	}
-	return s.poison.err()
+	return s.poison.Err()
 }
 
 // Open reads tables through Table.
-func (s *storeFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+func (s *FS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := s.FS.Open(name, opts...)
 	if err != nil || !s.inDB(name) {
 		return f, err
 	}
-	if strings.HasSuffix(name, ".sst") || strings.HasPrefix(s.PathBase(name), loadPrefix) {
+	if strings.HasSuffix(name, ".sst") || strings.HasPrefix(s.PathBase(name), ondisk.LoadPrefix) {
 		return ondisk.NewTable(f, name), nil
 	}
 	if num, ok := ondisk.LogNumber(s.PathBase(name)); ok {
@@ -102,7 +141,7 @@ func (s *storeFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	return f, nil
 }
 
-func (s *storeFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+func (s *FS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if s.inDB(name) && s.frozen() != nil {
 		time.Sleep(failBackoff) // pebble may be trying again and again
 	}
@@ -116,13 +155,13 @@ func (s *storeFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error)
 	return s.wrap(name, f, err)
 }
 
-func (s *storeFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+func (s *FS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := s.FS.OpenReadWrite(name, c, opts...)
 	return s.wrap(name, f, err)
 }
 
 // ReuseForWrite makes a new file: logs are never recycled, since recycled bytes would look like a log's own.
-func (s *storeFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
+func (s *FS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := s.Create(newname, c)
 	if err != nil {
 		return nil, err
@@ -134,14 +173,14 @@ func (s *storeFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory
 	return f, nil
 }
 
-func (s *storeFS) Remove(name string) error {
+func (s *FS) Remove(name string) error {
 	if err := s.frozen(); err != nil {
 		return err
 	}
 	return s.FS.Remove(name)
 }
 
-func (s *storeFS) RemoveAll(name string) error {
+func (s *FS) RemoveAll(name string) error {
 	if err := s.frozen(); err != nil {
 		return err
 	}
@@ -149,7 +188,7 @@ func (s *storeFS) RemoveAll(name string) error {
 }
 
 // OpenDir opens a directory for syncing. pebble panics, in whatever goroutine, when its own directory cannot be synced.
-func (s *storeFS) OpenDir(name string) (vfs.File, error) {
+func (s *FS) OpenDir(name string) (vfs.File, error) {
 	f, err := s.FS.OpenDir(name)
 	if err != nil || name != s.db || s.poison == nil {
 		return f, err
@@ -157,7 +196,7 @@ func (s *storeFS) OpenDir(name string) (vfs.File, error) {
 	return &dbDir{File: f, poison: s.poison}, nil
 }
 
-func (s *storeFS) MkdirAll(dir string, _ os.FileMode) error {
+func (s *FS) MkdirAll(dir string, _ os.FileMode) error {
 	_, statErr := s.Stat(dir)
 	if err := s.FS.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -173,7 +212,7 @@ func (s *storeFS) MkdirAll(dir string, _ os.FileMode) error {
 }
 
 // Lock is pebble's own; the store's is held already.
-func (s *storeFS) Lock(name string) (io.Closer, error) {
+func (s *FS) Lock(name string) (io.Closer, error) {
 	switch {
 	case s.lockless:
 		return nopCloser{}, nil
@@ -184,7 +223,7 @@ func (s *storeFS) Lock(name string) (io.Closer, error) {
 }
 
 // Rename removes instead, where pebble archives a file that no version of the database needs and the check has passed.
-func (s *storeFS) Rename(oldname, newname string) error {
+func (s *FS) Rename(oldname, newname string) error {
 	if err := s.frozen(); err != nil {
 		return err
 	}
@@ -195,7 +234,7 @@ func (s *storeFS) Rename(oldname, newname string) error {
 }
 
 // slow waits a little after a write that failed: pebble tries a failed flush again at once, for ever.
-func (s *storeFS) slow(err error) {
+func (s *FS) slow(err error) {
 	if err == nil {
 		s.failing.Store(false)
 		return
@@ -212,7 +251,7 @@ func (s *storeFS) slow(err error) {
 // slowFile is a file of the database that is not a log.
 type slowFile struct {
 	vfs.File
-	fs *storeFS
+	fs *FS
 }
 
 func (f *slowFile) Write(p []byte) (int, error) {
@@ -236,18 +275,18 @@ func (f *slowFile) SyncData() error {
 // dbDir poisons the store when the directory's entries cannot be synced, and then says that they were: what relies on it is refused (frozen).
 type dbDir struct {
 	vfs.File
-	poison *poison
+	poison Poison
 	mu     sync.Mutex // held until the store is poisoned: the system tells one of two that sync at once
 }
 
 func (d *dbDir) Sync() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.poison.err() != nil {
+	if d.poison.Err() != nil {
 		return nil
 	}
 	if err := d.File.Sync(); err != nil {
-		_ = d.poison.set(fmt.Errorf("fsync of the directory: %w", err))
+		_ = d.poison.Set(fmt.Errorf("fsync of the directory: %w", err))
 	}
 	return nil
 }
@@ -268,3 +307,10 @@ func (f *cutFile) Read(p []byte) (int, error) {
 	f.left -= int64(n)
 	return n, err
 }
+
+// failBackoff is how long a write of a table or MANIFEST that failed is waited for.
+const failBackoff = 250 * time.Millisecond
+
+type nopCloser struct{}
+
+func (nopCloser) Close() error { return nil }

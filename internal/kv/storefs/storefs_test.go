@@ -1,4 +1,4 @@
-package kv
+package storefs
 
 import (
 	"errors"
@@ -11,16 +11,32 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
+// switchOf is a Poison of tests.
+type switchOf struct{ cause atomic.Pointer[error] }
+
+func (s *switchOf) Err() error {
+	if p := s.cause.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func (s *switchOf) Set(cause error) error {
+	s.cause.CompareAndSwap(nil, &cause)
+	return s.Err()
+}
+
 // TestPromise07MarkerAfterAFailure: the directory is synced before a marker is made, unless the store has failed; then there is no marker.
 func TestPromise07MarkerAfterAFailure(t *testing.T) {
 	mem := vfs.NewMem()
-	d := newDB("/store", Options{FS: mem, Fatal: func(error) {}}.withDefaults(), nil)
-	if err := d.fs.MkdirAll(d.db, 0o700); err != nil {
+	failed := &switchOf{}
+	f := New(Options{FS: mem, DB: "/store/db", Logs: NewLogs(time.Second, failed), Poison: failed})
+	if err := f.MkdirAll("/store/db", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path := mem.PathJoin(d.db, "marker.manifest.000002.MANIFEST-000007")
-	_ = d.poison.set(syscall.EIO)
-	if f, err := d.fs.Create(path, vfs.WriteCategoryUnspecified); !errors.Is(err, ErrPoisoned) {
+	path := mem.PathJoin("/store/db", "marker.manifest.000002.MANIFEST-000007")
+	_ = failed.Set(syscall.EIO)
+	if f, err := f.Create(path, vfs.WriteCategoryUnspecified); !errors.Is(err, syscall.EIO) {
 		t.Errorf("create: %v, %v", f, err)
 	}
 	if _, err := mem.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -49,7 +65,7 @@ func (f *failingDir) Sync() error {
 // TestPromise07DirectoryTwice: of two that sync a directory at once, the one that is not told of the failure has not synced it either.
 func TestPromise07DirectoryTwice(t *testing.T) {
 	f := &failingDir{entered: make(chan struct{}), goOn: make(chan struct{})}
-	d := &dbDir{File: f, poison: &poison{down: make(chan struct{}), fatal: func(error) {}}}
+	d := &dbDir{File: f, poison: &switchOf{}}
 	done := make(chan error, 2)
 	go func() { done <- d.Sync() }()
 	<-f.entered
@@ -65,7 +81,7 @@ func TestPromise07DirectoryTwice(t *testing.T) {
 			t.Errorf("sync: %v", err)
 		}
 	}
-	if d.poison.err() == nil || f.syncs.Load() != 1 {
-		t.Errorf("%d syncs, %v", f.syncs.Load(), d.poison.err())
+	if d.poison.Err() == nil || f.syncs.Load() != 1 {
+		t.Errorf("%d syncs, %v", f.syncs.Load(), d.poison.Err())
 	}
 }

@@ -1,4 +1,4 @@
-package kv
+package storefs
 
 import (
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -7,7 +7,7 @@ import (
 )
 
 // have takes in how far a log is on disk.
-func (w *wals) have(num uint64, n int64) {
+func (w *Logs) have(num uint64, n int64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()
 	if w.synced.Logs == nil {
@@ -18,9 +18,9 @@ func (w *wals) have(num uint64, n int64) {
 	}
 }
 
-// forget is called when pebble has removed a log: all of it is in tables, and the MANIFEST that says so is on disk. Whoever reads
+// Forget is called when pebble has removed a log: all of it is in tables, and the MANIFEST that says so is on disk. Whoever reads
 // the file takes that from there, so it need not be written.
-func (w *wals) forget(num uint64) {
+func (w *Logs) Forget(num uint64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()
 	delete(w.synced.Logs, num)
@@ -28,7 +28,7 @@ func (w *wals) forget(num uint64) {
 
 // note writes the file, if it has something new to say: that all operations up to newest are on disk, and all that have was told.
 // When that fails nothing is wrong: the file says less than it could.
-func (w *wals) note(newest uint64) {
+func (w *Logs) note(newest uint64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()
 	if newest > w.synced.Newest {
@@ -50,7 +50,7 @@ func (w *wals) note(newest uint64) {
 }
 
 // reopen has the next note look for the file by its name.
-func (w *wals) reopen() {
+func (w *Logs) reopen() {
 	w.noting.Lock()
 	defer w.noting.Unlock()
 	if w.file != nil {

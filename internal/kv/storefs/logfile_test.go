@@ -1,4 +1,4 @@
-package kv
+package storefs
 
 import (
 	"encoding/binary"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -44,7 +45,7 @@ func TestP1CloseMarkAfterWhatItVouchesFor(t *testing.T) {
 		"in one of its own": {[][]byte{chunk, mark}, "write 28, sync, write 11, sync"},
 		"none":              {[][]byte{chunk, chunk}, "write 28, write 28, sync"},
 	} {
-		set := newWALs(DefaultGroupSync, &poison{})
+		set := NewLogs(time.Second, &switchOf{})
 		f := &callFile{}
 		w := &walFile{File: f, name: "000007.log", set: set}
 		set.add(w)
@@ -56,7 +57,7 @@ func TestP1CloseMarkAfterWhatItVouchesFor(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		set.end()
+		set.End()
 		if got := strings.Join(f.calls, ", "); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
