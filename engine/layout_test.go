@@ -20,7 +20,7 @@ func TestLayOutWithoutALostDirectory(t *testing.T) {
 	p.must(err)
 	tx := p.e.objs.BeginAlone()
 	p.must(tx.Expunge(objstore.Tree, ent.ID.Key(), objstore.Gone{Reason: objstore.Lost}))
-	p.must(p.e.db.Stamp(formatThinned))
+	p.must(p.e.db.RaiseFormat(formatThinned))
 	p.must(tx.Commit(bg, kv.Durable))
 	for name, tt := range map[string]struct {
 		paths []string

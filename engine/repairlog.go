@@ -34,7 +34,7 @@ func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed b
 		return false, nil
 	}
 	if err == nil {
-		err = e.db.Stamp(formatRepair)
+		err = e.db.RaiseFormat(formatRepair)
 	}
 	blind := s.blind()
 	if err != nil {

@@ -90,7 +90,7 @@ func TestMakeReleasedObjects(t *testing.T) {
 	for id, g := range goneSamples() {
 		expunge(t, s, g, id)
 	}
-	if err := errors.Join(db.Stamp(kv.FormatVersion), db.Compact(t.Context())); err != nil {
+	if err := errors.Join(db.RaiseFormat(kv.FormatVersion), db.Compact(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {

@@ -171,7 +171,7 @@ func (c *changes) addTo(s *Store, b *kv.Batch) error {
 	if !marked {
 		return nil
 	}
-	return s.db.Stamp(formatGone)
+	return s.db.RaiseFormat(formatGone)
 }
 
 // formatGone is the first store format that has markers.

@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// setback spaces out compactions that fail: over a damaged table, pebble would try the same one again at once, for ever.
-type setback struct {
+// backoff spaces out compactions that fail: over a damaged table, pebble would try the same one again at once, for ever.
+type backoff struct {
 	again   func()      // called when a wait is over
 	waiting atomic.Bool // no compaction is to begin
 
@@ -23,7 +23,7 @@ type setback struct {
 }
 
 // after is told how each compaction ended. Failures of a full disk and those that pebble makes itself have an end of their own.
-func (s *setback) after(err error) {
+func (s *backoff) after(err error) {
 	if errors.Is(err, pebble.ErrCancelledCompaction) || isNoSpace(err) {
 		return
 	}
@@ -41,17 +41,17 @@ func (s *setback) after(err error) {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	s.timer = time.AfterFunc(min(failBackoff<<min(s.count-1, 16), setbackLimit), func() {
+	s.timer = time.AfterFunc(min(backoffFirst<<min(s.count-1, 16), backoffLimit), func() {
 		s.waiting.Store(false)
 		s.again()
 	})
 }
 
 // stuck is why compactions get nowhere: several failed, and none went well since; nil: they do.
-func (s *setback) stuck() error {
+func (s *backoff) stuck() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.count < setbackStuck {
+	if s.count < backoffStuck {
 		return nil
 	}
 	var own *CorruptError
@@ -61,7 +61,7 @@ func (s *setback) stuck() error {
 	return fmt.Errorf("compactions keep failing: %w", s.cause)
 }
 
-func (s *setback) end() {
+func (s *backoff) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true

@@ -131,7 +131,7 @@ func (b *Batch) Commit(ctx context.Context, du Durability) error {
 		d.sawSeq(b.seq)
 	}
 	if du == Durable && !bug.Is("durable-unsynced") {
-		return d.wals.Sync()
+		return d.logs.Sync()
 	}
 	return d.poison.Err()
 }

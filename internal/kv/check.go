@@ -19,8 +19,8 @@ func (d *DB) check() error {
 	if err != nil {
 		return err
 	}
-	d.stamped.key = key
-	tide, err := d.readTide()
+	d.formats.key = key
+	highWater, err := d.readHighWater()
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (d *DB) check() error {
 	if err != nil {
 		return err
 	}
-	if err := tooShort(d.db, newest, tide, max(d.checkedFile, d.syncedNewest())); err != nil {
+	if err := tooShort(d.db, newest, highWater, max(d.checkedFile, d.syncedNewest())); err != nil {
 		return err
 	}
 	d.lastSeq.Store(newest)
@@ -38,13 +38,13 @@ func (d *DB) check() error {
 }
 
 // tooShort is damage: the newest operation is not the one that was known to be on disk, nor that of the last clean close. The file
-// tide, which says the latter, has no checksum, so it may be what is wrong.
-func tooShort(db string, newest, tide, known uint64) error {
+// tide, which has the latter, the high-water mark, has no checksum, so it may be what is wrong.
+func tooShort(db string, newest, highWater, known uint64) error {
 	switch {
 	case newest < known:
 		return ondisk.Corrupt(db, "operations %d to %d are missing", newest+1, known)
-	case newest < tide:
-		return ondisk.Corrupt(db, "the newest operation is %d, at the last close it was %d", newest, tide)
+	case newest < highWater:
+		return ondisk.Corrupt(db, "the newest operation is %d, at the last close it was %d", newest, highWater)
 	}
 	return nil
 }
@@ -68,8 +68,8 @@ func (d *DB) checkFormatKey() (uint64, error) {
 	if version == 0 || string(val) != string(formatValue(version)) {
 		return 0, ondisk.Corrupt(d.db, "the format key is %x", val)
 	}
-	if version > d.stamped.file {
-		return 0, ondisk.Corrupt(d.db, "the format key is %d, the file %s has %d", version, nameFormat, d.stamped.file)
+	if version > d.formats.file {
+		return 0, ondisk.Corrupt(d.db, "the format key is %d, the file %s has %d", version, nameFormat, d.formats.file)
 	}
 	return version, nil
 }
@@ -102,8 +102,8 @@ func (d *DB) checkOperations(from uint64) (uint64, error) {
 	return last, missing(it.Error())
 }
 
-func (d *DB) readTide() (uint64, error) {
-	path := d.fs.PathJoin(d.dir, nameTide)
+func (d *DB) readHighWater() (uint64, error) {
+	path := d.fs.PathJoin(d.dir, nameHighWater)
 	text, err := ondisk.ReadSmall(d.base, path, 64)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil // never closed cleanly
@@ -119,11 +119,11 @@ func (d *DB) readTide() (uint64, error) {
 	return n, nil
 }
 
-func (d *DB) writeTide() error {
-	return ondisk.WriteSmall(d.fs, d.dir, nameTide, strconv.FormatUint(d.lastSeq.Load(), 10)+"\n")
+func (d *DB) writeHighWater() error {
+	return ondisk.WriteSmall(d.fs, d.dir, nameHighWater, strconv.FormatUint(d.lastSeq.Load(), 10)+"\n")
 }
 
-// settle does what only an open that has been checked may do: it stamps a store of an older format, and removes what is left over.
+// settle does what only an open that has been checked may do: it gives a store of an older format its version, and removes what is left over.
 func (d *DB) settle() error {
 	if err := d.upgrade(); err != nil {
 		return err

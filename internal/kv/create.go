@@ -48,7 +48,7 @@ func (d *DB) create() error {
 		return err
 	}
 	d.sched = newScheduler(d.pausedCompactions) // one is for one database
-	if err := d.stampFile(FormatAtOpen); err != nil {
+	if err := d.writeFormatFile(FormatAtOpen); err != nil {
 		return err
 	}
 	return d.removeMaking()

@@ -60,7 +60,7 @@ var rules = beneath.Rules{
 
 // rootFiles are the files of a store's directory, of this package and of who uses it.
 var rootFiles = []string{
-	nameFormat, nameMaking, nameLock, nameTide, nameChecked, nameBallast, nameLastFatal, nameSwap, "project.json", "gc-ran", "seal",
+	nameFormat, nameMaking, nameLock, nameHighWater, nameChecked, nameBallast, nameLastFatal, nameSwap, "project.json", "gc-ran", "seal",
 }
 
 // survey gives what is in the place of a file or directory of the store and is not believed, in a fixed order. written: the store is opened to be written.

@@ -22,21 +22,21 @@ import (
 // fields in records beyond those of this version.
 //
 // 2: as 1, and there may be objects of kind s (transcripts) and more fields in checkpoints, operations, the journal and session
-// records. Every value of format 1 is a value of format 2 and means the same, so the stamp alone makes a store of 1 one of 2.
+// records. Every value of format 1 is a value of format 2 and means the same, so the number alone makes a store of 1 one of 2.
 //
 // 3: as 2, but new objects lie under short keys (O), and new deltas have codecs 5 and 6. Objects of formats 1 and 2 stay where and as
-// they are, under long keys (o), and a delta may have its base there; so here, too, the stamp alone makes a store of 1 or 2 one of 3.
+// they are, under long keys (o), and a delta may have its base there; so here, too, the number alone makes a store of 1 or 2 one of 3.
 // The file format has the number twice.
 //
 // 4: as 3, and there may be gone markers (g), operations of the kinds that came with it, and what docs/format.md#key-space lists besides. A store
-// becomes one of 4 by DB.Stamp, when the first of these is written: one that has none is still read by who knows only 3.
+// becomes one of 4 by DB.RaiseFormat, when the first of these is written: one that has none is still read by who knows only 3.
 //
 // 5: as 4, and checkpoints may say of paths whose change they are, restores which conversation goes on from them, session records
 // whose lane a session is; messages lie beside checkpoints (m), put there by operations of a kind of their own. A store becomes one of
 // 5 in the same way.
 const FormatVersion = 5
 
-// FormatAtOpen is the format that every store has at least once it was opened to be written; see DB.Stamp.
+// FormatAtOpen is the format that every store has at least once it was opened to be written; see DB.RaiseFormat.
 const FormatAtOpen = 3
 
 // Names in a store directory.
@@ -45,7 +45,7 @@ const (
 	nameMaking    = "making" // from before the first other file is made until after format is: the store was never used
 	nameLock      = "lock"
 	nameDB        = "db"
-	nameTide      = "tide"
+	nameHighWater = "tide"
 	nameBallast   = "ballast"
 	nameLastFatal = "last-fatal"
 )
@@ -75,7 +75,7 @@ const (
 func inspect(f vfs.FS, dir string) (state, uint64, error) {
 	line, err := ondisk.ReadSmall(f, f.PathJoin(dir, nameFormat), maxFormatBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		st, err := inspectUnstamped(f, dir)
+		st, err := inspectUnnumbered(f, dir)
 		return st, 0, err
 	}
 	if err != nil {
@@ -85,8 +85,8 @@ func inspect(f vfs.FS, dir string) (state, uint64, error) {
 	return stateStore, version, err
 }
 
-// inspectUnstamped tells what a directory without the file format is.
-func inspectUnstamped(f vfs.FS, dir string) (state, error) {
+// inspectUnnumbered tells what a directory without the file format is.
+func inspectUnnumbered(f vfs.FS, dir string) (state, error) {
 	names, err := f.List(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -101,7 +101,7 @@ func inspectUnstamped(f vfs.FS, dir string) (state, error) {
 		switch name {
 		case nameMaking:
 			making = true
-		case nameTide:
+		case nameHighWater:
 			store = true // written by a clean close: it was a store once
 		case nameDB, nameLock, nameBallast, nameLastFatal, nameFormat + ondisk.TmpSuffix:
 		default:
@@ -142,75 +142,75 @@ func parseFormat(dir, file, text string) (uint64, error) {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// stamp is the format of a store as it is on disk, which is in two places: the file format, for whoever comes to the directory, and
+// formatVersions are the format of a store as it is on disk, which is in two places: the file format, for whoever comes to the directory, and
 // the key f, which cannot be lost apart from the data.
-type stamp struct{ file, key uint64 }
+type formatVersions struct{ file, key uint64 }
 
 func formatValue(version uint64) []byte { return binary.AppendUvarint(nil, version) }
 
 // upgrade is what an open does: it makes a store of an older format one of FormatAtOpen, on disk when it returns. A store of a newer one
-// whose stamping did not end is stamped again. It is called when the check at open has passed, and before the first write.
+// whose change did not end is changed again. It is called when the check at open has passed, and before the first write.
 func (d *DB) upgrade() error {
-	d.stamping.Lock()
-	defer d.stamping.Unlock()
-	return d.stampAs(max(FormatAtOpen, d.stamped.file))
+	d.formatMu.Lock()
+	defer d.formatMu.Unlock()
+	return d.writeFormat(max(FormatAtOpen, d.formats.file))
 }
 
-// Stamp makes the store one of a format, durably, unless it is one already: to be called before anything is committed that versions which
+// RaiseFormat makes the store one of a format, durably, unless it is one already: to be called before anything is committed that versions which
 // know only older formats would misread. It costs nothing once it is done. The errors are those of Commit.
-func (d *DB) Stamp(version uint64) error {
+func (d *DB) RaiseFormat(version uint64) error {
 	if version > FormatVersion {
-		return fmt.Errorf("kv: stamp: format %d: %w", version, ErrTooLarge)
+		return fmt.Errorf("kv: raise format: format %d: %w", version, ErrTooLarge)
 	}
-	if err := d.enterWrite("stamp"); err != nil {
+	if err := d.enterWrite("raise format"); err != nil {
 		return err
 	}
 	defer d.life.leave()
-	d.stamping.Lock()
-	defer d.stamping.Unlock()
-	if version <= d.stamped.file && d.stamped.key == d.stamped.file {
+	d.formatMu.Lock()
+	defer d.formatMu.Unlock()
+	if version <= d.formats.file && d.formats.key == d.formats.file {
 		return nil
 	}
 	if err := d.space.check(0); err != nil {
-		return d.fail("stamp", "", err)
+		return d.fail("raise format", "", err)
 	}
-	return d.fail("stamp", "", d.stampAs(max(version, d.stamped.file)))
+	return d.fail("raise format", "", d.writeFormat(max(version, d.formats.file)))
 }
 
-// format is that of the store now, as the file has it.
-func (d *DB) format() uint64 {
-	d.stamping.Lock()
-	defer d.stamping.Unlock()
-	return d.stamped.file
+// formatNow is that of the store now, as the file has it.
+func (d *DB) formatNow() uint64 {
+	d.formatMu.Lock()
+	defer d.formatMu.Unlock()
+	return d.formats.file
 }
 
-// stampAs writes both places, under stamping. No value is touched: those of an older format are valid as they are.
+// writeFormat writes both places, under formatMu. No value is touched: those of an older format are valid as they are.
 //
 // The file comes first. The older version reads it before anything else, so that it refuses with ErrNewerFormat from this moment on;
 // given the key first, it would open the database and call it damaged. The file is written again when only the key is missing: the fsync
 // of it may have failed, which another would not tell, and after a power cut a key must not be above the file.
-func (d *DB) stampAs(version uint64) error {
-	if d.stamped == (stamp{version, version}) {
+func (d *DB) writeFormat(version uint64) error {
+	if d.formats == (formatVersions{version, version}) {
 		return nil
 	}
-	if err := d.stampFile(version); err != nil {
+	if err := d.writeFormatFile(version); err != nil {
 		return err
 	}
 	err := d.poison.guard(func() error { return d.pdb.Set(formatKey, formatValue(version), pebble.Sync) })
 	if err != nil {
 		return err
 	}
-	if err := d.wals.Sync(); err != nil {
+	if err := d.logs.Sync(); err != nil {
 		return err
 	}
-	d.stamped.key = version
+	d.formats.key = version
 	return nil
 }
 
-func (d *DB) stampFile(version uint64) error {
+func (d *DB) writeFormatFile(version uint64) error {
 	if err := ondisk.WriteSmall(d.fs, d.dir, nameFormat, formatLine(version)); err != nil {
 		return err
 	}
-	d.stamped.file = version
+	d.formats.file = version
 	return nil
 }

@@ -169,7 +169,7 @@ func TestMakeReleasedStore(t *testing.T) {
 			must(t, d.Compact(bg))
 		}
 	}
-	must(t, d.Stamp(kv.FormatVersion))
+	must(t, d.RaiseFormat(kv.FormatVersion))
 	must(t, d.Close())
 	for _, name := range []string{"ballast", "lock", "db/LOCK"} {
 		must(t, os.Remove(filepath.Join(dir, name)))

@@ -45,7 +45,7 @@ func (d *DB) Ingest(ctx context.Context, n int, at func(i int) (key, val []byte)
 		return d.fail("load", "", err)
 	}
 	// Where keys overlapped with the memtable, pebble has put the tables in the log.
-	if err := d.wals.Sync(); err != nil {
+	if err := d.logs.Sync(); err != nil {
 		return err
 	}
 	d.sawSeq(l.seq)

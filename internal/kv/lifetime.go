@@ -81,11 +81,11 @@ func (d *DB) enterWrite(op string) error {
 func (d *DB) abandon() {
 	d.life.close()
 	close(d.closing)
-	d.setback.end()
+	d.backoff.end()
 	if d.pdb != nil {
 		_ = d.closePebble()
 	}
-	d.wals.End()
+	d.logs.End()
 	if d.lock != nil {
 		_ = d.lock.Close()
 	}
@@ -106,13 +106,13 @@ func (d *DB) Close() error {
 	}
 	d.rescueAtClose()
 	close(d.closing)
-	d.setback.end()
+	d.backoff.end()
 	err := d.closePebble()
-	d.wals.End()
+	d.logs.End()
 	if perr := d.poison.Err(); perr != nil {
 		err = perr
 	} else if err == nil && !d.readOnly() {
-		err = errors.Join(d.writeTide(), d.writeChecked())
+		err = errors.Join(d.writeHighWater(), d.writeChecked())
 	}
 	if lerr := d.lock.Close(); err == nil {
 		err = lerr

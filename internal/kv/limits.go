@@ -18,8 +18,8 @@ const (
 	// DefaultCache is the block cache of an open store. The memtables count into it: the one that is written and one that pebble keeps for reuse. What is above these
 	// two is always for blocks.
 	DefaultCache = 2*memtableBytes + 4<<20
-	// restCache is what Rest leaves of it.
-	restCache = 2 << 20
+	// trimmedCache is what TrimCaches leaves of it.
+	trimmedCache = 2 << 20
 	// DefaultGroupSync is how long a Written commit may wait for its fsync.
 	DefaultGroupSync = time.Second
 	// DefaultFatalExit is the exit status of a process whose store failed and that gave no Options.Fatal.
@@ -37,10 +37,10 @@ const (
 	ingestFileBytes = 32 << 20
 	maxFormatBytes  = 256
 	lockPoll        = 10 * time.Millisecond
-	failBackoff     = 250 * time.Millisecond // after a write of a table or MANIFEST that failed
+	backoffFirst    = 250 * time.Millisecond // after a write of a table or MANIFEST that failed
 	stallLimit      = 10 * time.Second       // of a commit that waits for flushes, or an open, while these fail
 	holdAfter       = time.Second            // from the end of a Hold until compactions go on
-	setbackLimit    = 30 * time.Second       // between two compactions that fail
-	setbackStuck    = 3                      // compactions that fail in a row
+	backoffLimit    = 30 * time.Second       // between two compactions that fail
+	backoffStuck    = 3                      // compactions that fail in a row
 	poisonedClose   = 500 * time.Millisecond // only where Options.Fatal returned
 )

@@ -97,10 +97,10 @@ func (d *DB) clone(c *DB) error {
 	if err != nil {
 		return err
 	}
-	if err := c.writeTide(); err != nil {
+	if err := c.writeHighWater(); err != nil {
 		return err
 	}
-	if err := ondisk.WriteSmall(c.fs, c.dir, nameFormat, formatLine(d.format())); err != nil {
+	if err := ondisk.WriteSmall(c.fs, c.dir, nameFormat, formatLine(d.formatNow())); err != nil {
 		return err
 	}
 	return c.removeMaking()
@@ -267,14 +267,14 @@ func readTable(ctx context.Context, o sstable.ReaderOptions, f objstorage.Readab
 	return errors.Join(r.ValidateBlockChecksums(), r.Close())
 }
 
-// Rest gives up what the block cache holds, but for its hottest blocks (restCache bytes of them): a store that was just opened has filled it with blocks that
+// TrimCaches gives up what the block cache holds, but for its hottest blocks (restCache bytes of them): a store that was just opened has filled it with blocks that
 // nobody reads again. It may fill anew. The memtables count into the cache, so it may have nothing to give.
-func (d *DB) Rest() {
+func (d *DB) TrimCaches() {
 	if d.life.enter() != nil {
 		return
 	}
 	defer d.life.leave()
-	if n := d.o.CacheBytes - restCache; n > 0 && d.blocks != nil {
+	if n := d.o.CacheBytes - trimmedCache; n > 0 && d.blocks != nil {
 		d.blocks.Reserve(int(n))()
 	}
 }

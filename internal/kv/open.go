@@ -35,14 +35,14 @@ type DB struct {
 	lock   io.Closer
 	handle *beneath.FS // disk, where this DB has to close it; nil: it is another's, or there is none
 
-	stamped  stamp      // changed under stamping, and by open
-	stamping sync.Mutex // held while a stamp is written
+	formats  formatVersions // changed under formatMu, and by open
+	formatMu sync.Mutex     // held while the format is written
 	life     lifetime
 	poison   *poison
-	wals     *storefs.Logs
+	logs     *storefs.Logs
 	space    *space
 	sched    *scheduler
-	setback  setback
+	backoff  backoff
 	closing  chan struct{} // closed when the DB closes: nobody waits any more
 	damage   error         // set by open
 	place    vfs.FileInfo  // db/, as it was when it was opened
@@ -96,17 +96,17 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 func newDB(dir string, o Options, disk *beneath.FS) *DB {
 	d := &DB{dir: dir, db: o.FS.PathJoin(dir, nameDB), o: o, base: o.FS, disk: disk, closing: make(chan struct{})}
 	d.poison = &poison{down: make(chan struct{}), note: d.writeLastFatal, fatal: o.Fatal}
-	d.wals = storefs.NewLogs(o.GroupSync, d.poison)
+	d.logs = storefs.NewLogs(o.GroupSync, d.poison)
 	d.space = &space{fs: o.FS, dir: dir}
 	watched := vfs.OnDiskFull(o.FS, d.space.release)
-	fs := storefs.Options{FS: watched, DB: d.db, Disk: disk, Logs: d.wals, Poison: d.poison, Closing: d.closing}
+	fs := storefs.Options{FS: watched, DB: d.db, Disk: disk, Logs: d.logs, Poison: d.poison, Closing: d.closing}
 	d.fs = storefs.New(fs)
-	d.wals.Note(d.fs, d.db, d.lastSeq.Load, d.rescue)
+	d.logs.Note(d.fs, d.db, d.lastSeq.Load, d.rescue)
 	fs.FS, fs.Poison = o.FS, nil
 	d.space.fs = storefs.New(fs)
 	d.sched = newScheduler(d.pausedCompactions)
 	d.space.woke = func() { d.sched.poke() }
-	d.setback.again = d.space.woke
+	d.backoff.again = d.space.woke
 	return d
 }
 
@@ -143,7 +143,7 @@ func (d *DB) open(ctx context.Context) error {
 		return translate("open", d.dir, err)
 	}
 	// What was seen without the lock may have changed since.
-	if st, d.stamped.file, err = inspect(d.base, d.dir); err != nil {
+	if st, d.formats.file, err = inspect(d.base, d.dir); err != nil {
 		return err
 	}
 	if st != stateStore {
@@ -196,7 +196,7 @@ func (d *DB) Damage() error { return d.damage }
 func (d *DB) readOnly() bool { return d.o.ReadOnly || d.starved.Load() }
 
 func (d *DB) pausedCompactions() bool {
-	return d.asked.Load() == 0 && (d.held.Load() > 0 || d.space.full.Load() || d.setback.waiting.Load())
+	return d.asked.Load() == 0 && (d.held.Load() > 0 || d.space.full.Load() || d.backoff.waiting.Load())
 }
 
 // roomToOpen tells whether pebble can write while it opens: it flushes what the logs hold, and would try for ever. On a full disk the
@@ -348,7 +348,7 @@ func (d *DB) watchStall(what string) (stop func() bool) {
 			_ = d.poison.Set(fmt.Errorf("%s: stalled, writes to the database keep failing", what))
 			return
 		}
-		if err := d.setback.stuck(); err != nil {
+		if err := d.backoff.stuck(); err != nil {
 			_ = d.poison.Set(fmt.Errorf("%s: stalled, %w", what, err))
 			return
 		}

@@ -126,8 +126,8 @@ func (d *DB) fatals() []string {
 }
 
 func fatalTime(line string) (time.Time, bool) {
-	stamp, _, _ := strings.Cut(line, " ")
-	t, err := time.Parse(time.RFC3339, strings.TrimSpace(stamp))
+	text, _, _ := strings.Cut(line, " ")
+	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 	return t, err == nil
 }
 

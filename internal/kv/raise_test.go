@@ -42,7 +42,7 @@ func stampTo(o kv.Options, to uint64) (*kv.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Stamp(to); err != nil {
+	if err := d.RaiseFormat(to); err != nil {
 		_ = d.Close()
 		return nil, err
 	}

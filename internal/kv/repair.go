@@ -56,7 +56,7 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 	d := newDB(dir, o, handle)
 	d.handle = handle
 	defer d.closeHandle()
-	defer d.wals.End()
+	defer d.logs.End()
 	if _, err := d.base.Stat(d.db); err != nil && d.swapping() == "" {
 		return nil, translate("repair", dir, missing(err))
 	}
@@ -121,11 +121,11 @@ func (r *repair) small(ctx context.Context) (files map[string]string, err error)
 	o.ReadOnly = true
 	s := newDB(r.d.dir, o, r.d.disk)
 	defer s.abandon()
-	_, s.stamped.file, err = inspect(s.base, s.dir)
+	_, s.formats.file, err = inspect(s.base, s.dir)
 	badFormat := err != nil
 	if badFormat {
 		r.lost(err)
-		s.stamped.file = FormatVersion
+		s.formats.file = FormatVersion
 	}
 	if err := s.openDB(); err != nil {
 		r.lost(translate("open", s.dir, missing(err)))
@@ -145,12 +145,12 @@ func (r *repair) small(ctx context.Context) (files map[string]string, err error)
 		r.lost(err)
 		return nil, nil
 	}
-	tide, err := s.readTide()
+	highWater, err := s.readHighWater()
 	if err != nil {
 		r.lost(err)
-		files[nameTide] = fmt.Sprintf("%d\n", newest)
+		files[nameHighWater] = fmt.Sprintf("%d\n", newest)
 	}
-	if err := tooShort(s.db, newest, tide, max(s.readChecked(), s.syncedNewest())); err != nil {
+	if err := tooShort(s.db, newest, highWater, max(s.readChecked(), s.syncedNewest())); err != nil {
 		r.lost(err)
 		return nil, nil
 	}
@@ -226,13 +226,13 @@ func (r *repair) fill(ctx context.Context, fresh *DB, raw *ondisk.Salvage) (err 
 	if err := fresh.create(); err != nil {
 		return err
 	}
-	fresh.stamped = stamp{FormatAtOpen, FormatAtOpen}
+	fresh.formats = formatVersions{FormatAtOpen, FormatAtOpen}
 	if err := fresh.openDB(); err != nil {
 		return err
 	}
 	fresh.fs.SetChecked()
 	l := &loader{db: fresh, r: r}
-	err = fresh.stampAs(FormatVersion) // operations that are lost, and the one that will record this, are of it
+	err = fresh.writeFormat(FormatVersion) // operations that are lost, and the one that will record this, are of it
 	if err == nil {
 		err = raw.Each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
 	}
@@ -257,13 +257,13 @@ type nopCloser struct{}
 
 func (nopCloser) Close() error { return nil }
 
-// ends states what the log lacks at its end, as it was on disk and as the last close had it. Where nothing in tables and logs is damaged, it is the file tide that is: it
+// ends states what the log lacks at its end, as it was on disk and as the last close had it. Where nothing in tables and logs is damaged, it is the high-water mark that is: it
 // has no checksum.
 func (l *loader) ends(ctx context.Context) error {
 	l.ended = true
 	least := max(l.r.d.readChecked(), l.r.d.syncedNewest())
-	if tide, err := l.r.d.readTide(); err == nil && l.r.torn {
-		least = max(least, tide)
+	if highWater, err := l.r.d.readHighWater(); err == nil && l.r.torn {
+		least = max(least, highWater)
 	}
 	if least <= l.newest || least-l.newest > maxTail {
 		return nil

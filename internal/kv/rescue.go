@@ -24,7 +24,7 @@ func (d *DB) rescue() error {
 	}
 	d.rescuing.Lock()
 	defer d.rescuing.Unlock()
-	if gone := d.wals.Missing(); len(gone) > 0 {
+	if gone := d.logs.Missing(); len(gone) > 0 {
 		return d.writeAnew(gone[0])
 	}
 	return d.poison.Err() // somebody else has done it
@@ -38,7 +38,7 @@ func (d *DB) inPlace() bool {
 }
 
 func (d *DB) writeAnew(name string) error {
-	defer d.wals.Rescuing()()
+	defer d.logs.Rescuing()()
 	stop := d.watchStall("write anew what " + name + " held")
 	defer stop()
 	done, err := d.flush()
@@ -50,7 +50,7 @@ func (d *DB) writeAnew(name string) error {
 	case <-d.poison.down:
 		return d.poison.Err()
 	}
-	if len(d.wals.Missing()) > 0 {
+	if len(d.logs.Missing()) > 0 {
 		return d.poison.Set(fmt.Errorf("%s was removed while it was in use", name))
 	}
 	text := fmt.Sprintf("%s was removed from %s while it was in use, found at %s; what it held was in memory, too, and was written anew: "+
@@ -77,7 +77,7 @@ func (d *DB) flush() (<-chan struct{}, error) {
 		err  error
 	}
 	c := make(chan begun, 1)
-	end := d.wals.Rotating()
+	end := d.logs.Rotating()
 	go func() {
 		defer end()
 		var b begun
@@ -100,7 +100,7 @@ func (d *DB) rescueAtClose() {
 	if d.readOnly() || !d.fs.Checked() || d.poison.Err() != nil || !d.inPlace() {
 		return
 	}
-	if gone := d.wals.Missing(); len(gone) > 0 {
+	if gone := d.logs.Missing(); len(gone) > 0 {
 		_ = d.writeAnew(gone[0]) // a failure has poisoned the store
 	}
 }
@@ -114,7 +114,7 @@ func (d *DB) FlushLog() error {
 	}
 	defer d.life.leave()
 	avail, ok := d.space.free()
-	if !d.wals.Pending() || ok && avail < ReserveBytes || !d.inPlace() {
+	if !d.logs.Pending() || ok && avail < ReserveBytes || !d.inPlace() {
 		return nil
 	}
 	done, err := d.flush()

@@ -19,7 +19,7 @@ const (
 const QuarantineDir = "quarantine"
 
 // quarantined are the files that a repair replaces besides db. They are copied into the quarantine before anything is replaced.
-var quarantined = []string{nameFormat, nameTide, nameChecked, nameLastFatal}
+var quarantined = []string{nameFormat, nameHighWater, nameChecked, nameLastFatal}
 
 // swapping is the name of the place in the quarantine that a repair in its last steps uses; "": there is none.
 func (d *DB) swapping() string {

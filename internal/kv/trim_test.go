@@ -35,16 +35,16 @@ func TestRestEmptiesTheBlockCache(t *testing.T) {
 	}
 	read()
 	before := db.blocks.Size()
-	db.Rest()
-	if after := db.blocks.Size(); before <= restCache || after > restCache {
+	db.TrimCaches()
+	if after := db.blocks.Size(); before <= trimmedCache || after > trimmedCache {
 		t.Errorf("%d bytes in the cache, %d after", before, after)
 	}
 	read()
-	if after := db.blocks.Size(); after <= restCache {
+	if after := db.blocks.Size(); after <= trimmedCache {
 		t.Errorf("it does not fill again: %d bytes", after)
 	}
 	check(db.Close())
-	db.Rest()
+	db.TrimCaches()
 }
 
 // TestBlocksAreKeptAfterWriting: the memtables, which count into the cache, leave room for what is read again and again, however much was written. Without it each
