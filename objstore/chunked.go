@@ -109,7 +109,7 @@ func (t *Tx) chunksOf(prev ID) func(ordinal int) ID {
 	if prev.IsZero() {
 		return none
 	}
-	n, err := nodeOf(t, Blob, prev.name())
+	n, err := nodeOf(t, Blob, nameOf(prev))
 	if err != nil {
 		return none
 	}

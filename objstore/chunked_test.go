@@ -132,7 +132,7 @@ func TestReaderGivesOnlyVerifiedBytes(t *testing.T) {
 	}
 	list[1], list[2] = list[2], list[1]
 	e.body = appendChunks(nil, list)
-	write(t, s, Blob, id, appendEnvelope(nil, e))
+	write(t, s, Blob, id, seal(e))
 	if r, err = s.Open(id); err != nil {
 		t.Fatal(err)
 	}

@@ -201,7 +201,7 @@ func (c *Collection) beginnings() {
 		first := make([]int32, 1<<(64-shift)+1)
 		n := 0
 		for i := at; i < end; i++ {
-			for ; uint64(n) <= c.items[i].key.begin()>>shift; n++ {
+			for ; uint64(n) <= beginning(c.items[i].key)>>shift; n++ {
 				first[n] = int32(i)
 			}
 		}
@@ -213,8 +213,8 @@ func (c *Collection) beginnings() {
 	}
 }
 
-// begin gives the first 64 bits of a key.
-func (key Key) begin() uint64 {
+// beginning gives the first 64 bits of a key.
+func beginning(key Key) uint64 {
 	var n uint64
 	for _, b := range key[:8] {
 		n = n<<8 | uint64(b)
@@ -228,7 +228,7 @@ func (c *Collection) find(o object) int32 {
 	if first == nil {
 		return -1
 	}
-	b := o.key.begin() >> c.shift[o.kind]
+	b := beginning(o.key) >> c.shift[o.kind]
 	for i := first[b]; i < first[b+1]; i++ {
 		if c.items[i].key == o.key {
 			return i
@@ -252,7 +252,7 @@ func (c *Collection) findBase(i int32, prefix [oldBasePrefix]byte) {
 		high[k] = 0xff
 	}
 	first, shift := c.first[it.kind], c.shift[it.kind]
-	for k, end := first[low.begin()>>shift], first[high.begin()>>shift+1]; k < end; k++ {
+	for k, end := first[beginning(low)>>shift], first[beginning(high)>>shift+1]; k < end; k++ {
 		b := &c.items[k]
 		if !bytes.HasPrefix(b.key[:], prefix[:n]) || b.key == it.key || b.flags&itemChunks != 0 || b.index >= it.index {
 			continue

@@ -61,11 +61,11 @@ func TestPutReadsWhatItDoesNotKnow(t *testing.T) {
 	s := newStore(t)
 	raw := bytes.Repeat([]byte("some text, "), 100)
 	id := put(t, s, Blob, raw, Zero)
-	wrong, err := encodeWhole(bytes.ToUpper(raw), careful)
+	wrong, err := EncodeWhole(bytes.ToUpper(raw), careful)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, s, Blob, id, wrong.env) // sound but for its content
+	write(t, s, Blob, id, wrong) // sound but for its content
 	put(t, s, Blob, raw, Zero)
 	wantObject(t, s, Blob, id, raw)
 }

@@ -230,11 +230,11 @@ func TestBasePrefixCollision(t *testing.T) {
 			}
 			fake := func(id ID) {
 				// Sound but for its name, so long as nothing looks at the hash: the delta applies to it.
-				e, err := encodeWhole(bytes.ToUpper(text), careful)
+				e, err := EncodeWhole(bytes.ToUpper(text), careful)
 				if err != nil {
 					t.Fatal(err)
 				}
-				write(t, s, Blob, id, e.env)
+				write(t, s, Blob, id, e)
 			}
 			if side != "above" {
 				fake(below)
@@ -271,7 +271,7 @@ func TestHostileChains(t *testing.T) {
 	delta := func(base ID, index int) []byte {
 		e := envelope{codec: CodecDelta, index: index, body: []byte{200, 1}} // copy 100 bytes
 		copy(e.prefix(), base[:])
-		return appendEnvelope(nil, e)
+		return seal(e)
 	}
 	a, b := ID{0xa}, ID{0xb}
 	write(t, s, Tree, a, delta(b, 5))
@@ -282,7 +282,7 @@ func TestHostileChains(t *testing.T) {
 		id := ID{0xd, byte(i)}
 		write(t, s, Tree, id, delta(ID{0xd, byte(i + 1)}, 1000-i))
 	}
-	write(t, s, Tree, ID{0xd, 40}, appendEnvelope(nil, envelope{codec: CodecRaw, length: 100, body: noise(1, 100)}))
+	write(t, s, Tree, ID{0xd, 40}, seal(envelope{codec: CodecRaw, length: 100, body: noise(1, 100)}))
 	for _, id := range []ID{a, b, self, {0xd, 0}, {0xd, 25}} {
 		if _, err := s.Get(Tree, id); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("get %s: %v", id.Short(), err)
@@ -306,7 +306,7 @@ func TestHostileChains(t *testing.T) {
 	// A chunk that is a list itself, or of another length, or not there.
 	inner := Sum(Blob, nil)
 	list := func(id ID, size int) []byte {
-		return appendEnvelope(nil, envelope{codec: CodecChunks, length: int64(size), body: appendChunks(nil, []chunk{{id, size}})})
+		return seal(envelope{codec: CodecChunks, length: int64(size), body: appendChunks(nil, []chunk{{id, size}})})
 	}
 	write(t, s, Blob, ID{1}, list(ID{1}, 10))
 	write(t, s, Blob, ID{2}, list(ID{1}, 10))
@@ -323,7 +323,7 @@ func TestHostileChains(t *testing.T) {
 	for i := range big {
 		big[i] = chunk{ID{77}, MaxChunk}
 	}
-	write(t, s, Blob, ID{5}, appendEnvelope(nil,
+	write(t, s, Blob, ID{5}, seal(
 		envelope{codec: CodecChunks, length: 17 * MaxChunk, body: appendChunks(nil, big)}))
 	if _, err := s.Get(Blob, ID{5}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("get of 68 MiB: %v", err)

@@ -46,7 +46,7 @@ func apply(dst, source, delta []byte, form deltaForm, length int64) ([]byte, err
 
 func checkRoundTrip(t tb, base, target []byte) []byte {
 	t.Helper()
-	delta := encodeDelta(nil, base, len(base), target)
+	delta := buildDelta(nil, base, len(base), target)
 	for _, form := range forms {
 		written, err := recode(delta, formKept, form, len(base))
 		if err != nil {
@@ -152,7 +152,7 @@ func TestDeltaOfRecord(t *testing.T) {
 		id := ID(noise(2, 32))
 		target := append(make([]byte, skew), record(id[:], 2)...)
 		source := deltaSource(bytes.Clone(base), id)
-		delta := encodeDelta(nil, source, len(base), target)
+		delta := buildDelta(nil, source, len(base), target)
 		for _, known := range []ID{id, {}} { // without the id, it is hashed
 			bare := bytes.Clone(base)
 			got, err := applyDelta(nil, &deltaBase{Tree, &bare, known}, delta, formKept, int64(len(target)))
@@ -241,7 +241,7 @@ func TestDeltaCrashers(t *testing.T) {
 			}
 		}
 	}
-	good := encodeDelta(nil, base, len(base), base[:50])
+	good := buildDelta(nil, base, len(base), base[:50])
 	for _, n := range []int64{49, 51, 0, math.MaxInt64} {
 		if _, err := applyDelta(nil, &deltaBase{Blob, &base, Zero}, good, formKept, n); !errors.Is(err, errDeltaLength) {
 			t.Errorf("length %d: %v", n, err)
@@ -252,7 +252,7 @@ func TestDeltaCrashers(t *testing.T) {
 func TestApplyDeltaAllocatesOnlyTheResult(t *testing.T) {
 	base := noise(1, 50_000)
 	target := append([]byte("new"), base...)
-	delta := encodeDelta(nil, base, len(base), target)
+	delta := buildDelta(nil, base, len(base), target)
 	room := make([]byte, 0, len(target))
 	if n := testing.AllocsPerRun(20, func() {
 		if _, err := applyDelta(room, &deltaBase{Blob, &base, Zero}, delta, formKept, int64(len(target))); err != nil {
@@ -265,7 +265,7 @@ func TestApplyDeltaAllocatesOnlyTheResult(t *testing.T) {
 
 func FuzzDelta(f *testing.F) {
 	base := noise(1, 100)
-	f.Add(base, encodeDelta(nil, base, len(base), append(base[40:], base[:50]...)))
+	f.Add(base, buildDelta(nil, base, len(base), append(base[40:], base[:50]...)))
 	for _, form := range forms {
 		for _, delta := range deltaCrashers(form) {
 			f.Add(base, delta)

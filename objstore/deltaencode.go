@@ -23,10 +23,10 @@ type deltaEncoder struct {
 
 var deltaEncoders = sync.Pool{New: func() any { return new(deltaEncoder) }}
 
-// encodeDelta appends to dst a delta that builds target from source, whose first n bytes are the base: common head and
+// buildDelta appends to dst a delta that builds target from source, whose first n bytes are the base: common head and
 // tail of that first, then, for what is between them, copies found by hashing the source at regular places. Its time is
 // linear in both lengths.
-func encodeDelta(dst, source []byte, n int, target []byte) []byte {
+func buildDelta(dst, source []byte, n int, target []byte) []byte {
 	base := source[:n]
 	head := commonHead(base, target)
 	if head < minEdge {

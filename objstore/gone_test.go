@@ -98,7 +98,7 @@ func TestGone(t *testing.T) {
 	small, big := []byte("hunter2"), noise(5, 6000)
 	ids := []ID{put(t, s, Blob, small, Zero), put(t, s, Blob, big, Zero)}
 	wantObject(t, s, Blob, ids[0], small) // it is in memory now
-	n, err := nodeOf(s, Blob, ids[1].name())
+	n, err := nodeOf(s, Blob, nameOf(ids[1]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
 
 func stored(t testing.TB, s *Store, k Kind, id ID) []byte {
 	t.Helper()
-	n, err := nodeOf(s, k, id.name())
+	n, err := nodeOf(s, k, nameOf(id))
 	if err != nil {
 		t.Fatal(err)
 	}

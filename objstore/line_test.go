@@ -56,14 +56,14 @@ func TestNextAfterHealing(t *testing.T) {
 	healed := 0
 	for range 40 {
 		s := heads{}
-		nth := func(i int) name { return ID{byte(i), byte(i >> 8), 1}.name() }
+		nth := func(i int) name { return nameOf(ID{byte(i), byte(i >> 8), 1}) }
 		put := func(i int, p place) {
 			e := envelope{codec: CodecRaw}
 			if p.index > 0 {
 				e = envelope{codec: CodecDelta, index: p.index}
 				copy(e.prefix(), p.base.key[:])
 			}
-			s[nth(i).key] = node{name: nth(i), env: appendEnvelope(nil, e), base: p.base.key}
+			s[nth(i).key] = node{name: nth(i), env: seal(e), base: p.base.key}
 		}
 		index := func(key Key) int {
 			e, err := decodeHead(s[key].env)
@@ -169,14 +169,14 @@ func TestLineBaseIsGoodEnough(t *testing.T) {
 			versions = append(versions, editLine(rng, versions[k-1]))
 			b := base(k)
 			source := deltaSource(slices.Clip(versions[b]), ID{1})
-			e, ok, err := encodeAgainst(source, versions[k], place{index: k, base: ID{1}.name()})
+			env, delta, err := EncodeDelta(source, versions[k], ID{1}.Key(), k)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !ok || e.index == 0 {
+			if !delta {
 				t.Fatalf("version %d is stored whole", k)
 			}
-			total += keyLen + len(e.env)
+			total += keyLen + len(env)
 		}
 		return total / 1000
 	}
@@ -253,11 +253,11 @@ func TestWholeWhereADeltaDoesNotPay(t *testing.T) {
 		t.Errorf("unknown codec: %s", got)
 	}
 	// A base whose bytes changed without its form: the hash tells.
-	wrong, err := encodeWhole(append([]byte("X"), text[1:]...), careful)
+	wrong, err := EncodeWhole(append([]byte("X"), text[1:]...), careful)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, s, Blob, first, wrong.env)
+	write(t, s, Blob, first, wrong)
 	if got := codec(append([]byte("5"), text...), first); got != CodecZstd {
 		t.Errorf("wrong bytes: %s", got)
 	}

@@ -30,7 +30,7 @@ func (m *Memo) Get(id ID) ([]byte, error) {
 
 // build gives an object, unverified; nil: not that simply.
 func (m *Memo) build(id ID) []byte {
-	n, err := nodeOf(m.s, m.kind, id.name())
+	n, err := nodeOf(m.s, m.kind, nameOf(id))
 	if err != nil {
 		return nil
 	}

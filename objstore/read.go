@@ -41,9 +41,9 @@ var (
 
 // get reads and verifies an object.
 func get(s source, k Kind, id ID) ([]byte, error) {
-	got, err := fetch(s, k, id.name(), nil, anySize)
+	got, err := fetch(s, k, nameOf(id), nil, anySize)
 	if got.list != nil {
-		return join(s, id.name(), *got.list)
+		return join(s, nameOf(id), *got.list)
 	}
 	return got.raw, err
 }
@@ -269,7 +269,7 @@ func join(s source, n name, e envelope) ([]byte, error) {
 
 // getChunk reads a chunk of the blob whole, into dst if that has room. A chunk is never a list of chunks itself.
 func getChunk(s source, whole Key, c chunk, dst []byte) ([]byte, error) {
-	got, err := fetch(s, Blob, c.id.name(), dst, int64(c.size))
+	got, err := fetch(s, Blob, nameOf(c.id), dst, int64(c.size))
 	var gone *GoneError
 	switch {
 	case errors.As(err, &gone):

@@ -27,14 +27,14 @@ func (s *Store) Open(id ID) (*Reader, error) {
 }
 
 func open(s source, id ID) (*Reader, error) {
-	got, err := fetch(s, Blob, id.name(), nil, anySize)
+	got, err := fetch(s, Blob, nameOf(id), nil, anySize)
 	switch {
 	case err != nil:
 		return nil, err
 	case got.list != nil:
-		return newReader(s, id.name(), *got.list)
+		return newReader(s, nameOf(id), *got.list)
 	}
-	return &Reader{name: id.name(), size: int64(len(got.raw)), rest: got.raw}, nil
+	return &Reader{name: nameOf(id), size: int64(len(got.raw)), rest: got.raw}, nil
 }
 
 func newReader(s source, n name, e envelope) (*Reader, error) {

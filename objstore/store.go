@@ -94,7 +94,7 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 
 // Stat describes an object without reading it.
 func (s *Store) Stat(k Kind, id ID) (Info, error) {
-	n, err := nodeOf(s, k, id.name())
+	n, err := nodeOf(s, k, nameOf(id))
 	if err != nil {
 		return Info{}, wrap("stat", k, id.Key(), err)
 	}

@@ -415,10 +415,11 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 					return nil, err
 				}
 				id := r.id
-				if r.entry, err = encodeWhole(raw, careful); err != nil {
+				env, err := EncodeWhole(raw, careful)
+				if err != nil {
 					return nil, err
 				}
-				r.entry.id = id
+				r.entry = entry{id: id, env: env}
 			}
 		}
 		index[r.object] = r.index

@@ -65,18 +65,17 @@ func (t *Tx) Unbase(k Kind, key Key) error {
 	if err != nil || got.list != nil {
 		return wrap("store whole", k, key, err)
 	}
-	e, err := encodeWhole(got.raw, careful)
+	env, err := EncodeWhole(got.raw, careful)
 	if err != nil {
 		return wrap("store whole", k, key, err)
 	}
-	e.id = got.id
 	t.mu.Lock()
 	if t.changes.moved == nil {
 		t.changes.moved = map[object]bool{}
 	}
 	t.changes.moved[object{k, key}] = true
 	t.mu.Unlock()
-	return wrap("store whole", k, key, t.insert(object{k, key}, e))
+	return wrap("store whole", k, key, t.insert(object{k, key}, entry{id: got.id, env: env}))
 }
 
 func (t *Tx) leave(o object, x expunged) error {

@@ -267,7 +267,7 @@ func readTable(ctx context.Context, o sstable.ReaderOptions, f objstorage.Readab
 	return errors.Join(r.ValidateBlockChecksums(), r.Close())
 }
 
-// TrimCaches gives up what the block cache holds, but for its hottest blocks (restCache bytes of them): a store that was just opened has filled it with blocks that
+// TrimCaches gives up what the block cache holds, but for its hottest blocks (trimmedCache bytes of them): a store that was just opened has filled it with blocks that
 // nobody reads again. It may fill anew. The memtables count into the cache, so it may have nothing to give.
 func (d *DB) TrimCaches() {
 	if d.life.enter() != nil {
