@@ -12,6 +12,7 @@ import (
 
 	"rewind/internal/bug"
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // A Collection finds out which objects of a store are live, and removes the others, while transactions go on beside it. It goes through three phases:
@@ -36,12 +37,12 @@ type Collection struct {
 	live  bitmap              // reachable
 	held  bitmap              // a live object is built on it
 	asked bitmap              // relied on, and in line to be marked
-	fresh map[object]struct{} // marked, and not in the list: written since
+	fresh map[Object]struct{} // marked, and not in the list: written since
 	small smallStock          // until Condemn
 
 	mu     sync.Mutex
 	phase  atomic.Int32 // changed under mu
-	relied []object     // under mu
+	relied []Object     // under mu
 }
 
 const (
@@ -69,12 +70,6 @@ const (
 	itemSmall                        // its envelope is kept
 )
 
-// An Object names one by its key.
-type Object struct {
-	Kind Kind
-	Key  Key
-}
-
 // A bitmap has a bit for each item. Safe for concurrent use.
 type bitmap []uint32
 
@@ -95,7 +90,7 @@ var ErrRelied = errors.New("more is to be marked")
 
 // Collect begins a collection; it takes no time. The errors are ErrOpenTx, for what a transaction that is open relies on already is not known, and ErrCollecting.
 func (s *Store) Collect() (*Collection, error) {
-	c := &Collection{s: s, batch: sweepBatch, more: map[int32][]int32{}, fresh: map[object]struct{}{}}
+	c := &Collection{s: s, batch: sweepBatch, more: map[int32][]int32{}, fresh: map[Object]struct{}{}}
 	if !s.gate.TryLock() {
 		return nil, fmt.Errorf("objstore: collect: %w", ErrOpenTx)
 	}
@@ -112,7 +107,7 @@ func (c *Collection) End() { c.s.coll.CompareAndSwap(c, nil) }
 // List reads the heads of all envelopes as they are at one moment; it comes first. pause is called every now and then, and may take its time; its error ends it.
 // A *CorruptError says that an envelope cannot be read.
 func (c *Collection) List(ctx context.Context, pause func(context.Context) error) error {
-	var prefixes [][oldBasePrefix]byte
+	var prefixes [][object.OldBasePrefix]byte
 	c.stock()
 	for _, first := range c.s.prefixes() {
 		err := c.s.db.Scan(kv.Range{Prefix: []byte{first}}, func(key, val []byte) error {
@@ -120,20 +115,20 @@ func (c *Collection) List(ctx context.Context, pause func(context.Context) error
 			if err != nil {
 				return err
 			}
-			e, err := decodeHead(val)
+			e, err := object.DecodeHead(val)
 			if err != nil {
 				return &CorruptError{k, n.key, err}
 			}
-			it := item{key: n.key, kind: k, index: uint16(e.index), stored: uint32(len(val)), base: -1}
-			var prefix [oldBasePrefix]byte
+			it := item{key: n.key, kind: k, index: uint16(e.Index), stored: uint32(len(val)), base: -1}
+			var prefix [object.OldBasePrefix]byte
 			switch {
-			case e.codec.isDelta():
+			case e.Codec.IsDelta():
 				it.flags |= itemDelta
-				if e.codec.isOldDelta() {
+				if e.Codec.IsOldDelta() {
 					it.base = -2 // all of its prefix counts
 				}
-				copy(prefix[:], e.prefix())
-			case e.codec == CodecChunks:
+				copy(prefix[:], e.Prefix())
+			case e.Codec == CodecChunks:
 				it.flags |= itemChunks
 			}
 			if first == kv.PrefixLong {
@@ -167,7 +162,7 @@ func (c *Collection) List(ctx context.Context, pause func(context.Context) error
 }
 
 // sort brings what lies under long keys, which is read last, among the others.
-func (c *Collection) sort(prefixes [][oldBasePrefix]byte) {
+func (c *Collection) sort(prefixes [][object.OldBasePrefix]byte) {
 	order := make([]int32, len(c.items))
 	for i := range order {
 		order[i] = int32(i)
@@ -223,14 +218,14 @@ func beginning(key Key) uint64 {
 }
 
 // find gives the first item of that name; less than zero: it is not in the list.
-func (c *Collection) find(o object) int32 {
-	first := c.first[o.kind]
+func (c *Collection) find(o Object) int32 {
+	first := c.first[o.Kind]
 	if first == nil {
 		return -1
 	}
-	b := beginning(o.key) >> c.shift[o.kind]
+	b := beginning(o.Key) >> c.shift[o.Kind]
 	for i := first[b]; i < first[b+1]; i++ {
-		if c.items[i].key == o.key {
+		if c.items[i].key == o.Key {
 			return i
 		}
 	}
@@ -238,11 +233,11 @@ func (c *Collection) find(o object) int32 {
 }
 
 // findBase looks up which item a delta is built on.
-func (c *Collection) findBase(i int32, prefix [oldBasePrefix]byte) {
+func (c *Collection) findBase(i int32, prefix [object.OldBasePrefix]byte) {
 	it := &c.items[i]
-	n := basePrefix
+	n := object.BasePrefix
 	if it.base == -2 {
-		n = oldBasePrefix
+		n = object.OldBasePrefix
 	}
 	it.base = -1
 	var low, high Key
@@ -268,7 +263,7 @@ func (c *Collection) findBase(i int32, prefix [oldBasePrefix]byte) {
 // Mark says that an object is reachable. first: it was not known to be, so what it refers to is to be marked as well. The error is ErrNotFound where there is no
 // such object, a *GoneError where it was purged or lost, and a *CorruptError where something that it is built on is missing.
 func (c *Collection) Mark(k Kind, id ID) (first bool, err error) {
-	o := object{k, id.Key()}
+	o := Object{k, id.Key()}
 	i := c.find(o)
 	if i >= 0 {
 		return c.mark(i)
@@ -276,12 +271,12 @@ func (c *Collection) Mark(k Kind, id ID) (first bool, err error) {
 	if _, seen := c.fresh[o]; seen {
 		return false, nil
 	}
-	there, err := c.s.db.Has(appendKey(nil, k, o.key))
+	there, err := c.s.db.Has(appendKey(nil, k, o.Key))
 	if err == nil && !there {
-		err = c.s.absence(k, o.key)
+		err = c.s.absence(k, o.Key)
 	}
 	if err != nil {
-		return false, wrap("mark", k, o.key, err)
+		return false, wrap("mark", k, o.Key, err)
 	}
 	c.fresh[o] = struct{}{}
 	return true, nil
@@ -302,7 +297,7 @@ func (c *Collection) mark(i int32) (first bool, err error) {
 			return false, err
 		}
 		for _, key := range chunks {
-			j := c.find(object{it.kind, key})
+			j := c.find(Object{it.kind, key})
 			if j < 0 {
 				return false, &CorruptError{it.kind, it.key, fmt.Errorf("%w: %s", errNoChunk, key.Short())}
 			}
@@ -346,7 +341,7 @@ func (c *Collection) Relied() []Object {
 	var out []Object
 	for _, o := range c.relied {
 		if i := c.find(o); i >= 0 && !c.live.has(i) {
-			out = append(out, Object{o.kind, o.key})
+			out = append(out, o)
 		}
 	}
 	c.relied = nil

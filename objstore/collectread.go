@@ -1,6 +1,10 @@
 package objstore
 
-import "bytes"
+import (
+	"bytes"
+
+	"rewind/objstore/object"
+)
 
 const (
 	// readerBytes is about what a ListReader keeps in memory.
@@ -34,7 +38,7 @@ func (c *Collection) Reader(k Kind) *ListReader {
 
 // Get is Getter's for the reader's kind; the bytes must not be changed.
 func (r *ListReader) Get(id ID) ([]byte, error) {
-	if i := r.c.find(object{r.kind, id.Key()}); i >= 0 {
+	if i := r.c.find(Object{r.kind, id.Key()}); i >= 0 {
 		b := r.build(i, 0)
 		if b.raw != nil && b.id.IsZero() {
 			b.id = Sum(r.kind, b.raw)
@@ -56,7 +60,7 @@ func (r *ListReader) build(i int32, depth int) (out built) {
 	it := &r.c.items[i]
 	var base built
 	if it.flags&itemDelta != 0 {
-		if depth == MaxDepth || it.base < 0 || r.c.more[i] != nil {
+		if depth == object.MaxDepth || it.base < 0 || r.c.more[i] != nil {
 			return built{}
 		}
 		if base = r.build(it.base, depth+1); base.raw == nil {
@@ -81,26 +85,26 @@ func (r *ListReader) build(i int32, depth int) (out built) {
 
 // apply gives what an item's envelope makes of its base, which learns its id where that is asked for; nil: the object was written anew since the list was made.
 func (r *ListReader) apply(i int32, env []byte, base *built) (raw []byte, err error) {
-	e, err := decodeEnvelope(r.kind, env)
-	if err != nil || e.codec == CodecChunks || e.codec.isDelta() != (base.raw != nil) {
+	e, err := object.Decode(r.kind, env)
+	if err != nil || e.Codec == CodecChunks || e.Codec.IsDelta() != (base.raw != nil) {
 		return nil, err
 	}
 	var room []byte
-	if e.length <= roomBytes {
-		room = make([]byte, 0, e.length+int64(idLen))
+	if e.Length <= roomBytes {
+		room = make([]byte, 0, e.Length+int64(object.IDLen))
 	}
-	if !e.codec.isDelta() {
-		return e.whole(room)
+	if !e.Codec.IsDelta() {
+		return e.Whole(room)
 	}
 	below := r.c.items[i].base
-	if !bytes.HasPrefix(r.c.items[below].key[:], e.prefix()) {
+	if !bytes.HasPrefix(r.c.items[below].key[:], e.Prefix()) {
 		return nil, nil
 	}
 	from := base.raw
-	source := deltaBase{r.kind, &from, base.id}
-	raw, err = e.apply(room, &source)
-	if source.id != base.id {
-		base.id = source.id
+	source := object.Base{Kind: r.kind, Raw: &from, ID: base.id}
+	raw, err = e.Apply(room, &source)
+	if source.ID != base.id {
+		base.id = source.ID
 		r.kept.put(below, *base)
 	}
 	return raw, err

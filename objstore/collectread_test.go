@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // readerWorld is a store with a line of objects of a kind, each of which names the one before, and their list.
@@ -85,7 +86,7 @@ func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 			}
 			same("not in the list", back, later)
 			c.small = smallStock{} // what is kept stays as it was
-			write(t, s, tt.kind, ids[128], append([]byte{byte(CodecRaw), 3}, "odd"...))
+			write(t, s, tt.kind, ids[128], append([]byte{byte(object.CodecRaw), 3}, "odd"...))
 			write(t, s, tt.kind, ids[64], nil)
 			fresh := c.Reader(tt.kind)
 			for i, id := range ids {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // Two objects whose ids begin with the same 160 bits take 2^80 work; here the store is told that it has one.
@@ -13,7 +14,7 @@ func TestCollisionIsRefused(t *testing.T) {
 	s := newStore(t)
 	raw := []byte("the second of the two")
 	id := put(t, s, Blob, raw, Zero)
-	o, other := object{Blob, id.Key()}, id
+	o, other := Object{Blob, id.Key()}, id
 	other[31] ^= 1
 	again := func() error {
 		tx := s.Begin()
@@ -48,7 +49,7 @@ func TestCollisionIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o2, e := object{Blob, id2.Key()}, tx.pending[object{Blob, id2.Key()}]
+	o2, e := Object{Blob, id2.Key()}, tx.pending[Object{Blob, id2.Key()}]
 	e.id[31] ^= 1
 	tx.pending[o2] = e
 	if _, err := tx.Put(Blob, second, Zero); !errors.Is(err, ErrCollision) {
@@ -61,7 +62,7 @@ func TestPutReadsWhatItDoesNotKnow(t *testing.T) {
 	s := newStore(t)
 	raw := bytes.Repeat([]byte("some text, "), 100)
 	id := put(t, s, Blob, raw, Zero)
-	wrong, err := EncodeWhole(bytes.ToUpper(raw), careful)
+	wrong, err := object.EncodeWhole(bytes.ToUpper(raw), object.Careful)
 	if err != nil {
 		t.Fatal(err)
 	}

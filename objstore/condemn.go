@@ -10,7 +10,7 @@ import (
 )
 
 // rely asks whether somebody may rely on an object that is there. While marking goes on he may, and it will be marked; what is condemned is not there for him.
-func (c *Collection) rely(o object) bool {
+func (c *Collection) rely(o Object) bool {
 	if c.phase.Load() == phaseSweep {
 		i := c.find(o)
 		return i < 0 || c.live.has(i)
@@ -32,7 +32,7 @@ func (c *Collection) rely(o object) bool {
 }
 
 // stays reports whether an object may be built on.
-func (c *Collection) stays(o object) bool {
+func (c *Collection) stays(o Object) bool {
 	if c.phase.Load() != phaseSweep {
 		return true
 	}
@@ -47,13 +47,13 @@ func (c *Collection) wrote(ready []readied) {
 			break
 		}
 		if c.phase.Load() == phaseSweep {
-			if i := c.find(r.object); i >= 0 {
+			if i := c.find(r.Object); i >= 0 {
 				c.live.set(i)
 			}
 		} else {
-			c.rely(r.object) // while the list is made nobody knows whether it will be in it
+			c.rely(r.Object) // while the list is made nobody knows whether it will be in it
 		}
-		c.built(r.kind, r.base)
+		c.built(r.Kind, r.base)
 	}
 }
 
@@ -62,7 +62,7 @@ func (c *Collection) built(k Kind, base Key) {
 	if base.IsZero() {
 		return
 	}
-	o := object{k, base}
+	o := Object{k, base}
 	if c.phase.Load() == phaseList {
 		c.rely(o)
 	}
@@ -174,18 +174,18 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 	defer s.write.Unlock()
 	b := s.db.NewBatch()
 	defer b.Close()
-	var gone []object
+	var gone []Object
 	for _, i := range list {
 		if !c.dead(i) {
 			continue
 		}
 		it := &c.items[i]
-		o := object{it.kind, it.key}
+		o := Object{it.kind, it.key}
 		var err error
 		if it.flags&itemLong != 0 {
 			err = s.deleteLong(b, o)
 		} else {
-			err = b.Delete(appendKey(nil, o.kind, o.key))
+			err = b.Delete(appendKey(nil, o.Kind, o.Key))
 		}
 		if err != nil {
 			return err
@@ -204,4 +204,4 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 
 // relies is rely where there may be no collection (nil). It is of the moment before the object was looked up: what that collection has condemned may go
 // between the look and the question, and the collection end.
-func (c *Collection) relies(o object) bool { return c == nil || c.rely(o) }
+func (c *Collection) relies(o Object) bool { return c == nil || c.rely(o) }

@@ -2,6 +2,8 @@ package objstore
 
 import (
 	"fmt"
+
+	"rewind/objstore/object"
 )
 
 // An entry is an object that is ready to be written.
@@ -26,13 +28,13 @@ func collides(have, id ID) error {
 // encode gives the envelope of an object: a delta against the place that follows prev in its line, where that pays,
 // otherwise the whole. It takes no lock while it compresses.
 func encode(s source, k Kind, id ID, raw []byte, prev ID) (e entry, err error) {
-	ok, at := false, quick
+	ok, at := false, object.Quick
 	if !prev.IsZero() && prev != id && len(raw) > 0 {
 		e, ok, err = encodeAfter(s, k, id, raw, prev)
-		at = careful
+		at = object.Careful
 	}
 	if err == nil && !ok {
-		e.env, err = EncodeWhole(raw, at)
+		e.env, err = object.EncodeWhole(raw, at)
 	}
 	e.id = id
 	return e, err
@@ -44,14 +46,14 @@ func encodeAfter(s source, k Kind, id ID, raw []byte, prev ID) (out entry, ok bo
 	if !ok || p.base.key == id.Key() {
 		return out, false, nil
 	}
-	buf := borrow()
-	defer giveBack(buf)
+	buf := object.BorrowBuffer()
+	defer object.ReturnBuffer(buf)
 	got, err := fetch(s, k, p.base, (*buf)[:0], anySize)
 	if err != nil || got.list != nil {
 		return out, false, nil // the hint is of no use; what is wrong with it shows where it is read
 	}
-	*buf = deltaSource(got.raw, got.id)
-	env, delta, err := EncodeDelta(*buf, raw, p.base.key, p.index)
+	*buf = object.DeltaSource(got.raw, got.id)
+	env, delta, err := object.EncodeDelta(*buf, raw, p.base.key, p.index)
 	if delta {
 		out.index, out.base = p.index, p.base.key
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // Store formats 1 and 2 have objects under long keys, and deltas in their old form.
@@ -80,40 +81,40 @@ func frameHeader(size int) []byte {
 
 // oldEnvelope gives what format 2 has for an envelope of this one; base is the base's id, where there is one.
 func oldEnvelope(env []byte, base ID) ([]byte, error) {
-	e, err := decodeHead(env)
+	e, err := object.DecodeHead(env)
 	if err != nil {
 		return nil, err
 	}
-	switch e.codec {
-	case CodecDelta:
-		e.codec = CodecOldDelta
-		e.body = oldDelta(e.body)
-	case CodecDeltaZstd:
-		e.codec = CodecOldDeltaZstd
-		size, n := binary.Uvarint(e.body)
-		delta, err := frames.DecodeAll(append(frameHeader(int(size)), e.body[n:]...), nil)
+	switch e.Codec {
+	case object.CodecDelta:
+		e.Codec = object.CodecOldDelta
+		e.Body = oldDelta(e.Body)
+	case object.CodecDeltaZstd:
+		e.Codec = object.CodecOldDeltaZstd
+		size, n := binary.Uvarint(e.Body)
+		delta, err := frames.DecodeAll(append(frameHeader(int(size)), e.Body[n:]...), nil)
 		if err != nil {
 			return nil, err
 		}
 		delta = oldDelta(delta)
 		frame := frames.EncodeAll(delta, nil)
-		e.body = append(binary.AppendUvarint(nil, uint64(len(delta))), frame[len(frameHeader(len(delta))):]...)
+		e.Body = append(binary.AppendUvarint(nil, uint64(len(delta))), frame[len(frameHeader(len(delta))):]...)
 	default:
 		return append([]byte(nil), env...), nil
 	}
-	copy(e.base[:], base[:])
-	return seal(e), nil
+	copy(e.Prefix(), base[:])
+	return object.Seal(e), nil
 }
 
 // age makes the objects that are chosen what format 2 would have, where it can: a delta that is longer than its object in
 // the old form stays. It gives how many are.
-func age(t tb, s *Store, chosen func(object) bool) (n int) {
+func age(t tb, s *Store, chosen func(Object) bool) (n int) {
 	t.Helper()
 	b := s.db.NewBatch()
 	defer b.Close()
 	err := s.Walk(context.Background(), func(k Kind, key Key, info Info) error {
 		node, err := nodeOf(s, k, name{key: key})
-		if err != nil || !node.id.IsZero() || !chosen(object{k, key}) {
+		if err != nil || !node.id.IsZero() || !chosen(Object{k, key}) {
 			return err
 		}
 		id, err := s.IDOf(k, key)
@@ -121,7 +122,7 @@ func age(t tb, s *Store, chosen func(object) bool) (n int) {
 			return err
 		}
 		var base ID
-		if info.Codec.isDelta() {
+		if info.Codec.IsDelta() {
 			if base, err = s.IDOf(k, info.Base); err != nil {
 				return err
 			}
@@ -130,7 +131,7 @@ func age(t tb, s *Store, chosen func(object) bool) (n int) {
 		if err != nil {
 			return err
 		}
-		if _, err := decodeEnvelope(k, env); err != nil {
+		if _, err := object.Decode(k, env); err != nil {
 			return nil
 		}
 		n++

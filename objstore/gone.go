@@ -130,18 +130,18 @@ func decodeGone(val []byte) (g Gone, err error) {
 	return g, nil
 }
 
-func appendGoneKey(dst []byte, o object) []byte {
-	return append(append(dst, kv.PrefixGone, byte(o.kind)), o.key[:]...)
+func appendGoneKey(dst []byte, o Object) []byte {
+	return append(append(dst, kv.PrefixGone, byte(o.Kind)), o.Key[:]...)
 }
 
 // A goneSet is every marker of the store, in memory.
 type goneSet struct {
 	none atomic.Bool // it is loaded, and empty
 	mu   sync.RWMutex
-	of   map[object]Gone // nil: not loaded
+	of   map[Object]Gone // nil: not loaded
 }
 
-func (s *goneSet) get(db *kv.DB, o object) (Gone, bool, error) {
+func (s *goneSet) get(db *kv.DB, o Object) (Gone, bool, error) {
 	if s.none.Load() {
 		return Gone{}, false, nil
 	}
@@ -167,8 +167,8 @@ func (s *goneSet) load(db *kv.DB) error {
 	if s.of != nil {
 		return nil
 	}
-	of := make(map[object]Gone)
-	err := scanGone(db, func(o object, g Gone, err error) error {
+	of := make(map[Object]Gone)
+	err := scanGone(db, func(o Object, g Gone, err error) error {
 		if err != nil {
 			g = Gone{Reason: Purged, Text: unreadable}
 		}
@@ -184,7 +184,7 @@ func (s *goneSet) load(db *kv.DB) error {
 }
 
 // note changes the set as a batch that was committed has changed the markers.
-func (s *goneSet) note(set map[object]Gone, healed map[object]bool) {
+func (s *goneSet) note(set map[Object]Gone, healed map[Object]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
@@ -217,32 +217,32 @@ func (s *goneSet) chunked(db *kv.DB, size int64) (bool, error) {
 	return false, nil
 }
 
-func scanGone(db *kv.DB, fn func(object, Gone, error) error) error {
+func scanGone(db *kv.DB, fn func(Object, Gone, error) error) error {
 	return db.Scan(kv.Range{Prefix: []byte{kv.PrefixGone}}, func(key, val []byte) error {
 		if len(key) != keyLen {
-			return fn(object{}, Gone{}, &FormatError{What: "key", Value: fmt.Sprintf("%x", key)})
+			return fn(Object{}, Gone{}, &FormatError{What: "key", Value: fmt.Sprintf("%x", key)})
 		}
 		g, err := decodeGone(val)
-		return fn(object{Kind(key[1]), Key(key[2:])}, g, err)
+		return fn(Object{Kind(key[1]), Key(key[2:])}, g, err)
 	})
 }
 
 // Gone gives the marker of an object; ok is false when it has none. An object that is there can have one of Lost: it was put again by
 // who did not know; its next put takes the marker away.
 func (s *Store) Gone(k Kind, key Key) (g Gone, ok bool, err error) {
-	g, ok, err = s.gone.get(s.db, object{k, key})
+	g, ok, err = s.gone.get(s.db, Object{k, key})
 	return g, ok, wrap("look up", k, key, translate(k, key, err))
 }
 
 // WalkGone calls fn for every marker, ascending by kind byte and key, until fn gives an error, which it returns. err says that a marker
 // cannot be read; g is then empty. fn must not write.
 func (s *Store) WalkGone(fn func(k Kind, key Key, g Gone, err error) error) error {
-	return scanGone(s.db, func(o object, g Gone, err error) error { return fn(o.kind, o.key, g, err) })
+	return scanGone(s.db, func(o Object, g Gone, err error) error { return fn(o.Kind, o.Key, g, err) })
 }
 
 // absence is the error for an object that is not there.
 func (s *Store) absence(k Kind, key Key) error {
-	g, ok, err := s.gone.get(s.db, object{k, key})
+	g, ok, err := s.gone.get(s.db, Object{k, key})
 	switch {
 	case err != nil:
 		return translate(k, key, err)

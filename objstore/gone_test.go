@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // TestGoneGolden holds the format of markers to the byte.
 func TestGoneGolden(t *testing.T) {
 	id := Sum(Blob, []byte("rewind"))
-	golden(t, "gone-key", appendGoneKey(nil, object{Blob, id.Key()}))
+	golden(t, "gone-key", appendGoneKey(nil, Object{Blob, id.Key()}))
 	golden(t, "gone-purged", appendGone(Gone{Purged, 300, 1_800_000_000_000, "config/api.py", 9 << 20}))
 	golden(t, "gone-lost", appendGone(Gone{Reason: Lost, Operation: 7, Time: 1_800_000_000_000}))
 }
@@ -102,7 +103,7 @@ func TestGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, err := decodeHead(n.env); err != nil || e.codec != CodecChunks {
+	if e, err := object.DecodeHead(n.env); err != nil || e.Codec != CodecChunks {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	g := Gone{Reason: Purged, Operation: 7, Text: "secret.txt"}
@@ -228,12 +229,12 @@ func TestUnbase(t *testing.T) {
 			ids, raws = append(ids, prev), append(raws, raw)
 		}
 		if old {
-			age(t, s, func(object) bool { return true })
+			age(t, s, func(Object) bool { return true })
 		}
 		for _, out := range []int{0, 8, 3} {
 			tx := s.BeginAlone()
 			err := s.Walk(t.Context(), func(k Kind, key Key, info Info) error {
-				if info.Codec.isDelta() && info.Base == ids[out].Key() {
+				if info.Codec.IsDelta() && info.Base == ids[out].Key() {
 					return tx.Unbase(k, key)
 				}
 				return info.Damage

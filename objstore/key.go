@@ -58,7 +58,7 @@ func splitKey(key []byte) (Kind, name, error) {
 		return 0, n, &FormatError{What: "key", Value: fmt.Sprintf("%x", key)}
 	}
 	k := Kind(key[1])
-	return k, n, k.check()
+	return k, n, k.Check()
 }
 
 // prefixes are the first bytes of the keys that objects of this store have, ascending.

@@ -1,5 +1,7 @@
 package objstore
 
+import "rewind/objstore/object"
+
 // Versions of one object form a line: version 0 is whole, version k >= 1 is a delta against version k - 8^t, t being the
 // number of zeros at the end of k in base 8. The lowest digit that is not 0 goes down by one, so that the number of
 // deltas to apply is the sum of k's digits, and seven of eight versions have but one edit in them.
@@ -29,18 +31,18 @@ type place struct {
 // followed to the base that is due: the next version is then stored whole.
 func next(s source, k Kind, prev name) (p place, ok bool) {
 	n, e, err := headOf(s, k, prev)
-	if err != nil || e.codec == CodecChunks || e.index >= MaxIndex {
+	if err != nil || e.Codec == CodecChunks || e.Index >= object.MaxIndex {
 		return p, false
 	}
-	p.index = e.index + 1
+	p.index = e.Index + 1
 	// A base that was stored whole after the fact stands at 0, before the index that was looked for.
-	for want := lineBase(p.index); e.index > want; {
+	for want := lineBase(p.index); e.Index > want; {
 		base, found, err := s.soleBase(k, n, e)
 		if err != nil || found != 1 {
 			return p, false
 		}
 		n = base
-		if e, err = decodeHead(n.env); err != nil {
+		if e, err = object.DecodeHead(n.env); err != nil {
 			return p, false
 		}
 	}

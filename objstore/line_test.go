@@ -8,15 +8,16 @@ import (
 	"testing"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 func TestLineBase(t *testing.T) {
-	for k := 1; k <= MaxIndex; k++ {
+	for k := 1; k <= object.MaxIndex; k++ {
 		depth := 0
 		for i := k; i > 0; i = lineBase(i) {
 			depth++
 		}
-		if depth != digitSum(k) || depth > MaxDepth {
+		if depth != digitSum(k) || depth > object.MaxDepth {
 			t.Errorf("index %d is %d deltas deep", k, depth)
 		}
 		// The base of k is on the way from k-1 to the start of the line.
@@ -43,11 +44,15 @@ func (heads) known(Kind, name) ([]byte, ID) { return nil, Zero }
 
 func (h heads) view(_ Kind, n name, fn func(node) error) error { return fn(h[n.key]) }
 
-func (h heads) soleBase(_ Kind, n node, _ envelope) (node, int, error) { return h[n.base], 1, nil }
+func (h heads) soleBase(_ Kind, n node, _ object.Envelope) (node, int, error) {
+	return h[n.base], 1, nil
+}
 
 func (h heads) learn(Kind, Key, name) {}
 
-func (h heads) bases(_ Kind, n node, _ envelope) ([]node, error) { return []node{h[n.base]}, nil }
+func (h heads) bases(_ Kind, n node, _ object.Envelope) ([]node, error) {
+	return []node{h[n.base]}, nil
+}
 
 // Places of a line in which versions are stored whole after the fact, at any time: the next place is found from each,
 // its base stands where it belongs or at 0, and no version is deeper than the digits of its place allow.
@@ -58,27 +63,27 @@ func TestNextAfterHealing(t *testing.T) {
 		s := heads{}
 		nth := func(i int) name { return nameOf(ID{byte(i), byte(i >> 8), 1}) }
 		put := func(i int, p place) {
-			e := envelope{codec: CodecRaw}
+			e := object.Envelope{Codec: object.CodecRaw}
 			if p.index > 0 {
-				e = envelope{codec: CodecDelta, index: p.index}
-				copy(e.prefix(), p.base.key[:])
+				e = object.Envelope{Codec: object.CodecDelta, Index: p.index}
+				copy(e.Prefix(), p.base.key[:])
 			}
-			s[nth(i).key] = node{name: nth(i), env: seal(e), base: p.base.key}
+			s[nth(i).key] = node{name: nth(i), env: object.Seal(e), base: p.base.key}
 		}
 		index := func(key Key) int {
-			e, err := decodeHead(s[key].env)
+			e, err := object.DecodeHead(s[key].env)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return e.index
+			return e.Index
 		}
 		put(0, place{})
 		share := rng.IntN(50)
-		for i := 1; i <= MaxIndex+1; i++ {
+		for i := 1; i <= object.MaxIndex+1; i++ {
 			prev := index(nth(i - 1).key)
 			p, ok := next(s, Tree, nth(i-1))
 			if !ok {
-				if prev != MaxIndex {
+				if prev != object.MaxIndex {
 					t.Fatalf("line ends at %d", prev)
 				}
 				put(i, place{})
@@ -109,7 +114,7 @@ func TestNextAfterHealing(t *testing.T) {
 	}
 }
 
-// A line of more than MaxIndex versions: places, depths, the new line, and that every version comes back.
+// A line of more than object.MaxIndex versions: places, depths, the new line, and that every version comes back.
 func TestLine(t *testing.T) {
 	s := newStore(t)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -118,7 +123,7 @@ func TestLine(t *testing.T) {
 	var ids []ID
 	var versions [][]byte
 	tx := s.Begin()
-	for i := range MaxIndex + 4 {
+	for i := range object.MaxIndex + 4 {
 		raw = append(raw[:len(raw):len(raw)], byte('a'+rng.IntN(26)))
 		raw[rng.IntN(len(raw))] = '!'
 		id, err := tx.Put(Tree, raw, prev)
@@ -143,14 +148,14 @@ func TestLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := i % (MaxIndex + 1); info.Index != want || info.Codec.isDelta() != (want > 0) {
+		if want := i % (object.MaxIndex + 1); info.Index != want || info.Codec.IsDelta() != (want > 0) {
 			t.Fatalf("version %d: %s at %d, want %d", i, info.Codec, info.Index, want)
 		}
 		if info.Index > 0 && info.Base != ids[i-info.Index+lineBase(info.Index)].Key() {
 			t.Fatalf("version %d: wrong base", i)
 		}
 	}
-	if n := checkLines(t, s); n != MaxIndex+2 {
+	if n := checkLines(t, s); n != object.MaxIndex+2 {
 		t.Errorf("%d deltas", n)
 	}
 }
@@ -168,8 +173,8 @@ func TestLineBaseIsGoodEnough(t *testing.T) {
 		for k := 1; k <= 1000; k++ {
 			versions = append(versions, editLine(rng, versions[k-1]))
 			b := base(k)
-			source := deltaSource(slices.Clip(versions[b]), ID{1})
-			env, delta, err := EncodeDelta(source, versions[k], ID{1}.Key(), k)
+			source := object.DeltaSource(slices.Clip(versions[b]), ID{1})
+			env, delta, err := object.EncodeDelta(source, versions[k], ID{1}.Key(), k)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -224,16 +229,16 @@ func TestWholeWhereADeltaDoesNotPay(t *testing.T) {
 		prev ID
 		want Codec
 	}{
-		{"a small edit", small, first, CodecDelta},
-		{"an edit worth compressing", append(append([]byte{}, text[50_000:51_000]...), text...), first, CodecDelta},
-		{"new text", append(append([]byte{}, text[:99_000]...), newText()...), first, CodecDeltaZstd},
-		{"most is new", half, first, CodecZstd},
-		{"another file", noise(6, 5000), first, CodecRaw},
-		{"most of a small one", append(noise(8, 80), record[80:]...), Sum(Blob, record), CodecDelta},
-		{"nearly all of a small one", append(noise(8, 104), record[104:]...), Sum(Blob, record), CodecRaw},
-		{"tiny", []byte("tiny"), first, CodecRaw},
-		{"empty", nil, first, CodecRaw},
-		{"prev is absent", append([]byte("1"), text...), ID{1}, CodecZstd},
+		{"a small edit", small, first, object.CodecDelta},
+		{"an edit worth compressing", append(append([]byte{}, text[50_000:51_000]...), text...), first, object.CodecDelta},
+		{"new text", append(append([]byte{}, text[:99_000]...), newText()...), first, object.CodecDeltaZstd},
+		{"most is new", half, first, object.CodecZstd},
+		{"another file", noise(6, 5000), first, object.CodecRaw},
+		{"most of a small one", append(noise(8, 80), record[80:]...), Sum(Blob, record), object.CodecDelta},
+		{"nearly all of a small one", append(noise(8, 104), record[104:]...), Sum(Blob, record), object.CodecRaw},
+		{"tiny", []byte("tiny"), first, object.CodecRaw},
+		{"empty", nil, first, object.CodecRaw},
+		{"prev is absent", append([]byte("1"), text...), ID{1}, object.CodecZstd},
 	} {
 		if got := codec(c.raw, c.prev); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -242,23 +247,23 @@ func TestWholeWhereADeltaDoesNotPay(t *testing.T) {
 
 	env := stored(t, s, Blob, first)
 	write(t, s, Blob, first, env[:len(env)-1])
-	if got := codec(append([]byte("2"), text...), first); got != CodecZstd {
+	if got := codec(append([]byte("2"), text...), first); got != object.CodecZstd {
 		t.Errorf("damaged base: %s", got)
 	}
-	if got := codec(append([]byte("3"), text...), Sum(Blob, small)); got != CodecZstd {
+	if got := codec(append([]byte("3"), text...), Sum(Blob, small)); got != object.CodecZstd {
 		t.Errorf("base of prev damaged: %s", got)
 	}
 	write(t, s, Blob, first, []byte{99})
-	if got := codec(append([]byte("4"), text...), first); got != CodecZstd {
+	if got := codec(append([]byte("4"), text...), first); got != object.CodecZstd {
 		t.Errorf("unknown codec: %s", got)
 	}
 	// A base whose bytes changed without its form: the hash tells.
-	wrong, err := EncodeWhole(append([]byte("X"), text[1:]...), careful)
+	wrong, err := object.EncodeWhole(append([]byte("X"), text[1:]...), object.Careful)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, Blob, first, wrong)
-	if got := codec(append([]byte("5"), text...), first); got != CodecZstd {
+	if got := codec(append([]byte("5"), text...), first); got != object.CodecZstd {
 		t.Errorf("wrong bytes: %s", got)
 	}
 }

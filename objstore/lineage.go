@@ -3,6 +3,8 @@ package objstore
 import (
 	"bytes"
 	"sync"
+
+	"rewind/objstore/object"
 )
 
 // maxLineage is how many bases are remembered, about 2 MB.
@@ -13,26 +15,26 @@ const maxLineage = 1 << 14
 // for concurrent use.
 type lineage struct {
 	mu   sync.Mutex
-	base map[object]name
+	base map[Object]name
 }
 
-func (l *lineage) get(o object) (name, bool) {
+func (l *lineage) get(o Object) (name, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, ok := l.base[o]
 	return n, ok
 }
 
-func (l *lineage) put(o object, base name) {
+func (l *lineage) put(o Object, base name) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.base == nil || len(l.base) >= maxLineage {
-		l.base = make(map[object]name)
+		l.base = make(map[Object]name)
 	}
 	l.base[o] = base
 }
 
-func (l *lineage) drop(gone []object) {
+func (l *lineage) drop(gone []Object) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, o := range gone {
@@ -47,12 +49,12 @@ func (l *lineage) forget() {
 }
 
 // soleBase gives the base of n, whose envelope is e, when its prefix stands for one object alone; n is how many it stands for.
-func (s *Store) soleBase(k Kind, n node, e envelope) (base node, found int, err error) {
-	o := object{k, n.key}
-	if hint, ok := s.lineage.get(o); ok && bytes.HasPrefix(hint.key[:], e.prefix()) {
+func (s *Store) soleBase(k Kind, n node, e object.Envelope) (base node, found int, err error) {
+	o := Object{k, n.key}
+	if hint, ok := s.lineage.get(o); ok && bytes.HasPrefix(hint.key[:], e.Prefix()) {
 		b, err := nodeOf(s, k, hint)
 		if err == nil {
-			if head, err := decodeHead(b.env); err == nil && head.codec != CodecChunks && head.index < e.index {
+			if head, err := object.DecodeHead(b.env); err == nil && head.Codec != CodecChunks && head.Index < e.Index {
 				return b, 1, nil
 			}
 		}
@@ -66,17 +68,17 @@ func (s *Store) soleBase(k Kind, n node, e envelope) (base node, found int, err 
 }
 
 // learn implements source.
-func (s *Store) learn(k Kind, of Key, base name) { s.lineage.put(object{k, of}, base) }
+func (s *Store) learn(k Kind, of Key, base name) { s.lineage.put(Object{k, of}, base) }
 
 // learn implements source.
 func (t *Tx) learn(k Kind, of Key, base name) {
-	if _, ok := t.find(object{k, of}); !ok { // a pending delta knows its base
+	if _, ok := t.find(Object{k, of}); !ok { // a pending delta knows its base
 		t.s.learn(k, of, base)
 	}
 }
 
 // soleBase implements source.
-func (t *Tx) soleBase(k Kind, n node, e envelope) (base node, found int, err error) {
+func (t *Tx) soleBase(k Kind, n node, e object.Envelope) (base node, found int, err error) {
 	if n.base.IsZero() {
 		return t.s.soleBase(k, n, e)
 	}

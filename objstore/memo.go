@@ -1,5 +1,7 @@
 package objstore
 
+import "rewind/objstore/object"
+
 // A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta more or less. It gives what the
 // store gives, and is for one goroutine.
 type Memo struct {
@@ -41,12 +43,12 @@ func (m *Memo) build(id ID) []byte {
 			raw = known
 			break
 		}
-		e, err := decodeEnvelope(m.kind, n.env)
-		if err != nil || e.codec == CodecChunks || len(chain) > MaxDepth {
+		e, err := object.Decode(m.kind, n.env)
+		if err != nil || e.Codec == CodecChunks || len(chain) > object.MaxDepth {
 			return nil
 		}
-		if !e.codec.isDelta() {
-			if raw, err = e.whole(nil); err != nil {
+		if !e.Codec.IsDelta() {
+			if raw, err = e.Whole(nil); err != nil {
 				return nil
 			}
 			m.kept.put(n.key, raw)
@@ -61,8 +63,8 @@ func (m *Memo) build(id ID) []byte {
 	}
 	base := n.id
 	for i := len(chain) - 1; i >= 0; i-- {
-		from := append(make([]byte, 0, len(raw)+idLen), raw...)
-		if raw, err = chain[i].e.apply(nil, &deltaBase{m.kind, &from, base}); err != nil {
+		from := append(make([]byte, 0, len(raw)+object.IDLen), raw...)
+		if raw, err = chain[i].e.Apply(nil, &object.Base{Kind: m.kind, Raw: &from, ID: base}); err != nil {
 			return nil
 		}
 		base = chain[i].id

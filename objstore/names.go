@@ -10,26 +10,26 @@ const maxNames = 1 << 13
 // room for another. Safe for concurrent use.
 type names struct {
 	mu sync.Mutex
-	id map[object]ID
+	id map[Object]ID
 }
 
-func (m *names) get(o object) (ID, bool) {
+func (m *names) get(o Object) (ID, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	id, ok := m.id[o]
 	return id, ok
 }
 
-func (m *names) put(o object, id ID) {
+func (m *names) put(o Object, id ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.id == nil || len(m.id) >= maxNames {
-		m.id = make(map[object]ID)
+		m.id = make(map[Object]ID)
 	}
 	m.id[o] = id
 }
 
-func (m *names) drop(gone []object) {
+func (m *names) drop(gone []Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, o := range gone {

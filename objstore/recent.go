@@ -18,11 +18,11 @@ const (
 // what was stored a moment ago, and whoever compares two states reads both. Safe for concurrent use; contents are shared and must not be changed.
 type recent struct {
 	mu   sync.Mutex
-	kept halves[object, remembered]
+	kept halves[Object, remembered]
 }
 
 func newRecent() recent {
-	return recent{kept: halves[object, remembered]{most: recentBytes / 2, weigh: func(at remembered) int { return len(at.raw) + entryOverhead }}}
+	return recent{kept: halves[Object, remembered]{most: recentBytes / 2, weigh: func(at remembered) int { return len(at.raw) + entryOverhead }}}
 }
 
 type remembered struct {
@@ -30,7 +30,7 @@ type remembered struct {
 	raw []byte
 }
 
-func (r *recent) get(o object) remembered {
+func (r *recent) get(o Object) remembered {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at, _ := r.kept.get(o)
@@ -38,7 +38,7 @@ func (r *recent) get(o object) remembered {
 }
 
 // put keeps raw, which is the store's from then on.
-func (r *recent) put(o object, id ID, raw []byte) {
+func (r *recent) put(o Object, id ID, raw []byte) {
 	if len(raw) == 0 || len(raw) > recentObject {
 		return
 	}
@@ -55,7 +55,7 @@ func (r *recent) forget() {
 }
 
 // drop forgets some objects: they are about to be removed.
-func (r *recent) drop(gone []object) {
+func (r *recent) drop(gone []Object) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range gone {
@@ -65,18 +65,18 @@ func (r *recent) drop(gone []object) {
 
 // keep remembers what its caller owns and may change.
 func (s *Store) keep(k Kind, id ID, raw []byte) {
-	o := object{k, id.Key()}
+	o := Object{k, id.Key()}
 	if len(raw) <= recentObject && s.recent.get(o).raw == nil {
 		s.recent.put(o, id, bytes.Clone(raw))
 	}
 }
 
 // known implements source.
-func (s *Store) known(k Kind, n name) ([]byte, ID) { return s.recent.get(object{k, n.key}).as(n) }
+func (s *Store) known(k Kind, n name) ([]byte, ID) { return s.recent.get(Object{k, n.key}).as(n) }
 
 // known implements source.
 func (t *Tx) known(k Kind, n name) ([]byte, ID) {
-	if e, ok := t.find(object{k, n.key}); ok {
+	if e, ok := t.find(Object{k, n.key}); ok {
 		return remembered{e.id, e.raw}.as(n)
 	}
 	return t.s.known(k, n)

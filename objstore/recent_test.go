@@ -14,13 +14,13 @@ func TestRecentIsBounded(t *testing.T) {
 	const size = 100 << 10
 	for i := range 200 {
 		id := Sum(Blob, fmt.Append(nil, i))
-		o := object{Blob, id.Key()}
+		o := Object{Blob, id.Key()}
 		r.put(o, id, make([]byte, size))
 		if r.get(o).raw == nil {
 			t.Fatalf("object %d was not kept", i)
 		}
 		held := 0
-		for _, half := range []map[object]remembered{r.kept.young, r.kept.old} {
+		for _, half := range []map[Object]remembered{r.kept.young, r.kept.old} {
 			for _, at := range half {
 				held += len(at.raw)
 			}
@@ -29,7 +29,7 @@ func TestRecentIsBounded(t *testing.T) {
 			t.Fatalf("%d bytes are kept, the limit is %d", held, recentBytes)
 		}
 	}
-	large := object{Blob, ID{1}.Key()}
+	large := Object{Blob, ID{1}.Key()}
 	r.put(large, ID{1}, make([]byte, recentObject+1))
 	if r.get(large).raw != nil {
 		t.Error("an object over the limit was kept")
@@ -83,7 +83,7 @@ func TestVerifyReadsTheDisk(t *testing.T) {
 	env := bytes.Clone(stored(t, s, Blob, id))
 	env[len(env)-1] ^= 1
 	write(t, s, Blob, id, env)
-	s.recent.put(object{Blob, id.Key()}, id, raw)
+	s.recent.put(Object{Blob, id.Key()}, id, raw)
 	if err := s.Verify(t.Context(), Blob, id); !errors.Is(err, ErrCorrupt) {
 		t.Fatalf("verify: %v", err)
 	}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"rewind/objstore/object"
 )
 
 func TestResolve(t *testing.T) {
 	s := newStore(t)
-	val := seal(envelope{codec: CodecRaw})
+	val := object.Seal(object.Envelope{Codec: object.CodecRaw})
 	var ids []ID
 	for i := range 16 {
 		id := ID{0xab, 0xcd, byte(i) << 4, 1}

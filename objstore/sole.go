@@ -36,7 +36,7 @@ func (s *Store) wrote(ready []readied) {
 }
 
 // holds gives the whole id of what the transaction has put under a key. Under t.mu.
-func (t *Tx) holds(o object) (id ID, ok bool) {
+func (t *Tx) holds(o Object) (id ID, ok bool) {
 	if e, ok := t.pending[o]; ok {
 		return e.id, true
 	}
@@ -48,7 +48,7 @@ func (t *Tx) holds(o object) (id ID, ok bool) {
 }
 
 // knows tells whether an object is there, which one if it is the transaction's, and whether that is sure without asking the store.
-func (t *Tx) knows(o object) (id ID, there, sure bool) {
+func (t *Tx) knows(o Object) (id ID, there, sure bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if id, ok := t.holds(o); ok {
@@ -60,7 +60,7 @@ func (t *Tx) knows(o object) (id ID, there, sure bool) {
 // keepSpilled remembers what went to the store, 60 bytes an object until the transaction ends. Under t.mu.
 func (t *Tx) keepSpilled() {
 	if t.spilled == nil {
-		t.spilled = make(map[object]ID, 2*len(t.leaving))
+		t.spilled = make(map[Object]ID, 2*len(t.leaving))
 	}
 	for o, e := range t.leaving {
 		t.spilled[o] = e.id

@@ -15,7 +15,7 @@ func TestAloneOrNot(t *testing.T) {
 	alone := s.Begin()
 	knows := func(tx *Tx, raw []byte, wantThere, wantSure bool) {
 		t.Helper()
-		_, there, sure := tx.knows(object{Blob, Sum(Blob, raw).Key()})
+		_, there, sure := tx.knows(Object{Blob, Sum(Blob, raw).Key()})
 		if there != wantThere || sure != wantSure {
 			t.Errorf("there %v, sure %v; want %v, %v", there, sure, wantThere, wantSure)
 		}

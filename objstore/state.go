@@ -3,6 +3,8 @@ package objstore
 import (
 	"bytes"
 	"errors"
+
+	"rewind/objstore/object"
 )
 
 // A state is what stands in the way of writing an object.
@@ -20,7 +22,7 @@ func (s *Store) indexOf(k Kind, key Key) (int, error) {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) {
 		return 0, nil
 	}
-	return e.index, err
+	return e.Index, err
 }
 
 // state looks an object up before it is written. It reads the envelopes of the object and its bases, which the store
@@ -28,7 +30,7 @@ func (s *Store) indexOf(k Kind, key Key) (int, error) {
 // one given.
 func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err error) {
 	var n node
-	var e envelope
+	var e object.Envelope
 	look := s.view
 	if there, err := s.db.Has(appendKey(make([]byte, 0, keyLen), k, key)); err == nil && !there {
 		if look = s.viewLong; !s.long {
@@ -37,9 +39,9 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 	}
 	err = translate(k, key, look(k, name{key: key}, func(v node) error {
 		st, n.name = sound, v.name
-		if e, err = decodeEnvelope(k, v.env); err != nil {
+		if e, err = object.Decode(k, v.env); err != nil {
 			st = damaged
-		} else if e.codec == CodecChunks && !bytes.Equal(v.env, list) {
+		} else if e.Codec == CodecChunks && !bytes.Equal(v.env, list) {
 			st = damaged
 		}
 		return nil
@@ -52,8 +54,8 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 	case err != nil:
 		return absent, 0, err
 	}
-	index = e.index
-	if st == sound && e.codec.isDelta() {
+	index = e.Index
+	if st == sound && e.Codec.IsDelta() {
 		// What is condemned may go while it is looked at, and then what it was built on.
 		if _, _, err := chainOf(s, k, n, e); errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
 			st = damaged
@@ -70,7 +72,7 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 	c := s.coll.Load()
 	st, _, err := s.state(k, id.Key(), list)
-	o := object{k, id.Key()}
+	o := Object{k, id.Key()}
 	if err == nil && st == sound && !c.relies(o) {
 		st = damaged // condemned: it may go at any moment
 	}
@@ -79,9 +81,9 @@ func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 	}
 	known, ok := s.names.get(o)
 	if !ok {
-		buf := borrow()
-		defer giveBack(buf)
-		got, err := fetch(s, k, name{key: o.key}, (*buf)[:0], anySize)
+		buf := object.BorrowBuffer()
+		defer object.ReturnBuffer(buf)
+		got, err := fetch(s, k, name{key: o.Key}, (*buf)[:0], anySize)
 		switch {
 		case errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotFound):
 			return damaged, nil

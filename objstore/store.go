@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // A Getter gives objects. The outcomes of Get are: the object's bytes, verified, which the caller owns and which are
@@ -67,7 +68,7 @@ type Info struct {
 func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 	raw, err := get(s, k, id)
 	if err == nil {
-		s.names.put(object{k, id.Key()}, id)
+		s.names.put(Object{k, id.Key()}, id)
 		s.keep(k, id, raw)
 	}
 	return raw, wrap("get", k, id.Key(), err)
@@ -76,7 +77,7 @@ func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 // Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify. One that is marked as lost is not
 // there, whatever lies under its key: who asks puts it again then. Nor is what was condemned (Collection).
 func (s *Store) Has(k Kind, id ID) (bool, error) {
-	if err := k.check(); err != nil {
+	if err := k.Check(); err != nil {
 		return false, wrap("has", k, id.Key(), err)
 	}
 	c := s.coll.Load()
@@ -84,9 +85,9 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if !ok && err == nil && s.long {
 		ok, err = s.db.Has(appendLongKey(nil, k, id))
 	}
-	ok = ok && c.relies(object{k, id.Key()})
+	ok = ok && c.relies(Object{k, id.Key()})
 	if ok && err == nil {
-		g, gone, gerr := s.gone.get(s.db, object{k, id.Key()})
+		g, gone, gerr := s.gone.get(s.db, Object{k, id.Key()})
 		ok, err = !gone || g.Reason != Lost, gerr
 	}
 	return ok, wrap("has", k, id.Key(), err)
@@ -103,12 +104,12 @@ func (s *Store) Stat(k Kind, id ID) (Info, error) {
 }
 
 func (s *Store) info(k Kind, n node) (Info, error) {
-	e, err := decodeEnvelope(k, n.env)
+	e, err := object.Decode(k, n.env)
 	if err != nil {
 		return Info{}, &CorruptError{k, n.key, err}
 	}
-	info := Info{Size: e.length, Stored: int64(len(n.env)), Codec: e.codec, Index: e.index}
-	if e.codec.isDelta() {
+	info := Info{Size: e.Length, Stored: int64(len(n.env)), Codec: e.Codec, Index: e.Index}
+	if e.Codec.IsDelta() {
 		bases, err := s.bases(k, n, e)
 		if err != nil {
 			return Info{}, err
@@ -122,7 +123,7 @@ func (s *Store) info(k Kind, n node) (Info, error) {
 
 // view implements source.
 func (s *Store) view(k Kind, as name, fn func(node) error) error {
-	if err := k.check(); err != nil {
+	if err := k.Check(); err != nil {
 		return err
 	}
 	err := s.db.View(appendKey(make([]byte, 0, keyLen), k, as.key), func(val []byte) error {
@@ -163,15 +164,15 @@ func (s *Store) viewLong(k Kind, as name, fn func(node) error) error {
 }
 
 // bases implements source: the objects whose ids begin with the base prefix of e and which may be its base.
-func (s *Store) bases(k Kind, n node, e envelope) ([]node, error) {
+func (s *Store) bases(k Kind, n node, e object.Envelope) ([]node, error) {
 	var found []node
 	for _, first := range s.prefixes() {
-		err := s.db.Scan(kv.Range{Prefix: appendPrefix(nil, first, k, e.prefix())}, func(key, val []byte) error {
+		err := s.db.Scan(kv.Range{Prefix: appendPrefix(nil, first, k, e.Prefix())}, func(key, val []byte) error {
 			_, as, err := splitKey(key)
 			if err != nil || as.key == n.key {
 				return err
 			}
-			if head, err := decodeHead(val); err != nil || head.codec == CodecChunks || head.index >= e.index {
+			if head, err := object.DecodeHead(val); err != nil || head.Codec == CodecChunks || head.Index >= e.Index {
 				return nil // cannot be it
 			}
 			if slices.ContainsFunc(found, func(b node) bool { return b.key == as.key }) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // An expunged object of a transaction goes with its commit; with a marker, or without a word.
@@ -16,16 +17,16 @@ type expunged struct {
 // changes is what a transaction does to objects that are there: see Tx.Expunge and Tx.Drop. Under Tx.mu.
 type changes struct {
 	alone  bool
-	out    map[object]expunged
-	moved  map[object]bool // put anew under short keys, by Unbase
-	healed map[object]bool // put again, that were lost
+	out    map[Object]expunged
+	moved  map[Object]bool // put anew under short keys, by Unbase
+	healed map[Object]bool // put again, that were lost
 }
 
 // BeginAlone opens a transaction that no other is open beside: it waits for those that are, and Begin waits for it. Only it may Expunge
 // and Drop, for any other may rely on what goes.
 func (s *Store) BeginAlone() *Tx {
 	s.gate.Lock()
-	return &Tx{s: s, pending: map[object]entry{}, sole: s.sole(), changes: changes{alone: true, out: map[object]expunged{}}}
+	return &Tx{s: s, pending: map[Object]entry{}, sole: s.sole(), changes: changes{alone: true, out: map[Object]expunged{}}}
 }
 
 // Expunge takes what lies under a key out of the store, together with the commit, and leaves a marker; the object need not be there. A
@@ -38,7 +39,7 @@ func (t *Tx) Expunge(k Kind, key Key, g Gone) error {
 	if ok && had.Reason == Purged && g.Reason != Purged {
 		g = had
 	}
-	return t.leave(object{k, key}, expunged{gone: g.at(), mark: true})
+	return t.leave(Object{k, key}, expunged{gone: g.at(), mark: true})
 }
 
 // Miss marks an object as lost, together with the commit. What lies under its key stays: it may be a delta whose base is lost, and come back
@@ -47,14 +48,14 @@ func (t *Tx) Miss(k Kind, key Key, g Gone) error {
 	if had, ok, err := t.s.Gone(k, key); err != nil || ok && had.Reason == Purged {
 		return err
 	}
-	return t.leave(object{k, key}, expunged{gone: g.at(), mark: true, stay: true})
+	return t.leave(Object{k, key}, expunged{gone: g.at(), mark: true, stay: true})
 }
 
 // Found takes the mark of an object that was lost, and can be read again, away.
-func (t *Tx) Found(k Kind, key Key) error { return t.refused(object{k, key}) }
+func (t *Tx) Found(k Kind, key Key) error { return t.refused(Object{k, key}) }
 
 // Drop takes what lies under a key out of the store without a marker: nothing names it, as the chunks of a blob that goes.
-func (t *Tx) Drop(k Kind, key Key) error { return t.leave(object{k, key}, expunged{}) }
+func (t *Tx) Drop(k Kind, key Key) error { return t.leave(Object{k, key}, expunged{}) }
 
 // Unbase stores an object whole, so that it needs no other: what it was built on is about to go. Only BeginAlone's transaction may.
 func (t *Tx) Unbase(k Kind, key Key) error {
@@ -65,33 +66,33 @@ func (t *Tx) Unbase(k Kind, key Key) error {
 	if err != nil || got.list != nil {
 		return wrap("store whole", k, key, err)
 	}
-	env, err := EncodeWhole(got.raw, careful)
+	env, err := object.EncodeWhole(got.raw, object.Careful)
 	if err != nil {
 		return wrap("store whole", k, key, err)
 	}
 	t.mu.Lock()
 	if t.changes.moved == nil {
-		t.changes.moved = map[object]bool{}
+		t.changes.moved = map[Object]bool{}
 	}
-	t.changes.moved[object{k, key}] = true
+	t.changes.moved[Object{k, key}] = true
 	t.mu.Unlock()
-	return wrap("store whole", k, key, t.insert(object{k, key}, entry{id: got.id, env: env}))
+	return wrap("store whole", k, key, t.insert(Object{k, key}, entry{id: got.id, env: env}))
 }
 
-func (t *Tx) leave(o object, x expunged) error {
-	if err := o.kind.check(); err != nil {
+func (t *Tx) leave(o Object, x expunged) error {
+	if err := o.Kind.Check(); err != nil {
 		return fmt.Errorf("objstore: expunge: %w", err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.done:
-		return wrap("expunge", o.kind, o.key, ErrDone)
+		return wrap("expunge", o.Kind, o.Key, ErrDone)
 	case !t.changes.alone:
-		return wrap("expunge", o.kind, o.key, ErrOpenTx)
+		return wrap("expunge", o.Kind, o.Key, ErrOpenTx)
 	}
 	if _, mine := t.holds(o); mine {
-		return fmt.Errorf("objstore: expunge %s %s: it was put by the same transaction", o.kind, o.key.Short())
+		return fmt.Errorf("objstore: expunge %s %s: it was put by the same transaction", o.Kind, o.Key.Short())
 	}
 	t.changes.out[o] = x
 	return nil
@@ -108,27 +109,27 @@ func (t *Tx) Purged(size int64, sum func() (ID, error)) error {
 	if err != nil {
 		return err
 	}
-	return t.refused(object{Blob, id.Key()})
+	return t.refused(Object{Blob, id.Key()})
 }
 
 // Refused is Store.Refused.
 func (t *Tx) Refused(k Kind, id ID) error { return t.s.Refused(k, id) }
 
 // refused is a *GoneError for what was purged; what was lost is healed when the transaction is committed.
-func (t *Tx) refused(o object) error {
+func (t *Tx) refused(o Object) error {
 	g, ok, err := t.s.gone.get(t.s.db, o)
 	switch {
 	case err != nil:
-		return translate(o.kind, o.key, err)
+		return translate(o.Kind, o.Key, err)
 	case !ok:
 		return nil
 	case g.Reason == Purged:
-		return &GoneError{o.kind, o.key, g}
+		return &GoneError{o.Kind, o.Key, g}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.changes.healed == nil {
-		t.changes.healed = map[object]bool{}
+		t.changes.healed = map[Object]bool{}
 	}
 	t.changes.healed[o] = true
 	return nil
@@ -152,7 +153,7 @@ func (c *changes) addTo(s *Store, b *kv.Batch) error {
 	marked := false
 	for o, x := range c.out {
 		if !x.stay {
-			if err := b.Delete(appendKey(nil, o.kind, o.key)); err != nil {
+			if err := b.Delete(appendKey(nil, o.Kind, o.Key)); err != nil {
 				return err
 			}
 			if err := s.deleteLong(b, o); err != nil {
@@ -177,18 +178,18 @@ func (c *changes) addTo(s *Store, b *kv.Batch) error {
 const formatGone = 4
 
 // deleteLong removes what lies under the long key.
-func (s *Store) deleteLong(b *kv.Batch, o object) error {
+func (s *Store) deleteLong(b *kv.Batch, o Object) error {
 	if !s.long {
 		return nil
 	}
-	return s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, o.kind, o.key[:])}, func(key, _ []byte) error {
+	return s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, o.Kind, o.Key[:])}, func(key, _ []byte) error {
 		return b.Delete(key)
 	})
 }
 
 // apply brings what the store keeps in memory up to what was committed.
 func (c *changes) apply(s *Store) {
-	set := make(map[object]Gone, len(c.out))
+	set := make(map[Object]Gone, len(c.out))
 	for o, x := range c.out {
 		if x.mark {
 			set[o] = x.gone

@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// ErrCorrupt: bytes on disk are not what was written; see CorruptError.
+// ErrCorrupt says that bytes on disk are not what was written; see CorruptError.
 var ErrCorrupt = errors.New("corrupt")
 
 // CorruptError is ErrCorrupt with the file that is damaged.

@@ -12,7 +12,7 @@ import (
 	"rewind/internal/bug"
 )
 
-// LogOffsetsFile, in db/, has the synced offset of each log, how far it is on disk, and which operation is the newest that is. pebble takes a log that is
+// LogOffsetsFile in db/ has the synced offset of each log, how far it is on disk, and which operation is the newest that is. pebble takes a log that is
 // missing for one that it has removed, and one that cannot be read to its end for one that a crash has torn, and goes on with what
 // is left. Which of them it is only this file tells.
 //

@@ -141,6 +141,7 @@ func (s *FS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	return f, nil
 }
 
+// Create makes a file, of the owner's alone. A marker waits for the directory's other entries.
 func (s *FS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if s.inDB(name) && s.frozen() != nil {
 		time.Sleep(failBackoff) // pebble may be trying again and again
@@ -155,6 +156,7 @@ func (s *FS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	return s.wrap(name, f, err)
 }
 
+// OpenReadWrite opens a file to be written in place.
 func (s *FS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := s.FS.OpenReadWrite(name, c, opts...)
 	return s.wrap(name, f, err)
@@ -173,6 +175,7 @@ func (s *FS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vf
 	return f, nil
 }
 
+// Remove removes a file, unless the store has failed.
 func (s *FS) Remove(name string) error {
 	if err := s.frozen(); err != nil {
 		return err
@@ -180,6 +183,7 @@ func (s *FS) Remove(name string) error {
 	return s.FS.Remove(name)
 }
 
+// RemoveAll removes a directory with all in it, unless the store has failed.
 func (s *FS) RemoveAll(name string) error {
 	if err := s.frozen(); err != nil {
 		return err
@@ -196,6 +200,7 @@ func (s *FS) OpenDir(name string) (vfs.File, error) {
 	return &dbDir{File: f, poison: s.poison}, nil
 }
 
+// MkdirAll makes directories of the owner's alone.
 func (s *FS) MkdirAll(dir string, _ os.FileMode) error {
 	_, statErr := s.Stat(dir)
 	if err := s.FS.MkdirAll(dir, 0o700); err != nil {

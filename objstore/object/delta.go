@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import (
 	"encoding/binary"
@@ -10,10 +10,11 @@ import (
 // (docs/format.md#delta). It carries no hash: applied to a wrong base it gives wrong bytes or an error, and only the hash of
 // the result decides.
 
-const idLen = len(ID{})
+// IDLen is the length of an id in bytes.
+const IDLen = len(ID{})
 
-// deltaSource appends to a base what makes it the source of deltas.
-func deltaSource(base []byte, id ID) []byte { return append(base, id[:]...) }
+// DeltaSource appends to a base what makes it the source of deltas.
+func DeltaSource(base []byte, id ID) []byte { return append(base, id[:]...) }
 
 var (
 	errDeltaInsert = errors.New("delta: insert follows insert")
@@ -124,29 +125,29 @@ func deltaLength(delta []byte, form deltaForm, sourceLen int, limit int64) (leng
 	}
 }
 
-// A deltaBase is what a delta is applied to.
-type deltaBase struct {
-	kind Kind
-	raw  *[]byte
-	id   ID // Zero: it is found out if the delta asks
+// A Base is what a delta is applied to.
+type Base struct {
+	Kind Kind
+	Raw  *[]byte
+	ID   ID // Zero: it is found out if the delta asks
 }
 
 // applyDelta appends to dst the length bytes that delta builds from base, which it may lengthen by its id. Nothing is
 // allocated when dst and base have room, and nothing before the delta was checked.
-func applyDelta(dst []byte, base *deltaBase, delta []byte, form deltaForm, length int64) ([]byte, error) {
-	source := *base.raw
-	built, end, err := deltaLength(delta, form, len(source)+idLen, length)
+func applyDelta(dst []byte, base *Base, delta []byte, form deltaForm, length int64) ([]byte, error) {
+	source := *base.Raw
+	built, end, err := deltaLength(delta, form, len(source)+IDLen, length)
 	switch {
 	case err != nil:
 		return nil, err
 	case built != length:
 		return nil, errDeltaLength
 	case end > len(source):
-		if base.id.IsZero() {
-			base.id = Sum(base.kind, source)
+		if base.ID.IsZero() {
+			base.ID = Sum(base.Kind, source)
 		}
-		source = deltaSource(source, base.id)
-		*base.raw = source
+		source = DeltaSource(source, base.ID)
+		*base.Raw = source
 	}
 	return patch(dst, source, delta, form, length)
 }

@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import (
 	"bytes"
@@ -18,22 +18,23 @@ var (
 	errHeader    = errors.New("zstd: the encoder made another frame header")
 )
 
-// level is how much time is taken to compress.
-type level int
+// Level is how much time is taken to compress.
+type Level int
 
+// The levels.
 const (
-	quick   level = iota // objects that follow none: a first snapshot is made of them
-	careful              // deltas, and what is compared with one
+	Quick   Level = iota // objects that follow none: a first snapshot is made of them
+	Careful              // deltas, and what is compared with one
 )
 
-// Encoders are kept until Rest: making one costs 0.3 ms and 1.5 MB, 8 MB after a large object, and a sync.Pool forgets them at every other
+// Encoders are kept until TrimCaches: making one costs 0.3 ms and 1.5 MB, 8 MB after a large object, and a sync.Pool forgets them at every other
 // collection.
-var encoders = [...]chan *zstd.Encoder{quick: newPool(), careful: newPool()}
+var encoders = [...]chan *zstd.Encoder{Quick: newPool(), Careful: newPool()}
 
 func newPool() chan *zstd.Encoder { return make(chan *zstd.Encoder, max(2, runtime.GOMAXPROCS(0))) }
 
-// Rest gives up what is kept only for the next piece of work.
-func Rest() {
+// TrimCaches gives up what is kept only for the next piece of work.
+func TrimCaches() {
 	for _, pool := range encoders {
 		for more := true; more; {
 			select {
@@ -45,15 +46,15 @@ func Rest() {
 	}
 }
 
-func newEncoder(at level) (*zstd.Encoder, error) {
+func newEncoder(at Level) (*zstd.Encoder, error) {
 	speed := zstd.SpeedDefault
-	if at == quick {
+	if at == Quick {
 		speed = zstd.SpeedFastest
 	}
 	return zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(speed),
 		zstd.WithEncoderConcurrency(1),
-		zstd.WithAllLitEntropyCompression(at == careful), // a delta has few matches in itself, and few letters
+		zstd.WithAllLitEntropyCompression(at == Careful), // a delta has few matches in itself, and few letters
 		zstd.WithEncoderCRC(false),
 		zstd.WithSingleSegment(true),
 		zstd.WithLowerEncoderMem(true),
@@ -85,7 +86,7 @@ func appendHeader(dst []byte, size int64) []byte {
 }
 
 // compress appends to dst a frame of raw, which has 1 to MaxObject bytes, and gives where in it the blocks begin.
-func compress(dst, raw []byte, at level) (out []byte, blocks int, err error) {
+func compress(dst, raw []byte, at Level) (out []byte, blocks int, err error) {
 	var e *zstd.Encoder
 	select {
 	case e = <-encoders[at]:
@@ -122,8 +123,8 @@ func decompress(dst, blocks []byte, size int64) ([]byte, error) {
 		copy(grown, dst)
 		dst = grown
 	}
-	frame := borrow()
-	defer giveBack(frame)
+	frame := BorrowBuffer()
+	defer ReturnBuffer(frame)
 	*frame = append(appendHeader((*frame)[:0], size), blocks...)
 	before := len(dst)
 	if dst, err = d.DecodeAll(*frame, dst); err != nil {
@@ -168,9 +169,11 @@ var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxScratch = ChunkThreshold + 64<<10
 
-func borrow() *[]byte { return scratch.Get().(*[]byte) }
+// BorrowBuffer gives an empty buffer for an intermediate result; ReturnBuffer takes it back.
+func BorrowBuffer() *[]byte { return scratch.Get().(*[]byte) }
 
-func giveBack(b *[]byte) {
+// ReturnBuffer keeps a buffer for whoever borrows the next one. One that grew large is let go.
+func ReturnBuffer(b *[]byte) {
 	if cap(*b) <= maxScratch {
 		*b = (*b)[:0]
 		scratch.Put(b)

@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import "encoding/hex"
 
@@ -19,7 +19,8 @@ func (key Key) Short() string { return hex.EncodeToString(key[:6]) }
 // IsZero tells whether key is that of Zero.
 func (key Key) IsZero() bool { return key == Key{} }
 
-func (key Key) digit(i int) byte {
+// Digit gives the i-th hex digit as a number.
+func (key Key) Digit(i int) byte {
 	if i%2 == 0 {
 		return key[i/2] >> 4
 	}

@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import (
 	"encoding/hex"
@@ -23,7 +23,7 @@ func (id ID) IsZero() bool { return id == Zero }
 // ParseID reads what String gives: 64 hex digits in lower case. Anything else is ErrBadID.
 func ParseID(s string) (ID, error) {
 	var id ID
-	if len(s) != 2*len(id) || !lowerHex(s) {
+	if len(s) != 2*len(id) || !LowerHex(s) {
 		return Zero, fmt.Errorf("objstore: parse id %.80q: %w", s, ErrBadID)
 	}
 	if _, err := hex.Decode(id[:], []byte(s)); err != nil {
@@ -45,15 +45,16 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// digit gives the i-th hex digit as a number.
-func (id ID) digit(i int) byte {
+// Digit gives the i-th hex digit as a number.
+func (id ID) Digit(i int) byte {
 	if i%2 == 0 {
 		return id[i/2] >> 4
 	}
 	return id[i/2] & 15
 }
 
-func lowerHex(s string) bool {
+// LowerHex tells whether s has nothing but hex digits in lower case.
+func LowerHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false

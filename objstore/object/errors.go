@@ -1,10 +1,11 @@
-package objstore
+package object
 
 import (
 	"errors"
 	"fmt"
 )
 
+// Errors of ids and sizes.
 var (
 	// ErrBadID: the text is no id.
 	ErrBadID = errors.New("not an object id")

@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import (
 	"bytes"
@@ -151,11 +151,11 @@ func TestDeltaOfRecord(t *testing.T) {
 		base := append(make([]byte, skew), record(noise(1, 32), 1)...)
 		id := ID(noise(2, 32))
 		target := append(make([]byte, skew), record(id[:], 2)...)
-		source := deltaSource(bytes.Clone(base), id)
+		source := DeltaSource(bytes.Clone(base), id)
 		delta := buildDelta(nil, source, len(base), target)
 		for _, known := range []ID{id, {}} { // without the id, it is hashed
 			bare := bytes.Clone(base)
-			got, err := applyDelta(nil, &deltaBase{Tree, &bare, known}, delta, formKept, int64(len(target)))
+			got, err := applyDelta(nil, &Base{Tree, &bare, known}, delta, formKept, int64(len(target)))
 			if err != nil || known == id && !bytes.Equal(got, target) || known != id && !bytes.Contains(got, idOf(base)) {
 				t.Fatalf("skew %d: %x, %v", skew, got, err)
 			}
@@ -243,7 +243,7 @@ func TestDeltaCrashers(t *testing.T) {
 	}
 	good := buildDelta(nil, base, len(base), base[:50])
 	for _, n := range []int64{49, 51, 0, math.MaxInt64} {
-		if _, err := applyDelta(nil, &deltaBase{Blob, &base, Zero}, good, formKept, n); !errors.Is(err, errDeltaLength) {
+		if _, err := applyDelta(nil, &Base{Blob, &base, Zero}, good, formKept, n); !errors.Is(err, errDeltaLength) {
 			t.Errorf("length %d: %v", n, err)
 		}
 	}
@@ -255,7 +255,7 @@ func TestApplyDeltaAllocatesOnlyTheResult(t *testing.T) {
 	delta := buildDelta(nil, base, len(base), target)
 	room := make([]byte, 0, len(target))
 	if n := testing.AllocsPerRun(20, func() {
-		if _, err := applyDelta(room, &deltaBase{Blob, &base, Zero}, delta, formKept, int64(len(target))); err != nil {
+		if _, err := applyDelta(room, &Base{Blob, &base, Zero}, delta, formKept, int64(len(target))); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 func packed(t testing.TB, raw []byte) []byte {
 	t.Helper()
-	b, at, err := compress(nil, raw, careful)
+	b, at, err := compress(nil, raw, Careful)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,25 +21,25 @@ func TestEnvelopeRoundTrip(t *testing.T) {
 	text := bytes.Repeat([]byte("the same again, "), 100)
 	for name, e := range goodEnvelopes(t) {
 		val := appendEnvelope(nil, e)
-		got, err := decodeEnvelope(Blob, val)
+		got, err := Decode(Blob, val)
 		if err != nil || !bytes.Equal(appendEnvelope(nil, got), val) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if !e.codec.isDelta() && e.codec != CodecChunks {
-			raw, err := got.whole(nil)
-			if err != nil || int64(len(raw)) != e.length {
+		if !e.Codec.IsDelta() && e.Codec != CodecChunks {
+			raw, err := got.Whole(nil)
+			if err != nil || int64(len(raw)) != e.Length {
 				t.Errorf("%s: %d bytes, %v", name, len(raw), err)
 			}
 		}
-		if _, err := decodeEnvelope(Tree, val); (err != nil) != (e.codec == CodecChunks) {
+		if _, err := Decode(Tree, val); (err != nil) != (e.Codec == CodecChunks) {
 			t.Errorf("%s as a tree: %v", name, err)
 		}
 		for cutAt := range val {
-			if _, err := decodeEnvelope(Blob, val[:cutAt]); err == nil {
+			if _, err := Decode(Blob, val[:cutAt]); err == nil {
 				t.Errorf("%s: decodes when cut to %d of %d bytes", name, cutAt, len(val))
 			}
 		}
-		if _, err := decodeEnvelope(Blob, append(bytes.Clone(val), 0)); err == nil {
+		if _, err := Decode(Blob, append(bytes.Clone(val), 0)); err == nil {
 			t.Errorf("%s: decodes with a trailing byte", name)
 		}
 	}
@@ -48,25 +48,25 @@ func TestEnvelopeRoundTrip(t *testing.T) {
 	}
 }
 
-func goodEnvelopes(t testing.TB) map[string]envelope {
+func goodEnvelopes(t testing.TB) map[string]Envelope {
 	text := bytes.Repeat([]byte("the same again, "), 100)
-	prefix := [oldBasePrefix]byte{1, 2, 3, 4, 5, 6, 7, 8}
+	prefix := [OldBasePrefix]byte{1, 2, 3, 4, 5, 6, 7, 8}
 	delta := binary.AppendUvarint(nil, 1000<<1)
 	long := append(bytes.Clone(delta), 200, 1)
 	long = append(long, bytes.Repeat([]byte("x"), 100)...)
 	old := append(binary.AppendUvarint(nil, 1000<<1|1), 0)
 	oldLong := append(bytes.Clone(old), long[len(delta):]...)
-	list := []chunk{{ID{1}, 5 << 10}, {ID{2}, MaxChunk}, {ID{1}, 1}}
-	return map[string]envelope{
-		"raw":            {codec: CodecRaw, length: 3, body: []byte("abc")},
-		"empty":          {codec: CodecRaw},
-		"zstd":           {codec: CodecZstd, length: int64(len(text)), body: packed(t, text)},
-		"delta":          {codec: CodecDelta, length: 1000, base: prefix, index: 1, body: delta},
-		"last delta":     {codec: CodecDelta, length: 1000, base: prefix, index: MaxIndex, body: delta},
-		"old delta":      {codec: CodecOldDelta, length: 1000, base: prefix, index: 1, body: old},
-		"old delta zstd": {codec: CodecOldDeltaZstd, length: 1100, base: prefix, index: 300, body: append([]byte{byte(len(oldLong))}, packed(t, oldLong)...)},
-		"delta zstd":     {codec: CodecDeltaZstd, length: 1100, base: prefix, index: 300, body: append([]byte{byte(len(long))}, packed(t, long)...)},
-		"chunks":         {codec: CodecChunks, length: 5<<10 + MaxChunk + 1, body: appendChunks(nil, list)},
+	list := []Chunk{{ID{1}, 5 << 10}, {ID{2}, MaxChunk}, {ID{1}, 1}}
+	return map[string]Envelope{
+		"raw":            {Codec: CodecRaw, Length: 3, Body: []byte("abc")},
+		"empty":          {Codec: CodecRaw},
+		"zstd":           {Codec: CodecZstd, Length: int64(len(text)), Body: packed(t, text)},
+		"delta":          {Codec: CodecDelta, Length: 1000, prefixBytes: prefix, Index: 1, Body: delta},
+		"last delta":     {Codec: CodecDelta, Length: 1000, prefixBytes: prefix, Index: MaxIndex, Body: delta},
+		"old delta":      {Codec: CodecOldDelta, Length: 1000, prefixBytes: prefix, Index: 1, Body: old},
+		"old delta zstd": {Codec: CodecOldDeltaZstd, Length: 1100, prefixBytes: prefix, Index: 300, Body: append([]byte{byte(len(oldLong))}, packed(t, oldLong)...)},
+		"delta zstd":     {Codec: CodecDeltaZstd, Length: 1100, prefixBytes: prefix, Index: 300, Body: append([]byte{byte(len(long))}, packed(t, long)...)},
+		"chunks":         {Codec: CodecChunks, Length: 5<<10 + MaxChunk + 1, Body: AppendChunks(nil, list)},
 	}
 }
 
@@ -75,7 +75,7 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 	uv := binary.AppendUvarint
 	text := bytes.Repeat([]byte("the same again, "), 100)
 	blocks := packed(t, text)
-	with := func(e envelope, change func(e *envelope)) []byte {
+	with := func(e Envelope, change func(e *Envelope)) []byte {
 		change(&e)
 		return appendEnvelope(nil, e)
 	}
@@ -100,38 +100,38 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 		"reserved block":   {1, 3, 1 | 3<<1, 0, 0},
 		"block cut off":    {1, 3, 1 | 2<<3, 0, 0, 'a'},
 		"no last block":    {1, 1, 1 << 3, 0, 0, 'a'},
-		"blocks of two frames": with(good["zstd"], func(e *envelope) {
-			e.body = append(bytes.Clone(blocks), blocks...)
-			e.length *= 2
+		"blocks of two frames": with(good["zstd"], func(e *Envelope) {
+			e.Body = append(bytes.Clone(blocks), blocks...)
+			e.Length *= 2
 		}),
-		"skippable frame behind": with(good["zstd"], func(e *envelope) {
-			e.body = append(bytes.Clone(blocks), 0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0)
+		"skippable frame behind": with(good["zstd"], func(e *Envelope) {
+			e.Body = append(bytes.Clone(blocks), 0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0)
 		}),
-		"checksum":              with(good["zstd"], func(e *envelope) { e.body = append(bytes.Clone(blocks), 1, 2, 3, 4) }),
-		"whole frame":           with(good["zstd"], func(e *envelope) { e.body = append(appendHeader(nil, e.length), blocks...) }),
-		"delta zstd of nothing": with(good["delta zstd"], func(e *envelope) { e.body = append([]byte{0}, e.body[1:]...) }),
-		"delta zstd of a padded length": with(good["delta zstd"], func(e *envelope) {
-			e.body = append([]byte{e.body[0] | 0x80, 0}, e.body[1:]...)
+		"checksum":              with(good["zstd"], func(e *Envelope) { e.Body = append(bytes.Clone(blocks), 1, 2, 3, 4) }),
+		"whole frame":           with(good["zstd"], func(e *Envelope) { e.Body = append(appendHeader(nil, e.Length), blocks...) }),
+		"delta zstd of nothing": with(good["delta zstd"], func(e *Envelope) { e.Body = append([]byte{0}, e.Body[1:]...) }),
+		"delta zstd of a padded length": with(good["delta zstd"], func(e *Envelope) {
+			e.Body = append([]byte{e.Body[0] | 0x80, 0}, e.Body[1:]...)
 		}),
-		"index 0":                 with(good["delta"], func(e *envelope) { e.index = 0 }),
-		"index over the last":     with(good["delta"], func(e *envelope) { e.index = MaxIndex + 1 }),
+		"index 0":                 with(good["delta"], func(e *Envelope) { e.Index = 0 }),
+		"index over the last":     with(good["delta"], func(e *Envelope) { e.Index = MaxIndex + 1 }),
 		"no base":                 {5, 1, 2, 3},
 		"old, no base":            {2, 4, 1, 2, 3},
-		"delta of another length": with(good["old delta"], func(e *envelope) { e.length = 999 }),
-		"delta no shorter":        with(good["delta"], func(e *envelope) { e.body = []byte{0, 6, 'a', 'b', 'c'} }),
-		"old delta no shorter":    with(good["old delta"], func(e *envelope) { e.length, e.body = 3, []byte{6, 'a', 'b', 'c'} }),
-		"delta over MaxObject":    with(good["delta"], func(e *envelope) { e.body = uv(nil, (MaxObject+1)<<1) }),
-		"delta not canonical":     with(good["delta"], func(e *envelope) { e.body = append([]byte{0}, dots...) }),
-		"old delta not canonical": with(good["old delta"], func(e *envelope) { e.length, e.body = 100, dots }),
-		"delta zstd no shorter":   with(good["delta zstd"], func(e *envelope) { e.length = 10 }),
-		"bomb":                    with(good["delta zstd"], func(e *envelope) { e.body = append(uv(nil, 1<<40), blocks...) }),
+		"delta of another length": with(good["old delta"], func(e *Envelope) { e.Length = 999 }),
+		"delta no shorter":        with(good["delta"], func(e *Envelope) { e.Body = []byte{0, 6, 'a', 'b', 'c'} }),
+		"old delta no shorter":    with(good["old delta"], func(e *Envelope) { e.Length, e.Body = 3, []byte{6, 'a', 'b', 'c'} }),
+		"delta over MaxObject":    with(good["delta"], func(e *Envelope) { e.Body = uv(nil, (MaxObject+1)<<1) }),
+		"delta not canonical":     with(good["delta"], func(e *Envelope) { e.Body = append([]byte{0}, dots...) }),
+		"old delta not canonical": with(good["old delta"], func(e *Envelope) { e.Length, e.Body = 100, dots }),
+		"delta zstd no shorter":   with(good["delta zstd"], func(e *Envelope) { e.Length = 10 }),
+		"bomb":                    with(good["delta zstd"], func(e *Envelope) { e.Body = append(uv(nil, 1<<40), blocks...) }),
 	}
 }
 
 func TestEnvelopeCrashers(t *testing.T) {
 	for name, val := range envelopeCrashers(t) {
 		for _, k := range Kinds() {
-			if _, err := decodeEnvelope(k, val); err == nil {
+			if _, err := Decode(k, val); err == nil {
 				t.Errorf("%s decodes", name)
 			} else if strings.HasPrefix(err.Error(), "objstore") {
 				t.Errorf("%s: wrapped early: %v", name, err)
@@ -178,28 +178,28 @@ func FuzzEnvelope(f *testing.F) {
 	base := noise(1, 2000)
 	f.Fuzz(func(t *testing.T, val []byte) {
 		for _, k := range []Kind{Blob, Tree} {
-			e, err := decodeEnvelope(k, val)
+			e, err := Decode(k, val)
 			if err != nil {
 				continue
 			}
 			if again := appendEnvelope(nil, e); !bytes.Equal(again, val) {
 				t.Fatalf("malleable: %x and %x", val, again)
 			}
-			if e.length > 1<<24 {
+			if e.Length > 1<<24 {
 				continue
 			}
 			var raw []byte
 			switch {
-			case e.codec.isDelta():
+			case e.Codec.IsDelta():
 				from := bytes.Clone(base)
-				raw, err = e.apply(nil, &deltaBase{k, &from, Zero})
-			case e.codec != CodecChunks:
-				raw, err = e.whole(nil)
+				raw, err = e.Apply(nil, &Base{k, &from, Zero})
+			case e.Codec != CodecChunks:
+				raw, err = e.Whole(nil)
 			default:
 				continue
 			}
-			if err == nil && int64(len(raw)) != e.length {
-				t.Fatalf("%d bytes, want %d", len(raw), e.length)
+			if err == nil && int64(len(raw)) != e.Length {
+				t.Fatalf("%d bytes, want %d", len(raw), e.Length)
 			}
 		}
 	})
@@ -208,8 +208,8 @@ func FuzzEnvelope(f *testing.F) {
 // What is compressed in little time is read like the rest, and is not much longer.
 func TestCompressLevels(t *testing.T) {
 	for _, raw := range [][]byte{{1}, bytes.Repeat([]byte("a line that is there often\n"), 9000), []byte(strings.Repeat("func", 60)), noise(1, 3000), make([]byte, 100<<10)} {
-		size := map[level]int{}
-		for _, at := range []level{quick, careful} {
+		size := map[Level]int{}
+		for _, at := range []Level{Quick, Careful} {
 			b, blocks, err := compress([]byte("before"), raw, at)
 			if err != nil {
 				t.Fatal(err)
@@ -220,8 +220,8 @@ func TestCompressLevels(t *testing.T) {
 			}
 			size[at] = len(b) - blocks
 		}
-		if size[quick] > 16+size[careful]*5/4 {
-			t.Errorf("%d bytes: %d and %d compressed", len(raw), size[quick], size[careful])
+		if size[Quick] > 16+size[Careful]*5/4 {
+			t.Errorf("%d bytes: %d and %d compressed", len(raw), size[Quick], size[Careful])
 		}
 	}
 }

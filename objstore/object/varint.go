@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import (
 	"encoding/binary"

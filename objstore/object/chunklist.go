@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import (
 	"encoding/binary"
@@ -12,24 +12,24 @@ var (
 	errChunkSum    = errors.New("chunk list: lengths do not add up")
 )
 
-// A chunk is a blob that is a part of another.
-type chunk struct {
-	id   ID
-	size int // 1 to MaxChunk bytes
+// A Chunk is a blob that is a part of another.
+type Chunk struct {
+	ID   ID
+	Size int // 1 to MaxChunk bytes
 }
 
-// appendChunks appends a chunk list (docs/format.md#chunk-list).
-func appendChunks(dst []byte, chunks []chunk) []byte {
+// AppendChunks appends a chunk list (docs/format.md#chunk-list).
+func AppendChunks(dst []byte, chunks []Chunk) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(chunks)))
 	for _, c := range chunks {
-		dst = append(dst, c.id[:]...)
-		dst = binary.AppendUvarint(dst, uint64(c.size))
+		dst = append(dst, c.ID[:]...)
+		dst = binary.AppendUvarint(dst, uint64(c.Size))
 	}
 	return dst
 }
 
-// readChunks calls fn for each chunk of a list whose lengths must add up to length. fn may be nil.
-func readChunks(body []byte, length int64, fn func(chunk)) error {
+// ReadChunks calls fn for each chunk of a list whose lengths must add up to length. fn may be nil.
+func ReadChunks(body []byte, length int64, fn func(Chunk)) error {
 	n, rest, err := uvarint(body)
 	if err != nil {
 		return fmt.Errorf("chunk list: %w", err)
@@ -39,19 +39,19 @@ func readChunks(body []byte, length int64, fn func(chunk)) error {
 	}
 	var total int64
 	for range n {
-		var c chunk
-		if len(rest) < len(c.id) {
+		var c Chunk
+		if len(rest) < len(c.ID) {
 			return fmt.Errorf("chunk list: %w", errTruncated)
 		}
-		copy(c.id[:], rest)
+		copy(c.ID[:], rest)
 		var size uint64
-		if size, rest, err = uvarint(rest[len(c.id):]); err != nil {
+		if size, rest, err = uvarint(rest[len(c.ID):]); err != nil {
 			return fmt.Errorf("chunk list: %w", err)
 		}
 		if size == 0 || size > MaxChunk {
 			return errChunkLength
 		}
-		c.size = int(size)
+		c.Size = int(size)
 		total += int64(size)
 		if fn != nil {
 			fn(c)
@@ -66,10 +66,10 @@ func readChunks(body []byte, length int64, fn func(chunk)) error {
 	return nil
 }
 
-// decodeChunks gives the list. What it allocates is bounded by the length of body.
-func decodeChunks(body []byte, length int64) ([]chunk, error) {
-	chunks := make([]chunk, 0, min(len(body)/33, MaxChunks))
-	if err := readChunks(body, length, func(c chunk) { chunks = append(chunks, c) }); err != nil {
+// DecodeChunks gives the list. What it allocates is bounded by the length of body.
+func DecodeChunks(body []byte, length int64) ([]Chunk, error) {
+	chunks := make([]Chunk, 0, min(len(body)/33, MaxChunks))
+	if err := ReadChunks(body, length, func(c Chunk) { chunks = append(chunks, c) }); err != nil {
 		return nil, err
 	}
 	return chunks, nil

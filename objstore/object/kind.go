@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import (
 	"fmt"
@@ -47,7 +47,8 @@ func (k Kind) known() bool {
 	return false
 }
 
-func (k Kind) check() error {
+// Check is a *FormatError for what is no kind.
+func (k Kind) Check() error {
 	if !k.known() {
 		return &FormatError{What: "kind", Value: fmt.Sprintf("0x%02x", byte(k))}
 	}
@@ -67,8 +68,8 @@ func Sum(k Kind, raw []byte) ID {
 	if k == Blob {
 		return blake3.Sum256(raw)
 	}
-	h := borrowHasher(k)
-	defer returnHasher(k, h)
+	h := BorrowHasher(k)
+	defer ReturnHasher(k, h)
 	var id ID
 	_, _ = h.Write(raw) // a hasher never fails
 	h.Sum(id[:0])
@@ -78,7 +79,8 @@ func Sum(k Kind, raw []byte) ID {
 // hashers are kept by kind byte: a hasher knows its key for good, and is some kilobytes.
 var hashers [256]sync.Pool
 
-func borrowHasher(k Kind) *blake3.Hasher {
+// BorrowHasher gives a hasher of a kind's ids that has seen nothing; ReturnHasher takes it back.
+func BorrowHasher(k Kind) *blake3.Hasher {
 	if h, ok := hashers[k].Get().(*blake3.Hasher); ok {
 		h.Reset()
 		return h
@@ -89,4 +91,5 @@ func borrowHasher(k Kind) *blake3.Hasher {
 	return blake3.NewDeriveKey(k.context())
 }
 
-func returnHasher(k Kind, h *blake3.Hasher) { hashers[k].Put(h) }
+// ReturnHasher keeps a hasher for whoever borrows the next one of its kind.
+func ReturnHasher(k Kind, h *blake3.Hasher) { hashers[k].Put(h) }

@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import "github.com/zeebo/blake3"
 

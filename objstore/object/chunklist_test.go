@@ -1,4 +1,4 @@
-package objstore
+package object
 
 import (
 	"bytes"
@@ -36,35 +36,35 @@ func chunkListCrashers() map[string][]byte {
 
 // listLength adds up what the list says, without checks.
 func listLength(body []byte) (total int64) {
-	_ = readChunks(body, -1, func(c chunk) { total += int64(c.size) })
+	_ = ReadChunks(body, -1, func(c Chunk) { total += int64(c.Size) })
 	return total
 }
 
 func TestChunkListCrashers(t *testing.T) {
 	for name, body := range chunkListCrashers() {
-		if chunks, err := decodeChunks(body, listLength(body)); err == nil || chunks != nil {
+		if chunks, err := DecodeChunks(body, listLength(body)); err == nil || chunks != nil {
 			t.Errorf("%s decodes", name)
 		}
 	}
-	good := appendChunks(nil, []chunk{{ID{1}, 10}, {ID{2}, 20}})
+	good := AppendChunks(nil, []Chunk{{ID{1}, 10}, {ID{2}, 20}})
 	for length, ok := range map[int64]bool{30: true, 29: false, 31: false, 0: false, -1: false} {
-		if _, err := decodeChunks(good, length); (err == nil) != ok {
+		if _, err := DecodeChunks(good, length); (err == nil) != ok {
 			t.Errorf("length %d: %v", length, err)
 		}
 	}
 }
 
 func FuzzChunkList(f *testing.F) {
-	f.Add(appendChunks(nil, []chunk{{ID{1}, 10}, {ID{2}, MaxChunk}}))
+	f.Add(AppendChunks(nil, []Chunk{{ID{1}, 10}, {ID{2}, MaxChunk}}))
 	for _, body := range chunkListCrashers() {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		chunks, err := decodeChunks(body, listLength(body))
+		chunks, err := DecodeChunks(body, listLength(body))
 		if err != nil {
 			return
 		}
-		if again := appendChunks(nil, chunks); !bytes.Equal(again, body) {
+		if again := AppendChunks(nil, chunks); !bytes.Equal(again, body) {
 			t.Fatalf("malleable: %x and %x", body, again)
 		}
 	})

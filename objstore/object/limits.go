@@ -1,4 +1,4 @@
-package objstore
+package object
 
 // Sizes are in bytes. Every length that is read is compared with one of these before anything is allocated for it.
 const (
