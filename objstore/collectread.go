@@ -3,6 +3,7 @@ package objstore
 import (
 	"bytes"
 
+	"rewind/internal/cache"
 	"rewind/objstore/object"
 )
 
@@ -20,7 +21,7 @@ const (
 type ListReader struct {
 	c    *Collection
 	kind Kind
-	kept halves[int32, built]
+	kept *cache.Cache[int32, built]
 }
 
 // built is an object of the list as its envelope and those below it say.
@@ -33,7 +34,7 @@ func (b built) weigh() int { return cap(b.raw) + entryBytes }
 
 // Reader gives a reader of a kind.
 func (c *Collection) Reader(k Kind) *ListReader {
-	return &ListReader{c: c, kind: k, kept: halves[int32, built]{most: readerBytes / 2, weigh: built.weigh}}
+	return &ListReader{c: c, kind: k, kept: cache.New[int32](readerBytes, built.weigh)}
 }
 
 // Get is Getter's for the reader's kind; the bytes must not be changed.
@@ -42,7 +43,7 @@ func (r *ListReader) Get(id ID) ([]byte, error) {
 		b := r.build(i, 0)
 		if b.raw != nil && b.id.IsZero() {
 			b.id = Sum(r.kind, b.raw)
-			r.kept.put(i, b)
+			r.kept.Put(i, b)
 		}
 		if b.raw != nil && b.id == id {
 			return b.raw, nil
@@ -54,7 +55,7 @@ func (r *ListReader) Get(id ID) ([]byte, error) {
 
 // build gives an item, unverified.
 func (r *ListReader) build(i int32, depth int) (out built) {
-	if b, ok := r.kept.get(i); ok {
+	if b, ok := r.kept.Get(i); ok {
 		return b
 	}
 	it := &r.c.items[i]
@@ -79,7 +80,7 @@ func (r *ListReader) build(i int32, depth int) (out built) {
 	if err != nil || out.raw == nil {
 		return built{} // the store says why
 	}
-	r.kept.put(i, out)
+	r.kept.Put(i, out)
 	return out
 }
 
@@ -105,7 +106,7 @@ func (r *ListReader) apply(i int32, env []byte, base *built) (raw []byte, err er
 	raw, err = e.Apply(room, &source)
 	if source.ID != base.id {
 		base.id = source.ID
-		r.kept.put(below, *base)
+		r.kept.Put(below, *base)
 	}
 	return raw, err
 }

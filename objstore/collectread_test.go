@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"rewind/internal/cache"
 	"rewind/internal/kv"
 	"rewind/objstore/object"
 )
@@ -56,7 +57,7 @@ func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 				}
 			}
 			back, forth, odd, poor := c.Reader(tt.kind), c.Reader(tt.kind), c.Reader(tt.kind), c.Reader(tt.kind)
-			poor.kept.most = 4000
+			poor.kept = cache.New[int32](8000, built.weigh)
 			began := s.db.Reads()
 			for i := range ids {
 				if _, err := back.Get(ids[len(ids)-1-i]); err != nil {
@@ -72,7 +73,7 @@ func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 				same("in no order", odd, ids[i*77%len(ids)])
 				same("in no order, with little memory", poor, ids[i*77%len(ids)])
 			}
-			if b, p := back.kept.len(), poor.kept.len(); b != len(ids) || p > 40 {
+			if b, p := back.kept.Len(), poor.kept.Len(); b != len(ids) || p > 40 {
 				t.Errorf("%d and %d of %d objects are kept", b, p, len(ids))
 			}
 			same("absent", back, Sum(tt.kind, []byte("another")))

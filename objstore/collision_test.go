@@ -24,15 +24,15 @@ func TestCollisionIsRefused(t *testing.T) {
 		}
 		return tx.Commit(t.Context(), kv.Written)
 	}
-	s.names.put(o, other)
+	s.ids.Put(o, other)
 	if err := again(); !errors.Is(err, ErrCollision) {
 		t.Errorf("put: %v", err)
 	}
-	s.names.forget()
+	s.ids.Clear()
 	if err := again(); err != nil { // the object was read, and is the one
 		t.Error(err)
 	}
-	if known, ok := s.names.get(o); !ok || known != id {
+	if known, ok := s.ids.Get(o); !ok || known != id {
 		t.Errorf("known is %s", known.Short())
 	}
 	if _, err := s.Get(Blob, other); !errors.Is(err, ErrNotFound) {

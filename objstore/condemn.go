@@ -196,9 +196,7 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 	if len(gone) == 0 {
 		return nil
 	}
-	s.recent.drop(gone)
-	s.names.drop(gone)
-	s.lineage.drop(gone)
+	s.drop(gone)
 	return b.Commit(ctx, kv.Written)
 }
 

@@ -52,7 +52,7 @@ var smallCut = cut{threshold: 4 << 10, min: 256, normal: 1 << 10, max: 2 << 10}
 // write puts val where an object lies, behind the store's back; nil: takes it away. The store forgets what it knew of it.
 func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
 	t.Helper()
-	defer s.names.forget()
+	defer s.ids.Clear()
 	b := s.db.NewBatch()
 	key := appendKey(nil, k, id.Key())
 	err := b.Set(key, val)
@@ -65,7 +65,7 @@ func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
 	if err := b.Commit(t.Context(), kv.Written); err != nil {
 		t.Fatal(err)
 	}
-	s.recent.forget()
+	s.contents.Clear()
 }
 
 func stored(t testing.TB, s *Store, k Kind, id ID) []byte {
@@ -104,7 +104,7 @@ func put(t testing.TB, s *Store, k Kind, raw []byte, prev ID) ID {
 func wantObject(t tb, g Getter, k Kind, id ID, want []byte) {
 	t.Helper()
 	if s, ok := g.(*Store); ok {
-		s.recent.forget()
+		s.contents.Clear()
 	}
 	got, err := g.Get(k, id)
 	if err != nil {

@@ -1,13 +1,16 @@
 package objstore
 
-import "rewind/objstore/object"
+import (
+	"rewind/internal/cache"
+	"rewind/objstore/object"
+)
 
 // A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta more or less. It gives what the
 // store gives, and is for one goroutine.
 type Memo struct {
 	s    source
 	kind Kind
-	kept halves[Key, []byte] // as built: verified when asked for
+	kept *cache.Cache[Key, []byte] // as built: verified when asked for
 }
 
 // memoBytes is about what a Memo keeps in memory.
@@ -15,12 +18,12 @@ const memoBytes = 8 << 20
 
 // Memo gives a reader of objects of a kind.
 func (s *Store) Memo(k Kind) *Memo {
-	return &Memo{s: s, kind: k, kept: halves[Key, []byte]{most: memoBytes / 2, weigh: func(raw []byte) int { return cap(raw) + entryBytes }}}
+	return &Memo{s: s, kind: k, kept: cache.New[Key](memoBytes, func(raw []byte) int { return cap(raw) + entryBytes })}
 }
 
 // Get is Getter's for the memo's kind; the bytes must not be changed.
 func (m *Memo) Get(id ID) ([]byte, error) {
-	if raw, ok := m.kept.get(id.Key()); ok && Sum(m.kind, raw) == id {
+	if raw, ok := m.kept.Get(id.Key()); ok && Sum(m.kind, raw) == id {
 		return raw, nil
 	}
 	if raw := m.build(id); raw != nil && Sum(m.kind, raw) == id {
@@ -39,7 +42,7 @@ func (m *Memo) build(id ID) []byte {
 	var chain []link
 	var raw []byte
 	for {
-		if known, ok := m.kept.get(n.key); ok {
+		if known, ok := m.kept.Get(n.key); ok {
 			raw = known
 			break
 		}
@@ -51,7 +54,7 @@ func (m *Memo) build(id ID) []byte {
 			if raw, err = e.Whole(nil); err != nil {
 				return nil
 			}
-			m.kept.put(n.key, raw)
+			m.kept.Put(n.key, raw)
 			break
 		}
 		chain = append(chain, link{n, e})
@@ -68,7 +71,7 @@ func (m *Memo) build(id ID) []byte {
 			return nil
 		}
 		base = chain[i].id
-		m.kept.put(chain[i].key, raw)
+		m.kept.Put(chain[i].key, raw)
 	}
 	return raw
 }

@@ -81,7 +81,7 @@ func (s *Store) begin(k Kind, digits string) (found []name, err error) {
 
 // IDOf gives the whole id of the object under a key, which takes reading it. The errors are those of Get.
 func (s *Store) IDOf(k Kind, key Key) (ID, error) {
-	if id, ok := s.names.get(Object{k, key}); ok {
+	if id, ok := s.ids.Get(Object{k, key}); ok {
 		return id, nil
 	}
 	id, err := s.idOf(k, name{key: key})

@@ -79,7 +79,7 @@ func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 	if err != nil || st != sound || list != nil {
 		return st, err
 	}
-	known, ok := s.names.get(o)
+	known, ok := s.ids.Get(o)
 	if !ok {
 		buf := object.BorrowBuffer()
 		defer object.ReturnBuffer(buf)
@@ -91,7 +91,7 @@ func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 			return absent, err
 		}
 		*buf, known = got.raw, got.id
-		s.names.put(o, known)
+		s.ids.Put(o, known)
 	}
 	if err := collides(known, id); err != nil {
 		return absent, err

@@ -36,10 +36,8 @@ type Store struct {
 	writes atomic.Uint64 // how often objects were written by this Store; changed under write
 	filled atomic.Bool   // objects were there, at some time
 
-	lineage lineage
-	recent  recent
-	names   names
-	gone    goneSet
+	caches
+	gone goneSet
 
 	coll atomic.Pointer[Collection] // nil: no objects are being collected; set while no transaction is open
 
@@ -51,7 +49,7 @@ type Store struct {
 
 // New gives the store of objects in db, which stays the caller's to close.
 func New(db *kv.DB) *Store {
-	return &Store{db: db, long: hasLong(db), recent: newRecent(), spillBytes: SpillBytes, cut: standardCut}
+	return &Store{db: db, long: hasLong(db), caches: newCaches(), spillBytes: SpillBytes, cut: standardCut}
 }
 
 // An Info describes how an object is stored.
@@ -68,7 +66,7 @@ type Info struct {
 func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 	raw, err := get(s, k, id)
 	if err == nil {
-		s.names.put(Object{k, id.Key()}, id)
+		s.ids.Put(Object{k, id.Key()}, id)
 		s.keep(k, id, raw)
 	}
 	return raw, wrap("get", k, id.Key(), err)

@@ -331,11 +331,11 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 	}
 	t.changes.apply(s)
 	for _, r := range written {
-		s.names.put(r.Object, r.id)
-		s.recent.put(r.Object, r.id, r.raw)
+		s.ids.Put(r.Object, r.id)
+		s.remember(r.Object, r.id, r.raw)
 		if !r.base.IsZero() {
-			base, _ := s.names.get(Object{r.Kind, r.base})
-			s.lineage.put(r.Object, name{r.base, base})
+			base, _ := s.ids.Get(Object{r.Kind, r.base})
+			s.knownBases.Put(r.Object, name{r.base, base})
 		}
 	}
 	return nil

@@ -200,10 +200,3 @@ func (c *changes) apply(s *Store) {
 		s.Forget()
 	}
 }
-
-// Forget empties what is kept in memory of objects: contents, ids, and what was built on what.
-func (s *Store) Forget() {
-	s.recent.forget()
-	s.names.forget()
-	s.lineage.forget()
-}

@@ -9,29 +9,27 @@ import (
 	"rewind/internal/kv"
 )
 
-func TestRecentIsBounded(t *testing.T) {
-	r := newRecent()
+func TestContentsAreBounded(t *testing.T) {
+	s := &Store{caches: newCaches()}
 	const size = 100 << 10
-	for i := range 200 {
+	key := func(i int) (Object, ID) {
 		id := Sum(Blob, fmt.Append(nil, i))
-		o := Object{Blob, id.Key()}
-		r.put(o, id, make([]byte, size))
-		if r.get(o).raw == nil {
+		return Object{Blob, id.Key()}, id
+	}
+	for i := range 200 {
+		o, id := key(i)
+		s.remember(o, id, make([]byte, size))
+		if _, ok := s.contents.Get(o); !ok {
 			t.Fatalf("object %d was not kept", i)
 		}
-		held := 0
-		for _, half := range []map[Object]remembered{r.kept.young, r.kept.old} {
-			for _, at := range half {
-				held += len(at.raw)
-			}
-		}
-		if held > recentBytes {
-			t.Fatalf("%d bytes are kept, the limit is %d", held, recentBytes)
+		before, _ := key(i - recentBytes/size - 1)
+		if _, ok := s.contents.Get(before); ok {
+			t.Fatalf("more than %d bytes are kept: object %d, and all since", recentBytes, i-recentBytes/size-1)
 		}
 	}
 	large := Object{Blob, ID{1}.Key()}
-	r.put(large, ID{1}, make([]byte, recentObject+1))
-	if r.get(large).raw != nil {
+	s.remember(large, ID{1}, make([]byte, recentObject+1))
+	if _, ok := s.contents.Get(large); ok {
 		t.Error("an object over the limit was kept")
 	}
 }
@@ -83,7 +81,7 @@ func TestVerifyReadsTheDisk(t *testing.T) {
 	env := bytes.Clone(stored(t, s, Blob, id))
 	env[len(env)-1] ^= 1
 	write(t, s, Blob, id, env)
-	s.recent.put(Object{Blob, id.Key()}, id, raw)
+	s.remember(Object{Blob, id.Key()}, id, raw)
 	if err := s.Verify(t.Context(), Blob, id); !errors.Is(err, ErrCorrupt) {
 		t.Fatalf("verify: %v", err)
 	}

@@ -1,4 +1,4 @@
-package objstore
+package cache
 
 import (
 	"testing"
@@ -7,9 +7,9 @@ import (
 )
 
 // What was put or asked for last is there, never with another value; what is kept is bounded.
-func TestHalvesAgainstAMap(t *testing.T) {
+func TestCacheAgainstAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := halves[int, int]{most: 20, weigh: func(v int) int { return v%7 + 1 }}
+		h := New[int](40, func(v int) int { return v%7 + 1 })
 		all := map[int]int{}
 		key := rapid.IntRange(0, 30)
 		t.Repeat(map[string]func(*rapid.T){
@@ -19,16 +19,16 @@ func TestHalvesAgainstAMap(t *testing.T) {
 				if !ok {
 					v = rapid.IntRange(0, 1000).Draw(t, "value")
 				}
-				h.put(k, v)
+				h.Put(k, v)
 				all[k] = v
-				if got, ok := h.get(k); !ok || got != v {
+				if got, ok := h.Get(k); !ok || got != v {
 					t.Fatalf("%d: %d, %v; put was %d", k, got, ok, v)
 				}
 			},
 			"get": func(t *rapid.T) {
 				k := key.Draw(t, "key")
-				before := h.len()
-				if v, ok := h.get(k); ok {
+				before := h.Len()
+				if v, ok := h.Get(k); ok {
 					if v != all[k] {
 						t.Fatalf("%d: %d; put was %d", k, v, all[k])
 					}
@@ -36,15 +36,15 @@ func TestHalvesAgainstAMap(t *testing.T) {
 						t.Fatalf("%d was asked for, and is not among the young", k)
 					}
 				}
-				if h.len() > before {
+				if h.Len() > before {
 					t.Fatal("asking added something")
 				}
 			},
 			"drop": func(t *rapid.T) {
 				k := key.Draw(t, "key")
-				h.drop(k)
+				h.Drop(k)
 				delete(all, k)
-				if _, ok := h.get(k); ok {
+				if _, ok := h.Get(k); ok {
 					t.Fatalf("%d is there still", k)
 				}
 			},
@@ -61,15 +61,4 @@ func TestHalvesAgainstAMap(t *testing.T) {
 			},
 		})
 	})
-}
-
-// len is how many values are kept.
-func (h *halves[K, V]) len() int {
-	n := len(h.young)
-	for k := range h.old {
-		if _, ok := h.young[k]; !ok {
-			n++
-		}
-	}
-	return n
 }
