@@ -353,7 +353,7 @@ func (s *settling) cache() error {
 func (s *settling) healed() error {
 	n := 0
 	var back []object
-	err := s.e.objs.WalkGone(func(k objstore.Kind, key objstore.Key, g objstore.Gone, err error) error {
+	err := s.e.objs.WalkTombstones(func(k objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {
 		if err != nil || g.Reason != objstore.Lost {
 			return nil
 		}
@@ -380,12 +380,12 @@ func (s *settling) mark(seq uint64) error {
 		if lost.Known {
 			continue
 		}
-		if err := s.tx.Miss(o.kind, o.id.Key(), objstore.Gone{Reason: objstore.Lost, Operation: seq, Text: lost.Place}); err != nil {
+		if err := s.tx.Miss(o.kind, o.id.Key(), objstore.Tombstone{Reason: objstore.Lost, Operation: seq, Text: lost.Place}); err != nil {
 			return err
 		}
 	}
 	for _, o := range s.v.loose {
-		if err := s.tx.Miss(o.kind, o.key, objstore.Gone{Reason: objstore.Lost, Operation: seq}); err != nil {
+		if err := s.tx.Miss(o.kind, o.key, objstore.Tombstone{Reason: objstore.Lost, Operation: seq}); err != nil {
 			return err
 		}
 	}

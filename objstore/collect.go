@@ -19,10 +19,10 @@ import (
 //
 // Listing. The envelopes of all objects are read once. What is written behind the list's back is not in it, and nothing that is not in it is removed.
 //
-// Marking. The caller marks what is reachable. What a transaction, or anybody who asks Has, relies on meanwhile is remembered, and given to the caller to mark,
-// too (Relied).
+// Marking. The caller marks what is reachable. What a transaction, or anybody who asks Has, relies on meanwhile is recorded by the write barrier, and given to the
+// caller to mark, too (TakeBarrier).
 //
-// Sweeping, from Condemn on, which no transaction is open beside. What is neither live nor needed by a live one is condemned: it is there no more for
+// Sweeping, from StartSweep on, which no transaction is open beside. What is neither live nor needed by a live one is the sweep set: it is there no more for
 // anybody who would rely on it, Has and Put of every transaction, long before its bytes go. Who puts it again has it written again, whole. So when
 // it goes does not matter, and it goes in small batches, an object always before what it is built on: stopped anywhere, what is left can be read.
 //
@@ -36,13 +36,13 @@ type Collection struct {
 	more  map[int32][]int32   // further candidates where a base prefix stands for several objects
 	live  bitmap              // reachable
 	held  bitmap              // a live object is built on it
-	asked bitmap              // relied on, and in line to be marked
+	asked bitmap              // recorded by the write barrier
 	fresh map[Object]struct{} // marked, and not in the list: written since
-	small smallStock          // until Condemn
+	small smallStock          // until StartSweep
 
-	mu     sync.Mutex
-	phase  atomic.Int32 // changed under mu
-	relied []Object     // under mu
+	mu       sync.Mutex
+	phase    atomic.Int32 // changed under mu
+	recorded []Object     // under mu
 }
 
 const (
@@ -56,7 +56,7 @@ type item struct {
 	key    Key
 	kind   Kind
 	flags  itemFlags
-	index  uint16 // place in the line of deltas
+	index  uint16 // position in its delta chain
 	stored uint32 // bytes of the envelope
 	base   int32  // in items; less than zero: none
 }
@@ -85,8 +85,8 @@ func (b bitmap) set(i int32) bool {
 // ErrCollecting is returned where a store has a collection already.
 var ErrCollecting = errors.New("objects are being collected already")
 
-// ErrRelied is returned by Condemn while something is in line to be marked.
-var ErrRelied = errors.New("more is to be marked")
+// ErrBarrier is returned by StartSweep while the write barrier has something that is to be marked.
+var ErrBarrier = errors.New("more is to be marked")
 
 // Collect begins a collection; it takes no time. The errors are ErrOpenTx, for what a transaction that is open relies on already is not known, and ErrCollecting.
 func (s *Store) Collect() (*Collection, error) {
@@ -101,7 +101,7 @@ func (s *Store) Collect() (*Collection, error) {
 	return c, nil
 }
 
-// End ends the collection. What was condemned and is still there is an object like any other again.
+// End ends the collection. What was in the sweep set and is still there is an object like any other again.
 func (c *Collection) End() { c.s.coll.CompareAndSwap(c, nil) }
 
 // List reads the heads of all envelopes as they are at one moment; it comes first. pause is called every now and then, and may take its time; its error ends it.
@@ -334,16 +334,16 @@ func (c *Collection) hold(i int32) error {
 	return nil
 }
 
-// Relied gives what transactions have relied on since it was asked last and is not marked: the caller marks it, with all that it refers to.
-func (c *Collection) Relied() []Object {
+// TakeBarrier gives what the write barrier has recorded since it was asked last, and is not marked: what transactions rely on. The caller marks it, with all that it refers to.
+func (c *Collection) TakeBarrier() []Object {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []Object
-	for _, o := range c.relied {
+	for _, o := range c.recorded {
 		if i := c.find(o); i >= 0 && !c.live.has(i) {
 			out = append(out, o)
 		}
 	}
-	c.relied = nil
+	c.recorded = nil
 	return out
 }

@@ -151,7 +151,7 @@ func (w *world) mark(c *Collection, id ID, lenient bool) {
 }
 
 func (w *world) relied(c *Collection) {
-	for _, o := range c.Relied() {
+	for _, o := range c.TakeBarrier() {
 		id, err := w.s.IDOf(o.Kind, o.Key)
 		switch {
 		case errors.Is(err, ErrNotFound):
@@ -193,12 +193,12 @@ func (w *world) collect(batch int, step func() error) (swept Swept, dead Swept, 
 	for {
 		w.relied(c)
 		w.mu.Lock()
-		err = c.Condemn()
+		err = c.StartSweep()
 		w.mu.Unlock()
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, ErrOpenTx) && !errors.Is(err, ErrRelied) {
+		if !errors.Is(err, ErrOpenTx) && !errors.Is(err, ErrBarrier) {
 			return swept, dead, err
 		}
 	}
@@ -319,18 +319,18 @@ func TestPromise05CondemnedIsWrittenAgain(t *testing.T) {
 		t.Errorf("two collections: %v", err)
 	}
 	held := w.s.Begin()
-	if err := c.Condemn(); !errors.Is(err, ErrOpenTx) {
+	if err := c.StartSweep(); !errors.Is(err, ErrOpenTx) {
 		t.Errorf("condemned beside a transaction: %v", err)
 	}
 	if ok, _ := held.Has(Blob, b); !ok {
 		t.Error("not there while it is being marked")
 	}
 	held.Discard()
-	if err := c.Condemn(); !errors.Is(err, ErrRelied) {
+	if err := c.StartSweep(); !errors.Is(err, ErrBarrier) {
 		t.Errorf("condemned what is relied on: %v", err)
 	}
-	c.Relied() // and not marked: it was a discarded transaction's
-	if err := c.Condemn(); err != nil {
+	c.TakeBarrier() // and not marked: it was a discarded transaction's
+	if err := c.StartSweep(); err != nil {
 		t.Fatal(err)
 	}
 	if ok, _ := w.s.Has(Blob, a); ok {

@@ -30,7 +30,7 @@ func TestPromise05CondemnedWhileItEnds(t *testing.T) {
 		if err == nil {
 			err = c.List(context.Background(), nothing)
 		}
-		if err = errors.Join(err, c.Condemn()); err != nil {
+		if err = errors.Join(err, c.StartSweep()); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan struct{})

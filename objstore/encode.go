@@ -25,7 +25,7 @@ func collides(have, id ID) error {
 	return nil
 }
 
-// encode gives the envelope of an object: a delta against the place that follows prev in its line, where that pays,
+// encode gives the envelope of an object: a delta at the position that follows prev in its delta chain, where that pays,
 // otherwise the whole. It takes no lock while it compresses.
 func encode(s source, k Kind, id ID, raw []byte, prev ID) (e entry, err error) {
 	ok, at := false, object.Quick
@@ -40,9 +40,9 @@ func encode(s source, k Kind, id ID, raw []byte, prev ID) (e entry, err error) {
 	return e, err
 }
 
-// encodeAfter is encode for an object that may follow prev in its line; ok is false when it may not.
+// encodeAfter is encode for an object that may follow prev in its delta chain; ok is false when it may not.
 func encodeAfter(s source, k Kind, id ID, raw []byte, prev ID) (out entry, ok bool, err error) {
-	p, ok := next(s, k, nameOf(prev))
+	p, ok := nextPosition(s, k, nameOf(prev))
 	if !ok || p.base.key == id.Key() {
 		return out, false, nil
 	}

@@ -140,7 +140,7 @@ func checkLines(t tb, s *Store) (deltas int) {
 		}
 		deltas++
 		at, ok := index[Object{f.Kind, f.info.Base}]
-		if !ok || at != 0 && at != lineBase(f.info.Index) {
+		if !ok || at != 0 && at != chainBase(f.info.Index) {
 			t.Errorf("%s at %d has its base at %d (there: %v)", f.Key.Short(), f.info.Index, at, ok)
 		}
 		depth := 0
@@ -233,7 +233,7 @@ func sweep(ctx context.Context, s *Store, live func(Kind, Key) bool) (would, swe
 		}
 	}
 	would, _ = c.Dead()
-	if err := c.Condemn(); err != nil {
+	if err := c.StartSweep(); err != nil {
 		return would, swept, err
 	}
 	swept, err = c.Sweep(ctx, pause)

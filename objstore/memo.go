@@ -39,7 +39,7 @@ func (m *Memo) build(id ID) []byte {
 	if err != nil {
 		return nil
 	}
-	var chain []link
+	var path []link
 	var raw []byte
 	for {
 		if known, ok := m.kept.Get(n.key); ok {
@@ -47,7 +47,7 @@ func (m *Memo) build(id ID) []byte {
 			break
 		}
 		e, err := object.Decode(m.kind, n.env)
-		if err != nil || e.Codec == CodecChunks || len(chain) > object.MaxDepth {
+		if err != nil || e.Codec == CodecChunks || len(path) > object.MaxDepth {
 			return nil
 		}
 		if !e.Codec.IsDelta() {
@@ -57,21 +57,21 @@ func (m *Memo) build(id ID) []byte {
 			m.kept.Put(n.key, raw)
 			break
 		}
-		chain = append(chain, link{n, e})
-		base, found, err := m.s.soleBase(m.kind, n, e)
+		path = append(path, link{n, e})
+		base, found, err := m.s.uniqueBase(m.kind, n, e)
 		if err != nil || found != 1 {
 			return nil
 		}
 		n = base
 	}
 	base := n.id
-	for i := len(chain) - 1; i >= 0; i-- {
+	for i := len(path) - 1; i >= 0; i-- {
 		from := append(make([]byte, 0, len(raw)+object.IDLen), raw...)
-		if raw, err = chain[i].e.Apply(nil, &object.Base{Kind: m.kind, Raw: &from, ID: base}); err != nil {
+		if raw, err = path[i].e.Apply(nil, &object.Base{Kind: m.kind, Raw: &from, ID: base}); err != nil {
 			return nil
 		}
-		base = chain[i].id
-		m.kept.Put(chain[i].key, raw)
+		base = path[i].id
+		m.kept.Put(path[i].key, raw)
 	}
 	return raw
 }

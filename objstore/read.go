@@ -26,9 +26,9 @@ type source interface {
 	// bases gives the objects that may be the base of n, whose envelope is e: mostly one, and none when it is missing.
 	// All of them have an index below e's.
 	bases(k Kind, n node, e object.Envelope) ([]node, error)
-	// soleBase gives the one that bases would give; found is how many it would, and unless it is 1 there is no base.
-	soleBase(k Kind, n node, e object.Envelope) (base node, found int, err error)
-	// learn is told the whole id of the base of an object, for the next call of soleBase.
+	// uniqueBase gives the one that bases would give; found is how many it would, and unless it is 1 there is no base.
+	uniqueBase(k Kind, n node, e object.Envelope) (base node, found int, err error)
+	// learn is told the whole id of the base of an object, for the next call of uniqueBase.
 	learn(k Kind, of Key, base name)
 }
 
@@ -122,15 +122,15 @@ func verified(k Kind, n name, raw []byte) (fetched, error) {
 
 // resolve reads and verifies a delta. The result is in dst[:0] when that has room.
 func resolve(s source, k Kind, n node, e object.Envelope, dst []byte) (fetched, error) {
-	chain, certain, err := chainOf(s, k, n, e)
+	path, certain, err := pathOf(s, k, n, e)
 	if err != nil {
 		return fetched{}, err
 	}
 	if certain {
-		if raw, learned, err := build(dst, k, chain); err == nil {
+		if raw, learned, err := build(dst, k, path); err == nil {
 			if got, err := verified(k, n.name, raw); err == nil {
 				for _, i := range learned {
-					s.learn(k, chain[i-1].key, chain[i].name)
+					s.learn(k, path[i-1].key, path[i].name)
 				}
 				return got, nil
 			}
@@ -147,52 +147,52 @@ type link struct {
 	e object.Envelope
 }
 
-// chainOf gives n and its bases, n first. certain is false when one of them had several candidates: the chain then
+// pathOf gives n and its bases, n first. certain is false when one of them had several candidates: the path then
 // ends early.
-func chainOf(s source, k Kind, n node, e object.Envelope) (chain []link, certain bool, err error) {
-	chain = append(make([]link, 0, object.MaxDepth+1), link{n, e})
+func pathOf(s source, k Kind, n node, e object.Envelope) (path []link, certain bool, err error) {
+	path = append(make([]link, 0, object.MaxDepth+1), link{n, e})
 	for e.Codec.IsDelta() {
-		if len(chain) > object.MaxDepth {
-			return nil, false, &CorruptError{k, chain[0].key, errDeep}
+		if len(path) > object.MaxDepth {
+			return nil, false, &CorruptError{k, path[0].key, errDeep}
 		}
-		base, found, err := s.soleBase(k, n, e)
+		base, found, err := s.uniqueBase(k, n, e)
 		if err != nil {
-			return nil, false, part(k, chain[0].key, err)
+			return nil, false, part(k, path[0].key, err)
 		}
 		switch {
 		case found == 0:
-			return nil, false, &CorruptError{k, chain[0].key, fmt.Errorf("%w: %x", errNoBase, e.Prefix())}
+			return nil, false, &CorruptError{k, path[0].key, fmt.Errorf("%w: %x", errNoBase, e.Prefix())}
 		case found > 1:
-			return chain, false, nil
+			return path, false, nil
 		}
 		n = base
 		if e, err = object.Decode(k, n.env); err != nil {
-			return nil, false, &CorruptError{k, chain[0].key, &CorruptError{k, n.key, err}}
+			return nil, false, &CorruptError{k, path[0].key, &CorruptError{k, n.key, err}}
 		}
-		chain = append(chain, link{n, e})
+		path = append(path, link{n, e})
 	}
-	return chain, true, nil
+	return path, true, nil
 }
 
-// build applies the deltas of a chain that ends in a whole object. Only the result is allocated, if dst has no room.
+// build applies the deltas of a path that ends in a whole object. Only the result is allocated, if dst has no room.
 // learned are the links whose ids it had to find out.
-func build(dst []byte, k Kind, chain []link) (raw []byte, learned []int, err error) {
-	last := len(chain) - 1
+func build(dst []byte, k Kind, path []link) (raw []byte, learned []int, err error) {
+	last := len(path) - 1
 	from, to := object.BorrowBuffer(), object.BorrowBuffer()
 	defer object.ReturnBuffer(from)
 	defer object.ReturnBuffer(to)
-	raw, err = chain[last].e.Whole((*from)[:0])
+	raw, err = path[last].e.Whole((*from)[:0])
 	for i := last - 1; i >= 0 && err == nil; i-- {
 		*from = raw
-		base := object.Base{Kind: k, Raw: from, ID: chain[i+1].id}
+		base := object.Base{Kind: k, Raw: from, ID: path[i+1].id}
 		if i == 0 {
-			raw, err = chain[0].e.Apply(dst[:0], &base)
+			raw, err = path[0].e.Apply(dst[:0], &base)
 		} else {
-			raw, err = chain[i].e.Apply((*to)[:0], &base)
+			raw, err = path[i].e.Apply((*to)[:0], &base)
 			*from, *to = *to, *from
 		}
-		if base.ID != chain[i+1].id {
-			chain[i+1].id, learned = base.ID, append(learned, i+1)
+		if base.ID != path[i+1].id {
+			path[i+1].id, learned = base.ID, append(learned, i+1)
 		}
 	}
 	return raw, learned, err
@@ -274,7 +274,7 @@ func getChunk(s source, whole Key, c object.Chunk, dst []byte) ([]byte, error) {
 	var gone *GoneError
 	switch {
 	case errors.As(err, &gone):
-		err = &GoneError{Blob, whole, gone.Gone}
+		err = &GoneError{Blob, whole, gone.Tombstone}
 	case errors.Is(err, ErrNotFound):
 		err = &CorruptError{Blob, whole, fmt.Errorf("%w: %s", errNoChunk, c.ID.Short())}
 	case got.list != nil:

@@ -16,7 +16,7 @@ const (
 	sound         // there, and so is what it depends on
 )
 
-// indexOf gives the place of an object in its line; 0 where it cannot be read.
+// indexOf gives the position of an object in its delta chain; 0 where it cannot be read.
 func (s *Store) indexOf(k Kind, key Key) (int, error) {
 	_, e, err := headOf(s, k, name{key: key})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) {
@@ -56,8 +56,8 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 	}
 	index = e.Index
 	if st == sound && e.Codec.IsDelta() {
-		// What is condemned may go while it is looked at, and then what it was built on.
-		if _, _, err := chainOf(s, k, n, e); errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
+		// What is in the sweep set may go while it is looked at, and then what it was built on.
+		if _, _, err := pathOf(s, k, n, e); errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
 			st = damaged
 		} else if err != nil {
 			return absent, 0, err
@@ -73,8 +73,8 @@ func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 	c := s.coll.Load()
 	st, _, err := s.state(k, id.Key(), list)
 	o := Object{k, id.Key()}
-	if err == nil && st == sound && !c.relies(o) {
-		st = damaged // condemned: it may go at any moment
+	if err == nil && st == sound && !c.mayRely(o) {
+		st = damaged // in the sweep set: it may go at any moment
 	}
 	if err != nil || st != sound || list != nil {
 		return st, err

@@ -28,7 +28,7 @@ type Putter interface {
 // A Store reads the objects of a database, and is the only one that writes them. It is safe for concurrent use.
 type Store struct {
 	db *kv.DB
-	// gate is held shared by every open transaction, and alone by BeginAlone and, for a moment, by a collection that begins or condemns.
+	// gate is held shared by every open transaction, and alone by BeginAlone and, for a moment, by a collection that begins, or begins to sweep.
 	gate sync.RWMutex
 	// write is held from looking which pending objects exist to having written the others.
 	write sync.Mutex
@@ -37,7 +37,7 @@ type Store struct {
 	filled atomic.Bool   // objects were there, at some time
 
 	caches
-	gone goneSet
+	tombstones tombstones
 
 	coll atomic.Pointer[Collection] // nil: no objects are being collected; set while no transaction is open
 
@@ -58,7 +58,7 @@ type Info struct {
 	Stored int64 // of its envelope
 	Codec  Codec
 	Base   Key   // deltas only; zero when it is missing. Not verified: several objects may share the stored prefix
-	Index  int   // place in the line of deltas
+	Index  int   // position in its delta chain
 	Damage error // given by Walk: why the envelope cannot be decoded; the other fields are then Zero but Stored
 }
 
@@ -73,7 +73,7 @@ func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 }
 
 // Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify. One that is marked as lost is not
-// there, whatever lies under its key: who asks puts it again then. Nor is what was condemned (Collection).
+// there, whatever lies under its key: who asks puts it again then. Nor is what a collection is about to sweep.
 func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if err := k.Check(); err != nil {
 		return false, wrap("has", k, id.Key(), err)
@@ -83,9 +83,9 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if !ok && err == nil && s.long {
 		ok, err = s.db.Has(appendLongKey(nil, k, id))
 	}
-	ok = ok && c.relies(Object{k, id.Key()})
+	ok = ok && c.mayRely(Object{k, id.Key()})
 	if ok && err == nil {
-		g, gone, gerr := s.gone.get(s.db, Object{k, id.Key()})
+		g, gone, gerr := s.tombstones.get(s.db, Object{k, id.Key()})
 		ok, err = !gone || g.Reason != Lost, gerr
 	}
 	return ok, wrap("has", k, id.Key(), err)

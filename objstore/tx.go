@@ -17,9 +17,9 @@ import (
 // concurrent use; Batch, Commit and Discard belong to one goroutine, and Commit comes after every Put has returned.
 // A transaction that is not committed must be discarded; doing both is harmless.
 type Tx struct {
-	s     *Store
-	batch *kv.Batch // nil until asked for
-	sole  sole      // what follows while nobody else writes
+	s         *Store
+	batch     *kv.Batch // nil until asked for
+	exclusive exclusive // what follows while nobody else writes
 
 	changes changes // to objects that are there
 
@@ -46,7 +46,7 @@ type Object struct {
 // Begin opens a transaction. It waits while objects are swept.
 func (s *Store) Begin() *Tx {
 	s.gate.RLock()
-	return &Tx{s: s, pending: map[Object]entry{}, sole: s.sole()}
+	return &Tx{s: s, pending: map[Object]entry{}, exclusive: s.exclusive()}
 }
 
 // Batch is what Commit commits together with the objects, for refs, operations and the like. It is Commit's from then
@@ -255,7 +255,7 @@ func (s *Store) spill(t *Tx) error {
 	}
 	t.mu.Lock()
 	s.wrote(ready)
-	t.sole.mine++
+	t.exclusive.mine++
 	t.mu.Unlock()
 	return s.ingest(context.Background(), ready)
 }
@@ -386,7 +386,7 @@ func (s *Store) settle(t *Tx, m map[Object]entry) ([]readied, error) {
 	for o, e := range m {
 		ready = append(ready, readied{o, e})
 	}
-	if s.writes.Load() == t.sole.begun+t.sole.mine {
+	if s.writes.Load() == t.exclusive.begun+t.exclusive.mine {
 		slices.SortFunc(ready, byKey)
 		return ready, nil
 	}
@@ -410,7 +410,7 @@ func (s *Store) settle(t *Tx, m map[Object]entry) ([]readied, error) {
 					return nil, err
 				}
 			}
-			if at != 0 && at != lineBase(r.index) {
+			if at != 0 && at != chainBase(r.index) {
 				raw, err := get(t, r.Kind, r.id)
 				if err != nil {
 					return nil, err

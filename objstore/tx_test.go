@@ -397,11 +397,11 @@ func TestSweepAndTransactionsExclude(t *testing.T) {
 		t.Fatal(err)
 	}
 	tx = s.Begin()
-	if err := c.Condemn(); !errors.Is(err, ErrOpenTx) {
+	if err := c.StartSweep(); !errors.Is(err, ErrOpenTx) {
 		t.Errorf("condemn: %v", err)
 	}
 	tx.Discard()
-	if err := c.Condemn(); err != nil {
+	if err := c.StartSweep(); err != nil {
 		t.Fatal(err)
 	}
 	if would, _ := c.Dead(); would != (Swept{2, 6 + 7}) {

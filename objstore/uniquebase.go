@@ -6,8 +6,8 @@ import (
 	"rewind/objstore/object"
 )
 
-// soleBase gives the base of n, whose envelope is e, when its prefix stands for one object alone; n is how many it stands for.
-func (s *Store) soleBase(k Kind, n node, e object.Envelope) (base node, found int, err error) {
+// uniqueBase gives the base of n, whose envelope is e, when its prefix stands for one object alone; n is how many it stands for.
+func (s *Store) uniqueBase(k Kind, n node, e object.Envelope) (base node, found int, err error) {
 	o := Object{k, n.key}
 	if hint, ok := s.knownBases.Get(o); ok && bytes.HasPrefix(hint.key[:], e.Prefix()) {
 		b, err := nodeOf(s, k, hint)
@@ -35,10 +35,10 @@ func (t *Tx) learn(k Kind, of Key, base name) {
 	}
 }
 
-// soleBase implements source.
-func (t *Tx) soleBase(k Kind, n node, e object.Envelope) (base node, found int, err error) {
+// uniqueBase implements source.
+func (t *Tx) uniqueBase(k Kind, n node, e object.Envelope) (base node, found int, err error) {
 	if n.base.IsZero() {
-		return t.s.soleBase(k, n, e)
+		return t.s.uniqueBase(k, n, e)
 	}
 	bases, err := t.bases(k, n, e)
 	if err != nil || len(bases) == 0 {

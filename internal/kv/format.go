@@ -28,7 +28,7 @@ import (
 // they are, under long keys (o), and a delta may have its base there; so here, too, the number alone makes a store of 1 or 2 one of 3.
 // The file format has the number twice.
 //
-// 4: as 3, and there may be gone markers (g), operations of the kinds that came with it, and what docs/format.md#key-space lists besides. A store
+// 4: as 3, and there may be tombstones (g), operations of the kinds that came with it, and what docs/format.md#key-space lists besides. A store
 // becomes one of 4 by DB.RaiseFormat, when the first of these is written: one that has none is still read by who knows only 3.
 //
 // 5: as 4, and checkpoints may say of paths whose change they are, restores which conversation goes on from them, session records

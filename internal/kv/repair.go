@@ -18,7 +18,7 @@ type RepairOptions struct {
 	Ours bool // the directory is known to be a store, also if its file format says nothing of the kind
 	// Operation gives the value of an operation: val, if that is one; else one that says that it is lost. val is nil for one that is not there.
 	Operation func(seq uint64, val []byte) []byte
-	// Purged reports whether a gone marker says that its object must not come back.
+	// Purged reports whether a tombstone says that its object must not come back.
 	Purged   func(marker []byte) bool
 	Progress func(keys int, bytes int64) // nil: nobody asks
 	Now      time.Time                   // names the place in the quarantine
@@ -313,7 +313,7 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 	switch key[0] {
 	case PrefixFormat, PrefixStat:
 		return nil
-	case PrefixGone:
+	case PrefixTombstone:
 		if l.r.o.Purged != nil && l.r.o.Purged(val) {
 			l.purged = append(l.purged, bytes.Clone(key))
 		}

@@ -2,7 +2,7 @@ package object
 
 import "encoding/binary"
 
-// EncodeDelta gives the envelope of raw at place index of its delta chain: a delta against source (see DeltaSource), whose base has the key, or the whole where that is
+// EncodeDelta gives the envelope of raw at position index of its delta chain: a delta against source (see DeltaSource), whose base has the key, or the whole where that is
 // the better choice. nil: the whole is, and has not been made.
 func EncodeDelta(source, raw []byte, base Key, index int) (env []byte, delta bool, err error) {
 	deltaBuf, packedBuf := BorrowBuffer(), BorrowBuffer()

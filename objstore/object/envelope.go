@@ -78,7 +78,7 @@ type Envelope struct {
 	Codec       Codec
 	Length      int64               // of the object
 	prefixBytes [OldBasePrefix]byte // deltas only, as is index; the codec says how many bytes of it count
-	Index       int                 // place in the line; 0 for everything but a delta
+	Index       int                 // position in the delta chain; 0 for everything but a delta
 	Body        []byte              // points into what was decoded
 }
 

@@ -14,7 +14,7 @@ const (
 	MaxChunk    = 4 << 20
 	// MaxChunks bounds a chunk list: about 1 TiB of ordinary content.
 	MaxChunks = 1 << 20
-	// MaxIndex is the last place in a line of deltas; the next version is stored whole.
+	// MaxIndex is the last position in a delta chain; the next version is stored whole.
 	MaxIndex = 1023
 	// MaxDepth bounds the number of deltas that lead to an object: the sum of the digits of MaxIndex in base 8 (1777).
 	MaxDepth = 22
@@ -24,7 +24,7 @@ const (
 	// deltaLikely: a delta that has, before compression, at most 1/deltaLikely of the object is taken without compressing the whole to compare,
 	// which costs more than the rest of storing an edit: what was copied is mostly as hard to compress as what was not.
 	deltaLikely = 4
-	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its line. A rewrite comes back in
+	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its delta chain. A rewrite comes back in
 	// one version of every length of step (1, 8, 64, 512): what is not much smaller than the whole costs more in the end.
 	deltaShare = 2
 	// deltaSmall is the size of a compressed object up to which any delta is taken that is smaller.

@@ -7,11 +7,11 @@ import (
 	"rewind/objstore/object"
 )
 
-// An expunged object of a transaction goes with its commit; with a marker, or without a word.
+// An expunged object of a transaction goes with its commit; with a tombstone, or without a word.
 type expunged struct {
-	gone Gone
-	mark bool
-	stay bool // what lies there is damaged, and is left
+	tombstone Tombstone
+	mark      bool
+	stay      bool // what lies there is damaged, and is left
 }
 
 // changes is what a transaction does to objects that are there: see Tx.Expunge and Tx.Drop. Under Tx.mu.
@@ -26,35 +26,35 @@ type changes struct {
 // and Drop, for any other may rely on what goes.
 func (s *Store) BeginAlone() *Tx {
 	s.gate.Lock()
-	return &Tx{s: s, pending: map[Object]entry{}, sole: s.sole(), changes: changes{alone: true, out: map[Object]expunged{}}}
+	return &Tx{s: s, pending: map[Object]entry{}, exclusive: s.exclusive(), changes: changes{alone: true, out: map[Object]expunged{}}}
 }
 
-// Expunge takes what lies under a key out of the store, together with the commit, and leaves a marker; the object need not be there. A
-// marker of Purged is never replaced by one of Lost. Who expunges an object that others need (Deps) has put those anew: see Unbase.
-func (t *Tx) Expunge(k Kind, key Key, g Gone) error {
-	had, ok, err := t.s.Gone(k, key)
+// Expunge takes what lies under a key out of the store, together with the commit, and leaves a tombstone; the object need not be there. A
+// tombstone of Purged is never replaced by one of Lost. Who expunges an object that others need (Deps) has put those anew: see Unbase.
+func (t *Tx) Expunge(k Kind, key Key, g Tombstone) error {
+	had, ok, err := t.s.Tombstone(k, key)
 	if err != nil {
 		return err
 	}
 	if ok && had.Reason == Purged && g.Reason != Purged {
 		g = had
 	}
-	return t.leave(Object{k, key}, expunged{gone: g.at(), mark: true})
+	return t.leave(Object{k, key}, expunged{tombstone: g.at(), mark: true})
 }
 
 // Miss marks an object as lost, together with the commit. What lies under its key stays: it may be a delta whose base is lost, and come back
 // with that.
-func (t *Tx) Miss(k Kind, key Key, g Gone) error {
-	if had, ok, err := t.s.Gone(k, key); err != nil || ok && had.Reason == Purged {
+func (t *Tx) Miss(k Kind, key Key, g Tombstone) error {
+	if had, ok, err := t.s.Tombstone(k, key); err != nil || ok && had.Reason == Purged {
 		return err
 	}
-	return t.leave(Object{k, key}, expunged{gone: g.at(), mark: true, stay: true})
+	return t.leave(Object{k, key}, expunged{tombstone: g.at(), mark: true, stay: true})
 }
 
 // Found takes the mark of an object that was lost, and can be read again, away.
 func (t *Tx) Found(k Kind, key Key) error { return t.refused(Object{k, key}) }
 
-// Drop takes what lies under a key out of the store without a marker: nothing names it, as the chunks of a blob that goes.
+// Drop takes what lies under a key out of the store without a tombstone: nothing names it, as the chunks of a blob that goes.
 func (t *Tx) Drop(k Kind, key Key) error { return t.leave(Object{k, key}, expunged{}) }
 
 // Unbase stores an object whole, so that it needs no other: what it was built on is about to go. Only BeginAlone's transaction may.
@@ -102,7 +102,7 @@ func (t *Tx) leave(o Object, x expunged) error {
 // but for a blob that is chunked only when its chunks have been put already. sum gives the id of the content; it is called when that can
 // matter.
 func (t *Tx) Purged(size int64, sum func() (ID, error)) error {
-	if may, err := t.s.gone.chunked(t.s.db, size); err != nil || !may {
+	if may, err := t.s.tombstones.chunked(t.s.db, size); err != nil || !may {
 		return err
 	}
 	id, err := sum()
@@ -117,7 +117,7 @@ func (t *Tx) Refused(k Kind, id ID) error { return t.s.Refused(k, id) }
 
 // refused is a *GoneError for what was purged; what was lost is healed when the transaction is committed.
 func (t *Tx) refused(o Object) error {
-	g, ok, err := t.s.gone.get(t.s.db, o)
+	g, ok, err := t.s.tombstones.get(t.s.db, o)
 	switch {
 	case err != nil:
 		return translate(o.Kind, o.Key, err)
@@ -141,7 +141,7 @@ func (c *changes) changing() bool { return len(c.out)+len(c.moved)+len(c.healed)
 // addTo adds the changes to a batch, whose format the store then has.
 func (c *changes) addTo(s *Store, b *kv.Batch) error {
 	for o := range c.healed {
-		if err := b.Delete(appendGoneKey(nil, o)); err != nil {
+		if err := b.Delete(appendTombstoneKey(nil, o)); err != nil {
 			return err
 		}
 	}
@@ -164,18 +164,18 @@ func (c *changes) addTo(s *Store, b *kv.Batch) error {
 			continue
 		}
 		marked = true
-		if err := b.Set(appendGoneKey(nil, o), appendGone(x.gone)); err != nil {
+		if err := b.Set(appendTombstoneKey(nil, o), appendTombstone(x.tombstone)); err != nil {
 			return err
 		}
 	}
 	if !marked {
 		return nil
 	}
-	return s.db.RaiseFormat(formatGone)
+	return s.db.RaiseFormat(formatTombstones)
 }
 
-// formatGone is the first store format that has markers.
-const formatGone = 4
+// formatTombstones is the first store format that has tombstones.
+const formatTombstones = 4
 
 // deleteLong removes what lies under the long key.
 func (s *Store) deleteLong(b *kv.Batch, o Object) error {
@@ -189,13 +189,13 @@ func (s *Store) deleteLong(b *kv.Batch, o Object) error {
 
 // apply brings what the store keeps in memory up to what was committed.
 func (c *changes) apply(s *Store) {
-	set := make(map[Object]Gone, len(c.out))
+	set := make(map[Object]Tombstone, len(c.out))
 	for o, x := range c.out {
 		if x.mark {
-			set[o] = x.gone
+			set[o] = x.tombstone
 		}
 	}
-	s.gone.note(set, c.healed)
+	s.tombstones.note(set, c.healed)
 	if len(c.out)+len(c.moved) > 0 {
 		s.Forget()
 	}

@@ -9,8 +9,9 @@ import (
 	"rewind/internal/kv"
 )
 
-// rely asks whether somebody may rely on an object that is there. While marking goes on he may, and it will be marked; what is condemned is not there for him.
-func (c *Collection) rely(o Object) bool {
+// barrier is the write barrier: it is told of an object that is there and that somebody wants to rely on, and tells whether he may. While marking goes on he may, and
+// it will be marked; what is in the sweep set is not there for him.
+func (c *Collection) barrier(o Object) bool {
 	if c.phase.Load() == phaseSweep {
 		i := c.find(o)
 		return i < 0 || c.live.has(i)
@@ -19,10 +20,10 @@ func (c *Collection) rely(o Object) bool {
 	defer c.mu.Unlock()
 	switch c.phase.Load() {
 	case phaseList:
-		c.relied = append(c.relied, o)
+		c.recorded = append(c.recorded, o)
 	case phaseMark:
 		if i := c.find(o); i >= 0 && !c.live.has(i) && c.asked.set(i) {
-			c.relied = append(c.relied, o)
+			c.recorded = append(c.recorded, o)
 		}
 	case phaseSweep:
 		i := c.find(o)
@@ -51,7 +52,7 @@ func (c *Collection) wrote(ready []readied) {
 				c.live.set(i)
 			}
 		} else {
-			c.rely(r.Object) // while the list is made nobody knows whether it will be in it
+			c.barrier(r.Object) // while the list is made nobody knows whether it will be in it
 		}
 		c.built(r.Kind, r.base)
 	}
@@ -64,7 +65,7 @@ func (c *Collection) built(k Kind, base Key) {
 	}
 	o := Object{k, base}
 	if c.phase.Load() == phaseList {
-		c.rely(o)
+		c.barrier(o)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,21 +77,21 @@ func (c *Collection) built(k Kind, base Key) {
 	}
 }
 
-// Condemn ends marking: from here on nobody relies on what is neither live nor needed. The errors are ErrOpenTx while a transaction is open, ErrRelied while
-// Relied has something to give; both mean: again, a little later.
-func (c *Collection) Condemn() error {
+// StartSweep ends marking, and fixes the sweep set: from here on nobody relies on what is neither live nor needed. The errors are ErrOpenTx while a transaction is
+// open, ErrBarrier while TakeBarrier has something to give; both mean: again, a little later.
+func (c *Collection) StartSweep() error {
 	if !c.s.gate.TryLock() {
-		return fmt.Errorf("objstore: condemn: %w", ErrOpenTx)
+		return fmt.Errorf("objstore: start sweep: %w", ErrOpenTx)
 	}
 	defer c.s.gate.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, o := range c.relied {
+	for _, o := range c.recorded {
 		if i := c.find(o); i >= 0 && !c.live.has(i) {
-			return fmt.Errorf("objstore: condemn: %w", ErrRelied)
+			return fmt.Errorf("objstore: start sweep: %w", ErrBarrier)
 		}
 	}
-	c.relied, c.asked, c.small = nil, nil, smallStock{} // nothing is read any more
+	c.recorded, c.asked, c.small = nil, nil, smallStock{} // nothing is read any more
 	c.phase.Store(phaseSweep)
 	return nil
 }
@@ -150,7 +151,7 @@ func (c *Collection) order() []int32 {
 	return list
 }
 
-// Sweep removes what is condemned, in batches, between which commits go on; pause is called after each. It may be stopped anywhere. The removals are written,
+// Sweep removes the sweep set, in batches, between which commits go on; pause is called after each. It may be stopped anywhere. The removals are written,
 // not fsynced.
 func (c *Collection) Sweep(ctx context.Context, pause func(context.Context) error) (Swept, error) {
 	var swept Swept
@@ -174,7 +175,7 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 	defer s.write.Unlock()
 	b := s.db.NewBatch()
 	defer b.Close()
-	var gone []Object
+	var removed []Object
 	for _, i := range list {
 		if !c.dead(i) {
 			continue
@@ -191,15 +192,15 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 			return err
 		}
 		swept.add(it)
-		gone = append(gone, o)
+		removed = append(removed, o)
 	}
-	if len(gone) == 0 {
+	if len(removed) == 0 {
 		return nil
 	}
-	s.drop(gone)
+	s.drop(removed)
 	return b.Commit(ctx, kv.Written)
 }
 
-// relies is rely where there may be no collection (nil). It is of the moment before the object was looked up: what that collection has condemned may go
+// mayRely is barrier where there may be no collection (nil). It is of the moment before the object was looked up: what is in its sweep set may go
 // between the look and the question, and the collection end.
-func (c *Collection) relies(o Object) bool { return c == nil || c.rely(o) }
+func (c *Collection) mayRely(o Object) bool { return c == nil || c.barrier(o) }

@@ -15,9 +15,9 @@ import (
 // TestGoneGolden holds the format of markers to the byte.
 func TestGoneGolden(t *testing.T) {
 	id := Sum(Blob, []byte("rewind"))
-	golden(t, "gone-key", appendGoneKey(nil, Object{Blob, id.Key()}))
-	golden(t, "gone-purged", appendGone(Gone{Purged, 300, 1_800_000_000_000, "config/api.py", 9 << 20}))
-	golden(t, "gone-lost", appendGone(Gone{Reason: Lost, Operation: 7, Time: 1_800_000_000_000}))
+	golden(t, "gone-key", appendTombstoneKey(nil, Object{Blob, id.Key()}))
+	golden(t, "gone-purged", appendTombstone(Tombstone{Purged, 300, 1_800_000_000_000, "config/api.py", 9 << 20}))
+	golden(t, "gone-lost", appendTombstone(Tombstone{Reason: Lost, Operation: 7, Time: 1_800_000_000_000}))
 }
 
 func TestGoneDecodesStrictly(t *testing.T) {
@@ -32,30 +32,30 @@ func TestGoneDecodesStrictly(t *testing.T) {
 		"zero operation":        "\x01\x01p\x02\x01\x00",
 		"lost, of chunks":       "\x01\x01l\x05\x01\x09",
 		"time beyond 63 bits":   "\x01\x01p\x03\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-		"text over its length":  "\x01\x01p\x04\x81\x08" + string(bytes.Repeat([]byte("a"), maxGoneText+1)),
+		"text over its length":  "\x01\x01p\x04\x81\x08" + string(bytes.Repeat([]byte("a"), maxTombstoneText+1)),
 		"a length not minimal":  "\x01\x81\x00p",
 		"a number not minimal":  "\x01\x01p\x02\x02\x87\x00",
 		"a field that is empty": "\x01\x01p\x04\x00",
 	} {
-		if g, err := decodeGone([]byte(val)); err == nil {
+		if g, err := decodeTombstone([]byte(val)); err == nil {
 			t.Errorf("%s: %+v", name, g)
 		}
 	}
 }
 
 func FuzzGone(f *testing.F) {
-	f.Add(appendGone(Gone{Reason: Purged, Operation: 300, Time: 1_800_000_000_000, Text: "config/api.py", Chunked: 1 << 40}))
-	f.Add(appendGone(Gone{Reason: Lost}))
+	f.Add(appendTombstone(Tombstone{Reason: Purged, Operation: 300, Time: 1_800_000_000_000, Text: "config/api.py", Chunked: 1 << 40}))
+	f.Add(appendTombstone(Tombstone{Reason: Lost}))
 	f.Fuzz(func(t *testing.T, val []byte) {
-		g, err := decodeGone(val)
-		if err == nil && !bytes.Equal(appendGone(g), val) {
-			t.Errorf("%x: %+v gives %x", val, g, appendGone(g))
+		g, err := decodeTombstone(val)
+		if err == nil && !bytes.Equal(appendTombstone(g), val) {
+			t.Errorf("%x: %+v gives %x", val, g, appendTombstone(g))
 		}
 	})
 }
 
 // expunge commits markers.
-func expunge(t *testing.T, s *Store, g Gone, ids ...ID) {
+func expunge(t *testing.T, s *Store, g Tombstone, ids ...ID) {
 	t.Helper()
 	tx := s.BeginAlone()
 	defer tx.Discard()
@@ -106,12 +106,12 @@ func TestGone(t *testing.T) {
 	if e, err := object.DecodeHead(n.env); err != nil || e.Codec != CodecChunks {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	g := Gone{Reason: Purged, Operation: 7, Text: "secret.txt"}
+	g := Tombstone{Reason: Purged, Operation: 7, Text: "secret.txt"}
 	expunge(t, s, g, ids[0])
 	g.Chunked = int64(len(big))
 	expunge(t, s, g, ids[1])
 	lost := put(t, s, Blob, []byte("lost"), Zero)
-	expunge(t, s, Gone{Reason: Lost, Operation: 7}, lost, ids[0]) // purged it stays
+	expunge(t, s, Tombstone{Reason: Lost, Operation: 7}, lost, ids[0]) // purged it stays
 
 	for range 2 {
 		for i, raw := range [][]byte{small, big} {
@@ -137,13 +137,13 @@ func TestGone(t *testing.T) {
 	put(t, s, Blob, []byte("lost"), Zero)
 	wantObject(t, s, Blob, lost, []byte("lost"))
 	for range 2 {
-		if _, ok, err := s.Gone(Blob, lost.Key()); ok || err != nil {
+		if _, ok, err := s.Tombstone(Blob, lost.Key()); ok || err != nil {
 			t.Errorf("healed, and has a marker: %v, %v", ok, err)
 		}
 		s = New(db)
 	}
 	count := 0
-	if err := s.WalkGone(func(k Kind, key Key, g Gone, err error) error {
+	if err := s.WalkTombstones(func(k Kind, key Key, g Tombstone, err error) error {
 		count++
 		if k != Blob || g.Reason != Purged || g.Text != "secret.txt" {
 			t.Errorf("%s %s: %+v", k, key, g)
@@ -163,7 +163,7 @@ func TestGoneBeforeChunks(t *testing.T) {
 	s.cut = smallCut
 	big := noise(5, 6000)
 	id := put(t, s, Blob, big, Zero)
-	expunge(t, s, Gone{Reason: Purged, Chunked: int64(len(big))}, id)
+	expunge(t, s, Tombstone{Reason: Purged, Chunked: int64(len(big))}, id)
 	tx := s.Begin()
 	defer tx.Discard()
 	asked := 0
@@ -186,7 +186,7 @@ func TestExpungeNeedsToBeAlone(t *testing.T) {
 	s := newStore(t)
 	id := put(t, s, Blob, []byte("a"), Zero)
 	tx := s.Begin()
-	if err := tx.Expunge(Blob, id.Key(), Gone{Reason: Purged}); !errors.Is(err, ErrOpenTx) {
+	if err := tx.Expunge(Blob, id.Key(), Tombstone{Reason: Purged}); !errors.Is(err, ErrOpenTx) {
 		t.Errorf("expunge: %v", err)
 	}
 	if err := tx.Unbase(Blob, id.Key()); !errors.Is(err, ErrOpenTx) {
@@ -240,7 +240,7 @@ func TestUnbase(t *testing.T) {
 				return info.Damage
 			})
 			if err == nil {
-				err = tx.Expunge(Blob, ids[out].Key(), Gone{Reason: Purged, Operation: 7})
+				err = tx.Expunge(Blob, ids[out].Key(), Tombstone{Reason: Purged, Operation: 7})
 			}
 			if err == nil {
 				err = tx.Commit(t.Context(), kv.Durable)
@@ -274,7 +274,7 @@ func TestGoneStampsTheStore(t *testing.T) {
 		if got := string(mustRead(t, filepath.Join(dir, "format"))); got != want {
 			t.Errorf("format is %q, want %q", got, want)
 		}
-		expunge(t, s, Gone{Reason: Purged}, id)
+		expunge(t, s, Tombstone{Reason: Purged}, id)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "format.tmp")); err == nil {
 		t.Error("format.tmp is left")
@@ -285,8 +285,8 @@ func TestGoneStampsTheStore(t *testing.T) {
 }
 
 // goneSamples are the markers of the released stores that may have some.
-func goneSamples() map[ID]Gone {
-	return map[ID]Gone{
+func goneSamples() map[ID]Tombstone {
+	return map[ID]Tombstone{
 		Sum(Blob, []byte("purged")): {Reason: Purged, Operation: 7, Time: 1_800_000_000_000, Text: "a/secret.txt"},
 		Sum(Blob, []byte("lost")):   {Reason: Lost, Operation: 8, Time: 1_800_000_000_001},
 	}
@@ -294,11 +294,11 @@ func goneSamples() map[ID]Gone {
 
 // TestT19ReleasedMarkers: a store of format 4 keeps its markers.
 func TestT19ReleasedMarkers(t *testing.T) {
-	for version := formatGone; version <= kv.FormatVersion; version++ {
+	for version := formatTombstones; version <= kv.FormatVersion; version++ {
 		db, _ := openReleased(t, version)
 		s := New(db)
 		for id, want := range goneSamples() {
-			if g, ok, err := s.Gone(Blob, id.Key()); g != want || !ok || err != nil {
+			if g, ok, err := s.Tombstone(Blob, id.Key()); g != want || !ok || err != nil {
 				t.Errorf("format %d: %+v, %v, %v", version, g, ok, err)
 			}
 		}

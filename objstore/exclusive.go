@@ -2,17 +2,17 @@ package objstore
 
 import "rewind/internal/kv"
 
-// A sole is what a transaction knows for as long as nobody else writes objects: what it did not find is still absent, and in a store
+// An exclusive is what a transaction knows for as long as nobody else writes objects: what it did not find is still absent, and in a store
 // that was empty nothing is there but its own. A first snapshot so asks the store for nothing.
-type sole struct {
+type exclusive struct {
 	begun uint64 // Store.writes when the transaction began
 	mine  uint64 // how many of those since are its own; under Tx.mu, and Tx.spilling to be written, when writes is
 	empty bool   // no object was there when it began
 }
 
-// sole is asked before the first look at the store: what is written from now on changes writes.
-func (s *Store) sole() sole {
-	now := sole{begun: s.writes.Load()}
+// exclusive is asked before the first look at the store: what is written from now on changes writes.
+func (s *Store) exclusive() exclusive {
+	now := exclusive{begun: s.writes.Load()}
 	if !s.filled.Load() {
 		now.empty = !s.long
 		err := s.db.Scan(kv.Range{Prefix: []byte{kv.PrefixObject}}, func(_, _ []byte) error {
@@ -54,7 +54,7 @@ func (t *Tx) knows(o Object) (id ID, there, sure bool) {
 	if id, ok := t.holds(o); ok {
 		return id, true, true
 	}
-	return Zero, false, t.sole.empty && !t.done && t.s.writes.Load() == t.sole.begun+t.sole.mine
+	return Zero, false, t.exclusive.empty && !t.done && t.s.writes.Load() == t.exclusive.begun+t.exclusive.mine
 }
 
 // keepSpilled remembers what went to the store, 60 bytes an object until the transaction ends. Under t.mu.

@@ -14,7 +14,7 @@ import (
 func TestLineBase(t *testing.T) {
 	for k := 1; k <= object.MaxIndex; k++ {
 		depth := 0
-		for i := k; i > 0; i = lineBase(i) {
+		for i := k; i > 0; i = chainBase(i) {
 			depth++
 		}
 		if depth != digitSum(k) || depth > object.MaxDepth {
@@ -22,7 +22,7 @@ func TestLineBase(t *testing.T) {
 		}
 		// The base of k is on the way from k-1 to the start of the line.
 		steps := 0
-		for i := k - 1; i != lineBase(k); i = lineBase(i) {
+		for i := k - 1; i != chainBase(k); i = chainBase(i) {
 			if steps++; i == 0 {
 				t.Fatalf("base of %d is not met from %d", k, k-1)
 			}
@@ -44,7 +44,7 @@ func (heads) known(Kind, name) ([]byte, ID) { return nil, Zero }
 
 func (h heads) view(_ Kind, n name, fn func(node) error) error { return fn(h[n.key]) }
 
-func (h heads) soleBase(_ Kind, n node, _ object.Envelope) (node, int, error) {
+func (h heads) uniqueBase(_ Kind, n node, _ object.Envelope) (node, int, error) {
 	return h[n.base], 1, nil
 }
 
@@ -62,7 +62,7 @@ func TestNextAfterHealing(t *testing.T) {
 	for range 40 {
 		s := heads{}
 		nth := func(i int) name { return nameOf(ID{byte(i), byte(i >> 8), 1}) }
-		put := func(i int, p place) {
+		put := func(i int, p position) {
 			e := object.Envelope{Codec: object.CodecRaw}
 			if p.index > 0 {
 				e = object.Envelope{Codec: object.CodecDelta, Index: p.index}
@@ -77,25 +77,25 @@ func TestNextAfterHealing(t *testing.T) {
 			}
 			return e.Index
 		}
-		put(0, place{})
+		put(0, position{})
 		share := rng.IntN(50)
 		for i := 1; i <= object.MaxIndex+1; i++ {
 			prev := index(nth(i - 1).key)
-			p, ok := next(s, Tree, nth(i-1))
+			p, ok := nextPosition(s, Tree, nth(i-1))
 			if !ok {
 				if prev != object.MaxIndex {
 					t.Fatalf("line ends at %d", prev)
 				}
-				put(i, place{})
+				put(i, position{})
 				continue
 			}
 			at := index(p.base.key)
-			if p.index != prev+1 || at != 0 && at != lineBase(p.index) {
+			if p.index != prev+1 || at != 0 && at != chainBase(p.index) {
 				t.Fatalf("%d follows %d, on %d", p.index, prev, at)
 			}
 			put(i, p)
 			if rng.IntN(1000) < share {
-				put(rng.IntN(i+1), place{})
+				put(rng.IntN(i+1), position{})
 				healed++
 			}
 		}
@@ -151,7 +151,7 @@ func TestLine(t *testing.T) {
 		if want := i % (object.MaxIndex + 1); info.Index != want || info.Codec.IsDelta() != (want > 0) {
 			t.Fatalf("version %d: %s at %d, want %d", i, info.Codec, info.Index, want)
 		}
-		if info.Index > 0 && info.Base != ids[i-info.Index+lineBase(info.Index)].Key() {
+		if info.Index > 0 && info.Base != ids[i-info.Index+chainBase(info.Index)].Key() {
 			t.Fatalf("version %d: wrong base", i)
 		}
 	}
@@ -185,7 +185,7 @@ func TestLineBaseIsGoodEnough(t *testing.T) {
 		}
 		return total / 1000
 	}
-	eight := perVersion(lineBase)
+	eight := perVersion(chainBase)
 	four := perVersion(func(k int) int { return k - 1<<(bits.TrailingZeros(uint(k))&^1) })
 	two := perVersion(func(k int) int { return k & (k - 1) })
 	t.Logf("bytes a version: base 8 %d, base 4 %d, base 2 %d", eight, four, two)

@@ -11,41 +11,41 @@ import (
 	"rewind/internal/record"
 )
 
-// An object that was there and is not there any more has a gone marker: why, since when, by which operation. A read of it is a *GoneError
-// instead of ErrNotFound, so that a checkpoint that names it stays whole in all else. Markers are few; they are read once, when the first
+// An object that was there and is not there any more has a tombstone: why, since when, by which operation. A read of it is a *GoneError
+// instead of ErrNotFound, so that a checkpoint that names it stays whole in all else. Tombstones are few; they are read once, when the first
 // of them is asked for, and a store that has none answers with one atomic load.
 
-// A GoneReason says why an object is gone. The value is the byte that stands in the marker.
-type GoneReason byte
+// A Reason says why an object is gone. The value is the byte that stands in the tombstone.
+type Reason byte
 
 // The reasons. Letters are never reused.
 const (
-	Purged GoneReason = 'p' // taken out on purpose; its content is refused from then on
-	Lost   GoneReason = 'l' // damaged beyond repair; its content heals it when it is put again
+	Purged Reason = 'p' // taken out on purpose; its content is refused from then on
+	Lost   Reason = 'l' // damaged beyond repair; its content heals it when it is put again
 )
 
 // String gives the reason's word.
-func (r GoneReason) String() string {
+func (r Reason) String() string {
 	switch r {
 	case Purged:
 		return "purged"
 	case Lost:
 		return "lost"
 	}
-	return fmt.Sprintf("gone(0x%02x)", byte(r))
+	return fmt.Sprintf("reason(0x%02x)", byte(r))
 }
 
-// Gone is what a marker says.
-type Gone struct {
-	Reason    GoneReason
+// A Tombstone says why an object is gone, since when, and by which operation.
+type Tombstone struct {
+	Reason    Reason
 	Operation uint64 // that made it so; 0: none is known
 	Time      int64  // unix milliseconds; 0: not known
 	Text      string // for people; untrusted
 	Chunked   int64  // bytes of a blob that was chunked: its content is known to be refused only when all of it was read
 }
 
-// A marker cannot be decoded, which pebble's checksums leave hardly possible: its content is refused, since it may be a secret's.
-const unreadable = "the marker cannot be read"
+// A tombstone cannot be decoded, which pebble's checksums leave hardly possible: its content is refused, since it may be a secret's.
+const unreadable = "the tombstone cannot be read"
 
 // ErrPurged and ErrLost are matched by a *GoneError of that reason.
 var (
@@ -57,7 +57,7 @@ var (
 type GoneError struct {
 	Kind Kind
 	Key  Key
-	Gone
+	Tombstone
 }
 
 func (e *GoneError) Error() string {
@@ -76,21 +76,21 @@ func (e *GoneError) Is(target error) bool {
 	return target == ErrNotFound || target == ErrPurged && e.Reason == Purged || target == ErrLost && e.Reason == Lost
 }
 
-const maxGoneText = 1 << 10 // bytes of Gone.Text; what is beyond is cut
+const maxTombstoneText = 1 << 10 // bytes of Tombstone.Text; what is beyond is cut
 
-// appendGone encodes a marker, a record.
-func appendGone(g Gone) []byte {
+// appendTombstone encodes one, a record.
+func appendTombstone(g Tombstone) []byte {
 	var e record.Encoder
 	e.Bytes(1, []byte{byte(g.Reason)})
 	e.Uint(2, g.Operation)
 	e.Uint(3, uint64(g.Time))
-	e.String(4, g.Text[:min(len(g.Text), maxGoneText)])
+	e.String(4, g.Text[:min(len(g.Text), maxTombstoneText)])
 	e.Uint(5, uint64(g.Chunked))
 	return e.Encoded()
 }
 
-// decodeGone is the inverse of appendGone, and refuses what that does not give.
-func decodeGone(val []byte) (g Gone, err error) {
+// decodeTombstone is the inverse of appendTombstone, and refuses what that does not give.
+func decodeTombstone(val []byte) (g Tombstone, err error) {
 	signed := func(f record.Field, to *int64) error {
 		n, err := f.Uint()
 		if *to = int64(n); err == nil && *to < 0 {
@@ -103,7 +103,7 @@ func decodeGone(val []byte) (g Gone, err error) {
 		case 1:
 			var reason [1]byte
 			err = f.Fixed(reason[:])
-			g.Reason = GoneReason(reason[0])
+			g.Reason = Reason(reason[0])
 		case 2:
 			g.Operation, err = f.Uint()
 		case 3:
@@ -121,32 +121,32 @@ func decodeGone(val []byte) (g Gone, err error) {
 	case err != nil:
 	case g.Reason != Purged && g.Reason != Lost:
 		err = &FormatError{What: "reason", Value: fmt.Sprintf("0x%02x", byte(g.Reason))}
-	case len(g.Text) > maxGoneText || g.Chunked != 0 && g.Reason != Purged:
-		err = fmt.Errorf("%w: gone marker", record.ErrFormat)
+	case len(g.Text) > maxTombstoneText || g.Chunked != 0 && g.Reason != Purged:
+		err = fmt.Errorf("%w: tombstone", record.ErrFormat)
 	}
 	if err != nil {
-		return Gone{}, err
+		return Tombstone{}, err
 	}
 	return g, nil
 }
 
-func appendGoneKey(dst []byte, o Object) []byte {
-	return append(append(dst, kv.PrefixGone, byte(o.Kind)), o.Key[:]...)
+func appendTombstoneKey(dst []byte, o Object) []byte {
+	return append(append(dst, kv.PrefixTombstone, byte(o.Kind)), o.Key[:]...)
 }
 
-// A goneSet is every marker of the store, in memory.
-type goneSet struct {
+// tombstones are all of a store, in memory.
+type tombstones struct {
 	none atomic.Bool // it is loaded, and empty
 	mu   sync.RWMutex
-	of   map[Object]Gone // nil: not loaded
+	of   map[Object]Tombstone // nil: not loaded
 }
 
-func (s *goneSet) get(db *kv.DB, o Object) (Gone, bool, error) {
+func (s *tombstones) get(db *kv.DB, o Object) (Tombstone, bool, error) {
 	if s.none.Load() {
-		return Gone{}, false, nil
+		return Tombstone{}, false, nil
 	}
 	if err := s.load(db); err != nil {
-		return Gone{}, false, err
+		return Tombstone{}, false, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -154,8 +154,8 @@ func (s *goneSet) get(db *kv.DB, o Object) (Gone, bool, error) {
 	return g, ok, nil
 }
 
-// load reads the markers, once.
-func (s *goneSet) load(db *kv.DB) error {
+// load reads them, once.
+func (s *tombstones) load(db *kv.DB) error {
 	s.mu.RLock()
 	loaded := s.of != nil
 	s.mu.RUnlock()
@@ -167,10 +167,10 @@ func (s *goneSet) load(db *kv.DB) error {
 	if s.of != nil {
 		return nil
 	}
-	of := make(map[Object]Gone)
-	err := scanGone(db, func(o Object, g Gone, err error) error {
+	of := make(map[Object]Tombstone)
+	err := scanTombstones(db, func(o Object, g Tombstone, err error) error {
 		if err != nil {
-			g = Gone{Reason: Purged, Text: unreadable}
+			g = Tombstone{Reason: Purged, Text: unreadable}
 		}
 		of[o] = g
 		return nil
@@ -183,8 +183,8 @@ func (s *goneSet) load(db *kv.DB) error {
 	return nil
 }
 
-// note changes the set as a batch that was committed has changed the markers.
-func (s *goneSet) note(set map[Object]Gone, healed map[Object]bool) {
+// note changes the set as a batch that was committed has changed them.
+func (s *tombstones) note(set map[Object]Tombstone, healed map[Object]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
@@ -200,7 +200,7 @@ func (s *goneSet) note(set map[Object]Gone, healed map[Object]bool) {
 }
 
 // chunked tells whether a chunked blob of so many bytes was purged.
-func (s *goneSet) chunked(db *kv.DB, size int64) (bool, error) {
+func (s *tombstones) chunked(db *kv.DB, size int64) (bool, error) {
 	if s.none.Load() {
 		return false, nil
 	}
@@ -217,32 +217,32 @@ func (s *goneSet) chunked(db *kv.DB, size int64) (bool, error) {
 	return false, nil
 }
 
-func scanGone(db *kv.DB, fn func(Object, Gone, error) error) error {
-	return db.Scan(kv.Range{Prefix: []byte{kv.PrefixGone}}, func(key, val []byte) error {
+func scanTombstones(db *kv.DB, fn func(Object, Tombstone, error) error) error {
+	return db.Scan(kv.Range{Prefix: []byte{kv.PrefixTombstone}}, func(key, val []byte) error {
 		if len(key) != keyLen {
-			return fn(Object{}, Gone{}, &FormatError{What: "key", Value: fmt.Sprintf("%x", key)})
+			return fn(Object{}, Tombstone{}, &FormatError{What: "key", Value: fmt.Sprintf("%x", key)})
 		}
-		g, err := decodeGone(val)
+		g, err := decodeTombstone(val)
 		return fn(Object{Kind(key[1]), Key(key[2:])}, g, err)
 	})
 }
 
-// Gone gives the marker of an object; ok is false when it has none. An object that is there can have one of Lost: it was put again by
-// who did not know; its next put takes the marker away.
-func (s *Store) Gone(k Kind, key Key) (g Gone, ok bool, err error) {
-	g, ok, err = s.gone.get(s.db, Object{k, key})
+// Tombstone gives that of an object; ok is false when it has none. An object that is there can have one of Lost: it was put again by
+// who did not know; its next put takes it away.
+func (s *Store) Tombstone(k Kind, key Key) (g Tombstone, ok bool, err error) {
+	g, ok, err = s.tombstones.get(s.db, Object{k, key})
 	return g, ok, wrap("look up", k, key, translate(k, key, err))
 }
 
-// WalkGone calls fn for every marker, ascending by kind byte and key, until fn gives an error, which it returns. err says that a marker
+// WalkTombstones calls fn for every tombstone, ascending by kind byte and key, until fn gives an error, which it returns. err says that one
 // cannot be read; g is then empty. fn must not write.
-func (s *Store) WalkGone(fn func(k Kind, key Key, g Gone, err error) error) error {
-	return scanGone(s.db, func(o Object, g Gone, err error) error { return fn(o.Kind, o.Key, g, err) })
+func (s *Store) WalkTombstones(fn func(k Kind, key Key, g Tombstone, err error) error) error {
+	return scanTombstones(s.db, func(o Object, g Tombstone, err error) error { return fn(o.Kind, o.Key, g, err) })
 }
 
 // absence is the error for an object that is not there.
 func (s *Store) absence(k Kind, key Key) error {
-	g, ok, err := s.gone.get(s.db, Object{k, key})
+	g, ok, err := s.tombstones.get(s.db, Object{k, key})
 	switch {
 	case err != nil:
 		return translate(k, key, err)
@@ -253,15 +253,15 @@ func (s *Store) absence(k Kind, key Key) error {
 }
 
 // at is g with the time, if it has none.
-func (g Gone) at() Gone {
+func (g Tombstone) at() Tombstone {
 	if g.Time == 0 {
 		g.Time = time.Now().UnixMilli()
 	}
 	return g
 }
 
-// IsPurged reports whether the value of a marker says that its object must not come back. One that cannot be read may.
+// IsPurged reports whether the value of a tombstone says that its object must not come back. One that cannot be read may.
 func IsPurged(val []byte) bool {
-	g, err := decodeGone(val)
+	g, err := decodeTombstone(val)
 	return err != nil || g.Reason == Purged
 }
