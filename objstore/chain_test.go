@@ -222,7 +222,7 @@ func TestWholeWhereADeltaDoesNotPay(t *testing.T) {
 	record := append(noise(7, 100), "manual: save"...)
 	put(t, s, Blob, record, Zero)
 	small := append([]byte("package x\n"), text...)
-	half := append(append([]byte{}, text[:50_000]...), noise(5, 20_000)...)
+	half := append(append([]byte{}, text[:50_000]...), noise(5, 30_000)...)
 	for _, c := range []struct {
 		name string
 		raw  []byte

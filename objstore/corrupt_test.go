@@ -307,7 +307,8 @@ func TestHostileChains(t *testing.T) {
 	// A chunk that is a list itself, or of another length, or not there.
 	inner := Sum(Blob, nil)
 	list := func(id ID, size int) []byte {
-		return object.Seal(object.Envelope{Codec: CodecChunks, Length: int64(size), Body: object.AppendChunks(nil, []object.Chunk{{ID: id, Size: size}})})
+		list := object.AppendChunks(nil, []object.Chunk{{ID: id, Size: size}})
+		return object.Seal(object.Envelope{Codec: CodecChunks, Length: int64(size), Body: list})
 	}
 	write(t, s, Blob, ID{1}, list(ID{1}, 10))
 	write(t, s, Blob, ID{2}, list(ID{1}, 10))
@@ -337,7 +338,9 @@ func TestHostileChains(t *testing.T) {
 func TestForeignKeys(t *testing.T) {
 	s := newStore(t)
 	put(t, s, Blob, []byte("here"), Zero)
-	for _, key := range [][]byte{{kv.PrefixObject}, append([]byte{kv.PrefixObject, 'x'}, make([]byte, 20)...), append([]byte{kv.PrefixObject, 'b'}, make([]byte, 32)...)} {
+	for _, key := range [][]byte{
+		{kv.PrefixObject}, append([]byte{kv.PrefixObject, 'x'}, make([]byte, 20)...), append([]byte{kv.PrefixObject, 'b'}, make([]byte, 32)...),
+	} {
 		b := s.db.NewBatch()
 		if err := b.Set(key, []byte{0, 0}); err != nil {
 			t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"rewind/objstore/object"
 )
 
-// A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta more or less. It gives what the
-// store gives, and is for one goroutine.
+// A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta more or less. It gives
+// what the store gives, and is for one goroutine.
 type Memo struct {
 	s    source
 	kind Kind

@@ -50,10 +50,12 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	var ambiguous *AmbiguousError
-	if _, err := s.Resolve(Tree, "abcd"); !errors.As(err, &ambiguous) || fmt.Sprint(ambiguous.Candidates) != fmt.Sprint(keysOf(ids[:MaxCandidates]...)) {
+	if _, err := s.Resolve(Tree, "abcd"); !errors.As(err, &ambiguous) ||
+		fmt.Sprint(ambiguous.Candidates) != fmt.Sprint(keysOf(ids[:MaxCandidates]...)) {
 		t.Errorf("abcd: %v", err)
 	}
-	if _, err := s.Resolve(Tree, "abce1"); !errors.As(err, &ambiguous) || fmt.Sprint(ambiguous.Candidates) != fmt.Sprint(keysOf(lone, near)) {
+	if _, err := s.Resolve(Tree, "abce1"); !errors.As(err, &ambiguous) ||
+		fmt.Sprint(ambiguous.Candidates) != fmt.Sprint(keysOf(lone, near)) {
 		t.Errorf("abce1: %v", err)
 	}
 

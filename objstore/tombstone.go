@@ -12,8 +12,8 @@ import (
 )
 
 // An object that was there and is not there any more has a tombstone: why, since when, by which operation. A read of it is a *GoneError
-// instead of ErrNotFound, so that a checkpoint that names it stays whole in all else. Tombstones are few; they are read once, when the first
-// of them is asked for, and a store that has none answers with one atomic load.
+// instead of ErrNotFound, so that a checkpoint that names it stays whole in all else. Tombstones are few; they are read once, when the
+// first of them is asked for, and a store that has none answers with one atomic load.
 
 // A Reason says why an object is gone. The value is the byte that stands in the tombstone.
 type Reason byte

@@ -73,7 +73,8 @@ func wantGone(t *testing.T, s *Store, id ID, reason error) {
 	t.Helper()
 	var g *GoneError
 	_, err := s.Get(Blob, id)
-	if !errors.Is(err, reason) || !errors.Is(err, ErrNotFound) || !errors.As(err, &g) || g.Key != id.Key() || g.Operation != 7 || g.Time == 0 {
+	if !errors.Is(err, reason) || !errors.Is(err, ErrNotFound) || !errors.As(err, &g) ||
+		g.Key != id.Key() || g.Operation != 7 || g.Time == 0 {
 		t.Errorf("get: %v", err)
 	}
 	if _, err := s.Open(id); !errors.Is(err, reason) {

@@ -42,8 +42,8 @@ func (t *Tx) Expunge(k Kind, key Key, g Tombstone) error {
 	return t.leave(Object{k, key}, expunged{tombstone: g.at(), mark: true})
 }
 
-// Miss marks an object as lost, together with the commit. What lies under its key stays: it may be a delta whose base is lost, and come back
-// with that.
+// Miss marks an object as lost, together with the commit. What lies under its key stays: it may be a delta whose base is lost, and come
+// back with that.
 func (t *Tx) Miss(k Kind, key Key, g Tombstone) error {
 	if had, ok, err := t.s.Tombstone(k, key); err != nil || ok && had.Reason == Purged {
 		return err

@@ -123,7 +123,8 @@ func (d *DB) writeHighWater() error {
 	return ondisk.WriteSmall(d.fs, d.dir, nameHighWater, strconv.FormatUint(d.lastSeq.Load(), 10)+"\n")
 }
 
-// settle does what only an open that has been checked may do: it gives a store of an older format its version, and removes what is left over.
+// settle does what only an open that has been checked may do: it gives a store of an older format its version, and removes what is left
+// over.
 func (d *DB) settle() error {
 	if err := d.upgrade(); err != nil {
 		return err
@@ -175,12 +176,13 @@ func (d *DB) syncedNewest() uint64 {
 	return s.Newest
 }
 
-// The file checked spares the check at open the operations that an earlier one has seen. It is a hint: without it, or with anything else in it, all are
-// looked at.
+// The file checked spares the check at open the operations that an earlier one has seen. It is a hint: without it, or with anything else in
+// it, all are looked at.
 //
-// An open that writes begins a MANIFEST: its first record has all tables there are, its second those made of what the logs hold. Damage to a later record
-// makes pebble forget only tables that were made since; to the second, all that the logs held, the newest operation of that open with it; to the first, the
-// store does not open. So what that open has seen is there if its newest operation is, and only what comes after is looked at.
+// An open that writes begins a MANIFEST: its first record has all tables there are, its second those made of what the logs hold. Damage to
+// a later record makes pebble forget only tables that were made since; to the second, all that the logs held, the newest operation of that
+// open with it; to the first, the store does not open. So what that open has seen is there if its newest operation is, and only what comes
+// after is looked at.
 
 // checkedStep is how many operations are looked at again and again before the file is written anew: less than 10 ms of them.
 var checkedStep uint64 = 1 << 15

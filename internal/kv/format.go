@@ -18,8 +18,8 @@ import (
 // FormatVersion is the newest store format that this package writes; it reads this one and every older one. It covers the layout of the
 // directory, the key space and every value in it. What each version guarantees:
 //
-// 1: the database is pebble's at FormatValueSeparation, with the key space of docs/format.md#key-space. There are no objects of kind s, and no
-// fields in records beyond those of this version.
+// 1: the database is pebble's at FormatValueSeparation, with the key space of docs/format.md#key-space. There are no objects of kind s, and
+// no fields in records beyond those of this version.
 //
 // 2: as 1, and there may be objects of kind s (transcripts) and more fields in checkpoints, operations, the journal and session
 // records. Every value of format 1 is a value of format 2 and means the same, so the number alone makes a store of 1 one of 2.
@@ -28,8 +28,8 @@ import (
 // they are, under long keys (o), and a delta may have its base there; so here, too, the number alone makes a store of 1 or 2 one of 3.
 // The file format has the number twice.
 //
-// 4: as 3, and there may be tombstones (g), operations of the kinds that came with it, and what docs/format.md#key-space lists besides. A store
-// becomes one of 4 by DB.RaiseFormat, when the first of these is written: one that has none is still read by who knows only 3.
+// 4: as 3, and there may be tombstones (g), operations of the kinds that came with it, and what docs/format.md#key-space lists besides. A
+// store becomes one of 4 by DB.RaiseFormat, when the first of these is written: one that has none is still read by who knows only 3.
 //
 // 5: as 4, and checkpoints may say of paths whose change they are, restores which conversation goes on from them, session records
 // whose lane a session is; messages lie beside checkpoints (m), put there by operations of a kind of their own. A store becomes one of
@@ -125,7 +125,8 @@ func parseFormat(dir, file, text string) (uint64, error) {
 	}
 	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 	n, err := strconv.ParseUint(digits, 10, 64)
-	if first, second, two := strings.Cut(strings.TrimSuffix(rest, "\n"), " "); two && first != second && isNumber(first) && isNumber(second) {
+	first, second, two := strings.Cut(strings.TrimSuffix(rest, "\n"), " ")
+	if two && first != second && isNumber(first) && isNumber(second) {
 		return 0, fmt.Errorf("kv: open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))
 	}
 	switch {
@@ -142,8 +143,8 @@ func parseFormat(dir, file, text string) (uint64, error) {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// formatVersions are the format of a store as it is on disk, which is in two places: the file format, for whoever comes to the directory, and
-// the key f, which cannot be lost apart from the data.
+// formatVersions are the format of a store as it is on disk, which is in two places: the file format, for whoever comes to the directory,
+// and the key f, which cannot be lost apart from the data.
 type formatVersions struct{ file, key uint64 }
 
 func formatValue(version uint64) []byte { return binary.AppendUvarint(nil, version) }
@@ -156,8 +157,8 @@ func (d *DB) upgrade() error {
 	return d.writeFormat(max(FormatAtOpen, d.formats.file))
 }
 
-// RaiseFormat makes the store one of a format, durably, unless it is one already: to be called before anything is committed that versions which
-// know only older formats would misread. It costs nothing once it is done. The errors are those of Commit.
+// RaiseFormat makes the store one of a format, durably, unless it is one already: to be called before anything is committed that versions
+// which know only older formats would misread. It costs nothing once it is done. The errors are those of Commit.
 func (d *DB) RaiseFormat(version uint64) error {
 	if version > FormatVersion {
 		return fmt.Errorf("kv: raise format: format %d: %w", version, ErrTooLarge)

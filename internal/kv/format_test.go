@@ -127,7 +127,8 @@ func TestT19Promise16Refused(t *testing.T) {
 	}
 }
 
-// TestT19ReleasedStores opens a copy of the store of every released format: everything is there, and it has the format of docs/format.md#key-space from then on.
+// TestT19ReleasedStores opens a copy of the store of every released format: everything is there, and it has the format of
+// docs/format.md#key-space from then on.
 func TestT19ReleasedStores(t *testing.T) {
 	stores, err := filepath.Glob("testdata/v*")
 	must(t, err)

@@ -52,8 +52,9 @@ func (d *DB) Ingest(ctx context.Context, n int, at func(i int) (key, val []byte)
 	return d.poison.Err()
 }
 
-// Hold keeps compactions from starting while a load of several Ingests is under way, and for holdAfter longer: their tables overlap, so each
-// would have what came before rewritten. end may be called more than once. Commits stall from about 12 tables that overlap on: hold for fewer.
+// Hold keeps compactions from starting while a load of several Ingests is under way, and for holdAfter longer: their tables overlap, so
+// each would have what came before rewritten. end may be called more than once. Commits stall from about 12 tables that overlap on: hold
+// for fewer.
 func (d *DB) Hold() (end func()) {
 	d.held.Add(1)
 	return sync.OnceFunc(func() {

@@ -15,8 +15,8 @@ const (
 	// MaxBatch is the largest batch, as Batch.Len counts it.
 	MaxBatch = 256 << 20
 
-	// DefaultCache is the block cache of an open store. The memtables count into it: the one that is written and one that pebble keeps for reuse. What is above these
-	// two is always for blocks.
+	// DefaultCache is the block cache of an open store. The memtables count into it: the one that is written and one that pebble keeps for
+	// reuse. What is above these two is always for blocks.
 	DefaultCache = 2*memtableBytes + 4<<20
 	// trimmedCache is what TrimCaches leaves of it.
 	trimmedCache = 2 << 20

@@ -16,8 +16,8 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// Compact rewrites the whole key space, so that deleted and replaced values give their space back. It is done or not begun: ctx does not reach
-// pebble, which ends the process when a compaction that waits is given up and then has its turn.
+// Compact rewrites the whole key space, so that deleted and replaced values give their space back. It is done or not begun: ctx does not
+// reach pebble, which ends the process when a compaction that waits is given up and then has its turn.
 func (d *DB) Compact(ctx context.Context) error {
 	if err := d.enterWrite("compact"); err != nil {
 		return err
@@ -267,8 +267,8 @@ func readTable(ctx context.Context, o sstable.ReaderOptions, f objstorage.Readab
 	return errors.Join(r.ValidateBlockChecksums(), r.Close())
 }
 
-// TrimCaches gives up what the block cache holds, but for its hottest blocks (trimmedCache bytes of them): a store that was just opened has filled it with blocks that
-// nobody reads again. It may fill anew. The memtables count into the cache, so it may have nothing to give.
+// TrimCaches gives up what the block cache holds, but for its hottest blocks (trimmedCache bytes of them): a store that was just opened has
+// filled it with blocks that nobody reads again. It may fill anew. The memtables count into the cache, so it may have nothing to give.
 func (d *DB) TrimCaches() {
 	if d.life.enter() != nil {
 		return

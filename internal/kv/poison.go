@@ -144,5 +144,6 @@ func (d *DB) failing() error {
 		return nil
 	}
 	_, cause, _ := strings.Cut(lines[len(lines)-1], " ")
-	return fmt.Errorf("kv: open %s: %w: it failed %d times in %.0f minutes, last: %s", d.dir, ErrReadOnly, recent, fatalWindow.Minutes(), cause)
+	return fmt.Errorf("kv: open %s: %w: it failed %d times in %.0f minutes, last: %s",
+		d.dir, ErrReadOnly, recent, fatalWindow.Minutes(), cause)
 }

@@ -33,8 +33,8 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 // Reads is how many keys View, Has and Scan have read so far.
 func (d *DB) Reads() uint64 { return d.reads.Load() }
 
-// Has tells whether key is present. For one that is not it is what to ask: pebble's Get leaves the filters of the lowest level out, where nearly everything
-// lies, and reads the block in which the key would stand.
+// Has tells whether key is present. For one that is not it is what to ask: pebble's Get leaves the filters of the lowest level out, where
+// nearly everything lies, and reads the block in which the key would stand.
 func (d *DB) Has(key []byte) (bool, error) {
 	if err := d.enter("read"); err != nil {
 		return false, err

@@ -8,8 +8,8 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// unbelieved puts aside what stands in the place of a small file and is none; of the database see unbelievedFiles. What a repair itself needs, and what
-// is somebody else's, is for the user to look at.
+// unbelieved puts aside what stands in the place of a small file and is none; of the database see unbelievedFiles. What a repair itself
+// needs, and what is somebody else's, is for the user to look at.
 func (r *repair) unbelieved() error {
 	d := r.d
 	bad, err := d.survey(true)
@@ -17,7 +17,8 @@ func (r *repair) unbelieved() error {
 		return err
 	}
 	for _, b := range bad {
-		if base := d.fs.PathBase(b.Path); b.Rights || d.fs.PathDir(b.Path) == d.dir && (base == nameDB || base == nameQuarantine || base == nameLock) {
+		base := d.fs.PathBase(b.Path)
+		if b.Rights || d.fs.PathDir(b.Path) == d.dir && (base == nameDB || base == nameQuarantine || base == nameLock) {
 			return b
 		}
 	}
@@ -41,7 +42,8 @@ func (r *repair) unbelieved() error {
 	return errors.Join(ondisk.SyncDir(d.fs, r.out.Quarantine), ondisk.SyncDir(d.fs, d.dir))
 }
 
-// unbelievedFiles reports whether there is in the database what is none of its files: it is made anew then, and the whole old one put aside.
+// unbelievedFiles reports whether there is in the database what is none of its files: it is made anew then, and the whole old one put
+// aside.
 func (r *repair) unbelievedFiles() (bool, error) {
 	bad, err := r.d.survey(true)
 	for _, b := range bad {

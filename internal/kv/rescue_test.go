@@ -183,8 +183,8 @@ func TestT22DurableCommitCost(t *testing.T) {
 	}
 }
 
-// TestT22MovedWhileOpen: a store that is moved while it is open has its log with it: what is acknowledged goes there, nothing is written to what comes
-// into its place, and who has it open does not fail.
+// TestT22MovedWhileOpen: a store that is moved while it is open has its log with it: what is acknowledged goes there, nothing is written to
+// what comes into its place, and who has it open does not fail.
 func TestT22MovedWhileOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	d := open(t, dir, kv.Options{GroupSync: 20 * time.Millisecond, Fatal: func(err error) { t.Errorf("fatal: %v", err) }})

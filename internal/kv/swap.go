@@ -11,7 +11,7 @@ import (
 // A repair puts a database that was made anew in the place of the damaged one. Names in a store directory:
 const (
 	nameRepair     = "repair"      // the new one, while it is made; it is a store directory of its own
-	nameSwap       = "swap"        // there while the one is put in the place of the other: the name of the place for the old one, and newline
+	nameSwap       = "swap"        // while the one takes the place of the other: the name of the old one's place, and newline
 	nameQuarantine = QuarantineDir // what was replaced, in a directory for each repair; never removed by this package
 )
 

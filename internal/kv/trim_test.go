@@ -47,8 +47,8 @@ func TestRestEmptiesTheBlockCache(t *testing.T) {
 	db.TrimCaches()
 }
 
-// TestBlocksAreKeptAfterWriting: the memtables, which count into the cache, leave room for what is read again and again, however much was written. Without it each
-// read of a key has its filter and its index read from the disk and decompressed.
+// TestBlocksAreKeptAfterWriting: the memtables, which count into the cache, leave room for what is read again and again, however much was
+// written. Without it each read of a key has its filter and its index read from the disk and decompressed.
 func TestBlocksAreKeptAfterWriting(t *testing.T) {
 	ctx := context.Background()
 	db, err := Open(ctx, t.TempDir()+"/store", Options{})

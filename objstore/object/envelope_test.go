@@ -58,15 +58,21 @@ func goodEnvelopes(t testing.TB) map[string]Envelope {
 	oldLong := append(bytes.Clone(old), long[len(delta):]...)
 	list := []Chunk{{ID{1}, 5 << 10}, {ID{2}, MaxChunk}, {ID{1}, 1}}
 	return map[string]Envelope{
-		"raw":            {Codec: CodecRaw, Length: 3, Body: []byte("abc")},
-		"empty":          {Codec: CodecRaw},
-		"zstd":           {Codec: CodecZstd, Length: int64(len(text)), Body: packed(t, text)},
-		"delta":          {Codec: CodecDelta, Length: 1000, prefixBytes: prefix, Index: 1, Body: delta},
-		"last delta":     {Codec: CodecDelta, Length: 1000, prefixBytes: prefix, Index: MaxIndex, Body: delta},
-		"old delta":      {Codec: CodecOldDelta, Length: 1000, prefixBytes: prefix, Index: 1, Body: old},
-		"old delta zstd": {Codec: CodecOldDeltaZstd, Length: 1100, prefixBytes: prefix, Index: 300, Body: append([]byte{byte(len(oldLong))}, packed(t, oldLong)...)},
-		"delta zstd":     {Codec: CodecDeltaZstd, Length: 1100, prefixBytes: prefix, Index: 300, Body: append([]byte{byte(len(long))}, packed(t, long)...)},
-		"chunks":         {Codec: CodecChunks, Length: 5<<10 + MaxChunk + 1, Body: AppendChunks(nil, list)},
+		"raw":        {Codec: CodecRaw, Length: 3, Body: []byte("abc")},
+		"empty":      {Codec: CodecRaw},
+		"zstd":       {Codec: CodecZstd, Length: int64(len(text)), Body: packed(t, text)},
+		"delta":      {Codec: CodecDelta, Length: 1000, prefixBytes: prefix, Index: 1, Body: delta},
+		"last delta": {Codec: CodecDelta, Length: 1000, prefixBytes: prefix, Index: MaxIndex, Body: delta},
+		"old delta":  {Codec: CodecOldDelta, Length: 1000, prefixBytes: prefix, Index: 1, Body: old},
+		"old delta zstd": {
+			Codec: CodecOldDeltaZstd, Length: 1100, prefixBytes: prefix, Index: 300,
+			Body: append([]byte{byte(len(oldLong))}, packed(t, oldLong)...),
+		},
+		"delta zstd": {
+			Codec: CodecDeltaZstd, Length: 1100, prefixBytes: prefix, Index: 300,
+			Body: append([]byte{byte(len(long))}, packed(t, long)...),
+		},
+		"chunks": {Codec: CodecChunks, Length: 5<<10 + MaxChunk + 1, Body: AppendChunks(nil, list)},
 	}
 }
 
@@ -207,7 +213,9 @@ func FuzzEnvelope(f *testing.F) {
 
 // What is compressed in little time is read like the rest, and is not much longer.
 func TestCompressLevels(t *testing.T) {
-	for _, raw := range [][]byte{{1}, bytes.Repeat([]byte("a line that is there often\n"), 9000), []byte(strings.Repeat("func", 60)), noise(1, 3000), make([]byte, 100<<10)} {
+	for _, raw := range [][]byte{
+		{1}, bytes.Repeat([]byte("a line that is there often\n"), 9000), []byte(strings.Repeat("func", 60)), noise(1, 3000), make([]byte, 100<<10),
+	} {
 		size := map[Level]int{}
 		for _, at := range []Level{Quick, Careful} {
 			b, blocks, err := compress([]byte("before"), raw, at)

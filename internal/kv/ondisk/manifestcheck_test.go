@@ -28,7 +28,9 @@ func TestExtentIsReadStrictly(t *testing.T) {
 			t.Errorf("%q: %q, %d, %v", text, name, n, ok)
 		}
 	}
-	for _, text := range []string{"", "\n", " ", "x", good[1:], good[:20], Sealed("MANIFEST-000010 179"), Sealed("MANIFEST-000010"), Sealed("")} {
+	for _, text := range []string{
+		"", "\n", " ", "x", good[1:], good[:20], Sealed("MANIFEST-000010 179"), Sealed("MANIFEST-000010"), Sealed(""),
+	} {
 		if name, n, ok := read(text); ok {
 			t.Errorf("%q is read as %q, %d", text, name, n)
 		}

@@ -37,8 +37,8 @@ type deletedRange struct {
 	seq    uint64
 }
 
-// salvageTable reads a table without pebble's database around it, block by block, and passes over what is damaged. Where the index is damaged too, the
-// blocks are found by their checksums, one behind the other, as long as there is none that is damaged.
+// salvageTable reads a table without pebble's database around it, block by block, and passes over what is damaged. Where the index is
+// damaged too, the blocks are found by their checksums, one behind the other, as long as there is none that is damaged.
 type salvageTable struct {
 	f      vfs.File
 	path   string
@@ -68,7 +68,8 @@ func openSalvageTable(in vfs.FS, path string, num uint64, o sstable.ReaderOption
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	t := &salvageTable{f: f, path: path, num: num, size: info.Size(), lost: lost, schema: colblk.DefaultKeySchema(pebble.DefaultComparer, 16)}
+	t := &salvageTable{f: f, path: path, num: num, size: info.Size(), lost: lost}
+	t.schema = colblk.DefaultKeySchema(pebble.DefaultComparer, 16)
 	t.it.InitOnce(&t.schema, pebble.DefaultComparer, nil)
 	if err := t.layout(in, o); err != nil {
 		lost(&CorruptError{File: path, Cause: fmt.Errorf("index: %w", cause(err))})

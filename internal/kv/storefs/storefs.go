@@ -19,8 +19,9 @@ import (
 
 // FS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is read of
 // tables, turns archiving into
-// removal once the check at open has passed, slows down writes that fail, and once the store is poisoned removes nothing and makes no new version of the
-// database: pebble may run on for a moment, and would remove files that the disk's version needs, and name some that the disk may not have.
+// removal once the check at open has passed, slows down writes that fail, and once the store is poisoned removes nothing and makes no new
+// version of the database: pebble may run on for a moment, and would remove files that the disk's version needs, and name some that the
+// disk may not have.
 type FS struct {
 	vfs.FS
 	db      string
@@ -277,7 +278,8 @@ func (f *slowFile) SyncData() error {
 	return err
 }
 
-// dbDir poisons the store when the directory's entries cannot be synced, and then says that they were: what relies on it is refused (frozen).
+// dbDir poisons the store when the directory's entries cannot be synced, and then says that they were: what relies on it is refused
+// (frozen).
 type dbDir struct {
 	vfs.File
 	poison Poison
