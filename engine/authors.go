@@ -137,7 +137,7 @@ func (e *Engine) stampOwners(owned []Owned) error {
 	if len(owned) == 0 {
 		return nil
 	}
-	return e.db.Stamp(formatOwners)
+	return e.db.RaiseFormat(formatOwners)
 }
 
 // authors gives the function that says whose a path is that the checkpoint changed.

@@ -29,9 +29,9 @@ func isGone(err error) bool { return errors.Is(err, objstore.ErrLost) }
 
 // absent is why an object is not there, when that is known.
 func (e *Engine) absent(k objstore.Kind, id objstore.ID) error {
-	g, ok, err := e.objs.Gone(k, id.Key())
+	g, ok, err := e.objs.Tombstone(k, id.Key())
 	if err == nil && ok {
-		err = &objstore.GoneError{Kind: k, Key: id.Key(), Gone: g}
+		err = &objstore.GoneError{Kind: k, Key: id.Key(), Tombstone: g}
 	}
 	return err
 }

@@ -153,7 +153,7 @@ func (e *Engine) collect(ctx context.Context, c *objstore.Collection, plan *gcPl
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, objstore.ErrOpenTx) && !errors.Is(err, objstore.ErrRelied) {
+		if !errors.Is(err, objstore.ErrOpenTx) && !errors.Is(err, objstore.ErrBarrier) {
 			return objstore.Swept{}, err
 		}
 		if err := m.relied(); err != nil {
@@ -173,7 +173,7 @@ func (e *Engine) condemn(m *reach) error {
 	if err := m.settled(); err != nil {
 		return err
 	}
-	return m.c.Condemn()
+	return m.c.StartSweep()
 }
 
 // beginCollection waits for transactions to end.

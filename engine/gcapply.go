@@ -15,7 +15,7 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	if g.idle() {
 		return nil
 	}
-	if err := g.e.db.Stamp(formatThinned); err != nil {
+	if err := g.e.db.RaiseFormat(formatThinned); err != nil {
 		return err
 	}
 	for _, to := range g.grafts {

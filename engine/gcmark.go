@@ -266,7 +266,7 @@ func (m *reach) session(s *Session) error {
 
 // relied marks what transactions have come to rely on.
 func (m *reach) relied() error {
-	for _, o := range m.c.Relied() {
+	for _, o := range m.c.TakeBarrier() {
 		err := m.ifThere(func() error {
 			id, err := m.e.objs.IDOf(o.Kind, o.Key)
 			if errors.Is(err, objstore.ErrNotFound) {

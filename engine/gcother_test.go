@@ -165,8 +165,8 @@ func TestPromise12LostTree(t *testing.T) {
 			p.must(tx.Unbase(objstore.Tree, l.Tree.Key()))
 		}
 	}
-	p.must(tx.Expunge(objstore.Tree, gone[1].Tree.Key(), objstore.Gone{Reason: objstore.Lost}))
-	p.must(p.e.db.Stamp(formatThinned))
+	p.must(tx.Expunge(objstore.Tree, gone[1].Tree.Key(), objstore.Tombstone{Reason: objstore.Lost}))
+	p.must(p.e.db.RaiseFormat(formatThinned))
 	p.must(tx.Commit(bg, kv.Durable))
 	if r := p.collect(GCOptions{Keep: 1}); r.Checkpoints != 4 {
 		t.Errorf("%+v", r)

@@ -13,7 +13,7 @@ func (e *Engine) goneEntry(ent *tree.Entry) (KeptReason, error) {
 	if !isFile(ent) {
 		return "", nil
 	}
-	g, ok, err := e.objs.Gone(objstore.Blob, ent.ID.Key())
+	g, ok, err := e.objs.Tombstone(objstore.Blob, ent.ID.Key())
 	if err != nil || !ok {
 		return "", err
 	}

@@ -140,7 +140,7 @@ func (in *intake) store(ctx context.Context, c *capture) error {
 		}
 	}
 	if in.lanes {
-		if err := e.db.Stamp(formatOwners); err != nil {
+		if err := e.db.RaiseFormat(formatOwners); err != nil {
 			return err
 		}
 	}

@@ -19,8 +19,8 @@ func TestLayOutWithoutALostDirectory(t *testing.T) {
 	ent, err := tree.Lookup(p.e.objs, cp.Tree, "d")
 	p.must(err)
 	tx := p.e.objs.BeginAlone()
-	p.must(tx.Expunge(objstore.Tree, ent.ID.Key(), objstore.Gone{Reason: objstore.Lost}))
-	p.must(p.e.db.Stamp(formatThinned))
+	p.must(tx.Expunge(objstore.Tree, ent.ID.Key(), objstore.Tombstone{Reason: objstore.Lost}))
+	p.must(p.e.db.RaiseFormat(formatThinned))
 	p.must(tx.Commit(bg, kv.Durable))
 	for name, tt := range map[string]struct {
 		paths []string

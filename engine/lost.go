@@ -39,7 +39,7 @@ func (e *LostError) Is(target error) bool { return target == objstore.ErrLost }
 // lostIn gives the paths of a checkpoint that are lost, and the trees among what is. In a store in which nothing ever was, it reads nothing of the tree.
 func (e *Engine) lostIn(cp *Checkpoint) (paths []string, trees map[objstore.ID]bool, err error) {
 	lost := map[objstore.Key]bool{}
-	err = e.objs.WalkGone(func(_ objstore.Kind, key objstore.Key, g objstore.Gone, err error) error {
+	err = e.objs.WalkTombstones(func(_ objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {
 		if err == nil && g.Reason == objstore.Lost {
 			lost[key] = true
 		}
@@ -115,7 +115,7 @@ func (e *Engine) orphaned(cp *Checkpoint, err error) (*Checkpoint, error) {
 		return nil, err
 	}
 	for i, p := range cp.Parents {
-		if g, ok, err := e.objs.Gone(objstore.Checkpoint, p.Key()); err != nil || ok && g.Reason == objstore.Lost {
+		if g, ok, err := e.objs.Tombstone(objstore.Checkpoint, p.Key()); err != nil || ok && g.Reason == objstore.Lost {
 			cp.Parents = cp.Parents[:i]
 			break
 		}
@@ -127,7 +127,7 @@ func (e *Engine) orphaned(cp *Checkpoint, err error) (*Checkpoint, error) {
 type lenient struct{ *objstore.Store }
 
 func (l lenient) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
-	if g, ok, err := l.Gone(k, id.Key()); k == objstore.Tree && err == nil && ok && g.Reason == objstore.Lost {
+	if g, ok, err := l.Tombstone(k, id.Key()); k == objstore.Tree && err == nil && ok && g.Reason == objstore.Lost {
 		if raw, err := l.Store.Get(k, id); err == nil {
 			return raw, nil
 		}

@@ -83,7 +83,7 @@ func (e *Engine) putMessage(ctx context.Context, cp *Checkpoint, message string)
 	if list = append(list, message); len(list) > maxMessages {
 		list = list[1:]
 	}
-	if err := e.db.Stamp(formatOwners); err != nil {
+	if err := e.db.RaiseFormat(formatOwners); err != nil {
 		return false, err
 	}
 	op := refs.Operation{Kind: refs.KindNote, Time: e.now().UnixMilli(), Checkpoint: cp.ID, Message: message}

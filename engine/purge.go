@@ -133,7 +133,7 @@ func (e *Engine) purgeScan(o PurgeOptions) (*purgeScan, error) {
 
 // purgedBefore takes in the contents that are gone and whose ids begin so.
 func (p *purgeScan) purgedBefore(digits string) (found bool, err error) {
-	err = p.e.objs.WalkGone(func(k objstore.Kind, key objstore.Key, g objstore.Gone, err error) error {
+	err = p.e.objs.WalkTombstones(func(k objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {
 		n := min(len(digits), len(key.String()))
 		if err == nil && k == objstore.Blob && g.Reason == objstore.Purged && key.String()[:n] == strings.ToLower(digits[:n]) {
 			p.gone[key], found = true, true
@@ -145,7 +145,7 @@ func (p *purgeScan) purgedBefore(digits string) (found bool, err error) {
 
 // anyPurged tells whether anything was ever purged from the store: then the files may not have forgotten it yet.
 func (e *Engine) anyPurged() (found bool, err error) {
-	err = e.objs.WalkGone(func(objstore.Kind, objstore.Key, objstore.Gone, error) error {
+	err = e.objs.WalkTombstones(func(objstore.Kind, objstore.Key, objstore.Tombstone, error) error {
 		found = true
 		return kv.ErrStop
 	})
@@ -188,7 +188,7 @@ func (e *Engine) purgeHeld(ctx context.Context, p *purgeScan) (*PurgeResult, err
 	op, err := e.refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		op := refs.Operation{Kind: refs.KindPurge, Time: now, Message: purgeMessage(r)}
 		for key, d := range p.doomed {
-			if err := tx.Expunge(objstore.Blob, key, objstore.Gone{
+			if err := tx.Expunge(objstore.Blob, key, objstore.Tombstone{
 				Reason: objstore.Purged, Operation: seq, Time: now, Text: d.path, Chunked: d.chunked,
 			}); err != nil {
 				return op, nil, err

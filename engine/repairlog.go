@@ -34,7 +34,7 @@ func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed b
 		return false, nil
 	}
 	if err == nil {
-		err = e.db.Stamp(formatRepair)
+		err = e.db.RaiseFormat(formatRepair)
 	}
 	blind := s.blind()
 	if err != nil {
@@ -351,7 +351,7 @@ func (s *settling) cache() error {
 func (s *settling) healed() error {
 	n := 0
 	var back []object
-	err := s.e.objs.WalkGone(func(k objstore.Kind, key objstore.Key, g objstore.Gone, err error) error {
+	err := s.e.objs.WalkTombstones(func(k objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {
 		if err != nil || g.Reason != objstore.Lost {
 			return nil
 		}
@@ -378,12 +378,12 @@ func (s *settling) mark(seq uint64) error {
 		if lost.Known {
 			continue
 		}
-		if err := s.tx.Miss(o.kind, o.id.Key(), objstore.Gone{Reason: objstore.Lost, Operation: seq, Text: lost.Place}); err != nil {
+		if err := s.tx.Miss(o.kind, o.id.Key(), objstore.Tombstone{Reason: objstore.Lost, Operation: seq, Text: lost.Place}); err != nil {
 			return err
 		}
 	}
 	for _, o := range s.v.loose {
-		if err := s.tx.Miss(o.kind, o.key, objstore.Gone{Reason: objstore.Lost, Operation: seq}); err != nil {
+		if err := s.tx.Miss(o.kind, o.key, objstore.Tombstone{Reason: objstore.Lost, Operation: seq}); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func (s *settling) orphans(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := e.db.Stamp(formatRepair); err != nil {
+	if err := e.db.RaiseFormat(formatRepair); err != nil {
 		return err
 	}
 	return b.Commit(ctx, kv.Durable)

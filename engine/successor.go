@@ -17,7 +17,7 @@ func (e *Engine) enterGoes(goes string, j *journal) error {
 		return nil
 	}
 	j.Goes = goes
-	return e.db.Stamp(formatOwners)
+	return e.db.RaiseFormat(formatOwners)
 }
 
 // successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where it leaves the
@@ -84,7 +84,7 @@ func (e *Engine) leaving(j *journal) ([]*Session, error) {
 		out = append(out, &c)
 	}
 	if len(out) > 0 {
-		err = e.db.Stamp(formatOwners)
+		err = e.db.RaiseFormat(formatOwners)
 	}
 	return out, err
 }

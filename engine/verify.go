@@ -358,7 +358,7 @@ func (v *verifier) rest(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil || met[key] {
 			return nil // or named already
 		}
-		if g, ok, _ := v.e.objs.Gone(k, key); !ok || g.Reason != objstore.Lost {
+		if g, ok, _ := v.e.objs.Tombstone(k, key); !ok || g.Reason != objstore.Lost {
 			v.loose = append(v.loose, loose{k, key})
 			v.fault(fmt.Errorf("engine: verify: %w", err))
 		}

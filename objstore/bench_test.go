@@ -20,50 +20,6 @@ func benchVersions(b *testing.B) [][]byte {
 	return versions
 }
 
-func BenchmarkSum(b *testing.B) {
-	raw := noise(1, 100<<10)
-	for _, k := range []Kind{Blob, Tree} {
-		b.Run(k.String(), func(b *testing.B) {
-			b.SetBytes(int64(len(raw)))
-			b.ReportAllocs()
-			for b.Loop() {
-				Sum(k, raw)
-			}
-		})
-	}
-}
-
-func BenchmarkDeltaEncode(b *testing.B) {
-	v := benchVersions(b)
-	for _, distance := range []int{1, 8, 63} {
-		b.Run(fmt.Sprintf("edits=%d", distance), func(b *testing.B) {
-			var out []byte
-			b.ReportAllocs()
-			for b.Loop() {
-				out = encodeDelta(out[:0], v[0], len(v[0]), v[distance])
-			}
-			b.ReportMetric(float64(len(out)), "delta-B")
-		})
-	}
-}
-
-func BenchmarkDeltaApply(b *testing.B) {
-	v := benchVersions(b)
-	for _, distance := range []int{1, 63} {
-		b.Run(fmt.Sprintf("edits=%d", distance), func(b *testing.B) {
-			delta := encodeDelta(nil, v[0], len(v[0]), v[distance])
-			room := make([]byte, 0, len(v[distance]))
-			b.SetBytes(int64(len(v[distance])))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := applyDelta(room, &deltaBase{Blob, &v[0], Zero}, delta, formKept, int64(len(v[distance]))); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // BenchmarkEdit is one edit of a file of 100 KiB: put on top of its predecessor, and commit.
 func BenchmarkEdit(b *testing.B) {
 	s := newStore(b)

@@ -8,6 +8,8 @@ import (
 
 	chunkers "github.com/PlakarKorp/go-cdc-chunkers"
 	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc" // the library keeps its algorithms in a registry
+
+	"rewind/objstore/object"
 )
 
 // A cut says which blobs are cut into chunks, and where. Sizes are in bytes.
@@ -16,20 +18,20 @@ type cut struct {
 	min, normal, max int
 }
 
-var standardCut = cut{ChunkThreshold, MinChunk, NormalChunk, MaxChunk}
+var standardCut = cut{ChunkThreshold, object.MinChunk, object.NormalChunk, object.MaxChunk}
 
 // chunker is FastCDC as published, with masks that follow the normal size (the library's plain "fastcdc" has fixed
 // ones, for 8 KiB).
 const chunker = "fastcdc-v1.0.0"
 
-// windows are what chunkers look through, 2*MaxChunk each.
-var windows = sync.Pool{New: func() any { b := make([]byte, 2*MaxChunk); return &b }}
+// windows are what chunkers look through, 2*object.MaxChunk each.
+var windows = sync.Pool{New: func() any { b := make([]byte, 2*object.MaxChunk); return &b }}
 
 // PutReader puts a blob of any size in bounded memory and gives its id and size. prev is as in Put. After an error of
 // r, chunks may have been put that nothing names.
 func (t *Tx) PutReader(r io.Reader, prev ID) (ID, int64, error) {
-	head := borrow()
-	defer giveBack(head)
+	head := object.BorrowBuffer()
+	defer object.ReturnBuffer(head)
 	var err error
 	*head, err = readUpTo((*head)[:0], r, t.s.cut.threshold+1)
 	if err != nil {
@@ -57,9 +59,9 @@ func (t *Tx) putChunks(r io.Reader, prev ID) (ID, int64, error) {
 		return Zero, 0, err
 	}
 	older := t.chunksOf(prev)
-	sum := borrowHasher(Blob)
-	defer returnHasher(Blob, sum)
-	var list []chunk
+	sum := object.BorrowHasher(Blob)
+	defer object.ReturnHasher(Blob, sum)
+	var list []object.Chunk
 	var size int64
 	for last := false; !last; {
 		raw, err := cutter.Next()
@@ -69,7 +71,7 @@ func (t *Tx) putChunks(r io.Reader, prev ID) (ID, int64, error) {
 		if len(raw) == 0 {
 			continue
 		}
-		if len(list) == MaxChunks {
+		if len(list) == object.MaxChunks {
 			return Zero, 0, ErrTooLarge
 		}
 		_, _ = sum.Write(raw) // a hasher never fails
@@ -77,7 +79,7 @@ func (t *Tx) putChunks(r io.Reader, prev ID) (ID, int64, error) {
 		if err := t.put(Blob, id, raw, older(len(list))); err != nil {
 			return Zero, 0, err
 		}
-		list = append(list, chunk{id, len(raw)})
+		list = append(list, object.Chunk{ID: id, Size: len(raw)})
 		size += int64(len(raw))
 	}
 	var id ID
@@ -87,10 +89,10 @@ func (t *Tx) putChunks(r io.Reader, prev ID) (ID, int64, error) {
 
 // putList puts a chunk list whose chunks have been put. The one that is there is replaced unless it is the same: its
 // chunks are not known to be there.
-func (t *Tx) putList(id ID, size int64, list []chunk) error {
-	body := appendChunks(nil, list)
-	env := seal(envelope{codec: CodecChunks, length: size, body: body})
-	if err := t.refused(object{Blob, id.Key()}); err != nil {
+func (t *Tx) putList(id ID, size int64, list []object.Chunk) error {
+	body := object.AppendChunks(nil, list)
+	env := object.Seal(object.Envelope{Codec: CodecChunks, Length: size, Body: body})
+	if err := t.refused(Object{Blob, id.Key()}); err != nil {
 		return err
 	}
 	switch st, err := t.s.present(Blob, id, env); {
@@ -99,7 +101,7 @@ func (t *Tx) putList(id ID, size int64, list []chunk) error {
 	case st == sound:
 		return nil
 	}
-	return t.insert(object{Blob, id.Key()}, entry{id: id, env: env})
+	return t.insert(Object{Blob, id.Key()}, entry{id: id, env: env})
 }
 
 // chunksOf gives, for an ordinal, the chunk there in an older version, as a base for the new one. A version that was
@@ -109,24 +111,24 @@ func (t *Tx) chunksOf(prev ID) func(ordinal int) ID {
 	if prev.IsZero() {
 		return none
 	}
-	n, err := nodeOf(t, Blob, prev.name())
+	n, err := nodeOf(t, Blob, nameOf(prev))
 	if err != nil {
 		return none
 	}
-	e, err := decodeHead(n.env)
+	e, err := object.DecodeHead(n.env)
 	if err != nil {
 		return none
 	}
-	if e.codec != CodecChunks {
+	if e.Codec != CodecChunks {
 		return func(int) ID { return prev }
 	}
-	chunks, err := decodeChunks(e.body, e.length)
+	chunks, err := object.DecodeChunks(e.Body, e.Length)
 	if err != nil {
 		return none
 	}
 	return func(ordinal int) ID {
 		if ordinal < len(chunks) {
-			return chunks[ordinal].id
+			return chunks[ordinal].ID
 		}
 		return Zero
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // chunksFor gives the chunk ids of a blob.
@@ -122,17 +123,17 @@ func TestReaderGivesOnlyVerifiedBytes(t *testing.T) {
 
 	// Every chunk sound, the list wrong: the end is an error, not io.EOF.
 	env := stored(t, s, Blob, id)
-	e, err := decodeEnvelope(Blob, env)
+	e, err := object.Decode(Blob, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := decodeChunks(e.body, e.length)
+	list, err := object.DecodeChunks(e.Body, e.Length)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list[1], list[2] = list[2], list[1]
-	e.body = appendChunks(nil, list)
-	write(t, s, Blob, id, appendEnvelope(nil, e))
+	e.Body = object.AppendChunks(nil, list)
+	write(t, s, Blob, id, object.Seal(e))
 	if r, err = s.Open(id); err != nil {
 		t.Fatal(err)
 	}

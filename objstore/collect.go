@@ -12,18 +12,22 @@ import (
 
 	"rewind/internal/bug"
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
-// A Collection finds out which objects of a store are live, and removes the others, while transactions go on beside it. It goes through three phases:
+// A Collection finds out which objects of a store are live, and removes the others, while transactions go on beside it. It goes through
+// three phases:
 //
-// Listing. The envelopes of all objects are read once. What is written behind the list's back is not in it, and nothing that is not in it is removed.
+// Listing. The envelopes of all objects are read once. What is written behind the list's back is not in it, and nothing that is not in it
+// is removed.
 //
-// Marking. The caller marks what is reachable. What a transaction, or anybody who asks Has, relies on meanwhile is remembered, and given to the caller to mark,
-// too (Relied).
+// Marking. The caller marks what is reachable. What a transaction, or anybody who asks Has, relies on meanwhile is recorded by the write
+// barrier, and given to the caller to mark, too (TakeBarrier).
 //
-// Sweeping, from Condemn on, which no transaction is open beside. What is neither live nor needed by a live one is condemned: it is there no more for
-// anybody who would rely on it, Has and Put of every transaction, long before its bytes go. Who puts it again has it written again, whole. So when
-// it goes does not matter, and it goes in small batches, an object always before what it is built on: stopped anywhere, what is left can be read.
+// Sweeping, from StartSweep on, which no transaction is open beside. What is neither live nor needed by a live one is the sweep set: it is
+// there no more for anybody who would rely on it, Has and Put of every transaction, long before its bytes go. Who puts it again has it
+// written again, whole. So when it goes does not matter, and it goes in small batches, an object always before what it is built on: stopped
+// anywhere, what is left can be read.
 //
 // One store has one collection at a time. Mark and what follows belong to one goroutine.
 type Collection struct {
@@ -35,13 +39,13 @@ type Collection struct {
 	more  map[int32][]int32   // further candidates where a base prefix stands for several objects
 	live  bitmap              // reachable
 	held  bitmap              // a live object is built on it
-	asked bitmap              // relied on, and in line to be marked
-	fresh map[object]struct{} // marked, and not in the list: written since
-	small smallStock          // until Condemn
+	asked bitmap              // recorded by the write barrier
+	fresh map[Object]struct{} // marked, and not in the list: written since
+	small smallStock          // until StartSweep
 
-	mu     sync.Mutex
-	phase  atomic.Int32 // changed under mu
-	relied []object     // under mu
+	mu       sync.Mutex
+	phase    atomic.Int32 // changed under mu
+	recorded []Object     // under mu
 }
 
 const (
@@ -55,7 +59,7 @@ type item struct {
 	key    Key
 	kind   Kind
 	flags  itemFlags
-	index  uint16 // place in the line of deltas
+	index  uint16 // position in its delta chain
 	stored uint32 // bytes of the envelope
 	base   int32  // in items; less than zero: none
 }
@@ -68,12 +72,6 @@ const (
 	itemChunks                       // is a list of chunks
 	itemSmall                        // its envelope is kept
 )
-
-// An Object names one by its key.
-type Object struct {
-	Kind Kind
-	Key  Key
-}
 
 // A bitmap has a bit for each item. Safe for concurrent use.
 type bitmap []uint32
@@ -90,12 +88,13 @@ func (b bitmap) set(i int32) bool {
 // ErrCollecting is returned where a store has a collection already.
 var ErrCollecting = errors.New("objects are being collected already")
 
-// ErrRelied is returned by Condemn while something is in line to be marked.
-var ErrRelied = errors.New("more is to be marked")
+// ErrBarrier is returned by StartSweep while the write barrier has something that is to be marked.
+var ErrBarrier = errors.New("more is to be marked")
 
-// Collect begins a collection; it takes no time. The errors are ErrOpenTx, for what a transaction that is open relies on already is not known, and ErrCollecting.
+// Collect begins a collection; it takes no time. The errors are ErrOpenTx, for what a transaction that is open relies on already is not
+// known, and ErrCollecting.
 func (s *Store) Collect() (*Collection, error) {
-	c := &Collection{s: s, batch: sweepBatch, more: map[int32][]int32{}, fresh: map[object]struct{}{}}
+	c := &Collection{s: s, batch: sweepBatch, more: map[int32][]int32{}, fresh: map[Object]struct{}{}}
 	if !s.gate.TryLock() {
 		return nil, fmt.Errorf("objstore: collect: %w", ErrOpenTx)
 	}
@@ -106,13 +105,13 @@ func (s *Store) Collect() (*Collection, error) {
 	return c, nil
 }
 
-// End ends the collection. What was condemned and is still there is an object like any other again.
+// End ends the collection. What was in the sweep set and is still there is an object like any other again.
 func (c *Collection) End() { c.s.coll.CompareAndSwap(c, nil) }
 
-// List reads the heads of all envelopes as they are at one moment; it comes first. pause is called every now and then, and may take its time; its error ends it.
-// A *CorruptError says that an envelope cannot be read.
+// List reads the heads of all envelopes as they are at one moment; it comes first. pause is called every now and then, and may take its
+// time; its error ends it. A *CorruptError says that an envelope cannot be read.
 func (c *Collection) List(ctx context.Context, pause func(context.Context) error) error {
-	var prefixes [][oldBasePrefix]byte
+	var prefixes [][object.OldBasePrefix]byte
 	c.stock()
 	for _, first := range c.s.prefixes() {
 		err := c.s.db.Scan(kv.Range{Prefix: []byte{first}}, func(key, val []byte) error {
@@ -120,20 +119,20 @@ func (c *Collection) List(ctx context.Context, pause func(context.Context) error
 			if err != nil {
 				return err
 			}
-			e, err := decodeHead(val)
+			e, err := object.DecodeHead(val)
 			if err != nil {
 				return &CorruptError{k, n.key, err}
 			}
-			it := item{key: n.key, kind: k, index: uint16(e.index), stored: uint32(len(val)), base: -1}
-			var prefix [oldBasePrefix]byte
+			it := item{key: n.key, kind: k, index: uint16(e.Index), stored: uint32(len(val)), base: -1}
+			var prefix [object.OldBasePrefix]byte
 			switch {
-			case e.codec.isDelta():
+			case e.Codec.IsDelta():
 				it.flags |= itemDelta
-				if e.codec.isOldDelta() {
+				if e.Codec.IsOldDelta() {
 					it.base = -2 // all of its prefix counts
 				}
-				copy(prefix[:], e.prefix())
-			case e.codec == CodecChunks:
+				copy(prefix[:], e.Prefix())
+			case e.Codec == CodecChunks:
 				it.flags |= itemChunks
 			}
 			if first == kv.PrefixLong {
@@ -167,7 +166,7 @@ func (c *Collection) List(ctx context.Context, pause func(context.Context) error
 }
 
 // sort brings what lies under long keys, which is read last, among the others.
-func (c *Collection) sort(prefixes [][oldBasePrefix]byte) {
+func (c *Collection) sort(prefixes [][object.OldBasePrefix]byte) {
 	order := make([]int32, len(c.items))
 	for i := range order {
 		order[i] = int32(i)
@@ -201,7 +200,7 @@ func (c *Collection) beginnings() {
 		first := make([]int32, 1<<(64-shift)+1)
 		n := 0
 		for i := at; i < end; i++ {
-			for ; uint64(n) <= c.items[i].key.begin()>>shift; n++ {
+			for ; uint64(n) <= beginning(c.items[i].key)>>shift; n++ {
 				first[n] = int32(i)
 			}
 		}
@@ -213,8 +212,8 @@ func (c *Collection) beginnings() {
 	}
 }
 
-// begin gives the first 64 bits of a key.
-func (key Key) begin() uint64 {
+// beginning gives the first 64 bits of a key.
+func beginning(key Key) uint64 {
 	var n uint64
 	for _, b := range key[:8] {
 		n = n<<8 | uint64(b)
@@ -223,14 +222,14 @@ func (key Key) begin() uint64 {
 }
 
 // find gives the first item of that name; less than zero: it is not in the list.
-func (c *Collection) find(o object) int32 {
-	first := c.first[o.kind]
+func (c *Collection) find(o Object) int32 {
+	first := c.first[o.Kind]
 	if first == nil {
 		return -1
 	}
-	b := o.key.begin() >> c.shift[o.kind]
+	b := beginning(o.Key) >> c.shift[o.Kind]
 	for i := first[b]; i < first[b+1]; i++ {
-		if c.items[i].key == o.key {
+		if c.items[i].key == o.Key {
 			return i
 		}
 	}
@@ -238,11 +237,11 @@ func (c *Collection) find(o object) int32 {
 }
 
 // findBase looks up which item a delta is built on.
-func (c *Collection) findBase(i int32, prefix [oldBasePrefix]byte) {
+func (c *Collection) findBase(i int32, prefix [object.OldBasePrefix]byte) {
 	it := &c.items[i]
-	n := basePrefix
+	n := object.BasePrefix
 	if it.base == -2 {
-		n = oldBasePrefix
+		n = object.OldBasePrefix
 	}
 	it.base = -1
 	var low, high Key
@@ -252,7 +251,7 @@ func (c *Collection) findBase(i int32, prefix [oldBasePrefix]byte) {
 		high[k] = 0xff
 	}
 	first, shift := c.first[it.kind], c.shift[it.kind]
-	for k, end := first[low.begin()>>shift], first[high.begin()>>shift+1]; k < end; k++ {
+	for k, end := first[beginning(low)>>shift], first[beginning(high)>>shift+1]; k < end; k++ {
 		b := &c.items[k]
 		if !bytes.HasPrefix(b.key[:], prefix[:n]) || b.key == it.key || b.flags&itemChunks != 0 || b.index >= it.index {
 			continue
@@ -265,10 +264,11 @@ func (c *Collection) findBase(i int32, prefix [oldBasePrefix]byte) {
 	}
 }
 
-// Mark says that an object is reachable. first: it was not known to be, so what it refers to is to be marked as well. The error is ErrNotFound where there is no
-// such object, a *GoneError where it was purged or lost, and a *CorruptError where something that it is built on is missing.
+// Mark says that an object is reachable. first: it was not known to be, so what it refers to is to be marked as well. The error is
+// ErrNotFound where there is no such object, a *GoneError where it was purged or lost, and a *CorruptError where something that it is built
+// on is missing.
 func (c *Collection) Mark(k Kind, id ID) (first bool, err error) {
-	o := object{k, id.Key()}
+	o := Object{k, id.Key()}
 	i := c.find(o)
 	if i >= 0 {
 		return c.mark(i)
@@ -276,12 +276,12 @@ func (c *Collection) Mark(k Kind, id ID) (first bool, err error) {
 	if _, seen := c.fresh[o]; seen {
 		return false, nil
 	}
-	there, err := c.s.db.Has(appendKey(nil, k, o.key))
+	there, err := c.s.db.Has(appendKey(nil, k, o.Key))
 	if err == nil && !there {
-		err = c.s.absence(k, o.key)
+		err = c.s.absence(k, o.Key)
 	}
 	if err != nil {
-		return false, wrap("mark", k, o.key, err)
+		return false, wrap("mark", k, o.Key, err)
 	}
 	c.fresh[o] = struct{}{}
 	return true, nil
@@ -302,7 +302,7 @@ func (c *Collection) mark(i int32) (first bool, err error) {
 			return false, err
 		}
 		for _, key := range chunks {
-			j := c.find(object{it.kind, key})
+			j := c.find(Object{it.kind, key})
 			if j < 0 {
 				return false, &CorruptError{it.kind, it.key, fmt.Errorf("%w: %s", errNoChunk, key.Short())}
 			}
@@ -339,16 +339,17 @@ func (c *Collection) hold(i int32) error {
 	return nil
 }
 
-// Relied gives what transactions have relied on since it was asked last and is not marked: the caller marks it, with all that it refers to.
-func (c *Collection) Relied() []Object {
+// TakeBarrier gives what the write barrier has recorded since it was asked last, and is not marked: what transactions rely on. The caller
+// marks it, with all that it refers to.
+func (c *Collection) TakeBarrier() []Object {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []Object
-	for _, o := range c.relied {
+	for _, o := range c.recorded {
 		if i := c.find(o); i >= 0 && !c.live.has(i) {
-			out = append(out, Object{o.kind, o.key})
+			out = append(out, o)
 		}
 	}
-	c.relied = nil
+	c.recorded = nil
 	return out
 }

@@ -38,7 +38,8 @@ func newWorld(t *testing.T, fs *kvtest.CrashFS) *world {
 
 func rootKey(n int) []byte { return fmt.Appendf(nil, "%cr/%d", kv.PrefixRef, n) }
 
-// content is a version of a document: few versions, so that writers come back to what has become garbage, and like each other, so that they are deltas.
+// content is a version of a document: few versions, so that writers come back to what has become garbage, and like each other, so that they
+// are deltas.
 func content(doc, version int) []byte {
 	var b strings.Builder
 	for i := range 40 {
@@ -151,7 +152,7 @@ func (w *world) mark(c *Collection, id ID, lenient bool) {
 }
 
 func (w *world) relied(c *Collection) {
-	for _, o := range c.Relied() {
+	for _, o := range c.TakeBarrier() {
 		id, err := w.s.IDOf(o.Kind, o.Key)
 		switch {
 		case errors.Is(err, ErrNotFound):
@@ -193,12 +194,12 @@ func (w *world) collect(batch int, step func() error) (swept Swept, dead Swept, 
 	for {
 		w.relied(c)
 		w.mu.Lock()
-		err = c.Condemn()
+		err = c.StartSweep()
 		w.mu.Unlock()
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, ErrOpenTx) && !errors.Is(err, ErrRelied) {
+		if !errors.Is(err, ErrOpenTx) && !errors.Is(err, ErrBarrier) {
 			return swept, dead, err
 		}
 	}
@@ -209,8 +210,8 @@ func (w *world) collect(batch int, step func() error) (swept Swept, dead Swept, 
 
 var errKilled = errors.New("killed")
 
-// TestT8Promise05SweepBesideWriters: writers come back to what is garbage while it is collected, and the collector is killed anywhere: nothing that a root leads to is
-// ever missing, what is left can be read, and the garbage goes.
+// TestT8Promise05SweepBesideWriters: writers come back to what is garbage while it is collected, and the collector is killed anywhere:
+// nothing that a root leads to is ever missing, what is left can be read, and the garbage goes.
 func TestT8Promise05SweepBesideWriters(t *testing.T) {
 	m := torture.Begin(t)
 	var killed, reclaimed, garbage int64
@@ -290,7 +291,8 @@ func TestT8Promise05SweepBesideWriters(t *testing.T) {
 	t.Logf("%d kills; %d of %d bytes reclaimed", killed, reclaimed, garbage)
 }
 
-// TestPromise05CondemnedIsWrittenAgain: what was condemned is not there for anybody, and to put it brings it back, whole, so that it outlives the sweep.
+// TestPromise05CondemnedIsWrittenAgain: what was condemned is not there for anybody, and to put it brings it back, whole, so that it
+// outlives the sweep.
 func TestPromise05CondemnedIsWrittenAgain(t *testing.T) {
 	w := newWorld(t, kvtest.NewCrashFS())
 	defer func() { _ = w.db.Close() }()
@@ -319,18 +321,18 @@ func TestPromise05CondemnedIsWrittenAgain(t *testing.T) {
 		t.Errorf("two collections: %v", err)
 	}
 	held := w.s.Begin()
-	if err := c.Condemn(); !errors.Is(err, ErrOpenTx) {
+	if err := c.StartSweep(); !errors.Is(err, ErrOpenTx) {
 		t.Errorf("condemned beside a transaction: %v", err)
 	}
 	if ok, _ := held.Has(Blob, b); !ok {
 		t.Error("not there while it is being marked")
 	}
 	held.Discard()
-	if err := c.Condemn(); !errors.Is(err, ErrRelied) {
+	if err := c.StartSweep(); !errors.Is(err, ErrBarrier) {
 		t.Errorf("condemned what is relied on: %v", err)
 	}
-	c.Relied() // and not marked: it was a discarded transaction's
-	if err := c.Condemn(); err != nil {
+	c.TakeBarrier() // and not marked: it was a discarded transaction's
+	if err := c.StartSweep(); err != nil {
 		t.Fatal(err)
 	}
 	if ok, _ := w.s.Has(Blob, a); ok {

@@ -10,8 +10,8 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-// TestPromise05CondemnedWhileItEnds: what was condemned is not there for who asks while it goes and the collection ends: it was there when he looked, and
-// nobody says afterwards that it is gone.
+// TestPromise05CondemnedWhileItEnds: what was condemned is not there for who asks while it goes and the collection ends: it was there when
+// he looked, and nobody says afterwards that it is gone.
 func TestPromise05CondemnedWhileItEnds(t *testing.T) {
 	w := newWorld(t, kvtest.NewCrashFS())
 	defer w.db.Close()
@@ -30,7 +30,7 @@ func TestPromise05CondemnedWhileItEnds(t *testing.T) {
 		if err == nil {
 			err = c.List(context.Background(), nothing)
 		}
-		if err = errors.Join(err, c.Condemn()); err != nil {
+		if err = errors.Join(err, c.StartSweep()); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan struct{})

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"testing"
 
+	"rewind/internal/cache"
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // readerWorld is a store with a line of objects of a kind, each of which names the one before, and their list.
@@ -37,8 +39,8 @@ func readerWorld(t *testing.T, kind Kind) (s *Store, ids []ID, c *Collection) {
 	return s, ids, c
 }
 
-// TestReaderGivesWhatTheStoreGives: in any order, however little is kept, and of each object what the store says of it, also where one was damaged, written anew or
-// removed after the list was made.
+// TestReaderGivesWhatTheStoreGives: in any order, however little is kept, and of each object what the store says of it, also where one was
+// damaged, written anew or removed after the list was made.
 func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 	for _, tt := range []struct {
 		kind  Kind
@@ -55,7 +57,7 @@ func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 				}
 			}
 			back, forth, odd, poor := c.Reader(tt.kind), c.Reader(tt.kind), c.Reader(tt.kind), c.Reader(tt.kind)
-			poor.kept.most = 4000
+			poor.kept = cache.New[int32](8000, built.weigh)
 			began := s.db.Reads()
 			for i := range ids {
 				if _, err := back.Get(ids[len(ids)-1-i]); err != nil {
@@ -71,7 +73,7 @@ func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 				same("in no order", odd, ids[i*77%len(ids)])
 				same("in no order, with little memory", poor, ids[i*77%len(ids)])
 			}
-			if b, p := back.kept.len(), poor.kept.len(); b != len(ids) || p > 40 {
+			if b, p := back.kept.Len(), poor.kept.Len(); b != len(ids) || p > 40 {
 				t.Errorf("%d and %d of %d objects are kept", b, p, len(ids))
 			}
 			same("absent", back, Sum(tt.kind, []byte("another")))
@@ -85,7 +87,7 @@ func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 			}
 			same("not in the list", back, later)
 			c.small = smallStock{} // what is kept stays as it was
-			write(t, s, tt.kind, ids[128], append([]byte{byte(CodecRaw), 3}, "odd"...))
+			write(t, s, tt.kind, ids[128], append([]byte{byte(object.CodecRaw), 3}, "odd"...))
 			write(t, s, tt.kind, ids[64], nil)
 			fresh := c.Reader(tt.kind)
 			for i, id := range ids {

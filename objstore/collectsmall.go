@@ -9,8 +9,8 @@ const (
 	smallStep = 16
 )
 
-// A smallStock keeps the small envelopes of what is read while marking, as the list has met them: to look each up again, by a key that is random, would read
-// a block of the store. They are in the order of the items; where each begins follows from the sizes of those before it.
+// A smallStock keeps the small envelopes of what is read while marking, as the list has met them: to look each up again, by a key that is
+// random, would read a block of the store. They are in the order of the items; where each begins follows from the sizes of those before it.
 type smallStock struct {
 	raw []byte
 	at  []uint32 // of every smallStep-th item: where its envelope begins, or would

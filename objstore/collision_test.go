@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // Two objects whose ids begin with the same 160 bits take 2^80 work; here the store is told that it has one.
@@ -13,7 +14,7 @@ func TestCollisionIsRefused(t *testing.T) {
 	s := newStore(t)
 	raw := []byte("the second of the two")
 	id := put(t, s, Blob, raw, Zero)
-	o, other := object{Blob, id.Key()}, id
+	o, other := Object{Blob, id.Key()}, id
 	other[31] ^= 1
 	again := func() error {
 		tx := s.Begin()
@@ -23,15 +24,15 @@ func TestCollisionIsRefused(t *testing.T) {
 		}
 		return tx.Commit(t.Context(), kv.Written)
 	}
-	s.names.put(o, other)
+	s.ids.Put(o, other)
 	if err := again(); !errors.Is(err, ErrCollision) {
 		t.Errorf("put: %v", err)
 	}
-	s.names.forget()
+	s.ids.Clear()
 	if err := again(); err != nil { // the object was read, and is the one
 		t.Error(err)
 	}
-	if known, ok := s.names.get(o); !ok || known != id {
+	if known, ok := s.ids.Get(o); !ok || known != id {
 		t.Errorf("known is %s", known.Short())
 	}
 	if _, err := s.Get(Blob, other); !errors.Is(err, ErrNotFound) {
@@ -48,7 +49,7 @@ func TestCollisionIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o2, e := object{Blob, id2.Key()}, tx.pending[object{Blob, id2.Key()}]
+	o2, e := Object{Blob, id2.Key()}, tx.pending[Object{Blob, id2.Key()}]
 	e.id[31] ^= 1
 	tx.pending[o2] = e
 	if _, err := tx.Put(Blob, second, Zero); !errors.Is(err, ErrCollision) {
@@ -61,11 +62,11 @@ func TestPutReadsWhatItDoesNotKnow(t *testing.T) {
 	s := newStore(t)
 	raw := bytes.Repeat([]byte("some text, "), 100)
 	id := put(t, s, Blob, raw, Zero)
-	wrong, err := encodeWhole(bytes.ToUpper(raw), careful)
+	wrong, err := object.EncodeWhole(bytes.ToUpper(raw), object.Careful)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, s, Blob, id, wrong.env) // sound but for its content
+	write(t, s, Blob, id, wrong) // sound but for its content
 	put(t, s, Blob, raw, Zero)
 	wantObject(t, s, Blob, id, raw)
 }

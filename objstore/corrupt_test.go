@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // fill puts objects of every codec and gives them with their content.
@@ -51,7 +52,7 @@ func fill(t *testing.T, s *Store) map[named][]byte {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []Codec{CodecRaw, CodecZstd, CodecDelta, CodecDeltaZstd, CodecChunks} {
+	for _, c := range []Codec{object.CodecRaw, object.CodecZstd, object.CodecDelta, object.CodecDeltaZstd, CodecChunks} {
 		if codecs[c] == 0 {
 			t.Fatalf("no %s among %v", c, codecs)
 		}
@@ -200,7 +201,7 @@ func TestPutHeals(t *testing.T) {
 		for o, raw := range all {
 			wantObject(t, s, o.kind, o.id, raw)
 		}
-		if info, err := s.Stat(o.kind, o.id); err != nil || info.Codec.isDelta() {
+		if info, err := s.Stat(o.kind, o.id); err != nil || info.Codec.IsDelta() {
 			t.Errorf("healed as %s: %v", info.Codec, err)
 		}
 		if len(deps) > 0 {
@@ -225,16 +226,16 @@ func TestBasePrefixCollision(t *testing.T) {
 			third := append([]byte("// three\n"), second...)
 			id3 := put(t, s, Blob, third, id2)
 			below, above := base, base
-			for i := basePrefix; i < len(base); i++ {
+			for i := object.BasePrefix; i < len(base); i++ {
 				below[i], above[i] = 0, 0xff
 			}
 			fake := func(id ID) {
 				// Sound but for its name, so long as nothing looks at the hash: the delta applies to it.
-				e, err := encodeWhole(bytes.ToUpper(text), careful)
+				e, err := object.EncodeWhole(bytes.ToUpper(text), object.Careful)
 				if err != nil {
 					t.Fatal(err)
 				}
-				write(t, s, Blob, id, e.env)
+				write(t, s, Blob, id, e)
 			}
 			if side != "above" {
 				fake(below)
@@ -269,9 +270,9 @@ func TestBasePrefixCollision(t *testing.T) {
 func TestHostileChains(t *testing.T) {
 	s := newStore(t)
 	delta := func(base ID, index int) []byte {
-		e := envelope{codec: CodecDelta, index: index, body: []byte{200, 1}} // copy 100 bytes
-		copy(e.prefix(), base[:])
-		return appendEnvelope(nil, e)
+		e := object.Envelope{Codec: object.CodecDelta, Index: index, Body: []byte{200, 1}} // copy 100 bytes
+		copy(e.Prefix(), base[:])
+		return object.Seal(e)
 	}
 	a, b := ID{0xa}, ID{0xb}
 	write(t, s, Tree, a, delta(b, 5))
@@ -282,7 +283,7 @@ func TestHostileChains(t *testing.T) {
 		id := ID{0xd, byte(i)}
 		write(t, s, Tree, id, delta(ID{0xd, byte(i + 1)}, 1000-i))
 	}
-	write(t, s, Tree, ID{0xd, 40}, appendEnvelope(nil, envelope{codec: CodecRaw, length: 100, body: noise(1, 100)}))
+	write(t, s, Tree, ID{0xd, 40}, object.Seal(object.Envelope{Codec: object.CodecRaw, Length: 100, Body: noise(1, 100)}))
 	for _, id := range []ID{a, b, self, {0xd, 0}, {0xd, 25}} {
 		if _, err := s.Get(Tree, id); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("get %s: %v", id.Short(), err)
@@ -306,7 +307,8 @@ func TestHostileChains(t *testing.T) {
 	// A chunk that is a list itself, or of another length, or not there.
 	inner := Sum(Blob, nil)
 	list := func(id ID, size int) []byte {
-		return appendEnvelope(nil, envelope{codec: CodecChunks, length: int64(size), body: appendChunks(nil, []chunk{{id, size}})})
+		list := object.AppendChunks(nil, []object.Chunk{{ID: id, Size: size}})
+		return object.Seal(object.Envelope{Codec: CodecChunks, Length: int64(size), Body: list})
 	}
 	write(t, s, Blob, ID{1}, list(ID{1}, 10))
 	write(t, s, Blob, ID{2}, list(ID{1}, 10))
@@ -319,16 +321,16 @@ func TestHostileChains(t *testing.T) {
 		}
 	}
 	// Over MaxObject: only as a stream.
-	big := make([]chunk, 17)
+	big := make([]object.Chunk, 17)
 	for i := range big {
-		big[i] = chunk{ID{77}, MaxChunk}
+		big[i] = object.Chunk{ID: ID{77}, Size: object.MaxChunk}
 	}
-	write(t, s, Blob, ID{5}, appendEnvelope(nil,
-		envelope{codec: CodecChunks, length: 17 * MaxChunk, body: appendChunks(nil, big)}))
+	write(t, s, Blob, ID{5}, object.Seal(
+		object.Envelope{Codec: CodecChunks, Length: 17 * object.MaxChunk, Body: object.AppendChunks(nil, big)}))
 	if _, err := s.Get(Blob, ID{5}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("get of 68 MiB: %v", err)
 	}
-	if r, err := s.Open(ID{5}); err != nil || r.Size() != 17*MaxChunk {
+	if r, err := s.Open(ID{5}); err != nil || r.Size() != 17*object.MaxChunk {
 		t.Errorf("open of 68 MiB: %v", err)
 	}
 }
@@ -336,7 +338,9 @@ func TestHostileChains(t *testing.T) {
 func TestForeignKeys(t *testing.T) {
 	s := newStore(t)
 	put(t, s, Blob, []byte("here"), Zero)
-	for _, key := range [][]byte{{kv.PrefixObject}, append([]byte{kv.PrefixObject, 'x'}, make([]byte, 20)...), append([]byte{kv.PrefixObject, 'b'}, make([]byte, 32)...)} {
+	for _, key := range [][]byte{
+		{kv.PrefixObject}, append([]byte{kv.PrefixObject, 'x'}, make([]byte, 20)...), append([]byte{kv.PrefixObject, 'b'}, make([]byte, 32)...),
+	} {
 		b := s.db.NewBatch()
 		if err := b.Set(key, []byte{0, 0}); err != nil {
 			t.Fatal(err)

@@ -10,10 +10,6 @@ import (
 var (
 	// ErrNotFound: no object of that kind and id, or none with that prefix.
 	ErrNotFound = errors.New("object not found")
-	// ErrBadID: the text is no id, or no prefix of one (hex digits, at least MinPrefix and at most 64 of them).
-	ErrBadID = errors.New("not an object id")
-	// ErrTooLarge: the object is over MaxObject; a blob is read with Open and written with PutReader.
-	ErrTooLarge = errors.New("object too large")
 )
 
 // Reading one.
@@ -47,14 +43,6 @@ func (e *CorruptError) Unwrap() error { return e.Cause }
 
 // Is makes every CorruptError match ErrCorrupt.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
-
-// A FormatError is a value that this version does not know: a kind or a codec.
-type FormatError struct {
-	What  string // "kind", "codec", "key"
-	Value string
-}
-
-func (e *FormatError) Error() string { return fmt.Sprintf("unknown %s %s", e.What, e.Value) }
 
 // An AmbiguousError is a prefix that several objects share.
 type AmbiguousError struct {

@@ -52,7 +52,7 @@ var smallCut = cut{threshold: 4 << 10, min: 256, normal: 1 << 10, max: 2 << 10}
 // write puts val where an object lies, behind the store's back; nil: takes it away. The store forgets what it knew of it.
 func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
 	t.Helper()
-	defer s.names.forget()
+	defer s.ids.Clear()
 	b := s.db.NewBatch()
 	key := appendKey(nil, k, id.Key())
 	err := b.Set(key, val)
@@ -65,12 +65,12 @@ func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
 	if err := b.Commit(t.Context(), kv.Written); err != nil {
 		t.Fatal(err)
 	}
-	s.recent.forget()
+	s.contents.Clear()
 }
 
 func stored(t testing.TB, s *Store, k Kind, id ID) []byte {
 	t.Helper()
-	n, err := nodeOf(s, k, id.name())
+	n, err := nodeOf(s, k, nameOf(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ type named struct {
 	id   ID
 }
 
-func (n named) object() object { return object{n.kind, n.id.Key()} }
+func (n named) object() Object { return Object{n.kind, n.id.Key()} }
 
 // put puts and commits.
 func put(t testing.TB, s *Store, k Kind, raw []byte, prev ID) ID {
@@ -104,7 +104,7 @@ func put(t testing.TB, s *Store, k Kind, raw []byte, prev ID) ID {
 func wantObject(t tb, g Getter, k Kind, id ID, want []byte) {
 	t.Helper()
 	if s, ok := g.(*Store); ok {
-		s.recent.forget()
+		s.contents.Clear()
 	}
 	got, err := g.Get(k, id)
 	if err != nil {
@@ -119,40 +119,40 @@ func wantObject(t tb, g Getter, k Kind, id ID, want []byte) {
 func checkLines(t tb, s *Store) (deltas int) {
 	t.Helper()
 	type found struct {
-		object
+		Object
 		info Info
 	}
 	var all []found
-	index := map[object]int{}
+	index := map[Object]int{}
 	if err := s.Walk(context.Background(), func(k Kind, key Key, info Info) error {
-		all = append(all, found{object{k, key}, info})
-		index[object{k, key}] = info.Index
+		all = append(all, found{Object{k, key}, info})
+		index[Object{k, key}] = info.Index
 		return info.Damage
 	}); err != nil {
 		t.Fatalf("walk: %v", err)
 	}
 	for _, f := range all {
-		if !f.info.Codec.isDelta() {
+		if !f.info.Codec.IsDelta() {
 			if f.info.Index != 0 || !f.info.Base.IsZero() {
-				t.Errorf("%s is no delta but has index %d, base %s", f.key.Short(), f.info.Index, f.info.Base.Short())
+				t.Errorf("%s is no delta but has index %d, base %s", f.Key.Short(), f.info.Index, f.info.Base.Short())
 			}
 			continue
 		}
 		deltas++
-		at, ok := index[object{f.kind, f.info.Base}]
-		if !ok || at != 0 && at != lineBase(f.info.Index) {
-			t.Errorf("%s at %d has its base at %d (there: %v)", f.key.Short(), f.info.Index, at, ok)
+		at, ok := index[Object{f.Kind, f.info.Base}]
+		if !ok || at != 0 && at != chainBase(f.info.Index) {
+			t.Errorf("%s at %d has its base at %d (there: %v)", f.Key.Short(), f.info.Index, at, ok)
 		}
 		depth := 0
-		for o := f.object; index[o] > 0; depth++ {
-			deps, err := s.Deps(o.kind, o.key)
+		for o := f.Object; index[o] > 0; depth++ {
+			deps, err := s.Deps(o.Kind, o.Key)
 			if err != nil || len(deps) != 1 {
-				t.Fatalf("dependencies of %s: %v, %v", o.key.Short(), deps, err)
+				t.Fatalf("dependencies of %s: %v, %v", o.Key.Short(), deps, err)
 			}
-			o.key = deps[0]
+			o.Key = deps[0]
 		}
 		if depth > digitSum(f.info.Index) {
-			t.Errorf("%s at %d is %d deltas deep", f.key.Short(), f.info.Index, depth)
+			t.Errorf("%s at %d is %d deltas deep", f.Key.Short(), f.info.Index, depth)
 		}
 	}
 	return deltas
@@ -233,7 +233,7 @@ func sweep(ctx context.Context, s *Store, live func(Kind, Key) bool) (would, swe
 		}
 	}
 	would, _ = c.Dead()
-	if err := c.Condemn(); err != nil {
+	if err := c.StartSweep(); err != nil {
 		return would, swept, err
 	}
 	swept, err = c.Sweep(ctx, pause)

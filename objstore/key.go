@@ -1,35 +1,10 @@
 package objstore
 
 import (
-	"encoding/hex"
 	"fmt"
 
 	"rewind/internal/kv"
 )
-
-// A Key is the part of an id that an object is stored under: its first 160 bits. Whole ids stand in what names an object,
-// and every read compares its content with the whole id, so that a key can never give another object's bytes. Keys are
-// comparable.
-type Key [20]byte
-
-// Key gives the key of the object named id.
-func (id ID) Key() Key { return Key(id[:len(Key{})]) }
-
-// String gives all 40 hex digits, in lower case. Resolve accepts them.
-func (key Key) String() string { return hex.EncodeToString(key[:]) }
-
-// Short gives the first 12 hex digits, as ID.Short does.
-func (key Key) Short() string { return hex.EncodeToString(key[:6]) }
-
-// IsZero tells whether key is that of Zero.
-func (key Key) IsZero() bool { return key == Key{} }
-
-func (key Key) digit(i int) byte {
-	if i%2 == 0 {
-		return key[i/2] >> 4
-	}
-	return key[i/2] & 15
-}
 
 // A name is what is known of an object's id: the key, and all of it or Zero.
 type name struct {
@@ -37,7 +12,7 @@ type name struct {
 	id  ID
 }
 
-func (id ID) name() name { return name{id.Key(), id} }
+func nameOf(id ID) name { return name{id.Key(), id} }
 
 // check compares what an object turned out to be with its name. Another object of the same key is ErrNotFound: the one
 // that is named is not there.
@@ -78,12 +53,12 @@ func splitKey(key []byte) (Kind, name, error) {
 	case len(key) == keyLen && key[0] == kv.PrefixObject:
 		n.key = Key(key[2:])
 	case len(key) == longKeyLen && key[0] == kv.PrefixLong:
-		n = ID(key[2:]).name()
+		n = nameOf(ID(key[2:]))
 	default:
 		return 0, n, &FormatError{What: "key", Value: fmt.Sprintf("%x", key)}
 	}
 	k := Kind(key[1])
-	return k, n, k.check()
+	return k, n, k.Check()
 }
 
 // prefixes are the first bytes of the keys that objects of this store have, ascending.

@@ -47,7 +47,7 @@ func (s *Store) HasKey(k Kind, key Key) (found bool, err error) {
 
 // Refused is a *GoneError for content that a transaction would refuse to take, as it was purged; nil for any other.
 func (s *Store) Refused(k Kind, id ID) error {
-	g, ok, err := s.gone.get(s.db, object{k, id.Key()})
+	g, ok, err := s.tombstones.get(s.db, Object{k, id.Key()})
 	switch {
 	case err != nil:
 		return translate(k, id.Key(), err)

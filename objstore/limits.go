@@ -2,25 +2,10 @@ package objstore
 
 import "rewind/internal/kv"
 
-// Sizes are in bytes. Every length read from a store or a caller is compared with one of these before anything is
-// allocated for it.
+// Sizes are in bytes.
 const (
-	// MaxObject bounds an object that is held in memory as a whole: every object that is not a chunked blob. Its
-	// envelope is at most 64 bytes longer, which makes it fit a value of the store.
-	MaxObject = kv.MaxValue - 64
-	// ChunkThreshold is the size above which a blob is stored as chunks.
-	ChunkThreshold = 8 << 20
-	// MinChunk, NormalChunk and MaxChunk steer the content-defined cut. They are part of the format in so far as the
-	// same content gives the same chunks; a decoder accepts any chunk of 1 to MaxChunk bytes.
-	MinChunk    = 256 << 10
-	NormalChunk = 1 << 20
-	MaxChunk    = 4 << 20
-	// MaxChunks bounds a chunk list: about 1 TiB of ordinary content.
-	MaxChunks = 1 << 20
-	// MaxIndex is the last place in a line of deltas; the next version is stored whole.
-	MaxIndex = 1023
-	// MaxDepth bounds the number of deltas that lead to an object: the sum of the digits of MaxIndex in base 8 (1777).
-	MaxDepth = 22
+	_ = uint(kv.MaxValue - MaxObject - 64) // an envelope fits a value of the store
+
 	// SpillBytes is the size of what a transaction holds in memory before it goes to the store.
 	SpillBytes = 32 << 20
 	// MinPrefix is the least number of hex digits that Resolve accepts, MinShort the least that ShortID gives.
@@ -29,16 +14,6 @@ const (
 	// MaxCandidates bounds the ids an AmbiguousError lists.
 	MaxCandidates = 10
 
-	// deltaPlain is the size up to which a delta is not worth a compressed frame.
-	deltaPlain = 96
-	// deltaLikely: a delta that has, before compression, at most 1/deltaLikely of the object is taken without compressing the whole to compare,
-	// which costs more than the rest of storing an edit: what was copied is mostly as hard to compress as what was not.
-	deltaLikely = 4
-	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its line. A rewrite comes back in
-	// one version of every length of step (1, 8, 64, 512): what is not much smaller than the whole costs more in the end.
-	deltaShare = 2
-	// deltaSmall is the size of a compressed object up to which any delta is taken that is smaller.
-	deltaSmall = 1024
 	// inlineBytes is the size up to which a commit's objects travel in its batch; more are ingested before it.
 	inlineBytes = 1 << 20
 	// maxHeld is how many spills of a transaction lie in the store side by side before it may merge them.

@@ -1,11 +1,16 @@
 package objstore
 
-// A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta more or less. It gives what the
-// store gives, and is for one goroutine.
+import (
+	"rewind/internal/cache"
+	"rewind/objstore/object"
+)
+
+// A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta more or less. It gives
+// what the store gives, and is for one goroutine.
 type Memo struct {
 	s    source
 	kind Kind
-	kept halves[Key, []byte] // as built: verified when asked for
+	kept *cache.Cache[Key, []byte] // as built: verified when asked for
 }
 
 // memoBytes is about what a Memo keeps in memory.
@@ -13,12 +18,12 @@ const memoBytes = 8 << 20
 
 // Memo gives a reader of objects of a kind.
 func (s *Store) Memo(k Kind) *Memo {
-	return &Memo{s: s, kind: k, kept: halves[Key, []byte]{most: memoBytes / 2, weigh: func(raw []byte) int { return cap(raw) + entryBytes }}}
+	return &Memo{s: s, kind: k, kept: cache.New[Key](memoBytes, func(raw []byte) int { return cap(raw) + entryBytes })}
 }
 
 // Get is Getter's for the memo's kind; the bytes must not be changed.
 func (m *Memo) Get(id ID) ([]byte, error) {
-	if raw, ok := m.kept.get(id.Key()); ok && Sum(m.kind, raw) == id {
+	if raw, ok := m.kept.Get(id.Key()); ok && Sum(m.kind, raw) == id {
 		return raw, nil
 	}
 	if raw := m.build(id); raw != nil && Sum(m.kind, raw) == id {
@@ -30,43 +35,43 @@ func (m *Memo) Get(id ID) ([]byte, error) {
 
 // build gives an object, unverified; nil: not that simply.
 func (m *Memo) build(id ID) []byte {
-	n, err := nodeOf(m.s, m.kind, id.name())
+	n, err := nodeOf(m.s, m.kind, nameOf(id))
 	if err != nil {
 		return nil
 	}
-	var chain []link
+	var path []link
 	var raw []byte
 	for {
-		if known, ok := m.kept.get(n.key); ok {
+		if known, ok := m.kept.Get(n.key); ok {
 			raw = known
 			break
 		}
-		e, err := decodeEnvelope(m.kind, n.env)
-		if err != nil || e.codec == CodecChunks || len(chain) > MaxDepth {
+		e, err := object.Decode(m.kind, n.env)
+		if err != nil || e.Codec == CodecChunks || len(path) > object.MaxDepth {
 			return nil
 		}
-		if !e.codec.isDelta() {
-			if raw, err = e.whole(nil); err != nil {
+		if !e.Codec.IsDelta() {
+			if raw, err = e.Whole(nil); err != nil {
 				return nil
 			}
-			m.kept.put(n.key, raw)
+			m.kept.Put(n.key, raw)
 			break
 		}
-		chain = append(chain, link{n, e})
-		base, found, err := m.s.soleBase(m.kind, n, e)
+		path = append(path, link{n, e})
+		base, found, err := m.s.uniqueBase(m.kind, n, e)
 		if err != nil || found != 1 {
 			return nil
 		}
 		n = base
 	}
 	base := n.id
-	for i := len(chain) - 1; i >= 0; i-- {
-		from := append(make([]byte, 0, len(raw)+idLen), raw...)
-		if raw, err = chain[i].e.apply(nil, &deltaBase{m.kind, &from, base}); err != nil {
+	for i := len(path) - 1; i >= 0; i-- {
+		from := append(make([]byte, 0, len(raw)+object.IDLen), raw...)
+		if raw, err = path[i].e.Apply(nil, &object.Base{Kind: m.kind, Raw: &from, ID: base}); err != nil {
 			return nil
 		}
-		base = chain[i].id
-		m.kept.put(chain[i].key, raw)
+		base = path[i].id
+		m.kept.Put(path[i].key, raw)
 	}
 	return raw
 }

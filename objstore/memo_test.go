@@ -39,7 +39,7 @@ func TestMemoGivesWhatTheStoreGives(t *testing.T) {
 		same("oldest first", forth, ids[i])
 		same("in no order", odd, ids[i*77%len(ids)])
 	}
-	if n := back.kept.len(); n != len(ids) {
+	if n := back.kept.Len(); n != len(ids) {
 		t.Errorf("%d of %d objects were built", n, len(ids))
 	}
 	same("absent", back, Sum(Note, []byte("another")))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"rewind/internal/bug"
+	"rewind/objstore/object"
 )
 
 // A node is a stored object that has not been decoded.
@@ -24,10 +25,10 @@ type source interface {
 	view(k Kind, n name, fn func(node) error) error
 	// bases gives the objects that may be the base of n, whose envelope is e: mostly one, and none when it is missing.
 	// All of them have an index below e's.
-	bases(k Kind, n node, e envelope) ([]node, error)
-	// soleBase gives the one that bases would give; found is how many it would, and unless it is 1 there is no base.
-	soleBase(k Kind, n node, e envelope) (base node, found int, err error)
-	// learn is told the whole id of the base of an object, for the next call of soleBase.
+	bases(k Kind, n node, e object.Envelope) ([]node, error)
+	// uniqueBase gives the one that bases would give; found is how many it would, and unless it is 1 there is no base.
+	uniqueBase(k Kind, n node, e object.Envelope) (base node, found int, err error)
+	// learn is told the whole id of the base of an object, for the next call of uniqueBase.
 	learn(k Kind, of Key, base name)
 }
 
@@ -41,9 +42,9 @@ var (
 
 // get reads and verifies an object.
 func get(s source, k Kind, id ID) ([]byte, error) {
-	got, err := fetch(s, k, id.name(), nil, anySize)
+	got, err := fetch(s, k, nameOf(id), nil, anySize)
 	if got.list != nil {
-		return join(s, id.name(), *got.list)
+		return join(s, nameOf(id), *got.list)
 	}
 	return got.raw, err
 }
@@ -54,7 +55,7 @@ const anySize = -1
 type fetched struct {
 	raw  []byte
 	id   ID
-	list *envelope // of a chunked blob, instead of raw
+	list *object.Envelope // of a chunked blob, instead of raw
 }
 
 // fetch reads and verifies an object, into dst[:0] if that has room. A chunked blob is given as its envelope, and none
@@ -64,16 +65,16 @@ func fetch(s source, k Kind, as name, dst []byte, size int64) (got fetched, err 
 		return fetched{raw: append(dst[:0], raw...), id: id}, nil
 	}
 	var n node
-	var e envelope
+	var e object.Envelope
 	err = s.view(k, as, func(v node) (err error) {
-		e, err = decodeEnvelope(k, v.env)
+		e, err = object.Decode(k, v.env)
 		switch {
 		case err != nil:
-		case size != anySize && e.length != size:
+		case size != anySize && e.Length != size:
 			err = errLength
-		case e.codec.isDelta() || e.codec == CodecChunks:
+		case e.Codec.IsDelta() || e.Codec == CodecChunks:
 			n = node{name: v.name, env: bytes.Clone(v.env), base: v.base}
-			e.body = n.env[len(n.env)-len(e.body):]
+			e.Body = n.env[len(n.env)-len(e.Body):]
 		default:
 			got, err = whole(k, v.name, e, dst)
 		}
@@ -82,9 +83,9 @@ func fetch(s source, k Kind, as name, dst []byte, size int64) (got fetched, err 
 	switch {
 	case err != nil:
 		return fetched{}, err
-	case e.codec == CodecChunks:
+	case e.Codec == CodecChunks:
 		return fetched{id: n.id, list: &e}, nil
-	case e.codec.isDelta():
+	case e.Codec.IsDelta():
 		return resolve(s, k, n, e, dst)
 	}
 	return got, nil
@@ -99,8 +100,8 @@ func damage(k Kind, key Key, err error) error {
 }
 
 // whole gives what an envelope that depends on nothing holds, verified.
-func whole(k Kind, n name, e envelope, dst []byte) (fetched, error) {
-	raw, err := e.whole(dst[:0])
+func whole(k Kind, n name, e object.Envelope, dst []byte) (fetched, error) {
+	raw, err := e.Whole(dst[:0])
 	if err != nil {
 		return fetched{}, err
 	}
@@ -120,16 +121,16 @@ func verified(k Kind, n name, raw []byte) (fetched, error) {
 }
 
 // resolve reads and verifies a delta. The result is in dst[:0] when that has room.
-func resolve(s source, k Kind, n node, e envelope, dst []byte) (fetched, error) {
-	chain, certain, err := chainOf(s, k, n, e)
+func resolve(s source, k Kind, n node, e object.Envelope, dst []byte) (fetched, error) {
+	path, certain, err := pathOf(s, k, n, e)
 	if err != nil {
 		return fetched{}, err
 	}
 	if certain {
-		if raw, learned, err := build(dst, k, chain); err == nil {
+		if raw, learned, err := build(dst, k, path); err == nil {
 			if got, err := verified(k, n.name, raw); err == nil {
 				for _, i := range learned {
-					s.learn(k, chain[i-1].key, chain[i].name)
+					s.learn(k, path[i-1].key, path[i].name)
 				}
 				return got, nil
 			}
@@ -143,55 +144,55 @@ func resolve(s source, k Kind, n node, e envelope, dst []byte) (fetched, error) 
 // A link is a node with its envelope.
 type link struct {
 	node
-	e envelope
+	e object.Envelope
 }
 
-// chainOf gives n and its bases, n first. certain is false when one of them had several candidates: the chain then
+// pathOf gives n and its bases, n first. certain is false when one of them had several candidates: the path then
 // ends early.
-func chainOf(s source, k Kind, n node, e envelope) (chain []link, certain bool, err error) {
-	chain = append(make([]link, 0, MaxDepth+1), link{n, e})
-	for e.codec.isDelta() {
-		if len(chain) > MaxDepth {
-			return nil, false, &CorruptError{k, chain[0].key, errDeep}
+func pathOf(s source, k Kind, n node, e object.Envelope) (path []link, certain bool, err error) {
+	path = append(make([]link, 0, object.MaxDepth+1), link{n, e})
+	for e.Codec.IsDelta() {
+		if len(path) > object.MaxDepth {
+			return nil, false, &CorruptError{k, path[0].key, errDeep}
 		}
-		base, found, err := s.soleBase(k, n, e)
+		base, found, err := s.uniqueBase(k, n, e)
 		if err != nil {
-			return nil, false, part(k, chain[0].key, err)
+			return nil, false, part(k, path[0].key, err)
 		}
 		switch {
 		case found == 0:
-			return nil, false, &CorruptError{k, chain[0].key, fmt.Errorf("%w: %x", errNoBase, e.prefix())}
+			return nil, false, &CorruptError{k, path[0].key, fmt.Errorf("%w: %x", errNoBase, e.Prefix())}
 		case found > 1:
-			return chain, false, nil
+			return path, false, nil
 		}
 		n = base
-		if e, err = decodeEnvelope(k, n.env); err != nil {
-			return nil, false, &CorruptError{k, chain[0].key, &CorruptError{k, n.key, err}}
+		if e, err = object.Decode(k, n.env); err != nil {
+			return nil, false, &CorruptError{k, path[0].key, &CorruptError{k, n.key, err}}
 		}
-		chain = append(chain, link{n, e})
+		path = append(path, link{n, e})
 	}
-	return chain, true, nil
+	return path, true, nil
 }
 
-// build applies the deltas of a chain that ends in a whole object. Only the result is allocated, if dst has no room.
+// build applies the deltas of a path that ends in a whole object. Only the result is allocated, if dst has no room.
 // learned are the links whose ids it had to find out.
-func build(dst []byte, k Kind, chain []link) (raw []byte, learned []int, err error) {
-	last := len(chain) - 1
-	from, to := borrow(), borrow()
-	defer giveBack(from)
-	defer giveBack(to)
-	raw, err = chain[last].e.whole((*from)[:0])
+func build(dst []byte, k Kind, path []link) (raw []byte, learned []int, err error) {
+	last := len(path) - 1
+	from, to := object.BorrowBuffer(), object.BorrowBuffer()
+	defer object.ReturnBuffer(from)
+	defer object.ReturnBuffer(to)
+	raw, err = path[last].e.Whole((*from)[:0])
 	for i := last - 1; i >= 0 && err == nil; i-- {
 		*from = raw
-		base := deltaBase{k, from, chain[i+1].id}
+		base := object.Base{Kind: k, Raw: from, ID: path[i+1].id}
 		if i == 0 {
-			raw, err = chain[0].e.apply(dst[:0], &base)
+			raw, err = path[0].e.Apply(dst[:0], &base)
 		} else {
-			raw, err = chain[i].e.apply((*to)[:0], &base)
+			raw, err = path[i].e.Apply((*to)[:0], &base)
 			*from, *to = *to, *from
 		}
-		if base.id != chain[i+1].id {
-			chain[i+1].id, learned = base.id, append(learned, i+1)
+		if base.ID != path[i+1].id {
+			path[i+1].id, learned = base.ID, append(learned, i+1)
 		}
 	}
 	return raw, learned, err
@@ -200,14 +201,14 @@ func build(dst []byte, k Kind, chain []link) (raw []byte, learned []int, err err
 // search reads n, verifying every object on the way and trying every candidate for a base, as long as the budget of
 // objects lasts.
 func search(s source, k Kind, n node, depth int, budget *int) (fetched, error) {
-	if *budget--; depth > MaxDepth || *budget < 0 {
+	if *budget--; depth > object.MaxDepth || *budget < 0 {
 		return fetched{}, &CorruptError{k, n.key, errDeep}
 	}
-	e, err := decodeEnvelope(k, n.env)
+	e, err := object.Decode(k, n.env)
 	if err != nil {
 		return fetched{}, &CorruptError{k, n.key, err}
 	}
-	if !e.codec.isDelta() {
+	if !e.Codec.IsDelta() {
 		got, err := whole(k, n.name, e, nil)
 		return got, damage(k, n.key, err)
 	}
@@ -215,7 +216,7 @@ func search(s source, k Kind, n node, depth int, budget *int) (fetched, error) {
 	if err != nil {
 		return fetched{}, part(k, n.key, err)
 	}
-	cause := fmt.Errorf("%w: %x", errNoBase, e.prefix())
+	cause := fmt.Errorf("%w: %x", errNoBase, e.Prefix())
 	for _, b := range bases {
 		base, err := search(s, k, b, depth+1, budget)
 		if err != nil {
@@ -225,7 +226,7 @@ func search(s source, k Kind, n node, depth int, budget *int) (fetched, error) {
 			cause = &CorruptError{k, b.key, err}
 			continue
 		}
-		raw, err := e.apply(nil, &deltaBase{k, &base.raw, base.id})
+		raw, err := e.Apply(nil, &object.Base{Kind: k, Raw: &base.raw, ID: base.id})
 		if err == nil {
 			var got fetched
 			if got, err = verified(k, n.name, raw); err == nil {
@@ -246,15 +247,15 @@ func part(k Kind, key Key, err error) error {
 }
 
 // join reads a chunked blob as a whole.
-func join(s source, n name, e envelope) ([]byte, error) {
-	if e.length > MaxObject {
+func join(s source, n name, e object.Envelope) ([]byte, error) {
+	if e.Length > MaxObject {
 		return nil, ErrTooLarge
 	}
 	r, err := newReader(s, n, e)
 	if err != nil {
 		return nil, err
 	}
-	raw := make([]byte, 0, e.length)
+	raw := make([]byte, 0, e.Length)
 	for {
 		c, err := r.nextChunk()
 		if err != nil {
@@ -268,16 +269,16 @@ func join(s source, n name, e envelope) ([]byte, error) {
 }
 
 // getChunk reads a chunk of the blob whole, into dst if that has room. A chunk is never a list of chunks itself.
-func getChunk(s source, whole Key, c chunk, dst []byte) ([]byte, error) {
-	got, err := fetch(s, Blob, c.id.name(), dst, int64(c.size))
+func getChunk(s source, whole Key, c object.Chunk, dst []byte) ([]byte, error) {
+	got, err := fetch(s, Blob, nameOf(c.ID), dst, int64(c.Size))
 	var gone *GoneError
 	switch {
 	case errors.As(err, &gone):
-		err = &GoneError{Blob, whole, gone.Gone}
+		err = &GoneError{Blob, whole, gone.Tombstone}
 	case errors.Is(err, ErrNotFound):
-		err = &CorruptError{Blob, whole, fmt.Errorf("%w: %s", errNoChunk, c.id.Short())}
+		err = &CorruptError{Blob, whole, fmt.Errorf("%w: %s", errNoChunk, c.ID.Short())}
 	case got.list != nil:
-		err = &CorruptError{Blob, whole, &CorruptError{Blob, c.id.Key(), errEnvChunks}}
+		err = &CorruptError{Blob, whole, &CorruptError{Blob, c.ID.Key(), object.ErrChunks}}
 	default:
 		err = part(Blob, whole, err)
 	}
@@ -294,13 +295,13 @@ func nodeOf(s source, k Kind, as name) (n node, err error) {
 }
 
 // headOf gives the envelope under the name without its body, and the node without its envelope.
-func headOf(s source, k Kind, as name) (n node, e envelope, err error) {
+func headOf(s source, k Kind, as name) (n node, e object.Envelope, err error) {
 	err = s.view(k, as, func(v node) (err error) {
 		n = node{name: v.name, base: v.base}
-		if e, err = decodeHead(v.env); err != nil {
+		if e, err = object.DecodeHead(v.env); err != nil {
 			return &CorruptError{k, as.key, err}
 		}
-		e.body = nil
+		e.Body = nil
 		return nil
 	})
 	return n, e, err

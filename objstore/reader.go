@@ -4,6 +4,8 @@ import (
 	"io"
 
 	"github.com/zeebo/blake3"
+
+	"rewind/objstore/object"
 )
 
 // A Reader streams a blob of any size; it holds one chunk at a time. Every byte was verified as part of its chunk
@@ -13,7 +15,7 @@ type Reader struct {
 	src    source
 	name   name
 	size   int64
-	chunks []chunk        // not yet read
+	chunks []object.Chunk // not yet read
 	sum    *blake3.Hasher // of what was read; nil when rest was verified as a whole
 	rest   []byte         // read and not yet given
 	buf    []byte         // room for chunks
@@ -27,22 +29,22 @@ func (s *Store) Open(id ID) (*Reader, error) {
 }
 
 func open(s source, id ID) (*Reader, error) {
-	got, err := fetch(s, Blob, id.name(), nil, anySize)
+	got, err := fetch(s, Blob, nameOf(id), nil, anySize)
 	switch {
 	case err != nil:
 		return nil, err
 	case got.list != nil:
-		return newReader(s, id.name(), *got.list)
+		return newReader(s, nameOf(id), *got.list)
 	}
-	return &Reader{name: id.name(), size: int64(len(got.raw)), rest: got.raw}, nil
+	return &Reader{name: nameOf(id), size: int64(len(got.raw)), rest: got.raw}, nil
 }
 
-func newReader(s source, n name, e envelope) (*Reader, error) {
-	chunks, err := decodeChunks(e.body, e.length)
+func newReader(s source, n name, e object.Envelope) (*Reader, error) {
+	chunks, err := object.DecodeChunks(e.Body, e.Length)
 	if err != nil {
 		return nil, &CorruptError{Blob, n.key, err}
 	}
-	return &Reader{src: s, name: n, size: e.length, chunks: chunks, sum: borrowHasher(Blob)}, nil
+	return &Reader{src: s, name: n, size: e.Length, chunks: chunks, sum: object.BorrowHasher(Blob)}, nil
 }
 
 // Size gives the length of the blob in bytes.
@@ -99,7 +101,7 @@ func (r *Reader) verifyWhole() error {
 // Close lets go of what the reader holds. Reading afterwards is io.ErrClosedPipe.
 func (r *Reader) Close() error {
 	if r.sum != nil {
-		returnHasher(Blob, r.sum)
+		object.ReturnHasher(Blob, r.sum)
 	}
 	*r = Reader{name: r.name, size: r.size, err: io.ErrClosedPipe}
 	return nil

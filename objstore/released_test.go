@@ -90,7 +90,7 @@ func TestMakeReleasedObjects(t *testing.T) {
 	for id, g := range goneSamples() {
 		expunge(t, s, g, id)
 	}
-	if err := errors.Join(db.Stamp(kv.FormatVersion), db.Compact(t.Context())); err != nil {
+	if err := errors.Join(db.RaiseFormat(kv.FormatVersion), db.Compact(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -133,7 +133,7 @@ func TestT19ReleasedObjects(t *testing.T) {
 			all := append(was, now...)
 			across := 0 // deltas on a base that an older version wrote
 			for o, info := range standing(t, s) {
-				if base := (object{o.kind, info.Base}); !info.Codec.isOldDelta() && info.Index > 0 && before[base].Stored > 0 {
+				if base := (Object{o.Kind, info.Base}); !info.Codec.IsOldDelta() && info.Index > 0 && before[base].Stored > 0 {
 					across++
 				}
 			}
@@ -157,11 +157,11 @@ func TestT19ReleasedObjects(t *testing.T) {
 }
 
 // standing is every object as it is stored.
-func standing(t *testing.T, s *Store) map[object]Info {
+func standing(t *testing.T, s *Store) map[Object]Info {
 	t.Helper()
-	all := map[object]Info{}
+	all := map[Object]Info{}
 	if err := s.Walk(t.Context(), func(k Kind, key Key, info Info) error {
-		all[object{k, key}] = info
+		all[Object{k, key}] = info
 		return info.Damage
 	}); err != nil {
 		t.Fatal(err)
@@ -199,19 +199,19 @@ func checkSamples(t *testing.T, s *Store, all []sample) {
 // sweepSamples keeps every third sample with what it depends on.
 func sweepSamples(t *testing.T, s *Store, all []sample) {
 	t.Helper()
-	live := map[object]bool{}
-	var mark func(o object)
-	mark = func(o object) {
+	live := map[Object]bool{}
+	var mark func(o Object)
+	mark = func(o Object) {
 		if live[o] {
 			return
 		}
 		live[o] = true
-		deps, err := s.Deps(o.kind, o.key)
+		deps, err := s.Deps(o.Kind, o.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, key := range deps {
-			mark(object{o.kind, key})
+			mark(Object{o.Kind, key})
 		}
 	}
 	for i, o := range all {
@@ -220,7 +220,7 @@ func sweepSamples(t *testing.T, s *Store, all []sample) {
 		}
 	}
 	there := standing(t, s)
-	_, swept, err := sweep(t.Context(), s, func(k Kind, key Key) bool { return live[object{k, key}] })
+	_, swept, err := sweep(t.Context(), s, func(k Kind, key Key) bool { return live[Object{k, key}] })
 	left := standing(t, s)
 	if err != nil || swept.Objects == 0 || swept.Objects != len(there)-len(live) || len(left) != len(live) {
 		t.Errorf("swept %d of %d, %d are live, %d left: %v", swept.Objects, len(there), len(live), len(left), err)

@@ -8,16 +8,17 @@ import (
 	"strings"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // Resolve gives the id of the only object of a kind whose id begins with prefix: MinPrefix to 64 hex digits of either
 // case. The errors are ErrBadID, ErrNotFound and *AmbiguousError.
 func (s *Store) Resolve(k Kind, prefix string) (ID, error) {
-	if err := k.check(); err != nil {
+	if err := k.Check(); err != nil {
 		return Zero, fmt.Errorf("objstore: resolve %.80q: %w", prefix, err)
 	}
 	digits := strings.ToLower(prefix)
-	if len(digits) < MinPrefix || len(digits) > 2*len(ID{}) || !lowerHex(digits) {
+	if len(digits) < MinPrefix || len(digits) > 2*len(ID{}) || !object.LowerHex(digits) {
 		return Zero, fmt.Errorf("objstore: resolve %.80q: %w", prefix, ErrBadID)
 	}
 	found, err := s.begin(k, digits[:min(len(digits), 2*len(Key{}))])
@@ -60,7 +61,7 @@ func (s *Store) begin(k Kind, digits string) (found []name, err error) {
 			if err != nil {
 				return err
 			}
-			if len(digits)%2 == 1 && as.key.digit(len(digits)-1) != from.digit(len(digits)-1) {
+			if len(digits)%2 == 1 && as.key.Digit(len(digits)-1) != from.Digit(len(digits)-1) {
 				return kv.ErrStop
 			}
 			found = append(found, as)
@@ -80,7 +81,7 @@ func (s *Store) begin(k Kind, digits string) (found []name, err error) {
 
 // IDOf gives the whole id of the object under a key, which takes reading it. The errors are those of Get.
 func (s *Store) IDOf(k Kind, key Key) (ID, error) {
-	if id, ok := s.names.get(object{k, key}); ok {
+	if id, ok := s.ids.Get(Object{k, key}); ok {
 		return id, nil
 	}
 	id, err := s.idOf(k, name{key: key})
@@ -109,7 +110,7 @@ func (s *Store) idOf(k Kind, as name) (ID, error) {
 // UniqueLen gives the number of hex digits, at least MinShort, that tell id from every other object of its kind. The
 // object itself need not be stored.
 func (s *Store) UniqueLen(k Kind, id ID) (int, error) {
-	if err := k.check(); err != nil {
+	if err := k.Check(); err != nil {
 		return 0, wrap("shorten", k, id.Key(), err)
 	}
 	n := MinShort
@@ -128,7 +129,7 @@ func (s *Store) UniqueLen(k Kind, id ID) (int, error) {
 					return nil
 				}
 				same := 0
-				for id.digit(same) == as.key.digit(same) {
+				for id.Digit(same) == as.key.Digit(same) {
 					same++
 				}
 				n = max(n, same+1)

@@ -3,6 +3,8 @@ package objstore
 import (
 	"bytes"
 	"errors"
+
+	"rewind/objstore/object"
 )
 
 // A state is what stands in the way of writing an object.
@@ -14,13 +16,13 @@ const (
 	sound         // there, and so is what it depends on
 )
 
-// indexOf gives the place of an object in its line; 0 where it cannot be read.
+// indexOf gives the position of an object in its delta chain; 0 where it cannot be read.
 func (s *Store) indexOf(k Kind, key Key) (int, error) {
 	_, e, err := headOf(s, k, name{key: key})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) {
 		return 0, nil
 	}
-	return e.index, err
+	return e.Index, err
 }
 
 // state looks an object up before it is written. It reads the envelopes of the object and its bases, which the store
@@ -28,7 +30,7 @@ func (s *Store) indexOf(k Kind, key Key) (int, error) {
 // one given.
 func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err error) {
 	var n node
-	var e envelope
+	var e object.Envelope
 	look := s.view
 	if there, err := s.db.Has(appendKey(make([]byte, 0, keyLen), k, key)); err == nil && !there {
 		if look = s.viewLong; !s.long {
@@ -37,9 +39,9 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 	}
 	err = translate(k, key, look(k, name{key: key}, func(v node) error {
 		st, n.name = sound, v.name
-		if e, err = decodeEnvelope(k, v.env); err != nil {
+		if e, err = object.Decode(k, v.env); err != nil {
 			st = damaged
-		} else if e.codec == CodecChunks && !bytes.Equal(v.env, list) {
+		} else if e.Codec == CodecChunks && !bytes.Equal(v.env, list) {
 			st = damaged
 		}
 		return nil
@@ -52,10 +54,10 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 	case err != nil:
 		return absent, 0, err
 	}
-	index = e.index
-	if st == sound && e.codec.isDelta() {
-		// What is condemned may go while it is looked at, and then what it was built on.
-		if _, _, err := chainOf(s, k, n, e); errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
+	index = e.Index
+	if st == sound && e.Codec.IsDelta() {
+		// What is in the sweep set may go while it is looked at, and then what it was built on.
+		if _, _, err := pathOf(s, k, n, e); errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
 			st = damaged
 		} else if err != nil {
 			return absent, 0, err
@@ -70,18 +72,18 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 	c := s.coll.Load()
 	st, _, err := s.state(k, id.Key(), list)
-	o := object{k, id.Key()}
-	if err == nil && st == sound && !c.relies(o) {
-		st = damaged // condemned: it may go at any moment
+	o := Object{k, id.Key()}
+	if err == nil && st == sound && !c.mayRely(o) {
+		st = damaged // in the sweep set: it may go at any moment
 	}
 	if err != nil || st != sound || list != nil {
 		return st, err
 	}
-	known, ok := s.names.get(o)
+	known, ok := s.ids.Get(o)
 	if !ok {
-		buf := borrow()
-		defer giveBack(buf)
-		got, err := fetch(s, k, name{key: o.key}, (*buf)[:0], anySize)
+		buf := object.BorrowBuffer()
+		defer object.ReturnBuffer(buf)
+		got, err := fetch(s, k, name{key: o.Key}, (*buf)[:0], anySize)
 		switch {
 		case errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotFound):
 			return damaged, nil
@@ -89,7 +91,7 @@ func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 			return absent, err
 		}
 		*buf, known = got.raw, got.id
-		s.names.put(o, known)
+		s.ids.Put(o, known)
 	}
 	if err := collides(known, id); err != nil {
 		return absent, err

@@ -8,11 +8,12 @@ import (
 	"sync/atomic"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // A Getter gives objects. The outcomes of Get are: the object's bytes, verified, which the caller owns and which are
-// never nil; ErrNotFound when there is no such object, which is a *GoneError when it is known why; a *CorruptError; ErrTooLarge for a blob over MaxObject; any other
-// error of the store below. It is safe for concurrent use.
+// never nil; ErrNotFound when there is no such object, which is a *GoneError when it is known why; a *CorruptError; ErrTooLarge for a blob
+// over MaxObject; any other error of the store below. It is safe for concurrent use.
 type Getter interface {
 	Get(k Kind, id ID) ([]byte, error)
 }
@@ -27,7 +28,8 @@ type Putter interface {
 // A Store reads the objects of a database, and is the only one that writes them. It is safe for concurrent use.
 type Store struct {
 	db *kv.DB
-	// gate is held shared by every open transaction, and alone by BeginAlone and, for a moment, by a collection that begins or condemns.
+	// gate is held shared by every open transaction, and alone by BeginAlone and, for a moment, by a collection that begins, or begins to
+	// sweep.
 	gate sync.RWMutex
 	// write is held from looking which pending objects exist to having written the others.
 	write sync.Mutex
@@ -35,10 +37,8 @@ type Store struct {
 	writes atomic.Uint64 // how often objects were written by this Store; changed under write
 	filled atomic.Bool   // objects were there, at some time
 
-	lineage lineage
-	recent  recent
-	names   names
-	gone    goneSet
+	caches
+	tombstones tombstones
 
 	coll atomic.Pointer[Collection] // nil: no objects are being collected; set while no transaction is open
 
@@ -50,7 +50,7 @@ type Store struct {
 
 // New gives the store of objects in db, which stays the caller's to close.
 func New(db *kv.DB) *Store {
-	return &Store{db: db, long: hasLong(db), recent: newRecent(), spillBytes: SpillBytes, cut: standardCut}
+	return &Store{db: db, long: hasLong(db), caches: newCaches(), spillBytes: SpillBytes, cut: standardCut}
 }
 
 // An Info describes how an object is stored.
@@ -59,7 +59,7 @@ type Info struct {
 	Stored int64 // of its envelope
 	Codec  Codec
 	Base   Key   // deltas only; zero when it is missing. Not verified: several objects may share the stored prefix
-	Index  int   // place in the line of deltas
+	Index  int   // position in its delta chain
 	Damage error // given by Walk: why the envelope cannot be decoded; the other fields are then Zero but Stored
 }
 
@@ -67,16 +67,16 @@ type Info struct {
 func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 	raw, err := get(s, k, id)
 	if err == nil {
-		s.names.put(object{k, id.Key()}, id)
+		s.ids.Put(Object{k, id.Key()}, id)
 		s.keep(k, id, raw)
 	}
 	return raw, wrap("get", k, id.Key(), err)
 }
 
 // Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify. One that is marked as lost is not
-// there, whatever lies under its key: who asks puts it again then. Nor is what was condemned (Collection).
+// there, whatever lies under its key: who asks puts it again then. Nor is what a collection is about to sweep.
 func (s *Store) Has(k Kind, id ID) (bool, error) {
-	if err := k.check(); err != nil {
+	if err := k.Check(); err != nil {
 		return false, wrap("has", k, id.Key(), err)
 	}
 	c := s.coll.Load()
@@ -84,9 +84,9 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if !ok && err == nil && s.long {
 		ok, err = s.db.Has(appendLongKey(nil, k, id))
 	}
-	ok = ok && c.relies(object{k, id.Key()})
+	ok = ok && c.mayRely(Object{k, id.Key()})
 	if ok && err == nil {
-		g, gone, gerr := s.gone.get(s.db, object{k, id.Key()})
+		g, gone, gerr := s.tombstones.get(s.db, Object{k, id.Key()})
 		ok, err = !gone || g.Reason != Lost, gerr
 	}
 	return ok, wrap("has", k, id.Key(), err)
@@ -94,7 +94,7 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 
 // Stat describes an object without reading it.
 func (s *Store) Stat(k Kind, id ID) (Info, error) {
-	n, err := nodeOf(s, k, id.name())
+	n, err := nodeOf(s, k, nameOf(id))
 	if err != nil {
 		return Info{}, wrap("stat", k, id.Key(), err)
 	}
@@ -103,12 +103,12 @@ func (s *Store) Stat(k Kind, id ID) (Info, error) {
 }
 
 func (s *Store) info(k Kind, n node) (Info, error) {
-	e, err := decodeEnvelope(k, n.env)
+	e, err := object.Decode(k, n.env)
 	if err != nil {
 		return Info{}, &CorruptError{k, n.key, err}
 	}
-	info := Info{Size: e.length, Stored: int64(len(n.env)), Codec: e.codec, Index: e.index}
-	if e.codec.isDelta() {
+	info := Info{Size: e.Length, Stored: int64(len(n.env)), Codec: e.Codec, Index: e.Index}
+	if e.Codec.IsDelta() {
 		bases, err := s.bases(k, n, e)
 		if err != nil {
 			return Info{}, err
@@ -122,7 +122,7 @@ func (s *Store) info(k Kind, n node) (Info, error) {
 
 // view implements source.
 func (s *Store) view(k Kind, as name, fn func(node) error) error {
-	if err := k.check(); err != nil {
+	if err := k.Check(); err != nil {
 		return err
 	}
 	err := s.db.View(appendKey(make([]byte, 0, keyLen), k, as.key), func(val []byte) error {
@@ -163,15 +163,15 @@ func (s *Store) viewLong(k Kind, as name, fn func(node) error) error {
 }
 
 // bases implements source: the objects whose ids begin with the base prefix of e and which may be its base.
-func (s *Store) bases(k Kind, n node, e envelope) ([]node, error) {
+func (s *Store) bases(k Kind, n node, e object.Envelope) ([]node, error) {
 	var found []node
 	for _, first := range s.prefixes() {
-		err := s.db.Scan(kv.Range{Prefix: appendPrefix(nil, first, k, e.prefix())}, func(key, val []byte) error {
+		err := s.db.Scan(kv.Range{Prefix: appendPrefix(nil, first, k, e.Prefix())}, func(key, val []byte) error {
 			_, as, err := splitKey(key)
 			if err != nil || as.key == n.key {
 				return err
 			}
-			if head, err := decodeHead(val); err != nil || head.codec == CodecChunks || head.index >= e.index {
+			if head, err := object.DecodeHead(val); err != nil || head.Codec == CodecChunks || head.Index >= e.Index {
 				return nil // cannot be it
 			}
 			if slices.ContainsFunc(found, func(b node) bool { return b.key == as.key }) {

@@ -178,7 +178,7 @@ func (m *machine) doSweep(t *rapid.T) {
 	}
 	m.tx.Discard()
 	defer m.begin()
-	roots, live := map[named]bool{}, map[object]bool{}
+	roots, live := map[named]bool{}, map[Object]bool{}
 	for _, o := range m.order {
 		if m.committed[o] && rapid.IntRange(0, 3).Draw(t, "live") > 0 {
 			roots[o], live[o.object()] = true, true
@@ -187,18 +187,18 @@ func (m *machine) doSweep(t *rapid.T) {
 	for todo := slices.Collect(maps.Keys(live)); len(todo) > 0; {
 		o := todo[0]
 		todo = todo[1:]
-		deps, err := m.s.Deps(o.kind, o.key)
+		deps, err := m.s.Deps(o.Kind, o.Key)
 		if err != nil {
-			t.Fatalf("dependencies of %s: %v", o.key.Short(), err)
+			t.Fatalf("dependencies of %s: %v", o.Key.Short(), err)
 		}
 		for _, key := range deps {
-			if d := (object{o.kind, key}); !live[d] {
+			if d := (Object{o.Kind, key}); !live[d] {
 				live[d] = true
 				todo = append(todo, d)
 			}
 		}
 	}
-	isLive := func(k Kind, key Key) bool { return live[object{k, key}] }
+	isLive := func(k Kind, key Key) bool { return live[Object{k, key}] }
 	would, swept, err := sweep(context.Background(), m.s, isLive)
 	if err != nil || swept != would {
 		t.Fatalf("sweep: %v, foretold %v, %v", swept, would, err)
@@ -224,7 +224,7 @@ func (m *machine) doSweep(t *rapid.T) {
 func (m *machine) doAge(t *rapid.T) {
 	one := rapid.IntRange(1, 3).Draw(t, "one in")
 	n := 0
-	m.aged += age(t, m.s, func(object) bool { n++; return n%one == 0 })
+	m.aged += age(t, m.s, func(Object) bool { n++; return n%one == 0 })
 }
 
 func (m *machine) doResolve(t *rapid.T) {

@@ -10,15 +10,16 @@ import (
 
 	"rewind/internal/bug"
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // A Tx collects objects, and the batch that names them, for one commit. Put, PutReader, Get and Has are safe for
 // concurrent use; Batch, Commit and Discard belong to one goroutine, and Commit comes after every Put has returned.
 // A transaction that is not committed must be discarded; doing both is harmless.
 type Tx struct {
-	s     *Store
-	batch *kv.Batch // nil until asked for
-	sole  sole      // what follows while nobody else writes
+	s         *Store
+	batch     *kv.Batch // nil until asked for
+	exclusive exclusive // what follows while nobody else writes
 
 	changes changes // to objects that are there
 
@@ -27,25 +28,25 @@ type Tx struct {
 	unhold   func()     // nil before the first
 
 	mu      sync.Mutex
-	pending map[object]entry
-	leaving map[object]entry // on the way to the store: still read from here
-	spilled map[object]ID    // in the store already
+	pending map[Object]entry
+	leaving map[Object]entry // on the way to the store: still read from here
+	spilled map[Object]ID    // in the store already
 	size    int              // of pending, bytes
 	own     int              // of objects that are kept beside their envelopes, bytes
 	done    bool
 	err     error // of a spill: final
 }
 
-// An object names one across kinds.
-type object struct {
-	kind Kind
-	key  Key
+// An Object names one by its key, across kinds.
+type Object struct {
+	Kind Kind
+	Key  Key
 }
 
 // Begin opens a transaction. It waits while objects are swept.
 func (s *Store) Begin() *Tx {
 	s.gate.RLock()
-	return &Tx{s: s, pending: map[object]entry{}, sole: s.sole()}
+	return &Tx{s: s, pending: map[Object]entry{}, exclusive: s.exclusive()}
 }
 
 // Batch is what Commit commits together with the objects, for refs, operations and the like. It is Commit's from then
@@ -67,7 +68,7 @@ func (t *Tx) isDone() bool {
 }
 
 // find gives an object that is not in the store yet.
-func (t *Tx) find(o object) (entry, bool) {
+func (t *Tx) find(o Object) (entry, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e, ok := t.pending[o]; ok {
@@ -79,7 +80,7 @@ func (t *Tx) find(o object) (entry, bool) {
 
 // view implements source.
 func (t *Tx) view(k Kind, as name, fn func(node) error) error {
-	if e, ok := t.find(object{k, as.key}); ok {
+	if e, ok := t.find(Object{k, as.key}); ok {
 		if as.id.IsZero() {
 			as.id = e.id
 		}
@@ -89,7 +90,7 @@ func (t *Tx) view(k Kind, as name, fn func(node) error) error {
 }
 
 // bases implements source.
-func (t *Tx) bases(k Kind, n node, e envelope) ([]node, error) {
+func (t *Tx) bases(k Kind, n node, e object.Envelope) ([]node, error) {
 	if n.base.IsZero() {
 		return t.s.bases(k, n, e)
 	}
@@ -106,7 +107,7 @@ func (t *Tx) bases(k Kind, n node, e envelope) ([]node, error) {
 // Get gives an object of the transaction or the store: see Getter.
 func (t *Tx) Get(k Kind, id ID) ([]byte, error) {
 	raw, err := get(t, k, id)
-	if _, mine := t.find(object{k, id.Key()}); err == nil && !mine {
+	if _, mine := t.find(Object{k, id.Key()}); err == nil && !mine {
 		t.s.keep(k, id, raw)
 	}
 	return raw, wrap("get", k, id.Key(), err)
@@ -114,7 +115,7 @@ func (t *Tx) Get(k Kind, id ID) ([]byte, error) {
 
 // Has tells whether an object is in the transaction or the store.
 func (t *Tx) Has(k Kind, id ID) (bool, error) {
-	if _, there, sure := t.knows(object{k, id.Key()}); sure {
+	if _, there, sure := t.knows(Object{k, id.Key()}); sure {
 		return there, nil
 	}
 	return t.s.Has(k, id)
@@ -122,7 +123,7 @@ func (t *Tx) Has(k Kind, id ID) (bool, error) {
 
 // Put implements Putter. An object over MaxObject is ErrTooLarge, unless it is a blob; what was purged is a *GoneError.
 func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
-	if err := k.check(); err != nil {
+	if err := k.Check(); err != nil {
 		return Zero, fmt.Errorf("objstore: put: %w", err)
 	}
 	if k == Blob && len(raw) > t.s.cut.threshold {
@@ -137,7 +138,7 @@ func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
 }
 
 func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
-	o := object{k, id.Key()}
+	o := Object{k, id.Key()}
 	if err := t.refused(o); err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
 			prev = Zero
 		}
 	}
-	if c := t.s.coll.Load(); c != nil && !c.stays(object{k, prev.Key()}) {
+	if c := t.s.coll.Load(); c != nil && !c.stays(Object{k, prev.Key()}) {
 		prev = Zero
 	}
 	e, err := encode(t, k, id, raw, prev)
@@ -184,7 +185,7 @@ func (t *Tx) owns(n int) bool {
 
 // insert takes an entry in, and makes room when there is too much: what is there goes to the store beside the puts that follow, which
 // wait when there is too much again before it has arrived.
-func (t *Tx) insert(o object, e entry) error {
+func (t *Tx) insert(o Object, e entry) error {
 	full, err := t.add(o, e)
 	if err != nil || !full {
 		return err
@@ -196,7 +197,7 @@ func (t *Tx) insert(o object, e entry) error {
 		t.spilling.Unlock()
 		return t.err
 	}
-	t.leaving, t.pending, t.size = t.pending, map[object]entry{}, 0
+	t.leaving, t.pending, t.size = t.pending, map[Object]entry{}, 0
 	t.hold()
 	go t.spill()
 	return nil
@@ -217,7 +218,7 @@ func (t *Tx) spill() {
 	}
 }
 
-func (t *Tx) add(o object, e entry) (full bool, err error) {
+func (t *Tx) add(o Object, e entry) (full bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -254,7 +255,7 @@ func (s *Store) spill(t *Tx) error {
 	}
 	t.mu.Lock()
 	s.wrote(ready)
-	t.sole.mine++
+	t.exclusive.mine++
 	t.mu.Unlock()
 	return s.ingest(context.Background(), ready)
 }
@@ -318,7 +319,7 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 		defer b.Close()
 	}
 	for _, r := range ready {
-		if err := b.Set(appendKey(nil, r.kind, r.key), r.env); err != nil {
+		if err := b.Set(appendKey(nil, r.Kind, r.Key), r.env); err != nil {
 			return err
 		}
 	}
@@ -330,11 +331,11 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 	}
 	t.changes.apply(s)
 	for _, r := range written {
-		s.names.put(r.object, r.id)
-		s.recent.put(r.object, r.id, r.raw)
+		s.ids.Put(r.Object, r.id)
+		s.remember(r.Object, r.id, r.raw)
 		if !r.base.IsZero() {
-			base, _ := s.names.get(object{r.kind, r.base})
-			s.lineage.put(r.object, name{r.base, base})
+			base, _ := s.ids.Get(Object{r.Kind, r.base})
+			s.knownBases.Put(r.Object, name{r.base, base})
 		}
 	}
 	return nil
@@ -373,28 +374,28 @@ func (t *Tx) end() {
 
 // A readied entry is one that nobody else has written.
 type readied struct {
-	object
+	Object
 	entry
 }
 
 // settle gives what of m is to be written, ascending by key. The caller holds s.write, so that what is found does not
 // change until it has been: an object that another transaction has written meanwhile is left out, which is what keeps
 // deltas from forming a cycle, and a delta whose base then stands at another index is stored whole.
-func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
+func (s *Store) settle(t *Tx, m map[Object]entry) ([]readied, error) {
 	ready := make([]readied, 0, len(m))
 	for o, e := range m {
 		ready = append(ready, readied{o, e})
 	}
-	if s.writes.Load() == t.sole.begun+t.sole.mine {
+	if s.writes.Load() == t.exclusive.begun+t.exclusive.mine {
 		slices.SortFunc(ready, byKey)
 		return ready, nil
 	}
 	slices.SortFunc(ready, func(a, b readied) int { return a.index - b.index }) // bases before what is built on them
-	index := make(map[object]int, len(m))                                       // of those kept
+	index := make(map[Object]int, len(m))                                       // of those kept
 	kept := ready[:0]
 	for _, r := range ready {
 		if Codec(r.env[0]) != CodecChunks { // a list may be written again: it is nobody's base
-			switch st, err := s.present(r.kind, r.id, nil); {
+			switch st, err := s.present(r.Kind, r.id, nil); {
 			case err != nil:
 				return nil, err
 			case st == sound:
@@ -402,26 +403,27 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 			}
 		}
 		if r.index > 0 {
-			at, ok := index[object{r.kind, r.base}]
+			at, ok := index[Object{r.Kind, r.base}]
 			if !ok {
 				var err error
-				if at, err = s.indexOf(r.kind, r.base); err != nil {
+				if at, err = s.indexOf(r.Kind, r.base); err != nil {
 					return nil, err
 				}
 			}
-			if at != 0 && at != lineBase(r.index) {
-				raw, err := get(t, r.kind, r.id)
+			if at != 0 && at != chainBase(r.index) {
+				raw, err := get(t, r.Kind, r.id)
 				if err != nil {
 					return nil, err
 				}
 				id := r.id
-				if r.entry, err = encodeWhole(raw, careful); err != nil {
+				env, err := object.EncodeWhole(raw, object.Careful)
+				if err != nil {
 					return nil, err
 				}
-				r.entry.id = id
+				r.entry = entry{id: id, env: env}
 			}
 		}
-		index[r.object] = r.index
+		index[r.Object] = r.index
 		kept = append(kept, r)
 	}
 	slices.SortFunc(kept, byKey)
@@ -429,8 +431,8 @@ func (s *Store) settle(t *Tx, m map[object]entry) ([]readied, error) {
 }
 
 func byKey(a, b readied) int {
-	if a.kind != b.kind {
-		return int(a.kind) - int(b.kind)
+	if a.Kind != b.Kind {
+		return int(a.Kind) - int(b.Kind)
 	}
 	return bytes.Compare(a.id[:], b.id[:])
 }
@@ -438,7 +440,7 @@ func byKey(a, b readied) int {
 func (s *Store) ingest(ctx context.Context, ready []readied) error {
 	key := make([]byte, 0, keyLen)
 	return s.db.Ingest(ctx, len(ready), func(i int) ([]byte, []byte) {
-		key = appendKey(key[:0], ready[i].kind, ready[i].key)
+		key = appendKey(key[:0], ready[i].Kind, ready[i].Key)
 		return key, ready[i].env
 	})
 }

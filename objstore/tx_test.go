@@ -397,11 +397,11 @@ func TestSweepAndTransactionsExclude(t *testing.T) {
 		t.Fatal(err)
 	}
 	tx = s.Begin()
-	if err := c.Condemn(); !errors.Is(err, ErrOpenTx) {
+	if err := c.StartSweep(); !errors.Is(err, ErrOpenTx) {
 		t.Errorf("condemn: %v", err)
 	}
 	tx.Discard()
-	if err := c.Condemn(); err != nil {
+	if err := c.StartSweep(); err != nil {
 		t.Fatal(err)
 	}
 	if would, _ := c.Dead(); would != (Swept{2, 6 + 7}) {
@@ -435,14 +435,14 @@ func TestWalkAndSweepPages(t *testing.T) {
 	s := newStore(t)
 	tx := s.Begin()
 	const n = 2*pageObjects + 7
-	want := map[object]bool{}
+	want := map[Object]bool{}
 	for i := range n {
 		k := Kinds()[i%4]
 		id, err := tx.Put(k, fmt.Appendf(nil, "object %d", i), Zero)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[object{k, id.Key()}] = i%3 == 0
+		want[Object{k, id.Key()}] = i%3 == 0
 	}
 	if err := tx.Commit(t.Context(), kv.Written); err != nil {
 		t.Fatal(err)
@@ -455,7 +455,7 @@ func TestWalkAndSweepPages(t *testing.T) {
 				t.Errorf("%s %s: %+v", k, as.Short(), info)
 			}
 			last = key
-			if _, ok := want[object{k, as}]; ok {
+			if _, ok := want[Object{k, as}]; ok {
 				seen++
 			}
 			return nil
@@ -467,7 +467,7 @@ func TestWalkAndSweepPages(t *testing.T) {
 	if got := count(); got != n {
 		t.Errorf("walk: %d of %d", got, n)
 	}
-	_, swept, err := sweep(t.Context(), s, func(k Kind, key Key) bool { return want[object{k, key}] })
+	_, swept, err := sweep(t.Context(), s, func(k Kind, key Key) bool { return want[Object{k, key}] })
 	if err != nil || swept.Objects != n-(n+2)/3 || count() != (n+2)/3 {
 		t.Errorf("sweep: %v, %v; %d left", swept, err, count())
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rewind/internal/kv"
+	"rewind/objstore/object"
 )
 
 // Walk calls fn for every object, ascending by kind byte and key, until fn gives an error, which Walk returns; objects
@@ -44,7 +45,7 @@ type paged struct {
 	kind Kind
 	name
 	info  Info
-	head  envelope
+	head  object.Envelope
 	delta bool
 }
 
@@ -64,12 +65,12 @@ func (s *Store) page(from []byte) (page []paged, next []byte, err error) {
 			return err
 		}
 		o := paged{kind: k, name: as, info: Info{Stored: int64(len(val))}}
-		if e, err := decodeEnvelope(k, val); err != nil {
+		if e, err := object.Decode(k, val); err != nil {
 			o.info.Damage = &CorruptError{k, as.key, err}
 		} else {
-			o.info.Size, o.info.Codec, o.info.Index = e.length, e.codec, e.index
-			o.delta = e.codec.isDelta()
-			e.body = nil
+			o.info.Size, o.info.Codec, o.info.Index = e.Length, e.Codec, e.Index
+			o.delta = e.Codec.IsDelta()
+			e.Body = nil
 			o.head = e
 		}
 		page = append(page, o)
@@ -110,18 +111,18 @@ func (s *Store) Deps(k Kind, key Key) ([]Key, error) {
 	if err != nil {
 		return nil, wrap("dependencies", k, key, err)
 	}
-	e, err := decodeEnvelope(k, n.env)
+	e, err := object.Decode(k, n.env)
 	if err != nil {
 		return nil, &CorruptError{k, key, err}
 	}
 	var deps []Key
 	switch {
-	case e.codec == CodecChunks:
-		err = readChunks(e.body, e.length, func(c chunk) { deps = append(deps, c.id.Key()) })
-	case e.codec.isDelta():
+	case e.Codec == CodecChunks:
+		err = object.ReadChunks(e.Body, e.Length, func(c object.Chunk) { deps = append(deps, c.ID.Key()) })
+	case e.Codec.IsDelta():
 		var bases []node
 		if bases, err = s.bases(k, n, e); err == nil && len(bases) == 0 {
-			err = &CorruptError{k, key, fmt.Errorf("%w: %x", errNoBase, e.prefix())}
+			err = &CorruptError{k, key, fmt.Errorf("%w: %x", errNoBase, e.Prefix())}
 		}
 		for _, b := range bases {
 			deps = append(deps, b.key)

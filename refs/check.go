@@ -67,8 +67,5 @@ func Repoint(b *kv.Batch, n Name, id objstore.ID, seq uint64) error {
 
 // Forget drops what is remembered of names.
 func (r *Refs) Forget() {
-	r.held.mu.Lock()
-	defer r.held.mu.Unlock()
-	r.held.moves++
-	r.held.refs = nil
+	r.held.clear()
 }

@@ -1,22 +1,29 @@
 package refs
 
-import "sync"
+import (
+	"sync"
+
+	"rewind/internal/cache"
+)
 
 // maxHeld bounds how many names are remembered.
 const maxHeld = 4096
 
-// held remembers where names point. Nobody else moves them: the process that has the store open is its only writer. Safe for concurrent use.
+// held remembers where names point. Nobody else moves them: the process that has the store open is its only writer. Safe for concurrent
+// use.
 type held struct {
 	mu    sync.Mutex
-	refs  map[Name]Ref // the zero id: absent
-	moves uint64       // how often names were about to move
+	refs  *cache.Cache[Name, Ref] // the zero id: absent
+	moves uint64                  // how often names were about to move
 }
+
+func newHeld() held { return held{refs: cache.New[Name, Ref](maxHeld, nil)} }
 
 // get gives what is remembered of a name. moves is for read, when that is nothing.
 func (h *held) get(n Name) (ref Ref, moves uint64, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ref, ok = h.refs[n]
+	ref, ok = h.refs.Get(n)
 	return ref, h.moves, ok
 }
 
@@ -25,7 +32,7 @@ func (h *held) read(n Name, ref Ref, moves uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.moves == moves {
-		h.put(n, ref)
+		h.refs.Put(n, ref)
 	}
 }
 
@@ -35,7 +42,7 @@ func (h *held) forget(updates []Update) {
 	defer h.mu.Unlock()
 	h.moves++
 	for _, u := range updates {
-		delete(h.refs, u.Name)
+		h.refs.Drop(u.Name)
 	}
 }
 
@@ -45,13 +52,14 @@ func (h *held) moved(updates []Update, seq uint64) {
 	defer h.mu.Unlock()
 	h.moves++
 	for _, u := range updates {
-		h.put(u.Name, Ref{Name: u.Name, ID: u.New, Seq: seq})
+		h.refs.Put(u.Name, Ref{Name: u.Name, ID: u.New, Seq: seq})
 	}
 }
 
-func (h *held) put(n Name, ref Ref) {
-	if h.refs == nil || len(h.refs) >= maxHeld {
-		h.refs = map[Name]Ref{}
-	}
-	h.refs[n] = ref
+// clear forgets all: names have moved behind its back.
+func (h *held) clear() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.moves++
+	h.refs.Clear()
 }

@@ -19,7 +19,7 @@ type Refs struct {
 }
 
 // New returns the refs of a store.
-func New(db *kv.DB) *Refs { return &Refs{db: db} }
+func New(db *kv.DB) *Refs { return &Refs{db: db, held: newHeld()} }
 
 // Ref is where a name points, and the operation that moved it there.
 type Ref struct {

@@ -105,7 +105,7 @@ func (m *memory) giveBack() {
 // giveBack reports whether there was anything to give. again: there was, a while ago, so that pools hold buffers of large work, which survive one collection; those
 // of hooks are left to the next hook.
 func giveBack(again bool) bool {
-	objstore.Rest()
+	objstore.TrimCaches()
 	runtime.GC()
 	if again {
 		runtime.GC()

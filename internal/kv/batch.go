@@ -125,13 +125,13 @@ func (b *Batch) Commit(ctx context.Context, du Durability) error {
 		if err := d.poison.guard(func() error { return d.pdb.Apply(b.p, pebble.Sync) }); err != nil {
 			return d.fail("commit", "", err)
 		}
-		if err := d.poison.err(); err != nil {
+		if err := d.poison.Err(); err != nil {
 			return err
 		}
 		d.sawSeq(b.seq)
 	}
 	if du == Durable && !bug.Is("durable-unsynced") {
-		return d.wals.sync()
+		return d.logs.Sync()
 	}
-	return d.poison.err()
+	return d.poison.Err()
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/kv/beneath"
+	"rewind/internal/kv/ondisk"
 )
 
-// beside calls fn with the handle of the store's directory, for files that are not the database's: these are on the disk, also where a test has the database
-// in memory.
+// beside calls fn with the handle of the store's directory, for files that are not the database's: these are on the disk, also where a test
+// has the database in memory.
 func (d *DB) beside(fn func(disk *beneath.FS) error) error {
-	if d.fs.disk != nil {
-		return fn(d.fs.disk)
+	if d.disk != nil {
+		return fn(d.disk)
 	}
 	disk, err := beneath.New(d.dir, rules)
 	if err == nil {
@@ -70,7 +71,7 @@ func (d *DB) PutAside(place, name string, data []byte) (dir string, err error) {
 		if err := disk.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
-		return errors.Join(writeSmall(disk, dir, name, string(data)), syncDir(disk, all), syncDir(disk, d.dir))
+		return errors.Join(ondisk.WriteSmall(disk, dir, name, string(data)), ondisk.SyncDir(disk, all), ondisk.SyncDir(disk, d.dir))
 	}))
 }
 
@@ -85,7 +86,7 @@ func (d *DB) DropQuarantine() (string, error) {
 		if _, err := disk.Stat(dir); err != nil {
 			return err
 		}
-		return errors.Join(disk.RemoveAll(dir), syncDir(disk, d.dir))
+		return errors.Join(disk.RemoveAll(dir), ondisk.SyncDir(disk, d.dir))
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -93,7 +94,8 @@ func (d *DB) DropQuarantine() (string, error) {
 	return dir, d.fail("drop quarantine", dir, err)
 }
 
-// DropFiles removes those files of the store's directory, beside its database, that match, which is given their sizes in bytes, says so of, and gives their paths.
+// DropFiles removes those files of the store's directory, beside its database, that match, which is given their sizes in bytes, says so of,
+// and gives their paths.
 func (d *DB) DropFiles(match func(f io.Reader, size int64) (bool, error)) (removed []string, err error) {
 	if err := d.enterWrite("drop files"); err != nil {
 		return nil, err
@@ -132,5 +134,5 @@ func dropFile(disk *beneath.FS, path string, match func(io.Reader, int64) (bool,
 	if err = errors.Join(err, f.Close()); err != nil || !yes {
 		return false, err
 	}
-	return true, errors.Join(disk.Remove(path), syncDir(disk, filepath.Dir(path)))
+	return true, errors.Join(disk.Remove(path), ondisk.SyncDir(disk, filepath.Dir(path)))
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // check is the check at open: what pebble gave back is what was stored. A flipped bit in MANIFEST can make pebble forget tables
@@ -17,8 +19,8 @@ func (d *DB) check() error {
 	if err != nil {
 		return err
 	}
-	d.stamped.key = key
-	tide, err := d.readTide()
+	d.formats.key = key
+	highWater, err := d.readHighWater()
 	if err != nil {
 		return err
 	}
@@ -27,7 +29,7 @@ func (d *DB) check() error {
 	if err != nil {
 		return err
 	}
-	if err := tooShort(d.fs.db, newest, tide, max(d.checkedFile, d.syncedNewest())); err != nil {
+	if err := tooShort(d.db, newest, highWater, max(d.checkedFile, d.syncedNewest())); err != nil {
 		return err
 	}
 	d.lastSeq.Store(newest)
@@ -36,13 +38,13 @@ func (d *DB) check() error {
 }
 
 // tooShort is damage: the newest operation is not the one that was known to be on disk, nor that of the last clean close. The file
-// tide, which says the latter, has no checksum, so it may be what is wrong.
-func tooShort(db string, newest, tide, known uint64) error {
+// tide, which has the latter, the high-water mark, has no checksum, so it may be what is wrong.
+func tooShort(db string, newest, highWater, known uint64) error {
 	switch {
 	case newest < known:
-		return corrupt(db, "operations %d to %d are missing", newest+1, known)
-	case newest < tide:
-		return corrupt(db, "the newest operation is %d, at the last close it was %d", newest, tide)
+		return ondisk.Corrupt(db, "operations %d to %d are missing", newest+1, known)
+	case newest < highWater:
+		return ondisk.Corrupt(db, "the newest operation is %d, at the last close it was %d", newest, highWater)
 	}
 	return nil
 }
@@ -56,7 +58,7 @@ func tooShort(db string, newest, tide, known uint64) error {
 func (d *DB) checkFormatKey() (uint64, error) {
 	val, closer, err := d.pdb.Get(formatKey)
 	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, corrupt(d.fs.db, "the format key is missing")
+		return 0, ondisk.Corrupt(d.db, "the format key is missing")
 	}
 	if err != nil {
 		return 0, missing(err)
@@ -64,10 +66,10 @@ func (d *DB) checkFormatKey() (uint64, error) {
 	defer func() { _ = closer.Close() }()
 	version, _ := binary.Uvarint(val)
 	if version == 0 || string(val) != string(formatValue(version)) {
-		return 0, corrupt(d.fs.db, "the format key is %x", val)
+		return 0, ondisk.Corrupt(d.db, "the format key is %x", val)
 	}
-	if version > d.stamped.file {
-		return 0, corrupt(d.fs.db, "the format key is %d, the file %s has %d", version, nameFormat, d.stamped.file)
+	if version > d.formats.file {
+		return 0, ondisk.Corrupt(d.db, "the format key is %d, the file %s has %d", version, nameFormat, d.formats.file)
 	}
 	return version, nil
 }
@@ -90,19 +92,19 @@ func (d *DB) checkOperations(from uint64) (uint64, error) {
 	for first := last == 0; ok; first, ok = false, it.Next() {
 		seq, ok := operationSeq(it.Key())
 		if !ok {
-			return 0, corrupt(d.fs.db, "%x is not an operation's key", it.Key())
+			return 0, ondisk.Corrupt(d.db, "%x is not an operation's key", it.Key())
 		}
 		if !first && seq != last+1 {
-			return 0, corrupt(d.fs.db, "operations %d to %d are missing", last+1, seq-1)
+			return 0, ondisk.Corrupt(d.db, "operations %d to %d are missing", last+1, seq-1)
 		}
 		last = seq
 	}
 	return last, missing(it.Error())
 }
 
-func (d *DB) readTide() (uint64, error) {
-	path := d.fs.PathJoin(d.dir, nameTide)
-	text, err := readSmall(d.base, path, 64)
+func (d *DB) readHighWater() (uint64, error) {
+	path := d.fs.PathJoin(d.dir, nameHighWater)
+	text, err := ondisk.ReadSmall(d.base, path, 64)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil // never closed cleanly
 	}
@@ -112,31 +114,32 @@ func (d *DB) readTide() (uint64, error) {
 	digits, ok := strings.CutSuffix(text, "\n")
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if !ok || err != nil || strconv.FormatUint(n, 10) != digits {
-		return 0, corrupt(path, "content is %q", text)
+		return 0, ondisk.Corrupt(path, "content is %q", text)
 	}
 	return n, nil
 }
 
-func (d *DB) writeTide() error {
-	return writeSmall(d.fs, d.dir, nameTide, strconv.FormatUint(d.lastSeq.Load(), 10)+"\n")
+func (d *DB) writeHighWater() error {
+	return ondisk.WriteSmall(d.fs, d.dir, nameHighWater, strconv.FormatUint(d.lastSeq.Load(), 10)+"\n")
 }
 
-// settle does what only an open that has been checked may do: it stamps a store of an older format, and removes what is left over.
+// settle does what only an open that has been checked may do: it gives a store of an older format its version, and removes what is left
+// over.
 func (d *DB) settle() error {
 	if err := d.upgrade(); err != nil {
 		return err
 	}
-	d.fs.checked.Store(true)
+	d.fs.SetChecked()
 	if err := d.emptyArchive(); err != nil {
 		return err
 	}
-	names, err := d.fs.List(d.fs.db)
+	names, err := d.fs.List(d.db)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if strings.HasPrefix(name, loadPrefix) {
-			if err := d.fs.Remove(d.fs.PathJoin(d.fs.db, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if strings.HasPrefix(name, ondisk.LoadPrefix) {
+			if err := d.fs.Remove(d.fs.PathJoin(d.db, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
@@ -148,7 +151,7 @@ func (d *DB) settle() error {
 }
 
 func (d *DB) emptyArchive() error {
-	dir := d.fs.PathJoin(d.fs.db, nameArchive)
+	dir := d.fs.PathJoin(d.db, ondisk.ArchiveDir)
 	names, err := d.fs.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -162,4 +165,50 @@ func (d *DB) emptyArchive() error {
 		}
 	}
 	return nil
+}
+
+// syncedNewest is the newest operation that the file synced vouches for; 0: none.
+func (d *DB) syncedNewest() uint64 {
+	s, ok := ondisk.ReadLogOffsets(d.base, d.db)
+	if !ok {
+		return 0
+	}
+	return s.Newest
+}
+
+// The file checked spares the check at open the operations that an earlier one has seen. It is a hint: without it, or with anything else in
+// it, all are looked at.
+//
+// An open that writes begins a MANIFEST: its first record has all tables there are, its second those made of what the logs hold. Damage to
+// a later record makes pebble forget only tables that were made since; to the second, all that the logs held, the newest operation of that
+// open with it; to the first, the store does not open. So what that open has seen is there if its newest operation is, and only what comes
+// after is looked at.
+
+// checkedStep is how many operations are looked at again and again before the file is written anew: less than 10 ms of them.
+var checkedStep uint64 = 1 << 15
+
+const nameChecked = "checked"
+
+func checkedText(seq uint64) string { return ondisk.Sealed(strconv.FormatUint(seq, 10)) }
+
+// readChecked gives the newest operation that an earlier open has seen; 0: it is not known.
+func (d *DB) readChecked() uint64 {
+	text, err := ondisk.ReadSmall(d.base, d.fs.PathJoin(d.dir, nameChecked), 64)
+	if err != nil {
+		return 0
+	}
+	digits, _, _ := strings.Cut(text, " ")
+	seq, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || text != checkedText(seq) {
+		return 0
+	}
+	return seq
+}
+
+// writeChecked is called by a clean close. Under one name it never goes back.
+func (d *DB) writeChecked() error {
+	if d.checked < d.checkedFile+checkedStep {
+		return nil
+	}
+	return ondisk.WriteSmall(d.fs, d.dir, nameChecked, checkedText(d.checked))
 }

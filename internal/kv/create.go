@@ -6,6 +6,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // markMaking begins a store: from here to the end of create, the directory is known to hold nothing of value.
@@ -13,7 +15,7 @@ func (d *DB) markMaking() error {
 	if err := d.fs.MkdirAll(d.dir, 0o700); err != nil {
 		return err
 	}
-	if err := syncDir(d.fs, d.fs.PathDir(d.dir)); err != nil {
+	if err := ondisk.SyncDir(d.fs, d.fs.PathDir(d.dir)); err != nil {
 		return err
 	}
 	f, err := d.fs.Create(d.fs.PathJoin(d.dir, nameMaking), vfs.WriteCategoryUnspecified)
@@ -23,7 +25,7 @@ func (d *DB) markMaking() error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return syncDir(d.fs, d.dir)
+	return ondisk.SyncDir(d.fs, d.dir)
 }
 
 // create makes the store, under the lock. The file format comes last: without it and with making, everything is made again.
@@ -31,7 +33,7 @@ func (d *DB) create() error {
 	if err := d.space.check(0); err != nil {
 		return err
 	}
-	if err := d.fs.RemoveAll(d.fs.db); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := d.fs.RemoveAll(d.db); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	// pebble makes a database in an old format and moves it up: its first log has no synced offsets. So it is opened twice.
@@ -42,11 +44,11 @@ func (d *DB) create() error {
 		return err
 	}
 	err = pdb.Set(formatKey, formatValue(FormatAtOpen), pebble.Sync)
-	if err = errors.Join(err, pdb.Close(), d.poison.err()); err != nil {
+	if err = errors.Join(err, pdb.Close(), d.poison.Err()); err != nil {
 		return err
 	}
 	d.sched = newScheduler(d.pausedCompactions) // one is for one database
-	if err := d.stampFile(FormatAtOpen); err != nil {
+	if err := d.writeFormatFile(FormatAtOpen); err != nil {
 		return err
 	}
 	return d.removeMaking()
@@ -60,5 +62,5 @@ func (d *DB) removeMaking() error {
 	if err != nil {
 		return err
 	}
-	return syncDir(d.fs, d.dir)
+	return ondisk.SyncDir(d.fs, d.dir)
 }

@@ -1,6 +1,6 @@
 // Package kv is the ground floor of a store: the only package that knows pebble.
 //
-// It opens and locks a store directory, owns the format stamp and the key space, commits batches, and turns every error of
+// It opens and locks a store directory, owns the format version and the key space, commits batches, and turns every error of
 // the layers below into one of the sentinels in errors.go.
 //
 // What is promised:
@@ -15,12 +15,12 @@
 //   - Nothing is deleted when a store is opened until the check at open has passed.
 //   - A store of a newer format, a directory that is not a store, and a store that another process has open are refused
 //     without a byte being touched.
-//   - A store of an older format is stamped with [FormatAtOpen] by an open that may write, after the check at open and before the first
+//   - A store of an older format becomes one of [FormatAtOpen] by an open that may write, after the check at open and before the first
 //     write; a crash in between leaves one that this version opens and the older one refuses.
 //   - A full disk refuses writes with [ErrNoSpace]; reading goes on, Close returns.
 //
 // What is not: pebble cannot tell the last, damaged record of a log from one that a crash cut short. A bit flip there, in a
-// store that was not closed cleanly, is seen only where a later record or the file tide gives it away.
+// store that was not closed cleanly, is seen only where a later record or the high-water mark gives it away.
 //
 // All methods of DB are safe for concurrent use. A Batch belongs to one goroutine at a time.
 package kv

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"rewind/internal/kv/ondisk"
+
 	"github.com/cockroachdb/pebble/v2"
 )
 
@@ -24,7 +26,7 @@ var (
 	// ErrForeign: the directory is not a store.
 	ErrForeign = errors.New("not a store")
 	// ErrCorrupt: bytes on disk are not what was written; see CorruptError.
-	ErrCorrupt = errors.New("corrupt")
+	ErrCorrupt = ondisk.ErrCorrupt
 	// ErrNoSpace: the disk is full, or too near to it to begin. Nothing was written.
 	ErrNoSpace = errors.New("no space left on device")
 	// ErrClosed: the DB has been closed.
@@ -89,28 +91,7 @@ func (e *FormatError) Error() string {
 func (e *FormatError) Is(target error) bool { return target == ErrNewerFormat }
 
 // CorruptError is ErrCorrupt with the file that is damaged.
-type CorruptError struct {
-	File  string // path; empty where the layer below does not say
-	Cause error
-}
-
-func (e *CorruptError) Error() string {
-	if e.File == "" {
-		return fmt.Sprintf("%v: %v", ErrCorrupt, e.Cause)
-	}
-	return fmt.Sprintf("%s: %v: %v", e.File, ErrCorrupt, e.Cause)
-}
-
-// Is makes a CorruptError match ErrCorrupt, and tell pebble, below which it may come up, that reading again will not help.
-func (e *CorruptError) Is(target error) bool {
-	return target == ErrCorrupt || target == pebble.ErrCorruption
-}
-
-func (e *CorruptError) Unwrap() error { return e.Cause }
-
-func corrupt(file, format string, args ...any) error {
-	return &CorruptError{File: file, Cause: fmt.Errorf(format, args...)}
-}
+type CorruptError = ondisk.CorruptError
 
 // translate wraps an error of pebble or the system once, as "kv: operation subject: cause", so that it matches a sentinel.
 func translate(op, subject string, err error) error {

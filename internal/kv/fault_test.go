@@ -119,7 +119,7 @@ func TestT5Faults(t *testing.T) {
 					t.Errorf("Fatal was called %d times", fatal.Load())
 				}
 				if fatal.Load() == 0 && kind == kvtest.Sync && strings.HasSuffix(ffs.Hit(), ".log") {
-					t.Errorf("the fsync of %s failed, and the store went on", ffs.Hit()) // what it did not write may be gone from memory, too
+					t.Errorf("the fsync of %s failed, and the store went on", ffs.Hit()) // what it did not write may be gone
 				}
 				if fatal.Load() == 1 {
 					fatals++
@@ -261,8 +261,9 @@ func opensAgain(t *testing.T, disk *kvtest.CrashFS, want uint64) {
 	}
 }
 
-// TestPromise07ManifestAfterItsFailure: when the fsync of a MANIFEST fails, its last record is there or not. pebble takes it for not there, does the same
-// compaction again, and would have the same tables go a second time: a MANIFEST with both records is one that no pebble opens.
+// TestPromise07ManifestAfterItsFailure: when the fsync of a MANIFEST fails, its last record is there or not. pebble takes it for not there,
+// does the same compaction again, and would have the same tables go a second time: a MANIFEST with both records is one that no pebble
+// opens.
 func TestPromise07ManifestAfterItsFailure(t *testing.T) {
 	disk := storeToCompact(t)
 	// The first fsync is that of the MANIFEST with which the store opens, the second that of its record of the compaction.
@@ -296,8 +297,8 @@ func TestPromise07ManifestAfterItsFailure(t *testing.T) {
 	opensAgain(t, disk, steps)
 }
 
-// TestPromise07ManifestAfterAFailure: in the moment between a failed fsync and the end of the process a compaction may end. The directory is not synced any
-// more, so a MANIFEST must not name what the compaction made: after a power cut that may be missing.
+// TestPromise07ManifestAfterAFailure: in the moment between a failed fsync and the end of the process a compaction may end. The directory
+// is not synced any more, so a MANIFEST must not name what the compaction made: after a power cut that may be missing.
 func TestPromise07ManifestAfterAFailure(t *testing.T) {
 	disk := storeToCompact(t)
 	ffs := kvtest.NewFaultFS(disk, &kvtest.Fault{Kind: kvtest.Sync, N: 1, Path: ".log", Err: syscall.EIO})

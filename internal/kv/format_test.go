@@ -127,7 +127,8 @@ func TestT19Promise16Refused(t *testing.T) {
 	}
 }
 
-// TestT19ReleasedStores opens a copy of the store of every released format: everything is there, and it has the format of docs/format.md#key-space from then on.
+// TestT19ReleasedStores opens a copy of the store of every released format: everything is there, and it has the format of
+// docs/format.md#key-space from then on.
 func TestT19ReleasedStores(t *testing.T) {
 	stores, err := filepath.Glob("testdata/v*")
 	must(t, err)
@@ -169,7 +170,7 @@ func TestMakeReleasedStore(t *testing.T) {
 			must(t, d.Compact(bg))
 		}
 	}
-	must(t, d.Stamp(kv.FormatVersion))
+	must(t, d.RaiseFormat(kv.FormatVersion))
 	must(t, d.Close())
 	for _, name := range []string{"ballast", "lock", "db/LOCK"} {
 		must(t, os.Remove(filepath.Join(dir, name)))

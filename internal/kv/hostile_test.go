@@ -21,7 +21,8 @@ import (
 // hostileNames are the files and directories of a store; a name that ends in * is each file that begins so, *. that ends so.
 var hostileNames = []string{
 	"lock", "format", "tide", "checked", "ballast", "last-fatal", "making", "swap", "gc-ran", "project.json", "repair", "quarantine",
-	"db", "db/LOCK", "db/extent", "db/MANIFEST-*", "db/marker.format-version.*", "db/marker.manifest.*", "db/*.log", "db/*.sst", "db/OPTIONS-*", "db/archive",
+	"db", "db/LOCK", "db/extent", "db/MANIFEST-*", "db/marker.format-version.*", "db/marker.manifest.*", "db/*.log", "db/*.sst",
+	"db/OPTIONS-*", "db/archive",
 }
 
 // hostileKinds put something else in the place of a name. outside is a directory with a file `victim` and a directory `victims`.
@@ -118,8 +119,8 @@ func use(dir string, o kv.Options) error {
 	return errors.Join(err, uerr, d.CheckTables(bg), d.Close())
 }
 
-// TestPromise17HostileStore: whatever stands in the place of a file or directory of a store, nothing outside of the store is opened for writing, emptied,
-// given another mode or another name; nothing hangs, memory stays bounded, and the error says which file it is.
+// TestPromise17HostileStore: whatever stands in the place of a file or directory of a store, nothing outside of the store is opened for
+// writing, emptied, given another mode or another name; nothing hangs, memory stays bounded, and the error says which file it is.
 func TestPromise17HostileStore(t *testing.T) {
 	top := t.TempDir()
 	template := filepath.Join(top, "template")
@@ -237,7 +238,8 @@ func hostileCase(t *testing.T, top, template, name, kind string) {
 	err := inTime(t, "use", func() error { return use(dir, o) })
 	checked("use, then", err)
 	// What stood in the place of a small file is in the quarantine now.
-	if small := !strings.HasPrefix(name, "db") && name != "lock" && name != "quarantine"; small && refused && kind != "somebody's" && kind != "open to all" && err != nil {
+	small := !strings.HasPrefix(name, "db") && name != "lock" && name != "quarantine"
+	if small && refused && kind != "somebody's" && kind != "open to all" && err != nil {
 		t.Errorf("repaired: %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"rewind/internal/kv/ondisk"
+
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -43,15 +45,16 @@ func (d *DB) Ingest(ctx context.Context, n int, at func(i int) (key, val []byte)
 		return d.fail("load", "", err)
 	}
 	// Where keys overlapped with the memtable, pebble has put the tables in the log.
-	if err := d.wals.sync(); err != nil {
+	if err := d.logs.Sync(); err != nil {
 		return err
 	}
 	d.sawSeq(l.seq)
-	return d.poison.err()
+	return d.poison.Err()
 }
 
-// Hold keeps compactions from starting while a load of several Ingests is under way, and for holdAfter longer: their tables overlap, so each
-// would have what came before rewritten. end may be called more than once. Commits stall from about 12 tables that overlap on: hold for fewer.
+// Hold keeps compactions from starting while a load of several Ingests is under way, and for holdAfter longer: their tables overlap, so
+// each would have what came before rewritten. end may be called more than once. Commits stall from about 12 tables that overlap on: hold
+// for fewer.
 func (d *DB) Hold() (end func()) {
 	d.held.Add(1)
 	return sync.OnceFunc(func() {
@@ -105,7 +108,7 @@ func (l *load) begin(ctx context.Context) error {
 		return err
 	}
 	d := l.d
-	path := d.fs.PathJoin(d.fs.db, fmt.Sprintf("%s%d", loadPrefix, d.loads.Add(1)))
+	path := d.fs.PathJoin(d.db, fmt.Sprintf("%s%d", ondisk.LoadPrefix, d.loads.Add(1)))
 	f, err := d.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ const (
 	PrefixJournal   = 'j'
 	PrefixSecret    = 'k'
 	PrefixSession   = 'a'
-	PrefixGone      = 'g' // since format 4
+	PrefixTombstone = 'g' // since format 4
 	PrefixGraft     = 'h' // since format 4
 	PrefixLeak      = 'q'
 	PrefixMessage   = 'm' // since format 5
@@ -38,7 +38,7 @@ var Keyspace = []Row{
 	{PrefixJournal, "`j`", "journal of an unfinished checkout", "engine"},
 	{PrefixSecret, "`k`", "32 random bytes: the key of secret-file hashes", "engine"},
 	{PrefixSession, "`a` session", "session record", "engine"},
-	{PrefixGone, "`g` kind(1) id(20: its first bytes)", "gone marker", "objstore"},
+	{PrefixTombstone, "`g` kind(1) id(20: its first bytes)", "tombstone", "objstore"},
 	{PrefixGraft, "`h` checkpoint(20: the first bytes of its id)", "graft", "engine"},
 	{PrefixMessage, "`m` checkpoint(20: the first bytes of its id)", "messages", "engine"},
 	{PrefixLeak, "`q`, or `q` content(20: the first bytes of its id)", "how far contents were looked at, or a flag", "engine"},

@@ -1,6 +1,10 @@
 package kv
 
-import "time"
+import (
+	"time"
+
+	"rewind/internal/kv/ondisk"
+)
 
 // Limits and defaults. Sizes are bytes.
 const (
@@ -11,11 +15,11 @@ const (
 	// MaxBatch is the largest batch, as Batch.Len counts it.
 	MaxBatch = 256 << 20
 
-	// DefaultCache is the block cache of an open store. The memtables count into it: the one that is written and one that pebble keeps for reuse. What is above these
-	// two is always for blocks.
+	// DefaultCache is the block cache of an open store. The memtables count into it: the one that is written and one that pebble keeps for
+	// reuse. What is above these two is always for blocks.
 	DefaultCache = 2*memtableBytes + 4<<20
-	// restCache is what Rest leaves of it.
-	restCache = 2 << 20
+	// trimmedCache is what TrimCaches leaves of it.
+	trimmedCache = 2 << 20
 	// DefaultGroupSync is how long a Written commit may wait for its fsync.
 	DefaultGroupSync = time.Second
 	// DefaultFatalExit is the exit status of a process whose store failed and that gave no Options.Fatal.
@@ -26,16 +30,17 @@ const (
 	// ReserveBytes must be free for a write to begin: one log and one flush of a full memtable.
 	ReserveBytes = 8 << 20
 
+	_ = uint(ondisk.MaxBlock - MaxKey - MaxValue - 1<<20) // a block holds a pair at least
+
 	memtableBytes   = 2 << 20
 	maxOpenFiles    = 256
 	ingestFileBytes = 32 << 20
-	minCheckedBlock = 4 << 10 // of a table: checked by tableFile; pebble's search in a smaller damaged one takes 5 ms
 	maxFormatBytes  = 256
 	lockPoll        = 10 * time.Millisecond
-	failBackoff     = 250 * time.Millisecond // after a write of a table or MANIFEST that failed
+	backoffFirst    = 250 * time.Millisecond // after a write of a table or MANIFEST that failed
 	stallLimit      = 10 * time.Second       // of a commit that waits for flushes, or an open, while these fail
 	holdAfter       = time.Second            // from the end of a Hold until compactions go on
-	setbackLimit    = 30 * time.Second       // between two compactions that fail
-	setbackStuck    = 3                      // compactions that fail in a row
+	backoffLimit    = 30 * time.Second       // between two compactions that fail
+	backoffStuck    = 3                      // compactions that fail in a row
 	poisonedClose   = 500 * time.Millisecond // only where Options.Fatal returned
 )

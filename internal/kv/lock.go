@@ -10,14 +10,17 @@ import (
 	"time"
 
 	"rewind/internal/bug"
+	"rewind/internal/kv/beneath"
+	"rewind/internal/kv/ondisk"
+	"rewind/internal/kv/storefs"
 )
 
 // lockStore takes the lock of the store, waiting up to wait for whoever has it. The lock ends with the process that holds it,
 // however that dies; the file stays. A file system that is not the disk's has its own locks.
 //
-// Where nothing can be written, the lock is taken shared, so that it keeps out who could write there after all, by another mount; where it cannot be had, it
-// is left.
-func lockStore(ctx context.Context, f *storeFS, dir string, wait time.Duration) (io.Closer, error) {
+// Where nothing can be written, the lock is taken shared, so that it keeps out who could write there after all, by another mount; where it
+// cannot be had, it is left.
+func lockStore(ctx context.Context, f *storefs.FS, disk *beneath.FS, dir string, wait time.Duration) (io.Closer, error) {
 	path := f.PathJoin(dir, nameLock)
 	try := func() (io.Closer, error) {
 		l, err := f.Lock(path)
@@ -26,17 +29,17 @@ func lockStore(ctx context.Context, f *storeFS, dir string, wait time.Duration) 
 		}
 		return l, nil
 	}
-	if f.disk != nil {
-		take := f.disk.TryLock
-		if f.lockless {
-			take = f.disk.TryShared
+	if disk != nil {
+		take := disk.TryLock
+		if f.Lockless() {
+			take = disk.TryShared
 		}
 		try = func() (io.Closer, error) {
 			l, err := take(path)
 			if err != nil || l == nil {
 				return nil, err
 			}
-			if !f.lockless {
+			if !f.Lockless() {
 				_ = l.Note(strconv.Itoa(os.Getpid()) + "\n") // for messages only
 			}
 			return l, nil
@@ -53,23 +56,23 @@ func lockStore(ctx context.Context, f *storeFS, dir string, wait time.Duration) 
 		case l != nil:
 			return l, nil
 		case !time.Now().Before(deadline):
-			return nil, &BusyError{Dir: dir, PID: readPID(f, path)}
+			return nil, &BusyError{Dir: dir, PID: readPID(f, disk, path)}
 		}
 		t := time.NewTimer(min(lockPoll, time.Until(deadline)))
 		select {
 		case <-ctx.Done():
 			t.Stop()
-			return nil, errors.Join(&BusyError{Dir: dir, PID: readPID(f, path)}, ctx.Err())
+			return nil, errors.Join(&BusyError{Dir: dir, PID: readPID(f, disk, path)}, ctx.Err())
 		case <-t.C:
 		}
 	}
 }
 
-func readPID(f *storeFS, path string) int {
-	if f.disk == nil {
+func readPID(f *storefs.FS, disk *beneath.FS, path string) int {
+	if disk == nil {
 		return os.Getpid()
 	}
-	text, err := readSmall(f, path, 32)
+	text, err := ondisk.ReadSmall(f, path, 32)
 	if err != nil {
 		return 0
 	}

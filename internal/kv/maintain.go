@@ -12,10 +12,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/objstorage"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
 )
 
-// Compact rewrites the whole key space, so that deleted and replaced values give their space back. It is done or not begun: ctx does not reach
-// pebble, which ends the process when a compaction that waits is given up and then has its turn.
+// Compact rewrites the whole key space, so that deleted and replaced values give their space back. It is done or not begun: ctx does not
+// reach pebble, which ends the process when a compaction that waits is given up and then has its turn.
 func (d *DB) Compact(ctx context.Context) error {
 	if err := d.enterWrite("compact"); err != nil {
 		return err
@@ -38,7 +40,7 @@ func (d *DB) Compact(ctx context.Context) error {
 		return d.fail("compact", "", err)
 	}
 	d.awaitRemovals(ctx)
-	return d.fail("compact", "", errors.Join(d.emptyArchive(), d.poison.err()))
+	return d.fail("compact", "", errors.Join(d.emptyArchive(), d.poison.Err()))
 }
 
 // removalWait bounds how long Compact waits for the files that it made obsolete: those that a reader holds go when it ends.
@@ -65,8 +67,8 @@ func (d *DB) Clone(dst string) error {
 		return err
 	}
 	defer d.life.leave()
-	if d.fs.disk != nil {
-		if err := d.fs.disk.Add(dst); err != nil {
+	if d.disk != nil {
+		if err := d.disk.Add(dst); err != nil {
 			return d.fail("clone to", dst, err)
 		}
 	}
@@ -78,12 +80,12 @@ func (d *DB) Clone(dst string) error {
 	if err := d.space.check(memtableBytes); err != nil {
 		return d.fail("clone to", dst, err)
 	}
-	c := newDB(dst, d.o, d.fs.disk)
+	c := newDB(dst, d.o, d.disk)
 	if err := d.clone(c); err != nil {
 		_ = d.fs.RemoveAll(dst)
 		return d.fail("clone to", dst, err)
 	}
-	return d.poison.err()
+	return d.poison.Err()
 }
 
 func (d *DB) clone(c *DB) error {
@@ -91,14 +93,14 @@ func (d *DB) clone(c *DB) error {
 		return err
 	}
 	c.lastSeq.Store(d.lastSeq.Load())
-	err := d.poison.guard(func() error { return d.pdb.Checkpoint(c.fs.db, pebble.WithFlushedWAL()) })
+	err := d.poison.guard(func() error { return d.pdb.Checkpoint(c.db, pebble.WithFlushedWAL()) })
 	if err != nil {
 		return err
 	}
-	if err := c.writeTide(); err != nil {
+	if err := c.writeHighWater(); err != nil {
 		return err
 	}
-	if err := writeSmall(c.fs, c.dir, nameFormat, formatLine(d.format())); err != nil {
+	if err := ondisk.WriteSmall(c.fs, c.dir, nameFormat, formatLine(d.formatNow())); err != nil {
 		return err
 	}
 	return c.removeMaking()
@@ -120,7 +122,7 @@ func (d *DB) DiskBytes() (int64, error) {
 	if err != nil {
 		return 0, d.fail("usage", d.dir, err)
 	}
-	return size, d.poison.err()
+	return size, d.poison.Err()
 }
 
 // FreeBytes is how much of the disk is free; not ok: it is not known.
@@ -149,7 +151,7 @@ func (d *DB) Usage() (Usage, error) {
 			}
 		}
 	}
-	return u, d.poison.err()
+	return u, d.poison.Err()
 }
 
 func (d *DB) treeSize(dir string) (int64, error) {
@@ -211,7 +213,7 @@ func (d *DB) Verify(ctx context.Context, report func(error)) error {
 			}
 		}
 	}
-	return d.poison.err()
+	return d.poison.Err()
 }
 
 func (d *DB) tablePath(num uint64) string {
@@ -219,22 +221,16 @@ func (d *DB) tablePath(num uint64) string {
 	for len(name) < len("000000.sst") {
 		name = "0" + name
 	}
-	return d.fs.PathJoin(d.fs.db, name)
+	return d.fs.PathJoin(d.db, name)
 }
 
 // blame reports each block of keys of a damaged table that cannot be read; the error itself, where all can be.
 func (d *DB) blame(num uint64, err error, report func(error)) {
 	named := false
-	t, rerr := d.openRawTable(d.tablePath(num), num, func(err error) {
+	_ = ondisk.BadBlocks(d.base, d.tablePath(num), d.tableOptions().MakeReaderOptions(), func(err error) {
 		named = true
 		report(fmt.Errorf("kv: verify: %w", err))
 	})
-	if rerr == nil {
-		for ok := true; ok; {
-			_, ok = t.block()
-		}
-		_ = t.close()
-	}
 	if !named {
 		report(err)
 	}
@@ -269,4 +265,16 @@ func readTable(ctx context.Context, o sstable.ReaderOptions, f objstorage.Readab
 		return errors.Join(err, f.Close())
 	}
 	return errors.Join(r.ValidateBlockChecksums(), r.Close())
+}
+
+// TrimCaches gives up what the block cache holds, but for its hottest blocks (trimmedCache bytes of them): a store that was just opened has
+// filled it with blocks that nobody reads again. It may fill anew. The memtables count into the cache, so it may have nothing to give.
+func (d *DB) TrimCaches() {
+	if d.life.enter() != nil {
+		return
+	}
+	defer d.life.leave()
+	if n := d.o.CacheBytes - trimmedCache; n > 0 && d.blocks != nil {
+		d.blocks.Reserve(int(n))()
+	}
 }

@@ -18,29 +18,34 @@ import (
 
 	"rewind/internal/bug"
 	"rewind/internal/kv/beneath"
+	"rewind/internal/kv/ondisk"
+	"rewind/internal/kv/storefs"
 )
 
 // DB is an open store.
 type DB struct {
 	dir    string
+	db     string // pebble's own directory in it
 	o      Options
-	base   vfs.FS   // as given: below the disk-full watch
-	fs     *storeFS // as pebble sees it
+	base   vfs.FS      // as given: below the disk-full watch
+	fs     *storefs.FS // as pebble sees it
+	disk   *beneath.FS // nil: the file system does not end at the operating system
 	pdb    *pebble.DB
 	blocks *pebble.Cache // pdb's, and valid as long
 	lock   io.Closer
-	handle *beneath.FS // of the directory: closed with the DB; nil: it is another's, or there is none
+	handle *beneath.FS // disk, where this DB has to close it; nil: it is another's, or there is none
 
-	stamped  stamp      // changed under stamping, and by open
-	stamping sync.Mutex // held while a stamp is written
+	formats  formatVersions // changed under formatMu, and by open
+	formatMu sync.Mutex     // held while the format is written
 	life     lifetime
 	poison   *poison
-	wals     *wals
+	logs     *storefs.Logs
 	space    *space
 	sched    *scheduler
-	setback  setback
-	damage   error        // set by open
-	place    vfs.FileInfo // db/, as it was when it was opened
+	backoff  backoff
+	closing  chan struct{} // closed when the DB closes: nobody waits any more
+	damage   error         // set by open
+	place    vfs.FileInfo  // db/, as it was when it was opened
 	rescuing sync.Mutex
 	rescued  atomic.Pointer[string] // what Warning says
 	lastSeq  atomic.Uint64
@@ -80,7 +85,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	d.handle = handle
 	if err := d.open(ctx); err != nil {
 		d.abandon()
-		if perr := d.poison.err(); perr != nil && !errors.Is(err, ErrPoisoned) {
+		if perr := d.poison.Err(); perr != nil && !errors.Is(err, ErrPoisoned) {
 			err = errors.Join(perr, err)
 		}
 		return nil, err
@@ -89,17 +94,19 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 }
 
 func newDB(dir string, o Options, disk *beneath.FS) *DB {
-	d := &DB{dir: dir, o: o, base: o.FS}
+	d := &DB{dir: dir, db: o.FS.PathJoin(dir, nameDB), o: o, base: o.FS, disk: disk, closing: make(chan struct{})}
 	d.poison = &poison{down: make(chan struct{}), note: d.writeLastFatal, fatal: o.Fatal}
-	d.wals = newWALs(o.GroupSync, d.poison)
+	d.logs = storefs.NewLogs(o.GroupSync, d.poison)
 	d.space = &space{fs: o.FS, dir: dir}
 	watched := vfs.OnDiskFull(o.FS, d.space.release)
-	d.fs = &storeFS{FS: watched, db: o.FS.PathJoin(dir, nameDB), disk: disk, wals: d.wals, poison: d.poison, closing: make(chan struct{})}
-	d.wals.fs, d.wals.dir, d.wals.newest, d.wals.rescue = d.fs, d.fs.db, d.lastSeq.Load, d.rescue
-	d.space.fs = &storeFS{FS: o.FS, db: d.fs.db, disk: disk, wals: d.wals, closing: d.fs.closing}
+	fs := storefs.Options{FS: watched, DB: d.db, Disk: disk, Logs: d.logs, Poison: d.poison, Closing: d.closing}
+	d.fs = storefs.New(fs)
+	d.logs.Note(d.fs, d.db, d.lastSeq.Load, d.rescue)
+	fs.FS, fs.Poison = o.FS, nil
+	d.space.fs = storefs.New(fs)
 	d.sched = newScheduler(d.pausedCompactions)
 	d.space.woke = func() { d.sched.poke() }
-	d.setback.again = d.space.woke
+	d.backoff.again = d.space.woke
 	return d
 }
 
@@ -120,9 +127,10 @@ func (d *DB) open(ctx context.Context) error {
 		d.damage = d.unwritable()
 	}
 	if d.damage != nil {
-		d.o.ReadOnly, d.fs.lockless = true, true
+		d.o.ReadOnly = true
+		d.fs.SetLockless()
 	}
-	if d.lock, err = lockStore(ctx, d.fs, d.dir, d.o.LockWait); err != nil {
+	if d.lock, err = lockStore(ctx, d.fs, d.disk, d.dir, d.o.LockWait); err != nil {
 		return err
 	}
 	if err := d.believe(); err != nil {
@@ -135,7 +143,7 @@ func (d *DB) open(ctx context.Context) error {
 		return translate("open", d.dir, err)
 	}
 	// What was seen without the lock may have changed since.
-	if st, d.stamped.file, err = inspect(d.base, d.dir); err != nil {
+	if st, d.formats.file, err = inspect(d.base, d.dir); err != nil {
 		return err
 	}
 	if st != stateStore {
@@ -166,7 +174,7 @@ func (d *DB) open(ctx context.Context) error {
 		}
 		d.space.begin()
 	}
-	return d.poison.err()
+	return d.poison.Err()
 }
 
 // moreDamage are two of them as one.
@@ -188,7 +196,7 @@ func (d *DB) Damage() error { return d.damage }
 func (d *DB) readOnly() bool { return d.o.ReadOnly || d.starved.Load() }
 
 func (d *DB) pausedCompactions() bool {
-	return d.asked.Load() == 0 && (d.held.Load() > 0 || d.space.full.Load() || d.setback.waiting.Load())
+	return d.asked.Load() == 0 && (d.held.Load() > 0 || d.space.full.Load() || d.backoff.waiting.Load())
 }
 
 // roomToOpen tells whether pebble can write while it opens: it flushes what the logs hold, and would try for ever. On a full disk the
@@ -196,9 +204,9 @@ func (d *DB) pausedCompactions() bool {
 func (d *DB) roomToOpen() error {
 	d.space.look()
 	need := uint64(memtableBytes)
-	names, _ := d.fs.List(d.fs.db)
+	names, _ := d.fs.List(d.db)
 	for _, name := range names {
-		if info, err := d.fs.Stat(d.fs.PathJoin(d.fs.db, name)); err == nil && strings.HasSuffix(name, ".log") {
+		if info, err := d.fs.Stat(d.fs.PathJoin(d.db, name)); err == nil && strings.HasSuffix(name, ".log") {
 			need += uint64(info.Size())
 		}
 	}
@@ -225,7 +233,7 @@ func (d *DB) revive() error {
 			return
 		}
 		if err = d.pdb.Close(); err != nil {
-			err = d.poison.set(err)
+			err = d.poison.Set(err)
 			return
 		}
 		d.starved.Store(false)
@@ -237,7 +245,7 @@ func (d *DB) revive() error {
 			err = d.settle()
 		}
 		if err != nil {
-			err = d.poison.set(err) // there is no database to answer from
+			err = d.poison.Set(err) // there is no database to answer from
 			return
 		}
 		d.space.begin()
@@ -246,18 +254,19 @@ func (d *DB) revive() error {
 }
 
 func (d *DB) openDB() error {
-	err := checkManifest(d.base, d.fs.db)
+	err := ondisk.CheckManifest(d.base, d.db)
 	if err == nil {
 		var readable map[uint64]int64
-		readable, err = checkLogs(d.base, d.fs.db)
+		readable, err = ondisk.CheckLogs(d.base, d.db)
 		if d.o.Salvage && errors.Is(err, ErrCorrupt) {
 			// pebble gets what can be read of them; it only reads.
-			d.damage, d.fs.readable, err = translate("open", d.dir, err), readable, nil
+			d.damage, err = translate("open", d.dir, err), nil
+			d.fs.CutLogs(readable)
 		}
 	}
 	if err != nil {
 		if bug.Is("damaged-deleted") {
-			_ = d.fs.FS.RemoveAll(d.fs.db)
+			_ = d.fs.FS.RemoveAll(d.db)
 		}
 		return err
 	}
@@ -268,12 +277,12 @@ func (d *DB) openDB() error {
 	pdb, err := d.openPebble(o)
 	if err != nil {
 		if bug.Is("damaged-deleted") {
-			_ = d.fs.FS.RemoveAll(d.fs.db)
+			_ = d.fs.FS.RemoveAll(d.db)
 		}
 		return d.damaged(err)
 	}
 	d.pdb, d.blocks = pdb, cache
-	if d.place, err = d.fs.Stat(d.fs.db); err != nil {
+	if d.place, err = d.fs.Stat(d.db); err != nil {
 		return err
 	}
 	return nil
@@ -282,13 +291,13 @@ func (d *DB) openDB() error {
 // damaged tells what pebble finds wrong with its files from what the system refuses: pebble marks only a part as corruption.
 func (d *DB) damaged(err error) error {
 	var errno syscall.Errno
-	if errors.As(err, &errno) || errors.Is(err, fs.ErrPermission) || d.poison.err() != nil || pebble.IsCorruptionError(err) {
+	if errors.As(err, &errno) || errors.Is(err, fs.ErrPermission) || d.poison.Err() != nil || pebble.IsCorruptionError(err) {
 		return err
 	}
 	if named := missing(err); named != err {
 		return named
 	}
-	return &CorruptError{File: d.fs.db, Cause: err}
+	return &CorruptError{File: d.db, Cause: err}
 }
 
 // openPebble turns a panic into an error: pebble has some on paths that a failing disk or damaged bytes can reach. It also ends
@@ -305,7 +314,7 @@ func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
 				done <- result{err: fmt.Errorf("pebble: %v", r)}
 			}
 		}()
-		db, err := pebble.Open(d.fs.db, o)
+		db, err := pebble.Open(d.db, o)
 		if err == nil {
 			sched.open()
 		}
@@ -335,86 +344,17 @@ func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
 func (d *DB) watchStall(what string) (stop func() bool) {
 	var t *time.Timer
 	t = time.AfterFunc(stallLimit, func() {
-		if d.fs.failing.Load() {
-			_ = d.poison.set(fmt.Errorf("%s: stalled, writes to the database keep failing", what))
+		if d.fs.Failing() {
+			_ = d.poison.Set(fmt.Errorf("%s: stalled, writes to the database keep failing", what))
 			return
 		}
-		if err := d.setback.stuck(); err != nil {
-			_ = d.poison.set(fmt.Errorf("%s: stalled, %w", what, err))
+		if err := d.backoff.stuck(); err != nil {
+			_ = d.poison.Set(fmt.Errorf("%s: stalled, %w", what, err))
 			return
 		}
 		t.Reset(stallLimit)
 	})
 	return t.Stop
-}
-
-// abandon ends what a failed open began.
-func (d *DB) abandon() {
-	d.life.close()
-	close(d.fs.closing)
-	d.setback.end()
-	if d.pdb != nil {
-		_ = d.closePebble()
-	}
-	d.wals.end()
-	if d.lock != nil {
-		_ = d.lock.Close()
-	}
-	d.closeHandle()
-}
-
-func (d *DB) closeHandle() {
-	if d.handle != nil {
-		_ = d.handle.Close()
-	}
-}
-
-// Close waits for the calls under way, makes everything durable and gives the store free. It must not be called from a callback of
-// View or Scan. A second call gives ErrClosed.
-func (d *DB) Close() error {
-	if !d.life.close() {
-		return fmt.Errorf("kv: close %s: %w", d.dir, ErrClosed)
-	}
-	d.rescueAtClose()
-	close(d.fs.closing)
-	d.setback.end()
-	err := d.closePebble()
-	d.wals.end()
-	if perr := d.poison.err(); perr != nil {
-		err = perr
-	} else if err == nil && !d.readOnly() {
-		err = errors.Join(d.writeTide(), d.writeChecked())
-	}
-	if lerr := d.lock.Close(); err == nil {
-		err = lerr
-	}
-	d.closeHandle()
-	return translate("close", d.dir, err)
-}
-
-// closePebble closes the database. After a failed write pebble may panic or wait for ever; then it is left behind.
-func (d *DB) closePebble() error {
-	done := make(chan error, 1)
-	go func() {
-		defer func() {
-			if r := recover(); r != nil {
-				done <- fmt.Errorf("pebble: %v", r)
-			}
-		}()
-		done <- d.pdb.Close()
-	}()
-	var late <-chan time.Time
-	if d.poison.err() != nil {
-		t := time.NewTimer(poisonedClose)
-		defer t.Stop()
-		late = t.C
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-late:
-		return errors.New("pebble did not close")
-	}
 }
 
 // LastSeq is the newest operation sequence seen at open or committed since; 0: none.
@@ -427,24 +367,4 @@ func (d *DB) sawSeq(seq uint64) {
 			return
 		}
 	}
-}
-
-// enter begins a call: not closed, not poisoned.
-func (d *DB) enter(op string) error {
-	if err := d.life.enter(); err != nil {
-		return fmt.Errorf("kv: %s: %w", op, err)
-	}
-	if err := d.poison.err(); err != nil {
-		d.life.leave()
-		return err
-	}
-	return nil
-}
-
-// fail is the answer to a call that failed: what poisoned the store comes before what followed from it.
-func (d *DB) fail(op, subject string, err error) error {
-	if perr := d.poison.err(); perr != nil {
-		return perr
-	}
-	return translate(op, subject, missing(err))
 }

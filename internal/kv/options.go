@@ -73,11 +73,11 @@ func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 			DataCorruption: func(pebble.DataCorruptionInfo) {},
 			WALDeleted: func(i pebble.WALDeleteInfo) {
 				if i.Err == nil {
-					d.wals.forget(uint64(i.FileNum))
+					d.logs.Forget(uint64(i.FileNum))
 				}
 			},
 			// These are called with pebble's lock held.
-			CompactionEnd:   func(i pebble.CompactionInfo) { d.setback.after(i.Err) },
+			CompactionEnd:   func(i pebble.CompactionInfo) { d.backoff.after(i.Err) },
 			WriteStallBegin: func(pebble.WriteStallBeginInfo) { stall = d.watchStall("commit") },
 			WriteStallEnd: func() {
 				if stall != nil {

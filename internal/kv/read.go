@@ -17,7 +17,7 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 	defer d.life.leave()
 	d.reads.Add(1)
 	val, closer, err := d.pdb.Get(key)
-	if perr := d.poison.err(); perr != nil {
+	if perr := d.poison.Err(); perr != nil {
 		if err == nil {
 			_ = closer.Close()
 		}
@@ -33,8 +33,8 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 // Reads is how many keys View, Has and Scan have read so far.
 func (d *DB) Reads() uint64 { return d.reads.Load() }
 
-// Has tells whether key is present. For one that is not it is what to ask: pebble's Get leaves the filters of the lowest level out, where nearly everything
-// lies, and reads the block in which the key would stand.
+// Has tells whether key is present. For one that is not it is what to ask: pebble's Get leaves the filters of the lowest level out, where
+// nearly everything lies, and reads the block in which the key would stand.
 func (d *DB) Has(key []byte) (bool, error) {
 	if err := d.enter("read"); err != nil {
 		return false, err
@@ -47,7 +47,7 @@ func (d *DB) Has(key []byte) (bool, error) {
 	d.reads.Add(1)
 	there := it.SeekPrefixGE(key)
 	err = errors.Join(it.Error(), it.Close())
-	if perr := d.poison.err(); perr != nil {
+	if perr := d.poison.Err(); perr != nil {
 		return false, perr
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *DB) Scan(r Range, fn func(key, val []byte) error) error {
 		if err != nil {
 			return d.fail("scan", showKey(it.Key()), err)
 		}
-		if err := d.poison.err(); err != nil {
+		if err := d.poison.Err(); err != nil {
 			return err
 		}
 		if err := fn(it.Key(), val); err != nil {
@@ -101,7 +101,7 @@ func (d *DB) Scan(r Range, fn func(key, val []byte) error) error {
 	if err := it.Error(); err != nil {
 		return d.fail("scan", showKey(r.Prefix), err)
 	}
-	return d.poison.err()
+	return d.poison.Err()
 }
 
 func seek(it *pebble.Iterator, r Range) bool {

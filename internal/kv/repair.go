@@ -9,14 +9,17 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // RepairOptions say what a repair may do, and how it states what is lost.
 type RepairOptions struct {
 	Ours bool // the directory is known to be a store, also if its file format says nothing of the kind
-	// Operation gives the value of an operation: val, if that is one; else one that says that it is lost. val is nil for one that is not there.
+	// Operation gives the value of an operation: val, if that is one; else one that says that it is lost. val is nil for one that is not
+	// there.
 	Operation func(seq uint64, val []byte) []byte
-	// Purged reports whether a gone marker says that its object must not come back.
+	// Purged reports whether a tombstone says that its object must not come back.
 	Purged   func(marker []byte) bool
 	Progress func(keys int, bytes int64) // nil: nobody asks
 	Now      time.Time                   // names the place in the quarantine
@@ -32,9 +35,10 @@ type Repaired struct {
 	Lost       []uint64 // operations that are lost: ranges, first and last of each
 }
 
-// Repair makes a store whose database is damaged one that opens: everything that can be read of its tables and logs goes into a new database, which then
-// takes the place of the old one; the old one is kept in the quarantine. One in which nothing is wrong is left as it is. It can be killed anywhere, and
-// begun again: until the new database is whole nothing but the directory `repair` is written, and from then on every open carries it to its end.
+// Repair makes a store whose database is damaged one that opens: everything that can be read of its tables and logs goes into a new
+// database, which then takes the place of the old one; the old one is kept in the quarantine. One in which nothing is wrong is left as it
+// is. It can be killed anywhere, and begun again: until the new database is whole nothing but the directory `repair` is written, and from
+// then on every open carries it to its end.
 //
 // Errors are those of Open; ErrNoSpace says how much it wants beside the store. With any error the store is as it was.
 func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repaired, error) {
@@ -54,8 +58,8 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 	d := newDB(dir, o, handle)
 	d.handle = handle
 	defer d.closeHandle()
-	defer d.wals.end()
-	if _, err := d.base.Stat(d.fs.db); err != nil && d.swapping() == "" {
+	defer d.logs.End()
+	if _, err := d.base.Stat(d.db); err != nil && d.swapping() == "" {
 		return nil, translate("repair", dir, missing(err))
 	}
 	// Before anything is touched: a newer store, and one that is none.
@@ -63,7 +67,7 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 	if errors.Is(ferr, ErrNewerFormat) || errors.Is(ferr, ErrForeign) && !r.Ours {
 		return nil, ferr
 	}
-	lock, err := lockStore(ctx, d.fs, dir, o.LockWait)
+	lock, err := lockStore(ctx, d.fs, d.disk, dir, o.LockWait)
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +82,10 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 
 // repair is one run, under the lock.
 type repair struct {
-	d   *DB
-	o   RepairOptions
-	out *Repaired
-	// torn: something in tables or logs cannot be read
-	torn bool
+	d    *DB
+	o    RepairOptions
+	out  *Repaired
+	torn bool // something in tables or logs cannot be read
 }
 
 func (r *repair) lost(err error) { r.out.Damage = append(r.out.Damage, err) }
@@ -114,17 +117,18 @@ func (r *repair) run(ctx context.Context) error {
 	return r.rebuild(ctx)
 }
 
-// small looks whether the database is sound: what is to be written anew is then no more than small files. nil: it is not. Nothing is written.
+// small looks whether the database is sound: what is to be written anew is then no more than small files. nil: it is not. Nothing is
+// written.
 func (r *repair) small(ctx context.Context) (files map[string]string, err error) {
 	o := r.d.o
 	o.ReadOnly = true
-	s := newDB(r.d.dir, o, r.d.fs.disk)
+	s := newDB(r.d.dir, o, r.d.disk)
 	defer s.abandon()
-	_, s.stamped.file, err = inspect(s.base, s.dir)
+	_, s.formats.file, err = inspect(s.base, s.dir)
 	badFormat := err != nil
 	if badFormat {
 		r.lost(err)
-		s.stamped.file = FormatVersion
+		s.formats.file = FormatVersion
 	}
 	if err := s.openDB(); err != nil {
 		r.lost(translate("open", s.dir, missing(err)))
@@ -144,12 +148,12 @@ func (r *repair) small(ctx context.Context) (files map[string]string, err error)
 		r.lost(err)
 		return nil, nil
 	}
-	tide, err := s.readTide()
+	highWater, err := s.readHighWater()
 	if err != nil {
 		r.lost(err)
-		files[nameTide] = fmt.Sprintf("%d\n", newest)
+		files[nameHighWater] = fmt.Sprintf("%d\n", newest)
 	}
-	if err := tooShort(s.fs.db, newest, tide, max(s.readChecked(), s.syncedNewest())); err != nil {
+	if err := tooShort(s.db, newest, highWater, max(s.readChecked(), s.syncedNewest())); err != nil {
 		r.lost(err)
 		return nil, nil
 	}
@@ -176,7 +180,7 @@ func (r *repair) rewrite(files map[string]string) error {
 		return err
 	}
 	for name, text := range files {
-		if err := writeSmall(r.d.fs, r.d.dir, name, text); err != nil {
+		if err := ondisk.WriteSmall(r.d.fs, r.d.dir, name, text); err != nil {
 			return err
 		}
 		r.out.Files = append(r.out.Files, name)
@@ -188,32 +192,37 @@ func (r *repair) rewrite(files map[string]string) error {
 func (r *repair) rebuild(ctx context.Context) error {
 	d := r.d
 	r.out.Damage = without(r.out.Damage)
-	raw, err := d.openRaw(d.fs.db, func(err error) {
+	ingested := func(key []byte) bool { return key[0] == PrefixObject || key[0] == PrefixLong }
+	raw, err := ondisk.OpenSalvage(d.base, d.db, d.tableOptions().MakeReaderOptions(), ingested, func(err error) {
+		if said := refused(err); said != nil {
+			err = said
+		}
 		r.torn = true
 		r.lost(err)
 	})
 	if err != nil {
 		return err
 	}
-	defer raw.close()
-	if avail, ok := d.space.free(); ok && avail < uint64(raw.bytes)+2*ReserveBytes {
-		return fmt.Errorf("%w: the new database needs up to %d bytes beside the old one, %d are free", ErrNoSpace, raw.bytes+2*ReserveBytes, avail)
+	defer raw.Close()
+	if avail, ok := d.space.free(); ok && avail < uint64(raw.Bytes())+2*ReserveBytes {
+		return fmt.Errorf("%w: the new database needs up to %d bytes beside the old one, %d are free",
+			ErrNoSpace, raw.Bytes()+2*ReserveBytes, avail)
 	}
-	fresh := newDB(d.fs.PathJoin(d.dir, nameRepair), d.o, d.fs.disk)
+	fresh := newDB(d.fs.PathJoin(d.dir, nameRepair), d.o, d.disk)
 	if err := r.fill(ctx, fresh, raw); err != nil {
 		return errors.Join(err, d.removeRepair())
 	}
 	if err := r.quarantine(); err != nil {
 		return err
 	}
-	if err := writeSmall(d.fs, d.dir, nameSwap, d.fs.PathBase(r.out.Quarantine)+"\n"); err != nil {
+	if err := ondisk.WriteSmall(d.fs, d.dir, nameSwap, d.fs.PathBase(r.out.Quarantine)+"\n"); err != nil {
 		return err
 	}
 	return d.finishSwap()
 }
 
 // fill makes a store of what can be read; it is closed when fill returns.
-func (r *repair) fill(ctx context.Context, fresh *DB, raw *rawStore) (err error) {
+func (r *repair) fill(ctx context.Context, fresh *DB, raw *ondisk.Salvage) (err error) {
 	fresh.o.ReadOnly = false
 	if err := fresh.markMaking(); err != nil {
 		return err
@@ -221,15 +230,15 @@ func (r *repair) fill(ctx context.Context, fresh *DB, raw *rawStore) (err error)
 	if err := fresh.create(); err != nil {
 		return err
 	}
-	fresh.stamped = stamp{FormatAtOpen, FormatAtOpen}
+	fresh.formats = formatVersions{FormatAtOpen, FormatAtOpen}
 	if err := fresh.openDB(); err != nil {
 		return err
 	}
-	fresh.fs.checked.Store(true)
+	fresh.fs.SetChecked()
 	l := &loader{db: fresh, r: r}
-	err = fresh.stampAs(FormatVersion) // operations that are lost, and the one that will record this, are of it
+	err = fresh.writeFormat(FormatVersion) // operations that are lost, and the one that will record this, are of it
 	if err == nil {
-		err = raw.each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
+		err = raw.Each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
 	}
 	if err == nil && !l.ended {
 		err = l.ends(ctx)
@@ -252,13 +261,13 @@ type nopCloser struct{}
 
 func (nopCloser) Close() error { return nil }
 
-// ends states what the log lacks at its end, as it was on disk and as the last close had it. Where nothing in tables and logs is damaged, it is the file tide that is: it
-// has no checksum.
+// ends states what the log lacks at its end, as it was on disk and as the last close had it. Where nothing in tables and logs is damaged,
+// it is the high-water mark that is: it has no checksum.
 func (l *loader) ends(ctx context.Context) error {
 	l.ended = true
 	least := max(l.r.d.readChecked(), l.r.d.syncedNewest())
-	if tide, err := l.r.d.readTide(); err == nil && l.r.torn {
-		least = max(least, tide)
+	if highWater, err := l.r.d.readHighWater(); err == nil && l.r.torn {
+		least = max(least, highWater)
 	}
 	if least <= l.newest || least-l.newest > maxTail {
 		return nil
@@ -276,7 +285,7 @@ func without(damage []error) []error {
 	for _, err := range damage {
 		var own *CorruptError
 		if errors.As(err, &own) {
-			if _, _, raw := rawFile(filepath.Base(own.File)); raw {
+			if _, _, raw := ondisk.DataFile(filepath.Base(own.File)); raw {
 				continue
 			}
 		}
@@ -298,7 +307,8 @@ type loader struct {
 	purged [][]byte // keys of their markers
 }
 
-// take takes one key in. The stat cache is an index: it is made again by the next capture, and what an old table says of it may not be the newest.
+// take takes one key in. The stat cache is an index: it is made again by the next capture, and what an old table says of it may not be the
+// newest.
 func (l *loader) take(ctx context.Context, key, val []byte) error {
 	if key[0] > PrefixOperation && !l.ended {
 		if err := l.ends(ctx); err != nil {
@@ -308,14 +318,14 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 	switch key[0] {
 	case PrefixFormat, PrefixStat:
 		return nil
-	case PrefixGone:
+	case PrefixTombstone:
 		if l.r.o.Purged != nil && l.r.o.Purged(val) {
 			l.purged = append(l.purged, bytes.Clone(key))
 		}
 	case PrefixOperation:
 		seq, ok := operationSeq(key)
 		if !ok {
-			l.r.lost(corrupt(l.r.d.fs.db, "%x is not an operation's key", key))
+			l.r.lost(ondisk.Corrupt(l.r.d.db, "%x is not an operation's key", key))
 			return nil
 		}
 		return l.operation(ctx, seq, val)
@@ -323,7 +333,8 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 	return l.add(ctx, key, val)
 }
 
-// operation takes one in. A gap before it is filled with operations that say that they are lost; what was before the oldest may have been removed.
+// operation takes one in. A gap before it is filled with operations that say that they are lost; what was before the oldest may have been
+// removed.
 func (l *loader) operation(ctx context.Context, seq uint64, val []byte) error {
 	if l.newest > 0 && l.newest+1 < seq {
 		l.r.out.Lost = append(l.r.out.Lost, l.newest+1, seq-1)

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"rewind/internal/kv/ondisk"
 )
 
-// unbelieved puts aside what stands in the place of a small file and is none; of the database see unbelievedFiles. What a repair itself needs, and what
-// is somebody else's, is for the user to look at.
+// unbelieved puts aside what stands in the place of a small file and is none; of the database see unbelievedFiles. What a repair itself
+// needs, and what is somebody else's, is for the user to look at.
 func (r *repair) unbelieved() error {
 	d := r.d
 	bad, err := d.survey(true)
@@ -15,12 +17,13 @@ func (r *repair) unbelieved() error {
 		return err
 	}
 	for _, b := range bad {
-		if base := d.fs.PathBase(b.Path); b.Rights || d.fs.PathDir(b.Path) == d.dir && (base == nameDB || base == nameQuarantine || base == nameLock) {
+		base := d.fs.PathBase(b.Path)
+		if b.Rights || d.fs.PathDir(b.Path) == d.dir && (base == nameDB || base == nameQuarantine || base == nameLock) {
 			return b
 		}
 	}
 	for _, b := range bad {
-		if d.fs.inDB(b.Path) {
+		if d.fs.PathDir(b.Path) == d.db {
 			continue
 		}
 		r.lost(refused(b))
@@ -36,10 +39,11 @@ func (r *repair) unbelieved() error {
 	if r.out.Quarantine == "" {
 		return nil
 	}
-	return errors.Join(syncDir(d.fs, r.out.Quarantine), syncDir(d.fs, d.dir))
+	return errors.Join(ondisk.SyncDir(d.fs, r.out.Quarantine), ondisk.SyncDir(d.fs, d.dir))
 }
 
-// unbelievedFiles reports whether there is in the database what is none of its files: it is made anew then, and the whole old one put aside.
+// unbelievedFiles reports whether there is in the database what is none of its files: it is made anew then, and the whole old one put
+// aside.
 func (r *repair) unbelievedFiles() (bool, error) {
 	bad, err := r.d.survey(true)
 	for _, b := range bad {
@@ -67,7 +71,7 @@ func (r *repair) place() error {
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
 	r.out.Quarantine = f.PathJoin(all, name)
-	return errors.Join(f.MkdirAll(r.out.Quarantine, 0o700), syncDir(f, all), syncDir(f, d.dir))
+	return errors.Join(f.MkdirAll(r.out.Quarantine, 0o700), ondisk.SyncDir(f, all), ondisk.SyncDir(f, d.dir))
 }
 
 // quarantine makes that place, with a copy of the small files in it.
@@ -77,16 +81,16 @@ func (r *repair) quarantine() error {
 	}
 	d, f := r.d, r.d.fs
 	for _, file := range quarantined {
-		text, err := readSmall(d.base, f.PathJoin(d.dir, file), maxFatalsFile)
+		text, err := ondisk.ReadSmall(d.base, f.PathJoin(d.dir, file), maxFatalsFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
-			err = writeSmall(f, r.out.Quarantine, file, text)
+			err = ondisk.WriteSmall(f, r.out.Quarantine, file, text)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return syncDir(f, r.out.Quarantine)
+	return ondisk.SyncDir(f, r.out.Quarantine)
 }

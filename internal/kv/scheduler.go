@@ -69,9 +69,9 @@ func (s *scheduler) open() {
 // poke looks for waiting work after a pause.
 func (s *scheduler) poke() { go s.grant() }
 
-// grant starts waiting compactions while the limit allows. It takes turns with itself and ends early when the DB closes. While it asks what is
-// waiting, it holds a permission that it may give back; pebble, when it is refused for that, asks no more and waits to be called. So it is
-// asked again.
+// grant starts waiting compactions while the limit allows. It takes turns with itself and ends early when the DB closes. While it asks what
+// is waiting, it holds a permission that it may give back; pebble, when it is refused for that, asks no more and waits to be called. So it
+// is asked again.
 func (s *scheduler) grant() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ func (d *DB) Scrub(ctx context.Context) error {
 	defer d.life.leave()
 	// The memtable goes to a table, and a new log begins. With an empty memtable pebble keeps the log: so it is given something.
 	err := d.poison.guard(func() error {
-		if err := d.pdb.Set(formatKey, formatValue(d.keyStamp()), nil); err != nil {
+		if err := d.pdb.Set(formatKey, formatValue(d.formatOfKey()), nil); err != nil {
 			return err
 		}
 		return d.pdb.Flush()
@@ -41,11 +41,11 @@ func (d *DB) Scrub(ctx context.Context) error {
 	return d.fail("scrub", "", d.awaitRemoval(ctx))
 }
 
-// keyStamp is the format as the key f has it.
-func (d *DB) keyStamp() uint64 {
-	d.stamping.Lock()
-	defer d.stamping.Unlock()
-	return d.stamped.key
+// formatOfKey is the format as the key f has it.
+func (d *DB) formatOfKey() uint64 {
+	d.formatMu.Lock()
+	defer d.formatMu.Unlock()
+	return d.formats.key
 }
 
 // awaitRemoval waits until the directory has no tables and logs but those in use: pebble removes others by and by.
@@ -66,7 +66,7 @@ func (d *DB) awaitRemoval(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-d.poison.down:
-			return d.poison.err()
+			return d.poison.Err()
 		case <-time.After(scrubLook):
 		}
 	}
@@ -86,7 +86,7 @@ func (d *DB) obsolete() (string, error) {
 			}
 		}
 	}
-	names, err := d.fs.List(d.fs.db)
+	names, err := d.fs.List(d.db)
 	if err != nil {
 		return "", err
 	}

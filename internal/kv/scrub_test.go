@@ -51,7 +51,8 @@ func TestScrub(t *testing.T) {
 			return d.Ingest(bg, 1, func(int) ([]byte, []byte) { return []byte("Obsecret"), secret })
 		},
 		"beneath others": func(d *kv.DB) error {
-			err := errors.Join(put(d, kv.Durable, "Obsecret", string(secret)), d.Compact(bg), put(d, kv.Durable, "Obsecret", string(randomBytes(3000, 2))))
+			err := errors.Join(put(d, kv.Durable, "Obsecret", string(secret)), d.Compact(bg),
+				put(d, kv.Durable, "Obsecret", string(randomBytes(3000, 2))))
 			return errors.Join(err, d.Ingest(bg, 1, func(int) ([]byte, []byte) { return []byte("Obsecret"), randomBytes(3000, 3) }))
 		},
 	} {

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+
+	"rewind/internal/kv/ondisk"
 )
 
 // A repair puts a database that was made anew in the place of the damaged one. Names in a store directory:
 const (
 	nameRepair     = "repair"      // the new one, while it is made; it is a store directory of its own
-	nameSwap       = "swap"        // there while the one is put in the place of the other: the name of the place for the old one, and newline
+	nameSwap       = "swap"        // while the one takes the place of the other: the name of the old one's place, and newline
 	nameQuarantine = QuarantineDir // what was replaced, in a directory for each repair; never removed by this package
 )
 
@@ -17,11 +19,11 @@ const (
 const QuarantineDir = "quarantine"
 
 // quarantined are the files that a repair replaces besides db. They are copied into the quarantine before anything is replaced.
-var quarantined = []string{nameFormat, nameTide, nameChecked, nameLastFatal}
+var quarantined = []string{nameFormat, nameHighWater, nameChecked, nameLastFatal}
 
 // swapping is the name of the place in the quarantine that a repair in its last steps uses; "": there is none.
 func (d *DB) swapping() string {
-	text, err := readSmall(d.base, d.fs.PathJoin(d.dir, nameSwap), 256)
+	text, err := ondisk.ReadSmall(d.base, d.fs.PathJoin(d.dir, nameSwap), 256)
 	name, ok := strings.CutSuffix(text, "\n")
 	if err != nil || !ok || name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		return ""
@@ -36,7 +38,7 @@ func (d *DB) finishSwap() error {
 		return nil
 	}
 	fresh, away := d.fs.PathJoin(d.dir, nameRepair), d.fs.PathJoin(d.dir, nameQuarantine, name)
-	if err := d.moveTo(d.fs.PathJoin(fresh, nameDB), d.fs.db, d.fs.PathJoin(away, nameDB)); err != nil {
+	if err := d.moveTo(d.fs.PathJoin(fresh, nameDB), d.db, d.fs.PathJoin(away, nameDB)); err != nil {
 		return err
 	}
 	for _, file := range quarantined {
@@ -48,13 +50,13 @@ func (d *DB) finishSwap() error {
 	if err := d.fs.Remove(d.fs.PathJoin(d.dir, nameLastFatal)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := syncDir(d.fs, d.dir); err != nil {
+	if err := ondisk.SyncDir(d.fs, d.dir); err != nil {
 		return err
 	}
 	if err := d.fs.Remove(d.fs.PathJoin(d.dir, nameSwap)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := syncDir(d.fs, d.dir); err != nil {
+	if err := ondisk.SyncDir(d.fs, d.dir); err != nil {
 		return err
 	}
 	return d.removeRepair()
@@ -69,7 +71,7 @@ func (d *DB) moveTo(from, to, away string) error {
 		if err := d.rename(to, away); err != nil {
 			return err
 		}
-		if err := syncDir(d.fs, d.fs.PathDir(away)); err != nil {
+		if err := ondisk.SyncDir(d.fs, d.fs.PathDir(away)); err != nil {
 			return err
 		}
 	}
@@ -94,5 +96,5 @@ func (d *DB) removeRepair() error {
 	if err := d.fs.RemoveAll(dir); err != nil {
 		return err
 	}
-	return syncDir(d.fs, d.dir)
+	return ondisk.SyncDir(d.fs, d.dir)
 }

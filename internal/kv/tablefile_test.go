@@ -51,7 +51,8 @@ func noise(n int) []byte {
 
 // TestPromise06LargeValue: a flipped bit in a value of any size is found by kv, whoever reads it, be the block compressed or not.
 func TestPromise06LargeValue(t *testing.T) {
-	for name, size := range map[string]int{"4096": 4 << 10, "65536": 64 << 10, "1048576": 1 << 20, "8388608": 8 << 20, "compressed": 64 << 10} {
+	sizes := map[string]int{"4096": 4 << 10, "65536": 64 << 10, "1048576": 1 << 20, "8388608": 8 << 20, "compressed": 64 << 10}
+	for name, size := range sizes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			least := size

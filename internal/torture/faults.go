@@ -15,7 +15,7 @@ type Fault struct {
 var Faults = []Fault{
 	{"ack-before-write", "a hook is answered before its event is stored", 1, "cmd/smart-checkpoint", "TestT1HookKills/daemon|TestT3Promise01Kills"},
 	{"durable-unsynced", "a durable commit is not fsynced", 1, "internal/kv", "TestT2PowerCut"},
-	{"clean-close-first", "a log's mark of a clean end is written before what it vouches for is synced", 1, "internal/kv", "TestP1CloseMarkAfterWhatItVouchesFor"},
+	{"clean-close-first", "a log's mark of a clean end is written before what it vouches for is synced", 1, "internal/kv/storefs", "TestP1CloseMarkAfterWhatItVouchesFor"},
 	{"refs-before-objects", "refs and operation are committed before the objects that they name", 2, "cmd/rewind", "TestKillSaveT1/small"},
 	{"hook-fails", "the hook's client exits with an error when no daemon can be had", 3, "cmd/smart-checkpoint", "TestPromise03Surrounded|TestPromise03NoDaemonToBeHad"},
 	{"hook-waits", "a hook is answered when its work is done, however late", 3, "server", "TestPromise03"},

@@ -81,7 +81,7 @@ var formats = []string{
 	"tree.FuzzTreeDecode", "tree.FuzzNoteDecode", "tree/snapshot.FuzzCachedDecode",
 	"engine.FuzzCheckpoint", "engine.FuzzJournal", "engine.FuzzGraft",
 	"refs.FuzzOperation", "internal/record.FuzzMalleability",
-	"objstore.FuzzEnvelope", "objstore.FuzzChunkList", "objstore.FuzzDelta", "objstore.FuzzGone",
+	"objstore/object.FuzzEnvelope", "objstore/object.FuzzChunkList", "objstore/object.FuzzDelta", "objstore.FuzzGone",
 }
 
 // fuzzSize is how long a target is fuzzed; in CI only its seeds are run.

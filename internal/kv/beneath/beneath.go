@@ -1,6 +1,6 @@
-// Package beneath is the disk as a store sees it: a vfs.FS in which every file lies beneath the handle of the store's directory. No link is followed in it, what
-// is opened is a regular file of this user's, and a directory that others can write is not gone into. What the name of the store's directory becomes after it was
-// opened does not matter: the handle stays with the directory that was looked at.
+// Package beneath is the disk as a store sees it: a vfs.FS in which every file lies beneath the handle of the store's directory. No link is
+// followed in it, what is opened is a regular file of this user's, and a directory that others can write is not gone into. What the name of
+// the store's directory becomes after it was opened does not matter: the handle stays with the directory that was looked at.
 //
 // Names are paths, as pebble has them. Those that do not lie in one of the directories an FS was made for are refused.
 package beneath

@@ -106,3 +106,10 @@ func (f *FS) Writable(dir string) error {
 		return failed("write", dir, again(func() error { return unix.Faccessat(fd, ".", unix.W_OK, unix.AT_EACCESS) }))
 	})
 }
+
+// SameFile reports whether two descriptions are of one file, as far as the file system can tell.
+func SameFile(a, b vfs.FileInfo) bool {
+	x, ok := a.Sys().(*syscall.Stat_t)
+	y, also := b.Sys().(*syscall.Stat_t)
+	return !ok || !also || x.Ino == y.Ino && x.Dev == y.Dev
+}

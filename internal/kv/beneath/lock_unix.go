@@ -44,8 +44,8 @@ func (f *FS) TryLock(name string) (held *Held, err error) {
 	return held, err
 }
 
-// TryShared takes the lock beside others who only read. Where it cannot be had because nothing can be locked there, or there is no file, the answer is a
-// lock that holds nobody off: nobody can write there.
+// TryShared takes the lock beside others who only read. Where it cannot be had because nothing can be locked there, or there is no file,
+// the answer is a lock that holds nobody off: nobody can write there.
 func (f *FS) TryShared(name string) (held *Held, err error) {
 	err = f.at("lock", name, func(at int, base string) error {
 		file, err := f.open(at, base, name, unix.O_RDONLY)

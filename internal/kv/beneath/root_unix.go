@@ -194,7 +194,8 @@ func ours(path string, st *unix.Stat_t) error {
 // private refuses a directory in which others can put what they like.
 func private(path string, st *unix.Stat_t) error {
 	if st.Mode&0o022 != 0 {
-		return rights(path, "can be written by others (mode %04o): chmod go-w makes it yours alone, look at what is in it before", st.Mode&0o7777)
+		return rights(path, "can be written by others (mode %04o): chmod go-w makes it yours alone, look at what is in it before",
+			st.Mode&0o7777)
 	}
 	return nil
 }
