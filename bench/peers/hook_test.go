@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -18,9 +17,6 @@ import (
 
 // A whole run of the operation hook on a small tree: real client and daemon, calls that are checkpoints, nothing left behind.
 func TestHookRun(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("missing tool: the daemon is for unix")
-	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")
 	}

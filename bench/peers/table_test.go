@@ -20,9 +20,6 @@ var small = []string{"-quick", "-rounds", "2", "-first", "1", "-edits", "6", "-h
 // realTree makes a corpus.
 func realTree(t *testing.T, files int) string {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("missing tool: the daemon is for unix")
-	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")
 	}
