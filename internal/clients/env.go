@@ -21,7 +21,7 @@ func (e Env) get(name string) string { return e.Vars[name] }
 
 // Root is the agent's folder, "" of one that is not known.
 func (e Env) Root(agent transcript.Agent) string {
-	files := hooks.SettingsFiles(hooks.Agent(agent), e.get, e.Home)
+	files := hooks.SettingsFiles(agent, e.get, e.Home)
 	if len(files) == 0 {
 		return ""
 	}
