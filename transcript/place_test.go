@@ -139,24 +139,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestRecognise(t *testing.T) {
-	for _, s := range samples(t) {
-		for _, head := range [][]byte{s.data, s.data[:min(len(s.data), 3000)]} {
-			if agent, ok := Recognise(head); !ok || agent != s.agent {
-				t.Errorf("%s: %q, %v", s.name, agent, ok)
-			}
-		}
-	}
-	for _, text := range append([]string{"{}", "{\"type\":\"x\"}\n", "plain text\n", `{"sessionId":1`}, hostile()[:14]...) {
-		if agent, ok := Recognise([]byte(text)); ok {
-			t.Errorf("%.100q is said to be %s's", text, agent)
-		}
-	}
-	if agent, ok := Recognise([]byte("torn {\"a\":\n" + `{"type":"mode","sessionId":"x"}` + "\n")); !ok || agent != Claude {
-		t.Errorf("behind a line that is no JSON: %q, %v", agent, ok)
-	}
-}
-
 func TestSideOf(t *testing.T) {
 	side := "/f/sessions/x/" + otherID + ".settings.json"
 	if got, ok := SideOf(Droid, side); !ok || got != "/f/sessions/x/"+otherID+".jsonl" {

@@ -183,7 +183,11 @@ func (b *bench) keepGrowth(axis string, u unit, sizes []int, figures []string, g
 		fmt.Fprintf(b.out, "\n%s, over %s\n", f, axis)
 		for i, x := range sizes {
 			c.Points = append(c.Points, point{float64(x), got[i][f], got[i][floorOf+f]})
-			fmt.Fprintf(b.out, "  %14s %s %8.2f ms   floor %8.2f ms\n", thousands(x), u, median(got[i][f]), median(got[i][floorOf+f]))
+			fmt.Fprintf(b.out, "  %14s %s %8.2f ms", thousands(x), u, median(got[i][f]))
+			if floor := got[i][floorOf+f]; floor != nil {
+				fmt.Fprintf(b.out, "   floor %8.2f ms", median(floor))
+			}
+			fmt.Fprintln(b.out)
 		}
 		kept.Curves = append(kept.Curves, c)
 	}
