@@ -130,3 +130,32 @@ func TestParseSizes(t *testing.T) {
 		}
 	}
 }
+
+// gc removes the older half of a store beside hooks and alone, and every figure is there.
+func TestCollectRun(t *testing.T) {
+	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
+	var out, errs bytes.Buffer
+	err := run([]string{"-rows", "gc", "-corpus", "generated", "-files", "20", "-checkpoints", "100", "-rounds", "1", "-quick", "-scratch", scratch, "-json", file}, &out, &errs)
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got kept
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range got.Table {
+		if l.Failure != "" {
+			t.Errorf("%+v", l)
+		}
+	}
+	if n := len(claims["gc"]) + len(claims["gc beside"]) + len(claims["gc hooks"]); runtime.GOOS == "linux" && len(got.Table) != n {
+		t.Errorf("%d lines, want %d\n%s", len(got.Table), n, &out)
+	}
+	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}

@@ -60,8 +60,8 @@ var importBans = []importBan{
 	},
 	{
 		"github.com/gofrs/flock",
-		[]string{"internal/kv", "engine", "server"},
-		"three locks are enough: the store's, the home directory's, and the daemon's",
+		[]string{"engine", "server"},
+		"two locks are taken with it, the home directory's and the daemon's; the store's is internal/kv's own",
 	},
 	{
 		"modernc.org/sqlite",
