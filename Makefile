@@ -102,8 +102,8 @@ race: ## every test with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: cross
-cross: ## compile for every operating system
-	@for os in linux darwin windows; do \
+cross: ## compile for Linux and macOS
+	@for os in linux darwin; do \
 		echo "build for $$os"; \
 		GOOS=$$os CGO_ENABLED=0 $(GO) build ./...; \
 	done

@@ -161,3 +161,14 @@ func (b *socketBody) Close() error {
 	b.end()
 	return nil
 }
+
+// netConn makes a connection one that Go's runtime polls.
+func netConn(_ string, c *relay.Conn) (net.Conn, error) {
+	f, err := c.File()
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return net.FileConn(f)
+}

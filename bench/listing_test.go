@@ -22,7 +22,7 @@ func aged(b *testing.B, name string, files, checkpoints int) *project {
 		p.init()
 		shared.projects[name] = p
 		p.watch()
-		if err := history.Fill(b.Context(), p.e, root, checkpoints); err != nil {
+		if err := history.Fill(b.Context(), p.e, root, checkpoints, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,14 +1,16 @@
 package hooks
 
+import "rewind/transcript"
+
 // Agent names the program that called a hook: the word after --agent.
-type Agent string
+type Agent = transcript.Agent
 
 // The agents whose payloads are understood. Another name is taken as it is, and its payload as far as it looks like one of these.
 const (
-	Claude Agent = "claude"
-	Codex  Agent = "codex"
-	Gemini Agent = "gemini"
-	Droid  Agent = "droid"
+	Claude = transcript.Claude
+	Codex  = transcript.Codex
+	Gemini = transcript.Gemini
+	Droid  = transcript.Droid
 )
 
 // Kind is what an event means, the same for every agent.

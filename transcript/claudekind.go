@@ -1,5 +1,12 @@
 package transcript
 
+import (
+	"bytes"
+	"strings"
+
+	"rewind/internal/jsonscan"
+)
+
 // claudeBooks are the types of lines that are not in the chain, whatever they have for an id.
 var claudeBooks = map[string]bool{
 	"summary": true, "custom-title": true, "ai-title": true, "agent-name": true, "last-prompt": true, "tools-used": true, "atis-latch": true,
@@ -99,4 +106,33 @@ func (p *claudeParser) reply(l *line) {
 	p.called = p.called || len(l.Calls) > 0
 	p.spoke = p.spoke || p.hasText
 	l.Open = !p.called && (p.stop == "tool_use" || !p.spoke)
+}
+
+// command makes the text of a prompt that was given as a command, which Claude writes in tags, what the person typed: "/review 158". Any other text
+// stays as it is.
+func command(says *jsonscan.Text) {
+	if !bytes.HasPrefix(bytes.TrimLeft(says.B, " \t\r\n"), []byte("<command-message>")) {
+		return
+	}
+	name, ok := tagged(says.B, "command-name")
+	if !ok || name == "" {
+		return
+	}
+	if !strings.HasPrefix(name, "/") {
+		name = "/" + name
+	}
+	if args, ok := tagged(says.B, "command-args"); ok && args != "" {
+		name += " " + args
+	}
+	says.B = append(says.B[:0], name...)
+}
+
+// tagged is what stands in a tag, up to the end of the text if that does not close it: it may have been cut.
+func tagged(text []byte, tag string) (string, bool) {
+	_, rest, ok := bytes.Cut(text, []byte("<"+tag+">"))
+	if !ok {
+		return "", false
+	}
+	inner, _, _ := bytes.Cut(rest, []byte("</"+tag+">"))
+	return string(bytes.TrimSpace(inner)), true
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -114,25 +113,20 @@ func geminiFolders(root fs.FS, project string) []string {
 	var known struct{ Projects map[string]string }
 	if data, err := readHead(root, "projects.json", maxHead); err == nil && json.Unmarshal(data, &known) == nil {
 		for path, folder := range known.Projects {
-			if geminiSame(path, project) {
+			if path == project {
 				add(folder)
 			}
 		}
 	}
 	marks, _ := fs.Glob(root, "tmp/*/.project_root") // only a bad pattern fails
 	for _, mark := range marks {
-		if data, err := readHead(root, mark, maxPath); err == nil && geminiSame(strings.TrimSpace(string(data)), project) {
+		if data, err := readHead(root, mark, maxPath); err == nil && strings.TrimSpace(string(data)) == project {
 			add(path.Base(path.Dir(mark)))
 		}
 	}
 	sum := sha256.Sum256([]byte(project))
 	add(hex.EncodeToString(sum[:]))
 	return out
-}
-
-// geminiSame compares paths as the client does: on Windows it writes them in lower case.
-func geminiSame(a, b string) bool {
-	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
 
 // readHead reads the first bytes of a file, at most limit.

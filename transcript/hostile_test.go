@@ -103,7 +103,6 @@ func survive(t *testing.T, agent Agent, data []byte, at int64) {
 			kind("check the fork", Check(agent, bytesSource("fork", fork.Bytes()), forkID))
 		}
 	}
-	Recognise(data)
 }
 
 // long is head, then fill again and again, then tail: a file of any size without its bytes.

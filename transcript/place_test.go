@@ -3,9 +3,7 @@ package transcript
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"reflect"
-	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -14,14 +12,6 @@ import (
 )
 
 const otherID = "11111111-2222-4333-8444-555555555555"
-
-// native is a path with slashes as this system writes absolute ones.
-func native(path string) string {
-	if runtime.GOOS == "windows" {
-		return `C:` + filepath.FromSlash(path)
-	}
-	return path
-}
 
 func TestSessionFile(t *testing.T) {
 	type want struct{ root, id, fork string }
@@ -46,20 +36,20 @@ func TestSessionFile(t *testing.T) {
 		{Droid, "/home/dev/.claude/projects/x/" + otherID + ".jsonl", want{}},
 		{"opencode", "/home/dev/.claude/projects/x/" + otherID + ".jsonl", want{}},
 	} {
-		root, id, err := SessionFile(c.agent, native(c.path))
+		root, id, err := SessionFile(c.agent, c.path)
 		if c.want.root == "" {
 			if err == nil {
 				t.Errorf("%s: %.200q is taken: %q, %q", c.agent, c.path, root, id)
 			}
 			continue
 		}
-		if err != nil || root != native(c.want.root) || id != c.want.id {
+		if err != nil || root != c.want.root || id != c.want.id {
 			t.Errorf("%s: %s: %q, %q, %v", c.agent, c.path, root, id, err)
 		}
-		if fork, err := ForkPath(c.agent, native(c.path), forkID, forkTime); err != nil || fork != native(c.want.fork) {
+		if fork, err := ForkPath(c.agent, c.path, forkID, forkTime); err != nil || fork != c.want.fork {
 			t.Errorf("%s: the fork of %s goes to %q, %v", c.agent, c.path, fork, err)
 		}
-		if _, err := ForkPath(c.agent, native(c.path), "../x", forkTime); err == nil {
+		if _, err := ForkPath(c.agent, c.path, "../x", forkTime); err == nil {
 			t.Errorf("%s: a fork with an id that is none", c.agent)
 		}
 	}
@@ -70,7 +60,7 @@ func TestSessionFile(t *testing.T) {
 }
 
 func TestSides(t *testing.T) {
-	from, to := native("/f/sessions/x/"+otherID), native("/f/sessions/x/"+forkID)
+	from, to := "/f/sessions/x/"+otherID, "/f/sessions/x/"+forkID
 	if got, want := Sides(Droid, from+".jsonl", to+".jsonl"), []Side{{from + ".settings.json", to + ".settings.json", true}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
@@ -149,33 +139,15 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestRecognise(t *testing.T) {
-	for _, s := range samples(t) {
-		for _, head := range [][]byte{s.data, s.data[:min(len(s.data), 3000)]} {
-			if agent, ok := Recognise(head); !ok || agent != s.agent {
-				t.Errorf("%s: %q, %v", s.name, agent, ok)
-			}
-		}
-	}
-	for _, text := range append([]string{"{}", "{\"type\":\"x\"}\n", "plain text\n", `{"sessionId":1`}, hostile()[:14]...) {
-		if agent, ok := Recognise([]byte(text)); ok {
-			t.Errorf("%.100q is said to be %s's", text, agent)
-		}
-	}
-	if agent, ok := Recognise([]byte("torn {\"a\":\n" + `{"type":"mode","sessionId":"x"}` + "\n")); !ok || agent != Claude {
-		t.Errorf("behind a line that is no JSON: %q, %v", agent, ok)
-	}
-}
-
 func TestSideOf(t *testing.T) {
-	side := native("/f/sessions/x/" + otherID + ".settings.json")
-	if got, ok := SideOf(Droid, side); !ok || got != native("/f/sessions/x/"+otherID+".jsonl") {
+	side := "/f/sessions/x/" + otherID + ".settings.json"
+	if got, ok := SideOf(Droid, side); !ok || got != "/f/sessions/x/"+otherID+".jsonl" {
 		t.Errorf("%q, %v", got, ok)
 	}
 	for _, c := range []struct {
 		agent Agent
 		path  string
-	}{{Claude, side}, {Codex, side}, {"other", side}, {Droid, native("/f/sessions/x/" + otherID + ".jsonl")}, {Droid, ""}} {
+	}{{Claude, side}, {Codex, side}, {"other", side}, {Droid, "/f/sessions/x/" + otherID + ".jsonl"}, {Droid, ""}} {
 		if got, ok := SideOf(c.agent, c.path); ok {
 			t.Errorf("%s: %q is beside %q", c.agent, c.path, got)
 		}

@@ -42,17 +42,6 @@ func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
 	fmt.Fprintf(&c.b, "<line x1=\"%s\" y1=\"%s\" x2=\"%s\" y2=\"%s\" class=\"%s\"/>\n", num(x1), num(y1), num(x2), num(y2), class)
 }
 
-func (c *canvas) path(class string, xy []float64) {
-	c.b.WriteString(`<polyline class="` + class + `" points="`)
-	for i, v := range xy {
-		if i > 0 {
-			c.b.WriteByte(" ,"[i%2])
-		}
-		c.b.WriteString(num(v))
-	}
-	c.b.WriteString("\"/>\n")
-}
-
 // mark draws a sign around a point; n chooses it.
 func (c *canvas) mark(n int, x, y, r float64, class string) {
 	switch n % 3 {

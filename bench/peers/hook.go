@@ -1,425 +1,272 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"slices"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"rewind/api"
+	"rewind/bench/floor"
 	"rewind/bench/workload"
 )
 
-// A hookRun is the operation hook on a tree of one size: the whole process that an agent waits for after a tool call.
-type hookRun struct {
-	*bench
-	dir    string                                      // scratch of this run
-	tree   string                                      // gets every edit first; so do the trees of peers that have their own
-	label  string                                      // of the tree
-	lay    func(ctx context.Context, dir string) error // makes a copy of the tree
-	pause  time.Duration                               // after every call
-	stats  workload.Stats
-	editor *workload.Editor
-	files  []string // to edit, one after the other
-	edited int
-	peers  []hookPeer
-	result []*hookResult
-}
-
-// A hookResult is what one peer did.
-type hookResult struct {
-	Name    string      `json:"name"`
-	What    string      `json:"what"`
-	Calls   []sample    `json:"calls"`
-	AtOnce  []sample    `json:"at_once,omitempty"` // every call of every burst
-	Daemon  *daemonFact `json:"daemon,omitempty"`
-	Note    string      `json:"note,omitempty"` // why it was not measured, or not as it should
-	Failure string      `json:"failure,omitempty"`
-	// What hooks said instead of being silent, and how often: that they could not do their work in time.
-	Complaints map[string]int `json:"complaints,omitempty"`
-	edits      int
-	out        bool // it does not take part any more
-}
-
 const (
-	warmCalls  = 5  // of each peer, before those that count
-	burst      = 64 // calls at once
-	editDepth  = 3  // folders above a file that is edited
+	hookEvent  = "post-tool-use" // of all calls, in the words of the command line
+	warmCalls  = 5               // of each party, before those that count
+	burst      = 64              // calls at once
 	coldStarts = 3
-	fewFiles   = 10 // too few to edit
+	// restTime is how long the machine is left alone after a call: what a daemon does when it has answered is not to fall into the turn of another.
+	restTime = 20 * time.Millisecond
 )
 
-// hooks measures a tree of size files.
-func (b *bench) hooks(ctx context.Context, size int) (err error) {
-	h := b.newHookRun("hook", size, func(ctx context.Context, dir string) error {
-		return workload.Generate(ctx, dir, workload.Spec{Files: size, Seed: 1})
-	})
-	if h.peers = pick(hookPeers(h), b.opt.peers); len(h.peers) == 0 {
-		return nil
-	}
-	defer func() { err = errors.Join(err, h.stop(), os.RemoveAll(h.dir)) }()
-	b.say("hook: a tree of %d files", size)
-	if err := h.prepare(ctx); err != nil {
-		return err
-	}
-	if err := h.measure(ctx); err != nil {
-		return err
-	}
-	h.report(b.out)
-	b.hookRuns = append(b.hookRuns, h)
-	return nil
+// event runs the client as an agent does. It always exits with 0 and is silent; what it has to complain about is on standard error, and is given.
+func (b *bench) event(c command, event string, in []byte) (took float64, said string) {
+	c.in = in
+	took, out := c.run(b.client, event, "--agent", "claude")
+	return took, strings.TrimSpace(string(get(os.ReadFile(c.out+".err"))) + out)
 }
 
-// newHookRun is a run on a tree of so many files, which lay makes.
-func (b *bench) newHookRun(kind string, files int, lay func(ctx context.Context, dir string) error) *hookRun {
-	h := &hookRun{bench: b, dir: filepath.Join(b.dir, fmt.Sprintf("%s-%d", kind, files)), label: fmt.Sprintf("%d files", files), lay: lay}
-	h.tree = filepath.Join(h.dir, "tree")
-	return h
+// hook tells of an edit as an agent does; calls at the same time have different slots.
+func (s *site) hook(c command, slot int, ed workload.Edit) (took float64, said string) {
+	c.out += strconv.Itoa(slot)
+	return s.event(c, hookEvent, payload(c.dir, ed))
 }
 
-func (h *hookRun) prepare(ctx context.Context) error {
-	err := h.lay(ctx, h.tree)
-	if err == nil {
-		h.stats, err = workload.Measure(ctx, h.tree)
+// A party takes part in the rounds of the hook.
+type party struct {
+	name string
+	tree string // where the edit is made before its call; "": nowhere
+	call func(slot int, ed workload.Edit) (took float64, said string)
+	made func(n int) // n calls were made at once
+}
+
+// talkers are those whose calls can be made at once: the client with the daemon that does nothing, and with each world's.
+func (s *site) talkers() []party {
+	with := func(name string, c command, made func(int)) party {
+		return party{name, c.dir, func(slot int, ed workload.Edit) (float64, string) { return s.hook(c, slot, ed) }, made}
 	}
-	if err != nil {
-		return err
+	list := []party{with("floor", s.floor, func(n int) { s.calls += n })}
+	for i, w := range s.worlds() {
+		list = append(list, with([]string{"rewind", "scan"}[i], w.c, func(n int) { w.least, w.most = w.least+1, w.most+n }))
 	}
-	files, err := workload.Files(h.tree)
-	if err != nil {
-		return err
+	return list
+}
+
+// parties are all: also a hook of rewind's that has nothing to find, git, and the least that a look at every file can be.
+func (s *site) parties() []party {
+	list := s.talkers()
+	add := func(name, tree string, call func() float64) {
+		list = append(list, party{name, tree, func(int, workload.Edit) (float64, string) { return call(), "" }, func(int) {}})
 	}
-	all := workload.Editable(files)
-	if h.files = slices.DeleteFunc(slices.Clone(all), func(path string) bool { return strings.Count(path, "/") != editDepth }); len(h.files) < fewFiles {
-		h.files = all // a flat tree
+	if s.wants("unchanged") {
+		list = append(list, party{"unchanged", "", list[1].call, func(int) {}})
 	}
-	r := rand.New(rand.NewPCG(1, 'h'))
-	r.Shuffle(len(h.files), func(i, j int) { h.files[i], h.files[j] = h.files[j], h.files[i] })
-	h.editor, err = workload.NewEditor(h.tree, h.files, 1)
-	return err
-}
-
-// stop ends what runs. A peer that has no part in it any more may run still.
-func (h *hookRun) stop() error {
-	var errs []error
-	for _, p := range h.peers {
-		errs = append(errs, p.stop())
-	}
-	return errors.Join(errs...)
-}
-
-// edit changes a line of a file that was not edited for as long as possible.
-func (h *hookRun) edit() (workload.Edit, error) {
-	path := h.files[h.edited%len(h.files)]
-	h.edited++
-	return h.editor.In(path)
-}
-
-// each calls fn for every peer that takes part, beginning with another one every round.
-func (h *hookRun) each(ctx context.Context, round int, fn func(hookPeer, *hookResult) error) error {
-	for i := range h.peers {
-		p, r := h.peers[(i+round)%len(h.peers)], h.result[(i+round)%len(h.peers)]
-		if r.out {
-			continue
-		}
-		err := fn(p, r)
-		if ctx.Err() != nil {
-			return errors.New("interrupted")
-		}
-		if err != nil {
-			r.Failure, r.out = err.Error(), true
-			h.say("%s: %v", r.Name, err)
-		}
-	}
-	return nil
-}
-
-func (h *hookRun) measure(ctx context.Context) error {
-	h.results()
-	for _, step := range []func(context.Context) error{h.start, h.warm, h.calls, h.bursts, h.rest, h.cold, h.verify} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// results makes room for what is measured.
-func (h *hookRun) results() {
-	for _, p := range h.peers {
-		r := &hookResult{Name: p.name(), What: p.what()}
-		if _, ok := p.(*daemonPeer); ok {
-			r.Daemon = &daemonFact{}
-		}
-		h.result = append(h.result, r)
-	}
-}
-
-func (h *hookRun) start(ctx context.Context) error {
-	return h.each(ctx, 0, func(p hookPeer, r *hookResult) error {
-		h.say("hook: starting %s", r.Name)
-		return p.start(ctx)
-	})
-}
-
-// warm makes the first calls, and finds out who watches.
-func (h *hookRun) warm(ctx context.Context) error {
-	for range warmCalls {
-		if err := h.round(ctx, 0, false); err != nil {
-			return err
-		}
-	}
-	return h.each(ctx, 0, func(p hookPeer, r *hookResult) error {
-		d, ok := p.(*daemonPeer)
-		if !ok {
-			return nil
-		}
-		err := d.look(ctx, r.Daemon)
-		if slices.Contains(d.env, noWatcher) {
-			if r.Daemon.Watches > 0 || r.Daemon.Watcher != nil {
-				r.Note, r.out = noWatcher+" has no effect: skipped", true
-			}
-		} else {
-			r.Note = r.Daemon.unwatched(h.stats.Dirs + 1)
-		}
-		if r.Note != "" {
-			h.say("%s: %s", r.Name, r.Note)
-		}
-		return err
-	})
-}
-
-func (h *hookRun) calls(ctx context.Context) error {
-	for round := range h.opt.calls {
-		if round%20 == 0 {
-			h.say("hook: call %d of %d", round+1, h.opt.calls)
-		}
-		if err := h.round(ctx, round, true); err != nil {
-			return err
-		}
-	}
-	return h.counted(ctx)
-}
-
-// counted holds the checkpoints against the edits, one call after the other.
-func (h *hookRun) counted(ctx context.Context) error {
-	return h.count(ctx, func(r *hookResult, n int) error {
-		r.Daemon.Single = n
-		if n > r.edits || n < r.edits-r.Daemon.Late { // one that was late may have found the next edit too
-			return fmt.Errorf("%d edits led to %d checkpoints", r.edits, n)
-		}
-		return nil
-	})
-}
-
-// round lets every peer see one edit, made just before its call.
-func (h *hookRun) round(ctx context.Context, round int, timed bool) error {
-	ed, err := h.edit()
-	if err != nil {
-		return err
-	}
-	return h.each(ctx, round, func(p hookPeer, r *hookResult) error {
-		flushDisk()
-		if p.edits() {
-			if err := workload.Write(p.root(), ed); err != nil {
-				return err
-			}
-			r.edits++
-		}
-		s, err := p.call(ctx, 0, ed)
-		if err = r.heard(err); timed && err == nil {
-			r.Calls = append(r.Calls, s)
-		}
-		time.Sleep(h.pause)
-		return err
-	})
-}
-
-// bursts starts calls together, each after an edit of a file of its own.
-func (h *hookRun) bursts(ctx context.Context) error {
-	for round := range h.opt.bursts {
-		h.say("hook: burst %d of %d", round+1, h.opt.bursts)
-		eds := make([]workload.Edit, min(burst, len(h.files)))
-		for i := range eds {
-			var err error
-			if eds[i], err = h.edit(); err != nil {
-				return err
-			}
-		}
-		err := h.each(ctx, round, func(p hookPeer, r *hookResult) error {
-			if !p.together() {
-				return nil
-			}
-			flushDisk()
-			list, err := h.atOnce(ctx, p, r, eds)
-			r.AtOnce = append(r.AtOnce, list...)
-			return err
+	if s.git != nil {
+		add("git", s.tree, func() float64 {
+			_, took := s.git.save()
+			return took
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return h.count(ctx, func(r *hookResult, n int) error {
-		r.Daemon.Together = n - r.Daemon.Single
-		if r.Daemon.Together < h.opt.bursts {
-			return fmt.Errorf("%d bursts led to %d checkpoints", h.opt.bursts, r.Daemon.Together)
-		}
-		return nil
+	if s.scan == nil || s.n < bigTree {
+		return list
+	}
+	if s.git != nil {
+		add("status", "", func() float64 {
+			took, _ := s.git.run("status", "--porcelain")
+			return took
+		})
+	}
+	known := get(floor.List(s.tree))
+	add("stat", "", func() float64 {
+		began := time.Now()
+		n := get(floor.StatKnown(known, threads()))
+		took := ms(time.Since(began))
+		want(n >= s.stats.Files, "%d of %d files are known", n, s.stats.Files)
+		return took
 	})
+	return list
 }
 
-func (h *hookRun) atOnce(ctx context.Context, p hookPeer, r *hookResult, eds []workload.Edit) ([]sample, error) {
-	list, errs := make([]sample, len(eds)), make([]error, len(eds))
+// threads is what floors work with.
+func threads() int { return min(2, runtime.NumCPU()) }
+
+// round lets every party see one edit, made just before its call.
+func (s *site) round(round int, into series, parties []party) {
+	ed := s.edit()
+	var parts []part
+	for _, p := range parties {
+		parts = append(parts, part{p.name, func(int) float64 {
+			if p.tree != "" {
+				must(workload.Write(p.tree, ed))
+			}
+			took, said := p.call(0, ed)
+			p.made(1)
+			s.heard(p.name, said)
+			time.Sleep(restTime)
+			return took
+		}})
+	}
+	s.turn(round, into, parts...)
+}
+
+// heard counts what a hook has said.
+func (s *site) heard(who, said string) {
+	if said != "" {
+		s.said[fmt.Sprintf("%s said %.300q", who, said)]++
+	}
+}
+
+// hooks are the rows of the hook after a call of a tool: all sizes at once, so that they can be held against each other, too.
+func (t *table) hooks(_ *site) {
+	parties, got := make([][]party, len(t.sites)), make([]series, len(t.sites))
+	for i, s := range t.sites {
+		s.begin()
+		parties[i], got[i] = s.parties(), series{}
+	}
+	t.settle()
+	for i, s := range t.sites {
+		for range warmCalls {
+			s.round(0, nil, parties[i])
+		}
+		t.watching(s)
+	}
+	for round := range t.opt.rounds {
+		if round%10 == 0 {
+			t.say("hook: round %d of %d", round+1, t.opt.rounds)
+		}
+		for i := range t.sites {
+			i = (i + round) % len(t.sites)
+			t.sites[i].round(round, got[i], parties[i])
+		}
+	}
+	for i, s := range t.sites {
+		t.tell("hook", s.at(), s.stats.Files, got[i])
+	}
+	if small, large := t.sites[0], t.last(); small != large && t.wants("hook") {
+		t.add("hook", "the same by the size of the tree", thousands(large.n)+" beside "+thousands(small.n), inMillis, got[len(got)-1]["rewind"], "the hook with "+small.at(), got[0]["rewind"], within(1.1))
+	}
+	if t.wants("scan") && t.last().n < bigTree {
+		t.note("hook, watcher off: skipped, no tree is large enough for it")
+	}
+	for i, s := range t.sites {
+		if s.n >= bigTree && s.scan != nil {
+			t.tell("scan", s.at(), s.stats.Files, got[i])
+		}
+	}
+	if t.wants("memory") {
+		t.memory("memory", t.last(), t.last().rewind.resident())
+	}
+	for _, s := range t.sites {
+		if t.wants("daemon") {
+			t.daemon(s)
+		}
+		t.verify(s)
+	}
+}
+
+// watching notes who does not watch that should. REWIND_WATCH=off is believed only if nothing is watched.
+func (t *table) watching(s *site) {
+	for _, w := range s.worlds() {
+		var status struct{ Watcher *api.Watcher }
+		w.ask(&status, "status")
+		seen := watches(w.pid())
+		if w == s.scan {
+			want(seen <= 0 && status.Watcher == nil, "%s has no effect", noWatcher)
+		} else if why := unwatched(status.Watcher, seen, s.stats.Dirs+1); why != "" {
+			t.note("%s: rewind: %s", s.at(), why)
+		}
+	}
+}
+
+// memory tells what the daemon of a tree has when it is left alone.
+func (t *table) memory(name string, s *site, got series) {
+	if got == nil {
+		t.note("memory of the daemon: skipped, this system does not tell")
+		return
+	}
+	t.tell(name, s.at(), s.stats.Files, got)
+}
+
+// daemon is what else a hook can meet: many at once, and no daemon. And what the daemon does when it is left alone.
+func (t *table) daemon(s *site) {
+	got := series{}
+	for round := range t.opt.bursts {
+		t.say("daemon: burst %d of %d", round+1, t.opt.bursts)
+		eds := make([]workload.Edit, min(burst, len(s.files)))
+		for i := range eds {
+			eds[i] = s.edit()
+		}
+		var parts []part
+		for _, p := range s.talkers() {
+			parts = append(parts, part{p.name, func(int) float64 {
+				list := s.atOnce(p, eds)
+				got[p.name], got[p.name+" 99"] = append(got[p.name], list...), append(got[p.name+" 99"], highest(list, 99))
+				return 0
+			}})
+		}
+		t.turn(round, nil, parts...)
+	}
+	w := s.rewind
+	if runtime.GOOS == "linux" {
+		pid := w.pid()
+		begun := cpuTime(pid)
+		t.wait(t.opt.idle)
+		got["idle"] = []float64{cpuTime(pid) - begun}
+		got["most"] = w.resident()["most"]
+	}
+	for range coldStarts {
+		ed := s.edit()
+		w.end()
+		flushDisk()
+		must(workload.Write(w.tree, ed))
+		took, said := s.hook(w.c, 0, ed)
+		s.heard("rewind", said)
+		w.least, w.most = w.least+1, w.most+1
+		w.pid() // else it was no daemon that answered
+		got["cold"] = append(got["cold"], took)
+	}
+	t.tell("daemon", s.at(), s.stats.Files, got)
+}
+
+// atOnce starts calls together, each after an edit of a file of its own.
+func (s *site) atOnce(p party, eds []workload.Edit) []float64 {
+	list, said, errs := make([]float64, len(eds)), make([]string, len(eds)), make([]error, len(eds))
 	begin := make(chan struct{})
 	var wg sync.WaitGroup
 	for i, ed := range eds {
 		wg.Go(func() {
 			<-begin
-			if errs[i] = workload.Write(p.root(), ed); errs[i] == nil {
-				list[i], errs[i] = p.call(ctx, i, ed)
-			}
+			errs[i] = caught(func() {
+				must(workload.Write(p.tree, ed))
+				list[i], said[i] = p.call(i, ed)
+			})
 		})
 	}
 	close(begin)
 	wg.Wait()
-	for i, err := range errs {
-		errs[i] = r.heard(err)
-	}
-	return list, errors.Join(errs...)
-}
-
-// heard counts a complaint; other errors it passes on.
-func (r *hookResult) heard(err error) error {
-	var c complaint
-	if !errors.As(err, &c) {
-		return err
-	}
-	if r.Complaints == nil {
-		r.Complaints = map[string]int{}
-	}
-	r.Complaints[string(c)]++
-	return nil
-}
-
-// count tells the checkpoints of every peer that has a daemon.
-func (h *hookRun) count(ctx context.Context, fn func(r *hookResult, n int) error) error {
-	return h.each(ctx, 0, func(p hookPeer, r *hookResult) error {
-		d, ok := p.(*daemonPeer)
-		if !ok {
-			return nil
-		}
-		n, late, err := d.captures(ctx)
-		if err != nil {
-			return err
-		}
-		r.Daemon.Late = late
-		return fn(r, n)
-	})
-}
-
-// rest looks at the daemons while nothing happens.
-func (h *hookRun) rest(ctx context.Context) error {
-	facts := map[*world]*daemonFact{}
-	err := h.each(ctx, 0, func(p hookPeer, r *hookResult) error {
-		d, ok := p.(*daemonPeer)
-		if !ok {
-			return nil
-		}
-		facts[d.world] = r.Daemon
-		if err := d.look(ctx, r.Daemon); err != nil || slices.Contains(d.env, noWatcher) {
-			return err
-		}
-		if r.Note == "" {
-			r.Note = r.Daemon.unwatched(h.stats.Dirs + 1)
-		}
-		return nil
-	})
-	if err != nil || len(facts) == 0 {
-		return err
-	}
-	h.say("hook: the daemons at rest")
-	return rest(ctx, facts, h.opt.idle)
-}
-
-func (h *hookRun) cold(ctx context.Context) error {
-	for round := range coldStarts {
-		ed, err := h.edit()
-		if err != nil {
-			return err
-		}
-		err = h.each(ctx, round, func(p hookPeer, r *hookResult) error {
-			d, ok := p.(*daemonPeer)
-			if !ok {
-				return nil
-			}
-			s, err := d.cold(ctx, ed)
-			r.Daemon.Cold = append(r.Daemon.Cold, s)
-			return r.heard(err)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// verify ends the daemons and compares the trees with what they have kept.
-func (h *hookRun) verify(ctx context.Context) error {
-	err := h.count(ctx, func(r *hookResult, n int) error {
-		if want := r.Daemon.Single + r.Daemon.Together + len(r.Daemon.Cold); n != want {
-			return fmt.Errorf("%d checkpoints after %d cold starts, want %d", n, len(r.Daemon.Cold), want)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return h.each(ctx, 0, func(p hookPeer, r *hookResult) (err error) {
-		if f, ok := p.(*floorPeer); ok {
-			return f.verify(r.edits + len(r.AtOnce))
-		}
-		d, ok := p.(*daemonPeer)
-		if !ok {
-			return nil
-		}
-		if err := d.end(ctx); err != nil {
-			return err
-		}
-		if r.Daemon.Unchanged, err = d.isTree(ctx); err == nil && !r.Daemon.Unchanged {
-			err = errors.New("the newest checkpoint is not the tree")
-		}
-		return err
-	})
-}
-
-// failed tells what makes the run a failure.
-func (h *hookRun) failed() error {
-	var errs []error
-	for _, r := range h.result {
-		if r.Failure != "" {
-			errs = append(errs, fmt.Errorf("hook, %s: %s: %s", h.label, r.Name, r.Failure))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// pick keeps the peers that were asked for, all when none was.
-func pick[P interface{ name() string }](all []P, asked string) []P {
-	if asked == "" {
-		return all
-	}
-	names := strings.Split(asked, ",")
-	return slices.DeleteFunc(all, func(p P) bool { return !slices.Contains(names, p.name()) })
-}
-
-func names[P interface{ name() string }](all []P) (list []string) {
-	for _, p := range all {
-		list = append(list, p.name())
+	must(errors.Join(errs...))
+	p.made(len(eds))
+	for _, what := range said {
+		s.heard(p.name, what)
 	}
 	return list
+}
+
+// verify holds the calls against what came of them, ends the daemons, and compares the trees with what they have kept.
+func (t *table) verify(s *site) {
+	n := s.echo.calls()
+	want(n >= s.calls, "%d of %d calls came to the daemon that does nothing", n, s.calls) // one may have been sent twice
+	for _, w := range s.worlds() {
+		w.counted()
+		w.end()
+		w.isTree()
+	}
+	for said, n := range s.said {
+		t.note("%s: %d times: %s", s.at(), n, said)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,21 +13,19 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/api"
 	"rewind/bench/workload"
 	"rewind/hooks"
 )
 
-// A whole run of the operation hook on a small tree: real client and daemon, calls that are checkpoints, nothing left behind.
+// The hooks in all detail on a small tree: real client and daemon, calls that are checkpoints, many at once, cold starts, nothing left behind.
 func TestHookRun(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("missing tool: the daemon is for unix")
-	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")
 	}
 	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
 	var out, errs bytes.Buffer
-	err := run([]string{"-ops", "hook", "-sizes", "300", "-calls", "4", "-bursts", "1", "-idle", "0", "-scratch", scratch, "-json", file}, &out, &errs)
+	err := run([]string{"-rows", "hook,unchanged,daemon", "-corpus", "generated", "-files", "300", "-rounds", "4", "-bursts", "1", "-idle", "0", "-age", "0", "-scratch", scratch, "-json", file}, &out, &errs)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}
@@ -34,22 +33,26 @@ func TestHookRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got struct{ Hooks []hookJSON }
-	if err := json.Unmarshal(b, &got); err != nil || len(got.Hooks) != 1 {
+	var got kept
+	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatalf("JSON: %v\n%s", err, b)
 	}
-	var names []string
-	for _, r := range got.Hooks[0].Peers {
-		names = append(names, r.Name)
-		if len(r.Calls) != 4 {
-			t.Errorf("%s: %d calls, want 4", r.Name, len(r.Calls))
-		}
-		if d := r.Daemon; d != nil && (d.Single != warmCalls+4 || d.Together < 1 || len(d.Cold) != coldStarts || !d.Unchanged) {
-			t.Errorf("%s: %+v", r.Name, d)
+	seen := map[string]int{}
+	for _, l := range got.Table {
+		seen[l.What] = len(l.Values)
+		if l.Failure != "" || l.Peer != "" && len(l.Peers) != len(l.Values) {
+			t.Errorf("%+v", l)
 		}
 	}
-	if want := []string{"floor", "rewind", "rewind-scan", "rewind-unchanged", "git-tree"}; !slices.Equal(names, want) {
-		t.Errorf("peers %q, want %q", names, want)
+	want := map[string]int{
+		"hook, one file edited": 4, "hook, nothing changed": 4, "64 hooks at once": burst, "64 hooks at once, watcher off": burst, "64 hooks at once, the 99th of 100": 1,
+		"a hook that starts the daemon": coldStarts,
+	}
+	if runtime.GOOS == "linux" {
+		want["processor at rest"], want["memory at most"] = 1, 1
+	}
+	if !maps.Equal(seen, want) {
+		t.Errorf("lines and values %v, want %v", seen, want)
 	}
 	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
@@ -59,10 +62,7 @@ func TestHookRun(t *testing.T) {
 // The payload is one that the daemon understands as an edit of this one file.
 func TestPayload(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "tree")
-	raw, err := payload(root, workload.Edit{Path: "a/b/c/d.go", Data: []byte("package \"c\"\n\nvar x = 1\n")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := payload(root, workload.Edit{Path: "a/b/c/d.go", Data: []byte("package \"c\"\n\nvar x = 1\n")})
 	ev, err := hooks.Parse(hooks.Claude, hookEvent, bytes.NewReader(raw))
 	if err != nil {
 		t.Fatal(err)
@@ -72,48 +72,49 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// What a hook has said is counted where that may happen; whatever else went wrong is a failure.
+// What a hook has said is counted; what is not as it should be is thrown to where the measurement began, whatever else breaks goes on.
 func TestComplaints(t *testing.T) {
-	var r hookResult
-	for _, err := range []error{complaint("late"), nil, complaint("late"), complaint("lost")} {
-		if got := r.heard(err); got != nil {
-			t.Errorf("%v is an error: %v", err, got)
-		}
+	s := &site{said: map[string]int{}}
+	for _, said := range []string{"late", "", "late", "lost"} {
+		s.heard("rewind", said)
 	}
-	if r.Complaints["late"] != 2 || r.Complaints["lost"] != 1 {
-		t.Errorf("counted %v", r.Complaints)
+	if s.said[`rewind said "late"`] != 2 || s.said[`rewind said "lost"`] != 1 || len(s.said) != 2 {
+		t.Errorf("counted %v", s.said)
 	}
-	if broken := errors.New("broken"); !errors.Is(r.heard(broken), broken) {
-		t.Error("an error was taken for a complaint")
+	broken := errors.New("broken")
+	if err := caught(func() { must(broken) }); !errors.Is(err, broken) {
+		t.Errorf("caught %v", err)
 	}
-	h := &hookRun{label: "7 files", result: []*hookResult{{Name: "rewind", Failure: "3 edits led to 2 checkpoints"}}}
-	b := &bench{hookRuns: []*hookRun{h}}
-	if err := b.failed(); err == nil || !strings.Contains(err.Error(), "7 files: rewind: 3 edits") {
+	if err := caught(func() { want(3 < 2, "%d edits led to 2 checkpoints", 3) }); err == nil || err.Error() != "3 edits led to 2 checkpoints" {
 		t.Errorf("a lost edit: %v", err)
 	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a bug was taken for a failure")
+		}
+	}()
+	_ = caught(func() { panic("a bug") })
 }
 
 func TestUnwatched(t *testing.T) {
-	fact := func(text string, watches int) *daemonFact {
-		f := daemonFact{Watches: watches}
-		if err := json.Unmarshal([]byte(text), &f.Watcher); err != nil {
-			t.Fatal(err)
-		}
-		return &f
-	}
 	for _, c := range []struct {
-		f    *daemonFact
+		said string
+		seen int
 		want string
 	}{
-		{fact(`{"healthy":true}`, 10), ""},
-		{fact(`{"healthy":true}`, -1), ""},
-		{fact(`{"healthy":true}`, 9), "9 directories of 10"},
-		{fact(`{"healthy":false,"reason":"limit"}`, 10), "limit"},
-		{fact(`{"healthy":true,"missed":2}`, 10), "missed 2"},
-		{fact(`null`, 0), "no watcher"},
+		{`{"healthy":true}`, 10, ""},
+		{`{"healthy":true}`, -1, ""},
+		{`{"healthy":true}`, 9, "9 directories of 10"},
+		{`{"healthy":false,"reason":"limit"}`, 10, "limit"},
+		{`{"healthy":true,"missed":2}`, 10, "missed 2"},
+		{`null`, 0, "no watcher"},
 	} {
-		if got := c.f.unwatched(10); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		var said *api.Watcher
+		if err := json.Unmarshal([]byte(c.said), &said); err != nil {
+			t.Fatal(err)
+		}
+		if got := unwatched(said, c.seen, 10); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s, %d: %q, want %q", c.said, c.seen, got, c.want)
 		}
 	}
 }
@@ -127,5 +128,34 @@ func TestParseSizes(t *testing.T) {
 		if _, err := parseSizes(bad); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
+	}
+}
+
+// gc removes the older half of a store beside hooks and alone, and every figure is there.
+func TestCollectRun(t *testing.T) {
+	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
+	var out, errs bytes.Buffer
+	err := run([]string{"-rows", "gc", "-corpus", "generated", "-files", "20", "-checkpoints", "100", "-rounds", "1", "-quick", "-scratch", scratch, "-json", file}, &out, &errs)
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got kept
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range got.Table {
+		if l.Failure != "" {
+			t.Errorf("%+v", l)
+		}
+	}
+	if n := len(claims["gc"]) + len(claims["gc beside"]) + len(claims["gc hooks"]); runtime.GOOS == "linux" && len(got.Table) != n {
+		t.Errorf("%d lines, want %d\n%s", len(got.Table), n, &out)
+	}
+	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
 	}
 }

@@ -68,16 +68,22 @@ type reach struct {
 	text string
 	met  func(value, ratio float64) bool
 	goal func(peer float64) float64 // as a value; the peer's is known
+	each float64                    // more than the peer for each file of the tree; else 0
 }
 
 // within is a ratio that must not be exceeded.
 func within(ratio float64) reach {
-	return reach{"<= " + short(ratio) + " x", func(_, r float64) bool { return r <= ratio }, func(p float64) float64 { return p * ratio }}
+	return reach{text: "<= " + short(ratio) + " x", met: func(_, r float64) bool { return r <= ratio }, goal: func(p float64) float64 { return p * ratio }}
 }
 
 // lessBy is how many times less it must be.
 func lessBy(times float64) reach {
-	return reach{">= " + short(times) + " x less", func(_, r float64) bool { return r*times <= 1 }, func(p float64) float64 { return p / times }}
+	return reach{text: ">= " + short(times) + " x less", met: func(_, r float64) bool { return r*times <= 1 }, goal: func(p float64) float64 { return p / times }}
+}
+
+// atLeast is a ratio that must be reached.
+func atLeast(ratio float64) reach {
+	return reach{text: ">= " + short(ratio) + " x", met: func(_, r float64) bool { return r >= ratio }, goal: func(p float64) float64 { return p * ratio }}
 }
 
 // under is a value that must not be exceeded; text tells where it comes from, "": from itself.
@@ -85,8 +91,11 @@ func under(value float64, u unit, text string) reach {
 	if text == "" {
 		text = "<= " + u.format(value)
 	}
-	return reach{text, func(v, _ float64) bool { return v <= value }, func(float64) float64 { return value }}
+	return reach{text: text, met: func(v, _ float64) bool { return v <= value }, goal: func(float64) float64 { return value }}
 }
+
+// perFile is what the peer takes, and so much for each file of the tree.
+func perFile(each float64, text string) reach { return reach{text: text, each: each} }
 
 // nothing has to be reached: the peer is beside it for the reader.
 var nothing = reach{}
@@ -96,13 +105,7 @@ func short(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
 // add adds a line. of and by are of the same rounds; by may be longer or shorter, or absent.
 func (t *table) add(row, what, at string, u unit, of []float64, peer string, by []float64, r reach) {
 	l := line{Row: row, What: what, At: at, Unit: u, Value: median(of), Peer: peer, PeerValue: median(by), Reach: r.text, Values: of, Peers: by}
-	var all []float64
-	for i := range min(len(of), len(by)) {
-		if by[i] > 0 {
-			all = append(all, of[i]/by[i])
-		}
-	}
-	l.Ratio = median(all)
+	l.Ratio = median(ratios(of, by))
 	switch {
 	case len(of) == 0:
 		l.Failure = "it was not measured"

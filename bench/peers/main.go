@@ -1,7 +1,14 @@
+// Command peers runs rewind beside what a user would pick instead, a shadow git repository as other tools keep one, on the same tree and the same edits in one
+// run: hooks of an agent, commands, stores. Whole processes are timed, in an order that turns by one every round, so that a ratio of two of them travels to
+// other machines although a time does not.
+//
+// What is measured is data (rows.go): a stage says which trees it is run on and gives the values of everybody who took part, each under a name; a claim says
+// which of these stand beside each other, and what has to be reached. There is one way to take turns (race.go).
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,14 +16,11 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"rewind/bench/workload"
 )
 
 func main() {
@@ -30,76 +34,104 @@ func main() {
 
 // options are the command line.
 type options struct {
-	corpus   string
-	n        int
-	first    int
-	restores int
-	peers    string
-	rewind   string
-	scratch  string
-	json     string
-	repo     bool
+	corpus, rewind, scratch string
+	json, svg, draw, out    string
+	table, growth           bool
+	quick, large, repo      bool
+	files                   []int // of the trees
+	rows, axes              []string
 
-	checkpoint bool
-	sizes      []int // of the trees for the operation hook, in files
-	calls      int
-	bursts     int
-	idle       time.Duration
-
-	tableOptions
+	rounds, bursts, n, first, restores, edits, history, objects, checkpoints int
+	transcript                                                               int64
+	idle, age                                                                time.Duration
+	checkouts, trees, reads, starts                                          int // less with -quick
 }
 
-func parse(args []string, stderr io.Writer) (options, error) {
-	var o options
-	var ops, sizes string
+// less are the options that -quick has where they are not said.
+var less = map[string]string{"rounds": "15", "edits": "300", "history": "1000", "objects": "200000", "files": "750,28k", "first": "2", "transcript": "20000000"}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	var ops, sizes, rows, axes string
 	f := flag.NewFlagSet("peers", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.corpus, "corpus", "", "`directory` to measure on, for the table several with the list separator between; it is copied and never changed\n(default: Go's own source, for the table the module cache too); generated:N makes a tree of N files, for checkpoint")
-	f.IntVar(&o.n, "n", 15, "checkpoints, one after each edit")
-	f.IntVar(&o.first, "first", 3, "first snapshots of each peer")
-	f.IntVar(&o.restores, "restores", 5, "restores of each peer")
-	f.StringVar(&o.peers, "peers", "", "only these peers, separated by commas")
+	f.StringVar(&o.corpus, "corpus", "", "`directory` that the trees are made of, several with the list separator between; it is copied and never changed\n(default: Go's own source and the module cache); generated: files from a seed")
 	f.StringVar(&o.rewind, "rewind", "", "`binary` to measure, rewindd and smart-checkpoint beside it (default: built from ./cmd)")
-	f.StringVar(&o.scratch, "scratch", "", "`directory` to work in, on the file system to measure (default: the system's temporary one)")
-	f.StringVar(&o.json, "json", "", "write every single time to this `file` too")
-	f.BoolVar(&o.repo, "repo", false, "make the tree a git repository of the user's first, as most projects are")
-	f.StringVar(&ops, "ops", "table", "what is measured: table, growth, checkpoint, hook; the last two in all detail")
-	o.flags(f)
-	f.StringVar(&sizes, "sizes", "1k,28k,100k", "`files` of the generated trees for hook")
-	f.IntVar(&o.calls, "calls", 100, "hooks, one after each edit")
-	f.IntVar(&o.bursts, "bursts", 5, "how often 64 hooks are started at once")
+	f.StringVar(&o.scratch, "scratch", os.TempDir(), "`directory` to work in, on the file system to measure")
+	f.StringVar(&o.json, "json", "", "write every single value to this `file` too")
+	f.StringVar(&o.svg, "svg", "", "draw the table into this `file`")
+	f.StringVar(&o.draw, "draw", "", "measure nothing: draw the table of this `file`, which -json has written, into -svg")
+	f.StringVar(&o.out, "out", "bench/results", "`directory` where growth keeps its figures")
+	f.StringVar(&ops, "ops", "table", "what is measured: table, growth")
+	f.StringVar(&sizes, "files", "750,28k,79k", "`files` of the trees of the table")
+	f.StringVar(&rows, "rows", "", "only these rows of the table, separated by commas: "+strings.Join(rowNames(), ", ")+"\n(default: all but "+strings.Join(asked, ", ")+")")
+	f.StringVar(&axes, "axes", "", "only these axes of growth, separated by commas: "+strings.Join(allAxes, ", "))
+	f.BoolVar(&o.quick, "quick", false, "fewer rounds, and no tree above 30,000 files: some minutes")
+	f.BoolVar(&o.large, "large", false, "a tree of 1,000,000 files too; growth: sizes ten times as large. Needs 20 GB of disk")
+	f.BoolVar(&o.repo, "repo", false, "commands: make the tree a git repository of the user's first, as most projects are")
+	f.IntVar(&o.rounds, "rounds", 40, "rounds of hooks of the table and of growth")
+	f.IntVar(&o.bursts, "bursts", 5, "daemon: how often 64 hooks are started at once")
+	f.IntVar(&o.n, "n", 15, "commands: checkpoints, one after each edit")
+	f.IntVar(&o.first, "first", 3, "first snapshots of each peer")
+	f.IntVar(&o.restores, "restores", 5, "commands: restores of each peer")
+	f.IntVar(&o.edits, "edits", 1000, "edits for what one takes on disk")
+	f.IntVar(&o.history, "history", 10_000, "checkpoints of a long history")
+	f.IntVar(&o.objects, "objects", 1_000_000, "objects of a large store")
+	f.IntVar(&o.checkpoints, "checkpoints", 100_000, "gc: how many the store has, of half a year")
+	f.Int64Var(&o.transcript, "transcript", 100<<20, "`bytes` of a long conversation")
 	f.DurationVar(&o.idle, "idle", 20*time.Second, "how long daemons are watched at rest")
+	f.DurationVar(&o.age, "age", 3500*time.Millisecond, "how old files are before anything is measured; younger than 3 s, and they are read twice on purpose")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	if o.n < 1 || o.first < 1 || o.restores < 0 || o.calls < 1 || o.bursts < 0 || o.idle < 0 {
-		return o, errors.New("-n, -first and -calls must be at least 1, -restores, -bursts and -idle at least 0")
-	}
-	list, err := parseSizes(sizes)
-	if err != nil {
-		return o, fmt.Errorf("-sizes: %w", err)
-	}
-	if err := o.settle(f); err != nil {
-		return o, err
-	}
-	for _, op := range strings.Split(ops, ",") {
-		switch op {
-		case "table":
-			o.table = true
-		case "growth":
-			o.growth = true
-		case "checkpoint":
-			o.checkpoint = true
-		case "hook":
-			o.sizes = list
-		default:
-			return o, fmt.Errorf("-ops: no operation %q; there are table, growth, checkpoint and hook", op)
+	o.checkouts, o.trees, o.reads, o.starts = 20, 3, 15, 7
+	if o.quick {
+		o.checkouts, o.trees, o.reads, o.starts = 8, 2, 7, 3
+		said := map[string]bool{}
+		f.Visit(func(f *flag.Flag) { said[f.Name] = true })
+		for name, value := range less {
+			if !said[name] {
+				if err := f.Set(name, value); err != nil {
+					return o, err
+				}
+			}
 		}
 	}
-	return o, nil
+	if o.n < 1 || o.first < 1 || o.restores < 0 || o.bursts < 0 || o.idle < 0 || o.rounds < 1 || o.edits < 1 || o.history < 10 || o.objects < 1 || o.checkpoints < 100 || o.transcript < 10_000 {
+		return o, errors.New("-n, -first, -rounds, -edits and -objects must be at least 1, -history 10, -checkpoints 100, -transcript 10,000, -restores, -bursts and -idle 0")
+	}
+	if o.draw != "" && o.svg == "" {
+		return o, errors.New("-draw needs -svg")
+	}
+	if o.files, err = parseSizes(sizes); err != nil {
+		return o, fmt.Errorf("-files: %w", err)
+	}
+	if o.rows, err = choose("rows", rows, rowNames()); err != nil {
+		return o, err
+	}
+	o.large = o.large || slices.Contains(o.rows, "large")
+	if o.axes, err = choose("axes", axes, allAxes); err != nil {
+		return o, err
+	}
+	which, err := choose("ops", ops, []string{"table", "growth"})
+	o.table, o.growth = slices.Contains(which, "table"), slices.Contains(which, "growth")
+	return o, err
+}
+
+// choose splits a list of names, each of which there must be; none for an empty one.
+func choose(flag, list string, from []string) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	names := strings.Split(list, ",")
+	for _, n := range names {
+		if !slices.Contains(from, n) {
+			return nil, fmt.Errorf("-%s: no %q; there are %s", flag, n, strings.Join(from, ", "))
+		}
+	}
+	return names, nil
 }
 
 // parseSizes reads numbers of files: 500, 28k.
@@ -123,10 +155,13 @@ func run(args []string, stdout, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.draw != "" {
+		return draw(o.draw, o.svg)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// The real path: a peer may see through a symlink and then find another tree than the one it knows.
-	base, err := filepath.EvalSymlinks(orTemp(o.scratch))
+	base, err := filepath.EvalSymlinks(o.scratch)
 	if err != nil {
 		return err
 	}
@@ -135,162 +170,95 @@ func run(args []string, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	b := &bench{opt: o, dir: scratch, tree: filepath.Join(scratch, "tree"), out: stdout, say: func(format string, a ...any) { fmt.Fprintf(stderr, format+"\n", a...) }}
-	if err := b.prepare(ctx); err != nil {
+	b := &bench{ctx: ctx, opt: o, dir: scratch, out: stdout, say: func(format string, a ...any) { fmt.Fprintf(stderr, format+"\n", a...) }}
+	if err := caught(b.prepare); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "machine: %s\n", b.machine)
-	if len(b.peers) > 0 {
-		if err := b.measure(ctx); err != nil {
-			return err
-		}
-		b.report(stdout)
-	}
-	for _, size := range o.sizes {
-		if err := b.hooks(ctx, size); err != nil {
-			return err
-		}
-	}
+	t := &table{bench: b}
 	if o.table {
-		if err := b.measureTable(ctx); err != nil {
+		if err := t.measure(); err != nil {
 			return err
+		}
+		if o.svg != "" {
+			if err := os.WriteFile(o.svg, t.picture(), 0o644); err != nil {
+				return err
+			}
 		}
 	}
 	if o.growth {
-		if err := b.measureGrowth(ctx); err != nil {
-			return err
-		}
-	}
-	if o.svg != "" && b.tables != nil {
-		if err := os.WriteFile(o.svg, b.tables.picture(), 0o644); err != nil {
+		if err := caught(b.measureGrowth); err != nil {
 			return err
 		}
 	}
 	if o.json != "" {
-		if err := b.writeJSON(o.json); err != nil {
+		if err := writeJSON(o.json, kept{b.machine, t.lines, t.notes}); err != nil {
 			return err
 		}
 	}
-	return b.failed()
+	return t.failed()
 }
 
-func orTemp(dir string) string {
-	if dir == "" {
-		return os.TempDir()
-	}
-	return dir
+// kept is what a file of the table has.
+type kept struct {
+	Machine machine  `json:"machine"`
+	Table   []line   `json:"table,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
 }
 
-// prepare builds what is run, chooses who takes part, and copies the corpus where one is needed.
-func (b *bench) prepare(ctx context.Context) error {
-	empty, err := b.programs(ctx)
+func writeJSON(path string, v any) error {
+	out, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	if b.env, err = cleanEnv(filepath.Join(b.dir, "user")); err != nil {
-		return err
-	}
-	b.machine = describe(ctx, b.dir)
-	all := allPeers(b, empty, b.rewind)
-	if err := b.check(append(names(all), names(hookPeers(&hookRun{bench: b}))...)); err != nil {
-		return err
-	}
-	if !b.opt.checkpoint {
-		return nil
-	}
-	if b.peers = pick(all, b.opt.peers); len(b.peers) == 0 {
-		return nil
-	}
-	if err := b.load(ctx); err != nil {
-		return err
-	}
-	if b.opt.repo {
-		return b.makeRepo(ctx)
-	}
-	return nil
+	return os.WriteFile(path, append(out, '\n'), 0o644)
 }
 
-// check refuses names of peers that nobody has.
-func (b *bench) check(known []string) error {
-	if b.opt.peers == "" {
-		return nil
-	}
-	for _, want := range strings.Split(b.opt.peers, ",") {
-		if !slices.Contains(known, want) {
-			slices.Sort(known)
-			return fmt.Errorf("-peers: no peer %q; there are %s", want, strings.Join(slices.Compact(known), ", "))
-		}
-	}
-	return nil
-}
-
-// load makes the tree that checkpoints are taken of.
-func (b *bench) load(ctx context.Context) error {
-	var err error
-	b.say("copying the corpus")
-	name, generated := strings.CutPrefix(b.opt.corpus, "generated:")
-	switch {
-	case generated:
-		var n int
-		if n, err = strconv.Atoi(name); err != nil || n < 1 {
-			return fmt.Errorf("-corpus %s: want generated:N", b.opt.corpus)
-		}
-		b.corpus = fmt.Sprintf("generated tree of %d files", n)
-		err = workload.Generate(ctx, b.tree, workload.Spec{Files: n, Seed: 1})
-	default:
-		b.corpus = b.opt.corpus
-		if b.corpus == "" {
-			if b.corpus, err = workload.GoSource(ctx); err != nil {
-				return err
-			}
-		}
-		err = workload.Copy(ctx, b.tree, b.corpus)
-	}
+// draw makes the picture of a table that was measured before.
+func draw(from, to string) error {
+	raw, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	if b.stats, err = workload.Measure(ctx, b.tree); err != nil {
-		return err
+	var k kept
+	if err := json.Unmarshal(raw, &k); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
 	}
-	files, err := workload.Files(b.tree)
-	if err != nil {
-		return err
-	}
-	b.exec = map[string]bool{}
-	for _, f := range files {
-		b.exec[f.Path] = f.Exec
-	}
-	b.editor, err = workload.NewEditor(b.tree, workload.Editable(files), 1)
-	return err
+	t := &table{bench: &bench{machine: k.Machine}, lines: k.Table}
+	return os.WriteFile(to, t.picture(), 0o644)
 }
 
-// programs builds rewind and the hook's client beside it, as they are installed, the daemon that does nothing, and the empty program, whose path it
-// gives.
-func (b *bench) programs(ctx context.Context) (empty string, err error) {
+// A bench is one run.
+type bench struct {
+	ctx     context.Context // ends when it is interrupted
+	opt     options
+	dir     string // scratch: everything that is written lies here
+	env     []string
+	machine machine
+	say     func(format string, a ...any)
+	out     io.Writer // of the report
+
+	rewind, client string // what is measured: the program, and what agents' hooks call
+	echoing, empty string // the daemon and the program that do nothing
+}
+
+// prepare builds what is run: rewind and the programs beside it, as they are installed, and those that do nothing.
+func (b *bench) prepare() {
 	b.say("building")
-	suffix := ""
-	if runtime.GOOS == "windows" {
-		suffix = ".exe"
-	}
-	empty = filepath.Join(b.dir, "empty"+suffix)
+	b.empty, b.echoing, b.rewind = filepath.Join(b.dir, "empty"), filepath.Join(b.dir, "echo"), get(filepath.Abs(b.opt.rewind))
 	source := filepath.Join(b.dir, "empty.go")
-	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		return "", err
-	}
-	b.echoing = filepath.Join(b.dir, "echo"+suffix)
-	if err := errors.Join(build(ctx, empty, source), build(ctx, b.echoing, "rewind/bench/floor/echo")); err != nil {
-		return "", err
-	}
-	if b.rewind, err = filepath.Abs(b.opt.rewind); err != nil {
-		return "", err
-	}
+	must(os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600))
+	programs := map[string]string{b.empty: source, b.echoing: "rewind/bench/floor/echo"}
 	if b.opt.rewind == "" {
-		b.rewind = filepath.Join(b.dir, "rewind"+suffix)
-		err = build(ctx, b.rewind, "rewind/cmd/rewind")
+		b.rewind = filepath.Join(b.dir, "rewind")
+		for _, name := range []string{"rewind", "rewindd", "smart-checkpoint"} {
+			programs[filepath.Join(b.dir, name)] = "rewind/cmd/" + name
+		}
 	}
-	b.client = filepath.Join(filepath.Dir(b.rewind), "smart-checkpoint"+suffix)
-	if b.opt.rewind == "" && err == nil {
-		err = errors.Join(build(ctx, b.client, "rewind/cmd/smart-checkpoint"), build(ctx, filepath.Join(b.dir, "rewindd"+suffix), "rewind/cmd/rewindd"))
+	b.client = filepath.Join(filepath.Dir(b.rewind), "smart-checkpoint")
+	for to, source := range programs {
+		must(build(b.ctx, to, source))
 	}
-	return empty, err
+	b.env = get(cleanEnv(filepath.Join(b.dir, "user")))
+	b.machine = describe(b.ctx, b.dir)
 }

@@ -8,30 +8,25 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"rewind/bench/workload"
 )
 
-// A whole run on a small tree: every peer that is asked for has a line, restores are right, nothing stays behind.
+// Commands without a daemon on a small tree: everybody has a line, restores are right, nothing stays behind.
 func TestRun(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")
 	}
-	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
+	scratch := t.TempDir()
 	var out, errs bytes.Buffer
-	err := run([]string{"-ops", "checkpoint", "-corpus", "generated:30", "-n", "3", "-first", "1", "-restores", "2", "-peers", "empty,git-fsync,rewind", "-repo", "-scratch", scratch, "-json", file}, &out, &errs)
+	err := run([]string{"-rows", "commands", "-corpus", "generated", "-files", "30", "-n", "3", "-first", "1", "-restores", "2", "-age", "0", "-repo", "-scratch", scratch}, &out, &errs)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &errs)
 	}
-	if n := strings.Count(out.String(), "2 of 2 right"); n != 2 {
-		t.Errorf("%d peers restored rightly, want 2:\n%s", n, &out)
-	}
-	if n := strings.Count(out.String(), "\n  git-fsync "); n != 5 {
-		t.Errorf("git-fsync has %d lines, want 5:\n%s", n, &out)
-	}
-	if b, err := os.ReadFile(file); err != nil || !bytes.Contains(b, []byte(`"restored_right": 2`)) {
-		t.Errorf("JSON: %v\n%s", err, b)
+	for peer, lines := range map[string]int{"a program that does nothing": 3, "git add -A; git commit": 5, "the second with core.fsync=all core.fsyncMethod": 5} {
+		if n := strings.Count(out.String(), peer); n != lines {
+			t.Errorf("%s has %d lines, want %d:\n%s", peer, n, lines, &out)
+		}
 	}
 	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
@@ -39,7 +34,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, args := range [][]string{{"-n", "0"}, {"-restores", "-1"}, {"here"}, {"-corpus", "generated:x"}, {"-ops", "cook"}, {"-sizes", "28q"}, {"-calls", "0"}, {"-rows", "soup"}, {"-files", "x"}, {"-rounds", "0"}, {"-corpus", "nowhere at all"}, {"-corpus", "generated:3", "-n", "1", "-peers", "cvs"}} {
+	for _, args := range [][]string{{"-n", "0"}, {"-restores", "-1"}, {"here"}, {"-corpus", "generated:x"}, {"-ops", "cook"}, {"-axes", "time"}, {"-draw", "x"}, {"-rows", "soup"}, {"-files", "x"}, {"-rounds", "0"}, {"-corpus", "nowhere at all"}} {
 		scratch := t.TempDir()
 		if err := run(append([]string{"-scratch", scratch, "-rewind", "unused"}, args...), new(bytes.Buffer), new(bytes.Buffer)); err == nil {
 			t.Errorf("%q was accepted", args)
@@ -50,19 +45,15 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A corpus is never written, and what makes a run worthless makes it fail.
+// What makes a run worthless makes it fail.
 func TestFailed(t *testing.T) {
-	b := &bench{peers: []peer{&emptyPeer{}, &rewindPeer{home: "x"}}, result: []*result{{Name: "empty", Restore: make([]sample, 3)}, {Name: "rewind", Restore: make([]sample, 3), Right: 3}}}
-	if err := b.failed(); err != nil {
+	tab := &table{lines: []line{{What: "hook"}}}
+	if err := tab.failed(); err != nil {
 		t.Error(err)
 	}
-	b.result[1].Right = 2
-	if err := b.failed(); err == nil || !strings.Contains(err.Error(), "1 of 3 restores") {
+	tab.lines = append(tab.lines, line{What: "commands", Failure: "a restore is not what was kept"})
+	if err := tab.failed(); err == nil || !strings.Contains(err.Error(), "commands: a restore") {
 		t.Errorf("a wrong restore: %v", err)
-	}
-	b.result[1].Right, b.result[1].Failure = 3, "no disk"
-	if err := b.failed(); err == nil {
-		t.Error("a peer that failed is no failure")
 	}
 }
 
@@ -74,12 +65,6 @@ func TestStatistics(t *testing.T) {
 		if got := median(c.v); got != c.want {
 			t.Errorf("median of %v is %v", c.v, got)
 		}
-	}
-	s := func(ms ...int) (list []sample) {
-		for _, m := range ms {
-			list = append(list, sample{Wall: time.Duration(m) * time.Millisecond})
-		}
-		return list
 	}
 	for _, c := range []struct {
 		n, p int
@@ -93,7 +78,7 @@ func TestStatistics(t *testing.T) {
 			t.Errorf("%d of 100 values of 1 to %d are up to %v, want %v", c.p, c.n, got, c.want)
 		}
 	}
-	if got := ratios(s(10, 30, 5), s(5, 10)); !slices.Equal(got, []float64{2, 3}) {
+	if got := ratios([]float64{10, 30, 5}, []float64{5, 10}); !slices.Equal(got, []float64{2, 3}) {
 		t.Errorf("ratios %v", got)
 	}
 	d := workload.Disk{Apparent: 5, Blocks: 9}.Sub(workload.Disk{Apparent: 2, Blocks: 1})

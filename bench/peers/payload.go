@@ -10,12 +10,12 @@ import (
 
 // payload is what Claude Code writes to a PostToolUse hook after a call of its tool Edit in the tree at root. The real one quotes the whole
 // file as it was; this one, as it is, which is as long.
-func payload(root string, ed workload.Edit) ([]byte, error) {
+func payload(root string, ed workload.Edit) []byte {
 	file := filepath.Join(root, filepath.FromSlash(ed.Path))
 	line, _, _ := bytes.Cut(ed.Data, []byte{'\n'})
 	was, is := string(line), string(line)+" "
 	type object = map[string]any
-	return json.Marshal(object{
+	return get(json.Marshal(object{
 		"session_id":      "c9455afc-4741-4ac5-9e9b-ead6c3afbe0a",
 		"transcript_path": filepath.Join(filepath.Dir(root), "transcript.jsonl"), // it is not there
 		"cwd":             root,
@@ -32,5 +32,5 @@ func payload(root string, ed workload.Edit) ([]byte, error) {
 		},
 		"tool_use_id": "toolu_3d83dd91472828e095dc7d7d",
 		"duration_ms": 6,
-	})
+	}))
 }

@@ -5,44 +5,76 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
-// A sample is what one action took: the times of its processes, added up.
-type sample struct {
-	Wall time.Duration `json:"wall_ns"` // from the start of a process to its end
-	CPU  time.Duration `json:"cpu_ns"`  // user and system
+// thrown carries an error out of the middle of a measurement to where that was begun: no half of one is worth anything.
+type thrown struct{ error }
+
+// must throws an error.
+func must(err error) {
+	if err != nil {
+		panic(thrown{err})
+	}
 }
 
-func (s *sample) add(t sample) { s.Wall, s.CPU = s.Wall+t.Wall, s.CPU+t.CPU }
+// get throws an error, or gives what came without one.
+func get[T any](v T, err error) T {
+	must(err)
+	return v
+}
+
+// want throws what is wrong unless it is right.
+func want(right bool, wrong string, a ...any) {
+	if !right {
+		must(fmt.Errorf(wrong, a...))
+	}
+}
+
+// caught gives what fn throws.
+func caught(fn func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case thrown:
+			err = p.error
+		default:
+			panic(p)
+		}
+	}()
+	fn()
+	return nil
+}
 
 // A command runs programs in one place with one environment.
 type command struct {
+	ctx context.Context
 	dir string
 	env []string
 	out string // file that takes the output
 	in  []byte // standard input, through a pipe; nil: none
+
+	used *syscall.Rusage // gets what the process and those that it waited for have used
 }
 
-// run runs one program to its end and gives its standard output. Output goes to a file, so that reading it is no part of
-// the time.
-func (c command) run(ctx context.Context, args ...string) (s sample, out string, err error) {
-	f, err := os.OpenFile(c.out, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
-	if err != nil {
-		return s, "", err
-	}
+// with adds to the environment.
+func (c command) with(env ...string) command {
+	c.env = append(c.env[:len(c.env):len(c.env)], env...)
+	return c
+}
+
+// run runs one program to its end and gives the ms that it took and its standard output. Output goes to a file, so that reading it is no part of the time.
+func (c command) run(args ...string) (took float64, out string) {
+	f := get(os.Create(c.out))
 	defer f.Close()
-	errs, err := os.OpenFile(c.out+".err", os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
-	if err != nil {
-		return s, "", err
-	}
+	errs := get(os.Create(c.out + ".err"))
 	defer errs.Close()
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd := exec.CommandContext(c.ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.dir, c.env, f, errs
 	if c.in != nil {
 		cmd.Stdin = bytes.NewReader(c.in)
@@ -50,41 +82,30 @@ func (c command) run(ctx context.Context, args ...string) (s sample, out string,
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it may have files to clean up
 	cmd.WaitDelay = 10 * time.Second
 	start := time.Now()
-	err = cmd.Run()
-	s.Wall = time.Since(start)
-	if cmd.ProcessState != nil {
-		s.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	err := cmd.Run()
+	took = ms(time.Since(start))
+	if c.used != nil && cmd.ProcessState != nil {
+		*c.used = *cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	}
-	if ctx.Err() != nil {
-		return s, "", ctx.Err()
-	}
+	must(c.ctx.Err())
 	if err != nil {
-		said, _ := readBack(errs)
-		return s, "", fmt.Errorf("%s: %w: %.300s", strings.Join(args, " "), err, strings.TrimSpace(said))
+		said, _ := os.ReadFile(c.out + ".err")
+		must(fmt.Errorf("%s: %w: %.300s", strings.Join(args, " "), err, bytes.TrimSpace(said)))
 	}
-	out, err = readBack(f)
-	return s, out, err
+	return took, string(get(os.ReadFile(c.out)))
 }
 
-// all runs programs one after the other and gives the output of the last.
-func (c command) all(ctx context.Context, programs ...[]string) (sum sample, out string, err error) {
+// all runs programs one after the other.
+func (c command) all(programs ...[]string) (sum float64, out string) {
 	for _, args := range programs {
-		var s sample
-		if s, out, err = c.run(ctx, args...); err != nil {
-			return sum, out, err
-		}
-		sum.add(s)
+		var took float64
+		took, out = c.run(args...)
+		sum += took
 	}
-	return sum, out, nil
+	return sum, out
 }
 
-func readBack(f *os.File) (string, error) {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return "", err
-	}
-	b, err := io.ReadAll(f)
-	return string(b), err
-}
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
 // build makes a static program, as rewind is shipped: all that is built has the same version, without which a daemon refuses its clients.
 func build(ctx context.Context, to, source string) error {
@@ -106,13 +127,13 @@ func cleanEnv(home string) ([]string, error) {
 		name, _, _ := strings.Cut(v, "=")
 		switch up := strings.ToUpper(name); {
 		case strings.HasPrefix(up, "GIT_"), strings.HasPrefix(up, "REWIND_"), strings.HasPrefix(up, "XDG_"), strings.HasPrefix(up, "LC_"),
-			up == "HOME", up == "USERPROFILE", up == "LANG":
+			up == "HOME", up == "LANG":
 		default:
 			env = append(env, v)
 		}
 	}
 	return append(env,
-		"HOME="+home, "USERPROFILE="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "LC_ALL=C",
+		"HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "LC_ALL=C",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@a", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@a",
 	), nil

@@ -1,191 +1,241 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
+	"strings"
 	"time"
 
 	"rewind/bench/workload"
 )
 
-// A site is a tree of one size with everything that works on it, for all rows of the table.
+// A site is a tree of one size with everything that works on it, for all stages.
 type site struct {
-	*hookRun
-	n       int // files
-	started bool
-	rewind  *daemonPeer
-	git     *gitPeer // as fast as settings make it; nil: there is no git
+	*bench
+	n     int                                         // files
+	dir   string                                      // scratch of this site
+	tree  string                                      // gets every edit first; so do the trees of worlds
+	lay   func(ctx context.Context, dir string) error // makes a copy of the tree
+	stats workload.Stats
+
+	editor *workload.Editor
+	files  []string // to edit, one after the other
+	edited int
+
+	rewind, scan *world  // the daemon watches, or looks at every file; scan may be nil
+	git          *shadow // as fast as settings make it; nil: there is no git
+	floor        command // of the client with a daemon that does nothing
+	echo         *echo
+	calls        int            // that came to it
+	said         map[string]int // by hooks, which should be silent
+	started      bool
 }
 
-// restTime is how long the machine is left alone after a call: what a daemon does when it has answered is not to fall into the turn of another.
-const restTime = 20 * time.Millisecond
+const (
+	editDepth = 3  // folders above a file that is edited
+	fewFiles  = 10 // too few to edit
+	noWatcher = "REWIND_WATCH=off"
+)
 
-func (t *table) newSite(n int) *site {
-	return t.siteOn(n, func(ctx context.Context, dir string) error { return t.corpus.Lay(ctx, dir, n) })
-}
-
-func (t *table) siteOn(n int, lay func(ctx context.Context, dir string) error) *site {
-	s := &site{hookRun: t.newHookRun("site", n, lay), n: n}
-	s.pause = restTime
-	skip := func(name string) bool {
-		switch name {
-		case "rewind-scan", "git-status", "stat":
-			return !t.wants("scan") || n < bigTree
-		case "rewind-unchanged":
-			return !t.wants("unchanged")
-		}
-		return false
+// generated is a site whose files come from a seed; kind tells it from others of that size.
+func (b *bench) generated(kind string, n int) *site {
+	s := &site{bench: b, n: n, dir: filepath.Join(b.dir, fmt.Sprintf("%s-%d", kind, n)), said: map[string]int{}}
+	s.lay = func(ctx context.Context, dir string) error {
+		return workload.Generate(ctx, dir, workload.Spec{Files: n, Seed: 1})
 	}
-	for _, p := range hookPeers(s.hookRun) {
-		if g, ok := p.(*gitHook); ok {
-			if !t.has("git") {
-				continue
-			}
-			s.git = g.gitPeer
-		}
-		if d, ok := p.(*daemonPeer); ok && d.name() == "rewind" {
-			s.rewind = d
-		}
-		if !skip(p.name()) {
-			s.peers = append(s.peers, p)
-		}
-	}
-	if !skip("stat") {
-		s.peers = append(s.peers, &statPeer{hookRun: s.hookRun})
-		if s.git != nil {
-			s.peers = append(s.peers, &statusPeer{gitHook{s.git}})
-		}
-	}
+	s.tree = filepath.Join(s.dir, "tree")
+	s.rewind = b.newWorld(filepath.Join(s.dir, "rewind"), filepath.Join(s.dir, "rewind", "tree"))
+	s.floor = command{ctx: b.ctx, dir: s.tree, out: filepath.Join(s.dir, "floor.out"), env: b.env}.with("REWIND_HOME=" + filepath.Join(s.dir, "floor"))
 	return s
+}
+
+// shadow is a repository of the site's tree.
+func (s *site) shadow(name string, conf []string) *shadow {
+	return &shadow{c: command{ctx: s.ctx, dir: s.tree, env: s.env, out: filepath.Join(s.dir, "output")}, tree: s.tree, dir: filepath.Join(s.dir, name), conf: conf}
 }
 
 // at is the size as rows name it.
 func (s *site) at() string { return thousands(s.stats.Files) + " files" }
 
 // begin lays the tree out and starts everything, once.
-func (s *site) begin(ctx context.Context) error {
+func (s *site) begin() {
 	if s.started {
-		return nil
+		return
 	}
 	s.started = true
 	s.say("a tree of %s files", thousands(s.n))
-	if err := s.prepare(ctx); err != nil {
-		return err
+	s.prepare()
+	home := filepath.Join(s.dir, "floor")
+	must(os.MkdirAll(home, 0o700))
+	s.echo = startEcho(s.ctx, s.echoing, home)
+	for _, w := range s.worlds() {
+		must(s.lay(s.ctx, w.tree))
+		w.first()
+		w.pid()
 	}
-	s.results()
-	if err := s.start(ctx); err != nil {
-		return err
+	if s.git != nil {
+		s.git.first()
 	}
-	// Below everything works on these two.
-	for _, r := range s.result {
-		if (r.Name == "floor" || r.Name == "rewind") && r.Failure != "" {
-			return fmt.Errorf("%s: %s: %s", s.label, r.Name, r.Failure)
+}
+
+// prepare lays the tree out, and chooses the files that are edited.
+func (s *site) prepare() {
+	must(s.lay(s.ctx, s.tree))
+	s.stats = get(workload.Measure(s.ctx, s.tree))
+	all := workload.Editable(get(workload.Files(s.tree)))
+	if s.files = slices.DeleteFunc(slices.Clone(all), func(path string) bool { return strings.Count(path, "/") != editDepth }); len(s.files) < fewFiles {
+		s.files = all // a flat tree
+	}
+	r := rand.New(rand.NewPCG(1, 'h'))
+	r.Shuffle(len(s.files), func(i, j int) { s.files[i], s.files[j] = s.files[j], s.files[i] })
+	s.editor = get(workload.NewEditor(s.tree, s.files, 1))
+}
+
+// worlds are those that there are.
+func (s *site) worlds() []*world {
+	if s.scan != nil {
+		return []*world{s.rewind, s.scan}
+	}
+	return []*world{s.rewind}
+}
+
+// stop ends what runs, and removes what is left.
+func (s *site) stop() error {
+	var errs []error
+	for _, w := range s.worlds() {
+		errs = append(errs, w.stop())
+	}
+	if s.echo != nil {
+		errs = append(errs, s.echo.stop())
+	}
+	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
+}
+
+// edit changes a line of a file that was not edited for as long as possible.
+func (s *site) edit() workload.Edit {
+	path := s.files[s.edited%len(s.files)]
+	s.edited++
+	return get(s.editor.In(path))
+}
+
+// both makes an edit in the two trees that all stages work on.
+func (s *site) both() workload.Edit {
+	ed := s.edit()
+	must(workload.Write(s.rewind.tree, ed))
+	return ed
+}
+
+// saved has both keep the trees as they are.
+func (s *site) saved() (id, inGit string) {
+	if s.git != nil {
+		inGit, _ = s.git.save()
+	}
+	id, _ = s.rewind.save()
+	return id, inGit
+}
+
+// gitPart is a part of git's, if it is there.
+func (s *site) gitPart(do func(round int) float64) part {
+	if s.git == nil {
+		return part{}
+	}
+	return part{"git", do}
+}
+
+// changedFiles is what two states differ in that a checkout goes between.
+const changedFiles = 10
+
+// A swing is two states of a site's trees that are gone to and fro between, each by its id and its files that differ.
+type swing struct {
+	ids, inGit [2]string
+	states     [2][]workload.Edit
+}
+
+// newSwing edits files, and has the states before and after kept.
+func (s *site) newSwing() *swing {
+	sw := &swing{}
+	s.settle()
+	sw.ids[0], sw.inGit[0] = s.saved()
+	for range min(changedFiles, len(s.files)) {
+		before := get(os.ReadFile(filepath.Join(s.rewind.tree, filepath.FromSlash(s.files[s.edited%len(s.files)]))))
+		ed := s.both()
+		sw.states[0], sw.states[1] = append(sw.states[0], workload.Edit{Path: ed.Path, Data: before}), append(sw.states[1], ed)
+	}
+	s.settle()
+	sw.ids[1], sw.inGit[1] = s.saved()
+	return sw
+}
+
+// goes goes to one of the two, and compares the files that differ.
+func (sw *swing) goes(w *world, to int, more ...string) float64 {
+	took := w.checkout(sw.ids[to], more...)
+	sw.check(w.tree, to)
+	return took
+}
+
+func (sw *swing) check(tree string, at int) {
+	for _, ed := range sw.states[at] {
+		want(string(get(os.ReadFile(filepath.Join(tree, filepath.FromSlash(ed.Path))))) == string(ed.Data), "%s is not as it was", ed.Path)
+	}
+}
+
+// align makes sure that both trees of a site are the same to the byte, and the same as the state at which they should be.
+func (s *site) align(sw *swing, at int) {
+	for _, ed := range sw.states[at] {
+		if s.git == nil {
+			must(workload.Write(s.tree, ed))
 		}
 	}
-	return nil
-}
-
-// times are one peer's in the rounds of the hook.
-func (s *site) times(peer string) []float64 { return walls(s.find(peer).Calls) }
-
-// both makes an edit in every tree that rows work on.
-func (s *site) both() (workload.Edit, error) {
-	ed, err := s.edit()
-	if err == nil {
-		err = workload.Write(s.rewind.tree, ed)
-	}
-	return ed, err
-}
-
-// statPeer is no process: it asks the system about every file that is known, with two threads. No scan can be faster.
-type statPeer struct {
-	*hookRun
-	dirs []knownDir
-}
-
-func (p *statPeer) name() string { return "stat" }
-func (p *statPeer) what() string {
-	return "lstat of every known file by its directory's handle, 2 threads"
-}
-func (p *statPeer) root() string   { return p.tree }
-func (p *statPeer) edits() bool    { return false }
-func (p *statPeer) together() bool { return false }
-func (p *statPeer) stop() error    { return nil }
-
-func (p *statPeer) start(context.Context) (err error) {
-	p.dirs, err = knownFiles(p.tree)
-	return err
-}
-
-func (p *statPeer) call(context.Context, int, workload.Edit) (sample, error) {
-	began := time.Now()
-	n, err := statKnown(p.dirs)
-	s := sample{Wall: time.Since(began)}
-	if err == nil && n < p.stats.Files {
-		err = fmt.Errorf("%d of %d files are known", n, p.stats.Files)
-	}
-	return s, err
-}
-
-// statusPeer is git's own look at every file.
-type statusPeer struct{ gitHook }
-
-func (p *statusPeer) name() string                { return "git-status" }
-func (p *statusPeer) what() string                { return "git status in that shadow repository" }
-func (p *statusPeer) edits() bool                 { return false }
-func (p *statusPeer) start(context.Context) error { return nil }
-
-func (p *statusPeer) call(ctx context.Context, _ int, _ workload.Edit) (sample, error) {
-	s, _, err := p.command().run(ctx, p.gitPeer.git(p.dir, "status", "--porcelain")...)
-	return s, err
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	must(workload.SameTree(s.ctx, s.rewind.tree, get(workload.HashTree(s.ctx, s.tree))))
 }
 
 // empty removes what is in a tree, but for rewind's own.
-func empty(tree string) error {
-	names, err := os.ReadDir(tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range names {
-		if e.Name() == ".agent" {
-			continue
-		}
-		if err := os.RemoveAll(filepath.Join(tree, e.Name())); err != nil {
-			return err
+func empty(tree string) {
+	for _, e := range get(os.ReadDir(tree)) {
+		if e.Name() != ".agent" {
+			must(os.RemoveAll(filepath.Join(tree, e.Name())))
 		}
 	}
-	return nil
 }
 
-// save takes a checkpoint of a world's tree as it is, untimed, and gives its id.
-func (w *world) save(ctx context.Context) (string, error) {
-	var a answer
-	err := w.ask(ctx, &a, "save")
-	if err == nil && a.Checkpoint.ID == "" {
-		err = errors.New("rewind save: it gives no checkpoint")
+// echo is the program that does nothing in the daemon's place (bench/floor/echo), as it runs: a process of its own, so that the floor has the
+// same way to go and the same threads to wake.
+type echo struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// startEcho starts it for clients of a home, and waits until it listens.
+func startEcho(ctx context.Context, program, home string) *echo {
+	cmd := exec.CommandContext(ctx, program, home)
+	e := &echo{cmd: cmd, in: get(cmd.StdinPipe()), out: bufio.NewReader(get(cmd.StdoutPipe()))}
+	cmd.Cancel, cmd.WaitDelay = e.in.Close, time.Second // it has something to clear away
+	must(cmd.Start())
+	if err := caught(func() { e.said() }); err != nil {
+		must(errors.Join(err, e.stop()))
 	}
-	return a.Checkpoint.ID, err
+	return e
 }
 
-// do runs rewind as a user does at the shell, and times it.
-func (w *world) do(ctx context.Context, args ...string) (sample, string, error) {
-	return w.command().run(ctx, append([]string{w.rewind, "--json"}, args...)...)
+// calls is how many came to it whole.
+func (e *echo) calls() int {
+	get(fmt.Fprintln(e.in))
+	return e.said()
 }
 
-// clean is the tree without anything that is being measured on it.
-func (s *site) clean() error {
-	return os.RemoveAll(filepath.Join(s.tree, ".agent"))
+func (e *echo) said() (n int) {
+	_, err := fmt.Fscanln(e.out, &n)
+	want(err == nil, "echo: what it says: %v", err)
+	return n
 }
+
+func (e *echo) stop() error { return errors.Join(e.in.Close(), e.cmd.Wait()) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 )
 
 // Disk is what files take, in bytes.
@@ -55,4 +56,12 @@ func DiskOf(dir string, each func(path string, size Disk)) (Disk, error) {
 		return sum, fmt.Errorf("workload: measure %s: %w", dir, err)
 	}
 	return sum, nil
+}
+
+// blocks is what a file takes on the file system, in bytes.
+func blocks(info fs.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Blocks * 512
+	}
+	return info.Size()
 }

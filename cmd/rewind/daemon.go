@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -77,4 +79,9 @@ func runDaemonStop(ctx context.Context, a *app) error {
 		a.say("no daemon runs")
 	}
 	return nil
+}
+
+// become makes this process another program; it returns only where that cannot be started.
+func become(args []string) error {
+	return &api.StartError{Path: args[0], Err: syscall.Exec(args[0], args, os.Environ())}
 }

@@ -1,4 +1,4 @@
-//go:build acceptance && unix && !linux
+//go:build acceptance && !linux
 
 package acceptance
 

@@ -3,7 +3,6 @@ package clients
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ func (e Env) get(name string) string { return e.Vars[name] }
 
 // Root is the agent's folder, "" of one that is not known.
 func (e Env) Root(agent transcript.Agent) string {
-	files := hooks.SettingsFiles(hooks.Agent(agent), e.get, e.Home)
+	files := hooks.SettingsFiles(agent, e.get, e.Home)
 	if len(files) == 0 {
 		return ""
 	}
@@ -31,32 +30,26 @@ func (e Env) Root(agent transcript.Agent) string {
 
 // program finds a program on the person's PATH; "" if there is none. Relative directories on it do not count: they lead anywhere.
 func (e Env) program(name string) string {
-	names := []string{name}
-	if runtime.GOOS == "windows" {
-		names = []string{name + ".exe", name + ".cmd"}
-	}
 	for _, dir := range filepath.SplitList(e.Path) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		for _, n := range names {
-			path := filepath.Join(dir, n)
-			if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && (runtime.GOOS == "windows" || fi.Mode()&0o111 != 0) {
-				return path
-			}
+		path := filepath.Join(dir, name)
+		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
+			return path
 		}
 	}
 	return ""
 }
 
 // kept are the variables of this process that a program needs wherever it runs.
-var kept = []string{"LANG", "TMPDIR", "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA"}
+var kept = []string{"LANG", "TMPDIR", "TEMP", "TMP"}
 
 // environ is the environment of a program of the person's: theirs, and of this process nothing but where the system is.
 func (e Env) environ(more ...string) []string {
 	var out []string
 	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); slices.Contains(kept, strings.ToUpper(name)) {
+		if name, _, _ := strings.Cut(v, "="); slices.Contains(kept, name) {
 			out = append(out, v)
 		}
 	}
@@ -64,8 +57,5 @@ func (e Env) environ(more ...string) []string {
 		out = append(out, name+"="+v)
 	}
 	out = append(out, "HOME="+e.Home, "PATH="+e.Path)
-	if runtime.GOOS == "windows" {
-		out = append(out, "USERPROFILE="+e.Home)
-	}
 	return append(out, more...) // of two with one name the later one counts
 }

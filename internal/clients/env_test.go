@@ -3,7 +3,6 @@ package clients
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -36,9 +35,6 @@ func TestRoot(t *testing.T) {
 }
 
 func TestProgram(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("files are no programs by their mode here")
-	}
 	a, b := t.TempDir(), t.TempDir()
 	put(t, filepath.Join(a, "codex"), "no program")
 	if err := os.Mkdir(filepath.Join(b, "claude"), 0o700); err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -106,8 +105,5 @@ func forgetThread(ctx context.Context, path, id string) error {
 // databaseURL names a database that exists; none is made. The transaction begins as a writer, for which the wait counts.
 func databaseURL(path string) string {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=rw&_txlock=immediate&_pragma=busy_timeout(5000)"}
-	if runtime.GOOS == "windows" {
-		u.Path = "/" + u.Path
-	}
 	return u.String()
 }

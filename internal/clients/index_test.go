@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -74,9 +73,6 @@ func TestIndex(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if runtime.GOOS == "windows" {
-				t.Skip("paths stand otherwise in JSON here")
-			}
 			got, err := indexed(t, tt.before, "a title")
 			if err != nil {
 				t.Fatal(err)
@@ -130,9 +126,6 @@ func TestIndexNone(t *testing.T) {
 
 // TestIndexFile holds what a replaced file keeps, and that a link stays one.
 func TestIndexFile(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no modes, and links need a privilege")
-	}
 	dir := t.TempDir()
 	path := put(t, filepath.Join(dir, session+".jsonl"), lines)
 	real := put(t, filepath.Join(dir, "kept", "index"), `{"version":1,"entries":[]}`)

@@ -244,7 +244,7 @@ func userConfigs() []string {
 	if dir := xdgDir(); dir != "" {
 		paths = append(paths, filepath.Join(dir, "config"))
 	}
-	if home := home(); home != "" {
+	if home := os.Getenv("HOME"); home != "" {
 		paths = append(paths, filepath.Join(home, ".gitconfig"))
 	}
 	return paths
@@ -252,22 +252,14 @@ func userConfigs() []string {
 
 // systemConfigs are where git's builds keep the configuration of the system; which one is compiled into git.
 func systemConfigs() []string {
-	switch runtime.GOOS {
-	case "windows":
-		var paths []string
-		for _, dir := range []string{os.Getenv("ProgramFiles"), os.Getenv("ProgramFiles(x86)"), filepath.Join(os.Getenv("LocalAppData"), "Programs")} {
-			paths = append(paths, filepath.Join(dir, "Git", "etc", "gitconfig"))
-		}
-		return append(paths, filepath.Join(os.Getenv("ProgramData"), "Git", "config"))
-	case "darwin":
+	if runtime.GOOS == "darwin" {
 		return []string{
 			"/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig", "/opt/local/etc/gitconfig",
 			"/Library/Developer/CommandLineTools/usr/share/git-core/gitconfig",
 			"/Applications/Xcode.app/Contents/Developer/usr/share/git-core/gitconfig",
 		}
-	default:
-		return []string{"/etc/gitconfig", "/usr/etc/gitconfig", "/usr/local/etc/gitconfig", "/home/linuxbrew/.linuxbrew/etc/gitconfig"}
 	}
+	return []string{"/etc/gitconfig", "/usr/etc/gitconfig", "/usr/local/etc/gitconfig", "/home/linuxbrew/.linuxbrew/etc/gitconfig"}
 }
 
 func defaultExcludes() string {
@@ -282,17 +274,8 @@ func xdgDir() string {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git")
 	}
-	if home := home(); home != "" {
+	if home := os.Getenv("HOME"); home != "" {
 		return filepath.Join(home, ".config", "git")
 	}
 	return ""
-}
-
-// home is git's idea of it: HOME, and only on Windows the profile in its absence.
-func home() string {
-	h := os.Getenv("HOME")
-	if h == "" && runtime.GOOS == "windows" {
-		h = os.Getenv("USERPROFILE")
-	}
-	return h
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -135,9 +134,6 @@ func withoutGit(t *testing.T) {
 // fakeGit puts a script in git's place, which notes its call.
 func fakeGit(t *testing.T, script string) (calls func() string) {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("missing tool: sh")
-	}
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
 	put(t, filepath.Join(dir, "git"), "#!/bin/sh\necho \"$@\" >>"+log+"\n"+script)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -179,9 +178,6 @@ func TestMakeReleasedStore(t *testing.T) {
 
 // TestPromise15Private: directories 0700 and files 0600, whatever the umask.
 func TestPromise15Private(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		return
-	}
 	if dir := os.Getenv("KV_TEST_PRIVATE"); dir != "" {
 		d := open(t, dir, kv.Options{})
 		for n := uint64(1); n < 20; n++ {

@@ -60,8 +60,8 @@ var importBans = []importBan{
 	},
 	{
 		"github.com/gofrs/flock",
-		[]string{"internal/kv", "engine", "server"},
-		"three locks are enough: the store's, the home directory's, and the daemon's",
+		[]string{"engine", "server"},
+		"two locks are taken with it, the home directory's and the daemon's; the store's is internal/kv's own",
 	},
 	{
 		"modernc.org/sqlite",
@@ -151,7 +151,6 @@ var callBans = []callBan{
 		but: map[string]string{
 			"cmd/rewind/main.go":              "the one place that turns an error into an exit code",
 			"bench/floor/run/main.go":         "the main of a program of its own",
-			"bench/gc/main.go":                "the main of a program of its own",
 			"bench/floor/echo/main.go":        "the main of a program of its own",
 			"cmd/rewindd/main.go":             "hands on the exit code of the daemon",
 			"cmd/smart-checkpoint/main.go":    "exits 0 whatever happens, a panic included",

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 )
@@ -42,9 +41,6 @@ func probe(ctx context.Context, command string, env []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probePatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
-	if runtime.GOOS == "windows" {
-		cmd = exec.CommandContext(ctx, "sh", "-c", command) // git's: hooks are quoted for it
-	}
 	var out, errs bytes.Buffer
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = string(os.PathSeparator), strings.NewReader(ProbePayload), &out, &errs
 	cmd.Env = append(env, "REWIND_DAEMON=off")

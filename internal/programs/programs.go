@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"rewind/internal/osfile"
@@ -34,9 +33,6 @@ const temporary = ".rewind-"
 
 // Path is where a program of a directory is.
 func Path(dir, name string) string {
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
 	return filepath.Join(dir, name)
 }
 
@@ -46,7 +42,7 @@ func Check(path string) error {
 	if err != nil {
 		return err
 	}
-	if !fi.Mode().IsRegular() || runtime.GOOS != "windows" && fi.Mode()&0o111 == 0 {
+	if !fi.Mode().IsRegular() || fi.Mode()&0o111 == 0 {
 		return &fs.PathError{Op: "start", Path: path, Err: errors.New("not a program")}
 	}
 	return nil

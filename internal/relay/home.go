@@ -22,7 +22,7 @@ var errNoHome = errors.New("neither REWIND_HOME nor HOME is set to a directory")
 func Home() (string, error) {
 	dir := os.Getenv("REWIND_HOME")
 	if dir == "" {
-		user := os.Getenv(homeVariable)
+		user := os.Getenv("HOME")
 		if !filepath.IsAbs(user) {
 			return "", fail("find", "home", errNoHome)
 		}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 )
@@ -60,10 +59,6 @@ func (s *Streams) Pager() (w io.Writer, end func() error) {
 
 // shellCommand runs a command line with arguments as the user wrote it.
 func shellCommand(line string) *exec.Cmd {
-	if runtime.GOOS == "windows" {
-		f := strings.Fields(line)
-		return exec.Command(f[0], f[1:]...)
-	}
 	return exec.Command("/bin/sh", "-c", line)
 }
 

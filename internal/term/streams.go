@@ -51,12 +51,6 @@ func System() *Streams {
 		s.Width = terminalWidth(os.Stdout, s.getenv)
 	}
 	s.SetColor(ColorAuto)
-	if s.colorOut && !enableANSI(os.Stdout) {
-		s.colorOut = false
-	}
-	if s.colorErr && !enableANSI(os.Stderr) {
-		s.colorErr = false
-	}
 	return s
 }
 

@@ -5,11 +5,10 @@
 // be reached, whatever is renamed or swapped in meanwhile. Depth is limited by handles alone, never by PATH_MAX.
 // Names are raw bytes: newlines and bytes that are not UTF-8 are names like any other.
 //
-// On unix the handles are file descriptors and every call is one *at system call. os.Root is not used there: it
-// resolves symbolic links that stay inside the root (the user's link would be written through), it opens, stats and
-// re-opens several times for one entry, and its results are os.FileInfo values, which cost an allocation or three
-// per file in a scan of a million. On Windows it is used, because there is no public openat; each directory is
-// compared with what Lstat saw after it was opened, so that a link is refused there as well.
+// The handles are file descriptors and every call is one *at system call. os.Root is not used: it resolves symbolic
+// links that stay inside the root (the user's link would be written through), it opens, stats and re-opens several
+// times for one entry, and its results are os.FileInfo values, which cost an allocation or three per file in a scan of
+// a million.
 //
 // What writes hold to, on every system:
 //

@@ -1,18 +1,12 @@
 package worktreefs
 
-import (
-	"runtime"
-	"strings"
-)
+import "strings"
 
 // OpenRoot opens the directory at path, which is resolved as the system does. A path that leads through a spelling of .git
 // gives a directory that refuses writes.
 func OpenRoot(path string) (Dir, error) { return openRoot(path) }
 
-// SyncsFS says that there is SyncFS. Without it every file has to be synced.
-const SyncsFS = runtime.GOOS != "windows"
-
-// SyncFS makes everything written to d's file system durable with one call where the system has it.
+// SyncFS makes everything written to d's file system durable with one call.
 func SyncFS(d Dir) error { return d.SyncFS() }
 
 // OpenPath opens the directory at a slash-separated path below root, component by component; "" is root itself. The error names the

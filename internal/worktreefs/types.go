@@ -1,9 +1,6 @@
 package worktreefs
 
-import (
-	"io"
-	"runtime"
-)
+import "io"
 
 // Type is what an entry is. The zero Type means that the directory did not say.
 type Type byte
@@ -58,7 +55,7 @@ type Attr struct {
 }
 
 // HasOwners says that a Stat's Uid and Gid are those of the system.
-const HasOwners = runtime.GOOS != "windows"
+const HasOwners = true
 
 // Dirent is one entry as its directory lists it.
 type Dirent struct {

@@ -261,13 +261,10 @@ func (b *builder) file(j *job, at worktreefs.Dir, name string) (err error) {
 	if err == nil {
 		err = b.a.endow(j, w)
 	}
-	switch {
-	case err == nil && b.few:
+	if err == nil && b.few {
 		w.WriteOut()
 		b.syncs = append(b.syncs, w)
 		return nil
-	case err == nil && !worktreefs.SyncsFS:
-		err = w.Sync()
 	}
 	b.writeOut(j.To.Size)
 	return errors.Join(err, w.Close())
@@ -278,7 +275,7 @@ func (b *builder) writeOut(size int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.wrote += size
-	if b.wrote < flushEach || b.writing || !worktreefs.SyncsFS {
+	if b.wrote < flushEach || b.writing {
 		return
 	}
 	b.wrote, b.writing = 0, true

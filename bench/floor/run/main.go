@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 // Command run times a floor: run first DIR, or run stat DIR. The first call warms the page cache and does not count.
 package main
 

@@ -39,5 +39,5 @@ func run(ctx context.Context, dir string, n int) (err error) {
 	if err := e.Watch(); err != nil {
 		return err
 	}
-	return history.Fill(ctx, e, e.Project().Root, n)
+	return history.Fill(ctx, e, e.Project().Root, n, nil)
 }

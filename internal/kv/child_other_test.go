@@ -1,5 +1,0 @@
-//go:build !unix
-
-package kv_test
-
-func runChild() bool { return false }

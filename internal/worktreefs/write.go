@@ -1,0 +1,170 @@
+package worktreefs
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// mayWrite refuses names that must not be written in this directory.
+func (d *dir) mayWrite(op, name string) error {
+	if err := checkWrite(name); err != nil {
+		return d.refuse(op, name, err)
+	}
+	if d.git {
+		return d.refuse(op, name, ErrDotGit)
+	}
+	return nil
+}
+
+func (d *dir) CreateFile(name string, perm uint16) (WFile, error) {
+	if err := d.mayWrite("create", name); err != nil {
+		return nil, err
+	}
+	fd, err := openat(d.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(perm&permMask))
+	if err != nil {
+		return nil, d.fail("create", name, err)
+	}
+	return &file{fd: fd, dir: d, name: name}, nil
+}
+
+func (d *dir) Mkdir(name string, perm uint16) error {
+	if err := d.mayWrite("make directory", name); err != nil {
+		return err
+	}
+	// Never wider than asked, not even for the moment between the two calls.
+	if err := again(func() error { return unix.Mkdirat(d.fd, name, uint32(perm&0o777)) }); err != nil {
+		return d.fail("make directory", name, err)
+	}
+	if err := chmodat(d.fd, name, perm&permMask); err != nil {
+		return d.fail("make directory", name, err)
+	}
+	return nil
+}
+
+func (d *dir) Symlink(target, name string) error {
+	if err := d.mayWrite("link", name); err != nil {
+		return err
+	}
+	if err := again(func() error { return unix.Symlinkat(target, d.fd, name) }); err != nil {
+		return d.fail("link", name, err)
+	}
+	return nil
+}
+
+func (d *dir) Move(name string, to Dir, toName string) error {
+	t, err := d.other("move", name, to, toName)
+	if err != nil {
+		return err
+	}
+	err = again(func() error { return renameNoReplace(d.fd, name, t.fd, toName) })
+	if unsupported(err) {
+		err = d.moveByLink(name, t, toName)
+	}
+	if err != nil {
+		return d.fail("move", name, err)
+	}
+	return nil
+}
+
+// moveByLink moves without replacing where the system has no such rename. A link refuses a taken name by itself; for a
+// directory, an own empty one holds the place, and rename takes only an empty one's place.
+func (d *dir) moveByLink(name string, t *dir, toName string) error {
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		if err := again(func() error { return unix.Mkdirat(t.fd, toName, 0o700) }); err != nil {
+			return err
+		}
+		err := again(func() error { return unix.Renameat(d.fd, name, t.fd, toName) })
+		if err != nil {
+			_ = again(func() error { return unix.Unlinkat(t.fd, toName, unix.AT_REMOVEDIR) })
+		}
+		return err
+	}
+	err := again(func() error { return unix.Linkat(d.fd, name, t.fd, toName, 0) })
+	if err == unix.EPERM {
+		return unix.EOPNOTSUPP // the file system has no links
+	}
+	if err != nil {
+		return err
+	}
+	return again(func() error { return unix.Unlinkat(d.fd, name, 0) })
+}
+
+func (d *dir) Exchange(name string, other Dir, otherName string) error {
+	t, err := d.other("exchange", name, other, otherName)
+	if err != nil {
+		return err
+	}
+	err = again(func() error { return renameExchange(d.fd, name, t.fd, otherName) })
+	if unsupported(err) {
+		return &opError{op: "exchange", dir: d, name: name, kind: ErrUnsupported, err: err}
+	}
+	if err != nil {
+		return d.fail("exchange", name, err)
+	}
+	return nil
+}
+
+// other checks both sides of a rename.
+func (d *dir) other(op, name string, to Dir, toName string) (*dir, error) {
+	if err := d.mayWrite(op, name); err != nil {
+		return nil, err
+	}
+	t, ok := unwrap(to).(*dir)
+	if !ok {
+		return nil, d.refuse(op, name, ErrUnsupported)
+	}
+	if err := t.mayWrite(op+" to", toName); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (d *dir) Remove(name string) error {
+	if err := d.mayWrite("remove", name); err != nil {
+		return err
+	}
+	if unlinkTakesDirs {
+		if st, err := d.Lstat(name); err != nil {
+			return err
+		} else if st.Type == TypeDir {
+			return d.refuse("remove", name, ErrIsDir)
+		}
+	}
+	if err := again(func() error { return unix.Unlinkat(d.fd, name, 0) }); err != nil {
+		return d.fail("remove", name, err)
+	}
+	return nil
+}
+
+func (d *dir) Rmdir(name string) error {
+	if err := d.mayWrite("remove directory", name); err != nil {
+		return err
+	}
+	err := again(func() error { return unix.Unlinkat(d.fd, name, unix.AT_REMOVEDIR) })
+	switch err {
+	case nil:
+		return nil
+	case unix.ENOTEMPTY, unix.EEXIST: // the system's error also matches ErrExist, which this is not
+		return d.refuse("remove directory", name, ErrNotEmpty)
+	}
+	return d.fail("remove directory", name, err)
+}
+
+func (d *dir) Chmod(name string, perm uint16) error {
+	if err := d.mayWrite("change permissions", name); err != nil {
+		return err
+	}
+	if err := chmodat(d.fd, name, perm&permMask); err != nil {
+		return d.fail("change permissions", name, err)
+	}
+	return nil
+}
+
+// unsupported: the file system or kernel has no such rename. EINVAL also means a directory moved into itself, which the
+// fallback then refuses with the same error.
+func unsupported(err error) bool {
+	return err == unix.EINVAL || err == unix.ENOSYS || err == unix.EOPNOTSUPP || err == unix.ENOTSUP
+}
