@@ -21,6 +21,7 @@ import (
 	"rewind/hooks"
 	"rewind/internal/bug"
 	"rewind/internal/relay"
+	"rewind/server/rundir"
 )
 
 const (
@@ -215,9 +216,9 @@ func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, 
 			elsewhere = h.Elsewhere
 		}
 		if s.daemon != nil && h != nil && h.Recorded {
-			s.daemon.settling.soon(p)
+			s.daemon.settling.In(settleSoon, p)
 			s.lookSoon(p)
-			s.daemon.tidying.in(s.daemon.o.tidy, p)
+			s.daemon.tidying.In(s.daemon.o.tidy, p)
 		}
 		return err
 	})
@@ -235,7 +236,7 @@ func (s *Server) warn(ev hooks.Event, about, text string) string {
 	}
 	run := s.run
 	if s.daemon == nil {
-		made, err := makeRunDir(s.home.Dir)
+		made, err := rundir.Make(s.home.Dir)
 		if err != nil {
 			return ""
 		}
@@ -246,7 +247,7 @@ func (s *Server) warn(ev hooks.Event, about, text string) string {
 		name += "\x00" + about
 	}
 	id := sha256.Sum256([]byte(name))
-	if !run.first("warned", hex.EncodeToString(id[:16]), warnAge) {
+	if !run.First("warned", hex.EncodeToString(id[:16]), warnAge) {
 		return ""
 	}
 	return text

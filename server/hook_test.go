@@ -18,6 +18,7 @@ import (
 	"rewind/engine"
 	"rewind/internal/kv"
 	"rewind/internal/relay"
+	"rewind/server/rundir"
 )
 
 // post sends a hook's payload as the client does.
@@ -95,7 +96,7 @@ func TestHookCaptures(t *testing.T) {
 		t.Errorf("switched off: %d checkpoints", n)
 	}
 	r.stop(t)
-	log, err := os.ReadFile(filepath.Join(home, "run", logName))
+	log, err := os.ReadFile(filepath.Join(home, "run", rundir.LogName))
 	if err != nil || strings.Contains(string(log), "hunter2") {
 		t.Errorf("the log: %v\n%s", err, log)
 	}
@@ -280,7 +281,7 @@ type brokenOpener struct {
 	err error // nil: it panics
 }
 
-func (b *brokenOpener) open(context.Context, *engine.Project, bool) (*engine.Engine, func() error, error) {
+func (b *brokenOpener) Open(context.Context, *engine.Project, bool) (*engine.Engine, func() error, error) {
 	if b.err == nil {
 		panic("no engine")
 	}
@@ -391,31 +392,5 @@ func TestT7Promise04ParallelHooks(t *testing.T) {
 		if err := r.client.Cat(t.Context(), api.CatRequest{Project: p, Checkpoint: api.Text(newest.ID), Path: api.Text(fmt.Sprintf("f%d", i))}, &b); err != nil || b.String() != "4" {
 			t.Errorf("f%d is %q, %v", i, b.String(), err)
 		}
-	}
-}
-
-func TestLogRotates(t *testing.T) {
-	dir, err := makeRunDir(newHome(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := openLog(dir, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 100 {
-		l.logger().Info("a line", "n", i)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{logName, oldLogName} {
-		fi, err := dir.stat(name)
-		if err != nil || fi.Size() > 1000 || fi.Size() == 0 || fi.Mode() != 0o600 {
-			t.Errorf("%s: %v, %v", name, fi, err)
-		}
-	}
-	if b, _ := dir.read(logName); !strings.Contains(string(b), "n=99") {
-		t.Errorf("the newest line is not in %s", logName)
 	}
 }

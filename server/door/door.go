@@ -1,4 +1,7 @@
-package server
+// Package door takes in the connections to the daemon's socket. The exchange of a hook is held here, by the goroutine that accepted it,
+// from the first byte to the last: each goroutine that another has to wake costs a switch, and a new one grows its stack anew. Every other
+// request is net/http's, to which its connection is given with what was read of it.
+package door
 
 import (
 	"bufio"
@@ -10,36 +13,53 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"rewind/server/work"
 )
 
 const (
 	readAhead   = 32 << 10             // bytes of a request that are looked at before it is known whose it is: the longest head of our client
-	doorKeeps   = 2                    // goroutines that wait for connections; more come with a burst and go after it
+	Keeps       = 2                    // goroutines that wait for connections; more come with a burst and go after it
 	acceptPause = 5 * time.Millisecond // after an accept that the system had no means for, doubled up to a second
 	lingerTime  = 500 * time.Millisecond
 	lingerBytes = 256 << 10
 )
 
-// door takes connections in. The exchange of a hook is held here, by the goroutine that accepted it, from the first byte to the last: each goroutine that
-// another has to wake costs a switch, and a new one grows its stack anew. Every other request is net/http's, to which its connection is given.
-type door struct {
+// Door is where connections come in. Safe for concurrent use.
+type Door struct {
 	ln      net.Listener
 	handler http.Handler
 	base    context.Context // of requests
-	broken  func(error)     // told why no more connections can be accepted; not of a listener that was closed
+	wait    time.Duration   // for a request's head
+	broken  func(error)
 	others  *others
 	waiting atomic.Int32 // goroutines in accept, or on their way there
-	work    work         // exchanges whose answer is not yet sent
+	work    work.Count   // exchanges whose answer is not yet sent
 }
 
-// serve begins to accept; closing the listener ends it. What was accepted before is served.
-func (d *door) serve() {
+// New returns the door of a listener. base is the context of hooks' requests, wait how long a head is waited for; broken is told why no
+// more connections can be accepted, not of a listener that was closed.
+func New(base context.Context, ln net.Listener, handler http.Handler, wait time.Duration, broken func(error)) *Door {
+	return &Door{ln: ln, handler: handler, base: base, wait: wait, others: newOthers(ln), broken: broken}
+}
+
+// Others are the connections that are no hooks'.
+func (d *Door) Others() net.Listener { return d.others }
+
+// Waiting is how many goroutines wait for connections.
+func (d *Door) Waiting() int { return int(d.waiting.Load()) }
+
+// Quiet is closed when every answer has been sent.
+func (d *Door) Quiet() <-chan struct{} { return d.work.Quiet() }
+
+// Serve begins to accept; closing the listener ends it. What was accepted before is served.
+func (d *Door) Serve() {
 	d.waiting.Store(1)
 	go d.keep()
 }
 
 // keep accepts and serves connections, one after the other. While it serves one, another goroutine waits for the next.
-func (d *door) keep() {
+func (d *Door) keep() {
 	r := bufio.NewReaderSize(nil, readAhead)
 	for {
 		c, err := d.accept()
@@ -52,14 +72,14 @@ func (d *door) keep() {
 		}
 		d.take(c, r)
 		r.Reset(nil)
-		if d.waiting.Add(1) > doorKeeps {
+		if d.waiting.Add(1) > Keeps {
 			d.waiting.Add(-1)
 			return
 		}
 	}
 }
 
-func (d *door) accept() (net.Conn, error) {
+func (d *Door) accept() (net.Conn, error) {
 	for pause := acceptPause; ; pause = min(2*pause, time.Second) {
 		c, err := d.ln.Accept()
 		switch {
@@ -76,9 +96,9 @@ func (d *door) accept() (net.Conn, error) {
 }
 
 // take serves a hook as our client sends it, and gives any other connection away with what was read of it.
-func (d *door) take(c net.Conn, r *bufio.Reader) {
+func (d *Door) take(c net.Conn, r *bufio.Reader) {
 	r.Reset(c)
-	_ = c.SetReadDeadline(time.Now().Add(headerWait))
+	_ = c.SetReadDeadline(time.Now().Add(d.wait))
 	h, err := readHookHead(r)
 	if errors.Is(err, errNotHook) {
 		seen, _ := r.Peek(r.Buffered())
@@ -89,8 +109,8 @@ func (d *door) take(c net.Conn, r *bufio.Reader) {
 	if err != nil {
 		return
 	}
-	d.work.more()
-	defer d.work.done()
+	d.work.More()
+	defer d.work.Done()
 	x := &exchange{conn: c, body: newHookBody(r), header: http.Header{}}
 	d.handler.ServeHTTP(x, x.request(h).WithContext(d.base))
 	x.Flush()

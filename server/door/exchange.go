@@ -1,4 +1,4 @@
-package server
+package door
 
 import (
 	"bufio"
@@ -18,11 +18,14 @@ import (
 // errNotHook is returned for a request that does not have the very form in which our client sends a hook.
 var errNotHook = errors.New("not a hook of our client")
 
+// host is the only Host of a request.
+const host = "rewind"
+
 // hookFields are the fields of a hook's request that may follow what is the same in each.
 var hookFields = []string{relay.HeaderAgent, relay.HeaderEvent, relay.HeaderID, relay.HeaderDeadline, relay.HeaderVersion, relay.HeaderCwd, relay.HeaderBegan}
 
-// readHookHead reads the head of a hook's request from r, whose buffer bounds it. errNotHook: nothing has been taken out of the buffer. Any other
-// error is the connection's, of which nothing is to be expected.
+// readHookHead reads the head of a hook's request from r, whose buffer bounds it. errNotHook: nothing has been taken out of the buffer. Any
+// other error is the connection's, of which nothing is to be expected.
 func readHookHead(r *bufio.Reader) (http.Header, error) {
 	for {
 		_, err := r.Peek(r.Buffered() + 1)
