@@ -4,23 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"log"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"rewind/api"
 	"rewind/engine"
-	"rewind/internal/bug"
-	"rewind/internal/relay"
 	"rewind/objstore"
 	"rewind/server/door"
 	"rewind/server/later"
@@ -51,8 +45,6 @@ const (
 	handOver       = 10 * time.Minute // for what runs when a client of another version came
 	headerWait     = 10 * time.Second // for a request's header
 	maxHeader      = 64 << 10         // bytes
-	daemonLockName = "daemon.lock"
-	daemonFileName = "daemon.json"
 )
 
 func (o DaemonOptions) withDefaults() DaemonOptions {
@@ -78,11 +70,7 @@ func (o DaemonOptions) withDefaults() DaemonOptions {
 type daemon struct {
 	o       DaemonOptions
 	home    engine.Home
-	run     rundir.Dir
-	lock    *flock.Flock // the right to the socket
-	lockAt  fs.FileInfo
-	socket  string
-	sockAt  fs.FileInfo
+	place   *rundir.Place
 	log     *slog.Logger
 	server  *Server
 	stores  *registry.Registry
@@ -109,83 +97,27 @@ func RunDaemon(ctx context.Context, o DaemonOptions) error {
 		return tellHome(err, "rewind daemon")
 	}
 	d := &daemon{o: o.withDefaults(), home: home, started: time.Now().UTC().Truncate(time.Millisecond), ended: make(chan struct{}), empty: make(chan struct{})}
-	if d.run, err = rundir.Make(home.Dir); err != nil {
+	if d.place, err = rundir.Take(ctx, home.Dir, 2*daemonLook); err != nil {
 		return fmt.Errorf("server: daemon: %w", err)
 	}
-	if d.socket, err = relay.SocketPath(home.Dir); err != nil {
-		return fmt.Errorf("server: daemon: %w", err)
+	if d.place == nil {
+		return nil
 	}
-	if got, err := d.takeLock(ctx); err != nil || !got {
-		return err
-	}
-	lf, err := rundir.OpenLog(d.run)
+	lf, err := rundir.OpenLog(d.place.Dir)
 	if err != nil {
-		_ = d.lock.Close()
+		d.place.Leave()
 		return fmt.Errorf("server: daemon: open log: %w", err)
 	}
 	defer func() { _ = lf.Close() }()
 	d.log = lf.Logger()
-	if err := d.listen(); err != nil {
-		_ = d.lock.Close()
+	ln, err := d.place.Listen()
+	if err != nil {
+		d.place.Leave()
 		d.log.Error("daemon: listen", "error", err)
 		return fmt.Errorf("server: daemon: %w", err)
 	}
-	return d.serve(ctx)
-}
-
-// takeLock takes the right to the socket; false: another daemon has it and serves. One that has it and does not serve is about to begin or to end.
-func (d *daemon) takeLock(ctx context.Context) (bool, error) {
-	d.lock = flock.New(d.run.Path(daemonLockName), flock.SetPermissions(0o600))
-	end := time.Now().Add(2 * daemonLook)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		ok, err := d.lock.TryLock()
-		if err != nil {
-			return false, fmt.Errorf("server: daemon: lock: %w", err)
-		}
-		if ok || bug.Is("two-daemons") {
-			if d.lockAt, err = d.lock.Stat(); err == nil && d.run.Same(daemonLockName, d.lockAt) {
-				return true, nil
-			}
-			_ = d.lock.Close() // somebody cleans up here
-		}
-		if c, err := relay.Dial(d.socket); err == nil {
-			_ = c.Close()
-			return false, nil
-		}
-		if time.Now().After(end) {
-			return false, nil
-		}
-		select {
-		case <-ctx.Done():
-			return false, nil
-		case <-time.After(pause):
-		}
-	}
-}
-
-// listen makes the socket. With the lock, whatever has its name is a daemon's that is no more.
-func (d *daemon) listen() error {
-	name := filepath.Base(d.socket)
-	if fi, err := d.run.Stat(name); err == nil {
-		if fi.Mode().Type() != fs.ModeSocket {
-			return fmt.Errorf("%s is in the way: it is not a socket", d.socket)
-		}
-		d.run.Remove(name)
-	}
-	ln, err := net.Listen("unix", d.socket)
-	if err != nil {
-		return err
-	}
-	if u, ok := ln.(*net.UnixListener); ok {
-		u.SetUnlinkOnClose(false) // by then the name may be another daemon's
-	}
-	if err := d.run.Private(name); err != nil { // the directory is private too: nobody came before this
-		_ = ln.Close()
-		return err
-	}
-	d.sockAt, err = d.run.Stat(name)
 	d.ln = peers.Own{Listener: ln, Refused: func(uid int, err error) { d.log.Warn("refused: another user", "uid", uid, "error", err) }}
-	return err
+	return d.serve(ctx)
 }
 
 func (d *daemon) serve(ctx context.Context) error {
@@ -200,8 +132,8 @@ func (d *daemon) serve(ctx context.Context) error {
 	h.SetKeepAlivesEnabled(false) // a connection is for one exchange
 	d.log.Info("daemon started", "version", d.o.Version, "pid", os.Getpid())
 	if b, err := json.Marshal(d.info()); err == nil {
-		if err := d.run.Write(daemonFileName, append(b, '\n')); err != nil {
-			d.log.Warn("write "+daemonFileName, "error", err)
+		if err := d.place.Note(append(b, '\n')); err != nil {
+			d.log.Warn("write "+rundir.NoteName, "error", err)
 		}
 	}
 	d.watch()
@@ -231,7 +163,7 @@ func (d *daemon) serve(ctx context.Context) error {
 // prepare makes what serves; nothing runs yet.
 func (d *daemon) prepare(base context.Context) {
 	o := Options{Version: d.o.Version, LockWait: daemonLockWait}
-	d.server = newServer(o, d.home, d.run, d.log)
+	d.server = newServer(o, d.home, d.place.Dir, d.log)
 	d.server.base, d.server.daemon = base, d
 	d.server.work.After, d.server.work.Idle = d.o.Idle, func() { d.stop("idle") }
 	d.stores = registry.New(d.home, d.server.engineOptions(), d.o.Keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
@@ -259,11 +191,7 @@ func (d *daemon) stop(why string) {
 		d.look.Stop()
 		d.look = nil
 		d.lookM.Unlock()
-		if d.run.Same(daemonLockName, d.lockAt) { // else the directory is another daemon's
-			d.run.RemoveSame(filepath.Base(d.socket), d.sockAt)
-			d.run.Remove(daemonFileName)
-		}
-		_ = d.lock.Close()
+		d.place.Leave()
 		close(d.ended)
 	})
 }
@@ -317,7 +245,7 @@ func (d *daemon) watch() {
 	d.lookM.Lock()
 	defer d.lookM.Unlock()
 	d.look = time.AfterFunc(d.o.look, func() {
-		if !d.run.Same(filepath.Base(d.socket), d.sockAt) || !d.run.Same(daemonLockName, d.lockAt) {
+		if !d.place.Held() {
 			d.stop("the socket is gone")
 			return
 		}
@@ -330,7 +258,7 @@ func (d *daemon) watch() {
 }
 
 func (d *daemon) info() api.Daemon {
-	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.Version, Started: &d.started, Socket: api.Text(d.socket)}
+	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.Version, Started: &d.started, Socket: api.Text(d.place.Socket)}
 	if d.stores != nil {
 		i.Stores = d.stores.Count()
 	}

@@ -22,6 +22,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/relay"
+	"rewind/server/rundir"
 )
 
 // running is a daemon in this process.
@@ -198,7 +199,7 @@ func TestPromise15RunDirectoryIsPrivate(t *testing.T) {
 		t.Errorf("%d files, %v", seen, err)
 	}
 	r.stop(t)
-	if !gone(r.socket) || !gone(filepath.Join(home, "run", daemonFileName)) {
+	if !gone(r.socket) || !gone(filepath.Join(home, "run", rundir.NoteName)) {
 		t.Error("something is left behind")
 	}
 }

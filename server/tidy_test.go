@@ -45,10 +45,11 @@ func newResting(t *testing.T) *resting {
 // begin starts a daemon.
 func (r *resting) begin() {
 	r.d = &daemon{o: DaemonOptions{NoWatch: true, Idle: 1000 * time.Hour}.withDefaults(), home: r.home, log: slog.New(slog.DiscardHandler), ended: make(chan struct{})}
-	var err error
-	if r.d.run, err = rundir.Make(r.home.Dir); err != nil {
+	dir, err := rundir.Make(r.home.Dir)
+	if err != nil {
 		r.t.Fatal(err)
 	}
+	r.d.place = &rundir.Place{Dir: dir}
 	r.d.prepare(context.Background())
 	r.d.server.work.Memory = nil // it has days of fake time to give memory back in, and takes real time for it
 }

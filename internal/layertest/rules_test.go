@@ -60,7 +60,7 @@ var importBans = []importBan{
 	},
 	{
 		"github.com/gofrs/flock",
-		[]string{"internal/kv", "engine", "server"},
+		[]string{"internal/kv", "engine", "server/rundir"},
 		"three locks are enough: the store's, the home directory's, and the daemon's",
 	},
 	{

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"errors"
 	"os"
 	"sync"
@@ -25,7 +26,7 @@ func site(t *testing.T, keep time.Duration) (*Registry, *engine.Project) {
 	}
 	g := New(home, engine.Options{}, keep, &engine.Configs{}, func(err error) { t.Error(err) })
 	t.Cleanup(func() {
-		if err := g.Close(t.Context()); err != nil {
+		if err := g.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

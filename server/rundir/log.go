@@ -38,7 +38,7 @@ func (l *Log) open() error {
 	if fi, err := f.Stat(); err == nil {
 		l.size = fi.Size()
 	}
-	return l.dir.Private(LogName)
+	return l.dir.private(LogName)
 }
 
 // Write implements io.Writer for one line.

@@ -1,7 +1,9 @@
 // Package rundir is the run directory of a home, in which the daemon has its socket, its lock, its log and its notes: all that is in it can
 // go at any time. Nothing else in the server writes a file there, or makes or removes one.
 //
-// It is for one user alone, and is checked for that before each write (package relay, which puts right what was opened to others).
+// Place is the daemon's right to be there: one process has it, and who cannot have it is no daemon. Log is what it writes.
+//
+// All of it is for one user alone, and is checked for that before each write (package relay, which puts right what was opened to others).
 package rundir
 
 import (
@@ -92,15 +94,8 @@ func prune(dir string, age time.Duration) {
 	}
 }
 
-// Private takes every permission of others from a file; what the umask took of ours comes back.
-func (d Dir) Private(name string) error { return os.Chmod(d.Path(name), 0o600) }
-
-// RemoveSame removes a file if it is still the one that was.
-func (d Dir) RemoveSame(name string, was fs.FileInfo) {
-	if d.Same(name, was) {
-		d.Remove(name)
-	}
-}
+// private takes every permission of others from a file; what the umask took of ours comes back.
+func (d Dir) private(name string) error { return os.Chmod(d.Path(name), 0o600) }
 
 // Same reports whether a name is still of the file that was.
 func (d Dir) Same(name string, was fs.FileInfo) bool {
