@@ -138,7 +138,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.watch()
 	d.server.work.Start()
-	d.door = door.New(base, d.ln, h.Handler, headerWait, func(err error) { d.stop("accept: " + err.Error()) })
+	d.door = door.New(d.ln, d.takeHook, headerWait, func(err error) { d.stop("accept: " + err.Error()) })
 	d.door.Serve()
 	served := make(chan struct{})
 	go func() {

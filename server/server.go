@@ -97,7 +97,7 @@ func newServer(o Options, home engine.Home, run rundir.Dir, log *slog.Logger) *S
 	handle(s, api.DaemonStatus, s.daemonStatus)
 	handle(s, api.DaemonStop, s.daemonStop)
 	s.mux.HandleFunc("GET "+api.CatPath, s.cat)
-	s.mux.HandleFunc("POST "+relay.HookPath, s.hook)
+	s.mux.HandleFunc("POST "+relay.HookPath, s.hookHTTP)
 	return s
 }
 

@@ -5,22 +5,23 @@ package door
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"rewind/internal/relay/hookwire"
 	"rewind/server/work"
 )
 
+// Keeps is how many goroutines wait for connections; more come with a burst and go after it.
+const Keeps = 2
+
 const (
-	readAhead   = 32 << 10             // bytes of a request that are looked at before it is known whose it is: the longest head of our client
-	Keeps       = 2                    // goroutines that wait for connections; more come with a burst and go after it
-	acceptPause = 5 * time.Millisecond // after an accept that the system had no means for, doubled up to a second
+	readAhead   = hookwire.HeadSize + hookwire.MaxRequest // bytes: all of a request but its payload
+	acceptPause = 5 * time.Millisecond                    // after an accept that the system had no means for, doubled up to a second
 	lingerTime  = 500 * time.Millisecond
 	lingerBytes = 256 << 10
 )
@@ -28,19 +29,18 @@ const (
 // Door is where connections come in. Safe for concurrent use.
 type Door struct {
 	ln      net.Listener
-	handler http.Handler
-	base    context.Context // of requests
-	wait    time.Duration   // for a request's head
+	hook    func(*Exchange)
+	wait    time.Duration // for a request's head
 	broken  func(error)
 	others  *others
 	waiting atomic.Int32 // goroutines in accept, or on their way there
 	work    work.Count   // exchanges whose answer is not yet sent
 }
 
-// New returns the door of a listener. base is the context of hooks' requests, wait how long a head is waited for; broken is told why no
-// more connections can be accepted, not of a listener that was closed.
-func New(base context.Context, ln net.Listener, handler http.Handler, wait time.Duration, broken func(error)) *Door {
-	return &Door{ln: ln, handler: handler, base: base, wait: wait, others: newOthers(ln), broken: broken}
+// New returns the door of a listener. hook handles the hooks, wait is how long a request's head is waited for; broken is told why no more
+// connections can be accepted, not of a listener that was closed.
+func New(ln net.Listener, hook func(*Exchange), wait time.Duration, broken func(error)) *Door {
+	return &Door{ln: ln, hook: hook, wait: wait, others: newOthers(ln), broken: broken}
 }
 
 // Others are the connections that are no hooks'.
@@ -95,25 +95,25 @@ func (d *Door) accept() (net.Conn, error) {
 	}
 }
 
-// take serves a hook as our client sends it, and gives any other connection away with what was read of it.
+// take serves a hook, and gives any other connection away with what was read of it.
 func (d *Door) take(c net.Conn, r *bufio.Reader) {
 	r.Reset(c)
 	_ = c.SetReadDeadline(time.Now().Add(d.wait))
-	h, err := readHookHead(r)
-	if errors.Is(err, errNotHook) {
+	x := &Exchange{conn: c, r: r, Payload: hookwire.Payload{R: r}}
+	switch hook, err := x.read(); {
+	case !hook:
 		seen, _ := r.Peek(r.Buffered())
 		d.others.give(c, seen)
 		return
-	}
-	defer func() { _ = c.Close() }()
-	if err != nil {
+	case err != nil: // the connection's: nobody is there
+		_ = c.Close()
 		return
 	}
+	defer func() { _ = c.Close() }()
 	d.work.More()
 	defer d.work.Done()
-	x := &exchange{conn: c, body: newHookBody(r), header: http.Header{}}
-	d.handler.ServeHTTP(x, x.request(h).WithContext(d.base))
-	x.Flush()
+	d.hook(x)
+	x.Answer(hookwire.Answer{})
 	x.linger()
 }
 
@@ -170,10 +170,8 @@ func (c *seenConn) Read(p []byte) (int, error) {
 }
 
 // CloseWrite lets net/http send the end of an answer to a client that still writes.
-func (c *seenConn) CloseWrite() error { return closeWrite(c.Conn) }
-
-func closeWrite(c net.Conn) error {
-	if w, ok := c.(interface{ CloseWrite() error }); ok {
+func (c *seenConn) CloseWrite() error {
+	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return w.CloseWrite()
 	}
 	return nil

@@ -5,40 +5,48 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net/http"
-	"reflect"
 	"testing"
 
-	"rewind/internal/relay"
+	"rewind/internal/relay/hookwire"
 )
 
-// A head that the door takes is one that net/http reads, and reads the same; of any other nothing has been taken.
-func FuzzHookHead(f *testing.F) {
-	f.Add([]byte(relay.HookHead+"\r\n"), 1)
-	f.Add([]byte(relay.HookHead+"Rewind-Agent: claude\r\nRewind-Cwd: /a%20b\r\n\r\n0\r\n\r\n"), 7)
-	f.Add([]byte(relay.HookHead+"Rewind-Agent: claude\r\nRewind-Agent: b\r\n\r\n"), 300)
+// What the door takes for a hook is one that hookwire reads, and the payload is what is left; of what it does not take nothing has been
+// read.
+func FuzzExchange(f *testing.F) {
+	whole, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "v1", Agent: "claude", Event: "stop", ID: 1, Wait: 900, Cwd: "/a b"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(append(whole, "\x00\x00\x00\x02{}"...), 1)
+	f.Add(whole[:20], 3)
+	f.Add([]byte("rwhook\x02\n"), 5)
+	f.Add([]byte("rwhook\x01\n\x00\x00\x80\x01"), 300)
 	f.Add([]byte("GET /v1/version HTTP/1.1\r\nHost: rewind\r\n\r\n"), 3)
-	f.Add([]byte(relay.HookHead+"Rewind-Agent:  x\r\n\r\n"), 200)
 	f.Fuzz(func(t *testing.T, raw []byte, step int) {
 		r := bufio.NewReaderSize(&steps{bytes.NewReader(raw), max(step, 1)}, readAhead)
-		h, err := readHookHead(r)
-		rest, _ := io.ReadAll(r)
+		x := &Exchange{r: r, Payload: hookwire.Payload{R: r}}
+		hook, err := x.read()
 		switch {
-		case err == nil:
-			req, err := http.ReadRequest(bufio.NewReaderSize(bytes.NewReader(raw), readAhead))
-			if err != nil {
-				t.Fatalf("net/http: %v", err)
+		case !hook:
+			if rest, _ := io.ReadAll(r); !bytes.Equal(rest, raw) || hookwire.Is(raw) && len(raw) > 0 {
+				t.Errorf("%d bytes are left of %d", len(rest), len(raw))
 			}
-			req.Header.Del("Connection")
-			req.Header.Del("Content-Type")
-			if req.Host != host || req.URL.Path != relay.HookPath || !reflect.DeepEqual(req.Header, h) {
-				t.Errorf("%v, net/http %v of %s %s", h, req.Header, req.Host, req.URL)
+		case err != nil:
+			if len(raw) >= hookwire.HeadSize {
+				if n, err := hookwire.Fields(raw[:hookwire.HeadSize]); err != nil || len(raw) >= hookwire.HeadSize+n {
+					t.Errorf("all is there, and %v", err)
+				}
 			}
-			if end := bytes.Index(raw, []byte("\r\n\r\n")) + 4; !bytes.Equal(rest, raw[end:]) {
-				t.Errorf("%d bytes are left of %d", len(rest), len(raw)-end)
+		case x.Err != nil:
+			if !errors.Is(x.Err, hookwire.ErrMalformed) && !errors.Is(x.Err, hookwire.ErrProtocol) {
+				t.Errorf("%v", x.Err)
 			}
-		case errors.Is(err, errNotHook) && !bytes.Equal(rest, raw):
-			t.Errorf("%d bytes are left of %d", len(rest), len(raw))
+		default:
+			again, err := hookwire.AppendRequest(nil, x.Request)
+			rest, _ := io.ReadAll(r)
+			if err != nil || !bytes.Equal(append(again, rest...), raw) {
+				t.Errorf("%q, then %d bytes, of %q, %v", again, len(rest), raw, err)
+			}
 		}
 	})
 }

@@ -6,8 +6,10 @@ import (
 	"sync"
 )
 
+// LogName is the log in the run directory.
+const LogName = "daemon.log"
+
 const (
-	LogName    = "daemon.log"
 	oldLogName = "daemon.log.1"
 	maxLog     = 4 << 20 // bytes; then it becomes daemon.log.1
 )

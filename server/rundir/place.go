@@ -14,13 +14,13 @@ import (
 	"rewind/internal/relay"
 )
 
-const (
-	lockName = "daemon.lock"
-	NoteName = "daemon.json"
-)
+// NoteName is the note in the run directory.
+const NoteName = "daemon.json"
 
-// Place is the right to the socket's name, which one process of a user has, and the socket. It is held from before the socket is made until after it is
-// removed.
+const lockName = "daemon.lock"
+
+// Place is the right to the socket's name, which one process of a user has, and the socket. It is held from before the socket is made until
+// after it is removed.
 type Place struct {
 	Dir
 	Socket string // its path
@@ -29,8 +29,8 @@ type Place struct {
 	sockAt fs.FileInfo // nil: not made yet
 }
 
-// Take takes the place of a home, whose run directory it makes; nil: another process has it, and serves, or did neither serve nor leave for patience. Who
-// has it and does not serve is about to begin or to end.
+// Take takes the place of a home, whose run directory it makes; nil: another process has it, and serves, or did neither serve nor leave for
+// patience. Who has it and does not serve is about to begin or to end.
 func Take(ctx context.Context, home string, patience time.Duration) (*Place, error) {
 	dir, err := Make(home)
 	if err != nil {
