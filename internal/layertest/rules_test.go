@@ -134,6 +134,7 @@ var walls = []wall{
 		[]string{"engine", "server", "objstore", "refs", "tree", "hooks", "transcript", "internal/kv", "internal/clients", "internal/leaks", "api"},
 		"every tool call pays for what it links",
 	},
+	{"internal/relay/hookwire", []string{"internal/relay", "internal/record", "api"}, "the hook client links it, and both ends have it: it is bytes alone"},
 	{"server/door", []string{"engine", "server/registry", "hooks", "internal/kv", "api"}, "the door takes in bytes: what they mean is its handlers'"},
 	{"server/registry", []string{"api", "server/door", "server/rundir", "server/ndjson"}, "whose engine is open is no matter of who asks, or how"},
 	{"server/later", []string{"api", "server/door", "server/registry"}, "when something is done is no matter of what it is"},

@@ -1,10 +1,15 @@
 package relay
 
-// What follows, and Escape, is of the HTTP that commands speak on the same socket (package api, and 'rewind hook'); the hook client links
-// nothing of it.
+// EnvBegan is the variable in which Claude Code, Gemini CLI and Droid tell their hooks where the session began.
+const EnvBegan = "CLAUDE_PROJECT_DIR"
 
-// HookPath is where 'rewind hook' posts a hook's payload to, raw, as the agent wrote it. The answer's body goes to the agent as standard
-// output; it is empty unless the agent's protocol wants something.
+// StopPath is where a daemon of any version is asked to end.
+const StopPath = "/v1/daemon/stop"
+
+// What follows, and Escape, is of the HTTP that commands speak on the same socket (package api, 'rewind hook'); the hook client links nothing of it.
+
+// HookPath is where 'rewind hook' posts a hook's payload to, raw, as the agent wrote it. The answer's body goes to the agent as standard output;
+// it is empty unless the agent's protocol wants something.
 const HookPath = "/v1/hook"
 
 // Headers of that request and its answer. Values are percent-encoded but for unreserved characters and "/".
@@ -19,15 +24,9 @@ const (
 	HeaderWarn     = "Rewind-Warn"     // of an answer: a line for standard error
 )
 
-// StatusOtherVersion answers a client of another version than the daemon's. The daemon then finishes what it has begun and stops; the
-// client waits for the socket to go and starts its own.
+// StatusOtherVersion answers a client of another version than the daemon's. The daemon then finishes what it has begun and stops; the client
+// waits for the socket to go and starts its own.
 const StatusOtherVersion = 426
 
 // StatusDraining answers while the daemon stops for another reason; the client starts its own.
 const StatusDraining = 503
-
-// StopPath is where a daemon is asked to end. It is for clients of every version.
-const StopPath = "/v1/daemon/stop"
-
-// EnvBegan is the variable in which Claude Code, Gemini CLI and Droid tell their hooks where the session began.
-const EnvBegan = "CLAUDE_PROJECT_DIR"

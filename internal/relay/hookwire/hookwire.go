@@ -113,6 +113,7 @@ func appendLength(b []byte, n int) []byte {
 	return append(b, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
 
+// fields are those of a request, to be written or to be read.
 func (q *Request) fields(c *coder) {
 	c.text(1, &q.Version)
 	c.text(2, &q.Agent)
