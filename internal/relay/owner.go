@@ -2,8 +2,8 @@ package relay
 
 import "strconv"
 
-// An OwnerError says that a directory of rewind's, or the one in which it would be made, is another user's than who runs. Whoever went on
-// would leave files there that its owner can neither read nor replace.
+// An OwnerError says that a directory of rewind's, or the one in which it would be made, is another user's than who runs. Whoever went on would
+// leave files there that its owner can neither read nor replace.
 type OwnerError struct {
 	Home  string // rewind's own directory; "": Dir is something in it
 	Dir   string // what belongs to Owner: Home, or the nearest directory above it that exists

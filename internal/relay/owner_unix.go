@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// CheckHome refuses a home that is not this user's, with an OwnerError, before anything in it is opened or made. One that does not exist is
-// whose the nearest directory above it is; root's count as anybody's there, for what is made in them belongs to who makes it. A link must
-// be this user's or root's, and what it leads to this user's.
+// CheckHome refuses a home that is not this user's, with an OwnerError, before anything in it is opened or made. One that does not exist is whose
+// the nearest directory above it is; root's count as anybody's there, for what is made in them belongs to who makes it. A link must be this
+// user's or root's, and what it leads to this user's.
 func CheckHome(home string) error {
 	var st syscall.Stat_t
 	if err := again(func() error { return syscall.Lstat(home, &st) }); err == nil {

@@ -23,8 +23,8 @@ var umask struct {
 	users, was int
 }
 
-// ownUmask makes the umask 077, for what is made here and for processes that are started, until the function that it returns is called. One
-// that takes its owner's rights would keep the daemon out of its own directory.
+// ownUmask makes the umask 077, for what is made here and for processes that are started, until the function that it returns is called. One that
+// takes its owner's rights would keep the daemon out of its own directory.
 func ownUmask() (restore func()) {
 	umask.Lock()
 	defer umask.Unlock()
@@ -59,8 +59,7 @@ func closeOnExec() {
 	}
 }
 
-// startLock takes the right to start a daemon; nil: another process has it. It lasts until the file is closed, at the latest with this
-// process.
+// startLock takes the right to start a daemon; nil: another process has it. It lasts until the file is closed, at the latest with this process.
 func startLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
