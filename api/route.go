@@ -1,5 +1,7 @@
 package api
 
+import "rewind/internal/relay"
+
 // Route is one operation of the API: what is sent and what comes back.
 type Route[Req, Resp any] struct {
 	Method string
@@ -46,7 +48,7 @@ var (
 
 	// These two are for clients of every version.
 	DaemonStatus = Route[DaemonRequest, Daemon]{"GET", "/v1/daemon"}
-	DaemonStop   = Route[DaemonRequest, Daemon]{"POST", "/v1/daemon/stop"}
+	DaemonStop   = Route[DaemonRequest, Daemon]{"POST", relay.StopPath}
 )
 
 // CatPath is the route that answers with a file's bytes; its request is a CatRequest.

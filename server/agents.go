@@ -131,7 +131,7 @@ func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ engine.Pro
 	}
 	s.degraded.clear(&r.Project)
 	o := s.engineOptions()
-	return out, s.stores.without(ctx, r.Project.Store, func() error { return engine.Remove(ctx, s.home, r, o) })
+	return out, s.stores.Without(ctx, r.Project.Store, func() error { return engine.Remove(ctx, s.home, r, o) })
 }
 
 // removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would stay for ever.

@@ -12,6 +12,8 @@ import (
 	"rewind/api"
 	"rewind/engine"
 	"rewind/internal/relay"
+	"rewind/server/inprocess"
+	"rewind/server/ndjson"
 )
 
 // aloneLockWait is how long a command waits for another that has the store.
@@ -59,7 +61,7 @@ func (a *alone) exchange(ctx context.Context, r *bufio.Reader, out io.Writer) er
 			}
 		}()
 	})}
-	resp, err := inProcess{a}.RoundTrip(req.WithContext(ctx))
+	resp, err := inprocess.Transport{Handler: a}.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return err
 	}
@@ -91,7 +93,7 @@ func (a *alone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		command, _ := relay.Unescape(r.Header.Get(api.HeaderCommand))
 		s, err := New(Options{Version: a.version, LockWait: aloneLockWait, Command: command})
 		if err != nil {
-			newLines(w).fail(err)
+			fail(ndjson.New(w), err)
 			return
 		}
 		a.server = s

@@ -4,23 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"log"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"rewind/api"
 	"rewind/engine"
-	"rewind/internal/bug"
-	"rewind/internal/relay"
+	"rewind/objstore"
+	"rewind/server/door"
+	"rewind/server/later"
+	"rewind/server/peers"
+	"rewind/server/registry"
+	"rewind/server/rundir"
+	"rewind/server/work"
 )
 
 // DaemonOptions of RunDaemon; zero durations stand for the defaults.
@@ -44,8 +45,6 @@ const (
 	handOver       = 10 * time.Minute // for what runs when a client of another version came
 	headerWait     = 10 * time.Second // for a request's header
 	maxHeader      = 64 << 10         // bytes
-	daemonLockName = "daemon.lock"
-	daemonFileName = "daemon.json"
 )
 
 func (o DaemonOptions) withDefaults() DaemonOptions {
@@ -71,22 +70,18 @@ func (o DaemonOptions) withDefaults() DaemonOptions {
 type daemon struct {
 	o       DaemonOptions
 	home    engine.Home
-	run     runDir
-	lock    *flock.Flock // the right to the socket
-	lockAt  fs.FileInfo
-	socket  string
-	sockAt  fs.FileInfo
+	place   *rundir.Place
 	log     *slog.Logger
 	server  *Server
-	stores  *registry
+	stores  *registry.Registry
 	started time.Time
 
-	settling *settling
-	tidying  *settling // of projects that rest
-	looking  *settling // for secrets in what came
+	settling *later.Work
+	tidying  *later.Work // of projects that rest
+	looking  *later.Work // for secrets in what came
 
 	ln    net.Listener
-	door  *door
+	door  *door.Door
 	leave sync.Once
 	ended chan struct{} // closed by the first stop
 	empty chan struct{} // closed when the stores are closed
@@ -102,90 +97,34 @@ func RunDaemon(ctx context.Context, o DaemonOptions) error {
 		return tellHome(err, "rewind daemon")
 	}
 	d := &daemon{o: o.withDefaults(), home: home, started: time.Now().UTC().Truncate(time.Millisecond), ended: make(chan struct{}), empty: make(chan struct{})}
-	if d.run, err = makeRunDir(home.Dir); err != nil {
+	if d.place, err = rundir.Take(ctx, home.Dir, 2*daemonLook); err != nil {
 		return fmt.Errorf("server: daemon: %w", err)
 	}
-	if d.socket, err = relay.SocketPath(home.Dir); err != nil {
-		return fmt.Errorf("server: daemon: %w", err)
+	if d.place == nil {
+		return nil
 	}
-	if got, err := d.takeLock(ctx); err != nil || !got {
-		return err
-	}
-	lf, err := openLog(d.run, maxLog)
+	lf, err := rundir.OpenLog(d.place.Dir)
 	if err != nil {
-		_ = d.lock.Close()
+		d.place.Leave()
 		return fmt.Errorf("server: daemon: open log: %w", err)
 	}
 	defer func() { _ = lf.Close() }()
-	d.log = lf.logger()
-	if err := d.listen(); err != nil {
-		_ = d.lock.Close()
+	d.log = lf.Logger()
+	ln, err := d.place.Listen()
+	if err != nil {
+		d.place.Leave()
 		d.log.Error("daemon: listen", "error", err)
 		return fmt.Errorf("server: daemon: %w", err)
 	}
+	d.ln = peers.Own{Listener: ln, Refused: func(uid int, err error) { d.log.Warn("refused: another user", "uid", uid, "error", err) }}
 	return d.serve(ctx)
-}
-
-// takeLock takes the right to the socket; false: another daemon has it and serves. One that has it and does not serve is about to begin or to end.
-func (d *daemon) takeLock(ctx context.Context) (bool, error) {
-	d.lock = flock.New(d.run.path(daemonLockName), flock.SetPermissions(0o600))
-	end := time.Now().Add(2 * daemonLook)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		ok, err := d.lock.TryLock()
-		if err != nil {
-			return false, fmt.Errorf("server: daemon: lock: %w", err)
-		}
-		if ok || bug.Is("two-daemons") {
-			if d.lockAt, err = d.lock.Stat(); err == nil && d.run.same(daemonLockName, d.lockAt) {
-				return true, nil
-			}
-			_ = d.lock.Close() // somebody cleans up here
-		}
-		if c, err := relay.Dial(d.socket); err == nil {
-			_ = c.Close()
-			return false, nil
-		}
-		if time.Now().After(end) {
-			return false, nil
-		}
-		select {
-		case <-ctx.Done():
-			return false, nil
-		case <-time.After(pause):
-		}
-	}
-}
-
-// listen makes the socket. With the lock, whatever has its name is a daemon's that is no more.
-func (d *daemon) listen() error {
-	name := filepath.Base(d.socket)
-	if fi, err := d.run.stat(name); err == nil {
-		if fi.Mode().Type() != fs.ModeSocket {
-			return fmt.Errorf("%s is in the way: it is not a socket", d.socket)
-		}
-		d.run.remove(name)
-	}
-	ln, err := net.Listen("unix", d.socket)
-	if err != nil {
-		return err
-	}
-	if u, ok := ln.(*net.UnixListener); ok {
-		u.SetUnlinkOnClose(false) // by then the name may be another daemon's
-	}
-	if err := d.run.private(name); err != nil { // the directory is private too: nobody came before this
-		_ = ln.Close()
-		return err
-	}
-	d.sockAt, err = d.run.stat(name)
-	d.ln = peers{ln, d}
-	return err
 }
 
 func (d *daemon) serve(ctx context.Context) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	d.prepare(base)
-	debug.SetGCPercent(collectAt)
+	debug.SetGCPercent(work.CollectAt)
 	h := &http.Server{
 		Handler: d.guard(d.server), ReadHeaderTimeout: headerWait, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: log.New(errorLog{d.log}, "", 0),
@@ -193,18 +132,18 @@ func (d *daemon) serve(ctx context.Context) error {
 	h.SetKeepAlivesEnabled(false) // a connection is for one exchange
 	d.log.Info("daemon started", "version", d.o.Version, "pid", os.Getpid())
 	if b, err := json.Marshal(d.info()); err == nil {
-		if err := d.run.write(daemonFileName, append(b, '\n')); err != nil {
-			d.log.Warn("write "+daemonFileName, "error", err)
+		if err := d.place.Note(append(b, '\n')); err != nil {
+			d.log.Warn("write "+rundir.NoteName, "error", err)
 		}
 	}
 	d.watch()
-	d.server.work.start()
-	d.door = &door{ln: d.ln, handler: h.Handler, base: base, others: newOthers(d.ln), broken: func(err error) { d.stop("accept: " + err.Error()) }}
-	d.door.serve()
+	d.server.work.Start()
+	d.door = door.New(d.ln, d.takeHook, headerWait, func(err error) { d.stop("accept: " + err.Error()) })
+	d.door.Serve()
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = h.Serve(d.door.others) // until drain ends it
+		_ = h.Serve(d.door.Others()) // until drain ends it
 	}()
 	if d.o.serving != nil {
 		d.o.serving(d)
@@ -224,16 +163,19 @@ func (d *daemon) serve(ctx context.Context) error {
 // prepare makes what serves; nothing runs yet.
 func (d *daemon) prepare(base context.Context) {
 	o := Options{Version: d.o.Version, LockWait: daemonLockWait}
-	d.server = newServer(o, d.home, d.run, d.log)
+	d.server = newServer(o, d.home, d.place.Dir, d.log)
 	d.server.base, d.server.daemon = base, d
-	d.server.work.after, d.server.work.idle = d.o.Idle, func() { d.stop("idle") }
-	d.stores = newRegistry(d.home, d.server.engineOptions(), d.o.Keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
-	d.stores.watch = !d.o.NoWatch
+	d.server.work.After, d.server.work.Idle = d.o.Idle, func() { d.stop("idle") }
+	d.stores = registry.New(d.home, d.server.engineOptions(), d.o.Keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
+	d.stores.Watch = !d.o.NoWatch
 	d.server.stores = d.stores
-	d.settling = newSettling(d.settle)
-	d.tidying = newSettling(d.tidy)
-	d.looking = newSettling(d.lookForSecrets)
-	d.server.work.memory = &memory{rest: d.stores.rest}
+	d.settling = later.New(d.settle)
+	d.tidying = later.New(d.tidy)
+	d.looking = later.New(d.lookForSecrets)
+	d.server.work.Memory = &work.Memory{Rest: func() {
+		d.stores.Rest()
+		objstore.TrimCaches()
+	}}
 }
 
 // stop begins the end: nobody gets in any more, and a daemon that is started now finds the place free. What runs goes on.
@@ -241,19 +183,15 @@ func (d *daemon) stop(why string) {
 	d.leave.Do(func() {
 		d.log.Info("daemon ends", "why", why)
 		_ = d.ln.Close()
-		d.settling.end()
-		d.tidying.end()
-		d.looking.end()
-		d.server.work.memory.end()
+		d.settling.End()
+		d.tidying.End()
+		d.looking.End()
+		d.server.work.Memory.End()
 		d.lookM.Lock()
 		d.look.Stop()
 		d.look = nil
 		d.lookM.Unlock()
-		if d.run.same(daemonLockName, d.lockAt) { // else the directory is another daemon's
-			d.run.removeSame(filepath.Base(d.socket), d.sockAt)
-			d.run.remove(daemonFileName)
-		}
-		_ = d.lock.Close()
+		d.place.Leave()
 		close(d.ended)
 	})
 }
@@ -268,33 +206,33 @@ func (d *daemon) drain(ctx context.Context, h *http.Server, patience time.Durati
 		told = nil
 	}
 	select {
-	case <-w.quiet():
+	case <-w.Quiet():
 	case <-t.C:
 	case <-told:
 		t.Reset(d.o.grace)
 		select {
-		case <-w.quiet():
+		case <-w.Quiet():
 		case <-t.C:
 		}
 	}
-	w.close()
+	w.Close()
 	cancel()
 	t.Reset(d.o.grace)
 	select {
-	case <-w.quiet():
+	case <-w.Quiet():
 	case <-t.C:
 		d.log.Warn("work was left behind")
 	}
 	short, done := context.WithTimeout(context.Background(), time.Second)
 	defer done()
-	if err := d.stores.close(short); err != nil {
+	if err := d.stores.Close(short); err != nil {
 		d.log.Warn("close stores", "error", err)
 	}
 	close(d.empty)
 	last, done := context.WithTimeout(context.Background(), time.Second) // closing stores may have taken all of the other
 	defer done()
 	select { // the last bytes of answers
-	case <-d.door.work.quiet():
+	case <-d.door.Quiet():
 	case <-last.Done():
 	}
 	_ = h.Shutdown(last)
@@ -307,7 +245,7 @@ func (d *daemon) watch() {
 	d.lookM.Lock()
 	defer d.lookM.Unlock()
 	d.look = time.AfterFunc(d.o.look, func() {
-		if !d.run.same(filepath.Base(d.socket), d.sockAt) || !d.run.same(daemonLockName, d.lockAt) {
+		if !d.place.Held() {
 			d.stop("the socket is gone")
 			return
 		}
@@ -320,9 +258,9 @@ func (d *daemon) watch() {
 }
 
 func (d *daemon) info() api.Daemon {
-	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.Version, Started: &d.started, Socket: api.Text(d.socket)}
+	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.Version, Started: &d.started, Socket: api.Text(d.place.Socket)}
 	if d.stores != nil {
-		i.Stores = d.stores.count()
+		i.Stores = d.stores.Count()
 	}
 	return i
 }
@@ -346,8 +284,8 @@ func (s *Server) daemonStop(context.Context, api.DaemonRequest, engine.Progress)
 		return info, nil
 	}
 	s.daemon.stop("a client asked")
-	s.work.done()
-	defer s.work.more()
+	s.work.Done()
+	defer s.work.More()
 	<-s.daemon.empty // bounded: the daemon's patience ends
 	return info, nil
 }

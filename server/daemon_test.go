@@ -22,6 +22,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/relay"
+	"rewind/server/rundir"
 )
 
 // running is a daemon in this process.
@@ -198,7 +199,7 @@ func TestPromise15RunDirectoryIsPrivate(t *testing.T) {
 		t.Errorf("%d files, %v", seen, err)
 	}
 	r.stop(t)
-	if !gone(r.socket) || !gone(filepath.Join(home, "run", daemonFileName)) {
+	if !gone(r.socket) || !gone(filepath.Join(home, "run", rundir.NoteName)) {
 		t.Error("something is left behind")
 	}
 }
@@ -430,9 +431,7 @@ func TestVersionHandOver(t *testing.T) {
 
 // inFlight is how many requests have been let in.
 func (r *running) inFlight() int {
-	r.d.server.work.mu.Lock()
-	defer r.d.server.work.mu.Unlock()
-	return r.d.server.work.n
+	return r.d.server.work.Running()
 }
 
 // A daemon that must end takes back a restore that does not come to its end in time.
@@ -482,40 +481,4 @@ func TestDaemonTakesRestoresBack(t *testing.T) {
 			t.Fatalf("f%d is %q, %v; want %s", i, b, err, want)
 		}
 	}
-}
-
-// A client that reads nothing holds up only itself: progress is told from within work that others wait for.
-func TestSlowClientDelaysNobody(t *testing.T) {
-	block := make(chan struct{})
-	w := &stuckWriter{entered: make(chan struct{}, 1), block: block}
-	out := newLines(w)
-	for range 100 {
-		out.mu.Lock()
-		out.last = time.Time{}
-		out.mu.Unlock()
-		out.progress("a line")
-	}
-	<-w.entered // the writer waits, and progress did not
-	close(block)
-	out.end("the end")
-	if !strings.HasSuffix(w.text.String(), "\"the end\"\n") || strings.Count(w.text.String(), "\n") > 4 {
-		t.Errorf("%q", w.text.String())
-	}
-}
-
-type stuckWriter struct {
-	entered chan struct{}
-	block   chan struct{}
-	text    bytes.Buffer
-}
-
-func (*stuckWriter) Header() http.Header { return http.Header{} }
-func (*stuckWriter) WriteHeader(int)     {}
-func (w *stuckWriter) Write(p []byte) (int, error) {
-	select {
-	case w.entered <- struct{}{}:
-	default:
-	}
-	<-w.block
-	return w.text.Write(p)
 }

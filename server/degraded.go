@@ -7,13 +7,14 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/server/rundir"
 )
 
 // degraded keeps what went wrong with hooks, by store id, since the last capture that worked: hooks themselves must not say it. The files
 // outlive the process and are shared by all; memory is for a disk that takes no more.
 type degraded struct {
 	home string // where the run directory is made: without a daemon it may not be there
-	dir  runDir
+	dir  rundir.Dir
 	mu   sync.Mutex
 	mem  map[string]api.Degraded
 }
@@ -39,8 +40,8 @@ func (d *degraded) note(p *engine.Project, err error) {
 	}
 	d.mem[p.ID] = *s
 	if b, err := json.Marshal(s); err == nil && d.dir != "" {
-		if _, err := makeRunDir(d.home); err == nil {
-			_ = d.dir.write(degradedName(p.ID), append(b, '\n'))
+		if _, err := rundir.Make(d.home); err == nil {
+			_ = d.dir.Write(degradedName(p.ID), append(b, '\n'))
 		}
 	}
 }
@@ -50,8 +51,8 @@ func (d *degraded) clear(p *engine.Project) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.mem, p.ID)
-	if _, err := d.dir.stat(degradedName(p.ID)); d.dir != "" && err == nil { // mostly it is not there
-		d.dir.remove(degradedName(p.ID))
+	if _, err := d.dir.Stat(degradedName(p.ID)); d.dir != "" && err == nil { // mostly it is not there
+		d.dir.Remove(degradedName(p.ID))
 	}
 }
 
@@ -69,7 +70,7 @@ func (d *degraded) state(id string) *api.Degraded {
 		newest = &s
 	}
 	if d.dir != "" {
-		if b, err := d.dir.read(degradedName(id)); err == nil {
+		if b, err := d.dir.Read(degradedName(id)); err == nil {
 			var s api.Degraded
 			if json.Unmarshal(b, &s) == nil && s.Count > 0 && (newest == nil || s.Count > newest.Count) {
 				newest = &s

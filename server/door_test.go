@@ -1,23 +1,22 @@
 package server
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"rewind/internal/relay"
+	"rewind/internal/relay/hookwire"
+	"rewind/server/door"
 )
 
-// chunked is a body in the form in which the client sends it.
+// chunked is a body in the form in which clients of older versions sent it.
 func chunked(parts ...string) string {
 	b := ""
 	for _, p := range parts {
@@ -26,65 +25,166 @@ func chunked(parts ...string) string {
 	return b + "0\r\n\r\n"
 }
 
-// What the door answers by itself is what net/http answers to the same request, which one more field makes its own.
+// oldHead is how the request of a hook began in older versions.
+const oldHead = "POST " + relay.HookPath + " HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nContent-Type: application/octet-stream\r\n"
+
+// What a hook's own client is answered is what 'rewind hook' is, which comes by HTTP.
 func TestDoorAnswersAsNetHTTP(t *testing.T) {
 	newHome(t)
 	r := start(t, DaemonOptions{})
 	p := r.newProject(t)
-	cwd := "Rewind-Cwd: " + relay.Escape(p.ProjectDir()) + "\r\n"
-	const us, tool = "Rewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: post-tool-use\r\n", `{"session_id":"s%d","hook_event_name":"PostToolUse","tool_name":"Bash"`
+	const tool = `{"session_id":"s%d","hook_event_name":"PostToolUse","tool_name":"Bash"`
 	sessions := int64(0)
 	for name, c := range map[string]struct {
-		fields, body string
-		warns        bool
+		cwd   string
+		wait  uint64
+		body  string
+		warns bool
 	}{
-		"a hook":          {us + cwd, chunked(tool + "}"), false},
-		"no cwd":          {us, chunked(), false},
-		"in pieces":       {us + cwd, chunked(tool, "}"), false},
-		"large":           {us + cwd, chunked(tool+`,"x":"`, strings.Repeat("x", 1<<20-1), `"}`), false},
-		"cut by agent":    {us + cwd, chunked(tool), false},
-		"no project":      {us + "Rewind-Cwd: /\r\n", chunked(tool + "}"), true},
-		"odd values":      {us + "Rewind-Id: %zz\r\nRewind-Deadline: x\r\nRewind-Cwd: %\r\n", chunked(tool + "}"), true},
-		"no deadline":     {us + cwd + "Rewind-Deadline: 0\r\n", chunked(tool + "}"), false},
-		"field twice":     {us + cwd + "Rewind-Id: 01\r\nRewind-Id: 02\r\n", chunked(tool + "}"), false},
-		"foreign field":   {us + cwd + "Origin: null\r\n", chunked(tool + "}"), false},
-		"host twice":      {us + cwd + "Host: rewind\r\n", chunked(tool + "}"), false},
-		"length and more": {us + cwd + "Content-Length: 3\r\n", chunked(tool + "}"), false},
-		"no field":        {us + cwd + "no field\r\n", chunked(tool + "}"), false},
-		"folded":          {us + cwd + " Rewind-Id: 1\r\n", chunked(tool + "}"), true},
-		"LF alone":        {us + cwd + "Rewind-Id: 1\n\r\n", chunked(tool + "}"), false},
-		"long head":       {us + "Rewind-Cwd: /" + strings.Repeat("a", 40<<10) + "\r\n", chunked(tool + "}"), false},
-		"too long a head": {us + "Rewind-Cwd: /" + strings.Repeat("a", 80<<10) + "\r\n", chunked(tool + "}"), false},
-		"bad chunk":       {us + cwd, "zz\r\n" + tool, false},
-		"with a trailer":  {us + cwd, strings.TrimSuffix(chunked(tool+"}"), "\r\n") + "X: y\r\n\r\n", false},
+		"a hook":       {p.ProjectDir(), 60000, tool + "}", false},
+		"no cwd":       {"", 60000, "", false},
+		"large":        {p.ProjectDir(), 60000, tool + `,"x":"` + strings.Repeat("x", 1<<20-1) + `"}`, false},
+		"cut by agent": {p.ProjectDir(), 60000, tool, false},
+		"no project":   {"/", 60000, tool + "}", true},
+		"odd cwd":      {"%\x00\xff\r\n", 60000, tool + "}", false}, // it is no name of a directory
+		"no deadline":  {p.ProjectDir(), 0, tool + "}", false},
+		"endless":      {p.ProjectDir(), 1<<64 - 1, tool + "}", false},
+		"long cwd":     {"/" + strings.Repeat("a", 20<<10), 60000, "{}", false},
 	} {
 		// On a busy machine one of the two may be answered before its work is done, without the warning: then both are asked again.
-		var answers [2]string
-		var warned bool
+		var warns [2]string
 		for range 5 {
-			for i, more := range []string{"", "X: y\r\n"} {
+			body := func() string {
 				sessions++
-				body := strings.ReplaceAll(c.body, "%d", strconv.FormatInt(36+sessions, 36)) // a session of its own, as long as "%d"
-				resp, err := r.raw(t, relay.HookHead+more+c.fields+"\r\n"+body)
-				if err != nil {
-					t.Errorf("%s: %v", name, err)
-					continue
-				}
-				said, _ := io.ReadAll(resp.Body)
-				if i == 0 {
-					warned = resp.Header.Get(relay.HeaderWarn) != ""
-				}
-				resp.Header.Del("Date")
-				resp.Header.Del("Content-Length")
-				answers[i] = fmt.Sprintf("%d %v %s", resp.StatusCode, resp.Header, said)
+				return strings.ReplaceAll(c.body, "%d", strconv.FormatInt(36+sessions, 36)) // a session of its own, as long as "%d"
 			}
-			if answers[0] == answers[1] && warned == c.warns {
+			conn, err := relay.Dial(r.socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := conn.Post(hookwire.Request{Version: "test", Agent: "claude", Event: "post-tool-use", Cwd: c.cwd, Wait: c.wait}, strings.NewReader(body()))
+			if err != nil || a.Status != hookwire.Done || len(a.Body) > 0 {
+				t.Errorf("%s: %+v, %v", name, a, err)
+			}
+			_ = conn.Close()
+			resp, err := r.raw(t, oldHead+"Rewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: post-tool-use\r\nRewind-Cwd: "+relay.Escape(c.cwd)+
+				"\r\nRewind-Deadline: "+strconv.FormatUint(min(c.wait, 1<<62), 10)+"\r\n\r\n"+chunked(body()))
+			if err != nil || resp.StatusCode != http.StatusOK || resp.ContentLength != 0 {
+				t.Errorf("%s: net/http: %+v, %v", name, resp, err)
+				break
+			}
+			warned, _ := relay.Unescape(resp.Header.Get(relay.HeaderWarn))
+			if warns = [2]string{a.Warn, warned}; warns[0] == warns[1] && (warns[0] != "") == c.warns {
 				break
 			}
 		}
-		if answers[0] != answers[1] || warned != c.warns {
-			t.Errorf("%s: warned %v, want %v\n%s\nnet/http:\n%s", name, warned, c.warns, answers[0], answers[1])
+		if warns[0] != warns[1] || (warns[0] != "") != c.warns {
+			t.Errorf("%s: warned %q, want %v; net/http: %q", name, warns[0], c.warns, warns[1])
 		}
+	}
+}
+
+// What is no hook in the form of this version is told so, and leaves no event.
+func TestDoorRefuses(t *testing.T) {
+	newHome(t)
+	r := start(t, DaemonOptions{})
+	p := r.newProject(t)
+	put(t, p.ProjectDir(), "a", "two")
+	whole, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "test", Agent: "claude", Event: "stop", Wait: 60000, Cwd: p.ProjectDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := string(hookwire.AppendAnswer(nil, hookwire.Answer{Status: hookwire.Refused}))
+	const tool = `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"Bash"}`
+	for name, c := range map[string]struct{ sent, want string }{
+		"unknown field":     {"rwhook\x01\n\x00\x00\x00\x03\x08\x01x\x00\x00\x00\x00", refused},
+		"too long":          {"rwhook\x01\n\x00\x00\x80\x01", refused},
+		"no line feed":      {"rwhook\x01\r\x00\x00\x00\x00", refused},
+		"cut in the magic":  {"rwho", ""},
+		"cut in the length": {string(whole[:10]), ""},
+		"cut in the fields": {string(whole[:20]), ""},
+		"no payload":        {string(whole), string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},                             // nobody hears that
+		"cut in a piece":    {string(whole) + "\x00\x00\x03\xe8" + tool, string(hookwire.AppendAnswer(nil, hookwire.Answer{}))}, // nor that
+		"no hook at all":    {"rw hook HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
+	} {
+		conn, err := net.Dial("unix", r.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.WriteString(conn, c.sent)
+		if err := errors.Join(err, conn.(*net.UnixConn).CloseWrite()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got, err := io.ReadAll(conn)
+		if !strings.HasPrefix(string(got), c.want) || c.want == "" && len(got) > 0 || err != nil {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+		_ = conn.Close()
+	}
+	for r.inFlight() != 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if n := r.events(t, p); n != 1 {
+		t.Errorf("%d checkpoints: what was cut was recorded", n)
+	}
+	if status, _, _ := r.post(t, "claude", "stop", p.ProjectDir(), "1", time.Minute, payload("Stop", "", "s1", "")); status != hookwire.Done {
+		t.Errorf("the daemon does not go on: %d", status)
+	}
+}
+
+// A client of another version ends the daemon, whichever way it speaks: in this form, in that of another number, or in the HTTP of older versions, which it
+// is answered in, in words that a person can read.
+func TestHookOfAnotherVersion(t *testing.T) {
+	other := string(hookwire.AppendAnswer(nil, hookwire.Answer{Status: hookwire.OtherVersion}))
+	ours, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "another", Agent: "claude", Event: "stop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ sent, want string }{
+		"this form":      {string(ours) + "\x00\x00\x00\x00", other},
+		"another number": {"rwhook\x07\nand whatever may follow", other},
+		"HTTP": {
+			oldHead + "Rewind-Agent: claude\r\nRewind-Event: stop\r\nRewind-Id: 01\r\nRewind-Deadline: 900\r\nRewind-Version: another\r\n\r\n" + chunked("{}"),
+			"HTTP/1.1 426 Upgrade Required\r\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newHome(t)
+			r := start(t, DaemonOptions{})
+			conn, err := net.Dial("unix", r.socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := io.WriteString(conn, c.sent); err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(conn)
+			if err != nil || !strings.HasPrefix(string(got), c.want) || name == "HTTP" && !strings.Contains(string(got), "the daemon of rewind has version test") {
+				t.Errorf("%q, %v", got, err)
+			}
+			if !gone(r.socket) {
+				t.Error("the socket is still there")
+			}
+			r.wait(t)
+		})
+	}
+}
+
+// A hook's client that was built without a version is of every daemon's that was, in both forms.
+func TestHookOfABuildWithoutVersion(t *testing.T) {
+	newHome(t)
+	r := start(t, DaemonOptions{Version: "devel-0123456789ab"})
+	c, err := relay.Dial(r.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if a, err := c.Post(hookwire.Request{Version: "devel", Agent: "claude", Event: "stop"}, strings.NewReader("{}")); err != nil || a.Status != hookwire.Done {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if resp, err := r.raw(t, oldHead+"Rewind-Version: devel\r\n\r\n"+chunked("{}")); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("%+v, %v", resp, err)
 	}
 }
 
@@ -97,9 +197,9 @@ func TestDoorIsHeardBeforeTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	status, _, err := c.Post(relay.HookPath, [][2]string{{relay.HeaderVersion, "another"}}, io.LimitReader(zeros{}, 8<<20))
-	if err != nil || status != relay.StatusOtherVersion {
-		t.Errorf("%d, %v", status, err)
+	a, err := c.Post(hookwire.Request{Version: "another"}, io.LimitReader(zeros{}, 8<<20))
+	if err != nil || a.Status != hookwire.OtherVersion {
+		t.Errorf("%d, %v", a.Status, err)
 	}
 	r.wait(t)
 }
@@ -110,6 +210,11 @@ func TestPromise04DoorStaysOpen(t *testing.T) {
 	newHome(t)
 	r := start(t, DaemonOptions{})
 	p := r.newProject(t)
+	head, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "test", Agent: "claude"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head = append(head, "\x00\x00\x00\x09"...)
 	var idle []net.Conn
 	for i := range 64 {
 		c, err := net.Dial("unix", r.socket)
@@ -117,62 +222,26 @@ func TestPromise04DoorStaysOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		head := relay.HookHead + "Rewind-Version: test\r\n\r\n00009\r\n"
-		if _, err := io.WriteString(c, head[:min(len(head), i*len(head)/40)]); err != nil {
+		text := string(head)
+		if i%2 == 1 {
+			text = oldHead + "Rewind-Version: test\r\n\r\n00009\r\n"
+		}
+		if _, err := io.WriteString(c, text[:min(len(text), i*len(text)/40)]); err != nil {
 			t.Fatal(err)
 		}
 		idle = append(idle, c)
 	}
 	for i := range 8 {
-		if status, _, _ := r.post(t, "claude", "stop", p.ProjectDir(), fmt.Sprintf("%016x", i+1), time.Minute, payload("Stop", "", "s1", "")); status != http.StatusOK {
+		if status, _, _ := r.post(t, "claude", "stop", p.ProjectDir(), fmt.Sprintf("%016x", i+1), time.Minute, payload("Stop", "", "s1", "")); status != hookwire.Done {
 			t.Errorf("status %d", status)
 		}
 	}
 	for _, c := range idle {
 		_ = c.Close()
 	}
-	for end := time.Now().Add(time.Minute); r.d.door.waiting.Load() > doorKeeps; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); r.d.door.Waiting() > door.Keeps; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d goroutines wait at the door", r.d.door.waiting.Load())
+			t.Fatalf("%d goroutines wait at the door", r.d.door.Waiting())
 		}
 	}
 }
-
-// A head that the door takes is one that net/http reads, and reads the same; of any other nothing has been taken.
-func FuzzHookHead(f *testing.F) {
-	f.Add([]byte(relay.HookHead+"\r\n"), 1)
-	f.Add([]byte(relay.HookHead+"Rewind-Agent: claude\r\nRewind-Cwd: /a%20b\r\n\r\n0\r\n\r\n"), 7)
-	f.Add([]byte(relay.HookHead+"Rewind-Agent: claude\r\nRewind-Agent: b\r\n\r\n"), 300)
-	f.Add([]byte("GET /v1/version HTTP/1.1\r\nHost: rewind\r\n\r\n"), 3)
-	f.Add([]byte(relay.HookHead+"Rewind-Agent:  x\r\n\r\n"), 200)
-	f.Fuzz(func(t *testing.T, raw []byte, step int) {
-		r := bufio.NewReaderSize(&steps{bytes.NewReader(raw), max(step, 1)}, readAhead)
-		h, err := readHookHead(r)
-		rest, _ := io.ReadAll(r)
-		switch {
-		case err == nil:
-			req, err := http.ReadRequest(bufio.NewReaderSize(bytes.NewReader(raw), readAhead))
-			if err != nil {
-				t.Fatalf("net/http: %v", err)
-			}
-			req.Header.Del("Connection")
-			req.Header.Del("Content-Type")
-			if req.Host != host || req.URL.Path != relay.HookPath || !reflect.DeepEqual(req.Header, h) {
-				t.Errorf("%v, net/http %v of %s %s", h, req.Header, req.Host, req.URL)
-			}
-			if end := bytes.Index(raw, []byte("\r\n\r\n")) + 4; !bytes.Equal(rest, raw[end:]) {
-				t.Errorf("%d bytes are left of %d", len(rest), len(raw)-end)
-			}
-		case errors.Is(err, errNotHook) && !bytes.Equal(rest, raw):
-			t.Errorf("%d bytes are left of %d", len(rest), len(raw))
-		}
-	})
-}
-
-// steps reads a few bytes at a time.
-type steps struct {
-	io.Reader
-	n int
-}
-
-func (s *steps) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(len(p), s.n)]) }

@@ -5,6 +5,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/server/work"
 )
 
 func (s *Server) gc(ctx context.Context, req api.GCRequest, p engine.Progress) (out api.GCResponse, err error) {
@@ -20,7 +21,7 @@ func (s *Server) gc(ctx context.Context, req api.GCRequest, p engine.Progress) (
 		}
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		defer tightHeap()()
+		defer work.TightHeap()()
 		r, err := e.GC(ctx, o)
 		if err != nil {
 			return err

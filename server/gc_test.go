@@ -7,6 +7,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/server/work"
 )
 
 // While the gc of any project is under way the heap grows by less between two collections, and when the last of them is done by as much as
@@ -15,11 +16,11 @@ func TestHeapAfterTwoGCs(t *testing.T) {
 	usual := heapGrowth()
 	s, _, _ := opened(t)
 	first, second := beginGC(t, s), beginGC(t, s)
-	if got := heapGrowth(); got != gcPercent {
+	if got := heapGrowth(); got != work.GCPercent {
 		t.Errorf("two at work: %d %%", got)
 	}
 	first.end()
-	if got := heapGrowth(); got != gcPercent {
+	if got := heapGrowth(); got != work.GCPercent {
 		t.Errorf("the second at work: %d %%", got)
 	}
 	second.end()

@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"rewind/api"
 	"rewind/internal/bug"
@@ -13,23 +12,21 @@ import (
 // host is the only Host of a request: a browser, which names where it believes to be, never sends it.
 const host = "rewind"
 
-// develHook is what the hook's client says when it was built without a version: it cannot look its revision up as cheaply as it has to start.
-const develHook = "devel"
-
 // speaksWith reports whether a request is of our version, or of a kind that is the same in all of them.
 func (d *daemon) speaksWith(r *http.Request) bool {
-	switch v := r.Header.Get(relay.HeaderVersion); r.URL.Path {
+	switch r.URL.Path {
 	case api.DaemonStatus.Path, api.DaemonStop.Path:
 		return true
 	case relay.HookPath:
-		return v == relay.Escape(d.o.Version) || v == develHook && strings.HasPrefix(d.o.Version, develHook)
+		theirs, err := relay.Unescape(r.Header.Get(relay.HeaderVersion))
+		return err == nil && sameVersion(theirs, d.o.Version)
 	default:
-		return v == relay.Escape(d.o.Version)
+		return r.Header.Get(relay.HeaderVersion) == relay.Escape(d.o.Version)
 	}
 }
 
-// guard is the daemon's door: what no client of ours sends is refused before anything is looked at, and so is a client of another version, which
-// ends the daemon. A handler that panics is an error of its request.
+// guard is the daemon's door: what no client of ours sends is refused before anything is looked at, and so is a client of another version,
+// which ends the daemon. A handler that panics is an error of its request.
 func (d *daemon) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(relay.HeaderVersion, relay.Escape(d.o.Version))
@@ -40,7 +37,7 @@ func (d *daemon) guard(next http.Handler) http.Handler {
 		}
 		if !d.speaksWith(r) {
 			d.stop("a client has version " + printable(r.Header.Get(relay.HeaderVersion)))
-			w.WriteHeader(relay.StatusOtherVersion)
+			http.Error(w, "the daemon of rewind has version "+printable(d.o.Version)+", and ends for a client of another one", relay.StatusOtherVersion)
 			return
 		}
 		defer func() {

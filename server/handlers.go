@@ -12,6 +12,7 @@ import (
 	"rewind/api"
 	"rewind/engine"
 	"rewind/refs"
+	"rewind/server/ndjson"
 )
 
 func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progress) (out api.InitResponse, err error) {
@@ -187,10 +188,10 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 const catInMemory = 64 << 20
 
 func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
-	out := newLines(w)
+	out := ndjson.New(w)
 	var req api.CatRequest
 	if err := readRequest(r.Body, &req); err != nil {
-		out.fail(err)
+		fail(out, err)
 		return
 	}
 	begun := false
@@ -234,7 +235,7 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(body) // a reader that is gone needs no answer
 	case err == nil:
 	case !begun:
-		out.fail(err)
+		fail(out, err)
 	default: // the status has been sent
 		b, _ := json.Marshal(tell(err))
 		w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +18,7 @@ import (
 	"rewind/engine"
 	"rewind/hooks"
 	"rewind/internal/bug"
-	"rewind/internal/relay"
+	"rewind/server/rundir"
 )
 
 const (
@@ -42,33 +40,21 @@ type hookCall struct {
 	engine           atomic.Pointer[engine.Engine] // that takes it in; nil: not found yet
 }
 
-func readHookCall(h http.Header, now time.Time) (*hookCall, error) {
-	c := &hookCall{since: now}
-	var err error
-	for name, field := range map[string]*string{
-		relay.HeaderAgent: &c.agent, relay.HeaderEvent: &c.word, relay.HeaderCwd: &c.cwd, relay.HeaderBegan: &c.began,
-	} {
-		var e error
-		if *field, e = relay.Unescape(h.Get(name)); e != nil {
-			err = errors.Join(err, fmt.Errorf("hook: header %s: %w", name, e))
-		}
-	}
-	c.id, _ = strconv.ParseUint(h.Get(relay.HeaderID), 16, 64) // 0: unknown
-	wait := hookDeadline
-	if ms, e := strconv.ParseInt(h.Get(relay.HeaderDeadline), 10, 64); e == nil {
-		wait = time.Duration(min(max(ms, 0), int64(maxHookDeadline/time.Millisecond))) * time.Millisecond
-	}
-	c.until = now.Add(max(wait-hookReserve, wait/2))
-	return c, err
+// newCall is of a client that waits for so many milliseconds.
+func newCall(now time.Time, ms uint64) *hookCall {
+	wait := time.Duration(min(ms, uint64(maxHookDeadline/time.Millisecond))) * time.Millisecond
+	return &hookCall{since: now, until: now.Add(max(wait-hookReserve, wait/2))}
 }
 
-// hook answers an agent: always 200, always in time, whatever happens. What it began goes on.
-func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
-	call, err := readHookCall(r.Header, time.Now())
-	if err != nil {
-		s.log.Warn("hook", "error", err)
-	}
-	ev, err := s.parseHook(w, r, call)
+// hookReply is how the client of a hook is answered: the first answer counts. It is not for concurrent use.
+type hookReply interface {
+	SetReadDeadline(t time.Time) error // of the payload
+	answer(warn string)
+}
+
+// hook answers an agent: always, always in time, whatever happens. What it began goes on.
+func (s *Server) hook(call *hookCall, payload io.Reader, reply hookReply) {
+	ev, err := s.parseHook(payload, call, reply)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		s.log.Warn("hook: the client died before it had sent all", "agent", call.agent, "event", call.word)
 		return // one that lives sends all of it again
@@ -82,23 +68,22 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel = context.WithDeadline(ctx, call.until)
 		defer cancel()
 	}
-	call.answerInTime(w, s.daemon != nil, func() string { return s.handleHook(ctx, ev, call) })
+	call.answerInTime(reply, s.daemon != nil, func() string { return s.handleHook(ctx, ev, call) })
 }
 
-// answerInTime does the work of a hook in the caller's goroutine, and answers when it is done; earlier, by a timer, when its client must have an answer or, where
-// the work goes on without it, when it is clear that it stands behind work that takes long. It returns when the work is done.
-func (c *hookCall) answerInTime(w http.ResponseWriter, goesOn bool, work func() (warn string)) {
+// answerInTime does the work of a hook in the caller's goroutine, and answers when it is done; earlier, by a timer, when its client must
+// have an answer or, where the work goes on without it, when it is clear that it stands behind work that takes long. It returns when the
+// work is done.
+func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn string)) {
 	if bug.Is("ack-before-write") {
-		w.Header().Set("Content-Length", "0")
-		w.WriteHeader(http.StatusOK)
-		_ = http.NewResponseController(w).Flush()
+		reply.answer("")
 		_ = work()
 		return
 	}
 	if bug.Is("hook-waits") {
 		c.until, goesOn = c.until.Add(time.Hour), false
 	}
-	var mu sync.Mutex // of w
+	var mu sync.Mutex // of reply
 	var t *time.Timer
 	answered := false
 	mu.Lock()
@@ -111,9 +96,7 @@ func (c *hookCall) answerInTime(w http.ResponseWriter, goesOn bool, work func() 
 		case left <= 0 || goesOn && e != nil && e.HeldFor() >= hookPatience:
 			answered = true
 			c.late.Store(true)
-			w.Header().Set("Content-Length", "0")
-			w.WriteHeader(http.StatusOK)
-			_ = http.NewResponseController(w).Flush() // in process, who waits gives up by itself
+			reply.answer("")
 		default:
 			t.Reset(min(left, hookPatience))
 		}
@@ -123,28 +106,24 @@ func (c *hookCall) answerInTime(w http.ResponseWriter, goesOn bool, work func() 
 	t.Stop()
 	mu.Lock()
 	defer mu.Unlock()
-	if answered {
-		return
+	if !answered {
+		answered = true
+		reply.answer(warn)
 	}
-	answered = true
-	if warn != "" {
-		w.Header().Set(relay.HeaderWarn, relay.Escape(warn))
-	}
-	w.WriteHeader(http.StatusOK)
 }
 
 // parseHook reads the payload, for no longer than the client waits.
-func (s *Server) parseHook(w http.ResponseWriter, r *http.Request, call *hookCall) (ev hooks.Event, err error) {
+func (s *Server) parseHook(payload io.Reader, call *hookCall, reply hookReply) (ev hooks.Event, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.panicked("hook: parse", p)
 			ev, err = hooks.Event{Agent: hooks.Agent(call.agent)}, errors.New("hook: parse: internal error")
 		}
 	}()
-	_ = http.NewResponseController(w).SetReadDeadline(call.until) // not there in process: a pipe that stays open ends with its writer
-	ev, err = hooks.Parse(hooks.Agent(call.agent), call.word, r.Body)
+	_ = reply.SetReadDeadline(call.until) // not there in process: a pipe that stays open ends with its writer
+	ev, err = hooks.Parse(hooks.Agent(call.agent), call.word, payload)
 	if err == nil {
-		_, err = io.Copy(io.Discard, r.Body)
+		_, err = io.Copy(io.Discard, payload)
 	}
 	return ev, err
 }
@@ -215,9 +194,9 @@ func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, 
 			elsewhere = h.Elsewhere
 		}
 		if s.daemon != nil && h != nil && h.Recorded {
-			s.daemon.settling.soon(p)
+			s.daemon.settling.In(settleSoon, p)
 			s.lookSoon(p)
-			s.daemon.tidying.in(s.daemon.o.tidy, p)
+			s.daemon.tidying.In(s.daemon.o.tidy, p)
 		}
 		return err
 	})
@@ -235,7 +214,7 @@ func (s *Server) warn(ev hooks.Event, about, text string) string {
 	}
 	run := s.run
 	if s.daemon == nil {
-		made, err := makeRunDir(s.home.Dir)
+		made, err := rundir.Make(s.home.Dir)
 		if err != nil {
 			return ""
 		}
@@ -246,7 +225,7 @@ func (s *Server) warn(ev hooks.Event, about, text string) string {
 		name += "\x00" + about
 	}
 	id := sha256.Sum256([]byte(name))
-	if !run.first("warned", hex.EncodeToString(id[:16]), warnAge) {
+	if !run.First("warned", hex.EncodeToString(id[:16]), warnAge) {
 		return ""
 	}
 	return text

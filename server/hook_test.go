@@ -18,10 +18,12 @@ import (
 	"rewind/engine"
 	"rewind/internal/kv"
 	"rewind/internal/relay"
+	"rewind/internal/relay/hookwire"
+	"rewind/server/rundir"
 )
 
 // post sends a hook's payload as the client does.
-func (r *running) post(t *testing.T, agent, event, cwd, id string, wait time.Duration, payload io.Reader) (int, string, []byte) {
+func (r *running) post(t *testing.T, agent, event, cwd, id string, wait time.Duration, payload io.Reader) (hookwire.Status, string, []byte) {
 	t.Helper()
 	c, err := relay.Dial(r.socket)
 	if err != nil {
@@ -29,22 +31,13 @@ func (r *running) post(t *testing.T, agent, event, cwd, id string, wait time.Dur
 		return 0, "", nil
 	}
 	defer func() { _ = c.Close() }()
-	status, a, err := c.Post(relay.HookPath, [][2]string{
-		{relay.HeaderAgent, agent},
-		{relay.HeaderEvent, event},
-		{relay.HeaderCwd, cwd},
-		{relay.HeaderID, id},
-		{relay.HeaderDeadline, strconv.FormatInt(wait.Milliseconds(), 10)},
-		{relay.HeaderVersion, "test"},
-	}, payload)
+	n, _ := strconv.ParseUint(id, 16, 64)
+	a, err := c.Post(hookwire.Request{Version: "test", Agent: agent, Event: event, Cwd: cwd, ID: n, Wait: uint64(wait.Milliseconds())}, payload)
 	if err != nil {
 		t.Error(err)
+		return hookwire.Refused, "", nil
 	}
-	warn, err := relay.Unescape(a.Header(relay.HeaderWarn))
-	if err != nil {
-		t.Error(err)
-	}
-	return status, warn, a.Body
+	return a.Status, a.Warn, a.Body
 }
 
 func payload(event, tool, session, cwd string) io.Reader {
@@ -76,7 +69,7 @@ func TestHookCaptures(t *testing.T) {
 	p := r.newProject(t)
 	put(t, p.ProjectDir(), "a", "two")
 	status, warn, body := r.post(t, "claude", "post-tool-use", "/", "0000000000000001", time.Minute, payload("PostToolUse", "Bash", "s1", p.ProjectDir()))
-	if status != 200 || warn != "" || len(body) != 0 {
+	if status != hookwire.Done || warn != "" || len(body) != 0 {
 		t.Errorf("%d %q %q", status, warn, body)
 	}
 	if n := r.events(t, p); n != 2 {
@@ -95,7 +88,7 @@ func TestHookCaptures(t *testing.T) {
 		t.Errorf("switched off: %d checkpoints", n)
 	}
 	r.stop(t)
-	log, err := os.ReadFile(filepath.Join(home, "run", logName))
+	log, err := os.ReadFile(filepath.Join(home, "run", rundir.LogName))
 	if err != nil || strings.Contains(string(log), "hunter2") {
 		t.Errorf("the log: %v\n%s", err, log)
 	}
@@ -125,7 +118,7 @@ func TestHookWarnsOnce(t *testing.T) {
 		if c.warns {
 			want = "rewind: no checkpoints here: run 'rewind init' in " + dir
 		}
-		if status != 200 || warn != want {
+		if status != hookwire.Done || warn != want {
 			t.Errorf("%d %+v: %d %q, want %q", i, c, status, warn, want)
 		}
 	}
@@ -153,7 +146,7 @@ func TestPromise03HookAnswersWhileTheStoreIsHeld(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			if status, _, _ := r.post(t, "claude", "pre-tool-use", p.ProjectDir(), fmt.Sprintf("%016x", i+1), 400*time.Millisecond, payload("PreToolUse", "Bash", "s1", "")); status != 200 {
+			if status, _, _ := r.post(t, "claude", "pre-tool-use", p.ProjectDir(), fmt.Sprintf("%016x", i+1), 400*time.Millisecond, payload("PreToolUse", "Bash", "s1", "")); status != hookwire.Done {
 				t.Errorf("status %d", status)
 			}
 		})
@@ -201,7 +194,7 @@ func TestPromise03HookDoesNotWaitForLongWork(t *testing.T) {
 	const patience = time.Minute // of the client
 	begin := time.Now()
 	status, _, _ := r.post(t, "claude", "post-tool-use", p.ProjectDir(), "0000000000000001", patience, payload("PostToolUse", "Bash", "s1", ""))
-	if took := time.Since(begin); status != 200 || took > patience/2 {
+	if took := time.Since(begin); status != hookwire.Done || took > patience/2 {
 		t.Errorf("status %d after %v", status, took)
 	}
 	close(let)
@@ -217,26 +210,38 @@ func TestPromise03HookDoesNotWaitForLongWork(t *testing.T) {
 	}
 }
 
-// A payload that stops coming delays nobody.
+// A payload that stops coming delays nobody, whichever way it comes.
 func TestPromise03HookWithASlowPayload(t *testing.T) {
 	newHome(t)
 	r := start(t, DaemonOptions{})
 	p := r.newProject(t)
-	c, err := net.Dial("unix", r.socket)
+	const begun = `{"session_id":"s1",`
+	frame, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "test", Agent: "claude", Event: "stop", Wait: 200, Cwd: p.ProjectDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: stop\r\nRewind-Deadline: 200\r\nRewind-Cwd: %s\r\nContent-Length: 1000\r\n\r\n{\"session_id\":\"s1\",",
-		relay.HookPath, relay.Escape(p.ProjectDir()))
-	if err := c.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		t.Fatal(err)
+	for _, way := range []struct{ sent, want string }{
+		{fmt.Sprintf("POST %s HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: stop\r\nRewind-Deadline: 200\r\n"+
+			"Rewind-Cwd: %s\r\nContent-Length: 1000\r\n\r\n", relay.HookPath, relay.Escape(p.ProjectDir())), "HTTP/1.1 200"},
+		{string(frame) + "\x00\x00\x03\xe8", string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
+	} {
+		c, err := net.Dial("unix", r.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, way.sent+begun); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, len(way.want))
+		if _, err := io.ReadFull(c, b); err != nil || string(b) != way.want {
+			t.Errorf("%q, %v", b, err)
+		}
+		_ = c.Close()
 	}
-	b := make([]byte, 12)
-	if _, err := io.ReadFull(c, b); err != nil || string(b) != "HTTP/1.1 200" {
-		t.Errorf("%q, %v", b, err)
-	}
-	_ = c.Close()
 	for r.inFlight() != 0 { // the project's directory goes before the daemon ends
 		time.Sleep(time.Millisecond)
 	}
@@ -254,7 +259,7 @@ func TestT15HookPayloads(t *testing.T) {
 		"cwd": strings.NewReader(`{"session_id":"s","cwd":"/no/such/directory","hook_event_name":"Stop"}`),
 	} {
 		status, warn, answer := r.post(t, "claude", "stop", p.ProjectDir(), "zz", time.Minute, body)
-		if status != 200 || warn != "" || len(answer) != 0 {
+		if status != hookwire.Done || warn != "" || len(answer) != 0 {
 			t.Errorf("%s: %d %q %q", name, status, warn, answer)
 		}
 	}
@@ -280,7 +285,7 @@ type brokenOpener struct {
 	err error // nil: it panics
 }
 
-func (b *brokenOpener) open(context.Context, *engine.Project, bool) (*engine.Engine, func() error, error) {
+func (b *brokenOpener) Open(context.Context, *engine.Project, bool) (*engine.Engine, func() error, error) {
 	if b.err == nil {
 		panic("no engine")
 	}
@@ -296,7 +301,7 @@ func TestPromise03Degraded(t *testing.T) {
 	for i, broken := range []*brokenOpener{{err: kv.ErrCorrupt}, {}, {err: errors.New("odd")}} {
 		r.d.server.stores = broken
 		status, _, body := r.post(t, "claude", "stop", p.ProjectDir(), "", time.Minute, payload("Stop", "", "s1", ""))
-		if status != 200 || len(body) != 0 {
+		if status != hookwire.Done || len(body) != 0 {
 			t.Errorf("%d: %d %q", i, status, body)
 		}
 		for r.inFlight() != 0 {
@@ -391,31 +396,5 @@ func TestT7Promise04ParallelHooks(t *testing.T) {
 		if err := r.client.Cat(t.Context(), api.CatRequest{Project: p, Checkpoint: api.Text(newest.ID), Path: api.Text(fmt.Sprintf("f%d", i))}, &b); err != nil || b.String() != "4" {
 			t.Errorf("f%d is %q, %v", i, b.String(), err)
 		}
-	}
-}
-
-func TestLogRotates(t *testing.T) {
-	dir, err := makeRunDir(newHome(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := openLog(dir, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 100 {
-		l.logger().Info("a line", "n", i)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{logName, oldLogName} {
-		fi, err := dir.stat(name)
-		if err != nil || fi.Size() > 1000 || fi.Size() == 0 || fi.Mode() != 0o600 {
-			t.Errorf("%s: %v, %v", name, fi, err)
-		}
-	}
-	if b, _ := dir.read(logName); !strings.Contains(string(b), "n=99") {
-		t.Errorf("the newest line is not in %s", logName)
 	}
 }

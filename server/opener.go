@@ -9,15 +9,15 @@ import (
 	"rewind/internal/kv"
 )
 
-// opener gives requests the engines of projects. The daemon keeps them open (registry), a process that lives for one command does not (oneShot).
+// opener gives requests the engines of projects. The daemon keeps them open (package registry), a process that lives for one command does not (oneShot).
 type opener interface {
-	// open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read. p is as Find
+	// Open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read. p is as Find
 	// returned it for this request.
-	open(ctx context.Context, p *engine.Project, salvage bool) (e *engine.Engine, release func() error, err error)
-	// without runs fn while nothing here has the store in dir open.
-	without(ctx context.Context, dir string, fn func() error) error
-	// sweep closes stores that are not where they were.
-	sweep()
+	Open(ctx context.Context, p *engine.Project, salvage bool) (e *engine.Engine, release func() error, err error)
+	// Without runs fn while nothing here has the store in dir open.
+	Without(ctx context.Context, dir string, fn func() error) error
+	// Sweep closes stores that are not where they were.
+	Sweep()
 }
 
 // oneShot opens and closes with each request.
@@ -26,7 +26,7 @@ type oneShot struct {
 	o    engine.Options
 }
 
-func (s oneShot) open(ctx context.Context, p *engine.Project, salvage bool) (*engine.Engine, func() error, error) {
+func (s oneShot) Open(ctx context.Context, p *engine.Project, salvage bool) (*engine.Engine, func() error, error) {
 	o := s.o
 	o.Salvage = salvage
 	e, err := engine.OpenProject(ctx, s.home, p, o)
@@ -36,8 +36,8 @@ func (s oneShot) open(ctx context.Context, p *engine.Project, salvage bool) (*en
 	return e, e.Close, nil
 }
 
-func (oneShot) without(_ context.Context, _ string, fn func() error) error { return fn() }
-func (oneShot) sweep()                                                     {}
+func (oneShot) Without(_ context.Context, _ string, fn func() error) error { return fn() }
+func (oneShot) Sweep()                                                     {}
 
 // settled runs what finds a project, and on the way may have to copy a store, with the time to wait for another process. A store that this
 // server has open is let go first.
@@ -50,9 +50,9 @@ func (s *Server) settled(ctx context.Context, fn func(wait time.Duration) error)
 		if errors.As(err, &busy) {
 			dir = busy.Dir
 		}
-		return s.stores.without(ctx, dir, func() error { return fn(s.o.LockWait) })
+		return s.stores.Without(ctx, dir, func() error { return fn(s.o.LockWait) })
 	case errors.Is(err, engine.ErrNoProject), errors.Is(err, engine.ErrStoreGone), errors.Is(err, engine.ErrNotMounted):
-		s.stores.sweep()
+		s.stores.Sweep()
 	}
 	return err
 }
@@ -108,7 +108,7 @@ func (s *Server) read(ctx context.Context, dir string, fn func(*engine.Engine) e
 }
 
 func (s *Server) opened(ctx context.Context, p *engine.Project, salvage bool, fn func(*engine.Engine) error) (err error) {
-	e, release, err := s.stores.open(ctx, p, salvage)
+	e, release, err := s.stores.Open(ctx, p, salvage)
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,10 @@ const (
 // lookForSecrets looks at what came to a project since the last look. The end of the daemon ends it; the next one goes on.
 func (d *daemon) lookForSecrets(p *engine.Project) (again time.Duration) {
 	s := d.server
-	if !s.work.begin() {
+	if !s.work.Begin() {
 		return 0
 	}
-	defer s.work.done()
+	defer s.work.Done()
 	ctx, cancel := context.WithTimeout(s.base, lookFor)
 	defer cancel()
 	go func() {
@@ -48,7 +48,7 @@ func (d *daemon) lookForSecrets(p *engine.Project) (again time.Duration) {
 // lookSoon has what a request may have stored looked at, by the daemon.
 func (s *Server) lookSoon(p *engine.Project) {
 	if s.daemon != nil {
-		s.daemon.looking.by(lookAfter, p)
+		s.daemon.looking.By(lookAfter, p)
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 	"rewind/api"
 	"rewind/engine"
 	"rewind/internal/relay"
+	"rewind/server/ndjson"
+	"rewind/server/rundir"
+	"rewind/server/work"
 )
 
 // Options of a server.
@@ -26,12 +29,12 @@ type Server struct {
 	o        Options
 	home     engine.Home
 	mux      *http.ServeMux
-	work     work
+	work     work.Count
 	stores   opener
 	configs  *engine.Configs
 	projects engine.Projects
 	began    began
-	run      runDir
+	run      rundir.Dir
 	degraded degraded
 	log      *slog.Logger
 	daemon   *daemon         // nil: the server lives for one command
@@ -48,12 +51,12 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, tellHome(err, o.Command)
 	}
-	s := newServer(o, home, findRunDir(home.Dir), slog.New(slog.DiscardHandler))
+	s := newServer(o, home, rundir.Find(home.Dir), slog.New(slog.DiscardHandler))
 	s.stores = oneShot{home, s.engineOptions()}
 	return s, nil
 }
 
-func newServer(o Options, home engine.Home, run runDir, log *slog.Logger) *Server {
+func newServer(o Options, home engine.Home, run rundir.Dir, log *slog.Logger) *Server {
 	s := &Server{
 		o: o, home: home, mux: http.NewServeMux(), configs: &engine.Configs{}, run: run, degraded: degraded{home: home.Dir, dir: run}, log: log,
 		base: context.Background(),
@@ -94,22 +97,22 @@ func newServer(o Options, home engine.Home, run runDir, log *slog.Logger) *Serve
 	handle(s, api.DaemonStatus, s.daemonStatus)
 	handle(s, api.DaemonStop, s.daemonStop)
 	s.mux.HandleFunc("GET "+api.CatPath, s.cat)
-	s.mux.HandleFunc("POST "+relay.HookPath, s.hook)
+	s.mux.HandleFunc("POST "+relay.HookPath, s.hookHTTP)
 	return s
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !s.work.begin() {
+	if !s.work.Begin() {
 		w.WriteHeader(relay.StatusDraining)
 		return
 	}
-	defer s.work.done()
+	defer s.work.Done()
 	s.mux.ServeHTTP(w, r)
 }
 
 // Wait returns when every request has been answered and has let go of its store.
-func (s *Server) Wait() { <-s.work.quiet() }
+func (s *Server) Wait() { <-s.work.Quiet() }
 
 // handler does the work of one route; progress may be called from any goroutine.
 type handler[Req, Resp any] func(ctx context.Context, req Req, progress engine.Progress) (Resp, error)
@@ -121,27 +124,32 @@ func handle[Req, Resp any](s *Server, route api.Route[Req, Resp], h handler[Req,
 
 func answer[Req, Resp any](h handler[Req, Resp]) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		out := newLines(w)
-		defer out.stop()
+		out := ndjson.New(w)
+		defer out.Stop()
 		var req Req
 		if err := readRequest(r.Body, &req); err != nil {
-			out.fail(err)
+			fail(out, err)
 			return
 		}
 		ctx, damaged := withDamage(r.Context())
 		resp, err := h(ctx, req, func(files int, bytes int64) {
-			out.progress(api.Line[Resp]{Progress: &api.Progress{Files: files, Bytes: bytes}})
+			out.Progress(api.Line[Resp]{Progress: &api.Progress{Files: files, Bytes: bytes}})
 		})
 		if err != nil {
-			out.fail(err)
+			fail(out, err)
 			return
 		}
-		out.end(api.Line[Resp]{Result: &resp, Damaged: *damaged})
+		out.End(api.Line[Resp]{Result: &resp, Damaged: *damaged})
 	}
 }
 
 type errorLine struct {
 	Error *api.Error `json:"error"`
+}
+
+func fail(out *ndjson.Lines, err error) {
+	told := tell(err)
+	out.Fail(httpStatus(told.Word), errorLine{told})
 }
 
 func readRequest(body io.Reader, req any) error {

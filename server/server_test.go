@@ -21,6 +21,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/server/inprocess"
 	"rewind/transcript"
 )
 
@@ -84,7 +85,7 @@ func opened(t *testing.T) (*Server, *api.Client, api.Project) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	c := &api.Client{Transport: inProcess{s}}
+	c := &api.Client{Transport: inprocess.Transport{Handler: s}}
 	p := api.Project{Dir: api.Text(dir)}
 	if _, err := api.Call(t.Context(), c, api.Init, api.InitRequest{Project: p}, nil); err != nil {
 		t.Fatal(err)
@@ -117,18 +118,18 @@ func TestRequestsAreStrict(t *testing.T) {
 
 // The same exchange over a real connection: what the in-process transport gives, HTTP gives.
 func TestOverHTTP(t *testing.T) {
-	s, inProcess, p := opened(t)
+	s, within, p := opened(t)
 	dir := p.ProjectDir()
 	if err := os.WriteFile(filepath.Join(dir, "odd\xff\nname"), []byte("content"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.Call(t.Context(), inProcess, api.Save, api.SaveRequest{Project: p, Message: "m"}, nil); err != nil {
+	if _, err := api.Call(t.Context(), within, api.Save, api.SaveRequest{Project: p, Message: "m"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
 	overHTTP := &api.Client{Transport: redirect{srv.Listener.Addr().String()}}
-	for name, c := range map[string]*api.Client{"in process": inProcess, "http": overHTTP} {
+	for name, c := range map[string]*api.Client{"in process": within, "http": overHTTP} {
 		show, err := api.Call(t.Context(), c, api.Show, api.ShowRequest{Project: p, Checkpoint: "@"}, nil)
 		if err != nil || len(show.Changes) != 1 || show.Changes[0].Path != "odd\xff\nname" {
 			t.Errorf("%s: show %+v, %v", name, show, err)
@@ -155,12 +156,4 @@ func (r redirect) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.URL.Host = r.addr
 	t := &http.Transport{DisableKeepAlives: true}
 	return t.RoundTrip(req)
-}
-
-// A handler that panics is an error of that request, never the end of the process.
-func TestPanicIsAnError(t *testing.T) {
-	c := &api.Client{Transport: inProcess{http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("odd") })}}
-	if _, err := api.Call(t.Context(), c, api.Version, api.VersionRequest{}, nil); err == nil {
-		t.Error("no error")
-	}
 }

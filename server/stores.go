@@ -59,7 +59,7 @@ func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ 
 		return out, nil
 	}
 	o := s.engineOptions()
-	return out, s.stores.without(ctx, info.Store, func() error { return s.home.RemoveStore(ctx, info, o) })
+	return out, s.stores.Without(ctx, info.Store, func() error { return s.home.RemoveStore(ctx, info, o) })
 }
 
 func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p engine.Progress) (out api.AdoptResponse, err error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/server/work"
 )
 
 // tidyAfter is for how long a project must have had no event before its gc runs by itself.
@@ -14,10 +15,10 @@ const tidyAfter = 5 * time.Minute
 // tidy puts what only the log of a project that rests holds into tables, and runs its gc, if it is due. The end of the daemon ends it; the next one goes on.
 func (d *daemon) tidy(p *engine.Project) (again time.Duration) {
 	s := d.server
-	if !s.work.begin() {
+	if !s.work.Begin() {
 		return 0
 	}
-	defer s.work.done()
+	defer s.work.Done()
 	ctx, cancel := context.WithCancel(s.base)
 	defer cancel()
 	go func() {
@@ -33,7 +34,7 @@ func (d *daemon) tidy(p *engine.Project) (again time.Duration) {
 				return err
 			}
 		}
-		defer tightHeap()()
+		defer work.TightHeap()()
 		r, err := e.Tidy(ctx)
 		if r != nil && r.Checkpoints+r.Safety+r.Objects > 0 {
 			d.log.Info("gc", "checkpoints", r.Checkpoints+r.Safety, "objects", r.Objects, "before", r.DiskBefore, "after", r.DiskAfter)

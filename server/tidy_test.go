@@ -12,6 +12,9 @@ import (
 
 	"rewind/engine"
 	"rewind/hooks"
+	"rewind/objstore"
+	"rewind/server/rundir"
+	"rewind/server/work"
 )
 
 // resting is a daemon without a socket, and a project of its user, with the clock of a test.
@@ -42,25 +45,27 @@ func newResting(t *testing.T) *resting {
 // begin starts a daemon.
 func (r *resting) begin() {
 	r.d = &daemon{o: DaemonOptions{NoWatch: true, Idle: 1000 * time.Hour}.withDefaults(), home: r.home, log: slog.New(slog.DiscardHandler), ended: make(chan struct{})}
-	var err error
-	if r.d.run, err = makeRunDir(r.home.Dir); err != nil {
+	dir, err := rundir.Make(r.home.Dir)
+	if err != nil {
 		r.t.Fatal(err)
 	}
+	r.d.place = &rundir.Place{Dir: dir}
 	r.d.prepare(context.Background())
-	r.d.server.work.memory = nil // it has days of fake time to give memory back in, and takes real time for it
+	r.d.server.work.Memory = nil // it has days of fake time to give memory back in, and takes real time for it
 }
 
 // end ends it as a stop does.
 func (r *resting) end() {
-	r.d.settling.end()
-	r.d.tidying.end()
-	r.d.looking.end()
+	r.d.settling.End()
+	r.d.tidying.End()
+	r.d.looking.End()
 	close(r.d.ended)
-	<-r.d.server.work.quiet()
-	if err := r.d.stores.close(context.Background()); err != nil {
+	<-r.d.server.work.Quiet()
+	if err := r.d.stores.Close(context.Background()); err != nil {
 		r.t.Error(err)
 	}
-	giveBack(true) // pools keep nothing of a bubble
+	objstore.TrimCaches()
+	work.GiveBack(true) // pools keep nothing of a bubble
 }
 
 // event is one of an agent, which has changed something.
@@ -96,7 +101,7 @@ func (r *resting) rests(d time.Duration) bool {
 	r.event()
 	time.Sleep(d)
 	synctest.Wait()
-	<-r.d.server.work.quiet()
+	<-r.d.server.work.Quiet()
 	return !r.ran().Equal(was)
 }
 

@@ -76,7 +76,7 @@ func (s *Server) repair(ctx context.Context, req api.RepairRequest, p engine.Pro
 	}
 	if err = inside(nil); needsFiles(err) {
 		var files *kv.Repaired
-		err = s.stores.without(ctx, project.Store, func() (err error) {
+		err = s.stores.Without(ctx, project.Store, func() (err error) {
 			files, err = engine.RepairFiles(ctx, project, s.engineOptions(), p)
 			return err
 		})

@@ -36,7 +36,7 @@ func (h *hook) alone() error {
 	if err := fillFrom(streams[0], h.payload); err != nil {
 		return err
 	}
-	argv := []string{h.bin, "hook", "--agent", h.agent, "--event", h.event, "--id", h.id}
+	argv := []string{h.bin, "hook", "--agent", h.agent, "--event", h.event, "--id", hex16(h.id)}
 	child, err := relay.Spawn(argv, "", streams[0], streams[1], streams[2])
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"rewind/internal/relay"
+	"rewind/internal/relay/hookwire"
+	"rewind/server/door"
 )
 
 // programs is a directory with the real client, and with the test binary as the other two beside it.
@@ -91,12 +91,12 @@ func fakeDaemon() int {
 		return 4
 	}
 	time.AfterFunc(20*time.Second, func() { os.Exit(0) }) // no test outlives it for long
-	_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, err := io.ReadAll(r.Body)
+	serveHooks(l, func(x *door.Exchange) {
+		b, err := io.ReadAll(x)
 		if err != nil {
 			return
 		}
-		note("sent", r.Header.Get(relay.HeaderID)+" "+string(b))
+		note("sent", hex16(x.ID)+" "+string(b))
 		if os.Getenv("REWIND_TEST_CRASH") != "" {
 			if _, err := os.Stat(filepath.Join(home, "crashed")); err != nil {
 				note("crashed", "")
@@ -106,10 +106,15 @@ func fakeDaemon() int {
 				select {}
 			}
 		}
-		note("events", r.Header.Get(relay.HeaderID)+" "+string(b))
-		_, _ = w.Write([]byte("daemon"))
-	}))
-	return 0
+		note("events", hex16(x.ID)+" "+string(b))
+		x.Answer(hookwire.Answer{Body: []byte("daemon")})
+	})
+	select {} // the timer ends it
+}
+
+// serveHooks takes hooks in as the daemon does; the closing of the listener ends it.
+func serveHooks(l net.Listener, hook func(*door.Exchange)) {
+	door.New(l, hook, 20*time.Second, func(error) {}).Serve()
 }
 
 // fakeHook is `rewind hook`: it says what it was given, when $REWIND_HOME/go is there.
@@ -170,17 +175,16 @@ func (b *testbed) mkdir() {
 	}
 }
 
-// serve has a handler of net/http in the daemon's place.
-func (b *testbed) serve(h http.HandlerFunc) {
+// serve has a handler of hooks in the daemon's place.
+func (b *testbed) serve(hook func(*door.Exchange)) {
 	b.Helper()
 	b.mkdir()
 	l, err := net.Listen("unix", b.sock())
 	if err != nil {
 		b.Fatal(err)
 	}
-	srv := &http.Server{Handler: h}
-	go func() { _ = srv.Serve(l) }()
-	b.Cleanup(func() { srv.Close() })
+	serveHooks(l, hook)
+	b.Cleanup(func() { l.Close() })
 }
 
 // raw has a function in the daemon's place that sees the connection.

@@ -12,6 +12,7 @@ import (
 
 	"rewind/internal/bug"
 	"rewind/internal/relay"
+	"rewind/internal/relay/hookwire"
 )
 
 const (
@@ -35,7 +36,7 @@ var (
 // A hook is one event of an agent on its way.
 type hook struct {
 	options
-	id      string
+	id      uint64
 	bin     string    // rewind
 	daemon  string    // rewindd
 	soft    time.Time // when the daemon is waited for no longer
@@ -45,16 +46,16 @@ type hook struct {
 
 func newHook(o options, bin, daemon string, started time.Time) *hook {
 	kept := min(reserve, o.deadline/2)
-	h := &hook{options: o, id: newID(), bin: bin, daemon: daemon}
+	h := &hook{options: o, id: rand.Uint64(), bin: bin, daemon: daemon} // the kernel seeds the generator for every process
 	h.soft = started.Add(o.deadline - kept)
 	h.last = started.Add(o.deadline - kept/2)
 	h.payload = newPayload(h.soft)
 	return h
 }
 
-// newID is 16 hex digits of the runtime's generator, which the kernel seeds for every process.
-func newID() string {
-	s := strconv.FormatUint(rand.Uint64(), 16)
+// hex16 is an id as its 16 hex digits.
+func hex16(id uint64) string {
+	s := strconv.FormatUint(id, 16)
 	return "0000000000000000"[len(s):] + s
 }
 
@@ -90,43 +91,43 @@ func (h *hook) run() {
 		}
 		say(err.Error())
 	}
-	var status statusError
 	var owner *relay.OwnerError
 	switch {
 	case errors.As(err, &owner): // a process of its own would be refused, too
 		h.payload.drain()
 	case h.payload.broken != nil: // and said
-	case errors.Is(err, relay.ErrDeadline), errors.Is(err, errResend), errors.As(err, &status):
+	case errors.Is(err, relay.ErrDeadline), errors.Is(err, errResend), errors.Is(err, errUnread):
 		// A daemon has it, or refuses it: another process would do no better.
 		h.payload.drain()
 	default:
 		if err := h.alone(); err != nil {
 			say(err.Error())
 			if !errors.Is(err, errLate) {
-				relay.NoteFailure(home, h.id, clean(h.agent, maxWord), clean(err.Error(), maxLine))
+				relay.NoteFailure(home, hex16(h.id), clean(h.agent, maxWord), clean(err.Error(), maxLine))
 			}
 		}
 	}
 }
 
-// A statusError is the status of an answer that is not meant for the agent.
-type statusError int
-
-func (e statusError) Error() string { return "the daemon answered with status " + strconv.Itoa(int(e)) }
+// errUnread is of a daemon of this version that could not read the request: another try would be no other.
+var errUnread = errors.New("the daemon could not read the request")
 
 // deliver sends the event until a daemon has answered it: again, once, when the exchange breaks, and as often as there is time when the daemon
 // is about to stop. The id stays, so that it is recorded once.
 func (h *hook) deliver(home string) error {
 	resent, refused := false, false
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
-		status, answer, err := h.post(home)
+		answer, err := h.post(home)
+		if errors.Is(err, hookwire.ErrHTTP) { // a daemon of an older version, which does not end by itself
+			relay.Retire(home, h.soft)
+		}
 		switch {
-		case err == nil && status == 200:
+		case err == nil && answer.Status == hookwire.Done:
 			h.give(&answer)
 			return nil
-		case err == nil && status != relay.StatusOtherVersion && status != relay.StatusDraining:
-			return statusError(status)
-		case err == nil:
+		case err == nil && answer.Status == hookwire.Refused:
+			return errUnread
+		case err == nil, errors.Is(err, hookwire.ErrHTTP), errors.Is(err, hookwire.ErrProtocol):
 			if refused = true; time.Until(h.soft) < pause {
 				return errRefused
 			}
@@ -155,40 +156,31 @@ func (e exchangeError) Unwrap() error { return e.error }
 
 func (exchangeError) Is(target error) bool { return target == errExchange }
 
-func (h *hook) post(home string) (int, relay.Answer, error) {
+func (h *hook) post(home string) (hookwire.Answer, error) {
 	conn, err := relay.Connect(home, h.daemon, version(), h.soft)
 	if err != nil {
-		return 0, relay.Answer{}, err
+		return hookwire.Answer{}, err
 	}
 	defer func() { _ = conn.Close() }()
 	if conn.Notice != "" {
 		say(conn.Notice)
 	}
-	headers := append(make([][2]string, 0, 7),
-		[2]string{relay.HeaderAgent, h.agent},
-		[2]string{relay.HeaderEvent, h.event},
-		[2]string{relay.HeaderID, h.id},
-		[2]string{relay.HeaderDeadline, strconv.FormatInt(max(0, time.Until(h.soft).Milliseconds()), 10)},
-		[2]string{relay.HeaderVersion, version()},
-	)
-	cwd, err := syscall.Getwd()
-	if err == nil { // a directory that is gone has no name
-		headers = append(headers, [2]string{relay.HeaderCwd, cwd})
+	q := hookwire.Request{Version: version(), Agent: h.agent, Event: h.event, ID: h.id, Wait: uint64(max(0, time.Until(h.soft).Milliseconds()))}
+	q.Cwd, _ = syscall.Getwd() // a directory that is gone has no name
+	if began := os.Getenv(relay.EnvBegan); began != q.Cwd {
+		q.Began = began
 	}
-	if began := os.Getenv(relay.EnvBegan); began != "" && began != cwd {
-		headers = append(headers, [2]string{relay.HeaderBegan, began})
-	}
-	status, answer, err := conn.Post(relay.HookPath, headers, h.payload)
+	answer, err := conn.Post(q, h.payload)
 	if err != nil {
 		err = exchangeError{err}
 	}
-	return status, answer, err
+	return answer, err
 }
 
 // give hands an answer to the agent.
-func (h *hook) give(answer *relay.Answer) {
+func (h *hook) give(answer *hookwire.Answer) {
 	writeAll(stdout, answer.Body)
-	if warn, err := relay.Unescape(answer.Header(relay.HeaderWarn)); err == nil && warn != "" {
-		writeAll(stderr, append([]byte(clean(warn, maxLine)), '\n'))
+	if answer.Warn != "" {
+		writeAll(stderr, append([]byte(clean(answer.Warn, maxLine)), '\n'))
 	}
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,51 +14,55 @@ import (
 	"time"
 
 	"rewind/internal/relay"
+	"rewind/internal/relay/hookwire"
+	"rewind/server/door"
 )
 
 func TestHook(t *testing.T) {
 	b := newTestbed(t)
-	headers := make(chan http.Header, 1)
-	b.serve(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		headers <- r.Header
-		w.Header().Set(relay.HeaderWarn, relay.Escape("a\nb\x1b[31m\u202e\xff c"))
-		_, _ = w.Write(append([]byte("got "), body...))
+	sent := make(chan hookwire.Request, 1)
+	b.serve(func(x *door.Exchange) {
+		body, _ := io.ReadAll(x)
+		sent <- x.Request
+		x.Answer(hookwire.Answer{Warn: "a\nb\x1b[31m\u202e\xff c", Body: append([]byte("got "), body...)})
 	})
 	r := b.run(strings.NewReader(`{"a":1}`), "pre tool", "--agent=cl/aude", "--deadline", "5000")
 	if r.code != 0 || r.stdout != `got {"a":1}` || r.stderr != "ab[31m c\n" {
 		t.Errorf("%+v", r)
 	}
-	h := <-headers
-	for name, want := range map[string]string{
-		relay.HeaderAgent: "cl/aude", relay.HeaderEvent: "pre%20tool", relay.HeaderVersion: "v1.2.3", relay.HeaderCwd: b.home,
-	} {
-		if h.Get(name) != want {
-			t.Errorf("%s: %q", name, h.Get(name))
-		}
+	q := <-sent
+	if q.ID == 0 || q.Wait < 1000 || q.Wait > 4950 {
+		t.Errorf("%+v", q)
 	}
-	if !regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString(h.Get(relay.HeaderID)) {
-		t.Errorf("id %q", h.Get(relay.HeaderID))
+	if q.ID, q.Wait = 0, 0; q != (hookwire.Request{Agent: "cl/aude", Event: "pre tool", Version: "v1.2.3", Cwd: b.home}) {
+		t.Errorf("%+v", q)
 	}
-	if ms, err := strconv.Atoi(h.Get(relay.HeaderDeadline)); err != nil || ms < 1000 || ms > 4950 {
-		t.Errorf("deadline %q", h.Get(relay.HeaderDeadline))
+	b.env = append(b.env, relay.EnvBegan+"=/began here")
+	b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "5000")
+	if q := <-sent; q.Began != "/began here" {
+		t.Errorf("%+v", q)
 	}
 }
 
 func TestNewID(t *testing.T) {
-	seen := map[string]bool{}
+	seen := map[uint64]bool{}
 	for range 1000 {
-		id := newID()
-		if len(id) != 16 || seen[id] {
-			t.Fatal(id)
+		h := newHook(options{}, "", "", time.Now())
+		if seen[h.id] {
+			t.Fatal(h.id)
 		}
-		seen[id] = true
+		seen[h.id] = true
+	}
+	for id, want := range map[uint64]string{0: "0000000000000000", 0xabc: "0000000000000abc", 1<<64 - 1: "ffffffffffffffff"} {
+		if got := hex16(id); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 
 func TestPromise03Surroundings(t *testing.T) {
 	b := newTestbed(t, "PATH=")
-	b.serve(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	b.serve(func(x *door.Exchange) { _, _ = io.Copy(io.Discard, x) })
 	b.silent(b.run(strings.NewReader("{}"), claude...))
 	b.silent(b.run(nil, claude...)) // no input at all
 
@@ -130,7 +132,7 @@ func TestPromise03HungDaemon(t *testing.T) {
 
 func TestPromise03EndlessInput(t *testing.T) {
 	b := newTestbed(t)
-	b.serve(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	b.serve(func(x *door.Exchange) { _, _ = io.Copy(io.Discard, x) })
 	for _, env := range []string{"X=", "REWIND_DAEMON=off"} {
 		b.env = append(b.env, env)
 		for _, begun := range []string{"", "{"} {
@@ -156,7 +158,7 @@ func TestPromise03EndlessInput(t *testing.T) {
 // An agent that reads nothing of a long answer.
 func TestPromise03NobodyReads(t *testing.T) {
 	b := newTestbed(t)
-	b.serve(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
+	b.serve(func(x *door.Exchange) { x.Answer(hookwire.Answer{Body: make([]byte, 1<<20)}) })
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -213,26 +215,25 @@ func TestPromise03BrokenAnswers(t *testing.T) {
 	var mu sync.Mutex
 	say := ""
 	b.raw(func(c net.Conn) {
-		req, err := http.ReadRequest(bufio.NewReader(c))
+		q, err := takes(c)
 		if err != nil {
 			return
 		}
-		_, _ = io.Copy(io.Discard, req.Body)
-		seen.add(req.Header.Get(relay.HeaderID))
+		seen.add(hex16(q.ID))
 		mu.Lock()
 		text := say
 		mu.Unlock()
 		io.WriteString(c, text)
 	})
-	whole := "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nanswer"
-	for n := 0; n <= len(whole); n += 3 {
+	whole := string(hookwire.AppendAnswer(nil, hookwire.Answer{Warn: "w", Body: []byte("answer")}))
+	for n := len(whole) % 3; n <= len(whole); n += 3 {
 		mu.Lock()
 		say = whole[:n]
 		mu.Unlock()
 		r := b.run(strings.NewReader("{}"), claude...)
 		texts.add(r.stdout)
 		if n == len(whole) {
-			if r.stdout != "answer" || r.stderr != "" || r.code != 0 {
+			if r.stdout != "answer" || r.stderr != "w\n" || r.code != 0 {
 				t.Errorf("whole: %+v", r)
 			}
 			continue
@@ -246,23 +247,43 @@ func TestPromise03BrokenAnswers(t *testing.T) {
 			t.Errorf("%d bytes: ids %q, %q", n, ids, b.lines("alone"))
 		}
 	}
-	for _, text := range []string{"garbage\r\n", "HTTP/1.1 200 OK\r\n\r\nuntil close", "HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n" + strings.Repeat("x", 2<<20)} {
+	for _, text := range []string{"garbage\r\n", "rwhook\x01\n\xff\xff\xff\xff", "rwhook\x01\n\x00\x00\x00\x00\x00\x10\x00\x01" + strings.Repeat("x", 2<<20)} {
 		mu.Lock()
 		say = text
 		mu.Unlock()
-		if r := b.run(strings.NewReader("{}"), claude...); r.code != 0 || r.stdout != "alone" || !strings.Contains(r.stderr, "malformed answer") {
+		if r := b.run(strings.NewReader("{}"), claude...); r.code != 0 || r.stdout != "alone" || !strings.Contains(r.stderr, "malformed message") {
 			t.Errorf("%.20q: %+v", text, r)
 		}
 	}
 	mu.Lock()
-	say = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 4\r\n\r\noops"
+	say = string(hookwire.AppendAnswer(nil, hookwire.Answer{Status: hookwire.Refused, Body: []byte("oops")}))
 	mu.Unlock()
-	b.oneLine(b.run(strings.NewReader("{}"), claude...), "status 500")
+	b.oneLine(b.run(strings.NewReader("{}"), claude...), "could not read the request")
+}
+
+// takes reads a request to its end.
+func takes(c net.Conn) (hookwire.Request, error) {
+	head := make([]byte, hookwire.HeadSize)
+	if _, err := io.ReadFull(c, head); err != nil {
+		return hookwire.Request{}, err
+	}
+	n, err := hookwire.Fields(head)
+	if err != nil {
+		return hookwire.Request{}, err
+	}
+	fields := make([]byte, n)
+	if _, err := io.ReadFull(c, fields); err != nil {
+		return hookwire.Request{}, err
+	}
+	if _, err := io.Copy(io.Discard, &hookwire.Payload{R: c}); err != nil {
+		return hookwire.Request{}, err
+	}
+	return hookwire.DecodeRequest(fields)
 }
 
 // A daemon of another version, or one that drains, is waited for; then a new one gets the same event.
 func TestPromise04OtherVersion(t *testing.T) {
-	for _, status := range []int{relay.StatusOtherVersion, relay.StatusDraining} {
+	for _, status := range []hookwire.Status{hookwire.OtherVersion, hookwire.Draining} {
 		b := newTestbed(t)
 		b.mkdir()
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: b.sock(), Net: "unix"})
@@ -270,15 +291,13 @@ func TestPromise04OtherVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		var ids recorder
-		old := &http.Server{}
-		old.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ids.add(r.Header.Get(relay.HeaderID))
-			w.WriteHeader(status)
+		serveHooks(l, func(x *door.Exchange) {
+			ids.add(hex16(x.ID))
+			x.Answer(hookwire.Answer{Status: status})
 			if len(ids.all()) == 3 { // it takes its time
-				go old.Close()
+				_ = l.Close()
 			}
 		})
-		go func() { _ = old.Serve(l) }()
 		payload := strings.Repeat("p", 100_000)
 		r := b.run(strings.NewReader(payload), "stop", "--agent", "claude", "--deadline", "10000")
 		if r.code != 0 || r.stdout != "daemon" || r.stderr != "" {
@@ -291,15 +310,71 @@ func TestPromise04OtherVersion(t *testing.T) {
 	}
 }
 
-// A daemon of another version that does not go.
-func TestPromise03OtherVersionStays(t *testing.T) {
-	b := newTestbed(t)
-	b.serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(relay.StatusOtherVersion) })
-	r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "400")
-	if r.code != 0 || !strings.Contains(r.stderr, "about to stop") {
-		t.Errorf("%+v", r)
+// A daemon of a version that took hooks in HTTP is asked to end, in HTTP, and a new one gets the event. One of a later protocol ends by itself.
+func TestPromise04OtherProtocol(t *testing.T) {
+	for _, size := range []int{2, 8 << 20} {
+		b := newTestbed(t)
+		b.mkdir()
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: b.sock(), Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked recorder
+		old := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			asked.add(r.Method + " " + r.Host + r.URL.Path + " " + string(body))
+			_ = l.Close()
+		})}
+		go func() { _ = old.Serve(l) }()
+		payload := strings.Repeat("p", size)
+		r := b.run(strings.NewReader(payload), "stop", "--agent", "claude", "--deadline", "10000")
+		if r.code != 0 || r.stdout != "daemon" || r.stderr != "" {
+			t.Errorf("%d bytes: %+v", size, r)
+		}
+		if got := asked.all(); len(got) == 0 || got[0] != "POST rewind/v1/daemon/stop {}" {
+			t.Errorf("%d bytes: asked %q", size, got)
+		}
+		if events := b.lines("events"); len(events) != 1 || !strings.HasSuffix(events[0], " "+payload) {
+			t.Errorf("%d bytes: %.40q", size, events)
+		}
+		_ = old.Close()
 	}
-	b.within(r, 400*time.Millisecond)
+	b := newTestbed(t)
+	b.mkdir()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: b.sock(), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = takes(c)
+		_ = l.Close()
+		_, _ = io.WriteString(c, "rwhook\x02\nand more")
+		_ = c.Close()
+	}()
+	if r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"); r.code != 0 || r.stdout != "daemon" || r.stderr != "" {
+		t.Errorf("a later protocol: %+v", r)
+	}
+}
+
+// A daemon of another version that does not go, nor one that speaks HTTP.
+func TestPromise03OtherVersionStays(t *testing.T) {
+	for _, answer := range []string{string(hookwire.AppendAnswer(nil, hookwire.Answer{Status: hookwire.OtherVersion})), "rwhook\x02\n", "HTTP/1.1 400 Bad Request\r\n\r\n"} {
+		b := newTestbed(t)
+		b.raw(func(c net.Conn) {
+			if _, err := takes(c); err == nil {
+				_, _ = io.WriteString(c, answer)
+			}
+		})
+		r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "400")
+		if r.code != 0 || !strings.Contains(r.stderr, "about to stop") {
+			t.Errorf("%.10q: %+v", answer, r)
+		}
+		b.within(r, 400*time.Millisecond)
+	}
 }
 
 func TestT03KillInTheMiddle(t *testing.T) {
@@ -349,11 +424,11 @@ func TestT15LargePayload(t *testing.T) {
 	const size = 100 << 20
 	var sizes recorder
 	refuse := make(chan bool, 1)
-	b.serve(func(w http.ResponseWriter, r *http.Request) {
-		n, _ := io.Copy(io.Discard, r.Body)
+	b.serve(func(x *door.Exchange) {
+		n, _ := io.Copy(io.Discard, x)
 		sizes.add(strconv.FormatInt(n, 10))
 		if <-refuse {
-			w.WriteHeader(relay.StatusDraining)
+			x.Answer(hookwire.Answer{Status: hookwire.Draining})
 		}
 	})
 	for _, refused := range []bool{false, true} {

@@ -7,8 +7,6 @@ var (
 	ErrDeadline = errors.New("the deadline has passed")
 	// ErrForeign says that a socket is served by another user: it was planted, and nothing was sent to it.
 	ErrForeign = errors.New("the socket is served by another user")
-	// ErrMalformed says that an answer is not the HTTP that the daemon speaks.
-	ErrMalformed = errors.New("malformed answer")
 	// ErrRelative says that REWIND_HOME is not an absolute path.
 	ErrRelative = errors.New("REWIND_HOME is not an absolute path: in every directory it would be another one")
 	// ErrNoDaemon says that a daemon was started, and none listened when the deadline passed.

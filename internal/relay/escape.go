@@ -12,9 +12,8 @@ func unreserved(b byte) bool {
 }
 
 // Escape encodes any bytes as a header's value.
-func Escape(s string) string { return string(appendEscaped(nil, s)) }
-
-func appendEscaped(b []byte, s string) []byte {
+func Escape(s string) string {
+	var b []byte
 	for i := range len(s) {
 		if c := s[i]; unreserved(c) {
 			b = append(b, c)
@@ -22,7 +21,7 @@ func appendEscaped(b []byte, s string) []byte {
 			b = append(b, '%', hexDigits[c>>4], hexDigits[c&15])
 		}
 	}
-	return b
+	return string(b)
 }
 
 // Unescape is the inverse of Escape. It takes no other form of a text than Escape's.

@@ -1,34 +1,22 @@
 package relay
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"rewind/internal/relay/hookwire"
 )
 
-// serveHTTP serves a handler of net/http, which is what the daemon has.
-func serveHTTP(t *testing.T, h http.HandlerFunc) (sock string) {
-	t.Helper()
-	sock = filepath.Join(shortDir(t), "s")
-	l, err := net.Listen("unix", sock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := &http.Server{Handler: h}
-	go func() { _ = srv.Serve(l) }()
-	t.Cleanup(func() { srv.Close() })
-	return sock
-}
-
-func post(t *testing.T, sock string, headers [][2]string, body io.Reader) (int, Answer, error) {
+func post(t *testing.T, sock string, q hookwire.Request, payload io.Reader) (hookwire.Answer, error) {
 	t.Helper()
 	c, err := Dial(sock)
 	if err != nil {
@@ -36,55 +24,61 @@ func post(t *testing.T, sock string, headers [][2]string, body io.Reader) (int, 
 	}
 	defer c.Close()
 	c.SetDeadline(soon())
-	return c.Post(HookPath, headers, body)
+	return c.Post(q, payload)
 }
 
-func TestPostToNetHTTP(t *testing.T) {
-	const odd = "/a b/ü\r\nX: y\x00%"
-	sock := serveHTTP(t, func(w http.ResponseWriter, r *http.Request) {
-		b, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
+// takes reads a request as the daemon does.
+func takes(c io.Reader) (hookwire.Request, string, error) {
+	head := make([]byte, hookwire.HeadSize)
+	if _, err := io.ReadFull(c, head); err != nil {
+		return hookwire.Request{}, "", err
+	}
+	n, err := hookwire.Fields(head)
+	if err != nil {
+		return hookwire.Request{}, "", err
+	}
+	fields := make([]byte, n)
+	if _, err := io.ReadFull(c, fields); err != nil {
+		return hookwire.Request{}, "", err
+	}
+	q, err := hookwire.DecodeRequest(fields)
+	if err != nil {
+		return hookwire.Request{}, "", err
+	}
+	payload, err := io.ReadAll(&hookwire.Payload{R: c})
+	return q, string(payload), err
+}
+
+// Over a real socket all comes as it was sent, both ways.
+func TestPost(t *testing.T) {
+	q := hookwire.Request{Version: "v1", Agent: "claude", Event: "stop", ID: 1<<64 - 1, Wait: 900, Cwd: "/a b/ü\r\nX: y\x00%"}
+	sock := filepath.Join(shortDir(t), "s")
+	listen(t, sock, func(c net.Conn) {
+		got, payload, err := takes(c)
+		if err != nil || got != q {
+			t.Errorf("%+v, %v", got, err)
 		}
-		if r.Method != "POST" || r.URL.Path != HookPath || !r.Close || len(r.TransferEncoding) != 1 {
-			t.Errorf("%s %s %v %v", r.Method, r.URL, r.Close, r.TransferEncoding)
-		}
-		if cwd, err := Unescape(r.Header.Get(HeaderCwd)); err != nil || cwd != odd {
-			t.Errorf("%q, %v", cwd, err)
-		}
-		w.Header().Set(HeaderWarn, Escape(odd))
-		_, _ = w.Write([]byte(strconv.Itoa(len(b))))
-		if len(b) > 0 {
-			_, _ = w.Write(b[len(b)-1:])
-		}
-		_, _ = w.Write(bytes.Repeat([]byte("."), len(b)%5000))
+		_, _ = c.Write(hookwire.AppendAnswer(nil, hookwire.Answer{Warn: q.Cwd, Body: bytes.Repeat([]byte("."), len(payload)%5000)}))
 	})
-	for _, n := range []int{0, 1, 7, chunkSize - 1, chunkSize, chunkSize + 1, 2 * chunkSize, 1<<20 + 3} {
-		body := strings.Repeat("x", max(0, n-1)) + strings.Repeat("y", min(n, 1))
-		want := strconv.Itoa(n) + body[max(0, n-1):] + strings.Repeat(".", n%5000)
-		for _, r := range []io.Reader{strings.NewReader(body), iotest.HalfReader(strings.NewReader(body)), iotest.DataErrReader(strings.NewReader(body))} {
-			status, a, err := post(t, sock, [][2]string{{HeaderCwd, odd}}, r)
-			if err != nil || status != 200 || string(a.Body) != want {
-				t.Errorf("%d bytes: %d, %d bytes of answer, %v", n, status, len(a.Body), err)
-			}
-			if warn, err := Unescape(a.Header(HeaderWarn)); err != nil || warn != odd {
-				t.Errorf("%q, %v", warn, err)
-			}
+	for _, n := range []int{0, 2, hookwire.Piece - 1, hookwire.Piece, 1<<20 + 3} {
+		a, err := post(t, sock, q, strings.NewReader(strings.Repeat("x", n)))
+		if err != nil || a.Status != hookwire.Done || a.Warn != q.Cwd || len(a.Body) != n%5000 {
+			t.Errorf("%d bytes: %d, %d bytes of answer, %v", n, a.Status, len(a.Body), err)
 		}
 	}
 }
 
-// A server that does not want the body answers and closes: the answer counts, not the broken pipe.
+// A server that does not want the payload answers and closes: the answer counts, not the broken pipe.
 func TestPostHearsAnEarlyAnswer(t *testing.T) {
 	sock := filepath.Join(shortDir(t), "s")
 	listen(t, sock, func(c net.Conn) {
 		_, _ = c.Read(make([]byte, 10))
-		io.WriteString(c, "HTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\n\r\n")
+		_, _ = c.Write(hookwire.AppendAnswer(nil, hookwire.Answer{Status: hookwire.OtherVersion}))
 	})
 	for range 20 {
-		status, _, err := post(t, sock, nil, io.LimitReader(zeros{}, 8<<20))
-		if status != StatusOtherVersion || err != nil {
-			t.Fatalf("%d, %v", status, err)
+		a, err := post(t, sock, hookwire.Request{}, io.LimitReader(zeros{}, 8<<20))
+		if a.Status != hookwire.OtherVersion || err != nil {
+			t.Fatalf("%d, %v", a.Status, err)
 		}
 	}
 }
@@ -96,11 +90,13 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 func TestPostBrokenBodyIsNoRequest(t *testing.T) {
 	broken := errors.New("broken")
 	got := make(chan error, 1)
-	sock := serveHTTP(t, func(_ http.ResponseWriter, r *http.Request) {
-		_, err := io.ReadAll(r.Body)
+	sock := filepath.Join(shortDir(t), "s")
+	listen(t, sock, func(c net.Conn) {
+		_, _, err := takes(c)
 		got <- err
 	})
-	if _, _, err := post(t, sock, nil, io.MultiReader(strings.NewReader(strings.Repeat("x", chunkSize+1)), iotest.ErrReader(broken))); err != broken {
+	payload := io.MultiReader(strings.NewReader(strings.Repeat("x", hookwire.Piece+1)), iotest.ErrReader(broken))
+	if _, err := post(t, sock, hookwire.Request{}, payload); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 	if err := <-got; err == nil {
@@ -108,47 +104,89 @@ func TestPostBrokenBodyIsNoRequest(t *testing.T) {
 	}
 }
 
-func TestPostHeaders(t *testing.T) {
-	sock := serveHTTP(t, func(http.ResponseWriter, *http.Request) { t.Error("sent") })
-	for _, h := range [][2]string{{"a b", ""}, {"", ""}, {"a\r\nb", ""}, {"a:", ""}, {"A", strings.Repeat("%", maxRequestHead/3)}} {
-		if _, _, err := post(t, sock, [][2]string{h}, strings.NewReader("")); !errors.Is(err, errHeader) {
-			t.Errorf("%.20q: %v", h, err)
+// What does not fit is not sent.
+func TestPostTooLong(t *testing.T) {
+	sock := filepath.Join(shortDir(t), "s")
+	listen(t, sock, func(c net.Conn) {
+		if n, _ := c.Read(make([]byte, 1)); n > 0 {
+			t.Error("sent")
 		}
+	})
+	if _, err := post(t, sock, hookwire.Request{Cwd: strings.Repeat("x", hookwire.MaxRequest)}, strings.NewReader("")); err == nil {
+		t.Error("no error")
 	}
 }
 
 // The daemon dies at every byte of its answer, or speaks nonsense.
 func TestPromise03BrokenAnswers(t *testing.T) {
-	whole := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+	whole := string(hookwire.AppendAnswer(nil, hookwire.Answer{Warn: "w", Body: []byte("ok")}))
 	sock := filepath.Join(shortDir(t), "s")
 	say := make(chan string, 1)
 	listen(t, sock, func(c net.Conn) {
-		http1 := make([]byte, 0, 4096)
-		for !bytes.HasSuffix(http1, []byte("0\r\n\r\n")) {
-			n, err := c.Read(http1[len(http1):cap(http1)])
-			if err != nil {
-				return
-			}
-			http1 = http1[:len(http1)+n]
+		if _, _, err := takes(c); err == nil {
+			_, _ = io.WriteString(c, <-say)
 		}
-		io.WriteString(c, <-say)
 	})
 	for n := range len(whole) + 1 {
 		say <- whole[:n]
-		status, a, err := post(t, sock, nil, strings.NewReader("{}"))
+		a, err := post(t, sock, hookwire.Request{}, strings.NewReader("{}"))
 		if n == len(whole) {
-			if status != 200 || string(a.Body) != "ok" || err != nil {
-				t.Errorf("whole: %d, %v", status, err)
+			if a.Status != hookwire.Done || string(a.Body) != "ok" || err != nil {
+				t.Errorf("whole: %d, %v", a.Status, err)
 			}
 		} else if !errors.Is(err, io.ErrUnexpectedEOF) || a.Body != nil {
-			t.Errorf("%d bytes: %d, %q, %v", n, status, a.Body, err)
+			t.Errorf("%d bytes: %d, %q, %v", n, a.Status, a.Body, err)
 		}
 	}
-	for _, text := range []string{"\x00\x01\x02\x03\r\n", "HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("x", 1<<20), "\n"} {
+	for text, want := range map[string]error{
+		"\x00\x01\x02\x03\r\n\x00\x00":            hookwire.ErrMalformed,
+		strings.Repeat("x", 1<<20):                hookwire.ErrMalformed,
+		"rwhook\x02\n":                            hookwire.ErrProtocol,
+		"HTTP/1.1 400 Bad Request\r\n\r\nnothing": hookwire.ErrHTTP,
+	} {
 		say <- text
-		if _, _, err := post(t, sock, nil, strings.NewReader("{}")); !errors.Is(err, ErrMalformed) {
+		if _, err := post(t, sock, hookwire.Request{}, strings.NewReader("{}")); !errors.Is(err, want) {
 			t.Errorf("%.20q: %v", text, err)
 		}
+	}
+}
+
+// A daemon that reads HTTP, as older ones do, says at once that a hook is none, whatever its payload is.
+func TestPostToHTTP(t *testing.T) {
+	sock := filepath.Join(shortDir(t), "s")
+	l, err := net.Listen("unix", sock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it took a hook for HTTP") })}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { srv.Close() })
+	for _, n := range []int64{0, 2, 8 << 20} {
+		if _, err := post(t, sock, hookwire.Request{Version: "v1", Cwd: "/"}, io.LimitReader(zeros{}, n)); !errors.Is(err, hookwire.ErrHTTP) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+// Retire sends a request that daemons of every version understand.
+func TestRetire(t *testing.T) {
+	home := shortDir(t)
+	dir, err := MakeDir(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Retire(home, soon()) // nobody is there
+	got := make(chan *http.Request, 1)
+	listen(t, filepath.Join(dir, socketName), func(c net.Conn) {
+		r, err := http.ReadRequest(bufio.NewReader(c))
+		if err != nil {
+			t.Error(err)
+		}
+		got <- r
+	})
+	Retire(home, soon())
+	if r := <-got; r == nil || r.Method != "POST" || r.URL.Path != StopPath || r.Host != "rewind" || r.ContentLength != 2 {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -163,7 +201,7 @@ func TestPromise03PostDeadline(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.SetDeadline(time.Now().Add(30 * time.Millisecond))
-		if _, _, err := c.Post(HookPath, nil, io.LimitReader(zeros{}, size)); !errors.Is(err, ErrDeadline) {
+		if _, err := c.Post(hookwire.Request{}, io.LimitReader(zeros{}, size)); !errors.Is(err, ErrDeadline) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 		c.Close()

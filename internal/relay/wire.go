@@ -1,16 +1,18 @@
 package relay
 
-// HookPath is where a hook's payload is posted to, raw, as the agent wrote it. The answer's body goes to the agent as standard output;
+// EnvBegan is the variable in which Claude Code, Gemini CLI and Droid tell their hooks where the session began.
+const EnvBegan = "CLAUDE_PROJECT_DIR"
+
+// StopPath is where a daemon of any version is asked to end.
+const StopPath = "/v1/daemon/stop"
+
+// What follows, and Escape, is of the HTTP that commands speak on the same socket (package api, 'rewind hook'); the hook client links nothing of it.
+
+// HookPath is where 'rewind hook' posts a hook's payload to, raw, as the agent wrote it. The answer's body goes to the agent as standard output;
 // it is empty unless the agent's protocol wants something.
 const HookPath = "/v1/hook"
 
-// postFields follow the path in every request.
-const postFields = " HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nContent-Type: application/octet-stream\r\n"
-
-// HookHead is how the request of a hook begins; headers of its own follow.
-const HookHead = "POST " + HookPath + postFields
-
-// Headers of a hook request and its answer. Values are percent-encoded but for unreserved characters and "/".
+// Headers of that request and its answer. Values are percent-encoded but for unreserved characters and "/".
 const (
 	HeaderAgent    = "Rewind-Agent"    // the word after --agent
 	HeaderEvent    = "Rewind-Event"    // the word that names the event on the hook's command line
@@ -21,9 +23,6 @@ const (
 	HeaderVersion  = "Rewind-Version"  // of every request: the client's version; of every answer: the daemon's
 	HeaderWarn     = "Rewind-Warn"     // of an answer: a line for standard error
 )
-
-// EnvBegan is the variable in which Claude Code, Gemini CLI and Droid tell their hooks where the session began.
-const EnvBegan = "CLAUDE_PROJECT_DIR"
 
 // StatusOtherVersion answers a client of another version than the daemon's. The daemon then finishes what it has begun and stops; the client
 // waits for the socket to go and starts its own.

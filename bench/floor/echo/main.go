@@ -1,4 +1,4 @@
-// Command echo is a daemon that does nothing: it reads the payload of a hook and answers 200, as the real one does in the end, from a process
+// Command echo is a daemon that does nothing: it reads the payload of a hook and answers, as the real one does in the end, from a process
 // of its own as that is. What a hook costs with it, no hook can be below.
 //
 //	echo HOME
@@ -13,12 +13,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"sync/atomic"
+	"time"
 
 	"rewind/internal/relay"
+	"rewind/server/door"
 )
 
 func main() {
@@ -47,24 +48,16 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	var calls atomic.Int64
-	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := io.Copy(io.Discard, r.Body); err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
+	// A hook that is cut is none.
+	door.New(ln, func(x *door.Exchange) {
+		if _, err := io.Copy(io.Discard, x); err == nil {
+			calls.Add(1)
 		}
-		calls.Add(1)
-	})}
-	server.SetKeepAlivesEnabled(false) // as the real one
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(ln) }()
+	}, time.Second, func(error) {}).Serve()
 	fmt.Fprintln(out, 0)
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		fmt.Fprintln(out, calls.Load())
 	}
-	err = errors.Join(lines.Err(), server.Close())
-	if serr := <-served; !errors.Is(serr, http.ErrServerClosed) {
-		err = errors.Join(err, serr)
-	}
-	return err
+	return errors.Join(lines.Err(), ln.Close())
 }

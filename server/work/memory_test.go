@@ -1,4 +1,4 @@
-package server
+package work
 
 import (
 	"testing"
@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Memory goes back when nothing has come for a while, and not while work comes. What comes while it goes back has a timer of its own: the one that ends then
-// leaves none behind, and once the daemon is told to end nothing more happens.
+// Memory goes back when nothing has come for a while, and not while work comes. What comes while it goes back has a timer of its own: the
+// one that ends then leaves none behind, and once the daemon is told to end nothing more happens.
 func TestMemoryGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		given := 0
-		var m *memory
-		m = &memory{rest: func() {
+		var m *Memory
+		m = &Memory{Rest: func() {
 			if given++; given == 1 { // a call comes and goes meanwhile, and leaves something to give
 				m.working()
 				leave(64 << 20)
@@ -32,7 +32,7 @@ func TestMemoryGoesBack(t *testing.T) {
 		if given != 1 {
 			t.Fatalf("given back %d times after a lull", given)
 		}
-		m.end() // it stops the timer that there is
+		m.End() // it stops the timer that there is
 		time.Sleep(10 * lull)
 		if given != 1 {
 			t.Errorf("given back %d times: a second timer was left behind", given)

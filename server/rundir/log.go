@@ -1,4 +1,4 @@
-package server
+package rundir
 
 import (
 	"log/slog"
@@ -6,28 +6,33 @@ import (
 	"sync"
 )
 
+// LogName is the log in the run directory.
+const LogName = "daemon.log"
+
 const (
-	logName    = "daemon.log"
 	oldLogName = "daemon.log.1"
 	maxLog     = 4 << 20 // bytes; then it becomes daemon.log.1
 )
 
-// logFile is the daemon's log, of two files at most. Losing lines is never an error: a full disk must not stop what matters.
-type logFile struct {
-	dir  runDir
+// Log is the daemon's log, of two files at most. Losing lines is never an error: a full disk must not stop what matters.
+type Log struct {
+	dir  Dir
 	max  int64
 	mu   sync.Mutex
 	f    *os.File
 	size int64
 }
 
-func openLog(dir runDir, most int64) (*logFile, error) {
-	l := &logFile{dir: dir, max: most}
+// OpenLog opens the log, to write at its end.
+func OpenLog(dir Dir) (*Log, error) { return openLog(dir, maxLog) }
+
+func openLog(dir Dir, most int64) (*Log, error) {
+	l := &Log{dir: dir, max: most}
 	return l, l.open()
 }
 
-func (l *logFile) open() error {
-	f, err := l.dir.appendTo(logName)
+func (l *Log) open() error {
+	f, err := l.dir.appendTo(LogName)
 	if err != nil {
 		return err
 	}
@@ -35,17 +40,17 @@ func (l *logFile) open() error {
 	if fi, err := f.Stat(); err == nil {
 		l.size = fi.Size()
 	}
-	return l.dir.private(logName)
+	return l.dir.private(LogName)
 }
 
 // Write implements io.Writer for one line.
-func (l *logFile) Write(p []byte) (int, error) {
+func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.size+int64(len(p)) > l.max && l.size > 0 && l.f != nil {
 		_ = l.f.Close()
 		l.f = nil
-		_ = l.dir.rename(logName, oldLogName)
+		_ = l.dir.rename(LogName, oldLogName)
 		_ = l.open()
 	}
 	if l.f == nil {
@@ -57,7 +62,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 }
 
 // Close ends the log; what is written later is dropped.
-func (l *logFile) Close() error {
+func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.f == nil {
@@ -68,4 +73,5 @@ func (l *logFile) Close() error {
 	return err
 }
 
-func (l *logFile) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+// Logger writes a line of text into the log for each record.
+func (l *Log) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }

@@ -1,4 +1,10 @@
-package server
+// Package registry keeps the engines of the daemon: one for each store, opened once however many ask for it at the same time, closed when
+// nobody has asked for a while. A store that was deleted, replaced or moved is closed and never made again.
+//
+// A store is opened by a goroutine of nobody's request, so that nobody's end interrupts it; a request gets a view of the engine
+// (engine.Engine.View) and gives it back. A resident that does not fit any more is retired: nobody joins it, its last user closes it, and
+// the next open waits for that.
+package registry
 
 import (
 	"context"
@@ -11,13 +17,12 @@ import (
 	"rewind/internal/kv"
 )
 
-// registry keeps the engines of a daemon open: one for each store, opened once however many ask for it at the same time, closed when nobody has
-// asked for a while. A store that was deleted, replaced or moved is closed and never made again.
-type registry struct {
+// Registry is the engines that are open. Safe for concurrent use.
+type Registry struct {
 	home    engine.Home
 	o       engine.Options
 	keep    time.Duration // how long an engine stays open that nobody uses
-	watch   bool          // have their worktrees watched
+	Watch   bool          // have their worktrees watched
 	failed  func(error)   // told what a close or a watch found wrong
 	configs *engine.Configs
 
@@ -44,11 +49,15 @@ type resident struct {
 
 var errClosed = fmt.Errorf("the daemon is ending: %w", kv.ErrBusy)
 
-func newRegistry(home engine.Home, o engine.Options, keep time.Duration, configs *engine.Configs, failed func(error)) *registry {
-	return &registry{home: home, o: o, keep: keep, configs: configs, failed: failed, stores: map[string]*resident{}}
+// New returns a registry without engines, for the projects of a home: o is for each that is opened, keep for how long one stays open that
+// nobody uses. failed is told what goes wrong that is nobody's request, by any goroutine.
+func New(home engine.Home, o engine.Options, keep time.Duration, configs *engine.Configs, failed func(error)) *Registry {
+	return &Registry{home: home, o: o, keep: keep, configs: configs, failed: failed, stores: map[string]*resident{}}
 }
 
-func (g *registry) open(ctx context.Context, p *engine.Project, salvage bool) (*engine.Engine, func() error, error) {
+// Open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read. p is as Find
+// returned it for this request.
+func (g *Registry) Open(ctx context.Context, p *engine.Project, salvage bool) (*engine.Engine, func() error, error) {
 	for {
 		r, err := g.join(ctx, p, salvage)
 		if err != nil {
@@ -79,7 +88,7 @@ func (g *registry) open(ctx context.Context, p *engine.Project, salvage bool) (*
 }
 
 // view fills in what belongs to this request alone.
-func (g *registry) view(ctx context.Context, r *resident, p *engine.Project) (*engine.Engine, error) {
+func (g *Registry) view(ctx context.Context, r *resident, p *engine.Project) (*engine.Engine, error) {
 	c, err := g.configs.Load(g.home, p.Root)
 	if err != nil {
 		return nil, err
@@ -93,7 +102,7 @@ func (r *resident) fits(p *engine.Project, salvage bool) bool {
 }
 
 // join makes the caller a user of the store's resident, and begins to open one where there is none. It waits for one that is being closed.
-func (g *registry) join(ctx context.Context, p *engine.Project, salvage bool) (*resident, error) {
+func (g *Registry) join(ctx context.Context, p *engine.Project, salvage bool) (*resident, error) {
 	for {
 		g.mu.Lock()
 		if g.closed {
@@ -129,7 +138,7 @@ func (g *registry) join(ctx context.Context, p *engine.Project, salvage bool) (*
 }
 
 // load opens for all who wait; it is nobody's request, so nobody's end interrupts it.
-func (g *registry) load(ctx context.Context, r *resident) {
+func (g *Registry) load(ctx context.Context, r *resident) {
 	defer g.leave(r)
 	defer close(r.ready)
 	defer func() { // the store is one thing, the daemon another
@@ -148,21 +157,21 @@ func (g *registry) load(ctx context.Context, r *resident) {
 		g.retire(r)
 		return
 	}
-	if g.watch {
+	if g.Watch {
 		if err := r.e.Watch(); err != nil && !errors.Is(err, engine.ErrNoWatcher) {
 			g.failed(err) // every capture looks at every file then
 		}
 	}
 }
 
-func (g *registry) retire(r *resident) {
+func (g *Registry) retire(r *resident) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r.retired = true
 }
 
 // leave gives up one use. Of the last one, the store is closed at once if it is retired, else after a while.
-func (g *registry) leave(r *resident) {
+func (g *Registry) leave(r *resident) {
 	g.mu.Lock()
 	r.users--
 	last := r.users == 0
@@ -176,7 +185,7 @@ func (g *registry) leave(r *resident) {
 	}
 }
 
-func (g *registry) expire(r *resident) {
+func (g *Registry) expire(r *resident) {
 	g.mu.Lock()
 	last := r.users == 0 && !r.retired
 	if last {
@@ -189,7 +198,7 @@ func (g *registry) expire(r *resident) {
 }
 
 // shut closes a retired resident without users; it is called once for each.
-func (g *registry) shut(r *resident) {
+func (g *Registry) shut(r *resident) {
 	if r.e != nil {
 		if r.e.Damage() == nil {
 			_ = r.e.FlushLog() // or the log keeps it
@@ -205,7 +214,7 @@ func (g *registry) shut(r *resident) {
 }
 
 // end retires what match names and returns what to wait for.
-func (g *registry) end(match func(*resident) bool) []*resident {
+func (g *Registry) end(match func(*resident) bool) []*resident {
 	g.mu.Lock()
 	var ending, idle []*resident
 	for _, r := range g.stores {
@@ -228,7 +237,8 @@ func (g *registry) end(match func(*resident) bool) []*resident {
 	return ending
 }
 
-func (g *registry) without(ctx context.Context, dir string, fn func() error) error {
+// Without runs fn while nothing here has the store in dir open.
+func (g *Registry) Without(ctx context.Context, dir string, fn func() error) error {
 	for _, r := range g.end(func(r *resident) bool { return dir != "" && r.project.Store == dir }) {
 		select {
 		case <-r.gone:
@@ -249,7 +259,8 @@ func (g *registry) without(ctx context.Context, dir string, fn func() error) err
 	return fn()
 }
 
-func (g *registry) sweep() {
+// Sweep closes stores that are not where they were.
+func (g *Registry) Sweep() {
 	g.mu.Lock()
 	var list []*resident
 	for _, r := range g.stores {
@@ -267,8 +278,8 @@ func (g *registry) sweep() {
 	g.end(func(r *resident) bool { return lost[r] })
 }
 
-// close ends all; later opens are refused. It waits for requests that have an engine until ctx ends.
-func (g *registry) close(ctx context.Context) error {
+// Close ends all; later opens are refused. It waits for requests that have an engine until ctx ends.
+func (g *Registry) Close(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
@@ -283,15 +294,15 @@ func (g *registry) close(ctx context.Context) error {
 	return late
 }
 
-// count is how many stores are open.
-func (g *registry) count() int {
+// Count is how many stores are open.
+func (g *Registry) Count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.stores)
 }
 
-// rest has the engines that are open give up what they can do without.
-func (g *registry) rest() {
+// Rest has the engines that are open give up what they can do without.
+func (g *Registry) Rest() {
 	var open []*engine.Engine
 	g.mu.Lock()
 	for _, r := range g.stores {

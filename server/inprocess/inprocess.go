@@ -1,4 +1,5 @@
-package server
+// Package inprocess is HTTP without a connection: requests are answered by a handler in this process.
+package inprocess
 
 import (
 	"fmt"
@@ -8,11 +9,11 @@ import (
 	"sync"
 )
 
-// inProcess is a transport that calls a handler in this process.
-type inProcess struct{ handler http.Handler }
+// Transport calls a handler.
+type Transport struct{ Handler http.Handler }
 
 // RoundTrip implements http.RoundTripper. The body streams; it ends when the handler has returned.
-func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	pr, pw := io.Pipe()
 	w := &pipeResponse{header: http.Header{}, body: pw, status: make(chan int, 1)}
 	trailer := http.Header{} // complete before the body ends
@@ -20,7 +21,7 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 		defer func() {
 			if p := recover(); p != nil {
 				w.WriteHeader(http.StatusInternalServerError)
-				_ = pw.CloseWithError(fmt.Errorf("server: handler panicked: %v", p))
+				_ = pw.CloseWithError(fmt.Errorf("inprocess: handler panicked: %v", p))
 				return
 			}
 			w.WriteHeader(http.StatusOK)
@@ -31,7 +32,7 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 			_ = pw.Close()
 		}()
-		t.handler.ServeHTTP(w, req)
+		t.Handler.ServeHTTP(w, req)
 	}()
 	status := <-w.status
 	return &http.Response{

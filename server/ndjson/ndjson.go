@@ -1,4 +1,8 @@
-package server
+// Package ndjson writes an answer of the API: lines of JSON, of progress, and then one of a result or an error.
+//
+// Progress never waits for the client: it is told from within captures, which others wait for. A writer of its own takes the newest line
+// when it has written the one before.
+package ndjson
 
 import (
 	"encoding/json"
@@ -7,9 +11,8 @@ import (
 	"time"
 )
 
-// lines writes a response: progress, then one result or error. Progress never waits for the client: it is told from within captures, which
-// others wait for. A writer of its own takes the newest line when it has written the one before.
-type lines struct {
+// Lines is one answer. Safe for concurrent use; the end is of one goroutine.
+type Lines struct {
 	w   http.ResponseWriter
 	enc *json.Encoder
 
@@ -23,13 +26,15 @@ type lines struct {
 // progressEvery is the shortest time between two progress lines.
 const progressEvery = 50 * time.Millisecond
 
-func newLines(w http.ResponseWriter) *lines {
-	l := &lines{w: w, enc: json.NewEncoder(w)}
+// New returns the answer that is written to w.
+func New(w http.ResponseWriter) *Lines {
+	l := &Lines{w: w, enc: json.NewEncoder(w)}
 	l.enc.SetEscapeHTML(false)
 	return l
 }
 
-func (l *lines) progress(line any) {
+// Progress tells a line of progress, unless there was one a moment ago or the end was told.
+func (l *Lines) Progress(line any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended || time.Since(l.last) < progressEvery {
@@ -46,7 +51,7 @@ func (l *lines) progress(line any) {
 	}
 }
 
-func (l *lines) write() {
+func (l *Lines) write() {
 	defer close(l.writer)
 	for line := range l.next {
 		_ = l.enc.Encode(line) // a client that is gone is noticed by the request's context
@@ -56,8 +61,8 @@ func (l *lines) write() {
 	}
 }
 
-// stop ends progress and reports whether there was any.
-func (l *lines) stop() bool {
+// Stop ends progress, and reports whether there was any.
+func (l *Lines) Stop() bool {
 	l.mu.Lock()
 	first := !l.ended
 	l.ended = true
@@ -72,16 +77,16 @@ func (l *lines) stop() bool {
 	return true
 }
 
-func (l *lines) end(line any) {
-	l.stop()
+// End ends with a line.
+func (l *Lines) End(line any) {
+	l.Stop()
 	_ = l.enc.Encode(line)
 }
 
-// fail ends with an error, whose status it sends unless something has been sent.
-func (l *lines) fail(err error) {
-	told := tell(err)
-	if !l.stop() {
-		l.w.WriteHeader(httpStatus(told.Word))
+// Fail ends with the line of an error, and with its status unless something has been sent.
+func (l *Lines) Fail(status int, line any) {
+	if !l.Stop() {
+		l.w.WriteHeader(status)
 	}
-	l.end(errorLine{told})
+	l.End(line)
 }

@@ -1,0 +1,118 @@
+package work
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+const (
+	lull        = 3 * time.Second // without work, after which memory goes back
+	worthGiving = 1 << 20         // bytes
+	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
+	// pieces of work.
+	CollectAt = 50
+	// GCPercent is that percentage while a gc of a project is at work: what is large in it, lists of objects and operations, has no
+	// pointers, and costs the collector nothing.
+	GCPercent = 25
+)
+
+// tight is who wants the heap to grow by GCPercent only. The percentage is the process's, and several projects' gc may overlap: the first
+// of them lowers it, the last puts it back to what it was before the first.
+var tight struct {
+	mu    sync.Mutex
+	n     int // of them
+	usual int
+}
+
+// TightHeap begins one of them; back, to be called once, ends it.
+func TightHeap() (back func()) {
+	tight.mu.Lock()
+	defer tight.mu.Unlock()
+	if tight.n++; tight.n == 1 {
+		tight.usual = debug.SetGCPercent(GCPercent)
+	}
+	return func() {
+		tight.mu.Lock()
+		defer tight.mu.Unlock()
+		if tight.n--; tight.n == 0 {
+			debug.SetGCPercent(tight.usual)
+		}
+	}
+}
+
+// Memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime would keep it for
+// minutes, and a daemon that nobody notices must not. A timer runs only after work.
+type Memory struct {
+	Rest  func() // first gives up what is of use only to work, and what is kept for it
+	mu    sync.Mutex
+	timer *time.Timer
+	gave  bool // the last time there was something
+	ended bool
+}
+
+// working puts it off.
+func (m *Memory) working() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.timer != nil {
+		m.timer.Stop()
+		m.timer = nil
+	}
+}
+
+// quiet has it done soon.
+func (m *Memory) quiet() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended || m.timer != nil {
+		return
+	}
+	m.timer = time.AfterFunc(lull, m.giveBack)
+}
+
+// End gives nothing back any more.
+func (m *Memory) End() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ended = true
+	if m.timer != nil {
+		m.timer.Stop()
+	}
+}
+
+// giveBack comes again as long as there was something: the store may still be merging what the work has left. Work that begins meanwhile is
+// waited for by a timer of its own.
+func (m *Memory) giveBack() {
+	m.mu.Lock()
+	mine, again := m.timer, m.gave
+	m.mu.Unlock()
+	if mine == nil {
+		return
+	}
+	m.Rest()
+	more := GiveBack(again)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.gave = more
+	if more && !m.ended && m.timer == mine {
+		m.timer = time.AfterFunc(lull, m.giveBack)
+	}
+}
+
+// GiveBack gives back at once, and reports whether there was anything to give. again: there was, a while ago, so that pools hold buffers of
+// large work, which survive one collection; those of hooks are left to the next hook.
+func GiveBack(again bool) bool {
+	runtime.GC()
+	if again {
+		runtime.GC()
+	}
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	if s.HeapIdle-s.HeapReleased <= worthGiving {
+		return false
+	}
+	debug.FreeOSMemory()
+	return true
+}
