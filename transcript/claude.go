@@ -4,8 +4,8 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// claudeDialect: Claude Code, JSON lines. Lines with a uuid are a tree by parentUuid, the chain; those without keep books. One message of the
-// model is a line for each of its blocks, with the same message.id.
+// claudeDialect: Claude Code, JSON lines. Lines with a uuid are a tree by parentUuid, the chain; those without keep books. One message of
+// the model is a line for each of its blocks, with the same message.id.
 var claudeDialect = dialect{
 	parser: func() parser { return new(claudeParser) },
 	forker: func(f Fork) forker { return newClaudeFork(f) },

@@ -108,8 +108,8 @@ func (p *claudeParser) reply(l *line) {
 	l.Open = !p.called && (p.stop == "tool_use" || !p.spoke)
 }
 
-// command makes the text of a prompt that was given as a command, which Claude writes in tags, what the person typed: "/review 158". Any other text
-// stays as it is.
+// command makes the text of a prompt that was given as a command, which Claude writes in tags, what the person typed: "/review 158". Any
+// other text stays as it is.
 func command(says *jsonscan.Text) {
 	if !bytes.HasPrefix(bytes.TrimLeft(says.B, " \t\r\n"), []byte("<command-message>")) {
 		return

@@ -12,12 +12,13 @@ type Same struct {
 	Message string // the parent's id of the last thing; "": the agent's records have none
 }
 
-// Common is how far two conversations of an agent are the same. A child need not have the turns that its parent had gone back behind, so the numbers may part.
+// Common is how far two conversations of an agent are the same. A child need not have the turns that its parent had gone back behind, so
+// the numbers may part.
 //
 // What both have is known by what an agent keeps when it makes a session of another: the ids of records, which stay (Claude's /branch and
-// --fork-session, Droid, Gemini) or are named (Claude's forkedFrom), the place in the other's file (Codex's history_base), else the same words in
-// the same order (Codex's older forks). A child whose base is already in front of its own records is as good as one without. Whether one was made of
-// the other is not asked.
+// --fork-session, Droid, Gemini) or are named (Claude's forkedFrom), the place in the other's file (Codex's history_base), else the same
+// words in the same order (Codex's older forks). A child whose base is already in front of its own records is as good as one without.
+// Whether one was made of the other is not asked.
 func Common(agent Agent, parent, child Source) (Same, error) {
 	base, err := BaseOf(agent, child)
 	if err != nil {
@@ -58,7 +59,8 @@ func Common(agent Agent, parent, child Source) (Same, error) {
 		}
 		ids := []string{l.ID}
 		if agent == Claude && l.Lineage.Message != "" {
-			ids = []string{l.Lineage.Message, l.ID} // a copy names the record that it is of; what its session said before is no copy for its next one
+			// A copy names the record that it is of; what its session said before is no copy for its next one.
+			ids = []string{l.Lineage.Message, l.ID}
 		}
 		for _, id := range ids {
 			if at, ok := p.byID[p.hash(id)]; ok && id != "" {

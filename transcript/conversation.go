@@ -231,8 +231,8 @@ func (t *tracker) extend(l *line) {
 	}
 }
 
-// calls keeps the calls that are open. A prompt, a compaction and a message of the model that follows close those before it: the agent has gone on
-// without their results, which may stand in a line that is broken.
+// calls keeps the calls that are open. A prompt, a compaction and a message of the model that follows close those before it: the agent
+// has gone on without their results, which may stand in a line that is broken.
 func (t *tracker) calls(l *line) {
 	if l.Side {
 		return
@@ -272,7 +272,8 @@ func (t *tracker) answered(l *line) {
 	turn.Answered = l.Kind == Reply && l.Text != "" && len(l.Calls) == 0 && len(t.c.Pending) == 0 && !l.Open
 }
 
-// chain knows which records there are, where records name the one before them: the newest one's id, and of the others, which few ask for, a hash.
+// chain knows which records there are, where records name the one before them: the newest one's id, and of the others, which few ask for,
+// a hash.
 type chain struct {
 	newest string
 	seed   maphash.Seed

@@ -88,9 +88,9 @@ func CutAt(agent Agent, src Source, at int64) (Cut, error) {
 	return cutAt(agent, src, at, cutter{})
 }
 
-// CutTurn is the end of turn n, from 1; what the agent writes ahead of the next prompt is not in it. The end is the last safe place in the
-// turn that has an answer, or, if there is none, the end of what was there before its prompt: not of a turn that the person went back behind with
-// it. Only if nothing was, and the model has begun to answer, it is behind the prompt. An error wraps ErrNoTurn or ErrEmpty.
+// CutTurn is the end of turn n, from 1; what the agent writes ahead of the next prompt is not in it. The end is the last safe place in
+// the turn that has an answer, or, if there is none, the end of what was there before its prompt: not of a turn that the person went back
+// behind with it. Only if nothing was, and the model has begun to answer, it is behind the prompt. An error wraps ErrNoTurn or ErrEmpty.
 func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 	c, err := Scan(agent, src)
 	if err != nil {
@@ -102,9 +102,9 @@ func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 	return cutAt(agent, src, c.Turns[n-1].End, cutter{answered: true})
 }
 
-// CutAll is the end of all that can be a copy of the conversation: the last whole record. An agent that answers a call without a result itself when
-// the session is opened gets it so; for one that is not known to do so, and where a message is in two, it is the last safe place before. A session in
-// which nothing was said, or that begins behind its prompts, has an end, too.
+// CutAll is the end of all that can be a copy of the conversation: the last whole record. An agent that answers a call without a result
+// itself when the session is opened gets it so; for one that is not known to do so, and where a message is in two, it is the last safe
+// place before. A session in which nothing was said, or that begins behind its prompts, has an end, too.
 func CutAll(agent Agent, src Source) (Cut, error) {
 	return cutAt(agent, src, src.Size, cutter{all: true})
 }
@@ -272,8 +272,8 @@ func (c *cutter) lastMessage() string {
 // ErrNoCall says that the conversation has no call of that id.
 var ErrNoCall = errors.New("no such call")
 
-// CutCall is the last safe place at or before the end of a call's result, or, if it has none, of the record that makes the call: the agent may have
-// gone on since. The newest call of that id is meant. An error wraps ErrNoCall or ErrEmpty.
+// CutCall is the last safe place at or before the end of a call's result, or, if it has none, of the record that makes the call: the
+// agent may have gone on since. The newest call of that id is meant. An error wraps ErrNoCall or ErrEmpty.
 func CutCall(agent Agent, src Source, call string) (Cut, error) {
 	at, err := callEnd(agent, src, call)
 	if err != nil {

@@ -114,8 +114,8 @@ func (p *droidParser) readMessage(s *jsonscan.Scanner, l *line) error {
 	})
 }
 
-// message says what a message is. What only one of the two can see is the client's: runs of hooks, reminders. Those ahead of a prompt are in
-// its turn.
+// message says what a message is. What only one of the two can see is the client's: runs of hooks, reminders. Those ahead of a prompt are
+// in its turn.
 func (p *droidParser) message(l *line) {
 	l.Type += "/" + p.role
 	switch {

@@ -25,10 +25,10 @@ var (
 	ErrNowhere = errors.New("it does not say in which directory it was begun")
 )
 
-// Find lists the session files of conversations that were begun in project, an absolute path with symbolic links resolved, as paths in root,
-// the agent's folder. It reads no more of each than it takes to see that. Sessions of subagents, and of other projects, are not among them; files
-// of which it cannot be told are passed over, each with its reason. Files whose name ends in .zst must be given unpacked by root. A folder that is
-// not there has none.
+// Find lists the session files of conversations that were begun in project, an absolute path with symbolic links resolved, as paths in
+// root, the agent's folder. It reads no more of each than it takes to see that. Sessions of subagents, and of other projects, are not
+// among them; files of which it cannot be told are passed over, each with its reason. Files whose name ends in .zst must be given
+// unpacked by root. A folder that is not there has none.
 func Find(agent Agent, root fs.FS, project string) (found []string, passed []Passed, err error) {
 	p, err := placeOf(agent)
 	if err != nil {
@@ -128,7 +128,8 @@ func BaseOf(agent Agent, src Source) (*Base, error) {
 	return base, err
 }
 
-// CodexFiles lists the session files of a thread of Codex, those of segments too, as paths in root, Codex's folder. The newest name comes first.
+// CodexFiles lists the session files of a thread of Codex, those of segments too, as paths in root, Codex's folder. The newest name comes
+// first.
 func CodexFiles(root fs.FS, thread string) ([]string, error) {
 	if !ValidID(thread) {
 		return nil, &Error{Name: thread, Cause: errors.New("no id of a session")}

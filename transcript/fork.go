@@ -21,9 +21,9 @@ type Fork struct {
 	Clone bool   // a copy of all of it, not a branch of it
 }
 
-// WriteFork writes the file of a new session that begins with the first f.Cut bytes of src; nothing behind them is looked at. The bytes are
-// the same for the same prefix and f. Only ids, parents and titles are rewritten, where the agent has them by its format: never what a model
-// or a tool said. All other bytes stay as they are.
+// WriteFork writes the file of a new session that begins with the first f.Cut bytes of src; nothing behind them is looked at. The bytes
+// are the same for the same prefix and f. Only ids, parents and titles are rewritten, where the agent has them by its format: never what
+// a model or a tool said. All other bytes stay as they are.
 func WriteFork(w io.Writer, agent Agent, src Source, f Fork) error {
 	src.Size, src.Ended = min(src.Size, f.Cut), true // it ends where a record does
 	d, err := dialectOf(agent, src)
@@ -46,8 +46,8 @@ func (d *dialect) write(out *output, src Source, f Fork) error {
 	return out.w.Flush()
 }
 
-// WriteCut writes src cut in place behind its first cut bytes, which are a record's end: the same bytes, or, where the file is one document,
-// the document closed again.
+// WriteCut writes src cut in place behind its first cut bytes, which are a record's end: the same bytes, or, where the file is one
+// document, the document closed again.
 func WriteCut(w io.Writer, agent Agent, src Source, cut int64) error {
 	d, err := dialectOf(agent, src)
 	if err != nil {

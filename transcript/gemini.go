@@ -9,9 +9,9 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// Gemini writes JSON lines (0.61), and wrote one document (0.26). What the conversation is at a line's end is what the lines up to there add
-// up to: metadata; messages, of which a later one with the same id takes the place of the earlier; {"$set":…}, whose "messages" are all
-// there are from then on; {"$rewindTo":id}, which takes away that message and all behind it.
+// Gemini writes JSON lines (0.61), and wrote one document (0.26). What the conversation is at a line's end is what the lines up to there
+// add up to: metadata; messages, of which a later one with the same id takes the place of the earlier; {"$set":…}, whose "messages" are
+// all there are from then on; {"$rewindTo":id}, which takes away that message and all behind it.
 //
 // When a session is resumed, $set.messages comes twice: with the context alone, and then with everything. Between them it is empty.
 var geminiLines = dialect{

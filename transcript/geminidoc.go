@@ -15,10 +15,11 @@ var (
 	errNoObject      = errors.New("no object")
 )
 
-// readGeminiDocument gives fn what is in front of the messages, up to their bracket, and every message. A record behind them says the title,
-// if that stands there. A fork reads a document that ends behind a message.
+// readGeminiDocument gives fn what is in front of the messages, up to their bracket, and every message. A record behind them says the
+// title, if that stands there. A fork reads a document that ends behind a message.
 func readGeminiDocument(src Source, from int64, p parser, l *line, fn func(*line) error) error {
-	d := docReader{s: jsonscan.New(io.NewSectionReader(src, from, src.Size-from), bufferSize, from), src: src, p: p.(*geminiParser), l: l, fn: fn}
+	s := jsonscan.New(io.NewSectionReader(src, from, src.Size-from), bufferSize, from)
+	d := docReader{s: s, src: src, p: p.(*geminiParser), l: l, fn: fn}
 	var err error
 	if from == 0 {
 		err = d.document()

@@ -172,8 +172,9 @@ func (p *geminiParser) set(s *jsonscan.Scanner, l *line) error {
 	})
 }
 
-// replace reads the messages that are all there are from now on. Turns whose prompts are among them are what they were. Where a summary takes
-// the place of what came before, nobody has gone back: no turn is gone. Nor is one yet where there is no prompt: everything may come again.
+// replace reads the messages that are all there are from now on. Turns whose prompts are among them are what they were. Where a summary
+// takes the place of what came before, nobody has gone back: no turn is gone. Nor is one yet where there is no prompt: everything may
+// come again.
 func (p *geminiParser) replace(s *jsonscan.Scanner, l *line) error {
 	if s.Next() != '[' {
 		return s.Skip()

@@ -15,9 +15,9 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// geminiPlace: tmp/<folder>/chats/session-YYYY-MM-DDTHH-MM-<first 8 of the id>.jsonl, by the minute in UTC at which the session began; .json is
-// the document of 0.26, which a later client goes on with in lines. The folder is the project's name as projects.json has it (0.61) or the
-// SHA-256 of its path (0.26). Subagents have folders of their own below chats.
+// geminiPlace: tmp/<folder>/chats/session-YYYY-MM-DDTHH-MM-<first 8 of the id>.jsonl, by the minute in UTC at which the session began;
+// .json is the document of 0.26, which a later client goes on with in lines. The folder is the project's name as projects.json has it
+// (0.61) or the SHA-256 of its path (0.26). Subagents have folders of their own below chats.
 var geminiPlace = place{
 	file:   geminiFile,
 	fork:   geminiForkPath,

@@ -46,8 +46,8 @@ func placeOf(agent Agent) (place, error) {
 	return d.place, nil
 }
 
-// SessionFile checks that path, which is absolute, is where agent keeps session files, and returns the agent's folder (whatever it is called
-// there) and the session's id as far as the name has it; "" where it has only a part of it. An error is an *Error.
+// SessionFile checks that path, which is absolute, is where agent keeps session files, and returns the agent's folder (whatever it is
+// called there) and the session's id as far as the name has it; "" where it has only a part of it. An error is an *Error.
 func SessionFile(agent Agent, path string) (root, id string, err error) {
 	root, _, id, err = sessionFile(agent, path)
 	return root, id, err
@@ -151,8 +151,8 @@ var claudePlace = folders("projects", "", func(id string) []string { return []st
 // droidPlace: <root>/sessions/<the project's path>/<id>.jsonl, with <id>.settings.json beside it.
 var droidPlace = folders("sessions", ".settings.json", func(id string) []string { return []string{"droid", "--resume", id} })
 
-// folders is the place of an agent that has a folder for each project in the folder in, and in that a file <id>.jsonl for each session, with an optional
-// <id><side> beside it; "": it has none.
+// folders is the place of an agent that has a folder for each project in the folder in, and in that a file <id>.jsonl for each session,
+// with an optional <id><side> beside it; "": it has none.
 func folders(in, side string, resume func(id string) []string) place {
 	p := place{
 		file: func(elements []string) (int, string, bool) {
@@ -213,8 +213,8 @@ func findInFolders(root fs.FS, in, project string, give func(string, bool) error
 // maxFolder is the length at which Claude cuts a folder's name, and adds a hash.
 const maxFolder = 200
 
-// folderOf says whether a folder of that name may be project's: its path with - for what is neither letter nor digit. Other projects may have
-// the same.
+// folderOf says whether a folder of that name may be project's: its path with - for what is neither letter nor digit. Other projects may
+// have the same.
 func folderOf(name, project string) bool {
 	want := dashes(project)
 	if len(want) > maxFolder {

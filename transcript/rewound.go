@@ -34,7 +34,10 @@ func (t *tracker) goBack(l *line) {
 func (t *tracker) again(p prompted, l *line) {
 	i, ok := t.users[p.ID]
 	if !ok || p.ID == "" {
-		t.begin(Turn{User: p.ID, Last: p.ID, Summary: oneLine(p.Text, maxSummary), Time: p.Time, Start: l.Offset, At: l.Offset, End: l.Offset + l.Size})
+		t.begin(Turn{
+			User: p.ID, Last: p.ID, Summary: oneLine(p.Text, maxSummary), Time: p.Time,
+			Start: l.Offset, At: l.Offset, End: l.Offset + l.Size,
+		})
 		return
 	}
 	if turn := &t.c.Turns[i]; turn.Gone {

@@ -17,7 +17,8 @@ import (
 // checkout goes to and fro between two states of a large tree.
 func (t *table) checkout(s *site) {
 	sw := s.newSwing()
-	got := t.race(0, t.opt.checkouts, part{"rewind", func(round int) float64 { return sw.goes(s.rewind, round%2) }}, s.gitPart(func(round int) float64 {
+	rewind := part{"rewind", func(round int) float64 { return sw.goes(s.rewind, round%2) }}
+	got := t.race(0, t.opt.checkouts, rewind, s.gitPart(func(round int) float64 {
 		took := s.git.restore(sw.inGit[round%2])
 		sw.check(s.tree, round%2)
 		return took
@@ -26,7 +27,8 @@ func (t *table) checkout(s *site) {
 	t.tell("checkout", fmt.Sprintf("%d of %s", len(sw.states[0]), s.at()), s.stats.Files, got)
 }
 
-// wholeTree lays out a whole tree where nothing is. git waits until what it wrote is on the disk, as rewind does before it says that it is done.
+// wholeTree lays out a whole tree where nothing is. git waits until what it wrote is on the disk, as rewind does before it says that it
+// is done.
 func (t *table) wholeTree(s *site) {
 	s.settle()
 	full, _ := s.saved()
@@ -52,7 +54,8 @@ func (t *table) wholeTree(s *site) {
 	t.tell("tree", s.at()+", "+inBytes.format(float64(s.stats.Bytes)), s.stats.Files, got)
 }
 
-// start is what a user waits for when no daemon runs: the command starts one, which opens the store. Once more with a store of many objects.
+// start is what a user waits for when no daemon runs: the command starts one, which opens the store. Once more with a store of many
+// objects.
 func (t *table) start(s *site) {
 	t.tell("start", s.at(), 0, t.cold(s.rewind))
 	dir := filepath.Join(t.dir, "objects")
@@ -121,7 +124,9 @@ var readings = []reading{
 	{[]string{"diff"}, func(a *answer, _ int) bool { return len(a.Files) == 1 }, []string{"diff"}},
 	{[]string{"list"}, func(a *answer, n int) bool { return a.checkpoints() >= min(n/5, 100) }, nil},
 	{[]string{"show", "@~2"}, func(a *answer, _ int) bool { return len(a.Changes) == 1 }, nil},
-	{[]string{"status"}, func(a *answer, n int) bool { return len(a.Changes) == 1 && a.checkpoints() >= n }, []string{"status", "--porcelain"}},
+	{[]string{"status"}, func(a *answer, n int) bool {
+		return len(a.Changes) == 1 && a.checkpoints() >= n
+	}, []string{"status", "--porcelain"}},
 }
 
 // read has the commands that look at a long history, with a daemon that runs.
@@ -144,7 +149,7 @@ func (t *table) read(s *site) {
 			t.turn(round, got.from(round, 2), part{r.args[0], func(int) float64 {
 				var a answer
 				took := s.rewind.ask(&a, r.args...)
-				want(r.right(&a, t.opt.history), "%d files, %d changes, %d checkpoints of %d", len(a.Files), len(a.Changes), a.checkpoints(), t.opt.history)
+				want(r.right(&a, t.opt.history), "%d files, %d changes, %d checkpoints", len(a.Files), len(a.Changes), a.checkpoints())
 				return took
 			}}, git)
 		}
@@ -186,6 +191,7 @@ func (t *table) large(s *site) {
 	t.tell("large works", s.at(), s.stats.Files, works)
 	var status api.StatusResponse
 	s.rewind.ask(&status, "status")
-	want(len(status.Changes) == 0 && status.Current != nil && status.Current.Files == s.stats.Files, "after all the tree of %d files is not as it was: %d changes", s.stats.Files, len(status.Changes))
+	right := len(status.Changes) == 0 && status.Current != nil && status.Current.Files == s.stats.Files
+	want(right, "after all the tree of %d files is not as it was: %d changes", s.stats.Files, len(status.Changes))
 	t.verify(s)
 }

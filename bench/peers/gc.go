@@ -24,14 +24,16 @@ const (
 	keyBytes = 2 + len(objstore.Key{}) // what an object's key takes besides its envelope
 )
 
-// collect is gc on copies of one store: alone, and in the daemon while hooks come one after the other, with commands that look at the history before and after.
+// collect is gc on copies of one store: alone, and in the daemon while hooks come one after the other, with commands that look at the
+// history before and after.
 func (t *table) collect(_ *site) {
 	s, n := t.generated("gc", gcFiles), t.opt.checkpoints
 	s.prepare()
 	t.say("gc: a store of %d checkpoints", n)
 	var now atomic.Int64
 	now.Store(time.Now().Add(-gcSpan).UnixNano())
-	e, _, err := engine.Init(t.ctx, engine.Home{Dir: s.rewind.home}, s.tree, engine.ModeGlobal, engine.Options{Now: func() time.Time { return time.Unix(0, now.Load()) }})
+	options := engine.Options{Now: func() time.Time { return time.Unix(0, now.Load()) }}
+	e, _, err := engine.Init(t.ctx, engine.Home{Dir: s.rewind.home}, s.tree, engine.ModeGlobal, options)
 	must(err)
 	err = caught(func() {
 		get(e.FirstCheckpoint(t.ctx, nil))
@@ -78,7 +80,8 @@ func (t *table) collect(_ *site) {
 	t.tell("gc hooks", at, 0, got)
 }
 
-// copyOf is a home with a copy of a site's store: what is measured changes it. What is younger than half the span stays, whatever the policy would thin.
+// copyOf is a home with a copy of a site's store: what is measured changes it. What is younger than half the span stays, whatever the
+// policy would thin.
 func (t *table) copyOf(s *site, name string, env ...string) *world {
 	w := t.newWorld(filepath.Join(s.dir, name), s.tree, env...)
 	must(os.CopyFS(w.home, os.DirFS(s.rewind.home)))
@@ -117,7 +120,8 @@ func (w *world) collected(pid int, meanwhile func(ended <-chan struct{})) series
 		_, most := memory(pid)
 		got["processor"], got["most"] = []float64{cpuTime(pid) - cpu}, []float64{most}
 	default:
-		got["processor"], got["most"] = []float64{ms(time.Duration(used.Utime.Nano() + used.Stime.Nano()))}, []float64{float64(used.Maxrss) * 1024}
+		got["processor"] = []float64{ms(time.Duration(used.Utime.Nano() + used.Stime.Nano()))}
+		got["most"] = []float64{float64(used.Maxrss) * 1024}
 	}
 	var v api.VerifyResponse
 	w.ask(&v, "verify", "--quick")

@@ -58,7 +58,8 @@ func (b *bench) measureGrowth() {
 			b.over(axis, "", sizes, work, func(i int) *site { return b.generated(axis, sizes[i]) }, nil)
 		case axis == "checkpoints":
 			sizes := steps(10, more*b.opt.history)
-			b.over(axis, "", sizes, work, func(i int) *site { return b.generated(fmt.Sprint(axis, i), 1000) }, func(s *site, i int) { s.history(sizes[i]) })
+			one := func(i int) *site { return b.generated(fmt.Sprint(axis, i), 1000) }
+			b.over(axis, "", sizes, work, one, func(s *site, i int) { s.history(sizes[i]) })
 		default:
 			b.overConversation(axis, steps(10_000, more*int(b.opt.transcript)))
 		}

@@ -20,11 +20,13 @@ const (
 	warmCalls  = 5               // of each party, before those that count
 	burst      = 64              // calls at once
 	coldStarts = 3
-	// restTime is how long the machine is left alone after a call: what a daemon does when it has answered is not to fall into the turn of another.
+	// restTime is how long the machine is left alone after a call: what a daemon does when it has answered is not to fall into the turn of
+	// another.
 	restTime = 20 * time.Millisecond
 )
 
-// event runs the client as an agent does. It always exits with 0 and is silent; what it has to complain about is on standard error, and is given.
+// event runs the client as an agent does. It always exits with 0 and is silent; what it has to complain about is on standard error, and
+// is given.
 func (b *bench) event(c command, event string, in []byte) (took float64, said string) {
 	c.in = in
 	took, out := c.run(b.client, event, "--agent", "claude")
@@ -148,7 +150,8 @@ func (t *table) hooks(_ *site) {
 		t.tell("hook", s.at(), s.stats.Files, got[i])
 	}
 	if small, large := t.sites[0], t.last(); small != large && t.wants("hook") {
-		t.add("hook", "the same by the size of the tree", thousands(large.n)+" beside "+thousands(small.n), inMillis, got[len(got)-1]["rewind"], "the hook with "+small.at(), got[0]["rewind"], within(1.1))
+		t.add("hook", "the same by the size of the tree", thousands(large.n)+" beside "+thousands(small.n), inMillis,
+			got[len(got)-1]["rewind"], "the hook with "+small.at(), got[0]["rewind"], within(1.1))
 	}
 	if t.wants("scan") && t.last().n < bigTree {
 		t.note("hook, watcher off: skipped, no tree is large enough for it")

@@ -73,17 +73,29 @@ type reach struct {
 
 // within is a ratio that must not be exceeded.
 func within(ratio float64) reach {
-	return reach{text: "<= " + short(ratio) + " x", met: func(_, r float64) bool { return r <= ratio }, goal: func(p float64) float64 { return p * ratio }}
+	return reach{
+		text: "<= " + short(ratio) + " x",
+		met:  func(_, r float64) bool { return r <= ratio },
+		goal: func(p float64) float64 { return p * ratio },
+	}
 }
 
 // lessBy is how many times less it must be.
 func lessBy(times float64) reach {
-	return reach{text: ">= " + short(times) + " x less", met: func(_, r float64) bool { return r*times <= 1 }, goal: func(p float64) float64 { return p / times }}
+	return reach{
+		text: ">= " + short(times) + " x less",
+		met:  func(_, r float64) bool { return r*times <= 1 },
+		goal: func(p float64) float64 { return p / times },
+	}
 }
 
 // atLeast is a ratio that must be reached.
 func atLeast(ratio float64) reach {
-	return reach{text: ">= " + short(ratio) + " x", met: func(_, r float64) bool { return r >= ratio }, goal: func(p float64) float64 { return p * ratio }}
+	return reach{
+		text: ">= " + short(ratio) + " x",
+		met:  func(_, r float64) bool { return r >= ratio },
+		goal: func(p float64) float64 { return p * ratio },
+	}
 }
 
 // under is a value that must not be exceeded; text tells where it comes from, "": from itself.
@@ -104,8 +116,8 @@ func short(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
 
 // add adds a line. of and by are of the same rounds; by may be longer or shorter, or absent.
 func (t *table) add(row, what, at string, u unit, of []float64, peer string, by []float64, r reach) {
-	l := line{Row: row, What: what, At: at, Unit: u, Value: median(of), Peer: peer, PeerValue: median(by), Reach: r.text, Values: of, Peers: by}
-	l.Ratio = median(ratios(of, by))
+	l := line{Row: row, What: what, At: at, Unit: u, Value: median(of), Values: of, Reach: r.text}
+	l.Peer, l.PeerValue, l.Peers, l.Ratio = peer, median(by), by, median(ratios(of, by))
 	switch {
 	case len(of) == 0:
 		l.Failure = "it was not measured"
@@ -146,7 +158,8 @@ func (t *table) report(w io.Writer) {
 	for _, n := range t.notes {
 		fmt.Fprintln(w, n)
 	}
-	fmt.Fprintf(w, "\n%-37s %-28s %9s  %-46s %9s %7s  %-20s %s\n", "what", "at", "measured", "peer", "measured", "ratio", "reach", "reached")
+	const format = "%-37s %-28s %9s  %-46s %9s %7s  %-20s %s\n"
+	fmt.Fprintf(w, "\n"+format, "what", "at", "measured", "peer", "measured", "ratio", "reach", "reached")
 	for _, l := range t.lines {
 		if l.Failure != "" {
 			fmt.Fprintf(w, "%-37s %-28s FAILED: %s\n", l.What, l.At, l.Failure)
@@ -156,20 +169,23 @@ func (t *table) report(w io.Writer) {
 		if l.Peer != "" {
 			peer = l.Unit.format(l.PeerValue)
 		}
-		fmt.Fprintf(w, "%-37s %-28s %9s  %-46s %9s %7s  %-20s %s\n", l.What, l.At, l.Unit.format(l.Value), l.Peer, peer, ratioText(l.Ratio), l.Reach, l.Reached)
+		fmt.Fprintf(w, format, l.What, l.At, l.Unit.format(l.Value), l.Peer, peer, ratioText(l.Ratio), l.Reach, l.Reached)
 	}
 	fmt.Fprint(w, `
-Whole processes from start to end but for floors, which are a loop in this one; medians; ratio: the median of measured by peer, round by round. The order
-turns by one every round, what is unwritten is flushed between turns, the page cache is warm. Before anything is measured, files are left alone
-until they are older than 3 s: younger ones are read twice on purpose. F is the same client with a daemon that does nothing.
-A result that is not right, byte for byte, makes a row FAILED.
+Whole processes from start to end but for floors, which are a loop in this one; medians; ratio: the median of measured by peer, round by
+round. The order turns by one every round, what is unwritten is flushed between turns, the page cache is warm. Before anything is measured,
+files are left alone until they are older than 3 s: younger ones are read twice on purpose. F is the same client with a daemon that does
+nothing. A result that is not right, byte for byte, makes a row FAILED.
 `)
 }
 
 // picture draws the lines, those of one figure together.
 func (t *table) picture() []byte {
 	d := chart.Dots{Title: "rewind beside what you would use instead", Note: t.machine.String()}
-	panels := map[unit]*chart.Panel{inMillis: {Name: "time", Unit: "ms", Format: inMillis.format}, inBytes: {Name: "size", Unit: "B", Format: inBytes.format}}
+	panels := map[unit]*chart.Panel{
+		inMillis: {Name: "time", Unit: "ms", Format: inMillis.format},
+		inBytes:  {Name: "size", Unit: "B", Format: inBytes.format},
+	}
 	at := map[string]int{}
 	for _, l := range t.lines {
 		if l.Failure != "" || l.Value <= 0 {

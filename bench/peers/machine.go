@@ -29,7 +29,8 @@ func describe(ctx context.Context, dir string) machine {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		return strings.TrimSpace(lines[len(lines)-1])
 	}
-	m := machine{CPU: runtime.GOARCH, Cores: runtime.NumCPU(), System: last("uname", "-sr"), Disk: last("df", "--output=fstype", dir), Go: runtime.Version(), Date: time.Now().UTC().Truncate(time.Second)}
+	m := machine{CPU: runtime.GOARCH, Cores: runtime.NumCPU(), Go: runtime.Version(), Date: time.Now().UTC().Truncate(time.Second)}
+	m.System, m.Disk = last("uname", "-sr"), last("df", "--output=fstype", dir)
 	m.Git = strings.TrimPrefix(last("git", "version"), "git version ")
 	if m.Disk == "" {
 		m.Disk = "unknown file system"
@@ -42,7 +43,8 @@ func describe(ctx context.Context, dir string) machine {
 }
 
 func (m machine) String() string {
-	return fmt.Sprintf("%s, %d cores; %s; %s; %s, git %s; %s", m.CPU, m.Cores, m.System, m.Disk, m.Go, m.Git, m.Date.Format("2006-01-02 15:04 UTC"))
+	date := m.Date.Format("2006-01-02 15:04 UTC")
+	return fmt.Sprintf("%s, %d cores; %s; %s; %s, git %s; %s", m.CPU, m.Cores, m.System, m.Disk, m.Go, m.Git, date)
 }
 
 // field gives what stands behind a name and a colon, of the first line that has it.
@@ -78,7 +80,8 @@ func cpuTime(pid int) float64 {
 	return ms(time.Duration(get(strconv.Atoi(f[11]))+get(strconv.Atoi(f[12]))) * tick)
 }
 
-// watches counts the directories that a process has watched: what it says of itself may be wrong, this is not. -1: the system does not tell.
+// watches counts the directories that a process has watched: what it says of itself may be wrong, this is not. -1: the system does not
+// tell.
 func watches(pid int) (n int) {
 	if runtime.GOOS != "linux" {
 		return -1

@@ -1,9 +1,9 @@
-// Command peers runs rewind beside what a user would pick instead, a shadow git repository as other tools keep one, on the same tree and the same edits in one
-// run: hooks of an agent, commands, stores. Whole processes are timed, in an order that turns by one every round, so that a ratio of two of them travels to
-// other machines although a time does not.
+// Command peers runs rewind beside what a user would pick instead, a shadow git repository as other tools keep one, on the same tree and
+// the same edits in one run: hooks of an agent, commands, stores. Whole processes are timed, in an order that turns by one every round,
+// so that a ratio of two of them travels to other machines although a time does not.
 //
-// What is measured is data (rows.go): a stage says which trees it is run on and gives the values of everybody who took part, each under a name; a claim says
-// which of these stand beside each other, and what has to be reached. There is one way to take turns (race.go).
+// What is measured is data (rows.go): a stage says which trees it is run on and gives the values of everybody who took part, each under a
+// name; a claim says which of these stand beside each other, and what has to be reached. There is one way to take turns (race.go).
 package main
 
 import (
@@ -48,13 +48,17 @@ type options struct {
 }
 
 // less are the options that -quick has where they are not said.
-var less = map[string]string{"rounds": "15", "edits": "300", "history": "1000", "objects": "200000", "files": "750,28k", "first": "2", "transcript": "20000000"}
+var less = map[string]string{
+	"rounds": "15", "edits": "300", "history": "1000", "objects": "200000", "files": "750,28k", "first": "2", "transcript": "20000000",
+}
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	var ops, sizes, rows, axes string
 	f := flag.NewFlagSet("peers", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.corpus, "corpus", "", "`directory` that the trees are made of, several with the list separator between; it is copied and never changed\n(default: Go's own source and the module cache); generated: files from a seed")
+	f.StringVar(&o.corpus, "corpus", "",
+		"`directory` that the trees are made of, several with the list separator between; it is copied and never"+
+			" changed\n(default: Go's own source and the module cache); generated: files from a seed")
 	f.StringVar(&o.rewind, "rewind", "", "`binary` to measure, rewindd and smart-checkpoint beside it (default: built from ./cmd)")
 	f.StringVar(&o.scratch, "scratch", os.TempDir(), "`directory` to work in, on the file system to measure")
 	f.StringVar(&o.json, "json", "", "write every single value to this `file` too")
@@ -63,7 +67,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.out, "out", "bench/results", "`directory` where growth keeps its figures")
 	f.StringVar(&ops, "ops", "table", "what is measured: table, growth")
 	f.StringVar(&sizes, "files", "750,28k,79k", "`files` of the trees of the table")
-	f.StringVar(&rows, "rows", "", "only these rows of the table, separated by commas: "+strings.Join(rowNames(), ", ")+"\n(default: all but "+strings.Join(asked, ", ")+")")
+	f.StringVar(&rows, "rows", "", "only these rows of the table, separated by commas: "+strings.Join(rowNames(), ", ")+
+		"\n(default: all but "+strings.Join(asked, ", ")+")")
 	f.StringVar(&axes, "axes", "", "only these axes of growth, separated by commas: "+strings.Join(allAxes, ", "))
 	f.BoolVar(&o.quick, "quick", false, "fewer rounds, and no tree above 30,000 files: some minutes")
 	f.BoolVar(&o.large, "large", false, "a tree of 1,000,000 files too; growth: sizes ten times as large. Needs 20 GB of disk")
@@ -79,7 +84,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.IntVar(&o.checkpoints, "checkpoints", 100_000, "gc: how many the store has, of half a year")
 	f.Int64Var(&o.transcript, "transcript", 100<<20, "`bytes` of a long conversation")
 	f.DurationVar(&o.idle, "idle", 20*time.Second, "how long daemons are watched at rest")
-	f.DurationVar(&o.age, "age", 3500*time.Millisecond, "how old files are before anything is measured; younger than 3 s, and they are read twice on purpose")
+	f.DurationVar(&o.age, "age", 3500*time.Millisecond,
+		"how old files are before anything is measured; younger than 3 s, and they are read twice on purpose")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -99,8 +105,11 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 			}
 		}
 	}
-	if o.n < 1 || o.first < 1 || o.restores < 0 || o.bursts < 0 || o.idle < 0 || o.rounds < 1 || o.edits < 1 || o.history < 10 || o.objects < 1 || o.checkpoints < 100 || o.transcript < 10_000 {
-		return o, errors.New("-n, -first, -rounds, -edits and -objects must be at least 1, -history 10, -checkpoints 100, -transcript 10,000, -restores, -bursts and -idle 0")
+	if min(o.restores, o.bursts, int(o.idle)) < 0 || min(o.n, o.first, o.rounds, o.edits, o.objects) < 1 {
+		return o, errors.New("-n, -first, -rounds, -edits and -objects must be at least 1, -restores, -bursts and -idle 0")
+	}
+	if o.history < 10 || o.checkpoints < 100 || o.transcript < 10_000 {
+		return o, errors.New("-history must be at least 10, -checkpoints 100, -transcript 10,000")
 	}
 	if o.draw != "" && o.svg == "" {
 		return o, errors.New("-draw needs -svg")

@@ -68,7 +68,8 @@ func (c command) with(env ...string) command {
 	return c
 }
 
-// run runs one program to its end and gives the ms that it took and its standard output. Output goes to a file, so that reading it is no part of the time.
+// run runs one program to its end and gives the ms that it took and its standard output. Output goes to a file, so that reading it is no
+// part of the time.
 func (c command) run(args ...string) (took float64, out string) {
 	f := get(os.Create(c.out))
 	defer f.Close()

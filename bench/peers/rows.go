@@ -28,7 +28,8 @@ var stages = []stage{
 	{[]string{"tree"}, (*table).middle, (*table).wholeTree},
 	{[]string{"start"}, (*table).middle, (*table).start},
 	{[]string{"read"}, (*table).middle, (*table).read},
-	{[]string{"prompt"}, (*table).middle, (*table).prompt}, // after the checkouts: with a second session at work they would have to say which one goes back
+	// After the checkouts: with a second session at work they would have to say which one goes back.
+	{[]string{"prompt"}, (*table).middle, (*table).prompt},
 	{[]string{"first", "packed", "memory"}, (*table).big, (*table).first},
 	{[]string{"edits"}, nil, (*table).oneLine},
 	{[]string{"commands"}, (*table).middle, (*table).commands},

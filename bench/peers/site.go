@@ -53,13 +53,15 @@ func (b *bench) generated(kind string, n int) *site {
 	}
 	s.tree = filepath.Join(s.dir, "tree")
 	s.rewind = b.newWorld(filepath.Join(s.dir, "rewind"), filepath.Join(s.dir, "rewind", "tree"))
-	s.floor = command{ctx: b.ctx, dir: s.tree, out: filepath.Join(s.dir, "floor.out"), env: b.env}.with("REWIND_HOME=" + filepath.Join(s.dir, "floor"))
+	s.floor = command{ctx: b.ctx, dir: s.tree, out: filepath.Join(s.dir, "floor.out"), env: b.env}
+	s.floor = s.floor.with("REWIND_HOME=" + filepath.Join(s.dir, "floor"))
 	return s
 }
 
 // shadow is a repository of the site's tree.
 func (s *site) shadow(name string, conf []string) *shadow {
-	return &shadow{c: command{ctx: s.ctx, dir: s.tree, env: s.env, out: filepath.Join(s.dir, "output")}, tree: s.tree, dir: filepath.Join(s.dir, name), conf: conf}
+	c := command{ctx: s.ctx, dir: s.tree, env: s.env, out: filepath.Join(s.dir, "output")}
+	return &shadow{c: c, tree: s.tree, dir: filepath.Join(s.dir, name), conf: conf}
 }
 
 // at is the size as rows name it.
@@ -91,7 +93,8 @@ func (s *site) prepare() {
 	must(s.lay(s.ctx, s.tree))
 	s.stats = get(workload.Measure(s.ctx, s.tree))
 	all := workload.Editable(get(workload.Files(s.tree)))
-	if s.files = slices.DeleteFunc(slices.Clone(all), func(path string) bool { return strings.Count(path, "/") != editDepth }); len(s.files) < fewFiles {
+	s.files = slices.DeleteFunc(slices.Clone(all), func(path string) bool { return strings.Count(path, "/") != editDepth })
+	if len(s.files) < fewFiles {
 		s.files = all // a flat tree
 	}
 	r := rand.New(rand.NewPCG(1, 'h'))
@@ -206,8 +209,8 @@ func empty(tree string) {
 	}
 }
 
-// echo is the program that does nothing in the daemon's place (bench/floor/echo), as it runs: a process of its own, so that the floor has the
-// same way to go and the same threads to wake.
+// echo is the program that does nothing in the daemon's place (bench/floor/echo), as it runs: a process of its own, so that the floor has
+// the same way to go and the same threads to wake.
 type echo struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser

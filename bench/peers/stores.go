@@ -13,7 +13,8 @@ import (
 	"rewind/bench/workload"
 )
 
-// first are first snapshots of a large tree: by commands as a user gives them, beside the floor and git, each by a peer that has never seen it.
+// first are first snapshots of a large tree: by commands as a user gives them, beside the floor and git, each by a peer that has never
+// seen it.
 func (t *table) first(s *site) {
 	alone := !t.wants("first") && !t.wants("packed") // only the daemon is looked at
 	if alone && s != t.last() {
@@ -147,8 +148,8 @@ var gits = []struct {
 	{"the second with " + strings.Join(durableGit[:2], " "), true, durableGit},
 }
 
-// commands are checkpoints by commands without a daemon, each of which opens the store itself: the same tree, the same edits. All that a restore has to give
-// back is compared, and the tree brought to the last state again: each begins at rest.
+// commands are checkpoints by commands without a daemon, each of which opens the store itself: the same tree, the same edits. All that a
+// restore has to give back is compared, and the tree brought to the last state again: each begins at rest.
 func (t *table) commands(like *site) {
 	s := t.newSite(like.n)
 	s.dir = filepath.Join(t.dir, "commands")
@@ -164,7 +165,9 @@ func (t *table) commands(like *site) {
 			names, keepers = append(names, g.name), append(keepers, k)
 		}
 		if t.opt.repo {
-			c.all([]string{"git", "init", "-q"}, []string{"git", "config", "gc.auto", "0"}, []string{"git", "add", "-A"}, []string{"git", "commit", "-q", "-m", "all"}, []string{"git", "gc", "-q"})
+			for _, args := range []string{"init -q", "config gc.auto 0", "add -A", "commit -q -m all", "gc -q"} {
+				c.run(append([]string{"git"}, strings.Fields(args)...)...)
+			}
 		}
 	}
 	each := func(what string, rounds int, fn func(k keeper, name string, round int) float64) {
@@ -211,12 +214,13 @@ func (t *table) commands(like *site) {
 		ids[name] = append(ids[name], id)
 		return took
 	})
+	after := disks()
 	for _, tidied := range []string{"", " tidied"} {
-		after, grown := disks(), func(name string, size workload.Disk) []float64 {
-			return []float64{float64(size.Sub(before[name]).Blocks) / float64(t.opt.n)}
+		grown := func(name string) []float64 {
+			return []float64{float64(after[name+tidied].Sub(before[name+tidied]).Blocks) / float64(t.opt.n)}
 		}
 		for _, name := range names[2:] {
-			t.add("commands", "command: disk, a checkpoint"+tidied, s.at(), inBytes, grown("rewind"+tidied, after["rewind"+tidied]), name, grown(name+tidied, after[name+tidied]), nothing)
+			t.add("commands", "command: disk, a checkpoint"+tidied, s.at(), inBytes, grown("rewind"), name, grown(name), nothing)
 		}
 	}
 	if t.opt.restores == 0 {
