@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rewind/bench/workload"
-	"rewind/engine"
+	"rewind/engine/capture"
 	"rewind/hooks"
 )
 
@@ -78,7 +78,7 @@ func (t *talk) hook() time.Duration {
 		Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprintf("call-%d", t.n)},
 	}
 	began := time.Now()
-	h, err := t.p.e.Handle(t.p.tb.Context(), ev, engine.HandleOptions{ID: t.n<<8 | uint64(t.id[len(t.id)-1])})
+	h, err := t.p.e.Worktree.Handle(t.p.tb.Context(), ev, capture.HandleOptions{ID: t.n<<8 | uint64(t.id[len(t.id)-1])})
 	took := time.Since(began)
 	if err != nil {
 		t.p.tb.Fatal(err)
@@ -96,7 +96,7 @@ func (t *talk) captured() {
 	if err != nil {
 		t.p.tb.Fatal(err)
 	}
-	list, err := t.p.e.Sessions()
+	list, err := t.p.e.Log.Sessions()
 	if err != nil {
 		t.p.tb.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func conversing(b *testing.B) *project {
 // watch has the tree watched, as the daemon does.
 func (p *project) watch() {
 	p.tb.Helper()
-	if err := p.e.Watch(); err != nil {
+	if err := p.e.Worktree.Watch(); err != nil {
 		p.tb.Fatal(err)
 	}
 }
@@ -136,7 +136,7 @@ func (p *project) watch() {
 // settle does what the daemon does when the agent does not wait any more: it captures what was too much for a hook.
 func (p *project) settle() {
 	p.tb.Helper()
-	if _, err := p.e.Settle(p.tb.Context()); err != nil {
+	if _, err := p.e.Worktree.Settle(p.tb.Context()); err != nil {
 		p.tb.Fatal(err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"rewind/bench/workload"
-	"rewind/engine"
+	"rewind/engine/capture"
 	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -55,7 +55,7 @@ func (p *project) toolEdit(rng *rand.Rand, edit func()) {
 			edit()
 			ev.Kind, ev.Name = hooks.AfterTool, "PostToolUse"
 		}
-		h, err := p.e.Handle(p.tb.Context(), ev, engine.HandleOptions{ID: rng.Uint64()})
+		h, err := p.e.Worktree.Handle(p.tb.Context(), ev, capture.HandleOptions{ID: rng.Uint64()})
 		if err != nil {
 			p.tb.Fatal(err)
 		}

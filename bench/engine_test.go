@@ -8,6 +8,9 @@ import (
 
 	"rewind/bench/workload"
 	"rewind/engine"
+	"rewind/engine/history"
+	engineproject "rewind/engine/project"
+	"rewind/engine/restore"
 )
 
 // eachSize runs a benchmark on the project of every size.
@@ -23,7 +26,7 @@ func BenchmarkFirstSnapshot(b *testing.B) {
 		b.Run(size, func(b *testing.B) {
 			if p := shared.projects[size]; p != nil {
 				p.tb = b
-				p.checkout(firstID(p), engine.RestoreOptions{})
+				p.checkout(firstID(p), restore.Options{})
 			}
 			// Two projects never share a directory: this one has another root.
 			root := filepath.Join(b.TempDir(), "tree")
@@ -37,12 +40,12 @@ func BenchmarkFirstSnapshot(b *testing.B) {
 			b.SetBytes(stats.Bytes)
 			var disk int64
 			for b.Loop() {
-				home := engine.Home{Dir: filepath.Join(b.TempDir(), "home")}
-				e, _, err := engine.Init(b.Context(), home, root, engine.ModeGlobal, engine.Options{})
+				home := engineproject.Home{Dir: filepath.Join(b.TempDir(), "home")}
+				e, _, err := engine.Init(b.Context(), home, root, engineproject.ModeGlobal, engineproject.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := e.FirstCheckpoint(b.Context(), nil); err != nil {
+				if _, err := e.Worktree.FirstCheckpoint(b.Context(), nil); err != nil {
 					b.Fatal(err)
 				}
 				if err := e.Close(); err != nil {
@@ -88,7 +91,7 @@ func BenchmarkSaveEdit(b *testing.B) {
 func BenchmarkSaveUnchanged(b *testing.B) {
 	eachSize(b, func(b *testing.B, p *project) {
 		for b.Loop() {
-			r, err := p.e.Save(b.Context(), "", "", nil)
+			r, err := p.e.Worktree.Save(b.Context(), "", "", nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -102,12 +105,12 @@ func BenchmarkSaveUnchanged(b *testing.B) {
 // Going to and fro between two checkpoints that differ in ten files.
 func BenchmarkCheckoutTenFiles(b *testing.B) {
 	eachSize(b, func(b *testing.B, p *project) {
-		p.checkout(firstID(p), engine.RestoreOptions{})
+		p.checkout(firstID(p), restore.Options{})
 		ten, before := differing(b, p, 10), firstID(p)
 		ids := [2]string{before, p.save()}
 		i := 0
 		for b.Loop() {
-			if r := p.checkout(ids[i%2], engine.RestoreOptions{}); r.Changed != ten {
+			if r := p.checkout(ids[i%2], restore.Options{}); r.Changed != ten {
 				b.Fatalf("%d paths changed, want %d", r.Changed, ten)
 			}
 			i++
@@ -119,7 +122,7 @@ func BenchmarkCheckoutTenFiles(b *testing.B) {
 func BenchmarkCheckoutTree(b *testing.B) {
 	eachSize(b, func(b *testing.B, p *project) {
 		full := firstID(p)
-		p.checkout(full, engine.RestoreOptions{})
+		p.checkout(full, restore.Options{})
 		stats, err := workload.Measure(b.Context(), p.root)
 		if err != nil {
 			b.Fatal(err)
@@ -139,15 +142,15 @@ func BenchmarkCheckoutTree(b *testing.B) {
 		empty := p.save()
 		b.SetBytes(stats.Bytes)
 		for b.Loop() {
-			if r := p.checkout(full, engine.RestoreOptions{}); r.Changed < stats.Files {
+			if r := p.checkout(full, restore.Options{}); r.Changed < stats.Files {
 				b.Fatalf("%d paths changed, want %d", r.Changed, stats.Files)
 			}
 			b.StopTimer()
-			p.checkout(empty, engine.RestoreOptions{})
+			p.checkout(empty, restore.Options{})
 			b.StartTimer()
 		}
 		b.ReportMetric(float64(stats.Files)*float64(b.N)/b.Elapsed().Seconds(), "files/s")
-		p.checkout(full, engine.RestoreOptions{})
+		p.checkout(full, restore.Options{})
 	})
 }
 
@@ -166,7 +169,7 @@ func BenchmarkList1000(b *testing.B) {
 		p.save()
 	}
 	for b.Loop() {
-		r, err := p.e.List(b.Context(), engine.ListOptions{})
+		r, err := p.e.History.List(b.Context(), history.ListOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -193,7 +196,7 @@ func BenchmarkOpen(b *testing.B) {
 // firstID is the id of the checkpoint that the project began with.
 func firstID(p *project) string {
 	p.tb.Helper()
-	r, err := p.e.List(p.tb.Context(), engine.ListOptions{})
+	r, err := p.e.History.List(p.tb.Context(), history.ListOptions{})
 	if err != nil {
 		p.tb.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"rewind/bench/workload"
 	"rewind/engine"
+	engineproject "rewind/engine/project"
+	"rewind/engine/restore"
 	"rewind/internal/kv"
 )
 
@@ -88,7 +90,7 @@ func (c *corpora) project(tb testing.TB, name string) *project {
 	tb.Helper()
 	p := c.projects[name]
 	if p == nil {
-		p = &project{tb: tb, root: c.get(tb, name), home: engine.Home{Dir: filepath.Join(c.dir, name+"-home")}}
+		p = &project{tb: tb, root: c.get(tb, name), home: engineproject.Home{Dir: filepath.Join(c.dir, name+"-home")}}
 		p.init()
 		c.projects[name] = p
 	}
@@ -103,14 +105,14 @@ func (c *corpora) project(tb testing.TB, name string) *project {
 type project struct {
 	tb   testing.TB
 	root string
-	home engine.Home
+	home engineproject.Home
 	e    *engine.Engine
 }
 
 // newProject sets root up with its first checkpoint, in a home that ends with the test.
 func newProject(tb testing.TB, root string) *project {
 	tb.Helper()
-	p := &project{tb: tb, root: root, home: engine.Home{Dir: filepath.Join(tb.TempDir(), "home")}}
+	p := &project{tb: tb, root: root, home: engineproject.Home{Dir: filepath.Join(tb.TempDir(), "home")}}
 	tb.Cleanup(p.close)
 	p.init()
 	return p
@@ -119,19 +121,19 @@ func newProject(tb testing.TB, root string) *project {
 // init makes the store and the first checkpoint.
 func (p *project) init() {
 	p.tb.Helper()
-	e, _, err := engine.Init(p.tb.Context(), p.home, p.root, engine.ModeGlobal, engine.Options{})
+	e, _, err := engine.Init(p.tb.Context(), p.home, p.root, engineproject.ModeGlobal, engineproject.Options{})
 	if err != nil {
 		p.tb.Fatal(err)
 	}
 	p.e = e
-	if _, err := e.FirstCheckpoint(p.tb.Context(), nil); err != nil {
+	if _, err := e.Worktree.FirstCheckpoint(p.tb.Context(), nil); err != nil {
 		p.tb.Fatal(err)
 	}
 }
 
 func (p *project) open() {
 	p.tb.Helper()
-	e, err := engine.Open(context.Background(), p.home, p.root, engine.Options{})
+	e, err := engine.Open(context.Background(), p.home, p.root, engineproject.Options{})
 	if err != nil {
 		p.tb.Fatal(err)
 	}
@@ -151,7 +153,7 @@ func (p *project) close() {
 // save takes a checkpoint and gives its id.
 func (p *project) save() string {
 	p.tb.Helper()
-	r, err := p.e.Save(p.tb.Context(), "", "", nil)
+	r, err := p.e.Worktree.Save(p.tb.Context(), "", "", nil)
 	if err != nil {
 		p.tb.Fatal(err)
 	}
@@ -161,9 +163,9 @@ func (p *project) save() string {
 	return r.Checkpoint.ID.String()
 }
 
-func (p *project) checkout(id string, o engine.RestoreOptions) *engine.RestoreResult {
+func (p *project) checkout(id string, o restore.Options) *restore.Result {
 	p.tb.Helper()
-	r, err := p.e.Checkout(p.tb.Context(), id, o)
+	r, err := p.e.Restorer.Checkout(p.tb.Context(), id, o)
 	if err != nil {
 		p.tb.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"rewind/bench/history"
 	"rewind/bench/workload"
 	"rewind/engine"
+	enginehistory "rewind/engine/history"
+	engineproject "rewind/engine/project"
 )
 
 // aged gives a watched project of that many files and checkpoints, made once a process.
@@ -18,7 +20,7 @@ func aged(b *testing.B, name string, files, checkpoints int) *project {
 		if err := workload.Generate(b.Context(), root, workload.Spec{Files: files, Seed: 1}); err != nil {
 			b.Fatal(err)
 		}
-		p = &project{tb: b, root: root, home: engine.Home{Dir: root + "-home"}}
+		p = &project{tb: b, root: root, home: engineproject.Home{Dir: root + "-home"}}
 		p.init()
 		shared.projects[name] = p
 		p.watch()
@@ -58,7 +60,7 @@ func old10k(b *testing.B, ask func(b *testing.B, p *project)) {
 
 func BenchmarkList10k(b *testing.B) {
 	old10k(b, func(b *testing.B, p *project) {
-		r, err := p.e.List(b.Context(), engine.ListOptions{Limit: 100})
+		r, err := p.e.History.List(b.Context(), enginehistory.ListOptions{Limit: 100})
 		if err != nil || len(r.Checkpoints) != 100 || !r.More {
 			b.Fatal(r, err)
 		}
@@ -67,7 +69,7 @@ func BenchmarkList10k(b *testing.B) {
 
 func BenchmarkShow10k(b *testing.B) {
 	old10k(b, func(b *testing.B, p *project) {
-		if s, err := p.e.Show(b.Context(), "@", nil); err != nil || len(s.Changes) == 0 {
+		if s, err := p.e.History.Show(b.Context(), "@", nil); err != nil || len(s.Changes) == 0 {
 			b.Fatal(s, err)
 		}
 	})

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"rewind/bench/workload"
-	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/engine/restore"
 	"rewind/transcript"
 )
 
@@ -138,15 +140,15 @@ func BenchmarkIndexSessions(b *testing.B) {
 			}
 		})
 	})
-	env := engine.AgentEnv{Home: p.user()}
+	env := register.AgentEnv{Home: p.user()}
 	began := time.Now()
-	if r, err := p.e.Import(b.Context(), env, nil); err != nil || len(r.Sessions) != 74 || len(r.Failed) > 0 {
+	if r, err := p.e.Restorer.Import(b.Context(), env, nil); err != nil || len(r.Sessions) != 74 || len(r.Failed) > 0 {
 		b.Fatal(r, err)
 	}
 	imported := time.Since(began)
 	b.Run("list", func(b *testing.B) {
 		each(b, total, func() {
-			if list, err := p.e.SessionList(b.Context(), env); err != nil || len(list) != 74 {
+			if list, err := p.e.History.SessionList(b.Context(), env); err != nil || len(list) != 74 {
 				b.Fatal(len(list), err)
 			}
 		})
@@ -163,10 +165,10 @@ func BenchmarkForkSession(b *testing.B) {
 		p.settle()
 		t.captured()
 		fork := func(b *testing.B) {
-			o := engine.ForkOptions{Session: engine.Whose{Session: t.id}, Env: engine.AgentEnv{Home: p.user()}}
+			o := restore.ForkOptions{Session: model.Whose{Session: t.id}, Env: register.AgentEnv{Home: p.user()}}
 			var made []string
 			each(b, size, func() {
-				f, err := p.e.Fork(b.Context(), fmt.Sprintf("turn:%d", t.turn-1), o)
+				f, err := p.e.Restorer.Fork(b.Context(), fmt.Sprintf("turn:%d", t.turn-1), o)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -6,6 +6,11 @@ import (
 	"sync"
 	"testing"
 
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/engine/restore"
+	"rewind/engine/sessions"
 	"rewind/hooks"
 )
 
@@ -36,11 +41,11 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 	turn(1)
 	turnOne := "turn:1@" + a.name()
 	asks := map[string]func() error{
-		"show":     func() error { _, err := p.e.Show(bg, turnOne, nil); return err },
-		"show -s":  func() error { _, err := p.e.Named(Whose{Session: b.name()}, "turn:1"); return err },
-		"messages": func() error { _, _, err := p.e.Messages(bg, turnOne, 3); return err },
+		"show":     func() error { _, err := p.e.History.Show(bg, turnOne, nil); return err },
+		"show -s":  func() error { _, err := p.e.History.Named(model.Whose{Session: b.name()}, "turn:1"); return err },
+		"messages": func() error { _, _, err := p.e.History.Messages(bg, turnOne, 3); return err },
 		"cat": func() error {
-			f, _, err := p.e.Cat(bg, turnOne, "claude0")
+			f, _, err := p.e.History.Cat(bg, turnOne, "claude0")
 			if err == nil {
 				err = f.Close()
 			}
@@ -50,21 +55,21 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 			_, err := p.e.Diff(bg, DiffOptions{From: turnOne}, func(FileDiff) error { return nil })
 			return err
 		},
-		"tag":      func() error { _, err := p.e.Tag(bg, "here", turnOne, true); return err },
-		"list":     func() error { _, err := p.e.List(bg, ListOptions{All: true}); return err },
+		"tag":      func() error { _, err := p.e.History.Tag(bg, "here", turnOne, true); return err },
+		"list":     func() error { _, err := p.e.History.List(bg, history.ListOptions{All: true}); return err },
 		"status":   func() error { _, err := p.e.Status(bg, nil); return err },
-		"turns":    func() error { _, err := p.e.Turns(bg, Whose{Session: a.name()}); return err },
-		"sessions": func() error { _, err := p.e.SessionList(bg, AgentEnv{}); return err },
+		"turns":    func() error { _, err := p.e.History.Turns(bg, model.Whose{Session: a.name()}); return err },
+		"sessions": func() error { _, err := p.e.History.SessionList(bg, register.AgentEnv{}); return err },
 		"undo": func() error {
-			_, err := p.e.Undo(bg, 1, RestoreOptions{DryRun: true, Session: Whose{Session: a.name()}})
+			_, err := p.e.Restorer.Undo(bg, 1, restore.Options{DryRun: true, Session: model.Whose{Session: a.name()}})
 			return err
 		},
-		"name": func() error { _, err := p.e.Resolve("session:" + b.name()); return err },
+		"name": func() error { _, err := p.e.History.Resolve("session:" + b.name()); return err },
 		"no name": func() error {
-			_, err := p.e.Resolve("turn:1")
-			var several *SeveralSessionsError
+			_, err := p.e.History.Resolve("turn:1")
+			var several *sessions.SeveralSessionsError
 			if errors.As(err, &several) {
-				p.e.Describe(bg, several)
+				p.e.History.Describe(bg, several)
 				return nil
 			}
 			return err

@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/gc"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/refs"
 )
 
@@ -18,9 +22,9 @@ func TestListDoesNotReadWhatWasThinned(t *testing.T) {
 			p.write("f", fmt.Sprint(i))
 			p.save("")
 		}
-		p.gc(GCOptions{Keep: 1})
+		p.gc(gc.Options{Keep: 1})
 		ids := func() (list []string) {
-			r, err := p.e.List(bg, ListOptions{All: true, Limit: 100})
+			r, err := p.e.History.List(bg, history.ListOptions{All: true, Limit: 100})
 			p.must(err)
 			for _, l := range r.Checkpoints {
 				list = append(list, l.ID.String())
@@ -33,15 +37,15 @@ func TestListDoesNotReadWhatWasThinned(t *testing.T) {
 		}
 		p.write("f", "another")
 		cp := p.save("")
-		for range minBare { // a stretch that grows
+		for range oplog.MinBare { // a stretch that grows
 			p.tagAndUntag(cp)
 			if got := ids(); !slices.Equal(got, append([]string{cp.ID.String()}, first...)) {
 				t.Fatalf("listed: %v", got)
 			}
 		}
-		before := p.e.db.Reads()
+		before := p.e.Log.DB.Reads()
 		ids()
-		return p.e.db.Reads() - before
+		return p.e.Log.DB.Reads() - before
 	}
 	few, many := reads(100), reads(500)
 	if many > few+50 || few > 150 { // some of the deltas to a checkpoint
@@ -53,7 +57,7 @@ func TestListDoesNotReadWhatWasThinned(t *testing.T) {
 func TestMadeGivesWhatTheLogHas(t *testing.T) {
 	p := newProject(t)
 	want := func() (list []uint64) {
-		p.must(p.e.refs.Newest(0, func(op *refs.Operation) error {
+		p.must(p.e.Log.Refs.Newest(0, func(op *refs.Operation) error {
 			if op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety {
 				list = append(list, op.Seq)
 			}
@@ -62,17 +66,17 @@ func TestMadeGivesWhatTheLogHas(t *testing.T) {
 		return list
 	}
 	got := func() (list []uint64) {
-		p.must(p.e.made(func(op *refs.Operation) error {
+		p.must(p.e.Log.Made(func(op *refs.Operation) error {
 			list = append(list, op.Seq)
 			return nil
 		}))
 		return list
 	}
 	cp := p.save("")
-	for i, n := range []int{1, minBare/2 - 1, minBare / 2, minBare/2 + 1, 2 * minBare, 0, minBare / 2} {
+	for i, n := range []int{1, oplog.MinBare/2 - 1, oplog.MinBare / 2, oplog.MinBare/2 + 1, 2 * oplog.MinBare, 0, oplog.MinBare / 2} {
 		for range n {
 			p.tagAndUntag(cp)
-			if n > minBare/2 {
+			if n > oplog.MinBare/2 {
 				got() // a stretch is joined to another, again and again
 			}
 		}
@@ -84,23 +88,23 @@ func TestMadeGivesWhatTheLogHas(t *testing.T) {
 				t.Fatalf("%v, the log has %v", g, w)
 			}
 		}
-		if len(p.e.bare.down) > i+1 {
-			t.Errorf("%d stretches are remembered", len(p.e.bare.down))
+		if len(p.e.Log.Bare.Down) > i+1 {
+			t.Errorf("%d stretches are remembered", len(p.e.Log.Bare.Down))
 		}
 	}
-	n := len(p.e.bare.down)
-	age := p.e.bare.age()
-	p.e.bare.forget()
-	p.e.bare.learn(1000, 1, age)
-	if len(p.e.bare.down) != 0 || n == 0 {
-		t.Errorf("%d stretches, %d when they are forgotten", n, len(p.e.bare.down))
+	n := len(p.e.Log.Bare.Down)
+	age := p.e.Log.Bare.Age()
+	p.e.Log.Bare.Forget()
+	p.e.Log.Bare.Learn(1000, 1, age)
+	if len(p.e.Log.Bare.Down) != 0 || n == 0 {
+		t.Errorf("%d stretches, %d when they are forgotten", n, len(p.e.Log.Bare.Down))
 	}
 }
 
 // tagAndUntag makes two operations that are no checkpoint's.
-func (p *project) tagAndUntag(cp *Checkpoint) {
+func (p *fixture) tagAndUntag(cp *model.Checkpoint) {
 	p.t.Helper()
-	_, err := p.e.Tag(bg, "t", cp.ID.String(), false)
+	_, err := p.e.History.Tag(bg, "t", cp.ID.String(), false)
 	p.must(err)
-	p.must(p.e.Untag(bg, "t"))
+	p.must(p.e.History.Untag(bg, "t"))
 }

@@ -9,11 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/capture"
+	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/tree"
 )
 
 // git runs git in the project, without anybody's configuration.
-func (p *project) git(args ...string) {
+func (p *fixture) git(args ...string) {
 	p.t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"}, args...)...)
 	cmd.Dir = p.root
@@ -23,15 +26,15 @@ func (p *project) git(args ...string) {
 	}
 }
 
-func (p *project) unread(cp *Checkpoint) []string {
+func (p *fixture) unread(cp *model.Checkpoint) []string {
 	p.t.Helper()
-	skips, err := p.e.note(cp)
+	skips, err := p.e.Log.Note(cp)
 	p.must(err)
-	return Unread(skips)
+	return capture.Unread(skips)
 }
 
 // gitProject is a project in git with a file that is ignored and tracked, and one that is ignored.
-func gitProject(t *testing.T) *project {
+func gitProject(t *testing.T) *fixture {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")
@@ -70,7 +73,7 @@ func TestT24Promise18TrackedStays(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"free.log", "build/free"} {
-				if _, err := tree.Lookup(p.e.objs, cp.Tree, name); err == nil {
+				if _, err := tree.Lookup(p.e.Log.Objs, cp.Tree, name); err == nil {
 					t.Errorf("%s was captured", name)
 				}
 			}
@@ -112,12 +115,12 @@ func TestT24Promise18TrackedStays(t *testing.T) {
 // news, a hook never.
 func TestT24Promise18SaidOnce(t *testing.T) {
 	p := gitProject(t)
-	saved := func(v string) (*Checkpoint, []string) {
+	saved := func(v string) (*model.Checkpoint, []string) {
 		t.Helper()
 		p.write("a", v)
-		p.e.project.Notices = nil // as a view begins
+		p.e.Log.Project.Notices = nil // as a view begins
 		cp := p.save("")
-		return cp, p.e.project.Notices
+		return cp, p.e.Log.Project.Notices
 	}
 	cp, notices := saved("two\n")
 	if len(notices) > 0 || cp.Git.Commit == "" || cp.Git.Branch != "main" || len(p.unread(cp)) > 0 {
@@ -127,7 +130,7 @@ func TestT24Promise18SaidOnce(t *testing.T) {
 	p.must(err)
 	p.write(".git/HEAD", "")
 	cp, notices = saved("three\n")
-	if len(notices) != 1 || notices[0] != "git's HEAD cannot be read: it is empty; recorded without it" || cp.Git != (GitHead{}) {
+	if len(notices) != 1 || notices[0] != "git's HEAD cannot be read: it is empty; recorded without it" || cp.Git != (model.GitHead{}) {
 		t.Errorf("broken: %+v, %q", cp.Git, notices)
 	}
 	equal(t, "note", p.unread(cp), []string{".git/HEAD"})
@@ -142,7 +145,7 @@ func TestT24Promise18SaidOnce(t *testing.T) {
 		t.Errorf("more is broken: %q", notices)
 	}
 	equal(t, "note", p.unread(cp), []string{".git/HEAD", ".git/index"})
-	p.e.project.Notices = nil
+	p.e.Log.Project.Notices = nil
 	a := p.agent("s1")
 	for i, v := range []string{"h1\n", "h2\n", "h3\n"} {
 		p.write("a", v)
@@ -150,8 +153,8 @@ func TestT24Promise18SaidOnce(t *testing.T) {
 			t.Error("a hook's event made no checkpoint")
 		}
 	}
-	if len(p.e.project.Notices) > 0 {
-		t.Errorf("a hook says %q", p.e.project.Notices)
+	if len(p.e.Log.Project.Notices) > 0 {
+		t.Errorf("a hook says %q", p.e.Log.Project.Notices)
 	}
 	if _, notices = saved("seven\n"); len(notices) != 2 {
 		t.Errorf("nobody has been told since the hooks: %q", notices)
@@ -160,7 +163,7 @@ func TestT24Promise18SaidOnce(t *testing.T) {
 	p.must(err)
 	n := 0
 	for _, c := range checks {
-		if c.Name == "git" && c.Level == LevelFinding && c.Remedy != "" {
+		if c.Name == "git" && c.Level == project.LevelFinding && c.Remedy != "" {
 			n++
 		}
 	}
@@ -186,8 +189,8 @@ func TestFlagShares(t *testing.T) {
 		p.watched(t)
 		c, err := p.e.look(context.Background(), nil)
 		p.must(err)
-		lists[i] = c.res.Skips
-		p.e.looked(c)
+		lists[i] = c.Res.Skips
+		p.e.Worktree.Looked(c)
 	}
 	if len(lists[0]) == 0 || &lists[0][0] != &lists[1][0] {
 		t.Errorf("%v and %v", lists[0], lists[1])
@@ -207,7 +210,7 @@ func TestT24Promise18InitWithoutGitDirectory(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("gitdir: "+dir+"/gone\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := PlanInit(context.Background(), Home{t.TempDir()}, filepath.Join(root, "sub"), "", 0)
+	plan, err := project.PlanInit(context.Background(), project.Home{Dir: t.TempDir()}, filepath.Join(root, "sub"), "", 0)
 	if err != nil || filepath.Base(plan.Root) != "w" {
 		t.Fatalf("%+v, %v", plan, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -15,21 +17,21 @@ import (
 
 func testID(s string) objstore.ID { return objstore.Sum(objstore.Blob, []byte(s)) }
 
-func sampleCheckpoint() *Checkpoint {
-	return &Checkpoint{
+func sampleCheckpoint() *model.Checkpoint {
+	return &model.Checkpoint{
 		Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: testID("t"), Note: testID("n"),
-		Parents: []objstore.ID{testID("p"), testID("q")}, Cause: Cause{Event: EventSave, Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p"},
-		Base: testID("b"), By: []string{"claude/a", ""}, Owned: []Owned{{Paths: []string{"a"}}, {By: []string{"codex/b", "x"}, Paths: []string{"b", "c/d"}}}, Late: true, Minor: true,
-		Git: GitHead{Commit: "abc", Branch: "main"}, Counts: Counts{1, 2, 3, 4, 5, 6},
-		Mark: Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2},
+		Parents: []objstore.ID{testID("p"), testID("q")}, Cause: model.Cause{Event: model.EventSave, Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p"},
+		Base: testID("b"), By: []string{"claude/a", ""}, Owned: []model.Owned{{Paths: []string{"a"}}, {By: []string{"codex/b", "x"}, Paths: []string{"b", "c/d"}}}, Late: true, Minor: true,
+		Git: model.GitHead{Commit: "abc", Branch: "main"}, Counts: model.Counts{Files: 1, Bytes: 2, Skipped: 3, Added: 4, Modified: 5, Deleted: 6},
+		Mark: model.Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2},
 	}
 }
 
-func sampleJournal() *journal {
+func sampleJournal() *model.Journal {
 	ent := func(typ byte, perm uint16, size int64) *tree.Entry {
 		return &tree.Entry{Name: "f", Type: typ, Perm: perm, ID: testID("e"), Size: size}
 	}
-	return &journal{
+	return &model.Journal{
 		Kind: refs.KindCheckout, Session: "claude/a", Target: testID("t"), Safety: testID("s"), Paths: []string{"a"}, Exact: true, Undoes: 3,
 		Before: testID("b"), After: testID("a"), Stage: "00112233445566aa", Kept: 1,
 		Steps: []tree.Step{
@@ -38,8 +40,8 @@ func sampleJournal() *journal {
 			{Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
 		},
 		ContextOnly: true, Files: []refs.File{{Path: "/a", To: testID("to")}, {Path: "/b", From: testID("from"), To: testID("to")}},
-		Made:  &Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &Lineage{Session: "claude/a", Turn: 2, Kind: "checkout", Transcript: testID("x"), Turns: []int{1, 12}}},
-		Moved: &Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
+		Made:  &model.Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &model.Lineage{Session: "claude/a", Turn: 2, Kind: "checkout", Transcript: testID("x"), Turns: []int{1, 12}}},
+		Moved: &model.Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
 		Goes:  "claude/b",
 	}
 }
@@ -47,54 +49,54 @@ func sampleJournal() *journal {
 // The bytes on disk, docs/format.md#checkpoint.
 func TestCheckpointGolden(t *testing.T) {
 	tr, p := testID("t"), testID("p")
-	c := &Checkpoint{Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: tr, Parents: []objstore.ID{p}, Cause: Cause{Event: "save"}, Counts: Counts{Files: 1}}
+	c := &model.Checkpoint{Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: tr, Parents: []objstore.ID{p}, Cause: model.Cause{Event: "save"}, Counts: model.Counts{Files: 1}}
 	want := "\x01\x02\xac\x02" + "\x02\x06\x80\xa0\xf1\xc2\xb1\x34" + "\x03\x06manual" + "\x04\x20" + string(tr[:]) + "\x06\x21\x20" + string(p[:]) + "\x07\x04save" + "\x0b\x01\x01"
-	if got := c.encode(); string(got) != want {
+	if got := c.Encode(); string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
 }
 
 func FuzzCheckpoint(f *testing.F) {
-	f.Add(sampleCheckpoint().encode())
+	f.Add(sampleCheckpoint().Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		c, err := decodeCheckpoint(objstore.ID{}, raw)
+		c, err := model.DecodeCheckpoint(objstore.ID{}, raw)
 		if err != nil {
 			if c != nil {
 				t.Fatal("an error and a checkpoint")
 			}
 			return
 		}
-		if got := c.encode(); !bytes.Equal(got, raw) {
+		if got := c.Encode(); !bytes.Equal(got, raw) {
 			t.Errorf("decoded %x, encoded %x", raw, got)
 		}
 	})
 }
 
 func FuzzJournal(f *testing.F) {
-	f.Add(sampleJournal().encode())
-	for _, change := range []func(*journal){
-		func(j *journal) { j.Files[0].Path = "/home/dev/.zshenv" },
-		func(j *journal) { j.Files[0].Path = "/home/dev/.claude/projects/x/../../settings.json" },
-		func(j *journal) { j.Made.Transcript, j.Made.Fork = "/p/.codex/sessions/x", nil },
-		func(j *journal) { j.Stage = "../../x" },
-		func(j *journal) { j.Steps[0].Path = "../x" },
-		func(j *journal) { j.Paths = []string{"", "a/../.."} },
-		func(j *journal) { j.Session = "a/../b" },
+	f.Add(sampleJournal().Encode())
+	for _, change := range []func(*model.Journal){
+		func(j *model.Journal) { j.Files[0].Path = "/home/dev/.zshenv" },
+		func(j *model.Journal) { j.Files[0].Path = "/home/dev/.claude/projects/x/../../settings.json" },
+		func(j *model.Journal) { j.Made.Transcript, j.Made.Fork = "/p/.codex/sessions/x", nil },
+		func(j *model.Journal) { j.Stage = "../../x" },
+		func(j *model.Journal) { j.Steps[0].Path = "../x" },
+		func(j *model.Journal) { j.Paths = []string{"", "a/../.."} },
+		func(j *model.Journal) { j.Session = "a/../b" },
 	} {
 		j := sampleJournal()
 		change(j)
-		f.Add(j.encode())
+		f.Add(j.Encode())
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		j, err := decodeJournal(raw)
+		j, err := model.DecodeJournal(raw)
 		if err != nil {
 			return
 		}
-		if !bytes.Equal(j.encode(), raw) {
-			t.Errorf("decoded %x, encoded %x", raw, j.encode())
+		if !bytes.Equal(j.Encode(), raw) {
+			t.Errorf("decoded %x, encoded %x", raw, j.Encode())
 		}
-		_ = j.conversation() // what is told of it
-		if !isStageName(j.Stage) {
+		_ = restore.Conversation(j) // what is told of it
+		if !model.IsStageName(j.Stage) {
 			t.Errorf("stage %q", j.Stage)
 		}
 		for _, s := range j.Steps {
@@ -107,14 +109,14 @@ func FuzzJournal(f *testing.F) {
 
 // The sample stands in docs/format.md#messages.
 func TestMessagesGolden(t *testing.T) {
-	if got := encodeMessages([]string{"ok"}); string(got) != "\x01\x03\x02ok" {
+	if got := model.EncodeMessages([]string{"ok"}); string(got) != "\x01\x03\x02ok" {
 		t.Errorf("%x", got)
 	}
 	list := []string{"a", "of two\nlines", "\xff"}
-	if got, err := decodeMessages(encodeMessages(list)); err != nil || !slices.Equal(got, list) {
+	if got, err := model.DecodeMessages(model.EncodeMessages(list)); err != nil || !slices.Equal(got, list) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := decodeMessages([]byte("\x02\x01a")); err == nil {
+	if _, err := model.DecodeMessages([]byte("\x02\x01a")); err == nil {
 		t.Error("an unknown field is read")
 	}
 }

@@ -6,13 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rewind/engine/model"
+	"rewind/engine/project"
 )
 
 func TestTierSettings(t *testing.T) {
 	p := newProject(t)
 	interval := func() int64 {
 		t.Helper()
-		c, err := LoadConfig(p.home, p.root)
+		c, err := project.LoadConfig(p.home, p.root)
 		p.must(err)
 		return c.HookTier().Runtime.AntiSpam.MinIntervalSeconds
 	}
@@ -20,26 +23,26 @@ func TestTierSettings(t *testing.T) {
 		t.Fatalf("default: %d", got)
 	}
 	const key = "tiers.balanced.runtime.antiSpam.minIntervalSeconds"
-	p.must(SetConfig(p.home, "", key, []string{"45"}))
+	p.must(project.SetConfig(p.home, "", key, []string{"45"}))
 	if got := interval(); got != 45 {
 		t.Errorf("global: %d", got)
 	}
-	p.must(SetConfig(p.home, p.root, key, []string{"5"}))
+	p.must(project.SetConfig(p.home, p.root, key, []string{"5"}))
 	if got := interval(); got != 5 {
 		t.Errorf("project: %d", got)
 	}
-	p.must(SetConfig(p.home, p.root, "tier", []string{"aggressive"}))
+	p.must(project.SetConfig(p.home, p.root, "tier", []string{"aggressive"}))
 	if got := interval(); got != 15 {
 		t.Errorf("another tier: %d", got)
 	}
 	for _, bad := range [][]string{{key, "-1"}, {key, "soon"}, {key, "1", "2"}, {"tiers.balanced.runtime.antiSpam.often", "1"}, {"tiers.fast.runtime.antiSpam.enabled", "true"}, {"tiers.balanced.hooks", "1"}, {"tier", "fast"}} {
-		if err := SetConfig(p.home, p.root, bad[0], bad[1:]); !errors.Is(err, ErrConfig) {
+		if err := project.SetConfig(p.home, p.root, bad[0], bad[1:]); !errors.Is(err, model.ErrConfig) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
 	// A file that says something impossible is refused, and says where.
-	p.must(os.WriteFile(filepath.Join(marker(p.root), configName), []byte(`{"tiers": {"balanced": {"runtime": {"antiSpam": {"minIntervalSeconds": -3}}}}}`), 0o600))
-	if _, err := LoadConfig(p.home, p.root); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "minIntervalSeconds") {
+	p.must(os.WriteFile(filepath.Join(project.Marker(p.root), project.ConfigName), []byte(`{"tiers": {"balanced": {"runtime": {"antiSpam": {"minIntervalSeconds": -3}}}}}`), 0o600))
+	if _, err := project.LoadConfig(p.home, p.root); !errors.Is(err, model.ErrConfig) || !strings.Contains(err.Error(), "minIntervalSeconds") {
 		t.Errorf("%v", err)
 	}
 }

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/restore"
 	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
@@ -17,44 +21,44 @@ import (
 )
 
 // crashed leaves a checkout as a process leaves it that dies: journal written, the worktree untouched or as the target has it, and the first n session files set.
-func (p *project) crashed(name string, o RestoreOptions, applied bool, n int) *journal {
+func (p *fixture) crashed(name string, o restore.Options, applied bool, n int) *model.Journal {
 	p.t.Helper()
 	o.Env = p.env()
-	r, err := p.e.checkout(bg, name, o)
+	r, err := p.e.Restorer.PrepareCheckout(bg, name, o)
 	p.must(err)
-	root, err := p.e.root()
+	root, err := p.e.Log.Root()
 	p.must(err)
 	defer root.Close()
-	p.e.mu.Lock()
-	defer p.e.mu.Unlock()
-	plan, c, err := p.e.plan(bg, root, r, nil)
+	p.e.Log.Mu.Lock()
+	defer p.e.Log.Mu.Unlock()
+	plan, c, err := p.e.Restorer.Plan(bg, root, r, nil)
 	p.must(err)
-	talk, err := p.e.planConversation(r, c.tx)
+	talk, err := p.e.Restorer.PlanConversation(r, c.Tx)
 	p.must(err)
-	defer talk.close()
-	j := &journal{
-		Kind: r.kind, Session: r.session, Target: r.target.ID, Before: r.before, After: r.target.ID, Stage: newStageName(), Steps: plan.Steps, ContextOnly: o.Conversation.ContextOnly,
+	defer talk.Close()
+	j := &model.Journal{
+		Kind: r.Kind, Session: r.Session, Target: r.Target.ID, Before: r.Before, After: r.Target.ID, Stage: restore.NewStageName(), Steps: plan.Steps, ContextOnly: o.Conversation.ContextOnly,
 	}
 	if j.ContextOnly {
 		j.Steps, j.After = nil, j.Before
 	}
-	talk.enter(j)
-	durable, err := p.e.makeStage(root, j.Stage)
+	talk.Enter(j)
+	durable, err := p.e.Restorer.MakeStage(root, j.Stage)
 	p.must(err)
 	p.must(durable())
-	_, err = p.e.safety(bg, c, j, false)
+	_, err = p.e.Restorer.Safety(bg, c, j, false)
 	p.must(err)
 	if applied {
-		p.must(p.e.apply(bg, root, j, j.Steps, &RestoreResult{}))
+		p.must(p.e.Restorer.Apply(bg, root, j, j.Steps, &restore.Result{}))
 	}
 	for _, f := range j.Files[:min(max(n, 0), len(j.Files))] {
-		p.must(p.e.setSession(p.env().folders(), f))
+		p.must(p.e.Talks.SetSession(p.env().Folders(), f))
 	}
 	return j
 }
 
 // state is everything that a restore may change: the worktree, the session files, and where the sessions stand.
-func (p *project) state(k *talker) string {
+func (p *fixture) state(k *talker) string {
 	p.t.Helper()
 	var b strings.Builder
 	l := list(p.t, p.root)
@@ -68,7 +72,7 @@ func (p *project) state(k *talker) string {
 		}
 		fmt.Fprintln(&b, name, len(p.slurp(filepath.Join(p.chats(), name))), p.slurp(filepath.Join(p.chats(), name)))
 	}
-	at, err := p.e.refs.ID(refs.Cursor(k.name()))
+	at, err := p.e.Log.Refs.ID(refs.Cursor(k.name()))
 	p.must(err)
 	fmt.Fprintln(&b, at, p.session(k.name()).Turn)
 	return b.String()
@@ -86,12 +90,12 @@ func sortedKeys(l listing) []string {
 // TestT10Promise11ConversationGoesBackWhole: a checkout that dies anywhere ends by Continue at the target, by Abort as it was before: code and conversation.
 func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 	ended := 0
-	for _, mode := range []ConversationOptions{{}, {InPlace: true}, {ContextOnly: true}, {ContextOnly: true, InPlace: true}} {
+	for _, mode := range []model.ConversationOptions{{}, {InPlace: true}, {ContextOnly: true}, {ContextOnly: true, InPlace: true}} {
 		want := ""
 		for step := range 5 { // 0: all goes well
 			for _, back := range []bool{false, true} {
 				p, k := twoTurns(t)
-				o := RestoreOptions{Conversation: mode, Session: Whose{Session: k.name()}}
+				o := restore.Options{Conversation: mode, Session: model.Whose{Session: k.name()}}
 				before := p.state(k)
 				if step == 0 {
 					p.back("turn:1", o)
@@ -103,26 +107,26 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 					t.Fatal("no session file is changed")
 				}
 				p.reopen()
-				if _, err := p.e.Checkout(bg, "turn:1", RestoreOptions{}); !errors.Is(err, ErrHalfDone) {
+				if _, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{}); !errors.Is(err, model.ErrHalfDone) {
 					t.Fatalf("half done: %v", err)
 				}
-				if _, err := p.e.Fork(bg, "turn:1", ForkOptions{Env: p.env()}); !errors.Is(err, ErrHalfDone) {
+				if _, err := p.e.Restorer.Fork(bg, "turn:1", restore.ForkOptions{Env: p.env()}); !errors.Is(err, model.ErrHalfDone) {
 					t.Fatalf("fork, half done: %v", err)
 				}
-				if _, err := p.e.Import(bg, p.env(), nil); !errors.Is(err, ErrHalfDone) {
+				if _, err := p.e.Restorer.Import(bg, p.env(), nil); !errors.Is(err, model.ErrHalfDone) {
 					t.Fatalf("import, half done: %v", err)
 				}
 				p.settleHalfDone()
 				ended++
 				if back {
-					if _, err := p.e.Abort(bg, p.env()); err != nil {
+					if _, err := p.e.Restorer.Abort(bg, p.env()); err != nil {
 						t.Fatalf("%+v %d: abort: %v", mode, step, err)
 					}
 					if got := p.state(k); got != before {
 						t.Errorf("%+v %d: aborted, but not as before:\n%s\nwas\n%s", mode, step, got, before)
 					}
 				} else {
-					r, err := p.e.Continue(bg, p.env())
+					r, err := p.e.Restorer.Continue(bg, p.env())
 					if err != nil {
 						t.Fatalf("%+v %d: continue: %v", mode, step, err)
 					}
@@ -134,7 +138,7 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 						t.Errorf("%+v", r.Conversation.Fork)
 					}
 				}
-				if _, err := p.e.Abort(bg, p.env()); !errors.Is(err, ErrNotHalfDone) {
+				if _, err := p.e.Restorer.Abort(bg, p.env()); !errors.Is(err, model.ErrNotHalfDone) {
 					t.Errorf("again: %v", err)
 				}
 				p.verify()
@@ -145,16 +149,16 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 }
 
 // generic takes out of a state what differs from project to project.
-func (p *project) generic(state string, k *talker) string {
-	at, err := p.e.refs.ID(refs.Cursor(k.name()))
+func (p *fixture) generic(state string, k *talker) string {
+	at, err := p.e.Log.Refs.ID(refs.Cursor(k.name()))
 	p.must(err)
-	cp, err := p.e.checkpoint(at)
+	cp, err := p.e.Log.Checkpoint(at)
 	p.must(err)
 	return strings.NewReplacer(p.root, "ROOT", at.String(), fmt.Sprint("turn ", cp.Cause.Turn)).Replace(state)
 }
 
-func (p *project) settleHalfDone() {
-	if _, err := p.e.Settle(bg); err != nil && !errors.Is(err, ErrHalfDone) {
+func (p *fixture) settleHalfDone() {
+	if _, err := p.e.Worktree.Settle(bg); err != nil && !errors.Is(err, model.ErrHalfDone) {
 		p.t.Fatalf("settle: %v", err)
 	}
 }
@@ -165,10 +169,10 @@ func TestT11Promise09SessionWrittenMeanwhile(t *testing.T) {
 	for _, step := range []int{1, 2, 3} {
 		p, k := twoTurns(t)
 		code := list(t, p.root)
-		p.crashed("turn:1", RestoreOptions{Conversation: ConversationOptions{InPlace: true}}, step > 1, step-2)
+		p.crashed("turn:1", restore.Options{Conversation: model.ConversationOptions{InPlace: true}}, step > 1, step-2)
 		k.used("meanwhile")
 		with := p.slurp(k.file)
-		if _, err := p.e.Continue(bg, p.env()); step < 3 && !errors.Is(err, errSessionChanged) {
+		if _, err := p.e.Restorer.Continue(bg, p.env()); step < 3 && !errors.Is(err, conversation.ErrSessionChanged) {
 			t.Errorf("step %d: continue: %v", step, err)
 		} else if step == 3 && err == nil {
 			continue // it was cut before, and written behind the cut: that is how it is
@@ -176,7 +180,7 @@ func TestT11Promise09SessionWrittenMeanwhile(t *testing.T) {
 		if p.slurp(k.file) != with {
 			t.Errorf("step %d: continue has changed the session", step)
 		}
-		if _, err := p.e.Abort(bg, p.env()); err != nil {
+		if _, err := p.e.Restorer.Abort(bg, p.env()); err != nil {
 			t.Fatalf("step %d: abort: %v", step, err)
 		}
 		if p.slurp(k.file) != with {
@@ -194,11 +198,11 @@ func TestT11Promise09SessionWrittenInTheRestore(t *testing.T) {
 	p.close()
 	faults := kvtest.NewFaultFS(p.fs)
 	var err error
-	p.e, err = Open(bg, p.home, p.root, Options{KV: kv.Options{FS: faults}})
+	p.e, err = Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: faults}})
 	p.must(err)
 	code, with := list(t, p.root), ""
 	p.loaded()
-	r, err := p.e.checkout(bg, "turn:1", RestoreOptions{Env: p.env(), Conversation: ConversationOptions{InPlace: true}})
+	r, err := p.e.Restorer.PrepareCheckout(bg, "turn:1", restore.Options{Env: p.env(), Conversation: model.ConversationOptions{InPlace: true}})
 	p.must(err)
 	faults.Hook(func(c kvtest.Call) {
 		if c.Kind == kvtest.Sync && strings.HasSuffix(c.Path, ".log") && with == "" { // the journal: the plan is made by then; the store may sync tables at any time
@@ -206,10 +210,10 @@ func TestT11Promise09SessionWrittenInTheRestore(t *testing.T) {
 			with = p.slurp(k.file)
 		}
 	})
-	_, err = p.e.run(bg, r, nil)
+	_, err = p.e.Restorer.Run(bg, r, nil)
 	faults.Hook(nil)
-	var taken *TakenBackError
-	if !errors.As(err, &taken) || !errors.Is(err, errSessionChanged) {
+	var taken *restore.TakenBackError
+	if !errors.As(err, &taken) || !errors.Is(err, conversation.ErrSessionChanged) {
 		t.Errorf("got %v", err)
 	}
 	if with == "" || p.slurp(k.file) != with {
@@ -241,7 +245,7 @@ func TestSessionTemporaries(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Errorf("%q, %v", found, err)
 	}
-	p.fork("turn:1", ForkOptions{})
+	p.fork("turn:1", restore.ForkOptions{})
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the old one is there: %v", err)
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"rewind/engine/capture"
+	"rewind/engine/history"
+	"rewind/engine/model"
 	"rewind/internal/textdiff"
 	"rewind/objstore"
 	"rewind/tree"
@@ -18,7 +21,7 @@ type DiffOptions struct {
 	Paths    []string
 	Context  int  // unchanged lines around a change
 	NoText   bool // only which paths differ
-	Progress Progress
+	Progress model.Progress
 }
 
 // FileDiff is how one path differs.
@@ -31,23 +34,23 @@ type FileDiff struct {
 }
 
 // DiffSides names what Diff compared; To is nil for the worktree.
-type DiffSides struct{ From, To *Listed }
+type DiffSides struct{ From, To *history.Listed }
 
 // Diff compares two states and calls fn for each path that differs, in the order of a walk.
 func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) error) (sides DiffSides, err error) {
-	defer e.hold()()
-	only, err := newPathSet(o.Paths)
+	defer e.Log.Hold()()
+	only, err := model.NewPathSet(o.Paths)
 	if err != nil {
 		return sides, err
 	}
 	if o.From == "" {
 		o.From = "@"
-		was, err := e.head()
+		was, err := e.Log.Head()
 		if err != nil {
 			return sides, err
 		}
-		if o.To == "" && !was.checkpoint.IsZero() {
-			o.From = was.checkpoint.String() // another session's, perhaps
+		if o.To == "" && !was.Checkpoint.IsZero() {
+			o.From = was.Checkpoint.String() // another session's, perhaps
 		}
 	}
 	from, err := e.listedByName(o.From)
@@ -55,7 +58,7 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 		return sides, err
 	}
 	sides.From = from
-	var get objstore.Getter = e.objs
+	var get objstore.Getter = e.Log.Objs
 	var to objstore.ID
 	var skipped []tree.Skip // what the second state has and does not hold
 	if o.To != "" {
@@ -63,7 +66,7 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 			return sides, err
 		}
 		to = sides.To.Tree
-		if skipped, err = e.note(sides.To.Checkpoint); err != nil {
+		if skipped, err = e.Log.Note(sides.To.Checkpoint); err != nil {
 			return sides, err
 		}
 	} else {
@@ -71,8 +74,8 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 		if err != nil {
 			return sides, err
 		}
-		defer e.looked(c)
-		get, to, skipped = c.get, c.res.Root, c.res.Skips
+		defer e.Worktree.Looked(c)
+		get, to, skipped = c.Get, c.Res.Root, c.Res.Skips
 	}
 	for _, path := range only {
 		if err := e.somewhere(from.Checkpoint, get, to, skipped, path); err != nil {
@@ -83,38 +86,38 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 }
 
 // somewhere refuses a path that two states neither hold nor left out.
-func (e *Engine) somewhere(from *Checkpoint, get objstore.Getter, to objstore.ID, skipped []tree.Skip, path string) error {
+func (e *Engine) somewhere(from *model.Checkpoint, get objstore.Getter, to objstore.ID, skipped []tree.Skip, path string) error {
 	if path == "" {
 		return nil
 	}
 	for _, side := range []struct {
 		get  objstore.Getter
 		tree objstore.ID
-	}{{e.objs, from.Tree}, {get, to}} {
+	}{{e.Log.Objs, from.Tree}, {get, to}} {
 		if _, err := tree.Lookup(side.get, side.tree, path); !errors.Is(err, tree.ErrNotFound) {
 			return nil //nolint:nilerr // what cannot be read is the comparison's to say
 		}
 	}
-	skips, err := e.note(from)
-	if err != nil || Covered(skips, path) || Covered(skipped, path) {
+	skips, err := e.Log.Note(from)
+	if err != nil || model.Covered(skips, path) || model.Covered(skipped, path) {
 		return err
 	}
-	return fmt.Errorf("engine: diff: %w: no path %q in either state", ErrNotFound, path)
+	return fmt.Errorf("engine: diff: %w: no path %q in either state", model.ErrNotFound, path)
 }
 
-func (e *Engine) listedByName(name string) (*Listed, error) {
-	cp, err := e.Resolve(name)
+func (e *Engine) listedByName(name string) (*history.Listed, error) {
+	cp, err := e.History.Resolve(name)
 	if err != nil {
 		return nil, err
 	}
-	l, err := e.Listing(cp)
+	l, err := e.History.Listing(cp)
 	return &l, err
 }
 
-func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only pathSet, o DiffOptions, fn func(FileDiff) error) error {
+func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only model.PathSet, o DiffOptions, fn func(FileDiff) error) error {
 	var changes []tree.Change
 	err := tree.Diff(get, from, to, func(ch tree.Change) error {
-		if only.has(ch.Path) && (isFile(ch.Old) || isFile(ch.New) || ch.Old != nil && ch.New != nil) {
+		if only.Has(ch.Path) && (model.IsFile(ch.Old) || model.IsFile(ch.New) || ch.Old != nil && ch.New != nil) {
 			changes = append(changes, ch)
 		}
 		return nil
@@ -133,21 +136,21 @@ func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only pathSet, o
 			continue
 		}
 		// A change of type is a deletion and an addition, as patches have it; directories come with what is in them.
-		if isFile(ch.Old) {
+		if model.IsFile(ch.Old) {
 			diffs = append(diffs, FileDiff{Change: tree.Change{Path: ch.Path, Old: ch.Old}})
 		}
-		if isFile(ch.New) {
+		if model.IsFile(ch.New) {
 			diffs = append(diffs, FileDiff{Change: tree.Change{Path: ch.Path, New: ch.New}})
 		}
 	}
 	slices.SortStableFunc(diffs, func(a, b FileDiff) int { return tree.ComparePaths(a.Path, b.Path) })
-	secret, err := e.secretFiles()
+	secret, err := e.Leaks.SecretFiles()
 	if err != nil {
 		return err
 	}
 	for _, d := range diffs {
 		d.Secret = secret(d.Path) || d.RenamedFrom != "" && secret(d.RenamedFrom)
-		if d.Gone, err = e.goneChange(d.Change); err != nil {
+		if d.Gone, err = e.Log.GoneChange(d.Change); err != nil {
 			return err
 		}
 		if d.RenamedFrom == "" && !o.NoText && !d.Secret && d.Gone == "" {
@@ -165,7 +168,7 @@ func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only pathSet, o
 func textOf(get objstore.Getter, ch tree.Change, context int) (textdiff.Result, error) {
 	var sides [2][]byte
 	for i, ent := range []*tree.Entry{ch.Old, ch.New} {
-		if !isFile(ent) {
+		if !model.IsFile(ent) {
 			continue
 		}
 		if ent.Size > textdiff.MaxBytes {
@@ -173,7 +176,7 @@ func textOf(get objstore.Getter, ch tree.Change, context int) (textdiff.Result, 
 		}
 		var err error
 		sides[i], err = get.Get(objstore.Blob, ent.ID)
-		if _, partly := get.(*sketch); partly && errors.Is(err, objstore.ErrNotFound) { // more changed files than it keeps
+		if _, partly := get.(*capture.Sketch); partly && errors.Is(err, objstore.ErrNotFound) { // more changed files than it keeps
 			return textdiff.Result{Kind: textdiff.TooLarge}, nil
 		}
 		if err != nil {

@@ -20,6 +20,9 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/internal/torture"
@@ -99,33 +102,33 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// project is a real directory with a real engine; the store's files are in memory, so that syncs cost nothing.
-type project struct {
+// fixture is a real directory with a real engine; the store's files are in memory, so that syncs cost nothing.
+type fixture struct {
 	t    fataler
 	root string
-	home Home
+	home project.Home
 	fs   *kvtest.CrashFS
 	e    *Engine
 	tick time.Time
 }
 
-func newProject(t *testing.T) *project {
+func newProject(t *testing.T) *fixture {
 	t.Helper()
 	p := openProject(t, t.TempDir(), t.TempDir())
 	t.Cleanup(p.close)
 	return p
 }
 
-func openProject(t fataler, root, home string) *project {
+func openProject(t fataler, root, home string) *fixture {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	p := &project{t: t, root: root, home: Home{home}, fs: kvtest.NewCrashFS(), tick: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
+	p := &fixture{t: t, root: root, home: project.Home{Dir: home}, fs: kvtest.NewCrashFS(), tick: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
 	// The directories above the store are there since before the test, also after a power cut.
-	p.must(p.fs.MkdirAll(p.home.storage(), 0o700))
-	for dir := p.home.storage(); ; dir = filepath.Dir(dir) {
+	p.must(p.fs.MkdirAll(p.home.Storage(), 0o700))
+	for dir := p.home.Storage(); ; dir = filepath.Dir(dir) {
 		d, err := p.fs.OpenDir(dir)
 		p.must(err)
 		p.must(d.Sync())
@@ -134,7 +137,7 @@ func openProject(t fataler, root, home string) *project {
 			break
 		}
 	}
-	e, _, err := Init(context.Background(), p.home, root, ModeGlobal, p.options())
+	e, _, err := Init(context.Background(), p.home, root, project.ModeGlobal, p.options())
 	if err != nil {
 		t.Fatalf("init: %v", err)
 	}
@@ -142,57 +145,57 @@ func openProject(t fataler, root, home string) *project {
 	return p
 }
 
-func (p *project) options() Options {
-	return Options{KV: kv.Options{FS: p.fs}}
+func (p *fixture) options() project.Options {
+	return project.Options{KV: kv.Options{FS: p.fs}}
 }
 
-func (p *project) close() {
+func (p *fixture) close() {
 	if err := p.e.Close(); err != nil {
 		p.t.Fatalf("close: %v", err)
 	}
 }
 
-func (p *project) path(name string) string { return filepath.Join(p.root, filepath.FromSlash(name)) }
+func (p *fixture) path(name string) string { return filepath.Join(p.root, filepath.FromSlash(name)) }
 
-func (p *project) write(name, content string) {
+func (p *fixture) write(name, content string) {
 	p.t.Helper()
 	p.must(os.MkdirAll(filepath.Dir(p.path(name)), 0o755))
 	p.must(os.WriteFile(p.path(name), []byte(content), 0o644))
 }
 
-func (p *project) remove(names ...string) {
+func (p *fixture) remove(names ...string) {
 	p.t.Helper()
 	for _, n := range names {
 		p.must(os.RemoveAll(p.path(n)))
 	}
 }
 
-func (p *project) must(err error) {
+func (p *fixture) must(err error) {
 	p.t.Helper()
 	if err != nil {
 		p.t.Fatalf("%v", err)
 	}
 }
 
-func (p *project) save(message string) *Checkpoint {
+func (p *fixture) save(message string) *model.Checkpoint {
 	p.t.Helper()
-	r, err := p.e.Save(context.Background(), "", message, nil)
+	r, err := p.e.Worktree.Save(context.Background(), "", message, nil)
 	if err != nil {
 		p.t.Fatalf("save: %v", err)
 	}
 	return r.Checkpoint
 }
 
-func (p *project) checkout(name string, o RestoreOptions) *RestoreResult {
+func (p *fixture) checkout(name string, o restore.Options) *restore.Result {
 	p.t.Helper()
-	r, err := p.e.Checkout(context.Background(), name, o)
+	r, err := p.e.Restorer.Checkout(context.Background(), name, o)
 	if err != nil {
 		p.t.Fatalf("checkout %s: %v", name, err)
 	}
 	return r
 }
 
-func (p *project) keptNames(r *RestoreResult) []string {
+func (p *fixture) keptNames(r *restore.Result) []string {
 	out := []string{}
 	for _, k := range r.Plan.Kept {
 		out = append(out, fmt.Sprintf("%s %s", k.Reason, k.Path))
@@ -277,16 +280,16 @@ func (l listing) diff(want listing) string {
 	return b.String()
 }
 
-func (p *project) wantTree(want listing) {
+func (p *fixture) wantTree(want listing) {
 	p.t.Helper()
 	if d := list(p.t, p.root).diff(want); d != "" {
 		p.t.Fatalf("tree differs:\n%s", d)
 	}
 }
 
-func (p *project) cat(cp *Checkpoint, path string) string {
+func (p *fixture) cat(cp *model.Checkpoint, path string) string {
 	p.t.Helper()
-	f, _, err := p.e.Cat(context.Background(), cp.ID.String(), path)
+	f, _, err := p.e.History.Cat(context.Background(), cp.ID.String(), path)
 	if err != nil {
 		p.t.Fatalf("cat %s: %v", path, err)
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
+	"rewind/engine/capture"
+	"rewind/engine/conversation"
+	"rewind/engine/model"
 	"rewind/hooks"
 	"rewind/internal/torture"
 	"rewind/objstore"
@@ -22,7 +25,7 @@ import (
 
 // follower is one session whose file is written and captured in any order.
 type follower struct {
-	*project
+	*fixture
 	agent  hooks.Agent
 	id     string
 	dir    string
@@ -31,12 +34,12 @@ type follower struct {
 	n      int
 	lost   bool   // a rewrite that shows only when the whole file is compared
 	held   []held // what checkpoints were taken at
-	last   Cursor
+	last   model.Cursor
 	stored []byte // at last
 }
 
 type held struct {
-	cp    *Checkpoint
+	cp    *model.Checkpoint
 	bytes []byte
 }
 
@@ -195,9 +198,9 @@ func (m *follower) event(t *rapid.T) {
 	tier, err := hooks.LoadTier("balanced")
 	m.must(err)
 	kind := rapid.SampledFrom([]hooks.Kind{hooks.Stop, hooks.Prompt, hooks.AfterTool}).Draw(t, "event")
-	h, err := m.e.Handle(bg, hooks.Event{
+	h, err := m.e.Worktree.Handle(bg, hooks.Event{
 		Agent: m.agent, Session: m.id, Cwd: m.root, Kind: kind, Transcript: m.file, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(m.n)},
-	}, HandleOptions{Tier: tier})
+	}, capture.HandleOptions{Tier: tier})
 	m.must(err)
 	m.check()
 	cp := m.get(h)
@@ -217,7 +220,7 @@ func (m *follower) quiet(*rapid.T) {
 
 func (m *follower) name() string {
 	name := string(m.agent) + "/" + m.id
-	if m.e.sessions[name] == nil || m.e.sessions[name].Transcript != m.file {
+	if m.e.Log.Records[name] == nil || m.e.Log.Records[name].Transcript != m.file {
 		return ""
 	}
 	return name
@@ -226,7 +229,7 @@ func (m *follower) name() string {
 // check holds what is stored against the file.
 func (m *follower) check() {
 	m.t.Helper()
-	s := m.project.session(m.name())
+	s := m.fixture.session(m.name())
 	if s.Problem != "" {
 		m.t.Fatalf("problem: %s", s.Problem)
 	}
@@ -272,7 +275,7 @@ func TestPromise14FollowModel(t *testing.T) {
 		if err := os.MkdirAll(base+"/project", 0o755); err != nil {
 			t.Fatal(err)
 		}
-		m := &follower{project: openProject(t, base+"/project", base+"/home"), id: claudeID(run)}
+		m := &follower{fixture: openProject(t, base+"/project", base+"/home"), id: claudeID(run)}
 		defer func() { m.close(); _ = os.RemoveAll(base) }()
 		m.agent = rapid.SampledFrom([]hooks.Agent{hooks.Claude, hooks.Codex}).Draw(t, "agent")
 		m.dir = m.chats()
@@ -287,19 +290,19 @@ func TestPromise14FollowModel(t *testing.T) {
 			"event": m.event, "event2": m.event, "settle": m.quiet, "reopen": func(*rapid.T) { m.reopen() },
 		})
 		// A rewrite that did not show by itself shows when the file has grown by an eighth and a block.
-		m.put(append(wholeLines(m.content()), bytes.Repeat([]byte(`{"type":"x"}`+"\n"), (len(m.content())/8+transcriptBlock)/10)...))
+		m.put(append(wholeLines(m.content()), bytes.Repeat([]byte(`{"type":"x"}`+"\n"), (len(m.content())/8+conversation.TranscriptBlock)/10)...))
 		m.event(t)
 		m.lost = false
 		tier, err := hooks.LoadTier("balanced")
 		m.must(err)
-		_, err = m.e.Handle(bg, hooks.Event{Agent: m.agent, Session: m.id, Cwd: m.root, Kind: hooks.Stop, Transcript: m.file}, HandleOptions{Tier: tier})
+		_, err = m.e.Worktree.Handle(bg, hooks.Event{Agent: m.agent, Session: m.id, Cwd: m.root, Kind: hooks.Stop, Transcript: m.file}, capture.HandleOptions{Tier: tier})
 		m.must(err)
 		m.settle()
 		m.check()
 		for _, h := range m.held {
-			cp, err := m.e.checkpoint(h.cp.ID)
+			cp, err := m.e.Log.Checkpoint(h.cp.ID)
 			m.must(err)
-			if got := readAll(t, m.e.objs, cp.Mark.Transcript); !bytes.Equal(got, h.bytes) || int64(len(got)) != cp.Mark.Length {
+			if got := readAll(t, m.e.Log.Objs, cp.Mark.Transcript); !bytes.Equal(got, h.bytes) || int64(len(got)) != cp.Mark.Length {
 				t.Fatalf("checkpoint %d has %d bytes of the conversation, there were %d", cp.Seq, len(got), len(h.bytes))
 			}
 		}
@@ -422,7 +425,7 @@ func TestT14Promise14CaptureWhileWritten(t *testing.T) {
 			if i%3 == 2 {
 				p.settle()
 			} else {
-				k.send(hooks.Event{Kind: hooks.Stop}, HandleOptions{})
+				k.send(hooks.Event{Kind: hooks.Stop}, capture.HandleOptions{})
 			}
 			now := p.session(k.name())
 			if !captured[now.Cursor.Transcript] {
@@ -438,7 +441,7 @@ func TestT14Promise14CaptureWhileWritten(t *testing.T) {
 		close(stop)
 		end.Wait()
 		// At rest it is captured whole.
-		k.send(hooks.Event{Kind: hooks.Stop}, HandleOptions{})
+		k.send(hooks.Event{Kind: hooks.Stop}, capture.HandleOptions{})
 		p.settle()
 		if got := p.talk(p.session(k.name())); !bytes.Equal(got, wholeLines(s.now)) {
 			t.Errorf("run %d: at rest %d bytes are stored, the file has %d", run, len(got), len(s.now))

@@ -11,24 +11,28 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/capture"
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/refs"
 	"rewind/transcript"
 )
 
 // bytesOf are what a fork of a moment would be written as.
-func (p *project) bytesOf(k *talker, name string, as transcript.Fork) (b []byte, live bool) {
+func (p *fixture) bytesOf(k *talker, name string, as transcript.Fork) (b []byte, live bool) {
 	p.t.Helper()
-	pt, err := p.e.point(k.name(), name)
+	pt, err := p.e.History.Point(k.name(), name)
 	p.must(err)
-	plan, err := p.e.planFork(pt, "", "fork", false)
+	plan, err := p.e.Restorer.PlanFork(pt, "", "fork", false)
 	p.must(err)
-	defer plan.close()
-	as.Cut, as.Title, as.From = plan.fork.Cut, plan.fork.Title, plan.fork.From
-	plan.fork = as
+	defer plan.Close()
+	as.Cut, as.Title, as.From = plan.Fork.Cut, plan.Fork.Title, plan.Fork.From
+	plan.Fork = as
 	var out bytes.Buffer
-	p.must(plan.write(&out))
-	return out.Bytes(), plan.live != nil
+	p.must(plan.Write(&out))
+	return out.Bytes(), plan.Live != nil
 }
 
 // TestPromise14ForkFromStore: what is forked from the live file and what is forked from the store are the same bytes.
@@ -76,35 +80,35 @@ func TestFork(t *testing.T) {
 	before, info := p.slurp(k.file), stat(t, k.file)
 	code := list(t, p.root)
 
-	dry := p.fork("turn:1", ForkOptions{DryRun: true})
+	dry := p.fork("turn:1", restore.ForkOptions{DryRun: true})
 	if _, err := os.Stat(dry.Path); !errors.Is(err, fs.ErrNotExist) || len(p.files()) != 1 {
 		t.Errorf("a dry run left %q", p.files())
 	}
-	if all, err := p.e.SessionList(bg, p.env()); err != nil || len(all) != 1 {
+	if all, err := p.e.History.SessionList(bg, p.env()); err != nil || len(all) != 1 {
 		t.Errorf("a dry run made a session: %d, %v", len(all), err)
 	}
-	test := p.fork("turn:1", ForkOptions{SelfTest: true})
+	test := p.fork("turn:1", restore.ForkOptions{SelfTest: true})
 	if len(test.Checks) != 3 || len(p.files()) != 1 {
 		t.Errorf("self-test: %q, left %q", test.Checks, p.files())
 	}
-	if all, err := p.e.SessionList(bg, p.env()); err != nil || len(all) != 1 {
+	if all, err := p.e.History.SessionList(bg, p.env()); err != nil || len(all) != 1 {
 		t.Errorf("a self-test made a session: %d, %v", len(all), err)
 	}
-	f := p.fork("turn:1", ForkOptions{})
+	f := p.fork("turn:1", restore.ForkOptions{})
 	if f.Title != "[Fork] one" || !f.Listed || f.Problem != "" || f.Bytes != stat(t, f.Path).Size() || f.From.Turn != 1 {
 		t.Errorf("%+v", f)
 	}
 	if mode := stat(t, f.Path).Mode(); mode != 0o600 {
 		t.Errorf("mode %v", mode)
 	}
-	g := p.fork("@", ForkOptions{Session: Whose{Session: f.Session}})
+	g := p.fork("@", restore.ForkOptions{Session: model.Whose{Session: f.Session}})
 	if g.Title != "[Fork] one" {
 		t.Errorf("fork of a fork: %q", g.Title)
 	}
-	if h := p.fork("@", ForkOptions{Session: Whose{Session: g.Session}, Title: "mine"}); h.Title != "[Fork] mine" {
+	if h := p.fork("@", restore.ForkOptions{Session: model.Whose{Session: g.Session}, Title: "mine"}); h.Title != "[Fork] mine" {
 		t.Errorf("with a title: %q", h.Title)
 	}
-	c, err := p.e.Clone(bg, ForkOptions{Session: Whose{Session: k.name()}, Env: p.env()})
+	c, err := p.e.Restorer.Clone(bg, restore.ForkOptions{Session: model.Whose{Session: k.name()}, Env: p.env()})
 	if err != nil || !c.From.Clone || c.Title != "one" {
 		t.Fatalf("clone: %+v, %v", c, err)
 	}
@@ -134,24 +138,24 @@ func stat(t *testing.T, path string) fs.FileInfo {
 func TestForkOfNothing(t *testing.T) {
 	p, k := begun(t)
 	k.append(`{"type":"mode","mode":"normal","sessionId":"` + k.id + `"}` + "\n")
-	k.send(hooks.Event{Kind: hooks.SessionStart, Source: "startup"}, HandleOptions{})
-	var none *NoConversationError
+	k.send(hooks.Event{Kind: hooks.SessionStart, Source: "startup"}, capture.HandleOptions{})
+	var none *model.NoConversationError
 	for _, name := range []string{"@", "turn:0"} {
-		if _, err := p.e.Fork(bg, name, ForkOptions{Session: Whose{Session: k.name()}, Env: p.env()}); !errors.As(err, &none) {
+		if _, err := p.e.Restorer.Fork(bg, name, restore.ForkOptions{Session: model.Whose{Session: k.name()}, Env: p.env()}); !errors.As(err, &none) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if len(p.files()) != 1 {
 		t.Errorf("left %q", p.files())
 	}
-	if c, err := p.e.Clone(bg, ForkOptions{Session: Whose{Session: k.name()}, Env: p.env()}); err != nil || len(p.files()) != 2 {
+	if c, err := p.e.Restorer.Clone(bg, restore.ForkOptions{Session: model.Whose{Session: k.name()}, Env: p.env()}); err != nil || len(p.files()) != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, kind := range []string{"", "manual"} {
 		p := newProject(t)
 		p.write("f", big("0"))
 		p.save("first")
-		if _, err := p.e.Fork(bg, "@", ForkOptions{Session: Whose{Session: kind}, Env: p.env()}); !errors.As(err, &none) {
+		if _, err := p.e.Restorer.Fork(bg, "@", restore.ForkOptions{Session: model.Whose{Session: kind}, Env: p.env()}); !errors.As(err, &none) {
 			t.Errorf("of %q: %v", kind, err)
 		}
 	}
@@ -162,36 +166,36 @@ func TestForkFails(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
 	p.loaded()
-	pt, err := p.e.point(k.name(), "turn:1")
+	pt, err := p.e.History.Point(k.name(), "turn:1")
 	p.must(err)
-	plan, err := p.e.planFork(pt, "", "fork", false)
+	plan, err := p.e.Restorer.PlanFork(pt, "", "fork", false)
 	p.must(err)
-	defer plan.close()
-	ops, err := p.e.Operations(bg, 0, true)
+	defer plan.Close()
+	ops, err := p.e.History.Operations(bg, 0, true)
 	p.must(err)
-	if err := writeSession(p.env().folders(), plan.path, false, func(w io.Writer) error {
+	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, func(w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
 		return errors.New("no space")
-	}, nil); err == nil || !strings.Contains(err.Error(), plan.path) {
+	}, nil); err == nil || !strings.Contains(err.Error(), plan.Path) {
 		t.Errorf("%v", err)
 	}
 	// What an agent would trip over never has the name of a session.
-	if err := writeSession(p.env().folders(), plan.path, false, func(w io.Writer) error {
+	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, func(w io.Writer) error {
 		_, err := w.Write([]byte(strings.ReplaceAll(p.slurp(k.file), k.id, "another")))
 		return err
-	}, plan.check); err == nil || !strings.Contains(err.Error(), k.file+":1: ") || strings.Contains(err.Error(), plan.path) { // which is not there any more
+	}, plan.Check); err == nil || !strings.Contains(err.Error(), k.file+":1: ") || strings.Contains(err.Error(), plan.Path) { // which is not there any more
 		t.Errorf("a bad fork: %v", err)
 	}
 	equal(t, "files", p.files(), []string{filepath.Base(k.file)})
-	p.must(os.WriteFile(plan.path, []byte("somebody's"), 0o600))
-	if err := writeSession(p.env().folders(), plan.path, false, plan.write, plan.check); !errors.Is(err, fs.ErrExist) {
+	p.must(os.WriteFile(plan.Path, []byte("somebody's"), 0o600))
+	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, plan.Write, plan.Check); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file is there already: %v", err)
 	}
-	if p.slurp(plan.path) != "somebody's" {
+	if p.slurp(plan.Path) != "somebody's" {
 		t.Error("somebody's file was replaced")
 	}
-	equal(t, "files", p.files(), []string{filepath.Base(k.file), filepath.Base(plan.path)})
-	if now, _ := p.e.Operations(bg, 0, true); len(now) != len(ops) {
+	equal(t, "files", p.files(), []string{filepath.Base(k.file), filepath.Base(plan.Path)})
+	if now, _ := p.e.History.Operations(bg, 0, true); len(now) != len(ops) {
 		t.Error("an operation was recorded")
 	}
 }
@@ -199,7 +203,7 @@ func TestForkFails(t *testing.T) {
 func TestForkAndGo(t *testing.T) {
 	p, k := twoTurns(t)
 	for _, name := range []string{"turn:1", "turn:2"} {
-		f := p.fork(name, ForkOptions{Session: Whose{Session: k.name()}, Checkout: true, Title: "go"})
+		f := p.fork(name, restore.ForkOptions{Session: model.Whose{Session: k.name()}, Checkout: true, Title: "go"})
 		if f.Title != "[Fork] go" || f.Restore == nil || f.Restored != refs.KindCheckout || p.read("f") != big(name[5:]) {
 			t.Errorf("%s: %+v", name, f)
 		}

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/capture"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/transcript"
 )
@@ -47,7 +50,7 @@ func TestForkEveryAgent(t *testing.T) {
 			tier, err := hooks.LoadTier("balanced")
 			p.must(err)
 			p.write("f", big("1"))
-			h, err := p.e.Handle(bg, hooks.Event{Agent: hooks.Agent(tt.agent), Session: c.ID, Cwd: p.root, Kind: hooks.Stop, Transcript: file}, HandleOptions{Tier: tier})
+			h, err := p.e.Worktree.Handle(bg, hooks.Event{Agent: hooks.Agent(tt.agent), Session: c.ID, Cwd: p.root, Kind: hooks.Stop, Transcript: file}, capture.HandleOptions{Tier: tier})
 			p.must(err)
 			s := p.session(string(tt.agent) + "/" + c.ID)
 			if got := p.talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.get(h).Mark != s.Cursor.Mark || int(s.Turn) != len(c.Turns) {
@@ -64,9 +67,9 @@ func TestForkEveryAgent(t *testing.T) {
 			for _, change := range []func() error{func() error { return nil }, func() error { return os.Remove(file) }} {
 				p.must(change())
 				for _, name := range []string{"turn:1", "@"} {
-					f := p.fork(name, ForkOptions{})
+					f := p.fork(name, restore.ForkOptions{})
 					b := []byte(p.slurp(f.Path))
-					_, id := SplitSession(f.Session)
+					_, id := model.SplitSession(f.Session)
 					src := transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: f.Path}
 					p.must(transcript.Check(tt.agent, src, id))
 					of, err := transcript.Scan(tt.agent, src)
@@ -82,31 +85,31 @@ func TestForkEveryAgent(t *testing.T) {
 			}
 			p.must(os.WriteFile(file, raw, 0o600))
 			was := entries()
-			w := Whose{Session: s.Name}
-			r := p.back("turn:1", RestoreOptions{Session: w, Conversation: ConversationOptions{ContextOnly: true}})
+			w := model.Whose{Session: s.Name}
+			r := p.back("turn:1", restore.Options{Session: w, Conversation: model.ConversationOptions{ContextOnly: true}})
 			if len(c.Turns) == 1 {
-				if r.Conversation.Mode != ConversationOriginal {
+				if r.Conversation.Mode != model.ConversationOriginal {
 					t.Errorf("%+v", r.Conversation)
 				}
 				return
 			}
-			if r.Conversation.Mode != ConversationFork || r.Conversation.Turn != 1 {
+			if r.Conversation.Mode != model.ConversationFork || r.Conversation.Turn != 1 {
 				t.Fatalf("%+v", r.Conversation)
 			}
-			_, err = p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env()})
+			_, err = p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env()})
 			p.must(err)
 			equal(t, "files after undo-restore", entries(), was)
-			r = p.back("turn:1", RestoreOptions{Session: w, Conversation: ConversationOptions{ContextOnly: true, InPlace: true}})
+			r = p.back("turn:1", restore.Options{Session: w, Conversation: model.ConversationOptions{ContextOnly: true, InPlace: true}})
 			cut := p.slurp(file)
 			of, err := transcript.Scan(tt.agent, transcript.Source{ReaderAt: strings.NewReader(cut), Size: int64(len(cut)), Name: file})
-			if err != nil || len(of.Turns) != 1 || of.ID != c.ID || r.Conversation.Mode != ConversationInPlace {
+			if err != nil || len(of.Turns) != 1 || of.ID != c.ID || r.Conversation.Mode != model.ConversationInPlace {
 				t.Errorf("in place: %d turns, %v, %+v", len(of.Turns), err, r.Conversation)
 			}
 			p.settle()
 			if got := p.talk(p.session(s.Name)); string(got) != cut {
 				t.Errorf("%d bytes are stored of the cut session, it has %d", len(got), len(cut))
 			}
-			_, err = p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env()})
+			_, err = p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env()})
 			p.must(err)
 			if p.slurp(file) != string(raw) {
 				t.Error("the session is not as it was")

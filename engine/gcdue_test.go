@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"rewind/engine/gc"
+	"rewind/engine/project"
 )
 
 // endsWhen is a context that ends when something has come about.
@@ -33,9 +36,9 @@ func TestTidyGoesOn(t *testing.T) {
 		p.write("f", big(fmt.Sprint(i)))
 		p.save(fmt.Sprint(i))
 	}
-	ran := filepath.Join(p.e.project.Store, gcRan)
+	ran := filepath.Join(p.e.Log.Project.Store, gc.GcRan)
 	p.must(os.MkdirAll(filepath.Dir(ran), 0o700))
-	if _, err := p.e.Tidy(endsWhen{bg, func() bool { return len(p.listed()) < 10 }}); !errors.Is(err, context.Canceled) {
+	if _, err := p.e.Collector.Tidy(endsWhen{bg, func() bool { return len(p.listed()) < 10 }}); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended: %v", err)
 	}
 	if _, err := os.Stat(ran); err == nil {
@@ -43,18 +46,18 @@ func TestTidyGoesOn(t *testing.T) {
 	}
 	p.reopen()
 	p.sound()
-	r, err := p.e.Tidy(bg)
+	r, err := p.e.Collector.Tidy(bg)
 	if err != nil || r == nil || r.Objects == 0 {
 		t.Errorf("the next: %+v, %v", r, err)
 	}
 	p.sound()
-	if r, err := p.e.Tidy(bg); r != nil || err != nil {
+	if r, err := p.e.Collector.Tidy(bg); r != nil || err != nil {
 		t.Errorf("twice: %+v, %v", r, err)
 	}
-	p.e.config, err = LoadConfig(p.home, p.root)
+	p.e.Log.Config, err = project.LoadConfig(p.home, p.root)
 	p.must(err)
 	p.later(25 * time.Hour)
-	if r, err := p.e.Tidy(bg); r == nil || err != nil {
+	if r, err := p.e.Collector.Tidy(bg); r == nil || err != nil {
 		t.Errorf("a day later: %+v, %v", r, err)
 	}
 }

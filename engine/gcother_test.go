@@ -8,15 +8,21 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/engine/authorship"
+	"rewind/engine/capture"
+	"rewind/engine/gc"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/tree"
 )
 
 // tagged names the checkpoint that an event made, so that gc keeps it.
-func (p *project) tagged(name string, h *Handled) {
+func (p *fixture) tagged(name string, h *capture.Handled) {
 	p.t.Helper()
-	_, err := p.e.Tag(bg, name, p.get(h).ID.String(), false)
+	_, err := p.e.History.Tag(bg, name, p.get(h).ID.String(), false)
 	p.must(err)
 }
 
@@ -42,7 +48,7 @@ func TestPromise12ChangedBack(t *testing.T) {
 				a.run(fmt.Sprint("a", i), func() { p.write("more", big(fmt.Sprint(i))) })
 			}
 			for _, n := range keeps {
-				p.gc(GCOptions{Keep: n})
+				p.gc(gc.Options{Keep: n})
 			}
 			p.reopen()
 			if p.has(gone) {
@@ -53,7 +59,7 @@ func TestPromise12ChangedBack(t *testing.T) {
 					t.Errorf("merged steps changed back %q", l.Reverted)
 				}
 			}
-			r, err := p.e.Checkout(bg, "before", RestoreOptions{Session: Whose{Session: "a"}})
+			r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.Whose{Session: "a"}})
 			p.must(err)
 			if p.read("theirs") != big("a") {
 				t.Errorf("what another session set is gone; kept: %v", p.keptNames(r))
@@ -89,19 +95,19 @@ func TestPromise12OffTheLine(t *testing.T) {
 			s.prompt("go")
 			s.run("9", func() { p.write("new", big("s")) })
 			for _, n := range keeps {
-				p.gc(GCOptions{Keep: n})
+				p.gc(gc.Options{Keep: n})
 			}
 			if p.has(gone) {
 				t.Fatal("nothing was thinned")
 			}
 			// As long as that one is at work it is a colleague all the same.
-			r, err := p.e.Checkout(bg, "before", RestoreOptions{Session: Whose{Session: "s"}, DryRun: true})
+			r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.Whose{Session: "s"}, DryRun: true})
 			p.must(err)
 			if !slices.Contains(p.keptNames(r), "session own") {
 				t.Errorf("what a session changed that is at work is taken; kept: %v", p.keptNames(r))
 			}
 			a.stop()
-			r, err = p.e.Checkout(bg, "before", RestoreOptions{Session: Whose{Session: "s"}})
+			r, err = p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.Whose{Session: "s"}})
 			p.must(err)
 			if p.read("theirs") != big("b") || p.read("other") != big("b2") {
 				t.Errorf("what a session of another line changed is gone; kept: %v", p.keptNames(r))
@@ -117,7 +123,7 @@ func TestPromise12OffTheLine(t *testing.T) {
 func TestPromise12TooManyToList(t *testing.T) {
 	p := newProject(t)
 	p.set("gc.grace", "0s")
-	n := maxReverted + 10
+	n := model.MaxReverted + 10
 	fill := func(content string) {
 		for i := range n {
 			p.write(fmt.Sprint("gen/x/", i), content)
@@ -137,11 +143,11 @@ func TestPromise12TooManyToList(t *testing.T) {
 	b.run("3", func() { fill("0"); p.write("gen/x/7", "a") })
 	b.run("4", func() { p.write("other", big("1")) })
 	a.run("5", func() { p.write("more", big("1")) })
-	p.gc(GCOptions{Keep: 1})
-	if !slices.ContainsFunc(p.listed(), func(l Listed) bool { return slices.Equal(l.Reverted, []string{"gen/x/"}) }) {
+	p.gc(gc.Options{Keep: 1})
+	if !slices.ContainsFunc(p.listed(), func(l history.Listed) bool { return slices.Equal(l.Reverted, []string{"gen/x/"}) }) {
 		t.Error("no graft tells of the directory")
 	}
-	r, err := p.e.Checkout(bg, "before", RestoreOptions{Session: Whose{Session: "a"}})
+	r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.Whose{Session: "a"}})
 	p.must(err)
 	if p.read("gen/x/7") != "a" || p.read("gen/mine") != big("0") {
 		t.Errorf("kept: %v", p.keptNames(r))
@@ -154,21 +160,21 @@ func TestPromise12LostTree(t *testing.T) {
 	p.set("gc.grace", "0s")
 	p.write("f", big("0"))
 	p.save("start")
-	var gone []*Checkpoint
+	var gone []*model.Checkpoint
 	for i := range 4 {
 		p.write("f", big(fmt.Sprint("x", i)))
 		gone = append(gone, p.save(fmt.Sprint(i)))
 	}
-	tx := p.e.objs.BeginAlone()
+	tx := p.e.Log.Objs.BeginAlone()
 	for _, l := range p.listed() {
 		if l.Tree != gone[1].Tree {
 			p.must(tx.Unbase(objstore.Tree, l.Tree.Key()))
 		}
 	}
 	p.must(tx.Expunge(objstore.Tree, gone[1].Tree.Key(), objstore.Tombstone{Reason: objstore.Lost}))
-	p.must(p.e.db.RaiseFormat(formatThinned))
+	p.must(p.e.Log.DB.RaiseFormat(gc.FormatThinned))
 	p.must(tx.Commit(bg, kv.Durable))
-	if r := p.collect(GCOptions{Keep: 1}); r.Checkpoints != 4 {
+	if r := p.collect(gc.Options{Keep: 1}); r.Checkpoints != 4 {
 		t.Errorf("%+v", r)
 	}
 	p.sound()
@@ -187,16 +193,16 @@ func TestPromise12Coarse(t *testing.T) {
 		})
 		paths := rapid.SliceOf(path).Draw(t, "paths")
 		most := rapid.IntRange(1, 20).Draw(t, "most")
-		got := coarse(slices.Clone(paths), most)
+		got := gc.Coarse(slices.Clone(paths), most)
 		if len(got) > most || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Fatalf("%q", got)
 		}
-		whose := theirs{}
+		whose := authorship.Theirs{}
 		for _, p := range got {
 			whose[p] = "x"
 		}
 		for _, p := range paths {
-			if whose.of(strings.TrimSuffix(p, "/")) == "" && !strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/") && whose.of(tree.Join(p[:len(p)-1], "new")) == "" {
+			if whose.Of(strings.TrimSuffix(p, "/")) == "" && !strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/") && whose.Of(tree.Join(p[:len(p)-1], "new")) == "" {
 				t.Fatalf("%q is not covered by %q", p, got)
 			}
 		}

@@ -12,20 +12,24 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/capture"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/refs"
 )
 
 // agent calls the hooks of one session.
 type agent struct {
-	p    *project
+	p    *fixture
 	id   string
 	tier hooks.Tier
 }
 
-func (p *project) agent(id string) *agent { return p.agentIn(id, "balanced") }
+func (p *fixture) agent(id string) *agent { return p.agentIn(id, "balanced") }
 
-func (p *project) agentIn(id, tier string) *agent {
+func (p *fixture) agentIn(id, tier string) *agent {
 	p.t.Helper()
 	t, err := hooks.LoadTier(tier)
 	p.must(err)
@@ -34,44 +38,46 @@ func (p *project) agentIn(id, tier string) *agent {
 
 func (a *agent) name() string { return "claude/" + a.id }
 
-func (a *agent) send(ev hooks.Event, o HandleOptions) *Handled {
+func (a *agent) send(ev hooks.Event, o capture.HandleOptions) *capture.Handled {
 	a.p.t.Helper()
 	ev.Agent, ev.Session, ev.Cwd, o.Tier = hooks.Claude, a.id, a.p.root, a.tier
-	h, err := a.p.e.Handle(bg, ev, o)
+	h, err := a.p.e.Worktree.Handle(bg, ev, o)
 	if err != nil {
 		a.p.t.Fatalf("handle %d of %s: %v", ev.Kind, a.id, err)
 	}
 	return h
 }
 
-func (a *agent) start() *Handled {
-	return a.send(hooks.Event{Kind: hooks.SessionStart, Source: "startup"}, HandleOptions{})
+func (a *agent) start() *capture.Handled {
+	return a.send(hooks.Event{Kind: hooks.SessionStart, Source: "startup"}, capture.HandleOptions{})
 }
 
-func (a *agent) prompt(text string) *Handled {
-	return a.send(hooks.Event{Kind: hooks.Prompt, Prompt: text}, HandleOptions{})
+func (a *agent) prompt(text string) *capture.Handled {
+	return a.send(hooks.Event{Kind: hooks.Prompt, Prompt: text}, capture.HandleOptions{})
 }
 
-func (a *agent) stop() *Handled { return a.send(hooks.Event{Kind: hooks.Stop}, HandleOptions{}) }
-
-func (a *agent) before(call string) *Handled {
-	return a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, HandleOptions{})
+func (a *agent) stop() *capture.Handled {
+	return a.send(hooks.Event{Kind: hooks.Stop}, capture.HandleOptions{})
 }
 
-func (a *agent) after(call string) *Handled {
-	return a.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, HandleOptions{})
+func (a *agent) before(call string) *capture.Handled {
+	return a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, capture.HandleOptions{})
+}
+
+func (a *agent) after(call string) *capture.Handled {
+	return a.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, capture.HandleOptions{})
 }
 
 // run is a tool call that does something.
-func (a *agent) run(call string, do func()) *Handled {
+func (a *agent) run(call string, do func()) *capture.Handled {
 	a.before(call)
 	do()
 	return a.after(call)
 }
 
-func (p *project) get(h *Handled) *Checkpoint {
+func (p *fixture) get(h *capture.Handled) *model.Checkpoint {
 	p.t.Helper()
-	cp, err := p.e.checkpoint(h.Checkpoint)
+	cp, err := p.e.Log.Checkpoint(h.Checkpoint)
 	p.must(err)
 	return cp
 }
@@ -79,7 +85,7 @@ func (p *project) get(h *Handled) *Checkpoint {
 // big is content that no rule folds.
 func big(s string) string { return strings.Repeat(s+"\n", 40) }
 
-func (p *project) read(name string) string {
+func (p *fixture) read(name string) string {
 	p.t.Helper()
 	b, err := os.ReadFile(p.path(name))
 	p.must(err)
@@ -97,7 +103,7 @@ func TestHandleTurn(t *testing.T) {
 	a.prompt("do it")
 	h := a.run("c1", func() { p.write("f", big("one")) })
 	cp := p.get(h)
-	if !h.New || cp.Session != "claude/s1" || cp.Cause != (Cause{Event: "post-tool-use", Tool: "Bash", Call: "c1", Turn: 1, Prompt: "do it"}) ||
+	if !h.New || cp.Session != "claude/s1" || cp.Cause != (model.Cause{Event: "post-tool-use", Tool: "Bash", Call: "c1", Turn: 1, Prompt: "do it"}) ||
 		!slices.Equal(cp.By, []string{"claude/s1"}) || cp.Parents[0] != first.ID || !cp.Base.IsZero() || cp.Counts.Modified != 1 {
 		t.Fatalf("after the call: %+v, %+v", h, cp)
 	}
@@ -109,16 +115,16 @@ func TestHandleTurn(t *testing.T) {
 	if mine.Cause.Turn != 2 || len(mine.By) != 0 {
 		t.Fatalf("the user's change: %+v", mine)
 	}
-	for name, want := range map[string]*Checkpoint{"turn:0": first, "turn:1": cp, "turn:2": mine, "@": mine, "session:s1": mine} {
-		if got, err := p.e.Resolve(name); err != nil || got.ID != want.ID {
+	for name, want := range map[string]*model.Checkpoint{"turn:0": first, "turn:1": cp, "turn:2": mine, "@": mine, "session:s1": mine} {
+		if got, err := p.e.History.Resolve(name); err != nil || got.ID != want.ID {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	if _, err := p.e.Resolve("turn:3"); err == nil {
+	if _, err := p.e.History.Resolve("turn:3"); err == nil {
 		t.Error("turn:3 exists")
 	}
 	p.reopen()
-	all, err := p.e.Sessions()
+	all, err := p.e.Log.Sessions()
 	if err != nil || len(all) != 1 || all[0].Turn != 2 || !all[0].Busy || all[0].Event != "prompt" || all[0].Prompt != "more" {
 		t.Fatalf("sessions: %+v, %v", all, err)
 	}
@@ -130,12 +136,12 @@ func TestHandleRecordsOnce(t *testing.T) {
 	a := p.agent("s1")
 	p.write("f", big("one"))
 	ev := hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: "c"}}
-	one := a.send(ev, HandleOptions{ID: 7})
-	ops, err := p.e.Operations(bg, 0, true)
+	one := a.send(ev, capture.HandleOptions{ID: 7})
+	ops, err := p.e.History.Operations(bg, 0, true)
 	p.must(err)
 	p.reopen() // the answer was lost with the process
-	two := a.send(ev, HandleOptions{ID: 7})
-	again, err := p.e.Operations(bg, 0, true)
+	two := a.send(ev, capture.HandleOptions{ID: 7})
+	again, err := p.e.History.Operations(bg, 0, true)
 	p.must(err)
 	if !one.New || two.New || two.Checkpoint != one.Checkpoint || len(ops) != len(again) {
 		t.Fatalf("%+v, %+v, %d and %d operations", one, two, len(ops), len(again))
@@ -146,7 +152,7 @@ func TestHandleAttribution(t *testing.T) {
 	p := newProject(t)
 	p.save("first")
 	a, b := p.agent("a"), p.agent("b")
-	by := func(h *Handled) string { return strings.Join(p.get(h).By, " ") }
+	by := func(h *capture.Handled) string { return strings.Join(p.get(h).By, " ") }
 
 	a.prompt("x")
 	b.prompt("y")
@@ -181,15 +187,15 @@ func TestHandleAttribution(t *testing.T) {
 	}
 	// A subagent works on after its session's stop.
 	lane := hooks.Event{Kind: hooks.BeforeTool, Subagent: "sub", Tool: hooks.Tool{Name: "Bash", Call: "s1"}}
-	a.send(lane, HandleOptions{})
+	a.send(lane, capture.HandleOptions{})
 	a.stop()
 	p.write("sub", big("6"))
 	lane.Kind = hooks.AfterTool
-	if got := by(a.send(lane, HandleOptions{})); got != "claude/a" {
+	if got := by(a.send(lane, capture.HandleOptions{})); got != "claude/a" {
 		t.Errorf("subagent: %q", got)
 	}
 	// An edit of a named file did not change another one.
-	b.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Edit", Call: "e1", Class: hooks.Editor, Paths: []string{p.path("named")}}}, HandleOptions{})
+	b.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Edit", Call: "e1", Class: hooks.Editor, Paths: []string{p.path("named")}}}, capture.HandleOptions{})
 	if got := by(a.run("a4", func() { p.write("elsewhere", big("7")) })); got != "claude/a" {
 		t.Errorf("beside an edit: %q", got)
 	}
@@ -197,13 +203,13 @@ func TestHandleAttribution(t *testing.T) {
 		t.Errorf("the edited file: %q", got)
 	}
 	// Neither did one of a file outside of the project.
-	b.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Edit", Call: "e3", Class: hooks.Editor, Paths: []string{"/elsewhere/x"}}}, HandleOptions{})
+	b.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Edit", Call: "e3", Class: hooks.Editor, Paths: []string{"/elsewhere/x"}}}, capture.HandleOptions{})
 	if got := by(a.run("a7", func() { p.write("inside", big("9")) })); got != "claude/a" {
 		t.Errorf("beside an edit outside: %q", got)
 	}
 	// What lies outside of the project is named, not captured.
-	b.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Edit", Call: "e2", Class: hooks.Editor, Paths: []string{"/elsewhere/x", "../y", "named"}}}, HandleOptions{})
-	all, err := p.e.Sessions()
+	b.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Edit", Call: "e2", Class: hooks.Editor, Paths: []string{"/elsewhere/x", "../y", "named"}}}, capture.HandleOptions{})
+	all, err := p.e.Log.Sessions()
 	p.must(err)
 	for _, s := range all {
 		want := []string(nil)
@@ -243,7 +249,7 @@ func TestHandleMinimalTierAttributesTurns(t *testing.T) {
 func TestHandleFolds(t *testing.T) {
 	p := newProject(t)
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	p.e.now = func() time.Time { return now }
+	p.e.Log.Now = func() time.Time { return now }
 	p.write("f", big("0"))
 	p.save("first")
 	a := p.agent("a")
@@ -255,7 +261,7 @@ func TestHandleFolds(t *testing.T) {
 		now = now.Add(time.Second)
 	}
 	shown := func(all bool) (names []string) {
-		r, err := p.e.List(bg, ListOptions{All: all})
+		r, err := p.e.History.List(bg, history.ListOptions{All: all})
 		p.must(err)
 		for _, l := range r.Checkpoints {
 			names = append(names, p.cat(l.Checkpoint, "f")[:1])
@@ -269,12 +275,12 @@ func TestHandleFolds(t *testing.T) {
 		t.Fatalf("folded: %v", got)
 	}
 	// Undo goes along what is shown.
-	_, err := p.e.Undo(bg, 1, RestoreOptions{})
+	_, err := p.e.Restorer.Undo(bg, 1, restore.Options{})
 	p.must(err)
 	if got := p.read("f"); got != states[0] {
 		t.Fatalf("after undo: %.8q", got)
 	}
-	_, err = p.e.Redo(bg, 1, RestoreOptions{})
+	_, err = p.e.Restorer.Redo(bg, 1, restore.Options{})
 	p.must(err)
 	if got := p.read("f"); got != states[4] {
 		t.Fatalf("after redo: %.8q", got)
@@ -288,13 +294,13 @@ func TestT7Promise04ParallelEvents(t *testing.T) {
 	const n, rounds = 64, 3
 	for round := range rounds {
 		var wg sync.WaitGroup
-		got := make([]*Handled, n)
+		got := make([]*capture.Handled, n)
 		for i := range n {
 			wg.Go(func() {
 				a := p.agent(fmt.Sprint("s", i))
 				p.write(fmt.Sprint("f", i), big(fmt.Sprint(round, i)))
 				for range 1 + i%2 { // some come twice
-					h := a.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(round)}}, HandleOptions{ID: uint64(round*n + i + 1)})
+					h := a.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(round)}}, capture.HandleOptions{ID: uint64(round*n + i + 1)})
 					if got[i] == nil {
 						got[i] = h
 					}
@@ -309,7 +315,7 @@ func TestT7Promise04ParallelEvents(t *testing.T) {
 		}
 	}
 	seen := map[uint64]int{}
-	p.must(p.e.refs.Newest(0, func(op *refs.Operation) error {
+	p.must(p.e.Log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.EventID != 0 {
 			seen[op.EventID]++
 		}
@@ -329,7 +335,7 @@ func TestHandleLate(t *testing.T) {
 	p := newProject(t)
 	p.write("f", big("1"))
 	a := p.agent("a")
-	h := a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: "c"}}, HandleOptions{Late: func() bool { return true }})
+	h := a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: "c"}}, capture.HandleOptions{Late: func() bool { return true }})
 	if cp := p.get(h); !h.Late || !cp.Late {
 		t.Errorf("%+v %+v", h, cp)
 	}
@@ -344,14 +350,14 @@ func TestHandleFailure(t *testing.T) {
 	p.write("f", big("1"))
 	done, cancel := context.WithCancel(bg)
 	cancel()
-	p.e.mu.Lock()
-	p.must(p.e.loadSeen())
-	err := p.e.takeAll(done, []*arrival{{e: p.e, ev: hooks.Event{Agent: hooks.Claude, Session: "a", Kind: hooks.Prompt}, act: hooks.Action{Capture: true, Record: true, Begins: true}, name: a.name()}})
-	p.e.mu.Unlock()
+	p.e.Log.Mu.Lock()
+	p.must(p.e.Worktree.LoadSeen())
+	err := p.e.Worktree.TakeAll(done, []*capture.Arrival{{E: p.e.Worktree, Ev: hooks.Event{Agent: hooks.Claude, Session: "a", Kind: hooks.Prompt}, Act: hooks.Action{Capture: true, Record: true, Begins: true}, Name: a.name()}})
+	p.e.Log.Mu.Unlock()
 	if err == nil {
 		t.Fatal("committed although the context was done")
 	}
-	if s := p.e.sessions[a.name()]; s.Turn != 0 {
+	if s := p.e.Log.Records[a.name()]; s.Turn != 0 {
 		t.Errorf("turn %d", s.Turn)
 	}
 	if cp := p.get(a.prompt("x")); cp.Cause.Turn != 1 || p.cat(cp, "f") != big("1") {
@@ -367,22 +373,22 @@ func TestLookGivesWay(t *testing.T) {
 	a.prompt("x")
 	a.stop()
 	p.write("f", "overlooked until now\n")
-	p.e.taking.Store(true) // as if an event were on its way for ever
-	for i := range giveWayTimes {
-		if again, err := p.e.lookWhole(bg); again != lookAgain || err != nil {
+	p.e.Log.Taking.Store(true) // as if an event were on its way for ever
+	for i := range capture.GiveWayTimes {
+		if again, err := p.e.Worktree.LookWhole(bg); again != capture.LookAgain || err != nil {
 			t.Fatalf("look %d: %v, %v", i, again, err)
 		}
-		if p.e.turnEnded == "" {
+		if p.e.Worktree.TurnEnded == "" {
 			t.Fatal("it counts as done")
 		}
 	}
-	if again, err := p.e.lookWhole(bg); again != 0 || err != nil {
+	if again, err := p.e.Worktree.LookWhole(bg); again != 0 || err != nil {
 		t.Fatalf("%v, %v", again, err)
 	}
-	if cur, err := p.e.Resolve("@"); err != nil || cur.Cause.Event != EventScan || p.cat(cur, "f") != "overlooked until now\n" {
+	if cur, err := p.e.History.Resolve("@"); err != nil || cur.Cause.Event != model.EventScan || p.cat(cur, "f") != "overlooked until now\n" {
 		t.Fatalf("%+v, %v", cur, err)
 	}
-	p.e.taking.Store(false)
+	p.e.Log.Taking.Store(false)
 
 	// One that has begun is left off by the event itself, which finds what the look would have found.
 	a.prompt("y")
@@ -390,9 +396,9 @@ func TestLookGivesWay(t *testing.T) {
 	p.write("f", "again\n")
 	began, left := make(chan struct{}), make(chan error)
 	go func() {
-		p.e.mu.Lock()
-		defer p.e.mu.Unlock()
-		left <- p.e.waiting.giveWay(bg, func(ctx context.Context) error {
+		p.e.Log.Mu.Lock()
+		defer p.e.Log.Mu.Unlock()
+		left <- p.e.Worktree.Waiting.GiveWay(bg, func(ctx context.Context) error {
 			close(began)
 			<-ctx.Done()
 			return ctx.Err()
@@ -404,11 +410,11 @@ func TestLookGivesWay(t *testing.T) {
 		defer close(done)
 		a.prompt("z")
 	}()
-	if err := <-left; !errors.Is(err, errGaveWay) {
+	if err := <-left; !errors.Is(err, capture.ErrGaveWay) {
 		t.Fatal(err)
 	}
 	<-done
-	if cur, err := p.e.Resolve("@"); err != nil || p.cat(cur, "f") != "again\n" {
+	if cur, err := p.e.History.Resolve("@"); err != nil || p.cat(cur, "f") != "again\n" {
 		t.Fatalf("%+v, %v", cur, err)
 	}
 }
@@ -417,21 +423,21 @@ func TestLookGivesWay(t *testing.T) {
 func TestSettle(t *testing.T) {
 	p := newProject(t)
 	now := time.Now()
-	p.e.now = func() time.Time { return now }
+	p.e.Log.Now = func() time.Time { return now }
 	p.save("first")
 	a := p.agent("a")
 	transcript := filepath.Join(t.TempDir(), "projects", "x", claudeID(1)+".jsonl")
 	p.must(os.MkdirAll(filepath.Dir(transcript), 0o700))
-	a.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x", Transcript: transcript}, HandleOptions{})
+	a.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x", Transcript: transcript}, capture.HandleOptions{})
 	settle := func(want time.Duration) {
 		t.Helper()
-		again, err := p.e.Settle(bg)
-		if err != nil || again != want && (want > 0 || again > lateReply[0]) { // a reply may come late
+		again, err := p.e.Worktree.Settle(bg)
+		if err != nil || again != want && (want > 0 || again > capture.LateReply[0]) { // a reply may come late
 			t.Fatalf("again in %v (want %v), %v", again, want, err)
 		}
 	}
 	busy := func() bool {
-		all, err := p.e.Sessions()
+		all, err := p.e.Log.Sessions()
 		p.must(err)
 		return all[0].Busy
 	}
@@ -454,7 +460,7 @@ func TestSettle(t *testing.T) {
 	if busy() {
 		t.Fatal("the turn goes on")
 	}
-	if cur, err := p.e.Resolve("@"); err != nil || p.cat(cur, "f") != big("1") || len(cur.By) != 0 {
+	if cur, err := p.e.History.Resolve("@"); err != nil || p.cat(cur, "f") != big("1") || len(cur.By) != 0 {
 		t.Fatalf("%+v, %v", cur, err)
 	}
 	// After the end of a turn the tree is scanned once.
@@ -462,31 +468,31 @@ func TestSettle(t *testing.T) {
 	a.stop()
 	p.write("f", big("2"))
 	settle(0)
-	cur, err := p.e.Resolve("@")
-	if err != nil || cur.Cause.Event != EventScan || cur.Cause.Turn != 2 || p.cat(cur, "f") != big("2") {
+	cur, err := p.e.History.Resolve("@")
+	if err != nil || cur.Cause.Event != model.EventScan || cur.Cause.Turn != 2 || p.cat(cur, "f") != big("2") {
 		t.Fatalf("%+v, %v", cur, err)
 	}
 	p.write("f", big("3"))
 	settle(0)
-	if again, err := p.e.Resolve("@"); err != nil || again.ID != cur.ID {
+	if again, err := p.e.History.Resolve("@"); err != nil || again.ID != cur.ID {
 		t.Fatalf("scanned again: %+v, %v", again, err)
 	}
 }
 
 func FuzzSession(f *testing.F) {
 	at := time.UnixMilli(1_800_000_000_000)
-	f.Add((&Session{
+	f.Add((&model.Session{
 		Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, Outside: []string{"/etc/x"}, First: at, Last: at, Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true,
-		Shown: at, Folded: 9, Calls: []Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
-		Cursor: Cursor{Mark: Mark{Transcript: testID("x"), Length: 9, Last: "u", Path: "/t", Generation: 1}, Base: 2, Checked: 3},
-		Fork:   &Lineage{Session: "claude/b", Turn: 1, Time: at, Kind: "fork"}, Title: "t", Imported: true, Problem: "p",
-	}).encode())
+		Shown: at, Folded: 9, Calls: []model.Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
+		Cursor: model.Cursor{Mark: model.Mark{Transcript: testID("x"), Length: 9, Last: "u", Path: "/t", Generation: 1}, Base: 2, Checked: 3},
+		Fork:   &model.Lineage{Session: "claude/b", Turn: 1, Time: at, Kind: "fork"}, Title: "t", Imported: true, Problem: "p",
+	}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := decodeSession("claude/a", raw)
+		s, err := model.DecodeSession("claude/a", raw)
 		if err != nil {
 			return
 		}
-		if got := s.encode(); string(got) != string(raw) {
+		if got := s.Encode(); string(got) != string(raw) {
 			t.Errorf("decoded %x, encoded %x", raw, got)
 		}
 	})

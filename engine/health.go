@@ -14,44 +14,25 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/register"
 	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/tree"
 )
 
-// Level says how a check ended.
-type Level string
-
-// The levels of checks.
-const (
-	LevelOK      Level = "ok"
-	LevelNote    Level = "note"    // worth knowing, nothing to be done
-	LevelFinding Level = "finding" // something does not work as it should
-)
-
-// Check is one thing that rewind needs, as it was found.
-type Check struct {
-	Name   string // what was looked at: an agent, watches, disk, ...
-	Level  Level
-	Text   string
-	Remedy string    // of a finding: a command, or what to do
-	Last   time.Time // of an agent: its newest event in this project; zero: none is known
-}
-
-// registerRemedy is what puts hooks right.
-const registerRemedy = "rewind config --register-hooks"
-
 // CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project, whose
 // sessions are given; it may be "".
-func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessions []Session, quick bool) []Check {
-	tier, guard := h.HooksTier(root), h.HooksGuard(root)
-	var out []Check
-	for _, agent := range Agents() {
-		a := locate(agent, env)
+func CheckAgents(ctx context.Context, h project.Home, env register.AgentEnv, root string, sessions []model.Session, quick bool) []project.Check {
+	tier, guard := register.HooksTier(h, root), register.HooksGuard(h, root)
+	var out []project.Check
+	for _, agent := range register.Agents() {
+		a := register.Locate(agent, env)
 		if !a.Installed {
 			continue
 		}
-		c := h.checkAgent(ctx, a, env, tier, guard, quick)
+		c := checkAgent(ctx, h, a, env, tier, guard, quick)
 		c.Name = string(agent)
 		for _, s := range sessions { // newest first
 			if s.Agent == agent && s.Event != "" { // rewind's own forks are not heard
@@ -59,67 +40,67 @@ func (h Home) CheckAgents(ctx context.Context, env AgentEnv, root string, sessio
 				break
 			}
 		}
-		if at, why := h.lastFailure(agent); c.Level == LevelOK && at.After(c.Last) {
+		if at, why := register.LastFailure(h, agent); c.Level == project.LevelOK && at.After(c.Last) {
 			c.Text = fmt.Sprintf("%s; an event was lost at %s: %s", c.Text, at.Format(time.RFC3339), why)
-			c.Level = LevelNote // a hook was started now, and works
+			c.Level = project.LevelNote // a hook was started now, and works
 			if quick {
-				c.Level, c.Remedy = LevelFinding, "rewind validate"
+				c.Level, c.Remedy = project.LevelFinding, "rewind validate"
 			}
 		}
 		out = append(out, c)
 	}
 	if len(out) > 0 {
-		out = append(out, h.CheckPrograms(ctx, env, quick)...)
+		out = append(out, register.CheckPrograms(ctx, h, env, quick)...)
 	}
 	return out
 }
 
-func (h Home) checkAgent(ctx context.Context, a AgentHooks, env AgentEnv, tier string, guard, quick bool) Check {
-	finding := func(remedy, format string, args ...any) Check {
-		return Check{Level: LevelFinding, Text: fmt.Sprintf(format, args...), Remedy: remedy}
+func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env register.AgentEnv, tier string, guard, quick bool) project.Check {
+	finding := func(remedy, format string, args ...any) project.Check {
+		return project.Check{Level: project.LevelFinding, Text: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
-	want, err := h.wanted(a.Agent, tier)
+	want, err := register.Wanted(h, a.Agent, tier)
 	if err != nil {
 		return finding("", "%v", err)
 	}
 	if guard {
-		want = h.guarded(a.Agent, want)
+		want = register.Guarded(h, a.Agent, want)
 	}
-	e := &settingsEdit{agent: a.Agent, path: a.File, want: want}
-	if err := h.plan(ctx, e); err != nil {
-		return finding("correct the file, then "+registerRemedy, "%v", err)
+	e := &register.SettingsEdit{Agent: a.Agent, Path: a.File, Want: want}
+	if err := register.Plan(ctx, h, e); err != nil {
+		return finding("correct the file, then "+project.RegisterRemedy, "%v", err)
 	}
 	missing := 0
 	for _, w := range want {
-		if !slices.Contains(e.ours, w) {
+		if !slices.Contains(e.Ours, w) {
 			missing++
 		}
 	}
-	off, _ := hooks.SwitchedOff(a.Agent, e.file.data)
-	noProgram, install := h.missingProgram(env)
+	off, _ := hooks.SwitchedOff(a.Agent, e.File.Data)
+	noProgram, install := register.MissingProgram(h, env)
 	switch {
-	case len(e.ours) == 0:
-		return finding(registerRemedy, "no hooks in %s: what this agent does is not captured", a.File)
+	case len(e.Ours) == 0:
+		return finding(project.RegisterRemedy, "no hooks in %s: what this agent does is not captured", a.File)
 	case missing > 0:
-		return finding(registerRemedy, "%d of %d hooks of tier %s missing in %s", missing, len(want), tier, a.File)
-	case !bytes.Equal(e.after, e.file.data):
-		return finding(registerRemedy, "hooks in %s that tier %s does not have", a.File, tier)
+		return finding(project.RegisterRemedy, "%d of %d hooks of tier %s missing in %s", missing, len(want), tier, a.File)
+	case !bytes.Equal(e.After, e.File.Data):
+		return finding(project.RegisterRemedy, "hooks in %s that tier %s does not have", a.File, tier)
 	case noProgram != "":
 		return finding(install, "%s", noProgram)
 	case off != "":
 		return finding("change "+off+" in "+a.File, "%s in %s switches all hooks off", off, a.File)
 	}
-	c := Check{Level: LevelOK, Text: fmt.Sprintf("%d hooks in %s", len(e.ours), a.File)}
+	c := project.Check{Level: project.LevelOK, Text: fmt.Sprintf("%d hooks in %s", len(e.Ours), a.File)}
 	if a.Agent == hooks.Codex {
 		config, _ := os.ReadFile(filepath.Join(a.Dir, "config.toml"))
-		if trusted, known := hooks.CodexTrusted(config, a.File, e.file.data); known && !trusted {
+		if trusted, known := hooks.CodexTrusted(config, a.File, e.File.Data); known && !trusted {
 			return finding("start codex and allow the hooks when it asks", "%s, not trusted yet: codex passes over them", c.Text)
 		}
 	}
 	if !quick {
-		version, err := h.probe(ctx, want[0].Command, env)
+		version, err := register.Probe(ctx, h, want[0].Command, env)
 		if err != nil {
-			return finding("try it: "+want[0].Command+" </dev/null; "+registerRemedy+" puts the programs in place", "%s, but %v", c.Text, err)
+			return finding("try it: "+want[0].Command+" </dev/null; "+project.RegisterRemedy+" puts the programs in place", "%s, but %v", c.Text, err)
 		}
 		c.Text += ", which start rewind " + version
 	}
@@ -127,33 +108,33 @@ func (h Home) checkAgent(ctx context.Context, a AgentHooks, env AgentEnv, tier s
 }
 
 // CheckProject looks at what the project itself needs; quick leaves out what reads many objects.
-func (e *Engine) CheckProject(quick bool) ([]Check, error) {
-	out := []Check{{Name: "project", Level: LevelOK, Text: fmt.Sprintf("%s (%s mode, store %s)", e.project.Root, e.project.Mode, e.project.Store)}}
-	if !e.config.HooksEnabled() {
-		out = append(out, Check{Name: "hooks", Level: LevelNote, Text: "hooks.enabled is false: events of agents are not taken in here"})
+func (e *Engine) CheckProject(quick bool) ([]project.Check, error) {
+	out := []project.Check{{Name: "project", Level: project.LevelOK, Text: fmt.Sprintf("%s (%s mode, store %s)", e.Log.Project.Root, e.Log.Project.Mode, e.Log.Project.Store)}}
+	if !e.Log.Config.HooksEnabled() {
+		out = append(out, project.Check{Name: "hooks", Level: project.LevelNote, Text: "hooks.enabled is false: events of agents are not taken in here"})
 	}
-	if d := e.Damage(); errors.Is(d, kv.ErrUnwritable) {
-		return append(append(out, Check{Name: "store", Level: LevelNote, Text: d.Error()}), e.CheckDisk()...), nil
+	if d := e.Log.Damage(); errors.Is(d, kv.ErrUnwritable) {
+		return append(append(out, project.Check{Name: "store", Level: project.LevelNote, Text: d.Error()}), e.CheckDisk()...), nil
 	} else if d != nil {
-		out = append(out, Check{Name: "store", Level: LevelFinding, Text: fmt.Sprintf("opened only to read: %v", d), Remedy: "rewind verify"})
+		out = append(out, project.Check{Name: "store", Level: project.LevelFinding, Text: fmt.Sprintf("opened only to read: %v", d), Remedy: "rewind verify"})
 		return append(out, e.CheckDisk()...), nil
 	}
-	if w := e.db.Warning(); w != "" {
-		out = append(out, Check{Name: "store", Level: LevelFinding, Text: w, Remedy: "have nothing clean up below " + e.project.Store})
+	if w := e.Log.DB.Warning(); w != "" {
+		out = append(out, project.Check{Name: "store", Level: project.LevelFinding, Text: w, Remedy: "have nothing clean up below " + e.Log.Project.Store})
 	}
-	e.mu.Lock()
-	j, err := e.readJournal()
-	e.mu.Unlock()
+	e.Log.Mu.Lock()
+	j, err := e.Log.ReadJournal()
+	e.Log.Mu.Unlock()
 	if err != nil {
 		return out, err
 	}
 	if j != nil {
-		out = append(out, Check{
-			Name: "half done", Level: LevelFinding, Text: fmt.Sprintf("a checkout of %s was cut short", j.Target.Short()),
+		out = append(out, project.Check{
+			Name: "half done", Level: project.LevelFinding, Text: fmt.Sprintf("a checkout of %s was cut short", j.Target.Short()),
 			Remedy: "rewind checkout --continue, or --abort",
 		})
 	}
-	out = append(out, e.checkGit()...)
+	out = append(out, e.Worktree.CheckGit()...)
 	out = append(out, e.CheckDisk()...)
 	watches, err := e.CheckWatches(quick)
 	if out = append(out, watches...); err != nil {
@@ -167,17 +148,17 @@ func (e *Engine) CheckProject(quick bool) ([]Check, error) {
 const lowSpace = 256 << 20
 
 // CheckDisk looks at the space for the store and in the project.
-func (e *Engine) CheckDisk() []Check {
-	var out []Check
-	for _, d := range []struct{ what, dir string }{{"store", e.project.Store}, {"project", e.project.Root}} {
-		free, err := freeBytes(d.dir)
+func (e *Engine) CheckDisk() []project.Check {
+	var out []project.Check
+	for _, d := range []struct{ what, dir string }{{"store", e.Log.Project.Store}, {"project", e.Log.Project.Root}} {
+		free, err := register.FreeBytes(d.dir)
 		if err != nil {
-			out = append(out, Check{Name: "disk", Level: LevelNote, Text: fmt.Sprintf("the space at the %s is not known: %v", d.what, err)})
+			out = append(out, project.Check{Name: "disk", Level: project.LevelNote, Text: fmt.Sprintf("the space at the %s is not known: %v", d.what, err)})
 			continue
 		}
-		c := Check{Name: "disk", Level: LevelOK, Text: fmt.Sprintf("%s free at the %s", humanize.IBytes(free), d.what)}
+		c := project.Check{Name: "disk", Level: project.LevelOK, Text: fmt.Sprintf("%s free at the %s", humanize.IBytes(free), d.what)}
 		if free < lowSpace {
-			c.Level, c.Remedy = LevelFinding, "free some space: df -h "+d.dir
+			c.Level, c.Remedy = project.LevelFinding, "free some space: df -h "+d.dir
 		}
 		out = append(out, c)
 	}
@@ -189,13 +170,13 @@ const watchLimit = "/proc/sys/fs/inotify/max_user_watches"
 
 // CheckWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on systems
 // without such a limit.
-func (e *Engine) CheckWatches(quick bool) ([]Check, error) {
+func (e *Engine) CheckWatches(quick bool) ([]project.Check, error) {
 	limit, ok := readNumber(watchLimit)
 	if !ok {
 		return nil, nil
 	}
 	dirs := 0
-	if w := e.Watching(); w != nil {
+	if w := e.Worktree.Watching(); w != nil {
 		dirs = w.Watches
 		if !w.Healthy && strings.Contains(w.Reason, filepath.Base(watchLimit)) {
 			dirs = max(dirs, limit+1)
@@ -212,10 +193,10 @@ func (e *Engine) CheckWatches(quick bool) ([]Check, error) {
 		return nil, nil
 	}
 	if dirs <= limit {
-		return []Check{{Name: "watches", Level: LevelOK, Text: fmt.Sprintf("%d directories, the system allows %d", dirs, limit)}}, nil
+		return []project.Check{{Name: "watches", Level: project.LevelOK, Text: fmt.Sprintf("%d directories, the system allows %d", dirs, limit)}}, nil
 	}
-	return []Check{{
-		Name: "watches", Level: LevelFinding,
+	return []project.Check{{
+		Name: "watches", Level: project.LevelFinding,
 		Text:   fmt.Sprintf("more directories than the system watches (%d): every checkpoint looks at all files", limit),
 		Remedy: fmt.Sprintf("sudo sysctl fs.inotify.max_user_watches=%d", max(2*dirs, 2*limit)),
 	}}, nil
@@ -223,14 +204,14 @@ func (e *Engine) CheckWatches(quick bool) ([]Check, error) {
 
 // directories counts those of the newest state that is known, the root included.
 func (e *Engine) directories() (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	was, err := e.head()
+	e.Log.Mu.Lock()
+	defer e.Log.Mu.Unlock()
+	was, err := e.Log.Head()
 	if err != nil {
 		return 0, err
 	}
 	n := 1
-	err = tree.Walk(e.objs, was.tree, func(_ string, ent tree.Entry) error {
+	err = tree.Walk(e.Log.Objs, was.Tree, func(_ string, ent tree.Entry) error {
 		if ent.Type == tree.TypeDir {
 			n++
 		}

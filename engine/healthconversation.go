@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/restore"
 	"rewind/hooks"
 )
 
@@ -14,18 +18,18 @@ const testFork = 32 << 20
 
 // CheckConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the newest of each agent can be forked. No file
 // is written for that.
-func (e *Engine) CheckConversations(quick bool) ([]Check, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.loadSessions(); err != nil {
+func (e *Engine) CheckConversations(quick bool) ([]project.Check, error) {
+	e.Log.Mu.Lock()
+	defer e.Log.Mu.Unlock()
+	if err := e.Log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	var out []Check
+	var out []project.Check
 	var tried []hooks.Agent
-	for _, s := range e.listSessions() {
+	for _, s := range e.Log.ListSessions() {
 		if s.Problem != "" {
-			out = append(out, Check{
-				Name: "conversation", Level: LevelFinding, Text: fmt.Sprintf("%s is not captured: %s", s.Name, s.Problem),
+			out = append(out, project.Check{
+				Name: "conversation", Level: project.LevelFinding, Text: fmt.Sprintf("%s is not captured: %s", s.Name, s.Problem),
 				Remedy: "rewind sessions shows which are",
 			})
 		}
@@ -39,25 +43,25 @@ func (e *Engine) CheckConversations(quick bool) ([]Check, error) {
 }
 
 // checkConversation forks a conversation in memory.
-func (e *Engine) checkConversation(s *Session) Check {
-	c := Check{Name: "conversation", Level: LevelOK}
-	plan, err := e.planFork(&point{name: "session " + s.Name, session: s.Name, transcript: s.Cursor.Transcript, now: true}, "", "fork", false)
-	if errors.Is(err, ErrNoConversation) {
-		c.Text = fmt.Sprintf("%s: %s", s.Name, whyNot(err))
+func (e *Engine) checkConversation(s *model.Session) project.Check {
+	c := project.Check{Name: "conversation", Level: project.LevelOK}
+	plan, err := e.Restorer.PlanFork(&history.Point{Name: "session " + s.Name, Session: s.Name, Transcript: s.Cursor.Transcript, Now: true}, "", "fork", false)
+	if errors.Is(err, model.ErrNoConversation) {
+		c.Text = fmt.Sprintf("%s: %s", s.Name, restore.WhyNot(err))
 		return c
 	}
 	var buf bytes.Buffer
 	if err == nil {
-		defer plan.close()
-		err = plan.write(&buf)
+		defer plan.Close()
+		err = plan.Write(&buf)
 	}
 	if err == nil {
-		err = plan.check(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+		err = plan.Check(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
 	}
 	if err != nil {
-		c.Level, c.Text, c.Remedy = LevelFinding, fmt.Sprintf("%s cannot be forked: %v", s.Name, err), "rewind verify"
+		c.Level, c.Text, c.Remedy = project.LevelFinding, fmt.Sprintf("%s cannot be forked: %v", s.Name, err), "rewind verify"
 		return c
 	}
-	c.Text = fmt.Sprintf("%s can be forked: %d turns, every call of a tool has its result", s.Name, plan.cut.Turn)
+	c.Text = fmt.Sprintf("%s can be forked: %d turns, every call of a tool has its result", s.Name, plan.Cut.Turn)
 	return c
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A history is plain: what lies on the disk, who changed what when, and what each session's turns ended with, kept by somebody who watches and knows
+// A timeline is plain: what lies on the disk, who changed what when, and what each session's turns ended with, kept by somebody who watches and knows
 // nothing of rewind. Where the contract (docs/sessions.md#one-truth) leaves open which of several states is meant, it holds all of them.
-type history struct {
+type timeline struct {
 	world   map[string]string // path to content; not there: no file
 	seen    map[string]string // the same as rewind took it in last, at an event or a save, with what restores have set since
 	step    map[string]string // the same at the newest of these events and saves that found anything changed
@@ -49,12 +49,12 @@ type openCall struct {
 	input    map[string]any
 }
 
-func newHistory() *history {
-	return &history{world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{}}
+func newHistory() *timeline {
+	return &timeline{world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{}}
 }
 
 // authors are those who changed a path, by the open calls: one session, whatever it does; of several those whose calls name it; else the shells; else all.
-func (h *history) authors(path string) (by []string, turns []*round) {
+func (h *timeline) authors(path string) (by []string, turns []*round) {
 	of := map[string]*round{}
 	add := func(can func(*openCall) bool) {
 		for _, a := range h.actors {
@@ -83,7 +83,7 @@ func (h *history) authors(path string) (by []string, turns []*round) {
 }
 
 // dirty lists the paths that differ from what was taken in last.
-func (h *history) dirty() []string {
+func (h *timeline) dirty() []string {
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(union(h.world, h.seen))) {
 		if h.world[path] != h.seen[path] {
@@ -101,7 +101,7 @@ func union(a, b map[string]string) map[string]string {
 
 // take is an event or a save taking in what changed; it gives those changes. mine is the actor whose event it is, nil: a person's save; a closing event
 // begins a turn, or opens or closes the session.
-func (h *history) take(mine *actor, closing bool) []change {
+func (h *timeline) take(mine *actor, closing bool) []change {
 	var got []change
 	for _, path := range h.dirty() {
 		by, turns := h.authors(path)
@@ -150,7 +150,7 @@ func (h *history) take(mine *actor, closing bool) []change {
 }
 
 // touched is a path having been changed by hand, or by a shell.
-func (h *history) touched(path string) {
+func (h *timeline) touched(path string) {
 	for _, a := range h.actors {
 		for _, c := range a.calls {
 			if !c.alive {
@@ -161,7 +161,7 @@ func (h *history) touched(path string) {
 }
 
 // rounds are all turns that there ever were, each once.
-func (h *history) rounds() []*round {
+func (h *timeline) rounds() []*round {
 	var all []*round
 	for _, a := range h.actors {
 		all = append(all, a.all...)
@@ -180,7 +180,7 @@ func (t *round) mayEnd(path string, contents ...string) {
 
 // endsNow is an event in the turn. Its prompt and its stop are surely an end of it until more comes; at any other one what somebody else has changed since the
 // turn's own work may be in it or not.
-func (h *history) endsNow(t *round, stop bool) {
+func (h *timeline) endsNow(t *round, stop bool) {
 	sure := !t.stopped && !t.over && (stop || len(t.end) == 0)
 	for _, path := range paths23 {
 		if sure {
@@ -199,7 +199,7 @@ func (h *history) endsNow(t *round, stop bool) {
 }
 
 // restored is a restore having set paths: nobody's change. A turn that is under way may end with either.
-func (h *history) restored(a *actor, after map[string]string) {
+func (h *timeline) restored(a *actor, after map[string]string) {
 	before := h.world
 	h.laid = true
 	for _, o := range h.actors {
@@ -228,7 +228,7 @@ func (h *history) restored(a *actor, after map[string]string) {
 }
 
 // accounted are unsaved changes to what the target of a restore has: rewind counts them as the restore's, unless they are another session's.
-func (h *history) accounted(want map[string][]string) {
+func (h *timeline) accounted(want map[string][]string) {
 	for _, path := range h.dirty() {
 		if want == nil || slices.Contains(want[path], h.world[path]) {
 			h.loose[path] = true

@@ -5,20 +5,20 @@ import "testing"
 // A command looks at the processes once, and the next one looks again.
 func TestOneLookOfACommand(t *testing.T) {
 	e := newProject(t).e
-	e.mu.Lock()
-	first := e.processes()
-	if e.processes() == first {
+	e.Log.Mu.Lock()
+	first := e.Log.Processes()
+	if e.Log.Processes() == first {
 		t.Error("a look is kept though no command is under way")
 	}
-	e.mu.Unlock()
-	release := e.hold()
-	first = e.processes()
-	if e.processes() != first {
+	e.Log.Mu.Unlock()
+	release := e.Log.Hold()
+	first = e.Log.Processes()
+	if e.Log.Processes() != first {
 		t.Error("a command looks twice")
 	}
 	release()
-	defer e.hold()()
-	if e.processes() == first {
+	defer e.Log.Hold()()
+	if e.Log.Processes() == first {
 		t.Error("the next command goes by an old look")
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -20,10 +23,10 @@ import (
 // be.
 
 // said stores bytes as a transcript, as a session file's are.
-func (p *project) said(text string) objstore.ID {
+func (p *fixture) said(text string) objstore.ID {
 	p.t.Helper()
-	tx := p.e.objs.Begin()
-	id, _, err := putBytes(tx, func(w io.Writer) error {
+	tx := p.e.Log.Objs.Begin()
+	id, _, err := conversation.PutBytes(tx, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
@@ -33,41 +36,41 @@ func (p *project) said(text string) objstore.ID {
 }
 
 // plant writes raw bytes as the journal.
-func (p *project) plant(raw []byte) {
+func (p *fixture) plant(raw []byte) {
 	p.t.Helper()
-	b := p.e.db.NewBatch()
-	p.must(b.Set(journalKey, raw))
+	b := p.e.Log.DB.NewBatch()
+	p.must(b.Set(model.JournalKey, raw))
 	p.must(b.Commit(bg, kv.Durable))
-	p.e.whole = false
+	p.e.Log.Whole = false
 }
 
 // twoStates is a project at its second checkpoint, and the steps that lead back to the first.
-func twoStates(t *testing.T) (p *project, one, two *Checkpoint, steps []tree.Step) {
+func twoStates(t *testing.T) (p *fixture, one, two *model.Checkpoint, steps []tree.Step) {
 	t.Helper()
 	p = newProject(t)
 	p.write("f", "1")
 	one = p.save("one")
 	p.write("f", "2")
 	two = p.save("two")
-	from, err := tree.Lookup(p.e.objs, two.Tree, "f")
+	from, err := tree.Lookup(p.e.Log.Objs, two.Tree, "f")
 	p.must(err)
-	to, err := tree.Lookup(p.e.objs, one.Tree, "f")
+	to, err := tree.Lookup(p.e.Log.Objs, one.Tree, "f")
 	p.must(err)
 	return p, one, two, []tree.Step{{Path: "f", From: &from, To: &to}}
 }
 
 // codeAlone ends what is half done and leaves session files as they are.
-func (p *project) codeAlone(back bool) error {
-	end := p.e.ContinueCode
+func (p *fixture) codeAlone(back bool) error {
+	end := p.e.Restorer.ContinueCode
 	if back {
-		end = p.e.AbortCode
+		end = p.e.Restorer.AbortCode
 	}
 	_, err := end(bg, p.env())
 	return err
 }
 
 // foreignPaths are names that a journal of somebody else's may have for a session file, none of which is one of the person's.
-func foreignPaths(p *project) map[string]string {
+func foreignPaths(p *fixture) map[string]string {
 	home := p.user()
 	id := claudeID(7)
 	return map[string]string{
@@ -107,7 +110,7 @@ func foreignPaths(p *project) map[string]string {
 }
 
 // victim lays out the home directory that foreignPaths are about.
-func (p *project) victim() {
+func (p *fixture) victim() {
 	p.t.Helper()
 	home := p.user()
 	for _, d := range []string{".claude/projects/x", ".claude/projects/real", ".codex", ".gemini", ".factory", "elsewhere", "other/projects/x"} {
@@ -146,8 +149,8 @@ func TestT21Promise17JournalNames(t *testing.T) {
 					f.From, f.To = f.To, f.From
 				}
 			}
-			j := &journal{Kind: refs.KindCheckout, Session: Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: newStageName(), Steps: steps, Files: []refs.File{f}}
-			p.plant(j.encode())
+			j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Files: []refs.File{f}}
+			p.plant(j.Encode())
 			name := fmt.Sprintf("%s, back %v", what, back)
 			untouched := func() {
 				t.Helper()
@@ -155,9 +158,9 @@ func TestT21Promise17JournalNames(t *testing.T) {
 					t.Errorf("%s: the home directory has changed:\n%s", name, d)
 				}
 			}
-			end := p.e.Continue
+			end := p.e.Restorer.Continue
 			if back {
-				end = p.e.Abort
+				end = p.e.Restorer.Abort
 			}
 			_, err := end(bg, p.env())
 			untouched()
@@ -171,7 +174,7 @@ func TestT21Promise17JournalNames(t *testing.T) {
 			if p.wantTree(root); !strings.Contains(err.Error(), "session file") {
 				t.Errorf("%s: %v", name, err)
 			}
-			if _, err := p.e.Save(bg, "", "", nil); !errors.Is(err, ErrHalfDone) {
+			if _, err := p.e.Worktree.Save(bg, "", "", nil); !errors.Is(err, model.ErrHalfDone) {
 				t.Errorf("%s: save: %v", name, err)
 			}
 			if err := p.codeAlone(back); err != nil {
@@ -210,23 +213,23 @@ func TestT21Promise17OperationNames(t *testing.T) {
 		files = append(files, refs.File{Path: filepath.Join(p.user(), ".bashrc"), To: p.said(string(b))}) // whose bytes were guessed: made by the restore, nobody has used it
 		for _, fs := range [][]refs.File{files[:1], files[1:]} {
 			rs := &refs.Restore{Target: one.ID, Safety: two.ID, Changed: 1, Files: fs, Fork: "claude/" + claudeID(3)}
-			op := refs.Operation{Time: 1, Kind: refs.KindCheckout, Session: Manual, Restore: rs}
+			op := refs.Operation{Time: 1, Kind: refs.KindCheckout, Session: model.Manual, Restore: rs}
 			if _, err := refs.DecodeOperation(1, op.Encode()); err != nil {
 				continue // a path that no file of ours has: the operation is a damaged one
 			}
-			p.must(p.e.record(bg, op))
-			_, err = p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env()})
+			p.must(p.e.Log.Record(bg, op))
+			_, err = p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env()})
 			if d := list(t, p.user()).diff(home); d != "" {
 				t.Fatalf("%s: the home directory has changed (%v):\n%s", what, err, d)
 			}
 			if err != nil {
-				if _, err := p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env(), Conversation: ConversationOptions{CodeOnly: true}}); err != nil {
+				if _, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env(), Conversation: model.ConversationOptions{CodeOnly: true}}); err != nil {
 					t.Errorf("%s: the code alone: %v", what, err)
 				}
 			}
-			p.must(p.e.record(bg, op))
+			p.must(p.e.Log.Record(bg, op))
 			p.write("f", "3")
-			if _, err := p.e.Checkout(bg, one.ID.String(), RestoreOptions{Env: p.env()}); err != nil {
+			if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Env: p.env()}); err != nil {
 				t.Errorf("%s: checkout: %v", what, err)
 			}
 			if d := list(t, p.user()).diff(home); d != "" {
@@ -255,8 +258,8 @@ func TestT21Promise17SessionRecordNames(t *testing.T) {
 		p.must(os.WriteFile(path, []byte(p.slurp(k.file)), 0o600))
 		s := p.session(k.name())
 		s.Agent, s.Transcript, s.Cursor.Path = agent, path, path
-		b := p.e.db.NewBatch()
-		p.must(b.Set(sessionKey(s.Name), s.encode()))
+		b := p.e.Log.DB.NewBatch()
+		p.must(b.Set(model.SessionKey(s.Name), s.Encode()))
 		p.must(b.Commit(bg, kv.Durable))
 		p.reopen()
 		p.loaded()
@@ -271,18 +274,18 @@ func TestT21Promise17SessionRecordNames(t *testing.T) {
 				p.must(os.Remove(ran))
 			}
 		}
-		w := Whose{Session: k.name()}
-		_, err := p.e.Fork(bg, "@", ForkOptions{Session: w, Env: env})
+		w := model.Whose{Session: k.name()}
+		_, err := p.e.Restorer.Fork(bg, "@", restore.ForkOptions{Session: w, Env: env})
 		untouched("fork", err)
-		_, err = p.e.Clone(bg, ForkOptions{Session: w, Env: env})
+		_, err = p.e.Restorer.Clone(bg, restore.ForkOptions{Session: w, Env: env})
 		untouched("clone", err)
-		_, err = p.e.Checkout(bg, "turn:1", RestoreOptions{Session: w, Env: env, Conversation: ConversationOptions{InPlace: true}})
+		_, err = p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: env, Conversation: model.ConversationOptions{InPlace: true}})
 		untouched("in place", err)
 		if err == nil {
 			t.Errorf("%s: it was cut in place", agent)
 		}
-		p.checkout("turn:2", RestoreOptions{Session: w, Conversation: ConversationOptions{CodeOnly: true}})
-		r, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Session: w, Env: env})
+		p.checkout("turn:2", restore.Options{Session: w, Conversation: model.ConversationOptions{CodeOnly: true}})
+		r, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: env})
 		untouched("checkout", err)
 		if agent == hooks.Claude && (err != nil || p.read("f") != big("1") || r.Conversation == nil || r.Conversation.Why == "") { // promise 18
 			t.Errorf("%s: the code did not go: %+v, %v", agent, r, err)
@@ -298,14 +301,14 @@ func TestT21Promise17JournalTellsAgents(t *testing.T) {
 	p.must(os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\necho \"$CODEX_HOME\" >>"+ran+"\n"), 0o700))
 	env := p.env()
 	env.Path = bin
-	made := &Session{
-		Name: "codex/" + claudeID(5), Agent: hooks.Codex, ID: claudeID(5), Fork: &Lineage{Session: "codex/" + claudeID(4)},
+	made := &model.Session{
+		Name: "codex/" + claudeID(5), Agent: hooks.Codex, ID: claudeID(5), Fork: &model.Lineage{Session: "codex/" + claudeID(4)},
 		Transcript: filepath.Join(p.root, ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+claudeID(5)+".jsonl"),
 	}
-	j := &journal{Kind: refs.KindCheckout, Session: Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: newStageName(), Steps: steps, Made: made}
-	p.plant(j.encode())
+	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Made: made}
+	p.plant(j.Encode())
 	p.must(os.MkdirAll(filepath.Dir(made.Transcript), 0o700))
-	_, err := p.e.Continue(bg, env)
+	_, err := p.e.Restorer.Continue(bg, env)
 	if b, rerr := os.ReadFile(ran); rerr == nil {
 		t.Errorf("codex was run in %s (%v)", b, err)
 	}
@@ -314,44 +317,44 @@ func TestT21Promise17JournalTellsAgents(t *testing.T) {
 // TestT21Promise17JournalDecoded: a journal with a name that none of ours has is none.
 func TestT21Promise17JournalDecoded(t *testing.T) {
 	ent := &tree.Entry{Name: "f", Type: tree.TypeFile, Perm: 0o644, ID: testID("e"), Size: 1}
-	for what, change := range map[string]func(*journal){
-		"no stage":               func(j *journal) { j.Stage = "" },
-		"stage: above":           func(j *journal) { j.Stage = "../x" },
-		"stage: far above":       func(j *journal) { j.Stage = "../../../../x" },
-		"stage: dots":            func(j *journal) { j.Stage = ".." },
-		"stage: git":             func(j *journal) { j.Stage = ".git" },
-		"stage: absolute":        func(j *journal) { j.Stage = "/tmp" },
-		"stage: short":           func(j *journal) { j.Stage = "0011" },
-		"stage: long":            func(j *journal) { j.Stage = strings.Repeat("0", 17) },
-		"stage: capitals":        func(j *journal) { j.Stage = "00112233445566AA" },
-		"stage: no digits":       func(j *journal) { j.Stage = "0011223344556677"[:15] + "g" },
-		"stage: NUL":             func(j *journal) { j.Stage = "001122334455667\x00" },
-		"step: above":            func(j *journal) { j.Steps[0].Path = "../x" },
-		"step: absolute":         func(j *journal) { j.Steps[0].Path = "/etc/x" },
-		"step: dots inside":      func(j *journal) { j.Steps[0].Path = "a/../../x" },
-		"step: a dot":            func(j *journal) { j.Steps[0].Path = "./x" },
-		"step: empty part":       func(j *journal) { j.Steps[0].Path = "a//x" },
-		"step: ends in a slash":  func(j *journal) { j.Steps[0].Path = "a/" },
-		"step: NUL":              func(j *journal) { j.Steps[0].Path = "a\x00b" },
-		"step: nothing":          func(j *journal) { j.Steps[0].From, j.Steps[0].To = nil, nil },
-		"step: twice":            func(j *journal) { j.Steps = append(j.Steps, j.Steps[0]) },
-		"path: above":            func(j *journal) { j.Paths = []string{"../x"} },
-		"path: absolute":         func(j *journal) { j.Paths = []string{"/x"} },
-		"path: not clean":        func(j *journal) { j.Paths = []string{"a/./b"} },
-		"session: above":         func(j *journal) { j.Session = "../x" },
-		"session: control":       func(j *journal) { j.Session = "claude/\x1b[2J" },
-		"made: no lineage":       func(j *journal) { j.Made.Fork = nil },
-		"made: name":             func(j *journal) { j.Made.Name = "claude/../x" },
-		"moved: name":            func(j *journal) { j.Moved.Name = "\x00" },
-		"made: an agent of none": func(j *journal) { j.Made.Agent = "other" },
+	for what, change := range map[string]func(*model.Journal){
+		"no stage":               func(j *model.Journal) { j.Stage = "" },
+		"stage: above":           func(j *model.Journal) { j.Stage = "../x" },
+		"stage: far above":       func(j *model.Journal) { j.Stage = "../../../../x" },
+		"stage: dots":            func(j *model.Journal) { j.Stage = ".." },
+		"stage: git":             func(j *model.Journal) { j.Stage = ".git" },
+		"stage: absolute":        func(j *model.Journal) { j.Stage = "/tmp" },
+		"stage: short":           func(j *model.Journal) { j.Stage = "0011" },
+		"stage: long":            func(j *model.Journal) { j.Stage = strings.Repeat("0", 17) },
+		"stage: capitals":        func(j *model.Journal) { j.Stage = "00112233445566AA" },
+		"stage: no digits":       func(j *model.Journal) { j.Stage = "0011223344556677"[:15] + "g" },
+		"stage: NUL":             func(j *model.Journal) { j.Stage = "001122334455667\x00" },
+		"step: above":            func(j *model.Journal) { j.Steps[0].Path = "../x" },
+		"step: absolute":         func(j *model.Journal) { j.Steps[0].Path = "/etc/x" },
+		"step: dots inside":      func(j *model.Journal) { j.Steps[0].Path = "a/../../x" },
+		"step: a dot":            func(j *model.Journal) { j.Steps[0].Path = "./x" },
+		"step: empty part":       func(j *model.Journal) { j.Steps[0].Path = "a//x" },
+		"step: ends in a slash":  func(j *model.Journal) { j.Steps[0].Path = "a/" },
+		"step: NUL":              func(j *model.Journal) { j.Steps[0].Path = "a\x00b" },
+		"step: nothing":          func(j *model.Journal) { j.Steps[0].From, j.Steps[0].To = nil, nil },
+		"step: twice":            func(j *model.Journal) { j.Steps = append(j.Steps, j.Steps[0]) },
+		"path: above":            func(j *model.Journal) { j.Paths = []string{"../x"} },
+		"path: absolute":         func(j *model.Journal) { j.Paths = []string{"/x"} },
+		"path: not clean":        func(j *model.Journal) { j.Paths = []string{"a/./b"} },
+		"session: above":         func(j *model.Journal) { j.Session = "../x" },
+		"session: control":       func(j *model.Journal) { j.Session = "claude/\x1b[2J" },
+		"made: no lineage":       func(j *model.Journal) { j.Made.Fork = nil },
+		"made: name":             func(j *model.Journal) { j.Made.Name = "claude/../x" },
+		"moved: name":            func(j *model.Journal) { j.Moved.Name = "\x00" },
+		"made: an agent of none": func(j *model.Journal) { j.Made.Agent = "other" },
 	} {
 		j := sampleJournal()
 		j.Steps = []tree.Step{{Path: "f", From: ent}}
-		if _, err := decodeJournal(j.encode()); err != nil {
+		if _, err := model.DecodeJournal(j.Encode()); err != nil {
 			t.Fatalf("the sample: %v", err)
 		}
 		change(j)
-		if got, err := decodeJournal(j.encode()); !errors.Is(err, kv.ErrCorrupt) {
+		if got, err := model.DecodeJournal(j.Encode()); !errors.Is(err, kv.ErrCorrupt) {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 	}
@@ -366,17 +369,17 @@ func TestT21Promise17StepsStayInside(t *testing.T) {
 		p.must(os.MkdirAll(p.path(".git/hooks"), 0o755))
 		p.must(os.MkdirAll(p.path("sub/.git"), 0o755))
 		p.must(os.Symlink(out, p.path("link")))
-		to, err := tree.Lookup(p.e.objs, one.Tree, "f")
+		to, err := tree.Lookup(p.e.Log.Objs, one.Tree, "f")
 		p.must(err)
 		_, to.Name = tree.Split(path)
 		id, err := os.ReadFile(p.path(".agent/rewind/id"))
 		p.must(err)
-		j := &journal{
-			Kind: refs.KindCheckout, Session: Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: newStageName(),
+		j := &model.Journal{
+			Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(),
 			Steps: []tree.Step{{Path: path, To: &to}},
 		}
-		p.plant(j.encode())
-		r, err := p.e.Continue(bg, p.env())
+		p.plant(j.Encode())
+		r, err := p.e.Restorer.Continue(bg, p.env())
 		if err == nil && len(r.Conflicts) != 1 {
 			t.Errorf("%s: %+v", path, r)
 		}

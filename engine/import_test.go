@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rewind/engine/model"
+	"rewind/engine/restore"
 )
 
 // Import takes in the sessions of this project, once, whatever is wrong with one.
@@ -30,7 +33,7 @@ func TestImport(t *testing.T) {
 		p.must(os.Remove(broken))
 		p.must(os.Symlink("/dev/zero", broken))
 	}
-	res, err := p.e.Import(bg, p.env(), nil)
+	res, err := p.e.Restorer.Import(bg, p.env(), nil)
 	p.must(err)
 	slices.Sort(res.Sessions)
 	equal(t, "imported", res.Sessions, []string{"claude/" + claudeID(1), "claude/" + claudeID(2), "claude/" + claudeID(3)})
@@ -39,7 +42,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("failed: %v", err)
 		}
 	}
-	again, err := p.e.Import(bg, p.env(), nil)
+	again, err := p.e.Restorer.Import(bg, p.env(), nil)
 	if err != nil || len(again.Sessions) != 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
@@ -47,13 +50,13 @@ func TestImport(t *testing.T) {
 	if !s.Imported || s.Turn != 1 || string(p.talk(s)) != p.slurp(s.Transcript) {
 		t.Errorf("%+v", s)
 	}
-	if at, err := p.e.position(); err != nil || at.Session != known.name() {
+	if at, err := p.e.Sessions.Position(); err != nil || at.Session != known.name() {
 		t.Errorf("the current session is %s, %v", at.Session, err)
 	}
-	w := Whose{Session: claudeID(1)}
-	p.wantTalk(p.fork("turn:1", ForkOptions{Session: w}).Path, "there", "hello")
-	p.wantTalk(p.fork("@", ForkOptions{Session: w}).Path, "there", "hello")
-	if _, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Session: w, Env: p.env()}); !errors.Is(err, ErrNotFound) {
+	w := model.Whose{Session: claudeID(1)}
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: w}).Path, "there", "hello")
+	p.wantTalk(p.fork("@", restore.ForkOptions{Session: w}).Path, "there", "hello")
+	if _, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("checkout: %v", err)
 	}
 	// It wakes up.
@@ -62,7 +65,7 @@ func TestImport(t *testing.T) {
 	if s := p.session(k.name()); s.Imported || s.Turn != 2 {
 		t.Errorf("%+v", s)
 	}
-	p.wantTalk(p.fork("turn:2", ForkOptions{Session: w}).Path, "done: two", "hello", "two")
-	p.wantTalk(p.fork("turn:1", ForkOptions{Session: w}).Path, "there", "hello")
+	p.wantTalk(p.fork("turn:2", restore.ForkOptions{Session: w}).Path, "done: two", "hello", "two")
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: w}).Path, "there", "hello")
 	p.verify()
 }

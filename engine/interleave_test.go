@@ -9,6 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/engine/capture"
+	"rewind/engine/gc"
+	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/engine/sessions"
 	"rewind/internal/torture"
 	"rewind/objstore"
 )
@@ -27,7 +32,7 @@ func TestT18Promise12Interleaving(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &interleaving{
-			project: openProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{}, since: map[string]uint64{}, mine: map[string][]*Checkpoint{},
+			fixture: openProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{}, since: map[string]uint64{}, mine: map[string][]*model.Checkpoint{},
 			in: map[string]objstore.ID{}, parent: map[objstore.ID]objstore.ID{}, past: map[string]map[objstore.ID]bool{},
 		}
 		defer func() { m.close(); _ = os.RemoveAll(base) }()
@@ -47,13 +52,13 @@ func TestT18Promise12Interleaving(t *testing.T) {
 }
 
 type interleaving struct {
-	*project
+	*fixture
 	agents []*agent
 	n      int
 	owner  map[string]map[string]bool // path to the sessions that changed it
 	since  map[string]uint64          // path to the newest operation before its last change
 	in     map[string]objstore.ID     // path to the checkpoint of its last change
-	mine   map[string][]*Checkpoint
+	mine   map[string][]*model.Checkpoint
 	parent map[objstore.ID]objstore.ID     // of all checkpoints, those that gc has removed too
 	past   map[string]map[objstore.ID]bool // of a session: the line that it began from
 }
@@ -69,7 +74,7 @@ func (m *interleaving) change(t *rapid.T, by ...string) (path string) {
 	content := big(rapid.SampledFrom([]string{"some", "other", fmt.Sprint(by, m.n)}).Draw(t, "content")) // some comes back
 	was, err := os.ReadFile(m.path(path))
 	remove := err == nil && (string(was) == content || rapid.IntRange(0, 3).Draw(t, "remove") == 0)
-	m.since[path], m.in[path], m.owner[path] = m.e.db.LastSeq(), objstore.ID{}, map[string]bool{}
+	m.since[path], m.in[path], m.owner[path] = m.e.Log.DB.LastSeq(), objstore.ID{}, map[string]bool{}
 	for _, b := range by {
 		m.owner[path][b] = true
 	}
@@ -94,7 +99,7 @@ func (m *interleaving) work(t *rapid.T) {
 	}
 }
 
-func (m *interleaving) keep(a *agent, h *Handled) {
+func (m *interleaving) keep(a *agent, h *capture.Handled) {
 	m.mine[a.name()] = append(m.mine[a.name()], m.get(h))
 }
 
@@ -104,7 +109,7 @@ func (m *interleaving) begin(t *rapid.T) {
 		return
 	}
 	m.note()
-	at, err := m.e.newestCursor()
+	at, err := m.e.Sessions.NewestCursor()
 	m.must(err)
 	a := m.agent(fmt.Sprint("s", len(m.agents)))
 	m.agents = append(m.agents, a)
@@ -132,9 +137,9 @@ func (m *interleaving) note() {
 // thin has gc remove steps of all; what they changed is still theirs.
 func (m *interleaving) thin(t *rapid.T) {
 	m.note()
-	m.collect(GCOptions{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
+	m.collect(gc.Options{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
 	for name, own := range m.mine {
-		m.mine[name] = slices.DeleteFunc(own, func(cp *Checkpoint) bool { return !m.has(cp) })
+		m.mine[name] = slices.DeleteFunc(own, func(cp *model.Checkpoint) bool { return !m.has(cp) })
 	}
 }
 
@@ -155,8 +160,8 @@ func (m *interleaving) user(t *rapid.T) { m.change(t) }
 
 func (m *interleaving) undo(t *rapid.T) {
 	a := m.draw(t)
-	m.back(t, a, func() (*RestoreResult, error) {
-		return m.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: a.name()}})
+	m.back(t, a, func() (*restore.Result, error) {
+		return m.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: a.name()}})
 	})
 }
 
@@ -167,16 +172,16 @@ func (m *interleaving) checkoutOld(t *rapid.T) {
 		return
 	}
 	cp := own[rapid.IntRange(0, len(own)-1).Draw(t, "checkpoint")]
-	m.back(t, a, func() (*RestoreResult, error) {
-		return m.e.Checkout(bg, cp.ID.String(), RestoreOptions{Session: Whose{Session: a.name()}})
+	m.back(t, a, func() (*restore.Result, error) {
+		return m.e.Restorer.Checkout(bg, cp.ID.String(), restore.Options{Session: model.Whose{Session: a.name()}})
 	})
 }
 
 // back restores, and holds that what others changed after the target is as it was.
-func (m *interleaving) back(t *rapid.T, a *agent, restore func() (*RestoreResult, error)) {
+func (m *interleaving) back(t *rapid.T, a *agent, restore func() (*restore.Result, error)) {
 	before := list(t, m.root)
 	r, err := restore()
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, model.ErrNotFound) {
 		return
 	}
 	if err != nil {
@@ -204,7 +209,7 @@ func (m *interleaving) back(t *rapid.T, a *agent, restore func() (*RestoreResult
 		}
 	}
 	for _, k := range r.Plan.Kept {
-		if k.Reason == KeptSession && (k.By == "" || k.By == a.name()) {
+		if k.Reason == model.KeptSession && (k.By == "" || k.By == a.name()) {
 			t.Fatalf("%q is kept for %q", k.Path, k.By)
 		}
 	}
@@ -229,28 +234,28 @@ func TestWhichSession(t *testing.T) {
 		s.stop()
 	}
 	for _, name := range []string{"turn:0", "@-"} {
-		var several *SeveralSessionsError
-		if _, err := p.e.Checkout(bg, name, RestoreOptions{DryRun: true}); !errors.As(err, &several) || len(several.Names) != 2 {
+		var several *sessions.SeveralSessionsError
+		if _, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true}); !errors.As(err, &several) || len(several.Names) != 2 {
 			t.Errorf("checkout %s: %v", name, err)
 		}
 		for session, want := range map[string]string{"a": "a", "b": "b"} {
-			r, err := p.e.Checkout(bg, name, RestoreOptions{DryRun: true, Session: Whose{Session: session}})
+			r, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true, Session: model.Whose{Session: session}})
 			if err != nil || len(r.Plan.Steps) != 1 || r.Plan.Steps[0].Path != want {
 				t.Errorf("checkout %s of %s: %+v, %v", name, session, r, err)
 			}
 		}
-		if r, err := p.e.Checkout(bg, name, RestoreOptions{DryRun: true, Session: Whose{Choose: true}}); err != nil || r.Plan.Steps[0].Path != "b" {
+		if r, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true, Session: model.Whose{Choose: true}}); err != nil || r.Plan.Steps[0].Path != "b" {
 			t.Errorf("checkout %s of the newest: %+v, %v", name, r, err)
 		}
 	}
 	// A restore says which one is meant from then on.
-	if _, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: "a"}}); err != nil {
+	if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.e.Redo(bg, 1, RestoreOptions{}); err != nil {
+	if _, err := p.e.Restorer.Redo(bg, 1, restore.Options{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: "nobody"}}); !errors.Is(err, ErrNotFound) {
+	if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: "nobody"}}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 }

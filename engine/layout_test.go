@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rewind/engine/gc"
+	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/tree"
@@ -16,19 +18,19 @@ func TestLayOutWithoutALostDirectory(t *testing.T) {
 	p.write("d/f", "below")
 	p.write("g", "beside")
 	cp := p.save("1")
-	ent, err := tree.Lookup(p.e.objs, cp.Tree, "d")
+	ent, err := tree.Lookup(p.e.Log.Objs, cp.Tree, "d")
 	p.must(err)
-	tx := p.e.objs.BeginAlone()
+	tx := p.e.Log.Objs.BeginAlone()
 	p.must(tx.Expunge(objstore.Tree, ent.ID.Key(), objstore.Tombstone{Reason: objstore.Lost}))
-	p.must(p.e.db.RaiseFormat(formatThinned))
+	p.must(p.e.Log.DB.RaiseFormat(gc.FormatThinned))
 	p.must(tx.Commit(bg, kv.Durable))
 	for name, tt := range map[string]struct {
 		paths []string
 		left  int
 	}{"all": {nil, 1}, "the rest": {[]string{"g"}, 0}} {
 		to := filepath.Join(t.TempDir(), "out")
-		r, err := p.e.LayOut(bg, cp.ID.String(), to, tt.paths, nil)
-		if err != nil || len(r.Left) != tt.left || tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != KeptLost || !r.Left[0].Dir) {
+		r, err := p.e.Restorer.LayOut(bg, cp.ID.String(), to, tt.paths, nil)
+		if err != nil || len(r.Left) != tt.left || tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != model.KeptLost || !r.Left[0].Dir) {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
 		if b, err := os.ReadFile(filepath.Join(to, "g")); err != nil || string(b) != "beside" {

@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/purge"
+	"rewind/engine/secrets"
 	"rewind/internal/kv"
 	"rewind/internal/leaks"
 	"rewind/objstore"
@@ -27,13 +31,13 @@ func token(n int) string {
 	return string(b)
 }
 
-func (p *project) lookForSecrets() {
+func (p *fixture) lookForSecrets() {
 	p.t.Helper()
-	p.must(p.e.LookForSecrets(bg, false))
+	p.must(p.e.Leaks.LookForSecrets(bg, false))
 }
 
 // leaks is what status tells, a line each.
-func (p *project) leaks() string {
+func (p *fixture) leaks() string {
 	p.t.Helper()
 	s, err := p.e.Status(bg, nil)
 	p.must(err)
@@ -51,7 +55,7 @@ func (p *project) leaks() string {
 	return strings.Join(out, ", ")
 }
 
-func (p *project) wantLeaks(want string) {
+func (p *fixture) wantLeaks(want string) {
 	p.t.Helper()
 	if got := p.leaks(); got != want {
 		p.t.Fatalf("flagged: %q, want %q", got, want)
@@ -71,13 +75,13 @@ func TestPromise15ContentThatLooksLikeASecret(t *testing.T) {
 	p.lookForSecrets()
 	p.wantLeaks("prod.env github-pat:2, src/auth.json github-pat:1")
 
-	shown, err := p.e.Show(bg, first.ID.String(), nil)
+	shown, err := p.e.History.Show(bg, first.ID.String(), nil)
 	p.must(err)
 	if len(shown.Leaks) != 2 || shown.Leaks[0].Path != "prod.env" || shown.Leaks[0].Checkpoint != first.ID {
 		t.Errorf("show: %+v", shown.Leaks)
 	}
 	// No key nor value of a flag has any of it.
-	p.must(p.e.db.Scan(kv.Range{Prefix: leakMarkKey}, func(key, val []byte) error {
+	p.must(p.e.Log.DB.Scan(kv.Range{Prefix: secrets.LeakMarkKey}, func(key, val []byte) error {
 		for _, s := range []string{token(1), token(2), token(1)[4:20]} {
 			if strings.Contains(string(key)+string(val), s) {
 				t.Errorf("a flag has the secret: %q %q", key, val)
@@ -96,27 +100,27 @@ func TestPromise15ContentThatLooksLikeASecret(t *testing.T) {
 	p.lookForSecrets()
 	p.wantLeaks("prod.env github-pat:5 x2, src/auth.json github-pat:1")
 
-	p.purge(PurgeOptions{Paths: []string{"prod.env"}})
+	p.purge(purge.Options{Paths: []string{"prod.env"}})
 	p.wantLeaks("src/auth.json github-pat:1")
 	p.set("secrets.allow", "src/*.json")
 	p.wantLeaks("")
 	p.set("secrets.allow")
-	p.set("secrets.mode", SecretsOff)
+	p.set("secrets.mode", project.SecretsOff)
 	p.wantLeaks("")
-	p.set("secrets.mode", SecretsFlag)
+	p.set("secrets.mode", project.SecretsFlag)
 	p.wantLeaks("src/auth.json github-pat:1")
 }
 
 func TestLookForSecretsOff(t *testing.T) {
 	p := newProject(t)
-	p.set("secrets.mode", SecretsOff)
+	p.set("secrets.mode", project.SecretsOff)
 	p.write("prod.env", "TOKEN="+token(1)+"\n")
 	p.save("one")
 	p.lookForSecrets()
-	if m, err := p.e.readLeakMark(); err != nil || m.Done != 0 {
+	if m, err := p.e.Leaks.ReadLeakMark(); err != nil || m.Done != 0 {
 		t.Errorf("looked up to %d, %v", m.Done, err)
 	}
-	p.set("secrets.mode", SecretsFlag) // what came meanwhile is looked at then
+	p.set("secrets.mode", project.SecretsFlag) // what came meanwhile is looked at then
 	p.lookForSecrets()
 	p.wantLeaks("prod.env github-pat:1")
 }
@@ -139,7 +143,7 @@ func TestPromise15LookKilled(t *testing.T) {
 			t.Fatal("it does not come to its end")
 		}
 		ctx := &stopAfter{Context: bg, left: 1000}
-		err := p.e.LookForSecrets(ctx, false)
+		err := p.e.Leaks.LookForSecrets(ctx, false)
 		// A process that is killed forgets what it knew.
 		p.must(p.e.Close())
 		e, oerr := Open(bg, p.home, p.root, p.options())
@@ -153,7 +157,7 @@ func TestPromise15LookKilled(t *testing.T) {
 		}
 	}
 	p.wantLeaks(strings.Join(want, ", "))
-	if m, err := p.e.readLeakMark(); err != nil || m.Path != "" || m.Tree.IsZero() {
+	if m, err := p.e.Leaks.ReadLeakMark(); err != nil || m.Path != "" || m.Tree.IsZero() {
 		t.Errorf("mark: %+v, %v", m, err)
 	}
 }
@@ -175,14 +179,14 @@ func (s *stopAfter) Err() error {
 func TestLookForSecretsInSteps(t *testing.T) {
 	p := newProject(t)
 	for most := range 4 {
-		opsAtOnce = uint64(most + 1)
+		secrets.OpsAtOnce = uint64(most + 1)
 		var want []string
 		for i := range 5 {
 			name := fmt.Sprintf("%d%d", most, i)
 			p.write(name, "TOKEN="+token(100*most+i)+"\n")
 			p.save(name)
 			if i == 2 {
-				_, err := p.e.Tag(bg, "t"+name, "@", false)
+				_, err := p.e.History.Tag(bg, "t"+name, "@", false)
 				p.must(err)
 			}
 			want = append(want, name+" github-pat:1")
@@ -192,7 +196,7 @@ func TestLookForSecretsInSteps(t *testing.T) {
 			t.Fatalf("%d at once: %s, want %v", most+1, got, want)
 		}
 	}
-	opsAtOnce = 1024
+	secrets.OpsAtOnce = 1024
 }
 
 func TestLookForSecretsAfterGC(t *testing.T) {
@@ -201,27 +205,27 @@ func TestLookForSecretsAfterGC(t *testing.T) {
 	p.save("one")
 	p.lookForSecrets()
 	// The tree of the mark is not there any more, and other rules would have flagged something else.
-	m, err := p.e.readLeakMark()
+	m, err := p.e.Leaks.ReadLeakMark()
 	p.must(err)
 	m.Tree = testID("gone")
-	b := p.e.db.NewBatch()
-	p.must(b.Set(leakMarkKey, m.encode()))
-	p.must(b.Set(leakKey(testID("other").Key()), (&leakFlag{Paths: []string{"x"}, Findings: []leaks.Finding{{Rule: "r", Line: 1}}}).encode()))
-	p.must(b.Set(leakKey(testID("damaged").Key()), []byte("nonsense")))
+	b := p.e.Log.DB.NewBatch()
+	p.must(b.Set(secrets.LeakMarkKey, m.Encode()))
+	p.must(b.Set(secrets.LeakKey(testID("other").Key()), (&secrets.LeakFlag{Paths: []string{"x"}, Findings: []leaks.Finding{{Rule: "r", Line: 1}}}).Encode()))
+	p.must(b.Set(secrets.LeakKey(testID("damaged").Key()), []byte("nonsense")))
 	p.must(b.Commit(bg, kv.Written))
-	p.e.leak.flagged.Store(nil)
+	p.e.Leaks.Look.Flagged.Store(nil)
 	p.write("b", "TOKEN="+token(2)+"\n")
 	p.save("two")
 	p.lookForSecrets()
 	p.wantLeaks("a github-pat:1, b github-pat:1")
 	p.verify()
 	// A mark that cannot be read, or of other rules: all is looked at anew.
-	for _, raw := range [][]byte{[]byte("\xff"), (&leakMark{Rules: "other", Done: 1 << 40}).encode()} {
-		b := p.e.db.NewBatch()
-		p.must(b.Set(leakMarkKey, raw))
-		p.must(b.Delete(leakKey(objstore.Sum(objstore.Blob, []byte("TOKEN="+token(2)+"\n")).Key())))
+	for _, raw := range [][]byte{[]byte("\xff"), (&secrets.LeakMark{Rules: "other", Done: 1 << 40}).Encode()} {
+		b := p.e.Log.DB.NewBatch()
+		p.must(b.Set(secrets.LeakMarkKey, raw))
+		p.must(b.Delete(secrets.LeakKey(objstore.Sum(objstore.Blob, []byte("TOKEN="+token(2)+"\n")).Key())))
 		p.must(b.Commit(bg, kv.Written))
-		p.e.leak.flagged.Store(nil)
+		p.e.Leaks.Look.Flagged.Store(nil)
 		p.lookForSecrets()
 		p.wantLeaks("a github-pat:1, b github-pat:1")
 	}
@@ -229,7 +233,7 @@ func TestLookForSecretsAfterGC(t *testing.T) {
 
 func TestSecretsSkip(t *testing.T) {
 	p := newProject(t)
-	p.set("secrets.mode", SecretsSkip)
+	p.set("secrets.mode", project.SecretsSkip)
 	// A person's save looks before it stores.
 	p.write("before", "TOKEN="+token(20)+"\n")
 	p.write("copy of it", "TOKEN="+token(20)+"\n")
@@ -255,12 +259,12 @@ func TestSecretsSkip(t *testing.T) {
 	p.write("conf", "TOKEN="+token(2)+"\n")
 	p.write("other", "2")
 	two := p.save("two")
-	if _, _, err := p.e.Cat(bg, two.ID.String(), "conf"); !errors.Is(err, ErrNotFound) && !errors.Is(err, tree.ErrNotFound) {
+	if _, _, err := p.e.History.Cat(bg, two.ID.String(), "conf"); !errors.Is(err, model.ErrNotFound) && !errors.Is(err, tree.ErrNotFound) {
 		t.Fatalf("conf in the second checkpoint: %v", err)
 	}
-	note, err := p.e.note(two)
+	note, err := p.e.Log.Note(two)
 	p.must(err)
-	if s, ok := covering(note, "conf"); !ok || s.Reason != tree.ReasonSecret {
+	if s, ok := model.Covering(note, "conf"); !ok || s.Reason != tree.ReasonSecret {
 		t.Fatalf("noted: %+v", s)
 	}
 	if found := p.holding(token(2)); found != nil {
@@ -270,7 +274,7 @@ func TestSecretsSkip(t *testing.T) {
 	p.wantLeaks("conf github-pat:1 skipped")
 
 	// Purged, it stays skipped: the file still has one.
-	p.purge(PurgeOptions{Paths: []string{"conf"}})
+	p.purge(purge.Options{Paths: []string{"conf"}})
 	p.wantLeaks("")
 	p.write("other", "3")
 	p.save("three")
@@ -282,7 +286,7 @@ func TestSecretsSkip(t *testing.T) {
 	p.write("conf", "TOKEN=$TOKEN\n")
 	p.lookForSecrets()
 	four := p.save("four")
-	r, _, err := p.e.Cat(bg, four.ID.String(), "conf")
+	r, _, err := p.e.History.Cat(bg, four.ID.String(), "conf")
 	p.must(err)
 	p.must(r.Close())
 	p.write("conf", "TOKEN="+token(9)+"\n")
@@ -291,12 +295,12 @@ func TestSecretsSkip(t *testing.T) {
 	p.wantLeaks("conf github-pat:1 skipped")
 
 	// In another mode nothing is skipped, and what is allowed never is.
-	p.set("secrets.mode", SecretsFlag)
+	p.set("secrets.mode", project.SecretsFlag)
 	p.wantLeaks("conf github-pat:1")
-	p.set("secrets.mode", SecretsSkip)
+	p.set("secrets.mode", project.SecretsSkip)
 	p.set("secrets.allow", "conf")
 	six := p.save("six")
-	r, _, err = p.e.Cat(bg, six.ID.String(), "conf")
+	r, _, err = p.e.History.Cat(bg, six.ID.String(), "conf")
 	p.must(err)
 	p.must(r.Close())
 }
@@ -310,45 +314,45 @@ func TestLookForSecretsGivesWay(t *testing.T) {
 	ctx, cancel := context.WithTimeout(bg, time.Nanosecond)
 	defer cancel()
 	<-ctx.Done()
-	if err := p.e.LookForSecrets(ctx, true); !errors.Is(err, context.DeadlineExceeded) {
+	if err := p.e.Leaks.LookForSecrets(ctx, true); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("%v", err)
 	}
 	// While another look is under way nobody waits for it.
-	p.e.leak.mu.Lock()
-	p.must(p.e.LookForSecrets(bg, true))
-	p.e.leak.mu.Unlock()
-	p.must(p.e.LookForSecrets(bg, true))
-	if p.e.Rest(); p.e.leak.scanner != nil {
+	p.e.Leaks.Look.Mu.Lock()
+	p.must(p.e.Leaks.LookForSecrets(bg, true))
+	p.e.Leaks.Look.Mu.Unlock()
+	p.must(p.e.Leaks.LookForSecrets(bg, true))
+	if p.e.Rest(); p.e.Leaks.Look.Scanner != nil {
 		t.Error("the rules are kept at rest")
 	}
 }
 
-func sampleLeakFlag() *leakFlag {
-	return &leakFlag{Paths: []string{"a", "b\xff"}, Checkpoint: testID("c"), Findings: []leaks.Finding{{Rule: "r", Line: 3}}, Free: []string{"a"}}
+func sampleLeakFlag() *secrets.LeakFlag {
+	return &secrets.LeakFlag{Paths: []string{"a", "b\xff"}, Checkpoint: testID("c"), Findings: []leaks.Finding{{Rule: "r", Line: 3}}, Free: []string{"a"}}
 }
 
 // The bytes on disk, docs/format.md#flag.
 func TestLeakFlagGolden(t *testing.T) {
 	c := testID("c")
 	want := "\x01\x05\x01a\x02b\xff" + "\x02\x20" + string(c[:]) + "\x03\x07\x06\x01\x01r\x02\x01\x03" + "\x04\x02\x01a"
-	if got := sampleLeakFlag().encode(); string(got) != want {
+	if got := sampleLeakFlag().Encode(); string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
-	m := leakMark{Rules: "v", Done: 300, Tree: c, Path: "p"}
-	if got, want := m.encode(), "\x01\x01v"+"\x02\x02\xac\x02"+"\x03\x20"+string(c[:])+"\x04\x01p"; string(got) != want {
+	m := secrets.LeakMark{Rules: "v", Done: 300, Tree: c, Path: "p"}
+	if got, want := m.Encode(), "\x01\x01v"+"\x02\x02\xac\x02"+"\x03\x20"+string(c[:])+"\x04\x01p"; string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
 }
 
 func FuzzLeakFlag(f *testing.F) {
-	f.Add(sampleLeakFlag().encode())
-	f.Add((&leakMark{Rules: "v", Done: 1, Path: "p"}).encode())
+	f.Add(sampleLeakFlag().Encode())
+	f.Add((&secrets.LeakMark{Rules: "v", Done: 1, Path: "p"}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if flag, err := decodeLeakFlag(raw); err == nil && !bytes.Equal(flag.encode(), raw) {
-			t.Errorf("decoded %x, encoded %x", raw, flag.encode())
+		if flag, err := secrets.DecodeLeakFlag(raw); err == nil && !bytes.Equal(flag.Encode(), raw) {
+			t.Errorf("decoded %x, encoded %x", raw, flag.Encode())
 		}
-		if mark, err := decodeLeakMark(raw); err == nil && !bytes.Equal(mark.encode(), raw) {
-			t.Errorf("decoded %x, encoded %x", raw, mark.encode())
+		if mark, err := secrets.DecodeLeakMark(raw); err == nil && !bytes.Equal(mark.Encode(), raw) {
+			t.Errorf("decoded %x, encoded %x", raw, mark.Encode())
 		}
 	})
 }

@@ -5,19 +5,21 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"rewind/engine/history"
 )
 
 // TestCommandsDoNotReadTheHistory: what list, show and status read of the store does not grow with the history.
 func TestCommandsDoNotReadTheHistory(t *testing.T) {
 	p := newProject(t)
-	p.e.now = func() time.Time {
+	p.e.Log.Now = func() time.Time {
 		p.tick = p.tick.Add(time.Minute)
 		return p.tick
 	}
 	ctx := context.Background()
 	commands := map[string]func() error{
-		"list": func() error { _, err := p.e.List(ctx, ListOptions{Limit: 20}); return err },
-		"show": func() error { _, err := p.e.Show(ctx, "@", nil); return err },
+		"list": func() error { _, err := p.e.History.List(ctx, history.ListOptions{Limit: 20}); return err },
+		"show": func() error { _, err := p.e.History.Show(ctx, "@", nil); return err },
 		"status": func() error {
 			s, err := p.e.Status(ctx, nil)
 			if err == nil && (s.Checkpoints == 0 || s.LastOp == nil || len(s.Changes) > 0) {
@@ -30,9 +32,9 @@ func TestCommandsDoNotReadTheHistory(t *testing.T) {
 		n := map[string]uint64{}
 		for name, run := range commands {
 			p.must(run()) // counts what is new
-			before := p.e.db.Reads()
+			before := p.e.Log.DB.Reads()
 			p.must(run())
-			n[name] = p.e.db.Reads() - before
+			n[name] = p.e.Log.DB.Reads() - before
 		}
 		return n
 	}
@@ -72,13 +74,13 @@ func TestPositionReadsFewCheckpoints(t *testing.T) {
 		var err error
 		p.e, err = Open(t.Context(), p.home, p.root, p.options())
 		p.must(err)
-		before := p.e.db.Reads()
-		at, names, err := p.e.active()
+		before := p.e.Log.DB.Reads()
+		at, names, err := p.e.Sessions.Active()
 		p.must(err)
 		if at.Session != b.name() || len(names) != 2 {
 			t.Fatalf("%v, %v", at, names)
 		}
-		return p.e.db.Reads() - before
+		return p.e.Log.DB.Reads() - before
 	}
 	calls := 0
 	grow := func(to int) {

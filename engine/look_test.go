@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"rewind/engine/capture"
 	"rewind/internal/kv"
 	"rewind/internal/textdiff"
 	"rewind/objstore"
@@ -17,9 +18,9 @@ import (
 )
 
 // watched has the tree watched, or skips.
-func (p *project) watched(t *testing.T) {
+func (p *fixture) watched(t *testing.T) {
 	t.Helper()
-	if err := p.e.Watch(); errors.Is(err, ErrNoWatcher) {
+	if err := p.e.Worktree.Watch(); errors.Is(err, capture.ErrNoWatcher) {
 		t.Skip("missing tool: a watcher on this system")
 	} else {
 		p.must(err)
@@ -27,35 +28,35 @@ func (p *project) watched(t *testing.T) {
 }
 
 // objects counts what the store holds.
-func (p *project) objects() int {
+func (p *fixture) objects() int {
 	n := 0
-	p.must(p.e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixObject}}, func(_, _ []byte) error { n++; return nil }))
+	p.must(p.e.Log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixObject}}, func(_, _ []byte) error { n++; return nil }))
 	return n
 }
 
 // unsaved is what status finds changed; slow: what a look at every file finds.
-func (p *project) unsaved() (fast, slow []string) {
+func (p *fixture) unsaved() (fast, slow []string) {
 	p.t.Helper()
 	s, err := p.e.Status(context.Background(), nil)
 	p.must(err)
 	for _, ch := range s.Changes {
 		fast = append(fast, showChange(ch))
 	}
-	p.e.mu.Lock()
-	defer p.e.mu.Unlock()
-	root, err := p.e.root()
+	p.e.Log.Mu.Lock()
+	defer p.e.Log.Mu.Unlock()
+	root, err := p.e.Log.Root()
 	p.must(err)
 	defer root.Close()
-	was, err := p.e.head()
+	was, err := p.e.Log.Head()
 	p.must(err)
-	get := newSketch(p.e.objs, nil)
-	src := snapshot.Source{Root: root, Put: get, RuleFiles: ruleFiles}
-	r, err := p.e.rules()
+	get := capture.NewSketch(p.e.Log.Objs, nil)
+	src := snapshot.Source{Root: root, Put: get, RuleFiles: capture.RuleFiles}
+	r, err := p.e.Worktree.Rules()
 	p.must(err)
-	src.Rules, src.Tracked, src.Secret, src.SizeLimit, src.SecretKey = r.dir, r.tracked, r.secret, p.e.config.sizeLimit(), r.key
+	src.Rules, src.Tracked, src.Secret, src.SizeLimit, src.SecretKey = r.Dir, r.Tracked, r.Secret, p.e.Log.Config.SizeLimit(), r.Key
 	res, err := snapshot.Take(context.Background(), src)
 	p.must(err)
-	p.must(tree.Diff(get, was.tree, res.Root, func(ch tree.Change) error {
+	p.must(tree.Diff(get, was.Tree, res.Root, func(ch tree.Change) error {
 		slow = append(slow, showChange(ch))
 		return nil
 	}))
@@ -106,7 +107,7 @@ func TestLookEqualsScan(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("the watcher at the end: %+v", *p.e.Watching())
+	t.Logf("the watcher at the end: %+v", *p.e.Worktree.Watching())
 	p.save("")
 	p.verify()
 	p.reopen()
@@ -137,7 +138,7 @@ func TestLookKeepsWhatItFound(t *testing.T) {
 	if got := diff(); len(got) != 2 || got["d/a"] != textdiff.Text {
 		t.Fatalf("%v", got)
 	}
-	if p.e.unsaved == nil {
+	if p.e.Worktree.Unsaved == nil {
 		t.Error("nothing was kept")
 	}
 	big := bytes.Repeat([]byte("x"), textdiff.MaxBytes+1)
@@ -146,7 +147,7 @@ func TestLookKeepsWhatItFound(t *testing.T) {
 		t.Fatalf("%v", got)
 	}
 	cp := p.save("")
-	if p.e.unsaved != nil {
+	if p.e.Worktree.Unsaved != nil {
 		t.Error("stored, and still kept")
 	}
 	for name, want := range map[string]string{"d/a": "another\n", "d/b": "another one\n", "big": string(big)} {
@@ -154,7 +155,7 @@ func TestLookKeepsWhatItFound(t *testing.T) {
 			t.Errorf("%s is not what it was", name)
 		}
 	}
-	if ok, err := p.e.objs.Has(objstore.Tree, cp.Tree); err != nil || !ok {
+	if ok, err := p.e.Log.Objs.Has(objstore.Tree, cp.Tree); err != nil || !ok {
 		t.Error(ok, err)
 	}
 	p.verify()

@@ -11,6 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/engine/gc"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/internal/torture"
 	"rewind/refs"
 	"rewind/tree"
@@ -22,7 +25,7 @@ var names = []string{"a", "b", "new\nline", "\xff\xfe", "-rf", " sp ", "é", "*"
 // machine drives a project with random edits and restores and holds the promises of a restore against what it sees
 // with its own eyes.
 type machine struct {
-	*project
+	*fixture
 	saved []savedState
 	dir   string
 	talk  *talker
@@ -30,7 +33,7 @@ type machine struct {
 }
 
 type savedState struct {
-	cp    *Checkpoint
+	cp    *model.Checkpoint
 	state listing // without ignored files
 }
 
@@ -89,7 +92,7 @@ func (m *machine) mkdir(t *rapid.T) {
 
 func (m *machine) rename(t *rapid.T) {
 	from, to := m.somePath(t), m.somePath(t)
-	if _, err := os.Lstat(m.path(from)); err != nil || below(to, from) || below(from, to) {
+	if _, err := os.Lstat(m.path(from)); err != nil || model.Below(to, from) || model.Below(from, to) {
 		return
 	}
 	m.clear(to)
@@ -123,12 +126,12 @@ func (m *machine) checkoutSome(t *rapid.T) {
 	}
 	want := rapid.SampledFrom(m.saved).Draw(t, "checkpoint")
 	exact := rapid.Bool().Draw(t, "exact")
-	m.restoreTo(t, want.state, exact, func() (*RestoreResult, error) {
-		return m.e.Checkout(bg, want.cp.ID.String(), RestoreOptions{Exact: exact})
+	m.restoreTo(t, want.state, exact, func() (*restore.Result, error) {
+		return m.e.Restorer.Checkout(bg, want.cp.ID.String(), restore.Options{Exact: exact})
 	})
 }
 
-func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*RestoreResult, error)) {
+func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*restore.Result, error)) {
 	before, ignored := list(t, m.root), m.ignored()
 	r, err := run()
 	if err != nil {
@@ -144,12 +147,12 @@ func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*R
 	// Whatever differs from the target is named, or holds something that is.
 	named := func(path string) bool {
 		for _, k := range r.Plan.Kept {
-			if below(path, k.Path) || below(k.Path, path) {
+			if model.Below(path, k.Path) || model.Below(k.Path, path) {
 				return true
 			}
 		}
 		for p := range ignored {
-			if below(p, path) {
+			if model.Below(p, path) {
 				return true
 			}
 		}
@@ -160,7 +163,7 @@ func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*R
 	}
 	if exact {
 		for _, k := range r.Plan.Kept {
-			if k.Reason == KeptNew {
+			if k.Reason == model.KeptNew {
 				t.Fatalf("--exact kept %q", k.Path)
 			}
 		}
@@ -183,16 +186,16 @@ func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*R
 		if after[p] == v {
 			continue
 		}
-		ent, err := tree.Lookup(m.e.objs, r.Safety.Tree, p)
+		ent, err := tree.Lookup(m.e.Log.Objs, r.Safety.Tree, p)
 		if err != nil {
 			t.Fatalf("%q was changed and is not in the safety checkpoint: %v", p, err)
 		}
-		if isFile(&ent) != !strings.HasPrefix(v, "d") {
+		if model.IsFile(&ent) != !strings.HasPrefix(v, "d") {
 			t.Fatalf("%q in the safety checkpoint is %c, was %s", p, ent.Type, v)
 		}
 	}
 	if rapid.Bool().Draw(t, "undo-restore") {
-		if _, err := m.e.UndoRestore(bg, r.Operation.Seq, RestoreOptions{}); err != nil {
+		if _, err := m.e.Restorer.UndoRestore(bg, r.Operation.Seq, restore.Options{}); err != nil {
 			t.Fatalf("undo-restore: %v", err)
 		}
 		if d := list(t, m.root).diff(before); d != "" {
@@ -202,13 +205,13 @@ func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*R
 }
 
 // heldBefore reports whether a step before the restore holds a path.
-func (m *machine) heldBefore(r *RestoreResult, path string) bool {
+func (m *machine) heldBefore(r *restore.Result, path string) bool {
 	found := false
-	m.must(m.e.refs.Newest(r.Safety.Seq, func(op *refs.Operation) error {
+	m.must(m.e.Log.Refs.Newest(r.Safety.Seq, func(op *refs.Operation) error {
 		if op.Kind == refs.KindCheckpoint && !found {
-			cp, err := m.e.checkpoint(op.Checkpoint)
+			cp, err := m.e.Log.Checkpoint(op.Checkpoint)
 			m.must(err)
-			_, err = tree.Lookup(m.e.objs, cp.Tree, path)
+			_, err = tree.Lookup(m.e.Log.Objs, cp.Tree, path)
 			found = err == nil
 		}
 		return nil
@@ -219,7 +222,7 @@ func (m *machine) heldBefore(r *RestoreResult, path string) bool {
 // thin has gc remove some checkpoints. What is left is as it was.
 func (m *machine) thin(t *rapid.T) {
 	before, ignored := list(t, m.root), m.ignored()
-	m.collect(GCOptions{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
+	m.collect(gc.Options{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
 	if d := list(t, m.root).diff(before) + m.ignored().diff(ignored); d != "" {
 		t.Fatalf("gc changed the worktree:\n%s", d)
 	}
@@ -227,13 +230,13 @@ func (m *machine) thin(t *rapid.T) {
 }
 
 func (m *machine) along(t *rapid.T) {
-	move := m.e.Undo
+	move := m.e.Restorer.Undo
 	if rapid.Bool().Draw(t, "redo") {
-		move = m.e.Redo
+		move = m.e.Restorer.Redo
 	}
 	before := m.ignored()
-	_, err := move(bg, rapid.IntRange(1, 3).Draw(t, "steps"), RestoreOptions{})
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	_, err := move(bg, rapid.IntRange(1, 3).Draw(t, "steps"), restore.Options{})
+	if err != nil && !errors.Is(err, model.ErrNotFound) {
 		t.Fatalf("undo or redo: %v", err)
 	}
 	if d := m.ignored().diff(before); d != "" {
@@ -253,15 +256,15 @@ func (m *machine) turn(*rapid.T) {
 // fork makes a session of a moment; the worktree stays, or goes there as by a checkout.
 func (m *machine) fork(t *rapid.T) {
 	want := rapid.SampledFrom(m.saved).Draw(t, "checkpoint")
-	o := ForkOptions{Env: m.env(), DryRun: true}
-	var none *NoConversationError
-	if _, err := m.e.Fork(bg, want.cp.ID.String(), o); errors.As(err, &none) {
+	o := restore.ForkOptions{Env: m.env(), DryRun: true}
+	var none *model.NoConversationError
+	if _, err := m.e.Restorer.Fork(bg, want.cp.ID.String(), o); errors.As(err, &none) {
 		return
 	}
 	o.DryRun, o.Checkout, o.Exact = false, rapid.Bool().Draw(t, "checkout"), rapid.Bool().Draw(t, "exact")
-	var f *Forked
-	run := func() (r *RestoreResult, err error) {
-		if f, err = m.e.Fork(bg, want.cp.ID.String(), o); err != nil {
+	var f *restore.Forked
+	run := func() (r *restore.Result, err error) {
+		if f, err = m.e.Restorer.Fork(bg, want.cp.ID.String(), o); err != nil {
 			return nil, err
 		}
 		if said, _ := m.prompts(f.Path); len(said) == 0 || said[0] != "turn 1" {
@@ -308,7 +311,7 @@ func TestT20ModelRestore(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &machine{dir: base}
-		m.project = openProject(t, root, filepath.Join(base, "home"))
+		m.fixture = openProject(t, root, filepath.Join(base, "home"))
 		defer func() {
 			m.close()
 			m.clear("")
@@ -334,7 +337,7 @@ func TestT20ModelRestore(t *testing.T) {
 			"reopen":   m.reopenSome,
 			"crash":    m.crash,
 		})
-		n, err := m.e.Verify(bg, true, nil, func(err error) { t.Fatalf("verify: %v", err) })
+		n, err := m.e.Checker.Verify(bg, true, nil, func(err error) { t.Fatalf("verify: %v", err) })
 		if err != nil || n.Checked == 0 {
 			t.Fatalf("verify: %v, %v", n, err)
 		}

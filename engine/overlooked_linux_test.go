@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rewind/engine/restore"
 )
 
 // TestPromise08ChangeWithoutReport: a restore relies on the watcher, but not for what it replaces: a store through a mapping, which nothing reports,
@@ -16,7 +18,7 @@ func TestPromise08ChangeWithoutReport(t *testing.T) {
 	p.write("b", "b")
 	one := p.save("one")
 	p.write("a", "other")
-	p.must(p.e.Watch())
+	p.must(p.e.Worktree.Watch())
 	time.Sleep(50 * time.Millisecond) // so that the stat cache believes its stamps
 	p.save("two")
 	time.Sleep(50 * time.Millisecond)
@@ -29,19 +31,19 @@ func TestPromise08ChangeWithoutReport(t *testing.T) {
 	p.must(err)
 	copy(m, "SWORN")
 	p.must(unix.Munmap(m))
-	if w := p.e.Watching(); w == nil || !w.Healthy || w.Missed != 0 {
+	if w := p.e.Worktree.Watching(); w == nil || !w.Healthy || w.Missed != 0 {
 		t.Fatalf("the watcher is %+v", w)
 	}
 
-	r := p.checkout(one.ID.String(), RestoreOptions{DryRun: true})
+	r := p.checkout(one.ID.String(), restore.Options{DryRun: true})
 	equal(t, "would replace", r.Plan.Replaced, []string{"a"})
 	p.must(f.Close())
-	r = p.checkout(one.ID.String(), RestoreOptions{})
+	r = p.checkout(one.ID.String(), restore.Options{})
 	equal(t, "replaced", r.Plan.Replaced, []string{"a"})
 	if got := p.cat(r.Safety, "a"); got != "SWORN" || len(r.Conflicts) > 0 {
 		t.Errorf("the safety checkpoint has %q; conflicts %v", got, r.Conflicts)
 	}
-	if w := p.e.Watching(); w.Missed == 0 {
+	if w := p.e.Worktree.Watching(); w.Missed == 0 {
 		t.Error("the watcher did report it: the test proves nothing")
 	}
 }

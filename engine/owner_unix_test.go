@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rewind/engine/project"
 	"rewind/internal/relay"
 )
 
@@ -15,13 +16,13 @@ func TestPromise17StoreOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: other users")
 	}
-	for _, mode := range []Mode{ModeGlobal, ModeProject} {
+	for _, mode := range []project.Mode{project.ModeGlobal, project.ModeProject} {
 		base := t.TempDir()
-		home, root := Home{filepath.Join(base, "home")}, filepath.Join(base, "p")
+		home, root := project.Home{Dir: filepath.Join(base, "home")}, filepath.Join(base, "p")
 		if err := os.Mkdir(root, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		e, plan, err := Init(context.Background(), home, root, mode, Options{})
+		e, plan, err := Init(context.Background(), home, root, mode, project.Options{})
 		if err == nil {
 			err = e.Close()
 		}
@@ -36,7 +37,7 @@ func TestPromise17StoreOfAnotherUser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range []Options{{}, {Salvage: true}} {
+		for _, o := range []project.Options{{}, {Salvage: true}} {
 			var owner *relay.OwnerError
 			if e, err := OpenProject(context.Background(), home, &p, o); !errors.As(err, &owner) || owner.Owner != 65534 || owner.Dir != p.Store {
 				t.Errorf("%s: %v, %v", plan.Mode, e, err)

@@ -7,52 +7,56 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/capture"
+	"rewind/engine/gc"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 )
 
-func (a *agent) edits(call string, do func(), paths ...string) *Handled {
+func (a *agent) edits(call string, do func(), paths ...string) *capture.Handled {
 	a.p.t.Helper()
 	tool := hooks.Tool{Name: "Write", Call: call, Class: hooks.Editor}
 	for _, p := range paths {
 		tool.Paths = append(tool.Paths, a.p.path(p))
 	}
-	a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: tool}, HandleOptions{})
+	a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: tool}, capture.HandleOptions{})
 	do()
-	return a.send(hooks.Event{Kind: hooks.AfterTool, Tool: tool}, HandleOptions{})
+	return a.send(hooks.Event{Kind: hooks.AfterTool, Tool: tool}, capture.HandleOptions{})
 }
 
 // TestPromise19WhoChangedIt: whose a path is when calls overlap, by what they name.
 func TestPromise19WhoChangedIt(t *testing.T) {
-	shell := func(name string) openCalls { return openCalls{name: {{ID: "1"}}} }
-	edit := func(name string, paths ...string) openCalls {
-		return openCalls{name: {{ID: "1", Class: hooks.Editor, Paths: paths}}}
+	shell := func(name string) capture.OpenCalls { return capture.OpenCalls{name: {{ID: "1"}}} }
+	edit := func(name string, paths ...string) capture.OpenCalls {
+		return capture.OpenCalls{name: {{ID: "1", Class: hooks.Editor, Paths: paths}}}
 	}
 	for _, c := range []struct {
 		name  string
-		calls []openCalls
+		calls []capture.OpenCalls
 		whose map[string]string
 	}{
 		{"nobody", nil, map[string]string{"x": ""}},
-		{"one that names", []openCalls{edit("a", "x")}, map[string]string{"x": "a", "y": "a"}},
-		{"one names, one does not", []openCalls{edit("a", "d/x"), shell("b")}, map[string]string{"d/x": "a", "d": "a", "d/y": "b", "y": "b"}},
-		{"two that name none", []openCalls{shell("a"), shell("b")}, map[string]string{"x": "a b"}},
-		{"two that name others", []openCalls{edit("a", "x"), edit("b", "y")}, map[string]string{"x": "a", "y": "b", "z": "a b"}},
-		{"two that name one", []openCalls{edit("a", "x"), edit("b", "x", "y")}, map[string]string{"x": "a b", "y": "b"}},
-		{"one edits elsewhere", []openCalls{edit("a"), edit("b", "y")}, map[string]string{"z": "b"}},
-		{"both edit elsewhere", []openCalls{edit("a"), edit("b")}, map[string]string{"z": "a b"}},
+		{"one that names", []capture.OpenCalls{edit("a", "x")}, map[string]string{"x": "a", "y": "a"}},
+		{"one names, one does not", []capture.OpenCalls{edit("a", "d/x"), shell("b")}, map[string]string{"d/x": "a", "d": "a", "d/y": "b", "y": "b"}},
+		{"two that name none", []capture.OpenCalls{shell("a"), shell("b")}, map[string]string{"x": "a b"}},
+		{"two that name others", []capture.OpenCalls{edit("a", "x"), edit("b", "y")}, map[string]string{"x": "a", "y": "b", "z": "a b"}},
+		{"two that name one", []capture.OpenCalls{edit("a", "x"), edit("b", "x", "y")}, map[string]string{"x": "a b", "y": "b"}},
+		{"one edits elsewhere", []capture.OpenCalls{edit("a"), edit("b", "y")}, map[string]string{"z": "b"}},
+		{"both edit elsewhere", []capture.OpenCalls{edit("a"), edit("b")}, map[string]string{"z": "a b"}},
 		{
 			"lanes of one",
-			[]openCalls{{"a": {{ID: "1"}, {ID: "2", Lane: "s", Class: hooks.Editor, Paths: []string{"x"}}}}, shell("b")},
+			[]capture.OpenCalls{{"a": {{ID: "1"}, {ID: "2", Lane: "s", Class: hooks.Editor, Paths: []string{"x"}}}}, shell("b")},
 			map[string]string{"x": "a", "y": "a b"},
 		},
 	} {
-		calls := openCalls{}
+		calls := capture.OpenCalls{}
 		for _, k := range c.calls {
 			for name, list := range k {
 				calls[name] = list
 			}
 		}
-		of := calls.authors()
+		of := calls.Authors()
 		for path, want := range c.whose {
 			if got := strings.Join(of(path), " "); got != want {
 				t.Errorf("%s: %s is %q's, want %q", c.name, path, got, want)
@@ -71,7 +75,7 @@ func TestPromise19OwnedInTheLog(t *testing.T) {
 	b.prompt("y")
 	b.before("b1")
 	cp := p.get(a.edits("a1", func() { p.write("a.txt", big("1")); p.write("b.txt", big("1")); p.write("c.txt", big("1")) }, "a.txt"))
-	want := []Owned{{By: []string{a.name()}, Paths: []string{"a.txt"}}}
+	want := []model.Owned{{By: []string{a.name()}, Paths: []string{"a.txt"}}}
 	if fmt.Sprint(cp.By, cp.Owned) != fmt.Sprint([]string{b.name()}, want) {
 		t.Fatalf("by %v, owned %v", cp.By, cp.Owned)
 	}
@@ -80,12 +84,12 @@ func TestPromise19OwnedInTheLog(t *testing.T) {
 	}
 	// A save while both calls are open says it, too.
 	tool := hooks.Tool{Name: "Write", Call: "a2", Class: hooks.Editor, Paths: []string{p.path("a.txt")}}
-	a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: tool}, HandleOptions{})
+	a.send(hooks.Event{Kind: hooks.BeforeTool, Tool: tool}, capture.HandleOptions{})
 	p.write("a.txt", big("2"))
 	p.write("b.txt", big("2"))
-	r, err := p.e.Save(bg, "a", "saved", nil)
+	r, err := p.e.Worktree.Save(bg, "a", "saved", nil)
 	p.must(err)
-	if of := r.Checkpoint.authors(); strings.Join(of("a.txt"), " ") != a.name() || strings.Join(of("b.txt"), " ") != b.name() {
+	if of := r.Checkpoint.AuthorsOf(); strings.Join(of("a.txt"), " ") != a.name() || strings.Join(of("b.txt"), " ") != b.name() {
 		t.Errorf("saved: by %v, owned %v", r.Checkpoint.By, r.Checkpoint.Owned)
 	}
 	p.reopen()
@@ -106,7 +110,7 @@ func TestPromise19OverThinnedHistory(t *testing.T) {
 			a.prompt("go")
 			b.prompt("go")
 			p.tagged("before", a.run("0", func() { p.write("more", big("0")) }))
-			var gone []*Checkpoint
+			var gone []*model.Checkpoint
 			for i := range 5 {
 				n := fmt.Sprint(i + 1)
 				gone = append(gone, p.get(a.run("a"+n, func() { p.write("mine", big(n)) })))
@@ -116,15 +120,15 @@ func TestPromise19OverThinnedHistory(t *testing.T) {
 			}
 			a.run("last", func() { p.write("more", big("1")) })
 			for _, n := range keeps {
-				p.gc(GCOptions{Keep: n})
+				p.gc(gc.Options{Keep: n})
 			}
 			p.reopen()
 			if p.has(gone[2]) {
 				t.Fatal("nothing was thinned")
 			}
 			for steps := 0; ; steps++ {
-				_, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: "a"}})
-				if errors.Is(err, ErrNotFound) {
+				_, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: "a"}})
+				if errors.Is(err, model.ErrNotFound) {
 					break
 				}
 				p.must(err)

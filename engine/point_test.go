@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/capture"
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 )
 
@@ -23,25 +27,25 @@ func TestPromise14LateReply(t *testing.T) {
 	if asked := p.get(h).Mark; asked.Length == 0 {
 		t.Fatal("nothing of the conversation is in the checkpoint")
 	}
-	again, err := p.e.Settle(bg)
+	again, err := p.e.Worktree.Settle(bg)
 	if err != nil || again <= 0 || again > 150*time.Millisecond {
 		t.Fatalf("again in %v, %v", again, err)
 	}
 	time.Sleep(80 * time.Millisecond)
 	k.say("a late reply")
 	p.settle()
-	p.wantTalk(p.fork("turn:1", ForkOptions{}).Path, "a late reply", "one")
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "a late reply", "one")
 	// The next prompt is in the file with the first event of its turn, and is no part of the turn before.
 	k.line("user", `{"role":"user","content":"two"}`)
-	k.send(hooks.Event{Kind: hooks.Prompt, Prompt: "two"}, HandleOptions{})
-	p.wantTalk(p.fork("turn:1", ForkOptions{}).Path, "a late reply", "one")
+	k.send(hooks.Event{Kind: hooks.Prompt, Prompt: "two"}, capture.HandleOptions{})
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "a late reply", "one")
 	// Without Settle it is there with the next prompt.
 	k = p.talker(2)
 	k.ask("one")
 	k.stop()
 	k.say("later still")
 	k.ask("two")
-	p.wantTalk(p.fork("turn:1", ForkOptions{Session: Whose{Session: k.name()}}).Path, "later still", "one")
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: model.Whose{Session: k.name()}}).Path, "later still", "one")
 }
 
 // A file that a session has left for another one, which is not written yet, is not its conversation any more, whatever comes into it.
@@ -49,16 +53,16 @@ func TestPromise14LeftFile(t *testing.T) {
 	p := newProject(t)
 	k := p.talker(1)
 	k.take("one", nil)
-	k.append(strings.Repeat(`{"type":"x"}`+"\n", transcriptBlock/8))
+	k.append(strings.Repeat(`{"type":"x"}`+"\n", conversation.TranscriptBlock/8))
 	k.stop()
 	p.settle()
 	was, left := p.session(k.name()).Cursor, k.file
 	k.file = filepath.Join(p.chats(), claudeID(2)+".jsonl")
 	k.stop()
 	p.must(os.WriteFile(left, []byte(`{"type":"another"}`+"\n"), 0o600))
-	kept := *p.e.sessions[k.name()]
+	kept := *p.e.Log.Records[k.name()]
 	kept.Cursor.Checked = 0 // it is time to look at all of it
-	p.e.sessions[k.name()] = &kept
+	p.e.Log.Records[k.name()] = &kept
 	p.settle()
 	if now := p.session(k.name()).Cursor; now.Mark != was.Mark {
 		t.Fatalf("the cursor went from %+v to %+v", was.Mark, now.Mark)
@@ -75,23 +79,23 @@ func TestPointLateReplyKeepsTheTurnsCode(t *testing.T) {
 	k.append(`{"type":"mode","mode":"normal"}` + "\n") // the client writes on behind the stop
 	p.settle()
 	for range 2 {
-		got, err := p.e.point(k.name(), "turn:1")
-		if err != nil || got.cp.ID != h.Checkpoint {
-			t.Fatalf("turn:1 is %+v, %v; want %s", got.cp, err, h.Checkpoint.Short())
+		got, err := p.e.History.Point(k.name(), "turn:1")
+		if err != nil || got.Cp.ID != h.Checkpoint {
+			t.Fatalf("turn:1 is %+v, %v; want %s", got.Cp, err, h.Checkpoint.Short())
 		}
 		p.reopen()
 	}
 }
 
 // turns gives the number, prompt and code of a session's turns as a person sees them.
-func (p *project) turns(k *talker) (out []string) {
+func (p *fixture) turns(k *talker) (out []string) {
 	p.t.Helper()
-	l, err := p.e.Turns(bg, Whose{Session: k.name()})
+	l, err := p.e.History.Turns(bg, model.Whose{Session: k.name()})
 	p.must(err)
 	for _, i := range l.Turns {
 		f, gone := "", ""
 		if i.Checkpoint != "" {
-			cp, err := p.e.Resolve(i.Checkpoint)
+			cp, err := p.e.History.Resolve(i.Checkpoint)
 			p.must(err)
 			f = p.cat(cp, "f")[:1]
 		}
@@ -104,19 +108,19 @@ func (p *project) turns(k *talker) (out []string) {
 }
 
 // at is the code of a point: the first byte of f.
-func (p *project) at(k *talker, name string) string {
+func (p *fixture) at(k *talker, name string) string {
 	p.t.Helper()
-	pt, err := p.e.point(k.name(), name)
+	pt, err := p.e.History.Point(k.name(), name)
 	p.must(err)
-	if pt.cp == nil {
+	if pt.Cp == nil {
 		return "none"
 	}
-	return p.cat(pt.cp, "f")[:1]
+	return p.cat(pt.Cp, "f")[:1]
 }
 
-func (p *project) loaded() {
+func (p *fixture) loaded() {
 	p.t.Helper()
-	_, err := p.e.Sessions()
+	_, err := p.e.Log.Sessions()
 	p.must(err)
 }
 
@@ -132,21 +136,21 @@ func TestPointTurns(t *testing.T) {
 	}
 	asked := []string{"one", "two", "three"}
 	for n := 1; n <= 3; n++ {
-		f := p.fork(fmt.Sprint("turn:", n), ForkOptions{})
+		f := p.fork(fmt.Sprint("turn:", n), restore.ForkOptions{})
 		p.wantTalk(f.Path, "done: "+asked[n-1], asked[:n]...)
 		if f.From.Session != k.name() || f.From.Turn != n || f.From.Kind != "fork" {
 			t.Errorf("turn:%d: lineage %+v", n, f.From)
 		}
 	}
-	var none *NoConversationError
-	if _, err := p.e.Fork(bg, "turn:0", ForkOptions{Env: p.env()}); !errors.As(err, &none) {
+	var none *model.NoConversationError
+	if _, err := p.e.Restorer.Fork(bg, "turn:0", restore.ForkOptions{Env: p.env()}); !errors.As(err, &none) {
 		t.Errorf("fork turn:0: %v", err)
 	}
-	if _, err := p.e.Fork(bg, "turn:4", ForkOptions{Env: p.env()}); !errors.Is(err, ErrNotFound) {
+	if _, err := p.e.Restorer.Fork(bg, "turn:4", restore.ForkOptions{Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("fork turn:4: %v", err)
 	}
 	equal(t, "turns", p.turns(k), []string{"1 one 1", "2 two 1", "3 three 3"})
-	p.wantTalk(p.fork("@", ForkOptions{}).Path, "done: three", asked...)
+	p.wantTalk(p.fork("@", restore.ForkOptions{}).Path, "done: three", asked...)
 	p.verify()
 }
 
@@ -154,13 +158,13 @@ func TestPointTurns(t *testing.T) {
 func TestPointChatOnlySession(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", nil)
-	p.wantTalk(p.fork("@", ForkOptions{}).Path, "done: one", "one")
-	p.wantTalk(p.fork("turn:1", ForkOptions{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("@", restore.ForkOptions{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "done: one", "one")
 	other := p.talker(2)
 	other.take("else", p.edits("f", "2"))
 	k2 := p.talker(3)
 	k2.take("mine", nil)
-	p.wantTalk(p.fork("@", ForkOptions{Session: Whose{Session: k2.name()}}).Path, "done: mine", "mine")
+	p.wantTalk(p.fork("@", restore.ForkOptions{Session: model.Whose{Session: k2.name()}}).Path, "done: mine", "mine")
 	equal(t, "turns", p.turns(k2), []string{"1 mine 2"})
 }
 
@@ -175,14 +179,14 @@ func TestPointSeededTurns(t *testing.T) {
 	if s := p.session(k.name()); s.Turn != 3 {
 		t.Errorf("turn %d", s.Turn)
 	}
-	p.wantTalk(p.fork("turn:1", ForkOptions{}).Path, "done: one", "one")
-	p.wantTalk(p.fork("turn:2", ForkOptions{}).Path, "done: two", "one", "two")
-	p.wantTalk(p.fork("turn:3", ForkOptions{}).Path, "done: three", "one", "two", "three")
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("turn:2", restore.ForkOptions{}).Path, "done: two", "one", "two")
+	p.wantTalk(p.fork("turn:3", restore.ForkOptions{}).Path, "done: three", "one", "two", "three")
 	equal(t, "turns", p.turns(k), []string{"1 one ", "2 two ", "3 three 3"})
-	if _, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Env: p.env()}); !errors.Is(err, ErrNotFound) {
+	if _, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("checkout of a turn without code: %v", err)
 	}
-	r := p.back("turn:1", RestoreOptions{Conversation: ConversationOptions{ContextOnly: true}})
+	r := p.back("turn:1", restore.Options{Conversation: model.ConversationOptions{ContextOnly: true}})
 	p.wantTalk(r.Conversation.Path, "done: one", "one")
 	if p.read("f") != big("3") {
 		t.Error("--context-only changed the code")
@@ -192,7 +196,7 @@ func TestPointSeededTurns(t *testing.T) {
 // A fork's turns up to where it was made are the other session's.
 func TestPointForks(t *testing.T) {
 	p, k := twoTurns(t)
-	f := p.fork("turn:1", ForkOptions{})
+	f := p.fork("turn:1", restore.ForkOptions{})
 	g := p.opened(f.Fork)
 	g.start()
 	g.take("another two", p.edits("f", "4"))
@@ -202,12 +206,12 @@ func TestPointForks(t *testing.T) {
 			t.Errorf("%s of the fork has the code %s, want %s", name, got, want)
 		}
 	}
-	w := Whose{Session: g.name()}
-	p.wantTalk(p.fork("turn:1", ForkOptions{Session: w}).Path, "done: one", "one")
-	again := p.fork("turn:2", ForkOptions{Session: w})
+	w := model.Whose{Session: g.name()}
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: w}).Path, "done: one", "one")
+	again := p.fork("turn:2", restore.ForkOptions{Session: w})
 	p.wantTalk(again.Path, "done: another two", "one", "another two")
 	equal(t, "turns", p.turns(g), []string{"1 one 1", "2 another two 4"})
-	if _, err := p.e.Fork(bg, "turn:3", ForkOptions{Session: w, Env: p.env()}); !errors.Is(err, ErrNotFound) {
+	if _, err := p.e.Restorer.Fork(bg, "turn:3", restore.ForkOptions{Session: w, Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("turn:3 of the fork: %v", err)
 	}
 	// A fork of a fork, that nobody has opened.
@@ -221,8 +225,8 @@ func TestPointForks(t *testing.T) {
 }
 
 // lineage holds that a session comes from others, the nearest first.
-func (p *project) lineage(k *talker, of ...*talker) error {
-	all, err := p.e.Forks(bg, p.env(), k.name())
+func (p *fixture) lineage(k *talker, of ...*talker) error {
+	all, err := p.e.History.Forks(bg, p.env(), k.name())
 	if err != nil || len(all) != 1 {
 		return fmt.Errorf("%d forks, %w", len(all), err)
 	}
@@ -252,15 +256,15 @@ func TestT15LineageInACircle(t *testing.T) {
 		b := strings.ReplaceAll(p.slurp(k.file), `"version"`, fmt.Sprintf(`"forkedFrom":{"sessionId":%q,"messageUuid":"00000001-1111-4111-8111-000000000000"},"version"`, claudeID(2-i)))
 		p.must(os.WriteFile(k.file, []byte(b), 0o600))
 	}
-	_, err := p.e.Import(bg, p.env(), nil)
+	_, err := p.e.Restorer.Import(bg, p.env(), nil)
 	p.must(err)
 	for _, name := range []string{"turn:0", "turn:1", "turn:2"} {
-		_, _ = p.e.point("claude/"+claudeID(1), name)
+		_, _ = p.e.History.Point("claude/"+claudeID(1), name)
 	}
-	if _, err := p.e.Forks(bg, p.env(), ""); err != nil {
+	if _, err := p.e.History.Forks(bg, p.env(), ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.e.Turns(bg, Whose{Session: claudeID(1)}); err != nil {
+	if _, err := p.e.History.Turns(bg, model.Whose{Session: claudeID(1)}); err != nil {
 		t.Error(err)
 	}
 }
@@ -269,7 +273,7 @@ func TestT15LineageInACircle(t *testing.T) {
 func TestPointInPlace(t *testing.T) {
 	p, k := twoTurns(t)
 	k.take("three", p.edits("f", "3"))
-	p.back("turn:1", RestoreOptions{Conversation: ConversationOptions{InPlace: true}})
+	p.back("turn:1", restore.Options{Conversation: model.ConversationOptions{InPlace: true}})
 	p.wantTalk(k.file, "done: one", "one")
 	k.parent = ""
 	for line := range strings.Lines(p.slurp(k.file)) {
@@ -284,10 +288,10 @@ func TestPointInPlace(t *testing.T) {
 			t.Errorf("%s has the code %s, want %s", name, got, want)
 		}
 	}
-	p.wantTalk(p.fork("turn:2", ForkOptions{}).Path, "done: another two", "one", "another two")
-	p.wantTalk(p.fork("turn:1", ForkOptions{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("turn:2", restore.ForkOptions{}).Path, "done: another two", "one", "another two")
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "done: one", "one")
 	// What was cut off can still be forked.
-	p.wantTalk(p.fork("turn:3", ForkOptions{}).Path, "done: three", "one", "two", "three")
+	p.wantTalk(p.fork("turn:3", restore.ForkOptions{}).Path, "done: three", "one", "two", "three")
 	equal(t, "turns", p.turns(k), []string{"1 one 1", "2 another two 4", "3 three 3 gone"})
 }
 
@@ -299,12 +303,12 @@ func TestPointWentBack(t *testing.T) {
 	k.take("two", p.edits("f", "2"))
 	k.parent = at
 	k.take("another two", p.edits("f", "3"))
-	p.wantTalk(p.fork("turn:3", ForkOptions{}).Path, "done: another two", "one", "another two")
-	p.wantTalk(p.fork("turn:2", ForkOptions{}).Path, "done: two", "one", "two")
-	p.wantTalk(p.fork("turn:1", ForkOptions{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("turn:3", restore.ForkOptions{}).Path, "done: another two", "one", "another two")
+	p.wantTalk(p.fork("turn:2", restore.ForkOptions{}).Path, "done: two", "one", "two")
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "done: one", "one")
 	equal(t, "turns", p.turns(k), []string{"1 one 1", "2 two 2 gone", "3 another two 3"})
-	r := p.back("turn:2", RestoreOptions{})
-	if r.Conversation.Mode != ConversationFork || p.read("f") != big("2") {
+	r := p.back("turn:2", restore.Options{})
+	if r.Conversation.Mode != model.ConversationFork || p.read("f") != big("2") {
 		t.Errorf("%+v", r.Conversation)
 	}
 	p.wantTalk(r.Conversation.Path, "done: two", "one", "two")
@@ -315,10 +319,10 @@ func TestPointInPlaceNumbersAgain(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
 	two := k.take("two", p.edits("f", "2"))
-	p.back("turn:1", RestoreOptions{Conversation: ConversationOptions{InPlace: true}})
+	p.back("turn:1", restore.Options{Conversation: model.ConversationOptions{InPlace: true}})
 	k.parent = lastUUID(p.slurp(k.file))
 	k.take("another two", nil)
-	r := p.back(two.Checkpoint.String(), RestoreOptions{})
+	r := p.back(two.Checkpoint.String(), restore.Options{})
 	if p.read("f") != big("2") {
 		t.Errorf("f is %.3q", p.read("f"))
 	}

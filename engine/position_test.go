@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"rewind/engine/model"
+	"rewind/engine/restore"
 )
 
 // TestPromise19PositionAgrees: whatever restores, saves and turns come in what order, every answer means the same session, its cursor is what the worktree was set
@@ -28,33 +31,33 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 	}
 	talkers := map[string]*talker{k.name(): k}
 	var log []string
-	o := RestoreOptions{Env: p.env(), Session: Whose{Choose: true}, Exact: true}
-	var forks []*Fork
-	agree := func(what string, res *RestoreResult) {
+	o := restore.Options{Env: p.env(), Session: model.Whose{Choose: true}, Exact: true}
+	var forks []*model.Fork
+	agree := func(what string, res *restore.Result) {
 		t.Helper()
 		log = append(log, what)
 		if res != nil && res.Conversation != nil && res.Conversation.Fork != nil {
 			forks = append(forks, res.Conversation.Fork)
 		}
-		at, err := p.e.position()
+		at, err := p.e.Sessions.Position()
 		p.must(err)
-		cur, err := p.e.current(at.Session)
+		cur, err := p.e.Sessions.Current(at.Session)
 		p.must(err)
 		if p.read("f") != p.cat(cur, "f") {
 			t.Fatalf("%q: the current checkpoint of %s is not what the files are", log, at.Session)
 		}
 		st, err := p.e.Status(bg, nil)
 		p.must(err)
-		list, err := p.e.SessionList(bg, p.env())
+		list, err := p.e.History.SessionList(bg, p.env())
 		p.must(err)
-		i := slices.IndexFunc(list, func(s SessionInfo) bool { return s.Current })
+		i := slices.IndexFunc(list, func(s model.SessionInfo) bool { return s.Current })
 		if st.Position != at.Session || st.Current.ID != cur.ID || i < 0 || list[i].Name != at.Session {
 			t.Fatalf("%q: the project stands at %s, status says %s, sessions %+v", log, at.Session, st.Position, list)
 		}
-		if res != nil && res.Conversation != nil && res.Conversation.Mode != ConversationNone && res.Conversation.Session != at.Session {
+		if res != nil && res.Conversation != nil && res.Conversation.Mode != model.ConversationNone && res.Conversation.Session != at.Session {
 			t.Fatalf("%q: %+v, and the project stands at %s", log, res.Conversation, at.Session)
 		}
-		if s := p.e.sessions[at.Session]; s == nil || s.Left {
+		if s := p.e.Log.Records[at.Session]; s == nil || s.Left {
 			t.Fatalf("%q: %s goes on, and was left: %+v", log, at.Session, s)
 		}
 	}
@@ -62,20 +65,20 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 		switch rnd.IntN(7) {
 		case 0, 1:
 			name := fmt.Sprint("turn:", 1+rnd.IntN(3))
-			res, err := p.e.Checkout(bg, name, o)
+			res, err := p.e.Restorer.Checkout(bg, name, o)
 			if err != nil {
 				continue // that session has fewer turns
 			}
 			agree("checkout "+name, res)
 		case 2:
 			before := p.read("f")
-			res, err := p.e.Undo(bg, 1, o)
+			res, err := p.e.Restorer.Undo(bg, 1, o)
 			if err != nil {
 				continue
 			}
 			agree("undo", res)
 			if rnd.IntN(2) == 0 {
-				res, err = p.e.Redo(bg, 1, o)
+				res, err = p.e.Restorer.Redo(bg, 1, o)
 				p.must(err)
 				agree("redo", res)
 				if p.read("f") != before {
@@ -83,25 +86,25 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 				}
 			}
 		case 3:
-			res, err := p.e.UndoRestore(bg, 0, o)
+			res, err := p.e.Restorer.UndoRestore(bg, 0, o)
 			if err != nil {
 				continue
 			}
 			agree("undo-restore", res)
 		case 4:
 			p.write("f", big(next()))
-			at, err := p.e.position()
+			at, err := p.e.Sessions.Position()
 			p.must(err)
 			cp := p.save("mine")
-			if cp.Session != at.Session || cp.Cause.Turn != p.e.sessions[at.Session].Turn || cp.Cause.Prompt != p.e.sessions[at.Session].Prompt {
+			if cp.Session != at.Session || cp.Cause.Turn != p.e.Log.Records[at.Session].Turn || cp.Cause.Prompt != p.e.Log.Records[at.Session].Prompt {
 				t.Fatalf("%q: the project stands at %s, and what was saved says %+v of %s", log, at.Session, cp.Cause, cp.Session)
 			}
 			agree("save", nil)
 		case 5:
-			at, err := p.e.position()
+			at, err := p.e.Sessions.Position()
 			p.must(err)
 			if talkers[at.Session] == nil {
-				i := slices.IndexFunc(forks, func(f *Fork) bool { return f.Session == at.Session })
+				i := slices.IndexFunc(forks, func(f *model.Fork) bool { return f.Session == at.Session })
 				if i < 0 {
 					t.Fatalf("%q: nobody made %s", log, at.Session)
 				}
@@ -112,7 +115,7 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 			agree("turn in "+at.Session, nil)
 		case 6:
 			p.reopen()
-			p.must(p.e.loadSessions())
+			p.must(p.e.Log.LoadSessions())
 			agree("reopen", nil)
 		}
 	}
@@ -124,14 +127,14 @@ func TestPromise19SaveBehindACutInPlace(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
 	k.take("two", p.edits("f", "2"))
-	_, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Env: p.env(), Conversation: ConversationOptions{InPlace: true, Force: true}})
+	_, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Env: p.env(), Conversation: model.ConversationOptions{InPlace: true, Force: true}})
 	p.must(err)
 	for turn, prompt := range []string{1: "one", 2: "two"} {
 		if turn == 0 {
 			continue
 		}
 		if turn == 2 {
-			_, err := p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env(), Conversation: ConversationOptions{Force: true}})
+			_, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env(), Conversation: model.ConversationOptions{Force: true}})
 			p.must(err)
 		}
 		p.write("g", big(prompt))

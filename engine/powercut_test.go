@@ -11,6 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/register"
+	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/internal/torture"
@@ -27,12 +31,12 @@ func TestT2PowerCut(t *testing.T) {
 	for seed := m.Seed - 1; seed < m.Seed-1+uint64(m.Points); seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := openProject(t, t.TempDir(), t.TempDir())
-		var acked []*Checkpoint
+		var acked []*model.Checkpoint
 		for i := range 6 {
 			p.write(fmt.Sprintf("d%d/f", r.IntN(3)), fmt.Sprint(seed, i))
 			acked = append(acked, p.save(fmt.Sprint(i)))
 			if r.IntN(3) == 0 {
-				res := p.checkout(acked[r.IntN(len(acked))].ID.String(), RestoreOptions{})
+				res := p.checkout(acked[r.IntN(len(acked))].ID.String(), restore.Options{})
 				if res.Safety != nil {
 					acked = append(acked, res.Safety)
 				}
@@ -55,27 +59,27 @@ func TestT2PowerCut(t *testing.T) {
 	t.Logf("%d power cuts, %d checkpoints held against them, 0 lost", cuts, told)
 }
 
-func (p *project) afterCut(t *testing.T, left *kvtest.CrashFS, acked []*Checkpoint) {
+func (p *fixture) afterCut(t *testing.T, left *kvtest.CrashFS, acked []*model.Checkpoint) {
 	t.Helper()
-	e, err := Open(context.Background(), p.home, p.root, Options{KV: kv.Options{FS: left}})
+	e, err := Open(context.Background(), p.home, p.root, project.Options{KV: kv.Options{FS: left}})
 	if err != nil {
 		t.Fatalf("open after a power cut: %v", err)
 	}
 	defer func() { p.must(e.Close()) }()
 	for _, cp := range acked {
-		got, err := e.checkpoint(cp.ID)
+		got, err := e.Log.Checkpoint(cp.ID)
 		if err != nil {
 			t.Fatalf("checkpoint %d is lost: %v", cp.Seq, err)
 		}
-		p.must(tree.Walk(e.objs, got.Tree, func(path string, ent tree.Entry) error {
+		p.must(tree.Walk(e.Log.Objs, got.Tree, func(path string, ent tree.Entry) error {
 			if ent.Type == tree.TypeDir {
 				return nil
 			}
-			_, err := e.objs.Get(objstore.Blob, ent.ID)
+			_, err := e.Log.Objs.Get(objstore.Blob, ent.ID)
 			return err
 		}))
 	}
-	if _, err := e.Verify(bg, true, nil, func(err error) { t.Fatalf("verify after a power cut: %v", err) }); err != nil {
+	if _, err := e.Checker.Verify(bg, true, nil, func(err error) { t.Fatalf("verify after a power cut: %v", err) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,26 +103,26 @@ func TestT2Promise11PowerCutInARestore(t *testing.T) {
 		}
 		var cuts []cut
 		disk := kvtest.NewFaultFS(p.fs)
-		e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: disk, GroupSync: time.Hour}})
+		e, err := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: disk, GroupSync: time.Hour}})
 		p.must(err)
 		disk.Hook(func(c kvtest.Call) {
 			if c.Kind != kvtest.Read && strings.HasSuffix(c.Path, ".log") { // the restore waits for it
-				cuts = append(cuts, cut{p.fs.Clone(percent, uint64(len(cuts))), list(t, p.root)})
+				cuts = append(cuts, cut{left: p.fs.Clone(percent, uint64(len(cuts))), tree: list(t, p.root)})
 			}
 		})
-		_, err = e.Checkout(bg, one.ID.String(), RestoreOptions{})
+		_, err = e.Restorer.Checkout(bg, one.ID.String(), restore.Options{})
 		disk.Hook(nil)
 		p.must(err)
 		p.must(e.Close())
 		touched := 0
 		for i, c := range cuts {
-			e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: c.left}})
+			e, err := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: c.left}})
 			if err != nil {
 				t.Fatalf("%d%%, cut %d: %v", percent, i, err)
 			}
-			j, err := e.readJournal()
+			j, err := e.Log.ReadJournal()
 			p.must(err)
-			newest, err := e.refs.Operation(e.db.LastSeq())
+			newest, err := e.Log.Refs.Operation(e.Log.DB.LastSeq())
 			p.must(err)
 			if c.tree.diff(before) != "" {
 				if touched++; j == nil && newest.Kind != refs.KindCheckout {
@@ -164,14 +168,14 @@ func TestT5StoreFaults(t *testing.T) {
 				failed++
 			}
 			// The next process: it finds the files, but not the locks of the one that failed.
-			e, oerr := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: p.fs.Clone(100, 0)}})
+			e, oerr := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: p.fs.Clone(100, 0)}})
 			if oerr != nil {
 				t.Fatalf("%v %d: the store does not open again: %v", kind, n, oerr)
 			}
-			j, jerr := e.readJournal()
+			j, jerr := e.Log.ReadJournal()
 			p.must(jerr)
 			if j != nil {
-				if _, err := e.Abort(bg, AgentEnv{}); err != nil {
+				if _, err := e.Restorer.Abort(bg, register.AgentEnv{}); err != nil {
 					t.Fatalf("%v %d: abort: %v", kind, n, err)
 				}
 			}
@@ -182,7 +186,7 @@ func TestT5StoreFaults(t *testing.T) {
 			if d := now.diff(before); err != nil && j != nil && d != "" {
 				t.Fatalf("%v %d: aborted, but not as before:\n%s", kind, n, d)
 			}
-			if _, err := e.Verify(bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
+			if _, err := e.Checker.Verify(bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
 				t.Fatal(err)
 			}
 			p.must(e.Close())
@@ -198,15 +202,15 @@ func TestT5StoreFaults(t *testing.T) {
 
 // faulty is a project with two checkpoints whose store lies on a disk that can fail.
 type faulty struct {
-	*project
-	one   *Checkpoint
+	*fixture
+	one   *model.Checkpoint
 	disk  *kvtest.FaultFS
 	fatal error
 }
 
 func newFaulty(t *testing.T) *faulty {
 	t.Helper()
-	p := &faulty{project: openProject(t, t.TempDir(), t.TempDir())}
+	p := &faulty{fixture: openProject(t, t.TempDir(), t.TempDir())}
 	p.write("a/b", "1")
 	p.one = p.save("one")
 	p.write("a/b", "2")
@@ -222,10 +226,10 @@ func (p *faulty) checkout(fault *kvtest.Fault) error {
 	if fault != nil {
 		p.disk.Set(fault)
 	}
-	e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: p.disk, Fatal: func(err error) { p.fatal = err }}})
+	e, err := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: p.disk, Fatal: func(err error) { p.fatal = err }}})
 	if err != nil {
 		return err
 	}
-	_, err = e.Checkout(bg, p.one.ID.String(), RestoreOptions{})
+	_, err = e.Restorer.Checkout(bg, p.one.ID.String(), restore.Options{})
 	return errors.Join(err, e.Close())
 }

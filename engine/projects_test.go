@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rewind/engine/project"
 )
 
 // What is remembered of where projects are is what looking again finds, whatever was done meanwhile.
@@ -17,12 +19,12 @@ func TestProjectsRememberOnlyWhatIsStillSo(t *testing.T) {
 	p.must(os.Symlink(p.root, link))
 	home := p.home
 
-	var ps Projects
+	var ps project.Projects
 	check := func(after, dir string) {
 		t.Helper()
 		for range 2 { // as it is found, and as it is remembered
 			got, gotErr := ps.Find(bg, home, dir, 0)
-			want, wantErr := Find(bg, home, dir, 0)
+			want, wantErr := project.Find(bg, home, dir, 0)
 			switch {
 			case (gotErr == nil) != (wantErr == nil):
 				t.Fatalf("after %s, %s: %v, looking again: %v", after, dir, gotErr, wantErr)
@@ -38,8 +40,8 @@ func TestProjectsRememberOnlyWhatIsStillSo(t *testing.T) {
 		}
 	}
 	all("nothing")
-	if len(ps.found) != 3 {
-		t.Fatalf("%d directories are remembered, want 3", len(ps.found))
+	if len(ps.Found) != 3 {
+		t.Fatalf("%d directories are remembered, want 3", len(ps.Found))
 	}
 	p.must(os.MkdirAll(filepath.Join(p.root, "a", ".agent"), 0o755))
 	all("a directory that could be a nearer project's")
@@ -77,11 +79,11 @@ func TestPromise17ProjectsAskAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home := Home{t.TempDir()}
-	if _, err := SetUp(bg, home, root, ModeProject, Options{}); err != nil {
+	home := project.Home{Dir: t.TempDir()}
+	if _, err := SetUp(bg, home, root, project.ModeProject, project.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	var ps Projects
+	var ps project.Projects
 	at := func(name string) string { return filepath.Join(root, ".agent", "rewind", name) }
 	for _, c := range []struct {
 		what     string
@@ -99,7 +101,7 @@ func TestPromise17ProjectsAskAgain(t *testing.T) {
 		if err := c.do(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ps.Find(bg, home, root, 0); !errors.Is(err, ErrUntrusted) {
+		if _, err := ps.Find(bg, home, root, 0); !errors.Is(err, project.ErrUntrusted) {
 			t.Errorf("%s: %v", c.what, err)
 		}
 		if err := c.undo(); err != nil {

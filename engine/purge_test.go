@@ -14,6 +14,12 @@ import (
 	"sync"
 	"testing"
 
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/purge"
+	"rewind/engine/register"
+	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/internal/torture"
@@ -39,39 +45,39 @@ func pieces(secret string) (out [][]byte) {
 
 // holding lists where a secret is: in which bytes of which file of the store, of rewind's home and of the project's marker, and, as far as
 // these are compressed, in which stored values.
-func (p *project) holding(secret string) (found []string) {
+func (p *fixture) holding(secret string) (found []string) {
 	p.t.Helper()
-	h := newHaystack(pieces(secret))
-	p.eachStoreFile(p.e.project.Store, func(path string, b []byte) {
-		if h.in(b) {
+	h := purge.NewHaystack(pieces(secret))
+	p.eachStoreFile(p.e.Log.Project.Store, func(path string, b []byte) {
+		if h.In(b) {
 			found = append(found, path)
 		}
 	})
-	for _, dir := range []string{p.home.Dir, p.path(markerDir)} {
+	for _, dir := range []string{p.home.Dir, p.path(project.MarkerDir)} {
 		p.must(filepath.WalkDir(dir, func(path string, ent fs.DirEntry, err error) error {
 			if err != nil || !ent.Type().IsRegular() {
 				return err
 			}
-			if b, err := os.ReadFile(path); err != nil || h.in(b) {
+			if b, err := os.ReadFile(path); err != nil || h.In(b) {
 				found = append(found, path)
 			}
 			return nil
 		}))
 	}
-	p.must(p.e.db.Scan(kv.Range{}, func(key, val []byte) error {
-		if h.in(key) || h.in(val) {
+	p.must(p.e.Log.DB.Scan(kv.Range{}, func(key, val []byte) error {
+		if h.In(key) || h.In(val) {
 			found = append(found, fmt.Sprintf("key %.20q", key))
 		}
 		return nil
 	}))
 	for _, k := range objstore.Kinds() {
-		p.must(p.e.objs.Keys(bg, k, func(key objstore.Key, _ objstore.Info) error {
-			id, err := p.e.objs.IDOf(k, key)
+		p.must(p.e.Log.Objs.Keys(bg, k, func(key objstore.Key, _ objstore.Info) error {
+			id, err := p.e.Log.Objs.IDOf(k, key)
 			var raw []byte
 			if err == nil {
-				raw, err = p.e.objs.Get(k, id)
+				raw, err = p.e.Log.Objs.Get(k, id)
 			}
-			if h.in(raw) {
+			if h.In(raw) {
 				found = append(found, fmt.Sprintf("%s %s", k, key.Short()))
 			}
 			return err
@@ -80,7 +86,7 @@ func (p *project) holding(secret string) (found []string) {
 	return found
 }
 
-func (p *project) eachStoreFile(dir string, fn func(path string, b []byte)) {
+func (p *fixture) eachStoreFile(dir string, fn func(path string, b []byte)) {
 	names, err := p.fs.List(dir)
 	p.must(err)
 	for _, name := range names {
@@ -102,9 +108,9 @@ func (p *project) eachStoreFile(dir string, fn func(path string, b []byte)) {
 	}
 }
 
-func (p *project) purge(o PurgeOptions) *PurgeResult {
+func (p *fixture) purge(o purge.Options) *purge.Result {
 	p.t.Helper()
-	r, err := p.e.Purge(bg, o)
+	r, err := p.e.Purger.Purge(bg, o)
 	if err != nil {
 		p.t.Fatalf("purge: %v", err)
 	}
@@ -112,7 +118,7 @@ func (p *project) purge(o PurgeOptions) *PurgeResult {
 }
 
 // wantPurged holds what a purge promises: no byte is left, and every checkpoint gives all its other files.
-func (p *project) wantPurged(secret string, all []*Checkpoint) {
+func (p *fixture) wantPurged(secret string, all []*model.Checkpoint) {
 	p.t.Helper()
 	if found := p.holding(secret); found != nil {
 		p.t.Fatalf("still in %q", found)
@@ -120,12 +126,12 @@ func (p *project) wantPurged(secret string, all []*Checkpoint) {
 	p.verify()
 	for _, cp := range all {
 		files, purged := 0, 0
-		p.must(tree.Diff(p.e.objs, objstore.ID{}, cp.Tree, func(ch tree.Change) error {
-			if !isFile(ch.New) {
+		p.must(tree.Diff(p.e.Log.Objs, objstore.ID{}, cp.Tree, func(ch tree.Change) error {
+			if !model.IsFile(ch.New) {
 				return nil
 			}
 			files++
-			_, err := p.e.objs.Get(objstore.Blob, ch.New.ID)
+			_, err := p.e.Log.Objs.Get(objstore.Blob, ch.New.ID)
 			if errors.Is(err, objstore.ErrPurged) {
 				purged++
 				return nil
@@ -142,7 +148,7 @@ func (p *project) wantPurged(secret string, all []*Checkpoint) {
 }
 
 // histories are projects with a secret in them, the paths it stood at, and its checkpoints.
-func histories() map[string]func(p *project) (secret string, o PurgeOptions, all []*Checkpoint) {
+func histories() map[string]func(p *fixture) (secret string, o purge.Options, all []*model.Checkpoint) {
 	lines := func(n int, with string) string {
 		var b strings.Builder
 		for i := range 200 {
@@ -153,20 +159,20 @@ func histories() map[string]func(p *project) (secret string, o PurgeOptions, all
 		}
 		return b.String()
 	}
-	return map[string]func(p *project) (string, PurgeOptions, []*Checkpoint){
-		"small": func(p *project) (string, PurgeOptions, []*Checkpoint) {
+	return map[string]func(p *fixture) (string, purge.Options, []*model.Checkpoint){
+		"small": func(p *fixture) (string, purge.Options, []*model.Checkpoint) {
 			secret := canary(1, 3000)
 			p.write("keep", "keep")
 			p.write("d/secret", secret)
 			p.write("copy", secret)
-			all := []*Checkpoint{p.save("with")}
+			all := []*model.Checkpoint{p.save("with")}
 			p.write("d/secret", "clean")
 			p.remove("copy")
-			return secret, PurgeOptions{Paths: []string{"d/secret"}}, append(all, p.save("without"))
+			return secret, purge.Options{Paths: []string{"d/secret"}}, append(all, p.save("without"))
 		},
-		"delta base": func(p *project) (string, PurgeOptions, []*Checkpoint) {
+		"delta base": func(p *fixture) (string, purge.Options, []*model.Checkpoint) {
 			secret := canary(2, 96)
-			var all []*Checkpoint
+			var all []*model.Checkpoint
 			var ids []string
 			for n := range 24 {
 				with := ""
@@ -176,33 +182,33 @@ func histories() map[string]func(p *project) (secret string, o PurgeOptions, all
 				p.write("f", lines(n, with))
 				cp := p.save(fmt.Sprint(n))
 				all = append(all, cp)
-				ent, err := tree.Lookup(p.e.objs, cp.Tree, "f")
+				ent, err := tree.Lookup(p.e.Log.Objs, cp.Tree, "f")
 				p.must(err)
 				if with != "" {
 					ids = append(ids, ent.ID.String())
 				}
 			}
 			p.write("g", "g")
-			return secret, PurgeOptions{Blobs: ids}, append(all[:5], all[12:]...)
+			return secret, purge.Options{Blobs: ids}, append(all[:5], all[12:]...)
 		},
-		"text in many files": func(p *project) (string, PurgeOptions, []*Checkpoint) {
+		"text in many files": func(p *fixture) (string, purge.Options, []*model.Checkpoint) {
 			secret := canary(3, 96)
-			var all []*Checkpoint
+			var all []*model.Checkpoint
 			for n := range 12 {
 				p.write("a", lines(n, secret))
 				p.write("b/c", lines(n, "")+secret)
 				p.write("clean", lines(n, ""))
 				all = append(all, p.save(fmt.Sprint(n)))
 			}
-			return secret, PurgeOptions{Text: []byte(secret)}, all
+			return secret, purge.Options{Text: []byte(secret)}, all
 		},
-		"chunks": func(p *project) (string, PurgeOptions, []*Checkpoint) {
+		"chunks": func(p *fixture) (string, purge.Options, []*model.Checkpoint) {
 			secret, body := canary(4, 480), canary(5, 9<<20)
 			p.write("keep", "keep")
 			p.write("large", body[:5<<20]+secret+body[5<<20:])
-			all := []*Checkpoint{p.save("with")}
+			all := []*model.Checkpoint{p.save("with")}
 			p.write("large", body)
-			return secret, PurgeOptions{Text: []byte(secret)}, append(all, p.save("without"))
+			return secret, purge.Options{Text: []byte(secret)}, append(all, p.save("without"))
 		},
 	}
 }
@@ -227,7 +233,7 @@ func TestPurgeCanary(t *testing.T) {
 				t.Errorf("%+v, was to be %+v", r, would)
 			}
 			p.wantPurged(secret, all)
-			again, err := p.e.Purge(bg, o)
+			again, err := p.e.Purger.Purge(bg, o)
 			if err == nil && (again.Contents != 0 || again.Operation != 0) || err != nil && !errors.Is(err, objstore.ErrNotFound) {
 				t.Errorf("again: %+v, %v", again, err)
 			}
@@ -240,7 +246,7 @@ func TestPurgeCanary(t *testing.T) {
 			}
 			p.must(p.e.Close())
 			p.openOn(p.fs)
-			if _, err := p.e.Undo(bg, 1, RestoreOptions{}); err != nil && !errors.Is(err, ErrNotFound) {
+			if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{}); err != nil && !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("undo: %v", err)
 			}
 		})
@@ -248,10 +254,10 @@ func TestPurgeCanary(t *testing.T) {
 }
 
 // openOn opens the store as it is in fs.
-func (p *project) openOn(f *kvtest.CrashFS) {
+func (p *fixture) openOn(f *kvtest.CrashFS) {
 	p.t.Helper()
 	p.fs = f
-	e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: f}})
+	e, err := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: f}})
 	p.must(err)
 	p.e = e
 }
@@ -268,37 +274,37 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 	p.write("f", "3")
 	p.save("three")
 	// A restore over it, that is reverted later.
-	res := p.checkout(one.ID.String(), RestoreOptions{})
-	p.checkout("@", RestoreOptions{})
-	_, err := p.e.UndoRestore(bg, 0, RestoreOptions{})
+	res := p.checkout(one.ID.String(), restore.Options{})
+	p.checkout("@", restore.Options{})
+	_, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{})
 	p.must(err)
-	ent, err := tree.Lookup(p.e.objs, two.Tree, "d/secret")
+	ent, err := tree.Lookup(p.e.Log.Objs, two.Tree, "d/secret")
 	p.must(err)
-	r := p.purge(PurgeOptions{Blobs: []string{ent.ID.String()}})
+	r := p.purge(purge.Options{Blobs: []string{ent.ID.String()}})
 	equal(t, "paths", r.Paths, []string{"d/secret"})
 	equal(t, "present", r.Present, []string{"d/secret"})
 
 	for range 2 {
 		cp := p.save("after")
-		skips, err := p.e.note(cp)
+		skips, err := p.e.Log.Note(cp)
 		p.must(err)
 		if !slices.Contains(skips, tree.Skip{Path: "d/secret", Reason: tree.ReasonPurged, Size: 7}) {
 			t.Errorf("not listed: %+v", skips)
 		}
-		if _, err := p.e.lookup(cp, "d/secret"); !errors.Is(err, ErrNotFound) {
+		if _, err := p.e.Log.Lookup(cp, "d/secret"); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("captured: %v", err)
 		}
 		p.write("f", "4")
 	}
 	st := string(p.slurp(p.path("d/secret")))
 	// To the checkpoint that has the purged content; to one that has another: that would lose what cannot be stored.
-	got := p.checkout(two.ID.String(), RestoreOptions{})
+	got := p.checkout(two.ID.String(), restore.Options{})
 	equal(t, "kept", p.keptNames(got), []string{"purged d/secret"})
 	if p.slurp(p.path("f")) != "2" || p.slurp(p.path("d/secret")) != st {
 		t.Error("the checkout did not leave it alone, or the others")
 	}
-	var unsaved *UnsavedError
-	if _, err := p.e.Checkout(bg, one.ID.String(), RestoreOptions{}); !errors.As(err, &unsaved) {
+	var unsaved *model.UnsavedError
+	if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{}); !errors.As(err, &unsaved) {
 		t.Errorf("to one: %v", err)
 	}
 	// The user takes the secret out: it is captured again, and restored, but for the purged version.
@@ -308,26 +314,26 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 		t.Error("not captured")
 	}
 	for _, exact := range []bool{false, true} {
-		got = p.checkout(two.ID.String(), RestoreOptions{Exact: exact})
+		got = p.checkout(two.ID.String(), restore.Options{Exact: exact})
 		equal(t, "kept", p.keptNames(got), []string{"purged d/secret"})
 		if b, _ := os.ReadFile(p.path("d/secret")); string(b) != map[bool]string{false: "clean"}[exact] {
 			t.Errorf("written or removed: %q", b)
 		}
 		p.remove("d/secret")
 	}
-	got = p.checkout(clean.ID.String(), RestoreOptions{})
+	got = p.checkout(clean.ID.String(), restore.Options{})
 	if p.slurp(p.path("d/secret")) != "clean" || len(got.Plan.Kept) > 0 {
 		t.Errorf("kept %q", p.keptNames(got))
 	}
 	// The restore whose safety checkpoint had it.
-	got, err = p.e.UndoRestore(bg, res.Operation.Seq, RestoreOptions{})
+	got, err = p.e.Restorer.UndoRestore(bg, res.Operation.Seq, restore.Options{})
 	p.must(err)
 	equal(t, "kept", p.keptNames(got), []string{"purged d/secret"})
 	if p.slurp(p.path("d/secret")) != "clean" {
 		t.Error("undo-restore wrote or removed it")
 	}
 	// The words.
-	shown, err := p.e.Show(bg, two.ID.String(), nil)
+	shown, err := p.e.History.Show(bg, two.ID.String(), nil)
 	p.must(err)
 	if shown.Gone["d/secret"] != "purged" {
 		t.Errorf("show: %v", shown.Gone)
@@ -339,10 +345,10 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 		return nil
 	})
 	p.must(err)
-	if _, _, err := p.e.Cat(bg, two.ID.String(), "d/secret"); !errors.Is(err, objstore.ErrPurged) {
+	if _, _, err := p.e.History.Cat(bg, two.ID.String(), "d/secret"); !errors.Is(err, objstore.ErrPurged) {
 		t.Errorf("cat: %v", err)
 	}
-	if _, err := p.e.UndoRestore(bg, r.Operation, RestoreOptions{}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "cannot be undone") {
+	if _, err := p.e.Restorer.UndoRestore(bg, r.Operation, restore.Options{}); !errors.Is(err, model.ErrUsage) || !strings.Contains(err.Error(), "cannot be undone") {
 		t.Errorf("undo of the purge: %v", err)
 	}
 	p.verify()
@@ -357,7 +363,7 @@ func TestPurgeConversation(t *testing.T) {
 		k.ask("one")
 		if across {
 			at := len(p.slurp(k.file))
-			k.say(strings.Repeat("x", transcriptBlock-at-330) + secret + strings.Repeat("y", 3000))
+			k.say(strings.Repeat("x", conversation.TranscriptBlock-at-330) + secret + strings.Repeat("y", 3000))
 		} else {
 			k.say("it is " + secret)
 		}
@@ -370,17 +376,17 @@ func TestPurgeConversation(t *testing.T) {
 			t.Fatal("not captured")
 		}
 		if across {
-			h := newHaystack(needles([]byte(secret)))
-			p.must(p.e.objs.Keys(bg, objstore.Blob, func(key objstore.Key, _ objstore.Info) error {
-				id, err := p.e.objs.IDOf(objstore.Blob, key)
+			h := purge.NewHaystack(purge.Needles([]byte(secret)))
+			p.must(p.e.Log.Objs.Keys(bg, objstore.Blob, func(key objstore.Key, _ objstore.Info) error {
+				id, err := p.e.Log.Objs.IDOf(objstore.Blob, key)
 				p.must(err)
-				if in, err := h.inBlob(p.e.objs, id); in || err != nil {
+				if in, err := h.InBlob(p.e.Log.Objs, id); in || err != nil {
 					t.Errorf("whole in one block: %v", err)
 				}
 				return nil
 			}))
 		}
-		r := p.purge(PurgeOptions{Text: []byte("\n" + secret + "\n")})
+		r := p.purge(purge.Options{Text: []byte("\n" + secret + "\n")})
 		equal(t, "sessions", r.Sessions, []string{k.name()})
 		equal(t, "agents' files", r.AgentFiles, []string{k.file})
 		if found := p.holding(secret[40:]); found != nil {
@@ -396,7 +402,7 @@ func TestPurgeConversation(t *testing.T) {
 		if s := p.session(k.name()); !s.Purged || !strings.Contains(s.Problem, "purged") {
 			t.Errorf("the session: %+v", s)
 		}
-		if _, err := p.e.Fork(bg, "turn:2", ForkOptions{Env: p.env(), Session: Whose{Session: k.name()}}); err == nil || !strings.Contains(err.Error(), "purged") {
+		if _, err := p.e.Restorer.Fork(bg, "turn:2", restore.ForkOptions{Env: p.env(), Session: model.Whose{Session: k.name()}}); err == nil || !strings.Contains(err.Error(), "purged") {
 			t.Errorf("fork: %v", err)
 		}
 		if s := p.session(other.name()); s.Purged || len(p.talk(s)) == 0 {
@@ -419,14 +425,14 @@ func TestPurgeFilesBeside(t *testing.T) {
 		p.must(os.MkdirAll(filepath.Dir(path), 0o700))
 		p.must(os.WriteFile(path, []byte(text), 0o600))
 	}
-	stage := p.path(markerDir + "/stage/x")
+	stage := p.path(project.MarkerDir + "/stage/x")
 	p.must(os.MkdirAll(stage, 0o700))
 	p.must(os.WriteFile(filepath.Join(stage, "1.kept"), []byte(secret), 0o600))
 	p.must(os.WriteFile(filepath.Join(stage, "2.kept"), []byte("work"), 0o600))
-	aside := filepath.Join(p.e.project.Store, kv.QuarantineDir, "20261122-080000", "db")
+	aside := filepath.Join(p.e.Log.Project.Store, kv.QuarantineDir, "20261122-080000", "db")
 	p.must(os.MkdirAll(aside, 0o700))
 	p.must(os.WriteFile(filepath.Join(aside, "000001.sst"), []byte("what a repair has replaced, compressed"), 0o600))
-	r := p.purge(PurgeOptions{Paths: []string{"s"}, Text: []byte(secret)})
+	r := p.purge(purge.Options{Paths: []string{"s"}, Text: []byte(secret)})
 	if _, err := os.Lstat(filepath.Dir(filepath.Dir(aside))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the quarantine is there: %v", err)
 	}
@@ -449,37 +455,37 @@ func TestPurgeRefused(t *testing.T) {
 	p.remove("s")
 	p.save("2")
 	for name, c := range map[string]struct {
-		o    PurgeOptions
+		o    purge.Options
 		want error
 	}{
-		"nothing":      {PurgeOptions{}, ErrUsage},
-		"white space":  {PurgeOptions{Text: []byte(" \n")}, ErrUsage},
-		"short":        {PurgeOptions{Text: []byte("abc")}, ErrUsage},
-		"long":         {PurgeOptions{Text: bytes.Repeat([]byte("a"), maxNeedle+1)}, ErrUsage},
-		"root":         {PurgeOptions{Paths: []string{"."}}, ErrUsage},
-		"outside":      {PurgeOptions{Paths: []string{"../x"}}, ErrUsage},
-		"unknown path": {PurgeOptions{Paths: []string{"s", "nothing"}}, ErrNotFound},
-		"unknown blob": {PurgeOptions{Blobs: []string{"00000000"}}, objstore.ErrNotFound},
-		"no id":        {PurgeOptions{Blobs: []string{"xyz"}}, ErrUsage},
+		"nothing":      {purge.Options{}, model.ErrUsage},
+		"white space":  {purge.Options{Text: []byte(" \n")}, model.ErrUsage},
+		"short":        {purge.Options{Text: []byte("abc")}, model.ErrUsage},
+		"long":         {purge.Options{Text: bytes.Repeat([]byte("a"), purge.MaxNeedle+1)}, model.ErrUsage},
+		"root":         {purge.Options{Paths: []string{"."}}, model.ErrUsage},
+		"outside":      {purge.Options{Paths: []string{"../x"}}, model.ErrUsage},
+		"unknown path": {purge.Options{Paths: []string{"s", "nothing"}}, model.ErrNotFound},
+		"unknown blob": {purge.Options{Blobs: []string{"00000000"}}, objstore.ErrNotFound},
+		"no id":        {purge.Options{Blobs: []string{"xyz"}}, model.ErrUsage},
 	} {
-		if _, err := p.e.Purge(bg, c.o); !errors.Is(err, c.want) {
+		if _, err := p.e.Purger.Purge(bg, c.o); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	p.crashed(one.ID.String(), RestoreOptions{}, true, 0)
-	if _, err := p.e.Purge(bg, PurgeOptions{Paths: []string{"s"}}); !errors.Is(err, ErrHalfDone) {
+	p.crashed(one.ID.String(), restore.Options{}, true, 0)
+	if _, err := p.e.Purger.Purge(bg, purge.Options{Paths: []string{"s"}}); !errors.Is(err, model.ErrHalfDone) {
 		t.Errorf("half done: %v", err)
 	}
 	if len(p.holding(secret)) == 0 {
 		t.Error("something was purged")
 	}
-	_, err := p.e.Continue(bg, AgentEnv{})
+	_, err := p.e.Restorer.Continue(bg, register.AgentEnv{})
 	p.must(err)
-	p.purge(PurgeOptions{Paths: []string{"s"}})
+	p.purge(purge.Options{Paths: []string{"s"}})
 	if found := p.holding(secret); found != nil {
 		t.Errorf("still in %q", found)
 	}
-	op, err := p.e.refs.Operation(p.e.db.LastSeq())
+	op, err := p.e.Log.Refs.Operation(p.e.Log.DB.LastSeq())
 	p.must(err)
 	if op.Kind != refs.KindPurge || op.Message != "s" {
 		t.Errorf("%+v", op)
@@ -493,7 +499,7 @@ func TestPurgeEmptyFile(t *testing.T) {
 	p.write("d/s", "secret")
 	p.write("other", "")
 	p.save("1")
-	if r := p.purge(PurgeOptions{Paths: []string{"d"}}); r.Contents != 1 {
+	if r := p.purge(purge.Options{Paths: []string{"d"}}); r.Contents != 1 {
 		t.Errorf("%+v", r)
 	}
 	p.write("more", "1")
@@ -521,7 +527,7 @@ func TestPurgeKilled(t *testing.T) {
 			var cuts []*kvtest.CrashFS
 			var mu sync.Mutex // calls come from several goroutines
 			n := 0
-			e, err := Open(bg, p.home, p.root, Options{KV: kv.Options{FS: ffs}})
+			e, err := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: ffs}})
 			p.must(err)
 			p.e = e
 			ffs.Hook(func(c kvtest.Call) {
@@ -544,11 +550,11 @@ func TestPurgeKilled(t *testing.T) {
 					half++
 				}
 				for _, cp := range all {
-					if _, err := p.e.Resolve(cp.ID.String()); err != nil {
+					if _, err := p.e.History.Resolve(cp.ID.String()); err != nil {
 						t.Fatalf("cut %d: %v", i, err)
 					}
 				}
-				if _, err := p.e.Purge(bg, o); err != nil && !errors.Is(err, objstore.ErrNotFound) {
+				if _, err := p.e.Purger.Purge(bg, o); err != nil && !errors.Is(err, objstore.ErrNotFound) {
 					t.Fatalf("cut %d: %v", i, err)
 				}
 				p.wantPurged(secret, all)

@@ -8,6 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/conversation"
+	"rewind/engine/fsck"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -15,34 +21,34 @@ import (
 )
 
 // hurt changes the store behind the engine's back, and opens it again.
-func (p *project) hurt(fn func(b *kv.Batch) error) {
+func (p *fixture) hurt(fn func(b *kv.Batch) error) {
 	p.t.Helper()
-	b := p.e.db.NewBatch()
+	b := p.e.Log.DB.NewBatch()
 	p.must(fn(b))
 	p.must(b.Commit(bg, kv.Durable))
 	p.reopen()
 }
 
 // drop takes objects out of the store.
-func (p *project) drop(of ...object) {
+func (p *fixture) drop(of ...model.Object) {
 	p.t.Helper()
 	p.hurt(func(b *kv.Batch) error {
 		for _, o := range of {
-			key := o.id.Key()
-			p.must(b.Delete(append([]byte{kv.PrefixObject, byte(o.kind)}, key[:]...)))
+			key := o.Id.Key()
+			p.must(b.Delete(append([]byte{kv.PrefixObject, byte(o.Kind)}, key[:]...)))
 		}
 		return nil
 	})
 }
 
-func (p *project) repair() *RepairResult {
+func (p *fixture) repair() *fsck.RepairResult {
 	p.t.Helper()
-	r, err := p.e.Repair(bg, nil, nil)
+	r, err := p.e.Checker.Repair(bg, nil, nil)
 	p.must(err)
 	if len(r.Left.Faults) > 0 {
 		p.t.Fatalf("left by the repair: %v", r.Left.Faults)
 	}
-	again, err := p.e.Repair(bg, nil, nil)
+	again, err := p.e.Checker.Repair(bg, nil, nil)
 	p.must(err)
 	if again.Operation != nil {
 		p.t.Fatalf("a second repair did: %v", again.Done)
@@ -51,17 +57,17 @@ func (p *project) repair() *RepairResult {
 }
 
 // blobOf is the blob of a file in a checkpoint.
-func (p *project) blobOf(cp *Checkpoint, path string) object {
+func (p *fixture) blobOf(cp *model.Checkpoint, path string) model.Object {
 	p.t.Helper()
-	ent, err := tree.Lookup(p.e.objs, cp.Tree, path)
+	ent, err := tree.Lookup(p.e.Log.Objs, cp.Tree, path)
 	p.must(err)
-	return object{objstore.Blob, ent.ID}
+	return model.Object{Kind: objstore.Blob, Id: ent.ID}
 }
 
 // found counts the faults that a check finds.
-func (p *project) found(full bool) int {
+func (p *fixture) found(full bool) int {
 	p.t.Helper()
-	f, err := p.e.Verify(bg, full, nil, nil)
+	f, err := p.e.Checker.Verify(bg, full, nil, nil)
 	p.must(err)
 	return len(f.Faults)
 }
@@ -71,15 +77,15 @@ func TestPromise06RepairWithoutDamage(t *testing.T) {
 	p, k := twoTurns(t)
 	p.write("f", "more")
 	two := p.save("two")
-	p.checkout("@-", RestoreOptions{})
+	p.checkout("@-", restore.Options{})
 	p.write("g", "1")
 	p.save("three")
-	_, err := p.e.Tag(bg, "t", two.ID.String(), false)
+	_, err := p.e.History.Tag(bg, "t", two.ID.String(), false)
 	p.must(err)
-	p.fork("turn:1", ForkOptions{})
+	p.fork("turn:1", restore.ForkOptions{})
 	k.take("three", p.edits("f", "3"))
 	for _, files := range []*kv.Repaired{nil, {Rebuilt: true}} {
-		r, err := p.e.Repair(bg, files, nil)
+		r, err := p.e.Checker.Repair(bg, files, nil)
 		p.must(err)
 		if len(r.Done) > 0 || (r.Operation != nil) != (files != nil) {
 			t.Errorf("files %v: %v, %+v", files != nil, r.Done, r.Operation)
@@ -90,13 +96,15 @@ func TestPromise06RepairWithoutDamage(t *testing.T) {
 // TestPromise06RepairNames: a ref that is lost, cannot be read, or names what is lost, is where the log says; else the newest checkpoint that can be read.
 func TestPromise06RepairNames(t *testing.T) {
 	for name, hurt := range map[string]func(b *kv.Batch, old objstore.ID) error{
-		"gone": func(b *kv.Batch, _ objstore.ID) error { return refs.Repoint(b, refs.Session(Manual), objstore.ID{}, 0) },
+		"gone": func(b *kv.Batch, _ objstore.ID) error {
+			return refs.Repoint(b, refs.Session(model.Manual), objstore.ID{}, 0)
+		},
 		"both gone": func(b *kv.Batch, _ objstore.ID) error {
-			return errors.Join(refs.Repoint(b, refs.Session(Manual), objstore.ID{}, 0), refs.Repoint(b, refs.Cursor(Manual), objstore.ID{}, 0))
+			return errors.Join(refs.Repoint(b, refs.Session(model.Manual), objstore.ID{}, 0), refs.Repoint(b, refs.Cursor(model.Manual), objstore.ID{}, 0))
 		},
 		"damaged": func(b *kv.Batch, _ objstore.ID) error { return b.Set([]byte("rcursor/manual"), []byte("x")) },
 		"elsewhere": func(b *kv.Batch, _ objstore.ID) error {
-			return refs.Repoint(b, refs.Cursor(Manual), testID("none"), 99)
+			return refs.Repoint(b, refs.Cursor(model.Manual), testID("none"), 99)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,8 +115,8 @@ func TestPromise06RepairNames(t *testing.T) {
 			two := p.save("two")
 			p.hurt(func(b *kv.Batch) error { return hurt(b, two.ID) })
 			r := p.repair()
-			for _, n := range []refs.Name{refs.Session(Manual), refs.Cursor(Manual)} {
-				if id, err := p.e.refs.ID(n); err != nil || id != two.ID {
+			for _, n := range []refs.Name{refs.Session(model.Manual), refs.Cursor(model.Manual)} {
+				if id, err := p.e.Log.Refs.ID(n); err != nil || id != two.ID {
 					t.Errorf("%s is at %s, %v; done: %v", n, id.Short(), err, r.Done)
 				}
 			}
@@ -133,28 +141,28 @@ func TestPromise06RepairOperations(t *testing.T) {
 		t.Errorf("quick finds %d faults of 2", n)
 	}
 	p.repair()
-	l, err := p.e.List(bg, ListOptions{})
+	l, err := p.e.History.List(bg, history.ListOptions{})
 	p.must(err)
 	if len(l.Checkpoints) < 2 || l.Checkpoints[0].ID != two.ID || l.Checkpoints[1].ID != one.ID {
 		t.Errorf("listed: %v", l.Checkpoints)
 	}
-	p.drop(object{objstore.Checkpoint, two.ID})
+	p.drop(model.Object{Kind: objstore.Checkpoint, Id: two.ID})
 	r := p.repair()
 	if len(r.Left.Affected) != 1 || !r.Left.Affected[0].Whole || r.Left.Affected[0].Checkpoint != two.ID {
 		t.Errorf("affected: %+v", r.Left.Affected)
 	}
 	p.write("f", "3")
 	three := p.save("three")
-	after, err := p.e.checkpoint(three.Parents[0]) // by the repair
+	after, err := p.e.Log.Checkpoint(three.Parents[0]) // by the repair
 	p.must(err)
 	if len(after.Parents) != 1 || after.Parents[0] != one.ID {
 		t.Errorf("the step of the repair goes on from %v", after.Parents)
 	}
-	p.checkout(one.ID.String(), RestoreOptions{})
+	p.checkout(one.ID.String(), restore.Options{})
 	p.wantFile("f", "1")
 }
 
-func (p *project) wantFile(name, want string) {
+func (p *fixture) wantFile(name, want string) {
 	p.t.Helper()
 	if b, err := os.ReadFile(p.path(name)); err != nil || string(b) != want {
 		p.t.Fatalf("%s: %q, %v", name, b, err)
@@ -174,13 +182,13 @@ func TestPromise06RepairContent(t *testing.T) {
 	one := p.save("one")
 	p.write("f", "2")
 	two := p.save("two")
-	var all []object
+	var all []model.Object
 	for _, name := range []string{"moved", "same", "ignored", "lost", "dir/lost"} {
 		all = append(all, p.blobOf(one, name))
 	}
-	dir, err := tree.Lookup(p.e.objs, one.Tree, "dir")
+	dir, err := tree.Lookup(p.e.Log.Objs, one.Tree, "dir")
 	p.must(err)
-	all = append(all, object{objstore.Tree, dir.ID})
+	all = append(all, model.Object{Kind: objstore.Tree, Id: dir.ID})
 	p.must(os.Rename(p.path("moved"), p.path("elsewhere")))
 	p.write(".gitignore", "ignored\n")
 	p.remove("lost", "dir/lost")
@@ -196,14 +204,14 @@ func TestPromise06RepairContent(t *testing.T) {
 	if want := []string{two.ID.Short() + " dir,lost", one.ID.Short() + " dir,lost"}; !slices.Equal(lost, want) {
 		t.Errorf("affected: %q, want %q", lost, want)
 	}
-	var le *LostError
-	if _, err := p.e.Checkout(bg, one.ID.String(), RestoreOptions{}); !errors.As(err, &le) || !slices.Equal(le.Paths, []string{"dir", "lost"}) {
+	var le *oplog.LostError
+	if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{}); !errors.As(err, &le) || !slices.Equal(le.Paths, []string{"dir", "lost"}) {
 		t.Errorf("a checkout of what is lost: %v", err)
 	}
-	if _, err := p.e.Checkout(bg, one.ID.String(), RestoreOptions{Paths: []string{"dir/lost"}}); !errors.Is(err, objstore.ErrLost) {
+	if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Paths: []string{"dir/lost"}}); !errors.Is(err, objstore.ErrLost) {
 		t.Errorf("a checkout of a lost path: %v", err)
 	}
-	p.checkout(one.ID.String(), RestoreOptions{Paths: []string{"f", "moved"}})
+	p.checkout(one.ID.String(), restore.Options{Paths: []string{"f", "moved"}})
 	p.wantFile("f", "1")
 	p.wantFile("moved", noise(1))
 	p.save("three")
@@ -212,7 +220,7 @@ func TestPromise06RepairContent(t *testing.T) {
 	if r := p.repair(); len(r.Left.Affected)+len(r.Left.Lost) > 0 {
 		t.Errorf("not healed: %+v", r.Left)
 	}
-	p.checkout(one.ID.String(), RestoreOptions{Exact: true})
+	p.checkout(one.ID.String(), restore.Options{Exact: true})
 	p.wantFile("lost", noise(4))
 	p.wantFile("dir/lost", noise(5))
 }
@@ -228,22 +236,22 @@ func TestPromise06RepairBlind(t *testing.T) {
 	p.write("d/g", "2")
 	two := p.save("two")
 	p.write("d/g", "unsaved")
-	p.drop(object{objstore.Tree, two.Tree})
+	p.drop(model.Object{Kind: objstore.Tree, Id: two.Tree})
 	r := p.repair()
 	if r.Operation.Restore == nil {
 		t.Errorf("the repair does not say that nothing is known: %+v", r)
 	}
-	p.checkout(one.ID.String(), RestoreOptions{})
+	p.checkout(one.ID.String(), restore.Options{})
 	p.wantFile("d/f", "1")
 	if _, err := os.Stat(p.path("d/g")); err == nil {
 		t.Error("a file that the target does not have is still there")
 	}
-	_, err := p.e.UndoRestore(bg, 0, RestoreOptions{})
+	_, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{})
 	p.must(err)
 	p.wantFile("d/g", "unsaved")
 	p.write("d/f", "3")
 	p.save("three")
-	if f, err := p.e.Verify(bg, true, nil, nil); err != nil || len(f.Faults) > 0 {
+	if f, err := p.e.Checker.Verify(bg, true, nil, nil); err != nil || len(f.Faults) > 0 {
 		t.Errorf("verify: %v, %v", f, err)
 	}
 }
@@ -258,16 +266,16 @@ func TestPromise06RepairConversation(t *testing.T) {
 		}
 		s := p.session("claude/" + k.id)
 		want := p.talk(s)
-		st, err := openTranscript(p.e.objs, s.Cursor.Transcript)
+		st, err := conversation.OpenTranscript(p.e.Log.Objs, s.Cursor.Transcript)
 		p.must(err)
-		if len(st.nodes) < 3 {
-			t.Fatalf("the conversation has only %d blocks", len(st.nodes))
+		if len(st.Nodes) < 3 {
+			t.Fatalf("the conversation has only %d blocks", len(st.Nodes))
 		}
 		file := p.slurp(k.file)
 		if gone {
 			p.must(os.Remove(k.file))
 		}
-		p.drop(object{objstore.Transcript, st.nodes[0]}, object{objstore.Blob, st.blobs[1]})
+		p.drop(model.Object{Kind: objstore.Transcript, Id: st.Nodes[0]}, model.Object{Kind: objstore.Blob, Id: st.Blobs[1]})
 		r := p.repair()
 		if !gone {
 			if got := p.talk(p.session("claude/" + k.id)); !bytes.Equal(got, want) || len(r.Left.Affected) > 0 {
@@ -303,12 +311,12 @@ func TestPromise06RepairHalfDone(t *testing.T) {
 	one := p.save("one")
 	p.write("f", "2")
 	two := p.save("two")
-	j := &journal{Kind: refs.KindCheckout, Session: Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: "0011223344556677"}
-	p.hurt(func(b *kv.Batch) error { return b.Set(journalKey, j.encode()) })
-	if _, err := p.e.Repair(bg, nil, nil); !errors.Is(err, ErrHalfDone) {
+	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: "0011223344556677"}
+	p.hurt(func(b *kv.Batch) error { return b.Set(model.JournalKey, j.Encode()) })
+	if _, err := p.e.Checker.Repair(bg, nil, nil); !errors.Is(err, model.ErrHalfDone) {
 		t.Errorf("repair while a checkout is half done: %v", err)
 	}
-	p.hurt(func(b *kv.Batch) error { return b.Set(journalKey, []byte("x")) })
+	p.hurt(func(b *kv.Batch) error { return b.Set(model.JournalKey, []byte("x")) })
 	r := p.repair()
 	if b, err := os.ReadFile(r.Quarantine + "/journal"); err != nil || string(b) != "x" {
 		t.Errorf("the journal in quarantine: %q, %v", b, err)
@@ -327,15 +335,15 @@ func TestPromise06RepairHealsDeltas(t *testing.T) {
 	two := p.save("two")
 	p.write("d/a", "3")
 	p.save("three")
-	p.drop(object{objstore.Tree, one.Tree})
-	if err := p.e.objs.Verify(bg, objstore.Tree, two.Tree); err == nil {
+	p.drop(model.Object{Kind: objstore.Tree, Id: one.Tree})
+	if err := p.e.Log.Objs.Verify(bg, objstore.Tree, two.Tree); err == nil {
 		t.Fatal("the second tree does not stand on the first")
 	}
 	p.repair()
 	p.write("d/a", "2")
 	p.save("as two")
-	if err := p.e.objs.Verify(bg, objstore.Tree, two.Tree); err != nil {
+	if err := p.e.Log.Objs.Verify(bg, objstore.Tree, two.Tree); err != nil {
 		t.Errorf("not healed: %v", err)
 	}
-	p.checkout(two.ID.String(), RestoreOptions{})
+	p.checkout(two.ID.String(), restore.Options{})
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/history"
+	"rewind/engine/model"
 	"rewind/objstore"
 )
 
@@ -18,27 +20,27 @@ func TestPromise19TagLikeAnId(t *testing.T) {
 	p.write("a", "two")
 	two := p.save("two")
 	like := one.ID.String()[:7]
-	if _, err := p.e.Tag(bg, like, "@", false); !errors.Is(err, ErrUsage) {
+	if _, err := p.e.History.Tag(bg, like, "@", false); !errors.Is(err, model.ErrUsage) {
 		t.Fatalf("tag %s: %v", like, err)
 	}
-	p.must(p.e.moveTag(bg, like, objstore.Zero, two.ID))
-	cp, err := p.e.Resolve(like)
+	p.must(p.e.History.MoveTag(bg, like, objstore.Zero, two.ID))
+	cp, err := p.e.History.Resolve(like)
 	if err != nil || cp.ID != one.ID {
 		t.Fatalf("%s is %v, %v; want the checkpoint whose id begins so", like, cp, err)
 	}
 	if said := strings.Join(p.e.Project().Notices, "\n"); !strings.Contains(said, "a tag of that name is on "+two.ID.Short()) {
 		t.Errorf("said %q", said)
 	}
-	p.must(p.e.moveTag(bg, "deadbeef", objstore.Zero, two.ID)) // where no id begins so it is still a tag
-	if cp, err := p.e.Resolve("deadbeef"); err != nil || cp.ID != two.ID {
+	p.must(p.e.History.MoveTag(bg, "deadbeef", objstore.Zero, two.ID)) // where no id begins so it is still a tag
+	if cp, err := p.e.History.Resolve("deadbeef"); err != nil || cp.ID != two.ID {
 		t.Errorf("deadbeef: %v", err)
 	}
-	tags, err := p.e.Tags(bg)
+	tags, err := p.e.History.Tags(bg)
 	if err != nil || len(tags) != 2 {
 		t.Errorf("%d tags, %v", len(tags), err)
 	}
-	p.must(p.e.Untag(bg, like))
-	p.must(p.e.Untag(bg, "deadbeef"))
+	p.must(p.e.History.Untag(bg, like))
+	p.must(p.e.History.Untag(bg, "deadbeef"))
 }
 
 // Digits that are too few are told which ids begin so, and are never plainly not found.
@@ -57,16 +59,16 @@ func TestPromise19TooShort(t *testing.T) {
 				begin++
 			}
 		}
-		_, err := p.e.Resolve(strings.ToUpper(name))
-		var short *TooShortError
-		if !errors.As(err, &short) || !errors.Is(err, ErrNotFound) {
+		_, err := p.e.History.Resolve(strings.ToUpper(name))
+		var short *model.TooShortError
+		if !errors.As(err, &short) || !errors.Is(err, model.ErrNotFound) {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if len(short.Begin) != min(begin, maxBegin) || short.More != (begin > maxBegin) {
+		if len(short.Begin) != min(begin, history.MaxBegin) || short.More != (begin > history.MaxBegin) {
 			t.Errorf("%s: %d begin so: %v", name, begin, err)
 		}
 		for _, id := range short.Begin {
-			if cp, err := p.e.Resolve(id); err != nil || !strings.HasPrefix(cp.ID.String(), name) {
+			if cp, err := p.e.History.Resolve(id); err != nil || !strings.HasPrefix(cp.ID.String(), name) {
 				t.Errorf("%s: %s: %v", name, id, err)
 			}
 		}

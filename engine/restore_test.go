@@ -6,6 +6,9 @@ import (
 	"os"
 	"testing"
 
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/restore"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -23,25 +26,25 @@ func TestCheckoutKeepsWhatNoCheckpointHolds(t *testing.T) {
 	p.write("new", "n")
 	p.write("dir/new", "n")
 
-	r := p.checkout(one.ID.String(), RestoreOptions{})
+	r := p.checkout(one.ID.String(), restore.Options{})
 	equal(t, "kept", p.keptNames(r), []string{"new dir", "new new"})
 	if _, err := os.Lstat(p.path("b")); err == nil {
 		t.Error("b is still there although two holds it and one does not")
 	}
-	r = p.checkout(two.ID.String(), RestoreOptions{DryRun: true})
+	r = p.checkout(two.ID.String(), restore.Options{DryRun: true})
 	if r.Operation != nil {
 		t.Error("a dry run made an operation")
 	}
 	// A second checkout keeps them too: a safety checkpoint does not make them known.
-	r = p.checkout(one.ID.String(), RestoreOptions{})
+	r = p.checkout(one.ID.String(), restore.Options{})
 	equal(t, "kept again", p.keptNames(r), []string{"new dir", "new new"})
 
 	before := list(t, p.root)
-	p.checkout(one.ID.String(), RestoreOptions{Exact: true})
+	p.checkout(one.ID.String(), restore.Options{Exact: true})
 	if _, err := os.Lstat(p.path("dir")); err == nil {
 		t.Error("--exact left dir")
 	}
-	if _, err := p.e.UndoRestore(bg, 0, RestoreOptions{}); err != nil {
+	if _, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	p.wantTree(before)
@@ -60,9 +63,9 @@ func TestCheckoutBackAndForth(t *testing.T) {
 	two := p.save("two")
 	second := list(t, p.root)
 	for range 3 {
-		p.checkout(one.ID.String(), RestoreOptions{})
+		p.checkout(one.ID.String(), restore.Options{})
 		p.wantTree(first)
-		p.checkout(two.ID.String(), RestoreOptions{})
+		p.checkout(two.ID.String(), restore.Options{})
 		p.wantTree(second)
 	}
 }
@@ -75,13 +78,13 @@ func TestPromise08ReplacedFilesAreInTheSafetyCheckpoint(t *testing.T) {
 	p.write("a", "two")
 	two := p.save("two")
 	p.write("a", "unsaved")
-	r := p.checkout(one.ID.String(), RestoreOptions{})
+	r := p.checkout(one.ID.String(), restore.Options{})
 	equal(t, "replaced", r.Plan.Replaced, []string{"a"})
 	if got := p.cat(r.Safety, "a"); got != "unsaved" {
 		t.Errorf("the safety checkpoint has %q", got)
 	}
 	// What a restore laid out is in a checkpoint: nothing to name.
-	if r = p.checkout(two.ID.String(), RestoreOptions{}); len(r.Plan.Replaced) != 0 {
+	if r = p.checkout(two.ID.String(), restore.Options{}); len(r.Plan.Replaced) != 0 {
 		t.Errorf("replaced: %q", r.Plan.Replaced)
 	}
 }
@@ -99,7 +102,7 @@ func TestCheckoutAndIgnoredFiles(t *testing.T) {
 	p.write("build/out", "rebuilt")
 	p.write("src", "2")
 	p.save("three")
-	r := p.checkout(one.ID.String(), RestoreOptions{Exact: true})
+	r := p.checkout(one.ID.String(), restore.Options{Exact: true})
 	for name, want := range map[string]string{"a.log": "log", "build/other": "o", "build/out": "captured before it was ignored", "src": "1"} {
 		if b, err := os.ReadFile(p.path(name)); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v; want %q", name, b, err, want)
@@ -108,7 +111,7 @@ func TestCheckoutAndIgnoredFiles(t *testing.T) {
 	if got := p.cat(r.Safety, "build/out"); got != "rebuilt" {
 		t.Errorf("the safety checkpoint has %q of the ignored file", got)
 	}
-	if _, err := p.e.UndoRestore(bg, 0, RestoreOptions{}); err != nil {
+	if _, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if b, _ := os.ReadFile(p.path("build/out")); string(b) != "rebuilt" {
@@ -119,35 +122,35 @@ func TestCheckoutAndIgnoredFiles(t *testing.T) {
 // A secret file is never overwritten unless its bytes may be stored: refused, and nothing is touched.
 func TestCheckoutRefusesToOverwriteSecrets(t *testing.T) {
 	p := newProject(t)
-	p.must(SetConfig(p.home, p.root, "secrets.store", []string{"true"}))
+	p.must(project.SetConfig(p.home, p.root, "secrets.store", []string{"true"}))
 	p.reopen()
 	p.write(".env", "KEY=1")
 	p.write("a", "1")
 	one := p.save("one")
-	p.must(SetConfig(p.home, p.root, "secrets.store", []string{"false"}))
+	p.must(project.SetConfig(p.home, p.root, "secrets.store", []string{"false"}))
 	p.reopen()
 	p.write(".env", "KEY=2")
 	p.write("a", "2")
 	p.save("two")
 	before := list(t, p.root)
-	ops, err := p.e.Operations(bg, 0, true)
+	ops, err := p.e.History.Operations(bg, 0, true)
 	p.must(err)
-	_, err = p.e.Checkout(bg, one.ID.String(), RestoreOptions{})
-	var unsaved *UnsavedError
-	if !errors.As(err, &unsaved) || unsaved.Paths[0] != (Blocked{".env", tree.ReasonSecret}) {
+	_, err = p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{})
+	var unsaved *model.UnsavedError
+	if !errors.As(err, &unsaved) || unsaved.Paths[0] != (model.Blocked{Path: ".env", Reason: tree.ReasonSecret}) {
 		t.Fatalf("got %v", err)
 	}
 	p.wantTree(before)
-	if now, _ := p.e.Operations(bg, 0, true); len(now) != len(ops) {
+	if now, _ := p.e.History.Operations(bg, 0, true); len(now) != len(ops) {
 		t.Error("a refused checkout left an operation")
 	}
-	p.checkout(one.ID.String(), RestoreOptions{Paths: []string{"a"}})
+	p.checkout(one.ID.String(), restore.Options{Paths: []string{"a"}})
 	if b, _ := os.ReadFile(p.path(".env")); string(b) != "KEY=2" {
 		t.Errorf(".env is %q", b)
 	}
 }
 
-func (p *project) reopen() {
+func (p *fixture) reopen() {
 	p.t.Helper()
 	p.close()
 	e, err := Open(bg, p.home, p.root, p.options())
@@ -160,12 +163,12 @@ func TestCheckoutStoresFilesOverTheLimitWhole(t *testing.T) {
 	p := newProject(t)
 	p.write("big", "small")
 	one := p.save("one")
-	p.must(SetConfig(p.home, p.root, "limits.file_size", []string{"10B"}))
+	p.must(project.SetConfig(p.home, p.root, "limits.file_size", []string{"10B"}))
 	p.reopen()
 	p.write("big", "more than ten bytes")
 	p.write("a", "1")
 	two := p.save("two")
-	skips, err := p.e.note(two)
+	skips, err := p.e.Log.Note(two)
 	p.must(err)
 	found := false
 	for _, s := range skips {
@@ -174,7 +177,7 @@ func TestCheckoutStoresFilesOverTheLimitWhole(t *testing.T) {
 	if !found {
 		t.Fatalf("big is not noted: %v", skips)
 	}
-	r := p.checkout(one.ID.String(), RestoreOptions{})
+	r := p.checkout(one.ID.String(), restore.Options{})
 	if got := p.cat(r.Safety, "big"); got != "more than ten bytes" {
 		t.Errorf("the safety checkpoint has %q", got)
 	}
@@ -190,7 +193,7 @@ func TestCheckoutNamesWhatIsInTheWay(t *testing.T) {
 	p.write("x/f", "captured")
 	p.write(".gitignore", "*.log\n")
 	p.save("two")
-	r := p.checkout(one.ID.String(), RestoreOptions{Exact: true})
+	r := p.checkout(one.ID.String(), restore.Options{Exact: true})
 	equal(t, "kept", p.keptNames(r), []string{"occupied x"})
 	if b, _ := os.ReadFile(p.path("x/keep.log")); string(b) != "ignored" {
 		t.Errorf("the ignored file is %q", b)
@@ -203,7 +206,7 @@ func TestCheckoutNamesWhatIsInTheWay(t *testing.T) {
 	p.write("other", "1")
 	p.save("two")
 	p.write("d", "a new file")
-	r = p.checkout(one.ID.String(), RestoreOptions{})
+	r = p.checkout(one.ID.String(), restore.Options{})
 	equal(t, "kept", p.keptNames(r), []string{"new d", "below d/f"})
 	if b, _ := os.ReadFile(p.path("d")); string(b) != "a new file" {
 		t.Errorf("the new file is %q", b)
@@ -221,7 +224,7 @@ func TestCheckoutPaths(t *testing.T) {
 	p.write("d/new", "2")
 	p.write("c", "2")
 	two := p.save("two")
-	r := p.checkout(one.ID.String(), RestoreOptions{Paths: []string{"d/"}})
+	r := p.checkout(one.ID.String(), restore.Options{Paths: []string{"d/"}})
 	want := listing{}
 	for k, v := range list(t, p.root) {
 		want[k] = v
@@ -229,20 +232,20 @@ func TestCheckoutPaths(t *testing.T) {
 	if _, ok := want["d/new"]; ok {
 		t.Error("d/new is still there although two holds it")
 	}
-	if cur, _ := p.e.current(Manual); cur.ID != two.ID {
+	if cur, _ := p.e.Sessions.Current(model.Manual); cur.ID != two.ID {
 		t.Error("a checkout of paths moved the cursor")
 	}
 	equal(t, "paths", r.Operation.Restore.Paths, []string{"d"})
-	var missing *PathError
-	if _, err := p.e.Checkout(bg, one.ID.String(), RestoreOptions{Paths: []string{"c", "nope"}}); !errors.As(err, &missing) || missing.Path != "nope" {
+	var missing *model.PathError
+	if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Paths: []string{"c", "nope"}}); !errors.As(err, &missing) || missing.Path != "nope" {
 		t.Errorf("a path that is not there: %v", err)
 	}
 	for _, bad := range []string{"../x", "/etc/passwd", "a/../../x", "a\x00b"} {
-		if _, err := p.e.Checkout(bg, one.ID.String(), RestoreOptions{Paths: []string{bad}}); !errors.Is(err, ErrUsage) {
+		if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Paths: []string{bad}}); !errors.Is(err, model.ErrUsage) {
 			t.Errorf("path %q: %v", bad, err)
 		}
 	}
-	if _, err := p.e.UndoRestore(bg, 0, RestoreOptions{}); err != nil {
+	if _, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if b, _ := os.ReadFile(p.path("d/new")); string(b) != "2" {
@@ -261,9 +264,9 @@ func TestUndoRedo(t *testing.T) {
 	}
 	p.write("f", "unsaved")
 	p.write("new", "kept all along")
-	undo := func(n int) *RestoreResult {
+	undo := func(n int) *restore.Result {
 		t.Helper()
-		r, err := p.e.Undo(bg, n, RestoreOptions{})
+		r, err := p.e.Restorer.Undo(bg, n, restore.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,14 +289,14 @@ func TestUndoRedo(t *testing.T) {
 	at(1)
 	undo(1)
 	at(0)
-	if _, err := p.e.Undo(bg, 1, RestoreOptions{}); !errors.Is(err, ErrNotFound) {
+	if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("undo before the first step: %v", err)
 	}
-	if _, err := p.e.Redo(bg, 2, RestoreOptions{}); err != nil {
+	if _, err := p.e.Restorer.Redo(bg, 2, restore.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	at(2)
-	if _, err := p.e.Redo(bg, 1, RestoreOptions{}); err != nil {
+	if _, err := p.e.Restorer.Redo(bg, 1, restore.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if b, _ := os.ReadFile(p.path("f")); string(b) != "unsaved" {
@@ -306,7 +309,7 @@ func TestUndoRedo(t *testing.T) {
 	at(1)
 	p.write("f", "another way")
 	p.save("ends the redo line")
-	if _, err := p.e.Redo(bg, 1, RestoreOptions{}); !errors.Is(err, ErrNotFound) {
+	if _, err := p.e.Restorer.Redo(bg, 1, restore.Options{}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("redo after a new step: %v", err)
 	}
 }
@@ -318,10 +321,10 @@ func TestNothingIsAheadWithoutATip(t *testing.T) {
 	first := p.save("1")
 	p.write("f", "2")
 	p.save("2")
-	if line, err := p.e.ahead("claude/moved", first.ID, nil); err != nil || len(line) != 0 {
+	if line, err := p.e.Restorer.Ahead("claude/moved", first.ID, nil); err != nil || len(line) != 0 {
 		t.Errorf("%d steps, %v", len(line), err)
 	}
-	if line, err := p.e.ahead(Manual, first.ID, nil); err != nil || len(line) != 1 {
+	if line, err := p.e.Restorer.Ahead(model.Manual, first.ID, nil); err != nil || len(line) != 1 {
 		t.Errorf("with a tip: %d steps, %v", len(line), err)
 	}
 }
@@ -338,12 +341,12 @@ func TestUndoRestoreAtAnyDepth(t *testing.T) {
 		p.write("g"+s, s)
 		p.save(s)
 		states = append(states, list(t, p.root))
-		r := p.checkout("@~1", RestoreOptions{Exact: true})
+		r := p.checkout("@~1", restore.Options{Exact: true})
 		ops = append(ops, r.Operation.Seq)
 	}
-	var last *RestoreResult
+	var last *restore.Result
 	for i := len(states) - 1; i >= 0; i-- {
-		r, err := p.e.UndoRestore(bg, 0, RestoreOptions{})
+		r, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,24 +356,24 @@ func TestUndoRestoreAtAnyDepth(t *testing.T) {
 		p.wantTree(states[i])
 		last = r
 	}
-	if _, err := p.e.UndoRestore(bg, 0, RestoreOptions{}); !errors.Is(err, ErrNotFound) {
+	if _, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("nothing left: %v", err)
 	}
-	if _, err := p.e.UndoRestore(bg, last.Operation.Seq, RestoreOptions{}); err != nil {
+	if _, err := p.e.Restorer.UndoRestore(bg, last.Operation.Seq, restore.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	p.wantTree(states[1])
 	// The first restore is in effect again.
-	r, err := p.e.UndoRestore(bg, 0, RestoreOptions{})
+	r, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{})
 	if err != nil || r.Operation.Restore.Undoes != ops[0] {
 		t.Fatalf("%v, %v", r, err)
 	}
 	for _, seq := range []uint64{1, 2} {
-		if _, err := p.e.UndoRestore(bg, seq, RestoreOptions{}); !errors.Is(err, ErrUsage) {
+		if _, err := p.e.Restorer.UndoRestore(bg, seq, restore.Options{}); !errors.Is(err, model.ErrUsage) {
 			t.Errorf("operation %d: %v", seq, err)
 		}
 	}
-	if _, err := p.e.UndoRestore(bg, 99999, RestoreOptions{}); !errors.Is(err, refs.ErrNotFound) {
+	if _, err := p.e.Restorer.UndoRestore(bg, 99999, restore.Options{}); !errors.Is(err, refs.ErrNotFound) {
 		t.Errorf("no such operation: %v", err)
 	}
 }
@@ -379,7 +382,7 @@ func TestSaveUnchangedMakesNoCheckpoint(t *testing.T) {
 	p := newProject(t)
 	p.write("f", "1")
 	one := p.save("one")
-	r, err := p.e.Save(bg, "", "again", nil)
+	r, err := p.e.Worktree.Save(bg, "", "again", nil)
 	if err != nil || !r.Unchanged || r.Checkpoint.ID != one.ID {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -402,7 +405,7 @@ func TestSaveRecordsThatASecretChanged(t *testing.T) {
 	if two.ID == one.ID || two.Tree != one.Tree {
 		t.Fatalf("%+v", two)
 	}
-	s, err := p.e.Show(bg, "@", nil)
+	s, err := p.e.History.Show(bg, "@", nil)
 	if err != nil || !s.Secrets[".env"] {
 		t.Fatalf("%+v, %v", s, err)
 	}

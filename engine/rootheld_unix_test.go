@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/restore"
 	"rewind/internal/worktreefs"
 	"rewind/internal/worktreefs/faultfs"
 )
@@ -89,14 +92,14 @@ func TestT21Promise17RootExchanged(t *testing.T) {
 					exchange()
 				}
 			}}
-			p.e.wrap = func(d worktreefs.Dir) worktreefs.Dir {
+			p.e.Log.Wrap = func(d worktreefs.Dir) worktreefs.Dir {
 				if n == 0 {
 					exchange() // after the handle was taken
 				}
 				return faultfs.Wrap(d, s)
 			}
-			_, err := p.e.Checkout(bg, one.ID.String(), RestoreOptions{})
-			p.e.wrap = nil
+			_, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{})
+			p.e.Log.Wrap = nil
 			name := fmt.Sprintf("%s, call %d of %d", kind, n, s.Calls())
 			if !fired {
 				p.must(err)
@@ -112,16 +115,16 @@ func TestT21Promise17RootExchanged(t *testing.T) {
 				}
 			} else if d := real.diff(before); d != "" {
 				t.Errorf("%s: %v, but not as before:\n%s", name, err, d)
-			} else if !errors.Is(err, ErrExchanged) {
+			} else if !errors.Is(err, restore.ErrExchanged) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if errors.Is(err, ErrHalfDone) {
+			if errors.Is(err, model.ErrHalfDone) {
 				t.Errorf("%s: %v", name, err)
 			}
 			// Nothing is ended in the other directory either.
 			for what, end := range map[string]func() error{
-				"checkout": func() error { _, err := p.e.Checkout(bg, one.ID.String(), RestoreOptions{}); return err },
-				"undo":     func() error { _, err := p.e.Undo(bg, 1, RestoreOptions{}); return err },
+				"checkout": func() error { _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{}); return err },
+				"undo":     func() error { _, err := p.e.Restorer.Undo(bg, 1, restore.Options{}); return err },
 			} {
 				if kind == "directory" {
 					continue // it is the project's by its path
@@ -135,7 +138,7 @@ func TestT21Promise17RootExchanged(t *testing.T) {
 				t.Errorf("%s: the other directory was written:\n%s\nwas\n%s", name, got, was)
 			}
 			if err != nil {
-				p.checkout(one.ID.String(), RestoreOptions{})
+				p.checkout(one.ID.String(), restore.Options{})
 			}
 			if d := list(t, p.root).diff(target); d != "" {
 				t.Errorf("%s: put back: %s", name, d)
@@ -149,18 +152,18 @@ func TestT21Promise17RootExchangedWhileHalfDone(t *testing.T) {
 	for _, back := range []bool{false, true} {
 		p, one, _, _ := twoStates(t)
 		before := list(t, p.root)
-		p.crashed(one.ID.String(), RestoreOptions{}, false, 0)
+		p.crashed(one.ID.String(), restore.Options{}, false, 0)
 		victim, moved := filepath.Join(t.TempDir(), "victim"), p.root+"-moved"
 		p.must(os.CopyFS(victim, os.DirFS(p.root)))
 		p.must(os.RemoveAll(filepath.Join(victim, ".agent")))
 		was := everything(t, victim)
 		p.must(os.Rename(p.root, moved))
 		p.must(os.Symlink(victim, p.root))
-		end := p.e.Continue
+		end := p.e.Restorer.Continue
 		if back {
-			end = p.e.Abort
+			end = p.e.Restorer.Abort
 		}
-		if _, err := end(bg, p.env()); !errors.Is(err, ErrExchanged) && !errors.Is(err, ErrNotMounted) { // whoever looks first
+		if _, err := end(bg, p.env()); !errors.Is(err, restore.ErrExchanged) && !errors.Is(err, project.ErrNotMounted) { // whoever looks first
 			t.Errorf("back %v: %v", back, err)
 		}
 		if got := everything(t, victim); got != was {

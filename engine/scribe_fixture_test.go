@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/engine/capture"
+	"rewind/engine/model"
 	"rewind/hooks"
 )
 
 // A scribe is one conversation of an agent from the outside: it calls the hooks with the payloads that the agent sends, and writes the session file as the
 // agent does. What it was told is in nobody's memory but the file's: forks and files that were cut are gone on with by reading them.
 type scribe struct {
-	p      *project
+	p      *fixture
 	agent  hooks.Agent
 	id     string
 	file   string
@@ -32,7 +34,7 @@ func unique() string {
 }
 
 // sessionFolders are where the agents have the session files of a project, below the home directory.
-func (p *project) sessionFolder(agent hooks.Agent) string {
+func (p *fixture) sessionFolder(agent hooks.Agent) string {
 	slug := filepath.Base(p.chats())
 	switch agent {
 	case hooks.Codex:
@@ -46,7 +48,7 @@ func (p *project) sessionFolder(agent hooks.Agent) string {
 }
 
 // scribe begins a conversation; its file is there with its first records, if the agent writes any.
-func (p *project) scribe(agent hooks.Agent, id string) *scribe {
+func (p *fixture) scribe(agent hooks.Agent, id string) *scribe {
 	p.t.Helper()
 	tier, err := hooks.LoadTier("balanced")
 	p.must(err)
@@ -74,7 +76,7 @@ func (p *project) scribe(agent hooks.Agent, id string) *scribe {
 }
 
 // pickUp goes on with a file that another one wrote.
-func (p *project) pickUp(agent hooks.Agent, id, file string) *scribe {
+func (p *fixture) pickUp(agent hooks.Agent, id, file string) *scribe {
 	p.t.Helper()
 	tier, err := hooks.LoadTier("balanced")
 	p.must(err)
@@ -288,7 +290,7 @@ func (s *scribe) eventName(kind hooks.Kind) string {
 }
 
 // tell calls a hook with the agent's payload.
-func (s *scribe) tell(kind hooks.Kind, more map[string]any) *Handled {
+func (s *scribe) tell(kind hooks.Kind, more map[string]any) *capture.Handled {
 	s.p.t.Helper()
 	payload := map[string]any{"session_id": s.id, "transcript_path": s.file, "cwd": s.p.root, "hook_event_name": s.eventName(kind)}
 	for k, v := range more {
@@ -296,12 +298,12 @@ func (s *scribe) tell(kind hooks.Kind, more map[string]any) *Handled {
 	}
 	b, err := json.Marshal(payload)
 	s.p.must(err)
-	ev, err := hooks.Parse(s.agent, eventWords[kind], strings.NewReader(string(b)))
+	ev, err := hooks.Parse(s.agent, model.EventWords[kind], strings.NewReader(string(b)))
 	s.p.must(err)
 	if ev.Kind != kind {
 		s.p.t.Fatalf("%s is event %d, not %d", b, ev.Kind, kind)
 	}
-	h, err := s.p.e.Handle(bg, ev, HandleOptions{Tier: s.tier})
+	h, err := s.p.e.Worktree.Handle(bg, ev, capture.HandleOptions{Tier: s.tier})
 	if err != nil {
 		s.p.t.Fatalf("handle %s: %v", b, err)
 	}

@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/capture"
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/objstore"
 )
@@ -39,7 +43,7 @@ func TestT15SessionPaths(t *testing.T) {
 		a := p.agent(claudeID(100 + i))
 		p.write("f", big(fmt.Sprint(i)))
 		begun := time.Now()
-		h := a.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x", Transcript: path}, HandleOptions{})
+		h := a.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x", Transcript: path}, capture.HandleOptions{})
 		if took := time.Since(begun); took > time.Second {
 			t.Errorf("%.80q: took %v", path, took)
 		}
@@ -51,14 +55,14 @@ func TestT15SessionPaths(t *testing.T) {
 		if s.Problem == "" || !s.Cursor.Transcript.IsZero() || s.Cursor.Length != 0 || s.Turn != 1 {
 			t.Errorf("%.80q: %d bytes, turn %d, problem %q", path, s.Cursor.Length, s.Turn, s.Problem)
 		}
-		var none *NoConversationError
-		_, err := p.e.Fork(bg, "turn:1", ForkOptions{Session: Whose{Session: a.name()}, Env: p.env()})
+		var none *model.NoConversationError
+		_, err := p.e.Restorer.Fork(bg, "turn:1", restore.ForkOptions{Session: model.Whose{Session: a.name()}, Env: p.env()})
 		if !errors.As(err, &none) {
 			t.Errorf("%.80q: fork: %v", path, err)
 		}
-		a.send(hooks.Event{Kind: hooks.SessionEnd}, HandleOptions{})
+		a.send(hooks.Event{Kind: hooks.SessionEnd}, capture.HandleOptions{})
 	}
-	n, err := p.e.objs.Has(objstore.Blob, objstore.Sum(objstore.Blob, []byte(`{"type":"secret"}`+"\n")))
+	n, err := p.e.Log.Objs.Has(objstore.Blob, objstore.Sum(objstore.Blob, []byte(`{"type":"secret"}`+"\n")))
 	if n || err != nil {
 		t.Errorf("the secret is in the store, %v", err)
 	}
@@ -84,7 +88,7 @@ func TestT15SessionPathSwapped(t *testing.T) {
 // What has taken the place of a session file is not waited for, not read and not replaced.
 func TestT15SessionReplacedByAnythingElse(t *testing.T) {
 	p, k := twoTurns(t)
-	j := p.crashed("turn:1", RestoreOptions{Conversation: ConversationOptions{InPlace: true}}, true, 0)
+	j := p.crashed("turn:1", restore.Options{Conversation: model.ConversationOptions{InPlace: true}}, true, 0)
 	fifo := filepath.Join(p.user(), "fifo")
 	p.must(syscall.Mkfifo(fifo, 0o600))
 	for _, put := range []func() error{
@@ -97,7 +101,7 @@ func TestT15SessionReplacedByAnythingElse(t *testing.T) {
 		p.must(put())
 		was, err := os.Lstat(k.file)
 		p.must(err)
-		if err := p.e.setSession(p.env().folders(), j.Files[0]); !errors.Is(err, errSessionChanged) {
+		if err := p.e.Talks.SetSession(p.env().Folders(), j.Files[0]); !errors.Is(err, conversation.ErrSessionChanged) {
 			t.Errorf("%v: %v", was.Mode(), err)
 		}
 		if now, err := os.Lstat(k.file); err != nil || now.Mode() != was.Mode() {

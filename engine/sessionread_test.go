@@ -12,6 +12,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"rewind/engine/capture"
+	"rewind/engine/conversation"
+	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/transcript"
 )
@@ -37,7 +40,7 @@ func TestFollowMuchAtOnce(t *testing.T) {
 func TestFollowNoFileYet(t *testing.T) {
 	p := newProject(t)
 	k := p.talker(1)
-	k.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x"}, HandleOptions{})
+	k.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x"}, capture.HandleOptions{})
 	if s := p.session(k.name()); s.Problem != "" || !s.Cursor.Transcript.IsZero() {
 		t.Errorf("%+v", s)
 	}
@@ -56,13 +59,13 @@ func TestPromise14FollowAfterAFailure(t *testing.T) {
 	p.write("f", big("1"))
 	done, cancel := context.WithCancel(bg)
 	defer cancel()
-	p.e.mu.Lock()
-	p.must(p.e.loadSeen())
-	err := p.e.takeAll(done, []*arrival{{
-		e: p.e, ev: hooks.Event{Agent: hooks.Claude, Session: k.id, Kind: hooks.Stop, Transcript: k.file}, name: k.name(), act: hooks.Action{Capture: true, Record: true, Ends: true},
-		o: HandleOptions{Tier: k.tier, Late: func() bool { cancel(); return false }}, // when all is ready to be committed
+	p.e.Log.Mu.Lock()
+	p.must(p.e.Worktree.LoadSeen())
+	err := p.e.Worktree.TakeAll(done, []*capture.Arrival{{
+		E: p.e.Worktree, Ev: hooks.Event{Agent: hooks.Claude, Session: k.id, Kind: hooks.Stop, Transcript: k.file}, Name: k.name(), Act: hooks.Action{Capture: true, Record: true, Ends: true},
+		O: capture.HandleOptions{Tier: k.tier, Late: func() bool { cancel(); return false }}, // when all is ready to be committed
 	}})
-	p.e.mu.Unlock()
+	p.e.Log.Mu.Unlock()
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("committed although the context was done: %v", err)
 	}
@@ -85,17 +88,17 @@ func TestPromise14CodexSegment(t *testing.T) {
 	}
 	first := filepath.Join(dir, "rollout-2026-11-20T10-01-27-"+id+".jsonl")
 	p.must(os.WriteFile(first, sample("0.169.0-backtrack.jsonl"), 0o600))
-	send := func(kind hooks.Kind, path string) *Handled {
+	send := func(kind hooks.Kind, path string) *capture.Handled {
 		t.Helper()
 		tier, err := hooks.LoadTier("balanced")
 		p.must(err)
-		h, err := p.e.Handle(bg, hooks.Event{Agent: hooks.Codex, Session: id, Cwd: p.root, Kind: kind, Transcript: path}, HandleOptions{Tier: tier})
+		h, err := p.e.Worktree.Handle(bg, hooks.Event{Agent: hooks.Codex, Session: id, Cwd: p.root, Kind: kind, Transcript: path}, capture.HandleOptions{Tier: tier})
 		p.must(err)
 		return h
 	}
 	p.write("f", big("1"))
 	one := p.get(send(hooks.Stop, first))
-	if got := readAll(t, p.e.objs, one.Mark.Transcript); !bytes.Equal(got, sample("0.169.0-backtrack.jsonl")) {
+	if got := readAll(t, p.e.Log.Objs, one.Mark.Transcript); !bytes.Equal(got, sample("0.169.0-backtrack.jsonl")) {
 		t.Fatalf("%d bytes of the first file", len(got))
 	}
 	second := filepath.Join(dir, "rollout-2026-11-20T10-01-55-"+id+"_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl")
@@ -130,7 +133,7 @@ func TestPromise14CodexSegment(t *testing.T) {
 	if s := p.session("codex/" + id); s.Cursor.Generation != 2 || s.Problem != "" {
 		t.Fatalf("%+v, %q", s.Cursor, s.Problem)
 	}
-	r, err := p.e.Fork(bg, "@", ForkOptions{Env: p.env()})
+	r, err := p.e.Restorer.Fork(bg, "@", restore.ForkOptions{Env: p.env()})
 	if err != nil || !strings.Contains(p.slurp(r.Path), `"id":"`+r.Session[len("codex/"):]) || strings.Contains(p.slurp(r.Path), "history_base") {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -157,7 +160,7 @@ func TestT15PackedLineWithoutAnEnd(t *testing.T) {
 	if err = errors.Join(err, enc.Close(), out.Close()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := openReal(transcript.Codex, path, path)
+	f, err := conversation.OpenReal(transcript.Codex, path, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +168,7 @@ func TestT15PackedLineWithoutAnEnd(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var got bytes.Buffer
-	if err := unpacked(f, &got, maxSession); err != nil || got.String() != first {
+	if err := conversation.Unpacked(f, &got, conversation.MaxSession); err != nil || got.String() != first {
 		t.Fatalf("%d bytes, %v", got.Len(), err)
 	}
 	runtime.ReadMemStats(&after)

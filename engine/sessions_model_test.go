@@ -12,6 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/engine/capture"
+	"rewind/engine/model"
 	"rewind/hooks"
 	"rewind/internal/torture"
 	"rewind/objstore"
@@ -65,8 +67,8 @@ type lane struct {
 
 // sessions23 drives sessions of agents, people's hands and restores at random.
 type sessions23 struct {
-	*project
-	h     *history
+	*fixture
+	h     *timeline
 	n     int
 	began int               // sessions that a person began
 	pos   []string          // the session where the project stands; several where it is left open
@@ -88,7 +90,7 @@ func TestT23Promise19Sessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		scribeUnique = 0
-		m := &sessions23{project: openProject(t, base+"/project", base+"/home"), h: newHistory(), pos: []string{Manual}, canon: map[string]string{}}
+		m := &sessions23{fixture: openProject(t, base+"/project", base+"/home"), h: newHistory(), pos: []string{model.Manual}, canon: map[string]string{}}
 		defer func() { m.close(); _ = os.RemoveAll(base) }()
 		m.write("start", big("start"))
 		for _, path := range paths23[:2] {
@@ -190,7 +192,7 @@ func (m *sessions23) beginActor(t *rapid.T) {
 var agents23 = []hooks.Agent{hooks.Claude, hooks.Claude, hooks.Codex, hooks.Gemini, hooks.Droid}
 
 // event is one call of a hook; l is the lane that it is about, nil: the main conversation.
-func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]any) *Handled {
+func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]any) *capture.Handled {
 	m.t.Helper()
 	if !a.born || a.beside && !a.used {
 		if !a.born {
@@ -267,7 +269,7 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 func (a *actor) last() *round { return a.turns[len(a.turns)-1] }
 
 // owners holds whose changes a checkpoint says those are that an event took in.
-func (m *sessions23) owners(h *Handled, got []change) {
+func (m *sessions23) owners(h *capture.Handled, got []change) {
 	m.t.Helper()
 	if !h.New {
 		if slices.ContainsFunc(got, func(c change) bool { return !c.loose }) {
@@ -283,8 +285,8 @@ func (m *sessions23) owners(h *Handled, got []change) {
 	}
 }
 
-// ownersOf are those whose change a path of a checkpoint is; a lane's own session is its parent's.
-func (m *sessions23) ownersOf(cp *Checkpoint, path string) []string {
+// OwnersOf are those whose change a path of a checkpoint is; a lane's own session is its parent's.
+func (m *sessions23) ownersOf(cp *model.Checkpoint, path string) []string {
 	by := cp.By
 	for _, o := range cp.Owned {
 		if slices.Contains(o.Paths, path) {
@@ -540,10 +542,10 @@ func (m *sessions23) kill(*rapid.T) {
 
 // look holds what is true at any time.
 func (m *sessions23) look(t *rapid.T) {
-	if !holdPosition || m.pos[0] == Manual {
+	if !holdPosition || m.pos[0] == model.Manual {
 		return
 	}
-	all, err := m.e.SessionList(bg, m.env())
+	all, err := m.e.History.SessionList(bg, m.env())
 	m.must(err)
 	var current []string
 	for _, s := range all {
@@ -564,7 +566,7 @@ func (m *sessions23) look(t *rapid.T) {
 func (m *sessions23) saves(t *rapid.T) {
 	m.n++
 	m.say("save")
-	r, err := m.e.Save(bg, "", fmt.Sprint("save ", m.n), nil)
+	r, err := m.e.Worktree.Save(bg, "", fmt.Sprint("save ", m.n), nil)
 	m.must(err)
 	cp := r.Checkpoint
 	if r.Unchanged { // what lies there is what that one has, though somebody had changed it between
@@ -583,7 +585,7 @@ func (m *sessions23) saves(t *rapid.T) {
 			}
 		}
 	}
-	if !holdPosition || m.pos[0] == Manual {
+	if !holdPosition || m.pos[0] == model.Manual {
 		return
 	}
 	if !slices.Contains(m.pos, cp.Session) {
@@ -607,7 +609,7 @@ func (m *sessions23) turnsOf(a *actor) {
 		return
 	}
 	m.sameTurns(a.name())
-	list, err := m.e.Turns(bg, Whose{Session: a.name()})
+	list, err := m.e.History.Turns(bg, model.Whose{Session: a.name()})
 	m.must(err)
 	var said, want []string
 	ids := []string{}
@@ -644,9 +646,9 @@ func (m *sessions23) holds(id, path string, contents []string) (is string, ok bo
 	m.t.Helper()
 	at, err := objstore.ParseID(id)
 	m.must(err)
-	cp, err := m.e.checkpoint(at)
+	cp, err := m.e.Log.Checkpoint(at)
 	m.must(err)
-	ent, err := tree.Lookup(m.e.objs, cp.Tree, path)
+	ent, err := tree.Lookup(m.e.Log.Objs, cp.Tree, path)
 	if errors.Is(err, tree.ErrNotFound) {
 		return "no file", slices.Contains(contents, "")
 	}

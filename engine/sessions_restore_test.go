@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"pgregory.net/rapid"
+
+	"rewind/engine/model"
+	"rewind/engine/restore"
 )
 
 // sure is yes, no, or what the contract leaves open.
@@ -85,7 +88,7 @@ func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
 }
 
 // newFile says whether no checkpoint holds what lies at a path, nor has a restore laid it there.
-func (h *history) newFile(path string) sure {
+func (h *timeline) newFile(path string) sure {
 	if h.world[path] == "" || h.world[path] == h.seen[path] {
 		return no
 	}
@@ -107,7 +110,7 @@ func (t *round) target() map[string][]string {
 }
 
 // goes holds what a restore of a session to a turn's end did to the files.
-func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, end *round, exact bool) {
+func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, exact bool) {
 	t.Helper()
 	before, after, want := m.h.world, m.files(), end.target()
 	defer func() {
@@ -130,7 +133,7 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *RestoreResult, end *round, ex
 		}
 		was, is := before[path], after[path]
 		same, hit := was == is, slices.Contains(want[path], is)
-		named := slices.ContainsFunc(r.Plan.Kept, func(k Kept) bool { return k.Path == path || k.Dir && below(path, k.Path) })
+		named := slices.ContainsFunc(r.Plan.Kept, func(k model.Kept) bool { return k.Path == path || k.Dir && model.Below(path, k.Path) })
 		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path], stays, isNew, m.keptNames(r))
 		switch {
 		case !same && !hit:
@@ -219,18 +222,18 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	end := a.turns[n-1]
 	was, seen, pos, again := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos, m.places()
 	name := fmt.Sprint("turn:", n)
-	var r *RestoreResult
+	var r *restore.Result
 	var err error
 	if fork {
-		var f *Forked
-		if f, err = m.e.Fork(bg, name, ForkOptions{Session: Whose{Session: a.name()}, Checkout: true, Exact: exact, Env: m.env()}); err == nil {
+		var f *restore.Forked
+		if f, err = m.e.Restorer.Fork(bg, name, restore.ForkOptions{Session: model.Whose{Session: a.name()}, Checkout: true, Exact: exact, Env: m.env()}); err == nil {
 			r = f.Restore
 		}
 	} else {
-		r, err = m.e.Checkout(bg, name, RestoreOptions{Session: Whose{Session: a.name()}, Exact: exact, Env: m.env()})
+		r, err = m.e.Restorer.Checkout(bg, name, restore.Options{Session: model.Whose{Session: a.name()}, Exact: exact, Env: m.env()})
 	}
 	if err != nil {
-		var none *NoConversationError
+		var none *model.NoConversationError
 		if fork && !end.whole && errors.As(err, &none) {
 			return
 		}
@@ -278,7 +281,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		return
 	}
 	m.say("undo-restore")
-	if _, err := m.e.UndoRestore(bg, 0, RestoreOptions{Env: m.env()}); err != nil {
+	if _, err := m.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: m.env()}); err != nil {
 		t.Fatalf("undo-restore: %v", err)
 	}
 	if now := m.files(); !maps.Equal(now, was) {
@@ -303,8 +306,8 @@ func (m *sessions23) forkTurn(t *rapid.T) {
 		return
 	}
 	m.say("fork turn:%d --session %s", n, a.short())
-	f, err := m.e.Fork(bg, fmt.Sprint("turn:", n), ForkOptions{Session: Whose{Session: a.name()}, Env: m.env()})
-	var none *NoConversationError
+	f, err := m.e.Restorer.Fork(bg, fmt.Sprint("turn:", n), restore.ForkOptions{Session: model.Whose{Session: a.name()}, Env: m.env()})
+	var none *model.NoConversationError
 	if !a.turns[n-1].whole && errors.As(err, &none) {
 		return
 	}
@@ -316,8 +319,8 @@ func (m *sessions23) forkTurn(t *rapid.T) {
 }
 
 // join has a fork be one of the sessions. begin is what files may be where it begins.
-func (m *sessions23) join(a *actor, f *Fork, n int, begin map[string][]string) *actor {
-	_, id := SplitSession(f.Session)
+func (m *sessions23) join(a *actor, f *model.Fork, n int, begin map[string][]string) *actor {
+	_, id := model.SplitSession(f.Session)
 	if !a.turns[n-1].whole {
 		n = min(n, f.Cut.Turn)
 	}
@@ -341,9 +344,9 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	}
 	m.say("checkout turn:%d --in-place --session %s", n, a.short())
 	end := a.turns[n-1]
-	r, err := m.e.Checkout(bg, fmt.Sprint("turn:", n), RestoreOptions{Session: Whose{Session: a.name()}, Conversation: ConversationOptions{InPlace: true}, Env: m.env()})
+	r, err := m.e.Restorer.Checkout(bg, fmt.Sprint("turn:", n), restore.Options{Session: model.Whose{Session: a.name()}, Conversation: model.ConversationOptions{InPlace: true}, Env: m.env()})
 	m.must(err)
-	if r.Conversation == nil || r.Conversation.Mode != ConversationInPlace {
+	if r.Conversation == nil || r.Conversation.Mode != model.ConversationInPlace {
 		t.Fatalf("in place: %+v", r.Conversation)
 	}
 	m.goes(t, a, r, end, false)
@@ -416,7 +419,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		if steps > most {
 			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.name(), left(), m.h.world, a.begin)
 		}
-		r, err := m.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: a.name()}})
+		r, err := m.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: a.name()}})
 		if err != nil {
 			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.name(), err, left(), m.h.world, a.begin)
 		}
@@ -446,9 +449,9 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	}
 	m.look(t)
 	for i := range steps { // a redo may go over several that lists fold
-		_, err := m.e.Redo(bg, 1, RestoreOptions{Session: Whose{Session: a.name()}})
+		_, err := m.e.Restorer.Redo(bg, 1, restore.Options{Session: model.Whose{Session: a.name()}})
 		m.say("  redo %d: %q", i, m.files())
-		if i > 0 && errors.Is(err, ErrNotFound) {
+		if i > 0 && errors.Is(err, model.ErrNotFound) {
 			break
 		}
 		if err != nil {

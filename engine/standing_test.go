@@ -3,6 +3,8 @@ package engine
 import (
 	"testing"
 
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 )
 
@@ -16,8 +18,8 @@ func TestPromise19TurnBehindARestoreThatKept(t *testing.T) {
 	a.tell(hooks.Prompt, map[string]any{"prompt": "two"})
 	a.does("f", "two")
 	a.tell(hooks.Stop, map[string]any{"stop_hook_active": false})
-	of := Whose{Session: a.name()}
-	_, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Session: of})
+	of := model.Whose{Session: a.name()}
+	_, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: of})
 	p.must(err)
 	made := 0
 	for _, kind := range []hooks.Kind{hooks.SessionStart, hooks.Prompt, hooks.Stop} {
@@ -28,10 +30,10 @@ func TestPromise19TurnBehindARestoreThatKept(t *testing.T) {
 	if made != 1 {
 		t.Errorf("%d checkpoints were made", made)
 	}
-	list, err := p.e.Turns(bg, of)
+	list, err := p.e.History.Turns(bg, of)
 	p.must(err)
 	last := list.Turns[len(list.Turns)-1]
-	cp, err := p.e.Resolve(last.Checkpoint)
+	cp, err := p.e.History.Resolve(last.Checkpoint)
 	p.must(err)
 	if !cp.Minor || len(cp.Authors()) > 0 {
 		t.Errorf("%+v", cp)

@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/capture"
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/transcript"
 )
@@ -26,14 +30,14 @@ type talker struct {
 func claudeID(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-000000000000", n) }
 
 // user is the home directory of the one whose agents these are.
-func (p *project) user() string {
+func (p *fixture) user() string {
 	return filepath.Join(filepath.Dir(p.home.Dir), filepath.Base(p.home.Dir)+"-user")
 }
 
-func (p *project) env() AgentEnv { return AgentEnv{Home: p.user()} }
+func (p *fixture) env() register.AgentEnv { return register.AgentEnv{Home: p.user()} }
 
 // chats is the folder of Claude's sessions of the project.
-func (p *project) chats() string {
+func (p *fixture) chats() string {
 	return filepath.Join(p.user(), ".claude", "projects", strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
@@ -43,14 +47,14 @@ func (p *project) chats() string {
 }
 
 // talker begins a session; its file is there with its first line.
-func (p *project) talker(n int) *talker {
+func (p *fixture) talker(n int) *talker {
 	p.t.Helper()
 	p.must(os.MkdirAll(p.chats(), 0o700))
 	return &talker{agent: p.agent(claudeID(n)), file: filepath.Join(p.chats(), claudeID(n)+".jsonl")}
 }
 
 // begun is a project with a session in which nothing was said yet; the file f is its code.
-func begun(t *testing.T) (*project, *talker) {
+func begun(t *testing.T) (*fixture, *talker) {
 	t.Helper()
 	p := newProject(t)
 	p.write("f", big("0"))
@@ -59,7 +63,7 @@ func begun(t *testing.T) (*project, *talker) {
 }
 
 // twoTurns is begun with two turns that each changed the code.
-func twoTurns(t *testing.T) (*project, *talker) {
+func twoTurns(t *testing.T) (*fixture, *talker) {
 	t.Helper()
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
@@ -68,9 +72,9 @@ func twoTurns(t *testing.T) (*project, *talker) {
 }
 
 // opened is the session of a fork, as the agent goes on with it.
-func (p *project) opened(f *Fork) *talker {
+func (p *fixture) opened(f *model.Fork) *talker {
 	p.t.Helper()
-	_, id := SplitSession(f.Session)
+	_, id := model.SplitSession(f.Session)
 	k := &talker{agent: p.agent(id), file: f.Path, n: 100_000}
 	for line := range strings.Lines(p.slurp(f.Path)) {
 		var l struct{ UUID, Type string }
@@ -82,14 +86,14 @@ func (p *project) opened(f *Fork) *talker {
 	return k
 }
 
-func (p *project) slurp(path string) string {
+func (p *fixture) slurp(path string) string {
 	p.t.Helper()
 	b, err := os.ReadFile(path)
 	p.must(err)
 	return string(b)
 }
 
-func (k *talker) send(ev hooks.Event, o HandleOptions) *Handled {
+func (k *talker) send(ev hooks.Event, o capture.HandleOptions) *capture.Handled {
 	k.p.t.Helper()
 	ev.Transcript = k.file
 	return k.agent.send(ev, o)
@@ -119,21 +123,21 @@ func (k *talker) append(text string) {
 }
 
 // ask is a prompt: the hook comes first, then the line.
-func (k *talker) ask(text string) *Handled {
+func (k *talker) ask(text string) *capture.Handled {
 	k.p.t.Helper()
-	h := k.send(hooks.Event{Kind: hooks.Prompt, Prompt: text}, HandleOptions{})
+	h := k.send(hooks.Event{Kind: hooks.Prompt, Prompt: text}, capture.HandleOptions{})
 	k.line("user", fmt.Sprintf(`{"role":"user","content":%q}`, text))
 	return h
 }
 
 // work is a call of a tool.
-func (k *talker) work(do func()) *Handled {
+func (k *talker) work(do func()) *capture.Handled {
 	k.p.t.Helper()
 	call := fmt.Sprintf("toolu_%s_%d", k.id[:8], k.n)
 	k.line("assistant", fmt.Sprintf(`{"id":"msg_%s","type":"message","role":"assistant","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":"x"}}],"stop_reason":"tool_use"}`, call, call))
-	k.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, HandleOptions{})
+	k.send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, capture.HandleOptions{})
 	do()
-	h := k.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, HandleOptions{})
+	h := k.send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, capture.HandleOptions{})
 	k.line("user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"done"}]}`, call))
 	return h
 }
@@ -144,10 +148,12 @@ func (k *talker) say(text string) {
 	k.line("assistant", fmt.Sprintf(`{"id":"msg_%s_%d","type":"message","role":"assistant","content":[{"type":"text","text":%q}],"stop_reason":"end_turn"}`, k.id[:8], k.n, text))
 }
 
-func (k *talker) stop() *Handled { return k.send(hooks.Event{Kind: hooks.Stop}, HandleOptions{}) }
+func (k *talker) stop() *capture.Handled {
+	return k.send(hooks.Event{Kind: hooks.Stop}, capture.HandleOptions{})
+}
 
 // take is a turn: prompt, a call of a tool if there is anything to do, reply, stop.
-func (k *talker) take(text string, do func()) *Handled {
+func (k *talker) take(text string, do func()) *capture.Handled {
 	k.p.t.Helper()
 	k.ask(text)
 	if do != nil {
@@ -158,16 +164,16 @@ func (k *talker) take(text string, do func()) *Handled {
 }
 
 // edits gives something to do.
-func (p *project) edits(name, content string) func() {
+func (p *fixture) edits(name, content string) func() {
 	return func() { p.write(name, big(content)) }
 }
 
 // session is what the engine knows of a session.
-func (p *project) session(name string) Session {
+func (p *fixture) session(name string) model.Session {
 	p.t.Helper()
-	all, err := p.e.Sessions()
+	all, err := p.e.Log.Sessions()
 	p.must(err)
-	i := slices.IndexFunc(all, func(s Session) bool { return s.Name == name })
+	i := slices.IndexFunc(all, func(s model.Session) bool { return s.Name == name })
 	if i < 0 {
 		p.t.Fatalf("no session %s", name)
 	}
@@ -175,9 +181,9 @@ func (p *project) session(name string) Session {
 }
 
 // talk is what is stored of a conversation.
-func (p *project) talk(s Session) []byte {
+func (p *fixture) talk(s model.Session) []byte {
 	p.t.Helper()
-	b := readAll(p.t, p.e.objs, s.Cursor.Transcript)
+	b := readAll(p.t, p.e.Log.Objs, s.Cursor.Transcript)
 	if int64(len(b)) != s.Cursor.Length {
 		p.t.Fatalf("%d bytes are stored, the cursor says %d", len(b), s.Cursor.Length)
 	}
@@ -187,14 +193,14 @@ func (p *project) talk(s Session) []byte {
 // wholeLines is what is captured of a file.
 func wholeLines(b []byte) []byte { return b[:bytes.LastIndexByte(b, '\n')+1] }
 
-func (p *project) settle() {
+func (p *fixture) settle() {
 	p.t.Helper()
-	_, err := p.e.Settle(bg)
+	_, err := p.e.Worktree.Settle(bg)
 	p.must(err)
 }
 
 // prompts are the prompts in a session file, and the last thing that the model said.
-func (p *project) prompts(path string) (asked []string, last string) {
+func (p *fixture) prompts(path string) (asked []string, last string) {
 	p.t.Helper()
 	b := p.slurp(path)
 	list, err := transcript.Messages(transcript.Claude, transcript.Source{ReaderAt: strings.NewReader(b), Size: int64(len(b)), Name: path}, 1000)
@@ -211,7 +217,7 @@ func (p *project) prompts(path string) (asked []string, last string) {
 }
 
 // wantTalk holds what a session file says.
-func (p *project) wantTalk(path, last string, asked ...string) {
+func (p *fixture) wantTalk(path, last string, asked ...string) {
 	p.t.Helper()
 	got, end := p.prompts(path)
 	equal(p.t, "prompts in "+filepath.Base(path), got, asked)
@@ -221,7 +227,7 @@ func (p *project) wantTalk(path, last string, asked ...string) {
 }
 
 // files are the session files that are there.
-func (p *project) files() []string {
+func (p *fixture) files() []string {
 	p.t.Helper()
 	list, err := os.ReadDir(p.chats())
 	p.must(err)
@@ -232,10 +238,10 @@ func (p *project) files() []string {
 	return out
 }
 
-func (p *project) fork(name string, o ForkOptions) *Forked {
+func (p *fixture) fork(name string, o restore.ForkOptions) *restore.Forked {
 	p.t.Helper()
 	o.Env = p.env()
-	f, err := p.e.Fork(bg, name, o)
+	f, err := p.e.Restorer.Fork(bg, name, o)
 	if err != nil {
 		p.t.Fatalf("fork %s: %v", name, err)
 	}
@@ -243,14 +249,14 @@ func (p *project) fork(name string, o ForkOptions) *Forked {
 }
 
 // back is a checkout with the conversation.
-func (p *project) back(name string, o RestoreOptions) *RestoreResult {
+func (p *fixture) back(name string, o restore.Options) *restore.Result {
 	p.t.Helper()
 	o.Env = p.env()
 	return p.checkout(name, o)
 }
 
-func (p *project) verify() {
+func (p *fixture) verify() {
 	p.t.Helper()
-	_, err := p.e.Verify(bg, true, nil, func(err error) { p.t.Fatalf("verify: %v", err) })
+	_, err := p.e.Checker.Verify(bg, true, nil, func(err error) { p.t.Fatalf("verify: %v", err) })
 	p.must(err)
 }

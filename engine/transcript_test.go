@@ -11,6 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/engine/conversation"
+	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/torture"
@@ -33,11 +35,11 @@ func someBytes(n int, seed uint64) []byte {
 // edges are lengths around the borders of blocks.
 func edges() *rapid.Generator[int] {
 	return rapid.Custom(func(t *rapid.T) int {
-		return max(0, rapid.IntRange(0, 4).Draw(t, "blocks")*transcriptBlock+rapid.IntRange(-2, 2).Draw(t, "over"))
+		return max(0, rapid.IntRange(0, 4).Draw(t, "blocks")*conversation.TranscriptBlock+rapid.IntRange(-2, 2).Draw(t, "over"))
 	})
 }
 
-func putAll(t fataler, tx *objstore.Tx, w *writer, b []byte, cuts ...int) objstore.ID {
+func putAll(t fataler, tx *objstore.Tx, w *conversation.Writer, b []byte, cuts ...int) objstore.ID {
 	t.Helper()
 	for _, n := range append(cuts, len(b)) {
 		n = min(n, len(b))
@@ -46,7 +48,7 @@ func putAll(t fataler, tx *objstore.Tx, w *writer, b []byte, cuts ...int) objsto
 		}
 		b = b[n:]
 	}
-	id, err := w.close()
+	id, err := w.Close()
 	if err != nil {
 		t.Fatalf("close: %v", err)
 	}
@@ -55,13 +57,13 @@ func putAll(t fataler, tx *objstore.Tx, w *writer, b []byte, cuts ...int) objsto
 
 func readAll(t fataler, get objstore.Getter, id objstore.ID) []byte {
 	t.Helper()
-	st, err := openTranscript(get, id)
+	st, err := conversation.OpenTranscript(get, id)
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	b, err := io.ReadAll(io.NewSectionReader(st, 0, st.size))
-	if err != nil || int64(len(b)) != st.size {
-		t.Fatalf("read: %d of %d bytes, %v", len(b), st.size, err)
+	b, err := io.ReadAll(io.NewSectionReader(st, 0, st.Size))
+	if err != nil || int64(len(b)) != st.Size {
+		t.Fatalf("read: %d of %d bytes, %v", len(b), st.Size, err)
 	}
 	return b
 }
@@ -70,49 +72,49 @@ func readAll(t fataler, get objstore.Getter, id objstore.ID) []byte {
 // read and gone on with.
 func TestPromise14TranscriptID(t *testing.T) {
 	p := newProject(t)
-	all := someBytes(4*transcriptBlock+2, 1)
+	all := someBytes(4*conversation.TranscriptBlock+2, 1)
 	rapid.Check(t, func(t *rapid.T) {
-		tx := p.e.objs.Begin()
+		tx := p.e.Log.Objs.Begin()
 		defer tx.Discard()
 		b := all[:edges().Draw(t, "size")]
-		want := putAll(t, tx, &writer{tx: tx}, b)
+		want := putAll(t, tx, &conversation.Writer{Tx: tx}, b)
 		var cuts []int
 		for range rapid.IntRange(0, 6).Draw(t, "writes") {
 			cuts = append(cuts, rapid.OneOf(edges(), rapid.IntRange(0, 3000)).Draw(t, "write"))
 		}
-		if got := putAll(t, tx, &writer{tx: tx}, b, cuts...); got != want {
+		if got := putAll(t, tx, &conversation.Writer{Tx: tx}, b, cuts...); got != want {
 			t.Fatalf("in writes of %d: another id", cuts)
 		}
 		if got := readAll(t, tx, want); !bytes.Equal(got, b) {
 			t.Fatalf("%d bytes come back as other bytes", len(b))
 		}
-		st, err := openTranscript(tx, want)
+		st, err := conversation.OpenTranscript(tx, want)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := min(len(b), edges().Draw(t, "prefix"))
-		prefix := putAll(t, tx, &writer{tx: tx}, b[:n])
-		w, err := st.appendTo(tx, int64(n))
+		prefix := putAll(t, tx, &conversation.Writer{Tx: tx}, b[:n])
+		w, err := st.AppendTo(tx, int64(n))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.close(); err != nil || got != prefix {
+		if got, err := w.Close(); err != nil || got != prefix {
 			t.Fatalf("prefix of %d: %v, %v", n, got == prefix, err)
 		}
 		other := bytes.Clone(b[:n])
 		if at := rapid.IntRange(0, max(n, 1)).Draw(t, "changed"); at < n {
 			other[at]++
 		}
-		of, err := openTranscript(tx, putAll(t, tx, &writer{tx: tx}, other))
+		of, err := conversation.OpenTranscript(tx, putAll(t, tx, &conversation.Writer{Tx: tx}, other))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if on, err := st.goesOn(of); err != nil || on != bytes.Equal(other, b[:n]) {
+		if on, err := st.GoesOn(of); err != nil || on != bytes.Equal(other, b[:n]) {
 			t.Fatalf("goes on from its first %d bytes, or others: %v, %v", n, on, err)
 		}
-		for _, begin := range []func() (*writer, error){
-			func() (*writer, error) { return st.appendTo(tx, int64(n)) },
-			func() (*writer, error) { return resumeTranscript(tx, prefix) },
+		for _, begin := range []func() (*conversation.Writer, error){
+			func() (*conversation.Writer, error) { return st.AppendTo(tx, int64(n)) },
+			func() (*conversation.Writer, error) { return conversation.ResumeTranscript(tx, prefix) },
 		} {
 			w, err := begin()
 			if err != nil {
@@ -127,10 +129,10 @@ func TestPromise14TranscriptID(t *testing.T) {
 
 func TestTranscriptReadAt(t *testing.T) {
 	p := newProject(t)
-	tx := p.e.objs.Begin()
+	tx := p.e.Log.Objs.Begin()
 	defer tx.Discard()
-	b := someBytes(2*transcriptBlock+100, 2)
-	st, err := openTranscript(tx, putAll(t, tx, &writer{tx: tx}, b))
+	b := someBytes(2*conversation.TranscriptBlock+100, 2)
+	st, err := conversation.OpenTranscript(tx, putAll(t, tx, &conversation.Writer{Tx: tx}, b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,10 +156,10 @@ func TestTranscriptReadAt(t *testing.T) {
 // begins counts the bytes in whole blocks that a file and a transcript have in common.
 func TestTranscriptBegins(t *testing.T) {
 	p := newProject(t)
-	tx := p.e.objs.Begin()
+	tx := p.e.Log.Objs.Begin()
 	defer tx.Discard()
-	b := someBytes(3*transcriptBlock+50, 3)
-	st, err := openTranscript(tx, putAll(t, tx, &writer{tx: tx}, b))
+	b := someBytes(3*conversation.TranscriptBlock+50, 3)
+	st, err := conversation.OpenTranscript(tx, putAll(t, tx, &conversation.Writer{Tx: tx}, b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,16 +172,16 @@ func TestTranscriptBegins(t *testing.T) {
 		if at < len(file) && rapid.Bool().Draw(t, "change") {
 			file[at]++
 			if at < length {
-				want = at / transcriptBlock * transcriptBlock
+				want = at / conversation.TranscriptBlock * conversation.TranscriptBlock
 			}
 		}
 		if cut := rapid.OneOf(edges(), rapid.IntRange(0, len(b))).Draw(t, "file"); cut < len(file) {
 			file = file[:cut]
 			if cut < length {
-				want = min(want, cut/transcriptBlock*transcriptBlock)
+				want = min(want, cut/conversation.TranscriptBlock*conversation.TranscriptBlock)
 			}
 		}
-		if got, err := st.begins(bytes.NewReader(file), int64(length)); err != nil || got != int64(want) {
+		if got, err := st.Begins(bytes.NewReader(file), int64(length)); err != nil || got != int64(want) {
 			t.Fatalf("%d of %d bytes are the same (%v), want %d", got, length, err, want)
 		}
 	})
@@ -188,7 +190,7 @@ func TestTranscriptBegins(t *testing.T) {
 // TestPromise06DamagedTranscripts: a chain that does not fit together is an error, whatever its records say.
 func TestPromise06DamagedTranscripts(t *testing.T) {
 	p := newProject(t)
-	tx := p.e.objs.Begin()
+	tx := p.e.Log.Objs.Begin()
 	defer tx.Discard()
 	put := func(k objstore.Kind, raw []byte) objstore.ID {
 		id, err := tx.Put(k, raw, objstore.ID{})
@@ -196,44 +198,44 @@ func TestPromise06DamagedTranscripts(t *testing.T) {
 		return id
 	}
 	node := func(length int64, parent, tail objstore.ID) objstore.ID {
-		n := node{length, parent, tail}
-		return put(objstore.Transcript, n.encode())
+		n := conversation.Node{Length: length, Parent: parent, Tail: tail}
+		return put(objstore.Transcript, n.Encode())
 	}
-	whole := put(objstore.Blob, make([]byte, transcriptBlock))
+	whole := put(objstore.Blob, make([]byte, conversation.TranscriptBlock))
 	short := put(objstore.Blob, make([]byte, 10))
-	one := node(transcriptBlock, objstore.ID{}, whole)
+	one := node(conversation.TranscriptBlock, objstore.ID{}, whole)
 	for name, id := range map[string]objstore.ID{
-		"a block that is too short":            node(transcriptBlock, objstore.ID{}, short),
+		"a block that is too short":            node(conversation.TranscriptBlock, objstore.ID{}, short),
 		"a block that is too long":             node(11, objstore.ID{}, whole),
-		"a parent that is missing":             node(transcriptBlock+10, testID("none"), short),
+		"a parent that is missing":             node(conversation.TranscriptBlock+10, testID("none"), short),
 		"a block that is missing":              node(10, objstore.ID{}, testID("none")),
-		"a parent with another length":         node(2*transcriptBlock+10, one, short),
-		"a parent that is no whole block":      node(transcriptBlock+10, node(10, objstore.ID{}, short), short),
-		"a parent that is longer":              node(transcriptBlock+10, node(2*transcriptBlock, one, whole), short),
+		"a parent with another length":         node(2*conversation.TranscriptBlock+10, one, short),
+		"a parent that is no whole block":      node(conversation.TranscriptBlock+10, node(10, objstore.ID{}, short), short),
+		"a parent that is longer":              node(conversation.TranscriptBlock+10, node(2*conversation.TranscriptBlock, one, whole), short),
 		"a length that nothing could stand in": node(1<<53, one, short),
 		"no record":                            put(objstore.Transcript, []byte("x")),
 	} {
-		if st, err := openTranscript(tx, id); err == nil {
-			if _, err = io.ReadAll(io.NewSectionReader(st, 0, st.size)); err == nil {
-				t.Errorf("%s: read as %d bytes", name, st.size)
+		if st, err := conversation.OpenTranscript(tx, id); err == nil {
+			if _, err = io.ReadAll(io.NewSectionReader(st, 0, st.Size)); err == nil {
+				t.Errorf("%s: read as %d bytes", name, st.Size)
 			}
 		}
 	}
 }
 
 func FuzzNode(f *testing.F) {
-	f.Add((&node{length: 5, tail: testID("t")}).encode())
-	f.Add((&node{length: transcriptBlock + 1, parent: testID("p"), tail: testID("t")}).encode())
-	f.Add((&node{length: transcriptBlock + 1, tail: testID("t")}).encode())
+	f.Add((&conversation.Node{Length: 5, Tail: testID("t")}).Encode())
+	f.Add((&conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: testID("p"), Tail: testID("t")}).Encode())
+	f.Add((&conversation.Node{Length: conversation.TranscriptBlock + 1, Tail: testID("t")}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		n, err := decodeNode(objstore.ID{}, raw)
+		n, err := conversation.DecodeNode(objstore.ID{}, raw)
 		if err != nil {
 			if n != nil || !errors.Is(err, kv.ErrCorrupt) {
 				t.Fatalf("%v, %v", n, err)
 			}
 			return
 		}
-		if got := n.encode(); !bytes.Equal(got, raw) {
+		if got := n.Encode(); !bytes.Equal(got, raw) {
 			t.Errorf("decoded %x, encoded %x", raw, got)
 		}
 	})
@@ -241,14 +243,14 @@ func FuzzNode(f *testing.F) {
 
 // What a session's record and a checkpoint hold of conversations, docs/format.md#session-record.
 func FuzzCursorAndLineage(f *testing.F) {
-	f.Add((&Cursor{Mark: Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/p", Generation: 2}, Base: 5, Checked: 9}).encode())
-	f.Add((&Lineage{Session: "claude/a", Turn: 1, Message: "m", Checkpoint: "c", Clone: true, Kind: "fork", Transcript: testID("x")}).encode())
+	f.Add((&model.Cursor{Mark: model.Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/p", Generation: 2}, Base: 5, Checked: 9}).Encode())
+	f.Add((&model.Lineage{Session: "claude/a", Turn: 1, Message: "m", Checkpoint: "c", Clone: true, Kind: "fork", Transcript: testID("x")}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if c, err := decodeCursor(raw); err == nil && !bytes.Equal(c.encode(), raw) {
-			t.Errorf("cursor: decoded %x, encoded %x", raw, c.encode())
+		if c, err := model.DecodeCursor(raw); err == nil && !bytes.Equal(c.Encode(), raw) {
+			t.Errorf("cursor: decoded %x, encoded %x", raw, c.Encode())
 		}
-		if l, err := decodeLineage(raw); err == nil && !bytes.Equal(l.encode(), raw) {
-			t.Errorf("lineage: decoded %x, encoded %x", raw, l.encode())
+		if l, err := model.DecodeLineage(raw); err == nil && !bytes.Equal(l.Encode(), raw) {
+			t.Errorf("lineage: decoded %x, encoded %x", raw, l.Encode())
 		} else if err != nil && !errors.Is(err, record.ErrFormat) {
 			t.Errorf("lineage: %v", err)
 		}
@@ -256,9 +258,9 @@ func FuzzCursorAndLineage(f *testing.F) {
 }
 
 // stored counts the objects in the store, and their bytes.
-func (p *project) stored() (n int, size int64) {
+func (p *fixture) stored() (n int, size int64) {
 	p.t.Helper()
-	p.must(p.e.db.Scan(kv.Range{Prefix: []byte{kv.PrefixObject}}, func(k, v []byte) error {
+	p.must(p.e.Log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixObject}}, func(k, v []byte) error {
 		n++
 		size += int64(len(k) + len(v))
 		return nil
@@ -295,8 +297,8 @@ func TestTranscriptStorage(t *testing.T) {
 		var id objstore.ID
 		appended := int64(0)
 		for i := range tt.n {
-			tx := p.e.objs.Begin()
-			w, err := resumeTranscript(tx, id)
+			tx := p.e.Log.Objs.Begin()
+			w, err := conversation.ResumeTranscript(tx, id)
 			p.must(err)
 			b := tt.bytes(i)
 			appended += int64(len(b))
@@ -308,8 +310,8 @@ func TestTranscriptStorage(t *testing.T) {
 		if float64(after-before) > tt.most*float64(appended) {
 			t.Errorf("%s: %d bytes stored for %d that were appended", tt.what, after-before, appended)
 		}
-		if st, err := openTranscript(p.e.objs, id); err != nil || st.size != appended {
-			t.Errorf("%d bytes, %v; want %d", st.size, err, appended)
+		if st, err := conversation.OpenTranscript(p.e.Log.Objs, id); err != nil || st.Size != appended {
+			t.Errorf("%d bytes, %v; want %d", st.Size, err, appended)
 		}
 	}
 }
@@ -321,13 +323,13 @@ func TestTranscriptStorageOfOneLine(t *testing.T) {
 	if torture.Full() {
 		size = 100 << 20
 	}
-	tx := p.e.objs.Begin()
-	id := putAll(t, tx, &writer{tx: tx}, someBytes(size, 4))
+	tx := p.e.Log.Objs.Begin()
+	id := putAll(t, tx, &conversation.Writer{Tx: tx}, someBytes(size, 4))
 	p.must(tx.Commit(context.Background(), kv.Written))
 	for i := range 5 {
 		n, before := p.stored()
-		tx := p.e.objs.Begin()
-		w, err := resumeTranscript(tx, id)
+		tx := p.e.Log.Objs.Begin()
+		w, err := conversation.ResumeTranscript(tx, id)
 		p.must(err)
 		id = putAll(t, tx, w, someBytes(1000, uint64(i)))
 		p.must(tx.Commit(context.Background(), kv.Written))
@@ -336,7 +338,7 @@ func TestTranscriptStorageOfOneLine(t *testing.T) {
 			t.Errorf("%d objects, %d bytes for a line of 1,000", m-n, after-before)
 		}
 	}
-	if st, err := openTranscript(p.e.objs, id); err != nil || st.size != int64(size)+5000 {
+	if st, err := conversation.OpenTranscript(p.e.Log.Objs, id); err != nil || st.Size != int64(size)+5000 {
 		t.Error(fmt.Sprint(st), err)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/capture"
+	"rewind/engine/history"
+	"rewind/engine/model"
 	"rewind/hooks"
 )
 
@@ -18,22 +21,22 @@ func TestPromise19TurnEnd(t *testing.T) {
 		"pwAo", "pwSxo", "pwSxa", "psxpwS", "pSs", "pswsW", "pWoo", "pwA",
 	} {
 		want := strings.IndexFunc(moments, func(r rune) bool { return r >= 'A' && r <= 'Z' })
-		var end turnEnd[int]
-		words := map[byte]turnWord{'p': wordLoose, 't': wordTool, 'w': wordTool, 's': wordStop, 'a': wordLoose, 'o': wordAside}
+		var end history.TurnEnd[int]
+		words := map[byte]history.TurnWord{'p': history.WordLoose, 't': history.WordTool, 'w': history.WordTool, 's': history.WordStop, 'a': history.WordLoose, 'o': history.WordAside}
 		asked := false
 		for i := len(moments) - 1; i >= 0; i-- {
 			c := moments[i] | 0x20
 			switch c {
 			case 'x':
-				end.cut(asked)
+				end.Cut(asked)
 			default:
-				end.older(words[c], c == 'w', &i)
+				end.Older(words[c], c == 'w', &i)
 			}
 			asked = c == 'p'
 		}
-		end.leave()
-		if end.at == nil || *end.at != want {
-			t.Errorf("%s: the end is at %v, want %d", moments, end.at, want)
+		end.Leave()
+		if end.At == nil || *end.At != want {
+			t.Errorf("%s: the end is at %v, want %d", moments, end.At, want)
 		}
 	}
 }
@@ -45,8 +48,8 @@ func TestPromise19QuietTurnWithoutTheHands(t *testing.T) {
 	k.ask("one")
 	k.work(p.edits("f", "1"))
 	p.edits("f", "2")() // Esc while the model thinks: no hook fires
-	now := time.Now().Add(2 * quietAfter)
-	p.e.now = func() time.Time { return now }
+	now := time.Now().Add(2 * model.QuietAfter)
+	p.e.Log.Now = func() time.Time { return now }
 	p.must(os.Chtimes(k.file, time.Now(), time.Now()))
 	p.settle()
 	if s := p.session(k.name()); s.Busy || s.Event != "stop" {
@@ -55,7 +58,7 @@ func TestPromise19QuietTurnWithoutTheHands(t *testing.T) {
 	if got := p.at(k, "turn:1"); got != "1" {
 		t.Errorf("turn:1 has the code %s, want 1", got)
 	}
-	if cp, err := p.e.Resolve("@"); err != nil || p.cat(cp, "f")[:1] != "2" {
+	if cp, err := p.e.History.Resolve("@"); err != nil || p.cat(cp, "f")[:1] != "2" {
 		t.Errorf("the person's change is not captured: %v, %v", cp, err)
 	}
 }
@@ -64,24 +67,24 @@ func TestPromise19QuietTurnWithoutTheHands(t *testing.T) {
 func TestPromise19EventsOfOneBatch(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
-	p.e.mu.Lock()
-	var batch []*arrival
+	p.e.Log.Mu.Lock()
+	var batch []*capture.Arrival
 	for _, ev := range []hooks.Event{{Kind: hooks.Prompt, Prompt: "two"}, {Kind: hooks.Stop}, {Kind: hooks.Prompt, Prompt: "three"}} {
 		ev.Agent, ev.Session, ev.Cwd, ev.Transcript = hooks.Claude, k.id, p.root, k.file
-		a := &arrival{e: p.e, ev: ev, o: HandleOptions{Tier: k.tier}, act: hooks.Decide(ev), name: k.name(), done: make(chan struct{})}
+		a := &capture.Arrival{E: p.e.Worktree, Ev: ev, O: capture.HandleOptions{Tier: k.tier}, Act: hooks.Decide(ev), Name: k.name(), Done: make(chan struct{})}
 		batch = append(batch, a)
 	}
-	err := p.e.takeAll(bg, batch)
-	p.e.mu.Unlock()
+	err := p.e.Worktree.TakeAll(bg, batch)
+	p.e.Log.Mu.Unlock()
 	p.must(err)
-	l, err := p.e.readTurns(k.name(), allTurns)
+	l, err := p.e.History.ReadTurns(k.name(), history.AllTurns)
 	p.must(err)
 	for n, prompt := range map[uint64]string{2: "two", 3: "three"} {
-		if f := l.turns[n]; f == nil || f.prompt != prompt {
+		if f := l.Turns[n]; f == nil || f.Prompt != prompt {
 			t.Errorf("turn %d: %+v", n, f)
 		}
 	}
-	if !l.turns[2].over || l.turns[3].over {
+	if !l.Turns[2].Over || l.Turns[3].Over {
 		t.Error("which of the turns is over is not known")
 	}
 }

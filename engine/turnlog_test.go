@@ -4,43 +4,45 @@ import (
 	"fmt"
 	"testing"
 
+	"rewind/engine/capture"
+	"rewind/engine/history"
 	"rewind/hooks"
 	"rewind/objstore"
 	"rewind/refs"
 )
 
 // sameTurns fails unless a log whose operations do not say what a checkpoint's event was, as older programs wrote them, tells the same of a session's turns.
-func (p *project) sameTurns(session string) {
+func (p *fixture) sameTurns(session string) {
 	p.t.Helper()
-	told := func(l *turnLog, n uint64) string {
+	told := func(l *history.TurnLog, n uint64) string {
 		text := "no end"
-		if m := l.endOf(n); m != nil {
-			text = fmt.Sprintf("ends at %s %v", m.code, m.removed)
+		if m := l.EndOf(n); m != nil {
+			text = fmt.Sprintf("ends at %s %v", m.Code, m.Removed)
 		}
-		if f := l.turns[n]; f != nil {
+		if f := l.Turns[n]; f != nil {
 			said := objstore.ID{}
-			if f.at != nil {
+			if f.At != nil {
 				var err error
-				said, err = l.saidAt(f)
+				said, err = l.SaidAt(f)
 				text += fmt.Sprint(err)
 			}
-			text += fmt.Sprintf(" %q, over %v, %s, %s", f.prompt, f.over, f.began, said)
+			text += fmt.Sprintf(" %q, over %v, %s, %s", f.Prompt, f.Over, f.Began, said)
 		}
 		return text
 	}
-	read := func(only uint64, words bool) *turnLog {
-		l, err := p.e.newTurnLog(session, only)
+	read := func(only uint64, words bool) *history.TurnLog {
+		l, err := p.e.History.NewTurnLog(session, only)
 		p.must(err)
-		p.must(p.e.refs.Newest(0, func(op *refs.Operation) error {
+		p.must(p.e.Log.Refs.Newest(0, func(op *refs.Operation) error {
 			if op.Kind == refs.KindCheckpoint && !words {
 				op.Cause = refs.Cause{}
 			}
-			return l.next(op)
+			return l.Next(op)
 		}))
 		return l
 	}
-	now, before := read(allTurns, true), read(allTurns, false)
-	for n := range now.newest + 1 {
+	now, before := read(history.AllTurns, true), read(history.AllTurns, false)
+	for n := range now.Newest + 1 {
 		if is, was := told(now, n), told(before, n); is != was && n > 0 { // a list has no turn 0
 			p.t.Fatalf("turn %d of %s in the list: %s, without words %s", n, session, is, was)
 		}
@@ -67,10 +69,10 @@ func TestTurnsOfOlderOperations(t *testing.T) {
 		}
 		p.edits("g", fmt.Sprint(n, "later"))()
 	}
-	k.send(hooks.Event{Kind: hooks.SessionEnd}, HandleOptions{})
-	p.must(p.e.refs.Newest(0, func(op *refs.Operation) error {
+	k.send(hooks.Event{Kind: hooks.SessionEnd}, capture.HandleOptions{})
+	p.must(p.e.Log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Kind == refs.KindCheckpoint {
-			cp, err := p.e.checkpoint(op.Checkpoint)
+			cp, err := p.e.Log.Checkpoint(op.Checkpoint)
 			p.must(err)
 			if op.Cause != (refs.Cause{Event: cp.Cause.Event}) {
 				t.Errorf("operation %d says %v, its checkpoint %q", op.Seq, op.Cause, cp.Cause.Event)
@@ -97,13 +99,13 @@ func TestTurnReadsFewCheckpoints(t *testing.T) {
 		k.stop()
 		p.reopen()
 		turn++
-		before := p.e.db.Reads()
-		l, err := p.e.readTurns(k.name(), turn)
+		before := p.e.Log.DB.Reads()
+		l, err := p.e.History.ReadTurns(k.name(), turn)
 		p.must(err)
-		if m := l.endOf(turn); m == nil || m.code.IsZero() {
+		if m := l.EndOf(turn); m == nil || m.Code.IsZero() {
 			t.Fatalf("turn %d has no end", turn)
 		}
-		return p.e.db.Reads() - before
+		return p.e.Log.DB.Reads() - before
 	}
 	few, many := read("few", 8), read("many", 80)
 	const ops = 2 * (80 - 8) // each call has two, which are read themselves

@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 )
 
@@ -36,8 +38,8 @@ func TestPromise19UndoBesideANewFile(t *testing.T) {
 		p.write(made, "the person's")
 		steps := 0
 		for ; steps < 8; steps++ {
-			r, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: s.name()}})
-			if errors.Is(err, ErrNotFound) {
+			r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: s.name()}})
+			if errors.Is(err, model.ErrNotFound) {
 				break
 			}
 			p.must(err)
@@ -65,7 +67,7 @@ func (s *scribe) does(path, content string) {
 	s.tell(hooks.AfterTool, call)
 }
 
-func (p *project) two() (a, b *scribe) {
+func (p *fixture) two() (a, b *scribe) {
 	p.t.Helper()
 	p.write("f", big("first"))
 	p.save("first")
@@ -87,7 +89,7 @@ func TestPromise19UndoBesideADirectory(t *testing.T) {
 	p.remove("d/x")
 	b.does("d/y", "b's")
 	for range 2 {
-		r, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: a.name()}})
+		r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: a.name()}})
 		p.must(err)
 		if r.Saved != nil {
 			t.Error("undo saved the directory as a step")
@@ -107,10 +109,10 @@ func TestPromise19RedoBesideAnUnsavedRemoval(t *testing.T) {
 	tool, input := b.tool("")
 	b.tell(hooks.BeforeTool, map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": "call_1"})
 	p.remove("new")
-	of := RestoreOptions{Session: Whose{Session: a.name()}}
-	_, err := p.e.Undo(bg, 1, of)
+	of := restore.Options{Session: model.Whose{Session: a.name()}}
+	_, err := p.e.Restorer.Undo(bg, 1, of)
 	p.must(err)
-	r, err := p.e.Redo(bg, 1, of)
+	r, err := p.e.Restorer.Redo(bg, 1, of)
 	p.must(err)
 	if _, err := os.Stat(p.path("new")); err == nil {
 		t.Errorf("redo laid out what the other session had removed; kept %+v", r.Plan.Kept)
@@ -126,18 +128,18 @@ func TestPromise19RedoToAnotherLine(t *testing.T) {
 	c := p.scribe(hooks.Codex, unique())
 	c.tell(hooks.SessionStart, map[string]any{"source": "startup"}) // takes it in, on its own line, which begins where a stands
 	a.tell(hooks.Stop, map[string]any{"stop_hook_active": false})
-	of := RestoreOptions{Session: Whose{Session: a.name()}}
-	_, err := p.e.Checkout(bg, "turn:1", of)
+	of := restore.Options{Session: model.Whose{Session: a.name()}}
+	_, err := p.e.Restorer.Checkout(bg, "turn:1", of)
 	p.must(err)
 	for range 2 {
-		_, err := p.e.Undo(bg, 1, of)
+		_, err := p.e.Restorer.Undo(bg, 1, of)
 		p.must(err)
 	}
 	if got := p.slurp(p.path("f")); got != big("first") {
 		t.Fatalf("two steps back f is %.8q", got)
 	}
 	for range 2 {
-		if _, err := p.e.Redo(bg, 1, of); err != nil {
+		if _, err := p.e.Restorer.Redo(bg, 1, of); err != nil {
 			t.Error(err)
 		}
 	}
@@ -154,10 +156,10 @@ func TestPromise19UndoAgain(t *testing.T) {
 	a.does("d", "1")
 	a.does("e", "2")
 	p.write("d", big("the person's"))
-	o := RestoreOptions{Session: Whose{Session: a.name()}}
+	o := restore.Options{Session: model.Whose{Session: a.name()}}
 	for round := range 3 {
 		for i, want := range [][2]string{{"1", "2"}, {"1", ""}, {"", ""}} {
-			_, err := p.e.Undo(bg, 1, o)
+			_, err := p.e.Restorer.Undo(bg, 1, o)
 			p.must(err)
 			for j, path := range []string{"d", "e"} {
 				got, err := os.ReadFile(p.path(path))
@@ -167,7 +169,7 @@ func TestPromise19UndoAgain(t *testing.T) {
 			}
 		}
 		for range 3 {
-			_, err := p.e.Redo(bg, 1, o)
+			_, err := p.e.Restorer.Redo(bg, 1, o)
 			p.must(err)
 		}
 		if p.read("d") != big("the person's") || p.read("e") != big("2") {
@@ -183,8 +185,8 @@ func TestPromise19UndoToWhereItBegan(t *testing.T) {
 	p := newProject(t)
 	a, _ := p.two()
 	a.does("n", "a's")
-	of := RestoreOptions{Session: Whose{Session: a.name()}}
-	for _, step := range []func(context.Context, int, RestoreOptions) (*RestoreResult, error){p.e.Undo, p.e.Redo} {
+	of := restore.Options{Session: model.Whose{Session: a.name()}}
+	for _, step := range []func(context.Context, int, restore.Options) (*restore.Result, error){p.e.Restorer.Undo, p.e.Restorer.Redo} {
 		_, err := step(bg, 1, of)
 		p.must(err)
 	}
@@ -192,7 +194,7 @@ func TestPromise19UndoToWhereItBegan(t *testing.T) {
 	c.tell(hooks.SessionStart, map[string]any{"source": "startup"})
 	c.tell(hooks.Prompt, map[string]any{"prompt": "go"})
 	c.does("n", "c's")
-	r, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: c.name()}})
+	r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: c.name()}})
 	p.must(err)
 	if got := p.slurp(p.path("n")); got != big("a's") {
 		t.Errorf("n is not a's again; kept %+v", r.Plan.Kept)
@@ -213,14 +215,14 @@ func TestPromise12NewFileAfterUndoRestore(t *testing.T) {
 	p.write("f", big("the person's"))
 	back := func() {
 		t.Helper()
-		r, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Session: Whose{Session: b.name()}})
+		r, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: model.Whose{Session: b.name()}})
 		p.must(err)
 		if got, err := os.ReadFile(p.path("f")); err != nil || string(got) != big("the person's") {
 			t.Fatalf("f went: %v; kept %+v", err, r.Plan.Kept)
 		}
 	}
 	back()
-	_, err := p.e.UndoRestore(bg, 0, RestoreOptions{})
+	_, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{})
 	p.must(err)
 	back()
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/internal/clients"
 	"rewind/transcript"
 )
@@ -23,16 +25,16 @@ func TestUndoLeavesOneFork(t *testing.T) {
 	for _, s := range []string{"1", "2", "3", "4", "5"} {
 		k.take("say "+s, p.edits("f", s))
 	}
-	undo := func(o RestoreOptions) *RestoreResult {
+	undo := func(o restore.Options) *restore.Result {
 		t.Helper()
 		o.Env = p.env()
-		r, err := p.e.Undo(bg, 1, o)
+		r, err := p.e.Restorer.Undo(bg, 1, o)
 		p.must(err)
 		return r
 	}
 	for i, want := range []string{"4", "3", "2"} {
-		r := undo(RestoreOptions{})
-		if p.read("f") != big(want) || r.Conversation.Mode != ConversationFork || len(p.files()) != 2 {
+		r := undo(restore.Options{})
+		if p.read("f") != big(want) || r.Conversation.Mode != model.ConversationFork || len(p.files()) != 2 {
 			t.Fatalf("undo %d: %+v, %q", i, r.Conversation, p.files())
 		}
 		p.settle()
@@ -40,27 +42,27 @@ func TestUndoLeavesOneFork(t *testing.T) {
 			p.reopen()
 		}
 	}
-	r, err := p.e.Redo(bg, 1, RestoreOptions{Env: p.env()})
+	r, err := p.e.Restorer.Redo(bg, 1, restore.Options{Env: p.env()})
 	p.must(err)
 	if len(p.files()) != 2 || p.read("f") != big("3") {
 		t.Errorf("redo: %+v, %q", r.Conversation, p.files())
 	}
-	if all, err := p.e.SessionList(bg, p.env()); err != nil || len(all) != 2 {
+	if all, err := p.e.History.SessionList(bg, p.env()); err != nil || len(all) != 2 {
 		t.Errorf("%d sessions, %v", len(all), err)
 	}
 	// Somebody goes on with it.
 	p.opened(r.Conversation.Fork).used("mine")
-	undo(RestoreOptions{})
+	undo(restore.Options{})
 	if len(p.files()) != 3 {
 		t.Errorf("%q", p.files())
 	}
 	// The agent has it open, but nothing was said yet.
-	last := undo(RestoreOptions{})
+	last := undo(restore.Options{})
 	if len(p.files()) != 3 {
 		t.Errorf("%q", p.files())
 	}
 	note := p.running(last.Conversation.Fork.Session)
-	back, err := p.e.Redo(bg, 1, RestoreOptions{Env: p.env()})
+	back, err := p.e.Restorer.Redo(bg, 1, restore.Options{Env: p.env()})
 	p.must(err)
 	if _, err := os.Stat(last.Conversation.Fork.Path); err != nil || len(p.files()) != 4 {
 		t.Errorf("a session that is open is gone: %v, %q, %+v", err, p.files(), back.Conversation)
@@ -70,9 +72,9 @@ func TestUndoLeavesOneFork(t *testing.T) {
 }
 
 // running says that an agent has a session open: this process is it.
-func (p *project) running(session string) (note string) {
+func (p *fixture) running(session string) (note string) {
 	p.t.Helper()
-	_, id := SplitSession(session)
+	_, id := model.SplitSession(session)
 	dir := filepath.Join(p.user(), ".claude", "sessions")
 	p.must(os.MkdirAll(dir, 0o700))
 	note = filepath.Join(dir, fmt.Sprint(os.Getpid(), ".json"))
@@ -90,18 +92,18 @@ func TestPromise18NamedForkStays(t *testing.T) {
 	p, k := begun(t)
 	k.take("say 1", p.edits("f", "1"))
 	k.take("say 2", p.edits("f", "2"))
-	first, err := p.e.Checkout(bg, "turn:1", RestoreOptions{Env: p.env()})
+	first, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Env: p.env()})
 	p.must(err)
 	fork := first.Conversation.Fork
-	r, err := p.e.Checkout(bg, "turn:0", RestoreOptions{Session: Whose{Session: fork.Session}, Env: p.env()})
+	r, err := p.e.Restorer.Checkout(bg, "turn:0", restore.Options{Session: model.Whose{Session: fork.Session}, Env: p.env()})
 	p.must(err)
-	if r.Conversation.Mode != ConversationNone || len(r.Conversation.Removed) > 0 {
+	if r.Conversation.Mode != model.ConversationNone || len(r.Conversation.Removed) > 0 {
 		t.Errorf("%+v", r.Conversation)
 	}
 	if _, err := os.Stat(fork.Path); err != nil {
 		t.Errorf("the session that was named is gone: %v", err)
 	}
-	if at, err := p.e.position(); err != nil || at.Session != fork.Session {
+	if at, err := p.e.Sessions.Position(); err != nil || at.Session != fork.Session {
 		t.Errorf("the project stands at %+v, %v", at, err)
 	}
 	p.verify()
@@ -110,21 +112,21 @@ func TestPromise18NamedForkStays(t *testing.T) {
 // The whole way to the beginning and back.
 func TestUndoRedoConversation(t *testing.T) {
 	p, k := twoTurns(t)
-	env := RestoreOptions{Env: p.env()}
-	r, err := p.e.Undo(bg, 1, env)
+	env := restore.Options{Env: p.env()}
+	r, err := p.e.Restorer.Undo(bg, 1, env)
 	p.must(err)
 	p.wantTalk(r.Conversation.Path, "done: one", "one")
-	r, err = p.e.Undo(bg, 1, env)
+	r, err = p.e.Restorer.Undo(bg, 1, env)
 	p.must(err)
 	if p.read("f") != big("0") {
 		t.Errorf("f is %.3q", p.read("f"))
 	}
-	if r.Conversation != nil && r.Conversation.Mode == ConversationFork {
+	if r.Conversation != nil && r.Conversation.Mode == model.ConversationFork {
 		t.Errorf("before the first prompt: %+v", r.Conversation)
 	}
-	r, err = p.e.Redo(bg, 2, env)
+	r, err = p.e.Restorer.Redo(bg, 2, env)
 	p.must(err)
-	if p.read("f") != big("2") || r.Conversation.Mode != ConversationOriginal || r.Conversation.Session != k.name() || len(p.files()) != 1 {
+	if p.read("f") != big("2") || r.Conversation.Mode != model.ConversationOriginal || r.Conversation.Session != k.name() || len(p.files()) != 1 {
 		t.Errorf("redo to the end: %+v, %q", r.Conversation, p.files())
 	}
 }
@@ -141,14 +143,14 @@ func TestUndoBeforeTheSessionBegan(t *testing.T) {
 	b.take("three", p.edits("f", "3"))
 	before := p.slurp(a.file)
 	for _, inPlace := range []bool{true, false} {
-		r, err := p.e.Undo(bg, 1, RestoreOptions{Session: Whose{Session: b.name()}, Env: p.env(), Conversation: ConversationOptions{InPlace: inPlace}})
+		r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: b.name()}, Env: p.env(), Conversation: model.ConversationOptions{InPlace: inPlace}})
 		if inPlace {
-			if !errors.Is(err, ErrNoConversation) {
+			if !errors.Is(err, model.ErrNoConversation) {
 				t.Errorf("in place: %v", err)
 			}
 			continue
 		}
-		if err != nil || p.read("f") != big("2") || r.Conversation.Mode != ConversationNone {
+		if err != nil || p.read("f") != big("2") || r.Conversation.Mode != model.ConversationNone {
 			t.Errorf("%+v, %v", r.Conversation, err)
 		}
 	}
@@ -170,7 +172,7 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 		k.take("one", p.edits("f", "1"))
 		k.take("two", func() { p.write("f", big("2")); p.write("new", big("2")) })
 		other.take("else", p.edits("g", "other"))
-		r := p.back("turn:1", RestoreOptions{Session: Whose{Session: k.name()}, Conversation: ConversationOptions{ContextOnly: contextOnly}})
+		r := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, Conversation: model.ConversationOptions{ContextOnly: contextOnly}})
 		if p.read("g") != big("other") {
 			t.Fatal("the other session's change is gone")
 		}
@@ -178,8 +180,8 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 		f.start()
 		f.take("another two", p.edits("h", "fork"))
 		f.take("three", p.edits("h", "fork 3"))
-		w := Whose{Session: f.name()}
-		u, err := p.e.Undo(bg, 1, RestoreOptions{Session: w, Env: p.env()})
+		w := model.Whose{Session: f.name()}
+		u, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: w, Env: p.env()})
 		p.must(err)
 		if p.read("h") != big("fork") || p.read("g") != big("other") {
 			t.Errorf("undo: h is %.5q, g is %.5q", p.read("h"), p.read("g"))
@@ -189,7 +191,7 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 				t.Errorf("undo kept %s", kept.Path)
 			}
 		}
-		b := p.back("turn:1", RestoreOptions{Session: w})
+		b := p.back("turn:1", restore.Options{Session: w})
 		if p.read("f") != big("1") || p.read("g") != big("other") || p.read("h") != big("0") {
 			t.Errorf("context only %v: turn:1: f is %.3q, g is %.5q, h is %.5q, kept %v", contextOnly, p.read("f"), p.read("g"), p.read("h"), p.keptNames(b))
 		}
@@ -202,9 +204,9 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 // Undo-restore leaves a fork that the agent has open.
 func TestUndoRestoreWhileTheForkIsOpen(t *testing.T) {
 	p, _ := twoTurns(t)
-	r := p.back("turn:1", RestoreOptions{})
+	r := p.back("turn:1", restore.Options{})
 	note := p.running(r.Conversation.Session)
-	back, err := p.e.UndoRestore(bg, 0, RestoreOptions{Env: p.env()})
+	back, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env()})
 	p.must(err)
 	equal(t, "kept", back.Conversation.Kept, []string{r.Conversation.Path})
 	p.must(os.Remove(note))

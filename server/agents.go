@@ -10,14 +10,17 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/register"
 	"rewind/hooks"
 	"rewind/internal/detach"
 	"rewind/internal/programs"
 	"rewind/internal/textdiff"
 )
 
-func agentEnv(e api.AgentEnv) engine.AgentEnv {
-	out := engine.AgentEnv{Home: string(e.Home), Vars: map[string]string{}, Path: string(e.Path), Rewind: string(e.Rewind)}
+func agentEnv(e api.AgentEnv) register.AgentEnv {
+	out := register.AgentEnv{Home: string(e.Home), Vars: map[string]string{}, Path: string(e.Path), Rewind: string(e.Rewind)}
 	for name, value := range e.Vars {
 		out.Vars[name] = string(value)
 	}
@@ -27,36 +30,36 @@ func agentEnv(e api.AgentEnv) engine.AgentEnv {
 	return out
 }
 
-func (s *Server) setHooks(ctx context.Context, req api.HooksRequest, _ engine.Progress) (out api.HooksResponse, err error) {
-	o := engine.HooksOptions{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun}
+func (s *Server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Progress) (out api.HooksResponse, err error) {
+	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun}
 	for _, name := range req.Agents {
-		if !slices.Contains(engine.Agents(), hooks.Agent(name)) {
-			return out, fmt.Errorf("agent %q: %w: known are %s", name, engine.ErrUsage, agentNames())
+		if !slices.Contains(register.Agents(), hooks.Agent(name)) {
+			return out, fmt.Errorf("agent %q: %w: known are %s", name, model.ErrUsage, agentNames())
 		}
 		o.Agents = append(o.Agents, hooks.Agent(name))
 	}
 	if p, err := s.find(ctx, req.ProjectDir()); err == nil {
 		o.Root = p.Root
 	}
-	r, err := s.home.SetHooks(ctx, agentEnv(req.Env), o)
+	r, err := register.SetHooks(ctx, s.home, agentEnv(req.Env), o)
 	return hooksResponse(r), tellHooks(r, err)
 }
 
 func agentNames() string {
 	var names []string
-	for _, a := range engine.Agents() {
+	for _, a := range register.Agents() {
 		names = append(names, string(a))
 	}
 	return strings.Join(names, ", ")
 }
 
 // tellHooks adds the remedy, and what had been done before an error.
-func tellHooks(r *engine.HooksResult, err error) error {
+func tellHooks(r *register.Result, err error) error {
 	if err == nil {
 		return nil
 	}
 	told := *tell(err)
-	if errors.Is(err, engine.ErrNoProgram) {
+	if errors.Is(err, register.ErrNoProgram) {
 		told.Hint = programs.InstallRemedy + ": it builds and installs it"
 	}
 	if r == nil {
@@ -73,7 +76,7 @@ func tellHooks(r *engine.HooksResult, err error) error {
 // settingsContext is how many lines a difference shows around a change.
 const settingsContext = 3
 
-func hooksResponse(r *engine.HooksResult) api.HooksResponse {
+func hooksResponse(r *register.Result) api.HooksResponse {
 	if r == nil {
 		return api.HooksResponse{}
 	}
@@ -94,7 +97,7 @@ func hooksResponse(r *engine.HooksResult) api.HooksResponse {
 	return out
 }
 
-func settingsDiff(c engine.SettingsChange) api.FileDiff {
+func settingsDiff(c register.SettingsChange) api.FileDiff {
 	f := api.FileDiff{Change: api.Change{Path: api.Text(c.Path), Status: "modified", OldSize: int64(len(c.Before)), NewSize: int64(len(c.After))}}
 	switch {
 	case c.Before == nil:
@@ -113,7 +116,7 @@ func settingsDiff(c engine.SettingsChange) api.FileDiff {
 // keptHint is the remedy of a removal that would take kept bytes with it.
 const keptHint = "move them out of .agent/rewind/stage first"
 
-func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ engine.Progress) (out api.RemoveResponse, err error) {
+func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ model.Progress) (out api.RemoveResponse, err error) {
 	r, err := s.removal(ctx, req.ProjectDir(), &out)
 	if err != nil {
 		return out, err
@@ -135,9 +138,9 @@ func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ engine.Pro
 }
 
 // removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would stay for ever.
-func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*engine.HooksResult, error) {
-	o := engine.HooksOptions{Remove: true, DryRun: true}
-	plan, err := s.home.SetHooks(ctx, agentEnv(req.Env), o)
+func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*register.Result, error) {
+	o := register.Options{Remove: true, DryRun: true}
+	plan, err := register.SetHooks(ctx, s.home, agentEnv(req.Env), o)
 	if err = errors.Join(err, plan.Err()); err != nil {
 		return nil, err
 	}
@@ -145,14 +148,14 @@ func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*engin
 		return plan, nil
 	}
 	o.DryRun = false
-	done, err := s.home.SetHooks(ctx, agentEnv(req.Env), o)
+	done, err := register.SetHooks(ctx, s.home, agentEnv(req.Env), o)
 	return done, errors.Join(err, done.Err())
 }
 
 // removal finds the project that is to go, and refuses what must not.
-func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveResponse) (r *engine.Removal, err error) {
+func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveResponse) (r *project.Removal, err error) {
 	err = s.settled(ctx, func(wait time.Duration) error {
-		r, err = engine.FindRemoval(ctx, s.home, dir, engine.Options{LockWait: wait})
+		r, err = project.FindRemoval(ctx, s.home, dir, project.Options{LockWait: wait})
 		return err
 	})
 	if err != nil {
@@ -169,30 +172,30 @@ func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 		return err
 	})
 	switch {
-	case errors.Is(err, engine.ErrStoreGone):
+	case errors.Is(err, model.ErrStoreGone):
 		return r, nil
-	case errors.Is(err, engine.ErrKeptBytes):
+	case errors.Is(err, project.ErrKeptBytes):
 		return nil, &api.Error{Code: api.CodeOf(api.WordUnsaved), Word: api.WordUnsaved, Message: clean(err), Hint: keptHint}
 	}
 	return r, err
 }
 
 // validate looks at everything. What keeps a project from being opened is a finding like any other.
-func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine.Progress) (out api.ValidateResponse, err error) {
-	var checks []engine.Check
-	root, agents := "", []engine.Session(nil)
+func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.Progress) (out api.ValidateResponse, err error) {
+	var checks []project.Check
+	root, agents := "", []model.Session(nil)
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		p := e.Project()
 		root, out.Notices = p.Root, p.Notices
 		var err error
-		if agents, err = e.Sessions(); err != nil {
+		if agents, err = e.Log.Sessions(); err != nil {
 			return err
 		}
 		more, err := e.CheckProject(req.Quick)
 		checks = append(checks, more...)
 		if d := s.degraded.get(&p); d != nil {
-			checks = append(checks, engine.Check{
-				Name: "degraded", Level: engine.LevelFinding, Remedy: "rewind save",
+			checks = append(checks, project.Check{
+				Name: "degraded", Level: project.LevelFinding, Remedy: "rewind save",
 				Text: fmt.Sprintf("hooks could not do their work, since %s, %d times, last: %s", d.Since.Format(time.RFC3339), d.Count, d.Error),
 			})
 		}
@@ -203,13 +206,13 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine
 			return out, err
 		}
 		told := tell(err)
-		checks = append(checks, engine.Check{Name: "project", Level: engine.LevelFinding, Text: told.Message, Remedy: told.Hint})
+		checks = append(checks, project.Check{Name: "project", Level: project.LevelFinding, Text: told.Message, Remedy: told.Hint})
 	}
 	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
 	if !req.Quick {
 		checks = append(checks, s.checkOwners()...)
 	}
-	checks = append(checks, s.home.CheckAgents(ctx, agentEnv(req.Env), root, agents, req.Quick)...)
+	checks = append(checks, engine.CheckAgents(ctx, s.home, agentEnv(req.Env), root, agents, req.Quick)...)
 	out.Checks = []api.Check{}
 	for _, c := range checks {
 		k := api.Check{Name: c.Name, Level: string(c.Level), Text: api.Text(packages.ReplaceAllString(c.Text, "$1")), Remedy: api.Text(c.Remedy)}
@@ -217,7 +220,7 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine
 			last := c.Last.UTC()
 			k.Last = &last
 		}
-		if c.Level == engine.LevelFinding {
+		if c.Level == project.LevelFinding {
 			out.Findings++
 		}
 		out.Checks = append(out.Checks, k)
@@ -226,12 +229,12 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ engine
 }
 
 // checkLimits looks at what the process that answers may do.
-func (s *Server) checkLimits() []engine.Check {
-	var out []engine.Check
+func (s *Server) checkLimits() []project.Check {
+	var out []project.Check
 	for _, l := range detach.Limits() {
-		c := engine.Check{Name: "limits", Level: engine.LevelNote, Text: l.Text}
+		c := project.Check{Name: "limits", Level: project.LevelNote, Text: l.Text}
 		if l.Serious {
-			c.Level, c.Remedy = engine.LevelFinding, "raise the limit where this command was called; who may not raise it starts another shell"
+			c.Level, c.Remedy = project.LevelFinding, "raise the limit where this command was called; who may not raise it starts another shell"
 			if s.daemon != nil {
 				c.Remedy = "rewind daemon stop, then run a command where that limit is higher"
 			}
@@ -241,10 +244,10 @@ func (s *Server) checkLimits() []engine.Check {
 	return out
 }
 
-func (s *Server) checkDaemon() engine.Check {
-	c := engine.Check{Name: "daemon", Level: engine.LevelNote, Text: "not running; the next event of an agent starts one"}
+func (s *Server) checkDaemon() project.Check {
+	c := project.Check{Name: "daemon", Level: project.LevelNote, Text: "not running; the next event of an agent starts one"}
 	if d := s.daemonInfo(); d.Running {
-		c.Level, c.Text = engine.LevelOK, fmt.Sprintf("process %d, version %s", d.PID, d.Version)
+		c.Level, c.Text = project.LevelOK, fmt.Sprintf("process %d, version %s", d.PID, d.Version)
 	}
 	return c
 }

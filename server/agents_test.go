@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"rewind/api"
-	"rewind/engine"
+	"rewind/engine/register"
 	"rewind/hooks"
 )
 
 // TestAgentVariables: a request can carry every variable that decides where settings are.
 func TestAgentVariables(t *testing.T) {
 	var asked []string
-	for _, agent := range engine.Agents() {
+	for _, agent := range register.Agents() {
 		hooks.SettingsFiles(agent, func(name string) string {
 			asked = append(asked, name)
 			return ""

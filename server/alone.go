@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rewind/api"
-	"rewind/engine"
+	"rewind/engine/model"
 	"rewind/internal/relay"
 	"rewind/server/inprocess"
 	"rewind/server/ndjson"
@@ -101,7 +101,7 @@ func (a *alone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.server.ServeHTTP(w, r)
 }
 
-func mendHere(_ context.Context, req api.MendRequest, _ engine.Progress) (api.MendResponse, error) {
+func mendHere(_ context.Context, req api.MendRequest, _ model.Progress) (api.MendResponse, error) {
 	r, err := mend(req.DryRun)
 	if err != nil {
 		r.Error = tell(err)

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/hooks"
 )
 
@@ -45,7 +47,7 @@ func (b *began) at(ev hooks.Event, root string) {
 var tellsBeginning = map[hooks.Agent]bool{hooks.Claude: true, hooks.Gemini: true, hooks.Droid: true}
 
 // whose finds the project that an event goes to: where its session began. dir is where the agent works now.
-func (s *Server) whose(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*engine.Project, error) {
+func (s *Server) whose(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
 	opens := ev.Kind == hooks.SessionStart && ev.Source != "compact"
 	var places []string
 	if tellsBeginning[ev.Agent] && filepath.IsAbs(call.began) {
@@ -55,7 +57,7 @@ func (s *Server) whose(ctx context.Context, ev hooks.Event, call *hookCall, dir 
 		places = append(places, root)
 	}
 	for _, place := range places {
-		if p, err := s.find(ctx, place); err == nil || !errors.Is(err, engine.ErrNoProject) {
+		if p, err := s.find(ctx, place); err == nil || !errors.Is(err, model.ErrNoProject) {
 			return p, err
 		}
 	}
@@ -68,7 +70,7 @@ func (s *Server) whose(ctx context.Context, ev hooks.Event, call *hookCall, dir 
 
 // around is the project around p if that is the one that knows an event's session: the session began there, and no agent or daemon is
 // left that could tell.
-func (s *Server) around(ctx context.Context, ev hooks.Event, p *engine.Project) *engine.Project {
+func (s *Server) around(ctx context.Context, ev hooks.Event, p *project.Project) *project.Project {
 	outer, err := s.find(ctx, filepath.Dir(p.Root))
 	if err != nil || outer.Root == p.Root || s.knows(ctx, p, ev) || !s.knows(ctx, outer, ev) {
 		return p
@@ -76,16 +78,16 @@ func (s *Server) around(ctx context.Context, ev hooks.Event, p *engine.Project) 
 	return outer
 }
 
-func (s *Server) knows(ctx context.Context, p *engine.Project, ev hooks.Event) (known bool) {
+func (s *Server) knows(ctx context.Context, p *project.Project, ev hooks.Event) (known bool) {
 	_ = s.opened(ctx, p, false, func(e *engine.Engine) (err error) {
-		known, err = e.Knows(ev)
+		known, err = e.Worktree.Knows(ev)
 		return err
 	})
 	return known
 }
 
 // elsewhere hands an event to the projects that have files which its call names: what the session does there is in their history, too.
-func (s *Server) elsewhere(ctx context.Context, p *engine.Project, dirs []string, ev hooks.Event, call *hookCall) error {
+func (s *Server) elsewhere(ctx context.Context, p *project.Project, dirs []string, ev hooks.Event, call *hookCall) error {
 	var failed error
 	told := map[string]bool{p.Root: true}
 	for _, dir := range dirs {

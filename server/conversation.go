@@ -5,9 +5,11 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 )
 
-func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p engine.Progress) (out api.SessionsResponse, err error) {
+func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p model.Progress) (out api.SessionsResponse, err error) {
 	open := s.read
 	if req.Import {
 		open = s.project
@@ -16,7 +18,7 @@ func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p engine
 	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.SessionsResponse{Sessions: []api.SessionInfo{}}
 		if req.Import {
-			done, err := e.Import(ctx, env, p)
+			done, err := e.Restorer.Import(ctx, env, p)
 			if err != nil {
 				return err
 			}
@@ -28,7 +30,7 @@ func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p engine
 				out.Failed = append(out.Failed, api.Text(clean(f)))
 			}
 		}
-		list, err := e.SessionList(ctx, env)
+		list, err := e.History.SessionList(ctx, env)
 		if err != nil {
 			return err
 		}
@@ -41,9 +43,9 @@ func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p engine
 	return out, err
 }
 
-func (s *Server) turns(ctx context.Context, req api.TurnsRequest, _ engine.Progress) (out api.TurnsResponse, err error) {
+func (s *Server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progress) (out api.TurnsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.Turns(ctx, engine.Whose(req.Walk))
+		r, err := e.History.Turns(ctx, model.Whose(req.Walk))
 		if err != nil {
 			return err
 		}
@@ -54,13 +56,13 @@ func (s *Server) turns(ctx context.Context, req api.TurnsRequest, _ engine.Progr
 	return out, err
 }
 
-func (s *Server) fork(ctx context.Context, req api.ForkRequest, p engine.Progress) (out api.ForkResponse, err error) {
+func (s *Server) fork(ctx context.Context, req api.ForkRequest, p model.Progress) (out api.ForkResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		f, err := e.Fork(ctx, string(req.Checkpoint), engine.ForkOptions{
-			Session: engine.Whose(req.Walk), Title: string(req.Title), Checkout: req.Checkout, Exact: req.Exact,
+		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.ForkOptions{
+			Session: model.Whose(req.Walk), Title: string(req.Title), Checkout: req.Checkout, Exact: req.Exact,
 			DryRun: req.DryRun, SelfTest: req.SelfTest, Env: agentEnv(req.Env), Progress: p,
 		})
 		if err != nil {
@@ -72,13 +74,13 @@ func (s *Server) fork(ctx context.Context, req api.ForkRequest, p engine.Progres
 	return out, err
 }
 
-func (s *Server) clone(ctx context.Context, req api.CloneRequest, p engine.Progress) (out api.ForkResponse, err error) {
+func (s *Server) clone(ctx context.Context, req api.CloneRequest, p model.Progress) (out api.ForkResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		f, err := e.Clone(ctx, engine.ForkOptions{
-			Session: engine.Whose(req.Walk), Title: string(req.Title), Env: agentEnv(req.Env), Progress: p,
+		f, err := e.Restorer.Clone(ctx, restore.ForkOptions{
+			Session: model.Whose(req.Walk), Title: string(req.Title), Env: agentEnv(req.Env), Progress: p,
 		})
 		if err != nil {
 			return err
@@ -89,9 +91,9 @@ func (s *Server) clone(ctx context.Context, req api.CloneRequest, p engine.Progr
 	return out, err
 }
 
-func (s *Server) forks(ctx context.Context, req api.ForksRequest, _ engine.Progress) (out api.ForksResponse, err error) {
+func (s *Server) forks(ctx context.Context, req api.ForksRequest, _ model.Progress) (out api.ForksResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		list, err := e.Forks(ctx, agentEnv(req.Env), req.Fork)
+		list, err := e.History.Forks(ctx, agentEnv(req.Env), req.Fork)
 		if err != nil {
 			return err
 		}
@@ -109,7 +111,7 @@ func messages(ctx context.Context, e *engine.Engine, name string, n int, out *ap
 	if n <= 0 {
 		return nil
 	}
-	list, why, err := e.Messages(ctx, name, n)
+	list, why, err := e.History.Messages(ctx, name, n)
 	for _, m := range list {
 		out.Messages = append(out.Messages, message(m))
 	}

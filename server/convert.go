@@ -8,6 +8,11 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/capture"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/engine/sessions"
 	"rewind/internal/textdiff"
 	"rewind/objstore"
 	"rewind/refs"
@@ -15,7 +20,7 @@ import (
 	"rewind/tree/apply"
 )
 
-func checkpoint(l engine.Listed) api.Checkpoint {
+func checkpoint(l history.Listed) api.Checkpoint {
 	c := api.Checkpoint{
 		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Event: l.Cause.Event,
 		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files, Bytes: l.Counts.Bytes,
@@ -26,7 +31,7 @@ func checkpoint(l engine.Listed) api.Checkpoint {
 	if len(l.Notes) > 0 {
 		c.Notes = api.Texts(l.Notes)
 	}
-	c.Agent, c.Session = engine.SplitSession(l.Session)
+	c.Agent, c.Session = model.SplitSession(l.Session)
 	if l.Cause.Tool != "" {
 		c.Tool = &api.Tool{Name: api.Text(l.Cause.Tool), Call: api.Text(l.Cause.Call)}
 	}
@@ -37,11 +42,11 @@ func checkpoint(l engine.Listed) api.Checkpoint {
 }
 
 // listed dresses a checkpoint; nil stays nil.
-func listed(e *engine.Engine, cp *engine.Checkpoint) (*api.Checkpoint, error) {
+func listed(e *engine.Engine, cp *model.Checkpoint) (*api.Checkpoint, error) {
 	if cp == nil {
 		return nil, nil
 	}
-	l, err := e.Listing(cp)
+	l, err := e.History.Listing(cp)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +54,8 @@ func listed(e *engine.Engine, cp *engine.Checkpoint) (*api.Checkpoint, error) {
 	return &c, nil
 }
 
-func head(h engine.GitHead) *api.Head {
-	if h == (engine.GitHead{}) {
+func head(h model.GitHead) *api.Head {
+	if h == (model.GitHead{}) {
 		return nil
 	}
 	return &api.Head{Commit: h.Commit, Branch: h.Branch}
@@ -110,7 +115,7 @@ func changes(list []tree.Change, newer []tree.Skip) []api.Change {
 			continue
 		}
 		c := change(ch.Path, ch.Old, ch.New)
-		if ch.New == nil && engine.Covered(newer, ch.Path) {
+		if ch.New == nil && model.Covered(newer, ch.Path) {
 			c.Status = "uncaptured"
 		}
 		out = append(out, c)
@@ -129,7 +134,7 @@ func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }
 
 func skips(list []tree.Skip) []api.Skip {
 	out := []api.Skip{}
-	for _, s := range engine.Visible(list) {
+	for _, s := range capture.Visible(list) {
 		out = append(out, api.Skip{Path: api.Text(s.Path), Reason: tree.ReasonWord(s.Reason), Size: s.Size})
 	}
 	return out
@@ -151,7 +156,7 @@ func operation(op *refs.Operation) api.Operation {
 	if op.Kind != refs.KindCheckpoint { // it stands in the checkpoint
 		o.Event = op.Cause.Event
 	}
-	o.Agent, o.Session = engine.SplitSession(op.Session)
+	o.Agent, o.Session = model.SplitSession(op.Session)
 	if op.EventID != 0 {
 		o.EventID = fmt.Sprintf("%016x", op.EventID)
 	}
@@ -197,9 +202,9 @@ func hunk(h textdiff.Hunk) api.Hunk {
 }
 
 // incomplete are the reasons for which a restore that keeps a path is done only in part. That another session changed it is none: it is to stay.
-var incomplete = []engine.KeptReason{engine.KeptOccupied, engine.KeptBelow, engine.KeptPurged, engine.KeptLost}
+var incomplete = []model.KeptReason{model.KeptOccupied, model.KeptBelow, model.KeptPurged, model.KeptLost}
 
-func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.RestoreResult) (api.RestoreResponse, error) {
+func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.Result) (api.RestoreResponse, error) {
 	target, err := listed(e, r.Plan.Target)
 	if err != nil {
 		return api.RestoreResponse{}, err
@@ -242,7 +247,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *engine.Re
 }
 
 // atWork gives the agents that a restore found at work.
-func atWork(list []engine.Underfoot) []api.AtWork {
+func atWork(list []sessions.Underfoot) []api.AtWork {
 	var out []api.AtWork
 	for _, u := range list {
 		out = append(out, working(u))
@@ -250,8 +255,8 @@ func atWork(list []engine.Underfoot) []api.AtWork {
 	return out
 }
 
-func working(u engine.Underfoot) api.AtWork {
-	agent, id := engine.SplitSession(u.Session)
+func working(u sessions.Underfoot) api.AtWork {
+	agent, id := model.SplitSession(u.Session)
 	v := api.AtWork{
 		Session: id, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
 		Left: u.Left, Paths: api.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
@@ -272,7 +277,7 @@ func without(list []apply.Without) []api.Without {
 }
 
 // sessions gives the agents' sessions.
-func sessionsOf(list []engine.Session) []api.Session {
+func sessionsOf(list []model.Session) []api.Session {
 	var out []api.Session
 	for _, s := range list {
 		v := api.Session{

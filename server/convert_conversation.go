@@ -6,12 +6,14 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/transcript"
 )
 
 // conversationOptions say what a restore is to do to the conversation; without an environment it does nothing.
-func conversationOptions(c api.Conversing) engine.ConversationOptions {
-	return engine.ConversationOptions{CodeOnly: c.CodeOnly, ContextOnly: c.ContextOnly, InPlace: c.InPlace, Force: c.Force, Title: string(c.Title)}
+func conversationOptions(c api.Conversing) model.ConversationOptions {
+	return model.ConversationOptions{CodeOnly: c.CodeOnly, ContextOnly: c.ContextOnly, InPlace: c.InPlace, Force: c.Force, Title: string(c.Title)}
 }
 
 // maxTitle is how many bytes of a title are taken: agents and lists show it in one line.
@@ -19,7 +21,7 @@ const maxTitle = 500
 
 func checkTitle(title api.Text) error {
 	if len(title) > maxTitle {
-		return fmt.Errorf("title of %d bytes: %w: at most %d", len(title), engine.ErrUsage, maxTitle)
+		return fmt.Errorf("title of %d bytes: %w: at most %d", len(title), model.ErrUsage, maxTitle)
 	}
 	return nil
 }
@@ -31,11 +33,11 @@ func utc(t time.Time) time.Time {
 	return t.UTC()
 }
 
-func lineage(l engine.Lineage) api.Lineage {
+func lineage(l model.Lineage) api.Lineage {
 	return api.Lineage{Session: l.Session, Turn: l.There(), Message: l.Message, Checkpoint: l.Checkpoint, Time: utc(l.Time), Clone: l.Clone, Kind: l.Kind}
 }
 
-func sessionInfo(s *engine.SessionInfo) api.SessionInfo {
+func sessionInfo(s *model.SessionInfo) api.SessionInfo {
 	out := api.SessionInfo{
 		ID: s.ID, Session: s.Name, Agent: string(s.Agent), Title: api.Text(s.Title), Path: api.Text(s.Transcript), Missing: s.Missing,
 		Turns: s.Turns, Messages: s.Messages, Bytes: s.Bytes, First: utc(s.First), Last: utc(s.Last), Running: s.Running, Current: s.Current,
@@ -53,10 +55,10 @@ func resume(session string) []string {
 	if session == "" {
 		return nil
 	}
-	return (&engine.Conversation{Session: session}).Resume()
+	return (&model.Conversation{Session: session}).Resume()
 }
 
-func forkInfo(f *engine.ForkInfo) api.ForkInfo {
+func forkInfo(f *model.ForkInfo) api.ForkInfo {
 	out := api.ForkInfo{SessionInfo: sessionInfo(&f.SessionInfo), Lineage: []api.Lineage{}, Own: f.Own}
 	for _, l := range f.Lineage {
 		out.Lineage = append(out.Lineage, lineage(l))
@@ -64,7 +66,7 @@ func forkInfo(f *engine.ForkInfo) api.ForkInfo {
 	return out
 }
 
-func turnsResponse(r *engine.TurnList) api.TurnsResponse {
+func turnsResponse(r *model.TurnList) api.TurnsResponse {
 	out := api.TurnsResponse{Session: r.Session, Title: api.Text(r.Title), Turns: []api.Turn{}, Left: r.Left, LeftTurns: r.LeftTurns}
 	for _, t := range r.Turns {
 		out.Turns = append(out.Turns, api.Turn{
@@ -81,8 +83,8 @@ func turnsResponse(r *engine.TurnList) api.TurnsResponse {
 	return out
 }
 
-func fork(f *engine.Fork) api.Fork {
-	agent, id := engine.SplitSession(f.Session)
+func fork(f *model.Fork) api.Fork {
+	agent, id := model.SplitSession(f.Session)
 	out := api.Fork{
 		ID: id, Session: f.Session, Agent: agent, Title: api.Text(f.Title), Path: api.Text(f.Path), From: lineage(f.From),
 		Messages: f.Cut.Messages, Dropped: f.Cut.Dropped, Compacted: f.Cut.Compaction != nil, Before: f.Cut.LaterCompaction, Bytes: f.Bytes,
@@ -98,7 +100,7 @@ func fork(f *engine.Fork) api.Fork {
 	return out
 }
 
-func forkResponse(e *engine.Engine, dryRun bool, f *engine.Forked) (out api.ForkResponse, err error) {
+func forkResponse(e *engine.Engine, dryRun bool, f *restore.Forked) (out api.ForkResponse, err error) {
 	out.Fork = fork(f.Fork)
 	if f.Restore != nil {
 		r, err := restoreResponse(e, f.Restored, dryRun, f.Restore)
@@ -112,7 +114,7 @@ func forkResponse(e *engine.Engine, dryRun bool, f *engine.Forked) (out api.Fork
 	return out, nil
 }
 
-func conversationOf(t *engine.Conversation) *api.Conversation {
+func conversationOf(t *model.Conversation) *api.Conversation {
 	if t == nil {
 		return nil
 	}

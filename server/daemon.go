@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"rewind/api"
-	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/objstore"
 	"rewind/server/door"
 	"rewind/server/later"
@@ -69,7 +70,7 @@ func (o DaemonOptions) withDefaults() DaemonOptions {
 // daemon is the one process of a user that has the stores open. It may die at any instruction: nothing that it has in memory is needed.
 type daemon struct {
 	o       DaemonOptions
-	home    engine.Home
+	home    project.Home
 	place   *rundir.Place
 	log     *slog.Logger
 	server  *Server
@@ -92,7 +93,7 @@ type daemon struct {
 // RunDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns nil, having done
 // nothing, where another daemon serves already. The error says why no daemon can run here.
 func RunDaemon(ctx context.Context, o DaemonOptions) error {
-	home, err := engine.DefaultHome()
+	home, err := project.DefaultHome()
 	if err != nil {
 		return tellHome(err, "rewind daemon")
 	}
@@ -273,12 +274,12 @@ func (s *Server) daemonInfo() api.Daemon {
 	return s.daemon.info()
 }
 
-func (s *Server) daemonStatus(context.Context, api.DaemonRequest, engine.Progress) (api.Daemon, error) {
+func (s *Server) daemonStatus(context.Context, api.DaemonRequest, model.Progress) (api.Daemon, error) {
 	return s.daemonInfo(), nil
 }
 
 // daemonStop answers when the stores are closed; it does not itself count as work that they wait for.
-func (s *Server) daemonStop(context.Context, api.DaemonRequest, engine.Progress) (api.Daemon, error) {
+func (s *Server) daemonStop(context.Context, api.DaemonRequest, model.Progress) (api.Daemon, error) {
 	info := s.daemonInfo()
 	if s.daemon == nil {
 		return info, nil

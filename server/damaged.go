@@ -23,7 +23,7 @@ func withoutDamage(ctx context.Context) context.Context {
 
 // salvaged runs fn on a store that is damaged and opened only to be read. What is not found there may be what is lost.
 func salvaged(ctx context.Context, e *engine.Engine, fn func(*engine.Engine) error) error {
-	told := tell(e.Damage())
+	told := tell(e.Log.Damage())
 	text := told.Message
 	told.Message = "the store is damaged, this is what it still has: " + text
 	if place, ok := ctx.Value(damageKey{}).(**api.Error); ok {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rewind/api"
-	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/server/rundir"
 )
 
@@ -25,7 +25,7 @@ const maxDegradedError = 1000
 func degradedName(id string) string { return "degraded-" + id + ".json" }
 
 // note counts a failure.
-func (d *degraded) note(p *engine.Project, err error) {
+func (d *degraded) note(p *project.Project, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now().UTC()
@@ -47,7 +47,7 @@ func (d *degraded) note(p *engine.Project, err error) {
 }
 
 // clear is called by each capture that works.
-func (d *degraded) clear(p *engine.Project) {
+func (d *degraded) clear(p *project.Project) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.mem, p.ID)
@@ -57,7 +57,7 @@ func (d *degraded) clear(p *engine.Project) {
 }
 
 // get is nil when nothing is wrong.
-func (d *degraded) get(p *engine.Project) *api.Degraded {
+func (d *degraded) get(p *project.Project) *api.Degraded {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.state(p.ID)

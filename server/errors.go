@@ -11,7 +11,12 @@ import (
 	"syscall"
 
 	"rewind/api"
-	"rewind/engine"
+	"rewind/engine/gc"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/engine/project"
+	"rewind/engine/restore"
+	"rewind/engine/sessions"
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/relay"
@@ -40,18 +45,18 @@ const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
 
 // rules are tried in this order: what leaves the worktree unfinished first, then the most particular.
 var rules = []rule{
-	{is(engine.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
+	{is(model.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
 	{is(context.Canceled), api.WordInterrupted, ""},
 	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
-	{as[*engine.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
-	{is(engine.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
-	{is(engine.ErrNotHalfDone), api.WordNotFound, ""},
-	{is(engine.ErrUntrusted), api.WordNoProject, "'rewind init' begins a store of your own; 'rewind init --adopt' shows the one that lies there, and takes it over if you say so"},
-	{as[*engine.StoreTakenError], api.WordNoProject, "'git stash pop' if a stash took it, mounting the disk or a backup brings it back; 'rewind init' begins a new one"},
-	{is(engine.ErrNotMounted), api.WordNoProject, "mount the disk; if the directory was emptied or replaced on purpose, 'rewind init' takes it for the project again"},
-	{is(engine.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},
-	{is(engine.ErrStoreGone), api.WordNoProject, "put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one; 'rewind stores' lists those that are here"},
-	{is(engine.ErrBadRoot), api.WordUsage, "run 'rewind init' in the directory of one project"},
+	{as[*model.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{is(restore.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
+	{is(model.ErrNotHalfDone), api.WordNotFound, ""},
+	{is(project.ErrUntrusted), api.WordNoProject, "'rewind init' begins a store of your own; 'rewind init --adopt' shows the one that lies there, and takes it over if you say so"},
+	{as[*project.StoreTakenError], api.WordNoProject, "'git stash pop' if a stash took it, mounting the disk or a backup brings it back; 'rewind init' begins a new one"},
+	{is(project.ErrNotMounted), api.WordNoProject, "mount the disk; if the directory was emptied or replaced on purpose, 'rewind init' takes it for the project again"},
+	{is(model.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},
+	{is(model.ErrStoreGone), api.WordNoProject, "put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one; 'rewind stores' lists those that are here"},
+	{is(model.ErrBadRoot), api.WordUsage, "run 'rewind init' in the directory of one project"},
 	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
 	{is(kv.ErrReadOnly), api.WordCorrupt, "it can be written again some minutes after the last failure; look at the disk until then"},
 	{is(kv.ErrUnwritable), api.WordPermission, "reading works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk; to save, make the store writable"},
@@ -59,28 +64,28 @@ var rules = []rule{
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
 	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else: set REWIND_HOME to another directory; if it was a store, 'rewind verify --repair'"},
 	{is(objstore.ErrPurged), api.WordNotFound, "it was taken out of the store on purpose, for good; 'rewind ops' shows when"},
-	{as[*engine.LostError], api.WordCorrupt, "what is whole can be restored: 'rewind checkout <checkpoint> -- <path>'; 'rewind verify' lists what is lost"},
+	{as[*oplog.LostError], api.WordCorrupt, "what is whole can be restored: 'rewind checkout <checkpoint> -- <path>'; 'rewind verify' lists what is lost"},
 	{is(objstore.ErrLost), api.WordCorrupt, "it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
-	{is(engine.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
-	{as[*engine.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the project; 'rewind diff <checkpoint> --name-only' lists what differs"},
+	{is(model.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
+	{as[*model.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the project; 'rewind diff <checkpoint> --name-only' lists what differs"},
 	{is(transcript.ErrEmpty), api.WordNotFound, turnsHint},
 	{is(transcript.ErrNoTurn), api.WordNotFound, turnsHint},
-	{is(engine.ErrNoConversation), api.WordNotFound, "'rewind turns' lists the turns, 'rewind sessions' the sessions, with what is captured of them"},
-	{is(engine.ErrRunning), api.WordBusy, "close it, or --force"},
-	{as[*engine.NotInPlaceError], api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
-	{is(engine.ErrDependent), api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
-	{as[*engine.NoStepError], api.WordNotFound, "'rewind list' shows the steps; 'rewind checkout <checkpoint>' goes to any of them, 'rewind undo' and 'rewind redo' to the next one"},
-	{is(engine.ErrNothingToAdopt), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
-	{is(engine.ErrNoStore), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
-	{is(engine.ErrNotFound), api.WordNotFound, "'rewind list --all', 'rewind turns' and 'rewind ops' show what there is; paths go after '--'"},
+	{is(model.ErrNoConversation), api.WordNotFound, "'rewind turns' lists the turns, 'rewind sessions' the sessions, with what is captured of them"},
+	{is(model.ErrRunning), api.WordBusy, "close it, or --force"},
+	{as[*model.NotInPlaceError], api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
+	{is(model.ErrDependent), api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
+	{as[*model.NoStepError], api.WordNotFound, "'rewind list' shows the steps; 'rewind checkout <checkpoint>' goes to any of them, 'rewind undo' and 'rewind redo' to the next one"},
+	{is(project.ErrNothingToAdopt), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
+	{is(project.ErrNoStore), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
+	{is(model.ErrNotFound), api.WordNotFound, "'rewind list --all', 'rewind turns' and 'rewind ops' show what there is; paths go after '--'"},
 	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
-	{as[*engine.UnsavedError], api.WordUnsaved, ""},
-	{is(engine.ErrTagExists), api.WordUsage, "--force moves it"},
-	{is(engine.ErrUsage), api.WordUsage, ""},
-	{is(engine.ErrClock), api.WordFailed, "set the clock; if it is right and the project has rested for long, 'rewind tag <name>' makes an operation of today, then try again"},
-	{is(engine.ErrCollecting), api.WordBusy, "wait for the other gc"},
-	{is(engine.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
+	{as[*model.UnsavedError], api.WordUnsaved, ""},
+	{is(model.ErrTagExists), api.WordUsage, "--force moves it"},
+	{is(model.ErrUsage), api.WordUsage, ""},
+	{is(gc.ErrClock), api.WordFailed, "set the clock; if it is right and the project has rested for long, 'rewind tag <name>' makes an operation of today, then try again"},
+	{is(gc.ErrCollecting), api.WordBusy, "wait for the other gc"},
+	{is(model.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
 	{is(refs.ErrBadName), api.WordUsage, ""},
 	{isNoSpace, api.WordNoSpace, "free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk"},
 	{is(syscall.EFBIG), api.WordFailed, "'ulimit -f' shows how large a file can be; raise it, and 'rewind daemon stop'"},
@@ -93,7 +98,7 @@ var rules = []rule{
 
 // isForeign: something in the store names a file as a session's that no agent would have.
 func isForeign(err error) bool {
-	var f *engine.ForeignFileError
+	var f *model.ForeignFileError
 	return errors.As(err, &f) && f.Foreign()
 }
 
@@ -131,11 +136,11 @@ func tell(err error) *api.Error {
 	told.Code = api.CodeOf(told.Word)
 	if told.Word == api.WordInterrupted {
 		told.Message = "interrupted"
-		if as[*engine.TakenBackError](err) {
+		if as[*restore.TakenBackError](err) {
 			told.Message += "; nothing was changed"
 		}
 	}
-	var back *engine.TakenBackError
+	var back *restore.TakenBackError
 	if errors.As(err, &back) {
 		told.Message += conflictText(back.Conflicts)
 	}
@@ -152,11 +157,11 @@ func tell(err error) *api.Error {
 		what, hint := ownerText(owner, "rewind")
 		told.Message, told.Hint = told.Message+"\n  "+what, hint
 	}
-	var several *engine.SeveralSessionsError
+	var several *sessions.SeveralSessionsError
 	if errors.As(err, &several) {
 		severalSessions(told, several)
 	}
-	var unsaved *engine.UnsavedError
+	var unsaved *model.UnsavedError
 	if told.Word == api.WordUnsaved && errors.As(err, &unsaved) {
 		told.Message, told.Hint = unsavedText(unsaved)
 	}
@@ -176,8 +181,8 @@ func conflictText(list []apply.Conflict) string {
 }
 
 // severalSessions names the sessions that could be meant, and how one of them is.
-func severalSessions(told *api.Error, e *engine.SeveralSessionsError) {
-	told.Message, told.Candidates = engine.ErrWhichSession.Error(), e.Names
+func severalSessions(told *api.Error, e *sessions.SeveralSessionsError) {
+	told.Message, told.Candidates = model.ErrWhichSession.Error(), e.Names
 	if e.Prefix != "" {
 		told.Message, told.Hint = fmt.Sprintf("session %q: several begin so", e.Prefix), "give more of the id"
 	}
@@ -191,7 +196,7 @@ func severalSessions(told *api.Error, e *engine.SeveralSessionsError) {
 	}
 }
 
-func unsavedText(e *engine.UnsavedError) (message, hint string) {
+func unsavedText(e *model.UnsavedError) (message, hint string) {
 	message = "the restore would overwrite files that cannot be stored; nothing was touched"
 	secret := false
 	for i, b := range e.Paths {

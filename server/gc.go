@@ -5,24 +5,27 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/gc"
+	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/server/work"
 )
 
-func (s *Server) gc(ctx context.Context, req api.GCRequest, p engine.Progress) (out api.GCResponse, err error) {
-	o := engine.GCOptions{DryRun: req.DryRun, Keep: req.Keep, Progress: p}
+func (s *Server) gc(ctx context.Context, req api.GCRequest, p model.Progress) (out api.GCResponse, err error) {
+	o := gc.Options{DryRun: req.DryRun, Keep: req.Keep, Progress: p}
 	if req.MaxSize != "" {
-		if o.MaxSize, err = engine.ParseSize(req.MaxSize); err != nil {
+		if o.MaxSize, err = project.ParseSize(req.MaxSize); err != nil {
 			return out, err
 		}
 	}
 	if req.Older != "" {
-		if o.Older, err = engine.ParseAge(req.Older); err != nil {
+		if o.Older, err = project.ParseAge(req.Older); err != nil {
 			return out, err
 		}
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		defer work.TightHeap()()
-		r, err := e.GC(ctx, o)
+		r, err := e.Collector.GC(ctx, o)
 		if err != nil {
 			return err
 		}

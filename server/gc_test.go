@@ -7,6 +7,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/server/work"
 )
 
@@ -47,14 +48,14 @@ type collecting struct {
 func beginGC(t *testing.T, s *Server) *collecting {
 	t.Helper()
 	dir := t.TempDir()
-	e, _, err := engine.Init(t.Context(), s.home, dir, engine.ModeGlobal, engine.Options{})
+	e, _, err := engine.Init(t.Context(), s.home, dir, project.ModeGlobal, project.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range 64 { // enough for its progress to be told
 		put(t, dir, fmt.Sprint(n), fmt.Sprint(n))
 	}
-	if _, err = e.Save(t.Context(), "", "", nil); err != nil {
+	if _, err = e.Worktree.Save(t.Context(), "", "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err = e.Close(); err != nil {

@@ -11,19 +11,26 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/capture"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/register"
+	"rewind/engine/restore"
+	"rewind/engine/sessions"
 	"rewind/refs"
 	"rewind/server/ndjson"
 )
 
-func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progress) (out api.InitResponse, err error) {
-	var plan *engine.InitPlan
+func (s *Server) init(ctx context.Context, req api.InitRequest, p model.Progress) (out api.InitResponse, err error) {
+	var plan *project.InitPlan
 	o := s.engineOptions()
 	err = s.settled(ctx, func(wait time.Duration) error {
 		o.LockWait = wait
 		if req.DryRun {
-			plan, err = engine.PlanInit(ctx, s.home, req.ProjectDir(), engine.Mode(req.Mode), wait)
+			plan, err = project.PlanInit(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), wait)
 		} else {
-			plan, err = engine.SetUp(ctx, s.home, req.ProjectDir(), engine.Mode(req.Mode), o)
+			plan, err = engine.SetUp(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), o)
 		}
 		return err
 	})
@@ -41,7 +48,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 		if err := e.RecordInit(ctx, plan); err != nil {
 			return err
 		}
-		first, err := e.FirstCheckpoint(ctx, p)
+		first, err := e.Worktree.FirstCheckpoint(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -54,7 +61,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p engine.Progres
 	return out, err
 }
 
-func initResponse(p *engine.InitPlan) api.InitResponse {
+func initResponse(p *project.InitPlan) api.InitResponse {
 	out := api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists}
 	for _, o := range p.Offers {
 		out.Offers = append(out.Offers, store(o))
@@ -63,7 +70,7 @@ func initResponse(p *engine.InitPlan) api.InitResponse {
 }
 
 // initNotices is what a person should know of how a project was set up.
-func initNotices(p *engine.InitPlan) (list []string) {
+func initNotices(p *project.InitPlan) (list []string) {
 	for _, o := range p.Passed {
 		list = append(list, o.String())
 	}
@@ -73,15 +80,15 @@ func initNotices(p *engine.InitPlan) (list []string) {
 	if p.Accept {
 		list = append(list, "the directory is not the one it was, and is taken for the project all the same: 'rewind checkout @' lays out what was there")
 	}
-	if p.Mode == engine.ModeProject && !p.Exists {
+	if p.Mode == project.ModeProject && !p.Exists {
 		list = append(list, "'git clean -fdx' takes the store along, for good, and 'git stash -a' until 'git stash pop'; without --mode project it lies out of their reach")
 	}
 	return list
 }
 
-func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progress) (out api.SaveResponse, err error) {
+func (s *Server) save(ctx context.Context, req api.SaveRequest, p model.Progress) (out api.SaveResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.Save(ctx, req.Session, string(req.Message), p)
+		r, err := e.Worktree.Save(ctx, req.Session, string(req.Message), p)
 		if err != nil {
 			return err
 		}
@@ -101,9 +108,9 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p engine.Progres
 	return out, err
 }
 
-func (s *Server) list(ctx context.Context, req api.ListRequest, _ engine.Progress) (out api.ListResponse, err error) {
+func (s *Server) list(ctx context.Context, req api.ListRequest, _ model.Progress) (out api.ListResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.List(ctx, engine.ListOptions{All: req.All, Session: req.Session, Limit: req.Limit})
+		r, err := e.History.List(ctx, history.ListOptions{All: req.All, Session: req.Session, Limit: req.Limit})
 		if err != nil {
 			return err
 		}
@@ -116,22 +123,22 @@ func (s *Server) list(ctx context.Context, req api.ListRequest, _ engine.Progres
 	return out, err
 }
 
-func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progress) (out api.ShowResponse, err error) {
+func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
 			return err
 		}
-		name, err := e.Named(engine.Whose(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(model.Whose(req.Walk), string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
-		r, err := e.Show(ctx, name, paths)
+		r, err := e.History.Show(ctx, name, paths)
 		if err != nil {
 			return err
 		}
 		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Notices: e.Project().Notices}
-		if unread := engine.Unread(r.Skips); len(unread) > 0 {
+		if unread := capture.Unread(r.Skips); len(unread) > 0 {
 			out.GitUnread = api.Texts(unread)
 		}
 		out.Leaks = leaks(r.Leaks)
@@ -146,7 +153,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ engine.Progres
 	return out, err
 }
 
-func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progress) (out api.DiffResponse, err error) {
+func (s *Server) diff(ctx context.Context, req api.DiffRequest, p model.Progress) (out api.DiffResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
@@ -154,11 +161,11 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p engine.Progres
 		}
 		out = api.DiffResponse{Files: []api.FileDiff{}}
 		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
-		if o.From, err = e.Named(engine.Whose(req.Walk), string(req.From)); err != nil {
+		if o.From, err = e.History.Named(model.Whose(req.Walk), string(req.From)); err != nil {
 			return err
 		}
 		if req.To != "" {
-			if o.To, err = e.Named(engine.Whose(req.Walk), string(req.To)); err != nil {
+			if o.To, err = e.History.Named(model.Whose(req.Walk), string(req.To)); err != nil {
 				return err
 			}
 		}
@@ -205,11 +212,11 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 				return err
 			}
 		}
-		name, err := e.Named(engine.Whose(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(model.Whose(req.Walk), string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
-		f, size, err := e.Cat(r.Context(), name, path)
+		f, size, err := e.History.Cat(r.Context(), name, path)
 		if err != nil {
 			return err
 		}
@@ -246,12 +253,12 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine.Progress) (out api.RestoreResponse, err error) {
+func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p model.Progress) (out api.RestoreResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		var r *engine.RestoreResult
+		var r *restore.Result
 		var err error
 		switch {
 		case req.Continue || req.Abort:
@@ -261,8 +268,8 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
 				return err
 			}
-			r, err = e.Checkout(ctx, string(req.Checkpoint), engine.RestoreOptions{
-				Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Conversation: conversationOptions(req.Conversing),
+			r, err = e.Restorer.Checkout(ctx, string(req.Checkpoint), restore.Options{
+				Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: model.Whose(req.Walk), Conversation: conversationOptions(req.Conversing),
 				Env: agentEnv(req.Env), Progress: p,
 			})
 		}
@@ -277,34 +284,34 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p engine
 }
 
 // unfinished is what ends a checkout that was cut short.
-func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context, engine.AgentEnv) (*engine.RestoreResult, error) {
+func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context, register.AgentEnv) (*restore.Result, error) {
 	switch {
 	case req.Abort && req.CodeOnly:
-		return e.AbortCode
+		return e.Restorer.AbortCode
 	case req.Abort:
-		return e.Abort
+		return e.Restorer.Abort
 	case req.CodeOnly:
-		return e.ContinueCode
+		return e.Restorer.ContinueCode
 	}
-	return e.Continue
+	return e.Restorer.Continue
 }
 
-func (s *Server) undo(ctx context.Context, req api.UndoRequest, p engine.Progress) (api.RestoreResponse, error) {
-	return s.along(ctx, req, p, refs.KindUndo, func(e *engine.Engine) along { return e.Undo })
+func (s *Server) undo(ctx context.Context, req api.UndoRequest, p model.Progress) (api.RestoreResponse, error) {
+	return s.along(ctx, req, p, refs.KindUndo, func(e *engine.Engine) along { return e.Restorer.Undo })
 }
 
-func (s *Server) redo(ctx context.Context, req api.UndoRequest, p engine.Progress) (api.RestoreResponse, error) {
-	return s.along(ctx, req, p, refs.KindRedo, func(e *engine.Engine) along { return e.Redo })
+func (s *Server) redo(ctx context.Context, req api.UndoRequest, p model.Progress) (api.RestoreResponse, error) {
+	return s.along(ctx, req, p, refs.KindRedo, func(e *engine.Engine) along { return e.Restorer.Redo })
 }
 
 // along is what moves a worktree by a number of steps.
-type along func(context.Context, int, engine.RestoreOptions) (*engine.RestoreResult, error)
+type along func(context.Context, int, restore.Options) (*restore.Result, error)
 
 // along moves back or forward along the steps.
-func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progress, kind refs.Kind, move func(*engine.Engine) along) (out api.RestoreResponse, err error) {
+func (s *Server) along(ctx context.Context, req api.UndoRequest, p model.Progress, kind refs.Kind, move func(*engine.Engine) along) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := move(e)(ctx, max(req.Steps, 1), engine.RestoreOptions{
-			Exact: req.Exact, DryRun: req.DryRun, Session: engine.Whose(req.Walk), Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
+		r, err := move(e)(ctx, max(req.Steps, 1), restore.Options{
+			Exact: req.Exact, DryRun: req.DryRun, Session: model.Whose(req.Walk), Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
 		})
 		if err != nil {
 			return err
@@ -315,9 +322,9 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p engine.Progre
 	return out, err
 }
 
-func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p engine.Progress) (out api.RestoreResponse, err error) {
+func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p model.Progress) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.UndoRestore(ctx, req.Operation, engine.RestoreOptions{
+		r, err := e.Restorer.UndoRestore(ctx, req.Operation, restore.Options{
 			Exact: req.Exact, DryRun: req.DryRun, Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
 		})
 		if err != nil {
@@ -330,9 +337,9 @@ func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p 
 	return out, err
 }
 
-func (s *Server) ops(ctx context.Context, req api.OpsRequest, _ engine.Progress) (out api.OpsResponse, err error) {
+func (s *Server) ops(ctx context.Context, req api.OpsRequest, _ model.Progress) (out api.OpsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		list, err := e.Operations(ctx, req.Limit, req.All)
+		list, err := e.History.Operations(ctx, req.Limit, req.All)
 		out = api.OpsResponse{Operations: []api.Operation{}, Notices: e.Project().Notices}
 		for i := range list {
 			out.Operations = append(out.Operations, operation(&list[i]))
@@ -342,21 +349,21 @@ func (s *Server) ops(ctx context.Context, req api.OpsRequest, _ engine.Progress)
 	return out, err
 }
 
-func (s *Server) tag(ctx context.Context, req api.TagRequest, _ engine.Progress) (out api.TagResponse, err error) {
+func (s *Server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) (out api.TagResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.TagResponse{Tag: string(req.Tag), Notices: e.Project().Notices}
 		if req.Delete {
-			return e.Untag(ctx, string(req.Tag))
+			return e.History.Untag(ctx, string(req.Tag))
 		}
 		name := string(req.Checkpoint)
 		if name == "" {
 			name = "@"
 		}
-		name, err := e.Named(engine.Whose(req.Walk), name)
+		name, err := e.History.Named(model.Whose(req.Walk), name)
 		if err != nil {
 			return err
 		}
-		cp, err := e.Tag(ctx, string(req.Tag), name, req.Force)
+		cp, err := e.History.Tag(ctx, string(req.Tag), name, req.Force)
 		if err != nil {
 			return err
 		}
@@ -366,9 +373,9 @@ func (s *Server) tag(ctx context.Context, req api.TagRequest, _ engine.Progress)
 	return out, err
 }
 
-func (s *Server) tags(ctx context.Context, req api.TagsRequest, _ engine.Progress) (out api.TagsResponse, err error) {
+func (s *Server) tags(ctx context.Context, req api.TagsRequest, _ model.Progress) (out api.TagsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		list, err := e.Tags(ctx)
+		list, err := e.History.Tags(ctx)
 		out = api.TagsResponse{Tags: []api.TagResponse{}, Notices: e.Project().Notices}
 		for _, t := range list {
 			cp := checkpoint(t.Checkpoint)
@@ -379,7 +386,7 @@ func (s *Server) tags(ctx context.Context, req api.TagsRequest, _ engine.Progres
 	return out, err
 }
 
-func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Progress) (out api.StatusResponse, err error) {
+func (s *Server) status(ctx context.Context, req api.StatusRequest, p model.Progress) (out api.StatusResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		st, err := e.Status(ctx, p)
 		if err != nil {
@@ -392,7 +399,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p engine.Pro
 			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: leaks(st.Leaks),
 		}
 		for _, w := range st.AtWork {
-			out.AtWork = append(out.AtWork, working(engine.Underfoot{Work: w}))
+			out.AtWork = append(out.AtWork, working(sessions.Underfoot{Work: w}))
 		}
 		if w := st.Watching; w != nil {
 			out.Watcher = &api.Watcher{Healthy: w.Healthy, Directories: w.Watches, Reason: w.Reason, Since: w.Since.UTC(), Missed: w.Missed}

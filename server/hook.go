@@ -16,6 +16,9 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/capture"
+	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/hooks"
 	"rewind/internal/bug"
 	"rewind/server/rundir"
@@ -93,7 +96,7 @@ func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn 
 		e, left := c.engine.Load(), time.Until(c.until)
 		switch {
 		case answered:
-		case left <= 0 || goesOn && e != nil && e.HeldFor() >= hookPatience:
+		case left <= 0 || goesOn && e != nil && e.Log.HeldFor() >= hookPatience:
 			answered = true
 			c.late.Store(true)
 			reply.answer("")
@@ -130,7 +133,7 @@ func (s *Server) parseHook(payload io.Reader, call *hookCall, reply hookReply) (
 
 // handleHook does the work of a hook and returns what the agent's user should read on standard error.
 func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) (warn string) {
-	var p *engine.Project
+	var p *project.Project
 	fail := func(err error) {
 		if p != nil {
 			s.degraded.note(p, err)
@@ -148,7 +151,7 @@ func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 		dir = call.cwd
 	}
 	found, err := s.whose(ctx, ev, call, dir)
-	if errors.Is(err, engine.ErrNoProject) && !errors.Is(err, engine.ErrUntrusted) {
+	if errors.Is(err, model.ErrNoProject) && !errors.Is(err, project.ErrUntrusted) {
 		return s.warn(ev, "", fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir)))
 	}
 	if err != nil {
@@ -175,7 +178,7 @@ func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 }
 
 // takeIn hands an event to its project, and returns where else it names files.
-func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, call *hookCall) (elsewhere []string, err error) {
+func (s *Server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event, call *hookCall) (elsewhere []string, err error) {
 	c, err := s.configs.Load(s.home, p.Root)
 	if err != nil {
 		return nil, err
@@ -186,7 +189,7 @@ func (s *Server) takeIn(ctx context.Context, p *engine.Project, ev hooks.Event, 
 	tier := c.HookTier()
 	err = s.opened(ctx, p, false, func(e *engine.Engine) error {
 		call.engine.Store(e)
-		h, err := e.Handle(ctx, ev, engine.HandleOptions{ID: call.id, Late: call.late.Load, Tier: tier})
+		h, err := e.Worktree.Handle(ctx, ev, capture.HandleOptions{ID: call.id, Late: call.late.Load, Tier: tier})
 		if err == nil && h != nil && !h.Checkpoint.IsZero() {
 			s.degraded.clear(p)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/internal/kv"
 	"rewind/internal/relay"
 	"rewind/internal/relay/hookwire"
@@ -183,7 +184,7 @@ func TestPromise03HookDoesNotWaitForLongWork(t *testing.T) {
 	go func() {
 		var once sync.Once
 		saved <- r.d.server.project(context.Background(), p.ProjectDir(), func(e *engine.Engine) error {
-			_, err := e.Save(context.Background(), "", "slow", func(int, int64) {
+			_, err := e.Worktree.Save(context.Background(), "", "slow", func(int, int64) {
 				once.Do(func() { close(held); <-let })
 			})
 			return err
@@ -285,7 +286,7 @@ type brokenOpener struct {
 	err error // nil: it panics
 }
 
-func (b *brokenOpener) Open(context.Context, *engine.Project, bool) (*engine.Engine, func() error, error) {
+func (b *brokenOpener) Open(context.Context, *project.Project, bool) (*engine.Engine, func() error, error) {
 	if b.err == nil {
 		panic("no engine")
 	}

@@ -5,19 +5,20 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/model"
 )
 
-func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, p engine.Progress) (out api.LayOutResponse, err error) {
+func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, p model.Progress) (out api.LayOutResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
 			return err
 		}
-		name, err := e.Named(engine.Whose(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(model.Whose(req.Walk), string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
-		r, err := e.LayOut(ctx, name, string(req.Into), paths, p)
+		r, err := e.Restorer.LayOut(ctx, name, string(req.Into), paths, p)
 		if err != nil {
 			return err
 		}

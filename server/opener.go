@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/sessions"
 	"rewind/internal/kv"
 )
 
@@ -13,7 +16,7 @@ import (
 type opener interface {
 	// Open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read. p is as Find
 	// returned it for this request.
-	Open(ctx context.Context, p *engine.Project, salvage bool) (e *engine.Engine, release func() error, err error)
+	Open(ctx context.Context, p *project.Project, salvage bool) (e *engine.Engine, release func() error, err error)
 	// Without runs fn while nothing here has the store in dir open.
 	Without(ctx context.Context, dir string, fn func() error) error
 	// Sweep closes stores that are not where they were.
@@ -22,11 +25,11 @@ type opener interface {
 
 // oneShot opens and closes with each request.
 type oneShot struct {
-	home engine.Home
-	o    engine.Options
+	home project.Home
+	o    project.Options
 }
 
-func (s oneShot) Open(ctx context.Context, p *engine.Project, salvage bool) (*engine.Engine, func() error, error) {
+func (s oneShot) Open(ctx context.Context, p *project.Project, salvage bool) (*engine.Engine, func() error, error) {
 	o := s.o
 	o.Salvage = salvage
 	e, err := engine.OpenProject(ctx, s.home, p, o)
@@ -51,13 +54,13 @@ func (s *Server) settled(ctx context.Context, fn func(wait time.Duration) error)
 			dir = busy.Dir
 		}
 		return s.stores.Without(ctx, dir, func() error { return fn(s.o.LockWait) })
-	case errors.Is(err, engine.ErrNoProject), errors.Is(err, engine.ErrStoreGone), errors.Is(err, engine.ErrNotMounted):
+	case errors.Is(err, model.ErrNoProject), errors.Is(err, model.ErrStoreGone), errors.Is(err, project.ErrNotMounted):
 		s.stores.Sweep()
 	}
 	return err
 }
 
-func (s *Server) find(ctx context.Context, dir string) (p *engine.Project, err error) {
+func (s *Server) find(ctx context.Context, dir string) (p *project.Project, err error) {
 	err = s.settled(ctx, func(wait time.Duration) error {
 		p, err = s.projects.Find(ctx, s.home, dir, wait)
 		return err
@@ -94,7 +97,7 @@ func (s *Server) read(ctx context.Context, dir string, fn func(*engine.Engine) e
 	p.Notices = nil // they cannot be recorded
 	var inside error
 	serr := s.opened(ctx, p, true, func(e *engine.Engine) error {
-		if e.Damage() == nil {
+		if e.Log.Damage() == nil {
 			inside = err // not the check at open
 		} else {
 			inside = salvaged(ctx, e, fn)
@@ -107,24 +110,24 @@ func (s *Server) read(ctx context.Context, dir string, fn func(*engine.Engine) e
 	return serr
 }
 
-func (s *Server) opened(ctx context.Context, p *engine.Project, salvage bool, fn func(*engine.Engine) error) (err error) {
+func (s *Server) opened(ctx context.Context, p *project.Project, salvage bool, fn func(*engine.Engine) error) (err error) {
 	e, release, err := s.stores.Open(ctx, p, salvage)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if d := e.Damage(); errors.Is(d, kv.ErrUnwritable) {
-		e.Notice(clean(d))
+	if d := e.Log.Damage(); errors.Is(d, kv.ErrUnwritable) {
+		e.Log.Notice(clean(d))
 	} else if errors.Is(d, kv.ErrReadOnly) {
-		e.Notice("the store is opened only to read: " + clean(d))
+		e.Log.Notice("the store is opened only to read: " + clean(d))
 	}
 	if w := e.Warning(); w != "" {
-		e.Notice(w)
+		e.Log.Notice(w)
 	}
 	err = fn(e)
-	var several *engine.SeveralSessionsError
+	var several *sessions.SeveralSessionsError
 	if errors.As(err, &several) {
-		e.Describe(ctx, several)
+		e.History.Describe(ctx, several)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"rewind/api"
-	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/internal/osfile"
 	"rewind/internal/owner"
 	"rewind/internal/relay"
@@ -128,13 +128,13 @@ func mended(r *owner.Report, dryRun bool) api.MendResponse {
 const foreignNamed = 5
 
 // checkOwners looks for what in rewind's own directory is another user's.
-func (s *Server) checkOwners() []engine.Check {
+func (s *Server) checkOwners() []project.Check {
 	r, err := owner.Find(s.home.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || err == nil && r.Foreign() == 0: // a link to it is not followed here
 		return nil
 	case err != nil:
-		return []engine.Check{{Name: "files", Level: engine.LevelFinding, Text: clean(err), Remedy: "look at it: ls -la " + s.home.Dir}}
+		return []project.Check{{Name: "files", Level: project.LevelFinding, Text: clean(err), Remedy: "look at it: ls -la " + s.home.Dir}}
 	}
 	text, n := "", 0
 	for _, list := range [][]owner.Entry{r.Left, r.Given, r.Aside, r.Removed} {
@@ -147,9 +147,9 @@ func (s *Server) checkOwners() []engine.Check {
 	if n > foreignNamed {
 		text += fmt.Sprintf("\n  and %d more", n-foreignNamed)
 	}
-	c := engine.Check{Name: "files", Level: engine.LevelFinding, Text: "in " + s.home.Dir + " are files of other users:" + text, Remedy: "rewind doctor --mend"}
+	c := project.Check{Name: "files", Level: project.LevelFinding, Text: "in " + s.home.Dir + " are files of other users:" + text, Remedy: "rewind doctor --mend"}
 	if len(r.Left) > 0 {
 		c.Remedy = "sudo env REWIND_HOME=" + s.home.Dir + " rewind doctor --mend"
 	}
-	return []engine.Check{c}
+	return []project.Check{c}
 }

@@ -7,6 +7,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/model"
 )
 
 // relative makes paths that were given in dir relative to the project's root.
@@ -14,7 +15,7 @@ func relative(e *engine.Engine, dir string, paths []api.Text) ([]string, error) 
 	var out []string
 	for _, p := range paths {
 		if p == "" {
-			return nil, fmt.Errorf("path \"\": %w: it is empty", engine.ErrUsage)
+			return nil, fmt.Errorf("path \"\": %w: it is empty", model.ErrUsage)
 		}
 		r, err := relativePath(e, dir, string(p))
 		if err != nil {
@@ -41,7 +42,7 @@ func relativePath(e *engine.Engine, dir, path string) (string, error) {
 	}
 	rel, err := filepath.Rel(root, filepath.Clean(path))
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", fmt.Errorf("path %q: %w: it is outside the project %s", path, engine.ErrUsage, root)
+		return "", fmt.Errorf("path %q: %w: it is outside the project %s", path, model.ErrUsage, root)
 	}
 	return filepath.ToSlash(rel), nil
 }

@@ -7,6 +7,8 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/project"
+	"rewind/engine/secrets"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 )
 
 // lookForSecrets looks at what came to a project since the last look. The end of the daemon ends it; the next one goes on.
-func (d *daemon) lookForSecrets(p *engine.Project) (again time.Duration) {
+func (d *daemon) lookForSecrets(p *project.Project) (again time.Duration) {
 	s := d.server
 	if !s.work.Begin() {
 		return 0
@@ -34,7 +36,7 @@ func (d *daemon) lookForSecrets(p *engine.Project) (again time.Duration) {
 		case <-ctx.Done():
 		}
 	}()
-	err := s.opened(ctx, p, false, func(e *engine.Engine) error { return e.LookForSecrets(ctx, true) })
+	err := s.opened(ctx, p, false, func(e *engine.Engine) error { return e.Leaks.LookForSecrets(ctx, true) })
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 	case errors.Is(err, context.DeadlineExceeded):
@@ -46,7 +48,7 @@ func (d *daemon) lookForSecrets(p *engine.Project) (again time.Duration) {
 }
 
 // lookSoon has what a request may have stored looked at, by the daemon.
-func (s *Server) lookSoon(p *engine.Project) {
+func (s *Server) lookSoon(p *project.Project) {
 	if s.daemon != nil {
 		s.daemon.looking.By(lookAfter, p)
 	}
@@ -59,12 +61,12 @@ func (s *Server) lookNow(ctx context.Context, e *engine.Engine) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookInCommand)
 	defer cancel()
-	if err := e.LookForSecrets(ctx, false); err != nil && ctx.Err() == nil {
+	if err := e.Leaks.LookForSecrets(ctx, false); err != nil && ctx.Err() == nil {
 		s.log.Error("look for secrets", "error", clean(err))
 	}
 }
 
-func leaks(list []engine.Leak) []api.Leak {
+func leaks(list []secrets.Leak) []api.Leak {
 	out := []api.Leak{}
 	for _, l := range list {
 		one := api.Leak{Path: api.Text(l.Path), Checkpoint: l.Checkpoint.String(), Contents: l.Contents, Skipped: l.Skipped}

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"rewind/api"
-	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/internal/relay"
 	"rewind/server/ndjson"
 	"rewind/server/rundir"
@@ -27,12 +28,12 @@ type Options struct {
 // Server is the handler of the API. Safe for concurrent use.
 type Server struct {
 	o        Options
-	home     engine.Home
+	home     project.Home
 	mux      *http.ServeMux
 	work     work.Count
 	stores   opener
-	configs  *engine.Configs
-	projects engine.Projects
+	configs  *project.Configs
+	projects project.Projects
 	began    began
 	run      rundir.Dir
 	degraded degraded
@@ -47,7 +48,7 @@ const maxRequest = 64 << 20
 // New returns the handler of a process that lives for one command, for the home directory that the environment names: stores are opened for
 // each request.
 func New(o Options) (*Server, error) {
-	home, err := engine.DefaultHome()
+	home, err := project.DefaultHome()
 	if err != nil {
 		return nil, tellHome(err, o.Command)
 	}
@@ -56,9 +57,9 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-func newServer(o Options, home engine.Home, run rundir.Dir, log *slog.Logger) *Server {
+func newServer(o Options, home project.Home, run rundir.Dir, log *slog.Logger) *Server {
 	s := &Server{
-		o: o, home: home, mux: http.NewServeMux(), configs: &engine.Configs{}, run: run, degraded: degraded{home: home.Dir, dir: run}, log: log,
+		o: o, home: home, mux: http.NewServeMux(), configs: &project.Configs{}, run: run, degraded: degraded{home: home.Dir, dir: run}, log: log,
 		base: context.Background(),
 	}
 	handle(s, api.Init, s.init)
@@ -115,7 +116,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) Wait() { <-s.work.Quiet() }
 
 // handler does the work of one route; progress may be called from any goroutine.
-type handler[Req, Resp any] func(ctx context.Context, req Req, progress engine.Progress) (Resp, error)
+type handler[Req, Resp any] func(ctx context.Context, req Req, progress model.Progress) (Resp, error)
 
 // handle registers a route: a request's JSON in, progress lines and one result or error line out.
 func handle[Req, Resp any](s *Server, route api.Route[Req, Resp], h handler[Req, Resp]) {
@@ -161,4 +162,4 @@ func readRequest(body io.Reader, req any) error {
 	return nil
 }
 
-func (s *Server) engineOptions() engine.Options { return engine.Options{LockWait: s.o.LockWait} }
+func (s *Server) engineOptions() project.Options { return project.Options{LockWait: s.o.LockWait} }

@@ -17,7 +17,8 @@ import (
 	"go.uber.org/goleak"
 
 	"rewind/api"
-	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -40,27 +41,27 @@ func TestErrorsHaveWords(t *testing.T) {
 		word string
 	}{
 		{errors.New("engine: something: odd"), api.WordFailed},
-		{fmt.Errorf("x: %w", engine.ErrNoProject), api.WordNoProject},
-		{engine.ErrStoreGone, api.WordNoProject},
-		{engine.ErrBadRoot, api.WordUsage},
+		{fmt.Errorf("x: %w", model.ErrNoProject), api.WordNoProject},
+		{model.ErrStoreGone, api.WordNoProject},
+		{model.ErrBadRoot, api.WordUsage},
 		{&kv.BusyError{}, api.WordBusy},
 		{&kv.FormatError{Found: 2, Supported: 1}, api.WordNewerFormat},
 		{&objstore.AmbiguousError{Prefix: "ab", Candidates: []objstore.Key{{1}, {2}}}, api.WordAmbiguous},
-		{&engine.PathError{Path: "p"}, api.WordNotFound},
+		{&model.PathError{Path: "p"}, api.WordNotFound},
 		{refs.ErrNotFound, api.WordNotFound},
-		{&engine.UnsavedError{Paths: []engine.Blocked{{Path: ".env", Reason: 's'}}}, api.WordUnsaved},
+		{&model.UnsavedError{Paths: []model.Blocked{{Path: ".env", Reason: 's'}}}, api.WordUnsaved},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), api.WordNoSpace},
 		{&objstore.CorruptError{Kind: objstore.Blob, Cause: errors.New("hash")}, api.WordCorrupt},
 		{fmt.Errorf("open: %w", fs.ErrPermission), api.WordPermission},
 		{context.Canceled, api.WordInterrupted},
-		{&engine.TakenBackError{Cause: syscall.ENOSPC}, api.WordNoSpace},
-		{errors.Join(&engine.HalfDoneError{}, syscall.ENOSPC), api.WordHalfDone},
-		{fmt.Errorf("x: %w", engine.ErrConfig), api.WordUsage},
-		{fmt.Errorf("x: %w", engine.ErrNoConversation), api.WordNotFound},
+		{&restore.TakenBackError{Cause: syscall.ENOSPC}, api.WordNoSpace},
+		{errors.Join(&model.HalfDoneError{}, syscall.ENOSPC), api.WordHalfDone},
+		{fmt.Errorf("x: %w", model.ErrConfig), api.WordUsage},
+		{fmt.Errorf("x: %w", model.ErrNoConversation), api.WordNotFound},
 		{fmt.Errorf("x: %w", transcript.ErrEmpty), api.WordNotFound},
 		{fmt.Errorf("x: %w", transcript.ErrNoTurn), api.WordNotFound},
-		{fmt.Errorf("x: %w", &engine.RunningError{Session: "claude/s"}), api.WordBusy},
-		{fmt.Errorf("x: %w", &engine.DependentError{}), api.WordFailed},
+		{fmt.Errorf("x: %w", &model.RunningError{Session: "claude/s"}), api.WordBusy},
+		{fmt.Errorf("x: %w", &model.DependentError{}), api.WordFailed},
 		{&transcript.Error{Name: "f", Line: 1, Cause: errors.New("odd")}, api.WordFailed},
 		{&transcript.Error{Name: "f", Line: 1, Cause: fs.ErrPermission}, api.WordPermission},
 	} {

@@ -7,16 +7,17 @@ import (
 	"strings"
 
 	"rewind/api"
-	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/internal/kv"
 )
 
-func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ engine.Progress) (api.ConfigResponse, error) {
+func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ model.Progress) (api.ConfigResponse, error) {
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {
 		return api.ConfigResponse{}, err
 	}
-	c, err := engine.LoadConfig(s.home, root)
+	c, err := project.LoadConfig(s.home, root)
 	if err != nil {
 		return api.ConfigResponse{}, err
 	}
@@ -31,15 +32,15 @@ func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ engine.Pro
 	return out, nil
 }
 
-func (s *Server) setConfig(ctx context.Context, req api.SetConfigRequest, p engine.Progress) (api.ConfigResponse, error) {
+func (s *Server) setConfig(ctx context.Context, req api.SetConfigRequest, p model.Progress) (api.ConfigResponse, error) {
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {
 		return api.ConfigResponse{}, err
 	}
 	if root == "" && !req.Global {
-		return api.ConfigResponse{}, fmt.Errorf("config: %w: --global sets it for all projects", engine.ErrNoProject)
+		return api.ConfigResponse{}, fmt.Errorf("config: %w: --global sets it for all projects", model.ErrNoProject)
 	}
-	if err := engine.SetConfig(s.home, root, req.Key, req.Values); err != nil {
+	if err := project.SetConfig(s.home, root, req.Key, req.Values); err != nil {
 		return api.ConfigResponse{}, err
 	}
 	return s.config(ctx, api.ConfigRequest{Project: req.Project, Global: req.Global}, p)
@@ -51,7 +52,7 @@ func (s *Server) configRoot(ctx context.Context, dir string, global bool) (strin
 		return "", nil
 	}
 	p, err := s.find(ctx, dir)
-	if errors.Is(err, engine.ErrNoProject) {
+	if errors.Is(err, model.ErrNoProject) {
 		return "", nil
 	}
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *Server) configRoot(ctx context.Context, dir string, global bool) (strin
 	return p.Root, nil
 }
 
-func (s *Server) version(context.Context, api.VersionRequest, engine.Progress) (api.VersionResponse, error) {
+func (s *Server) version(context.Context, api.VersionRequest, model.Progress) (api.VersionResponse, error) {
 	return api.About(s.o.Version), nil
 }
 
@@ -68,11 +69,11 @@ func (s *Server) version(context.Context, api.VersionRequest, engine.Progress) (
 var _ = [1]struct{}{}[kv.FormatVersion-api.StoreFormat]
 
 // settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not have made them.
-func (s *Server) settingsThere(p *engine.InitPlan) []string {
+func (s *Server) settingsThere(p *project.InitPlan) []string {
 	if p.Exists {
 		return nil
 	}
-	c, err := engine.LoadConfig(s.home, p.Root)
+	c, err := project.LoadConfig(s.home, p.Root)
 	if err != nil {
 		return nil // said by what needs them
 	}

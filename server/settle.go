@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/project"
 )
 
 // settleSoon is how long after an event what it leaves to be done is begun: other events of the same moment go first.
 const settleSoon = 50 * time.Millisecond
 
 // settle has a project's engine do what an event leaves to be done when the agent does not wait any more.
-func (d *daemon) settle(p *engine.Project) (again time.Duration) {
+func (d *daemon) settle(p *project.Project) (again time.Duration) {
 	s := d.server
 	if !s.work.Begin() {
 		return 0
@@ -22,12 +24,12 @@ func (d *daemon) settle(p *engine.Project) (again time.Duration) {
 		return 0
 	}
 	err := s.opened(s.base, p, false, func(e *engine.Engine) (err error) {
-		again, err = e.Settle(s.base)
+		again, err = e.Worktree.Settle(s.base)
 		return err
 	})
 	switch {
 	case err == nil:
-	case errors.Is(err, context.Canceled), errors.Is(err, engine.ErrHalfDone):
+	case errors.Is(err, context.Canceled), errors.Is(err, model.ErrHalfDone):
 	default:
 		s.degraded.note(p, err)
 		d.log.Error("settle", "error", clean(err))

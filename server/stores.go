@@ -7,10 +7,12 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/internal/kv"
 )
 
-func store(s engine.StoreInfo) api.Store {
+func store(s project.StoreInfo) api.Store {
 	out := api.Store{
 		ID: s.ID, Root: api.Text(s.Root), Mode: string(s.Mode), Store: api.Text(s.Store), DiskBytes: s.DiskBytes,
 		Created: s.Created.UTC(), Wrong: api.Text(s.Wrong), Orphan: s.Orphan,
@@ -22,7 +24,7 @@ func store(s engine.StoreInfo) api.Store {
 	return out
 }
 
-func (s *Server) listStores(context.Context, api.StoresRequest, engine.Progress) (api.StoresResponse, error) {
+func (s *Server) listStores(context.Context, api.StoresRequest, model.Progress) (api.StoresResponse, error) {
 	out := api.StoresResponse{Stores: []api.Store{}}
 	for _, info := range s.home.Stores() {
 		out.Stores = append(out.Stores, store(info))
@@ -30,7 +32,7 @@ func (s *Server) listStores(context.Context, api.StoresRequest, engine.Progress)
 	return out, nil
 }
 
-func (s *Server) joinStore(ctx context.Context, req api.JoinRequest, _ engine.Progress) (out api.JoinResponse, err error) {
+func (s *Server) joinStore(ctx context.Context, req api.JoinRequest, _ model.Progress) (out api.JoinResponse, err error) {
 	j, err := s.home.JoinStore(ctx, req.ProjectDir(), req.Store, s.o.LockWait)
 	if err != nil {
 		return out, err
@@ -43,7 +45,7 @@ func (s *Server) joinStore(ctx context.Context, req api.JoinRequest, _ engine.Pr
 	return out, err
 }
 
-func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ engine.Progress) (out api.RemoveStoreResponse, err error) {
+func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ model.Progress) (out api.RemoveStoreResponse, err error) {
 	info, err := s.home.FindStore(req.Store)
 	if err != nil {
 		return out, err
@@ -62,17 +64,17 @@ func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ 
 	return out, s.stores.Without(ctx, info.Store, func() error { return s.home.RemoveStore(ctx, info, o) })
 }
 
-func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p engine.Progress) (out api.AdoptResponse, err error) {
-	var a *engine.Adoption
+func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progress) (out api.AdoptResponse, err error) {
+	var a *project.Adoption
 	err = s.settled(ctx, func(wait time.Duration) error {
-		a, err = engine.PlanAdopt(ctx, s.home, req.ProjectDir(), wait)
+		a, err = project.PlanAdopt(ctx, s.home, req.ProjectDir(), wait)
 		return err
 	})
 	if err != nil {
 		return out, err
 	}
 	out = api.AdoptResponse{
-		Root: api.Text(a.Root), Store: api.Text(a.Store), ID: api.Text(a.ID), Of: api.Text(a.Of), Mode: string(engine.ModeProject),
+		Root: api.Text(a.Root), Store: api.Text(a.Store), ID: api.Text(a.ID), Of: api.Text(a.Of), Mode: string(project.ModeProject),
 		Changed: a.Changed.UTC(), DiskBytes: a.Bytes, Files: a.Files, Owner: api.Text(a.Owner), Why: api.Text(a.Why),
 	}
 	if !a.Created.IsZero() {
@@ -82,14 +84,14 @@ func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p engine.Progr
 	if req.DryRun {
 		return out, nil
 	}
-	if err := engine.Adopt(ctx, s.home, a, s.o.LockWait); err != nil {
+	if err := project.Adopt(ctx, s.home, a, s.o.LockWait); err != nil {
 		return out, err
 	}
 	err = s.project(ctx, a.Root, func(e *engine.Engine) error {
 		if err := e.RecordAdoption(ctx, a); err != nil {
 			return err
 		}
-		first, err := e.FirstCheckpoint(ctx, p)
+		first, err := e.Worktree.FirstCheckpoint(ctx, p)
 		if err != nil {
 			return err
 		}

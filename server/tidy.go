@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/server/work"
 )
 
@@ -13,7 +14,7 @@ import (
 const tidyAfter = 5 * time.Minute
 
 // tidy puts what only the log of a project that rests holds into tables, and runs its gc, if it is due. The end of the daemon ends it; the next one goes on.
-func (d *daemon) tidy(p *engine.Project) (again time.Duration) {
+func (d *daemon) tidy(p *project.Project) (again time.Duration) {
 	s := d.server
 	if !s.work.Begin() {
 		return 0
@@ -29,13 +30,13 @@ func (d *daemon) tidy(p *engine.Project) (again time.Duration) {
 		}
 	}()
 	err := s.opened(ctx, p, false, func(e *engine.Engine) error {
-		if e.Damage() == nil {
+		if e.Log.Damage() == nil {
 			if err := e.FlushLog(); err != nil {
 				return err
 			}
 		}
 		defer work.TightHeap()()
-		r, err := e.Tidy(ctx)
+		r, err := e.Collector.Tidy(ctx)
 		if r != nil && r.Checkpoints+r.Safety+r.Objects > 0 {
 			d.log.Info("gc", "checkpoints", r.Checkpoints+r.Safety, "objects", r.Objects, "before", r.DiskBefore, "after", r.DiskAfter)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/hooks"
 	"rewind/objstore"
 	"rewind/server/rundir"
@@ -20,16 +21,16 @@ import (
 // resting is a daemon without a socket, and a project of its user, with the clock of a test.
 type resting struct {
 	t    *testing.T
-	home engine.Home
+	home project.Home
 	root string
-	p    *engine.Project
+	p    *project.Project
 	d    *daemon
 	n    int
 }
 
 func newResting(t *testing.T) *resting {
-	r := &resting{t: t, home: engine.Home{Dir: t.TempDir()}, root: t.TempDir()}
-	e, _, err := engine.Init(t.Context(), r.home, r.root, engine.ModeGlobal, engine.Options{})
+	r := &resting{t: t, home: project.Home{Dir: t.TempDir()}, root: t.TempDir()}
+	e, _, err := engine.Init(t.Context(), r.home, r.root, project.ModeGlobal, project.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func (r *resting) event() {
 
 func (r *resting) set(key, value string) {
 	r.t.Helper()
-	if err := engine.SetConfig(r.home, r.root, key, []string{value}); err != nil {
+	if err := project.SetConfig(r.home, r.root, key, []string{value}); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -6,14 +6,16 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/fsck"
+	"rewind/engine/model"
 	"rewind/internal/kv"
 )
 
-func (s *Server) verify(ctx context.Context, req api.VerifyRequest, p engine.Progress) (out api.VerifyResponse, err error) {
+func (s *Server) verify(ctx context.Context, req api.VerifyRequest, p model.Progress) (out api.VerifyResponse, err error) {
 	begun := false
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		begun = true
-		found, err := e.Verify(ctx, !req.Quick, p, nil)
+		found, err := e.Checker.Verify(ctx, !req.Quick, p, nil)
 		if err == nil {
 			out = verified(found)
 			out.Notices = e.Project().Notices
@@ -31,7 +33,7 @@ func needsFiles(err error) bool {
 	return errors.Is(err, kv.ErrCorrupt) || errors.Is(err, kv.ErrForeign)
 }
 
-func verified(f *engine.Faults) api.VerifyResponse {
+func verified(f *fsck.Faults) api.VerifyResponse {
 	out := api.VerifyResponse{Checked: f.Checked, Faults: texts(f.Faults)}
 	for _, l := range f.Lost {
 		if l.Known {
@@ -61,15 +63,15 @@ func texts(errs []error) []api.Text {
 
 // repair repairs first the files, if the store does not open or its tables are damaged, while nobody has it open; then what is in it, beside the events of
 // agents.
-func (s *Server) repair(ctx context.Context, req api.RepairRequest, p engine.Progress) (out api.RepairResponse, err error) {
+func (s *Server) repair(ctx context.Context, req api.RepairRequest, p model.Progress) (out api.RepairResponse, err error) {
 	project, err := s.find(ctx, req.ProjectDir())
 	if err != nil {
 		return out, err
 	}
-	var r *engine.RepairResult
+	var r *fsck.RepairResult
 	inside := func(files *kv.Repaired) error {
 		return s.opened(ctx, project, false, func(e *engine.Engine) error {
-			r, err = e.Repair(ctx, files, p)
+			r, err = e.Checker.Repair(ctx, files, p)
 			out.Notices = e.Project().Notices
 			return err
 		})
@@ -77,7 +79,7 @@ func (s *Server) repair(ctx context.Context, req api.RepairRequest, p engine.Pro
 	if err = inside(nil); needsFiles(err) {
 		var files *kv.Repaired
 		err = s.stores.Without(ctx, project.Store, func() (err error) {
-			files, err = engine.RepairFiles(ctx, project, s.engineOptions(), p)
+			files, err = fsck.RepairFiles(ctx, project, s.engineOptions(), p)
 			return err
 		})
 		if err == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rewind/engine"
+	"rewind/engine/capture"
 	"rewind/hooks"
 )
 
@@ -58,8 +59,8 @@ func (a *Agent) Edit(ctx context.Context, files []string, do func() error) (made
 	return err == nil && h.New, err
 }
 
-func (a *Agent) event(ctx context.Context, ev hooks.Event) (*engine.Handled, error) {
+func (a *Agent) event(ctx context.Context, ev hooks.Event) (*capture.Handled, error) {
 	ev.Agent, ev.Session, ev.Cwd = hooks.Claude, a.session, a.root
 	a.sent++
-	return a.e.Handle(ctx, ev, engine.HandleOptions{ID: a.sent, Tier: a.tier})
+	return a.e.Worktree.Handle(ctx, ev, capture.HandleOptions{ID: a.sent, Tier: a.tier})
 }

@@ -14,6 +14,7 @@ import (
 	"rewind/bench/history"
 	"rewind/bench/workload"
 	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/objstore"
 )
 
@@ -32,12 +33,12 @@ func (t *table) collect(_ *site) {
 	t.say("gc: a store of %d checkpoints", n)
 	var now atomic.Int64
 	now.Store(time.Now().Add(-gcSpan).UnixNano())
-	options := engine.Options{Now: func() time.Time { return time.Unix(0, now.Load()) }}
-	e, _, err := engine.Init(t.ctx, engine.Home{Dir: s.rewind.home}, s.tree, engine.ModeGlobal, options)
+	options := project.Options{Now: func() time.Time { return time.Unix(0, now.Load()) }}
+	e, _, err := engine.Init(t.ctx, project.Home{Dir: s.rewind.home}, s.tree, project.ModeGlobal, options)
 	must(err)
 	err = caught(func() {
-		get(e.FirstCheckpoint(t.ctx, nil))
-		must(e.Watch())
+		get(e.Worktree.FirstCheckpoint(t.ctx, nil))
+		must(e.Worktree.Watch())
 		must(history.Fill(t.ctx, e, s.tree, n, func() { now.Add(int64(gcSpan) / int64(n+1)) }))
 	})
 	must(errors.Join(err, e.Close()))

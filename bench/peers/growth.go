@@ -11,6 +11,7 @@ import (
 	"rewind/api"
 	"rewind/bench/workload"
 	"rewind/engine"
+	"rewind/engine/history"
 )
 
 // A curve is how one figure follows what a project grows by. All sizes of an axis are measured in one run, round by round.
@@ -131,14 +132,14 @@ func (s *site) works(round int, into series, sw *swing) {
 func (s *site) history(n int) {
 	w := s.rewind
 	w.watched(func(e *engine.Engine) {
-		list := get(e.List(w.ctx, engine.ListOptions{}))
+		list := get(e.History.List(w.ctx, history.ListOptions{}))
 		editor := get(workload.NewEditor(w.tree, s.files, 7))
 		for i := len(list.Checkpoints); i < n; i++ {
 			if i%2000 == 0 {
 				w.say("history: %d of %d checkpoints", i, n)
 			}
 			get(editor.Next())
-			want(!get(e.Save(w.ctx, "", "", nil)).Unchanged, "an edit was not saved")
+			want(!get(e.Worktree.Save(w.ctx, "", "", nil)).Unchanged, "an edit was not saved")
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"rewind/api"
 	"rewind/bench/workload"
 	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/internal/kv"
 	"rewind/internal/relay"
 )
@@ -185,9 +186,9 @@ func withStore(ctx context.Context, home string, fn func(*kv.DB)) {
 // watched runs fn with the engine of a world's project and its tree watched, as in the daemon, which does not run meanwhile.
 func (w *world) watched(fn func(*engine.Engine)) {
 	w.end()
-	e := get(engine.Open(w.ctx, engine.Home{Dir: w.home}, w.tree, engine.Options{}))
+	e := get(engine.Open(w.ctx, project.Home{Dir: w.home}, w.tree, project.Options{}))
 	err := caught(func() {
-		must(e.Watch())
+		must(e.Worktree.Watch())
 		fn(e)
 	})
 	must(errors.Join(err, e.Close()))

@@ -13,6 +13,7 @@ import (
 	"rewind/api"
 	"rewind/bench/workload"
 	"rewind/engine"
+	"rewind/engine/model"
 )
 
 // A talk is a session of Claude's in a site's world that grows, as its agent writes it.
@@ -81,10 +82,10 @@ func (k *talk) parts(floor, rewind string) []part {
 // taken fails unless every byte of the sessions is in the store, when the daemon has ended; they are removed.
 func (s *site) taken(talks ...*talk) {
 	s.rewind.watched(func(e *engine.Engine) {
-		list := get(e.Sessions())
+		list := get(e.Log.Sessions())
 		for _, k := range talks {
 			size := get(os.Stat(k.path)).Size()
-			i := slices.IndexFunc(list, func(s engine.Session) bool { return s.ID == k.id })
+			i := slices.IndexFunc(list, func(s model.Session) bool { return s.ID == k.id })
 			want(i >= 0 && list[i].Cursor.Length == size, "of the %d bytes of a session not all were taken", size)
 			must(os.Remove(k.path))
 		}

@@ -145,6 +145,17 @@ var walls = []wall{
 	{"server/inprocess", []string{"engine", "api"}, "a transport knows no route"},
 }
 
+// rooms are walls inside of engine: what a room must never reach, however it would be linked. The table says what it may import.
+var rooms = []wall{
+	{"engine/model", []string{"engine/project", "engine/oplog"}, "records know nothing that acts on them"},
+	{"engine/project", []string{"engine/oplog", "engine/register"}, "where a project is and what is set is known before a store is open"},
+	{"engine/register", []string{"engine/oplog"}, "agents' settings are no project's"},
+	{"engine/gc", []string{"engine/fsck", "engine/purge", "engine/restore", "engine/capture"}, "what removes objects does not look at the worktree"},
+	{"engine/fsck", []string{"engine/gc", "engine/purge", "engine/restore"}, "what repairs a store restores nothing"},
+	{"engine/purge", []string{"engine/gc", "engine/fsck"}, "each of those that rewrite a store is read alone"},
+	{"engine/capture", []string{"engine/restore", "engine/authorship", "engine/gc", "engine/fsck", "engine/purge"}, "a capture changes nothing of the user's"},
+}
+
 // callBan forbids functions in some packages, but for some files.
 type callBan struct {
 	funcs   []string // package.Function, the package by its import path
@@ -176,15 +187,16 @@ var callBans = []callBan{
 		},
 		in: []string{"engine", "tree", "server", "cmd"},
 		but: map[string]string{
-			"engine/agents_files.go":   "writes the settings of agents, outside of any project",
-			"engine/agents_program.go": "puts the hooks' program into rewind's own directory",
-			"engine/sessionwrite.go":   "writes the session files of agents, outside of any project",
-			"engine/forkplan.go":       "removes a fork that nobody has seen yet",
-			"engine/remove.go":         "removes stores and notes of projects, files of ours; the marker by handles",
-			"engine/purgefiles.go":     "removes backups and logs in rewind's own directory; what is in the project by handles",
-			"engine/project.go":        "writes the project's marker and record, files of ours",
-			"engine/config.go":         "writes the project's config, a file of ours",
-			"server/rundir/rundir.go":  "the daemon's own directory",
+			"engine/register/files.go":            "writes the settings of agents, outside of any project",
+			"engine/register/program.go":          "puts the hooks' program into rewind's own directory",
+			"engine/conversation/sessionwrite.go": "writes the session files of agents, outside of any project",
+			"engine/restore/forkplan.go":          "removes a fork that nobody has seen yet",
+			"engine/remove.go":                    "removes a store that is closed, a file of ours",
+			"engine/project/remove.go":            "removes stores and notes of projects, files of ours; the marker by handles",
+			"engine/purge/files.go":               "removes backups and logs in rewind's own directory; what is in the project by handles",
+			"engine/project/project.go":           "writes the project's marker and record, files of ours",
+			"engine/project/config.go":            "writes the project's config, a file of ours",
+			"server/rundir/rundir.go":             "the daemon's own directory",
 		},
 		replace: "the user's tree is touched through internal/worktreefs only: a path can lead anywhere by the time it is used",
 	},

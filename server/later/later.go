@@ -6,12 +6,12 @@ import (
 	"sync"
 	"time"
 
-	"rewind/engine"
+	"rewind/engine/project"
 )
 
 // Work is one kind of work, for any number of projects. Safe for concurrent use.
 type Work struct {
-	run func(*engine.Project) (again time.Duration)
+	run func(*project.Project) (again time.Duration)
 
 	mu     sync.Mutex
 	timers map[string]*time.Timer // by store id
@@ -19,12 +19,12 @@ type Work struct {
 }
 
 // New returns the work that run does; it is done again after the time that run returns, if that is not 0.
-func New(run func(*engine.Project) time.Duration) *Work {
+func New(run func(*project.Project) time.Duration) *Work {
 	return &Work{run: run, timers: map[string]*time.Timer{}}
 }
 
 // By has it done for a project after d, or earlier if that is to be.
-func (w *Work) By(d time.Duration, p *engine.Project) {
+func (w *Work) By(d time.Duration, p *project.Project) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.timers[p.ID] == nil {
@@ -33,14 +33,14 @@ func (w *Work) By(d time.Duration, p *engine.Project) {
 }
 
 // In has it done for a project after d, and not before: what was to be done earlier or later is done then.
-func (w *Work) In(d time.Duration, p *engine.Project) {
+func (w *Work) In(d time.Duration, p *project.Project) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.arm(d, p)
 }
 
 // arm is called with mu held.
-func (w *Work) arm(d time.Duration, p *engine.Project) {
+func (w *Work) arm(d time.Duration, p *project.Project) {
 	if w.ended {
 		return
 	}

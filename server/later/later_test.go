@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rewind/engine"
+	"rewind/engine/project"
 )
 
 // However often something is to be done, it is done once when the time has come; In puts it off or brings it forward, By only asks for it;
@@ -17,7 +17,7 @@ func TestWork(t *testing.T) {
 		begin := time.Now()
 		var ran []string
 		again := map[string]time.Duration{}
-		w := New(func(p *engine.Project) time.Duration {
+		w := New(func(p *project.Project) time.Duration {
 			if len(p.Notices) > 0 {
 				t.Error("the notices of a request are handed on")
 			}
@@ -26,7 +26,7 @@ func TestWork(t *testing.T) {
 			delete(again, p.ID)
 			return d
 		})
-		a, b, c := &engine.Project{ID: "a", Notices: []string{"moved"}}, &engine.Project{ID: "b"}, &engine.Project{ID: "c"}
+		a, b, c := &project.Project{ID: "a", Notices: []string{"moved"}}, &project.Project{ID: "b"}, &project.Project{ID: "c"}
 		for range 3 { // put off by each
 			w.In(5*time.Second, a)
 			time.Sleep(time.Second)

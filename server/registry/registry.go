@@ -14,17 +14,19 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/engine/capture"
+	"rewind/engine/project"
 	"rewind/internal/kv"
 )
 
 // Registry is the engines that are open. Safe for concurrent use.
 type Registry struct {
-	home    engine.Home
-	o       engine.Options
+	home    project.Home
+	o       project.Options
 	keep    time.Duration // how long an engine stays open that nobody uses
 	Watch   bool          // have their worktrees watched
 	failed  func(error)   // told what a close or a watch found wrong
-	configs *engine.Configs
+	configs *project.Configs
 
 	mu     sync.Mutex
 	stores map[string]*resident // by store id
@@ -33,12 +35,12 @@ type Registry struct {
 
 // resident is a store that is open, or being opened or closed. While it is in the registry nobody else opens the store.
 type resident struct {
-	project engine.Project
+	project project.Project
 	salvage bool
 	ready   chan struct{} // closed when e or err is set
 	e       *engine.Engine
 	err     error
-	stamp   engine.StoreStamp
+	stamp   project.StoreStamp
 	gone    chan struct{} // closed when the store has been let go
 
 	// Guarded by registry.mu.
@@ -51,13 +53,13 @@ var errClosed = fmt.Errorf("the daemon is ending: %w", kv.ErrBusy)
 
 // New returns a registry without engines, for the projects of a home: o is for each that is opened, keep for how long one stays open that
 // nobody uses. failed is told what goes wrong that is nobody's request, by any goroutine.
-func New(home engine.Home, o engine.Options, keep time.Duration, configs *engine.Configs, failed func(error)) *Registry {
+func New(home project.Home, o project.Options, keep time.Duration, configs *project.Configs, failed func(error)) *Registry {
 	return &Registry{home: home, o: o, keep: keep, configs: configs, failed: failed, stores: map[string]*resident{}}
 }
 
 // Open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read. p is as Find
 // returned it for this request.
-func (g *Registry) Open(ctx context.Context, p *engine.Project, salvage bool) (*engine.Engine, func() error, error) {
+func (g *Registry) Open(ctx context.Context, p *project.Project, salvage bool) (*engine.Engine, func() error, error) {
 	for {
 		r, err := g.join(ctx, p, salvage)
 		if err != nil {
@@ -88,7 +90,7 @@ func (g *Registry) Open(ctx context.Context, p *engine.Project, salvage bool) (*
 }
 
 // view fills in what belongs to this request alone.
-func (g *Registry) view(ctx context.Context, r *resident, p *engine.Project) (*engine.Engine, error) {
+func (g *Registry) view(ctx context.Context, r *resident, p *project.Project) (*engine.Engine, error) {
 	c, err := g.configs.Load(g.home, p.Root)
 	if err != nil {
 		return nil, err
@@ -97,12 +99,12 @@ func (g *Registry) view(ctx context.Context, r *resident, p *engine.Project) (*e
 }
 
 // fits reports whether an engine that is open is the one for p.
-func (r *resident) fits(p *engine.Project, salvage bool) bool {
+func (r *resident) fits(p *project.Project, salvage bool) bool {
 	return r.project.Root == p.Root && r.project.Store == p.Store && r.stamp.Same(p) && (salvage || !r.salvage)
 }
 
 // join makes the caller a user of the store's resident, and begins to open one where there is none. It waits for one that is being closed.
-func (g *Registry) join(ctx context.Context, p *engine.Project, salvage bool) (*resident, error) {
+func (g *Registry) join(ctx context.Context, p *project.Project, salvage bool) (*resident, error) {
 	for {
 		g.mu.Lock()
 		if g.closed {
@@ -149,16 +151,16 @@ func (g *Registry) load(ctx context.Context, r *resident) {
 	}()
 	o := g.o
 	o.Salvage = r.salvage
-	if r.stamp, r.err = engine.StampStore(&r.project); r.err == nil {
+	if r.stamp, r.err = project.StampStore(&r.project); r.err == nil {
 		r.e, r.err = engine.OpenProject(ctx, g.home, &r.project, o)
 	}
 	// One that can only be read may be better the next time.
-	if r.err != nil || r.e.Damage() != nil {
+	if r.err != nil || r.e.Log.Damage() != nil {
 		g.retire(r)
 		return
 	}
 	if g.Watch {
-		if err := r.e.Watch(); err != nil && !errors.Is(err, engine.ErrNoWatcher) {
+		if err := r.e.Worktree.Watch(); err != nil && !errors.Is(err, capture.ErrNoWatcher) {
 			g.failed(err) // every capture looks at every file then
 		}
 	}
@@ -200,7 +202,7 @@ func (g *Registry) expire(r *resident) {
 // shut closes a retired resident without users; it is called once for each.
 func (g *Registry) shut(r *resident) {
 	if r.e != nil {
-		if r.e.Damage() == nil {
+		if r.e.Log.Damage() == nil {
 			_ = r.e.FlushLog() // or the log keeps it
 		}
 		if err := r.e.Close(); err != nil {

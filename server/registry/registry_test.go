@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/internal/kv"
 )
 
 // site is a project with a store, and a registry of its home.
-func site(t *testing.T, keep time.Duration) (*Registry, *engine.Project) {
+func site(t *testing.T, keep time.Duration) (*Registry, *project.Project) {
 	t.Helper()
-	home := engine.Home{Dir: t.TempDir()}
-	e, _, err := engine.Init(t.Context(), home, t.TempDir(), engine.ModeGlobal, engine.Options{})
+	home := project.Home{Dir: t.TempDir()}
+	e, _, err := engine.Init(t.Context(), home, t.TempDir(), project.ModeGlobal, project.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func site(t *testing.T, keep time.Duration) (*Registry, *engine.Project) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	g := New(home, engine.Options{}, keep, &engine.Configs{}, func(err error) { t.Error(err) })
+	g := New(home, project.Options{}, keep, &project.Configs{}, func(err error) { t.Error(err) })
 	t.Cleanup(func() {
 		if err := g.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -8,6 +8,7 @@ import (
 
 	"rewind/bench/history"
 	"rewind/engine"
+	"rewind/engine/project"
 )
 
 func main() {
@@ -20,11 +21,11 @@ func main() {
 }
 
 func run(ctx context.Context, dir string, n int) (err error) {
-	home, err := engine.DefaultHome()
+	home, err := project.DefaultHome()
 	if err != nil {
 		return err
 	}
-	e, _, err := engine.Init(ctx, home, dir, engine.ModeGlobal, engine.Options{})
+	e, _, err := engine.Init(ctx, home, dir, project.ModeGlobal, project.Options{})
 	if err != nil {
 		return err
 	}
@@ -33,10 +34,10 @@ func run(ctx context.Context, dir string, n int) (err error) {
 			err = cerr
 		}
 	}()
-	if _, err := e.FirstCheckpoint(ctx, nil); err != nil {
+	if _, err := e.Worktree.FirstCheckpoint(ctx, nil); err != nil {
 		return err
 	}
-	if err := e.Watch(); err != nil {
+	if err := e.Worktree.Watch(); err != nil {
 		return err
 	}
 	return history.Fill(ctx, e, e.Project().Root, n, nil)

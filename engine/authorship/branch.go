@@ -1,0 +1,79 @@
+package authorship
+
+import (
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// LeadsTo reports whether a checkpoint is a step's, or lies before it on its line. A line that cannot be read on leads nowhere.
+func (a *Authors) LeadsTo(id, tip objstore.ID) bool {
+	if id == tip || tip.IsZero() {
+		return id == tip
+	}
+	at, err := a.log.Checkpoint(id)
+	for err == nil && tip != id {
+		var cp *model.Checkpoint
+		if cp, err = a.log.Checkpoint(tip); err != nil || cp.Seq <= at.Seq || len(cp.Parents) == 0 {
+			return false
+		}
+		tip = cp.Parents[0]
+	}
+	return err == nil
+}
+
+// Back walks n steps along first parents; steps that are the same for the session count once, folded ones not at all.
+func (j *Judge) Back(cp *model.Checkpoint, n int) (*model.Checkpoint, error) {
+	for i := range n {
+		var err error
+		if cp, err = j.OnBranch(cp); err != nil {
+			return nil, err
+		}
+		from := j.Stretch(cp)
+		for later := cp; ; {
+			same := false
+			if !oplog.Folded(cp, later) || len(cp.Parents) == 0 {
+				var err error
+				if same, err = from.Same(cp); err != nil {
+					return nil, err
+				}
+				if !same {
+					break // the first step of all shows, whatever it is
+				}
+			}
+			if len(cp.Parents) == 0 {
+				return nil, &model.NoStepError{There: i}
+			}
+			var err error
+			later = cp
+			if cp, err = j.e.log.Checkpoint(cp.Parents[0]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return cp, nil
+}
+
+// OnBranch is the step of the session's branch that a checkpoint of another one is the same as for the session, if it is so for the newest that is older: the end of a
+// turn in which somebody else was at work last may be that one's. Else it is the checkpoint itself.
+func (j *Judge) OnBranch(cp *model.Checkpoint) (*model.Checkpoint, error) {
+	if j.e.wholeSession(cp.Session) == j.session {
+		return cp, nil
+	}
+	tip, err := j.e.log.Refs.ID(refs.Session(j.session))
+	if err != nil || tip.IsZero() || j.e.LeadsTo(cp.ID, tip) {
+		return cp, err
+	}
+	at, err := j.e.log.Checkpoint(tip)
+	for err == nil && at.Seq > cp.Seq && len(at.Parents) > 0 {
+		at, err = j.e.log.Checkpoint(at.Parents[0])
+	}
+	if err != nil || at.Seq >= cp.Seq || j.e.LeadsTo(at.ID, cp.ID) {
+		return cp, err
+	}
+	if same, err := j.Stretch(cp).Same(at); err != nil || !same {
+		return cp, err
+	}
+	return at, nil
+}

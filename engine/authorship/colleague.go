@@ -1,0 +1,187 @@
+package authorship
+
+import (
+	"math"
+	"slices"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/sessions"
+	"rewind/hooks"
+	"rewind/internal/clients"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Judge says, for a restore of one session, whether what somebody did is a colleague's, and so stays: whether it was another session
+// that is no past of this one. Its past is itself with its lanes; what restores made it of, up to then; what sessions of its family did
+// that are not at work, or on the line that it goes on from; and what was done before its conversation began by who is not at work now.
+// A person's own restores and saves are nobody's. the log's lock is held as long as it is used.
+type Judge struct {
+	e       *Authors
+	session string
+	began   uint64            // the first operation of it, or of the first that it goes back to by its forks
+	own     map[string]uint64 // sessions whose changes are its own, with the operation from which on they are not
+	from    []string          // what it was forked from, the nearest first
+	family  string
+	line    map[objstore.ID]bool // as far as it was asked about
+	tips    []objstore.ID        // where it goes on from there
+	working map[string]bool      // of sessions that were asked about
+	look    *clients.Look        // by which that is known
+}
+
+// Judge reads what is needed to say whose a change is, for one session; the log's lock is held.
+func (a *Authors) Judge(session string) (*Judge, error) {
+	if err := a.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	j := &Judge{
+		e: a, session: a.wholeSession(session), began: math.MaxUint64, own: a.ownPast(session), family: a.sessions.Family(session),
+		line: map[objstore.ID]bool{}, working: map[string]bool{}, look: a.log.Processes(),
+	}
+	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
+		id, err := a.log.Refs.ID(name)
+		if err != nil {
+			return nil, err
+		}
+		j.tips = append(j.tips, id)
+	}
+	for at := j.session; len(j.from) < sessions.MaxFamily; at = j.from[len(j.from)-1] {
+		s := a.log.Records[at]
+		if s != nil && s.Began > 0 {
+			j.began = min(j.began, s.Began)
+		}
+		if s == nil || s.Fork == nil {
+			break
+		}
+		j.from = append(j.from, a.wholeSession(s.Fork.Session))
+	}
+	return j, nil
+}
+
+// wholeSession is the session that one stands for: of a subagent that its agent gives a session of its own, the one it works for.
+func (a *Authors) wholeSession(name string) string {
+	for range sessions.MaxFamily {
+		s := a.log.Records[name]
+		if s == nil || s.LaneOf == "" {
+			break
+		}
+		name = s.LaneOf
+	}
+	return name
+}
+
+// ownPast are the sessions whose changes are a session's own, with the operation from which on they are not: itself, for ever, and
+// those that restores made it of, up to then. What they had done behind the place where it begins was taken back, or it goes on from
+// there.
+func (a *Authors) ownPast(session string) map[string]uint64 {
+	session = a.wholeSession(session)
+	own := map[string]uint64{session: math.MaxUint64}
+	until := uint64(math.MaxUint64)
+	for range conversation.MaxBases {
+		s := a.log.Records[session]
+		if s == nil || s.Fork == nil || !refs.KindOf(s.Fork.Kind).IsRestore() {
+			break
+		}
+		session, until = a.wholeSession(s.Fork.Session), min(until, s.Began)
+		if _, seen := own[session]; seen {
+			break
+		}
+		own[session] = until
+	}
+	return own
+}
+
+// stranger reports whether what a session did at an operation is a colleague's, wherever it did it.
+func (j *Judge) stranger(by string, seq uint64) bool {
+	whole := j.e.wholeSession(by)
+	switch {
+	case whole == model.Manual, seq < j.own[whole]:
+		return false
+	case j.e.sessions.Family(by) == j.family, seq < j.began:
+		return j.atWork(by) || whole != by && j.atWork(whole)
+	}
+	return true
+}
+
+// AtWork reports whether a session is running; each is looked at once.
+func (j *Judge) atWork(name string) bool {
+	at, known := j.working[name]
+	if s := j.e.log.Records[name]; !known && s != nil {
+		_, at = j.e.sessions.AtWork(s, j.look)
+		j.working[name] = at
+	}
+	return at
+}
+
+// colleague gives the first of the authors of a change at an operation whose change stays; "": it goes. shared: it is also this
+// session's own.
+func (j *Judge) colleague(by []string, seq uint64) (who string, shared bool) {
+	for _, name := range by {
+		switch {
+		case !j.stranger(name, seq):
+			shared = true
+		case who == "":
+			who = name
+		}
+	}
+	return who, shared && who != ""
+}
+
+// of is colleague for what a checkpoint says of one of its paths. What this session was forked from did on the line that it goes on
+// from is its past, whatever that one does now; what gc merged into such a step from other lines is not.
+func (j *Judge) of(cp *model.Checkpoint, by []string) (who string, shared bool) {
+	if who, shared = j.colleague(by, cp.Seq); who == "" || len(j.from) == 0 {
+		return who, shared
+	}
+	rest := slices.DeleteFunc(slices.Clone(by), func(name string) bool {
+		return slices.Contains(j.from, j.e.wholeSession(name)) && !slices.Contains(cp.Aside, name) && j.onLine(cp)
+	})
+	who, shared = j.colleague(rest, cp.Seq)
+	return who, shared || who != "" && len(rest) < len(by)
+}
+
+// InCall gives the function that says whether what is new at a path is this session's alone, by its open calls: a shell's, or an edit's that names it. An
+// interrupted call is open until the next prompt. nil: it has none.
+func (j *Judge) InCall() func(path string) bool {
+	calls := j.e.worktree.OpenCalls()
+	seq := j.e.log.DB.LastSeq() + 1
+	named, shell := map[string]bool{}, false
+	for name, list := range calls {
+		if !j.isOwn(name, seq) {
+			continue
+		}
+		for _, c := range list {
+			shell = shell || c.Class != hooks.Editor && c.ID != model.TurnCall
+			for _, p := range c.Paths {
+				named[p] = true
+			}
+		}
+	}
+	if !shell && len(named) == 0 {
+		return nil
+	}
+	of := calls.Authors()
+	return func(path string) bool {
+		return (shell || named[path]) && !slices.ContainsFunc(of(path), func(by string) bool { return !j.isOwn(by, seq) })
+	}
+}
+
+// onLine reports whether a checkpoint lies before the session's tip or its cursor. A line that cannot be read on is one that it does
+// not lie on.
+func (j *Judge) onLine(cp *model.Checkpoint) bool {
+	for i, id := range j.tips {
+		for !id.IsZero() && !j.line[id] {
+			at, err := j.e.log.Checkpoint(id)
+			if err != nil || at.Seq < cp.Seq {
+				break
+			}
+			j.line[id] = true
+			if id = (objstore.ID{}); len(at.Parents) > 0 {
+				id = at.Parents[0]
+			}
+		}
+		j.tips[i] = id
+	}
+	return j.line[cp.ID]
+}

@@ -1,0 +1,98 @@
+package authorship
+
+import (
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/internal/kv"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// foundBy is what a colleague's restore found of a path that nobody has changed since.
+type foundBy struct {
+	seq uint64 // of the restore
+	by  string
+	was *tree.Entry // nil: nothing
+}
+
+// maxGiveBack bounds how many operations are looked at for who had changed what a restore took.
+const maxGiveBack = 1 << 14
+
+// giveBack leaves out of paths what a restore of a colleague took of this session's own, as target has it: going to another branch, or
+// --exact, took it, and the person comes back. What a restore took of its own session's work stays away, and all that it laid out for an agent that has a turn
+// under way stays.
+func (j *Judge) giveBack(paths Theirs, set map[string]foundBy, target *model.Checkpoint) error {
+	wanted := oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, target.Tree)
+	newest := uint64(0)
+	for path, l := range set {
+		is, err := wanted.Find(path)
+		if err != nil {
+			return err
+		}
+		if !tree.Same(is, l.was) || j.inTurn(l.by) {
+			delete(set, path)
+			continue
+		}
+		newest = max(newest, l.seq)
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	last := func(path string, seq uint64, authors []string) {
+		l, asked := set[path]
+		if !asked || seq >= l.seq {
+			return
+		}
+		delete(set, path)
+		if j.tookOf(l.by, authors, seq) {
+			delete(paths, path)
+		}
+	}
+	looked := 0
+	return j.e.log.Refs.Newest(newest-1, func(op *refs.Operation) error {
+		looked++
+		if len(set) == 0 || op.Seq < j.began || looked > maxGiveBack {
+			return kv.ErrStop
+		}
+		if op.Kind != refs.KindCheckpoint { // a restore only lays out what somebody has made
+			return nil
+		}
+		cp, err := j.e.log.Checkpoint(op.Checkpoint)
+		if err != nil {
+			return err
+		}
+		from, err := j.e.log.Before(cp)
+		if err != nil {
+			return err
+		}
+		of := cp.AuthorsOf()
+		return tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, from, cp.Tree, func(ch tree.Change) error {
+			last(ch.Path, cp.Seq, of(ch.Path))
+			return nil
+		})
+	})
+}
+
+// tookOf reports whether a restore of a session, that took what authors had last changed, took this session's own: for one of its family all that is no
+// colleague's, for others what it alone has made.
+func (j *Judge) tookOf(by string, authors []string, seq uint64) bool {
+	if j.e.sessions.Family(by) == j.family {
+		who, _ := j.colleague(authors, seq)
+		return who == ""
+	}
+	for _, name := range authors {
+		if !j.isOwn(name, seq) {
+			return false
+		}
+	}
+	return len(authors) > 0
+}
+
+// isOwn reports whether what a session did at an operation is this session's own.
+func (j *Judge) isOwn(by string, seq uint64) bool { return seq < j.own[j.e.wholeSession(by)] }
+
+// InTurn reports whether an agent is at work on a turn or a call.
+func (j *Judge) inTurn(session string) bool {
+	s := j.e.log.Records[session]
+	return s != nil && j.e.sessions.InTurn(s)
+}

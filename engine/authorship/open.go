@@ -1,0 +1,21 @@
+// Package authorship says whose a change is: which paths another session changed after a target, what of that is a colleague's at work and what is
+// history, and what an undo of one session gives back. Restores are planned from it; it writes nothing.
+package authorship
+
+import (
+	"rewind/engine/capture"
+	"rewind/engine/oplog"
+	"rewind/engine/sessions"
+)
+
+// Authors is a view of who changed what in an open project.
+type Authors struct {
+	log      *oplog.Log
+	sessions *sessions.Sessions
+	worktree *capture.Worktree
+}
+
+// New gives a view.
+func New(log *oplog.Log, s *sessions.Sessions, w *capture.Worktree) *Authors {
+	return &Authors{log, s, w}
+}

@@ -1,0 +1,130 @@
+package capture
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/hooks"
+)
+
+// apply brings a session up to date with an event.
+//
+// A call is running from its before-event to its after-event or, since failed and interrupted calls have none in some agents, to the
+// next event of the same lane that is not the end of another call. A turn runs from its prompt to its stop, the next
+// prompt or the session's end; work that goes on after a stop belongs to it, too.
+func apply(s *model.Session, a *Arrival, root string, now time.Time) {
+	ev := a.Ev
+	s.Agent, s.ID, s.Event, s.Ended = ev.Agent, ev.Session, model.EventWords[ev.Kind], false
+	if ev.Name != model.QuietStop { // nothing was heard
+		s.Last = now
+	}
+	s.Left = s.Left && ev.Kind == hooks.SessionEnd
+	if ev.Transcript != "" {
+		s.Transcript = ev.Transcript
+	}
+	if ev.Cwd != "" && ev.Subagent == "" {
+		s.Cwd = ev.Cwd
+	}
+	if a.Act.Begins {
+		s.Turn, s.Busy, s.Prompt = s.Turn+1, true, ev.Prompt
+	}
+	switch ev.Kind {
+	case hooks.SessionStart:
+		if ev.Source != "compact" {
+			s.Calls, s.Busy = nil, false
+		}
+		if ev.Previous != "" {
+			s.Previous = ev.Previous
+		}
+	case hooks.BeforeTool, hooks.AfterTool:
+		if s.Turn == 0 {
+			s.Turn = 1 // an agent that does not announce its prompt
+		}
+		s.Busy = s.Busy || ev.Subagent == ""
+	case hooks.SessionEnd:
+		s.Calls, s.Busy, s.Ended = nil, false, true
+	}
+	switch ev.Kind {
+	case hooks.BeforeTool, hooks.Prompt, hooks.Stop, hooks.SubagentStop:
+		s.Calls = slices.DeleteFunc(s.Calls, func(c model.Call) bool { return c.Lane == ev.Subagent && (c.ID != model.TurnCall || !a.Act.Opens) })
+	case hooks.AfterTool:
+		if i := slices.IndexFunc(s.Calls, func(c model.Call) bool { return c.ID == ev.Tool.Call && c.Lane == ev.Subagent }); i >= 0 {
+			s.Calls = slices.Delete(s.Calls, i, i+1)
+		}
+	}
+	in, out := inside(root, ev.Cwd, ev.Tool.Paths)
+	if a.Act.Opens {
+		s.Calls = append(s.Calls, model.Call{ID: ev.Tool.Call, Tool: ev.Tool.Name, Lane: ev.Subagent, Class: ev.Tool.Class, Paths: in})
+	}
+	if a.Act.Closes && !ev.Failed {
+		strayed(s, out)
+	}
+	if ev.Kind == hooks.Prompt && ev.Subagent == "" && !announcesCalls(a.O.Tier, ev.Agent) {
+		s.Calls = append(s.Calls, model.Call{ID: model.TurnCall}) // after a notice, too, the agent goes on
+	}
+	if a.Act.Ends {
+		s.Busy = false
+	}
+}
+
+// announcesCalls reports whether a tier has an agent tell of its tool calls.
+func announcesCalls(t hooks.Tier, agent hooks.Agent) bool {
+	return slices.ContainsFunc(t.Hooks[agent], func(h hooks.Hook) bool { return h.Command == "pre-tool-use" })
+}
+
+// strayed notes files that were edited outside of the project, the newest last.
+func strayed(s *model.Session, paths []string) {
+	for _, p := range paths {
+		s.Outside = slices.DeleteFunc(slices.Clone(s.Outside), func(o string) bool { return o == p })
+		s.Outside = append(s.Outside, p)
+	}
+	if n := len(s.Outside); n > model.MaxOutside {
+		s.Outside = s.Outside[n-model.MaxOutside:]
+	}
+}
+
+// inside tells the paths below root, relative to it, from those that lie elsewhere.
+func inside(root, cwd string, paths []string) (in, out []string) {
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			if cwd == "" {
+				continue
+			}
+			p = filepath.Join(cwd, p)
+		}
+		p = filepath.Clean(p)
+		rel, ok := relativeTo(root, p)
+		if !ok { // by a link it may lie in the project all the same
+			rel, ok = relativeTo(root, resolved(p))
+		}
+		if ok {
+			in = append(in, filepath.ToSlash(rel))
+		} else {
+			out = append(out, p)
+		}
+	}
+	return in, out
+}
+
+// relativeTo gives a path relative to the root, if it lies below it.
+func relativeTo(root, path string) (string, bool) {
+	rel, err := filepath.Rel(root, path)
+	return rel, err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// resolved is a path whose directory is told without links, as far as it is there; a file that is a link itself is what it is called.
+func resolved(path string) string {
+	dir, rest := filepath.Dir(path), filepath.Base(path)
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
+	}
+}

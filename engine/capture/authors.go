@@ -1,0 +1,134 @@
+package capture
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// OpenCalls are the calls that can have changed something since the last capture, by session.
+type OpenCalls map[string][]model.Call
+
+// OpenCalls gives the calls that are running; the log's lock is held and the sessions are loaded.
+func (wt *Worktree) OpenCalls() OpenCalls {
+	calls := OpenCalls{}
+	for name, s := range wt.log.Records {
+		if len(s.Calls) > 0 {
+			calls[name] = slices.Clone(s.Calls)
+		}
+	}
+	return calls
+}
+
+// OpenCalls are those that run when the batch comes, and those that ended in it without having been announced.
+func (in *intake) openCalls() OpenCalls {
+	calls := in.e.OpenCalls()
+	for _, a := range in.events {
+		if a.Act.Closes && !slices.ContainsFunc(calls[a.Name], func(k model.Call) bool { return k.ID == a.Ev.Tool.Call }) {
+			paths, _ := inside(in.e.log.Project.Root, a.Ev.Cwd, a.Ev.Tool.Paths)
+			calls[a.Name] = append(calls[a.Name], model.Call{Class: a.Ev.Tool.Class, Paths: paths})
+		}
+	}
+	return calls
+}
+
+// names are the sessions whose calls they are, sorted.
+func (k OpenCalls) names() []string {
+	names := make([]string, 0, len(k))
+	for name := range k {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Authors gives the function that says whose a change since the last capture is: of the sessions whose calls name the path; else of
+// those that ran a call which names none; else, where only calls ran that name other files, of these, for what an agent does to a file
+// behind an edit is no call of its own. A directory that a named file lies in is named, too. None: no call ran, it came from outside.
+func (k OpenCalls) Authors() func(path string) []string {
+	names := k.names()
+	if len(names) < 2 {
+		return func(string) []string { return names }
+	}
+	named := map[string][]string{}
+	var shells, editing []string
+	for _, name := range names {
+		for _, call := range k[name] {
+			if call.Class != hooks.Editor {
+				shells = append(shells, name)
+				continue
+			}
+			for _, p := range call.Paths {
+				editing = append(editing, name)
+				for ; p != "" && p != "."; p, _ = tree.Split(p) {
+					named[p] = append(named[p], name)
+				}
+			}
+		}
+	}
+	for p, list := range named {
+		named[p] = slices.Compact(list) // in the order of names
+	}
+	rest := slices.Compact(shells)
+	if len(rest) == 0 {
+		rest = slices.Compact(editing)
+	}
+	if len(rest) == 0 {
+		rest = names // all of them edit elsewhere
+	}
+	return func(path string) []string {
+		if by := named[path]; by != nil {
+			return by
+		}
+		return rest
+	}
+}
+
+// whose sorts what changed between was and the capture by who did it: the authors of most of it, and the paths that have others. What
+// has not changed in the tree, as of a secret, counts as of all.
+func (wt *Worktree) whose(c *Capture, was objstore.ID, calls OpenCalls) (by []string, owned []model.Owned, err error) {
+	names := calls.names()
+	if len(names) < 2 {
+		return names, nil, nil
+	}
+	groups, of := map[string]*model.Owned{}, calls.Authors()
+	err = c.Changes(was, func(ch tree.Change) error {
+		by := of(ch.Path)
+		key := strings.Join(by, model.BySeparator)
+		if groups[key] == nil {
+			groups[key] = &model.Owned{By: by}
+		}
+		groups[key].Paths = append(groups[key].Paths, ch.Path)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	by, owned = byMost(groups)
+	if by == nil {
+		by = names
+	}
+	return by, owned, wt.log.StampOwners(owned)
+}
+
+// byMost gives the authors of most paths, and the others, in the order of their names.
+func byMost(groups map[string]*model.Owned) (by []string, owned []model.Owned) {
+	keys := slices.Sorted(maps.Keys(groups))
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	most := slices.MaxFunc(keys, func(a, b string) int { return cmp.Compare(len(groups[a].Paths), len(groups[b].Paths)) })
+	for _, k := range keys {
+		if k != most {
+			slices.Sort(groups[k].Paths)
+			owned = append(owned, *groups[k])
+		}
+	}
+	return groups[most].By, owned
+}

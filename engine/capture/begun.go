@@ -1,0 +1,50 @@
+package capture
+
+import (
+	"cmp"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/transcript"
+)
+
+// begunBefore says what a session had when rewind hears of it first: how many turns, for it may be older than rewind, and, of Droid, the
+// session that it goes on from: /compress and /rewind-conversation go on under a new id, in a file that names the one before.
+func (wt *Worktree) begunBefore(ev hooks.Event) (turns uint64, from *model.Lineage) {
+	if ev.Transcript == "" || !model.Understood(ev.Agent) {
+		return 0, nil
+	}
+	agent := transcript.Agent(ev.Agent)
+	f, err := conversation.OpenSession(agent, ev.Transcript)
+	if err != nil {
+		return 0, nil
+	}
+	defer f.Close()
+	src := f.Source(f.Info.Size())
+	c, err := transcript.Scan(agent, src)
+	if err != nil {
+		return 0, nil
+	}
+	if ev.Agent == hooks.Droid {
+		from = wt.goesOnFrom(ev, c.Parent, src)
+	}
+	return uint64(len(c.Turns)), from
+}
+
+// goesOnFrom is where a conversation goes on from, if the session before it is known here. named is what its file says of that.
+func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Lineage, src transcript.Source) *model.Lineage {
+	id := cmp.Or(ev.Previous, named.Session)
+	if id == "" || id == ev.Session {
+		return nil
+	}
+	l := &model.Lineage{Session: model.SessionName(hooks.Event{Agent: ev.Agent, Session: id}), Message: named.Message, Time: wt.log.Now(), Kind: model.ByAgent}
+	wt.log.Mu.Lock()
+	old := wt.log.Records[l.Session]
+	wt.log.Mu.Unlock()
+	if old == nil || old.LaneOf != "" {
+		return nil
+	}
+	_ = conversation.Place(l, wt.log.Objs, &model.Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src, conversation.MaxSession) // else what is captured tells it
+	return l
+}

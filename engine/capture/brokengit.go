@@ -1,0 +1,219 @@
+package capture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/engine/project"
+	"rewind/internal/gitinfo"
+	"rewind/objstore"
+	"rewind/tree"
+	"rewind/tree/snapshot"
+)
+
+// Memory when git is broken. What the user's repository says is a fact for the record, or helps to decide what is captured; none of it is
+// needed. What of it cannot be read is a line of the note with the reason unreadable, under its path below .git, and a finding of
+// CheckProject.
+
+// gitDir is git's directory in a project, or the file in its place.
+const gitDir = ".git"
+
+// unreadable is what a capture could not read of the user's repository, and the note with it.
+type unreadable struct {
+	of    []tree.Skip // what the snapshot skipped
+	paths []string    // sorted
+	skips []tree.Skip // both
+}
+
+// flag adds what could not be read of the repository to what a snapshot skipped. Captures that find the same share the list.
+func (wt *Worktree) flag(skips []tree.Skip, faults []gitinfo.Fault) []tree.Skip {
+	paths := unreadPaths(faults)
+	if len(paths) == 0 {
+		return skips
+	}
+	was := &wt.unread
+	if len(skips) > 0 && len(skips) == len(was.of) && &skips[0] == &was.of[0] && slices.Equal(paths, was.paths) {
+		return was.skips
+	}
+	all := slices.Clone(skips)
+	for _, p := range paths {
+		all = append(all, tree.Skip{Path: p, Reason: tree.ReasonUnreadable})
+	}
+	slices.SortFunc(all, tree.CompareSkips)
+	all = slices.CompactFunc(all, func(a, b tree.Skip) bool { return tree.CompareSkips(a, b) == 0 })
+	*was = unreadable{of: skips, paths: paths, skips: all}
+	return all
+}
+
+func unreadPaths(faults []gitinfo.Fault) []string {
+	var paths []string
+	for _, f := range faults {
+		if f.Path != "" {
+			paths = append(paths, f.Path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// Unread gives the paths of a note that say what could not be read of the user's repository.
+func Unread(skips []tree.Skip) []string {
+	var paths []string
+	for _, s := range skips {
+		if s.Reason == tree.ReasonUnreadable && (s.Path == gitDir || strings.HasPrefix(s.Path, gitDir+"/")) {
+			paths = append(paths, s.Path)
+		}
+	}
+	return paths
+}
+
+// tellUnread says what cannot be read of the repository, once: not where the newest checkpoint is a person's and says the same.
+func (wt *Worktree) tellUnread(faults []gitinfo.Fault, was oplog.Head) {
+	if len(faults) == 0 || wt.toldUnread(faults, was) {
+		return
+	}
+	for _, f := range faults {
+		wt.log.Notice(describe(f))
+	}
+}
+
+func (wt *Worktree) toldUnread(faults []gitinfo.Fault, was oplog.Head) bool {
+	paths := unreadPaths(faults)
+	if len(paths) == 0 || was.Checkpoint.IsZero() {
+		return false
+	}
+	cp, err := wt.log.Checkpoint(was.Checkpoint)
+	if err != nil || !slices.Contains([]string{model.EventInit, model.EventSave, model.EventUndo}, cp.Cause.Event) {
+		return false
+	}
+	skips, err := wt.log.NoteOf(was.Note)
+	return err == nil && slices.Equal(Unread(skips), paths)
+}
+
+// describe says what cannot be read, and what follows from it.
+func describe(f gitinfo.Fault) string {
+	why := reason(f.Err)
+	switch f.What {
+	case gitinfo.Repository:
+		return fmt.Sprintf("git's repository is broken: %s; recorded without what cannot be read of it", why)
+	case gitinfo.Index:
+		return fmt.Sprintf("git's index cannot be read: %s; the rules decide what is captured, and what was captured before stays", why)
+	case gitinfo.HEAD:
+		return fmt.Sprintf("git's HEAD cannot be read: %s; recorded without it", why)
+	default:
+		return fmt.Sprintf("git's %s cannot be read: %s; what it leaves out may be captured", f.What, why)
+	}
+}
+
+// reason is why, without what the words around it say already.
+func reason(err error) string { return strings.TrimPrefix(err.Error(), gitinfo.ErrNoRepo.Error()+": ") }
+
+// CheckGit is a finding for each part of the user's repository that cannot be read.
+func (wt *Worktree) CheckGit() []project.Check {
+	var out []project.Check
+	for _, f := range wt.git.Look(wt.log.Project.Root, false).Faults {
+		c := project.Check{Name: "git", Level: project.LevelFinding, Text: strings.TrimPrefix(describe(f), "git's ")}
+		c.Remedy = "see what 'git status' and 'git fsck' say; checkpoints and restores go on without it"
+		if f.Path == "" {
+			c.Remedy = "see what 'git config --list --show-origin' says"
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// GitState is what is unfinished in the user's repository, "" where it cannot be read.
+func (wt *Worktree) GitState() string {
+	state, err := wt.git.State(wt.log.Project.Root)
+	if err != nil && len(wt.git.Look(wt.log.Project.Root, false).Faults) == 0 { // else it has been said
+		wt.log.Notice(fmt.Sprintf("whether git is in the middle of a merge or rebase cannot be read: %s", reason(err)))
+	}
+	return state
+}
+
+// lastTracked is what counts as tracked while the index cannot be read: what was tracked when it could be; in a process that has not read
+// it yet, all that the newest known state has, since what is in it was captured by the rules or because it was tracked. nil: nothing is
+// known.
+func (wt *Worktree) lastTracked() snapshot.Tracked {
+	if wt.repo != nil && wt.repo.tracked != nil {
+		return wt.repo.tracked
+	}
+	was, err := wt.log.Head()
+	if err != nil || was.Tree.IsZero() {
+		return nil
+	}
+	return &captured{get: wt.log.Objs, root: was.Tree, dirs: map[string]*nameLists{}}
+}
+
+// captured takes the files of a tree for tracked. A directory of it is read when it is asked for first, and one that cannot be read
+// counts as empty.
+type captured struct {
+	get  objstore.Getter
+	root objstore.ID
+
+	mu   sync.Mutex
+	dirs map[string]*nameLists
+}
+
+// nameLists are those in one directory, ascending.
+type nameLists struct {
+	files, dirs []string
+	ids         []objstore.ID // of dirs
+}
+
+// File reports whether the tree has a file or link at path.
+func (c *captured) File(path string) bool {
+	dir, name := tree.Split(path)
+	_, ok := slices.BinarySearch(c.list(dir).files, name)
+	return ok
+}
+
+// Below reports whether the tree has a directory at dir.
+func (c *captured) Below(dir string) bool {
+	if dir == "" {
+		return true
+	}
+	above, name := tree.Split(dir)
+	_, ok := slices.BinarySearch(c.list(above).dirs, name)
+	return ok
+}
+
+func (c *captured) list(dir string) *nameLists {
+	c.mu.Lock()
+	n := c.dirs[dir]
+	c.mu.Unlock()
+	if n != nil {
+		return n
+	}
+	n = &nameLists{}
+	id := c.root
+	if dir != "" {
+		above, name := tree.Split(dir)
+		up := c.list(above)
+		i, ok := slices.BinarySearch(up.dirs, name)
+		if !ok {
+			return n
+		}
+		id = up.ids[i]
+	}
+	entries, err := tree.List(c.get, id)
+	if err != nil {
+		entries = nil
+	}
+	for i := range entries {
+		name := strings.Clone(entries[i].Name) // without the rest of the directory's bytes
+		if entries[i].Type == tree.TypeDir {
+			n.dirs, n.ids = append(n.dirs, name), append(n.ids, entries[i].ID)
+		} else {
+			n.files = append(n.files, name)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dirs[dir] = n
+	return n
+}

@@ -1,0 +1,210 @@
+package capture
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+	"rewind/tree"
+	"rewind/tree/snapshot"
+)
+
+// RuleFiles are the names of the ignore files in every directory; the second beats the first.
+var RuleFiles = []string{".gitignore", ".rewindignore"}
+
+// Capture is a snapshot of the worktree, not yet committed.
+type Capture struct {
+	of     *Worktree
+	Tx     *objstore.Tx // holds its objects; nil when it was taken to compare, not to store
+	Get    *tree.Memo   // reads them
+	Res    *snapshot.Result
+	Cache  *snapshot.Cache
+	forced bool
+	Git    model.GitHead
+	note   objstore.ID
+
+	session *model.Session // whose conversation was captured with it; nil: nobody's
+
+	from    objstore.ID // what changes were asked for against
+	changed []tree.Change
+	whole   bool // changed are all of them
+}
+
+// maxChanges is how many changes a capture keeps; more, as in a first one, are worked out again.
+const maxChanges = 4096
+
+// Changes calls fn for what differs between the tree was and the capture. The list is kept, for those who ask again.
+func (c *Capture) Changes(was objstore.ID, fn func(tree.Change) error) error {
+	if c.whole && c.from == was {
+		for _, ch := range c.changed {
+			if err := fn(ch); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	c.from, c.changed, c.whole = was, nil, true
+	return tree.Diff(c.Get, was, c.Res.Root, func(ch tree.Change) error {
+		if len(c.changed) < maxChanges {
+			c.changed = append(c.changed, ch)
+		} else {
+			c.whole = false
+		}
+		err := fn(ch)
+		c.whole = c.whole && err == nil
+		return err
+	})
+}
+
+// Discard drops what was not committed.
+func (c *Capture) Discard() {
+	c.Cache.Discard()
+	if c.Tx != nil {
+		c.Tx.Discard()
+	}
+}
+
+// Options say what a snapshot is for.
+type Options struct {
+	Full     bool       // look at every file, whatever the watcher says
+	Force    []string   // captured whatever the rules say
+	Compare  bool       // nothing will be stored
+	hasty    bool       // an agent waits: what the watcher has not reported is not looked at again
+	leaks    *leakJudge // nil: contents decide nothing
+	Progress model.Progress
+}
+
+// Capture snapshots the worktree. The caller commits or discards it.
+func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options) (*Capture, error) {
+	r, err := wt.rulesNow(o.hasty)
+	if err != nil {
+		return nil, err
+	}
+	was, err := wt.log.Head()
+	if err != nil {
+		return nil, err
+	}
+	if wt.cache == nil {
+		if wt.cache, err = snapshot.LoadCache(wt.log.DB); err != nil {
+			return nil, err
+		}
+	}
+	now := &activity{Since: wt.log.Now()}
+	wt.Busy.Store(now)
+	defer wt.Busy.Store(nil)
+	progress := func(files int, bytes int64) {
+		now.Files.Store(int64(files))
+		now.Bytes.Store(bytes)
+		if o.Progress != nil {
+			o.Progress(files, bytes)
+		}
+	}
+	c := &Capture{of: wt, Cache: wt.cache, forced: len(o.Force) > 0, Git: r.git}
+	src := snapshot.Source{
+		Root: root, Prev: was.Tree, Cache: wt.cache,
+		Rules: r.Dir, RuleFiles: RuleFiles, Tracked: r.Tracked,
+		SizeLimit: wt.log.Config.SizeLimit(), Secret: r.Secret, StoreSecrets: wt.log.Config.StoreSecrets(), SecretKey: r.Key,
+		Progress: progress,
+	}
+	if !o.Compare || !o.Full {
+		src.Watcher, src.Generation, src.Full, src.Hasty = wt.watcher(), r.generation, o.Full, o.hasty
+	}
+	if o.leaks != nil {
+		src.Leak = o.leaks.judge
+	}
+	if c.forced {
+		src.Force, src.ForceBelow = snapshot.ForcePaths(o.Force)
+	}
+	if o.Compare {
+		s := NewSketch(wt.log.Objs, wt.Unsaved)
+		src.Get, src.Put, c.Get = s, s, tree.NewMemo(s)
+	} else {
+		c.Tx = wt.log.Objs.Begin()
+		src.Get, src.Put, c.Get = c.Tx, c.Tx, tree.NewMemo(c.Tx)
+		err = wt.Unsaved.storeIn(c.Tx)
+	}
+	if err == nil {
+		c.Res, err = snapshot.Take(ctx, src)
+	}
+	if err == nil && len(r.faults) > 0 {
+		c.Res.Skips = wt.flag(c.Res.Skips, r.faults)
+		if !o.hasty {
+			wt.tellUnread(r.faults, was)
+		}
+	}
+	if err == nil && !o.Compare {
+		c.note, err = wt.putNote(c, was.Note)
+	}
+	if err != nil {
+		c.Discard()
+		return nil, fmt.Errorf("engine: capture %s: %w", wt.log.Project.Root, err)
+	}
+	return c, nil
+}
+
+// putNote stores what was skipped; was is the newest note before.
+func (wt *Worktree) putNote(c *Capture, was objstore.ID) (objstore.ID, error) {
+	if wt.log.Noted.Id == was && wt.log.Noted.Is(c.Res.Skips) {
+		return was, nil
+	}
+	raw, err := c.Res.Note()
+	if err != nil || raw == nil {
+		return objstore.ID{}, err
+	}
+	return c.Tx.Put(objstore.Note, raw, was)
+}
+
+// FlushCache adds the stat cache to the capture's transaction; it goes in with the commit. A cache of a million files
+// is more than one batch takes: the rest is written with later captures.
+func (c *Capture) FlushCache() error {
+	if c.forced {
+		return nil // it knows paths that the next capture must not know
+	}
+	return c.Cache.Flush(c.Tx.Batch())
+}
+
+// keepCache commits a capture that found nothing new: only the stat cache is, and to lose it costs a second read of some files.
+func (c *Capture) keepCache(ctx context.Context) error {
+	if err := c.Tx.Commit(ctx, kv.Written); err != nil {
+		c.Discard()
+		return err
+	}
+	c.committed()
+	return nil
+}
+
+// committed says that the transaction was.
+func (c *Capture) committed() {
+	if c.forced {
+		c.Cache.Discard()
+	} else {
+		c.Cache.Committed()
+		c.of.Unsaved = nil
+	}
+}
+
+// secretKey returns the key of secret-file hashes, made on first use. It never leaves the store, so a hash tells
+// that a file changed and nothing about what is in it.
+func (wt *Worktree) secretKey() (key [32]byte, err error) {
+	name := []byte{kv.PrefixSecret}
+	err = wt.log.DB.View(name, func(v []byte) error {
+		if copy(key[:], v) != len(key) {
+			return fmt.Errorf("engine: secret key: %w", kv.ErrCorrupt)
+		}
+		return nil
+	})
+	if !errors.Is(err, kv.ErrNotFound) {
+		return key, err
+	}
+	_, _ = rand.Read(key[:]) // never fails: crypto/rand
+	b := wt.log.DB.NewBatch()
+	if err := b.Set(name, key[:]); err != nil {
+		return key, err
+	}
+	return key, b.Commit(context.Background(), kv.Durable)
+}

@@ -1,0 +1,44 @@
+package capture
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rewind/engine/project"
+	"rewind/tree"
+)
+
+// elsewhere lists the directories of other projects that have files which an event's call names: those nested in this one, which its
+// captures have met, and those that may lie around files outside of it.
+func (in *intake) elsewhere(a *Arrival, c *Capture) (dirs []string) {
+	if len(a.Ev.Tool.Paths) == 0 {
+		return nil
+	}
+	root := in.e.log.Project.Root
+	inner, outer := inside(root, a.Ev.Cwd, a.Ev.Tool.Paths)
+	for _, path := range inner {
+		if dir := nestedAbove(c.Res.Skips, path); dir != "" {
+			dirs = append(dirs, filepath.Join(root, filepath.FromSlash(dir)))
+		}
+	}
+	for _, path := range outer {
+		dirs = append(dirs, filepath.Dir(path))
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// nestedAbove is the directory of the innermost nested project that a path lies in, by the markers that a capture left out; "": none.
+func nestedAbove(skips []tree.Skip, path string) (dir string) {
+	for _, s := range skips {
+		if s.Reason != tree.ReasonBuiltin {
+			continue
+		}
+		above, ok := strings.CutSuffix(s.Path, "/"+project.MarkerDir)
+		if ok && strings.HasPrefix(path, above+"/") && len(above) > len(dir) {
+			dir = above
+		}
+	}
+	return dir
+}

@@ -1,0 +1,225 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/hooks"
+	"rewind/internal/bug"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// HandleOptions say how an event came.
+type HandleOptions struct {
+	ID   uint64      // random, the same when the event is sent again: it is recorded once; 0: unknown
+	Late func() bool // reports, when the capture is about to be committed, whether the agent has been answered already; nil: it waits
+	Tier hooks.Tier
+}
+
+// Handled is what an event led to.
+type Handled struct {
+	Recorded   bool        // it is in the log
+	Checkpoint objstore.ID // the checkpoint that holds the state at the event; zero: no capture was asked for
+	New        bool        // that checkpoint was made by this event
+	Late       bool        // and flagged
+	Elsewhere  []string    // directories that are another project's, or may be, and hold files that the call names
+}
+
+// Handle takes an agent's event in: it captures the worktree where the event calls for it, adds a checkpoint to the session's branch when
+// something changed, and records the event. It is written, not fsynced, when Handle returns. Safe for concurrent use: events that wait for
+// each other share one capture, which began after all of them had come. When ctx ends Handle may return before the event has been taken in.
+func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*Handled, error) {
+	if act := hooks.Decide(ev); !act.Record {
+		return &Handled{}, nil
+	}
+	ev, worker, err := wt.inLane(ev)
+	if err != nil {
+		return &Handled{}, err
+	}
+	a := &Arrival{E: wt, Ev: ev, O: o, Act: hooks.Decide(ev), Name: model.SessionName(ev), worker: worker, Done: make(chan struct{})}
+	known, err := wt.knows(a.Name)
+	if err != nil || !known && endsSomething(ev) {
+		return &Handled{}, err
+	}
+	if !known {
+		a.turns, a.from = wt.begunBefore(ev)
+	}
+	if wt.Waiting.add(a) {
+		wt.Waiting.lead(context.WithoutCancel(ctx))
+	}
+	select {
+	case <-a.Done:
+		return &a.res, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Knows reports whether anything has been heard of an event's session.
+func (wt *Worktree) Knows(ev hooks.Event) (bool, error) { return wt.knows(model.SessionName(ev)) }
+
+// knows reports whether anything has been heard of a session. Of one that has been, only the first call waits for a capture: events that wait here
+// would not share one.
+func (wt *Worktree) knows(session string) (bool, error) {
+	if _, ok := wt.log.Heard.Load(session); ok {
+		return true, nil
+	}
+	wt.log.Mu.Lock()
+	defer wt.log.Mu.Unlock()
+	if err := wt.log.LoadSessions(); err != nil || wt.log.Records[session] == nil {
+		return false, err
+	}
+	wt.log.Heard.Store(session, true)
+	return true, nil
+}
+
+// endsSomething reports whether an event speaks of the end of something. In a session that nothing has been heard of it is none of ours: some agents begin
+// with subagents of their own under an id that never comes again.
+func endsSomething(ev hooks.Event) bool {
+	return ev.Kind == hooks.SubagentStart || ev.Kind == hooks.SubagentStop || ev.Kind == hooks.SessionEnd
+}
+
+// Arrival is an event that waits to be taken in.
+type Arrival struct {
+	E    *Worktree
+	Ev   hooks.Event
+	O    HandleOptions
+	Act  hooks.Action
+	Name string // of its session
+	// worker is the session that its agent gives it, where that is a subagent; "": it is no such one's.
+	worker string
+	// turns is how many turns a session that nothing had been heard of has had. It is counted while nobody waits but the agent whose session it is.
+	turns  uint64
+	from   *model.Lineage // the session that it goes on from under a new id; nil: none
+	turn   uint64         // that it is of, and the prompt of that
+	prompt string
+	at     objstore.ID // the state that it stands for, where that is not the newest
+	Done   chan struct{}
+	res    Handled
+	err    error
+}
+
+// arrivals collects events while a capture is under way; the next capture is for all of them.
+type arrivals struct {
+	mu     sync.Mutex
+	events []*Arrival
+	taking *atomic.Bool // somebody takes events in; gc and the search for secrets stand back then
+	yield  func()       // leaves off what an event need not wait for; nil: nothing of that kind is under way
+	idle   sync.WaitGroup
+}
+
+// add says whether the caller has to lead: nobody takes events in at the moment.
+func (w *arrivals) add(a *Arrival) (lead bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, a)
+	if w.yield != nil {
+		w.yield()
+	}
+	if w.taking.Swap(true) {
+		return false
+	}
+	w.idle.Add(1)
+	return true
+}
+
+// lead takes in what has come, the leader's own event among it, in the leader's goroutine, since to wake another costs as much as a small capture.
+// What comes meanwhile is another's.
+func (w *arrivals) lead(ctx context.Context) {
+	batch := w.next()
+	batch[0].E.takeIn(ctx, w, batch)
+	if batch = w.next(); batch != nil {
+		go w.follow(ctx, batch)
+	} else {
+		w.idle.Done()
+	}
+}
+
+// follow takes in what came while the leader was at work, and what comes then.
+func (w *arrivals) follow(ctx context.Context, batch []*Arrival) {
+	for ; batch != nil; batch = w.next() {
+		batch[0].E.takeIn(ctx, w, batch)
+	}
+	w.idle.Done()
+}
+
+// next gives the events that have come; nil, and nobody leads any more, when there are none.
+func (w *arrivals) next() []*Arrival {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	batch := w.events
+	w.events = nil
+	w.taking.Store(len(batch) > 0)
+	return batch
+}
+
+// takeIn takes in the batch, and what has arrived until it gets hold of the worktree.
+func (wt *Worktree) takeIn(ctx context.Context, w *arrivals, batch []*Arrival) {
+	wt.log.Mu.Lock()
+	var err error
+	defer func() {
+		if p := recover(); p != nil { // the goroutine is nobody's request: it would take the daemon with it
+			err = fmt.Errorf("engine: handle: internal error: %v\n%s", p, debug.Stack())
+		}
+		wt.log.Mu.Unlock()
+		for _, a := range batch {
+			a.err = err
+			close(a.Done)
+		}
+	}()
+	w.mu.Lock()
+	batch = append(batch, w.events...)
+	w.events = nil
+	w.mu.Unlock()
+	err = wt.TakeAll(ctx, batch)
+}
+
+// TakeAll takes in a batch of events with one look at the worktree; the log's lock is held.
+func (wt *Worktree) TakeAll(ctx context.Context, batch []*Arrival) error {
+	if err := wt.log.CheckWhole(); err != nil {
+		return err
+	}
+	if err := wt.log.LoadSessions(); err != nil {
+		return err
+	}
+	if err := wt.LoadSeen(); err != nil {
+		return err
+	}
+	in := &intake{e: wt, sessions: map[string]*model.Session{}, ids: map[uint64]*Handled{}}
+	for _, a := range batch {
+		if a.O.ID != 0 && !bug.Is("event-twice") && in.repeated(a) {
+			continue
+		}
+		in.events = append(in.events, a)
+	}
+	if len(in.events) == 0 {
+		return nil
+	}
+	return in.run(ctx)
+}
+
+// LoadSeen reads what the log knows of recent events: the daemon that recorded one may have died before it could say so.
+func (wt *Worktree) LoadSeen() error {
+	if wt.seen != nil {
+		return nil
+	}
+	seen, n := &oplog.Recent{Ids: map[uint64]objstore.ID{}}, 0
+	err := wt.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if n++; n > oplog.RecentEvents/4 {
+			return kv.ErrStop
+		}
+		seen.Add(op.EventID, op.Checkpoint)
+		return nil
+	})
+	if err == nil {
+		wt.seen = seen
+	}
+	return err
+}

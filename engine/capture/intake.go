@@ -1,0 +1,409 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"rewind/engine/conversation"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/hooks"
+	"rewind/internal/bug"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// intake is a batch of events on its way into the log: one capture of the worktree, taken after all of them had come, and one
+// commit. If it fails nothing of it is there, in memory neither.
+type intake struct {
+	e        *Worktree
+	events   []*Arrival
+	sessions map[string]*model.Session // as they will be
+	ids      map[uint64]*Handled       // of this batch
+	was      oplog.Head
+	state    objstore.ID // the checkpoint that holds the state now; zero: none does exactly
+	lanes    bool        // there is a session's record that says whose lane it is
+	apart    bool        // the checkpoint is not of its event's turn: that is recorded as an event of its own
+}
+
+// repeated answers an event that is recorded already, or stands in this batch twice.
+func (in *intake) repeated(a *Arrival) bool {
+	if cp, ok := in.e.seen.Ids[a.O.ID]; ok {
+		a.res = Handled{Recorded: true, Checkpoint: cp}
+		return true
+	}
+	if in.ids[a.O.ID] != nil {
+		a.res = Handled{Recorded: true}
+		return true
+	}
+	in.ids[a.O.ID] = &a.res
+	return false
+}
+
+func (in *intake) run(ctx context.Context) error {
+	e := in.e
+	was, err := e.log.Head()
+	if err != nil {
+		return err
+	}
+	in.was, in.state = was, was.Checkpoint
+	root, err := e.log.Root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	c, err := e.Capture(ctx, root, Options{hasty: true})
+	if err != nil {
+		return err
+	}
+	if err := in.store(ctx, c); err != nil {
+		c.Discard()
+		return err
+	}
+	c.committed()
+	e.log.Noted = oplog.Noted{Skips: c.Res.Skips, Id: c.note}
+	for name, s := range in.sessions {
+		e.log.Records[name] = s
+	}
+	for _, a := range in.events {
+		if a.Act.Ends {
+			e.TurnEnded = a.Name
+		}
+	}
+	e.log.Known = &oplog.Head{Tree: c.Res.Root, Note: c.note, Checkpoint: in.state}
+	for _, a := range in.events {
+		a.res.Elsewhere = in.elsewhere(a, c)
+		e.seen.Add(a.O.ID, a.res.Checkpoint)
+	}
+	return nil
+}
+
+// store puts everything into one batch and commits it.
+func (in *intake) store(ctx context.Context, c *Capture) error {
+	e := in.e
+	if err := c.FlushCache(); err != nil {
+		return err
+	}
+	same, err := e.same(in.was, c)
+	if err != nil {
+		return err
+	}
+	if same {
+		c.note = in.was.Note // the same as far as content goes; the newest checkpoint's stays the newest
+	}
+	var lead *Arrival
+	var cp *model.Checkpoint
+	if !same {
+		by, owned, err := e.whose(c, in.was.Tree, in.openCalls())
+		if err != nil {
+			return err
+		}
+		lead = in.lead((&model.Checkpoint{By: by, Owned: owned}).Authors())
+		if cp, err = in.checkpoint(c, lead); err != nil {
+			return err
+		}
+		cp.By, cp.Owned = by, owned
+	}
+	if lead == nil {
+		if lead = in.standing(); lead != nil {
+			if cp, err = in.checkpoint(c, lead); err != nil {
+				return err
+			}
+		}
+	}
+	for _, a := range in.events {
+		s := in.session(a)
+		in.lane(a)
+		apply(s, a, e.log.Project.Root, e.log.Now())
+		a.turn, a.prompt = s.Turn, s.Prompt
+		in.follow(c, s)
+	}
+	if cp != nil {
+		s := in.session(lead)
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = lead.turn, lead.prompt, s.Cursor.Mark
+		if before := in.turnBefore(lead, cp); before != nil {
+			cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = before.Turn, before.Prompt, before.Cursor.Mark
+			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = EventInterrupted, "", "", true
+		}
+		if !same && lead.Act.Ends && lead.Ev.Name == model.QuietStop && !cp.ChangedBy(lead.Name) {
+			cp.Cause.Event, in.apart = model.EventScan, true // somebody's hand, since the turn fell silent
+			lead.at = in.was.Checkpoint
+		}
+		if err := in.fold(c, cp, s, lead, same); err != nil {
+			return err
+		}
+		cp.Late = lead.O.Late != nil && lead.O.Late()
+		if len(cp.By) > 0 && bug.Is("others-owned") {
+			cp.By, cp.Owned = []string{lead.Name}, nil
+		}
+	}
+	if in.lanes {
+		if err := e.log.DB.RaiseFormat(oplog.FormatOwners); err != nil {
+			return err
+		}
+	}
+	_, err = e.log.Refs.CommitAll(ctx, c.Tx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
+		return in.operations(c, cp, lead, seq)
+	})
+	return err
+}
+
+// standing is the first event in a turn, where a restore has left a state that no checkpoint has, since it kept what others changed. A
+// turn that ends there needs one. Nil: there is none in the batch, or a checkpoint has the state.
+func (in *intake) standing() *Arrival {
+	if !in.state.IsZero() || in.was.Tree.IsZero() {
+		return nil
+	}
+	i := slices.IndexFunc(in.events, func(a *Arrival) bool { return history.TurnWordOf(model.EventWords[a.Ev.Kind]) != history.WordAside })
+	if i < 0 {
+		return nil
+	}
+	return in.events[i]
+}
+
+// session is a copy of the event's session to work on.
+func (in *intake) session(a *Arrival) *model.Session {
+	if s := in.sessions[a.Name]; s != nil {
+		return s
+	}
+	s := &model.Session{Name: a.Name, First: in.e.log.Now()}
+	if old := in.e.log.Records[a.Name]; old != nil {
+		c := *old
+		c.Calls, c.Imported = slices.Clone(old.Calls), false
+		s = &c
+	} else {
+		s.Turn, s.Fork = a.turns, a.from
+	}
+	in.sessions[a.Name] = s
+	return s
+}
+
+// follow captures what the conversation has grown by. It never fails the event: why it cannot be captured is noted.
+func (in *intake) follow(c *Capture, s *model.Session) {
+	err := in.e.talks.Follow(c.Tx, s, conversation.HookRead)
+	if errors.Is(err, conversation.ErrLater) || errors.Is(err, conversation.ErrMoving) {
+		return // the daemon does it when the agent does not wait any more
+	}
+	s.Problem = conversation.Problem(err)
+	in.place(c, s)
+}
+
+// place looks, when a conversation is captured for the first time, for what an agent has made the session of.
+func (in *intake) place(c *Capture, s *model.Session) {
+	if _, ok := in.e.talks.Origins[s.Name]; ok || !in.e.talks.Unplaced(s) {
+		return
+	}
+	l, err := conversation.OriginOf(c.Tx, s, in.e.talks.KnownAs, conversation.HookOrigin)
+	if errors.Is(err, conversation.ErrLater) {
+		return // the daemon does it
+	}
+	in.e.talks.Tried(s)
+	if err == nil && l.Placed() {
+		s.ComesFrom(l)
+	}
+}
+
+// turnBefore is the session as it was in the turn that a checkpoint belongs to, if that is the one before the prompt which finds it: what a call had done
+// that was interrupted without a word. nil: it is the event's own turn.
+func (in *intake) turnBefore(lead *Arrival, cp *model.Checkpoint) *model.Session {
+	old := in.e.log.Records[lead.Name]
+	if !lead.Act.Begins || old == nil || old.Turn == 0 || len(old.Calls) == 0 || !cp.ChangedBy(lead.Name) {
+		return nil
+	}
+	return old
+}
+
+// lead is the event that the checkpoint is put down to: the end of a call of one that changed something, else the first event
+// of one, else the first event.
+func (in *intake) lead(by []string) *Arrival {
+	for _, ends := range []bool{true, false} {
+		for _, a := range in.events {
+			if slices.Contains(by, a.Name) && (!ends || a.Act.Closes) {
+				return a
+			}
+		}
+	}
+	return in.events[0]
+}
+
+func (in *intake) checkpoint(c *Capture, lead *Arrival) (*model.Checkpoint, error) {
+	cur, err := in.e.sessions.Current(lead.Name)
+	if err != nil {
+		return nil, err
+	}
+	cause := model.Cause{Event: model.EventWords[lead.Ev.Kind], Tool: lead.Ev.Tool.Name, Call: lead.Ev.Tool.Call}
+	return in.e.newCheckpoint(c, lead.Name, cur, cause)
+}
+
+// fold decides whether lists leave the checkpoint out; same: it changes nothing. They show the one that a session begins with: undo leads back to it, and no further.
+func (in *intake) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *Arrival, same bool) error {
+	_, begins, err := in.begins(cp.Session)
+	if err != nil {
+		return err
+	}
+	if same {
+		cp.Minor = !begins
+		return nil
+	}
+	most, since := lead.O.Tier.Runtime.Significance.MinChangeSize, in.e.log.Since(s.Shown)
+	// How much changed is worked out from the contents only where it decides.
+	decides := !hooks.Minor(since, most, lead.Ev.Kind, lead.O.Tier) && s.Folded < most
+	changed, err := in.changedBytes(c, most, decides)
+	if err != nil {
+		return err
+	}
+	s.Folded += changed
+	cp.Minor = !begins && (!in.asked(cp.Session) || hooks.Minor(since, s.Folded, lead.Ev.Kind, lead.O.Tier))
+	if !cp.Minor {
+		s.Shown, s.Folded = in.e.log.Now().Truncate(time.Millisecond), 0
+	}
+	return nil
+}
+
+// begins reports whether a session has not begun: nothing has given it a place, or only a fork that left the code where it was and of which nothing was heard
+// yet. at is that place.
+func (in *intake) begins(session string) (at objstore.ID, begins bool, err error) {
+	at, err = in.e.log.Refs.ID(refs.Cursor(session))
+	if err != nil || at.IsZero() {
+		return at, err == nil, err
+	}
+	s := in.e.log.Records[session]
+	begins = s != nil && s.Event == "" && s.Fork != nil && !refs.KindOf(s.Fork.Kind).IsRestore() && s.Fork.Checkpoint == at.String()
+	if begins { // undo or a save may have moved it from there and back
+		tip, err := in.e.log.Refs.ID(refs.Session(session))
+		return at, err == nil && tip == at, err
+	}
+	return at, false, nil
+}
+
+// asked reports whether the project's tier registers a hook for one of a session's events. The hooks that are there are those of the
+// widest tier of all projects; what a narrower one would not have sent is captured all the same, and folded.
+func (in *intake) asked(session string) bool {
+	return slices.ContainsFunc(in.events, func(a *Arrival) bool { return a.Name == session && a.O.Tier.Asks(a.Ev.Agent, a.Ev.Kind) })
+}
+
+// operations fills the batch: the checkpoint's operation, then one for each event that made none, and the sessions' records.
+func (in *intake) operations(c *Capture, cp *model.Checkpoint, lead *Arrival, seq uint64) (ops []refs.Operation, updates []refs.Update, err error) {
+	e := in.e
+	if cp != nil {
+		if err := e.log.PutCheckpoint(c.Tx, cp, seq); err != nil {
+			return nil, nil, err
+		}
+		op, moved, err := e.advance(cp)
+		if err != nil {
+			return nil, nil, err
+		}
+		op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
+		if !in.apart {
+			op.EventID = lead.O.ID
+		}
+		ops, updates = append(ops, op), append(updates, moved...)
+		in.state = cp.ID
+		lead.res = Handled{Recorded: true, Checkpoint: cp.ID, New: true, Late: cp.Late}
+	}
+	placed, told := map[string]bool{}, map[string]bool{} // sessions that have a place, and whose conversation has been told
+	if cp != nil {
+		placed[cp.Session], told[cp.Session] = true, !in.apart
+	}
+	for _, a := range in.events {
+		if a == lead && !in.apart {
+			continue
+		}
+		said := in.sessions[a.Name].Cursor.Transcript
+		if old := e.log.Records[a.Name]; told[a.Name] || old != nil && old.Cursor.Transcript == said {
+			said = objstore.ID{}
+		}
+		told[a.Name] = true
+		op := refs.Operation{
+			Kind: refs.KindEvent, Time: e.log.Now().UnixMilli(), Session: a.Name, Checkpoint: cmp.Or(a.at, in.state), Turn: a.turn, EventID: a.O.ID,
+			Transcript: said,
+			Cause:      refs.Cause{Event: model.EventWords[a.Ev.Kind], Tool: a.Ev.Tool.Name, Call: a.Ev.Tool.Call},
+		}
+		if a.Act.Begins {
+			op.Message = a.Ev.Prompt // a turn that is killed has it nowhere else
+		}
+		// A session begins where the worktree stands at its first event, whatever other sessions do from then on.
+		if !placed[a.Name] {
+			placed[a.Name] = true
+			at, begins, err := in.begins(a.Name)
+			if err != nil {
+				return nil, nil, err
+			}
+			if begins && !in.state.IsZero() {
+				op.Changes = []refs.Change{
+					{Name: refs.Session(a.Name), Old: at, New: in.state},
+					{Name: refs.Cursor(a.Name), Old: at, New: in.state},
+				}
+				updates = append(updates, conversation.UpdatesOf(op.Changes)...)
+			}
+		}
+		ops = append(ops, op)
+		if a != lead {
+			a.res = Handled{Recorded: true, Checkpoint: in.state}
+		}
+	}
+	for name, s := range in.sessions {
+		if s.Began == 0 {
+			s.Began = seq
+		}
+		if err := c.Tx.Batch().Set(model.SessionKey(name), s.Encode()); err != nil {
+			return nil, nil, err
+		}
+	}
+	return ops, updates, nil
+}
+
+// changedBytes counts the bytes by which the capture differs from the state before, up to about most; of two versions of a file it takes what lies between their
+// common beginning and end, or without reading them at least by how much their lengths differ.
+func (in *intake) changedBytes(c *Capture, most int64, read bool) (int64, error) {
+	n := int64(0)
+	err := c.Changes(in.was.Tree, func(ch tree.Change) error {
+		if n >= most {
+			return nil
+		}
+		switch {
+		case model.IsFile(ch.Old) && model.IsFile(ch.New):
+			d, err := distance(c.Get, ch.Old, ch.New, most, read)
+			if err != nil {
+				return err
+			}
+			n += d
+		case model.IsFile(ch.New):
+			n += max(ch.New.Size, 1)
+		case model.IsFile(ch.Old):
+			n += max(ch.Old.Size, 1)
+		}
+		return nil
+	})
+	return n, err
+}
+
+func distance(get objstore.Getter, a, b *tree.Entry, most int64, read bool) (int64, error) {
+	if d := max(a.Size-b.Size, b.Size-a.Size); !read || d >= most || a.ID == b.ID || max(a.Size, b.Size) > textLimit {
+		return max(d, 1), nil
+	}
+	x, err := get.Get(objstore.Blob, a.ID)
+	if err != nil {
+		return 0, err
+	}
+	y, err := get.Get(objstore.Blob, b.ID)
+	if err != nil {
+		return 0, err
+	}
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		x, y = x[1:], y[1:]
+	}
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	return int64(max(len(x), len(y), 1)), nil
+}
+
+// textLimit is the largest file whose versions are compared byte by byte; a larger one counts as changed.
+const textLimit = 1 << 20

@@ -1,0 +1,109 @@
+package capture
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/transcript"
+)
+
+// maxHeadLine is how much of a session file is read to learn who called it.
+const maxHeadLine = 64 << 10
+
+// inLane gives an event of a subagent that its agent gives a session of its own, a Task of Droid, as one of the session that called it,
+// in a lane of its own; worker is the name of that session then, else "". A caller that nothing has been heard of here is no session of
+// ours: the worker stands for itself. While the worker's file is not written yet it cannot be told, and is asked again at its next
+// event.
+func (wt *Worktree) inLane(ev hooks.Event) (_ hooks.Event, worker string, err error) {
+	if ev.Agent != hooks.Droid || ev.Session == "" || ev.Subagent != "" {
+		return ev, "", nil
+	}
+	name := model.SessionName(ev)
+	of, known := wt.log.Lanes.Load(name)
+	if !known {
+		if of, known, err = wt.findCaller(name, ev); err != nil {
+			return ev, "", err
+		}
+		if known {
+			wt.log.Lanes.Store(name, of)
+		}
+	}
+	if of, _ := of.(string); of != "" {
+		_, id := model.SplitSession(of)
+		return ev.InLane(id), name, nil
+	}
+	return ev, "", nil
+}
+
+// findCaller finds the name of the session that called another; "": none here did.
+func (wt *Worktree) findCaller(name string, ev hooks.Event) (of string, known bool, err error) {
+	wt.log.Mu.Lock()
+	defer wt.log.Mu.Unlock()
+	if err := wt.log.LoadSessions(); err != nil {
+		return "", false, err
+	}
+	if s := wt.log.Records[name]; s != nil && (s.LaneOf != "" || !s.Cursor.Transcript.IsZero()) {
+		return s.LaneOf, true, nil // its file was there when its newest event came
+	}
+	id, known := callingSession(ev.Transcript)
+	if id == "" || id == ev.Session {
+		return "", known, nil
+	}
+	caller := wt.log.Records[model.SessionName(hooks.Event{Agent: ev.Agent, Session: id})]
+	if caller == nil {
+		return "", true, nil
+	}
+	if caller.LaneOf != "" { // a worker's worker
+		return caller.LaneOf, true, nil
+	}
+	return caller.Name, true, nil
+}
+
+// callingSession is the id of the session whose Task a session of Droid is, by the first line of its file; "": it is none. known: the
+// line is there. The path comes from a hook's payload, and is opened as every session file is.
+func callingSession(path string) (id string, known bool) {
+	if path == "" {
+		return "", false
+	}
+	f, err := conversation.OpenSession(transcript.Droid, path)
+	if err != nil {
+		return "", !errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, maxHeadLine)).ReadBytes('\n')
+	if err != nil {
+		return "", len(line) == maxHeadLine // else it is being written
+	}
+	var head struct {
+		CallingSessionID string `json:"callingSessionId"`
+	}
+	if json.Unmarshal(line, &head) != nil || !transcript.ValidID(head.CallingSessionID) {
+		return "", true
+	}
+	return head.CallingSessionID, true
+}
+
+// lane puts the record of a worker into the batch, so that it is known for one from now on.
+func (in *intake) lane(a *Arrival) {
+	if a.worker == "" || in.sessions[a.worker] != nil {
+		return
+	}
+	s := &model.Session{Name: a.worker, First: in.e.log.Now()}
+	if old := in.e.log.Records[a.worker]; old != nil {
+		if old.LaneOf != "" {
+			return
+		}
+		c := *old
+		s = &c
+	}
+	s.Agent, s.ID, s.Last, s.LaneOf = a.Ev.Agent, a.Ev.Subagent, in.e.log.Now(), a.Name
+	s.Calls, s.Busy, s.Ended = nil, false, true
+	in.sessions[a.worker] = s
+	in.lanes = true
+}

@@ -1,0 +1,77 @@
+package capture
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// Missing gives what a target's note lists as never captured and what is not there now: no restore can bring it back, so it is named.
+// now is what is not captured now; what is most likely to be missed comes first.
+func Missing(root worktreefs.Dir, then, now []tree.Skip, asked model.PathSet) ([]tree.Skip, error) {
+	there := map[string]bool{}
+	for _, s := range now {
+		there[s.Path] = true
+	}
+	var out []tree.Skip
+	for _, s := range Visible(then) {
+		if there[s.Path] || !asked.Has(s.Path) || missed(s.Reason) == 0 {
+			continue
+		}
+		if _, is, err := OnDisk(root, s.Path); err != nil && !errors.Is(err, worktreefs.ErrBadName) {
+			return nil, err
+		} else if !is {
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b tree.Skip) int {
+		return cmp.Or(missed(a.Reason)-missed(b.Reason), tree.ComparePaths(a.Path, b.Path))
+	})
+	return out, nil
+}
+
+// missed orders the reasons for which a path was not captured; 0: it was, or comes by itself.
+func missed(reason byte) int {
+	switch reason {
+	case tree.ReasonSecret:
+		return 1
+	case tree.ReasonUnreadable:
+		return 2
+	case tree.ReasonSize:
+		return 3
+	case tree.ReasonPurged:
+		return 4
+	case tree.ReasonIgnored:
+		return 5
+	case tree.ReasonPipe, tree.ReasonSocket, tree.ReasonDevice:
+		return 6
+	}
+	return 0
+}
+
+// OnDisk reports what is at path. What cannot be looked at counts as a file that is there.
+func OnDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
+	parent, name, err := worktreefs.OpenParent(root, path)
+	switch {
+	case errors.Is(err, worktreefs.ErrNotExist), errors.Is(err, worktreefs.ErrNotDir):
+		return false, false, nil
+	case errors.Is(err, fs.ErrPermission):
+		return false, true, nil
+	case err != nil:
+		return false, false, err
+	}
+	defer parent.Close()
+	st, err := parent.Lstat(name)
+	switch {
+	case errors.Is(err, worktreefs.ErrNotExist):
+		return false, false, nil
+	case err != nil && !errors.Is(err, fs.ErrPermission):
+		return false, false, err
+	}
+	return err == nil && st.Type == worktreefs.TypeDir, true, nil
+}

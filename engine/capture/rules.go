@@ -1,0 +1,110 @@
+package capture
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rewind/engine/model"
+	"rewind/engine/secrets"
+	"rewind/internal/bug"
+	"rewind/internal/gitinfo"
+	"rewind/tree/ignore"
+	"rewind/tree/snapshot"
+)
+
+// rules is what decides what a snapshot takes.
+type rules struct {
+	Dir        *ignore.Dir
+	Tracked    snapshot.Tracked
+	Secret     func(path string) bool
+	Key        [32]byte
+	git        model.GitHead
+	faults     []gitinfo.Fault // what of the user's repository cannot be read
+	generation string          // changes with any of dir, tracked and secret
+}
+
+// repository is what rules were made from, kept from one capture to the next so that only what changed is made again.
+type repository struct {
+	files   []gitinfo.File
+	fold    bool
+	exclude []string
+	secrets []string
+	allow   []string
+	skipped *secrets.Flagged // nil: nothing is secret for its content
+	tracked snapshot.Tracked // nil: there is no repository, or nothing is known
+	rules   rules
+	made    int // how many times rules changed
+}
+
+// Rules reads the user's repository, the exclude files and the configuration. Nothing about the repository is an error: as git does, what
+// cannot be read excludes nothing, so more is captured, never less; and without an index what was tracked stays so.
+func (wt *Worktree) Rules() (*rules, error) { return wt.rulesNow(false) }
+
+// rulesNow is rules; in a hurry git, where it is asked, has less time.
+func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
+	git := wt.git.Look(wt.log.Project.Root, hurry)
+	if len(git.Faults) > 0 && bug.Is("git-fails") {
+		return nil, errors.New("engine: the repository cannot be read")
+	}
+	now := &repository{
+		files: git.Files, fold: git.FoldCase, exclude: wt.log.Config.Exclusions(), secrets: wt.log.Config.SecretPatterns(), allow: wt.log.Config.SecretsAllow(),
+	}
+	var err error
+	if now.skipped, err = wt.leaks.SkippedPaths(); err != nil {
+		return nil, err
+	}
+	switch {
+	case git.Tracked != nil:
+		now.tracked = git.Tracked
+	case git.Repo:
+		now.tracked = wt.lastTracked()
+	}
+	if !now.same(wt.repo) {
+		if err := wt.makeRules(now); err != nil {
+			return nil, err
+		}
+	}
+	r := wt.repo.rules
+	r.git, r.faults = model.GitHead{Commit: git.Head.Commit, Branch: git.Head.Branch}, git.Faults
+	return &r, nil
+}
+
+// same reports whether the rules that was led to are those that n leads to.
+func (n *repository) same(was *repository) bool {
+	if was == nil || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) || !slices.Equal(n.secrets, was.secrets) ||
+		!slices.Equal(n.allow, was.allow) || !n.skipped.Same(was.skipped) {
+		return false
+	}
+	return sameTracked(n.tracked, was.tracked) &&
+		slices.EqualFunc(n.files, was.files, func(a, b gitinfo.File) bool { return a.Path == b.Path && bytes.Equal(a.Data, b.Data) })
+}
+
+func sameTracked(a, b snapshot.Tracked) bool {
+	x, ok := a.(*gitinfo.Tracked)
+	y, ok2 := b.(*gitinfo.Tracked)
+	return ok && ok2 && x.Equal(y) || a == b
+}
+
+func (wt *Worktree) makeRules(now *repository) error {
+	base := []ignore.File{{Path: ignore.BuiltinPath, Data: []byte(strings.Join(now.exclude, "\n") + "\n")}}
+	for _, f := range now.files {
+		base = append(base, ignore.File{Path: f.Path, Data: f.Data})
+	}
+	key, err := wt.secretKey()
+	if err != nil {
+		return err
+	}
+	if wt.repo != nil {
+		now.made = wt.repo.made + 1
+	}
+	now.rules = rules{
+		Dir: ignore.New(ignore.Options{FoldCase: now.fold}, base...), Secret: secrets.SecretFiles(now.secrets, now.allow, now.skipped), Key: key,
+		generation: strconv.Itoa(now.made),
+	}
+	now.rules.Tracked = now.tracked
+	wt.repo = now
+	return nil
+}

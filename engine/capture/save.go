@@ -1,0 +1,296 @@
+package capture
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"rewind/engine/conversation"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/engine/project"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// SaveResult is what Save did.
+type SaveResult struct {
+	Checkpoint *model.Checkpoint // the new one, or the current one when nothing changed
+	Unchanged  bool
+	Noted      bool // of an unchanged one: the message was put on it
+	Skips      []tree.Skip
+	Uncaptured []tree.Skip // files that the checkpoint before holds and this one does not, though they are there
+}
+
+// Save takes a checkpoint of the worktree and adds it to the branch of the current session, or of the named one; it is
+// durable when Save returns. An unchanged tree makes no new checkpoint: the message is put on the one that is there.
+func (wt *Worktree) Save(ctx context.Context, session, message string, p model.Progress) (*SaveResult, error) {
+	defer wt.log.Hold()()
+	if err := wt.log.CheckWhole(); err != nil {
+		return nil, err
+	}
+	on, err := wt.sessions.Session(model.Whose{Session: session, Choose: true})
+	if err != nil {
+		return nil, err
+	}
+	r, err := wt.step(ctx, on, model.Cause{Event: model.EventSave, Message: message}, p)
+	if err == nil && r.Unchanged && message != "" {
+		r.Noted, err = wt.log.PutMessage(ctx, r.Checkpoint, message)
+	}
+	return r, err
+}
+
+// FirstCheckpoint takes the checkpoint that an initialised project begins with, unless it has one.
+func (wt *Worktree) FirstCheckpoint(ctx context.Context, p model.Progress) (*SaveResult, error) {
+	defer wt.log.Hold()()
+	if err := wt.log.CheckWhole(); err != nil {
+		return nil, err
+	}
+	at, err := wt.sessions.Position()
+	if err != nil {
+		return nil, err
+	}
+	cur, err := wt.sessions.Current(at.Session)
+	if err != nil {
+		return nil, err
+	}
+	if cur != nil {
+		skips, err := wt.log.Note(cur)
+		return &SaveResult{Checkpoint: cur, Unchanged: true, Skips: skips}, err
+	}
+	return wt.step(ctx, model.Manual, model.Cause{Event: model.EventInit}, p)
+}
+
+// step captures the worktree as the next step of a session's branch.
+func (wt *Worktree) step(ctx context.Context, session string, cause model.Cause, p model.Progress) (*SaveResult, error) {
+	cur, err := wt.sessions.Current(session)
+	if err != nil {
+		return nil, err
+	}
+	root, err := wt.log.Root()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	judge := wt.newLeakJudge(ctx)
+	c, err := wt.Capture(ctx, root, Options{Full: true, leaks: judge, Progress: p})
+	if err != nil {
+		return nil, err
+	}
+	if err := judge.flag(c); err != nil {
+		c.Discard()
+		return nil, err
+	}
+	if err := c.FlushCache(); err != nil {
+		c.Discard()
+		return nil, err
+	}
+	same, err := wt.sameState(cur, c)
+	if err != nil {
+		c.Discard()
+		return nil, err
+	}
+	if same {
+		if err := c.keepCache(ctx); err != nil {
+			return nil, err
+		}
+		judge.committed()
+		return &SaveResult{Checkpoint: cur, Unchanged: true, Skips: c.Res.Skips}, nil
+	}
+	cp, err := wt.CommitStep(ctx, c, kv.Durable, session, cur, cause, nil)
+	if err != nil {
+		return nil, err
+	}
+	judge.committed()
+	r := &SaveResult{Checkpoint: cp, Skips: c.Res.Skips}
+	r.Uncaptured, err = wt.uncaptured(TreeOf(cur), cp.Tree, c.Res.Skips)
+	return r, err
+}
+
+// TreeOf is the tree of a checkpoint, zero for none.
+func TreeOf(cp *model.Checkpoint) objstore.ID {
+	if cp == nil {
+		return objstore.ID{}
+	}
+	return cp.Tree
+}
+
+// uncaptured lists the files that a has and b does not, although they are still there: skipped since.
+func (wt *Worktree) uncaptured(a, b objstore.ID, skips []tree.Skip) ([]tree.Skip, error) {
+	if a.IsZero() {
+		return nil, nil
+	}
+	var out []tree.Skip
+	err := tree.Diff(wt.log.Objs, a, b, func(ch tree.Change) error {
+		if s, ok := model.Covering(skips, ch.Path); ok && ch.New == nil && model.IsFile(ch.Old) {
+			out = append(out, tree.Skip{Path: ch.Path, Reason: s.Reason})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// sameState reports whether a capture holds nothing that a checkpoint does not hold; nil holds nothing.
+func (wt *Worktree) sameState(cur *model.Checkpoint, c *Capture) (bool, error) {
+	if cur == nil {
+		return false, nil
+	}
+	return wt.same(oplog.Head{Tree: cur.Tree, Note: cur.Note}, c)
+}
+
+// same reports whether a capture holds nothing that the state h does not hold: the same tree, and the same secret files as
+// far as their hashes tell. Other entries of the note say nothing about content.
+func (wt *Worktree) same(h oplog.Head, c *Capture) (bool, error) {
+	if h.Tree != c.Res.Root {
+		return false, nil
+	}
+	if h.Note == c.note {
+		return true, nil
+	}
+	old, err := wt.log.NoteOf(h.Note)
+	return len(history.ChangedSecrets(old, c.Res.Skips)) == 0 && len(history.ChangedSecrets(c.Res.Skips, old)) == 0, err
+}
+
+// Visible leaves out of a note the project's own git directory and ours: that they are not captured goes without saying. Those of others,
+// a name that some file system takes for git's, and what a restore has left are listed.
+func Visible(skips []tree.Skip) []tree.Skip {
+	return slices.DeleteFunc(slices.Clone(skips), func(s tree.Skip) bool {
+		return s.Reason == tree.ReasonBuiltin && (s.Path == gitDir || s.Path == project.MarkerDir)
+	})
+}
+
+// CommitStep makes the capture the next step of session after cur: its branch and cursor move to it. with adds
+// to the same batch, once the checkpoint has its id. On an error the capture is discarded.
+func (wt *Worktree) CommitStep(ctx context.Context, c *Capture, du kv.Durability, session string, cur *model.Checkpoint, cause model.Cause, with func(*model.Checkpoint) error) (*model.Checkpoint, error) {
+	cp, err := wt.NewStep(c, session, cur, cause)
+	if err != nil {
+		c.Discard()
+		return nil, err
+	}
+	return wt.CommitCapture(ctx, c, cp, du, func(cp *model.Checkpoint) ([]refs.Operation, []refs.Update, error) {
+		op, updates, err := wt.advance(cp)
+		if err == nil && with != nil {
+			err = with(cp)
+		}
+		return []refs.Operation{op}, updates, err
+	})
+}
+
+// NewStep is newCheckpoint for a step that no event made: changed by whoever has a call running, in the session's turn.
+func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, cause model.Cause) (*model.Checkpoint, error) {
+	if err := wt.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	cp, err := wt.newCheckpoint(c, session, cur, cause)
+	if err != nil {
+		return nil, err
+	}
+	was, err := wt.log.Head()
+	if err != nil {
+		return nil, err
+	}
+	if cp.By, cp.Owned, err = wt.whose(c, was.Tree, wt.OpenCalls()); err != nil {
+		return nil, err
+	}
+	if s := wt.log.Records[session]; s != nil {
+		now := *s
+		now.Problem = conversation.Problem(wt.talks.Follow(c.Tx, &now, model.PersonRead))
+		c.session = &now
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = s.Turn, s.Prompt, now.Cursor.Mark
+	}
+	return cp, nil
+}
+
+// advance is the operation that makes a checkpoint the newest step of its session.
+func (wt *Worktree) advance(cp *model.Checkpoint) (refs.Operation, []refs.Update, error) {
+	op := refs.Operation{Kind: refs.KindCheckpoint, Turn: cp.Cause.Turn, Cause: refs.Cause{Event: cp.Cause.Event}}
+	branch, cursor := refs.Session(cp.Session), refs.Cursor(cp.Session)
+	tip, err := wt.log.Refs.ID(branch)
+	if err != nil {
+		return op, nil, err
+	}
+	at, err := wt.log.Refs.ID(cursor)
+	if err != nil {
+		return op, nil, err
+	}
+	var parent objstore.ID
+	if len(cp.Parents) > 0 {
+		parent = cp.Parents[0]
+	}
+	// What does not move from the first parent to the checkpoint is told: the steps left behind by one that begins elsewhere
+	// than at the tip are there.
+	if tip != parent {
+		op.Changes = append(op.Changes, refs.Change{Name: branch, Old: tip, New: cp.ID})
+	}
+	if at != parent {
+		op.Changes = append(op.Changes, refs.Change{Name: cursor, Old: at, New: cp.ID})
+	}
+	return op, []refs.Update{{Name: branch, Old: tip, New: cp.ID}, {Name: cursor, Old: at, New: cp.ID}}, nil
+}
+
+// CommitCapture stores the capture as a checkpoint with the operations and updates that prepare gives, the first of which is
+// its own. On an error the capture is discarded.
+func (wt *Worktree) CommitCapture(ctx context.Context, c *Capture, cp *model.Checkpoint, du kv.Durability,
+	prepare func(*model.Checkpoint) ([]refs.Operation, []refs.Update, error),
+) (*model.Checkpoint, error) {
+	_, err := wt.log.Refs.CommitAll(ctx, c.Tx, du, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
+		if err := wt.log.PutCheckpoint(c.Tx, cp, seq); err != nil {
+			return nil, nil, err
+		}
+		ops, updates, err := prepare(cp)
+		if err == nil {
+			op := &ops[0]
+			op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
+			if c.session != nil {
+				err = c.Tx.Batch().Set(model.SessionKey(c.session.Name), c.session.Encode())
+			}
+		}
+		return ops, updates, err
+	})
+	if err != nil {
+		c.Discard()
+		return nil, err
+	}
+	c.committed()
+	wt.flushRest(ctx)
+	if c.session != nil {
+		wt.log.Records[c.session.Name] = c.session
+	}
+	if cp.Cause.Event == model.EventSafety {
+		return cp, nil // on no branch: what is in it and in no step stays unsaved
+	}
+	wt.log.Known = &oplog.Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}
+	return cp, nil
+}
+
+// newCheckpoint fills in everything but the sequence and who changed it.
+func (wt *Worktree) newCheckpoint(c *Capture, session string, parent *model.Checkpoint, cause model.Cause) (*model.Checkpoint, error) {
+	was, err := wt.log.Head()
+	if err != nil {
+		return nil, err
+	}
+	cp := &model.Checkpoint{
+		Time: wt.log.Now().Truncate(time.Millisecond), Session: session, Tree: c.Res.Root, Note: c.note, Cause: cause, Git: c.Git,
+		Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes, Skipped: len(Visible(c.Res.Skips))},
+	}
+	if parent != nil {
+		cp.Parents = []objstore.ID{parent.ID}
+	}
+	if was.Tree != TreeOf(parent) {
+		cp.Base = was.Tree
+	}
+	if was.Tree.IsZero() { // everything was added: no tree need be read for that
+		cp.Counts.Added = c.Res.Files + c.Res.Links
+		return cp, nil
+	}
+	err = c.Changes(was.Tree, func(ch tree.Change) error {
+		if _, skipped := model.Covering(c.Res.Skips, ch.Path); !skipped || ch.New != nil {
+			cp.Counts.Add(ch) // what is skipped now is not deleted
+		}
+		return nil
+	})
+	return cp, err
+}

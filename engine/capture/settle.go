@@ -1,0 +1,174 @@
+package capture
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/sessions"
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/transcript"
+)
+
+// EventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
+const EventInterrupted = "interrupted"
+
+// Settle does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after the
+// end of a turn the whole tree is scanned, for what a watcher cannot see. again is when to call it next, unless an event comes before;
+// 0: not at all.
+func (wt *Worktree) Settle(ctx context.Context) (again time.Duration, err error) {
+	quiet, again, err := wt.quiet()
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range quiet {
+		if _, err := wt.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: model.QuietStop}, HandleOptions{Tier: wt.log.Config.HookTier()}); err != nil {
+			return again, err
+		}
+	}
+	look, err := wt.LookWhole(ctx)
+	if err != nil {
+		return again, err
+	}
+	wt.log.Mu.Lock()
+	wt.flushRest(ctx)
+	wt.log.Mu.Unlock()
+	reply, err := wt.replies(ctx)
+	for _, soon := range []time.Duration{look, reply} {
+		if soon > 0 && (again == 0 || soon < again) {
+			again = soon
+		}
+	}
+	return again, err
+}
+
+// LateReply is when after a session's newest event its file is looked at again: Claude Code writes the last reply of a turn up to 90 ms after its stop hook
+// begins. The hook is answered at once; this completes the turn's end.
+var LateReply = []time.Duration{50 * time.Millisecond, 150 * time.Millisecond, 350 * time.Millisecond, 750 * time.Millisecond, 1550 * time.Millisecond}
+
+// replies captures what agents have written since their newest events, and says when to look again; 0: not because of that.
+func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error) {
+	wt.log.Mu.Lock()
+	var grown, ended []string
+	for name, s := range wt.log.Records {
+		age := wt.log.Since(s.Last)
+		if s.Transcript == "" || s.LaneOf != "" || !model.Understood(s.Agent) || age < 0 || age > 2*model.QuietAfter {
+			continue
+		}
+		path, fi, err := conversation.LookAt(transcript.Agent(s.Agent), s.Transcript)
+		if err != nil {
+			continue // no place of a session file: its event has said so
+		}
+		if fi != nil && !wt.talks.Followed[name].Same(s.Cursor.Mark, path, fi) {
+			grown = append(grown, name)
+		}
+		if !s.Busy {
+			ended = append(ended, name)
+		}
+		for _, at := range LateReply {
+			if left := at - age; left > 0 && !s.Busy && !s.Ended {
+				if again == 0 || left < again {
+					again = left
+				}
+				break
+			}
+		}
+	}
+	wt.log.Mu.Unlock()
+	for _, name := range grown {
+		if err := wt.talks.CaughtUp(ctx, name); err != nil {
+			wt.cannotFollow(name, err)
+		}
+	}
+	for _, name := range slices.Concat(grown, ended) {
+		wt.talks.PlaceLate(ctx, name)
+	}
+	for _, name := range ended {
+		if err := wt.talks.StillWhole(ctx, name); err != nil {
+			wt.cannotFollow(name, err)
+		}
+	}
+	return again, nil
+}
+
+// cannotFollow notes why a conversation is not captured; it stands in the session's record from its next event on.
+func (wt *Worktree) cannotFollow(name string, err error) {
+	wt.log.Mu.Lock()
+	defer wt.log.Mu.Unlock()
+	if s := wt.log.Records[name]; s != nil && conversation.Problem(err) != "" {
+		noted := *s
+		noted.Problem = conversation.Problem(err)
+		wt.log.Records[name] = &noted
+	}
+}
+
+// quiet lists the sessions whose turn has ended without a word, and says when the next one could have.
+func (wt *Worktree) quiet() (ended []model.Session, again time.Duration, err error) {
+	wt.log.Mu.Lock()
+	defer wt.log.Mu.Unlock()
+	if err := wt.log.LoadSessions(); err != nil {
+		return nil, 0, err
+	}
+	for _, s := range wt.log.Records {
+		if !s.Busy || slices.ContainsFunc(s.Calls, func(c model.Call) bool { return c.ID != model.TurnCall }) {
+			continue
+		}
+		silent := wt.log.Now().Sub(s.Last)
+		if fi, err := sessions.StatSession(s); err == nil {
+			silent = min(silent, wt.log.Now().Sub(fi.ModTime()))
+		}
+		if silent >= model.QuietAfter {
+			ended = append(ended, *s)
+		} else if left := model.QuietAfter - max(silent, 0); again == 0 || left < again {
+			again = left
+		}
+	}
+	return ended, again, nil
+}
+
+// rescan looks at the whole tree if a turn has ended since it did so last. The caller holds the engine.
+func (wt *Worktree) rescan(ctx context.Context) error {
+	session := wt.TurnEnded
+	if session == "" {
+		return nil
+	}
+	if err := wt.log.CheckWhole(); err != nil {
+		return err
+	}
+	root, err := wt.log.Root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	was, err := wt.log.Head()
+	if err != nil {
+		return err
+	}
+	c, err := wt.Capture(ctx, root, Options{Full: true})
+	if err != nil {
+		return err
+	}
+	if err := c.FlushCache(); err != nil {
+		c.Discard()
+		return err
+	}
+	same, err := wt.same(was, c)
+	if err != nil {
+		c.Discard()
+		return err
+	}
+	wt.TurnEnded = ""
+	if same {
+		return c.keepCache(ctx)
+	}
+	cur, err := wt.sessions.Current(session)
+	if err != nil {
+		c.Discard()
+		return err
+	}
+	_, err = wt.CommitStep(ctx, c, kv.Written, session, cur, model.Cause{Event: model.EventScan}, nil)
+	return err
+}

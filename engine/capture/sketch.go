@@ -1,0 +1,188 @@
+package capture
+
+import (
+	"bytes"
+	"io"
+	"sync"
+
+	"rewind/engine/model"
+	"rewind/internal/textdiff"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+const (
+	// sketchBytes bounds the file contents that a sketch keeps, in bytes.
+	sketchBytes = 256 << 20
+	// keptBytes bounds the objects that are kept between two comparisons, in bytes.
+	keptBytes = 8 << 20
+)
+
+// Sketch takes a snapshot's objects without storing anything, for commands that only compare: trees are kept in
+// memory, and of contents that the store lacks, what a comparison of texts could want. It implements snapshot.Store.
+type Sketch struct {
+	store *objstore.Store
+	known *Sketch // what comparisons before found and nothing has stored since; not to be changed; nil: nothing
+	mu    sync.Mutex
+	objs  map[model.Object]sketched
+	room  int64
+	part  bool // a content was left out
+}
+
+// sketched is an object, and the one that it replaces.
+type sketched struct {
+	raw  []byte
+	prev objstore.ID
+}
+
+// NewSketch begins an overlay over a store; known is an earlier one whose objects count as there, nil: none.
+func NewSketch(s *objstore.Store, known *Sketch) *Sketch {
+	return &Sketch{store: s, known: known, objs: map[model.Object]sketched{}, room: sketchBytes}
+}
+
+// Put implements objstore.Putter.
+func (s *Sketch) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
+	id := objstore.Sum(k, raw)
+	if err := s.Refused(k, id); err != nil {
+		return id, err
+	}
+	has, err := s.Has(k, id)
+	if err != nil || has {
+		return id, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k == objstore.Blob {
+		if len(raw) > textdiff.MaxBytes || int64(len(raw)) > s.room {
+			s.part = true
+			return id, nil
+		}
+		s.room -= int64(len(raw))
+	}
+	s.objs[model.Object{Kind: k, Id: id}] = sketched{bytes.Clone(raw), prev}
+	return id, nil
+}
+
+// PutReader implements snapshot.Store.
+func (s *Sketch) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, error) {
+	head, err := io.ReadAll(io.LimitReader(r, textdiff.MaxBytes+1))
+	if err != nil {
+		return objstore.ID{}, 0, err
+	}
+	if len(head) <= textdiff.MaxBytes {
+		id, err := s.Put(objstore.Blob, head, prev)
+		return id, int64(len(head)), err
+	}
+	h := objstore.NewHasher()
+	_, _ = h.Write(head)
+	n, err := io.Copy(h, r)
+	s.mu.Lock()
+	s.part = true
+	s.mu.Unlock()
+	if err == nil {
+		err = s.Refused(objstore.Blob, h.Sum())
+	}
+	return h.Sum(), int64(len(head)) + n, err
+}
+
+// Refused is a *objstore.GoneError for content that was purged: a capture would not take it either.
+func (s *Sketch) Refused(k objstore.Kind, id objstore.ID) error { return s.store.Refused(k, id) }
+
+// find gives an object that the store may lack.
+func (s *Sketch) find(o model.Object) (sketched, bool) {
+	if s == nil {
+		return sketched{}, false
+	}
+	s.mu.Lock()
+	at, ok := s.objs[o]
+	s.mu.Unlock()
+	if !ok {
+		return s.known.find(o)
+	}
+	return at, true
+}
+
+// Get implements objstore.Getter; objstore.ErrNotFound for contents that were too large to keep.
+func (s *Sketch) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	if at, ok := s.find(model.Object{Kind: k, Id: id}); ok {
+		return bytes.Clone(at.raw), nil
+	}
+	return s.store.Get(k, id)
+}
+
+// Has reports whether the store or the sketch has an object.
+func (s *Sketch) Has(k objstore.Kind, id objstore.ID) (bool, error) {
+	if _, ok := s.find(model.Object{Kind: k, Id: id}); ok {
+		return true, nil
+	}
+	return s.store.Has(k, id)
+}
+
+// reachable gives those of a tree's objects that the store may lack, each with what it replaces in the store; nil when they are too many to keep.
+func (s *Sketch) reachable(root objstore.ID) (*Sketch, error) {
+	out := NewSketch(s.store, nil)
+	size := 0
+	var visit func(o model.Object) error
+	visit = func(o model.Object) error {
+		at, ok := s.find(o)
+		if _, seen := out.objs[o]; !ok || seen {
+			return nil
+		}
+		for {
+			before, ok := s.find(model.Object{Kind: o.Kind, Id: at.prev})
+			if !ok {
+				break
+			}
+			at.prev = before.prev
+		}
+		out.objs[o] = at
+		if size += len(at.raw); o.Kind != objstore.Tree || size > keptBytes {
+			return nil
+		}
+		ents, err := tree.Decode(at.raw)
+		for i := range ents {
+			kind := objstore.Blob
+			if ents[i].Type == tree.TypeDir {
+				kind = objstore.Tree
+			}
+			if err := visit(model.Object{Kind: kind, Id: ents[i].ID}); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	if err := visit(model.Object{Kind: objstore.Tree, Id: root}); err != nil || size > keptBytes {
+		return nil, err
+	}
+	return out, nil
+}
+
+// storeIn puts all that was found into a transaction.
+func (s *Sketch) storeIn(tx *objstore.Tx) error {
+	if s == nil {
+		return nil
+	}
+	for o, at := range s.objs {
+		if _, err := tx.Put(o.Kind, at.raw, at.prev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Looked ends a capture that was taken to compare. What it found is kept in memory, so that the next one need not look at all of it again: the stat
+// cache and the watcher go on from here, and the next capture that stores anything stores the kept objects first. the log's lock is held.
+func (wt *Worktree) Looked(c *Capture) {
+	s, ok := c.Get.Getter.(*Sketch)
+	if !ok || s.part {
+		c.Discard()
+		return
+	}
+	kept, err := s.reachable(c.Res.Root)
+	if err != nil || kept == nil {
+		c.Discard()
+		return
+	}
+	wt.Unsaved = kept
+	c.Cache.Committed()
+}

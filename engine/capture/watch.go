@@ -1,0 +1,66 @@
+package capture
+
+import (
+	"fmt"
+
+	"rewind/tree/snapshot"
+)
+
+// ErrNoWatcher says that this system has no notification of changes that costs nothing per file. Every capture scans.
+var ErrNoWatcher = snapshot.ErrNoWatcher
+
+// watching is a watcher and the directory it is for.
+type watching struct {
+	*snapshot.Watcher
+	root string
+}
+
+// Watch has the worktree watched from now on, so that captures need not look at what did not change. It is worth it only for an engine that
+// stays open. After an error, ErrNoWatcher among them, captures scan as before.
+func (wt *Worktree) Watch() error {
+	wt.log.Mu.Lock()
+	defer wt.log.Mu.Unlock()
+	if wt.WatchState != nil && wt.WatchState.root == wt.log.Project.Root {
+		return nil
+	}
+	if err := wt.unwatch(); err != nil {
+		return err
+	}
+	w, err := snapshot.Watch(wt.log.Project.Root)
+	if err != nil {
+		return fmt.Errorf("engine: watch %s: %w", wt.log.Project.Root, err)
+	}
+	wt.WatchState = &watching{w, wt.log.Project.Root}
+	return nil
+}
+
+func (wt *Worktree) unwatch() error {
+	if wt.WatchState == nil {
+		return nil
+	}
+	w := wt.WatchState
+	wt.WatchState = nil
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("engine: end watch of %s: %w", w.root, err)
+	}
+	return nil
+}
+
+// Watching says how the watcher is; nil: there is none.
+func (wt *Worktree) Watching() *snapshot.WatchStatus {
+	wt.log.Mu.Lock()
+	defer wt.log.Mu.Unlock()
+	if wt.WatchState == nil {
+		return nil
+	}
+	s := wt.WatchState.Status()
+	return &s
+}
+
+// watcher is the watcher of this view's worktree; nil where there is none. the log's lock is held.
+func (wt *Worktree) watcher() *snapshot.Watcher {
+	if wt.WatchState == nil || wt.WatchState.root != wt.log.Project.Root {
+		return nil
+	}
+	return wt.WatchState.Watcher
+}

@@ -1,0 +1,66 @@
+package conversation
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rewind/transcript"
+)
+
+// MaxBases bounds how many files a conversation goes back through.
+const MaxBases = 32
+
+// BaseOf writes the records that stand before a file's first in another file: Codex continues a conversation that was rewound, or forked by itself, in
+// a new file that names the bytes of the old one. What is captured is the whole conversation, so that it does not die with that file. It
+// returns how many bytes they are.
+func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth int) (int64, error) {
+	of, err := transcript.BaseOf(f.Agent, f.Source(end))
+	if err != nil || of == nil {
+		return 0, err
+	}
+	if depth == 0 {
+		return 0, fmt.Errorf("engine: session file %s: it goes back through more than %d files", f.Path, MaxBases)
+	}
+	root, _, err := transcript.SessionFile(f.Agent, f.Path)
+	if err != nil {
+		return 0, err
+	}
+	paths, err := transcript.CodexFiles(os.DirFS(root), of.Session)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range paths {
+		path := filepath.Join(root, filepath.FromSlash(p))
+		if path == f.Path {
+			continue
+		}
+		n, err := cs.baseFrom(w, path, of, depth)
+		if err != nil || n > 0 {
+			return n, err
+		}
+	}
+	return 0, fmt.Errorf("engine: session file %s: the conversation %s that it continues is not there", f.Path, of.Session)
+}
+
+// baseFrom writes the beginning of the conversation from path, if it is the file that is meant; 0 if it is not.
+func (cs *Conversations) baseFrom(w io.Writer, path string, of *transcript.Base, depth int) (int64, error) {
+	if strings.HasSuffix(path, ZstdSuffix) {
+		return 0, nil // its bytes are counted from before it was compressed; a generation captured then has them
+	}
+	f, err := OpenSession(transcript.Codex, path)
+	if err != nil {
+		return 0, nil //nolint:nilerr // another one may be the right one
+	}
+	defer f.Close()
+	if of.EndOffset > f.Info.Size() || transcript.CodexBaseFits(f.Source(f.Info.Size()), *of) != nil {
+		return 0, nil
+	}
+	n, err := cs.BaseOf(w, f, of.EndOffset, depth-1)
+	if err != nil {
+		return 0, err
+	}
+	return n + of.EndOffset, f.CopyTo(w, 0, of.EndOffset)
+}

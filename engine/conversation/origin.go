@@ -1,0 +1,191 @@
+package conversation
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// HookOrigin is how long a conversation may be, in bytes, to be compared while a hook waits.
+const HookOrigin = 2 << 20
+
+// Unplaced reports whether a session's origin is to be looked for: it is not known, and the conversation has become twice as long since that was tried last.
+// the log's lock is held.
+func (cs *Conversations) Unplaced(s *model.Session) bool {
+	if s.Fork.Placed() || s.Purged || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+		return false
+	}
+	tried, ok := cs.Origins[s.Name]
+	return !ok || s.Cursor.Length >= 2*tried
+}
+
+// Tried remembers how long a conversation was when nothing was found that it was made of.
+func (cs *Conversations) Tried(s *model.Session) {
+	if cs.Origins == nil {
+		cs.Origins = map[string]int64{}
+	}
+	cs.Origins[s.Name] = s.Cursor.Length
+}
+
+// OriginOf finds what an agent has made a session of; nil: of nothing that its file names. parent is what is known of the other one, nil: nothing. It reads at most
+// `most` bytes of each.
+func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *model.Session, most int64) (*model.Lineage, error) {
+	st, err := OpenTranscript(get, s.Cursor.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	if st.Size > most {
+		return nil, ErrLater
+	}
+	// What stands in front of the file's first record is the other session's, and says what that one was made of.
+	own := transcript.Source{ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.Size-s.Cursor.Base), Size: st.Size - s.Cursor.Base, Name: s.Cursor.Path, Ended: true}
+	c, err := transcript.Scan(transcript.Agent(s.Agent), own)
+	if err != nil || c.Parent.Session == "" || c.Parent.Session == s.ID {
+		return nil, err
+	}
+	l := &model.Lineage{Session: string(s.Agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: model.ByAgent}
+	return l, Place(l, get, s, parent(l.Session), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
+}
+
+// Place finds how far the conversation of s and that of the session which the lineage names are the same. parent is what is known of that one, nil: nothing. It reads
+// at most `most` bytes of it.
+func Place(l *model.Lineage, get objstore.Getter, s, parent *model.Session, said transcript.Source, most int64) error {
+	of, closed, err := ParentSource(get, s, parent, strings.TrimPrefix(l.Session, string(s.Agent)+"/"))
+	if err != nil || of.ReaderAt == nil {
+		return err
+	}
+	defer closed()
+	if of.Size > most {
+		return ErrLater
+	}
+	same, err := transcript.Common(transcript.Agent(s.Agent), of, said)
+	if err != nil {
+		return err
+	}
+	l.Turn, l.Turns = same.Turn, same.Turns
+	if same.Message != "" {
+		l.Message = same.Message
+	}
+	return nil
+}
+
+// ParentSource is the conversation that a session was made of: as it was captured, else the agent's file beside the session's own.
+func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src transcript.Source, closed func(), err error) {
+	if parent != nil && !parent.Cursor.Transcript.IsZero() {
+		st, err := OpenTranscript(get, parent.Cursor.Transcript)
+		if err != nil {
+			return src, nil, err
+		}
+		return transcript.Source{ReaderAt: st, Size: st.Size, Name: parent.Cursor.Path, Ended: true}, func() {}, nil
+	}
+	if !transcript.ValidID(id) || !strings.HasPrefix(filepath.Base(s.Transcript), s.ID) {
+		return src, nil, nil
+	}
+	f, err := OpenSession(transcript.Agent(s.Agent), filepath.Join(filepath.Dir(s.Transcript), id+filepath.Ext(s.Transcript)))
+	if err != nil {
+		return src, nil, nil //nolint:nilerr // it is gone: the session says where it comes from, and no more is known
+	}
+	return f.Source(f.Info.Size()), func() { _ = f.Close() }, nil
+}
+
+// KnownAs is a session by its name, as it stands now.
+func (cs *Conversations) KnownAs(name string) *model.Session { return cs.log.Records[name] }
+
+// PlaceSession looks for a session's origin, and for those of the sessions that it was made of, as far as their conversations have come since that was done last; the log's lock
+// is held. What cannot be read or written now is for another time: it is no reason to refuse anything.
+func (cs *Conversations) PlaceSession(ctx context.Context, name string) {
+	for range MaxBases {
+		s := cs.log.Records[name]
+		if s == nil || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
+			return
+		}
+		if cs.Unplaced(s) {
+			cs.Tried(s)
+			if l, err := OriginOf(cs.log.Objs, s, cs.KnownAs, MaxSession); err == nil && l.Placed() {
+				_ = cs.recordOrigin(ctx, name, l)
+			}
+		}
+		if s = cs.log.Records[name]; s.Fork == nil {
+			return
+		}
+		name = s.Fork.Session
+	}
+}
+
+// PlaceLate is PlaceSession that reads without a lock.
+func (cs *Conversations) PlaceLate(ctx context.Context, name string) {
+	cs.log.Mu.Lock()
+	s := cs.log.Records[name]
+	if s == nil || !cs.Unplaced(s) {
+		cs.log.Mu.Unlock()
+		return
+	}
+	cs.Tried(s)
+	work, parents := *s, make(map[string]*model.Session, len(cs.log.Records))
+	for name, s := range cs.log.Records {
+		parents[name] = s
+	}
+	cs.log.Mu.Unlock()
+	l, err := OriginOf(cs.log.Objs, &work, func(name string) *model.Session { return parents[name] }, MaxSession)
+	if err != nil || !l.Placed() {
+		return
+	}
+	cs.log.Mu.Lock()
+	defer cs.log.Mu.Unlock()
+	if now := cs.log.Records[name]; now != nil && !now.Fork.Placed() && !now.Purged {
+		_ = cs.recordOrigin(ctx, name, l)
+	}
+}
+
+// recordOrigin stores what a session was made of. If its turns were counted from its own first until now, the newest thing that was heard of it is recorded again
+// under its number, so that the turn has an end; the log's lock is held.
+func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model.Lineage) error {
+	s := *cs.log.Records[name]
+	was := s.Turn
+	s.ComesFrom(l)
+	tx := cs.log.Objs.Begin()
+	put := func() error { return tx.Batch().Set(model.SessionKey(name), s.Encode()) }
+	var again *refs.Operation
+	if s.Turn != was {
+		err := cs.log.Refs.Newest(0, func(op *refs.Operation) error {
+			if !model.InTurn(op) || op.Kind != refs.KindCheckpoint && op.Cause.Event == model.EventScan {
+				return nil
+			}
+			if op.Session == name && !op.Thinned { // else another session is what was heard of last, and stays that
+				again = op
+			}
+			return kv.ErrStop
+		})
+		if err != nil {
+			tx.Discard()
+			return err
+		}
+	}
+	var err error
+	if again == nil {
+		if err = put(); err == nil {
+			err = tx.Commit(ctx, kv.Written)
+		}
+	} else {
+		op := refs.Operation{
+			Kind: refs.KindEvent, Time: again.Time, Session: name, Checkpoint: again.Checkpoint, Turn: s.Turn, Transcript: s.Cursor.Transcript, Cause: again.Cause,
+		}
+		if again.Kind == refs.KindCheckpoint {
+			op.Cause = refs.Cause{Event: s.Event}
+		}
+		_, err = cs.log.Refs.Commit(ctx, tx, kv.Written, func(uint64) (refs.Operation, []refs.Update, error) { return op, nil, put() })
+	}
+	if err != nil {
+		tx.Discard()
+		return err
+	}
+	cs.log.Records[name] = &s
+	return nil
+}

@@ -1,0 +1,299 @@
+package conversation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/register"
+	"rewind/internal/agentfiles"
+	"rewind/internal/bug"
+	"rewind/internal/osfile"
+	"rewind/objstore"
+	"rewind/transcript"
+)
+
+// ErrMoving is returned for a session file that is being written at this moment: the next look will find it at rest.
+var ErrMoving = errors.New("it is being written")
+
+// ZstdSuffix is what an agent appends to the name of a session file that it has compressed.
+const ZstdSuffix = ".zst"
+
+// SessionFile is an agent's session file, open to be read.
+type SessionFile struct {
+	*os.File
+	Agent transcript.Agent
+	Path  string
+	Info  fs.FileInfo
+
+	opened time.Time // a moment before info
+	rests  bool      // its last line has no newline, and is a whole record of a session that nobody writes
+}
+
+// OpenSession opens a session file. A path that is not laid out as the agent lays its files out, or that leads out of the agent's folder, is
+// refused: it comes from a hook's payload.
+func OpenSession(agent transcript.Agent, path string) (*SessionFile, error) {
+	root, real, err := realSession(agent, path)
+	if err != nil {
+		return nil, err
+	}
+	return opened(agent, path, func() (*os.File, error) {
+		if !project.Within(real, root) {
+			return osfile.OpenRead(real)
+		}
+		return agentfiles.OpenBelow(root, real) // whatever becomes a link meanwhile, it does not lead out
+	})
+}
+
+// OpenReal opens a session file whose path with links followed is known, for who then sees that it is the file that it was.
+func OpenReal(agent transcript.Agent, path, real string) (*SessionFile, error) {
+	return opened(agent, path, func() (*os.File, error) { return osfile.OpenRead(real) })
+}
+
+func opened(agent transcript.Agent, path string, open func() (*os.File, error)) (*SessionFile, error) {
+	now := time.Now()
+	f, err := open()
+	if err != nil {
+		return nil, fmt.Errorf("engine: session file %s: %w", path, register.PathCause(err))
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("engine: session file %s: %w", path, err)
+	}
+	return &SessionFile{File: f, Agent: agent, Path: path, Info: fi, opened: now}, nil
+}
+
+// realSession is the path of a session file with links followed, if it is one, and that of the agent's folder.
+func realSession(agent transcript.Agent, path string) (root, real string, err error) {
+	if root, _, err = transcript.SessionFile(agent, path); err != nil {
+		return "", "", err
+	}
+	if real, err = filepath.EvalSymlinks(path); err != nil {
+		return "", "", SessionError(path, err)
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return "", "", SessionError(path, err)
+	}
+	if !project.Within(real, root) && !bug.Is("session-anywhere") {
+		return "", "", fmt.Errorf("engine: session file %s: %w: it leads out of %s", path, model.ErrUsage, root)
+	}
+	return root, real, nil
+}
+
+// Source is the file's first size bytes.
+func (f *SessionFile) Source(size int64) transcript.Source {
+	return transcript.Source{ReaderAt: f.File, Size: size, Name: f.Path}
+}
+
+// Document reports whether the file is one document, which is written anew each time, and not lines.
+func (f *SessionFile) Document() bool { return IsDocument(f.Path) }
+
+// IsDocument reports whether a session file is one JSON document that is written anew each time, by its name.
+func IsDocument(path string) bool { return strings.HasSuffix(path, ".json") }
+
+// whole is how many bytes of the file are whole records: all that ends with a newline.
+func (f *SessionFile) whole() (int64, error) {
+	size := f.Info.Size()
+	if f.Document() || bug.Is("half-a-line") {
+		return size, nil
+	}
+	buf := make([]byte, 16<<10)
+	for end := size; end > 0; {
+		n := min(int64(len(buf)), end)
+		if _, err := f.ReadAt(buf[:n], end-n); err != nil {
+			return 0, f.reading(err)
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return end - n + int64(i) + 1, nil
+		}
+		end -= n
+	}
+	return 0, nil
+}
+
+// maxUnended is how long a last line without a newline may be, in bytes, to be looked at whether it is a whole record.
+const maxUnended = 64 << 20
+
+// rests reports whether what stands behind the last newline, which ends at from, is a whole record: nobody writes the session any more, so nothing will end the line.
+func (cs *Conversations) rests(s *model.Session, f *SessionFile, from int64) bool {
+	if f.Info.Size()-from > maxUnended || !cs.quietFile(s, f.Info) {
+		return false
+	}
+	line := make([]byte, f.Info.Size()-from)
+	if _, err := f.ReadAt(line, from); err != nil {
+		return false
+	}
+	line = bytes.TrimSpace(line)
+	return bytes.HasPrefix(line, []byte("{")) && json.Valid(line) && (s.Ended || s.Imported || cs.sessions.OpenBy(s) == "")
+}
+
+// quietFile reports whether a session's file has been silent for so long, or the session has ended.
+func (cs *Conversations) quietFile(s *model.Session, fi fs.FileInfo) bool {
+	return s.Ended || s.Imported || cs.log.Now().Sub(fi.ModTime()) >= model.QuietAfter
+}
+
+// restLeft reports whether a file that is as it was has bytes behind its last newline that were left since somebody might have been writing.
+func (cs *Conversations) restLeft(s *model.Session, path string, fi fs.FileInfo) bool {
+	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path) && !strings.HasSuffix(path, ZstdSuffix) && cs.quietFile(s, fi)
+}
+
+func (f *SessionFile) reading(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = ErrMoving // it has become shorter
+	}
+	return fmt.Errorf("engine: session file %s: %w", f.Path, err)
+}
+
+// racy is how old a file's newest change must be for its times to tell it from the next one: some clocks of file systems go on every 10 ms.
+const racy = 20 * time.Millisecond
+
+// unchanged reports whether the file's size and time are what they were when it was opened. sure: nobody can have written it since; what was written
+// just before may have been written again.
+func (f *SessionFile) unchanged() (same, sure bool, err error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return false, false, err
+	}
+	same = fi.Size() == f.Info.Size() && fi.ModTime().Equal(f.Info.ModTime())
+	return same, same && f.opened.Sub(fi.ModTime()) > racy, nil
+}
+
+// CopyTo writes the bytes from `from` up to `to` to w. What was read while somebody wrote is read a second time: what does not come out the same is
+// ErrMoving, since it may never have been there.
+func (f *SessionFile) CopyTo(w io.Writer, from, to int64) error {
+	seed := maphash.MakeSeed()
+	var sum, again maphash.Hash
+	sum.SetSeed(seed)
+	again.SetSeed(seed)
+	if err := f.pass(io.MultiWriter(w, &sum), from, to); err != nil {
+		return err
+	}
+	if _, sure, err := f.unchanged(); err != nil || sure {
+		return err
+	}
+	if err := f.pass(&again, from, to); err != nil {
+		return err
+	}
+	same, _, err := f.unchanged()
+	if err != nil || sum.Sum64() != again.Sum64() || f.Document() && !same {
+		return f.reading(errors.Join(ErrMoving, err))
+	}
+	return nil
+}
+
+func (f *SessionFile) pass(w io.Writer, from, to int64) error {
+	n, err := io.Copy(w, io.NewSectionReader(f.File, from, to-from))
+	if err == nil && n < to-from {
+		err = io.EOF
+	}
+	if err != nil {
+		return f.reading(err)
+	}
+	return nil
+}
+
+// lastID is the agent's id of the newest record in the bytes from `from`, a record's beginning, up to `to`; "": none has one.
+func lastID(agent transcript.Agent, src transcript.Source, from int64) (string, error) {
+	for back := int64(64 << 10); ; back *= 8 {
+		at := from
+		if src.Size-from > back {
+			at = nextLine(src, src.Size-back)
+		}
+		id := ""
+		err := transcript.Read(agent, src, at, func(r *transcript.Record) error {
+			if r.ID != "" {
+				id = r.ID
+			}
+			return nil
+		})
+		if err != nil || id != "" || at <= from {
+			return id, err
+		}
+	}
+}
+
+// nextLine is the beginning of the first line behind off.
+func nextLine(src transcript.Source, off int64) int64 {
+	buf := make([]byte, 4<<10)
+	for off < src.Size {
+		n, err := src.ReadAt(buf[:min(int64(len(buf)), src.Size-off)], off)
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return off + int64(i) + 1
+		}
+		if n == 0 || err != nil {
+			return src.Size
+		}
+		off += int64(n)
+	}
+	return src.Size
+}
+
+// Unpacked reads a session file that the agent has compressed, up to the end of its last line; ErrLater if there is more than most bytes. It is read twice,
+// so that no line, whose length nobody bounds, is held to see whether it ends.
+func Unpacked(f *SessionFile, w io.Writer, most int64) error {
+	var lines lineEnds
+	n, err := unpack(f, &lines, most+1)
+	if err == nil && n > most {
+		return ErrLater
+	}
+	if err == nil {
+		_, err = unpack(f, w, lines.last)
+	}
+	return err
+}
+
+// unpack writes the first most bytes of what is in a compressed file to w.
+func unpack(f *SessionFile, w io.Writer, most int64) (int64, error) {
+	r, err := objstore.NewZstdReader(io.NewSectionReader(f.File, 0, f.Info.Size()))
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	n, err := io.Copy(w, io.LimitReader(r, most))
+	if err != nil {
+		return n, fmt.Errorf("engine: session file %s: %w", f.Path, err)
+	}
+	return n, nil
+}
+
+// lineEnds counts the bytes that are written to it, up to the end of the last line.
+type lineEnds struct{ n, last int64 }
+
+func (l *lineEnds) Write(p []byte) (int, error) {
+	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
+		l.last = l.n + int64(i) + 1
+	}
+	l.n += int64(len(p))
+	return len(p), nil
+}
+
+// MaxSession bounds a session file, in bytes.
+const MaxSession = 8 << 30
+
+// seenFile is a session file as it was found last; while it is the same there is nothing new in it.
+type seenFile struct {
+	path string
+	real string     // with links followed
+	at   model.Mark // how far it was captured
+	size int64
+	mod  time.Time
+	info fs.FileInfo // of which file it was
+}
+
+func (s *seenFile) Same(at model.Mark, path string, fi fs.FileInfo) bool {
+	return s != nil && s.path == path && s.at == at && s.size == fi.Size() && s.mod.Equal(fi.ModTime()) && os.SameFile(s.info, fi)
+}

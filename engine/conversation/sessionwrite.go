@@ -1,0 +1,224 @@
+package conversation
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/internal/agentfiles"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// ReadySessions refuses while a restore is unfinished, and reads the sessions; the log's lock is held.
+func (cs *Conversations) ReadySessions() error {
+	if err := cs.log.CheckWhole(); err != nil {
+		return err
+	}
+	return cs.log.LoadSessions()
+}
+
+// UpdatesOf gives changes of names as updates that expect what each name was.
+func UpdatesOf(changes []refs.Change) []refs.Update {
+	var out []refs.Update
+	for _, c := range changes {
+		out = append(out, refs.Update(c))
+	}
+	return out
+}
+
+// LeftAlone are the session files of a journal that are already as they were to become: with the code alone they stay so, and the operation
+// names them, so that what they were before is not collected.
+func (cs *Conversations) LeftAlone(j *model.Journal) []refs.File {
+	return slices.DeleteFunc(slices.Clone(j.Files), func(f refs.File) bool {
+		as, err := cs.IsStored(j.Own, f.Path, f.To)
+		return err != nil || !as
+	})
+}
+
+// Session files of agents are written here and nowhere else, by agentfiles: in the agent's own folder, through no link, the new bytes into a temporary file beside the
+// old, which no agent takes for a session, fsync, then a rename. So the old bytes or the new ones are there at any moment.
+
+// ErrSessionChanged is returned for a session file that is neither as it was planned nor as it was to become: somebody has written it.
+var ErrSessionChanged = errors.New("it was written meanwhile")
+
+// SessionError is an error about a session file, without its path where that is told already. What is wrong with what a copy is made of is told by that
+// one's name: the copy is not there any more.
+func SessionError(path string, err error) error {
+	if of := (*transcript.Error)(nil); errors.As(err, &of) && of.Name != path {
+		return fmt.Errorf("engine: %w", of)
+	}
+	return fmt.Errorf("engine: session file %s: %w", path, register.PathCause(err))
+}
+
+// WriteSession makes a session file of what write gives, durably; replace says that there may be one already.
+func WriteSession(own agentfiles.Folders, path string, replace bool, write func(io.Writer) error, check func(io.ReaderAt, int64) error) error {
+	f, err := own.Locate(path)
+	if err != nil {
+		return &model.ForeignFileError{In: "a restore", Cause: err}
+	}
+	err = f.Write(replace, func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, 256<<10)
+		if err := write(out); err != nil {
+			return err
+		}
+		return out.Flush()
+	}, check)
+	if err != nil {
+		return SessionError(path, err)
+	}
+	return nil
+}
+
+// RemoveSession takes a session file away.
+func RemoveSession(own agentfiles.Folders, path string) error {
+	f, err := own.Locate(path)
+	if err != nil {
+		return &model.ForeignFileError{In: "a restore", Cause: err}
+	}
+	if err := f.Remove(); err != nil {
+		return SessionError(path, err)
+	}
+	return nil
+}
+
+// IsStored reports whether the file at path has exactly the bytes of a transcript; the zero id is no file. What is no plain file is not stored, and said by why.
+func (cs *Conversations) IsStored(own agentfiles.Folders, path string, id objstore.ID) (bool, error) {
+	at, err := own.Locate(path)
+	if err != nil {
+		return false, &model.ForeignFileError{In: "the store", Cause: err}
+	}
+	f, fi, err := at.Open()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return id.IsZero(), nil
+	case errors.Is(err, agentfiles.ErrNotPlain):
+		return false, nil
+	case err != nil:
+		return false, SessionError(path, err)
+	}
+	defer f.Close()
+	if id.IsZero() {
+		return false, nil
+	}
+	st, err := OpenTranscript(cs.log.Objs, id)
+	if err != nil || fi.Size() != st.Size {
+		return false, err
+	}
+	same, err := st.Begins(f, st.Size)
+	return same == st.Size, err
+}
+
+// SetSession makes a session file what a step says. A file that is so already is left alone, so a step can be repeated; one that is neither that
+// nor what the step begins with, or that is a link or has a second name, is ErrSessionChanged.
+func (cs *Conversations) SetSession(own agentfiles.Folders, s refs.File) error {
+	done, err := cs.IsStored(own, s.Path, s.To)
+	if err != nil || done {
+		return err
+	}
+	as, err := cs.IsStored(own, s.Path, s.From)
+	if err != nil {
+		return err
+	}
+	if !as {
+		return changedSession(own, s.Path)
+	}
+	if s.To.IsZero() {
+		return RemoveSession(own, s.Path)
+	}
+	st, err := OpenTranscript(cs.log.Objs, s.To)
+	if err != nil {
+		return err
+	}
+	return WriteSession(own, s.Path, !s.From.IsZero(), func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(st, 0, st.Size))
+		return err
+	}, nil)
+}
+
+// changedSession says what is there instead of the file that was expected.
+func changedSession(own agentfiles.Folders, path string) error {
+	if err := model.Placed(own, path); err != nil {
+		return fmt.Errorf("engine: session file %s: %w: %w", path, ErrSessionChanged, err)
+	}
+	return SessionError(path, ErrSessionChanged)
+}
+
+// SetSessions carries steps out. What cannot be removed since somebody has used it is kept; any other step that does not fit is an error. Taking
+// steps back, it is no step that changed such a file, or somebody has gone on from there: it is kept, too.
+func (cs *Conversations) SetSessions(own agentfiles.Folders, steps []refs.File, back bool) (kept []string, err error) {
+	for _, s := range steps {
+		err := cs.SetSession(own, s)
+		if errors.Is(err, ErrSessionChanged) && (back || s.To.IsZero()) {
+			kept = append(kept, s.Path)
+			continue
+		}
+		if err != nil {
+			return kept, err
+		}
+	}
+	return kept, nil
+}
+
+// ReverseFiles are the steps that take steps back, the last one first.
+func ReverseFiles(steps []refs.File) []refs.File {
+	var out []refs.File
+	for i := len(steps) - 1; i >= 0; i-- {
+		s := steps[i]
+		out = append(out, refs.File{Path: s.Path, From: s.To, To: s.From})
+	}
+	return out
+}
+
+// maxSide bounds a file that lies beside a session file, in bytes.
+const maxSide = 16 << 20
+
+// ReadSide is what lies beside a session file; nil: nothing, and nothing need be there.
+func ReadSide(own agentfiles.Folders, s transcript.Side) ([]byte, error) {
+	f, err := own.Locate(s.From)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := f.Read(maxSide)
+	if errors.Is(err, fs.ErrNotExist) && s.Optional {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: fork: %s: %w", s.From, register.PathCause(err))
+	}
+	return raw, nil
+}
+
+// PutBytes stores what write gives as a transcript.
+func PutBytes(tx *objstore.Tx, write func(io.Writer) error) (objstore.ID, int64, error) {
+	w := &Writer{Tx: tx}
+	out := bufio.NewWriterSize(w, 256<<10)
+	err := write(out)
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return objstore.ID{}, 0, err
+	}
+	id, err := w.Close()
+	return id, w.Length, err
+}
+
+// PutFile stores a whole file as it lies there, an unfinished line too.
+func PutFile(tx *objstore.Tx, f *SessionFile) (objstore.ID, error) {
+	id, _, err := PutBytes(tx, func(w io.Writer) error { return f.CopyTo(w, 0, f.Info.Size()) })
+	return id, err
+}
+
+// Random are bytes for a new id.
+func Random() (b [16]byte) {
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand
+	return b
+}

@@ -1,0 +1,318 @@
+package conversation
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/internal/record"
+	"rewind/objstore"
+)
+
+// TranscriptBlock is how many bytes of a transcript one of its records adds to the one before, docs/format.md#transcript. The id of a transcript
+// depends on nothing but its bytes: it is their hash, and each of its prefixes that ends with a block is a record of its own. So an append
+// stores what was appended, and the conversation of every checkpoint is there without a copy.
+const TranscriptBlock = 64 << 10
+
+// Node is the record of a transcript.
+type Node struct {
+	Length int64       // bytes of the transcript, >= 1
+	Parent objstore.ID // the whole blocks before the last; zero: there are none
+	Tail   objstore.ID // blob of the rest, 1 to TranscriptBlock bytes
+}
+
+// Field tags of a transcript, docs/format.md#transcript.
+const (
+	tagNLength = iota + 1
+	tagNParent
+	tagNTail
+)
+
+// Encode gives the bytes of a node, docs/format.md#transcript.
+func (n *Node) Encode() []byte {
+	var e record.Encoder
+	e.Uint(tagNLength, uint64(n.Length))
+	e.NonZero(tagNParent, n.Parent[:])
+	e.NonZero(tagNTail, n.Tail[:])
+	return e.Encoded()
+}
+
+// DecodeNode reads what encode wrote; the error is objstore.ErrCorrupt.
+func DecodeNode(id objstore.ID, raw []byte) (*Node, error) {
+	n := &Node{}
+	err := record.Decode(raw, func(tag uint64, f record.Field) error {
+		switch tag {
+		case tagNLength:
+			return model.DecodeCount(f, &n.Length)
+		case tagNParent:
+			return f.NonZero(n.Parent[:])
+		case tagNTail:
+			return f.NonZero(n.Tail[:])
+		}
+		return record.Unknown(tag)
+	})
+	if err == nil && (n.Length == 0 || n.Tail.IsZero() || n.Parent.IsZero() != (n.Length <= TranscriptBlock)) {
+		err = fmt.Errorf("%w: transcript without bytes, or with a parent that does not fit", record.ErrFormat)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: transcript %s: %w: %w", id.Short(), kv.ErrCorrupt, err)
+	}
+	return n, nil
+}
+
+// tailLength is how many bytes lie behind the last whole block before the end.
+func tailLength(length int64) int64 {
+	if length == 0 {
+		return 0
+	}
+	return (length-1)%TranscriptBlock + 1
+}
+
+// Writer appends to a transcript. What it stands on is put when it is closed.
+type Writer struct {
+	Tx     *objstore.Tx
+	Length int64
+	parent objstore.ID // of the whole blocks
+	tail   []byte
+	id     objstore.ID
+	blob   objstore.ID   // the newest tail that was put: the base of the next
+	older  []objstore.ID // blobs of the version before, by block: bases for those here
+}
+
+// Write takes bytes in; whole blocks are put at once.
+func (w *Writer) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		if len(w.tail) == TranscriptBlock {
+			if err := w.put(); err != nil {
+				return 0, err
+			}
+			w.parent, w.tail, w.blob = w.id, w.tail[:0], objstore.ID{}
+		}
+		k := min(len(p), TranscriptBlock-len(w.tail))
+		w.tail = append(w.tail, p[:k]...)
+		w.Length += int64(k)
+		p = p[k:]
+	}
+	return n, nil
+}
+
+// put stores the transcript as it is up to here.
+func (w *Writer) put() error {
+	prev := w.blob
+	if at := int((w.Length - 1) / TranscriptBlock); prev.IsZero() && at < len(w.older) {
+		prev = w.older[at]
+	}
+	blob, err := w.Tx.Put(objstore.Blob, w.tail, prev)
+	if err != nil {
+		return err
+	}
+	n := Node{Length: w.Length, Parent: w.parent, Tail: blob}
+	w.blob = blob
+	w.id, err = w.Tx.Put(objstore.Transcript, n.Encode(), w.id)
+	return err
+}
+
+// Close gives the id of all that was written; zero for nothing.
+func (w *Writer) Close() (objstore.ID, error) {
+	if w.Length == 0 {
+		return objstore.ID{}, nil
+	}
+	err := w.put()
+	return w.id, err
+}
+
+// Stored is a transcript in the store. It is read by one goroutine at a time.
+type Stored struct {
+	Get   objstore.Getter
+	Size  int64
+	Nodes []objstore.ID // by block: the transcript that ends with it
+	Blobs []objstore.ID
+	block []byte // the one that was read last
+	at    int    // and which it is
+}
+
+// OpenTranscript reads which blocks a transcript has. The zero id is the empty one.
+func OpenTranscript(get objstore.Getter, id objstore.ID) (*Stored, error) {
+	s := &Stored{Get: get, at: -1}
+	want := int64(0) // length of the next record; what one says is believed when those before it are there
+	for !id.IsZero() {
+		raw, err := get.Get(objstore.Transcript, id)
+		if err != nil {
+			return nil, fmt.Errorf("engine: transcript: %w", err)
+		}
+		n, err := DecodeNode(id, raw)
+		if err != nil {
+			return nil, err
+		}
+		if s.Size == 0 {
+			s.Size = n.Length
+		} else if n.Length != want {
+			return nil, fmt.Errorf("engine: transcript %s: %w: its blocks do not follow each other", id.Short(), kv.ErrCorrupt)
+		}
+		s.Nodes, s.Blobs = append(s.Nodes, id), append(s.Blobs, n.Tail)
+		id, want = n.Parent, n.Length-tailLength(n.Length)
+	}
+	slices.Reverse(s.Nodes)
+	slices.Reverse(s.Blobs)
+	return s, nil
+}
+
+// read gives a block; it is valid until the next one is read.
+func (s *Stored) read(k int) ([]byte, error) {
+	if s.at == k {
+		return s.block, nil
+	}
+	raw, err := s.Get.Get(objstore.Blob, s.Blobs[k])
+	if err != nil {
+		return nil, fmt.Errorf("engine: transcript: %w", err)
+	}
+	if want := min(TranscriptBlock, s.Size-int64(k)*TranscriptBlock); int64(len(raw)) != want {
+		return nil, fmt.Errorf("engine: transcript %s: %w: block of %d bytes, wants %d", s.Nodes[k].Short(), kv.ErrCorrupt, len(raw), want)
+	}
+	s.block, s.at = raw, k
+	return raw, nil
+}
+
+// GoesOn reports whether the transcript begins with all of another one.
+func (s *Stored) GoesOn(of *Stored) (bool, error) {
+	if of.Size == 0 || of.Size > s.Size {
+		return of.Size == 0, nil
+	}
+	k := len(of.Nodes) - 1
+	if k > 0 && s.Nodes[k-1] != of.Nodes[k-1] {
+		return false, nil
+	}
+	end, err := of.read(k)
+	if err != nil {
+		return false, err
+	}
+	block, err := s.read(k)
+	return err == nil && bytes.HasPrefix(block, end), err
+}
+
+// ReadAt implements io.ReaderAt.
+func (s *Stored) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 0 {
+		return 0, errors.New("engine: transcript: negative offset")
+	}
+	for n < len(p) {
+		if off >= s.Size {
+			return n, io.EOF
+		}
+		block, err := s.read(int(off / TranscriptBlock))
+		if err != nil {
+			return n, err
+		}
+		k := copy(p[n:], block[off%TranscriptBlock:])
+		n += k
+		off += int64(k)
+	}
+	return n, nil
+}
+
+// AppendTo returns a writer that goes on behind the first length bytes of the transcript.
+func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
+	w := &Writer{Tx: tx, older: s.Blobs}
+	if length == 0 {
+		return w, nil
+	}
+	k := int((length - 1) / TranscriptBlock)
+	block, err := s.read(k)
+	if err != nil {
+		return nil, err
+	}
+	w.Length, w.tail = length, append(make([]byte, 0, TranscriptBlock), block[:tailLength(length)]...)
+	if k > 0 {
+		w.parent = s.Nodes[k-1]
+	}
+	if length == s.Size {
+		w.id, w.blob = s.Nodes[k], s.Blobs[k]
+	}
+	return w, nil
+}
+
+// ResumeTranscript returns a writer that goes on behind a whole transcript; it reads no more of it than its last block.
+func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
+	if id.IsZero() {
+		return &Writer{Tx: tx}, nil
+	}
+	raw, err := tx.Get(objstore.Transcript, id)
+	if err != nil {
+		return nil, fmt.Errorf("engine: transcript: %w", err)
+	}
+	n, err := DecodeNode(id, raw)
+	if err != nil {
+		return nil, err
+	}
+	tail, err := tx.Get(objstore.Blob, n.Tail)
+	if err != nil {
+		return nil, fmt.Errorf("engine: transcript: %w", err)
+	}
+	if int64(len(tail)) != tailLength(n.Length) {
+		return nil, fmt.Errorf("engine: transcript %s: %w: block of %d bytes, wants %d", id.Short(), kv.ErrCorrupt, len(tail), tailLength(n.Length))
+	}
+	w := &Writer{Tx: tx, Length: n.Length, parent: n.Parent, id: id, blob: n.Tail}
+	w.tail = append(make([]byte, 0, TranscriptBlock), tail...)
+	return w, nil
+}
+
+// BeginsWith reports whether the transcript begins with another one, and how many bytes that has. It reads no more than a block of each.
+func (s *Stored) BeginsWith(id objstore.ID) (length int64, begins bool, err error) {
+	raw, err := s.Get.Get(objstore.Transcript, id)
+	if err != nil {
+		return 0, false, fmt.Errorf("engine: transcript: %w", err)
+	}
+	n, err := DecodeNode(id, raw)
+	if err != nil {
+		return 0, false, err
+	}
+	k := int((n.Length - 1) / TranscriptBlock)
+	switch {
+	case n.Length > s.Size, k > 0 && s.Nodes[k-1] != n.Parent:
+		return n.Length, false, nil
+	case s.Nodes[k] == id:
+		return n.Length, true, nil
+	}
+	tail, err := s.Get.Get(objstore.Blob, n.Tail)
+	if err != nil {
+		return 0, false, fmt.Errorf("engine: transcript: %w", err)
+	}
+	block, err := s.read(k)
+	return n.Length, err == nil && bytes.HasPrefix(block, tail), err
+}
+
+// Begins reports how many whole or partial blocks of the transcript, up to length bytes, a file begins with: the number of bytes that are the same
+// when it is compared block by block.
+func (s *Stored) Begins(f io.ReaderAt, length int64) (same int64, err error) {
+	buf := make([]byte, TranscriptBlock)
+	for same < length {
+		k := int(same / TranscriptBlock)
+		n := min(TranscriptBlock, length-same)
+		if m, err := f.ReadAt(buf[:n], same); int64(m) < n {
+			if err != nil && !errors.Is(err, io.EOF) {
+				return same, err
+			}
+			return same, nil
+		}
+		if whole := min(TranscriptBlock, s.Size-same); n == whole {
+			if objstore.Sum(objstore.Blob, buf[:n]) != s.Blobs[k] {
+				return same, nil
+			}
+		} else {
+			block, err := s.read(k)
+			if err != nil {
+				return same, err
+			}
+			if string(block[:n]) != string(buf[:n]) {
+				return same, nil
+			}
+		}
+		same += n
+	}
+	return same, nil
+}

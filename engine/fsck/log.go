@@ -1,0 +1,392 @@
+package fsck
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// settle makes what names objects say what is there, and marks what is lost, in one batch with the operation that records it.
+// The operation of the first pass also records what was done to the files. It reports whether it has changed anything.
+func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed bool, err error) {
+	e := r.e
+	defer e.log.Hold()()
+	s := &settling{repair: r, v: v, d: newDamage(v)}
+	done := len(r.out.Done)
+	if first {
+		done = 0
+	}
+	if err := s.orphans(ctx); err != nil {
+		return false, err
+	}
+	tx := e.log.Objs.BeginAlone()
+	s.tx = tx
+	err = s.run()
+	if err == nil && len(r.out.Done) == done && !(first && r.out.Files != nil && (r.out.Files.Rebuilt || len(r.out.Files.Files) > 0)) {
+		tx.Discard()
+		return false, nil
+	}
+	if err == nil {
+		err = e.log.DB.RaiseFormat(formatRepair)
+	}
+	blind := s.blind()
+	if err != nil {
+		tx.Discard()
+		return false, err
+	}
+	op, err := e.log.Refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
+		o := refs.Operation{Kind: refs.KindRepair, Time: e.log.Now().UnixMilli(), Message: r.message(first, r.out.Done[done:])}
+		if blind {
+			o.Restore, r.blind = &refs.Restore{ContextOnly: true}, true
+		}
+		return o, nil, s.mark(seq)
+	})
+	if err != nil {
+		tx.Discard()
+		return false, err
+	}
+	r.out.Operation = op
+	e.log.Forget()
+	e.worktree.Forget()
+	e.talks.Followed = nil
+	return true, nil
+}
+
+// formatRepair is the first store format that has the kinds of operation that a repair writes.
+const formatRepair = 4
+
+// message says in the log what was done.
+func (r *repair) message(first bool, done []string) string {
+	var parts []string
+	if f := r.out.Files; f != nil && first {
+		if f.Rebuilt {
+			parts = append(parts, fmt.Sprintf("database made anew, of %s", counted(f.Keys, "key")))
+		}
+		for i := 0; i+1 < len(f.Lost); i += 2 {
+			parts = append(parts, fmt.Sprintf("operations %d to %d are lost", f.Lost[i], f.Lost[i+1]))
+		}
+	}
+	parts = append(parts, done...)
+	text := strings.Join(parts, "; ")
+	return text[:min(len(text), maxRepairText)]
+}
+
+// maxRepairText bounds the message of the operation, in bytes.
+const maxRepairText = 4 << 10
+
+// settling collects one batch.
+type settling struct {
+	*repair
+	v  *verifier
+	d  *damage
+	tx *objstore.Tx
+
+	alone  map[uint64]*model.Checkpoint // whose operations are lost, by these
+	newest map[string]objstore.ID       // of each session, the newest checkpoint that can be read
+	final  []*refs.Operation            // the newest, as they will stand
+	said   map[refs.Name]refs.Ref       // where the log says that names point; zero: deleted
+}
+
+func (s *settling) run() error {
+	for _, step := range []func() error{s.operations, s.refs, s.sessions, s.journal, s.cache, s.healed} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	n := 0
+	for _, lost := range s.v.bad {
+		if !lost.Known {
+			n++
+		}
+	}
+	if n > 0 {
+		s.did("%s marked as lost", counted(n, "object"))
+	}
+	if n := len(s.v.loose); n > 0 {
+		s.did("%s that nothing names marked as lost", counted(n, "object"))
+	}
+	return nil
+}
+
+// operations rewrites those that cannot be read, and those whose checkpoints cannot, as lost; of an event, which is more than its checkpoint, only that goes.
+func (s *settling) operations() error {
+	s.newest, s.said = map[string]objstore.ID{}, map[refs.Name]refs.Ref{}
+	b := s.tx.Batch()
+	lost, oldest := 0, uint64(0)
+	err := s.e.log.Refs.Log(func(seq uint64, op *refs.Operation, err error) error {
+		if seq == 0 {
+			return nil
+		}
+		oldest = seq
+		if cp := s.alone[seq]; cp != nil && (err != nil || op.Kind == refs.KindLost && op.Checkpoint.IsZero()) {
+			return s.again(b, cp)
+		}
+		if err != nil {
+			lost++
+			raw := []byte(nil)
+			if err := s.e.log.DB.View(kv.OperationKey(seq), func(v []byte) error { raw = slices.Clone(v); return nil }); err != nil {
+				return err
+			}
+			if err := s.keep(fmt.Sprintf("operation-%d", seq), raw); err != nil {
+				return err
+			}
+			s.say(&refs.Operation{Seq: seq, Kind: refs.KindLost, Message: "?"})
+			return refs.Restate(b, &refs.Operation{Seq: seq, Kind: refs.KindLost, Time: s.e.log.Now().UnixMilli()})
+		}
+		s.hear(op)
+		switch {
+		case op.Kind == refs.KindLost:
+			s.say(op)
+			return nil
+		case op.Kind == refs.KindEvent && s.unreadable(op.Checkpoint):
+			now := *op
+			now.Checkpoint = objstore.ID{}
+			return refs.Restate(b, &now)
+		}
+		if !s.unreadable(op.Checkpoint) && !(op.Restore != nil && (s.unreadable(op.Restore.Target) || s.unreadable(op.Restore.Safety))) {
+			s.say(op)
+			return nil
+		}
+		lost++
+		now := op.Lost()
+		s.say(&now)
+		return refs.Restate(b, &now)
+	})
+	if err == nil {
+		err = s.before(b, oldest)
+	}
+	if lost > 0 {
+		s.did("%s of the log stand as lost", counted(lost, "operation"))
+	}
+	return err
+}
+
+func (s *settling) unreadable(id objstore.ID) bool {
+	return !id.IsZero() && s.d.bad(objstore.Checkpoint, id)
+}
+
+// sound reports whether captures can be compared with a checkpoint: all of it can be read but, perhaps, contents of files and the conversation.
+func (s *settling) sound(id objstore.ID) bool {
+	cp, err := s.e.log.Checkpoint(id)
+	return err == nil && s.d.shape(cp.Tree) && s.d.shape(cp.Base) && (cp.Note.IsZero() || !s.d.bad(objstore.Note, cp.Note))
+}
+
+// say takes an operation in as it stands from now on, the newest first, as far back as is needed to know in which state the worktree was left.
+func (s *settling) say(op *refs.Operation) {
+	if n := len(s.final); n == 0 || s.final[n-1].Kind != refs.KindCheckpoint {
+		s.final = append(s.final, op)
+	}
+}
+
+// blind reports whether what the newest operations say of the state that the worktree was left in cannot be read. The repair says then that nothing is
+// known of it, and takes a checkpoint of what is there.
+func (s *settling) blind() bool {
+	for _, op := range s.final {
+		var of []objstore.ID
+		switch {
+		case op.Kind == refs.KindRepair && op.Restore != nil:
+			return false
+		case op.Kind == refs.KindLost && op.Message != "":
+			return true
+		case op.Kind == refs.KindCheckpoint, op.Kind == refs.KindSafety:
+			of = []objstore.ID{op.Checkpoint}
+		case op.Restore != nil:
+			of = []objstore.ID{op.Restore.Target, op.Restore.Safety}
+		}
+		for _, id := range of {
+			if !s.sound(id) {
+				return true
+			}
+		}
+		if op.Kind == refs.KindCheckpoint {
+			return false
+		}
+	}
+	return false
+}
+
+// hear takes from an operation where it moved names: the newest word on each counts, and operations come newest first.
+func (s *settling) hear(op *refs.Operation) {
+	say := func(n refs.Name, id objstore.ID) {
+		if _, ok := s.said[n]; !ok {
+			s.said[n] = refs.Ref{Name: n, ID: id, Seq: op.Seq}
+		}
+	}
+	for _, c := range op.Changes {
+		say(c.Name, c.New)
+	}
+	if op.Kind != refs.KindCheckpoint || op.Session == "" {
+		return
+	}
+	say(refs.Session(op.Session), op.Checkpoint)
+	say(refs.Cursor(op.Session), op.Checkpoint)
+	if _, ok := s.newest[op.Session]; !ok && s.sound(op.Checkpoint) {
+		s.newest[op.Session] = op.Checkpoint
+	}
+}
+
+// refs sets the names that cannot be read, are missing, or name a checkpoint that cannot be read: to what the log says; failing that, a session's to
+// the newest of its checkpoints that can be read. In a database that was made anew also those that an old table may have had: older than the log's word.
+func (s *settling) refs() error {
+	b := s.tx.Batch()
+	have, stored := map[refs.Name]refs.Ref{}, map[refs.Name]bool{}
+	err := s.e.log.Refs.Each(func(n refs.Name, ref refs.Ref, err error) error {
+		if err != nil {
+			ref = refs.Ref{Name: n}
+		}
+		have[n], stored[n] = ref, true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for n, said := range s.said {
+		if _, ok := have[n]; !ok && !said.ID.IsZero() {
+			have[n] = refs.Ref{Name: n}
+		}
+	}
+	rebuilt := s.out.Files != nil && s.out.Files.Rebuilt
+	for n, ref := range have {
+		said, known := s.said[n]
+		to := ref
+		if known && (ref.Seq == 0 || rebuilt && ref.Seq < said.Seq) {
+			to = said
+		}
+		tag := strings.HasPrefix(string(n), refs.Tags)
+		switch {
+		case to.ID.IsZero() && known && said.ID.IsZero(): // it was deleted
+		case to.ID.IsZero(), s.unreadable(to.ID), !tag && !s.sound(to.ID):
+			to = refs.Ref{ID: s.newest[n.Base()], Seq: max(said.Seq, ref.Seq, 1)}
+			if tag {
+				to.ID = objstore.ID{}
+			}
+		}
+		if to.ID == ref.ID && ref.Seq > 0 || to.ID.IsZero() && !stored[n] {
+			continue
+		}
+		if err := refs.Repoint(b, n, to.ID, max(to.Seq, 1)); err != nil {
+			return err
+		}
+		switch {
+		case to.ID.IsZero():
+			s.did("ref %s is lost: no checkpoint of it can be read", n)
+		default:
+			s.did("ref %s set to checkpoint %s", n, to.ID.Short())
+		}
+	}
+	return nil
+}
+
+// sessions has the conversations whose end is lost captured anew.
+func (s *settling) sessions() error {
+	b := s.tx.Batch()
+	return s.e.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, raw []byte) error {
+		session, err := model.DecodeSession(string(k[1:]), raw)
+		if errors.Is(err, kv.ErrCorrupt) {
+			s.did("session %s begins anew: its record cannot be read", k[1:])
+			return errors.Join(s.keep("session-"+hex.EncodeToString(k[1:]), raw), b.Delete(k))
+		}
+		if err != nil {
+			return err
+		}
+		changed := false
+		if !session.Cursor.Transcript.IsZero() && s.d.talk(session.Cursor.Transcript) {
+			session.Cursor = model.Cursor{Mark: model.Mark{Generation: session.Cursor.Generation}}
+			changed = true
+		}
+		if f := session.Fork; f != nil && s.d.talk(f.Transcript) {
+			f.Transcript, changed = objstore.ID{}, true
+		}
+		if !changed {
+			return nil
+		}
+		s.did("the conversation of session %s is captured anew", session.Name)
+		return b.Set(model.SessionKey(session.Name), session.Encode())
+	})
+}
+
+// journal takes out one that cannot be read: nobody can finish what it was for.
+func (s *settling) journal() error {
+	if s.was == nil {
+		j, err := s.e.log.ReadJournal()
+		if err != nil || j == nil || !s.ended(j) {
+			return err
+		}
+		s.did("a checkout that had ended is not half done")
+		return s.tx.Batch().Delete(model.JournalKey)
+	}
+	s.did("a checkout was half done, and what it was to do cannot be read: the files are as they are")
+	return errors.Join(s.keep("journal", s.was), s.tx.Batch().Delete(model.JournalKey))
+}
+
+// ended reports whether the log says that the journal's restore has ended: an old table had the journal.
+func (r *repair) ended(j *model.Journal) bool {
+	ended := false
+	_ = r.e.log.Refs.Log(func(_ uint64, op *refs.Operation, err error) error {
+		if err == nil && op.Restore != nil && op.Restore.Safety == j.Safety {
+			ended = true
+			return kv.ErrStop
+		}
+		return nil
+	})
+	return ended
+}
+
+// cache drops the stat cache when objects are lost: an entry of it may name one.
+func (s *settling) cache() error {
+	if len(s.v.bad) == 0 {
+		return nil
+	}
+	return s.tx.Batch().DeleteRange([]byte{kv.PrefixStat}, []byte{kv.PrefixStat + 1})
+}
+
+// healed takes the marks of what can be read again away.
+func (s *settling) healed() error {
+	n := 0
+	var back []model.Object
+	err := s.e.log.Objs.WalkTombstones(func(k objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {
+		if err != nil || g.Reason != objstore.Lost {
+			return nil
+		}
+		if id, err := s.e.log.Objs.IDOf(k, key); err == nil && s.e.log.Objs.Verify(context.Background(), k, id) == nil {
+			back = append(back, model.Object{Kind: k, Id: id})
+		}
+		return nil
+	})
+	for _, o := range back {
+		if err == nil {
+			err = s.tx.Found(o.Kind, o.Id.Key())
+			n++
+		}
+	}
+	if n > 0 {
+		s.did("%s no longer lost", counted(n, "object"))
+	}
+	return err
+}
+
+// mark marks what is lost. What lies under its key stays: the rest of a line of deltas may come back with its base.
+func (s *settling) mark(seq uint64) error {
+	for o, lost := range s.v.bad {
+		if lost.Known {
+			continue
+		}
+		if err := s.tx.Miss(o.Kind, o.Id.Key(), objstore.Tombstone{Reason: objstore.Lost, Operation: seq, Text: lost.Place}); err != nil {
+			return err
+		}
+	}
+	for _, o := range s.v.loose {
+		if err := s.tx.Miss(o.kind, o.key, objstore.Tombstone{Reason: objstore.Lost, Operation: seq}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

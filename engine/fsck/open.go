@@ -1,0 +1,21 @@
+// Package fsck verifies a store, from the log down to every byte that it names, and repairs what can be repaired: from the worktree, from session files,
+// or by writing down what is lost. docs/repair.md says what is told and what is kept.
+package fsck
+
+import (
+	"rewind/engine/capture"
+	"rewind/engine/conversation"
+	"rewind/engine/oplog"
+)
+
+// Checker verifies and repairs an open project's store.
+type Checker struct {
+	log      *oplog.Log
+	talks    *conversation.Conversations
+	worktree *capture.Worktree
+}
+
+// New gives a view.
+func New(log *oplog.Log, c *conversation.Conversations, w *capture.Worktree) *Checker {
+	return &Checker{log, c, w}
+}

@@ -1,0 +1,100 @@
+package fsck
+
+import (
+	"context"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// A checkpoint says which operation made it, and of which session. So an operation that is lost is made again where its checkpoint is there.
+
+// orphans finds the checkpoints whose operations the log does not have, if it lacks any. Those behind its end are put into it at once.
+func (s *settling) orphans(ctx context.Context) error {
+	e := s.e
+	have, gaps, oldest := map[uint64]bool{}, false, uint64(1)
+	err := e.log.Refs.Log(func(seq uint64, op *refs.Operation, err error) error {
+		lost := err != nil || op.Kind == refs.KindLost && op.Checkpoint.IsZero()
+		have[seq] = !lost
+		gaps, oldest = gaps || lost, seq
+		return ctx.Err()
+	})
+	rebuilt := s.out.Files != nil && s.out.Files.Rebuilt
+	if err != nil || !gaps && !(rebuilt && (oldest > 1 || len(s.out.Files.Lost) > 0)) {
+		return err
+	}
+	s.alone = map[uint64]*model.Checkpoint{}
+	last := e.log.DB.LastSeq()
+	newest := last
+	err = e.log.Objs.Walk(ctx, func(k objstore.Kind, key objstore.Key, _ objstore.Info) error {
+		if k != objstore.Checkpoint {
+			return nil
+		}
+		id, err := e.log.Objs.IDOf(k, key)
+		if err != nil {
+			return nil //nolint:nilerr // it is damaged: a fault of its own
+		}
+		cp, err := e.log.Checkpoint(id)
+		if err != nil || have[cp.Seq] || cp.Seq > last+maxTail {
+			return nil //nolint:nilerr // as above
+		}
+		if old := s.alone[cp.Seq]; old == nil || old.Time.Before(cp.Time) {
+			s.alone[cp.Seq] = cp
+		}
+		newest = max(newest, cp.Seq)
+		return nil
+	})
+	if err != nil || newest == last {
+		return err
+	}
+	b := e.log.DB.NewBatch()
+	defer func() { _ = b.Close() }()
+	for seq := last + 1; seq <= newest; seq++ {
+		if err := refs.Restate(b, &refs.Operation{Seq: seq, Kind: refs.KindLost, Time: e.log.Now().UnixMilli()}); err != nil {
+			return err
+		}
+	}
+	if err := e.log.DB.RaiseFormat(formatRepair); err != nil {
+		return err
+	}
+	return b.Commit(ctx, kv.Durable)
+}
+
+// maxTail is how far behind the end of the log a checkpoint is looked for.
+const maxTail = 1 << 20
+
+// again makes the operation of a checkpoint again.
+func (s *settling) again(b *kv.Batch, cp *model.Checkpoint) error {
+	op := refs.Operation{
+		Seq: cp.Seq, Kind: refs.KindCheckpoint, Time: cp.Time.UnixMilli(), Session: cp.Session, Checkpoint: cp.ID, Turn: cp.Cause.Turn, Message: "made again by a repair",
+		Cause: refs.Cause{Event: cp.Cause.Event},
+	}
+	if cp.Cause.Event == model.EventSafety {
+		op.Kind, op.Cause = refs.KindSafety, refs.Cause{}
+	}
+	s.hear(&op)
+	s.say(&op)
+	s.did("operation %d made again of its checkpoint %s", cp.Seq, cp.ID.Short())
+	return refs.Restate(b, &op)
+}
+
+// before makes operations again that were older than the oldest one that is left; between them the log says that they are lost.
+func (s *settling) before(b *kv.Batch, oldest uint64) error {
+	if s.alone == nil || oldest == 0 {
+		return nil
+	}
+	for seq := oldest; seq > 1; seq-- {
+		if cp := s.alone[seq-1]; cp != nil {
+			if err := s.again(b, cp); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := refs.Restate(b, &refs.Operation{Seq: seq - 1, Kind: refs.KindLost, Time: s.e.log.Now().UnixMilli()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

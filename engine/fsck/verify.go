@@ -1,0 +1,383 @@
+package fsck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/internal/agentfiles"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// Faults is what a check of the store found.
+type Faults struct {
+	Checked  int        // objects
+	Faults   []error    // what is wrong, in the order in which it was met
+	Lost     []Lost     // objects that are known to be lost, and those that faults name
+	LostOps  []Span     // operations that are lost, newest first
+	Affected []Affected // the checkpoints that these belong to, newest first
+}
+
+// Span is a range of operations.
+type Span struct{ First, Last uint64 }
+
+// Lost is an object that cannot be read.
+type Lost struct {
+	Kind  objstore.Kind
+	ID    objstore.ID
+	Path  string // of a blob, where the tree names it first
+	Known bool   // a repair has found nothing to make it of, and has said so
+	Place string
+}
+
+// Verify looks for everything that is wrong with the store: tables, logs, objects, what names them, refs, operations, sessions, indexes. Full reads and
+// checks every byte; otherwise only the structure: what is named is there, and every envelope and the base of every delta. Events and commands go on
+// meanwhile: what they add is not checked. fault, which may be nil, is told each fault as it is found.
+func (ck *Checker) Verify(ctx context.Context, full bool, p model.Progress, fault func(error)) (*Faults, error) {
+	v := ck.newVerifier(full, p, fault)
+	return v.out, v.run(ctx)
+}
+
+func (ck *Checker) newVerifier(full bool, p model.Progress, fault func(error)) *verifier {
+	v := &verifier{
+		e: ck, progress: p, full: full, seen: map[model.Object]bool{}, bad: map[model.Object]Lost{}, out: &Faults{},
+		trees: ck.log.Objs.Memo(objstore.Tree), said: ck.log.Objs.Memo(objstore.Transcript), checkpointOf: ck.log.Checkpoints(),
+	}
+	v.fault = func(err error) {
+		v.out.Faults = append(v.out.Faults, err)
+		if fault != nil {
+			fault(err)
+		}
+	}
+	return v
+}
+
+func (v *verifier) run(ctx context.Context) error {
+	if err := v.e.log.Damage(); err != nil && !errors.Is(err, kv.ErrUnwritable) {
+		v.fault(err)
+	}
+	if v.full {
+		if err := v.e.log.DB.Verify(ctx, v.fault); err != nil {
+			return err
+		}
+	}
+	if err := v.references(ctx); err != nil {
+		return err
+	}
+	if err := v.rest(ctx); err != nil {
+		return err
+	}
+	v.out.Checked = v.n
+	return v.affected(ctx)
+}
+
+// loose is an object of which only the key is known.
+type loose struct {
+	kind objstore.Kind
+	key  objstore.Key
+}
+
+// verifier walks everything that refs and operations lead to, then the rest.
+type verifier struct {
+	e        *Checker
+	out      *Faults
+	fault    func(error)
+	progress model.Progress
+	full     bool
+	seen     map[model.Object]bool
+	bad      map[model.Object]Lost
+	loose    []loose // objects that cannot be read and that nothing names
+	n        int
+
+	// They keep what was built: of most objects versions before and after are read too.
+	trees, said  *objstore.Memo
+	checkpointOf func(objstore.ID) (*model.Checkpoint, error)
+}
+
+func (v *verifier) count() {
+	v.n++
+	if v.progress != nil && v.n%256 == 0 {
+		v.progress(v.n, 0)
+	}
+}
+
+// visit checks one object and reports whether it is sound and met for the first time. A fault names what led to it: the
+// newest checkpoint that it is part of.
+func (v *verifier) visit(ctx context.Context, from string, k objstore.Kind, id objstore.ID) bool {
+	o := model.Object{Kind: k, Id: id}
+	if v.seen[o] {
+		return false
+	}
+	v.seen[o] = true
+	v.count()
+	ok, err := true, error(nil)
+	if v.full {
+		if err = v.e.log.Objs.Verify(ctx, k, id); errors.Is(err, objstore.ErrPurged) {
+			return true // on purpose
+		}
+	} else if ok, err = v.e.log.Objs.Has(k, id); err == nil && !ok {
+		if err = v.e.absent(k, id); err == nil {
+			err = fmt.Errorf("%s %s is missing", k, id.Short())
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		v.broken(from, o, err)
+	}
+	return ok && err == nil
+}
+
+// broken records an object that cannot be read. One that is known to be lost is no fault any more.
+func (v *verifier) broken(from string, o model.Object, err error) {
+	if _, ok := v.bad[o]; ok || errors.Is(err, objstore.ErrPurged) {
+		return
+	}
+	known := project.IsGone(err) || project.IsGone(v.e.absent(o.Kind, o.Id))
+	v.bad[o] = Lost{Kind: o.Kind, ID: o.Id, Known: known, Place: from}
+	v.out.Lost = append(v.out.Lost, v.bad[o])
+	if !known {
+		v.fault(fmt.Errorf("engine: verify %s: %w", from, err))
+	}
+}
+
+func (v *verifier) references(ctx context.Context) error {
+	err := v.e.log.Refs.Each(func(n refs.Name, ref refs.Ref, err error) error {
+		if err != nil {
+			v.fault(err)
+			return nil
+		}
+		v.checkpoint(ctx, "ref "+string(n), ref.ID)
+		return ctx.Err()
+	})
+	if err != nil && ctx.Err() == nil {
+		v.fault(err)
+	}
+	later := uint64(0)
+	err = v.e.log.Refs.Log(func(seq uint64, op *refs.Operation, err error) error {
+		if later > 0 && seq != later-1 {
+			v.fault(fmt.Errorf("engine: verify: operations %d to %d are missing", seq+1, later-1))
+		}
+		later = seq
+		if err != nil {
+			v.fault(err)
+			return nil
+		}
+		v.operation(ctx, op)
+		return ctx.Err()
+	})
+	if err != nil && ctx.Err() == nil {
+		v.fault(err)
+	}
+	v.unfinished(ctx)
+	v.sessions(ctx)
+	return ctx.Err()
+}
+
+// operation walks what an operation names. One that is lost names nothing: that it is lost has been said.
+func (v *verifier) operation(ctx context.Context, op *refs.Operation) {
+	from := fmt.Sprintf("operation %d", op.Seq)
+	if op.Kind == refs.KindLost {
+		v.checkpoint(ctx, from, op.Checkpoint)
+		if op.Checkpoint.IsZero() {
+			v.lostOperation(op.Seq)
+		}
+		return
+	}
+	ids := []objstore.ID{op.Checkpoint}
+	if op.Restore != nil {
+		ids = append(ids, op.Restore.Target, op.Restore.Safety)
+		v.tree(ctx, from, "", op.Restore.Result)
+		v.files(ctx, from, op.Restore.Files)
+	}
+	v.transcript(ctx, from, op.Transcript)
+	for _, c := range op.Changes {
+		ids = append(ids, c.Old, c.New)
+	}
+	for _, id := range ids {
+		v.checkpoint(ctx, from, id)
+	}
+}
+
+func (v *verifier) lostOperation(seq uint64) {
+	if n := len(v.out.LostOps); n > 0 && v.out.LostOps[n-1].First == seq+1 {
+		v.out.LostOps[n-1].First = seq
+		return
+	}
+	v.out.LostOps = append(v.out.LostOps, Span{seq, seq})
+}
+
+func (v *verifier) unfinished(ctx context.Context) {
+	j, err := v.e.log.ReadJournal()
+	if err != nil {
+		v.fault(err)
+	}
+	if j == nil {
+		return
+	}
+	v.checkpoint(ctx, "journal", j.Target)
+	v.checkpoint(ctx, "journal", j.Safety)
+	v.files(ctx, "journal", j.Files)
+	for _, f := range j.Files {
+		if !agentfiles.Shape(f.Path) {
+			v.fault(&model.ForeignFileError{In: "the journal", Cause: fmt.Errorf("%s: %w", f.Path, agentfiles.ErrForeign)})
+		}
+	}
+}
+
+func (v *verifier) sessions(ctx context.Context) {
+	err := v.e.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, raw []byte) error {
+		s, err := model.DecodeSession(string(k[1:]), raw)
+		if err != nil {
+			v.fault(err)
+			return nil
+		}
+		v.transcript(ctx, "session "+s.Name, s.Cursor.Transcript)
+		if s.Fork != nil {
+			v.transcript(ctx, "session "+s.Name, s.Fork.Transcript)
+		}
+		return ctx.Err()
+	})
+	if err != nil && ctx.Err() == nil {
+		v.fault(err)
+	}
+}
+
+// files checks the bytes of session files that a restore changed.
+func (v *verifier) files(ctx context.Context, from string, files []refs.File) {
+	for _, f := range files {
+		v.transcript(ctx, from, f.From)
+		v.transcript(ctx, from, f.To)
+	}
+}
+
+// transcript walks one conversation; what it has in common with one that was checked is not checked again.
+func (v *verifier) transcript(ctx context.Context, from string, id objstore.ID) {
+	for !id.IsZero() && v.visit(ctx, from+": conversation", objstore.Transcript, id) {
+		raw, err := v.said.Get(id)
+		var n *conversation.Node
+		if err == nil {
+			n, err = conversation.DecodeNode(id, raw)
+		}
+		if err != nil {
+			v.broken(from, model.Object{Kind: objstore.Transcript, Id: id}, err)
+			return
+		}
+		v.visit(ctx, from+": conversation", objstore.Blob, n.Tail)
+		id = n.Parent
+	}
+}
+
+// checkpoint walks one checkpoint; its parents are met through their own operations.
+func (v *verifier) checkpoint(ctx context.Context, from string, id objstore.ID) {
+	if id.IsZero() || !v.visit(ctx, from, objstore.Checkpoint, id) {
+		return
+	}
+	cp, err := v.checkpointOf(id)
+	if err != nil {
+		v.broken(from, model.Object{Kind: objstore.Checkpoint, Id: id}, err)
+		return
+	}
+	from = "checkpoint " + id.Short()
+	if !cp.Note.IsZero() && v.visit(ctx, from, objstore.Note, cp.Note) {
+		if _, err := v.e.log.Note(cp); err != nil {
+			v.broken(from, model.Object{Kind: objstore.Note, Id: cp.Note}, err)
+		}
+	}
+	v.tree(ctx, from, "", cp.Tree)
+	v.tree(ctx, from, "", cp.Base)
+	v.transcript(ctx, from, cp.Mark.Transcript)
+}
+
+func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) {
+	if id.IsZero() || ctx.Err() != nil || !v.visit(ctx, place(from, path), objstore.Tree, id) {
+		return
+	}
+	ents, err := v.entries(id)
+	if err != nil {
+		v.broken(place(from, path), model.Object{Kind: objstore.Tree, Id: id}, err)
+		return
+	}
+	for _, ent := range ents {
+		p := tree.Join(path, ent.Name)
+		if ent.Type == tree.TypeDir {
+			v.tree(ctx, from, p, ent.ID)
+		} else {
+			v.visit(ctx, place(from, p), objstore.Blob, ent.ID)
+			if l, ok := v.bad[model.Object{Kind: objstore.Blob, Id: ent.ID}]; ok && l.Path == "" {
+				l.Path = p
+				v.bad[model.Object{Kind: objstore.Blob, Id: ent.ID}] = l
+			}
+		}
+	}
+}
+
+func place(from, path string) string {
+	if path == "" {
+		return from
+	}
+	return fmt.Sprintf("%s: %q", from, path)
+}
+
+// entries reads one tree.
+func (v *verifier) entries(id objstore.ID) ([]tree.Entry, error) {
+	raw, err := v.trees.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Decode(raw)
+}
+
+// rest checks what nothing leads to: it would be the base of what comes. Quick looks at envelopes and at the bases of deltas only.
+func (v *verifier) rest(ctx context.Context) error {
+	met := make(map[objstore.Key]bool, len(v.seen))
+	for o := range v.seen {
+		met[o.Id.Key()] = true
+	}
+	err := v.e.log.Objs.Walk(ctx, func(k objstore.Kind, key objstore.Key, info objstore.Info) error {
+		if met[key] && v.full {
+			return nil // read already
+		}
+		if !met[key] {
+			v.count()
+		}
+		err := info.Damage
+		switch {
+		case err != nil:
+		case v.full:
+			_, err = v.e.log.Objs.IDOf(k, key)
+		case info.Codec == objstore.CodecChunks || info.Index > 0 && info.Base.IsZero():
+			err = v.needs(k, key)
+		}
+		if err == nil || ctx.Err() != nil || met[key] {
+			return nil // or named already
+		}
+		if g, ok, _ := v.e.log.Objs.Tombstone(k, key); !ok || g.Reason != objstore.Lost {
+			v.loose = append(v.loose, loose{k, key})
+			v.fault(fmt.Errorf("engine: verify: %w", err))
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		v.fault(err)
+	}
+	return ctx.Err()
+}
+
+// needs looks for what an object cannot be read without.
+func (v *verifier) needs(k objstore.Kind, key objstore.Key) error {
+	deps, err := v.e.log.Objs.Deps(k, key)
+	if err != nil {
+		return err
+	}
+	for _, d := range deps {
+		if _, err := v.e.log.Objs.Deps(k, d); errors.Is(err, objstore.ErrNotFound) {
+			return fmt.Errorf("%s %s: %s of it is missing", k, key.Short(), d.Short())
+		}
+	}
+	return nil
+}

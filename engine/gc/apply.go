@@ -1,0 +1,155 @@
+package gc
+
+import (
+	"context"
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// carryOut writes the plan into the log, some operations at a time, between which events are taken in. First the grafts: one on a checkpoint whose neighbours are still
+// there says a little too much of what others changed, and never too little. Stopped anywhere, the next gc goes on.
+func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
+	if g.idle() {
+		return nil
+	}
+	if err := g.e.log.DB.RaiseFormat(FormatThinned); err != nil {
+		return err
+	}
+	for _, to := range g.grafts {
+		if err := g.e.log.StampOwners(to.Owned); err != nil {
+			return err
+		}
+	}
+	var ids []objstore.ID
+	for i := range g.steps {
+		if g.grafts[g.steps[i].id] != nil {
+			ids = append(ids, g.steps[i].id)
+		}
+	}
+	for len(ids) > 0 {
+		n := min(len(ids), gcBatch)
+		err := g.slice(ctx, func(b *kv.Batch) error {
+			for _, id := range ids[:n] {
+				if err := b.Set(model.GraftKey(id), g.grafts[id].Encode()); err != nil {
+					return err
+				}
+			}
+			g.e.log.Grafts.Store(model.GraftsSome)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		ids = ids[n:]
+		if err := p.pause(ctx); err != nil {
+			return err
+		}
+	}
+	return g.rewrite(ctx, p)
+}
+
+// FormatThinned is the first store format that has grafts and thinned operations.
+const FormatThinned = 4
+
+// rewrite takes out of the log what goes, oldest operations first.
+func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
+	for at := 0; at < len(g.ops); {
+		var ops []refs.Operation
+		var gone []objstore.ID
+		for ; at < len(g.ops) && len(ops) < gcBatch; at++ {
+			if g.ops[at].flags&opDrop == 0 {
+				continue
+			}
+			op, err := g.e.log.Refs.Operation(g.oldest + uint64(at))
+			if err != nil {
+				return err
+			}
+			made := op.Checkpoint
+			changed, err := g.rewritten(op)
+			if err != nil {
+				return err
+			}
+			if changed {
+				ops = append(ops, *op)
+			}
+			if op.Kind == refs.KindThinned {
+				gone = append(gone, made)
+			}
+		}
+		if len(ops) == 0 {
+			break
+		}
+		err := g.slice(ctx, func(b *kv.Batch) error {
+			for _, id := range gone {
+				if id.IsZero() {
+					continue
+				}
+				for _, key := range [][]byte{model.GraftKey(id), model.MessageKey(id)} {
+					if err := b.Delete(key); err != nil {
+						return err
+					}
+				}
+			}
+			return refs.Rewrite(b, ops)
+		})
+		if err == nil {
+			err = p.pause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return g.slice(ctx, nil)
+}
+
+// slice writes one batch while no capture and no command is under way, unless something has come to need what goes. write nil: all before is made durable.
+func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
+	e := g.e
+	e.log.Mu.Lock()
+	defer e.log.Mu.Unlock()
+	if err := g.recheck(); err != nil {
+		return err
+	}
+	b := e.log.DB.NewBatch()
+	defer b.Close()
+	du := kv.Durable
+	if write != nil {
+		du = kv.Written
+		if err := write(b); err != nil {
+			return err
+		}
+	}
+	if err := b.Commit(ctx, du); err != nil {
+		return err
+	}
+	e.log.Tally.Forget()
+	return nil
+}
+
+// recheck looks at what has come since the plan was made; the log's lock is held. Whatever names a checkpoint anew, a tag, a cursor, a restore, does so by an operation, and a restore under way
+// by its journal.
+func (g *gcPlan) recheck() error {
+	j, err := g.e.log.ReadJournal()
+	if err != nil {
+		return err
+	}
+	if j != nil && (g.gone(j.Target) || g.gone(j.Safety) || g.gone(j.Before) || g.gone(j.After)) {
+		return ErrReplan
+	}
+	checked := g.checked
+	err = g.e.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq < g.end() || op.Seq <= checked {
+			return kv.ErrStop
+		}
+		g.checked = max(g.checked, op.Seq)
+		if g.gone(op.Checkpoint) || slices.ContainsFunc(namedBy(op), g.gone) {
+			return ErrReplan
+		}
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,77 @@
+package gc
+
+import (
+	"fmt"
+	"time"
+
+	"rewind/engine/project"
+)
+
+const (
+	// maxGap is for how much a pause in the log counts, at most. A clock that jumps forward so ages nothing by more than a week, and a project that
+	// nobody touched for a year comes back with what it had.
+	maxGap = 7 * 24 * time.Hour
+	// maxAhead is how far the newest operation may lie in the future.
+	maxAhead = 10 * time.Minute
+	// maxRest is how long ago the newest operation may be for a person's --older to believe the clock.
+	maxRest = 30 * 24 * time.Hour
+)
+
+// ClockError says that gc does not trust the clock.
+type ClockError struct {
+	Newest, Now time.Time
+}
+
+func (e *ClockError) Error() string {
+	d := e.Now.Sub(e.Newest)
+	if d < 0 {
+		return fmt.Sprintf("engine: gc: %v: it says %s, %s before the newest operation", ErrClock, e.Now.UTC().Format(time.RFC3339), (-d).Round(time.Second))
+	}
+	return fmt.Sprintf("engine: gc: %v: it says %s, %d days after the newest operation", ErrClock, e.Now.UTC().Format(time.RFC3339), d/(24*time.Hour))
+}
+
+// Is makes it an ErrClock.
+func (e *ClockError) Is(target error) bool { return target == ErrClock }
+
+// clock tells how old operations are. The order is that of the log; times only tell how much lies between, and never less than nothing.
+type clock struct {
+	now    time.Time
+	newest time.Time
+	age    []time.Duration // of each operation, oldest first
+	wall   []time.Duration
+}
+
+// newClock takes the operations' times, oldest first, in unix milliseconds.
+func newClock(now time.Time, times []int64) *clock {
+	n := len(times)
+	c := &clock{now: now, age: make([]time.Duration, n), wall: make([]time.Duration, n)}
+	if n == 0 {
+		return c
+	}
+	c.newest = time.UnixMilli(times[n-1])
+	next, age := now, time.Duration(0)
+	for i := n - 1; i >= 0; i-- {
+		at := time.UnixMilli(times[i])
+		if age += min(max(next.Sub(at), 0), maxGap); age < 0 {
+			age = project.Forever
+		}
+		c.age[i], next = age, at
+	}
+	latest := int64(0)
+	for i, t := range times {
+		latest = max(latest, t)
+		c.wall[i] = max(now.Sub(time.UnixMilli(latest)), 0)
+	}
+	return c
+}
+
+// trusted refuses where the clock and the log cannot both be right. What is kept by number alone asks no clock.
+func (c *clock) trusted(r retention) error {
+	if c.newest.IsZero() {
+		return nil
+	}
+	if c.newest.Sub(c.now) > maxAhead || r.older > 0 && c.now.Sub(c.newest) > maxRest {
+		return &ClockError{c.newest, c.now}
+	}
+	return nil
+}

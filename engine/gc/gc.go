@@ -1,0 +1,210 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/objstore"
+)
+
+// ErrClock is returned by gc when the clock and the log cannot both be right.
+var ErrClock = errors.New("the clock is in doubt")
+
+// ErrCollecting is returned while another gc of the project is under way.
+var ErrCollecting = errors.New("gc is under way")
+
+// Options say what is to go. The zero value is the policy of the settings.
+type Options struct {
+	DryRun   bool
+	Keep     int           // keep only so many checkpoints of each session; 0: as the policy says
+	Older    time.Duration // remove what is older; 0: as the policy says
+	MaxSize  int64         // make the policy stricter until the store fits; 0: as the settings say; less than zero: whatever its size
+	Resting  bool          // nobody waits for it: it takes its time
+	Progress model.Progress
+}
+
+// Collected is what gc removed, or with a dry run would remove.
+type Collected struct {
+	Checkpoints int    // steps
+	Safety      int    // safety checkpoints
+	Kept        int    // checkpoints of both kinds that are still there
+	Young       int    // of Kept: those that would go were they not younger than gc.grace
+	Grace       string // gc.grace
+	Objects     int
+	Bytes       int64 // of objects, as stored
+	DiskBefore  int64
+	DiskAfter   int64 // with a dry run: about
+	Rounds      int   // how often the policy was made stricter for the store to fit
+	Fits        bool  // the store is not larger than it may be
+}
+
+// gcState is what an open store knows of gc.
+type gcState struct {
+	Mu sync.Mutex // held while one is under way
+}
+
+// GC thins the log as the policy says, then removes what nothing leads to any more, and gives the space back. It holds the worktree for some milliseconds at a time, and
+// stands back while events are taken in. Stopped or killed anywhere it has removed nothing that anything leads to, and the next one goes on. It refuses, having removed
+// nothing, when the clock is in doubt (ErrClock), when anything that must be read cannot be (kv.ErrCorrupt), and while another is under way (ErrCollecting).
+func (co *Collector) GC(ctx context.Context, o Options) (*Collected, error) {
+	if err := co.log.Damage(); err != nil {
+		return nil, err
+	}
+	if !co.Run.Mu.TryLock() {
+		return nil, fmt.Errorf("engine: gc: %w", ErrCollecting)
+	}
+	defer co.Run.Mu.Unlock()
+	res := &Collected{Grace: co.log.Config.Get("gc.grace").(string)}
+	var err error
+	if res.DiskBefore, err = co.log.DB.DiskBytes(); err != nil {
+		return nil, err
+	}
+	r := retentionOf(co.log.Config)
+	r.newest, r.older = o.Keep, o.Older
+	limit := o.MaxSize
+	if limit == 0 {
+		limit = co.log.Config.Get("gc.max_size").(int64)
+	}
+	p := &pacer{ctx: ctx, e: co, rest: o.Resting, progress: o.Progress}
+	for {
+		size, err := co.gcRound(p, r, o, res)
+		if err != nil {
+			return nil, fmt.Errorf("engine: gc %s: %w", co.log.Project.Root, err)
+		}
+		res.DiskAfter = size
+		res.Fits = limit <= 0 || size <= limit
+		if res.Fits || res.Rounds == len(stricter) {
+			return res, nil
+		}
+		stricter[res.Rounds](&r)
+		res.Rounds++
+	}
+}
+
+// gcRound thins and collects once, and gives the size of the store afterwards.
+func (co *Collector) gcRound(p *pacer, r retention, o Options, res *Collected) (size int64, err error) {
+	plan, swept, err := co.gcOnce(p, r, o)
+	if err != nil {
+		return 0, err
+	}
+	res.Kept, res.Young = plan.Kept, plan.Young
+	if o.DryRun {
+		res.Checkpoints, res.Safety, res.Objects, res.Bytes = plan.Removed, plan.Safety, swept.Objects, swept.Bytes
+		return max(res.DiskBefore-swept.Bytes, 0), nil
+	}
+	res.Checkpoints, res.Safety = res.Checkpoints+plan.Removed, res.Safety+plan.Safety
+	res.Objects, res.Bytes = res.Objects+swept.Objects, res.Bytes+swept.Bytes
+	if swept.Objects > 0 || plan.Removed > 0 {
+		if err := co.log.DB.Compact(p.ctx); err != nil {
+			return 0, err
+		}
+	}
+	return co.log.DB.DiskBytes()
+}
+
+// gcOnce lists the objects, by which all that follows reads them, thins the log, and removes what nothing leads to then.
+func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swept objstore.Swept, err error) {
+	c, err := co.beginCollection(p.ctx, p)
+	if err != nil {
+		return nil, swept, err
+	}
+	defer c.End()
+	read, err := co.gcReader(c)
+	for try := 0; err == nil && try < 4; try++ {
+		if plan, err = co.planGC(p, read); err == nil {
+			err = plan.clock.trusted(r)
+		}
+		if err == nil {
+			plan.decideAsked(r)
+			err = plan.graftAll(p)
+		}
+		if err == nil && !o.DryRun {
+			err = plan.carryOut(p.ctx, p)
+		}
+		if !errors.Is(err, ErrReplan) {
+			break
+		}
+		read, err = co.gcReader(c) // grafts may have been written
+	}
+	if err == nil {
+		swept, err = co.collect(p.ctx, c, plan, p, o)
+	}
+	return plan, swept, err
+}
+
+// collect removes what nothing leads to.
+func (co *Collector) collect(ctx context.Context, c *objstore.Collection, plan *gcPlan, p *pacer, o Options) (objstore.Swept, error) {
+	m := &reach{e: co, c: c, plan: plan, pace: p, read: plan.read}
+	if err := m.roots(); err != nil {
+		return objstore.Swept{}, err
+	}
+	if err := m.relied(); err != nil {
+		return objstore.Swept{}, err
+	}
+	if o.DryRun {
+		dead, _ := c.Dead()
+		return dead, nil
+	}
+	for {
+		err := co.condemn(m)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, objstore.ErrOpenTx) && !errors.Is(err, objstore.ErrBarrier) {
+			return objstore.Swept{}, err
+		}
+		if err := m.relied(); err != nil {
+			return objstore.Swept{}, err
+		}
+		if err := wait(ctx, 2*time.Millisecond); err != nil {
+			return objstore.Swept{}, err
+		}
+	}
+	return c.Sweep(ctx, p.pause)
+}
+
+// condemn ends marking at a moment at which no capture and no command is under way.
+func (co *Collector) condemn(m *reach) error {
+	co.log.Mu.Lock()
+	defer co.log.Mu.Unlock()
+	if err := m.settled(); err != nil {
+		return err
+	}
+	return m.c.StartSweep()
+}
+
+// beginCollection waits for transactions to end.
+func (co *Collector) beginCollection(ctx context.Context, p *pacer) (*objstore.Collection, error) {
+	for {
+		co.log.Mu.Lock()
+		c, err := co.log.Objs.Collect()
+		co.log.Mu.Unlock()
+		if err == nil {
+			if err = c.List(ctx, p.pause); err != nil {
+				c.End()
+			}
+			return c, err
+		}
+		if !errors.Is(err, objstore.ErrOpenTx) {
+			return nil, err
+		}
+		if err := wait(ctx, 2*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

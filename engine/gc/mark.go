@@ -1,0 +1,300 @@
+package gc
+
+import (
+	"errors"
+	"fmt"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// reach marks what refs, operations, sessions and an unfinished restore lead to. It reads checkpoints, trees and transcripts, never a file's content.
+type reach struct {
+	e     *Collector
+	c     *objstore.Collection
+	plan  *gcPlan // what it takes out of the log counts as gone
+	pace  *pacer
+	read  *gcReader
+	stack []model.Object // what is marked and whose references are not
+	upTo  uint64         // the newest operation that was marked
+
+	lenient bool // what is not there need not be
+}
+
+// ref marks one object; the zero id is none.
+func (m *reach) ref(k objstore.Kind, id objstore.ID) error {
+	if id.IsZero() {
+		return nil
+	}
+	first, err := m.c.Mark(k, id)
+	var gone *objstore.GoneError
+	if errors.As(err, &gone) || m.lenient && errors.Is(err, objstore.ErrNotFound) {
+		return nil // what was purged or is lost need not be kept, and it is known that it is not there
+	}
+	if err != nil || !first {
+		return err
+	}
+	if k == objstore.Checkpoint || k == objstore.Tree || k == objstore.Transcript {
+		m.stack = append(m.stack, model.Object{Kind: k, Id: id})
+	}
+	return nil
+}
+
+// refs marks several.
+func (m *reach) refs(k objstore.Kind, ids ...objstore.ID) error {
+	for _, id := range ids {
+		if err := m.ref(k, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drain marks what the stack refers to.
+func (m *reach) drain() error {
+	for len(m.stack) > 0 {
+		o := m.stack[len(m.stack)-1]
+		m.stack = m.stack[:len(m.stack)-1]
+		var err error
+		switch o.Kind {
+		case objstore.Checkpoint:
+			err = m.checkpoint(o.Id)
+		case objstore.Tree:
+			err = m.tree(o.Id)
+		case objstore.Transcript:
+			err = m.transcript(o.Id)
+		}
+		if err == nil {
+			err = m.pace.pause(m.pace.ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *reach) checkpoint(id objstore.ID) error {
+	cp, err := m.read.checkpoint(id)
+	if err != nil {
+		return err
+	}
+	if m.plan != nil && m.plan.grafts[id] != nil {
+		m.plan.grafts[id].Apply(cp)
+	}
+	err = m.refs(objstore.Checkpoint, cp.Parents...)
+	if err == nil {
+		err = m.ref(objstore.Transcript, cp.Mark.Transcript)
+	}
+	if err == nil {
+		err = m.ref(objstore.Note, cp.Note)
+	}
+	if err == nil {
+		err = m.refs(objstore.Tree, cp.Base, cp.Tree)
+	}
+	return err
+}
+
+func (m *reach) tree(id objstore.ID) error {
+	raw, err := m.read.trees.Get(id)
+	if err != nil {
+		return err
+	}
+	ents, err := tree.Decode(raw)
+	if err != nil {
+		return fmt.Errorf("engine: tree %s: %w: %w", id.Short(), kv.ErrCorrupt, err)
+	}
+	for i := range ents {
+		k := objstore.Blob
+		if ents[i].Type == tree.TypeDir {
+			k = objstore.Tree
+		}
+		if err := m.ref(k, ents[i].ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *reach) transcript(id objstore.ID) error {
+	raw, err := m.read.said.Get(id)
+	if err != nil {
+		return err
+	}
+	n, err := conversation.DecodeNode(id, raw)
+	if err != nil {
+		return err
+	}
+	if err := m.ref(objstore.Blob, n.Tail); err != nil {
+		return err
+	}
+	return m.ref(objstore.Transcript, n.Parent)
+}
+
+// roots marks all that anything leads to, as the log will be when the plan has been carried out.
+func (m *reach) roots() error {
+	all, err := m.e.log.Refs.List("")
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if err := m.ref(objstore.Checkpoint, r.ID); err != nil {
+			return fmt.Errorf("engine: gc: ref %s: %w", r.Name, err)
+		}
+	}
+	if err := m.journal(); err != nil {
+		return err
+	}
+	if err := m.sessions(); err != nil {
+		return err
+	}
+	upTo := m.upTo
+	err = m.e.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq <= upTo {
+			return kv.ErrStop
+		}
+		m.upTo = max(m.upTo, op.Seq)
+		if m.plan != nil {
+			if _, err := m.plan.rewritten(op); err != nil {
+				return err
+			}
+		}
+		if err := m.operation(op); err != nil {
+			return fmt.Errorf("engine: gc: operation %d: %w", op.Seq, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return m.drain()
+}
+
+func (m *reach) operation(op *refs.Operation) error {
+	err := m.refs(objstore.Checkpoint, op.Checkpoint)
+	if err == nil {
+		err = m.refs(objstore.Checkpoint, namedBy(op)...)
+	}
+	if err == nil {
+		err = m.ref(objstore.Transcript, op.Transcript)
+	}
+	if r := op.Restore; r != nil && err == nil {
+		if err = m.ref(objstore.Tree, r.Result); err == nil {
+			err = m.files(r.Files)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return m.drain() // checkpoints newest first: each is mostly built on the one before
+}
+
+func (m *reach) files(files []refs.File) error {
+	for _, f := range files {
+		if err := m.refs(objstore.Transcript, f.From, f.To); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *reach) journal() error {
+	j, err := m.e.log.ReadJournal()
+	if err != nil || j == nil {
+		return err
+	}
+	if err := m.refs(objstore.Checkpoint, j.Target, j.Safety, j.Before, j.After); err != nil {
+		return err
+	}
+	for _, s := range j.Steps {
+		for _, ent := range []*tree.Entry{s.From, s.To} {
+			if ent == nil {
+				continue
+			}
+			k := objstore.Blob
+			if ent.Type == tree.TypeDir {
+				k = objstore.Tree
+			}
+			if err := m.ifThere(func() error { return m.ref(k, ent.ID) }); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range []*model.Session{j.Made, j.Moved} {
+		if err := m.session(s); err != nil {
+			return err
+		}
+	}
+	return m.files(j.Files)
+}
+
+// ifThere runs fn, for which what is not there need not be: the newest state is held in memory, too, and there not all of it is stored.
+func (m *reach) ifThere(fn func() error) error {
+	defer func(was bool) { m.lenient = was }(m.lenient)
+	m.lenient = true
+	if err := fn(); err != nil {
+		return err
+	}
+	return m.drain()
+}
+
+func (m *reach) sessions() error {
+	return m.e.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, raw []byte) error {
+		s, err := model.DecodeSession(string(k[1:]), raw)
+		if err != nil {
+			return err
+		}
+		return m.session(s)
+	})
+}
+
+func (m *reach) session(s *model.Session) error {
+	if s == nil {
+		return nil
+	}
+	err := m.ref(objstore.Transcript, s.Cursor.Transcript)
+	if err == nil && s.Fork != nil {
+		err = m.ref(objstore.Transcript, s.Fork.Transcript)
+	}
+	if err != nil {
+		return fmt.Errorf("engine: gc: session %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// relied marks what transactions have come to rely on.
+func (m *reach) relied() error {
+	for _, o := range m.c.TakeBarrier() {
+		err := m.ifThere(func() error {
+			id, err := m.e.log.Objs.IDOf(o.Kind, o.Key)
+			if errors.Is(err, objstore.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			return m.ref(o.Kind, id)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settled marks what has come since the roots were marked, and what is known in memory of the worktree; the log's lock is held.
+func (m *reach) settled() error {
+	if err := m.roots(); err != nil {
+		return err
+	}
+	return m.ifThere(func() error {
+		if err := m.e.log.Pinned(m.ref); err != nil {
+			return err
+		}
+		return m.e.worktree.Pinned(m.ref)
+	})
+}

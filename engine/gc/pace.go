@@ -1,0 +1,58 @@
+package gc
+
+import (
+	"context"
+	"time"
+
+	"rewind/engine/model"
+)
+
+const (
+	// gcBatch is how many operations or grafts are written while events wait.
+	gcBatch = 256
+	// gcSlice is for how long gc works without looking whether somebody waits.
+	gcSlice = 2 * time.Millisecond
+)
+
+// pacer has gc stand back while events are taken in; and when nobody has asked for it, it rests as long as it works.
+type pacer struct {
+	ctx  context.Context
+	e    *Collector
+	rest bool
+	n    int
+	from time.Time
+
+	progress model.Progress // nil: nobody asks
+}
+
+// pause is called after each small piece of work.
+func (p *pacer) pause(ctx context.Context) error {
+	if p.n++; p.n%16 != 0 {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if p.progress != nil {
+		p.progress(p.n, 0)
+	}
+	now := time.Now()
+	if p.from.IsZero() {
+		p.from = now
+	}
+	worked := now.Sub(p.from)
+	if worked < gcSlice {
+		return nil
+	}
+	if p.rest {
+		time.Sleep(worked)
+	}
+	for range 100 {
+		if !p.e.log.Taking.Load() {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	p.from = time.Now()
+	return nil
+}

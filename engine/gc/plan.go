@@ -1,0 +1,384 @@
+package gc
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// gcPlan is what gc would take out of the log. It is made without a lock, of the log up to an operation; what came after stays as it is.
+type gcPlan struct {
+	e        *Collector
+	read     *gcReader
+	oldest   uint64 // the first operation of the log
+	ops      []opFacts
+	steps    []stepFacts // checkpoints, oldest first
+	byID     map[objstore.ID]int32
+	named    map[int32][]objstore.ID // by operation: the checkpoints that one which is none names
+	sessions numbered
+	by       numbered // sets of sessions, joined
+	clock    *clock
+	grafts   map[objstore.ID]*model.Graft
+
+	checked uint64 // the newest operation behind the plan that needs nothing of what goes
+
+	Removed, Safety, Kept int // steps and safety checkpoints that go; checkpoints that stay
+	Young                 int // of those that stay: what a person asked to go and is too young
+}
+
+// opFacts is what is known of an operation: 32 bytes, for there may be millions.
+type opFacts struct {
+	time    int64
+	session int32
+	step    int32 // in steps; less than zero: it names no checkpoint that is there
+	turn    uint32
+	kind    refs.Kind
+	event   byte
+	word    history.TurnWord
+	flags   opFlags
+}
+
+type opFlags uint16
+
+const (
+	opTalk   opFlags = 1 << iota // it has a place in a conversation
+	opMarker                     // the conversation at the beginning or the end of a turn
+	opNames                      // it names checkpoints besides its own
+	// What goes.
+	opDropStep
+	opDropNames
+	opDropTalk
+)
+
+const opDrop = opDropStep | opDropNames | opDropTalk
+
+// stepFacts is what is known of a checkpoint.
+type stepFacts struct {
+	id, tree, base objstore.ID // base: the state its changes are counted from
+	op             int32
+	parent         int32 // in steps; less than zero: none
+	by             int32
+	merged         uint64
+	counts         model.Counts // Added, Modified, Deleted
+	safety, saved  bool
+	owned          bool // some of its paths have other authors
+	undo           bool // what was unsaved before an undo
+	turnEnd        bool
+	pinned, keep   bool
+}
+
+// numbered numbers strings.
+type numbered struct {
+	of   []string
+	byIt map[string]int32
+}
+
+func (n *numbered) number(s string) int32 {
+	if i, ok := n.byIt[s]; ok {
+		return i
+	}
+	if n.byIt == nil {
+		n.byIt = map[string]int32{}
+	}
+	i := int32(len(n.of))
+	n.of, n.byIt[s] = append(n.of, s), i
+	return i
+}
+
+// planGC reads the log, and pins what is needed now.
+func (co *Collector) planGC(p *pacer, read *gcReader) (*gcPlan, error) {
+	g := &gcPlan{e: co, read: read, byID: map[objstore.ID]int32{}, named: map[int32][]objstore.ID{}}
+	if err := g.readLog(p); err != nil {
+		return nil, err
+	}
+	times := make([]int64, len(g.ops))
+	for i := range g.ops {
+		times[i] = g.ops[i].time
+	}
+	g.clock = newClock(co.log.Now(), times)
+	g.findTurns()
+	return g, g.pinAll()
+}
+
+// readLog takes in the operations and the checkpoints that they made.
+func (g *gcPlan) readLog(p *pacer) error {
+	var of []objstore.ID // of each operation, newest first: the checkpoint it names
+	var parents []objstore.ID
+	err := g.e.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if g.oldest > 0 && op.Seq != g.oldest-1 {
+			return fmt.Errorf("engine: gc: %w: operations %d to %d are missing", kv.ErrCorrupt, op.Seq+1, g.oldest-1)
+		}
+		g.oldest = op.Seq
+		f := opFacts{time: op.Time, session: g.sessions.number(op.Session), step: -1, turn: uint32(op.Turn), kind: op.Kind, event: talkOf(op.Cause.Event), word: history.TurnWordOf(op.Cause.Event)}
+		if !op.Transcript.IsZero() {
+			f.flags |= opTalk
+		}
+		made := op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety
+		if ids := namedBy(op); len(ids) > 0 {
+			f.flags |= opNames
+			g.named[int32(len(g.ops))] = ids
+		}
+		if made {
+			cp, err := g.read.checkpoint(op.Checkpoint)
+			var lost *objstore.GoneError
+			if errors.As(err, &lost) { // it is known not to be there, and names nothing
+				g.ops, of = append(g.ops, f), append(of, objstore.ID{})
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			before := cp.Base
+			s := stepFacts{id: cp.ID, tree: cp.Tree, base: before, op: int32(len(g.ops)), parent: -1, merged: cp.Merged, safety: op.Kind == refs.KindSafety}
+			s.by = g.by.number(strings.Join(cp.By, model.BySeparator))
+			s.undo, s.owned = cp.Cause.Event == model.EventUndo, len(cp.Owned) > 0
+			s.saved = cp.Cause.Event == model.EventSave || s.undo
+			s.counts = model.Counts{Added: cp.Counts.Added, Modified: cp.Counts.Modified, Deleted: cp.Counts.Deleted}
+			if !cp.Mark.Transcript.IsZero() {
+				f.flags |= opTalk
+			}
+			f.event, f.word = talkOf(cp.Cause.Event), history.TurnWordOf(cp.Cause.Event)
+			g.steps = append(g.steps, s)
+			var parent objstore.ID
+			if len(cp.Parents) > 0 {
+				parent = cp.Parents[0]
+			}
+			parents = append(parents, parent)
+		}
+		g.ops = append(g.ops, f)
+		of = append(of, op.Checkpoint)
+		return p.pause(p.ctx)
+	})
+	if err != nil {
+		return err
+	}
+	g.turnAround(of, parents)
+	return nil
+}
+
+// turnAround puts what was read, newest first, in the order of the log, and relates it.
+func (g *gcPlan) turnAround(of, parents []objstore.ID) {
+	slices.Reverse(g.ops)
+	slices.Reverse(g.steps)
+	slices.Reverse(of)
+	slices.Reverse(parents)
+	last := int32(len(g.ops)) - 1
+	named := make(map[int32][]objstore.ID, len(g.named))
+	for i, ids := range g.named {
+		named[last-i] = ids
+	}
+	g.named = named
+	for i := range g.steps {
+		s := &g.steps[i]
+		s.op = last - s.op
+		g.byID[s.id] = int32(i)
+	}
+	for i := range g.steps {
+		if at, ok := g.byID[parents[i]]; ok {
+			g.steps[i].parent = at
+			if g.steps[i].base.IsZero() {
+				g.steps[i].base = g.steps[at].tree
+			}
+		}
+	}
+	for i := range g.ops {
+		g.ops[i].step = -1
+		if at, ok := g.byID[of[i]]; ok {
+			g.ops[i].step = at
+		}
+	}
+}
+
+// namedBy lists the checkpoints that an operation names besides the one it made or found.
+func namedBy(op *refs.Operation) (ids []objstore.ID) {
+	if op.Kind != refs.KindCheckpoint && op.Kind != refs.KindSafety && op.Kind != refs.KindEvent {
+		ids = append(ids, op.Checkpoint) // of a fork: where it begins
+	}
+	for _, c := range op.Changes {
+		ids = append(ids, c.Old, c.New)
+	}
+	if r := op.Restore; r != nil {
+		ids = append(ids, r.Target, r.Safety)
+	}
+	ids = slices.DeleteFunc(ids, func(id objstore.ID) bool { return id.IsZero() || op.Kind == refs.KindCheckpoint && id == op.Checkpoint })
+	return ids
+}
+
+// findTurns finds where turns end, as TurnLog does, and the newest state that any event of a turn found.
+func (g *gcPlan) findTurns() {
+	type turn struct {
+		session int32
+		turn    uint32
+	}
+	ended := map[turn]bool{}
+	ends, at := map[turn]*history.TurnEnd[int32]{}, map[int32]uint32{} // and of each session the turn of the newer moment
+	heard := map[turn]opFlags{}                                        // of each turn, which kinds of a conversation's end have been met
+	starts := map[turn]int32{}
+	first := map[int32]int32{}
+	for i := int32(len(g.ops)) - 1; i >= 0; i-- {
+		o := &g.ops[i]
+		if o.kind != refs.KindCheckpoint && o.kind != refs.KindEvent && o.kind != refs.KindThinned {
+			if o.flags&opTalk != 0 {
+				o.flags |= opMarker // a fork's or an import's
+			}
+			continue
+		}
+		t := turn{session: o.session, turn: o.turn}
+		if newer, ok := at[o.session]; ok && newer != o.turn {
+			ends[turn{session: o.session, turn: newer}].Leave()
+		}
+		at[o.session] = o.turn
+		if ends[t] == nil {
+			ends[t] = &history.TurnEnd[int32]{}
+		}
+		if e := ends[t]; !e.Closed {
+			step := o.step
+			e.Older(o.word, o.kind == refs.KindCheckpoint && step >= 0 && g.changedBy(step, o.session), &step)
+		}
+		if o.step >= 0 && o.event != talkScan && !(o.kind == refs.KindCheckpoint && g.steps[o.step].saved) {
+			if !ended[t] {
+				ended[t], g.steps[o.step].turnEnd = true, true
+			}
+			if o.turn > 0 {
+				first[o.session] = o.step
+			}
+		}
+		if o.flags&opTalk != 0 {
+			if seen := opFlags(1) << o.event; heard[t]&seen == 0 {
+				heard[t] |= seen
+				o.flags |= opMarker
+			}
+			starts[t] = i
+		}
+	}
+	for _, e := range ends {
+		if e.At != nil && *e.At >= 0 {
+			g.steps[*e.At].turnEnd = true
+		}
+	}
+	for _, i := range starts {
+		g.ops[i].flags |= opMarker
+	}
+	for _, s := range first {
+		g.steps[s].turnEnd = true // turn:0
+	}
+}
+
+// ChangedBy reports whether a session is among those whose changes a step's are.
+func (g *gcPlan) changedBy(step, session int32) bool {
+	return slices.Contains(strings.Split(g.by.of[g.steps[step].by], model.BySeparator), g.sessions.of[session])
+}
+
+// The kinds of events by what they say of a conversation's end.
+const (
+	talkOther = iota
+	talkScan
+	talkStart
+)
+
+// talkOf tells the kind of an event.
+func talkOf(word string) byte {
+	switch word {
+	case model.EventScan:
+		return talkScan
+	case model.EventWords[hooks.SessionStart]:
+		return talkStart
+	}
+	return talkOther
+}
+
+// end is the operation after the newest that the plan knows.
+func (g *gcPlan) end() uint64 { return g.oldest + uint64(len(g.ops)) }
+
+// pin keeps a checkpoint whatever the policy says.
+func (g *gcPlan) pin(id objstore.ID) {
+	if i, ok := g.byID[id]; ok {
+		g.steps[i].pinned = true
+	}
+}
+
+// pinAll keeps what is needed now: what refs name, an unfinished restore, and all from the newest step on that is no undo's, for the present state follows from that.
+func (g *gcPlan) pinAll() error {
+	all, err := g.e.log.Refs.List("")
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		g.pin(r.ID)
+	}
+	j, err := g.e.log.ReadJournal()
+	if err != nil {
+		return err
+	}
+	if j != nil {
+		for _, id := range []objstore.ID{j.Target, j.Safety, j.Before, j.After} {
+			g.pin(id)
+		}
+	}
+	for i := len(g.steps) - 1; i >= 0; i-- {
+		s := &g.steps[i]
+		s.pinned = true
+		if !s.safety && !s.undo {
+			break
+		}
+	}
+	return nil
+}
+
+// present is the operation from which on everything is needed to know the present state.
+func (g *gcPlan) present() int32 {
+	for i := len(g.steps) - 1; i >= 0; i-- {
+		if s := &g.steps[i]; !s.safety && !s.undo {
+			return s.op
+		}
+	}
+	return 0
+}
+
+func dayOf(ms int64) int64 { return ms / (24 * time.Hour).Milliseconds() }
+
+// idle reports whether the plan takes nothing out.
+func (g *gcPlan) idle() bool {
+	return !slices.ContainsFunc(g.ops, func(o opFacts) bool { return o.flags&opDrop != 0 })
+}
+
+// ErrReplan says that a plan is out of date: it is made anew.
+var ErrReplan = errors.New("the log has come to need what was to go")
+
+// rewritten gives an operation as it is when the plan is carried out; changed: that is something else than it is now.
+func (g *gcPlan) rewritten(op *refs.Operation) (changed bool, err error) {
+	if op.Seq >= g.end() {
+		return false, nil
+	}
+	f := g.ops[op.Seq-g.oldest].flags
+	if f&opDropStep != 0 {
+		switch op.Kind {
+		case refs.KindCheckpoint, refs.KindSafety:
+			cp, err := g.read.checkpoint(op.Checkpoint)
+			if err != nil {
+				return false, err
+			}
+			*op = refs.Operation{Seq: op.Seq, Time: op.Time, Kind: refs.KindThinned, Session: op.Session, Turn: op.Turn, Cause: refs.Cause{Event: cp.Cause.Event}, Transcript: cp.Mark.Transcript}
+		default:
+			op.Checkpoint = objstore.ID{}
+		}
+		changed = true
+	}
+	if f&opDropNames != 0 && (len(op.Changes) > 0 || op.Restore != nil) {
+		op.Changes, op.Restore, changed = nil, nil, true
+	}
+	if f&opDropTalk != 0 && !op.Transcript.IsZero() {
+		op.Transcript, changed = objstore.ID{}, true
+	}
+	op.Thinned = op.Thinned || changed
+	return changed, nil
+}

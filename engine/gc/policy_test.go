@@ -1,0 +1,187 @@
+package gc
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"rewind/engine/project"
+)
+
+const testDay = 24 * time.Hour
+
+func byDefault() retention {
+	return retentionOf(project.DefaultConfig())
+}
+
+func TestPolicy(t *testing.T) {
+	old := 40 * testDay
+	for name, c := range map[string]struct {
+		r    func(*retention)
+		log  []logged // oldest first
+		want []bool
+	}{
+		"everything of the last day": {nil, []logged{{step: true, age: 23 * time.Hour}, {step: true, age: time.Hour}}, []bool{true, true}},
+		"then the ends of turns": {
+			nil,
+			[]logged{{step: true, age: 2 * testDay}, {step: true, age: 2 * testDay, turnEnd: true}, {step: true, age: 2 * testDay}, {step: true, age: 2 * testDay}},
+			[]bool{false, true, false, true}, // the last is the day's last
+		},
+		"then the last of each day": {
+			nil,
+			[]logged{{step: true, age: old, day: 1, turnEnd: true}, {step: true, age: old, day: 1}, {step: true, age: old - testDay, day: 2, turnEnd: true}},
+			[]bool{false, true, true},
+		},
+		"of each session": {
+			nil,
+			[]logged{{step: true, age: old, session: "a"}, {step: true, age: old, session: "b"}, {step: true, age: old, session: "b"}},
+			[]bool{true, false, true},
+		},
+		"not for ever, if so said": {func(r *retention) { r.daily = 100 * testDay }, []logged{{step: true, age: 101 * testDay}, {step: true, age: 99 * testDay, day: 1}}, []bool{false, true}},
+		"saved and safety":         {nil, []logged{{safety: true, age: 181 * testDay}, {safety: true, age: 179 * testDay}, {step: true, saved: true, age: 179 * testDay}, {step: true, age: 170 * testDay}}, []bool{false, true, true, true}},
+		"what a restore names":     {nil, []logged{{names: true, age: 181 * testDay}, {names: true, age: testDay}}, []bool{false, true}},
+		"pinned":                   {nil, []logged{{step: true, pinned: true, age: 999 * testDay}, {step: true, age: 999 * testDay}, {step: true, age: 999 * testDay}}, []bool{true, false, true}},
+		"conversations": {
+			nil,
+			[]logged{{talk: true, marker: true, age: 999 * testDay}, {talk: true, age: 999 * testDay}, {talk: true, age: time.Hour}},
+			[]bool{true, false, true},
+		},
+		"keep 2": {
+			func(r *retention) { r.newest = 2 },
+			[]logged{{step: true, age: 3 * time.Hour}, {safety: true, age: 3 * time.Hour}, {step: true, age: 2 * time.Hour}, {step: true, age: 2 * time.Hour}, {step: true, age: 3 * time.Hour, session: "other"}},
+			[]bool{false, false, true, true, true},
+		},
+		"keep 2, but for the youngest": {func(r *retention) { r.newest = 1 }, []logged{{step: true, age: 2 * time.Hour}, {step: true, age: time.Minute}, {step: true}}, []bool{false, true, true}},
+		"older": {
+			func(r *retention) { r.older = 10 * testDay },
+			[]logged{{step: true, saved: true, age: 11 * testDay, wall: 11 * testDay}, {step: true, age: 7 * testDay, wall: 11 * testDay}, {step: true, age: 7 * testDay, wall: 7 * testDay}},
+			[]bool{false, false, true},
+		},
+	} {
+		r := byDefault()
+		if c.r != nil {
+			c.r(&r)
+		}
+		if got := r.keeps(c.log); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestPromise05PolicyIsMonotone: who asks for more is never given less, what is pinned or young stays, and what the policy has left it leaves again.
+func TestPromise05PolicyIsMonotone(t *testing.T) {
+	age := rapid.Custom(func(t *rapid.T) time.Duration {
+		return time.Duration(rapid.IntRange(0, 400).Draw(t, "hours")) * time.Hour
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var log []logged
+		at := 400 * time.Hour
+		for range rapid.IntRange(0, 40).Draw(t, "entries") {
+			at -= min(at, time.Duration(rapid.IntRange(0, 30).Draw(t, "gap"))*time.Hour)
+			l := logged{age: at, wall: at, day: int64((400*time.Hour - at) / testDay), session: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "session")}
+			switch rapid.IntRange(0, 5).Draw(t, "kind") {
+			case 0:
+				l.safety = true
+			case 1:
+				l.names = true
+			case 2:
+				l.talk, l.marker = true, rapid.Bool().Draw(t, "marker")
+			default:
+				l.step, l.saved, l.turnEnd = true, rapid.Bool().Draw(t, "saved"), rapid.Bool().Draw(t, "turnEnd")
+			}
+			l.pinned = rapid.IntRange(0, 5).Draw(t, "pinned") == 0
+			log = append(log, l)
+		}
+		r := retention{grace: age.Draw(t, "grace"), all: age.Draw(t, "all"), turns: age.Draw(t, "turns"), daily: age.Draw(t, "daily"), safety: age.Draw(t, "safety")}
+		r.newest, r.older = rapid.IntRange(0, 5).Draw(t, "newest"), age.Draw(t, "older")
+		more := r
+		for _, d := range []*time.Duration{&more.grace, &more.all, &more.turns, &more.daily, &more.safety} {
+			*d += age.Draw(t, "more")
+		}
+		if more.newest > 0 {
+			more.newest += rapid.IntRange(0, 3).Draw(t, "more newest")
+		}
+		if more.older > 0 {
+			more.older += age.Draw(t, "more older")
+		}
+		less := r
+		for _, f := range stricter {
+			f(&less)
+		}
+		kept, wider, narrower := r.keeps(log), more.keeps(log), less.keeps(log)
+		var left []logged
+		for i, l := range log {
+			if kept[i] && !wider[i] || narrower[i] && !kept[i] {
+				t.Fatalf("entry %d, %+v: %v, with longer ages %v, with shorter ones %v", i, l, kept[i], wider[i], narrower[i])
+			}
+			if (l.pinned || l.age < r.grace) && !kept[i] {
+				t.Fatalf("entry %d, %+v, is not kept", i, l)
+			}
+			if kept[i] {
+				left = append(left, l)
+			}
+		}
+		if again := r.keeps(left); slices.Contains(again, false) {
+			t.Fatalf("what was left is not left again: %v of %+v", again, left)
+		}
+	})
+}
+
+// TestT9Clock: the order is that of the log whatever the clock says, ages never grow by more than a week for one jump, and a clock that cannot be right is refused.
+func TestT9Clock(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	ms := func(ago time.Duration) int64 { return now.Add(-ago).UnixMilli() }
+	for name, c := range map[string]struct {
+		times   []int64
+		r       retention
+		oldest  time.Duration // at most, in the log's count
+		refused bool
+	}{
+		"as it should be":             {[]int64{ms(3 * time.Hour), ms(2 * time.Hour), ms(0)}, retention{}, 3 * time.Hour, false},
+		"nothing":                     {nil, retention{}, 0, false},
+		"an hour back":                {[]int64{ms(time.Hour), ms(-time.Hour)}, retention{}, 0, true},
+		"a minute back":               {[]int64{ms(time.Hour), ms(-time.Minute)}, retention{}, 2 * time.Hour, false},
+		"a year back":                 {[]int64{ms(-365 * testDay)}, retention{}, 0, true},
+		"an hour ahead":               {[]int64{ms(2 * time.Hour), ms(time.Hour)}, retention{}, 2 * time.Hour, false},
+		"a year ahead":                {[]int64{ms(365*testDay + time.Hour), ms(365 * testDay)}, retention{}, maxGap + time.Hour, false},
+		"a year ahead, and --older":   {[]int64{ms(365 * testDay)}, retention{older: testDay}, 0, true},
+		"at rest, and --older":        {[]int64{ms(29 * testDay)}, retention{older: testDay}, maxGap, false},
+		"it was a year ahead":         {[]int64{ms(3 * time.Hour), ms(-365 * testDay), ms(time.Hour)}, retention{}, time.Hour + 0 + maxGap, false},
+		"it was a year behind":        {[]int64{ms(3 * time.Hour), ms(365 * testDay), ms(time.Hour)}, retention{}, time.Hour + maxGap, false},
+		"it is a year behind by now":  {[]int64{ms(-365 * testDay), ms(time.Hour)}, retention{}, time.Hour + maxGap, false},
+		"before 1970, and out of all": {[]int64{0, 1 << 62, 5}, retention{}, 3 * maxGap, false},
+	} {
+		k := newClock(now, c.times)
+		if err := k.trusted(c.r); errors.Is(err, ErrClock) != c.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+		for i := range k.age {
+			if i > 0 && (k.age[i] > k.age[i-1] || k.wall[i] > k.wall[i-1]) {
+				t.Errorf("%s: operation %d is older than the one before", name, i)
+			}
+			if k.age[i] < 0 || k.wall[i] < 0 {
+				t.Errorf("%s: %v, %v", name, k.age, k.wall)
+			}
+		}
+		if len(k.age) > 0 && !c.refused && k.age[0] > c.oldest {
+			t.Errorf("%s: the oldest is %v old, at most %v", name, k.age[0], c.oldest)
+		}
+	}
+}
+
+func TestAges(t *testing.T) {
+	for text, want := range map[string]time.Duration{"0s": 0, "36h": 36 * time.Hour, "30d": 30 * testDay, "2w": 14 * testDay, "forever": project.Forever, "5m": 5 * time.Minute} {
+		if got, err := project.ParseKeepAge(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "d", "30", "-1d", "1.5d", "3y", "99999999999d", "forever ", fmt.Sprint(project.Forever)} {
+		if got, err := project.ParseKeepAge(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package gc
+
+import (
+	"fmt"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/objstore"
+)
+
+// gcReader reads for gc: the objects of a list, each with one look-up, and checkpoints as they are by now, with grafts that were read before, all at once. For one goroutine.
+type gcReader struct {
+	e                *Collector
+	cps, trees, said *objstore.ListReader
+	grafts           map[string]string // by key, encoded
+}
+
+// gcReader reads the grafts.
+func (co *Collector) gcReader(c *objstore.Collection) (*gcReader, error) {
+	r := &gcReader{
+		e: co, cps: c.Reader(objstore.Checkpoint), trees: c.Reader(objstore.Tree), said: c.Reader(objstore.Transcript),
+		grafts: map[string]string{},
+	}
+	err := co.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixGraft}}, func(key, raw []byte) error {
+		r.grafts[string(key)] = string(raw)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: gc: grafts: %w", err)
+	}
+	return r, nil
+}
+
+// Get implements objstore.Getter for what gc reads.
+func (r *gcReader) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	switch k {
+	case objstore.Checkpoint:
+		return r.cps.Get(id)
+	case objstore.Tree:
+		return r.trees.Get(id)
+	case objstore.Transcript:
+		return r.said.Get(id)
+	}
+	return r.e.log.Objs.Get(k, id)
+}
+
+// checkpoint is what Engine.checkpointsBy gives.
+func (r *gcReader) checkpoint(id objstore.ID) (*model.Checkpoint, error) {
+	raw, err := r.cps.Get(id)
+	if err != nil {
+		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	cp, err := model.DecodeCheckpoint(id, raw)
+	if err != nil {
+		return nil, err
+	}
+	g, err := r.graft(id)
+	if err != nil {
+		return nil, fmt.Errorf("engine: checkpoint %s: %w", id.Short(), err)
+	}
+	if g != nil {
+		g.Apply(cp)
+	}
+	return r.e.log.Orphaned(cp, nil)
+}
+
+// graft is what Engine.graft gives.
+func (r *gcReader) graft(id objstore.ID) (*model.Graft, error) {
+	raw, ok := r.grafts[string(model.GraftKey(id))]
+	if !ok {
+		return nil, nil
+	}
+	return model.DecodeGraft([]byte(raw))
+}

@@ -1,0 +1,294 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/engine/secrets"
+	"rewind/engine/sessions"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// Describe fills in what tells the sessions of an error apart for a person: title, turns, when they were heard of. What cannot be read
+// is left out.
+func (h *History) Describe(ctx context.Context, several *sessions.SeveralSessionsError) {
+	all, err := h.sessions.SessionNames()
+	if err != nil || len(several.Sessions) > 0 {
+		return
+	}
+	defer h.log.Hold()()
+	if h.log.LoadSessions() != nil {
+		return
+	}
+	for _, name := range several.Names {
+		s := h.log.Records[name]
+		if s == nil {
+			continue
+		}
+		info := model.SessionInfo{Session: *s, Title: s.Title, Turns: int(s.Turn)}
+		info.Missing = model.Understood(s.Agent) && sessions.StatProblem(s)
+		if h.readInfo(&info) != nil || info.Turns == 0 {
+			info.Turns = int(s.Turn)
+		}
+		several.Sessions = append(several.Sessions, sessions.Candidate{SessionInfo: info, Short: sessions.ShortOf(name, all)})
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// Listed is a checkpoint in a list.
+type Listed struct {
+	*model.Checkpoint
+	Short   string // unique prefix of the id
+	Current bool   // the worktree stands on it
+	Tags    []string
+	Notes   []string // messages that were put on it later, the oldest first
+	Safety  bool
+	Aside   bool // no step before the current checkpoint or on the way to the tip: left behind by a later step
+}
+
+// ListOptions select checkpoints.
+type ListOptions struct {
+	All     bool   // safety checkpoints and minor ones too
+	Session string // only of this session; a name, or a prefix of the agent's id
+	Limit   int    // at most so many; 0: all
+}
+
+// ListResult is what List found.
+type ListResult struct {
+	Checkpoints []Listed
+	More        bool // older ones were left out by the limit
+	Folded      int  // minor ones were left out
+}
+
+// List returns checkpoints, newest first by operation sequence.
+func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
+	if o.Session != "" {
+		var err error
+		if o.Session, err = h.sessions.FindSession(o.Session); errors.Is(err, model.ErrNotFound) {
+			return &ListResult{}, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	tags, err := h.tagsByID()
+	if err != nil {
+		return nil, err
+	}
+	notes, err := h.log.AllMessages()
+	if err != nil {
+		return nil, err
+	}
+	cursor, err := h.cursor()
+	if err != nil {
+		return nil, err
+	}
+	line, err := h.tips() // grows backwards: parents are older
+	if err != nil {
+		return nil, err
+	}
+	res := &ListResult{}
+	later := map[objstore.ID]*model.Checkpoint{} // of each step, the newest of its session that came after it on its line
+	read := h.log.Checkpoints()
+	err = h.log.Made(func(op *refs.Operation) error {
+		safety := op.Kind == refs.KindSafety
+		if safety && !o.All || o.Session != "" && op.Session != o.Session {
+			return nil
+		}
+		if o.Limit > 0 && len(res.Checkpoints) == o.Limit {
+			res.More = true
+			return kv.ErrStop
+		}
+		cp, err := read(op.Checkpoint)
+		if err != nil {
+			return err
+		}
+		if line[cp.ID] && len(cp.Parents) > 0 {
+			line[cp.Parents[0]] = true
+		}
+		hide := !o.All && !safety && oplog.Folded(cp, later[cp.ID]) && cp.ID != cursor && len(tags[cp.ID]) == 0 && len(notes[cp.ID.Key()]) == 0
+		if !safety && len(cp.Parents) > 0 {
+			on := cp.Parents[0]
+			if was := later[on]; was == nil || was.Session != cp.Session {
+				later[on] = cp
+			}
+		}
+		if hide {
+			res.Folded++
+			return nil
+		}
+		short, err := h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
+		if err != nil {
+			return err
+		}
+		res.Checkpoints = append(res.Checkpoints, Listed{
+			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes[cp.ID.Key()],
+			Safety: safety, Aside: !safety && !line[cp.ID],
+		})
+		return nil
+	})
+	return res, err
+}
+
+// cursor is where the current session stands; zero before the first checkpoint.
+func (h *History) cursor() (objstore.ID, error) {
+	at, err := h.sessions.Position()
+	if err != nil {
+		return objstore.ID{}, err
+	}
+	cur, err := h.sessions.Current(at.Session)
+	if err != nil || cur == nil {
+		return objstore.ID{}, err
+	}
+	return cur.ID, nil
+}
+
+// tips are the checkpoints at which branches end and sessions stand.
+func (h *History) tips() (map[objstore.ID]bool, error) {
+	tips := map[objstore.ID]bool{}
+	for _, class := range []string{refs.Sessions, refs.Cursors} {
+		all, err := h.log.Refs.List(class)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all {
+			tips[r.ID] = true
+		}
+	}
+	return tips, nil
+}
+
+func (h *History) tagsByID() (map[objstore.ID][]string, error) {
+	all, err := h.log.Refs.List(refs.Tags)
+	if err != nil {
+		return nil, err
+	}
+	m := map[objstore.ID][]string{}
+	for _, r := range all {
+		m[r.ID] = append(m[r.ID], r.Name.Base())
+	}
+	return m, nil
+}
+
+// Listing dresses one checkpoint as List would.
+func (h *History) Listing(cp *model.Checkpoint) (Listed, error) {
+	tags, err := h.tagsByID()
+	if err != nil {
+		return Listed{}, err
+	}
+	cursor, err := h.cursor()
+	if err != nil {
+		return Listed{}, err
+	}
+	notes, err := h.log.MessagesOn(cp.ID)
+	if err != nil {
+		return Listed{}, err
+	}
+	short, err := h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
+	l := Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes, Safety: cp.Cause.Event == model.EventSafety}
+	return l, err
+}
+
+// Shown is a checkpoint with all that belongs to it.
+type Shown struct {
+	Listed
+	Changes []tree.Change // against the first parent, limited to the paths asked for
+	Skips   []tree.Skip
+	Secrets map[string]bool   // secret files of Skips that changed since the first parent
+	Gone    map[string]string // files of Changes of which a content is gone, and the word for it
+	Leaks   []secrets.Leak    // files of the checkpoint that look like they hold a secret
+}
+
+// Show returns a checkpoint, what it changed and what it skipped.
+func (h *History) Show(_ context.Context, name string, paths []string) (*Shown, error) {
+	cp, err := h.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shown{Gone: map[string]string{}}
+	if s.Listed, err = h.Listing(cp); err != nil {
+		return nil, err
+	}
+	if s.Skips, err = h.log.Note(cp); err != nil {
+		return nil, err
+	}
+	from, err := h.log.Before(cp)
+	if err != nil {
+		return nil, err
+	}
+	if len(cp.Parents) > 0 {
+		parent, err := h.log.Checkpoint(cp.Parents[0])
+		if err != nil {
+			return nil, err
+		}
+		before, err := h.log.Note(parent)
+		if err != nil {
+			return nil, err
+		}
+		s.Secrets = ChangedSecrets(before, s.Skips)
+	}
+	only, err := model.NewPathSet(paths)
+	if err != nil {
+		return nil, err
+	}
+	s.Leaks, _ = h.leaks.LeaksIn(cp.Tree, only) // hints, as of Status
+	err = tree.Diff(h.log.Objs, from, cp.Tree, func(ch tree.Change) error {
+		if !only.Has(ch.Path) {
+			return nil
+		}
+		s.Changes = append(s.Changes, ch)
+		why, err := h.log.GoneChange(ch)
+		if why != "" {
+			s.Gone[ch.Path] = why
+		}
+		return err
+	})
+	return s, err
+}
+
+// Cat opens a file as a checkpoint holds it; the target of a symlink; size is in bytes. The caller closes it.
+func (h *History) Cat(_ context.Context, name, path string) (content io.ReadCloser, size int64, err error) {
+	cp, err := h.Resolve(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	path, err = model.CleanPath(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	ent, err := h.log.Lookup(cp, path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if ent.Type == tree.TypeDir {
+		return nil, 0, fmt.Errorf("engine: cat %q: %w: it is a directory", path, model.ErrUsage)
+	}
+	r, err := h.log.Objs.Open(ent.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	return r, r.Size(), nil
+}
+
+// ChangedSecrets lists the secret files of now that were not there before, or with another hash.
+func ChangedSecrets(before, now []tree.Skip) map[string]bool {
+	was := map[tree.Skip]bool{}
+	for _, s := range before {
+		was[s] = true
+	}
+	out := map[string]bool{}
+	for _, s := range now {
+		if s.Reason == tree.ReasonSecret && !was[s] {
+			out[s.Path] = true
+		}
+	}
+	return out
+}

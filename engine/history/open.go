@@ -1,0 +1,27 @@
+// Package history is the log for people: it is the one place where a name (an id's prefix, a tag, a time, turn:5, @~3) becomes a checkpoint or a
+// moment, and it gives the lists: checkpoints, turns, messages, sessions, tags, operations.
+package history
+
+import (
+	"rewind/engine/conversation"
+	"rewind/engine/oplog"
+	"rewind/engine/secrets"
+	"rewind/engine/sessions"
+)
+
+// History is a view of an open project's history.
+type History struct {
+	log      *oplog.Log
+	leaks    *secrets.Leaks
+	sessions *sessions.Sessions
+	talks    *conversation.Conversations
+	*State
+}
+
+// State is what all views have in common.
+type State struct{ scanned scanned }
+
+// New gives a view of what st knows.
+func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, st *State) *History {
+	return &History{log, k, s, c, st}
+}

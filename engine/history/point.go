@@ -1,0 +1,271 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/internal/naming"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// Point is a moment of a session: the state of the code, and how far the conversation had come.
+type Point struct {
+	Name       string
+	Cp         *model.Checkpoint // nil: no code was captured then
+	Session    string            // whose conversation it is
+	Transcript objstore.ID       // up to and with the moment; zero: there is none
+	Turn       int               // the end of this turn of the conversation is meant; 0: as far as it had come
+	counted    bool              // the turn was found by its place in the conversation, not by the session's events
+	Ended      bool              // the end of a turn was asked for
+	Start      bool              // before the first prompt
+	Now        bool              // the current state: the conversation is meant as it is
+	Call       string            // the call at which it is cut; "": as far as it had come
+	Late       bool              // its call is in no capture of the conversation yet
+	Err        error             // why the conversation cannot be told, though the code can; nil: it can, or there is none
+}
+
+// Point finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first captured
+// up to its end.
+func (h *History) Point(session, name string) (*Point, error) {
+	n, err := ParseName(name)
+	if err != nil {
+		return nil, err
+	}
+	if n.IsTurn() {
+		return h.turnPoint(session, n)
+	}
+	cp, err := h.find(session, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	p, err := h.PointOf(cp)
+	if err != nil {
+		return nil, err
+	}
+	p.Name = name
+	p.Now = n.Kind == naming.Current && n.Back == 0 && cp.Cause.Event != model.EventSafety
+	return p, nil
+}
+
+// PointOf is the moment of a checkpoint. The last one of a turn that has ended is the end of that turn: what was said after it changed no code.
+func (h *History) PointOf(cp *model.Checkpoint) (*Point, error) {
+	p := &Point{Name: cp.ID.Short(), Cp: cp, Session: cp.Session, Transcript: cp.Mark.Transcript}
+	last, err := h.endsTurn(cp)
+	if err != nil {
+		return p, err
+	}
+	if last {
+		p.Err = h.toEndOfTurn(p)
+	}
+	if p.Err == nil {
+		p.Err = h.completeCall(p)
+	}
+	return p, nil
+}
+
+// toEndOfTurn has the last checkpoint of a turn stand for the conversation at the end of that turn.
+func (h *History) toEndOfTurn(p *Point) error {
+	said, err := h.transcriptAt(p.Session, p.Cp.Cause.Turn)
+	if err != nil || said.IsZero() {
+		return err
+	}
+	if on, err := h.GoesOn(said, p.Transcript); err != nil || !on {
+		return err // the number has come again: it was said after a cut in place
+	}
+	p.Transcript = said
+	p.Turn, err = h.turnsIn(h.log.Records[p.Session], said)
+	return err
+}
+
+// GoesOn reports whether a stored conversation begins with all of another one.
+func (h *History) GoesOn(said, of objstore.ID) (bool, error) {
+	a, err := conversation.OpenTranscript(h.log.Objs, said)
+	if err != nil {
+		return false, err
+	}
+	b, err := conversation.OpenTranscript(h.log.Objs, of)
+	if err != nil {
+		return false, err
+	}
+	return a.GoesOn(b)
+}
+
+// turnPoint is the end of a turn: of the code as the session's events tell, of the conversation as far as it had come then. A turn from before
+// rewind heard of the session has only its place in the conversation; one from before a fork is the other session's.
+func (h *History) turnPoint(session string, is naming.Name) (*Point, error) {
+	session, err := h.whoseTurn(session, is)
+	if err != nil {
+		return nil, err
+	}
+	name, n := is.String(), is.Turn
+	p := &Point{Name: name, Session: session, Start: n == 0, Ended: true}
+	s := h.log.Records[session]
+	if of, there := h.TurnOf(session, n); of != session {
+		if p.Cp, err = h.endOfTurn(of, there); err != nil && !errors.Is(err, model.ErrNotFound) {
+			return nil, err
+		}
+		p.Transcript, p.Turn, p.counted = s.Cursor.Transcript, int(n), true
+		return p, nil
+	}
+	cp, missing := h.endOfTurn(session, n)
+	if missing != nil && !errors.Is(missing, model.ErrNotFound) {
+		return nil, missing
+	}
+	p.Cp = cp
+	if p.Start {
+		if cp == nil {
+			return nil, h.hasTurns(missing)
+		}
+		return p, nil
+	}
+	p.Transcript, err = h.transcriptAt(session, n)
+	if err == nil && !p.Transcript.IsZero() && s != nil {
+		p.Turn, err = h.turnsIn(s, p.Transcript) // what the agent wrote behind the turn, as a compaction, is not in it
+	}
+	if err != nil {
+		return p.withoutTalk(err)
+	}
+	if p.Transcript.IsZero() && s != nil && !s.Cursor.Transcript.IsZero() {
+		turns, err := h.turnsIn(s, s.Cursor.Transcript)
+		if err != nil {
+			return p.withoutTalk(err)
+		}
+		if n <= uint64(turns) && (s.Imported || cp == nil || n < h.firstTurn(session)) {
+			p.Transcript, p.Turn, p.counted, p.Cp = s.Cursor.Transcript, int(n), true, nil
+			return p, nil
+		}
+		if cp == nil && s.Imported {
+			return nil, &model.NoTurnError{Session: session, Turn: n, Turns: uint64(turns)}
+		}
+	}
+	if cp == nil && p.Transcript.IsZero() {
+		return nil, h.hasTurns(missing)
+	}
+	return p, nil
+}
+
+// withoutTalk is a moment whose conversation cannot be told; the code can, if it was captured.
+func (p *Point) withoutTalk(err error) (*Point, error) {
+	if p.Cp == nil {
+		return nil, err
+	}
+	p.Err = err
+	return p, nil
+}
+
+// TurnOf is taken by the sessions as they are loaded.
+func (h *History) TurnOf(session string, n uint64) (of string, number uint64) {
+	of, number, _ = taken(session, n, func(session string) (*model.Lineage, error) {
+		if s := h.log.Records[session]; s != nil {
+			return s.Fork, nil
+		}
+		return nil, nil
+	})
+	return of, number
+}
+
+// firstTurn is the first turn of a session that an event was recorded in.
+func (h *History) firstTurn(session string) uint64 {
+	first := uint64(0)
+	_ = h.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Session == session && model.InTurn(op) {
+			first = op.Turn
+		}
+		return nil
+	})
+	return first
+}
+
+// turnsIn counts the turns of a stored conversation.
+func (h *History) turnsIn(s *model.Session, said objstore.ID) (int, error) {
+	c, err := h.Conversation(s, said)
+	if err != nil {
+		return 0, err
+	}
+	return len(c.Turns), nil
+}
+
+// Conversation reads what a stored conversation says. It is shared: nobody changes it.
+func (h *History) Conversation(s *model.Session, said objstore.ID) (*transcript.Conversation, error) {
+	if c := h.scanned.get(said); c != nil {
+		return c, nil
+	}
+	src, _, err := h.Source(s, said)
+	if err != nil {
+		return nil, err
+	}
+	c, err := transcript.Scan(transcript.Agent(s.Agent), src)
+	if err == nil {
+		h.scanned.put(said, c)
+	}
+	return c, err
+}
+
+// scanned are conversations that were read lately, by their transcripts: a command asks for one several times. Safe for concurrent use.
+type scanned struct {
+	mu   sync.Mutex
+	is   map[objstore.ID]*transcript.Conversation
+	next int
+	ids  [maxScanned]objstore.ID
+}
+
+// maxScanned is how many.
+const maxScanned = 32
+
+func (k *scanned) get(id objstore.ID) *transcript.Conversation {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.is[id]
+}
+
+func (k *scanned) put(id objstore.ID, c *transcript.Conversation) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.is == nil {
+		k.is = map[objstore.ID]*transcript.Conversation{}
+	}
+	delete(k.is, k.ids[k.next])
+	k.ids[k.next], k.is[id] = id, c
+	k.next = (k.next + 1) % maxScanned
+}
+
+// Source is a stored conversation.
+func (h *History) Source(s *model.Session, said objstore.ID) (transcript.Source, *conversation.Stored, error) {
+	st, err := conversation.OpenTranscript(h.log.Objs, said)
+	if err != nil {
+		return transcript.Source{}, nil, err
+	}
+	name := s.Cursor.Path
+	if name == "" {
+		name = s.Transcript
+	}
+	return transcript.Source{ReaderAt: st, Size: st.Size, Name: name, Ended: true}, st, nil // it was captured up to the end of a record
+}
+
+// CatchUp captures the conversation of a session as far as it has come, on behalf of a person who is about to use it; the log's lock is held.
+func (h *History) CatchUp(ctx context.Context, session string) error {
+	s := h.log.Records[session]
+	if s == nil {
+		return nil
+	}
+	tx := h.log.Objs.Begin()
+	work := *s
+	if err := h.talks.Follow(tx, &work, model.PersonRead); err != nil || work.Cursor == s.Cursor {
+		tx.Discard()
+		if conversation.Problem(err) != "" && !errors.Is(err, fs.ErrNotExist) {
+			h.log.Notice(fmt.Sprintf("the conversation of %s is as it was captured last: %s", session, conversation.Told(err)))
+		}
+		return nil
+	}
+	return h.talks.MoveCursorWith(ctx, tx, session, work.Cursor)
+}

@@ -1,0 +1,83 @@
+package history
+
+import (
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// An agent may write its file later than its hooks say what has happened: Claude Code writes a turn's prompt behind the end of the turn's first call if the model
+// answers within some milliseconds. The checkpoint of that call has the conversation as it was on disk. What came later is known by the next capture, and the call's
+// id says how much of that belongs to the checkpoint.
+
+// completeCall has a moment that is a call's checkpoint, and whose conversation does not have the call yet, stand for a later capture that goes on from the same
+// bytes and has it: it is cut at the call.
+func (h *History) completeCall(p *Point) error {
+	call, s := p.Cp.Cause.Call, h.log.Records[p.Session]
+	if call == "" || p.Turn > 0 || s == nil || !model.Understood(s.Agent) || p.Cp.Cause.Event == model.EventSafety {
+		return nil
+	}
+	if has, err := h.hasCall(s, p.Transcript, call); err != nil || has {
+		return err
+	}
+	later := []objstore.ID{s.Cursor.Transcript}
+	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq <= p.Cp.Seq {
+			return kv.ErrStop
+		}
+		if op.Session != p.Session || !model.InTurn(op) {
+			return nil
+		}
+		said := op.Transcript
+		if op.Kind == refs.KindCheckpoint {
+			cp, err := h.log.Checkpoint(op.Checkpoint)
+			if err != nil {
+				return err
+			}
+			said = cp.Mark.Transcript
+		}
+		if !said.IsZero() && said != later[len(later)-1] {
+			later = append(later, said)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, said := range later {
+		if said.IsZero() {
+			continue
+		}
+		on, err := h.GoesOn(said, p.Transcript)
+		if err != nil {
+			return err
+		}
+		if !on {
+			continue // gone back in by then, or written anew
+		}
+		has, err := h.hasCall(s, said, call)
+		if err != nil {
+			return err
+		}
+		if has {
+			p.Transcript, p.Call = said, call
+			return nil
+		}
+	}
+	p.Late = true
+	return nil
+}
+
+// hasCall reports whether a stored conversation has a call.
+func (h *History) hasCall(s *model.Session, said objstore.ID, call string) (bool, error) {
+	if said.IsZero() {
+		return false, nil
+	}
+	src, _, err := h.Source(s, said)
+	if err != nil {
+		return false, err
+	}
+	return transcript.HasCall(transcript.Agent(s.Agent), src, call)
+}

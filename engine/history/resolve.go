@@ -1,0 +1,255 @@
+package history
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/internal/naming"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Resolve finds the checkpoint that a name stands for; what names there are is naming's to say. Errors: ErrNotFound, ErrUsage,
+// *TooShortError, *objstore.AmbiguousError, *SeveralSessionsError.
+func (h *History) Resolve(name string) (*model.Checkpoint, error) { return h.ResolveIn("", name) }
+
+// ParseName reads a name; the error is ErrUsage.
+func ParseName(name string) (naming.Name, error) {
+	n, err := naming.Parse(name)
+	if err != nil {
+		err = fmt.Errorf("engine: checkpoint %q: %w: %w", name, model.ErrUsage, err)
+	}
+	return n, err
+}
+
+// Named gives a name that stands for the same whoever asks: where it means something else in each session, that of w is put into it. A
+// turn is asked about when several sessions are at work and nothing says which one is meant; "@" is then that of the session that was
+// moved last.
+func (h *History) Named(w model.Whose, name string) (string, error) {
+	if w.Session == "" && name == "" {
+		return name, nil
+	}
+	n, err := ParseName(cmp.Or(name, "@"))
+	if err != nil || !n.OfSession() && w.Session == "" || n.Kind == naming.Current && w.Session == "" {
+		return name, err
+	}
+	session, err := h.sessions.Session(w)
+	if err != nil || !n.OfSession() {
+		return name, err
+	}
+	if w.Session == "" {
+		session = h.sessions.Holder(session, n.Turn)
+	}
+	whose, steps := fmt.Sprintf("turn:%d@%s", n.Turn, session), n.String()[len(n.Base):]
+	if n.Kind == naming.Current {
+		cp, err := h.base(session, n)
+		if err != nil {
+			return name, err
+		}
+		whose, steps = cp.ID.String(), fmt.Sprintf("~%d", n.Back)
+	}
+	return whose + steps, nil
+}
+
+// ResolveIn is Resolve for a session other than the current one; "" is the current one.
+func (h *History) ResolveIn(session, name string) (*model.Checkpoint, error) {
+	n, err := ParseName(name)
+	if err != nil {
+		return nil, err
+	}
+	return h.find(session, n)
+}
+
+// find is ResolveIn for a name that has been read.
+func (h *History) find(session string, n naming.Name) (*model.Checkpoint, error) {
+	cp, err := h.base(session, n)
+	for i := 0; err == nil && i < n.Back; i++ {
+		if len(cp.Parents) == 0 {
+			return nil, fmt.Errorf("engine: checkpoint %q: %w: only %d steps lie before %q", n, model.ErrNotFound, i, n.Base)
+		}
+		cp, err = h.log.Checkpoint(cp.Parents[0])
+	}
+	return cp, err
+}
+
+// base resolves a name without its steps back.
+func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error) {
+	none := func(why string) error { return fmt.Errorf("engine: checkpoint %q: %w%s", n, model.ErrNotFound, why) }
+	switch n.Kind {
+	case naming.Current:
+		session, err := h.sessions.OrCurrent(session)
+		if err != nil {
+			return nil, err
+		}
+		cp, err := h.sessions.Current(session)
+		if err == nil && cp == nil {
+			err = none("")
+		}
+		return cp, err
+	case naming.Time:
+		t, err := naming.ParseTime(n.Text, h.log.Now())
+		if err != nil {
+			return nil, fmt.Errorf("engine: checkpoint %q: %w: %w", n, model.ErrUsage, err)
+		}
+		return h.at(n.String(), t)
+	case naming.Session:
+		session, err := h.sessions.FindSession(n.Text)
+		if err != nil {
+			return nil, err
+		}
+		id, err := h.NewestOf(session)
+		if err != nil {
+			return nil, err
+		}
+		if id.IsZero() {
+			return nil, none(": the session has none")
+		}
+		return h.log.Checkpoint(id)
+	case naming.Fork:
+		return h.forkedAt(n)
+	case naming.Turn:
+		return h.turn(session, n)
+	}
+	return h.word(n)
+}
+
+// word finds the checkpoint whose id begins so, or that a tag names. A tag that was made when it could still look like an id hides none.
+func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
+	if id, err := objstore.ParseID(n.Text); err == nil { // needs nothing else of the store to be sound
+		if ok, err := h.log.Objs.Has(objstore.Checkpoint, id); err == nil && ok {
+			return h.inLog(n.String(), id)
+		}
+	}
+	tagged := objstore.Zero
+	if tag := refs.Tag(n.Text); tag.Check() == nil {
+		var err error
+		if tagged, err = h.log.Refs.ID(tag); err != nil {
+			return nil, err
+		}
+	}
+	id, err := h.log.Objs.Resolve(objstore.Checkpoint, strings.ToLower(n.Text))
+	none := errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrBadID)
+	switch {
+	case none && !tagged.IsZero():
+		return h.log.Checkpoint(tagged)
+	case none && n.Digits() && len(n.Text) < naming.MinDigits:
+		return nil, h.tooShort(n)
+	case none:
+		return nil, fmt.Errorf("engine: checkpoint %q: %w", n, model.ErrNotFound)
+	case err != nil:
+		return nil, fmt.Errorf("engine: checkpoint %q: %w", n, err)
+	}
+	if !tagged.IsZero() && tagged != id {
+		const text = "%q is how the id of a checkpoint begins, which is taken; a tag of that name is on %s: 'rewind tag --delete %s' takes it away"
+		h.log.Notice(fmt.Sprintf(text, n.Text, tagged.Short(), n.Text))
+	}
+	return h.inLog(n.String(), id)
+}
+
+// tooShort says of digits that are too few for an id whose ids begin so.
+func (h *History) tooShort(n naming.Name) error {
+	short := &model.TooShortError{Name: n.String()}
+	err := h.log.Made(func(op *refs.Operation) error {
+		if !strings.HasPrefix(op.Checkpoint.String(), strings.ToLower(n.Text)) {
+			return nil
+		}
+		if len(short.Begin) == MaxBegin {
+			short.More = true
+			return kv.ErrStop
+		}
+		id, err := h.log.Objs.ShortID(objstore.Checkpoint, op.Checkpoint)
+		short.Begin = append(short.Begin, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return short
+}
+
+// MaxBegin is how many ids are named that begin with digits that are too few.
+const MaxBegin = 5
+
+// forkedAt is where a session branched off: the checkpoint that it was made at, or the end of the last turn that it has in common with
+// the other.
+func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
+	name, l, err := h.forkOf(n)
+	if err != nil {
+		return nil, err
+	}
+	if id, err := objstore.ParseID(l.Checkpoint); err == nil {
+		cp, err := h.inLog(n.String(), id)
+		if err == nil || !errors.Is(err, model.ErrNotFound) && !errors.Is(err, objstore.ErrNotFound) {
+			return cp, err
+		}
+	}
+	if l.Turn < 0 {
+		return nil, fmt.Errorf("engine: checkpoint %q: %w: what %s has in common with %s is not known", n, model.ErrNotFound, name, l.Session)
+	}
+	return h.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: l.Of(uint64(l.Turn))})
+}
+
+// forkOf is the session of "fork:x", and where it comes from.
+func (h *History) forkOf(n naming.Name) (session string, l *model.Lineage, err error) {
+	if session, err = h.sessions.FindSession(n.Text); err != nil {
+		return "", nil, err
+	}
+	if l, err = h.lineage(session); err == nil && l == nil {
+		err = fmt.Errorf("engine: checkpoint %q: %w: session %s is no fork", n, model.ErrNotFound, session)
+	}
+	return session, l, err
+}
+
+// lineage is where a session was forked from; nil: it was not.
+func (h *History) lineage(session string) (*model.Lineage, error) {
+	s, err := h.log.StoredSession(session)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return s.Fork, nil
+}
+
+// inLog reads a checkpoint that was named by its id, unless gc has taken it out of the log: what it refers to may go at any moment.
+func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) {
+	cp, err := h.log.Checkpoint(id)
+	if err != nil || h.log.Grafts.Load() == model.GraftsNone {
+		return cp, err
+	}
+	op, err := h.log.Refs.Operation(cp.Seq)
+	if err != nil && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, refs.ErrNotFound) {
+		return cp, nil //nolint:nilerr // the log is damaged, and the checkpoint is not
+	}
+	if err != nil || op.Kind == refs.KindThinned {
+		return nil, fmt.Errorf("engine: checkpoint %q: %w: gc has removed it", name, model.ErrNotFound)
+	}
+	return cp, nil
+}
+
+// at is the newest step that was taken at t or before it.
+func (h *History) at(name string, t time.Time) (*model.Checkpoint, error) {
+	var id objstore.ID
+	thinned := false // a newer one was there
+	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {
+		thinned = thinned || op.Kind == refs.KindThinned && op.Time <= t.UnixMilli() && op.Cause.Event != model.EventSafety
+		if op.Kind == refs.KindCheckpoint && op.Time <= t.UnixMilli() {
+			id = op.Checkpoint
+			return kv.ErrStop
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if id.IsZero() {
+		return nil, fmt.Errorf("engine: checkpoint %q: %w: none is that old", name, model.ErrNotFound)
+	}
+	if thinned {
+		h.log.Notice(fmt.Sprintf("gc has removed the checkpoint of %q: this is the one before it that is still there", name))
+	}
+	return h.log.Checkpoint(id)
+}

@@ -1,0 +1,104 @@
+package history
+
+import (
+	"context"
+	"fmt"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/internal/naming"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Tag names a checkpoint, so that it is kept and found. force moves a tag that exists; without it ErrTagExists.
+func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model.Checkpoint, error) {
+	h.log.Mu.Lock()
+	defer h.log.Mu.Unlock()
+	if err := refs.Tag(tag).Check(); err != nil {
+		return nil, fmt.Errorf("engine: tag: %w: %w", model.ErrUsage, err)
+	}
+	if err := naming.CheckTag(tag); err != nil {
+		return nil, fmt.Errorf("engine: tag %q: %w: %w", tag, model.ErrUsage, err)
+	}
+	cp, err := h.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	old, err := h.log.Refs.ID(refs.Tag(tag))
+	if err != nil {
+		return nil, err
+	}
+	if !old.IsZero() && old != cp.ID && !force {
+		return nil, fmt.Errorf("engine: tag %q: %w: it names checkpoint %s", tag, model.ErrTagExists, old.Short())
+	}
+	if old == cp.ID {
+		return cp, nil
+	}
+	return cp, h.MoveTag(ctx, tag, old, cp.ID)
+}
+
+// Untag deletes a tag; the checkpoint stays.
+func (h *History) Untag(ctx context.Context, tag string) error {
+	h.log.Mu.Lock()
+	defer h.log.Mu.Unlock()
+	old, err := h.log.Refs.ID(refs.Tag(tag))
+	if err != nil {
+		return err
+	}
+	if old.IsZero() {
+		return fmt.Errorf("engine: tag %q: %w", tag, model.ErrNotFound)
+	}
+	return h.MoveTag(ctx, tag, old, objstore.ID{})
+}
+
+// MoveTag moves a tag from one checkpoint to another, zero for none, durably and with an operation.
+func (h *History) MoveTag(ctx context.Context, tag string, from, to objstore.ID) error {
+	name := refs.Tag(tag)
+	op := refs.Operation{Kind: refs.KindTag, Message: tag, Changes: []refs.Change{{Name: name, Old: from, New: to}}}
+	return h.log.Record(ctx, op, refs.Update{Name: name, Old: from, New: to})
+}
+
+// Tagged is a tag and the checkpoint it names.
+type Tagged struct {
+	Tag        string
+	Checkpoint Listed
+}
+
+// Tags lists the tags by name.
+func (h *History) Tags(_ context.Context) ([]Tagged, error) {
+	all, err := h.log.Refs.List(refs.Tags)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Tagged, 0, len(all))
+	for _, r := range all {
+		cp, err := h.log.Checkpoint(r.ID)
+		if err != nil {
+			return nil, err
+		}
+		l, err := h.Listing(cp)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Tagged{r.Name.Base(), l})
+	}
+	return list, nil
+}
+
+// Operations lists the log, newest first; limit 0 means all. Safety checkpoints, which are part of the restore they precede,
+// and agents' events that changed nothing are left out unless all is set.
+func (h *History) Operations(_ context.Context, limit int, all bool) ([]refs.Operation, error) {
+	var list []refs.Operation
+	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if (op.Kind == refs.KindSafety || op.Kind == refs.KindEvent || op.Kind == refs.KindThinned) && !all {
+			return nil
+		}
+		if limit > 0 && len(list) == limit {
+			return kv.ErrStop
+		}
+		list = append(list, *op)
+		return nil
+	})
+	return list, err
+}

@@ -1,0 +1,221 @@
+package history
+
+import (
+	"slices"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/objstore"
+	"rewind/transcript"
+)
+
+// turnList makes the list of a session's turns. The log is read once for each session on its line, and of the conversations that it names only those
+// that the newest does not begin with.
+type turnList struct {
+	e    *History
+	s    *model.Session
+	now  *transcript.Conversation // nil: it is not known
+	as   *conversation.Stored     // its bytes
+	logs map[string]*TurnLog
+	read map[objstore.ID]*transcript.Conversation
+	ends map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
+}
+
+// listTurns fills the list.
+func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation) error {
+	t := &turnList{e: h, s: s, now: now, logs: map[string]*TurnLog{}, read: map[objstore.ID]*transcript.Conversation{}, ends: map[objstore.ID]*transcript.Turn{}}
+	own, err := t.log(s.Name)
+	if err != nil {
+		return err
+	}
+	count := own.Newest
+	if now != nil {
+		count = max(count, uint64(len(now.Turns)))
+		if t.as, err = conversation.OpenTranscript(h.log.Objs, s.Cursor.Transcript); err != nil {
+			return err
+		}
+		t.as.Get = nodeMemo{h.log.Objs, h.log.Objs.Memo(objstore.Transcript)}
+	}
+	for n := uint64(1); n <= count; n++ {
+		info, err := t.turn(n)
+		if err != nil {
+			return err
+		}
+		l.Turns = append(l.Turns, info)
+	}
+	return nil
+}
+
+// turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by itself, was killed or the file was cut,
+// as it stood when it ended.
+func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
+	info := model.TurnInfo{Number: n}
+	if t.now != nil && n <= uint64(len(t.now.Turns)) {
+		info.Turn = t.now.Turns[n-1]
+	} else {
+		info.Gone = t.now != nil
+	}
+	of, there := t.e.TurnOf(t.s.Name, n)
+	known, err := t.log(of)
+	if err != nil {
+		return info, err
+	}
+	if m := known.EndOf(there); m != nil && !m.Code.IsZero() {
+		info.Checkpoint = m.Code.String()
+	}
+	if f := known.Turns[there]; f != nil && of != t.s.Name {
+		info.Checkpoints = f.checkpoints
+	}
+	own, err := t.log(t.s.Name)
+	if err != nil {
+		return info, err
+	}
+	f := own.Turns[n]
+	if f == nil {
+		return info, nil
+	}
+	info.Checkpoints += f.checkpoints
+	gone := info.Gone
+	hooked := transcript.Turn{Summary: model.OneLine(f.Prompt), Time: f.Began} // as its hook told it
+	if info.Summary == "" && f.Prompt != "" {
+		info.Turn, hooked.Gone = hooked, info.Gone
+	}
+	if of != t.s.Name || t.now == nil || f.At == nil { // it was said elsewhere: nothing of it can be missing here but what was cut off
+		info.Gone = gone
+		return info, nil
+	}
+	if f.At.said.IsZero() {
+		if f.Over && f.Prompt != "" && !f.begins(&info.Turn) {
+			info.Turn = hooked
+		}
+		return info, nil
+	}
+	was, err := t.ended(f.At.said)
+	if err != nil {
+		return info, err
+	}
+	lost, err := t.unsaid(own, n, was)
+	if err == nil && lost { // unless it was written late
+		said, err := own.SaidAt(f)
+		if err != nil {
+			return info, err
+		}
+		if was, err = t.ended(said); err != nil {
+			return info, err
+		}
+		lost = said == f.At.said
+	}
+	if err != nil || lost {
+		if lost && f.Over {
+			hooked.Gone = false
+			info.Turn = hooked
+		}
+		return info, err
+	}
+	if was == nil || !info.Gone && info.User == was.User && info.Start == was.Start {
+		return info, nil
+	}
+	if f.Prompt != "" && n <= uint64(len(t.now.Turns)) && !info.Gone && f.begins(&info.Turn) && !f.begins(was) {
+		return info, nil // the file had nothing of the turn yet when it ended
+	}
+	info.Turn, info.Gone = *was, true
+	for _, k := range t.now.Turns {
+		if k.User == was.User && k.Summary == was.Summary && k.Time.Equal(was.Time) {
+			info.Gone = k.Gone
+		}
+	}
+	return info, nil
+}
+
+// unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote the prompt. was is the turn that it ends with.
+func (t *turnList) unsaid(own *TurnLog, n uint64, was *transcript.Turn) (bool, error) {
+	f, before := own.Turns[n], own.Turns[n-1]
+	if f.Prompt == "" {
+		return false, nil
+	}
+	if was == nil {
+		return true, nil
+	}
+	if before == nil || before.At == nil || before.At.said.IsZero() {
+		return false, nil
+	}
+	same := func(said objstore.ID) (bool, error) {
+		last, err := t.ended(said)
+		return err == nil && last != nil && last.User == was.User && last.Start == was.Start, err
+	}
+	if is, err := same(before.At.said); err != nil || is || !before.begins(was) {
+		return is, err
+	}
+	said, err := own.SaidAt(before) // the same words twice, each written late
+	if err != nil {
+		return false, err
+	}
+	return same(said)
+}
+
+// nodeMemo reads the records of conversations, each mostly the one before it and a little more, through a memo.
+type nodeMemo struct {
+	objstore.Getter
+	nodes *objstore.Memo
+}
+
+func (m nodeMemo) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	if k == objstore.Transcript {
+		return m.nodes.Get(id)
+	}
+	return m.Getter.Get(k, id)
+}
+
+// ended is the turn that a conversation ends with; nil: it has none.
+func (t *turnList) ended(said objstore.ID) (*transcript.Turn, error) {
+	if end, known := t.ends[said]; known {
+		return end, nil
+	}
+	end, err := t.endIn(said)
+	if err == nil {
+		t.ends[said] = end
+	}
+	return end, err
+}
+
+func (t *turnList) endIn(said objstore.ID) (*transcript.Turn, error) {
+	length, begins, err := t.as.BeginsWith(said)
+	if err != nil {
+		return nil, err
+	}
+	turns := t.now.Turns
+	if begins {
+		k, _ := slices.BinarySearchFunc(turns, length, func(t transcript.Turn, at int64) int {
+			if t.At < at {
+				return -1
+			}
+			return 1
+		})
+		turns = turns[:k]
+	} else {
+		c := t.read[said]
+		if c == nil {
+			if c, err = t.e.Conversation(t.s, said); err != nil {
+				return nil, err
+			}
+			t.read[said] = c
+		}
+		turns = c.Turns
+	}
+	if len(turns) == 0 {
+		return nil, nil
+	}
+	return &turns[len(turns)-1], nil
+}
+
+// log reads what the log has of a session's turns.
+func (t *turnList) log(session string) (*TurnLog, error) {
+	if l := t.logs[session]; l != nil {
+		return l, nil
+	}
+	l, err := t.e.ReadTurns(session, AllTurns)
+	if err == nil {
+		t.logs[session] = l
+	}
+	return l, err
+}

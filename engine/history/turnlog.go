@@ -1,0 +1,351 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// TurnLog is what the log has of a session's turns. It is the one place that says what a turn is, for turn:N, for lists of turns, and
+// for the conversation that goes with a checkpoint.
+type TurnLog struct {
+	e       *History
+	session string
+	record  *model.Session // nil: it has none
+	files   []string       // the session's own, by which a restore that changed it is known
+	began   uint64         // the operation that was its first
+	only    uint64         // the turn that is asked for; AllTurns: every one
+	read    func(objstore.ID) (*model.Checkpoint, error)
+
+	Turns   map[uint64]*turnFacts
+	Newest  uint64    // the highest number
+	first   *turnMark // the oldest moment of a turn
+	passing turnMark  // first while turns are passed
+	opened  *turnMark // the newest before the first turn
+	at      uint64    // the turn of the moment before, which is newer
+	some    bool      // there was one
+	turned  bool      // and one of another turn
+	newer   []talkAt  // conversations captured at newer moments, those of the turn `at`, before them the nearest of a newer one
+	near    [1]talkAt // newer while the turn `at` is passed
+	waiting []*turnMark
+}
+
+// AllTurns asks for every turn, where one could be asked for.
+const AllTurns = ^uint64(0)
+
+// turnFacts is what the log knows of a turn.
+type turnFacts struct {
+	TurnEnd[turnMark]
+	Over        bool // it has a stop, or something came after it
+	left        bool // what is older of this number was cut off: it comes again
+	asked       bool // the oldest moment is a prompt
+	Prompt      string
+	Began       time.Time
+	checkpoints int
+}
+
+// turnMark is a moment of a session.
+type turnMark struct {
+	Code    objstore.ID // the checkpoint that has the state
+	Removed bool        // gc has taken that
+	said    objstore.ID // the conversation as it had been captured then
+	later   []talkAt    // and at newer moments
+}
+
+// talkAt is where a conversation stands: in an operation, or in a checkpoint that has not been read for it.
+type talkAt struct {
+	said, checkpoint objstore.ID
+	next             bool // a moment of the turn behind it
+}
+
+// ReadTurns reads what the log has of a session's turns, or of one of them. The record is read anew: who asks need not hold the log's lock.
+func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
+	l, err := h.NewTurnLog(session, only)
+	if err != nil {
+		return nil, err
+	}
+	return l, h.log.Refs.Newest(0, l.Next)
+}
+
+// NewTurnLog begins to read a session's turns, or only one of them, from the newest operation on.
+func (h *History) NewTurnLog(session string, only uint64) (*TurnLog, error) {
+	s, err := h.log.StoredSession(session)
+	if err != nil {
+		return nil, err
+	}
+	l := &TurnLog{e: h, session: session, record: s, only: only, Turns: map[uint64]*turnFacts{}, read: h.log.Checkpoints()}
+	if s != nil {
+		l.began = s.Began
+		for _, path := range []string{s.Transcript, s.Cursor.Path} {
+			if path != "" {
+				l.files = append(l.files, path)
+			}
+		}
+	}
+	return l, nil
+}
+
+// Next takes the next older operation of the project; kv.ErrStop: none is needed.
+func (l *TurnLog) Next(op *refs.Operation) error {
+	if op.Seq < l.began || l.known() {
+		return kv.ErrStop
+	}
+	return l.older(op)
+}
+
+// known reports whether the turn that is asked for is known, and nothing older is needed.
+func (l *TurnLog) known() bool {
+	if l.only == AllTurns || l.only == 0 || !l.some || l.at >= l.only {
+		return false
+	}
+	f := l.Turns[l.only]
+	return f != nil && f.At != nil && len(l.waiting) == 0
+}
+
+// older takes the next older operation of the project.
+func (l *TurnLog) older(op *refs.Operation) error {
+	if op.Kind.IsRestore() && op.Restore != nil {
+		l.restored(op.Restore)
+		return nil
+	}
+	if op.Session != l.session || !model.InTurn(op) {
+		return nil
+	}
+	l.Newest = max(l.Newest, op.Turn)
+	l.turnTo(op.Turn)
+	if l.only != AllTurns && op.Turn > l.only {
+		l.passed(op)
+		return nil
+	}
+	f := l.Turns[op.Turn]
+	if f == nil {
+		f = &turnFacts{Over: l.turned}
+		l.Turns[op.Turn] = f
+	}
+	return l.moment(f, op)
+}
+
+// turnTo goes on to the moments of an older turn, or of one that comes again.
+func (l *TurnLog) turnTo(turn uint64) {
+	if l.some && turn != l.at {
+		l.turned = true
+		if f := l.Turns[l.at]; f != nil {
+			f.Leave()
+			f.left = f.Closed
+		}
+		if n := len(l.newer); n > 0 {
+			nearest := l.newer[n-1]
+			for i := n - 1; nearest.said.IsZero() && i >= 0 && l.Turns[l.at] != nil; i-- {
+				nearest.said = l.talk(l.newer[i])
+			}
+			nearest.next = true
+			l.newer = []talkAt{nearest}
+		}
+	}
+	l.at, l.some = turn, true
+}
+
+// passed takes a moment of a turn that is newer than the one that is asked for.
+func (l *TurnLog) passed(op *refs.Operation) {
+	switch {
+	case op.Kind == refs.KindCheckpoint:
+		l.near[0] = talkAt{checkpoint: op.Checkpoint}
+		l.newer = l.near[:]
+	case !op.Transcript.IsZero():
+		l.near[0] = talkAt{said: op.Transcript}
+		l.newer = l.near[:]
+	}
+	if op.Turn > 0 && !op.Checkpoint.IsZero() && (op.Kind == refs.KindCheckpoint || TurnWordOf(op.Cause.Event) != WordAside) {
+		l.passing = turnMark{Code: op.Checkpoint}
+		l.first = &l.passing
+	}
+}
+
+// moment takes an operation of a turn that is asked for.
+func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
+	word := op.Cause.Event
+	if !f.left {
+		f.Began = time.UnixMilli(op.Time)
+		if op.Kind == refs.KindCheckpoint {
+			f.checkpoints++
+		}
+	}
+	if op.Kind == refs.KindEvent && op.Message != "" && f.Prompt == "" {
+		f.Prompt = op.Message
+	}
+	// A checkpoint is not read where its operation's word is enough: thousands are in a long session.
+	told := word != "" && TurnWordOf(word) != WordAside && f.settled()
+	if op.Kind == refs.KindCheckpoint && (f.Closed && f.Over || told) && f.Prompt != "" && len(l.waiting) == 0 {
+		if told {
+			f.asked = f.Closed && f.asked || word == model.EventWords[hooks.Prompt]
+			f.Over = f.Over || TurnWordOf(word) == WordStop
+			f.Older(TurnWordOf(word), false, nil)
+		}
+		l.newer = append(l.newer, talkAt{checkpoint: op.Checkpoint})
+		return nil
+	}
+	m := &turnMark{Code: op.Checkpoint, Removed: op.Thinned && op.Checkpoint.IsZero(), said: op.Transcript}
+	own, read := false, l.read
+	if l.only != AllTurns && word != "" {
+		read = l.e.log.Checkpoint // few are read, mostly of late
+	}
+	if op.Kind == refs.KindCheckpoint {
+		cp, err := read(op.Checkpoint)
+		if err != nil {
+			return err
+		}
+		word, m.said = cp.Cause.Event, cp.Mark.Transcript
+		own = cp.ChangedBy(l.session)
+		if f.Prompt == "" && !f.left {
+			f.Prompt = cp.Cause.Prompt
+		}
+	} else if word == model.EventWords[hooks.AfterTool] && op.Kind == refs.KindEvent && !f.settled() && !op.Checkpoint.IsZero() {
+		cp, err := read(op.Checkpoint) // another session's event may have found what the call did
+		own = err == nil && cp.Session != l.session && cp.ChangedBy(l.session)
+	}
+	f.asked = f.Closed && f.asked || word == model.EventWords[hooks.Prompt]
+	f.Over = f.Over || TurnWordOf(word) == WordStop || TurnWordOf(word) == WordAside && word != model.EventScan
+	if op.Turn == 0 && l.opened == nil && !op.Checkpoint.IsZero() && word != model.EventScan {
+		l.opened = m
+	}
+	m.later = l.newer
+	l.wait(m, TurnWordOf(word) != WordAside || own)
+	f.Older(TurnWordOf(word), own, m)
+	if f.At == m || f.work == m {
+		if m.Code.IsZero() && !m.Removed || m.said.IsZero() {
+			l.waiting = append(l.waiting, m)
+		}
+	}
+	if !m.said.IsZero() {
+		l.newer = append(slices.Clip(l.newer), talkAt{said: m.said})
+	}
+	if op.Turn > 0 && (TurnWordOf(word) != WordAside || own) && !op.Checkpoint.IsZero() {
+		l.first = m
+	}
+	return nil
+}
+
+// wait gives those that wait what the next older moment has; its code only if it is a turn's.
+func (l *TurnLog) wait(m *turnMark, code bool) {
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMark) bool {
+		if w.said.IsZero() {
+			w.said = m.said
+		}
+		if code && w.Code.IsZero() && !w.Removed {
+			w.Code, w.Removed = m.Code, m.Removed
+		}
+		return !w.said.IsZero() && (w.Removed || !w.Code.IsZero())
+	})
+}
+
+// restored takes a restore. What stood on it has the code that it went to; where it changed the session's file, what is newer has
+// nothing of what the file held before.
+func (l *TurnLog) restored(r *refs.Restore) {
+	if len(r.Paths) == 0 && !r.ContextOnly {
+		l.wait(&turnMark{Code: r.Target}, true)
+	}
+	i := slices.IndexFunc(r.Files, func(f refs.File) bool { return slices.Contains(l.files, f.Path) })
+	if i < 0 {
+		return
+	}
+	for _, w := range l.waiting {
+		if w.said.IsZero() {
+			w.said = r.Files[i].To
+		}
+	}
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMark) bool { return w.Removed || !w.Code.IsZero() })
+	for _, f := range l.Turns {
+		f.Cut(f.asked)
+		f.left = f.left || f.asked && f.Closed
+	}
+	l.newer = nil
+}
+
+// EndOf is the code at the end of turn n; nil: nothing of it was captured. A turn that nothing is known of ends where the one before it
+// did.
+func (l *TurnLog) EndOf(n uint64) *turnMark {
+	if n == 0 && l.first != nil {
+		return l.first // the prompt of the first turn is the state before it
+	}
+	if n == 0 {
+		return l.opened
+	}
+	if f := l.Turns[n]; f != nil && f.At != nil {
+		return f.At
+	}
+	if l.Newest > n {
+		for k := n; k > 0; k-- {
+			if f := l.Turns[k-1]; f != nil && f.At != nil {
+				return f.At
+			}
+		}
+	}
+	return nil
+}
+
+// talk is the conversation that stands somewhere; zero: none, or gc has taken it.
+func (l *TurnLog) talk(t talkAt) objstore.ID {
+	if !t.said.IsZero() || t.checkpoint.IsZero() {
+		return t.said
+	}
+	cp, err := l.read(t.checkpoint)
+	if err != nil {
+		return objstore.ID{}
+	}
+	return cp.Mark.Transcript
+}
+
+// SaidAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next turn the
+// last reply is there for sure, but sometimes that prompt, too. The turn's own prompt may be among what comes late. Where the conversation was
+// gone back in by then, as many turns may be others.
+func (l *TurnLog) SaidAt(f *turnFacts) (objstore.ID, error) {
+	m, s := f.At, l.record
+	said := m.said
+	if s == nil || len(m.later) == 0 {
+		return said, nil
+	}
+	was := &transcript.Conversation{} // of the first turn nothing may have been written by then
+	if !said.IsZero() {
+		var err error
+		if was, err = l.e.Conversation(s, said); err != nil {
+			return said, err
+		}
+	}
+	n := len(was.Turns)
+	for _, t := range slices.Backward(m.later) {
+		after := l.talk(t)
+		if after.IsZero() || after == said {
+			continue
+		}
+		if on, err := l.e.GoesOn(after, said); err != nil || !on {
+			return said, err
+		}
+		now, err := l.e.Conversation(s, after)
+		if err != nil || len(now.Turns) != len(was.Turns) && (len(was.Turns) > n || !f.late(was, now, t.next)) {
+			return said, err
+		}
+		said, was = after, now
+	}
+	return said, nil
+}
+
+// late reports whether all that a conversation has more than it had at the end of a turn is that turn, which the agent had not written by then.
+func (f *turnFacts) late(was, now *transcript.Conversation, next bool) bool {
+	n := len(was.Turns)
+	if len(now.Turns) != n+1 || f.Prompt == "" || !f.begins(&now.Turns[n]) {
+		return false
+	}
+	return !next || n == 0 || !f.begins(&was.Turns[n-1]) || now.Turns[n].Messages > 1 // what is only asked may be the next, in the same words
+}
+
+// begins reports whether a turn of a conversation, whose words may be cut short, begins with the prompt that its hook told.
+func (f *turnFacts) begins(t *transcript.Turn) bool {
+	return strings.HasPrefix(model.OneLine(f.Prompt), strings.TrimSuffix(t.Summary, "…"))
+}

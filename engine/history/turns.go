@@ -1,0 +1,134 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// Turns lists the turns of a session: those that events tell of, each as its conversation stood at its end, and those that were there before. A turn
+// that the conversation does not hold any more is there, too, and can be forked.
+func (h *History) Turns(ctx context.Context, w model.Whose) (*model.TurnList, error) {
+	defer h.log.Hold()()
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	session, err := h.sessions.Session(w)
+	if err != nil {
+		return nil, err
+	}
+	s := h.log.Records[session]
+	if s == nil {
+		return nil, &model.NoConversationError{Place: "session " + session, Why: "it belongs to no agent's session"}
+	}
+	if h.log.CheckWhole() == nil && h.log.Damage() == nil {
+		if err := h.CatchUp(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	h.talks.PlaceSession(ctx, session)
+	s = h.log.Records[session]
+	l := &model.TurnList{Session: session}
+	if s.Fork != nil && s.Event == "" {
+		if of := h.log.Records[s.Fork.Session]; of != nil && of.Turn > s.Turn {
+			l.Left, l.LeftTurns = of.Name, int(of.Turn-s.Turn)
+		}
+	}
+	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+		return l, h.listTurns(l, s, nil)
+	}
+	now, err := h.Conversation(s, s.Cursor.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	l.Title, l.Compactions, l.Breaks = now.Title, now.Compactions, now.Breaks
+	if s.Title != "" && transcript.Agent(s.Agent) == transcript.Codex {
+		l.Title = s.Title
+	}
+	return l, h.listTurns(l, s, now)
+}
+
+// Messages gives the last n messages of the conversation before a checkpoint, in order, as a person reads them; why says why there are none.
+func (h *History) Messages(ctx context.Context, name string, n int) (list []transcript.Message, why string, err error) {
+	defer h.log.Hold()()
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, "", err
+	}
+	p, err := h.Point("", name)
+	if err != nil {
+		return nil, "", err
+	}
+	s := h.log.Records[p.Session]
+	switch {
+	case s == nil:
+		return nil, "it belongs to no agent's session", nil
+	case !model.Understood(s.Agent):
+		return nil, fmt.Sprintf("the session files of %s are not understood", s.Agent), nil
+	case p.Err != nil:
+		return nil, "it cannot be read: " + conversation.Told(p.Err), nil
+	case p.Transcript.IsZero():
+		return nil, "the conversation had not begun, or was not captured", nil
+	}
+	if list, err = h.messagesAt(s, p, 4*n+maxTools); err != nil {
+		return nil, "it cannot be read: " + conversation.Told(err), nil //nolint:nilerr // what else is known of the checkpoint is shown
+	}
+	return said(list, n), "", nil
+}
+
+// messagesAt are the last n messages before a moment.
+func (h *History) messagesAt(s *model.Session, p *Point, n int) ([]transcript.Message, error) {
+	agent := transcript.Agent(s.Agent)
+	src, _, err := h.Source(s, p.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	if p.Turn == 0 && p.Call == "" {
+		return transcript.Messages(agent, src, n)
+	}
+	var cut transcript.Cut
+	if p.Call != "" {
+		cut, err = transcript.CutCall(agent, src, p.Call)
+	} else {
+		cut, err = transcript.CutTurn(agent, src, p.Turn)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if conversation.IsDocument(src.Name) { // a part of one is none
+		var b bytes.Buffer
+		if err := transcript.WriteCut(&b, agent, src, cut.Offset); err != nil {
+			return nil, err
+		}
+		src.ReaderAt, cut.Offset = bytes.NewReader(b.Bytes()), int64(b.Len())
+	}
+	src.Size = cut.Offset
+	return transcript.Messages(agent, src, n)
+}
+
+// maxTools is how many answers of tools at least are looked behind for messages.
+const maxTools = 256
+
+// said are the last n messages of people and the model, with what tools answered between them.
+func said(list []transcript.Message, n int) []transcript.Message {
+	i := len(list)
+	for left := n; i > 0 && (left > 0 || list[i-1].Who == "tool"); i-- {
+		if list[i-1].Who != "tool" {
+			left--
+		}
+	}
+	for i < len(list) && list[i].Who == "tool" { // what they answer is not there
+		i++
+	}
+	return list[i:]
+}
+
+// NewestOf is a session's newest checkpoint; zero: it has none.
+func (h *History) NewestOf(session string) (objstore.ID, error) {
+	return h.log.Refs.ID(refs.Session(session))
+}

@@ -1,0 +1,118 @@
+package model
+
+import (
+	"rewind/hooks"
+	"rewind/transcript"
+)
+
+// ConversationMode says what a restore does, or did, to the conversation; the value is the word in the API.
+type ConversationMode string
+
+// The modes.
+const (
+	ConversationFork     ConversationMode = "fork"     // a new session begins with the conversation up to the target
+	ConversationInPlace  ConversationMode = "in-place" // the session file itself was cut
+	ConversationOriginal ConversationMode = "original" // the session as it is ends where the target's does
+	ConversationBack     ConversationMode = "back"     // what a restore did to session files was taken back
+	ConversationNone     ConversationMode = "none"     // there is no conversation, or it was to be left alone
+)
+
+// ConversationOptions say what becomes of the conversation in a restore.
+type ConversationOptions struct {
+	CodeOnly    bool
+	ContextOnly bool // the code is left alone
+	InPlace     bool // the session file itself goes back
+	Force       bool // though the agent seems to have the session open
+	Title       string
+}
+
+// Conversation is what a restore did to the conversation, or with a dry run would do.
+type Conversation struct {
+	Mode    ConversationMode
+	Why     string // of ConversationNone and ConversationOriginal
+	Fork    *Fork  // of ConversationFork
+	Session string // to go on with
+	Path    string // of its session file
+	Turn    int    // that it ends with
+	Removed []string
+	Kept    []string
+}
+
+// Resume is the command line that opens the session.
+func (t *Conversation) Resume() []string { return resumeLine(t.Session) }
+
+// Fork is a session that was made of another, or with a dry run would be.
+type Fork struct {
+	Session string // its name
+	Title   string
+	Path    string
+	From    Lineage
+	Cut     transcript.Cut
+	Bytes   int64
+	Listed  bool   // the agent's own list shows it
+	Problem string // why not
+	Checks  []string
+}
+
+// SessionInfo is a session as lists show it.
+type SessionInfo struct {
+	Session
+	Title    string
+	Missing  bool
+	Turns    int
+	Messages int
+	Bytes    int64
+	Running  bool
+	Current  bool
+	Imported bool
+	Newest   string // id of its newest checkpoint; "": none
+	Problem  string
+}
+
+// Imported is what Import did.
+type Imported struct {
+	Sessions []string
+	Passed   []error // files that were left out for what they are; each names the file
+	Failed   []error // what went wrong; each names the file
+}
+
+// TurnInfo is a turn of a session.
+type TurnInfo struct {
+	transcript.Turn
+	Number      uint64
+	Checkpoints int
+	Checkpoint  string // id of the checkpoint that has the code at its end; "": none
+}
+
+// TurnList is a session's turns, in order.
+type TurnList struct {
+	Session     string
+	Title       string
+	Turns       []TurnInfo
+	Left        string // of a fork that nobody has gone on with: the session that it was made of, if that one has more turns
+	LeftTurns   int
+	Compactions []transcript.Compaction
+	Breaks      []transcript.Break
+}
+
+// ForkInfo is a fork with all it comes from, the nearest first.
+type ForkInfo struct {
+	SessionInfo
+	Lineage []Lineage
+	Own     int // turns that it has beyond those it began with
+}
+
+// Whose says which session's line a command walks along.
+type Whose struct {
+	Session string // a session's name, or a prefix of the agent's id of it; "": the current one
+	Choose  bool   // when several are active, take the newest and say so, instead of ErrWhichSession
+}
+
+// resumeLine is the command line by which an agent opens a session.
+func resumeLine(session string) []string {
+	agent, id := SplitSession(session)
+	if !Understood(hooks.Agent(agent)) || id == "" {
+		return nil
+	}
+	return transcript.Resume(transcript.Agent(agent), id)
+}

@@ -1,0 +1,228 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"rewind/internal/agentfiles"
+	"rewind/internal/naming"
+	"rewind/objstore"
+)
+
+// Before a project is open.
+var (
+	// ErrNoProject is returned where no project is at or above a directory.
+	ErrNoProject = errors.New("not a rewind project")
+	// ErrBadRoot is returned for a directory that must not become a project.
+	ErrBadRoot = errors.New("this directory cannot be a project")
+	// ErrStoreGone is returned for a project whose store is not where its marker says.
+	ErrStoreGone = errors.New("the store is missing")
+	// ErrConfig is returned for a setting that does not exist or a value it cannot have.
+	ErrConfig = errors.New("bad setting")
+)
+
+// Naming things.
+var (
+	// ErrNotFound is returned for a checkpoint, path, tag or operation that does not exist.
+	ErrNotFound = errors.New("not found")
+	// ErrTagExists is returned for a tag that names another checkpoint.
+	ErrTagExists = errors.New("the tag exists")
+	// ErrWhichSession is returned when a command could mean several sessions that are at work.
+	ErrWhichSession = errors.New("several sessions are at work here")
+	// ErrUsage is returned for a request that makes no sense as it is put.
+	ErrUsage = errors.New("bad request")
+)
+
+// TooShortError is returned for digits that are too few to name a checkpoint by its id; it is an ErrNotFound.
+type TooShortError struct {
+	Name  string
+	Begin []string // ids that begin so, as short as they can be given, the newest first
+	More  bool     // and there are others
+}
+
+func (e *TooShortError) Error() string {
+	text := fmt.Sprintf("engine: checkpoint %q: too short: %d digits at least; ", e.Name, naming.MinDigits)
+	switch {
+	case len(e.Begin) == 0:
+		return text + "no id begins so, and no tag has that name"
+	case e.More:
+		return text + strings.Join(e.Begin, ", ") + " and others begin so"
+	case len(e.Begin) == 1:
+		return text + e.Begin[0] + " begins so"
+	}
+	return text + strings.Join(e.Begin, ", ") + " begin so"
+}
+
+// Is makes it an ErrNotFound.
+func (e *TooShortError) Is(target error) bool { return target == ErrNotFound }
+
+// NoTurnError is returned for a turn that a session has not; it is an ErrNotFound.
+type NoTurnError struct {
+	Session string
+	Turn    uint64
+	Turns   uint64 // so many it has
+}
+
+func (e *NoTurnError) Error() string {
+	has := fmt.Sprintf("%d turns", e.Turns)
+	if e.Turns == 1 {
+		has = "1 turn"
+	}
+	if e.Turn == 0 {
+		const text = "engine: checkpoint \"turn:0\": %v: no state before the first prompt of session %s was captured; it has %s"
+		return fmt.Sprintf(text, ErrNotFound, e.Session, has)
+	}
+	return fmt.Sprintf("engine: checkpoint \"turn:%d\": %v: session %s has %s", e.Turn, ErrNotFound, e.Session, has)
+}
+
+// Is makes it an ErrNotFound.
+func (e *NoTurnError) Is(target error) bool { return target == ErrNotFound }
+
+// NoStepError is returned for an undo or a redo of more steps than there are; it is an ErrNotFound.
+type NoStepError struct {
+	Ahead bool // of a redo
+	There int  // so many there are
+}
+
+func (e *NoStepError) Error() string {
+	text, end, lie := "engine: undo: no step to go back to: ", "this is the first one", "before this one"
+	if e.Ahead {
+		text, end, lie = "engine: redo: no step to go forward to: ", "none lies ahead", "ahead"
+	}
+	switch e.There {
+	case 0:
+		return text + end
+	case 1:
+		return text + "only one lies " + lie
+	}
+	return fmt.Sprintf("%sonly %d lie %s", text, e.There, lie)
+}
+
+// Is makes it an ErrNotFound.
+func (e *NoStepError) Is(target error) bool { return target == ErrNotFound }
+
+// Conversations.
+var (
+	// ErrNoConversation is returned for a moment whose conversation there is none of.
+	ErrNoConversation = errors.New("there is no conversation")
+	// ErrRunning is returned for a session file that must not change while the agent has it open.
+	ErrRunning = errors.New("the agent has the session open")
+	// ErrDependent is returned for a session file whose end other session files go on from.
+	ErrDependent = errors.New("other sessions go on from what would be cut off")
+)
+
+// NoConversationError says why a moment has no conversation; it is an ErrNoConversation.
+type NoConversationError struct {
+	Place string
+	Why   string
+	Cause error // may be nil
+}
+
+func (e *NoConversationError) Error() string {
+	return fmt.Sprintf("engine: %s: %v: %s", e.Place, ErrNoConversation, e.Why)
+}
+
+// Is makes it an ErrNoConversation.
+func (e *NoConversationError) Is(target error) bool { return target == ErrNoConversation }
+
+// Unwrap is the cause.
+func (e *NoConversationError) Unwrap() error { return e.Cause }
+
+// RunningError says which session an agent has open; it is an ErrRunning.
+type RunningError struct {
+	Session string
+	How     string // by what that was seen
+}
+
+func (e *RunningError) Error() string {
+	return fmt.Sprintf("engine: session %s: %v (%s)", e.Session, ErrRunning, e.How)
+}
+
+// Is makes it an ErrRunning.
+func (e *RunningError) Is(target error) bool { return target == ErrRunning }
+
+// NotInPlaceError says why a session file cannot be cut where it is asked for; nothing was touched.
+type NotInPlaceError struct {
+	Session string
+	Why     string
+}
+
+func (e *NotInPlaceError) Error() string {
+	return fmt.Sprintf("engine: session %s: it cannot be cut in place: %s", e.Session, e.Why)
+}
+
+// DependentError names the session files that go on from the end of another; it is an ErrDependent.
+type DependentError struct {
+	Session string
+	Paths   []string
+}
+
+func (e *DependentError) Error() string {
+	return fmt.Sprintf("engine: session %s: %v: %s", e.Session, ErrDependent, strings.Join(e.Paths, ", "))
+}
+
+// Is makes it an ErrDependent.
+func (e *DependentError) Is(target error) bool { return target == ErrDependent }
+
+// ForeignFileError says that something in the store names a session file that is none of the person's: nothing was touched. Its cause is an
+// agentfiles.ErrForeign, ErrElsewhere or ErrNotPlain.
+type ForeignFileError struct {
+	In    string // what names it
+	Cause error
+}
+
+func (e *ForeignFileError) Error() string {
+	return fmt.Sprintf("engine: %s names a session file that is not yours to change: %v", e.In, e.Cause)
+}
+
+// Unwrap is the cause.
+func (e *ForeignFileError) Unwrap() error { return e.Cause }
+
+// Foreign reports whether no agent has a session file of such a name: the store was prepared by somebody, or is damaged.
+func (e *ForeignFileError) Foreign() bool { return errors.Is(e.Cause, agentfiles.ErrForeign) }
+
+// Restoring.
+var (
+	// ErrHalfDone is returned by every change while a checkout is unfinished.
+	ErrHalfDone = errors.New("a checkout is half done")
+	// ErrNotHalfDone is returned by Continue and Abort when there is nothing to continue.
+	ErrNotHalfDone = errors.New("no checkout is half done")
+)
+
+// PathError says that a checkpoint does not hold a path.
+type PathError struct {
+	Checkpoint objstore.ID
+	Path       string
+}
+
+func (e *PathError) Error() string {
+	return fmt.Sprintf("engine: %q in checkpoint %s: not found", e.Path, e.Checkpoint.Short())
+}
+
+// Is makes a PathError an ErrNotFound.
+func (e *PathError) Is(target error) bool { return target == ErrNotFound }
+
+// UnsavedError says which paths a restore would have overwritten although their bytes cannot be stored. Nothing was
+// touched.
+type UnsavedError struct{ Paths []Blocked }
+
+// Blocked is a path and the reason, a note reason of docs/format.md#tree-and-note.
+type Blocked struct {
+	Path   string
+	Reason byte
+}
+
+func (e *UnsavedError) Error() string {
+	return fmt.Sprintf("engine: %d paths would be overwritten although they cannot be stored, first %q", len(e.Paths), e.Paths[0].Path)
+}
+
+// HalfDoneError describes the unfinished checkout; it is an ErrHalfDone.
+type HalfDoneError struct{ Target objstore.ID }
+
+func (e *HalfDoneError) Error() string {
+	return fmt.Sprintf("engine: %v: to %s", ErrHalfDone, e.Target.Short())
+}
+
+// Is makes a HalfDoneError an ErrHalfDone.
+func (e *HalfDoneError) Is(target error) bool { return target == ErrHalfDone }

@@ -1,0 +1,59 @@
+package model
+
+import (
+	"slices"
+	"time"
+
+	"rewind/hooks"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// TurnCall stands for a whole turn where the agent's tool calls are not announced.
+const TurnCall = "turn"
+
+// MaxOutside is how many files outside of the project a session record names.
+const MaxOutside = 16
+
+// Understood reports whether the session files of an agent are.
+func Understood(agent hooks.Agent) bool {
+	return slices.Contains(transcript.Agents(), transcript.Agent(agent))
+}
+
+// EventWords are the words for events in causes; they are the words of the hooks' command lines.
+var EventWords = map[hooks.Kind]string{
+	hooks.SessionStart: "session-start", hooks.Prompt: "prompt", hooks.BeforeTool: "pre-tool-use", hooks.AfterTool: "post-tool-use",
+	hooks.Stop: "stop", hooks.SubagentStart: "subagent-start", hooks.SubagentStop: "subagent-stop", hooks.Compact: "pre-compact",
+	hooks.SessionEnd: "session-end",
+}
+
+// ActiveWithin is how recent two sessions' events must be for a command to ask which one is meant.
+const ActiveWithin = 10 * time.Minute
+
+// Manual is the session of everything that no agent did.
+const Manual = "manual"
+
+// PersonRead is how many bytes of a session file a person waits for.
+const PersonRead = 256 << 20
+
+// EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
+const EventScan = "scan"
+
+// QuietAfter is how long a turn without a running call, and its session file, must have been silent to have ended without saying so: an
+// interrupt, an error of the model and a killed agent announce nothing in some agents.
+const QuietAfter = 30 * time.Second
+
+// QuietStop is the name of the stop that nobody announced.
+const QuietStop = "quiet"
+
+// InTurn reports whether an operation tells of a moment of a session's turn: a checkpoint, also one that gc has removed, or an event
+// that found nothing changed.
+func InTurn(op *refs.Operation) bool {
+	switch op.Kind {
+	case refs.KindCheckpoint, refs.KindEvent:
+		return true
+	case refs.KindThinned:
+		return op.Cause.Event != EventSafety
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// Progress reports how far a capture or a restore has come; it is called from several goroutines.
+type Progress func(files int, bytes int64)
+
+// Covering finds the skip that stands for path: its own, or that of a directory above it.
+func Covering(skips []tree.Skip, path string) (tree.Skip, bool) {
+	for p := path; ; {
+		i, ok := slices.BinarySearchFunc(skips, p, func(s tree.Skip, p string) int { return cmp.Compare(s.Path, p) })
+		if ok && skips[i].Reason != tree.ReasonTorn && skips[i].Reason != tree.ReasonMount { // these are captured
+			return skips[i], true
+		}
+		if p, _ = tree.Split(p); p == "" {
+			return tree.Skip{}, false
+		}
+	}
+}
+
+// Covered reports whether a note lists a path as not captured.
+func Covered(note []tree.Skip, path string) bool {
+	_, ok := Covering(note, path)
+	return ok
+}
+
+// IsFormat reports whether an error says that bytes are no tree.
+func IsFormat(err error) bool {
+	var f *tree.FormatError
+	return errors.As(err, &f)
+}
+
+// IsFile reports whether an entry is there and no directory.
+func IsFile(e *tree.Entry) bool { return e != nil && e.Type != tree.TypeDir }
+
+// Object names an object of a store.
+type Object struct {
+	Kind objstore.Kind
+	Id   objstore.ID
+}

@@ -1,0 +1,105 @@
+package oplog
+
+import (
+	"sync"
+
+	"rewind/internal/kv"
+	"rewind/refs"
+)
+
+// MinBare is how long a stretch of the log is that is worth remembering.
+const MinBare = 64
+
+// bare remembers stretches of the log in which no checkpoint is named as made: gc has thinned them, or events found nothing new. The log never grows there, and gc only
+// takes away, so what was bare stays bare; a repair, which may bring checkpoints back, has it forgotten. In memory: one walk over the log finds them all. Safe for
+// concurrent use.
+type bare struct {
+	mu      sync.Mutex
+	Down    map[uint64]uint64 // from the newest operation of a stretch to its oldest
+	forgets uint64
+}
+
+// below gives the oldest operation of the stretch that begins with seq; 0: none does.
+func (b *bare) below(seq uint64) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Down[seq]
+}
+
+// Age is for learn.
+func (b *bare) Age() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.forgets
+}
+
+// Learn remembers a stretch, unless something was forgotten since age.
+func (b *bare) Learn(newest, oldest, age uint64) {
+	if newest == 0 || newest-oldest+1 < MinBare {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.forgets != age {
+		return
+	}
+	if b.Down == nil {
+		b.Down = map[uint64]uint64{}
+	}
+	b.Down[newest] = oldest
+}
+
+// joined has a stretch forgotten that is a part of a longer one.
+func (b *bare) joined(newest uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.Down, newest)
+}
+
+func (b *bare) Forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.Down, b.forgets = nil, b.forgets+1
+}
+
+// Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop. Of long stretches without any, each is read once.
+func (l *Log) Made(fn func(*refs.Operation) error) error {
+	b := &l.Bare
+	age := b.Age()
+	var newest, oldest uint64 // the stretch that the walk is in; 0: in none
+	for from, on := uint64(0), true; on; {
+		on = false
+		err := l.Refs.Newest(from, func(op *refs.Operation) error {
+			if op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety {
+				b.Learn(newest, oldest, age)
+				newest = 0
+				return fn(op)
+			}
+			seq := op.Seq
+			down := b.below(seq)
+			if down > 0 && newest > 0 {
+				b.joined(seq)
+			}
+			if newest == 0 {
+				newest = seq
+			}
+			oldest = seq
+			if down > 0 {
+				oldest = down
+			}
+			if down > 1 {
+				from, on = down-1, true
+				return kv.ErrStop
+			}
+			if down == 1 {
+				return kv.ErrStop // nothing lies below
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.Learn(newest, oldest, age)
+	return nil
+}

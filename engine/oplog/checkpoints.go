@@ -1,0 +1,80 @@
+package oplog
+
+import (
+	"fmt"
+
+	"rewind/engine/model"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// Orphaned takes from a checkpoint the parents that are lost: its line begins with it.
+func (l *Log) Orphaned(cp *model.Checkpoint, err error) (*model.Checkpoint, error) {
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range cp.Parents {
+		if g, ok, err := l.Objs.Tombstone(objstore.Checkpoint, p.Key()); err != nil || ok && g.Reason == objstore.Lost {
+			cp.Parents = cp.Parents[:i]
+			break
+		}
+	}
+	return cp, nil
+}
+
+// PutCheckpoint puts a checkpoint into a transaction as the one of operation seq, and gives it its id.
+func (l *Log) PutCheckpoint(tx *objstore.Tx, cp *model.Checkpoint, seq uint64) error {
+	cp.Seq = seq
+	var prev objstore.ID
+	if len(cp.Parents) > 0 {
+		prev = cp.Parents[0]
+	}
+	id, err := tx.Put(objstore.Checkpoint, cp.Encode(), prev)
+	cp.ID = id
+	return err
+}
+
+// Checkpoint reads one checkpoint.
+func (l *Log) Checkpoint(id objstore.ID) (*model.Checkpoint, error) {
+	raw, err := l.Objs.Get(objstore.Checkpoint, id)
+	if err != nil {
+		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+	}
+	return l.Orphaned(l.grafted(model.DecodeCheckpoint(id, raw)))
+}
+
+// Checkpoints reads checkpoints as checkpoint does, many of a line one after the other.
+func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
+	return l.checkpointsBy(l.Objs.Memo(objstore.Checkpoint))
+}
+
+func (l *Log) checkpointsBy(memo *objstore.Memo) func(objstore.ID) (*model.Checkpoint, error) {
+	return func(id objstore.ID) (*model.Checkpoint, error) {
+		raw, err := memo.Get(id)
+		if err != nil {
+			return nil, fmt.Errorf("engine: checkpoint: %w", err)
+		}
+		return l.Orphaned(l.grafted(model.DecodeCheckpoint(id, raw)))
+	}
+}
+
+// Note reads what a checkpoint skipped.
+func (l *Log) Note(cp *model.Checkpoint) ([]tree.Skip, error) { return l.NoteOf(cp.Note) }
+
+// NoteOf reads a note: what a capture left out, in path order; id zero: nothing.
+func (l *Log) NoteOf(id objstore.ID) ([]tree.Skip, error) {
+	if id.IsZero() {
+		return nil, nil
+	}
+	raw, err := l.Objs.Get(objstore.Note, id)
+	if err != nil {
+		return nil, fmt.Errorf("engine: note of checkpoint: %w", err)
+	}
+	return tree.DecodeNote(raw)
+}
+
+// Folded reports whether lists leave a step out; later is the one after it on its line. The last step of a turn shows,
+// and so does the one that a save or an undo came to: what a person saved, or the undo took back, is a step by itself.
+func Folded(cp, later *model.Checkpoint) bool {
+	return cp.Minor && later != nil && later.Session == cp.Session && later.Cause.Turn == cp.Cause.Turn && later.Cause.Event != model.EventUndo && later.Cause.Event != model.EventSave
+}

@@ -1,0 +1,39 @@
+package oplog
+
+import (
+	"rewind/engine/model"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// A content that a checkpoint names can be gone: purged on purpose, or lost to damage. The checkpoint stays what it is in all else. A restore
+// leaves the path as it finds it, present or absent, and names it; a diff and a list say the word.
+
+// GoneEntry says why the content of a file is gone; "": it is not, or there is no file.
+func (l *Log) GoneEntry(ent *tree.Entry) (model.KeptReason, error) {
+	if !model.IsFile(ent) {
+		return "", nil
+	}
+	g, ok, err := l.Objs.Tombstone(objstore.Blob, ent.ID.Key())
+	if err != nil || !ok {
+		return "", err
+	}
+	if g.Reason == objstore.Purged {
+		return model.KeptPurged, nil
+	}
+	there, err := l.Objs.Has(objstore.Blob, ent.ID) // it may have been stored again
+	if err != nil || there {
+		return "", err
+	}
+	return model.KeptLost, nil
+}
+
+// GoneChange says why one of the contents of a change is gone; "": neither is.
+func (l *Log) GoneChange(ch tree.Change) (string, error) {
+	for _, ent := range []*tree.Entry{ch.Old, ch.New} {
+		if why, err := l.GoneEntry(ent); err != nil || why != "" {
+			return string(why), err
+		}
+	}
+	return "", nil
+}

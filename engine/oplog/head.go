@@ -1,0 +1,128 @@
+package oplog
+
+import (
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Head is the newest state of the worktree that steps and restores account for; what differs from it is unsaved.
+type Head struct {
+	Tree       objstore.ID // zero: nothing was captured yet
+	Note       objstore.ID
+	Checkpoint objstore.ID // that has this tree; zero: none is known to
+}
+
+// Head gives the newest known state; the log's lock is held.
+func (l *Log) Head() (Head, error) {
+	if l.Known != nil {
+		return *l.Known, nil
+	}
+	var h Head
+	err := l.Refs.Newest(0, func(op *refs.Operation) (err error) {
+		switch {
+		case op.Kind == refs.KindCheckpoint:
+			cp, err := l.Checkpoint(op.Checkpoint)
+			if err != nil {
+				return err
+			}
+			h = Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}
+		case op.Kind == refs.KindRepair && op.Restore != nil: // nothing is known any more
+		case op.Kind == refs.KindSafety:
+			h, err = l.headAt(op.Checkpoint)
+		case op.Kind == refs.KindAbort && op.Restore != nil:
+			h, err = l.headAt(op.Restore.Safety)
+		case op.Restore != nil:
+			h, err = l.headAfter(op.Restore)
+		default:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return kv.ErrStop
+	})
+	if err != nil {
+		return h, err
+	}
+	l.Known = &h
+	return h, nil
+}
+
+// headAt is what was known when a restore began, by the checkpoint that it took of what it found: a step, if the unsaved changes became one.
+func (l *Log) headAt(found objstore.ID) (Head, error) {
+	cp, err := l.Checkpoint(found)
+	if err != nil {
+		return Head{}, err
+	}
+	return l.Accounts(cp)
+}
+
+// headAfter is what is known after a restore. One of some paths is an edit like any other: it changes nothing of that.
+func (l *Log) headAfter(r *refs.Restore) (Head, error) {
+	if len(r.Paths) > 0 {
+		return l.headAt(r.Safety)
+	}
+	safety, err := l.Checkpoint(r.Safety)
+	if err != nil {
+		return Head{}, err
+	}
+	if !r.Result.IsZero() {
+		return Head{Tree: r.Result, Note: safety.Note}, nil
+	}
+	target, err := l.Checkpoint(r.Target)
+	if err != nil {
+		return Head{}, err
+	}
+	return l.Accounts(target)
+}
+
+// Accounts is what a checkpoint accounts for: all of a step; of a safety checkpoint what was known before it, for what was unsaved then is unsaved
+// again when it is brought back.
+func (l *Log) Accounts(cp *model.Checkpoint) (Head, error) {
+	if cp.Cause.Event != model.EventSafety {
+		return Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}, nil
+	}
+	if !cp.Base.IsZero() || len(cp.Parents) == 0 {
+		return Head{Tree: cp.Base, Note: cp.Note}, nil
+	}
+	parent, err := l.Checkpoint(cp.Parents[0])
+	if err != nil {
+		return Head{}, err
+	}
+	return Head{Tree: parent.Tree, Note: parent.Note, Checkpoint: parent.ID}, nil
+}
+
+// Before is the state that a checkpoint's changes are counted from.
+func (l *Log) Before(cp *model.Checkpoint) (objstore.ID, error) {
+	if !cp.Base.IsZero() || len(cp.Parents) == 0 {
+		return cp.Base, nil
+	}
+	parent, err := l.Checkpoint(cp.Parents[0])
+	if err != nil {
+		return objstore.ID{}, err
+	}
+	return parent.Tree, nil
+}
+
+// Pinned names the objects that the store has to keep for the newest state that is known in memory; the log's lock is held.
+func (l *Log) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
+	if h := l.Known; h != nil {
+		if err := ref(objstore.Tree, h.Tree); err != nil {
+			return err
+		}
+		if err := ref(objstore.Note, h.Note); err != nil {
+			return err
+		}
+	}
+	return ref(objstore.Note, l.Noted.Id)
+}
+
+// Forget drops what is known in memory of the log: all of it is read again from the store. the log's lock is held.
+func (l *Log) Forget() {
+	l.Refs.Forget()
+	l.Objs.Forget()
+	l.Bare.Forget()
+	l.Known, l.Records, l.Whole, l.Noted = nil, nil, false, Noted{}
+}

@@ -1,0 +1,184 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/internal/osfile"
+	"rewind/internal/worktreefs"
+)
+
+// Adoption is a store in a project that is not believed, as it looks from outside: nothing of it is opened but the file that says what
+// it is, which may lie.
+type Adoption struct {
+	Root    string
+	Store   string
+	ID      string    // as the store says
+	Of      string    // the directory that the store says it is of
+	Created time.Time // as the store says; zero: it does not say
+	Changed time.Time // when a file in it changed last
+	Bytes   int64
+	Files   int
+	Owner   string
+	Why     string // why it is not believed
+}
+
+// ErrNothingToAdopt is returned where no store lies that is not believed.
+var ErrNothingToAdopt = fmt.Errorf("%w: there is no store here that is not believed", model.ErrNotFound)
+
+// PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses what cannot be taken over as it lies there: a
+// store that git tracks, or one with a link, a second name, or anything but files and directories of this user's in it.
+func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (*Adoption, error) {
+	fail := func(err error) (*Adoption, error) { return nil, fmt.Errorf("engine: adopt store: %w", err) }
+	p, err := Find(ctx, home, dir, wait)
+	var untrusted *UntrustedError
+	var passed []Passed
+	switch {
+	case err == nil:
+		passed = p.Passed
+	case errors.As(err, &untrusted):
+		passed = untrusted.Passed
+	case !errors.Is(err, model.ErrNoProject):
+		return nil, err
+	}
+	for _, over := range passed {
+		if !over.Store {
+			continue
+		}
+		a, err := inspect(over)
+		if err != nil {
+			return fail(err)
+		}
+		return a, nil
+	}
+	return fail(ErrNothingToAdopt)
+}
+
+// ErrNotAdoptable is returned for a store that cannot be taken over as it lies there.
+var ErrNotAdoptable = errors.New("it cannot be adopted")
+
+func inspect(over Passed) (*Adoption, error) {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("%s: %w: %s", Marker(over.Root), ErrNotAdoptable, fmt.Sprintf(format, args...))
+	}
+	tracked, err := trackedMarker(over.Root)
+	switch {
+	case err != nil:
+		return nil, refuse("whether git tracks it is not known: %v", err)
+	case tracked:
+		return nil, refuse("git tracks it: it came with the repository, and every pull could change it. 'rewind init' begins a store of your own beside it; "+
+			"to keep this one, 'git rm -r --cached %s' first", MarkerDir)
+	}
+	dir, why, err := ownStore(over.Root)
+	if why != "" {
+		return nil, refuse("%s", why)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	a := &Adoption{Root: over.Root, Store: filepath.Join(Marker(over.Root), markerStore), Owner: osfile.UserName(os.Geteuid()), Why: over.Why}
+	if err := a.walk(dir, ""); err != nil {
+		return nil, err
+	}
+	if !IsStore(a.Store) {
+		return nil, refuse("it is not a store")
+	}
+	b, why, err := readIn(dir, projectFile, maxRecord)
+	if err == nil && why == "" {
+		if r, err := parseRecord(b); err == nil {
+			a.ID, a.Of, a.Created = r.ID, r.Root, r.Created
+		}
+	}
+	return a, nil
+}
+
+// maxAdoptDepth bounds the directories in each other; a store has three.
+const maxAdoptDepth = 16
+
+// walk counts what is in a directory of the store, by handles, and refuses what a store does not have.
+func (a *Adoption) walk(dir worktreefs.Dir, path string) error {
+	list, err := dir.ReadDir()
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		st, err := dir.Lstat(e.Name)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(path, e.Name)
+		refuse := func(why string) error {
+			return fmt.Errorf("%s: %w: %q %s", a.Store, ErrNotAdoptable, name, why)
+		}
+		switch {
+		case !mine(st):
+			return refuse("belongs to " + owner(st))
+		case st.Type == worktreefs.TypeDir:
+			if strings.Count(name, string(filepath.Separator)) > maxAdoptDepth {
+				return refuse("lies too deep")
+			}
+			sub, err := dir.OpenDir(e.Name)
+			if err != nil {
+				return err
+			}
+			err = a.walk(sub, name)
+			sub.Close()
+			if err != nil {
+				return err
+			}
+		case st.Type != worktreefs.TypeFile:
+			return refuse("is a " + st.Type.String())
+		case st.Nlink != 1:
+			return refuse("has several names")
+		default:
+			a.Files++
+			a.Bytes += st.Size
+			if at := time.Unix(0, st.Mtime); at.After(a.Changed) {
+				a.Changed = at
+			}
+		}
+	}
+	return nil
+}
+
+// Adopt makes a store that PlanAdopt has shown this user's: a record in Home, with a new id and a new seal. It does not open it.
+func Adopt(ctx context.Context, home Home, a *Adoption, wait time.Duration) error {
+	unlock, err := home.Lock(ctx, wait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, err := inspect(Passed{Root: a.Root, Why: a.Why, Store: true})
+	if err != nil {
+		return fmt.Errorf("engine: adopt store: %w", err)
+	}
+	own := home.ByRoot()[a.Root]
+	if own != nil && own.Mode == ModeGlobal {
+		return fmt.Errorf("engine: adopt store: %w: %s has a store already, %s: 'rewind init --remove' takes it away", model.ErrUsage, a.Root, own.ID)
+	}
+	r := (&Record{ID: NewStoreID(), Created: now.Created, Seal: NewSeal(), Mode: ModeProject}).At(a.Root)
+	if r.Created.IsZero() {
+		r.Created = time.Now().UTC().Truncate(time.Second)
+	}
+	if own != nil { // a damaged seal: of two records of one directory the wrong one might count
+		r.ID = own.ID
+	}
+	if err := r.seal(a.Root); err != nil {
+		return err
+	}
+	if err := r.Write(home); err != nil {
+		return err
+	}
+	closeToOthers(a.Root)
+	if err := WriteMarker(a.Root, r.ID, a.ID); err != nil && !errors.Is(err, errMarker) {
+		return err
+	}
+	return osfile.SyncDir(home.Dir)
+}

@@ -1,0 +1,430 @@
+package project
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/internal/osfile"
+	"rewind/tree/ignore"
+)
+
+// IsSet reports whether a file says what the setting is.
+func (c Config) IsSet(key string) bool {
+	return slices.ContainsFunc(c.all, func(s Setting) bool { return s.Key == key && s.From != "default" })
+}
+
+// Setting is one key of the configuration.
+type Setting struct {
+	Key   string
+	Help  string
+	Value any    // bool, int64 (bytes), int (a number), string (one of a few words, or an age) or []string
+	From  string // default, global or project
+	words []string
+	age   bool // the value is an age
+}
+
+// Config is the effective configuration: project over global over default.
+type Config struct {
+	all    []Setting
+	tier   hooks.Tier
+	passed string // why the project's file does not count; "": it does, or is not there
+}
+
+// Passed is why the project's own settings are not heeded; "": they are, or there are none.
+func (c Config) Passed() string { return c.passed }
+
+// configFile is one file's part of the configuration.
+type configFile struct {
+	path   string
+	from   string // global or project
+	values map[string]any
+}
+
+func defaults() []Setting {
+	return []Setting{
+		{Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)", Value: ignore.Globs(ignore.Exclusions())},
+		{Key: "gc.auto", Help: "false leaves gc to 'rewind gc': the daemon does not run it when the project rests", Value: true},
+		{Key: "gc.grace", Help: "gc removes no checkpoint that is younger, whatever it is asked for", Value: "1h", age: true},
+		{Key: "gc.keep_all", Help: "gc keeps every checkpoint for so long", Value: "1d", age: true},
+		{Key: "gc.keep_daily", Help: "then the last one of each day, for so long", Value: "forever", age: true},
+		{Key: "gc.keep_safety", Help: "safety checkpoints, those that were saved by hand and those that forks begin at are kept for so long", Value: "180d", age: true},
+		{Key: "gc.keep_turns", Help: "gc keeps the last checkpoint of each turn for so long", Value: "30d", age: true},
+		{Key: "gc.max_size", Help: "a store that is larger is thinned further until it fits; 0: it may be of any size", Value: int64(20 << 30)},
+		{Key: "gc.min_free", Help: "gc runs at once when less of the disk is free", Value: int64(1 << 30)},
+		{Key: "hooks.enabled", Help: "false switches the hooks of this project off", Value: true},
+		{Key: "hooks.guard", Help: "true registers a hook that refuses agents' calls of restores, gc and purge, and writes into the store", Value: false},
+		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30)},
+		{Key: "secrets.allow", Help: "files that are no secrets, whatever their names and contents say", Value: []string{}},
+		{Key: "secrets.mode", Help: "contents that look like a secret: off, flag (say so) or skip (and do not store the file again)", Value: SecretsFlag, words: []string{SecretsOff, SecretsFlag, SecretsSkip}},
+		{Key: "secrets.patterns", Help: "files whose content is not stored, only a keyed hash", Value: ignore.Globs(ignore.SecretPatterns())},
+		{Key: "secrets.store", Help: "store the content of secret files too", Value: false},
+		{Key: "tier", Help: "which events of an agent are taken in: minimal, balanced or aggressive", Value: "balanced", words: []string{"minimal", "balanced", "aggressive"}},
+	}
+}
+
+// Get is a setting's value; the key is one of the table.
+func (c Config) Get(key string) any {
+	for _, s := range c.all {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	panic("engine: no setting " + key)
+}
+
+// SizeLimit is the size in bytes above which a file is not captured.
+func (c Config) SizeLimit() int64 { return c.Get("limits.file_size").(int64) }
+
+// StoreSecrets reports whether files with secret names are captured.
+func (c Config) StoreSecrets() bool { return c.Get("secrets.store").(bool) }
+
+// SecretPatterns are the patterns of secret names.
+func (c Config) SecretPatterns() []string { return c.Get("secrets.patterns").([]string) }
+
+// SecretsMode is what is done about a secret in a file's content: flag, skip or off.
+func (c Config) SecretsMode() string { return c.Get("secrets.mode").(string) }
+
+// SecretsAllow are the patterns of files that may hold secrets.
+func (c Config) SecretsAllow() []string { return c.Get("secrets.allow").([]string) }
+
+// Exclusions are the patterns that are left out beside the ignore files.
+func (c Config) Exclusions() []string { return c.Get("exclude.defaults").([]string) }
+
+// SecretsAllowed tells which files are no secrets.
+func (c Config) SecretsAllowed() func(path string) bool { return ignore.Secrets(c.SecretsAllow()) }
+
+// HooksEnabled reports whether the project wants its agents' events.
+func (c Config) HooksEnabled() bool { return c.Get("hooks.enabled").(bool) }
+
+// Guard is hooks.guard.
+func (c Config) Guard() bool { return c.Get("hooks.guard").(bool) }
+
+// Tier is the name of the project's tier.
+func (c Config) Tier() string { return c.Get("tier").(string) }
+
+// Settings lists every setting by key.
+func (c Config) Settings() []Setting { return slices.Clone(c.all) }
+
+// DefaultConfig are the settings that hold where nobody has set any.
+func DefaultConfig() Config { return Config{all: defaults()} }
+
+// LoadConfig reads the configuration that holds for the project at root; "" reads the global one alone.
+func LoadConfig(home Home, root string) (Config, error) {
+	c := DefaultConfig()
+	files := []configFile{{path: home.configFile(), from: "global"}}
+	if root != "" {
+		files = append(files, configFile{path: filepath.Join(Marker(root), ConfigName), from: "project"})
+	}
+	for n := range files {
+		var err error
+		f := &files[n]
+		if f.from == "global" {
+			f.values, err = readConfigFile(f.path)
+		} else {
+			f.values, c.passed, err = readProjectConfig(root)
+		}
+		if err != nil {
+			return c, err
+		}
+		for i := range c.all {
+			raw, ok := lookupKey(f.values, c.all[i].Key)
+			if !ok {
+				continue
+			}
+			v, err := parseJSON(c.all[i], raw)
+			if err != nil {
+				return c, fmt.Errorf("engine: config %s: %w", f.path, err)
+			}
+			c.all[i].Value, c.all[i].From = v, f.from
+		}
+	}
+	if err := c.loadTier(files); err != nil {
+		return c, err
+	}
+	for i := range c.all {
+		if c.all[i].From == "" {
+			c.all[i].From = "default"
+		}
+	}
+	return c, nil
+}
+
+// maxConfig bounds a file of settings in bytes.
+const maxConfig = 1 << 20
+
+// readConfigFile reads the user's own file, which may be a link to where they keep such files.
+func readConfigFile(path string) (map[string]any, error) {
+	real, err := filepath.EvalSymlinks(path)
+	var b []byte
+	if err == nil {
+		b, err = osfile.ReadSmall(real, maxConfig)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]any{}, nil
+	}
+	if errors.Is(err, osfile.ErrNotRegular) || errors.Is(err, osfile.ErrTooLarge) {
+		return nil, fmt.Errorf("engine: config %s: %w: %w", path, model.ErrConfig, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	return parseConfig(path, b)
+}
+
+func parseConfig(path string, b []byte) (map[string]any, error) {
+	m := map[string]any{}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, fmt.Errorf("engine: config %s: %w: %w", path, model.ErrConfig, err)
+	}
+	return m, nil
+}
+
+// readProjectConfig reads the settings in a project's marker, if it is this user's, and git does not track it: what a commit can bring
+// must not switch hooks off or have secrets stored. passed says why they do not count.
+func readProjectConfig(root string) (values map[string]any, passed string, err error) {
+	dir, why := openMarker(root)
+	if dir == nil {
+		return nil, "", nil
+	}
+	defer dir.Close()
+	if _, err := dir.Lstat(ConfigName); err != nil {
+		return nil, "", nil
+	}
+	var b []byte
+	if why == "" {
+		b, why, err = readIn(dir, ConfigName, maxConfig)
+	}
+	path := filepath.Join(Marker(root), ConfigName)
+	if err != nil {
+		return nil, "", fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	if tracked, err := trackedMarker(root); why == "" && err == nil && tracked {
+		why = "git tracks it"
+	}
+	if why != "" {
+		return nil, "passed over the settings in " + path + ": " + why, nil
+	}
+	values, err = parseConfig(path, b)
+	return values, "", err
+}
+
+// lookupKey finds a.b.c in nested objects.
+func lookupKey(m map[string]any, key string) (any, bool) {
+	head, rest, nested := strings.Cut(key, ".")
+	v, ok := m[head]
+	if !ok || !nested {
+		return v, ok
+	}
+	sub, ok := v.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	return lookupKey(sub, rest)
+}
+
+func setKey(m map[string]any, key string, v any) {
+	head, rest, nested := strings.Cut(key, ".")
+	switch {
+	case !nested && v == nil:
+		delete(m, head)
+		return
+	case !nested:
+		m[head] = v
+		return
+	}
+	sub, ok := m[head].(map[string]any)
+	if !ok {
+		sub = map[string]any{}
+		m[head] = sub
+	}
+	setKey(sub, rest, v)
+}
+
+// parseJSON checks a value from a file against the kind of the setting's default.
+func parseJSON(s Setting, raw any) (any, error) {
+	bad := func(want string) error {
+		return fmt.Errorf("%w: %s: want %s", model.ErrConfig, s.Key, want)
+	}
+	switch s.Value.(type) {
+	case bool:
+		if v, ok := raw.(bool); ok {
+			return v, nil
+		}
+		return nil, bad("true or false")
+	case int64:
+		switch v := raw.(type) {
+		case float64:
+			if v >= 0 && v < 1<<53 && v == float64(int64(v)) {
+				return int64(v), nil
+			}
+		case string:
+			return parseSize(s, v)
+		}
+		return nil, bad(`a size such as "1GiB" or a number of bytes`)
+	case string:
+		v, _ := raw.(string)
+		return s.word(v)
+	default:
+		list, ok := raw.([]any)
+		if !ok {
+			return nil, bad("a list of patterns")
+		}
+		out := make([]string, 0, len(list))
+		for _, v := range list {
+			p, ok := v.(string)
+			if !ok {
+				return nil, bad("a list of patterns")
+			}
+			out = append(out, p)
+		}
+		return out, nil
+	}
+}
+
+// word checks a value that is one of a few words, or an age.
+func (s Setting) word(v string) (any, error) {
+	if s.age {
+		if _, err := ParseKeepAge(v); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", model.ErrConfig, s.Key, err)
+		}
+		return v, nil
+	}
+	if !slices.Contains(s.words, v) {
+		return nil, fmt.Errorf("%w: %s: %q is none of %s", model.ErrConfig, s.Key, v, strings.Join(s.words, ", "))
+	}
+	return v, nil
+}
+
+func parseSize(s Setting, v string) (any, error) {
+	n, err := humanize.ParseBytes(v)
+	if err != nil || n > 1<<53 {
+		return nil, fmt.Errorf("%w: %s: %q is not a size such as 1GiB", model.ErrConfig, s.Key, v)
+	}
+	return int64(n), nil
+}
+
+// ParseSize reads a size as a person gives it; the error is ErrUsage.
+func ParseSize(v string) (int64, error) {
+	n, err := humanize.ParseBytes(v)
+	if err != nil || n == 0 || n > 1<<53 {
+		return 0, fmt.Errorf("engine: gc: %w: %q is not a size such as 2GiB", model.ErrUsage, v)
+	}
+	return int64(n), nil
+}
+
+// parseArgs reads what a person typed.
+func parseArgs(s Setting, args []string) (any, error) {
+	switch s.Value.(type) {
+	case []string:
+		return args, nil
+	case bool:
+		if len(args) == 1 {
+			if v, err := strconv.ParseBool(args[0]); err == nil {
+				return v, nil
+			}
+		}
+		return nil, fmt.Errorf("%w: %s: want true or false", model.ErrConfig, s.Key)
+	case string:
+		return s.word(strings.Join(args, " "))
+	default:
+		if len(args) != 1 {
+			return nil, fmt.Errorf("%w: %s: want one size", model.ErrConfig, s.Key)
+		}
+		return parseSize(s, args[0])
+	}
+}
+
+// SetConfig writes one setting, or with no values takes it out, into the project's file or, with root "", the global one. Keys it does
+// not know stay in the file untouched.
+func SetConfig(home Home, root, key string, values []string) error {
+	all := defaults()
+	i := slices.IndexFunc(all, func(s Setting) bool { return s.Key == key })
+	ofTier := strings.HasPrefix(key, tiersKey+".")
+	if i < 0 && !ofTier {
+		return fmt.Errorf("engine: config: %w: no setting %q", model.ErrConfig, key)
+	}
+	var v any
+	if len(values) > 0 {
+		var err error
+		if ofTier {
+			v, err = parseTierArgs(key, values)
+		} else {
+			v, err = parseArgs(all[i], values)
+		}
+		if err != nil {
+			return fmt.Errorf("engine: config: %w", err)
+		}
+	}
+	if root != "" {
+		return setProjectConfig(root, key, v)
+	}
+	path := home.configFile()
+	if err := os.MkdirAll(home.Dir, 0o700); err != nil {
+		return fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	m, err := readConfigFile(path)
+	if err != nil {
+		return err
+	}
+	b, err := withKey(m, key, v)
+	if err != nil {
+		return fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	return WriteFile(path, b)
+}
+
+func withKey(m map[string]any, key string, v any) ([]byte, error) {
+	setKey(m, key, v)
+	b, err := json.MarshalIndent(m, "", "  ")
+	return append(b, '\n'), err
+}
+
+func setProjectConfig(root, key string, v any) error {
+	path := filepath.Join(Marker(root), ConfigName)
+	cannot := func(why any) error { return fmt.Errorf("engine: config %s: %w: %v", path, model.ErrConfig, why) }
+	m, passed, err := readProjectConfig(root)
+	switch {
+	case err != nil:
+		return err
+	case passed != "":
+		return cannot(passed)
+	case !ourMarker(root):
+		return cannot("the directory is not this user's, or git tracks it; --global sets it for all projects")
+	case m == nil:
+		m = map[string]any{}
+	}
+	dir, err := makeMarker(root)
+	if err != nil {
+		return fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	defer dir.Close()
+	b, err := withKey(m, key, v)
+	if mark := readMarker(root); err == nil && !mark.quiet {
+		err = replaceIn(dir, markerIgnore, []byte("*\n"))
+	}
+	if err == nil {
+		err = replaceIn(dir, ConfigName, b)
+	}
+	if err != nil {
+		return fmt.Errorf("engine: config %s: %w", path, err)
+	}
+	return nil
+}
+
+// What is in secrets.mode.
+const (
+	SecretsOff  = "off"  // contents are not looked at
+	SecretsFlag = "flag" // what looks like a secret is said
+	SecretsSkip = "skip" // and its path is not captured any more until its content is another
+)

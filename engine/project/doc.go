@@ -1,0 +1,3 @@
+// Package project says where a project is, whose store it has, and which settings hold: it finds the marker above a directory, believes it or not, follows a
+// project that was moved, gives a copy a store of its own, and keeps the records of projects and stores in the home directory. It opens no store.
+package project

@@ -1,0 +1,237 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/internal/gitinfo"
+)
+
+// ErrNoStore is returned for an id that no store has which Home knows.
+var ErrNoStore = fmt.Errorf("store %w", model.ErrNotFound)
+
+// StoreInfo is a store that Home knows.
+type StoreInfo struct {
+	ID        string
+	Root      string // "": of no directory
+	Mode      Mode
+	Store     string
+	DiskBytes int64
+	Created   time.Time
+	Used      time.Time // when something in it changed last; zero: not known
+	Wrong     string    // what is wrong; "": nothing
+	Orphan    bool      // no directory is its project
+}
+
+// Stores lists every store that Home knows, by root.
+func (h Home) Stores() []StoreInfo {
+	var all []StoreInfo
+	owners := h.ByRoot()
+	for _, r := range h.records() {
+		all = append(all, h.info(r, owners))
+	}
+	slices.SortStableFunc(all, func(a, b StoreInfo) int { return strings.Compare(a.Root, b.Root) })
+	return all
+}
+
+// info looks at a store; owners are the records that count for their directories.
+func (h Home) info(r *Record, owners map[string]*Record) StoreInfo {
+	s := StoreInfo{ID: r.ID, Root: r.Root, Mode: r.Mode, Store: r.Store(h), Created: r.Created}
+	s.Wrong, s.Orphan = r.wrong(h, owners)
+	if r.Mode == ModeProject {
+		if why, err := r.Sealed(r.Root); why != "" || err != nil {
+			return s // nothing of it is looked at
+		}
+	}
+	s.DiskBytes, s.Used = sizeOf(s.Store)
+	return s
+}
+
+// wrong says what keeps a store from being used where its record says, and whether it is without a directory.
+func (r *Record) wrong(h Home, owners map[string]*Record) (why string, orphan bool) {
+	switch {
+	case r.lost:
+		return "its record cannot be read: no directory is known", true
+	case r.Root == "":
+		return "it belongs to no directory", true
+	case !isDir(r.Root):
+		return "the directory is gone, or not mounted", true
+	}
+	if own := owners[r.Root]; own != nil && own.ID != r.ID {
+		if m := readMarker(r.Root); !m.Names(r.ID) {
+			return "the directory has another store now, " + own.ID, true
+		}
+	}
+	if r.Mode == ModeProject {
+		why, err := r.Sealed(r.Root)
+		switch {
+		case err != nil:
+			return "the store is missing", false
+		case why != "":
+			return "not believed: " + why, false
+		}
+		return "", false
+	}
+	if !IsStore(h.storeDir(r.ID)) {
+		return "the store is missing", false
+	}
+	if m := readMarker(r.Root); len(m.ids) > 0 && !m.Names(r.ID) && r.Inode != 0 && !r.is(r.Root) {
+		return "the directory is another one now, and its marker names another store", true
+	}
+	if empty, _ := contents(r.Root); empty && r.Inode != 0 && !r.is(r.Root) {
+		return "the directory is empty and not the one it was: not mounted?", false
+	}
+	return "", false
+}
+
+// sizeOf sums up what a directory takes, and when something in it changed last.
+func sizeOf(dir string) (bytes int64, used time.Time) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		fi, err := d.Info()
+		if err != nil || !fi.Mode().IsRegular() {
+			return nil
+		}
+		bytes += fi.Size()
+		if fi.ModTime().After(used) {
+			used = fi.ModTime()
+		}
+		return nil
+	})
+	return bytes, used
+}
+
+// offers are the stores without a directory that root's could be: those whose directory had the same name.
+func (h Home) offers(root string) []StoreInfo {
+	var out []StoreInfo
+	owners := h.ByRoot()
+	for _, r := range h.records() {
+		if filepath.Base(r.Root) != filepath.Base(root) || r.Mode != ModeGlobal {
+			continue
+		}
+		if s := h.info(r, owners); s.Orphan {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// storeByID finds a store by its id, or a beginning of it that no other has.
+func (h Home) storeByID(id string) (*Record, error) {
+	var found *Record
+	for _, r := range h.records() {
+		if r.ID == id {
+			return r, nil
+		}
+		if id != "" && strings.HasPrefix(r.ID, id) {
+			if found != nil {
+				return nil, fmt.Errorf("engine: store %s: %w: several begin like that", id, model.ErrUsage)
+			}
+			found = r
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("engine: %w: %s", ErrNoStore, id)
+	}
+	return found, nil
+}
+
+// Join is a store that gets a directory.
+type Join struct {
+	Store StoreInfo
+	Was   string // its directory until now
+	Left  string // the store that the directory had until now; it stays, without a directory
+}
+
+// PlanJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
+func (h Home) PlanJoin(dir, id string) (*Join, error) {
+	refuse := func(r *Record, format string, args ...any) (*Join, error) {
+		return nil, fmt.Errorf("engine: join store %s: %w: %s", r.ID, model.ErrUsage, fmt.Sprintf(format, args...))
+	}
+	r, err := h.storeByID(id)
+	if err != nil {
+		return nil, err
+	}
+	root, err := resolve(dir)
+	if err != nil {
+		return nil, err
+	}
+	if top, ok, err := gitinfo.Toplevel(root); err == nil && ok {
+		root = top
+	}
+	if err := checkRoot(h, root, ModeGlobal); err != nil {
+		return nil, err
+	}
+	j := &Join{Was: r.Root}
+	owners := h.ByRoot()
+	if r.Mode == ModeProject {
+		why, err := r.Sealed(root)
+		if err != nil || why != "" {
+			return refuse(r, "it is a store in project mode, and is not in %s", Marker(root))
+		}
+	}
+	if why, orphan := r.wrong(h, owners); r.Root != root && !orphan && why == "" {
+		return refuse(r, "it is the store of %s, which is there", r.Root)
+	}
+	if own := owners[root]; own != nil && own.ID != r.ID {
+		if own.Mode == ModeProject && IsStore(own.Store(h)) {
+			return refuse(r, "%s has a store in project mode: 'rewind init --remove' there first", root)
+		}
+		j.Left = own.ID
+	}
+	j.Store = h.info(r.At(root), owners)
+	return j, nil
+}
+
+// JoinStore gives a store a directory. The one that the directory had stays as it is, and belongs to none.
+func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration) (*Join, error) {
+	unlock, err := h.Lock(ctx, wait)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	j, err := h.PlanJoin(dir, id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.record(j.Store.ID)
+	if err != nil {
+		return nil, fmt.Errorf("engine: join store %s: %w", j.Store.ID, err)
+	}
+	if j.Left != "" {
+		left, err := h.record(j.Left)
+		if err == nil {
+			err = left.At("").Write(h)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("engine: join store %s: %w", j.Store.ID, err)
+		}
+	}
+	if err := r.At(j.Store.Root).Write(h); err != nil {
+		return nil, err
+	}
+	if err := WriteMarker(j.Store.Root, r.ID, j.Left); err != nil && !errors.Is(err, errMarker) {
+		return nil, err
+	}
+	j.Store.Wrong, j.Store.Orphan = "", false
+	return j, nil
+}
+
+// FindStore finds a store that is to be removed.
+func (h Home) FindStore(id string) (*StoreInfo, error) {
+	r, err := h.storeByID(id)
+	if err != nil {
+		return nil, err
+	}
+	s := h.info(r, h.ByRoot())
+	return &s, nil
+}

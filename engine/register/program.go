@@ -1,0 +1,164 @@
+package register
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/project"
+	"rewind/hooks"
+	"rewind/internal/programs"
+	"rewind/internal/relay"
+)
+
+// programDir is where hooks start their programs: the client, which their command lines name, and beside it what that starts. All are copies, so that
+// a hook needs nothing but this directory, and its path stays the same when rewind is upgraded.
+func programDir(h project.Home) string { return filepath.Join(h.Dir, "system") }
+
+// HookProgram is what hooks call.
+func HookProgram(h project.Home) string { return programs.Path(programDir(h), programs.Client) }
+
+// checkPrograms says whether hooks have something to start.
+func checkPrograms(h project.Home) error {
+	name, err := programs.Missing(programDir(h))
+	if err != nil {
+		return fmt.Errorf("engine: register hooks: %w: %s: %w", ErrNoProgram, programs.Path(programDir(h), name), PathCause(err))
+	}
+	return nil
+}
+
+// source is where the programs of the person who asks are.
+func (v AgentEnv) source() (programs.Source, error) {
+	self := v.Rewind
+	if self == "" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return programs.Source{}, err
+		}
+	}
+	return programs.Beside(self)
+}
+
+// bringPrograms makes the programs that hooks start those of the person who asks; onlyMissing leaves those alone that are there. The
+// caller holds the lock of the home directory.
+func bringPrograms(ctx context.Context, h project.Home, env AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
+	from, err := env.source()
+	if err != nil {
+		return nil, fmt.Errorf("engine: install programs: %w", err)
+	}
+	if from.Lacks(programDir(h)) != "" {
+		return nil, checkPrograms(h)
+	}
+	names, err := from.Wanting(programDir(h), false)
+	if err != nil {
+		return nil, fmt.Errorf("engine: install programs: %w", err)
+	}
+	if onlyMissing {
+		names = slices.DeleteFunc(names, func(name string) bool { return programs.Check(programs.Path(programDir(h), name)) == nil })
+	}
+	if dryRun || len(names) == 0 {
+		return names, nil
+	}
+	if odd := programs.Odd(ctx, from.Dir, programs.Path(from.Dir, programs.Rewind)); odd != "" {
+		return nil, fmt.Errorf("engine: install programs: %s: %s", odd, programs.InstallRemedy)
+	}
+	if err := from.Install(programDir(h), names); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	relay.ForgetFailure(h.Dir)
+	return names, nil
+}
+
+// CheckPrograms tells whether hooks start the rewind of the person who asks: after an upgrade by other means than init they start the old
+// one. Nothing where no program is there: that is said of each agent.
+func CheckPrograms(ctx context.Context, h project.Home, env AgentEnv, quick bool) []project.Check {
+	if checkPrograms(h) != nil {
+		return nil
+	}
+	from, err := env.source()
+	if err != nil {
+		return nil // it was moved while it runs; what hooks start is there
+	}
+	names, err := from.Wanting(programDir(h), quick)
+	if err != nil {
+		return []project.Check{{Name: "programs", Level: project.LevelNote, Text: fmt.Sprintf("not compared with what hooks start: %v", err)}}
+	}
+	if len(names) > 0 {
+		text := "hooks start another build of %s than this one: %s, not %s"
+		return []project.Check{{
+			Name: "programs", Level: project.LevelFinding, Remedy: project.RegisterRemedy, Text: fmt.Sprintf(text, programs.List(names), programDir(h), from.Dir),
+		}}
+	}
+	if quick {
+		return nil
+	}
+	if odd := programs.Odd(ctx, programDir(h), programs.Path(from.Dir, programs.Rewind)); odd != "" {
+		return []project.Check{{Name: "programs", Level: project.LevelFinding, Remedy: programs.InstallRemedy, Text: "hooks start programs of several versions: " + odd}}
+	}
+	return nil
+}
+
+// MissingProgram is the finding that hooks have nothing to start, and what mends it; "" as long as they have.
+func MissingProgram(h project.Home, env AgentEnv) (text, remedy string) {
+	name, missing := programs.Missing(programDir(h))
+	if missing == nil {
+		return "", ""
+	}
+	why := "which is missing"
+	if !errors.Is(missing, fs.ErrNotExist) {
+		why = fmt.Sprintf("which cannot be started: %v", PathCause(missing))
+	}
+	remedy = project.RegisterRemedy
+	if from, err := env.source(); err != nil || from.Lacks(programDir(h)) != "" {
+		remedy = programs.InstallRemedy
+	}
+	path := programs.Path(programDir(h), name)
+	switch name {
+	case programs.Client:
+		return fmt.Sprintf("hooks call %s, %s", path, why), remedy
+	case programs.Daemon:
+		return fmt.Sprintf("hooks start %s, %s: nothing is captured", path, why), remedy
+	}
+	return fmt.Sprintf("hooks start %s, %s: nothing is captured as soon as no daemon runs", path, why), remedy
+}
+
+// failureCounts is for how long a lost event is told: as long as the agent has not been heard of since.
+const failureCounts = 7 * 24 * time.Hour
+
+// LastFailure is when a hook of an agent last lost its event, and why; zero: never, or it is long ago.
+func LastFailure(h project.Home, agent hooks.Agent) (time.Time, string) {
+	at, of, why := relay.LastFailure(h.Dir)
+	if age := time.Since(at); of != string(agent) || age < -time.Minute || age > failureCounts {
+		return time.Time{}, ""
+	}
+	return at, why
+}
+
+// Probe starts a hook of an agent as the agent does, but for the daemon, and says what became of it.
+func Probe(ctx context.Context, h project.Home, command string, env AgentEnv) (version string, err error) {
+	vars := []string{"HOME=" + env.Home, "PATH=" + env.Path}
+	for _, kv := range os.Environ() {
+		if strings.HasPrefix(kv, "REWIND_") {
+			vars = append(vars, kv)
+		}
+	}
+	if version, err = programs.Probe(ctx, command, vars); err != nil {
+		return "", fmt.Errorf("started as a hook: %w", err)
+	}
+	return version, nil
+}
+
+// PathCause leaves the path out of an error that names it already.
+func PathCause(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,218 @@
+package restore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/internal/agentfiles"
+	"rewind/internal/clients"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// planBack takes back what a restore did to session files: a session that it made and that nobody has used goes, one that it cut comes back whole.
+func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
+	op := r.reverts
+	if op == nil || len(op.Restore.Files) == 0 {
+		return nil, nil
+	}
+	at, err := rs.sessions.PositionBefore(op.Seq)
+	if err != nil {
+		return nil, err
+	}
+	t := &conversationPlan{conversation: model.Conversation{Mode: model.ConversationBack, Session: at.Session}}
+	own := r.env.Folders()
+	for _, f := range op.Restore.Files {
+		if err := model.Placed(own, f.Path); err != nil {
+			return noneBack(r, op, err)
+		}
+	}
+	for _, f := range conversation.ReverseFiles(op.Restore.Files) {
+		as, err := rs.talks.IsStored(own, f.Path, f.From)
+		if err == nil && f.To.IsZero() {
+			if f, as, err = rs.unused(own, refs.File{Path: f.Path, To: f.From}, tx); rs.inUse(op.Restore.Fork) || len(t.conversation.Kept) > 0 {
+				as = false // what lies beside a session that is kept stays, too
+			}
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case as:
+			t.files = append(t.files, f)
+		case f.To.IsZero():
+			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...) // somebody has gone on with it
+		case f.From.IsZero():
+			return nil, fmt.Errorf("engine: undo-restore %d: %s: %w", op.Seq, f.Path, fs.ErrExist)
+		default:
+			if f, err = rs.grownSince(f, tx); err != nil {
+				return nil, err
+			}
+			t.files = append(t.files, f)
+		}
+	}
+	return t, rs.comeBack(r, t, tx)
+}
+
+// noneBack is what becomes of the conversation when an operation names a file that must not be touched. Where no agent has such files the operation is not one of
+// ours, and nothing is done on its word; else the code goes back, and it is said why the conversation does not.
+func noneBack(r *restore, op *refs.Operation, err error) (*conversationPlan, error) {
+	foreign := &model.ForeignFileError{In: fmt.Sprintf("operation %d", op.Seq), Cause: err}
+	if foreign.Foreign() || r.conversation.ContextOnly {
+		return nil, foreign
+	}
+	return noConversation(conversation.Told(foreign)), nil
+}
+
+// grownSince is the step that brings a session file back although the agent has gone on with it: what it holds now is stored first.
+func (rs *Restorer) grownSince(f refs.File, tx *objstore.Tx) (refs.File, error) {
+	agent, ok := rs.agentOf(f.Path)
+	if !ok {
+		return f, fmt.Errorf("engine: session file %s: %w", f.Path, conversation.ErrSessionChanged)
+	}
+	file, err := conversation.OpenSession(agent, f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		f.From = objstore.ID{}
+		return f, nil
+	}
+	if err != nil {
+		return f, err
+	}
+	defer file.Close()
+	if tx != nil {
+		f.From, err = conversation.PutFile(tx, file)
+	}
+	return f, err
+}
+
+// agentOf is the agent whose session a file is, as the sessions know it.
+func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
+	for _, s := range rs.log.Records {
+		if s.Transcript == path {
+			return transcript.Agent(s.Agent), true
+		}
+	}
+	return "", false
+}
+
+// comeBack settles whose conversation comes back, and refuses while the agent has it open.
+func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) error {
+	for _, f := range t.files {
+		if f.From.IsZero() || f.To.IsZero() {
+			if f.To.IsZero() {
+				t.conversation.Removed = append(t.conversation.Removed, rs.sessionFiles([]refs.File{f})...)
+			}
+			continue
+		}
+		for _, s := range rs.log.Records {
+			if s.Transcript != f.Path {
+				continue
+			}
+			if err := rs.sessions.MustRest(s, r.conversation.Force); err != nil {
+				return err
+			}
+			t.conversation.Session, t.conversation.Path = s.Name, f.Path
+			if tx == nil {
+				return nil
+			}
+			st, err := conversation.OpenTranscript(tx, f.To)
+			if err != nil {
+				return err
+			}
+			cut, err := wholeOf(transcript.Agent(s.Agent), transcript.Source{ReaderAt: st, Size: st.Size, Name: f.Path})
+			if err != nil {
+				return err
+			}
+			t.conversation.Turn = cut.Turn
+			t.moved, err = rs.movedSession(s, tx, f.To, st.Size, cut)
+			return err
+		}
+	}
+	if s := rs.log.Records[t.conversation.Session]; s != nil {
+		t.conversation.Path = s.Transcript
+	}
+	return nil
+}
+
+// dropUnused are the steps that take away the fork that the restores before this one have left current, if nobody has used it and nothing was saved in it: a run
+// of restores leaves one session behind, not one for each step.
+func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
+	own := r.env.Folders()
+	at, err := rs.sessions.Position()
+	s := rs.log.Records[at.Session]
+	if err != nil || at.Line != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.inUse(s.Name) {
+		return nil
+	}
+	op, err := rs.log.Refs.Operation(s.Began)
+	if err != nil || op.Restore == nil || op.Restore.Fork != s.Name {
+		return nil
+	}
+	if tip, err := rs.history.NewestOf(s.Name); err != nil || s.Fork == nil || tip.String() != s.Fork.Checkpoint {
+		return nil
+	}
+	made := op.Restore
+	var out []refs.File
+	for _, f := range slices.Backward(made.Files) { // the session's own file first: what lies beside one that is used stays
+		if f.From.IsZero() {
+			step, ok, err := rs.unused(own, f, tx)
+			if err != nil || !ok {
+				break
+			}
+			out = append(out, step)
+		}
+	}
+	return out
+}
+
+// unused is the step that takes a session file away that a restore made, if nobody has used it: it has the bytes that it was made with, or behind them
+// only what says nothing (Codex 0.125 appends the name that it is told), and no agent has it open.
+func (rs *Restorer) unused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
+	step = refs.File{Path: made.Path, From: made.To}
+	if ok, err = rs.talks.IsStored(own, made.Path, made.To); err != nil || ok {
+		return step, ok, err
+	}
+	agent, known := rs.agentOf(made.Path)
+	if !known {
+		return step, false, nil
+	}
+	f, err := conversation.OpenSession(agent, made.Path)
+	if err != nil {
+		return step, false, nil //nolint:nilerr // it is gone, or nothing that we made
+	}
+	defer f.Close()
+	st, err := conversation.OpenTranscript(rs.log.Objs, made.To)
+	if err != nil {
+		return step, false, err
+	}
+	if same, err := st.Begins(f, st.Size); err != nil || same < st.Size || f.Document() {
+		return step, false, err
+	}
+	said := false
+	err = transcript.Read(agent, f.Source(f.Info.Size()), st.Size, func(r *transcript.Record) error {
+		said = said || r.Kind != transcript.Other
+		return nil
+	})
+	if err != nil || said || tx == nil {
+		return step, err == nil && !said, err
+	}
+	step.From, err = conversation.PutFile(tx, f)
+	return step, err == nil, err
+}
+
+// inUse reports whether an agent has a session open, whatever was said in it. A program of which it cannot be seen on which session it is has not the one that
+// nothing was heard of, but another: agents tell of opening one.
+func (rs *Restorer) inUse(session string) bool {
+	s := rs.log.Records[session]
+	if s == nil || rs.sessions.OpenBy(s) == "" {
+		return false
+	}
+	live := rs.sessions.Live(s, new(clients.Look))
+	return s.Event != "" || !live.Running || !live.Guess || !slices.ContainsFunc(slices.Collect(maps.Values(rs.log.Records)), func(o *model.Session) bool {
+		return o.Agent == s.Agent && o.Event != "" && !o.Ended && !o.Imported
+	})
+}

@@ -1,0 +1,93 @@
+package restore
+
+import (
+	"io"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/objstore"
+	"rewind/transcript"
+)
+
+// movedSession is the record of a session whose file becomes `to`, of size bytes.
+func (rs *Restorer) movedSession(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session, error) {
+	m := *s
+	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.sharedBy(tx, s, to, size, cut)
+	m.Cursor = model.Cursor{Mark: model.Mark{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Cursor.Generation + 1}}
+	if s.Cursor.Base == 0 {
+		m.Prompt = lastPrompt(tx, &m)
+		return &m, nil
+	}
+	// The records of the base stand before the file's own in what is captured.
+	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	w, err := st.AppendTo(tx, s.Cursor.Base)
+	if err != nil {
+		return nil, err
+	}
+	of, err := conversation.OpenTranscript(tx, to)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(w, io.NewSectionReader(of, 0, of.Size)); err != nil {
+		return nil, err
+	}
+	m.Cursor.Base, m.Cursor.Length = s.Cursor.Base, w.Length
+	if m.Cursor.Transcript, err = w.Close(); err != nil {
+		return nil, err
+	}
+	m.Prompt = lastPrompt(tx, &m)
+	return &m, nil
+}
+
+// sharedBy is a session's lineage when its file becomes `to`, of size bytes: a cut may go behind the place where it was made, and what it says after that is its
+// own; taken back, it has those turns again. Where that cannot be told by what it was made with, it has no more of them than it had.
+func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
+	if s.Fork == nil {
+		return nil
+	}
+	l := *s.Fork
+	l.Turn = min(l.Turn, cut.Turn)
+	made, closed, err := rs.madeWith(get, s)
+	if err != nil || made.ReaderAt == nil {
+		return &l
+	}
+	defer closed()
+	st, err := conversation.OpenTranscript(get, to)
+	if err != nil {
+		return &l
+	}
+	same, err := transcript.Common(transcript.Agent(s.Agent), made, transcript.Source{ReaderAt: st, Size: size, Name: s.Transcript, Ended: true})
+	if err == nil {
+		l.Turn = min(same.Turn, cut.Turn)
+	}
+	return &l
+}
+
+// madeWith is the conversation that a session began with: the file that rewind wrote, else the one that its agent made it of.
+func (rs *Restorer) madeWith(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
+	if s.Fork.Transcript.IsZero() {
+		_, id := model.SplitSession(s.Fork.Session)
+		return conversation.ParentSource(get, s, rs.log.Records[s.Fork.Session], id)
+	}
+	st, err := conversation.OpenTranscript(get, s.Fork.Transcript)
+	if err != nil {
+		return src, nil, err
+	}
+	return transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript, Ended: true}, func() {}, nil
+}
+
+// lastPrompt is how the prompt of a conversation's last turn begins; "" where there is none or it cannot be read: nothing but words hangs on it.
+func lastPrompt(tx *objstore.Tx, s *model.Session) string {
+	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
+	if err != nil {
+		return ""
+	}
+	c, err := transcript.Scan(transcript.Agent(s.Agent), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript})
+	if err != nil || len(c.Turns) == 0 {
+		return ""
+	}
+	return c.Turns[len(c.Turns)-1].Summary
+}

@@ -1,0 +1,406 @@
+package restore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"rewind/engine/conversation"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/sessions"
+	"rewind/internal/agentfiles"
+	"rewind/internal/clients"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// conversationPlan is what a restore does to session files. Like the plan of the worktree it is all decided before anything is touched, and the bytes that
+// will be there, and those that are, are stored in the batch that makes the restore durable.
+type conversationPlan struct {
+	conversation model.Conversation
+	files        []refs.File    // in the order in which they are set
+	made         *model.Session // the session that a fork makes; nil: none
+	moved        *model.Session // the session that is cut, or comes back, as it will be; nil: none
+	fork         *forkPlan      // nil: none
+}
+
+// none leaves the conversation alone.
+func noConversation(why string) *conversationPlan {
+	return &conversationPlan{conversation: model.Conversation{Mode: model.ConversationNone, Why: why}}
+}
+
+func (t *conversationPlan) Close() {
+	if t != nil && t.fork != nil {
+		t.fork.Close()
+	}
+}
+
+// PlanConversation decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is stored. Whatever keeps the
+// conversation from going, the code goes, unless the conversation was asked for by itself: only then, and where the log names a file that is none of an agent's,
+// an error refuses the whole restore.
+func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
+	o := r.conversation
+	if o.CodeOnly || len(r.opt.paths) > 0 || r.env.Home == "" {
+		return nil, nil
+	}
+	if err := rs.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	t, err := rs.planTalk(r, tx)
+	if err == nil {
+		err = t.writable(r.env.Folders())
+	}
+	if err == nil {
+		return t, nil
+	}
+	t.Close()
+	var foreign *model.ForeignFileError
+	if r.mustTalk() || r.reverts != nil && errors.As(err, &foreign) && foreign.Foreign() {
+		return nil, err
+	}
+	return rs.planWithout(r, err, tx), nil
+}
+
+// mustTalk reports whether a restore is of no use without the conversation.
+func (r *restore) mustTalk() bool {
+	return r.conversation.ContextOnly || r.conversation.InPlace || r.mustFork
+}
+
+// planWithout is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays if it is the one that
+// the restore was asked for.
+func (rs *Restorer) planWithout(r *restore, why error, tx *objstore.Tx) *conversationPlan {
+	if r.reverts != nil {
+		return noConversation(notBack(r.reverts.Seq, why))
+	}
+	t := noConversation(later(why, r.Target.ID))
+	own := r.env.Folders()
+	if at, err := rs.sessions.Position(); err == nil && at.Session != r.named {
+		t.files = rs.dropUnused(r, tx)
+	}
+	if t.writable(own) != nil {
+		t.files = nil
+	}
+	t.conversation.Removed = rs.sessionFiles(t.files)
+	return t
+}
+
+// later says why the conversation did not go with the code to a checkpoint, and where that can be mended, how it goes then.
+func later(why error, target objstore.ID) string {
+	var unread *transcript.Error
+	if errors.Is(why, model.ErrNoConversation) || errors.As(why, &unread) || errors.Is(why, kv.ErrCorrupt) {
+		return WhyNot(why)
+	}
+	return fmt.Sprintf("%s; 'rewind checkout %s --context-only' takes it there later", WhyNot(why), target.Short())
+}
+
+// notBack says why an undo-restore leaves the conversation, and how it comes back.
+func notBack(seq uint64, why error) string {
+	return fmt.Sprintf("%s; 'rewind undo-restore %d --context-only' brings it back later", WhyNot(why), seq)
+}
+
+// writable refuses session files that could not be set, since their directories cannot be written.
+func (t *conversationPlan) writable(own agentfiles.Folders) error {
+	if t == nil {
+		return nil
+	}
+	for _, f := range t.files {
+		if err := writable(own, f.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writable(own agentfiles.Folders, path string) error {
+	f, err := own.Locate(path)
+	if err != nil {
+		return &model.ForeignFileError{In: "a restore", Cause: err}
+	}
+	if err := f.Writable(); err != nil {
+		return conversation.SessionError(path, err)
+	}
+	return nil
+}
+
+// planTalk is what becomes of the conversation if nothing keeps it.
+func (rs *Restorer) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
+	o := r.conversation
+	if r.Kind == refs.KindUndoRestore {
+		return rs.planBack(r, tx)
+	}
+	if r.Kind == refs.KindUndo && r.Target.ID == r.Before {
+		return nil, nil // a person's own edits go: nothing was said about them
+	}
+	p, err := r.point, error(nil)
+	if p == nil {
+		if p, err = rs.history.PointOf(r.Target); err != nil {
+			return nil, err
+		}
+	}
+	if p.Session == model.Manual && !o.ContextOnly && !o.InPlace {
+		if s := rs.log.Records[r.Session]; s != nil && s.Turn > 0 && p.Cp != nil && p.Cp.Seq < s.Began {
+			return noConversation("it begins behind that checkpoint"), nil
+		}
+		return nil, nil
+	}
+	if r.point == nil && !rs.continues(r.Session, p.Session) {
+		p = &history.Point{Name: p.Name, Cp: p.Cp, Session: r.Session, Start: true} // undo went along the line that this one began on
+	}
+	if o.InPlace {
+		return rs.planCut(r, p, tx)
+	}
+	return rs.planBranch(r, p, tx)
+}
+
+// continues reports whether a session's conversation goes on from another's, or is it. No agent's is taken for any.
+func (rs *Restorer) continues(session, of string) bool {
+	if session == model.Manual || rs.log.Records[session] == nil {
+		return true
+	}
+	for range conversation.MaxBases {
+		if session == of {
+			return true
+		}
+		s := rs.log.Records[session]
+		if s == nil || s.Fork == nil {
+			break
+		}
+		session = s.Fork.Session
+	}
+	return false
+}
+
+// WhyNot is why a conversation cannot be gone on with, for people.
+func WhyNot(err error) string {
+	var none *model.NoConversationError
+	if errors.As(err, &none) {
+		return none.Why
+	}
+	return conversation.Told(err)
+}
+
+// planBranch makes a new session of the conversation up to a moment, unless the session as it is ends there.
+func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*conversationPlan, error) {
+	s := rs.log.Records[p.Session]
+	t := &conversationPlan{files: rs.dropUnused(r, tx)}
+	if s != nil && !r.mustFork && r.conversation.Title == "" {
+		as, turn, err := rs.thereAlready(r, p, s)
+		if err != nil {
+			return nil, err
+		}
+		if as != nil {
+			if slices.ContainsFunc(t.files, func(f refs.File) bool { return f.Path == as.Transcript }) {
+				t.files = nil // it is what would have gone
+			}
+			t.conversation = model.Conversation{
+				Mode: model.ConversationOriginal, Session: as.Name, Path: as.Transcript, Turn: turn, Why: "the conversation ends there", Removed: rs.sessionFiles(t.files),
+			}
+			return t, nil
+		}
+	}
+	removed := rs.sessionFiles(t.files)
+	plan, err := rs.PlanFork(p, r.conversation.Title, r.Kind.String(), false)
+	if err != nil {
+		return nil, err
+	}
+	own := r.env.Folders()
+	if err := plan.mayWrite(own); err != nil {
+		plan.Close()
+		return nil, &model.NoConversationError{Place: p.Name, Why: conversation.Told(err), Cause: err} // the code goes all the same
+	}
+	if err := writable(own, plan.Path); err != nil {
+		plan.Close()
+		return nil, err
+	}
+	t.fork = plan
+	t.conversation = model.Conversation{Mode: model.ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn, Removed: removed}
+	if tx == nil {
+		return t, nil
+	}
+	id, size, err := conversation.PutBytes(tx, plan.Write)
+	if err == nil {
+		var st *conversation.Stored
+		if st, err = conversation.OpenTranscript(tx, id); err == nil {
+			err = plan.Check(st, size)
+		}
+	}
+	if err != nil {
+		plan.Close()
+		return nil, err
+	}
+	t.conversation.Fork.Bytes = size
+	for _, side := range plan.sides {
+		raw, err := conversation.ReadSide(own, side)
+		if err == nil && len(raw) == 0 {
+			continue
+		}
+		var sideID objstore.ID
+		if err == nil {
+			sideID, _, err = conversation.PutBytes(tx, func(w io.Writer) error {
+				_, err := w.Write(raw)
+				return err
+			})
+		}
+		if err != nil {
+			plan.Close()
+			return nil, err
+		}
+		t.files = append(t.files, refs.File{Path: side.To, To: sideID})
+	}
+	t.files = append(t.files, refs.File{Path: plan.Path, To: id}) // the last: an agent lists it as soon as it is there
+	t.made = plan.session(id, 0)
+	return t, nil
+}
+
+// thereAlready is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s, else s itself, else
+// another unused fork. nil: there is none.
+func (rs *Restorer) thereAlready(r *restore, p *history.Point, s *model.Session) (*model.Session, int, error) {
+	f, err := rs.alike(r, p, s)
+	if err != nil {
+		return nil, 0, err
+	}
+	if f != nil && f.Name == r.Session {
+		return f, f.Fork.Turn, nil
+	}
+	if err := rs.newestIsNow(s, p); err != nil {
+		return nil, 0, err
+	}
+	as, turn, err := rs.endsThere(s, p)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case as:
+		return s, turn, nil
+	case f != nil:
+		return f, f.Fork.Turn, nil
+	}
+	return nil, 0, nil
+}
+
+// newestIsNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state of the code
+// leaves nothing of that behind.
+func (rs *Restorer) newestIsNow(s *model.Session, p *history.Point) error {
+	if p.Cp == nil || p.Turn > 0 || p.Ended {
+		return nil
+	}
+	tip, err := rs.history.NewestOf(s.Name)
+	if err != nil || tip != p.Cp.ID {
+		return err
+	}
+	on, err := rs.history.GoesOn(s.Cursor.Transcript, p.Cp.Mark.Transcript)
+	if err == nil && on { // it was not cut back to before that
+		p.Now, p.Transcript = true, s.Cursor.Transcript
+	}
+	return err
+}
+
+// endsThere reports whether a session's conversation, as it is, ends where a moment's does: nothing that a model sees comes after it.
+func (rs *Restorer) endsThere(s *model.Session, p *history.Point) (bool, int, error) {
+	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+		return false, 0, nil
+	}
+	if _, err := sessions.StatSession(s); err != nil {
+		return false, 0, nil //nolint:nilerr // there is nothing to go on with: a fork brings it back
+	}
+	c, err := rs.history.Conversation(s, s.Cursor.Transcript)
+	if err != nil {
+		return false, 0, err
+	}
+	if p.Now {
+		return true, len(c.Turns), nil
+	}
+	_, _, _, cut, err := rs.cutPoint(p, false)
+	if err != nil {
+		return false, 0, err
+	}
+	return cut.Messages == c.Messages && cut.Turn == len(c.Turns), cut.Turn, nil
+}
+
+// planCut cuts the session file itself.
+func (rs *Restorer) planCut(r *restore, p *history.Point, tx *objstore.Tx) (*conversationPlan, error) {
+	s, _, _, cut, err := rs.cutPoint(p, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := rs.sessions.MustRest(s, r.conversation.Force); err != nil {
+		return nil, err
+	}
+	agent := transcript.Agent(s.Agent)
+	own, err := r.env.Folders().Of(agent, s.Transcript)
+	if err == nil {
+		err = own.Check()
+	}
+	if err != nil {
+		return nil, &model.ForeignFileError{In: "session " + s.Name, Cause: err}
+	}
+	if err := own.Writable(); err != nil {
+		return nil, conversation.SessionError(s.Transcript, err)
+	}
+	f, err := conversation.OpenSession(agent, s.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	src := f.Source(f.Info.Size())
+	at, err := rs.placeIn(s, f, p, cut)
+	if err != nil {
+		return nil, err
+	}
+	on, err := clients.Dependents(own.Folder, s.ID, at)
+	if err != nil {
+		return nil, err
+	}
+	if on = slices.DeleteFunc(on, func(path string) bool { return sessions.SameFile(path, f.Path) }); len(on) > 0 {
+		return nil, &model.DependentError{Session: s.Name, Paths: on}
+	}
+	t := &conversationPlan{conversation: model.Conversation{Mode: model.ConversationInPlace, Session: s.Name, Path: f.Path, Turn: cut.Turn}}
+	if tx == nil {
+		return t, nil
+	}
+	from, err := conversation.PutFile(tx, f)
+	if err != nil {
+		return nil, err
+	}
+	to, size, err := conversation.PutBytes(tx, func(w io.Writer) error { return transcript.WriteCut(w, agent, src, at) })
+	if err != nil {
+		return nil, err
+	}
+	if from == to {
+		t.conversation.Mode, t.conversation.Why = model.ConversationOriginal, "the conversation ends there"
+		return t, nil
+	}
+	t.files = []refs.File{{Path: f.Path, From: from, To: to}}
+	t.moved, err = rs.movedSession(s, tx, to, size, cut)
+	return t, err
+}
+
+// placeIn is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of it.
+func (rs *Restorer) placeIn(s *model.Session, f *conversation.SessionFile, p *history.Point, cut transcript.Cut) (int64, error) {
+	st, err := conversation.OpenTranscript(rs.log.Objs, p.Transcript)
+	if err != nil {
+		return 0, err
+	}
+	at := cut.Offset - s.Cursor.Base
+	if at <= 0 {
+		return 0, &model.NotInPlaceError{Session: s.Name, Why: fmt.Sprintf("that part stands in the file that %s goes on from", f.Path)}
+	}
+	if f.Document() {
+		c, err := transcript.CutTurn(f.Agent, f.Source(f.Info.Size()), cut.Turn)
+		if err != nil {
+			return 0, err
+		}
+		if c.LastMessage != cut.LastMessage {
+			return 0, &model.NotInPlaceError{Session: s.Name, Why: f.Path + " does not hold it any more"}
+		}
+		return c.Offset, nil
+	}
+	same, err := st.Begins(conversation.Behind{F: f, Base: s.Cursor.Base, Of: st}, cut.Offset)
+	if err == nil && same < cut.Offset {
+		err = &model.NotInPlaceError{Session: s.Name, Why: f.Path + " does not begin with it any more"}
+	}
+	return at, err
+}

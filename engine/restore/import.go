@@ -1,0 +1,190 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// Import takes in the agents' sessions of this project that are not known yet: what was said is stored, so that they can be cloned and forked. What they
+// did to the code was not captured. A file that cannot be taken in stops no other.
+func (rs *Restorer) Import(ctx context.Context, env register.AgentEnv, p model.Progress) (*model.Imported, error) {
+	defer rs.log.Hold()()
+	if err := rs.talks.ReadySessions(); err != nil {
+		return nil, err
+	}
+	res := &model.Imported{}
+	var bytes int64
+	for _, agent := range transcript.Agents() {
+		root := env.ClientEnv().Root(agent)
+		if _, err := os.Stat(root); root == "" || err != nil {
+			continue
+		}
+		paths, passed, err := transcript.Find(agent, unpackedFS{os.DirFS(root)}, rs.log.Project.Root)
+		if err != nil {
+			res.Failed = append(res.Failed, err)
+			continue
+		}
+		for _, p := range passed {
+			why := fmt.Errorf("engine: import %s: %w", filepath.Join(root, filepath.FromSlash(p.Path)), register.PathCause(p.Why))
+			switch {
+			case errors.Is(p.Why, transcript.ErrNoFile), errors.Is(p.Why, transcript.ErrNothing), errors.Is(p.Why, transcript.ErrNowhere):
+				res.Passed = append(res.Passed, why)
+			default:
+				res.Failed = append(res.Failed, why)
+			}
+		}
+		for _, rel := range paths {
+			if err := ctx.Err(); err != nil {
+				return res, err
+			}
+			s, err := rs.importSession(ctx, agent, filepath.Join(root, filepath.FromSlash(rel)))
+			if err != nil {
+				res.Failed = append(res.Failed, err)
+				continue
+			}
+			if s == nil {
+				continue
+			}
+			res.Sessions = append(res.Sessions, s.Name)
+			bytes += s.Cursor.Length
+			if p != nil {
+				p(len(res.Sessions), bytes)
+			}
+		}
+	}
+	if len(res.Sessions) > 0 {
+		rs.talks.Origins = nil // what was not known may be by now
+	}
+	for _, name := range res.Sessions {
+		rs.talks.PlaceSession(ctx, name)
+	}
+	return res, nil
+}
+
+// importSession takes one session in; nil: it is known.
+func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, path string) (*model.Session, error) {
+	_, id, err := transcript.SessionFile(agent, path)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" && rs.log.Records[string(agent)+"/"+id] != nil {
+		return nil, nil
+	}
+	f, err := conversation.OpenSession(agent, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := &model.Session{Agent: hooks.Agent(agent), Transcript: strings.TrimSuffix(path, conversation.ZstdSuffix), Imported: true, Ended: true}
+	tx := rs.log.Objs.Begin()
+	if s.Cursor, err = rs.talks.Grown(tx, s, f, conversation.MaxSession); err == nil {
+		err = rs.introduce(tx, s, id)
+	}
+	if err != nil {
+		tx.Discard()
+		if errors.Is(err, conversation.ErrMoving) {
+			err = fmt.Errorf("engine: import %s: %w", path, err)
+		}
+		return nil, err
+	}
+	if rs.log.Records[s.Name] != nil {
+		tx.Discard()
+		return nil, nil
+	}
+	_, err = rs.log.Refs.Commit(ctx, tx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
+		s.Began = seq
+		op := refs.Operation{Kind: refs.KindImport, Time: rs.log.Now().UnixMilli(), Session: s.Name, Message: path, Transcript: s.Cursor.Transcript, Turn: s.Turn}
+		return op, nil, tx.Batch().Set(model.SessionKey(s.Name), s.Encode())
+	})
+	if err != nil {
+		tx.Discard()
+		return nil, err
+	}
+	rs.log.Records[s.Name] = s
+	rs.talks.Saw(s.Name, f, s.Cursor.Mark)
+	return s, nil
+}
+
+// introduce fills in what a session's conversation, which has been captured, says of itself. named is the id in the name of its file.
+func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) error {
+	agent := transcript.Agent(s.Agent)
+	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
+	if err != nil {
+		return err
+	}
+	of := transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript, Ended: true}
+	all, err := transcript.Scan(agent, of)
+	if err != nil {
+		return err
+	}
+	own := all
+	if base := s.Cursor.Base; base > 0 { // what stands in front is another session's
+		of.ReaderAt, of.Size = io.NewSectionReader(st, base, st.Size-base), st.Size-base
+		if own, err = transcript.Scan(agent, of); err != nil {
+			return err
+		}
+	}
+	id := named
+	if agent != transcript.Claude || id == "" { // of the others the id inside counts
+		id = own.ID
+	}
+	if !transcript.ValidID(id) {
+		return fmt.Errorf("engine: import %s: %w: no id of a session in it", s.Transcript, model.ErrUsage)
+	}
+	s.Name, s.ID, s.Cwd = model.SessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
+	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))
+	if own.Parent.Session != "" && own.Parent.Session != id {
+		s.Fork = &model.Lineage{Session: string(agent) + "/" + own.Parent.Session, Message: own.Parent.Message, Time: own.First, Kind: model.ByAgent}
+	}
+	return nil
+}
+
+// unpackedFS gives files that an agent has compressed as they were.
+type unpackedFS struct{ fs.FS }
+
+// Open implements fs.FS.
+func (u unpackedFS) Open(name string) (fs.File, error) {
+	f, err := u.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, conversation.ZstdSuffix) {
+		return f, err
+	}
+	r, err := objstore.NewZstdReader(f)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &unpackedFile{f, r}, nil
+}
+
+// Lstat implements fs.ReadLinkFS.
+func (u unpackedFS) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(u.FS, name) }
+
+// ReadLink implements fs.ReadLinkFS.
+func (u unpackedFS) ReadLink(name string) (string, error) { return fs.ReadLink(u.FS, name) }
+
+// unpackedFile is a file that is unpacked as it is read.
+type unpackedFile struct {
+	f fs.File
+	r io.ReadCloser
+}
+
+func (u *unpackedFile) Read(p []byte) (int, error) { return u.r.Read(p) }
+
+func (u *unpackedFile) Stat() (fs.FileInfo, error) { return u.f.Stat() }
+
+func (u *unpackedFile) Close() error { return errors.Join(u.r.Close(), u.f.Close()) }

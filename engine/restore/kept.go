@@ -1,0 +1,43 @@
+package restore
+
+import (
+	"maps"
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/tree"
+)
+
+// collapse lists the kept paths, a wholly new directory once.
+func (pl *planner) collapse() {
+	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
+	for _, p := range paths {
+		k, list := pl.kept[p], pl.plan.Kept
+		if n := len(list); n > 0 && list[n-1].Covers(k) {
+			continue
+		}
+		pl.plan.Kept = append(list, k)
+	}
+}
+
+// take lists what the steps take although without Exact it would be kept: by whose change it is, what no checkpoint holds last.
+func (pl *planner) take() {
+	if !pl.opt.exact {
+		return
+	}
+	by := map[string][]string{}
+	for _, s := range pl.plan.Steps {
+		who := pl.others.Of(s.Path)
+		if who != "" && (model.IsFile(s.From) || model.IsFile(s.To)) || who == "" && pl.unknown[s.Path] && model.IsFile(s.From) {
+			by[who] = append(by[who], s.Path)
+		}
+	}
+	for _, who := range slices.Sorted(maps.Keys(by)) {
+		if who != "" {
+			pl.plan.Taken = append(pl.plan.Taken, model.Taken{By: who, Paths: by[who]})
+		}
+	}
+	if paths := by[""]; paths != nil {
+		pl.plan.Taken = append(pl.plan.Taken, model.Taken{Paths: paths})
+	}
+}

@@ -1,0 +1,124 @@
+package restore
+
+import (
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// result puts into a restore's operation what is known of the worktree from now on, where that is not the target: what was known before,
+// with what the target accounts for at the paths that the restore was to set and that now are as the target has them.
+func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
+	if len(j.Paths) > 0 {
+		return nil
+	}
+	safety, err := rs.log.Checkpoint(j.Safety)
+	if err != nil {
+		return err
+	}
+	target, err := rs.log.Checkpoint(j.Target)
+	if err != nil {
+		return err
+	}
+	was, err := rs.log.Accounts(safety)
+	if err != nil {
+		return err
+	}
+	known, err := rs.log.Accounts(target)
+	if err != nil {
+		return err
+	}
+	set := map[string]bool{}
+	for _, s := range j.Steps {
+		set[s.Path] = true
+	}
+	for _, c := range res.Conflicts {
+		set[c.Path] = false
+	}
+	for _, d := range res.KeptDirs {
+		set[d] = false
+	}
+	if j.Trees == nil {
+		j.Trees = tree.NewMemo(rs.log.Objs)
+	}
+	found, wanted := oplog.NewLookups(j.Trees, safety.Tree), oplog.NewLookups(j.Trees, target.Tree)
+	var steps []tree.Step
+	var stays []string // paths of which nothing new is known
+	err = tree.Diff(j.Trees, was.Tree, known.Tree, func(ch tree.Change) error {
+		done, isStep := set[ch.Path]
+		if !isStep {
+			have, err := found.Find(ch.Path)
+			if err != nil {
+				return err
+			}
+			want, err := wanted.Find(ch.Path)
+			if err != nil {
+				return err
+			}
+			done = !res.Plan.leaves(ch.Path) && (have == nil && want == nil || have != nil && want != nil && tree.Same(have, want))
+		}
+		if _, less := res.perms[ch.Path]; done && !less {
+			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
+		}
+		if !done {
+			stays = append(stays, ch.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	short, err := res.short(oplog.NewLookups(j.Trees, known.Tree), wanted)
+	if err != nil || len(stays) == 0 && len(short) == 0 {
+		return err
+	}
+	steps = slices.DeleteFunc(steps, func(s tree.Step) bool { // what is known below a directory stays known, also if the directory itself went
+		return s.To == nil && slices.ContainsFunc(stays, func(p string) bool { return model.Below(p, s.Path) })
+	})
+	steps = append(steps, short...)
+	id, err := tree.Edit(j.Trees, tx, was.Tree, steps)
+	if err == nil && id != known.Tree {
+		op.Restore.Result = id
+	}
+	return err
+}
+
+// short gives the paths that were set and have other permissions than the target, with those that they have.
+func (res *Result) short(known, wanted *oplog.Lookups) ([]tree.Step, error) {
+	var steps []tree.Step
+	for path, perm := range res.perms {
+		ent, err := known.Find(path)
+		if err != nil {
+			return nil, err
+		}
+		want, err := wanted.Find(path)
+		if err != nil {
+			return nil, err
+		}
+		if ent != nil && tree.Same(ent, want) {
+			is := *ent
+			is.Perm = perm
+			steps = append(steps, tree.Step{Path: path, To: &is})
+		}
+	}
+	return steps, nil
+}
+
+// settle has the plan's steps say what became of the permissions.
+func (res *Result) settle() {
+	if len(res.perms) == 0 {
+		return
+	}
+	steps := slices.Clone(res.Plan.Steps)
+	for i, s := range steps {
+		if perm, ok := res.perms[s.Path]; ok && s.To != nil {
+			to := *s.To
+			to.Perm, steps[i].To = perm, &to
+		}
+	}
+	res.Plan.Steps = steps
+}

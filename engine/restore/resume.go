@@ -1,0 +1,94 @@
+package restore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"rewind/engine/capture"
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// Continue finishes an unfinished restore; ErrNotHalfDone when there is none.
+func (rs *Restorer) Continue(ctx context.Context, env register.AgentEnv) (*Result, error) {
+	return rs.resume(ctx, env, false, false)
+}
+
+// Abort takes an unfinished restore back; ErrNotHalfDone when there is none.
+func (rs *Restorer) Abort(ctx context.Context, env register.AgentEnv) (*Result, error) {
+	return rs.resume(ctx, env, true, false)
+}
+
+// ContinueCode is Continue that leaves session files as they are, whatever the journal says of them.
+func (rs *Restorer) ContinueCode(ctx context.Context, env register.AgentEnv) (*Result, error) {
+	return rs.resume(ctx, env, false, true)
+}
+
+// AbortCode is Abort that leaves session files as they are, whatever the journal says of them.
+func (rs *Restorer) AbortCode(ctx context.Context, env register.AgentEnv) (*Result, error) {
+	return rs.resume(ctx, env, true, true)
+}
+
+func (rs *Restorer) resume(ctx context.Context, env register.AgentEnv, back, codeOnly bool) (*Result, error) {
+	defer rs.log.Hold()()
+	j, err := rs.log.ReadJournal()
+	if err != nil {
+		return nil, err
+	}
+	if j == nil {
+		return nil, fmt.Errorf("engine: checkout: %w", model.ErrNotHalfDone)
+	}
+	j.Must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
+	if j.Own = env.Folders(); codeOnly {
+		j.Left = rs.talks.LeftAlone(j)
+		j.Files, j.Made, j.Moved = nil, nil, nil
+		if j.Goes, err = rs.stillOf(j.Session); err != nil {
+			return nil, err
+		}
+	}
+	if err := j.Foreign(); err != nil {
+		return nil, err
+	}
+	root, err := rs.HoldRoot()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	target, err := rs.log.Checkpoint(j.Target)
+	if err != nil {
+		return nil, err
+	}
+	safety, err := rs.log.Checkpoint(j.Safety)
+	if err != nil {
+		return nil, err
+	}
+	if err := rs.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	res := &Result{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety, Conversation: Conversation(j)}
+	if !back {
+		if res.AtWork, err = rs.sessions.Underfoot(cmp.Or(j.Goes, j.Session), j.Made.From(), j.Steps); err != nil {
+			return nil, err
+		}
+	}
+	if back {
+		res.Plan.Steps = tree.Reverse(j.Steps)
+		if err := rs.abort(ctx, root, j, res); err != nil {
+			return res, err
+		}
+		rs.tellAgents(ctx, env, &model.Journal{Moved: j.Moved}, res)
+		return res, nil
+	}
+	if err := rs.carryOut(ctx, root, j, res); err != nil {
+		return nil, err
+	}
+	if then, err := rs.log.Note(target); err == nil && !j.ContextOnly {
+		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // told, where it can be: what was asked for is done
+	}
+	rs.tellAgents(ctx, env, j, res)
+	res.settle()
+	return res, nil
+}

@@ -1,0 +1,289 @@
+package restore
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/engine/sessions"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// enterGoes writes into the journal of a restore whose conversation goes on from it.
+func (rs *Restorer) enterGoes(goes string, j *model.Journal) error {
+	if goes == j.Session {
+		return nil
+	}
+	j.Goes = goes
+	return rs.log.DB.RaiseFormat(oplog.FormatOwners)
+}
+
+// successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where it leaves the
+// conversation alone it is the one that went on until then, if the restore is about that one, else the restore's own.
+func (rs *Restorer) successor(r *restore, t *conversationPlan) (string, error) {
+	if r.conversation.CodeOnly || len(r.opt.paths) > 0 || r.env.Home == "" {
+		return rs.stillOf(r.Session)
+	}
+	if t == nil && r.Kind == refs.KindUndoRestore {
+		at, err := rs.sessions.PositionBefore(r.undoes)
+		return at.Session, err
+	}
+	if t == nil || t.conversation.Mode == model.ConversationNone || t.conversation.Session == "" {
+		goes, err := rs.stillOf(r.Session)
+		if s := rs.log.Records[goes]; err == nil && t != nil && s != nil && slices.Contains(t.conversation.Removed, s.Transcript) {
+			goes = r.Session // nobody had used it, and it goes
+		}
+		return goes, err
+	}
+	return t.conversation.Session, nil
+}
+
+// stillOf is the session that goes on when a restore moves a session's cursor, and no conversation.
+func (rs *Restorer) stillOf(session string) (string, error) {
+	at, err := rs.sessions.Position()
+	if session == at.Line {
+		session = at.Session
+	}
+	return session, err
+}
+
+// leaving are the records that change with a restore: the sessions of the family that it is about are left, and the one that goes on from it is not. Of another
+// agent's, that happened to be heard of last, nothing is said, nor of another branch in which a turn is under way: its agent goes on, whatever this one does.
+// the log's lock is held, and the restore is not in the log yet.
+func (rs *Restorer) leaving(j *model.Journal) ([]*model.Session, error) {
+	if err := rs.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	at, err := rs.sessions.Position()
+	if err != nil {
+		return nil, err
+	}
+	goes := cmp.Or(j.Goes, j.Session)
+	family := rs.sessions.Family(goes)
+	if j.Made != nil && j.Made.Name == goes {
+		family = rs.sessions.Family(j.Made.Fork.Session)
+	}
+	var out []*model.Session
+	for _, name := range []string{goes, j.Session, at.Session} {
+		s, left := rs.log.Records[name], name != goes
+		if j.Moved != nil && j.Moved.Name == name {
+			s = j.Moved
+		}
+		if s == nil || s.Left == left || left && rs.sessions.Family(name) != family || slices.ContainsFunc(out, func(o *model.Session) bool { return o.Name == name }) {
+			continue
+		}
+		if left && name != j.Session && rs.sessions.InTurn(s) {
+			continue
+		}
+		c := *s
+		if c.Left = left; left { // its turn is over for the person; a call that runs is told of until its end is heard
+			c.Busy, c.Calls = false, slices.DeleteFunc(slices.Clone(s.Calls), func(k model.Call) bool { return k.ID == model.TurnCall })
+		}
+		out = append(out, &c)
+	}
+	if len(out) > 0 {
+		err = rs.log.DB.RaiseFormat(oplog.FormatOwners)
+	}
+	return out, err
+}
+
+// beside is what a restore moves beside its session's own cursor.
+func (rs *Restorer) beside(j *model.Journal, own []refs.Change) ([]refs.Change, error) {
+	cursors, err := rs.cursorsBeside(j)
+	if err != nil {
+		return nil, err
+	}
+	var tips []refs.Change
+	switch j.Kind {
+	case refs.KindUndo:
+		tips, err = rs.tipOfUndo(j)
+	case refs.KindUndoRestore:
+		tips, err = rs.tipsBack(j, slices.Concat(own, cursors))
+	}
+	return append(cursors, tips...), err
+}
+
+// tipOfUndo has the branch of an undo end where the undo came from, if that is not on it: where a checkout has gone to another line's step. Redo leads back there.
+func (rs *Restorer) tipOfUndo(j *model.Journal) ([]refs.Change, error) {
+	tip := refs.Session(j.Session)
+	now, err := rs.log.Refs.ID(tip)
+	if err != nil || now.IsZero() || j.Before.IsZero() || j.Before == j.After || rs.authors.LeadsTo(j.Before, now) {
+		return nil, err
+	}
+	judge, err := rs.authors.Judge(j.Session)
+	if err != nil {
+		return nil, err
+	}
+	from, err := rs.log.Checkpoint(j.Before)
+	if err == nil {
+		from, err = judge.OnBranch(from)
+	}
+	if err != nil || from.ID != j.Before { // the undo went along the session's own branch
+		return nil, err
+	}
+	return []refs.Change{{Name: tip, Old: now, New: j.Before}}, nil
+}
+
+// cursorsBeside are the cursors that a restore moves beside its session's: of the session that goes on from it, which stands there, too, and for an undo-restore of
+// those that the restore had moved. What was moved again since stays.
+func (rs *Restorer) cursorsBeside(j *model.Journal) ([]refs.Change, error) {
+	goes := cmp.Or(j.Goes, j.Session)
+	var out []refs.Change
+	if j.Kind == refs.KindUndoRestore {
+		op, err := rs.log.Refs.Operation(j.Undoes)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range op.Changes {
+			if !strings.HasPrefix(string(c.Name), refs.Cursors) || c.Name == refs.Cursor(j.Session) || c.Old.IsZero() {
+				continue
+			}
+			now, err := rs.log.Refs.ID(c.Name)
+			if err != nil {
+				return nil, err
+			}
+			if now == c.New {
+				out = append(out, refs.Change{Name: c.Name, Old: c.New, New: c.Old})
+			}
+		}
+		before, err := rs.sessions.PositionBefore(j.Undoes)
+		if err != nil {
+			return nil, err
+		}
+		if before.Session == goes && goes != j.Session && !j.ContextOnly {
+			name := refs.Cursor(goes)
+			out = slices.DeleteFunc(out, func(c refs.Change) bool { return c.Name == name })
+			was, err := rs.standBefore(name, goes, j.Undoes)
+			if err != nil {
+				return nil, err
+			}
+			now, err := rs.log.Refs.ID(name)
+			if err == nil && !was.IsZero() && now != was {
+				out = append(out, refs.Change{Name: name, Old: now, New: was})
+			}
+			return out, err
+		}
+		if before.Session == goes {
+			return out, nil
+		}
+	}
+	cursor := refs.Cursor(goes)
+	if goes == j.Session || goes == j.Made.NameOf() || j.After.IsZero() || slices.ContainsFunc(out, func(c refs.Change) bool { return c.Name == cursor }) {
+		return out, nil
+	}
+	now, err := rs.log.Refs.ID(cursor)
+	if err == nil && now != j.After {
+		out = append(out, refs.Change{Name: cursor, Old: now, New: j.After})
+	}
+	return out, err
+}
+
+// tipsBack are the branches that an undo-restore goes back to together with the cursors that it moves: where a step has been made since
+// on another branch, redo would lead from here to that one. Steps of it stay in the log.
+func (rs *Restorer) tipsBack(j *model.Journal, cursors []refs.Change) ([]refs.Change, error) {
+	var out []refs.Change
+	for _, c := range cursors {
+		session, ok := strings.CutPrefix(string(c.Name), refs.Cursors)
+		if !ok || c.New.IsZero() {
+			continue
+		}
+		tip := refs.Session(session)
+		now, err := rs.log.Refs.ID(tip)
+		if err != nil || now.IsZero() || rs.authors.LeadsTo(c.New, now) {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		was, err := rs.standBefore(tip, session, j.Undoes)
+		if err != nil {
+			return nil, err
+		}
+		if !rs.authors.LeadsTo(c.New, was) {
+			was = c.New
+		}
+		out = append(out, refs.Change{Name: tip, Old: now, New: was})
+	}
+	return out, nil
+}
+
+// standBefore is where a session's cursor, or its branch, stood before an operation; zero: that is not known any more.
+func (rs *Restorer) standBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
+	if seq <= 1 {
+		return at, nil
+	}
+	err = rs.log.Refs.Newest(seq-1, func(op *refs.Operation) error {
+		for _, c := range op.Changes {
+			if c.Name == name {
+				at = c.New
+				return kv.ErrStop
+			}
+		}
+		switch {
+		case op.Session != session:
+		case op.Kind == refs.KindCheckpoint:
+			at = op.Checkpoint
+			return kv.ErrStop
+		case op.Kind == refs.KindThinned && op.Cause.Event != model.EventSafety:
+			return kv.ErrStop // gc has removed it
+		}
+		return nil
+	})
+	return at, err
+}
+
+// alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil: there is none. It may
+// be a fork of another one of the family, which has that turn from the same session.
+func (rs *Restorer) alike(r *restore, p *history.Point, s *model.Session) (*model.Session, error) {
+	var list []*model.Session
+	for _, f := range rs.log.Records {
+		if f.Fork != nil && f.Event == "" && !f.Fork.Transcript.IsZero() && !f.Fork.Clone && f.Fork.Message != "" && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.Gone(f) {
+			list = append(list, f)
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	_, _, _, cut, err := rs.cutPoint(p, false)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b *model.Session) int {
+		switch r.Session {
+		case a.Name:
+			return -1
+		case b.Name:
+			return 1
+		}
+		return cmp.Compare(b.Began, a.Began)
+	})
+	for _, f := range list {
+		if !rs.sameEnd(f, s, cut) {
+			continue
+		}
+		if _, ok, err := rs.unused(r.env.Folders(), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
+			return f, nil
+		}
+	}
+	return nil, nil
+}
+
+// sameEnd reports whether a fork was made to end where a cut of a session of its family does.
+func (rs *Restorer) sameEnd(f, s *model.Session, cut transcript.Cut) bool {
+	if f.Fork.Session == s.Name {
+		return cut.Turn == f.Fork.Turn && cut.LastMessage == f.Fork.Message
+	}
+	a, n := rs.history.TurnOf(f.Name, uint64(f.Fork.Turn))
+	b, m := rs.history.TurnOf(s.Name, uint64(cut.Turn))
+	if a != b || n != m || n == 0 {
+		return false
+	}
+	c, err := rs.history.Conversation(f, f.Fork.Transcript)
+	return err == nil && c.Messages == cut.Messages
+}

@@ -1,0 +1,49 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/internal/worktreefs"
+	"rewind/refs"
+	"rewind/tree"
+	"rewind/tree/apply"
+)
+
+// TakenBackError says that a restore failed and that the worktree is again as it was before, but for Conflicts: paths
+// that somebody else changed meanwhile.
+type TakenBackError struct {
+	Cause     error
+	Conflicts []apply.Conflict
+}
+
+func (e *TakenBackError) Error() string { return e.Cause.Error() + "; nothing was changed" }
+
+// Unwrap is the cause.
+func (e *TakenBackError) Unwrap() error { return e.Cause }
+
+// takeBack undoes what a failed restore did so far. When that fails too the journal stays, for Continue and Abort.
+func (rs *Restorer) takeBack(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result, cause error) error {
+	if err := rs.abort(context.WithoutCancel(ctx), root, j, res); err != nil {
+		return errors.Join(&model.HalfDoneError{Target: j.Target}, cause, err)
+	}
+	return &TakenBackError{Cause: cause, Conflicts: res.Conflicts}
+}
+
+func (rs *Restorer) abort(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
+	if err := rs.Apply(ctx, root, j, tree.Reverse(j.Steps), res); err != nil {
+		return err
+	}
+	kept, err := rs.talks.SetSessions(j.Own, conversation.ReverseFiles(j.Files), true)
+	if err != nil {
+		return err
+	}
+	for _, path := range kept {
+		rs.log.Notice(fmt.Sprintf("the session file %s is left as it is: %v", path, conversation.ErrSessionChanged))
+	}
+	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts), Files: j.Left}}
+	return rs.end(ctx, root, op, j, res)
+}

@@ -1,0 +1,259 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"rewind/engine/authorship"
+	"rewind/engine/capture"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Undo goes n steps back along a session's branch, over folded steps and steps with equal trees at once. Unsaved changes are a step:
+// they become one, so that Redo brings them back. A NoStepError when fewer than n steps lie before.
+func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
+	defer rs.log.Hold()()
+	if err := rs.log.CheckWhole(); err != nil {
+		return nil, err
+	}
+	session, err := rs.sessions.Walked(o.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := rs.readyConversation(ctx, session, o); err != nil {
+		return nil, err
+	}
+	cur, err := rs.sessions.Current(session)
+	if err != nil {
+		return nil, err
+	}
+	if cur == nil {
+		return nil, fmt.Errorf("engine: undo: %w: no checkpoint yet", model.ErrNotFound)
+	}
+	r := restore{Kind: refs.KindUndo, Session: session, opt: planOptions{exact: o.Exact}, Before: cur.ID, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}
+	r.choose = func(pl *planner, c *capture.Capture) error {
+		theirs, _, err := rs.authors.Others(session, cur, c, false)
+		if err != nil {
+			return err
+		}
+		j, err := rs.authors.Judge(session)
+		if err != nil {
+			return err
+		}
+		pl.mine = j.InCall()
+		dirty, err := pl.dirty(c, cur, theirs)
+		if err != nil {
+			return err
+		}
+		back := n
+		if dirty {
+			back-- // the unsaved changes are the first step
+			r.asStep = true
+			if r.Session, err = rs.stillOf(session); err != nil { // they were made in the conversation that goes on
+				return err
+			}
+		}
+		r.Target, err = j.Back(cur, back)
+		return err
+	}
+	return rs.Run(ctx, &r, o.Progress)
+}
+
+// Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.
+func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
+	defer rs.log.Hold()()
+	if err := rs.log.CheckWhole(); err != nil {
+		return nil, err
+	}
+	session, err := rs.sessions.Walked(o.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := rs.readyConversation(ctx, session, o); err != nil {
+		return nil, err
+	}
+	cursor, err := rs.log.Refs.ID(refs.Cursor(session))
+	if err != nil {
+		return nil, err
+	}
+	j, err := rs.authors.Judge(session)
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := rs.Ahead(session, cursor, j)
+	if err != nil {
+		return nil, err
+	}
+	if len(ahead) < n {
+		return nil, &model.NoStepError{Ahead: true, There: len(ahead)}
+	}
+	target := ahead[n-1]
+	r := restore{Kind: refs.KindRedo, Session: session, Target: target, opt: planOptions{exact: o.Exact}, Before: cursor, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}
+	return rs.Run(ctx, &r, o.Progress)
+}
+
+// Ahead lists the steps from a session's cursor to its tip, nearest first: where undo from the tip would stop, and what an undo has left. Empty when the cursor
+// is the tip or lies on another line. j nil: the same are those with equal trees.
+func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
+	tip, err := rs.log.Refs.ID(refs.Session(session))
+	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // without a tip: it was moved, and has made no step
+		return nil, err
+	}
+	var line []*model.Checkpoint // tip first
+	at, err := rs.log.Checkpoint(cursor)
+	if err != nil {
+		return nil, err
+	}
+	for id := tip; id != cursor; {
+		cp, err := rs.log.Checkpoint(id)
+		if err != nil {
+			return nil, err
+		}
+		if len(cp.Parents) == 0 || cp.Seq < at.Seq { // what lies before is older still
+			return nil, nil
+		}
+		line = append(line, cp)
+		id = cp.Parents[0]
+	}
+	left, err := rs.leftByUndo(session, j)
+	if err != nil {
+		return nil, err
+	}
+	// From the tip: what is the same as a stop need not be the same as the next one.
+	var ahead []*model.Checkpoint
+	for i := 0; i < len(line); {
+		stop := line[i]
+		same := func(cp *model.Checkpoint) (bool, error) { return cp.Tree == stop.Tree, nil }
+		if j != nil {
+			same = j.Stretch(stop).Same
+		}
+		for i++; i < len(line); i++ {
+			if oplog.Folded(line[i], line[i-1]) && !left[line[i].ID] {
+				continue
+			}
+			is, err := same(line[i])
+			if err != nil {
+				return nil, err
+			}
+			if !is {
+				break
+			}
+		}
+		if i == len(line) && len(ahead) > 0 { // no step, if the cursor is where undo would go from the next one
+			is, err := same(at)
+			if err != nil {
+				return nil, err
+			}
+			if is {
+				break
+			}
+		}
+		ahead = append(ahead, stop)
+	}
+	slices.Reverse(ahead)
+	return ahead, nil
+}
+
+// leftByUndo are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that lists fold. Where it
+// stood on another line, it is the step of its branch that is the same. j nil: that is not looked for.
+func (rs *Restorer) leftByUndo(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
+	left, cursor := map[objstore.ID]bool{}, refs.Cursor(session)
+	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
+		switch {
+		case op.Session != session || op.Kind == refs.KindSafety:
+			return nil
+		case op.Kind != refs.KindUndo && op.Kind != refs.KindRedo:
+			return kv.ErrStop
+		}
+		for _, c := range op.Changes {
+			if c.Name == cursor && op.Kind == refs.KindUndo {
+				left[c.Old] = true
+			}
+		}
+		return nil
+	})
+	if err != nil || j == nil {
+		return left, err
+	}
+	for id := range left { // what this adds stands on the branch
+		if cp, err := rs.log.Checkpoint(id); err == nil {
+			if cp, err = j.OnBranch(cp); err == nil {
+				left[cp.ID] = true
+			}
+		}
+	}
+	return left, nil
+}
+
+// UndoRestore reverts a restore: the worktree becomes what it was before it, with the files that no checkpoint holds
+// kept. seq 0 stands for the newest restore that is in effect and no undo-restore itself, so that repeating it goes
+// deeper; an undo-restore is reverted by its number.
+func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Result, error) {
+	defer rs.log.Hold()()
+	if err := rs.log.CheckWhole(); err != nil {
+		return nil, err
+	}
+	op, err := rs.restoreOperation(seq)
+	if err != nil {
+		return nil, err
+	}
+	target, err := rs.log.Checkpoint(op.Restore.Safety)
+	if err != nil {
+		return nil, err
+	}
+	r := restore{
+		Kind: refs.KindUndoRestore, Session: op.Session, Target: target, opt: planOptions{paths: op.Restore.Paths, exact: o.Exact},
+		undoes: op.Seq, stay: true, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env, reverts: op,
+	}
+	r.conversation.ContextOnly = r.conversation.ContextOnly || op.Restore.ContextOnly
+	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
+		return nil, err
+	}
+	for _, c := range op.Changes {
+		if c.Name == refs.Cursor(op.Session) && !r.conversation.ContextOnly {
+			r.stay, r.after = false, c.Old
+		}
+	}
+	return rs.Run(ctx, &r, o.Progress)
+}
+
+func (rs *Restorer) restoreOperation(seq uint64) (*refs.Operation, error) {
+	if seq > 0 {
+		op, err := rs.log.Refs.Operation(seq)
+		if err != nil {
+			return nil, err
+		}
+		if op.Kind == refs.KindPurge {
+			return nil, fmt.Errorf("engine: undo-restore %d: %w: operation %d is a purge, which cannot be undone", seq, model.ErrUsage, seq)
+		}
+		if op.Kind.IsRestore() && op.Thinned {
+			return nil, fmt.Errorf("engine: undo-restore %d: %w: gc has removed the state before it", seq, model.ErrNotFound)
+		}
+		if !op.Kind.IsRestore() || op.Restore == nil {
+			return nil, fmt.Errorf("engine: undo-restore %d: %w: operation %d is %s, not a restore", seq, model.ErrUsage, seq, op.Kind)
+		}
+		return op, nil
+	}
+	reverted := map[uint64]bool{}
+	var found *refs.Operation
+	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
+		switch {
+		case !op.Kind.IsRestore() || op.Restore == nil || reverted[op.Seq]:
+		case op.Kind == refs.KindUndoRestore:
+			reverted[op.Restore.Undoes] = true
+		default:
+			found = op
+			return kv.ErrStop
+		}
+		return nil
+	})
+	if err == nil && found == nil {
+		err = fmt.Errorf("engine: undo-restore: %w: no restore is left to revert", model.ErrNotFound)
+	}
+	return found, err
+}

@@ -1,0 +1,251 @@
+package secrets
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/internal/leaks"
+	"rewind/internal/record"
+	"rewind/objstore"
+)
+
+// A LeakFlag says that a content looks like it holds a secret: where it stood, and which rules say so of which lines; never what they
+// found. Flags can be made
+// again from what is stored, as far as it still is.
+type LeakFlag struct {
+	Paths      []string        // ascending, at most MaxFlagPaths
+	Checkpoint objstore.ID     // the first that was seen to have it
+	Findings   []leaks.Finding // by line, then rule
+	Free       []string        // those of Paths whose file has had a content without a secret since: they are captured again. Ascending
+}
+
+// LeakMark is how far contents have been looked at.
+type LeakMark struct {
+	Rules string      // leaks.Version: by other rules it begins anew
+	Done  uint64      // the checkpoints of all operations up to this one
+	Tree  objstore.ID // of the newest step among them; zero: none
+	Path  string      // in the next checkpoint all up to this path
+}
+
+// MaxFlagPaths is how many paths of one content are kept.
+const MaxFlagPaths = 64
+
+// Field tags, docs/format.md#flag.
+const (
+	tagKPaths = iota + 1
+	tagKCheckpoint
+	tagKFindings
+	tagKFree
+)
+
+const (
+	tagKRule = iota + 1
+	tagKLine
+)
+
+const (
+	tagKRules = iota + 1
+	tagKDone
+	tagKTree
+	tagKPath
+)
+
+// LeakMarkKey is where it stands how far the search for secrets got.
+var LeakMarkKey = []byte{kv.PrefixLeak}
+
+// LeakKey is where the flag of a content lies.
+func LeakKey(content objstore.Key) []byte { return append([]byte{kv.PrefixLeak}, content[:]...) }
+
+// Encode gives the bytes of a flag, docs/format.md#flag.
+func (f *LeakFlag) Encode() []byte {
+	var e record.Encoder
+	strs := func(tag uint64, list []string) {
+		e.List(tag, len(list), func(i int) []byte { return []byte(list[i]) })
+	}
+	strs(tagKPaths, f.Paths)
+	e.NonZero(tagKCheckpoint, f.Checkpoint[:])
+	e.List(tagKFindings, len(f.Findings), func(i int) []byte {
+		var one record.Encoder
+		one.String(tagKRule, f.Findings[i].Rule)
+		one.Uint(tagKLine, uint64(f.Findings[i].Line))
+		return one.Encoded()
+	})
+	strs(tagKFree, f.Free)
+	return e.Encoded()
+}
+
+// DecodeLeakFlag reads what encode wrote, and refuses everything else.
+func DecodeLeakFlag(raw []byte) (*LeakFlag, error) {
+	f := &LeakFlag{}
+	err := record.Decode(raw, func(tag uint64, v record.Field) (err error) {
+		switch tag {
+		case tagKPaths:
+			f.Paths, err = model.Ascending(v)
+		case tagKCheckpoint:
+			err = v.NonZero(f.Checkpoint[:])
+		case tagKFindings:
+			err = v.List(func(v record.Field) error {
+				one, err := decodeFinding(v)
+				f.Findings = append(f.Findings, one)
+				return err
+			})
+		case tagKFree:
+			f.Free, err = model.Ascending(v)
+		default:
+			err = record.Unknown(tag)
+		}
+		return err
+	})
+	if err == nil && (len(f.Paths) == 0 || len(f.Findings) == 0) {
+		err = fmt.Errorf("%w: no path or no finding", record.ErrFormat)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: flag of a content: %w: %w", kv.ErrCorrupt, err)
+	}
+	return f, nil
+}
+
+func decodeFinding(raw record.Field) (f leaks.Finding, err error) {
+	err = record.Decode(raw, func(tag uint64, v record.Field) (err error) {
+		switch tag {
+		case tagKRule:
+			f.Rule = string(v)
+		case tagKLine:
+			err = model.DecodeCount(v, &f.Line)
+		default:
+			err = record.Unknown(tag)
+		}
+		return err
+	})
+	if err == nil && (f.Rule == "" || f.Line == 0) {
+		err = fmt.Errorf("%w: a finding without rule or line", record.ErrFormat)
+	}
+	return f, err
+}
+
+// Encode gives the bytes of the mark, docs/format.md#flag.
+func (m *LeakMark) Encode() []byte {
+	var e record.Encoder
+	e.String(tagKRules, m.Rules)
+	e.Uint(tagKDone, m.Done)
+	e.NonZero(tagKTree, m.Tree[:])
+	e.String(tagKPath, m.Path)
+	return e.Encoded()
+}
+
+// DecodeLeakMark reads what encode wrote, and refuses everything else.
+func DecodeLeakMark(raw []byte) (*LeakMark, error) {
+	m := &LeakMark{}
+	err := record.Decode(raw, func(tag uint64, v record.Field) (err error) {
+		switch tag {
+		case tagKRules:
+			m.Rules = string(v)
+		case tagKDone:
+			m.Done, err = v.Uint()
+		case tagKTree:
+			err = v.NonZero(m.Tree[:])
+		case tagKPath:
+			m.Path = string(v)
+		default:
+			err = record.Unknown(tag)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: how far contents were looked at: %w: %w", kv.ErrCorrupt, err)
+	}
+	return m, nil
+}
+
+// Flagged is all flags as they are at one moment.
+type Flagged struct {
+	flags   map[objstore.Key]*LeakFlag
+	skipped map[string]bool // paths that are not captured in mode skip
+}
+
+// leakFlags reads the flags, once a process. One that cannot be read is passed over: it is no reason not to capture.
+func (k *Leaks) leakFlags() (*Flagged, error) {
+	if f := k.Look.Flagged.Load(); f != nil {
+		return f, nil
+	}
+	f := &Flagged{flags: map[objstore.Key]*LeakFlag{}, skipped: map[string]bool{}}
+	err := k.log.DB.Scan(kv.Range{Prefix: LeakMarkKey}, func(key, raw []byte) error {
+		var id objstore.Key
+		if len(key) != 1+len(id) {
+			return nil
+		}
+		copy(id[:], key[1:])
+		if one, err := DecodeLeakFlag(raw); err == nil {
+			f.add(id, one)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: flags of contents: %w", err)
+	}
+	k.Look.Flagged.CompareAndSwap(nil, f)
+	return k.Look.Flagged.Load(), nil
+}
+
+func (f *Flagged) add(id objstore.Key, one *LeakFlag) {
+	f.flags[id] = one
+	for _, p := range one.Paths {
+		if _, free := slices.BinarySearch(one.Free, p); !free {
+			f.skipped[p] = true
+		}
+	}
+}
+
+// Same reports whether the same paths are skipped.
+func (f *Flagged) Same(was *Flagged) bool {
+	return f == was || f != nil && was != nil && maps.Equal(f.skipped, was.skipped)
+}
+
+// with gives the flags with some changed; nil takes one away.
+func (f *Flagged) with(changed map[objstore.Key]*LeakFlag) *Flagged {
+	out := &Flagged{flags: make(map[objstore.Key]*LeakFlag, len(f.flags)+len(changed)), skipped: map[string]bool{}}
+	for id, one := range f.flags {
+		if _, ok := changed[id]; !ok {
+			out.add(id, one)
+		}
+	}
+	for id, one := range changed {
+		if one != nil {
+			out.add(id, one)
+		}
+	}
+	return out
+}
+
+// Reflag has this process know flags that were written; nil: taken away.
+func (k *Leaks) Reflag(changed map[objstore.Key]*LeakFlag) error {
+	for {
+		was, err := k.leakFlags()
+		if err != nil || k.Look.Flagged.CompareAndSwap(was, was.with(changed)) {
+			return err
+		}
+	}
+}
+
+// ReadLeakMark gives how far contents were looked at; the zero mark where that is not known.
+func (k *Leaks) ReadLeakMark() (m LeakMark, err error) {
+	err = k.log.DB.View(LeakMarkKey, func(raw []byte) error {
+		got, err := DecodeLeakMark(raw)
+		if err == nil {
+			m = *got
+		}
+		return nil //nolint:nilerr // one that cannot be read is made again
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		err = nil
+	}
+	if err == nil && m.Rules != leaks.Version() {
+		m = LeakMark{}
+	}
+	m.Rules = leaks.Version()
+	return m, err
+}

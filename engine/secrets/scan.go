@@ -1,0 +1,323 @@
+package secrets
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/internal/kv"
+	"rewind/internal/leaks"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+const (
+	// leakSave is how often what was found out is written down; a kill repeats as much.
+	leakSave = 2 * time.Second
+	// leakSlice is for how long contents are looked at without looking whether an event waits, and before a rest as long as the work.
+	leakSlice = 2 * time.Millisecond
+	// maxLooked is how many contents are remembered to have been looked at, for those that come back.
+	maxLooked = 1 << 12
+)
+
+// leakState is what a process knows of the contents that it looks at.
+type leakState struct {
+	Mu      sync.Mutex // held by who looks; guards what follows
+	Scanner *leaks.Scanner
+	looked  map[lookedAt]bool
+	stamps  map[string]leakStamp // files of skipped paths, as they were judged last
+	Flagged atomic.Pointer[Flagged]
+}
+
+// lookedAt is a content at a path, which decides too.
+type lookedAt struct {
+	key  objstore.Key
+	path string
+}
+
+// leakLook is one look at the contents that came since the last.
+type leakLook struct {
+	e       *Leaks
+	rest    bool // nobody waits: it rests as long as it works
+	mark    LeakMark
+	changed map[objstore.Key]*LeakFlag // not written yet; nil: taken away
+	moved   bool                       // the mark is not that of the store
+	saved   time.Time
+	from    time.Time
+	allow   func(path string) bool
+}
+
+// LookForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a secret. It ends with
+// ctx, and what it found out
+// until then stays; another look that is under way is not waited for. rest: nobody waits for it, so it takes half a processor at most.
+func (k *Leaks) LookForSecrets(ctx context.Context, rest bool) error {
+	if k.log.Config.SecretsMode() == project.SecretsOff || k.log.DB.Damage() != nil || !k.Look.Mu.TryLock() {
+		return nil
+	}
+	defer k.Look.Mu.Unlock()
+	l := &leakLook{e: k, rest: rest, changed: map[objstore.Key]*LeakFlag{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(), from: time.Now()}
+	var err error
+	if l.mark, err = k.ReadLeakMark(); err != nil {
+		return fmt.Errorf("engine: look for secrets: %w", err)
+	}
+	err = l.run(ctx)
+	if err == nil && k.log.Config.SecretsMode() == project.SecretsSkip {
+		err = l.freed(ctx)
+	}
+	err = errors.Join(err, l.save(context.WithoutCancel(ctx)))
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("engine: look for secrets: %w", err)
+	}
+	return nil
+}
+
+// RestLeaks gives the rules back until contents are looked at again.
+func (k *Leaks) RestLeaks() {
+	if k.Look.Mu.TryLock() {
+		k.Look.Scanner = nil
+		k.Look.Mu.Unlock()
+	}
+}
+
+func (l *leakLook) run(ctx context.Context) error {
+	for {
+		from := l.mark.Done
+		ops, last, err := l.next()
+		if err != nil || last == from {
+			return err
+		}
+		for _, op := range ops {
+			if err := l.operation(ctx, op); err != nil {
+				return err
+			}
+		}
+		if l.mark.Done < last {
+			// Operations without a checkpoint are passed over again, rather than written down each time.
+			l.mark.Done, l.mark.Path = last, ""
+		}
+		l.moved = l.moved || last-from >= OpsAtOnce
+	}
+}
+
+// OpsAtOnce is how many operations are read before their contents are.
+var OpsAtOnce uint64 = 1024
+
+// next gives the next operations that made checkpoints, and the newest operation among those that were looked through.
+func (l *leakLook) next() (ops []*refs.Operation, last uint64, err error) {
+	last = l.mark.Done
+	n := uint64(0)
+	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, From: kv.OperationKey(l.mark.Done + 1)}
+	err = l.e.log.DB.Scan(rg, func(key, raw []byte) error {
+		if n++; n > OpsAtOnce {
+			return kv.ErrStop
+		}
+		if len(key) != 9 {
+			return nil
+		}
+		last = binary.BigEndian.Uint64(key[1:])
+		op, err := refs.DecodeOperation(last, raw)
+		if err == nil && (op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety) {
+			ops = append(ops, op)
+		}
+		return nil // what is damaged is verify's to say
+	})
+	return ops, last, err
+}
+
+// operation looks at what a checkpoint has and the step before it had not.
+func (l *leakLook) operation(ctx context.Context, op *refs.Operation) error {
+	cp, err := l.e.log.Checkpoint(op.Checkpoint)
+	if l.passes(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	from := l.mark.Tree
+	if _, err := tree.List(l.e.log.Objs, from); !from.IsZero() && l.passes(err) {
+		from = objstore.ID{} // gc has it: all is looked at
+	}
+	resumed := l.mark.Path
+	err = tree.Diff(l.e.log.Objs, from, cp.Tree, func(ch tree.Change) error {
+		if ch.New == nil || ch.New.Type != tree.TypeFile || ch.Old != nil && ch.Old.ID == ch.New.ID {
+			return nil
+		}
+		if resumed != "" && tree.ComparePaths(ch.Path, resumed) <= 0 {
+			return nil
+		}
+		if err := l.content(ctx, cp, ch.Path, ch.New); err != nil {
+			return err
+		}
+		l.mark.Path, l.moved = ch.Path, true
+		return l.pause(ctx)
+	})
+	if err != nil && !l.passes(err) {
+		return err
+	}
+	l.mark.Done, l.mark.Path, l.moved = op.Seq, "", true
+	if op.Kind == refs.KindCheckpoint {
+		l.mark.Tree = cp.Tree
+	}
+	return nil
+}
+
+// passes reports whether err says that something is gone or damaged, which others tell.
+func (l *leakLook) passes(err error) bool {
+	return errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrCorrupt) || model.IsFormat(err)
+}
+
+// content looks at one content, unless that was done.
+func (l *leakLook) content(ctx context.Context, cp *model.Checkpoint, path string, ent *tree.Entry) error {
+	if ent.Size == 0 || ent.Size > leaks.MaxSize || l.allow(path) {
+		return nil
+	}
+	key := ent.ID.Key()
+	was, err := l.flag(key)
+	if err != nil {
+		return err
+	}
+	if was == nil && l.e.Look.looked[lookedAt{key, path}] {
+		return nil
+	}
+	raw, err := l.e.log.Objs.Get(objstore.Blob, ent.ID)
+	if l.passes(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	list, err := l.find(ctx, path, raw)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(list) > 0:
+		l.found(key, path, cp.ID, list)
+	case was != nil && slices.Equal(was.Paths, []string{path}): // by rules that there were
+		l.changed[key] = nil
+	case was == nil:
+		l.looked(lookedAt{key, path})
+	}
+	return nil
+}
+
+// find asks the rules.
+func (l *leakLook) find(ctx context.Context, path string, raw []byte) ([]leaks.Finding, error) {
+	if !leaks.Text(raw) {
+		return nil, nil
+	}
+	s := l.e.Look.Scanner
+	if s == nil {
+		var err error
+		if s, err = leaks.New(); err != nil {
+			return nil, err
+		}
+		l.e.Look.Scanner = s
+	}
+	return s.Find(ctx, path, raw)
+}
+
+// looked remembers a content in which nothing was found.
+func (l *leakLook) looked(at lookedAt) {
+	if l.e.Look.looked == nil || len(l.e.Look.looked) >= maxLooked {
+		l.e.Look.looked = map[lookedAt]bool{}
+	}
+	l.e.Look.looked[at] = true
+}
+
+// flag is the flag of a content as it will be; nil: it has none.
+func (l *leakLook) flag(key objstore.Key) (*LeakFlag, error) {
+	if f, ok := l.changed[key]; ok {
+		return f, nil
+	}
+	all, err := l.e.leakFlags()
+	if err != nil {
+		return nil, err
+	}
+	return all.flags[key], nil
+}
+
+// found flags a content at a path.
+func (l *leakLook) found(key objstore.Key, path string, cp objstore.ID, list []leaks.Finding) {
+	now := LeakFlag{Paths: []string{path}, Checkpoint: cp, Findings: list}
+	if was, _ := l.flag(key); was != nil {
+		now.Checkpoint = was.Checkpoint
+		now.Paths, now.Free = slices.Clone(was.Paths), slices.DeleteFunc(slices.Clone(was.Free), func(p string) bool { return p == path })
+		if i, ok := slices.BinarySearch(now.Paths, path); !ok && len(now.Paths) < MaxFlagPaths {
+			now.Paths = slices.Insert(now.Paths, i, path)
+		}
+	}
+	l.changed[key] = &now
+}
+
+// pause is called after each content: it writes down what was found out, and stands back while events are taken in.
+func (l *leakLook) pause(ctx context.Context) error {
+	now := time.Now()
+	if now.Sub(l.saved) >= leakSave {
+		if err := l.save(ctx); err != nil {
+			return err
+		}
+	}
+	if worked := now.Sub(l.from); worked >= leakSlice {
+		if l.rest {
+			select {
+			case <-time.After(worked):
+			case <-ctx.Done():
+			}
+		}
+		for range 100 {
+			if !l.e.log.Taking.Load() {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		l.from = time.Now()
+	}
+	return ctx.Err()
+}
+
+// save writes down what was found out, in one batch.
+func (l *leakLook) save(ctx context.Context) error {
+	l.saved = time.Now()
+	if !l.moved && len(l.changed) == 0 {
+		return nil
+	}
+	b := l.e.log.DB.NewBatch()
+	defer b.Close() //nolint:errcheck // after a commit there is nothing to close
+	for key, f := range l.changed {
+		var err error
+		if f == nil {
+			err = b.Delete(LeakKey(key))
+		} else {
+			err = b.Set(LeakKey(key), f.Encode())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := b.Set(LeakMarkKey, l.mark.Encode()); err != nil {
+		return err
+	}
+	if err := b.Commit(ctx, kv.Written); err != nil {
+		return err
+	}
+	if len(l.changed) > 0 {
+		if err := l.e.Reflag(l.changed); err != nil {
+			return err
+		}
+		l.changed = map[objstore.Key]*LeakFlag{}
+	}
+	l.moved = false
+	return nil
+}

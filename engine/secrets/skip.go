@@ -1,0 +1,230 @@
+package secrets
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/engine/project"
+	"rewind/internal/leaks"
+	"rewind/internal/worktreefs"
+	"rewind/objstore"
+	"rewind/tree"
+	"rewind/tree/ignore"
+)
+
+// In mode skip a path at which a content was flagged is a secret file from then on: captures note it with a keyed hash. Its file is
+// judged again when it has
+// changed; one in which nothing is found any more is captured again.
+
+// leakStamp is what tells whether a file is the one that was judged.
+type leakStamp worktreefs.Stat
+
+// SecretFiles tells which files are secret by now: by name, or in mode skip by what was found at their paths; never those of secrets.allow.
+func (k *Leaks) SecretFiles() (func(path string) bool, error) {
+	skipped, err := k.SkippedPaths()
+	if err != nil {
+		return nil, err
+	}
+	return SecretFiles(k.log.Config.SecretPatterns(), k.log.Config.SecretsAllow(), skipped), nil
+}
+
+// SkippedPaths is nil in every mode but skip.
+func (k *Leaks) SkippedPaths() (*Flagged, error) {
+	if k.log.Config.SecretsMode() != project.SecretsSkip {
+		return nil, nil
+	}
+	return k.leakFlags()
+}
+
+// SecretFiles gives the function that says which files are left out for their names, or for what was found in them.
+func SecretFiles(patterns, allow []string, skipped *Flagged) func(path string) bool {
+	named := ignore.Secrets(patterns)
+	if len(allow) == 0 && skipped == nil {
+		return named
+	}
+	allowed := ignore.Secrets(allow)
+	return func(path string) bool {
+		return (named(path) || skipped != nil && skipped.skipped[path]) && !allowed(path)
+	}
+}
+
+// freed judges the files of skipped paths that have changed since they were judged last.
+func (l *leakLook) freed(ctx context.Context) error {
+	if err := l.save(ctx); err != nil {
+		return err
+	}
+	all, err := l.e.leakFlags()
+	if err != nil || len(all.skipped) == 0 {
+		return err
+	}
+	root, err := l.e.log.Root()
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	if l.e.Look.stamps == nil {
+		l.e.Look.stamps = map[string]leakStamp{}
+	}
+	for _, path := range slices.Sorted(maps.Keys(all.skipped)) {
+		raw, stamp, ok := readSkipped(root, path)
+		if !ok || l.e.Look.stamps[path] == stamp {
+			continue
+		}
+		list, err := l.find(ctx, path, raw)
+		if err != nil {
+			return err
+		}
+		l.e.Look.stamps[path] = stamp
+		if len(list) == 0 {
+			l.free(all, path)
+		}
+		if err := l.pause(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// free has a path captured again.
+func (l *leakLook) free(all *Flagged, path string) {
+	for key, f := range all.flags {
+		if c, ok := l.changed[key]; ok {
+			f = c
+		}
+		if _, has := slices.BinarySearch(f.Paths, path); !has {
+			continue
+		}
+		now := *f
+		if i, ok := slices.BinarySearch(now.Free, path); !ok {
+			now.Free = slices.Insert(slices.Clone(now.Free), i, path)
+			l.changed[key] = &now
+		}
+	}
+}
+
+// readSkipped reads a file of the worktree, following no link; ok is false where there is no small one.
+func readSkipped(root worktreefs.Dir, path string) (raw []byte, stamp leakStamp, ok bool) {
+	dir, name := tree.Split(path)
+	d, err := worktreefs.OpenPath(root, dir)
+	if err != nil {
+		return nil, stamp, false
+	}
+	defer d.Close() //nolint:errcheck // only read
+	f, st, err := d.Open(name)
+	if err != nil {
+		return nil, stamp, false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if st.Size > leaks.MaxSize {
+		return nil, stamp, false
+	}
+	raw = make([]byte, st.Size)
+	n, err := io.ReadFull(f, raw)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, stamp, false
+	}
+	after, err := f.Stat()
+	return raw[:n], leakStamp(st), err == nil && after == st
+}
+
+// Leak is a file that looks like it holds a secret.
+type Leak struct {
+	Path       string
+	Checkpoint objstore.ID // the first that was seen to have it
+	Findings   []leaks.Finding
+	Contents   int  // of that path that are flagged
+	Skipped    bool // it is not captured any more
+
+	newest bool
+}
+
+// before makes the choice among contents the same every time.
+func (f *LeakFlag) before(l *Leak) bool {
+	return cmp.Or(f.Findings[0].Line-l.Findings[0].Line, bytes.Compare(f.Checkpoint[:], l.Checkpoint[:])) < 0
+}
+
+// Leaks lists the files of which a flagged content is in the store, by path; of several contents it shows the one in the tree newest,
+// else any.
+func (k *Leaks) Leaks(newest objstore.ID) ([]Leak, error) {
+	if k.log.Config.SecretsMode() == project.SecretsOff {
+		return nil, nil
+	}
+	all, err := k.leakFlags()
+	if err != nil {
+		return nil, err
+	}
+	skipping, allow := k.log.Config.SecretsMode() == project.SecretsSkip, k.log.Config.SecretsAllowed()
+	byPath, now := map[string]*Leak{}, oplog.NewLookups(oplog.Lenient{Store: k.log.Objs}, newest)
+	for key, f := range all.flags {
+		there, err := k.log.Objs.HasKey(objstore.Blob, key)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			continue // purged, or gc has it
+		}
+		for _, path := range f.Paths {
+			if allow(path) {
+				continue
+			}
+			l := byPath[path]
+			if l == nil {
+				l = &Leak{Path: path, Skipped: skipping && all.skipped[path]}
+				byPath[path] = l
+			}
+			l.Contents++
+			ent, err := now.Find(path)
+			if err != nil {
+				return nil, err
+			}
+			if newest := model.IsFile(ent) && ent.ID.Key() == key; newest || l.Findings == nil || !l.newest && f.before(l) {
+				l.Findings, l.Checkpoint, l.newest = f.Findings, f.Checkpoint, newest
+			}
+		}
+	}
+	out := make([]Leak, 0, len(byPath))
+	for _, path := range slices.SortedFunc(maps.Keys(byPath), tree.ComparePaths) {
+		out = append(out, *byPath[path])
+	}
+	return out, nil
+}
+
+// LeaksIn lists the files of a tree that have a flagged content.
+func (k *Leaks) LeaksIn(root objstore.ID, only model.PathSet) ([]Leak, error) {
+	if k.log.Config.SecretsMode() == project.SecretsOff {
+		return nil, nil
+	}
+	all, err := k.leakFlags()
+	if err != nil || len(all.flags) == 0 {
+		return nil, err
+	}
+	allow := k.log.Config.SecretsAllowed()
+	look := oplog.NewLookups(oplog.Lenient{Store: k.log.Objs}, root)
+	out := map[string]Leak{}
+	for key, f := range all.flags {
+		for _, path := range f.Paths {
+			if !only.Has(path) || allow(path) {
+				continue
+			}
+			ent, err := look.Find(path)
+			if err != nil {
+				return nil, err
+			}
+			if model.IsFile(ent) && ent.ID.Key() == key {
+				out[path] = Leak{Path: path, Checkpoint: f.Checkpoint, Findings: f.Findings, Contents: 1}
+			}
+		}
+	}
+	list := make([]Leak, 0, len(out))
+	for _, path := range slices.SortedFunc(maps.Keys(out), tree.ComparePaths) {
+		list = append(list, out[path])
+	}
+	return list, nil
+}

@@ -1,0 +1,106 @@
+package sessions
+
+import (
+	"time"
+
+	"rewind/engine/model"
+	"rewind/internal/clients"
+	"rewind/transcript"
+)
+
+// callWithin is how long an open call counts of which nothing else is heard and whose program is not seen: it was killed, or runs where it cannot be seen.
+const callWithin = time.Hour
+
+// AtWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session that a restore left, and that nothing was
+// heard of since, is not, whatever its record and its program say: the person is done with it. So is one that was only made or imported. the log's lock is held.
+func (ss *Sessions) AtWork(s *model.Session, look *clients.Look) (model.Work, bool) {
+	if s.Left || s.Ended || s.Imported || s.Event == "" {
+		return model.Work{}, false
+	}
+	return ss.work(s, look)
+}
+
+// work is AtWork whether or not a restore has left the session.
+func (ss *Sessions) work(s *model.Session, look *clients.Look) (model.Work, bool) {
+	w := model.Work{Session: s.Name, Since: s.Last}
+	live := ss.Live(s, look)
+	if live.Running && !(live.Guess && ss.another(s)) {
+		w.Seen, w.PID = live.How, live.PID
+	}
+	silent := ss.log.Since(s.Last)
+	switch {
+	case len(s.Calls) > 0 && (w.Seen != "" || silent < callWithin):
+		w.Kind, w.Calls = model.WorkCall, s.Calls
+		if len(s.Calls) == 1 && s.Calls[0].ID == model.TurnCall {
+			w.Kind, w.Calls = model.WorkTurn, nil
+		}
+	case s.Busy && (w.Seen != "" || silent < model.ActiveWithin):
+		w.Kind = model.WorkTurn
+	case w.Seen != "" && !live.Server: // Codex's server keeps what was closed
+		w.Kind = model.WorkOpen
+	default:
+		return w, false
+	}
+	return w, true
+}
+
+// InTurn reports whether a session's agent works on a turn.
+func (ss *Sessions) InTurn(s *model.Session) bool {
+	if !s.Busy && len(s.Calls) == 0 {
+		return false
+	}
+	w, ok := ss.AtWork(s, ss.log.Processes())
+	return ok && w.Kind != model.WorkOpen
+}
+
+// Live is what can be seen of the program that runs on a session.
+func (ss *Sessions) Live(s *model.Session, look *clients.Look) clients.Live {
+	agent := transcript.Agent(s.Agent)
+	if !model.Understood(s.Agent) {
+		return clients.Live{}
+	}
+	root, _, err := transcript.SessionFile(agent, s.Transcript)
+	if err != nil {
+		return clients.Live{}
+	}
+	live, _ := look.Running(agent, root, s.ID) // a sign that cannot be read is none
+	return live
+}
+
+// another reports whether a newer session of the same agent is here, on which a program is that does not say which one it has open.
+func (ss *Sessions) another(s *model.Session) bool {
+	for _, o := range ss.log.Records {
+		if o.Agent == s.Agent && o.Name != s.Name && o.Last.After(s.Last) && o.Event != "" && !o.Ended && !o.Imported {
+			return true
+		}
+	}
+	return false
+}
+
+// MaxFamily bounds how many forks of forks are followed: what agents' files say of where they come from may go in a circle.
+const MaxFamily = 64
+
+// Family names the session that another one goes back to by its forks; sessions of one family have the same. the log's lock is held.
+func (ss *Sessions) Family(session string) string {
+	first, _ := firstOf(session, func(name string) (*model.Session, error) { return ss.log.Records[name], nil })
+	return first
+}
+
+// storedFamily is family for those who do not hold the log's lock.
+func (ss *Sessions) storedFamily(session string) (string, error) {
+	return firstOf(session, ss.log.StoredSession)
+}
+
+func firstOf(session string, get func(name string) (*model.Session, error)) (string, error) {
+	for range MaxFamily {
+		s, err := get(session)
+		if err != nil {
+			return session, err
+		}
+		if s == nil || s.Before() == "" {
+			break
+		}
+		session = s.Before()
+	}
+	return session, nil
+}

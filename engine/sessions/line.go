@@ -1,0 +1,168 @@
+package sessions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/refs"
+)
+
+// SeveralSessionsError says that a command could mean several sessions; it is an ErrWhichSession.
+type SeveralSessionsError struct {
+	Names    []string
+	Prefix   string      // of an id, that they all begin with; "": they are at work
+	Sessions []Candidate // what there is to know of them, once Describe was asked
+}
+
+// Candidate is a session that a command could mean.
+type Candidate struct {
+	model.SessionInfo
+	Short string // how its id begins: enough to tell it from every other session here
+}
+
+func (e *SeveralSessionsError) Error() string {
+	return fmt.Sprintf("engine: %v: %s", model.ErrWhichSession, strings.Join(e.Names, ", "))
+}
+
+// Is makes a SeveralSessionsError an ErrWhichSession.
+func (e *SeveralSessionsError) Is(target error) bool { return target == model.ErrWhichSession }
+
+// Session settles whose line is meant. Without a name it is the position's.
+func (ss *Sessions) Session(w model.Whose) (string, error) {
+	if w.Session != "" {
+		return ss.FindSession(w.Session)
+	}
+	at, active, err := ss.Active()
+	if err != nil || len(active) < 2 {
+		return at.Session, err
+	}
+	if !w.Choose {
+		return "", &SeveralSessionsError{Names: active}
+	}
+	all, err := ss.SessionNames()
+	if err != nil {
+		return "", err
+	}
+	for i, name := range active {
+		active[i] = shortName(name, all)
+	}
+	ss.log.Notice(fmt.Sprintf("several sessions are at work here: taking %s; --session chooses (%s)", shortName(at.Session, all), strings.Join(active[1:], ", ")))
+	return at.Session, nil
+}
+
+// NamedIn is the session that a request names; "": it names none.
+func (ss *Sessions) NamedIn(w model.Whose) (string, error) {
+	if w.Session == "" {
+		return "", nil
+	}
+	return ss.FindSession(w.Session)
+}
+
+// OrCurrent gives the current session for "".
+func (ss *Sessions) OrCurrent(session string) (string, error) {
+	if session != "" {
+		return session, nil
+	}
+	at, err := ss.Position()
+	return at.Session, err
+}
+
+// FindSession finds a session by its name, or by a prefix of the agent's id.
+func (ss *Sessions) FindSession(name string) (string, error) {
+	all, err := ss.SessionNames()
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, full := range all {
+		_, id, _ := strings.Cut(full, "/")
+		if full == name {
+			return full, nil
+		}
+		if id != "" && strings.HasPrefix(id, name) || strings.HasPrefix(full, name) && strings.Contains(name, "/") {
+			found = append(found, full)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("engine: session %q: %w", name, model.ErrNotFound)
+	case 1:
+		return found[0], nil
+	}
+	return "", &SeveralSessionsError{Names: found, Prefix: name}
+}
+
+// minShortID is how much of a session's id is given at least.
+const minShortID = 8
+
+// StatProblem reports whether a session's file cannot be looked at.
+func StatProblem(s *model.Session) bool {
+	_, err := StatSession(s)
+	return err != nil
+}
+
+// shortName is a session's name with its id no longer than that.
+func shortName(name string, all []string) string {
+	agent, id := model.SplitSession(name)
+	if id == "" {
+		return name
+	}
+	return agent + "/" + ShortOf(name, all)
+}
+
+// ShortOf is how a session's id begins, as far as that tells it from the others.
+func ShortOf(name string, all []string) string {
+	_, id := model.SplitSession(name)
+	n := min(minShortID, len(id))
+	for _, other := range all {
+		_, o := model.SplitSession(other)
+		if other == name {
+			continue
+		}
+		for n < len(id) && strings.HasPrefix(o, id[:n]) {
+			n++
+		}
+	}
+	return id[:n]
+}
+
+// SessionNames lists the sessions that have a branch, or a record.
+func (ss *Sessions) SessionNames() ([]string, error) {
+	all, err := ss.log.Refs.List(refs.Sessions)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, r := range all {
+		names = append(names, r.Name.Base())
+	}
+	lanes := map[string]bool{}
+	err = ss.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, v []byte) error {
+		name := string(k[1:])
+		names = append(names, name)
+		s, err := model.DecodeSession(name, v)
+		lanes[name] = err == nil && s.LaneOf != ""
+		return nil
+	})
+	names = slices.DeleteFunc(names, func(name string) bool { return lanes[name] })
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// Current is the checkpoint that a session stands on. A session without one stands where the session before it stood;
+// nil before the first checkpoint.
+func (ss *Sessions) Current(session string) (*model.Checkpoint, error) {
+	id, err := ss.log.Refs.ID(refs.Cursor(session))
+	if err != nil {
+		return nil, err
+	}
+	if id.IsZero() {
+		if id, err = ss.NewestCursor(); err != nil || id.IsZero() {
+			return nil, err
+		}
+	}
+	return ss.log.Checkpoint(id)
+}

@@ -1,0 +1,51 @@
+package sessions
+
+import (
+	"rewind/engine/model"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Mover is the session whose cursor a checkout of target moves: the named one; else the current one where target lies on
+// its line; else the one that target belongs to.
+func (ss *Sessions) Mover(target *model.Checkpoint, w model.Whose) (string, error) {
+	if w.Session == "" {
+		at, err := ss.Position()
+		if err != nil {
+			return "", err
+		}
+		line, err := ss.line(at.Line, target.Seq)
+		if err != nil {
+			return "", err
+		}
+		if _, ok := line[target.ID]; !ok && target.Session != model.Manual && target.Cause.Event != model.EventSafety {
+			return target.Session, nil
+		}
+	}
+	return ss.Walked(w)
+}
+
+// line holds the checkpoints of a session's line that are not older than seq: those before its tip, and before its cursor.
+func (ss *Sessions) line(session string, seq uint64) (map[objstore.ID]*model.Checkpoint, error) {
+	line := map[objstore.ID]*model.Checkpoint{}
+	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
+		id, err := ss.log.Refs.ID(name)
+		if err != nil {
+			return nil, err
+		}
+		for !id.IsZero() && line[id] == nil {
+			cp, err := ss.log.Checkpoint(id)
+			if err != nil {
+				return nil, err
+			}
+			if cp.Seq < seq {
+				break
+			}
+			line[id] = cp
+			if id = (objstore.ID{}); len(cp.Parents) > 0 {
+				id = cp.Parents[0]
+			}
+		}
+	}
+	return line, nil
+}

@@ -1,0 +1,277 @@
+package sessions
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Position is where the project stands: whose conversation goes on from here. Every command that is not told which session is meant means this one.
+type Position struct {
+	Session string // its cursor is the current checkpoint; Manual: no agent's
+	// Line is the session along whose steps undo and redo walk: the same, but right after a restore the one that the restore moved. A fork that it made stands where
+	// that one stands, and has no steps yet that redo could go to.
+	Line string
+}
+
+// Position tells where the project stands: what the newest operation says that is a restore, an event in a turn, or a save.
+func (ss *Sessions) Position() (Position, error) {
+	p, _, err := ss.Active()
+	return p, err
+}
+
+// PositionBefore is the position as it was before an operation.
+func (ss *Sessions) PositionBefore(seq uint64) (Position, error) {
+	p := Position{Session: model.Manual, Line: model.Manual}
+	if seq <= 1 {
+		return p, nil
+	}
+	err := ss.log.Refs.Newest(seq-1, func(op *refs.Operation) error {
+		if m := ss.moment(op); m.here {
+			p = m.at
+			return kv.ErrStop
+		}
+		return nil
+	})
+	if err != nil {
+		return p, err
+	}
+	return ss.placedAt(p)
+}
+
+// lately is what the log says of where somebody worked, kept so that each operation is read once. Its own lock: commands ask that do not wait for a capture.
+type lately struct {
+	mu    sync.Mutex
+	upTo  uint64            // the newest operation that was read; 0: none
+	floor int64             // what is older than this, in unix milliseconds, was not read
+	last  moment            // the newest of all that say where the project stands
+	by    map[string]moment // the newest of each session
+	// The newest restore, and the newest event of an agent: what a person saves in between leaves it to the restore which session is meant.
+	restored, heard uint64
+}
+
+// moment is what one operation says of where somebody works.
+type moment struct {
+	here    bool // the project stands here from now on
+	at      Position
+	seq     uint64
+	time    int64 // unix milliseconds
+	restore bool
+	person  bool // a restore, or somebody's save
+	ended   bool // it is a session's end
+}
+
+// moment reads one operation. What is captured at a session's start or end, or by a scan, is not what the session did.
+func (ss *Sessions) moment(op *refs.Operation) moment {
+	m := moment{at: Position{Session: op.Session, Line: op.Session}, seq: op.Seq, time: op.Time}
+	event := ""
+	switch {
+	case op.Session == "":
+		return m
+	case op.Kind.IsRestore():
+		m.here, m.restore, m.person = true, true, true
+		m.at.Session = goesOf(op)
+		return m
+	case op.Kind == refs.KindCheckpoint && op.Session == model.Manual:
+		event = model.EventSave
+	case op.Kind == refs.KindEvent, op.Kind == refs.KindThinned, op.Kind == refs.KindCheckpoint && op.Cause.Event != "":
+		event = op.Cause.Event
+	case op.Kind == refs.KindCheckpoint:
+		if cp, err := ss.log.Checkpoint(op.Checkpoint); err == nil { // one that is lost is taken for a step of its turn
+			event = cp.Cause.Event
+		}
+	default:
+		return m
+	}
+	switch event {
+	case model.EventSafety, model.EventScan, model.EventWords[hooks.SessionStart]:
+	case model.EventSave, model.EventUndo, model.EventInit:
+		m.here, m.person = true, true
+	case model.EventWords[hooks.SessionEnd]:
+		m.ended = true
+	default:
+		m.here = op.Turn != 0
+	}
+	return m
+}
+
+// goesOf is the session that goes on from a restore, as its operation says; of other operations their own.
+func goesOf(op *refs.Operation) string {
+	if op.Restore == nil || op.Restore.Goes == "" || refs.Session(op.Restore.Goes).Check() != nil {
+		return op.Session
+	}
+	return op.Restore.Goes
+}
+
+// Active gives the position, and when it is not a restore that says where the project stands, the sessions of agents that had events in the last ten minutes,
+// newest first, without those that a restore left. It reads the operations of that time that it has not read yet.
+func (ss *Sessions) Active() (at Position, names []string, err error) {
+	k := &ss.lately
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at = Position{Session: model.Manual, Line: model.Manual}
+	since := ss.log.Now().Add(-model.ActiveWithin).UnixMilli()
+	if since < k.floor { // the clock went back
+		k.upTo = 0
+	}
+	if err := k.read(ss, since); err != nil || !k.last.here {
+		return at, nil, err
+	}
+	if at, err = ss.placedAt(k.last.at); err != nil || k.restored > k.heard {
+		return at, nil, err
+	}
+	families := map[string]bool{}
+	newest := slices.SortedFunc(maps.Values(k.by), func(a, b moment) int { return cmp.Compare(b.seq, a.seq) })
+	for _, m := range newest {
+		if m.time < since {
+			break
+		}
+		if m.at.Session == model.Manual || m.ended {
+			continue
+		}
+		s, err := ss.log.StoredSession(m.at.Session)
+		if err != nil {
+			return at, nil, err
+		}
+		name := m.at.Session
+		if s != nil {
+			name = cmp.Or(s.LaneOf, name)
+		}
+		if s != nil && s.Left || slices.Contains(names, name) {
+			continue
+		}
+		family, err := ss.storedFamily(name)
+		if err != nil {
+			return at, nil, err
+		}
+		if m.person && s != nil && s.Event == "" && families[family] { // nobody has gone on with it, but with the one that it was made of
+			continue
+		}
+		families[family] = true
+		names = append(names, name)
+	}
+	return at, names, nil
+}
+
+// placedAt is a position with what a subagent does put down to the session whose it is, and with the line only where both are of one family, for an undo-restore
+// may have given back another agent's, and stand at one place.
+func (ss *Sessions) placedAt(p Position) (Position, error) {
+	s, err := ss.log.StoredSession(p.Session)
+	if err != nil {
+		return p, err
+	}
+	if s != nil && s.LaneOf != "" {
+		return Position{Session: s.LaneOf, Line: s.LaneOf}, nil
+	}
+	if p.Line == p.Session {
+		return p, nil
+	}
+	ours, err := ss.storedFamily(p.Session)
+	if err != nil {
+		return p, err
+	}
+	theirs, err := ss.storedFamily(p.Line)
+	if err != nil {
+		return p, err
+	}
+	here, err := ss.log.Refs.ID(refs.Cursor(p.Session))
+	if err != nil {
+		return p, err
+	}
+	there, err := ss.log.Refs.ID(refs.Cursor(p.Line))
+	if ours != theirs || here != there && !here.IsZero() {
+		p.Line = p.Session
+	}
+	return p, err
+}
+
+// read takes in what is new, but nothing older than since except the newest of all. Under mu; after an error nothing has changed.
+func (k *lately) read(e *Sessions, since int64) error {
+	var upTo uint64
+	var last moment
+	var restored, heard uint64
+	by := map[string]moment{}
+	err := e.log.Refs.Newest(0, func(op *refs.Operation) error {
+		upTo = max(upTo, op.Seq)
+		if op.Seq <= k.upTo || last.here && op.Time < since {
+			return kv.ErrStop
+		}
+		// What a checkpoint's event was stands in the checkpoint. It is not read where it would tell nothing new: in an hour of heavy work they
+		// are thousands.
+		if _, known := by[op.Session]; known && op.Kind == refs.KindCheckpoint && op.Session != model.Manual && last.here && heard > 0 {
+			return nil
+		}
+		m := e.moment(op)
+		if !m.here && !m.ended {
+			return nil
+		}
+		if m.here && !last.here {
+			last = m
+		}
+		switch {
+		case m.restore:
+			restored = max(restored, m.seq)
+		case m.here && !m.person:
+			heard = max(heard, m.seq)
+		}
+		if _, known := by[m.at.Session]; !known {
+			by[m.at.Session] = m
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if k.upTo == 0 {
+		k.by, k.floor, k.last, k.restored, k.heard = by, since, last, restored, heard
+	} else {
+		k.restored, k.heard = max(k.restored, restored), max(k.heard, heard)
+		maps.Copy(k.by, by)
+		if last.here {
+			k.last = last
+		}
+	}
+	maps.DeleteFunc(k.by, func(_ string, m moment) bool { return m.time < since })
+	k.upTo = upTo
+	return nil
+}
+
+// Walked settles along whose steps a command walks.
+func (ss *Sessions) Walked(w model.Whose) (string, error) {
+	session, err := ss.Session(w)
+	if err != nil {
+		return "", err
+	}
+	at, err := ss.Position()
+	if err == nil && session == at.Session {
+		session = at.Line
+	}
+	return session, err
+}
+
+// NewestCursor is where the session stands that was moved last.
+func (ss *Sessions) NewestCursor() (objstore.ID, error) {
+	var id objstore.ID
+	err := ss.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Session == "" || !op.Kind.IsRestore() && op.Kind != refs.KindCheckpoint {
+			return nil
+		}
+		at, err := ss.log.Refs.ID(refs.Cursor(goesOf(op)))
+		if err == nil && at.IsZero() {
+			at, err = ss.log.Refs.ID(refs.Cursor(op.Session))
+		}
+		if err != nil || at.IsZero() {
+			return err
+		}
+		id = at
+		return kv.ErrStop
+	})
+	return id, err
+}

@@ -1,0 +1,77 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/internal/clients"
+	"rewind/transcript"
+)
+
+// OpenBy reports by what an agent is seen to have a session open; "": it is not. The client's own signs and its processes count; where neither can be seen,
+// events in the last ten minutes and no end do.
+func (ss *Sessions) OpenBy(s *model.Session) string {
+	agent := transcript.Agent(s.Agent)
+	root, _, err := transcript.SessionFile(agent, s.Transcript)
+	if err != nil {
+		return ""
+	}
+	live, err := clients.Running(agent, root, s.ID)
+	switch {
+	case live.Running:
+		return live.How
+	case err == nil && runtime.GOOS == "linux":
+		return ""
+	}
+	if age := ss.log.Since(s.Last); s.Event != "" && !s.Ended && age >= 0 && age < model.ActiveWithin {
+		return "its last event was " + humanize.RelTime(s.Last, ss.log.Now(), "ago", "from now")
+	}
+	return ""
+}
+
+// MustRest refuses to change the file of a session that an agent has open: it would go on writing behind records that are not there any more.
+func (ss *Sessions) MustRest(s *model.Session, force bool) error {
+	if force {
+		return nil
+	}
+	if how := ss.OpenBy(s); how != "" {
+		return &model.RunningError{Session: s.Name, How: how}
+	}
+	return nil
+}
+
+// ListWait is how long an agent's own program may take to put a session into its list.
+const ListWait = 15 * time.Second
+
+// Forget has the agent forget what it has noted elsewhere of a session file that was changed.
+func (ss *Sessions) Forget(ctx context.Context, s *model.Session, env register.AgentEnv) error {
+	agent := transcript.Agent(s.Agent)
+	at, err := env.Folders().Of(agent, s.Transcript)
+	if err != nil {
+		return err
+	}
+	if err := clients.Forget(ctx, agent, env.ClientEnv(), at.Folder, s.ID); err != nil {
+		return fmt.Errorf("engine: session %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// SameFile reports whether two paths lead to one file.
+func SameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	fa, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	fb, err := os.Stat(b)
+	return err == nil && os.SameFile(fa, fb)
+}
