@@ -46,7 +46,7 @@ var Zero ID
 
 // Errors of ids and sizes.
 var (
-	// ErrBadID: the text is no id, or no prefix of one (hex digits, at least MinPrefix and at most 64 of them).
+	// ErrBadID: the text is no id, or no prefix of one (4 to 64 hex digits).
 	ErrBadID = object.ErrBadID
 	// ErrTooLarge: the object is over MaxObject; a blob is read with Open and written with PutReader.
 	ErrTooLarge = object.ErrTooLarge

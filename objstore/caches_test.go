@@ -52,7 +52,7 @@ func TestRecentIsNobodysToChange(t *testing.T) {
 	}
 	for _, g := range []Getter{tx, tx, s, s} {
 		if g == s {
-			if err := tx.Commit(t.Context(), kv.Written); err != nil && !errors.Is(err, ErrDone) {
+			if err := tx.Commit(t.Context(), kv.Written); err != nil && !errors.Is(err, errDone) {
 				t.Fatal(err)
 			}
 		}

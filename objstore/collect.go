@@ -85,14 +85,14 @@ func (b bitmap) set(i int32) bool {
 	return atomic.OrUint32(&b[i/32], 1<<(i%32))&(1<<(i%32)) == 0
 }
 
-// ErrCollecting is returned where a store has a collection already.
-var ErrCollecting = errors.New("objects are being collected already")
+// errCollecting is returned where a store has a collection already.
+var errCollecting = errors.New("objects are being collected already")
 
 // ErrBarrier is returned by StartSweep while the write barrier has something that is to be marked.
 var ErrBarrier = errors.New("more is to be marked")
 
 // Collect begins a collection; it takes no time. The errors are ErrOpenTx, for what a transaction that is open relies on already is not
-// known, and ErrCollecting.
+// known, and errCollecting.
 func (s *Store) Collect() (*Collection, error) {
 	c := &Collection{s: s, batch: sweepBatch, more: map[int32][]int32{}, fresh: map[Object]struct{}{}}
 	if !s.gate.TryLock() {
@@ -100,7 +100,7 @@ func (s *Store) Collect() (*Collection, error) {
 	}
 	defer s.gate.Unlock()
 	if !s.coll.CompareAndSwap(nil, c) {
-		return nil, fmt.Errorf("objstore: collect: %w", ErrCollecting)
+		return nil, fmt.Errorf("objstore: collect: %w", errCollecting)
 	}
 	return c, nil
 }

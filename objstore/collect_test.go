@@ -317,7 +317,7 @@ func TestPromise05CondemnedIsWrittenAgain(t *testing.T) {
 	if err := c.List(t.Context(), none); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.s.Collect(); !errors.Is(err, ErrCollecting) {
+	if _, err := w.s.Collect(); !errors.Is(err, errCollecting) {
 		t.Errorf("two collections: %v", err)
 	}
 	held := w.s.Begin()

@@ -25,7 +25,7 @@ func TestCollisionIsRefused(t *testing.T) {
 		return tx.Commit(t.Context(), kv.Written)
 	}
 	s.ids.Put(o, other)
-	if err := again(); !errors.Is(err, ErrCollision) {
+	if err := again(); !errors.Is(err, errCollision) {
 		t.Errorf("put: %v", err)
 	}
 	s.ids.Clear()
@@ -52,7 +52,7 @@ func TestCollisionIsRefused(t *testing.T) {
 	o2, e := Object{Blob, id2.Key()}, tx.pending[Object{Blob, id2.Key()}]
 	e.id[31] ^= 1
 	tx.pending[o2] = e
-	if _, err := tx.Put(Blob, second, Zero); !errors.Is(err, ErrCollision) {
+	if _, err := tx.Put(Blob, second, Zero); !errors.Is(err, errCollision) {
 		t.Errorf("put beside the other: %v", err)
 	}
 }

@@ -17,10 +17,10 @@ type entry struct {
 
 func (e entry) size() int { return len(e.env) + entryOverhead }
 
-// collides is ErrCollision if under the key of id another object lies.
+// collides is errCollision if under the key of id another object lies.
 func collides(have, id ID) error {
 	if have != id {
-		return fmt.Errorf("%w: %s", ErrCollision, have)
+		return fmt.Errorf("%w: %s", errCollision, have)
 	}
 	return nil
 }

@@ -20,12 +20,12 @@ var (
 
 // Writing.
 var (
-	// ErrDone: the transaction has been committed or discarded.
-	ErrDone = errors.New("transaction is done")
+	// errDone: the transaction has been committed or discarded.
+	errDone = errors.New("transaction is done")
 	// ErrOpenTx: objects cannot be swept while a transaction is open: it may rely on any of them.
 	ErrOpenTx = errors.New("a transaction is open")
-	// ErrCollision: an object is there whose id begins with the same 160 bits and is another. It takes 2^80 work to make one.
-	ErrCollision = errors.New("another object has the same first 160 bits of its id")
+	// errCollision: an object is there whose id begins with the same 160 bits and is another. It takes 2^80 work to make one.
+	errCollision = errors.New("another object has the same first 160 bits of its id")
 )
 
 // A CorruptError names the object whose stored bytes are wrong. Cause may name a second one, such as its base.
@@ -47,7 +47,7 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 // An AmbiguousError is a prefix that several objects share.
 type AmbiguousError struct {
 	Prefix     string
-	Candidates []Key // ascending, the first MaxCandidates
+	Candidates []Key // ascending, the first maxCandidates
 }
 
 func (e *AmbiguousError) Error() string {

@@ -6,13 +6,13 @@ import "rewind/internal/kv"
 const (
 	_ = uint(kv.MaxValue - MaxObject - 64) // an envelope fits a value of the store
 
-	// SpillBytes is the size of what a transaction holds in memory before it goes to the store.
-	SpillBytes = 32 << 20
-	// MinPrefix is the least number of hex digits that Resolve accepts, MinShort the least that ShortID gives.
-	MinPrefix = 4
-	MinShort  = 7
-	// MaxCandidates bounds the ids an AmbiguousError lists.
-	MaxCandidates = 10
+	// spillBytes is the size of what a transaction holds in memory before it goes to the store.
+	spillBytes = 32 << 20
+	// minPrefix is the least number of hex digits that Resolve accepts, minShort the least that ShortID gives.
+	minPrefix = 4
+	minShort  = 7
+	// maxCandidates bounds the ids an AmbiguousError lists.
+	maxCandidates = 10
 
 	// inlineBytes is the size up to which a commit's objects travel in its batch; more are ingested before it.
 	inlineBytes = 1 << 20

@@ -11,14 +11,14 @@ import (
 	"rewind/objstore/object"
 )
 
-// Resolve gives the id of the only object of a kind whose id begins with prefix: MinPrefix to 64 hex digits of either
+// Resolve gives the id of the only object of a kind whose id begins with prefix: minPrefix to 64 hex digits of either
 // case. The errors are ErrBadID, ErrNotFound and *AmbiguousError.
 func (s *Store) Resolve(k Kind, prefix string) (ID, error) {
 	if err := k.Check(); err != nil {
 		return Zero, fmt.Errorf("objstore: resolve %.80q: %w", prefix, err)
 	}
 	digits := strings.ToLower(prefix)
-	if len(digits) < MinPrefix || len(digits) > 2*len(ID{}) || !object.LowerHex(digits) {
+	if len(digits) < minPrefix || len(digits) > 2*len(ID{}) || !object.LowerHex(digits) {
 		return Zero, fmt.Errorf("objstore: resolve %.80q: %w", prefix, ErrBadID)
 	}
 	found, err := s.begin(k, digits[:min(len(digits), 2*len(Key{}))])
@@ -65,7 +65,7 @@ func (s *Store) begin(k Kind, digits string) (found []name, err error) {
 				return kv.ErrStop
 			}
 			found = append(found, as)
-			if n++; n == MaxCandidates {
+			if n++; n == maxCandidates {
 				return kv.ErrStop
 			}
 			return nil
@@ -76,7 +76,7 @@ func (s *Store) begin(k Kind, digits string) (found []name, err error) {
 	}
 	slices.SortStableFunc(found, func(a, b name) int { return bytes.Compare(a.key[:], b.key[:]) })
 	found = slices.CompactFunc(found, func(a, b name) bool { return a.key == b.key }) // written anew, under a short key
-	return found[:min(len(found), MaxCandidates)], nil
+	return found[:min(len(found), maxCandidates)], nil
 }
 
 // IDOf gives the whole id of the object under a key, which takes reading it. The errors are those of Get.
@@ -107,13 +107,13 @@ func (s *Store) idOf(k Kind, as name) (ID, error) {
 	}
 }
 
-// UniqueLen gives the number of hex digits, at least MinShort, that tell id from every other object of its kind. The
+// UniqueLen gives the number of hex digits, at least minShort, that tell id from every other object of its kind. The
 // object itself need not be stored.
 func (s *Store) UniqueLen(k Kind, id ID) (int, error) {
 	if err := k.Check(); err != nil {
 		return 0, wrap("shorten", k, id.Key(), err)
 	}
-	n := MinShort
+	n := minShort
 	for _, first := range s.prefixes() {
 		for _, reverse := range []bool{false, true} {
 			r := kv.Range{Prefix: appendPrefix(nil, first, k, nil), From: appendPrefix(nil, first, k, id[:]), Reverse: reverse}

@@ -51,7 +51,7 @@ func TestResolve(t *testing.T) {
 	}
 	var ambiguous *AmbiguousError
 	if _, err := s.Resolve(Tree, "abcd"); !errors.As(err, &ambiguous) ||
-		fmt.Sprint(ambiguous.Candidates) != fmt.Sprint(keysOf(ids[:MaxCandidates]...)) {
+		fmt.Sprint(ambiguous.Candidates) != fmt.Sprint(keysOf(ids[:maxCandidates]...)) {
 		t.Errorf("abcd: %v", err)
 	}
 	if _, err := s.Resolve(Tree, "abce1"); !errors.As(err, &ambiguous) ||

@@ -68,7 +68,7 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 
 // present is state for an object of which the whole id is known. That there is something sound under the key is not
 // enough, or the second of two objects whose ids begin alike would count as stored and be lost: what this process has
-// neither written nor read is read once. Another object there is ErrCollision.
+// neither written nor read is read once. Another object there is errCollision.
 func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 	c := s.coll.Load()
 	st, _, err := s.state(k, id.Key(), list)

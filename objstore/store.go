@@ -44,13 +44,13 @@ type Store struct {
 
 	long bool // some objects lie under long keys
 
-	spillBytes int // SpillBytes, but for tests, as is
+	spillBytes int // spillBytes, but for tests, as is
 	cut        cut // what blobs are cut into
 }
 
 // New gives the store of objects in db, which stays the caller's to close.
 func New(db *kv.DB) *Store {
-	return &Store{db: db, long: hasLong(db), caches: newCaches(), spillBytes: SpillBytes, cut: standardCut}
+	return &Store{db: db, long: hasLong(db), caches: newCaches(), spillBytes: spillBytes, cut: standardCut}
 }
 
 // An Info describes how an object is stored.

@@ -66,7 +66,7 @@ func (m *machine) open() {
 		m.t.Fatalf("open: %v", err)
 	}
 	m.db, m.s = db, New(db)
-	m.s.cut, m.s.spillBytes = smallCut, rapid.SampledFrom([]int{SpillBytes, 5000, 1}).Draw(m.t, "spill")
+	m.s.cut, m.s.spillBytes = smallCut, rapid.SampledFrom([]int{spillBytes, 5000, 1}).Draw(m.t, "spill")
 	m.tx = m.s.Begin()
 	m.put = map[named]bool{}
 }
@@ -233,7 +233,7 @@ func (m *machine) doResolve(t *rapid.T) {
 		t.Skip("nothing committed")
 	}
 	short, err := m.s.ShortID(o.kind, o.id)
-	if err != nil || len(short) < MinShort {
+	if err != nil || len(short) < minShort {
 		t.Fatalf("short id: %q, %v", short, err)
 	}
 	if id, err := m.s.Resolve(o.kind, short); id != o.id || err != nil {

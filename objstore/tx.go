@@ -223,7 +223,7 @@ func (t *Tx) add(o Object, e entry) (full bool, err error) {
 	defer t.mu.Unlock()
 	switch {
 	case t.done:
-		return false, ErrDone
+		return false, errDone
 	case t.err != nil:
 		return false, t.err
 	}
@@ -266,7 +266,7 @@ func (t *Tx) Commit(ctx context.Context, du kv.Durability) error {
 	t.mu.Lock()
 	if t.done {
 		t.mu.Unlock()
-		return fmt.Errorf("objstore: commit: %w", ErrDone)
+		return fmt.Errorf("objstore: commit: %w", errDone)
 	}
 	t.done = true
 	t.mu.Unlock()

@@ -42,10 +42,10 @@ func TestPromise02CommitIsOneBatch(t *testing.T) {
 		t.Errorf("ref: %v, %v", ok, err)
 	}
 
-	if _, err := tx.Put(Blob, []byte("late"), Zero); !errors.Is(err, ErrDone) {
+	if _, err := tx.Put(Blob, []byte("late"), Zero); !errors.Is(err, errDone) {
 		t.Errorf("put: %v", err)
 	}
-	if err := tx.Commit(t.Context(), kv.Written); !errors.Is(err, ErrDone) {
+	if err := tx.Commit(t.Context(), kv.Written); !errors.Is(err, errDone) {
 		t.Errorf("commit: %v", err)
 	}
 	if err := tx.Batch().Set(ref, nil); err == nil {
@@ -90,7 +90,7 @@ func TestPutSizes(t *testing.T) {
 	wantObject(t, s, Tree, id, largest)
 }
 
-// More than SpillBytes goes to the store before the commit, and can be read all the while.
+// More than spillBytes goes to the store before the commit, and can be read all the while.
 func TestSpill(t *testing.T) {
 	s := newStore(t)
 	s.spillBytes = 100 << 10
@@ -240,7 +240,7 @@ func TestRacingTransactionsFormNoCycle(t *testing.T) {
 			if inTx[n] == nil {
 				inTx[n] = map[int]bool{}
 			}
-			s.spillBytes = rapid.SampledFrom([]int{SpillBytes, SpillBytes, SpillBytes, 1}).Draw(t, "spill")
+			s.spillBytes = rapid.SampledFrom([]int{spillBytes, spillBytes, spillBytes, 1}).Draw(t, "spill")
 			if rapid.IntRange(0, 9).Draw(t, "commit") == 9 {
 				if err := txs[n].Commit(context.Background(), kv.Written); err != nil {
 					t.Fatalf("commit: %v", err)

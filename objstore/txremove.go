@@ -87,7 +87,7 @@ func (t *Tx) leave(o Object, x expunged) error {
 	defer t.mu.Unlock()
 	switch {
 	case t.done:
-		return wrap("expunge", o.Kind, o.Key, ErrDone)
+		return wrap("expunge", o.Kind, o.Key, errDone)
 	case !t.changes.alone:
 		return wrap("expunge", o.Kind, o.Key, ErrOpenTx)
 	}

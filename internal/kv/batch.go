@@ -39,8 +39,8 @@ func (b *Batch) room(key, val []byte) error {
 		return fmt.Errorf("kv: batch: key of %d bytes: %w (limit %d)", len(key), ErrTooLarge, MaxKey)
 	case len(val) > MaxValue:
 		return fmt.Errorf("kv: batch: value of %d bytes: %w (limit %d)", len(val), ErrTooLarge, MaxValue)
-	case b.p.Len()+len(key)+len(val) > MaxBatch:
-		return fmt.Errorf("kv: batch: %w (limit %d bytes)", ErrTooLarge, MaxBatch)
+	case b.p.Len()+len(key)+len(val) > maxBatch:
+		return fmt.Errorf("kv: batch: %w (limit %d bytes)", ErrTooLarge, maxBatch)
 	}
 	return nil
 }

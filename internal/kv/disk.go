@@ -36,7 +36,7 @@ func onDisk(dir string, o *Options) (*beneath.FS, error) {
 
 const (
 	maxOptions  = 1 << 20                    // bytes of a file that pebble reads whole
-	maxLog      = MaxBatch + 4*memtableBytes // of a log: it ends with the batch that fills the memtable
+	maxLog      = maxBatch + 4*memtableBytes // of a log: it ends with the batch that fills the memtable
 	maxManifest = 256 << 20                  // pebble begins a new one at the half
 )
 

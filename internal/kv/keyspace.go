@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // The first byte of every key.
 const (
-	PrefixFormat    = 'f'
+	prefixFormat    = 'f'
 	PrefixObject    = 'O'
 	PrefixLong      = 'o' // objects as formats 1 and 2 have them; nothing is added
 	PrefixOperation = 'p'
@@ -29,7 +29,7 @@ type Row struct {
 
 // Keyspace is the whole key space. docs/format.md#key-space is the same table; a test holds them together.
 var Keyspace = []Row{
-	{PrefixFormat, "`f`", "format version, uvarint", "kv"},
+	{prefixFormat, "`f`", "format version, uvarint", "kv"},
 	{PrefixObject, "`O` kind(1) id(20: its first bytes)", "envelope", "objstore"},
 	{PrefixLong, "`o` kind(1) id(32)", "the same, of formats 1 and 2", "objstore"},
 	{PrefixOperation, "`p` sequence(8)", "operation", "refs"},
@@ -44,7 +44,7 @@ var Keyspace = []Row{
 	{PrefixLeak, "`q`, or `q` content(20: the first bytes of its id)", "how far contents were looked at, or a flag", "engine"},
 }
 
-var formatKey = []byte{PrefixFormat}
+var formatKey = []byte{prefixFormat}
 
 // OperationKey is the key of the operation with this sequence number: 'p' and the number in big-endian order.
 func OperationKey(seq uint64) []byte {

@@ -12,23 +12,23 @@ const (
 	MaxKey = 32 << 10
 	// MaxValue is the longest value.
 	MaxValue = 64 << 20
-	// MaxBatch is the largest batch, as Batch.Len counts it.
-	MaxBatch = 256 << 20
+	// maxBatch is the largest batch, as Batch.Len counts it.
+	maxBatch = 256 << 20
 
-	// DefaultCache is the block cache of an open store. The memtables count into it: the one that is written and one that pebble keeps for
+	// defaultCache is the block cache of an open store. The memtables count into it: the one that is written and one that pebble keeps for
 	// reuse. What is above these two is always for blocks.
-	DefaultCache = 2*memtableBytes + 4<<20
+	defaultCache = 2*memtableBytes + 4<<20
 	// trimmedCache is what TrimCaches leaves of it.
 	trimmedCache = 2 << 20
-	// DefaultGroupSync is how long a Written commit may wait for its fsync.
-	DefaultGroupSync = time.Second
+	// defaultGroupSync is how long a Written commit may wait for its fsync.
+	defaultGroupSync = time.Second
 	// DefaultFatalExit is the exit status of a process whose store failed and that gave no Options.Fatal.
 	DefaultFatalExit = 70
 
 	// BallastBytes is the size of the file ballast.
 	BallastBytes = 4 << 20
-	// ReserveBytes must be free for a write to begin: one log and one flush of a full memtable.
-	ReserveBytes = 8 << 20
+	// reserveBytes must be free for a write to begin: one log and one flush of a full memtable.
+	reserveBytes = 8 << 20
 
 	_ = uint(ondisk.MaxBlock - MaxKey - MaxValue - 1<<20) // a block holds a pair at least
 

@@ -223,8 +223,8 @@ func (d *DB) roomToOpen() error {
 
 // revive opens the database for writing after all, once there is room.
 func (d *DB) revive() error {
-	if avail, ok := d.space.free(); ok && avail < ReserveBytes {
-		return noRoom(avail, ReserveBytes)
+	if avail, ok := d.space.free(); ok && avail < reserveBytes {
+		return noRoom(avail, reserveBytes)
 	}
 	err := fmt.Errorf("%w: the store was opened on a full disk and is being read", ErrNoSpace)
 	d.life.alone(func() {

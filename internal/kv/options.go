@@ -35,9 +35,9 @@ type Options struct {
 	ReadOnly bool
 	// Salvage opens read-only, and also a store that fails the check at open: Damage says how, and reads give what can be read.
 	Salvage bool
-	// CacheBytes is the size of the block cache; 0: DefaultCache.
+	// CacheBytes is the size of the block cache; 0: defaultCache.
 	CacheBytes int64
-	// GroupSync is the longest time a Written commit waits for its fsync; 0: DefaultGroupSync.
+	// GroupSync is the longest time a Written commit waits for its fsync; 0: defaultGroupSync.
 	GroupSync time.Duration
 }
 
@@ -47,10 +47,10 @@ func (o Options) withDefaults() Options {
 	}
 	o.ReadOnly = o.ReadOnly || o.Salvage
 	if o.CacheBytes <= 0 {
-		o.CacheBytes = DefaultCache
+		o.CacheBytes = defaultCache
 	}
 	if o.GroupSync <= 0 {
-		o.GroupSync = DefaultGroupSync
+		o.GroupSync = defaultGroupSync
 	}
 	return o
 }

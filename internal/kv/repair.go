@@ -204,9 +204,9 @@ func (r *repair) rebuild(ctx context.Context) error {
 		return err
 	}
 	defer raw.Close()
-	if avail, ok := d.space.free(); ok && avail < uint64(raw.Bytes())+2*ReserveBytes {
+	if avail, ok := d.space.free(); ok && avail < uint64(raw.Bytes())+2*reserveBytes {
 		return fmt.Errorf("%w: the new database needs up to %d bytes beside the old one, %d are free",
-			ErrNoSpace, raw.Bytes()+2*ReserveBytes, avail)
+			ErrNoSpace, raw.Bytes()+2*reserveBytes, avail)
 	}
 	fresh := newDB(d.fs.PathJoin(d.dir, nameRepair), d.o, d.disk)
 	if err := r.fill(ctx, fresh, raw); err != nil {
@@ -316,7 +316,7 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 		}
 	}
 	switch key[0] {
-	case PrefixFormat, PrefixStat:
+	case prefixFormat, PrefixStat:
 		return nil
 	case PrefixTombstone:
 		if l.r.o.Purged != nil && l.r.o.Purged(val) {

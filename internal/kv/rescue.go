@@ -114,7 +114,7 @@ func (d *DB) FlushLog() error {
 	}
 	defer d.life.leave()
 	avail, ok := d.space.free()
-	if !d.logs.Pending() || ok && avail < ReserveBytes || !d.inPlace() {
+	if !d.logs.Pending() || ok && avail < reserveBytes || !d.inPlace() {
 		return nil
 	}
 	done, err := d.flush()

@@ -34,7 +34,7 @@ func (s *space) check(n int) error {
 		s.resume()
 		return nil
 	}
-	need := uint64(ReserveBytes) + 2*uint64(n)
+	need := uint64(reserveBytes) + 2*uint64(n)
 	if avail < need {
 		s.full.Store(true)
 		return noRoom(avail, need)
@@ -102,7 +102,7 @@ func (s *space) look() {
 // begin makes the ballast where there is room.
 func (s *space) begin() {
 	if avail, ok := s.free(); ok {
-		s.restore(avail, ReserveBytes)
+		s.restore(avail, reserveBytes)
 	}
 }
 

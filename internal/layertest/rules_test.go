@@ -15,8 +15,8 @@ var importBans = []importBan{
 	},
 	{
 		"github.com/klauspost/compress",
-		[]string{"objstore", "bench"},
-		"how bytes are kept is objstore's secret: hand it the raw object",
+		[]string{"objstore/object", "bench"},
+		"how bytes are kept is a secret of objstore/object: hand it the raw object",
 	},
 	{
 		"github.com/zeebo/blake3",
