@@ -2,8 +2,6 @@ package hooks
 
 import (
 	"strings"
-
-	"rewind/internal/bug"
 )
 
 // claude is Claude Code. Events: those of 2.1.328, of which 2.0.60 knows the classic ones. Tools: the client's tools
@@ -74,7 +72,7 @@ var claude = dialect{
 	adapt: func(ev *Event, p *payload) {
 		if ev.Kind == Prompt {
 			// The end of a background task comes as a prompt that nobody typed.
-			ev.Notice = strings.HasPrefix(strings.TrimSpace(ev.Prompt), "<task-notification>") && !bug.Is("notice-begins-turn")
+			ev.Notice = strings.HasPrefix(strings.TrimSpace(ev.Prompt), "<task-notification>")
 		}
 		if ev.Name == "PostToolUseFailure" {
 			ev.Failed = true

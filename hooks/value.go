@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"rewind/internal/bug"
 	"rewind/internal/jsonscan"
 )
 
@@ -37,7 +36,7 @@ type text struct {
 func (t *text) reset() { t.b, t.cut, t.whole = t.b[:0], false, nil }
 
 func (t *text) Add(p []byte) {
-	if !t.cut && len(t.b)+len(p) > t.limit && !bug.Is("payload-unbounded") {
+	if !t.cut && len(t.b)+len(p) > t.limit {
 		t.cut = true
 		if t.id {
 			t.whole = sha256.New()

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/objstore/object"
 )
@@ -319,7 +318,7 @@ func (c *Collection) mark(i int32) (first bool, err error) {
 
 // hold keeps what an item is built on.
 func (c *Collection) hold(i int32) error {
-	for c.items[i].flags&itemDelta != 0 && !bug.Is("gc-forgets-bases") {
+	for c.items[i].flags&itemDelta != 0 {
 		it := &c.items[i]
 		if it.base < 0 {
 			return &CorruptError{it.kind, it.key, errNoBase}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"rewind/internal/bug"
 	"rewind/objstore/object"
 )
 
@@ -111,7 +110,7 @@ func whole(k Kind, n name, e object.Envelope, dst []byte) (fetched, error) {
 // verified gives raw, never nil, if it is the object of that name.
 func verified(k Kind, n name, raw []byte) (fetched, error) {
 	sum := Sum(k, raw)
-	if err := n.check(sum); err != nil && !bug.Is("read-unchecked") {
+	if err := n.check(sum); err != nil {
 		return fetched{}, err
 	}
 	if raw == nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 )
 
@@ -44,9 +43,6 @@ func (c *Collection) stays(o Object) bool {
 // wrote is told of what is about to be written, under Store.write: it is not swept, nor what it is built on.
 func (c *Collection) wrote(ready []readied) {
 	for _, r := range ready {
-		if bug.Is("gc-forgets-writers") {
-			break
-		}
 		if c.phase.Load() == phaseSweep {
 			if i := c.find(r.Object); i >= 0 {
 				c.live.set(i)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/objstore/object"
 )
@@ -308,13 +307,6 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 	}
 	b := t.batch
 	if b == nil {
-		b = s.db.NewBatch()
-		defer b.Close()
-	}
-	if bug.Is("refs-before-objects") && len(ready) > 0 && t.batch != nil {
-		if err := b.Commit(ctx, du); err != nil {
-			return err
-		}
 		b = s.db.NewBatch()
 		defer b.Close()
 	}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"rewind/api"
-	"rewind/internal/bug"
 	"rewind/internal/relay"
 )
 
@@ -30,7 +29,7 @@ func (d *daemon) speaksWith(r *http.Request) bool {
 func (d *daemon) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(relay.HeaderVersion, relay.Escape(d.o.Version))
-		if _, browser := r.Header["Origin"]; (browser || r.Host != host) && !(bug.Built && bug.Is("host-unchecked")) {
+		if _, browser := r.Header["Origin"]; browser || r.Host != host {
 			d.log.Warn("refused: not a client", "host", r.Host)
 			http.Error(w, "not a client of rewind", http.StatusForbidden)
 			return

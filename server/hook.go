@@ -20,7 +20,6 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/hooks"
-	"rewind/internal/bug"
 	"rewind/server/rundir"
 )
 
@@ -78,14 +77,6 @@ func (s *Server) hook(call *hookCall, payload io.Reader, reply hookReply) {
 // have an answer or, where the work goes on without it, when it is clear that it stands behind work that takes long. It returns when the
 // work is done.
 func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn string)) {
-	if bug.Is("ack-before-write") {
-		reply.answer("")
-		_ = work()
-		return
-	}
-	if bug.Is("hook-waits") {
-		c.until, goesOn = c.until.Add(time.Hour), false
-	}
 	var mu sync.Mutex // of reply
 	var t *time.Timer
 	answered := false

@@ -100,7 +100,6 @@ func (s *scene) as(uid int, dir, stdin string, args ...string) outcome {
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.path("home"), "REWIND_DAEMON=" + s.with, "REWIND_IDLE=20s", "TZ=UTC", "TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", "GOTRACEBACK=none", "TMPDIR=" + os.TempDir(),
-		torture.EnvFault + "=" + os.Getenv(torture.EnvFault),
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"rewind/internal/bug"
 	"rewind/internal/relay"
 	"rewind/internal/relay/hookwire"
 )
@@ -86,9 +85,6 @@ func (h *hook) run() {
 		return
 	}
 	if err != nil {
-		if bug.Is("hook-fails") {
-			panic(err)
-		}
 		say(err.Error())
 	}
 	var owner *relay.OwnerError

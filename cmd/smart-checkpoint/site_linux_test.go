@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"rewind/internal/torture"
 )
 
 // realPrograms is a directory with the client and the other two beside it, as they are released.
@@ -77,7 +75,7 @@ func newSite(t *testing.T, env ...string) *site {
 	s := &site{T: t, bin: bin, base: base, home: filepath.Join(base, "r"), project: filepath.Join(base, "p")}
 	s.env = append([]string{
 		"HOME=" + base, "REWIND_HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "TERM=dumb",
-	}, append(torture.Env(), env...)...)
+	}, env...)
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	t.Cleanup(func() { s.killAll() })
 	s.check(os.Mkdir(s.home, 0o700), os.Mkdir(s.project, 0o755))

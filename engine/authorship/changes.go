@@ -4,7 +4,6 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/refs"
 	"rewind/tree"
@@ -51,7 +50,7 @@ func (t Theirs) add(path, by string) bool {
 func (a *Authors) Others(session string, target *model.Checkpoint, c *capture.Capture, back bool) (paths Theirs, both map[string]bool, err error) {
 	paths, both = Theirs{}, map[string]bool{}
 	j, err := a.Judge(session)
-	if err != nil || bug.Is("others-overwritten") {
+	if err != nil {
 		return paths, both, err
 	}
 	set := map[string]foundBy{}

@@ -10,7 +10,6 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/hooks"
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -194,7 +193,7 @@ func (wt *Worktree) TakeAll(ctx context.Context, batch []*Arrival) error {
 	}
 	in := &intake{e: wt, sessions: map[string]*model.Session{}, ids: map[uint64]*Handled{}}
 	for _, a := range batch {
-		if a.O.ID != 0 && !bug.Is("event-twice") && in.repeated(a) {
+		if a.O.ID != 0 && in.repeated(a) {
 			continue
 		}
 		in.events = append(in.events, a)

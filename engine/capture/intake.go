@@ -12,7 +12,6 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/hooks"
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -139,9 +138,6 @@ func (in *intake) store(ctx context.Context, c *Capture) error {
 			return err
 		}
 		cp.Late = lead.O.Late != nil && lead.O.Late()
-		if len(cp.By) > 0 && bug.Is("others-owned") {
-			cp.By, cp.Owned = []string{lead.Name}, nil
-		}
 	}
 	if in.lanes {
 		if err := e.log.DB.RaiseFormat(oplog.FormatOwners); err != nil {

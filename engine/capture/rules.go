@@ -2,14 +2,12 @@ package capture
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"rewind/engine/model"
 	"rewind/engine/secrets"
-	"rewind/internal/bug"
 	"rewind/internal/gitinfo"
 	"rewind/tree/ignore"
 	"rewind/tree/snapshot"
@@ -46,9 +44,6 @@ func (wt *Worktree) Rules() (*rules, error) { return wt.rulesNow(false) }
 // rulesNow is rules; in a hurry git, where it is asked, has less time.
 func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 	git := wt.git.Look(wt.log.Project.Root, hurry)
-	if len(git.Faults) > 0 && bug.Is("git-fails") {
-		return nil, errors.New("engine: the repository cannot be read")
-	}
 	now := &repository{
 		files: git.Files, fold: git.FoldCase, exclude: wt.log.Config.Exclusions(), secrets: wt.log.Config.SecretPatterns(), allow: wt.log.Config.SecretsAllow(),
 	}

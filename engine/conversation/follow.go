@@ -13,7 +13,6 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/register"
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -159,7 +158,7 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 		return at, err
 	}
 	same, err := endsWith(f, from, before)
-	if err == nil && !bug.Is("half-a-line") && (!same || !f.Document() && !f.rests && to > from && w.tail[len(w.tail)-1] != '\n') {
+	if err == nil && (!same || !f.Document() && !f.rests && to > from && w.tail[len(w.tail)-1] != '\n') {
 		err = f.reading(ErrMoving)
 	}
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"rewind/engine/project"
 	"rewind/engine/register"
 	"rewind/internal/agentfiles"
-	"rewind/internal/bug"
 	"rewind/internal/osfile"
 	"rewind/objstore"
 	"rewind/transcript"
@@ -88,7 +87,7 @@ func realSession(agent transcript.Agent, path string) (root, real string, err er
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return "", "", SessionError(path, err)
 	}
-	if !project.Within(real, root) && !bug.Is("session-anywhere") {
+	if !project.Within(real, root) {
 		return "", "", fmt.Errorf("engine: session file %s: %w: it leads out of %s", path, model.ErrUsage, root)
 	}
 	return root, real, nil
@@ -108,7 +107,7 @@ func IsDocument(path string) bool { return strings.HasSuffix(path, ".json") }
 // whole is how many bytes of the file are whole records: all that ends with a newline.
 func (f *SessionFile) whole() (int64, error) {
 	size := f.Info.Size()
-	if f.Document() || bug.Is("half-a-line") {
+	if f.Document() {
 		return size, nil
 	}
 	buf := make([]byte, 16<<10)

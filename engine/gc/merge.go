@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"rewind/engine/model"
-	"rewind/internal/bug"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -125,9 +124,6 @@ func (g *gcPlan) merge(to *model.Graft, first, last int32, p *pacer) error {
 		changed.own(whose, path, to.By)
 	}
 	to.Owned = few(whose, model.MaxReverted)
-	if bug.Is("graft-forgets-reverted") {
-		to.Reverted = nil
-	}
 	return err
 }
 

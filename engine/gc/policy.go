@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"rewind/engine/project"
-	"rewind/internal/bug"
 )
 
 // retention says what gc keeps. All but what a person asks for is on by default.
@@ -75,7 +74,7 @@ func (r retention) keeps(log []logged) []bool {
 		case l.talk:
 			due = l.age < r.all || l.marker
 		}
-		keep[i] = l.pinned || l.age < r.grace && !bug.Is("gc-no-grace") || asked && due
+		keep[i] = l.pinned || l.age < r.grace || asked && due
 	}
 	return keep
 }

@@ -3,7 +3,6 @@ package history
 import (
 	"rewind/engine/model"
 	"rewind/hooks"
-	"rewind/internal/bug"
 )
 
 // TurnWord is what the word of an event says of where a turn ends.
@@ -19,9 +18,6 @@ const (
 
 // TurnWordOf tells the kind of an event by its word.
 func TurnWordOf(word string) TurnWord {
-	if word == model.EventWords[hooks.SessionStart] && bug.Is("turn-end-moved") {
-		return WordTool
-	}
 	switch word {
 	case model.EventWords[hooks.Stop]:
 		return WordStop

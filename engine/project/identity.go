@@ -12,7 +12,6 @@ import (
 	"github.com/gofrs/flock"
 
 	"rewind/engine/model"
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
 )
@@ -128,9 +127,6 @@ func (f *Finder) look(ctx context.Context, d string) (*Project, *Passed, error) 
 	}
 	if !m.there {
 		return nil, nil, nil
-	}
-	if m.store && bug.Is("strangers-believed") {
-		return &Project{Root: d, ID: NewStoreID(), Mode: ModeProject, Store: filepath.Join(Marker(d), markerStore)}, nil, nil
 	}
 	over := &Passed{Root: d, Why: m.why, Store: m.store}
 	switch {

@@ -12,7 +12,6 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
-	"rewind/internal/bug"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -90,9 +89,6 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *restore, p
 		return nil, nil, err
 	}
 	o.Force, err = pl.inTheWay(root, c)
-	if bug.Is("ignored-unsaved") {
-		o.Force = nil
-	}
 	if err == nil && len(o.Force) > 0 {
 		c.Discard()
 		if c, err = rs.worktree.Capture(ctx, root, o); err != nil {
@@ -354,7 +350,7 @@ func (pl *planner) isMine(path string) bool { return pl.mine != nil && pl.mine(p
 // isNew reports whether what is at a path is known to no checkpoint, so that it stays. Not where H listed it as not captured and the
 // target has this very path.
 func (pl *planner) isNew(path string, has bool) bool {
-	if !pl.unknown[path] || bug.Is("new-removed") || pl.isMine(path) {
+	if !pl.unknown[path] || pl.isMine(path) {
 		return false
 	}
 	_, seen := model.Covering(pl.seen, path)

@@ -15,7 +15,6 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/engine/sessions"
-	"rewind/internal/bug"
 	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -265,9 +264,6 @@ func (rs *Restorer) Safety(ctx context.Context, c *capture.Capture, j *model.Jou
 		return nil, err
 	}
 	du := kv.Durable
-	if bug.Is("journal-unsynced") {
-		du = kv.Written
-	}
 	return rs.worktree.CommitCapture(ctx, c, cp, du, func(cp *model.Checkpoint) ([]refs.Operation, []refs.Update, error) {
 		return []refs.Operation{{Kind: refs.KindSafety}}, nil, begin(cp)
 	})
@@ -275,12 +271,6 @@ func (rs *Restorer) Safety(ctx context.Context, c *capture.Capture, j *model.Jou
 
 // carryOut applies the journal's steps and records the operation.
 func (rs *Restorer) carryOut(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
-	if bug.Is("journal-dropped") {
-		b := rs.log.DB.NewBatch()
-		if err := errors.Join(b.Delete(model.JournalKey), b.Commit(ctx, kv.Durable)); err != nil {
-			return err
-		}
-	}
 	if err := rs.sameRoot(root); err != nil {
 		return err
 	}

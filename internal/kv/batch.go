@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
-
-	"rewind/internal/bug"
 )
 
 // Batch collects changes that are committed together. It belongs to one goroutine at a time. Reads do not see it before Commit.
@@ -130,7 +128,7 @@ func (b *Batch) Commit(ctx context.Context, du Durability) error {
 		}
 		d.sawSeq(b.seq)
 	}
-	if du == Durable && !bug.Is("durable-unsynced") {
+	if du == Durable {
 		return d.logs.Sync()
 	}
 	return d.poison.Err()

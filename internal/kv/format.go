@@ -11,7 +11,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"rewind/internal/bug"
 	"rewind/internal/kv/ondisk"
 )
 
@@ -131,9 +130,6 @@ func parseFormat(dir, file, text string) (uint64, error) {
 	}
 	switch {
 	case err == nil && digits[0] != '0' && n > FormatVersion && strings.ContainsAny(rest, "\n"):
-		if bug.Is("newer-accepted") {
-			return n, nil
-		}
 		return 0, &FormatError{Dir: dir, Found: n, Supported: FormatVersion}
 	case n == 0 || text != formatLine(n):
 		return 0, fmt.Errorf("kv: open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))

@@ -16,7 +16,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"rewind/internal/bug"
 	"rewind/internal/kv/beneath"
 	"rewind/internal/kv/ondisk"
 	"rewind/internal/kv/storefs"
@@ -265,9 +264,6 @@ func (d *DB) openDB() error {
 		}
 	}
 	if err != nil {
-		if bug.Is("damaged-deleted") {
-			_ = d.fs.FS.RemoveAll(d.db)
-		}
 		return err
 	}
 	cache := pebble.NewCache(d.o.CacheBytes)
@@ -276,9 +272,6 @@ func (d *DB) openDB() error {
 	o.ErrorIfNotExists = true
 	pdb, err := d.openPebble(o)
 	if err != nil {
-		if bug.Is("damaged-deleted") {
-			_ = d.fs.FS.RemoveAll(d.db)
-		}
 		return d.damaged(err)
 	}
 	d.pdb, d.blocks = pdb, cache

@@ -2,7 +2,7 @@ package torture
 
 import "slices"
 
-// A Fault is a deliberate one of package bug, with the tests that must find it.
+// A Fault is a deliberate one, a patch below testdata/faults, with the tests that must find it.
 type Fault struct {
 	Name    string
 	What    string
@@ -11,7 +11,7 @@ type Fault struct {
 	Tests   string // a regular expression as go test -run takes it; one of them must fail
 }
 
-// Faults are all that the code asks package bug for.
+// Faults are all that there are.
 var Faults = []Fault{
 	{"ack-before-write", "a hook is answered before its event is stored", 1, "cmd/smart-checkpoint", "TestT1HookKills/daemon|TestT3Promise01Kills"},
 	{"durable-unsynced", "a durable commit is not fsynced", 1, "internal/kv", "TestT2PowerCut"},

@@ -75,7 +75,7 @@ func TestPlanKinds(t *testing.T) {
 		alone bool
 	}{
 		"hooks.FuzzParse":                                    {"T15", 600, false},
-		"objstore/object.FuzzDelta":                                 {"fuzz", 120, false},
+		"objstore/object.FuzzDelta":                          {"fuzz", 120, false},
 		"cmd/smart-checkpoint.ack-before-write":              {"bugs", 0, true},
 		"internal/kv.fsync-ignored":                          {"bugs", 0, false},
 		"engine.rest":                                        {"rest", 0, true},

@@ -21,7 +21,6 @@ const (
 	EnvPoints = "REWIND_POINTS"
 	EnvSeed   = "REWIND_SEED"
 	EnvReport = "REWIND_REPORT"
-	EnvFault  = "REWIND_BUG" // as package bug has it
 )
 
 // Full reports whether the full sizes are asked for.
@@ -148,14 +147,6 @@ func Append(file string, f Figures) error {
 		err = cerr
 	}
 	return err
-}
-
-// Env is what a test must hand on to programs whose environment it makes up.
-func Env() []string {
-	if v, ok := os.LookupEnv(EnvFault); ok {
-		return []string{EnvFault + "=" + v}
-	}
-	return nil
 }
 
 // Spread gives want points, evenly over the calls 1 to calls and beginning where the seed says; more than there are go round again.

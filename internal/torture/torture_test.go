@@ -2,8 +2,10 @@ package torture
 
 import (
 	"bytes"
+	"encoding/json"
+	"go/parser"
+	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -116,8 +118,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestFaultsAreAskedFor: every fault of the list is somewhere in the code, every one in the code is in the list, and each promise but those for later has one.
-func TestFaultsAreAskedFor(t *testing.T) {
+// TestFaultsHavePatches: every fault of the list is somewhere in the code, every one in the code is in the list, and each promise but those for later has one.
+func TestFaultsHavePatches(t *testing.T) {
 	listed, promised := map[string]bool{}, map[int]bool{}
 	for _, f := range Faults {
 		if listed[f.Name] {
@@ -136,62 +138,55 @@ func TestFaultsAreAskedFor(t *testing.T) {
 			t.Errorf("promise %d has no fault", p)
 		}
 	}
-	asked := regexp.MustCompile(`bug\.Is\("([a-z0-9-]+)"\)`)
-	found := map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") && d.Name() != "..":
-			return filepath.SkipDir
-		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		b, err := os.ReadFile(path)
-		for _, m := range asked.FindAllSubmatch(b, -1) {
-			found[string(m[1])] = true
-		}
-		return err
-	})
+	files, err := filepath.Glob(Patch(root, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range found {
-		if !listed[name] {
-			t.Errorf("%s is asked for and not in the list", name)
+	for _, file := range files {
+		if name := strings.TrimSuffix(filepath.Base(file), ".patch"); !listed[name] {
+			t.Errorf("%s has a patch and is not in the list", name)
 		}
 	}
-	for name := range listed {
-		if !found[name] {
-			t.Errorf("%s is in the list and nothing asks for it", name)
-		}
+	if len(files) != len(Faults) {
+		t.Errorf("%d patches, %d faults", len(files), len(Faults))
 	}
 }
 
-// TestNoFaultWithoutTheTag: programs that are built as usual hold no trace of the faults.
-func TestNoFaultWithoutTheTag(t *testing.T) {
-	for _, c := range []struct {
-		program, tags string
-		want          bool
-	}{{"smart-checkpoint", "rewind_bug", true}, {"smart-checkpoint", "", false}, {"rewindd", "rewind_bug", true}, {"rewindd", "", false}} {
-		out := filepath.Join(t.TempDir(), c.program)
-		build := exec.Command("go", "build", "-tags", c.tags, "-o", out, "./cmd/"+c.program)
-		build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, text)
+// TestFaultsApply: each patch still fits the code that it is about, changes it, and what it makes can be parsed.
+func TestFaultsApply(t *testing.T) {
+	dir, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Faults {
+		overlay, err := Overlay(dir, f.Name, t.TempDir())
+		if err != nil {
+			t.Error(err)
+			continue
 		}
-		b, err := os.ReadFile(out)
+		b, err := os.ReadFile(overlay)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := ""
-		for _, f := range Faults {
-			if bytes.Contains(b, []byte(f.Name)) {
-				found = f.Name
-			}
+		var o struct{ Replace map[string]string }
+		if err := json.Unmarshal(b, &o); err != nil || len(o.Replace) == 0 {
+			t.Fatalf("%s: %s: %v", f.Name, b, err)
 		}
-		if (found != "") != c.want {
-			t.Errorf("%s, tags %q: a fault is in the program: %q", c.program, c.tags, found)
+		for from, to := range o.Replace {
+			was, err := os.ReadFile(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, err := os.ReadFile(to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Equal(was, now) {
+				t.Errorf("%s changes nothing in %s", f.Name, from)
+			}
+			if _, err := parser.ParseFile(token.NewFileSet(), to, now, 0); err != nil {
+				t.Errorf("%s: %v", f.Name, err)
+			}
 		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"rewind/internal/bug"
 )
 
 // dir is a directory file descriptor.
@@ -91,9 +89,6 @@ func (d *dir) OpenDir(name string) (Dir, error) {
 		return nil, d.refuse("open directory", name, err)
 	}
 	flags := openFlags
-	if bug.Is("links-followed") {
-		flags &^= unix.O_NOFOLLOW
-	}
 	fd, err := openat(d.fd, name, flags, 0)
 	if err != nil {
 		if err == unix.ELOOP || err == unix.ENOTDIR {
@@ -111,7 +106,7 @@ func (d *dir) Open(name string) (File, Stat, error) {
 	if err != nil {
 		return nil, Stat{}, err
 	}
-	if st.Type != TypeFile && !bug.Is("pipes-opened") {
+	if st.Type != TypeFile {
 		return nil, Stat{}, d.refuse("open", name, ErrNotRegular)
 	}
 	fd, err := openat(d.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
@@ -128,7 +123,7 @@ func (d *dir) Open(name string) (File, Stat, error) {
 		return nil, Stat{}, d.fail("open", name, err)
 	}
 	f := &file{fd: fd, dir: d, name: name}
-	if st, err = f.Stat(); err == nil && st.Type != TypeFile && !bug.Is("pipes-opened") {
+	if st, err = f.Stat(); err == nil && st.Type != TypeFile {
 		err = d.refuse("open", name, ErrNotRegular)
 	}
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"rewind/internal/bug"
 )
 
 // IsDotGit tells whether a name is, on some file system, the same as ".git". It is git's own list (is_ntfs_dotgit,
@@ -24,9 +22,6 @@ func IsDotGit(name string) bool {
 }
 
 func isDotGitPart(part string) bool {
-	if bug.Is("dotgit-spelled") {
-		return part == ".git"
-	}
 	f := fold(part)
 	switch {
 	case strings.HasPrefix(f, ".git"):

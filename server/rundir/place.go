@@ -10,7 +10,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"rewind/internal/bug"
 	"rewind/internal/relay"
 )
 
@@ -47,7 +46,7 @@ func Take(ctx context.Context, home string, patience time.Duration) (*Place, err
 		if err != nil {
 			return nil, fmt.Errorf("lock: %w", err)
 		}
-		if ok || bug.Is("two-daemons") {
+		if ok {
 			if p.lockAt, err = p.lock.Stat(); err == nil && dir.Same(lockName, p.lockAt) {
 				return p, nil
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/internal/bug"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 )
@@ -26,7 +25,7 @@ func (a *applier) truePerm(path string, perm uint16) uint16 {
 // adoptMarkers finds the directories that an earlier run left wider. A marker whose directory is not as it was left is stale:
 // somebody else has changed it since, or it was never widened.
 func (a *applier) adoptMarkers() error {
-	if len(a.markers) == 0 || bug.Is("mode-left") {
+	if len(a.markers) == 0 {
 		return nil
 	}
 	paths := map[string]bool{}

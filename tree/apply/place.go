@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"rewind/internal/bug"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 )
@@ -85,9 +84,6 @@ func (a *applier) expected(j *job, name string) (bool, error) {
 	f, err := j.stage.look(name, j.From, j.To)
 	if err != nil {
 		return false, err
-	}
-	if bug.Is("editor-overwritten") {
-		return true, nil
 	}
 	known := f.sameBytes(j.From) || f.sameBytes(j.To)
 	if j.heir() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"rewind/internal/bug"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
@@ -134,7 +133,7 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 		return false, nil
 	}
 	stamp := stampOf(m.kind, before)
-	r := &reading{scan: s, n: n, m: m, file: file, size: before.Size, racy: stamp.racy(s.start) && !bug.Is("young-read-once")}
+	r := &reading{scan: s, n: n, m: m, file: file, size: before.Size, racy: stamp.racy(s.start)}
 	switch {
 	case m.kind == cachedSecret:
 		err = r.secret()
@@ -181,7 +180,7 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 		}
 		return false, nil
 	}
-	if torn && !bug.Is("torn-unflagged") {
+	if torn {
 		s.skip(n, tree.Skip{Path: m.path, Reason: tree.ReasonTorn, Size: r.read})
 	}
 	s.add(n, tree.Entry{Name: m.name, Type: tree.TypeFile, Perm: before.Perm, ID: r.id, Size: r.read}, f)

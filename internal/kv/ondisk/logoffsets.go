@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"rewind/internal/bug"
 )
 
 // LogOffsetsFile in db/ has the synced offset of each log, how far it is on disk, and which operation is the newest that is. pebble takes a
@@ -43,7 +41,7 @@ func (s LogOffsets) Line() string {
 // ReadLogOffsets reads the file in the database's directory; not ok: it is not there, or says nothing.
 func ReadLogOffsets(f vfs.FS, db string) (s LogOffsets, ok bool) {
 	text, err := ReadSmall(f, f.PathJoin(db, LogOffsetsFile), maxLogOffsets)
-	if err != nil || bug.Is("log-unchecked") {
+	if err != nil {
 		return s, false
 	}
 	line, _, _ := strings.Cut(text, "\n") // what is behind is of a longer one

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"rewind/internal/bug"
 )
 
 // tableTrailer ends each block of a table: how it is compressed(1), then the checksum of all before it(4), little-endian.
@@ -33,7 +31,7 @@ func (f *Table) ReadAt(p []byte, off int64) (int, error) {
 		return n, err
 	}
 	body, sum := p[:n-tableTrailer+1], binary.LittleEndian.Uint32(p[n-tableTrailer+1:])
-	if got := maskedSum(body); got != sum && !bug.Is("tables-unchecked") {
+	if got := maskedSum(body); got != sum {
 		return 0, &CorruptError{
 			File:  f.path,
 			Cause: fmt.Errorf("block of %d bytes at offset %d has checksum %08x, not %08x", n-tableTrailer, off, got, sum),

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"rewind/internal/bug"
 	"rewind/internal/kv/beneath"
 	"rewind/internal/kv/ondisk"
 )
@@ -41,10 +40,8 @@ func (f *walFile) Write(p []byte) (int, error) {
 		return n, err
 	}
 	// The mark of a clean close vouches for all before it, so it must not be on disk before that is.
-	if !bug.Is("clean-close-first") {
-		if err := f.syncReally(); err != nil {
-			return n, err
-		}
+	if err := f.syncReally(); err != nil {
+		return n, err
 	}
 	f.marked.Store(true)
 	m, err := f.put(p[mark:])
@@ -91,10 +88,7 @@ func (f *walFile) syncLocked(want int64) error {
 	}
 	upTo := f.written.Load()
 	err := f.File.SyncData()
-	if err != nil && bug.Is("fsync-retried") {
-		err = f.File.SyncData()
-	}
-	if err != nil && !bug.Is("fsync-ignored") {
+	if err != nil {
 		return f.set.poison.Set(fmt.Errorf("fsync %s: %w", f.name, err))
 	}
 	f.synced.Store(upTo)

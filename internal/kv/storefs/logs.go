@@ -7,7 +7,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"rewind/internal/bug"
 	"rewind/internal/kv/ondisk"
 )
 
@@ -98,7 +97,7 @@ func (w *Logs) Sync() error {
 		return err
 	}
 	w.note(newest)
-	if !bug.Is("log-unwatched") && (len(w.Missing()) > 0 || w.underRescue.Load()) && w.rescue != nil {
+	if (len(w.Missing()) > 0 || w.underRescue.Load()) && w.rescue != nil {
 		return w.rescue()
 	}
 	return w.poison.Err()

@@ -12,7 +12,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"rewind/internal/bug"
 	"rewind/internal/kv/beneath"
 	"rewind/internal/kv/ondisk"
 )
@@ -93,9 +92,6 @@ func (s *FS) wrap(name string, f vfs.File, err error) (vfs.File, error) {
 	}
 	if s.disk != nil {
 		perm := os.FileMode(0o600) // whatever the umask is
-		if bug.Is("mode-0644") {
-			perm = 0o644
-		}
 		if err := beneath.Chmod(f, perm); err != nil {
 			_ = f.Close()
 			return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -16,7 +17,7 @@ const faultPatience = "3m"
 
 var failedRE = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// runFault runs the tests that must find a fault: with the tag and the fault one of them must fail, with the tag alone all must pass.
+// runFault runs the tests that must find a fault: with the fault one of them must fail, without it all must pass.
 func (o *options) runFault(f torture.Fault, figures *torture.Figures) (problem string) {
 	found, err := o.faulty(f, f.Name)
 	switch {
@@ -34,7 +35,20 @@ func (o *options) runFault(f torture.Fault, figures *torture.Figures) (problem s
 
 // faulty runs the tests of a fault, with a fault or ("") with none, and returns which of them was the first to fail.
 func (o *options) faulty(f torture.Fault, name string) (found string, err error) {
-	out, err := o.goTest(f.Package, []string{"GOFLAGS=" + faultFlags(), torture.EnvFault + "=" + name}, "-failfast", "-timeout", faultPatience, "-run", f.Tests)
+	env := []string(nil)
+	if name != "" {
+		dir, err := os.MkdirTemp("", "fault-")
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(dir)
+		overlay, err := torture.Overlay(o.dir, name, dir)
+		if err != nil {
+			return "", err
+		}
+		env = append(env, "GOFLAGS="+faultFlags()+" -overlay="+overlay)
+	}
+	out, err := o.goTest(f.Package, env, "-failfast", "-timeout", faultPatience, "-run", f.Tests)
 	if err == nil {
 		if bytes.Contains(out, []byte("no tests to run")) {
 			return "", fmt.Errorf("no test of %s has a name like %s", f.Package, f.Tests)
@@ -53,8 +67,8 @@ func (o *options) faulty(f torture.Fault, name string) (found string, err error)
 	return found, fmt.Errorf("%w\n%s", err, tail(out))
 }
 
-// faultFlags are the GOFLAGS for builds that can be wrong, also of programs that tests build.
+// faultFlags are the GOFLAGS as they are: what is added to them holds also for programs that tests build.
 var faultFlags = sync.OnceValue(func() string {
 	flags, _ := exec.Command("go", "env", "GOFLAGS").Output() // without an answer there are none
-	return strings.TrimSpace(strings.TrimSpace(string(flags)) + " -tags=rewind_bug")
+	return strings.TrimSpace(string(flags))
 })

@@ -12,13 +12,13 @@ import (
 
 const module = "../../.."
 
-// TestRunFault: a fault is found by the test that is for it; one that its tests do not see, one that the code does not have and tests that are not there
+// TestRunFault: a fault is found by the test that is for it; one that its tests do not see, one that has no patch and tests that are not there
 // are problems.
 func TestRunFault(t *testing.T) {
 	for _, c := range []struct{ fault, tests, want string }{ // what the problem says; empty: there is none
 		{"dotgit-spelled", "TestT12Promise10DotGit", ""},
 		{"dotgit-spelled", "TestSameName", "NOT FOUND"},
-		{"no-such-fault", "TestT12Promise10DotGit", "NOT FOUND"},
+		{"no-such-fault", "TestT12Promise10DotGit", "no test has failed"},
 		{"dotgit-spelled", "TestThatIsNotThere", "no test of internal/worktreefs"},
 	} {
 		o, f := options{dir: module}, torture.Figures{}
