@@ -102,7 +102,7 @@ func (e *Engine) somewhere(from *model.Checkpoint, get objstore.Getter, to objst
 	if err != nil || model.Covered(skips, path) || model.Covered(skipped, path) {
 		return err
 	}
-	return fmt.Errorf("engine: diff: %w: no path %q in either state", model.ErrNotFound, path)
+	return fmt.Errorf("diff: %w: no path %q in either state", model.ErrNotFound, path)
 }
 
 func (e *Engine) listedByName(name string) (*history.Listed, error) {

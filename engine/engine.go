@@ -55,14 +55,14 @@ func OpenProject(ctx context.Context, home project.Home, p *project.Project, o p
 		return nil, err
 	}
 	if o.KV.FS == nil && !project.IsStore(p.Store) { // kv would make one
-		return nil, fmt.Errorf("engine: open project %s: %w: %s", p.Root, model.ErrStoreGone, p.Store)
+		return nil, fmt.Errorf("open project %s: %w: %s", p.Root, model.ErrStoreGone, p.Store)
 	}
 	if err := relay.CheckOwner(p.Store); err != nil {
-		return nil, fmt.Errorf("engine: open project %s: %w", p.Root, err)
+		return nil, fmt.Errorf("open project %s: %w", p.Root, err)
 	}
 	db, err := kv.Open(ctx, p.Store, o.StoreOptions())
 	if err != nil {
-		return nil, fmt.Errorf("engine: open project %s: %w", p.Root, err)
+		return nil, fmt.Errorf("open project %s: %w", p.Root, err)
 	}
 	l := oplog.New(home, p, cfg, db, o)
 	e := rooms(l, &Engine{

@@ -31,7 +31,7 @@ func (e *Engine) CheckRemoval() error {
 		return err
 	}
 	if len(kept) > 0 {
-		return fmt.Errorf("engine: remove %s: %w: %s", e.Log.Project.Root, project.ErrKeptBytes, strings.Join(kept, ", "))
+		return fmt.Errorf("remove %s: %w: %s", e.Log.Project.Root, project.ErrKeptBytes, strings.Join(kept, ", "))
 	}
 	return nil
 }

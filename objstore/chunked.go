@@ -35,7 +35,7 @@ func (t *Tx) PutReader(r io.Reader, prev ID) (ID, int64, error) {
 	var err error
 	*head, err = readUpTo((*head)[:0], r, t.s.cut.threshold+1)
 	if err != nil {
-		return Zero, 0, fmt.Errorf("objstore: put blob: %w", err)
+		return Zero, 0, fmt.Errorf("put blob: %w", err)
 	}
 	if n := len(*head); n <= t.s.cut.threshold {
 		id, err := t.Put(Blob, *head, prev)
@@ -43,7 +43,7 @@ func (t *Tx) PutReader(r io.Reader, prev ID) (ID, int64, error) {
 	}
 	id, n, err := t.putChunks(&rejoined{*head, r}, prev)
 	if err != nil {
-		return Zero, 0, fmt.Errorf("objstore: put blob: %w", err)
+		return Zero, 0, fmt.Errorf("put blob: %w", err)
 	}
 	return id, n, nil
 }

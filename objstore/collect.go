@@ -95,11 +95,11 @@ var ErrBarrier = errors.New("more is to be marked")
 func (s *Store) Collect() (*Collection, error) {
 	c := &Collection{s: s, batch: sweepBatch, more: map[int32][]int32{}, fresh: map[Object]struct{}{}}
 	if !s.gate.TryLock() {
-		return nil, fmt.Errorf("objstore: collect: %w", ErrOpenTx)
+		return nil, fmt.Errorf("collect: %w", ErrOpenTx)
 	}
 	defer s.gate.Unlock()
 	if !s.coll.CompareAndSwap(nil, c) {
-		return nil, fmt.Errorf("objstore: collect: %w", errCollecting)
+		return nil, fmt.Errorf("collect: %w", errCollecting)
 	}
 	return c, nil
 }
@@ -144,7 +144,7 @@ func (c *Collection) List(ctx context.Context, pause func(context.Context) error
 			return pause(ctx)
 		})
 		if err != nil {
-			return fmt.Errorf("objstore: list: %w", err)
+			return fmt.Errorf("list: %w", err)
 		}
 	}
 	if c.s.long {

@@ -36,7 +36,7 @@ type CorruptError struct {
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("objstore: corrupt %s %s: %v", e.Kind, e.Key.Short(), e.Cause)
+	return fmt.Sprintf("corrupt %s %s: %v", e.Kind, e.Key.Short(), e.Cause)
 }
 
 func (e *CorruptError) Unwrap() error { return e.Cause }
@@ -52,7 +52,7 @@ type AmbiguousError struct {
 
 func (e *AmbiguousError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "objstore: resolve %s: ambiguous:", e.Prefix)
+	fmt.Fprintf(&b, "resolve %s: ambiguous:", e.Prefix)
 	for _, id := range e.Candidates {
 		b.WriteString(" " + id.Short())
 	}

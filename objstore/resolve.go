@@ -15,18 +15,18 @@ import (
 // case. The errors are ErrBadID, ErrNotFound and *AmbiguousError.
 func (s *Store) Resolve(k Kind, prefix string) (ID, error) {
 	if err := k.Check(); err != nil {
-		return Zero, fmt.Errorf("objstore: resolve %.80q: %w", prefix, err)
+		return Zero, fmt.Errorf("resolve %.80q: %w", prefix, err)
 	}
 	digits := strings.ToLower(prefix)
 	if len(digits) < minPrefix || len(digits) > 2*len(ID{}) || !object.LowerHex(digits) {
-		return Zero, fmt.Errorf("objstore: resolve %.80q: %w", prefix, ErrBadID)
+		return Zero, fmt.Errorf("resolve %.80q: %w", prefix, ErrBadID)
 	}
 	found, err := s.begin(k, digits[:min(len(digits), 2*len(Key{}))])
 	switch {
 	case err != nil:
-		return Zero, fmt.Errorf("objstore: resolve %s: %w", prefix, err)
+		return Zero, fmt.Errorf("resolve %s: %w", prefix, err)
 	case len(found) == 0:
-		return Zero, fmt.Errorf("objstore: resolve %s %s: %w", k, prefix, ErrNotFound)
+		return Zero, fmt.Errorf("resolve %s %s: %w", k, prefix, ErrNotFound)
 	case len(found) > 1:
 		many := &AmbiguousError{Prefix: prefix}
 		for _, as := range found {
@@ -42,7 +42,7 @@ func (s *Store) Resolve(k Kind, prefix string) (ID, error) {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Zero, fmt.Errorf("objstore: resolve %s %s: %w", k, prefix, err)
+		return Zero, fmt.Errorf("resolve %s %s: %w", k, prefix, err)
 	}
 	return id, nil
 }

@@ -216,5 +216,5 @@ func wrap(op string, k Kind, key Key, err error) error {
 	if errors.As(err, &c) && c.Kind == k && c.Key == key {
 		return c
 	}
-	return fmt.Errorf("objstore: %s %s %s: %w", op, k, key.Short(), err)
+	return fmt.Errorf("%s %s %s: %w", op, k, key.Short(), err)
 }

@@ -77,14 +77,14 @@ func (c *Collection) built(k Kind, base Key) {
 // while a transaction is open, ErrBarrier while TakeBarrier has something to give; both mean: again, a little later.
 func (c *Collection) StartSweep() error {
 	if !c.s.gate.TryLock() {
-		return fmt.Errorf("objstore: start sweep: %w", ErrOpenTx)
+		return fmt.Errorf("start sweep: %w", ErrOpenTx)
 	}
 	defer c.s.gate.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, o := range c.recorded {
 		if i := c.find(o); i >= 0 && !c.live.has(i) {
-			return fmt.Errorf("objstore: start sweep: %w", ErrBarrier)
+			return fmt.Errorf("start sweep: %w", ErrBarrier)
 		}
 	}
 	c.recorded, c.asked, c.small = nil, nil, smallStock{} // nothing is read any more
@@ -158,7 +158,7 @@ func (c *Collection) Sweep(ctx context.Context, pause func(context.Context) erro
 			err = pause(ctx)
 		}
 		if err != nil {
-			return swept, fmt.Errorf("objstore: sweep: %w", err)
+			return swept, fmt.Errorf("sweep: %w", err)
 		}
 	}
 	return swept, nil

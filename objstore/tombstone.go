@@ -61,9 +61,9 @@ type GoneError struct {
 }
 
 func (e *GoneError) Error() string {
-	text := fmt.Sprintf("objstore: %s %s was purged", e.Kind, e.Key.Short())
+	text := fmt.Sprintf("%s %s was purged", e.Kind, e.Key.Short())
 	if e.Reason == Lost {
-		text = fmt.Sprintf("objstore: %s %s is lost", e.Kind, e.Key.Short())
+		text = fmt.Sprintf("%s %s is lost", e.Kind, e.Key.Short())
 	}
 	if e.Operation > 0 {
 		text += fmt.Sprintf(" (operation %d)", e.Operation)

@@ -123,14 +123,14 @@ func (t *Tx) Has(k Kind, id ID) (bool, error) {
 // Put implements Putter. An object over MaxObject is ErrTooLarge, unless it is a blob; what was purged is a *GoneError.
 func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
 	if err := k.Check(); err != nil {
-		return Zero, fmt.Errorf("objstore: put: %w", err)
+		return Zero, fmt.Errorf("put: %w", err)
 	}
 	if k == Blob && len(raw) > t.s.cut.threshold {
 		id, _, err := t.PutReader(bytes.NewReader(raw), prev)
 		return id, err
 	}
 	if len(raw) > MaxObject {
-		return Zero, fmt.Errorf("objstore: put %s of %d bytes: %w", k, len(raw), ErrTooLarge)
+		return Zero, fmt.Errorf("put %s of %d bytes: %w", k, len(raw), ErrTooLarge)
 	}
 	id := Sum(k, raw)
 	return id, wrap("put", k, id.Key(), t.put(k, id, raw, prev))
@@ -265,7 +265,7 @@ func (t *Tx) Commit(ctx context.Context, du kv.Durability) error {
 	t.mu.Lock()
 	if t.done {
 		t.mu.Unlock()
-		return fmt.Errorf("objstore: commit: %w", errDone)
+		return fmt.Errorf("commit: %w", errDone)
 	}
 	t.done = true
 	t.mu.Unlock()
@@ -273,10 +273,10 @@ func (t *Tx) Commit(ctx context.Context, du kv.Durability) error {
 	defer t.spilling.Unlock()
 	defer t.end()
 	if t.err != nil {
-		return fmt.Errorf("objstore: commit: %w", t.err)
+		return fmt.Errorf("commit: %w", t.err)
 	}
 	if err := t.s.commit(ctx, t, du); err != nil {
-		return fmt.Errorf("objstore: commit: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
 }

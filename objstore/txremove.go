@@ -81,7 +81,7 @@ func (t *Tx) Unbase(k Kind, key Key) error {
 
 func (t *Tx) leave(o Object, x expunged) error {
 	if err := o.Kind.Check(); err != nil {
-		return fmt.Errorf("objstore: expunge: %w", err)
+		return fmt.Errorf("expunge: %w", err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,7 +92,7 @@ func (t *Tx) leave(o Object, x expunged) error {
 		return wrap("expunge", o.Kind, o.Key, ErrOpenTx)
 	}
 	if _, mine := t.holds(o); mine {
-		return fmt.Errorf("objstore: expunge %s %s: it was put by the same transaction", o.Kind, o.Key.Short())
+		return fmt.Errorf("expunge %s %s: it was put by the same transaction", o.Kind, o.Key.Short())
 	}
 	t.changes.out[o] = x
 	return nil

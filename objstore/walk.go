@@ -16,11 +16,11 @@ func (s *Store) Walk(ctx context.Context, fn func(Kind, Key, Info) error) error 
 	for from := s.start(); from != nil; {
 		page, next, err := s.page(from)
 		if err != nil {
-			return fmt.Errorf("objstore: walk: %w", err)
+			return fmt.Errorf("walk: %w", err)
 		}
 		for _, o := range page {
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("objstore: walk: %w", err)
+				return fmt.Errorf("walk: %w", err)
 			}
 			info := o.info
 			if o.delta {

@@ -24,7 +24,7 @@ func (r *Refs) Each(fn func(n Name, ref Ref, err error) error) error {
 func (r *Refs) Log(fn func(seq uint64, op *Operation, err error) error) error {
 	return r.db.Scan(kv.Range{Prefix: []byte{kv.PrefixOperation}, Reverse: true}, func(k, v []byte) error {
 		if len(k) != 9 {
-			return fn(0, nil, fmt.Errorf("refs: operation key %x: %w", k, ErrCorrupt))
+			return fn(0, nil, fmt.Errorf("operation key %x: %w", k, ErrCorrupt))
 		}
 		seq := binary.BigEndian.Uint64(k[1:])
 		op, err := DecodeOperation(seq, v)

@@ -23,5 +23,5 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("refs: update %s: it points to %s, not to %s", e.Name, e.Have.Short(), e.Want.Short())
+	return fmt.Sprintf("update %s: it points to %s, not to %s", e.Name, e.Have.Short(), e.Want.Short())
 }

@@ -48,7 +48,7 @@ func (n Name) Base() string {
 // empty, "." or "..", none beginning with '-', '@' or '.', no control characters, spaces or any of `~^:?*[\{}`.
 func (n Name) Check() error {
 	s := string(n)
-	bad := func(why string) error { return fmt.Errorf("refs: name %q: %w: %s", s, ErrBadName, why) }
+	bad := func(why string) error { return fmt.Errorf("name %q: %w: %s", s, ErrBadName, why) }
 	if len(s) > MaxName {
 		return bad("longer than 255 bytes")
 	}

@@ -284,7 +284,7 @@ func decodeOperation(seq uint64, raw []byte, w words) (*Operation, error) {
 		err = fmt.Errorf("%w: no operation kind", record.ErrFormat)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("refs: operation %d: %w: %w", seq, ErrCorrupt, err)
+		return nil, fmt.Errorf("operation %d: %w: %w", seq, ErrCorrupt, err)
 	}
 	return o, nil
 }

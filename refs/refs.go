@@ -46,7 +46,7 @@ func decodeRef(n Name, raw []byte) (Ref, error) {
 			return r, nil
 		}
 	}
-	return Ref{}, fmt.Errorf("refs: ref %s: %w", n, ErrCorrupt)
+	return Ref{}, fmt.Errorf("ref %s: %w", n, ErrCorrupt)
 }
 
 // Get returns the ref of that name, or ErrNotFound.
@@ -63,7 +63,7 @@ func (r *Refs) Get(n Name) (Ref, error) {
 		}
 	}
 	if errors.Is(err, kv.ErrNotFound) || err == nil && ref.ID.IsZero() {
-		return Ref{}, fmt.Errorf("refs: get %s: %w", n, ErrNotFound)
+		return Ref{}, fmt.Errorf("get %s: %w", n, ErrNotFound)
 	}
 	return ref, err
 }
@@ -179,7 +179,7 @@ func (r *Refs) Operation(seq uint64) (*Operation, error) {
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
-		return nil, fmt.Errorf("refs: operation %d: %w", seq, ErrNotFound)
+		return nil, fmt.Errorf("operation %d: %w", seq, ErrNotFound)
 	}
 	return op, err
 }
@@ -193,7 +193,7 @@ func (r *Refs) Newest(from uint64, fn func(*Operation) error) error {
 	w := words{}
 	return r.db.Scan(rg, func(k, v []byte) error {
 		if len(k) != 9 {
-			return fmt.Errorf("refs: operation key %x: %w", k, ErrCorrupt)
+			return fmt.Errorf("operation key %x: %w", k, ErrCorrupt)
 		}
 		op, err := decodeOperation(binary.BigEndian.Uint64(k[1:]), v, w)
 		if err != nil {

@@ -215,7 +215,7 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 	checks = append(checks, engine.CheckAgents(ctx, s.home, agentEnv(req.Env), root, agents, req.Quick)...)
 	out.Checks = []api.Check{}
 	for _, c := range checks {
-		k := api.Check{Name: c.Name, Level: string(c.Level), Text: api.Text(packages.ReplaceAllString(c.Text, "$1")), Remedy: api.Text(c.Remedy)}
+		k := api.Check{Name: c.Name, Level: string(c.Level), Text: api.Text(c.Text), Remedy: api.Text(c.Remedy)}
 		if !c.Last.IsZero() {
 			last := c.Last.UTC()
 			k.Last = &last

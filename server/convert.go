@@ -241,7 +241,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		out.Missing = skips(r.Plan.Missing)
 	}
 	for _, c := range r.Conflicts {
-		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: packages.ReplaceAllString(c.Reason, "$1"), SavedAs: api.Text(c.SavedAs)})
+		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: c.Reason, SavedAs: api.Text(c.SavedAs)})
 	}
 	return out, nil
 }

@@ -41,7 +41,7 @@ func sessionInfo(s *model.SessionInfo) api.SessionInfo {
 	out := api.SessionInfo{
 		ID: s.ID, Session: s.Name, Agent: string(s.Agent), Title: api.Text(s.Title), Path: api.Text(s.Transcript), Missing: s.Missing,
 		Turns: s.Turns, Messages: s.Messages, Bytes: s.Bytes, First: utc(s.First), Last: utc(s.Last), Running: s.Running, Current: s.Current,
-		Imported: s.Imported, Newest: s.Newest, Problem: api.Text(packages.ReplaceAllString(s.Problem, "$1")), Resume: resume(s.Name),
+		Imported: s.Imported, Newest: s.Newest, Problem: api.Text(s.Problem), Resume: resume(s.Name),
 	}
 	if s.Fork != nil {
 		from := lineage(*s.Fork)
@@ -88,7 +88,7 @@ func fork(f *model.Fork) api.Fork {
 	out := api.Fork{
 		ID: id, Session: f.Session, Agent: agent, Title: api.Text(f.Title), Path: api.Text(f.Path), From: lineage(f.From),
 		Messages: f.Cut.Messages, Dropped: f.Cut.Dropped, Compacted: f.Cut.Compaction != nil, Before: f.Cut.LaterCompaction, Bytes: f.Bytes,
-		Resume: resume(f.Session), Listed: f.Listed, Problem: api.Text(packages.ReplaceAllString(f.Problem, "$1")), Checks: api.Texts(f.Checks),
+		Resume: resume(f.Session), Listed: f.Listed, Problem: api.Text(f.Problem), Checks: api.Texts(f.Checks),
 		Why: api.Text(f.Cut.Because()),
 	}
 	if f.Cut.Dangling != nil {
@@ -119,7 +119,7 @@ func conversationOf(t *model.Conversation) *api.Conversation {
 		return nil
 	}
 	out := &api.Conversation{
-		Mode: string(t.Mode), Why: api.Text(packages.ReplaceAllString(t.Why, "$1")), Session: t.Session, Resume: resume(t.Session), Path: api.Text(t.Path), Turn: t.Turn,
+		Mode: string(t.Mode), Why: api.Text(t.Why), Session: t.Session, Resume: resume(t.Session), Path: api.Text(t.Path), Turn: t.Turn,
 		Removed: api.Texts(t.Removed), Kept: api.Texts(t.Kept),
 	}
 	if t.Fork != nil {

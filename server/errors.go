@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -111,13 +110,9 @@ func isCorrupt(err error) bool {
 		errors.Is(err, kv.ErrPoisoned) || errors.Is(err, record.ErrFormat) || errors.Is(err, objstore.ErrNotFound) || as[*tree.FormatError](err)
 }
 
-// packages begin our errors, one for each boundary that an error crossed; a person is not interested in them.
-var packages = regexp.MustCompile(`(^|: |\n)(?:(?:engine|tree|objstore|refs|kv|worktreefs|gitinfo|record|relay|owner|detach|ignore|transcript|clients): )+`)
-
 // clean gives an error's text without what only a developer wants.
 func clean(err error) string {
-	text := packages.ReplaceAllString(err.Error(), "$1")
-	return strings.ReplaceAll(text, "\n<corruption detail carrier>", "")
+	return strings.ReplaceAll(err.Error(), "\n<corruption detail carrier>", "")
 }
 
 // tell makes an error one of the API.
@@ -172,7 +167,7 @@ func tell(err error) *api.Error {
 func conflictText(list []apply.Conflict) string {
 	text := ""
 	for _, c := range list {
-		text += fmt.Sprintf("\n  %q: %s", c.Path, packages.ReplaceAllString(c.Reason, "$1"))
+		text += fmt.Sprintf("\n  %q: %s", c.Path, c.Reason)
 		if c.SavedAs != "" {
 			text += fmt.Sprintf(", bytes kept as %q", c.SavedAs)
 		}

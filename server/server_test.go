@@ -40,7 +40,7 @@ func TestErrorsHaveWords(t *testing.T) {
 		err  error
 		word string
 	}{
-		{errors.New("engine: something: odd"), api.WordFailed},
+		{errors.New("something: odd"), api.WordFailed},
 		{fmt.Errorf("x: %w", model.ErrNoProject), api.WordNoProject},
 		{model.ErrStoreGone, api.WordNoProject},
 		{model.ErrBadRoot, api.WordUsage},
@@ -73,7 +73,7 @@ func TestErrorsHaveWords(t *testing.T) {
 			t.Errorf("%s has code %d", c.word, told.Code)
 		}
 	}
-	if told := tell(errors.New("engine: restore /p: tree: apply: worktreefs: open: odd")); told.Message != "restore /p: apply: open: odd" {
+	if told := tell(errors.New(`"notes: tree: oak.txt": not found`)); told.Message != `"notes: tree: oak.txt": not found` {
 		t.Errorf("message %q", told.Message)
 	}
 }

@@ -86,14 +86,14 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 func TestCutErrors(t *testing.T) {
 	src := lines(claudeSays(3)...)
 	for n, want := range map[int]string{
-		0: "transcript: cut test at turn 0: no such turn: there are 3", 4: "transcript: cut test at turn 4: no such turn: there are 3", -1: "transcript: cut test at turn -1: no such turn: there are 3",
+		0: "cut test at turn 0: no such turn: there are 3", 4: "cut test at turn 4: no such turn: there are 3", -1: "cut test at turn -1: no such turn: there are 3",
 	} {
 		if _, err := CutTurn(Claude, src, n); !errors.Is(err, ErrNoTurn) || err.Error() != want {
 			t.Errorf("%v", err)
 		}
 	}
 	for _, at := range []int64{-5, 0, 1} {
-		want := fmt.Sprintf("transcript: cut test at byte %d: no prompt before this place, there is nothing to fork", at)
+		want := fmt.Sprintf("cut test at byte %d: no prompt before this place, there is nothing to fork", at)
 		if _, err := CutAt(Claude, src, at); !errors.Is(err, ErrEmpty) || err.Error() != want {
 			t.Errorf("%v", err)
 		}
@@ -167,13 +167,13 @@ func TestCheck(t *testing.T) {
 	}
 	for want, src := range map[string]Source{
 		"": lines(append(text, call, result)...),
-		`transcript: test:5: call "1" of "Bash" has no result`:                                    lines(append(text, call)...),
-		`transcript: test:6: calls "1", which line 5 has answered before`:                         lines(append(text, result, call)...),
-		`transcript: test:5: names session "x", not "` + forkID + `"`:                             lines(append(text, `{"type":"mode","session_id":"x"}`)...),
-		"transcript: test:5: byte " + fmt.Sprint(len(strings.Join(text, "\n"))+1) + ": wants '{'": lines(append(text, "x")...),
-		`transcript: test: is of session "", not "` + forkID + `"`:                                lines(`{"type":"user","uuid":"c","message":{"content":"hi"}}`),
-		"transcript: test: no prompt before this place, there is nothing to fork":                 lines(`{"type":"mode","sessionId":"` + forkID + `"}`),
-		"transcript: test:5: a line without an end":                                               bytesSource("test", []byte(strings.Join(text, "\n")+"\n{\"type\"")),
+		`test:5: call "1" of "Bash" has no result`:                                    lines(append(text, call)...),
+		`test:6: calls "1", which line 5 has answered before`:                         lines(append(text, result, call)...),
+		`test:5: names session "x", not "` + forkID + `"`:                             lines(append(text, `{"type":"mode","session_id":"x"}`)...),
+		"test:5: byte " + fmt.Sprint(len(strings.Join(text, "\n"))+1) + ": wants '{'": lines(append(text, "x")...),
+		`test: is of session "", not "` + forkID + `"`:                                lines(`{"type":"user","uuid":"c","message":{"content":"hi"}}`),
+		"test: no prompt before this place, there is nothing to fork":                 lines(`{"type":"mode","sessionId":"` + forkID + `"}`),
+		"test:5: a line without an end":                                               bytesSource("test", []byte(strings.Join(text, "\n")+"\n{\"type\"")),
 	} {
 		err := Check(Claude, src, forkID)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {

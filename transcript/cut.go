@@ -97,7 +97,7 @@ func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 		return Cut{}, err
 	}
 	if n < 1 || n > len(c.Turns) {
-		return Cut{}, fmt.Errorf("transcript: cut %s at turn %d: %w: there are %d", src.Name, n, ErrNoTurn, len(c.Turns))
+		return Cut{}, fmt.Errorf("cut %s at turn %d: %w: there are %d", src.Name, n, ErrNoTurn, len(c.Turns))
 	}
 	return cutAt(agent, src, c.Turns[n-1].End, cutter{answered: true})
 }
@@ -133,7 +133,7 @@ func cutAt(agent Agent, src Source, at int64, c cutter) (Cut, error) {
 		if c.why.Cause != CauseNone {
 			err = &emptyError{c.why}
 		}
-		return Cut{}, fmt.Errorf("transcript: cut %s at byte %d: %w", src.Name, at, err)
+		return Cut{}, fmt.Errorf("cut %s at byte %d: %w", src.Name, at, err)
 	}
 	return c.cut(), nil
 }
@@ -303,7 +303,7 @@ func callEnd(agent Agent, src Source, call string) (int64, error) {
 		return nil
 	})
 	if err == nil && (at == 0 || call == "") {
-		err = fmt.Errorf("transcript: cut %s at call %q: %w", src.Name, oneLine(call, maxTarget), ErrNoCall)
+		err = fmt.Errorf("cut %s at call %q: %w", src.Name, oneLine(call, maxTarget), ErrNoCall)
 	}
 	return at, err
 }

@@ -99,7 +99,7 @@ func dialectOf(agent Agent, src Source) (*dialect, error) {
 	case Droid:
 		return &droidDialect, nil
 	}
-	return nil, fmt.Errorf("transcript: read %s: unknown agent %q", src.Name, agent)
+	return nil, fmt.Errorf("read %s: unknown agent %q", src.Name, agent)
 }
 
 func (d *dialect) lines(src Source, from int64, l *line, fn func(*line) error) error {

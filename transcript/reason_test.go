@@ -158,7 +158,7 @@ func TestCheckForkLines(t *testing.T) {
 	if err := WriteFork(&b, Claude, src, f); err != nil {
 		t.Fatal(err)
 	}
-	const want = `transcript: /home/session.jsonl:7: a copy of it could not be gone on with: calls "tb", which line 5 has answered before`
+	const want = `/home/session.jsonl:7: a copy of it could not be gone on with: calls "tb", which line 5 has answered before`
 	if err := CheckFork(Claude, bytesSource("fork", b.Bytes()), src, f); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}

@@ -17,9 +17,9 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Line == 0 {
-		return fmt.Sprintf("transcript: %s: %v", e.Name, e.Cause)
+		return fmt.Sprintf("%s: %v", e.Name, e.Cause)
 	}
-	return fmt.Sprintf("transcript: %s:%d: %v", e.Name, e.Line, e.Cause)
+	return fmt.Sprintf("%s:%d: %v", e.Name, e.Line, e.Cause)
 }
 
 func (e *Error) Unwrap() error { return e.Cause }

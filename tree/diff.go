@@ -32,15 +32,15 @@ func diff(g objstore.Getter, a, b objstore.ID, dir string, depth int, fn func(Ch
 		return nil
 	}
 	if depth >= MaxDepth || len(dir) > MaxPath {
-		return fmt.Errorf("tree: diff %.80q: %w", dir, &LimitError{What: "depth", Limit: MaxDepth})
+		return fmt.Errorf("diff %.80q: %w", dir, &LimitError{What: "depth", Limit: MaxDepth})
 	}
 	olds, err := List(g, a)
 	if err != nil {
-		return fmt.Errorf("tree: diff %q: %w", dir, err)
+		return fmt.Errorf("diff %q: %w", dir, err)
 	}
 	news, err := List(g, b)
 	if err != nil {
-		return fmt.Errorf("tree: diff %q: %w", dir, err)
+		return fmt.Errorf("diff %q: %w", dir, err)
 	}
 	for len(olds) > 0 || len(news) > 0 {
 		var o, n *Entry

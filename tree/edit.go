@@ -40,7 +40,7 @@ func loadEdited(get objstore.Getter, id objstore.ID) (*edited, error) {
 	}
 	list, err := List(get, id)
 	if err != nil {
-		return nil, fmt.Errorf("tree: edit: %w", err)
+		return nil, fmt.Errorf("edit: %w", err)
 	}
 	for _, e := range list {
 		d.entries[e.Name] = e
@@ -104,11 +104,11 @@ func (d *edited) store(put objstore.Putter) (objstore.ID, error) {
 	list := slices.SortedFunc(maps.Values(d.entries), ByName)
 	raw, err := Encode(list)
 	if err != nil {
-		return objstore.ID{}, fmt.Errorf("tree: edit: %w", err)
+		return objstore.ID{}, fmt.Errorf("edit: %w", err)
 	}
 	id, err := put.Put(objstore.Tree, raw, d.was)
 	if err != nil {
-		return id, fmt.Errorf("tree: edit: %w", err)
+		return id, fmt.Errorf("edit: %w", err)
 	}
 	return id, nil
 }

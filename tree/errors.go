@@ -9,7 +9,7 @@ import (
 // When looking for something.
 var (
 	// ErrNotFound: the tree has nothing at that path. An object that the store lacks is objstore.ErrNotFound instead.
-	ErrNotFound = errors.New("tree: no such path")
+	ErrNotFound = errors.New("no such path")
 	// SkipDir, returned by the function given to Walk, leaves out what is below the directory it was called for.
 	SkipDir = fs.SkipDir //nolint:errname // named as in io/fs
 	// SkipAll, returned by a function given to Walk or Diff, ends it without an error.
@@ -24,7 +24,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("tree: decode %s: offset %d: %s", e.What, e.Offset, e.Reason)
+	return fmt.Sprintf("decode %s: offset %d: %s", e.What, e.Offset, e.Reason)
 }
 
 // LimitError says that something exceeds a limit of limits.go.
@@ -34,7 +34,7 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("tree: %s: limit is %d", e.What, e.Limit)
+	return fmt.Sprintf("%s: limit is %d", e.What, e.Limit)
 }
 
 // entryError says which entry cannot be encoded, and why.
@@ -44,5 +44,5 @@ type entryError struct {
 }
 
 func (e *entryError) Error() string {
-	return fmt.Sprintf("tree: encode %q: %s", e.Name, e.Reason)
+	return fmt.Sprintf("encode %q: %s", e.Name, e.Reason)
 }

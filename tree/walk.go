@@ -16,15 +16,15 @@ func Lookup(g objstore.Getter, root objstore.ID, path string) (Entry, error) {
 		var name string
 		name, rest, more = strings.Cut(rest, "/")
 		if e.Type != TypeDir {
-			return Entry{}, fmt.Errorf("tree: lookup %q: %w", path, ErrNotFound)
+			return Entry{}, fmt.Errorf("lookup %q: %w", path, ErrNotFound)
 		}
 		entries, err := List(g, e.ID)
 		if err != nil {
-			return Entry{}, fmt.Errorf("tree: lookup %q: %w", path, err)
+			return Entry{}, fmt.Errorf("lookup %q: %w", path, err)
 		}
 		i := Find(entries, name)
 		if i < 0 {
-			return Entry{}, fmt.Errorf("tree: lookup %q: %w", path, ErrNotFound)
+			return Entry{}, fmt.Errorf("lookup %q: %w", path, ErrNotFound)
 		}
 		e = entries[i]
 	}
@@ -44,11 +44,11 @@ func Walk(g objstore.Getter, root objstore.ID, fn func(path string, e Entry) err
 
 func walk(g objstore.Getter, id objstore.ID, dir string, depth int, fn func(path string, e Entry) error) error {
 	if depth >= MaxDepth || len(dir) > MaxPath {
-		return fmt.Errorf("tree: walk %.80q: %w", dir, &LimitError{What: "depth", Limit: MaxDepth})
+		return fmt.Errorf("walk %.80q: %w", dir, &LimitError{What: "depth", Limit: MaxDepth})
 	}
 	entries, err := List(g, id)
 	if err != nil {
-		return fmt.Errorf("tree: walk %q: %w", dir, err)
+		return fmt.Errorf("walk %q: %w", dir, err)
 	}
 	for _, e := range entries {
 		path := Join(dir, e.Name)

@@ -142,7 +142,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 	}
 	if err != nil {
 		c.Discard()
-		return nil, fmt.Errorf("engine: capture %s: %w", wt.log.Project.Root, err)
+		return nil, fmt.Errorf("capture %s: %w", wt.log.Project.Root, err)
 	}
 	return c, nil
 }
@@ -194,7 +194,7 @@ func (wt *Worktree) secretKey() (key [32]byte, err error) {
 	name := []byte{kv.PrefixSecret}
 	err = wt.log.DB.View(name, func(v []byte) error {
 		if copy(key[:], v) != len(key) {
-			return fmt.Errorf("engine: secret key: %w", kv.ErrCorrupt)
+			return fmt.Errorf("secret key: %w", kv.ErrCorrupt)
 		}
 		return nil
 	})

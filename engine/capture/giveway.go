@@ -15,7 +15,7 @@ const (
 )
 
 // ErrGaveWay ends work that left the worktree to an event; what was done until then is nothing to anybody.
-var ErrGaveWay = errors.New("engine: an event goes first")
+var ErrGaveWay = errors.New("an event goes first")
 
 // GiveWay runs fn with a context that ends as soon as an event waits; its error is then ErrGaveWay. What fn has done until then must be
 // nothing to anybody.

@@ -165,7 +165,7 @@ func (wt *Worktree) takeIn(ctx context.Context, w *arrivals, batch []*Arrival) {
 	var err error
 	defer func() {
 		if p := recover(); p != nil { // the goroutine is nobody's request: it would take the daemon with it
-			err = fmt.Errorf("engine: handle: internal error: %v\n%s", p, debug.Stack())
+			err = fmt.Errorf("handle: internal error: %v\n%s", p, debug.Stack())
 		}
 		wt.log.Mu.Unlock()
 		for _, a := range batch {

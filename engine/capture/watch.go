@@ -28,7 +28,7 @@ func (wt *Worktree) Watch() error {
 	}
 	w, err := snapshot.Watch(wt.log.Project.Root)
 	if err != nil {
-		return fmt.Errorf("engine: watch %s: %w", wt.log.Project.Root, err)
+		return fmt.Errorf("watch %s: %w", wt.log.Project.Root, err)
 	}
 	wt.WatchState = &watching{w, wt.log.Project.Root}
 	return nil
@@ -41,7 +41,7 @@ func (wt *Worktree) unwatch() error {
 	w := wt.WatchState
 	wt.WatchState = nil
 	if err := w.Close(); err != nil {
-		return fmt.Errorf("engine: end watch of %s: %w", w.root, err)
+		return fmt.Errorf("end watch of %s: %w", w.root, err)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth in
 		return 0, err
 	}
 	if depth == 0 {
-		return 0, fmt.Errorf("engine: session file %s: it goes back through more than %d files", f.Path, MaxBases)
+		return 0, fmt.Errorf("session file %s: it goes back through more than %d files", f.Path, MaxBases)
 	}
 	root, _, err := transcript.SessionFile(f.Agent, f.Path)
 	if err != nil {
@@ -42,7 +42,7 @@ func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth in
 			return n, err
 		}
 	}
-	return 0, fmt.Errorf("engine: session file %s: the conversation %s that it continues is not there", f.Path, of.Session)
+	return 0, fmt.Errorf("session file %s: the conversation %s that it continues is not there", f.Path, of.Session)
 }
 
 // baseFrom writes the beginning of the conversation from path, if it is the file that is meant; 0 if it is not.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 
 	"rewind/engine/model"
@@ -78,7 +77,7 @@ func LookAt(agent transcript.Agent, path string) (found string, fi fs.FileInfo, 
 		return "", nil, nil
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("engine: session file %s: %w", path, register.PathCause(err))
+		return "", nil, fmt.Errorf("session file %s: %w", path, register.PathCause(err))
 	}
 	return found, fi, nil
 }
@@ -386,10 +385,5 @@ func Problem(err error) string {
 	if err == nil || errors.Is(err, ErrLater) || errors.Is(err, ErrMoving) {
 		return ""
 	}
-	return Told(err)
+	return err.Error()
 }
-
-var packagePrefix = regexp.MustCompile(`\b(?:engine|transcript|clients|objstore|kv|refs): `)
-
-// Told is an error as a part of a sentence for people.
-func Told(err error) string { return packagePrefix.ReplaceAllString(err.Error(), "") }

@@ -26,7 +26,7 @@ func (cs *Conversations) LinkHistory(own agentfiles.Folders, path string, gone b
 		_, err = own.LinkHistory(of.Transcript, s.Transcript)
 	}
 	if err != nil {
-		cs.log.Notice(fmt.Sprintf("claude's own rewind has no files in %s: %s", s.Name, Told(err)))
+		cs.log.Notice(fmt.Sprintf("claude's own rewind has no files in %s: %s", s.Name, err.Error()))
 	}
 }
 

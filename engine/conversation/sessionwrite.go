@@ -53,9 +53,9 @@ var ErrSessionChanged = errors.New("it was written meanwhile")
 // one's name: the copy is not there any more.
 func SessionError(path string, err error) error {
 	if of := (*transcript.Error)(nil); errors.As(err, &of) && of.Name != path {
-		return fmt.Errorf("engine: %w", of)
+		return fmt.Errorf("%w", of)
 	}
-	return fmt.Errorf("engine: session file %s: %w", path, register.PathCause(err))
+	return fmt.Errorf("session file %s: %w", path, register.PathCause(err))
 }
 
 // WriteSession makes a session file of what write gives, durably; replace says that there may be one already.
@@ -146,7 +146,7 @@ func (cs *Conversations) SetSession(own agentfiles.Folders, s refs.File) error {
 // changedSession says what is there instead of the file that was expected.
 func changedSession(own agentfiles.Folders, path string) error {
 	if err := model.Placed(own, path); err != nil {
-		return fmt.Errorf("engine: session file %s: %w: %w", path, ErrSessionChanged, err)
+		return fmt.Errorf("session file %s: %w: %w", path, ErrSessionChanged, err)
 	}
 	return SessionError(path, ErrSessionChanged)
 }
@@ -191,7 +191,7 @@ func ReadSide(own agentfiles.Folders, s transcript.Side) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: fork: %s: %w", s.From, register.PathCause(err))
+		return nil, fmt.Errorf("fork: %s: %w", s.From, register.PathCause(err))
 	}
 	return raw, nil
 }

@@ -59,7 +59,7 @@ func DecodeNode(id objstore.ID, raw []byte) (*Node, error) {
 		err = fmt.Errorf("%w: transcript without bytes, or with a parent that does not fit", record.ErrFormat)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: transcript %s: %w: %w", id.Short(), kv.ErrCorrupt, err)
+		return nil, fmt.Errorf("transcript %s: %w: %w", id.Short(), kv.ErrCorrupt, err)
 	}
 	return n, nil
 }
@@ -143,7 +143,7 @@ func OpenTranscript(get objstore.Getter, id objstore.ID) (*Stored, error) {
 	for !id.IsZero() {
 		raw, err := get.Get(objstore.Transcript, id)
 		if err != nil {
-			return nil, fmt.Errorf("engine: transcript: %w", err)
+			return nil, fmt.Errorf("transcript: %w", err)
 		}
 		n, err := DecodeNode(id, raw)
 		if err != nil {
@@ -152,7 +152,7 @@ func OpenTranscript(get objstore.Getter, id objstore.ID) (*Stored, error) {
 		if s.Size == 0 {
 			s.Size = n.Length
 		} else if n.Length != want {
-			return nil, fmt.Errorf("engine: transcript %s: %w: its blocks do not follow each other", id.Short(), kv.ErrCorrupt)
+			return nil, fmt.Errorf("transcript %s: %w: its blocks do not follow each other", id.Short(), kv.ErrCorrupt)
 		}
 		s.Nodes, s.Blobs = append(s.Nodes, id), append(s.Blobs, n.Tail)
 		id, want = n.Parent, n.Length-tailLength(n.Length)
@@ -169,10 +169,10 @@ func (s *Stored) read(k int) ([]byte, error) {
 	}
 	raw, err := s.Get.Get(objstore.Blob, s.Blobs[k])
 	if err != nil {
-		return nil, fmt.Errorf("engine: transcript: %w", err)
+		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	if want := min(TranscriptBlock, s.Size-int64(k)*TranscriptBlock); int64(len(raw)) != want {
-		return nil, fmt.Errorf("engine: transcript %s: %w: block of %d bytes, wants %d", s.Nodes[k].Short(), kv.ErrCorrupt, len(raw), want)
+		return nil, fmt.Errorf("transcript %s: %w: block of %d bytes, wants %d", s.Nodes[k].Short(), kv.ErrCorrupt, len(raw), want)
 	}
 	s.block, s.at = raw, k
 	return raw, nil
@@ -198,7 +198,7 @@ func (s *Stored) GoesOn(of *Stored) (bool, error) {
 // ReadAt implements io.ReaderAt.
 func (s *Stored) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
-		return 0, errors.New("engine: transcript: negative offset")
+		return 0, errors.New("transcript: negative offset")
 	}
 	for n < len(p) {
 		if off >= s.Size {
@@ -243,7 +243,7 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 	}
 	raw, err := tx.Get(objstore.Transcript, id)
 	if err != nil {
-		return nil, fmt.Errorf("engine: transcript: %w", err)
+		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	n, err := DecodeNode(id, raw)
 	if err != nil {
@@ -251,10 +251,10 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 	}
 	tail, err := tx.Get(objstore.Blob, n.Tail)
 	if err != nil {
-		return nil, fmt.Errorf("engine: transcript: %w", err)
+		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	if int64(len(tail)) != tailLength(n.Length) {
-		return nil, fmt.Errorf("engine: transcript %s: %w: block of %d bytes, wants %d", id.Short(), kv.ErrCorrupt, len(tail), tailLength(n.Length))
+		return nil, fmt.Errorf("transcript %s: %w: block of %d bytes, wants %d", id.Short(), kv.ErrCorrupt, len(tail), tailLength(n.Length))
 	}
 	w := &Writer{Tx: tx, Length: n.Length, parent: n.Parent, id: id, blob: n.Tail}
 	w.tail = append(make([]byte, 0, TranscriptBlock), tail...)
@@ -265,7 +265,7 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 func (s *Stored) BeginsWith(id objstore.ID) (length int64, begins bool, err error) {
 	raw, err := s.Get.Get(objstore.Transcript, id)
 	if err != nil {
-		return 0, false, fmt.Errorf("engine: transcript: %w", err)
+		return 0, false, fmt.Errorf("transcript: %w", err)
 	}
 	n, err := DecodeNode(id, raw)
 	if err != nil {
@@ -280,7 +280,7 @@ func (s *Stored) BeginsWith(id objstore.ID) (length int64, begins bool, err erro
 	}
 	tail, err := s.Get.Get(objstore.Blob, n.Tail)
 	if err != nil {
-		return 0, false, fmt.Errorf("engine: transcript: %w", err)
+		return 0, false, fmt.Errorf("transcript: %w", err)
 	}
 	block, err := s.read(k)
 	return n.Length, err == nil && bytes.HasPrefix(block, tail), err

@@ -33,13 +33,13 @@ func RepairFiles(ctx context.Context, p *project.Project, o project.Options, pro
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: repair store %s: %w", p.Store, err)
+		return nil, fmt.Errorf("repair store %s: %w", p.Store, err)
 	}
 	return done, nil
 }
 
 // ErrFilesDamaged is returned by Repair for a store that RepairFiles has to come before.
-var ErrFilesDamaged = fmt.Errorf("engine: repair: the database's files are %w", kv.ErrCorrupt)
+var ErrFilesDamaged = fmt.Errorf("repair: the database's files are %w", kv.ErrCorrupt)
 
 // NeedsFiles reports whether an error, or one of the faults that Verify found, is of the kind that RepairFiles is for.
 func NeedsFiles(err error) bool {
@@ -172,7 +172,7 @@ func (r *repair) keep(name string, raw []byte) error {
 	}
 	dir, err := r.e.log.DB.PutAside(place, name, raw)
 	if err != nil {
-		return fmt.Errorf("engine: repair: %w", err)
+		return fmt.Errorf("repair: %w", err)
 	}
 	r.out.Quarantine = dir
 	return nil

@@ -86,7 +86,7 @@ func (r *repair) worktree(ctx context.Context, p model.Progress) error {
 	}
 	if err != nil {
 		tx.Discard()
-		return fmt.Errorf("engine: repair from %s: %w", e.log.Project.Root, err)
+		return fmt.Errorf("repair from %s: %w", e.log.Project.Root, err)
 	}
 	return tx.Commit(ctx, kv.Durable)
 }

@@ -141,7 +141,7 @@ func (v *verifier) broken(from string, o model.Object, err error) {
 	v.bad[o] = Lost{Kind: o.Kind, ID: o.Id, Known: known, Place: from}
 	v.out.Lost = append(v.out.Lost, v.bad[o])
 	if !known {
-		v.fault(fmt.Errorf("engine: verify %s: %w", from, err))
+		v.fault(fmt.Errorf("verify %s: %w", from, err))
 	}
 }
 
@@ -160,7 +160,7 @@ func (v *verifier) references(ctx context.Context) error {
 	later := uint64(0)
 	err = v.e.log.Refs.Log(func(seq uint64, op *refs.Operation, err error) error {
 		if later > 0 && seq != later-1 {
-			v.fault(fmt.Errorf("engine: verify: operations %d to %d are missing", seq+1, later-1))
+			v.fault(fmt.Errorf("verify: operations %d to %d are missing", seq+1, later-1))
 		}
 		later = seq
 		if err != nil {
@@ -358,7 +358,7 @@ func (v *verifier) rest(ctx context.Context) error {
 		}
 		if g, ok, _ := v.e.log.Objs.Tombstone(k, key); !ok || g.Reason != objstore.Lost {
 			v.loose = append(v.loose, loose{k, key})
-			v.fault(fmt.Errorf("engine: verify: %w", err))
+			v.fault(fmt.Errorf("verify: %w", err))
 		}
 		return nil
 	})

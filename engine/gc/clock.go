@@ -25,9 +25,9 @@ type ClockError struct {
 func (e *ClockError) Error() string {
 	d := e.Now.Sub(e.Newest)
 	if d < 0 {
-		return fmt.Sprintf("engine: gc: %v: it says %s, %s before the newest operation", ErrClock, e.Now.UTC().Format(time.RFC3339), (-d).Round(time.Second))
+		return fmt.Sprintf("gc: %v: it says %s, %s before the newest operation", ErrClock, e.Now.UTC().Format(time.RFC3339), (-d).Round(time.Second))
 	}
-	return fmt.Sprintf("engine: gc: %v: it says %s, %d days after the newest operation", ErrClock, e.Now.UTC().Format(time.RFC3339), d/(24*time.Hour))
+	return fmt.Sprintf("gc: %v: it says %s, %d days after the newest operation", ErrClock, e.Now.UTC().Format(time.RFC3339), d/(24*time.Hour))
 }
 
 // Is makes it an ErrClock.

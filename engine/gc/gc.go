@@ -55,7 +55,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*Collected, error) {
 		return nil, err
 	}
 	if !co.Run.Mu.TryLock() {
-		return nil, fmt.Errorf("engine: gc: %w", ErrCollecting)
+		return nil, fmt.Errorf("gc: %w", ErrCollecting)
 	}
 	defer co.Run.Mu.Unlock()
 	res := &Collected{Grace: co.log.Config.Get("gc.grace").(string)}
@@ -73,7 +73,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*Collected, error) {
 	for {
 		size, err := co.gcRound(p, r, o, res)
 		if err != nil {
-			return nil, fmt.Errorf("engine: gc %s: %w", co.log.Project.Root, err)
+			return nil, fmt.Errorf("gc %s: %w", co.log.Project.Root, err)
 		}
 		res.DiskAfter = size
 		res.Fits = limit <= 0 || size <= limit

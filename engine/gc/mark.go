@@ -106,7 +106,7 @@ func (m *reach) tree(id objstore.ID) error {
 	}
 	ents, err := tree.Decode(raw)
 	if err != nil {
-		return fmt.Errorf("engine: tree %s: %w: %w", id.Short(), kv.ErrCorrupt, err)
+		return fmt.Errorf("tree %s: %w: %w", id.Short(), kv.ErrCorrupt, err)
 	}
 	for i := range ents {
 		k := objstore.Blob
@@ -143,7 +143,7 @@ func (m *reach) roots() error {
 	}
 	for _, r := range all {
 		if err := m.ref(objstore.Checkpoint, r.ID); err != nil {
-			return fmt.Errorf("engine: gc: ref %s: %w", r.Name, err)
+			return fmt.Errorf("gc: ref %s: %w", r.Name, err)
 		}
 	}
 	if err := m.journal(); err != nil {
@@ -164,7 +164,7 @@ func (m *reach) roots() error {
 			}
 		}
 		if err := m.operation(op); err != nil {
-			return fmt.Errorf("engine: gc: operation %d: %w", op.Seq, err)
+			return fmt.Errorf("gc: operation %d: %w", op.Seq, err)
 		}
 		return nil
 	})
@@ -261,7 +261,7 @@ func (m *reach) session(s *model.Session) error {
 		err = m.ref(objstore.Transcript, s.Fork.Transcript)
 	}
 	if err != nil {
-		return fmt.Errorf("engine: gc: session %s: %w", s.Name, err)
+		return fmt.Errorf("gc: session %s: %w", s.Name, err)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 	var parents []objstore.ID
 	err := g.e.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if g.oldest > 0 && op.Seq != g.oldest-1 {
-			return fmt.Errorf("engine: gc: %w: operations %d to %d are missing", kv.ErrCorrupt, op.Seq+1, g.oldest-1)
+			return fmt.Errorf("gc: %w: operations %d to %d are missing", kv.ErrCorrupt, op.Seq+1, g.oldest-1)
 		}
 		g.oldest = op.Seq
 		f := opFacts{time: op.Time, session: g.sessions.number(op.Session), step: -1, turn: uint32(op.Turn), kind: op.Kind, event: talkOf(op.Cause.Event), word: history.TurnWordOf(op.Cause.Event)}

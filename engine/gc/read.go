@@ -26,7 +26,7 @@ func (co *Collector) gcReader(c *objstore.Collection) (*gcReader, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: gc: grafts: %w", err)
+		return nil, fmt.Errorf("gc: grafts: %w", err)
 	}
 	return r, nil
 }
@@ -48,7 +48,7 @@ func (r *gcReader) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
 func (r *gcReader) checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	raw, err := r.cps.Get(id)
 	if err != nil {
-		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	cp, err := model.DecodeCheckpoint(id, raw)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *gcReader) checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	}
 	g, err := r.graft(id)
 	if err != nil {
-		return nil, fmt.Errorf("engine: checkpoint %s: %w", id.Short(), err)
+		return nil, fmt.Errorf("checkpoint %s: %w", id.Short(), err)
 	}
 	if g != nil {
 		g.Apply(cp)

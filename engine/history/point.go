@@ -263,7 +263,7 @@ func (h *History) CatchUp(ctx context.Context, session string) error {
 	if err := h.talks.Follow(tx, &work, model.PersonRead); err != nil || work.Cursor == s.Cursor {
 		tx.Discard()
 		if conversation.Problem(err) != "" && !errors.Is(err, fs.ErrNotExist) {
-			h.log.Notice(fmt.Sprintf("the conversation of %s is as it was captured last: %s", session, conversation.Told(err)))
+			h.log.Notice(fmt.Sprintf("the conversation of %s is as it was captured last: %s", session, err.Error()))
 		}
 		return nil
 	}

@@ -162,7 +162,7 @@ func (h *History) Forks(ctx context.Context, _ register.AgentEnv, name string) (
 		out = append(out, f)
 	}
 	if only != "" && len(out) == 0 {
-		return nil, fmt.Errorf("engine: session %s: %w: it is no fork", only, model.ErrNotFound)
+		return nil, fmt.Errorf("session %s: %w: it is no fork", only, model.ErrNotFound)
 	}
 	return out, nil
 }

@@ -16,10 +16,10 @@ func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model
 	h.log.Mu.Lock()
 	defer h.log.Mu.Unlock()
 	if err := refs.Tag(tag).Check(); err != nil {
-		return nil, fmt.Errorf("engine: tag: %w: %w", model.ErrUsage, err)
+		return nil, fmt.Errorf("tag: %w: %w", model.ErrUsage, err)
 	}
 	if err := naming.CheckTag(tag); err != nil {
-		return nil, fmt.Errorf("engine: tag %q: %w: %w", tag, model.ErrUsage, err)
+		return nil, fmt.Errorf("tag %q: %w: %w", tag, model.ErrUsage, err)
 	}
 	cp, err := h.Resolve(name)
 	if err != nil {
@@ -30,7 +30,7 @@ func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model
 		return nil, err
 	}
 	if !old.IsZero() && old != cp.ID && !force {
-		return nil, fmt.Errorf("engine: tag %q: %w: it names checkpoint %s", tag, model.ErrTagExists, old.Short())
+		return nil, fmt.Errorf("tag %q: %w: it names checkpoint %s", tag, model.ErrTagExists, old.Short())
 	}
 	if old == cp.ID {
 		return cp, nil
@@ -47,7 +47,7 @@ func (h *History) Untag(ctx context.Context, tag string) error {
 		return err
 	}
 	if old.IsZero() {
-		return fmt.Errorf("engine: tag %q: %w", tag, model.ErrNotFound)
+		return fmt.Errorf("tag %q: %w", tag, model.ErrNotFound)
 	}
 	return h.MoveTag(ctx, tag, old, objstore.ID{})
 }

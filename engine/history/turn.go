@@ -88,7 +88,7 @@ func (h *History) endOfTurn(session string, n uint64) (*model.Checkpoint, error)
 	case m == nil, m.Code.IsZero() && !m.Removed:
 		return nil, &model.NoTurnError{Session: session, Turn: n, Turns: l.Newest}
 	case m.Removed:
-		return nil, fmt.Errorf("engine: checkpoint \"turn:%d\": %w: gc has removed it", n, model.ErrNotFound)
+		return nil, fmt.Errorf("checkpoint \"turn:%d\": %w: gc has removed it", n, model.ErrNotFound)
 	}
 	return h.log.Checkpoint(m.Code)
 }

@@ -71,12 +71,12 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 	case !model.Understood(s.Agent):
 		return nil, fmt.Sprintf("the session files of %s are not understood", s.Agent), nil
 	case p.Err != nil:
-		return nil, "it cannot be read: " + conversation.Told(p.Err), nil
+		return nil, "it cannot be read: " + p.Err.Error(), nil
 	case p.Transcript.IsZero():
 		return nil, "the conversation had not begun, or was not captured", nil
 	}
 	if list, err = h.messagesAt(s, p, 4*n+maxTools); err != nil {
-		return nil, "it cannot be read: " + conversation.Told(err), nil //nolint:nilerr // what else is known of the checkpoint is shown
+		return nil, "it cannot be read: " + err.Error(), nil //nolint:nilerr // what else is known of the checkpoint is shown
 	}
 	return said(list, n), "", nil
 }

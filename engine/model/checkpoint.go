@@ -268,7 +268,7 @@ func DecodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 		err = fmt.Errorf("%w: checkpoint without tree, sequence or time", record.ErrFormat)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: checkpoint %s: %w", id.Short(), err)
+		return nil, fmt.Errorf("checkpoint %s: %w", id.Short(), err)
 	}
 	return c, nil
 }

@@ -42,7 +42,7 @@ type TooShortError struct {
 }
 
 func (e *TooShortError) Error() string {
-	text := fmt.Sprintf("engine: checkpoint %q: too short: %d digits at least; ", e.Name, naming.MinDigits)
+	text := fmt.Sprintf("checkpoint %q: too short: %d digits at least; ", e.Name, naming.MinDigits)
 	switch {
 	case len(e.Begin) == 0:
 		return text + "no id begins so, and no tag has that name"
@@ -70,10 +70,10 @@ func (e *NoTurnError) Error() string {
 		has = "1 turn"
 	}
 	if e.Turn == 0 {
-		const text = "engine: checkpoint \"turn:0\": %v: no state before the first prompt of session %s was captured; it has %s"
+		const text = "checkpoint \"turn:0\": %v: no state before the first prompt of session %s was captured; it has %s"
 		return fmt.Sprintf(text, ErrNotFound, e.Session, has)
 	}
-	return fmt.Sprintf("engine: checkpoint \"turn:%d\": %v: session %s has %s", e.Turn, ErrNotFound, e.Session, has)
+	return fmt.Sprintf("checkpoint \"turn:%d\": %v: session %s has %s", e.Turn, ErrNotFound, e.Session, has)
 }
 
 // Is makes it an ErrNotFound.
@@ -86,9 +86,9 @@ type NoStepError struct {
 }
 
 func (e *NoStepError) Error() string {
-	text, end, lie := "engine: undo: no step to go back to: ", "this is the first one", "before this one"
+	text, end, lie := "undo: no step to go back to: ", "this is the first one", "before this one"
 	if e.Ahead {
-		text, end, lie = "engine: redo: no step to go forward to: ", "none lies ahead", "ahead"
+		text, end, lie = "redo: no step to go forward to: ", "none lies ahead", "ahead"
 	}
 	switch e.There {
 	case 0:
@@ -120,7 +120,7 @@ type NoConversationError struct {
 }
 
 func (e *NoConversationError) Error() string {
-	return fmt.Sprintf("engine: %s: %v: %s", e.Place, ErrNoConversation, e.Why)
+	return fmt.Sprintf("%s: %v: %s", e.Place, ErrNoConversation, e.Why)
 }
 
 // Is makes it an ErrNoConversation.
@@ -136,7 +136,7 @@ type RunningError struct {
 }
 
 func (e *RunningError) Error() string {
-	return fmt.Sprintf("engine: session %s: %v (%s)", e.Session, ErrRunning, e.How)
+	return fmt.Sprintf("session %s: %v (%s)", e.Session, ErrRunning, e.How)
 }
 
 // Is makes it an ErrRunning.
@@ -149,7 +149,7 @@ type NotInPlaceError struct {
 }
 
 func (e *NotInPlaceError) Error() string {
-	return fmt.Sprintf("engine: session %s: it cannot be cut in place: %s", e.Session, e.Why)
+	return fmt.Sprintf("session %s: it cannot be cut in place: %s", e.Session, e.Why)
 }
 
 // DependentError names the session files that go on from the end of another; it is an ErrDependent.
@@ -159,7 +159,7 @@ type DependentError struct {
 }
 
 func (e *DependentError) Error() string {
-	return fmt.Sprintf("engine: session %s: %v: %s", e.Session, ErrDependent, strings.Join(e.Paths, ", "))
+	return fmt.Sprintf("session %s: %v: %s", e.Session, ErrDependent, strings.Join(e.Paths, ", "))
 }
 
 // Is makes it an ErrDependent.
@@ -173,7 +173,7 @@ type ForeignFileError struct {
 }
 
 func (e *ForeignFileError) Error() string {
-	return fmt.Sprintf("engine: %s names a session file that is not yours to change: %v", e.In, e.Cause)
+	return fmt.Sprintf("%s names a session file that is not yours to change: %v", e.In, e.Cause)
 }
 
 // Unwrap is the cause.
@@ -197,7 +197,7 @@ type PathError struct {
 }
 
 func (e *PathError) Error() string {
-	return fmt.Sprintf("engine: %q in checkpoint %s: not found", e.Path, e.Checkpoint.Short())
+	return fmt.Sprintf("%q in checkpoint %s: not found", e.Path, e.Checkpoint.Short())
 }
 
 // Is makes a PathError an ErrNotFound.
@@ -214,14 +214,14 @@ type Blocked struct {
 }
 
 func (e *UnsavedError) Error() string {
-	return fmt.Sprintf("engine: %d paths would be overwritten although they cannot be stored, first %q", len(e.Paths), e.Paths[0].Path)
+	return fmt.Sprintf("%d paths would be overwritten although they cannot be stored, first %q", len(e.Paths), e.Paths[0].Path)
 }
 
 // HalfDoneError describes the unfinished checkout; it is an ErrHalfDone.
 type HalfDoneError struct{ Target objstore.ID }
 
 func (e *HalfDoneError) Error() string {
-	return fmt.Sprintf("engine: %v: to %s", ErrHalfDone, e.Target.Short())
+	return fmt.Sprintf("%v: to %s", ErrHalfDone, e.Target.Short())
 }
 
 // Is makes a HalfDoneError an ErrHalfDone.

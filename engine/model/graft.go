@@ -97,7 +97,7 @@ func DecodeGraft(raw []byte) (*Graft, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: graft: %w: %w", kv.ErrCorrupt, err)
+		return nil, fmt.Errorf("graft: %w: %w", kv.ErrCorrupt, err)
 	}
 	return g, nil
 }

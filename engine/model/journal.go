@@ -245,7 +245,7 @@ func DecodeJournal(raw []byte) (*Journal, error) {
 		err = j.checkNames()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: journal: %w: %w", kv.ErrCorrupt, err)
+		return nil, fmt.Errorf("journal: %w: %w", kv.ErrCorrupt, err)
 	}
 	return j, nil
 }

@@ -42,7 +42,7 @@ func DecodeMessages(raw []byte) (list []string, err error) {
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: messages: %w: %w", kv.ErrCorrupt, err)
+		return nil, fmt.Errorf("messages: %w: %w", kv.ErrCorrupt, err)
 	}
 	return list, nil
 }

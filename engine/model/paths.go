@@ -10,17 +10,17 @@ import (
 // CleanPath makes a path relative to the project's root canonical; "" is the root.
 func CleanPath(p string) (string, error) {
 	if p == "" {
-		return "", fmt.Errorf("engine: path \"\": %w: it is empty", ErrUsage)
+		return "", fmt.Errorf("path \"\": %w: it is empty", ErrUsage)
 	}
 	if filepath.Separator != '/' {
 		p = filepath.ToSlash(p)
 	}
 	if strings.ContainsRune(p, 0) || path.IsAbs(p) {
-		return "", fmt.Errorf("engine: path %q: %w: not inside the project", p, ErrUsage)
+		return "", fmt.Errorf("path %q: %w: not inside the project", p, ErrUsage)
 	}
 	p = path.Clean(p)
 	if p == ".." || strings.HasPrefix(p, "../") {
-		return "", fmt.Errorf("engine: path %q: %w: not inside the project", p, ErrUsage)
+		return "", fmt.Errorf("path %q: %w: not inside the project", p, ErrUsage)
 	}
 	if p == "." {
 		p = ""

@@ -268,7 +268,7 @@ func DecodeSession(name string, raw []byte) (*Session, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: session %s: %w: %w", name, kv.ErrCorrupt, err)
+		return nil, fmt.Errorf("session %s: %w: %w", name, kv.ErrCorrupt, err)
 	}
 	return s, nil
 }

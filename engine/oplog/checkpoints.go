@@ -38,7 +38,7 @@ func (l *Log) PutCheckpoint(tx *objstore.Tx, cp *model.Checkpoint, seq uint64) e
 func (l *Log) Checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	raw, err := l.Objs.Get(objstore.Checkpoint, id)
 	if err != nil {
-		return nil, fmt.Errorf("engine: checkpoint: %w", err)
+		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	return l.Orphaned(l.grafted(model.DecodeCheckpoint(id, raw)))
 }
@@ -52,7 +52,7 @@ func (l *Log) checkpointsBy(memo *objstore.Memo) func(objstore.ID) (*model.Check
 	return func(id objstore.ID) (*model.Checkpoint, error) {
 		raw, err := memo.Get(id)
 		if err != nil {
-			return nil, fmt.Errorf("engine: checkpoint: %w", err)
+			return nil, fmt.Errorf("checkpoint: %w", err)
 		}
 		return l.Orphaned(l.grafted(model.DecodeCheckpoint(id, raw)))
 	}
@@ -68,7 +68,7 @@ func (l *Log) NoteOf(id objstore.ID) ([]tree.Skip, error) {
 	}
 	raw, err := l.Objs.Get(objstore.Note, id)
 	if err != nil {
-		return nil, fmt.Errorf("engine: note of checkpoint: %w", err)
+		return nil, fmt.Errorf("note of checkpoint: %w", err)
 	}
 	return tree.DecodeNote(raw)
 }

@@ -21,14 +21,14 @@ func (l *Log) grafted(cp *model.Checkpoint, err error) (*model.Checkpoint, error
 			return kv.ErrStop
 		})
 		if err != nil {
-			return nil, fmt.Errorf("engine: checkpoint %s: graft: %w", cp.ID.Short(), err)
+			return nil, fmt.Errorf("checkpoint %s: graft: %w", cp.ID.Short(), err)
 		}
 		l.Grafts.CompareAndSwap(model.GraftsUnknown, found)
 		return l.grafted(cp, nil)
 	}
 	g, err := l.graft(cp.ID)
 	if err != nil {
-		return nil, fmt.Errorf("engine: checkpoint %s: %w", cp.ID.Short(), err)
+		return nil, fmt.Errorf("checkpoint %s: %w", cp.ID.Short(), err)
 	}
 	if g != nil {
 		g.Apply(cp)

@@ -74,7 +74,7 @@ func (l *Log) Record(ctx context.Context, op refs.Operation, updates ...refs.Upd
 func (l *Log) Root() (worktreefs.Dir, error) {
 	d, err := worktreefs.OpenRoot(l.Project.Root)
 	if err != nil {
-		return nil, fmt.Errorf("engine: open worktree %s: %w", l.Project.Root, err)
+		return nil, fmt.Errorf("open worktree %s: %w", l.Project.Root, err)
 	}
 	// It may have been unmounted, or another put in its place, since it was found: that is not what the project looks like now.
 	if st, err := d.Stat(); err == nil && l.Project.Ino != 0 && (st.Ino != l.Project.Ino || st.Dev != l.Project.Dev) {

@@ -28,7 +28,7 @@ func (e *LostError) Error() string {
 			quoted[i] = "all files"
 		}
 	}
-	return fmt.Sprintf("engine: checkpoint %s cannot be restored whole: lost in it: %s%s; nothing was touched", e.Checkpoint.Short(), strings.Join(quoted, ", "), more)
+	return fmt.Sprintf("checkpoint %s cannot be restored whole: lost in it: %s%s; nothing was touched", e.Checkpoint.Short(), strings.Join(quoted, ", "), more)
 }
 
 // maxLostNamed is how many paths the text names.
@@ -58,7 +58,7 @@ func (l *Log) LostIn(cp *model.Checkpoint) (paths []string, trees map[objstore.I
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("engine: checkpoint %s: %q: %w", cp.ID.Short(), dir, err)
+			return fmt.Errorf("checkpoint %s: %q: %w", cp.ID.Short(), dir, err)
 		}
 		for _, ent := range ents {
 			p := tree.Join(dir, ent.Name)

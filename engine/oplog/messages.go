@@ -57,7 +57,7 @@ func (l *Log) PutMessage(ctx context.Context, cp *model.Checkpoint, message stri
 	})
 	if err != nil {
 		tx.Discard()
-		return false, fmt.Errorf("engine: message on checkpoint %s: %w", cp.ID.Short(), err)
+		return false, fmt.Errorf("message on checkpoint %s: %w", cp.ID.Short(), err)
 	}
 	return true, nil
 }

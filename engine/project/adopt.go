@@ -35,7 +35,7 @@ var ErrNothingToAdopt = fmt.Errorf("%w: there is no store here that is not belie
 // PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses what cannot be taken over as it lies there: a
 // store that git tracks, or one with a link, a second name, or anything but files and directories of this user's in it.
 func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (*Adoption, error) {
-	fail := func(err error) (*Adoption, error) { return nil, fmt.Errorf("engine: adopt store: %w", err) }
+	fail := func(err error) (*Adoption, error) { return nil, fmt.Errorf("adopt store: %w", err) }
 	p, err := Find(ctx, home, dir, wait)
 	var untrusted *UntrustedError
 	var passed []Passed
@@ -157,11 +157,11 @@ func Adopt(ctx context.Context, home Home, a *Adoption, wait time.Duration) erro
 	defer unlock()
 	now, err := inspect(Passed{Root: a.Root, Why: a.Why, Store: true})
 	if err != nil {
-		return fmt.Errorf("engine: adopt store: %w", err)
+		return fmt.Errorf("adopt store: %w", err)
 	}
 	own := home.ByRoot()[a.Root]
 	if own != nil && own.Mode == ModeGlobal {
-		return fmt.Errorf("engine: adopt store: %w: %s has a store already, %s: 'rewind init --remove' takes it away", model.ErrUsage, a.Root, own.ID)
+		return fmt.Errorf("adopt store: %w: %s has a store already, %s: 'rewind init --remove' takes it away", model.ErrUsage, a.Root, own.ID)
 	}
 	r := (&Record{ID: NewStoreID(), Created: now.Created, Seal: NewSeal(), Mode: ModeProject}).At(a.Root)
 	if r.Created.IsZero() {

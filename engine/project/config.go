@@ -80,7 +80,7 @@ func (c Config) Get(key string) any {
 			return s.Value
 		}
 	}
-	panic("engine: no setting " + key)
+	panic("no setting " + key)
 }
 
 // SizeLimit is the size in bytes above which a file is not captured.
@@ -144,7 +144,7 @@ func LoadConfig(home Home, root string) (Config, error) {
 			}
 			v, err := parseJSON(c.all[i], raw)
 			if err != nil {
-				return c, fmt.Errorf("engine: config %s: %w", f.path, err)
+				return c, fmt.Errorf("config %s: %w", f.path, err)
 			}
 			c.all[i].Value, c.all[i].From = v, f.from
 		}
@@ -174,10 +174,10 @@ func readConfigFile(path string) (map[string]any, error) {
 		return map[string]any{}, nil
 	}
 	if errors.Is(err, osfile.ErrNotRegular) || errors.Is(err, osfile.ErrTooLarge) {
-		return nil, fmt.Errorf("engine: config %s: %w: %w", path, model.ErrConfig, err)
+		return nil, fmt.Errorf("config %s: %w: %w", path, model.ErrConfig, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: config %s: %w", path, err)
+		return nil, fmt.Errorf("config %s: %w", path, err)
 	}
 	return parseConfig(path, b)
 }
@@ -185,7 +185,7 @@ func readConfigFile(path string) (map[string]any, error) {
 func parseConfig(path string, b []byte) (map[string]any, error) {
 	m := map[string]any{}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("engine: config %s: %w: %w", path, model.ErrConfig, err)
+		return nil, fmt.Errorf("config %s: %w: %w", path, model.ErrConfig, err)
 	}
 	return m, nil
 }
@@ -207,7 +207,7 @@ func readProjectConfig(root string) (values map[string]any, passed string, err e
 	}
 	path := filepath.Join(Marker(root), ConfigName)
 	if err != nil {
-		return nil, "", fmt.Errorf("engine: config %s: %w", path, err)
+		return nil, "", fmt.Errorf("config %s: %w", path, err)
 	}
 	if tracked, err := trackedMarker(root); why == "" && err == nil && tracked {
 		why = "git tracks it"
@@ -318,7 +318,7 @@ func parseSize(s Setting, v string) (any, error) {
 func ParseSize(v string) (int64, error) {
 	n, err := humanize.ParseBytes(v)
 	if err != nil || n == 0 || n > 1<<53 {
-		return 0, fmt.Errorf("engine: gc: %w: %q is not a size such as 2GiB", model.ErrUsage, v)
+		return 0, fmt.Errorf("gc: %w: %q is not a size such as 2GiB", model.ErrUsage, v)
 	}
 	return int64(n), nil
 }
@@ -352,7 +352,7 @@ func SetConfig(home Home, root, key string, values []string) error {
 	i := slices.IndexFunc(all, func(s Setting) bool { return s.Key == key })
 	ofTier := strings.HasPrefix(key, tiersKey+".")
 	if i < 0 && !ofTier {
-		return fmt.Errorf("engine: config: %w: no setting %q", model.ErrConfig, key)
+		return fmt.Errorf("config: %w: no setting %q", model.ErrConfig, key)
 	}
 	var v any
 	if len(values) > 0 {
@@ -363,7 +363,7 @@ func SetConfig(home Home, root, key string, values []string) error {
 			v, err = parseArgs(all[i], values)
 		}
 		if err != nil {
-			return fmt.Errorf("engine: config: %w", err)
+			return fmt.Errorf("config: %w", err)
 		}
 	}
 	if root != "" {
@@ -371,7 +371,7 @@ func SetConfig(home Home, root, key string, values []string) error {
 	}
 	path := home.configFile()
 	if err := os.MkdirAll(home.Dir, 0o700); err != nil {
-		return fmt.Errorf("engine: config %s: %w", path, err)
+		return fmt.Errorf("config %s: %w", path, err)
 	}
 	m, err := readConfigFile(path)
 	if err != nil {
@@ -379,7 +379,7 @@ func SetConfig(home Home, root, key string, values []string) error {
 	}
 	b, err := withKey(m, key, v)
 	if err != nil {
-		return fmt.Errorf("engine: config %s: %w", path, err)
+		return fmt.Errorf("config %s: %w", path, err)
 	}
 	return WriteFile(path, b)
 }
@@ -392,7 +392,7 @@ func withKey(m map[string]any, key string, v any) ([]byte, error) {
 
 func setProjectConfig(root, key string, v any) error {
 	path := filepath.Join(Marker(root), ConfigName)
-	cannot := func(why any) error { return fmt.Errorf("engine: config %s: %w: %v", path, model.ErrConfig, why) }
+	cannot := func(why any) error { return fmt.Errorf("config %s: %w: %v", path, model.ErrConfig, why) }
 	m, passed, err := readProjectConfig(root)
 	switch {
 	case err != nil:
@@ -406,7 +406,7 @@ func setProjectConfig(root, key string, v any) error {
 	}
 	dir, err := makeMarker(root)
 	if err != nil {
-		return fmt.Errorf("engine: config %s: %w", path, err)
+		return fmt.Errorf("config %s: %w", path, err)
 	}
 	defer dir.Close()
 	b, err := withKey(m, key, v)
@@ -417,7 +417,7 @@ func setProjectConfig(root, key string, v any) error {
 		err = replaceIn(dir, ConfigName, b)
 	}
 	if err != nil {
-		return fmt.Errorf("engine: config %s: %w", path, err)
+		return fmt.Errorf("config %s: %w", path, err)
 	}
 	return nil
 }

@@ -28,13 +28,13 @@ func (c *Config) loadTier(files []configFile) error {
 			_, err = hooks.LoadTier(c.Tier(), raw)
 		}
 		if err != nil {
-			return fmt.Errorf("engine: config %s: %w: %w", f.path, model.ErrConfig, err)
+			return fmt.Errorf("config %s: %w: %w", f.path, model.ErrConfig, err)
 		}
 		overrides = append(overrides, raw)
 	}
 	t, err := hooks.LoadTier(c.Tier(), overrides...)
 	if err != nil {
-		return fmt.Errorf("engine: config: %w: %w", model.ErrConfig, err)
+		return fmt.Errorf("config: %w: %w", model.ErrConfig, err)
 	}
 	c.tier = t
 	r := t.Runtime

@@ -24,7 +24,7 @@ func DefaultHome() (Home, error) {
 		err = relay.CheckHome(dir)
 	}
 	if err != nil {
-		return Home{}, fmt.Errorf("engine: find home directory: %w", err)
+		return Home{}, fmt.Errorf("find home directory: %w", err)
 	}
 	return Home{dir}, nil
 }

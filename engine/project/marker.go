@@ -134,7 +134,7 @@ var errMarker = errors.New("the marker cannot be written")
 func WriteMarker(root, id, drop string) error {
 	top, err := worktreefs.OpenRoot(root)
 	if err != nil {
-		return fmt.Errorf("engine: %s: %w: %w", Marker(root), errMarker, err)
+		return fmt.Errorf("%s: %w: %w", Marker(root), errMarker, err)
 	}
 	defer top.Close()
 	return WriteMarkerIn(top, root, id, drop)
@@ -143,7 +143,7 @@ func WriteMarker(root, id, drop string) error {
 // WriteMarkerIn is WriteMarker of a root that is held; git is asked by its path.
 func WriteMarkerIn(top worktreefs.Dir, root, id, drop string) error {
 	cannot := func(why any) error {
-		return fmt.Errorf("engine: %s: %w: %v", Marker(root), errMarker, why)
+		return fmt.Errorf("%s: %w: %v", Marker(root), errMarker, why)
 	}
 	m := ReadMarkerIn(top)
 	if m.why != "" {

@@ -73,7 +73,7 @@ func WriteFile(path string, data []byte) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("engine: write %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
@@ -160,11 +160,11 @@ func RenameDir(from, to string) error {
 func resolve(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", fmt.Errorf("engine: resolve %s: %w", dir, err)
+		return "", fmt.Errorf("resolve %s: %w", dir, err)
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return "", fmt.Errorf("engine: resolve %s: %w", dir, err)
+		return "", fmt.Errorf("resolve %s: %w", dir, err)
 	}
 	return real, nil
 }

@@ -25,7 +25,7 @@ type Record struct {
 	Inode   uint64    `json:"inode,omitempty"`
 	Seal    string    `json:"seal,omitempty"` // of a store in project mode: what its file of that name holds
 
-	Mode Mode // told by where the record lies
+	Mode Mode `json:"-"` // told by where the record lies
 	lost bool // the store is there and its record cannot be read
 }
 
@@ -65,7 +65,7 @@ func (h Home) record(id string) (*Record, error) {
 	if root := strings.TrimSuffix(string(b), "\n"); filepath.IsAbs(root) { // as older versions wrote it
 		r.ID, r.Root = id, root
 	} else if err := json.Unmarshal(b, r); err != nil || r.ID != id {
-		return nil, fmt.Errorf("engine: read %s: %w", path, errors.Join(errBadRecord, err))
+		return nil, fmt.Errorf("read %s: %w", path, errors.Join(errBadRecord, err))
 	}
 	r.Mode = ModeProject
 	return r, nil
@@ -90,7 +90,7 @@ func ReadProjectRecord(store string) (*Record, error) {
 	}
 	r, err := parseRecord(b)
 	if err != nil {
-		return nil, fmt.Errorf("engine: read %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return r, nil
 }
@@ -106,7 +106,7 @@ func (r *Record) Write(h Home) error {
 	path := h.recordPath(r.ID, r.Mode)
 	if r.Mode == ModeProject {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return fmt.Errorf("engine: note project %s: %w", r.Root, err)
+			return fmt.Errorf("note project %s: %w", r.Root, err)
 		}
 	}
 	return r.writeTo(path)

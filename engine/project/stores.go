@@ -134,13 +134,13 @@ func (h Home) storeByID(id string) (*Record, error) {
 		}
 		if id != "" && strings.HasPrefix(r.ID, id) {
 			if found != nil {
-				return nil, fmt.Errorf("engine: store %s: %w: several begin like that", id, model.ErrUsage)
+				return nil, fmt.Errorf("store %s: %w: several begin like that", id, model.ErrUsage)
 			}
 			found = r
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("engine: %w: %s", ErrNoStore, id)
+		return nil, fmt.Errorf("%w: %s", ErrNoStore, id)
 	}
 	return found, nil
 }
@@ -155,7 +155,7 @@ type Join struct {
 // PlanJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
 func (h Home) PlanJoin(dir, id string) (*Join, error) {
 	refuse := func(r *Record, format string, args ...any) (*Join, error) {
-		return nil, fmt.Errorf("engine: join store %s: %w: %s", r.ID, model.ErrUsage, fmt.Sprintf(format, args...))
+		return nil, fmt.Errorf("join store %s: %w: %s", r.ID, model.ErrUsage, fmt.Sprintf(format, args...))
 	}
 	r, err := h.storeByID(id)
 	if err != nil {
@@ -205,7 +205,7 @@ func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration)
 	}
 	r, err := h.record(j.Store.ID)
 	if err != nil {
-		return nil, fmt.Errorf("engine: join store %s: %w", j.Store.ID, err)
+		return nil, fmt.Errorf("join store %s: %w", j.Store.ID, err)
 	}
 	if j.Left != "" {
 		left, err := h.record(j.Left)
@@ -213,7 +213,7 @@ func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration)
 			err = left.At("").Write(h)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("engine: join store %s: %w", j.Store.ID, err)
+			return nil, fmt.Errorf("join store %s: %w", j.Store.ID, err)
 		}
 	}
 	if err := r.At(j.Store.Root).Write(h); err != nil {

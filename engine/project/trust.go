@@ -52,11 +52,11 @@ func (e *UntrustedError) Gone() bool { return e.Passed[0].gone }
 func (e *UntrustedError) Error() string {
 	switch p := e.Passed[0]; {
 	case !p.gone:
-		return fmt.Sprintf("engine: find project of %s: %v: %v", e.Dir, model.ErrNoProject, p)
+		return fmt.Sprintf("find project of %s: %v: %v", e.Dir, model.ErrNoProject, p)
 	case p.names == "":
-		return fmt.Sprintf("engine: open project %s: %v: the marker names none", p.Root, model.ErrStoreGone)
+		return fmt.Sprintf("open project %s: %v: the marker names none", p.Root, model.ErrStoreGone)
 	default:
-		return fmt.Sprintf("engine: open project %s: %v: %s; the marker may be another machine's or user's", p.Root, model.ErrStoreGone, e.home.storeDir(p.names))
+		return fmt.Sprintf("open project %s: %v: %s; the marker may be another machine's or user's", p.Root, model.ErrStoreGone, e.home.storeDir(p.names))
 	}
 }
 
@@ -167,7 +167,7 @@ func (r *Record) SealIn(root, name string) error {
 		err = errors.New(why)
 	}
 	if err != nil {
-		return fmt.Errorf("engine: seal store of %s: %w", root, err)
+		return fmt.Errorf("seal store of %s: %w", root, err)
 	}
 	defer dir.Close()
 	plain := *r
@@ -177,7 +177,7 @@ func (r *Record) SealIn(root, name string) error {
 		err = errors.Join(replaceIn(dir, projectFile, b), replaceIn(dir, sealName, []byte(r.Seal+"\n")))
 	}
 	if err != nil {
-		return fmt.Errorf("engine: seal store of %s: %w", root, err)
+		return fmt.Errorf("seal store of %s: %w", root, err)
 	}
 	return nil
 }

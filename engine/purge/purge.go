@@ -56,11 +56,11 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	if err := p.run(ctx); err != nil {
-		return nil, fmt.Errorf("engine: purge: %w", err)
+		return nil, fmt.Errorf("purge: %w", err)
 	}
 	for _, path := range p.paths {
 		if !p.found[path] {
-			return nil, fmt.Errorf("engine: purge %q: %w: no checkpoint has it", path, model.ErrNotFound)
+			return nil, fmt.Errorf("purge %q: %w: no checkpoint has it", path, model.ErrNotFound)
 		}
 	}
 	if o.DryRun {
@@ -68,16 +68,16 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*Result, error) {
 	}
 	r, err := pu.purgeHeld(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("engine: purge: %w", err)
+		return nil, fmt.Errorf("purge: %w", err)
 	}
 	if r.Files, err = pu.purgeFiles(p); err != nil {
-		return r, fmt.Errorf("engine: purge: it is out of the store, but not of every file beside it: %w", err)
+		return r, fmt.Errorf("purge: it is out of the store, but not of every file beside it: %w", err)
 	}
 	if any, err := pu.anyPurged(); err != nil || !any {
 		return r, err
 	}
 	if err := pu.log.DB.Scrub(ctx); err != nil {
-		return r, fmt.Errorf("engine: purge: it is out of the store, but bytes of it may be in its files until purge was run again: %w", err)
+		return r, fmt.Errorf("purge: it is out of the store, but bytes of it may be in its files until purge was run again: %w", err)
 	}
 	return r, nil
 }
@@ -100,7 +100,7 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 		return nil, err
 	}
 	if p.paths = paths; slices.Contains(paths, "") {
-		return nil, fmt.Errorf("engine: purge: %w: the whole project; 'rewind init --remove' removes its store", model.ErrUsage)
+		return nil, fmt.Errorf("purge: %w: the whole project; 'rewind init --remove' removes its store", model.ErrUsage)
 	}
 	for _, b := range o.Blobs {
 		id, err := pu.log.Objs.Resolve(objstore.Blob, b)
@@ -116,7 +116,7 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 			err = fmt.Errorf("%w: %w", model.ErrUsage, err)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("engine: purge %.64q: %w", b, err)
+			return nil, fmt.Errorf("purge %.64q: %w", b, err)
 		}
 		if err := p.doom(id, ""); err != nil {
 			return nil, err
@@ -124,12 +124,12 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 	}
 	if text := bytes.TrimSpace(o.Text); len(text) > 0 {
 		if len(text) < minNeedle || len(text) > MaxNeedle {
-			return nil, fmt.Errorf("engine: purge: %w: a text of %d bytes; %d to %d can be looked for", model.ErrUsage, len(text), minNeedle, MaxNeedle)
+			return nil, fmt.Errorf("purge: %w: a text of %d bytes; %d to %d can be looked for", model.ErrUsage, len(text), minNeedle, MaxNeedle)
 		}
 		p.text = NewHaystack(Needles(text))
 	}
 	if len(p.paths)+len(o.Blobs)+len(p.text.needles) == 0 {
-		return nil, fmt.Errorf("engine: purge: %w: nothing is named", model.ErrUsage)
+		return nil, fmt.Errorf("purge: %w: nothing is named", model.ErrUsage)
 	}
 	return p, nil
 }
@@ -182,7 +182,7 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*Result, error) 
 	for _, name := range r.Sessions {
 		if s := pu.log.Records[name]; s != nil {
 			now := *s
-			now.Purged, now.Problem = true, conversation.Told(conversation.ErrPurgedTalk)
+			now.Purged, now.Problem = true, conversation.ErrPurgedTalk.Error()
 			silent = append(silent, &now)
 			pu.log.Silent.Store(name, true)
 		}

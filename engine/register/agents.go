@@ -308,9 +308,9 @@ func (e *SettingsEdit) refuse(err error) error {
 	text := strings.TrimPrefix(err.Error(), "hooks: settings: ")
 	if n, _ := fmt.Sscanf(text, "line %d, column %d:", &line, &column); n == 2 {
 		_, text, _ = strings.Cut(text, ": ")
-		return fmt.Errorf("engine: settings of %s: %s:%d:%d: %s; it was left as it is", e.Agent, e.Path, line, column, text)
+		return fmt.Errorf("settings of %s: %s:%d:%d: %s; it was left as it is", e.Agent, e.Path, line, column, text)
 	}
-	return fmt.Errorf("engine: settings of %s: %s: %w; it was left as it is", e.Agent, e.Path, err)
+	return fmt.Errorf("settings of %s: %s: %w; it was left as it is", e.Agent, e.Path, err)
 }
 
 // settingsTries is how often an edit starts over because the agent wrote the file meanwhile.

@@ -46,7 +46,7 @@ func readSettings(ctx context.Context, path string) (*settingsFile, error) {
 	for try := 0; ; try++ {
 		f, err := lookSettings(path)
 		if err != nil {
-			return nil, fmt.Errorf("engine: settings %s: %w", path, PathCause(err))
+			return nil, fmt.Errorf("settings %s: %w", path, PathCause(err))
 		}
 		if !f.exists() {
 			return f, nil
@@ -105,7 +105,7 @@ func (f *settingsFile) unchanged() (bool, error) {
 func (f *settingsFile) replace(data []byte) error {
 	err := f.swap(data)
 	if err != nil && !errors.Is(err, errChanged) {
-		return fmt.Errorf("engine: settings %s: %w", f.path, PathCause(err))
+		return fmt.Errorf("settings %s: %w", f.path, PathCause(err))
 	}
 	return err
 }
@@ -181,14 +181,14 @@ func keepBackup(h project.Home, e *SettingsEdit) error {
 	}
 	path := backupFile(h, e)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("engine: back up %s: %w", e.Path, err)
+		return fmt.Errorf("back up %s: %w", e.Path, err)
 	}
 	return project.WriteFile(path, e.File.Data)
 }
 
 func dropBackup(h project.Home, e *SettingsEdit) error {
 	if err := os.Remove(backupFile(h, e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("engine: remove backup of %s: %w", e.Path, err)
+		return fmt.Errorf("remove backup of %s: %w", e.Path, err)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func HookProgram(h project.Home) string { return programs.Path(programDir(h), pr
 func checkPrograms(h project.Home) error {
 	name, err := programs.Missing(programDir(h))
 	if err != nil {
-		return fmt.Errorf("engine: register hooks: %w: %s: %w", ErrNoProgram, programs.Path(programDir(h), name), PathCause(err))
+		return fmt.Errorf("register hooks: %w: %s: %w", ErrNoProgram, programs.Path(programDir(h), name), PathCause(err))
 	}
 	return nil
 }
@@ -50,14 +50,14 @@ func (v AgentEnv) source() (programs.Source, error) {
 func bringPrograms(ctx context.Context, h project.Home, env AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
 	from, err := env.source()
 	if err != nil {
-		return nil, fmt.Errorf("engine: install programs: %w", err)
+		return nil, fmt.Errorf("install programs: %w", err)
 	}
 	if from.Lacks(programDir(h)) != "" {
 		return nil, checkPrograms(h)
 	}
 	names, err := from.Wanting(programDir(h), false)
 	if err != nil {
-		return nil, fmt.Errorf("engine: install programs: %w", err)
+		return nil, fmt.Errorf("install programs: %w", err)
 	}
 	if onlyMissing {
 		names = slices.DeleteFunc(names, func(name string) bool { return programs.Check(programs.Path(programDir(h), name)) == nil })
@@ -66,10 +66,10 @@ func bringPrograms(ctx context.Context, h project.Home, env AgentEnv, onlyMissin
 		return names, nil
 	}
 	if odd := programs.Odd(ctx, from.Dir, programs.Path(from.Dir, programs.Rewind)); odd != "" {
-		return nil, fmt.Errorf("engine: install programs: %s: %s", odd, programs.InstallRemedy)
+		return nil, fmt.Errorf("install programs: %s: %s", odd, programs.InstallRemedy)
 	}
 	if err := from.Install(programDir(h), names); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	relay.ForgetFailure(h.Dir)
 	return names, nil

@@ -48,7 +48,7 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 		case f.To.IsZero():
 			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...) // somebody has gone on with it
 		case f.From.IsZero():
-			return nil, fmt.Errorf("engine: undo-restore %d: %s: %w", op.Seq, f.Path, fs.ErrExist)
+			return nil, fmt.Errorf("undo-restore %d: %s: %w", op.Seq, f.Path, fs.ErrExist)
 		default:
 			if f, err = rs.grownSince(f, tx); err != nil {
 				return nil, err
@@ -66,14 +66,14 @@ func noneBack(r *restore, op *refs.Operation, err error) (*conversationPlan, err
 	if foreign.Foreign() || r.conversation.ContextOnly {
 		return nil, foreign
 	}
-	return noConversation(conversation.Told(foreign)), nil
+	return noConversation(foreign.Error()), nil
 }
 
 // grownSince is the step that brings a session file back although the agent has gone on with it: what it holds now is stored first.
 func (rs *Restorer) grownSince(f refs.File, tx *objstore.Tx) (refs.File, error) {
 	agent, ok := rs.agentOf(f.Path)
 	if !ok {
-		return f, fmt.Errorf("engine: session file %s: %w", f.Path, conversation.ErrSessionChanged)
+		return f, fmt.Errorf("session file %s: %w", f.Path, conversation.ErrSessionChanged)
 	}
 	file, err := conversation.OpenSession(agent, f.Path)
 	if errors.Is(err, fs.ErrNotExist) {

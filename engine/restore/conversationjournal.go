@@ -79,7 +79,7 @@ func (rs *Restorer) tellAgents(ctx context.Context, env register.AgentEnv, j *mo
 	}
 	if j.Moved != nil {
 		if err := rs.sessions.Forget(ctx, j.Moved, env); err != nil {
-			rs.log.Notice(conversation.Told(err))
+			rs.log.Notice(err.Error())
 		}
 	}
 }

@@ -180,7 +180,7 @@ func WhyNot(err error) string {
 	if errors.As(err, &none) {
 		return none.Why
 	}
-	return conversation.Told(err)
+	return err.Error()
 }
 
 // planBranch makes a new session of the conversation up to a moment, unless the session as it is ends there.
@@ -210,7 +210,7 @@ func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*
 	own := r.env.Folders()
 	if err := plan.mayWrite(own); err != nil {
 		plan.Close()
-		return nil, &model.NoConversationError{Place: p.Name, Why: conversation.Told(err), Cause: err} // the code goes all the same
+		return nil, &model.NoConversationError{Place: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
 	}
 	if err := writable(own, plan.Path); err != nil {
 		plan.Close()

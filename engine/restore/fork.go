@@ -209,7 +209,7 @@ func (rs *Restorer) selfTest(own agentfiles.Folders, plan *forkPlan, f *model.Fo
 	return errors.Join(err, plan.remove(own))
 }
 
-var errNotFoundThere = errors.New("engine: fork: it is not where the agent looks")
+var errNotFoundThere = errors.New("fork: it is not where the agent looks")
 
 // forkAndGo is a fork that takes the code along: a checkout that makes a new session whatever the one that is there ends with.
 func (rs *Restorer) forkAndGo(ctx context.Context, name string, o ForkOptions) (*Forked, error) {

@@ -95,7 +95,7 @@ func (rs *Restorer) cutPoint(p *history.Point, all bool) (s *model.Session, src 
 		cut, err = transcript.CutAt(transcript.Agent(s.Agent), src, src.Size)
 	}
 	if errors.Is(err, transcript.ErrEmpty) || errors.Is(err, transcript.ErrNoTurn) {
-		err = &model.NoConversationError{Place: p.Name, Why: conversation.Told(err), Cause: err}
+		err = &model.NoConversationError{Place: p.Name, Why: err.Error(), Cause: err}
 	}
 	if err == nil {
 		cut.LaterCompaction, err = rs.compactedLater(s, st, cut)
@@ -279,7 +279,7 @@ func (p *forkPlan) remove(own agentfiles.Folders) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("engine: fork: %w", err)
+		return fmt.Errorf("fork: %w", err)
 	}
 	return nil
 }

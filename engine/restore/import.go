@@ -40,7 +40,7 @@ func (rs *Restorer) Import(ctx context.Context, env register.AgentEnv, p model.P
 			continue
 		}
 		for _, p := range passed {
-			why := fmt.Errorf("engine: import %s: %w", filepath.Join(root, filepath.FromSlash(p.Path)), register.PathCause(p.Why))
+			why := fmt.Errorf("import %s: %w", filepath.Join(root, filepath.FromSlash(p.Path)), register.PathCause(p.Why))
 			switch {
 			case errors.Is(p.Why, transcript.ErrNoFile), errors.Is(p.Why, transcript.ErrNothing), errors.Is(p.Why, transcript.ErrNowhere):
 				res.Passed = append(res.Passed, why)
@@ -98,7 +98,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	if err != nil {
 		tx.Discard()
 		if errors.Is(err, conversation.ErrMoving) {
-			err = fmt.Errorf("engine: import %s: %w", path, err)
+			err = fmt.Errorf("import %s: %w", path, err)
 		}
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) e
 		id = own.ID
 	}
 	if !transcript.ValidID(id) {
-		return fmt.Errorf("engine: import %s: %w: no id of a session in it", s.Transcript, model.ErrUsage)
+		return fmt.Errorf("import %s: %w: no id of a session in it", s.Transcript, model.ErrUsage)
 	}
 	s.Name, s.ID, s.Cwd = model.SessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
 	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))

@@ -54,7 +54,7 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 		return nil, err
 	}
 	if out.Without, err = rs.lay(ctx, dir, steps, progress); err != nil {
-		return nil, fmt.Errorf("engine: lay out %s: %w", cp.ID.Short(), err)
+		return nil, fmt.Errorf("lay out %s: %w", cp.ID.Short(), err)
 	}
 	out.Paths = len(steps)
 	return out, nil
@@ -63,7 +63,7 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 // placeToLay gives dir with the links above it resolved.
 func (rs *Restorer) placeToLay(dir string) (string, error) {
 	refuse := func(why string) (string, error) {
-		return "", fmt.Errorf("engine: lay out into %s: %w: %s", dir, model.ErrUsage, why)
+		return "", fmt.Errorf("lay out into %s: %w: %s", dir, model.ErrUsage, why)
 	}
 	if !filepath.IsAbs(dir) {
 		return refuse("it is not an absolute path")
@@ -71,14 +71,14 @@ func (rs *Restorer) placeToLay(dir string) (string, error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return refuse("it is there already; name a directory that is to be made")
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("engine: lay out: %w", err)
+		return "", fmt.Errorf("lay out: %w", err)
 	}
 	above, err := filepath.EvalSymlinks(filepath.Dir(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return refuse("the directory above it is not there")
 	}
 	if err != nil {
-		return "", fmt.Errorf("engine: lay out: %w", err)
+		return "", fmt.Errorf("lay out: %w", err)
 	}
 	for _, not := range []struct{ what, dir string }{{"the project", rs.log.Project.Root}, {"the store", rs.log.Project.Store}} {
 		if real, err := filepath.EvalSymlinks(not.dir); err == nil {
@@ -118,7 +118,7 @@ func (rs *Restorer) laySteps(cp *model.Checkpoint, set model.PathSet, out *LaidO
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: lay out %s: %w", cp.ID.Short(), err)
+		return nil, fmt.Errorf("lay out %s: %w", cp.ID.Short(), err)
 	}
 	return steps, nil
 }

@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 
-	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/engine/sessions"
@@ -33,7 +32,7 @@ func (rs *Restorer) list(ctx context.Context, agent transcript.Agent, env regist
 		err = clients.Listed(ctx, agent, env.ClientEnv(), at.Folder, f.Path, id, f.Title)
 	}
 	if err != nil {
-		f.Problem = conversation.Told(err)
+		f.Problem = err.Error()
 		return
 	}
 	f.Listed = true

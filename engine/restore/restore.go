@@ -111,7 +111,7 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 		}
 	}
 	if target == nil {
-		return nil, fmt.Errorf("engine: checkout %s: %w: no code was captured then; --context-only goes back in the conversation alone", name, model.ErrNotFound)
+		return nil, fmt.Errorf("checkout %s: %w: no code was captured then; --context-only goes back in the conversation alone", name, model.ErrNotFound)
 	}
 	for _, p := range paths {
 		if _, err := rs.log.Lookup(target, p); err != nil {
@@ -179,7 +179,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		c.Discard()
 		lost, perms, err := apply.Foresee(root, plan.Steps)
 		if err != nil {
-			return nil, fmt.Errorf("engine: plan: %w", err)
+			return nil, fmt.Errorf("plan: %w", err)
 		}
 		res.Without, res.perms = append(res.Without, lost...), perms
 		res.settle()
@@ -210,7 +210,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	unsafe := durable()
 	if err != nil {
 		_ = rs.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
-		return nil, &TakenBackError{Cause: fmt.Errorf("engine: safety checkpoint: %w", err)}
+		return nil, &TakenBackError{Cause: fmt.Errorf("safety checkpoint: %w", err)}
 	}
 	if r.asStep {
 		res.Saved = res.Safety

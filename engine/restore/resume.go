@@ -39,7 +39,7 @@ func (rs *Restorer) resume(ctx context.Context, env register.AgentEnv, back, cod
 		return nil, err
 	}
 	if j == nil {
-		return nil, fmt.Errorf("engine: checkout: %w", model.ErrNotHalfDone)
+		return nil, fmt.Errorf("checkout: %w", model.ErrNotHalfDone)
 	}
 	j.Must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
 	if j.Own = env.Folders(); codeOnly {

@@ -140,7 +140,7 @@ func (rs *Restorer) syncing(d worktreefs.Dir) (wait func() error) {
 
 func (rs *Restorer) restoring(err error) error {
 	if err != nil {
-		err = fmt.Errorf("engine: restore %s: %w", rs.log.Project.Root, err)
+		err = fmt.Errorf("restore %s: %w", rs.log.Project.Root, err)
 	}
 	return err
 }
@@ -152,12 +152,12 @@ func (s *stages) Kept() (out []string, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: status: %w", err)
+		return nil, fmt.Errorf("status: %w", err)
 	}
 	defer dir.Close()
 	ops, err := dir.ReadDir()
 	if err != nil {
-		return nil, fmt.Errorf("engine: status: %w", err)
+		return nil, fmt.Errorf("status: %w", err)
 	}
 	for _, op := range ops {
 		stage, err := dir.OpenDir(op.Name)
@@ -167,7 +167,7 @@ func (s *stages) Kept() (out []string, err error) {
 		files, err := stage.ReadDir()
 		stage.Close()
 		if err != nil {
-			return nil, fmt.Errorf("engine: status: %w", err)
+			return nil, fmt.Errorf("status: %w", err)
 		}
 		for _, f := range files {
 			out = append(out, s.Name+"/"+op.Name+"/"+f.Name)

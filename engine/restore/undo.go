@@ -33,7 +33,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		return nil, err
 	}
 	if cur == nil {
-		return nil, fmt.Errorf("engine: undo: %w: no checkpoint yet", model.ErrNotFound)
+		return nil, fmt.Errorf("undo: %w: no checkpoint yet", model.ErrNotFound)
 	}
 	r := restore{Kind: refs.KindUndo, Session: session, opt: planOptions{exact: o.Exact}, Before: cur.ID, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}
 	r.choose = func(pl *planner, c *capture.Capture) error {
@@ -229,13 +229,13 @@ func (rs *Restorer) restoreOperation(seq uint64) (*refs.Operation, error) {
 			return nil, err
 		}
 		if op.Kind == refs.KindPurge {
-			return nil, fmt.Errorf("engine: undo-restore %d: %w: operation %d is a purge, which cannot be undone", seq, model.ErrUsage, seq)
+			return nil, fmt.Errorf("undo-restore %d: %w: operation %d is a purge, which cannot be undone", seq, model.ErrUsage, seq)
 		}
 		if op.Kind.IsRestore() && op.Thinned {
-			return nil, fmt.Errorf("engine: undo-restore %d: %w: gc has removed the state before it", seq, model.ErrNotFound)
+			return nil, fmt.Errorf("undo-restore %d: %w: gc has removed the state before it", seq, model.ErrNotFound)
 		}
 		if !op.Kind.IsRestore() || op.Restore == nil {
-			return nil, fmt.Errorf("engine: undo-restore %d: %w: operation %d is %s, not a restore", seq, model.ErrUsage, seq, op.Kind)
+			return nil, fmt.Errorf("undo-restore %d: %w: operation %d is %s, not a restore", seq, model.ErrUsage, seq, op.Kind)
 		}
 		return op, nil
 	}
@@ -253,7 +253,7 @@ func (rs *Restorer) restoreOperation(seq uint64) (*refs.Operation, error) {
 		return nil
 	})
 	if err == nil && found == nil {
-		err = fmt.Errorf("engine: undo-restore: %w: no restore is left to revert", model.ErrNotFound)
+		err = fmt.Errorf("undo-restore: %w: no restore is left to revert", model.ErrNotFound)
 	}
 	return found, err
 }

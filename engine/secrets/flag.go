@@ -104,7 +104,7 @@ func DecodeLeakFlag(raw []byte) (*LeakFlag, error) {
 		err = fmt.Errorf("%w: no path or no finding", record.ErrFormat)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: flag of a content: %w: %w", kv.ErrCorrupt, err)
+		return nil, fmt.Errorf("flag of a content: %w: %w", kv.ErrCorrupt, err)
 	}
 	return f, nil
 }
@@ -156,7 +156,7 @@ func DecodeLeakMark(raw []byte) (*LeakMark, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: how far contents were looked at: %w: %w", kv.ErrCorrupt, err)
+		return nil, fmt.Errorf("how far contents were looked at: %w: %w", kv.ErrCorrupt, err)
 	}
 	return m, nil
 }
@@ -185,7 +185,7 @@ func (k *Leaks) leakFlags() (*Flagged, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: flags of contents: %w", err)
+		return nil, fmt.Errorf("flags of contents: %w", err)
 	}
 	k.Look.Flagged.CompareAndSwap(nil, f)
 	return k.Look.Flagged.Load(), nil

@@ -66,7 +66,7 @@ func (k *Leaks) LookForSecrets(ctx context.Context, rest bool) error {
 	l := &leakLook{e: k, rest: rest, changed: map[objstore.Key]*LeakFlag{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(), from: time.Now()}
 	var err error
 	if l.mark, err = k.ReadLeakMark(); err != nil {
-		return fmt.Errorf("engine: look for secrets: %w", err)
+		return fmt.Errorf("look for secrets: %w", err)
 	}
 	err = l.run(ctx)
 	if err == nil && k.log.Config.SecretsMode() == project.SecretsSkip {
@@ -77,7 +77,7 @@ func (k *Leaks) LookForSecrets(ctx context.Context, rest bool) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("engine: look for secrets: %w", err)
+		return fmt.Errorf("look for secrets: %w", err)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type Candidate struct {
 }
 
 func (e *SeveralSessionsError) Error() string {
-	return fmt.Sprintf("engine: %v: %s", model.ErrWhichSession, strings.Join(e.Names, ", "))
+	return fmt.Sprintf("%v: %s", model.ErrWhichSession, strings.Join(e.Names, ", "))
 }
 
 // Is makes a SeveralSessionsError an ErrWhichSession.
@@ -88,7 +88,7 @@ func (ss *Sessions) FindSession(name string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("engine: session %q: %w", name, model.ErrNotFound)
+		return "", fmt.Errorf("session %q: %w", name, model.ErrNotFound)
 	case 1:
 		return found[0], nil
 	}

@@ -58,7 +58,7 @@ func (ss *Sessions) Forget(ctx context.Context, s *model.Session, env register.A
 		return err
 	}
 	if err := clients.Forget(ctx, agent, env.ClientEnv(), at.Folder, s.ID); err != nil {
-		return fmt.Errorf("engine: session %s: %w", s.Name, err)
+		return fmt.Errorf("session %s: %w", s.Name, err)
 	}
 	return nil
 }

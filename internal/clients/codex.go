@@ -25,7 +25,7 @@ const (
 // thread/name/set reads the rollout of the id, makes the row that the picker goes by, and sets the title; the rollout stays as it is. It
 // works beside a daemon or another Codex that runs, without network and without a login. For a thread without a title thread/read does it.
 func registerCodex(ctx context.Context, env Env, root, id, title string) error {
-	fail := func(err error) error { return fmt.Errorf("clients: list codex session %s: %w", id, err) }
+	fail := func(err error) error { return fmt.Errorf("list codex session %s: %w", id, err) }
 	program := env.program("codex")
 	if program == "" {
 		return fail(fmt.Errorf("%w: codex", ErrNoProgram))

@@ -132,7 +132,7 @@ func TestListedCodexFails(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			env, root := standIn(t, mode)
 			err := Listed(context.Background(), transcript.Codex, env, root, "", session, "title")
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "clients: list codex session "+session) {
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "list codex session "+session) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 			if left(t, root) {

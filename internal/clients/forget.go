@@ -29,7 +29,7 @@ func Forget(ctx context.Context, agent transcript.Agent, env Env, root, id strin
 	var errs []error
 	for _, path := range codexHistories(env, root) {
 		if err := forgetThread(ctx, path, id); err != nil {
-			errs = append(errs, fmt.Errorf("clients: forget codex session %s: %s: %w", id, path, err))
+			errs = append(errs, fmt.Errorf("forget codex session %s: %s: %w", id, path, err))
 		}
 	}
 	return errors.Join(errs...)

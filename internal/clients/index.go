@@ -29,7 +29,7 @@ func indexClaude(path, id, title string) error {
 		err = indexOnce(index, path, id, title)
 	}
 	if err != nil {
-		return fmt.Errorf("clients: list claude session %s: %s: %w", id, index, pathCause(err))
+		return fmt.Errorf("list claude session %s: %s: %w", id, index, pathCause(err))
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ type process struct {
 // Running is the function Running as of this look.
 func (l *Look) Running(agent transcript.Agent, root, session string) (Live, error) {
 	if !plain(session) {
-		return Live{}, fmt.Errorf("clients: look for a running %s: bad session id %q", agent, session)
+		return Live{}, fmt.Errorf("look for a running %s: bad session id %q", agent, session)
 	}
 	var live Live
 	var err error

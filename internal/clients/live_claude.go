@@ -34,7 +34,7 @@ func claudeLive(root, session string) (Live, map[int]bool, error) {
 	dir := filepath.Join(root, "sessions")
 	list, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Live{}, nil, fmt.Errorf("clients: look for a running claude: %w", err)
+		return Live{}, nil, fmt.Errorf("look for a running claude: %w", err)
 	}
 	var live Live
 	told := map[int]bool{}

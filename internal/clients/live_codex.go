@@ -18,7 +18,7 @@ func codexLive(root, session string) (Live, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errors.ErrUnsupported):
 		return Live{}, nil
 	case err != nil:
-		return Live{}, fmt.Errorf("clients: look for a running codex: %s: %w", path, pathCause(err))
+		return Live{}, fmt.Errorf("look for a running codex: %s: %w", path, pathCause(err))
 	case !held:
 		return Live{}, nil
 	}

@@ -28,16 +28,16 @@ func Self(environ []string) error {
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
 		if err := os.Setenv(name, value); err != nil {
-			return fmt.Errorf("detach: set %s: %w", name, err)
+			return fmt.Errorf("set %s: %w", name, err)
 		}
 	}
 	if err := os.Chdir("/"); err != nil {
-		return fmt.Errorf("detach: change directory: %w", err)
+		return fmt.Errorf("change directory: %w", err)
 	}
 	Raise()
 	reset()
 	if size, ok := fileSize(); ok && size < MinFileSize {
-		return fmt.Errorf("detach: files of this process can have at most %d bytes (ulimit -f), and that cannot be raised", size)
+		return fmt.Errorf("files of this process can have at most %d bytes (ulimit -f), and that cannot be raised", size)
 	}
 	return nil
 }

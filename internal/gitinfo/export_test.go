@@ -9,7 +9,7 @@ import (
 func (r *Repo) Head() (Head, error) {
 	h, err := r.head()
 	if err != nil {
-		return h, fmt.Errorf("gitinfo: read HEAD of %s: %w", r.root, err)
+		return h, fmt.Errorf("read HEAD of %s: %w", r.root, err)
 	}
 	return h, nil
 }
@@ -18,7 +18,7 @@ func (r *Repo) Head() (Head, error) {
 func (r *Repo) Excludes() (files []File, foldCase bool, err error) {
 	files, foldCase, faults := r.excludes()
 	for _, f := range faults {
-		err = errors.Join(err, fmt.Errorf("gitinfo: read %s of %s: %w", f.What, r.root, f.Err))
+		err = errors.Join(err, fmt.Errorf("read %s of %s: %w", f.What, r.root, f.Err))
 	}
 	return files, foldCase, err
 }

@@ -16,7 +16,7 @@ func (r *Repo) Holds(match func(path []byte) bool) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("gitinfo: read index of %s: %w", r.root, err)
+		return false, fmt.Errorf("read index of %s: %w", r.root, err)
 	}
 	found := false
 	err = decodeIndex(data, func(name []byte, _ uint32) { found = found || match(name) })

@@ -42,7 +42,7 @@ type Repo struct {
 func Toplevel(dir string) (root string, ok bool, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
-		return "", false, fmt.Errorf("gitinfo: find top of %q: %w", dir, err)
+		return "", false, fmt.Errorf("find top of %q: %w", dir, err)
 	}
 	for {
 		at, err := find(dir)
@@ -61,11 +61,11 @@ func Toplevel(dir string) (root string, ok bool, err error) {
 func Open(root string) (*Repo, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
-		return nil, fmt.Errorf("gitinfo: open %q: %w", root, err)
+		return nil, fmt.Errorf("open %q: %w", root, err)
 	}
 	at, err := find(root)
 	if err != nil {
-		return nil, fmt.Errorf("gitinfo: open %q: %w", root, err)
+		return nil, fmt.Errorf("open %q: %w", root, err)
 	}
 	return repoAt(root, at), nil
 }

@@ -37,13 +37,13 @@ func (r *Repo) State() (string, error) {
 			return s.state, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("gitinfo: read state of %s: %w", r.root, err)
+			return "", fmt.Errorf("read state of %s: %w", r.root, err)
 		}
 	}
 	// Between two commits of a series neither head is there, but the list of what is left.
 	todo, err := readFile(filepath.Join(r.gitDir, "sequencer", "todo"), maxConfigFile)
 	if err != nil && !absent(err) {
-		return "", fmt.Errorf("gitinfo: read state of %s: %w", r.root, err)
+		return "", fmt.Errorf("read state of %s: %w", r.root, err)
 	}
 	switch word, _, _ := strings.Cut(string(todo), " "); word {
 	case "pick", "p":
@@ -55,7 +55,7 @@ func (r *Repo) State() (string, error) {
 	case err == nil:
 		return StateBisect, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("gitinfo: read state of %s: %w", r.root, err)
+		return "", fmt.Errorf("read state of %s: %w", r.root, err)
 	}
 	return "", nil
 }

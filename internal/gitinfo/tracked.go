@@ -79,7 +79,7 @@ func (t *Tracked) name(i int) string {
 func (r *Repo) Tracked() (*Tracked, error) {
 	t, err := r.tracked()
 	if err != nil {
-		return nil, fmt.Errorf("gitinfo: read index of %s: %w", r.root, err)
+		return nil, fmt.Errorf("read index of %s: %w", r.root, err)
 	}
 	return t, nil
 }

@@ -16,7 +16,7 @@ type Batch struct {
 	seq uint64        // newest operation in it
 }
 
-var errBatchUsed = errors.New("kv: batch: used after commit or close")
+var errBatchUsed = errors.New("batch: used after commit or close")
 
 // NewBatch begins an empty batch. Close it, or commit it.
 func (d *DB) NewBatch() *Batch {
@@ -34,11 +34,11 @@ func (b *Batch) room(key, val []byte) error {
 	case b.p == nil:
 		return errBatchUsed
 	case len(key) > MaxKey:
-		return fmt.Errorf("kv: batch: key of %d bytes: %w (limit %d)", len(key), ErrTooLarge, MaxKey)
+		return fmt.Errorf("batch: key of %d bytes: %w (limit %d)", len(key), ErrTooLarge, MaxKey)
 	case len(val) > MaxValue:
-		return fmt.Errorf("kv: batch: value of %d bytes: %w (limit %d)", len(val), ErrTooLarge, MaxValue)
+		return fmt.Errorf("batch: value of %d bytes: %w (limit %d)", len(val), ErrTooLarge, MaxValue)
 	case b.p.Len()+len(key)+len(val) > maxBatch:
-		return fmt.Errorf("kv: batch: %w (limit %d bytes)", ErrTooLarge, maxBatch)
+		return fmt.Errorf("batch: %w (limit %d bytes)", ErrTooLarge, maxBatch)
 	}
 	return nil
 }
@@ -111,10 +111,10 @@ func (b *Batch) Commit(ctx context.Context, du Durability) error {
 	}
 	defer d.life.leave()
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("kv: commit: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
 	if b.pdb != d.pdb {
-		return fmt.Errorf("kv: commit: %w when the batch was begun", ErrNoSpace)
+		return fmt.Errorf("commit: %w when the batch was begun", ErrNoSpace)
 	}
 	if !b.p.Empty() {
 		if err := d.space.check(b.p.Len()); err != nil {

@@ -51,9 +51,9 @@ type BusyError struct {
 
 func (e *BusyError) Error() string {
 	if e.PID == 0 {
-		return fmt.Sprintf("kv: open %s: %v", e.Dir, ErrBusy)
+		return fmt.Sprintf("open %s: %v", e.Dir, ErrBusy)
 	}
-	return fmt.Sprintf("kv: open %s: %v (process %d)", e.Dir, ErrBusy, e.PID)
+	return fmt.Sprintf("open %s: %v (process %d)", e.Dir, ErrBusy, e.PID)
 }
 
 // Is makes a BusyError match ErrBusy.
@@ -84,7 +84,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("kv: open %s: %v: it is %d, this program reads up to %d", e.Dir, ErrNewerFormat, e.Found, e.Supported)
+	return fmt.Sprintf("open %s: %v: it is %d, this program reads up to %d", e.Dir, ErrNewerFormat, e.Found, e.Supported)
 }
 
 // Is makes a FormatError match ErrNewerFormat.
@@ -104,25 +104,25 @@ func translate(op, subject string, err error) error {
 	var own *CorruptError
 	switch {
 	case refused(err) != nil:
-		return fmt.Errorf("kv: %s: %w", op, refused(err))
+		return fmt.Errorf("%s: %w", op, refused(err))
 	case errors.Is(err, pebble.ErrNotFound):
-		return fmt.Errorf("kv: %s: %w", op, ErrNotFound)
+		return fmt.Errorf("%s: %w", op, ErrNotFound)
 	case errors.As(err, &own):
-		return fmt.Errorf("kv: %s: %w", op, own) // without what pebble has put around it
+		return fmt.Errorf("%s: %w", op, own) // without what pebble has put around it
 	case pebble.IsCorruptionError(err):
 		ce := &CorruptError{Cause: err}
 		if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
 			ce.File = info.Path
 		}
-		return fmt.Errorf("kv: %s: %w", op, ce)
+		return fmt.Errorf("%s: %w", op, ce)
 	case isNoSpace(err):
-		return fmt.Errorf("kv: %s: %w", op, errJoin{ErrNoSpace, err})
+		return fmt.Errorf("%s: %w", op, errJoin{ErrNoSpace, err})
 	case errors.Is(err, pebble.ErrClosed):
-		return fmt.Errorf("kv: %s: %w", op, ErrClosed)
+		return fmt.Errorf("%s: %w", op, ErrClosed)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("kv: %s: %w", op, errJoin{ErrPermission, err})
+		return fmt.Errorf("%s: %w", op, errJoin{ErrPermission, err})
 	}
-	return fmt.Errorf("kv: %s: %w", op, err)
+	return fmt.Errorf("%s: %w", op, err)
 }
 
 // missing turns the absence of a file that the store needs into damage.

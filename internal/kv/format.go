@@ -111,28 +111,28 @@ func inspectUnnumbered(f vfs.FS, dir string) (state, error) {
 	case making && !store && other == "":
 		return stateMaking, nil
 	case store:
-		return 0, fmt.Errorf("kv: open %s: %w", dir, ondisk.Corrupt(f.PathJoin(dir, nameFormat), "missing"))
+		return 0, fmt.Errorf("open %s: %w", dir, ondisk.Corrupt(f.PathJoin(dir, nameFormat), "missing"))
 	}
-	return 0, fmt.Errorf("kv: open %s: %w (no file %s)", dir, ErrForeign, nameFormat)
+	return 0, fmt.Errorf("open %s: %w (no file %s)", dir, ErrForeign, nameFormat)
 }
 
 // parseFormat reads the content of the file format. Only the first word and number of a newer format are assumed.
 func parseFormat(dir, file, text string) (uint64, error) {
 	rest, ok := strings.CutPrefix(text, formatWord)
 	if !ok {
-		return 0, fmt.Errorf("kv: open %s: %w (%s does not begin with %q)", dir, ErrForeign, file, strings.TrimSpace(formatWord))
+		return 0, fmt.Errorf("open %s: %w (%s does not begin with %q)", dir, ErrForeign, file, strings.TrimSpace(formatWord))
 	}
 	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 	n, err := strconv.ParseUint(digits, 10, 64)
 	first, second, two := strings.Cut(strings.TrimSuffix(rest, "\n"), " ")
 	if two && first != second && isNumber(first) && isNumber(second) {
-		return 0, fmt.Errorf("kv: open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))
+		return 0, fmt.Errorf("open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))
 	}
 	switch {
 	case err == nil && digits[0] != '0' && n > FormatVersion && strings.ContainsAny(rest, "\n"):
 		return 0, &FormatError{Dir: dir, Found: n, Supported: FormatVersion}
 	case n == 0 || text != formatLine(n):
-		return 0, fmt.Errorf("kv: open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))
+		return 0, fmt.Errorf("open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))
 	}
 	return n, nil
 }
@@ -157,7 +157,7 @@ func (d *DB) upgrade() error {
 // which know only older formats would misread. It costs nothing once it is done. The errors are those of Commit.
 func (d *DB) RaiseFormat(version uint64) error {
 	if version > FormatVersion {
-		return fmt.Errorf("kv: raise format: format %d: %w", version, ErrTooLarge)
+		return fmt.Errorf("raise format: format %d: %w", version, ErrTooLarge)
 	}
 	if err := d.enterWrite("raise format"); err != nil {
 		return err

@@ -65,9 +65,9 @@ func (l *lifetime) close() bool {
 func (d *DB) enterWrite(op string) error {
 	if d.o.ReadOnly {
 		if d.damage != nil {
-			return fmt.Errorf("kv: %s: %w", op, d.damage)
+			return fmt.Errorf("%s: %w", op, d.damage)
 		}
-		return fmt.Errorf("kv: %s: %w", op, ErrReadOnly)
+		return fmt.Errorf("%s: %w", op, ErrReadOnly)
 	}
 	if d.starved.Load() {
 		if err := d.revive(); err != nil {
@@ -102,7 +102,7 @@ func (d *DB) closeHandle() {
 // View or Scan. A second call gives ErrClosed.
 func (d *DB) Close() error {
 	if !d.life.close() {
-		return fmt.Errorf("kv: close %s: %w", d.dir, ErrClosed)
+		return fmt.Errorf("close %s: %w", d.dir, ErrClosed)
 	}
 	d.rescueAtClose()
 	close(d.closing)
@@ -149,7 +149,7 @@ func (d *DB) closePebble() error {
 // enter begins a call: not closed, not poisoned.
 func (d *DB) enter(op string) error {
 	if err := d.life.enter(); err != nil {
-		return fmt.Errorf("kv: %s: %w", op, err)
+		return fmt.Errorf("%s: %w", op, err)
 	}
 	if err := d.poison.Err(); err != nil {
 		d.life.leave()

@@ -24,13 +24,13 @@ func (d *DB) Compact(ctx context.Context) error {
 	}
 	defer d.life.leave()
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("kv: compact: %w", err)
+		return fmt.Errorf("compact: %w", err)
 	}
 	whole, cancel := d.poison.watch(context.WithoutCancel(ctx))
 	defer cancel()
 	// A full disk pauses compactions, but this one is asked for, and may be what ends it.
 	if avail, ok := d.space.free(); ok && avail < BallastBytes {
-		return fmt.Errorf("kv: compact: %w", noRoom(avail, BallastBytes))
+		return fmt.Errorf("compact: %w", noRoom(avail, BallastBytes))
 	}
 	d.asked.Add(1)
 	defer d.asked.Add(-1)
@@ -73,7 +73,7 @@ func (d *DB) Clone(dst string) error {
 		}
 	}
 	if _, err := d.fs.Stat(dst); err == nil {
-		return fmt.Errorf("kv: clone to %s: %w", dst, fs.ErrExist)
+		return fmt.Errorf("clone to %s: %w", dst, fs.ErrExist)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return d.fail("clone to", dst, err)
 	}
@@ -206,7 +206,7 @@ func (d *DB) Verify(ctx context.Context, report func(error)) error {
 			}
 			seen[num] = true
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("kv: verify: %w", err)
+				return fmt.Errorf("verify: %w", err)
 			}
 			if err := d.verifyTable(ctx, num); err != nil {
 				d.blame(num, err, report)
@@ -229,7 +229,7 @@ func (d *DB) blame(num uint64, err error, report func(error)) {
 	named := false
 	_ = ondisk.BadBlocks(d.base, d.tablePath(num), d.tableOptions().MakeReaderOptions(), func(err error) {
 		named = true
-		report(fmt.Errorf("kv: verify: %w", err))
+		report(fmt.Errorf("verify: %w", err))
 	})
 	if !named {
 		report(err)
@@ -240,7 +240,7 @@ func (d *DB) verifyTable(ctx context.Context, num uint64) error {
 	path := d.tablePath(num)
 	f, err := d.fs.Open(path, vfs.SequentialReadsOption)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("kv: verify: %w", &CorruptError{File: path, Cause: errNoTable})
+		return fmt.Errorf("verify: %w", &CorruptError{File: path, Cause: errNoTable})
 	}
 	if err != nil {
 		return d.fail("verify", path, err)

@@ -74,7 +74,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 		dir = abs
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("kv: open %s: %w", dir, err)
+		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	handle, err := onDisk(dir, &o)
 	if err != nil {
@@ -116,7 +116,7 @@ func (d *DB) open(ctx context.Context) error {
 	}
 	if st != stateStore && err == nil {
 		if d.o.ReadOnly {
-			return fmt.Errorf("kv: open %s: %w", d.dir, fs.ErrNotExist)
+			return fmt.Errorf("open %s: %w", d.dir, fs.ErrNotExist)
 		}
 		if err := d.markMaking(); err != nil {
 			return translate("create", d.dir, err)

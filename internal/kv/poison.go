@@ -33,7 +33,7 @@ func (p *poison) Err() error {
 
 // set throws the switch. In production it does not return, and neither does a second caller.
 func (p *poison) Set(cause error) error {
-	err := fmt.Errorf("kv: %w: %w", ErrPoisoned, cause)
+	err := fmt.Errorf("%w: %w", ErrPoisoned, cause)
 	p.cause.CompareAndSwap(nil, &err)
 	p.once.Do(func() {
 		close(p.down)
@@ -144,6 +144,6 @@ func (d *DB) failing() error {
 		return nil
 	}
 	_, cause, _ := strings.Cut(lines[len(lines)-1], " ")
-	return fmt.Errorf("kv: open %s: %w: it failed %d times in %.0f minutes, last: %s",
+	return fmt.Errorf("open %s: %w: it failed %d times in %.0f minutes, last: %s",
 		d.dir, ErrReadOnly, recent, fatalWindow.Minutes(), cause)
 }

@@ -20,7 +20,7 @@ func (d *DB) rescue() error {
 	}
 	defer d.life.leave()
 	if !d.inPlace() {
-		return fmt.Errorf("kv: %s: moved or removed while it was in use: %w", d.db, fs.ErrNotExist)
+		return fmt.Errorf("%s: moved or removed while it was in use: %w", d.db, fs.ErrNotExist)
 	}
 	d.rescuing.Lock()
 	defer d.rescuing.Unlock()

@@ -55,20 +55,20 @@ func (m *mender) walk() (*Report, error) {
 	m.me = os.Geteuid()
 	dir, err := unix.Open(home, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("owner: open %s: %w", home, err)
+		return nil, fmt.Errorf("open %s: %w", home, err)
 	}
 	defer func() { _ = unix.Close(dir) }()
 	if err := m.begin(dir); err != nil {
-		return nil, fmt.Errorf("owner: %s: %w", home, err)
+		return nil, fmt.Errorf("%s: %w", home, err)
 	}
 	names, err := list(dir)
 	if err != nil {
-		return nil, fmt.Errorf("owner: list %s: %w", home, err)
+		return nil, fmt.Errorf("list %s: %w", home, err)
 	}
 	for _, name := range names {
 		if known(name) {
 			if err := m.entry(dir, name, name, 1); err != nil {
-				return &m.Report, fmt.Errorf("owner: %s: %w", path.Join(home, name), err)
+				return &m.Report, fmt.Errorf("%s: %w", path.Join(home, name), err)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrFormat is wrapped by every decoding error.
-var ErrFormat = errors.New("record: bad encoding")
+var ErrFormat = errors.New("bad encoding")
 
 // Encoder appends fields; the caller adds them in ascending order of tags.
 type Encoder struct {
@@ -34,7 +34,7 @@ func (e *Encoder) Bytes(tag uint64, v []byte) {
 		return
 	}
 	if tag <= e.last {
-		panic(fmt.Sprintf("record: encode field %d after %d", tag, e.last))
+		panic(fmt.Sprintf("encode field %d after %d", tag, e.last))
 	}
 	e.last = tag
 	if e.buf == nil {

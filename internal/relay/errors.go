@@ -22,7 +22,7 @@ type opError struct {
 func fail(op, subject string, err error) error { return &opError{op, subject, err} }
 
 func (e *opError) Error() string {
-	s := "relay: " + e.op
+	s := "" + e.op
 	if e.subject != "" {
 		s += " " + e.subject
 	}

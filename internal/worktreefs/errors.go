@@ -70,7 +70,7 @@ type opError struct {
 
 func (e *opError) Error() string {
 	var b strings.Builder
-	b.WriteString("worktreefs: ")
+	b.WriteString("")
 	b.WriteString(e.op)
 	b.WriteByte(' ')
 	b.WriteString(printable(join(e.dir.Name(), e.name)))

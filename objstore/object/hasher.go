@@ -12,7 +12,7 @@ func NewHasher() *Hasher { return &Hasher{blake3.New()} }
 func NewKeyedHasher(key [32]byte) *Hasher {
 	h, err := blake3.NewKeyed(key[:])
 	if err != nil {
-		panic("objstore: keyed hash: " + err.Error()) // only for a key of another length
+		panic("keyed hash: " + err.Error()) // only for a key of another length
 	}
 	return &Hasher{h}
 }

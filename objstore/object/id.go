@@ -24,10 +24,10 @@ func (id ID) IsZero() bool { return id == Zero }
 func ParseID(s string) (ID, error) {
 	var id ID
 	if len(s) != 2*len(id) || !LowerHex(s) {
-		return Zero, fmt.Errorf("objstore: parse id %.80q: %w", s, ErrBadID)
+		return Zero, fmt.Errorf("parse id %.80q: %w", s, ErrBadID)
 	}
 	if _, err := hex.Decode(id[:], []byte(s)); err != nil {
-		return Zero, fmt.Errorf("objstore: parse id %.80q: %w", s, ErrBadID)
+		return Zero, fmt.Errorf("parse id %.80q: %w", s, ErrBadID)
 	}
 	return id, nil
 }

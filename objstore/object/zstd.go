@@ -184,7 +184,7 @@ func ReturnBuffer(b *[]byte) {
 func NewZstdReader(r io.Reader) (io.ReadCloser, error) {
 	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(128<<20))
 	if err != nil {
-		return nil, fmt.Errorf("objstore: zstd: %w", err)
+		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	return d.IOReadCloser(), nil
 }

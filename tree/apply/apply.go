@@ -55,7 +55,7 @@ type Conflict struct {
 }
 
 // errBadSteps says that the steps contradict each other, or are not steps. Nothing was touched.
-var errBadSteps = errors.New("tree: steps that cannot be carried out")
+var errBadSteps = errors.New("steps that cannot be carried out")
 
 // Run brings the working tree from the From of every step to its To.
 //
@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	err = a.run()
 	res := a.result()
 	if err != nil {
-		return res, fmt.Errorf("tree: apply: %w", err)
+		return res, fmt.Errorf("apply: %w", err)
 	}
 	return res, nil
 }

@@ -91,7 +91,7 @@ func LoadCache(db *kv.DB) (*Cache, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("tree: load stat cache: %w", err)
+		return nil, fmt.Errorf("load stat cache: %w", err)
 	}
 	l.end()
 	return c, nil
@@ -170,14 +170,14 @@ func (c *Cache) Flush(b *kv.Batch) error {
 		f := at.find(path)
 		if f == nil || len(path) > maxCachedPath {
 			if err := b.Delete(key); err != nil {
-				return fmt.Errorf("tree: flush stat cache: %w", err)
+				return fmt.Errorf("flush stat cache: %w", err)
 			}
 			written += len(key)
 			continue
 		}
 		val = appendCached(val[:0], path, f.stamp, f.id)
 		if err := b.Set(key, val); err != nil {
-			return fmt.Errorf("tree: flush stat cache: %w", err)
+			return fmt.Errorf("flush stat cache: %w", err)
 		}
 		written += len(key) + len(val)
 	}
@@ -196,7 +196,7 @@ func (c *Cache) Flush(b *kv.Batch) error {
 		err = b.Set([]byte{kv.PrefixStat}, appendCached(nil, "", stamp{kind: cachedRoot}, root))
 	}
 	if err != nil {
-		return fmt.Errorf("tree: flush stat cache: %w", err)
+		return fmt.Errorf("flush stat cache: %w", err)
 	}
 	return nil
 }

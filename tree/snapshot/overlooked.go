@@ -61,5 +61,5 @@ func unlike(path string, err error) (bool, error) {
 	if worktreefs.IsLocal(err) {
 		return true, nil
 	}
-	return false, fmt.Errorf("tree: look at %.80q: %w", path, err)
+	return false, fmt.Errorf("look at %.80q: %w", path, err)
 }

@@ -116,7 +116,7 @@ func (r *Result) Note() ([]byte, error) {
 // one cannot rely on it.
 func Take(ctx context.Context, s Source) (*Result, error) {
 	if !s.Prev.IsZero() && s.Get == nil {
-		return nil, errors.New("tree: snapshot: a previous tree, but nothing to read it from")
+		return nil, errors.New("snapshot: a previous tree, but nothing to read it from")
 	}
 	if s.Workers <= 0 {
 		s.Workers = runtime.GOMAXPROCS(0)
@@ -139,7 +139,7 @@ func Take(ctx context.Context, s Source) (*Result, error) {
 	}
 	if err != nil {
 		sc.sight.restore()
-		return nil, fmt.Errorf("tree: snapshot: %w", err)
+		return nil, fmt.Errorf("snapshot: %w", err)
 	}
 	sc.note()
 	sc.stage()

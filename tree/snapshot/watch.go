@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoWatcher says that this system has no notification of changes that costs nothing per file. Every snapshot scans.
-var ErrNoWatcher = errors.New("tree: no watcher on this system")
+var ErrNoWatcher = errors.New("no watcher on this system")
 
 // WatchStatus says how a watcher is.
 type WatchStatus struct {
@@ -90,7 +90,7 @@ func Watch(root string) (*Watcher, error) {
 	case !canWatch:
 		return nil, ErrNoWatcher
 	case !filepath.IsAbs(root):
-		return nil, fmt.Errorf("tree: watch %s: not absolute", root)
+		return nil, fmt.Errorf("watch %s: not absolute", root)
 	}
 	w := &Watcher{root: filepath.Clean(root), now: time.Now, reason: "not started", pending: dirt{}}
 	w.since = w.now()
