@@ -111,3 +111,37 @@ func TestCheckFile(t *testing.T) {
 		}
 	}
 }
+
+// maxRoom is how many files that are no tests a package has at most; cmd/rewind has one for each command.
+const maxRoom = 30
+
+func TestRooms(t *testing.T) {
+	dir := root(t)
+	files := map[string]int{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (skipDirs[d.Name()] || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case !d.IsDir() && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			rel, err := filepath.Rel(dir, filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+			files[filepath.ToSlash(rel)]++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 20 {
+		t.Errorf("only %d packages seen", len(files))
+	}
+	for p, n := range files {
+		if n > maxRoom && p != "cmd/rewind" {
+			t.Errorf("%s has %d files, %d at most: it is more than one room", p, n, maxRoom)
+		}
+	}
+}
