@@ -36,6 +36,17 @@ type Engine struct {
 	Collector *gc.Collector
 	Checker   *fsck.Checker
 	Purger    *purge.Purger
+	states    *states
+}
+
+// states is what all views of an open project share, by room; the log has its own in it.
+type states struct {
+	leaks     secrets.State
+	sessions  sessions.State
+	talks     conversation.State
+	history   history.State
+	worktree  *capture.State
+	collector gc.State
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,
@@ -65,10 +76,7 @@ func OpenProject(ctx context.Context, home project.Home, p *project.Project, o p
 		return nil, fmt.Errorf("open project %s: %w", p.Root, err)
 	}
 	l := oplog.New(home, p, cfg, db, o)
-	e := rooms(l, &Engine{
-		Leaks: secrets.New(l, new(secrets.State)), Sessions: sessions.New(l, new(sessions.State)), Talks: conversation.New(l, nil, new(conversation.State)),
-		History: history.New(l, nil, nil, nil, new(history.State)), Worktree: capture.New(l, nil, nil, nil, capture.NewState(l)), Collector: gc.New(l, nil, new(gc.State)),
-	})
+	e := rooms(l, &states{worktree: capture.NewState(l)})
 	if o.Salvage || db.Damage() != nil { // only to be read
 		l.Remark()
 		return e, nil
@@ -80,15 +88,15 @@ func OpenProject(ctx context.Context, home project.Home, p *project.Project, o p
 	return e, nil
 }
 
-// rooms gives views of the state that of has, for who sees the project as l does.
-func rooms(l *oplog.Log, of *Engine) *Engine {
-	e := &Engine{Log: l, Leaks: secrets.New(l, of.Leaks.State), Sessions: sessions.New(l, of.Sessions.State)}
-	e.Talks = conversation.New(l, e.Sessions, of.Talks.State)
-	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, of.History.State)
-	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, of.Worktree.State)
+// rooms gives views of what st has, for who sees the project as l does.
+func rooms(l *oplog.Log, st *states) *Engine {
+	e := &Engine{Log: l, Leaks: secrets.New(l, &st.leaks), Sessions: sessions.New(l, &st.sessions), states: st}
+	e.Talks = conversation.New(l, e.Sessions, &st.talks)
+	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, &st.history)
+	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, st.worktree)
 	e.Authors = authorship.New(l, e.Sessions, e.Worktree)
 	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors)
-	e.Collector = gc.New(l, e.Worktree, of.Collector.State)
+	e.Collector = gc.New(l, e.Worktree, &st.collector)
 	e.Checker = fsck.New(l, e.Talks, e.Worktree)
 	e.Purger = purge.New(l, e.Talks, e.Worktree, e.Restorer)
 	return e
@@ -105,7 +113,7 @@ func (e *Engine) View(ctx context.Context, p *project.Project, c project.Config)
 		}
 	}
 	l.Remark()
-	return rooms(l, e), nil
+	return rooms(l, e.states), nil
 }
 
 // Warning is what happened to the files of the store while it was open, without a loss; "": nothing.

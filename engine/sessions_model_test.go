@@ -84,7 +84,7 @@ func TestT23Promise19Sessions(t *testing.T) {
 	run, size := 0, torture.Begin(t)
 	checks(t, size)
 	if seed := flag.Lookup("rapid.seed").Value.String(); seed == "0" && !torture.Full() && os.Getenv(torture.EnvSeed) == "" {
-		// Counterexamples are open that are drawn about once in 5,000 runs (docs/proofs.md): CI repeats what passes, make torture draws anew.
+		// A counterexample is open (docs/proofs.md): CI repeats what passes, make torture draws anew.
 		if err := flag.Set("rapid.seed", "1"); err != nil {
 			t.Fatal(err)
 		}

@@ -128,7 +128,7 @@ func (in *intake) store(ctx context.Context, c *Capture) error {
 		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = lead.turn, lead.prompt, s.Cursor.Mark
 		if before := in.turnBefore(lead, cp); before != nil {
 			cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = before.Turn, before.Prompt, before.Cursor.Mark
-			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = EventInterrupted, "", "", true
+			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = eventInterrupted, "", "", true
 		}
 		if !same && lead.Act.Ends && lead.Ev.Name == model.QuietStop && !cp.ChangedBy(lead.Name) {
 			cp.Cause.Event, in.apart = model.EventScan, true // somebody's hand, since the turn fell silent

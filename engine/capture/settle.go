@@ -13,8 +13,8 @@ import (
 	"rewind/transcript"
 )
 
-// EventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
-const EventInterrupted = "interrupted"
+// eventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
+const eventInterrupted = "interrupted"
 
 // Settle does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after the
 // end of a turn the whole tree is scanned, for what a watcher cannot see. again is when to call it next, unless an event comes before;

@@ -41,8 +41,8 @@ func RepairFiles(ctx context.Context, p *project.Project, o project.Options, pro
 // ErrFilesDamaged is returned by Repair for a store that RepairFiles has to come before.
 var ErrFilesDamaged = fmt.Errorf("repair: the database's files are %w", kv.ErrCorrupt)
 
-// NeedsFiles reports whether an error, or one of the faults that Verify found, is of the kind that RepairFiles is for.
-func NeedsFiles(err error) bool {
+// needsFiles reports whether an error, or one of the faults that Verify found, is of the kind that RepairFiles is for.
+func needsFiles(err error) bool {
 	var own *kv.CorruptError
 	return errors.As(err, &own) && own.File != ""
 }
@@ -104,7 +104,7 @@ const maxPasses = 5
 // pass repairs what was found.
 func (r *repair) pass(ctx context.Context, v *verifier, first bool, p model.Progress) error {
 	if first {
-		if r.out.Files == nil && slices.ContainsFunc(v.out.Faults, NeedsFiles) {
+		if r.out.Files == nil && slices.ContainsFunc(v.out.Faults, needsFiles) {
 			return ErrFilesDamaged
 		}
 		if err := r.canBegin(v); err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
 	"sync"
 
 	"rewind/engine/conversation"
@@ -29,6 +31,48 @@ type Point struct {
 	Call       string            // the call at which it is cut; "": as far as it had come
 	Late       bool              // its call is in no capture of the conversation yet
 	Err        error             // why the conversation cannot be told, though the code can; nil: it can, or there is none
+}
+
+// NamedPoint finds the moment that a command names, with the conversations captured up to now; the log's lock is held.
+func (h *History) NamedPoint(ctx context.Context, name string, w model.Whose) (*Point, error) {
+	n, err := ParseName(name)
+	if err != nil {
+		return nil, err
+	}
+	session := ""
+	if n.Whose != "" && w.Session == "" {
+		w.Session = n.Whose
+	}
+	if n.OfSession() || w.Session != "" {
+		if session, err = h.sessions.Session(w); err != nil {
+			return nil, err
+		}
+		if n, err := strconv.ParseUint(strings.TrimPrefix(name, "turn:"), 10, 32); err == nil && w.Session == "" {
+			session = h.sessions.Holder(session, n)
+		}
+		if err := h.CatchUp(ctx, session); err != nil {
+			return nil, err
+		}
+		h.talks.PlaceSession(ctx, session)
+	}
+	p, err := h.Point(session, name)
+	if err != nil {
+		return nil, err
+	}
+	if p.Late && session == "" && h.log.Records[p.Session] != nil { // the agent has written it by now
+		if err := h.CatchUp(ctx, p.Session); err != nil {
+			return nil, err
+		}
+		if p, err = h.Point(session, name); err != nil {
+			return nil, err
+		}
+	}
+	if p.Now { // as far as it has come; whose step it stands on does not matter
+		if s := h.log.Records[session]; s != nil {
+			p.Session, p.Transcript = session, s.Cursor.Transcript
+		}
+	}
+	return p, nil
 }
 
 // Point finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first captured

@@ -152,8 +152,8 @@ type Join struct {
 	Left  string // the store that the directory had until now; it stays, without a directory
 }
 
-// PlanJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
-func (h Home) PlanJoin(dir, id string) (*Join, error) {
+// planJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
+func (h Home) planJoin(dir, id string) (*Join, error) {
 	refuse := func(r *Record, format string, args ...any) (*Join, error) {
 		return nil, fmt.Errorf("join store %s: %w: %s", r.ID, model.ErrUsage, fmt.Sprintf(format, args...))
 	}
@@ -199,7 +199,7 @@ func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration)
 		return nil, err
 	}
 	defer unlock()
-	j, err := h.PlanJoin(dir, id)
+	j, err := h.planJoin(dir, id)
 	if err != nil {
 		return nil, err
 	}

@@ -143,7 +143,7 @@ func Guarded(h project.Home, agent hooks.Agent, want []hooks.Registration) []hoo
 		timeout = 5000
 	}
 	return append(want, hooks.Registration{
-		Event: event, Matcher: matcher, Timeout: timeout, Command: hooks.HookCommand(HookProgram(h), guardWord, agent),
+		Event: event, Matcher: matcher, Timeout: timeout, Command: hooks.HookCommand(hookProgram(h), guardWord, agent),
 	})
 }
 
@@ -155,7 +155,7 @@ func Wanted(h project.Home, agent hooks.Agent, tier string) ([]hooks.Registratio
 	}
 	var out []hooks.Registration
 	for _, k := range t.Hooks[agent] {
-		out = append(out, hooks.Registration{Event: k.Event, Matcher: k.Matcher, Timeout: k.Timeout, Command: hooks.HookCommand(HookProgram(h), k.Command, agent)})
+		out = append(out, hooks.Registration{Event: k.Event, Matcher: k.Matcher, Timeout: k.Timeout, Command: hooks.HookCommand(hookProgram(h), k.Command, agent)})
 	}
 	return out, nil
 }
@@ -171,7 +171,7 @@ func SetHooks(ctx context.Context, h project.Home, env AgentEnv, o Options) (*Re
 		}
 		defer unlock()
 	}
-	r := &Result{Program: HookProgram(h), Tier: HooksTier(h, o.Root)}
+	r := &Result{Program: hookProgram(h), Tier: HooksTier(h, o.Root)}
 	var edits [][]*SettingsEdit // of each of r.Agents
 	adds := false
 	for _, agent := range Agents() {

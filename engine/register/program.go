@@ -21,8 +21,8 @@ import (
 // a hook needs nothing but this directory, and its path stays the same when rewind is upgraded.
 func programDir(h project.Home) string { return filepath.Join(h.Dir, "system") }
 
-// HookProgram is what hooks call.
-func HookProgram(h project.Home) string { return programs.Path(programDir(h), programs.Client) }
+// hookProgram is what hooks call.
+func hookProgram(h project.Home) string { return programs.Path(programDir(h), programs.Client) }
 
 // checkPrograms says whether hooks have something to start.
 func checkPrograms(h project.Home) error {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"rewind/engine/conversation"
 	"rewind/engine/history"
@@ -50,7 +48,7 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o ForkOptions) (*Fork
 	if err := rs.talks.ReadySessions(); err != nil {
 		return nil, err
 	}
-	p, err := rs.namedPoint(ctx, name, o.Session)
+	p, err := rs.history.NamedPoint(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -85,48 +83,6 @@ func forked(f *model.Fork, err error) (*Forked, error) {
 		return nil, err
 	}
 	return &Forked{Fork: f}, nil
-}
-
-// namedPoint finds the moment that a command names, with the conversations captured up to now.
-func (rs *Restorer) namedPoint(ctx context.Context, name string, w model.Whose) (*history.Point, error) {
-	n, err := history.ParseName(name)
-	if err != nil {
-		return nil, err
-	}
-	session := ""
-	if n.Whose != "" && w.Session == "" {
-		w.Session = n.Whose
-	}
-	if n.OfSession() || w.Session != "" {
-		if session, err = rs.sessions.Session(w); err != nil {
-			return nil, err
-		}
-		if n, err := strconv.ParseUint(strings.TrimPrefix(name, "turn:"), 10, 32); err == nil && w.Session == "" {
-			session = rs.sessions.Holder(session, n)
-		}
-		if err := rs.history.CatchUp(ctx, session); err != nil {
-			return nil, err
-		}
-		rs.talks.PlaceSession(ctx, session)
-	}
-	p, err := rs.history.Point(session, name)
-	if err != nil {
-		return nil, err
-	}
-	if p.Late && session == "" && rs.log.Records[p.Session] != nil { // the agent has written it by now
-		if err := rs.history.CatchUp(ctx, p.Session); err != nil {
-			return nil, err
-		}
-		if p, err = rs.history.Point(session, name); err != nil {
-			return nil, err
-		}
-	}
-	if p.Now { // as far as it has come; whose step it stands on does not matter
-		if s := rs.log.Records[session]; s != nil {
-			p.Session, p.Transcript = session, s.Cursor.Transcript
-		}
-	}
-	return p, nil
 }
 
 // fork writes a fork of a moment and records it.

@@ -100,7 +100,7 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
 		o.Session.Session = n.Whose // "turn:2@x" says whose line is meant
 	}
-	p, err := rs.namedPoint(ctx, name, o.Session)
+	p, err := rs.history.NamedPoint(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -18,14 +18,8 @@ import (
 // they become one, so that Redo brings them back. A NoStepError when fewer than n steps lie before.
 func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
-	if err := rs.log.CheckWhole(); err != nil {
-		return nil, err
-	}
-	session, err := rs.sessions.Walked(o.Session)
+	session, err := rs.walked(ctx, o)
 	if err != nil {
-		return nil, err
-	}
-	if err := rs.readyConversation(ctx, session, o); err != nil {
 		return nil, err
 	}
 	cur, err := rs.sessions.Current(session)
@@ -64,17 +58,23 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 	return rs.Run(ctx, &r, o.Progress)
 }
 
-// Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.
-func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
-	defer rs.log.Hold()()
+// walked is the session along whose steps it goes, with no restore unfinished and its conversation as far as it is wanted.
+func (rs *Restorer) walked(ctx context.Context, o Options) (string, error) {
 	if err := rs.log.CheckWhole(); err != nil {
-		return nil, err
+		return "", err
 	}
 	session, err := rs.sessions.Walked(o.Session)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	if err := rs.readyConversation(ctx, session, o); err != nil {
+	return session, rs.readyConversation(ctx, session, o)
+}
+
+// Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.
+func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
+	defer rs.log.Hold()()
+	session, err := rs.walked(ctx, o)
+	if err != nil {
 		return nil, err
 	}
 	cursor, err := rs.log.Refs.ID(refs.Cursor(session))

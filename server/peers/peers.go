@@ -21,7 +21,7 @@ func (o Own) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		uid, err := peerUID(c)
-		if err == nil && (uid == os.Geteuid()) {
+		if err == nil && uid == os.Geteuid() {
 			return c, nil
 		}
 		o.Refused(uid, err)
