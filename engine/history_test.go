@@ -160,6 +160,16 @@ func (h *timeline) touched(path string) {
 	}
 }
 
+// saved is a restore having saved what was unsaved before it: a change as any other, also of a path that another session had written, but whose it counts as
+// where calls are open is left open.
+func (h *timeline) saved() {
+	for _, path := range h.dirty() {
+		by, turns := h.authors(path)
+		h.changes = append(h.changes, change{path: path, by: by, turns: turns, loose: true})
+	}
+	h.seen = maps.Clone(h.world)
+}
+
 // rounds are all turns that there ever were, each once.
 func (h *timeline) rounds() []*round {
 	var all []*round

@@ -437,7 +437,8 @@ func (m *sessions23) undoAll(t *rapid.T) {
 			t.Fatalf("undo: conflicts without a racing edit: %+v", r.Conflicts)
 		}
 		if r.Saved != nil {
-			m.h.seen, seen = maps.Clone(m.h.world), maps.Clone(start)
+			m.h.saved()
+			seen = maps.Clone(start)
 		}
 		m.h.restored(a, after)
 		m.pos = []string{a.name()}
