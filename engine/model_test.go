@@ -14,6 +14,7 @@ import (
 	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/kept"
 	"rewind/internal/torture"
 	"rewind/refs"
 	"rewind/tree"
@@ -163,7 +164,7 @@ func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*r
 	}
 	if exact {
 		for _, k := range r.Plan.Kept {
-			if k.Reason == model.KeptNew {
+			if k.Reason == kept.Unsaved {
 				t.Fatalf("--exact kept %q", k.Path)
 			}
 		}

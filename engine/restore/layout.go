@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rewind/engine/model"
+	"rewind/internal/kept"
 	"rewind/internal/osfile"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -108,7 +109,7 @@ func (rs *Restorer) laySteps(cp *model.Checkpoint, set model.PathSet, out *LaidO
 		}
 		why, err := rs.log.GoneEntry(&ent)
 		if dir && lost[ent.ID] {
-			why, err = model.KeptLost, tree.SkipDir
+			why, err = kept.Lost, tree.SkipDir
 		}
 		if why != "" {
 			out.Left = append(out.Left, model.Kept{Path: path, Dir: dir, Reason: why})

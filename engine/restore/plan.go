@@ -12,6 +12,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/internal/kept"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -208,7 +209,7 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 			return nil, err
 		case !there || isDir && ch.New.Type == tree.TypeDir:
 		case isDir:
-			pl.keep(ch.Path, model.KeptOccupied, true)
+			pl.keep(ch.Path, kept.Occupied, true)
 			pl.blocking[ch.Path] = true
 		case s.Reason == tree.ReasonIgnored, s.Reason == tree.ReasonBuiltin, s.Reason == tree.ReasonSize:
 			hidden = append(hidden, ch.Path)
@@ -223,13 +224,13 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 }
 
 // keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
-func (pl *planner) keep(path string, why model.KeptReason, isDir bool) {
+func (pl *planner) keep(path string, why kept.Reason, isDir bool) {
 	k := model.Kept{Path: path, Dir: isDir, Reason: why}
-	if why == model.KeptSession {
+	if why == kept.Session {
 		k.By, k.Shared = pl.others.Of(path), pl.both[path]
 	}
 	pl.kept[path] = k
-	pl.blocking[path] = !isDir || why == model.KeptBelow || why == model.KeptPurged || why == model.KeptLost
+	pl.blocking[path] = !isDir || why == kept.Below || why == kept.Purged || why == kept.Lost
 }
 
 // refuseSecrets refuses to replace secret files that the forced capture found, unless their content may be stored.
@@ -278,7 +279,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 		if why == "" {
 			why = pl.stays(ch)
 		}
-		if why == model.KeptSession && ch.Old == nil && ch.New.Type == tree.TypeDir {
+		if why == kept.Session && ch.Old == nil && ch.New.Type == tree.TypeDir {
 			away = append(away, ch)
 			continue
 		}
@@ -324,7 +325,7 @@ func (pl *planner) again(away []tree.Change, steps []tree.Step) []tree.Step {
 	}
 	for _, ch := range away {
 		if !needed[ch.Path] {
-			pl.keep(ch.Path, model.KeptSession, false)
+			pl.keep(ch.Path, kept.Session, false)
 			continue
 		}
 		steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
@@ -358,9 +359,9 @@ func (pl *planner) isNew(path string, has bool) bool {
 }
 
 // stays says why what is at a path stays as it is; "" when it does not.
-func (pl *planner) stays(ch tree.Change) model.KeptReason {
+func (pl *planner) stays(ch tree.Change) kept.Reason {
 	if pl.others.Of(ch.Path) != "" && !pl.opt.exact {
-		return model.KeptSession
+		return kept.Session
 	}
 	if ch.Old == nil {
 		return ""
@@ -368,11 +369,11 @@ func (pl *planner) stays(ch tree.Change) model.KeptReason {
 	if ch.New == nil {
 		// The target does not lack it: it was not captured then.
 		if s, ok := model.Covering(pl.skipped, ch.Path); ok && s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
-			return model.KeptSkipped
+			return kept.Skipped
 		}
 	}
 	if pl.isNew(ch.Path, ch.New != nil) && !pl.opt.exact {
-		return model.KeptNew
+		return kept.Unsaved
 	}
 	return ""
 }
@@ -419,11 +420,11 @@ func (pl *planner) filter(steps []tree.Step, skips []tree.Skip) {
 		switch {
 		case pl.kept[s.Path].Reason != "":
 		case pl.belowKept(s.Path):
-			pl.keep(s.Path, model.KeptBelow, false)
+			pl.keep(s.Path, kept.Below, false)
 		case s.From != nil && s.From.Type == tree.TypeDir && (s.To == nil || s.To.Type != tree.TypeDir) && holds(s.Path):
-			why := model.KeptHolds
+			why := kept.Holds
 			if s.To != nil {
-				why = model.KeptOccupied
+				why = kept.Occupied
 			}
 			pl.keep(s.Path, why, true)
 		default:
