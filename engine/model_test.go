@@ -93,7 +93,7 @@ func (m *machine) mkdir(t *rapid.T) {
 
 func (m *machine) rename(t *rapid.T) {
 	from, to := m.somePath(t), m.somePath(t)
-	if _, err := os.Lstat(m.path(from)); err != nil || model.Below(to, from) || model.Below(from, to) {
+	if _, err := os.Lstat(m.path(from)); err != nil || refs.Below(to, from) || refs.Below(from, to) {
 		return
 	}
 	m.clear(to)
@@ -148,12 +148,12 @@ func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*r
 	// Whatever differs from the target is named, or holds something that is.
 	named := func(path string) bool {
 		for _, k := range r.Plan.Kept {
-			if model.Below(path, k.Path) || model.Below(k.Path, path) {
+			if refs.Below(path, k.Path) || refs.Below(k.Path, path) {
 				return true
 			}
 		}
 		for p := range ignored {
-			if model.Below(p, path) {
+			if refs.Below(p, path) {
 				return true
 			}
 		}

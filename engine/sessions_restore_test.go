@@ -11,6 +11,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/refs"
 )
 
 // sure is yes, no, or what the contract leaves open.
@@ -133,7 +134,7 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 		}
 		was, is := before[path], after[path]
 		same, hit := was == is, slices.Contains(want[path], is)
-		named := slices.ContainsFunc(r.Plan.Kept, func(k model.Kept) bool { return k.Path == path || k.Dir && model.Below(path, k.Path) })
+		named := slices.ContainsFunc(r.Plan.Kept, func(k model.Kept) bool { return k.Path == path || k.Dir && refs.Below(path, k.Path) })
 		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path], stays, isNew, m.keptNames(r))
 		switch {
 		case !same && !hit:

@@ -1,6 +1,9 @@
 package model
 
-import "rewind/internal/kept"
+import (
+	"rewind/internal/kept"
+	"rewind/refs"
+)
 
 // Taken is what a restore would keep without Exact.
 type Taken struct {
@@ -19,5 +22,5 @@ type Kept struct {
 
 // Covers reports whether a directory that stays says all that is to be said of another path that does.
 func (k Kept) Covers(o Kept) bool {
-	return k.Dir && k.Reason == o.Reason && k.By == o.By && k.Shared == o.Shared && Below(o.Path, k.Path)
+	return k.Dir && k.Reason == o.Reason && k.By == o.By && k.Shared == o.Shared && refs.Below(o.Path, k.Path)
 }

@@ -15,6 +15,7 @@ import (
 	"rewind/internal/osfile"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 	"rewind/tree/apply"
 )
@@ -93,7 +94,7 @@ func (rs *Restorer) placeToLay(dir string) (string, error) {
 }
 
 // laySteps gives what is to be made; what cannot be goes into out. Of directories that were not asked for nothing is read.
-func (rs *Restorer) laySteps(cp *model.Checkpoint, set model.PathSet, out *LaidOut) (steps []tree.Step, err error) {
+func (rs *Restorer) laySteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Step, err error) {
 	_, lost, err := rs.log.LostIn(cp)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ type GitThenNow struct {
 
 // planOptions are what a restore is asked for.
 type planOptions struct {
-	paths model.PathSet
+	paths refs.PathSet
 	exact bool
 }
 
