@@ -32,17 +32,19 @@ func sampleJournal() *model.Journal {
 		return &tree.Entry{Name: "f", Type: typ, Perm: perm, ID: testID("e"), Size: size}
 	}
 	return &model.Journal{
-		Kind: refs.KindCheckout, Session: "claude/a", Target: testID("t"), Safety: testID("s"), Paths: []string{"a"}, Exact: true, Undoes: 3,
-		Before: testID("b"), After: testID("a"), Stage: "00112233445566aa", Kept: 1,
+		Kind: refs.KindCheckout, Session: "claude/a",
+		Restore: refs.Restore{
+			Target: testID("t"), Safety: testID("s"), Scope: refs.Scope{Paths: []string{"a"}, Exact: true, ContextOnly: true}, Undoes: 3, Kept: 1,
+			Files: []refs.File{{Path: "/a", To: testID("to")}, {Path: "/b", From: testID("from"), To: testID("to")}}, Goes: "claude/b",
+		},
+		Before: testID("b"), After: testID("a"), Stage: "00112233445566aa",
 		Steps: []tree.Step{
 			{Path: "d/f", From: ent(tree.TypeFile, 0o4755, 7), To: ent(tree.TypeSymlink, 0, 0)},
 			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)},
 			{Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
 		},
-		ContextOnly: true, Files: []refs.File{{Path: "/a", To: testID("to")}, {Path: "/b", From: testID("from"), To: testID("to")}},
 		Made:  &model.Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &model.Lineage{Session: "claude/a", Turn: 2, Kind: "checkout", Transcript: testID("x"), Turns: []int{1, 12}}},
 		Moved: &model.Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
-		Goes:  "claude/b",
 	}
 }
 

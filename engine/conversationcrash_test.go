@@ -37,7 +37,8 @@ func (p *fixture) crashed(name string, o restore.Options, applied bool, n int) *
 	p.must(err)
 	defer talk.Close()
 	j := &model.Journal{
-		Kind: r.Kind, Session: r.Session, Target: r.Target.ID, Before: r.Before, After: r.Target.ID, Stage: restore.NewStageName(), Steps: plan.Steps, ContextOnly: o.Conversation.ContextOnly,
+		Kind: r.Kind, Session: r.Session, Restore: refs.Restore{Target: r.Target.ID, Scope: refs.Scope{ContextOnly: o.Conversation.ContextOnly}},
+		Before: r.Before, After: r.Target.ID, Stage: restore.NewStageName(), Steps: plan.Steps,
 	}
 	if j.ContextOnly {
 		j.Steps, j.After = nil, j.Before

@@ -149,7 +149,7 @@ func TestT21Promise17JournalNames(t *testing.T) {
 					f.From, f.To = f.To, f.From
 				}
 			}
-			j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Files: []refs.File{f}}
+			j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID, Files: []refs.File{f}}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps}
 			p.plant(j.Encode())
 			name := fmt.Sprintf("%s, back %v", what, back)
 			untouched := func() {
@@ -305,7 +305,7 @@ func TestT21Promise17JournalTellsAgents(t *testing.T) {
 		Name: "codex/" + claudeID(5), Agent: hooks.Codex, ID: claudeID(5), Fork: &model.Lineage{Session: "codex/" + claudeID(4)},
 		Transcript: filepath.Join(p.root, ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+claudeID(5)+".jsonl"),
 	}
-	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Made: made}
+	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Made: made}
 	p.plant(j.Encode())
 	p.must(os.MkdirAll(filepath.Dir(made.Transcript), 0o700))
 	_, err := p.e.Restorer.Continue(bg, env)
@@ -375,7 +375,7 @@ func TestT21Promise17StepsStayInside(t *testing.T) {
 		id, err := os.ReadFile(p.path(".agent/rewind/id"))
 		p.must(err)
 		j := &model.Journal{
-			Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(),
+			Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(),
 			Steps: []tree.Step{{Path: path, To: &to}},
 		}
 		p.plant(j.Encode())

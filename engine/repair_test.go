@@ -311,7 +311,7 @@ func TestPromise06RepairHalfDone(t *testing.T) {
 	one := p.save("one")
 	p.write("f", "2")
 	two := p.save("two")
-	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: "0011223344556677"}
+	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: "0011223344556677"}
 	p.hurt(func(b *kv.Batch) error { return b.Set(model.JournalKey, j.Encode()) })
 	if _, err := p.e.Checker.Repair(bg, nil, nil); !errors.Is(err, model.ErrHalfDone) {
 		t.Errorf("repair while a checkout is half done: %v", err)

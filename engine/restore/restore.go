@@ -192,8 +192,10 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		}
 	}
 	j := &model.Journal{
-		Kind: r.Kind, Session: r.Session, Target: r.Target.ID, Paths: plan.Paths, Exact: plan.Exact, Undoes: r.undoes,
-		Before: r.Before, After: after, Stage: NewStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.conversation.ContextOnly,
+		Kind: r.Kind, Session: r.Session, Before: r.Before, After: after, Stage: NewStageName(), Steps: plan.Steps,
+		Restore: refs.Restore{
+			Target: r.Target.ID, Scope: refs.Scope{Paths: plan.Paths, Exact: plan.Exact, ContextOnly: r.conversation.ContextOnly}, Undoes: r.undoes, Kept: len(plan.Kept),
+		},
 	}
 	conv.Enter(j)
 	if err := rs.enterGoes(goes, j); err != nil {
@@ -291,11 +293,10 @@ func (rs *Restorer) carryOut(ctx context.Context, root worktreefs.Dir, j *model.
 	if res.Conversation != nil {
 		res.Conversation.Kept = append(res.Conversation.Kept, kept...)
 	}
-	op := refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &refs.Restore{
-		Target: j.Target, Safety: j.Safety, Paths: j.Paths, Exact: j.Exact, Undoes: j.Undoes,
-		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: append(without(j.Files, kept), j.Left...), Fork: j.Made.NameOf(), ContextOnly: j.ContextOnly, Goes: j.Goes,
-	}}
-	return rs.end(ctx, root, op, j, res)
+	done := j.Restore
+	done.Changed, done.Kept, done.Fork = res.Changed, j.Kept+len(res.Conflicts), j.Made.NameOf()
+	done.Files = append(without(j.Files, kept), j.Left...)
+	return rs.end(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done}, j, res)
 }
 
 // end is finish, while the end of the stage becomes durable. That is not waited for to be sure of anything: a stage that comes back after a
