@@ -223,7 +223,7 @@ func TestT21Promise17OperationNames(t *testing.T) {
 				t.Fatalf("%s: the home directory has changed (%v):\n%s", what, err, d)
 			}
 			if err != nil {
-				if _, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env(), Conversation: model.ConversationOptions{CodeOnly: true}}); err != nil {
+				if _, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env(), CodeOnly: true}); err != nil {
 					t.Errorf("%s: the code alone: %v", what, err)
 				}
 			}
@@ -275,16 +275,16 @@ func TestT21Promise17SessionRecordNames(t *testing.T) {
 			}
 		}
 		w := model.Whose{Session: k.name()}
-		_, err := p.e.Restorer.Fork(bg, "@", restore.ForkOptions{Session: w, Env: env})
+		_, err := p.e.Restorer.Fork(bg, "@", restore.Options{Session: w, Env: env})
 		untouched("fork", err)
-		_, err = p.e.Restorer.Clone(bg, restore.ForkOptions{Session: w, Env: env})
+		_, err = p.e.Restorer.Clone(bg, restore.Options{Session: w, Env: env})
 		untouched("clone", err)
-		_, err = p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: env, Conversation: model.ConversationOptions{InPlace: true}})
+		_, err = p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: env, InPlace: true})
 		untouched("in place", err)
 		if err == nil {
 			t.Errorf("%s: it was cut in place", agent)
 		}
-		p.checkout("turn:2", restore.Options{Session: w, Conversation: model.ConversationOptions{CodeOnly: true}})
+		p.checkout("turn:2", restore.Options{Session: w, CodeOnly: true})
 		r, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: env})
 		untouched("checkout", err)
 		if agent == hooks.Claude && (err != nil || p.read("f") != big("1") || r.Conversation == nil || r.Conversation.Why == "") { // promise 18

@@ -128,7 +128,7 @@ func (m *machine) checkoutSome(t *rapid.T) {
 	want := rapid.SampledFrom(m.saved).Draw(t, "checkpoint")
 	exact := rapid.Bool().Draw(t, "exact")
 	m.restoreTo(t, want.state, exact, func() (*restore.Result, error) {
-		return m.e.Restorer.Checkout(bg, want.cp.ID.String(), restore.Options{Exact: exact})
+		return m.e.Restorer.Checkout(bg, want.cp.ID.String(), restore.Options{Scope: refs.Scope{Exact: exact}})
 	})
 }
 
@@ -257,7 +257,7 @@ func (m *machine) turn(*rapid.T) {
 // fork makes a session of a moment; the worktree stays, or goes there as by a checkout.
 func (m *machine) fork(t *rapid.T) {
 	want := rapid.SampledFrom(m.saved).Draw(t, "checkpoint")
-	o := restore.ForkOptions{Env: m.env(), DryRun: true}
+	o := restore.Options{Env: m.env(), DryRun: true}
 	var none *model.NoConversationError
 	if _, err := m.e.Restorer.Fork(bg, want.cp.ID.String(), o); errors.As(err, &none) {
 		return

@@ -125,7 +125,7 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 			}
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
-		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isMine(ch.Path) || !pl.opt.exact && pl.isNew(ch.Path, ch.Old != nil) || others.Of(ch.Path) != "" {
+		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isMine(ch.Path) || !pl.r.Exact && pl.isNew(ch.Path, ch.Old != nil) || others.Of(ch.Path) != "" {
 			if ch.New != nil && !isDir {
 				stays = append(stays, ch.Path)
 			}

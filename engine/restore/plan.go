@@ -22,9 +22,8 @@ import (
 
 // Plan is what a restore would do. Preview and act share it: nothing is decided later.
 type Plan struct {
-	Target   *model.Checkpoint
-	Paths    []string // limited to these; empty: the whole tree
-	Exact    bool
+	Target *model.Checkpoint
+	refs.Scope
 	Steps    []tree.Step  // by path
 	Kept     []model.Kept // differ from the target and stay as they are
 	Replaced []string     // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
@@ -45,16 +44,10 @@ type GitThenNow struct {
 	State     string // merge, rebase, ... under way; empty: none
 }
 
-// planOptions are what a restore is asked for.
-type planOptions struct {
-	paths refs.PathSet
-	exact bool
-}
-
 // planner holds what the decisions of one plan are made from.
 type planner struct {
 	e       *Restorer
-	opt     planOptions
+	r       *restore
 	target  *model.Checkpoint
 	base    *model.Checkpoint // H: the newest step, no undo's own; nil: none
 	since   []laid            // by restores since base
@@ -78,13 +71,13 @@ type planner struct {
 // way that must not or cannot be stored.
 func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *restore, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
-		e: rs, opt: r.opt, unknown: map[string]bool{}, changed: map[string]bool{}, kept: map[string]model.Kept{}, blocking: map[string]bool{},
-		plan: &Plan{Paths: r.opt.paths, Exact: r.opt.exact},
+		e: rs, r: r, unknown: map[string]bool{}, changed: map[string]bool{}, kept: map[string]model.Kept{}, blocking: map[string]bool{},
+		plan: &Plan{Scope: r.Scope},
 	}
 	if err := pl.baseline(); err != nil {
 		return nil, nil, err
 	}
-	o := capture.Options{Compare: r.dryRun, Progress: p}
+	o := capture.Options{Compare: r.wish.DryRun, Progress: p}
 	c, err := pl.look(ctx, root, r, o)
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +100,7 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *restore, p
 		pl.plan.Git.State = rs.worktree.GitState()
 	}
 	if err == nil {
-		pl.plan.Missing, err = capture.Missing(root, pl.skipped, c.Res.Skips, pl.opt.paths)
+		pl.plan.Missing, err = capture.Missing(root, pl.skipped, c.Res.Skips, pl.r.Paths)
 	}
 	if err != nil {
 		c.Discard()
@@ -155,7 +148,7 @@ func (pl *planner) differ(c *capture.Capture) error {
 func (pl *planner) victims() []string {
 	var paths []string
 	for _, ch := range pl.changes {
-		if model.IsFile(ch.Old) && pl.opt.paths.Has(ch.Path) {
+		if model.IsFile(ch.Old) && pl.r.Paths.Has(ch.Path) {
 			paths = append(paths, ch.Path)
 		}
 	}
@@ -174,14 +167,14 @@ func (pl *planner) aim(c *capture.Capture, r *restore) (err error) {
 		clear(pl.unknown) // a second capture may find more
 		clear(pl.changed)
 	}
-	pl.target, pl.plan.Target = r.Target, r.Target
+	pl.target, pl.plan.Target = r.target, r.target
 	if err := pl.refuseLost(); err != nil {
 		return err
 	}
-	if pl.skipped, err = pl.e.log.Note(r.Target); err != nil {
+	if pl.skipped, err = pl.e.log.Note(r.target); err != nil {
 		return err
 	}
-	pl.others, pl.both, err = pl.e.authors.Others(r.Session, r.Target, c, r.Kind == refs.KindCheckout)
+	pl.others, pl.both, err = pl.e.authors.Others(r.Session, r.target, c, r.Kind == refs.KindCheckout)
 	pl.plan.theirs = pl.others
 	return err
 }
@@ -193,7 +186,7 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 	var hidden []string
 	var blocked []model.Blocked
 	for _, ch := range pl.changes {
-		if ch.New == nil || ch.Old != nil || !pl.opt.paths.Has(ch.Path) {
+		if ch.New == nil || ch.Old != nil || !pl.r.Paths.Has(ch.Path) {
 			continue
 		}
 		s, ok := model.Covering(c.Res.Skips, ch.Path)
@@ -296,7 +289,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 		steps = append(steps, tree.Step{Path: ch.Path, From: ch.Old, To: ch.New})
 	}
 	steps = pl.again(away, steps)
-	if len(pl.opt.paths) > 0 {
+	if len(pl.r.Paths) > 0 {
 		if err := pl.blockedParents(c, steps); err != nil {
 			return err
 		}
@@ -342,7 +335,7 @@ func (pl *planner) concerns(ch tree.Change) bool {
 	if ch.Path == agentDir && ch.New == nil {
 		return false
 	}
-	return pl.opt.paths.Has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.opt.paths.HasBelow(ch.Path)
+	return pl.r.Paths.Has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.r.Paths.HasBelow(ch.Path)
 }
 
 // isMine reports whether what is at a path is the work of the session's own open call.
@@ -360,7 +353,7 @@ func (pl *planner) isNew(path string, has bool) bool {
 
 // stays says why what is at a path stays as it is; "" when it does not.
 func (pl *planner) stays(ch tree.Change) kept.Reason {
-	if pl.others.Of(ch.Path) != "" && !pl.opt.exact {
+	if pl.others.Of(ch.Path) != "" && !pl.r.Exact {
 		return kept.Session
 	}
 	if ch.Old == nil {
@@ -372,7 +365,7 @@ func (pl *planner) stays(ch tree.Change) kept.Reason {
 			return kept.Skipped
 		}
 	}
-	if pl.isNew(ch.Path, ch.New != nil) && !pl.opt.exact {
+	if pl.isNew(ch.Path, ch.New != nil) && !pl.r.Exact {
 		return kept.Unsaved
 	}
 	return ""
