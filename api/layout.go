@@ -1,5 +1,7 @@
 package api
 
+import "rewind/internal/kept"
+
 // LayOutRequest makes a directory of what a checkpoint holds. Nothing of the project changes.
 type LayOutRequest struct {
 	Project
@@ -25,13 +27,13 @@ type Without struct {
 	What []string `json:"what"`
 }
 
-// Kept is a path that stays although the target has it otherwise: new, skipped, holds, occupied, below, session, purged, lost.
+// Kept is a path that stays although the target has it otherwise.
 type Kept struct {
-	Path   Text   `json:"path"`
-	Dir    bool   `json:"dir,omitempty"`
-	Reason string `json:"reason"`
-	By     string `json:"by,omitempty"`     // of session: which one changed it, as agent/id
-	Shared bool   `json:"shared,omitempty"` // of session: the one that goes back may have written it, too, for calls of both ran
+	Path   Text        `json:"path"`
+	Dir    bool        `json:"dir,omitempty"`
+	Reason kept.Reason `json:"reason"`
+	By     string      `json:"by,omitempty"`     // of session: which one changed it, as agent/id
+	Shared bool        `json:"shared,omitempty"` // of session: the one that goes back may have written it, too, for calls of both ran
 }
 
 // Taken are paths that were set, or removed, only because exact was asked for.

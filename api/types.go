@@ -204,18 +204,18 @@ type CatRequest struct {
 type CheckoutRequest struct {
 	Project
 	Walk
+	Wish
 	Checkpoint Text   `json:"checkpoint,omitempty"`
 	Paths      []Text `json:"paths,omitempty"`
-	Exact      bool   `json:"exact,omitempty"`
-	DryRun     bool   `json:"dry_run,omitempty"`
 	Continue   bool   `json:"continue,omitempty"`
 	Abort      bool   `json:"abort,omitempty"`
-	Conversing
 }
 
-// Conversing says what a restore does to the conversation.
-type Conversing struct {
+// Wish is what is asked of any restore.
+type Wish struct {
 	Env         AgentEnv `json:"env"`
+	Exact       bool     `json:"exact,omitempty"` // what no checkpoint has, and what other sessions changed, too
+	DryRun      bool     `json:"dry_run,omitempty"`
 	CodeOnly    bool     `json:"code_only,omitempty"`    // the conversation is left alone
 	ContextOnly bool     `json:"context_only,omitempty"` // the code is left alone
 	InPlace     bool     `json:"in_place,omitempty"`     // the session file itself goes back, instead of a new session
@@ -227,19 +227,15 @@ type Conversing struct {
 type UndoRequest struct {
 	Project
 	Walk
-	Conversing
-	Steps  int  `json:"steps"`
-	Exact  bool `json:"exact,omitempty"`
-	DryRun bool `json:"dry_run,omitempty"`
+	Wish
+	Steps int `json:"steps"`
 }
 
 // UndoRestoreRequest reverts a restore; Operation 0 is the newest in effect.
 type UndoRestoreRequest struct {
 	Project
-	Conversing
+	Wish
 	Operation uint64 `json:"operation,omitempty"`
-	Exact     bool   `json:"exact,omitempty"`
-	DryRun    bool   `json:"dry_run,omitempty"`
 }
 
 // RestoreResponse is what a restore did, or with a dry run would do.

@@ -32,17 +32,40 @@ func sampleJournal() *model.Journal {
 		return &tree.Entry{Name: "f", Type: typ, Perm: perm, ID: testID("e"), Size: size}
 	}
 	return &model.Journal{
-		Kind: refs.KindCheckout, Session: "claude/a", Target: testID("t"), Safety: testID("s"), Paths: []string{"a"}, Exact: true, Undoes: 3,
-		Before: testID("b"), After: testID("a"), Stage: "00112233445566aa", Kept: 1,
+		Kind: refs.KindCheckout, Session: "claude/a",
+		Restore: refs.Restore{
+			Target: testID("t"), Safety: testID("s"), Scope: refs.Scope{Paths: []string{"a"}, Exact: true, ContextOnly: true}, Undoes: 3, Kept: 1,
+			Files: []refs.File{{Path: "/a", To: testID("to")}, {Path: "/b", From: testID("from"), To: testID("to")}}, Goes: "claude/b",
+		},
+		Before: testID("b"), After: testID("a"), Stage: "00112233445566aa",
 		Steps: []tree.Step{
 			{Path: "d/f", From: ent(tree.TypeFile, 0o4755, 7), To: ent(tree.TypeSymlink, 0, 0)},
 			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)},
 			{Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
 		},
-		ContextOnly: true, Files: []refs.File{{Path: "/a", To: testID("to")}, {Path: "/b", From: testID("from"), To: testID("to")}},
 		Made:  &model.Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &model.Lineage{Session: "claude/a", Turn: 2, Kind: "checkout", Transcript: testID("x"), Turns: []int{1, 12}}},
 		Moved: &model.Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
-		Goes:  "claude/b",
+	}
+}
+
+// The bytes on disk, docs/format.md#journal: a restore that another version of the program has left half done is continued, or taken back, by this one.
+func TestJournalGolden(t *testing.T) {
+	id := func(s string) string {
+		of := testID(s)
+		return string(of[:])
+	}
+	want := "\x01\x01o" + "\x02\x20" + id("t") + "\x03\x20" + id("s") + "\x04\x02\x01a" + "\x05\x01\x01" + "\x06\x01\x03" + "\a\x20" + id("b") + "\b\x20" + id("a") +
+		"\t\x1000112233445566aa" + "\n\x01\x01" +
+		"\v\xb7\x01" + "Z\x01\x03d/f" + "\x02,\x01\x01f\x02\x02\xed\x13\x03\x20" + id("e") + "\x04\x01\a" + "\x03%\x01\x01l\x03\x20" + id("e") +
+		".\x01\x01f" + "\x03)\x01\x01d\x02\x02\xc0\x03\x03\x20" + id("e") + ",\x01\x03g/f" + "\x02%\x01\x01f\x03\x20" + id("e") +
+		"\f\bclaude/a" + "\r\x01\x01" + "\x0ep" + "&\x01\x02/a\x03\x20" + id("to") + "H\x01\x02/b\x02\x20" + id("from") + "\x03\x20" + id("to") +
+		"\x0fY\x01\bclaude/b\x02M\x01\x06claude\x02\x01b" + "\x13@\x01\bclaude/a\x02\x01\x02\a\bcheckout\b\x20" + id("x") + "\t\x05\x011\x0212" +
+		"\x10$\x01\bclaude/a\x02\x18\x01\x06claude\x02\x01a\x18\bclaude/c\x19\x01\x01" + "\x11\bclaude/b"
+	if got := sampleJournal().Encode(); string(got) != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if j, err := model.DecodeJournal([]byte(want)); err != nil || string(j.Encode()) != want {
+		t.Errorf("decoded: %v", err)
 	}
 }
 

@@ -36,9 +36,8 @@ func (p *fixture) crashed(name string, o restore.Options, applied bool, n int) *
 	talk, err := p.e.Restorer.PlanConversation(r, c.Tx)
 	p.must(err)
 	defer talk.Close()
-	j := &model.Journal{
-		Kind: r.Kind, Session: r.Session, Target: r.Target.ID, Before: r.Before, After: r.Target.ID, Stage: restore.NewStageName(), Steps: plan.Steps, ContextOnly: o.Conversation.ContextOnly,
-	}
+	j := &r.Journal
+	j.After, j.Stage, j.Steps = j.Target, restore.NewStageName(), plan.Steps
 	if j.ContextOnly {
 		j.Steps, j.After = nil, j.Before
 	}
@@ -89,13 +88,14 @@ func sortedKeys(l listing) []string {
 
 // TestT10Promise11ConversationGoesBackWhole: a checkout that dies anywhere ends by Continue at the target, by Abort as it was before: code and conversation.
 func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
-	ended := 0
-	for _, mode := range []model.ConversationOptions{{}, {InPlace: true}, {ContextOnly: true}, {ContextOnly: true, InPlace: true}} {
+	ended, alone := 0, refs.Scope{ContextOnly: true}
+	for _, mode := range []restore.Options{{}, {InPlace: true}, {Scope: alone}, {Scope: alone, InPlace: true}} {
 		want := ""
 		for step := range 5 { // 0: all goes well
 			for _, back := range []bool{false, true} {
 				p, k := twoTurns(t)
-				o := restore.Options{Conversation: mode, Session: model.Whose{Session: k.name()}}
+				o := mode
+				o.Session = model.Whose{Session: k.name()}
 				before := p.state(k)
 				if step == 0 {
 					p.back("turn:1", o)
@@ -110,7 +110,7 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 				if _, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{}); !errors.Is(err, model.ErrHalfDone) {
 					t.Fatalf("half done: %v", err)
 				}
-				if _, err := p.e.Restorer.Fork(bg, "turn:1", restore.ForkOptions{Env: p.env()}); !errors.Is(err, model.ErrHalfDone) {
+				if _, err := p.e.Restorer.Fork(bg, "turn:1", restore.Options{Env: p.env()}); !errors.Is(err, model.ErrHalfDone) {
 					t.Fatalf("fork, half done: %v", err)
 				}
 				if _, err := p.e.Restorer.Import(bg, p.env(), nil); !errors.Is(err, model.ErrHalfDone) {
@@ -169,7 +169,7 @@ func TestT11Promise09SessionWrittenMeanwhile(t *testing.T) {
 	for _, step := range []int{1, 2, 3} {
 		p, k := twoTurns(t)
 		code := list(t, p.root)
-		p.crashed("turn:1", restore.Options{Conversation: model.ConversationOptions{InPlace: true}}, step > 1, step-2)
+		p.crashed("turn:1", restore.Options{InPlace: true}, step > 1, step-2)
 		k.used("meanwhile")
 		with := p.slurp(k.file)
 		if _, err := p.e.Restorer.Continue(bg, p.env()); step < 3 && !errors.Is(err, conversation.ErrSessionChanged) {
@@ -202,7 +202,7 @@ func TestT11Promise09SessionWrittenInTheRestore(t *testing.T) {
 	p.must(err)
 	code, with := list(t, p.root), ""
 	p.loaded()
-	r, err := p.e.Restorer.PrepareCheckout(bg, "turn:1", restore.Options{Env: p.env(), Conversation: model.ConversationOptions{InPlace: true}})
+	r, err := p.e.Restorer.PrepareCheckout(bg, "turn:1", restore.Options{Env: p.env(), InPlace: true})
 	p.must(err)
 	faults.Hook(func(c kvtest.Call) {
 		if c.Kind == kvtest.Sync && strings.HasSuffix(c.Path, ".log") && with == "" { // the journal: the plan is made by then; the store may sync tables at any time
@@ -245,7 +245,7 @@ func TestSessionTemporaries(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Errorf("%q, %v", found, err)
 	}
-	p.fork("turn:1", restore.ForkOptions{})
+	p.fork("turn:1", restore.Options{})
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the old one is there: %v", err)
 	}

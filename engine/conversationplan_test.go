@@ -41,13 +41,13 @@ func TestCheckoutConversation(t *testing.T) {
 	if o := p.back(first.ID.String(), restore.Options{}); o.Conversation == nil || o.Conversation.Mode != model.ConversationNone || p.read("f") != big("0") {
 		t.Errorf("to a save: %+v", o.Conversation)
 	}
-	if o := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, Conversation: model.ConversationOptions{CodeOnly: true}}); o.Conversation != nil || p.read("f") != big("1") {
+	if o := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, CodeOnly: true}); o.Conversation != nil || p.read("f") != big("1") {
 		t.Errorf("code only: %+v", o.Conversation)
 	}
 	if o := p.back("turn:0", restore.Options{Session: model.Whose{Session: k.name()}}); o.Conversation == nil || o.Conversation.Mode != model.ConversationNone || o.Conversation.Why == "" {
 		t.Errorf("before the first prompt: %+v", o.Conversation)
 	}
-	if _, err := p.e.Restorer.Checkout(bg, "turn:0", restore.Options{Session: model.Whose{Session: k.name()}, Env: p.env(), Conversation: model.ConversationOptions{ContextOnly: true}}); !errors.Is(err, model.ErrNoConversation) {
+	if _, err := p.e.Restorer.Checkout(bg, "turn:0", restore.Options{Session: model.Whose{Session: k.name()}, Env: p.env(), Scope: refs.Scope{ContextOnly: true}}); !errors.Is(err, model.ErrNoConversation) {
 		t.Errorf("before the first prompt, --context-only: %v", err)
 	}
 	if p.slurp(k.file) != before {
@@ -62,7 +62,7 @@ func TestCheckoutInPlace(t *testing.T) {
 	k.append(`{"type":"unfinish`)
 	p.must(os.Chmod(k.file, 0o640))
 	before := p.slurp(k.file)
-	inPlace := restore.Options{Conversation: model.ConversationOptions{InPlace: true}}
+	inPlace := restore.Options{InPlace: true}
 	dry := inPlace
 	dry.DryRun = true
 	if r := p.back("turn:1", dry); r.Conversation.Mode != model.ConversationInPlace || p.slurp(k.file) != before {
@@ -70,13 +70,13 @@ func TestCheckoutInPlace(t *testing.T) {
 	}
 
 	note := p.running(k.name())
-	_, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Env: p.env(), Conversation: model.ConversationOptions{InPlace: true}})
+	_, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Env: p.env(), InPlace: true})
 	var open *model.RunningError
 	if !errors.As(err, &open) || open.Session != k.name() || p.slurp(k.file) != before || p.read("f") != big("2") {
 		t.Fatalf("while it is open: %v", err)
 	}
 	forced := inPlace
-	forced.Conversation.Force = true
+	forced.Force = true
 	cut := p.back("turn:1", forced)
 	p.must(os.Remove(note))
 	after := p.slurp(k.file)
@@ -138,7 +138,7 @@ func TestCheckoutContextOnly(t *testing.T) {
 	code := list(t, p.root)
 	for _, inPlace := range []bool{false, true} {
 		before := p.slurp(k.file)
-		r := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, Conversation: model.ConversationOptions{ContextOnly: true, InPlace: inPlace}})
+		r := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, Scope: refs.Scope{ContextOnly: true}, InPlace: inPlace})
 		p.wantTalk(r.Conversation.Path, "done: one", "one")
 		p.wantTree(code)
 		if at, err := p.e.Log.Refs.ID(refs.Cursor(k.name())); err != nil || at != two.Checkpoint {

@@ -11,6 +11,7 @@ import (
 	"rewind/engine/model"
 	"rewind/internal/textdiff"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 )
 
@@ -114,7 +115,7 @@ func (e *Engine) listedByName(name string) (*history.Listed, error) {
 	return &l, err
 }
 
-func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only model.PathSet, o DiffOptions, fn func(FileDiff) error) error {
+func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only refs.PathSet, o DiffOptions, fn func(FileDiff) error) error {
 	var changes []tree.Change
 	err := tree.Diff(get, from, to, func(ch tree.Change) error {
 		if only.Has(ch.Path) && (model.IsFile(ch.Old) || model.IsFile(ch.New) || ch.Old != nil && ch.New != nil) {

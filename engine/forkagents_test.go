@@ -11,6 +11,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/hooks"
+	"rewind/refs"
 	"rewind/transcript"
 )
 
@@ -67,7 +68,7 @@ func TestForkEveryAgent(t *testing.T) {
 			for _, change := range []func() error{func() error { return nil }, func() error { return os.Remove(file) }} {
 				p.must(change())
 				for _, name := range []string{"turn:1", "@"} {
-					f := p.fork(name, restore.ForkOptions{})
+					f := p.fork(name, restore.Options{})
 					b := []byte(p.slurp(f.Path))
 					_, id := model.SplitSession(f.Session)
 					src := transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: f.Path}
@@ -86,7 +87,7 @@ func TestForkEveryAgent(t *testing.T) {
 			p.must(os.WriteFile(file, raw, 0o600))
 			was := entries()
 			w := model.Whose{Session: s.Name}
-			r := p.back("turn:1", restore.Options{Session: w, Conversation: model.ConversationOptions{ContextOnly: true}})
+			r := p.back("turn:1", restore.Options{Session: w, Scope: refs.Scope{ContextOnly: true}})
 			if len(c.Turns) == 1 {
 				if r.Conversation.Mode != model.ConversationOriginal {
 					t.Errorf("%+v", r.Conversation)
@@ -99,7 +100,7 @@ func TestForkEveryAgent(t *testing.T) {
 			_, err = p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env()})
 			p.must(err)
 			equal(t, "files after undo-restore", entries(), was)
-			r = p.back("turn:1", restore.Options{Session: w, Conversation: model.ConversationOptions{ContextOnly: true, InPlace: true}})
+			r = p.back("turn:1", restore.Options{Session: w, Scope: refs.Scope{ContextOnly: true}, InPlace: true})
 			cut := p.slurp(file)
 			of, err := transcript.Scan(tt.agent, transcript.Source{ReaderAt: strings.NewReader(cut), Size: int64(len(cut)), Name: file})
 			if err != nil || len(of.Turns) != 1 || of.ID != c.ID || r.Conversation.Mode != model.ConversationInPlace {

@@ -149,7 +149,7 @@ func TestT21Promise17JournalNames(t *testing.T) {
 					f.From, f.To = f.To, f.From
 				}
 			}
-			j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Files: []refs.File{f}}
+			j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID, Files: []refs.File{f}}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps}
 			p.plant(j.Encode())
 			name := fmt.Sprintf("%s, back %v", what, back)
 			untouched := func() {
@@ -223,7 +223,7 @@ func TestT21Promise17OperationNames(t *testing.T) {
 				t.Fatalf("%s: the home directory has changed (%v):\n%s", what, err, d)
 			}
 			if err != nil {
-				if _, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env(), Conversation: model.ConversationOptions{CodeOnly: true}}); err != nil {
+				if _, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env(), CodeOnly: true}); err != nil {
 					t.Errorf("%s: the code alone: %v", what, err)
 				}
 			}
@@ -275,16 +275,16 @@ func TestT21Promise17SessionRecordNames(t *testing.T) {
 			}
 		}
 		w := model.Whose{Session: k.name()}
-		_, err := p.e.Restorer.Fork(bg, "@", restore.ForkOptions{Session: w, Env: env})
+		_, err := p.e.Restorer.Fork(bg, "@", restore.Options{Session: w, Env: env})
 		untouched("fork", err)
-		_, err = p.e.Restorer.Clone(bg, restore.ForkOptions{Session: w, Env: env})
+		_, err = p.e.Restorer.Clone(bg, restore.Options{Session: w, Env: env})
 		untouched("clone", err)
-		_, err = p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: env, Conversation: model.ConversationOptions{InPlace: true}})
+		_, err = p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: env, InPlace: true})
 		untouched("in place", err)
 		if err == nil {
 			t.Errorf("%s: it was cut in place", agent)
 		}
-		p.checkout("turn:2", restore.Options{Session: w, Conversation: model.ConversationOptions{CodeOnly: true}})
+		p.checkout("turn:2", restore.Options{Session: w, CodeOnly: true})
 		r, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: env})
 		untouched("checkout", err)
 		if agent == hooks.Claude && (err != nil || p.read("f") != big("1") || r.Conversation == nil || r.Conversation.Why == "") { // promise 18
@@ -305,7 +305,7 @@ func TestT21Promise17JournalTellsAgents(t *testing.T) {
 		Name: "codex/" + claudeID(5), Agent: hooks.Codex, ID: claudeID(5), Fork: &model.Lineage{Session: "codex/" + claudeID(4)},
 		Transcript: filepath.Join(p.root, ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+claudeID(5)+".jsonl"),
 	}
-	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Made: made}
+	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Made: made}
 	p.plant(j.Encode())
 	p.must(os.MkdirAll(filepath.Dir(made.Transcript), 0o700))
 	_, err := p.e.Restorer.Continue(bg, env)
@@ -375,7 +375,7 @@ func TestT21Promise17StepsStayInside(t *testing.T) {
 		id, err := os.ReadFile(p.path(".agent/rewind/id"))
 		p.must(err)
 		j := &model.Journal{
-			Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(),
+			Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(),
 			Steps: []tree.Step{{Path: path, To: &to}},
 		}
 		p.plant(j.Encode())

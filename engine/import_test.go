@@ -54,8 +54,8 @@ func TestImport(t *testing.T) {
 		t.Errorf("the current session is %s, %v", at.Session, err)
 	}
 	w := model.Whose{Session: claudeID(1)}
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: w}).Path, "there", "hello")
-	p.wantTalk(p.fork("@", restore.ForkOptions{Session: w}).Path, "there", "hello")
+	p.wantTalk(p.fork("turn:1", restore.Options{Session: w}).Path, "there", "hello")
+	p.wantTalk(p.fork("@", restore.Options{Session: w}).Path, "there", "hello")
 	if _, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("checkout: %v", err)
 	}
@@ -65,7 +65,7 @@ func TestImport(t *testing.T) {
 	if s := p.session(k.name()); s.Imported || s.Turn != 2 {
 		t.Errorf("%+v", s)
 	}
-	p.wantTalk(p.fork("turn:2", restore.ForkOptions{Session: w}).Path, "done: two", "hello", "two")
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: w}).Path, "there", "hello")
+	p.wantTalk(p.fork("turn:2", restore.Options{Session: w}).Path, "done: two", "hello", "two")
+	p.wantTalk(p.fork("turn:1", restore.Options{Session: w}).Path, "there", "hello")
 	p.verify()
 }

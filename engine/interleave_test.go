@@ -14,6 +14,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
+	"rewind/internal/kept"
 	"rewind/internal/torture"
 	"rewind/objstore"
 )
@@ -209,7 +210,7 @@ func (m *interleaving) back(t *rapid.T, a *agent, restore func() (*restore.Resul
 		}
 	}
 	for _, k := range r.Plan.Kept {
-		if k.Reason == model.KeptSession && (k.By == "" || k.By == a.name()) {
+		if k.Reason == kept.Session && (k.By == "" || k.By == a.name()) {
 			t.Fatalf("%q is kept for %q", k.Path, k.By)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"rewind/engine/gc"
-	"rewind/engine/model"
+	"rewind/internal/kept"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/tree"
@@ -30,7 +30,7 @@ func TestLayOutWithoutALostDirectory(t *testing.T) {
 	}{"all": {nil, 1}, "the rest": {[]string{"g"}, 0}} {
 		to := filepath.Join(t.TempDir(), "out")
 		r, err := p.e.Restorer.LayOut(bg, cp.ID.String(), to, tt.paths, nil)
-		if err != nil || len(r.Left) != tt.left || tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != model.KeptLost || !r.Left[0].Dir) {
+		if err != nil || len(r.Left) != tt.left || tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != kept.Lost || !r.Left[0].Dir) {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
 		if b, err := os.ReadFile(filepath.Join(to, "g")); err != nil || string(b) != "beside" {

@@ -14,6 +14,7 @@ import (
 	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/kept"
 	"rewind/internal/torture"
 	"rewind/refs"
 	"rewind/tree"
@@ -92,7 +93,7 @@ func (m *machine) mkdir(t *rapid.T) {
 
 func (m *machine) rename(t *rapid.T) {
 	from, to := m.somePath(t), m.somePath(t)
-	if _, err := os.Lstat(m.path(from)); err != nil || model.Below(to, from) || model.Below(from, to) {
+	if _, err := os.Lstat(m.path(from)); err != nil || refs.Below(to, from) || refs.Below(from, to) {
 		return
 	}
 	m.clear(to)
@@ -127,7 +128,7 @@ func (m *machine) checkoutSome(t *rapid.T) {
 	want := rapid.SampledFrom(m.saved).Draw(t, "checkpoint")
 	exact := rapid.Bool().Draw(t, "exact")
 	m.restoreTo(t, want.state, exact, func() (*restore.Result, error) {
-		return m.e.Restorer.Checkout(bg, want.cp.ID.String(), restore.Options{Exact: exact})
+		return m.e.Restorer.Checkout(bg, want.cp.ID.String(), restore.Options{Scope: refs.Scope{Exact: exact}})
 	})
 }
 
@@ -147,12 +148,12 @@ func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*r
 	// Whatever differs from the target is named, or holds something that is.
 	named := func(path string) bool {
 		for _, k := range r.Plan.Kept {
-			if model.Below(path, k.Path) || model.Below(k.Path, path) {
+			if refs.Below(path, k.Path) || refs.Below(k.Path, path) {
 				return true
 			}
 		}
 		for p := range ignored {
-			if model.Below(p, path) {
+			if refs.Below(p, path) {
 				return true
 			}
 		}
@@ -163,7 +164,7 @@ func (m *machine) restoreTo(t *rapid.T, want listing, exact bool, run func() (*r
 	}
 	if exact {
 		for _, k := range r.Plan.Kept {
-			if k.Reason == model.KeptNew {
+			if k.Reason == kept.Unsaved {
 				t.Fatalf("--exact kept %q", k.Path)
 			}
 		}
@@ -256,7 +257,7 @@ func (m *machine) turn(*rapid.T) {
 // fork makes a session of a moment; the worktree stays, or goes there as by a checkout.
 func (m *machine) fork(t *rapid.T) {
 	want := rapid.SampledFrom(m.saved).Draw(t, "checkpoint")
-	o := restore.ForkOptions{Env: m.env(), DryRun: true}
+	o := restore.Options{Env: m.env(), DryRun: true}
 	var none *model.NoConversationError
 	if _, err := m.e.Restorer.Fork(bg, want.cp.ID.String(), o); errors.As(err, &none) {
 		return

@@ -15,6 +15,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/hooks"
+	"rewind/refs"
 )
 
 // The last reply of a turn comes after its stop: Settle completes the turn.
@@ -34,18 +35,18 @@ func TestPromise14LateReply(t *testing.T) {
 	time.Sleep(80 * time.Millisecond)
 	k.say("a late reply")
 	p.settle()
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "a late reply", "one")
+	p.wantTalk(p.fork("turn:1", restore.Options{}).Path, "a late reply", "one")
 	// The next prompt is in the file with the first event of its turn, and is no part of the turn before.
 	k.line("user", `{"role":"user","content":"two"}`)
 	k.send(hooks.Event{Kind: hooks.Prompt, Prompt: "two"}, capture.HandleOptions{})
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "a late reply", "one")
+	p.wantTalk(p.fork("turn:1", restore.Options{}).Path, "a late reply", "one")
 	// Without Settle it is there with the next prompt.
 	k = p.talker(2)
 	k.ask("one")
 	k.stop()
 	k.say("later still")
 	k.ask("two")
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: model.Whose{Session: k.name()}}).Path, "later still", "one")
+	p.wantTalk(p.fork("turn:1", restore.Options{Session: model.Whose{Session: k.name()}}).Path, "later still", "one")
 }
 
 // A file that a session has left for another one, which is not written yet, is not its conversation any more, whatever comes into it.
@@ -136,21 +137,21 @@ func TestPointTurns(t *testing.T) {
 	}
 	asked := []string{"one", "two", "three"}
 	for n := 1; n <= 3; n++ {
-		f := p.fork(fmt.Sprint("turn:", n), restore.ForkOptions{})
+		f := p.fork(fmt.Sprint("turn:", n), restore.Options{})
 		p.wantTalk(f.Path, "done: "+asked[n-1], asked[:n]...)
 		if f.From.Session != k.name() || f.From.Turn != n || f.From.Kind != "fork" {
 			t.Errorf("turn:%d: lineage %+v", n, f.From)
 		}
 	}
 	var none *model.NoConversationError
-	if _, err := p.e.Restorer.Fork(bg, "turn:0", restore.ForkOptions{Env: p.env()}); !errors.As(err, &none) {
+	if _, err := p.e.Restorer.Fork(bg, "turn:0", restore.Options{Env: p.env()}); !errors.As(err, &none) {
 		t.Errorf("fork turn:0: %v", err)
 	}
-	if _, err := p.e.Restorer.Fork(bg, "turn:4", restore.ForkOptions{Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
+	if _, err := p.e.Restorer.Fork(bg, "turn:4", restore.Options{Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("fork turn:4: %v", err)
 	}
 	equal(t, "turns", p.turns(k), []string{"1 one 1", "2 two 1", "3 three 3"})
-	p.wantTalk(p.fork("@", restore.ForkOptions{}).Path, "done: three", asked...)
+	p.wantTalk(p.fork("@", restore.Options{}).Path, "done: three", asked...)
 	p.verify()
 }
 
@@ -158,13 +159,13 @@ func TestPointTurns(t *testing.T) {
 func TestPointChatOnlySession(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", nil)
-	p.wantTalk(p.fork("@", restore.ForkOptions{}).Path, "done: one", "one")
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("@", restore.Options{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("turn:1", restore.Options{}).Path, "done: one", "one")
 	other := p.talker(2)
 	other.take("else", p.edits("f", "2"))
 	k2 := p.talker(3)
 	k2.take("mine", nil)
-	p.wantTalk(p.fork("@", restore.ForkOptions{Session: model.Whose{Session: k2.name()}}).Path, "done: mine", "mine")
+	p.wantTalk(p.fork("@", restore.Options{Session: model.Whose{Session: k2.name()}}).Path, "done: mine", "mine")
 	equal(t, "turns", p.turns(k2), []string{"1 mine 2"})
 }
 
@@ -179,14 +180,14 @@ func TestPointSeededTurns(t *testing.T) {
 	if s := p.session(k.name()); s.Turn != 3 {
 		t.Errorf("turn %d", s.Turn)
 	}
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "done: one", "one")
-	p.wantTalk(p.fork("turn:2", restore.ForkOptions{}).Path, "done: two", "one", "two")
-	p.wantTalk(p.fork("turn:3", restore.ForkOptions{}).Path, "done: three", "one", "two", "three")
+	p.wantTalk(p.fork("turn:1", restore.Options{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("turn:2", restore.Options{}).Path, "done: two", "one", "two")
+	p.wantTalk(p.fork("turn:3", restore.Options{}).Path, "done: three", "one", "two", "three")
 	equal(t, "turns", p.turns(k), []string{"1 one ", "2 two ", "3 three 3"})
 	if _, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("checkout of a turn without code: %v", err)
 	}
-	r := p.back("turn:1", restore.Options{Conversation: model.ConversationOptions{ContextOnly: true}})
+	r := p.back("turn:1", restore.Options{Scope: refs.Scope{ContextOnly: true}})
 	p.wantTalk(r.Conversation.Path, "done: one", "one")
 	if p.read("f") != big("3") {
 		t.Error("--context-only changed the code")
@@ -196,7 +197,7 @@ func TestPointSeededTurns(t *testing.T) {
 // A fork's turns up to where it was made are the other session's.
 func TestPointForks(t *testing.T) {
 	p, k := twoTurns(t)
-	f := p.fork("turn:1", restore.ForkOptions{})
+	f := p.fork("turn:1", restore.Options{})
 	g := p.opened(f.Fork)
 	g.start()
 	g.take("another two", p.edits("f", "4"))
@@ -207,11 +208,11 @@ func TestPointForks(t *testing.T) {
 		}
 	}
 	w := model.Whose{Session: g.name()}
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: w}).Path, "done: one", "one")
-	again := p.fork("turn:2", restore.ForkOptions{Session: w})
+	p.wantTalk(p.fork("turn:1", restore.Options{Session: w}).Path, "done: one", "one")
+	again := p.fork("turn:2", restore.Options{Session: w})
 	p.wantTalk(again.Path, "done: another two", "one", "another two")
 	equal(t, "turns", p.turns(g), []string{"1 one 1", "2 another two 4"})
-	if _, err := p.e.Restorer.Fork(bg, "turn:3", restore.ForkOptions{Session: w, Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
+	if _, err := p.e.Restorer.Fork(bg, "turn:3", restore.Options{Session: w, Env: p.env()}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("turn:3 of the fork: %v", err)
 	}
 	// A fork of a fork, that nobody has opened.
@@ -273,7 +274,7 @@ func TestT15LineageInACircle(t *testing.T) {
 func TestPointInPlace(t *testing.T) {
 	p, k := twoTurns(t)
 	k.take("three", p.edits("f", "3"))
-	p.back("turn:1", restore.Options{Conversation: model.ConversationOptions{InPlace: true}})
+	p.back("turn:1", restore.Options{InPlace: true})
 	p.wantTalk(k.file, "done: one", "one")
 	k.parent = ""
 	for line := range strings.Lines(p.slurp(k.file)) {
@@ -288,10 +289,10 @@ func TestPointInPlace(t *testing.T) {
 			t.Errorf("%s has the code %s, want %s", name, got, want)
 		}
 	}
-	p.wantTalk(p.fork("turn:2", restore.ForkOptions{}).Path, "done: another two", "one", "another two")
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("turn:2", restore.Options{}).Path, "done: another two", "one", "another two")
+	p.wantTalk(p.fork("turn:1", restore.Options{}).Path, "done: one", "one")
 	// What was cut off can still be forked.
-	p.wantTalk(p.fork("turn:3", restore.ForkOptions{}).Path, "done: three", "one", "two", "three")
+	p.wantTalk(p.fork("turn:3", restore.Options{}).Path, "done: three", "one", "two", "three")
 	equal(t, "turns", p.turns(k), []string{"1 one 1", "2 another two 4", "3 three 3 gone"})
 }
 
@@ -303,9 +304,9 @@ func TestPointWentBack(t *testing.T) {
 	k.take("two", p.edits("f", "2"))
 	k.parent = at
 	k.take("another two", p.edits("f", "3"))
-	p.wantTalk(p.fork("turn:3", restore.ForkOptions{}).Path, "done: another two", "one", "another two")
-	p.wantTalk(p.fork("turn:2", restore.ForkOptions{}).Path, "done: two", "one", "two")
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{}).Path, "done: one", "one")
+	p.wantTalk(p.fork("turn:3", restore.Options{}).Path, "done: another two", "one", "another two")
+	p.wantTalk(p.fork("turn:2", restore.Options{}).Path, "done: two", "one", "two")
+	p.wantTalk(p.fork("turn:1", restore.Options{}).Path, "done: one", "one")
 	equal(t, "turns", p.turns(k), []string{"1 one 1", "2 two 2 gone", "3 another two 3"})
 	r := p.back("turn:2", restore.Options{})
 	if r.Conversation.Mode != model.ConversationFork || p.read("f") != big("2") {
@@ -319,7 +320,7 @@ func TestPointInPlaceNumbersAgain(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
 	two := k.take("two", p.edits("f", "2"))
-	p.back("turn:1", restore.Options{Conversation: model.ConversationOptions{InPlace: true}})
+	p.back("turn:1", restore.Options{InPlace: true})
 	k.parent = lastUUID(p.slurp(k.file))
 	k.take("another two", nil)
 	r := p.back(two.Checkpoint.String(), restore.Options{})

@@ -8,6 +8,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/refs"
 )
 
 // TestPromise19PositionAgrees: whatever restores, saves and turns come in what order, every answer means the same session, its cursor is what the worktree was set
@@ -31,7 +32,7 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 	}
 	talkers := map[string]*talker{k.name(): k}
 	var log []string
-	o := restore.Options{Env: p.env(), Session: model.Whose{Choose: true}, Exact: true}
+	o := restore.Options{Env: p.env(), Session: model.Whose{Choose: true}, Scope: refs.Scope{Exact: true}}
 	var forks []*model.Fork
 	agree := func(what string, res *restore.Result) {
 		t.Helper()
@@ -127,14 +128,14 @@ func TestPromise19SaveBehindACutInPlace(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
 	k.take("two", p.edits("f", "2"))
-	_, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Env: p.env(), Conversation: model.ConversationOptions{InPlace: true, Force: true}})
+	_, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Env: p.env(), InPlace: true, Force: true})
 	p.must(err)
 	for turn, prompt := range []string{1: "one", 2: "two"} {
 		if turn == 0 {
 			continue
 		}
 		if turn == 2 {
-			_, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env(), Conversation: model.ConversationOptions{Force: true}})
+			_, err := p.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: p.env(), Force: true})
 			p.must(err)
 		}
 		p.write("g", big(prompt))

@@ -314,7 +314,7 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 		t.Error("not captured")
 	}
 	for _, exact := range []bool{false, true} {
-		got = p.checkout(two.ID.String(), restore.Options{Exact: exact})
+		got = p.checkout(two.ID.String(), restore.Options{Scope: refs.Scope{Exact: exact}})
 		equal(t, "kept", p.keptNames(got), []string{"purged d/secret"})
 		if b, _ := os.ReadFile(p.path("d/secret")); string(b) != map[bool]string{false: "clean"}[exact] {
 			t.Errorf("written or removed: %q", b)
@@ -402,7 +402,7 @@ func TestPurgeConversation(t *testing.T) {
 		if s := p.session(k.name()); !s.Purged || !strings.Contains(s.Problem, "purged") {
 			t.Errorf("the session: %+v", s)
 		}
-		if _, err := p.e.Restorer.Fork(bg, "turn:2", restore.ForkOptions{Env: p.env(), Session: model.Whose{Session: k.name()}}); err == nil || !strings.Contains(err.Error(), "purged") {
+		if _, err := p.e.Restorer.Fork(bg, "turn:2", restore.Options{Env: p.env(), Session: model.Whose{Session: k.name()}}); err == nil || !strings.Contains(err.Error(), "purged") {
 			t.Errorf("fork: %v", err)
 		}
 		if s := p.session(other.name()); s.Purged || len(p.talk(s)) == 0 {

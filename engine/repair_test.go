@@ -82,7 +82,7 @@ func TestPromise06RepairWithoutDamage(t *testing.T) {
 	p.save("three")
 	_, err := p.e.History.Tag(bg, "t", two.ID.String(), false)
 	p.must(err)
-	p.fork("turn:1", restore.ForkOptions{})
+	p.fork("turn:1", restore.Options{})
 	k.take("three", p.edits("f", "3"))
 	for _, files := range []*kv.Repaired{nil, {Rebuilt: true}} {
 		r, err := p.e.Checker.Repair(bg, files, nil)
@@ -208,10 +208,10 @@ func TestPromise06RepairContent(t *testing.T) {
 	if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{}); !errors.As(err, &le) || !slices.Equal(le.Paths, []string{"dir", "lost"}) {
 		t.Errorf("a checkout of what is lost: %v", err)
 	}
-	if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Paths: []string{"dir/lost"}}); !errors.Is(err, objstore.ErrLost) {
+	if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{"dir/lost"}}}); !errors.Is(err, objstore.ErrLost) {
 		t.Errorf("a checkout of a lost path: %v", err)
 	}
-	p.checkout(one.ID.String(), restore.Options{Paths: []string{"f", "moved"}})
+	p.checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{"f", "moved"}}})
 	p.wantFile("f", "1")
 	p.wantFile("moved", noise(1))
 	p.save("three")
@@ -220,7 +220,7 @@ func TestPromise06RepairContent(t *testing.T) {
 	if r := p.repair(); len(r.Left.Affected)+len(r.Left.Lost) > 0 {
 		t.Errorf("not healed: %+v", r.Left)
 	}
-	p.checkout(one.ID.String(), restore.Options{Exact: true})
+	p.checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Exact: true}})
 	p.wantFile("lost", noise(4))
 	p.wantFile("dir/lost", noise(5))
 }
@@ -311,7 +311,7 @@ func TestPromise06RepairHalfDone(t *testing.T) {
 	one := p.save("one")
 	p.write("f", "2")
 	two := p.save("two")
-	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: "0011223344556677"}
+	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: "0011223344556677"}
 	p.hurt(func(b *kv.Batch) error { return b.Set(model.JournalKey, j.Encode()) })
 	if _, err := p.e.Checker.Repair(bg, nil, nil); !errors.Is(err, model.ErrHalfDone) {
 		t.Errorf("repair while a checkout is half done: %v", err)

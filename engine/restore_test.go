@@ -40,7 +40,7 @@ func TestCheckoutKeepsWhatNoCheckpointHolds(t *testing.T) {
 	equal(t, "kept again", p.keptNames(r), []string{"new dir", "new new"})
 
 	before := list(t, p.root)
-	p.checkout(one.ID.String(), restore.Options{Exact: true})
+	p.checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Exact: true}})
 	if _, err := os.Lstat(p.path("dir")); err == nil {
 		t.Error("--exact left dir")
 	}
@@ -102,7 +102,7 @@ func TestCheckoutAndIgnoredFiles(t *testing.T) {
 	p.write("build/out", "rebuilt")
 	p.write("src", "2")
 	p.save("three")
-	r := p.checkout(one.ID.String(), restore.Options{Exact: true})
+	r := p.checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Exact: true}})
 	for name, want := range map[string]string{"a.log": "log", "build/other": "o", "build/out": "captured before it was ignored", "src": "1"} {
 		if b, err := os.ReadFile(p.path(name)); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v; want %q", name, b, err, want)
@@ -144,7 +144,7 @@ func TestCheckoutRefusesToOverwriteSecrets(t *testing.T) {
 	if now, _ := p.e.History.Operations(bg, 0, true); len(now) != len(ops) {
 		t.Error("a refused checkout left an operation")
 	}
-	p.checkout(one.ID.String(), restore.Options{Paths: []string{"a"}})
+	p.checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{"a"}}})
 	if b, _ := os.ReadFile(p.path(".env")); string(b) != "KEY=2" {
 		t.Errorf(".env is %q", b)
 	}
@@ -193,7 +193,7 @@ func TestCheckoutNamesWhatIsInTheWay(t *testing.T) {
 	p.write("x/f", "captured")
 	p.write(".gitignore", "*.log\n")
 	p.save("two")
-	r := p.checkout(one.ID.String(), restore.Options{Exact: true})
+	r := p.checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Exact: true}})
 	equal(t, "kept", p.keptNames(r), []string{"occupied x"})
 	if b, _ := os.ReadFile(p.path("x/keep.log")); string(b) != "ignored" {
 		t.Errorf("the ignored file is %q", b)
@@ -224,7 +224,7 @@ func TestCheckoutPaths(t *testing.T) {
 	p.write("d/new", "2")
 	p.write("c", "2")
 	two := p.save("two")
-	r := p.checkout(one.ID.String(), restore.Options{Paths: []string{"d/"}})
+	r := p.checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{"d/"}}})
 	want := listing{}
 	for k, v := range list(t, p.root) {
 		want[k] = v
@@ -237,11 +237,11 @@ func TestCheckoutPaths(t *testing.T) {
 	}
 	equal(t, "paths", r.Operation.Restore.Paths, []string{"d"})
 	var missing *model.PathError
-	if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Paths: []string{"c", "nope"}}); !errors.As(err, &missing) || missing.Path != "nope" {
+	if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{"c", "nope"}}}); !errors.As(err, &missing) || missing.Path != "nope" {
 		t.Errorf("a path that is not there: %v", err)
 	}
 	for _, bad := range []string{"../x", "/etc/passwd", "a/../../x", "a\x00b"} {
-		if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Paths: []string{bad}}); !errors.Is(err, model.ErrUsage) {
+		if _, err := p.e.Restorer.Checkout(bg, one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{bad}}}); !errors.Is(err, model.ErrUsage) {
 			t.Errorf("path %q: %v", bad, err)
 		}
 	}
@@ -341,7 +341,7 @@ func TestUndoRestoreAtAnyDepth(t *testing.T) {
 		p.write("g"+s, s)
 		p.save(s)
 		states = append(states, list(t, p.root))
-		r := p.checkout("@~1", restore.Options{Exact: true})
+		r := p.checkout("@~1", restore.Options{Scope: refs.Scope{Exact: true}})
 		ops = append(ops, r.Operation.Seq)
 	}
 	var last *restore.Result

@@ -56,7 +56,7 @@ func TestT15SessionPaths(t *testing.T) {
 			t.Errorf("%.80q: %d bytes, turn %d, problem %q", path, s.Cursor.Length, s.Turn, s.Problem)
 		}
 		var none *model.NoConversationError
-		_, err := p.e.Restorer.Fork(bg, "turn:1", restore.ForkOptions{Session: model.Whose{Session: a.name()}, Env: p.env()})
+		_, err := p.e.Restorer.Fork(bg, "turn:1", restore.Options{Session: model.Whose{Session: a.name()}, Env: p.env()})
 		if !errors.As(err, &none) {
 			t.Errorf("%.80q: fork: %v", path, err)
 		}
@@ -88,7 +88,7 @@ func TestT15SessionPathSwapped(t *testing.T) {
 // What has taken the place of a session file is not waited for, not read and not replaced.
 func TestT15SessionReplacedByAnythingElse(t *testing.T) {
 	p, k := twoTurns(t)
-	j := p.crashed("turn:1", restore.Options{Conversation: model.ConversationOptions{InPlace: true}}, true, 0)
+	j := p.crashed("turn:1", restore.Options{InPlace: true}, true, 0)
 	fifo := filepath.Join(p.user(), "fifo")
 	p.must(syscall.Mkfifo(fifo, 0o600))
 	for _, put := range []func() error{

@@ -133,7 +133,7 @@ func TestPromise14CodexSegment(t *testing.T) {
 	if s := p.session("codex/" + id); s.Cursor.Generation != 2 || s.Problem != "" {
 		t.Fatalf("%+v, %q", s.Cursor, s.Problem)
 	}
-	r, err := p.e.Restorer.Fork(bg, "@", restore.ForkOptions{Env: p.env()})
+	r, err := p.e.Restorer.Fork(bg, "@", restore.Options{Env: p.env()})
 	if err != nil || !strings.Contains(p.slurp(r.Path), `"id":"`+r.Session[len("codex/"):]) || strings.Contains(p.slurp(r.Path), "history_base") {
 		t.Fatalf("%+v, %v", r, err)
 	}

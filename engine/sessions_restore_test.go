@@ -11,6 +11,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/refs"
 )
 
 // sure is yes, no, or what the contract leaves open.
@@ -133,7 +134,7 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 		}
 		was, is := before[path], after[path]
 		same, hit := was == is, slices.Contains(want[path], is)
-		named := slices.ContainsFunc(r.Plan.Kept, func(k model.Kept) bool { return k.Path == path || k.Dir && model.Below(path, k.Path) })
+		named := slices.ContainsFunc(r.Plan.Kept, func(k model.Kept) bool { return k.Path == path || k.Dir && refs.Below(path, k.Path) })
 		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path], stays, isNew, m.keptNames(r))
 		switch {
 		case !same && !hit:
@@ -226,11 +227,11 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	var err error
 	if fork {
 		var f *restore.Forked
-		if f, err = m.e.Restorer.Fork(bg, name, restore.ForkOptions{Session: model.Whose{Session: a.name()}, Checkout: true, Exact: exact, Env: m.env()}); err == nil {
+		if f, err = m.e.Restorer.Fork(bg, name, restore.Options{Session: model.Whose{Session: a.name()}, Checkout: true, Scope: refs.Scope{Exact: exact}, Env: m.env()}); err == nil {
 			r = f.Restore
 		}
 	} else {
-		r, err = m.e.Restorer.Checkout(bg, name, restore.Options{Session: model.Whose{Session: a.name()}, Exact: exact, Env: m.env()})
+		r, err = m.e.Restorer.Checkout(bg, name, restore.Options{Session: model.Whose{Session: a.name()}, Scope: refs.Scope{Exact: exact}, Env: m.env()})
 	}
 	if err != nil {
 		var none *model.NoConversationError
@@ -306,7 +307,7 @@ func (m *sessions23) forkTurn(t *rapid.T) {
 		return
 	}
 	m.say("fork turn:%d --session %s", n, a.short())
-	f, err := m.e.Restorer.Fork(bg, fmt.Sprint("turn:", n), restore.ForkOptions{Session: model.Whose{Session: a.name()}, Env: m.env()})
+	f, err := m.e.Restorer.Fork(bg, fmt.Sprint("turn:", n), restore.Options{Session: model.Whose{Session: a.name()}, Env: m.env()})
 	var none *model.NoConversationError
 	if !a.turns[n-1].whole && errors.As(err, &none) {
 		return
@@ -344,7 +345,7 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	}
 	m.say("checkout turn:%d --in-place --session %s", n, a.short())
 	end := a.turns[n-1]
-	r, err := m.e.Restorer.Checkout(bg, fmt.Sprint("turn:", n), restore.Options{Session: model.Whose{Session: a.name()}, Conversation: model.ConversationOptions{InPlace: true}, Env: m.env()})
+	r, err := m.e.Restorer.Checkout(bg, fmt.Sprint("turn:", n), restore.Options{Session: model.Whose{Session: a.name()}, InPlace: true, Env: m.env()})
 	m.must(err)
 	if r.Conversation == nil || r.Conversation.Mode != model.ConversationInPlace {
 		t.Fatalf("in place: %+v", r.Conversation)

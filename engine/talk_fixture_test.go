@@ -238,7 +238,7 @@ func (p *fixture) files() []string {
 	return out
 }
 
-func (p *fixture) fork(name string, o restore.ForkOptions) *restore.Forked {
+func (p *fixture) fork(name string, o restore.Options) *restore.Forked {
 	p.t.Helper()
 	o.Env = p.env()
 	f, err := p.e.Restorer.Fork(bg, name, o)

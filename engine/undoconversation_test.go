@@ -11,6 +11,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/internal/clients"
+	"rewind/refs"
 	"rewind/transcript"
 )
 
@@ -143,7 +144,7 @@ func TestUndoBeforeTheSessionBegan(t *testing.T) {
 	b.take("three", p.edits("f", "3"))
 	before := p.slurp(a.file)
 	for _, inPlace := range []bool{true, false} {
-		r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: b.name()}, Env: p.env(), Conversation: model.ConversationOptions{InPlace: inPlace}})
+		r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: b.name()}, Env: p.env(), InPlace: inPlace})
 		if inPlace {
 			if !errors.Is(err, model.ErrNoConversation) {
 				t.Errorf("in place: %v", err)
@@ -172,7 +173,7 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 		k.take("one", p.edits("f", "1"))
 		k.take("two", func() { p.write("f", big("2")); p.write("new", big("2")) })
 		other.take("else", p.edits("g", "other"))
-		r := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, Conversation: model.ConversationOptions{ContextOnly: contextOnly}})
+		r := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, Scope: refs.Scope{ContextOnly: contextOnly}})
 		if p.read("g") != big("other") {
 			t.Fatal("the other session's change is gone")
 		}

@@ -99,18 +99,23 @@ type Change struct {
 
 // Restore is what a restore did.
 type Restore struct {
-	Target      objstore.ID // the checkpoint whose tree was laid out
-	Safety      objstore.ID // the state before
-	Paths       []string    // limited to these paths; empty: the whole tree
-	Exact       bool
-	Undoes      uint64      // of an undo-restore: the operation it reverts
-	Changed     int         // paths that were changed
-	Kept        int         // paths that were kept although the target differs
-	Result      objstore.ID // the tree that was left, where it is not the target's; zero otherwise
-	Files       []File      // session files that were changed
-	Fork        string      // the session that was made with it
-	ContextOnly bool        // the worktree was left alone
-	Goes        string      // the session whose conversation goes on from here; "": the operation's own; since store format 5
+	Target objstore.ID // the checkpoint whose tree was laid out
+	Safety objstore.ID // the state before
+	Scope
+	Undoes  uint64      // of an undo-restore: the operation it reverts
+	Changed int         // paths that were changed
+	Kept    int         // paths that were kept although the target differs
+	Result  objstore.ID // the tree that was left, where it is not the target's; zero otherwise
+	Files   []File      // session files that were changed, in the order in which they were set
+	Fork    string      // the session that was made with it
+	Goes    string      // the session whose conversation goes on from here; "": the operation's own; since store format 5
+}
+
+// Scope is how much a restore was to set. The wish, the plan, the journal and the operation have it in common.
+type Scope struct {
+	Paths       PathSet // limited to these paths; empty: the whole tree
+	Exact       bool    // what no checkpoint holds, and what another session changed, too
+	ContextOnly bool    // the worktree is left alone
 }
 
 // File is a session file of an agent that an operation changed. A zero id stands for "absent".

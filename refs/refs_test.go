@@ -134,7 +134,7 @@ func samples() []*Operation {
 		{Kind: KindNote, Time: 7, Checkpoint: id(2), Message: "parser works"},
 		{
 			Kind: KindUndoRestore, Time: 5, Session: "manual", Changes: []Change{{"cursor/manual", id(1), id(2)}, {"tag/a", objstore.ID{}, id(2)}},
-			Restore: &Restore{Target: id(3), Safety: id(4), Paths: []string{"a", "\xff\n"}, Exact: true, Undoes: 7, Changed: 300, Kept: 1},
+			Restore: &Restore{Target: id(3), Safety: id(4), Scope: Scope{Paths: []string{"a", "\xff\n"}, Exact: true}, Undoes: 7, Changed: 300, Kept: 1},
 		},
 	}
 }
@@ -162,7 +162,7 @@ func FuzzOperation(f *testing.F) {
 		f.Add(op.Encode())
 	}
 	for _, path := range []string{"/home/dev/.zshenv", "/home/dev/.claude/projects/x/../../settings.json", "../x", "/a\x00", ""} {
-		f.Add((&Operation{Time: 1, Kind: KindCheckout, Restore: &Restore{Target: id(1), Safety: id(2), Paths: []string{path}, Files: []File{{Path: path, To: id(3)}}}}).Encode())
+		f.Add((&Operation{Time: 1, Kind: KindCheckout, Restore: &Restore{Target: id(1), Safety: id(2), Scope: Scope{Paths: []string{path}}, Files: []File{{Path: path, To: id(3)}}}}).Encode())
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		op, err := DecodeOperation(1, raw)

@@ -7,6 +7,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/refs"
 )
 
 func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p model.Progress) (out api.SessionsResponse, err error) {
@@ -61,8 +62,8 @@ func (s *Server) fork(ctx context.Context, req api.ForkRequest, p model.Progress
 		return out, err
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.ForkOptions{
-			Session: model.Whose(req.Walk), Title: string(req.Title), Checkout: req.Checkout, Exact: req.Exact,
+		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.Options{
+			Session: model.Whose(req.Walk), Title: string(req.Title), Checkout: req.Checkout, Scope: refs.Scope{Exact: req.Exact},
 			DryRun: req.DryRun, SelfTest: req.SelfTest, Env: agentEnv(req.Env), Progress: p,
 		})
 		if err != nil {
@@ -79,7 +80,7 @@ func (s *Server) clone(ctx context.Context, req api.CloneRequest, p model.Progre
 		return out, err
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		f, err := e.Restorer.Clone(ctx, restore.ForkOptions{
+		f, err := e.Restorer.Clone(ctx, restore.Options{
 			Session: model.Whose(req.Walk), Title: string(req.Title), Env: agentEnv(req.Env), Progress: p,
 		})
 		if err != nil {

@@ -201,9 +201,6 @@ func hunk(h textdiff.Hunk) api.Hunk {
 	return out
 }
 
-// incomplete are the reasons for which a restore that keeps a path is done only in part. That another session changed it is none: it is to stay.
-var incomplete = []model.KeptReason{model.KeptOccupied, model.KeptBelow, model.KeptPurged, model.KeptLost}
-
 func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.Result) (api.RestoreResponse, error) {
 	target, err := listed(e, r.Plan.Target)
 	if err != nil {
@@ -230,8 +227,8 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	}
 	out.Changes = changes(list, nil)
 	for _, k := range r.Plan.Kept {
-		out.Partial = out.Partial || slices.Contains(incomplete, k.Reason)
-		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason), By: k.By, Shared: k.Shared})
+		out.Partial = out.Partial || k.Reason.Incomplete()
+		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: k.Reason, By: k.By, Shared: k.Shared})
 	}
 	for _, t := range r.Plan.Taken {
 		out.Taken = append(out.Taken, api.Taken{By: t.By, Paths: api.Texts(t.Paths)})

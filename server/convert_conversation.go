@@ -8,12 +8,17 @@ import (
 	"rewind/engine"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/refs"
 	"rewind/transcript"
 )
 
-// conversationOptions say what a restore is to do to the conversation; without an environment it does nothing.
-func conversationOptions(c api.Conversing) model.ConversationOptions {
-	return model.ConversationOptions{CodeOnly: c.CodeOnly, ContextOnly: c.ContextOnly, InPlace: c.InPlace, Force: c.Force, Title: string(c.Title)}
+// options are what is asked of a restore, of these paths or, with none, of the whole tree. Without an environment it leaves the conversation alone.
+func options(of api.Walk, w api.Wish, paths []string, p model.Progress) restore.Options {
+	return restore.Options{
+		Scope:    refs.Scope{Paths: paths, Exact: w.Exact, ContextOnly: w.ContextOnly},
+		CodeOnly: w.CodeOnly, InPlace: w.InPlace, Force: w.Force, Title: string(w.Title), DryRun: w.DryRun,
+		Session: model.Whose(of), Env: agentEnv(w.Env), Progress: p,
+	}
 }
 
 // maxTitle is how many bytes of a title are taken: agents and lists show it in one line.

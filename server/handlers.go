@@ -268,10 +268,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
 				return err
 			}
-			r, err = e.Restorer.Checkout(ctx, string(req.Checkpoint), restore.Options{
-				Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: model.Whose(req.Walk), Conversation: conversationOptions(req.Conversing),
-				Env: agentEnv(req.Env), Progress: p,
-			})
+			r, err = e.Restorer.Checkout(ctx, string(req.Checkpoint), options(req.Walk, req.Wish, paths, p))
 		}
 		if err != nil {
 			return err
@@ -310,9 +307,7 @@ type along func(context.Context, int, restore.Options) (*restore.Result, error)
 // along moves back or forward along the steps.
 func (s *Server) along(ctx context.Context, req api.UndoRequest, p model.Progress, kind refs.Kind, move func(*engine.Engine) along) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := move(e)(ctx, max(req.Steps, 1), restore.Options{
-			Exact: req.Exact, DryRun: req.DryRun, Session: model.Whose(req.Walk), Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
-		})
+		r, err := move(e)(ctx, max(req.Steps, 1), options(req.Walk, req.Wish, nil, p))
 		if err != nil {
 			return err
 		}
@@ -324,9 +319,7 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p model.Progres
 
 func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p model.Progress) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.Restorer.UndoRestore(ctx, req.Operation, restore.Options{
-			Exact: req.Exact, DryRun: req.DryRun, Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
-		})
+		r, err := e.Restorer.UndoRestore(ctx, req.Operation, options(api.Walk{}, req.Wish, nil, p))
 		if err != nil {
 			return err
 		}

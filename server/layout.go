@@ -28,7 +28,7 @@ func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, p model.Prog
 		}
 		out = api.LayOutResponse{Checkpoint: *cp, Into: api.Text(r.Dir), Paths: r.Paths, Without: without(r.Without), Notices: e.Project().Notices}
 		for _, k := range r.Left {
-			out.Left = append(out.Left, api.Kept{Path: api.Text(k.Path), Reason: string(k.Reason)})
+			out.Left = append(out.Left, api.Kept{Path: api.Text(k.Path), Reason: k.Reason})
 		}
 		return nil
 	})

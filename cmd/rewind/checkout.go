@@ -64,7 +64,7 @@ func newCheckout(a *app) *cobra.Command {
 				err := layOut(cmd.Context(), a, req.Walk, req.Checkpoint, into, paths)
 				return a.meantPath(err, names[0], "rewind checkout @ --into <directory> -- %s")
 			}
-			if err := a.converse(&req.Conversing, paths); err != nil {
+			if err := a.converse(&req.Wish, paths); err != nil {
 				return err
 			}
 			if req.Continue || req.Abort {
@@ -78,8 +78,8 @@ func newCheckout(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
-	codeOnlyFlag(cmd, &req.Conversing)
-	contextOnlyFlag(cmd, &req.Conversing)
+	codeOnlyFlag(cmd, &req.Wish)
+	contextOnlyFlag(cmd, &req.Wish)
 	cmd.Flags().BoolVar(&req.InPlace, "in-place", false, "cut the session itself instead of making a new one; undo-restore brings the rest back")
 	cmd.Flags().BoolVar(&req.Force, "force", false, "of --in-place: also when the agent seems to have the session open, which can spoil it")
 	titleFlag(cmd, &req.Title)

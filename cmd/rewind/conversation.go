@@ -13,7 +13,7 @@ import (
 )
 
 // converse fills in what a restore does to the conversation. With paths it does nothing: they are about files alone.
-func (a *app) converse(c *api.Conversing, paths []api.Text) error {
+func (a *app) converse(c *api.Wish, paths []api.Text) error {
 	about := c.InPlace || c.Force || c.Title != ""
 	switch {
 	case c.CodeOnly && c.ContextOnly:
@@ -39,11 +39,11 @@ func (a *app) converse(c *api.Conversing, paths []api.Text) error {
 	return nil
 }
 
-func codeOnlyFlag(cmd *cobra.Command, c *api.Conversing) {
+func codeOnlyFlag(cmd *cobra.Command, c *api.Wish) {
 	cmd.Flags().BoolVar(&c.CodeOnly, "code-only", false, "leave the conversation alone")
 }
 
-func contextOnlyFlag(cmd *cobra.Command, c *api.Conversing) {
+func contextOnlyFlag(cmd *cobra.Command, c *api.Wish) {
 	cmd.Flags().BoolVar(&c.ContextOnly, "context-only", false, "only the conversation; leave the files alone")
 }
 

@@ -36,23 +36,23 @@ func TestConverse(t *testing.T) {
 	paths := []api.Text{"a"}
 	for _, c := range []struct {
 		name  string
-		with  api.Conversing
+		with  api.Wish
 		paths []api.Text
 		env   bool   // the conversation is asked for
 		want  string // of the error
 	}{
 		{name: "nothing", env: true},
 		{name: "paths", paths: paths},
-		{name: "code only", with: api.Conversing{CodeOnly: true}},
-		{name: "context only", with: api.Conversing{ContextOnly: true}, env: true},
-		{name: "in place", with: api.Conversing{InPlace: true, Force: true}, env: true},
-		{name: "title", with: api.Conversing{Title: "x"}, env: true},
-		{name: "both alone", with: api.Conversing{CodeOnly: true, ContextOnly: true}, want: "exclude each other"},
-		{name: "code only in place", with: api.Conversing{CodeOnly: true, InPlace: true}, want: "--code-only leaves"},
-		{name: "code only title", with: api.Conversing{CodeOnly: true, Title: "x"}, want: "--code-only leaves"},
-		{name: "title in place", with: api.Conversing{InPlace: true, Title: "x"}, want: "--title names"},
-		{name: "paths in place", with: api.Conversing{InPlace: true}, paths: paths, want: "with paths"},
-		{name: "paths context only", with: api.Conversing{ContextOnly: true}, paths: paths, want: "with paths"},
+		{name: "code only", with: api.Wish{CodeOnly: true}},
+		{name: "context only", with: api.Wish{ContextOnly: true}, env: true},
+		{name: "in place", with: api.Wish{InPlace: true, Force: true}, env: true},
+		{name: "title", with: api.Wish{Title: "x"}, env: true},
+		{name: "both alone", with: api.Wish{CodeOnly: true, ContextOnly: true}, want: "exclude each other"},
+		{name: "code only in place", with: api.Wish{CodeOnly: true, InPlace: true}, want: "--code-only leaves"},
+		{name: "code only title", with: api.Wish{CodeOnly: true, Title: "x"}, want: "--code-only leaves"},
+		{name: "title in place", with: api.Wish{InPlace: true, Title: "x"}, want: "--title names"},
+		{name: "paths in place", with: api.Wish{InPlace: true}, paths: paths, want: "with paths"},
+		{name: "paths context only", with: api.Wish{ContextOnly: true}, paths: paths, want: "with paths"},
 	} {
 		s, _, _ := term.Test("", false)
 		err := (&app{Streams: s}).converse(&c.with, c.paths)

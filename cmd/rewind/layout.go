@@ -27,8 +27,7 @@ func layOut(ctx context.Context, a *app, walk api.Walk, checkpoint api.Text, int
 		a.notices(r.Notices)
 		fmt.Fprintf(a.Out, "laid out %s (%s, %s) in %s: %s\n", a.Styled(term.ID, r.Checkpoint.Short), a.Time(r.Checkpoint.Time), term.Sanitize(what(r.Checkpoint)),
 			term.Quote(string(r.Into)), count(r.Paths, "path"))
-		a.names("not made, their content was purged from the store", keptPaths(r.Left, "purged"))
-		a.names("not made, their content is lost", keptPaths(r.Left, "lost"))
+		a.tellKept(r.Left, true)
 		a.tellWithout(r.Without)
 	}
 	if n := len(r.Left); n > 0 {

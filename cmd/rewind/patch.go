@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rewind/api"
+	"rewind/internal/kept"
 	"rewind/internal/term"
 	"rewind/internal/textdiff"
 )
@@ -42,9 +43,9 @@ func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
 		head = append(head, fmt.Sprintf("# too large to compare: %s -> %s", term.Size(f.OldSize), term.Size(f.NewSize)))
 	case "secret":
 		head = append(head, "# on the secret list: content not shown")
-	case "purged":
+	case string(kept.Purged):
 		head = append(head, "# purged from the store")
-	case "lost":
+	case string(kept.Lost):
 		head = append(head, "# lost: damaged beyond repair")
 	}
 	oldName, newName := textdiff.Header{Name: term.Quote("a/" + from)}, textdiff.Header{Name: term.Quote("b/" + to)}

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rewind/api"
+	"rewind/internal/kept"
 	"rewind/internal/term"
 )
 
@@ -35,8 +37,10 @@ func partial(r api.RestoreResponse) error {
 		return nil
 	}
 	n := len(r.Conflicts)
-	for _, why := range []string{"occupied", "below", "purged", "lost"} {
-		n += len(keptPaths(r.Kept, why))
+	for _, k := range r.Kept {
+		if k.Reason.Incomplete() {
+			n++
+		}
 	}
 	return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be set cleanly", Hint: "the list above says why; 'rewind diff " + r.Target.Short + "' shows what still differs"}
 }
@@ -47,15 +51,13 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 		a.changeLines(a.Out, r.Changes, shownPaths)
 	}
 	a.tellReplaced(r)
-	a.names("kept, no checkpoint has them (--exact takes them too)", keptPaths(r.Kept, "new"))
-	a.names("kept, the checkpoint did not capture them (ignored, too large)", keptPaths(r.Kept, "skipped"))
-	a.tellOthers(r)
 	a.tellTaken(r)
-	a.names("kept, ignored or kept files are in them", append(keptPaths(r.Kept, "holds"), r.KeptDirs...))
-	a.names("not set, a directory with ignored or kept files stands there", keptPaths(r.Kept, "occupied"))
-	a.names("left as they are, their content was purged from the store", keptPaths(r.Kept, "purged"))
-	a.names("left as they are, their content is lost", keptPaths(r.Kept, "lost"))
-	a.names("not laid out, a kept file is in the way", keptPaths(r.Kept, "below"))
+	stay := slices.Clone(r.Kept)
+	for _, d := range r.KeptDirs {
+		stay = append(stay, api.Kept{Path: d, Reason: kept.Holds})
+	}
+	a.tellKept(stay, false)
+	a.hintOthers(r)
 	a.tellConflicts(r.Conflicts)
 	a.tellWithout(r.Without)
 	a.tellMissing(r.Missing)
@@ -90,36 +92,6 @@ func (a *app) tellTarget(r api.RestoreResponse) {
 			fmt.Fprintf(a.Out, "saved the unsaved changes as %s\n", a.Styled(term.ID, r.Saved.Short))
 		}
 		fmt.Fprintf(a.Out, "went to %s: %s changed\n", target, count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
-	}
-}
-
-// tellOthers names what stays because another session changed it, and what takes it all the same.
-func (a *app) tellOthers(r api.RestoreResponse) {
-	var heads []string
-	lists := map[string][]api.Kept{}
-	for _, k := range r.Kept {
-		if k.Reason != "session" {
-			continue
-		}
-		head := "kept, %s changed them since"
-		if k.Shared {
-			head = "kept, %s may have written them: its call ran at the same time"
-		}
-		head = fmt.Sprintf(head, term.Sanitize(shortSession(k.By)))
-		if lists[head] == nil {
-			heads = append(heads, head)
-		}
-		lists[head] = append(lists[head], k)
-	}
-	for _, head := range heads {
-		a.names(head, keptPaths(lists[head], "session"))
-	}
-	switch {
-	case len(heads) == 0:
-	case r.DryRun:
-		a.say("hint: --exact takes what another session changed, too")
-	default:
-		a.say("hint: 'rewind checkout %s --exact -- <path>' takes such a path, too", r.Target.Short)
 	}
 }
 
@@ -192,20 +164,6 @@ func headText(h *api.Head) string {
 		return term.Sanitize(commit)
 	}
 	return term.Sanitize(strings.TrimSpace(h.Branch + " " + commit))
-}
-
-func keptPaths(list []api.Kept, reason string) []api.Text {
-	var out []api.Text
-	for _, k := range list {
-		if k.Reason == reason {
-			p := k.Path
-			if k.Dir {
-				p += "/"
-			}
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 func (a *app) names(head string, paths []api.Text) {

@@ -33,7 +33,7 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		req.Project, req.Choose = a.project(), a.OutTTY
-		if err := a.converse(&req.Conversing, nil); err != nil {
+		if err := a.converse(&req.Wish, nil); err != nil {
 			return err
 		}
 		if len(args) > 0 {
@@ -47,7 +47,7 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
-	codeOnlyFlag(cmd, &req.Conversing)
+	codeOnlyFlag(cmd, &req.Wish)
 	sessionFlag(a, cmd, &req.Session, "along the steps of this `session`")
 	return cmd
 }
@@ -65,7 +65,7 @@ func newUndoRestore(a *app) *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project = a.project()
-			if err := a.converse(&req.Conversing, nil); err != nil {
+			if err := a.converse(&req.Wish, nil); err != nil {
 				return err
 			}
 			if len(args) > 0 {
@@ -79,8 +79,8 @@ func newUndoRestore(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "remove or replace files that no checkpoint has, too")
-	codeOnlyFlag(cmd, &req.Conversing)
-	contextOnlyFlag(cmd, &req.Conversing)
+	codeOnlyFlag(cmd, &req.Wish)
+	contextOnlyFlag(cmd, &req.Wish)
 	cmd.Flags().BoolVar(&req.Force, "force", false, "give a session its end back although the agent seems to have it open")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
 	return cmd

@@ -191,7 +191,7 @@ func (j *Judge) restore(op *refs.Operation, later *oplog.Lookups, fn func(tree.C
 	if err != nil {
 		return err
 	}
-	if paths := model.PathSet(op.Restore.Paths); len(paths) > 0 {
+	if paths := op.Restore.Paths; len(paths) > 0 {
 		return tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, safety.Tree, target.Tree, func(ch tree.Change) error {
 			if !paths.Has(ch.Path) {
 				return nil

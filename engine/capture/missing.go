@@ -6,14 +6,14 @@ import (
 	"io/fs"
 	"slices"
 
-	"rewind/engine/model"
 	"rewind/internal/worktreefs"
+	"rewind/refs"
 	"rewind/tree"
 )
 
 // Missing gives what a target's note lists as never captured and what is not there now: no restore can bring it back, so it is named.
 // now is what is not captured now; what is most likely to be missed comes first.
-func Missing(root worktreefs.Dir, then, now []tree.Skip, asked model.PathSet) ([]tree.Skip, error) {
+func Missing(root worktreefs.Dir, then, now []tree.Skip, asked refs.PathSet) ([]tree.Skip, error) {
 	there := map[string]bool{}
 	for _, s := range now {
 		there[s.Path] = true

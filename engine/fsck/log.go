@@ -45,7 +45,7 @@ func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed b
 	op, err := e.log.Refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		o := refs.Operation{Kind: refs.KindRepair, Time: e.log.Now().UnixMilli(), Message: r.message(first, r.out.Done[done:])}
 		if blind {
-			o.Restore, r.blind = &refs.Restore{ContextOnly: true}, true
+			o.Restore, r.blind = &refs.Restore{Scope: refs.Scope{ContextOnly: true}}, true
 		}
 		return o, nil, s.mark(seq)
 	})

@@ -17,15 +17,6 @@ const (
 	ConversationNone     ConversationMode = "none"     // there is no conversation, or it was to be left alone
 )
 
-// ConversationOptions say what becomes of the conversation in a restore.
-type ConversationOptions struct {
-	CodeOnly    bool
-	ContextOnly bool // the code is left alone
-	InPlace     bool // the session file itself goes back
-	Force       bool // though the agent seems to have the session open
-	Title       string
-}
-
 // Conversation is what a restore did to the conversation, or with a dry run would do.
 type Conversation struct {
 	Mode    ConversationMode

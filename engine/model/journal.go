@@ -69,24 +69,15 @@ func (j *Journal) sessions(seq uint64, set func(*Session) error) error {
 // Journal is an unfinished restore: all that is needed to finish it or to take it back. It is written in the same
 // durable batch as the safety checkpoint, before the first change, and deleted in the batch that records the end.
 type Journal struct {
-	Kind    refs.Kind
-	Session string // whose cursor moves
-	Target  objstore.ID
-	Safety  objstore.ID
-	Paths   []string
-	Exact   bool
-	Undoes  uint64
-	Before  objstore.ID // the cursor before
-	After   objstore.ID // the cursor after
-	Stage   string      // name in the stage directory
-	Kept    int
-	Steps   []tree.Step
-
-	ContextOnly bool
-	Files       []refs.File // session files, in the order in which they are set
-	Made        *Session    // the session that a fork makes; nil: none
-	Moved       *Session    // a session as it is afterwards; nil: none
-	Goes        string      // the session whose conversation goes on from here; "": the one whose cursor moves; since store format 5
+	Kind         refs.Kind
+	Session      string      // whose cursor moves
+	refs.Restore             // as its operation will tell it; what is known at its end alone (Changed, Result, Fork) is not written
+	Before       objstore.ID // the cursor before
+	After        objstore.ID // the cursor after
+	Stage        string      // name in the stage directory
+	Steps        []tree.Step
+	Made         *Session // the session that a fork makes; nil: none
+	Moved        *Session // a session as it is afterwards; nil: none
 
 	// Of this process alone:
 	Left   []refs.File        // with the code alone: session files that had been set before, and stay so

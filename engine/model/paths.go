@@ -5,6 +5,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"rewind/refs"
 )
 
 // CleanPath makes a path relative to the project's root canonical; "" is the root.
@@ -28,13 +30,9 @@ func CleanPath(p string) (string, error) {
 	return p, nil
 }
 
-// PathSet is a set of paths, each standing for itself and all below it, "" for the root. The empty set stands for
-// everything, without being a restriction.
-type PathSet []string
-
 // NewPathSet checks and cleans paths that a person gave; the error is ErrUsage.
-func NewPathSet(paths []string) (PathSet, error) {
-	var s PathSet
+func NewPathSet(paths []string) (refs.PathSet, error) {
+	var s refs.PathSet
 	for _, p := range paths {
 		c, err := CleanPath(p)
 		if err != nil {
@@ -43,32 +41,4 @@ func NewPathSet(paths []string) (PathSet, error) {
 		s = append(s, c)
 	}
 	return s, nil
-}
-
-// Has reports whether a path, or a directory above it, is in the set.
-func (s PathSet) Has(p string) bool {
-	if len(s) == 0 {
-		return true
-	}
-	for _, q := range s {
-		if Below(p, q) {
-			return true
-		}
-	}
-	return false
-}
-
-// HasBelow reports whether some path of the set lies below dir.
-func (s PathSet) HasBelow(dir string) bool {
-	for _, q := range s {
-		if q != dir && Below(q, dir) {
-			return true
-		}
-	}
-	return false
-}
-
-// Below reports whether p is dir or lies in it.
-func Below(p, dir string) bool {
-	return p == dir || dir == "" || (len(p) > len(dir) && p[len(dir)] == '/' && p[:len(dir)] == dir)
 }

@@ -11,6 +11,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 )
 
@@ -155,7 +156,7 @@ func (p *purgeScan) collect(id objstore.ID, rest, path string) error {
 // doom takes a content in. An empty one is nobody's secret and stands for every empty file.
 func (p *purgeScan) doom(id objstore.ID, path string) error {
 	for _, asked := range p.paths {
-		if model.Below(path, asked) {
+		if refs.Below(path, asked) {
 			p.found[asked] = true
 		}
 	}

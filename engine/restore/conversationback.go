@@ -27,7 +27,7 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 		return nil, err
 	}
 	t := &conversationPlan{conversation: model.Conversation{Mode: model.ConversationBack, Session: at.Session}}
-	own := r.env.Folders()
+	own := r.wish.Env.Folders()
 	for _, f := range op.Restore.Files {
 		if err := model.Placed(own, f.Path); err != nil {
 			return noneBack(r, op, err)
@@ -63,7 +63,7 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 // ours, and nothing is done on its word; else the code goes back, and it is said why the conversation does not.
 func noneBack(r *restore, op *refs.Operation, err error) (*conversationPlan, error) {
 	foreign := &model.ForeignFileError{In: fmt.Sprintf("operation %d", op.Seq), Cause: err}
-	if foreign.Foreign() || r.conversation.ContextOnly {
+	if foreign.Foreign() || r.ContextOnly {
 		return nil, foreign
 	}
 	return noConversation(foreign.Error()), nil
@@ -113,7 +113,7 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 			if s.Transcript != f.Path {
 				continue
 			}
-			if err := rs.sessions.MustRest(s, r.conversation.Force); err != nil {
+			if err := rs.sessions.MustRest(s, r.wish.Force); err != nil {
 				return err
 			}
 			t.conversation.Session, t.conversation.Path = s.Name, f.Path
@@ -142,7 +142,7 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 // dropUnused are the steps that take away the fork that the restores before this one have left current, if nobody has used it and nothing was saved in it: a run
 // of restores leaves one session behind, not one for each step.
 func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
-	own := r.env.Folders()
+	own := r.wish.Env.Folders()
 	at, err := rs.sessions.Position()
 	s := rs.log.Records[at.Session]
 	if err != nil || at.Line != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.inUse(s.Name) {

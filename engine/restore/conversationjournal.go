@@ -86,7 +86,7 @@ func (rs *Restorer) tellAgents(ctx context.Context, env register.AgentEnv, j *mo
 
 // readyConversation captures the conversation up to now, for a restore that takes it along.
 func (rs *Restorer) readyConversation(ctx context.Context, session string, o Options) error {
-	if o.Conversation.CodeOnly || o.Env.Home == "" {
+	if o.CodeOnly || o.Env.Home == "" {
 		return nil
 	}
 	if err := rs.log.LoadSessions(); err != nil {

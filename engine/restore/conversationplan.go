@@ -43,8 +43,7 @@ func (t *conversationPlan) Close() {
 // conversation from going, the code goes, unless the conversation was asked for by itself: only then, and where the log names a file that is none of an agent's,
 // an error refuses the whole restore.
 func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
-	o := r.conversation
-	if o.CodeOnly || len(r.opt.paths) > 0 || r.env.Home == "" {
+	if r.wish.CodeOnly || len(r.Paths) > 0 || r.wish.Env.Home == "" {
 		return nil, nil
 	}
 	if err := rs.log.LoadSessions(); err != nil {
@@ -52,7 +51,7 @@ func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversation
 	}
 	t, err := rs.planTalk(r, tx)
 	if err == nil {
-		err = t.writable(r.env.Folders())
+		err = t.writable(r.wish.Env.Folders())
 	}
 	if err == nil {
 		return t, nil
@@ -67,7 +66,7 @@ func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversation
 
 // mustTalk reports whether a restore is of no use without the conversation.
 func (r *restore) mustTalk() bool {
-	return r.conversation.ContextOnly || r.conversation.InPlace || r.mustFork
+	return r.ContextOnly || r.wish.InPlace || r.mustFork
 }
 
 // planWithout is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays if it is the one that
@@ -76,8 +75,8 @@ func (rs *Restorer) planWithout(r *restore, why error, tx *objstore.Tx) *convers
 	if r.reverts != nil {
 		return noConversation(notBack(r.reverts.Seq, why))
 	}
-	t := noConversation(later(why, r.Target.ID))
-	own := r.env.Folders()
+	t := noConversation(later(why, r.Target))
+	own := r.wish.Env.Folders()
 	if at, err := rs.sessions.Position(); err == nil && at.Session != r.named {
 		t.files = rs.dropUnused(r, tx)
 	}
@@ -128,20 +127,19 @@ func writable(own agentfiles.Folders, path string) error {
 
 // planTalk is what becomes of the conversation if nothing keeps it.
 func (rs *Restorer) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
-	o := r.conversation
 	if r.Kind == refs.KindUndoRestore {
 		return rs.planBack(r, tx)
 	}
-	if r.Kind == refs.KindUndo && r.Target.ID == r.Before {
+	if r.Kind == refs.KindUndo && r.Target == r.Before {
 		return nil, nil // a person's own edits go: nothing was said about them
 	}
 	p, err := r.point, error(nil)
 	if p == nil {
-		if p, err = rs.history.PointOf(r.Target); err != nil {
+		if p, err = rs.history.PointOf(r.target); err != nil {
 			return nil, err
 		}
 	}
-	if p.Session == model.Manual && !o.ContextOnly && !o.InPlace {
+	if p.Session == model.Manual && !r.ContextOnly && !r.wish.InPlace {
 		if s := rs.log.Records[r.Session]; s != nil && s.Turn > 0 && p.Cp != nil && p.Cp.Seq < s.Began {
 			return noConversation("it begins behind that checkpoint"), nil
 		}
@@ -150,7 +148,7 @@ func (rs *Restorer) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, er
 	if r.point == nil && !rs.continues(r.Session, p.Session) {
 		p = &history.Point{Name: p.Name, Cp: p.Cp, Session: r.Session, Start: true} // undo went along the line that this one began on
 	}
-	if o.InPlace {
+	if r.wish.InPlace {
 		return rs.planCut(r, p, tx)
 	}
 	return rs.planBranch(r, p, tx)
@@ -187,7 +185,7 @@ func WhyNot(err error) string {
 func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*conversationPlan, error) {
 	s := rs.log.Records[p.Session]
 	t := &conversationPlan{files: rs.dropUnused(r, tx)}
-	if s != nil && !r.mustFork && r.conversation.Title == "" {
+	if s != nil && !r.mustFork && r.wish.Title == "" {
 		as, turn, err := rs.thereAlready(r, p, s)
 		if err != nil {
 			return nil, err
@@ -203,11 +201,11 @@ func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*
 		}
 	}
 	removed := rs.sessionFiles(t.files)
-	plan, err := rs.PlanFork(p, r.conversation.Title, r.Kind.String(), false)
+	plan, err := rs.PlanFork(p, r.wish.Title, r.Kind.String(), false)
 	if err != nil {
 		return nil, err
 	}
-	own := r.env.Folders()
+	own := r.wish.Env.Folders()
 	if err := plan.mayWrite(own); err != nil {
 		plan.Close()
 		return nil, &model.NoConversationError{Place: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
@@ -326,11 +324,11 @@ func (rs *Restorer) planCut(r *restore, p *history.Point, tx *objstore.Tx) (*con
 	if err != nil {
 		return nil, err
 	}
-	if err := rs.sessions.MustRest(s, r.conversation.Force); err != nil {
+	if err := rs.sessions.MustRest(s, r.wish.Force); err != nil {
 		return nil, err
 	}
 	agent := transcript.Agent(s.Agent)
-	own, err := r.env.Folders().Of(agent, s.Transcript)
+	own, err := r.wish.Env.Folders().Of(agent, s.Transcript)
 	if err == nil {
 		err = own.Check()
 	}

@@ -10,7 +10,6 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/history"
 	"rewind/engine/model"
-	"rewind/engine/register"
 	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -18,29 +17,17 @@ import (
 	"rewind/transcript"
 )
 
-// Forked is a fork that was made, and with ForkOptions.Checkout what the checkout did.
+// Forked is a fork that was made, and with Options.Checkout what the checkout did.
 type Forked struct {
 	*model.Fork
 	Restore  *Result   // nil: the code stayed
 	Restored refs.Kind // of Restore
 }
 
-// ForkOptions are what a fork is asked for.
-type ForkOptions struct {
-	Session  model.Whose
-	Title    string
-	Checkout bool // the code goes there too
-	Exact    bool // of Checkout
-	DryRun   bool
-	SelfTest bool
-	Env      register.AgentEnv
-	Progress model.Progress
-}
-
 // Fork makes a new session of the beginning of one: up to a checkpoint, or the end of a turn. The session that it is made of is not touched, and
 // may be running. The worktree stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem); refused
 // (*NoConversationError) or failed with nothing written.
-func (rs *Restorer) Fork(ctx context.Context, name string, o ForkOptions) (*Forked, error) {
+func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, error) {
 	if o.Checkout && !o.DryRun {
 		return rs.forkAndGo(ctx, name, o)
 	}
@@ -56,7 +43,7 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o ForkOptions) (*Fork
 }
 
 // Clone copies a whole session as a new one; one that nothing has been said in yet, too. It may be running.
-func (rs *Restorer) Clone(ctx context.Context, o ForkOptions) (*Forked, error) {
+func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	defer rs.log.Hold()()
 	if err := rs.talks.ReadySessions(); err != nil {
 		return nil, err
@@ -86,7 +73,7 @@ func forked(f *model.Fork, err error) (*Forked, error) {
 }
 
 // fork writes a fork of a moment and records it.
-func (rs *Restorer) fork(ctx context.Context, p *history.Point, o ForkOptions, kind string, clone bool) (*model.Fork, error) {
+func (rs *Restorer) fork(ctx context.Context, p *history.Point, o Options, kind string, clone bool) (*model.Fork, error) {
 	plan, err := rs.PlanFork(p, o.Title, kind, clone)
 	if err != nil {
 		return nil, err
@@ -168,12 +155,12 @@ func (rs *Restorer) selfTest(own agentfiles.Folders, plan *forkPlan, f *model.Fo
 var errNotFoundThere = errors.New("fork: it is not where the agent looks")
 
 // forkAndGo is a fork that takes the code along: a checkout that makes a new session whatever the one that is there ends with.
-func (rs *Restorer) forkAndGo(ctx context.Context, name string, o ForkOptions) (*Forked, error) {
+func (rs *Restorer) forkAndGo(ctx context.Context, name string, o Options) (*Forked, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
 		return nil, err
 	}
-	r, err := rs.PrepareCheckout(ctx, name, Options{Exact: o.Exact, Session: o.Session, Conversation: model.ConversationOptions{Title: o.Title}, Env: o.Env})
+	r, err := rs.PrepareCheckout(ctx, name, o)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (pl *planner) collapse() {
 
 // take lists what the steps take although without Exact it would be kept: by whose change it is, what no checkpoint holds last.
 func (pl *planner) take() {
-	if !pl.opt.exact {
+	if !pl.r.Exact {
 		return
 	}
 	by := map[string][]string{}

@@ -16,7 +16,7 @@ import (
 // laid is what a restore since H wrote. A safety checkpoint also holds files that no step did; bringing them back does
 // not make them known, so of one only that counts which was known before it, too: by all sessions' steps, not the restored one's alone.
 type laid struct {
-	paths model.PathSet
+	paths refs.PathSet
 	tree  *oplog.Lookups
 	step  *oplog.Lookups // what was known before a safety checkpoint; nil: all of tree
 }
@@ -120,12 +120,12 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 			if skipped && (s.Reason != tree.ReasonSize || s.Path != ch.Path || s.Size == ch.Old.Size) {
 				return nil // still there, only not captured any more; of a large file the size tells whether it changed
 			}
-			if slices.ContainsFunc(stays, func(p string) bool { return model.Below(ch.Path, p) }) {
+			if slices.ContainsFunc(stays, func(p string) bool { return refs.Below(ch.Path, p) }) {
 				return nil // nothing can be laid out there
 			}
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
-		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isMine(ch.Path) || !pl.opt.exact && pl.isNew(ch.Path, ch.Old != nil) || others.Of(ch.Path) != "" {
+		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isMine(ch.Path) || !pl.r.Exact && pl.isNew(ch.Path, ch.Old != nil) || others.Of(ch.Path) != "" {
 			if ch.New != nil && !isDir {
 				stays = append(stays, ch.Path)
 			}
@@ -142,8 +142,8 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 		return tree.SkipAll
 	})
 	for _, d := range dirs { // one that something stays in does not go
-		dirty = dirty || !slices.ContainsFunc(stays, func(p string) bool { return model.Below(p, d) }) &&
-			!slices.ContainsFunc(c.Res.Skips, func(s tree.Skip) bool { return model.Below(s.Path, d) })
+		dirty = dirty || !slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, d) }) &&
+			!slices.ContainsFunc(c.Res.Skips, func(s tree.Skip) bool { return refs.Below(s.Path, d) })
 	}
 	return dirty, err
 }

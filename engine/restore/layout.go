@@ -11,9 +11,11 @@ import (
 	"strings"
 
 	"rewind/engine/model"
+	"rewind/internal/kept"
 	"rewind/internal/osfile"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 	"rewind/tree/apply"
 )
@@ -92,7 +94,7 @@ func (rs *Restorer) placeToLay(dir string) (string, error) {
 }
 
 // laySteps gives what is to be made; what cannot be goes into out. Of directories that were not asked for nothing is read.
-func (rs *Restorer) laySteps(cp *model.Checkpoint, set model.PathSet, out *LaidOut) (steps []tree.Step, err error) {
+func (rs *Restorer) laySteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Step, err error) {
 	_, lost, err := rs.log.LostIn(cp)
 	if err != nil {
 		return nil, err
@@ -108,7 +110,7 @@ func (rs *Restorer) laySteps(cp *model.Checkpoint, set model.PathSet, out *LaidO
 		}
 		why, err := rs.log.GoneEntry(&ent)
 		if dir && lost[ent.ID] {
-			why, err = model.KeptLost, tree.SkipDir
+			why, err = kept.Lost, tree.SkipDir
 		}
 		if why != "" {
 			out.Left = append(out.Left, model.Kept{Path: path, Dir: dir, Reason: why})

@@ -14,7 +14,7 @@ func (pl *planner) refuseLost() error {
 	}
 	var asked []string
 	for _, p := range paths {
-		if pl.opt.paths.Has(p) || p == "" || pl.opt.paths.HasBelow(p) {
+		if pl.r.Paths.Has(p) || p == "" || pl.r.Paths.HasBelow(p) {
 			asked = append(asked, p)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/internal/kept"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -21,9 +22,8 @@ import (
 
 // Plan is what a restore would do. Preview and act share it: nothing is decided later.
 type Plan struct {
-	Target   *model.Checkpoint
-	Paths    []string // limited to these; empty: the whole tree
-	Exact    bool
+	Target *model.Checkpoint
+	refs.Scope
 	Steps    []tree.Step  // by path
 	Kept     []model.Kept // differ from the target and stay as they are
 	Replaced []string     // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
@@ -44,16 +44,10 @@ type GitThenNow struct {
 	State     string // merge, rebase, ... under way; empty: none
 }
 
-// planOptions are what a restore is asked for.
-type planOptions struct {
-	paths model.PathSet
-	exact bool
-}
-
 // planner holds what the decisions of one plan are made from.
 type planner struct {
 	e       *Restorer
-	opt     planOptions
+	r       *restore
 	target  *model.Checkpoint
 	base    *model.Checkpoint // H: the newest step, no undo's own; nil: none
 	since   []laid            // by restores since base
@@ -77,13 +71,13 @@ type planner struct {
 // way that must not or cannot be stored.
 func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *restore, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
-		e: rs, opt: r.opt, unknown: map[string]bool{}, changed: map[string]bool{}, kept: map[string]model.Kept{}, blocking: map[string]bool{},
-		plan: &Plan{Paths: r.opt.paths, Exact: r.opt.exact},
+		e: rs, r: r, unknown: map[string]bool{}, changed: map[string]bool{}, kept: map[string]model.Kept{}, blocking: map[string]bool{},
+		plan: &Plan{Scope: r.Scope},
 	}
 	if err := pl.baseline(); err != nil {
 		return nil, nil, err
 	}
-	o := capture.Options{Compare: r.dryRun, Progress: p}
+	o := capture.Options{Compare: r.wish.DryRun, Progress: p}
 	c, err := pl.look(ctx, root, r, o)
 	if err != nil {
 		return nil, nil, err
@@ -106,7 +100,7 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *restore, p
 		pl.plan.Git.State = rs.worktree.GitState()
 	}
 	if err == nil {
-		pl.plan.Missing, err = capture.Missing(root, pl.skipped, c.Res.Skips, pl.opt.paths)
+		pl.plan.Missing, err = capture.Missing(root, pl.skipped, c.Res.Skips, pl.r.Paths)
 	}
 	if err != nil {
 		c.Discard()
@@ -154,7 +148,7 @@ func (pl *planner) differ(c *capture.Capture) error {
 func (pl *planner) victims() []string {
 	var paths []string
 	for _, ch := range pl.changes {
-		if model.IsFile(ch.Old) && pl.opt.paths.Has(ch.Path) {
+		if model.IsFile(ch.Old) && pl.r.Paths.Has(ch.Path) {
 			paths = append(paths, ch.Path)
 		}
 	}
@@ -173,14 +167,14 @@ func (pl *planner) aim(c *capture.Capture, r *restore) (err error) {
 		clear(pl.unknown) // a second capture may find more
 		clear(pl.changed)
 	}
-	pl.target, pl.plan.Target = r.Target, r.Target
+	pl.target, pl.plan.Target = r.target, r.target
 	if err := pl.refuseLost(); err != nil {
 		return err
 	}
-	if pl.skipped, err = pl.e.log.Note(r.Target); err != nil {
+	if pl.skipped, err = pl.e.log.Note(r.target); err != nil {
 		return err
 	}
-	pl.others, pl.both, err = pl.e.authors.Others(r.Session, r.Target, c, r.Kind == refs.KindCheckout)
+	pl.others, pl.both, err = pl.e.authors.Others(r.Session, r.target, c, r.Kind == refs.KindCheckout)
 	pl.plan.theirs = pl.others
 	return err
 }
@@ -192,7 +186,7 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 	var hidden []string
 	var blocked []model.Blocked
 	for _, ch := range pl.changes {
-		if ch.New == nil || ch.Old != nil || !pl.opt.paths.Has(ch.Path) {
+		if ch.New == nil || ch.Old != nil || !pl.r.Paths.Has(ch.Path) {
 			continue
 		}
 		s, ok := model.Covering(c.Res.Skips, ch.Path)
@@ -208,7 +202,7 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 			return nil, err
 		case !there || isDir && ch.New.Type == tree.TypeDir:
 		case isDir:
-			pl.keep(ch.Path, model.KeptOccupied, true)
+			pl.keep(ch.Path, kept.Occupied, true)
 			pl.blocking[ch.Path] = true
 		case s.Reason == tree.ReasonIgnored, s.Reason == tree.ReasonBuiltin, s.Reason == tree.ReasonSize:
 			hidden = append(hidden, ch.Path)
@@ -223,13 +217,13 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 }
 
 // keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
-func (pl *planner) keep(path string, why model.KeptReason, isDir bool) {
+func (pl *planner) keep(path string, why kept.Reason, isDir bool) {
 	k := model.Kept{Path: path, Dir: isDir, Reason: why}
-	if why == model.KeptSession {
+	if why == kept.Session {
 		k.By, k.Shared = pl.others.Of(path), pl.both[path]
 	}
 	pl.kept[path] = k
-	pl.blocking[path] = !isDir || why == model.KeptBelow || why == model.KeptPurged || why == model.KeptLost
+	pl.blocking[path] = !isDir || why == kept.Below || why == kept.Purged || why == kept.Lost
 }
 
 // refuseSecrets refuses to replace secret files that the forced capture found, unless their content may be stored.
@@ -278,7 +272,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 		if why == "" {
 			why = pl.stays(ch)
 		}
-		if why == model.KeptSession && ch.Old == nil && ch.New.Type == tree.TypeDir {
+		if why == kept.Session && ch.Old == nil && ch.New.Type == tree.TypeDir {
 			away = append(away, ch)
 			continue
 		}
@@ -295,7 +289,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 		steps = append(steps, tree.Step{Path: ch.Path, From: ch.Old, To: ch.New})
 	}
 	steps = pl.again(away, steps)
-	if len(pl.opt.paths) > 0 {
+	if len(pl.r.Paths) > 0 {
 		if err := pl.blockedParents(c, steps); err != nil {
 			return err
 		}
@@ -324,7 +318,7 @@ func (pl *planner) again(away []tree.Change, steps []tree.Step) []tree.Step {
 	}
 	for _, ch := range away {
 		if !needed[ch.Path] {
-			pl.keep(ch.Path, model.KeptSession, false)
+			pl.keep(ch.Path, kept.Session, false)
 			continue
 		}
 		steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
@@ -341,7 +335,7 @@ func (pl *planner) concerns(ch tree.Change) bool {
 	if ch.Path == agentDir && ch.New == nil {
 		return false
 	}
-	return pl.opt.paths.Has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.opt.paths.HasBelow(ch.Path)
+	return pl.r.Paths.Has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.r.Paths.HasBelow(ch.Path)
 }
 
 // isMine reports whether what is at a path is the work of the session's own open call.
@@ -358,9 +352,9 @@ func (pl *planner) isNew(path string, has bool) bool {
 }
 
 // stays says why what is at a path stays as it is; "" when it does not.
-func (pl *planner) stays(ch tree.Change) model.KeptReason {
-	if pl.others.Of(ch.Path) != "" && !pl.opt.exact {
-		return model.KeptSession
+func (pl *planner) stays(ch tree.Change) kept.Reason {
+	if pl.others.Of(ch.Path) != "" && !pl.r.Exact {
+		return kept.Session
 	}
 	if ch.Old == nil {
 		return ""
@@ -368,11 +362,11 @@ func (pl *planner) stays(ch tree.Change) model.KeptReason {
 	if ch.New == nil {
 		// The target does not lack it: it was not captured then.
 		if s, ok := model.Covering(pl.skipped, ch.Path); ok && s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
-			return model.KeptSkipped
+			return kept.Skipped
 		}
 	}
-	if pl.isNew(ch.Path, ch.New != nil) && !pl.opt.exact {
-		return model.KeptNew
+	if pl.isNew(ch.Path, ch.New != nil) && !pl.r.Exact {
+		return kept.Unsaved
 	}
 	return ""
 }
@@ -419,11 +413,11 @@ func (pl *planner) filter(steps []tree.Step, skips []tree.Skip) {
 		switch {
 		case pl.kept[s.Path].Reason != "":
 		case pl.belowKept(s.Path):
-			pl.keep(s.Path, model.KeptBelow, false)
+			pl.keep(s.Path, kept.Below, false)
 		case s.From != nil && s.From.Type == tree.TypeDir && (s.To == nil || s.To.Type != tree.TypeDir) && holds(s.Path):
-			why := model.KeptHolds
+			why := kept.Holds
 			if s.To != nil {
-				why = model.KeptOccupied
+				why = kept.Occupied
 			}
 			pl.keep(s.Path, why, true)
 		default:

@@ -39,38 +39,46 @@ type Result struct {
 	perms map[string]uint16 // of paths that are set, but have others than the target
 }
 
-// Options are common to all restores.
+// Options are what a person asks of a restore, and of a fork, which is one that leaves the code.
 type Options struct {
-	Paths        []string // relative to the project's root; empty: the whole tree
-	Exact        bool     // take paths that no checkpoint holds, too
-	DryRun       bool
-	Session      model.Whose // whose line is walked, and whose changes are not another session's
-	Conversation model.ConversationOptions
-	Env          register.AgentEnv // where the agents' session files are
-	Progress     model.Progress
+	refs.Scope             // paths are relative to the project's root, as they were given
+	CodeOnly   bool        // the conversation is left alone
+	InPlace    bool        // the session file itself goes back, instead of a new session
+	Force      bool        // in place though the agent seems to have the session open
+	Title      string      // of the new session; "": as the one that it is made of
+	DryRun     bool        // nothing is changed: it is told what would be
+	Session    model.Whose // whose line is walked, and whose changes are not another session's
+
+	Checkout bool // of a fork: the code goes there too
+	SelfTest bool // of a fork: it is made, checked and taken away again
+
+	Env      register.AgentEnv // where the agents' session files are
+	Progress model.Progress
 }
 
-// restore is one request.
+// restore is one request, with the journal that it becomes: of that, the kind, the session, the scope and the cursor before are known from the beginning.
 type restore struct {
-	Kind    refs.Kind
-	Session string // whose cursor moves
-	named   string // the session that was asked for by its name; "": none was
-	Target  *model.Checkpoint
-	// choose sets target, and asStep, once the worktree is known
-	choose func(*planner, *capture.Capture) error
-	asStep bool // the state before becomes a step instead of a safety checkpoint
-	opt    planOptions
-	undoes uint64
-	Before objstore.ID // the cursor
-	stay   bool        // the cursor stays where it is
-	after  objstore.ID // where it goes; zero: to the target
-	dryRun bool
+	model.Journal
+	wish   Options // but for its scope, which is the journal's
+	named  string  // the session that was asked for by its name; "": none was
+	target *model.Checkpoint
+	// choose sets the target, and asStep, once the worktree is known
+	choose   func(*planner, *capture.Capture) error
+	asStep   bool            // the state before becomes a step instead of a safety checkpoint
+	stay     bool            // the cursor stays where it is; else it goes to After, where that is known before, or to the target
+	point    *history.Point  // whose conversation goes with the target; nil: the target's own
+	mustFork bool            // a new session, also where the one that is there ends at the target
+	reverts  *refs.Operation // of an undo-restore
+}
 
-	conversation model.ConversationOptions
-	env          register.AgentEnv
-	point        *history.Point  // whose conversation goes with the target; nil: the target's own
-	mustFork     bool            // a new session, also where the one that is there ends at the target
-	reverts      *refs.Operation // of an undo-restore
+// request is a restore of a session's, for what a person asks.
+func (o Options) request(kind refs.Kind, session string) *restore {
+	return &restore{Journal: model.Journal{Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope}}, wish: o}
+}
+
+// aimAt sets what the worktree and, unless the cursor stays, the session go to.
+func (r *restore) aimAt(to *model.Checkpoint) {
+	r.target, r.Target = to, to.ID
 }
 
 // Checkout sets the worktree to a checkpoint; the cursor follows unless it is limited to paths. The outcomes: done;
@@ -93,8 +101,8 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	paths, err := model.NewPathSet(o.Paths)
-	if err != nil {
+	var err error
+	if o.Paths, err = model.NewPathSet(o.Paths); err != nil {
 		return nil, err
 	}
 	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
@@ -105,7 +113,7 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 		return nil, err
 	}
 	target := p.Cp
-	if target == nil && o.Conversation.ContextOnly { // the code stays: what it is now is the target
+	if target == nil && o.ContextOnly { // the code stays: what it is now is the target
 		if target, err = rs.sessions.Current(p.Session); err != nil {
 			return nil, err
 		}
@@ -113,7 +121,7 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	if target == nil {
 		return nil, fmt.Errorf("checkout %s: %w: no code was captured then; --context-only goes back in the conversation alone", name, model.ErrNotFound)
 	}
-	for _, p := range paths {
+	for _, p := range o.Paths {
 		if _, err := rs.log.Lookup(target, p); err != nil {
 			return nil, err
 		}
@@ -122,10 +130,9 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	if err != nil {
 		return nil, err
 	}
-	r := &restore{
-		Kind: refs.KindCheckout, Session: session, Target: target, opt: planOptions{paths: paths, exact: o.Exact}, dryRun: o.DryRun,
-		stay: len(paths) > 0 || o.Conversation.ContextOnly, conversation: o.Conversation, env: o.Env, point: p,
-	}
+	r := o.request(refs.KindCheckout, session)
+	r.aimAt(target)
+	r.stay, r.point = len(r.Paths) > 0 || r.ContextOnly, p
 	if r.named, err = rs.sessions.NamedIn(o.Session); err != nil {
 		return nil, err
 	}
@@ -144,7 +151,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	if err != nil {
 		return nil, err
 	}
-	if r.conversation.ContextOnly {
+	if r.ContextOnly {
 		plan.Steps, plan.Kept, plan.Replaced, plan.Without, plan.Missing = nil, nil, nil, nil, nil
 	}
 	conv, err := rs.PlanConversation(r, c.Tx)
@@ -153,12 +160,11 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		return nil, err
 	}
 	defer conv.Close()
-	after := r.after
 	switch {
 	case r.stay:
-		after = r.Before
-	case after.IsZero():
-		after = r.Target.ID
+		r.After = r.Before
+	case r.After.IsZero():
+		r.After = r.Target
 	}
 	if r.asStep {
 		plan.Replaced = nil // a step has their bytes
@@ -175,7 +181,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		c.Discard()
 		return nil, err
 	}
-	if r.dryRun {
+	if r.wish.DryRun {
 		c.Discard()
 		lost, perms, err := apply.Foresee(root, plan.Steps)
 		if err != nil {
@@ -185,22 +191,20 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		res.settle()
 		return res, nil
 	}
-	if len(plan.Steps) == 0 && r.Before == after && !r.asStep && conv.idle() {
+	if len(plan.Steps) == 0 && r.Before == r.After && !r.asStep && conv.idle() {
 		if at, err := rs.sessions.Position(); err != nil || at.Session == goes {
 			c.Discard()
 			return res, err
 		}
 	}
-	j := &model.Journal{
-		Kind: r.Kind, Session: r.Session, Target: r.Target.ID, Paths: plan.Paths, Exact: plan.Exact, Undoes: r.undoes,
-		Before: r.Before, After: after, Stage: NewStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.conversation.ContextOnly,
-	}
+	j := &r.Journal
+	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)
 	conv.Enter(j)
 	if err := rs.enterGoes(goes, j); err != nil {
 		c.Discard()
 		return nil, err
 	}
-	j.Own, j.Must = r.env.Folders(), r.mustTalk()
+	j.Own, j.Must = r.wish.Env.Folders(), r.mustTalk()
 	durable, err := rs.MakeStage(root, j.Stage)
 	if err != nil {
 		c.Discard()
@@ -223,7 +227,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	if err != nil {
 		return nil, rs.takeBack(ctx, root, j, res, err)
 	}
-	rs.tellAgents(ctx, r.env, j, res)
+	rs.tellAgents(ctx, r.wish.Env, j, res)
 	res.settle()
 	return res, nil
 }
@@ -291,11 +295,10 @@ func (rs *Restorer) carryOut(ctx context.Context, root worktreefs.Dir, j *model.
 	if res.Conversation != nil {
 		res.Conversation.Kept = append(res.Conversation.Kept, kept...)
 	}
-	op := refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &refs.Restore{
-		Target: j.Target, Safety: j.Safety, Paths: j.Paths, Exact: j.Exact, Undoes: j.Undoes,
-		Changed: res.Changed, Kept: j.Kept + len(res.Conflicts), Files: append(without(j.Files, kept), j.Left...), Fork: j.Made.NameOf(), ContextOnly: j.ContextOnly, Goes: j.Goes,
-	}}
-	return rs.end(ctx, root, op, j, res)
+	done := j.Restore
+	done.Changed, done.Kept, done.Fork = res.Changed, j.Kept+len(res.Conflicts), j.Made.NameOf()
+	done.Files = append(without(j.Files, kept), j.Left...)
+	return rs.end(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done}, j, res)
 }
 
 // end is finish, while the end of the stage becomes durable. That is not waited for to be sure of anything: a stage that comes back after a

@@ -77,7 +77,7 @@ func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal
 		return err
 	}
 	steps = slices.DeleteFunc(steps, func(s tree.Step) bool { // what is known below a directory stays known, also if the directory itself went
-		return s.To == nil && slices.ContainsFunc(stays, func(p string) bool { return model.Below(p, s.Path) })
+		return s.To == nil && slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, s.Path) })
 	})
 	steps = append(steps, short...)
 	id, err := tree.Edit(j.Trees, tx, was.Tree, steps)

@@ -68,7 +68,7 @@ func (rs *Restorer) resume(ctx context.Context, env register.AgentEnv, back, cod
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	res := &Result{Plan: &Plan{Target: target, Paths: j.Paths, Exact: j.Exact, Steps: j.Steps}, Safety: safety, Conversation: Conversation(j)}
+	res := &Result{Plan: &Plan{Target: target, Scope: j.Scope, Steps: j.Steps}, Safety: safety, Conversation: Conversation(j)}
 	if !back {
 		if res.AtWork, err = rs.sessions.Underfoot(cmp.Or(j.Goes, j.Session), j.Made.From(), j.Steps); err != nil {
 			return nil, err

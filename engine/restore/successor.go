@@ -27,11 +27,11 @@ func (rs *Restorer) enterGoes(goes string, j *model.Journal) error {
 // successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where it leaves the
 // conversation alone it is the one that went on until then, if the restore is about that one, else the restore's own.
 func (rs *Restorer) successor(r *restore, t *conversationPlan) (string, error) {
-	if r.conversation.CodeOnly || len(r.opt.paths) > 0 || r.env.Home == "" {
+	if r.wish.CodeOnly || len(r.Paths) > 0 || r.wish.Env.Home == "" {
 		return rs.stillOf(r.Session)
 	}
 	if t == nil && r.Kind == refs.KindUndoRestore {
-		at, err := rs.sessions.PositionBefore(r.undoes)
+		at, err := rs.sessions.PositionBefore(r.Undoes)
 		return at.Session, err
 	}
 	if t == nil || t.conversation.Mode == model.ConversationNone || t.conversation.Session == "" {
@@ -267,7 +267,7 @@ func (rs *Restorer) alike(r *restore, p *history.Point, s *model.Session) (*mode
 		if !rs.sameEnd(f, s, cut) {
 			continue
 		}
-		if _, ok, err := rs.unused(r.env.Folders(), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
+		if _, ok, err := rs.unused(r.wish.Env.Folders(), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
 			return f, nil
 		}
 	}

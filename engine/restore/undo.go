@@ -29,7 +29,9 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 	if cur == nil {
 		return nil, fmt.Errorf("undo: %w: no checkpoint yet", model.ErrNotFound)
 	}
-	r := restore{Kind: refs.KindUndo, Session: session, opt: planOptions{exact: o.Exact}, Before: cur.ID, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}
+	o.Paths = nil // steps are of the whole tree
+	r := o.request(refs.KindUndo, session)
+	r.Before = cur.ID
 	r.choose = func(pl *planner, c *capture.Capture) error {
 		theirs, _, err := rs.authors.Others(session, cur, c, false)
 		if err != nil {
@@ -52,10 +54,13 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 				return err
 			}
 		}
-		r.Target, err = j.Back(cur, back)
+		to, err := j.Back(cur, back)
+		if err == nil {
+			r.aimAt(to)
+		}
 		return err
 	}
-	return rs.Run(ctx, &r, o.Progress)
+	return rs.Run(ctx, r, o.Progress)
 }
 
 // walked is the session along whose steps it goes, with no restore unfinished and its conversation as far as it is wanted.
@@ -92,9 +97,11 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	if len(ahead) < n {
 		return nil, &model.NoStepError{Ahead: true, There: len(ahead)}
 	}
-	target := ahead[n-1]
-	r := restore{Kind: refs.KindRedo, Session: session, Target: target, opt: planOptions{exact: o.Exact}, Before: cursor, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env}
-	return rs.Run(ctx, &r, o.Progress)
+	o.Paths = nil // steps are of the whole tree
+	r := o.request(refs.KindRedo, session)
+	r.Before = cursor
+	r.aimAt(ahead[n-1])
+	return rs.Run(ctx, r, o.Progress)
 }
 
 // Ahead lists the steps from a session's cursor to its tip, nearest first: where undo from the tip would stop, and what an undo has left. Empty when the cursor
@@ -206,20 +213,19 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 	if err != nil {
 		return nil, err
 	}
-	r := restore{
-		Kind: refs.KindUndoRestore, Session: op.Session, Target: target, opt: planOptions{paths: op.Restore.Paths, exact: o.Exact},
-		undoes: op.Seq, stay: true, dryRun: o.DryRun, conversation: o.Conversation, env: o.Env, reverts: op,
-	}
-	r.conversation.ContextOnly = r.conversation.ContextOnly || op.Restore.ContextOnly
+	o.Paths, o.ContextOnly = op.Restore.Paths, o.ContextOnly || op.Restore.ContextOnly
+	r := o.request(refs.KindUndoRestore, op.Session)
+	r.aimAt(target)
+	r.Undoes, r.stay, r.reverts = op.Seq, true, op
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
 	for _, c := range op.Changes {
-		if c.Name == refs.Cursor(op.Session) && !r.conversation.ContextOnly {
-			r.stay, r.after = false, c.Old
+		if c.Name == refs.Cursor(op.Session) && !r.ContextOnly {
+			r.stay, r.After = false, c.Old
 		}
 	}
-	return rs.Run(ctx, &r, o.Progress)
+	return rs.Run(ctx, r, o.Progress)
 }
 
 func (rs *Restorer) restoreOperation(seq uint64) (*refs.Operation, error) {

@@ -15,6 +15,7 @@ import (
 	"rewind/internal/leaks"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 	"rewind/tree/ignore"
 )
@@ -197,7 +198,7 @@ func (k *Leaks) Leaks(newest objstore.ID) ([]Leak, error) {
 }
 
 // LeaksIn lists the files of a tree that have a flagged content.
-func (k *Leaks) LeaksIn(root objstore.ID, only model.PathSet) ([]Leak, error) {
+func (k *Leaks) LeaksIn(root objstore.ID, only refs.PathSet) ([]Leak, error) {
 	if k.log.Config.SecretsMode() == project.SecretsOff {
 		return nil, nil
 	}

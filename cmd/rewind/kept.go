@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+
+	"rewind/api"
+	"rewind/internal/kept"
+	"rewind/internal/term"
+)
+
+// keptHeads is what is said of paths that were left as they are, by why they stay and in this order: of a restore, and of a directory that was laid out.
+var keptHeads = []struct {
+	reason        kept.Reason
+	restored, new string
+}{
+	{reason: kept.Unsaved, restored: "kept, no checkpoint has them (--exact takes them too)"},
+	{reason: kept.Skipped, restored: "kept, the checkpoint did not capture them (ignored, too large)"},
+	{reason: kept.Session, restored: "kept, %s changed them since"},
+	{reason: kept.Holds, restored: "kept, ignored or kept files are in them"},
+	{reason: kept.Occupied, restored: "not set, a directory with ignored or kept files stands there"},
+	{kept.Purged, "left as they are, their content was purged from the store", "not made, their content was purged from the store"},
+	{kept.Lost, "left as they are, their content is lost", "not made, their content is lost"},
+	{reason: kept.Below, restored: "not laid out, a kept file is in the way"},
+}
+
+// sharedHead is that of kept.Session where the session that goes back may have written the path, too.
+const sharedHead = "kept, %s may have written them: its call ran at the same time"
+
+// tellKept names the paths that stay, each under its heading; made says that a new directory was laid out.
+func (a *app) tellKept(list []api.Kept, made bool) {
+	for _, row := range keptHeads {
+		var heads []string
+		paths := map[string][]api.Text{}
+		for _, k := range list {
+			if k.Reason != row.reason {
+				continue
+			}
+			head := row.restored
+			switch {
+			case made:
+				head = row.new
+			case k.Shared:
+				head = sharedHead
+			}
+			if k.By != "" {
+				head = fmt.Sprintf(head, term.Sanitize(shortSession(k.By)))
+			}
+			if paths[head] == nil {
+				heads = append(heads, head)
+			}
+			if k.Dir {
+				k.Path += "/"
+			}
+			paths[head] = append(paths[head], k.Path)
+		}
+		for _, head := range heads {
+			a.names(head, paths[head])
+		}
+	}
+}
+
+// hintOthers says what takes what another session changed, too.
+func (a *app) hintOthers(r api.RestoreResponse) {
+	for _, k := range r.Kept {
+		if k.Reason != kept.Session {
+			continue
+		}
+		if r.DryRun {
+			a.say("hint: --exact takes what another session changed, too")
+		} else {
+			a.say("hint: 'rewind checkout %s --exact -- <path>' takes such a path, too", r.Target.Short)
+		}
+		return
+	}
+}
