@@ -158,7 +158,7 @@ func (p *fixture) generic(state string, k *talker) string {
 }
 
 func (p *fixture) settleHalfDone() {
-	if _, err := p.e.Worktree.Settle(bg); err != nil && !errors.Is(err, model.ErrHalfDone) {
+	if _, err := p.e.Worktree.FollowUp(bg); err != nil && !errors.Is(err, model.ErrHalfDone) {
 		p.t.Fatalf("settle: %v", err)
 	}
 }

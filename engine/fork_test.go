@@ -23,7 +23,7 @@ import (
 // bytesOf are what a fork of a moment would be written as.
 func (p *fixture) bytesOf(k *talker, name string, as transcript.Fork) (b []byte, live bool) {
 	p.t.Helper()
-	pt, err := p.e.History.Point(k.name(), name)
+	pt, err := p.e.History.Moment(k.name(), name)
 	p.must(err)
 	plan, err := p.e.Restorer.PlanFork(pt, "", "fork", false)
 	p.must(err)
@@ -166,7 +166,7 @@ func TestForkFails(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
 	p.loaded()
-	pt, err := p.e.History.Point(k.name(), "turn:1")
+	pt, err := p.e.History.Moment(k.name(), "turn:1")
 	p.must(err)
 	plan, err := p.e.Restorer.PlanFork(pt, "", "fork", false)
 	p.must(err)

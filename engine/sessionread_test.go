@@ -61,9 +61,9 @@ func TestPromise14FollowAfterAFailure(t *testing.T) {
 	defer cancel()
 	p.e.Log.Mu.Lock()
 	p.must(p.e.Worktree.LoadSeen())
-	err := p.e.Worktree.TakeAll(done, []*capture.Arrival{{
-		E: p.e.Worktree, Ev: hooks.Event{Agent: hooks.Claude, Session: k.id, Kind: hooks.Stop, Transcript: k.file}, Name: k.name(), Act: hooks.Action{Capture: true, Record: true, Ends: true},
-		O: capture.HandleOptions{Tier: k.tier, Late: func() bool { cancel(); return false }}, // when all is ready to be committed
+	err := p.e.Worktree.HandleBatch(done, []*capture.Pending{{
+		Worktree: p.e.Worktree, Event: hooks.Event{Agent: hooks.Claude, Session: k.id, Kind: hooks.Stop, Transcript: k.file}, Name: k.name(), Act: hooks.Action{Capture: true, Record: true, Ends: true},
+		Options: capture.HandleOptions{Tier: k.tier, Late: func() bool { cancel(); return false }}, // when all is ready to be committed
 	}})
 	p.e.Log.Mu.Unlock()
 	if !errors.Is(err, context.Canceled) {

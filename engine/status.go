@@ -102,7 +102,7 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 			return nil, err
 		}
 		s.Current = &l
-		ahead, err := e.Restorer.Ahead(at.Line, cur.ID, nil)
+		ahead, err := e.Restorer.Ahead(at.Branch, cur.ID, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -123,11 +123,11 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	s.Sessions = slices.DeleteFunc(e.Log.ListSessions(), func(s model.Session) bool { return e.History.Unseen(&s) })
 	s.AtWork = e.Sessions.UnderWay(s.Sessions)
 	if s.Ahead > 0 { // now with what is no step of this session's
-		j, err := e.Authors.Judge(at.Line)
+		j, err := e.Authors.Judge(at.Branch)
 		if err != nil {
 			return nil, err
 		}
-		ahead, err := e.Restorer.Ahead(at.Line, cur.ID, j)
+		ahead, err := e.Restorer.Ahead(at.Branch, cur.ID, j)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer e.Worktree.Looked(c)
+	defer e.Worktree.EndCompare(c)
 	s.Skips = c.Res.Skips
 	err = tree.Diff(c.Get, was.Tree, c.Res.Root, func(ch tree.Change) error {
 		s.Changes = append(s.Changes, ch)

@@ -56,7 +56,7 @@ func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed b
 	r.out.Operation = op
 	e.log.Forget()
 	e.worktree.Forget()
-	e.talks.Followed = nil
+	e.talks.Files = nil
 	return true, nil
 }
 

@@ -220,7 +220,7 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*Result, error) 
 	pu.log.Noted = oplog.Noted{}
 	for _, s := range silent {
 		pu.log.Records[s.Name] = s
-		delete(pu.talks.Followed, s.Name)
+		delete(pu.talks.Files, s.Name)
 	}
 	r.Operation = op.Seq
 	return r, nil

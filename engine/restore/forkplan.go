@@ -63,7 +63,7 @@ func beforeFirst(turns uint64) string {
 }
 
 // cutPoint is the conversation of a moment, and where it is cut: all is for a copy of all of it.
-func (rs *Restorer) cutPoint(p *history.Point, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored, cut transcript.Cut, err error) {
+func (rs *Restorer) cutPoint(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored, cut transcript.Cut, err error) {
 	s = rs.log.Records[p.Session]
 	switch {
 	case s == nil || p.Session == model.Manual:
@@ -131,7 +131,7 @@ func wholeOf(agent transcript.Agent, src transcript.Source) (transcript.Cut, err
 }
 
 // PlanFork decides what a fork of a moment is. close lets go of the file that it is copied from.
-func (rs *Restorer) PlanFork(p *history.Point, title, kind string, clone bool) (*forkPlan, error) {
+func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) (*forkPlan, error) {
 	s, src, st, cut, err := rs.cutPoint(p, clone)
 	if err != nil {
 		return nil, err
@@ -164,8 +164,8 @@ func (rs *Restorer) PlanFork(p *history.Point, title, kind string, clone bool) (
 	f.sides = transcript.Sides(agent, s.Cursor.Path, f.Path)
 	f.name = string(agent) + "/" + id
 	f.from = model.Lineage{Session: s.Name, Turn: cut.Turn, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}
-	if p.Cp != nil {
-		f.from.Checkpoint = p.Cp.ID.String()
+	if p.Checkpoint != nil {
+		f.from.Checkpoint = p.Checkpoint.ID.String()
 	}
 	if c, err := rs.history.Conversation(s, p.Transcript); err == nil && cut.Turn > 0 && cut.Turn <= len(c.Turns) {
 		f.last = c.Turns[cut.Turn-1].Summary

@@ -68,7 +68,7 @@ type restore struct {
 
 	conversation model.ConversationOptions
 	env          register.AgentEnv
-	point        *history.Point  // whose conversation goes with the target; nil: the target's own
+	point        *history.Moment // whose conversation goes with the target; nil: the target's own
 	mustFork     bool            // a new session, also where the one that is there ends at the target
 	reverts      *refs.Operation // of an undo-restore
 }
@@ -100,11 +100,11 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
 		o.Session.Session = n.Whose // "turn:2@x" says whose line is meant
 	}
-	p, err := rs.history.NamedPoint(ctx, name, o.Session)
+	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}
-	target := p.Cp
+	target := p.Checkpoint
 	if target == nil && o.Conversation.ContextOnly { // the code stays: what it is now is the target
 		if target, err = rs.sessions.Current(p.Session); err != nil {
 			return nil, err
@@ -409,7 +409,7 @@ func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Jour
 	if op.Kind != refs.KindAbort && rs.log.Records != nil {
 		_ = j.Changed(done.Seq, left, func(s *model.Session) error {
 			rs.log.Records[s.Name] = s
-			delete(rs.talks.Followed, s.Name)
+			delete(rs.talks.Files, s.Name)
 			return nil
 		})
 	}

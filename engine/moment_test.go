@@ -27,7 +27,7 @@ func TestPromise14LateReply(t *testing.T) {
 	if asked := p.get(h).Mark; asked.Length == 0 {
 		t.Fatal("nothing of the conversation is in the checkpoint")
 	}
-	again, err := p.e.Worktree.Settle(bg)
+	again, err := p.e.Worktree.FollowUp(bg)
 	if err != nil || again <= 0 || again > 150*time.Millisecond {
 		t.Fatalf("again in %v, %v", again, err)
 	}
@@ -79,9 +79,9 @@ func TestPointLateReplyKeepsTheTurnsCode(t *testing.T) {
 	k.append(`{"type":"mode","mode":"normal"}` + "\n") // the client writes on behind the stop
 	p.settle()
 	for range 2 {
-		got, err := p.e.History.Point(k.name(), "turn:1")
-		if err != nil || got.Cp.ID != h.Checkpoint {
-			t.Fatalf("turn:1 is %+v, %v; want %s", got.Cp, err, h.Checkpoint.Short())
+		got, err := p.e.History.Moment(k.name(), "turn:1")
+		if err != nil || got.Checkpoint.ID != h.Checkpoint {
+			t.Fatalf("turn:1 is %+v, %v; want %s", got.Checkpoint, err, h.Checkpoint.Short())
 		}
 		p.reopen()
 	}
@@ -110,12 +110,12 @@ func (p *fixture) turns(k *talker) (out []string) {
 // at is the code of a point: the first byte of f.
 func (p *fixture) at(k *talker, name string) string {
 	p.t.Helper()
-	pt, err := p.e.History.Point(k.name(), name)
+	pt, err := p.e.History.Moment(k.name(), name)
 	p.must(err)
-	if pt.Cp == nil {
+	if pt.Checkpoint == nil {
 		return "none"
 	}
-	return p.cat(pt.Cp, "f")[:1]
+	return p.cat(pt.Checkpoint, "f")[:1]
 }
 
 func (p *fixture) loaded() {
@@ -259,7 +259,7 @@ func TestT15LineageInACircle(t *testing.T) {
 	_, err := p.e.Restorer.Import(bg, p.env(), nil)
 	p.must(err)
 	for _, name := range []string{"turn:0", "turn:1", "turn:2"} {
-		_, _ = p.e.History.Point("claude/"+claudeID(1), name)
+		_, _ = p.e.History.Moment("claude/"+claudeID(1), name)
 	}
 	if _, err := p.e.History.Forks(bg, p.env(), ""); err != nil {
 		t.Error(err)
