@@ -187,7 +187,7 @@ func TestFlagShares(t *testing.T) {
 	var lists [2][]tree.Skip
 	for i := range lists {
 		p.watched(t)
-		c, err := p.e.look(context.Background(), nil)
+		c, err := p.e.captureToCompare(context.Background(), nil)
 		p.must(err)
 		lists[i] = c.Res.Skips
 		p.e.Worktree.EndCompare(c)

@@ -95,7 +95,7 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 		for step := range 5 { // 0: all goes well
 			for _, back := range []bool{false, true} {
 				p, k := twoTurns(t)
-				o := restore.Options{Conversation: mode, Session: model.Whose{Session: k.name()}}
+				o := restore.Options{Conversation: mode, Session: model.SessionChoice{Session: k.name()}}
 				before := p.state(k)
 				if step == 0 {
 					p.back("turn:1", o)

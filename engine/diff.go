@@ -70,7 +70,7 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 			return sides, err
 		}
 	} else {
-		c, err := e.look(ctx, o.Progress)
+		c, err := e.captureToCompare(ctx, o.Progress)
 		if err != nil {
 			return sides, err
 		}

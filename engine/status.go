@@ -137,7 +137,7 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	if err != nil || cur == nil {
 		return s, err
 	}
-	c, err := e.look(ctx, p)
+	c, err := e.captureToCompare(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +171,8 @@ func (e *Engine) stages() ([]string, error) {
 	return out, err
 }
 
-// look captures the worktree in order to compare it: nothing is stored.
-func (e *Engine) look(ctx context.Context, p model.Progress) (*capture.Capture, error) {
+// captureToCompare captures the worktree in order to compare it: nothing is stored.
+func (e *Engine) captureToCompare(ctx context.Context, p model.Progress) (*capture.Capture, error) {
 	root, err := e.Log.Root()
 	if err != nil {
 		return nil, err

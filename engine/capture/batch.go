@@ -66,7 +66,7 @@ func (in *batch) run(ctx context.Context) error {
 		return err
 	}
 	c.committed()
-	e.log.Noted = oplog.Noted{Skips: c.Res.Skips, Id: c.note}
+	e.log.Noted = oplog.StoredNote{Skips: c.Res.Skips, Id: c.note}
 	for name, s := range in.sessions {
 		e.log.Records[name] = s
 	}
@@ -125,9 +125,9 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 	}
 	if cp != nil {
 		s := in.session(lead)
-		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = lead.turn, lead.prompt, s.Cursor.Mark
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Conversation = lead.turn, lead.prompt, s.Cursor.TranscriptEnd
 		if before := in.turnBefore(lead, cp); before != nil {
-			cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = before.Turn, before.Prompt, before.Cursor.Mark
+			cp.Cause.Turn, cp.Cause.Prompt, cp.Conversation = before.Turn, before.Prompt, before.Cursor.TranscriptEnd
 			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = eventInterrupted, "", "", true
 		}
 		if !same && lead.Act.Ends && lead.Event.Name == model.QuietStop && !cp.ChangedBy(lead.Name) {
@@ -200,7 +200,7 @@ func (in *batch) findOrigin(c *Capture, s *model.Session) {
 		return // the daemon does it
 	}
 	in.wt.conversations.Tried(s)
-	if err == nil && l.Placed() {
+	if err == nil && l.Resolved() {
 		s.ComesFrom(l)
 	}
 }

@@ -62,7 +62,7 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 		if err != nil {
 			continue // no place of a session file: its event has said so
 		}
-		if fi != nil && !wt.conversations.Files[name].Same(s.Cursor.Mark, path, fi) {
+		if fi != nil && !wt.conversations.Files[name].Same(s.Cursor.TranscriptEnd, path, fi) {
 			grown = append(grown, name)
 		}
 		if !s.Busy {

@@ -19,7 +19,7 @@ const HookOrigin = 2 << 20
 // NeedsOrigin reports whether a session's origin is to be looked for: it is not known, and the conversation has become twice as long since that was tried last.
 // the log's lock is held.
 func (cs *Conversations) NeedsOrigin(s *model.Session) bool {
-	if s.Fork.Placed() || s.Purged || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+	if s.Fork.Resolved() || s.Purged || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false
 	}
 	tried, ok := cs.Origins[s.Name]
@@ -108,7 +108,7 @@ func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 		}
 		if cs.NeedsOrigin(s) {
 			cs.Tried(s)
-			if l, err := OriginOf(cs.log.Objs, s, cs.KnownAs, MaxSession); err == nil && l.Placed() {
+			if l, err := OriginOf(cs.log.Objs, s, cs.KnownAs, MaxSession); err == nil && l.Resolved() {
 				_ = cs.recordOrigin(ctx, name, l)
 			}
 		}
@@ -134,12 +134,12 @@ func (cs *Conversations) ResolveOriginUnlocked(ctx context.Context, name string)
 	}
 	cs.log.Mu.Unlock()
 	l, err := OriginOf(cs.log.Objs, &work, func(name string) *model.Session { return parents[name] }, MaxSession)
-	if err != nil || !l.Placed() {
+	if err != nil || !l.Resolved() {
 		return
 	}
 	cs.log.Mu.Lock()
 	defer cs.log.Mu.Unlock()
-	if now := cs.log.Records[name]; now != nil && !now.Fork.Placed() && !now.Purged {
+	if now := cs.log.Records[name]; now != nil && !now.Fork.Resolved() && !now.Purged {
 		_ = cs.recordOrigin(ctx, name, l)
 	}
 }

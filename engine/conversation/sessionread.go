@@ -286,13 +286,13 @@ const MaxSession = 8 << 30
 // seenFile is a session file as it was found last; while it is the same there is nothing new in it.
 type seenFile struct {
 	path string
-	real string     // with links followed
-	at   model.Mark // how far it was captured
+	real string              // with links followed
+	at   model.TranscriptEnd // how far it was captured
 	size int64
 	mod  time.Time
 	info fs.FileInfo // of which file it was
 }
 
-func (s *seenFile) Same(at model.Mark, path string, fi fs.FileInfo) bool {
+func (s *seenFile) Same(at model.TranscriptEnd, path string, fi fs.FileInfo) bool {
 	return s != nil && s.path == path && s.at == at && s.size == fi.Size() && s.mod.Equal(fi.ModTime()) && os.SameFile(s.info, fi)
 }

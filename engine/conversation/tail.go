@@ -41,7 +41,7 @@ func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) err
 	}
 	agent, was := transcript.Agent(s.Agent), cs.Files[s.Name]
 	path, fi, err := FindFile(agent, s.Transcript)
-	if err != nil || fi == nil || was.Same(s.Cursor.Mark, path, fi) && (most <= HookRead || !cs.hasUnendedLine(s, path, fi)) {
+	if err != nil || fi == nil || was.Same(s.Cursor.TranscriptEnd, path, fi) && (most <= HookRead || !cs.hasUnendedLine(s, path, fi)) {
 		return err
 	}
 	f, err := reopen(agent, path, was)
@@ -57,7 +57,7 @@ func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) err
 		return err
 	}
 	s.Cursor = next
-	cs.Saw(s.Name, f, next.Mark)
+	cs.Saw(s.Name, f, next.TranscriptEnd)
 	return nil
 }
 
@@ -98,7 +98,7 @@ func reopen(agent transcript.Agent, path string, was *seenFile) (*SessionFile, e
 
 // Saw remembers how a session's file was found, and that it has been captured up to at; the log's lock is held. It is looked at again when either is not so any
 // more: a capture that could not be committed has not moved the session.
-func (cs *Conversations) Saw(name string, f *SessionFile, at model.Mark) {
+func (cs *Conversations) Saw(name string, f *SessionFile, at model.TranscriptEnd) {
 	if cs.Files == nil {
 		cs.Files = map[string]*seenFile{}
 	}
@@ -185,7 +185,7 @@ func (cs *Conversations) generation(tx *objstore.Tx, s *model.Session, f *Sessio
 	if end > most {
 		return s.Cursor, ErrLater
 	}
-	next := model.Cursor{Mark: model.Mark{Generation: s.Cursor.Generation + 1}}
+	next := model.Cursor{TranscriptEnd: model.TranscriptEnd{Generation: s.Cursor.Generation + 1}}
 	old, err := OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
 		return s.Cursor, err
@@ -219,7 +219,7 @@ func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *S
 	if err != nil || id == s.Cursor.Transcript && s.Cursor.Path == path {
 		return s.Cursor, err
 	}
-	next := model.Cursor{Mark: model.Mark{Transcript: id, Length: w.Length, Path: path, Generation: s.Cursor.Generation + 1}, Base: base}
+	next := model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: id, Length: w.Length, Path: path, Generation: s.Cursor.Generation + 1}, Base: base}
 	st, err := OpenTranscript(tx, id)
 	if err == nil {
 		next.Last, err = lastID(f.Agent, transcript.Source{ReaderAt: st, Size: st.Size, Name: path}, 0)
@@ -269,7 +269,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	if now := cs.log.Records[name]; now == nil || now.Cursor != was || now.Transcript != work.Transcript {
 		return nil // an event was faster
 	}
-	cs.Saw(name, f, work.Cursor.Mark)
+	cs.Saw(name, f, work.Cursor.TranscriptEnd)
 	if work.Cursor == was {
 		return nil
 	}

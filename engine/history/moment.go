@@ -34,7 +34,7 @@ type Moment struct {
 }
 
 // NamedMoment finds the moment that a command names, with the conversations captured up to now; the log's lock is held.
-func (h *History) NamedMoment(ctx context.Context, name string, w model.Whose) (*Moment, error) {
+func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionChoice) (*Moment, error) {
 	n, err := ParseName(name)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (h *History) Moment(session, name string) (*Moment, error) {
 
 // MomentOf is the moment of a checkpoint. The last one of a turn that has ended is the end of that turn: what was said after it changed no code.
 func (h *History) MomentOf(cp *model.Checkpoint) (*Moment, error) {
-	p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: cp.Session, Transcript: cp.Mark.Transcript}
+	p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: cp.Session, Transcript: cp.Conversation.Transcript}
 	last, err := h.endsTurn(cp)
 	if err != nil {
 		return p, err

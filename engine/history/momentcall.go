@@ -36,7 +36,7 @@ func (h *History) completeCall(p *Moment) error {
 			if err != nil {
 				return err
 			}
-			said = cp.Mark.Transcript
+			said = cp.Conversation.Transcript
 		}
 		if !said.IsZero() && said != later[len(later)-1] {
 			later = append(later, said)

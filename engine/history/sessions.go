@@ -50,9 +50,9 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 	}
 	err = h.readAll(ctx, list)
 	for i := range list {
-		if info := &list[i]; info.Fork != nil && !info.Fork.Placed() {
+		if info := &list[i]; info.Fork != nil && !info.Fork.Resolved() {
 			h.conversations.ResolveOrigin(ctx, info.Name)
-			if s := h.log.Records[info.Name]; s.Fork.Placed() {
+			if s := h.log.Records[info.Name]; s.Fork.Resolved() {
 				info.Fork = s.Fork
 			}
 		}

@@ -201,7 +201,7 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 		if err != nil {
 			return err
 		}
-		word, m.transcript = cp.Cause.Event, cp.Mark.Transcript
+		word, m.transcript = cp.Cause.Event, cp.Conversation.Transcript
 		own = cp.ChangedBy(l.session)
 		if f.Prompt == "" && !f.left {
 			f.Prompt = cp.Cause.Prompt
@@ -299,7 +299,7 @@ func (l *TurnLog) conversation(t conversationAt) objstore.ID {
 	if err != nil {
 		return objstore.ID{}
 	}
-	return cp.Mark.Transcript
+	return cp.Conversation.Transcript
 }
 
 // TranscriptAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next turn the

@@ -14,7 +14,7 @@ import (
 
 // Turns lists the turns of a session: those that events tell of, each as its conversation stood at its end, and those that were there before. A turn
 // that the conversation does not hold any more is there, too, and can be forked.
-func (h *History) Turns(ctx context.Context, w model.Whose) (*model.TurnList, error) {
+func (h *History) Turns(ctx context.Context, w model.SessionChoice) (*model.TurnList, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (h *History) Turns(ctx context.Context, w model.Whose) (*model.TurnList, er
 	}
 	s := h.log.Records[session]
 	if s == nil {
-		return nil, &model.NoConversationError{Place: "session " + session, Why: "it belongs to no agent's session"}
+		return nil, &model.NoConversationError{Moment: "session " + session, Why: "it belongs to no agent's session"}
 	}
 	if h.log.CheckWhole() == nil && h.log.Damage() == nil {
 		if err := h.CatchUp(ctx, session); err != nil {

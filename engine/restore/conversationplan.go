@@ -210,7 +210,7 @@ func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (
 	own := r.env.Folders()
 	if err := plan.mayWrite(own); err != nil {
 		plan.Close()
-		return nil, &model.NoConversationError{Place: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
+		return nil, &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
 	}
 	if err := writable(own, plan.Path); err != nil {
 		plan.Close()
@@ -291,7 +291,7 @@ func (rs *Restorer) newestIsNow(s *model.Session, p *history.Moment) error {
 	if err != nil || tip != p.Checkpoint.ID {
 		return err
 	}
-	on, err := rs.history.GoesOn(s.Cursor.Transcript, p.Checkpoint.Mark.Transcript)
+	on, err := rs.history.GoesOn(s.Cursor.Transcript, p.Checkpoint.Conversation.Transcript)
 	if err == nil && on { // it was not cut back to before that
 		p.Now, p.Transcript = true, s.Cursor.Transcript
 	}

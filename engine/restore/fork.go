@@ -27,7 +27,7 @@ type Forked struct {
 
 // ForkOptions are what a fork is asked for.
 type ForkOptions struct {
-	Session  model.Whose
+	Session  model.SessionChoice
 	Title    string
 	Checkout bool // the code goes there too
 	Exact    bool // of Checkout

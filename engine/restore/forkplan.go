@@ -67,19 +67,19 @@ func (rs *Restorer) cutPoint(p *history.Moment, all bool) (s *model.Session, src
 	s = rs.log.Records[p.Session]
 	switch {
 	case s == nil || p.Session == model.Manual:
-		return nil, src, nil, cut, &model.NoConversationError{Place: p.Name, Why: "it belongs to no agent's session"}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: "it belongs to no agent's session"}
 	case !model.Understood(s.Agent):
-		return nil, src, nil, cut, &model.NoConversationError{Place: p.Name, Why: fmt.Sprintf("the session files of %s are not understood", s.Agent)}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: fmt.Sprintf("the session files of %s are not understood", s.Agent)}
 	case p.Err != nil:
 		return nil, src, nil, cut, p.Err
 	case p.Start:
-		return nil, src, nil, cut, &model.NoConversationError{Place: p.Name, Why: beforeFirst(rs.history.TurnCount(s))}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: beforeFirst(rs.history.TurnCount(s))}
 	case p.Transcript.IsZero():
 		why := "it was not captured"
 		if s.Problem != "" {
 			why += ": " + s.Problem
 		}
-		return nil, src, nil, cut, &model.NoConversationError{Place: p.Name, Why: why}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: why}
 	}
 	if src, st, err = rs.history.Source(s, p.Transcript); err != nil {
 		return nil, src, nil, cut, err
@@ -95,7 +95,7 @@ func (rs *Restorer) cutPoint(p *history.Moment, all bool) (s *model.Session, src
 		cut, err = transcript.CutAt(transcript.Agent(s.Agent), src, src.Size)
 	}
 	if errors.Is(err, transcript.ErrEmpty) || errors.Is(err, transcript.ErrNoTurn) {
-		err = &model.NoConversationError{Place: p.Name, Why: err.Error(), Cause: err}
+		err = &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err}
 	}
 	if err == nil {
 		cut.LaterCompaction, err = rs.compactedLater(s, st, cut)

@@ -116,7 +116,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 		return nil, err
 	}
 	rs.log.Records[s.Name] = s
-	rs.talks.Saw(s.Name, f, s.Cursor.Mark)
+	rs.talks.Saw(s.Name, f, s.Cursor.TranscriptEnd)
 	return s, nil
 }
 

@@ -44,7 +44,7 @@ type Options struct {
 	Paths        []string // relative to the project's root; empty: the whole tree
 	Exact        bool     // take paths that no checkpoint holds, too
 	DryRun       bool
-	Session      model.Whose // whose line is walked, and whose changes are not another session's
+	Session      model.SessionChoice // whose line is walked, and whose changes are not another session's
 	Conversation model.ConversationOptions
 	Env          register.AgentEnv // where the agents' session files are
 	Progress     model.Progress

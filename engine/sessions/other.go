@@ -8,7 +8,7 @@ import (
 
 // Mover is the session whose cursor a checkout of target moves: the named one; else the current one where target lies on
 // its line; else the one that target belongs to.
-func (ss *Sessions) Mover(target *model.Checkpoint, w model.Whose) (string, error) {
+func (ss *Sessions) Mover(target *model.Checkpoint, w model.SessionChoice) (string, error) {
 	if w.Session == "" {
 		at, err := ss.Position()
 		if err != nil {

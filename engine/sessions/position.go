@@ -244,7 +244,7 @@ func (k *presenceLog) read(e *Sessions, since int64) error {
 }
 
 // Walked settles along whose steps a command walks.
-func (ss *Sessions) Walked(w model.Whose) (string, error) {
+func (ss *Sessions) Walked(w model.SessionChoice) (string, error) {
 	session, err := ss.Session(w)
 	if err != nil {
 		return "", err
