@@ -167,7 +167,7 @@ func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 		if err := e.CheckRemoval(); err != nil {
 			return err
 		}
-		n, bytes, err := e.Extent()
+		n, bytes, err := e.Footprint()
 		out.Checkpoints, out.DiskBytes = n, bytes
 		return err
 	})

@@ -129,7 +129,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 		if err != nil {
 			return err
 		}
-		name, err := e.History.Named(model.Whose(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(model.SessionChoice(req.Walk), string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
@@ -161,11 +161,11 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 		}
 		out = api.DiffResponse{Files: []api.FileDiff{}}
 		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
-		if o.From, err = e.History.Named(model.Whose(req.Walk), string(req.From)); err != nil {
+		if o.From, err = e.History.Named(model.SessionChoice(req.Walk), string(req.From)); err != nil {
 			return err
 		}
 		if req.To != "" {
-			if o.To, err = e.History.Named(model.Whose(req.Walk), string(req.To)); err != nil {
+			if o.To, err = e.History.Named(model.SessionChoice(req.Walk), string(req.To)); err != nil {
 				return err
 			}
 		}
@@ -212,7 +212,7 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 				return err
 			}
 		}
-		name, err := e.History.Named(model.Whose(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(model.SessionChoice(req.Walk), string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
@@ -352,7 +352,7 @@ func (s *Server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) 
 		if name == "" {
 			name = "@"
 		}
-		name, err := e.History.Named(model.Whose(req.Walk), name)
+		name, err := e.History.Named(model.SessionChoice(req.Walk), name)
 		if err != nil {
 			return err
 		}

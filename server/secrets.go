@@ -36,7 +36,7 @@ func (d *daemon) lookForSecrets(p *project.Project) (again time.Duration) {
 		case <-ctx.Done():
 		}
 	}()
-	err := s.opened(ctx, p, false, func(e *engine.Engine) error { return e.Leaks.LookForSecrets(ctx, true) })
+	err := s.opened(ctx, p, false, func(e *engine.Engine) error { return e.Leaks.ScanForSecrets(ctx, true) })
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 	case errors.Is(err, context.DeadlineExceeded):
@@ -61,7 +61,7 @@ func (s *Server) lookNow(ctx context.Context, e *engine.Engine) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookInCommand)
 	defer cancel()
-	if err := e.Leaks.LookForSecrets(ctx, false); err != nil && ctx.Err() == nil {
+	if err := e.Leaks.ScanForSecrets(ctx, false); err != nil && ctx.Err() == nil {
 		s.log.Error("look for secrets", "error", clean(err))
 	}
 }

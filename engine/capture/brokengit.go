@@ -71,9 +71,9 @@ func Unread(skips []tree.Skip) []string {
 	return paths
 }
 
-// tellUnread says what cannot be read of the repository, once: not where the newest checkpoint is a person's and says the same.
-func (wt *Worktree) tellUnread(faults []gitinfo.Fault, was oplog.Head) {
-	if len(faults) == 0 || wt.toldUnread(faults, was) {
+// noticeUnread says what cannot be read of the repository, once: not where the newest checkpoint is a person's and says the same.
+func (wt *Worktree) noticeUnread(faults []gitinfo.Fault, was oplog.Head) {
+	if len(faults) == 0 || wt.isNoted(faults, was) {
 		return
 	}
 	for _, f := range faults {
@@ -81,7 +81,7 @@ func (wt *Worktree) tellUnread(faults []gitinfo.Fault, was oplog.Head) {
 	}
 }
 
-func (wt *Worktree) toldUnread(faults []gitinfo.Fault, was oplog.Head) bool {
+func (wt *Worktree) isNoted(faults []gitinfo.Fault, was oplog.Head) bool {
 	paths := unreadPaths(faults)
 	if len(paths) == 0 || was.Checkpoint.IsZero() {
 		return false

@@ -145,7 +145,7 @@ func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 	own := r.wish.Env.Folders()
 	at, err := rs.sessions.Position()
 	s := rs.log.Records[at.Session]
-	if err != nil || at.Line != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.inUse(s.Name) {
+	if err != nil || at.Branch != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.inUse(s.Name) {
 		return nil
 	}
 	op, err := rs.log.Refs.Operation(s.Began)

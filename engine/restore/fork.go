@@ -35,7 +35,7 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 	if err := rs.talks.ReadySessions(); err != nil {
 		return nil, err
 	}
-	p, err := rs.history.NamedPoint(ctx, name, o.Session)
+	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +55,11 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	if err := rs.history.CatchUp(ctx, session); err != nil {
 		return nil, err
 	}
-	p := &history.Point{Name: "session " + session, Session: session, Now: true}
+	p := &history.Moment{Name: "session " + session, Session: session, Now: true}
 	if s := rs.log.Records[session]; s != nil {
 		p.Transcript = s.Cursor.Transcript
 	}
-	if p.Cp, err = rs.sessions.Current(session); err != nil {
+	if p.Checkpoint, err = rs.sessions.Current(session); err != nil {
 		return nil, err
 	}
 	return forked(rs.fork(ctx, p, o, "clone", true))
@@ -73,7 +73,7 @@ func forked(f *model.Fork, err error) (*Forked, error) {
 }
 
 // fork writes a fork of a moment and records it.
-func (rs *Restorer) fork(ctx context.Context, p *history.Point, o Options, kind string, clone bool) (*model.Fork, error) {
+func (rs *Restorer) fork(ctx context.Context, p *history.Moment, o Options, kind string, clone bool) (*model.Fork, error) {
 	plan, err := rs.PlanFork(p, o.Title, kind, clone)
 	if err != nil {
 		return nil, err
@@ -109,10 +109,10 @@ func (rs *Restorer) fork(ctx context.Context, p *history.Point, o Options, kind 
 }
 
 // recordFork makes the fork a session, durably.
-func (rs *Restorer) recordFork(ctx context.Context, plan *forkPlan, p *history.Point) error {
+func (rs *Restorer) recordFork(ctx context.Context, plan *forkPlan, p *history.Moment) error {
 	var at objstore.ID
-	if p.Cp != nil {
-		at = p.Cp.ID
+	if p.Checkpoint != nil {
+		at = p.Checkpoint.ID
 	}
 	tx := rs.log.Objs.Begin()
 	var s *model.Session

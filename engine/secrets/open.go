@@ -1,4 +1,4 @@
-// Package secrets looks for secrets in what was captured, after it was captured, and remembers what it found: a mark how far it got, a flag for each
+// Package secrets looks for secrets in what was captured, after it was captured, and remembers what it found: a cursor how far it got, a flag for each
 // content that has one, and which files were left out. What is done about a secret (skip, flag) is decided where a capture is made.
 package secrets
 
@@ -11,7 +11,7 @@ type Leaks struct {
 }
 
 // State is what all views have in common; it has a lock of its own.
-type State struct{ Look leakState }
+type State struct{ Scan leakState }
 
 // New gives a view of what st knows.
 func New(log *oplog.Log, st *State) *Leaks { return &Leaks{log, st} }

@@ -79,7 +79,7 @@ var Sizes = []Size{
 // formats are the targets of fuzzing whose bytes the store alone writes: row fuzz. All others read what an agent or a stranger wrote: row T15.
 var formats = []string{
 	"tree.FuzzTreeDecode", "tree.FuzzNoteDecode", "tree/snapshot.FuzzCachedDecode",
-	"engine.FuzzCheckpoint", "engine.FuzzJournal", "engine.FuzzGraft",
+	"engine.FuzzCheckpoint", "engine.FuzzJournal", "engine.FuzzSquash",
 	"refs.FuzzOperation", "internal/record.FuzzMalleability",
 	"objstore/object.FuzzEnvelope", "objstore/object.FuzzChunkList", "objstore/object.FuzzDelta", "objstore.FuzzGone",
 }

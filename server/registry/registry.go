@@ -318,6 +318,6 @@ func (g *Registry) Rest() {
 	}
 	g.mu.Unlock()
 	for _, e := range open {
-		e.Rest()
+		e.TrimCaches()
 	}
 }

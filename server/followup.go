@@ -24,7 +24,7 @@ func (d *daemon) settle(p *project.Project) (again time.Duration) {
 		return 0
 	}
 	err := s.opened(s.base, p, false, func(e *engine.Engine) (err error) {
-		again, err = e.Worktree.Settle(s.base)
+		again, err = e.Worktree.FollowUp(s.base)
 		return err
 	})
 	switch {
