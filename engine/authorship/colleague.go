@@ -27,7 +27,7 @@ type Judge struct {
 	ancestors map[objstore.ID]bool // as far as it was asked about
 	tips      []objstore.ID        // where it goes on from there
 	working   map[string]bool      // of sessions that were asked about
-	processes *clients.Look        // by which that is known
+	processes *clients.Processes   // by which that is known
 }
 
 // Judge reads what is needed to say whose a change is, for one session; the log's lock is held.

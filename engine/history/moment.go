@@ -40,8 +40,8 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 		return nil, err
 	}
 	session := ""
-	if n.Whose != "" && w.Session == "" {
-		w.Session = n.Whose
+	if n.Session != "" && w.Session == "" {
+		w.Session = n.Session
 	}
 	if n.OfSession() || w.Session != "" {
 		if session, err = h.sessions.Session(w); err != nil {

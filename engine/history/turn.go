@@ -70,8 +70,8 @@ func (h *History) TurnCount(s *model.Session) uint64 {
 
 // turnSession is the session whose turn a name means: its own, else this one, "" for the current one.
 func (h *History) turnSession(session string, n naming.Name) (string, error) {
-	if n.Whose != "" {
-		return h.sessions.FindSession(n.Whose)
+	if n.Session != "" {
+		return h.sessions.FindSession(n.Session)
 	}
 	return h.sessions.OrHolder(session, n.Turn)
 }

@@ -41,7 +41,7 @@ type State struct {
 	Known     *Head                     // the newest state that the log knows; nil: not looked up yet
 	Records   map[string]*model.Session // agents' sessions by name; nil: not loaded yet
 	held      atomic.Int64              // since when Hold has Mu, unix nanoseconds; 0: it has not
-	procs     *clients.Look             // at the processes, since then; nil: nobody has
+	procs     *clients.Processes        // at the processes, since then; nil: nobody has
 	Taking    atomic.Bool               // whether somebody takes events in
 	Heard     sync.Map                  // names of sessions that are known to have a record
 	Lanes     sync.Map                  // names of sessions to that of the session whose subagent each is, or ""

@@ -211,7 +211,7 @@ func (rs *Restorer) inUse(session string) bool {
 	if s == nil || rs.sessions.OpenBy(s) == "" {
 		return false
 	}
-	live := rs.sessions.Live(s, new(clients.Look))
+	live := rs.sessions.Live(s, new(clients.Processes))
 	return s.Event != "" || !live.Running || !live.Guess || !slices.ContainsFunc(slices.Collect(maps.Values(rs.log.Records)), func(o *model.Session) bool {
 		return o.Agent == s.Agent && o.Event != "" && !o.Ended && !o.Imported
 	})

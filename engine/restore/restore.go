@@ -106,7 +106,7 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 		return nil, err
 	}
 	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
-		o.Session.Session = n.Whose // "turn:2@x" says whose line is meant
+		o.Session.Session = n.Session // "turn:2@x" says whose line is meant
 	}
 	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {

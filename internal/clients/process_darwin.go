@@ -6,7 +6,7 @@ import "rewind/transcript"
 func pidDomain() string { return "" }
 
 // processLive sees nothing here.
-func (*Look) processLive(transcript.Agent, func() place, string, map[int]bool, bool) Live {
+func (*Processes) processLive(transcript.Agent, func() sessionPlace, string, map[int]bool, bool) Live {
 	return Live{}
 }
 

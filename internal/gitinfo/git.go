@@ -62,7 +62,7 @@ func (r *Repo) noAnswer(err error) {
 	r.mu.Lock()
 	of := r.configOf
 	r.mu.Unlock()
-	silent.note(r.gitDir, refusal{err: err, of: of, until: time.Now().Add(refusedFor)})
+	silent.add(r.gitDir, refusal{err: err, of: of, until: time.Now().Add(refusedFor)})
 }
 
 func (r *Repo) run(path, gitDir string, args []string) (out []byte, ok bool, err error) {
@@ -107,7 +107,7 @@ func (no refusal) holds(of []stamp) bool {
 
 // asked asks a question that may start git, unless that has been refused lately and the files that decide are what they were: git's
 // configuration, and of. What is wrong is said again.
-func (r *Repo) asked(question string, of []stamp, young bool, ask func() error) error {
+func (r *Repo) asked(question string, of []stamp, racy bool, ask func() error) error {
 	r.mu.Lock()
 	of = append(slices.Clone(of), r.configOf...)
 	no, ok := r.refusals[question]
@@ -120,8 +120,8 @@ func (r *Repo) asked(question string, of []stamp, young bool, ask func() error) 
 		return err // what costs nothing to find out again
 	}
 	no = refusal{err: err, of: of, until: time.Now().Add(refusedFor)}
-	if young { // a change now might leave the same stamp
-		no.until = time.Now().Add(2 * settled)
+	if racy { // a change now might leave the same stamp
+		no.until = time.Now().Add(2 * racyWindow)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *silence) about(gitDir string, of []stamp) error {
 	return nil
 }
 
-func (s *silence) note(gitDir string, no refusal) {
+func (s *silence) add(gitDir string, no refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {

@@ -132,8 +132,8 @@ func (r *Repo) packedRef(ref string) (string, error) {
 
 // headOfTables is headFromGit, which is not asked again for a while after it failed.
 func (r *Repo) headOfTables() (h Head, err error) {
-	of, young := stamps(time.Now(), filepath.Join(r.common, "reftable", "tables.list"), filepath.Join(r.gitDir, "HEAD"))
-	err = r.asked("head", of, young, func() (err error) {
+	of, racy := stamps(time.Now(), filepath.Join(r.common, "reftable", "tables.list"), filepath.Join(r.gitDir, "HEAD"))
+	err = r.asked("head", of, racy, func() (err error) {
 		h, err = r.headFromGit()
 		return err
 	})

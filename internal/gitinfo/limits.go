@@ -21,5 +21,5 @@ const (
 	gitGrace   = 100 * time.Millisecond // from its kill to its end
 	slow       = time.Second            // for files that may lie on a disk that does not answer
 	refusedFor = 5 * time.Minute        // for so long git is not asked again what it refused, unless its files change
-	settled    = time.Second            // a file younger than this is read again even when its stamp is the same
+	racyWindow = time.Second            // a file younger than this is read again even when its stamp is the same
 )

@@ -208,16 +208,16 @@ type cached[T any] struct {
 	of    []stamp // nil: nothing is held
 }
 
-// stamps looks at files; young is true when one was changed so lately that another change might leave the same stamp.
-func stamps(now time.Time, paths ...string) (of []stamp, young bool) {
+// stamps looks at files; racy is true when one was changed so lately that another change might leave the same stamp.
+func stamps(now time.Time, paths ...string) (of []stamp, racy bool) {
 	of = make([]stamp, len(paths))
 	for i, p := range paths {
 		if st, err := os.Stat(p); err == nil {
 			of[i] = stamp{st.Size(), st.ModTime().UnixNano(), st.Mode()}
-			young = young || now.Sub(st.ModTime()) < settled
+			racy = racy || now.Sub(st.ModTime()) < racyWindow
 		}
 	}
-	return of, young
+	return of, racy
 }
 
 // rawFile is an open file outside of the runtime's poller: of a pipe that took the file's place since it was looked at, a read gives an

@@ -86,19 +86,19 @@ func (r *Repo) Tracked() (*Tracked, error) {
 
 func (r *Repo) tracked() (*Tracked, error) {
 	path := filepath.Join(r.gitDir, "index")
-	of, young := stamps(time.Now(), path)
+	of, racy := stamps(time.Now(), path)
 	if t, ok := load(r, &r.index, of); ok {
 		return t, nil
 	}
 	var t *Tracked
-	err := r.asked("index", of, young, func() (err error) {
+	err := r.asked("index", of, racy, func() (err error) {
 		t, err = r.readTracked(path)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if after, _ := stamps(time.Now(), path); !young && after[0] == of[0] {
+	if after, _ := stamps(time.Now(), path); !racy && after[0] == of[0] {
 		store(r, &r.index, t, of)
 	}
 	return t, nil

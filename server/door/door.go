@@ -20,8 +20,8 @@ import (
 const Keeps = 2
 
 const (
-	readAhead   = hookwire.HeadSize + hookwire.MaxRequest // bytes: all of a request but its payload
-	acceptPause = 5 * time.Millisecond                    // after an accept that the system had no means for, doubled up to a second
+	readAhead   = hookwire.HeaderSize + hookwire.MaxRequest // bytes: all of a request but its payload
+	acceptPause = 5 * time.Millisecond                      // after an accept that the system had no means for, doubled up to a second
 	lingerTime  = 500 * time.Millisecond
 	lingerBytes = 256 << 10
 )
@@ -30,14 +30,14 @@ const (
 type Door struct {
 	ln      net.Listener
 	hook    func(*Exchange)
-	wait    time.Duration // for a request's head
+	wait    time.Duration // for a request's header
 	broken  func(error)
 	others  *others
 	waiting atomic.Int32 // goroutines in accept, or on their way there
 	work    work.Count   // exchanges whose answer is not yet sent
 }
 
-// New returns the door of a listener. hook handles the hooks, wait is how long a request's head is waited for; broken is told why no more
+// New returns the door of a listener. hook handles the hooks, wait is how long a request's header is waited for; broken is told why no more
 // connections can be accepted, not of a listener that was closed.
 func New(ln net.Listener, hook func(*Exchange), wait time.Duration, broken func(error)) *Door {
 	return &Door{ln: ln, hook: hook, wait: wait, others: newOthers(ln), broken: broken}

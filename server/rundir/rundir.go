@@ -1,7 +1,7 @@
 // Package rundir is the run directory of a home, in which the daemon has its socket, its lock, its log and its notes: all that is in it can
 // go at any time. Nothing else in the server writes a file there, or makes or removes one.
 //
-// Place is the daemon's right to be there: one process has it, and who cannot have it is no daemon. Log is what it writes.
+// Claim is the daemon's right to be there: one process has it, and who cannot have it is no daemon. Log is what it writes.
 //
 // All of it is for one user alone, and is checked for that before each write (package relay, which puts right what was opened to others).
 package rundir
