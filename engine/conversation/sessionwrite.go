@@ -70,7 +70,7 @@ func WriteSession(own agentfiles.Folders, path string, replace bool, write func(
 			return err
 		}
 		return out.Flush()
-	}, nil)
+	})
 	if err != nil {
 		return SessionError(path, err)
 	}
