@@ -165,7 +165,7 @@ func BenchmarkForkSession(b *testing.B) {
 		p.settle()
 		t.captured()
 		fork := func(b *testing.B) {
-			o := restore.Options{Session: model.Whose{Session: t.id}, Env: register.AgentEnv{Home: p.user()}}
+			o := restore.Options{Session: model.SessionChoice{Session: t.id}, Env: register.AgentEnv{Home: p.user()}}
 			var made []string
 			each(b, size, func() {
 				f, err := p.e.Restorer.Fork(b.Context(), fmt.Sprintf("turn:%d", t.turn-1), o)

@@ -95,7 +95,7 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 			for _, back := range []bool{false, true} {
 				p, k := twoTurns(t)
 				o := mode
-				o.Session = model.Whose{Session: k.name()}
+				o.Session = model.SessionChoice{Session: k.name()}
 				before := p.state(k)
 				if step == 0 {
 					p.back("turn:1", o)
@@ -158,7 +158,7 @@ func (p *fixture) generic(state string, k *talker) string {
 }
 
 func (p *fixture) settleHalfDone() {
-	if _, err := p.e.Worktree.Settle(bg); err != nil && !errors.Is(err, model.ErrHalfDone) {
+	if _, err := p.e.Worktree.FollowUp(bg); err != nil && !errors.Is(err, model.ErrHalfDone) {
 		p.t.Fatalf("settle: %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func (e *Engine) CheckConversations(quick bool) ([]project.Check, error) {
 // checkConversation forks a conversation in memory.
 func (e *Engine) checkConversation(s *model.Session) project.Check {
 	c := project.Check{Name: "conversation", Level: project.LevelOK}
-	plan, err := e.Restorer.PlanFork(&history.Point{Name: "session " + s.Name, Session: s.Name, Transcript: s.Cursor.Transcript, Now: true}, "", "fork", false)
+	plan, err := e.Restorer.PlanFork(&history.Moment{Name: "session " + s.Name, Session: s.Name, Transcript: s.Cursor.Transcript, Now: true}, "", "fork", false)
 	if errors.Is(err, model.ErrNoConversation) {
 		c.Text = fmt.Sprintf("%s: %s", s.Name, restore.WhyNot(err))
 		return c

@@ -17,7 +17,7 @@ func options(of api.Walk, w api.Wish, paths []string, p model.Progress) restore.
 	return restore.Options{
 		Scope:    refs.Scope{Paths: paths, Exact: w.Exact, ContextOnly: w.ContextOnly},
 		CodeOnly: w.CodeOnly, InPlace: w.InPlace, Force: w.Force, Title: string(w.Title), DryRun: w.DryRun,
-		Session: model.Whose(of), Env: agentEnv(w.Env), Progress: p,
+		Session: model.SessionChoice(of), Env: agentEnv(w.Env), Progress: p,
 	}
 }
 

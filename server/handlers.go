@@ -25,7 +25,7 @@ import (
 func (s *Server) init(ctx context.Context, req api.InitRequest, p model.Progress) (out api.InitResponse, err error) {
 	var plan *project.InitPlan
 	o := s.engineOptions()
-	err = s.settled(ctx, func(wait time.Duration) error {
+	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		o.LockWait = wait
 		if req.DryRun {
 			plan, err = project.PlanInit(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), wait)
@@ -55,7 +55,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p model.Progress
 		out.Notices = append(notes, slices.DeleteFunc(e.Project().Notices, func(n string) bool { return slices.Contains(notes, n) })...)
 		out.Skips = skips(first.Skips)
 		out.Checkpoint, err = listed(e, first.Checkpoint)
-		s.lookNow(ctx, e)
+		s.scanNow(ctx, e)
 		return err
 	})
 	return out, err
@@ -98,7 +98,7 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p model.Progress
 		}
 		pr := e.Project()
 		s.degraded.clear(&pr)
-		s.lookNow(ctx, e)
+		s.scanNow(ctx, e)
 		out = api.SaveResponse{
 			Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured),
 			Notices: e.Project().Notices,
@@ -129,7 +129,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 		if err != nil {
 			return err
 		}
-		name, err := e.History.Named(model.Whose(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(model.SessionChoice(req.Walk), string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
@@ -161,11 +161,11 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 		}
 		out = api.DiffResponse{Files: []api.FileDiff{}}
 		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
-		if o.From, err = e.History.Named(model.Whose(req.Walk), string(req.From)); err != nil {
+		if o.From, err = e.History.Named(model.SessionChoice(req.Walk), string(req.From)); err != nil {
 			return err
 		}
 		if req.To != "" {
-			if o.To, err = e.History.Named(model.Whose(req.Walk), string(req.To)); err != nil {
+			if o.To, err = e.History.Named(model.SessionChoice(req.Walk), string(req.To)); err != nil {
 				return err
 			}
 		}
@@ -212,7 +212,7 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 				return err
 			}
 		}
-		name, err := e.History.Named(model.Whose(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(model.SessionChoice(req.Walk), string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
@@ -352,7 +352,7 @@ func (s *Server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) 
 		if name == "" {
 			name = "@"
 		}
-		name, err := e.History.Named(model.Whose(req.Walk), name)
+		name, err := e.History.Named(model.SessionChoice(req.Walk), name)
 		if err != nil {
 			return err
 		}

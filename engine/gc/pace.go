@@ -18,7 +18,7 @@ const (
 type pacer struct {
 	ctx  context.Context
 	e    *Collector
-	rest bool
+	throttle bool
 	n    int
 	from time.Time
 
@@ -44,7 +44,7 @@ func (p *pacer) pause(ctx context.Context) error {
 	if worked < gcSlice {
 		return nil
 	}
-	if p.rest {
+	if p.throttle {
 		time.Sleep(worked)
 	}
 	for range 100 {

@@ -32,7 +32,7 @@ type logged struct {
 	step    bool // a checkpoint on a branch
 	safety  bool // the state before a restore
 	names   bool // not a checkpoint, but it names some: a restore, a fork, a tag
-	talk    bool // not a checkpoint, but a place in a conversation
+	conversation    bool // not a checkpoint, but a place in a conversation
 	marker  bool // of those: where a turn begins or ends
 	session string
 	age     time.Duration // as the log tells, which counts no gap for more than maxGap
@@ -71,7 +71,7 @@ func (r retention) keeps(log []logged) []bool {
 			due = l.age < r.all || l.turnEnd && l.age < r.turns || newestOfDay && l.age < r.daily || l.saved && l.age < r.safety
 		case l.safety, l.names:
 			due = l.age < r.safety
-		case l.talk:
+		case l.conversation:
 			due = l.age < r.all || l.marker
 		}
 		keep[i] = l.pinned || l.age < r.grace || asked && due

@@ -50,7 +50,7 @@ type Listed struct {
 	Short   string // unique prefix of the id
 	Current bool   // the worktree stands on it
 	Tags    []string
-	Notes   []string // messages that were put on it later, the oldest first
+	Messages   []string // messages that were put on it later, the oldest first
 	Safety  bool
 	Aside   bool // no step before the current checkpoint or on the way to the tip: left behind by a later step
 }
@@ -130,7 +130,7 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 			return err
 		}
 		res.Checkpoints = append(res.Checkpoints, Listed{
-			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes[cp.ID.Key()],
+			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes[cp.ID.Key()],
 			Safety: safety, Aside: !safety && !line[cp.ID],
 		})
 		return nil
@@ -193,7 +193,7 @@ func (h *History) Listing(cp *model.Checkpoint) (Listed, error) {
 		return Listed{}, err
 	}
 	short, err := h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
-	l := Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes, Safety: cp.Cause.Event == model.EventSafety}
+	l := Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes, Safety: cp.Cause.Event == model.EventSafety}
 	return l, err
 }
 

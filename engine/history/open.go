@@ -14,7 +14,7 @@ type History struct {
 	log      *oplog.Log
 	leaks    *secrets.Leaks
 	sessions *sessions.Sessions
-	talks    *conversation.Conversations
+	conversations    *conversation.Conversations
 	*State
 }
 

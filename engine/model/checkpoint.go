@@ -27,7 +27,7 @@ type Checkpoint struct {
 	Minor   bool     // folded in lists: soon after another, or small
 	Git     GitHead
 	Counts  Counts
-	Mark    Mark   // how far the session's conversation had come; zero: it has none
+	Conversation    TranscriptEnd   // how far the session's conversation had come; zero: it has none
 	Merged  uint64 // steps that gc has merged into it; not part of the record. Parents, Base, By and Counts are then as its graft says
 
 	Reverted, Aside []string // as its graft says, too
@@ -139,11 +139,11 @@ func (c *Checkpoint) Encode() []byte {
 	e.List(tagBy, len(c.By), func(i int) []byte { return []byte(c.By[i]) })
 	e.Bool(tagLate, c.Late)
 	e.Bool(tagMinor, c.Minor)
-	e.NonZero(tagTranscript, c.Mark.Transcript[:])
-	e.Uint(tagLength, uint64(c.Mark.Length))
-	e.String(tagLast, c.Mark.Last)
-	e.String(tagPath, c.Mark.Path)
-	e.Uint(tagGeneration, c.Mark.Generation)
+	e.NonZero(tagTranscript, c.Conversation.Transcript[:])
+	e.Uint(tagLength, uint64(c.Conversation.Length))
+	e.String(tagLast, c.Conversation.Last)
+	e.String(tagPath, c.Conversation.Path)
+	e.Uint(tagGeneration, c.Conversation.Generation)
 	encodeOwned(&e, tagOwned, c.Owned)
 	return e.Encoded()
 }
@@ -244,15 +244,15 @@ func DecodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 		case tagMinor:
 			c.Minor, err = f.Bool()
 		case tagTranscript:
-			err = f.NonZero(c.Mark.Transcript[:])
+			err = f.NonZero(c.Conversation.Transcript[:])
 		case tagLength:
-			err = DecodeCount(f, &c.Mark.Length)
+			err = DecodeCount(f, &c.Conversation.Length)
 		case tagLast:
-			c.Mark.Last = string(f)
+			c.Conversation.Last = string(f)
 		case tagPath:
-			c.Mark.Path = string(f)
+			c.Conversation.Path = string(f)
 		case tagGeneration:
-			c.Mark.Generation, err = f.Uint()
+			c.Conversation.Generation, err = f.Uint()
 		case tagOwned:
 			err = f.List(func(v record.Field) error {
 				o, err := decodeOwned(v)

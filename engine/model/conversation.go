@@ -93,8 +93,8 @@ type ForkInfo struct {
 	Own     int // turns that it has beyond those it began with
 }
 
-// Whose says which session's line a command walks along.
-type Whose struct {
+// SessionChoice says which session's line a command walks along.
+type SessionChoice struct {
 	Session string // a session's name, or a prefix of the agent's id of it; "": the current one
 	Choose  bool   // when several are active, take the newest and say so, instead of ErrWhichSession
 }

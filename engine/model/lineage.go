@@ -84,8 +84,8 @@ func DecodeLineage(raw record.Field) (*Lineage, error) {
 // ByAgent is the kind of a lineage that an agent made.
 const ByAgent = "agent"
 
-// Placed reports whether it is known up to which turn both sessions are the same.
-func (l *Lineage) Placed() bool { return l != nil && (l.Kind != ByAgent || l.Turn > 0) }
+// Resolved reports whether it is known up to which turn both sessions are the same.
+func (l *Lineage) Resolved() bool { return l != nil && (l.Kind != ByAgent || l.Turn > 0) }
 
 // Of is the other session's number of turn n, which both have. It may have gone back behind turns that an agent did not take along.
 func (l *Lineage) Of(n uint64) uint64 {

@@ -36,7 +36,7 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 	if err := rs.talks.ReadySessions(); err != nil {
 		return nil, err
 	}
-	p, err := rs.history.NamedPoint(ctx, name, o.Session)
+	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +58,11 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	if err := rs.history.CatchUp(ctx, session); err != nil {
 		return nil, err
 	}
-	p := &history.Point{Name: "session " + session, Session: session, Now: true}
+	p := &history.Moment{Name: "session " + session, Session: session, Now: true}
 	if s := rs.log.Records[session]; s != nil {
 		p.Transcript = s.Cursor.Transcript
 	}
-	if p.Cp, err = rs.sessions.Current(session); err != nil {
+	if p.Checkpoint, err = rs.sessions.Current(session); err != nil {
 		return nil, err
 	}
 	r := o.request(refs.KindFork, session)
@@ -74,8 +74,8 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 // is changed, so there is neither a safety checkpoint, nor is the journal written: one batch, after the files, has the session, its bytes and the operation.
 // A kill before it leaves at most whole new files, of which the session's own comes last.
 func (rs *Restorer) fork(ctx context.Context, r *restore) (*Forked, error) {
-	if r.point.Cp != nil {
-		r.aimAt(r.point.Cp)
+	if r.point.Checkpoint != nil {
+		r.aimAt(r.point.Checkpoint)
 	}
 	t, tx := &conversationPlan{}, (*objstore.Tx)(nil)
 	if !r.wish.DryRun {

@@ -71,7 +71,7 @@ func (rs *Restorer) Import(ctx context.Context, env register.AgentEnv, p model.P
 		rs.talks.Origins = nil // what was not known may be by now
 	}
 	for _, name := range res.Sessions {
-		rs.talks.PlaceSession(ctx, name)
+		rs.talks.ResolveOrigin(ctx, name)
 	}
 	return res, nil
 }
@@ -92,7 +92,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	defer f.Close()
 	s := &model.Session{Agent: hooks.Agent(agent), Transcript: strings.TrimSuffix(path, conversation.ZstdSuffix), Imported: true, Ended: true}
 	tx := rs.log.Objs.Begin()
-	if s.Cursor, err = rs.talks.Grown(tx, s, f, conversation.MaxSession); err == nil {
+	if s.Cursor, err = rs.talks.Advance(tx, s, f, conversation.MaxSession); err == nil {
 		err = rs.introduce(tx, s, id)
 	}
 	if err != nil {
@@ -116,7 +116,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 		return nil, err
 	}
 	rs.log.Records[s.Name] = s
-	rs.talks.Saw(s.Name, f, s.Cursor.Mark)
+	rs.talks.Saw(s.Name, f, s.Cursor.TranscriptEnd)
 	return s, nil
 }
 

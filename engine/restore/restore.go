@@ -55,7 +55,7 @@ type Options struct {
 	Force      bool        // in place though the agent seems to have the session open
 	Title      string      // of the new session; "": as the one that it is made of
 	DryRun     bool        // nothing is changed: it is told what would be
-	Session    model.Whose // whose line is walked, and whose changes are not another session's
+	Session    model.SessionChoice // whose line is walked, and whose changes are not another session's
 
 	Checkout bool // of a fork: the code goes there too
 	SelfTest bool // of a fork: it is made, checked and taken away again
@@ -74,7 +74,7 @@ type restore struct {
 	choose   func(*planner, *capture.Capture) error
 	asStep   bool            // the state before becomes a step instead of a safety checkpoint
 	stay     bool            // the cursor stays where it is; else it goes to After, where that is known before, or to the target
-	point    *history.Point  // whose conversation goes with the target; nil: the target's own
+	point    *history.Moment  // whose conversation goes with the target; nil: the target's own
 	mustFork bool            // a new session, also where the one that is there ends at the target
 	clone    bool            // of a fork: the whole conversation
 	reverts  *refs.Operation // of an undo-restore
@@ -115,13 +115,13 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 		return nil, err
 	}
 	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
-		o.Session.Session = n.Whose // "turn:2@x" says whose line is meant
+		o.Session.Session = n.Session // "turn:2@x" says whose line is meant
 	}
-	p, err := rs.history.NamedPoint(ctx, name, o.Session)
+	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}
-	target := p.Cp
+	target := p.Checkpoint
 	if target == nil && o.ContextOnly { // the code stays: what it is now is the target
 		if target, err = rs.sessions.Current(p.Session); err != nil {
 			return nil, err
@@ -430,7 +430,7 @@ func (rs *Restorer) record(ctx context.Context, tx *objstore.Tx, op refs.Operati
 	if rs.log.Records != nil {
 		_ = j.Changed(done.Seq, left, func(s *model.Session) error {
 			rs.log.Records[s.Name] = s
-			delete(rs.talks.Followed, s.Name)
+			delete(rs.talks.Files, s.Name)
 			return nil
 		})
 	}

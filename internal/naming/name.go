@@ -27,7 +27,7 @@ type Name struct {
 	Base  string // the name without the steps back
 	Text  string // Word: the word; Session, Fork: the session; Time: what stands between the braces
 	Turn  uint64 // Turn: whose end is meant; of "before:n" it is n-1
-	Whose string // Turn: the session behind "@"; "": the one that the command is about
+	Session string // Turn: the session behind "@"; "": the one that the command is about
 	Back  int    // so many steps before it
 	typed string
 }
@@ -36,7 +36,7 @@ type Name struct {
 func (n Name) String() string { return n.typed }
 
 // OfSession reports whether the name stands for something else in another session.
-func (n Name) OfSession() bool { return n.Kind == Current || n.Kind == Turn && n.Whose == "" }
+func (n Name) OfSession() bool { return n.Kind == Current || n.Kind == Turn && n.Session == "" }
 
 // IsTurn reports whether the name is the end of a turn itself, not a step before it.
 func (n Name) IsTurn() bool { return n.Kind == Turn && n.Back == 0 }
@@ -146,7 +146,7 @@ func (n *Name) turn(word, rest string) error {
 	case word == "before":
 		v--
 	}
-	n.Turn, n.Whose = v, whose
+	n.Turn, n.Session = v, whose
 	return nil
 }
 
