@@ -176,19 +176,17 @@ func TestForkFails(t *testing.T) {
 	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, func(w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
 		return errors.New("no space")
-	}, nil); err == nil || !strings.Contains(err.Error(), plan.Path) {
+	}); err == nil || !strings.Contains(err.Error(), plan.Path) {
 		t.Errorf("%v", err)
 	}
 	// What an agent would trip over never has the name of a session.
-	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, func(w io.Writer) error {
-		_, err := w.Write([]byte(strings.ReplaceAll(p.slurp(k.file), k.id, "another")))
-		return err
-	}, plan.Check); err == nil || !strings.Contains(err.Error(), k.file+":1: ") || strings.Contains(err.Error(), plan.Path) { // which is not there any more
+	bad := strings.ReplaceAll(p.slurp(k.file), k.id, "another")
+	if err := plan.Check(strings.NewReader(bad), int64(len(bad))); err == nil || !strings.Contains(err.Error(), k.file+":1: ") || strings.Contains(err.Error(), plan.Path) { // which is not there
 		t.Errorf("a bad fork: %v", err)
 	}
 	equal(t, "files", p.files(), []string{filepath.Base(k.file)})
 	p.must(os.WriteFile(plan.Path, []byte("somebody's"), 0o600))
-	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, plan.Write, plan.Check); !errors.Is(err, fs.ErrExist) {
+	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, plan.Write); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file is there already: %v", err)
 	}
 	if p.slurp(plan.Path) != "somebody's" {
@@ -198,6 +196,21 @@ func TestForkFails(t *testing.T) {
 	if now, _ := p.e.History.Operations(bg, 0, true); len(now) != len(ops) {
 		t.Error("an operation was recorded")
 	}
+}
+
+// A fork has its bytes in the store as one that a checkout makes has, and no checkout takes it for its own.
+func TestForkIsStored(t *testing.T) {
+	p, k := twoTurns(t)
+	of := restore.Options{Session: model.SessionChoice{Session: k.name()}}
+	f := p.fork("turn:1", of)
+	s := p.session(f.Session)
+	if as, err := conversation.IsStored(p.e.Log.Objs, p.env().Folders(), f.Path, s.Fork.Transcript); err != nil || !as || s.Fork.Transcript.IsZero() {
+		t.Errorf("%v, %v: %+v", as, err, s.Fork)
+	}
+	if r := p.back("turn:1", of); r.Conversation.Mode != model.ConversationFork || r.Conversation.Path == f.Path {
+		t.Errorf("%+v", r.Conversation)
+	}
+	p.verify()
 }
 
 func TestForkAndGo(t *testing.T) {

@@ -56,7 +56,7 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 	}
 	last := map[string]string{"turn:2": l.Turns[1].Last, "turn:3": l.Turns[2].Last}
 	for name, want := range map[string]int{"turn:2": 2, "turn:3": 2} {
-		f, err := p.e.Restorer.Fork(bg, name, restore.Options{DryRun: true, Session: model.SessionChoice{Session: "codex/" + id}})
+		f, err := p.e.Restorer.Fork(bg, name, restore.Options{DryRun: true, Env: p.env(), Session: model.SessionChoice{Session: "codex/" + id}})
 		if err != nil || f.Cut.Turn != want || f.From.Message != last[name] {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}

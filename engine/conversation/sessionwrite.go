@@ -36,9 +36,9 @@ func UpdatesOf(changes []refs.Change) []refs.Update {
 
 // LeftAlone are the session files of a journal that are already as they were to become: with the code alone they stay so, and the operation
 // names them, so that what they were before is not collected.
-func (cs *Conversations) LeftAlone(j *model.Journal) []refs.File {
+func LeftAlone(get objstore.Getter, j *model.Journal) []refs.File {
 	return slices.DeleteFunc(slices.Clone(j.Files), func(f refs.File) bool {
-		as, err := cs.IsStored(j.Own, f.Path, f.To)
+		as, err := IsStored(get, j.Own, f.Path, f.To)
 		return err != nil || !as
 	})
 }
@@ -59,7 +59,7 @@ func SessionError(path string, err error) error {
 }
 
 // WriteSession makes a session file of what write gives, durably; replace says that there may be one already.
-func WriteSession(own agentfiles.Folders, path string, replace bool, write func(io.Writer) error, check func(io.ReaderAt, int64) error) error {
+func WriteSession(own agentfiles.Folders, path string, replace bool, write func(io.Writer) error) error {
 	f, err := own.Locate(path)
 	if err != nil {
 		return &model.ForeignFileError{In: "a restore", Cause: err}
@@ -70,7 +70,7 @@ func WriteSession(own agentfiles.Folders, path string, replace bool, write func(
 			return err
 		}
 		return out.Flush()
-	}, check)
+	})
 	if err != nil {
 		return SessionError(path, err)
 	}
@@ -89,8 +89,8 @@ func RemoveSession(own agentfiles.Folders, path string) error {
 	return nil
 }
 
-// IsStored reports whether the file at path has exactly the bytes of a transcript; the zero id is no file. What is no plain file is not stored, and said by why.
-func (cs *Conversations) IsStored(own agentfiles.Folders, path string, id objstore.ID) (bool, error) {
+// IsStored reports whether the file at path has exactly the bytes of a transcript that get has; the zero id is no file. What is no plain file is not stored.
+func IsStored(get objstore.Getter, own agentfiles.Folders, path string, id objstore.ID) (bool, error) {
 	at, err := own.Locate(path)
 	if err != nil {
 		return false, &model.ForeignFileError{In: "the store", Cause: err}
@@ -108,7 +108,7 @@ func (cs *Conversations) IsStored(own agentfiles.Folders, path string, id objsto
 	if id.IsZero() {
 		return false, nil
 	}
-	st, err := OpenTranscript(cs.log.Objs, id)
+	st, err := OpenTranscript(get, id)
 	if err != nil || fi.Size() != st.Size {
 		return false, err
 	}
@@ -116,14 +116,14 @@ func (cs *Conversations) IsStored(own agentfiles.Folders, path string, id objsto
 	return same == st.Size, err
 }
 
-// SetSession makes a session file what a step says. A file that is so already is left alone, so a step can be repeated; one that is neither that
+// SetSession makes a session file what a step says, whose bytes get has. A file that is so already is left alone, so a step can be repeated; one that is neither that
 // nor what the step begins with, or that is a link or has a second name, is ErrSessionChanged.
-func (cs *Conversations) SetSession(own agentfiles.Folders, s refs.File) error {
-	done, err := cs.IsStored(own, s.Path, s.To)
+func SetSession(get objstore.Getter, own agentfiles.Folders, s refs.File) error {
+	done, err := IsStored(get, own, s.Path, s.To)
 	if err != nil || done {
 		return err
 	}
-	as, err := cs.IsStored(own, s.Path, s.From)
+	as, err := IsStored(get, own, s.Path, s.From)
 	if err != nil {
 		return err
 	}
@@ -133,14 +133,14 @@ func (cs *Conversations) SetSession(own agentfiles.Folders, s refs.File) error {
 	if s.To.IsZero() {
 		return RemoveSession(own, s.Path)
 	}
-	st, err := OpenTranscript(cs.log.Objs, s.To)
+	st, err := OpenTranscript(get, s.To)
 	if err != nil {
 		return err
 	}
 	return WriteSession(own, s.Path, !s.From.IsZero(), func(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(st, 0, st.Size))
 		return err
-	}, nil)
+	})
 }
 
 // changedSession says what is there instead of the file that was expected.
@@ -153,9 +153,9 @@ func changedSession(own agentfiles.Folders, path string) error {
 
 // SetSessions carries steps out. What cannot be removed since somebody has used it is kept; any other step that does not fit is an error. Taking
 // steps back, it is no step that changed such a file, or somebody has gone on from there: it is kept, too.
-func (cs *Conversations) SetSessions(own agentfiles.Folders, steps []refs.File, back bool) (kept []string, err error) {
+func SetSessions(get objstore.Getter, own agentfiles.Folders, steps []refs.File, back bool) (kept []string, err error) {
 	for _, s := range steps {
-		err := cs.SetSession(own, s)
+		err := SetSession(get, own, s)
 		if errors.Is(err, ErrSessionChanged) && (back || s.To.IsZero()) {
 			kept = append(kept, s.Path)
 			continue

@@ -57,7 +57,9 @@ func (j *Journal) sessions(seq uint64, set func(*Session) error) error {
 		}
 		if s == j.Made {
 			s.Began = seq
-			s.Fork.Checkpoint = j.Target.String()
+			if !j.Target.IsZero() { // else no code was captured there
+				s.Fork.Checkpoint = j.Target.String()
+			}
 		}
 		if err := set(s); err != nil {
 			return err

@@ -34,7 +34,7 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 		}
 	}
 	for _, f := range conversation.ReverseFiles(op.Restore.Files) {
-		as, err := rs.talks.IsStored(own, f.Path, f.From)
+		as, err := conversation.IsStored(rs.log.Objs, own, f.Path, f.From)
 		if err == nil && f.To.IsZero() {
 			if f, as, err = rs.unused(own, refs.File{Path: f.Path, To: f.From}, tx); rs.inUse(op.Restore.Fork) || len(t.conversation.Kept) > 0 {
 				as = false // what lies beside a session that is kept stays, too
@@ -173,7 +173,7 @@ func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 // only what says nothing (Codex 0.125 appends the name that it is told), and no agent has it open.
 func (rs *Restorer) unused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
 	step = refs.File{Path: made.Path, From: made.To}
-	if ok, err = rs.talks.IsStored(own, made.Path, made.To); err != nil || ok {
+	if ok, err = conversation.IsStored(rs.log.Objs, own, made.Path, made.To); err != nil || ok {
 		return step, ok, err
 	}
 	agent, known := rs.agentOf(made.Path)

@@ -48,9 +48,9 @@ func Conversation(j *model.Journal) *model.Conversation {
 // cannot be is named in the operation, so that its bytes stay and undo-restore finds it.
 func (rs *Restorer) codeAlone(j *model.Journal, res *Result, why error) {
 	for _, f := range conversation.ReverseFiles(j.Files) {
-		_ = rs.talks.SetSession(j.Own, f) // what is not as it was is found below
+		_ = conversation.SetSession(rs.log.Objs, j.Own, f) // what is not as it was is found below
 	}
-	j.Left = append(j.Left, rs.talks.LeftAlone(j)...)
+	j.Left = append(j.Left, conversation.LeftAlone(rs.log.Objs, j)...)
 	j.Files, j.Made, j.Moved, j.Goes = nil, nil, nil, ""
 	if goes, err := rs.stillOf(j.Session); err == nil && goes != j.Session {
 		j.Goes = goes
@@ -65,17 +65,16 @@ func (rs *Restorer) codeAlone(j *model.Journal, res *Result, why error) {
 	*res.Conversation = none.conversation
 }
 
-// tellAgents has the agents' own lists and caches know what became of session files. The restore is done: what goes wrong is a notice.
-func (rs *Restorer) tellAgents(ctx context.Context, env register.AgentEnv, j *model.Journal, res *Result) {
-	if res.Operation != nil && res.Operation.Restore != nil {
-		for _, f := range res.Operation.Restore.Files {
-			if f.From.IsZero() || f.To.IsZero() {
-				rs.talks.LinkHistory(env.Folders(), f.Path, f.To.IsZero())
-			}
+// tellAgents has the agents' own lists and caches know what became of session files, those that were set. What was to be done is done: what goes wrong is a
+// notice.
+func (rs *Restorer) tellAgents(ctx context.Context, env register.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
+	for _, f := range set {
+		if f.From.IsZero() || f.To.IsZero() {
+			rs.talks.LinkHistory(env.Folders(), f.Path, f.To.IsZero())
 		}
 	}
-	if j.Made != nil && res.Conversation != nil && res.Conversation.Fork != nil {
-		rs.list(ctx, transcript.Agent(j.Made.Agent), env, res.Conversation.Fork)
+	if j.Made != nil && c != nil && c.Fork != nil {
+		rs.list(ctx, transcript.Agent(j.Made.Agent), env, c.Fork)
 	}
 	if j.Moved != nil {
 		if err := rs.sessions.Forget(ctx, j.Moved, env); err != nil {

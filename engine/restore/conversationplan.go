@@ -200,58 +200,76 @@ func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (
 			return t, nil
 		}
 	}
-	removed := rs.sessionFiles(t.files)
-	plan, err := rs.PlanFork(p, r.wish.Title, r.Kind.String(), false)
+	err := rs.planNew(r, p, t, tx)
+	if foreign := (*model.ForeignFileError)(nil); errors.As(err, &foreign) {
+		err = &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
+	}
 	if err != nil {
 		return nil, err
 	}
-	own := r.wish.Env.Folders()
+	return t, nil
+}
+
+// planNew adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them, before any has a name.
+func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
+	kind, own := r.Kind.String(), r.wish.Env.Folders()
+	if r.clone {
+		kind = "clone"
+	}
+	plan, err := rs.PlanFork(p, r.wish.Title, kind, r.clone)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			plan.Close()
+		}
+	}()
 	if err := plan.mayWrite(own); err != nil {
-		plan.Close()
-		return nil, &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
+		return err
 	}
 	if err := writable(own, plan.Path); err != nil {
-		plan.Close()
-		return nil, err
+		return err
 	}
 	t.fork = plan
-	t.conversation = model.Conversation{Mode: model.ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn, Removed: removed}
+	t.conversation = model.Conversation{
+		Mode: model.ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn, Removed: rs.sessionFiles(t.files),
+	}
 	if tx == nil {
-		return t, nil
+		return nil
 	}
 	id, size, err := conversation.PutBytes(tx, plan.Write)
-	if err == nil {
-		var st *conversation.Stored
-		if st, err = conversation.OpenTranscript(tx, id); err == nil {
-			err = plan.Check(st, size)
-		}
-	}
 	if err != nil {
-		plan.Close()
-		return nil, err
+		return err
+	}
+	st, err := conversation.OpenTranscript(tx, id)
+	if err != nil {
+		return err
+	}
+	if err := plan.Check(st, size); err != nil {
+		return err
 	}
 	t.conversation.Fork.Bytes = size
 	for _, side := range plan.sides {
 		raw, err := conversation.ReadSide(own, side)
-		if err == nil && len(raw) == 0 {
+		if err != nil {
+			return err
+		}
+		if len(raw) == 0 {
 			continue
 		}
-		var sideID objstore.ID
-		if err == nil {
-			sideID, _, err = conversation.PutBytes(tx, func(w io.Writer) error {
-				_, err := w.Write(raw)
-				return err
-			})
-		}
+		sideID, _, err := conversation.PutBytes(tx, func(w io.Writer) error {
+			_, err := w.Write(raw)
+			return err
+		})
 		if err != nil {
-			plan.Close()
-			return nil, err
+			return err
 		}
 		t.files = append(t.files, refs.File{Path: side.To, To: sideID})
 	}
 	t.files = append(t.files, refs.File{Path: plan.Path, To: id}) // the last: an agent lists it as soon as it is there
 	t.made = plan.session(id, 0)
-	return t, nil
+	return nil
 }
 
 // thereAlready is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s, else s itself, else

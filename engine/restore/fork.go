@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"rewind/engine/conversation"
 	"rewind/engine/history"
 	"rewind/engine/model"
-	"rewind/internal/agentfiles"
-	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -39,7 +40,9 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 	if err != nil {
 		return nil, err
 	}
-	return forked(rs.fork(ctx, p, o, refs.KindFork.String(), false))
+	r := o.request(refs.KindFork, p.Session)
+	r.point = p
+	return rs.fork(ctx, r)
 }
 
 // Clone copies a whole session as a new one; one that nothing has been said in yet, too. It may be running.
@@ -62,75 +65,69 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	if p.Checkpoint, err = rs.sessions.Current(session); err != nil {
 		return nil, err
 	}
-	return forked(rs.fork(ctx, p, o, "clone", true))
+	r := o.request(refs.KindFork, session)
+	r.point, r.clone = p, true
+	return rs.fork(ctx, r)
 }
 
-func forked(f *model.Fork, err error) (*Forked, error) {
-	if err != nil {
+// fork is Run for what leaves the code: the same plan of the conversation, writer and record. There is no worktree to be captured and nothing that was there
+// is changed, so there is neither a safety checkpoint, nor is the journal written: one batch, after the files, has the session, its bytes and the operation.
+// A kill before it leaves at most whole new files, of which the session's own comes last.
+func (rs *Restorer) fork(ctx context.Context, r *restore) (*Forked, error) {
+	if r.point.Checkpoint != nil {
+		r.aimAt(r.point.Checkpoint)
+	}
+	t, tx := &conversationPlan{}, (*objstore.Tx)(nil)
+	if !r.wish.DryRun {
+		tx = rs.log.Objs.Begin()
+		defer tx.Discard()
+	}
+	if err := rs.planNew(r, r.point, t, tx); err != nil {
 		return nil, err
 	}
-	return &Forked{Fork: f}, nil
+	defer t.Close()
+	made := &Forked{Fork: t.conversation.Fork}
+	if r.wish.DryRun {
+		return made, nil
+	}
+	j := &r.Journal
+	t.Enter(j)
+	j.Own = r.wish.Env.Folders()
+	_, err := conversation.SetSessions(tx, j.Own, j.Files, false)
+	if err == nil && made.Bytes == 0 { // the clone of a session in which nothing was said: to a step, no bytes are no file
+		err = conversation.WriteSession(j.Own, made.Path, false, func(io.Writer) error { return nil })
+	}
+	switch {
+	case err != nil:
+	case r.wish.SelfTest:
+		err = rs.selfTest(t.fork, made.Fork)
+	default:
+		op := refs.Operation{Kind: j.Kind, Session: j.Made.Name, Checkpoint: j.Target, Message: made.Path, Changes: rs.place(j.Made.Name, j.Target)}
+		_, err = rs.record(ctx, tx, op, j, nil)
+	}
+	if err != nil || r.wish.SelfTest {
+		return made, errors.Join(err, takeAway(j))
+	}
+	rs.tellAgents(ctx, r.wish.Env, j, j.Files, &t.conversation)
+	return made, nil
 }
 
-// fork writes a fork of a moment and records it.
-func (rs *Restorer) fork(ctx context.Context, p *history.Moment, o Options, kind string, clone bool) (*model.Fork, error) {
-	plan, err := rs.PlanFork(p, o.Title, kind, clone)
-	if err != nil {
-		return nil, err
-	}
-	defer plan.Close()
-	res := plan.result()
-	if o.DryRun {
-		return res, nil
-	}
-	own := o.Env.Folders()
-	if err := plan.mayWrite(own); err != nil {
-		return nil, err
-	}
-	// The session's own file comes last: an agent lists it as soon as it is there.
-	if err = plan.copySides(own); err == nil {
-		err = conversation.WriteSession(own, plan.Path, false, plan.Write, plan.Check)
-	}
-	if err == nil && !o.SelfTest {
-		err = rs.recordFork(ctx, plan, p)
+// takeAway removes session files that were made and that nobody has seen, or what there is of them.
+func takeAway(j *model.Journal) error {
+	var err error
+	for _, f := range slices.Backward(j.Files) {
+		if e := conversation.RemoveSession(j.Own, f.Path); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, plan.remove(own))
+		return fmt.Errorf("fork: %w", err)
 	}
-	if fi, err := os.Stat(plan.Path); err == nil {
-		res.Bytes = fi.Size()
-	}
-	if o.SelfTest {
-		return res, rs.selfTest(own, plan, res)
-	}
-	rs.talks.LinkHistory(own, plan.Path, false)
-	rs.list(ctx, plan.agent, o.Env, res)
-	return res, nil
-}
-
-// recordFork makes the fork a session, durably.
-func (rs *Restorer) recordFork(ctx context.Context, plan *forkPlan, p *history.Moment) error {
-	var at objstore.ID
-	if p.Checkpoint != nil {
-		at = p.Checkpoint.ID
-	}
-	tx := rs.log.Objs.Begin()
-	var s *model.Session
-	_, err := rs.log.Refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
-		s = plan.session(objstore.ID{}, seq)
-		op := refs.Operation{Kind: refs.KindFork, Time: rs.log.Now().UnixMilli(), Session: plan.name, Checkpoint: at, Message: plan.Path, Changes: rs.place(plan.name, at)}
-		return op, conversation.UpdatesOf(op.Changes), tx.Batch().Set(model.SessionKey(s.Name), s.Encode())
-	})
-	if err != nil {
-		tx.Discard()
-		return err
-	}
-	rs.log.Records[s.Name] = s
 	return nil
 }
 
-// selfTest says what a fork was found to be, and takes it away again. The agent is not told of it: what it lists must not lead nowhere.
-func (rs *Restorer) selfTest(own agentfiles.Folders, plan *forkPlan, f *model.Fork) error {
+// selfTest says what a fork was found to be. The agent is not told of it: what it lists must not lead nowhere.
+func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 	f.Checks = append(f.Checks,
 		fmt.Sprintf("%s parses, and every call of a tool has its result", plan.Path),
 		fmt.Sprintf("it holds %d messages and ends with turn %d", f.Cut.Messages, f.Cut.Turn))
@@ -149,7 +146,7 @@ func (rs *Restorer) selfTest(own agentfiles.Folders, plan *forkPlan, f *model.Fo
 	if err == nil {
 		f.Checks = append(f.Checks, fmt.Sprintf("it is where %s looks for sessions of %s", plan.agent, rs.log.Project.Root))
 	}
-	return errors.Join(err, plan.remove(own))
+	return err
 }
 
 var errNotFoundThere = errors.New("fork: it is not where the agent looks")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"time"
 
 	"rewind/engine/conversation"
@@ -241,45 +240,6 @@ func (p *forkPlan) mayWrite(own agentfiles.Folders) error {
 		if err := model.Placed(own, path); err != nil {
 			return &model.ForeignFileError{In: "session " + p.of.Name, Cause: err}
 		}
-	}
-	return nil
-}
-
-// copySides copies the files that belong to a session beside its own. One that is not there is none.
-func (p *forkPlan) copySides(own agentfiles.Folders) error {
-	for _, s := range p.sides {
-		raw, err := conversation.ReadSide(own, s)
-		if err != nil {
-			return err
-		}
-		if raw == nil {
-			continue
-		}
-		err = conversation.WriteSession(own, s.To, false, func(w io.Writer) error {
-			_, err := w.Write(raw)
-			return err
-		}, nil)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// remove takes a fork away that nobody has seen, or what there is of it.
-func (p *forkPlan) remove(own agentfiles.Folders) error {
-	paths := []string{p.Path}
-	for _, s := range p.sides {
-		paths = append(paths, s.To)
-	}
-	var err error
-	for _, path := range paths {
-		if e := conversation.RemoveSession(own, path); !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("fork: %w", err)
 	}
 	return nil
 }

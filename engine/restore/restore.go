@@ -39,14 +39,22 @@ type Result struct {
 	perms map[string]uint16 // of paths that are set, but have others than the target
 }
 
+// set are the session files that were changed.
+func (res *Result) set() []refs.File {
+	if res.Operation == nil || res.Operation.Restore == nil {
+		return nil
+	}
+	return res.Operation.Restore.Files
+}
+
 // Options are what a person asks of a restore, and of a fork, which is one that leaves the code.
 type Options struct {
-	refs.Scope             // paths are relative to the project's root, as they were given
-	CodeOnly   bool        // the conversation is left alone
-	InPlace    bool        // the session file itself goes back, instead of a new session
-	Force      bool        // in place though the agent seems to have the session open
-	Title      string      // of the new session; "": as the one that it is made of
-	DryRun     bool        // nothing is changed: it is told what would be
+	refs.Scope                     // paths are relative to the project's root, as they were given
+	CodeOnly   bool                // the conversation is left alone
+	InPlace    bool                // the session file itself goes back, instead of a new session
+	Force      bool                // in place though the agent seems to have the session open
+	Title      string              // of the new session; "": as the one that it is made of
+	DryRun     bool                // nothing is changed: it is told what would be
 	Session    model.SessionChoice // whose line is walked, and whose changes are not another session's
 
 	Checkout bool // of a fork: the code goes there too
@@ -66,8 +74,9 @@ type restore struct {
 	choose   func(*planner, *capture.Capture) error
 	asStep   bool            // the state before becomes a step instead of a safety checkpoint
 	stay     bool            // the cursor stays where it is; else it goes to After, where that is known before, or to the target
-	point    *history.Moment  // whose conversation goes with the target; nil: the target's own
+	point    *history.Moment // whose conversation goes with the target; nil: the target's own
 	mustFork bool            // a new session, also where the one that is there ends at the target
+	clone    bool            // of a fork: the whole conversation
 	reverts  *refs.Operation // of an undo-restore
 }
 
@@ -227,7 +236,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	if err != nil {
 		return nil, rs.takeBack(ctx, root, j, res, err)
 	}
-	rs.tellAgents(ctx, r.wish.Env, j, res)
+	rs.tellAgents(ctx, r.wish.Env, j, res.set(), res.Conversation)
 	res.settle()
 	return res, nil
 }
@@ -284,7 +293,7 @@ func (rs *Restorer) carryOut(ctx context.Context, root worktreefs.Dir, j *model.
 	if err := rs.sameRoot(root); err != nil {
 		return err
 	}
-	kept, err := rs.talks.SetSessions(j.Own, j.Files, false)
+	kept, err := conversation.SetSessions(rs.log.Objs, j.Own, j.Files, false)
 	if err != nil && j.Must {
 		return err
 	}
@@ -360,62 +369,70 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 	return nil
 }
 
-// finish records the operation and deletes the journal, in one durable batch.
+// finish records the operation of a restore and deletes the journal, in one durable batch.
 func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Journal, res *Result) error {
-	var updates []refs.Update
-	if op.Kind == j.Kind && j.Before != j.After {
-		updates = []refs.Update{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}
-		op.Changes = []refs.Change{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}
-	}
-	var left []*model.Session
-	if op.Kind != refs.KindAbort {
-		var err error
-		if left, err = rs.leaving(j); err != nil {
-			return err
-		}
-		also, err := rs.beside(j, op.Changes)
-		if err != nil {
-			return err
-		}
-		op.Changes, updates = append(op.Changes, also...), append(updates, conversation.UpdatesOf(also)...)
-	}
-	op.Time = rs.log.Now().UnixMilli()
 	rs.log.Known = nil
 	tx := rs.log.Objs.Begin()
-	if op.Kind != refs.KindAbort {
-		if err := rs.result(tx, &op, j, res); err != nil {
-			tx.Discard()
-			return err
-		}
-		if j.Made != nil {
-			at := j.Target
-			if j.ContextOnly {
-				at = j.Before // the code stays what it is
-			}
-			placed := rs.place(j.Made.Name, at)
-			op.Changes, updates = append(op.Changes, placed...), append(updates, conversation.UpdatesOf(placed)...)
-		}
-	}
-	// The worktree is as the operation says by now: an interrupt must not keep the log from saying so.
-	done, err := rs.log.Refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
-		if op.Kind != refs.KindAbort {
-			if err := j.Changed(seq, left, func(s *model.Session) error { return tx.Batch().Set(model.SessionKey(s.Name), s.Encode()) }); err != nil {
-				return op, nil, err
-			}
-		}
-		return op, updates, tx.Batch().Delete(model.JournalKey)
-	})
+	left, err := rs.moves(tx, &op, j, res)
 	if err != nil {
 		tx.Discard()
 		return err
 	}
-	if op.Kind != refs.KindAbort && rs.log.Records != nil {
+	if op.Kind == refs.KindAbort {
+		j = &model.Journal{} // what it was to change stays
+	}
+	res.Operation, err = rs.record(ctx, tx, op, j, left)
+	return err
+}
+
+// moves completes the operation of a restore: the names that move with it, and what is known of the worktree from now on. It gives the records of sessions
+// that are left, or gone on with, by it.
+func (rs *Restorer) moves(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session, err error) {
+	if op.Kind == refs.KindAbort {
+		return nil, nil
+	}
+	if j.Before != j.After {
+		op.Changes = []refs.Change{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}
+	}
+	if left, err = rs.leaving(j); err != nil {
+		return nil, err
+	}
+	also, err := rs.beside(j, op.Changes)
+	if err != nil {
+		return nil, err
+	}
+	op.Changes = append(op.Changes, also...)
+	if j.Made != nil {
+		at := j.Target
+		if j.ContextOnly {
+			at = j.Before // the code stays what it is
+		}
+		op.Changes = append(op.Changes, rs.place(j.Made.Name, at)...)
+	}
+	return left, rs.result(tx, op, j, res)
+}
+
+// record puts an operation into the log, durably, with what tx holds and the session records that change with it, and ends the journal. What it tells of is
+// done by now: an interrupt must not keep the log from saying so.
+func (rs *Restorer) record(ctx context.Context, tx *objstore.Tx, op refs.Operation, j *model.Journal, left []*model.Session) (*refs.Operation, error) {
+	op.Time = rs.log.Now().UnixMilli()
+	done, err := rs.log.Refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
+		err := j.Changed(seq, left, func(s *model.Session) error { return tx.Batch().Set(model.SessionKey(s.Name), s.Encode()) })
+		if err != nil {
+			return op, nil, err
+		}
+		return op, conversation.UpdatesOf(op.Changes), tx.Batch().Delete(model.JournalKey)
+	})
+	if err != nil {
+		tx.Discard()
+		return nil, err
+	}
+	if rs.log.Records != nil {
 		_ = j.Changed(done.Seq, left, func(s *model.Session) error {
 			rs.log.Records[s.Name] = s
 			delete(rs.talks.Files, s.Name)
 			return nil
 		})
 	}
-	res.Operation = done
-	return nil
+	return done, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"rewind/engine/capture"
+	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/refs"
@@ -43,7 +44,7 @@ func (rs *Restorer) resume(ctx context.Context, env register.AgentEnv, back, cod
 	}
 	j.Must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
 	if j.Own = env.Folders(); codeOnly {
-		j.Left = rs.talks.LeftAlone(j)
+		j.Left = conversation.LeftAlone(rs.log.Objs, j)
 		j.Files, j.Made, j.Moved = nil, nil, nil
 		if j.Goes, err = rs.stillOf(j.Session); err != nil {
 			return nil, err
@@ -79,7 +80,7 @@ func (rs *Restorer) resume(ctx context.Context, env register.AgentEnv, back, cod
 		if err := rs.abort(ctx, root, j, res); err != nil {
 			return res, err
 		}
-		rs.tellAgents(ctx, env, &model.Journal{Moved: j.Moved}, res)
+		rs.tellAgents(ctx, env, &model.Journal{Moved: j.Moved}, res.set(), res.Conversation)
 		return res, nil
 	}
 	if err := rs.carryOut(ctx, root, j, res); err != nil {
@@ -88,7 +89,7 @@ func (rs *Restorer) resume(ctx context.Context, env register.AgentEnv, back, cod
 	if then, err := rs.log.Note(target); err == nil && !j.ContextOnly {
 		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // told, where it can be: what was asked for is done
 	}
-	rs.tellAgents(ctx, env, j, res)
+	rs.tellAgents(ctx, env, j, res.set(), res.Conversation)
 	res.settle()
 	return res, nil
 }

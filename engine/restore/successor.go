@@ -243,7 +243,7 @@ func (rs *Restorer) standBefore(name refs.Name, session string, seq uint64) (at 
 func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*model.Session, error) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {
-		if f.Fork != nil && f.Event == "" && !f.Fork.Transcript.IsZero() && !f.Fork.Clone && f.Fork.Message != "" && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.FileMissing(f) {
+		if f.Fork != nil && f.Event == "" && refs.KindOf(f.Fork.Kind).IsRestore() && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.FileMissing(f) {
 			list = append(list, f)
 		}
 	}

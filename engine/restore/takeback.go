@@ -37,7 +37,7 @@ func (rs *Restorer) abort(ctx context.Context, root worktreefs.Dir, j *model.Jou
 	if err := rs.Apply(ctx, root, j, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
-	kept, err := rs.talks.SetSessions(j.Own, conversation.ReverseFiles(j.Files), true)
+	kept, err := conversation.SetSessions(rs.log.Objs, j.Own, conversation.ReverseFiles(j.Files), true)
 	if err != nil {
 		return err
 	}

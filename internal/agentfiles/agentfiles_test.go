@@ -102,20 +102,14 @@ func text(s string) func(io.Writer) error {
 
 func TestWriteAndRemove(t *testing.T) {
 	_, f := laid(t)
-	if err := f.Write(false, text("x"), nil); !errors.Is(err, fs.ErrExist) {
+	if err := f.Write(false, text("x")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file is there: %v", err)
 	}
 	bad := errors.New("bad")
-	if err := f.Write(true, text("x"), func(io.ReaderAt, int64) error { return bad }); !errors.Is(err, bad) {
+	if err := f.Write(true, func(w io.Writer) error { return errors.Join(text("x")(w), bad) }); !errors.Is(err, bad) {
 		t.Errorf("%v", err)
 	}
-	must(t, f.Write(true, text("two"), func(r io.ReaderAt, n int64) error {
-		b, err := io.ReadAll(io.NewSectionReader(r, 0, n))
-		if string(b) != "two" {
-			t.Errorf("to be checked: %q", b)
-		}
-		return err
-	}))
+	must(t, f.Write(true, text("two")))
 	if b, err := f.Read(3); err != nil || string(b) != "two" {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -130,7 +124,7 @@ func TestWriteAndRemove(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 	// All of the folder is gone: it is made again.
-	must(t, os.RemoveAll(f.Folder), f.Check(), f.Write(false, text("three"), nil))
+	must(t, os.RemoveAll(f.Folder), f.Check(), f.Write(false, text("three")))
 	if list, err := os.ReadDir(filepath.Dir(f.String())); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -170,7 +164,7 @@ func TestT21Promise17NotPlain(t *testing.T) {
 				t.Errorf("%s: it is opened", what)
 			}
 			for _, replace := range []bool{true, false} {
-				if err := f.Write(replace, text("evil"), nil); err == nil {
+				if err := f.Write(replace, text("evil")); err == nil {
 					t.Errorf("%s: it is written", what)
 				}
 			}
@@ -196,7 +190,7 @@ func TestT21Promise17NotPlain(t *testing.T) {
 func TestFolderIsALink(t *testing.T) {
 	home, f := laid(t)
 	must(t, os.Rename(home+"/.claude", home+"/dotfiles"), os.Symlink("dotfiles", home+"/.claude"))
-	must(t, f.Check(), f.Write(true, text("two"), nil))
+	must(t, f.Check(), f.Write(true, text("two")))
 	if b, err := os.ReadFile(filepath.Join(home, "dotfiles/projects/-p", id+".jsonl")); err != nil || string(b) != "two" {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -215,7 +209,7 @@ func TestT21Promise17ExchangedMeanwhile(t *testing.T) {
 	must(t, f.Write(true, func(w io.Writer) error {
 		must(t, os.Rename(dir, dir+"-moved"), os.Symlink(victim, dir))
 		return text("two")(w)
-	}, nil))
+	}))
 	if list, err := os.ReadDir(victim); err != nil || len(list) != 0 {
 		t.Errorf("%v, %v", list, err)
 	}

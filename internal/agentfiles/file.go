@@ -203,9 +203,8 @@ const Temporary = ".rewind-"
 const temporaryAge = time.Hour
 
 // Write makes the file one with what write gives, durably: a temporary file beside it, fsync, a rename in the directory that was opened.
-// replace says that there may be one already, whose mode and owner it keeps. What check, which may be nil, refuses never has the file's
-// name.
-func (f File) Write(replace bool, write func(io.Writer) error, check func(io.ReaderAt, int64) error) error {
+// replace says that there may be one already, whose mode and owner it keeps.
+func (f File) Write(replace bool, write func(io.Writer) error) error {
 	d, err := f.dir(true)
 	if err != nil {
 		return err
@@ -225,13 +224,7 @@ func (f File) Write(replace bool, write func(io.Writer) error, check func(io.Rea
 			return err
 		}
 	}
-	return osfile.WriteIn(d, f.name(), osfile.Options{Temporary: "." + f.name() + Temporary, Like: old, Before: func(tmp *os.File) error {
-		fi, err := tmp.Stat()
-		if err != nil || check == nil {
-			return err
-		}
-		return check(tmp, fi.Size())
-	}}, write)
+	return osfile.WriteIn(d, f.name(), osfile.Options{Temporary: "." + f.name() + Temporary, Like: old}, write)
 }
 
 // Remove takes the file away, durably.
