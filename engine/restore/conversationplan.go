@@ -210,7 +210,8 @@ func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*
 	return t, nil
 }
 
-// planNew adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them, before any has a name.
+// planNew adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read
+// them, before any has a name.
 func (rs *Restorer) planNew(r *restore, p *history.Point, t *conversationPlan, tx *objstore.Tx) (err error) {
 	kind, own := r.Kind.String(), r.wish.Env.Folders()
 	if r.clone {
@@ -233,7 +234,8 @@ func (rs *Restorer) planNew(r *restore, p *history.Point, t *conversationPlan, t
 	}
 	t.fork = plan
 	t.conversation = model.Conversation{
-		Mode: model.ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn, Removed: rs.sessionFiles(t.files),
+		Mode: model.ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn,
+		Removed: rs.sessionFiles(t.files),
 	}
 	if tx == nil {
 		return nil

@@ -238,12 +238,13 @@ func (rs *Restorer) standBefore(name refs.Name, session string, seq uint64) (at 
 	return at, err
 }
 
-// alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil: there is none. It may
-// be a fork of another one of the family, which has that turn from the same session.
+// alike is a fork that a restore made, that ends where a moment of a session does, and that nobody has used, the one that the restore is
+// about before others; nil: there is none. It may be a fork of another one of the family, which has that turn from the same session.
 func (rs *Restorer) alike(r *restore, p *history.Point, s *model.Session) (*model.Session, error) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {
-		if f.Fork != nil && f.Event == "" && refs.KindOf(f.Fork.Kind).IsRestore() && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.Gone(f) {
+		made := f.Fork != nil && f.Event == "" && refs.KindOf(f.Fork.Kind).IsRestore() && !f.Fork.Transcript.IsZero() && f.Fork.Message != ""
+		if made && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.Gone(f) {
 			list = append(list, f)
 		}
 	}
