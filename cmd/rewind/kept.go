@@ -8,7 +8,8 @@ import (
 	"rewind/internal/term"
 )
 
-// keptHeads is what is said of paths that were left as they are, by why they stay and in this order: of a restore, and of a directory that was laid out.
+// keptHeads is what is said of paths that were left as they are, by why they stay and in this order: of a restore, and of a directory
+// that was laid out.
 var keptHeads = []struct {
 	reason        kept.Reason
 	restored, new string

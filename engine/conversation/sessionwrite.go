@@ -89,7 +89,8 @@ func RemoveSession(own agentfiles.Folders, path string) error {
 	return nil
 }
 
-// IsStored reports whether the file at path has exactly the bytes of a transcript that get has; the zero id is no file. What is no plain file is not stored.
+// IsStored reports whether the file at path has exactly the bytes of a transcript that get has; the zero id is no file. What is no
+// plain file is not stored.
 func IsStored(get objstore.Getter, own agentfiles.Folders, path string, id objstore.ID) (bool, error) {
 	at, err := own.Locate(path)
 	if err != nil {
@@ -116,8 +117,8 @@ func IsStored(get objstore.Getter, own agentfiles.Folders, path string, id objst
 	return same == st.Size, err
 }
 
-// SetSession makes a session file what a step says, whose bytes get has. A file that is so already is left alone, so a step can be repeated; one that is neither that
-// nor what the step begins with, or that is a link or has a second name, is ErrSessionChanged.
+// SetSession makes a session file what a step says, whose bytes get has. A file that is so already is left alone, so a step can be
+// repeated; one that is neither that nor what the step begins with, or that is a link or has a second name, is ErrSessionChanged.
 func SetSession(get objstore.Getter, own agentfiles.Folders, s refs.File) error {
 	done, err := IsStored(get, own, s.Path, s.To)
 	if err != nil || done {

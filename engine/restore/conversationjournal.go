@@ -65,8 +65,8 @@ func (rs *Restorer) codeAlone(j *model.Journal, res *Result, why error) {
 	*res.Conversation = none.conversation
 }
 
-// tellAgents has the agents' own lists and caches know what became of session files, those that were set. What was to be done is done: what goes wrong is a
-// notice.
+// tellAgents has the agents' own lists and caches know what became of session files, those that were set. What was to be done is done:
+// what goes wrong is a notice.
 func (rs *Restorer) tellAgents(ctx context.Context, env register.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
 	for _, f := range set {
 		if f.From.IsZero() || f.To.IsZero() {

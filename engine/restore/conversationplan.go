@@ -233,7 +233,8 @@ func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, 
 	}
 	t.fork = plan
 	t.conversation = model.Conversation{
-		Mode: model.ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn, Removed: rs.sessionFiles(t.files),
+		Mode: model.ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn,
+		Removed: rs.sessionFiles(t.files),
 	}
 	if tx == nil {
 		return nil

@@ -70,9 +70,9 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	return rs.fork(ctx, r)
 }
 
-// fork is Run for what leaves the code: the same plan of the conversation, writer and record. There is no worktree to be captured and nothing that was there
-// is changed, so there is neither a safety checkpoint, nor is the journal written: one batch, after the files, has the session, its bytes and the operation.
-// A kill before it leaves at most whole new files, of which the session's own comes last.
+// fork is Run for what leaves the code: the same plan of the conversation, writer and record. There is no worktree to be captured and
+// nothing that was there is changed, so there is neither a safety checkpoint, nor is the journal written: one batch, after the files, has
+// the session, its bytes and the operation. A kill before it leaves at most whole new files, of which the session's own comes last.
 func (rs *Restorer) fork(ctx context.Context, r *restore) (*Forked, error) {
 	if r.point.Checkpoint != nil {
 		r.aimAt(r.point.Checkpoint)
@@ -102,7 +102,8 @@ func (rs *Restorer) fork(ctx context.Context, r *restore) (*Forked, error) {
 	case r.wish.SelfTest:
 		err = rs.selfTest(t.fork, made.Fork)
 	default:
-		op := refs.Operation{Kind: j.Kind, Session: j.Made.Name, Checkpoint: j.Target, Message: made.Path, Changes: rs.place(j.Made.Name, j.Target)}
+		op := refs.Operation{Kind: j.Kind, Session: j.Made.Name, Checkpoint: j.Target, Message: made.Path}
+		op.Changes = rs.place(j.Made.Name, j.Target)
 		_, err = rs.record(ctx, tx, op, j, nil)
 	}
 	if err != nil || r.wish.SelfTest {

@@ -64,7 +64,8 @@ type Options struct {
 	Progress model.Progress
 }
 
-// restore is one request, with the journal that it becomes: of that, the kind, the session, the scope and the cursor before are known from the beginning.
+// restore is one request, with the journal that it becomes: of that, the kind, the session, the scope and the cursor before are known
+// from the beginning.
 type restore struct {
 	model.Journal
 	wish   Options // but for its scope, which is the journal's
@@ -385,8 +386,8 @@ func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Jour
 	return err
 }
 
-// moves completes the operation of a restore: the names that move with it, and what is known of the worktree from now on. It gives the records of sessions
-// that are left, or gone on with, by it.
+// moves completes the operation of a restore: the names that move with it, and what is known of the worktree from now on. It gives the
+// records of sessions that are left, or gone on with, by it.
 func (rs *Restorer) moves(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session, err error) {
 	if op.Kind == refs.KindAbort {
 		return nil, nil
@@ -412,9 +413,11 @@ func (rs *Restorer) moves(tx *objstore.Tx, op *refs.Operation, j *model.Journal,
 	return left, rs.result(tx, op, j, res)
 }
 
-// record puts an operation into the log, durably, with what tx holds and the session records that change with it, and ends the journal. What it tells of is
-// done by now: an interrupt must not keep the log from saying so.
-func (rs *Restorer) record(ctx context.Context, tx *objstore.Tx, op refs.Operation, j *model.Journal, left []*model.Session) (*refs.Operation, error) {
+// record puts an operation into the log, durably, with what tx holds and the session records that change with it, and ends the journal.
+// What it tells of is done by now: an interrupt must not keep the log from saying so.
+func (rs *Restorer) record(
+	ctx context.Context, tx *objstore.Tx, op refs.Operation, j *model.Journal, left []*model.Session,
+) (*refs.Operation, error) {
 	op.Time = rs.log.Now().UnixMilli()
 	done, err := rs.log.Refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		err := j.Changed(seq, left, func(s *model.Session) error { return tx.Batch().Set(model.SessionKey(s.Name), s.Encode()) })

@@ -1,5 +1,5 @@
-// Package kept says why a restore leaves a path as it is although its target has it otherwise. The engine decides it, the API carries the word, and
-// the command line has a heading for each: all three use the reasons that are declared here, and no other.
+// Package kept says why a restore leaves a path as it is although its target has it otherwise. The engine decides it, the API carries the
+// word, and the command line has a heading for each: all three use the reasons that are declared here, and no other.
 package kept
 
 // Reason is why a path stays; the value is the word in the API. "" says that it does not stay.
@@ -17,8 +17,8 @@ const (
 	Below    Reason = "below"    // it would lie below a kept path
 )
 
-// Incomplete reports whether a restore that keeps a path for this reason is done only in part: the target has something there that could not be laid
-// out. What stays because it was to stay leaves nothing undone.
+// Incomplete reports whether a restore that keeps a path for this reason is done only in part: the target has something there that could
+// not be laid out. What stays because it was to stay leaves nothing undone.
 func (r Reason) Incomplete() bool {
 	switch r {
 	case Occupied, Purged, Lost, Below:
