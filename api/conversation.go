@@ -116,7 +116,7 @@ type CloneRequest struct {
 
 // Fork is a session that was made of another, or with a dry run would be.
 type Fork struct {
-	ID        string   `json:"session_id"` // the agent's id of the new session
+	ID        string   `json:"session_id"` // the agent's
 	Session   string   `json:"session"`    // agent/id
 	Agent     string   `json:"agent"`
 	Title     Text     `json:"title"`

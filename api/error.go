@@ -16,7 +16,7 @@ type Error struct {
 // Candidate is a session that could be meant.
 type Candidate struct {
 	Session string    `json:"session"` // agent/id
-	ID      string    `json:"session_id"`
+	ID      string    `json:"session_id"` // the agent's
 	Short   string    `json:"short"` // how the id begins; enough to name it
 	Agent   string    `json:"agent"`
 	Title   Text      `json:"title,omitempty"`

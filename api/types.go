@@ -22,7 +22,7 @@ type Checkpoint struct {
 	Short    string    `json:"short"` // shortest unique prefix that is shown
 	Seq      uint64    `json:"seq"`   // the order of checkpoints
 	Time     time.Time `json:"time"`
-	Session  string    `json:"session_id"` // the agent's id of it, or manual
+	Session  string    `json:"session"` // agent/id, or manual
 	Agent    string    `json:"agent,omitempty"`
 	Turn     uint64    `json:"turn,omitempty"`
 	Prompt   Text      `json:"prompt,omitempty"` // how the turn's prompt begins
@@ -50,8 +50,8 @@ type Checkpoint struct {
 
 // Walk says along whose steps a command goes.
 type Walk struct {
-	Session string `json:"session_id,omitempty"` // a session, or a prefix of its id; empty: the current one
-	Choose  bool   `json:"choose,omitempty"`     // when several are at work, take the newest and say so instead of refusing
+	Session string `json:"session,omitempty"` // agent/id, or a prefix of the id; empty: the current one
+	Choose  bool   `json:"choose,omitempty"`  // when several are at work, take the newest and say so instead of refusing
 }
 
 // Change is how one path differs between two states.
@@ -96,7 +96,7 @@ type InitResponse struct {
 // SaveRequest takes a checkpoint.
 type SaveRequest struct {
 	Project
-	Session string `json:"session_id,omitempty"` // onto whose branch; empty: the current one's
+	Session string `json:"session,omitempty"` // onto whose branch; empty: the current one's
 	Message Text   `json:"message,omitempty"`
 }
 
@@ -114,7 +114,7 @@ type SaveResponse struct {
 type ListRequest struct {
 	Project
 	All     bool   `json:"all,omitempty"`
-	Session string `json:"session_id,omitempty"`
+	Session string `json:"session,omitempty"`
 	Limit   int    `json:"limit,omitempty"`
 }
 
@@ -295,7 +295,7 @@ type Operation struct {
 	Seq        uint64    `json:"seq"`
 	Time       time.Time `json:"time"`
 	Kind       string    `json:"kind"`
-	Session    string    `json:"session_id,omitempty"`
+	Session    string    `json:"session,omitempty"` // agent/id, or manual
 	Agent      string    `json:"agent,omitempty"`
 	Checkpoint string    `json:"checkpoint,omitempty"`
 	Target     string    `json:"target,omitempty"`

@@ -22,7 +22,7 @@ import (
 
 func checkpoint(l history.Listed) api.Checkpoint {
 	c := api.Checkpoint{
-		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Event: l.Cause.Event,
+		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Session: l.Session, Event: l.Cause.Event,
 		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files, Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
@@ -31,7 +31,7 @@ func checkpoint(l history.Listed) api.Checkpoint {
 	if len(l.Notes) > 0 {
 		c.Notes = api.Texts(l.Notes)
 	}
-	c.Agent, c.Session = model.SplitSession(l.Session)
+	c.Agent, _ = model.SplitSession(l.Session)
 	if l.Cause.Tool != "" {
 		c.Tool = &api.Tool{Name: api.Text(l.Cause.Tool), Call: api.Text(l.Cause.Call)}
 	}
@@ -149,14 +149,14 @@ func idText(id objstore.ID) string {
 
 func operation(op *refs.Operation) api.Operation {
 	o := api.Operation{
-		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(),
+		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(), Session: op.Session,
 		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.IsRestore() && op.Restore != nil,
 		Turn: op.Turn,
 	}
 	if op.Kind != refs.KindCheckpoint { // it stands in the checkpoint
 		o.Event = op.Cause.Event
 	}
-	o.Agent, o.Session = model.SplitSession(op.Session)
+	o.Agent, _ = model.SplitSession(op.Session)
 	if op.EventID != 0 {
 		o.EventID = fmt.Sprintf("%016x", op.EventID)
 	}
@@ -256,9 +256,9 @@ func atWork(list []sessions.Underfoot) []api.AtWork {
 }
 
 func working(u sessions.Underfoot) api.AtWork {
-	agent, id := model.SplitSession(u.Session)
+	agent, _ := model.SplitSession(u.Session)
 	v := api.AtWork{
-		Session: id, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
+		Session: u.Session, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
 		Left: u.Left, Paths: api.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
 	}
 	for _, c := range u.Calls {
@@ -281,7 +281,7 @@ func sessionsOf(list []model.Session) []api.Session {
 	var out []api.Session
 	for _, s := range list {
 		v := api.Session{
-			Session: s.ID, Agent: string(s.Agent), Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript), Dir: api.Text(s.Cwd),
+			Session: s.Name, Agent: string(s.Agent), Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript), Dir: api.Text(s.Cwd),
 			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length, Outside: api.Texts(s.Outside),
 		}
 		for _, c := range s.Calls {

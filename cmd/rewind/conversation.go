@@ -168,6 +168,11 @@ func shortSession(name string) string {
 	return agent + "/" + shortID(id)
 }
 
+// sessionWords is a session as a person reads it: its agent, and how its id begins.
+func sessionWords(name string) string {
+	return term.Sanitize(strings.Replace(shortSession(name), "/", " ", 1))
+}
+
 // shortID is how an id of a session begins, as far as that tells it from others: the first 8 of a random one; one that begins with its time (UUID
 // version 7) as far as the milliseconds.
 func shortID(id string) string {

@@ -66,7 +66,7 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 				style = term.Dim
 			}
 			if several[c.Agent] {
-				c.Agent += " " + shortID(c.Session)
+				c.Agent = sessionWords(c.Session)
 			}
 			text := what(c)
 			if len(c.Tags) > 0 {
@@ -93,7 +93,7 @@ func severalOf(list []api.Checkpoint) map[string]bool {
 		if c.Agent == "" {
 			continue
 		}
-		if id, known := first[c.Agent]; known && id != c.Session {
+		if session, known := first[c.Agent]; known && session != c.Session {
 			several[c.Agent] = true
 		} else {
 			first[c.Agent] = c.Session
