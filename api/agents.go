@@ -2,16 +2,6 @@ package api
 
 import "time"
 
-// AgentEnv says where agents keep their settings: the environment of the command, not that of the process that answers.
-type AgentEnv struct {
-	Home Text            `json:"home"`                // the user's home directory
-	Vars map[string]Text `json:"variables,omitempty"` // of AgentVariables, those that are set; absolute paths
-
-	Programs []string `json:"programs,omitempty"` // the agents whose program is on the PATH
-	Path     Text     `json:"path,omitempty"`     // the PATH, where an agent's program has to be run
-	Rewind   Text     `json:"rewind,omitempty"`   // the rewind that asks: hooks are to start this one
-}
-
 // AgentVariables are the variables that move an agent's settings.
 func AgentVariables() []string {
 	return []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "FACTORY_HOME_OVERRIDE", "CODEX_SQLITE_HOME"}
@@ -21,7 +11,7 @@ func AgentVariables() []string {
 type HooksRequest struct {
 	Project
 	Env     AgentEnv `json:"env"`
-	Agents  []string `json:"agents,omitempty"`  // claude, codex, gemini, droid; none: all that are installed
+	Agents  []Agent  `json:"agents,omitempty"`  // claude, codex, gemini, droid; none: all that are installed
 	Remove  bool     `json:"remove,omitempty"`  // take them out
 	Refresh bool     `json:"refresh,omitempty"` // only those that have hooks of ours already
 	DryRun  bool     `json:"dry_run,omitempty"`
@@ -39,7 +29,7 @@ type HooksResponse struct {
 
 // AgentHooks is one agent's part of it.
 type AgentHooks struct {
-	Agent       string     `json:"agent"`
+	Agent       Agent      `json:"agent"`
 	Dir         Text       `json:"dir"` // it is installed when this exists
 	Installed   bool       `json:"installed"`
 	File        Text       `json:"file"`                   // that has the hooks

@@ -6,7 +6,7 @@ import "time"
 type SessionInfo struct {
 	ID       string    `json:"session_id"` // the agent's
 	Session  string    `json:"session"`    // agent/id: the name everywhere
-	Agent    string    `json:"agent"`
+	Agent    Agent     `json:"agent"`
 	Title    Text      `json:"title,omitempty"`   // as the agent's list shows it
 	Path     Text      `json:"path,omitempty"`    // of its session file
 	Missing  bool      `json:"missing,omitempty"` // the file is not there any more; what was captured is
@@ -118,7 +118,7 @@ type CloneRequest struct {
 type Fork struct {
 	ID        string   `json:"session_id"` // the agent's
 	Session   string   `json:"session"`    // agent/id
-	Agent     string   `json:"agent"`
+	Agent     Agent    `json:"agent"`
 	Title     Text     `json:"title"`
 	Path      Text     `json:"path"`
 	From      Lineage  `json:"from"`

@@ -15,10 +15,10 @@ type Error struct {
 
 // Candidate is a session that could be meant.
 type Candidate struct {
-	Session string    `json:"session"` // agent/id
+	Session string    `json:"session"`    // agent/id
 	ID      string    `json:"session_id"` // the agent's
-	Short   string    `json:"short"` // how the id begins; enough to name it
-	Agent   string    `json:"agent"`
+	Short   string    `json:"short"`      // how the id begins; enough to name it
+	Agent   Agent     `json:"agent"`
 	Title   Text      `json:"title,omitempty"`
 	Turns   int       `json:"turns"`
 	Last    time.Time `json:"last"` // its newest event

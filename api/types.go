@@ -23,7 +23,7 @@ type Checkpoint struct {
 	Seq      uint64    `json:"seq"`   // the order of checkpoints
 	Time     time.Time `json:"time"`
 	Session  string    `json:"session"` // agent/id, or manual
-	Agent    string    `json:"agent,omitempty"`
+	Agent    Agent     `json:"agent,omitempty"`
 	Turn     uint64    `json:"turn,omitempty"`
 	Prompt   Text      `json:"prompt,omitempty"` // how the turn's prompt begins
 	Event    string    `json:"event"`            // init, save, undo, safety, or an agent's: prompt, post-tool-use, ...
@@ -296,7 +296,7 @@ type Operation struct {
 	Time       time.Time `json:"time"`
 	Kind       string    `json:"kind"`
 	Session    string    `json:"session,omitempty"` // agent/id, or manual
-	Agent      string    `json:"agent,omitempty"`
+	Agent      Agent     `json:"agent,omitempty"`
 	Checkpoint string    `json:"checkpoint,omitempty"`
 	Target     string    `json:"target,omitempty"`
 	Safety     string    `json:"safety,omitempty"`

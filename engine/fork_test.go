@@ -14,6 +14,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/refs"
@@ -173,14 +174,14 @@ func TestForkFails(t *testing.T) {
 	defer plan.Close()
 	ops, err := p.e.History.Operations(bg, 0, true)
 	p.must(err)
-	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, func(w io.Writer) error {
+	if err := conversation.WriteSession(register.Folders(p.env()), plan.Path, false, func(w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
 		return errors.New("no space")
 	}, nil); err == nil || !strings.Contains(err.Error(), plan.Path) {
 		t.Errorf("%v", err)
 	}
 	// What an agent would trip over never has the name of a session.
-	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, func(w io.Writer) error {
+	if err := conversation.WriteSession(register.Folders(p.env()), plan.Path, false, func(w io.Writer) error {
 		_, err := w.Write([]byte(strings.ReplaceAll(p.slurp(k.file), k.id, "another")))
 		return err
 	}, plan.Check); err == nil || !strings.Contains(err.Error(), k.file+":1: ") || strings.Contains(err.Error(), plan.Path) { // which is not there any more
@@ -188,7 +189,7 @@ func TestForkFails(t *testing.T) {
 	}
 	equal(t, "files", p.files(), []string{filepath.Base(k.file)})
 	p.must(os.WriteFile(plan.Path, []byte("somebody's"), 0o600))
-	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, plan.Write, plan.Check); !errors.Is(err, fs.ErrExist) {
+	if err := conversation.WriteSession(register.Folders(p.env()), plan.Path, false, plan.Write, plan.Check); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file is there already: %v", err)
 	}
 	if p.slurp(plan.Path) != "somebody's" {

@@ -19,15 +19,16 @@ import (
 	"rewind/engine/register"
 	"rewind/hooks"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/tree"
 )
 
 // CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project, whose
 // sessions are given; it may be "".
-func CheckAgents(ctx context.Context, h project.Home, env register.AgentEnv, root string, sessions []model.Session, quick bool) []project.Check {
+func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root string, sessions []model.Session, quick bool) []project.Check {
 	tier, guard := register.HooksTier(h, root), register.HooksGuard(h, root)
 	var out []project.Check
-	for _, agent := range register.Agents() {
+	for _, agent := range value.Agents() {
 		a := register.Locate(agent, env)
 		if !a.Installed {
 			continue
@@ -55,7 +56,7 @@ func CheckAgents(ctx context.Context, h project.Home, env register.AgentEnv, roo
 	return out
 }
 
-func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env register.AgentEnv, tier string, guard, quick bool) project.Check {
+func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env value.AgentEnv, tier string, guard, quick bool) project.Check {
 	finding := func(remedy, format string, args ...any) project.Check {
 		return project.Check{Level: project.LevelFinding, Text: fmt.Sprintf(format, args...), Remedy: remedy}
 	}

@@ -18,11 +18,11 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/purge"
-	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/internal/torture"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -479,7 +479,7 @@ func TestPurgeRefused(t *testing.T) {
 	if len(p.holding(secret)) == 0 {
 		t.Error("something was purged")
 	}
-	_, err := p.e.Restorer.Continue(bg, register.AgentEnv{})
+	_, err := p.e.Restorer.Continue(bg, value.AgentEnv{})
 	p.must(err)
 	p.purge(purge.Options{Paths: []string{"s"}})
 	if found := p.holding(secret); found != nil {

@@ -13,41 +13,29 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/register"
-	"rewind/hooks"
 	"rewind/internal/detach"
 	"rewind/internal/programs"
 	"rewind/internal/textdiff"
+	"rewind/internal/value"
 )
 
-func agentEnv(e api.AgentEnv) register.AgentEnv {
-	out := register.AgentEnv{Home: string(e.Home), Vars: map[string]string{}, Path: string(e.Path), Rewind: string(e.Rewind)}
-	for name, value := range e.Vars {
-		out.Vars[name] = string(value)
-	}
-	for _, name := range e.Programs {
-		out.Programs = append(out.Programs, hooks.Agent(name))
-	}
-	return out
-}
-
 func (s *Server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Progress) (out api.HooksResponse, err error) {
-	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun}
-	for _, name := range req.Agents {
-		if !slices.Contains(register.Agents(), hooks.Agent(name)) {
-			return out, fmt.Errorf("agent %q: %w: known are %s", name, model.ErrUsage, agentNames())
+	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun, Agents: req.Agents}
+	for _, agent := range req.Agents {
+		if !slices.Contains(value.Agents(), agent) {
+			return out, fmt.Errorf("agent %q: %w: known are %s", agent, model.ErrUsage, agentNames())
 		}
-		o.Agents = append(o.Agents, hooks.Agent(name))
 	}
 	if p, err := s.find(ctx, req.ProjectDir()); err == nil {
 		o.Root = p.Root
 	}
-	r, err := register.SetHooks(ctx, s.home, agentEnv(req.Env), o)
+	r, err := register.SetHooks(ctx, s.home, req.Env, o)
 	return hooksResponse(r), tellHooks(r, err)
 }
 
 func agentNames() string {
 	var names []string
-	for _, a := range register.Agents() {
+	for _, a := range value.Agents() {
 		names = append(names, string(a))
 	}
 	return strings.Join(names, ", ")
@@ -85,7 +73,7 @@ func hooksResponse(r *register.Result) api.HooksResponse {
 		out.CopyErr = tell(r.CopyErr)
 	}
 	for _, a := range r.Agents {
-		h := api.AgentHooks{Agent: string(a.Agent), Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks, SwitchedOff: a.SwitchedOff}
+		h := api.AgentHooks{Agent: a.Agent, Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks, SwitchedOff: a.SwitchedOff}
 		for _, c := range a.Changes {
 			h.Changes = append(h.Changes, settingsDiff(c))
 		}
@@ -140,7 +128,7 @@ func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ model.Prog
 // removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would stay for ever.
 func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*register.Result, error) {
 	o := register.Options{Remove: true, DryRun: true}
-	plan, err := register.SetHooks(ctx, s.home, agentEnv(req.Env), o)
+	plan, err := register.SetHooks(ctx, s.home, req.Env, o)
 	if err = errors.Join(err, plan.Err()); err != nil {
 		return nil, err
 	}
@@ -148,7 +136,7 @@ func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*regis
 		return plan, nil
 	}
 	o.DryRun = false
-	done, err := register.SetHooks(ctx, s.home, agentEnv(req.Env), o)
+	done, err := register.SetHooks(ctx, s.home, req.Env, o)
 	return done, errors.Join(err, done.Err())
 }
 
@@ -212,7 +200,7 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 	if !req.Quick {
 		checks = append(checks, s.checkOwners()...)
 	}
-	checks = append(checks, engine.CheckAgents(ctx, s.home, agentEnv(req.Env), root, agents, req.Quick)...)
+	checks = append(checks, engine.CheckAgents(ctx, s.home, req.Env, root, agents, req.Quick)...)
 	out.Checks = []api.Check{}
 	for _, c := range checks {
 		k := api.Check{Name: c.Name, Level: string(c.Level), Text: api.Text(c.Text), Remedy: api.Text(c.Remedy)}

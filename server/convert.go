@@ -14,6 +14,7 @@ import (
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
 	"rewind/internal/textdiff"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -29,7 +30,7 @@ func checkpoint(l history.Listed) api.Checkpoint {
 		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
 	}
 	if len(l.Notes) > 0 {
-		c.Notes = api.Texts(l.Notes)
+		c.Notes = value.Texts(l.Notes)
 	}
 	c.Agent, _ = model.SplitSession(l.Session)
 	if l.Cause.Tool != "" {
@@ -164,7 +165,7 @@ func operation(op *refs.Operation) api.Operation {
 		o.Tool = &api.Tool{Name: api.Text(op.Cause.Tool), Call: api.Text(op.Cause.Call)}
 	}
 	if r := op.Restore; r != nil {
-		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), api.Texts(r.Paths), r.Exact
+		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), value.Texts(r.Paths), r.Exact
 		o.Undoes, o.Changed, o.Kept, o.Goes = r.Undoes, r.Changed, r.Kept, r.Goes
 	}
 	return o
@@ -210,8 +211,8 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		return api.RestoreResponse{}, err
 	}
 	out := api.RestoreResponse{
-		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed, Replaced: api.Texts(r.Plan.Replaced),
-		KeptDirs: api.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now), GitState: r.Plan.Git.State,
+		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed, Replaced: value.Texts(r.Plan.Replaced),
+		KeptDirs: value.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now), GitState: r.Plan.Git.State,
 		Partial: len(r.Conflicts) > 0, Conversation: conversationOf(r.Conversation), Notices: e.Project().Notices,
 	}
 	if out.Safety, err = listed(e, r.Safety); err != nil {
@@ -234,7 +235,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: string(k.Reason), By: k.By, Shared: k.Shared})
 	}
 	for _, t := range r.Plan.Taken {
-		out.Taken = append(out.Taken, api.Taken{By: t.By, Paths: api.Texts(t.Paths)})
+		out.Taken = append(out.Taken, api.Taken{By: t.By, Paths: value.Texts(t.Paths)})
 	}
 	out.Without = without(r.Without)
 	if len(r.Plan.Missing) > 0 {
@@ -259,7 +260,7 @@ func working(u sessions.Underfoot) api.AtWork {
 	agent, _ := model.SplitSession(u.Session)
 	v := api.AtWork{
 		Session: u.Session, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
-		Left: u.Left, Paths: api.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
+		Left: u.Left, Paths: value.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
 	}
 	for _, c := range u.Calls {
 		v.Tools = append(v.Tools, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
@@ -281,8 +282,8 @@ func sessionsOf(list []model.Session) []api.Session {
 	var out []api.Session
 	for _, s := range list {
 		v := api.Session{
-			Session: s.Name, Agent: string(s.Agent), Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript), Dir: api.Text(s.Cwd),
-			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length, Outside: api.Texts(s.Outside),
+			Session: s.Name, Agent: s.Agent, Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript), Dir: api.Text(s.Cwd),
+			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length, Outside: value.Texts(s.Outside),
 		}
 		for _, c := range s.Calls {
 			v.Running = append(v.Running, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})

@@ -183,7 +183,7 @@ func severalSessions(told *api.Error, e *sessions.SeveralSessionsError) {
 	}
 	for _, s := range e.Sessions {
 		told.Sessions = append(told.Sessions, api.Candidate{
-			Session: s.Name, ID: s.ID, Short: s.Short, Agent: string(s.Agent), Title: api.Text(s.Title), Turns: s.Turns, Last: s.Last.UTC(),
+			Session: s.Name, ID: s.ID, Short: s.Short, Agent: s.Agent, Title: api.Text(s.Title), Turns: s.Turns, Last: s.Last.UTC(),
 		})
 	}
 	if len(told.Sessions) > 0 && e.Prefix == "" {

@@ -15,9 +15,9 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
-	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
+	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/server/ndjson"
 )
@@ -139,7 +139,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 		}
 		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Notices: e.Project().Notices}
 		if unread := capture.Unread(r.Skips); len(unread) > 0 {
-			out.GitUnread = api.Texts(unread)
+			out.GitUnread = value.Texts(unread)
 		}
 		out.Leaks = leaks(r.Leaks)
 		for i := range out.Skips {
@@ -262,7 +262,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 		var err error
 		switch {
 		case req.Continue || req.Abort:
-			r, err = unfinished(e, req)(ctx, agentEnv(req.Env))
+			r, err = unfinished(e, req)(ctx, req.Env)
 		default:
 			var paths []string
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
@@ -270,7 +270,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 			}
 			r, err = e.Restorer.Checkout(ctx, string(req.Checkpoint), restore.Options{
 				Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: model.Whose(req.Walk), Conversation: conversationOptions(req.Conversing),
-				Env: agentEnv(req.Env), Progress: p,
+				Env: req.Env, Progress: p,
 			})
 		}
 		if err != nil {
@@ -284,7 +284,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 }
 
 // unfinished is what ends a checkout that was cut short.
-func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context, register.AgentEnv) (*restore.Result, error) {
+func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context, value.AgentEnv) (*restore.Result, error) {
 	switch {
 	case req.Abort && req.CodeOnly:
 		return e.Restorer.AbortCode
@@ -311,7 +311,7 @@ type along func(context.Context, int, restore.Options) (*restore.Result, error)
 func (s *Server) along(ctx context.Context, req api.UndoRequest, p model.Progress, kind refs.Kind, move func(*engine.Engine) along) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := move(e)(ctx, max(req.Steps, 1), restore.Options{
-			Exact: req.Exact, DryRun: req.DryRun, Session: model.Whose(req.Walk), Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
+			Exact: req.Exact, DryRun: req.DryRun, Session: model.Whose(req.Walk), Conversation: conversationOptions(req.Conversing), Env: req.Env, Progress: p,
 		})
 		if err != nil {
 			return err
@@ -325,7 +325,7 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p model.Progres
 func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p model.Progress) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.Restorer.UndoRestore(ctx, req.Operation, restore.Options{
-			Exact: req.Exact, DryRun: req.DryRun, Conversation: conversationOptions(req.Conversing), Env: agentEnv(req.Env), Progress: p,
+			Exact: req.Exact, DryRun: req.DryRun, Conversation: conversationOptions(req.Conversing), Env: req.Env, Progress: p,
 		})
 		if err != nil {
 			return err
@@ -395,7 +395,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		pr := st.Project
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
-			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
+			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
 			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: leaks(st.Leaks),
 		}
 		for _, w := range st.AtWork {

@@ -10,21 +10,20 @@ package transcript
 import (
 	"io"
 	"time"
+
+	"rewind/internal/value"
 )
 
-// Agent is a coding agent; the value is its word everywhere.
-type Agent string
+// Agent is a coding agent.
+type Agent = value.Agent
 
 // The agents whose session files are understood.
 const (
-	Claude Agent = "claude"
-	Codex  Agent = "codex"
-	Gemini Agent = "gemini"
-	Droid  Agent = "droid"
+	Claude = value.Claude
+	Codex  = value.Codex
+	Gemini = value.Gemini
+	Droid  = value.Droid
 )
-
-// Agents lists them in the order in which they are told.
-func Agents() []Agent { return []Agent{Claude, Codex, Gemini, Droid} }
 
 // Source is the bytes of a session file, or of its beginning.
 type Source struct {

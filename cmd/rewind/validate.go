@@ -10,6 +10,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 func newValidate(a *app) *cobra.Command {
@@ -147,7 +148,7 @@ func (a *app) statusChecks(w io.Writer, checks []api.Check) {
 			if c.Remedy != "" {
 				fmt.Fprintf(w, "%-11s %s\n", "", term.SanitizeText(string(c.Remedy)))
 			}
-		case slices.Contains(agentNames, c.Name):
+		case slices.Contains(value.Agents(), api.Agent(c.Name)):
 			text := "hooks are registered, never heard of here"
 			if c.Last != nil {
 				text = "last heard of " + a.Time(*c.Last)

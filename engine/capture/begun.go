@@ -15,7 +15,7 @@ func (wt *Worktree) begunBefore(ev hooks.Event) (turns uint64, from *model.Linea
 	if ev.Transcript == "" || !model.Understood(ev.Agent) {
 		return 0, nil
 	}
-	agent := transcript.Agent(ev.Agent)
+	agent := ev.Agent
 	f, err := conversation.OpenSession(agent, ev.Transcript)
 	if err != nil {
 		return 0, nil

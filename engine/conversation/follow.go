@@ -39,7 +39,7 @@ func (cs *Conversations) Follow(tx *objstore.Tx, s *model.Session, most int64) e
 	if s.Purged {
 		return ErrPurgedTalk
 	}
-	agent, was := transcript.Agent(s.Agent), cs.Followed[s.Name]
+	agent, was := s.Agent, cs.Followed[s.Name]
 	path, fi, err := LookAt(agent, s.Transcript)
 	if err != nil || fi == nil || was.Same(s.Cursor.Mark, path, fi) && (most <= HookRead || !cs.restLeft(s, path, fi)) {
 		return err
@@ -239,7 +239,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	work := *s
 	cs.log.Mu.Unlock()
 
-	agent := transcript.Agent(work.Agent)
+	agent := work.Agent
 	path, fi, err := LookAt(agent, work.Transcript)
 	if err != nil || fi == nil {
 		return err
@@ -315,7 +315,7 @@ func (cs *Conversations) StillWhole(ctx context.Context, name string) error {
 		return nil
 	}
 	c := s.Cursor
-	f, err := OpenSession(transcript.Agent(s.Agent), c.Path)
+	f, err := OpenSession(s.Agent, c.Path)
 	if err != nil || f.Document() {
 		return nil // gone, or compressed by now
 	}

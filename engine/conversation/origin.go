@@ -46,7 +46,7 @@ func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *m
 	}
 	// What stands in front of the file's first record is the other session's, and says what that one was made of.
 	own := transcript.Source{ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.Size-s.Cursor.Base), Size: st.Size - s.Cursor.Base, Name: s.Cursor.Path, Ended: true}
-	c, err := transcript.Scan(transcript.Agent(s.Agent), own)
+	c, err := transcript.Scan(s.Agent, own)
 	if err != nil || c.Parent.Session == "" || c.Parent.Session == s.ID {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func Place(l *model.Lineage, get objstore.Getter, s, parent *model.Session, said
 	if of.Size > most {
 		return ErrLater
 	}
-	same, err := transcript.Common(transcript.Agent(s.Agent), of, said)
+	same, err := transcript.Common(s.Agent, of, said)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src
 	if !transcript.ValidID(id) || !strings.HasPrefix(filepath.Base(s.Transcript), s.ID) {
 		return src, nil, nil
 	}
-	f, err := OpenSession(transcript.Agent(s.Agent), filepath.Join(filepath.Dir(s.Transcript), id+filepath.Ext(s.Transcript)))
+	f, err := OpenSession(s.Agent, filepath.Join(filepath.Dir(s.Transcript), id+filepath.Ext(s.Transcript)))
 	if err != nil {
 		return src, nil, nil //nolint:nilerr // it is gone: the session says where it comes from, and no more is known
 	}

@@ -169,7 +169,7 @@ func (r *repair) talks(ctx context.Context, v *verifier) error {
 		}
 		agent, _ := model.SplitSession(session)
 		if files[path] == nil {
-			files[path] = &talk{transcript.Agent(agent), map[int64]objstore.ID{}}
+			files[path] = &talk{agent, map[int64]objstore.ID{}}
 		}
 		files[path].lengths[length] = id
 	}

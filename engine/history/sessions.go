@@ -9,13 +9,13 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
-	"rewind/engine/register"
 	"rewind/engine/sessions"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
 // SessionList lists the sessions of agents, the one with the newest event first.
-func (h *History) SessionList(ctx context.Context, _ register.AgentEnv) ([]model.SessionInfo, error) {
+func (h *History) SessionList(ctx context.Context, _ value.AgentEnv) ([]model.SessionInfo, error) {
 	defer h.log.Hold()()
 	return h.sessionList(ctx, func(*model.Session) bool { return true })
 }
@@ -89,7 +89,7 @@ func (h *History) readAll(ctx context.Context, list []model.SessionInfo) error {
 }
 
 func (h *History) readInfo(info *model.SessionInfo) error {
-	agent := transcript.Agent(info.Agent)
+	agent := info.Agent
 	if !model.Understood(info.Agent) {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (h *History) readNewest(agent transcript.Agent, s *model.Session, missing b
 }
 
 // Forks lists the forks, newest first, each with all that it comes from; name limits it to one. A fork that an agent made by itself is one.
-func (h *History) Forks(ctx context.Context, _ register.AgentEnv, name string) ([]model.ForkInfo, error) {
+func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]model.ForkInfo, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err

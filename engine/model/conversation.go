@@ -1,7 +1,6 @@
 package model
 
 import (
-	"rewind/hooks"
 	"rewind/transcript"
 )
 
@@ -111,8 +110,8 @@ type Whose struct {
 // resumeLine is the command line by which an agent opens a session.
 func resumeLine(session string) []string {
 	agent, id := SplitSession(session)
-	if !Understood(hooks.Agent(agent)) || id == "" {
+	if !Understood(agent) || id == "" {
 		return nil
 	}
-	return transcript.Resume(transcript.Agent(agent), id)
+	return transcript.Resume(agent, id)
 }

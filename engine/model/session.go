@@ -8,6 +8,7 @@ import (
 	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/internal/record"
+	"rewind/internal/value"
 )
 
 // Before is the session that one is a lane of, or was forked from; "": none.
@@ -99,9 +100,9 @@ func SessionName(ev hooks.Event) string {
 }
 
 // SplitSession takes a session's name apart; Manual has no agent.
-func SplitSession(name string) (agent, id string) {
+func SplitSession(name string) (agent value.Agent, id string) {
 	if agent, id, ok := strings.Cut(name, "/"); ok {
-		return agent, id
+		return value.Agent(agent), id
 	}
 	return "", name
 }

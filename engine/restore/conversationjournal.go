@@ -6,8 +6,8 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/register"
+	"rewind/internal/value"
 	"rewind/refs"
-	"rewind/transcript"
 )
 
 // from is the session that a fork is made of; "": none is.
@@ -66,16 +66,16 @@ func (rs *Restorer) codeAlone(j *model.Journal, res *Result, why error) {
 }
 
 // tellAgents has the agents' own lists and caches know what became of session files. The restore is done: what goes wrong is a notice.
-func (rs *Restorer) tellAgents(ctx context.Context, env register.AgentEnv, j *model.Journal, res *Result) {
+func (rs *Restorer) tellAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, res *Result) {
 	if res.Operation != nil && res.Operation.Restore != nil {
 		for _, f := range res.Operation.Restore.Files {
 			if f.From.IsZero() || f.To.IsZero() {
-				rs.talks.LinkHistory(env.Folders(), f.Path, f.To.IsZero())
+				rs.talks.LinkHistory(register.Folders(env), f.Path, f.To.IsZero())
 			}
 		}
 	}
 	if j.Made != nil && res.Conversation != nil && res.Conversation.Fork != nil {
-		rs.list(ctx, transcript.Agent(j.Made.Agent), env, res.Conversation.Fork)
+		rs.list(ctx, j.Made.Agent, env, res.Conversation.Fork)
 	}
 	if j.Moved != nil {
 		if err := rs.sessions.Forget(ctx, j.Moved, env); err != nil {

@@ -9,6 +9,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/agentfiles"
 	"rewind/internal/clients"
@@ -52,7 +53,7 @@ func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversation
 	}
 	t, err := rs.planTalk(r, tx)
 	if err == nil {
-		err = t.writable(r.env.Folders())
+		err = t.writable(register.Folders(r.env))
 	}
 	if err == nil {
 		return t, nil
@@ -77,7 +78,7 @@ func (rs *Restorer) planWithout(r *restore, why error, tx *objstore.Tx) *convers
 		return noConversation(notBack(r.reverts.Seq, why))
 	}
 	t := noConversation(later(why, r.Target.ID))
-	own := r.env.Folders()
+	own := register.Folders(r.env)
 	if at, err := rs.sessions.Position(); err == nil && at.Session != r.named {
 		t.files = rs.dropUnused(r, tx)
 	}
@@ -207,7 +208,7 @@ func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*
 	if err != nil {
 		return nil, err
 	}
-	own := r.env.Folders()
+	own := register.Folders(r.env)
 	if err := plan.mayWrite(own); err != nil {
 		plan.Close()
 		return nil, &model.NoConversationError{Place: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
@@ -329,8 +330,8 @@ func (rs *Restorer) planCut(r *restore, p *history.Point, tx *objstore.Tx) (*con
 	if err := rs.sessions.MustRest(s, r.conversation.Force); err != nil {
 		return nil, err
 	}
-	agent := transcript.Agent(s.Agent)
-	own, err := r.env.Folders().Of(agent, s.Transcript)
+	agent := s.Agent
+	own, err := register.Folders(r.env).Of(agent, s.Transcript)
 	if err == nil {
 		err = own.Check()
 	}

@@ -13,6 +13,7 @@ import (
 	"rewind/engine/register"
 	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -33,7 +34,7 @@ type ForkOptions struct {
 	Exact    bool // of Checkout
 	DryRun   bool
 	SelfTest bool
-	Env      register.AgentEnv
+	Env      value.AgentEnv
 	Progress model.Progress
 }
 
@@ -96,7 +97,7 @@ func (rs *Restorer) fork(ctx context.Context, p *history.Point, o ForkOptions, k
 	if o.DryRun {
 		return res, nil
 	}
-	own := o.Env.Folders()
+	own := register.Folders(o.Env)
 	if err := plan.mayWrite(own); err != nil {
 		return nil, err
 	}

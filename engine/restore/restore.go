@@ -16,6 +16,7 @@ import (
 	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -46,7 +47,7 @@ type Options struct {
 	DryRun       bool
 	Session      model.Whose // whose line is walked, and whose changes are not another session's
 	Conversation model.ConversationOptions
-	Env          register.AgentEnv // where the agents' session files are
+	Env          value.AgentEnv // where the agents' session files are
 	Progress     model.Progress
 }
 
@@ -67,7 +68,7 @@ type restore struct {
 	dryRun bool
 
 	conversation model.ConversationOptions
-	env          register.AgentEnv
+	env          value.AgentEnv
 	point        *history.Point  // whose conversation goes with the target; nil: the target's own
 	mustFork     bool            // a new session, also where the one that is there ends at the target
 	reverts      *refs.Operation // of an undo-restore
@@ -200,7 +201,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		c.Discard()
 		return nil, err
 	}
-	j.Own, j.Must = r.env.Folders(), r.mustTalk()
+	j.Own, j.Must = register.Folders(r.env), r.mustTalk()
 	durable, err := rs.MakeStage(root, j.Stage)
 	if err != nil {
 		c.Discard()

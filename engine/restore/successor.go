@@ -8,6 +8,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -267,7 +268,7 @@ func (rs *Restorer) alike(r *restore, p *history.Point, s *model.Session) (*mode
 		if !rs.sameEnd(f, s, cut) {
 			continue
 		}
-		if _, ok, err := rs.unused(r.env.Folders(), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
+		if _, ok, err := rs.unused(register.Folders(r.env), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
 			return f, nil
 		}
 	}

@@ -110,7 +110,7 @@ func shortName(name string, all []string) string {
 	if id == "" {
 		return name
 	}
-	return agent + "/" + ShortOf(name, all)
+	return string(agent) + "/" + ShortOf(name, all)
 }
 
 // ShortOf is how a session's id begins, as far as that tells it from the others.

@@ -1,4 +1,4 @@
-package api
+package value
 
 import (
 	"encoding/base64"
@@ -37,7 +37,7 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if utf8.Valid(raw) {
-		return errors.New("api: text is UTF-8, but not given as a string")
+		return errors.New("text is UTF-8, but not given as a string")
 	}
 	*t = Text(raw)
 	return nil
