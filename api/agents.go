@@ -1,7 +1,5 @@
 package api
 
-import "time"
-
 // AgentVariables are the variables that move an agent's settings.
 func AgentVariables() []string {
 	return []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "FACTORY_HOME_OVERRIDE", "CODEX_SQLITE_HOME"}
@@ -69,20 +67,4 @@ type ValidateResponse struct {
 	Checks   []Check  `json:"checks"`
 	Findings int      `json:"findings"`
 	Notices  []string `json:"notices,omitempty"`
-}
-
-// Levels of checks.
-const (
-	LevelOK      = "ok"
-	LevelNote    = "note"    // worth knowing, nothing to be done
-	LevelFinding = "finding" // something does not work as it should
-)
-
-// Check is one thing that rewind needs, as it was found.
-type Check struct {
-	Name   string     `json:"name"` // project, store, daemon, an agent, disk, watches, ...
-	Level  string     `json:"level"`
-	Text   Text       `json:"text"`
-	Remedy Text       `json:"remedy,omitempty"` // of a finding
-	Last   *time.Time `json:"last,omitempty"`   // of an agent: its newest event in this project
 }

@@ -24,17 +24,6 @@ type SessionInfo struct {
 	Resume   []string  `json:"resume,omitempty"`   // the command line that opens it
 }
 
-// Lineage is where a fork or clone comes from.
-type Lineage struct {
-	Session    string    `json:"session"`           // agent/id of the one it was made of
-	Turn       int       `json:"turn"`              // the last turn that both have
-	Message    string    `json:"message,omitempty"` // the last message of that one that both have
-	Checkpoint string    `json:"checkpoint,omitempty"`
-	Time       time.Time `json:"time"`
-	Clone      bool      `json:"clone,omitempty"`
-	Kind       string    `json:"kind"` // fork, clone, checkout, undo, redo: the command that made it; agent: the agent itself
-}
-
 // SessionsRequest lists sessions, newest first. Import takes in the agents' sessions of this project that are not known yet.
 type SessionsRequest struct {
 	Project

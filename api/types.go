@@ -1,6 +1,10 @@
 package api
 
-import "time"
+import (
+	"time"
+
+	"rewind/internal/value"
+)
 
 // Project is part of every request: any directory in the project. Paths of a request are relative to it.
 type Project struct {
@@ -9,12 +13,6 @@ type Project struct {
 
 // ProjectDir is the directory of the request.
 func (p Project) ProjectDir() string { return string(p.Dir) }
-
-// Head is the user's git repository at some moment.
-type Head struct {
-	Commit string `json:"commit,omitempty"`
-	Branch string `json:"branch,omitempty"`
-}
 
 // Checkpoint is a checkpoint.
 type Checkpoint struct {
@@ -46,12 +44,6 @@ type Checkpoint struct {
 	Aside    bool      `json:"aside,omitempty"` // in a list: left behind by a later step
 	Tags     []string  `json:"tags,omitempty"`
 	Notes    []Text    `json:"notes,omitempty"` // messages that were put on it later, the oldest first
-}
-
-// Walk says along whose steps a command goes.
-type Walk struct {
-	Session string `json:"session,omitempty"` // agent/id, or a prefix of the id; empty: the current one
-	Choose  bool   `json:"choose,omitempty"`  // when several are at work, take the newest and say so instead of refusing
 }
 
 // Change is how one path differs between two states.
@@ -215,12 +207,8 @@ type CheckoutRequest struct {
 
 // Conversing says what a restore does to the conversation.
 type Conversing struct {
-	Env         AgentEnv `json:"env"`
-	CodeOnly    bool     `json:"code_only,omitempty"`    // the conversation is left alone
-	ContextOnly bool     `json:"context_only,omitempty"` // the code is left alone
-	InPlace     bool     `json:"in_place,omitempty"`     // the session file itself goes back, instead of a new session
-	Force       bool     `json:"force,omitempty"`        // in place although the agent seems to have the session open
-	Title       Text     `json:"title,omitempty"`        // of the new session
+	Env AgentEnv `json:"env"`
+	value.ConversationOptions
 }
 
 // UndoRequest goes Steps back, or forward for redo.
@@ -354,12 +342,6 @@ type VerifyResponse struct {
 	LostOps  []Span     `json:"lost_operations,omitempty"`
 	Affected []Affected `json:"affected,omitempty"` // checkpoints that cannot be restored whole, newest first
 	Notices  []string   `json:"notices,omitempty"`
-}
-
-// Span is a range of operations.
-type Span struct {
-	First uint64 `json:"first"`
-	Last  uint64 `json:"last"`
 }
 
 // Lost is an object that nothing was found to repair.

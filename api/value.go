@@ -1,12 +1,22 @@
 package api
 
-import "rewind/internal/value"
+import (
+	"rewind/internal/value"
+)
 
 // The values that the engine knows, too, each declared once.
 type (
 	Text     = value.Text
 	Agent    = value.Agent
 	AgentEnv = value.AgentEnv
+	Walk     = value.Whose
+	Head     = value.Head
+	Lineage  = value.Lineage
+	Store    = value.Store
+	Check    = value.Check
+	Leak     = value.Leak
+	Finding  = value.Finding
+	Span     = value.Span
 )
 
 // Texts converts strings.

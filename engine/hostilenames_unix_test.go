@@ -303,7 +303,7 @@ func TestT21Promise17JournalTellsAgents(t *testing.T) {
 	env := p.env()
 	env.Path = value.Text(bin)
 	made := &model.Session{
-		Name: "codex/" + claudeID(5), Agent: hooks.Codex, ID: claudeID(5), Fork: &model.Lineage{Session: "codex/" + claudeID(4)},
+		Name: "codex/" + claudeID(5), Agent: hooks.Codex, ID: claudeID(5), Fork: &model.Lineage{Lineage: value.Lineage{Session: "codex/" + claudeID(4)}},
 		Transcript: filepath.Join(p.root, ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+claudeID(5)+".jsonl"),
 	}
 	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Target: one.ID, Safety: two.ID, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Made: made}

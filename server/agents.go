@@ -170,7 +170,7 @@ func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 
 // validate looks at everything. What keeps a project from being opened is a finding like any other.
 func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.Progress) (out api.ValidateResponse, err error) {
-	var checks []project.Check
+	var checks []value.Check
 	root, agents := "", []model.Session(nil)
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		p := e.Project()
@@ -182,9 +182,9 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 		more, err := e.CheckProject(req.Quick)
 		checks = append(checks, more...)
 		if d := s.degraded.get(&p); d != nil {
-			checks = append(checks, project.Check{
-				Name: "degraded", Level: project.LevelFinding, Remedy: "rewind save",
-				Text: fmt.Sprintf("hooks could not do their work, since %s, %d times, last: %s", d.Since.Format(time.RFC3339), d.Count, d.Error),
+			checks = append(checks, value.Check{
+				Name: "degraded", Level: value.LevelFinding, Remedy: "rewind save",
+				Text: value.Textf("hooks could not do their work, since %s, %d times, last: %s", d.Since.Format(time.RFC3339), d.Count, d.Error),
 			})
 		}
 		return err
@@ -194,35 +194,29 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 			return out, err
 		}
 		told := tell(err)
-		checks = append(checks, project.Check{Name: "project", Level: project.LevelFinding, Text: told.Message, Remedy: told.Hint})
+		checks = append(checks, value.Check{Name: "project", Level: value.LevelFinding, Text: value.Text(told.Message), Remedy: value.Text(told.Hint)})
 	}
 	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
 	if !req.Quick {
 		checks = append(checks, s.checkOwners()...)
 	}
 	checks = append(checks, engine.CheckAgents(ctx, s.home, req.Env, root, agents, req.Quick)...)
-	out.Checks = []api.Check{}
+	out.Checks = checks
 	for _, c := range checks {
-		k := api.Check{Name: c.Name, Level: string(c.Level), Text: api.Text(c.Text), Remedy: api.Text(c.Remedy)}
-		if !c.Last.IsZero() {
-			last := c.Last.UTC()
-			k.Last = &last
-		}
-		if c.Level == project.LevelFinding {
+		if c.Level == value.LevelFinding {
 			out.Findings++
 		}
-		out.Checks = append(out.Checks, k)
 	}
 	return out, nil
 }
 
 // checkLimits looks at what the process that answers may do.
-func (s *Server) checkLimits() []project.Check {
-	var out []project.Check
+func (s *Server) checkLimits() []value.Check {
+	var out []value.Check
 	for _, l := range detach.Limits() {
-		c := project.Check{Name: "limits", Level: project.LevelNote, Text: l.Text}
+		c := value.Check{Name: "limits", Level: value.LevelNote, Text: value.Text(l.Text)}
 		if l.Serious {
-			c.Level, c.Remedy = project.LevelFinding, "raise the limit where this command was called; who may not raise it starts another shell"
+			c.Level, c.Remedy = value.LevelFinding, "raise the limit where this command was called; who may not raise it starts another shell"
 			if s.daemon != nil {
 				c.Remedy = "rewind daemon stop, then run a command where that limit is higher"
 			}
@@ -232,10 +226,10 @@ func (s *Server) checkLimits() []project.Check {
 	return out
 }
 
-func (s *Server) checkDaemon() project.Check {
-	c := project.Check{Name: "daemon", Level: project.LevelNote, Text: "not running; the next event of an agent starts one"}
+func (s *Server) checkDaemon() value.Check {
+	c := value.Check{Name: "daemon", Level: value.LevelNote, Text: "not running; the next event of an agent starts one"}
 	if d := s.daemonInfo(); d.Running {
-		c.Level, c.Text = project.LevelOK, fmt.Sprintf("process %d, version %s", d.PID, d.Version)
+		c.Level, c.Text = value.LevelOK, value.Textf("process %d, version %s", d.PID, d.Version)
 	}
 	return c
 }

@@ -45,7 +45,7 @@ func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 
 func (s *Server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progress) (out api.TurnsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.History.Turns(ctx, model.Whose(req.Walk))
+		r, err := e.History.Turns(ctx, req.Walk)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (s *Server) fork(ctx context.Context, req api.ForkRequest, p model.Progress
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.ForkOptions{
-			Session: model.Whose(req.Walk), Title: string(req.Title), Checkout: req.Checkout, Exact: req.Exact,
+			Session: req.Walk, Title: string(req.Title), Checkout: req.Checkout, Exact: req.Exact,
 			DryRun: req.DryRun, SelfTest: req.SelfTest, Env: req.Env, Progress: p,
 		})
 		if err != nil {
@@ -80,7 +80,7 @@ func (s *Server) clone(ctx context.Context, req api.CloneRequest, p model.Progre
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		f, err := e.Restorer.Clone(ctx, restore.ForkOptions{
-			Session: model.Whose(req.Walk), Title: string(req.Title), Env: req.Env, Progress: p,
+			Session: req.Walk, Title: string(req.Title), Env: req.Env, Progress: p,
 		})
 		if err != nil {
 			return err

@@ -55,11 +55,12 @@ func listed(e *engine.Engine, cp *model.Checkpoint) (*api.Checkpoint, error) {
 	return &c, nil
 }
 
-func head(h model.GitHead) *api.Head {
-	if h == (model.GitHead{}) {
+// head is nil where there was none.
+func head(h api.Head) *api.Head {
+	if h == (api.Head{}) {
 		return nil
 	}
-	return &api.Head{Commit: h.Commit, Branch: h.Branch}
+	return &h
 }
 
 // mode is git's notation of an entry's type and permission bits; empty for an absent one.

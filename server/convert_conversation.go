@@ -12,11 +12,6 @@ import (
 	"rewind/transcript"
 )
 
-// conversationOptions say what a restore is to do to the conversation; without an environment it does nothing.
-func conversationOptions(c api.Conversing) model.ConversationOptions {
-	return model.ConversationOptions{CodeOnly: c.CodeOnly, ContextOnly: c.ContextOnly, InPlace: c.InPlace, Force: c.Force, Title: string(c.Title)}
-}
-
 // maxTitle is how many bytes of a title are taken: agents and lists show it in one line.
 const maxTitle = 500
 
@@ -35,7 +30,8 @@ func utc(t time.Time) time.Time {
 }
 
 func lineage(l model.Lineage) api.Lineage {
-	return api.Lineage{Session: l.Session, Turn: l.There(), Message: l.Message, Checkpoint: l.Checkpoint, Time: utc(l.Time), Clone: l.Clone, Kind: l.Kind}
+	l.Time = utc(l.Time)
+	return l.Lineage
 }
 
 func sessionInfo(s *model.SessionInfo) api.SessionInfo {

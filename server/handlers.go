@@ -62,11 +62,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p model.Progress
 }
 
 func initResponse(p *project.InitPlan) api.InitResponse {
-	out := api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists}
-	for _, o := range p.Offers {
-		out.Offers = append(out.Offers, store(o))
-	}
-	return out
+	return api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists, Offers: p.Offers}
 }
 
 // initNotices is what a person should know of how a project was set up.
@@ -129,7 +125,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 		if err != nil {
 			return err
 		}
-		name, err := e.History.Named(model.Whose(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
@@ -141,7 +137,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 		if unread := capture.Unread(r.Skips); len(unread) > 0 {
 			out.GitUnread = value.Texts(unread)
 		}
-		out.Leaks = leaks(r.Leaks)
+		out.Leaks = append([]api.Leak{}, r.Leaks...)
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
@@ -161,11 +157,11 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 		}
 		out = api.DiffResponse{Files: []api.FileDiff{}}
 		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
-		if o.From, err = e.History.Named(model.Whose(req.Walk), string(req.From)); err != nil {
+		if o.From, err = e.History.Named(req.Walk, string(req.From)); err != nil {
 			return err
 		}
 		if req.To != "" {
-			if o.To, err = e.History.Named(model.Whose(req.Walk), string(req.To)); err != nil {
+			if o.To, err = e.History.Named(req.Walk, string(req.To)); err != nil {
 				return err
 			}
 		}
@@ -212,7 +208,7 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 				return err
 			}
 		}
-		name, err := e.History.Named(model.Whose(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
@@ -269,7 +265,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 				return err
 			}
 			r, err = e.Restorer.Checkout(ctx, string(req.Checkpoint), restore.Options{
-				Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: model.Whose(req.Walk), Conversation: conversationOptions(req.Conversing),
+				Paths: paths, Exact: req.Exact, DryRun: req.DryRun, Session: req.Walk, Conversation: req.ConversationOptions,
 				Env: req.Env, Progress: p,
 			})
 		}
@@ -311,7 +307,7 @@ type along func(context.Context, int, restore.Options) (*restore.Result, error)
 func (s *Server) along(ctx context.Context, req api.UndoRequest, p model.Progress, kind refs.Kind, move func(*engine.Engine) along) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := move(e)(ctx, max(req.Steps, 1), restore.Options{
-			Exact: req.Exact, DryRun: req.DryRun, Session: model.Whose(req.Walk), Conversation: conversationOptions(req.Conversing), Env: req.Env, Progress: p,
+			Exact: req.Exact, DryRun: req.DryRun, Session: req.Walk, Conversation: req.ConversationOptions, Env: req.Env, Progress: p,
 		})
 		if err != nil {
 			return err
@@ -325,7 +321,7 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p model.Progres
 func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p model.Progress) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.Restorer.UndoRestore(ctx, req.Operation, restore.Options{
-			Exact: req.Exact, DryRun: req.DryRun, Conversation: conversationOptions(req.Conversing), Env: req.Env, Progress: p,
+			Exact: req.Exact, DryRun: req.DryRun, Conversation: req.ConversationOptions, Env: req.Env, Progress: p,
 		})
 		if err != nil {
 			return err
@@ -359,7 +355,7 @@ func (s *Server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) 
 		if name == "" {
 			name = "@"
 		}
-		name, err := e.History.Named(model.Whose(req.Walk), name)
+		name, err := e.History.Named(req.Walk, name)
 		if err != nil {
 			return err
 		}
@@ -396,7 +392,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
 			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
-			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: leaks(st.Leaks),
+			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: append([]api.Leak{}, st.Leaks...),
 		}
 		for _, w := range st.AtWork {
 			out.AtWork = append(out.AtWork, working(sessions.Underfoot{Work: w}))

@@ -7,7 +7,6 @@ import (
 	"rewind/engine"
 	"rewind/engine/model"
 	"rewind/engine/purge"
-	"rewind/internal/value"
 )
 
 func (s *Server) purge(ctx context.Context, req api.PurgeRequest, p model.Progress) (out api.PurgeResponse, err error) {
@@ -20,14 +19,7 @@ func (s *Server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 		if err != nil {
 			return err
 		}
-		out = api.PurgeResponse{
-			DryRun: req.DryRun, Operation: r.Operation, Contents: r.Contents, Bytes: r.Bytes, Before: r.Before, Paths: value.Texts(r.Paths),
-			Checkpoints: r.Checkpoints, Sessions: r.Sessions, Present: value.Texts(r.Present), AgentFiles: value.Texts(r.AgentFiles),
-			Files: value.Texts(r.Files), Prompts: r.Prompts, Unread: r.Unread, Notices: e.Project().Notices,
-		}
-		if out.Paths == nil {
-			out.Paths = []api.Text{}
-		}
+		out = api.PurgeResponse{DryRun: req.DryRun, Purged: *r, Notices: e.Project().Notices}
 		return nil
 	})
 	return out, err

@@ -80,7 +80,7 @@ type Conversation struct {
 	Cwd         string
 	Version     string // of the client that wrote its newest record that says so
 	Title       string // as the agent's list shows it: a title that was given, else how the first prompt begins
-	Parent      Lineage
+	Parent      Parent
 	Base        *Base // the records before the first one are another file's
 	Turns       []Turn
 	Compactions []Compaction
@@ -94,8 +94,8 @@ type Conversation struct {
 	First, New  time.Time
 }
 
-// Lineage is where a session says that it was forked from.
-type Lineage struct {
+// Parent is where a session says that it was forked from.
+type Parent struct {
 	Session string // the agent's id of the other session; "": none
 	Message string // the last message that both have
 }

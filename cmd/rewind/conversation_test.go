@@ -8,6 +8,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 func TestShellLine(t *testing.T) {
@@ -36,26 +37,27 @@ func TestConverse(t *testing.T) {
 	paths := []api.Text{"a"}
 	for _, c := range []struct {
 		name  string
-		with  api.Conversing
+		with  value.ConversationOptions
 		paths []api.Text
 		env   bool   // the conversation is asked for
 		want  string // of the error
 	}{
 		{name: "nothing", env: true},
 		{name: "paths", paths: paths},
-		{name: "code only", with: api.Conversing{CodeOnly: true}},
-		{name: "context only", with: api.Conversing{ContextOnly: true}, env: true},
-		{name: "in place", with: api.Conversing{InPlace: true, Force: true}, env: true},
-		{name: "title", with: api.Conversing{Title: "x"}, env: true},
-		{name: "both alone", with: api.Conversing{CodeOnly: true, ContextOnly: true}, want: "exclude each other"},
-		{name: "code only in place", with: api.Conversing{CodeOnly: true, InPlace: true}, want: "--code-only leaves"},
-		{name: "code only title", with: api.Conversing{CodeOnly: true, Title: "x"}, want: "--code-only leaves"},
-		{name: "title in place", with: api.Conversing{InPlace: true, Title: "x"}, want: "--title names"},
-		{name: "paths in place", with: api.Conversing{InPlace: true}, paths: paths, want: "with paths"},
-		{name: "paths context only", with: api.Conversing{ContextOnly: true}, paths: paths, want: "with paths"},
+		{name: "code only", with: value.ConversationOptions{CodeOnly: true}},
+		{name: "context only", with: value.ConversationOptions{ContextOnly: true}, env: true},
+		{name: "in place", with: value.ConversationOptions{InPlace: true, Force: true}, env: true},
+		{name: "title", with: value.ConversationOptions{Title: "x"}, env: true},
+		{name: "both alone", with: value.ConversationOptions{CodeOnly: true, ContextOnly: true}, want: "exclude each other"},
+		{name: "code only in place", with: value.ConversationOptions{CodeOnly: true, InPlace: true}, want: "--code-only leaves"},
+		{name: "code only title", with: value.ConversationOptions{CodeOnly: true, Title: "x"}, want: "--code-only leaves"},
+		{name: "title in place", with: value.ConversationOptions{InPlace: true, Title: "x"}, want: "--title names"},
+		{name: "paths in place", with: value.ConversationOptions{InPlace: true}, paths: paths, want: "with paths"},
+		{name: "paths context only", with: value.ConversationOptions{ContextOnly: true}, paths: paths, want: "with paths"},
 	} {
 		s, _, _ := term.Test("", false)
-		err := (&app{Streams: s}).converse(&c.with, c.paths)
+		with := api.Conversing{ConversationOptions: c.with}
+		err := (&app{Streams: s}).converse(&with, c.paths)
 		switch {
 		case c.want != "":
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -63,8 +65,8 @@ func TestConverse(t *testing.T) {
 			}
 		case err != nil:
 			t.Errorf("%s: %v", c.name, err)
-		case (c.with.Env.Home != "") != c.env:
-			t.Errorf("%s: environment %+v", c.name, c.with.Env)
+		case (with.Env.Home != "") != c.env:
+			t.Errorf("%s: environment %+v", c.name, with.Env)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *m
 	if err != nil || c.Parent.Session == "" || c.Parent.Session == s.ID {
 		return nil, err
 	}
-	l := &model.Lineage{Session: string(s.Agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: model.ByAgent}
+	l := model.MadeByAgent(s.Agent, c)
 	return l, Place(l, get, s, parent(l.Session), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
 }
 
@@ -69,7 +69,7 @@ func Place(l *model.Lineage, get objstore.Getter, s, parent *model.Session, said
 	if err != nil {
 		return err
 	}
-	l.Turn, l.Turns = same.Turn, same.Turns
+	l.Share(same.Turn, same.Turns)
 	if same.Message != "" {
 		l.Message = same.Message
 	}

@@ -8,9 +8,9 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
-	"rewind/engine/secrets"
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -204,7 +204,7 @@ type Shown struct {
 	Skips   []tree.Skip
 	Secrets map[string]bool   // secret files of Skips that changed since the first parent
 	Gone    map[string]string // files of Changes of which a content is gone, and the word for it
-	Leaks   []secrets.Leak    // files of the checkpoint that look like they hold a secret
+	Leaks   []value.Leak      // files of the checkpoint that look like they hold a secret
 }
 
 // Show returns a checkpoint, what it changed and what it skipped.

@@ -188,10 +188,10 @@ func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
 			return cp, err
 		}
 	}
-	if l.Turn < 0 {
+	if l.Both < 0 {
 		return nil, fmt.Errorf("checkpoint %q: %w: what %s has in common with %s is not known", n, model.ErrNotFound, name, l.Session)
 	}
-	return h.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: l.Of(uint64(l.Turn))})
+	return h.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: l.Of(uint64(l.Both))})
 }
 
 // forkOf is the session of "fork:x", and where it comes from.

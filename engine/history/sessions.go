@@ -102,7 +102,7 @@ func (h *History) readInfo(info *model.SessionInfo) error {
 		info.Title = c.Title
 	}
 	if info.Fork == nil && c.Parent.Session != "" && c.Parent.Session != info.ID {
-		info.Fork = &model.Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: model.ByAgent}
+		info.Fork = model.MadeByAgent(agent, c)
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]m
 		if s.Fork == nil || only != "" && s.Name != only {
 			continue
 		}
-		f := model.ForkInfo{SessionInfo: s, Own: max(s.Turns-s.Fork.Turn, 0)}
+		f := model.ForkInfo{SessionInfo: s, Own: max(s.Turns-s.Fork.Both, 0)}
 		seen := []string{s.Name}
 		for l := s.Fork; l != nil && !slices.Contains(seen, l.Session); l = from[l.Session] {
 			f.Lineage = append(f.Lineage, *l)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -17,13 +18,7 @@ const (
 )
 
 // ConversationOptions say what becomes of the conversation in a restore.
-type ConversationOptions struct {
-	CodeOnly    bool
-	ContextOnly bool // the code is left alone
-	InPlace     bool // the session file itself goes back
-	Force       bool // though the agent seems to have the session open
-	Title       string
-}
+type ConversationOptions = value.ConversationOptions
 
 // Conversation is what a restore did to the conversation, or with a dry run would do.
 type Conversation struct {
@@ -102,10 +97,7 @@ type ForkInfo struct {
 }
 
 // Whose says which session's line a command walks along.
-type Whose struct {
-	Session string // a session's name, or a prefix of the agent's id of it; "": the current one
-	Choose  bool   // when several are active, take the newest and say so, instead of ErrWhichSession
-}
+type Whose = value.Whose
 
 // resumeLine is the command line by which an agent opens a session.
 func resumeLine(session string) []string {

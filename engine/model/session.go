@@ -39,7 +39,7 @@ func (s *Session) NameOf() string {
 // what both have.
 func (s *Session) ComesFrom(l *Lineage) {
 	s.Fork = l
-	switch both := uint64(l.Turn); {
+	switch both := uint64(l.Both); {
 	case s.Prompt == "":
 		s.Turn = max(s.Turn, both)
 	case s.Turn <= both:

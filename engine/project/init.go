@@ -12,6 +12,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/gitinfo"
+	"rewind/internal/value"
 )
 
 // InitPlan is what Init would do.
@@ -26,7 +27,7 @@ type InitPlan struct {
 	// Unmarked is why the project has no marker; "": it has one. It is found by its directory alone then.
 	Unmarked string
 	// Offers are stores without a directory, one of which could be this project's.
-	Offers []StoreInfo
+	Offers []value.Store
 }
 
 // PlanInit chooses the root: the project that dir is in, else the top level of its git repository, else dir. mode ""

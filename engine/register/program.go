@@ -78,7 +78,7 @@ func bringPrograms(ctx context.Context, h project.Home, env value.AgentEnv, only
 
 // CheckPrograms tells whether hooks start the rewind of the person who asks: after an upgrade by other means than init they start the old
 // one. Nothing where no program is there: that is said of each agent.
-func CheckPrograms(ctx context.Context, h project.Home, env value.AgentEnv, quick bool) []project.Check {
+func CheckPrograms(ctx context.Context, h project.Home, env value.AgentEnv, quick bool) []value.Check {
 	if checkPrograms(h) != nil {
 		return nil
 	}
@@ -88,19 +88,19 @@ func CheckPrograms(ctx context.Context, h project.Home, env value.AgentEnv, quic
 	}
 	names, err := from.Wanting(programDir(h), quick)
 	if err != nil {
-		return []project.Check{{Name: "programs", Level: project.LevelNote, Text: fmt.Sprintf("not compared with what hooks start: %v", err)}}
+		return []value.Check{{Name: "programs", Level: value.LevelNote, Text: value.Textf("not compared with what hooks start: %v", err)}}
 	}
 	if len(names) > 0 {
 		text := "hooks start another build of %s than this one: %s, not %s"
-		return []project.Check{{
-			Name: "programs", Level: project.LevelFinding, Remedy: project.RegisterRemedy, Text: fmt.Sprintf(text, programs.List(names), programDir(h), from.Dir),
+		return []value.Check{{
+			Name: "programs", Level: value.LevelFinding, Remedy: project.RegisterRemedy, Text: value.Textf(text, programs.List(names), programDir(h), from.Dir),
 		}}
 	}
 	if quick {
 		return nil
 	}
 	if odd := programs.Odd(ctx, programDir(h), programs.Path(from.Dir, programs.Rewind)); odd != "" {
-		return []project.Check{{Name: "programs", Level: project.LevelFinding, Remedy: programs.InstallRemedy, Text: "hooks start programs of several versions: " + odd}}
+		return []value.Check{{Name: "programs", Level: value.LevelFinding, Remedy: programs.InstallRemedy, Text: value.Text("hooks start programs of several versions: " + odd)}}
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.
 		return nil
 	}
 	l := *s.Fork
-	l.Turn = min(l.Turn, cut.Turn)
+	l.Share(min(l.Both, cut.Turn), l.Turns)
 	made, closed, err := rs.madeWith(get, s)
 	if err != nil || made.ReaderAt == nil {
 		return &l
@@ -61,7 +61,7 @@ func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.
 	}
 	same, err := transcript.Common(s.Agent, made, transcript.Source{ReaderAt: st, Size: size, Name: s.Transcript, Ended: true})
 	if err == nil {
-		l.Turn = min(same.Turn, cut.Turn)
+		l.Share(min(same.Turn, cut.Turn), l.Turns)
 	}
 	return &l
 }

@@ -204,7 +204,7 @@ func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*
 		}
 	}
 	removed := rs.sessionFiles(t.files)
-	plan, err := rs.PlanFork(p, r.conversation.Title, r.Kind.String(), false)
+	plan, err := rs.PlanFork(p, string(r.conversation.Title), r.Kind.String(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (rs *Restorer) thereAlready(r *restore, p *history.Point, s *model.Session)
 		return nil, 0, err
 	}
 	if f != nil && f.Name == r.Session {
-		return f, f.Fork.Turn, nil
+		return f, f.Fork.Both, nil
 	}
 	if err := rs.newestIsNow(s, p); err != nil {
 		return nil, 0, err
@@ -277,7 +277,7 @@ func (rs *Restorer) thereAlready(r *restore, p *history.Point, s *model.Session)
 	case as:
 		return s, turn, nil
 	case f != nil:
-		return f, f.Fork.Turn, nil
+		return f, f.Fork.Both, nil
 	}
 	return nil, 0, nil
 }

@@ -174,7 +174,7 @@ func (rs *Restorer) forkAndGo(ctx context.Context, name string, o ForkOptions) (
 	if err := rs.log.CheckWhole(); err != nil {
 		return nil, err
 	}
-	r, err := rs.PrepareCheckout(ctx, name, Options{Exact: o.Exact, Session: o.Session, Conversation: model.ConversationOptions{Title: o.Title}, Env: o.Env})
+	r, err := rs.PrepareCheckout(ctx, name, Options{Exact: o.Exact, Session: o.Session, Conversation: model.ConversationOptions{Title: value.Text(o.Title)}, Env: o.Env})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/internal/agentfiles"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -162,7 +163,8 @@ func (rs *Restorer) PlanFork(p *history.Point, title, kind string, clone bool) (
 	f.Fork = transcript.Fork{Cut: cut.Offset, ID: id, Title: title, Time: now, From: s.ID, Clone: clone}
 	f.sides = transcript.Sides(agent, s.Cursor.Path, f.Path)
 	f.name = string(agent) + "/" + id
-	f.from = model.Lineage{Session: s.Name, Turn: cut.Turn, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}
+	f.from = model.Lineage{Lineage: value.Lineage{Session: s.Name, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}}
+	f.from.Share(cut.Turn, nil)
 	if p.Cp != nil {
 		f.from.Checkpoint = p.Cp.ID.String()
 	}

@@ -151,7 +151,7 @@ func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) e
 	s.Name, s.ID, s.Cwd = model.SessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
 	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))
 	if own.Parent.Session != "" && own.Parent.Session != id {
-		s.Fork = &model.Lineage{Session: string(agent) + "/" + own.Parent.Session, Message: own.Parent.Message, Time: own.First, Kind: model.ByAgent}
+		s.Fork = model.MadeByAgent(agent, own)
 	}
 	return nil
 }

@@ -278,9 +278,9 @@ func (rs *Restorer) alike(r *restore, p *history.Point, s *model.Session) (*mode
 // sameEnd reports whether a fork was made to end where a cut of a session of its family does.
 func (rs *Restorer) sameEnd(f, s *model.Session, cut transcript.Cut) bool {
 	if f.Fork.Session == s.Name {
-		return cut.Turn == f.Fork.Turn && cut.LastMessage == f.Fork.Message
+		return cut.Turn == f.Fork.Both && cut.LastMessage == f.Fork.Message
 	}
-	a, n := rs.history.TurnOf(f.Name, uint64(f.Fork.Turn))
+	a, n := rs.history.TurnOf(f.Name, uint64(f.Fork.Both))
 	b, m := rs.history.TurnOf(s.Name, uint64(cut.Turn))
 	if a != b || n != m || n == 0 {
 		return false

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -42,6 +43,9 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	*t = Text(raw)
 	return nil
 }
+
+// Textf is a text as fmt.Sprintf makes it.
+func Textf(format string, args ...any) Text { return Text(fmt.Sprintf(format, args...)) }
 
 // Texts converts strings.
 func Texts(list []string) []Text {
