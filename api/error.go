@@ -7,7 +7,9 @@ import "time"
 type Error struct {
 	Code       int         `json:"code"`
 	Word       string      `json:"word"`
-	Message    string      `json:"message"`
+	Message    string      `json:"message"`           // all of it, for people
+	Op         string      `json:"op,omitempty"`      // what was done, or what the subject is: open project, checkpoint, session, config, ...
+	Subject    Text        `json:"subject,omitempty"` // to what, as it is: a path, a name, an id
 	Hint       string      `json:"hint,omitempty"`
 	Candidates []string    `json:"candidates,omitempty"` // of an ambiguous name: ids of checkpoints, or sessions as agent/id
 	Sessions   []Candidate `json:"sessions,omitempty"`   // more of those candidates that are sessions

@@ -336,12 +336,12 @@ type VerifyRequest struct {
 
 // VerifyResponse lists every fault, and what is lost.
 type VerifyResponse struct {
-	Checked  int        `json:"checked"`
-	Faults   []Text     `json:"faults"`
-	Lost     []Lost     `json:"lost,omitempty"` // objects that a repair has marked as lost; no faults any more
-	LostOps  []Span     `json:"lost_operations,omitempty"`
-	Affected []Affected `json:"affected,omitempty"` // checkpoints that cannot be restored whole, newest first
-	Notices  []string   `json:"notices,omitempty"`
+	Checked  int          `json:"checked"`
+	Faults   []Text       `json:"faults"`
+	Lost     []Lost       `json:"lost,omitempty"` // objects that a repair has marked as lost; no faults any more
+	LostOps  []value.Span `json:"lost_operations,omitempty"`
+	Affected []Affected   `json:"affected,omitempty"` // checkpoints that cannot be restored whole, newest first
+	Notices  []string     `json:"notices,omitempty"`
 }
 
 // Lost is an object that nothing was found to repair.

@@ -4,23 +4,24 @@ import (
 	"rewind/internal/value"
 )
 
-// The values that the engine knows, too, each declared once.
+// What the engine knows, too, is declared once, in package value.
 type (
-	Text     = value.Text
-	Agent    = value.Agent
+	// Text is bytes that are usually text.
+	Text = value.Text
+	// Agent names an agent.
+	Agent = value.Agent
+	// AgentEnv says where agents keep their own.
 	AgentEnv = value.AgentEnv
-	Walk     = value.Whose
-	Head     = value.Head
-	Lineage  = value.Lineage
-	Store    = value.Store
-	Check    = value.Check
-	Leak     = value.Leak
-	Finding  = value.Finding
-	Span     = value.Span
+	// Walk says along whose steps a command goes.
+	Walk = value.Whose
+	// Head is the user's git repository at some moment.
+	Head = value.Head
+	// Lineage is where a fork or clone comes from.
+	Lineage = value.Lineage
+	// Store is a store that this user's REWIND_HOME knows.
+	Store = value.Store
+	// Check is one thing that rewind needs, as it was found.
+	Check = value.Check
+	// Leak is a file that looks like it holds a secret.
+	Leak = value.Leak
 )
-
-// Texts converts strings.
-func Texts(list []string) []Text { return value.Texts(list) }
-
-// Strings converts texts.
-func Strings(list []Text) []string { return value.Strings(list) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -77,7 +77,7 @@ func LookAt(agent transcript.Agent, path string) (found string, fi fs.FileInfo, 
 		return "", nil, nil
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("session file %s: %w", path, register.PathCause(err))
+		return "", nil, &value.OpError{Op: "session file", Subject: path, Err: register.PathCause(err)}
 	}
 	return found, fi, nil
 }

@@ -139,7 +139,7 @@ func (v *verifier) broken(from string, o model.Object, err error) {
 	v.bad[o] = Lost{Kind: o.Kind, ID: o.Id, Known: known, Place: from}
 	v.out.Lost = append(v.out.Lost, v.bad[o])
 	if !known {
-		v.fault(fmt.Errorf("verify %s: %w", from, err))
+		v.fault(&value.OpError{Op: "verify", Subject: from, Err: err})
 	}
 }
 

@@ -59,7 +59,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*value.Collected, error
 	for {
 		size, err := co.gcRound(p, r, o, res)
 		if err != nil {
-			return nil, fmt.Errorf("gc %s: %w", co.log.Project.Root, err)
+			return nil, &value.OpError{Op: "gc", Subject: co.log.Project.Root, Err: err}
 		}
 		res.DiskAfter = size
 		res.Fits = limit <= 0 || size <= limit

@@ -269,7 +269,7 @@ func (h *History) Cat(_ context.Context, name, path string) (content io.ReadClos
 		return nil, 0, err
 	}
 	if ent.Type == tree.TypeDir {
-		return nil, 0, fmt.Errorf("cat %q: %w: it is a directory", path, model.ErrUsage)
+		return nil, 0, &value.OpError{Op: "cat", Subject: path, Typed: true, Err: fmt.Errorf("%w: it is a directory", model.ErrUsage)}
 	}
 	r, err := h.log.Objs.Open(ent.ID)
 	if err != nil {

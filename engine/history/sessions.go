@@ -162,7 +162,7 @@ func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]m
 		out = append(out, f)
 	}
 	if only != "" && len(out) == 0 {
-		return nil, fmt.Errorf("session %s: %w: it is no fork", only, model.ErrNotFound)
+		return nil, &value.OpError{Op: "session", Subject: only, Err: fmt.Errorf("%w: it is no fork", model.ErrNotFound)}
 	}
 	return out, nil
 }

@@ -266,7 +266,7 @@ func DecodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 		err = fmt.Errorf("%w: checkpoint without tree, sequence or time", record.ErrFormat)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint %s: %w", id.Short(), err)
+		return nil, &value.OpError{Op: "checkpoint", Subject: id.Short(), Err: err}
 	}
 	return c, nil
 }

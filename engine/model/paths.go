@@ -5,6 +5,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"rewind/internal/value"
 )
 
 // CleanPath makes a path relative to the project's root canonical; "" is the root.
@@ -16,11 +18,11 @@ func CleanPath(p string) (string, error) {
 		p = filepath.ToSlash(p)
 	}
 	if strings.ContainsRune(p, 0) || path.IsAbs(p) {
-		return "", fmt.Errorf("path %q: %w: not inside the project", p, ErrUsage)
+		return "", &value.OpError{Op: "path", Subject: p, Typed: true, Err: fmt.Errorf("%w: not inside the project", ErrUsage)}
 	}
 	p = path.Clean(p)
 	if p == ".." || strings.HasPrefix(p, "../") {
-		return "", fmt.Errorf("path %q: %w: not inside the project", p, ErrUsage)
+		return "", &value.OpError{Op: "path", Subject: p, Typed: true, Err: fmt.Errorf("%w: not inside the project", ErrUsage)}
 	}
 	if p == "." {
 		p = ""

@@ -269,7 +269,7 @@ func DecodeSession(name string, raw []byte) (*Session, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("session %s: %w: %w", name, kv.ErrCorrupt, err)
+		return nil, &value.OpError{Op: "session", Subject: name, Err: fmt.Errorf("%w: %w", kv.ErrCorrupt, err)}
 	}
 	return s, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -21,14 +22,14 @@ func (l *Log) grafted(cp *model.Checkpoint, err error) (*model.Checkpoint, error
 			return kv.ErrStop
 		})
 		if err != nil {
-			return nil, fmt.Errorf("checkpoint %s: graft: %w", cp.ID.Short(), err)
+			return nil, &value.OpError{Op: "checkpoint", Subject: cp.ID.Short(), Err: fmt.Errorf("graft: %w", err)}
 		}
 		l.Grafts.CompareAndSwap(model.GraftsUnknown, found)
 		return l.grafted(cp, nil)
 	}
 	g, err := l.graft(cp.ID)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint %s: %w", cp.ID.Short(), err)
+		return nil, &value.OpError{Op: "checkpoint", Subject: cp.ID.Short(), Err: err}
 	}
 	if g != nil {
 		g.Apply(cp)

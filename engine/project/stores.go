@@ -129,7 +129,7 @@ func (h Home) storeByID(id string) (*Record, error) {
 		}
 		if id != "" && strings.HasPrefix(r.ID, id) {
 			if found != nil {
-				return nil, fmt.Errorf("store %s: %w: several begin like that", id, model.ErrUsage)
+				return nil, &value.OpError{Op: "store", Subject: id, Err: fmt.Errorf("%w: several begin like that", model.ErrUsage)}
 			}
 			found = r
 		}
@@ -150,7 +150,7 @@ type Join struct {
 // planJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
 func (h Home) planJoin(dir, id string) (*Join, error) {
 	refuse := func(r *Record, format string, args ...any) (*Join, error) {
-		return nil, fmt.Errorf("join store %s: %w: %s", r.ID, model.ErrUsage, fmt.Sprintf(format, args...))
+		return nil, &value.OpError{Op: "join store", Subject: r.ID, Err: fmt.Errorf("%w: %s", model.ErrUsage, fmt.Sprintf(format, args...))}
 	}
 	r, err := h.storeByID(id)
 	if err != nil {
@@ -200,7 +200,7 @@ func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration)
 	}
 	r, err := h.record(j.Store.ID)
 	if err != nil {
-		return nil, fmt.Errorf("join store %s: %w", j.Store.ID, err)
+		return nil, &value.OpError{Op: "join store", Subject: j.Store.ID, Err: err}
 	}
 	if j.Left != "" {
 		left, err := h.record(j.Left)
@@ -208,7 +208,7 @@ func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration)
 			err = left.At("").Write(h)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("join store %s: %w", j.Store.ID, err)
+			return nil, &value.OpError{Op: "join store", Subject: j.Store.ID, Err: err}
 		}
 	}
 	if err := r.At(string(j.Store.Root)).Write(h); err != nil {

@@ -45,7 +45,7 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*value.Purged, error) {
 	}
 	for _, path := range p.paths {
 		if !p.found[path] {
-			return nil, fmt.Errorf("purge %q: %w: no checkpoint has it", path, model.ErrNotFound)
+			return nil, &value.OpError{Op: "purge", Subject: path, Typed: true, Err: fmt.Errorf("%w: no checkpoint has it", model.ErrNotFound)}
 		}
 	}
 	if o.DryRun {

@@ -293,7 +293,7 @@ func (e *SettingsEdit) refuse(err error) error {
 		_, text, _ = strings.Cut(text, ": ")
 		return fmt.Errorf("settings of %s: %s:%d:%d: %s; it was left as it is", e.Agent, e.Path, line, column, text)
 	}
-	return fmt.Errorf("settings of %s: %s: %w; it was left as it is", e.Agent, e.Path, err)
+	return &value.OpError{Op: "settings of", Subject: string(e.Agent), Err: fmt.Errorf("%s: %w; it was left as it is", e.Path, err)}
 }
 
 // settingsTries is how often an edit starts over because the agent wrote the file meanwhile.

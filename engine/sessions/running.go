@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"runtime"
 	"time"
@@ -59,7 +58,7 @@ func (ss *Sessions) Forget(ctx context.Context, s *model.Session, env value.Agen
 		return err
 	}
 	if err := clients.Forget(ctx, agent, env, at.Folder, s.ID); err != nil {
-		return fmt.Errorf("session %s: %w", s.Name, err)
+		return &value.OpError{Op: "session", Subject: s.Name, Err: err}
 	}
 	return nil
 }
