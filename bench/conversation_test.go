@@ -136,7 +136,7 @@ func (p *project) watch() {
 // settle does what the daemon does when the agent does not wait any more: it captures what was too much for a hook.
 func (p *project) settle() {
 	p.tb.Helper()
-	if _, err := p.e.Worktree.Settle(p.tb.Context()); err != nil {
+	if _, err := p.e.Worktree.FollowUp(p.tb.Context()); err != nil {
 		p.tb.Fatal(err)
 	}
 }

@@ -165,7 +165,7 @@ func BenchmarkForkSession(b *testing.B) {
 		p.settle()
 		t.captured()
 		fork := func(b *testing.B) {
-			o := restore.ForkOptions{Session: model.Whose{Session: t.id}, Env: value.AgentEnv{Home: value.Text(p.user())}}
+			o := restore.ForkOptions{Session: model.SessionChoice{Session: t.id}, Env: value.AgentEnv{Home: value.Text(p.user())}}
 			var made []string
 			each(b, size, func() {
 				f, err := p.e.Restorer.Fork(b.Context(), fmt.Sprintf("turn:%d", t.turn-1), o)

@@ -41,8 +41,11 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 	turn(1)
 	turnOne := "turn:1@" + a.name()
 	asks := map[string]func() error{
-		"show":     func() error { _, err := p.e.History.Show(bg, turnOne, nil); return err },
-		"show -s":  func() error { _, err := p.e.History.Named(model.Whose{Session: b.name()}, "turn:1"); return err },
+		"show": func() error { _, err := p.e.History.Show(bg, turnOne, nil); return err },
+		"show -s": func() error {
+			_, err := p.e.History.Named(model.SessionChoice{Session: b.name()}, "turn:1")
+			return err
+		},
 		"messages": func() error { _, _, err := p.e.History.Messages(bg, turnOne, 3); return err },
 		"cat": func() error {
 			f, _, err := p.e.History.Cat(bg, turnOne, "claude0")
@@ -58,10 +61,10 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 		"tag":      func() error { _, err := p.e.History.Tag(bg, "here", turnOne, true); return err },
 		"list":     func() error { _, err := p.e.History.List(bg, history.ListOptions{All: true}); return err },
 		"status":   func() error { _, err := p.e.Status(bg, nil); return err },
-		"turns":    func() error { _, err := p.e.History.Turns(bg, model.Whose{Session: a.name()}); return err },
+		"turns":    func() error { _, err := p.e.History.Turns(bg, model.SessionChoice{Session: a.name()}); return err },
 		"sessions": func() error { _, err := p.e.History.SessionList(bg, value.AgentEnv{}); return err },
 		"undo": func() error {
-			_, err := p.e.Restorer.Undo(bg, 1, restore.Options{DryRun: true, Session: model.Whose{Session: a.name()}})
+			_, err := p.e.Restorer.Undo(bg, 1, restore.Options{DryRun: true, Session: model.SessionChoice{Session: a.name()}})
 			return err
 		},
 		"name": func() error { _, err := p.e.History.Resolve("session:" + b.name()); return err },

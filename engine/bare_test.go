@@ -88,16 +88,16 @@ func TestMadeGivesWhatTheLogHas(t *testing.T) {
 				t.Fatalf("%v, the log has %v", g, w)
 			}
 		}
-		if len(p.e.Log.Bare.Down) > i+1 {
-			t.Errorf("%d stretches are remembered", len(p.e.Log.Bare.Down))
+		if len(p.e.Log.SkipIndex.Down) > i+1 {
+			t.Errorf("%d stretches are remembered", len(p.e.Log.SkipIndex.Down))
 		}
 	}
-	n := len(p.e.Log.Bare.Down)
-	age := p.e.Log.Bare.Age()
-	p.e.Log.Bare.Forget()
-	p.e.Log.Bare.Learn(1000, 1, age)
-	if len(p.e.Log.Bare.Down) != 0 || n == 0 {
-		t.Errorf("%d stretches, %d when they are forgotten", n, len(p.e.Log.Bare.Down))
+	n := len(p.e.Log.SkipIndex.Down)
+	age := p.e.Log.SkipIndex.Age()
+	p.e.Log.SkipIndex.Forget()
+	p.e.Log.SkipIndex.Learn(1000, 1, age)
+	if len(p.e.Log.SkipIndex.Down) != 0 || n == 0 {
+		t.Errorf("%d stretches, %d when they are forgotten", n, len(p.e.Log.SkipIndex.Down))
 	}
 }
 

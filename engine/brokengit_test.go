@@ -188,10 +188,10 @@ func TestFlagShares(t *testing.T) {
 	var lists [2][]tree.Skip
 	for i := range lists {
 		p.watched(t)
-		c, err := p.e.look(context.Background(), nil)
+		c, err := p.e.captureToCompare(context.Background(), nil)
 		p.must(err)
 		lists[i] = c.Res.Skips
-		p.e.Worktree.Looked(c)
+		p.e.Worktree.EndCompare(c)
 	}
 	if len(lists[0]) == 0 || &lists[0][0] != &lists[1][0] {
 		t.Errorf("%v and %v", lists[0], lists[1])

@@ -24,7 +24,7 @@ func sampleCheckpoint() *model.Checkpoint {
 		Parents: []objstore.ID{testID("p"), testID("q")}, Cause: model.Cause{Event: model.EventSave, Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p"},
 		Base: testID("b"), By: []string{"claude/a", ""}, Owned: []model.Owned{{Paths: []string{"a"}}, {By: []string{"codex/b", "x"}, Paths: []string{"b", "c/d"}}}, Late: true, Minor: true,
 		Git: model.GitHead{Commit: "abc", Branch: "main"}, Counts: model.Counts{Files: 1, Bytes: 2, Skipped: 3, Added: 4, Modified: 5, Deleted: 6},
-		Mark: model.Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2},
+		Conversation: model.TranscriptEnd{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2},
 	}
 }
 

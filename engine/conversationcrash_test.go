@@ -96,7 +96,7 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 		for step := range 5 { // 0: all goes well
 			for _, back := range []bool{false, true} {
 				p, k := twoTurns(t)
-				o := restore.Options{Conversation: mode, Session: model.Whose{Session: k.name()}}
+				o := restore.Options{Conversation: mode, Session: model.SessionChoice{Session: k.name()}}
 				before := p.state(k)
 				if step == 0 {
 					p.back("turn:1", o)
@@ -159,7 +159,7 @@ func (p *fixture) generic(state string, k *talker) string {
 }
 
 func (p *fixture) settleHalfDone() {
-	if _, err := p.e.Worktree.Settle(bg); err != nil && !errors.Is(err, model.ErrHalfDone) {
+	if _, err := p.e.Worktree.FollowUp(bg); err != nil && !errors.Is(err, model.ErrHalfDone) {
 		p.t.Fatalf("settle: %v", err)
 	}
 }

@@ -34,20 +34,20 @@ func TestCheckoutConversation(t *testing.T) {
 		t.Errorf("mode %v", mode)
 	}
 	equal(t, "resume", r.Conversation.Resume(), []string{"claude", "--resume", r.Conversation.Fork.Session[len("claude/"):]})
-	if o := p.back("turn:2", restore.Options{Session: model.Whose{Session: k.name()}}); o.Conversation.Mode != model.ConversationOriginal || o.Conversation.Session != k.name() || p.read("f") != big("2") {
+	if o := p.back("turn:2", restore.Options{Session: model.SessionChoice{Session: k.name()}}); o.Conversation.Mode != model.ConversationOriginal || o.Conversation.Session != k.name() || p.read("f") != big("2") {
 		t.Errorf("to its end: %+v", o.Conversation)
 	}
 	// Code that belongs to nobody's conversation, and the code alone.
 	if o := p.back(first.ID.String(), restore.Options{}); o.Conversation == nil || o.Conversation.Mode != model.ConversationNone || p.read("f") != big("0") {
 		t.Errorf("to a save: %+v", o.Conversation)
 	}
-	if o := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, Conversation: model.ConversationOptions{CodeOnly: true}}); o.Conversation != nil || p.read("f") != big("1") {
+	if o := p.back("turn:1", restore.Options{Session: model.SessionChoice{Session: k.name()}, Conversation: model.ConversationOptions{CodeOnly: true}}); o.Conversation != nil || p.read("f") != big("1") {
 		t.Errorf("code only: %+v", o.Conversation)
 	}
-	if o := p.back("turn:0", restore.Options{Session: model.Whose{Session: k.name()}}); o.Conversation == nil || o.Conversation.Mode != model.ConversationNone || o.Conversation.Why == "" {
+	if o := p.back("turn:0", restore.Options{Session: model.SessionChoice{Session: k.name()}}); o.Conversation == nil || o.Conversation.Mode != model.ConversationNone || o.Conversation.Why == "" {
 		t.Errorf("before the first prompt: %+v", o.Conversation)
 	}
-	if _, err := p.e.Restorer.Checkout(bg, "turn:0", restore.Options{Session: model.Whose{Session: k.name()}, Env: p.env(), Conversation: model.ConversationOptions{ContextOnly: true}}); !errors.Is(err, model.ErrNoConversation) {
+	if _, err := p.e.Restorer.Checkout(bg, "turn:0", restore.Options{Session: model.SessionChoice{Session: k.name()}, Env: p.env(), Conversation: model.ConversationOptions{ContextOnly: true}}); !errors.Is(err, model.ErrNoConversation) {
 		t.Errorf("before the first prompt, --context-only: %v", err)
 	}
 	if p.slurp(k.file) != before {
@@ -138,7 +138,7 @@ func TestCheckoutContextOnly(t *testing.T) {
 	code := list(t, p.root)
 	for _, inPlace := range []bool{false, true} {
 		before := p.slurp(k.file)
-		r := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, Conversation: model.ConversationOptions{ContextOnly: true, InPlace: inPlace}})
+		r := p.back("turn:1", restore.Options{Session: model.SessionChoice{Session: k.name()}, Conversation: model.ConversationOptions{ContextOnly: true, InPlace: inPlace}})
 		p.wantTalk(r.Conversation.Path, "done: one", "one")
 		p.wantTree(code)
 		if at, err := p.e.Log.Refs.ID(refs.Cursor(k.name())); err != nil || at != two.Checkpoint {

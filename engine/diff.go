@@ -70,11 +70,11 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 			return sides, err
 		}
 	} else {
-		c, err := e.look(ctx, o.Progress)
+		c, err := e.captureToCompare(ctx, o.Progress)
 		if err != nil {
 			return sides, err
 		}
-		defer e.Worktree.Looked(c)
+		defer e.Worktree.EndCompare(c)
 		get, to, skipped = c.Get, c.Res.Root, c.Res.Skips
 	}
 	for _, path := range only {
@@ -176,7 +176,7 @@ func textOf(get objstore.Getter, ch tree.Change, context int) (textdiff.Result, 
 		}
 		var err error
 		sides[i], err = get.Get(objstore.Blob, ent.ID)
-		if _, partly := get.(*capture.Sketch); partly && errors.Is(err, objstore.ErrNotFound) { // more changed files than it keeps
+		if _, partly := get.(*capture.Overlay); partly && errors.Is(err, objstore.ErrNotFound) { // more changed files than it keeps
 			return textdiff.Result{Kind: textdiff.TooLarge}, nil
 		}
 		if err != nil {

@@ -204,8 +204,8 @@ func (m *follower) event(t *rapid.T) {
 	m.must(err)
 	m.check()
 	cp := m.get(h)
-	if cp.Mark != m.last.Mark {
-		m.t.Fatalf("the checkpoint was taken at %+v, the session is at %+v", cp.Mark, m.last.Mark)
+	if cp.Conversation != m.last.TranscriptEnd {
+		m.t.Fatalf("the checkpoint was taken at %+v, the session is at %+v", cp.Conversation, m.last.TranscriptEnd)
 	}
 	m.held = append(m.held, held{cp, m.stored})
 }
@@ -238,7 +238,7 @@ func (m *follower) check() {
 	want := wholeLines(b)
 	switch {
 	case !there: // what was captured stays
-		if s.Cursor.Mark != m.last.Mark {
+		if s.Cursor.TranscriptEnd != m.last.TranscriptEnd {
 			m.t.Fatalf("the file is gone, and the cursor went from %+v to %+v", m.last, s.Cursor)
 		}
 	case bytes.Equal(got, want):
@@ -302,7 +302,7 @@ func TestPromise14FollowModel(t *testing.T) {
 		for _, h := range m.held {
 			cp, err := m.e.Log.Checkpoint(h.cp.ID)
 			m.must(err)
-			if got := readAll(t, m.e.Log.Objs, cp.Mark.Transcript); !bytes.Equal(got, h.bytes) || int64(len(got)) != cp.Mark.Length {
+			if got := readAll(t, m.e.Log.Objs, cp.Conversation.Transcript); !bytes.Equal(got, h.bytes) || int64(len(got)) != cp.Conversation.Length {
 				t.Fatalf("checkpoint %d has %d bytes of the conversation, there were %d", cp.Seq, len(got), len(h.bytes))
 			}
 		}

@@ -24,7 +24,7 @@ import (
 // bytesOf are what a fork of a moment would be written as.
 func (p *fixture) bytesOf(k *talker, name string, as transcript.Fork) (b []byte, live bool) {
 	p.t.Helper()
-	pt, err := p.e.History.Point(k.name(), name)
+	pt, err := p.e.History.Moment(k.name(), name)
 	p.must(err)
 	plan, err := p.e.Restorer.PlanFork(pt, "", "fork", false)
 	p.must(err)
@@ -102,14 +102,14 @@ func TestFork(t *testing.T) {
 	if mode := stat(t, f.Path).Mode(); mode != 0o600 {
 		t.Errorf("mode %v", mode)
 	}
-	g := p.fork("@", restore.ForkOptions{Session: model.Whose{Session: f.Session}})
+	g := p.fork("@", restore.ForkOptions{Session: model.SessionChoice{Session: f.Session}})
 	if g.Title != "[Fork] one" {
 		t.Errorf("fork of a fork: %q", g.Title)
 	}
-	if h := p.fork("@", restore.ForkOptions{Session: model.Whose{Session: g.Session}, Title: "mine"}); h.Title != "[Fork] mine" {
+	if h := p.fork("@", restore.ForkOptions{Session: model.SessionChoice{Session: g.Session}, Title: "mine"}); h.Title != "[Fork] mine" {
 		t.Errorf("with a title: %q", h.Title)
 	}
-	c, err := p.e.Restorer.Clone(bg, restore.ForkOptions{Session: model.Whose{Session: k.name()}, Env: p.env()})
+	c, err := p.e.Restorer.Clone(bg, restore.ForkOptions{Session: model.SessionChoice{Session: k.name()}, Env: p.env()})
 	if err != nil || !c.From.Clone || c.Title != "one" {
 		t.Fatalf("clone: %+v, %v", c, err)
 	}
@@ -142,21 +142,21 @@ func TestForkOfNothing(t *testing.T) {
 	k.send(hooks.Event{Kind: hooks.SessionStart, Source: "startup"}, capture.HandleOptions{})
 	var none *model.NoConversationError
 	for _, name := range []string{"@", "turn:0"} {
-		if _, err := p.e.Restorer.Fork(bg, name, restore.ForkOptions{Session: model.Whose{Session: k.name()}, Env: p.env()}); !errors.As(err, &none) {
+		if _, err := p.e.Restorer.Fork(bg, name, restore.ForkOptions{Session: model.SessionChoice{Session: k.name()}, Env: p.env()}); !errors.As(err, &none) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if len(p.files()) != 1 {
 		t.Errorf("left %q", p.files())
 	}
-	if c, err := p.e.Restorer.Clone(bg, restore.ForkOptions{Session: model.Whose{Session: k.name()}, Env: p.env()}); err != nil || len(p.files()) != 2 {
+	if c, err := p.e.Restorer.Clone(bg, restore.ForkOptions{Session: model.SessionChoice{Session: k.name()}, Env: p.env()}); err != nil || len(p.files()) != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, kind := range []string{"", "manual"} {
 		p := newProject(t)
 		p.write("f", big("0"))
 		p.save("first")
-		if _, err := p.e.Restorer.Fork(bg, "@", restore.ForkOptions{Session: model.Whose{Session: kind}, Env: p.env()}); !errors.As(err, &none) {
+		if _, err := p.e.Restorer.Fork(bg, "@", restore.ForkOptions{Session: model.SessionChoice{Session: kind}, Env: p.env()}); !errors.As(err, &none) {
 			t.Errorf("of %q: %v", kind, err)
 		}
 	}
@@ -167,7 +167,7 @@ func TestForkFails(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
 	p.loaded()
-	pt, err := p.e.History.Point(k.name(), "turn:1")
+	pt, err := p.e.History.Moment(k.name(), "turn:1")
 	p.must(err)
 	plan, err := p.e.Restorer.PlanFork(pt, "", "fork", false)
 	p.must(err)
@@ -204,7 +204,7 @@ func TestForkFails(t *testing.T) {
 func TestForkAndGo(t *testing.T) {
 	p, k := twoTurns(t)
 	for _, name := range []string{"turn:1", "turn:2"} {
-		f := p.fork(name, restore.ForkOptions{Session: model.Whose{Session: k.name()}, Checkout: true, Title: "go"})
+		f := p.fork(name, restore.ForkOptions{Session: model.SessionChoice{Session: k.name()}, Checkout: true, Title: "go"})
 		if f.Title != "[Fork] go" || f.Restore == nil || f.Restored != refs.KindCheckout || p.read("f") != big(name[5:]) {
 			t.Errorf("%s: %+v", name, f)
 		}

@@ -53,7 +53,7 @@ func TestForkEveryAgent(t *testing.T) {
 			h, err := p.e.Worktree.Handle(bg, hooks.Event{Agent: hooks.Agent(tt.agent), Session: c.ID, Cwd: p.root, Kind: hooks.Stop, Transcript: file}, capture.HandleOptions{Tier: tier})
 			p.must(err)
 			s := p.session(string(tt.agent) + "/" + c.ID)
-			if got := p.talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.get(h).Mark != s.Cursor.Mark || int(s.Turn) != len(c.Turns) {
+			if got := p.talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.get(h).Conversation != s.Cursor.TranscriptEnd || int(s.Turn) != len(c.Turns) {
 				t.Fatalf("%d of %d bytes, turn %d of %d, problem %q", len(got), len(raw), s.Turn, len(c.Turns), s.Problem)
 			}
 			entries := func() []string {
@@ -85,7 +85,7 @@ func TestForkEveryAgent(t *testing.T) {
 			}
 			p.must(os.WriteFile(file, raw, 0o600))
 			was := entries()
-			w := model.Whose{Session: s.Name}
+			w := model.SessionChoice{Session: s.Name}
 			r := p.back("turn:1", restore.Options{Session: w, Conversation: model.ConversationOptions{ContextOnly: true}})
 			if len(c.Turns) == 1 {
 				if r.Conversation.Mode != model.ConversationOriginal {

@@ -215,7 +215,7 @@ func TestPromise12OverThinnedHistory(t *testing.T) {
 	if p.has(gone) {
 		t.Fatal("nothing was thinned")
 	}
-	r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.Whose{Session: "a"}})
+	r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.SessionChoice{Session: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestPromise12AcrossARestore(t *testing.T) {
 	tag("target", b.run("1", func() { p.write("y", big("y")) }))
 	tag("removed", b.run("2", func() { p.remove("x") }))
 	between := p.get(b.run("3", func() { p.write("z", big("z")) }))
-	if _, err := p.e.Restorer.Checkout(bg, "target", restore.Options{Session: model.Whose{Session: "b"}}); err != nil || p.read("x") != big("x") {
+	if _, err := p.e.Restorer.Checkout(bg, "target", restore.Options{Session: model.SessionChoice{Session: "b"}}); err != nil || p.read("x") != big("x") {
 		t.Fatal(err)
 	}
 	gone := p.get(a.run("4", func() { p.remove("x") }))
@@ -257,7 +257,7 @@ func TestPromise12AcrossARestore(t *testing.T) {
 	if !p.has(between) {
 		t.Error("the step before the restore was merged across it")
 	}
-	r, err := p.e.Restorer.Checkout(bg, "target", restore.Options{Session: model.Whose{Session: "b"}})
+	r, err := p.e.Restorer.Checkout(bg, "target", restore.Options{Session: model.SessionChoice{Session: "b"}})
 	p.must(err)
 	if _, err := os.Stat(p.path("x")); err == nil {
 		t.Errorf("what another session removed is back; kept: %v", p.keptNames(r))
@@ -422,15 +422,15 @@ func TestGCProgress(t *testing.T) {
 }
 
 // The bytes on disk, docs/format.md#graft.
-func TestGraftCodec(t *testing.T) {
+func TestSquashCodec(t *testing.T) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
-	for _, g := range []*model.Graft{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: model.Counts{Added: 1, Modified: 2, Deleted: 3}, Reverted: []string{"/"}, Aside: []string{"c/d"}, Owned: []model.Owned{{By: []string{"a/b"}, Paths: []string{"x", "y"}}}}} {
-		got, err := model.DecodeGraft(g.Encode())
+	for _, g := range []*model.Squash{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: model.Counts{Added: 1, Modified: 2, Deleted: 3}, Reverted: []string{"/"}, Aside: []string{"c/d"}, Owned: []model.Owned{{By: []string{"a/b"}, Paths: []string{"x", "y"}}}}} {
+		got, err := model.DecodeSquash(g.Encode())
 		if err != nil || !slices.Equal(got.Encode(), g.Encode()) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
-	g := &model.Graft{By: []string{"a/b", "c/d"}, Merged: 1, Counts: model.Counts{Modified: 1}, Reverted: []string{"d/", "f"}, Aside: []string{"c/d"}}
+	g := &model.Squash{By: []string{"a/b", "c/d"}, Merged: 1, Counts: model.Counts{Modified: 1}, Reverted: []string{"d/", "f"}, Aside: []string{"c/d"}}
 	if got := fmt.Sprintf("%x", g.Encode()); got != "030803612f6203632f64"+"040101"+"060101"+"080502642f0166"+"090403632f64" {
 		t.Error(got)
 	}
@@ -439,18 +439,18 @@ func TestGraftCodec(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := model.DecodeGraft(raw); !errors.Is(err, kv.ErrCorrupt) {
+		if _, err := model.DecodeSquash(raw); !errors.Is(err, kv.ErrCorrupt) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }
 
-func FuzzGraft(f *testing.F) {
+func FuzzSquash(f *testing.F) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
-	f.Add((&model.Graft{Parent: id, Base: id, By: []string{"a"}, Merged: 1}).Encode())
-	f.Add((&model.Graft{By: []string{"a", "b"}, Merged: 1, Reverted: []string{"d/", "f"}, Aside: []string{"b"}, Owned: []model.Owned{{By: []string{"b"}, Paths: []string{"f"}}}}).Encode())
+	f.Add((&model.Squash{Parent: id, Base: id, By: []string{"a"}, Merged: 1}).Encode())
+	f.Add((&model.Squash{By: []string{"a", "b"}, Merged: 1, Reverted: []string{"d/", "f"}, Aside: []string{"b"}, Owned: []model.Owned{{By: []string{"b"}, Paths: []string{"f"}}}}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if g, err := model.DecodeGraft(raw); err == nil && !slices.Equal(g.Encode(), raw) {
+		if g, err := model.DecodeSquash(raw); err == nil && !slices.Equal(g.Encode(), raw) {
 			t.Errorf("decoded %x, encoded %x", raw, g.Encode())
 		}
 	})

@@ -59,7 +59,7 @@ func TestPromise12ChangedBack(t *testing.T) {
 					t.Errorf("merged steps changed back %q", l.Reverted)
 				}
 			}
-			r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.Whose{Session: "a"}})
+			r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.SessionChoice{Session: "a"}})
 			p.must(err)
 			if p.read("theirs") != big("a") {
 				t.Errorf("what another session set is gone; kept: %v", p.keptNames(r))
@@ -101,13 +101,13 @@ func TestPromise12OffTheLine(t *testing.T) {
 				t.Fatal("nothing was thinned")
 			}
 			// As long as that one is at work it is a colleague all the same.
-			r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.Whose{Session: "s"}, DryRun: true})
+			r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.SessionChoice{Session: "s"}, DryRun: true})
 			p.must(err)
 			if !slices.Contains(p.keptNames(r), "session own") {
 				t.Errorf("what a session changed that is at work is taken; kept: %v", p.keptNames(r))
 			}
 			a.stop()
-			r, err = p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.Whose{Session: "s"}})
+			r, err = p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.SessionChoice{Session: "s"}})
 			p.must(err)
 			if p.read("theirs") != big("b") || p.read("other") != big("b2") {
 				t.Errorf("what a session of another line changed is gone; kept: %v", p.keptNames(r))
@@ -147,7 +147,7 @@ func TestPromise12TooManyToList(t *testing.T) {
 	if !slices.ContainsFunc(p.listed(), func(l history.Listed) bool { return slices.Equal(l.Reverted, []string{"gen/x/"}) }) {
 		t.Error("no graft tells of the directory")
 	}
-	r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.Whose{Session: "a"}})
+	r, err := p.e.Restorer.Checkout(bg, "before", restore.Options{Session: model.SessionChoice{Session: "a"}})
 	p.must(err)
 	if p.read("gen/x/7") != "a" || p.read("gen/mine") != big("0") {
 		t.Errorf("kept: %v", p.keptNames(r))

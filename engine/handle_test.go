@@ -353,7 +353,7 @@ func TestHandleFailure(t *testing.T) {
 	cancel()
 	p.e.Log.Mu.Lock()
 	p.must(p.e.Worktree.LoadSeen())
-	err := p.e.Worktree.TakeAll(done, []*capture.Arrival{{E: p.e.Worktree, Ev: hooks.Event{Agent: hooks.Claude, Session: "a", Kind: hooks.Prompt}, Act: hooks.Action{Capture: true, Record: true, Begins: true}, Name: a.name()}})
+	err := p.e.Worktree.HandleBatch(done, []*capture.Pending{{Worktree: p.e.Worktree, Event: hooks.Event{Agent: hooks.Claude, Session: "a", Kind: hooks.Prompt}, Act: hooks.Action{Capture: true, Record: true, Begins: true}, Name: a.name()}})
 	p.e.Log.Mu.Unlock()
 	if err == nil {
 		t.Fatal("committed although the context was done")
@@ -375,15 +375,15 @@ func TestLookGivesWay(t *testing.T) {
 	a.stop()
 	p.write("f", "overlooked until now\n")
 	p.e.Log.Taking.Store(true) // as if an event were on its way for ever
-	for i := range capture.GiveWayTimes {
-		if again, err := p.e.Worktree.LookWhole(bg); again != capture.LookAgain || err != nil {
+	for i := range capture.MaxPreemptions {
+		if again, err := p.e.Worktree.ScanWhole(bg); again != capture.RetryAfter || err != nil {
 			t.Fatalf("look %d: %v, %v", i, again, err)
 		}
 		if p.e.Worktree.TurnEnded == "" {
 			t.Fatal("it counts as done")
 		}
 	}
-	if again, err := p.e.Worktree.LookWhole(bg); again != 0 || err != nil {
+	if again, err := p.e.Worktree.ScanWhole(bg); again != 0 || err != nil {
 		t.Fatalf("%v, %v", again, err)
 	}
 	if cur, err := p.e.History.Resolve("@"); err != nil || cur.Cause.Event != model.EventScan || p.cat(cur, "f") != "overlooked until now\n" {
@@ -399,7 +399,7 @@ func TestLookGivesWay(t *testing.T) {
 	go func() {
 		p.e.Log.Mu.Lock()
 		defer p.e.Log.Mu.Unlock()
-		left <- p.e.Worktree.Waiting.GiveWay(bg, func(ctx context.Context) error {
+		left <- p.e.Worktree.Waiting.Preemptible(bg, func(ctx context.Context) error {
 			close(began)
 			<-ctx.Done()
 			return ctx.Err()
@@ -411,7 +411,7 @@ func TestLookGivesWay(t *testing.T) {
 		defer close(done)
 		a.prompt("z")
 	}()
-	if err := <-left; !errors.Is(err, capture.ErrGaveWay) {
+	if err := <-left; !errors.Is(err, capture.ErrPreempted) {
 		t.Fatal(err)
 	}
 	<-done
@@ -432,7 +432,7 @@ func TestSettle(t *testing.T) {
 	a.send(hooks.Event{Kind: hooks.Prompt, Prompt: "x", Transcript: transcript}, capture.HandleOptions{})
 	settle := func(want time.Duration) {
 		t.Helper()
-		again, err := p.e.Worktree.Settle(bg)
+		again, err := p.e.Worktree.FollowUp(bg)
 		if err != nil || again != want && (want > 0 || again > capture.LateReply[0]) { // a reply may come late
 			t.Fatalf("again in %v (want %v), %v", again, want, err)
 		}
@@ -485,7 +485,7 @@ func FuzzSession(f *testing.F) {
 	f.Add((&model.Session{
 		Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, Outside: []string{"/etc/x"}, First: at, Last: at, Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true,
 		Shown: at, Folded: 9, Calls: []model.Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
-		Cursor: model.Cursor{Mark: model.Mark{Transcript: testID("x"), Length: 9, Last: "u", Path: "/t", Generation: 1}, Base: 2, Checked: 3},
+		Cursor: model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: testID("x"), Length: 9, Last: "u", Path: "/t", Generation: 1}, Base: 2, Checked: 3},
 		Fork:   &model.Lineage{Lineage: value.Lineage{Session: "claude/b", Turn: 1, Time: at, Kind: "fork"}, Both: 1}, Title: "t", Imported: true, Problem: "p",
 	}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -275,7 +275,7 @@ func TestT21Promise17SessionRecordNames(t *testing.T) {
 				p.must(os.Remove(ran))
 			}
 		}
-		w := model.Whose{Session: k.name()}
+		w := model.SessionChoice{Session: k.name()}
 		_, err := p.e.Restorer.Fork(bg, "@", restore.ForkOptions{Session: w, Env: env})
 		untouched("fork", err)
 		_, err = p.e.Restorer.Clone(bg, restore.ForkOptions{Session: w, Env: env})

@@ -53,7 +53,7 @@ func TestImport(t *testing.T) {
 	if at, err := p.e.Sessions.Position(); err != nil || at.Session != known.name() {
 		t.Errorf("the current session is %s, %v", at.Session, err)
 	}
-	w := model.Whose{Session: claudeID(1)}
+	w := model.SessionChoice{Session: claudeID(1)}
 	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: w}).Path, "there", "hello")
 	p.wantTalk(p.fork("@", restore.ForkOptions{Session: w}).Path, "there", "hello")
 	if _, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: w, Env: p.env()}); !errors.Is(err, model.ErrNotFound) {

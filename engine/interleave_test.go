@@ -161,7 +161,7 @@ func (m *interleaving) user(t *rapid.T) { m.change(t) }
 func (m *interleaving) undo(t *rapid.T) {
 	a := m.draw(t)
 	m.back(t, a, func() (*restore.Result, error) {
-		return m.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: a.name()}})
+		return m.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: a.name()}})
 	})
 }
 
@@ -173,7 +173,7 @@ func (m *interleaving) checkoutOld(t *rapid.T) {
 	}
 	cp := own[rapid.IntRange(0, len(own)-1).Draw(t, "checkpoint")]
 	m.back(t, a, func() (*restore.Result, error) {
-		return m.e.Restorer.Checkout(bg, cp.ID.String(), restore.Options{Session: model.Whose{Session: a.name()}})
+		return m.e.Restorer.Checkout(bg, cp.ID.String(), restore.Options{Session: model.SessionChoice{Session: a.name()}})
 	})
 }
 
@@ -239,23 +239,23 @@ func TestWhichSession(t *testing.T) {
 			t.Errorf("checkout %s: %v", name, err)
 		}
 		for session, want := range map[string]string{"a": "a", "b": "b"} {
-			r, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true, Session: model.Whose{Session: session}})
+			r, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true, Session: model.SessionChoice{Session: session}})
 			if err != nil || len(r.Plan.Steps) != 1 || r.Plan.Steps[0].Path != want {
 				t.Errorf("checkout %s of %s: %+v, %v", name, session, r, err)
 			}
 		}
-		if r, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true, Session: model.Whose{Choose: true}}); err != nil || r.Plan.Steps[0].Path != "b" {
+		if r, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true, Session: model.SessionChoice{Choose: true}}); err != nil || r.Plan.Steps[0].Path != "b" {
 			t.Errorf("checkout %s of the newest: %+v, %v", name, r, err)
 		}
 	}
 	// A restore says which one is meant from then on.
-	if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: "a"}}); err != nil {
+	if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.e.Restorer.Redo(bg, 1, restore.Options{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: "nobody"}}); !errors.Is(err, model.ErrNotFound) {
+	if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: "nobody"}}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 }

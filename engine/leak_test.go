@@ -34,7 +34,7 @@ func token(n int) string {
 
 func (p *fixture) lookForSecrets() {
 	p.t.Helper()
-	p.must(p.e.Leaks.LookForSecrets(bg, false))
+	p.must(p.e.Leaks.ScanForSecrets(bg, false))
 }
 
 // leaks is what status tells, a line each.
@@ -118,7 +118,7 @@ func TestLookForSecretsOff(t *testing.T) {
 	p.write("prod.env", "TOKEN="+token(1)+"\n")
 	p.save("one")
 	p.lookForSecrets()
-	if m, err := p.e.Leaks.ReadLeakMark(); err != nil || m.Done != 0 {
+	if m, err := p.e.Leaks.ReadLeakCursor(); err != nil || m.Done != 0 {
 		t.Errorf("looked up to %d, %v", m.Done, err)
 	}
 	p.set("secrets.mode", project.SecretsFlag) // what came meanwhile is looked at then
@@ -144,7 +144,7 @@ func TestPromise15LookKilled(t *testing.T) {
 			t.Fatal("it does not come to its end")
 		}
 		ctx := &stopAfter{Context: bg, left: 1000}
-		err := p.e.Leaks.LookForSecrets(ctx, false)
+		err := p.e.Leaks.ScanForSecrets(ctx, false)
 		// A process that is killed forgets what it knew.
 		p.must(p.e.Close())
 		e, oerr := Open(bg, p.home, p.root, p.options())
@@ -158,7 +158,7 @@ func TestPromise15LookKilled(t *testing.T) {
 		}
 	}
 	p.wantLeaks(strings.Join(want, ", "))
-	if m, err := p.e.Leaks.ReadLeakMark(); err != nil || m.Path != "" || m.Tree.IsZero() {
+	if m, err := p.e.Leaks.ReadLeakCursor(); err != nil || m.Path != "" || m.Tree.IsZero() {
 		t.Errorf("mark: %+v, %v", m, err)
 	}
 }
@@ -206,7 +206,7 @@ func TestLookForSecretsAfterGC(t *testing.T) {
 	p.save("one")
 	p.lookForSecrets()
 	// The tree of the mark is not there any more, and other rules would have flagged something else.
-	m, err := p.e.Leaks.ReadLeakMark()
+	m, err := p.e.Leaks.ReadLeakCursor()
 	p.must(err)
 	m.Tree = testID("gone")
 	b := p.e.Log.DB.NewBatch()
@@ -214,19 +214,19 @@ func TestLookForSecretsAfterGC(t *testing.T) {
 	p.must(b.Set(secrets.LeakKey(testID("other").Key()), (&secrets.LeakFlag{Paths: []string{"x"}, Findings: []value.Finding{{Rule: "r", Line: 1}}}).Encode()))
 	p.must(b.Set(secrets.LeakKey(testID("damaged").Key()), []byte("nonsense")))
 	p.must(b.Commit(bg, kv.Written))
-	p.e.Leaks.Look.Flagged.Store(nil)
+	p.e.Leaks.Scan.Flagged.Store(nil)
 	p.write("b", "TOKEN="+token(2)+"\n")
 	p.save("two")
 	p.lookForSecrets()
 	p.wantLeaks("a github-pat:1, b github-pat:1")
 	p.verify()
 	// A mark that cannot be read, or of other rules: all is looked at anew.
-	for _, raw := range [][]byte{[]byte("\xff"), (&secrets.LeakMark{Rules: "other", Done: 1 << 40}).Encode()} {
+	for _, raw := range [][]byte{[]byte("\xff"), (&secrets.LeakCursor{Rules: "other", Done: 1 << 40}).Encode()} {
 		b := p.e.Log.DB.NewBatch()
 		p.must(b.Set(secrets.LeakMarkKey, raw))
 		p.must(b.Delete(secrets.LeakKey(objstore.Sum(objstore.Blob, []byte("TOKEN="+token(2)+"\n")).Key())))
 		p.must(b.Commit(bg, kv.Written))
-		p.e.Leaks.Look.Flagged.Store(nil)
+		p.e.Leaks.Scan.Flagged.Store(nil)
 		p.lookForSecrets()
 		p.wantLeaks("a github-pat:1, b github-pat:1")
 	}
@@ -315,15 +315,15 @@ func TestLookForSecretsGivesWay(t *testing.T) {
 	ctx, cancel := context.WithTimeout(bg, time.Nanosecond)
 	defer cancel()
 	<-ctx.Done()
-	if err := p.e.Leaks.LookForSecrets(ctx, true); !errors.Is(err, context.DeadlineExceeded) {
+	if err := p.e.Leaks.ScanForSecrets(ctx, true); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("%v", err)
 	}
 	// While another look is under way nobody waits for it.
-	p.e.Leaks.Look.Mu.Lock()
-	p.must(p.e.Leaks.LookForSecrets(bg, true))
-	p.e.Leaks.Look.Mu.Unlock()
-	p.must(p.e.Leaks.LookForSecrets(bg, true))
-	if p.e.Rest(); p.e.Leaks.Look.Scanner != nil {
+	p.e.Leaks.Scan.Mu.Lock()
+	p.must(p.e.Leaks.ScanForSecrets(bg, true))
+	p.e.Leaks.Scan.Mu.Unlock()
+	p.must(p.e.Leaks.ScanForSecrets(bg, true))
+	if p.e.TrimCaches(); p.e.Leaks.Scan.Scanner != nil {
 		t.Error("the rules are kept at rest")
 	}
 }
@@ -339,7 +339,7 @@ func TestLeakFlagGolden(t *testing.T) {
 	if got := sampleLeakFlag().Encode(); string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
-	m := secrets.LeakMark{Rules: "v", Done: 300, Tree: c, Path: "p"}
+	m := secrets.LeakCursor{Rules: "v", Done: 300, Tree: c, Path: "p"}
 	if got, want := m.Encode(), "\x01\x01v"+"\x02\x02\xac\x02"+"\x03\x20"+string(c[:])+"\x04\x01p"; string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
@@ -347,7 +347,7 @@ func TestLeakFlagGolden(t *testing.T) {
 
 func FuzzLeakFlag(f *testing.F) {
 	f.Add(sampleLeakFlag().Encode())
-	f.Add((&secrets.LeakMark{Rules: "v", Done: 1, Path: "p"}).Encode())
+	f.Add((&secrets.LeakCursor{Rules: "v", Done: 1, Path: "p"}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if flag, err := secrets.DecodeLeakFlag(raw); err == nil && !bytes.Equal(flag.Encode(), raw) {
 			t.Errorf("decoded %x, encoded %x", raw, flag.Encode())

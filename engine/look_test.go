@@ -49,7 +49,7 @@ func (p *fixture) unsaved() (fast, slow []string) {
 	defer root.Close()
 	was, err := p.e.Log.Head()
 	p.must(err)
-	get := capture.NewSketch(p.e.Log.Objs, nil)
+	get := capture.NewOverlay(p.e.Log.Objs, nil)
 	src := snapshot.Source{Root: root, Put: get, RuleFiles: capture.RuleFiles}
 	r, err := p.e.Worktree.Rules()
 	p.must(err)

@@ -127,7 +127,7 @@ func TestPromise19OverThinnedHistory(t *testing.T) {
 				t.Fatal("nothing was thinned")
 			}
 			for steps := 0; ; steps++ {
-				_, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: "a"}})
+				_, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: "a"}})
 				if errors.Is(err, model.ErrNotFound) {
 					break
 				}

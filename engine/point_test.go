@@ -24,10 +24,10 @@ func TestPromise14LateReply(t *testing.T) {
 	k.ask("one")
 	k.work(p.edits("f", "1"))
 	h := k.stop()
-	if asked := p.get(h).Mark; asked.Length == 0 {
+	if asked := p.get(h).Conversation; asked.Length == 0 {
 		t.Fatal("nothing of the conversation is in the checkpoint")
 	}
-	again, err := p.e.Worktree.Settle(bg)
+	again, err := p.e.Worktree.FollowUp(bg)
 	if err != nil || again <= 0 || again > 150*time.Millisecond {
 		t.Fatalf("again in %v, %v", again, err)
 	}
@@ -45,7 +45,7 @@ func TestPromise14LateReply(t *testing.T) {
 	k.stop()
 	k.say("later still")
 	k.ask("two")
-	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: model.Whose{Session: k.name()}}).Path, "later still", "one")
+	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: model.SessionChoice{Session: k.name()}}).Path, "later still", "one")
 }
 
 // A file that a session has left for another one, which is not written yet, is not its conversation any more, whatever comes into it.
@@ -64,8 +64,8 @@ func TestPromise14LeftFile(t *testing.T) {
 	kept.Cursor.Checked = 0 // it is time to look at all of it
 	p.e.Log.Records[k.name()] = &kept
 	p.settle()
-	if now := p.session(k.name()).Cursor; now.Mark != was.Mark {
-		t.Fatalf("the cursor went from %+v to %+v", was.Mark, now.Mark)
+	if now := p.session(k.name()).Cursor; now.TranscriptEnd != was.TranscriptEnd {
+		t.Fatalf("the cursor went from %+v to %+v", was.TranscriptEnd, now.TranscriptEnd)
 	}
 }
 
@@ -79,9 +79,9 @@ func TestPointLateReplyKeepsTheTurnsCode(t *testing.T) {
 	k.append(`{"type":"mode","mode":"normal"}` + "\n") // the client writes on behind the stop
 	p.settle()
 	for range 2 {
-		got, err := p.e.History.Point(k.name(), "turn:1")
-		if err != nil || got.Cp.ID != h.Checkpoint {
-			t.Fatalf("turn:1 is %+v, %v; want %s", got.Cp, err, h.Checkpoint.Short())
+		got, err := p.e.History.Moment(k.name(), "turn:1")
+		if err != nil || got.Checkpoint.ID != h.Checkpoint {
+			t.Fatalf("turn:1 is %+v, %v; want %s", got.Checkpoint, err, h.Checkpoint.Short())
 		}
 		p.reopen()
 	}
@@ -90,7 +90,7 @@ func TestPointLateReplyKeepsTheTurnsCode(t *testing.T) {
 // turns gives the number, prompt and code of a session's turns as a person sees them.
 func (p *fixture) turns(k *talker) (out []string) {
 	p.t.Helper()
-	l, err := p.e.History.Turns(bg, model.Whose{Session: k.name()})
+	l, err := p.e.History.Turns(bg, model.SessionChoice{Session: k.name()})
 	p.must(err)
 	for _, i := range l.Turns {
 		f, gone := "", ""
@@ -110,12 +110,12 @@ func (p *fixture) turns(k *talker) (out []string) {
 // at is the code of a point: the first byte of f.
 func (p *fixture) at(k *talker, name string) string {
 	p.t.Helper()
-	pt, err := p.e.History.Point(k.name(), name)
+	pt, err := p.e.History.Moment(k.name(), name)
 	p.must(err)
-	if pt.Cp == nil {
+	if pt.Checkpoint == nil {
 		return "none"
 	}
-	return p.cat(pt.Cp, "f")[:1]
+	return p.cat(pt.Checkpoint, "f")[:1]
 }
 
 func (p *fixture) loaded() {
@@ -164,7 +164,7 @@ func TestPointChatOnlySession(t *testing.T) {
 	other.take("else", p.edits("f", "2"))
 	k2 := p.talker(3)
 	k2.take("mine", nil)
-	p.wantTalk(p.fork("@", restore.ForkOptions{Session: model.Whose{Session: k2.name()}}).Path, "done: mine", "mine")
+	p.wantTalk(p.fork("@", restore.ForkOptions{Session: model.SessionChoice{Session: k2.name()}}).Path, "done: mine", "mine")
 	equal(t, "turns", p.turns(k2), []string{"1 mine 2"})
 }
 
@@ -206,7 +206,7 @@ func TestPointForks(t *testing.T) {
 			t.Errorf("%s of the fork has the code %s, want %s", name, got, want)
 		}
 	}
-	w := model.Whose{Session: g.name()}
+	w := model.SessionChoice{Session: g.name()}
 	p.wantTalk(p.fork("turn:1", restore.ForkOptions{Session: w}).Path, "done: one", "one")
 	again := p.fork("turn:2", restore.ForkOptions{Session: w})
 	p.wantTalk(again.Path, "done: another two", "one", "another two")
@@ -259,12 +259,12 @@ func TestT15LineageInACircle(t *testing.T) {
 	_, err := p.e.Restorer.Import(bg, p.env(), nil)
 	p.must(err)
 	for _, name := range []string{"turn:0", "turn:1", "turn:2"} {
-		_, _ = p.e.History.Point("claude/"+claudeID(1), name)
+		_, _ = p.e.History.Moment("claude/"+claudeID(1), name)
 	}
 	if _, err := p.e.History.Forks(bg, p.env(), ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.e.History.Turns(bg, model.Whose{Session: claudeID(1)}); err != nil {
+	if _, err := p.e.History.Turns(bg, model.SessionChoice{Session: claudeID(1)}); err != nil {
 		t.Error(err)
 	}
 }

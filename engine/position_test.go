@@ -31,7 +31,7 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 	}
 	talkers := map[string]*talker{k.name(): k}
 	var log []string
-	o := restore.Options{Env: p.env(), Session: model.Whose{Choose: true}, Exact: true}
+	o := restore.Options{Env: p.env(), Session: model.SessionChoice{Choose: true}, Exact: true}
 	var forks []*model.Fork
 	agree := func(what string, res *restore.Result) {
 		t.Helper()

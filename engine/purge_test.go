@@ -402,7 +402,7 @@ func TestPurgeConversation(t *testing.T) {
 		if s := p.session(k.name()); !s.Purged || !strings.Contains(s.Problem, "purged") {
 			t.Errorf("the session: %+v", s)
 		}
-		if _, err := p.e.Restorer.Fork(bg, "turn:2", restore.ForkOptions{Env: p.env(), Session: model.Whose{Session: k.name()}}); err == nil || !strings.Contains(err.Error(), "purged") {
+		if _, err := p.e.Restorer.Fork(bg, "turn:2", restore.ForkOptions{Env: p.env(), Session: model.SessionChoice{Session: k.name()}}); err == nil || !strings.Contains(err.Error(), "purged") {
 			t.Errorf("fork: %v", err)
 		}
 		if s := p.session(other.name()); s.Purged || len(p.talk(s)) == 0 {

@@ -37,8 +37,8 @@ func (e *Engine) CheckRemoval() error {
 	return nil
 }
 
-// Extent is how many checkpoints the log has, safety checkpoints included, and how many bytes the store takes on disk.
-func (e *Engine) Extent() (checkpoints int, diskBytes int64, err error) {
+// Footprint is how many checkpoints the log has, safety checkpoints included, and how many bytes the store takes on disk.
+func (e *Engine) Footprint() (checkpoints int, diskBytes int64, err error) {
 	e.Log.Mu.Lock()
 	defer e.Log.Mu.Unlock()
 	err = e.Log.Refs.Newest(0, func(op *refs.Operation) error {

@@ -1,9 +1,9 @@
 package engine
 
-// Rest gives up memory that makes work faster and can be had again. It may be called while others work.
-func (e *Engine) Rest() {
+// TrimCaches gives up memory that makes work faster and can be had again. It may be called while others work.
+func (e *Engine) TrimCaches() {
 	e.Log.DB.TrimCaches()
-	e.Leaks.RestLeaks()
+	e.Leaks.DropRules()
 }
 
 // FlushLog puts what only the store's log holds into tables: for a project that rests.

@@ -57,7 +57,7 @@ func TestT15SessionPaths(t *testing.T) {
 			t.Errorf("%.80q: %d bytes, turn %d, problem %q", path, s.Cursor.Length, s.Turn, s.Problem)
 		}
 		var none *model.NoConversationError
-		_, err := p.e.Restorer.Fork(bg, "turn:1", restore.ForkOptions{Session: model.Whose{Session: a.name()}, Env: p.env()})
+		_, err := p.e.Restorer.Fork(bg, "turn:1", restore.ForkOptions{Session: model.SessionChoice{Session: a.name()}, Env: p.env()})
 		if !errors.As(err, &none) {
 			t.Errorf("%.80q: fork: %v", path, err)
 		}

@@ -61,9 +61,9 @@ func TestPromise14FollowAfterAFailure(t *testing.T) {
 	defer cancel()
 	p.e.Log.Mu.Lock()
 	p.must(p.e.Worktree.LoadSeen())
-	err := p.e.Worktree.TakeAll(done, []*capture.Arrival{{
-		E: p.e.Worktree, Ev: hooks.Event{Agent: hooks.Claude, Session: k.id, Kind: hooks.Stop, Transcript: k.file}, Name: k.name(), Act: hooks.Action{Capture: true, Record: true, Ends: true},
-		O: capture.HandleOptions{Tier: k.tier, Late: func() bool { cancel(); return false }}, // when all is ready to be committed
+	err := p.e.Worktree.HandleBatch(done, []*capture.Pending{{
+		Worktree: p.e.Worktree, Event: hooks.Event{Agent: hooks.Claude, Session: k.id, Kind: hooks.Stop, Transcript: k.file}, Name: k.name(), Act: hooks.Action{Capture: true, Record: true, Ends: true},
+		Options: capture.HandleOptions{Tier: k.tier, Late: func() bool { cancel(); return false }}, // when all is ready to be committed
 	}})
 	p.e.Log.Mu.Unlock()
 	if !errors.Is(err, context.Canceled) {
@@ -98,7 +98,7 @@ func TestPromise14CodexSegment(t *testing.T) {
 	}
 	p.write("f", big("1"))
 	one := p.get(send(hooks.Stop, first))
-	if got := readAll(t, p.e.Log.Objs, one.Mark.Transcript); !bytes.Equal(got, sample("0.169.0-backtrack.jsonl")) {
+	if got := readAll(t, p.e.Log.Objs, one.Conversation.Transcript); !bytes.Equal(got, sample("0.169.0-backtrack.jsonl")) {
 		t.Fatalf("%d bytes of the first file", len(got))
 	}
 	second := filepath.Join(dir, "rollout-2026-11-20T10-01-55-"+id+"_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl")
@@ -107,7 +107,7 @@ func TestPromise14CodexSegment(t *testing.T) {
 	p.write("f", big("2"))
 	two := p.get(send(hooks.Stop, second))
 	s := p.session("codex/" + id)
-	if s.Problem != "" || s.Cursor.Base <= 0 || s.Cursor.Generation != 2 || two.Mark != s.Cursor.Mark {
+	if s.Problem != "" || s.Cursor.Base <= 0 || s.Cursor.Generation != 2 || two.Conversation != s.Cursor.TranscriptEnd {
 		t.Fatalf("%+v, %q", s.Cursor, s.Problem)
 	}
 	want := append(bytes.Clone(sample("0.169.0-backtrack.jsonl")[:s.Cursor.Base]), segment...)

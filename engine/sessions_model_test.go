@@ -617,7 +617,7 @@ func (m *sessions23) turnsOf(a *actor) {
 		return
 	}
 	m.sameTurns(a.name())
-	list, err := m.e.History.Turns(bg, model.Whose{Session: a.name()})
+	list, err := m.e.History.Turns(bg, model.SessionChoice{Session: a.name()})
 	m.must(err)
 	var said, want []string
 	ids := []string{}

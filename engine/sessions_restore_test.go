@@ -226,11 +226,11 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	var err error
 	if fork {
 		var f *restore.Forked
-		if f, err = m.e.Restorer.Fork(bg, name, restore.ForkOptions{Session: model.Whose{Session: a.name()}, Checkout: true, Exact: exact, Env: m.env()}); err == nil {
+		if f, err = m.e.Restorer.Fork(bg, name, restore.ForkOptions{Session: model.SessionChoice{Session: a.name()}, Checkout: true, Exact: exact, Env: m.env()}); err == nil {
 			r = f.Restore
 		}
 	} else {
-		r, err = m.e.Restorer.Checkout(bg, name, restore.Options{Session: model.Whose{Session: a.name()}, Exact: exact, Env: m.env()})
+		r, err = m.e.Restorer.Checkout(bg, name, restore.Options{Session: model.SessionChoice{Session: a.name()}, Exact: exact, Env: m.env()})
 	}
 	if err != nil {
 		var none *model.NoConversationError
@@ -306,7 +306,7 @@ func (m *sessions23) forkTurn(t *rapid.T) {
 		return
 	}
 	m.say("fork turn:%d --session %s", n, a.short())
-	f, err := m.e.Restorer.Fork(bg, fmt.Sprint("turn:", n), restore.ForkOptions{Session: model.Whose{Session: a.name()}, Env: m.env()})
+	f, err := m.e.Restorer.Fork(bg, fmt.Sprint("turn:", n), restore.ForkOptions{Session: model.SessionChoice{Session: a.name()}, Env: m.env()})
 	var none *model.NoConversationError
 	if !a.turns[n-1].whole && errors.As(err, &none) {
 		return
@@ -344,7 +344,7 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	}
 	m.say("checkout turn:%d --in-place --session %s", n, a.short())
 	end := a.turns[n-1]
-	r, err := m.e.Restorer.Checkout(bg, fmt.Sprint("turn:", n), restore.Options{Session: model.Whose{Session: a.name()}, Conversation: model.ConversationOptions{InPlace: true}, Env: m.env()})
+	r, err := m.e.Restorer.Checkout(bg, fmt.Sprint("turn:", n), restore.Options{Session: model.SessionChoice{Session: a.name()}, Conversation: model.ConversationOptions{InPlace: true}, Env: m.env()})
 	m.must(err)
 	if r.Conversation == nil || r.Conversation.Mode != model.ConversationInPlace {
 		t.Fatalf("in place: %+v", r.Conversation)
@@ -419,7 +419,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		if steps > most {
 			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.name(), left(), m.h.world, a.begin)
 		}
-		r, err := m.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: a.name()}})
+		r, err := m.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: a.name()}})
 		if err != nil {
 			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.name(), err, left(), m.h.world, a.begin)
 		}
@@ -449,7 +449,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	}
 	m.look(t)
 	for i := range steps { // a redo may go over several that lists fold
-		_, err := m.e.Restorer.Redo(bg, 1, restore.Options{Session: model.Whose{Session: a.name()}})
+		_, err := m.e.Restorer.Redo(bg, 1, restore.Options{Session: model.SessionChoice{Session: a.name()}})
 		m.say("  redo %d: %q", i, m.files())
 		if i > 0 && errors.Is(err, model.ErrNotFound) {
 			break

@@ -18,7 +18,7 @@ func TestPromise19TurnBehindARestoreThatKept(t *testing.T) {
 	a.tell(hooks.Prompt, map[string]any{"prompt": "two"})
 	a.does("f", "two")
 	a.tell(hooks.Stop, map[string]any{"stop_hook_active": false})
-	of := model.Whose{Session: a.name()}
+	of := model.SessionChoice{Session: a.name()}
 	_, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: of})
 	p.must(err)
 	made := 0

@@ -102,7 +102,7 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 			return nil, err
 		}
 		s.Current = &l
-		ahead, err := e.Restorer.Ahead(at.Line, cur.ID, nil)
+		ahead, err := e.Restorer.Ahead(at.Branch, cur.ID, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -123,11 +123,11 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	s.Sessions = slices.DeleteFunc(e.Log.ListSessions(), func(s model.Session) bool { return e.History.Unseen(&s) })
 	s.AtWork = e.Sessions.UnderWay(s.Sessions)
 	if s.Ahead > 0 { // now with what is no step of this session's
-		j, err := e.Authors.Judge(at.Line)
+		j, err := e.Authors.Judge(at.Branch)
 		if err != nil {
 			return nil, err
 		}
-		ahead, err := e.Restorer.Ahead(at.Line, cur.ID, j)
+		ahead, err := e.Restorer.Ahead(at.Branch, cur.ID, j)
 		if err != nil {
 			return nil, err
 		}
@@ -137,11 +137,11 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	if err != nil || cur == nil {
 		return s, err
 	}
-	c, err := e.look(ctx, p)
+	c, err := e.captureToCompare(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	defer e.Worktree.Looked(c)
+	defer e.Worktree.EndCompare(c)
 	s.Skips = c.Res.Skips
 	err = tree.Diff(c.Get, was.Tree, c.Res.Root, func(ch tree.Change) error {
 		s.Changes = append(s.Changes, ch)
@@ -171,8 +171,8 @@ func (e *Engine) stages() ([]string, error) {
 	return out, err
 }
 
-// look captures the worktree in order to compare it: nothing is stored.
-func (e *Engine) look(ctx context.Context, p model.Progress) (*capture.Capture, error) {
+// captureToCompare captures the worktree in order to compare it: nothing is stored.
+func (e *Engine) captureToCompare(ctx context.Context, p model.Progress) (*capture.Capture, error) {
 	root, err := e.Log.Root()
 	if err != nil {
 		return nil, err

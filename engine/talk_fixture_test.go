@@ -195,7 +195,7 @@ func wholeLines(b []byte) []byte { return b[:bytes.LastIndexByte(b, '\n')+1] }
 
 func (p *fixture) settle() {
 	p.t.Helper()
-	_, err := p.e.Worktree.Settle(bg)
+	_, err := p.e.Worktree.FollowUp(bg)
 	p.must(err)
 }
 

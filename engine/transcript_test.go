@@ -244,7 +244,7 @@ func FuzzNode(f *testing.F) {
 
 // What a session's record and a checkpoint hold of conversations, docs/format.md#session-record.
 func FuzzCursorAndLineage(f *testing.F) {
-	f.Add((&model.Cursor{Mark: model.Mark{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/p", Generation: 2}, Base: 5, Checked: 9}).Encode())
+	f.Add((&model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/p", Generation: 2}, Base: 5, Checked: 9}).Encode())
 	f.Add((&model.Lineage{
 		Lineage: value.Lineage{Session: "claude/a", Turn: 1, Message: "m", Checkpoint: "c", Clone: true, Kind: "fork"}, Both: 1, Transcript: testID("x"),
 	}).Encode())

@@ -68,13 +68,13 @@ func TestPromise19EventsOfOneBatch(t *testing.T) {
 	p, k := begun(t)
 	k.take("one", p.edits("f", "1"))
 	p.e.Log.Mu.Lock()
-	var batch []*capture.Arrival
+	var batch []*capture.Pending
 	for _, ev := range []hooks.Event{{Kind: hooks.Prompt, Prompt: "two"}, {Kind: hooks.Stop}, {Kind: hooks.Prompt, Prompt: "three"}} {
 		ev.Agent, ev.Session, ev.Cwd, ev.Transcript = hooks.Claude, k.id, p.root, k.file
-		a := &capture.Arrival{E: p.e.Worktree, Ev: ev, O: capture.HandleOptions{Tier: k.tier}, Act: hooks.Decide(ev), Name: k.name(), Done: make(chan struct{})}
+		a := &capture.Pending{Worktree: p.e.Worktree, Event: ev, Options: capture.HandleOptions{Tier: k.tier}, Act: hooks.Decide(ev), Name: k.name(), Done: make(chan struct{})}
 		batch = append(batch, a)
 	}
-	err := p.e.Worktree.TakeAll(bg, batch)
+	err := p.e.Worktree.HandleBatch(bg, batch)
 	p.e.Log.Mu.Unlock()
 	p.must(err)
 	l, err := p.e.History.ReadTurns(k.name(), history.AllTurns)

@@ -19,7 +19,7 @@ func TestPromise19TurnsOfPromptsWrittenLate(t *testing.T) {
 			s.interrupted("", "") // no hook fires
 		}
 	}
-	list, err := p.e.History.Turns(bg, model.Whose{Session: s.name()})
+	list, err := p.e.History.Turns(bg, model.SessionChoice{Session: s.name()})
 	p.must(err)
 	var said []string
 	for _, turn := range list.Turns {

@@ -49,14 +49,14 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 	send(hooks.Prompt, second) // taken in so late that the prompt is there
 	send(hooks.Stop, second)
 
-	l, err := p.e.History.Turns(bg, model.Whose{Session: "codex/" + id})
+	l, err := p.e.History.Turns(bg, model.SessionChoice{Session: "codex/" + id})
 	p.must(err)
 	if len(l.Turns) != 3 || l.Turns[0].Gone || !l.Turns[1].Gone || l.Turns[2].Gone || l.Turns[1].Summary != "TURN-2 please" || l.Turns[2].Summary != "NEXT after backtrack" {
 		t.Fatalf("%+v", l.Turns)
 	}
 	last := map[string]string{"turn:2": l.Turns[1].Last, "turn:3": l.Turns[2].Last}
 	for name, want := range map[string]int{"turn:2": 2, "turn:3": 2} {
-		f, err := p.e.Restorer.Fork(bg, name, restore.ForkOptions{DryRun: true, Session: model.Whose{Session: "codex/" + id}})
+		f, err := p.e.Restorer.Fork(bg, name, restore.ForkOptions{DryRun: true, Session: model.SessionChoice{Session: "codex/" + id}})
 		if err != nil || f.Cut.Turn != want || f.From.Message != last[name] {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
@@ -106,7 +106,7 @@ func TestTurnsOfDroid(t *testing.T) {
 	send(hooks.Prompt)
 	upTo(int64(len(all)))
 	send(hooks.Stop)
-	l, err := p.e.History.Turns(bg, model.Whose{Session: "droid/" + id})
+	l, err := p.e.History.Turns(bg, model.SessionChoice{Session: "droid/" + id})
 	p.must(err)
 	if len(l.Turns) != 2 || l.Turns[0].User != c.Turns[0].User || l.Turns[1].User != two.User || l.Turns[0].Gone || l.Turns[1].Gone {
 		t.Fatalf("%+v", l.Turns)

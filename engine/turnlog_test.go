@@ -23,7 +23,7 @@ func (p *fixture) sameTurns(session string) {
 			said := objstore.ID{}
 			if f.At != nil {
 				var err error
-				said, err = l.SaidAt(f)
+				said, err = l.TranscriptAt(f)
 				text += fmt.Sprint(err)
 			}
 			text += fmt.Sprintf(" %q, over %v, %s, %s", f.Prompt, f.Over, f.Began, said)

@@ -38,7 +38,7 @@ func TestPromise19UndoBesideANewFile(t *testing.T) {
 		p.write(made, "the person's")
 		steps := 0
 		for ; steps < 8; steps++ {
-			r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: s.name()}})
+			r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: s.name()}})
 			if errors.Is(err, model.ErrNotFound) {
 				break
 			}
@@ -89,7 +89,7 @@ func TestPromise19UndoBesideADirectory(t *testing.T) {
 	p.remove("d/x")
 	b.does("d/y", "b's")
 	for range 2 {
-		r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: a.name()}})
+		r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: a.name()}})
 		p.must(err)
 		if r.Saved != nil {
 			t.Error("undo saved the directory as a step")
@@ -109,7 +109,7 @@ func TestPromise19RedoBesideAnUnsavedRemoval(t *testing.T) {
 	tool, input := b.tool("")
 	b.tell(hooks.BeforeTool, map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": "call_1"})
 	p.remove("new")
-	of := restore.Options{Session: model.Whose{Session: a.name()}}
+	of := restore.Options{Session: model.SessionChoice{Session: a.name()}}
 	_, err := p.e.Restorer.Undo(bg, 1, of)
 	p.must(err)
 	r, err := p.e.Restorer.Redo(bg, 1, of)
@@ -128,7 +128,7 @@ func TestPromise19RedoToAnotherLine(t *testing.T) {
 	c := p.scribe(hooks.Codex, unique())
 	c.tell(hooks.SessionStart, map[string]any{"source": "startup"}) // takes it in, on its own line, which begins where a stands
 	a.tell(hooks.Stop, map[string]any{"stop_hook_active": false})
-	of := restore.Options{Session: model.Whose{Session: a.name()}}
+	of := restore.Options{Session: model.SessionChoice{Session: a.name()}}
 	_, err := p.e.Restorer.Checkout(bg, "turn:1", of)
 	p.must(err)
 	for range 2 {
@@ -156,7 +156,7 @@ func TestPromise19UndoAgain(t *testing.T) {
 	a.does("d", "1")
 	a.does("e", "2")
 	p.write("d", big("the person's"))
-	o := restore.Options{Session: model.Whose{Session: a.name()}}
+	o := restore.Options{Session: model.SessionChoice{Session: a.name()}}
 	for round := range 3 {
 		for i, want := range [][2]string{{"1", "2"}, {"1", ""}, {"", ""}} {
 			_, err := p.e.Restorer.Undo(bg, 1, o)
@@ -185,7 +185,7 @@ func TestPromise19UndoToWhereItBegan(t *testing.T) {
 	p := newProject(t)
 	a, _ := p.two()
 	a.does("n", "a's")
-	of := restore.Options{Session: model.Whose{Session: a.name()}}
+	of := restore.Options{Session: model.SessionChoice{Session: a.name()}}
 	for _, step := range []func(context.Context, int, restore.Options) (*restore.Result, error){p.e.Restorer.Undo, p.e.Restorer.Redo} {
 		_, err := step(bg, 1, of)
 		p.must(err)
@@ -194,7 +194,7 @@ func TestPromise19UndoToWhereItBegan(t *testing.T) {
 	c.tell(hooks.SessionStart, map[string]any{"source": "startup"})
 	c.tell(hooks.Prompt, map[string]any{"prompt": "go"})
 	c.does("n", "c's")
-	r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: c.name()}})
+	r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: c.name()}})
 	p.must(err)
 	if got := p.slurp(p.path("n")); got != big("a's") {
 		t.Errorf("n is not a's again; kept %+v", r.Plan.Kept)
@@ -215,7 +215,7 @@ func TestPromise12NewFileAfterUndoRestore(t *testing.T) {
 	p.write("f", big("the person's"))
 	back := func() {
 		t.Helper()
-		r, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: model.Whose{Session: b.name()}})
+		r, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Session: model.SessionChoice{Session: b.name()}})
 		p.must(err)
 		if got, err := os.ReadFile(p.path("f")); err != nil || string(got) != big("the person's") {
 			t.Fatalf("f went: %v; kept %+v", err, r.Plan.Kept)

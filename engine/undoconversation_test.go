@@ -95,7 +95,7 @@ func TestPromise18NamedForkStays(t *testing.T) {
 	first, err := p.e.Restorer.Checkout(bg, "turn:1", restore.Options{Env: p.env()})
 	p.must(err)
 	fork := first.Conversation.Fork
-	r, err := p.e.Restorer.Checkout(bg, "turn:0", restore.Options{Session: model.Whose{Session: fork.Session}, Env: p.env()})
+	r, err := p.e.Restorer.Checkout(bg, "turn:0", restore.Options{Session: model.SessionChoice{Session: fork.Session}, Env: p.env()})
 	p.must(err)
 	if r.Conversation.Mode != model.ConversationNone || len(r.Conversation.Removed) > 0 {
 		t.Errorf("%+v", r.Conversation)
@@ -143,7 +143,7 @@ func TestUndoBeforeTheSessionBegan(t *testing.T) {
 	b.take("three", p.edits("f", "3"))
 	before := p.slurp(a.file)
 	for _, inPlace := range []bool{true, false} {
-		r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.Whose{Session: b.name()}, Env: p.env(), Conversation: model.ConversationOptions{InPlace: inPlace}})
+		r, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: b.name()}, Env: p.env(), Conversation: model.ConversationOptions{InPlace: inPlace}})
 		if inPlace {
 			if !errors.Is(err, model.ErrNoConversation) {
 				t.Errorf("in place: %v", err)
@@ -172,7 +172,7 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 		k.take("one", p.edits("f", "1"))
 		k.take("two", func() { p.write("f", big("2")); p.write("new", big("2")) })
 		other.take("else", p.edits("g", "other"))
-		r := p.back("turn:1", restore.Options{Session: model.Whose{Session: k.name()}, Conversation: model.ConversationOptions{ContextOnly: contextOnly}})
+		r := p.back("turn:1", restore.Options{Session: model.SessionChoice{Session: k.name()}, Conversation: model.ConversationOptions{ContextOnly: contextOnly}})
 		if p.read("g") != big("other") {
 			t.Fatal("the other session's change is gone")
 		}
@@ -180,7 +180,7 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 		f.start()
 		f.take("another two", p.edits("h", "fork"))
 		f.take("three", p.edits("h", "fork 3"))
-		w := model.Whose{Session: f.name()}
+		w := model.SessionChoice{Session: f.name()}
 		u, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: w, Env: p.env()})
 		p.must(err)
 		if p.read("h") != big("fork") || p.read("g") != big("other") {

@@ -133,7 +133,7 @@ func (s *settings) edit(found []entry, want []Registration, old *settings) bool 
 
 // rewrite makes an entry say what w says.
 func (st style) rewrite(e *entry, w Registration) {
-	p := place{inline: true} // a member that is new goes where the others are
+	p := indentation{inline: true} // a member that is new goes where the others are
 	st.set(e.handler, p, "type", hujson.String("command"))
 	st.set(e.handler, p, "command", hujson.String(w.Command))
 	st.set(e.handler, p, "timeout", timeout(w))
@@ -158,26 +158,26 @@ func matcher(w Registration) hujson.ValueTrimmed {
 
 // add appends a group to the event, which is made when there is none.
 func (s *settings) add(st style, w Registration) {
-	at := place{}
+	at := indentation{}
 	root := s.root.Value.(*hujson.Object)
 	if s.events == nil {
 		s.events = &hujson.Object{}
-		st.add(root, at, "hooks", func(place) hujson.ValueTrimmed { return s.events })
+		st.add(root, at, "hooks", func(indentation) hujson.ValueTrimmed { return s.events })
 	}
 	if s.events != root {
 		at = at.of(root, "hooks")
 	}
 	if !slices.ContainsFunc(s.events.Members, func(m hujson.ObjectMember) bool { return name(&m) == w.Event }) {
-		st.add(s.events, at, w.Event, func(place) hujson.ValueTrimmed { return &hujson.Array{} })
+		st.add(s.events, at, w.Event, func(indentation) hujson.ValueTrimmed { return &hujson.Array{} })
 	}
 	i := slices.IndexFunc(s.events.Members, func(m hujson.ObjectMember) bool { return name(&m) == w.Event })
 	at = at.within(members{s.events}, i)
-	st.push(s.events.Members[i].Value.Value.(*hujson.Array), at, func(p place) hujson.ValueTrimmed {
+	st.push(s.events.Members[i].Value.Value.(*hujson.Array), at, func(p indentation) hujson.ValueTrimmed {
 		group := &hujson.Object{}
 		st.set(group, p, "matcher", matcher(w))
-		st.add(group, p, "hooks", func(p place) hujson.ValueTrimmed {
+		st.add(group, p, "hooks", func(p indentation) hujson.ValueTrimmed {
 			handlers := &hujson.Array{}
-			st.push(handlers, p, func(p place) hujson.ValueTrimmed {
+			st.push(handlers, p, func(p indentation) hujson.ValueTrimmed {
 				handler := &hujson.Object{}
 				st.set(handler, p, "type", hujson.String("command"))
 				st.set(handler, p, "command", hujson.String(w.Command))
@@ -191,7 +191,7 @@ func (s *settings) add(st style, w Registration) {
 }
 
 // of returns the place of the value of key in o, which is at p and has it.
-func (p place) of(o *hujson.Object, key string) place {
+func (p indentation) of(o *hujson.Object, key string) indentation {
 	return p.within(members{o}, slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return name(&m) == key }))
 }
 
@@ -204,7 +204,7 @@ func (s *settings) cut(st style, e entry, old *settings) {
 	}
 	at = slices.IndexFunc(e.groups.Elements, func(v hujson.Value) bool { return v.Value == e.group })
 	foreign := slices.ContainsFunc(e.group.Members, func(m hujson.ObjectMember) bool { return name(&m) != "hooks" && name(&m) != "matcher" })
-	if foreign || !bare(&e.groups.Elements[at]) {
+	if foreign || !hasNoComment(&e.groups.Elements[at]) {
 		return
 	}
 	st.drop(elements{e.groups}, at)

@@ -41,8 +41,8 @@ type style struct {
 	comma   string // between a comma and the next item on the same line
 }
 
-// place is where a value stands: the indentation of its line, and whether everything around it is on one line.
-type place struct {
+// indentation is where a value stands: the indentation of its line, and whether everything around it is on one line.
+type indentation struct {
 	indent string
 	inline bool
 }
@@ -70,15 +70,15 @@ func styleOf(s *settings) style {
 }
 
 // within returns the place of the value of item i of l, which itself is at p.
-func (p place) within(l items, i int) place {
+func (p indentation) within(l items, i int) indentation {
 	if indent, ok := indentOf(*l.before(i)); ok {
-		return place{indent: indent}
+		return indentation{indent: indent}
 	}
-	return place{indent: p.indent, inline: true}
+	return indentation{indent: p.indent, inline: true}
 }
 
 // room makes room for an item at the end of l, which is at p. It returns what comes before and after the new item, and the item's place.
-func (st style) room(l items, p place) (before, after hujson.Extra, in place) {
+func (st style) room(l items, p indentation) (before, after hujson.Extra, in indentation) {
 	comments, space := cutSpace(*l.rest())
 	if n := l.len(); n > 0 {
 		gap := st.gap(l)
@@ -90,7 +90,7 @@ func (st style) room(l items, p place) (before, after hujson.Extra, in place) {
 			indent = p.indent
 		}
 		*l.rest() = space
-		return join(comments, gap, st.newline), after, place{indent, !multi}
+		return join(comments, gap, st.newline), after, indentation{indent, !multi}
 	}
 	if p.inline {
 		*l.rest() = space
@@ -104,7 +104,7 @@ func (st style) room(l items, p place) (before, after hujson.Extra, in place) {
 	}
 	*l.rest() = space
 	indent := p.indent + st.unit
-	return join(before, hujson.Extra(st.newline+indent), st.newline), nil, place{indent: indent}
+	return join(before, hujson.Extra(st.newline+indent), st.newline), nil, indentation{indent: indent}
 }
 
 // gap is the space in front of one more item of l, which has some.
@@ -160,7 +160,7 @@ func (st style) dropMember(o *hujson.Object, value hujson.ValueTrimmed) bool {
 }
 
 // set gives key of o, which is at p, a value; none removes it.
-func (st style) set(o *hujson.Object, p place, key string, value hujson.ValueTrimmed) {
+func (st style) set(o *hujson.Object, p indentation, key string, value hujson.ValueTrimmed) {
 	i := slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return name(&m) == key })
 	switch {
 	case i >= 0 && value == nil:
@@ -168,12 +168,12 @@ func (st style) set(o *hujson.Object, p place, key string, value hujson.ValueTri
 	case i >= 0:
 		o.Members[i].Value.Value = value
 	case value != nil:
-		st.add(o, p, key, func(place) hujson.ValueTrimmed { return value })
+		st.add(o, p, key, func(indentation) hujson.ValueTrimmed { return value })
 	}
 }
 
 // add appends a member to o, which is at p.
-func (st style) add(o *hujson.Object, p place, key string, value func(place) hujson.ValueTrimmed) {
+func (st style) add(o *hujson.Object, p indentation, key string, value func(indentation) hujson.ValueTrimmed) {
 	before, after, in := st.room(members{o}, p)
 	o.Members = append(o.Members, hujson.ObjectMember{
 		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(key)},
@@ -182,7 +182,7 @@ func (st style) add(o *hujson.Object, p place, key string, value func(place) huj
 }
 
 // push appends an element to a, which is at p.
-func (st style) push(a *hujson.Array, p place, value func(place) hujson.ValueTrimmed) {
+func (st style) push(a *hujson.Array, p indentation, value func(indentation) hujson.ValueTrimmed) {
 	before, after, in := st.room(elements{a}, p)
 	a.Elements = append(a.Elements, hujson.Value{BeforeExtra: before, Value: value(in), AfterExtra: after})
 }
@@ -257,8 +257,8 @@ func commentLen(b []byte) int {
 	return len(b)
 }
 
-// bare reports whether v has no comment in it.
-func bare(v *hujson.Value) bool {
+// hasNoComment reports whether v has no comment in it.
+func hasNoComment(v *hujson.Value) bool {
 	for w := range v.All() {
 		inner := hujson.Extra(nil)
 		switch c := w.Value.(type) {

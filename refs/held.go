@@ -9,18 +9,18 @@ import (
 // maxHeld bounds how many names are remembered.
 const maxHeld = 4096
 
-// held remembers where names point. Nobody else moves them: the process that has the store open is its only writer. Safe for concurrent
+// nameCache remembers where names point. Nobody else moves them: the process that has the store open is its only writer. Safe for concurrent
 // use.
-type held struct {
+type nameCache struct {
 	mu    sync.Mutex
 	refs  *cache.Cache[Name, Ref] // the zero id: absent
 	moves uint64                  // how often names were about to move
 }
 
-func newHeld() held { return held{refs: cache.New[Name, Ref](maxHeld, nil)} }
+func newNameCache() nameCache { return nameCache{refs: cache.New[Name, Ref](maxHeld, nil)} }
 
 // get gives what is remembered of a name. moves is for read, when that is nothing.
-func (h *held) get(n Name) (ref Ref, moves uint64, ok bool) {
+func (h *nameCache) get(n Name) (ref Ref, moves uint64, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ref, ok = h.refs.Get(n)
@@ -28,7 +28,7 @@ func (h *held) get(n Name) (ref Ref, moves uint64, ok bool) {
 }
 
 // read remembers what was read from the store since get, unless a name may have moved meanwhile.
-func (h *held) read(n Name, ref Ref, moves uint64) {
+func (h *nameCache) read(n Name, ref Ref, moves uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.moves == moves {
@@ -37,7 +37,7 @@ func (h *held) read(n Name, ref Ref, moves uint64) {
 }
 
 // forget says that names are about to move. Whether a commit that fails has moved them is not known.
-func (h *held) forget(updates []Update) {
+func (h *nameCache) forget(updates []Update) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.moves++
@@ -47,7 +47,7 @@ func (h *held) forget(updates []Update) {
 }
 
 // moved says that they have.
-func (h *held) moved(updates []Update, seq uint64) {
+func (h *nameCache) moved(updates []Update, seq uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.moves++
@@ -57,7 +57,7 @@ func (h *held) moved(updates []Update, seq uint64) {
 }
 
 // clear forgets all: names have moved behind its back.
-func (h *held) clear() {
+func (h *nameCache) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.moves++

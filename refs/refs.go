@@ -16,11 +16,11 @@ import (
 type Refs struct {
 	db   *kv.DB
 	mu   sync.Mutex // held from compare to set
-	held held
+	held nameCache
 }
 
 // New returns the refs of a store.
-func New(db *kv.DB) *Refs { return &Refs{db: db, held: newHeld()} }
+func New(db *kv.DB) *Refs { return &Refs{db: db, held: newNameCache()} }
 
 // Ref is where a name points, and the operation that moved it there.
 type Ref struct {

@@ -142,7 +142,7 @@ func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*regis
 
 // removal finds the project that is to go, and refuses what must not.
 func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveResponse) (r *project.Removal, err error) {
-	err = s.settled(ctx, func(wait time.Duration) error {
+	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		r, err = project.FindRemoval(ctx, s.home, dir, project.Options{LockWait: wait})
 		return err
 	})
@@ -155,7 +155,7 @@ func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 		if err := e.CheckRemoval(); err != nil {
 			return err
 		}
-		n, bytes, err := e.Extent()
+		n, bytes, err := e.Footprint()
 		out.Checkpoints, out.DiskBytes = n, bytes
 		return err
 	})

@@ -12,8 +12,8 @@ import (
 	"rewind/hooks"
 )
 
-// began knows in which project each session of an agent began: it stays with that one, wherever the agent's working directory goes.
-type began struct {
+// sessionHomes knows in which project each session of an agent began: it stays with that one, wherever the agent's working directory goes.
+type sessionHomes struct {
 	mu sync.Mutex
 	in map[string]string // root of the project, by agent and session
 }
@@ -23,14 +23,14 @@ const maxBegan = 4096
 
 func sessionKey(ev hooks.Event) string { return string(ev.Agent) + "\x00" + ev.Session }
 
-func (b *began) root(ev hooks.Event) string {
+func (b *sessionHomes) root(ev hooks.Event) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.in[sessionKey(ev)]
 }
 
 // at says that an event's session is at home in a project.
-func (b *began) at(ev hooks.Event, root string) {
+func (b *sessionHomes) at(ev hooks.Event, root string) {
 	if ev.Session == "" {
 		return
 	}
@@ -46,8 +46,8 @@ func (b *began) at(ev hooks.Event, root string) {
 // agent around it.
 var tellsBeginning = map[hooks.Agent]bool{hooks.Claude: true, hooks.Gemini: true, hooks.Droid: true}
 
-// whose finds the project that an event goes to: where its session began. dir is where the agent works now.
-func (s *Server) whose(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
+// projectOf finds the project that an event goes to: where its session began. dir is where the agent works now.
+func (s *Server) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
 	opens := ev.Kind == hooks.SessionStart && ev.Source != "compact"
 	var places []string
 	if tellsBeginning[ev.Agent] && filepath.IsAbs(call.began) {

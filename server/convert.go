@@ -29,8 +29,8 @@ func checkpoint(l history.Listed) api.Checkpoint {
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
 		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
 	}
-	if len(l.Notes) > 0 {
-		c.Notes = value.Texts(l.Notes)
+	if len(l.Messages) > 0 {
+		c.Notes = value.Texts(l.Messages)
 	}
 	c.Agent, _ = model.SplitSession(l.Session)
 	if l.Cause.Tool != "" {

@@ -33,8 +33,8 @@ type DaemonOptions struct {
 	NoWatch bool          // do not have worktrees watched: every capture looks at every file
 
 	// For tests.
-	look, grace, tidy time.Duration
-	serving           func(*daemon)
+	scanDelay, grace, tidy time.Duration
+	serving                func(*daemon)
 }
 
 const (
@@ -58,8 +58,8 @@ func (o DaemonOptions) withDefaults() DaemonOptions {
 	if o.tidy <= 0 {
 		o.tidy = tidyAfter
 	}
-	if o.look <= 0 {
-		o.look = daemonLook
+	if o.scanDelay <= 0 {
+		o.scanDelay = daemonLook
 	}
 	if o.grace <= 0 {
 		o.grace = daemonGrace
@@ -71,7 +71,7 @@ func (o DaemonOptions) withDefaults() DaemonOptions {
 type daemon struct {
 	o       DaemonOptions
 	home    project.Home
-	place   *rundir.Place
+	claim   *rundir.Claim
 	log     *slog.Logger
 	server  *Server
 	stores  *registry.Registry
@@ -81,13 +81,13 @@ type daemon struct {
 	tidying  *later.Work // of projects that rest
 	looking  *later.Work // for secrets in what came
 
-	ln    net.Listener
-	door  *door.Door
-	leave sync.Once
-	ended chan struct{} // closed by the first stop
-	empty chan struct{} // closed when the stores are closed
-	look  *time.Timer
-	lookM sync.Mutex
+	ln           net.Listener
+	door         *door.Door
+	leave        sync.Once
+	ended        chan struct{} // closed by the first stop
+	empty        chan struct{} // closed when the stores are closed
+	secretScan   *time.Timer
+	secretScanMu sync.Mutex
 }
 
 // RunDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns nil, having done
@@ -98,22 +98,22 @@ func RunDaemon(ctx context.Context, o DaemonOptions) error {
 		return tellHome(err, "rewind daemon")
 	}
 	d := &daemon{o: o.withDefaults(), home: home, started: time.Now().UTC().Truncate(time.Millisecond), ended: make(chan struct{}), empty: make(chan struct{})}
-	if d.place, err = rundir.Take(ctx, home.Dir, 2*daemonLook); err != nil {
+	if d.claim, err = rundir.Acquire(ctx, home.Dir, 2*daemonLook); err != nil {
 		return fmt.Errorf("server: daemon: %w", err)
 	}
-	if d.place == nil {
+	if d.claim == nil {
 		return nil
 	}
-	lf, err := rundir.OpenLog(d.place.Dir)
+	lf, err := rundir.OpenLog(d.claim.Dir)
 	if err != nil {
-		d.place.Leave()
+		d.claim.Release()
 		return fmt.Errorf("server: daemon: open log: %w", err)
 	}
 	defer func() { _ = lf.Close() }()
 	d.log = lf.Logger()
-	ln, err := d.place.Listen()
+	ln, err := d.claim.Listen()
 	if err != nil {
-		d.place.Leave()
+		d.claim.Release()
 		d.log.Error("daemon: listen", "error", err)
 		return fmt.Errorf("server: daemon: %w", err)
 	}
@@ -133,7 +133,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	h.SetKeepAlivesEnabled(false) // a connection is for one exchange
 	d.log.Info("daemon started", "version", d.o.Version, "pid", os.Getpid())
 	if b, err := json.Marshal(d.info()); err == nil {
-		if err := d.place.Note(append(b, '\n')); err != nil {
+		if err := d.claim.WriteNote(append(b, '\n')); err != nil {
 			d.log.Warn("write "+rundir.NoteName, "error", err)
 		}
 	}
@@ -164,17 +164,17 @@ func (d *daemon) serve(ctx context.Context) error {
 // prepare makes what serves; nothing runs yet.
 func (d *daemon) prepare(base context.Context) {
 	o := Options{Version: d.o.Version, LockWait: daemonLockWait}
-	d.server = newServer(o, d.home, d.place.Dir, d.log)
+	d.server = newServer(o, d.home, d.claim.Dir, d.log)
 	d.server.base, d.server.daemon = base, d
 	d.server.work.After, d.server.work.Idle = d.o.Idle, func() { d.stop("idle") }
 	d.stores = registry.New(d.home, d.server.engineOptions(), d.o.Keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
 	d.stores.Watch = !d.o.NoWatch
 	d.server.stores = d.stores
-	d.settling = later.New(d.settle)
+	d.settling = later.New(d.followUp)
 	d.tidying = later.New(d.tidy)
-	d.looking = later.New(d.lookForSecrets)
-	d.server.work.Memory = &work.Memory{Rest: func() {
-		d.stores.Rest()
+	d.looking = later.New(d.scanForSecrets)
+	d.server.work.Memory = &work.Memory{Trim: func() {
+		d.stores.TrimCaches()
 		objstore.TrimCaches()
 	}}
 }
@@ -188,11 +188,11 @@ func (d *daemon) stop(why string) {
 		d.tidying.End()
 		d.looking.End()
 		d.server.work.Memory.End()
-		d.lookM.Lock()
-		d.look.Stop()
-		d.look = nil
-		d.lookM.Unlock()
-		d.place.Leave()
+		d.secretScanMu.Lock()
+		d.secretScan.Stop()
+		d.secretScan = nil
+		d.secretScanMu.Unlock()
+		d.claim.Release()
 		close(d.ended)
 	})
 }
@@ -243,23 +243,23 @@ func (d *daemon) drain(ctx context.Context, h *http.Server, patience time.Durati
 
 // watch looks from time to time whether clients can still find the daemon: one that cannot be reached holds stores that others need.
 func (d *daemon) watch() {
-	d.lookM.Lock()
-	defer d.lookM.Unlock()
-	d.look = time.AfterFunc(d.o.look, func() {
-		if !d.place.Held() {
+	d.secretScanMu.Lock()
+	defer d.secretScanMu.Unlock()
+	d.secretScan = time.AfterFunc(d.o.scanDelay, func() {
+		if !d.claim.Held() {
 			d.stop("the socket is gone")
 			return
 		}
-		d.lookM.Lock()
-		defer d.lookM.Unlock()
-		if d.look != nil {
-			d.look.Reset(d.o.look)
+		d.secretScanMu.Lock()
+		defer d.secretScanMu.Unlock()
+		if d.secretScan != nil {
+			d.secretScan.Reset(d.o.scanDelay)
 		}
 	})
 }
 
 func (d *daemon) info() api.Daemon {
-	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.Version, Started: &d.started, Socket: api.Text(d.place.Socket)}
+	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.Version, Started: &d.started, Socket: api.Text(d.claim.Socket)}
 	if d.stores != nil {
 		i.Stores = d.stores.Count()
 	}

@@ -372,7 +372,7 @@ func TestDaemonEndsWithoutSocket(t *testing.T) {
 		"directory": func(*running) error { return os.RemoveAll(filepath.Join(home, "run")) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			old := start(t, DaemonOptions{look: 10 * time.Millisecond})
+			old := start(t, DaemonOptions{scanDelay: 10 * time.Millisecond})
 			old.newProject(t)
 			if err := lose(old); err != nil {
 				t.Fatal(err)

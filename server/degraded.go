@@ -24,8 +24,8 @@ const maxDegradedError = 1000
 
 func degradedName(id string) string { return "degraded-" + id + ".json" }
 
-// note counts a failure.
-func (d *degraded) note(p *project.Project, err error) {
+// add counts a failure.
+func (d *degraded) add(p *project.Project, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now().UTC()

@@ -167,7 +167,7 @@ func tell(err error) *api.Error {
 	var owner *relay.OwnerError
 	if told.Word == api.WordPermission && errors.As(err, &owner) {
 		told.Message, told.Hint = ownerText(owner, "rewind")
-	} else if owner = whose(err); told.Word == api.WordPermission && owner != nil {
+	} else if owner = ownerOf(err); told.Word == api.WordPermission && owner != nil {
 		what, hint := ownerText(owner, "rewind")
 		told.Message, told.Hint = told.Message+"\n  "+what, hint
 	}

@@ -25,7 +25,7 @@ import (
 func (s *Server) init(ctx context.Context, req api.InitRequest, p model.Progress) (out api.InitResponse, err error) {
 	var plan *project.InitPlan
 	o := s.engineOptions()
-	err = s.settled(ctx, func(wait time.Duration) error {
+	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		o.LockWait = wait
 		if req.DryRun {
 			plan, err = project.PlanInit(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), wait)
@@ -55,7 +55,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p model.Progress
 		out.Notices = append(notes, slices.DeleteFunc(e.Project().Notices, func(n string) bool { return slices.Contains(notes, n) })...)
 		out.Skips = skips(first.Skips)
 		out.Checkpoint, err = listed(e, first.Checkpoint)
-		s.lookNow(ctx, e)
+		s.scanNow(ctx, e)
 		return err
 	})
 	return out, err
@@ -94,7 +94,7 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p model.Progress
 		}
 		pr := e.Project()
 		s.degraded.clear(&pr)
-		s.lookNow(ctx, e)
+		s.scanNow(ctx, e)
 		out = api.SaveResponse{
 			Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured),
 			Notices: e.Project().Notices,

@@ -127,7 +127,7 @@ func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	var p *project.Project
 	fail := func(err error) {
 		if p != nil {
-			s.degraded.note(p, err)
+			s.degraded.add(p, err)
 		}
 		s.log.Error("hook", "agent", call.agent, "event", call.word, "late", call.late.Load(), "error", clean(err))
 	}
@@ -141,7 +141,7 @@ func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	if dir == "" {
 		dir = call.cwd
 	}
-	found, err := s.whose(ctx, ev, call, dir)
+	found, err := s.projectOf(ctx, ev, call, dir)
 	if errors.Is(err, model.ErrNoProject) && !errors.Is(err, project.ErrUntrusted) {
 		return s.warn(ev, "", fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir)))
 	}
@@ -188,8 +188,8 @@ func (s *Server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event,
 			elsewhere = h.Elsewhere
 		}
 		if s.daemon != nil && h != nil && h.Recorded {
-			s.daemon.settling.In(settleSoon, p)
-			s.lookSoon(p)
+			s.daemon.settling.In(followUpDelay, p)
+			s.scanSoon(p)
 			s.daemon.tidying.In(s.daemon.o.tidy, p)
 		}
 		return err

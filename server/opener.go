@@ -42,9 +42,9 @@ func (s oneShot) Open(ctx context.Context, p *project.Project, salvage bool) (*e
 func (oneShot) Without(_ context.Context, _ string, fn func() error) error { return fn() }
 func (oneShot) Sweep()                                                     {}
 
-// settled runs what finds a project, and on the way may have to copy a store, with the time to wait for another process. A store that this
+// withLockWait runs what finds a project, and on the way may have to copy a store, with the time to wait for another process. A store that this
 // server has open is let go first.
-func (s *Server) settled(ctx context.Context, fn func(wait time.Duration) error) error {
+func (s *Server) withLockWait(ctx context.Context, fn func(wait time.Duration) error) error {
 	err := fn(0)
 	switch {
 	case errors.Is(err, kv.ErrBusy):
@@ -61,7 +61,7 @@ func (s *Server) settled(ctx context.Context, fn func(wait time.Duration) error)
 }
 
 func (s *Server) find(ctx context.Context, dir string) (p *project.Project, err error) {
-	err = s.settled(ctx, func(wait time.Duration) error {
+	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		p, err = s.projects.Find(ctx, s.home, dir, wait)
 		return err
 	})
@@ -75,7 +75,7 @@ func (s *Server) project(ctx context.Context, dir string, fn func(*engine.Engine
 		return err
 	}
 	err = s.opened(ctx, p, false, fn)
-	s.lookSoon(p)
+	s.scanSoon(p)
 	return err
 }
 

@@ -50,8 +50,8 @@ func ownerText(e *relay.OwnerError, command string) (message, hint string) {
 	return message, hint
 }
 
-// whose looks for another user's directory or file of rewind's own that explains an error of permission.
-func whose(err error) *relay.OwnerError {
+// ownerOf looks for another user's directory or file of rewind's own that explains an error of permission.
+func ownerOf(err error) *relay.OwnerError {
 	var path *fs.PathError
 	home, bad := relay.Home()
 	if bad != nil || !errors.As(err, &path) || !errors.Is(err, fs.ErrPermission) {

@@ -34,7 +34,7 @@ type Server struct {
 	stores   opener
 	configs  *project.Configs
 	projects project.Projects
-	began    began
+	began    sessionHomes
 	run      rundir.Dir
 	degraded degraded
 	log      *slog.Logger

@@ -10,11 +10,11 @@ import (
 	"rewind/engine/project"
 )
 
-// settleSoon is how long after an event what it leaves to be done is begun: other events of the same moment go first.
-const settleSoon = 50 * time.Millisecond
+// followUpDelay is how long after an event what it leaves to be done is begun: other events of the same moment go first.
+const followUpDelay = 50 * time.Millisecond
 
-// settle has a project's engine do what an event leaves to be done when the agent does not wait any more.
-func (d *daemon) settle(p *project.Project) (again time.Duration) {
+// followUp has a project's engine do what an event leaves to be done when the agent does not wait any more.
+func (d *daemon) followUp(p *project.Project) (again time.Duration) {
 	s := d.server
 	if !s.work.Begin() {
 		return 0
@@ -24,14 +24,14 @@ func (d *daemon) settle(p *project.Project) (again time.Duration) {
 		return 0
 	}
 	err := s.opened(s.base, p, false, func(e *engine.Engine) (err error) {
-		again, err = e.Worktree.Settle(s.base)
+		again, err = e.Worktree.FollowUp(s.base)
 		return err
 	})
 	switch {
 	case err == nil:
 	case errors.Is(err, context.Canceled), errors.Is(err, model.ErrHalfDone):
 	default:
-		s.degraded.note(p, err)
+		s.degraded.add(p, err)
 		d.log.Error("settle", "error", clean(err))
 	}
 	return again

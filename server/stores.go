@@ -52,7 +52,7 @@ func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ 
 
 func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progress) (out api.AdoptResponse, err error) {
 	var a *project.Adoption
-	err = s.settled(ctx, func(wait time.Duration) error {
+	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		a, err = project.PlanAdopt(ctx, s.home, req.ProjectDir(), wait)
 		return err
 	})

@@ -50,7 +50,7 @@ func (r *resting) begin() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.d.place = &rundir.Place{Dir: dir}
+	r.d.claim = &rundir.Claim{Dir: dir}
 	r.d.prepare(context.Background())
 	r.d.server.work.Memory = nil // it has days of fake time to give memory back in, and takes real time for it
 }

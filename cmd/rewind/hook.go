@@ -105,7 +105,7 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 	}
 	if a.transport.failed != nil && ctx.Err() == nil { // nobody has taken it in
 		if home, err := relay.Home(); err == nil {
-			relay.NoteFailure(home, id, agent, term.Sanitize(a.transport.failed.Error()))
+			relay.RecordFailure(home, id, agent, term.Sanitize(a.transport.failed.Error()))
 		}
 		return "rewind: " + term.Sanitize(a.transport.failed.Error())
 	}

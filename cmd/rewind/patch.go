@@ -105,7 +105,7 @@ var lineStyles = map[byte][2]term.Style{
 
 // hunk prints a hunk for a person.
 func (a *app) hunk(w io.Writer, h textdiff.Hunk) error {
-	fmt.Fprintln(w, a.Styled(term.Hunk, h.Head()))
+	fmt.Fprintln(w, a.Styled(term.Hunk, h.Header()))
 	spans := h.Spans()
 	for i, l := range h.Lines {
 		style := lineStyles[l.Op]

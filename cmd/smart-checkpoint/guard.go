@@ -35,7 +35,7 @@ func judge(o options, started time.Time) (status int) {
 	if err != nil {
 		return 0
 	}
-	p := guard.Place{Home: filepath.Clean(home), User: os.Getenv("HOME"), Links: followed}
+	p := guard.Context{Home: filepath.Clean(home), User: os.Getenv("HOME"), Links: followed}
 	p.Cwd, _ = syscall.Getwd()
 	why := guard.Check(b, p)
 	if why == "" {

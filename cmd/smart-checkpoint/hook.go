@@ -99,7 +99,7 @@ func (h *hook) run() {
 		if err := h.alone(); err != nil {
 			say(err.Error())
 			if !errors.Is(err, errLate) {
-				relay.NoteFailure(home, hex16(h.id), clean(h.agent, maxWord), clean(err.Error(), maxLine))
+				relay.RecordFailure(home, hex16(h.id), clean(h.agent, maxWord), clean(err.Error(), maxLine))
 			}
 		}
 	}

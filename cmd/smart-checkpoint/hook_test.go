@@ -263,7 +263,7 @@ func TestPromise03BrokenAnswers(t *testing.T) {
 
 // takes reads a request to its end.
 func takes(c net.Conn) (hookwire.Request, error) {
-	head := make([]byte, hookwire.HeadSize)
+	head := make([]byte, hookwire.HeaderSize)
 	if _, err := io.ReadFull(c, head); err != nil {
 		return hookwire.Request{}, err
 	}

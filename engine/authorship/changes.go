@@ -109,12 +109,12 @@ func (a *Authors) beganOn(session string, cp *model.Checkpoint) (uint64, error) 
 // beginnings is how many operations of one batch are looked at for the one that gave a session its place.
 const beginnings = 64
 
-// heard is told of a path that somebody changed: at which operation (nil: it is not saved yet), from what to what as far as that is known,
+// visitor is told of a path that somebody changed: at which operation (nil: it is not saved yet), from what to what as far as that is known,
 // the colleague whose change that was ("": none's), and whether it is also the session's own.
-type heard func(op *refs.Operation, ch tree.Change, who string, shared bool)
+type visitor func(op *refs.Operation, ch tree.Change, who string, shared bool)
 
 // unsaved calls fn for what differs from the head and was changed by a colleague whose call is running.
-func (j *Judge) unsaved(c *capture.Capture, fn heard) error {
+func (j *Judge) unsaved(c *capture.Capture, fn visitor) error {
 	calls := j.e.worktree.OpenCalls()
 	work := false
 	for name := range calls {
@@ -137,7 +137,7 @@ func (j *Judge) unsaved(c *capture.Capture, fn heard) error {
 
 // changed calls fn for each path that an operation changed, with the colleague whose change that was; "": it was none's. all false: of
 // operations that no colleague has part in nothing is told. later is the worktree some time after it; it is set to what it was before.
-func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn heard) error {
+func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn visitor) error {
 	switch {
 	case op.Kind == refs.KindCheckpoint, op.Kind == refs.KindSafety:
 		cp, err := j.e.log.Checkpoint(op.Checkpoint)
@@ -163,7 +163,7 @@ func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn 
 }
 
 // step is changed for a checkpoint.
-func (j *Judge) step(op *refs.Operation, cp *model.Checkpoint, fn heard) error {
+func (j *Judge) step(op *refs.Operation, cp *model.Checkpoint, fn visitor) error {
 	of := cp.AuthorsOf()
 	for _, path := range cp.Reverted {
 		who, shared := j.of(cp, of(path))

@@ -18,16 +18,16 @@ import (
 // that are not at work, or on the line that it goes on from; and what was done before its conversation began by who is not at work now.
 // A person's own restores and saves are nobody's. the log's lock is held as long as it is used.
 type Judge struct {
-	e       *Authors
-	session string
-	began   uint64            // the first operation of it, or of the first that it goes back to by its forks
-	own     map[string]uint64 // sessions whose changes are its own, with the operation from which on they are not
-	from    []string          // what it was forked from, the nearest first
-	family  string
-	line    map[objstore.ID]bool // as far as it was asked about
-	tips    []objstore.ID        // where it goes on from there
-	working map[string]bool      // of sessions that were asked about
-	look    *clients.Look        // by which that is known
+	e         *Authors
+	session   string
+	began     uint64            // the first operation of it, or of the first that it goes back to by its forks
+	own       map[string]uint64 // sessions whose changes are its own, with the operation from which on they are not
+	from      []string          // what it was forked from, the nearest first
+	family    string
+	ancestors map[objstore.ID]bool // as far as it was asked about
+	tips      []objstore.ID        // where it goes on from there
+	working   map[string]bool      // of sessions that were asked about
+	processes *clients.Processes   // by which that is known
 }
 
 // Judge reads what is needed to say whose a change is, for one session; the log's lock is held.
@@ -37,7 +37,7 @@ func (a *Authors) Judge(session string) (*Judge, error) {
 	}
 	j := &Judge{
 		e: a, session: a.wholeSession(session), began: math.MaxUint64, own: a.ownPast(session), family: a.sessions.Family(session),
-		line: map[objstore.ID]bool{}, working: map[string]bool{}, look: a.log.Processes(),
+		ancestors: map[objstore.ID]bool{}, working: map[string]bool{}, processes: a.log.Processes(),
 	}
 	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
 		id, err := a.log.Refs.ID(name)
@@ -108,7 +108,7 @@ func (j *Judge) stranger(by string, seq uint64) bool {
 func (j *Judge) atWork(name string) bool {
 	at, known := j.working[name]
 	if s := j.e.log.Records[name]; !known && s != nil {
-		_, at = j.e.sessions.AtWork(s, j.look)
+		_, at = j.e.sessions.AtWork(s, j.processes)
 		j.working[name] = at
 	}
 	return at
@@ -135,7 +135,7 @@ func (j *Judge) of(cp *model.Checkpoint, by []string) (who string, shared bool) 
 		return who, shared
 	}
 	rest := slices.DeleteFunc(slices.Clone(by), func(name string) bool {
-		return slices.Contains(j.from, j.e.wholeSession(name)) && !slices.Contains(cp.Aside, name) && j.onLine(cp)
+		return slices.Contains(j.from, j.e.wholeSession(name)) && !slices.Contains(cp.Aside, name) && j.isAncestor(cp)
 	})
 	who, shared = j.colleague(rest, cp.Seq)
 	return who, shared || who != "" && len(rest) < len(by)
@@ -167,21 +167,21 @@ func (j *Judge) InCall() func(path string) bool {
 	}
 }
 
-// onLine reports whether a checkpoint lies before the session's tip or its cursor. A line that cannot be read on is one that it does
+// isAncestor reports whether a checkpoint lies before the session's tip or its cursor. A line that cannot be read on is one that it does
 // not lie on.
-func (j *Judge) onLine(cp *model.Checkpoint) bool {
+func (j *Judge) isAncestor(cp *model.Checkpoint) bool {
 	for i, id := range j.tips {
-		for !id.IsZero() && !j.line[id] {
+		for !id.IsZero() && !j.ancestors[id] {
 			at, err := j.e.log.Checkpoint(id)
 			if err != nil || at.Seq < cp.Seq {
 				break
 			}
-			j.line[id] = true
+			j.ancestors[id] = true
 			if id = (objstore.ID{}); len(at.Parents) > 0 {
 				id = at.Parents[0]
 			}
 		}
 		j.tips[i] = id
 	}
-	return j.line[cp.ID]
+	return j.ancestors[cp.ID]
 }

@@ -15,8 +15,8 @@ import (
 // A call is running from its before-event to its after-event or, since failed and interrupted calls have none in some agents, to the
 // next event of the same lane that is not the end of another call. A turn runs from its prompt to its stop, the next
 // prompt or the session's end; work that goes on after a stop belongs to it, too.
-func apply(s *model.Session, a *Arrival, root string, now time.Time) {
-	ev := a.Ev
+func apply(s *model.Session, a *Pending, root string, now time.Time) {
+	ev := a.Event
 	s.Agent, s.ID, s.Event, s.Ended = ev.Agent, ev.Session, model.EventWords[ev.Kind], false
 	if ev.Name != model.QuietStop { // nothing was heard
 		s.Last = now
@@ -62,7 +62,7 @@ func apply(s *model.Session, a *Arrival, root string, now time.Time) {
 	if a.Act.Closes && !ev.Failed {
 		strayed(s, out)
 	}
-	if ev.Kind == hooks.Prompt && ev.Subagent == "" && !announcesCalls(a.O.Tier, ev.Agent) {
+	if ev.Kind == hooks.Prompt && ev.Subagent == "" && !announcesCalls(a.Options.Tier, ev.Agent) {
 		s.Calls = append(s.Calls, model.Call{ID: model.TurnCall}) // after a notice, too, the agent goes on
 	}
 	if a.Act.Ends {

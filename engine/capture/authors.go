@@ -27,12 +27,12 @@ func (wt *Worktree) OpenCalls() OpenCalls {
 }
 
 // OpenCalls are those that run when the batch comes, and those that ended in it without having been announced.
-func (in *intake) openCalls() OpenCalls {
-	calls := in.e.OpenCalls()
+func (in *batch) openCalls() OpenCalls {
+	calls := in.wt.OpenCalls()
 	for _, a := range in.events {
-		if a.Act.Closes && !slices.ContainsFunc(calls[a.Name], func(k model.Call) bool { return k.ID == a.Ev.Tool.Call }) {
-			paths, _ := inside(in.e.log.Project.Root, a.Ev.Cwd, a.Ev.Tool.Paths)
-			calls[a.Name] = append(calls[a.Name], model.Call{Class: a.Ev.Tool.Class, Paths: paths})
+		if a.Act.Closes && !slices.ContainsFunc(calls[a.Name], func(k model.Call) bool { return k.ID == a.Event.Tool.Call }) {
+			paths, _ := inside(in.wt.log.Project.Root, a.Event.Cwd, a.Event.Tool.Paths)
+			calls[a.Name] = append(calls[a.Name], model.Call{Class: a.Event.Tool.Class, Paths: paths})
 		}
 	}
 	return calls
@@ -90,9 +90,9 @@ func (k OpenCalls) Authors() func(path string) []string {
 	}
 }
 
-// whose sorts what changed between was and the capture by who did it: the authors of most of it, and the paths that have others. What
+// attribute sorts what changed between was and the capture by who did it: the authors of most of it, and the paths that have others. What
 // has not changed in the tree, as of a secret, counts as of all.
-func (wt *Worktree) whose(c *Capture, was objstore.ID, calls OpenCalls) (by []string, owned []model.Owned, err error) {
+func (wt *Worktree) attribute(c *Capture, was objstore.ID, calls OpenCalls) (by []string, owned []model.Owned, err error) {
 	names := calls.names()
 	if len(names) < 2 {
 		return names, nil, nil
@@ -114,7 +114,7 @@ func (wt *Worktree) whose(c *Capture, was objstore.ID, calls OpenCalls) (by []st
 	if by == nil {
 		by = names
 	}
-	return by, owned, wt.log.StampOwners(owned)
+	return by, owned, wt.log.EnableOwners(owned)
 }
 
 // byMost gives the authors of most paths, and the others, in the order of their names.

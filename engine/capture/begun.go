@@ -48,6 +48,6 @@ func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Parent, src tran
 	if old == nil || old.LaneOf != "" {
 		return nil
 	}
-	_ = conversation.Place(l, wt.log.Objs, &model.Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src, conversation.MaxSession) // else what is captured tells it
+	_ = conversation.CommonTurns(l, wt.log.Objs, &model.Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src, conversation.MaxSession) // else what is captured tells it
 	return l
 }

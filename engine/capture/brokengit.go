@@ -71,9 +71,9 @@ func Unread(skips []tree.Skip) []string {
 	return paths
 }
 
-// tellUnread says what cannot be read of the repository, once: not where the newest checkpoint is a person's and says the same.
-func (wt *Worktree) tellUnread(faults []gitinfo.Fault, was oplog.Head) {
-	if len(faults) == 0 || wt.toldUnread(faults, was) {
+// noticeUnread says what cannot be read of the repository, once: not where the newest checkpoint is a person's and says the same.
+func (wt *Worktree) noticeUnread(faults []gitinfo.Fault, was oplog.Head) {
+	if len(faults) == 0 || wt.isNoted(faults, was) {
 		return
 	}
 	for _, f := range faults {
@@ -81,7 +81,7 @@ func (wt *Worktree) tellUnread(faults []gitinfo.Fault, was oplog.Head) {
 	}
 }
 
-func (wt *Worktree) toldUnread(faults []gitinfo.Fault, was oplog.Head) bool {
+func (wt *Worktree) isNoted(faults []gitinfo.Fault, was oplog.Head) bool {
 	paths := unreadPaths(faults)
 	if len(paths) == 0 || was.Checkpoint.IsZero() {
 		return false
@@ -115,7 +115,7 @@ func reason(err error) string { return strings.TrimPrefix(err.Error(), gitinfo.E
 // CheckGit is a finding for each part of the user's repository that cannot be read.
 func (wt *Worktree) CheckGit() []value.Check {
 	var out []value.Check
-	for _, f := range wt.git.Look(wt.log.Project.Root, false).Faults {
+	for _, f := range wt.git.Read(wt.log.Project.Root, false).Faults {
 		c := value.Check{Name: "git", Level: value.LevelFinding, Text: value.Text(strings.TrimPrefix(describe(f), "git's "))}
 		c.Remedy = "see what 'git status' and 'git fsck' say; checkpoints and restores go on without it"
 		if f.Path == "" {
@@ -129,7 +129,7 @@ func (wt *Worktree) CheckGit() []value.Check {
 // GitState is what is unfinished in the user's repository, "" where it cannot be read.
 func (wt *Worktree) GitState() string {
 	state, err := wt.git.State(wt.log.Project.Root)
-	if err != nil && len(wt.git.Look(wt.log.Project.Root, false).Faults) == 0 { // else it has been said
+	if err != nil && len(wt.git.Read(wt.log.Project.Root, false).Faults) == 0 { // else it has been said
 		wt.log.Notice(fmt.Sprintf("whether git is in the middle of a merge or rebase cannot be read: %s", reason(err)))
 	}
 	return state

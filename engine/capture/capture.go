@@ -122,7 +122,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 		src.Force, src.ForceBelow = snapshot.ForcePaths(o.Force)
 	}
 	if o.Compare {
-		s := NewSketch(wt.log.Objs, wt.Unsaved)
+		s := NewOverlay(wt.log.Objs, wt.Unsaved)
 		src.Get, src.Put, c.Get = s, s, tree.NewMemo(s)
 	} else {
 		c.Tx = wt.log.Objs.Begin()
@@ -135,7 +135,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 	if err == nil && len(r.faults) > 0 {
 		c.Res.Skips = wt.flag(c.Res.Skips, r.faults)
 		if !o.hasty {
-			wt.tellUnread(r.faults, was)
+			wt.noticeUnread(r.faults, was)
 		}
 	}
 	if err == nil && !o.Compare {

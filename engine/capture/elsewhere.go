@@ -11,12 +11,12 @@ import (
 
 // elsewhere lists the directories of other projects that have files which an event's call names: those nested in this one, which its
 // captures have met, and those that may lie around files outside of it.
-func (in *intake) elsewhere(a *Arrival, c *Capture) (dirs []string) {
-	if len(a.Ev.Tool.Paths) == 0 {
+func (in *batch) elsewhere(a *Pending, c *Capture) (dirs []string) {
+	if len(a.Event.Tool.Paths) == 0 {
 		return nil
 	}
-	root := in.e.log.Project.Root
-	inner, outer := inside(root, a.Ev.Cwd, a.Ev.Tool.Paths)
+	root := in.wt.log.Project.Root
+	inner, outer := inside(root, a.Event.Cwd, a.Event.Tool.Paths)
 	for _, path := range inner {
 		if dir := nestedAbove(c.Res.Skips, path); dir != "" {
 			dirs = append(dirs, filepath.Join(root, filepath.FromSlash(dir)))

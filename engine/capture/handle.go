@@ -42,7 +42,7 @@ func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions)
 	if err != nil {
 		return &Handled{}, err
 	}
-	a := &Arrival{E: wt, Ev: ev, O: o, Act: hooks.Decide(ev), Name: model.SessionName(ev), worker: worker, Done: make(chan struct{})}
+	a := &Pending{Worktree: wt, Event: ev, Options: o, Act: hooks.Decide(ev), Name: model.SessionName(ev), worker: worker, Done: make(chan struct{})}
 	known, err := wt.knows(a.Name)
 	if err != nil || !known && endsSomething(ev) {
 		return &Handled{}, err
@@ -85,13 +85,13 @@ func endsSomething(ev hooks.Event) bool {
 	return ev.Kind == hooks.SubagentStart || ev.Kind == hooks.SubagentStop || ev.Kind == hooks.SessionEnd
 }
 
-// Arrival is an event that waits to be taken in.
-type Arrival struct {
-	E    *Worktree
-	Ev   hooks.Event
-	O    HandleOptions
-	Act  hooks.Action
-	Name string // of its session
+// Pending is an event that waits to be taken in.
+type Pending struct {
+	Worktree *Worktree
+	Event    hooks.Event
+	Options  HandleOptions
+	Act      hooks.Action
+	Name     string // of its session
 	// worker is the session that its agent gives it, where that is a subagent; "": it is no such one's.
 	worker string
 	// turns is how many turns a session that nothing had been heard of has had. It is counted while nobody waits but the agent whose session it is.
@@ -105,17 +105,17 @@ type Arrival struct {
 	err    error
 }
 
-// arrivals collects events while a capture is under way; the next capture is for all of them.
-type arrivals struct {
+// queue collects events while a capture is under way; the next capture is for all of them.
+type queue struct {
 	mu     sync.Mutex
-	events []*Arrival
+	events []*Pending
 	taking *atomic.Bool // somebody takes events in; gc and the search for secrets stand back then
 	yield  func()       // leaves off what an event need not wait for; nil: nothing of that kind is under way
 	idle   sync.WaitGroup
 }
 
 // add says whether the caller has to lead: nobody takes events in at the moment.
-func (w *arrivals) add(a *Arrival) (lead bool) {
+func (w *queue) add(a *Pending) (lead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, a)
@@ -131,26 +131,26 @@ func (w *arrivals) add(a *Arrival) (lead bool) {
 
 // lead takes in what has come, the leader's own event among it, in the leader's goroutine, since to wake another costs as much as a small capture.
 // What comes meanwhile is another's.
-func (w *arrivals) lead(ctx context.Context) {
+func (w *queue) lead(ctx context.Context) {
 	batch := w.next()
-	batch[0].E.takeIn(ctx, w, batch)
+	batch[0].Worktree.handleQueued(ctx, w, batch)
 	if batch = w.next(); batch != nil {
-		go w.follow(ctx, batch)
+		go w.drain(ctx, batch)
 	} else {
 		w.idle.Done()
 	}
 }
 
-// follow takes in what came while the leader was at work, and what comes then.
-func (w *arrivals) follow(ctx context.Context, batch []*Arrival) {
+// drain takes in what came while the leader was at work, and what comes then.
+func (w *queue) drain(ctx context.Context, batch []*Pending) {
 	for ; batch != nil; batch = w.next() {
-		batch[0].E.takeIn(ctx, w, batch)
+		batch[0].Worktree.handleQueued(ctx, w, batch)
 	}
 	w.idle.Done()
 }
 
 // next gives the events that have come; nil, and nobody leads any more, when there are none.
-func (w *arrivals) next() []*Arrival {
+func (w *queue) next() []*Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	batch := w.events
@@ -159,8 +159,8 @@ func (w *arrivals) next() []*Arrival {
 	return batch
 }
 
-// takeIn takes in the batch, and what has arrived until it gets hold of the worktree.
-func (wt *Worktree) takeIn(ctx context.Context, w *arrivals, batch []*Arrival) {
+// handleQueued takes in the batch, and what has arrived until it gets hold of the worktree.
+func (wt *Worktree) handleQueued(ctx context.Context, w *queue, batch []*Pending) {
 	wt.log.Mu.Lock()
 	var err error
 	defer func() {
@@ -177,11 +177,11 @@ func (wt *Worktree) takeIn(ctx context.Context, w *arrivals, batch []*Arrival) {
 	batch = append(batch, w.events...)
 	w.events = nil
 	w.mu.Unlock()
-	err = wt.TakeAll(ctx, batch)
+	err = wt.HandleBatch(ctx, batch)
 }
 
-// TakeAll takes in a batch of events with one look at the worktree; the log's lock is held.
-func (wt *Worktree) TakeAll(ctx context.Context, batch []*Arrival) error {
+// HandleBatch takes in a batch of events with one look at the worktree; the log's lock is held.
+func (wt *Worktree) HandleBatch(ctx context.Context, batch []*Pending) error {
 	if err := wt.log.CheckWhole(); err != nil {
 		return err
 	}
@@ -191,9 +191,9 @@ func (wt *Worktree) TakeAll(ctx context.Context, batch []*Arrival) error {
 	if err := wt.LoadSeen(); err != nil {
 		return err
 	}
-	in := &intake{e: wt, sessions: map[string]*model.Session{}, ids: map[uint64]*Handled{}}
+	in := &batch{wt: wt, sessions: map[string]*model.Session{}, ids: map[uint64]*Handled{}}
 	for _, a := range batch {
-		if a.O.ID != 0 && in.repeated(a) {
+		if a.Options.ID != 0 && in.repeated(a) {
 			continue
 		}
 		in.events = append(in.events, a)

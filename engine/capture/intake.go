@@ -18,11 +18,11 @@ import (
 	"rewind/tree"
 )
 
-// intake is a batch of events on its way into the log: one capture of the worktree, taken after all of them had come, and one
+// batch is a batch of events on its way into the log: one capture of the worktree, taken after all of them had come, and one
 // commit. If it fails nothing of it is there, in memory neither.
-type intake struct {
-	e        *Worktree
-	events   []*Arrival
+type batch struct {
+	wt       *Worktree
+	events   []*Pending
 	sessions map[string]*model.Session // as they will be
 	ids      map[uint64]*Handled       // of this batch
 	was      oplog.Head
@@ -32,21 +32,21 @@ type intake struct {
 }
 
 // repeated answers an event that is recorded already, or stands in this batch twice.
-func (in *intake) repeated(a *Arrival) bool {
-	if cp, ok := in.e.seen.Ids[a.O.ID]; ok {
+func (in *batch) repeated(a *Pending) bool {
+	if cp, ok := in.wt.seen.Ids[a.Options.ID]; ok {
 		a.res = Handled{Recorded: true, Checkpoint: cp}
 		return true
 	}
-	if in.ids[a.O.ID] != nil {
+	if in.ids[a.Options.ID] != nil {
 		a.res = Handled{Recorded: true}
 		return true
 	}
-	in.ids[a.O.ID] = &a.res
+	in.ids[a.Options.ID] = &a.res
 	return false
 }
 
-func (in *intake) run(ctx context.Context) error {
-	e := in.e
+func (in *batch) run(ctx context.Context) error {
+	e := in.wt
 	was, err := e.log.Head()
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (in *intake) run(ctx context.Context) error {
 		return err
 	}
 	c.committed()
-	e.log.Noted = oplog.Noted{Skips: c.Res.Skips, Id: c.note}
+	e.log.Noted = oplog.StoredNote{Skips: c.Res.Skips, Id: c.note}
 	for name, s := range in.sessions {
 		e.log.Records[name] = s
 	}
@@ -78,14 +78,14 @@ func (in *intake) run(ctx context.Context) error {
 	e.log.Known = &oplog.Head{Tree: c.Res.Root, Note: c.note, Checkpoint: in.state}
 	for _, a := range in.events {
 		a.res.Elsewhere = in.elsewhere(a, c)
-		e.seen.Add(a.O.ID, a.res.Checkpoint)
+		e.seen.Add(a.Options.ID, a.res.Checkpoint)
 	}
 	return nil
 }
 
 // store puts everything into one batch and commits it.
-func (in *intake) store(ctx context.Context, c *Capture) error {
-	e := in.e
+func (in *batch) store(ctx context.Context, c *Capture) error {
+	e := in.wt
 	if err := c.FlushCache(); err != nil {
 		return err
 	}
@@ -96,14 +96,14 @@ func (in *intake) store(ctx context.Context, c *Capture) error {
 	if same {
 		c.note = in.was.Note // the same as far as content goes; the newest checkpoint's stays the newest
 	}
-	var lead *Arrival
+	var lead *Pending
 	var cp *model.Checkpoint
 	if !same {
-		by, owned, err := e.whose(c, in.was.Tree, in.openCalls())
+		by, owned, err := e.attribute(c, in.was.Tree, in.openCalls())
 		if err != nil {
 			return err
 		}
-		lead = in.lead((&model.Checkpoint{By: by, Owned: owned}).Authors())
+		lead = in.cause((&model.Checkpoint{By: by, Owned: owned}).Authors())
 		if cp, err = in.checkpoint(c, lead); err != nil {
 			return err
 		}
@@ -121,23 +121,23 @@ func (in *intake) store(ctx context.Context, c *Capture) error {
 		in.lane(a)
 		apply(s, a, e.log.Project.Root, e.log.Now())
 		a.turn, a.prompt = s.Turn, s.Prompt
-		in.follow(c, s)
+		in.tail(c, s)
 	}
 	if cp != nil {
 		s := in.session(lead)
-		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = lead.turn, lead.prompt, s.Cursor.Mark
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Conversation = lead.turn, lead.prompt, s.Cursor.TranscriptEnd
 		if before := in.turnBefore(lead, cp); before != nil {
-			cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = before.Turn, before.Prompt, before.Cursor.Mark
+			cp.Cause.Turn, cp.Cause.Prompt, cp.Conversation = before.Turn, before.Prompt, before.Cursor.TranscriptEnd
 			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = eventInterrupted, "", "", true
 		}
-		if !same && lead.Act.Ends && lead.Ev.Name == model.QuietStop && !cp.ChangedBy(lead.Name) {
+		if !same && lead.Act.Ends && lead.Event.Name == model.QuietStop && !cp.ChangedBy(lead.Name) {
 			cp.Cause.Event, in.apart = model.EventScan, true // somebody's hand, since the turn fell silent
 			lead.at = in.was.Checkpoint
 		}
 		if err := in.fold(c, cp, s, lead, same); err != nil {
 			return err
 		}
-		cp.Late = lead.O.Late != nil && lead.O.Late()
+		cp.Late = lead.Options.Late != nil && lead.Options.Late()
 	}
 	if in.lanes {
 		if err := e.log.DB.RaiseFormat(oplog.FormatOwners); err != nil {
@@ -152,11 +152,11 @@ func (in *intake) store(ctx context.Context, c *Capture) error {
 
 // standing is the first event in a turn, where a restore has left a state that no checkpoint has, since it kept what others changed. A
 // turn that ends there needs one. Nil: there is none in the batch, or a checkpoint has the state.
-func (in *intake) standing() *Arrival {
+func (in *batch) standing() *Pending {
 	if !in.state.IsZero() || in.was.Tree.IsZero() {
 		return nil
 	}
-	i := slices.IndexFunc(in.events, func(a *Arrival) bool { return history.TurnWordOf(model.EventWords[a.Ev.Kind]) != history.WordAside })
+	i := slices.IndexFunc(in.events, func(a *Pending) bool { return history.TurnWordOf(model.EventWords[a.Event.Kind]) != history.WordAside })
 	if i < 0 {
 		return nil
 	}
@@ -164,12 +164,12 @@ func (in *intake) standing() *Arrival {
 }
 
 // session is a copy of the event's session to work on.
-func (in *intake) session(a *Arrival) *model.Session {
+func (in *batch) session(a *Pending) *model.Session {
 	if s := in.sessions[a.Name]; s != nil {
 		return s
 	}
-	s := &model.Session{Name: a.Name, First: in.e.log.Now()}
-	if old := in.e.log.Records[a.Name]; old != nil {
+	s := &model.Session{Name: a.Name, First: in.wt.log.Now()}
+	if old := in.wt.log.Records[a.Name]; old != nil {
 		c := *old
 		c.Calls, c.Imported = slices.Clone(old.Calls), false
 		s = &c
@@ -180,44 +180,44 @@ func (in *intake) session(a *Arrival) *model.Session {
 	return s
 }
 
-// follow captures what the conversation has grown by. It never fails the event: why it cannot be captured is noted.
-func (in *intake) follow(c *Capture, s *model.Session) {
-	err := in.e.talks.Follow(c.Tx, s, conversation.HookRead)
+// tail captures what the conversation has grown by. It never fails the event: why it cannot be captured is noted.
+func (in *batch) tail(c *Capture, s *model.Session) {
+	err := in.wt.conversations.Tail(c.Tx, s, conversation.HookRead)
 	if errors.Is(err, conversation.ErrLater) || errors.Is(err, conversation.ErrMoving) {
 		return // the daemon does it when the agent does not wait any more
 	}
 	s.Problem = conversation.Problem(err)
-	in.place(c, s)
+	in.findOrigin(c, s)
 }
 
-// place looks, when a conversation is captured for the first time, for what an agent has made the session of.
-func (in *intake) place(c *Capture, s *model.Session) {
-	if _, ok := in.e.talks.Origins[s.Name]; ok || !in.e.talks.Unplaced(s) {
+// findOrigin looks, when a conversation is captured for the first time, for what an agent has made the session of.
+func (in *batch) findOrigin(c *Capture, s *model.Session) {
+	if _, ok := in.wt.conversations.Origins[s.Name]; ok || !in.wt.conversations.NeedsOrigin(s) {
 		return
 	}
-	l, err := conversation.OriginOf(c.Tx, s, in.e.talks.KnownAs, conversation.HookOrigin)
+	l, err := conversation.OriginOf(c.Tx, s, in.wt.conversations.KnownAs, conversation.HookOrigin)
 	if errors.Is(err, conversation.ErrLater) {
 		return // the daemon does it
 	}
-	in.e.talks.Tried(s)
-	if err == nil && l.Placed() {
+	in.wt.conversations.Tried(s)
+	if err == nil && l.Resolved() {
 		s.ComesFrom(l)
 	}
 }
 
 // turnBefore is the session as it was in the turn that a checkpoint belongs to, if that is the one before the prompt which finds it: what a call had done
 // that was interrupted without a word. nil: it is the event's own turn.
-func (in *intake) turnBefore(lead *Arrival, cp *model.Checkpoint) *model.Session {
-	old := in.e.log.Records[lead.Name]
+func (in *batch) turnBefore(lead *Pending, cp *model.Checkpoint) *model.Session {
+	old := in.wt.log.Records[lead.Name]
 	if !lead.Act.Begins || old == nil || old.Turn == 0 || len(old.Calls) == 0 || !cp.ChangedBy(lead.Name) {
 		return nil
 	}
 	return old
 }
 
-// lead is the event that the checkpoint is put down to: the end of a call of one that changed something, else the first event
+// cause is the event that the checkpoint is put down to: the end of a call of one that changed something, else the first event
 // of one, else the first event.
-func (in *intake) lead(by []string) *Arrival {
+func (in *batch) cause(by []string) *Pending {
 	for _, ends := range []bool{true, false} {
 		for _, a := range in.events {
 			if slices.Contains(by, a.Name) && (!ends || a.Act.Closes) {
@@ -228,17 +228,17 @@ func (in *intake) lead(by []string) *Arrival {
 	return in.events[0]
 }
 
-func (in *intake) checkpoint(c *Capture, lead *Arrival) (*model.Checkpoint, error) {
-	cur, err := in.e.sessions.Current(lead.Name)
+func (in *batch) checkpoint(c *Capture, lead *Pending) (*model.Checkpoint, error) {
+	cur, err := in.wt.sessions.Current(lead.Name)
 	if err != nil {
 		return nil, err
 	}
-	cause := model.Cause{Event: model.EventWords[lead.Ev.Kind], Tool: lead.Ev.Tool.Name, Call: lead.Ev.Tool.Call}
-	return in.e.newCheckpoint(c, lead.Name, cur, cause)
+	cause := model.Cause{Event: model.EventWords[lead.Event.Kind], Tool: lead.Event.Tool.Name, Call: lead.Event.Tool.Call}
+	return in.wt.newCheckpoint(c, lead.Name, cur, cause)
 }
 
 // fold decides whether lists leave the checkpoint out; same: it changes nothing. They show the one that a session begins with: undo leads back to it, and no further.
-func (in *intake) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *Arrival, same bool) error {
+func (in *batch) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *Pending, same bool) error {
 	_, begins, err := in.begins(cp.Session)
 	if err != nil {
 		return err
@@ -247,32 +247,32 @@ func (in *intake) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead 
 		cp.Minor = !begins
 		return nil
 	}
-	most, since := lead.O.Tier.Runtime.Significance.MinChangeSize, in.e.log.Since(s.Shown)
+	most, since := lead.Options.Tier.Runtime.Significance.MinChangeSize, in.wt.log.Since(s.Shown)
 	// How much changed is worked out from the contents only where it decides.
-	decides := !hooks.Minor(since, most, lead.Ev.Kind, lead.O.Tier) && s.Folded < most
+	decides := !hooks.Minor(since, most, lead.Event.Kind, lead.Options.Tier) && s.Folded < most
 	changed, err := in.changedBytes(c, most, decides)
 	if err != nil {
 		return err
 	}
 	s.Folded += changed
-	cp.Minor = !begins && (!in.asked(cp.Session) || hooks.Minor(since, s.Folded, lead.Ev.Kind, lead.O.Tier))
+	cp.Minor = !begins && (!in.asked(cp.Session) || hooks.Minor(since, s.Folded, lead.Event.Kind, lead.Options.Tier))
 	if !cp.Minor {
-		s.Shown, s.Folded = in.e.log.Now().Truncate(time.Millisecond), 0
+		s.Shown, s.Folded = in.wt.log.Now().Truncate(time.Millisecond), 0
 	}
 	return nil
 }
 
 // begins reports whether a session has not begun: nothing has given it a place, or only a fork that left the code where it was and of which nothing was heard
 // yet. at is that place.
-func (in *intake) begins(session string) (at objstore.ID, begins bool, err error) {
-	at, err = in.e.log.Refs.ID(refs.Cursor(session))
+func (in *batch) begins(session string) (at objstore.ID, begins bool, err error) {
+	at, err = in.wt.log.Refs.ID(refs.Cursor(session))
 	if err != nil || at.IsZero() {
 		return at, err == nil, err
 	}
-	s := in.e.log.Records[session]
+	s := in.wt.log.Records[session]
 	begins = s != nil && s.Event == "" && s.Fork != nil && !refs.KindOf(s.Fork.Kind).IsRestore() && s.Fork.Checkpoint == at.String()
 	if begins { // undo or a save may have moved it from there and back
-		tip, err := in.e.log.Refs.ID(refs.Session(session))
+		tip, err := in.wt.log.Refs.ID(refs.Session(session))
 		return at, err == nil && tip == at, err
 	}
 	return at, false, nil
@@ -280,13 +280,13 @@ func (in *intake) begins(session string) (at objstore.ID, begins bool, err error
 
 // asked reports whether the project's tier registers a hook for one of a session's events. The hooks that are there are those of the
 // widest tier of all projects; what a narrower one would not have sent is captured all the same, and folded.
-func (in *intake) asked(session string) bool {
-	return slices.ContainsFunc(in.events, func(a *Arrival) bool { return a.Name == session && a.O.Tier.Asks(a.Ev.Agent, a.Ev.Kind) })
+func (in *batch) asked(session string) bool {
+	return slices.ContainsFunc(in.events, func(a *Pending) bool { return a.Name == session && a.Options.Tier.Asks(a.Event.Agent, a.Event.Kind) })
 }
 
 // operations fills the batch: the checkpoint's operation, then one for each event that made none, and the sessions' records.
-func (in *intake) operations(c *Capture, cp *model.Checkpoint, lead *Arrival, seq uint64) (ops []refs.Operation, updates []refs.Update, err error) {
-	e := in.e
+func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq uint64) (ops []refs.Operation, updates []refs.Update, err error) {
+	e := in.wt
 	if cp != nil {
 		if err := e.log.PutCheckpoint(c.Tx, cp, seq); err != nil {
 			return nil, nil, err
@@ -297,7 +297,7 @@ func (in *intake) operations(c *Capture, cp *model.Checkpoint, lead *Arrival, se
 		}
 		op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
 		if !in.apart {
-			op.EventID = lead.O.ID
+			op.EventID = lead.Options.ID
 		}
 		ops, updates = append(ops, op), append(updates, moved...)
 		in.state = cp.ID
@@ -317,12 +317,12 @@ func (in *intake) operations(c *Capture, cp *model.Checkpoint, lead *Arrival, se
 		}
 		told[a.Name] = true
 		op := refs.Operation{
-			Kind: refs.KindEvent, Time: e.log.Now().UnixMilli(), Session: a.Name, Checkpoint: cmp.Or(a.at, in.state), Turn: a.turn, EventID: a.O.ID,
+			Kind: refs.KindEvent, Time: e.log.Now().UnixMilli(), Session: a.Name, Checkpoint: cmp.Or(a.at, in.state), Turn: a.turn, EventID: a.Options.ID,
 			Transcript: said,
-			Cause:      refs.Cause{Event: model.EventWords[a.Ev.Kind], Tool: a.Ev.Tool.Name, Call: a.Ev.Tool.Call},
+			Cause:      refs.Cause{Event: model.EventWords[a.Event.Kind], Tool: a.Event.Tool.Name, Call: a.Event.Tool.Call},
 		}
 		if a.Act.Begins {
-			op.Message = a.Ev.Prompt // a turn that is killed has it nowhere else
+			op.Message = a.Event.Prompt // a turn that is killed has it nowhere else
 		}
 		// A session begins where the worktree stands at its first event, whatever other sessions do from then on.
 		if !placed[a.Name] {
@@ -357,7 +357,7 @@ func (in *intake) operations(c *Capture, cp *model.Checkpoint, lead *Arrival, se
 
 // changedBytes counts the bytes by which the capture differs from the state before, up to about most; of two versions of a file it takes what lies between their
 // common beginning and end, or without reading them at least by how much their lengths differ.
-func (in *intake) changedBytes(c *Capture, most int64, read bool) (int64, error) {
+func (in *batch) changedBytes(c *Capture, most int64, read bool) (int64, error) {
 	n := int64(0)
 	err := c.Changes(in.was.Tree, func(ch tree.Change) error {
 		if n >= most {

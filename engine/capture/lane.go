@@ -90,19 +90,19 @@ func callingSession(path string) (id string, known bool) {
 }
 
 // lane puts the record of a worker into the batch, so that it is known for one from now on.
-func (in *intake) lane(a *Arrival) {
+func (in *batch) lane(a *Pending) {
 	if a.worker == "" || in.sessions[a.worker] != nil {
 		return
 	}
-	s := &model.Session{Name: a.worker, First: in.e.log.Now()}
-	if old := in.e.log.Records[a.worker]; old != nil {
+	s := &model.Session{Name: a.worker, First: in.wt.log.Now()}
+	if old := in.wt.log.Records[a.worker]; old != nil {
 		if old.LaneOf != "" {
 			return
 		}
 		c := *old
 		s = &c
 	}
-	s.Agent, s.ID, s.Last, s.LaneOf = a.Ev.Agent, a.Ev.Subagent, in.e.log.Now(), a.Name
+	s.Agent, s.ID, s.Last, s.LaneOf = a.Event.Agent, a.Event.Subagent, in.wt.log.Now(), a.Name
 	s.Calls, s.Busy, s.Ended = nil, false, true
 	in.sessions[a.worker] = s
 	in.lanes = true

@@ -24,7 +24,7 @@ func (wt *Worktree) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
 }
 
 // pinned names what a state refers to that was looked at and not stored.
-func (s *Sketch) pinned(ref func(objstore.Kind, objstore.ID) error) error {
+func (s *Overlay) pinned(ref func(objstore.Kind, objstore.ID) error) error {
 	for o, at := range s.objs {
 		if o.Kind != objstore.Tree {
 			continue

@@ -15,27 +15,27 @@ import (
 
 // Worktree is a view of an open project's worktree.
 type Worktree struct {
-	log      *oplog.Log
-	leaks    *secrets.Leaks
-	sessions *sessions.Sessions
-	talks    *conversation.Conversations
+	log           *oplog.Log
+	leaks         *secrets.Leaks
+	sessions      *sessions.Sessions
+	conversations *conversation.Conversations
 	*State
 }
 
 // State is what all views have in common, guarded by the log's lock where its types need one.
 type State struct {
 	cache      *snapshot.Cache // loaded by the first capture
-	Unsaved    *Sketch         // objects of the tree that Cache describes, which the store may lack; nil: it has them all
+	Unsaved    *Overlay        // objects of the tree that Cache describes, which the store may lack; nil: it has them all
 	git        gitinfo.Reader  // looks at the user's repository; needs no lock
 	repo       *repository     // the user's repository as the last capture found it
 	unread     unreadable      // what of it the last capture could not read
 	seen       *oplog.Recent   // events recorded lately; nil: not loaded yet
 	WatchState *watching       // nil: nobody watches
 	// TurnEnded is the session whose turn ended since the whole tree was scanned last; "": none
-	TurnEnded string
-	Busy      atomic.Pointer[activity] // the capture under way; nil: none
-	Waiting   arrivals                 // events that wait for a capture
-	gaveWay   int                      // times in a row that a look at the whole tree was left off for an event
+	TurnEnded   string
+	Busy        atomic.Pointer[activity] // the capture under way; nil: none
+	Waiting     queue                    // events that wait for a capture
+	preemptions int                      // times in a row that a look at the whole tree was left off for an event
 }
 
 // NewState is the state of a worktree that nobody has looked at.

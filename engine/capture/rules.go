@@ -43,7 +43,7 @@ func (wt *Worktree) Rules() (*rules, error) { return wt.rulesNow(false) }
 
 // rulesNow is rules; in a hurry git, where it is asked, has less time.
 func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
-	git := wt.git.Look(wt.log.Project.Root, hurry)
+	git := wt.git.Read(wt.log.Project.Root, hurry)
 	now := &repository{
 		files: git.Files, fold: git.FoldCase, exclude: wt.log.Config.Exclusions(), secrets: wt.log.Config.SecretPatterns(), allow: wt.log.Config.SecretsAllow(),
 	}

@@ -32,7 +32,7 @@ func (wt *Worktree) Save(ctx context.Context, session, message string, p model.P
 	if err := wt.log.CheckWhole(); err != nil {
 		return nil, err
 	}
-	on, err := wt.sessions.Session(model.Whose{Session: session, Choose: true})
+	on, err := wt.sessions.Session(model.SessionChoice{Session: session, Choose: true})
 	if err != nil {
 		return nil, err
 	}
@@ -192,14 +192,14 @@ func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, c
 	if err != nil {
 		return nil, err
 	}
-	if cp.By, cp.Owned, err = wt.whose(c, was.Tree, wt.OpenCalls()); err != nil {
+	if cp.By, cp.Owned, err = wt.attribute(c, was.Tree, wt.OpenCalls()); err != nil {
 		return nil, err
 	}
 	if s := wt.log.Records[session]; s != nil {
 		now := *s
-		now.Problem = conversation.Problem(wt.talks.Follow(c.Tx, &now, model.PersonRead))
+		now.Problem = conversation.Problem(wt.conversations.Tail(c.Tx, &now, model.PersonRead))
 		c.session = &now
-		cp.Cause.Turn, cp.Cause.Prompt, cp.Mark = s.Turn, s.Prompt, now.Cursor.Mark
+		cp.Cause.Turn, cp.Cause.Prompt, cp.Conversation = s.Turn, s.Prompt, now.Cursor.TranscriptEnd
 	}
 	return cp, nil
 }

@@ -15,10 +15,10 @@ import (
 // eventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
 const eventInterrupted = "interrupted"
 
-// Settle does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after the
+// FollowUp does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after the
 // end of a turn the whole tree is scanned, for what a watcher cannot see. again is when to call it next, unless an event comes before;
 // 0: not at all.
-func (wt *Worktree) Settle(ctx context.Context) (again time.Duration, err error) {
+func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err error) {
 	quiet, again, err := wt.quiet()
 	if err != nil {
 		return 0, err
@@ -28,7 +28,7 @@ func (wt *Worktree) Settle(ctx context.Context) (again time.Duration, err error)
 			return again, err
 		}
 	}
-	look, err := wt.LookWhole(ctx)
+	look, err := wt.ScanWhole(ctx)
 	if err != nil {
 		return again, err
 	}
@@ -57,11 +57,11 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 		if s.Transcript == "" || s.LaneOf != "" || !model.Understood(s.Agent) || age < 0 || age > 2*model.QuietAfter {
 			continue
 		}
-		path, fi, err := conversation.LookAt(s.Agent, s.Transcript)
+		path, fi, err := conversation.FindFile(s.Agent, s.Transcript)
 		if err != nil {
 			continue // no place of a session file: its event has said so
 		}
-		if fi != nil && !wt.talks.Followed[name].Same(s.Cursor.Mark, path, fi) {
+		if fi != nil && !wt.conversations.Files[name].Same(s.Cursor.TranscriptEnd, path, fi) {
 			grown = append(grown, name)
 		}
 		if !s.Busy {
@@ -78,23 +78,23 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 	}
 	wt.log.Mu.Unlock()
 	for _, name := range grown {
-		if err := wt.talks.CaughtUp(ctx, name); err != nil {
-			wt.cannotFollow(name, err)
+		if err := wt.conversations.CaughtUp(ctx, name); err != nil {
+			wt.cannotTail(name, err)
 		}
 	}
 	for _, name := range slices.Concat(grown, ended) {
-		wt.talks.PlaceLate(ctx, name)
+		wt.conversations.ResolveOriginUnlocked(ctx, name)
 	}
 	for _, name := range ended {
-		if err := wt.talks.StillWhole(ctx, name); err != nil {
-			wt.cannotFollow(name, err)
+		if err := wt.conversations.Recheck(ctx, name); err != nil {
+			wt.cannotTail(name, err)
 		}
 	}
 	return again, nil
 }
 
-// cannotFollow notes why a conversation is not captured; it stands in the session's record from its next event on.
-func (wt *Worktree) cannotFollow(name string, err error) {
+// cannotTail notes why a conversation is not captured; it stands in the session's record from its next event on.
+func (wt *Worktree) cannotTail(name string, err error) {
 	wt.log.Mu.Lock()
 	defer wt.log.Mu.Unlock()
 	if s := wt.log.Records[name]; s != nil && conversation.Problem(err) != "" {

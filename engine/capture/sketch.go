@@ -12,36 +12,36 @@ import (
 )
 
 const (
-	// sketchBytes bounds the file contents that a sketch keeps, in bytes.
-	sketchBytes = 256 << 20
+	// overlayBytes bounds the file contents that a sketch keeps, in bytes.
+	overlayBytes = 256 << 20
 	// keptBytes bounds the objects that are kept between two comparisons, in bytes.
 	keptBytes = 8 << 20
 )
 
-// Sketch takes a snapshot's objects without storing anything, for commands that only compare: trees are kept in
+// Overlay takes a snapshot's objects without storing anything, for commands that only compare: trees are kept in
 // memory, and of contents that the store lacks, what a comparison of texts could want. It implements snapshot.Store.
-type Sketch struct {
+type Overlay struct {
 	store *objstore.Store
-	known *Sketch // what comparisons before found and nothing has stored since; not to be changed; nil: nothing
+	known *Overlay // what comparisons before found and nothing has stored since; not to be changed; nil: nothing
 	mu    sync.Mutex
-	objs  map[model.Object]sketched
+	objs  map[model.Object]overlaid
 	room  int64
 	part  bool // a content was left out
 }
 
-// sketched is an object, and the one that it replaces.
-type sketched struct {
+// overlaid is an object, and the one that it replaces.
+type overlaid struct {
 	raw  []byte
 	prev objstore.ID
 }
 
-// NewSketch begins an overlay over a store; known is an earlier one whose objects count as there, nil: none.
-func NewSketch(s *objstore.Store, known *Sketch) *Sketch {
-	return &Sketch{store: s, known: known, objs: map[model.Object]sketched{}, room: sketchBytes}
+// NewOverlay begins an overlay over a store; known is an earlier one whose objects count as there, nil: none.
+func NewOverlay(s *objstore.Store, known *Overlay) *Overlay {
+	return &Overlay{store: s, known: known, objs: map[model.Object]overlaid{}, room: overlayBytes}
 }
 
 // Put implements objstore.Putter.
-func (s *Sketch) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
+func (s *Overlay) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
 	id := objstore.Sum(k, raw)
 	if err := s.Refused(k, id); err != nil {
 		return id, err
@@ -59,12 +59,12 @@ func (s *Sketch) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID
 		}
 		s.room -= int64(len(raw))
 	}
-	s.objs[model.Object{Kind: k, Id: id}] = sketched{bytes.Clone(raw), prev}
+	s.objs[model.Object{Kind: k, Id: id}] = overlaid{bytes.Clone(raw), prev}
 	return id, nil
 }
 
 // PutReader implements snapshot.Store.
-func (s *Sketch) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, error) {
+func (s *Overlay) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, error) {
 	head, err := io.ReadAll(io.LimitReader(r, textdiff.MaxBytes+1))
 	if err != nil {
 		return objstore.ID{}, 0, err
@@ -86,12 +86,12 @@ func (s *Sketch) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, e
 }
 
 // Refused is a *objstore.GoneError for content that was purged: a capture would not take it either.
-func (s *Sketch) Refused(k objstore.Kind, id objstore.ID) error { return s.store.Refused(k, id) }
+func (s *Overlay) Refused(k objstore.Kind, id objstore.ID) error { return s.store.Refused(k, id) }
 
 // find gives an object that the store may lack.
-func (s *Sketch) find(o model.Object) (sketched, bool) {
+func (s *Overlay) find(o model.Object) (overlaid, bool) {
 	if s == nil {
-		return sketched{}, false
+		return overlaid{}, false
 	}
 	s.mu.Lock()
 	at, ok := s.objs[o]
@@ -103,7 +103,7 @@ func (s *Sketch) find(o model.Object) (sketched, bool) {
 }
 
 // Get implements objstore.Getter; objstore.ErrNotFound for contents that were too large to keep.
-func (s *Sketch) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+func (s *Overlay) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
 	if at, ok := s.find(model.Object{Kind: k, Id: id}); ok {
 		return bytes.Clone(at.raw), nil
 	}
@@ -111,7 +111,7 @@ func (s *Sketch) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
 }
 
 // Has reports whether the store or the sketch has an object.
-func (s *Sketch) Has(k objstore.Kind, id objstore.ID) (bool, error) {
+func (s *Overlay) Has(k objstore.Kind, id objstore.ID) (bool, error) {
 	if _, ok := s.find(model.Object{Kind: k, Id: id}); ok {
 		return true, nil
 	}
@@ -119,8 +119,8 @@ func (s *Sketch) Has(k objstore.Kind, id objstore.ID) (bool, error) {
 }
 
 // reachable gives those of a tree's objects that the store may lack, each with what it replaces in the store; nil when they are too many to keep.
-func (s *Sketch) reachable(root objstore.ID) (*Sketch, error) {
-	out := NewSketch(s.store, nil)
+func (s *Overlay) reachable(root objstore.ID) (*Overlay, error) {
+	out := NewOverlay(s.store, nil)
 	size := 0
 	var visit func(o model.Object) error
 	visit = func(o model.Object) error {
@@ -158,7 +158,7 @@ func (s *Sketch) reachable(root objstore.ID) (*Sketch, error) {
 }
 
 // storeIn puts all that was found into a transaction.
-func (s *Sketch) storeIn(tx *objstore.Tx) error {
+func (s *Overlay) storeIn(tx *objstore.Tx) error {
 	if s == nil {
 		return nil
 	}
@@ -170,10 +170,10 @@ func (s *Sketch) storeIn(tx *objstore.Tx) error {
 	return nil
 }
 
-// Looked ends a capture that was taken to compare. What it found is kept in memory, so that the next one need not look at all of it again: the stat
+// EndCompare ends a capture that was taken to compare. What it found is kept in memory, so that the next one need not look at all of it again: the stat
 // cache and the watcher go on from here, and the next capture that stores anything stores the kept objects first. the log's lock is held.
-func (wt *Worktree) Looked(c *Capture) {
-	s, ok := c.Get.Getter.(*Sketch)
+func (wt *Worktree) EndCompare(c *Capture) {
+	s, ok := c.Get.Getter.(*Overlay)
 	if !ok || s.part {
 		c.Discard()
 		return

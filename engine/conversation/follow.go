@@ -27,21 +27,21 @@ var ErrLater = errors.New("there is more than fits here")
 // ErrPurgedTalk is why a conversation is not captured any more: the agent's file still has what was purged, and what it adds could have it again.
 var ErrPurgedTalk = errors.New("something was purged from it; it is not captured any more")
 
-// Follow captures what has been appended to a session's file since it was captured last, at most `most` bytes of it, and moves its cursor. Only
+// Tail captures what has been appended to a session's file since it was captured last, at most `most` bytes of it, and moves its cursor. Only
 // that is read, and the last block before it. A file that does not go on where the capture ended is captured anew, as another generation; blocks
 // that are stored already are not stored again. A line that is still being written is left for the next capture. An error leaves the cursor
 // where it was; ErrLater and ErrMoving are for another time. A hook, which reads little, leaves a last line without a newline to those that may read more:
 // whether anybody still writes it is a look at the machine's processes.
-func (cs *Conversations) Follow(tx *objstore.Tx, s *model.Session, most int64) error {
+func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) error {
 	if s.Transcript == "" || !model.Understood(s.Agent) {
 		return nil
 	}
 	if s.Purged {
 		return ErrPurgedTalk
 	}
-	agent, was := s.Agent, cs.Followed[s.Name]
-	path, fi, err := LookAt(agent, s.Transcript)
-	if err != nil || fi == nil || was.Same(s.Cursor.Mark, path, fi) && (most <= HookRead || !cs.restLeft(s, path, fi)) {
+	agent, was := s.Agent, cs.Files[s.Name]
+	path, fi, err := FindFile(agent, s.Transcript)
+	if err != nil || fi == nil || was.Same(s.Cursor.TranscriptEnd, path, fi) && (most <= HookRead || !cs.hasUnendedLine(s, path, fi)) {
 		return err
 	}
 	f, err := reopen(agent, path, was)
@@ -52,18 +52,18 @@ func (cs *Conversations) Follow(tx *objstore.Tx, s *model.Session, most int64) e
 		return err
 	}
 	defer f.Close()
-	next, err := cs.Grown(tx, s, f, most)
+	next, err := cs.Advance(tx, s, f, most)
 	if err != nil {
 		return err
 	}
 	s.Cursor = next
-	cs.Saw(s.Name, f, next.Mark)
+	cs.Saw(s.Name, f, next.TranscriptEnd)
 	return nil
 }
 
-// LookAt finds a session's file where the agent says that it is, compressed perhaps. None, not written yet or gone, is no error: what was captured
+// FindFile finds a session's file where the agent says that it is, compressed perhaps. None, not written yet or gone, is no error: what was captured
 // of it stays.
-func LookAt(agent transcript.Agent, path string) (found string, fi fs.FileInfo, err error) {
+func FindFile(agent transcript.Agent, path string) (found string, fi fs.FileInfo, err error) {
 	if _, _, err := transcript.SessionFile(agent, path); err != nil {
 		return "", nil, err
 	}
@@ -98,15 +98,15 @@ func reopen(agent transcript.Agent, path string, was *seenFile) (*SessionFile, e
 
 // Saw remembers how a session's file was found, and that it has been captured up to at; the log's lock is held. It is looked at again when either is not so any
 // more: a capture that could not be committed has not moved the session.
-func (cs *Conversations) Saw(name string, f *SessionFile, at model.Mark) {
-	if cs.Followed == nil {
-		cs.Followed = map[string]*seenFile{}
+func (cs *Conversations) Saw(name string, f *SessionFile, at model.TranscriptEnd) {
+	if cs.Files == nil {
+		cs.Files = map[string]*seenFile{}
 	}
-	cs.Followed[name] = &seenFile{path: f.Path, real: f.Name(), at: at, size: f.Info.Size(), mod: f.Info.ModTime(), info: f.Info}
+	cs.Files[name] = &seenFile{path: f.Path, real: f.Name(), at: at, size: f.Info.Size(), mod: f.Info.ModTime(), info: f.Info}
 }
 
-// Grown is where the cursor goes.
-func (cs *Conversations) Grown(tx *objstore.Tx, s *model.Session, f *SessionFile, most int64) (model.Cursor, error) {
+// Advance is where the cursor goes.
+func (cs *Conversations) Advance(tx *objstore.Tx, s *model.Session, f *SessionFile, most int64) (model.Cursor, error) {
 	if strings.HasSuffix(f.Path, ZstdSuffix) {
 		return cs.unpackedSession(tx, s, f, most)
 	}
@@ -114,7 +114,7 @@ func (cs *Conversations) Grown(tx *objstore.Tx, s *model.Session, f *SessionFile
 	if err != nil {
 		return s.Cursor, err
 	}
-	if f.rests = most > HookRead && end < f.Info.Size() && cs.rests(s, f, end); f.rests {
+	if f.unended = most > HookRead && end < f.Info.Size() && cs.isWholeRecord(s, f, end); f.unended {
 		end = f.Info.Size()
 	}
 	next := s.Cursor
@@ -157,7 +157,7 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 		return at, err
 	}
 	same, err := endsWith(f, from, before)
-	if err == nil && (!same || !f.Document() && !f.rests && to > from && w.tail[len(w.tail)-1] != '\n') {
+	if err == nil && (!same || !f.Document() && !f.unended && to > from && w.tail[len(w.tail)-1] != '\n') {
 		err = f.reading(ErrMoving)
 	}
 	if err != nil {
@@ -168,7 +168,7 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 		return at, err
 	}
 	src := f.Source(to)
-	src.Ended = f.rests
+	src.Ended = f.unended
 	last, err := lastID(f.Agent, src, from)
 	if err != nil && !f.Document() {
 		return at, err
@@ -185,7 +185,7 @@ func (cs *Conversations) generation(tx *objstore.Tx, s *model.Session, f *Sessio
 	if end > most {
 		return s.Cursor, ErrLater
 	}
-	next := model.Cursor{Mark: model.Mark{Generation: s.Cursor.Generation + 1}}
+	next := model.Cursor{TranscriptEnd: model.TranscriptEnd{Generation: s.Cursor.Generation + 1}}
 	old, err := OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
 		return s.Cursor, err
@@ -219,7 +219,7 @@ func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *S
 	if err != nil || id == s.Cursor.Transcript && s.Cursor.Path == path {
 		return s.Cursor, err
 	}
-	next := model.Cursor{Mark: model.Mark{Transcript: id, Length: w.Length, Path: path, Generation: s.Cursor.Generation + 1}, Base: base}
+	next := model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: id, Length: w.Length, Path: path, Generation: s.Cursor.Generation + 1}, Base: base}
 	st, err := OpenTranscript(tx, id)
 	if err == nil {
 		next.Last, err = lastID(f.Agent, transcript.Source{ReaderAt: st, Size: st.Size, Name: path}, 0)
@@ -240,7 +240,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	cs.log.Mu.Unlock()
 
 	agent := work.Agent
-	path, fi, err := LookAt(agent, work.Transcript)
+	path, fi, err := FindFile(agent, work.Transcript)
 	if err != nil || fi == nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 		tx.Discard()
 		return nil
 	}
-	if work.Cursor, err = cs.Grown(tx, &work, f, MaxSession); err != nil {
+	if work.Cursor, err = cs.Advance(tx, &work, f, MaxSession); err != nil {
 		tx.Discard()
 		return err
 	}
@@ -269,7 +269,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	if now := cs.log.Records[name]; now == nil || now.Cursor != was || now.Transcript != work.Transcript {
 		return nil // an event was faster
 	}
-	cs.Saw(name, f, work.Cursor.Mark)
+	cs.Saw(name, f, work.Cursor.TranscriptEnd)
 	if work.Cursor == was {
 		return nil
 	}
@@ -305,9 +305,9 @@ func (cs *Conversations) MoveCursorWith(ctx context.Context, tx *objstore.Tx, na
 	return nil
 }
 
-// StillWhole compares all of a session file with what was captured, once it has grown by an eighth since that was done last: a rewrite further ahead than
+// Recheck compares all of a session file with what was captured, once it has grown by an eighth since that was done last: a rewrite further ahead than
 // the last block shows in nothing else. The file is read without a lock. A file that the session has left for another is not looked at.
-func (cs *Conversations) StillWhole(ctx context.Context, name string) error {
+func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]
 	cs.log.Mu.Unlock()
@@ -324,7 +324,7 @@ func (cs *Conversations) StillWhole(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	same, err := st.Begins(Behind{f, c.Base, st}, c.Length)
+	same, err := st.Begins(Continuation{f, c.Base, st}, c.Length)
 	if err != nil {
 		return err
 	}
@@ -338,7 +338,7 @@ func (cs *Conversations) StillWhole(ctx context.Context, name string) error {
 		work := *now
 		work.Cursor.Path = "" // not the file that was captured
 		tx := cs.log.Objs.Begin()
-		if work.Cursor, err = cs.Grown(tx, &work, f, MaxSession); err != nil {
+		if work.Cursor, err = cs.Advance(tx, &work, f, MaxSession); err != nil {
 			tx.Discard()
 			return err
 		}
@@ -357,15 +357,15 @@ func (cs *Conversations) StillWhole(ctx context.Context, name string) error {
 	return cs.moveCursor(ctx, name, c)
 }
 
-// Behind is a file seen as it stands in a transcript, behind the bytes of another file, which are taken from the transcript.
-type Behind struct {
+// Continuation is a file seen as it stands in a transcript, behind the bytes of another file, which are taken from the transcript.
+type Continuation struct {
 	F    io.ReaderAt
 	Base int64
 	Of   *Stored
 }
 
 // ReadAt reads the stored bytes below the base, and the file's from there.
-func (b Behind) ReadAt(p []byte, off int64) (int, error) {
+func (b Continuation) ReadAt(p []byte, off int64) (int, error) {
 	if off >= b.Base {
 		return b.F.ReadAt(p, off-b.Base)
 	}

@@ -16,8 +16,8 @@ type Conversations struct {
 
 // State is what all views have in common, guarded by the log's lock.
 type State struct {
-	Followed map[string]*seenFile // session files as they were found last, by session
-	Origins  map[string]int64     // how long conversations were when it was looked for what they were made of, by session
+	Files   map[string]*seenFile // session files as they were found last, by session
+	Origins map[string]int64     // how long conversations were when it was looked for what they were made of, by session
 }
 
 // New gives a view of what st knows.

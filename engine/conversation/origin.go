@@ -16,10 +16,10 @@ import (
 // HookOrigin is how long a conversation may be, in bytes, to be compared while a hook waits.
 const HookOrigin = 2 << 20
 
-// Unplaced reports whether a session's origin is to be looked for: it is not known, and the conversation has become twice as long since that was tried last.
+// NeedsOrigin reports whether a session's origin is to be looked for: it is not known, and the conversation has become twice as long since that was tried last.
 // the log's lock is held.
-func (cs *Conversations) Unplaced(s *model.Session) bool {
-	if s.Fork.Placed() || s.Purged || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+func (cs *Conversations) NeedsOrigin(s *model.Session) bool {
+	if s.Fork.Resolved() || s.Purged || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false
 	}
 	tried, ok := cs.Origins[s.Name]
@@ -51,12 +51,12 @@ func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *m
 		return nil, err
 	}
 	l := model.MadeByAgent(s.Agent, c)
-	return l, Place(l, get, s, parent(l.Session), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
+	return l, CommonTurns(l, get, s, parent(l.Session), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
 }
 
-// Place finds how far the conversation of s and that of the session which the lineage names are the same. parent is what is known of that one, nil: nothing. It reads
+// CommonTurns finds how far the conversation of s and that of the session which the lineage names are the same. parent is what is known of that one, nil: nothing. It reads
 // at most `most` bytes of it.
-func Place(l *model.Lineage, get objstore.Getter, s, parent *model.Session, said transcript.Source, most int64) error {
+func CommonTurns(l *model.Lineage, get objstore.Getter, s, parent *model.Session, said transcript.Source, most int64) error {
 	of, closed, err := ParentSource(get, s, parent, strings.TrimPrefix(l.Session, string(s.Agent)+"/"))
 	if err != nil || of.ReaderAt == nil {
 		return err
@@ -98,17 +98,17 @@ func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src
 // KnownAs is a session by its name, as it stands now.
 func (cs *Conversations) KnownAs(name string) *model.Session { return cs.log.Records[name] }
 
-// PlaceSession looks for a session's origin, and for those of the sessions that it was made of, as far as their conversations have come since that was done last; the log's lock
+// ResolveOrigin looks for a session's origin, and for those of the sessions that it was made of, as far as their conversations have come since that was done last; the log's lock
 // is held. What cannot be read or written now is for another time: it is no reason to refuse anything.
-func (cs *Conversations) PlaceSession(ctx context.Context, name string) {
+func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 	for range MaxBases {
 		s := cs.log.Records[name]
 		if s == nil || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
 			return
 		}
-		if cs.Unplaced(s) {
+		if cs.NeedsOrigin(s) {
 			cs.Tried(s)
-			if l, err := OriginOf(cs.log.Objs, s, cs.KnownAs, MaxSession); err == nil && l.Placed() {
+			if l, err := OriginOf(cs.log.Objs, s, cs.KnownAs, MaxSession); err == nil && l.Resolved() {
 				_ = cs.recordOrigin(ctx, name, l)
 			}
 		}
@@ -119,11 +119,11 @@ func (cs *Conversations) PlaceSession(ctx context.Context, name string) {
 	}
 }
 
-// PlaceLate is PlaceSession that reads without a lock.
-func (cs *Conversations) PlaceLate(ctx context.Context, name string) {
+// ResolveOriginUnlocked is ResolveOrigin that reads without a lock.
+func (cs *Conversations) ResolveOriginUnlocked(ctx context.Context, name string) {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]
-	if s == nil || !cs.Unplaced(s) {
+	if s == nil || !cs.NeedsOrigin(s) {
 		cs.log.Mu.Unlock()
 		return
 	}
@@ -134,12 +134,12 @@ func (cs *Conversations) PlaceLate(ctx context.Context, name string) {
 	}
 	cs.log.Mu.Unlock()
 	l, err := OriginOf(cs.log.Objs, &work, func(name string) *model.Session { return parents[name] }, MaxSession)
-	if err != nil || !l.Placed() {
+	if err != nil || !l.Resolved() {
 		return
 	}
 	cs.log.Mu.Lock()
 	defer cs.log.Mu.Unlock()
-	if now := cs.log.Records[name]; now != nil && !now.Fork.Placed() && !now.Purged {
+	if now := cs.log.Records[name]; now != nil && !now.Fork.Resolved() && !now.Purged {
 		_ = cs.recordOrigin(ctx, name, l)
 	}
 }

@@ -36,8 +36,8 @@ type SessionFile struct {
 	Path  string
 	Info  fs.FileInfo
 
-	opened time.Time // a moment before info
-	rests  bool      // its last line has no newline, and is a whole record of a session that nobody writes
+	opened  time.Time // a moment before info
+	unended bool      // its last line has no newline, and is a whole record of a session that nobody writes
 }
 
 // OpenSession opens a session file. A path that is not laid out as the agent lays its files out, or that leads out of the agent's folder, is
@@ -128,9 +128,9 @@ func (f *SessionFile) whole() (int64, error) {
 // maxUnended is how long a last line without a newline may be, in bytes, to be looked at whether it is a whole record.
 const maxUnended = 64 << 20
 
-// rests reports whether what stands behind the last newline, which ends at from, is a whole record: nobody writes the session any more, so nothing will end the line.
-func (cs *Conversations) rests(s *model.Session, f *SessionFile, from int64) bool {
-	if f.Info.Size()-from > maxUnended || !cs.quietFile(s, f.Info) {
+// isWholeRecord reports whether what stands behind the last newline, which ends at from, is a whole record: nobody writes the session any more, so nothing will end the line.
+func (cs *Conversations) isWholeRecord(s *model.Session, f *SessionFile, from int64) bool {
+	if f.Info.Size()-from > maxUnended || !cs.isSilent(s, f.Info) {
 		return false
 	}
 	line := make([]byte, f.Info.Size()-from)
@@ -141,14 +141,14 @@ func (cs *Conversations) rests(s *model.Session, f *SessionFile, from int64) boo
 	return bytes.HasPrefix(line, []byte("{")) && json.Valid(line) && (s.Ended || s.Imported || cs.sessions.OpenBy(s) == "")
 }
 
-// quietFile reports whether a session's file has been silent for so long, or the session has ended.
-func (cs *Conversations) quietFile(s *model.Session, fi fs.FileInfo) bool {
+// isSilent reports whether a session's file has been silent for so long, or the session has ended.
+func (cs *Conversations) isSilent(s *model.Session, fi fs.FileInfo) bool {
 	return s.Ended || s.Imported || cs.log.Now().Sub(fi.ModTime()) >= model.QuietAfter
 }
 
-// restLeft reports whether a file that is as it was has bytes behind its last newline that were left since somebody might have been writing.
-func (cs *Conversations) restLeft(s *model.Session, path string, fi fs.FileInfo) bool {
-	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path) && !strings.HasSuffix(path, ZstdSuffix) && cs.quietFile(s, fi)
+// hasUnendedLine reports whether a file that is as it was has bytes behind its last newline that were left since somebody might have been writing.
+func (cs *Conversations) hasUnendedLine(s *model.Session, path string, fi fs.FileInfo) bool {
+	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path) && !strings.HasSuffix(path, ZstdSuffix) && cs.isSilent(s, fi)
 }
 
 func (f *SessionFile) reading(err error) error {
@@ -287,13 +287,13 @@ const MaxSession = 8 << 30
 // seenFile is a session file as it was found last; while it is the same there is nothing new in it.
 type seenFile struct {
 	path string
-	real string     // with links followed
-	at   model.Mark // how far it was captured
+	real string              // with links followed
+	at   model.TranscriptEnd // how far it was captured
 	size int64
 	mod  time.Time
 	info fs.FileInfo // of which file it was
 }
 
-func (s *seenFile) Same(at model.Mark, path string, fi fs.FileInfo) bool {
+func (s *seenFile) Same(at model.TranscriptEnd, path string, fi fs.FileInfo) bool {
 	return s != nil && s.path == path && s.at == at && s.size == fi.Size() && s.mod.Equal(fi.ModTime()) && os.SameFile(s.info, fi)
 }

@@ -107,7 +107,7 @@ func (d *damage) checkpoint(id objstore.ID) *Affected {
 	lost := d.tree(cp.Tree)
 	a := &Affected{
 		Checkpoint: id, Paths: lost.paths, More: lost.more,
-		Conversation: d.talk(cp.Mark.Transcript), Note: !cp.Note.IsZero() && d.bad(objstore.Note, cp.Note),
+		Conversation: d.conversation(cp.Conversation.Transcript), Note: !cp.Note.IsZero() && d.bad(objstore.Note, cp.Note),
 	}
 	if len(a.Paths) == 0 && !a.Conversation && !a.Note {
 		return nil
@@ -163,8 +163,8 @@ func (d *damage) shape(id objstore.ID) bool {
 	return true
 }
 
-// talk reports whether some of a conversation cannot be read.
-func (d *damage) talk(id objstore.ID) bool {
+// conversation reports whether some of a conversation cannot be read.
+func (d *damage) conversation(id objstore.ID) bool {
 	var walked []objstore.ID
 	lost := false
 	for !id.IsZero() && !lost {

@@ -14,12 +14,12 @@ import (
 	"rewind/refs"
 )
 
-// settle makes what names objects say what is there, and marks what is lost, in one batch with the operation that records it.
+// commit makes what names objects say what is there, and marks what is lost, in one batch with the operation that records it.
 // The operation of the first pass also records what was done to the files. It reports whether it has changed anything.
-func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed bool, err error) {
+func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed bool, err error) {
 	e := r.e
 	defer e.log.Hold()()
-	s := &settling{repair: r, v: v, d: newDamage(v)}
+	s := &fixup{repair: r, v: v, d: newDamage(v)}
 	done := len(r.out.Done)
 	if first {
 		done = 0
@@ -47,7 +47,7 @@ func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed b
 		if blind {
 			o.Restore, r.blind = &refs.Restore{ContextOnly: true}, true
 		}
-		return o, nil, s.mark(seq)
+		return o, nil, s.markLost(seq)
 	})
 	if err != nil {
 		tx.Discard()
@@ -56,7 +56,7 @@ func (r *repair) settle(ctx context.Context, v *verifier, first bool) (changed b
 	r.out.Operation = op
 	e.log.Forget()
 	e.worktree.Forget()
-	e.talks.Followed = nil
+	e.talks.Files = nil
 	return true, nil
 }
 
@@ -82,8 +82,8 @@ func (r *repair) message(first bool, done []string) string {
 // maxRepairText bounds the message of the operation, in bytes.
 const maxRepairText = 4 << 10
 
-// settling collects one batch.
-type settling struct {
+// fixup collects one batch.
+type fixup struct {
 	*repair
 	v  *verifier
 	d  *damage
@@ -92,10 +92,10 @@ type settling struct {
 	alone  map[uint64]*model.Checkpoint // whose operations are lost, by these
 	newest map[string]objstore.ID       // of each session, the newest checkpoint that can be read
 	final  []*refs.Operation            // the newest, as they will stand
-	said   map[refs.Name]refs.Ref       // where the log says that names point; zero: deleted
+	logged map[refs.Name]refs.Ref       // where the log says that names point; zero: deleted
 }
 
-func (s *settling) run() error {
+func (s *fixup) run() error {
 	for _, step := range []func() error{s.operations, s.refs, s.sessions, s.journal, s.cache, s.healed} {
 		if err := step(); err != nil {
 			return err
@@ -117,8 +117,8 @@ func (s *settling) run() error {
 }
 
 // operations rewrites those that cannot be read, and those whose checkpoints cannot, as lost; of an event, which is more than its checkpoint, only that goes.
-func (s *settling) operations() error {
-	s.newest, s.said = map[string]objstore.ID{}, map[refs.Name]refs.Ref{}
+func (s *fixup) operations() error {
+	s.newest, s.logged = map[string]objstore.ID{}, map[refs.Name]refs.Ref{}
 	b := s.tx.Batch()
 	lost, oldest := 0, uint64(0)
 	err := s.e.log.Refs.Log(func(seq uint64, op *refs.Operation, err error) error {
@@ -169,18 +169,18 @@ func (s *settling) operations() error {
 	return err
 }
 
-func (s *settling) unreadable(id objstore.ID) bool {
+func (s *fixup) unreadable(id objstore.ID) bool {
 	return !id.IsZero() && s.d.bad(objstore.Checkpoint, id)
 }
 
 // sound reports whether captures can be compared with a checkpoint: all of it can be read but, perhaps, contents of files and the conversation.
-func (s *settling) sound(id objstore.ID) bool {
+func (s *fixup) sound(id objstore.ID) bool {
 	cp, err := s.e.log.Checkpoint(id)
 	return err == nil && s.d.shape(cp.Tree) && s.d.shape(cp.Base) && (cp.Note.IsZero() || !s.d.bad(objstore.Note, cp.Note))
 }
 
 // say takes an operation in as it stands from now on, the newest first, as far back as is needed to know in which state the worktree was left.
-func (s *settling) say(op *refs.Operation) {
+func (s *fixup) say(op *refs.Operation) {
 	if n := len(s.final); n == 0 || s.final[n-1].Kind != refs.KindCheckpoint {
 		s.final = append(s.final, op)
 	}
@@ -188,7 +188,7 @@ func (s *settling) say(op *refs.Operation) {
 
 // blind reports whether what the newest operations say of the state that the worktree was left in cannot be read. The repair says then that nothing is
 // known of it, and takes a checkpoint of what is there.
-func (s *settling) blind() bool {
+func (s *fixup) blind() bool {
 	for _, op := range s.final {
 		var of []objstore.ID
 		switch {
@@ -214,10 +214,10 @@ func (s *settling) blind() bool {
 }
 
 // hear takes from an operation where it moved names: the newest word on each counts, and operations come newest first.
-func (s *settling) hear(op *refs.Operation) {
+func (s *fixup) hear(op *refs.Operation) {
 	say := func(n refs.Name, id objstore.ID) {
-		if _, ok := s.said[n]; !ok {
-			s.said[n] = refs.Ref{Name: n, ID: id, Seq: op.Seq}
+		if _, ok := s.logged[n]; !ok {
+			s.logged[n] = refs.Ref{Name: n, ID: id, Seq: op.Seq}
 		}
 	}
 	for _, c := range op.Changes {
@@ -235,7 +235,7 @@ func (s *settling) hear(op *refs.Operation) {
 
 // refs sets the names that cannot be read, are missing, or name a checkpoint that cannot be read: to what the log says; failing that, a session's to
 // the newest of its checkpoints that can be read. In a database that was made anew also those that an old table may have had: older than the log's word.
-func (s *settling) refs() error {
+func (s *fixup) refs() error {
 	b := s.tx.Batch()
 	have, stored := map[refs.Name]refs.Ref{}, map[refs.Name]bool{}
 	err := s.e.log.Refs.Each(func(n refs.Name, ref refs.Ref, err error) error {
@@ -248,14 +248,14 @@ func (s *settling) refs() error {
 	if err != nil {
 		return err
 	}
-	for n, said := range s.said {
+	for n, said := range s.logged {
 		if _, ok := have[n]; !ok && !said.ID.IsZero() {
 			have[n] = refs.Ref{Name: n}
 		}
 	}
 	rebuilt := s.out.Files != nil && s.out.Files.Rebuilt
 	for n, ref := range have {
-		said, known := s.said[n]
+		said, known := s.logged[n]
 		to := ref
 		if known && (ref.Seq == 0 || rebuilt && ref.Seq < said.Seq) {
 			to = said
@@ -286,7 +286,7 @@ func (s *settling) refs() error {
 }
 
 // sessions has the conversations whose end is lost captured anew.
-func (s *settling) sessions() error {
+func (s *fixup) sessions() error {
 	b := s.tx.Batch()
 	return s.e.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, raw []byte) error {
 		session, err := model.DecodeSession(string(k[1:]), raw)
@@ -298,11 +298,11 @@ func (s *settling) sessions() error {
 			return err
 		}
 		changed := false
-		if !session.Cursor.Transcript.IsZero() && s.d.talk(session.Cursor.Transcript) {
-			session.Cursor = model.Cursor{Mark: model.Mark{Generation: session.Cursor.Generation}}
+		if !session.Cursor.Transcript.IsZero() && s.d.conversation(session.Cursor.Transcript) {
+			session.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{Generation: session.Cursor.Generation}}
 			changed = true
 		}
-		if f := session.Fork; f != nil && s.d.talk(f.Transcript) {
+		if f := session.Fork; f != nil && s.d.conversation(f.Transcript) {
 			f.Transcript, changed = objstore.ID{}, true
 		}
 		if !changed {
@@ -314,7 +314,7 @@ func (s *settling) sessions() error {
 }
 
 // journal takes out one that cannot be read: nobody can finish what it was for.
-func (s *settling) journal() error {
+func (s *fixup) journal() error {
 	if s.was == nil {
 		j, err := s.e.log.ReadJournal()
 		if err != nil || j == nil || !s.ended(j) {
@@ -341,7 +341,7 @@ func (r *repair) ended(j *model.Journal) bool {
 }
 
 // cache drops the stat cache when objects are lost: an entry of it may name one.
-func (s *settling) cache() error {
+func (s *fixup) cache() error {
 	if len(s.v.bad) == 0 {
 		return nil
 	}
@@ -349,7 +349,7 @@ func (s *settling) cache() error {
 }
 
 // healed takes the marks of what can be read again away.
-func (s *settling) healed() error {
+func (s *fixup) healed() error {
 	n := 0
 	var back []model.Object
 	err := s.e.log.Objs.WalkTombstones(func(k objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {
@@ -373,8 +373,8 @@ func (s *settling) healed() error {
 	return err
 }
 
-// mark marks what is lost. What lies under its key stays: the rest of a line of deltas may come back with its base.
-func (s *settling) mark(seq uint64) error {
+// markLost marks what is lost. What lies under its key stays: the rest of a line of deltas may come back with its base.
+func (s *fixup) markLost(seq uint64) error {
 	for o, lost := range s.v.bad {
 		if lost.Known {
 			continue

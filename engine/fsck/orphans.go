@@ -12,7 +12,7 @@ import (
 // A checkpoint says which operation made it, and of which session. So an operation that is lost is made again where its checkpoint is there.
 
 // orphans finds the checkpoints whose operations the log does not have, if it lacks any. Those behind its end are put into it at once.
-func (s *settling) orphans(ctx context.Context) error {
+func (s *fixup) orphans(ctx context.Context) error {
 	e := s.e
 	have, gaps, oldest := map[uint64]bool{}, false, uint64(1)
 	err := e.log.Refs.Log(func(seq uint64, op *refs.Operation, err error) error {
@@ -66,7 +66,7 @@ func (s *settling) orphans(ctx context.Context) error {
 const maxTail = 1 << 20
 
 // again makes the operation of a checkpoint again.
-func (s *settling) again(b *kv.Batch, cp *model.Checkpoint) error {
+func (s *fixup) again(b *kv.Batch, cp *model.Checkpoint) error {
 	op := refs.Operation{
 		Seq: cp.Seq, Kind: refs.KindCheckpoint, Time: cp.Time.UnixMilli(), Session: cp.Session, Checkpoint: cp.ID, Turn: cp.Cause.Turn, Message: "made again by a repair",
 		Cause: refs.Cause{Event: cp.Cause.Event},
@@ -81,7 +81,7 @@ func (s *settling) again(b *kv.Batch, cp *model.Checkpoint) error {
 }
 
 // before makes operations again that were older than the oldest one that is left; between them the log says that they are lost.
-func (s *settling) before(b *kv.Batch, oldest uint64) error {
+func (s *fixup) before(b *kv.Batch, oldest uint64) error {
 	if s.alone == nil || oldest == 0 {
 		return nil
 	}

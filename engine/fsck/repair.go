@@ -122,7 +122,7 @@ func (r *repair) pass(ctx context.Context, v *verifier, first bool, p model.Prog
 		}
 	}
 	var err error
-	r.again, err = r.settle(ctx, v, first)
+	r.again, err = r.commit(ctx, v, first)
 	return err
 }
 

@@ -33,7 +33,7 @@ func (r *repair) reread(ctx context.Context, v *verifier, p model.Progress) (int
 			break
 		}
 	}
-	if err := r.talks(ctx, v); err != nil {
+	if err := r.conversations(ctx, v); err != nil {
 		return 0, err
 	}
 	r.e.log.Objs.Forget()
@@ -73,7 +73,7 @@ func (r *repair) worktree(ctx context.Context, p model.Progress) error {
 	tx := e.log.Objs.Begin()
 	src := snapshot.Source{
 		Root: root, Rules: rules.Dir, RuleFiles: capture.RuleFiles, Tracked: rules.Tracked, SizeLimit: e.log.Config.SizeLimit(), Secret: rules.Secret,
-		StoreSecrets: e.log.Config.StoreSecrets(), SecretKey: rules.Key, Get: tx, Put: anew{tx},
+		StoreSecrets: e.log.Config.StoreSecrets(), SecretKey: rules.Key, Get: tx, Put: rewriter{tx},
 	}
 	if p != nil {
 		src.Progress = p
@@ -92,14 +92,14 @@ func (r *repair) worktree(ctx context.Context, p model.Progress) error {
 	return tx.Commit(ctx, kv.Durable)
 }
 
-// anew puts everything: what is there may be damaged, which Has does not tell and a put does.
-type anew struct{ tx *objstore.Tx }
+// rewriter puts everything: what is there may be damaged, which Has does not tell and a put does.
+type rewriter struct{ tx *objstore.Tx }
 
-func (a anew) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
+func (a rewriter) Put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
 	return a.tx.Put(k, raw, prev)
 }
 
-func (a anew) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, error) {
+func (a rewriter) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, error) {
 	return a.tx.PutReader(r, prev)
 }
 
@@ -154,30 +154,30 @@ func putFound(tx *objstore.Tx, root worktreefs.Dir, path string, want objstore.I
 }
 
 // A talk is a session file, and the lengths at which it was captured.
-type talk struct {
+type sessionFile struct {
 	agent   transcript.Agent
 	lengths map[int64]objstore.ID
 }
 
-// talks stores again what session files hold of conversations that cannot be read. The blocks of a transcript follow from the bytes alone: the file is read
+// conversations stores again what session files hold of conversations that cannot be read. The blocks of a transcript follow from the bytes alone: the file is read
 // once, and stored as it was at each length at which it was captured. It is kept if one of these is what was captured.
-func (r *repair) talks(ctx context.Context, v *verifier) error {
-	files := map[string]*talk{}
+func (r *repair) conversations(ctx context.Context, v *verifier) error {
+	files := map[string]*sessionFile{}
 	d := newDamage(v)
 	note := func(session, path string, id objstore.ID, length int64) {
-		if path == "" || length == 0 || !d.talk(id) {
+		if path == "" || length == 0 || !d.conversation(id) {
 			return
 		}
 		agent, _ := model.SplitSession(session)
 		if files[path] == nil {
-			files[path] = &talk{agent, map[int64]objstore.ID{}}
+			files[path] = &sessionFile{agent, map[int64]objstore.ID{}}
 		}
 		files[path].lengths[length] = id
 	}
 	for o := range v.seen {
 		if o.Kind == objstore.Checkpoint {
 			if cp, err := r.e.log.Checkpoint(o.Id); err == nil {
-				note(cp.Session, cp.Mark.Path, cp.Mark.Transcript, cp.Mark.Length)
+				note(cp.Session, cp.Conversation.Path, cp.Conversation.Transcript, cp.Conversation.Length)
 			}
 		}
 	}
@@ -206,14 +206,14 @@ func (r *repair) talks(ctx context.Context, v *verifier) error {
 		return err
 	}
 	for path, t := range files {
-		if err := r.talk(ctx, path, t); err != nil {
+		if err := r.sessionFile(ctx, path, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *repair) talk(ctx context.Context, path string, t *talk) error {
+func (r *repair) sessionFile(ctx context.Context, path string, t *sessionFile) error {
 	f, err := conversation.OpenSession(t.agent, path)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
@@ -232,7 +232,7 @@ func (r *repair) talk(ctx context.Context, path string, t *talk) error {
 }
 
 // lengths puts a session file as it was at each length; found: it was so at one of them.
-func (r *repair) lengths(tx *objstore.Tx, f *conversation.SessionFile, t *talk) (found bool, err error) {
+func (r *repair) lengths(tx *objstore.Tx, f *conversation.SessionFile, t *sessionFile) (found bool, err error) {
 	var at []int64
 	for n := range t.lengths {
 		at = append(at, n)

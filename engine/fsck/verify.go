@@ -45,7 +45,7 @@ func (ck *Checker) Verify(ctx context.Context, full bool, p model.Progress, faul
 func (ck *Checker) newVerifier(full bool, p model.Progress, fault func(error)) *verifier {
 	v := &verifier{
 		e: ck, progress: p, full: full, seen: map[model.Object]bool{}, bad: map[model.Object]Lost{}, out: &Faults{},
-		trees: ck.log.Objs.Memo(objstore.Tree), said: ck.log.Objs.Memo(objstore.Transcript), checkpointOf: ck.log.Checkpoints(),
+		trees: ck.log.Objs.Memo(objstore.Tree), transcripts: ck.log.Objs.Memo(objstore.Transcript), checkpointOf: ck.log.Checkpoints(),
 	}
 	v.fault = func(err error) {
 		v.out.Faults = append(v.out.Faults, err)
@@ -68,15 +68,15 @@ func (v *verifier) run(ctx context.Context) error {
 	if err := v.references(ctx); err != nil {
 		return err
 	}
-	if err := v.rest(ctx); err != nil {
+	if err := v.unreached(ctx); err != nil {
 		return err
 	}
 	v.out.Checked = v.n
 	return v.affected(ctx)
 }
 
-// loose is an object of which only the key is known.
-type loose struct {
+// keyOnly is an object of which only the key is known.
+type keyOnly struct {
 	kind objstore.Kind
 	key  objstore.Key
 }
@@ -90,12 +90,12 @@ type verifier struct {
 	full     bool
 	seen     map[model.Object]bool
 	bad      map[model.Object]Lost
-	loose    []loose // objects that cannot be read and that nothing names
+	loose    []keyOnly // objects that cannot be read and that nothing names
 	n        int
 
 	// They keep what was built: of most objects versions before and after are read too.
-	trees, said  *objstore.Memo
-	checkpointOf func(objstore.ID) (*model.Checkpoint, error)
+	trees, transcripts *objstore.Memo
+	checkpointOf       func(objstore.ID) (*model.Checkpoint, error)
 }
 
 func (v *verifier) count() {
@@ -256,7 +256,7 @@ func (v *verifier) files(ctx context.Context, from string, files []refs.File) {
 // transcript walks one conversation; what it has in common with one that was checked is not checked again.
 func (v *verifier) transcript(ctx context.Context, from string, id objstore.ID) {
 	for !id.IsZero() && v.visit(ctx, from+": conversation", objstore.Transcript, id) {
-		raw, err := v.said.Get(id)
+		raw, err := v.transcripts.Get(id)
 		var n *conversation.Node
 		if err == nil {
 			n, err = conversation.DecodeNode(id, raw)
@@ -288,16 +288,16 @@ func (v *verifier) checkpoint(ctx context.Context, from string, id objstore.ID) 
 	}
 	v.tree(ctx, from, "", cp.Tree)
 	v.tree(ctx, from, "", cp.Base)
-	v.transcript(ctx, from, cp.Mark.Transcript)
+	v.transcript(ctx, from, cp.Conversation.Transcript)
 }
 
 func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) {
-	if id.IsZero() || ctx.Err() != nil || !v.visit(ctx, place(from, path), objstore.Tree, id) {
+	if id.IsZero() || ctx.Err() != nil || !v.visit(ctx, placeText(from, path), objstore.Tree, id) {
 		return
 	}
 	ents, err := v.entries(id)
 	if err != nil {
-		v.broken(place(from, path), model.Object{Kind: objstore.Tree, Id: id}, err)
+		v.broken(placeText(from, path), model.Object{Kind: objstore.Tree, Id: id}, err)
 		return
 	}
 	for _, ent := range ents {
@@ -305,7 +305,7 @@ func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) 
 		if ent.Type == tree.TypeDir {
 			v.tree(ctx, from, p, ent.ID)
 		} else {
-			v.visit(ctx, place(from, p), objstore.Blob, ent.ID)
+			v.visit(ctx, placeText(from, p), objstore.Blob, ent.ID)
 			if l, ok := v.bad[model.Object{Kind: objstore.Blob, Id: ent.ID}]; ok && l.Path == "" {
 				l.Path = p
 				v.bad[model.Object{Kind: objstore.Blob, Id: ent.ID}] = l
@@ -314,7 +314,7 @@ func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) 
 	}
 }
 
-func place(from, path string) string {
+func placeText(from, path string) string {
 	if path == "" {
 		return from
 	}
@@ -330,8 +330,8 @@ func (v *verifier) entries(id objstore.ID) ([]tree.Entry, error) {
 	return tree.Decode(raw)
 }
 
-// rest checks what nothing leads to: it would be the base of what comes. Quick looks at envelopes and at the bases of deltas only.
-func (v *verifier) rest(ctx context.Context) error {
+// unreached checks what nothing leads to: it would be the base of what comes. Quick looks at envelopes and at the bases of deltas only.
+func (v *verifier) unreached(ctx context.Context) error {
 	met := make(map[objstore.Key]bool, len(v.seen))
 	for o := range v.seen {
 		met[o.Id.Key()] = true
@@ -355,7 +355,7 @@ func (v *verifier) rest(ctx context.Context) error {
 			return nil // or named already
 		}
 		if g, ok, _ := v.e.log.Objs.Tombstone(k, key); !ok || g.Reason != objstore.Lost {
-			v.loose = append(v.loose, loose{k, key})
+			v.loose = append(v.loose, keyOnly{k, key})
 			v.fault(fmt.Errorf("verify: %w", err))
 		}
 		return nil

@@ -19,14 +19,14 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	if err := g.e.log.DB.RaiseFormat(FormatThinned); err != nil {
 		return err
 	}
-	for _, to := range g.grafts {
-		if err := g.e.log.StampOwners(to.Owned); err != nil {
+	for _, to := range g.squashes {
+		if err := g.e.log.EnableOwners(to.Owned); err != nil {
 			return err
 		}
 	}
 	var ids []objstore.ID
 	for i := range g.steps {
-		if g.grafts[g.steps[i].id] != nil {
+		if g.squashes[g.steps[i].id] != nil {
 			ids = append(ids, g.steps[i].id)
 		}
 	}
@@ -34,11 +34,11 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 		n := min(len(ids), gcBatch)
 		err := g.slice(ctx, func(b *kv.Batch) error {
 			for _, id := range ids[:n] {
-				if err := b.Set(model.GraftKey(id), g.grafts[id].Encode()); err != nil {
+				if err := b.Set(model.SquashKey(id), g.squashes[id].Encode()); err != nil {
 					return err
 				}
 			}
-			g.e.log.Grafts.Store(model.GraftsSome)
+			g.e.log.Squashes.Store(model.SquashesSome)
 			return nil
 		})
 		if err != nil {
@@ -88,7 +88,7 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 				if id.IsZero() {
 					continue
 				}
-				for _, key := range [][]byte{model.GraftKey(id), model.MessageKey(id)} {
+				for _, key := range [][]byte{model.SquashKey(id), model.MessageKey(id)} {
 					if err := b.Delete(key); err != nil {
 						return err
 					}
@@ -137,7 +137,7 @@ func (g *gcPlan) recheck() error {
 	if err != nil {
 		return err
 	}
-	if j != nil && (g.gone(j.Target) || g.gone(j.Safety) || g.gone(j.Before) || g.gone(j.After)) {
+	if j != nil && (g.goes(j.Target) || g.goes(j.Safety) || g.goes(j.Before) || g.goes(j.After)) {
 		return ErrReplan
 	}
 	checked := g.checked
@@ -146,7 +146,7 @@ func (g *gcPlan) recheck() error {
 			return kv.ErrStop
 		}
 		g.checked = max(g.checked, op.Seq)
-		if g.gone(op.Checkpoint) || slices.ContainsFunc(namedBy(op), g.gone) {
+		if g.goes(op.Checkpoint) || slices.ContainsFunc(namedBy(op), g.goes) {
 			return ErrReplan
 		}
 		return nil

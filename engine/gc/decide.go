@@ -43,7 +43,7 @@ func (g *gcPlan) decide(r retention) {
 		}
 		if o.flags&opTalk != 0 {
 			c := l
-			c.talk, c.marker = true, o.flags&opMarker != 0
+			c.conversation, c.marker = true, o.flags&opMarker != 0
 			log, of = append(log, c), append(of, int32(i))
 		}
 	}
@@ -62,15 +62,15 @@ func (g *gcPlan) decide(r retention) {
 			}
 		case l.names:
 			o.flags |= opDropNames
-		case l.talk && !keep[n]:
+		case l.conversation && !keep[n]:
 			o.flags |= opDropTalk
-		case !l.talk:
+		case !l.conversation:
 			s := &g.steps[o.step]
 			s.keep = s.keep || keep[n]
 		}
 	}
 	g.keepEnds()
-	g.note()
+	g.findRewrites()
 }
 
 // keepEnds keeps what cannot be merged into the next step: where a restore has moved the head between the two, the difference across both is not what they
@@ -92,8 +92,8 @@ func (g *gcPlan) keepEnds() {
 	}
 }
 
-// note finds what of each operation goes, when it is settled which checkpoints do.
-func (g *gcPlan) note() {
+// findRewrites finds what of each operation goes, when it is settled which checkpoints do.
+func (g *gcPlan) findRewrites() {
 	for i := range g.ops {
 		o := &g.ops[i]
 		gone := o.step >= 0 && !g.steps[o.step].keep
@@ -109,14 +109,14 @@ func (g *gcPlan) note() {
 		if gone {
 			o.flags |= opDropStep
 		}
-		if o.flags&opDropNames != 0 && !slices.ContainsFunc(g.named[int32(i)], g.gone) {
+		if o.flags&opDropNames != 0 && !slices.ContainsFunc(g.named[int32(i)], g.goes) {
 			o.flags &^= opDropNames // nothing that it names goes
 		}
 	}
 }
 
-// gone reports whether a checkpoint goes.
-func (g *gcPlan) gone(id objstore.ID) bool {
+// goes reports whether a checkpoint goes.
+func (g *gcPlan) goes(id objstore.ID) bool {
 	i, ok := g.byID[id]
 	return ok && !g.steps[i].keep
 }

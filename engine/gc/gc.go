@@ -55,7 +55,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*value.Collected, error
 	if limit == 0 {
 		limit = co.log.Config.Get("gc.max_size").(int64)
 	}
-	p := &pacer{ctx: ctx, e: co, rest: o.Resting, progress: o.Progress}
+	p := &pacer{ctx: ctx, e: co, throttle: o.Resting, progress: o.Progress}
 	for {
 		size, err := co.gcRound(p, r, o, res)
 		if err != nil {
@@ -106,7 +106,7 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 		}
 		if err == nil {
 			plan.decideAsked(r)
-			err = plan.graftAll(p)
+			err = plan.squashAll(p)
 		}
 		if err == nil && !o.DryRun {
 			err = plan.carryOut(p.ctx, p)
@@ -128,7 +128,7 @@ func (co *Collector) collect(ctx context.Context, c *objstore.Collection, plan *
 	if err := m.roots(); err != nil {
 		return objstore.Swept{}, err
 	}
-	if err := m.relied(); err != nil {
+	if err := m.writeBarrier(); err != nil {
 		return objstore.Swept{}, err
 	}
 	if o.DryRun {
@@ -136,14 +136,14 @@ func (co *Collector) collect(ctx context.Context, c *objstore.Collection, plan *
 		return dead, nil
 	}
 	for {
-		err := co.condemn(m)
+		err := co.sweepSet(m)
 		if err == nil {
 			break
 		}
 		if !errors.Is(err, objstore.ErrOpenTx) && !errors.Is(err, objstore.ErrBarrier) {
 			return objstore.Swept{}, err
 		}
-		if err := m.relied(); err != nil {
+		if err := m.writeBarrier(); err != nil {
 			return objstore.Swept{}, err
 		}
 		if err := wait(ctx, 2*time.Millisecond); err != nil {
@@ -153,11 +153,11 @@ func (co *Collector) collect(ctx context.Context, c *objstore.Collection, plan *
 	return c.Sweep(ctx, p.pause)
 }
 
-// condemn ends marking at a moment at which no capture and no command is under way.
-func (co *Collector) condemn(m *reach) error {
+// sweepSet ends marking at a moment at which no capture and no command is under way.
+func (co *Collector) sweepSet(m *reach) error {
 	co.log.Mu.Lock()
 	defer co.log.Mu.Unlock()
-	if err := m.settled(); err != nil {
+	if err := m.sinceRoots(); err != nil {
 		return err
 	}
 	return m.c.StartSweep()

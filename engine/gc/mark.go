@@ -84,12 +84,12 @@ func (m *reach) checkpoint(id objstore.ID) error {
 	if err != nil {
 		return err
 	}
-	if m.plan != nil && m.plan.grafts[id] != nil {
-		m.plan.grafts[id].Apply(cp)
+	if m.plan != nil && m.plan.squashes[id] != nil {
+		m.plan.squashes[id].Apply(cp)
 	}
 	err = m.refs(objstore.Checkpoint, cp.Parents...)
 	if err == nil {
-		err = m.ref(objstore.Transcript, cp.Mark.Transcript)
+		err = m.ref(objstore.Transcript, cp.Conversation.Transcript)
 	}
 	if err == nil {
 		err = m.ref(objstore.Note, cp.Note)
@@ -122,7 +122,7 @@ func (m *reach) tree(id objstore.ID) error {
 }
 
 func (m *reach) transcript(id objstore.ID) error {
-	raw, err := m.read.said.Get(id)
+	raw, err := m.read.transcripts.Get(id)
 	if err != nil {
 		return err
 	}
@@ -267,8 +267,8 @@ func (m *reach) session(s *model.Session) error {
 	return nil
 }
 
-// relied marks what transactions have come to rely on.
-func (m *reach) relied() error {
+// writeBarrier marks what transactions have come to rely on.
+func (m *reach) writeBarrier() error {
 	for _, o := range m.c.TakeBarrier() {
 		err := m.ifThere(func() error {
 			id, err := m.e.log.Objs.IDOf(o.Kind, o.Key)
@@ -287,8 +287,8 @@ func (m *reach) relied() error {
 	return nil
 }
 
-// settled marks what has come since the roots were marked, and what is known in memory of the worktree; the log's lock is held.
-func (m *reach) settled() error {
+// sinceRoots marks what has come since the roots were marked, and what is known in memory of the worktree; the log's lock is held.
+func (m *reach) sinceRoots() error {
 	if err := m.roots(); err != nil {
 		return err
 	}

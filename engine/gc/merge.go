@@ -12,10 +12,10 @@ import (
 	"rewind/tree"
 )
 
-// graftAll works out the grafts of the checkpoints that stay. A step that goes is merged into the next step of the log that stays, since the states before steps
+// squashAll works out the grafts of the checkpoints that stay. A step that goes is merged into the next step of the log that stays, since the states before steps
 // follow each other in the log, not along a line; the newest step always stays.
-func (g *gcPlan) graftAll(p *pacer) error {
-	g.grafts = map[objstore.ID]*model.Graft{}
+func (g *gcPlan) squashAll(p *pacer) error {
+	g.squashes = map[objstore.ID]*model.Squash{}
 	near := make([]int32, len(g.steps)) // the nearest one before, or itself, that stays
 	run := int32(-1)                    // the first of the steps that are to be merged
 	for i := range g.steps {
@@ -36,7 +36,7 @@ func (g *gcPlan) graftAll(p *pacer) error {
 		if !merges && parent == s.parent {
 			continue
 		}
-		to, err := g.graftOf(s)
+		to, err := g.squashOf(s)
 		if err == nil && merges {
 			err = g.merge(to, run, int32(i), p)
 			run = -1
@@ -47,7 +47,7 @@ func (g *gcPlan) graftAll(p *pacer) error {
 		if to.Parent = (objstore.ID{}); parent >= 0 {
 			to.Parent = g.steps[parent].id
 		}
-		g.grafts[s.id] = to
+		g.squashes[s.id] = to
 		if err := p.pause(p.ctx); err != nil {
 			return err
 		}
@@ -55,14 +55,14 @@ func (g *gcPlan) graftAll(p *pacer) error {
 	return nil
 }
 
-// graftOf gives a checkpoint's graft as it is now, or as it would be if it had one.
-func (g *gcPlan) graftOf(s *stepFacts) (*model.Graft, error) {
+// squashOf gives a checkpoint's graft as it is now, or as it would be if it had one.
+func (g *gcPlan) squashOf(s *stepFacts) (*model.Squash, error) {
 	if s.merged > 0 {
-		if old, err := g.read.graft(s.id); err != nil || old != nil {
+		if old, err := g.read.squash(s.id); err != nil || old != nil {
 			return old, err
 		}
 	}
-	own := &model.Graft{Base: s.base, By: g.authors(s), Merged: s.merged, Counts: s.counts}
+	own := &model.Squash{Base: s.base, By: g.authors(s), Merged: s.merged, Counts: s.counts}
 	if s.owned {
 		cp, err := g.read.checkpoint(s.id)
 		if err != nil {
@@ -74,7 +74,7 @@ func (g *gcPlan) graftOf(s *stepFacts) (*model.Graft, error) {
 }
 
 // merge makes of a step's graft what it is when the steps from the first to the one before it are merged into it.
-func (g *gcPlan) merge(to *model.Graft, first, last int32, p *pacer) error {
+func (g *gcPlan) merge(to *model.Squash, first, last int32, p *pacer) error {
 	onLine := map[int32]bool{last: true}
 	for at := g.steps[last].parent; at >= first; at = g.steps[at].parent {
 		onLine[at] = true
@@ -88,7 +88,7 @@ func (g *gcPlan) merge(to *model.Graft, first, last int32, p *pacer) error {
 		own := &was
 		if i < last {
 			var err error
-			if own, err = g.graftOf(s); err != nil {
+			if own, err = g.squashOf(s); err != nil {
 				return err
 			}
 			all := (&model.Checkpoint{By: own.By, Owned: own.Owned}).Authors()

@@ -16,11 +16,11 @@ const (
 
 // pacer has gc stand back while events are taken in; and when nobody has asked for it, it rests as long as it works.
 type pacer struct {
-	ctx  context.Context
-	e    *Collector
-	rest bool
-	n    int
-	from time.Time
+	ctx      context.Context
+	e        *Collector
+	throttle bool
+	n        int
+	from     time.Time
 
 	progress model.Progress // nil: nobody asks
 }
@@ -44,7 +44,7 @@ func (p *pacer) pause(ctx context.Context) error {
 	if worked < gcSlice {
 		return nil
 	}
-	if p.rest {
+	if p.throttle {
 		time.Sleep(worked)
 	}
 	for range 100 {

@@ -27,7 +27,7 @@ type gcPlan struct {
 	sessions numbered
 	by       numbered // sets of sessions, joined
 	clock    *clock
-	grafts   map[objstore.ID]*model.Graft
+	squashes map[objstore.ID]*model.Squash
 
 	checked uint64 // the newest operation behind the plan that needs nothing of what goes
 
@@ -118,7 +118,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 			return fmt.Errorf("gc: %w: operations %d to %d are missing", kv.ErrCorrupt, op.Seq+1, g.oldest-1)
 		}
 		g.oldest = op.Seq
-		f := opFacts{time: op.Time, session: g.sessions.number(op.Session), step: -1, turn: uint32(op.Turn), kind: op.Kind, event: talkOf(op.Cause.Event), word: history.TurnWordOf(op.Cause.Event)}
+		f := opFacts{time: op.Time, session: g.sessions.number(op.Session), step: -1, turn: uint32(op.Turn), kind: op.Kind, event: eventKindOf(op.Cause.Event), word: history.TurnWordOf(op.Cause.Event)}
 		if !op.Transcript.IsZero() {
 			f.flags |= opTalk
 		}
@@ -143,10 +143,10 @@ func (g *gcPlan) readLog(p *pacer) error {
 			s.undo, s.owned = cp.Cause.Event == model.EventUndo, len(cp.Owned) > 0
 			s.saved = cp.Cause.Event == model.EventSave || s.undo
 			s.counts = model.Counts{Added: cp.Counts.Added, Modified: cp.Counts.Modified, Deleted: cp.Counts.Deleted}
-			if !cp.Mark.Transcript.IsZero() {
+			if !cp.Conversation.Transcript.IsZero() {
 				f.flags |= opTalk
 			}
-			f.event, f.word = talkOf(cp.Cause.Event), history.TurnWordOf(cp.Cause.Event)
+			f.event, f.word = eventKindOf(cp.Cause.Event), history.TurnWordOf(cp.Cause.Event)
 			g.steps = append(g.steps, s)
 			var parent objstore.ID
 			if len(cp.Parents) > 0 {
@@ -244,7 +244,7 @@ func (g *gcPlan) findTurns() {
 			step := o.step
 			e.Older(o.word, o.kind == refs.KindCheckpoint && step >= 0 && g.changedBy(step, o.session), &step)
 		}
-		if o.step >= 0 && o.event != talkScan && !(o.kind == refs.KindCheckpoint && g.steps[o.step].saved) {
+		if o.step >= 0 && o.event != eventScan && !(o.kind == refs.KindCheckpoint && g.steps[o.step].saved) {
 			if !ended[t] {
 				ended[t], g.steps[o.step].turnEnd = true, true
 			}
@@ -280,20 +280,20 @@ func (g *gcPlan) changedBy(step, session int32) bool {
 
 // The kinds of events by what they say of a conversation's end.
 const (
-	talkOther = iota
-	talkScan
-	talkStart
+	eventOther = iota
+	eventScan
+	eventStart
 )
 
-// talkOf tells the kind of an event.
-func talkOf(word string) byte {
+// eventKindOf tells the kind of an event.
+func eventKindOf(word string) byte {
 	switch word {
 	case model.EventScan:
-		return talkScan
+		return eventScan
 	case model.EventWords[hooks.SessionStart]:
-		return talkStart
+		return eventStart
 	}
-	return talkOther
+	return eventOther
 }
 
 // end is the operation after the newest that the plan knows.
@@ -367,7 +367,7 @@ func (g *gcPlan) rewritten(op *refs.Operation) (changed bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			*op = refs.Operation{Seq: op.Seq, Time: op.Time, Kind: refs.KindThinned, Session: op.Session, Turn: op.Turn, Cause: refs.Cause{Event: cp.Cause.Event}, Transcript: cp.Mark.Transcript}
+			*op = refs.Operation{Seq: op.Seq, Time: op.Time, Kind: refs.KindThinned, Session: op.Session, Turn: op.Turn, Cause: refs.Cause{Event: cp.Cause.Event}, Transcript: cp.Conversation.Transcript}
 		default:
 			op.Checkpoint = objstore.ID{}
 		}

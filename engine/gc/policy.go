@@ -29,18 +29,18 @@ func retentionOf(c project.Config) retention {
 
 // A logged is what the policy knows of an entry of the log. Entries are in the order of the log, and none is older than one before it.
 type logged struct {
-	step    bool // a checkpoint on a branch
-	safety  bool // the state before a restore
-	names   bool // not a checkpoint, but it names some: a restore, a fork, a tag
-	talk    bool // not a checkpoint, but a place in a conversation
-	marker  bool // of those: where a turn begins or ends
-	session string
-	age     time.Duration // as the log tells, which counts no gap for more than maxGap
-	wall    time.Duration // as the clock tells
-	day     int64         // on which it was made
-	saved   bool          // by a person
-	turnEnd bool          // of steps: the last of its turn
-	pinned  bool          // needed whatever the policy says
+	step         bool // a checkpoint on a branch
+	safety       bool // the state before a restore
+	names        bool // not a checkpoint, but it names some: a restore, a fork, a tag
+	conversation bool // not a checkpoint, but a place in a conversation
+	marker       bool // of those: where a turn begins or ends
+	session      string
+	age          time.Duration // as the log tells, which counts no gap for more than maxGap
+	wall         time.Duration // as the clock tells
+	day          int64         // on which it was made
+	saved        bool          // by a person
+	turnEnd      bool          // of steps: the last of its turn
+	pinned       bool          // needed whatever the policy says
 }
 
 // keeps decides for each entry whether it is kept: a checkpoint as such, any other with what it names. It depends on nothing else, and a longer age, or a
@@ -71,7 +71,7 @@ func (r retention) keeps(log []logged) []bool {
 			due = l.age < r.all || l.turnEnd && l.age < r.turns || newestOfDay && l.age < r.daily || l.saved && l.age < r.safety
 		case l.safety, l.names:
 			due = l.age < r.safety
-		case l.talk:
+		case l.conversation:
 			due = l.age < r.all || l.marker
 		}
 		keep[i] = l.pinned || l.age < r.grace || asked && due

@@ -47,7 +47,7 @@ func TestPolicy(t *testing.T) {
 		"pinned":                   {nil, []logged{{step: true, pinned: true, age: 999 * testDay}, {step: true, age: 999 * testDay}, {step: true, age: 999 * testDay}}, []bool{true, false, true}},
 		"conversations": {
 			nil,
-			[]logged{{talk: true, marker: true, age: 999 * testDay}, {talk: true, age: 999 * testDay}, {talk: true, age: time.Hour}},
+			[]logged{{conversation: true, marker: true, age: 999 * testDay}, {conversation: true, age: 999 * testDay}, {conversation: true, age: time.Hour}},
 			[]bool{true, false, true},
 		},
 		"keep 2": {
@@ -89,7 +89,7 @@ func TestPromise05PolicyIsMonotone(t *testing.T) {
 			case 1:
 				l.names = true
 			case 2:
-				l.talk, l.marker = true, rapid.Bool().Draw(t, "marker")
+				l.conversation, l.marker = true, rapid.Bool().Draw(t, "marker")
 			default:
 				l.step, l.saved, l.turnEnd = true, rapid.Bool().Draw(t, "saved"), rapid.Bool().Draw(t, "turnEnd")
 			}

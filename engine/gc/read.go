@@ -11,19 +11,19 @@ import (
 
 // gcReader reads for gc: the objects of a list, each with one look-up, and checkpoints as they are by now, with grafts that were read before, all at once. For one goroutine.
 type gcReader struct {
-	e                *Collector
-	cps, trees, said *objstore.ListReader
-	grafts           map[string]string // by key, encoded
+	e                       *Collector
+	cps, trees, transcripts *objstore.ListReader
+	squashes                map[string]string // by key, encoded
 }
 
 // gcReader reads the grafts.
 func (co *Collector) gcReader(c *objstore.Collection) (*gcReader, error) {
 	r := &gcReader{
-		e: co, cps: c.Reader(objstore.Checkpoint), trees: c.Reader(objstore.Tree), said: c.Reader(objstore.Transcript),
-		grafts: map[string]string{},
+		e: co, cps: c.Reader(objstore.Checkpoint), trees: c.Reader(objstore.Tree), transcripts: c.Reader(objstore.Transcript),
+		squashes: map[string]string{},
 	}
-	err := co.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixGraft}}, func(key, raw []byte) error {
-		r.grafts[string(key)] = string(raw)
+	err := co.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSquash}}, func(key, raw []byte) error {
+		r.squashes[string(key)] = string(raw)
 		return nil
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *gcReader) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
 	case objstore.Tree:
 		return r.trees.Get(id)
 	case objstore.Transcript:
-		return r.said.Get(id)
+		return r.transcripts.Get(id)
 	}
 	return r.e.log.Objs.Get(k, id)
 }
@@ -55,7 +55,7 @@ func (r *gcReader) checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := r.graft(id)
+	g, err := r.squash(id)
 	if err != nil {
 		return nil, &value.OpError{Op: "checkpoint", Subject: id.Short(), Err: err}
 	}
@@ -65,11 +65,11 @@ func (r *gcReader) checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	return r.e.log.Orphaned(cp, nil)
 }
 
-// graft is what Engine.graft gives.
-func (r *gcReader) graft(id objstore.ID) (*model.Graft, error) {
-	raw, ok := r.grafts[string(model.GraftKey(id))]
+// squash is what Engine.graft gives.
+func (r *gcReader) squash(id objstore.ID) (*model.Squash, error) {
+	raw, ok := r.squashes[string(model.SquashKey(id))]
 	if !ok {
 		return nil, nil
 	}
-	return model.DecodeGraft([]byte(raw))
+	return model.DecodeSquash([]byte(raw))
 }

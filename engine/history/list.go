@@ -47,12 +47,12 @@ func (h *History) Describe(ctx context.Context, several *sessions.SeveralSession
 // Listed is a checkpoint in a list.
 type Listed struct {
 	*model.Checkpoint
-	Short   string // unique prefix of the id
-	Current bool   // the worktree stands on it
-	Tags    []string
-	Notes   []string // messages that were put on it later, the oldest first
-	Safety  bool
-	Aside   bool // no step before the current checkpoint or on the way to the tip: left behind by a later step
+	Short    string // unique prefix of the id
+	Current  bool   // the worktree stands on it
+	Tags     []string
+	Messages []string // messages that were put on it later, the oldest first
+	Safety   bool
+	Aside    bool // no step before the current checkpoint or on the way to the tip: left behind by a later step
 }
 
 // ListOptions select checkpoints.
@@ -130,7 +130,7 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 			return err
 		}
 		res.Checkpoints = append(res.Checkpoints, Listed{
-			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes[cp.ID.Key()],
+			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes[cp.ID.Key()],
 			Safety: safety, Aside: !safety && !line[cp.ID],
 		})
 		return nil
@@ -193,7 +193,7 @@ func (h *History) Listing(cp *model.Checkpoint) (Listed, error) {
 		return Listed{}, err
 	}
 	short, err := h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
-	l := Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Notes: notes, Safety: cp.Cause.Event == model.EventSafety}
+	l := Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes, Safety: cp.Cause.Event == model.EventSafety}
 	return l, err
 }
 

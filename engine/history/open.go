@@ -11,10 +11,10 @@ import (
 
 // History is a view of an open project's history.
 type History struct {
-	log      *oplog.Log
-	leaks    *secrets.Leaks
-	sessions *sessions.Sessions
-	talks    *conversation.Conversations
+	log           *oplog.Log
+	leaks         *secrets.Leaks
+	sessions      *sessions.Sessions
+	conversations *conversation.Conversations
 	*State
 }
 

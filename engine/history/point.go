@@ -17,10 +17,10 @@ import (
 	"rewind/transcript"
 )
 
-// Point is a moment of a session: the state of the code, and how far the conversation had come.
-type Point struct {
+// Moment is a moment of a session: the state of the code, and how far the conversation had come.
+type Moment struct {
 	Name       string
-	Cp         *model.Checkpoint // nil: no code was captured then
+	Checkpoint *model.Checkpoint // nil: no code was captured then
 	Session    string            // whose conversation it is
 	Transcript objstore.ID       // up to and with the moment; zero: there is none
 	Turn       int               // the end of this turn of the conversation is meant; 0: as far as it had come
@@ -33,15 +33,15 @@ type Point struct {
 	Err        error             // why the conversation cannot be told, though the code can; nil: it can, or there is none
 }
 
-// NamedPoint finds the moment that a command names, with the conversations captured up to now; the log's lock is held.
-func (h *History) NamedPoint(ctx context.Context, name string, w model.Whose) (*Point, error) {
+// NamedMoment finds the moment that a command names, with the conversations captured up to now; the log's lock is held.
+func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionChoice) (*Moment, error) {
 	n, err := ParseName(name)
 	if err != nil {
 		return nil, err
 	}
 	session := ""
-	if n.Whose != "" && w.Session == "" {
-		w.Session = n.Whose
+	if n.Session != "" && w.Session == "" {
+		w.Session = n.Session
 	}
 	if n.OfSession() || w.Session != "" {
 		if session, err = h.sessions.Session(w); err != nil {
@@ -53,9 +53,9 @@ func (h *History) NamedPoint(ctx context.Context, name string, w model.Whose) (*
 		if err := h.CatchUp(ctx, session); err != nil {
 			return nil, err
 		}
-		h.talks.PlaceSession(ctx, session)
+		h.conversations.ResolveOrigin(ctx, session)
 	}
-	p, err := h.Point(session, name)
+	p, err := h.Moment(session, name)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (h *History) NamedPoint(ctx context.Context, name string, w model.Whose) (*
 		if err := h.CatchUp(ctx, p.Session); err != nil {
 			return nil, err
 		}
-		if p, err = h.Point(session, name); err != nil {
+		if p, err = h.Moment(session, name); err != nil {
 			return nil, err
 		}
 	}
@@ -75,15 +75,15 @@ func (h *History) NamedPoint(ctx context.Context, name string, w model.Whose) (*
 	return p, nil
 }
 
-// Point finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first captured
+// Moment finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first captured
 // up to its end.
-func (h *History) Point(session, name string) (*Point, error) {
+func (h *History) Moment(session, name string) (*Moment, error) {
 	n, err := ParseName(name)
 	if err != nil {
 		return nil, err
 	}
 	if n.IsTurn() {
-		return h.turnPoint(session, n)
+		return h.endOfTurnMoment(session, n)
 	}
 	cp, err := h.find(session, n)
 	if err != nil {
@@ -92,7 +92,7 @@ func (h *History) Point(session, name string) (*Point, error) {
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	p, err := h.PointOf(cp)
+	p, err := h.MomentOf(cp)
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +101,9 @@ func (h *History) Point(session, name string) (*Point, error) {
 	return p, nil
 }
 
-// PointOf is the moment of a checkpoint. The last one of a turn that has ended is the end of that turn: what was said after it changed no code.
-func (h *History) PointOf(cp *model.Checkpoint) (*Point, error) {
-	p := &Point{Name: cp.ID.Short(), Cp: cp, Session: cp.Session, Transcript: cp.Mark.Transcript}
+// MomentOf is the moment of a checkpoint. The last one of a turn that has ended is the end of that turn: what was said after it changed no code.
+func (h *History) MomentOf(cp *model.Checkpoint) (*Moment, error) {
+	p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: cp.Session, Transcript: cp.Conversation.Transcript}
 	last, err := h.endsTurn(cp)
 	if err != nil {
 		return p, err
@@ -118,8 +118,8 @@ func (h *History) PointOf(cp *model.Checkpoint) (*Point, error) {
 }
 
 // toEndOfTurn has the last checkpoint of a turn stand for the conversation at the end of that turn.
-func (h *History) toEndOfTurn(p *Point) error {
-	said, err := h.transcriptAt(p.Session, p.Cp.Cause.Turn)
+func (h *History) toEndOfTurn(p *Moment) error {
+	said, err := h.transcriptAt(p.Session, p.Checkpoint.Cause.Turn)
 	if err != nil || said.IsZero() {
 		return err
 	}
@@ -144,18 +144,18 @@ func (h *History) GoesOn(said, of objstore.ID) (bool, error) {
 	return a.GoesOn(b)
 }
 
-// turnPoint is the end of a turn: of the code as the session's events tell, of the conversation as far as it had come then. A turn from before
+// endOfTurnMoment is the end of a turn: of the code as the session's events tell, of the conversation as far as it had come then. A turn from before
 // rewind heard of the session has only its place in the conversation; one from before a fork is the other session's.
-func (h *History) turnPoint(session string, is naming.Name) (*Point, error) {
-	session, err := h.whoseTurn(session, is)
+func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, error) {
+	session, err := h.turnSession(session, is)
 	if err != nil {
 		return nil, err
 	}
 	name, n := is.String(), is.Turn
-	p := &Point{Name: name, Session: session, Start: n == 0, Ended: true}
+	p := &Moment{Name: name, Session: session, Start: n == 0, Ended: true}
 	s := h.log.Records[session]
 	if of, there := h.TurnOf(session, n); of != session {
-		if p.Cp, err = h.endOfTurn(of, there); err != nil && !errors.Is(err, model.ErrNotFound) {
+		if p.Checkpoint, err = h.endOfTurn(of, there); err != nil && !errors.Is(err, model.ErrNotFound) {
 			return nil, err
 		}
 		p.Transcript, p.Turn, p.counted = s.Cursor.Transcript, int(n), true
@@ -165,7 +165,7 @@ func (h *History) turnPoint(session string, is naming.Name) (*Point, error) {
 	if missing != nil && !errors.Is(missing, model.ErrNotFound) {
 		return nil, missing
 	}
-	p.Cp = cp
+	p.Checkpoint = cp
 	if p.Start {
 		if cp == nil {
 			return nil, h.hasTurns(missing)
@@ -177,15 +177,15 @@ func (h *History) turnPoint(session string, is naming.Name) (*Point, error) {
 		p.Turn, err = h.turnsIn(s, p.Transcript) // what the agent wrote behind the turn, as a compaction, is not in it
 	}
 	if err != nil {
-		return p.withoutTalk(err)
+		return p.withoutConversation(err)
 	}
 	if p.Transcript.IsZero() && s != nil && !s.Cursor.Transcript.IsZero() {
 		turns, err := h.turnsIn(s, s.Cursor.Transcript)
 		if err != nil {
-			return p.withoutTalk(err)
+			return p.withoutConversation(err)
 		}
 		if n <= uint64(turns) && (s.Imported || cp == nil || n < h.firstTurn(session)) {
-			p.Transcript, p.Turn, p.counted, p.Cp = s.Cursor.Transcript, int(n), true, nil
+			p.Transcript, p.Turn, p.counted, p.Checkpoint = s.Cursor.Transcript, int(n), true, nil
 			return p, nil
 		}
 		if cp == nil && s.Imported {
@@ -198,9 +198,9 @@ func (h *History) turnPoint(session string, is naming.Name) (*Point, error) {
 	return p, nil
 }
 
-// withoutTalk is a moment whose conversation cannot be told; the code can, if it was captured.
-func (p *Point) withoutTalk(err error) (*Point, error) {
-	if p.Cp == nil {
+// withoutConversation is a moment whose conversation cannot be told; the code can, if it was captured.
+func (p *Moment) withoutConversation(err error) (*Moment, error) {
+	if p.Checkpoint == nil {
 		return nil, err
 	}
 	p.Err = err
@@ -304,12 +304,12 @@ func (h *History) CatchUp(ctx context.Context, session string) error {
 	}
 	tx := h.log.Objs.Begin()
 	work := *s
-	if err := h.talks.Follow(tx, &work, model.PersonRead); err != nil || work.Cursor == s.Cursor {
+	if err := h.conversations.Tail(tx, &work, model.PersonRead); err != nil || work.Cursor == s.Cursor {
 		tx.Discard()
 		if conversation.Problem(err) != "" && !errors.Is(err, fs.ErrNotExist) {
 			h.log.Notice(fmt.Sprintf("the conversation of %s is as it was captured last: %s", session, err.Error()))
 		}
 		return nil
 	}
-	return h.talks.MoveCursorWith(ctx, tx, session, work.Cursor)
+	return h.conversations.MoveCursorWith(ctx, tx, session, work.Cursor)
 }

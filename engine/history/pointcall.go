@@ -14,9 +14,9 @@ import (
 
 // completeCall has a moment that is a call's checkpoint, and whose conversation does not have the call yet, stand for a later capture that goes on from the same
 // bytes and has it: it is cut at the call.
-func (h *History) completeCall(p *Point) error {
-	call, s := p.Cp.Cause.Call, h.log.Records[p.Session]
-	if call == "" || p.Turn > 0 || s == nil || !model.Understood(s.Agent) || p.Cp.Cause.Event == model.EventSafety {
+func (h *History) completeCall(p *Moment) error {
+	call, s := p.Checkpoint.Cause.Call, h.log.Records[p.Session]
+	if call == "" || p.Turn > 0 || s == nil || !model.Understood(s.Agent) || p.Checkpoint.Cause.Event == model.EventSafety {
 		return nil
 	}
 	if has, err := h.hasCall(s, p.Transcript, call); err != nil || has {
@@ -24,7 +24,7 @@ func (h *History) completeCall(p *Point) error {
 	}
 	later := []objstore.ID{s.Cursor.Transcript}
 	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Seq <= p.Cp.Seq {
+		if op.Seq <= p.Checkpoint.Seq {
 			return kv.ErrStop
 		}
 		if op.Session != p.Session || !model.InTurn(op) {
@@ -36,7 +36,7 @@ func (h *History) completeCall(p *Point) error {
 			if err != nil {
 				return err
 			}
-			said = cp.Mark.Transcript
+			said = cp.Conversation.Transcript
 		}
 		if !said.IsZero() && said != later[len(later)-1] {
 			later = append(later, said)

@@ -31,7 +31,7 @@ func ParseName(name string) (naming.Name, error) {
 // Named gives a name that stands for the same whoever asks: where it means something else in each session, that of w is put into it. A
 // turn is asked about when several sessions are at work and nothing says which one is meant; "@" is then that of the session that was
 // moved last.
-func (h *History) Named(w model.Whose, name string) (string, error) {
+func (h *History) Named(w model.SessionChoice, name string) (string, error) {
 	if w.Session == "" && name == "" {
 		return name, nil
 	}
@@ -220,7 +220,7 @@ func (h *History) lineage(session string) (*model.Lineage, error) {
 // inLog reads a checkpoint that was named by its id, unless gc has taken it out of the log: what it refers to may go at any moment.
 func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) {
 	cp, err := h.log.Checkpoint(id)
-	if err != nil || h.log.Grafts.Load() == model.GraftsNone {
+	if err != nil || h.log.Squashes.Load() == model.SquashesNone {
 		return cp, err
 	}
 	op, err := h.log.Refs.Operation(cp.Seq)

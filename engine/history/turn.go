@@ -13,7 +13,7 @@ import (
 // turn finds the checkpoint that holds the state at the end of a turn of the session that the name says, else of this one, "" for the
 // current one; turn 0 is before the first prompt. A turn that lies before a fork is the other session's.
 func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error) {
-	session, err := h.whoseTurn(session, n)
+	session, err := h.turnSession(session, n)
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +68,10 @@ func (h *History) TurnCount(s *model.Session) uint64 {
 	return uint64(turns)
 }
 
-// whoseTurn is the session whose turn a name means: its own, else this one, "" for the current one.
-func (h *History) whoseTurn(session string, n naming.Name) (string, error) {
-	if n.Whose != "" {
-		return h.sessions.FindSession(n.Whose)
+// turnSession is the session whose turn a name means: its own, else this one, "" for the current one.
+func (h *History) turnSession(session string, n naming.Name) (string, error) {
+	if n.Session != "" {
+		return h.sessions.FindSession(n.Session)
 	}
 	return h.sessions.OrHolder(session, n.Turn)
 }
@@ -103,7 +103,7 @@ func (h *History) transcriptAt(session string, n uint64) (objstore.ID, error) {
 	if f == nil || f.At == nil {
 		return objstore.ID{}, nil
 	}
-	return l.SaidAt(f)
+	return l.TranscriptAt(f)
 }
 
 // endsTurn reports whether a checkpoint is the state at the end of its turn, which is over.

@@ -62,8 +62,8 @@ func (t *TurnEnd[T]) Older(word TurnWord, own bool, m *T) {
 	}
 }
 
-// settled reports whether of what is older only a stop changes the end, whatever was done at it.
-func (t *TurnEnd[T]) settled() bool { return t.Closed || t.At != nil && t.work != nil }
+// decided reports whether of what is older only a stop changes the end, whatever was done at it.
+func (t *TurnEnd[T]) decided() bool { return t.Closed || t.At != nil && t.work != nil }
 
 func (t *TurnEnd[T]) worked(word TurnWord, m *T) {
 	switch {

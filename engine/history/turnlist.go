@@ -84,26 +84,26 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 		info.Gone = gone
 		return info, nil
 	}
-	if f.At.said.IsZero() {
+	if f.At.transcript.IsZero() {
 		if f.Over && f.Prompt != "" && !f.begins(&info.Turn) {
 			info.Turn = hooked
 		}
 		return info, nil
 	}
-	was, err := t.ended(f.At.said)
+	was, err := t.ended(f.At.transcript)
 	if err != nil {
 		return info, err
 	}
 	lost, err := t.unsaid(own, n, was)
 	if err == nil && lost { // unless it was written late
-		said, err := own.SaidAt(f)
+		said, err := own.TranscriptAt(f)
 		if err != nil {
 			return info, err
 		}
 		if was, err = t.ended(said); err != nil {
 			return info, err
 		}
-		lost = said == f.At.said
+		lost = said == f.At.transcript
 	}
 	if err != nil || lost {
 		if lost && f.Over {
@@ -136,17 +136,17 @@ func (t *turnList) unsaid(own *TurnLog, n uint64, was *transcript.Turn) (bool, e
 	if was == nil {
 		return true, nil
 	}
-	if before == nil || before.At == nil || before.At.said.IsZero() {
+	if before == nil || before.At == nil || before.At.transcript.IsZero() {
 		return false, nil
 	}
 	same := func(said objstore.ID) (bool, error) {
 		last, err := t.ended(said)
 		return err == nil && last != nil && last.User == was.User && last.Start == was.Start, err
 	}
-	if is, err := same(before.At.said); err != nil || is || !before.begins(was) {
+	if is, err := same(before.At.transcript); err != nil || is || !before.begins(was) {
 		return is, err
 	}
-	said, err := own.SaidAt(before) // the same words twice, each written late
+	said, err := own.TranscriptAt(before) // the same words twice, each written late
 	if err != nil {
 		return false, err
 	}

@@ -25,16 +25,16 @@ type TurnLog struct {
 	read    func(objstore.ID) (*model.Checkpoint, error)
 
 	Turns   map[uint64]*turnFacts
-	Newest  uint64    // the highest number
-	first   *turnMark // the oldest moment of a turn
-	passing turnMark  // first while turns are passed
-	opened  *turnMark // the newest before the first turn
-	at      uint64    // the turn of the moment before, which is newer
-	some    bool      // there was one
-	turned  bool      // and one of another turn
-	newer   []talkAt  // conversations captured at newer moments, those of the turn `at`, before them the nearest of a newer one
-	near    [1]talkAt // newer while the turn `at` is passed
-	waiting []*turnMark
+	Newest  uint64            // the highest number
+	first   *turnMoment       // the oldest moment of a turn
+	passing turnMoment        // first while turns are passed
+	opened  *turnMoment       // the newest before the first turn
+	at      uint64            // the turn of the moment before, which is newer
+	some    bool              // there was one
+	turned  bool              // and one of another turn
+	newer   []conversationAt  // conversations captured at newer moments, those of the turn `at`, before them the nearest of a newer one
+	near    [1]conversationAt // newer while the turn `at` is passed
+	waiting []*turnMoment
 }
 
 // AllTurns asks for every turn, where one could be asked for.
@@ -42,7 +42,7 @@ const AllTurns = ^uint64(0)
 
 // turnFacts is what the log knows of a turn.
 type turnFacts struct {
-	TurnEnd[turnMark]
+	TurnEnd[turnMoment]
 	Over        bool // it has a stop, or something came after it
 	left        bool // what is older of this number was cut off: it comes again
 	asked       bool // the oldest moment is a prompt
@@ -51,18 +51,18 @@ type turnFacts struct {
 	checkpoints int
 }
 
-// turnMark is a moment of a session.
-type turnMark struct {
-	Code    objstore.ID // the checkpoint that has the state
-	Removed bool        // gc has taken that
-	said    objstore.ID // the conversation as it had been captured then
-	later   []talkAt    // and at newer moments
+// turnMoment is a moment of a session.
+type turnMoment struct {
+	Code       objstore.ID      // the checkpoint that has the state
+	Removed    bool             // gc has taken that
+	transcript objstore.ID      // the conversation as it had been captured then
+	later      []conversationAt // and at newer moments
 }
 
-// talkAt is where a conversation stands: in an operation, or in a checkpoint that has not been read for it.
-type talkAt struct {
-	said, checkpoint objstore.ID
-	next             bool // a moment of the turn behind it
+// conversationAt is where a conversation stands: in an operation, or in a checkpoint that has not been read for it.
+type conversationAt struct {
+	transcript, checkpoint objstore.ID
+	next                   bool // a moment of the turn behind it
 }
 
 // ReadTurns reads what the log has of a session's turns, or of one of them. The record is read anew: who asks need not hold the log's lock.
@@ -142,11 +142,11 @@ func (l *TurnLog) turnTo(turn uint64) {
 		}
 		if n := len(l.newer); n > 0 {
 			nearest := l.newer[n-1]
-			for i := n - 1; nearest.said.IsZero() && i >= 0 && l.Turns[l.at] != nil; i-- {
-				nearest.said = l.talk(l.newer[i])
+			for i := n - 1; nearest.transcript.IsZero() && i >= 0 && l.Turns[l.at] != nil; i-- {
+				nearest.transcript = l.conversation(l.newer[i])
 			}
 			nearest.next = true
-			l.newer = []talkAt{nearest}
+			l.newer = []conversationAt{nearest}
 		}
 	}
 	l.at, l.some = turn, true
@@ -156,14 +156,14 @@ func (l *TurnLog) turnTo(turn uint64) {
 func (l *TurnLog) passed(op *refs.Operation) {
 	switch {
 	case op.Kind == refs.KindCheckpoint:
-		l.near[0] = talkAt{checkpoint: op.Checkpoint}
+		l.near[0] = conversationAt{checkpoint: op.Checkpoint}
 		l.newer = l.near[:]
 	case !op.Transcript.IsZero():
-		l.near[0] = talkAt{said: op.Transcript}
+		l.near[0] = conversationAt{transcript: op.Transcript}
 		l.newer = l.near[:]
 	}
 	if op.Turn > 0 && !op.Checkpoint.IsZero() && (op.Kind == refs.KindCheckpoint || TurnWordOf(op.Cause.Event) != WordAside) {
-		l.passing = turnMark{Code: op.Checkpoint}
+		l.passing = turnMoment{Code: op.Checkpoint}
 		l.first = &l.passing
 	}
 }
@@ -181,17 +181,17 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 		f.Prompt = op.Message
 	}
 	// A checkpoint is not read where its operation's word is enough: thousands are in a long session.
-	told := word != "" && TurnWordOf(word) != WordAside && f.settled()
+	told := word != "" && TurnWordOf(word) != WordAside && f.decided()
 	if op.Kind == refs.KindCheckpoint && (f.Closed && f.Over || told) && f.Prompt != "" && len(l.waiting) == 0 {
 		if told {
 			f.asked = f.Closed && f.asked || word == model.EventWords[hooks.Prompt]
 			f.Over = f.Over || TurnWordOf(word) == WordStop
 			f.Older(TurnWordOf(word), false, nil)
 		}
-		l.newer = append(l.newer, talkAt{checkpoint: op.Checkpoint})
+		l.newer = append(l.newer, conversationAt{checkpoint: op.Checkpoint})
 		return nil
 	}
-	m := &turnMark{Code: op.Checkpoint, Removed: op.Thinned && op.Checkpoint.IsZero(), said: op.Transcript}
+	m := &turnMoment{Code: op.Checkpoint, Removed: op.Thinned && op.Checkpoint.IsZero(), transcript: op.Transcript}
 	own, read := false, l.read
 	if l.only != AllTurns && word != "" {
 		read = l.e.log.Checkpoint // few are read, mostly of late
@@ -201,12 +201,12 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 		if err != nil {
 			return err
 		}
-		word, m.said = cp.Cause.Event, cp.Mark.Transcript
+		word, m.transcript = cp.Cause.Event, cp.Conversation.Transcript
 		own = cp.ChangedBy(l.session)
 		if f.Prompt == "" && !f.left {
 			f.Prompt = cp.Cause.Prompt
 		}
-	} else if word == model.EventWords[hooks.AfterTool] && op.Kind == refs.KindEvent && !f.settled() && !op.Checkpoint.IsZero() {
+	} else if word == model.EventWords[hooks.AfterTool] && op.Kind == refs.KindEvent && !f.decided() && !op.Checkpoint.IsZero() {
 		cp, err := read(op.Checkpoint) // another session's event may have found what the call did
 		own = err == nil && cp.Session != l.session && cp.ChangedBy(l.session)
 	}
@@ -219,12 +219,12 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 	l.wait(m, TurnWordOf(word) != WordAside || own)
 	f.Older(TurnWordOf(word), own, m)
 	if f.At == m || f.work == m {
-		if m.Code.IsZero() && !m.Removed || m.said.IsZero() {
+		if m.Code.IsZero() && !m.Removed || m.transcript.IsZero() {
 			l.waiting = append(l.waiting, m)
 		}
 	}
-	if !m.said.IsZero() {
-		l.newer = append(slices.Clip(l.newer), talkAt{said: m.said})
+	if !m.transcript.IsZero() {
+		l.newer = append(slices.Clip(l.newer), conversationAt{transcript: m.transcript})
 	}
 	if op.Turn > 0 && (TurnWordOf(word) != WordAside || own) && !op.Checkpoint.IsZero() {
 		l.first = m
@@ -233,15 +233,15 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 }
 
 // wait gives those that wait what the next older moment has; its code only if it is a turn's.
-func (l *TurnLog) wait(m *turnMark, code bool) {
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMark) bool {
-		if w.said.IsZero() {
-			w.said = m.said
+func (l *TurnLog) wait(m *turnMoment, code bool) {
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMoment) bool {
+		if w.transcript.IsZero() {
+			w.transcript = m.transcript
 		}
 		if code && w.Code.IsZero() && !w.Removed {
 			w.Code, w.Removed = m.Code, m.Removed
 		}
-		return !w.said.IsZero() && (w.Removed || !w.Code.IsZero())
+		return !w.transcript.IsZero() && (w.Removed || !w.Code.IsZero())
 	})
 }
 
@@ -249,18 +249,18 @@ func (l *TurnLog) wait(m *turnMark, code bool) {
 // nothing of what the file held before.
 func (l *TurnLog) restored(r *refs.Restore) {
 	if len(r.Paths) == 0 && !r.ContextOnly {
-		l.wait(&turnMark{Code: r.Target}, true)
+		l.wait(&turnMoment{Code: r.Target}, true)
 	}
 	i := slices.IndexFunc(r.Files, func(f refs.File) bool { return slices.Contains(l.files, f.Path) })
 	if i < 0 {
 		return
 	}
 	for _, w := range l.waiting {
-		if w.said.IsZero() {
-			w.said = r.Files[i].To
+		if w.transcript.IsZero() {
+			w.transcript = r.Files[i].To
 		}
 	}
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMark) bool { return w.Removed || !w.Code.IsZero() })
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMoment) bool { return w.Removed || !w.Code.IsZero() })
 	for _, f := range l.Turns {
 		f.Cut(f.asked)
 		f.left = f.left || f.asked && f.Closed
@@ -270,7 +270,7 @@ func (l *TurnLog) restored(r *refs.Restore) {
 
 // EndOf is the code at the end of turn n; nil: nothing of it was captured. A turn that nothing is known of ends where the one before it
 // did.
-func (l *TurnLog) EndOf(n uint64) *turnMark {
+func (l *TurnLog) EndOf(n uint64) *turnMoment {
 	if n == 0 && l.first != nil {
 		return l.first // the prompt of the first turn is the state before it
 	}
@@ -290,24 +290,24 @@ func (l *TurnLog) EndOf(n uint64) *turnMark {
 	return nil
 }
 
-// talk is the conversation that stands somewhere; zero: none, or gc has taken it.
-func (l *TurnLog) talk(t talkAt) objstore.ID {
-	if !t.said.IsZero() || t.checkpoint.IsZero() {
-		return t.said
+// conversation is the conversation that stands somewhere; zero: none, or gc has taken it.
+func (l *TurnLog) conversation(t conversationAt) objstore.ID {
+	if !t.transcript.IsZero() || t.checkpoint.IsZero() {
+		return t.transcript
 	}
 	cp, err := l.read(t.checkpoint)
 	if err != nil {
 		return objstore.ID{}
 	}
-	return cp.Mark.Transcript
+	return cp.Conversation.Transcript
 }
 
-// SaidAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next turn the
+// TranscriptAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next turn the
 // last reply is there for sure, but sometimes that prompt, too. The turn's own prompt may be among what comes late. Where the conversation was
 // gone back in by then, as many turns may be others.
-func (l *TurnLog) SaidAt(f *turnFacts) (objstore.ID, error) {
+func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
 	m, s := f.At, l.record
-	said := m.said
+	said := m.transcript
 	if s == nil || len(m.later) == 0 {
 		return said, nil
 	}
@@ -320,7 +320,7 @@ func (l *TurnLog) SaidAt(f *turnFacts) (objstore.ID, error) {
 	}
 	n := len(was.Turns)
 	for _, t := range slices.Backward(m.later) {
-		after := l.talk(t)
+		after := l.conversation(t)
 		if after.IsZero() || after == said {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 
 // Turns lists the turns of a session: those that events tell of, each as its conversation stood at its end, and those that were there before. A turn
 // that the conversation does not hold any more is there, too, and can be forked.
-func (h *History) Turns(ctx context.Context, w model.Whose) (*model.TurnList, error) {
+func (h *History) Turns(ctx context.Context, w model.SessionChoice) (*model.TurnList, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
@@ -25,14 +25,14 @@ func (h *History) Turns(ctx context.Context, w model.Whose) (*model.TurnList, er
 	}
 	s := h.log.Records[session]
 	if s == nil {
-		return nil, &model.NoConversationError{Place: "session " + session, Why: "it belongs to no agent's session"}
+		return nil, &model.NoConversationError{Moment: "session " + session, Why: "it belongs to no agent's session"}
 	}
 	if h.log.CheckWhole() == nil && h.log.Damage() == nil {
 		if err := h.CatchUp(ctx, session); err != nil {
 			return nil, err
 		}
 	}
-	h.talks.PlaceSession(ctx, session)
+	h.conversations.ResolveOrigin(ctx, session)
 	s = h.log.Records[session]
 	l := &model.TurnList{Session: session}
 	if s.Fork != nil && s.Event == "" {
@@ -60,7 +60,7 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, "", err
 	}
-	p, err := h.Point("", name)
+	p, err := h.Moment("", name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -78,11 +78,11 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 	if list, err = h.messagesAt(s, p, 4*n+maxTools); err != nil {
 		return nil, "it cannot be read: " + err.Error(), nil //nolint:nilerr // what else is known of the checkpoint is shown
 	}
-	return said(list, n), "", nil
+	return lastMessages(list, n), "", nil
 }
 
 // messagesAt are the last n messages before a moment.
-func (h *History) messagesAt(s *model.Session, p *Point, n int) ([]transcript.Message, error) {
+func (h *History) messagesAt(s *model.Session, p *Moment, n int) ([]transcript.Message, error) {
 	agent := s.Agent
 	src, _, err := h.Source(s, p.Transcript)
 	if err != nil {
@@ -114,8 +114,8 @@ func (h *History) messagesAt(s *model.Session, p *Point, n int) ([]transcript.Me
 // maxTools is how many answers of tools at least are looked behind for messages.
 const maxTools = 256
 
-// said are the last n messages of people and the model, with what tools answered between them.
-func said(list []transcript.Message, n int) []transcript.Message {
+// lastMessages are the last n messages of people and the model, with what tools answered between them.
+func lastMessages(list []transcript.Message, n int) []transcript.Message {
 	i := len(list)
 	for left := n; i > 0 && (left > 0 || list[i-1].Who == "tool"); i-- {
 		if list[i-1].Who != "tool" {

@@ -13,23 +13,23 @@ import (
 
 // Checkpoint is a state of the project, and how it came about. It is immutable; its id is the hash of its record.
 type Checkpoint struct {
-	ID      objstore.ID // not part of the record
-	Seq     uint64      // the operation that made it: the order of checkpoints
-	Time    time.Time   // millisecond precision; for people, never for order
-	Session string
-	Tree    objstore.ID
-	Note    objstore.ID   // what the snapshot skipped or flagged; zero: nothing
-	Parents []objstore.ID // the first is the step before it
-	Base    objstore.ID   // the state of the worktree before it, where that is not the first parent's tree; else zero
-	Cause   Cause
-	By      []string // the sessions whose tool calls were running since Base, sorted; empty: nobody's, so it came from outside
-	Owned   []Owned  // paths that changed since Base and are not By's; since store format 5
-	Late    bool     // the agent was answered before the capture was done: what the event announced may have begun
-	Minor   bool     // folded in lists: soon after another, or small
-	Git     GitHead
-	Counts  Counts
-	Mark    Mark   // how far the session's conversation had come; zero: it has none
-	Merged  uint64 // steps that gc has merged into it; not part of the record. Parents, Base, By and Counts are then as its graft says
+	ID           objstore.ID // not part of the record
+	Seq          uint64      // the operation that made it: the order of checkpoints
+	Time         time.Time   // millisecond precision; for people, never for order
+	Session      string
+	Tree         objstore.ID
+	Note         objstore.ID   // what the snapshot skipped or flagged; zero: nothing
+	Parents      []objstore.ID // the first is the step before it
+	Base         objstore.ID   // the state of the worktree before it, where that is not the first parent's tree; else zero
+	Cause        Cause
+	By           []string // the sessions whose tool calls were running since Base, sorted; empty: nobody's, so it came from outside
+	Owned        []Owned  // paths that changed since Base and are not By's; since store format 5
+	Late         bool     // the agent was answered before the capture was done: what the event announced may have begun
+	Minor        bool     // folded in lists: soon after another, or small
+	Git          GitHead
+	Counts       Counts
+	Conversation TranscriptEnd // how far the session's conversation had come; zero: it has none
+	Merged       uint64        // steps that gc has merged into it; not part of the record. Parents, Base, By and Counts are then as its graft says
 
 	Reverted, Aside []string // as its graft says, too
 }
@@ -137,11 +137,11 @@ func (c *Checkpoint) Encode() []byte {
 	e.List(tagBy, len(c.By), func(i int) []byte { return []byte(c.By[i]) })
 	e.Bool(tagLate, c.Late)
 	e.Bool(tagMinor, c.Minor)
-	e.NonZero(tagTranscript, c.Mark.Transcript[:])
-	e.Uint(tagLength, uint64(c.Mark.Length))
-	e.String(tagLast, c.Mark.Last)
-	e.String(tagPath, c.Mark.Path)
-	e.Uint(tagGeneration, c.Mark.Generation)
+	e.NonZero(tagTranscript, c.Conversation.Transcript[:])
+	e.Uint(tagLength, uint64(c.Conversation.Length))
+	e.String(tagLast, c.Conversation.Last)
+	e.String(tagPath, c.Conversation.Path)
+	e.Uint(tagGeneration, c.Conversation.Generation)
 	encodeOwned(&e, tagOwned, c.Owned)
 	return e.Encoded()
 }
@@ -242,15 +242,15 @@ func DecodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 		case tagMinor:
 			c.Minor, err = f.Bool()
 		case tagTranscript:
-			err = f.NonZero(c.Mark.Transcript[:])
+			err = f.NonZero(c.Conversation.Transcript[:])
 		case tagLength:
-			err = DecodeCount(f, &c.Mark.Length)
+			err = DecodeCount(f, &c.Conversation.Length)
 		case tagLast:
-			c.Mark.Last = string(f)
+			c.Conversation.Last = string(f)
 		case tagPath:
-			c.Mark.Path = string(f)
+			c.Conversation.Path = string(f)
 		case tagGeneration:
-			c.Mark.Generation, err = f.Uint()
+			c.Conversation.Generation, err = f.Uint()
 		case tagOwned:
 			err = f.List(func(v record.Field) error {
 				o, err := decodeOwned(v)

@@ -96,8 +96,8 @@ type ForkInfo struct {
 	Own     int // turns that it has beyond those it began with
 }
 
-// Whose says which session's line a command walks along.
-type Whose = value.Whose
+// SessionChoice says which session's line a command walks along.
+type SessionChoice = value.Whose
 
 // resumeLine is the command line by which an agent opens a session.
 func resumeLine(session string) []string {

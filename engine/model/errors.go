@@ -122,13 +122,13 @@ var (
 
 // NoConversationError says why a moment has no conversation; it is an ErrNoConversation.
 type NoConversationError struct {
-	Place string
-	Why   string
-	Cause error // may be nil
+	Moment string
+	Why    string
+	Cause  error // may be nil
 }
 
 func (e *NoConversationError) Error() string {
-	return fmt.Sprintf("%s: %v: %s", e.Place, ErrNoConversation, e.Why)
+	return fmt.Sprintf("%s: %v: %s", e.Moment, ErrNoConversation, e.Why)
 }
 
 // Is makes it an ErrNoConversation.

@@ -12,7 +12,7 @@ import (
 // A Graft is what is true of a checkpoint since gc has removed others before it; the checkpoint itself cannot change, since its id is its hash. What a removed step
 // had changed belongs to the next step of the log that is kept, whichever session that is of: so each difference of two heads still belongs to exactly one
 // step, and what another session changed is still its (promise 12). Every reader of a checkpoint sees it grafted.
-type Graft struct {
+type Squash struct {
 	Parent   objstore.ID // the nearest step before it, on its line, that is kept; zero: there is none
 	Base     objstore.ID // the state before it and the steps that were merged into it, a tree; zero: nothing was there
 	By       []string    // the sessions whose calls ran since Base, sorted
@@ -41,7 +41,7 @@ const (
 )
 
 // Encode gives the bytes of a squash record, docs/format.md#graft.
-func (g *Graft) Encode() []byte {
+func (g *Squash) Encode() []byte {
 	var e record.Encoder
 	e.NonZero(tagGParent, g.Parent[:])
 	e.NonZero(tagGBase, g.Base[:])
@@ -59,9 +59,9 @@ func (g *Graft) Encode() []byte {
 	return e.Encoded()
 }
 
-// DecodeGraft reads what encode wrote, and refuses everything else; the error is objstore.ErrCorrupt.
-func DecodeGraft(raw []byte) (*Graft, error) {
-	g := &Graft{}
+// DecodeSquash reads what encode wrote, and refuses everything else; the error is objstore.ErrCorrupt.
+func DecodeSquash(raw []byte) (*Squash, error) {
+	g := &Squash{}
 	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
 		switch tag {
 		case tagGParent:
@@ -116,14 +116,14 @@ func Ascending(f record.Field) (list []string, err error) {
 	return list, err
 }
 
-// GraftKey is where a checkpoint's squash record lies.
-func GraftKey(id objstore.ID) []byte {
+// SquashKey is where a checkpoint's squash record lies.
+func SquashKey(id objstore.ID) []byte {
 	key := id.Key()
-	return append([]byte{kv.PrefixGraft}, key[:]...)
+	return append([]byte{kv.PrefixSquash}, key[:]...)
 }
 
 // Apply makes a checkpoint what the graft says.
-func (g *Graft) Apply(cp *Checkpoint) {
+func (g *Squash) Apply(cp *Checkpoint) {
 	cp.Parents = nil
 	if !g.Parent.IsZero() {
 		cp.Parents = []objstore.ID{g.Parent}
@@ -135,7 +135,7 @@ func (g *Graft) Apply(cp *Checkpoint) {
 
 // Whether a store has grafts, as far as this process knows.
 const (
-	GraftsUnknown int32 = iota
-	GraftsNone
-	GraftsSome
+	SquashesUnknown int32 = iota
+	SquashesNone
+	SquashesSome
 )

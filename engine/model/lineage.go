@@ -92,8 +92,8 @@ func MadeByAgent(agent value.Agent, c *transcript.Conversation) *Lineage {
 	return &Lineage{Lineage: value.Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: ByAgent}}
 }
 
-// Placed reports whether it is known up to which turn both sessions are the same.
-func (l *Lineage) Placed() bool { return l != nil && (l.Kind != ByAgent || l.Both > 0) }
+// Resolved reports whether it is known up to which turn both sessions are the same.
+func (l *Lineage) Resolved() bool { return l != nil && (l.Kind != ByAgent || l.Both > 0) }
 
 // Of is the other session's number of turn n, which both have. It may have gone back behind turns that an agent did not take along.
 func (l *Lineage) Of(n uint64) uint64 {

@@ -5,8 +5,8 @@ import (
 	"rewind/objstore"
 )
 
-// Mark is a place in a conversation.
-type Mark struct {
+// TranscriptEnd is a place in a conversation.
+type TranscriptEnd struct {
 	Transcript objstore.ID // the bytes up to it, docs/format.md#transcript; zero: there is no conversation
 	Length     int64       // how many; they end with a whole record
 	Last       string      // the agent's id of the newest record that has one
@@ -16,7 +16,7 @@ type Mark struct {
 
 // Cursor is how far a session file has been captured.
 type Cursor struct {
-	Mark
+	TranscriptEnd
 	Base    int64 // bytes at the beginning that stand in another file
 	Checked int64 // the length at which the whole file was compared last
 }

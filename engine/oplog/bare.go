@@ -10,31 +10,31 @@ import (
 // MinBare is how long a stretch of the log is that is worth remembering.
 const MinBare = 64
 
-// bare remembers stretches of the log in which no checkpoint is named as made: gc has thinned them, or events found nothing new. The log never grows there, and gc only
+// skipIndex remembers stretches of the log in which no checkpoint is named as made: gc has thinned them, or events found nothing new. The log never grows there, and gc only
 // takes away, so what was bare stays bare; a repair, which may bring checkpoints back, has it forgotten. In memory: one walk over the log finds them all. Safe for
 // concurrent use.
-type bare struct {
+type skipIndex struct {
 	mu      sync.Mutex
 	Down    map[uint64]uint64 // from the newest operation of a stretch to its oldest
 	forgets uint64
 }
 
 // below gives the oldest operation of the stretch that begins with seq; 0: none does.
-func (b *bare) below(seq uint64) uint64 {
+func (b *skipIndex) below(seq uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.Down[seq]
 }
 
 // Age is for learn.
-func (b *bare) Age() uint64 {
+func (b *skipIndex) Age() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.forgets
 }
 
 // Learn remembers a stretch, unless something was forgotten since age.
-func (b *bare) Learn(newest, oldest, age uint64) {
+func (b *skipIndex) Learn(newest, oldest, age uint64) {
 	if newest == 0 || newest-oldest+1 < MinBare {
 		return
 	}
@@ -50,13 +50,13 @@ func (b *bare) Learn(newest, oldest, age uint64) {
 }
 
 // joined has a stretch forgotten that is a part of a longer one.
-func (b *bare) joined(newest uint64) {
+func (b *skipIndex) joined(newest uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.Down, newest)
 }
 
-func (b *bare) Forget() {
+func (b *skipIndex) Forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.Down, b.forgets = nil, b.forgets+1
@@ -64,7 +64,7 @@ func (b *bare) Forget() {
 
 // Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop. Of long stretches without any, each is read once.
 func (l *Log) Made(fn func(*refs.Operation) error) error {
-	b := &l.Bare
+	b := &l.SkipIndex
 	age := b.Age()
 	var newest, oldest uint64 // the stretch that the walk is in; 0: in none
 	for from, on := uint64(0), true; on; {

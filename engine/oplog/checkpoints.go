@@ -40,7 +40,7 @@ func (l *Log) Checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	return l.Orphaned(l.grafted(model.DecodeCheckpoint(id, raw)))
+	return l.Orphaned(l.squashed(model.DecodeCheckpoint(id, raw)))
 }
 
 // Checkpoints reads checkpoints as checkpoint does, many of a line one after the other.
@@ -54,7 +54,7 @@ func (l *Log) checkpointsBy(memo *objstore.Memo) func(objstore.ID) (*model.Check
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint: %w", err)
 		}
-		return l.Orphaned(l.grafted(model.DecodeCheckpoint(id, raw)))
+		return l.Orphaned(l.squashed(model.DecodeCheckpoint(id, raw)))
 	}
 }
 

@@ -10,24 +10,24 @@ import (
 	"rewind/objstore"
 )
 
-// grafted gives a checkpoint as it is by now. A store that has no grafts is asked once.
-func (l *Log) grafted(cp *model.Checkpoint, err error) (*model.Checkpoint, error) {
-	if err != nil || l.Grafts.Load() == model.GraftsNone {
+// squashed gives a checkpoint as it is by now. A store that has no grafts is asked once.
+func (l *Log) squashed(cp *model.Checkpoint, err error) (*model.Checkpoint, error) {
+	if err != nil || l.Squashes.Load() == model.SquashesNone {
 		return cp, err
 	}
-	if l.Grafts.Load() == model.GraftsUnknown {
-		found := model.GraftsNone
-		err := l.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixGraft}}, func(_, _ []byte) error {
-			found = model.GraftsSome
+	if l.Squashes.Load() == model.SquashesUnknown {
+		found := model.SquashesNone
+		err := l.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSquash}}, func(_, _ []byte) error {
+			found = model.SquashesSome
 			return kv.ErrStop
 		})
 		if err != nil {
 			return nil, &value.OpError{Op: "checkpoint", Subject: cp.ID.Short(), Err: fmt.Errorf("graft: %w", err)}
 		}
-		l.Grafts.CompareAndSwap(model.GraftsUnknown, found)
-		return l.grafted(cp, nil)
+		l.Squashes.CompareAndSwap(model.SquashesUnknown, found)
+		return l.squashed(cp, nil)
 	}
-	g, err := l.graft(cp.ID)
+	g, err := l.squash(cp.ID)
 	if err != nil {
 		return nil, &value.OpError{Op: "checkpoint", Subject: cp.ID.Short(), Err: err}
 	}
@@ -37,14 +37,14 @@ func (l *Log) grafted(cp *model.Checkpoint, err error) (*model.Checkpoint, error
 	return cp, nil
 }
 
-// graft reads the graft of a checkpoint; nil: it has none.
-func (l *Log) graft(id objstore.ID) (g *model.Graft, err error) {
-	key := model.GraftKey(id)
+// squash reads the graft of a checkpoint; nil: it has none.
+func (l *Log) squash(id objstore.ID) (g *model.Squash, err error) {
+	key := model.SquashKey(id)
 	if there, err := l.DB.Has(key); err != nil || !there {
 		return nil, err
 	}
 	err = l.DB.View(key, func(v []byte) error {
-		g, err = model.DecodeGraft(v)
+		g, err = model.DecodeSquash(v)
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {

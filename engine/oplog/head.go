@@ -123,6 +123,6 @@ func (l *Log) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
 func (l *Log) Forget() {
 	l.Refs.Forget()
 	l.Objs.Forget()
-	l.Bare.Forget()
-	l.Known, l.Records, l.Whole, l.Noted = nil, nil, false, Noted{}
+	l.SkipIndex.Forget()
+	l.Known, l.Records, l.Whole, l.Noted = nil, nil, false, StoredNote{}
 }

@@ -28,12 +28,12 @@ func (l *Log) HeldFor() time.Duration {
 }
 
 // Processes is a look at the processes: one for all that a command asks of them while it has the worktree held; the log's lock is held.
-func (l *Log) Processes() *clients.Look {
+func (l *Log) Processes() *clients.Processes {
 	if l.HeldFor() == 0 {
-		return new(clients.Look)
+		return new(clients.Processes)
 	}
 	if l.procs == nil {
-		l.procs = new(clients.Look)
+		l.procs = new(clients.Processes)
 	}
 	return l.procs
 }

@@ -14,8 +14,8 @@ import (
 	"rewind/refs"
 )
 
-// StampOwners makes the store one that says whose paths are, before the first such record is written.
-func (l *Log) StampOwners(owned []model.Owned) error {
+// EnableOwners makes the store one that says whose paths are, before the first such record is written.
+func (l *Log) EnableOwners(owned []model.Owned) error {
 	if len(owned) == 0 {
 		return nil
 	}

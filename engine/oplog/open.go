@@ -35,20 +35,20 @@ type Log struct {
 
 // State is what all views of an open log have in common.
 type State struct {
-	Mu      sync.Mutex                // held by every change and every capture; guards what follows
-	Whole   bool                      // no restore is unfinished, and none was begun since that was looked up
-	Noted   Noted                     // the note of the last capture that was recorded
-	Known   *Head                     // the newest state that the log knows; nil: not looked up yet
-	Records map[string]*model.Session // agents' sessions by name; nil: not loaded yet
-	held    atomic.Int64              // since when Hold has Mu, unix nanoseconds; 0: it has not
-	procs   *clients.Look             // at the processes, since then; nil: nobody has
-	Taking  atomic.Bool               // whether somebody takes events in
-	Heard   sync.Map                  // names of sessions that are known to have a record
-	Lanes   sync.Map                  // names of sessions to that of the session whose subagent each is, or ""
-	Silent  sync.Map                  // names of sessions whose conversations this process has purged from: for who captures one outside of Mu
-	Tally   tally
-	Bare    bare
-	Grafts  atomic.Int32 // whether there are any
+	Mu        sync.Mutex                // held by every change and every capture; guards what follows
+	Whole     bool                      // no restore is unfinished, and none was begun since that was looked up
+	Noted     StoredNote                // the note of the last capture that was recorded
+	Known     *Head                     // the newest state that the log knows; nil: not looked up yet
+	Records   map[string]*model.Session // agents' sessions by name; nil: not loaded yet
+	held      atomic.Int64              // since when Hold has Mu, unix nanoseconds; 0: it has not
+	procs     *clients.Processes        // at the processes, since then; nil: nobody has
+	Taking    atomic.Bool               // whether somebody takes events in
+	Heard     sync.Map                  // names of sessions that are known to have a record
+	Lanes     sync.Map                  // names of sessions to that of the session whose subagent each is, or ""
+	Silent    sync.Map                  // names of sessions whose conversations this process has purged from: for who captures one outside of Mu
+	Tally     tally
+	SkipIndex skipIndex
+	Squashes  atomic.Int32 // whether there are any
 }
 
 // New is the log of a store that is open.

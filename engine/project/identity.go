@@ -58,7 +58,7 @@ func FindWith(ctx context.Context, f *Finder, dir string) (*Project, error) {
 	}
 	var passed []Passed
 	for d := start; ; d = filepath.Dir(d) {
-		p, over, err := f.look(ctx, d)
+		p, over, err := f.probe(ctx, d)
 		if err != nil {
 			return nil, err
 		}
@@ -91,8 +91,8 @@ type Finder struct {
 	roots map[string]*Record // nil: not read yet
 }
 
-// look finds the project whose root is d; none of the three: there is nothing.
-func (f *Finder) look(ctx context.Context, d string) (*Project, *Passed, error) {
+// probe finds the project whose root is d; none of the three: there is nothing.
+func (f *Finder) probe(ctx context.Context, d string) (*Project, *Passed, error) {
 	m := readMarker(d)
 	unknown, known := "", false
 	for _, id := range m.ids {
@@ -135,7 +135,7 @@ func (f *Finder) look(ctx context.Context, d string) (*Project, *Passed, error) 
 	case m.store:
 		over.Why = "no store that this user made here lies there"
 	default:
-		over.gone, over.names = true, unknown
+		over.missing, over.names = true, unknown
 	}
 	return nil, over, nil
 }
@@ -200,20 +200,20 @@ func (f *Finder) named(ctx context.Context, d string, r *Record, m *markerState)
 
 // elsewhere settles a directory whose marker is believed, and whose store belongs to another directory.
 func (f *Finder) elsewhere(ctx context.Context, d string, r *Record) (*Project, string, error) {
-	p, err := f.settle(ctx, d, r)
+	p, err := f.recheck(ctx, d, r)
 	if p != nil || err != nil {
 		return p, "", err
 	}
 	f.roots = nil // another process settled it meanwhile
-	p, over, err := f.look(ctx, d)
+	p, over, err := f.probe(ctx, d)
 	if p != nil || err != nil || over == nil {
 		return p, "", err
 	}
 	return nil, over.Why, nil
 }
 
-// settle is elsewhere, with Home locked; no project: what led here is not so any more.
-func (f *Finder) settle(ctx context.Context, d string, r *Record) (*Project, error) {
+// recheck is elsewhere, with Home locked; no project: what led here is not so any more.
+func (f *Finder) recheck(ctx context.Context, d string, r *Record) (*Project, error) {
 	unlock, err := f.Home.Lock(ctx, f.Wait)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (ps *Projects) Find(ctx context.Context, home Home, dir string, lockWait ti
 	ps.mu.Lock()
 	known, ok := ps.Found[dir]
 	ps.mu.Unlock()
-	if ok && known.still(home, dir) {
+	if ok && known.valid(home, dir) {
 		p := known.project
 		return &p, nil
 	}
@@ -54,7 +54,7 @@ func (ps *Projects) Find(ctx context.Context, home Home, dir string, lockWait ti
 	f.files = f.stat(home)
 	f.dirs = f.statDirs()
 	// What the files say is read again, for they may have changed before they were looked at.
-	if p, err = Find(ctx, home, dir, lockWait); err == nil && p.same(&f.project) && f.still(home, dir) {
+	if p, err = Find(ctx, home, dir, lockWait); err == nil && p.same(&f.project) && f.valid(home, dir) {
 		ps.remember(dir, f)
 	}
 	return p, err
@@ -94,9 +94,9 @@ func (f *foundProject) statDirs() (dirs [4]fs.FileInfo) {
 	return dirs
 }
 
-// still reports whether everything is as it was: the name leads to the same directory, no other project is nearer, and the files say
+// valid reports whether everything is as it was: the name leads to the same directory, no other project is nearer, and the files say
 // what they said.
-func (f *foundProject) still(home Home, dir string) bool {
+func (f *foundProject) valid(home Home, dir string) bool {
 	start, err := resolve(dir)
 	if err != nil || start != f.start {
 		return false

@@ -48,7 +48,7 @@ func findMarker(home Home, err error) (*Project, error) {
 		return &taken.Project, nil
 	}
 	var marked *UntrustedError
-	if errors.As(err, &marked) && marked.Gone() && marked.Passed[0].names != "" {
+	if errors.As(err, &marked) && marked.StoreMissing() && marked.Passed[0].names != "" {
 		p := marked.Passed[0]
 		return &Project{Root: p.Root, ID: p.names, Mode: ModeGlobal, Store: home.storeDir(p.names)}, nil
 	}

@@ -24,16 +24,16 @@ var ErrUntrusted = errors.New("what is there is not believed")
 
 // Passed is a marker that was passed over: nothing of it was opened.
 type Passed struct {
-	Root  string // the directory it lies in
-	Why   string
-	Store bool   // there is something by the name of a store
-	gone  bool   // all that is wrong is that the store it names is not in Home
-	names string // its id; "": it names none
+	Root    string // the directory it lies in
+	Why     string
+	Store   bool   // there is something by the name of a store
+	missing bool   // all that is wrong is that the store it names is not in Home
+	names   string // its id; "": it names none
 }
 
 // String tells it in one line.
 func (p Passed) String() string {
-	if p.gone {
+	if p.missing {
 		return fmt.Sprintf("passed over %s: the store that it names is not here; it may be another machine's or user's", Marker(p.Root))
 	}
 	return fmt.Sprintf("passed over %s: %s", Marker(p.Root), p.Why)
@@ -47,12 +47,12 @@ type UntrustedError struct {
 	home   Home
 }
 
-// Gone reports whether the nearest marker only names a store that is not here.
-func (e *UntrustedError) Gone() bool { return e.Passed[0].gone }
+// StoreMissing reports whether the nearest marker only names a store that is not here.
+func (e *UntrustedError) StoreMissing() bool { return e.Passed[0].missing }
 
 func (e *UntrustedError) Error() string {
 	switch p := e.Passed[0]; {
-	case !p.gone:
+	case !p.missing:
 		return fmt.Sprintf("find project of %s: %v: %v", e.Dir, model.ErrNoProject, p)
 	case p.names == "":
 		return fmt.Sprintf("open project %s: %v: the marker names none", p.Root, model.ErrStoreGone)
@@ -63,7 +63,7 @@ func (e *UntrustedError) Error() string {
 
 // Is makes it one of two errors.
 func (e *UntrustedError) Is(target error) bool {
-	if e.Gone() {
+	if e.StoreMissing() {
 		return target == model.ErrStoreGone
 	}
 	return target == ErrUntrusted || target == model.ErrNoProject
@@ -267,10 +267,10 @@ type answer struct {
 
 var asked answers
 
-// maxAnswers bounds how many are kept; settledIndex is the age from which on an index that changes has another time.
+// maxAnswers bounds how many are kept; indexSettlesAfter is the age from which on an index that changes has another time.
 const (
-	maxAnswers   = 256
-	settledIndex = 2 * time.Second
+	maxAnswers        = 256
+	indexSettlesAfter = 2 * time.Second
 )
 
 func (a *answers) ask(repo *gitinfo.Repo, rel string) (bool, error) {
@@ -284,7 +284,7 @@ func (a *answers) ask(repo *gitinfo.Repo, rel string) (bool, error) {
 	}
 	parts := strings.Split(rel, "/")
 	holds, err := repo.Holds(func(path []byte) bool { return onTheWay(path, parts) })
-	if err != nil || now == nil || time.Since(now.ModTime()) < settledIndex {
+	if err != nil || now == nil || time.Since(now.ModTime()) < indexSettlesAfter {
 		return holds, err
 	}
 	a.mu.Lock()

@@ -84,7 +84,7 @@ func (pu *Purger) purgeFiles(p *purgeScan) (removed []string, err error) {
 }
 
 // purgeStage is purgeFiles for what restores have left in the project; nothing is followed.
-func (p *purgeScan) purgeStage(h haystack, dir worktreefs.Dir, name string, removed *[]string) error {
+func (p *purgeScan) purgeStage(h matcher, dir worktreefs.Dir, name string, removed *[]string) error {
 	names, err := dir.ReadDir()
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (p *purgeScan) purgeStage(h haystack, dir worktreefs.Dir, name string, remo
 }
 
 // has tells whether a file of so many bytes has in it, or is, what was purged.
-func (p *purgeScan) has(h haystack, f io.Reader, size int64) (bool, error) {
+func (p *purgeScan) has(h matcher, f io.Reader, size int64) (bool, error) {
 	if size > maxPurgeFile {
 		return false, nil
 	}
@@ -135,6 +135,6 @@ func (p *purgeScan) has(h haystack, f io.Reader, size int64) (bool, error) {
 		return true, nil
 	}
 	id := objstore.Sum(objstore.Blob, b)
-	_, out := p.doomed[id.Key()]
+	_, out := p.targets[id.Key()]
 	return out || p.e.log.Objs.Refused(objstore.Blob, id) != nil, nil
 }

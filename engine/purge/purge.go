@@ -77,8 +77,8 @@ func (pu *Purger) purgeable() error {
 
 func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 	p := &purgeScan{
-		e: pu, progress: o.Progress, trees: tree.NewMemo(pu.log.Objs), doomed: map[objstore.Key]doom{}, gone: map[objstore.Key]bool{}, found: map[string]bool{},
-		cps: map[objstore.Key]*model.Checkpoint{}, searched: map[objstore.Key]bool{}, looked: map[treeAt]bool{}, needled: map[objstore.Key]bool{},
+		e: pu, progress: o.Progress, trees: tree.NewMemo(pu.log.Objs), targets: map[objstore.Key]target{}, alreadyGone: map[objstore.Key]bool{}, found: map[string]bool{},
+		cps: map[objstore.Key]*model.Checkpoint{}, searched: map[objstore.Key]bool{}, looked: map[treeAt]bool{}, matched: map[objstore.Key]bool{},
 		unread: map[objstore.Key]bool{}, nodes: map[objstore.ID]*conversation.Node{}, crossed: map[objstore.ID]bool{},
 	}
 	paths, err := model.NewPathSet(o.Paths)
@@ -104,7 +104,7 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("purge %.64q: %w", b, err)
 		}
-		if err := p.doom(id, ""); err != nil {
+		if err := p.addTarget(id, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +125,7 @@ func (p *purgeScan) purgedBefore(digits string) (found bool, err error) {
 	err = p.e.log.Objs.WalkTombstones(func(k objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {
 		n := min(len(digits), len(key.String()))
 		if err == nil && k == objstore.Blob && g.Reason == objstore.Purged && key.String()[:n] == strings.ToLower(digits[:n]) {
-			p.gone[key], found = true, true
+			p.alreadyGone[key], found = true, true
 		}
 		return nil
 	})
@@ -156,7 +156,7 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 		return nil, err
 	}
 	r, err := pu.purgeHeldResult(p)
-	if err != nil || len(p.doomed) == 0 {
+	if err != nil || len(p.targets) == 0 {
 		return r, err
 	}
 	for _, key := range p.needing {
@@ -176,7 +176,7 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	now := pu.log.Now().UnixMilli()
 	op, err := pu.log.Refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		op := refs.Operation{Kind: refs.KindPurge, Time: now, Message: purgeMessage(r)}
-		for key, d := range p.doomed {
+		for key, d := range p.targets {
 			if err := tx.Expunge(objstore.Blob, key, objstore.Tombstone{
 				Reason: objstore.Purged, Operation: seq, Time: now, Text: d.path, Chunked: d.chunked,
 			}); err != nil {
@@ -203,10 +203,10 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	}
 	// What is kept in memory names what is gone, or holds it.
 	pu.worktree.Forget()
-	pu.log.Noted = oplog.Noted{}
+	pu.log.Noted = oplog.StoredNote{}
 	for _, s := range silent {
 		pu.log.Records[s.Name] = s
-		delete(pu.talks.Followed, s.Name)
+		delete(pu.talks.Files, s.Name)
 	}
 	r.Operation = op.Seq
 	return r, nil
@@ -234,9 +234,9 @@ func (pu *Purger) purgeHeldResult(p *purgeScan) (*value.Purged, error) {
 	if err := pu.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	r := &value.Purged{Contents: len(p.doomed), Before: len(p.gone), Unread: len(p.unread)}
+	r := &value.Purged{Contents: len(p.targets), Before: len(p.alreadyGone), Unread: len(p.unread)}
 	paths, talks := map[string]bool{}, map[string]bool{}
-	for key, d := range p.doomed {
+	for key, d := range p.targets {
 		r.Bytes += d.size
 		maps.Copy(paths, p.where[key])
 	}
@@ -250,7 +250,7 @@ func (pu *Purger) purgeHeldResult(p *purgeScan) (*value.Purged, error) {
 		if p.holds[cp.Tree] {
 			r.Checkpoints++
 		}
-		if p.inTalk(cp.Mark.Transcript) {
+		if p.inTalk(cp.Conversation.Transcript) {
 			talks[cp.Session] = true
 		}
 		prompts(cp.Cause.Message, cp.Cause.Prompt)

@@ -19,20 +19,20 @@ import (
 type purgeScan struct {
 	e        *Purger
 	paths    []string
-	text     haystack // of --text-file: looked for in every content
-	contents haystack // whole contents that go: looked for in conversations
+	text     matcher // of --text-file: looked for in every content
+	contents matcher // whole contents that go: looked for in conversations
 	progress model.Progress
 	seen     int
 
-	trees  *tree.Memo
-	doomed map[objstore.Key]doom
-	gone   map[objstore.Key]bool // contents that were asked for and are purged already
-	found  map[string]bool
+	trees       *tree.Memo
+	targets     map[objstore.Key]target
+	alreadyGone map[objstore.Key]bool // contents that were asked for and are purged already
+	found       map[string]bool
 
 	cps      map[objstore.Key]*model.Checkpoint
 	searched map[objstore.Key]bool // contents
 	looked   map[treeAt]bool
-	needled  map[objstore.Key]bool              // doomed contents that are in contents
+	matched  map[objstore.Key]bool              // doomed contents that are in contents
 	unread   map[objstore.Key]bool              // damaged: not searched
 	nodes    map[objstore.ID]*conversation.Node // transcripts
 	crossed  map[objstore.ID]bool               // transcripts whose block was compared with the one before
@@ -43,8 +43,8 @@ type purgeScan struct {
 	tainted  map[objstore.ID]bool
 }
 
-// doom is what is known of a content that goes.
-type doom struct {
+// target is what is known of a content that goes.
+type target struct {
 	path    string // one that it stood at; "": only in conversations, or unknown
 	chunked int64
 	size    int64
@@ -144,7 +144,7 @@ func (p *purgeScan) collect(id objstore.ID, rest, path string) error {
 				return err
 			}
 		case deeper == "":
-			if err := p.doom(ent.ID, below); err != nil {
+			if err := p.addTarget(ent.ID, below); err != nil {
 				return err
 			}
 		}
@@ -152,25 +152,25 @@ func (p *purgeScan) collect(id objstore.ID, rest, path string) error {
 	return nil
 }
 
-// doom takes a content in. An empty one is nobody's secret and stands for every empty file.
-func (p *purgeScan) doom(id objstore.ID, path string) error {
+// addTarget takes a content in. An empty one is nobody's secret and stands for every empty file.
+func (p *purgeScan) addTarget(id objstore.ID, path string) error {
 	for _, asked := range p.paths {
 		if model.Below(path, asked) {
 			p.found[asked] = true
 		}
 	}
-	if _, ok := p.doomed[id.Key()]; ok {
+	if _, ok := p.targets[id.Key()]; ok {
 		return nil
 	}
 	if p.e.log.Objs.Refused(objstore.Blob, id) != nil {
-		p.gone[id.Key()] = true
+		p.alreadyGone[id.Key()] = true
 		return nil
 	}
 	info, err := p.e.log.Objs.Stat(objstore.Blob, id)
 	if errors.Is(err, objstore.ErrNotFound) {
 		return nil
 	}
-	d := doom{path: path, size: info.Size}
+	d := target{path: path, size: info.Size}
 	switch {
 	case errors.Is(err, objstore.ErrCorrupt): // it goes all the same
 	case err != nil:
@@ -180,18 +180,18 @@ func (p *purgeScan) doom(id objstore.ID, path string) error {
 	case info.Codec == objstore.CodecChunks:
 		d.chunked = info.Size
 	}
-	p.doomed[id.Key()] = d
+	p.targets[id.Key()] = d
 	return nil
 }
 
 // needleContents has conversations searched for the small contents that go, as a whole.
 func (p *purgeScan) needleContents() error {
 	list := p.contents.needles
-	for key, d := range p.doomed {
-		if p.needled[key] || d.chunked > 0 || d.size < minContent || d.size > MaxNeedle {
+	for key, d := range p.targets {
+		if p.matched[key] || d.chunked > 0 || d.size < minContent || d.size > MaxNeedle {
 			continue
 		}
-		p.needled[key] = true
+		p.matched[key] = true
 		raw, err := p.content(key)
 		if err != nil {
 			if err = p.skip(key, err); err != nil {
@@ -233,7 +233,7 @@ func (p *purgeScan) searchContents(ctx context.Context) error {
 			return p.skip(key, err)
 		}
 		if in {
-			return p.doom(id, "")
+			return p.addTarget(id, "")
 		}
 		return nil
 	})
@@ -263,7 +263,7 @@ func (p *purgeScan) searchTranscripts(ctx context.Context) error {
 	})
 }
 
-func (p *purgeScan) searchBlock(h haystack, id objstore.ID) error {
+func (p *purgeScan) searchBlock(h matcher, id objstore.ID) error {
 	n, err := p.node(id)
 	if err != nil || len(h.needles) == 0 {
 		return err
@@ -273,7 +273,7 @@ func (p *purgeScan) searchBlock(h haystack, id objstore.ID) error {
 		return err
 	}
 	if h.In(tail) {
-		if err := p.doom(n.Tail, ""); err != nil {
+		if err := p.addTarget(n.Tail, ""); err != nil {
 			return err
 		}
 	}
@@ -289,7 +289,7 @@ func (p *purgeScan) searchBlock(h haystack, id objstore.ID) error {
 		return err
 	}
 	if h.across(block, tail) {
-		return errors.Join(p.doom(n.Tail, ""), p.doom(before.Tail, ""))
+		return errors.Join(p.addTarget(n.Tail, ""), p.addTarget(before.Tail, ""))
 	}
 	return nil
 }

@@ -78,22 +78,22 @@ func escapes(text []byte) [][]byte {
 	return [][]byte{[]byte(js), inner(&html), []byte(ascii.String())}
 }
 
-// haystack tells whether any of some needles is in a stream of bytes.
-type haystack struct {
+// matcher tells whether any of some needles is in a stream of bytes.
+type matcher struct {
 	needles [][]byte
 	longest int
 }
 
 // NewHaystack prepares to look for texts, also as they are escaped in JSON.
-func NewHaystack(list [][]byte) haystack {
-	h := haystack{needles: list}
+func NewHaystack(list [][]byte) matcher {
+	h := matcher{needles: list}
 	for _, n := range list {
 		h.longest = max(h.longest, len(n))
 	}
 	return h
 }
 
-func (h haystack) In(b []byte) bool {
+func (h matcher) In(b []byte) bool {
 	for _, n := range h.needles {
 		if bytes.Contains(b, n) {
 			return true
@@ -103,7 +103,7 @@ func (h haystack) In(b []byte) bool {
 }
 
 // across tells whether a needle stands in a and b, the bytes that follow, together.
-func (h haystack) across(a, b []byte) bool {
+func (h matcher) across(a, b []byte) bool {
 	if h.longest < 2 {
 		return false
 	}
@@ -112,7 +112,7 @@ func (h haystack) across(a, b []byte) bool {
 }
 
 // inReader is in for a stream of any length.
-func (h haystack) inReader(r io.Reader) (bool, error) {
+func (h matcher) inReader(r io.Reader) (bool, error) {
 	buf := make([]byte, 0, 1<<20+h.longest)
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
@@ -131,7 +131,7 @@ func (h haystack) inReader(r io.Reader) (bool, error) {
 }
 
 // InBlob is in for a stored content.
-func (h haystack) InBlob(objs *objstore.Store, id objstore.ID) (bool, error) {
+func (h matcher) InBlob(objs *objstore.Store, id objstore.ID) (bool, error) {
 	r, err := objs.Open(id)
 	if err != nil {
 		return false, err

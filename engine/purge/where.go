@@ -11,7 +11,7 @@ import (
 // needs finds the chunks that go with doomed contents. A content that is itself a chunk of another takes that with it: it is in there.
 func (p *purgeScan) needs(ctx context.Context) error {
 	p.chunks = map[objstore.Key]bool{}
-	if len(p.doomed) == 0 {
+	if len(p.targets) == 0 {
 		return nil
 	}
 	lists := map[objstore.Key][]objstore.Key{}
@@ -32,7 +32,7 @@ func (p *purgeScan) needs(ctx context.Context) error {
 		}
 		id, err := p.e.log.Objs.IDOf(objstore.Blob, key)
 		if err == nil {
-			err = p.doom(id, "")
+			err = p.addTarget(id, "")
 		}
 		if err != nil {
 			return err
@@ -40,14 +40,14 @@ func (p *purgeScan) needs(ctx context.Context) error {
 	}
 	for key, deps := range lists {
 		for _, c := range deps {
-			if _, out := p.doomed[key]; out {
+			if _, out := p.targets[key]; out {
 				p.chunks[c] = true
 			}
 		}
 	}
 	for key, deps := range lists {
 		for _, c := range deps {
-			if _, out := p.doomed[key]; !out {
+			if _, out := p.targets[key]; !out {
 				delete(p.chunks, c)
 			}
 		}
@@ -57,7 +57,7 @@ func (p *purgeScan) needs(ctx context.Context) error {
 
 // goes tells whether a content is to be removed.
 func (p *purgeScan) goes(key objstore.Key) bool {
-	_, out := p.doomed[key]
+	_, out := p.targets[key]
 	return out || p.chunks[key]
 }
 
@@ -122,7 +122,7 @@ func (p *purgeScan) inTree(id objstore.ID, path string) (bool, error) {
 		}
 		key := ent.ID.Key()
 		delete(p.chunks, key)
-		if d, out := p.doomed[key]; out {
+		if d, out := p.targets[key]; out {
 			in = true
 			if p.where[key] == nil {
 				p.where[key] = map[string]bool{}
@@ -130,7 +130,7 @@ func (p *purgeScan) inTree(id objstore.ID, path string) (bool, error) {
 			p.where[key][at] = true
 			if d.path == "" {
 				d.path = at
-				p.doomed[key] = d
+				p.targets[key] = d
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func (p *purgeScan) inTalk(id objstore.ID) bool {
 	}
 	for _, id := range slices.Backward(chain) {
 		if n := p.nodes[id]; n != nil {
-			_, out := p.doomed[n.Tail.Key()]
+			_, out := p.targets[n.Tail.Key()]
 			in = in || out
 		}
 		p.tainted[id] = in

@@ -45,7 +45,7 @@ func (f *settingsFile) exists() bool { return f.info != nil }
 // readSettings reads a file that nobody is writing just now.
 func readSettings(ctx context.Context, path string) (*settingsFile, error) {
 	for try := 0; ; try++ {
-		f, err := lookSettings(path)
+		f, err := openSettings(path)
 		if err != nil {
 			return nil, &value.OpError{Op: "settings", Subject: path, Err: PathCause(err)}
 		}
@@ -63,7 +63,7 @@ func readSettings(ctx context.Context, path string) (*settingsFile, error) {
 	}
 }
 
-func lookSettings(path string) (*settingsFile, error) {
+func openSettings(path string) (*settingsFile, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {
@@ -94,7 +94,7 @@ func lookSettings(path string) (*settingsFile, error) {
 
 // unchanged reports whether the file is the one that was read, byte for byte.
 func (f *settingsFile) unchanged() (bool, error) {
-	now, err := lookSettings(f.path)
+	now, err := openSettings(f.path)
 	if err != nil {
 		return false, err
 	}

@@ -146,7 +146,7 @@ func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 	own := register.Folders(r.env)
 	at, err := rs.sessions.Position()
 	s := rs.log.Records[at.Session]
-	if err != nil || at.Line != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.inUse(s.Name) {
+	if err != nil || at.Branch != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.inUse(s.Name) {
 		return nil
 	}
 	op, err := rs.log.Refs.Operation(s.Began)
@@ -212,7 +212,7 @@ func (rs *Restorer) inUse(session string) bool {
 	if s == nil || rs.sessions.OpenBy(s) == "" {
 		return false
 	}
-	live := rs.sessions.Live(s, new(clients.Look))
+	live := rs.sessions.Live(s, new(clients.Processes))
 	return s.Event != "" || !live.Running || !live.Guess || !slices.ContainsFunc(slices.Collect(maps.Values(rs.log.Records)), func(o *model.Session) bool {
 		return o.Agent == s.Agent && o.Event != "" && !o.Ended && !o.Imported
 	})

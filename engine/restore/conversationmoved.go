@@ -13,7 +13,7 @@ import (
 func (rs *Restorer) movedSession(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session, error) {
 	m := *s
 	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.sharedBy(tx, s, to, size, cut)
-	m.Cursor = model.Cursor{Mark: model.Mark{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Cursor.Generation + 1}}
+	m.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Cursor.Generation + 1}}
 	if s.Cursor.Base == 0 {
 		m.Prompt = lastPrompt(tx, &m)
 		return &m, nil

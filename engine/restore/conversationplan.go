@@ -138,18 +138,18 @@ func (rs *Restorer) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, er
 	}
 	p, err := r.point, error(nil)
 	if p == nil {
-		if p, err = rs.history.PointOf(r.Target); err != nil {
+		if p, err = rs.history.MomentOf(r.Target); err != nil {
 			return nil, err
 		}
 	}
 	if p.Session == model.Manual && !o.ContextOnly && !o.InPlace {
-		if s := rs.log.Records[r.Session]; s != nil && s.Turn > 0 && p.Cp != nil && p.Cp.Seq < s.Began {
+		if s := rs.log.Records[r.Session]; s != nil && s.Turn > 0 && p.Checkpoint != nil && p.Checkpoint.Seq < s.Began {
 			return noConversation("it begins behind that checkpoint"), nil
 		}
 		return nil, nil
 	}
 	if r.point == nil && !rs.continues(r.Session, p.Session) {
-		p = &history.Point{Name: p.Name, Cp: p.Cp, Session: r.Session, Start: true} // undo went along the line that this one began on
+		p = &history.Moment{Name: p.Name, Checkpoint: p.Checkpoint, Session: r.Session, Start: true} // undo went along the line that this one began on
 	}
 	if o.InPlace {
 		return rs.planCut(r, p, tx)
@@ -185,7 +185,7 @@ func WhyNot(err error) string {
 }
 
 // planBranch makes a new session of the conversation up to a moment, unless the session as it is ends there.
-func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s := rs.log.Records[p.Session]
 	t := &conversationPlan{files: rs.dropUnused(r, tx)}
 	if s != nil && !r.mustFork && r.conversation.Title == "" {
@@ -211,7 +211,7 @@ func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*
 	own := register.Folders(r.env)
 	if err := plan.mayWrite(own); err != nil {
 		plan.Close()
-		return nil, &model.NoConversationError{Place: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
+		return nil, &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
 	}
 	if err := writable(own, plan.Path); err != nil {
 		plan.Close()
@@ -259,7 +259,7 @@ func (rs *Restorer) planBranch(r *restore, p *history.Point, tx *objstore.Tx) (*
 
 // thereAlready is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s, else s itself, else
 // another unused fork. nil: there is none.
-func (rs *Restorer) thereAlready(r *restore, p *history.Point, s *model.Session) (*model.Session, int, error) {
+func (rs *Restorer) thereAlready(r *restore, p *history.Moment, s *model.Session) (*model.Session, int, error) {
 	f, err := rs.alike(r, p, s)
 	if err != nil {
 		return nil, 0, err
@@ -284,15 +284,15 @@ func (rs *Restorer) thereAlready(r *restore, p *history.Point, s *model.Session)
 
 // newestIsNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state of the code
 // leaves nothing of that behind.
-func (rs *Restorer) newestIsNow(s *model.Session, p *history.Point) error {
-	if p.Cp == nil || p.Turn > 0 || p.Ended {
+func (rs *Restorer) newestIsNow(s *model.Session, p *history.Moment) error {
+	if p.Checkpoint == nil || p.Turn > 0 || p.Ended {
 		return nil
 	}
 	tip, err := rs.history.NewestOf(s.Name)
-	if err != nil || tip != p.Cp.ID {
+	if err != nil || tip != p.Checkpoint.ID {
 		return err
 	}
-	on, err := rs.history.GoesOn(s.Cursor.Transcript, p.Cp.Mark.Transcript)
+	on, err := rs.history.GoesOn(s.Cursor.Transcript, p.Checkpoint.Conversation.Transcript)
 	if err == nil && on { // it was not cut back to before that
 		p.Now, p.Transcript = true, s.Cursor.Transcript
 	}
@@ -300,7 +300,7 @@ func (rs *Restorer) newestIsNow(s *model.Session, p *history.Point) error {
 }
 
 // endsThere reports whether a session's conversation, as it is, ends where a moment's does: nothing that a model sees comes after it.
-func (rs *Restorer) endsThere(s *model.Session, p *history.Point) (bool, int, error) {
+func (rs *Restorer) endsThere(s *model.Session, p *history.Moment) (bool, int, error) {
 	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false, 0, nil
 	}
@@ -322,7 +322,7 @@ func (rs *Restorer) endsThere(s *model.Session, p *history.Point) (bool, int, er
 }
 
 // planCut cuts the session file itself.
-func (rs *Restorer) planCut(r *restore, p *history.Point, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *Restorer) planCut(r *restore, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s, _, _, cut, err := rs.cutPoint(p, false)
 	if err != nil {
 		return nil, err
@@ -380,7 +380,7 @@ func (rs *Restorer) planCut(r *restore, p *history.Point, tx *objstore.Tx) (*con
 }
 
 // placeIn is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of it.
-func (rs *Restorer) placeIn(s *model.Session, f *conversation.SessionFile, p *history.Point, cut transcript.Cut) (int64, error) {
+func (rs *Restorer) placeIn(s *model.Session, f *conversation.SessionFile, p *history.Moment, cut transcript.Cut) (int64, error) {
 	st, err := conversation.OpenTranscript(rs.log.Objs, p.Transcript)
 	if err != nil {
 		return 0, err
@@ -399,7 +399,7 @@ func (rs *Restorer) placeIn(s *model.Session, f *conversation.SessionFile, p *hi
 		}
 		return c.Offset, nil
 	}
-	same, err := st.Begins(conversation.Behind{F: f, Base: s.Cursor.Base, Of: st}, cut.Offset)
+	same, err := st.Begins(conversation.Continuation{F: f, Base: s.Cursor.Base, Of: st}, cut.Offset)
 	if err == nil && same < cut.Offset {
 		err = &model.NotInPlaceError{Session: s.Name, Why: f.Path + " does not begin with it any more"}
 	}

@@ -28,7 +28,7 @@ type Forked struct {
 
 // ForkOptions are what a fork is asked for.
 type ForkOptions struct {
-	Session  model.Whose
+	Session  model.SessionChoice
 	Title    string
 	Checkout bool // the code goes there too
 	Exact    bool // of Checkout
@@ -49,7 +49,7 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o ForkOptions) (*Fork
 	if err := rs.talks.ReadySessions(); err != nil {
 		return nil, err
 	}
-	p, err := rs.history.NamedPoint(ctx, name, o.Session)
+	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +69,11 @@ func (rs *Restorer) Clone(ctx context.Context, o ForkOptions) (*Forked, error) {
 	if err := rs.history.CatchUp(ctx, session); err != nil {
 		return nil, err
 	}
-	p := &history.Point{Name: "session " + session, Session: session, Now: true}
+	p := &history.Moment{Name: "session " + session, Session: session, Now: true}
 	if s := rs.log.Records[session]; s != nil {
 		p.Transcript = s.Cursor.Transcript
 	}
-	if p.Cp, err = rs.sessions.Current(session); err != nil {
+	if p.Checkpoint, err = rs.sessions.Current(session); err != nil {
 		return nil, err
 	}
 	return forked(rs.fork(ctx, p, o, "clone", true))
@@ -87,7 +87,7 @@ func forked(f *model.Fork, err error) (*Forked, error) {
 }
 
 // fork writes a fork of a moment and records it.
-func (rs *Restorer) fork(ctx context.Context, p *history.Point, o ForkOptions, kind string, clone bool) (*model.Fork, error) {
+func (rs *Restorer) fork(ctx context.Context, p *history.Moment, o ForkOptions, kind string, clone bool) (*model.Fork, error) {
 	plan, err := rs.PlanFork(p, o.Title, kind, clone)
 	if err != nil {
 		return nil, err
@@ -123,10 +123,10 @@ func (rs *Restorer) fork(ctx context.Context, p *history.Point, o ForkOptions, k
 }
 
 // recordFork makes the fork a session, durably.
-func (rs *Restorer) recordFork(ctx context.Context, plan *forkPlan, p *history.Point) error {
+func (rs *Restorer) recordFork(ctx context.Context, plan *forkPlan, p *history.Moment) error {
 	var at objstore.ID
-	if p.Cp != nil {
-		at = p.Cp.ID
+	if p.Checkpoint != nil {
+		at = p.Checkpoint.ID
 	}
 	tx := rs.log.Objs.Begin()
 	var s *model.Session

@@ -63,23 +63,23 @@ func beforeFirst(turns uint64) string {
 }
 
 // cutPoint is the conversation of a moment, and where it is cut: all is for a copy of all of it.
-func (rs *Restorer) cutPoint(p *history.Point, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored, cut transcript.Cut, err error) {
+func (rs *Restorer) cutPoint(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored, cut transcript.Cut, err error) {
 	s = rs.log.Records[p.Session]
 	switch {
 	case s == nil || p.Session == model.Manual:
-		return nil, src, nil, cut, &model.NoConversationError{Place: p.Name, Why: "it belongs to no agent's session"}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: "it belongs to no agent's session"}
 	case !model.Understood(s.Agent):
-		return nil, src, nil, cut, &model.NoConversationError{Place: p.Name, Why: fmt.Sprintf("the session files of %s are not understood", s.Agent)}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: fmt.Sprintf("the session files of %s are not understood", s.Agent)}
 	case p.Err != nil:
 		return nil, src, nil, cut, p.Err
 	case p.Start:
-		return nil, src, nil, cut, &model.NoConversationError{Place: p.Name, Why: beforeFirst(rs.history.TurnCount(s))}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: beforeFirst(rs.history.TurnCount(s))}
 	case p.Transcript.IsZero():
 		why := "it was not captured"
 		if s.Problem != "" {
 			why += ": " + s.Problem
 		}
-		return nil, src, nil, cut, &model.NoConversationError{Place: p.Name, Why: why}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: why}
 	}
 	if src, st, err = rs.history.Source(s, p.Transcript); err != nil {
 		return nil, src, nil, cut, err
@@ -95,7 +95,7 @@ func (rs *Restorer) cutPoint(p *history.Point, all bool) (s *model.Session, src 
 		cut, err = transcript.CutAt(s.Agent, src, src.Size)
 	}
 	if errors.Is(err, transcript.ErrEmpty) || errors.Is(err, transcript.ErrNoTurn) {
-		err = &model.NoConversationError{Place: p.Name, Why: err.Error(), Cause: err}
+		err = &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err}
 	}
 	if err == nil {
 		cut.LaterCompaction, err = rs.compactedLater(s, st, cut)
@@ -131,7 +131,7 @@ func wholeOf(agent transcript.Agent, src transcript.Source) (transcript.Cut, err
 }
 
 // PlanFork decides what a fork of a moment is. close lets go of the file that it is copied from.
-func (rs *Restorer) PlanFork(p *history.Point, title, kind string, clone bool) (*forkPlan, error) {
+func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) (*forkPlan, error) {
 	s, src, st, cut, err := rs.cutPoint(p, clone)
 	if err != nil {
 		return nil, err
@@ -165,8 +165,8 @@ func (rs *Restorer) PlanFork(p *history.Point, title, kind string, clone bool) (
 	f.name = string(agent) + "/" + id
 	f.from = model.Lineage{Lineage: value.Lineage{Session: s.Name, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}}
 	f.from.Share(cut.Turn, nil)
-	if p.Cp != nil {
-		f.from.Checkpoint = p.Cp.ID.String()
+	if p.Checkpoint != nil {
+		f.from.Checkpoint = p.Checkpoint.ID.String()
 	}
 	if c, err := rs.history.Conversation(s, p.Transcript); err == nil && cut.Turn > 0 && cut.Turn <= len(c.Turns) {
 		f.last = c.Turns[cut.Turn-1].Summary

@@ -73,7 +73,7 @@ func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Prog
 		rs.talks.Origins = nil // what was not known may be by now
 	}
 	for _, name := range res.Sessions {
-		rs.talks.PlaceSession(ctx, name)
+		rs.talks.ResolveOrigin(ctx, name)
 	}
 	return res, nil
 }
@@ -94,7 +94,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	defer f.Close()
 	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, conversation.ZstdSuffix), Imported: true, Ended: true}
 	tx := rs.log.Objs.Begin()
-	if s.Cursor, err = rs.talks.Grown(tx, s, f, conversation.MaxSession); err == nil {
+	if s.Cursor, err = rs.talks.Advance(tx, s, f, conversation.MaxSession); err == nil {
 		err = rs.introduce(tx, s, id)
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 		return nil, err
 	}
 	rs.log.Records[s.Name] = s
-	rs.talks.Saw(s.Name, f, s.Cursor.Mark)
+	rs.talks.Saw(s.Name, f, s.Cursor.TranscriptEnd)
 	return s, nil
 }
 

@@ -45,7 +45,7 @@ type Options struct {
 	Paths        []string // relative to the project's root; empty: the whole tree
 	Exact        bool     // take paths that no checkpoint holds, too
 	DryRun       bool
-	Session      model.Whose // whose line is walked, and whose changes are not another session's
+	Session      model.SessionChoice // whose line is walked, and whose changes are not another session's
 	Conversation model.ConversationOptions
 	Env          value.AgentEnv // where the agents' session files are
 	Progress     model.Progress
@@ -69,7 +69,7 @@ type restore struct {
 
 	conversation model.ConversationOptions
 	env          value.AgentEnv
-	point        *history.Point  // whose conversation goes with the target; nil: the target's own
+	point        *history.Moment // whose conversation goes with the target; nil: the target's own
 	mustFork     bool            // a new session, also where the one that is there ends at the target
 	reverts      *refs.Operation // of an undo-restore
 }
@@ -99,13 +99,13 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 		return nil, err
 	}
 	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
-		o.Session.Session = n.Whose // "turn:2@x" says whose line is meant
+		o.Session.Session = n.Session // "turn:2@x" says whose line is meant
 	}
-	p, err := rs.history.NamedPoint(ctx, name, o.Session)
+	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}
-	target := p.Cp
+	target := p.Checkpoint
 	if target == nil && o.Conversation.ContextOnly { // the code stays: what it is now is the target
 		if target, err = rs.sessions.Current(p.Session); err != nil {
 			return nil, err
@@ -410,7 +410,7 @@ func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Jour
 	if op.Kind != refs.KindAbort && rs.log.Records != nil {
 		_ = j.Changed(done.Seq, left, func(s *model.Session) error {
 			rs.log.Records[s.Name] = s
-			delete(rs.talks.Followed, s.Name)
+			delete(rs.talks.Files, s.Name)
 			return nil
 		})
 	}

@@ -48,7 +48,7 @@ func (rs *Restorer) successor(r *restore, t *conversationPlan) (string, error) {
 // stillOf is the session that goes on when a restore moves a session's cursor, and no conversation.
 func (rs *Restorer) stillOf(session string) (string, error) {
 	at, err := rs.sessions.Position()
-	if session == at.Line {
+	if session == at.Branch {
 		session = at.Session
 	}
 	return session, err
@@ -241,10 +241,10 @@ func (rs *Restorer) standBefore(name refs.Name, session string, seq uint64) (at 
 
 // alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil: there is none. It may
 // be a fork of another one of the family, which has that turn from the same session.
-func (rs *Restorer) alike(r *restore, p *history.Point, s *model.Session) (*model.Session, error) {
+func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*model.Session, error) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {
-		if f.Fork != nil && f.Event == "" && !f.Fork.Transcript.IsZero() && !f.Fork.Clone && f.Fork.Message != "" && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.Gone(f) {
+		if f.Fork != nil && f.Event == "" && !f.Fork.Transcript.IsZero() && !f.Fork.Clone && f.Fork.Message != "" && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.FileMissing(f) {
 			list = append(list, f)
 		}
 	}

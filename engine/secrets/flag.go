@@ -24,8 +24,8 @@ type LeakFlag struct {
 	Free       []string        // those of Paths whose file has had a content without a secret since: they are captured again. Ascending
 }
 
-// LeakMark is how far contents have been looked at.
-type LeakMark struct {
+// LeakCursor is how far contents have been looked at.
+type LeakCursor struct {
 	Rules string      // leaks.Version: by other rules it begins anew
 	Done  uint64      // the checkpoints of all operations up to this one
 	Tree  objstore.ID // of the newest step among them; zero: none
@@ -129,7 +129,7 @@ func decodeFinding(raw record.Field) (f value.Finding, err error) {
 }
 
 // Encode gives the bytes of the mark, docs/format.md#flag.
-func (m *LeakMark) Encode() []byte {
+func (m *LeakCursor) Encode() []byte {
 	var e record.Encoder
 	e.String(tagKRules, m.Rules)
 	e.Uint(tagKDone, m.Done)
@@ -139,8 +139,8 @@ func (m *LeakMark) Encode() []byte {
 }
 
 // DecodeLeakMark reads what encode wrote, and refuses everything else.
-func DecodeLeakMark(raw []byte) (*LeakMark, error) {
-	m := &LeakMark{}
+func DecodeLeakMark(raw []byte) (*LeakCursor, error) {
+	m := &LeakCursor{}
 	err := record.Decode(raw, func(tag uint64, v record.Field) (err error) {
 		switch tag {
 		case tagKRules:
@@ -170,7 +170,7 @@ type Flagged struct {
 
 // leakFlags reads the flags, once a process. One that cannot be read is passed over: it is no reason not to capture.
 func (k *Leaks) leakFlags() (*Flagged, error) {
-	if f := k.Look.Flagged.Load(); f != nil {
+	if f := k.Scan.Flagged.Load(); f != nil {
 		return f, nil
 	}
 	f := &Flagged{flags: map[objstore.Key]*LeakFlag{}, skipped: map[string]bool{}}
@@ -188,8 +188,8 @@ func (k *Leaks) leakFlags() (*Flagged, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flags of contents: %w", err)
 	}
-	k.Look.Flagged.CompareAndSwap(nil, f)
-	return k.Look.Flagged.Load(), nil
+	k.Scan.Flagged.CompareAndSwap(nil, f)
+	return k.Scan.Flagged.Load(), nil
 }
 
 func (f *Flagged) add(id objstore.Key, one *LeakFlag) {
@@ -226,14 +226,14 @@ func (f *Flagged) with(changed map[objstore.Key]*LeakFlag) *Flagged {
 func (k *Leaks) Reflag(changed map[objstore.Key]*LeakFlag) error {
 	for {
 		was, err := k.leakFlags()
-		if err != nil || k.Look.Flagged.CompareAndSwap(was, was.with(changed)) {
+		if err != nil || k.Scan.Flagged.CompareAndSwap(was, was.with(changed)) {
 			return err
 		}
 	}
 }
 
-// ReadLeakMark gives how far contents were looked at; the zero mark where that is not known.
-func (k *Leaks) ReadLeakMark() (m LeakMark, err error) {
+// ReadLeakCursor gives how far contents were looked at; the zero mark where that is not known.
+func (k *Leaks) ReadLeakCursor() (m LeakCursor, err error) {
 	err = k.log.DB.View(LeakMarkKey, func(raw []byte) error {
 		got, err := DecodeLeakMark(raw)
 		if err == nil {
@@ -245,7 +245,7 @@ func (k *Leaks) ReadLeakMark() (m LeakMark, err error) {
 		err = nil
 	}
 	if err == nil && m.Rules != leaks.Version() {
-		m = LeakMark{}
+		m = LeakCursor{}
 	}
 	m.Rules = leaks.Version()
 	return m, err

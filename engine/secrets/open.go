@@ -11,7 +11,7 @@ type Leaks struct {
 }
 
 // State is what all views have in common; it has a lock of its own.
-type State struct{ Look leakState }
+type State struct{ Scan leakState }
 
 // New gives a view of what st knows.
 func New(log *oplog.Log, st *State) *Leaks { return &Leaks{log, st} }

@@ -33,40 +33,40 @@ const (
 type leakState struct {
 	Mu      sync.Mutex // held by who looks; guards what follows
 	Scanner *leaks.Scanner
-	looked  map[lookedAt]bool
+	scanned map[scannedAt]bool
 	stamps  map[string]leakStamp // files of skipped paths, as they were judged last
 	Flagged atomic.Pointer[Flagged]
 }
 
-// lookedAt is a content at a path, which decides too.
-type lookedAt struct {
+// scannedAt is a content at a path, which decides too.
+type scannedAt struct {
 	key  objstore.Key
 	path string
 }
 
-// leakLook is one look at the contents that came since the last.
-type leakLook struct {
-	e       *Leaks
-	rest    bool // nobody waits: it rests as long as it works
-	mark    LeakMark
-	changed map[objstore.Key]*LeakFlag // not written yet; nil: taken away
-	moved   bool                       // the mark is not that of the store
-	saved   time.Time
-	from    time.Time
-	allow   func(path string) bool
+// leakScan is one look at the contents that came since the last.
+type leakScan struct {
+	e        *Leaks
+	throttle bool // nobody waits: it rests as long as it works
+	cursor   LeakCursor
+	changed  map[objstore.Key]*LeakFlag // not written yet; nil: taken away
+	moved    bool                       // the mark is not that of the store
+	saved    time.Time
+	from     time.Time
+	allow    func(path string) bool
 }
 
-// LookForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a secret. It ends with
+// ScanForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a secret. It ends with
 // ctx, and what it found out
 // until then stays; another look that is under way is not waited for. rest: nobody waits for it, so it takes half a processor at most.
-func (k *Leaks) LookForSecrets(ctx context.Context, rest bool) error {
-	if k.log.Config.SecretsMode() == project.SecretsOff || k.log.DB.Damage() != nil || !k.Look.Mu.TryLock() {
+func (k *Leaks) ScanForSecrets(ctx context.Context, rest bool) error {
+	if k.log.Config.SecretsMode() == project.SecretsOff || k.log.DB.Damage() != nil || !k.Scan.Mu.TryLock() {
 		return nil
 	}
-	defer k.Look.Mu.Unlock()
-	l := &leakLook{e: k, rest: rest, changed: map[objstore.Key]*LeakFlag{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(), from: time.Now()}
+	defer k.Scan.Mu.Unlock()
+	l := &leakScan{e: k, throttle: rest, changed: map[objstore.Key]*LeakFlag{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(), from: time.Now()}
 	var err error
-	if l.mark, err = k.ReadLeakMark(); err != nil {
+	if l.cursor, err = k.ReadLeakCursor(); err != nil {
 		return fmt.Errorf("look for secrets: %w", err)
 	}
 	err = l.run(ctx)
@@ -83,17 +83,17 @@ func (k *Leaks) LookForSecrets(ctx context.Context, rest bool) error {
 	return nil
 }
 
-// RestLeaks gives the rules back until contents are looked at again.
-func (k *Leaks) RestLeaks() {
-	if k.Look.Mu.TryLock() {
-		k.Look.Scanner = nil
-		k.Look.Mu.Unlock()
+// DropRules gives the rules back until contents are looked at again.
+func (k *Leaks) DropRules() {
+	if k.Scan.Mu.TryLock() {
+		k.Scan.Scanner = nil
+		k.Scan.Mu.Unlock()
 	}
 }
 
-func (l *leakLook) run(ctx context.Context) error {
+func (l *leakScan) run(ctx context.Context) error {
 	for {
-		from := l.mark.Done
+		from := l.cursor.Done
 		ops, last, err := l.next()
 		if err != nil || last == from {
 			return err
@@ -103,9 +103,9 @@ func (l *leakLook) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if l.mark.Done < last {
+		if l.cursor.Done < last {
 			// Operations without a checkpoint are passed over again, rather than written down each time.
-			l.mark.Done, l.mark.Path = last, ""
+			l.cursor.Done, l.cursor.Path = last, ""
 		}
 		l.moved = l.moved || last-from >= OpsAtOnce
 	}
@@ -115,10 +115,10 @@ func (l *leakLook) run(ctx context.Context) error {
 var OpsAtOnce uint64 = 1024
 
 // next gives the next operations that made checkpoints, and the newest operation among those that were looked through.
-func (l *leakLook) next() (ops []*refs.Operation, last uint64, err error) {
-	last = l.mark.Done
+func (l *leakScan) next() (ops []*refs.Operation, last uint64, err error) {
+	last = l.cursor.Done
 	n := uint64(0)
-	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, From: kv.OperationKey(l.mark.Done + 1)}
+	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, From: kv.OperationKey(l.cursor.Done + 1)}
 	err = l.e.log.DB.Scan(rg, func(key, raw []byte) error {
 		if n++; n > OpsAtOnce {
 			return kv.ErrStop
@@ -137,7 +137,7 @@ func (l *leakLook) next() (ops []*refs.Operation, last uint64, err error) {
 }
 
 // operation looks at what a checkpoint has and the step before it had not.
-func (l *leakLook) operation(ctx context.Context, op *refs.Operation) error {
+func (l *leakScan) operation(ctx context.Context, op *refs.Operation) error {
 	cp, err := l.e.log.Checkpoint(op.Checkpoint)
 	if l.passes(err) {
 		return nil
@@ -145,11 +145,11 @@ func (l *leakLook) operation(ctx context.Context, op *refs.Operation) error {
 	if err != nil {
 		return err
 	}
-	from := l.mark.Tree
+	from := l.cursor.Tree
 	if _, err := tree.List(l.e.log.Objs, from); !from.IsZero() && l.passes(err) {
 		from = objstore.ID{} // gc has it: all is looked at
 	}
-	resumed := l.mark.Path
+	resumed := l.cursor.Path
 	err = tree.Diff(l.e.log.Objs, from, cp.Tree, func(ch tree.Change) error {
 		if ch.New == nil || ch.New.Type != tree.TypeFile || ch.Old != nil && ch.Old.ID == ch.New.ID {
 			return nil
@@ -160,26 +160,26 @@ func (l *leakLook) operation(ctx context.Context, op *refs.Operation) error {
 		if err := l.content(ctx, cp, ch.Path, ch.New); err != nil {
 			return err
 		}
-		l.mark.Path, l.moved = ch.Path, true
+		l.cursor.Path, l.moved = ch.Path, true
 		return l.pause(ctx)
 	})
 	if err != nil && !l.passes(err) {
 		return err
 	}
-	l.mark.Done, l.mark.Path, l.moved = op.Seq, "", true
+	l.cursor.Done, l.cursor.Path, l.moved = op.Seq, "", true
 	if op.Kind == refs.KindCheckpoint {
-		l.mark.Tree = cp.Tree
+		l.cursor.Tree = cp.Tree
 	}
 	return nil
 }
 
 // passes reports whether err says that something is gone or damaged, which others tell.
-func (l *leakLook) passes(err error) bool {
+func (l *leakScan) passes(err error) bool {
 	return errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrCorrupt) || model.IsFormat(err)
 }
 
 // content looks at one content, unless that was done.
-func (l *leakLook) content(ctx context.Context, cp *model.Checkpoint, path string, ent *tree.Entry) error {
+func (l *leakScan) content(ctx context.Context, cp *model.Checkpoint, path string, ent *tree.Entry) error {
 	if ent.Size == 0 || ent.Size > leaks.MaxSize || l.allow(path) {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (l *leakLook) content(ctx context.Context, cp *model.Checkpoint, path strin
 	if err != nil {
 		return err
 	}
-	if was == nil && l.e.Look.looked[lookedAt{key, path}] {
+	if was == nil && l.e.Scan.scanned[scannedAt{key, path}] {
 		return nil
 	}
 	raw, err := l.e.log.Objs.Get(objstore.Blob, ent.ID)
@@ -208,37 +208,37 @@ func (l *leakLook) content(ctx context.Context, cp *model.Checkpoint, path strin
 	case was != nil && slices.Equal(was.Paths, []string{path}): // by rules that there were
 		l.changed[key] = nil
 	case was == nil:
-		l.looked(lookedAt{key, path})
+		l.looked(scannedAt{key, path})
 	}
 	return nil
 }
 
 // find asks the rules.
-func (l *leakLook) find(ctx context.Context, path string, raw []byte) ([]value.Finding, error) {
+func (l *leakScan) find(ctx context.Context, path string, raw []byte) ([]value.Finding, error) {
 	if !leaks.Text(raw) {
 		return nil, nil
 	}
-	s := l.e.Look.Scanner
+	s := l.e.Scan.Scanner
 	if s == nil {
 		var err error
 		if s, err = leaks.New(); err != nil {
 			return nil, err
 		}
-		l.e.Look.Scanner = s
+		l.e.Scan.Scanner = s
 	}
 	return s.Find(ctx, path, raw)
 }
 
 // looked remembers a content in which nothing was found.
-func (l *leakLook) looked(at lookedAt) {
-	if l.e.Look.looked == nil || len(l.e.Look.looked) >= maxLooked {
-		l.e.Look.looked = map[lookedAt]bool{}
+func (l *leakScan) looked(at scannedAt) {
+	if l.e.Scan.scanned == nil || len(l.e.Scan.scanned) >= maxLooked {
+		l.e.Scan.scanned = map[scannedAt]bool{}
 	}
-	l.e.Look.looked[at] = true
+	l.e.Scan.scanned[at] = true
 }
 
 // flag is the flag of a content as it will be; nil: it has none.
-func (l *leakLook) flag(key objstore.Key) (*LeakFlag, error) {
+func (l *leakScan) flag(key objstore.Key) (*LeakFlag, error) {
 	if f, ok := l.changed[key]; ok {
 		return f, nil
 	}
@@ -250,7 +250,7 @@ func (l *leakLook) flag(key objstore.Key) (*LeakFlag, error) {
 }
 
 // found flags a content at a path.
-func (l *leakLook) found(key objstore.Key, path string, cp objstore.ID, list []value.Finding) {
+func (l *leakScan) found(key objstore.Key, path string, cp objstore.ID, list []value.Finding) {
 	now := LeakFlag{Paths: []string{path}, Checkpoint: cp, Findings: list}
 	if was, _ := l.flag(key); was != nil {
 		now.Checkpoint = was.Checkpoint
@@ -263,7 +263,7 @@ func (l *leakLook) found(key objstore.Key, path string, cp objstore.ID, list []v
 }
 
 // pause is called after each content: it writes down what was found out, and stands back while events are taken in.
-func (l *leakLook) pause(ctx context.Context) error {
+func (l *leakScan) pause(ctx context.Context) error {
 	now := time.Now()
 	if now.Sub(l.saved) >= leakSave {
 		if err := l.save(ctx); err != nil {
@@ -271,7 +271,7 @@ func (l *leakLook) pause(ctx context.Context) error {
 		}
 	}
 	if worked := now.Sub(l.from); worked >= leakSlice {
-		if l.rest {
+		if l.throttle {
 			select {
 			case <-time.After(worked):
 			case <-ctx.Done():
@@ -289,7 +289,7 @@ func (l *leakLook) pause(ctx context.Context) error {
 }
 
 // save writes down what was found out, in one batch.
-func (l *leakLook) save(ctx context.Context) error {
+func (l *leakScan) save(ctx context.Context) error {
 	l.saved = time.Now()
 	if !l.moved && len(l.changed) == 0 {
 		return nil
@@ -307,7 +307,7 @@ func (l *leakLook) save(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.Set(LeakMarkKey, l.mark.Encode()); err != nil {
+	if err := b.Set(LeakMarkKey, l.cursor.Encode()); err != nil {
 		return err
 	}
 	if err := b.Commit(ctx, kv.Written); err != nil {

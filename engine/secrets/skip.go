@@ -56,7 +56,7 @@ func SecretFiles(patterns, allow []string, skipped *Flagged) func(path string) b
 }
 
 // freed judges the files of skipped paths that have changed since they were judged last.
-func (l *leakLook) freed(ctx context.Context) error {
+func (l *leakScan) freed(ctx context.Context) error {
 	if err := l.save(ctx); err != nil {
 		return err
 	}
@@ -69,19 +69,19 @@ func (l *leakLook) freed(ctx context.Context) error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	if l.e.Look.stamps == nil {
-		l.e.Look.stamps = map[string]leakStamp{}
+	if l.e.Scan.stamps == nil {
+		l.e.Scan.stamps = map[string]leakStamp{}
 	}
 	for _, path := range slices.Sorted(maps.Keys(all.skipped)) {
 		raw, stamp, ok := readSkipped(root, path)
-		if !ok || l.e.Look.stamps[path] == stamp {
+		if !ok || l.e.Scan.stamps[path] == stamp {
 			continue
 		}
 		list, err := l.find(ctx, path, raw)
 		if err != nil {
 			return err
 		}
-		l.e.Look.stamps[path] = stamp
+		l.e.Scan.stamps[path] = stamp
 		if len(list) == 0 {
 			l.free(all, path)
 		}
@@ -93,7 +93,7 @@ func (l *leakLook) freed(ctx context.Context) error {
 }
 
 // free has a path captured again.
-func (l *leakLook) free(all *Flagged, path string) {
+func (l *leakScan) free(all *Flagged, path string) {
 	for key, f := range all.flags {
 		if c, ok := l.changed[key]; ok {
 			f = c

@@ -13,7 +13,7 @@ const callWithin = time.Hour
 
 // AtWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session that a restore left, and that nothing was
 // heard of since, is not, whatever its record and its program say: the person is done with it. So is one that was only made or imported. the log's lock is held.
-func (ss *Sessions) AtWork(s *model.Session, look *clients.Look) (model.Work, bool) {
+func (ss *Sessions) AtWork(s *model.Session, look *clients.Processes) (model.Work, bool) {
 	if s.Left || s.Ended || s.Imported || s.Event == "" {
 		return model.Work{}, false
 	}
@@ -21,7 +21,7 @@ func (ss *Sessions) AtWork(s *model.Session, look *clients.Look) (model.Work, bo
 }
 
 // work is AtWork whether or not a restore has left the session.
-func (ss *Sessions) work(s *model.Session, look *clients.Look) (model.Work, bool) {
+func (ss *Sessions) work(s *model.Session, look *clients.Processes) (model.Work, bool) {
 	w := model.Work{Session: s.Name, Since: s.Last}
 	live := ss.Live(s, look)
 	if live.Running && !(live.Guess && ss.another(s)) {
@@ -54,7 +54,7 @@ func (ss *Sessions) InTurn(s *model.Session) bool {
 }
 
 // Live is what can be seen of the program that runs on a session.
-func (ss *Sessions) Live(s *model.Session, look *clients.Look) clients.Live {
+func (ss *Sessions) Live(s *model.Session, look *clients.Processes) clients.Live {
 	agent := s.Agent
 	if !model.Understood(s.Agent) {
 		return clients.Live{}

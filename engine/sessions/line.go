@@ -32,7 +32,7 @@ func (e *SeveralSessionsError) Error() string {
 func (e *SeveralSessionsError) Is(target error) bool { return target == model.ErrWhichSession }
 
 // Session settles whose line is meant. Without a name it is the position's.
-func (ss *Sessions) Session(w model.Whose) (string, error) {
+func (ss *Sessions) Session(w model.SessionChoice) (string, error) {
 	if w.Session != "" {
 		return ss.FindSession(w.Session)
 	}
@@ -55,7 +55,7 @@ func (ss *Sessions) Session(w model.Whose) (string, error) {
 }
 
 // NamedIn is the session that a request names; "": it names none.
-func (ss *Sessions) NamedIn(w model.Whose) (string, error) {
+func (ss *Sessions) NamedIn(w model.SessionChoice) (string, error) {
 	if w.Session == "" {
 		return "", nil
 	}

@@ -8,8 +8,8 @@ import (
 	"rewind/transcript"
 )
 
-// Gone reports whether a session's file is not there.
-func Gone(s *model.Session) bool {
+// FileMissing reports whether a session's file is not there.
+func FileMissing(s *model.Session) bool {
 	_, err := StatSession(s)
 	return err != nil
 }

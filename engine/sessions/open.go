@@ -11,7 +11,7 @@ type Sessions struct {
 }
 
 // State is what all views have in common: what of the log was read, guarded by the log's lock.
-type State struct{ lately lately }
+type State struct{ presences presenceLog }
 
 // New gives a view of what st knows.
 func New(log *oplog.Log, st *State) *Sessions { return &Sessions{log, st} }

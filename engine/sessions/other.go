@@ -8,13 +8,13 @@ import (
 
 // Mover is the session whose cursor a checkout of target moves: the named one; else the current one where target lies on
 // its line; else the one that target belongs to.
-func (ss *Sessions) Mover(target *model.Checkpoint, w model.Whose) (string, error) {
+func (ss *Sessions) Mover(target *model.Checkpoint, w model.SessionChoice) (string, error) {
 	if w.Session == "" {
 		at, err := ss.Position()
 		if err != nil {
 			return "", err
 		}
-		line, err := ss.line(at.Line, target.Seq)
+		line, err := ss.ancestors(at.Branch, target.Seq)
 		if err != nil {
 			return "", err
 		}
@@ -25,8 +25,8 @@ func (ss *Sessions) Mover(target *model.Checkpoint, w model.Whose) (string, erro
 	return ss.Walked(w)
 }
 
-// line holds the checkpoints of a session's line that are not older than seq: those before its tip, and before its cursor.
-func (ss *Sessions) line(session string, seq uint64) (map[objstore.ID]*model.Checkpoint, error) {
+// ancestors holds the checkpoints of a session's line that are not older than seq: those before its tip, and before its cursor.
+func (ss *Sessions) ancestors(session string, seq uint64) (map[objstore.ID]*model.Checkpoint, error) {
 	line := map[objstore.ID]*model.Checkpoint{}
 	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
 		id, err := ss.log.Refs.ID(name)

@@ -16,9 +16,9 @@ import (
 // Position is where the project stands: whose conversation goes on from here. Every command that is not told which session is meant means this one.
 type Position struct {
 	Session string // its cursor is the current checkpoint; Manual: no agent's
-	// Line is the session along whose steps undo and redo walk: the same, but right after a restore the one that the restore moved. A fork that it made stands where
+	// Branch is the session along whose steps undo and redo walk: the same, but right after a restore the one that the restore moved. A fork that it made stands where
 	// that one stands, and has no steps yet that redo could go to.
-	Line string
+	Branch string
 }
 
 // Position tells where the project stands: what the newest operation says that is a restore, an event in a turn, or a save.
@@ -29,12 +29,12 @@ func (ss *Sessions) Position() (Position, error) {
 
 // PositionBefore is the position as it was before an operation.
 func (ss *Sessions) PositionBefore(seq uint64) (Position, error) {
-	p := Position{Session: model.Manual, Line: model.Manual}
+	p := Position{Session: model.Manual, Branch: model.Manual}
 	if seq <= 1 {
 		return p, nil
 	}
 	err := ss.log.Refs.Newest(seq-1, func(op *refs.Operation) error {
-		if m := ss.moment(op); m.here {
+		if m := ss.presence(op); m.here {
 			p = m.at
 			return kv.ErrStop
 		}
@@ -43,22 +43,22 @@ func (ss *Sessions) PositionBefore(seq uint64) (Position, error) {
 	if err != nil {
 		return p, err
 	}
-	return ss.placedAt(p)
+	return ss.positionOf(p)
 }
 
-// lately is what the log says of where somebody worked, kept so that each operation is read once. Its own lock: commands ask that do not wait for a capture.
-type lately struct {
+// presenceLog is what the log says of where somebody worked, kept so that each operation is read once. Its own lock: commands ask that do not wait for a capture.
+type presenceLog struct {
 	mu    sync.Mutex
-	upTo  uint64            // the newest operation that was read; 0: none
-	floor int64             // what is older than this, in unix milliseconds, was not read
-	last  moment            // the newest of all that say where the project stands
-	by    map[string]moment // the newest of each session
+	upTo  uint64              // the newest operation that was read; 0: none
+	floor int64               // what is older than this, in unix milliseconds, was not read
+	last  presence            // the newest of all that say where the project stands
+	by    map[string]presence // the newest of each session
 	// The newest restore, and the newest event of an agent: what a person saves in between leaves it to the restore which session is meant.
 	restored, heard uint64
 }
 
-// moment is what one operation says of where somebody works.
-type moment struct {
+// presence is what one operation says of where somebody works.
+type presence struct {
 	here    bool // the project stands here from now on
 	at      Position
 	seq     uint64
@@ -68,9 +68,9 @@ type moment struct {
 	ended   bool // it is a session's end
 }
 
-// moment reads one operation. What is captured at a session's start or end, or by a scan, is not what the session did.
-func (ss *Sessions) moment(op *refs.Operation) moment {
-	m := moment{at: Position{Session: op.Session, Line: op.Session}, seq: op.Seq, time: op.Time}
+// presence reads one operation. What is captured at a session's start or end, or by a scan, is not what the session did.
+func (ss *Sessions) presence(op *refs.Operation) presence {
+	m := presence{at: Position{Session: op.Session, Branch: op.Session}, seq: op.Seq, time: op.Time}
 	event := ""
 	switch {
 	case op.Session == "":
@@ -113,10 +113,10 @@ func goesOf(op *refs.Operation) string {
 // Active gives the position, and when it is not a restore that says where the project stands, the sessions of agents that had events in the last ten minutes,
 // newest first, without those that a restore left. It reads the operations of that time that it has not read yet.
 func (ss *Sessions) Active() (at Position, names []string, err error) {
-	k := &ss.lately
+	k := &ss.presences
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	at = Position{Session: model.Manual, Line: model.Manual}
+	at = Position{Session: model.Manual, Branch: model.Manual}
 	since := ss.log.Now().Add(-model.ActiveWithin).UnixMilli()
 	if since < k.floor { // the clock went back
 		k.upTo = 0
@@ -124,11 +124,11 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 	if err := k.read(ss, since); err != nil || !k.last.here {
 		return at, nil, err
 	}
-	if at, err = ss.placedAt(k.last.at); err != nil || k.restored > k.heard {
+	if at, err = ss.positionOf(k.last.at); err != nil || k.restored > k.heard {
 		return at, nil, err
 	}
 	families := map[string]bool{}
-	newest := slices.SortedFunc(maps.Values(k.by), func(a, b moment) int { return cmp.Compare(b.seq, a.seq) })
+	newest := slices.SortedFunc(maps.Values(k.by), func(a, b presence) int { return cmp.Compare(b.seq, a.seq) })
 	for _, m := range newest {
 		if m.time < since {
 			break
@@ -160,24 +160,24 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 	return at, names, nil
 }
 
-// placedAt is a position with what a subagent does put down to the session whose it is, and with the line only where both are of one family, for an undo-restore
+// positionOf is a position with what a subagent does put down to the session whose it is, and with the line only where both are of one family, for an undo-restore
 // may have given back another agent's, and stand at one place.
-func (ss *Sessions) placedAt(p Position) (Position, error) {
+func (ss *Sessions) positionOf(p Position) (Position, error) {
 	s, err := ss.log.StoredSession(p.Session)
 	if err != nil {
 		return p, err
 	}
 	if s != nil && s.LaneOf != "" {
-		return Position{Session: s.LaneOf, Line: s.LaneOf}, nil
+		return Position{Session: s.LaneOf, Branch: s.LaneOf}, nil
 	}
-	if p.Line == p.Session {
+	if p.Branch == p.Session {
 		return p, nil
 	}
 	ours, err := ss.storedFamily(p.Session)
 	if err != nil {
 		return p, err
 	}
-	theirs, err := ss.storedFamily(p.Line)
+	theirs, err := ss.storedFamily(p.Branch)
 	if err != nil {
 		return p, err
 	}
@@ -185,19 +185,19 @@ func (ss *Sessions) placedAt(p Position) (Position, error) {
 	if err != nil {
 		return p, err
 	}
-	there, err := ss.log.Refs.ID(refs.Cursor(p.Line))
+	there, err := ss.log.Refs.ID(refs.Cursor(p.Branch))
 	if ours != theirs || here != there && !here.IsZero() {
-		p.Line = p.Session
+		p.Branch = p.Session
 	}
 	return p, err
 }
 
 // read takes in what is new, but nothing older than since except the newest of all. Under mu; after an error nothing has changed.
-func (k *lately) read(e *Sessions, since int64) error {
+func (k *presenceLog) read(e *Sessions, since int64) error {
 	var upTo uint64
-	var last moment
+	var last presence
 	var restored, heard uint64
-	by := map[string]moment{}
+	by := map[string]presence{}
 	err := e.log.Refs.Newest(0, func(op *refs.Operation) error {
 		upTo = max(upTo, op.Seq)
 		if op.Seq <= k.upTo || last.here && op.Time < since {
@@ -208,7 +208,7 @@ func (k *lately) read(e *Sessions, since int64) error {
 		if _, known := by[op.Session]; known && op.Kind == refs.KindCheckpoint && op.Session != model.Manual && last.here && heard > 0 {
 			return nil
 		}
-		m := e.moment(op)
+		m := e.presence(op)
 		if !m.here && !m.ended {
 			return nil
 		}
@@ -238,20 +238,20 @@ func (k *lately) read(e *Sessions, since int64) error {
 			k.last = last
 		}
 	}
-	maps.DeleteFunc(k.by, func(_ string, m moment) bool { return m.time < since })
+	maps.DeleteFunc(k.by, func(_ string, m presence) bool { return m.time < since })
 	k.upTo = upTo
 	return nil
 }
 
 // Walked settles along whose steps a command walks.
-func (ss *Sessions) Walked(w model.Whose) (string, error) {
+func (ss *Sessions) Walked(w model.SessionChoice) (string, error) {
 	session, err := ss.Session(w)
 	if err != nil {
 		return "", err
 	}
 	at, err := ss.Position()
 	if err == nil && session == at.Session {
-		session = at.Line
+		session = at.Branch
 	}
 	return session, err
 }

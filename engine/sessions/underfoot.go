@@ -56,7 +56,7 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Step) ([]Underfoot
 // UnderWay lists which of some sessions, the newest first, have a call or a turn under way. Processes are looked at only if a record says so. the log's lock is held.
 func (ss *Sessions) UnderWay(list []model.Session) []model.Work {
 	var out []model.Work
-	look, looked := new(clients.Look), 0
+	look, looked := new(clients.Processes), 0
 	for i := range list {
 		s := &list[i]
 		if s.Ended || s.Imported || len(s.Calls) == 0 && !s.Busy || looked == mostLooked {

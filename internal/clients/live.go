@@ -32,11 +32,11 @@ type Live struct {
 //
 // An error is a sign that is there and could not be read. It says nothing for longer than a moment: a client may start at any time.
 func Running(agent transcript.Agent, root, session string) (Live, error) {
-	return new(Look).Running(agent, root, session)
+	return new(Processes).Running(agent, root, session)
 }
 
-// Look is one look at the processes of this user, for questions about several sessions at one moment. The zero value is ready, and looks at the first question that needs it.
-type Look struct {
+// Processes is one look at the processes of this user, for questions about several sessions at one moment. The zero value is ready, and looks at the first question that needs it.
+type Processes struct {
 	taken bool
 	procs []process
 }
@@ -50,7 +50,7 @@ type process struct {
 }
 
 // Running is the function Running as of this look.
-func (l *Look) Running(agent transcript.Agent, root, session string) (Live, error) {
+func (l *Processes) Running(agent transcript.Agent, root, session string) (Live, error) {
 	if !plain(session) {
 		return Live{}, fmt.Errorf("look for a running %s: bad session id %q", agent, session)
 	}
@@ -71,7 +71,7 @@ func (l *Look) Running(agent transcript.Agent, root, session string) (Live, erro
 	if live.Running && !live.Guess {
 		return live, nil
 	}
-	if found := l.processLive(agent, func() place { return locate(agent, root, session) }, session, told, guess); found.Running && (!found.Guess || !live.Running) {
+	if found := l.processLive(agent, func() sessionPlace { return locate(agent, root, session) }, session, told, guess); found.Running && (!found.Guess || !live.Running) {
 		live = found
 	}
 	if live.Running {
@@ -90,21 +90,21 @@ func plain(id string) bool {
 	return id != "" && len(id) <= 128
 }
 
-// place is where a session is.
-type place struct {
+// sessionPlace is where a session is.
+type sessionPlace struct {
 	files  []string              // its files, links followed
 	folder func(cwd string) bool // whether a program that works in cwd would write there; nil: not known
 }
 
 // locate finds a session's files.
-func locate(agent transcript.Agent, root, session string) place {
+func locate(agent transcript.Agent, root, session string) sessionPlace {
 	pattern := map[transcript.Agent]string{
 		transcript.Claude: filepath.Join("projects", "*", session+".jsonl"),
 		transcript.Codex:  filepath.Join("sessions", "*", "*", "*", "rollout-*"+session+"*.jsonl"),
 		transcript.Gemini: filepath.Join("tmp", "*", "chats", "session-*-"+session[:min(8, len(session))]+".json*"),
 		transcript.Droid:  filepath.Join("sessions", "*", session+".jsonl"),
 	}[agent]
-	var p place
+	var p sessionPlace
 	files, _ := filepath.Glob(filepath.Join(escapeGlob(root), pattern)) // the pattern is a good one
 	for _, f := range files {
 		if real, err := filepath.EvalSymlinks(f); err == nil {

@@ -85,7 +85,7 @@ var programs = map[transcript.Agent][]string{
 }
 
 // processLive looks through the processes of this user for one of the agent. told are those that have said on which session they are.
-func (l *Look) processLive(agent transcript.Agent, find func() place, session string, told map[int]bool, guess bool) Live {
+func (l *Processes) processLive(agent transcript.Agent, find func() sessionPlace, session string, told map[int]bool, guess bool) Live {
 	var live Live
 	l.take()
 	list := slices.DeleteFunc(slices.Clone(l.procs), func(p process) bool { return p.agent != agent || told[p.pid] })
@@ -110,7 +110,7 @@ func (l *Look) processLive(agent transcript.Agent, find func() place, session st
 }
 
 // take lists the processes of this user that run a program of an agent, once.
-func (l *Look) take() {
+func (l *Processes) take() {
 	if l.taken {
 		return
 	}

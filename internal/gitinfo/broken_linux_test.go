@@ -90,7 +90,7 @@ func TestT24Promise18Reader(t *testing.T) {
 			put(t, filepath.Join(common, "info/exclude"), "info\n")
 			git(t, root, "config", "core.ignoreCase", "true")
 			old := time.Now().Add(-time.Hour)
-			healthy := (&Reader{}).Look(root, false)
+			healthy := (&Reader{}).Read(root, false)
 			if len(healthy.Faults) > 0 || healthy.Tracked.Len() == 0 || healthy.Head.Commit == "" || !healthy.FoldCase || len(healthy.Files) != 2 {
 				t.Fatalf("healthy: %+v", healthy)
 			}
@@ -128,7 +128,7 @@ func TestT24Promise18Reader(t *testing.T) {
 					}
 				}
 			}
-			if again := (&Reader{}).Look(root, false); len(again.Faults) > 0 || again.Head != healthy.Head || !again.Tracked.Equal(healthy.Tracked) {
+			if again := (&Reader{}).Read(root, false); len(again.Faults) > 0 || again.Head != healthy.Head || !again.Tracked.Equal(healthy.Tracked) {
 				t.Errorf("put right: %+v", again)
 			}
 		})
@@ -142,8 +142,8 @@ func checkLook(t *testing.T, what, root, main string, healthy Facts) {
 	began := time.Now()
 	var m1, m2 runtime.MemStats
 	runtime.ReadMemStats(&m1)
-	f := r.Look(root, false)
-	again := r.Look(root, false)
+	f := r.Read(root, false)
+	again := r.Read(root, false)
 	runtime.ReadMemStats(&m2)
 	took := time.Since(began)
 	if _, err := r.State(root); err != nil && len(f.Faults) == 0 {
@@ -235,7 +235,7 @@ func TestT24Promise18Hangs(t *testing.T) {
 	for range 3 {
 		var r Reader // each as a new process has it
 		for range 3 {
-			f := r.Look(dir, false)
+			f := r.Read(dir, false)
 			if len(f.Faults) != 1 || f.Faults[0].What != Configuration || !errors.Is(f.Faults[0].Err, errNoAnswer) {
 				t.Fatalf("%+v", f.Faults)
 			}
@@ -265,7 +265,7 @@ func TestT24Promise18Hangs(t *testing.T) {
 	put(t, config, "[core]\n\texcludesFile = ~/mine\n")
 	put(t, filepath.Join(home, "mine"), "mine\n")
 	var r Reader
-	if f := r.Look(dir, false); len(f.Faults) > 0 || string(f.Files[0].Data) != "mine\n" {
+	if f := r.Read(dir, false); len(f.Faults) > 0 || string(f.Files[0].Data) != "mine\n" {
 		t.Errorf("put right: %+v", f)
 	}
 }
@@ -280,7 +280,7 @@ func TestT24Promise18Refused(t *testing.T) {
 	put(t, config, "[core]\n\texcludesFile = ~/mine\n")
 	calls := fakeGit(t, "exec "+real+` "$@"`)
 	var r Reader
-	if f := r.Look(dir, false); len(f.Faults) > 0 || string(f.Files[0].Data) != "mine\n" {
+	if f := r.Read(dir, false); len(f.Faults) > 0 || string(f.Files[0].Data) != "mine\n" {
 		t.Fatalf("%+v", f)
 	}
 	old := time.Now().Add(-time.Hour)
@@ -290,7 +290,7 @@ func TestT24Promise18Refused(t *testing.T) {
 	}
 	before := strings.Count(calls(), "\n")
 	for range 5 {
-		f := r.Look(dir, false)
+		f := r.Read(dir, false)
 		if len(f.Faults) != 1 || f.Faults[0].What != Configuration || string(f.Files[0].Data) != "mine\n" {
 			t.Fatalf("%+v", f)
 		}
@@ -384,7 +384,7 @@ func TestLookFresh(t *testing.T) {
 	git(t, dir, "init", "-q")
 	put(t, filepath.Join(home, ".gitconfig"), "[core\n")
 	var r Reader
-	f := r.Look(dir, false)
+	f := r.Read(dir, false)
 	if f.Tracked == nil || f.Tracked.Len() != 0 || len(f.Faults) != 1 || f.Faults[0].What != Configuration || f.Faults[0].Path != "" {
 		t.Errorf("%+v", f)
 	}
@@ -403,7 +403,7 @@ func BenchmarkLook(b *testing.B) {
 	var r Reader
 	b.ReportAllocs()
 	for b.Loop() {
-		if f := r.Look(dir, true); len(f.Faults) > 0 {
+		if f := r.Read(dir, true); len(f.Faults) > 0 {
 			b.Fatalf("%+v", f.Faults)
 		}
 	}

@@ -59,7 +59,7 @@ func (r *Repo) excludes() (files []File, foldCase bool, faults []Fault) {
 // survey is what the configuration files say without git.
 type survey struct {
 	of      []stamp
-	young   bool
+	racy    bool
 	held    *config // what is held of the same files
 	matters bool    // git is to be asked
 	more    bool    // there are files besides, which are not watched
@@ -100,7 +100,7 @@ func (r *Repo) config() (c config, own bool, err error) {
 	}
 	c = config{excludes: defaultExcludes()}
 	if s.matters || s.more {
-		err := r.asked("config", nil, s.young, func() (err error) {
+		err := r.asked("config", nil, s.racy, func() (err error) {
 			c, err = r.configFromGit(c)
 			return err
 		})
@@ -119,7 +119,7 @@ func (r *Repo) config() (c config, own bool, err error) {
 	if after, err := inTime(&r.outside, "git's configuration", func() ([]stamp, error) {
 		after, _ := stamps(time.Now(), paths...)
 		return after, nil
-	}); err == nil && !s.young && !s.more && slices.Equal(after, s.of) {
+	}); err == nil && !s.racy && !s.more && slices.Equal(after, s.of) {
 		store(r, &r.configs, c, s.of)
 	}
 	r.mu.Lock()
@@ -131,7 +131,7 @@ func (r *Repo) config() (c config, own bool, err error) {
 // survey looks at the configuration files; those from mine on are the repository's own.
 func (r *Repo) survey(paths []string, mine int) survey {
 	var s survey
-	s.of, s.young = stamps(time.Now(), paths...)
+	s.of, s.racy = stamps(time.Now(), paths...)
 	if c, ok := load(r, &r.configs, s.of); ok {
 		s.held = &c
 		return s

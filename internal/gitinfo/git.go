@@ -62,7 +62,7 @@ func (r *Repo) noAnswer(err error) {
 	r.mu.Lock()
 	of := r.configOf
 	r.mu.Unlock()
-	silent.note(r.gitDir, refusal{err: err, of: of, until: time.Now().Add(refusedFor)})
+	silent.add(r.gitDir, refusal{err: err, of: of, until: time.Now().Add(refusedFor)})
 }
 
 func (r *Repo) run(path, gitDir string, args []string) (out []byte, ok bool, err error) {
@@ -151,7 +151,7 @@ func (s *silence) about(gitDir string, of []stamp) error {
 	return nil
 }
 
-func (s *silence) note(gitDir string, no refusal) {
+func (s *silence) add(gitDir string, no refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {

@@ -41,9 +41,9 @@ type Reader struct {
 	repo *Repo // as it was found last; nil: it was not
 }
 
-// Look tells how the repository of the working tree at root is now. Root is absolute. In a hurry, for an agent waits, git has less than
+// Read tells how the repository of the working tree at root is now. Root is absolute. In a hurry, for an agent waits, git has less than
 // half a second.
-func (r *Reader) Look(root string, hurry bool) Facts {
+func (r *Reader) Read(root string, hurry bool) Facts {
 	at, err := find(root)
 	if errors.Is(err, errNoDotGit) {
 		r.keep(nil)
@@ -84,7 +84,7 @@ func isHead(err error) bool {
 }
 
 // of gives the repository, the one that was kept if it is the same.
-func (r *Reader) of(root string, at place) *Repo {
+func (r *Reader) of(root string, at layout) *Repo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if old := r.repo; old != nil && old.root == root && old.gitDir == at.gitDir && old.common == at.common {

@@ -70,12 +70,12 @@ func Open(root string) (*Repo, error) {
 	return repoAt(root, at), nil
 }
 
-func repoAt(root string, at place) *Repo {
+func repoAt(root string, at layout) *Repo {
 	return &Repo{root: root, gitDir: at.gitDir, common: at.common}
 }
 
-// place is where a repository has its files.
-type place struct {
+// layout is where a repository has its files.
+type layout struct {
 	gitDir string // "": it is not known
 	common string // "": it is not known
 	named  bool   // by a file in the place of .git
@@ -86,44 +86,44 @@ var errNoDotGit = fmt.Errorf("%w", ErrNoRepo)
 
 // find finds the repository of the working tree at root. After an error, which is always ErrNoRepo, too, the place is what could be found
 // out.
-func find(root string) (place, error) {
+func find(root string) (layout, error) {
 	dot := filepath.Join(root, ".git")
 	st, err := os.Lstat(dot)
 	switch {
 	case absent(err):
-		return place{}, errNoDotGit
+		return layout{}, errNoDotGit
 	case err != nil:
-		return place{}, broken(err)
+		return layout{}, broken(err)
 	case st.IsDir():
-		return examine(place{gitDir: dot})
+		return examine(layout{gitDir: dot})
 	case st.Mode().IsRegular(), st.Mode()&fs.ModeSymlink != 0:
 		// What it leads to may lie on a disk that does not answer.
-		return inTime(&elsewhere, "what "+dot+" leads to", func() (place, error) { return named(root, dot) })
+		return inTime(&elsewhere, "what "+dot+" leads to", func() (layout, error) { return named(root, dot) })
 	default:
-		return place{}, broken(&fs.PathError{Op: "read", Path: dot, Err: errNotRegular})
+		return layout{}, broken(&fs.PathError{Op: "read", Path: dot, Err: errNotRegular})
 	}
 }
 
 // elsewhere is the way to git directories outside of their working trees.
 var elsewhere gate
 
-func named(root, dot string) (place, error) {
+func named(root, dot string) (layout, error) {
 	data, err := readFile(dot, maxSmallFile)
 	if errors.Is(err, errDirectory) { // a link to one
-		return examine(place{gitDir: dot})
+		return examine(layout{gitDir: dot})
 	}
 	if err != nil {
-		return place{}, broken(err)
+		return layout{}, broken(err)
 	}
 	dir, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
 	if !ok || dir == "" || strings.IndexByte(dir, 0) >= 0 {
-		return place{}, broken(corruptf("%s names no git directory", dot))
+		return layout{}, broken(corruptf("%s names no git directory", dot))
 	}
-	return examine(place{gitDir: resolve(root, dir), named: true})
+	return examine(layout{gitDir: resolve(root, dir), named: true})
 }
 
 // examine looks whether a directory is git's: it has a HEAD, and objects and refs, of its own or in the common directory.
-func examine(at place) (place, error) {
+func examine(at layout) (layout, error) {
 	common, err := commonDir(at.gitDir)
 	if err != nil {
 		return at, broken(err)
@@ -146,7 +146,7 @@ func examine(at place) (place, error) {
 func broken(why error) error { return fmt.Errorf("%w: %w", ErrNoRepo, why) }
 
 // likeOne reports whether what is no repository must have been one.
-func (at place) likeOne() bool {
+func (at layout) likeOne() bool {
 	if at.gitDir == "" || at.named {
 		return at.named
 	}

@@ -7,7 +7,7 @@ package guard
 import "strings"
 
 // A Place is what the judgement depends on besides the payload.
-type Place struct {
+type Context struct {
 	Home  string                   // rewind's own directory, absolute
 	User  string                   // the user's home directory; "": unknown
 	Cwd   string                   // of the process, where the payload has none
@@ -18,7 +18,7 @@ type Place struct {
 const MaxPayload = 4 << 20
 
 // Check gives the reason why a tool call is to be refused; "": it is not.
-func Check(payload []byte, p Place) string {
+func Check(payload []byte, p Context) string {
 	c, ok := parseCall(payload)
 	if !ok {
 		return ""
@@ -26,7 +26,7 @@ func Check(payload []byte, p Place) string {
 	if c.cwd == "" {
 		c.cwd = p.Cwd
 	}
-	j := judge{Place: p, cwd: c.cwd}
+	j := judge{Context: p, cwd: c.cwd}
 	if isEditor(c.tool) {
 		for _, path := range c.paths {
 			if j.inStore(path) {

@@ -8,7 +8,7 @@ import (
 	"rewind/internal/guard"
 )
 
-var place = guard.Place{Home: "/home/u/.rewind", User: "/home/u", Cwd: "/home/u/p", Links: func(path string) string {
+var place = guard.Context{Home: "/home/u/.rewind", User: "/home/u", Cwd: "/home/u/p", Links: func(path string) string {
 	return strings.Replace(path, "/home/u/p/link", "/home/u/.rewind/storage", 1)
 }}
 

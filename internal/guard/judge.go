@@ -7,7 +7,7 @@ import (
 
 // A judge looks at the commands of one tool call.
 type judge struct {
-	Place
+	Context
 	cwd string
 }
 

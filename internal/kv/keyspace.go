@@ -14,7 +14,7 @@ const (
 	PrefixSecret    = 'k'
 	PrefixSession   = 'a'
 	PrefixTombstone = 'g' // since format 4
-	PrefixGraft     = 'h' // since format 4
+	PrefixSquash    = 'h' // since format 4
 	PrefixLeak      = 'q'
 	PrefixMessage   = 'm' // since format 5
 )
@@ -39,7 +39,7 @@ var Keyspace = []Row{
 	{PrefixSecret, "`k`", "32 random bytes: the key of secret-file hashes", "engine"},
 	{PrefixSession, "`a` session", "session record", "engine"},
 	{PrefixTombstone, "`g` kind(1) id(20: its first bytes)", "tombstone", "objstore"},
-	{PrefixGraft, "`h` checkpoint(20: the first bytes of its id)", "graft", "engine"},
+	{PrefixSquash, "`h` checkpoint(20: the first bytes of its id)", "graft", "engine"},
 	{PrefixMessage, "`m` checkpoint(20: the first bytes of its id)", "messages", "engine"},
 	{PrefixLeak, "`q`, or `q` content(20: the first bytes of its id)", "how far contents were looked at, or a flag", "engine"},
 }

@@ -34,7 +34,7 @@ func (s *Scanner) Find(ctx context.Context, path string, content []byte) ([]valu
 	if !Text(content) || pathAllowed(s.allow, path) {
 		return nil, ctx.Err()
 	}
-	l := &look{s: s, path: path, text: string(content), near: make([][]span, len(s.rules))}
+	l := &search{s: s, path: path, text: string(content), near: make([][]span, len(s.rules))}
 	l.keywords()
 	var out []value.Finding
 	for i, r := range s.rules {
@@ -69,8 +69,8 @@ func best(list []value.Finding) []value.Finding {
 // span is a part of a content.
 type span struct{ from, to int }
 
-// look is one content being looked at.
-type look struct {
+// search is one content being looked at.
+type search struct {
 	s     *Scanner
 	path  string
 	text  string
@@ -80,7 +80,7 @@ type look struct {
 }
 
 // keywords finds where each rule is to be asked.
-func (l *look) keywords() {
+func (l *search) keywords() {
 	var last span // around a keyword that begins at first, whose line ends at end
 	first, end := 0, -1
 	l.s.keywords.Walk(lower(l.text), func(ends, _, keyword int64) bool {
@@ -117,7 +117,7 @@ func lower(text string) []byte {
 }
 
 // around is the line before that of at, to the end of the second behind it, or less where lines are long.
-func (l *look) around(at int) span {
+func (l *search) around(at int) span {
 	w := span{from: at, to: at}
 	least, most := max(0, at-maxBefore), min(len(l.text), at+maxBehind)
 	for range 2 {
@@ -140,7 +140,7 @@ func (l *look) around(at int) span {
 }
 
 // ask gives where the first match begins that counts.
-func (l *look) ask(r *rule, near []span) (at int, ok bool) {
+func (l *search) ask(r *rule, near []span) (at int, ok bool) {
 	re := r.compile()
 	if r.whole {
 		near = []span{{0, len(l.text)}}
@@ -170,7 +170,7 @@ func (l *look) ask(r *rule, near []span) (at int, ok bool) {
 func leading(match string) int { return len(match) - len(strings.TrimLeft(match, "\n")) }
 
 // counts reports whether what a rule matched is a secret.
-func (l *look) counts(r *rule, match string, at int) bool {
+func (l *search) counts(r *rule, match string, at int) bool {
 	match = strings.Trim(match, "\n")
 	line := l.lineOf(at, at+len(match))
 	if strings.Contains(line, allowMark) {
@@ -191,7 +191,7 @@ func (l *look) counts(r *rule, match string, at int) bool {
 }
 
 // lineOf is the lines of a part, at most maxBehind bytes of what is before and behind.
-func (l *look) lineOf(from, to int) string {
+func (l *search) lineOf(from, to int) string {
 	least, most := max(0, from-maxBehind), min(len(l.text), to+maxBehind)
 	a := least + strings.LastIndexByte(l.text[least:from], '\n') + 1
 	b := strings.IndexByte(l.text[min(to, most):most], '\n')

@@ -112,7 +112,7 @@ func TestFindIsTheWhole(t *testing.T) {
 			}
 		}
 		got := found(t, s, "x", b.String())
-		l := &look{s: s, path: "x", text: b.String(), near: make([][]span, len(s.rules))}
+		l := &search{s: s, path: "x", text: b.String(), near: make([][]span, len(s.rules))}
 		l.keywords()
 		var all []value.Finding
 		for i, rule := range s.rules {
@@ -146,7 +146,7 @@ func TestFindHostile(t *testing.T) {
 		"nearly a match": append([]byte("key"), bytes.Repeat([]byte(" "), MaxSize-3)...),
 		"keys begun":     bytes.Repeat([]byte("-----BEGIN PRIVATE"+" KEY-----"), MaxSize/30),
 	} {
-		l := &look{s: s, path: "x", text: string(content), near: make([][]span, len(s.rules))}
+		l := &search{s: s, path: "x", text: string(content), near: make([][]span, len(s.rules))}
 		l.keywords()
 		for i, r := range s.rules {
 			if len(l.near[i]) > 0 {

@@ -23,20 +23,20 @@ const (
 
 // Name is a name of a checkpoint, read.
 type Name struct {
-	Kind  Kind
-	Base  string // the name without the steps back
-	Text  string // Word: the word; Session, Fork: the session; Time: what stands between the braces
-	Turn  uint64 // Turn: whose end is meant; of "before:n" it is n-1
-	Whose string // Turn: the session behind "@"; "": the one that the command is about
-	Back  int    // so many steps before it
-	typed string
+	Kind    Kind
+	Base    string // the name without the steps back
+	Text    string // Word: the word; Session, Fork: the session; Time: what stands between the braces
+	Turn    uint64 // Turn: whose end is meant; of "before:n" it is n-1
+	Session string // Turn: the session behind "@"; "": the one that the command is about
+	Back    int    // so many steps before it
+	typed   string
 }
 
 // String is the name as it was typed.
 func (n Name) String() string { return n.typed }
 
 // OfSession reports whether the name stands for something else in another session.
-func (n Name) OfSession() bool { return n.Kind == Current || n.Kind == Turn && n.Whose == "" }
+func (n Name) OfSession() bool { return n.Kind == Current || n.Kind == Turn && n.Session == "" }
 
 // IsTurn reports whether the name is the end of a turn itself, not a step before it.
 func (n Name) IsTurn() bool { return n.Kind == Turn && n.Back == 0 }
@@ -146,7 +146,7 @@ func (n *Name) turn(word, rest string) error {
 	case word == "before":
 		v--
 	}
-	n.Turn, n.Whose = v, whose
+	n.Turn, n.Session = v, whose
 	return nil
 }
 

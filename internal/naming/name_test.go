@@ -33,9 +33,9 @@ func TestParse(t *testing.T) {
 		{"turn:3", Name{Kind: Turn, Base: "turn:3", Turn: 3}},
 		{"turn:0", Name{Kind: Turn, Base: "turn:0"}},
 		{"turn:2^", Name{Kind: Turn, Base: "turn:2", Turn: 2, Back: 1}},
-		{"turn:2@claude/1a2b~3", Name{Kind: Turn, Base: "turn:2@claude/1a2b", Turn: 2, Whose: "claude/1a2b", Back: 3}},
+		{"turn:2@claude/1a2b~3", Name{Kind: Turn, Base: "turn:2@claude/1a2b", Turn: 2, Session: "claude/1a2b", Back: 3}},
 		{"before:1", Name{Kind: Turn, Base: "before:1"}},
-		{"before:3@x", Name{Kind: Turn, Base: "before:3@x", Turn: 2, Whose: "x"}},
+		{"before:3@x", Name{Kind: Turn, Base: "before:3@x", Turn: 2, Session: "x"}},
 		{"turn", Name{Base: "turn", Text: "turn"}},
 		{"~1", Name{Base: "~1", Text: "~1"}},
 	} {
@@ -108,7 +108,7 @@ func FuzzNames(f *testing.F) {
 			t.Fatalf("tag %q is read as %+v, %v", s, n, err)
 		}
 		// what no name has: a colon of its own
-		if err == nil && (n.Kind != Word && !strings.Contains(n.Text+n.Whose, ":") || n.Kind == Time && !strings.Contains(n.Text, "}")) {
+		if err == nil && (n.Kind != Word && !strings.Contains(n.Text+n.Session, ":") || n.Kind == Time && !strings.Contains(n.Text, "}")) {
 			name, path, ok := SplitPath(s + ":d/a:b")
 			if !ok || name != s || path != "d/a:b" {
 				t.Fatalf("SplitPath(%q) = %q, %q, %v", s+":d/a:b", name, path, ok)

@@ -14,9 +14,9 @@ const failedName = "hook-failed"
 
 const maxFailure = 4096 // bytes of that line
 
-// NoteFailure leaves in a home that an event of an agent was lost, and why, both one line of text: an agent shows that to nobody, and a
+// RecordFailure leaves in a home that an event of an agent was lost, and why, both one line of text: an agent shows that to nobody, and a
 // person asks 'rewind status'. id is the event's. Where there is no home nobody has set rewind up, and nothing is left.
-func NoteFailure(home, id, agent, why string) {
+func RecordFailure(home, id, agent, why string) {
 	tmp := filepath.Join(home, failedName+"-"+id)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -34,7 +34,7 @@ func NoteFailure(home, id, agent, why string) {
 	}
 }
 
-// LastFailure is the newest that NoteFailure has left in a home; the zero time: there is none.
+// LastFailure is the newest that RecordFailure has left in a home; the zero time: there is none.
 func LastFailure(home string) (at time.Time, agent, why string) {
 	f, err := os.Open(filepath.Join(home, failedName))
 	if err != nil {

@@ -29,7 +29,7 @@ func post(t *testing.T, sock string, q hookwire.Request, payload io.Reader) (hoo
 
 // takes reads a request as the daemon does.
 func takes(c io.Reader) (hookwire.Request, string, error) {
-	head := make([]byte, hookwire.HeadSize)
+	head := make([]byte, hookwire.HeaderSize)
 	if _, err := io.ReadFull(c, head); err != nil {
 		return hookwire.Request{}, "", err
 	}

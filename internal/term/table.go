@@ -12,7 +12,7 @@ const (
 
 // Column describes one column of a table.
 type Column struct {
-	Head  string // heading; when every heading is empty there is no heading line
+	Title string // heading; when every heading is empty there is no heading line
 	Right bool   // aligned to the right
 	Flex  bool   // gives way first when the terminal is too narrow
 }
@@ -50,7 +50,7 @@ func (t *Table) Row(cells ...Cell) {
 func (t *Table) Flush(w io.Writer) error {
 	rows := t.rows
 	t.rows = nil
-	if head, ok := t.head(); ok {
+	if head, ok := t.titles(); ok {
 		rows = append([][]Cell{head}, rows...)
 	}
 	widths := t.widths(rows)
@@ -62,11 +62,11 @@ func (t *Table) Flush(w io.Writer) error {
 	return err
 }
 
-func (t *Table) head() ([]Cell, bool) {
+func (t *Table) titles() ([]Cell, bool) {
 	cells, found := make([]Cell, len(t.columns)), false
 	for i, c := range t.columns {
-		cells[i] = Cell{Text: c.Head, Style: Dim}
-		found = found || c.Head != ""
+		cells[i] = Cell{Text: c.Title, Style: Dim}
+		found = found || c.Title != ""
 	}
 	return cells, found
 }

@@ -7,7 +7,7 @@ import (
 
 func TestTable(t *testing.T) {
 	fill := func(s *Streams) *Table {
-		tb := s.Table(Column{Head: "id"}, Column{Head: "size", Right: true}, Column{Head: "message", Flex: true})
+		tb := s.Table(Column{Title: "id"}, Column{Title: "size", Right: true}, Column{Title: "message", Flex: true})
 		tb.Row(Cell{"0a1b2c", ID}, Cell{"1.2 MiB", Plain}, Cell{"short", Plain})
 		tb.Row(Cell{"漢字", ID}, Cell{"9 B", Plain}, Cell{"evil \x1b[2J and a message that is long\nsecond line", Plain})
 		tb.Row(Cell{"x", ID})

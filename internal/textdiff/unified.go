@@ -24,7 +24,7 @@ func Unified(w io.Writer, old, new Header, hunks []Hunk) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("--- " + old.line() + "+++ " + new.line())
 	for _, h := range hunks {
-		b.WriteString(h.Head())
+		b.WriteString(h.Header())
 		b.WriteByte('\n')
 		for _, l := range h.Lines {
 			b.WriteByte(l.Op)
@@ -42,9 +42,9 @@ func Unified(w io.Writer, old, new Header, hunks []Hunk) error {
 // NoEOLText is the line behind a line that does not end in a line feed.
 const NoEOLText = `\ No newline at end of file`
 
-// Head returns the line that begins a hunk, "@@ -1,3 +1,4 @@", without a line
+// Header returns the line that begins a hunk, "@@ -1,3 +1,4 @@", without a line
 // feed.
-func (h Hunk) Head() string {
+func (h Hunk) Header() string {
 	return "@@ -" + span(h.OldStart, h.OldLines) + " +" + span(h.NewStart, h.NewLines) + " @@"
 }
 

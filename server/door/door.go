@@ -20,8 +20,8 @@ import (
 const Keeps = 2
 
 const (
-	readAhead   = hookwire.HeadSize + hookwire.MaxRequest // bytes: all of a request but its payload
-	acceptPause = 5 * time.Millisecond                    // after an accept that the system had no means for, doubled up to a second
+	readAhead   = hookwire.HeaderSize + hookwire.MaxRequest // bytes: all of a request but its payload
+	acceptPause = 5 * time.Millisecond                      // after an accept that the system had no means for, doubled up to a second
 	lingerTime  = 500 * time.Millisecond
 	lingerBytes = 256 << 10
 )

@@ -28,26 +28,26 @@ func (x *Exchange) read() (hook bool, err error) {
 		switch {
 		case !hookwire.Is(seen):
 			return false, nil
-		case err != nil && len(seen) < hookwire.HeadSize:
+		case err != nil && len(seen) < hookwire.HeaderSize:
 			return true, err
-		case len(seen) >= hookwire.HeadSize:
-			return true, x.head(seen)
+		case len(seen) >= hookwire.HeaderSize:
+			return true, x.header(seen)
 		}
 	}
 }
 
-// head reads the fields.
-func (x *Exchange) head(seen []byte) error {
-	n, err := hookwire.Fields(seen[:hookwire.HeadSize])
+// header reads the fields.
+func (x *Exchange) header(seen []byte) error {
+	n, err := hookwire.Fields(seen[:hookwire.HeaderSize])
 	if err != nil {
 		x.Err = err
 		return nil
 	}
-	b, err := x.r.Peek(hookwire.HeadSize + n)
+	b, err := x.r.Peek(hookwire.HeaderSize + n)
 	if err != nil {
 		return err
 	}
-	x.Request, x.Err = hookwire.DecodeRequest(b[hookwire.HeadSize:])
+	x.Request, x.Err = hookwire.DecodeRequest(b[hookwire.HeaderSize:])
 	_, err = x.r.Discard(len(b))
 	return err
 }

@@ -32,8 +32,8 @@ func FuzzExchange(f *testing.F) {
 				t.Errorf("%d bytes are left of %d", len(rest), len(raw))
 			}
 		case err != nil:
-			if len(raw) >= hookwire.HeadSize {
-				if n, err := hookwire.Fields(raw[:hookwire.HeadSize]); err != nil || len(raw) >= hookwire.HeadSize+n {
+			if len(raw) >= hookwire.HeaderSize {
+				if n, err := hookwire.Fields(raw[:hookwire.HeaderSize]); err != nil || len(raw) >= hookwire.HeaderSize+n {
 					t.Errorf("all is there, and %v", err)
 				}
 			}

@@ -41,7 +41,7 @@ type resident struct {
 	e       *engine.Engine
 	err     error
 	stamp   project.StoreStamp
-	gone    chan struct{} // closed when the store has been let go
+	closed  chan struct{} // closed when the store has been let go
 
 	// Guarded by registry.mu.
 	users   int
@@ -113,7 +113,7 @@ func (g *Registry) join(ctx context.Context, p *project.Project, salvage bool) (
 		}
 		r := g.stores[p.ID]
 		if r == nil {
-			r = &resident{project: *p, salvage: salvage, ready: make(chan struct{}), gone: make(chan struct{})}
+			r = &resident{project: *p, salvage: salvage, ready: make(chan struct{}), closed: make(chan struct{})}
 			r.project.Notices = nil // recorded by the view of the request that found them
 			g.stores[p.ID] = r
 			r.users = 2 // the caller and the opening
@@ -132,7 +132,7 @@ func (g *Registry) join(ctx context.Context, p *project.Project, salvage bool) (
 		}
 		g.mu.Unlock()
 		select {
-		case <-r.gone:
+		case <-r.closed:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -212,7 +212,7 @@ func (g *Registry) shut(r *resident) {
 	g.mu.Lock()
 	delete(g.stores, r.project.ID)
 	g.mu.Unlock()
-	close(r.gone)
+	close(r.closed)
 }
 
 // end retires what match names and returns what to wait for.
@@ -243,11 +243,11 @@ func (g *Registry) end(match func(*resident) bool) []*resident {
 func (g *Registry) Without(ctx context.Context, dir string, fn func() error) error {
 	for _, r := range g.end(func(r *resident) bool { return dir != "" && r.project.Store == dir }) {
 		select {
-		case <-r.gone:
+		case <-r.closed:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		hold := &resident{project: r.project, retired: true, gone: make(chan struct{})}
+		hold := &resident{project: r.project, retired: true, closed: make(chan struct{})}
 		g.mu.Lock()
 		_, taken := g.stores[r.project.ID] // opened again already: fn waits for it as for another process, and says that it is busy
 		if !taken {
@@ -288,7 +288,7 @@ func (g *Registry) Close(ctx context.Context) error {
 	var late error
 	for _, r := range g.end(func(*resident) bool { return true }) {
 		select {
-		case <-r.gone:
+		case <-r.closed:
 		case <-ctx.Done():
 			late = errors.New("a store is still in use")
 		}
@@ -303,8 +303,8 @@ func (g *Registry) Count() int {
 	return len(g.stores)
 }
 
-// Rest has the engines that are open give up what they can do without.
-func (g *Registry) Rest() {
+// TrimCaches has the engines that are open give up what they can do without.
+func (g *Registry) TrimCaches() {
 	var open []*engine.Engine
 	g.mu.Lock()
 	for _, r := range g.stores {
@@ -318,6 +318,6 @@ func (g *Registry) Rest() {
 	}
 	g.mu.Unlock()
 	for _, e := range open {
-		e.Rest()
+		e.TrimCaches()
 	}
 }

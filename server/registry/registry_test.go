@@ -48,7 +48,7 @@ func TestOpenOnce(t *testing.T) {
 			if n := g.Count(); n != 1 {
 				t.Errorf("%d stores are open", n)
 			}
-			g.Rest()
+			g.TrimCaches()
 			if err := release(); err != nil {
 				t.Error(err)
 			}

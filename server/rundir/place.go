@@ -18,9 +18,9 @@ const NoteName = "daemon.json"
 
 const lockName = "daemon.lock"
 
-// Place is the right to the socket's name, which one process of a user has, and the socket. It is held from before the socket is made until
+// Claim is the right to the socket's name, which one process of a user has, and the socket. It is held from before the socket is made until
 // after it is removed.
-type Place struct {
+type Claim struct {
 	Dir
 	Socket string // its path
 	lock   *flock.Flock
@@ -28,14 +28,14 @@ type Place struct {
 	sockAt fs.FileInfo // nil: not made yet
 }
 
-// Take takes the place of a home, whose run directory it makes; nil: another process has it, and serves, or did neither serve nor leave for
+// Acquire takes the place of a home, whose run directory it makes; nil: another process has it, and serves, or did neither serve nor leave for
 // patience. Who has it and does not serve is about to begin or to end.
-func Take(ctx context.Context, home string, patience time.Duration) (*Place, error) {
+func Acquire(ctx context.Context, home string, patience time.Duration) (*Claim, error) {
 	dir, err := Make(home)
 	if err != nil {
 		return nil, err
 	}
-	p := &Place{Dir: dir}
+	p := &Claim{Dir: dir}
 	if p.Socket, err = relay.SocketPath(home); err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func Take(ctx context.Context, home string, patience time.Duration) (*Place, err
 }
 
 // Listen makes the socket, for this user alone. Whatever has its name is of a process that is no more, unless it is no socket.
-func (p *Place) Listen() (net.Listener, error) {
+func (p *Claim) Listen() (net.Listener, error) {
 	name := filepath.Base(p.Socket)
 	if fi, err := p.Stat(name); err == nil {
 		if fi.Mode().Type() != fs.ModeSocket {
@@ -94,16 +94,16 @@ func (p *Place) Listen() (net.Listener, error) {
 	return ln, nil
 }
 
-// Note leaves a note for people, which goes with the place.
-func (p *Place) Note(data []byte) error { return p.Write(NoteName, data) }
+// WriteNote leaves a note for people, which goes with the place.
+func (p *Claim) WriteNote(data []byte) error { return p.Write(NoteName, data) }
 
 // Held reports whether clients still find the place. Who cannot be reached holds stores that others need.
-func (p *Place) Held() bool {
+func (p *Claim) Held() bool {
 	return p.Same(filepath.Base(p.Socket), p.sockAt) && p.Same(lockName, p.lockAt)
 }
 
-// Leave removes the socket and the note, if they are still of this place, and then gives it free: whoever is started now finds it empty.
-func (p *Place) Leave() {
+// Release removes the socket and the note, if they are still of this place, and then gives it free: whoever is started now finds it empty.
+func (p *Claim) Release() {
 	if p.Same(lockName, p.lockAt) { // else the directory is another daemon's
 		if name := filepath.Base(p.Socket); p.Same(name, p.sockAt) {
 			p.Remove(name)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-func take(t *testing.T, home string) *Place {
+func take(t *testing.T, home string) *Claim {
 	t.Helper()
-	p, err := Take(t.Context(), home, 0)
+	p, err := Acquire(t.Context(), home, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +37,10 @@ func TestPlace(t *testing.T) {
 	}
 	if begin := time.Now(); !p.Held() {
 		t.Error("not held")
-	} else if q, err := Take(t.Context(), home, time.Hour); q != nil || err != nil || time.Since(begin) > time.Minute {
+	} else if q, err := Acquire(t.Context(), home, time.Hour); q != nil || err != nil || time.Since(begin) > time.Minute {
 		t.Errorf("two have it: %v, %v; where one serves nobody waits", q, err)
 	}
-	if err := p.Note([]byte("{}\n")); err != nil {
+	if err := p.WriteNote([]byte("{}\n")); err != nil {
 		t.Fatal(err)
 	}
 	// Its socket is removed, and another process has the next.
@@ -54,7 +54,7 @@ func TestPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = ln.Close()
-	p.Leave()
+	p.Release()
 	if !there(p.Socket) || there(p.Path(NoteName)) {
 		t.Error("what is another's was removed, or what was its own was not")
 	}
@@ -73,7 +73,7 @@ func TestPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = ln.Close()
-	q.Leave()
+	q.Release()
 	if there(q.Socket) {
 		t.Error("the socket was left behind")
 	}

@@ -45,7 +45,7 @@ func TightHeap() (back func()) {
 // Memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime would keep it for
 // minutes, and a daemon that nobody notices must not. A timer runs only after work.
 type Memory struct {
-	Rest  func() // first gives up what is of use only to work, and what is kept for it
+	Trim  func() // first gives up what is of use only to work, and what is kept for it
 	mu    sync.Mutex
 	timer *time.Timer
 	gave  bool // the last time there was something
@@ -91,7 +91,7 @@ func (m *Memory) giveBack() {
 	if mine == nil {
 		return
 	}
-	m.Rest()
+	m.Trim()
 	more := GiveBack(again)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,7 +12,7 @@ func TestMemoryGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		given := 0
 		var m *Memory
-		m = &Memory{Rest: func() {
+		m = &Memory{Trim: func() {
 			if given++; given == 1 { // a call comes and goes meanwhile, and leaves something to give
 				m.working()
 				leave(64 << 20)

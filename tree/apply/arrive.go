@@ -31,7 +31,7 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 		case err == nil:
 			j.state = jobPlaced
 		default:
-			if err := a.settle(j, err); err != nil {
+			if err := a.asConflict(j, err); err != nil {
 				return err
 			}
 		}
@@ -41,7 +41,7 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 			continue
 		}
 		_, name := tree.Split(sub.job.Path)
-		err := a.settle(sub.job, a.arrive(sub, from, name, to, name))
+		err := a.asConflict(sub.job, a.arrive(sub, from, name, to, name))
 		if err != nil {
 			return err
 		}

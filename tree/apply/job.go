@@ -177,8 +177,8 @@ func (a *applier) conflict(j *job, reason string) {
 	a.conflicts = append(a.conflicts, Conflict{Path: j.Path, Reason: reason})
 }
 
-// settle turns an error about one path into a conflict, when it concerns that path alone, and passes others on.
-func (a *applier) settle(j *job, err error) error {
+// asConflict turns an error about one path into a conflict, when it concerns that path alone, and passes others on.
+func (a *applier) asConflict(j *job, err error) error {
 	if err == nil || !worktreefs.IsLocal(err) {
 		return err
 	}
@@ -199,7 +199,7 @@ func (a *applier) each(jobs func(yield func(int, *job) bool), want func(*job) bo
 			a.conflict(j, "its directory "+quotePath(dir)+" has the name of another entry on this file system")
 			continue
 		}
-		if err := a.settle(j, fn(j)); err != nil {
+		if err := a.asConflict(j, fn(j)); err != nil {
 			return err
 		}
 	}

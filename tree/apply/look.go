@@ -21,14 +21,14 @@ type found struct {
 	attrs  []worktreefs.Attr
 }
 
-// look reads a name as far as it takes to compare it with the entries: a file that equals none of them in type and size is
+// inspect reads a name as far as it takes to compare it with the entries: a file that equals none of them in type and size is
 // not read.
-func look(d worktreefs.Dir, name string, with ...*tree.Entry) (found, error) {
-	return lookWith(d, name, false, with...)
+func inspect(d worktreefs.Dir, name string, with ...*tree.Entry) (found, error) {
+	return inspectWith(d, name, false, with...)
 }
 
-// lookWith also reads the extended attributes, where it reads the file.
-func lookWith(d worktreefs.Dir, name string, attrs bool, with ...*tree.Entry) (found, error) {
+// inspectWith also reads the extended attributes, where it reads the file.
+func inspectWith(d worktreefs.Dir, name string, attrs bool, with ...*tree.Entry) (found, error) {
 	st, err := d.Lstat(name)
 	if errors.Is(err, worktreefs.ErrNotExist) {
 		return found{}, nil
@@ -40,7 +40,7 @@ func lookWith(d worktreefs.Dir, name string, attrs bool, with ...*tree.Entry) (f
 	switch st.Type {
 	case worktreefs.TypeSymlink:
 		target, err := d.Readlink(name)
-		if gone(err) {
+		if errChanged(err) {
 			return f, nil // changed meanwhile: it equals nothing
 		}
 		if err != nil {
@@ -65,7 +65,7 @@ func (f *found) hash(d worktreefs.Dir, name string, attrs bool) error {
 	case errors.Is(err, worktreefs.ErrPermission):
 		f.sealed = true
 		return nil
-	case gone(err):
+	case errChanged(err):
 		return nil
 	case err != nil:
 		return err
@@ -82,8 +82,8 @@ func (f *found) hash(d worktreefs.Dir, name string, attrs bool) error {
 	return err
 }
 
-// gone: the entry is no longer what it was a moment ago.
-func gone(err error) bool {
+// errChanged: the entry is no longer what it was a moment ago.
+func errChanged(err error) bool {
 	return errors.Is(err, worktreefs.ErrNotExist) || errors.Is(err, worktreefs.ErrNotRegular) || errors.Is(err, worktreefs.ErrUnsupported)
 }
 

@@ -54,7 +54,7 @@ func (a *applier) adoptMarkers() error {
 		if err != nil && !worktreefs.IsLocal(err) {
 			return err
 		}
-		if err := a.unmark(p, perm); err != nil {
+		if err := a.removeMarker(p, perm); err != nil {
 			return err
 		}
 	}
@@ -74,8 +74,8 @@ func markerName(path string, perm uint16) string {
 	return keyOf(path) + sufPerm + fmt.Sprintf("%04o", perm)
 }
 
-// mark writes down what a directory's permissions are, or shall be.
-func (a *applier) mark(path string, perm uint16) error {
+// writeMarker writes down what a directory's permissions are, or shall be.
+func (a *applier) writeMarker(path string, perm uint16) error {
 	f, err := a.Stage.CreateFile(markerName(path, perm), 0o600)
 	if errors.Is(err, worktreefs.ErrExist) {
 		return nil
@@ -86,7 +86,7 @@ func (a *applier) mark(path string, perm uint16) error {
 	return errors.Join(f.Close(), a.Stage.Sync())
 }
 
-func (a *applier) unmark(path string, perm uint16) error {
+func (a *applier) removeMarker(path string, perm uint16) error {
 	err := a.Stage.Remove(markerName(path, perm))
 	if errors.Is(err, worktreefs.ErrNotExist) {
 		return nil
@@ -103,7 +103,7 @@ func (a *applier) widen(parent worktreefs.Dir, parentPath, name string, need uin
 		return err
 	}
 	perm := a.truePerm(path, st.Perm)
-	if err := a.mark(path, perm); err != nil {
+	if err := a.writeMarker(path, perm); err != nil {
 		return err
 	}
 	err = parent.Chmod(name, st.Perm|0o700)
@@ -114,7 +114,7 @@ func (a *applier) widen(parent worktreefs.Dir, parentPath, name string, need uin
 	case !worktreefs.IsLocal(err):
 		return err
 	}
-	return a.unmark(path, perm) // not ours, or swapped for something else: what comes next will say so
+	return a.removeMarker(path, perm) // not ours, or swapped for something else: what comes next will say so
 }
 
 // writable makes the directory at path one that entries can be put into and taken from.
@@ -179,7 +179,7 @@ func (a *applier) restorePerms(final bool) error {
 		case err == nil && asked:
 			j.state = jobDone
 		case asked:
-			if err := a.settle(j, err); err != nil {
+			if err := a.asConflict(j, err); err != nil {
 				return err
 			}
 		case err != nil && !worktreefs.IsLocal(err):
@@ -192,7 +192,7 @@ func (a *applier) restorePerms(final bool) error {
 		}
 	}
 	for _, p := range sortedPaths(a.perms) {
-		if err := a.unmark(p, a.perms[p]); err != nil {
+		if err := a.removeMarker(p, a.perms[p]); err != nil {
 			return err
 		}
 		delete(a.perms, p)

@@ -81,7 +81,7 @@ func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool,
 
 // expected compares what was displaced with what the step expects. Bytes that equal To are as well stored as those of From.
 func (a *applier) expected(j *job, name string) (bool, error) {
-	f, err := j.stage.look(name, j.From, j.To)
+	f, err := j.stage.inspect(name, j.From, j.To)
 	if err != nil {
 		return false, err
 	}
@@ -126,7 +126,7 @@ func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
 	j := n.job
 	narrow := j.perm&0o700 != 0o700
 	if narrow {
-		if err := a.mark(j.Path, j.perm); err != nil {
+		if err := a.writeMarker(j.Path, j.perm); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
 		return nil
 	}
 	if narrow && (err == nil || worktreefs.IsLocal(err)) {
-		if uerr := a.unmark(j.Path, j.perm); uerr != nil {
+		if uerr := a.removeMarker(j.Path, j.perm); uerr != nil {
 			return uerr
 		}
 	}

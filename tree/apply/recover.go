@@ -10,15 +10,15 @@ import (
 	"rewind/tree"
 )
 
-// look compares what lies in the stage. Here a file may be made readable for a moment; one that stays unreadable equals nothing.
-func (s *stage) look(name string, with ...*tree.Entry) (found, error) {
-	f, err := look(s.dir, name, with...)
+// inspect compares what lies in the stage. Here a file may be made readable for a moment; one that stays unreadable equals nothing.
+func (s *stage) inspect(name string, with ...*tree.Entry) (found, error) {
+	f, err := inspect(s.dir, name, with...)
 	if err != nil || !f.sealed {
 		return f, err
 	}
 	perm := f.st.Perm
 	if err := s.dir.Chmod(name, perm|0o400); err == nil {
-		if f, err = look(s.dir, name, with...); err != nil {
+		if f, err = inspect(s.dir, name, with...); err != nil {
 			return f, err
 		}
 		f.st.Perm = perm
@@ -32,7 +32,7 @@ func (s *stage) look(name string, with ...*tree.Entry) (found, error) {
 
 // known: what lies in the stage can be unlinked without losing bytes: it equals From or To of its step, or is an empty directory.
 func (s *stage) known(j *job, name string) (bool, error) {
-	f, err := s.look(name, j.From, j.To)
+	f, err := s.inspect(name, j.From, j.To)
 	if err != nil {
 		return false, err
 	}
@@ -176,7 +176,7 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	if known && !between || parent == nil {
 		return a.discard(j, n)
 	}
-	cur, err := look(parent, name, j.From, j.To)
+	cur, err := inspect(parent, name, j.From, j.To)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (j *job) fits(n string, parent worktreefs.Dir, name string) (bool, error) {
 	if j.From == nil || j.To == nil || j.From.Type != tree.TypeFile || j.To.Type != tree.TypeFile {
 		return false, nil
 	}
-	f, err := look(j.stage.dir, n, j.To)
+	f, err := inspect(j.stage.dir, n, j.To)
 	if err != nil || f.sealed || !f.sameBytes(j.To) {
 		return false, ifNotLocal(err)
 	}

@@ -30,7 +30,7 @@ func (a *applier) survey() error {
 			continue
 		}
 		alias, err := a.surveyOne(j)
-		if err = a.settle(j, err); err != nil {
+		if err = a.asConflict(j, err); err != nil {
 			return err
 		}
 		if alias {
@@ -69,7 +69,7 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 		return false, err
 	}
 	heir := j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
-	f, err := lookWith(parent, name, heir, j.From, j.To)
+	f, err := inspectWith(parent, name, heir, j.From, j.To)
 	if err != nil {
 		return false, err
 	}

@@ -15,7 +15,7 @@ const (
 	opRest               // ** at the end: anything
 )
 
-type step struct {
+type inst struct {
 	op  op
 	b   byte
 	set *set
@@ -29,7 +29,7 @@ func (s *set) has(c byte) bool { return s[c>>5]&(1<<(c&31)) != 0 }
 
 // glob is a compiled pattern.
 type glob struct {
-	steps []step
+	prog  []inst
 	fold  bool // text is lowered before it is compared
 	least int  // bytes that every match has
 }
@@ -69,17 +69,17 @@ func compileGlob(p string, fold, path bool) (g glob, ok bool) {
 				j++
 			}
 			s, n := star(p, i, j, path)
-			g.steps = append(g.steps, s)
+			g.prog = append(g.prog, s)
 			i = n
 			continue
 		case '?':
-			g.steps = append(g.steps, step{op: opAny})
+			g.prog = append(g.prog, inst{op: opAny})
 		case '[':
 			set, n, ok := class(p[i:], fold)
 			if !ok {
 				return glob{}, false
 			}
-			g.steps = append(g.steps, step{op: opSet, set: set})
+			g.prog = append(g.prog, inst{op: opSet, set: set})
 			i += n
 			g.least++
 			continue
@@ -88,12 +88,12 @@ func compileGlob(p string, fold, path bool) (g glob, ok bool) {
 				return glob{}, false
 			}
 			// An escaped letter is not folded: under FoldCase a capital matches nothing, in git as well.
-			g.steps = append(g.steps, step{op: opByte, b: p[i]})
+			g.prog = append(g.prog, inst{op: opByte, b: p[i]})
 		default:
 			if fold {
 				c = lower(c)
 			}
-			g.steps = append(g.steps, step{op: opByte, b: c})
+			g.prog = append(g.prog, inst{op: opByte, b: c})
 		}
 		i++
 		g.least++
@@ -102,24 +102,24 @@ func compileGlob(p string, fold, path bool) (g glob, ok bool) {
 }
 
 // star gives the step of the stars p[i:j] and the index after what it consumes.
-func star(p string, i, j int, path bool) (step, int) {
+func star(p string, i, j int, path bool) (inst, int) {
 	if path && j-i >= 2 && (i == 0 || p[i-1] == '/') {
 		switch rest := p[j:]; {
 		case rest == "":
-			return step{op: opRest}, j
+			return inst{op: opRest}, j
 		case rest[0] == '/':
-			return step{op: opDeep}, j + 1
+			return inst{op: opDeep}, j + 1
 		case strings.HasPrefix(rest, `\/`):
-			return step{op: opDeepMust}, j + 2
+			return inst{op: opDeepMust}, j + 2
 		}
 	}
-	return step{op: opStar}, j
+	return inst{op: opStar}, j
 }
 
 // literal gives the only text that the glob matches, if there is but one.
 func (g *glob) literal() (string, bool) {
-	b := make([]byte, len(g.steps))
-	for i, s := range g.steps {
+	b := make([]byte, len(g.prog))
+	for i, s := range g.prog {
 		if s.op != opByte {
 			return "", false
 		}
@@ -131,7 +131,7 @@ func (g *glob) literal() (string, bool) {
 // slashes counts the slashes of every match, or is anyDepth.
 func (g *glob) slashes() int {
 	n := 0
-	for _, s := range g.steps {
+	for _, s := range g.prog {
 		switch {
 		case s.op == opByte && s.b == '/':
 			n++
@@ -150,7 +150,7 @@ func (g *glob) match(t text) bool {
 	if g.least > n {
 		return false
 	}
-	steps := g.steps
+	steps := g.prog
 	p, i := 0, 0
 	starP, starI := -1, 0
 	deepP, deepI := -1, 0
@@ -197,7 +197,7 @@ func (g *glob) match(t text) bool {
 	}
 }
 
-func (s *step) matches(c byte, fold bool) bool {
+func (s *inst) matches(c byte, fold bool) bool {
 	if fold {
 		c = lower(c)
 	}

@@ -162,8 +162,8 @@ func (r *rule) tail() byte {
 	if r.lit != "" {
 		return r.lit[len(r.lit)-1]
 	}
-	if n := len(r.glob.steps); n > 0 && r.glob.steps[n-1].op == opByte {
-		return r.glob.steps[n-1].b
+	if n := len(r.glob.prog); n > 0 && r.glob.prog[n-1].op == opByte {
+		return r.glob.prog[n-1].b
 	}
 	return 0
 }

@@ -14,8 +14,8 @@ import (
 type baseline struct {
 	root   *baseDir
 	skips  []tree.Skip // all of them, sorted
-	again  dirt        // what the snapshot could not be sure of: the next one looks
-	racy   dirt        // what was read while its stamp proved nothing: the next one that is not Hasty looks
+	again  dirtySet    // what the snapshot could not be sure of: the next one looks
+	racy   dirtySet    // what was read while its stamp proved nothing: the next one that is not Hasty looks
 	inputs inputs
 	watch  *Watcher
 	epoch  uint64 // the life of the watcher that reports what changes
@@ -52,7 +52,7 @@ type baseDir struct {
 	sum      sums
 	noted    *byte // the same for two states of a directory: so is the note of all below it
 
-	kept *kept // without a watcher; nil: what is in it must be listed
+	untracked *untrackedDir // without a watcher; nil: what is in it must be listed
 }
 
 // sums count what is in a directory and below.

@@ -37,9 +37,9 @@ const (
 	guardByte   = 10         // ns a byte: a file is stamped when a write begins, so a long one (under 100 MB/s) ends later
 )
 
-// settled reports whether every change to the file after the moment now (ns since 1970) gives another stamp. It does not
+// reliable reports whether every change to the file after the moment now (ns since 1970) gives another stamp. It does not
 // while the last change is so recent that another one could get the same time, nor for a time in the future.
-func (s *stamp) settled(now int64) bool {
+func (s *stamp) reliable(now int64) bool {
 	guard := int64(guardFine)
 	if s.mtime%1e9 == 0 && s.ctime%1e9 == 0 {
 		guard = guardCoarse
@@ -49,7 +49,7 @@ func (s *stamp) settled(now int64) bool {
 
 // racy (as git says) reports whether a write that began when the file was stamped may still be going on.
 func (s *stamp) racy(now int64) bool {
-	return !s.settled(now) || max(s.mtime, s.ctime) > now-guardCoarse
+	return !s.reliable(now) || max(s.mtime, s.ctime) > now-guardCoarse
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

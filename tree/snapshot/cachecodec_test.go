@@ -75,7 +75,7 @@ func TestSettled(t *testing.T) {
 		"sparse and large":        {stamp{size: math.MaxInt64, mtime: now - 1e13 + 1}, false},
 		"sparse, large, long ago": {stamp{size: math.MaxInt64, mtime: now - 1e17 + 1}, true},
 	} {
-		if got := c.s.settled(now); got != c.want {
+		if got := c.s.reliable(now); got != c.want {
 			t.Errorf("%s: %v", what, got)
 		}
 	}

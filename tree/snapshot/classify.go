@@ -133,7 +133,7 @@ func (s *scan) descend(n, c *node) {
 	switch {
 	case c.only || c.whole:
 	case c.prior != nil:
-		c.rules = c.prior.kept.above
+		c.rules = c.prior.untracked.above
 	default:
 		rules := n.rules
 		if rules == nil { // a tracked directory (a submodule) inside an ignored or forced one
@@ -202,10 +202,10 @@ func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
 		}
 		any = true
 		stamp := stampOf(cachedFile, st)
-		if !stamp.settled(s.start) {
+		if !stamp.reliable(s.start) {
 			s.unsure(n, name, touched)
 		}
-		if memo != nil && memo.stamps[i] == stamp && stamp.settled(s.start) {
+		if memo != nil && memo.stamps[i] == stamp && stamp.reliable(s.start) {
 			fresh.stamps[i], fresh.files[i] = stamp, memo.files[i]
 			continue
 		}
@@ -214,7 +214,7 @@ func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
 	if !any {
 		return
 	}
-	if memo != nil && memo.parent == fresh.parent && memo.stamps == fresh.stamps && s.settledAll(memo) {
+	if memo != nil && memo.parent == fresh.parent && memo.stamps == fresh.stamps && s.reliableAll(memo) {
 		fresh.dir = memo.dir
 	} else {
 		fresh.dir = n.rules.WithFiles(fresh.files[0], fresh.files[1])
@@ -227,9 +227,9 @@ func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
 	}
 }
 
-func (s *scan) settledAll(m *ruleMemo) bool {
+func (s *scan) reliableAll(m *ruleMemo) bool {
 	for i := range m.stamps {
-		if m.stamps[i] != (stamp{}) && !m.stamps[i].settled(s.start) {
+		if m.stamps[i] != (stamp{}) && !m.stamps[i].reliable(s.start) {
 			return false
 		}
 	}

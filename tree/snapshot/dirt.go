@@ -5,22 +5,22 @@ import (
 	"rewind/tree"
 )
 
-// mark is what was reported of a name.
-type mark uint8
+// dirtyKind is what was reported of a name.
+type dirtyKind uint8
 
 const (
-	touched mark = 1 << iota // content or attributes may be others
-	moved                    // something else may stand there now
+	touched dirtyKind = 1 << iota // content or attributes may be others
+	moved                         // something else may stand there now
 )
 
-// dirt holds the names to look at again: directory, name, mark. The root directory itself is the empty name in the empty path.
-type dirt map[string]map[string]mark
+// dirtySet holds the names to look at again: directory, name, mark. The root directory itself is the empty name in the empty path.
+type dirtySet map[string]map[string]dirtyKind
 
 // add reports whether the name is a new one.
-func (d dirt) add(dir, name string, m mark) bool {
+func (d dirtySet) add(dir, name string, m dirtyKind) bool {
 	names := d[dir]
 	if names == nil {
-		names = map[string]mark{}
+		names = map[string]dirtyKind{}
 		d[dir] = names
 	}
 	had := names[name]
@@ -28,7 +28,7 @@ func (d dirt) add(dir, name string, m mark) bool {
 	return had == 0
 }
 
-func (d dirt) addAll(other dirt) {
+func (d dirtySet) addAll(other dirtySet) {
 	for dir, names := range other {
 		for name, m := range names {
 			d.add(dir, name, m)
@@ -36,7 +36,7 @@ func (d dirt) addAll(other dirt) {
 	}
 }
 
-func (d dirt) len() int {
+func (d dirtySet) len() int {
 	n := 0
 	for _, names := range d {
 		n += len(names)
@@ -45,8 +45,8 @@ func (d dirt) len() int {
 }
 
 // without is a copy without the names that are to be looked at.
-func (d dirt) without(t *todo) dirt {
-	out := dirt{}
+func (d dirtySet) without(t *todo) dirtySet {
+	out := dirtySet{}
 	for dir, names := range d {
 		for name, m := range names {
 			if at := t.find(dir); at == nil || at.names[name] == 0 {
@@ -59,9 +59,9 @@ func (d dirt) without(t *todo) dirt {
 
 // todo is what an incremental snapshot does in one directory.
 type todo struct {
-	names map[string]mark  // to be looked at
-	all   bool             // every name is: the directory's own attributes may be others
-	below map[string]*todo // directories on the way to others
+	names map[string]dirtyKind // to be looked at
+	all   bool                 // every name is: the directory's own attributes may be others
+	below map[string]*todo     // directories on the way to others
 }
 
 // at gives what is to be done in a directory below, by its path.
@@ -105,12 +105,12 @@ func first(path string) (name, rest string) {
 func (t *todo) empty() bool { return !t.all && len(t.names) == 0 && len(t.below) == 0 }
 
 // todoOf puts reports into the shape of the tree.
-func todoOf(reports ...dirt) *todo {
+func todoOf(reports ...dirtySet) *todo {
 	root := &todo{}
-	look := func(dir, name string, m mark) {
+	look := func(dir, name string, m dirtyKind) {
 		t := root.at(dir)
 		if t.names == nil {
-			t.names = map[string]mark{}
+			t.names = map[string]dirtyKind{}
 		}
 		t.names[name] |= m
 	}

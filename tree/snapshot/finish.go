@@ -15,7 +15,7 @@ func (s *scan) finish(n *node) error {
 		s.unsure(n.parent, n.name, moved)
 		return nil
 	}
-	if n.still && s.keep(n) {
+	if n.unchanged && s.keep(n) {
 		return nil
 	}
 	slices.SortFunc(n.entries, tree.ByName)
@@ -61,7 +61,7 @@ func (s *scan) leave(n *node, id objstore.ID, files *cacheDir) {
 	}
 	if s.sight != nil {
 		b.hold(n.entries, n.files, files)
-	} else if b.kept = s.keptOf(n); b.kept == nil {
+	} else if b.untracked = s.untrackedDirOf(n); b.untracked == nil {
 		b.rules = nil
 	}
 	n.entries, n.files, n.known, n.prevDir, n.skips, n.subs = nil, nil, nil, nil, nil, nil

@@ -22,7 +22,7 @@ func (s *scan) begin() error {
 		s.sight = s.Watcher.begin(st)
 	}
 	if s.sight == nil {
-		return s.beginStill()
+		return s.beginUntracked()
 	}
 	if s.Full || !s.resumable() {
 		return nil
@@ -158,7 +158,7 @@ func (s *scan) takeOver(n *node) {
 // resume relates a directory c that was looked at to the last snapshot; true: it is taken over as it is.
 func (s *scan) resume(n, c *node, st worktreefs.Stat) bool {
 	sub := n.base.sub(c.name)
-	var m mark
+	var m dirtyKind
 	var t *todo
 	if n.todo != nil {
 		m, t = n.todo.names[c.name], n.todo.below[c.name]

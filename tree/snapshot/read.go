@@ -20,7 +20,7 @@ const tries = 3
 func (s *scan) known(n *node, m miss, st worktreefs.Stat) (miss, bool) {
 	stamp := stampOf(m.kind, st)
 	f := findCached(n.known, m.name)
-	if f == nil || f.stamp != stamp || !stamp.settled(s.start) || !s.exists(n, f) {
+	if f == nil || f.stamp != stamp || !stamp.reliable(s.start) || !s.exists(n, f) {
 		return m, true
 	}
 	switch m.kind {
@@ -192,7 +192,7 @@ func (s *scan) sure(n *node, m miss, st stamp, id objstore.ID, torn bool) *cache
 	switch {
 	case torn:
 		s.unsure(n, m.name, touched)
-	case !st.settled(s.start):
+	case !st.reliable(s.start):
 		s.doubt(n, m.name)
 	default:
 		return &cached{name: m.name, stamp: st, id: id}

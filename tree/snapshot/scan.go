@@ -45,8 +45,8 @@ type scan struct {
 	err     error
 	dirs    map[string]*cacheDir // for the cache
 	gone    []string             // directories that are to leave it
-	again   dirt                 // what this snapshot is not sure of
-	racy    dirt                 // names whose stamp proves nothing yet; else as far as is known they are as they were read
+	again   dirtySet             // what this snapshot is not sure of
+	racy    dirtySet             // names whose stamp proves nothing yet; else as far as is known they are as they were read
 
 	progress     sync.Mutex
 	nextProgress time.Time
@@ -68,19 +68,19 @@ type node struct {
 	only   bool // inside an ignored directory: only tracked and forced paths are taken
 	whole  bool // forced: everything is taken
 
-	dir   worktreefs.Dir // open while users > 0
-	users atomic.Int32   // the listing, children not yet opened, tasks that read
-	perm  uint16
-	id    fileID
-	old   *cacheDir   // what the cache says; nil: nothing
-	known []cached    // the files of old; set when the directory is open, before anything else looks at it
-	base  *baseDir    // the same directory in the last snapshot, where that can be relied on
-	todo  *todo       // set with base
-	prior *baseDir    // the same directory in scan.prior, where the same rules decided
-	above *ignore.Dir // the rules without the ignore files in it
-	ruled uint8       // bits: which of RuleFiles are in it
-	stamp dirStamp
-	still bool // nothing in it but directories below may be another; set before these begin
+	dir       worktreefs.Dir // open while users > 0
+	users     atomic.Int32   // the listing, children not yet opened, tasks that read
+	perm      uint16
+	id        fileID
+	old       *cacheDir   // what the cache says; nil: nothing
+	known     []cached    // the files of old; set when the directory is open, before anything else looks at it
+	base      *baseDir    // the same directory in the last snapshot, where that can be relied on
+	todo      *todo       // set with base
+	prior     *baseDir    // the same directory in scan.prior, where the same rules decided
+	above     *ignore.Dir // the rules without the ignore files in it
+	ruled     uint8       // bits: which of RuleFiles are in it
+	stamp     dirStamp
+	unchanged bool // nothing in it but directories below may be another; set before these begin
 
 	pending atomic.Int32 // the listing, children not finished, tasks that read
 	absent  bool         // vanished or could not be listed; written before pending falls
@@ -104,7 +104,7 @@ type miss struct {
 }
 
 func newScan(ctx context.Context, src Source) *scan {
-	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}, again: dirt{}, racy: dirt{}}
+	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}, again: dirtySet{}, racy: dirtySet{}}
 	s.wake.L = &s.mu
 	s.refuses, _ = src.Put.(refuser)
 	s.matches = src.Cache != nil && !src.Prev.IsZero() && src.Cache.root == src.Prev
@@ -118,15 +118,15 @@ func newScan(ctx context.Context, src Source) *scan {
 
 func (s *scan) run() error {
 	root := &node{rules: s.Rules, above: s.Rules, dir: s.Root, old: s.Cache.dir("")}
-	if s.prior != nil && s.prior.root.kept.above == s.Rules {
+	if s.prior != nil && s.prior.root.untracked.above == s.Rules {
 		root.prior = s.prior.root
 	}
 	if s.base != nil {
-		root.base, root.todo = s.base.root, todoOf(s.base.again, s.sight.dirt)
+		root.base, root.todo = s.base.root, todoOf(s.base.again, s.sight.dirty)
 		if s.Hasty && s.base.racy.len() <= maxRacy {
 			s.racy = s.base.racy.without(root.todo)
 		} else {
-			root.todo = todoOf(s.base.again, s.base.racy, s.sight.dirt)
+			root.todo = todoOf(s.base.again, s.base.racy, s.sight.dirty)
 		}
 		if root.todo.empty() {
 			s.root, s.watched = s.base.root, true
@@ -235,7 +235,7 @@ func (s *scan) skip(n *node, k tree.Skip) {
 }
 
 // unsure has the next snapshot look at a name again, whether or not it is reported.
-func (s *scan) unsure(n *node, name string, m mark) {
+func (s *scan) unsure(n *node, name string, m dirtyKind) {
 	if s.sight == nil {
 		return
 	}
@@ -321,8 +321,8 @@ func (s *scan) list(n *node) {
 		if n.parent == nil {
 			s.dev = st.Dev
 		}
-		if s.isStill(n) {
-			s.enterStill(n)
+		if s.isUnchanged(n) {
+			s.enterUnchanged(n)
 			return
 		}
 		names, err = s.names(n)

@@ -10,8 +10,8 @@ type sight struct {
 	w     *Watcher
 	epoch uint64
 	scan  uint64
-	dirt  dirt // reported; goes back if the snapshot is not committed
-	added bool // new watches
+	dirty dirtySet // reported; goes back if the snapshot is not committed
+	added bool     // new watches
 }
 
 // begin gives a sight for a snapshot of the directory root; nil: the watcher can do nothing for it.
@@ -33,8 +33,8 @@ func (w *Watcher) begin(root worktreefs.Stat) *sight {
 		}
 	}
 	w.scans++
-	g := &sight{w: w, epoch: w.epoch, scan: w.scans, dirt: w.pending}
-	w.pending, w.names = dirt{}, 0
+	g := &sight{w: w, epoch: w.epoch, scan: w.scans, dirty: w.pending}
+	w.pending, w.names = dirtySet{}, 0
 	return g
 }
 
@@ -110,7 +110,7 @@ func (w *Watcher) forget(paths []string) {
 	for _, path := range paths {
 		w.drop(path)
 		dir, name := tree.Split(path)
-		w.mark(dir, name, moved)
+		w.addDirty(dir, name, moved)
 	}
 }
 
@@ -124,9 +124,9 @@ func (g *sight) restore() {
 	if g.w.epoch != g.epoch || g.w.fs == nil {
 		return
 	}
-	for dir, names := range g.dirt {
+	for dir, names := range g.dirty {
 		for name, m := range names {
-			g.w.mark(dir, name, m)
+			g.w.addDirty(dir, name, m)
 		}
 	}
 }
@@ -139,10 +139,10 @@ func (g *sight) missed(n int) {
 }
 
 // reports gives what was reported so far: before the snapshot, and while it ran.
-func (g *sight) reports() []dirt {
+func (g *sight) reports() []dirtySet {
 	g.w.mu.Lock()
 	defer g.w.mu.Unlock()
-	now := dirt{}
+	now := dirtySet{}
 	now.addAll(g.w.pending)
-	return []dirt{g.dirt, now}
+	return []dirtySet{g.dirty, now}
 }

@@ -15,8 +15,8 @@ import (
 // No name came or went if the directory has the same stamp as then, and had it for long enough that any change since would
 // have given it another (settled, as for files), on a file system that stamps directories (Dir.StampsNames).
 
-// kept is what a directory in a baseline without a watcher has besides.
-type kept struct {
+// untrackedDir is what a directory in a baseline without a watcher has besides.
+type untrackedDir struct {
 	stamp dirStamp
 	above *ignore.Dir // the rules without the ignore files in it
 	ruled uint8       // bits: which of RuleFiles are in it
@@ -26,8 +26,8 @@ type kept struct {
 // dirStamp tells whether names came or went in a directory.
 type dirStamp struct{ mtime, ctime int64 }
 
-// beginStill finds out whether the last snapshot helps without a watcher, and whether this one will.
-func (s *scan) beginStill() error {
+// beginUntracked finds out whether the last snapshot helps without a watcher, and whether this one will.
+func (s *scan) beginUntracked() error {
 	s.keeps = s.Root.StampsNames()
 	b := s.Cache.base
 	if s.keeps && s.matches && b != nil && b.watch == nil && b.inputs == inputsOf(&s.Source) && s.Cache.root == b.root.id {
@@ -36,19 +36,19 @@ func (s *scan) beginStill() error {
 	return nil
 }
 
-// keptOf says what the next snapshot needs to know of a directory; nil: there will be no use for it.
-func (s *scan) keptOf(n *node) *kept {
+// untrackedDirOf says what the next snapshot needs to know of a directory; nil: there will be no use for it.
+func (s *scan) untrackedDirOf(n *node) *untrackedDir {
 	if !s.keeps {
 		return nil
 	}
-	return &kept{stamp: n.stamp, above: n.above, ruled: n.ruled, plain: s.isPlain(n)}
+	return &untrackedDir{stamp: n.stamp, above: n.above, ruled: n.ruled, plain: s.isPlain(n)}
 }
 
 // isPlain reports whether every name in a directory is decided by the listing, the rules and the stamps of the cache: none is unreadable,
 // torn, over the size limit, a mount, or too young.
 func (s *scan) isPlain(n *node) bool {
 	st := stamp{mtime: n.stamp.mtime, ctime: n.stamp.ctime}
-	if n.id.dev != s.dev || !st.settled(s.start) || worktreefs.SameName(n.name, ".agent") {
+	if n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
 		return false
 	}
 	secrets, files := 0, 0
@@ -76,10 +76,10 @@ func (s *scan) isPlain(n *node) bool {
 	return secrets == 0 && files == 0
 }
 
-// isStill reports whether nothing in an open directory changed but, maybe, what is in the directories below.
-func (s *scan) isStill(n *node) bool {
+// isUnchanged reports whether nothing in an open directory changed but, maybe, what is in the directories below.
+func (s *scan) isUnchanged(n *node) bool {
 	b := n.prior
-	if b == nil || !b.kept.plain || b.kept.stamp != n.stamp || b.fileID() != n.id || b.perm != n.perm {
+	if b == nil || !b.untracked.plain || b.untracked.stamp != n.stamp || b.fileID() != n.id || b.perm != n.perm {
 		return false
 	}
 	if !s.sameRules(n) {
@@ -93,7 +93,7 @@ func (s *scan) isStill(n *node) bool {
 			return false
 		}
 		st, err := n.dir.Lstat(f.name)
-		if err != nil || st.Type != f.stamp.fileType() || stampOf(f.stamp.kind, st) != f.stamp || !f.stamp.settled(s.start) {
+		if err != nil || st.Type != f.stamp.fileType() || stampOf(f.stamp.kind, st) != f.stamp || !f.stamp.reliable(s.start) {
 			return false
 		}
 		if f.stamp.kind == cachedFile {
@@ -107,7 +107,7 @@ func (s *scan) isStill(n *node) bool {
 
 // sameRules looks at the ignore files in a directory whose names are the same.
 func (s *scan) sameRules(n *node) bool {
-	k, above := n.prior.kept, n.rules
+	k, above := n.prior.untracked, n.rules
 	if k.ruled != 0 {
 		var names []worktreefs.Dirent
 		for i, name := range s.RuleFiles[:min(2, len(s.RuleFiles))] {
@@ -125,9 +125,9 @@ func (s *scan) sameRules(n *node) bool {
 	return false
 }
 
-// enterStill goes on to the directories below.
-func (s *scan) enterStill(n *node) {
-	n.still = true
+// enterUnchanged goes on to the directories below.
+func (s *scan) enterUnchanged(n *node) {
+	n.unchanged = true
 	subs := n.prior.subs
 	if len(subs) == 0 {
 		return
@@ -137,7 +137,7 @@ func (s *scan) enterStill(n *node) {
 	for i, sub := range subs {
 		c := &below[i]
 		c.parent, c.name, c.path, c.depth, c.only = n, sub.name, tree.Join(n.path, sub.name), n.depth+1, sub.only
-		c.prior, c.rules, c.above = sub, sub.kept.above, sub.kept.above
+		c.prior, c.rules, c.above = sub, sub.untracked.above, sub.untracked.above
 		c.old = s.Cache.dir(c.path)
 		c.users.Store(1)
 		c.pending.Store(1)
@@ -171,7 +171,7 @@ func (s *scan) handUp(n *node, b *baseDir) {
 		s.root = b
 		return
 	}
-	if !b.id.IsZero() && !n.parent.still { // one that is still takes it from subs
+	if !b.id.IsZero() && !n.parent.unchanged { // one that is still takes it from subs
 		s.add(n.parent, tree.Entry{Name: b.name, Type: tree.TypeDir, Perm: b.perm, ID: b.id}, nil)
 	}
 	n.parent.mu.Lock()

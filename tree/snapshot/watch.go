@@ -53,9 +53,9 @@ type Watcher struct {
 	dirs    watchDir // the watched directories
 	byWatch map[int32]*watchDir
 	watches int
-	scans   uint64 // snapshots that began
-	pending dirt   // reported since the last snapshot began
-	names   int    // in pending
+	scans   uint64   // snapshots that began
+	pending dirtySet // reported since the last snapshot began
+	names   int      // in pending
 
 	reason string
 	since  time.Time
@@ -92,7 +92,7 @@ func Watch(root string) (*Watcher, error) {
 	case !filepath.IsAbs(root):
 		return nil, fmt.Errorf("watch %s: not absolute", root)
 	}
-	w := &Watcher{root: filepath.Clean(root), now: time.Now, reason: "not started", pending: dirt{}}
+	w := &Watcher{root: filepath.Clean(root), now: time.Now, reason: "not started", pending: dirtySet{}}
 	w.since = w.now()
 	return w, nil
 }
@@ -122,7 +122,7 @@ func (w *Watcher) fail(epoch uint64, reason string) {
 	}
 	w.fs.stop()
 	w.epoch++
-	w.fs, w.armed, w.dirs, w.byWatch, w.watches, w.pending, w.names = nil, false, watchDir{}, nil, 0, dirt{}, 0
+	w.fs, w.armed, w.dirs, w.byWatch, w.watches, w.pending, w.names = nil, false, watchDir{}, nil, 0, dirtySet{}, 0
 	w.postpone(reason)
 }
 
@@ -215,9 +215,9 @@ func (w *Watcher) take(r report) {
 		dir, name = d.up.path(), d.name
 	}
 	if r.came || r.gone {
-		w.mark(dir, name, moved)
+		w.addDirty(dir, name, moved)
 	} else {
-		w.mark(dir, name, touched)
+		w.addDirty(dir, name, touched)
 	}
 	if r.gone {
 		w.drop(tree.Join(dir, name))
@@ -227,8 +227,8 @@ func (w *Watcher) take(r report) {
 	}
 }
 
-// mark remembers a name that the next snapshot is to look at. Under mu.
-func (w *Watcher) mark(dir, name string, m mark) {
+// addDirty remembers a name that the next snapshot is to look at. Under mu.
+func (w *Watcher) addDirty(dir, name string, m dirtyKind) {
 	if w.pending.add(dir, name, m) {
 		w.names++
 	}
@@ -276,7 +276,7 @@ func (w *Watcher) add(path string, id fileID, scan uint64) bool {
 	default: // it was moved here, and the report of that has not been read; or it is mounted in two places, then each snapshot looks at both
 		w.watches--
 		old.on = false
-		w.mark(old.up.path(), old.name, moved)
+		w.addDirty(old.up.path(), old.name, moved)
 	}
 	d := w.at(path, true)
 	d.on, d.id, d.scan, d.wd = true, id, scan, wd

@@ -26,7 +26,7 @@ func Exchange(c io.ReadWriter, q Request, payload io.Reader) (Answer, error) {
 // sizeOf is no less than what the head of a request takes.
 func sizeOf(q Request) int {
 	const fields, framing = 7, 2 * maxVarint
-	return HeadSize + fields*framing + len(q.Version) + len(q.Agent) + len(q.Event) + len(q.Cwd) + len(q.Began)
+	return HeaderSize + fields*framing + len(q.Version) + len(q.Agent) + len(q.Event) + len(q.Cwd) + len(q.Began)
 }
 
 // send writes what buf has and the payload, which is read into the room behind it.

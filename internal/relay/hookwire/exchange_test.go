@@ -81,7 +81,7 @@ func FuzzPayload(f *testing.F) {
 		if _, err := Exchange(w, Request{}, bytes.NewReader(body)); err != nil {
 			t.Fatal(err)
 		}
-		if again := w.sent.Bytes()[HeadSize:]; !bytes.Equal(again, raw[:len(raw)-r.Len()]) {
+		if again := w.sent.Bytes()[HeaderSize:]; !bytes.Equal(again, raw[:len(raw)-r.Len()]) {
 			t.Errorf("%q is also %q", raw[:len(raw)-r.Len()], again)
 		}
 	})
@@ -110,7 +110,7 @@ func TestBrokenPayload(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
-	if _, err := io.ReadAll(&Payload{R: bytes.NewReader(w.sent.Bytes()[HeadSize:])}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := io.ReadAll(&Payload{R: bytes.NewReader(w.sent.Bytes()[HeaderSize:])}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("the daemon took a request that was cut for a whole one: %v", err)
 	}
 }

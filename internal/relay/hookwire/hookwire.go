@@ -37,8 +37,8 @@ const (
 	Piece      = 64 << 10 // of a payload
 )
 
-// HeadSize is the length of what comes before the fields: the preamble and their length.
-const HeadSize = len(preamble) + lengthSize
+// HeaderSize is the length of what comes before the fields: the preamble and their length.
+const HeaderSize = len(preamble) + lengthSize
 
 const lengthSize = 4
 
@@ -142,7 +142,7 @@ func AppendRequest(b []byte, q Request) ([]byte, error) {
 	return c.b, nil
 }
 
-// Fields is how many bytes of fields follow a request's head of HeadSize bytes.
+// Fields is how many bytes of fields follow a request's head of HeaderSize bytes.
 func Fields(head []byte) (int, error) {
 	if err := check(head); err != nil {
 		return 0, err

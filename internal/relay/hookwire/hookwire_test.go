@@ -43,18 +43,18 @@ func TestGolden(t *testing.T) {
 
 // readRequest is what the daemon's door does.
 func readRequest(raw []byte) (q Request, used int, err error) {
-	if len(raw) < HeadSize {
+	if len(raw) < HeaderSize {
 		return q, 0, io.ErrUnexpectedEOF
 	}
-	n, err := Fields(raw[:HeadSize])
+	n, err := Fields(raw[:HeaderSize])
 	if err != nil {
 		return q, 0, err
 	}
-	if len(raw) < HeadSize+n {
+	if len(raw) < HeaderSize+n {
 		return q, 0, io.ErrUnexpectedEOF
 	}
-	q, err = DecodeRequest(raw[HeadSize : HeadSize+n])
-	return q, HeadSize + n, err
+	q, err = DecodeRequest(raw[HeaderSize : HeaderSize+n])
+	return q, HeaderSize + n, err
 }
 
 func TestRequestComesBack(t *testing.T) {
@@ -186,7 +186,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		q, used, err := readRequest(raw)
 		if used > 0 {
-			holdToRecord(t, raw[HeadSize:used], err, func(tag uint64, v record.Field) error {
+			holdToRecord(t, raw[HeaderSize:used], err, func(tag uint64, v record.Field) error {
 				switch {
 				case tag == 4 || tag == 5:
 					_, err := v.Uint()

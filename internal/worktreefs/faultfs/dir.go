@@ -30,12 +30,12 @@ func (d *dir) at(name string) string {
 }
 
 func (d *dir) read(op, name string) error {
-	_, err := d.s.step(false, Call{Op: op, Path: d.at(name)})
+	_, err := d.s.call(false, Call{Op: op, Path: d.at(name)})
 	return err
 }
 
 func (d *dir) write(op, name, rest string) error {
-	_, err := d.s.step(true, Call{Op: op, Path: d.at(name), Rest: rest})
+	_, err := d.s.call(true, Call{Op: op, Path: d.at(name), Rest: rest})
 	return err
 }
 
@@ -229,7 +229,7 @@ type wfile struct {
 }
 
 func (f *wfile) Write(p []byte) (int, error) {
-	half, err := f.d.s.step(true, Call{Op: "write", Path: f.d.at(f.name), Rest: fmt.Sprint(len(p))})
+	half, err := f.d.s.call(true, Call{Op: "write", Path: f.d.at(f.name), Rest: fmt.Sprint(len(p))})
 	if err == nil {
 		return f.WFile.Write(p)
 	}

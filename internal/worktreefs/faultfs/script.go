@@ -45,8 +45,8 @@ type Script struct {
 	log     []string
 }
 
-// step counts a call and decides its fate. half asks for half of a write before the error is returned.
-func (s *Script) step(mutates bool, c Call) (half bool, err error) {
+// call counts a call and decides its fate. half asks for half of a write before the error is returned.
+func (s *Script) call(mutates bool, c Call) (half bool, err error) {
 	s.mu.Lock()
 	if s.crashed {
 		s.mu.Unlock()
