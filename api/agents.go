@@ -1,17 +1,5 @@
 package api
 
-import "time"
-
-// AgentEnv says where agents keep their settings: the environment of the command, not that of the process that answers.
-type AgentEnv struct {
-	Home Text            `json:"home"`                // the user's home directory
-	Vars map[string]Text `json:"variables,omitempty"` // of AgentVariables, those that are set; absolute paths
-
-	Programs []string `json:"programs,omitempty"` // the agents whose program is on the PATH
-	Path     Text     `json:"path,omitempty"`     // the PATH, where an agent's program has to be run
-	Rewind   Text     `json:"rewind,omitempty"`   // the rewind that asks: hooks are to start this one
-}
-
 // AgentVariables are the variables that move an agent's settings.
 func AgentVariables() []string {
 	return []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "FACTORY_HOME_OVERRIDE", "CODEX_SQLITE_HOME"}
@@ -21,7 +9,7 @@ func AgentVariables() []string {
 type HooksRequest struct {
 	Project
 	Env     AgentEnv `json:"env"`
-	Agents  []string `json:"agents,omitempty"`  // claude, codex, gemini, droid; none: all that are installed
+	Agents  []Agent  `json:"agents,omitempty"`  // claude, codex, gemini, droid; none: all that are installed
 	Remove  bool     `json:"remove,omitempty"`  // take them out
 	Refresh bool     `json:"refresh,omitempty"` // only those that have hooks of ours already
 	DryRun  bool     `json:"dry_run,omitempty"`
@@ -39,7 +27,7 @@ type HooksResponse struct {
 
 // AgentHooks is one agent's part of it.
 type AgentHooks struct {
-	Agent       string     `json:"agent"`
+	Agent       Agent      `json:"agent"`
 	Dir         Text       `json:"dir"` // it is installed when this exists
 	Installed   bool       `json:"installed"`
 	File        Text       `json:"file"`                   // that has the hooks
@@ -79,20 +67,4 @@ type ValidateResponse struct {
 	Checks   []Check  `json:"checks"`
 	Findings int      `json:"findings"`
 	Notices  []string `json:"notices,omitempty"`
-}
-
-// Levels of checks.
-const (
-	LevelOK      = "ok"
-	LevelNote    = "note"    // worth knowing, nothing to be done
-	LevelFinding = "finding" // something does not work as it should
-)
-
-// Check is one thing that rewind needs, as it was found.
-type Check struct {
-	Name   string     `json:"name"` // project, store, daemon, an agent, disk, watches, ...
-	Level  string     `json:"level"`
-	Text   Text       `json:"text"`
-	Remedy Text       `json:"remedy,omitempty"` // of a finding
-	Last   *time.Time `json:"last,omitempty"`   // of an agent: its newest event in this project
 }

@@ -4,8 +4,8 @@ import "time"
 
 // AtWork is an agent that is at work, and where a restore sets files, what it sets under that.
 type AtWork struct {
-	Session string    `json:"session_id"`
-	Agent   string    `json:"agent"`
+	Session string    `json:"session"` // agent/id
+	Agent   Agent     `json:"agent"`
 	Known   string    `json:"known"`           // call: a call of a tool is open; turn: a turn is under way; open: its program has the session open, and does nothing
 	Tools   []Tool    `json:"tools,omitempty"` // of call, oldest first
 	Since   time.Time `json:"since"`           // of its newest event

@@ -6,7 +6,7 @@ import "time"
 type SessionInfo struct {
 	ID       string    `json:"session_id"` // the agent's
 	Session  string    `json:"session"`    // agent/id: the name everywhere
-	Agent    string    `json:"agent"`
+	Agent    Agent     `json:"agent"`
 	Title    Text      `json:"title,omitempty"`   // as the agent's list shows it
 	Path     Text      `json:"path,omitempty"`    // of its session file
 	Missing  bool      `json:"missing,omitempty"` // the file is not there any more; what was captured is
@@ -22,17 +22,6 @@ type SessionInfo struct {
 	Fork     *Lineage  `json:"fork,omitempty"`     // of a fork or clone
 	Problem  Text      `json:"problem,omitempty"`  // why its conversation is not captured
 	Resume   []string  `json:"resume,omitempty"`   // the command line that opens it
-}
-
-// Lineage is where a fork or clone comes from.
-type Lineage struct {
-	Session    string    `json:"session"`           // agent/id of the one it was made of
-	Turn       int       `json:"turn"`              // the last turn that both have
-	Message    string    `json:"message,omitempty"` // the last message of that one that both have
-	Checkpoint string    `json:"checkpoint,omitempty"`
-	Time       time.Time `json:"time"`
-	Clone      bool      `json:"clone,omitempty"`
-	Kind       string    `json:"kind"` // fork, clone, checkout, undo, redo: the command that made it; agent: the agent itself
 }
 
 // SessionsRequest lists sessions, newest first. Import takes in the agents' sessions of this project that are not known yet.
@@ -116,9 +105,9 @@ type CloneRequest struct {
 
 // Fork is a session that was made of another, or with a dry run would be.
 type Fork struct {
-	ID        string   `json:"session_id"` // the agent's id of the new session
+	ID        string   `json:"session_id"` // the agent's
 	Session   string   `json:"session"`    // agent/id
-	Agent     string   `json:"agent"`
+	Agent     Agent    `json:"agent"`
 	Title     Text     `json:"title"`
 	Path      Text     `json:"path"`
 	From      Lineage  `json:"from"`

@@ -7,7 +7,9 @@ import "time"
 type Error struct {
 	Code       int         `json:"code"`
 	Word       string      `json:"word"`
-	Message    string      `json:"message"`
+	Message    string      `json:"message"`           // all of it, for people
+	Op         string      `json:"op,omitempty"`      // what was done, or what the subject is: open project, checkpoint, session, config, ...
+	Subject    Text        `json:"subject,omitempty"` // to what, as it is: a path, a name, an id
 	Hint       string      `json:"hint,omitempty"`
 	Candidates []string    `json:"candidates,omitempty"` // of an ambiguous name: ids of checkpoints, or sessions as agent/id
 	Sessions   []Candidate `json:"sessions,omitempty"`   // more of those candidates that are sessions
@@ -15,10 +17,10 @@ type Error struct {
 
 // Candidate is a session that could be meant.
 type Candidate struct {
-	Session string    `json:"session"` // agent/id
-	ID      string    `json:"session_id"`
-	Short   string    `json:"short"` // how the id begins; enough to name it
-	Agent   string    `json:"agent"`
+	Session string    `json:"session"`    // agent/id
+	ID      string    `json:"session_id"` // the agent's
+	Short   string    `json:"short"`      // how the id begins; enough to name it
+	Agent   Agent     `json:"agent"`
 	Title   Text      `json:"title,omitempty"`
 	Turns   int       `json:"turns"`
 	Last    time.Time `json:"last"` // its newest event

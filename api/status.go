@@ -10,8 +10,8 @@ type Tool struct {
 
 // Session is an agent's session.
 type Session struct {
-	Session    string    `json:"session_id"`
-	Agent      string    `json:"agent"`
+	Session    string    `json:"session"` // agent/id
+	Agent      Agent     `json:"agent"`
 	Turn       uint64    `json:"turn"`
 	Prompt     Text      `json:"prompt,omitempty"`
 	Transcript Text      `json:"transcript,omitempty"`

@@ -2,19 +2,6 @@ package api
 
 import "time"
 
-// Store is a store that this user's REWIND_HOME knows.
-type Store struct {
-	ID        string     `json:"store_id"`
-	Root      Text       `json:"root"` // empty: of no directory
-	Mode      string     `json:"mode"`
-	Store     Text       `json:"store"`
-	DiskBytes int64      `json:"disk_bytes"`
-	Created   time.Time  `json:"created"`
-	Used      *time.Time `json:"used,omitempty"`  // when something in it changed last
-	Wrong     Text       `json:"wrong,omitempty"` // what is wrong with it
-	Orphan    bool       `json:"orphan"`          // no directory is its project: it can be joined to one, or removed
-}
-
 // StoresRequest asks for all stores.
 type StoresRequest struct{ Project }
 

@@ -1,6 +1,10 @@
 package api
 
-import "time"
+import (
+	"time"
+
+	"rewind/internal/value"
+)
 
 // Project is part of every request: any directory in the project. Paths of a request are relative to it.
 type Project struct {
@@ -10,20 +14,14 @@ type Project struct {
 // ProjectDir is the directory of the request.
 func (p Project) ProjectDir() string { return string(p.Dir) }
 
-// Head is the user's git repository at some moment.
-type Head struct {
-	Commit string `json:"commit,omitempty"`
-	Branch string `json:"branch,omitempty"`
-}
-
 // Checkpoint is a checkpoint.
 type Checkpoint struct {
 	ID       string    `json:"id"`
 	Short    string    `json:"short"` // shortest unique prefix that is shown
 	Seq      uint64    `json:"seq"`   // the order of checkpoints
 	Time     time.Time `json:"time"`
-	Session  string    `json:"session_id"` // the agent's id of it, or manual
-	Agent    string    `json:"agent,omitempty"`
+	Session  string    `json:"session"` // agent/id, or manual
+	Agent    Agent     `json:"agent,omitempty"`
 	Turn     uint64    `json:"turn,omitempty"`
 	Prompt   Text      `json:"prompt,omitempty"` // how the turn's prompt begins
 	Event    string    `json:"event"`            // init, save, undo, safety, or an agent's: prompt, post-tool-use, ...
@@ -46,12 +44,6 @@ type Checkpoint struct {
 	Aside    bool      `json:"aside,omitempty"` // in a list: left behind by a later step
 	Tags     []string  `json:"tags,omitempty"`
 	Notes    []Text    `json:"notes,omitempty"` // messages that were put on it later, the oldest first
-}
-
-// Walk says along whose steps a command goes.
-type Walk struct {
-	Session string `json:"session_id,omitempty"` // a session, or a prefix of its id; empty: the current one
-	Choose  bool   `json:"choose,omitempty"`     // when several are at work, take the newest and say so instead of refusing
 }
 
 // Change is how one path differs between two states.
@@ -96,7 +88,7 @@ type InitResponse struct {
 // SaveRequest takes a checkpoint.
 type SaveRequest struct {
 	Project
-	Session string `json:"session_id,omitempty"` // onto whose branch; empty: the current one's
+	Session string `json:"session,omitempty"` // onto whose branch; empty: the current one's
 	Message Text   `json:"message,omitempty"`
 }
 
@@ -114,7 +106,7 @@ type SaveResponse struct {
 type ListRequest struct {
 	Project
 	All     bool   `json:"all,omitempty"`
-	Session string `json:"session_id,omitempty"`
+	Session string `json:"session,omitempty"`
 	Limit   int    `json:"limit,omitempty"`
 }
 
@@ -291,8 +283,8 @@ type Operation struct {
 	Seq        uint64    `json:"seq"`
 	Time       time.Time `json:"time"`
 	Kind       string    `json:"kind"`
-	Session    string    `json:"session_id,omitempty"`
-	Agent      string    `json:"agent,omitempty"`
+	Session    string    `json:"session,omitempty"` // agent/id, or manual
+	Agent      Agent     `json:"agent,omitempty"`
 	Checkpoint string    `json:"checkpoint,omitempty"`
 	Target     string    `json:"target,omitempty"`
 	Safety     string    `json:"safety,omitempty"`
@@ -344,18 +336,12 @@ type VerifyRequest struct {
 
 // VerifyResponse lists every fault, and what is lost.
 type VerifyResponse struct {
-	Checked  int        `json:"checked"`
-	Faults   []Text     `json:"faults"`
-	Lost     []Lost     `json:"lost,omitempty"` // objects that a repair has marked as lost; no faults any more
-	LostOps  []Span     `json:"lost_operations,omitempty"`
-	Affected []Affected `json:"affected,omitempty"` // checkpoints that cannot be restored whole, newest first
-	Notices  []string   `json:"notices,omitempty"`
-}
-
-// Span is a range of operations.
-type Span struct {
-	First uint64 `json:"first"`
-	Last  uint64 `json:"last"`
+	Checked  int          `json:"checked"`
+	Faults   []Text       `json:"faults"`
+	Lost     []Lost       `json:"lost,omitempty"` // objects that a repair has marked as lost; no faults any more
+	LostOps  []value.Span `json:"lost_operations,omitempty"`
+	Affected []Affected   `json:"affected,omitempty"` // checkpoints that cannot be restored whole, newest first
+	Notices  []string     `json:"notices,omitempty"`
 }
 
 // Lost is an object that nothing was found to repair.

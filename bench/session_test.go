@@ -14,8 +14,8 @@ import (
 
 	"rewind/bench/workload"
 	"rewind/engine/model"
-	"rewind/engine/register"
 	"rewind/engine/restore"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -140,7 +140,7 @@ func BenchmarkIndexSessions(b *testing.B) {
 			}
 		})
 	})
-	env := register.AgentEnv{Home: p.user()}
+	env := value.AgentEnv{Home: value.Text(p.user())}
 	began := time.Now()
 	if r, err := p.e.Restorer.Import(b.Context(), env, nil); err != nil || len(r.Sessions) != 74 || len(r.Failed) > 0 {
 		b.Fatal(r, err)
@@ -165,7 +165,7 @@ func BenchmarkForkSession(b *testing.B) {
 		p.settle()
 		t.captured()
 		fork := func(b *testing.B) {
-			o := restore.Options{Session: model.SessionChoice{Session: t.id}, Env: register.AgentEnv{Home: p.user()}}
+			o := restore.Options{Session: model.SessionChoice{Session: t.id}, Env: value.AgentEnv{Home: value.Text(p.user())}}
 			var made []string
 			each(b, size, func() {
 				f, err := p.e.Restorer.Fork(b.Context(), fmt.Sprintf("turn:%d", t.turn-1), o)

@@ -8,10 +8,10 @@ import (
 
 	"rewind/engine/history"
 	"rewind/engine/model"
-	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
 	"rewind/hooks"
+	"rewind/internal/value"
 )
 
 // TestPromise19AnswersBesideEvents: every command may be given while events come in, and once more under the race detector.
@@ -62,7 +62,7 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 		"list":     func() error { _, err := p.e.History.List(bg, history.ListOptions{All: true}); return err },
 		"status":   func() error { _, err := p.e.Status(bg, nil); return err },
 		"turns":    func() error { _, err := p.e.History.Turns(bg, model.SessionChoice{Session: a.name()}); return err },
-		"sessions": func() error { _, err := p.e.History.SessionList(bg, register.AgentEnv{}); return err },
+		"sessions": func() error { _, err := p.e.History.SessionList(bg, value.AgentEnv{}); return err },
 		"undo": func() error {
 			_, err := p.e.Restorer.Undo(bg, 1, restore.Options{DryRun: true, Session: model.SessionChoice{Session: a.name()}})
 			return err

@@ -12,6 +12,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/internal/value"
 	"rewind/tree"
 )
 
@@ -163,7 +164,7 @@ func TestT24Promise18SaidOnce(t *testing.T) {
 	p.must(err)
 	n := 0
 	for _, c := range checks {
-		if c.Name == "git" && c.Level == project.LevelFinding && c.Remedy != "" {
+		if c.Name == "git" && c.Level == value.LevelFinding && c.Remedy != "" {
 			n++
 		}
 	}

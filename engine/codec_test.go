@@ -10,6 +10,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -43,7 +44,9 @@ func sampleJournal() *model.Journal {
 			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)},
 			{Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
 		},
-		Made:  &model.Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &model.Lineage{Session: "claude/a", Turn: 2, Kind: "checkout", Transcript: testID("x"), Turns: []int{1, 12}}},
+		Made: &model.Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &model.Lineage{
+			Lineage: value.Lineage{Session: "claude/a", Turn: 12, Kind: "checkout"}, Both: 2, Transcript: testID("x"), Turns: []int{1, 12},
+		}},
 		Moved: &model.Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
 	}
 }

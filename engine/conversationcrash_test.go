@@ -12,6 +12,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
@@ -51,7 +52,7 @@ func (p *fixture) crashed(name string, o restore.Options, applied bool, n int) *
 		p.must(p.e.Restorer.Apply(bg, root, j, j.Steps, &restore.Result{}))
 	}
 	for _, f := range j.Files[:min(max(n, 0), len(j.Files))] {
-		p.must(conversation.SetSession(p.e.Log.Objs, p.env().Folders(), f))
+		p.must(conversation.SetSession(p.e.Log.Objs, register.Folders(p.env()), f))
 	}
 	return j
 }

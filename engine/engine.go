@@ -20,6 +20,7 @@ import (
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
 	"rewind/internal/relay"
+	"rewind/internal/value"
 )
 
 // Engine is an open project, as one request sees it (View): its rooms, each with a view of the state that all requests share. A room reaches the rooms
@@ -66,14 +67,14 @@ func OpenProject(ctx context.Context, home project.Home, p *project.Project, o p
 		return nil, err
 	}
 	if o.KV.FS == nil && !project.IsStore(p.Store) { // kv would make one
-		return nil, fmt.Errorf("open project %s: %w: %s", p.Root, model.ErrStoreGone, p.Store)
+		return nil, &value.OpError{Op: "open project", Subject: p.Root, Err: fmt.Errorf("%w: %s", model.ErrStoreGone, p.Store)}
 	}
 	if err := relay.CheckOwner(p.Store); err != nil {
-		return nil, fmt.Errorf("open project %s: %w", p.Root, err)
+		return nil, &value.OpError{Op: "open project", Subject: p.Root, Err: err}
 	}
 	db, err := kv.Open(ctx, p.Store, o.StoreOptions())
 	if err != nil {
-		return nil, fmt.Errorf("open project %s: %w", p.Root, err)
+		return nil, &value.OpError{Op: "open project", Subject: p.Root, Err: err}
 	}
 	l := oplog.New(home, p, cfg, db, o)
 	e := rooms(l, &states{worktree: capture.NewState(l)})

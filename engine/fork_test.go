@@ -14,6 +14,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/refs"
@@ -173,7 +174,7 @@ func TestForkFails(t *testing.T) {
 	defer plan.Close()
 	ops, err := p.e.History.Operations(bg, 0, true)
 	p.must(err)
-	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, func(w io.Writer) error {
+	if err := conversation.WriteSession(register.Folders(p.env()), plan.Path, false, func(w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
 		return errors.New("no space")
 	}); err == nil || !strings.Contains(err.Error(), plan.Path) {
@@ -186,7 +187,7 @@ func TestForkFails(t *testing.T) {
 	}
 	equal(t, "files", p.files(), []string{filepath.Base(k.file)})
 	p.must(os.WriteFile(plan.Path, []byte("somebody's"), 0o600))
-	if err := conversation.WriteSession(p.env().Folders(), plan.Path, false, plan.Write); !errors.Is(err, fs.ErrExist) {
+	if err := conversation.WriteSession(register.Folders(p.env()), plan.Path, false, plan.Write); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file is there already: %v", err)
 	}
 	if p.slurp(plan.Path) != "somebody's" {
@@ -204,7 +205,7 @@ func TestForkIsStored(t *testing.T) {
 	of := restore.Options{Session: model.SessionChoice{Session: k.name()}}
 	f := p.fork("turn:1", of)
 	s := p.session(f.Session)
-	if as, err := conversation.IsStored(p.e.Log.Objs, p.env().Folders(), f.Path, s.Fork.Transcript); err != nil || !as || s.Fork.Transcript.IsZero() {
+	if as, err := conversation.IsStored(p.e.Log.Objs, register.Folders(p.env()), f.Path, s.Fork.Transcript); err != nil || !as || s.Fork.Transcript.IsZero() {
 		t.Errorf("%v, %v: %+v", as, err, s.Fork)
 	}
 	if r := p.back("turn:1", of); r.Conversation.Mode != model.ConversationFork || r.Conversation.Path == f.Path {

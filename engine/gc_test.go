@@ -19,6 +19,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/internal/torture"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -37,14 +38,14 @@ func (p *fixture) later(d time.Duration) {
 }
 
 // gc collects, and holds that nothing that is left is broken.
-func (p *fixture) gc(o gc.Options) *gc.Collected {
+func (p *fixture) gc(o gc.Options) *value.Collected {
 	p.t.Helper()
 	r := p.collect(o)
 	p.sound()
 	return r
 }
 
-func (p *fixture) collect(o gc.Options) *gc.Collected {
+func (p *fixture) collect(o gc.Options) *value.Collected {
 	p.t.Helper()
 	r, err := p.e.Collector.GC(bg, o)
 	if err != nil {

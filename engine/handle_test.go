@@ -17,6 +17,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/hooks"
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -485,7 +486,7 @@ func FuzzSession(f *testing.F) {
 		Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, Outside: []string{"/etc/x"}, First: at, Last: at, Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true,
 		Shown: at, Folded: 9, Calls: []model.Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
 		Cursor: model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: testID("x"), Length: 9, Last: "u", Path: "/t", Generation: 1}, Base: 2, Checked: 3},
-		Fork:   &model.Lineage{Session: "claude/b", Turn: 1, Time: at, Kind: "fork"}, Title: "t", Imported: true, Problem: "p",
+		Fork:   &model.Lineage{Lineage: value.Lineage{Session: "claude/b", Turn: 1, Time: at, Kind: "fork"}, Both: 1}, Title: "t", Imported: true, Problem: "p",
 	}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s, err := model.DecodeSession("claude/a", raw)

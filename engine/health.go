@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,32 +18,35 @@ import (
 	"rewind/engine/register"
 	"rewind/hooks"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/tree"
 )
 
 // CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project, whose
 // sessions are given; it may be "".
-func CheckAgents(ctx context.Context, h project.Home, env register.AgentEnv, root string, sessions []model.Session, quick bool) []project.Check {
+func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root string, sessions []model.Session, quick bool) []value.Check {
 	tier, guard := register.HooksTier(h, root), register.HooksGuard(h, root)
-	var out []project.Check
-	for _, agent := range register.Agents() {
+	var out []value.Check
+	for _, agent := range value.Agents() {
 		a := register.Locate(agent, env)
 		if !a.Installed {
 			continue
 		}
 		c := checkAgent(ctx, h, a, env, tier, guard, quick)
 		c.Name = string(agent)
+		var last time.Time
 		for _, s := range sessions { // newest first
 			if s.Agent == agent && s.Event != "" { // rewind's own forks are not heard
-				c.Last = s.Last
+				last = s.Last.UTC()
+				c.Last = &last
 				break
 			}
 		}
-		if at, why := register.LastFailure(h, agent); c.Level == project.LevelOK && at.After(c.Last) {
-			c.Text = fmt.Sprintf("%s; an event was lost at %s: %s", c.Text, at.Format(time.RFC3339), why)
-			c.Level = project.LevelNote // a hook was started now, and works
+		if at, why := register.LastFailure(h, agent); c.Level == value.LevelOK && at.After(last) {
+			c.Text = value.Textf("%s; an event was lost at %s: %s", c.Text, at.Format(time.RFC3339), why)
+			c.Level = value.LevelNote // a hook was started now, and works
 			if quick {
-				c.Level, c.Remedy = project.LevelFinding, "rewind validate"
+				c.Level, c.Remedy = value.LevelFinding, "rewind validate"
 			}
 		}
 		out = append(out, c)
@@ -55,9 +57,9 @@ func CheckAgents(ctx context.Context, h project.Home, env register.AgentEnv, roo
 	return out
 }
 
-func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env register.AgentEnv, tier string, guard, quick bool) project.Check {
-	finding := func(remedy, format string, args ...any) project.Check {
-		return project.Check{Level: project.LevelFinding, Text: fmt.Sprintf(format, args...), Remedy: remedy}
+func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env value.AgentEnv, tier string, guard, quick bool) value.Check {
+	finding := func(remedy, format string, args ...any) value.Check {
+		return value.Check{Level: value.LevelFinding, Text: value.Textf(format, args...), Remedy: value.Text(remedy)}
 	}
 	want, err := register.Wanted(h, a.Agent, tier)
 	if err != nil {
@@ -90,7 +92,7 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 	case off != "":
 		return finding("change "+off+" in "+a.File, "%s in %s switches all hooks off", off, a.File)
 	}
-	c := project.Check{Level: project.LevelOK, Text: fmt.Sprintf("%d hooks in %s", len(e.Ours), a.File)}
+	c := value.Check{Level: value.LevelOK, Text: value.Textf("%d hooks in %s", len(e.Ours), a.File)}
 	if a.Agent == hooks.Codex {
 		config, _ := os.ReadFile(filepath.Join(a.Dir, "config.toml"))
 		if trusted, known := hooks.CodexTrusted(config, a.File, e.File.Data); known && !trusted {
@@ -102,25 +104,25 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 		if err != nil {
 			return finding("try it: "+want[0].Command+" </dev/null; "+project.RegisterRemedy+" puts the programs in place", "%s, but %v", c.Text, err)
 		}
-		c.Text += ", which start rewind " + version
+		c.Text += ", which start rewind " + value.Text(version)
 	}
 	return c
 }
 
 // CheckProject looks at what the project itself needs; quick leaves out what reads many objects.
-func (e *Engine) CheckProject(quick bool) ([]project.Check, error) {
-	out := []project.Check{{Name: "project", Level: project.LevelOK, Text: fmt.Sprintf("%s (%s mode, store %s)", e.Log.Project.Root, e.Log.Project.Mode, e.Log.Project.Store)}}
+func (e *Engine) CheckProject(quick bool) ([]value.Check, error) {
+	out := []value.Check{{Name: "project", Level: value.LevelOK, Text: value.Textf("%s (%s mode, store %s)", e.Log.Project.Root, e.Log.Project.Mode, e.Log.Project.Store)}}
 	if !e.Log.Config.HooksEnabled() {
-		out = append(out, project.Check{Name: "hooks", Level: project.LevelNote, Text: "hooks.enabled is false: events of agents are not taken in here"})
+		out = append(out, value.Check{Name: "hooks", Level: value.LevelNote, Text: "hooks.enabled is false: events of agents are not taken in here"})
 	}
 	if d := e.Log.Damage(); errors.Is(d, kv.ErrUnwritable) {
-		return append(append(out, project.Check{Name: "store", Level: project.LevelNote, Text: d.Error()}), e.CheckDisk()...), nil
+		return append(append(out, value.Check{Name: "store", Level: value.LevelNote, Text: value.Text(d.Error())}), e.CheckDisk()...), nil
 	} else if d != nil {
-		out = append(out, project.Check{Name: "store", Level: project.LevelFinding, Text: fmt.Sprintf("opened only to read: %v", d), Remedy: "rewind verify"})
+		out = append(out, value.Check{Name: "store", Level: value.LevelFinding, Text: value.Textf("opened only to read: %v", d), Remedy: "rewind verify"})
 		return append(out, e.CheckDisk()...), nil
 	}
 	if w := e.Log.DB.Warning(); w != "" {
-		out = append(out, project.Check{Name: "store", Level: project.LevelFinding, Text: w, Remedy: "have nothing clean up below " + e.Log.Project.Store})
+		out = append(out, value.Check{Name: "store", Level: value.LevelFinding, Text: value.Text(w), Remedy: value.Text("have nothing clean up below " + e.Log.Project.Store)})
 	}
 	e.Log.Mu.Lock()
 	j, err := e.Log.ReadJournal()
@@ -129,8 +131,8 @@ func (e *Engine) CheckProject(quick bool) ([]project.Check, error) {
 		return out, err
 	}
 	if j != nil {
-		out = append(out, project.Check{
-			Name: "half done", Level: project.LevelFinding, Text: fmt.Sprintf("a checkout of %s was cut short", j.Target.Short()),
+		out = append(out, value.Check{
+			Name: "half done", Level: value.LevelFinding, Text: value.Textf("a checkout of %s was cut short", j.Target.Short()),
 			Remedy: "rewind checkout --continue, or --abort",
 		})
 	}
@@ -148,17 +150,17 @@ func (e *Engine) CheckProject(quick bool) ([]project.Check, error) {
 const lowSpace = 256 << 20
 
 // CheckDisk looks at the space for the store and in the project.
-func (e *Engine) CheckDisk() []project.Check {
-	var out []project.Check
+func (e *Engine) CheckDisk() []value.Check {
+	var out []value.Check
 	for _, d := range []struct{ what, dir string }{{"store", e.Log.Project.Store}, {"project", e.Log.Project.Root}} {
 		free, err := register.FreeBytes(d.dir)
 		if err != nil {
-			out = append(out, project.Check{Name: "disk", Level: project.LevelNote, Text: fmt.Sprintf("the space at the %s is not known: %v", d.what, err)})
+			out = append(out, value.Check{Name: "disk", Level: value.LevelNote, Text: value.Textf("the space at the %s is not known: %v", d.what, err)})
 			continue
 		}
-		c := project.Check{Name: "disk", Level: project.LevelOK, Text: fmt.Sprintf("%s free at the %s", humanize.IBytes(free), d.what)}
+		c := value.Check{Name: "disk", Level: value.LevelOK, Text: value.Textf("%s free at the %s", humanize.IBytes(free), d.what)}
 		if free < lowSpace {
-			c.Level, c.Remedy = project.LevelFinding, "free some space: df -h "+d.dir
+			c.Level, c.Remedy = value.LevelFinding, value.Text("free some space: df -h "+d.dir)
 		}
 		out = append(out, c)
 	}
@@ -170,7 +172,7 @@ const watchLimit = "/proc/sys/fs/inotify/max_user_watches"
 
 // CheckWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on systems
 // without such a limit.
-func (e *Engine) CheckWatches(quick bool) ([]project.Check, error) {
+func (e *Engine) CheckWatches(quick bool) ([]value.Check, error) {
 	limit, ok := readNumber(watchLimit)
 	if !ok {
 		return nil, nil
@@ -193,12 +195,12 @@ func (e *Engine) CheckWatches(quick bool) ([]project.Check, error) {
 		return nil, nil
 	}
 	if dirs <= limit {
-		return []project.Check{{Name: "watches", Level: project.LevelOK, Text: fmt.Sprintf("%d directories, the system allows %d", dirs, limit)}}, nil
+		return []value.Check{{Name: "watches", Level: value.LevelOK, Text: value.Textf("%d directories, the system allows %d", dirs, limit)}}, nil
 	}
-	return []project.Check{{
-		Name: "watches", Level: project.LevelFinding,
-		Text:   fmt.Sprintf("more directories than the system watches (%d): every checkpoint looks at all files", limit),
-		Remedy: fmt.Sprintf("sudo sysctl fs.inotify.max_user_watches=%d", max(2*dirs, 2*limit)),
+	return []value.Check{{
+		Name: "watches", Level: value.LevelFinding,
+		Text:   value.Textf("more directories than the system watches (%d): every checkpoint looks at all files", limit),
+		Remedy: value.Textf("sudo sysctl fs.inotify.max_user_watches=%d", max(2*dirs, 2*limit)),
 	}}, nil
 }
 

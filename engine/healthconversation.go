@@ -3,14 +3,13 @@ package engine
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 
 	"rewind/engine/history"
 	"rewind/engine/model"
-	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/hooks"
+	"rewind/internal/value"
 )
 
 // testFork is the size in bytes up to which a conversation is forked to see whether it can be.
@@ -18,18 +17,18 @@ const testFork = 32 << 20
 
 // CheckConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the newest of each agent can be forked. No file
 // is written for that.
-func (e *Engine) CheckConversations(quick bool) ([]project.Check, error) {
+func (e *Engine) CheckConversations(quick bool) ([]value.Check, error) {
 	e.Log.Mu.Lock()
 	defer e.Log.Mu.Unlock()
 	if err := e.Log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	var out []project.Check
+	var out []value.Check
 	var tried []hooks.Agent
 	for _, s := range e.Log.ListSessions() {
 		if s.Problem != "" {
-			out = append(out, project.Check{
-				Name: "conversation", Level: project.LevelFinding, Text: fmt.Sprintf("%s is not captured: %s", s.Name, s.Problem),
+			out = append(out, value.Check{
+				Name: "conversation", Level: value.LevelFinding, Text: value.Textf("%s is not captured: %s", s.Name, s.Problem),
 				Remedy: "rewind sessions shows which are",
 			})
 		}
@@ -43,11 +42,11 @@ func (e *Engine) CheckConversations(quick bool) ([]project.Check, error) {
 }
 
 // checkConversation forks a conversation in memory.
-func (e *Engine) checkConversation(s *model.Session) project.Check {
-	c := project.Check{Name: "conversation", Level: project.LevelOK}
+func (e *Engine) checkConversation(s *model.Session) value.Check {
+	c := value.Check{Name: "conversation", Level: value.LevelOK}
 	plan, err := e.Restorer.PlanFork(&history.Moment{Name: "session " + s.Name, Session: s.Name, Transcript: s.Cursor.Transcript, Now: true}, "", "fork", false)
 	if errors.Is(err, model.ErrNoConversation) {
-		c.Text = fmt.Sprintf("%s: %s", s.Name, restore.WhyNot(err))
+		c.Text = value.Textf("%s: %s", s.Name, restore.WhyNot(err))
 		return c
 	}
 	var buf bytes.Buffer
@@ -59,9 +58,9 @@ func (e *Engine) checkConversation(s *model.Session) project.Check {
 		err = plan.Check(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
 	}
 	if err != nil {
-		c.Level, c.Text, c.Remedy = project.LevelFinding, fmt.Sprintf("%s cannot be forked: %v", s.Name, err), "rewind verify"
+		c.Level, c.Text, c.Remedy = value.LevelFinding, value.Textf("%s cannot be forked: %v", s.Name, err), "rewind verify"
 		return c
 	}
-	c.Text = fmt.Sprintf("%s can be forked: %d turns, every call of a tool has its result", s.Name, plan.Cut.Turn)
+	c.Text = value.Textf("%s can be forked: %d turns, every call of a tool has its result", s.Name, plan.Cut.Turn)
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -247,7 +248,7 @@ func TestT21Promise17SessionRecordNames(t *testing.T) {
 		bin, ran := t.TempDir(), filepath.Join(t.TempDir(), "ran")
 		p.must(os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\necho \"$CODEX_HOME\" >>"+ran+"\n"), 0o700))
 		env := p.env()
-		env.Path = bin
+		env.Path = value.Text(bin)
 		in := filepath.Join(p.root, ".claude", "projects", "x")
 		path := filepath.Join(in, claudeID(1)+".jsonl")
 		if agent == hooks.Codex {
@@ -300,9 +301,9 @@ func TestT21Promise17JournalTellsAgents(t *testing.T) {
 	bin, ran := t.TempDir(), filepath.Join(t.TempDir(), "ran")
 	p.must(os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\necho \"$CODEX_HOME\" >>"+ran+"\n"), 0o700))
 	env := p.env()
-	env.Path = bin
+	env.Path = value.Text(bin)
 	made := &model.Session{
-		Name: "codex/" + claudeID(5), Agent: hooks.Codex, ID: claudeID(5), Fork: &model.Lineage{Session: "codex/" + claudeID(4)},
+		Name: "codex/" + claudeID(5), Agent: hooks.Codex, ID: claudeID(5), Fork: &model.Lineage{Lineage: value.Lineage{Session: "codex/" + claudeID(4)}},
 		Transcript: filepath.Join(p.root, ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+claudeID(5)+".jsonl"),
 	}
 	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Made: made}

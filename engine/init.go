@@ -3,13 +3,13 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
 	"rewind/engine/project"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -72,17 +72,17 @@ func create(ctx context.Context, home project.Home, plan *project.InitPlan, o pr
 		// Under a name that the next removal sweeps, until Home says whose it is: a store that nothing names would be nobody's.
 		making = filepath.Join(project.Marker(plan.Root), project.RemovedName+r.ID)
 		if err := project.MakeOwn(plan.Root, filepath.Base(making)); err != nil {
-			return fmt.Errorf("init %s: %w", plan.Root, err)
+			return &value.OpError{Op: "init", Subject: plan.Root, Err: err}
 		}
 	} else if err := os.MkdirAll(making, 0o700); err != nil {
-		return fmt.Errorf("init %s: %w", plan.Root, err)
+		return &value.OpError{Op: "init", Subject: plan.Root, Err: err}
 	}
 	db, err := kv.Open(ctx, making, o.StoreOptions())
 	if err != nil {
-		return fmt.Errorf("init %s: %w", plan.Root, err)
+		return &value.OpError{Op: "init", Subject: plan.Root, Err: err}
 	}
 	if err := db.Close(); err != nil {
-		return fmt.Errorf("init %s: %w", plan.Root, err)
+		return &value.OpError{Op: "init", Subject: plan.Root, Err: err}
 	}
 	if plan.Mode == project.ModeProject {
 		err = r.SealIn(plan.Root, filepath.Base(making))
@@ -94,7 +94,7 @@ func create(ctx context.Context, home project.Home, plan *project.InitPlan, o pr
 		err = project.RenameDir(making, plan.Store)
 	}
 	if err != nil {
-		return fmt.Errorf("init %s: %w", plan.Root, err)
+		return &value.OpError{Op: "init", Subject: plan.Root, Err: err}
 	}
 	if err := project.WriteMarker(plan.Root, r.ID, ""); err != nil { // last, and only a hint
 		plan.Unmarked = err.Error()

@@ -16,6 +16,7 @@ import (
 	"rewind/engine/secrets"
 	"rewind/internal/kv"
 	"rewind/internal/leaks"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -77,7 +78,7 @@ func TestPromise15ContentThatLooksLikeASecret(t *testing.T) {
 
 	shown, err := p.e.History.Show(bg, first.ID.String(), nil)
 	p.must(err)
-	if len(shown.Leaks) != 2 || shown.Leaks[0].Path != "prod.env" || shown.Leaks[0].Checkpoint != first.ID {
+	if len(shown.Leaks) != 2 || shown.Leaks[0].Path != "prod.env" || shown.Leaks[0].Checkpoint != first.ID.String() {
 		t.Errorf("show: %+v", shown.Leaks)
 	}
 	// No key nor value of a flag has any of it.
@@ -210,7 +211,7 @@ func TestLookForSecretsAfterGC(t *testing.T) {
 	m.Tree = testID("gone")
 	b := p.e.Log.DB.NewBatch()
 	p.must(b.Set(secrets.LeakMarkKey, m.Encode()))
-	p.must(b.Set(secrets.LeakKey(testID("other").Key()), (&secrets.LeakFlag{Paths: []string{"x"}, Findings: []leaks.Finding{{Rule: "r", Line: 1}}}).Encode()))
+	p.must(b.Set(secrets.LeakKey(testID("other").Key()), (&secrets.LeakFlag{Paths: []string{"x"}, Findings: []value.Finding{{Rule: "r", Line: 1}}}).Encode()))
 	p.must(b.Set(secrets.LeakKey(testID("damaged").Key()), []byte("nonsense")))
 	p.must(b.Commit(bg, kv.Written))
 	p.e.Leaks.Scan.Flagged.Store(nil)
@@ -328,7 +329,7 @@ func TestLookForSecretsGivesWay(t *testing.T) {
 }
 
 func sampleLeakFlag() *secrets.LeakFlag {
-	return &secrets.LeakFlag{Paths: []string{"a", "b\xff"}, Checkpoint: testID("c"), Findings: []leaks.Finding{{Rule: "r", Line: 3}}, Free: []string{"a"}}
+	return &secrets.LeakFlag{Paths: []string{"a", "b\xff"}, Checkpoint: testID("c"), Findings: []value.Finding{{Rule: "r", Line: 3}}, Free: []string{"a"}}
 }
 
 // The bytes on disk, docs/format.md#flag.

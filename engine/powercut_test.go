@@ -13,11 +13,11 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/project"
-	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/internal/torture"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -175,7 +175,7 @@ func TestT5StoreFaults(t *testing.T) {
 			j, jerr := e.Log.ReadJournal()
 			p.must(jerr)
 			if j != nil {
-				if _, err := e.Restorer.Abort(bg, register.AgentEnv{}); err != nil {
+				if _, err := e.Restorer.Abort(bg, value.AgentEnv{}); err != nil {
 					t.Fatalf("%v %d: abort: %v", kind, n, err)
 				}
 			}

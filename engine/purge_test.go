@@ -18,11 +18,11 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/purge"
-	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/internal/torture"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -108,7 +108,7 @@ func (p *fixture) eachStoreFile(dir string, fn func(path string, b []byte)) {
 	}
 }
 
-func (p *fixture) purge(o purge.Options) *purge.Result {
+func (p *fixture) purge(o purge.Options) *value.Purged {
 	p.t.Helper()
 	r, err := p.e.Purger.Purge(bg, o)
 	if err != nil {
@@ -281,8 +281,8 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 	ent, err := tree.Lookup(p.e.Log.Objs, two.Tree, "d/secret")
 	p.must(err)
 	r := p.purge(purge.Options{Blobs: []string{ent.ID.String()}})
-	equal(t, "paths", r.Paths, []string{"d/secret"})
-	equal(t, "present", r.Present, []string{"d/secret"})
+	equal(t, "paths", r.Paths, []value.Text{"d/secret"})
+	equal(t, "present", r.Present, []value.Text{"d/secret"})
 
 	for range 2 {
 		cp := p.save("after")
@@ -388,7 +388,7 @@ func TestPurgeConversation(t *testing.T) {
 		}
 		r := p.purge(purge.Options{Text: []byte("\n" + secret + "\n")})
 		equal(t, "sessions", r.Sessions, []string{k.name()})
-		equal(t, "agents' files", r.AgentFiles, []string{k.file})
+		equal(t, "agents' files", r.AgentFiles, []value.Text{value.Text(k.file)})
 		if found := p.holding(secret[40:]); found != nil {
 			t.Fatalf("across %v: still in %q", across, found)
 		}
@@ -479,7 +479,7 @@ func TestPurgeRefused(t *testing.T) {
 	if len(p.holding(secret)) == 0 {
 		t.Error("something was purged")
 	}
-	_, err := p.e.Restorer.Continue(bg, register.AgentEnv{})
+	_, err := p.e.Restorer.Continue(bg, value.AgentEnv{})
 	p.must(err)
 	p.purge(purge.Options{Paths: []string{"s"}})
 	if found := p.holding(secret); found != nil {

@@ -12,6 +12,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -31,7 +32,7 @@ func (e *Engine) CheckRemoval() error {
 		return err
 	}
 	if len(kept) > 0 {
-		return fmt.Errorf("remove %s: %w: %s", e.Log.Project.Root, project.ErrKeptBytes, strings.Join(kept, ", "))
+		return &value.OpError{Op: "remove", Subject: e.Log.Project.Root, Err: fmt.Errorf("%w: %s", project.ErrKeptBytes, strings.Join(kept, ", "))}
 	}
 	return nil
 }

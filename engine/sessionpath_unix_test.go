@@ -13,6 +13,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/objstore"
@@ -101,7 +102,7 @@ func TestT15SessionReplacedByAnythingElse(t *testing.T) {
 		p.must(put())
 		was, err := os.Lstat(k.file)
 		p.must(err)
-		if err := conversation.SetSession(p.e.Log.Objs, p.env().Folders(), j.Files[0]); !errors.Is(err, conversation.ErrSessionChanged) {
+		if err := conversation.SetSession(p.e.Log.Objs, register.Folders(p.env()), j.Files[0]); !errors.Is(err, conversation.ErrSessionChanged) {
 			t.Errorf("%v: %v", was.Mode(), err)
 		}
 		if now, err := os.Lstat(k.file); err != nil || now.Mode() != was.Mode() {

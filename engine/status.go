@@ -10,7 +10,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
-	"rewind/engine/secrets"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -35,7 +35,7 @@ type Status struct {
 	AtWork      []model.Work          // of those, with a call or a turn under way
 	Watching    *snapshot.WatchStatus // nil: nobody watches
 	Activity    *Activity             // nil: nothing is under way
-	Leaks       []secrets.Leak        // files that look like they hold a secret
+	Leaks       []value.Leak          // files that look like they hold a secret
 }
 
 // Activity is work on the project that is under way.

@@ -12,9 +12,9 @@ import (
 
 	"rewind/engine/capture"
 	"rewind/engine/model"
-	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/hooks"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -34,7 +34,7 @@ func (p *fixture) user() string {
 	return filepath.Join(filepath.Dir(p.home.Dir), filepath.Base(p.home.Dir)+"-user")
 }
 
-func (p *fixture) env() register.AgentEnv { return register.AgentEnv{Home: p.user()} }
+func (p *fixture) env() value.AgentEnv { return value.AgentEnv{Home: value.Text(p.user())} }
 
 // chats is the folder of Claude's sessions of the project.
 func (p *fixture) chats() string {

@@ -16,6 +16,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/torture"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -244,7 +245,9 @@ func FuzzNode(f *testing.F) {
 // What a session's record and a checkpoint hold of conversations, docs/format.md#session-record.
 func FuzzCursorAndLineage(f *testing.F) {
 	f.Add((&model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: testID("x"), Length: 70_000, Last: "u", Path: "/p", Generation: 2}, Base: 5, Checked: 9}).Encode())
-	f.Add((&model.Lineage{Session: "claude/a", Turn: 1, Message: "m", Checkpoint: "c", Clone: true, Kind: "fork", Transcript: testID("x")}).Encode())
+	f.Add((&model.Lineage{
+		Lineage: value.Lineage{Session: "claude/a", Turn: 1, Message: "m", Checkpoint: "c", Clone: true, Kind: "fork"}, Both: 1, Transcript: testID("x"),
+	}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if c, err := model.DecodeCursor(raw); err == nil && !bytes.Equal(c.Encode(), raw) {
 			t.Errorf("cursor: decoded %x, encoded %x", raw, c.Encode())

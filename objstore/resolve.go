@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore/object"
 )
 
@@ -24,7 +25,7 @@ func (s *Store) Resolve(k Kind, prefix string) (ID, error) {
 	found, err := s.begin(k, digits[:min(len(digits), 2*len(Key{}))])
 	switch {
 	case err != nil:
-		return Zero, fmt.Errorf("resolve %s: %w", prefix, err)
+		return Zero, &value.OpError{Op: "resolve", Subject: prefix, Err: err}
 	case len(found) == 0:
 		return Zero, fmt.Errorf("resolve %s %s: %w", k, prefix, ErrNotFound)
 	case len(found) > 1:

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"rewind/internal/value"
 )
 
 // Name is the name of a ref: components joined by '/', the first of which is its class.
@@ -48,7 +50,9 @@ func (n Name) Base() string {
 // empty, "." or "..", none beginning with '-', '@' or '.', no control characters, spaces or any of `~^:?*[\{}`.
 func (n Name) Check() error {
 	s := string(n)
-	bad := func(why string) error { return fmt.Errorf("name %q: %w: %s", s, ErrBadName, why) }
+	bad := func(why string) error {
+		return &value.OpError{Op: "name", Subject: s, Typed: true, Err: fmt.Errorf("%w: %s", ErrBadName, why)}
+	}
 	if len(s) > MaxName {
 		return bad("longer than 255 bytes")
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -46,7 +47,7 @@ func decodeRef(n Name, raw []byte) (Ref, error) {
 			return r, nil
 		}
 	}
-	return Ref{}, fmt.Errorf("ref %s: %w", n, ErrCorrupt)
+	return Ref{}, &value.OpError{Op: "ref", Subject: string(n), Err: ErrCorrupt}
 }
 
 // Get returns the ref of that name, or ErrNotFound.
@@ -63,7 +64,7 @@ func (r *Refs) Get(n Name) (Ref, error) {
 		}
 	}
 	if errors.Is(err, kv.ErrNotFound) || err == nil && ref.ID.IsZero() {
-		return Ref{}, fmt.Errorf("get %s: %w", n, ErrNotFound)
+		return Ref{}, &value.OpError{Op: "get", Subject: string(n), Err: ErrNotFound}
 	}
 	return ref, err
 }

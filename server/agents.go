@@ -13,41 +13,29 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/register"
-	"rewind/hooks"
 	"rewind/internal/detach"
 	"rewind/internal/programs"
 	"rewind/internal/textdiff"
+	"rewind/internal/value"
 )
 
-func agentEnv(e api.AgentEnv) register.AgentEnv {
-	out := register.AgentEnv{Home: string(e.Home), Vars: map[string]string{}, Path: string(e.Path), Rewind: string(e.Rewind)}
-	for name, value := range e.Vars {
-		out.Vars[name] = string(value)
-	}
-	for _, name := range e.Programs {
-		out.Programs = append(out.Programs, hooks.Agent(name))
-	}
-	return out
-}
-
 func (s *Server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Progress) (out api.HooksResponse, err error) {
-	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun}
-	for _, name := range req.Agents {
-		if !slices.Contains(register.Agents(), hooks.Agent(name)) {
-			return out, fmt.Errorf("agent %q: %w: known are %s", name, model.ErrUsage, agentNames())
+	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun, Agents: req.Agents}
+	for _, agent := range req.Agents {
+		if !slices.Contains(value.Agents(), agent) {
+			return out, &value.OpError{Op: "agent", Subject: string(agent), Typed: true, Err: fmt.Errorf("%w: known are %s", model.ErrUsage, agentNames())}
 		}
-		o.Agents = append(o.Agents, hooks.Agent(name))
 	}
 	if p, err := s.find(ctx, req.ProjectDir()); err == nil {
 		o.Root = p.Root
 	}
-	r, err := register.SetHooks(ctx, s.home, agentEnv(req.Env), o)
+	r, err := register.SetHooks(ctx, s.home, req.Env, o)
 	return hooksResponse(r), tellHooks(r, err)
 }
 
 func agentNames() string {
 	var names []string
-	for _, a := range register.Agents() {
+	for _, a := range value.Agents() {
 		names = append(names, string(a))
 	}
 	return strings.Join(names, ", ")
@@ -85,7 +73,7 @@ func hooksResponse(r *register.Result) api.HooksResponse {
 		out.CopyErr = tell(r.CopyErr)
 	}
 	for _, a := range r.Agents {
-		h := api.AgentHooks{Agent: string(a.Agent), Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks, SwitchedOff: a.SwitchedOff}
+		h := api.AgentHooks{Agent: a.Agent, Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks, SwitchedOff: a.SwitchedOff}
 		for _, c := range a.Changes {
 			h.Changes = append(h.Changes, settingsDiff(c))
 		}
@@ -140,7 +128,7 @@ func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ model.Prog
 // removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would stay for ever.
 func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*register.Result, error) {
 	o := register.Options{Remove: true, DryRun: true}
-	plan, err := register.SetHooks(ctx, s.home, agentEnv(req.Env), o)
+	plan, err := register.SetHooks(ctx, s.home, req.Env, o)
 	if err = errors.Join(err, plan.Err()); err != nil {
 		return nil, err
 	}
@@ -148,7 +136,7 @@ func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*regis
 		return plan, nil
 	}
 	o.DryRun = false
-	done, err := register.SetHooks(ctx, s.home, agentEnv(req.Env), o)
+	done, err := register.SetHooks(ctx, s.home, req.Env, o)
 	return done, errors.Join(err, done.Err())
 }
 
@@ -182,7 +170,7 @@ func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 
 // validate looks at everything. What keeps a project from being opened is a finding like any other.
 func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.Progress) (out api.ValidateResponse, err error) {
-	var checks []project.Check
+	var checks []value.Check
 	root, agents := "", []model.Session(nil)
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		p := e.Project()
@@ -194,9 +182,9 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 		more, err := e.CheckProject(req.Quick)
 		checks = append(checks, more...)
 		if d := s.degraded.get(&p); d != nil {
-			checks = append(checks, project.Check{
-				Name: "degraded", Level: project.LevelFinding, Remedy: "rewind save",
-				Text: fmt.Sprintf("hooks could not do their work, since %s, %d times, last: %s", d.Since.Format(time.RFC3339), d.Count, d.Error),
+			checks = append(checks, value.Check{
+				Name: "degraded", Level: value.LevelFinding, Remedy: "rewind save",
+				Text: value.Textf("hooks could not do their work, since %s, %d times, last: %s", d.Since.Format(time.RFC3339), d.Count, d.Error),
 			})
 		}
 		return err
@@ -206,35 +194,29 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 			return out, err
 		}
 		told := tell(err)
-		checks = append(checks, project.Check{Name: "project", Level: project.LevelFinding, Text: told.Message, Remedy: told.Hint})
+		checks = append(checks, value.Check{Name: "project", Level: value.LevelFinding, Text: value.Text(told.Message), Remedy: value.Text(told.Hint)})
 	}
 	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
 	if !req.Quick {
 		checks = append(checks, s.checkOwners()...)
 	}
-	checks = append(checks, engine.CheckAgents(ctx, s.home, agentEnv(req.Env), root, agents, req.Quick)...)
-	out.Checks = []api.Check{}
+	checks = append(checks, engine.CheckAgents(ctx, s.home, req.Env, root, agents, req.Quick)...)
+	out.Checks = checks
 	for _, c := range checks {
-		k := api.Check{Name: c.Name, Level: string(c.Level), Text: api.Text(c.Text), Remedy: api.Text(c.Remedy)}
-		if !c.Last.IsZero() {
-			last := c.Last.UTC()
-			k.Last = &last
-		}
-		if c.Level == project.LevelFinding {
+		if c.Level == value.LevelFinding {
 			out.Findings++
 		}
-		out.Checks = append(out.Checks, k)
 	}
 	return out, nil
 }
 
 // checkLimits looks at what the process that answers may do.
-func (s *Server) checkLimits() []project.Check {
-	var out []project.Check
+func (s *Server) checkLimits() []value.Check {
+	var out []value.Check
 	for _, l := range detach.Limits() {
-		c := project.Check{Name: "limits", Level: project.LevelNote, Text: l.Text}
+		c := value.Check{Name: "limits", Level: value.LevelNote, Text: value.Text(l.Text)}
 		if l.Serious {
-			c.Level, c.Remedy = project.LevelFinding, "raise the limit where this command was called; who may not raise it starts another shell"
+			c.Level, c.Remedy = value.LevelFinding, "raise the limit where this command was called; who may not raise it starts another shell"
 			if s.daemon != nil {
 				c.Remedy = "rewind daemon stop, then run a command where that limit is higher"
 			}
@@ -244,10 +226,10 @@ func (s *Server) checkLimits() []project.Check {
 	return out
 }
 
-func (s *Server) checkDaemon() project.Check {
-	c := project.Check{Name: "daemon", Level: project.LevelNote, Text: "not running; the next event of an agent starts one"}
+func (s *Server) checkDaemon() value.Check {
+	c := value.Check{Name: "daemon", Level: value.LevelNote, Text: "not running; the next event of an agent starts one"}
 	if d := s.daemonInfo(); d.Running {
-		c.Level, c.Text = project.LevelOK, fmt.Sprintf("process %d, version %s", d.PID, d.Version)
+		c.Level, c.Text = value.LevelOK, value.Textf("process %d, version %s", d.PID, d.Version)
 	}
 	return c
 }

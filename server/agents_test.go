@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"rewind/api"
-	"rewind/engine/register"
 	"rewind/hooks"
+	"rewind/internal/value"
 )
 
 // TestAgentVariables: a request can carry every variable that decides where settings are.
 func TestAgentVariables(t *testing.T) {
 	var asked []string
-	for _, agent := range register.Agents() {
+	for _, agent := range value.Agents() {
 		hooks.SettingsFiles(agent, func(name string) string {
 			asked = append(asked, name)
 			return ""

@@ -15,7 +15,7 @@ func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 	if req.Import {
 		open = s.project
 	}
-	env := agentEnv(req.Env)
+	env := req.Env
 	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.SessionsResponse{Sessions: []api.SessionInfo{}}
 		if req.Import {
@@ -46,7 +46,7 @@ func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 
 func (s *Server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progress) (out api.TurnsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.History.Turns(ctx, model.SessionChoice(req.Walk))
+		r, err := e.History.Turns(ctx, req.Walk)
 		if err != nil {
 			return err
 		}
@@ -63,8 +63,8 @@ func (s *Server) fork(ctx context.Context, req api.ForkRequest, p model.Progress
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.Options{
-			Session: model.SessionChoice(req.Walk), Title: string(req.Title), Checkout: req.Checkout, Scope: refs.Scope{Exact: req.Exact},
-			DryRun: req.DryRun, SelfTest: req.SelfTest, Env: agentEnv(req.Env), Progress: p,
+			Session: req.Walk, Title: string(req.Title), Checkout: req.Checkout, Scope: refs.Scope{Exact: req.Exact},
+			DryRun: req.DryRun, SelfTest: req.SelfTest, Env: req.Env, Progress: p,
 		})
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *Server) clone(ctx context.Context, req api.CloneRequest, p model.Progre
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		f, err := e.Restorer.Clone(ctx, restore.Options{
-			Session: model.SessionChoice(req.Walk), Title: string(req.Title), Env: agentEnv(req.Env), Progress: p,
+			Session: req.Walk, Title: string(req.Title), Env: req.Env, Progress: p,
 		})
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (s *Server) clone(ctx context.Context, req api.CloneRequest, p model.Progre
 
 func (s *Server) forks(ctx context.Context, req api.ForksRequest, _ model.Progress) (out api.ForksResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		list, err := e.History.Forks(ctx, agentEnv(req.Env), req.Fork)
+		list, err := e.History.Forks(ctx, req.Env, req.Fork)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
 	"rewind/internal/textdiff"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -22,16 +23,16 @@ import (
 
 func checkpoint(l history.Listed) api.Checkpoint {
 	c := api.Checkpoint{
-		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Event: l.Cause.Event,
+		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Session: l.Session, Event: l.Cause.Event,
 		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files, Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
 		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
 	}
 	if len(l.Messages) > 0 {
-		c.Notes = api.Texts(l.Messages)
+		c.Notes = value.Texts(l.Messages)
 	}
-	c.Agent, c.Session = model.SplitSession(l.Session)
+	c.Agent, _ = model.SplitSession(l.Session)
 	if l.Cause.Tool != "" {
 		c.Tool = &api.Tool{Name: api.Text(l.Cause.Tool), Call: api.Text(l.Cause.Call)}
 	}
@@ -54,11 +55,12 @@ func listed(e *engine.Engine, cp *model.Checkpoint) (*api.Checkpoint, error) {
 	return &c, nil
 }
 
-func head(h model.GitHead) *api.Head {
-	if h == (model.GitHead{}) {
+// head is nil where there was none.
+func head(h api.Head) *api.Head {
+	if h == (api.Head{}) {
 		return nil
 	}
-	return &api.Head{Commit: h.Commit, Branch: h.Branch}
+	return &h
 }
 
 // mode is git's notation of an entry's type and permission bits; empty for an absent one.
@@ -149,14 +151,14 @@ func idText(id objstore.ID) string {
 
 func operation(op *refs.Operation) api.Operation {
 	o := api.Operation{
-		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(),
+		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(), Session: op.Session,
 		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.IsRestore() && op.Restore != nil,
 		Turn: op.Turn,
 	}
 	if op.Kind != refs.KindCheckpoint { // it stands in the checkpoint
 		o.Event = op.Cause.Event
 	}
-	o.Agent, o.Session = model.SplitSession(op.Session)
+	o.Agent, _ = model.SplitSession(op.Session)
 	if op.EventID != 0 {
 		o.EventID = fmt.Sprintf("%016x", op.EventID)
 	}
@@ -164,7 +166,7 @@ func operation(op *refs.Operation) api.Operation {
 		o.Tool = &api.Tool{Name: api.Text(op.Cause.Tool), Call: api.Text(op.Cause.Call)}
 	}
 	if r := op.Restore; r != nil {
-		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), api.Texts(r.Paths), r.Exact
+		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), value.Texts(r.Paths), r.Exact
 		o.Undoes, o.Changed, o.Kept, o.Goes = r.Undoes, r.Changed, r.Kept, r.Goes
 	}
 	return o
@@ -207,8 +209,8 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		return api.RestoreResponse{}, err
 	}
 	out := api.RestoreResponse{
-		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed, Replaced: api.Texts(r.Plan.Replaced),
-		KeptDirs: api.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now), GitState: r.Plan.Git.State,
+		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed, Replaced: value.Texts(r.Plan.Replaced),
+		KeptDirs: value.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now), GitState: r.Plan.Git.State,
 		Partial: len(r.Conflicts) > 0, Conversation: conversationOf(r.Conversation), Notices: e.Project().Notices,
 	}
 	if out.Safety, err = listed(e, r.Safety); err != nil {
@@ -231,7 +233,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: k.Reason, By: k.By, Shared: k.Shared})
 	}
 	for _, t := range r.Plan.Taken {
-		out.Taken = append(out.Taken, api.Taken{By: t.By, Paths: api.Texts(t.Paths)})
+		out.Taken = append(out.Taken, api.Taken{By: t.By, Paths: value.Texts(t.Paths)})
 	}
 	out.Without = without(r.Without)
 	if len(r.Plan.Missing) > 0 {
@@ -253,10 +255,10 @@ func atWork(list []sessions.Underfoot) []api.AtWork {
 }
 
 func working(u sessions.Underfoot) api.AtWork {
-	agent, id := model.SplitSession(u.Session)
+	agent, _ := model.SplitSession(u.Session)
 	v := api.AtWork{
-		Session: id, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
-		Left: u.Left, Paths: api.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
+		Session: u.Session, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
+		Left: u.Left, Paths: value.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
 	}
 	for _, c := range u.Calls {
 		v.Tools = append(v.Tools, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
@@ -278,8 +280,8 @@ func sessionsOf(list []model.Session) []api.Session {
 	var out []api.Session
 	for _, s := range list {
 		v := api.Session{
-			Session: s.ID, Agent: string(s.Agent), Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript), Dir: api.Text(s.Cwd),
-			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length, Outside: api.Texts(s.Outside),
+			Session: s.Name, Agent: s.Agent, Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript), Dir: api.Text(s.Cwd),
+			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length, Outside: value.Texts(s.Outside),
 		}
 		for _, c := range s.Calls {
 			v.Running = append(v.Running, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})

@@ -8,6 +8,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/transcript"
 )
@@ -18,7 +19,7 @@ func options(of api.Walk, w api.Wish, paths []string, p model.Progress) restore.
 	return restore.Options{
 		Scope:    refs.Scope{Paths: paths, Exact: w.Exact, ContextOnly: w.ContextOnly},
 		CodeOnly: w.CodeOnly, InPlace: w.InPlace, Force: w.Force, Title: string(w.Title), DryRun: w.DryRun,
-		Session: model.SessionChoice(of), Env: agentEnv(w.Env), Progress: p,
+		Session: of, Env: w.Env, Progress: p,
 	}
 }
 
@@ -40,12 +41,13 @@ func utc(t time.Time) time.Time {
 }
 
 func lineage(l model.Lineage) api.Lineage {
-	return api.Lineage{Session: l.Session, Turn: l.There(), Message: l.Message, Checkpoint: l.Checkpoint, Time: utc(l.Time), Clone: l.Clone, Kind: l.Kind}
+	l.Time = utc(l.Time)
+	return l.Lineage
 }
 
 func sessionInfo(s *model.SessionInfo) api.SessionInfo {
 	out := api.SessionInfo{
-		ID: s.ID, Session: s.Name, Agent: string(s.Agent), Title: api.Text(s.Title), Path: api.Text(s.Transcript), Missing: s.Missing,
+		ID: s.ID, Session: s.Name, Agent: s.Agent, Title: api.Text(s.Title), Path: api.Text(s.Transcript), Missing: s.Missing,
 		Turns: s.Turns, Messages: s.Messages, Bytes: s.Bytes, First: utc(s.First), Last: utc(s.Last), Running: s.Running, Current: s.Current,
 		Imported: s.Imported, Newest: s.Newest, Problem: api.Text(s.Problem), Resume: resume(s.Name),
 	}
@@ -94,7 +96,7 @@ func fork(f *model.Fork) api.Fork {
 	out := api.Fork{
 		ID: id, Session: f.Session, Agent: agent, Title: api.Text(f.Title), Path: api.Text(f.Path), From: lineage(f.From),
 		Messages: f.Cut.Messages, Dropped: f.Cut.Dropped, Compacted: f.Cut.Compaction != nil, Before: f.Cut.LaterCompaction, Bytes: f.Bytes,
-		Resume: resume(f.Session), Listed: f.Listed, Problem: api.Text(f.Problem), Checks: api.Texts(f.Checks),
+		Resume: resume(f.Session), Listed: f.Listed, Problem: api.Text(f.Problem), Checks: value.Texts(f.Checks),
 		Why: api.Text(f.Cut.Because()),
 	}
 	if f.Cut.Dangling != nil {
@@ -126,7 +128,7 @@ func conversationOf(t *model.Conversation) *api.Conversation {
 	}
 	out := &api.Conversation{
 		Mode: string(t.Mode), Why: api.Text(t.Why), Session: t.Session, Resume: resume(t.Session), Path: api.Text(t.Path), Turn: t.Turn,
-		Removed: api.Texts(t.Removed), Kept: api.Texts(t.Kept),
+		Removed: value.Texts(t.Removed), Kept: value.Texts(t.Kept),
 	}
 	if t.Fork != nil {
 		f := fork(t.Fork)

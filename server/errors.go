@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 
@@ -115,6 +116,23 @@ func clean(err error) string {
 	return strings.ReplaceAll(err.Error(), "\n<corruption detail carrier>", "")
 }
 
+// about is what an error says that it is about: the operation and its subject.
+func about(err error) (op string, subject api.Text) {
+	var e interface{ About() (op, subject string) }
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &e):
+		op, on := e.About()
+		return op, api.Text(on)
+	case errors.As(err, &path):
+		return path.Op, api.Text(path.Path)
+	case errors.As(err, &link):
+		return link.Op, api.Text(link.New)
+	}
+	return "", ""
+}
+
 // tell makes an error one of the API.
 func tell(err error) *api.Error {
 	var told *api.Error
@@ -129,6 +147,7 @@ func tell(err error) *api.Error {
 		}
 	}
 	told.Code = api.CodeOf(told.Word)
+	told.Op, told.Subject = about(err)
 	if told.Word == api.WordInterrupted {
 		told.Message = "interrupted"
 		if as[*restore.TakenBackError](err) {
@@ -183,7 +202,7 @@ func severalSessions(told *api.Error, e *sessions.SeveralSessionsError) {
 	}
 	for _, s := range e.Sessions {
 		told.Sessions = append(told.Sessions, api.Candidate{
-			Session: s.Name, ID: s.ID, Short: s.Short, Agent: string(s.Agent), Title: api.Text(s.Title), Turns: s.Turns, Last: s.Last.UTC(),
+			Session: s.Name, ID: s.ID, Short: s.Short, Agent: s.Agent, Title: api.Text(s.Title), Turns: s.Turns, Last: s.Last.UTC(),
 		})
 	}
 	if len(told.Sessions) > 0 && e.Prefix == "" {

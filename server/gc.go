@@ -29,10 +29,7 @@ func (s *Server) gc(ctx context.Context, req api.GCRequest, p model.Progress) (o
 		if err != nil {
 			return err
 		}
-		out = api.GCResponse{
-			DryRun: req.DryRun, Checkpoints: r.Checkpoints, Safety: r.Safety, Kept: r.Kept, Young: r.Young, Grace: r.Grace, Objects: r.Objects, Bytes: r.Bytes,
-			DiskBefore: r.DiskBefore, DiskAfter: r.DiskAfter, Fits: r.Fits, Notices: e.Project().Notices,
-		}
+		out = api.GCResponse{DryRun: req.DryRun, Collected: *r, Notices: e.Project().Notices}
 		return nil
 	})
 	return out, err

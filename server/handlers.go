@@ -15,9 +15,9 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
-	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
+	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/server/ndjson"
 )
@@ -62,11 +62,7 @@ func (s *Server) init(ctx context.Context, req api.InitRequest, p model.Progress
 }
 
 func initResponse(p *project.InitPlan) api.InitResponse {
-	out := api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists}
-	for _, o := range p.Offers {
-		out.Offers = append(out.Offers, store(o))
-	}
-	return out
+	return api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists, Offers: p.Offers}
 }
 
 // initNotices is what a person should know of how a project was set up.
@@ -129,7 +125,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 		if err != nil {
 			return err
 		}
-		name, err := e.History.Named(model.SessionChoice(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
@@ -139,9 +135,9 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 		}
 		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Notices: e.Project().Notices}
 		if unread := capture.Unread(r.Skips); len(unread) > 0 {
-			out.GitUnread = api.Texts(unread)
+			out.GitUnread = value.Texts(unread)
 		}
-		out.Leaks = leaks(r.Leaks)
+		out.Leaks = append([]api.Leak{}, r.Leaks...)
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
@@ -161,11 +157,11 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 		}
 		out = api.DiffResponse{Files: []api.FileDiff{}}
 		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
-		if o.From, err = e.History.Named(model.SessionChoice(req.Walk), string(req.From)); err != nil {
+		if o.From, err = e.History.Named(req.Walk, string(req.From)); err != nil {
 			return err
 		}
 		if req.To != "" {
-			if o.To, err = e.History.Named(model.SessionChoice(req.Walk), string(req.To)); err != nil {
+			if o.To, err = e.History.Named(req.Walk, string(req.To)); err != nil {
 				return err
 			}
 		}
@@ -212,7 +208,7 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 				return err
 			}
 		}
-		name, err := e.History.Named(model.SessionChoice(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
 		if err != nil {
 			return err
 		}
@@ -262,7 +258,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 		var err error
 		switch {
 		case req.Continue || req.Abort:
-			r, err = unfinished(e, req)(ctx, agentEnv(req.Env))
+			r, err = unfinished(e, req)(ctx, req.Env)
 		default:
 			var paths []string
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
@@ -281,7 +277,7 @@ func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 }
 
 // unfinished is what ends a checkout that was cut short.
-func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context, register.AgentEnv) (*restore.Result, error) {
+func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context, value.AgentEnv) (*restore.Result, error) {
 	switch {
 	case req.Abort && req.CodeOnly:
 		return e.Restorer.AbortCode
@@ -352,7 +348,7 @@ func (s *Server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) 
 		if name == "" {
 			name = "@"
 		}
-		name, err := e.History.Named(model.SessionChoice(req.Walk), name)
+		name, err := e.History.Named(req.Walk, name)
 		if err != nil {
 			return err
 		}
@@ -388,8 +384,8 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		pr := st.Project
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
-			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: api.Texts(st.Stages), Notices: pr.Notices,
-			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: leaks(st.Leaks),
+			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
+			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: append([]api.Leak{}, st.Leaks...),
 		}
 		for _, w := range st.AtWork {
 			out.AtWork = append(out.AtWork, working(sessions.Underfoot{Work: w}))

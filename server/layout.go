@@ -14,7 +14,7 @@ func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, p model.Prog
 		if err != nil {
 			return err
 		}
-		name, err := e.History.Named(model.SessionChoice(req.Walk), string(req.Checkpoint))
+		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
 		if err != nil {
 			return err
 		}

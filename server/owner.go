@@ -10,10 +10,10 @@ import (
 	"syscall"
 
 	"rewind/api"
-	"rewind/engine/project"
 	"rewind/internal/osfile"
 	"rewind/internal/owner"
 	"rewind/internal/relay"
+	"rewind/internal/value"
 )
 
 // tellHome makes what is wrong with rewind's own directory an error of the API. command is the command line that was refused.
@@ -128,13 +128,13 @@ func mended(r *owner.Report, dryRun bool) api.MendResponse {
 const foreignNamed = 5
 
 // checkOwners looks for what in rewind's own directory is another user's.
-func (s *Server) checkOwners() []project.Check {
+func (s *Server) checkOwners() []value.Check {
 	r, err := owner.Find(s.home.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || err == nil && r.Foreign() == 0: // a link to it is not followed here
 		return nil
 	case err != nil:
-		return []project.Check{{Name: "files", Level: project.LevelFinding, Text: clean(err), Remedy: "look at it: ls -la " + s.home.Dir}}
+		return []value.Check{{Name: "files", Level: value.LevelFinding, Text: value.Text(clean(err)), Remedy: value.Text("look at it: ls -la " + s.home.Dir)}}
 	}
 	text, n := "", 0
 	for _, list := range [][]owner.Entry{r.Left, r.Given, r.Aside, r.Removed} {
@@ -147,9 +147,9 @@ func (s *Server) checkOwners() []project.Check {
 	if n > foreignNamed {
 		text += fmt.Sprintf("\n  and %d more", n-foreignNamed)
 	}
-	c := project.Check{Name: "files", Level: project.LevelFinding, Text: "in " + s.home.Dir + " are files of other users:" + text, Remedy: "rewind doctor --mend"}
+	c := value.Check{Name: "files", Level: value.LevelFinding, Text: value.Text("in " + s.home.Dir + " are files of other users:" + text), Remedy: "rewind doctor --mend"}
 	if len(r.Left) > 0 {
-		c.Remedy = "sudo env REWIND_HOME=" + s.home.Dir + " rewind doctor --mend"
+		c.Remedy = value.Text("sudo env REWIND_HOME=" + s.home.Dir + " rewind doctor --mend")
 	}
-	return []project.Check{c}
+	return []value.Check{c}
 }

@@ -8,6 +8,7 @@ import (
 	"rewind/api"
 	"rewind/engine"
 	"rewind/engine/model"
+	"rewind/internal/value"
 )
 
 // relative makes paths that were given in dir relative to the project's root.
@@ -31,7 +32,7 @@ func relativePath(e *engine.Engine, dir, path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
-			return "", fmt.Errorf("resolve %s: %w", dir, err)
+			return "", &value.OpError{Op: "resolve", Subject: dir, Err: err}
 		}
 		if real, err := filepath.EvalSymlinks(abs); err == nil {
 			abs = real
@@ -42,7 +43,7 @@ func relativePath(e *engine.Engine, dir, path string) (string, error) {
 	}
 	rel, err := filepath.Rel(root, filepath.Clean(path))
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", fmt.Errorf("path %q: %w: it is outside the project %s", path, model.ErrUsage, root)
+		return "", &value.OpError{Op: "path", Subject: path, Typed: true, Err: fmt.Errorf("%w: it is outside the project %s", model.ErrUsage, root)}
 	}
 	return filepath.ToSlash(rel), nil
 }

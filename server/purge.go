@@ -19,14 +19,7 @@ func (s *Server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 		if err != nil {
 			return err
 		}
-		out = api.PurgeResponse{
-			DryRun: req.DryRun, Operation: r.Operation, Contents: r.Contents, Bytes: r.Bytes, Before: r.Before, Paths: api.Texts(r.Paths),
-			Checkpoints: r.Checkpoints, Sessions: r.Sessions, Present: api.Texts(r.Present), AgentFiles: api.Texts(r.AgentFiles),
-			Files: api.Texts(r.Files), Prompts: r.Prompts, Unread: r.Unread, Notices: e.Project().Notices,
-		}
-		if out.Paths == nil {
-			out.Paths = []api.Text{}
-		}
+		out = api.PurgeResponse{DryRun: req.DryRun, Purged: *r, Notices: e.Project().Notices}
 		return nil
 	})
 	return out, err

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"rewind/api"
 	"rewind/engine"
 	"rewind/engine/project"
-	"rewind/engine/secrets"
 )
 
 const (
@@ -64,16 +62,4 @@ func (s *Server) scanNow(ctx context.Context, e *engine.Engine) {
 	if err := e.Leaks.ScanForSecrets(ctx, false); err != nil && ctx.Err() == nil {
 		s.log.Error("look for secrets", "error", clean(err))
 	}
-}
-
-func leaks(list []secrets.Leak) []api.Leak {
-	out := []api.Leak{}
-	for _, l := range list {
-		one := api.Leak{Path: api.Text(l.Path), Checkpoint: l.Checkpoint.String(), Contents: l.Contents, Skipped: l.Skipped}
-		for _, f := range l.Findings {
-			one.Findings = append(one.Findings, api.Finding{Rule: f.Rule, Line: f.Line})
-		}
-		out = append(out, one)
-	}
-	return out
 }

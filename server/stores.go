@@ -12,23 +12,9 @@ import (
 	"rewind/internal/kv"
 )
 
-func store(s project.StoreInfo) api.Store {
-	out := api.Store{
-		ID: s.ID, Root: api.Text(s.Root), Mode: string(s.Mode), Store: api.Text(s.Store), DiskBytes: s.DiskBytes,
-		Created: s.Created.UTC(), Wrong: api.Text(s.Wrong), Orphan: s.Orphan,
-	}
-	if !s.Used.IsZero() {
-		used := s.Used.UTC()
-		out.Used = &used
-	}
-	return out
-}
-
 func (s *Server) listStores(context.Context, api.StoresRequest, model.Progress) (api.StoresResponse, error) {
 	out := api.StoresResponse{Stores: []api.Store{}}
-	for _, info := range s.home.Stores() {
-		out.Stores = append(out.Stores, store(info))
-	}
+	out.Stores = append(out.Stores, s.home.Stores()...)
 	return out, nil
 }
 
@@ -37,8 +23,8 @@ func (s *Server) joinStore(ctx context.Context, req api.JoinRequest, _ model.Pro
 	if err != nil {
 		return out, err
 	}
-	out = api.JoinResponse{Store: store(j.Store), Was: api.Text(j.Was), Left: j.Left}
-	err = s.project(ctx, j.Store.Root, func(e *engine.Engine) error {
+	out = api.JoinResponse{Store: j.Store, Was: api.Text(j.Was), Left: j.Left}
+	err = s.project(ctx, string(j.Store.Root), func(e *engine.Engine) error {
 		out.Notices = e.Project().Notices
 		return e.RecordJoin(ctx, j)
 	})
@@ -50,18 +36,18 @@ func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ 
 	if err != nil {
 		return out, err
 	}
-	out.Store = store(*info)
+	out.Store = *info
 	if !info.Orphan && info.Wrong == "" {
 		return out, &api.Error{
 			Code: api.CodeOf(api.WordUsage), Word: api.WordUsage,
-			Message: "store " + info.ID + " is that of " + printable(info.Root) + ", which is there", Hint: "'rewind init --remove' there takes it away",
+			Message: "store " + info.ID + " is that of " + printable(string(info.Root)) + ", which is there", Hint: "'rewind init --remove' there takes it away",
 		}
 	}
 	if req.DryRun {
 		return out, nil
 	}
 	o := s.engineOptions()
-	return out, s.stores.Without(ctx, info.Store, func() error { return s.home.RemoveStore(ctx, info, o) })
+	return out, s.stores.Without(ctx, string(info.Store), func() error { return s.home.RemoveStore(ctx, info, o) })
 }
 
 func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progress) (out api.AdoptResponse, err error) {

@@ -34,14 +34,11 @@ func needsFiles(err error) bool {
 }
 
 func verified(f *fsck.Faults) api.VerifyResponse {
-	out := api.VerifyResponse{Checked: f.Checked, Faults: texts(f.Faults)}
+	out := api.VerifyResponse{Checked: f.Checked, Faults: texts(f.Faults), LostOps: f.LostOps}
 	for _, l := range f.Lost {
 		if l.Known {
 			out.Lost = append(out.Lost, api.Lost{Kind: l.Kind.String(), ID: l.ID.String(), Place: api.Text(l.Place)})
 		}
-	}
-	for _, s := range f.LostOps {
-		out.LostOps = append(out.LostOps, api.Span(s))
 	}
 	for _, a := range f.Affected {
 		to := api.Affected{Checkpoint: a.Checkpoint.String(), Whole: a.Whole, More: a.More, Conversation: a.Conversation, Note: a.Note}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"testing"
+
+	"rewind/internal/value"
 )
 
 // big is a session file of about size bytes, made by repeating a sample's records.
@@ -20,7 +22,7 @@ func big(tb testing.TB, agent Agent, size int) Source {
 }
 
 func bench(b *testing.B, run func(Agent, Source) error) {
-	for _, agent := range Agents() {
+	for _, agent := range value.Agents() {
 		b.Run(string(agent), func(b *testing.B) {
 			src := big(b, agent, 50<<20)
 			b.SetBytes(src.Size)

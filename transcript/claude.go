@@ -157,7 +157,7 @@ func referencesIn(s *jsonscan.Scanner, l *line, depth int) error {
 }
 
 func (p *claudeParser) forked(s *jsonscan.Scanner, l *line) error {
-	l.Lineage = Lineage{}
+	l.Forked = Parent{}
 	s.Next()
 	start := s.Offset()
 	if s.Next() != '{' {
@@ -166,9 +166,9 @@ func (p *claudeParser) forked(s *jsonscan.Scanner, l *line) error {
 	err := s.Object(func(key []byte) error {
 		switch string(key) {
 		case "sessionId":
-			return l.id(s, &l.Lineage.Session, 0)
+			return l.id(s, &l.Forked.Session, 0)
 		case "messageUuid":
-			return l.id(s, &l.Lineage.Message, 0)
+			return l.id(s, &l.Forked.Message, 0)
 		}
 		return s.Skip()
 	})

@@ -54,7 +54,7 @@ func (p *claudeParser) finish(l *line) {
 		l.Kind = Context
 	}
 	if l.Kind != Prompt && l.Kind != Reply && l.Kind != Result {
-		l.Lineage.Message = "" // it names a line, but no message
+		l.Forked.Message = "" // it names a line, but no message
 	}
 }
 

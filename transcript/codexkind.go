@@ -46,7 +46,7 @@ func (p *codexParser) meta(l *line) {
 		return
 	}
 	l.Session, l.Cwd, l.Version = r.id, r.cwd, r.version
-	l.Lineage.Session = r.from
+	l.Forked.Session = r.from
 	l.Side = r.thread == "subagent"
 	if p.metas == 1 {
 		l.Base = r.base

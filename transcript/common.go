@@ -46,7 +46,7 @@ func Common(agent Agent, parent, child Source) (Same, error) {
 		}
 	}
 	n, same := 0, true // of the records without an id
-	named := Lineage{}
+	named := Parent{}
 	err = p.read(agent, child, func(t *tracker, l *line) {
 		named = t.c.Parent
 		for _, again := range l.Again {
@@ -58,9 +58,9 @@ func Common(agent Agent, parent, child Source) (Same, error) {
 			return
 		}
 		ids := []string{l.ID}
-		if agent == Claude && l.Lineage.Message != "" {
+		if agent == Claude && l.Forked.Message != "" {
 			// A copy names the record that it is of; what its session said before is no copy for its next one.
-			ids = []string{l.Lineage.Message, l.ID}
+			ids = []string{l.Forked.Message, l.ID}
 		}
 		for _, id := range ids {
 			if at, ok := p.byID[p.hash(id)]; ok && id != "" {

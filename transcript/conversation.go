@@ -103,11 +103,11 @@ func (t *tracker) facts(l *line) {
 	if l.Title != "" && (c.Title == "" || l.TitleRank >= t.titleRank) {
 		c.Title, t.titleRank = l.Title, l.TitleRank
 	}
-	if l.Lineage.Session != "" && (c.Parent.Session == "" || c.Parent.Session == l.Lineage.Session) {
-		if l.Lineage.Message == "" {
-			l.Lineage.Message = c.Parent.Message
+	if l.Forked.Session != "" && (c.Parent.Session == "" || c.Parent.Session == l.Forked.Session) {
+		if l.Forked.Message == "" {
+			l.Forked.Message = c.Parent.Message
 		}
-		c.Parent = l.Lineage
+		c.Parent = l.Forked
 	}
 	if l.Asked != "" && l.Asked != l.Session && ValidID(l.Asked) {
 		t.asked = l.Asked // copies of copies name the nearest last

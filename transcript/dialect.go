@@ -50,7 +50,7 @@ type line struct {
 	Session, Cwd, Version string
 	Title                 string // what the agent's list shows
 	TitleRank             int    // a title of a higher rank wins, and of the same rank the newest; 0 with Title "" is none
-	Lineage               Lineage
+	Forked                Parent
 	Asked                 string // the session that the reply was asked in: of a copy that names no other one, what it was made of
 	Base                  *Base
 	Ordinal               int64 // the client's number of the record; 0: the first, or it counts none

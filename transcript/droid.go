@@ -45,7 +45,7 @@ func (p *droidParser) parse(s *jsonscan.Scanner, l *line) error {
 	}
 	switch p.kind {
 	case "session_start":
-		l.Session, l.Lineage, l.Lead = p.id, Lineage{Session: p.parent, Message: p.at}, true
+		l.Session, l.Forked, l.Lead = p.id, Parent{Session: p.parent, Message: p.at}, true
 		if !newSession[p.title] {
 			l.Title = oneLine(p.title, maxTitle)
 		}

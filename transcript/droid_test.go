@@ -26,7 +26,7 @@ func TestDroidFork(t *testing.T) {
 		if err := Check(Droid, bytesSource("fork", []byte(got)), forkID); err != nil {
 			t.Error(err)
 		}
-		if c := scan(t, Droid, bytesSource("fork", []byte(got))); c.Parent != (Lineage{Session: "old", Message: "n"}) || c.ID != forkID || c.Messages != 2 {
+		if c := scan(t, Droid, bytesSource("fork", []byte(got))); c.Parent != (Parent{Session: "old", Message: "n"}) || c.ID != forkID || c.Messages != 2 {
 			t.Errorf("%+v", c)
 		}
 	}

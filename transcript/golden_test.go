@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rewind/internal/value"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -30,7 +32,7 @@ func (s sample) source() Source {
 func samples(t testing.TB) []sample {
 	t.Helper()
 	var out []sample
-	for _, agent := range Agents() {
+	for _, agent := range value.Agents() {
 		for _, ext := range []string{"jsonl", "json"} {
 			files, err := filepath.Glob(filepath.Join("testdata", string(agent), "*."+ext))
 			if err != nil {

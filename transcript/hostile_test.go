@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"rewind/internal/value"
 )
 
 // hostile are session files that nobody has written in good faith, or that were cut off; seeds of the fuzz targets too.
@@ -43,7 +45,7 @@ func FuzzSession(f *testing.F) {
 		f.Add([]byte(text), int64(len(text)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, at int64) {
-		for _, agent := range Agents() {
+		for _, agent := range value.Agents() {
 			survive(t, agent, data, at)
 		}
 	})
@@ -51,7 +53,7 @@ func FuzzSession(f *testing.F) {
 
 func TestHostile(t *testing.T) {
 	for _, text := range hostile() {
-		for _, agent := range Agents() {
+		for _, agent := range value.Agents() {
 			survive(t, agent, []byte(text), int64(len(text)))
 		}
 	}

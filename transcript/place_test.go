@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"rewind/internal/value"
 )
 
 const otherID = "11111111-2222-4333-8444-555555555555"
@@ -70,7 +72,7 @@ func TestSides(t *testing.T) {
 }
 
 func TestIDs(t *testing.T) {
-	for _, agent := range Agents() {
+	for _, agent := range value.Agents() {
 		a, b := NewID(agent, forkTime, [16]byte{15: 1}), NewID(agent, forkTime, [16]byte{15: 2})
 		if !ValidID(a) || a == b || a != NewID(agent, forkTime, [16]byte{15: 1}) {
 			t.Errorf("%s: %s, %s", agent, a, b)
@@ -132,7 +134,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s of %.40s: %q, %v", c.agent, c.project, got, err)
 		}
 	}
-	for _, agent := range Agents() {
+	for _, agent := range value.Agents() {
 		if got, _, err := Find(agent, fstest.MapFS{}, "/home/dev/proj"); err != nil || got != nil {
 			t.Errorf("%s, no folder: %q, %v", agent, got, err)
 		}

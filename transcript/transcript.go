@@ -10,21 +10,20 @@ package transcript
 import (
 	"io"
 	"time"
+
+	"rewind/internal/value"
 )
 
-// Agent is a coding agent; the value is its word everywhere.
-type Agent string
+// Agent is a coding agent.
+type Agent = value.Agent
 
 // The agents whose session files are understood.
 const (
-	Claude Agent = "claude"
-	Codex  Agent = "codex"
-	Gemini Agent = "gemini"
-	Droid  Agent = "droid"
+	Claude = value.Claude
+	Codex  = value.Codex
+	Gemini = value.Gemini
+	Droid  = value.Droid
 )
-
-// Agents lists them in the order in which they are told.
-func Agents() []Agent { return []Agent{Claude, Codex, Gemini, Droid} }
 
 // Source is the bytes of a session file, or of its beginning.
 type Source struct {
@@ -81,7 +80,7 @@ type Conversation struct {
 	Cwd         string
 	Version     string // of the client that wrote its newest record that says so
 	Title       string // as the agent's list shows it: a title that was given, else how the first prompt begins
-	Parent      Lineage
+	Parent      Parent
 	Base        *Base // the records before the first one are another file's
 	Turns       []Turn
 	Compactions []Compaction
@@ -95,8 +94,8 @@ type Conversation struct {
 	First, New  time.Time
 }
 
-// Lineage is where a session says that it was forked from.
-type Lineage struct {
+// Parent is where a session says that it was forked from.
+type Parent struct {
 	Session string // the agent's id of the other session; "": none
 	Message string // the last message that both have
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -36,11 +37,11 @@ func diff(g objstore.Getter, a, b objstore.ID, dir string, depth int, fn func(Ch
 	}
 	olds, err := List(g, a)
 	if err != nil {
-		return fmt.Errorf("diff %q: %w", dir, err)
+		return &value.OpError{Op: "diff", Subject: dir, Typed: true, Err: err}
 	}
 	news, err := List(g, b)
 	if err != nil {
-		return fmt.Errorf("diff %q: %w", dir, err)
+		return &value.OpError{Op: "diff", Subject: dir, Typed: true, Err: err}
 	}
 	for len(olds) > 0 || len(news) > 0 {
 		var o, n *Entry

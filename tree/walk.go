@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -16,15 +17,15 @@ func Lookup(g objstore.Getter, root objstore.ID, path string) (Entry, error) {
 		var name string
 		name, rest, more = strings.Cut(rest, "/")
 		if e.Type != TypeDir {
-			return Entry{}, fmt.Errorf("lookup %q: %w", path, ErrNotFound)
+			return Entry{}, &value.OpError{Op: "lookup", Subject: path, Typed: true, Err: ErrNotFound}
 		}
 		entries, err := List(g, e.ID)
 		if err != nil {
-			return Entry{}, fmt.Errorf("lookup %q: %w", path, err)
+			return Entry{}, &value.OpError{Op: "lookup", Subject: path, Typed: true, Err: err}
 		}
 		i := Find(entries, name)
 		if i < 0 {
-			return Entry{}, fmt.Errorf("lookup %q: %w", path, ErrNotFound)
+			return Entry{}, &value.OpError{Op: "lookup", Subject: path, Typed: true, Err: ErrNotFound}
 		}
 		e = entries[i]
 	}
@@ -48,7 +49,7 @@ func walk(g objstore.Getter, id objstore.ID, dir string, depth int, fn func(path
 	}
 	entries, err := List(g, id)
 	if err != nil {
-		return fmt.Errorf("walk %q: %w", dir, err)
+		return &value.OpError{Op: "walk", Subject: dir, Typed: true, Err: err}
 	}
 	for _, e := range entries {
 		path := Join(dir, e.Name)

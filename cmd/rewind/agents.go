@@ -16,10 +16,8 @@ import (
 	"rewind/api"
 	"rewind/internal/programs"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
-
-// agentNames are the agents whose hooks can be registered.
-var agentNames = []string{"claude", "codex", "gemini", "droid"}
 
 // agentsFlag is --agents: which agents' hooks a command is about.
 type agentsFlag []string
@@ -32,7 +30,7 @@ func (f *agentsFlag) add(cmd *cobra.Command, help string) {
 }
 
 // names are the agents of a request; none: all that are installed. off: none are wanted.
-func (f agentsFlag) names() (names []string, off bool, err error) {
+func (f agentsFlag) names() (names []api.Agent, off bool, err error) {
 	switch {
 	case len(f) == 0 || len(f) == 1 && f[0] == "all":
 		return nil, false, nil
@@ -41,7 +39,10 @@ func (f agentsFlag) names() (names []string, off bool, err error) {
 	case slices.Contains(f, "all") || slices.Contains(f, "none"):
 		return nil, false, usage("--agents: all and none stand alone")
 	}
-	return f, false, nil
+	for _, name := range f {
+		names = append(names, api.Agent(name))
+	}
+	return names, false, nil
 }
 
 // agentEnv is what this command's environment says about where agents keep their settings and sessions, and where their programs are. Without a home directory only agents that a variable
@@ -59,8 +60,8 @@ func agentEnv() api.AgentEnv {
 	if self, err := os.Executable(); err == nil {
 		env.Rewind = api.Text(self)
 	}
-	for _, name := range agentNames {
-		if _, err := exec.LookPath(name); err == nil {
+	for _, name := range value.Agents() {
+		if _, err := exec.LookPath(string(name)); err == nil {
 			env.Programs = append(env.Programs, name)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 // app is what every command shares.
@@ -242,7 +243,7 @@ func afterDash(cmd *cobra.Command, args []string) (names []string, paths []api.T
 	if i < 0 {
 		return args, nil
 	}
-	return args[:i], api.Texts(args[i:])
+	return args[:i], value.Texts(args[i:])
 }
 
 func count(n int, one string) string {

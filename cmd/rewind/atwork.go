@@ -11,7 +11,7 @@ import (
 // tellAtWork says which agents were at work when a restore began, or are before one, a line for each.
 func (a *app) tellAtWork(r api.RestoreResponse) {
 	for _, w := range r.AtWork {
-		text := fmt.Sprintf("%s %s", term.Sanitize(w.Agent), term.Sanitize(shortID(w.Session)))
+		text := sessionWords(w.Session)
 		switch {
 		case w.Known == "call" && len(w.Tools) > 0:
 			text += fmt.Sprintf(" is at work, %s since %s", toolNames(w.Tools), a.Time(w.Since))
@@ -41,7 +41,7 @@ func (a *app) workText(w api.AtWork) string {
 		}
 		doing = term.Truncate(term.Sanitize(string(w.Tools[0].Name)), shownTool-len(more)) + more + " since"
 	}
-	return fmt.Sprintf("%s %s  %s %s", term.Sanitize(w.Agent), term.Sanitize(shortID(w.Session)), doing, a.Time(w.Since))
+	return fmt.Sprintf("%s  %s %s", sessionWords(w.Session), doing, a.Time(w.Since))
 }
 
 // shownTool is how wide a tool's name may be in a line of 80 columns.

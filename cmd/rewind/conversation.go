@@ -117,7 +117,7 @@ func (a *app) forkNotes(f api.Fork) {
 		a.say("note: left out %s before that place: %s", count(f.Dropped, "record"), term.Sanitize(string(f.Why)))
 	}
 	if f.Dangling != "" {
-		a.say("note: it ends while %s runs: %s answers that call as interrupted when it is opened", term.Sanitize(f.Dangling), term.Sanitize(f.Agent))
+		a.say("note: it ends while %s runs: %s answers that call as interrupted when it is opened", term.Sanitize(f.Dangling), term.Sanitize(string(f.Agent)))
 	}
 	if b := f.Broken; b != nil {
 		where := fmt.Sprintf("in turn %d", b.Turn)
@@ -134,7 +134,7 @@ func (a *app) forkNotes(f api.Fork) {
 		a.say("note: the original was compacted after that place: in the fork the model sees again what the summary there left out")
 	}
 	if !f.Listed && f.Problem != "" {
-		a.say("note: %s does not list it: %s; the command opens it all the same", term.Sanitize(f.Agent), term.Sanitize(string(f.Problem)))
+		a.say("note: %s does not list it: %s; the command opens it all the same", term.Sanitize(string(f.Agent)), term.Sanitize(string(f.Problem)))
 	}
 }
 
@@ -166,6 +166,11 @@ func shortSession(name string) string {
 		return name
 	}
 	return agent + "/" + shortID(id)
+}
+
+// sessionWords is a session as a person reads it: its agent, and how its id begins.
+func sessionWords(name string) string {
+	return term.Sanitize(strings.Replace(shortSession(name), "/", " ", 1))
 }
 
 // shortID is how an id of a session begins, as far as that tells it from others: the first 8 of a random one; one that begins with its time (UUID

@@ -59,7 +59,7 @@ func runForks(ctx context.Context, a *app) error {
 			if f.Fork != nil {
 				at = f.Fork.Time
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: f.Agent}, term.Cell{Text: shortID(f.ID), Style: term.ID},
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(f.Agent)}, term.Cell{Text: shortID(f.ID), Style: term.ID},
 				term.Cell{Text: string(f.Title)}, term.Cell{Text: relation(f.Fork)}, term.Cell{Text: ownTurns(f)},
 				term.Cell{Text: a.Time(at), Style: term.Dim})
 		}

@@ -66,7 +66,7 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 				style = term.Dim
 			}
 			if several[c.Agent] {
-				c.Agent += " " + shortID(c.Session)
+				c.Agent = api.Agent(sessionWords(c.Session))
 			}
 			text := what(c)
 			if len(c.Tags) > 0 {
@@ -87,13 +87,13 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 }
 
 // severalOf are the agents of which checkpoints of more than one session are listed: a turn's number alone does not tell those apart.
-func severalOf(list []api.Checkpoint) map[string]bool {
-	first, several := map[string]string{}, map[string]bool{}
+func severalOf(list []api.Checkpoint) map[api.Agent]bool {
+	first, several := map[api.Agent]string{}, map[api.Agent]bool{}
 	for _, c := range list {
 		if c.Agent == "" {
 			continue
 		}
-		if id, known := first[c.Agent]; known && id != c.Session {
+		if session, known := first[c.Agent]; known && session != c.Session {
 			several[c.Agent] = true
 		} else {
 			first[c.Agent] = c.Session

@@ -10,6 +10,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 func newOps(a *app) *cobra.Command {
@@ -61,7 +62,7 @@ func opText(op api.Operation) string {
 		parts = append(parts, fmt.Sprintf("%d kept", op.Kept))
 	}
 	if len(op.Paths) > 0 {
-		parts = append(parts, "only "+strings.Join(api.Strings(op.Paths), ", "))
+		parts = append(parts, "only "+strings.Join(value.Strings(op.Paths), ", "))
 	}
 	if op.Undoes > 0 {
 		parts = append(parts, fmt.Sprintf("reverts %d", op.Undoes))

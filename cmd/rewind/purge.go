@@ -11,6 +11,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 type purgeOptions struct {
@@ -33,7 +34,7 @@ func newPurge(a *app) *cobra.Command {
 			"  rewind purge --text-file leaked-key.txt --yes",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Project, o.Paths = a.project(), api.Texts(args)
+			o.Project, o.Paths = a.project(), value.Texts(args)
 			if o.textFile != "" {
 				text, err := readText(a, o.textFile)
 				if err != nil {

@@ -92,7 +92,7 @@ func (a *app) sessionTable(list []api.SessionInfo) error {
 			}
 			row := []term.Cell{
 				{Text: mark, Style: term.Bold},
-				{Text: s.Agent},
+				{Text: string(s.Agent)},
 				{Text: shortID(s.ID), Style: term.ID},
 				{Text: string(s.Title)},
 				{Text: count(s.Turns, "turn")},
@@ -117,7 +117,7 @@ func sessionMarks(s api.SessionInfo) string {
 		}
 	}
 	add(s.Running, "running")
-	add(s.Fork != nil, strings.Replace(relation(s.Fork), " "+s.Agent+"/", " ", 1))
+	add(s.Fork != nil, strings.Replace(relation(s.Fork), " "+string(s.Agent)+"/", " ", 1))
 	add(s.Imported, "imported")
 	add(s.Missing, "its file is gone")
 	add(s.Problem != "", string(s.Problem))

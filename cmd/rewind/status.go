@@ -130,8 +130,8 @@ func (a *app) sessionLines(row func(name, text string), list []api.Session, posi
 		default: // a fork
 			event = "not used yet, made"
 		}
-		text := fmt.Sprintf("%s %s  turn %d  %s %s", term.Sanitize(s.Agent), term.Sanitize(shortID(s.Session)), s.Turn, event, a.Time(s.Last))
-		if s.Agent+"/"+s.Session == position {
+		text := fmt.Sprintf("%s  turn %d  %s %s", sessionWords(s.Session), s.Turn, event, a.Time(s.Last))
+		if s.Session == position {
 			text += "  current"
 		}
 		row(name, text)

@@ -10,6 +10,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 func newValidate(a *app) *cobra.Command {
@@ -69,7 +70,7 @@ func (a *app) noDaemonCheck(checks []api.Check) bool {
 	if no == nil || i < 0 {
 		return false
 	}
-	checks[i].Level, checks[i].Text = api.LevelFinding, api.Text("cannot run: "+no.Error())
+	checks[i].Level, checks[i].Text = value.LevelFinding, api.Text("cannot run: "+no.Error())
 	checks[i].Remedy = "see what stands in the way; until then each command starts a rewindd of its own"
 	return true
 }
@@ -100,7 +101,7 @@ func runDoctor(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	r.Checks = slices.DeleteFunc(r.Checks, func(c api.Check) bool { return c.Level != api.LevelFinding })
+	r.Checks = slices.DeleteFunc(r.Checks, func(c api.Check) bool { return c.Level != value.LevelFinding })
 	if a.json {
 		return a.printJSON(r)
 	}
@@ -120,7 +121,7 @@ func runDoctor(ctx context.Context, a *app) error {
 // check prints one row.
 func (a *app) check(w io.Writer, c api.Check) {
 	style := term.Plain
-	if c.Level == api.LevelFinding {
+	if c.Level == value.LevelFinding {
 		style = term.Warn
 	}
 	fmt.Fprintf(w, "%s %-11s %s\n", a.Styled(style, fmt.Sprintf("%-7s", c.Level)), c.Name, a.checkText(c))
@@ -142,12 +143,12 @@ func (a *app) statusChecks(w io.Writer, checks []api.Check) {
 	for _, c := range checks {
 		switch {
 		case c.Name == "daemon" || c.Name == "degraded" || c.Name == "half done" || c.Name == "project": // status has rows of its own
-		case c.Level == api.LevelFinding:
+		case c.Level == value.LevelFinding:
 			fmt.Fprintf(w, "%-11s %s\n", c.Name, a.Styled(term.Warn, a.checkText(c)))
 			if c.Remedy != "" {
 				fmt.Fprintf(w, "%-11s %s\n", "", term.SanitizeText(string(c.Remedy)))
 			}
-		case slices.Contains(agentNames, c.Name):
+		case slices.Contains(value.Agents(), api.Agent(c.Name)):
 			text := "hooks are registered, never heard of here"
 			if c.Last != nil {
 				text = "last heard of " + a.Time(*c.Last)

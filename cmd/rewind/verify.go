@@ -9,6 +9,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 func newVerify(a *app) *cobra.Command {
@@ -156,7 +157,7 @@ func affectedText(c api.Affected) string {
 		parts = append(parts, "its record is lost")
 	}
 	if len(c.Paths) > 0 {
-		text := strings.Join(quoted(api.Strings(c.Paths)), ", ")
+		text := strings.Join(quoted(value.Strings(c.Paths)), ", ")
 		if c.More > 0 {
 			text += fmt.Sprintf(" and %d more", c.More)
 		}

@@ -28,7 +28,7 @@ func cause(c api.Checkpoint) string {
 	case c.Agent == "":
 		return c.Event
 	}
-	text := c.Agent
+	text := string(c.Agent)
 	if c.Turn > 0 {
 		text += fmt.Sprintf(" turn %d", c.Turn)
 	}

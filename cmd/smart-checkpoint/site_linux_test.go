@@ -181,7 +181,7 @@ func (s *site) events() []entry {
 	var ops struct {
 		Operations []struct {
 			Kind, Checkpoint, Event string
-			Session                 string `json:"session_id"`
+			Session                 string `json:"session"`
 			EventID                 string `json:"event_id"`
 			Tool                    tool
 		}

@@ -6,6 +6,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/hooks"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -15,7 +16,7 @@ func (wt *Worktree) begunBefore(ev hooks.Event) (turns uint64, from *model.Linea
 	if ev.Transcript == "" || !model.Understood(ev.Agent) {
 		return 0, nil
 	}
-	agent := transcript.Agent(ev.Agent)
+	agent := ev.Agent
 	f, err := conversation.OpenSession(agent, ev.Transcript)
 	if err != nil {
 		return 0, nil
@@ -33,12 +34,14 @@ func (wt *Worktree) begunBefore(ev hooks.Event) (turns uint64, from *model.Linea
 }
 
 // goesOnFrom is where a conversation goes on from, if the session before it is known here. named is what its file says of that.
-func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Lineage, src transcript.Source) *model.Lineage {
+func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Parent, src transcript.Source) *model.Lineage {
 	id := cmp.Or(ev.Previous, named.Session)
 	if id == "" || id == ev.Session {
 		return nil
 	}
-	l := &model.Lineage{Session: model.SessionName(hooks.Event{Agent: ev.Agent, Session: id}), Message: named.Message, Time: wt.log.Now(), Kind: model.ByAgent}
+	l := &model.Lineage{Lineage: value.Lineage{
+		Session: model.SessionName(hooks.Event{Agent: ev.Agent, Session: id}), Message: named.Message, Time: wt.log.Now(), Kind: model.ByAgent,
+	}}
 	wt.log.Mu.Lock()
 	old := wt.log.Records[l.Session]
 	wt.log.Mu.Unlock()

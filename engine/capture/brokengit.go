@@ -8,8 +8,8 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
-	"rewind/engine/project"
 	"rewind/internal/gitinfo"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 	"rewind/tree/snapshot"
@@ -113,10 +113,10 @@ func describe(f gitinfo.Fault) string {
 func reason(err error) string { return strings.TrimPrefix(err.Error(), gitinfo.ErrNoRepo.Error()+": ") }
 
 // CheckGit is a finding for each part of the user's repository that cannot be read.
-func (wt *Worktree) CheckGit() []project.Check {
-	var out []project.Check
+func (wt *Worktree) CheckGit() []value.Check {
+	var out []value.Check
 	for _, f := range wt.git.Read(wt.log.Project.Root, false).Faults {
-		c := project.Check{Name: "git", Level: project.LevelFinding, Text: strings.TrimPrefix(describe(f), "git's ")}
+		c := value.Check{Name: "git", Level: value.LevelFinding, Text: value.Text(strings.TrimPrefix(describe(f), "git's "))}
 		c.Remedy = "see what 'git status' and 'git fsck' say; checkpoints and restores go on without it"
 		if f.Path == "" {
 			c.Remedy = "see what 'git config --list --show-origin' says"

@@ -8,6 +8,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
@@ -142,7 +143,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 	}
 	if err != nil {
 		c.Discard()
-		return nil, fmt.Errorf("capture %s: %w", wt.log.Project.Root, err)
+		return nil, &value.OpError{Op: "capture", Subject: wt.log.Project.Root, Err: err}
 	}
 	return c, nil
 }

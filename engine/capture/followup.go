@@ -10,7 +10,6 @@ import (
 	"rewind/engine/sessions"
 	"rewind/hooks"
 	"rewind/internal/kv"
-	"rewind/transcript"
 )
 
 // eventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
@@ -58,7 +57,7 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 		if s.Transcript == "" || s.LaneOf != "" || !model.Understood(s.Agent) || age < 0 || age > 2*model.QuietAfter {
 			continue
 		}
-		path, fi, err := conversation.FindFile(transcript.Agent(s.Agent), s.Transcript)
+		path, fi, err := conversation.FindFile(s.Agent, s.Transcript)
 		if err != nil {
 			continue // no place of a session file: its event has said so
 		}

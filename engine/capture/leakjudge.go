@@ -7,6 +7,7 @@ import (
 	"rewind/engine/project"
 	"rewind/engine/secrets"
 	"rewind/internal/leaks"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -20,7 +21,7 @@ type leakJudge struct {
 	ctx      context.Context
 	scanners sync.Pool
 	mu       sync.Mutex
-	found    map[string][]leaks.Finding // by path
+	found    map[string][]value.Finding // by path
 	flags    map[objstore.Key]*secrets.LeakFlag
 }
 
@@ -28,7 +29,7 @@ func (wt *Worktree) newLeakJudge(ctx context.Context) *leakJudge {
 	if wt.log.Config.SecretsMode() != project.SecretsSkip {
 		return nil
 	}
-	return &leakJudge{e: wt, ctx: ctx, allow: wt.log.Config.SecretsAllowed(), found: map[string][]leaks.Finding{}}
+	return &leakJudge{e: wt, ctx: ctx, allow: wt.log.Config.SecretsAllowed(), found: map[string][]value.Finding{}}
 }
 
 // judge implements snapshot.Source.Leak. What cannot be judged is captured.

@@ -1,8 +1,7 @@
 package capture
 
 import (
-	"fmt"
-
+	"rewind/internal/value"
 	"rewind/tree/snapshot"
 )
 
@@ -28,7 +27,7 @@ func (wt *Worktree) Watch() error {
 	}
 	w, err := snapshot.Watch(wt.log.Project.Root)
 	if err != nil {
-		return fmt.Errorf("watch %s: %w", wt.log.Project.Root, err)
+		return &value.OpError{Op: "watch", Subject: wt.log.Project.Root, Err: err}
 	}
 	wt.WatchState = &watching{w, wt.log.Project.Root}
 	return nil
@@ -41,7 +40,7 @@ func (wt *Worktree) unwatch() error {
 	w := wt.WatchState
 	wt.WatchState = nil
 	if err := w.Close(); err != nil {
-		return fmt.Errorf("end watch of %s: %w", w.root, err)
+		return &value.OpError{Op: "end watch of", Subject: w.root, Err: err}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // They are second names of what the agent has: they stand in no journal, and when they are not there the fork is whole all the same. What goes wrong is a notice.
 func (cs *Conversations) LinkHistory(own agentfiles.Folders, path string, gone bool) {
 	s := cs.sessionAt(path)
-	if s == nil || s.Fork == nil || transcript.Agent(s.Agent) != transcript.Claude {
+	if s == nil || s.Fork == nil || s.Agent != transcript.Claude {
 		return
 	}
 	of := cs.log.Records[s.Fork.Session]

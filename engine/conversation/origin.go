@@ -46,11 +46,11 @@ func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *m
 	}
 	// What stands in front of the file's first record is the other session's, and says what that one was made of.
 	own := transcript.Source{ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.Size-s.Cursor.Base), Size: st.Size - s.Cursor.Base, Name: s.Cursor.Path, Ended: true}
-	c, err := transcript.Scan(transcript.Agent(s.Agent), own)
+	c, err := transcript.Scan(s.Agent, own)
 	if err != nil || c.Parent.Session == "" || c.Parent.Session == s.ID {
 		return nil, err
 	}
-	l := &model.Lineage{Session: string(s.Agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: model.ByAgent}
+	l := model.MadeByAgent(s.Agent, c)
 	return l, CommonTurns(l, get, s, parent(l.Session), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
 }
 
@@ -65,11 +65,11 @@ func CommonTurns(l *model.Lineage, get objstore.Getter, s, parent *model.Session
 	if of.Size > most {
 		return ErrLater
 	}
-	same, err := transcript.Common(transcript.Agent(s.Agent), of, said)
+	same, err := transcript.Common(s.Agent, of, said)
 	if err != nil {
 		return err
 	}
-	l.Turn, l.Turns = same.Turn, same.Turns
+	l.Share(same.Turn, same.Turns)
 	if same.Message != "" {
 		l.Message = same.Message
 	}
@@ -88,7 +88,7 @@ func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src
 	if !transcript.ValidID(id) || !strings.HasPrefix(filepath.Base(s.Transcript), s.ID) {
 		return src, nil, nil
 	}
-	f, err := OpenSession(transcript.Agent(s.Agent), filepath.Join(filepath.Dir(s.Transcript), id+filepath.Ext(s.Transcript)))
+	f, err := OpenSession(s.Agent, filepath.Join(filepath.Dir(s.Transcript), id+filepath.Ext(s.Transcript)))
 	if err != nil {
 		return src, nil, nil //nolint:nilerr // it is gone: the session says where it comes from, and no more is known
 	}

@@ -18,6 +18,7 @@ import (
 	"rewind/engine/register"
 	"rewind/internal/agentfiles"
 	"rewind/internal/osfile"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/transcript"
 )
@@ -63,7 +64,7 @@ func opened(agent transcript.Agent, path string, open func() (*os.File, error)) 
 	now := time.Now()
 	f, err := open()
 	if err != nil {
-		return nil, fmt.Errorf("session file %s: %w", path, register.PathCause(err))
+		return nil, &value.OpError{Op: "session file", Subject: path, Err: register.PathCause(err)}
 	}
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
@@ -71,7 +72,7 @@ func opened(agent transcript.Agent, path string, open func() (*os.File, error)) 
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("session file %s: %w", path, err)
+		return nil, &value.OpError{Op: "session file", Subject: path, Err: err}
 	}
 	return &SessionFile{File: f, Agent: agent, Path: path, Info: fi, opened: now}, nil
 }
@@ -88,7 +89,7 @@ func realSession(agent transcript.Agent, path string) (root, real string, err er
 		return "", "", SessionError(path, err)
 	}
 	if !project.Within(real, root) {
-		return "", "", fmt.Errorf("session file %s: %w: it leads out of %s", path, model.ErrUsage, root)
+		return "", "", &value.OpError{Op: "session file", Subject: path, Err: fmt.Errorf("%w: it leads out of %s", model.ErrUsage, root)}
 	}
 	return root, real, nil
 }
@@ -154,7 +155,7 @@ func (f *SessionFile) reading(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = ErrMoving // it has become shorter
 	}
-	return fmt.Errorf("session file %s: %w", f.Path, err)
+	return &value.OpError{Op: "session file", Subject: f.Path, Err: err}
 }
 
 // racy is how old a file's newest change must be for its times to tell it from the next one: some clocks of file systems go on every 10 ms.
@@ -264,7 +265,7 @@ func unpack(f *SessionFile, w io.Writer, most int64) (int64, error) {
 	defer r.Close()
 	n, err := io.Copy(w, io.LimitReader(r, most))
 	if err != nil {
-		return n, fmt.Errorf("session file %s: %w", f.Path, err)
+		return n, &value.OpError{Op: "session file", Subject: f.Path, Err: err}
 	}
 	return n, nil
 }

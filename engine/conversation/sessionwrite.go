@@ -12,6 +12,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/internal/agentfiles"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -55,7 +56,7 @@ func SessionError(path string, err error) error {
 	if of := (*transcript.Error)(nil); errors.As(err, &of) && of.Name != path {
 		return fmt.Errorf("%w", of)
 	}
-	return fmt.Errorf("session file %s: %w", path, register.PathCause(err))
+	return &value.OpError{Op: "session file", Subject: path, Err: register.PathCause(err)}
 }
 
 // WriteSession makes a session file of what write gives, durably; replace says that there may be one already.
@@ -147,7 +148,7 @@ func SetSession(get objstore.Getter, own agentfiles.Folders, s refs.File) error 
 // changedSession says what is there instead of the file that was expected.
 func changedSession(own agentfiles.Folders, path string) error {
 	if err := model.Placed(own, path); err != nil {
-		return fmt.Errorf("session file %s: %w: %w", path, ErrSessionChanged, err)
+		return &value.OpError{Op: "session file", Subject: path, Err: fmt.Errorf("%w: %w", ErrSessionChanged, err)}
 	}
 	return SessionError(path, ErrSessionChanged)
 }

@@ -39,7 +39,7 @@ func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) err
 	if s.Purged {
 		return ErrPurgedTalk
 	}
-	agent, was := transcript.Agent(s.Agent), cs.Files[s.Name]
+	agent, was := s.Agent, cs.Files[s.Name]
 	path, fi, err := FindFile(agent, s.Transcript)
 	if err != nil || fi == nil || was.Same(s.Cursor.TranscriptEnd, path, fi) && (most <= HookRead || !cs.hasUnendedLine(s, path, fi)) {
 		return err
@@ -315,7 +315,7 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 		return nil
 	}
 	c := s.Cursor
-	f, err := OpenSession(transcript.Agent(s.Agent), c.Path)
+	f, err := OpenSession(s.Agent, c.Path)
 	if err != nil || f.Document() {
 		return nil // gone, or compressed by now
 	}

@@ -10,6 +10,7 @@ import (
 	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/internal/record"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -59,7 +60,7 @@ func DecodeNode(id objstore.ID, raw []byte) (*Node, error) {
 		err = fmt.Errorf("%w: transcript without bytes, or with a parent that does not fit", record.ErrFormat)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("transcript %s: %w: %w", id.Short(), kv.ErrCorrupt, err)
+		return nil, &value.OpError{Op: "transcript", Subject: id.Short(), Err: fmt.Errorf("%w: %w", kv.ErrCorrupt, err)}
 	}
 	return n, nil
 }
@@ -152,7 +153,7 @@ func OpenTranscript(get objstore.Getter, id objstore.ID) (*Stored, error) {
 		if s.Size == 0 {
 			s.Size = n.Length
 		} else if n.Length != want {
-			return nil, fmt.Errorf("transcript %s: %w: its blocks do not follow each other", id.Short(), kv.ErrCorrupt)
+			return nil, &value.OpError{Op: "transcript", Subject: id.Short(), Err: fmt.Errorf("%w: its blocks do not follow each other", kv.ErrCorrupt)}
 		}
 		s.Nodes, s.Blobs = append(s.Nodes, id), append(s.Blobs, n.Tail)
 		id, want = n.Parent, n.Length-tailLength(n.Length)
@@ -172,7 +173,7 @@ func (s *Stored) read(k int) ([]byte, error) {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	if want := min(TranscriptBlock, s.Size-int64(k)*TranscriptBlock); int64(len(raw)) != want {
-		return nil, fmt.Errorf("transcript %s: %w: block of %d bytes, wants %d", s.Nodes[k].Short(), kv.ErrCorrupt, len(raw), want)
+		return nil, &value.OpError{Op: "transcript", Subject: s.Nodes[k].Short(), Err: fmt.Errorf("%w: block of %d bytes, wants %d", kv.ErrCorrupt, len(raw), want)}
 	}
 	s.block, s.at = raw, k
 	return raw, nil
@@ -254,7 +255,7 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	if int64(len(tail)) != tailLength(n.Length) {
-		return nil, fmt.Errorf("transcript %s: %w: block of %d bytes, wants %d", id.Short(), kv.ErrCorrupt, len(tail), tailLength(n.Length))
+		return nil, &value.OpError{Op: "transcript", Subject: id.Short(), Err: fmt.Errorf("%w: block of %d bytes, wants %d", kv.ErrCorrupt, len(tail), tailLength(n.Length))}
 	}
 	w := &Writer{Tx: tx, Length: n.Length, parent: n.Parent, id: id, blob: n.Tail}
 	w.tail = append(make([]byte, 0, TranscriptBlock), tail...)

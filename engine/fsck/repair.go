@@ -11,6 +11,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -33,7 +34,7 @@ func RepairFiles(ctx context.Context, p *project.Project, o project.Options, pro
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("repair store %s: %w", p.Store, err)
+		return nil, &value.OpError{Op: "repair store", Subject: p.Store, Err: err}
 	}
 	return done, nil
 }

@@ -11,6 +11,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -86,7 +87,7 @@ func (r *repair) worktree(ctx context.Context, p model.Progress) error {
 	}
 	if err != nil {
 		tx.Discard()
-		return fmt.Errorf("repair from %s: %w", e.log.Project.Root, err)
+		return &value.OpError{Op: "repair from", Subject: e.log.Project.Root, Err: err}
 	}
 	return tx.Commit(ctx, kv.Durable)
 }
@@ -169,7 +170,7 @@ func (r *repair) conversations(ctx context.Context, v *verifier) error {
 		}
 		agent, _ := model.SplitSession(session)
 		if files[path] == nil {
-			files[path] = &sessionFile{transcript.Agent(agent), map[int64]objstore.ID{}}
+			files[path] = &sessionFile{agent, map[int64]objstore.ID{}}
 		}
 		files[path].lengths[length] = id
 	}

@@ -10,6 +10,7 @@ import (
 	"rewind/engine/project"
 	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -17,15 +18,12 @@ import (
 
 // Faults is what a check of the store found.
 type Faults struct {
-	Checked  int        // objects
-	Faults   []error    // what is wrong, in the order in which it was met
-	Lost     []Lost     // objects that are known to be lost, and those that faults name
-	LostOps  []Span     // operations that are lost, newest first
-	Affected []Affected // the checkpoints that these belong to, newest first
+	Checked  int          // objects
+	Faults   []error      // what is wrong, in the order in which it was met
+	Lost     []Lost       // objects that are known to be lost, and those that faults name
+	LostOps  []value.Span // operations that are lost, newest first
+	Affected []Affected   // the checkpoints that these belong to, newest first
 }
-
-// Span is a range of operations.
-type Span struct{ First, Last uint64 }
 
 // Lost is an object that cannot be read.
 type Lost struct {
@@ -141,7 +139,7 @@ func (v *verifier) broken(from string, o model.Object, err error) {
 	v.bad[o] = Lost{Kind: o.Kind, ID: o.Id, Known: known, Place: from}
 	v.out.Lost = append(v.out.Lost, v.bad[o])
 	if !known {
-		v.fault(fmt.Errorf("verify %s: %w", from, err))
+		v.fault(&value.OpError{Op: "verify", Subject: from, Err: err})
 	}
 }
 
@@ -208,7 +206,7 @@ func (v *verifier) lostOperation(seq uint64) {
 		v.out.LostOps[n-1].First = seq
 		return
 	}
-	v.out.LostOps = append(v.out.LostOps, Span{seq, seq})
+	v.out.LostOps = append(v.out.LostOps, value.Span{First: seq, Last: seq})
 }
 
 func (v *verifier) unfinished(ctx context.Context) {

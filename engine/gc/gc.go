@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rewind/engine/model"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -27,21 +28,6 @@ type Options struct {
 	Progress model.Progress
 }
 
-// Collected is what gc removed, or with a dry run would remove.
-type Collected struct {
-	Checkpoints int    // steps
-	Safety      int    // safety checkpoints
-	Kept        int    // checkpoints of both kinds that are still there
-	Young       int    // of Kept: those that would go were they not younger than gc.grace
-	Grace       string // gc.grace
-	Objects     int
-	Bytes       int64 // of objects, as stored
-	DiskBefore  int64
-	DiskAfter   int64 // with a dry run: about
-	Rounds      int   // how often the policy was made stricter for the store to fit
-	Fits        bool  // the store is not larger than it may be
-}
-
 // gcState is what an open store knows of gc.
 type gcState struct {
 	Mu sync.Mutex // held while one is under way
@@ -50,7 +36,7 @@ type gcState struct {
 // GC thins the log as the policy says, then removes what nothing leads to any more, and gives the space back. It holds the worktree for some milliseconds at a time, and
 // stands back while events are taken in. Stopped or killed anywhere it has removed nothing that anything leads to, and the next one goes on. It refuses, having removed
 // nothing, when the clock is in doubt (ErrClock), when anything that must be read cannot be (kv.ErrCorrupt), and while another is under way (ErrCollecting).
-func (co *Collector) GC(ctx context.Context, o Options) (*Collected, error) {
+func (co *Collector) GC(ctx context.Context, o Options) (*value.Collected, error) {
 	if err := co.log.Damage(); err != nil {
 		return nil, err
 	}
@@ -58,7 +44,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*Collected, error) {
 		return nil, fmt.Errorf("gc: %w", ErrCollecting)
 	}
 	defer co.Run.Mu.Unlock()
-	res := &Collected{Grace: co.log.Config.Get("gc.grace").(string)}
+	res := &value.Collected{Grace: co.log.Config.Get("gc.grace").(string)}
 	var err error
 	if res.DiskBefore, err = co.log.DB.DiskBytes(); err != nil {
 		return nil, err
@@ -73,7 +59,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*Collected, error) {
 	for {
 		size, err := co.gcRound(p, r, o, res)
 		if err != nil {
-			return nil, fmt.Errorf("gc %s: %w", co.log.Project.Root, err)
+			return nil, &value.OpError{Op: "gc", Subject: co.log.Project.Root, Err: err}
 		}
 		res.DiskAfter = size
 		res.Fits = limit <= 0 || size <= limit
@@ -86,7 +72,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*Collected, error) {
 }
 
 // gcRound thins and collects once, and gives the size of the store afterwards.
-func (co *Collector) gcRound(p *pacer, r retention, o Options, res *Collected) (size int64, err error) {
+func (co *Collector) gcRound(p *pacer, r retention, o Options, res *value.Collected) (size int64, err error) {
 	plan, swept, err := co.gcOnce(p, r, o)
 	if err != nil {
 		return 0, err

@@ -7,6 +7,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -106,7 +107,7 @@ func (m *reach) tree(id objstore.ID) error {
 	}
 	ents, err := tree.Decode(raw)
 	if err != nil {
-		return fmt.Errorf("tree %s: %w: %w", id.Short(), kv.ErrCorrupt, err)
+		return &value.OpError{Op: "tree", Subject: id.Short(), Err: fmt.Errorf("%w: %w", kv.ErrCorrupt, err)}
 	}
 	for i := range ents {
 		k := objstore.Blob

@@ -5,6 +5,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -56,7 +57,7 @@ func (r *gcReader) checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	}
 	g, err := r.squash(id)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint %s: %w", id.Short(), err)
+		return nil, &value.OpError{Op: "checkpoint", Subject: id.Short(), Err: err}
 	}
 	if g != nil {
 		g.Apply(cp)

@@ -8,9 +8,9 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
-	"rewind/engine/secrets"
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -204,7 +204,7 @@ type Shown struct {
 	Skips   []tree.Skip
 	Secrets map[string]bool   // secret files of Skips that changed since the first parent
 	Gone    map[string]string // files of Changes of which a content is gone, and the word for it
-	Leaks   []secrets.Leak    // files of the checkpoint that look like they hold a secret
+	Leaks   []value.Leak      // files of the checkpoint that look like they hold a secret
 }
 
 // Show returns a checkpoint, what it changed and what it skipped.
@@ -269,7 +269,7 @@ func (h *History) Cat(_ context.Context, name, path string) (content io.ReadClos
 		return nil, 0, err
 	}
 	if ent.Type == tree.TypeDir {
-		return nil, 0, fmt.Errorf("cat %q: %w: it is a directory", path, model.ErrUsage)
+		return nil, 0, &value.OpError{Op: "cat", Subject: path, Typed: true, Err: fmt.Errorf("%w: it is a directory", model.ErrUsage)}
 	}
 	r, err := h.log.Objs.Open(ent.ID)
 	if err != nil {

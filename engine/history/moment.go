@@ -248,7 +248,7 @@ func (h *History) Conversation(s *model.Session, said objstore.ID) (*transcript.
 	if err != nil {
 		return nil, err
 	}
-	c, err := transcript.Scan(transcript.Agent(s.Agent), src)
+	c, err := transcript.Scan(s.Agent, src)
 	if err == nil {
 		h.scanned.put(said, c)
 	}

@@ -79,5 +79,5 @@ func (h *History) hasCall(s *model.Session, said objstore.ID, call string) (bool
 	if err != nil {
 		return false, err
 	}
-	return transcript.HasCall(transcript.Agent(s.Agent), src, call)
+	return transcript.HasCall(s.Agent, src, call)
 }

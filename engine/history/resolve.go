@@ -10,6 +10,7 @@ import (
 	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/internal/naming"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -22,7 +23,7 @@ func (h *History) Resolve(name string) (*model.Checkpoint, error) { return h.Res
 func ParseName(name string) (naming.Name, error) {
 	n, err := naming.Parse(name)
 	if err != nil {
-		err = fmt.Errorf("checkpoint %q: %w: %w", name, model.ErrUsage, err)
+		err = &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: fmt.Errorf("%w: %w", model.ErrUsage, err)}
 	}
 	return n, err
 }
@@ -70,7 +71,7 @@ func (h *History) find(session string, n naming.Name) (*model.Checkpoint, error)
 	cp, err := h.base(session, n)
 	for i := 0; err == nil && i < n.Back; i++ {
 		if len(cp.Parents) == 0 {
-			return nil, fmt.Errorf("checkpoint %q: %w: only %d steps lie before %q", n, model.ErrNotFound, i, n.Base)
+			return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w: only %d steps lie before %q", model.ErrNotFound, i, n.Base)}
 		}
 		cp, err = h.log.Checkpoint(cp.Parents[0])
 	}
@@ -79,7 +80,9 @@ func (h *History) find(session string, n naming.Name) (*model.Checkpoint, error)
 
 // base resolves a name without its steps back.
 func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error) {
-	none := func(why string) error { return fmt.Errorf("checkpoint %q: %w%s", n, model.ErrNotFound, why) }
+	none := func(why string) error {
+		return &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w%s", model.ErrNotFound, why)}
+	}
 	switch n.Kind {
 	case naming.Current:
 		session, err := h.sessions.OrCurrent(session)
@@ -94,7 +97,7 @@ func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error)
 	case naming.Time:
 		t, err := naming.ParseTime(n.Text, h.log.Now())
 		if err != nil {
-			return nil, fmt.Errorf("checkpoint %q: %w: %w", n, model.ErrUsage, err)
+			return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w: %w", model.ErrUsage, err)}
 		}
 		return h.at(n.String(), t)
 	case naming.Session:
@@ -140,9 +143,9 @@ func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
 	case none && n.Digits() && len(n.Text) < naming.MinDigits:
 		return nil, h.tooShort(n)
 	case none:
-		return nil, fmt.Errorf("checkpoint %q: %w", n, model.ErrNotFound)
+		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: model.ErrNotFound}
 	case err != nil:
-		return nil, fmt.Errorf("checkpoint %q: %w", n, err)
+		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: err}
 	}
 	if !tagged.IsZero() && tagged != id {
 		const text = "%q is how the id of a checkpoint begins, which is taken; a tag of that name is on %s: 'rewind tag --delete %s' takes it away"
@@ -188,10 +191,10 @@ func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
 			return cp, err
 		}
 	}
-	if l.Turn < 0 {
-		return nil, fmt.Errorf("checkpoint %q: %w: what %s has in common with %s is not known", n, model.ErrNotFound, name, l.Session)
+	if l.Both < 0 {
+		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w: what %s has in common with %s is not known", model.ErrNotFound, name, l.Session)}
 	}
-	return h.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: l.Of(uint64(l.Turn))})
+	return h.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: l.Of(uint64(l.Both))})
 }
 
 // forkOf is the session of "fork:x", and where it comes from.
@@ -200,7 +203,7 @@ func (h *History) forkOf(n naming.Name) (session string, l *model.Lineage, err e
 		return "", nil, err
 	}
 	if l, err = h.lineage(session); err == nil && l == nil {
-		err = fmt.Errorf("checkpoint %q: %w: session %s is no fork", n, model.ErrNotFound, session)
+		err = &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w: session %s is no fork", model.ErrNotFound, session)}
 	}
 	return session, l, err
 }
@@ -225,7 +228,7 @@ func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) 
 		return cp, nil //nolint:nilerr // the log is damaged, and the checkpoint is not
 	}
 	if err != nil || op.Kind == refs.KindThinned {
-		return nil, fmt.Errorf("checkpoint %q: %w: gc has removed it", name, model.ErrNotFound)
+		return nil, &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: fmt.Errorf("%w: gc has removed it", model.ErrNotFound)}
 	}
 	return cp, nil
 }
@@ -246,7 +249,7 @@ func (h *History) at(name string, t time.Time) (*model.Checkpoint, error) {
 		return nil, err
 	}
 	if id.IsZero() {
-		return nil, fmt.Errorf("checkpoint %q: %w: none is that old", name, model.ErrNotFound)
+		return nil, &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: fmt.Errorf("%w: none is that old", model.ErrNotFound)}
 	}
 	if thinned {
 		h.log.Notice(fmt.Sprintf("gc has removed the checkpoint of %q: this is the one before it that is still there", name))

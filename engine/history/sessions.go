@@ -9,13 +9,13 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
-	"rewind/engine/register"
 	"rewind/engine/sessions"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
 // SessionList lists the sessions of agents, the one with the newest event first.
-func (h *History) SessionList(ctx context.Context, _ register.AgentEnv) ([]model.SessionInfo, error) {
+func (h *History) SessionList(ctx context.Context, _ value.AgentEnv) ([]model.SessionInfo, error) {
 	defer h.log.Hold()()
 	return h.sessionList(ctx, func(*model.Session) bool { return true })
 }
@@ -89,7 +89,7 @@ func (h *History) readAll(ctx context.Context, list []model.SessionInfo) error {
 }
 
 func (h *History) readInfo(info *model.SessionInfo) error {
-	agent := transcript.Agent(info.Agent)
+	agent := info.Agent
 	if !model.Understood(info.Agent) {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (h *History) readInfo(info *model.SessionInfo) error {
 		info.Title = c.Title
 	}
 	if info.Fork == nil && c.Parent.Session != "" && c.Parent.Session != info.ID {
-		info.Fork = &model.Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: model.ByAgent}
+		info.Fork = model.MadeByAgent(agent, c)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (h *History) readNewest(agent transcript.Agent, s *model.Session, missing b
 }
 
 // Forks lists the forks, newest first, each with all that it comes from; name limits it to one. A fork that an agent made by itself is one.
-func (h *History) Forks(ctx context.Context, _ register.AgentEnv, name string) ([]model.ForkInfo, error) {
+func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]model.ForkInfo, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (h *History) Forks(ctx context.Context, _ register.AgentEnv, name string) (
 		if s.Fork == nil || only != "" && s.Name != only {
 			continue
 		}
-		f := model.ForkInfo{SessionInfo: s, Own: max(s.Turns-s.Fork.Turn, 0)}
+		f := model.ForkInfo{SessionInfo: s, Own: max(s.Turns-s.Fork.Both, 0)}
 		seen := []string{s.Name}
 		for l := s.Fork; l != nil && !slices.Contains(seen, l.Session); l = from[l.Session] {
 			f.Lineage = append(f.Lineage, *l)
@@ -162,7 +162,7 @@ func (h *History) Forks(ctx context.Context, _ register.AgentEnv, name string) (
 		out = append(out, f)
 	}
 	if only != "" && len(out) == 0 {
-		return nil, fmt.Errorf("session %s: %w: it is no fork", only, model.ErrNotFound)
+		return nil, &value.OpError{Op: "session", Subject: only, Err: fmt.Errorf("%w: it is no fork", model.ErrNotFound)}
 	}
 	return out, nil
 }

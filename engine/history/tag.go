@@ -7,6 +7,7 @@ import (
 	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/internal/naming"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -19,7 +20,7 @@ func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model
 		return nil, fmt.Errorf("tag: %w: %w", model.ErrUsage, err)
 	}
 	if err := naming.CheckTag(tag); err != nil {
-		return nil, fmt.Errorf("tag %q: %w: %w", tag, model.ErrUsage, err)
+		return nil, &value.OpError{Op: "tag", Subject: tag, Typed: true, Err: fmt.Errorf("%w: %w", model.ErrUsage, err)}
 	}
 	cp, err := h.Resolve(name)
 	if err != nil {
@@ -30,7 +31,7 @@ func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model
 		return nil, err
 	}
 	if !old.IsZero() && old != cp.ID && !force {
-		return nil, fmt.Errorf("tag %q: %w: it names checkpoint %s", tag, model.ErrTagExists, old.Short())
+		return nil, &value.OpError{Op: "tag", Subject: tag, Typed: true, Err: fmt.Errorf("%w: it names checkpoint %s", model.ErrTagExists, old.Short())}
 	}
 	if old == cp.ID {
 		return cp, nil
@@ -47,7 +48,7 @@ func (h *History) Untag(ctx context.Context, tag string) error {
 		return err
 	}
 	if old.IsZero() {
-		return fmt.Errorf("tag %q: %w", tag, model.ErrNotFound)
+		return &value.OpError{Op: "tag", Subject: tag, Typed: true, Err: model.ErrNotFound}
 	}
 	return h.MoveTag(ctx, tag, old, objstore.ID{})
 }

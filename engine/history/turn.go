@@ -24,8 +24,8 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 	cp, err := h.endOfTurn(session, number)
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
-		if l, err := h.lineage(session); err == nil && l != nil && l.Turn > 0 {
-			none.Turns = max(none.Turns, uint64(l.Turn)) // nothing has been heard of the fork
+		if l, err := h.lineage(session); err == nil && l != nil && l.Both > 0 {
+			none.Turns = max(none.Turns, uint64(l.Both)) // nothing has been heard of the fork
 		}
 	}
 	return cp, err
@@ -39,7 +39,7 @@ func taken(session string, n uint64, lineage func(session string) (*model.Lineag
 		if err != nil {
 			return "", 0, err
 		}
-		if l == nil || l.Turn < 0 || n > uint64(l.Turn) {
+		if l == nil || l.Both < 0 || n > uint64(l.Both) {
 			break
 		}
 		session, n = l.Session, l.Of(n)

@@ -48,7 +48,7 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice) (*model.Turn
 		return nil, err
 	}
 	l.Title, l.Compactions, l.Breaks = now.Title, now.Compactions, now.Breaks
-	if s.Title != "" && transcript.Agent(s.Agent) == transcript.Codex {
+	if s.Title != "" && s.Agent == transcript.Codex {
 		l.Title = s.Title
 	}
 	return l, h.listTurns(l, s, now)
@@ -83,7 +83,7 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 
 // messagesAt are the last n messages before a moment.
 func (h *History) messagesAt(s *model.Session, p *Moment, n int) ([]transcript.Message, error) {
-	agent := transcript.Agent(s.Agent)
+	agent := s.Agent
 	src, _, err := h.Source(s, p.Transcript)
 	if err != nil {
 		return nil, err

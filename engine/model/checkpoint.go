@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rewind/internal/record"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -58,10 +59,7 @@ const (
 )
 
 // GitHead is where the user's own repository stood; empty without one. Recorded, never restored.
-type GitHead struct {
-	Commit string // hex
-	Branch string // empty when detached
-}
+type GitHead = value.Head
 
 // Counts sizes a checkpoint.
 type Counts struct {
@@ -268,7 +266,7 @@ func DecodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 		err = fmt.Errorf("%w: checkpoint without tree, sequence or time", record.ErrFormat)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint %s: %w", id.Short(), err)
+		return nil, &value.OpError{Op: "checkpoint", Subject: id.Short(), Err: err}
 	}
 	return c, nil
 }

@@ -1,7 +1,7 @@
 package model
 
 import (
-	"rewind/hooks"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -94,16 +94,13 @@ type ForkInfo struct {
 }
 
 // SessionChoice says which session's line a command walks along.
-type SessionChoice struct {
-	Session string // a session's name, or a prefix of the agent's id of it; "": the current one
-	Choose  bool   // when several are active, take the newest and say so, instead of ErrWhichSession
-}
+type SessionChoice = value.Whose
 
 // resumeLine is the command line by which an agent opens a session.
 func resumeLine(session string) []string {
 	agent, id := SplitSession(session)
-	if !Understood(hooks.Agent(agent)) || id == "" {
+	if !Understood(agent) || id == "" {
 		return nil
 	}
-	return transcript.Resume(transcript.Agent(agent), id)
+	return transcript.Resume(agent, id)
 }

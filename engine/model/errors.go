@@ -54,6 +54,9 @@ func (e *TooShortError) Error() string {
 	return text + strings.Join(e.Begin, ", ") + " begin so"
 }
 
+// About is its subject.
+func (e *TooShortError) About() (op, subject string) { return "checkpoint", e.Name }
+
 // Is makes it an ErrNotFound.
 func (e *TooShortError) Is(target error) bool { return target == ErrNotFound }
 
@@ -74,6 +77,11 @@ func (e *NoTurnError) Error() string {
 		return fmt.Sprintf(text, ErrNotFound, e.Session, has)
 	}
 	return fmt.Sprintf("checkpoint \"turn:%d\": %v: session %s has %s", e.Turn, ErrNotFound, e.Session, has)
+}
+
+// About is its subject.
+func (e *NoTurnError) About() (op, subject string) {
+	return "checkpoint", fmt.Sprintf("turn:%d", e.Turn)
 }
 
 // Is makes it an ErrNotFound.
@@ -139,6 +147,9 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("session %s: %v (%s)", e.Session, ErrRunning, e.How)
 }
 
+// About is its subject.
+func (e *RunningError) About() (op, subject string) { return "session", e.Session }
+
 // Is makes it an ErrRunning.
 func (e *RunningError) Is(target error) bool { return target == ErrRunning }
 
@@ -152,6 +163,9 @@ func (e *NotInPlaceError) Error() string {
 	return fmt.Sprintf("session %s: it cannot be cut in place: %s", e.Session, e.Why)
 }
 
+// About is its subject.
+func (e *NotInPlaceError) About() (op, subject string) { return "session", e.Session }
+
 // DependentError names the session files that go on from the end of another; it is an ErrDependent.
 type DependentError struct {
 	Session string
@@ -161,6 +175,9 @@ type DependentError struct {
 func (e *DependentError) Error() string {
 	return fmt.Sprintf("session %s: %v: %s", e.Session, ErrDependent, strings.Join(e.Paths, ", "))
 }
+
+// About is its subject.
+func (e *DependentError) About() (op, subject string) { return "session", e.Session }
 
 // Is makes it an ErrDependent.
 func (e *DependentError) Is(target error) bool { return target == ErrDependent }
@@ -199,6 +216,9 @@ type PathError struct {
 func (e *PathError) Error() string {
 	return fmt.Sprintf("%q in checkpoint %s: not found", e.Path, e.Checkpoint.Short())
 }
+
+// About is its subject.
+func (e *PathError) About() (op, subject string) { return "path", e.Path }
 
 // Is makes a PathError an ErrNotFound.
 func (e *PathError) Is(target error) bool { return target == ErrNotFound }

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"rewind/hooks"
+	"rewind/internal/value"
 	"rewind/refs"
-	"rewind/transcript"
 )
 
 // TurnCall stands for a whole turn where the agent's tool calls are not announced.
@@ -17,7 +17,7 @@ const MaxOutside = 16
 
 // Understood reports whether the session files of an agent are.
 func Understood(agent hooks.Agent) bool {
-	return slices.Contains(transcript.Agents(), transcript.Agent(agent))
+	return slices.Contains(value.Agents(), agent)
 }
 
 // EventWords are the words for events in causes; they are the words of the hooks' command lines.

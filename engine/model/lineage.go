@@ -3,23 +3,25 @@ package model
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"rewind/internal/record"
+	"rewind/internal/value"
 	"rewind/objstore"
+	"rewind/transcript"
 )
 
-// Lineage is where a fork comes from.
+// Lineage is where a fork comes from, and how its turns are the other session's.
 type Lineage struct {
-	Session    string // the name of the session that it was made of
-	Turn       int    // the last turn that both have, as this one counts
-	Turns      []int  // the other's numbers of the turns up to that; nil: the same
-	Message    string // the last message of that one that both have
-	Checkpoint string // id of the checkpoint that it was made at; "": none
-	Time       time.Time
-	Clone      bool
-	Kind       string      // the command that made it; agent: the agent itself
+	value.Lineage
+	Both       int         // so many of its turns both have: Lineage.Turn as this session counts
+	Turns      []int       // the other's numbers of those; nil: the same
 	Transcript objstore.ID // the session file as it was made; zero: not known
+}
+
+// Share says how many turns both have, and the other's numbers of them.
+func (l *Lineage) Share(both int, turns []int) {
+	l.Both, l.Turns = both, turns
+	l.Turn = int(l.Of(uint64(both)))
 }
 
 // Encode gives the bytes of a lineage, docs/format.md#session-record.
@@ -29,7 +31,7 @@ func (l *Lineage) Encode() []byte {
 	}
 	var e record.Encoder
 	e.String(tagLSession, l.Session)
-	e.Uint(tagLTurn, uint64(l.Turn))
+	e.Uint(tagLTurn, uint64(l.Both))
 	e.String(tagLMessage, l.Message)
 	e.String(tagLCheckpoint, l.Checkpoint)
 	e.Uint(tagLTime, unixMilli(l.Time))
@@ -48,7 +50,7 @@ func DecodeLineage(raw record.Field) (*Lineage, error) {
 		case tagLSession:
 			l.Session = string(f)
 		case tagLTurn:
-			err = DecodeCount(f, &l.Turn)
+			err = DecodeCount(f, &l.Both)
 		case tagLMessage:
 			l.Message = string(f)
 		case tagLCheckpoint:
@@ -75,6 +77,7 @@ func DecodeLineage(raw record.Field) (*Lineage, error) {
 		}
 		return err
 	})
+	l.Share(l.Both, l.Turns)
 	return l, err
 }
 
@@ -84,8 +87,13 @@ func DecodeLineage(raw record.Field) (*Lineage, error) {
 // ByAgent is the kind of a lineage that an agent made.
 const ByAgent = "agent"
 
+// MadeByAgent is where a session comes from whose file names the session that its agent made it of. How far both are the same is not known yet.
+func MadeByAgent(agent value.Agent, c *transcript.Conversation) *Lineage {
+	return &Lineage{Lineage: value.Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: ByAgent}}
+}
+
 // Resolved reports whether it is known up to which turn both sessions are the same.
-func (l *Lineage) Resolved() bool { return l != nil && (l.Kind != ByAgent || l.Turn > 0) }
+func (l *Lineage) Resolved() bool { return l != nil && (l.Kind != ByAgent || l.Both > 0) }
 
 // Of is the other session's number of turn n, which both have. It may have gone back behind turns that an agent did not take along.
 func (l *Lineage) Of(n uint64) uint64 {
@@ -94,6 +102,3 @@ func (l *Lineage) Of(n uint64) uint64 {
 	}
 	return uint64(l.Turns[n-1])
 }
-
-// There is the last turn that both have, as the other session counts.
-func (l *Lineage) There() int { return int(l.Of(uint64(l.Turn))) }

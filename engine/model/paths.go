@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -18,11 +19,11 @@ func CleanPath(p string) (string, error) {
 		p = filepath.ToSlash(p)
 	}
 	if strings.ContainsRune(p, 0) || path.IsAbs(p) {
-		return "", fmt.Errorf("path %q: %w: not inside the project", p, ErrUsage)
+		return "", &value.OpError{Op: "path", Subject: p, Typed: true, Err: fmt.Errorf("%w: not inside the project", ErrUsage)}
 	}
 	p = path.Clean(p)
 	if p == ".." || strings.HasPrefix(p, "../") {
-		return "", fmt.Errorf("path %q: %w: not inside the project", p, ErrUsage)
+		return "", &value.OpError{Op: "path", Subject: p, Typed: true, Err: fmt.Errorf("%w: not inside the project", ErrUsage)}
 	}
 	if p == "." {
 		p = ""

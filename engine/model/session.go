@@ -8,6 +8,7 @@ import (
 	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/internal/record"
+	"rewind/internal/value"
 )
 
 // Before is the session that one is a lane of, or was forked from; "": none.
@@ -38,7 +39,7 @@ func (s *Session) NameOf() string {
 // what both have.
 func (s *Session) ComesFrom(l *Lineage) {
 	s.Fork = l
-	switch both := uint64(l.Turn); {
+	switch both := uint64(l.Both); {
 	case s.Prompt == "":
 		s.Turn = max(s.Turn, both)
 	case s.Turn <= both:
@@ -99,9 +100,9 @@ func SessionName(ev hooks.Event) string {
 }
 
 // SplitSession takes a session's name apart; Manual has no agent.
-func SplitSession(name string) (agent, id string) {
+func SplitSession(name string) (agent value.Agent, id string) {
 	if agent, id, ok := strings.Cut(name, "/"); ok {
-		return agent, id
+		return value.Agent(agent), id
 	}
 	return "", name
 }
@@ -268,7 +269,7 @@ func DecodeSession(name string, raw []byte) (*Session, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("session %s: %w: %w", name, kv.ErrCorrupt, err)
+		return nil, &value.OpError{Op: "session", Subject: name, Err: fmt.Errorf("%w: %w", kv.ErrCorrupt, err)}
 	}
 	return s, nil
 }

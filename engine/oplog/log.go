@@ -3,13 +3,13 @@ package oplog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/refs"
 )
@@ -74,7 +74,7 @@ func (l *Log) Record(ctx context.Context, op refs.Operation, updates ...refs.Upd
 func (l *Log) Root() (worktreefs.Dir, error) {
 	d, err := worktreefs.OpenRoot(l.Project.Root)
 	if err != nil {
-		return nil, fmt.Errorf("open worktree %s: %w", l.Project.Root, err)
+		return nil, &value.OpError{Op: "open worktree", Subject: l.Project.Root, Err: err}
 	}
 	// It may have been unmounted, or another put in its place, since it was found: that is not what the project looks like now.
 	if st, err := d.Stat(); err == nil && l.Project.Ino != 0 && (st.Ino != l.Project.Ino || st.Dev != l.Project.Dev) {

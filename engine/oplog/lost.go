@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rewind/engine/model"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -58,7 +59,7 @@ func (l *Log) LostIn(cp *model.Checkpoint) (paths []string, trees map[objstore.I
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("checkpoint %s: %q: %w", cp.ID.Short(), dir, err)
+			return &value.OpError{Op: "checkpoint", Subject: cp.ID.Short(), Err: fmt.Errorf("%q: %w", dir, err)}
 		}
 		for _, ent := range ents {
 			p := tree.Join(dir, ent.Name)

@@ -3,10 +3,10 @@ package oplog
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -57,7 +57,7 @@ func (l *Log) PutMessage(ctx context.Context, cp *model.Checkpoint, message stri
 	})
 	if err != nil {
 		tx.Discard()
-		return false, fmt.Errorf("message on checkpoint %s: %w", cp.ID.Short(), err)
+		return false, &value.OpError{Op: "message on checkpoint", Subject: cp.ID.Short(), Err: err}
 	}
 	return true, nil
 }

@@ -16,6 +16,7 @@ import (
 	"rewind/engine/model"
 	"rewind/hooks"
 	"rewind/internal/osfile"
+	"rewind/internal/value"
 	"rewind/tree/ignore"
 )
 
@@ -144,7 +145,7 @@ func LoadConfig(home Home, root string) (Config, error) {
 			}
 			v, err := parseJSON(c.all[i], raw)
 			if err != nil {
-				return c, fmt.Errorf("config %s: %w", f.path, err)
+				return c, &value.OpError{Op: "config", Subject: f.path, Err: err}
 			}
 			c.all[i].Value, c.all[i].From = v, f.from
 		}
@@ -174,10 +175,10 @@ func readConfigFile(path string) (map[string]any, error) {
 		return map[string]any{}, nil
 	}
 	if errors.Is(err, osfile.ErrNotRegular) || errors.Is(err, osfile.ErrTooLarge) {
-		return nil, fmt.Errorf("config %s: %w: %w", path, model.ErrConfig, err)
+		return nil, &value.OpError{Op: "config", Subject: path, Err: fmt.Errorf("%w: %w", model.ErrConfig, err)}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("config %s: %w", path, err)
+		return nil, &value.OpError{Op: "config", Subject: path, Err: err}
 	}
 	return parseConfig(path, b)
 }
@@ -185,7 +186,7 @@ func readConfigFile(path string) (map[string]any, error) {
 func parseConfig(path string, b []byte) (map[string]any, error) {
 	m := map[string]any{}
 	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("config %s: %w: %w", path, model.ErrConfig, err)
+		return nil, &value.OpError{Op: "config", Subject: path, Err: fmt.Errorf("%w: %w", model.ErrConfig, err)}
 	}
 	return m, nil
 }
@@ -207,7 +208,7 @@ func readProjectConfig(root string) (values map[string]any, passed string, err e
 	}
 	path := filepath.Join(Marker(root), ConfigName)
 	if err != nil {
-		return nil, "", fmt.Errorf("config %s: %w", path, err)
+		return nil, "", &value.OpError{Op: "config", Subject: path, Err: err}
 	}
 	if tracked, err := trackedMarker(root); why == "" && err == nil && tracked {
 		why = "git tracks it"
@@ -371,7 +372,7 @@ func SetConfig(home Home, root, key string, values []string) error {
 	}
 	path := home.configFile()
 	if err := os.MkdirAll(home.Dir, 0o700); err != nil {
-		return fmt.Errorf("config %s: %w", path, err)
+		return &value.OpError{Op: "config", Subject: path, Err: err}
 	}
 	m, err := readConfigFile(path)
 	if err != nil {
@@ -379,7 +380,7 @@ func SetConfig(home Home, root, key string, values []string) error {
 	}
 	b, err := withKey(m, key, v)
 	if err != nil {
-		return fmt.Errorf("config %s: %w", path, err)
+		return &value.OpError{Op: "config", Subject: path, Err: err}
 	}
 	return WriteFile(path, b)
 }
@@ -392,7 +393,9 @@ func withKey(m map[string]any, key string, v any) ([]byte, error) {
 
 func setProjectConfig(root, key string, v any) error {
 	path := filepath.Join(Marker(root), ConfigName)
-	cannot := func(why any) error { return fmt.Errorf("config %s: %w: %v", path, model.ErrConfig, why) }
+	cannot := func(why any) error {
+		return &value.OpError{Op: "config", Subject: path, Err: fmt.Errorf("%w: %v", model.ErrConfig, why)}
+	}
 	m, passed, err := readProjectConfig(root)
 	switch {
 	case err != nil:
@@ -406,7 +409,7 @@ func setProjectConfig(root, key string, v any) error {
 	}
 	dir, err := makeMarker(root)
 	if err != nil {
-		return fmt.Errorf("config %s: %w", path, err)
+		return &value.OpError{Op: "config", Subject: path, Err: err}
 	}
 	defer dir.Close()
 	b, err := withKey(m, key, v)
@@ -417,7 +420,7 @@ func setProjectConfig(root, key string, v any) error {
 		err = replaceIn(dir, ConfigName, b)
 	}
 	if err != nil {
-		return fmt.Errorf("config %s: %w", path, err)
+		return &value.OpError{Op: "config", Subject: path, Err: err}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/hooks"
+	"rewind/internal/value"
 )
 
 // tiersKey is the part of a configuration file that changes what tiers say.
@@ -28,7 +29,7 @@ func (c *Config) loadTier(files []configFile) error {
 			_, err = hooks.LoadTier(c.Tier(), raw)
 		}
 		if err != nil {
-			return fmt.Errorf("config %s: %w: %w", f.path, model.ErrConfig, err)
+			return &value.OpError{Op: "config", Subject: f.path, Err: fmt.Errorf("%w: %w", model.ErrConfig, err)}
 		}
 		overrides = append(overrides, raw)
 	}

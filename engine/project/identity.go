@@ -13,6 +13,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 )
 
@@ -78,7 +79,7 @@ func FindWith(ctx context.Context, f *Finder, dir string) (*Project, error) {
 	if len(passed) > 0 {
 		return nil, &UntrustedError{Dir: start, Passed: passed, home: f.Home}
 	}
-	return nil, fmt.Errorf("find project of %s: %w", start, model.ErrNoProject)
+	return nil, &value.OpError{Op: "find project of", Subject: start, Err: model.ErrNoProject}
 }
 
 // Finder looks for a project.
@@ -97,7 +98,7 @@ func (f *Finder) probe(ctx context.Context, d string) (*Project, *Passed, error)
 	for _, id := range m.ids {
 		r, err := f.Home.record(id)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, nil, fmt.Errorf("open project %s: %w", d, err)
+			return nil, nil, &value.OpError{Op: "open project", Subject: d, Err: err}
 		}
 		if err != nil {
 			unknown = id
@@ -376,7 +377,7 @@ func (p *Project) becomeCopy(ctx context.Context, home Home, from *Record, lockW
 			return err
 		}
 		if err := RenameDir(tmp, dst); err != nil {
-			return fmt.Errorf("copy store %s: %w", from.ID, err)
+			return &value.OpError{Op: "copy store", Subject: from.ID, Err: err}
 		}
 		p.Store = dst
 	} else {
@@ -400,7 +401,7 @@ func (p *Project) becomeCopy(ctx context.Context, home Home, from *Record, lockW
 func cloneStore(ctx context.Context, src, dst string, lockWait time.Duration) (err error) {
 	db, err := kv.Open(ctx, src, kv.Options{LockWait: lockWait})
 	if err != nil {
-		return fmt.Errorf("copy store %s: %w", src, err)
+		return &value.OpError{Op: "copy store", Subject: src, Err: err}
 	}
 	defer func() {
 		if cerr := db.Close(); err == nil {
@@ -413,14 +414,14 @@ func cloneStore(ctx context.Context, src, dst string, lockWait time.Duration) (e
 // Lock serialises what changes the identity of projects.
 func (h Home) Lock(ctx context.Context, wait time.Duration) (unlock func(), err error) {
 	if err := os.MkdirAll(h.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make %s: %w", h.Dir, err)
+		return nil, &value.OpError{Op: "make", Subject: h.Dir, Err: err}
 	}
 	l := flock.New(filepath.Join(h.Dir, "lock"), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Second))
 	defer cancel()
 	ok, err := l.TryLockContext(ctx, 20*time.Millisecond)
 	if err != nil || !ok {
-		return nil, fmt.Errorf("lock %s: %w: %w", h.Dir, kv.ErrBusy, err)
+		return nil, &value.OpError{Op: "lock", Subject: h.Dir, Err: fmt.Errorf("%w: %w", kv.ErrBusy, err)}
 	}
 	return func() { _ = l.Unlock() }, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/gitinfo"
+	"rewind/internal/value"
 )
 
 // InitPlan is what Init would do.
@@ -26,14 +27,14 @@ type InitPlan struct {
 	// Unmarked is why the project has no marker; "": it has one. It is found by its directory alone then.
 	Unmarked string
 	// Offers are stores without a directory, one of which could be this project's.
-	Offers []StoreInfo
+	Offers []value.Store
 }
 
 // PlanInit chooses the root: the project that dir is in, else the top level of its git repository, else dir. mode ""
 // stands for the existing project's, else global.
 func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait time.Duration) (*InitPlan, error) {
 	if mode != "" && mode != ModeGlobal && mode != ModeProject {
-		return nil, fmt.Errorf("init %s: %w: mode %q is neither global nor project", dir, model.ErrUsage, mode)
+		return nil, &value.OpError{Op: "init", Subject: dir, Err: fmt.Errorf("%w: mode %q is neither global nor project", model.ErrUsage, mode)}
 	}
 	start, err := resolve(dir)
 	if err != nil {
@@ -53,7 +54,7 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	switch {
 	case err == nil && (!isGit || p.Root == top || Within(p.Root, top)):
 		if mode != "" && mode != p.Mode {
-			return nil, fmt.Errorf("init %s: %w: the project exists in mode %s", p.Root, model.ErrUsage, p.Mode)
+			return nil, &value.OpError{Op: "init", Subject: p.Root, Err: fmt.Errorf("%w: the project exists in mode %s", model.ErrUsage, p.Mode)}
 		}
 		return &InitPlan{Root: p.Root, Mode: p.Mode, Store: p.Store, Exists: true, Passed: p.Passed}, nil
 	case err == nil:
@@ -86,7 +87,7 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 // checkOwnMarker refuses project mode where the store could not be this user's alone.
 func checkOwnMarker(root string) error {
 	refuse := func(why string) error {
-		return fmt.Errorf("init %s: %w: a store cannot lie in %s: %s", root, model.ErrBadRoot, Marker(root), why)
+		return &value.OpError{Op: "init", Subject: root, Err: fmt.Errorf("%w: a store cannot lie in %s: %s", model.ErrBadRoot, Marker(root), why)}
 	}
 	m := readMarker(root)
 	tracked, err := trackedMarker(root)
@@ -129,7 +130,7 @@ func MakeOwn(root, name string) error {
 // them, and rewind's own directory.
 func checkRoot(home Home, root string, mode Mode) error {
 	refuse := func(why string) error {
-		return fmt.Errorf("init %s: %w: it is %s", root, model.ErrBadRoot, why)
+		return &value.OpError{Op: "init", Subject: root, Err: fmt.Errorf("%w: it is %s", model.ErrBadRoot, why)}
 	}
 	if filepath.Dir(root) == root {
 		return refuse("a file system root")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rewind/internal/osfile"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 )
 
@@ -73,7 +74,7 @@ func WriteFile(path string, data []byte) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return &value.OpError{Op: "write", Subject: path, Err: err}
 	}
 	return nil
 }
@@ -160,11 +161,11 @@ func RenameDir(from, to string) error {
 func resolve(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", fmt.Errorf("resolve %s: %w", dir, err)
+		return "", &value.OpError{Op: "resolve", Subject: dir, Err: err}
 	}
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return "", fmt.Errorf("resolve %s: %w", dir, err)
+		return "", &value.OpError{Op: "resolve", Subject: dir, Err: err}
 	}
 	return real, nil
 }

@@ -3,7 +3,6 @@ package project
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"rewind/internal/osfile"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 )
 
@@ -65,7 +65,7 @@ func (h Home) record(id string) (*Record, error) {
 	if root := strings.TrimSuffix(string(b), "\n"); filepath.IsAbs(root) { // as older versions wrote it
 		r.ID, r.Root = id, root
 	} else if err := json.Unmarshal(b, r); err != nil || r.ID != id {
-		return nil, fmt.Errorf("read %s: %w", path, errors.Join(errBadRecord, err))
+		return nil, &value.OpError{Op: "read", Subject: path, Err: errors.Join(errBadRecord, err)}
 	}
 	r.Mode = ModeProject
 	return r, nil
@@ -90,7 +90,7 @@ func ReadProjectRecord(store string) (*Record, error) {
 	}
 	r, err := parseRecord(b)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, &value.OpError{Op: "read", Subject: path, Err: err}
 	}
 	return r, nil
 }
@@ -106,7 +106,7 @@ func (r *Record) Write(h Home) error {
 	path := h.recordPath(r.ID, r.Mode)
 	if r.Mode == ModeProject {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return fmt.Errorf("note project %s: %w", r.Root, err)
+			return &value.OpError{Op: "note project", Subject: r.Root, Err: err}
 		}
 	}
 	return r.writeTo(path)

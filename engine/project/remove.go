@@ -12,6 +12,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 )
 
@@ -56,7 +57,7 @@ func findMarker(home Home, err error) (*Project, error) {
 
 // RemovalError says which project could not be removed.
 func RemovalError(p *Project, err error) error {
-	return fmt.Errorf("remove %s: %w", p.Root, err)
+	return &value.OpError{Op: "remove", Subject: p.Root, Err: err}
 }
 
 // SweepRemoved does the rest of removals of stores, interrupted ones too, here and below the marker of root; the home directory is
@@ -180,8 +181,8 @@ func RemoveMarker(p *Project) error {
 
 // RemoveStore takes away a store whose directory is not its project any more, and its record. It must be open nowhere. A store that is
 // a project's goes with Remove, which looks at the project, too.
-func (h Home) RemoveStore(ctx context.Context, s *StoreInfo, o Options) error {
-	fail := func(err error) error { return fmt.Errorf("remove store %s: %w", s.ID, err) }
+func (h Home) RemoveStore(ctx context.Context, s *value.Store, o Options) error {
+	fail := func(err error) error { return &value.OpError{Op: "remove store", Subject: s.ID, Err: err} }
 	unlock, err := h.Lock(ctx, o.LockWait)
 	if err != nil {
 		return err
@@ -191,7 +192,7 @@ func (h Home) RemoveStore(ctx context.Context, s *StoreInfo, o Options) error {
 	if err != nil {
 		return fail(err)
 	}
-	if r.Root != s.Root {
+	if r.Root != string(s.Root) {
 		return fail(fmt.Errorf("%w: it belongs to %s now", model.ErrUsage, r.Root))
 	}
 	if r.Mode == ModeGlobal {

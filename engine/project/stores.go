@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,45 +13,39 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/gitinfo"
+	"rewind/internal/value"
 )
 
 // ErrNoStore is returned for an id that no store has which Home knows.
 var ErrNoStore = fmt.Errorf("store %w", model.ErrNotFound)
 
-// StoreInfo is a store that Home knows.
-type StoreInfo struct {
-	ID        string
-	Root      string // "": of no directory
-	Mode      Mode
-	Store     string
-	DiskBytes int64
-	Created   time.Time
-	Used      time.Time // when something in it changed last; zero: not known
-	Wrong     string    // what is wrong; "": nothing
-	Orphan    bool      // no directory is its project
-}
-
 // Stores lists every store that Home knows, by root.
-func (h Home) Stores() []StoreInfo {
-	var all []StoreInfo
+func (h Home) Stores() []value.Store {
+	var all []value.Store
 	owners := h.ByRoot()
 	for _, r := range h.records() {
 		all = append(all, h.info(r, owners))
 	}
-	slices.SortStableFunc(all, func(a, b StoreInfo) int { return strings.Compare(a.Root, b.Root) })
+	slices.SortStableFunc(all, func(a, b value.Store) int { return cmp.Compare(a.Root, b.Root) })
 	return all
 }
 
 // info looks at a store; owners are the records that count for their directories.
-func (h Home) info(r *Record, owners map[string]*Record) StoreInfo {
-	s := StoreInfo{ID: r.ID, Root: r.Root, Mode: r.Mode, Store: r.Store(h), Created: r.Created}
-	s.Wrong, s.Orphan = r.wrong(h, owners)
+func (h Home) info(r *Record, owners map[string]*Record) value.Store {
+	why, orphan := r.wrong(h, owners)
+	s := value.Store{
+		ID: r.ID, Root: value.Text(r.Root), Mode: string(r.Mode), Store: value.Text(r.Store(h)), Created: r.Created.UTC(), Wrong: value.Text(why), Orphan: orphan,
+	}
 	if r.Mode == ModeProject {
 		if why, err := r.Sealed(r.Root); why != "" || err != nil {
 			return s // nothing of it is looked at
 		}
 	}
-	s.DiskBytes, s.Used = sizeOf(s.Store)
+	bytes, used := sizeOf(r.Store(h))
+	if s.DiskBytes = bytes; !used.IsZero() {
+		used = used.UTC()
+		s.Used = &used
+	}
 	return s
 }
 
@@ -111,8 +106,8 @@ func sizeOf(dir string) (bytes int64, used time.Time) {
 }
 
 // offers are the stores without a directory that root's could be: those whose directory had the same name.
-func (h Home) offers(root string) []StoreInfo {
-	var out []StoreInfo
+func (h Home) offers(root string) []value.Store {
+	var out []value.Store
 	owners := h.ByRoot()
 	for _, r := range h.records() {
 		if filepath.Base(r.Root) != filepath.Base(root) || r.Mode != ModeGlobal {
@@ -134,7 +129,7 @@ func (h Home) storeByID(id string) (*Record, error) {
 		}
 		if id != "" && strings.HasPrefix(r.ID, id) {
 			if found != nil {
-				return nil, fmt.Errorf("store %s: %w: several begin like that", id, model.ErrUsage)
+				return nil, &value.OpError{Op: "store", Subject: id, Err: fmt.Errorf("%w: several begin like that", model.ErrUsage)}
 			}
 			found = r
 		}
@@ -147,7 +142,7 @@ func (h Home) storeByID(id string) (*Record, error) {
 
 // Join is a store that gets a directory.
 type Join struct {
-	Store StoreInfo
+	Store value.Store
 	Was   string // its directory until now
 	Left  string // the store that the directory had until now; it stays, without a directory
 }
@@ -155,7 +150,7 @@ type Join struct {
 // planJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
 func (h Home) planJoin(dir, id string) (*Join, error) {
 	refuse := func(r *Record, format string, args ...any) (*Join, error) {
-		return nil, fmt.Errorf("join store %s: %w: %s", r.ID, model.ErrUsage, fmt.Sprintf(format, args...))
+		return nil, &value.OpError{Op: "join store", Subject: r.ID, Err: fmt.Errorf("%w: %s", model.ErrUsage, fmt.Sprintf(format, args...))}
 	}
 	r, err := h.storeByID(id)
 	if err != nil {
@@ -205,7 +200,7 @@ func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration)
 	}
 	r, err := h.record(j.Store.ID)
 	if err != nil {
-		return nil, fmt.Errorf("join store %s: %w", j.Store.ID, err)
+		return nil, &value.OpError{Op: "join store", Subject: j.Store.ID, Err: err}
 	}
 	if j.Left != "" {
 		left, err := h.record(j.Left)
@@ -213,13 +208,13 @@ func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration)
 			err = left.At("").Write(h)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("join store %s: %w", j.Store.ID, err)
+			return nil, &value.OpError{Op: "join store", Subject: j.Store.ID, Err: err}
 		}
 	}
-	if err := r.At(j.Store.Root).Write(h); err != nil {
+	if err := r.At(string(j.Store.Root)).Write(h); err != nil {
 		return nil, err
 	}
-	if err := WriteMarker(j.Store.Root, r.ID, j.Left); err != nil && !errors.Is(err, errMarker) {
+	if err := WriteMarker(string(j.Store.Root), r.ID, j.Left); err != nil && !errors.Is(err, errMarker) {
 		return nil, err
 	}
 	j.Store.Wrong, j.Store.Orphan = "", false
@@ -227,7 +222,7 @@ func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration)
 }
 
 // FindStore finds a store that is to be removed.
-func (h Home) FindStore(id string) (*StoreInfo, error) {
+func (h Home) FindStore(id string) (*value.Store, error) {
 	r, err := h.storeByID(id)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"rewind/engine/model"
 	"rewind/internal/gitinfo"
 	"rewind/internal/osfile"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 )
 
@@ -167,7 +168,7 @@ func (r *Record) SealIn(root, name string) error {
 		err = errors.New(why)
 	}
 	if err != nil {
-		return fmt.Errorf("seal store of %s: %w", root, err)
+		return &value.OpError{Op: "seal store of", Subject: root, Err: err}
 	}
 	defer dir.Close()
 	plain := *r
@@ -177,7 +178,7 @@ func (r *Record) SealIn(root, name string) error {
 		err = errors.Join(replaceIn(dir, projectFile, b), replaceIn(dir, sealName, []byte(r.Seal+"\n")))
 	}
 	if err != nil {
-		return fmt.Errorf("seal store of %s: %w", root, err)
+		return &value.OpError{Op: "seal store of", Subject: root, Err: err}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -28,26 +29,10 @@ type Options struct {
 	Progress model.Progress
 }
 
-// Result is what a purge took out, or would.
-type Result struct {
-	Contents    int
-	Bytes       int64    // of the contents
-	Before      int      // contents that were asked for and had been purged before
-	Paths       []string // where the contents stood, in any checkpoint
-	Checkpoints int      // that name one of them
-	Sessions    []string // in whose conversations they were; their conversations are captured no more
-	Present     []string // files of the worktree that still had such a content at the last checkpoint
-	AgentFiles  []string // session files of those Sessions, which are the agents' own and stay
-	Files       []string // other files of rewind's with the text in them: removed
-	Prompts     int      // checkpoints, operations and sessions with the text in their own words, which stay
-	Unread      int      // damaged objects that could not be searched
-	Operation   uint64   // 0: nothing was taken out
-}
-
 // Purge takes contents out of the store for good, in one step, and then makes the files of the store forget their bytes. Every checkpoint
 // stays; a restore leaves their paths as they are. Killed anywhere it has purged all or nothing; begun again, it ends what is left to do.
 // ErrNotFound: nothing is or was there. Events wait only while it commits.
-func (pu *Purger) Purge(ctx context.Context, o Options) (*Result, error) {
+func (pu *Purger) Purge(ctx context.Context, o Options) (*value.Purged, error) {
 	p, err := pu.purgeScan(o)
 	if err != nil {
 		return nil, err
@@ -60,7 +45,7 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*Result, error) {
 	}
 	for _, path := range p.paths {
 		if !p.found[path] {
-			return nil, fmt.Errorf("purge %q: %w: no checkpoint has it", path, model.ErrNotFound)
+			return nil, &value.OpError{Op: "purge", Subject: path, Typed: true, Err: fmt.Errorf("%w: no checkpoint has it", model.ErrNotFound)}
 		}
 	}
 	if o.DryRun {
@@ -70,7 +55,8 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("purge: %w", err)
 	}
-	if r.Files, err = pu.purgeFiles(p); err != nil {
+	files, err := pu.purgeFiles(p)
+	if r.Files = value.Texts(files); err != nil {
 		return r, fmt.Errorf("purge: it is out of the store, but not of every file beside it: %w", err)
 	}
 	if any, err := pu.anyPurged(); err != nil || !any {
@@ -156,7 +142,7 @@ func (pu *Purger) anyPurged() (found bool, err error) {
 }
 
 // purgeHeld looks at what came while the store was searched, and commits.
-func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*Result, error) {
+func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, error) {
 	defer pu.log.Hold()()
 	if err := pu.log.CheckWhole(); err != nil {
 		return nil, err
@@ -226,35 +212,35 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*Result, error) 
 	return r, nil
 }
 
-func purgeMessage(r *Result) string {
+func purgeMessage(r *value.Purged) string {
 	if len(r.Paths) == 0 {
 		return fmt.Sprintf("%d contents", r.Contents)
 	}
-	text := r.Paths[0]
+	text := string(r.Paths[0])
 	if n := len(r.Paths) - 1; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	return text
 }
 
-func (pu *Purger) purgeResult(p *purgeScan) (*Result, error) {
+func (pu *Purger) purgeResult(p *purgeScan) (*value.Purged, error) {
 	pu.log.Mu.Lock()
 	defer pu.log.Mu.Unlock()
 	return pu.purgeHeldResult(p)
 }
 
 // purgeHeldResult says what a scan found; the log's lock is held.
-func (pu *Purger) purgeHeldResult(p *purgeScan) (*Result, error) {
+func (pu *Purger) purgeHeldResult(p *purgeScan) (*value.Purged, error) {
 	if err := pu.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	r := &Result{Contents: len(p.targets), Before: len(p.alreadyGone), Unread: len(p.unread)}
+	r := &value.Purged{Contents: len(p.targets), Before: len(p.alreadyGone), Unread: len(p.unread)}
 	paths, talks := map[string]bool{}, map[string]bool{}
 	for key, d := range p.targets {
 		r.Bytes += d.size
 		maps.Copy(paths, p.where[key])
 	}
-	r.Paths = slices.SortedFunc(maps.Keys(paths), tree.ComparePaths)
+	r.Paths = value.Texts(slices.SortedFunc(maps.Keys(paths), tree.ComparePaths))
 	prompts := func(texts ...string) {
 		if p.text.In([]byte(strings.Join(texts, "\n"))) {
 			r.Prompts++
@@ -288,10 +274,11 @@ func (pu *Purger) purgeHeldResult(p *purgeScan) (*Result, error) {
 	r.Sessions = slices.Sorted(maps.Keys(talks))
 	for _, name := range r.Sessions {
 		if s := pu.log.Records[name]; s != nil && s.Transcript != "" {
-			r.AgentFiles = append(r.AgentFiles, s.Transcript)
+			r.AgentFiles = append(r.AgentFiles, value.Text(s.Transcript))
 		}
 	}
-	r.Present, err = pu.purgePresent(p)
+	present, err := pu.purgePresent(p)
+	r.Present = value.Texts(present)
 	return r, err
 }
 

@@ -13,25 +13,8 @@ import (
 
 	"rewind/engine/project"
 	"rewind/hooks"
+	"rewind/internal/value"
 )
-
-// AgentEnv says where agents keep their settings. It is the environment of the person who asks, not of the process that answers.
-type AgentEnv struct {
-	Home string            // the user's home directory
-	Vars map[string]string // the variables by which agents move their own, with absolute values
-
-	Path   string // the PATH, where an agent's program has to be run
-	Rewind string // the program of the person who asks, which hooks are to start; "": this process's
-
-	Programs []hooks.Agent // those whose program is on the user's PATH: installed, if they have never been started, too
-}
-
-func (v AgentEnv) get(name string) string { return v.Vars[name] }
-
-// Agents are the agents with hooks, in the order in which they are told.
-func Agents() []hooks.Agent {
-	return []hooks.Agent{hooks.Claude, hooks.Codex, hooks.Gemini, hooks.Droid}
-}
 
 // hooksWait is how long a registration waits for another one.
 const hooksWait = 5 * time.Second
@@ -163,7 +146,7 @@ func Wanted(h project.Home, agent hooks.Agent, tier string) ([]hooks.Registratio
 // SetHooks registers the hooks of agents in their own settings, or takes them out. All files of an agent are planned first: one that cannot be
 // understood refuses that agent, and its Err names file, line and column. Then file after file is replaced, each durably and as a whole; what goes
 // wrong with one agent keeps no other from its hooks.
-func SetHooks(ctx context.Context, h project.Home, env AgentEnv, o Options) (*Result, error) {
+func SetHooks(ctx context.Context, h project.Home, env value.AgentEnv, o Options) (*Result, error) {
 	if !o.DryRun {
 		unlock, err := h.Lock(ctx, hooksWait)
 		if err != nil {
@@ -174,7 +157,7 @@ func SetHooks(ctx context.Context, h project.Home, env AgentEnv, o Options) (*Re
 	r := &Result{Program: hookProgram(h), Tier: HooksTier(h, o.Root)}
 	var edits [][]*SettingsEdit // of each of r.Agents
 	adds := false
-	for _, agent := range Agents() {
+	for _, agent := range value.Agents() {
 		if o.Agents != nil && !slices.Contains(o.Agents, agent) {
 			continue
 		}
@@ -214,19 +197,19 @@ func SetHooks(ctx context.Context, h project.Home, env AgentEnv, o Options) (*Re
 }
 
 // Locate finds an agent's settings.
-func Locate(agent hooks.Agent, env AgentEnv) AgentHooks {
+func Locate(agent hooks.Agent, env value.AgentEnv) AgentHooks {
 	exists := func(path string) bool {
 		_, err := os.Stat(path)
 		return err == nil && filepath.IsAbs(path) // a relative one is anybody's
 	}
-	file, installed := hooks.SettingsFile(agent, env.get, env.Home, exists, os.ReadFile)
+	file, installed := hooks.SettingsFile(agent, env.Var, string(env.Home), exists, os.ReadFile)
 	installed = installed || slices.Contains(env.Programs, agent) ||
-		agent == hooks.Claude && exists(filepath.Join(env.Home, ".claude.json")) // its installer leaves that before its directory is there
-	return AgentHooks{Agent: agent, Installed: installed, File: file, Dir: filepath.Dir(hooks.SettingsFiles(agent, env.get, env.Home)[0])}
+		agent == hooks.Claude && exists(filepath.Join(string(env.Home), ".claude.json")) // its installer leaves that before its directory is there
+	return AgentHooks{Agent: agent, Installed: installed, File: file, Dir: filepath.Dir(hooks.SettingsFiles(agent, env.Var, string(env.Home))[0])}
 }
 
 // planAgent reads the files of one agent and works out what each will be.
-func planAgent(ctx context.Context, h project.Home, agent hooks.Agent, env AgentEnv, tier string, o Options) (AgentHooks, []*SettingsEdit, error) {
+func planAgent(ctx context.Context, h project.Home, agent hooks.Agent, env value.AgentEnv, tier string, o Options) (AgentHooks, []*SettingsEdit, error) {
 	a := Locate(agent, env)
 	if !a.Installed {
 		return a, nil, nil
@@ -243,7 +226,7 @@ func planAgent(ctx context.Context, h project.Home, agent hooks.Agent, env Agent
 	}
 	var edits []*SettingsEdit
 	had := 0
-	for _, path := range hooks.SettingsFiles(agent, env.get, env.Home) {
+	for _, path := range hooks.SettingsFiles(agent, env.Var, string(env.Home)) {
 		e := &SettingsEdit{Agent: agent, Path: path}
 		if path == a.File {
 			e.Want = want
@@ -310,7 +293,7 @@ func (e *SettingsEdit) refuse(err error) error {
 		_, text, _ = strings.Cut(text, ": ")
 		return fmt.Errorf("settings of %s: %s:%d:%d: %s; it was left as it is", e.Agent, e.Path, line, column, text)
 	}
-	return fmt.Errorf("settings of %s: %s: %w; it was left as it is", e.Agent, e.Path, err)
+	return &value.OpError{Op: "settings of", Subject: string(e.Agent), Err: fmt.Errorf("%s: %w; it was left as it is", e.Path, err)}
 }
 
 // settingsTries is how often an edit starts over because the agent wrote the file meanwhile.

@@ -12,13 +12,14 @@ import (
 	"rewind/engine/project"
 	"rewind/hooks"
 	"rewind/internal/programs"
+	"rewind/internal/value"
 )
 
 // agentsHome is a home directory with the program that hooks call, and the settings of Claude Code.
-func agentsHome(t *testing.T, settings string) (h project.Home, env AgentEnv, file string) {
+func agentsHome(t *testing.T, settings string) (h project.Home, env value.AgentEnv, file string) {
 	t.Helper()
 	dir := t.TempDir()
-	h, env = project.Home{Dir: filepath.Join(dir, ".rewind")}, AgentEnv{Home: dir}
+	h, env = project.Home{Dir: filepath.Join(dir, ".rewind")}, value.AgentEnv{Home: value.Text(dir)}
 	file = filepath.Join(dir, ".claude", "settings.json")
 	for path, data := range map[string]string{hookProgram(h): "", programs.Path(programDir(h), programs.Rewind): "", programs.Path(programDir(h), programs.Daemon): "", file: settings} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -149,7 +150,7 @@ func TestUnregisterRestores(t *testing.T) {
 // TestDroidHooksMove: when hooks.json takes over from settings.json, ours move with it.
 func TestDroidHooksMove(t *testing.T) {
 	h, env, _ := agentsHome(t, "{}")
-	dir := filepath.Join(env.Home, ".factory")
+	dir := filepath.Join(string(env.Home), ".factory")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

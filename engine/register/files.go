@@ -16,6 +16,7 @@ import (
 
 	"rewind/engine/project"
 	"rewind/internal/osfile"
+	"rewind/internal/value"
 )
 
 // errChanged is returned when a file is not what was read any more; nothing was written.
@@ -46,7 +47,7 @@ func readSettings(ctx context.Context, path string) (*settingsFile, error) {
 	for try := 0; ; try++ {
 		f, err := openSettings(path)
 		if err != nil {
-			return nil, fmt.Errorf("settings %s: %w", path, PathCause(err))
+			return nil, &value.OpError{Op: "settings", Subject: path, Err: PathCause(err)}
 		}
 		if !f.exists() {
 			return f, nil
@@ -105,7 +106,7 @@ func (f *settingsFile) unchanged() (bool, error) {
 func (f *settingsFile) replace(data []byte) error {
 	err := f.swap(data)
 	if err != nil && !errors.Is(err, errChanged) {
-		return fmt.Errorf("settings %s: %w", f.path, PathCause(err))
+		return &value.OpError{Op: "settings", Subject: f.path, Err: PathCause(err)}
 	}
 	return err
 }
@@ -181,14 +182,14 @@ func keepBackup(h project.Home, e *SettingsEdit) error {
 	}
 	path := backupFile(h, e)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("back up %s: %w", e.Path, err)
+		return &value.OpError{Op: "back up", Subject: e.Path, Err: err}
 	}
 	return project.WriteFile(path, e.File.Data)
 }
 
 func dropBackup(h project.Home, e *SettingsEdit) error {
 	if err := os.Remove(backupFile(h, e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove backup of %s: %w", e.Path, err)
+		return &value.OpError{Op: "remove backup of", Subject: e.Path, Err: err}
 	}
 	return nil
 }

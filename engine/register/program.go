@@ -15,6 +15,7 @@ import (
 	"rewind/hooks"
 	"rewind/internal/programs"
 	"rewind/internal/relay"
+	"rewind/internal/value"
 )
 
 // programDir is where hooks start their programs: the client, which their command lines name, and beside it what that starts. All are copies, so that
@@ -34,8 +35,8 @@ func checkPrograms(h project.Home) error {
 }
 
 // source is where the programs of the person who asks are.
-func (v AgentEnv) source() (programs.Source, error) {
-	self := v.Rewind
+func source(env value.AgentEnv) (programs.Source, error) {
+	self := string(env.Rewind)
 	if self == "" {
 		var err error
 		if self, err = os.Executable(); err != nil {
@@ -47,8 +48,8 @@ func (v AgentEnv) source() (programs.Source, error) {
 
 // bringPrograms makes the programs that hooks start those of the person who asks; onlyMissing leaves those alone that are there. The
 // caller holds the lock of the home directory.
-func bringPrograms(ctx context.Context, h project.Home, env AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
-	from, err := env.source()
+func bringPrograms(ctx context.Context, h project.Home, env value.AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
+	from, err := source(env)
 	if err != nil {
 		return nil, fmt.Errorf("install programs: %w", err)
 	}
@@ -77,35 +78,35 @@ func bringPrograms(ctx context.Context, h project.Home, env AgentEnv, onlyMissin
 
 // CheckPrograms tells whether hooks start the rewind of the person who asks: after an upgrade by other means than init they start the old
 // one. Nothing where no program is there: that is said of each agent.
-func CheckPrograms(ctx context.Context, h project.Home, env AgentEnv, quick bool) []project.Check {
+func CheckPrograms(ctx context.Context, h project.Home, env value.AgentEnv, quick bool) []value.Check {
 	if checkPrograms(h) != nil {
 		return nil
 	}
-	from, err := env.source()
+	from, err := source(env)
 	if err != nil {
 		return nil // it was moved while it runs; what hooks start is there
 	}
 	names, err := from.Wanting(programDir(h), quick)
 	if err != nil {
-		return []project.Check{{Name: "programs", Level: project.LevelNote, Text: fmt.Sprintf("not compared with what hooks start: %v", err)}}
+		return []value.Check{{Name: "programs", Level: value.LevelNote, Text: value.Textf("not compared with what hooks start: %v", err)}}
 	}
 	if len(names) > 0 {
 		text := "hooks start another build of %s than this one: %s, not %s"
-		return []project.Check{{
-			Name: "programs", Level: project.LevelFinding, Remedy: project.RegisterRemedy, Text: fmt.Sprintf(text, programs.List(names), programDir(h), from.Dir),
+		return []value.Check{{
+			Name: "programs", Level: value.LevelFinding, Remedy: project.RegisterRemedy, Text: value.Textf(text, programs.List(names), programDir(h), from.Dir),
 		}}
 	}
 	if quick {
 		return nil
 	}
 	if odd := programs.Odd(ctx, programDir(h), programs.Path(from.Dir, programs.Rewind)); odd != "" {
-		return []project.Check{{Name: "programs", Level: project.LevelFinding, Remedy: programs.InstallRemedy, Text: "hooks start programs of several versions: " + odd}}
+		return []value.Check{{Name: "programs", Level: value.LevelFinding, Remedy: programs.InstallRemedy, Text: value.Text("hooks start programs of several versions: " + odd)}}
 	}
 	return nil
 }
 
 // MissingProgram is the finding that hooks have nothing to start, and what mends it; "" as long as they have.
-func MissingProgram(h project.Home, env AgentEnv) (text, remedy string) {
+func MissingProgram(h project.Home, env value.AgentEnv) (text, remedy string) {
 	name, missing := programs.Missing(programDir(h))
 	if missing == nil {
 		return "", ""
@@ -115,7 +116,7 @@ func MissingProgram(h project.Home, env AgentEnv) (text, remedy string) {
 		why = fmt.Sprintf("which cannot be started: %v", PathCause(missing))
 	}
 	remedy = project.RegisterRemedy
-	if from, err := env.source(); err != nil || from.Lacks(programDir(h)) != "" {
+	if from, err := source(env); err != nil || from.Lacks(programDir(h)) != "" {
 		remedy = programs.InstallRemedy
 	}
 	path := programs.Path(programDir(h), name)
@@ -141,8 +142,8 @@ func LastFailure(h project.Home, agent hooks.Agent) (time.Time, string) {
 }
 
 // Probe starts a hook of an agent as the agent does, but for the daemon, and says what became of it.
-func Probe(ctx context.Context, h project.Home, command string, env AgentEnv) (version string, err error) {
-	vars := []string{"HOME=" + env.Home, "PATH=" + env.Path}
+func Probe(ctx context.Context, h project.Home, command string, env value.AgentEnv) (version string, err error) {
+	vars := []string{"HOME=" + string(env.Home), "PATH=" + string(env.Path)}
 	for _, kv := range os.Environ() {
 		if strings.HasPrefix(kv, "REWIND_") {
 			vars = append(vars, kv)

@@ -9,6 +9,7 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/engine/register"
 	"rewind/internal/agentfiles"
 	"rewind/internal/clients"
 	"rewind/objstore"
@@ -27,7 +28,7 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 		return nil, err
 	}
 	t := &conversationPlan{conversation: model.Conversation{Mode: model.ConversationBack, Session: at.Session}}
-	own := r.wish.Env.Folders()
+	own := register.Folders(r.wish.Env)
 	for _, f := range op.Restore.Files {
 		if err := model.Placed(own, f.Path); err != nil {
 			return noneBack(r, op, err)
@@ -94,7 +95,7 @@ func (rs *Restorer) grownSince(f refs.File, tx *objstore.Tx) (refs.File, error) 
 func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
 	for _, s := range rs.log.Records {
 		if s.Transcript == path {
-			return transcript.Agent(s.Agent), true
+			return s.Agent, true
 		}
 	}
 	return "", false
@@ -124,7 +125,7 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 			if err != nil {
 				return err
 			}
-			cut, err := wholeOf(transcript.Agent(s.Agent), transcript.Source{ReaderAt: st, Size: st.Size, Name: f.Path})
+			cut, err := wholeOf(s.Agent, transcript.Source{ReaderAt: st, Size: st.Size, Name: f.Path})
 			if err != nil {
 				return err
 			}
@@ -142,7 +143,7 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 // dropUnused are the steps that take away the fork that the restores before this one have left current, if nobody has used it and nothing was saved in it: a run
 // of restores leaves one session behind, not one for each step.
 func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
-	own := r.wish.Env.Folders()
+	own := register.Folders(r.wish.Env)
 	at, err := rs.sessions.Position()
 	s := rs.log.Records[at.Session]
 	if err != nil || at.Branch != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.inUse(s.Name) {

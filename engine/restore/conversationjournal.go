@@ -6,8 +6,8 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/register"
+	"rewind/internal/value"
 	"rewind/refs"
-	"rewind/transcript"
 )
 
 // from is the session that a fork is made of; "": none is.
@@ -67,14 +67,14 @@ func (rs *Restorer) codeAlone(j *model.Journal, res *Result, why error) {
 
 // tellAgents has the agents' own lists and caches know what became of session files, those that were set. What was to be done is done:
 // what goes wrong is a notice.
-func (rs *Restorer) tellAgents(ctx context.Context, env register.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
+func (rs *Restorer) tellAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
 	for _, f := range set {
 		if f.From.IsZero() || f.To.IsZero() {
-			rs.talks.LinkHistory(env.Folders(), f.Path, f.To.IsZero())
+			rs.talks.LinkHistory(register.Folders(env), f.Path, f.To.IsZero())
 		}
 	}
 	if j.Made != nil && c != nil && c.Fork != nil {
-		rs.list(ctx, transcript.Agent(j.Made.Agent), env, c.Fork)
+		rs.list(ctx, j.Made.Agent, env, c.Fork)
 	}
 	if j.Moved != nil {
 		if err := rs.sessions.Forget(ctx, j.Moved, env); err != nil {

@@ -49,7 +49,7 @@ func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.
 		return nil
 	}
 	l := *s.Fork
-	l.Turn = min(l.Turn, cut.Turn)
+	l.Share(min(l.Both, cut.Turn), l.Turns)
 	made, closed, err := rs.madeWith(get, s)
 	if err != nil || made.ReaderAt == nil {
 		return &l
@@ -59,9 +59,9 @@ func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.
 	if err != nil {
 		return &l
 	}
-	same, err := transcript.Common(transcript.Agent(s.Agent), made, transcript.Source{ReaderAt: st, Size: size, Name: s.Transcript, Ended: true})
+	same, err := transcript.Common(s.Agent, made, transcript.Source{ReaderAt: st, Size: size, Name: s.Transcript, Ended: true})
 	if err == nil {
-		l.Turn = min(same.Turn, cut.Turn)
+		l.Share(min(same.Turn, cut.Turn), l.Turns)
 	}
 	return &l
 }
@@ -85,7 +85,7 @@ func lastPrompt(tx *objstore.Tx, s *model.Session) string {
 	if err != nil {
 		return ""
 	}
-	c, err := transcript.Scan(transcript.Agent(s.Agent), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript})
+	c, err := transcript.Scan(s.Agent, transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript})
 	if err != nil || len(c.Turns) == 0 {
 		return ""
 	}

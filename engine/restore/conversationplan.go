@@ -9,6 +9,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/agentfiles"
 	"rewind/internal/clients"
@@ -51,7 +52,7 @@ func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversation
 	}
 	t, err := rs.planTalk(r, tx)
 	if err == nil {
-		err = t.writable(r.wish.Env.Folders())
+		err = t.writable(register.Folders(r.wish.Env))
 	}
 	if err == nil {
 		return t, nil
@@ -76,7 +77,7 @@ func (rs *Restorer) planWithout(r *restore, why error, tx *objstore.Tx) *convers
 		return noConversation(notBack(r.reverts.Seq, why))
 	}
 	t := noConversation(later(why, r.Target))
-	own := r.wish.Env.Folders()
+	own := register.Folders(r.wish.Env)
 	if at, err := rs.sessions.Position(); err == nil && at.Session != r.named {
 		t.files = rs.dropUnused(r, tx)
 	}
@@ -212,7 +213,7 @@ func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (
 
 // planNew adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them, before any has a name.
 func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
-	kind, own := r.Kind.String(), r.wish.Env.Folders()
+	kind, own := r.Kind.String(), register.Folders(r.wish.Env)
 	if r.clone {
 		kind = "clone"
 	}
@@ -281,7 +282,7 @@ func (rs *Restorer) thereAlready(r *restore, p *history.Moment, s *model.Session
 		return nil, 0, err
 	}
 	if f != nil && f.Name == r.Session {
-		return f, f.Fork.Turn, nil
+		return f, f.Fork.Both, nil
 	}
 	if err := rs.newestIsNow(s, p); err != nil {
 		return nil, 0, err
@@ -293,7 +294,7 @@ func (rs *Restorer) thereAlready(r *restore, p *history.Moment, s *model.Session
 	case as:
 		return s, turn, nil
 	case f != nil:
-		return f, f.Fork.Turn, nil
+		return f, f.Fork.Both, nil
 	}
 	return nil, 0, nil
 }
@@ -346,8 +347,8 @@ func (rs *Restorer) planCut(r *restore, p *history.Moment, tx *objstore.Tx) (*co
 	if err := rs.sessions.MustRest(s, r.wish.Force); err != nil {
 		return nil, err
 	}
-	agent := transcript.Agent(s.Agent)
-	own, err := r.wish.Env.Folders().Of(agent, s.Transcript)
+	agent := s.Agent
+	own, err := register.Folders(r.wish.Env).Of(agent, s.Transcript)
 	if err == nil {
 		err = own.Check()
 	}

@@ -13,6 +13,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/register"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -92,7 +93,7 @@ func (rs *Restorer) fork(ctx context.Context, r *restore) (*Forked, error) {
 	}
 	j := &r.Journal
 	t.Enter(j)
-	j.Own = r.wish.Env.Folders()
+	j.Own = register.Folders(r.wish.Env)
 	_, err := conversation.SetSessions(tx, j.Own, j.Files, false)
 	if err == nil && made.Bytes == 0 { // the clone of a session in which nothing was said: to a step, no bytes are no file
 		err = conversation.WriteSession(j.Own, made.Path, false, func(io.Writer) error { return nil })

@@ -9,8 +9,8 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/history"
 	"rewind/engine/model"
-	"rewind/hooks"
 	"rewind/internal/agentfiles"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -85,13 +85,13 @@ func (rs *Restorer) cutPoint(p *history.Moment, all bool) (s *model.Session, src
 	}
 	switch {
 	case all:
-		cut, err = transcript.CutAll(transcript.Agent(s.Agent), src)
+		cut, err = transcript.CutAll(s.Agent, src)
 	case p.Call != "":
-		cut, err = transcript.CutCall(transcript.Agent(s.Agent), src, p.Call)
+		cut, err = transcript.CutCall(s.Agent, src, p.Call)
 	case p.Turn > 0:
-		cut, err = transcript.CutTurn(transcript.Agent(s.Agent), src, p.Turn)
+		cut, err = transcript.CutTurn(s.Agent, src, p.Turn)
 	default:
-		cut, err = transcript.CutAt(transcript.Agent(s.Agent), src, src.Size)
+		cut, err = transcript.CutAt(s.Agent, src, src.Size)
 	}
 	if errors.Is(err, transcript.ErrEmpty) || errors.Is(err, transcript.ErrNoTurn) {
 		err = &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err}
@@ -135,7 +135,7 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 	if err != nil {
 		return nil, err
 	}
-	agent := transcript.Agent(s.Agent)
+	agent := s.Agent
 	now := rs.log.Now().Truncate(time.Millisecond)
 	f := &forkPlan{agent: agent, of: s, src: src, Cut: cut}
 	if f.Live, err = rs.stillThere(s, st, cut.Offset); err != nil {
@@ -162,7 +162,8 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 	f.Fork = transcript.Fork{Cut: cut.Offset, ID: id, Title: title, Time: now, From: s.ID, Clone: clone}
 	f.sides = transcript.Sides(agent, s.Cursor.Path, f.Path)
 	f.name = string(agent) + "/" + id
-	f.from = model.Lineage{Session: s.Name, Turn: cut.Turn, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}
+	f.from = model.Lineage{Lineage: value.Lineage{Session: s.Name, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}}
+	f.from.Share(cut.Turn, nil)
 	if p.Checkpoint != nil {
 		f.from.Checkpoint = p.Checkpoint.ID.String()
 	}
@@ -177,7 +178,7 @@ func (rs *Restorer) stillThere(s *model.Session, st *conversation.Stored, length
 	if s.Cursor.Base > 0 {
 		return nil, nil
 	}
-	f, err := conversation.OpenSession(transcript.Agent(s.Agent), s.Cursor.Path)
+	f, err := conversation.OpenSession(s.Agent, s.Cursor.Path)
 	if err != nil || f.Document() {
 		if f != nil {
 			f.Close()
@@ -194,7 +195,7 @@ func (rs *Restorer) stillThere(s *model.Session, st *conversation.Stored, length
 
 // title is what a session is called: as the agent's list shows it, or as it was named when it was made.
 func (rs *Restorer) title(s *model.Session) (string, error) {
-	if s.Title != "" && transcript.Agent(s.Agent) == transcript.Codex {
+	if s.Title != "" && s.Agent == transcript.Codex {
 		return s.Title, nil // the file does not say
 	}
 	c, err := rs.history.Conversation(s, s.Cursor.Transcript)
@@ -212,7 +213,7 @@ func (p *forkPlan) session(written objstore.ID, seq uint64) *model.Session {
 	from := p.from
 	from.Transcript = written
 	return &model.Session{
-		Name: p.name, Agent: hooks.Agent(p.agent), ID: p.Fork.ID, Transcript: p.Path, Cwd: p.of.Cwd, Previous: p.of.ID, Began: seq,
+		Name: p.name, Agent: p.agent, ID: p.Fork.ID, Transcript: p.Path, Cwd: p.of.Cwd, Previous: p.of.ID, Began: seq,
 		First: p.Fork.Time, Last: p.Fork.Time, Turn: uint64(p.Cut.Turn), Prompt: p.last, Fork: &from, Title: p.Fork.Title,
 	}
 }

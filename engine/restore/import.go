@@ -14,7 +14,9 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/hooks"
+	"rewind/internal/clients"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -22,15 +24,15 @@ import (
 
 // Import takes in the agents' sessions of this project that are not known yet: what was said is stored, so that they can be cloned and forked. What they
 // did to the code was not captured. A file that cannot be taken in stops no other.
-func (rs *Restorer) Import(ctx context.Context, env register.AgentEnv, p model.Progress) (*model.Imported, error) {
+func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
 	defer rs.log.Hold()()
 	if err := rs.talks.ReadySessions(); err != nil {
 		return nil, err
 	}
 	res := &model.Imported{}
 	var bytes int64
-	for _, agent := range transcript.Agents() {
-		root := env.ClientEnv().Root(agent)
+	for _, agent := range value.Agents() {
+		root := clients.Root(env, agent)
 		if _, err := os.Stat(root); root == "" || err != nil {
 			continue
 		}
@@ -90,7 +92,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 		return nil, err
 	}
 	defer f.Close()
-	s := &model.Session{Agent: hooks.Agent(agent), Transcript: strings.TrimSuffix(path, conversation.ZstdSuffix), Imported: true, Ended: true}
+	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, conversation.ZstdSuffix), Imported: true, Ended: true}
 	tx := rs.log.Objs.Begin()
 	if s.Cursor, err = rs.talks.Advance(tx, s, f, conversation.MaxSession); err == nil {
 		err = rs.introduce(tx, s, id)
@@ -122,7 +124,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 
 // introduce fills in what a session's conversation, which has been captured, says of itself. named is the id in the name of its file.
 func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) error {
-	agent := transcript.Agent(s.Agent)
+	agent := s.Agent
 	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
 		return err
@@ -149,7 +151,7 @@ func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) e
 	s.Name, s.ID, s.Cwd = model.SessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
 	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))
 	if own.Parent.Session != "" && own.Parent.Session != id {
-		s.Fork = &model.Lineage{Session: string(agent) + "/" + own.Parent.Session, Message: own.Parent.Message, Time: own.First, Kind: model.ByAgent}
+		s.Fork = model.MadeByAgent(agent, own)
 	}
 	return nil
 }

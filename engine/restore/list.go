@@ -7,6 +7,7 @@ import (
 	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/clients"
+	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/transcript"
 )
@@ -23,13 +24,13 @@ func (rs *Restorer) sessionFiles(files []refs.File) []string {
 }
 
 // list has the agent's own list show a session that was made. It can be resumed by its id in any case.
-func (rs *Restorer) list(ctx context.Context, agent transcript.Agent, env register.AgentEnv, f *model.Fork) {
+func (rs *Restorer) list(ctx context.Context, agent transcript.Agent, env value.AgentEnv, f *model.Fork) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sessions.ListWait)
 	defer cancel()
-	at, err := env.Folders().Of(agent, f.Path) // its program is run on that folder: on no other than the person's
+	at, err := register.Folders(env).Of(agent, f.Path) // its program is run on that folder: on no other than the person's
 	if err == nil {
 		_, id := model.SplitSession(f.Session)
-		err = clients.Listed(ctx, agent, env.ClientEnv(), at.Folder, f.Path, id, f.Title)
+		err = clients.Listed(ctx, agent, env, at.Folder, f.Path, id, f.Title)
 	}
 	if err != nil {
 		f.Problem = err.Error()

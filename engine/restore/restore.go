@@ -16,6 +16,7 @@ import (
 	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -60,7 +61,7 @@ type Options struct {
 	Checkout bool // of a fork: the code goes there too
 	SelfTest bool // of a fork: it is made, checked and taken away again
 
-	Env      register.AgentEnv // where the agents' session files are
+	Env      value.AgentEnv // where the agents' session files are
 	Progress model.Progress
 }
 
@@ -214,7 +215,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		c.Discard()
 		return nil, err
 	}
-	j.Own, j.Must = r.wish.Env.Folders(), r.mustTalk()
+	j.Own, j.Must = register.Folders(r.wish.Env), r.mustTalk()
 	durable, err := rs.MakeStage(root, j.Stage)
 	if err != nil {
 		c.Discard()

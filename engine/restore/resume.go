@@ -9,31 +9,32 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/register"
+	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/tree"
 )
 
 // Continue finishes an unfinished restore; ErrNotHalfDone when there is none.
-func (rs *Restorer) Continue(ctx context.Context, env register.AgentEnv) (*Result, error) {
+func (rs *Restorer) Continue(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, false, false)
 }
 
 // Abort takes an unfinished restore back; ErrNotHalfDone when there is none.
-func (rs *Restorer) Abort(ctx context.Context, env register.AgentEnv) (*Result, error) {
+func (rs *Restorer) Abort(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, true, false)
 }
 
 // ContinueCode is Continue that leaves session files as they are, whatever the journal says of them.
-func (rs *Restorer) ContinueCode(ctx context.Context, env register.AgentEnv) (*Result, error) {
+func (rs *Restorer) ContinueCode(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, false, true)
 }
 
 // AbortCode is Abort that leaves session files as they are, whatever the journal says of them.
-func (rs *Restorer) AbortCode(ctx context.Context, env register.AgentEnv) (*Result, error) {
+func (rs *Restorer) AbortCode(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, true, true)
 }
 
-func (rs *Restorer) resume(ctx context.Context, env register.AgentEnv, back, codeOnly bool) (*Result, error) {
+func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOnly bool) (*Result, error) {
 	defer rs.log.Hold()()
 	j, err := rs.log.ReadJournal()
 	if err != nil {
@@ -43,7 +44,7 @@ func (rs *Restorer) resume(ctx context.Context, env register.AgentEnv, back, cod
 		return nil, fmt.Errorf("checkout: %w", model.ErrNotHalfDone)
 	}
 	j.Must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
-	if j.Own = env.Folders(); codeOnly {
+	if j.Own = register.Folders(env); codeOnly {
 		j.Left = conversation.LeftAlone(rs.log.Objs, j)
 		j.Files, j.Made, j.Moved = nil, nil, nil
 		if j.Goes, err = rs.stillOf(j.Session); err != nil {

@@ -8,6 +8,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -267,7 +268,7 @@ func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*mod
 		if !rs.sameEnd(f, s, cut) {
 			continue
 		}
-		if _, ok, err := rs.unused(r.wish.Env.Folders(), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
+		if _, ok, err := rs.unused(register.Folders(r.wish.Env), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
 			return f, nil
 		}
 	}
@@ -277,9 +278,9 @@ func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*mod
 // sameEnd reports whether a fork was made to end where a cut of a session of its family does.
 func (rs *Restorer) sameEnd(f, s *model.Session, cut transcript.Cut) bool {
 	if f.Fork.Session == s.Name {
-		return cut.Turn == f.Fork.Turn && cut.LastMessage == f.Fork.Message
+		return cut.Turn == f.Fork.Both && cut.LastMessage == f.Fork.Message
 	}
-	a, n := rs.history.TurnOf(f.Name, uint64(f.Fork.Turn))
+	a, n := rs.history.TurnOf(f.Name, uint64(f.Fork.Both))
 	b, m := rs.history.TurnOf(s.Name, uint64(cut.Turn))
 	if a != b || n != m || n == 0 {
 		return false

@@ -10,6 +10,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/internal/leaks"
 	"rewind/internal/record"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -19,7 +20,7 @@ import (
 type LeakFlag struct {
 	Paths      []string        // ascending, at most MaxFlagPaths
 	Checkpoint objstore.ID     // the first that was seen to have it
-	Findings   []leaks.Finding // by line, then rule
+	Findings   []value.Finding // by line, then rule
 	Free       []string        // those of Paths whose file has had a content without a secret since: they are captured again. Ascending
 }
 
@@ -109,7 +110,7 @@ func DecodeLeakFlag(raw []byte) (*LeakFlag, error) {
 	return f, nil
 }
 
-func decodeFinding(raw record.Field) (f leaks.Finding, err error) {
+func decodeFinding(raw record.Field) (f value.Finding, err error) {
 	err = record.Decode(raw, func(tag uint64, v record.Field) (err error) {
 		switch tag {
 		case tagKRule:

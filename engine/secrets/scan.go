@@ -14,6 +14,7 @@ import (
 	"rewind/engine/project"
 	"rewind/internal/kv"
 	"rewind/internal/leaks"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -213,7 +214,7 @@ func (l *leakScan) content(ctx context.Context, cp *model.Checkpoint, path strin
 }
 
 // find asks the rules.
-func (l *leakScan) find(ctx context.Context, path string, raw []byte) ([]leaks.Finding, error) {
+func (l *leakScan) find(ctx context.Context, path string, raw []byte) ([]value.Finding, error) {
 	if !leaks.Text(raw) {
 		return nil, nil
 	}
@@ -249,7 +250,7 @@ func (l *leakScan) flag(key objstore.Key) (*LeakFlag, error) {
 }
 
 // found flags a content at a path.
-func (l *leakScan) found(key objstore.Key, path string, cp objstore.ID, list []leaks.Finding) {
+func (l *leakScan) found(key objstore.Key, path string, cp objstore.ID, list []value.Finding) {
 	now := LeakFlag{Paths: []string{path}, Checkpoint: cp, Findings: list}
 	if was, _ := l.flag(key); was != nil {
 		now.Checkpoint = was.Checkpoint

@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"rewind/engine/oplog"
 	"rewind/engine/project"
 	"rewind/internal/leaks"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -135,25 +135,20 @@ func readSkipped(root worktreefs.Dir, path string) (raw []byte, stamp leakStamp,
 	return raw[:n], leakStamp(st), err == nil && after == st
 }
 
-// Leak is a file that looks like it holds a secret.
-type Leak struct {
-	Path       string
-	Checkpoint objstore.ID // the first that was seen to have it
-	Findings   []leaks.Finding
-	Contents   int  // of that path that are flagged
-	Skipped    bool // it is not captured any more
-
-	newest bool
+// leak is a file with a flagged content, while the choice among its contents is made.
+type leak struct {
+	value.Leak
+	newest bool // the newest checkpoint has the content
 }
 
 // before makes the choice among contents the same every time.
-func (f *LeakFlag) before(l *Leak) bool {
-	return cmp.Or(f.Findings[0].Line-l.Findings[0].Line, bytes.Compare(f.Checkpoint[:], l.Checkpoint[:])) < 0
+func (f *LeakFlag) before(l *leak) bool {
+	return cmp.Or(f.Findings[0].Line-l.Findings[0].Line, cmp.Compare(f.Checkpoint.String(), l.Checkpoint)) < 0
 }
 
 // Leaks lists the files of which a flagged content is in the store, by path; of several contents it shows the one in the tree newest,
 // else any.
-func (k *Leaks) Leaks(newest objstore.ID) ([]Leak, error) {
+func (k *Leaks) Leaks(newest objstore.ID) ([]value.Leak, error) {
 	if k.log.Config.SecretsMode() == project.SecretsOff {
 		return nil, nil
 	}
@@ -162,7 +157,7 @@ func (k *Leaks) Leaks(newest objstore.ID) ([]Leak, error) {
 		return nil, err
 	}
 	skipping, allow := k.log.Config.SecretsMode() == project.SecretsSkip, k.log.Config.SecretsAllowed()
-	byPath, now := map[string]*Leak{}, oplog.NewLookups(oplog.Lenient{Store: k.log.Objs}, newest)
+	byPath, now := map[string]*leak{}, oplog.NewLookups(oplog.Lenient{Store: k.log.Objs}, newest)
 	for key, f := range all.flags {
 		there, err := k.log.Objs.HasKey(objstore.Blob, key)
 		if err != nil {
@@ -177,7 +172,7 @@ func (k *Leaks) Leaks(newest objstore.ID) ([]Leak, error) {
 			}
 			l := byPath[path]
 			if l == nil {
-				l = &Leak{Path: path, Skipped: skipping && all.skipped[path]}
+				l = &leak{Leak: value.Leak{Path: value.Text(path), Skipped: skipping && all.skipped[path]}}
 				byPath[path] = l
 			}
 			l.Contents++
@@ -186,19 +181,19 @@ func (k *Leaks) Leaks(newest objstore.ID) ([]Leak, error) {
 				return nil, err
 			}
 			if newest := model.IsFile(ent) && ent.ID.Key() == key; newest || l.Findings == nil || !l.newest && f.before(l) {
-				l.Findings, l.Checkpoint, l.newest = f.Findings, f.Checkpoint, newest
+				l.Findings, l.Checkpoint, l.newest = f.Findings, f.Checkpoint.String(), newest
 			}
 		}
 	}
-	out := make([]Leak, 0, len(byPath))
+	out := make([]value.Leak, 0, len(byPath))
 	for _, path := range slices.SortedFunc(maps.Keys(byPath), tree.ComparePaths) {
-		out = append(out, *byPath[path])
+		out = append(out, byPath[path].Leak)
 	}
 	return out, nil
 }
 
 // LeaksIn lists the files of a tree that have a flagged content.
-func (k *Leaks) LeaksIn(root objstore.ID, only refs.PathSet) ([]Leak, error) {
+func (k *Leaks) LeaksIn(root objstore.ID, only refs.PathSet) ([]value.Leak, error) {
 	if k.log.Config.SecretsMode() == project.SecretsOff {
 		return nil, nil
 	}
@@ -208,7 +203,7 @@ func (k *Leaks) LeaksIn(root objstore.ID, only refs.PathSet) ([]Leak, error) {
 	}
 	allow := k.log.Config.SecretsAllowed()
 	look := oplog.NewLookups(oplog.Lenient{Store: k.log.Objs}, root)
-	out := map[string]Leak{}
+	out := map[string]value.Leak{}
 	for key, f := range all.flags {
 		for _, path := range f.Paths {
 			if !only.Has(path) || allow(path) {
@@ -219,11 +214,11 @@ func (k *Leaks) LeaksIn(root objstore.ID, only refs.PathSet) ([]Leak, error) {
 				return nil, err
 			}
 			if model.IsFile(ent) && ent.ID.Key() == key {
-				out[path] = Leak{Path: path, Checkpoint: f.Checkpoint, Findings: f.Findings, Contents: 1}
+				out[path] = value.Leak{Path: value.Text(path), Checkpoint: f.Checkpoint.String(), Findings: f.Findings, Contents: 1}
 			}
 		}
 	}
-	list := make([]Leak, 0, len(out))
+	list := make([]value.Leak, 0, len(out))
 	for _, path := range slices.SortedFunc(maps.Keys(out), tree.ComparePaths) {
 		list = append(list, out[path])
 	}

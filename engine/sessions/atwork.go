@@ -55,7 +55,7 @@ func (ss *Sessions) InTurn(s *model.Session) bool {
 
 // Live is what can be seen of the program that runs on a session.
 func (ss *Sessions) Live(s *model.Session, look *clients.Processes) clients.Live {
-	agent := transcript.Agent(s.Agent)
+	agent := s.Agent
 	if !model.Understood(s.Agent) {
 		return clients.Live{}
 	}

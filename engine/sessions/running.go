@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"runtime"
 	"time"
@@ -12,13 +11,14 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/internal/clients"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
 // OpenBy reports by what an agent is seen to have a session open; "": it is not. The client's own signs and its processes count; where neither can be seen,
 // events in the last ten minutes and no end do.
 func (ss *Sessions) OpenBy(s *model.Session) string {
-	agent := transcript.Agent(s.Agent)
+	agent := s.Agent
 	root, _, err := transcript.SessionFile(agent, s.Transcript)
 	if err != nil {
 		return ""
@@ -51,14 +51,14 @@ func (ss *Sessions) MustRest(s *model.Session, force bool) error {
 const ListWait = 15 * time.Second
 
 // Forget has the agent forget what it has noted elsewhere of a session file that was changed.
-func (ss *Sessions) Forget(ctx context.Context, s *model.Session, env register.AgentEnv) error {
-	agent := transcript.Agent(s.Agent)
-	at, err := env.Folders().Of(agent, s.Transcript)
+func (ss *Sessions) Forget(ctx context.Context, s *model.Session, env value.AgentEnv) error {
+	agent := s.Agent
+	at, err := register.Folders(env).Of(agent, s.Transcript)
 	if err != nil {
 		return err
 	}
-	if err := clients.Forget(ctx, agent, env.ClientEnv(), at.Folder, s.ID); err != nil {
-		return fmt.Errorf("session %s: %w", s.Name, err)
+	if err := clients.Forget(ctx, agent, env, at.Folder, s.ID); err != nil {
+		return &value.OpError{Op: "session", Subject: s.Name, Err: err}
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/clients"
-	"rewind/transcript"
 	"rewind/tree"
 )
 
@@ -47,7 +46,7 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Step) ([]Underfoot
 		u.Paths, u.Files = under(w.Calls, steps)
 		if u.Left {
 			_, id := model.SplitSession(goes)
-			u.Type = clients.SwitchTo(transcript.Agent(s.Agent), id)
+			u.Type = clients.SwitchTo(s.Agent, id)
 		}
 		out = append(out, u)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -88,7 +89,7 @@ func (ss *Sessions) FindSession(name string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("session %q: %w", name, model.ErrNotFound)
+		return "", &value.OpError{Op: "session", Subject: name, Typed: true, Err: model.ErrNotFound}
 	case 1:
 		return found[0], nil
 	}
@@ -110,7 +111,7 @@ func shortName(name string, all []string) string {
 	if id == "" {
 		return name
 	}
-	return agent + "/" + ShortOf(name, all)
+	return string(agent) + "/" + ShortOf(name, all)
 }
 
 // ShortOf is how a session's id begins, as far as that tells it from the others.

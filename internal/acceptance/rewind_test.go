@@ -17,7 +17,7 @@ import (
 // checkpoint that was there: the field names that these tests rely on, all of them.
 type checkpoint struct {
 	ID      string `json:"id"`
-	Session string `json:"session_id"` // the agent's id
+	Session string `json:"session"` // agent/id; here the agent's id, or manual
 	Agent   string `json:"agent"`
 	Turn    int    `json:"turn"`
 	Event   string `json:"event"`
@@ -161,6 +161,10 @@ func (w *world) checkpoints() []checkpoint {
 			op.ID = op.Checkpoint
 			list.Checkpoints = append(list.Checkpoints, op.checkpoint)
 		}
+	}
+	for i, c := range list.Checkpoints {
+		_, id, _ := strings.Cut(c.Session, "/")
+		list.Checkpoints[i].Session = cmp.Or(id, c.Session)
 	}
 	slices.SortFunc(list.Checkpoints, func(a, b checkpoint) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list.Checkpoints

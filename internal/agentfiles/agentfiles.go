@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -44,7 +45,7 @@ func (f File) String() string { return f.path }
 
 // Shape tells whether some agent would have a session file at path, or a file beside one, whatever its folder is called.
 func Shape(path string) bool {
-	for _, agent := range transcript.Agents() {
+	for _, agent := range value.Agents() {
 		if _, _, err := split(agent, path); err == nil {
 			return true
 		}
@@ -69,7 +70,7 @@ func split(agent transcript.Agent, path string) (folder string, in []string, err
 // Locate finds the agent whose file a path is. The error is an ErrForeign or an ErrElsewhere.
 func (own Folders) Locate(path string) (File, error) {
 	err := fmt.Errorf("%s: %w", path, ErrForeign)
-	for _, agent := range transcript.Agents() {
+	for _, agent := range value.Agents() {
 		f, lerr := own.Of(agent, path)
 		if lerr == nil {
 			return f, nil

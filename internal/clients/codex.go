@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"rewind/internal/value"
 )
 
 const (
@@ -24,9 +26,9 @@ const (
 // registerCodex has Codex put a thread into its list: `codex app-server`, JSON-RPC on its standard input and output, a message a line.
 // thread/name/set reads the rollout of the id, makes the row that the picker goes by, and sets the title; the rollout stays as it is. It
 // works beside a daemon or another Codex that runs, without network and without a login. For a thread without a title thread/read does it.
-func registerCodex(ctx context.Context, env Env, root, id, title string) error {
+func registerCodex(ctx context.Context, env value.AgentEnv, root, id, title string) error {
 	fail := func(err error) error { return fmt.Errorf("list codex session %s: %w", id, err) }
-	program := env.program("codex")
+	program := program(env, "codex")
 	if program == "" {
 		return fail(fmt.Errorf("%w: codex", ErrNoProgram))
 	}
@@ -83,10 +85,10 @@ type codexAnswer struct {
 }
 
 // startCodex starts it in its own folder, so that no project's configuration counts. What it has to complain about goes nowhere.
-func startCodex(program string, env Env, root string) (*codexServer, error) {
+func startCodex(program string, env value.AgentEnv, root string) (*codexServer, error) {
 	cmd := exec.Command(program, "app-server")
 	cmd.Dir = root
-	cmd.Env = env.environ("CODEX_HOME=" + root)
+	cmd.Env = environ(env, "CODEX_HOME="+root)
 	alone(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -56,7 +57,7 @@ func serve() {
 func init() { plays["serve"] = serve }
 
 // standIn puts a program into a directory of its own that plays Codex; npm's is a script as well.
-func standIn(t *testing.T, mode string) (env Env, root string) {
+func standIn(t *testing.T, mode string) (env value.AgentEnv, root string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -71,7 +72,7 @@ func standIn(t *testing.T, mode string) (env Env, root string) {
 	if mode != "" {
 		put(t, filepath.Join(root, "answers"), mode)
 	}
-	return Env{Home: "/home/dev", Path: bin + string(os.PathListSeparator) + os.Getenv("PATH")}, root
+	return value.AgentEnv{Home: "/home/dev", Path: value.Text(bin + string(os.PathListSeparator) + os.Getenv("PATH"))}, root
 }
 
 // left reports whether a program that was started still runs.
@@ -165,7 +166,7 @@ func TestListedCodexSilent(t *testing.T) {
 
 func TestListedNoProgram(t *testing.T) {
 	for _, path := range []string{"", t.TempDir(), "bin"} {
-		err := Listed(context.Background(), transcript.Codex, Env{Home: "/home/dev", Path: path}, t.TempDir(), "", session, "title")
+		err := Listed(context.Background(), transcript.Codex, value.AgentEnv{Home: "/home/dev", Path: value.Text(path)}, t.TempDir(), "", session, "title")
 		if !errors.Is(err, ErrNoProgram) {
 			t.Errorf("PATH %q: %v", path, err)
 		}
@@ -174,7 +175,7 @@ func TestListedNoProgram(t *testing.T) {
 
 func TestListedOthers(t *testing.T) {
 	for _, agent := range []transcript.Agent{transcript.Gemini, transcript.Droid, "nobody"} {
-		if err := Listed(context.Background(), agent, Env{}, "", "", session, "title"); err != nil {
+		if err := Listed(context.Background(), agent, value.AgentEnv{}, "", "", session, "title"); err != nil {
 			t.Errorf("%s: %v", agent, err)
 		}
 	}

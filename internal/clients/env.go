@@ -7,21 +7,13 @@ import (
 	"strings"
 
 	"rewind/hooks"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
-// Env is the environment of the person who asks, not of the process that answers.
-type Env struct {
-	Home string            // the user's home directory
-	Vars map[string]string // the variables by which agents move their own: CLAUDE_CONFIG_DIR, CODEX_HOME, CODEX_SQLITE_HOME, ...
-	Path string            // PATH
-}
-
-func (e Env) get(name string) string { return e.Vars[name] }
-
 // Root is the agent's folder, "" of one that is not known.
-func (e Env) Root(agent transcript.Agent) string {
-	files := hooks.SettingsFiles(agent, e.get, e.Home)
+func Root(env value.AgentEnv, agent transcript.Agent) string {
+	files := hooks.SettingsFiles(agent, env.Var, string(env.Home))
 	if len(files) == 0 {
 		return ""
 	}
@@ -29,8 +21,8 @@ func (e Env) Root(agent transcript.Agent) string {
 }
 
 // program finds a program on the person's PATH; "" if there is none. Relative directories on it do not count: they lead anywhere.
-func (e Env) program(name string) string {
-	for _, dir := range filepath.SplitList(e.Path) {
+func program(env value.AgentEnv, name string) string {
+	for _, dir := range filepath.SplitList(string(env.Path)) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
@@ -46,16 +38,16 @@ func (e Env) program(name string) string {
 var kept = []string{"LANG", "TMPDIR", "TEMP", "TMP"}
 
 // environ is the environment of a program of the person's: theirs, and of this process nothing but where the system is.
-func (e Env) environ(more ...string) []string {
+func environ(env value.AgentEnv, more ...string) []string {
 	var out []string
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); slices.Contains(kept, name) {
 			out = append(out, v)
 		}
 	}
-	for name, v := range e.Vars {
-		out = append(out, name+"="+v)
+	for name, v := range env.Vars {
+		out = append(out, name+"="+string(v))
 	}
-	out = append(out, "HOME="+e.Home, "PATH="+e.Path)
+	out = append(out, "HOME="+string(env.Home), "PATH="+string(env.Path))
 	return append(out, more...) // of two with one name the later one counts
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -14,21 +15,21 @@ func TestRoot(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other")
 	tests := []struct {
 		agent transcript.Agent
-		vars  map[string]string
+		vars  map[string]value.Text
 		want  string
 	}{
 		{transcript.Claude, nil, filepath.Join(home, ".claude")},
-		{transcript.Claude, map[string]string{"CLAUDE_CONFIG_DIR": other}, other},
+		{transcript.Claude, map[string]value.Text{"CLAUDE_CONFIG_DIR": value.Text(other)}, other},
 		{transcript.Codex, nil, filepath.Join(home, ".codex")},
-		{transcript.Codex, map[string]string{"CODEX_HOME": other, "CLAUDE_CONFIG_DIR": "/else"}, other},
+		{transcript.Codex, map[string]value.Text{"CODEX_HOME": value.Text(other), "CLAUDE_CONFIG_DIR": "/else"}, other},
 		{transcript.Gemini, nil, filepath.Join(home, ".gemini")},
-		{transcript.Gemini, map[string]string{"GEMINI_CLI_HOME": other}, filepath.Join(other, ".gemini")},
+		{transcript.Gemini, map[string]value.Text{"GEMINI_CLI_HOME": value.Text(other)}, filepath.Join(other, ".gemini")},
 		{transcript.Droid, nil, filepath.Join(home, ".factory")},
-		{transcript.Droid, map[string]string{"FACTORY_HOME_OVERRIDE": other}, filepath.Join(other, ".factory")},
+		{transcript.Droid, map[string]value.Text{"FACTORY_HOME_OVERRIDE": value.Text(other)}, filepath.Join(other, ".factory")},
 		{"nobody", nil, ""},
 	}
 	for _, tt := range tests {
-		if got := (Env{Home: home, Vars: tt.vars}).Root(tt.agent); got != tt.want {
+		if got := Root(value.AgentEnv{Home: value.Text(home), Vars: tt.vars}, tt.agent); got != tt.want {
 			t.Errorf("Root(%s) with %v = %q, want %q", tt.agent, tt.vars, got, tt.want)
 		}
 	}
@@ -45,14 +46,14 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(b)
-	env := Env{Path: ".:" + a + "::" + b}
-	if got := env.program("codex"); got != want {
+	env := value.AgentEnv{Path: value.Text(".:" + a + "::" + b)}
+	if got := program(env, "codex"); got != want {
 		t.Errorf("program(codex) = %q, want %q", got, want)
 	}
-	if got := env.program("claude"); got != "" {
+	if got := program(env, "claude"); got != "" {
 		t.Errorf("program(claude) = %q, which is a directory", got)
 	}
-	if got := (Env{Path: "."}).program("codex"); got != "" {
+	if got := program(value.AgentEnv{Path: "."}, "codex"); got != "" {
 		t.Errorf("program(codex) = %q, of a relative directory", got)
 	}
 }
@@ -61,7 +62,7 @@ func TestProgram(t *testing.T) {
 func TestEnviron(t *testing.T) {
 	t.Setenv("REWIND_SECRET", "x")
 	t.Setenv("LANG", "C.UTF-8")
-	env := Env{Home: "/home/dev", Path: "/bin", Vars: map[string]string{"CODEX_HOME": "/old"}}.environ("CODEX_HOME=/new")
+	env := environ(value.AgentEnv{Home: "/home/dev", Path: "/bin", Vars: map[string]value.Text{"CODEX_HOME": "/old"}}, "CODEX_HOME=/new")
 	if slices.Contains(env, "REWIND_SECRET=x") || !slices.Contains(env, "LANG=C.UTF-8") || !slices.Contains(env, "HOME=/home/dev") || env[len(env)-1] != "CODEX_HOME=/new" {
 		t.Errorf("environment %q", env)
 	}

@@ -14,6 +14,7 @@ import (
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -22,7 +23,7 @@ import (
 // off, and never what comes after. It reads the rollout again when the thread is resumed.
 //
 // It has no call that does this: thread/read, thread/resume, thread/turns/list, archive and unarchive of 0.169 all leave the rows alone.
-func Forget(ctx context.Context, agent transcript.Agent, env Env, root, id string) error {
+func Forget(ctx context.Context, agent transcript.Agent, env value.AgentEnv, root, id string) error {
 	if agent != transcript.Codex {
 		return nil
 	}
@@ -36,9 +37,9 @@ func Forget(ctx context.Context, agent transcript.Agent, env Env, root, id strin
 }
 
 // codexHistories are Codex's databases of what threads said; the number in the name is of its format.
-func codexHistories(env Env, root string) []string {
+func codexHistories(env value.AgentEnv, root string) []string {
 	var out []string
-	for _, dir := range []string{root, env.get("CODEX_SQLITE_HOME"), sqliteHome(root)} {
+	for _, dir := range []string{root, env.Var("CODEX_SQLITE_HOME"), sqliteHome(root)} {
 		if !filepath.IsAbs(dir) {
 			continue
 		}

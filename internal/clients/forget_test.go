@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -46,7 +47,7 @@ func rows(t *testing.T, db *sql.DB, table string) (mine, others int) {
 	return mine, others
 }
 
-func forget(t *testing.T, env Env, root string) error {
+func forget(t *testing.T, env value.AgentEnv, root string) error {
 	t.Helper()
 	return Forget(context.Background(), transcript.Codex, env, root, session)
 }
@@ -55,7 +56,7 @@ func TestForget(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "a [b] 100%?#'") // none of it may mean something
 	db := history(t, filepath.Join(root, "thread_history_1.sqlite"), "thread_turns", "thread_items", "thread_history_projection_state", "other")
 	later := history(t, filepath.Join(root, "thread_history_2.sqlite"), "thread_items")
-	if err := forget(t, Env{}, root); err != nil {
+	if err := forget(t, value.AgentEnv{}, root); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"thread_turns", "thread_items", "thread_history_projection_state"} {
@@ -76,7 +77,7 @@ func TestForgetElsewhere(t *testing.T) {
 	put(t, filepath.Join(root, "config.toml"), "model = \"m\"\n  sqlite_home = '"+byFile+"'\n[other]\nsqlite_home = \"/nowhere\"\n")
 	a := history(t, filepath.Join(byVar, "thread_history_1.sqlite"), "thread_items")
 	b := history(t, filepath.Join(byFile, "thread_history_1.sqlite"), "thread_items")
-	if err := forget(t, Env{Vars: map[string]string{"CODEX_SQLITE_HOME": byVar}}, root); err != nil {
+	if err := forget(t, value.AgentEnv{Vars: map[string]value.Text{"CODEX_SQLITE_HOME": value.Text(byVar)}}, root); err != nil {
 		t.Fatal(err)
 	}
 	for i, db := range []*sql.DB{a, b} {
@@ -98,7 +99,7 @@ func TestForgetBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error)
-	go func() { done <- Forget(context.Background(), transcript.Codex, Env{}, root, session) }()
+	go func() { done <- Forget(context.Background(), transcript.Codex, value.AgentEnv{}, root, session) }()
 	select {
 	case err := <-done:
 		t.Fatalf("it did not wait: %v", err)
@@ -117,8 +118,8 @@ func TestForgetBeside(t *testing.T) {
 
 func TestForgetNothing(t *testing.T) {
 	root := t.TempDir()
-	for _, agent := range append(transcript.Agents(), "nobody") {
-		if err := Forget(context.Background(), agent, Env{}, root, session); err != nil {
+	for _, agent := range append(value.Agents(), "nobody") {
+		if err := Forget(context.Background(), agent, value.AgentEnv{}, root, session); err != nil {
 			t.Errorf("%s: %v", agent, err)
 		}
 	}
@@ -132,7 +133,7 @@ func TestForgetBroken(t *testing.T) {
 	text := strings.Repeat("this is no database\n", 100)
 	path := put(t, filepath.Join(root, "thread_history_1.sqlite"), text)
 	db := history(t, filepath.Join(root, "thread_history_2.sqlite"), "thread_items")
-	if err := forget(t, Env{}, root); err == nil || !strings.Contains(err.Error(), path) {
+	if err := forget(t, value.AgentEnv{}, root); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v", err)
 	}
 	if get(t, path) != text {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -33,7 +34,7 @@ func indexed(t *testing.T, index, title string) (after string, err error) {
 		t.Fatal(err)
 	}
 	file := put(t, filepath.Join(dir, indexName), index)
-	err = Listed(context.Background(), transcript.Claude, Env{}, dir, path, session, title)
+	err = Listed(context.Background(), transcript.Claude, value.AgentEnv{}, dir, path, session, title)
 	if list, _ := os.ReadDir(dir); len(list) != 2 {
 		t.Errorf("files %v", list)
 	}
@@ -116,7 +117,7 @@ func TestIndexRefused(t *testing.T) {
 func TestIndexNone(t *testing.T) {
 	dir := t.TempDir()
 	path := put(t, filepath.Join(dir, session+".jsonl"), lines)
-	if err := Listed(context.Background(), transcript.Claude, Env{}, dir, path, session, "a title"); err != nil {
+	if err := Listed(context.Background(), transcript.Claude, value.AgentEnv{}, dir, path, session, "a title"); err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := os.ReadDir(dir); len(list) != 1 {
@@ -136,7 +137,7 @@ func TestIndexFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := func() error {
-		return Listed(context.Background(), transcript.Claude, Env{}, dir, path, session, "")
+		return Listed(context.Background(), transcript.Claude, value.AgentEnv{}, dir, path, session, "")
 	}
 	if err := list(); err != nil {
 		t.Fatal(err)

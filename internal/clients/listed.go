@@ -3,6 +3,7 @@ package clients
 import (
 	"context"
 
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -12,7 +13,7 @@ import (
 // Claude looks into its folders by itself; where a version from before 2.1.30 has left a sessions-index.json, that gets an entry. Gemini and Droid
 // look by themselves. Codex is told by its own program: ErrNoProgram is wrapped where that is not on env.Path. It lists what session_meta
 // calls "cli"; a session of `codex exec` is in its list only with --include-non-interactive, whatever its title.
-func Listed(ctx context.Context, agent transcript.Agent, env Env, root, path, id, title string) error {
+func Listed(ctx context.Context, agent transcript.Agent, env value.AgentEnv, root, path, id, title string) error {
 	switch agent {
 	case transcript.Claude:
 		return indexClaude(path, id, title)

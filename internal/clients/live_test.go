@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -112,7 +113,7 @@ func TestRunningClaude(t *testing.T) {
 }
 
 func TestRunningNothing(t *testing.T) {
-	for _, agent := range append(transcript.Agents(), "nobody") {
+	for _, agent := range append(value.Agents(), "nobody") {
 		if live, err := Running(agent, filepath.Join(t.TempDir(), "none"), session); err != nil || live.Running {
 			t.Errorf("%s: %+v, %v", agent, live, err)
 		}

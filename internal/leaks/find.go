@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"rewind/internal/value"
 )
 
 const (
@@ -22,25 +24,19 @@ const (
 	allowMark = "gitleaks:allow"
 )
 
-// Finding is a place that looks like a secret: which rule says so, and the line, from 1.
-type Finding struct {
-	Rule string
-	Line int
-}
-
 // Text reports whether a content is one to look at: text of at most MaxSize bytes.
 func Text(content []byte) bool {
 	return len(content) > 0 && len(content) <= MaxSize && bytes.IndexByte(content[:min(len(content), sniffed)], 0) < 0
 }
 
 // Find gives what a content has, the first of each rule, by line. The path decides too: rules and allowlists name kinds of files.
-func (s *Scanner) Find(ctx context.Context, path string, content []byte) ([]Finding, error) {
+func (s *Scanner) Find(ctx context.Context, path string, content []byte) ([]value.Finding, error) {
 	if !Text(content) || pathAllowed(s.allow, path) {
 		return nil, ctx.Err()
 	}
 	l := &search{s: s, path: path, text: string(content), near: make([][]span, len(s.rules))}
 	l.keywords()
-	var out []Finding
+	var out []value.Finding
 	for i, r := range s.rules {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -49,19 +45,19 @@ func (s *Scanner) Find(ctx context.Context, path string, content []byte) ([]Find
 			continue
 		}
 		if at, ok := l.ask(r, l.near[i]); ok {
-			out = append(out, Finding{Rule: r.id, Line: 1 + strings.Count(l.text[:at], "\n")})
+			out = append(out, value.Finding{Rule: r.id, Line: 1 + strings.Count(l.text[:at], "\n")})
 		}
 	}
 	return best(out), nil
 }
 
 // best sorts by line; where a rule for one kind of token speaks of a line, what the generic ones say of it is no news.
-func best(list []Finding) []Finding {
-	generic := func(f Finding) bool { return strings.Contains(f.Rule, "generic") }
-	list = slices.DeleteFunc(list, func(f Finding) bool {
-		return generic(f) && slices.ContainsFunc(list, func(o Finding) bool { return o.Line == f.Line && o.Rule != "" && !generic(o) })
+func best(list []value.Finding) []value.Finding {
+	generic := func(f value.Finding) bool { return strings.Contains(f.Rule, "generic") }
+	list = slices.DeleteFunc(list, func(f value.Finding) bool {
+		return generic(f) && slices.ContainsFunc(list, func(o value.Finding) bool { return o.Line == f.Line && o.Rule != "" && !generic(o) })
 	})
-	slices.SortFunc(list, func(a, b Finding) int {
+	slices.SortFunc(list, func(a, b value.Finding) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rewind/internal/value"
 )
 
 // Tokens are made when the tests run, so that nothing in this repository looks like one.
@@ -112,11 +114,11 @@ func TestFindIsTheWhole(t *testing.T) {
 		got := found(t, s, "x", b.String())
 		l := &search{s: s, path: "x", text: b.String(), near: make([][]span, len(s.rules))}
 		l.keywords()
-		var all []Finding
+		var all []value.Finding
 		for i, rule := range s.rules {
 			if len(l.near[i]) > 0 && rule.path == nil {
 				if at, ok := l.ask(rule, []span{{0, len(l.text)}}); ok {
-					all = append(all, Finding{rule.id, 1 + strings.Count(l.text[:at], "\n")})
+					all = append(all, value.Finding{Rule: rule.id, Line: 1 + strings.Count(l.text[:at], "\n")})
 				}
 			}
 		}

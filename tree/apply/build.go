@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
@@ -163,7 +164,9 @@ func (b *builder) alone(jobs []*job) func() error {
 	}
 }
 
-func staging(j *job, err error) error { return fmt.Errorf("stage %s: %w", quotePath(j.Path), err) }
+func staging(j *job, err error) error {
+	return &value.OpError{Op: "stage", Subject: quotePath(j.Path), Err: err}
+}
 
 // make makes a directory, wide enough to be filled, and has it filled.
 func (b *builder) make(n *newDir) error {

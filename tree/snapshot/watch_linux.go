@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"rewind/internal/value"
 )
 
 // canWatch: fsnotify is inotify here, one watch a directory.
@@ -32,7 +34,7 @@ func reportsChanges(path string) error {
 		case err == unix.EINTR:
 			continue
 		case err != nil:
-			return fmt.Errorf("file system of %s: %w", path, err)
+			return &value.OpError{Op: "file system of", Subject: path, Err: err}
 		case !local(int64(st.Type)):
 			return fmt.Errorf("file system %#x does not report every change", uint32(st.Type))
 		}

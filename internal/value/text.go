@@ -1,9 +1,10 @@
-package api
+package value
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -37,11 +38,14 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if utf8.Valid(raw) {
-		return errors.New("api: text is UTF-8, but not given as a string")
+		return errors.New("text is UTF-8, but not given as a string")
 	}
 	*t = Text(raw)
 	return nil
 }
+
+// Textf is a text as fmt.Sprintf makes it.
+func Textf(format string, args ...any) Text { return Text(fmt.Sprintf(format, args...)) }
 
 // Texts converts strings.
 func Texts(list []string) []Text {

@@ -1,4 +1,4 @@
-package api
+package value
 
 import (
 	"encoding/json"
