@@ -52,7 +52,7 @@ func (p *fixture) crashed(name string, o restore.Options, applied bool, n int) *
 		p.must(p.e.Restorer.Apply(bg, root, j, j.Steps, &restore.Result{}))
 	}
 	for _, f := range j.Files[:min(max(n, 0), len(j.Files))] {
-		p.must(p.e.Talks.SetSession(p.env().Folders(), f))
+		p.must(p.e.talks.SetSession(p.env().Folders(), f))
 	}
 	return j
 }

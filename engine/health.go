@@ -114,10 +114,10 @@ func (e *Engine) CheckProject(quick bool) ([]project.Check, error) {
 		out = append(out, project.Check{Name: "hooks", Level: project.LevelNote, Text: "hooks.enabled is false: events of agents are not taken in here"})
 	}
 	if d := e.Log.Damage(); errors.Is(d, kv.ErrUnwritable) {
-		return append(append(out, project.Check{Name: "store", Level: project.LevelNote, Text: d.Error()}), e.CheckDisk()...), nil
+		return append(append(out, project.Check{Name: "store", Level: project.LevelNote, Text: d.Error()}), e.checkDisk()...), nil
 	} else if d != nil {
 		out = append(out, project.Check{Name: "store", Level: project.LevelFinding, Text: fmt.Sprintf("opened only to read: %v", d), Remedy: "rewind verify"})
-		return append(out, e.CheckDisk()...), nil
+		return append(out, e.checkDisk()...), nil
 	}
 	if w := e.Log.DB.Warning(); w != "" {
 		out = append(out, project.Check{Name: "store", Level: project.LevelFinding, Text: w, Remedy: "have nothing clean up below " + e.Log.Project.Store})
@@ -135,20 +135,20 @@ func (e *Engine) CheckProject(quick bool) ([]project.Check, error) {
 		})
 	}
 	out = append(out, e.Worktree.CheckGit()...)
-	out = append(out, e.CheckDisk()...)
-	watches, err := e.CheckWatches(quick)
+	out = append(out, e.checkDisk()...)
+	watches, err := e.checkWatches(quick)
 	if out = append(out, watches...); err != nil {
 		return out, err
 	}
-	talks, err := e.CheckConversations(quick)
+	talks, err := e.checkConversations(quick)
 	return append(out, talks...), err
 }
 
 // lowSpace is the free space in bytes below which a disk is a finding.
 const lowSpace = 256 << 20
 
-// CheckDisk looks at the space for the store and in the project.
-func (e *Engine) CheckDisk() []project.Check {
+// checkDisk looks at the space for the store and in the project.
+func (e *Engine) checkDisk() []project.Check {
 	var out []project.Check
 	for _, d := range []struct{ what, dir string }{{"store", e.Log.Project.Store}, {"project", e.Log.Project.Root}} {
 		free, err := register.FreeBytes(d.dir)
@@ -168,9 +168,9 @@ func (e *Engine) CheckDisk() []project.Check {
 // watchLimit is the number of directories that one user can have watched on Linux.
 const watchLimit = "/proc/sys/fs/inotify/max_user_watches"
 
-// CheckWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on systems
+// checkWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on systems
 // without such a limit.
-func (e *Engine) CheckWatches(quick bool) ([]project.Check, error) {
+func (e *Engine) checkWatches(quick bool) ([]project.Check, error) {
 	limit, ok := readNumber(watchLimit)
 	if !ok {
 		return nil, nil

@@ -101,7 +101,7 @@ func TestT15SessionReplacedByAnythingElse(t *testing.T) {
 		p.must(put())
 		was, err := os.Lstat(k.file)
 		p.must(err)
-		if err := p.e.Talks.SetSession(p.env().Folders(), j.Files[0]); !errors.Is(err, conversation.ErrSessionChanged) {
+		if err := p.e.talks.SetSession(p.env().Folders(), j.Files[0]); !errors.Is(err, conversation.ErrSessionChanged) {
 			t.Errorf("%v: %v", was.Mode(), err)
 		}
 		if now, err := os.Lstat(k.file); err != nil || now.Mode() != was.Mode() {

@@ -23,7 +23,7 @@ type Options struct {
 	Keep     int           // keep only so many checkpoints of each session; 0: as the policy says
 	Older    time.Duration // remove what is older; 0: as the policy says
 	MaxSize  int64         // make the policy stricter until the store fits; 0: as the settings say; less than zero: whatever its size
-	Resting  bool          // nobody waits for it: it takes its time
+	resting  bool          // nobody waits for it: it takes its time
 	Progress model.Progress
 }
 
@@ -38,7 +38,7 @@ type Collected struct {
 	Bytes       int64 // of objects, as stored
 	DiskBefore  int64
 	DiskAfter   int64 // with a dry run: about
-	Rounds      int   // how often the policy was made stricter for the store to fit
+	rounds      int   // how often the policy was made stricter for the store to fit
 	Fits        bool  // the store is not larger than it may be
 }
 
@@ -69,7 +69,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*Collected, error) {
 	if limit == 0 {
 		limit = co.log.Config.Get("gc.max_size").(int64)
 	}
-	p := &pacer{ctx: ctx, e: co, throttle: o.Resting, progress: o.Progress}
+	p := &pacer{ctx: ctx, e: co, throttle: o.resting, progress: o.Progress}
 	for {
 		size, err := co.gcRound(p, r, o, res)
 		if err != nil {
@@ -77,11 +77,11 @@ func (co *Collector) GC(ctx context.Context, o Options) (*Collected, error) {
 		}
 		res.DiskAfter = size
 		res.Fits = limit <= 0 || size <= limit
-		if res.Fits || res.Rounds == len(stricter) {
+		if res.Fits || res.rounds == len(stricter) {
 			return res, nil
 		}
-		stricter[res.Rounds](&r)
-		res.Rounds++
+		stricter[res.rounds](&r)
+		res.rounds++
 	}
 }
 

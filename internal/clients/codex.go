@@ -28,7 +28,7 @@ func registerCodex(ctx context.Context, env Env, root, id, title string) error {
 	fail := func(err error) error { return fmt.Errorf("list codex session %s: %w", id, err) }
 	program := env.program("codex")
 	if program == "" {
-		return fail(fmt.Errorf("%w: codex", ErrNoProgram))
+		return fail(fmt.Errorf("%w: codex", errNoProgram))
 	}
 	ctx, cancel := context.WithTimeout(ctx, codexWait)
 	defer cancel()

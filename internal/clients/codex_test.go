@@ -166,7 +166,7 @@ func TestListedCodexSilent(t *testing.T) {
 func TestListedNoProgram(t *testing.T) {
 	for _, path := range []string{"", t.TempDir(), "bin"} {
 		err := Listed(context.Background(), transcript.Codex, Env{Home: "/home/dev", Path: path}, t.TempDir(), "", session, "title")
-		if !errors.Is(err, ErrNoProgram) {
+		if !errors.Is(err, errNoProgram) {
 			t.Errorf("PATH %q: %v", path, err)
 		}
 	}
