@@ -13,7 +13,7 @@ type (
 	// AgentEnv says where agents keep their own.
 	AgentEnv = value.AgentEnv
 	// Walk says along whose steps a command goes.
-	Walk = value.Whose
+	Walk = value.SessionChoice
 	// Head is the user's git repository at some moment.
 	Head = value.Head
 	// Lineage is where a fork or clone comes from.

@@ -137,12 +137,12 @@ func (e *Engine) CheckProject(quick bool) ([]value.Check, error) {
 		})
 	}
 	out = append(out, e.Worktree.CheckGit()...)
-	out = append(out, e.CheckDisk()...)
-	watches, err := e.CheckWatches(quick)
+	out = append(out, e.checkDisk()...)
+	watches, err := e.checkWatches(quick)
 	if out = append(out, watches...); err != nil {
 		return out, err
 	}
-	talks, err := e.CheckConversations(quick)
+	talks, err := e.checkConversations(quick)
 	return append(out, talks...), err
 }
 
@@ -170,7 +170,7 @@ func (e *Engine) CheckDisk() []value.Check {
 // watchLimit is the number of directories that one user can have watched on Linux.
 const watchLimit = "/proc/sys/fs/inotify/max_user_watches"
 
-// CheckWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on systems
+// checkWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on systems
 // without such a limit.
 func (e *Engine) CheckWatches(quick bool) ([]value.Check, error) {
 	limit, ok := readNumber(watchLimit)

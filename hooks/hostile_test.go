@@ -35,7 +35,7 @@ func TestT15Corpus(t *testing.T) {
 	for _, payload := range hostile() {
 		for _, agent := range []Agent{Claude, Codex, Gemini, Droid, "amp", "../x"} {
 			ev, err := Parse(agent, "pre-tool-use", strings.NewReader(payload))
-			if err != nil && !errors.Is(err, ErrPayload) {
+			if err != nil && !errors.Is(err, errPayload) {
 				t.Errorf("%.100q: %v", payload, err)
 			}
 			checkEvent(t, ev)
@@ -51,7 +51,7 @@ func TestT15Truncated(t *testing.T) {
 		end := strings.LastIndexByte(string(s.data), '}')
 		for n := range s.data {
 			ev, err := Parse(s.agent, "stop", strings.NewReader(string(s.data[:n])))
-			if (n <= end) != errors.Is(err, ErrPayload) {
+			if (n <= end) != errors.Is(err, errPayload) {
 				t.Fatalf("%s, %d bytes: %v", s.name, n, err)
 			}
 			if ev.Name != whole.Name && (ev.Name != "stop" || ev.Kind != Stop && (ev.Kind != SubagentStop || ev.Subagent == "")) {

@@ -61,7 +61,7 @@ func kindOf(agent Agent, name string) (Kind, bool) {
 // is known, Kind is Other. Of an agent that is not known every known name of an event is understood, and all tools are Changers.
 // Unknown fields are nothing to complain about.
 //
-// An error wraps ErrPayload, and the Event then holds what was understood before the damage: it is as good a reason for
+// An error wraps errPayload, and the Event then holds what was understood before the damage: it is as good a reason for
 // a checkpoint as any other. Reading stops at the damage.
 func Parse(agent Agent, word string, from io.Reader) (Event, error) {
 	var p payload

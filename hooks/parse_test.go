@@ -212,7 +212,7 @@ func TestCallID(t *testing.T) {
 		}
 	}
 	cut, err := Parse(Gemini, "pre-tool-use", strings.NewReader(before[:len(before)-3]))
-	if !errors.Is(err, ErrPayload) || cut.Tool.Call != "" || cut.Tool.Target != "/a" {
+	if !errors.Is(err, errPayload) || cut.Tool.Call != "" || cut.Tool.Target != "/a" {
 		t.Errorf("cut input: %+v, %v", cut, err)
 	}
 }
@@ -389,7 +389,7 @@ func fuzzAgent(f *testing.F, agent Agent) {
 
 func fuzzed(t *testing.T, agent Agent, word string, payload []byte) {
 	ev, err := Parse(agent, word, strings.NewReader(string(payload)))
-	if err != nil && !errors.Is(err, ErrPayload) {
+	if err != nil && !errors.Is(err, errPayload) {
 		t.Errorf("an error of another kind: %v", err)
 	}
 	if json.Valid(payload) && (err == nil) != (strings.TrimLeft(string(payload), " \t\r\n")[0] == '{') {

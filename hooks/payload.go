@@ -10,8 +10,8 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// ErrPayload is wrapped by every error of Parse: the payload is not one whole JSON object.
-var ErrPayload = errors.New("bad payload")
+// errPayload is wrapped by every error of Parse: the payload is not one whole JSON object.
+var errPayload = errors.New("bad payload")
 
 // bufferSize is how much of a payload is held at a time, in bytes.
 const bufferSize = 8 << 10
@@ -48,7 +48,7 @@ func (p *payload) read(r io.Reader) error {
 		err = s.Fail("more than one value")
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPayload, err)
+		return fmt.Errorf("%w: %w", errPayload, err)
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func TestReaders(t *testing.T) {
 	broken := errors.New("broken pipe")
 	for _, text := range []string{"", `{"session_id":"a"`, `{"session_id":"a"}`} {
 		ev, err := Parse(Claude, "stop", io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))
-		if !errors.Is(err, broken) || !errors.Is(err, ErrPayload) || ev.Kind != Stop || (text != "") != (ev.Session == "a") {
+		if !errors.Is(err, broken) || !errors.Is(err, errPayload) || ev.Kind != Stop || (text != "") != (ev.Session == "a") {
 			t.Errorf("%q: %+v, %v", text, ev, err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestMalformed(t *testing.T) {
 		`{"a":[}`, `{"a":1}}`, `{"a":1}{}`, `{"a":1}x`, `{"a":@}`, `{"session_id":"a`, `{"session_id":"a\`, "{\"a\":\x00}",
 	} {
 		ev, err := Parse(Claude, "stop", strings.NewReader(payload))
-		if !errors.Is(err, ErrPayload) || ev.Kind != Stop || ev.Session != "" {
+		if !errors.Is(err, errPayload) || ev.Kind != Stop || ev.Session != "" {
 			t.Errorf("%q: %+v, %v", payload, ev, err)
 		}
 	}
@@ -173,7 +173,7 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if against(t, data) == 0 {
-			if _, err := scan(data); err != nil && !errors.Is(err, ErrPayload) {
+			if _, err := scan(data); err != nil && !errors.Is(err, errPayload) {
 				t.Errorf("an error of another kind: %v", err)
 			}
 		}

@@ -16,12 +16,12 @@ var (
 	ErrCorrupt = errors.New("corrupt")
 )
 
-// ConflictError says that a name was not where the caller believed it to be; nothing was written.
-type ConflictError struct {
-	Name       Name
-	Want, Have objstore.ID
+// conflictError says that a name was not where the caller believed it to be; nothing was written.
+type conflictError struct {
+	name       Name
+	want, have objstore.ID
 }
 
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("update %s: it points to %s, not to %s", e.Name, e.Have.Short(), e.Want.Short())
+func (e *conflictError) Error() string {
+	return fmt.Sprintf("update %s: it points to %s, not to %s", e.name, e.have.Short(), e.want.Short())
 }

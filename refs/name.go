@@ -19,8 +19,8 @@ const (
 	classTag     = "tag/"     // a name given by a person
 )
 
-// MaxName is the greatest length of a name in bytes.
-const MaxName = 255
+// maxName is the greatest length of a name in bytes.
+const maxName = 255
 
 // Session is the branch of a session.
 func Session(session string) Name { return Name(classSession + session) }
@@ -46,14 +46,14 @@ func (n Name) Base() string {
 	return base
 }
 
-// Check refuses a name that is not well formed: UTF-8, at most MaxName bytes, at least two components, none of them
+// Check refuses a name that is not well formed: UTF-8, at most maxName bytes, at least two components, none of them
 // empty, "." or "..", none beginning with '-', '@' or '.', no control characters, spaces or any of `~^:?*[\{}`.
 func (n Name) Check() error {
 	s := string(n)
 	bad := func(why string) error {
 		return &value.OpError{Op: "name", Subject: s, Typed: true, Err: fmt.Errorf("%w: %s", ErrBadName, why)}
 	}
-	if len(s) > MaxName {
+	if len(s) > maxName {
 		return bad("longer than 255 bytes")
 	}
 	if !utf8.ValidString(s) {

@@ -50,8 +50,8 @@ func decodeRef(n Name, raw []byte) (Ref, error) {
 	return Ref{}, &value.OpError{Op: "ref", Subject: string(n), Err: ErrCorrupt}
 }
 
-// Get returns the ref of that name, or ErrNotFound.
-func (r *Refs) Get(n Name) (Ref, error) {
+// get returns the ref of that name, or ErrNotFound.
+func (r *Refs) get(n Name) (Ref, error) {
 	ref, moves, ok := r.held.get(n)
 	var err error
 	if !ok {
@@ -71,7 +71,7 @@ func (r *Refs) Get(n Name) (Ref, error) {
 
 // ID is Get for callers to whom an absent name is a zero id.
 func (r *Refs) ID(n Name) (objstore.ID, error) {
-	ref, err := r.Get(n)
+	ref, err := r.get(n)
 	if errors.Is(err, ErrNotFound) {
 		return objstore.ID{}, nil
 	}
@@ -103,7 +103,7 @@ type Update struct {
 
 // Commit appends one operation and moves names, in one batch with whatever tx holds. prepare is called with the
 // operation's sequence, under the lock that makes compare and set one act; it may put objects into tx. When a name is
-// not at its Old, the error is a *ConflictError and nothing is written.
+// not at its Old, the error is a *conflictError and nothing is written.
 func (r *Refs) Commit(ctx context.Context, tx Tx, du kv.Durability, prepare func(seq uint64) (Operation, []Update, error)) (*Operation, error) {
 	ops, err := r.CommitAll(ctx, tx, du, func(seq uint64) ([]Operation, []Update, error) {
 		op, updates, err := prepare(seq)
@@ -153,7 +153,7 @@ func (r *Refs) set(b *kv.Batch, u Update, seq uint64) error {
 		return err
 	}
 	if have != u.Old {
-		return &ConflictError{Name: u.Name, Want: u.Old, Have: have}
+		return &conflictError{name: u.Name, want: u.Old, have: have}
 	}
 	if u.New.IsZero() {
 		return b.Delete(key(u.Name))

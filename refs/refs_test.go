@@ -80,9 +80,9 @@ func TestModel(t *testing.T) {
 				op := Operation{Kind: KindTag, Message: fmt.Sprint(len(log))}
 				tx := objs.Begin()
 				done, err := r.Commit(bg, tx, kv.Written, func(uint64) (Operation, []Update, error) { return op, ups, nil })
-				var conflict *ConflictError
+				var conflict *conflictError
 				if wrong {
-					if !errors.As(err, &conflict) || conflict.Name != ups[len(ups)-1].Name {
+					if !errors.As(err, &conflict) || conflict.name != ups[len(ups)-1].Name {
 						t.Fatalf("a wrong Old: %v", err)
 					}
 					tx.Discard()

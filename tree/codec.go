@@ -148,7 +148,7 @@ func (d *decoder) fail(reason string) error { return d.failAt(d.at, reason) }
 
 func (d *decoder) failAt(at int, reason string) error {
 	if d.err == nil {
-		d.err = &FormatError{What: d.what, Offset: at, Reason: reason}
+		d.err = &FormatError{what: d.what, offset: at, reason: reason}
 	}
 	return d.err
 }

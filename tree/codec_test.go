@@ -194,7 +194,7 @@ func FuzzTreeDecode(f *testing.F) {
 		entries, err := Decode(raw)
 		if err != nil {
 			var fe *FormatError
-			if entries != nil || !errors.As(err, &fe) || fe.Offset > len(raw) {
+			if entries != nil || !errors.As(err, &fe) || fe.offset > len(raw) {
 				t.Fatalf("%v, %v", entries, err)
 			}
 			return
@@ -215,7 +215,7 @@ func FuzzNoteDecode(f *testing.F) {
 		skips, err := DecodeNote(raw)
 		if err != nil {
 			var fe *FormatError
-			if skips != nil || !errors.As(err, &fe) || fe.Offset > len(raw) {
+			if skips != nil || !errors.As(err, &fe) || fe.offset > len(raw) {
 				t.Fatalf("%v, %v", skips, err)
 			}
 			return

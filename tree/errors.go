@@ -18,13 +18,13 @@ var (
 
 // FormatError says that bytes are not what they should be. Nothing of them was used.
 type FormatError struct {
-	What   string // "tree" or "note"
-	Offset int    // of the first byte that is wrong
-	Reason string
+	what   string // "tree" or "note"
+	offset int    // of the first byte that is wrong
+	reason string
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("decode %s: offset %d: %s", e.What, e.Offset, e.Reason)
+	return fmt.Sprintf("decode %s: offset %d: %s", e.what, e.offset, e.reason)
 }
 
 // LimitError says that something exceeds a limit of limits.go.

@@ -15,7 +15,7 @@ import (
 // Affected is a checkpoint that cannot be restored whole.
 type Affected struct {
 	Checkpoint   objstore.ID
-	Seq          uint64   // of its operation; 0: nothing is known of it
+	seq          uint64   // of its operation; 0: nothing is known of it
 	Whole        bool     // its record is lost, and with it which paths it had
 	Paths        []string // what of it is lost, the first maxAffectedPaths; a directory stands for all below it
 	More         int      // further paths
@@ -62,7 +62,7 @@ func (v *verifier) affected(ctx context.Context) error {
 		}
 		met[op.Checkpoint] = true
 		if a := d.checkpoint(op.Checkpoint); a != nil {
-			a.Seq = seq
+			a.seq = seq
 			v.out.Affected = append(v.out.Affected, *a)
 		}
 		return ctx.Err()

@@ -39,8 +39,8 @@ func RepairFiles(ctx context.Context, p *project.Project, o project.Options, pro
 	return done, nil
 }
 
-// ErrFilesDamaged is returned by Repair for a store that RepairFiles has to come before.
-var ErrFilesDamaged = fmt.Errorf("repair: the database's files are %w", kv.ErrCorrupt)
+// errFilesDamaged is returned by Repair for a store that RepairFiles has to come before.
+var errFilesDamaged = fmt.Errorf("repair: the database's files are %w", kv.ErrCorrupt)
 
 // needsFiles reports whether an error, or one of the faults that Verify found, is of the kind that RepairFiles is for.
 func needsFiles(err error) bool {
@@ -106,7 +106,7 @@ const maxPasses = 5
 func (r *repair) pass(ctx context.Context, v *verifier, first bool, p model.Progress) error {
 	if first {
 		if r.out.Files == nil && slices.ContainsFunc(v.out.Faults, needsFiles) {
-			return ErrFilesDamaged
+			return errFilesDamaged
 		}
 		if err := r.canBegin(v); err != nil {
 			return err

@@ -112,14 +112,14 @@ func (r *repair) paths(ctx context.Context, v *verifier) error {
 	defer root.Close()
 	tx := r.e.log.Objs.Begin()
 	for o, lost := range v.bad {
-		if o.Kind != objstore.Blob || lost.Path == "" {
+		if o.Kind != objstore.Blob || lost.path == "" {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			tx.Discard()
 			return err
 		}
-		if err := putFound(tx, root, lost.Path, o.Id); err != nil {
+		if err := putFound(tx, root, lost.path, o.Id); err != nil {
 			tx.Discard()
 			return err
 		}

@@ -29,7 +29,7 @@ type Faults struct {
 type Lost struct {
 	Kind  objstore.Kind
 	ID    objstore.ID
-	Path  string // of a blob, where the tree names it first
+	path  string // of a blob, where the tree names it first
 	Known bool   // a repair has found nothing to make it of, and has said so
 	Place string
 }
@@ -306,8 +306,8 @@ func (v *verifier) tree(ctx context.Context, from, path string, id objstore.ID) 
 			v.tree(ctx, from, p, ent.ID)
 		} else {
 			v.visit(ctx, placeText(from, p), objstore.Blob, ent.ID)
-			if l, ok := v.bad[model.Object{Kind: objstore.Blob, Id: ent.ID}]; ok && l.Path == "" {
-				l.Path = p
+			if l, ok := v.bad[model.Object{Kind: objstore.Blob, Id: ent.ID}]; ok && l.path == "" {
+				l.path = p
 				v.bad[model.Object{Kind: objstore.Blob, Id: ent.ID}] = l
 			}
 		}

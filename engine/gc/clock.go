@@ -19,15 +19,15 @@ const (
 
 // ClockError says that gc does not trust the clock.
 type ClockError struct {
-	Newest, Now time.Time
+	newest, now time.Time
 }
 
 func (e *ClockError) Error() string {
-	d := e.Now.Sub(e.Newest)
+	d := e.now.Sub(e.newest)
 	if d < 0 {
-		return fmt.Sprintf("gc: %v: it says %s, %s before the newest operation", ErrClock, e.Now.UTC().Format(time.RFC3339), (-d).Round(time.Second))
+		return fmt.Sprintf("gc: %v: it says %s, %s before the newest operation", ErrClock, e.now.UTC().Format(time.RFC3339), (-d).Round(time.Second))
 	}
-	return fmt.Sprintf("gc: %v: it says %s, %d days after the newest operation", ErrClock, e.Now.UTC().Format(time.RFC3339), d/(24*time.Hour))
+	return fmt.Sprintf("gc: %v: it says %s, %d days after the newest operation", ErrClock, e.now.UTC().Format(time.RFC3339), d/(24*time.Hour))
 }
 
 // Is makes it an ErrClock.

@@ -22,7 +22,7 @@ func (co *Collector) Tidy(ctx context.Context) (*value.Collected, error) {
 	if !co.log.Config.Get("gc.auto").(bool) || !co.gcDue() {
 		return nil, nil
 	}
-	r, err := co.GC(ctx, Options{Resting: true})
+	r, err := co.GC(ctx, Options{resting: true})
 	if errors.Is(err, ErrClock) || errors.Is(err, ErrCollecting) || errors.Is(err, ErrReplan) {
 		return nil, nil
 	}

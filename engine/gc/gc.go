@@ -24,7 +24,7 @@ type Options struct {
 	Keep     int           // keep only so many checkpoints of each session; 0: as the policy says
 	Older    time.Duration // remove what is older; 0: as the policy says
 	MaxSize  int64         // make the policy stricter until the store fits; 0: as the settings say; less than zero: whatever its size
-	Resting  bool          // nobody waits for it: it takes its time
+	resting  bool          // nobody waits for it: it takes its time
 	Progress model.Progress
 }
 
@@ -55,7 +55,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*value.Collected, error
 	if limit == 0 {
 		limit = co.log.Config.Get("gc.max_size").(int64)
 	}
-	p := &pacer{ctx: ctx, e: co, throttle: o.Resting, progress: o.Progress}
+	p := &pacer{ctx: ctx, e: co, throttle: o.resting, progress: o.Progress}
 	for {
 		size, err := co.gcRound(p, r, o, res)
 		if err != nil {

@@ -29,7 +29,7 @@ type Moment struct {
 	Start      bool              // before the first prompt
 	Now        bool              // the current state: the conversation is meant as it is
 	Call       string            // the call at which it is cut; "": as far as it had come
-	Late       bool              // its call is in no capture of the conversation yet
+	late       bool              // its call is in no capture of the conversation yet
 	Err        error             // why the conversation cannot be told, though the code can; nil: it can, or there is none
 }
 
@@ -59,7 +59,7 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 	if err != nil {
 		return nil, err
 	}
-	if p.Late && session == "" && h.log.Records[p.Session] != nil { // the agent has written it by now
+	if p.late && session == "" && h.log.Records[p.Session] != nil { // the agent has written it by now
 		if err := h.CatchUp(ctx, p.Session); err != nil {
 			return nil, err
 		}

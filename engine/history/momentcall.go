@@ -66,7 +66,7 @@ func (h *History) completeCall(p *Moment) error {
 			return nil
 		}
 	}
-	p.Late = true
+	p.late = true
 	return nil
 }
 

@@ -94,7 +94,7 @@ type ForkInfo struct {
 }
 
 // SessionChoice says which session's line a command walks along.
-type SessionChoice = value.Whose
+type SessionChoice = value.SessionChoice
 
 // resumeLine is the command line by which an agent opens a session.
 func resumeLine(session string) []string {

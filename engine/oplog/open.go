@@ -30,11 +30,11 @@ type Log struct {
 	Refs    *refs.Refs
 	Now     func() time.Time // the clock, for people only
 	Wrap    func(worktreefs.Dir) worktreefs.Dir
-	*State
+	*state
 }
 
-// State is what all views of an open log have in common.
-type State struct {
+// state is what all views of an open log have in common.
+type state struct {
 	Mu        sync.Mutex                // held by every change and every capture; guards what follows
 	Whole     bool                      // no restore is unfinished, and none was begun since that was looked up
 	Noted     StoredNote                // the note of the last capture that was recorded
@@ -53,7 +53,7 @@ type State struct {
 
 // New is the log of a store that is open.
 func New(home project.Home, p *project.Project, c project.Config, db *kv.DB, o project.Options) *Log {
-	l := &Log{Home: home, Project: *p, Config: c, DB: db, Objs: objstore.New(db), Refs: refs.New(db), Now: o.Now, Wrap: o.Worktree, State: new(State)}
+	l := &Log{Home: home, Project: *p, Config: c, DB: db, Objs: objstore.New(db), Refs: refs.New(db), Now: o.Now, Wrap: o.Worktree, state: new(state)}
 	if l.Now == nil {
 		l.Now = time.Now
 	}

@@ -37,18 +37,18 @@ var ErrNothingToAdopt = fmt.Errorf("%w: there is no store here that is not belie
 func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (*Adoption, error) {
 	fail := func(err error) (*Adoption, error) { return nil, fmt.Errorf("adopt store: %w", err) }
 	p, err := Find(ctx, home, dir, wait)
-	var untrusted *UntrustedError
+	var untrusted *untrustedError
 	var passed []Passed
 	switch {
 	case err == nil:
 		passed = p.Passed
 	case errors.As(err, &untrusted):
-		passed = untrusted.Passed
+		passed = untrusted.passed
 	case !errors.Is(err, model.ErrNoProject):
 		return nil, err
 	}
 	for _, over := range passed {
-		if !over.Store {
+		if !over.store {
 			continue
 		}
 		a, err := inspect(over)
@@ -60,14 +60,14 @@ func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (
 	return fail(ErrNothingToAdopt)
 }
 
-// ErrNotAdoptable is returned for a store that cannot be taken over as it lies there.
-var ErrNotAdoptable = errors.New("it cannot be adopted")
+// errNotAdoptable is returned for a store that cannot be taken over as it lies there.
+var errNotAdoptable = errors.New("it cannot be adopted")
 
 func inspect(over Passed) (*Adoption, error) {
 	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("%s: %w: %s", Marker(over.Root), ErrNotAdoptable, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s: %w: %s", Marker(over.root), errNotAdoptable, fmt.Sprintf(format, args...))
 	}
-	tracked, err := trackedMarker(over.Root)
+	tracked, err := trackedMarker(over.root)
 	switch {
 	case err != nil:
 		return nil, refuse("whether git tracks it is not known: %v", err)
@@ -75,7 +75,7 @@ func inspect(over Passed) (*Adoption, error) {
 		return nil, refuse("git tracks it: it came with the repository, and every pull could change it. 'rewind init' begins a store of your own beside it; "+
 			"to keep this one, 'git rm -r --cached %s' first", MarkerDir)
 	}
-	dir, why, err := ownStore(over.Root)
+	dir, why, err := ownStore(over.root)
 	if why != "" {
 		return nil, refuse("%s", why)
 	}
@@ -83,7 +83,7 @@ func inspect(over Passed) (*Adoption, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	a := &Adoption{Root: over.Root, Store: filepath.Join(Marker(over.Root), markerStore), Owner: osfile.UserName(os.Geteuid()), Why: over.Why}
+	a := &Adoption{Root: over.root, Store: filepath.Join(Marker(over.root), markerStore), Owner: osfile.UserName(os.Geteuid()), Why: over.why}
 	if err := a.walk(dir, ""); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (a *Adoption) walk(dir worktreefs.Dir, path string) error {
 		}
 		name := filepath.Join(path, e.Name)
 		refuse := func(why string) error {
-			return fmt.Errorf("%s: %w: %q %s", a.Store, ErrNotAdoptable, name, why)
+			return fmt.Errorf("%s: %w: %q %s", a.Store, errNotAdoptable, name, why)
 		}
 		switch {
 		case !mine(st):
@@ -155,7 +155,7 @@ func Adopt(ctx context.Context, home Home, a *Adoption, wait time.Duration) erro
 		return err
 	}
 	defer unlock()
-	now, err := inspect(Passed{Root: a.Root, Why: a.Why, Store: true})
+	now, err := inspect(Passed{root: a.Root, why: a.Why, store: true})
 	if err != nil {
 		return fmt.Errorf("adopt store: %w", err)
 	}

@@ -34,10 +34,10 @@ func (e *NotMountedError) Error() string {
 func (e *NotMountedError) Is(target error) bool { return target == ErrNotMounted }
 
 // StoreTakenError is an ErrStoreGone of a project in project mode: whatever clears the project's directory takes its store.
-type StoreTakenError struct{ Project Project }
+type StoreTakenError struct{ project Project }
 
 func (e *StoreTakenError) Error() string {
-	return fmt.Sprintf("open project %s: %v: %s, which lay in the project", e.Project.Root, model.ErrStoreGone, e.Project.Store)
+	return fmt.Sprintf("open project %s: %v: %s, which lay in the project", e.project.Root, model.ErrStoreGone, e.project.Store)
 }
 
 // Is makes it an ErrStoreGone.
@@ -77,7 +77,7 @@ func FindWith(ctx context.Context, f *Finder, dir string) (*Project, error) {
 		}
 	}
 	if len(passed) > 0 {
-		return nil, &UntrustedError{Dir: start, Passed: passed, home: f.Home}
+		return nil, &untrustedError{dir: start, passed: passed, home: f.Home}
 	}
 	return nil, &value.OpError{Op: "find project of", Subject: start, Err: model.ErrNoProject}
 }
@@ -129,11 +129,11 @@ func (f *Finder) probe(ctx context.Context, d string) (*Project, *Passed, error)
 	if !m.there {
 		return nil, nil, nil
 	}
-	over := &Passed{Root: d, Why: m.why, Store: m.store}
+	over := &Passed{root: d, why: m.why, store: m.store}
 	switch {
 	case m.why != "":
 	case m.store:
-		over.Why = "no store that this user made here lies there"
+		over.why = "no store that this user made here lies there"
 	default:
 		over.missing, over.names = true, unknown
 	}
@@ -209,7 +209,7 @@ func (f *Finder) elsewhere(ctx context.Context, d string, r *Record) (*Project, 
 	if p != nil || err != nil || over == nil {
 		return p, "", err
 	}
-	return nil, over.Why, nil
+	return nil, over.why, nil
 }
 
 // recheck is elsewhere, with Home locked; no project: what led here is not so any more.
@@ -283,7 +283,7 @@ func contents(path string) (empty, own bool) {
 
 // project is what a record says.
 func (r *Record) project(h Home) *Project {
-	return &Project{Root: r.Root, ID: r.ID, Mode: r.Mode, Store: r.Store(h), Created: r.Created}
+	return &Project{Root: r.Root, ID: r.ID, Mode: r.Mode, Store: r.Store(h), created: r.Created}
 }
 
 // here is the project of a record at its own root d.

@@ -50,7 +50,7 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	p, err := Find(ctx, home, start, lockWait)
 	var passed []Passed
 	var other *NotMountedError
-	var untrusted *UntrustedError
+	var untrusted *untrustedError
 	switch {
 	case err == nil && (!isGit || p.Root == top || Within(p.Root, top)):
 		if mode != "" && mode != p.Mode {
@@ -63,7 +63,7 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 		o := other.Project
 		return &InitPlan{Root: o.Root, Mode: o.Mode, Store: o.Store, Exists: true, Accept: true}, nil
 	case errors.As(err, &untrusted):
-		passed = untrusted.Passed
+		passed = untrusted.passed
 	case !errors.Is(err, model.ErrNoProject) && !errors.Is(err, model.ErrStoreGone) && other == nil:
 		return nil, err
 	}

@@ -31,7 +31,7 @@ type Project struct {
 	ID      string // store id, 32 hex digits
 	Mode    Mode
 	Store   string // the store directory
-	Created time.Time
+	created time.Time
 	Notices []string // what opening it had to settle: moved, copied, marker restored
 	Passed  []Passed // what lies nearer and is not believed
 	Copied  bool     // the store began as a copy at this opening

@@ -45,12 +45,12 @@ func FindRemoval(ctx context.Context, home Home, dir string, o Options) (*Remova
 func findMarker(home Home, err error) (*Project, error) {
 	var taken *StoreTakenError
 	if errors.As(err, &taken) {
-		return &taken.Project, nil
+		return &taken.project, nil
 	}
-	var marked *UntrustedError
-	if errors.As(err, &marked) && marked.StoreMissing() && marked.Passed[0].names != "" {
-		p := marked.Passed[0]
-		return &Project{Root: p.Root, ID: p.names, Mode: ModeGlobal, Store: home.storeDir(p.names)}, nil
+	var marked *untrustedError
+	if errors.As(err, &marked) && marked.storeMissing() && marked.passed[0].names != "" {
+		p := marked.passed[0]
+		return &Project{Root: p.root, ID: p.names, Mode: ModeGlobal, Store: home.storeDir(p.names)}, nil
 	}
 	return nil, err
 }

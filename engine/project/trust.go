@@ -19,14 +19,14 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// ErrUntrusted is returned where what lies in a directory is not believed, and nothing else was found. See UntrustedError.
+// ErrUntrusted is returned where what lies in a directory is not believed, and nothing else was found. See untrustedError.
 var ErrUntrusted = errors.New("what is there is not believed")
 
 // Passed is a marker that was passed over: nothing of it was opened.
 type Passed struct {
-	Root    string // the directory it lies in
-	Why     string
-	Store   bool   // there is something by the name of a store
+	root    string // the directory it lies in
+	why     string
+	store   bool   // there is something by the name of a store
 	missing bool   // all that is wrong is that the store it names is not in Home
 	names   string // its id; "": it names none
 }
@@ -34,36 +34,36 @@ type Passed struct {
 // String tells it in one line.
 func (p Passed) String() string {
 	if p.missing {
-		return fmt.Sprintf("passed over %s: the store that it names is not here; it may be another machine's or user's", Marker(p.Root))
+		return fmt.Sprintf("passed over %s: the store that it names is not here; it may be another machine's or user's", Marker(p.root))
 	}
-	return fmt.Sprintf("passed over %s: %s", Marker(p.Root), p.Why)
+	return fmt.Sprintf("passed over %s: %s", Marker(p.root), p.why)
 }
 
-// UntrustedError is returned where no project was found, but markers were. It is ErrUntrusted, or ErrStoreGone where all that is wrong
+// untrustedError is returned where no project was found, but markers were. It is ErrUntrusted, or ErrStoreGone where all that is wrong
 // is that the stores they name are not in Home.
-type UntrustedError struct {
-	Dir    string
-	Passed []Passed // the nearest first
+type untrustedError struct {
+	dir    string
+	passed []Passed // the nearest first
 	home   Home
 }
 
-// StoreMissing reports whether the nearest marker only names a store that is not here.
-func (e *UntrustedError) StoreMissing() bool { return e.Passed[0].missing }
+// storeMissing reports whether the nearest marker only names a store that is not here.
+func (e *untrustedError) storeMissing() bool { return e.passed[0].missing }
 
-func (e *UntrustedError) Error() string {
-	switch p := e.Passed[0]; {
+func (e *untrustedError) Error() string {
+	switch p := e.passed[0]; {
 	case !p.missing:
-		return fmt.Sprintf("find project of %s: %v: %v", e.Dir, model.ErrNoProject, p)
+		return fmt.Sprintf("find project of %s: %v: %v", e.dir, model.ErrNoProject, p)
 	case p.names == "":
-		return fmt.Sprintf("open project %s: %v: the marker names none", p.Root, model.ErrStoreGone)
+		return fmt.Sprintf("open project %s: %v: the marker names none", p.root, model.ErrStoreGone)
 	default:
-		return fmt.Sprintf("open project %s: %v: %s; the marker may be another machine's or user's", p.Root, model.ErrStoreGone, e.home.storeDir(p.names))
+		return fmt.Sprintf("open project %s: %v: %s; the marker may be another machine's or user's", p.root, model.ErrStoreGone, e.home.storeDir(p.names))
 	}
 }
 
 // Is makes it one of two errors.
-func (e *UntrustedError) Is(target error) bool {
-	if e.StoreMissing() {
+func (e *untrustedError) Is(target error) bool {
+	if e.storeMissing() {
 		return target == model.ErrStoreGone
 	}
 	return target == ErrUntrusted || target == model.ErrNoProject

@@ -22,8 +22,8 @@ import (
 var (
 	// ErrForeign: no agent keeps a session file there, whatever its folder is.
 	ErrForeign = errors.New("it is no session file of an agent")
-	// ErrElsewhere: it has the shape of one, and lies in another folder than the agent's.
-	ErrElsewhere = errors.New("it does not lie in the agent's own folder")
+	// errElsewhere: it has the shape of one, and lies in another folder than the agent's.
+	errElsewhere = errors.New("it does not lie in the agent's own folder")
 	// ErrNotPlain: there is something else than a file with one name, or a directory on the way is none.
 	ErrNotPlain = errors.New("it is no plain file")
 )
@@ -33,7 +33,7 @@ type Folders func(transcript.Agent) string
 
 // File is the place of a session file, or of one beside it, in an agent's own folder.
 type File struct {
-	Agent  transcript.Agent
+	agent  transcript.Agent
 	Folder string // the agent's own, as the person's environment says it
 
 	path string
@@ -67,7 +67,7 @@ func split(agent transcript.Agent, path string) (folder string, in []string, err
 	return folder, strings.Split(filepath.ToSlash(rest), "/"), nil
 }
 
-// Locate finds the agent whose file a path is. The error is an ErrForeign or an ErrElsewhere.
+// Locate finds the agent whose file a path is. The error is an ErrForeign or an errElsewhere.
 func (own Folders) Locate(path string) (File, error) {
 	err := fmt.Errorf("%s: %w", path, ErrForeign)
 	for _, agent := range value.Agents() {
@@ -75,7 +75,7 @@ func (own Folders) Locate(path string) (File, error) {
 		if lerr == nil {
 			return f, nil
 		}
-		if errors.Is(lerr, ErrElsewhere) {
+		if errors.Is(lerr, errElsewhere) {
 			err = lerr
 		}
 	}
@@ -90,12 +90,12 @@ func (own Folders) Of(agent transcript.Agent, path string) (File, error) {
 	}
 	mine := own(agent)
 	if mine == "" || !filepath.IsAbs(mine) {
-		return File{}, fmt.Errorf("%s: %w: where %s has its folder is not known", path, ErrElsewhere, agent)
+		return File{}, fmt.Errorf("%s: %w: where %s has its folder is not known", path, errElsewhere, agent)
 	}
 	if mine = filepath.Clean(mine); mine != folder && !same(mine, folder) {
-		return File{}, fmt.Errorf("%s: %w: that of %s is %s", path, ErrElsewhere, agent, mine)
+		return File{}, fmt.Errorf("%s: %w: that of %s is %s", path, errElsewhere, agent, mine)
 	}
-	return File{Agent: agent, Folder: mine, path: path, in: in}, nil
+	return File{agent: agent, Folder: mine, path: path, in: in}, nil
 }
 
 // same reports whether two paths are one directory.

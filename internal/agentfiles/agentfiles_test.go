@@ -47,7 +47,7 @@ func TestLocate(t *testing.T) {
 		"/h/.factory/sessions/-p/" + id + ".jsonl":                                                                            transcript.Droid,
 		"/h/.factory/sessions/-p/" + id + ".settings.json":                                                                    transcript.Droid,
 	} {
-		if f, err := own.Locate(path); err != nil || f.Agent != agent || f.Folder != own(agent) || !Shape(path) || f.String() != path {
+		if f, err := own.Locate(path); err != nil || f.agent != agent || f.Folder != own(agent) || !Shape(path) || f.String() != path {
 			t.Errorf("%s: %+v, %v", path, f, err)
 		}
 	}
@@ -64,16 +64,16 @@ func TestLocate(t *testing.T) {
 		"/h/.factory/sessions/-p/x/" + id + ".settings.json":                         ErrForeign,
 		"/h/.codex/hooks.json":                                                       ErrForeign,
 		"/h/.codex/sessions/2026/13/20/rollout-2026-11-20T10-00-00-" + id + ".jsonl": ErrForeign,
-		"/h/p/.claude/projects/-p/" + id + ".jsonl":                                  ErrElsewhere,
-		"/h/.codex/projects/-p/" + id + ".jsonl":                                     ErrElsewhere,
-		"/h2/.factory/sessions/-p/" + id + ".settings.json":                          ErrElsewhere,
+		"/h/p/.claude/projects/-p/" + id + ".jsonl":                                  errElsewhere,
+		"/h/.codex/projects/-p/" + id + ".jsonl":                                     errElsewhere,
+		"/h2/.factory/sessions/-p/" + id + ".settings.json":                          errElsewhere,
 	} {
 		if f, err := own.Locate(path); !errors.Is(err, want) {
 			t.Errorf("%s: %+v, %v; want %v", path, f, err, want)
 		}
 	}
 	for name, none := range map[string]Folders{"unknown": func(transcript.Agent) string { return "" }, "relative": func(transcript.Agent) string { return ".claude" }} {
-		if _, err := none.Locate("/h/.claude/projects/-p/" + id + ".jsonl"); !errors.Is(err, ErrElsewhere) {
+		if _, err := none.Locate("/h/.claude/projects/-p/" + id + ".jsonl"); !errors.Is(err, errElsewhere) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -30,7 +30,7 @@ func registerCodex(ctx context.Context, env value.AgentEnv, root, id, title stri
 	fail := func(err error) error { return fmt.Errorf("list codex session %s: %w", id, err) }
 	program := program(env, "codex")
 	if program == "" {
-		return fail(fmt.Errorf("%w: codex", ErrNoProgram))
+		return fail(fmt.Errorf("%w: codex", errNoProgram))
 	}
 	ctx, cancel := context.WithTimeout(ctx, codexWait)
 	defer cancel()

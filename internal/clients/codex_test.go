@@ -167,7 +167,7 @@ func TestListedCodexSilent(t *testing.T) {
 func TestListedNoProgram(t *testing.T) {
 	for _, path := range []string{"", t.TempDir(), "bin"} {
 		err := Listed(context.Background(), transcript.Codex, value.AgentEnv{Home: "/home/dev", Path: value.Text(path)}, t.TempDir(), "", session, "title")
-		if !errors.Is(err, ErrNoProgram) {
+		if !errors.Is(err, errNoProgram) {
 			t.Errorf("PATH %q: %v", path, err)
 		}
 	}

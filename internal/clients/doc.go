@@ -12,5 +12,5 @@ package clients
 
 import "errors"
 
-// ErrNoProgram is wrapped when an agent has to be told by its own program, and that is not on the PATH.
-var ErrNoProgram = errors.New("the agent's program is not on the PATH")
+// errNoProgram is wrapped when an agent has to be told by its own program, and that is not on the PATH.
+var errNoProgram = errors.New("the agent's program is not on the PATH")

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MinFileSize is the size in bytes that every file must be allowed to have: a store's log, a file that is restored. With less a process
+// minFileSize is the size in bytes that every file must be allowed to have: a store's log, a file that is restored. With less a process
 // that others rely on would fail them in mid-write.
-const MinFileSize = 1 << 30
+const minFileSize = 1 << 30
 
 // Limit is something of the process's that who started it has set, and that could not be taken back.
 type Limit struct {
@@ -23,7 +23,7 @@ type Limit struct {
 // Self takes back what this process has from who started it: limits are raised as far as they go, priority and processors as of a new
 // login, umask 077, environ for an environment, / for a directory. The error says why the process must not serve others.
 func Self(environ []string) error {
-	Narrow()
+	narrow()
 	os.Clearenv()
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
@@ -36,7 +36,7 @@ func Self(environ []string) error {
 	}
 	Raise()
 	reset()
-	if size, ok := fileSize(); ok && size < MinFileSize {
+	if size, ok := fileSize(); ok && size < minFileSize {
 		return fmt.Errorf("files of this process can have at most %d bytes (ulimit -f), and that cannot be raised", size)
 	}
 	return nil
@@ -58,8 +58,8 @@ const noLimit = 1<<63 - 1
 // raised are the limits by which work could fail. A limit of processes is not among them: it counts all of a user's.
 var raised = []int{unix.RLIMIT_FSIZE, unix.RLIMIT_CPU, unix.RLIMIT_DATA, unix.RLIMIT_AS, unix.RLIMIT_NOFILE}
 
-// Narrow makes the umask 077, whatever it was.
-func Narrow() { unix.Umask(0o077) }
+// narrow makes the umask 077, whatever it was.
+func narrow() { unix.Umask(0o077) }
 
 // Own lets this process use what it makes: a umask can take its own rights from it.
 func Own() {

@@ -193,7 +193,7 @@ func checkLook(t *testing.T, what, root, main string, healthy Facts) {
 	for _, damage := range []string{"removed", "empty", "nowhere"} {
 		excludes = excludes || strings.HasSuffix(what, "info/exclude "+damage)
 	}
-	if len(f.Files) != len(healthy.Files) && !whole && !faults[ExcludeFile] && !excludes {
+	if len(f.Files) != len(healthy.Files) && !whole && !faults[excludeFile] && !excludes {
 		t.Errorf("%s: rules files: %q, and nothing is said", what, f.Files)
 	}
 }
@@ -236,7 +236,7 @@ func TestT24Promise18Hangs(t *testing.T) {
 		var r Reader // each as a new process has it
 		for range 3 {
 			f := r.Read(dir, false)
-			if len(f.Faults) != 1 || f.Faults[0].What != Configuration || !errors.Is(f.Faults[0].Err, errNoAnswer) {
+			if len(f.Faults) != 1 || f.Faults[0].What != configuration || !errors.Is(f.Faults[0].Err, errNoAnswer) {
 				t.Fatalf("%+v", f.Faults)
 			}
 			if f.Tracked.Len() != 1 || f.Head.Commit == "" || len(f.Files) != 2 {
@@ -291,7 +291,7 @@ func TestT24Promise18Refused(t *testing.T) {
 	before := strings.Count(calls(), "\n")
 	for range 5 {
 		f := r.Read(dir, false)
-		if len(f.Faults) != 1 || f.Faults[0].What != Configuration || string(f.Files[0].Data) != "mine\n" {
+		if len(f.Faults) != 1 || f.Faults[0].What != configuration || string(f.Files[0].Data) != "mine\n" {
 			t.Fatalf("%+v", f)
 		}
 	}
@@ -385,7 +385,7 @@ func TestLookFresh(t *testing.T) {
 	put(t, filepath.Join(home, ".gitconfig"), "[core\n")
 	var r Reader
 	f := r.Read(dir, false)
-	if f.Tracked == nil || f.Tracked.Len() != 0 || len(f.Faults) != 1 || f.Faults[0].What != Configuration || f.Faults[0].Path != "" {
+	if f.Tracked == nil || f.Tracked.Len() != 0 || len(f.Faults) != 1 || f.Faults[0].What != configuration || f.Faults[0].Path != "" {
 		t.Errorf("%+v", f)
 	}
 }

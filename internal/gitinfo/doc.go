@@ -11,7 +11,7 @@
 //
 // [Reader] looks at a repository that may be broken in any part: it tells what can be read and what cannot, and waits for nothing.
 //
-// Where git is needed and absent the first falls back to git's defaults and the others are [ErrNoGit]. Processes get the git directory on
+// Where git is needed and absent the first falls back to git's defaults and the others are [errNoGit]. Processes get the git directory on
 // the command line and an environment without GIT_* but the places of configuration files, so that a hook's GIT_DIR or
 // GIT_INDEX_FILE misleads neither them nor the reader.
 //

@@ -9,10 +9,10 @@ import (
 var (
 	// ErrNoRepo is for a directory that is not the top of a working tree of git.
 	ErrNoRepo = errors.New("not a git repository")
-	// ErrNoGit is for a question that only the git program answers, where there is none.
-	ErrNoGit = errors.New("needs the git program, which is not installed")
-	// ErrCorrupt is for a file of the repository that cannot be what git wrote.
-	ErrCorrupt = errors.New("malformed")
+	// errNoGit is for a question that only the git program answers, where there is none.
+	errNoGit = errors.New("needs the git program, which is not installed")
+	// errCorrupt is for a file of the repository that cannot be what git wrote.
+	errCorrupt = errors.New("malformed")
 
 	// errNeedsGit is for an index that decodeIndex does not read.
 	errNeedsGit = errors.New("index form left to git")
@@ -22,13 +22,13 @@ var (
 	errRefused = errors.New("git refuses")
 )
 
-// corrupt is ErrCorrupt in words of its own.
+// corrupt is errCorrupt in words of its own.
 type corrupt string
 
 func corruptf(format string, args ...any) error { return corrupt(fmt.Sprintf(format, args...)) }
 
 func (c corrupt) Error() string   { return string(c) }
-func (c corrupt) Is(e error) bool { return e == ErrCorrupt }
+func (c corrupt) Is(e error) bool { return e == errCorrupt }
 
 // content describes what stands where something else should.
 func content(v string) string {

@@ -29,7 +29,7 @@ func (r *Repo) excludes() (files []File, foldCase bool, faults []Fault) {
 		if own {
 			path = ".git/config"
 		}
-		faults = append(faults, Fault{What: Configuration, Path: path, Err: err})
+		faults = append(faults, Fault{What: configuration, Path: path, Err: err})
 	}
 	if c.excludes != "" {
 		data, err := inTime(&r.outside, c.excludes, func() ([]byte, error) { return readFile(c.excludes, maxExcludeFile) })
@@ -40,7 +40,7 @@ func (r *Repo) excludes() (files []File, foldCase bool, faults []Fault) {
 		case absent(err), errors.Is(err, errDirectory):
 		case errors.As(err, &at) && errors.Is(err, errNotRegular) && c.excludes == os.DevNull:
 		default:
-			faults = append(faults, Fault{What: ExcludeFile, Err: err})
+			faults = append(faults, Fault{What: excludeFile, Err: err})
 		}
 	}
 	if r.common == "" {
@@ -51,7 +51,7 @@ func (r *Repo) excludes() (files []File, foldCase bool, faults []Fault) {
 	case err == nil:
 		files = append(files, File{Path: path, Data: data})
 	case !absent(err):
-		faults = append(faults, Fault{What: ExcludeFile, Path: ".git/info/exclude", Err: err})
+		faults = append(faults, Fault{What: excludeFile, Path: ".git/info/exclude", Err: err})
 	}
 	return files, c.foldCase, faults
 }
@@ -104,7 +104,7 @@ func (r *Repo) config() (c config, own bool, err error) {
 			c, err = r.configFromGit(c)
 			return err
 		})
-		if err != nil && !errors.Is(err, ErrNoGit) {
+		if err != nil && !errors.Is(err, errNoGit) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if r.last != nil {
@@ -139,7 +139,7 @@ func (r *Repo) survey(paths []string, mine int) survey {
 	for i, p := range paths {
 		data, err := readFile(p, maxConfigFile)
 		if err == nil && !plausible(data) {
-			err = ErrCorrupt
+			err = errCorrupt
 		}
 		if err != nil {
 			s.matters = s.matters || !absent(err) // let git judge
@@ -183,7 +183,7 @@ func plausible(data []byte) bool {
 // Only a boolean without a value is an error so, and asked for again by itself.
 func (r *Repo) configFromGit(c config) (config, error) {
 	out, _, err := r.git("config", "-z", "--includes", "--type=path", "--get-regexp", `^core\.(excludesfile|ignorecase)$`)
-	if err != nil && !errors.Is(err, ErrNoGit) && !errors.Is(err, errNoAnswer) {
+	if err != nil && !errors.Is(err, errNoGit) && !errors.Is(err, errNoAnswer) {
 		return r.configOneByOne(c)
 	}
 	for record := range strings.SplitSeq(string(out), "\x00") {

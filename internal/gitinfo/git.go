@@ -27,7 +27,7 @@ func (r *Repo) git(args ...string) (out []byte, ok bool, err error) {
 func (r *Repo) gitAt(gitDir string, args ...string) (out []byte, ok bool, err error) {
 	path, err := exec.LookPath("git")
 	if err != nil {
-		return nil, false, fmt.Errorf("git %s: %w", args[0], ErrNoGit)
+		return nil, false, fmt.Errorf("git %s: %w", args[0], errNoGit)
 	}
 	if r.outside.stuck() { // git would read the same files
 		return nil, false, fmt.Errorf("git's configuration: %w", errNoAnswer)
@@ -116,7 +116,7 @@ func (r *Repo) asked(question string, of []stamp, racy bool, ask func() error) e
 		return no.err
 	}
 	err := ask()
-	if !errors.Is(err, errRefused) && !errors.Is(err, ErrCorrupt) {
+	if !errors.Is(err, errRefused) && !errors.Is(err, errCorrupt) {
 		return err // what costs nothing to find out again
 	}
 	no = refusal{err: err, of: of, until: time.Now().Add(refusedFor)}

@@ -15,7 +15,7 @@ import (
 type Head struct {
 	Commit   string // hex; empty on an unborn branch
 	Branch   string // without refs/heads/; a ref elsewhere in full; empty when detached
-	Detached bool
+	detached bool
 }
 
 // head reads HEAD. The commit it names is not looked for among the objects. After an error the branch may be known all the same.
@@ -32,7 +32,7 @@ func (r *Repo) head() (Head, error) {
 		if !isHash(v) {
 			return Head{}, corruptf("it %s", content(v))
 		}
-		return Head{Commit: v, Detached: true}, nil
+		return Head{Commit: v, detached: true}, nil
 	}
 	if !validRef(ref) {
 		return Head{}, corruptf("it names the ref %.200q", ref)
@@ -146,7 +146,7 @@ func (r *Repo) headFromGit() (Head, error) {
 	if err != nil {
 		return h, err
 	}
-	h.Detached = !ok
+	h.detached = !ok
 	h.Branch = strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")
 	out, _, err = r.git("rev-parse", "-q", "--verify", "HEAD")
 	if err != nil {
@@ -154,7 +154,7 @@ func (r *Repo) headFromGit() (Head, error) {
 	}
 	h.Commit = strings.TrimSpace(string(out))
 	if h.Commit != "" && !isHash(h.Commit) {
-		return h, fmt.Errorf("git rev-parse says %.80q: %w", h.Commit, ErrCorrupt)
+		return h, fmt.Errorf("git rev-parse says %.80q: %w", h.Commit, errCorrupt)
 	}
 	return h, nil
 }

@@ -86,7 +86,7 @@ func TestHead(t *testing.T) {
 			if got, err := r.Head(); err != nil || got != want {
 				t.Errorf("got %+v, %v; want %+v", got, err, want)
 			}
-			if (want.Commit == "") != (c.name == "unborn" || c.name == "empty") || want.Detached != (c.name == "detached") {
+			if (want.Commit == "") != (c.name == "unborn" || c.name == "empty") || want.detached != (c.name == "detached") {
 				t.Errorf("git says %+v, the case is not what it should be", want)
 			}
 		})
@@ -101,13 +101,13 @@ func TestHeadRefused(t *testing.T) {
 	put(t, secret, strings.Repeat("a", 40))
 	for _, head := range []string{"", "nonsense", "ref: ", "ref: ../secret", "ref: refs/../../secret", "ref: refs/heads/../../../secret", "ref: refs//x", "ref: " + secret, "ref: refs/heads/a\x00b", strings.Repeat("g", 40)} {
 		put(t, filepath.Join(dir, ".git/HEAD"), head+"\n")
-		if got, err := r.Head(); !errors.Is(err, ErrCorrupt) {
+		if got, err := r.Head(); !errors.Is(err, errCorrupt) {
 			t.Errorf("HEAD %q: %+v, %v; want ErrCorrupt", head, got, err)
 		}
 	}
 	put(t, filepath.Join(dir, ".git/HEAD"), "ref: refs/heads/loop\n")
 	put(t, filepath.Join(dir, ".git/refs/heads/loop"), "ref: refs/heads/loop\n")
-	if _, err := r.Head(); !errors.Is(err, ErrCorrupt) {
+	if _, err := r.Head(); !errors.Is(err, errCorrupt) {
 		t.Errorf("loop of refs: %v, want ErrCorrupt", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestHeadReftable(t *testing.T) {
 		t.Errorf("git was called %d times: %s", n, calls())
 	}
 	withoutGit(t)
-	if _, err := r.Head(); !errors.Is(err, ErrNoGit) {
+	if _, err := r.Head(); !errors.Is(err, errNoGit) {
 		t.Errorf("without git: %v, want ErrNoGit", err)
 	}
 }
@@ -149,15 +149,15 @@ func TestState(t *testing.T) {
 		args [][]string
 	}{
 		{"", nil},
-		{StateMerge, [][]string{{"merge", "main"}}},
-		{StateRebase, [][]string{{"rebase", "main"}}},
-		{StateRebase, [][]string{{"rebase", "--apply", "main"}}},
-		{StateRebase, [][]string{{"rebase", "-i", "--rebase-merges", "main"}}},
-		{StateCherryPick, [][]string{{"cherry-pick", "main"}}},
-		{StateCherryPick, [][]string{{"checkout", "-q", "main"}, {"cherry-pick", "side~1", "side"}, {"add", "."}, {"commit", "-q", "--allow-empty", "-m", "x"}}},
-		{StateRevert, [][]string{{"revert", "HEAD~1"}}},
-		{StateBisect, [][]string{{"bisect", "start"}, {"bisect", "bad"}}},
-		{StateMerge, [][]string{{"bisect", "start"}, {"merge", "main"}}},
+		{stateMerge, [][]string{{"merge", "main"}}},
+		{stateRebase, [][]string{{"rebase", "main"}}},
+		{stateRebase, [][]string{{"rebase", "--apply", "main"}}},
+		{stateRebase, [][]string{{"rebase", "-i", "--rebase-merges", "main"}}},
+		{stateCherryPick, [][]string{{"cherry-pick", "main"}}},
+		{stateCherryPick, [][]string{{"checkout", "-q", "main"}, {"cherry-pick", "side~1", "side"}, {"add", "."}, {"commit", "-q", "--allow-empty", "-m", "x"}}},
+		{stateRevert, [][]string{{"revert", "HEAD~1"}}},
+		{stateBisect, [][]string{{"bisect", "start"}, {"bisect", "bad"}}},
+		{stateMerge, [][]string{{"bisect", "start"}, {"merge", "main"}}},
 	} {
 		dir := conflict(t)
 		for _, a := range c.args {
@@ -165,7 +165,7 @@ func TestState(t *testing.T) {
 		}
 		r := open(t, dir)
 		untouched(t, r.CommonDir())
-		if got, err := r.State(); err != nil || got != c.want {
+		if got, err := r.state(); err != nil || got != c.want {
 			t.Errorf("after %q: %q, %v; want %q\n%s", c.args, got, err, c.want, git(t, dir, "status"))
 		}
 	}
@@ -173,8 +173,8 @@ func TestState(t *testing.T) {
 	linked := filepath.Join(filepath.Dir(dir), "linked")
 	git(t, dir, "worktree", "add", "-q", "--detach", linked, "side")
 	mayFail(linked, "merge", "main")
-	for d, want := range map[string]string{dir: "", linked: StateMerge} {
-		if got, err := open(t, d).State(); err != nil || got != want {
+	for d, want := range map[string]string{dir: "", linked: stateMerge} {
+		if got, err := open(t, d).state(); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", d, got, err, want)
 		}
 	}

@@ -21,7 +21,7 @@ const (
 
 // decodeIndex reads the names of an index, versions 2 to 4, SHA-1 or SHA-256, and gives them ascending, with duplicates for unmerged
 // stages. It is strict: what it does not know or what does not fit gives errNeedsGit, never a part of the names. A wrong checksum is
-// ErrCorrupt: git does not look at it, and of half an index it makes up names.
+// errCorrupt: git does not look at it, and of half an index it makes up names.
 func decodeIndex(data []byte, add func(name []byte, mode uint32)) error {
 	hash, err := indexHash(data)
 	if err != nil {

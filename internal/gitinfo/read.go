@@ -94,7 +94,7 @@ func readAll(f io.Reader, path string, size, limit int64) ([]byte, error) {
 }
 
 // findLine gives the first line of a file for which fn returns true, without its end, in memory of one piece; nil: there is none.
-// A line that is longer than a piece is ErrCorrupt.
+// A line that is longer than a piece is errCorrupt.
 func findLine(path string, limit int64, fn func(piece []byte) []byte) ([]byte, error) {
 	f, size, err := openFile(path, limit)
 	if err != nil {

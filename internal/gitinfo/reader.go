@@ -30,8 +30,8 @@ const (
 	Repository    = "repository"
 	HEAD          = "HEAD"
 	Index         = "index"
-	Configuration = "configuration"
-	ExcludeFile   = "exclude file"
+	configuration = "configuration"
+	excludeFile   = "exclude file"
 )
 
 // Reader looks at one repository again and again. It never fails and does not wait: what does not answer in a second is a fault. The zero
@@ -106,7 +106,7 @@ func (r *Repo) indexThere() error {
 	return err
 }
 
-// State is what is unfinished in the working tree at root, as of Repo.State; "" where there is no repository, or none of which that can
+// State is what is unfinished in the working tree at root, as of Repo.state; "" where there is no repository, or none of which that can
 // be read.
 func (r *Reader) State(root string) (string, error) {
 	at, err := find(root)
@@ -116,5 +116,5 @@ func (r *Reader) State(root string) (string, error) {
 	if at.gitDir == "" {
 		return "", err
 	}
-	return r.of(root, at).State()
+	return r.of(root, at).state()
 }

@@ -12,25 +12,25 @@ import (
 
 // What can be unfinished in a working tree.
 const (
-	StateMerge      = "merge"
-	StateRebase     = "rebase" // git am as well
-	StateCherryPick = "cherry-pick"
-	StateRevert     = "revert"
-	StateBisect     = "bisect"
+	stateMerge      = "merge"
+	stateRebase     = "rebase" // git am as well
+	stateCherryPick = "cherry-pick"
+	stateRevert     = "revert"
+	stateBisect     = "bisect"
 )
 
 // errNotDirectory is what a path through a file gives.
 var errNotDirectory error = syscall.ENOTDIR
 
-// State tells which operation is unfinished, or "". Of several it is the innermost that git would have to end first: a rebase that stopped
+// state tells which operation is unfinished, or "". Of several it is the innermost that git would have to end first: a rebase that stopped
 // in a merge or in picking a commit is a rebase.
-func (r *Repo) State() (string, error) {
+func (r *Repo) state() (string, error) {
 	for _, s := range []struct{ name, state string }{
-		{"rebase-merge", StateRebase},
-		{"rebase-apply", StateRebase},
-		{"MERGE_HEAD", StateMerge},
-		{"CHERRY_PICK_HEAD", StateCherryPick},
-		{"REVERT_HEAD", StateRevert},
+		{"rebase-merge", stateRebase},
+		{"rebase-apply", stateRebase},
+		{"MERGE_HEAD", stateMerge},
+		{"CHERRY_PICK_HEAD", stateCherryPick},
+		{"REVERT_HEAD", stateRevert},
 	} {
 		_, err := os.Lstat(filepath.Join(r.gitDir, s.name))
 		if err == nil {
@@ -47,13 +47,13 @@ func (r *Repo) State() (string, error) {
 	}
 	switch word, _, _ := strings.Cut(string(todo), " "); word {
 	case "pick", "p":
-		return StateCherryPick, nil
+		return stateCherryPick, nil
 	case "revert":
-		return StateRevert, nil
+		return stateRevert, nil
 	}
 	switch _, err := os.Lstat(filepath.Join(r.gitDir, "BISECT_LOG")); {
 	case err == nil:
-		return StateBisect, nil
+		return stateBisect, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("read state of %s: %w", r.root, err)
 	}

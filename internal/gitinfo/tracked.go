@@ -113,7 +113,7 @@ func (r *Repo) readTracked(path string) (*Tracked, error) {
 		return nil, err
 	}
 	t := newBuilder(len(data) / (statLength + 40))
-	if err := decodeIndex(data, t.add); errors.Is(err, ErrCorrupt) {
+	if err := decodeIndex(data, t.add); errors.Is(err, errCorrupt) {
 		return nil, err
 	} else if err != nil {
 		return r.trackedFromGit(err)
@@ -145,7 +145,7 @@ func readIndex(path string) ([]byte, error) {
 // it reads it, so it is given a copy in a git directory of its own.
 func (r *Repo) trackedFromGit(why error) (*Tracked, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, fmt.Errorf("%w (%w)", ErrNoGit, why)
+		return nil, fmt.Errorf("%w (%w)", errNoGit, why)
 	}
 	dir, err := os.MkdirTemp("", "rewind-index-")
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Repo) trackedFromGit(why error) (*Tracked, error) {
 		mode, _, _ := bytes.Cut(head, []byte{' '})
 		n, err := strconv.ParseUint(string(mode), 8, 32)
 		if !ok || !tab || err != nil || len(name) == 0 || bytes.Compare(last, name) > 0 {
-			return nil, fmt.Errorf("git ls-files says %.80q: %w", record, ErrCorrupt)
+			return nil, fmt.Errorf("git ls-files says %.80q: %w", record, errCorrupt)
 		}
 		t.add(name, uint32(n))
 		out, last = rest, name

@@ -173,7 +173,7 @@ func TestTracked(t *testing.T) {
 			check(t, r, tr)
 			if c.needsGit {
 				withoutGit(t)
-				if _, err := open(t, dir).Tracked(); !errors.Is(err, ErrNoGit) {
+				if _, err := open(t, dir).Tracked(); !errors.Is(err, errNoGit) {
 					t.Errorf("without git: %v, want ErrNoGit", err)
 				}
 			}
@@ -279,7 +279,7 @@ func TestTrackedCorrupt(t *testing.T) {
 	}
 	put(t, path, string(good[:len(good)/2]))
 	for range 2 {
-		if _, err := open(t, dir).Tracked(); !errors.Is(err, ErrCorrupt) {
+		if _, err := open(t, dir).Tracked(); !errors.Is(err, errCorrupt) {
 			t.Errorf("half an index: %v, want ErrCorrupt", err)
 		}
 		withoutGit(t) // which makes up names

@@ -21,19 +21,19 @@ const minBuffer = 64
 
 // Error says where JSON is none, or could not be read. It wraps the reader's error, if that is the cause.
 type Error struct {
-	Offset int64 // bytes of the input before the one that is wrong
-	Why    string
-	Cause  error
+	offset int64 // bytes of the input before the one that is wrong
+	why    string
+	cause  error
 }
 
 func (e *Error) Error() string {
-	if e.Cause != nil {
-		return fmt.Sprintf("byte %d: %v", e.Offset, e.Cause)
+	if e.cause != nil {
+		return fmt.Sprintf("byte %d: %v", e.offset, e.cause)
 	}
-	return fmt.Sprintf("byte %d: %s", e.Offset, e.Why)
+	return fmt.Sprintf("byte %d: %s", e.offset, e.why)
 }
 
-func (e *Error) Unwrap() error { return e.Cause }
+func (e *Error) Unwrap() error { return e.cause }
 
 // Scanner reads one input. It is not safe for concurrent use.
 type Scanner struct {
@@ -61,11 +61,11 @@ func (s *Scanner) Offset() int64 { return s.used + int64(s.r) }
 
 // Fail is the error for the byte that is next.
 func (s *Scanner) Fail(why string) error {
-	e := &Error{Offset: s.Offset(), Why: why}
+	e := &Error{offset: s.Offset(), why: why}
 	if s.r == s.end && (s.eol || s.err != nil) {
-		e.Why = "ends too early"
+		e.why = "ends too early"
 		if !s.eol && s.err != io.EOF {
-			e.Cause = s.err
+			e.cause = s.err
 		}
 	}
 	return e

@@ -122,7 +122,7 @@ func against(t *testing.T, data []byte) {
 		}
 		if skipped != nil {
 			var e *Error
-			if !errors.As(skipped, &e) || e.Offset < 7 || e.Offset > 7+int64(len(data)) {
+			if !errors.As(skipped, &e) || e.offset < 7 || e.offset > 7+int64(len(data)) {
 				t.Fatalf("%.200q: %v", data, skipped)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 const (
 	// MaxSize is the size in bytes of the largest content that is looked at.
 	MaxSize = 1 << 20
-	// MaxFindings is how many findings of one content are given, at most.
-	MaxFindings = 16
+	// maxFindings is how many findings of one content are given, at most.
+	maxFindings = 16
 
 	maxBefore = 512      // bytes before a keyword in which a match may begin
 	maxBehind = 4 << 10  // bytes behind a keyword
@@ -63,7 +63,7 @@ func best(list []value.Finding) []value.Finding {
 		}
 		return strings.Compare(a.Rule, b.Rule)
 	})
-	return list[:min(len(list), MaxFindings)]
+	return list[:min(len(list), maxFindings)]
 }
 
 // span is a part of a content.

@@ -18,7 +18,7 @@ var ErrNotYours = errors.New("it belongs to another user")
 type Entry struct {
 	Path string // below the home
 	UID  int    // whose it is
-	Dir  bool
+	dir  bool
 	Why  string // why it is left as it is; "": it need not be
 }
 

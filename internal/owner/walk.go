@@ -91,7 +91,7 @@ func (m *mender) begin(dir int) error {
 		if m.Owner == 0 {
 			return ErrNobody
 		}
-		m.Given = append(m.Given, Entry{Path: ".", Dir: true})
+		m.Given = append(m.Given, Entry{Path: ".", dir: true})
 		if !m.dry {
 			if err := unix.Fchown(dir, m.Owner, m.gid); err != nil {
 				return err
@@ -117,13 +117,13 @@ func (m *mender) entry(at int, name, rel string, depth int) error {
 		defer func() { _ = unix.Close(fd) }()
 	}
 	kind := st.Mode & unix.S_IFMT
-	e := Entry{Path: rel, UID: int(st.Uid), Dir: kind == unix.S_IFDIR}
+	e := Entry{Path: rel, UID: int(st.Uid), dir: kind == unix.S_IFDIR}
 	if e.UID != m.Owner {
 		if done, err := m.foreign(at, name, fd, &st, e); err != nil || done {
 			return err
 		}
 	}
-	if !e.Dir {
+	if !e.dir {
 		return nil
 	}
 	if uint64(st.Dev) != m.device || depth >= maxDepth { //nolint:unconvert // the types differ between systems
@@ -153,7 +153,7 @@ func (m *mender) entry(at int, name, rel string, depth int) error {
 func (m *mender) foreign(at int, name string, fd int, st *unix.Stat_t, e Entry) (done bool, err error) {
 	inRun := strings.HasPrefix(e.Path, runName+"/") || strings.HasPrefix(e.Path, asidePrefix)
 	switch {
-	case inRun && !e.Dir: // removed by name: whatever has it now lies in a directory of this home
+	case inRun && !e.dir: // removed by name: whatever has it now lies in a directory of this home
 		return true, m.remove(at, name, e)
 	case m.me != 0:
 		return true, m.aside(at, name, e)
@@ -206,7 +206,7 @@ func (m *mender) remove(at int, name string, e Entry) error {
 
 // aside is what the owner can do about a directory of another user: that of the daemon is moved out of the way, and the rest stays for root.
 func (m *mender) aside(at int, name string, e Entry) error {
-	if e.Dir && (e.Path == runName || strings.HasPrefix(e.Path, runName+"/")) {
+	if e.dir && (e.Path == runName || strings.HasPrefix(e.Path, runName+"/")) {
 		if m.dry || unix.Unlinkat(at, name, unix.AT_REMOVEDIR) == nil {
 			add(&m.Removed, e)
 			return nil

@@ -68,8 +68,8 @@ func Beside(self string) (Source, error) {
 	return s, nil
 }
 
-// Whole reports whether a source has all programs.
-func (s Source) Whole() bool { return s.has[Daemon] && s.has[Rewind] && s.has[Client] }
+// whole reports whether a source has all programs.
+func (s Source) whole() bool { return s.has[Daemon] && s.has[Rewind] && s.has[Client] }
 
 // Lacks returns the first program that neither the source nor a directory has; "": together they have all.
 func (s Source) Lacks(dir string) string {
@@ -106,9 +106,9 @@ func (s Source) Wanting(dir string, quick bool) ([]string, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			out = append(out, name)
 			continue
-		case err != nil && !s.Whole():
+		case err != nil && !s.whole():
 			return nil, err
-		case err == nil && !s.Whole():
+		case err == nil && !s.whole():
 			continue
 		}
 		same, err := sameFile(from, to, quick)

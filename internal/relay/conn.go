@@ -20,14 +20,14 @@ type Conn struct {
 // dialTimeout bounds Dial: a connect waits when a daemon that hangs has let its queue fill.
 const dialTimeout = time.Second
 
-// Dial connects to a socket and checks that this very user serves it, else the error is ErrForeign. It waits for a second at most. The
+// Dial connects to a socket and checks that this very user serves it, else the error is errForeign. It waits for a second at most. The
 // connection has no deadline yet.
 func Dial(sock string) (*Conn, error) {
 	c, err := dial(sock, time.Now().Add(dialTimeout))
 	if err != nil {
 		return nil, err
 	}
-	c.SetDeadline(time.Time{})
+	c.setDeadline(time.Time{})
 	return c, nil
 }
 
@@ -83,18 +83,18 @@ func (c *Conn) connect(sock string) error {
 type foreignError int
 
 func (e foreignError) Error() string {
-	return ErrForeign.Error() + " (" + strconv.Itoa(int(e)) + "); remove it"
+	return errForeign.Error() + " (" + strconv.Itoa(int(e)) + "); remove it"
 }
 
-func (foreignError) Is(target error) bool { return target == ErrForeign }
+func (foreignError) Is(target error) bool { return target == errForeign }
 
 // absent reports whether a failed dial or check means that nobody listens, and that a daemon may be started.
 func absent(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// SetDeadline sets when reads and writes give up with ErrDeadline; the zero time is never.
-func (c *Conn) SetDeadline(t time.Time) { c.deadline = t }
+// setDeadline sets when reads and writes give up with ErrDeadline; the zero time is never.
+func (c *Conn) setDeadline(t time.Time) { c.deadline = t }
 
 // arm bounds the next call by the time that is left. The kernel's timeouts are of one call and not of the connection, hence it is done
 // before each.

@@ -77,14 +77,14 @@ func TestPromise03DeadlineOfAHungDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(20 * time.Millisecond))
+	c.setDeadline(time.Now().Add(20 * time.Millisecond))
 	if _, err := c.Read(make([]byte, 1)); err != ErrDeadline {
 		t.Errorf("read: %v", err)
 	}
 	if _, err := c.Write([]byte("x")); err != ErrDeadline {
 		t.Errorf("write after the deadline: %v", err)
 	}
-	c.SetDeadline(time.Now().Add(20 * time.Millisecond))
+	c.setDeadline(time.Now().Add(20 * time.Millisecond))
 	if _, err := c.Write(make([]byte, 16<<20)); err != ErrDeadline {
 		t.Errorf("write: %v", err)
 	}
@@ -106,7 +106,7 @@ func TestPromise03DeadlineIsOfTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(50 * time.Millisecond))
+	c.setDeadline(time.Now().Add(50 * time.Millisecond))
 	for range 1 << 20 {
 		if _, err = c.Read(make([]byte, 1)); err != nil {
 			break

@@ -20,7 +20,7 @@ const (
 //
 // Of clients that come at the same time only the one that holds start.lock starts a process; the others wait for the socket, and one of them
 // takes over when it has not come up in 150 ms. A daemon that finds another in its place exits with 0; one that exits with anything else
-// cannot run, and Connect fails at once. ErrNoDaemon: none has come up in time. ErrDeadline: one is there and does not accept.
+// cannot run, and Connect fails at once. errNoDaemon: none has come up in time. ErrDeadline: one is there and does not accept.
 func Connect(home, bin, version string, deadline time.Time) (*Conn, error) {
 	notice, err := TrustDirs(home)
 	if err != nil && !absent(err) {
@@ -63,7 +63,7 @@ func connect(home, bin, version string, deadline time.Time) (*Conn, error) {
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
-			return nil, fail("connect", sock, ErrNoDaemon)
+			return nil, fail("connect", sock, errNoDaemon)
 		}
 		if err := s.wait(min(pause, left)); err != nil {
 			return nil, err

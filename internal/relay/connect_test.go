@@ -147,13 +147,13 @@ func TestPromise03ConnectFailsAtOnce(t *testing.T) {
 func TestPromise03ConnectDeadline(t *testing.T) {
 	home, bin := testHome(t)
 	t.Setenv("REWIND_TEST_EXIT", "0") // gives way to a daemon that is not there
-	if _, err := Connect(home, bin, "v1", time.Now().Add(400*time.Millisecond)); !errors.Is(err, ErrNoDaemon) {
+	if _, err := Connect(home, bin, "v1", time.Now().Add(400*time.Millisecond)); !errors.Is(err, errNoDaemon) {
 		t.Errorf("%v", err)
 	}
 	if n := len(notes(home, "start")); n < 1 || n > 4 { // one in 150 ms
 		t.Errorf("%d starts", n)
 	}
-	if _, err := Connect(home, bin, "v1", time.Now().Add(-time.Second)); !errors.Is(err, ErrNoDaemon) {
+	if _, err := Connect(home, bin, "v1", time.Now().Add(-time.Second)); !errors.Is(err, errNoDaemon) {
 		t.Errorf("past the deadline: %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func CheckDir(dir string) error {
 	case st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
 		bad = "it is not a directory; move it away"
 	case int(st.Uid) != os.Geteuid():
-		bad = "it belongs to " + UserName(int(st.Uid)) + ", not to " + UserName(os.Geteuid()) + "; "
+		bad = "it belongs to " + userName(int(st.Uid)) + ", not to " + userName(os.Geteuid()) + "; "
 		if filepath.Base(dir) == runName {
 			bad += "'rewind doctor --mend' moves it out of the way, "
 		} else { // in /tmp

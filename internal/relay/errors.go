@@ -5,12 +5,12 @@ import "errors"
 var (
 	// ErrDeadline says that the deadline passed before the other side did its part.
 	ErrDeadline = errors.New("the deadline has passed")
-	// ErrForeign says that a socket is served by another user: it was planted, and nothing was sent to it.
-	ErrForeign = errors.New("the socket is served by another user")
+	// errForeign says that a socket is served by another user: it was planted, and nothing was sent to it.
+	errForeign = errors.New("the socket is served by another user")
 	// ErrRelative says that REWIND_HOME is not an absolute path.
 	ErrRelative = errors.New("REWIND_HOME is not an absolute path: in every directory it would be another one")
-	// ErrNoDaemon says that a daemon was started, and none listened when the deadline passed.
-	ErrNoDaemon = errors.New("no daemon has come up")
+	// errNoDaemon says that a daemon was started, and none listened when the deadline passed.
+	errNoDaemon = errors.New("no daemon has come up")
 )
 
 // opError is what fmt.Errorf("relay: op subject: %w", err) would be; package fmt is not worth its start-up here.

@@ -65,10 +65,10 @@ func takeOut(path string) (removed string, err error) {
 	switch st.Mode & syscall.S_IFMT {
 	case syscall.S_IFDIR:
 		if !mine && syscall.Rmdir(path) != nil {
-			return "", errors.New(path + " belongs to " + UserName(int(st.Uid)) + "; remove it")
+			return "", errors.New(path + " belongs to " + userName(int(st.Uid)) + "; remove it")
 		}
 		if !mine {
-			return filepath.Base(path) + " of " + UserName(int(st.Uid)), nil
+			return filepath.Base(path) + " of " + userName(int(st.Uid)), nil
 		}
 		return "", syscall.Chmod(path, 0o700)
 	case syscall.S_IFREG, syscall.S_IFSOCK:
@@ -79,7 +79,7 @@ func takeOut(path string) (removed string, err error) {
 	if err := syscall.Unlink(path); err != nil {
 		return "", &os.PathError{Op: "remove", Path: path, Err: err}
 	}
-	return filepath.Base(path) + " of " + UserName(int(st.Uid)), nil
+	return filepath.Base(path) + " of " + userName(int(st.Uid)), nil
 }
 
 // closeHome takes the right to write a home of this user's from others: who can write it can put another run directory, or other stores, in place

@@ -151,7 +151,7 @@ func TestT17ForeignSocketInOurDirectory(t *testing.T) {
 	}()
 	sock := filepath.Join(home, "run", socketName)
 	for {
-		if _, err := dial(sock, soon()); errors.Is(err, ErrForeign) {
+		if _, err := dial(sock, soon()); errors.Is(err, errForeign) {
 			break
 		} else if !absent(err) {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ type OwnerError struct {
 }
 
 func (e *OwnerError) Error() string {
-	return e.What(UserName(e.Owner), UserName(e.User)) + "; run it as its owner, or set REWIND_HOME to a directory of your own"
+	return e.What(userName(e.Owner), userName(e.User)) + "; run it as its owner, or set REWIND_HOME to a directory of your own"
 }
 
 // What says whose it is, with the users as they are named.
@@ -29,8 +29,8 @@ func (e *OwnerError) What(owner, user string) string {
 	return e.Home + " would be made in " + e.Dir + ", which belongs to " + owner + ", and this is " + user
 }
 
-// UserName is what a user is called without a look at the system's list of users.
-func UserName(uid int) string {
+// userName is what a user is called without a look at the system's list of users.
+func userName(uid int) string {
 	if uid == 0 {
 		return "root"
 	}

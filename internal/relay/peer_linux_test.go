@@ -41,7 +41,7 @@ func TestPromise15PeerOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"planted", "link"} {
-		if _, err := Dial(filepath.Join(dir, name)); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "65534") {
+		if _, err := Dial(filepath.Join(dir, name)); !errors.Is(err, errForeign) || !strings.Contains(err.Error(), "65534") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -52,7 +52,7 @@ func TestPromise15PeerOfAnotherUser(t *testing.T) {
 	if err := os.Symlink(sock, filepath.Join(home, "run", socketName)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Connect(home, "/nothing", "v1", soon()); !errors.Is(err, ErrForeign) {
+	if _, err := Connect(home, "/nothing", "v1", soon()); !errors.Is(err, errForeign) {
 		t.Errorf("Connect: %v", err)
 	}
 }

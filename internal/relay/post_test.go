@@ -23,7 +23,7 @@ func post(t *testing.T, sock string, q hookwire.Request, payload io.Reader) (hoo
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(soon())
+	c.setDeadline(soon())
 	return c.Post(q, payload)
 }
 
@@ -200,7 +200,7 @@ func TestPromise03PostDeadline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.SetDeadline(time.Now().Add(30 * time.Millisecond))
+		c.setDeadline(time.Now().Add(30 * time.Millisecond))
 		if _, err := c.Post(hookwire.Request{}, io.LimitReader(zeros{}, size)); !errors.Is(err, ErrDeadline) {
 			t.Errorf("%d bytes: %v", size, err)
 		}

@@ -10,15 +10,15 @@ type ColorMode string
 
 // The values of --color.
 const (
-	ColorAuto   ColorMode = "auto"
-	ColorAlways ColorMode = "always"
-	ColorNever  ColorMode = "never"
+	colorAuto   ColorMode = "auto"
+	colorAlways ColorMode = "always"
+	colorNever  ColorMode = "never"
 )
 
 // ParseColorMode reads the value of --color.
 func ParseColorMode(s string) (ColorMode, error) {
 	switch m := ColorMode(s); m {
-	case ColorAuto, ColorAlways, ColorNever:
+	case colorAuto, colorAlways, colorNever:
 		return m, nil
 	}
 	return "", fmt.Errorf("term: color %q: want auto, always or never", s)
@@ -31,9 +31,9 @@ func ParseColorMode(s string) (ColorMode, error) {
 func (s *Streams) SetColor(m ColorMode) {
 	force := s.getenv("CLICOLOR_FORCE")
 	switch {
-	case m == ColorAlways:
+	case m == colorAlways:
 		s.colorOut, s.colorErr = true, true
-	case m == ColorNever, s.getenv("NO_COLOR") != "":
+	case m == colorNever, s.getenv("NO_COLOR") != "":
 		s.colorOut, s.colorErr = false, false
 	case force != "" && force != "0":
 		s.colorOut, s.colorErr = true, true

@@ -37,7 +37,7 @@ type Streams struct {
 }
 
 // System returns the streams of this process, with colour decided as for
-// [ColorAuto].
+// [colorAuto].
 func System() *Streams {
 	s := &Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
@@ -50,7 +50,7 @@ func System() *Streams {
 	if s.OutTTY {
 		s.Width = terminalWidth(os.Stdout, s.getenv)
 	}
-	s.SetColor(ColorAuto)
+	s.SetColor(colorAuto)
 	return s
 }
 
@@ -73,7 +73,7 @@ func Test(in string, tty bool, env ...string) (s *Streams, out, err *bytes.Buffe
 	if tty {
 		s.Width = fallbackWidth
 	}
-	s.SetColor(ColorAuto)
+	s.SetColor(colorAuto)
 	return s, out, err
 }
 

@@ -17,17 +17,17 @@ func TestColorDecision(t *testing.T) {
 		env  string // space separated
 		want bool
 	}{
-		{ColorAuto, true, "", true},
-		{ColorAuto, false, "", false},
-		{ColorAuto, true, "NO_COLOR=1", false},
-		{ColorAuto, true, "NO_COLOR=", true},
-		{ColorAuto, true, "TERM=dumb", false},
-		{ColorAuto, false, "CLICOLOR_FORCE=1", true},
-		{ColorAuto, false, "CLICOLOR_FORCE=0", false},
-		{ColorAuto, true, "CLICOLOR_FORCE=1 NO_COLOR=1", false},
-		{ColorAuto, true, "CLICOLOR_FORCE=1 TERM=dumb", true},
-		{ColorAlways, false, "NO_COLOR=1 TERM=dumb", true},
-		{ColorNever, true, "CLICOLOR_FORCE=1", false},
+		{colorAuto, true, "", true},
+		{colorAuto, false, "", false},
+		{colorAuto, true, "NO_COLOR=1", false},
+		{colorAuto, true, "NO_COLOR=", true},
+		{colorAuto, true, "TERM=dumb", false},
+		{colorAuto, false, "CLICOLOR_FORCE=1", true},
+		{colorAuto, false, "CLICOLOR_FORCE=0", false},
+		{colorAuto, true, "CLICOLOR_FORCE=1 NO_COLOR=1", false},
+		{colorAuto, true, "CLICOLOR_FORCE=1 TERM=dumb", true},
+		{colorAlways, false, "NO_COLOR=1 TERM=dumb", true},
+		{colorNever, true, "CLICOLOR_FORCE=1", false},
 	} {
 		s, _, _ := Test("", c.tty, strings.Fields(c.env)...)
 		s.SetColor(c.mode)
@@ -37,7 +37,7 @@ func TestColorDecision(t *testing.T) {
 	}
 	s, _, _ := Test("", true)
 	s.ErrTTY = false
-	s.SetColor(ColorAuto)
+	s.SetColor(colorAuto)
 	if !s.ColorOut() || s.colorErr {
 		t.Error("the streams are not decided apart")
 	}
@@ -68,7 +68,7 @@ func TestStyled(t *testing.T) {
 			t.Errorf("style %d of %q: %q, want %q", c.style, c.in, got, c.want)
 		}
 	}
-	s.SetColor(ColorNever)
+	s.SetColor(colorNever)
 	if got := s.Styled(Error, "x") + s.StyledErr(Error, "x"); got != "xx" {
 		t.Errorf("without colour: %q", got)
 	}

@@ -12,7 +12,7 @@ const (
 
 // Column describes one column of a table.
 type Column struct {
-	Title string // heading; when every heading is empty there is no heading line
+	title string // heading; when every heading is empty there is no heading line
 	Right bool   // aligned to the right
 	Flex  bool   // gives way first when the terminal is too narrow
 }
@@ -65,8 +65,8 @@ func (t *Table) Flush(w io.Writer) error {
 func (t *Table) titles() ([]Cell, bool) {
 	cells, found := make([]Cell, len(t.columns)), false
 	for i, c := range t.columns {
-		cells[i] = Cell{Text: c.Title, Style: Dim}
-		found = found || c.Title != ""
+		cells[i] = Cell{Text: c.title, Style: Dim}
+		found = found || c.title != ""
 	}
 	return cells, found
 }

@@ -7,7 +7,7 @@ import (
 
 func TestTable(t *testing.T) {
 	fill := func(s *Streams) *Table {
-		tb := s.Table(Column{Title: "id"}, Column{Title: "size", Right: true}, Column{Title: "message", Flex: true})
+		tb := s.Table(Column{title: "id"}, Column{title: "size", Right: true}, Column{title: "message", Flex: true})
 		tb.Row(Cell{"0a1b2c", ID}, Cell{"1.2 MiB", Plain}, Cell{"short", Plain})
 		tb.Row(Cell{"漢字", ID}, Cell{"9 B", Plain}, Cell{"evil \x1b[2J and a message that is long\nsecond line", Plain})
 		tb.Row(Cell{"x", ID})
@@ -20,31 +20,31 @@ func TestTable(t *testing.T) {
 		color ColorMode
 		want  string
 	}{
-		{"pipe", false, 0, ColorAuto, `
+		{"pipe", false, 0, colorAuto, `
 id         size  message
 0a1b2c  1.2 MiB  short
 漢字        9 B  evil \x1b[2J and a message that is long\nsecond line
 x
 `},
-		{"wide terminal", true, 80, ColorNever, `
+		{"wide terminal", true, 80, colorNever, `
 id         size  message
 0a1b2c  1.2 MiB  short
 漢字        9 B  evil \x1b[2J and a message that is long\nsecond line
 x
 `},
-		{"narrow terminal", true, 32, ColorNever, `
+		{"narrow terminal", true, 32, colorNever, `
 id         size  message
 0a1b2c  1.2 MiB  short
 漢字        9 B  evil \x1b[2J a…
 x
 `},
-		{"too narrow for the fixed columns", true, 12, ColorNever, `
+		{"too narrow for the fixed columns", true, 12, colorNever, `
 id      size
 0a1b2c  1.2…
 漢字     9 B
 x
 `},
-		{"colour", true, 32, ColorAlways, `
+		{"colour", true, 32, colorAlways, `
 <2>id<0>         <2>size<0>  <2>message<0>
 <33>0a1b2c<0>  1.2 MiB  short
 <33>漢字<0>        9 B  evil \x1b[2J a…
@@ -58,7 +58,7 @@ x
 			t.Fatal(err)
 		}
 		want := strings.TrimPrefix(c.want, "\n")
-		if c.color == ColorAlways {
+		if c.color == colorAlways {
 			want = strings.NewReplacer("<2>", "\x1b[2m", "<33>", "\x1b[33m", "<0>", "\x1b[0m").Replace(want)
 		}
 		if out.String() != want {

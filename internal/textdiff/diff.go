@@ -9,7 +9,7 @@ type Kind byte
 const (
 	Text     Kind = iota // both sides are texts; the hunks say how they differ
 	Binary               // one side has a NUL near its beginning; no hunks
-	TooLarge             // one side is over MaxBytes or MaxLines; no hunks
+	TooLarge             // one side is over MaxBytes or maxLines; no hunks
 )
 
 // Result is what Diff found. Equal texts are Text without hunks.
@@ -40,7 +40,7 @@ type Line struct {
 // on either side. Neither slice is changed; the hunks refer to their bytes.
 func Diff(old, new []byte, context int) Result {
 	switch {
-	case IsBinary(old) || IsBinary(new):
+	case isBinary(old) || isBinary(new):
 		return Result{Kind: Binary}
 	case tooLarge(old) || tooLarge(new):
 		return Result{Kind: TooLarge}
@@ -50,17 +50,17 @@ func Diff(old, new []byte, context int) Result {
 	a, b := splitLines(old), splitLines(new)
 	e := compare(intern(a, b))
 	e.slide(a, b)
-	return Result{Hunks: e.hunks(a, b, min(max(context, 0), MaxLines))}
+	return Result{Hunks: e.hunks(a, b, min(max(context, 0), maxLines))}
 }
 
-// IsBinary reports whether git would call the content binary: a NUL in its first
+// isBinary reports whether git would call the content binary: a NUL in its first
 // 8000 bytes.
-func IsBinary(b []byte) bool {
+func isBinary(b []byte) bool {
 	return bytes.IndexByte(b[:min(len(b), binaryProbe)], 0) >= 0
 }
 
 func tooLarge(b []byte) bool {
-	return len(b) > MaxBytes || bytes.Count(b, []byte{'\n'}) > MaxLines
+	return len(b) > MaxBytes || bytes.Count(b, []byte{'\n'}) > maxLines
 }
 
 // splitLines cuts a text behind its line feeds; the lines keep them.

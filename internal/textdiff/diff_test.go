@@ -163,8 +163,8 @@ func TestKinds(t *testing.T) {
 		{"NUL on the new side", nil, []byte{0}, Binary},
 		{"MaxBytes", nil, bytes.Repeat([]byte("a"), MaxBytes), Text},
 		{"over MaxBytes", nil, bytes.Repeat([]byte("a"), MaxBytes+1), TooLarge},
-		{"MaxLines", nil, bytes.Repeat([]byte("\n"), MaxLines), Text},
-		{"over MaxLines", bytes.Repeat([]byte("\n"), MaxLines+1), nil, TooLarge},
+		{"MaxLines", nil, bytes.Repeat([]byte("\n"), maxLines), Text},
+		{"over MaxLines", bytes.Repeat([]byte("\n"), maxLines+1), nil, TooLarge},
 	} {
 		r := Diff(c.old, c.new, 3)
 		if r.Kind != c.want {
@@ -211,14 +211,14 @@ func TestTimeBound(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	blank := bytes.Repeat([]byte("\n"), MaxLines/2)
+	blank := bytes.Repeat([]byte("\n"), maxLines/2)
 	for _, c := range []struct {
 		name     string
 		old, new []byte
 	}{
-		{"two kinds of lines", random(MaxLines, 2), random(MaxLines, 2)},
-		{"few kinds of lines", random(MaxLines, 50), random(MaxLines, 50)},
-		{"a line of its own each", random(MaxLines, MaxLines), random(MaxLines, MaxLines)},
+		{"two kinds of lines", random(maxLines, 2), random(maxLines, 2)},
+		{"few kinds of lines", random(maxLines, 50), random(maxLines, 50)},
+		{"a line of its own each", random(maxLines, maxLines), random(maxLines, maxLines)},
 		{"repetitive", []byte("a\n" + strings.Repeat("a\n\n", 49_000) + "b\n"), []byte("b\n" + strings.Repeat("\na\n", 45_000) + "a\n")},
 		{"blank", []byte("a\n" + string(blank) + "b\n" + string(blank[:len(blank)-9])), []byte("b\n" + string(blank) + "a\n")},
 		{"blank runs", []byte("a\n" + string(blank) + "a\nb\n"), []byte("b\n" + string(blank[:len(blank)/2]) + "b\na\n")},

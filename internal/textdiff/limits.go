@@ -7,8 +7,8 @@ const (
 	// such a diff, and its cost grows with lines times edits.
 	MaxBytes = 4 << 20
 
-	// MaxLines bounds the lines of each side likewise.
-	MaxLines = 100_000
+	// maxLines bounds the lines of each side likewise.
+	maxLines = 100_000
 
 	// binaryProbe is how many leading bytes are searched for a NUL, as git does.
 	binaryProbe = 8000

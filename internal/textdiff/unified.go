@@ -31,7 +31,7 @@ func Unified(w io.Writer, old, new Header, hunks []Hunk) error {
 			b.Write(l.Text)
 			b.WriteByte('\n')
 			if l.NoEOL {
-				b.WriteString(NoEOLText)
+				b.WriteString(noEOLText)
 				b.WriteByte('\n')
 			}
 		}
@@ -39,8 +39,8 @@ func Unified(w io.Writer, old, new Header, hunks []Hunk) error {
 	return b.Flush() // a bufio.Writer keeps the first error
 }
 
-// NoEOLText is the line behind a line that does not end in a line feed.
-const NoEOLText = `\ No newline at end of file`
+// noEOLText is the line behind a line that does not end in a line feed.
+const noEOLText = `\ No newline at end of file`
 
 // Header returns the line that begins a hunk, "@@ -1,3 +1,4 @@", without a line
 // feed.

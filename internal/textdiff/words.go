@@ -13,10 +13,10 @@ type Span struct{ Start, End int }
 // must have in common for their differences to be worth showing.
 const minCommon = 30
 
-// Words compares two lines word by word and returns the ranges of each that
+// words compares two lines word by word and returns the ranges of each that
 // differ, ascending, neither empty nor touching each other. Both are nil when the
 // lines have too little in common, are equal or are longer than 4096 bytes.
-func Words(old, new []byte) (removed, added []Span) {
+func words(old, new []byte) (removed, added []Span) {
 	if len(old) > maxWordLine || len(new) > maxWordLine || bytes.Equal(old, new) {
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func (h Hunk) Spans() [][]Span {
 		plus := run(h.Lines[i+minus:], '+')
 		if minus == plus {
 			for k := i; k < i+minus; k++ {
-				out[k], out[k+minus] = Words(h.Lines[k].Text, h.Lines[k+minus].Text)
+				out[k], out[k+minus] = words(h.Lines[k].Text, h.Lines[k+minus].Text)
 			}
 		}
 		i += max(minus+plus, 1)

@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 		{"not ASCII", "naïve café x", "naïve cafés x", "naïve [café] x", "naïve [cafés] x"},
 		{"not UTF-8", "abc \xff def", "abc \xfe def", "abc [\xff] def", "abc [\xfe] def"},
 	} {
-		o, n := Words([]byte(c.old), []byte(c.new))
+		o, n := words([]byte(c.old), []byte(c.new))
 		if got := mark(c.old, o); got != c.wantOld {
 			t.Errorf("%s: old %q, want %q", c.name, got, c.wantOld)
 		}
@@ -39,7 +39,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	long := bytes.Repeat([]byte("a "), maxWordLine)
-	if o, n := Words(long, append(long, 'b')); o != nil || n != nil {
+	if o, n := words(long, append(long, 'b')); o != nil || n != nil {
 		t.Error("spans in lines over the limit")
 	}
 }
@@ -50,7 +50,7 @@ func TestWordSpansAreOrdered(t *testing.T) {
 	gen := rapid.StringMatching(`[ab .\t(é]{0,20}`)
 	rapid.Check(t, func(t *rapid.T) {
 		old, new := gen.Draw(t, "old"), gen.Draw(t, "new")
-		o, n := Words([]byte(old), []byte(new))
+		o, n := words([]byte(old), []byte(new))
 		rest := func(line string, spans []Span) string {
 			var b bytes.Buffer
 			at := 0

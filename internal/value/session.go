@@ -2,8 +2,8 @@ package value
 
 import "time"
 
-// Whose says which session's line a command walks along.
-type Whose struct {
+// SessionChoice says which session's line a command walks along.
+type SessionChoice struct {
 	Session string `json:"session,omitempty"` // a session's name, agent/id, or a prefix of the id; "": the current one
 	Choose  bool   `json:"choose,omitempty"`  // when several are at work, take the newest and say so instead of refusing
 }

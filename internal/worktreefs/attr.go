@@ -86,7 +86,7 @@ func (f *file) Hole(n int64) error {
 
 func (d *dir) Chgrp(gid uint32) error {
 	if d.git {
-		return d.refuse("change group", "", ErrDotGit)
+		return d.refuse("change group", "", errDotGit)
 	}
 	if err := again(func() error { return unix.Fchown(d.fd, -1, int(gid)) }); err != nil {
 		return d.fail("change group", "", err)

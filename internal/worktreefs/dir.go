@@ -189,13 +189,13 @@ func kindOf(err error) error {
 	case unix.EISDIR:
 		return ErrIsDir
 	case unix.ENOSPC, unix.EDQUOT:
-		return ErrNoSpace
+		return errNoSpace
 	case unix.EXDEV:
-		return ErrCrossDevice
+		return errCrossDevice
 	case unix.ENAMETOOLONG, unix.EILSEQ:
 		return ErrBadName
 	case unix.EBUSY, unix.ETXTBSY:
-		return ErrBusy
+		return errBusy
 	case unix.EROFS:
 		return ErrPermission
 	case unix.ENOSYS, unix.EOPNOTSUPP:

@@ -100,7 +100,7 @@ func TestT12WritesRefused(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(path, ".git", "config"), []byte("config"), 0o644))
 	bad := map[string]error{"": ErrBadName, ".": ErrBadName, "..": ErrBadName, "a/b": ErrBadName, "/": ErrBadName, "../x": ErrBadName, "a\x00b": ErrBadName, "/etc": ErrBadName, "./a": ErrBadName}
 	for _, n := range dotGits {
-		bad[n] = ErrDotGit
+		bad[n] = errDotGit
 	}
 	for op, write := range writes(d) {
 		for n, want := range bad {
@@ -122,18 +122,18 @@ func TestT12WritesRefused(t *testing.T) {
 	}
 	for _, in := range []Dir{git, sub} {
 		for op, write := range writes(in) {
-			if err := write("config"); !errors.Is(err, ErrDotGit) {
+			if err := write("config"); !errors.Is(err, errDotGit) {
 				t.Errorf("%s in %s: %v", op, in.Name(), err)
 			}
 		}
-		if err := d.Move("file", in, "file"); !errors.Is(err, ErrDotGit) {
+		if err := d.Move("file", in, "file"); !errors.Is(err, errDotGit) {
 			t.Errorf("move into %s: %v", in.Name(), err)
 		}
 	}
 	inside, err := OpenRoot(filepath.Join(path, ".git"))
 	must(t, err)
 	defer inside.Close()
-	if err := inside.Mkdir("x", 0o755); !errors.Is(err, ErrDotGit) {
+	if err := inside.Mkdir("x", 0o755); !errors.Is(err, errDotGit) {
 		t.Errorf("mkdir below a root in .git: %v", err)
 	}
 	if list, _ := d.ReadDir(); len(list) != 2 {

@@ -13,7 +13,7 @@
 // What writes hold to, on every system:
 //
 //   - No spelling of .git is written, in the root or below: git's own list (case, trailing dots and spaces, NTFS
-//     short names and alternate streams, ignorable code points of HFS+) gives ErrDotGit. A directory that was
+//     short names and alternate streams, ignorable code points of HFS+) gives errDotGit. A directory that was
 //     reached through such a name can be read, but refuses every write.
 //   - Move never replaces. Exchange is one atomic step or ErrUnsupported. There is no other rename.
 //   - Remove and Rmdir take one entry; nothing here deletes a tree.

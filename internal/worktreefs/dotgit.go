@@ -105,7 +105,7 @@ func checkWrite(name string) error {
 		return err
 	}
 	if IsDotGit(name) {
-		return ErrDotGit
+		return errDotGit
 	}
 	return nil
 }

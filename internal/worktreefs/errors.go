@@ -27,8 +27,8 @@ var (
 
 // The name is refused before the system is asked.
 var (
-	// ErrDotGit: a write to a spelling of .git, or inside a directory reached through one.
-	ErrDotGit = errors.New("names git's own directory")
+	// errDotGit: a write to a spelling of .git, or inside a directory reached through one.
+	errDotGit = errors.New("names git's own directory")
 	// ErrBadName: empty, ".", "..", or with a slash or NUL; or the system found it too long or otherwise unusable.
 	ErrBadName = errors.New("not a usable name")
 )
@@ -37,18 +37,18 @@ var (
 var (
 	// ErrUnsupported: the file system or the system has no such operation.
 	ErrUnsupported = errors.New("not supported by this file system")
-	// ErrCrossDevice: the two directories are not on one mounted file system.
-	ErrCrossDevice = errors.New("not on the same file system")
-	// ErrNoSpace: the disk or the quota is full.
-	ErrNoSpace = errors.New("no space left")
-	// ErrBusy: the entry is a mount point, a running program or otherwise held by the system.
-	ErrBusy = errors.New("in use")
+	// errCrossDevice: the two directories are not on one mounted file system.
+	errCrossDevice = errors.New("not on the same file system")
+	// errNoSpace: the disk or the quota is full.
+	errNoSpace = errors.New("no space left")
+	// errBusy: the entry is a mount point, a running program or otherwise held by the system.
+	errBusy = errors.New("in use")
 )
 
 // IsLocal reports whether an error says something about one path, not about the disk or the process.
 func IsLocal(err error) bool {
 	for _, e := range []error{
-		ErrNotExist, ErrExist, ErrPermission, ErrNotDir, ErrNotRegular, ErrIsDir, ErrNotEmpty, ErrDotGit, ErrBadName, ErrUnsupported, ErrCrossDevice, ErrBusy,
+		ErrNotExist, ErrExist, ErrPermission, ErrNotDir, ErrNotRegular, ErrIsDir, ErrNotEmpty, errDotGit, ErrBadName, ErrUnsupported, errCrossDevice, errBusy,
 	} {
 		if errors.Is(err, e) {
 			return true

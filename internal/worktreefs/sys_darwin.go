@@ -49,7 +49,7 @@ func writers(int) (bool, error) { return false, unix.EOPNOTSUPP }
 // Volume is the device: a device is mounted once.
 func (d *dir) Volume() (Volume, error) {
 	st, err := d.Stat()
-	return Volume{Dev: st.Dev}, err
+	return Volume{dev: st.Dev}, err
 }
 
 // anyDotGit tells whether a root's path leads through a spelling of .git.

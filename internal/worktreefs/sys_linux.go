@@ -85,11 +85,11 @@ func (d *dir) Volume() (Volume, error) {
 	if err != nil {
 		return Volume{}, err
 	}
-	v := Volume{Dev: st.Dev}
+	v := Volume{dev: st.Dev}
 	var x unix.Statx_t
 	err = again(func() error { return unix.Statx(d.fd, "", unix.AT_EMPTY_PATH, unix.STATX_MNT_ID, &x) })
 	if err == nil && x.Mask&unix.STATX_MNT_ID != 0 {
-		v.Mount = x.Mnt_id
+		v.mount = x.Mnt_id
 	}
 	return v, nil
 }

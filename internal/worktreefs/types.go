@@ -64,7 +64,7 @@ type Dirent struct {
 }
 
 // Volume says where names can be moved: between two directories exactly when their Volumes are equal.
-type Volume struct{ Dev, Mount uint64 }
+type Volume struct{ dev, mount uint64 }
 
 // Dir is an open directory. Names are single components. Methods are safe for concurrent use; Close is not, and a closed Dir
 // must not be used.

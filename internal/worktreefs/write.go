@@ -10,7 +10,7 @@ func (d *dir) mayWrite(op, name string) error {
 		return d.refuse(op, name, err)
 	}
 	if d.git {
-		return d.refuse(op, name, ErrDotGit)
+		return d.refuse(op, name, errDotGit)
 	}
 	return nil
 }

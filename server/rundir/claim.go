@@ -39,7 +39,7 @@ func Acquire(ctx context.Context, home string, patience time.Duration) (*Claim, 
 	if p.Socket, err = relay.SocketPath(home); err != nil {
 		return nil, err
 	}
-	p.lock = flock.New(dir.Path(lockName), flock.SetPermissions(0o600))
+	p.lock = flock.New(dir.path(lockName), flock.SetPermissions(0o600))
 	end := time.Now().Add(patience)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		ok, err := p.lock.TryLock()
@@ -47,7 +47,7 @@ func Acquire(ctx context.Context, home string, patience time.Duration) (*Claim, 
 			return nil, fmt.Errorf("lock: %w", err)
 		}
 		if ok {
-			if p.lockAt, err = p.lock.Stat(); err == nil && dir.Same(lockName, p.lockAt) {
+			if p.lockAt, err = p.lock.Stat(); err == nil && dir.same(lockName, p.lockAt) {
 				return p, nil
 			}
 			_ = p.lock.Close() // somebody cleans up here
@@ -99,13 +99,13 @@ func (p *Claim) WriteNote(data []byte) error { return p.Write(NoteName, data) }
 
 // Held reports whether clients still find the place. Who cannot be reached holds stores that others need.
 func (p *Claim) Held() bool {
-	return p.Same(filepath.Base(p.Socket), p.sockAt) && p.Same(lockName, p.lockAt)
+	return p.same(filepath.Base(p.Socket), p.sockAt) && p.same(lockName, p.lockAt)
 }
 
 // Release removes the socket and the note, if they are still of this place, and then gives it free: whoever is started now finds it empty.
 func (p *Claim) Release() {
-	if p.Same(lockName, p.lockAt) { // else the directory is another daemon's
-		if name := filepath.Base(p.Socket); p.Same(name, p.sockAt) {
+	if p.same(lockName, p.lockAt) { // else the directory is another daemon's
+		if name := filepath.Base(p.Socket); p.same(name, p.sockAt) {
 			p.Remove(name)
 		}
 		p.Remove(NoteName)

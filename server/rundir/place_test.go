@@ -55,7 +55,7 @@ func TestPlace(t *testing.T) {
 	}
 	_ = ln.Close()
 	p.Release()
-	if !there(p.Socket) || there(p.Path(NoteName)) {
+	if !there(p.Socket) || there(p.path(NoteName)) {
 		t.Error("what is another's was removed, or what was its own was not")
 	}
 	q := take(t, home)

@@ -36,31 +36,31 @@ func Find(home string) Dir {
 	return Dir(filepath.Dir(sock))
 }
 
-// Path is where a file of the directory is.
-func (d Dir) Path(name string) string { return filepath.Join(string(d), name) }
+// path is where a file of the directory is.
+func (d Dir) path(name string) string { return filepath.Join(string(d), name) }
 
 // Read returns what is in a file.
-func (d Dir) Read(name string) ([]byte, error) { return os.ReadFile(d.Path(name)) }
+func (d Dir) Read(name string) ([]byte, error) { return os.ReadFile(d.path(name)) }
 
 // Write replaces a file: the old bytes or the new ones for whoever reads.
 func (d Dir) Write(name string, data []byte) error {
 	if err := relay.CheckDir(string(d)); err != nil {
 		return err
 	}
-	return osfile.Write(d.Path(name), osfile.Options{Temporary: ".new-", Hint: true}, func(w io.Writer) error {
+	return osfile.Write(d.path(name), osfile.Options{Temporary: ".new-", Hint: true}, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
 }
 
 // Remove removes a file.
-func (d Dir) Remove(name string) { _ = os.Remove(d.Path(name)) }
+func (d Dir) Remove(name string) { _ = os.Remove(d.path(name)) }
 
-func (d Dir) rename(from, to string) error { return os.Rename(d.Path(from), d.Path(to)) }
+func (d Dir) rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
 
 // appendTo opens a file to write at its end.
 func (d Dir) appendTo(name string) (*os.File, error) {
-	return os.OpenFile(d.Path(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	return os.OpenFile(d.path(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
 // First reports whether this is the first call for a name in sub, of all processes, within age. Names must be safe as file names.
@@ -68,7 +68,7 @@ func (d Dir) First(sub, name string, age time.Duration) bool {
 	if relay.CheckDir(string(d)) != nil {
 		return false
 	}
-	dir := d.Path(sub)
+	dir := d.path(sub)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return false
 	}
@@ -95,13 +95,13 @@ func prune(dir string, age time.Duration) {
 }
 
 // private takes every permission of others from a file; what the umask took of ours comes back.
-func (d Dir) private(name string) error { return os.Chmod(d.Path(name), 0o600) }
+func (d Dir) private(name string) error { return os.Chmod(d.path(name), 0o600) }
 
-// Same reports whether a name is still of the file that was.
-func (d Dir) Same(name string, was fs.FileInfo) bool {
-	now, err := os.Lstat(d.Path(name))
+// same reports whether a name is still of the file that was.
+func (d Dir) same(name string, was fs.FileInfo) bool {
+	now, err := os.Lstat(d.path(name))
 	return err == nil && was != nil && os.SameFile(was, now)
 }
 
 // Stat is what lstat says of a file.
-func (d Dir) Stat(name string) (fs.FileInfo, error) { return os.Lstat(d.Path(name)) }
+func (d Dir) Stat(name string) (fs.FileInfo, error) { return os.Lstat(d.path(name)) }

@@ -28,8 +28,8 @@ type Options struct {
 	Steps []tree.Step
 	// Open gives the content of a blob: a file's bytes or a symlink's target. Every byte is hashed again.
 	Open func(id objstore.ID) (io.ReadCloser, error)
-	// Progress is called now and then with how many steps are dealt with, from one goroutine; nil: not.
-	Progress func(done, total int)
+	// progress is called now and then with how many steps are dealt with, from one goroutine; nil: not.
+	progress func(done, total int)
 }
 
 // Result is what became of the steps.

@@ -17,5 +17,5 @@
 //
 // Concurrency: a Run uses several goroutines to fill the stage and to sync, and one for everything in the tree; they
 // have ended when it returns. One Run at a time may use a stage. Options.Open is called from several goroutines,
-// Options.Progress from one.
+// Options.progress from one.
 package apply

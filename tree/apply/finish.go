@@ -16,8 +16,8 @@ func (a *applier) checkPlaced() error {
 		if j.state != jobPlaced {
 			continue
 		}
-		if a.Progress != nil && i%64 == 0 {
-			a.Progress(i, len(a.jobs))
+		if a.progress != nil && i%64 == 0 {
+			a.progress(i, len(a.jobs))
 		}
 		if gone != "" && strings.HasPrefix(j.Path, gone+"/") {
 			j.state = jobDone
@@ -60,8 +60,8 @@ func (a *applier) checkPlaced() error {
 		}
 	}
 	a.w.close()
-	if a.Progress != nil {
-		a.Progress(len(a.jobs), len(a.jobs))
+	if a.progress != nil {
+		a.progress(len(a.jobs), len(a.jobs))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func LayOut(
 		return nil, fmt.Errorf("lay out: %w", err)
 	}
 	defer in.Close()
-	o := Options{Op: work, Steps: steps, Open: open, Progress: progress}
+	o := Options{Op: work, Steps: steps, Open: open, progress: progress}
 	for _, d := range []struct {
 		name string
 		dir  *worktreefs.Dir

@@ -75,7 +75,7 @@ func BenchmarkUnchanged(b *testing.B) {
 		defer tx.Discard()
 		again, err := Take(context.Background(), Source{Root: root, Prev: prev, Get: tx, Put: tx, Cache: cache, Rules: rules, Generation: generation})
 		check(b, err)
-		if again.Root != r.Root || again.Hashed != 0 || again.Puts != 0 {
+		if again.Root != r.Root || again.hashed != 0 || again.puts != 0 {
 			b.Fatalf("%+v", again)
 		}
 	}

@@ -51,7 +51,7 @@ func TestCacheInTheStore(t *testing.T) {
 	cache, err := LoadCache(db)
 	check(t, err)
 	first := capture(t, objs, root, cache, objstore.ID{})
-	if first.Hashed != 5 {
+	if first.hashed != 5 {
 		t.Fatalf("first: %+v", first)
 	}
 	if got := entries(t, db); len(got) != 7 || got[""] == "" || got["link"] == "" {
@@ -63,7 +63,7 @@ func TestCacheInTheStore(t *testing.T) {
 	check(t, err)
 	before := entries(t, db)
 	again := capture(t, objs, root, cache, first.Root)
-	if again.Root != first.Root || again.Hashed != 0 || again.Puts != 0 {
+	if again.Root != first.Root || again.hashed != 0 || again.puts != 0 {
 		t.Fatalf("again: %+v", again)
 	}
 	b := db.NewBatch()
@@ -94,7 +94,7 @@ func TestCacheInTheStore(t *testing.T) {
 		t.Error("the store changed without a commit")
 	}
 	r2 := capture(t, objs, root, cache, first.Root)
-	if r2.Root != r.Root || r2.Hashed != 2 {
+	if r2.Root != r.Root || r2.hashed != 2 {
 		t.Errorf("after a discard: %+v", r2)
 	}
 	loaded, err := LoadCache(db)
@@ -142,7 +142,7 @@ func TestCorruptCacheIsAMiss(t *testing.T) {
 				t.Errorf("%d corrupt entries taken", cache.len())
 			}
 			r := capture(t, objs, root, cache, first.Root)
-			if r.Root != first.Root || r.Hashed != 5 {
+			if r.Root != first.Root || r.hashed != 5 {
 				t.Errorf("%+v", r)
 			}
 			if got := entries(t, db); fmt.Sprint(got) != fmt.Sprint(good) {

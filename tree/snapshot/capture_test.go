@@ -359,7 +359,7 @@ func TestSparseFile(t *testing.T) {
 	r, err = Take(context.Background(), sourceOf(t, root, m.memStore, func(s *Source) { s.Put = m }))
 	check(t, err)
 	runtime.ReadMemStats(&after)
-	if r.Bytes != size || m.read.Load() != size || r.Torn != 0 {
+	if r.Bytes != size || m.read.Load() != size || r.torn != 0 {
 		t.Errorf("%+v, %d bytes read", r, m.read.Load())
 	}
 	if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 {
@@ -405,8 +405,8 @@ func TestWideAndDeep(t *testing.T) {
 	m, cache := newMemStore(), newCache()
 	r := shoot(t, root, m, func(s *Source) { s.Cache = cache })
 	cache.Committed()
-	if r.Files != wide || r.Dirs != tree.MaxDepth {
-		t.Errorf("%d files, %d directories", r.Files, r.Dirs)
+	if r.Files != wide || r.dirs != tree.MaxDepth {
+		t.Errorf("%d files, %d directories", r.Files, r.dirs)
 	}
 	path := strings.Repeat("/"+name, tree.MaxDepth)[1:]
 	wantNoted(t, r, "u "+path)
@@ -416,7 +416,7 @@ func TestWideAndDeep(t *testing.T) {
 		t.Errorf("%d entries", n)
 	}
 	again := shoot(t, root, m, func(s *Source) { s.Cache, s.Prev = cache, r.Root })
-	if again.Root != r.Root || again.Hashed != 0 || again.Puts != 0 {
+	if again.Root != r.Root || again.hashed != 0 || again.puts != 0 {
 		t.Errorf("again: %+v", again)
 	}
 	check(t, exec.Command("rm", "-rf", root).Run()) // os.RemoveAll is slow at this depth

@@ -104,7 +104,7 @@ type miss struct {
 }
 
 func newScan(ctx context.Context, src Source) *scan {
-	s := &scan{Source: src, ctx: ctx, start: src.Now().UnixNano(), dirs: map[string]*cacheDir{}, again: dirtySet{}, racy: dirtySet{}}
+	s := &scan{Source: src, ctx: ctx, start: src.now().UnixNano(), dirs: map[string]*cacheDir{}, again: dirtySet{}, racy: dirtySet{}}
 	s.wake.L = &s.mu
 	s.refuses, _ = src.Put.(refuser)
 	s.matches = src.Cache != nil && !src.Prev.IsZero() && src.Cache.root == src.Prev
@@ -156,7 +156,7 @@ func (s *scan) push(tasks ...task) {
 	s.running += len(tasks)
 	if !s.helped && len(s.stack) >= worthHelp {
 		s.helped = true
-		for range s.Workers - 1 {
+		for range s.workers - 1 {
 			s.helpers.Go(s.work)
 		}
 	}
@@ -413,7 +413,7 @@ func (s *scan) readAll(n *node, misses []miss) {
 			from, bytes = i+1, 0
 		}
 	}
-	if len(tasks) > 0 && s.Workers > 1 {
+	if len(tasks) > 0 && s.workers > 1 {
 		n.users.Add(int32(len(tasks)))
 		n.pending.Add(int32(len(tasks)))
 		s.push(tasks...)

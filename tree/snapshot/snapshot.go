@@ -75,9 +75,9 @@ type Source struct {
 	// is entered. ForcePaths gives both.
 	ForceBelow func(dir string) bool
 
-	Workers  int                          // goroutines; <= 0: GOMAXPROCS
+	workers  int                          // goroutines; <= 0: GOMAXPROCS
 	Progress func(files int, bytes int64) // captured so far; called now and then, one call at a time; nil: none
-	Now      func() time.Time             // nil: time.Now
+	now      func() time.Time             // nil: time.Now
 }
 
 // Result is what a snapshot found.
@@ -85,13 +85,13 @@ type Result struct {
 	Root  objstore.ID // never zero: an empty tree is an object too
 	Skips []tree.Skip // sorted, see CompareSkips; shared with other results, so not to be changed
 
-	Files, Dirs, Links int   // captured; Dirs without the root
+	Files, dirs, Links int   // captured; Dirs without the root
 	Bytes              int64 // of captured files
-	Torn               int   // captured files that changed while they were read
+	torn               int   // captured files that changed while they were read
 
-	Hashed      int   // files that were read, secrets included
-	HashedBytes int64 // bytes that were read of them
-	Puts        int   // objects handed to Put and PutReader
+	hashed      int   // files that were read, secrets included
+	hashedBytes int64 // bytes that were read of them
+	puts        int   // objects handed to Put and PutReader
 }
 
 // Note gives the encoded note; nil when there is nothing to note.
@@ -118,11 +118,11 @@ func Take(ctx context.Context, s Source) (*Result, error) {
 	if !s.Prev.IsZero() && s.Get == nil {
 		return nil, errors.New("snapshot: a previous tree, but nothing to read it from")
 	}
-	if s.Workers <= 0 {
-		s.Workers = runtime.GOMAXPROCS(0)
+	if s.workers <= 0 {
+		s.workers = runtime.GOMAXPROCS(0)
 	}
-	if s.Now == nil {
-		s.Now = time.Now
+	if s.now == nil {
+		s.now = time.Now
 	}
 	if s.Rules == nil {
 		s.Rules = ignore.New(ignore.Options{})
@@ -146,8 +146,8 @@ func Take(ctx context.Context, s Source) (*Result, error) {
 	n, sum := &sc.count, &sc.root.sum
 	r := &Result{
 		Root: sc.root.id, Skips: sc.skips,
-		Files: sum.files, Dirs: sum.dirs, Links: sum.links, Bytes: sum.bytes, Torn: sum.torn,
-		Hashed: int(n.hashed.Load()), HashedBytes: n.hashedBytes.Load(), Puts: int(n.puts.Load()),
+		Files: sum.files, dirs: sum.dirs, Links: sum.links, Bytes: sum.bytes, torn: sum.torn,
+		hashed: int(n.hashed.Load()), hashedBytes: n.hashedBytes.Load(), puts: int(n.puts.Load()),
 	}
 	return r, nil
 }

@@ -27,10 +27,10 @@ func TestSnapshotCapturesExactly(t *testing.T) {
 		if len(first.Skips) != 0 {
 			rt.Fatalf("skips: %v", first.Skips)
 		}
-		if got := first.Files + first.Dirs + first.Links; got != len(want) {
+		if got := first.Files + first.dirs + first.Links; got != len(want) {
 			rt.Fatalf("counts say %d, there are %d", got, len(want))
 		}
-		none := shoot(rt, root, newMemStore(), func(s *Source) { s.Workers = 1 })
+		none := shoot(rt, root, newMemStore(), func(s *Source) { s.workers = 1 })
 		if none.Root != first.Root {
 			rt.Fatal("another root with one worker and no cache")
 		}
@@ -89,7 +89,7 @@ func TestUnchangedTreeReadsAndWritesNothing(t *testing.T) {
 	m, cache := newMemStore(), newCache()
 	first := shoot(t, root, m, func(s *Source) { s.Cache = cache })
 	cache.Committed()
-	if first.Hashed != 6 || first.Links != 1 || first.Dirs != 4 {
+	if first.hashed != 6 || first.Links != 1 || first.dirs != 4 {
 		t.Fatalf("first: %+v", first)
 	}
 	puts := m.puts
@@ -99,14 +99,14 @@ func TestUnchangedTreeReadsAndWritesNothing(t *testing.T) {
 		s.Root = fs.wrap(s.Root)
 	})
 	cache.Committed()
-	if again.Root != first.Root || again.Hashed != 0 || m.puts != puts || m.gets != 0 || fs.opens.Load() != 0 || again.Puts != 0 {
+	if again.Root != first.Root || again.hashed != 0 || m.puts != puts || m.gets != 0 || fs.opens.Load() != 0 || again.puts != 0 {
 		t.Fatalf("again: %+v, %d puts, %d gets, %d files opened", again, m.puts-puts, m.gets, fs.opens.Load())
 	}
 
 	// One edit: one file read, and one tree for every directory above it.
 	write(t, root+"/dir/sub/c.txt", "edited")
 	edited := shoot(t, root, m, func(s *Source) { s.Cache, s.Prev = cache, first.Root })
-	if edited.Hashed != 1 || m.puts-puts != 4 {
+	if edited.hashed != 1 || m.puts-puts != 4 {
 		t.Fatalf("edited: %+v, %d puts", edited, m.puts-puts)
 	}
 	for _, path := range []string{"", "dir", "dir/sub", "dir/sub/c.txt"} {
@@ -131,13 +131,13 @@ func TestCacheOfAnotherTree(t *testing.T) {
 
 	m := newMemStore() // has nothing of it
 	second := shoot(t, root, m, func(s *Source) { s.Cache = cache })
-	if second.Root != first.Root || second.Hashed != 5 {
+	if second.Root != first.Root || second.hashed != 5 {
 		t.Fatalf("an empty store: %+v", second)
 	}
 	sameItems(t, inStore(t, m, second.Root), onDisk(t, root))
 
 	third := shoot(t, root, m, func(s *Source) { s.Cache = cache })
-	if third.Hashed != 0 || third.Puts != 0 {
+	if third.hashed != 0 || third.puts != 0 {
 		t.Fatalf("a store that has it all: %+v", third)
 	}
 
@@ -147,7 +147,7 @@ func TestCacheOfAnotherTree(t *testing.T) {
 	prev := m.putTree(tree.Entry{Name: "a.txt", Type: tree.TypeFile, Perm: 0o644, ID: b.ID})
 	delete(m.objects[objstore.Blob], b.ID)
 	fourth := shoot(t, root, m, func(s *Source) { s.Cache, s.Prev = cache, prev })
-	if fourth.Root != first.Root || fourth.Hashed != 1 {
+	if fourth.Root != first.Root || fourth.hashed != 1 {
 		t.Fatalf("a lost object: %+v", fourth)
 	}
 	sameItems(t, inStore(t, m, fourth.Root), onDisk(t, root))
@@ -163,7 +163,7 @@ func TestRacilyCleanFileIsReadAgain(t *testing.T) {
 		st, err := os.Stat(root + "/f")
 		check(t, err)
 		now := func() time.Time { return st.ModTime().Add(guardFine - 1) }
-		r := shoot(t, root, m, func(s *Source) { s.Cache, s.Prev, s.Now = cache, prev, now })
+		r := shoot(t, root, m, func(s *Source) { s.Cache, s.Prev, s.now = cache, prev, now })
 		cache.Committed()
 		prev = r.Root
 		sameItems(t, inStore(t, m, r.Root), onDisk(t, root))

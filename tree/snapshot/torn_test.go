@@ -115,8 +115,8 @@ func TestT14Promise14FileChangesWhileRead(t *testing.T) {
 					r, err := Take(context.Background(), sourceOf(t, root, m, func(s *Source) { s.Cache, s.Prev = cache, prev }))
 					check(t, err)
 					cache.Committed()
-					torn += r.Torn
-					all.Fired(r.Torn)
+					torn += r.torn
+					all.Fired(r.torn)
 					flagged := map[string]bool{}
 					for _, s := range r.Skips {
 						flagged[s.Path] = s.Reason == tree.ReasonTorn
@@ -192,8 +192,8 @@ func TestPromise14ChangeBetweenReads(t *testing.T) {
 			if !fired {
 				t.Fatal("the change did not happen")
 			}
-			if (r.Torn == 1) != c.torn || cache.len() != 0 {
-				t.Errorf("torn: %d; %d in the cache", r.Torn, cache.len())
+			if (r.torn == 1) != c.torn || cache.len() != 0 {
+				t.Errorf("torn: %d; %d in the cache", r.torn, cache.len())
 			}
 			if c.torn {
 				wantNoted(t, r, "t f")
@@ -254,7 +254,7 @@ func TestPromise14ChangeWithinOneTick(t *testing.T) {
 			}
 		}
 		m := newMemStore()
-		r := shoot(t, root, m, func(s *Source) { s.Root, s.Now = frozen{s.Root, w}, st.ModTime })
+		r := shoot(t, root, m, func(s *Source) { s.Root, s.now = frozen{s.Root, w}, st.ModTime })
 		wantNoted(t, r)
 		if got := inStore(t, m, r.Root)["f"].Content; got != string(generation(1, size)) {
 			t.Errorf("size %d: stored a mixture: %.20q ... %.20q", size, got, got[len(got)-20:])
@@ -344,7 +344,7 @@ func TestRulesChangeWithinOneTick(t *testing.T) {
 		write(t, root+"/.gitignore", rule)
 		r := shoot(t, root, m, func(s *Source) {
 			s.Root = oneStamp{s.Root, worktreefs.Stat{Type: worktreefs.TypeFile, Mtime: now.UnixNano(), Ctime: 1, Size: 2}}
-			s.Cache, s.Now = cache, func() time.Time { return now }
+			s.Cache, s.now = cache, func() time.Time { return now }
 		})
 		cache.Committed()
 		if _, err := tree.Lookup(m, r.Root, "x"); (err == nil) != (rule == "y\n") {

@@ -86,7 +86,7 @@ func benchWatcher(b *testing.B, root string, watch bool) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			check(b, os.WriteFile(root+"/3/2/0/5", fmt.Appendf(nil, "edit %d", i), 0o644))
-			if r := snap(b); r.Hashed == 0 {
+			if r := snap(b); r.hashed == 0 {
 				b.Fatal("the edit was not seen")
 			}
 		}

@@ -70,7 +70,7 @@ func TestWatcherMissesWhatIsNotReported(t *testing.T) {
 	check(t, os.WriteFile(v.outside+"/f", []byte("written elsewhere"), 0o644))
 	r, x, err := v.snap(nil)
 	check(t, err)
-	if r.Root != v.prev || r.Hashed != 0 {
+	if r.Root != v.prev || r.hashed != 0 {
 		t.Fatal("it was reported")
 	}
 	v.commit(r, x)
@@ -315,11 +315,11 @@ func TestWatcherLooksAgainAtTheYoung(t *testing.T) {
 	st, err := os.Stat(v.root + "/dir/f")
 	check(t, err)
 	for i, after := range []time.Duration{1, 2, time.Hour, time.Hour} {
-		r, x, err := v.snap(func(s *Source) { s.Now = func() time.Time { return st.ModTime().Add(after) } })
+		r, x, err := v.snap(func(s *Source) { s.now = func() time.Time { return st.ModTime().Add(after) } })
 		check(t, err)
 		v.commit(r, x)
-		if want := []int{1, 1, 1, 0}[i]; r.Hashed != want {
-			t.Errorf("snapshot %d: %d read, want %d", i, r.Hashed, want)
+		if want := []int{1, 1, 1, 0}[i]; r.hashed != want {
+			t.Errorf("snapshot %d: %d read, want %d", i, r.hashed, want)
 		}
 	}
 	if v.incremental != 4 {
@@ -371,15 +371,15 @@ func TestWatcherLooksOnlyAtWhatChanged(t *testing.T) {
 	v.commit(v.same(nil)) // looks again at what was young
 	r, x, err := v.snap(wrap)
 	check(t, err)
-	if lstats+dirs != 0 || r.Puts != 0 || r.Root != v.prev {
-		t.Errorf("unchanged: %d names and %d directories looked at, %d puts", lstats, dirs, r.Puts)
+	if lstats+dirs != 0 || r.puts != 0 || r.Root != v.prev {
+		t.Errorf("unchanged: %d names and %d directories looked at, %d puts", lstats, dirs, r.puts)
 	}
 	v.commit(r, x)
 	write(t, v.root+"/3/4/f", "edited")
 	r, x, err = v.snap(wrap)
 	check(t, err)
-	if lstats > 2 || dirs != 2 || r.Puts != 4 || r.Hashed != 1 {
-		t.Errorf("one edit: %d names and %d directories looked at, %d puts, %d read", lstats, dirs, r.Puts, r.Hashed)
+	if lstats > 2 || dirs != 2 || r.puts != 4 || r.hashed != 1 {
+		t.Errorf("one edit: %d names and %d directories looked at, %d puts, %d read", lstats, dirs, r.puts, r.hashed)
 	}
 	v.commit(r, x)
 	if len(v.cache.dirs) != 331 {

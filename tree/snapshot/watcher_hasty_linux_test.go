@@ -43,12 +43,12 @@ func TestPromise14HastyLeavesTheYoungToLater(t *testing.T) {
 			snap := func(what string, after time.Duration, hasty, full bool, hashed int, content string) {
 				t.Helper()
 				r, x, err := v.snap(func(s *Source) {
-					s.Now = func() time.Time { return st.ModTime().Add(after) }
+					s.now = func() time.Time { return st.ModTime().Add(after) }
 					s.Hasty, s.Full = hasty, full
 				})
 				check(t, err)
-				if got := inStore(t, x, r.Root)["dir/f"].Content; r.Hashed != hashed || got != content {
-					t.Errorf("%s: %d read, want %d; the file is %q, want %q", what, r.Hashed, hashed, got, content)
+				if got := inStore(t, x, r.Root)["dir/f"].Content; r.hashed != hashed || got != content {
+					t.Errorf("%s: %d read, want %d; the file is %q, want %q", what, r.hashed, hashed, got, content)
 				}
 				v.commit(r, x)
 			}
@@ -83,13 +83,13 @@ func TestHastyLooksAtMany(t *testing.T) {
 	}
 	for i, want := range []int{maxRacy + 1, maxRacy + 1, 0} {
 		r, x, err := v.snap(func(s *Source) {
-			s.Now = func() time.Time { return before.Add(time.Duration(i) * time.Hour) }
+			s.now = func() time.Time { return before.Add(time.Duration(i) * time.Hour) }
 			s.Hasty = true
 		})
 		check(t, err)
 		v.commit(r, x)
-		if r.Hashed != want || v.cache.base.racy.len() != []int{maxRacy + 1, 0, 0}[i] {
-			t.Errorf("snapshot %d: %d read, want %d; %d left", i, r.Hashed, want, v.cache.base.racy.len())
+		if r.hashed != want || v.cache.base.racy.len() != []int{maxRacy + 1, 0, 0}[i] {
+			t.Errorf("snapshot %d: %d read, want %d; %d left", i, r.hashed, want, v.cache.base.racy.len())
 		}
 	}
 }

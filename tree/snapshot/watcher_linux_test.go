@@ -167,7 +167,7 @@ func (v *overseen) same(mod func(*Source)) (*Result, *txStore) {
 	}
 	got, want := *r, *fresh
 	for _, res := range []*Result{&got, &want} {
-		res.Skips, res.Hashed, res.HashedBytes, res.Puts = nil, 0, 0, 0
+		res.Skips, res.hashed, res.hashedBytes, res.puts = nil, 0, 0, 0
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		v.t.Fatalf("counted %+v, a fresh scan %+v", got, want)

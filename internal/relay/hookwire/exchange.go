@@ -16,7 +16,7 @@ func Exchange(c io.ReadWriter, q Request, payload io.Reader) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := ReadAnswer(c, buf)
+	a, err := readAnswer(c, buf)
 	if err != nil && sendErr != nil && err != ErrHTTP && err != ErrProtocol && err != ErrMalformed { // it said nothing
 		err = sendErr
 	}
@@ -52,8 +52,8 @@ func send(c io.Writer, buf []byte, payload io.Reader) (sendErr, payloadErr error
 	}
 }
 
-// ReadAnswer reads an answer, with the room that buf has. Its body may lie in it.
-func ReadAnswer(r io.Reader, buf []byte) (Answer, error) {
+// readAnswer reads an answer, with the room that buf has. Its body may lie in it.
+func readAnswer(r io.Reader, buf []byte) (Answer, error) {
 	in := input{r: r, buf: buf[:0]}
 	head, err := in.next(len(preamble))
 	if err != nil {

@@ -76,13 +76,13 @@ func TestAnswerComesBack(t *testing.T) {
 	for name, a := range answers {
 		raw := AppendAnswer(nil, a)
 		for _, r := range []io.Reader{bytes.NewReader(raw), iotest.OneByteReader(bytes.NewReader(raw)), iotest.DataErrReader(bytes.NewReader(raw))} {
-			got, err := ReadAnswer(r, nil)
+			got, err := readAnswer(r, nil)
 			if err != nil || got.Status != a.Status || got.Warn != a.Warn || !bytes.Equal(got.Body, a.Body) {
 				t.Errorf("%s: %d %q %d bytes, %v", name, got.Status, got.Warn, len(got.Body), err)
 			}
 		}
 	}
-	a, err := ReadAnswer(bytes.NewReader(AppendAnswer(nil, Answer{Warn: strings.Repeat("w", 3*maxWarn), Body: make([]byte, maxBody+1)})), nil)
+	a, err := readAnswer(bytes.NewReader(AppendAnswer(nil, Answer{Warn: strings.Repeat("w", 3*maxWarn), Body: make([]byte, maxBody+1)})), nil)
 	if err != nil || len(a.Warn) != maxWarn || len(a.Body) != 0 {
 		t.Errorf("too long: %d %d, %v", len(a.Warn), len(a.Body), err)
 	}
@@ -104,7 +104,7 @@ func TestCutAtEveryByte(t *testing.T) {
 		}
 		raw := AppendAnswer(nil, a)
 		for n := range len(raw) {
-			if _, err := ReadAnswer(bytes.NewReader(raw[:n]), nil); err != io.ErrUnexpectedEOF {
+			if _, err := readAnswer(bytes.NewReader(raw[:n]), nil); err != io.ErrUnexpectedEOF {
 				t.Errorf("%s, %d bytes: %v", name, n, err)
 			}
 		}
@@ -160,7 +160,7 @@ func TestRefused(t *testing.T) {
 		"a body of 4 GiB":  {head + "\x00\x00\x00\x00\xff\xff\xff\xff", ErrMalformed},
 		"fields are a cut": {head + "\x00\x00\x00\x02\x01\x01\x00\x00\x00\x00", ErrMalformed},
 	} {
-		if _, err := ReadAnswer(strings.NewReader(c.raw), nil); !errors.Is(err, c.want) {
+		if _, err := readAnswer(strings.NewReader(c.raw), nil); !errors.Is(err, c.want) {
 			t.Errorf("answer, %s: %v", name, err)
 		}
 	}
@@ -225,8 +225,8 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 	f.Add([]byte("rwhook\x01\n\x00\x00\x00\x03\x02\x01x\x00\x00\x00\x01bxxxx"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		a, err := ReadAnswer(bytes.NewReader(raw), make([]byte, 0, 4096))
-		one, errOne := ReadAnswer(iotest.OneByteReader(bytes.NewReader(raw)), nil)
+		a, err := readAnswer(bytes.NewReader(raw), make([]byte, 0, 4096))
+		one, errOne := readAnswer(iotest.OneByteReader(bytes.NewReader(raw)), nil)
 		if !reflect.DeepEqual(a, one) && (len(a.Body) > 0 || len(one.Body) > 0) || !errors.Is(errOne, err) {
 			t.Fatalf("whole: %+v %v; byte by byte: %+v %v", a, err, one, errOne)
 		}
