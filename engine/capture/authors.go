@@ -114,7 +114,7 @@ func (wt *Worktree) whose(c *Capture, was objstore.ID, calls OpenCalls) (by []st
 	if by == nil {
 		by = names
 	}
-	return by, owned, wt.log.StampOwners(owned)
+	return by, owned, nil
 }
 
 // byMost gives the authors of most paths, and the others, in the order of their names.

@@ -105,5 +105,4 @@ func (in *intake) lane(a *Arrival) {
 	s.Agent, s.ID, s.Last, s.LaneOf = a.Ev.Agent, a.Ev.Subagent, in.e.log.Now(), a.Name
 	s.Calls, s.Busy, s.Ended = nil, false, true
 	in.sessions[a.worker] = s
-	in.lanes = true
 }

@@ -86,7 +86,7 @@ type Journal struct {
 	Files       []refs.File // session files, in the order in which they are set
 	Made        *Session    // the session that a fork makes; nil: none
 	Moved       *Session    // a session as it is afterwards; nil: none
-	Goes        string      // the session whose conversation goes on from here; "": the one whose cursor moves; since store format 5
+	Goes        string      // the session whose conversation goes on from here; "": the one whose cursor moves
 
 	// Of this process alone:
 	Left   []refs.File        // with the code alone: session files that had been set before, and stay so
@@ -117,7 +117,7 @@ const (
 	tagJFiles
 	tagJMade
 	tagJMoved
-	tagJGoes // since store format 5
+	tagJGoes
 )
 
 // Field tags of a step, and of an entry in it.

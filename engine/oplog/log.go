@@ -7,20 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
 	"rewind/refs"
 )
-
-// StampOwners makes the store one that says whose paths are, before the first such record is written.
-func (l *Log) StampOwners(owned []model.Owned) error {
-	if len(owned) == 0 {
-		return nil
-	}
-	return l.DB.RaiseFormat(FormatOwners)
-}
 
 // Notice adds something the user should know to what the command says.
 func (l *Log) Notice(text string) {
@@ -28,9 +19,6 @@ func (l *Log) Notice(text string) {
 		l.Project.Notices = append(l.Project.Notices, text)
 	}
 }
-
-// FormatOwners is the first store format whose checkpoints say of paths whose change they are, and what came with it (docs/format.md#key-space).
-const FormatOwners = 5
 
 // Remark tells what was not believed; that is no event of the project's.
 func (l *Log) Remark() {

@@ -196,9 +196,8 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		Before: r.Before, After: after, Stage: NewStageName(), Kept: len(plan.Kept), Steps: plan.Steps, ContextOnly: r.conversation.ContextOnly,
 	}
 	conv.Enter(j)
-	if err := rs.enterGoes(goes, j); err != nil {
-		c.Discard()
-		return nil, err
+	if goes != j.Session {
+		j.Goes = goes
 	}
 	j.Own, j.Must = r.env.Folders(), r.mustTalk()
 	durable, err := rs.MakeStage(root, j.Stage)

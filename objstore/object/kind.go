@@ -16,7 +16,7 @@ const (
 	Tree       Kind = 't'
 	Checkpoint Kind = 'c'
 	Note       Kind = 'n'
-	Transcript Kind = 's' // since store format 2
+	Transcript Kind = 's'
 )
 
 // Kinds lists every kind, ascending by byte.
