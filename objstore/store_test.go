@@ -94,7 +94,7 @@ func (m *machine) content(t *rapid.T) (k Kind, raw []byte, prev ID) {
 		raw = append(append(raw[:at:at], fmt.Sprintf("<%d>", rapid.IntRange(0, 99).Draw(t, "what"))...), raw[at:]...)
 		return o.kind, raw, o.id
 	}
-	k = rapid.SampledFrom(Kinds()).Draw(t, "kind")
+	k = rapid.SampledFrom(kinds).Draw(t, "kind")
 	n := rapid.SampledFrom([]int{1500, 4000, 9000, 100, 1, 0}).Draw(t, "size")
 	return k, noise(rapid.Uint64Range(0, 50).Draw(t, "seed"), n), ID{}
 }

@@ -23,14 +23,6 @@ const (
 	ReasonPurged     byte = 'g' // its content was purged from the store, and is refused
 )
 
-// reasons are all reasons, in the order in which documents list them.
-func reasons() []byte {
-	return []byte{
-		ReasonIgnored, ReasonBuiltin, ReasonSize, ReasonPipe, ReasonSocket, ReasonDevice,
-		ReasonUnreadable, ReasonSecret, ReasonTorn, ReasonMount, ReasonPurged,
-	}
-}
-
 // ReasonWord is the word shown for a reason, "" for an unknown one.
 func ReasonWord(reason byte) string {
 	switch reason {

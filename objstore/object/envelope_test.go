@@ -127,7 +127,7 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 
 func TestEnvelopeCrashers(t *testing.T) {
 	for name, val := range envelopeCrashers(t) {
-		for _, k := range Kinds() {
+		for _, k := range kinds {
 			if _, err := Decode(k, val); err == nil {
 				t.Errorf("%s decodes", name)
 			} else if strings.HasPrefix(err.Error(), "objstore") {

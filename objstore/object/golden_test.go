@@ -27,7 +27,7 @@ func TestGolden(t *testing.T) {
 	delta := buildDelta(nil, source, len(base), target)
 	list := AppendChunks(nil, []Chunk{{Sum(Blob, base), len(base)}, {Sum(Blob, target), len(target)}})
 	var ids bytes.Buffer
-	for _, k := range Kinds() {
+	for _, k := range kinds {
 		fmt.Fprintf(&ids, "%s %s\n", k, Sum(k, []byte("rewind")))
 	}
 	packed := packed(t, bytes.Repeat(base, 2))

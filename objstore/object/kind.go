@@ -19,9 +19,6 @@ const (
 	Transcript Kind = 's'
 )
 
-// Kinds lists every kind, ascending by byte.
-func Kinds() []Kind { return []Kind{Blob, Checkpoint, Note, Transcript, Tree} }
-
 // String gives the kind's word.
 func (k Kind) String() string {
 	switch k {
