@@ -139,7 +139,7 @@ func (r *Record) Sealed(root string) (why string, err error) {
 	}
 	defer dir.Close()
 	if r.Seal == "" {
-		return "its store is of an older version of rewind, and was made elsewhere", nil
+		return "its record has no seal", nil
 	}
 	b, why, err := readIn(dir, sealName, maxSeal)
 	if errors.Is(err, worktreefs.ErrNotExist) {
