@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"sync"
-
-	"rewind/internal/relay"
 )
 
 // HeaderCommand is of a request to a process of its own: the command line that is carried out, escaped, for remedies.
@@ -70,8 +69,8 @@ func (c *Child) exchange(req *http.Request) (*http.Response, error) {
 	p := c.run
 	stop := context.AfterFunc(ctx, func() { _ = p.in.Close() })
 	out := req.Clone(context.WithoutCancel(ctx))
-	out.Header.Set(relay.HeaderVersion, relay.Escape(c.Version))
-	out.Header.Set(HeaderCommand, relay.Escape(c.Command))
+	out.Header.Set(HeaderVersion, url.PathEscape(c.Version))
+	out.Header.Set(HeaderCommand, url.PathEscape(c.Command))
 	err := out.Write(p.in)
 	resp, readErr := http.ReadResponse(p.r, out)
 	switch {
@@ -81,8 +80,8 @@ func (c *Child) exchange(req *http.Request) (*http.Response, error) {
 		return nil, c.ended()
 	case readErr != nil:
 		return nil, err
-	case resp.StatusCode == relay.StatusOtherVersion:
-		theirs, _ := relay.Unescape(resp.Header.Get(relay.HeaderVersion))
+	case resp.StatusCode == StatusOtherVersion:
+		theirs, _ := url.PathUnescape(resp.Header.Get(HeaderVersion))
 		return nil, &VersionError{c.Path, theirs, c.Version}
 	}
 	resp.Body = &childBody{ReadCloser: resp.Body, c: c, stop: stop, whole: req.URL.Path != CatPath}

@@ -66,7 +66,7 @@ func ExitCodes() []ExitCode {
 		{14, WordUnsaved, "refused: it would lose bytes that cannot be stored; nothing was touched"},
 		{15, WordPartial, "done in part: some paths were kept because they changed meanwhile, or some files could not be read"},
 		{16, WordCorrupt, "the store is damaged"},
-		{17, WordNewerFormat, "the store was written by a newer rewind; nothing was touched"},
+		{17, WordNewerFormat, "the store was written by a newer rewind, or by one of before the first release; nothing was touched"},
 		{18, WordNoSpace, "no space left; nothing was changed"},
 		{19, WordPermission, "permission denied"},
 		{20, WordHalfDone, "a checkout is half done: continue or abort it first"},

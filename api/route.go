@@ -57,8 +57,8 @@ const CatPath = "/v1/cat"
 // APIVersion is the version of the JSON objects, in every one of them that a command prints.
 const APIVersion = 1
 
-// StoreFormat is the newest format of stores that the programs of this version make.
-const StoreFormat = 5
+// StoreFormat is the format of the stores that the programs of this version make.
+const StoreFormat = 1
 
 // About is what programs of a version say of themselves.
 func About(version string) VersionResponse {

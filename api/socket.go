@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"syscall"
 	"time"
@@ -58,7 +59,7 @@ func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
 		switch {
 		case err != nil:
 			again = errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || req.Method == http.MethodGet
-		case resp.StatusCode == relay.StatusOtherVersion || resp.StatusCode == relay.StatusDraining:
+		case resp.StatusCode == StatusOtherVersion || resp.StatusCode == StatusDraining:
 			_ = resp.Body.Close()
 			again, err = true, fmt.Errorf("the daemon is ending (%s)", resp.Status)
 		default:
@@ -131,7 +132,7 @@ func (s Socket) exchange(conn net.Conn, req *http.Request) (*http.Response, erro
 		}
 	})
 	out := req.Clone(context.WithoutCancel(req.Context()))
-	out.Header.Set(relay.HeaderVersion, relay.Escape(s.Version))
+	out.Header.Set(HeaderVersion, url.PathEscape(s.Version))
 	out.Close = true
 	sent := out.Write(conn)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), out) // also after a failed write: one that is refused is not read to its end

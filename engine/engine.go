@@ -51,7 +51,7 @@ type states struct {
 }
 
 // Open opens the nearest project at or above dir. The errors a caller can act on: ErrNoProject, ErrStoreGone,
-// kv.ErrBusy, kv.ErrNewerFormat, kv.ErrForeign, kv.ErrCorrupt.
+// kv.ErrBusy, kv.ErrNewerFormat, kv.ErrEarlierFormat, kv.ErrForeign, kv.ErrCorrupt.
 func Open(ctx context.Context, home project.Home, dir string, o project.Options) (*Engine, error) {
 	p, err := project.Find(ctx, home, dir, o.LockWait)
 	if err != nil {

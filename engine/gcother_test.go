@@ -172,7 +172,6 @@ func TestPromise12LostTree(t *testing.T) {
 		}
 	}
 	p.must(tx.Expunge(objstore.Tree, gone[1].Tree.Key(), objstore.Tombstone{Reason: objstore.Lost}))
-	p.must(p.e.Log.DB.RaiseFormat(gc.FormatThinned))
 	p.must(tx.Commit(bg, kv.Durable))
 	if r := p.collect(gc.Options{Keep: 1}); r.Checkpoints != 4 {
 		t.Errorf("%+v", r)

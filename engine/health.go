@@ -116,10 +116,10 @@ func (e *Engine) CheckProject(quick bool) ([]value.Check, error) {
 		out = append(out, value.Check{Name: "hooks", Level: value.LevelNote, Text: "hooks.enabled is false: events of agents are not taken in here"})
 	}
 	if d := e.Log.Damage(); errors.Is(d, kv.ErrUnwritable) {
-		return append(append(out, value.Check{Name: "store", Level: value.LevelNote, Text: value.Text(d.Error())}), e.CheckDisk()...), nil
+		return append(append(out, value.Check{Name: "store", Level: value.LevelNote, Text: value.Text(d.Error())}), e.checkDisk()...), nil
 	} else if d != nil {
 		out = append(out, value.Check{Name: "store", Level: value.LevelFinding, Text: value.Textf("opened only to read: %v", d), Remedy: "rewind verify"})
-		return append(out, e.CheckDisk()...), nil
+		return append(out, e.checkDisk()...), nil
 	}
 	if w := e.Log.DB.Warning(); w != "" {
 		out = append(out, value.Check{Name: "store", Level: value.LevelFinding, Text: value.Text(w), Remedy: value.Text("have nothing clean up below " + e.Log.Project.Store)})
@@ -149,8 +149,8 @@ func (e *Engine) CheckProject(quick bool) ([]value.Check, error) {
 // lowSpace is the free space in bytes below which a disk is a finding.
 const lowSpace = 256 << 20
 
-// CheckDisk looks at the space for the store and in the project.
-func (e *Engine) CheckDisk() []value.Check {
+// checkDisk looks at the space for the store and in the project.
+func (e *Engine) checkDisk() []value.Check {
 	var out []value.Check
 	for _, d := range []struct{ what, dir string }{{"store", e.Log.Project.Store}, {"project", e.Log.Project.Root}} {
 		free, err := register.FreeBytes(d.dir)
@@ -172,7 +172,7 @@ const watchLimit = "/proc/sys/fs/inotify/max_user_watches"
 
 // checkWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on systems
 // without such a limit.
-func (e *Engine) CheckWatches(quick bool) ([]value.Check, error) {
+func (e *Engine) checkWatches(quick bool) ([]value.Check, error) {
 	limit, ok := readNumber(watchLimit)
 	if !ok {
 		return nil, nil

@@ -17,7 +17,7 @@ const testFork = 32 << 20
 
 // checkConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the newest of each agent can be forked. No file
 // is written for that.
-func (e *Engine) CheckConversations(quick bool) ([]value.Check, error) {
+func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
 	e.Log.Mu.Lock()
 	defer e.Log.Mu.Unlock()
 	if err := e.Log.LoadSessions(); err != nil {

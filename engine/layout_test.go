@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rewind/engine/gc"
 	"rewind/internal/kept"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -22,7 +21,6 @@ func TestLayOutWithoutALostDirectory(t *testing.T) {
 	p.must(err)
 	tx := p.e.Log.Objs.BeginAlone()
 	p.must(tx.Expunge(objstore.Tree, ent.ID.Key(), objstore.Tombstone{Reason: objstore.Lost}))
-	p.must(p.e.Log.DB.RaiseFormat(gc.FormatThinned))
 	p.must(tx.Commit(bg, kv.Durable))
 	for name, tt := range map[string]struct {
 		paths []string

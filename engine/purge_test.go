@@ -24,6 +24,7 @@ import (
 	"rewind/internal/torture"
 	"rewind/internal/value"
 	"rewind/objstore"
+	"rewind/objstore/objtest"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -70,7 +71,7 @@ func (p *fixture) holding(secret string) (found []string) {
 		}
 		return nil
 	}))
-	for _, k := range objstore.Kinds() {
+	for _, k := range objtest.Kinds() {
 		p.must(p.e.Log.Objs.Keys(bg, k, func(key objstore.Key, _ objstore.Info) error {
 			id, err := p.e.Log.Objs.IDOf(k, key)
 			var raw []byte

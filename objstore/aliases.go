@@ -52,9 +52,6 @@ var (
 	ErrTooLarge = object.ErrTooLarge
 )
 
-// Kinds lists every kind, ascending by byte.
-func Kinds() []Kind { return object.Kinds() }
-
 // Sum gives the id of an object. It is safe for concurrent use.
 func Sum(k Kind, raw []byte) ID { return object.Sum(k, raw) }
 

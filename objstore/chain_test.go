@@ -66,7 +66,7 @@ func TestNextAfterHealing(t *testing.T) {
 			e := object.Envelope{Codec: object.CodecRaw}
 			if p.index > 0 {
 				e = object.Envelope{Codec: object.CodecDelta, Index: p.index}
-				copy(e.Prefix(), p.base.key[:])
+				copy(e.Prefix[:], p.base.key[:])
 			}
 			s[nth(i).key] = node{name: nth(i), env: object.Seal(e), base: p.base.key}
 		}

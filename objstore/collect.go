@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -32,7 +31,7 @@ import (
 type Collection struct {
 	s     *Store
 	batch int                 // sweepBatch, but for tests
-	items []item              // ascending by kind, key and long
+	items []item              // ascending by kind and key
 	first map[Kind][]int32    // of each kind, where the keys of each beginning start in items
 	shift map[Kind]uint       // of how many bits of a key's first 64 a beginning consists: 64 - shift
 	more  map[int32][]int32   // further candidates where a base prefix stands for several objects
@@ -66,8 +65,7 @@ type item struct {
 type itemFlags byte
 
 const (
-	itemLong   itemFlags = 1 << iota // lies under a long key
-	itemDelta                        // is built on another
+	itemDelta  itemFlags = 1 << iota // is built on another
 	itemChunks                       // is a list of chunks
 	itemSmall                        // its envelope is kept
 )
@@ -110,45 +108,32 @@ func (c *Collection) End() { c.s.coll.CompareAndSwap(c, nil) }
 // List reads the heads of all envelopes as they are at one moment; it comes first. pause is called every now and then, and may take its
 // time; its error ends it. A *CorruptError says that an envelope cannot be read.
 func (c *Collection) List(ctx context.Context, pause func(context.Context) error) error {
-	var prefixes [][object.OldBasePrefix]byte
+	var prefixes [][object.BasePrefix]byte
 	c.stock()
-	for _, first := range c.s.prefixes() {
-		err := c.s.db.Scan(kv.Range{Prefix: []byte{first}}, func(key, val []byte) error {
-			k, n, err := splitKey(key)
-			if err != nil {
-				return err
-			}
-			e, err := object.DecodeHead(val)
-			if err != nil {
-				return &CorruptError{k, n.key, err}
-			}
-			it := item{key: n.key, kind: k, index: uint16(e.Index), stored: uint32(len(val)), base: -1}
-			var prefix [object.OldBasePrefix]byte
-			switch {
-			case e.Codec.IsDelta():
-				it.flags |= itemDelta
-				if e.Codec.IsOldDelta() {
-					it.base = -2 // all of its prefix counts
-				}
-				copy(prefix[:], e.Prefix())
-			case e.Codec == CodecChunks:
-				it.flags |= itemChunks
-			}
-			if first == kv.PrefixLong {
-				it.flags |= itemLong
-			}
-			if c.small.add(len(c.items), k, val) {
-				it.flags |= itemSmall
-			}
-			c.items, prefixes = append(c.items, it), append(prefixes, prefix)
-			return pause(ctx)
-		})
+	err := c.s.db.Scan(kv.Range{Prefix: []byte{kv.PrefixObject}}, func(key, val []byte) error {
+		k, as, err := splitKey(key)
 		if err != nil {
-			return fmt.Errorf("list: %w", err)
+			return err
 		}
-	}
-	if c.s.long {
-		c.sort(prefixes)
+		e, err := object.DecodeHead(val)
+		if err != nil {
+			return &CorruptError{k, as, err}
+		}
+		it := item{key: as, kind: k, index: uint16(e.Index), stored: uint32(len(val)), base: -1}
+		switch {
+		case e.Codec.IsDelta():
+			it.flags |= itemDelta
+		case e.Codec == CodecChunks:
+			it.flags |= itemChunks
+		}
+		if c.small.add(len(c.items), k, val) {
+			it.flags |= itemSmall
+		}
+		c.items, prefixes = append(c.items, it), append(prefixes, e.Prefix)
+		return pause(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("list: %w", err)
 	}
 	c.beginnings()
 	for i := range c.items {
@@ -162,29 +147,6 @@ func (c *Collection) List(ctx context.Context, pause func(context.Context) error
 	c.phase.Store(phaseMark)
 	c.mu.Unlock()
 	return nil
-}
-
-// sort brings what lies under long keys, which is read last, among the others.
-func (c *Collection) sort(prefixes [][object.OldBasePrefix]byte) {
-	order := make([]int32, len(c.items))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(x, y int32) int {
-		a, b := &c.items[x], &c.items[y]
-		if a.kind != b.kind {
-			return int(a.kind) - int(b.kind)
-		}
-		if d := bytes.Compare(a.key[:], b.key[:]); d != 0 {
-			return d
-		}
-		return int(a.flags&itemLong) - int(b.flags&itemLong)
-	})
-	items, from := make([]item, len(order)), slices.Clone(prefixes)
-	for to, i := range order {
-		items[to], prefixes[to] = c.items[i], from[i]
-	}
-	c.items = items
 }
 
 // beginnings makes the index of the list: about eight keys have one beginning.
@@ -236,23 +198,18 @@ func (c *Collection) find(o Object) int32 {
 }
 
 // findBase looks up which item a delta is built on.
-func (c *Collection) findBase(i int32, prefix [object.OldBasePrefix]byte) {
+func (c *Collection) findBase(i int32, prefix [object.BasePrefix]byte) {
 	it := &c.items[i]
-	n := object.BasePrefix
-	if it.base == -2 {
-		n = object.OldBasePrefix
-	}
-	it.base = -1
 	var low, high Key
-	copy(low[:], prefix[:n])
-	copy(high[:], prefix[:n])
-	for k := n; k < len(high); k++ {
+	copy(low[:], prefix[:])
+	copy(high[:], prefix[:])
+	for k := len(prefix); k < len(high); k++ {
 		high[k] = 0xff
 	}
 	first, shift := c.first[it.kind], c.shift[it.kind]
 	for k, end := first[beginning(low)>>shift], first[beginning(high)>>shift+1]; k < end; k++ {
 		b := &c.items[k]
-		if !bytes.HasPrefix(b.key[:], prefix[:n]) || b.key == it.key || b.flags&itemChunks != 0 || b.index >= it.index {
+		if !bytes.HasPrefix(b.key[:], prefix[:]) || b.key == it.key || b.flags&itemChunks != 0 || b.index >= it.index {
 			continue
 		}
 		if it.base < 0 {
@@ -286,7 +243,7 @@ func (c *Collection) Mark(k Kind, id ID) (first bool, err error) {
 	return true, nil
 }
 
-// mark marks an item, with what it is built on, and the others under its key.
+// mark marks an item, with what it is built on.
 func (c *Collection) mark(i int32) (first bool, err error) {
 	if !c.live.set(i) {
 		return false, nil
@@ -310,10 +267,7 @@ func (c *Collection) mark(i int32) (first bool, err error) {
 			}
 		}
 	}
-	if j := i + 1; int(j) < len(c.items) && c.items[j].kind == it.kind && c.items[j].key == it.key {
-		_, err = c.mark(j)
-	}
-	return true, err
+	return true, nil
 }
 
 // hold keeps what an item is built on.

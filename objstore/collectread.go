@@ -100,7 +100,7 @@ func (r *ListReader) apply(i int32, env []byte, base *built) (raw []byte, err er
 		return e.Whole(room)
 	}
 	below := r.c.items[i].base
-	if !bytes.HasPrefix(r.c.items[below].key[:], e.Prefix()) {
+	if !bytes.HasPrefix(r.c.items[below].key[:], e.Prefix[:]) {
 		return nil, nil
 	}
 	from := base.raw

@@ -16,10 +16,10 @@ type smallStock struct {
 	at  []uint32 // of every smallStep-th item: where its envelope begins, or would
 }
 
-// stock makes room for a store's small envelopes. One that has long keys is sorted afterwards, and has none.
+// stock makes room for a store's small envelopes.
 func (c *Collection) stock() {
 	size, err := c.s.db.DiskBytes()
-	if err != nil || c.s.long {
+	if err != nil {
 		return
 	}
 	c.small.raw = make([]byte, 0, min(max(size, 64<<10), smallBytes))

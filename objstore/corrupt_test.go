@@ -271,7 +271,7 @@ func TestHostileChains(t *testing.T) {
 	s := newStore(t)
 	delta := func(base ID, index int) []byte {
 		e := object.Envelope{Codec: object.CodecDelta, Index: index, Body: []byte{200, 1}} // copy 100 bytes
-		copy(e.Prefix(), base[:])
+		copy(e.Prefix[:], base[:])
 		return object.Seal(e)
 	}
 	a, b := ID{0xa}, ID{0xb}

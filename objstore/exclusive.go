@@ -14,7 +14,7 @@ type exclusive struct {
 func (s *Store) exclusive() exclusive {
 	now := exclusive{begun: s.writes.Load()}
 	if !s.filled.Load() {
-		now.empty = !s.long
+		now.empty = true
 		err := s.db.Scan(kv.Range{Prefix: []byte{kv.PrefixObject}}, func(_, _ []byte) error {
 			now.empty = false
 			return kv.ErrStop

@@ -241,3 +241,6 @@ func sweep(ctx context.Context, s *Store, live func(Kind, Key) bool) (would, swe
 }
 
 func nothing(Kind, Key) bool { return false }
+
+// kinds are all kinds, ascending by byte.
+var kinds = []Kind{Blob, Checkpoint, Note, Transcript, Tree}

@@ -1,33 +1,27 @@
 package objstore
 
-import (
-	"context"
+import "context"
 
-	"rewind/internal/kv"
-)
-
-// Keys calls fn for every object of a kind, ascending by key, long keys in a second turn; Info.Base is left out. No content is read. No
+// Keys calls fn for every object of a kind, ascending by key; Info.Base is left out. No content is read. No
 // lock is held during fn, which may write.
 func (s *Store) Keys(ctx context.Context, k Kind, fn func(Key, Info) error) error {
-	for _, first := range s.prefixes() {
-		for from := []byte{first, byte(k)}; len(from) > 1 && from[0] == first && Kind(from[1]) == k; {
-			page, next, err := s.page(from)
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return wrap("walk", k, Key{}, err)
-			}
-			for _, o := range page {
-				if o.kind != k {
-					break
-				}
-				if err := fn(o.key, o.info); err != nil {
-					return err
-				}
-			}
-			from = next
+	for from := appendPrefix(nil, k, nil); len(from) > 1 && Kind(from[1]) == k; {
+		page, next, err := s.page(from)
+		if err == nil {
+			err = ctx.Err()
 		}
+		if err != nil {
+			return wrap("walk", k, Key{}, err)
+		}
+		for _, o := range page {
+			if o.kind != k {
+				break
+			}
+			if err := fn(o.key, o.info); err != nil {
+				return err
+			}
+		}
+		from = next
 	}
 	return nil
 }
@@ -35,13 +29,6 @@ func (s *Store) Keys(ctx context.Context, k Kind, fn func(Key, Info) error) erro
 // HasKey tells whether anything lies under the key of an object. Nobody may rely on it: gc may be about to remove it.
 func (s *Store) HasKey(k Kind, key Key) (found bool, err error) {
 	found, err = s.db.Has(appendKey(nil, k, key))
-	if found || err != nil || !s.long {
-		return found, wrap("has", k, key, err)
-	}
-	err = s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, k, key[:])}, func(_, _ []byte) error {
-		found = true
-		return kv.ErrStop
-	})
 	return found, wrap("has", k, key, err)
 }
 

@@ -160,7 +160,7 @@ func pathOf(s source, k Kind, n node, e object.Envelope) (path []link, certain b
 		}
 		switch {
 		case found == 0:
-			return nil, false, &CorruptError{k, path[0].key, fmt.Errorf("%w: %x", errNoBase, e.Prefix())}
+			return nil, false, &CorruptError{k, path[0].key, fmt.Errorf("%w: %x", errNoBase, e.Prefix[:])}
 		case found > 1:
 			return path, false, nil
 		}
@@ -215,7 +215,7 @@ func search(s source, k Kind, n node, depth int, budget *int) (fetched, error) {
 	if err != nil {
 		return fetched{}, part(k, n.key, err)
 	}
-	cause := fmt.Errorf("%w: %x", errNoBase, e.Prefix())
+	cause := fmt.Errorf("%w: %x", errNoBase, e.Prefix[:])
 	for _, b := range bases {
 		base, err := search(s, k, b, depth+1, budget)
 		if err != nil {

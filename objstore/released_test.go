@@ -11,14 +11,14 @@ import (
 	"rewind/internal/kv"
 )
 
-// A sample is an object of the stores in testdata; it was put on top of the one before it in its line.
+// A sample is an object of the store in testdata; it was put on top of the one before it in its line.
 type sample struct {
 	named
 	raw  []byte
 	prev ID
 }
 
-// samples gives the objects of testdata/store-v*: lines of every kind that format 1 has, with every codec. from and to cut
+// samples gives the objects of testdata/store-v1: lines of every kind but transcripts, with every codec. from and to cut
 // each line.
 func samples(from, to int) (all []sample) {
 	add := func(k Kind, raw []byte, prev ID) ID {
@@ -66,7 +66,7 @@ func samples(from, to int) (all []sample) {
 	return all
 }
 
-const sampled = 20 // versions of each line in the stores of testdata
+const sampled = 20 // versions of each line in the store of testdata
 
 func putSamples(t *testing.T, s *Store, all []sample) {
 	t.Helper()
@@ -78,81 +78,72 @@ func putSamples(t *testing.T, s *Store, all []sample) {
 	}
 }
 
-// TestMakeReleasedObjects writes the store of a format, when asked to by the version of that format: OBJSTORE_MAKE_TESTDATA=1.
+var releasedStore = filepath.Join("testdata", fmt.Sprintf("store-v%d", kv.FormatVersion))
+
+// TestMakeReleasedObjects writes the store of this format, when asked to: OBJSTORE_MAKE_TESTDATA=1.
 func TestMakeReleasedObjects(t *testing.T) {
 	if os.Getenv("OBJSTORE_MAKE_TESTDATA") == "" {
 		return // nobody has asked
 	}
-	dir := filepath.Join("testdata", fmt.Sprintf("store-v%d", kv.FormatVersion))
-	db := openDB(t, dir)
+	db := openDB(t, releasedStore)
 	s := New(db)
 	putSamples(t, s, samples(0, sampled))
 	for id, g := range goneSamples() {
 		expunge(t, s, g, id)
 	}
-	if err := errors.Join(db.RaiseFormat(kv.FormatVersion), db.Compact(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
+	if err := errors.Join(db.Compact(t.Context()), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"ballast", "lock", "db/LOCK"} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+		if err := os.Remove(filepath.Join(releasedStore, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// openReleased opens a copy of the store of a format, as this version does.
-func openReleased(t *testing.T, version int) (db *kv.DB, dir string) {
+// openReleased opens a copy of the store of testdata, which a released version has made.
+func openReleased(t *testing.T) (db *kv.DB, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", fmt.Sprintf("store-v%d", version)))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(releasedStore)); err != nil {
 		t.Fatal(err)
 	}
 	return openDB(t, dir), dir
 }
 
-// TestT19ReleasedObjects: what older versions have stored is read, found again when it is put, gone on with, and swept.
+// TestT19ReleasedObjects: what a released version has stored is read, found again when it is put, gone on with, and swept.
 func TestT19ReleasedObjects(t *testing.T) {
-	for version := 1; version <= kv.FormatVersion; version++ {
-		t.Run(fmt.Sprintf("format=%d", version), func(t *testing.T) {
-			db, dir := openReleased(t, version)
-			s := New(db)
-			if old := version < 3; s.long != old {
-				t.Fatalf("long keys: %v", s.long)
-			}
-			was, now := samples(0, sampled), samples(sampled, 2*sampled)
-			checkSamples(t, s, was)
-			before := standing(t, s)
-			putSamples(t, s, was)
-			if after := standing(t, s); len(after) != len(before) {
-				t.Fatalf("%d objects, after they were put again %d", len(before), len(after))
-			}
-			putSamples(t, s, now)
-			all := append(was, now...)
-			across := 0 // deltas on a base that an older version wrote
-			for o, info := range standing(t, s) {
-				if base := (Object{o.Kind, info.Base}); !info.Codec.IsOldDelta() && info.Index > 0 && before[base].Stored > 0 {
-					across++
-				}
-			}
-			if checkLines(t, s); across < 4 {
-				t.Errorf("only %d deltas across formats", across)
-			}
-			for range 2 { // now, and opened again
-				checkSamples(t, s, all)
-				if err := db.Close(); err != nil {
-					t.Fatal(err)
-				}
-				db = openDB(t, dir)
-				s = New(db)
-			}
-			sweepSamples(t, s, all)
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-		})
+	db, dir := openReleased(t)
+	s := New(db)
+	was, now := samples(0, sampled), samples(sampled, 2*sampled)
+	checkSamples(t, s, was)
+	before := standing(t, s)
+	putSamples(t, s, was)
+	if after := standing(t, s); len(after) != len(before) {
+		t.Fatalf("%d objects, after they were put again %d", len(before), len(after))
+	}
+	putSamples(t, s, now)
+	all := append(was, now...)
+	across := 0 // new deltas on a base that was there
+	for o, info := range standing(t, s) {
+		if base := (Object{o.Kind, info.Base}); info.Index > 0 && before[o].Stored == 0 && before[base].Stored > 0 {
+			across++
+		}
+	}
+	if checkLines(t, s); across < 4 {
+		t.Errorf("only %d deltas on what was there", across)
+	}
+	for range 2 { // now, and opened again
+		checkSamples(t, s, all)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db = openDB(t, dir)
+		s = New(db)
+	}
+	sweepSamples(t, s, all)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,10 +1,8 @@
 package objstore
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 
 	"rewind/internal/kv"
@@ -29,16 +27,9 @@ func (s *Store) Resolve(k Kind, prefix string) (ID, error) {
 	case len(found) == 0:
 		return Zero, fmt.Errorf("resolve %s %s: %w", k, prefix, ErrNotFound)
 	case len(found) > 1:
-		many := &AmbiguousError{Prefix: prefix}
-		for _, as := range found {
-			many.Candidates = append(many.Candidates, as.key)
-		}
-		return Zero, many
+		return Zero, &AmbiguousError{Prefix: prefix, Candidates: found}
 	}
-	id := found[0].id
-	if id.IsZero() {
-		id, err = s.IDOf(k, found[0].key)
-	}
+	id, err := s.IDOf(k, found[0])
 	if err == nil && !strings.HasPrefix(id.String(), digits) {
 		err = ErrNotFound
 	}
@@ -49,35 +40,26 @@ func (s *Store) Resolve(k Kind, prefix string) (ID, error) {
 }
 
 // begin gives the first objects, ascending, whose keys begin with some hex digits.
-func (s *Store) begin(k Kind, digits string) (found []name, err error) {
+func (s *Store) begin(k Kind, digits string) (found []Key, err error) {
 	var from Key // the least with the prefix
 	if _, err := hex.Decode(from[:], []byte(digits+strings.Repeat("0", len(digits)%2))); err != nil {
 		return nil, ErrBadID
 	}
-	for _, first := range s.prefixes() {
-		n := 0
-		r := kv.Range{Prefix: appendPrefix(nil, first, k, from[:len(digits)/2]), From: appendPrefix(nil, first, k, from[:])}
-		err := s.db.Scan(r, func(key, _ []byte) error {
-			_, as, err := splitKey(key)
-			if err != nil {
-				return err
-			}
-			if len(digits)%2 == 1 && as.key.Digit(len(digits)-1) != from.Digit(len(digits)-1) {
-				return kv.ErrStop
-			}
-			found = append(found, as)
-			if n++; n == maxCandidates {
-				return kv.ErrStop
-			}
-			return nil
-		})
+	r := kv.Range{Prefix: appendPrefix(nil, k, from[:len(digits)/2]), From: appendKey(nil, k, from)}
+	err = s.db.Scan(r, func(key, _ []byte) error {
+		_, as, err := splitKey(key)
 		if err != nil {
-			return nil, translate(k, from, err)
+			return err
 		}
-	}
-	slices.SortStableFunc(found, func(a, b name) int { return bytes.Compare(a.key[:], b.key[:]) })
-	found = slices.CompactFunc(found, func(a, b name) bool { return a.key == b.key }) // written anew, under a short key
-	return found[:min(len(found), maxCandidates)], nil
+		if len(digits)%2 == 1 && as.Digit(len(digits)-1) != from.Digit(len(digits)-1) {
+			return kv.ErrStop
+		}
+		if found = append(found, as); len(found) == maxCandidates {
+			return kv.ErrStop
+		}
+		return nil
+	})
+	return found, translate(k, from, err)
 }
 
 // IDOf gives the whole id of the object under a key, which takes reading it. The errors are those of Get.
@@ -115,30 +97,25 @@ func (s *Store) UniqueLen(k Kind, id ID) (int, error) {
 		return 0, wrap("shorten", k, id.Key(), err)
 	}
 	n := minShort
-	for _, first := range s.prefixes() {
-		for _, reverse := range []bool{false, true} {
-			r := kv.Range{Prefix: appendPrefix(nil, first, k, nil), From: appendPrefix(nil, first, k, id[:]), Reverse: reverse}
-			if first == kv.PrefixObject {
-				r.From = appendKey(nil, k, id.Key())
-			}
-			err := s.db.Scan(r, func(key, _ []byte) error {
-				_, as, err := splitKey(key)
-				if err != nil {
-					return err
-				}
-				if as.key == id.Key() {
-					return nil
-				}
-				same := 0
-				for id.Digit(same) == as.key.Digit(same) {
-					same++
-				}
-				n = max(n, same+1)
-				return kv.ErrStop
-			})
+	for _, reverse := range []bool{false, true} {
+		r := kv.Range{Prefix: appendPrefix(nil, k, nil), From: appendKey(nil, k, id.Key()), Reverse: reverse}
+		err := s.db.Scan(r, func(key, _ []byte) error {
+			_, as, err := splitKey(key)
 			if err != nil {
-				return 0, wrap("shorten", k, id.Key(), translate(k, id.Key(), err))
+				return err
 			}
+			if as == id.Key() {
+				return nil
+			}
+			same := 0
+			for id.Digit(same) == as.Digit(same) {
+				same++
+			}
+			n = max(n, same+1)
+			return kv.ErrStop
+		})
+		if err != nil {
+			return 0, wrap("shorten", k, id.Key(), translate(k, id.Key(), err))
 		}
 	}
 	return n, nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/internal/kv"
 	"rewind/objstore/object"
 )
 
@@ -16,7 +17,7 @@ func TestResolve(t *testing.T) {
 	for i := range 16 {
 		id := ID{0xab, 0xcd, byte(i) << 4, 1}
 		ids = append(ids, id)
-		writeLong(t, s, Tree, id, val)
+		writeAs(t, s, Tree, id, val)
 	}
 	lone := ID{0xab, 0xce, 0x12, 0x34, 0x56, 0x78}
 	near := lone
@@ -27,9 +28,9 @@ func TestResolve(t *testing.T) {
 		edge[i] = 0xff
 	}
 	for _, id := range []ID{near, lone, far, edge, {0, 0, 1}} {
-		writeLong(t, s, Tree, id, val)
+		writeAs(t, s, Tree, id, val)
 	}
-	writeLong(t, s, Note, ID{0xab, 0xcf}, val)
+	writeAs(t, s, Note, ID{0xab, 0xcf}, val)
 
 	for prefix, want := range map[string]ID{
 		"abcd0": ids[0], "ABCDF": ids[15], "abcd30": ids[3], lone.String(): lone, "abce12345678": lone, "abce12345679": near,
@@ -68,4 +69,24 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: %s, %v", id.Short(), short, err)
 		}
 	}
+}
+
+// writeAs puts something under the key of an id that is not its own.
+func writeAs(t testing.TB, s *Store, k Kind, id ID, val []byte) {
+	t.Helper()
+	b := s.db.NewBatch()
+	if err := b.Set(appendKey(nil, k, id.Key()), val); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Commit(t.Context(), kv.Written); err != nil {
+		t.Fatal(err)
+	}
+	s.ids.Put(Object{k, id.Key()}, id)
+}
+
+func keysOf(ids ...ID) (keys []Key) {
+	for _, id := range ids {
+		keys = append(keys, id.Key())
+	}
+	return keys
 }

@@ -31,13 +31,10 @@ func (s *Store) indexOf(k Kind, key Key) (int, error) {
 func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err error) {
 	var n node
 	var e object.Envelope
-	look := s.view
 	if there, err := s.db.Has(appendKey(make([]byte, 0, keyLen), k, key)); err == nil && !there {
-		if look = s.viewLong; !s.long {
-			return absent, 0, nil // as it mostly is
-		}
+		return absent, 0, nil // as it mostly is
 	}
-	err = translate(k, key, look(k, name{key: key}, func(v node) error {
+	err = translate(k, key, s.view(k, name{key: key}, func(v node) error {
 		st, n.name = sound, v.name
 		if e, err = object.Decode(k, v.env); err != nil {
 			st = damaged

@@ -3,7 +3,6 @@ package objstore
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -42,15 +41,13 @@ type Store struct {
 
 	coll atomic.Pointer[Collection] // nil: no objects are being collected; set while no transaction is open
 
-	long bool // some objects lie under long keys
-
 	spillBytes int // spillBytes, but for tests, as is
 	cut        cut // what blobs are cut into
 }
 
 // New gives the store of objects in db, which stays the caller's to close.
 func New(db *kv.DB) *Store {
-	return &Store{db: db, long: hasLong(db), caches: newCaches(), spillBytes: spillBytes, cut: standardCut}
+	return &Store{db: db, caches: newCaches(), spillBytes: spillBytes, cut: standardCut}
 }
 
 // An Info describes how an object is stored.
@@ -81,9 +78,6 @@ func (s *Store) Has(k Kind, id ID) (bool, error) {
 	}
 	c := s.coll.Load()
 	ok, err := s.db.Has(appendKey(nil, k, id.Key()))
-	if !ok && err == nil && s.long {
-		ok, err = s.db.Has(appendLongKey(nil, k, id))
-	}
 	ok = ok && c.mayRely(Object{k, id.Key()})
 	if ok && err == nil {
 		g, gone, gerr := s.tombstones.get(s.db, Object{k, id.Key()})
@@ -128,66 +122,30 @@ func (s *Store) view(k Kind, as name, fn func(node) error) error {
 	err := s.db.View(appendKey(make([]byte, 0, keyLen), k, as.key), func(val []byte) error {
 		return fn(node{name: as, env: val})
 	})
-	if s.long && errors.Is(err, kv.ErrNotFound) {
-		err = s.viewLong(k, as, fn)
-	}
 	if errors.Is(err, kv.ErrNotFound) {
 		return s.absence(k, as.key)
 	}
 	return translate(k, as.key, err)
 }
 
-// viewLong looks under long keys.
-func (s *Store) viewLong(k Kind, as name, fn func(node) error) error {
-	if !as.id.IsZero() {
-		return s.db.View(appendLongKey(make([]byte, 0, longKeyLen), k, as.id), func(val []byte) error {
-			return fn(node{name: as, env: val})
-		})
-	}
-	found := false
-	err := s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, k, as.key[:])}, func(key, val []byte) error {
-		found = true
-		_, n, err := splitKey(key)
-		if err == nil {
-			err = fn(node{name: n, env: val})
-		}
-		if err == nil {
-			err = kv.ErrStop
-		}
-		return err
-	})
-	if err == nil && !found {
-		err = kv.ErrNotFound
-	}
-	return err
-}
-
 // bases implements source: the objects whose ids begin with the base prefix of e and which may be its base.
 func (s *Store) bases(k Kind, n node, e object.Envelope) ([]node, error) {
 	var found []node
-	for _, first := range s.prefixes() {
-		err := s.db.Scan(kv.Range{Prefix: appendPrefix(nil, first, k, e.Prefix())}, func(key, val []byte) error {
-			_, as, err := splitKey(key)
-			if err != nil || as.key == n.key {
-				return err
-			}
-			if head, err := object.DecodeHead(val); err != nil || head.Codec == CodecChunks || head.Index >= e.Index {
-				return nil // cannot be it
-			}
-			if slices.ContainsFunc(found, func(b node) bool { return b.key == as.key }) {
-				return nil // written anew, under a short key
-			}
-			if len(found) == maxBaseCandidates {
-				return kv.ErrStop
-			}
-			found = append(found, node{name: as, env: append(make([]byte, 0, len(val)), val...)})
-			return nil
-		})
-		if err != nil {
-			return found, translate(k, n.key, err)
+	err := s.db.Scan(kv.Range{Prefix: appendPrefix(nil, k, e.Prefix[:])}, func(key, val []byte) error {
+		_, as, err := splitKey(key)
+		if err != nil || as == n.key {
+			return err
 		}
-	}
-	return found, nil
+		if head, err := object.DecodeHead(val); err != nil || head.Codec == CodecChunks || head.Index >= e.Index {
+			return nil // cannot be it
+		}
+		if len(found) == maxBaseCandidates {
+			return kv.ErrStop
+		}
+		found = append(found, node{name: name{key: as}, env: append(make([]byte, 0, len(val)), val...)})
+		return nil
+	})
+	return found, translate(k, n.key, err)
 }
 
 // translate turns errors of the store below into this package's.

@@ -178,13 +178,7 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 		}
 		it := &c.items[i]
 		o := Object{it.kind, it.key}
-		var err error
-		if it.flags&itemLong != 0 {
-			err = s.deleteLong(b, o)
-		} else {
-			err = b.Delete(appendKey(nil, o.Kind, o.Key))
-		}
-		if err != nil {
+		if err := b.Delete(appendKey(nil, o.Kind, o.Key)); err != nil {
 			return err
 		}
 		swept.add(it)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -217,75 +216,49 @@ func TestExpungeNeedsToBeAlone(t *testing.T) {
 	s.Begin().Discard()
 }
 
-// TestUnbase: a version goes, and those built on it stay, under long keys, too.
+// TestUnbase: a version goes, and those built on it stay.
 func TestUnbase(t *testing.T) {
-	for _, old := range []bool{false, true} {
-		s := newStore(t)
-		var ids []ID
-		var raws [][]byte
-		raw, prev := bytes.Repeat([]byte("some line of text\n"), 40), Zero
-		for n := range 20 {
-			raw = append(bytes.Clone(raw), []byte{byte('a' + n), '\n'}...)
-			prev = put(t, s, Blob, raw, prev)
-			ids, raws = append(ids, prev), append(raws, raw)
+	s := newStore(t)
+	var ids []ID
+	var raws [][]byte
+	raw, prev := bytes.Repeat([]byte("some line of text\n"), 40), Zero
+	for n := range 20 {
+		raw = append(bytes.Clone(raw), []byte{byte('a' + n), '\n'}...)
+		prev = put(t, s, Blob, raw, prev)
+		ids, raws = append(ids, prev), append(raws, raw)
+	}
+	for _, out := range []int{0, 8, 3} {
+		tx := s.BeginAlone()
+		err := s.Walk(t.Context(), func(k Kind, key Key, info Info) error {
+			if info.Codec.IsDelta() && info.Base == ids[out].Key() {
+				return tx.Unbase(k, key)
+			}
+			return info.Damage
+		})
+		if err == nil {
+			err = tx.Expunge(Blob, ids[out].Key(), Tombstone{Reason: Purged, Operation: 7})
 		}
-		if old {
-			age(t, s, func(Object) bool { return true })
+		if err == nil {
+			err = tx.Commit(t.Context(), kv.Durable)
 		}
-		for _, out := range []int{0, 8, 3} {
-			tx := s.BeginAlone()
-			err := s.Walk(t.Context(), func(k Kind, key Key, info Info) error {
-				if info.Codec.IsDelta() && info.Base == ids[out].Key() {
-					return tx.Unbase(k, key)
-				}
-				return info.Damage
-			})
-			if err == nil {
-				err = tx.Expunge(Blob, ids[out].Key(), Tombstone{Reason: Purged, Operation: 7})
-			}
-			if err == nil {
-				err = tx.Commit(t.Context(), kv.Durable)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantGone(t, s, ids[out], ErrPurged)
-			raws[out] = nil
-			for i, raw := range raws {
-				if raw != nil {
-					wantObject(t, s, Blob, ids[i], raw)
-					if err := s.Verify(context.Background(), Blob, ids[i]); err != nil {
-						t.Error(err)
-					}
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantGone(t, s, ids[out], ErrPurged)
+		raws[out] = nil
+		for i, raw := range raws {
+			if raw != nil {
+				wantObject(t, s, Blob, ids[i], raw)
+				if err := s.Verify(context.Background(), Blob, ids[i]); err != nil {
+					t.Error(err)
 				}
 			}
 		}
-		standing(t, s) // nothing is damaged
 	}
+	standing(t, s) // nothing is damaged
 }
 
-// TestGoneStampsTheStore: a store is one of format 4 from the first marker on, not before, so that no older version brings back what was
-// purged.
-func TestGoneStampsTheStore(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "store")
-	db := openDB(t, dir)
-	s := New(db)
-	id := put(t, s, Blob, []byte("a"), Zero)
-	for _, want := range []string{"rewind-store 3 3\n", "rewind-store 4 4\n"} {
-		if got := string(mustRead(t, filepath.Join(dir, "format"))); got != want {
-			t.Errorf("format is %q, want %q", got, want)
-		}
-		expunge(t, s, Tombstone{Reason: Purged}, id)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "format.tmp")); err == nil {
-		t.Error("format.tmp is left")
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// goneSamples are the markers of the released stores that may have some.
+// goneSamples are the markers of the released store.
 func goneSamples() map[ID]Tombstone {
 	return map[ID]Tombstone{
 		Sum(Blob, []byte("purged")): {Reason: Purged, Operation: 7, Time: 1_800_000_000_000, Text: "a/secret.txt"},
@@ -293,18 +266,16 @@ func goneSamples() map[ID]Tombstone {
 	}
 }
 
-// TestT19ReleasedMarkers: a store of format 4 keeps its markers.
+// TestT19ReleasedMarkers: a released store keeps its markers.
 func TestT19ReleasedMarkers(t *testing.T) {
-	for version := formatTombstones; version <= kv.FormatVersion; version++ {
-		db, _ := openReleased(t, version)
-		s := New(db)
-		for id, want := range goneSamples() {
-			if g, ok, err := s.Tombstone(Blob, id.Key()); g != want || !ok || err != nil {
-				t.Errorf("format %d: %+v, %v, %v", version, g, ok, err)
-			}
+	db, _ := openReleased(t)
+	s := New(db)
+	for id, want := range goneSamples() {
+		if g, ok, err := s.Tombstone(Blob, id.Key()); g != want || !ok || err != nil {
+			t.Errorf("%+v, %v, %v", g, ok, err)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -315,7 +315,7 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 			return err
 		}
 	}
-	if err := t.changes.addTo(s, b); err != nil {
+	if err := t.changes.addTo(b); err != nil {
 		return err
 	}
 	if err := b.Commit(ctx, du); err != nil {

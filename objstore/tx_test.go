@@ -437,7 +437,7 @@ func TestWalkAndSweepPages(t *testing.T) {
 	const n = 2*pageObjects + 7
 	want := map[Object]bool{}
 	for i := range n {
-		k := Kinds()[i%4]
+		k := kinds[i%4]
 		id, err := tx.Put(k, fmt.Appendf(nil, "object %d", i), Zero)
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ type expunged struct {
 type changes struct {
 	alone  bool
 	out    map[Object]expunged
-	moved  map[Object]bool // put anew under short keys, by Unbase
+	moved  map[Object]bool // put anew, by Unbase
 	healed map[Object]bool // put again, that were lost
 }
 
@@ -138,53 +138,27 @@ func (t *Tx) refused(o Object) error {
 // changing tells whether the commit does more than write objects.
 func (c *changes) changing() bool { return len(c.out)+len(c.moved)+len(c.healed) > 0 }
 
-// addTo adds the changes to a batch, whose format the store then has.
-func (c *changes) addTo(s *Store, b *kv.Batch) error {
+// addTo adds the changes to a batch.
+func (c *changes) addTo(b *kv.Batch) error {
 	for o := range c.healed {
 		if err := b.Delete(appendTombstoneKey(nil, o)); err != nil {
 			return err
 		}
 	}
-	for o := range c.moved {
-		if err := s.deleteLong(b, o); err != nil {
-			return err
-		}
-	}
-	marked := false
 	for o, x := range c.out {
 		if !x.stay {
 			if err := b.Delete(appendKey(nil, o.Kind, o.Key)); err != nil {
-				return err
-			}
-			if err := s.deleteLong(b, o); err != nil {
 				return err
 			}
 		}
 		if !x.mark {
 			continue
 		}
-		marked = true
 		if err := b.Set(appendTombstoneKey(nil, o), appendTombstone(x.tombstone)); err != nil {
 			return err
 		}
 	}
-	if !marked {
-		return nil
-	}
-	return s.db.RaiseFormat(formatTombstones)
-}
-
-// formatTombstones is the first store format that has tombstones.
-const formatTombstones = 4
-
-// deleteLong removes what lies under the long key.
-func (s *Store) deleteLong(b *kv.Batch, o Object) error {
-	if !s.long {
-		return nil
-	}
-	return s.db.Scan(kv.Range{Prefix: appendPrefix(nil, kv.PrefixLong, o.Kind, o.Key[:])}, func(key, _ []byte) error {
-		return b.Delete(key)
-	})
+	return nil
 }
 
 // apply brings what the store keeps in memory up to what was committed.

@@ -8,12 +8,12 @@ import (
 	"rewind/objstore/object"
 )
 
-// Walk calls fn for every object, ascending by kind byte and key, until fn gives an error, which Walk returns; objects
-// that a store has under long keys come in a second turn. Objects whose envelope is damaged are given too (Info.Damage).
+// Walk calls fn for every object, ascending by kind byte and key, until fn gives an error, which Walk returns. Objects
+// whose envelope is damaged are given too (Info.Damage).
 // No content is read, nor the id known: see IDOf. No lock is held during fn, which may write: what it adds may or may not
 // be seen.
 func (s *Store) Walk(ctx context.Context, fn func(Kind, Key, Info) error) error {
-	for from := s.start(); from != nil; {
+	for from := []byte{kv.PrefixObject}; from != nil; {
 		page, next, err := s.page(from)
 		if err != nil {
 			return fmt.Errorf("walk: %w", err)
@@ -24,7 +24,7 @@ func (s *Store) Walk(ctx context.Context, fn func(Kind, Key, Info) error) error 
 			}
 			info := o.info
 			if o.delta {
-				bases, err := s.bases(o.kind, node{name: o.name}, o.head)
+				bases, err := s.bases(o.kind, node{name: name{key: o.key}}, o.head)
 				if err != nil {
 					info = Info{Stored: info.Stored, Damage: err}
 				} else if len(bases) > 0 {
@@ -40,17 +40,14 @@ func (s *Store) Walk(ctx context.Context, fn func(Kind, Key, Info) error) error 
 	return nil
 }
 
-// A stored object as a page of a walk holds it; head has no body. The name is whole under a long key, and only there.
+// A stored object as a page of a walk holds it; head has no body.
 type paged struct {
-	kind Kind
-	name
+	kind  Kind
+	key   Key
 	info  Info
 	head  object.Envelope
 	delta bool
 }
-
-// start is the key that the first page begins at.
-func (s *Store) start() []byte { return s.prefixes()[:1] }
 
 // page gives up to pageObjects objects from the key from on, and the key to go on from, nil at the end.
 func (s *Store) page(from []byte) (page []paged, next []byte, err error) {
@@ -64,9 +61,9 @@ func (s *Store) page(from []byte) (page []paged, next []byte, err error) {
 		if err != nil {
 			return err
 		}
-		o := paged{kind: k, name: as, info: Info{Stored: int64(len(val))}}
+		o := paged{kind: k, key: as, info: Info{Stored: int64(len(val))}}
 		if e, err := object.Decode(k, val); err != nil {
-			o.info.Damage = &CorruptError{k, as.key, err}
+			o.info.Damage = &CorruptError{k, as, err}
 		} else {
 			o.info.Size, o.info.Codec, o.info.Index = e.Length, e.Codec, e.Index
 			o.delta = e.Codec.IsDelta()
@@ -76,9 +73,6 @@ func (s *Store) page(from []byte) (page []paged, next []byte, err error) {
 		page = append(page, o)
 		return nil
 	})
-	if next == nil && s.long && from[0] == kv.PrefixObject {
-		next = []byte{kv.PrefixLong}
-	}
 	return page, next, err
 }
 
@@ -122,7 +116,7 @@ func (s *Store) Deps(k Kind, key Key) ([]Key, error) {
 	case e.Codec.IsDelta():
 		var bases []node
 		if bases, err = s.bases(k, n, e); err == nil && len(bases) == 0 {
-			err = &CorruptError{k, key, fmt.Errorf("%w: %x", errNoBase, e.Prefix())}
+			err = &CorruptError{k, key, fmt.Errorf("%w: %x", errNoBase, e.Prefix[:])}
 		}
 		for _, b := range bases {
 			deps = append(deps, b.key)

@@ -26,11 +26,11 @@ const (
 	KindEvent       Kind = 'e' // an agent's event that found nothing changed
 	KindFork        Kind = 'f' // a session was made of the beginning of another
 	KindImport      Kind = 'n' // a session that was there before rewind was taken in
-	KindRepair      Kind = 'R' // damage was repaired; since format 4, as is the next
+	KindRepair      Kind = 'R' // damage was repaired
 	KindLost        Kind = 'l' // what this operation was, or what it made, is lost
-	KindPurge       Kind = 'x' // contents were taken out of the store for good; since store format 4
-	KindNote        Kind = 'N' // a message was put on a checkpoint that was there; since store format 5
-	KindThinned     Kind = 'd' // a checkpoint was made here, a step or the state before a restore, and gc has removed it; since store format 4
+	KindPurge       Kind = 'x' // contents were taken out of the store for good
+	KindNote        Kind = 'N' // a message was put on a checkpoint that was there
+	KindThinned     Kind = 'd' // a checkpoint was made here, a step or the state before a restore, and gc has removed it
 )
 
 var kindWords = map[Kind]string{
@@ -81,7 +81,7 @@ type Operation struct {
 	EventID    uint64      // of checkpoint and event: the agent's call of the hook, so that it is recorded once; 0: none
 	Cause      Cause       // of event; of checkpoint only its event, and absent where an older program wrote it
 	Transcript objstore.ID // of event, fork, import and thinned: the session's conversation from now on; zero: as before
-	Thinned    bool        // gc has removed something that it named, which is not told any more; since store format 4
+	Thinned    bool        // gc has removed something that it named, which is not told any more
 }
 
 // Cause is what an agent was doing; untrusted text.
@@ -108,7 +108,7 @@ type Restore struct {
 	Result  objstore.ID // the tree that was left, where it is not the target's; zero otherwise
 	Files   []File      // session files that were changed, in the order in which they were set
 	Fork    string      // the session that was made with it
-	Goes    string      // the session whose conversation goes on from here; "": the operation's own; since store format 5
+	Goes    string      // the session whose conversation goes on from here; "": the operation's own
 }
 
 // Scope is how much a restore was to set. The wish, the plan, the journal and the operation have it in common.

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
 	"rewind/api"
 	"rewind/engine/model"
-	"rewind/internal/relay"
 	"rewind/server/inprocess"
 	"rewind/server/ndjson"
 )
@@ -80,9 +80,9 @@ func (a *alone) exchange(ctx context.Context, r *bufio.Reader, out io.Writer) er
 
 // ServeHTTP implements http.Handler.
 func (a *alone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set(relay.HeaderVersion, relay.Escape(a.version))
-	if r.Header.Get(relay.HeaderVersion) != relay.Escape(a.version) {
-		w.WriteHeader(relay.StatusOtherVersion)
+	w.Header().Set(api.HeaderVersion, url.PathEscape(a.version))
+	if r.Header.Get(api.HeaderVersion) != url.PathEscape(a.version) {
+		w.WriteHeader(api.StatusOtherVersion)
 		return
 	}
 	if r.URL.Path == api.Mend.Path { // which needs no directory of one's own
@@ -90,7 +90,7 @@ func (a *alone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if a.server == nil {
-		command, _ := relay.Unescape(r.Header.Get(api.HeaderCommand))
+		command, _ := url.PathUnescape(r.Header.Get(api.HeaderCommand))
 		s, err := New(Options{Version: a.version, LockWait: aloneLockWait, Command: command})
 		if err != nil {
 			fail(ndjson.New(w), err)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,7 +15,6 @@ import (
 	"testing"
 
 	"rewind/api"
-	"rewind/internal/relay"
 )
 
 // lineOf is one client of serve.
@@ -53,8 +53,8 @@ func (l *lineOf) send(method, path, version string, v any) {
 	check(l.t, err)
 	req, err := http.NewRequest(method, "http://rewind"+path, bytes.NewReader(b))
 	check(l.t, err)
-	req.Header.Set(relay.HeaderVersion, version)
-	req.Header.Set(api.HeaderCommand, relay.Escape("rewind x"))
+	req.Header.Set(api.HeaderVersion, version)
+	req.Header.Set(api.HeaderCommand, url.PathEscape("rewind x"))
 	check(l.t, req.Write(l.in))
 }
 
@@ -78,7 +78,7 @@ func TestServe(t *testing.T) {
 		body          string
 	}{
 		{api.Version.Path, "v1", struct{}{}, 200, `"version":"v1"`},
-		{api.List.Path, "v2", api.ListRequest{Project: p}, relay.StatusOtherVersion, ""},
+		{api.List.Path, "v2", api.ListRequest{Project: p}, api.StatusOtherVersion, ""},
 		{api.List.Path, "v1", map[string]int{"no such": 1}, 400, "unknown field"},
 		{api.List.Path, "v1", api.ListRequest{Project: p}, 200, `"checkpoints":[{`},
 		{api.DaemonStatus.Path, "v1", struct{}{}, 200, `"running":false`},

@@ -405,7 +405,7 @@ func TestVersionHandOver(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	resp, err := old.raw(t, "POST /v1/save HTTP/1.1\r\nHost: rewind\r\nRewind-Version: 2\r\nContent-Length: 0\r\n\r\n")
-	if err != nil || resp.StatusCode != relay.StatusOtherVersion || resp.Header.Get(relay.HeaderVersion) != "1" {
+	if err != nil || resp.StatusCode != api.StatusOtherVersion || resp.Header.Get(api.HeaderVersion) != "1" {
 		t.Fatalf("%+v, %v", resp, err)
 	}
 	if !gone(old.socket) {

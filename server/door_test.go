@@ -6,11 +6,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"rewind/api"
 	"rewind/internal/relay"
 	"rewind/internal/relay/hookwire"
 	"rewind/server/door"
@@ -26,7 +28,7 @@ func chunked(parts ...string) string {
 }
 
 // oldHead is how the request of a hook began in older versions.
-const oldHead = "POST " + relay.HookPath + " HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nContent-Type: application/octet-stream\r\n"
+const oldHead = "POST " + api.HookPath + " HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nContent-Type: application/octet-stream\r\n"
 
 // What a hook's own client is answered is what 'rewind hook' is, which comes by HTTP.
 func TestDoorAnswersAsNetHTTP(t *testing.T) {
@@ -67,13 +69,13 @@ func TestDoorAnswersAsNetHTTP(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, a, err)
 			}
 			_ = conn.Close()
-			resp, err := r.raw(t, oldHead+"Rewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: post-tool-use\r\nRewind-Cwd: "+relay.Escape(c.cwd)+
+			resp, err := r.raw(t, oldHead+"Rewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: post-tool-use\r\nRewind-Cwd: "+url.PathEscape(c.cwd)+
 				"\r\nRewind-Deadline: "+strconv.FormatUint(min(c.wait, 1<<62), 10)+"\r\n\r\n"+chunked(body()))
 			if err != nil || resp.StatusCode != http.StatusOK || resp.ContentLength != 0 {
 				t.Errorf("%s: net/http: %+v, %v", name, resp, err)
 				break
 			}
-			warned, _ := relay.Unescape(resp.Header.Get(relay.HeaderWarn))
+			warned, _ := url.PathUnescape(resp.Header.Get(api.HeaderWarn))
 			if warns = [2]string{a.Warn, warned}; warns[0] == warns[1] && (warns[0] != "") == c.warns {
 				break
 			}

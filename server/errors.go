@@ -62,6 +62,7 @@ var rules = []rule{
 	{is(kv.ErrUnwritable), api.WordPermission, "reading works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk; to save, make the store writable"},
 	{is(syscall.EROFS), api.WordPermission, "mount it to be written"},
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
+	{is(kv.ErrEarlierFormat), api.WordNewerFormat, "put that directory aside, then 'rewind init' begins a new store; nothing was touched"},
 	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else: set REWIND_HOME to another directory; if it was a store, 'rewind verify --repair'"},
 	{is(objstore.ErrPurged), api.WordNotFound, "it was taken out of the store on purpose, for good; 'rewind ops' shows when"},
 	{as[*oplog.LostError], api.WordCorrupt, "what is whole can be restored: 'rewind checkout <checkpoint> -- <path>'; 'rewind verify' lists what is lost"},

@@ -3,9 +3,9 @@ package server
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 
 	"rewind/api"
-	"rewind/internal/relay"
 )
 
 // host is the only Host of a request: a browser, which names where it believes to be, never sends it.
@@ -16,11 +16,11 @@ func (d *daemon) speaksWith(r *http.Request) bool {
 	switch r.URL.Path {
 	case api.DaemonStatus.Path, api.DaemonStop.Path:
 		return true
-	case relay.HookPath:
-		theirs, err := relay.Unescape(r.Header.Get(relay.HeaderVersion))
+	case api.HookPath:
+		theirs, err := url.PathUnescape(r.Header.Get(api.HeaderVersion))
 		return err == nil && sameVersion(theirs, d.o.Version)
 	default:
-		return r.Header.Get(relay.HeaderVersion) == relay.Escape(d.o.Version)
+		return r.Header.Get(api.HeaderVersion) == url.PathEscape(d.o.Version)
 	}
 }
 
@@ -28,15 +28,15 @@ func (d *daemon) speaksWith(r *http.Request) bool {
 // which ends the daemon. A handler that panics is an error of its request.
 func (d *daemon) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set(relay.HeaderVersion, relay.Escape(d.o.Version))
+		w.Header().Set(api.HeaderVersion, url.PathEscape(d.o.Version))
 		if _, browser := r.Header["Origin"]; browser || r.Host != host {
 			d.log.Warn("refused: not a client", "host", r.Host)
 			http.Error(w, "not a client of rewind", http.StatusForbidden)
 			return
 		}
 		if !d.speaksWith(r) {
-			d.stop("a client has version " + printable(r.Header.Get(relay.HeaderVersion)))
-			http.Error(w, "the daemon of rewind has version "+printable(d.o.Version)+", and ends for a client of another one", relay.StatusOtherVersion)
+			d.stop("a client has version " + printable(r.Header.Get(api.HeaderVersion)))
+			http.Error(w, "the daemon of rewind has version "+printable(d.o.Version)+", and ends for a client of another one", api.StatusOtherVersion)
 			return
 		}
 		defer func() {
@@ -45,7 +45,7 @@ func (d *daemon) guard(next http.Handler) http.Handler {
 				return
 			}
 			d.server.panicked(r.URL.Path, p)
-			if r.URL.Path == relay.HookPath {
+			if r.URL.Path == api.HookPath {
 				return // 200
 			}
 			w.WriteHeader(http.StatusInternalServerError) // where nothing has been sent yet

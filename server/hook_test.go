@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -223,7 +224,7 @@ func TestPromise03HookWithASlowPayload(t *testing.T) {
 	}
 	for _, way := range []struct{ sent, want string }{
 		{fmt.Sprintf("POST %s HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: stop\r\nRewind-Deadline: 200\r\n"+
-			"Rewind-Cwd: %s\r\nContent-Length: 1000\r\n\r\n", relay.HookPath, relay.Escape(p.ProjectDir())), "HTTP/1.1 200"},
+			"Rewind-Cwd: %s\r\nContent-Length: 1000\r\n\r\n", api.HookPath, url.PathEscape(p.ProjectDir())), "HTTP/1.1 200"},
 		{string(frame) + "\x00\x00\x03\xe8", string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
 	} {
 		c, err := net.Dial("unix", r.socket)
@@ -264,7 +265,7 @@ func TestT15HookPayloads(t *testing.T) {
 			t.Errorf("%s: %d %q %q", name, status, warn, answer)
 		}
 	}
-	resp, err := r.raw(t, "POST "+relay.HookPath+" HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: %zz\r\nRewind-Cwd: %\r\nRewind-Deadline: -1\r\nContent-Length: 0\r\n\r\n")
+	resp, err := r.raw(t, "POST "+api.HookPath+" HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: %zz\r\nRewind-Cwd: %\r\nRewind-Deadline: -1\r\nContent-Length: 0\r\n\r\n")
 	if err != nil || resp.StatusCode != 200 {
 		t.Errorf("odd headers: %+v, %v", resp, err)
 	}

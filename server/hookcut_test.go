@@ -5,10 +5,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
-	"rewind/internal/relay"
+	"rewind/api"
 )
 
 // cutBody ends as the body of a client that died does.
@@ -32,14 +33,14 @@ func TestT3HookCutByItsClient(t *testing.T) {
 	}
 	do := func(body io.Reader) {
 		t.Helper()
-		r := httptest.NewRequest(http.MethodPost, relay.HookPath, body)
-		r.Header.Set(relay.HeaderAgent, "claude")
-		r.Header.Set(relay.HeaderEvent, "post-tool-use")
-		r.Header.Set(relay.HeaderCwd, relay.Escape(dir))
+		r := httptest.NewRequest(http.MethodPost, api.HookPath, body)
+		r.Header.Set(api.HeaderAgent, "claude")
+		r.Header.Set(api.HeaderEvent, "post-tool-use")
+		r.Header.Set(api.HeaderCwd, url.PathEscape(dir))
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
 		s.Wait()
-		warned := w.Header().Get(relay.HeaderWarn) != ""
+		warned := w.Header().Get(api.HeaderWarn) != ""
 		if _, cut := body.(cutBody); w.Code != http.StatusOK || warned == cut {
 			t.Errorf("%d, warned %v", w.Code, warned)
 		}

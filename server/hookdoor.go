@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
-	"rewind/internal/relay"
+	"rewind/api"
 	"rewind/internal/relay/hookwire"
 	"rewind/server/door"
 )
@@ -60,21 +61,21 @@ func (s *Server) hookHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func readHookCall(h http.Header, now time.Time) (*hookCall, error) {
-	ms, err := strconv.ParseInt(h.Get(relay.HeaderDeadline), 10, 64)
+	ms, err := strconv.ParseInt(h.Get(api.HeaderDeadline), 10, 64)
 	if err != nil {
 		ms = hookDeadline.Milliseconds()
 	}
 	c := newCall(now, uint64(max(ms, 0)))
 	err = nil
 	for name, field := range map[string]*string{
-		relay.HeaderAgent: &c.agent, relay.HeaderEvent: &c.word, relay.HeaderCwd: &c.cwd, relay.HeaderBegan: &c.began,
+		api.HeaderAgent: &c.agent, api.HeaderEvent: &c.word, api.HeaderCwd: &c.cwd, api.HeaderBegan: &c.began,
 	} {
 		var e error
-		if *field, e = relay.Unescape(h.Get(name)); e != nil {
+		if *field, e = url.PathUnescape(h.Get(name)); e != nil {
 			err = errors.Join(err, fmt.Errorf("hook: header %s: %w", name, e))
 		}
 	}
-	c.id, _ = strconv.ParseUint(h.Get(relay.HeaderID), 16, 64) // 0: unknown
+	c.id, _ = strconv.ParseUint(h.Get(api.HeaderID), 16, 64) // 0: unknown
 	return c, err
 }
 
@@ -85,7 +86,7 @@ type httpReply struct {
 
 func (r httpReply) answer(warn string) {
 	if warn != "" {
-		r.w.Header().Set(relay.HeaderWarn, relay.Escape(warn))
+		r.w.Header().Set(api.HeaderWarn, url.PathEscape(warn))
 	}
 	r.w.Header().Set("Content-Length", "0")
 	r.w.WriteHeader(http.StatusOK)

@@ -12,7 +12,6 @@ import (
 	"rewind/api"
 	"rewind/engine/model"
 	"rewind/engine/project"
-	"rewind/internal/relay"
 	"rewind/server/ndjson"
 	"rewind/server/rundir"
 	"rewind/server/work"
@@ -98,14 +97,14 @@ func newServer(o Options, home project.Home, run rundir.Dir, log *slog.Logger) *
 	handle(s, api.DaemonStatus, s.daemonStatus)
 	handle(s, api.DaemonStop, s.daemonStop)
 	s.mux.HandleFunc("GET "+api.CatPath, s.cat)
-	s.mux.HandleFunc("POST "+relay.HookPath, s.hookHTTP)
+	s.mux.HandleFunc("POST "+api.HookPath, s.hookHTTP)
 	return s
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.work.Begin() {
-		w.WriteHeader(relay.StatusDraining)
+		w.WriteHeader(api.StatusDraining)
 		return
 	}
 	defer s.work.Done()

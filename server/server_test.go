@@ -46,6 +46,7 @@ func TestErrorsHaveWords(t *testing.T) {
 		{model.ErrBadRoot, api.WordUsage},
 		{&kv.BusyError{}, api.WordBusy},
 		{&kv.FormatError{Found: 2, Supported: 1}, api.WordNewerFormat},
+		{&kv.FormatError{Supported: 1}, api.WordNewerFormat},
 		{&objstore.AmbiguousError{Prefix: "ab", Candidates: []objstore.Key{{1}, {2}}}, api.WordAmbiguous},
 		{&model.PathError{Path: "p"}, api.WordNotFound},
 		{refs.ErrNotFound, api.WordNotFound},

@@ -20,16 +20,8 @@ const (
 	ReasonSecret     byte = 's' // on the secret list
 	ReasonTorn       byte = 't' // captured, but it changed while it was read
 	ReasonMount      byte = 'm' // captured, but it lies on another file system than the directory above it
-	ReasonPurged     byte = 'g' // its content was purged from the store, and is refused; since store format 4
+	ReasonPurged     byte = 'g' // its content was purged from the store, and is refused
 )
-
-// reasons are all reasons, in the order in which documents list them.
-func reasons() []byte {
-	return []byte{
-		ReasonIgnored, ReasonBuiltin, ReasonSize, ReasonPipe, ReasonSocket, ReasonDevice,
-		ReasonUnreadable, ReasonSecret, ReasonTorn, ReasonMount, ReasonPurged,
-	}
-}
 
 // ReasonWord is the word shown for a reason, "" for an unknown one.
 func ReasonWord(reason byte) string {

@@ -141,6 +141,14 @@ func call[Req, Resp any](ctx context.Context, a *app, r api.Route[Req, Resp], re
 	return api.Call(ctx, a.client, r, req, func(p api.Progress) { bar.Set(int64(p.Files), 0) })
 }
 
+// ask is call for a command whose answer with --json is the response: said reports that it was written so, and nothing is left to tell.
+func ask[Req, Resp any](ctx context.Context, a *app, r api.Route[Req, Resp], req Req, title string) (resp Resp, said bool, err error) {
+	if resp, err = call(ctx, a, r, req, title); err == nil && a.json {
+		said, err = true, a.printJSON(resp)
+	}
+	return resp, said, err
+}
+
 // printJSON writes a versioned object.
 func (a *app) printJSON(v any) error {
 	b, err := json.Marshal(v)

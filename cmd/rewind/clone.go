@@ -34,12 +34,9 @@ func newClone(a *app) *cobra.Command {
 }
 
 func runClone(ctx context.Context, a *app, req api.CloneRequest) error {
-	r, err := call(ctx, a, api.MakeClone, req, "copying")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.MakeClone, req, "copying")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	fmt.Fprintf(a.Out, "cloned %s: %s (%s)\n", term.Sanitize(shortSession(r.From.Session)), term.Sanitize(string(r.Title)), count(r.Messages, "message"))

@@ -68,12 +68,9 @@ func newDiff(a *app) *cobra.Command {
 }
 
 func runDiff(ctx context.Context, a *app, o diffOptions) error {
-	r, err := call(ctx, a, api.Diff, o.DiffRequest, "comparing")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Diff, o.DiffRequest, "comparing")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	return a.paged(func(w io.Writer) error {

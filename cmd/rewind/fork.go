@@ -51,15 +51,11 @@ func newFork(a *app) *cobra.Command {
 }
 
 func runFork(ctx context.Context, a *app, req api.ForkRequest) error {
-	r, err := call(ctx, a, api.MakeFork, req, "forking")
+	r, said, err := ask(ctx, a, api.MakeFork, req, "forking")
 	if err != nil {
 		return err
 	}
-	if a.json {
-		if err := a.printJSON(r); err != nil {
-			return err
-		}
-	} else {
+	if !said {
 		a.notices(r.Notices)
 		a.tellForked(r.Fork, req)
 		if r.Restore != nil {

@@ -37,12 +37,9 @@ func newForks(a *app) *cobra.Command {
 }
 
 func runForks(ctx context.Context, a *app) error {
-	r, err := call(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv()}, "reading")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv()}, "reading")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	if len(r.Forks) == 0 {
@@ -79,12 +76,9 @@ func ownTurns(f api.ForkInfo) string {
 }
 
 func runForksShow(ctx context.Context, a *app, name string) error {
-	r, err := call(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv(), Fork: name}, "reading")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv(), Fork: name}, "reading")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	return a.paged(func(w io.Writer) error {

@@ -56,12 +56,9 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 			return err
 		}
 	}
-	r, err := call(ctx, a, api.GC, o.req, "collecting")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.GC, o.req, "collecting")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	fmt.Fprintln(a.Out, gcText(r)+youngText(r))

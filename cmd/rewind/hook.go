@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"time"
@@ -87,16 +88,16 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 		_, _ = io.WriteString(a.Out, programs.ProbeAnswer(r.Version))
 		return ""
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://rewind"+relay.HookPath, bytes.NewReader(payload))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://rewind"+api.HookPath, bytes.NewReader(payload))
 	if err != nil {
 		return ""
 	}
 	for name, value := range map[string]string{
-		relay.HeaderAgent: agent, relay.HeaderEvent: event, relay.HeaderID: id, relay.HeaderCwd: workingDir(),
-		relay.HeaderBegan:    os.Getenv(relay.EnvBegan),
-		relay.HeaderDeadline: strconv.FormatInt(max(time.Until(deadline).Milliseconds(), 0), 10),
+		api.HeaderAgent: agent, api.HeaderEvent: event, api.HeaderID: id, api.HeaderCwd: workingDir(),
+		api.HeaderBegan:    os.Getenv(relay.EnvBegan),
+		api.HeaderDeadline: strconv.FormatInt(max(time.Until(deadline).Milliseconds(), 0), 10),
 	} {
-		req.Header.Set(name, relay.Escape(value))
+		req.Header.Set(name, url.PathEscape(value))
 	}
 	resp, err := a.transport.RoundTrip(req)
 	if err == nil {
@@ -116,6 +117,6 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 	if err != nil {
 		return ""
 	}
-	warn, _ := relay.Unescape(resp.Header.Get(relay.HeaderWarn))
+	warn, _ := url.PathUnescape(resp.Header.Get(api.HeaderWarn))
 	return warn
 }

@@ -15,15 +15,11 @@ func layOut(ctx context.Context, a *app, walk api.Walk, checkpoint api.Text, int
 		into = filepath.Join(a.dir, into)
 	}
 	req := api.LayOutRequest{Project: a.project(), Walk: walk, Checkpoint: checkpoint, Paths: paths, Into: api.Text(into)}
-	r, err := call(ctx, a, api.LayOut, req, "writing")
+	r, said, err := ask(ctx, a, api.LayOut, req, "writing")
 	if err != nil {
 		return err
 	}
-	if a.json {
-		if err := a.printJSON(r); err != nil {
-			return err
-		}
-	} else {
+	if !said {
 		a.notices(r.Notices)
 		fmt.Fprintf(a.Out, "laid out %s (%s, %s) in %s: %s\n", a.Styled(term.ID, r.Checkpoint.Short), a.Time(r.Checkpoint.Time), term.Sanitize(what(r.Checkpoint)),
 			term.Quote(string(r.Into)), count(r.Paths, "path"))

@@ -36,12 +36,9 @@ func runList(ctx context.Context, a *app, req api.ListRequest) error {
 	if req.Limit < 0 {
 		return usage("--limit %d: must not be negative", req.Limit)
 	}
-	r, err := call(ctx, a, api.List, req, "listing")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.List, req, "listing")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	if len(r.Checkpoints) == 0 {

@@ -35,12 +35,9 @@ func runOps(ctx context.Context, a *app, req api.OpsRequest) error {
 	if req.Limit < 0 {
 		return usage("--limit %d: must not be negative", req.Limit)
 	}
-	r, err := call(ctx, a, api.Ops, req, "listing")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Ops, req, "listing")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	return a.paged(func(w io.Writer) error {

@@ -16,15 +16,11 @@ const shownNames = 50
 
 // doRestore sends a restore and tells what it did.
 func doRestore[Req any](ctx context.Context, a *app, route api.Route[Req, api.RestoreResponse], req Req) error {
-	r, err := call(ctx, a, route, req, "comparing")
+	r, said, err := ask(ctx, a, route, req, "comparing")
 	if err != nil {
 		return err
 	}
-	if a.json {
-		if err := a.printJSON(r); err != nil {
-			return err
-		}
-	} else {
+	if !said {
 		a.notices(r.Notices)
 		a.tellRestore(r)
 	}

@@ -37,12 +37,9 @@ func newSave(a *app) *cobra.Command {
 }
 
 func runSave(ctx context.Context, a *app, req api.SaveRequest) error {
-	r, err := call(ctx, a, api.Save, req, "saving")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Save, req, "saving")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	cp := r.Checkpoint

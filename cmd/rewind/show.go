@@ -53,12 +53,9 @@ func newShow(a *app) *cobra.Command {
 }
 
 func runShow(ctx context.Context, a *app, req api.ShowRequest) error {
-	r, err := call(ctx, a, api.Show, req, "reading")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Show, req, "reading")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	return a.paged(func(w io.Writer) error {

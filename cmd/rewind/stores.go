@@ -63,12 +63,9 @@ func newStores(a *app) *cobra.Command {
 }
 
 func runStores(ctx context.Context, a *app) error {
-	r, err := call(ctx, a, api.Stores, api.StoresRequest{Project: a.project()}, "reading")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Stores, api.StoresRequest{Project: a.project()}, "reading")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	if len(r.Stores) == 0 {
 		a.say("no stores yet; 'rewind init' makes one")
@@ -110,12 +107,9 @@ func runStoresJoin(ctx context.Context, a *app, args []string) error {
 		}
 		req.Dir = api.Text(dir)
 	}
-	r, err := call(ctx, a, api.JoinStore, req, "")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.JoinStore, req, "")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	fmt.Fprintf(a.Out, "%s is the project of store %s now\n", term.Quote(string(r.Store.Root)), r.Store.ID)

@@ -54,12 +54,9 @@ func newTag(a *app) *cobra.Command {
 }
 
 func runTag(ctx context.Context, a *app, req api.TagRequest) error {
-	r, err := call(ctx, a, api.Tag, req, "tagging")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Tag, req, "tagging")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	if r.Checkpoint == nil {
@@ -71,12 +68,9 @@ func runTag(ctx context.Context, a *app, req api.TagRequest) error {
 }
 
 func runTags(ctx context.Context, a *app) error {
-	r, err := call(ctx, a, api.Tags, api.TagsRequest{Project: a.project()}, "listing")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Tags, api.TagsRequest{Project: a.project()}, "listing")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	if len(r.Tags) == 0 {

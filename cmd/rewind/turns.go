@@ -37,12 +37,9 @@ func newTurns(a *app) *cobra.Command {
 }
 
 func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
-	r, err := call(ctx, a, api.Turns, req, "reading")
-	if err != nil {
+	r, said, err := ask(ctx, a, api.Turns, req, "reading")
+	if err != nil || said {
 		return err
-	}
-	if a.json {
-		return a.printJSON(r)
 	}
 	a.notices(r.Notices)
 	if len(r.Turns) == 0 {

@@ -41,15 +41,11 @@ func newVerify(a *app) *cobra.Command {
 }
 
 func runVerify(ctx context.Context, a *app, req api.VerifyRequest) error {
-	r, err := call(ctx, a, api.Verify, req, "verifying")
+	r, said, err := ask(ctx, a, api.Verify, req, "verifying")
 	if err != nil {
 		return err
 	}
-	if a.json {
-		if err := a.printJSON(r); err != nil {
-			return err
-		}
-	} else {
+	if !said {
 		a.notices(r.Notices)
 		a.faults(&r)
 		if len(r.Faults) == 0 {
@@ -90,15 +86,11 @@ func stayLost(r *api.VerifyResponse) error {
 }
 
 func runRepair(ctx context.Context, a *app, req api.RepairRequest) error {
-	r, err := call(ctx, a, api.Repair, req, "repairing")
+	r, said, err := ask(ctx, a, api.Repair, req, "repairing")
 	if err != nil {
 		return err
 	}
-	if a.json {
-		if err := a.printJSON(r); err != nil {
-			return err
-		}
-	} else {
+	if !said {
 		a.notices(r.Notices)
 		a.repaired(&r)
 	}

@@ -86,7 +86,7 @@ func TestPromise03CorruptStore(t *testing.T) {
 		{"manifest flipped", func(s *site) { s.flip(s.manifest()) }, "corrupt|damaged", false},
 		{"format garbled", func(s *site) { s.check(os.WriteFile(filepath.Join(s.store(), "format"), []byte("???"), 0o600)) }, "format|else", false},
 		{"newer format", func(s *site) {
-			s.check(os.WriteFile(filepath.Join(s.store(), "format"), []byte("rewind-store 999\n"), 0o600))
+			s.check(os.WriteFile(filepath.Join(s.store(), "format"), []byte("rewind format 999 999\n"), 0o600))
 		}, "newer|upgrade", false},
 		{"database gone", func(s *site) { s.check(os.RemoveAll(filepath.Join(s.store(), "db"))) }, "corrupt|damaged|missing|lost", false},
 		{"store gone", func(s *site) { s.check(os.RemoveAll(s.store())) }, "put the store back", false},

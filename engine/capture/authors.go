@@ -114,7 +114,7 @@ func (wt *Worktree) attribute(c *Capture, was objstore.ID, calls OpenCalls) (by 
 	if by == nil {
 		by = names
 	}
-	return by, owned, wt.log.EnableOwners(owned)
+	return by, owned, nil
 }
 
 // byMost gives the authors of most paths, and the others, in the order of their names.

@@ -27,7 +27,6 @@ type batch struct {
 	ids      map[uint64]*Handled       // of this batch
 	was      oplog.Head
 	state    objstore.ID // the checkpoint that holds the state now; zero: none does exactly
-	lanes    bool        // there is a session's record that says whose lane it is
 	apart    bool        // the checkpoint is not of its event's turn: that is recorded as an event of its own
 }
 
@@ -138,11 +137,6 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 			return err
 		}
 		cp.Late = lead.Options.Late != nil && lead.Options.Late()
-	}
-	if in.lanes {
-		if err := e.log.DB.RaiseFormat(oplog.FormatOwners); err != nil {
-			return err
-		}
 	}
 	_, err = e.log.Refs.CommitAll(ctx, c.Tx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
 		return in.operations(c, cp, lead, seq)

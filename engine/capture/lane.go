@@ -105,5 +105,4 @@ func (in *batch) lane(a *Pending) {
 	s.Agent, s.ID, s.Last, s.LaneOf = a.Event.Agent, a.Event.Subagent, in.wt.log.Now(), a.Name
 	s.Calls, s.Busy, s.Ended = nil, false, true
 	in.sessions[a.worker] = s
-	in.lanes = true
 }

@@ -34,9 +34,6 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 		tx.Discard()
 		return false, nil
 	}
-	if err == nil {
-		err = e.log.DB.RaiseFormat(formatRepair)
-	}
 	blind := s.blind()
 	if err != nil {
 		tx.Discard()
@@ -59,9 +56,6 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 	e.talks.Files = nil
 	return true, nil
 }
-
-// formatRepair is the first store format that has the kinds of operation that a repair writes.
-const formatRepair = 4
 
 // message says in the log what was done.
 func (r *repair) message(first bool, done []string) string {

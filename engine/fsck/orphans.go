@@ -56,9 +56,6 @@ func (s *fixup) orphans(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := e.log.DB.RaiseFormat(formatRepair); err != nil {
-		return err
-	}
 	return b.Commit(ctx, kv.Durable)
 }
 

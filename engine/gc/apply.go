@@ -16,14 +16,6 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	if g.idle() {
 		return nil
 	}
-	if err := g.e.log.DB.RaiseFormat(FormatThinned); err != nil {
-		return err
-	}
-	for _, to := range g.squashes {
-		if err := g.e.log.EnableOwners(to.Owned); err != nil {
-			return err
-		}
-	}
 	var ids []objstore.ID
 	for i := range g.steps {
 		if g.squashes[g.steps[i].id] != nil {
@@ -51,9 +43,6 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	}
 	return g.rewrite(ctx, p)
 }
-
-// FormatThinned is the first store format that has squash records and thinned operations.
-const FormatThinned = 4
 
 // rewrite takes out of the log what goes, oldest operations first.
 func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {

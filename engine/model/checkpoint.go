@@ -23,7 +23,7 @@ type Checkpoint struct {
 	Base         objstore.ID   // the state of the worktree before it, where that is not the first parent's tree; else zero
 	Cause        Cause
 	By           []string // the sessions whose tool calls were running since Base, sorted; empty: nobody's, so it came from outside
-	Owned        []Owned  // paths that changed since Base and are not By's; since store format 5
+	Owned        []Owned  // paths that changed since Base and are not By's
 	Late         bool     // the agent was answered before the capture was done: what the event announced may have begun
 	Minor        bool     // folded in lists: soon after another, or small
 	Git          GitHead
@@ -102,7 +102,7 @@ const (
 	tagLast
 	tagPath
 	tagGeneration
-	tagOwned // since store format 5
+	tagOwned
 )
 
 const (

@@ -82,5 +82,5 @@ const (
 	tagLClone
 	tagLKind
 	tagLTranscript
-	tagLTurns // since store format 5
+	tagLTurns
 )

@@ -110,7 +110,7 @@ const (
 	tagJFiles
 	tagJMade
 	tagJMoved
-	tagJGoes // since store format 5
+	tagJGoes
 )
 
 // Field tags of a step, and of an entry in it.

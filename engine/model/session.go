@@ -73,8 +73,8 @@ type Session struct {
 	Title      string    // of a fork, that it was given
 	Imported   bool      // no event came from it
 	Problem    string    // why its conversation is not captured; "": it is
-	LaneOf     string    // the session whose subagent it is: what it does is that one's; "": it stands for itself; since store format 5
-	Left       bool      // a restore went on in another session, and no event came from this one since; since store format 5
+	LaneOf     string    // the session whose subagent it is: what it does is that one's; "": it stands for itself
+	Left       bool      // a restore went on in another session, and no event came from this one since
 	Purged     bool      // something was purged from its conversation: it is not captured any more
 }
 
@@ -134,9 +134,9 @@ const (
 	tagSTitle
 	tagSImported
 	tagSProblem
-	tagSPurged // since store format 4
-	tagSLaneOf // since store format 5
-	tagSLeft   // since store format 5
+	tagSPurged
+	tagSLaneOf
+	tagSLeft
 )
 
 const (

@@ -20,7 +20,7 @@ type Squash struct {
 	Counts   Counts      // Added, Modified, Deleted against Base
 	Reverted []string    // what these steps changed and is as in Base again, ascending; "d/" stands for all below d, "/" for all
 	Aside    []string    // those of By whose steps were merged into it from other lines, sorted
-	Owned    []Owned     // of what these steps changed, paths that not all of By did; since store format 5
+	Owned    []Owned     // of what these steps changed, paths that not all of By did
 }
 
 // MaxReverted is how many paths a squash record lists, at most.
@@ -37,7 +37,7 @@ const (
 	tagGDeleted
 	tagGReverted
 	tagGAside
-	tagGOwned // since store format 5
+	tagGOwned
 )
 
 // Encode gives the bytes of a squash record, docs/format.md#squash-record.

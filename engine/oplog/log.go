@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/internal/kv"
 	"rewind/internal/value"
@@ -14,23 +13,12 @@ import (
 	"rewind/refs"
 )
 
-// EnableOwners makes the store one that says whose paths are, before the first such record is written.
-func (l *Log) EnableOwners(owned []model.Owned) error {
-	if len(owned) == 0 {
-		return nil
-	}
-	return l.DB.RaiseFormat(FormatOwners)
-}
-
 // Notice adds something the user should know to what the command says.
 func (l *Log) Notice(text string) {
 	if !slices.Contains(l.Project.Notices, text) {
 		l.Project.Notices = append(l.Project.Notices, text)
 	}
 }
-
-// FormatOwners is the first store format whose checkpoints say of paths whose change they are, and what came with it (docs/format.md#key-space).
-const FormatOwners = 5
 
 // Remark tells what was not believed; that is no event of the project's.
 func (l *Log) Remark() {

@@ -47,9 +47,6 @@ func (l *Log) PutMessage(ctx context.Context, cp *model.Checkpoint, message stri
 	if list = append(list, message); len(list) > model.MaxMessages {
 		list = list[1:]
 	}
-	if err := l.DB.RaiseFormat(FormatOwners); err != nil {
-		return false, err
-	}
 	op := refs.Operation{Kind: refs.KindNote, Time: l.Now().UnixMilli(), Checkpoint: cp.ID, Message: message}
 	tx := l.Objs.Begin()
 	_, err = l.Refs.Commit(ctx, tx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) {

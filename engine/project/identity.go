@@ -112,7 +112,7 @@ func (f *Finder) probe(ctx context.Context, d string) (*Project, *Passed, error)
 		break
 	}
 	if r := f.byRoot()[d]; r != nil {
-		p, why, err := f.byPath(ctx, d, r, &m)
+		p, why, err := f.byPath(d, r, &m)
 		if p != nil || err != nil {
 			return p, nil, err
 		}
@@ -172,7 +172,7 @@ func (f *Finder) byRoot() map[string]*Record {
 // named is the project of a record that the marker of d names; why says why it is not.
 func (f *Finder) named(ctx context.Context, d string, r *Record, m *markerState) (p *Project, why string, err error) {
 	if r.Root == d {
-		return f.here(ctx, d, r, m)
+		return f.here(d, r, m)
 	}
 	if own := f.byRoot()[d]; own != nil && own.is(d) {
 		return nil, "", nil // it is known to be the directory of another store, whatever came into it
@@ -181,7 +181,7 @@ func (f *Finder) named(ctx context.Context, d string, r *Record, m *markerState)
 		return nil, "git tracks it", nil
 	}
 	if r.lost || r.Root != "" && sameDir(r.Root, d) {
-		return f.here(ctx, d, r, m)
+		return f.here(d, r, m)
 	}
 	if r.Root == "" {
 		return nil, "it names a store that belongs to no directory: 'rewind stores join " + r.ID + "'", nil
@@ -256,7 +256,7 @@ func (r *Record) originalThere() bool {
 }
 
 // byPath is the project of the record whose root is d, where no marker says so; why says why it is not.
-func (f *Finder) byPath(ctx context.Context, d string, r *Record, m *markerState) (*Project, string, error) {
+func (f *Finder) byPath(d string, r *Record, m *markerState) (*Project, string, error) {
 	if r.Inode != 0 && !r.is(d) && !f.Accept {
 		p := r.project(f.Home)
 		switch empty, own := contents(d); {
@@ -266,7 +266,7 @@ func (f *Finder) byPath(ctx context.Context, d string, r *Record, m *markerState
 			return nil, "", &NotMountedError{*p, "it belongs to another user"}
 		}
 	}
-	return f.here(ctx, d, r, m)
+	return f.here(d, r, m)
 }
 
 // contents tells whether a directory is empty, and this user's.
@@ -287,7 +287,7 @@ func (r *Record) project(h Home) *Project {
 }
 
 // here is the project of a record at its own root d.
-func (f *Finder) here(ctx context.Context, d string, r *Record, m *markerState) (*Project, string, error) {
+func (f *Finder) here(d string, r *Record, m *markerState) (*Project, string, error) {
 	if r.lost {
 		r = r.At(d)
 	}
@@ -295,7 +295,7 @@ func (f *Finder) here(ctx context.Context, d string, r *Record, m *markerState) 
 	p.Root = d
 	if r.Mode == ModeProject {
 		p.Store = filepath.Join(Marker(d), markerStore)
-		if why, err := f.believe(ctx, d, r); why != "" || err != nil {
+		if why, err := r.Sealed(d); why != "" || err != nil {
 			return nil, why, f.storeGone(p, err)
 		}
 		closeToOthers(d)
@@ -327,40 +327,6 @@ func (f *Finder) storeGone(p *Project, err error) error {
 		return &StoreTakenError{*p}
 	}
 	return err
-}
-
-// believe says why the store in d is not the record's; "": it is. A record that an older version wrote has no seal yet and gets one.
-func (f *Finder) believe(ctx context.Context, d string, r *Record) (why string, err error) {
-	if r.Seal != "" || r.Root != d {
-		return r.Sealed(d)
-	}
-	dir, why, err := ownStore(d)
-	if dir == nil {
-		return why, err
-	}
-	dir.Close()
-	if tracked, err := trackedMarker(d); err != nil || tracked {
-		return "git tracks its store, or cannot say whether it does", nil
-	}
-	unlock, err := f.Home.Lock(ctx, f.Wait)
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	now, err := f.Home.record(r.ID)
-	if err != nil || now.Seal != "" {
-		return "", err // another process was faster
-	}
-	*r = *r.At(d)
-	r.Seal = NewSeal()
-	if own, err := ReadProjectRecord(filepath.Join(Marker(d), markerStore)); err == nil {
-		r.Created = own.Created
-	}
-	// The store's first: a record whose seal the store lacks would lock its user out.
-	if err := r.seal(d); err != nil {
-		return "", err
-	}
-	return "", r.Write(f.Home)
 }
 
 // becomeCopy gives a copied project a store of its own that begins with the history it shares with the original.

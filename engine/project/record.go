@@ -62,9 +62,7 @@ func (h Home) record(id string) (*Record, error) {
 		return nil, err
 	}
 	r = &Record{}
-	if root := strings.TrimSuffix(string(b), "\n"); filepath.IsAbs(root) { // as older versions wrote it
-		r.ID, r.Root = id, root
-	} else if err := json.Unmarshal(b, r); err != nil || r.ID != id {
+	if err := json.Unmarshal(b, r); err != nil || r.ID != id {
 		return nil, &value.OpError{Op: "read", Subject: path, Err: errors.Join(errBadRecord, err)}
 	}
 	r.Mode = ModeProject

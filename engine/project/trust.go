@@ -69,8 +69,8 @@ func (e *untrustedError) Is(target error) bool {
 	return target == ErrUntrusted || target == model.ErrNoProject
 }
 
-// mine reports whether something belongs to who runs this; where the system knows no owners, everything does.
-func mine(st worktreefs.Stat) bool { return !worktreefs.HasOwners || int(st.Uid) == os.Geteuid() }
+// mine reports whether something belongs to who runs this.
+func mine(st worktreefs.Stat) bool { return int(st.Uid) == os.Geteuid() }
 
 func owner(st worktreefs.Stat) string { return osfile.UserName(int(st.Uid)) }
 
@@ -80,7 +80,7 @@ func notMine(st worktreefs.Stat) string {
 	switch {
 	case !mine(st):
 		return "it belongs to " + owner(st)
-	case worktreefs.HasOwners && st.Perm&0o002 != 0, worktreefs.HasOwners && st.Perm&0o020 != 0 && int(st.Gid) != os.Getegid():
+	case st.Perm&0o002 != 0, st.Perm&0o020 != 0 && int(st.Gid) != os.Getegid():
 		return "others may write in it; 'chmod go-w' closes it, if what lies there is yours"
 	}
 	return ""
@@ -140,7 +140,7 @@ func (r *Record) Sealed(root string) (why string, err error) {
 	}
 	defer dir.Close()
 	if r.Seal == "" {
-		return "its store is of an older version of rewind, and was made elsewhere", nil
+		return "its record has no seal", nil
 	}
 	b, why, err := readIn(dir, sealName, maxSeal)
 	if errors.Is(err, worktreefs.ErrNotExist) {

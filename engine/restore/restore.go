@@ -211,9 +211,8 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	j := &r.Journal
 	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)
 	conv.Enter(j)
-	if err := rs.enterGoes(goes, j); err != nil {
-		c.Discard()
-		return nil, err
+	if goes != j.Session {
+		j.Goes = goes
 	}
 	j.Own, j.Must = register.Folders(r.wish.Env), r.mustTalk()
 	durable, err := rs.MakeStage(root, j.Stage)

@@ -7,7 +7,6 @@ import (
 
 	"rewind/engine/history"
 	"rewind/engine/model"
-	"rewind/engine/oplog"
 	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
@@ -15,15 +14,6 @@ import (
 	"rewind/refs"
 	"rewind/transcript"
 )
-
-// enterGoes writes into the journal of a restore whose conversation goes on from it.
-func (rs *Restorer) enterGoes(goes string, j *model.Journal) error {
-	if goes == j.Session {
-		return nil
-	}
-	j.Goes = goes
-	return rs.log.DB.RaiseFormat(oplog.FormatOwners)
-}
 
 // successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where it leaves the
 // conversation alone it is the one that went on until then, if the restore is about that one, else the restore's own.
@@ -88,10 +78,7 @@ func (rs *Restorer) leaving(j *model.Journal) ([]*model.Session, error) {
 		}
 		out = append(out, &c)
 	}
-	if len(out) > 0 {
-		err = rs.log.DB.RaiseFormat(oplog.FormatOwners)
-	}
-	return out, err
+	return out, nil
 }
 
 // beside is what a restore moves beside its session's own cursor.

@@ -40,7 +40,7 @@ func TestDamagedTableStall(t *testing.T) {
 	damaged := ""
 	d := open(t, dir, kv.Options{})
 	for i := range 30 {
-		must(t, put(d, kv.Written, fmt.Sprintf("ob%d", i%7), val))
+		must(t, put(d, kv.Written, fmt.Sprintf("Ob%d", i%7), val))
 	}
 	eventually(t, "a memtable is flushed", func() bool {
 		u, err := d.Usage()
@@ -72,7 +72,7 @@ func TestDamagedTableStall(t *testing.T) {
 		os.Exit(kv.DefaultFatalExit)
 	}})
 	for i := range 200 { // 20 MiB: ten flushes
-		must(t, put(d, kv.Written, fmt.Sprintf("ob%d", i%7), val))
+		must(t, put(d, kv.Written, fmt.Sprintf("Ob%d", i%7), val))
 	}
 	time.Sleep(time.Second)
 	if n := reads.Load(); n == 0 || n > 200 {
@@ -80,6 +80,6 @@ func TestDamagedTableStall(t *testing.T) {
 	}
 	fmt.Println("reads:", reads.Load())
 	for i := 0; ; i++ {
-		must(t, put(d, kv.Written, fmt.Sprintf("ob%d", i%7), val))
+		must(t, put(d, kv.Written, fmt.Sprintf("Ob%d", i%7), val))
 	}
 }

@@ -1,7 +1,7 @@
 package kv
 
 import (
-	"encoding/binary"
+	"bytes"
 	"errors"
 	"io/fs"
 	"strconv"
@@ -15,11 +15,9 @@ import (
 // check is the check at open: what pebble gave back is what was stored. A flipped bit in MANIFEST can make pebble forget tables
 // without an error; the operations then have a gap or an early end.
 func (d *DB) check() error {
-	key, err := d.checkFormatKey()
-	if err != nil {
+	if err := d.checkFormatKey(); err != nil {
 		return err
 	}
-	d.formats.key = key
 	highWater, err := d.readHighWater()
 	if err != nil {
 		return err
@@ -49,29 +47,20 @@ func tooShort(db string, newest, highWater, known uint64) error {
 	return nil
 }
 
-// checkFormatKey returns the format that the key f gives. Accepted are, with the file format at n:
-//
-//   - n: a store of format n.
-//   - m, 1 <= m < n: one of format m, whose upgrade to n ended after the file. Every value is one of format m.
-//
-// All else is damage: a key above the file cannot come about, since the file is on disk before the key is written.
-func (d *DB) checkFormatKey() (uint64, error) {
+// checkFormatKey holds the key f against the file format, which was read before.
+func (d *DB) checkFormatKey() error {
 	val, closer, err := d.pdb.Get(formatKey)
 	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, ondisk.Corrupt(d.db, "the format key is missing")
+		return ondisk.Corrupt(d.db, "the format key is missing")
 	}
 	if err != nil {
-		return 0, missing(err)
+		return missing(err)
 	}
 	defer func() { _ = closer.Close() }()
-	version, _ := binary.Uvarint(val)
-	if version == 0 || string(val) != string(formatValue(version)) {
-		return 0, ondisk.Corrupt(d.db, "the format key is %x", val)
+	if !bytes.Equal(val, formatValue) {
+		return ondisk.Corrupt(d.db, "the format key is %x, it should be %x", val, formatValue)
 	}
-	if version > d.formats.file {
-		return 0, ondisk.Corrupt(d.db, "the format key is %d, the file %s has %d", version, nameFormat, d.formats.file)
-	}
-	return version, nil
+	return nil
 }
 
 // checkOperations returns the newest sequence; 0: there is no operation. Those before `from` are not looked at, but for the oldest.
@@ -123,12 +112,8 @@ func (d *DB) writeHighWater() error {
 	return ondisk.WriteSmall(d.fs, d.dir, nameHighWater, strconv.FormatUint(d.lastSeq.Load(), 10)+"\n")
 }
 
-// settle does what only an open that has been checked may do: it gives a store of an older format its version, and removes what is left
-// over.
+// settle removes what is left over, which only an open that has been checked may do.
 func (d *DB) settle() error {
-	if err := d.upgrade(); err != nil {
-		return err
-	}
 	d.fs.SetChecked()
 	if err := d.emptyArchive(); err != nil {
 		return err

@@ -34,10 +34,10 @@ func corruptible(t *testing.T, dir string, clean bool) uint64 {
 	must(t, d.Compact(bg))
 	grow(20)
 	must(t, d.Compact(bg))
-	must(t, load(d, "oy"))
+	must(t, load(d, "Oy"))
 	must(t, d.Close())
 	d = open(t, live, kv.Options{})
-	must(t, load(d, "oz")) // only MANIFEST knows these tables: what comes after lies in the log
+	must(t, load(d, "Oz")) // only MANIFEST knows these tables: what comes after lies in the log
 	grow(40)
 	if !clean {
 		must(t, os.CopyFS(dir, os.DirFS(live)))
@@ -52,7 +52,7 @@ func load(d *kv.DB, prefix string) error {
 
 // loaded gives how many pairs of corruptible's are there of those that it loaded.
 func loaded(d *kv.DB) (n int, err error) {
-	for _, prefix := range []string{"oy", "oz"} {
+	for _, prefix := range []string{"Oy", "Oz"} {
 		for i := range 10 {
 			ok, err := d.Has(fmt.Appendf(nil, "%s%d", prefix, i))
 			if err != nil {

@@ -43,12 +43,12 @@ func (d *DB) create() error {
 	if err != nil {
 		return err
 	}
-	err = pdb.Set(formatKey, formatValue(FormatAtOpen), pebble.Sync)
+	err = pdb.Set(formatKey, formatValue, pebble.Sync)
 	if err = errors.Join(err, pdb.Close(), d.poison.Err()); err != nil {
 		return err
 	}
 	d.sched = newScheduler(d.pausedCompactions) // one is for one database
-	if err := d.writeFormatFile(FormatAtOpen); err != nil {
+	if err := ondisk.WriteSmall(d.fs, d.dir, nameFormat, formatLine(FormatVersion)); err != nil {
 		return err
 	}
 	return d.removeMaking()

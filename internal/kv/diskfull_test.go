@@ -154,7 +154,7 @@ func TestPromise07NoSpaceOnce(t *testing.T) {
 			must(t, step(d, 1, 100, kv.Durable))
 			ffs.Set(&kvtest.Fault{Kind: kvtest.Write, Path: path, N: 1, Err: syscall.ENOSPC})
 			must(t, step(d, 2, 100, kv.Durable))
-			must(t, d.Ingest(bg, 1, func(int) ([]byte, []byte) { return []byte("oz"), []byte("v") }))
+			must(t, d.Ingest(bg, 1, func(int) ([]byte, []byte) { return []byte("Oz"), []byte("v") }))
 			must(t, d.Compact(bg))
 			ffs.AssertFired(t)
 			if n, err := checkSteps(d, 100); n != 2 || err != nil {

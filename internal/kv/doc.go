@@ -13,10 +13,8 @@
 //     and no call on this DB answers with anything but [ErrPoisoned] from then on.
 //   - A read gives the bytes that were written, or an error. Damage on disk is [ErrCorrupt], and the message names the file.
 //   - Nothing is deleted when a store is opened until the check at open has passed.
-//   - A store of a newer format, a directory that is not a store, and a store that another process has open are refused
+//   - A store of another format, a directory that is not a store, and a store that another process has open are refused
 //     without a byte being touched.
-//   - A store of an older format becomes one of [FormatAtOpen] by an open that may write, after the check at open and before the first
-//     write; a crash in between leaves one that this version opens and the older one refuses.
 //   - A full disk refuses writes with [ErrNoSpace]; reading goes on, Close returns.
 //
 // What is not: pebble cannot tell the last, damaged record of a log from one that a crash cut short. A bit flip there, in a

@@ -23,6 +23,8 @@ var (
 	ErrBusy = errors.New("store is in use")
 	// ErrNewerFormat: the store was written by a newer version; see FormatError.
 	ErrNewerFormat = errors.New("store has a newer format")
+	// ErrEarlierFormat: the store was made by a version before the first release; see FormatError.
+	ErrEarlierFormat = errors.New("store was made by a rewind before its first release")
 	// ErrForeign: the directory is not a store.
 	ErrForeign = errors.New("not a store")
 	// ErrCorrupt: bytes on disk are not what was written; see CorruptError.
@@ -77,18 +79,32 @@ func (e *UnwritableError) Is(target error) bool { return target == ErrUnwritable
 
 func (e *UnwritableError) Unwrap() error { return e.Cause }
 
-// FormatError is ErrNewerFormat with both versions.
+// FormatError is ErrNewerFormat with both versions, or ErrEarlierFormat.
 type FormatError struct {
 	Dir              string
-	Found, Supported uint64
+	Found, Supported uint64 // Found 0: of before the first release
 }
 
 func (e *FormatError) Error() string {
+	if e.Found == 0 {
+		return fmt.Sprintf("open %s: %v", e.Dir, ErrEarlierFormat)
+	}
 	return fmt.Sprintf("open %s: %v: it is %d, this program reads up to %d", e.Dir, ErrNewerFormat, e.Found, e.Supported)
 }
 
-// Is makes a FormatError match ErrNewerFormat.
-func (e *FormatError) Is(target error) bool { return target == ErrNewerFormat }
+// Is makes a FormatError match ErrNewerFormat or ErrEarlierFormat.
+func (e *FormatError) Is(target error) bool {
+	if e.Found == 0 {
+		return target == ErrEarlierFormat
+	}
+	return target == ErrNewerFormat
+}
+
+// otherFormat tells whether the directory is a store, of a format that this package does not read.
+func otherFormat(err error) bool {
+	var other *FormatError
+	return errors.As(err, &other)
+}
 
 // CorruptError is ErrCorrupt with the file that is damaged.
 type CorruptError = ondisk.CorruptError

@@ -62,12 +62,13 @@ func put(d *kv.DB, du kv.Durability, kvs ...string) error {
 	return b.Commit(bg, du)
 }
 
-// Steps: step n writes operation n and some objects whose keys and values follow from n. Whoever finds operation n expects the rest.
+// Steps: step n writes operation n and some values whose keys, right behind those of operations, follow from n. Whoever finds operation n
+// expects the rest.
 
 func stepKeys(n uint64) [][]byte {
 	keys := make([][]byte, n%4+1)
 	for i := range keys {
-		k := binary.BigEndian.AppendUint64([]byte{kv.PrefixLong, 'b'}, n)
+		k := binary.BigEndian.AppendUint64([]byte{kv.PrefixRef, 'b'}, n)
 		keys[i] = binary.BigEndian.AppendUint64(k, uint64(i))
 	}
 	return keys

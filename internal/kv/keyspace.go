@@ -6,17 +6,16 @@ import "encoding/binary"
 const (
 	prefixFormat    = 'f'
 	PrefixObject    = 'O'
-	PrefixLong      = 'o' // objects as formats 1 and 2 have them; nothing is added
 	PrefixOperation = 'p'
 	PrefixRef       = 'r'
 	PrefixStat      = 's'
 	PrefixJournal   = 'j'
 	PrefixSecret    = 'k'
 	PrefixSession   = 'a'
-	PrefixTombstone = 'g' // since format 4
-	PrefixSquash    = 'h' // since format 4
+	PrefixTombstone = 'g'
+	PrefixSquash    = 'h'
 	PrefixLeak      = 'q'
-	PrefixMessage   = 'm' // since format 5
+	PrefixMessage   = 'm'
 )
 
 // Row is one line of the key space table.
@@ -31,7 +30,6 @@ type Row struct {
 var Keyspace = []Row{
 	{prefixFormat, "`f`", "format version, uvarint", "kv"},
 	{PrefixObject, "`O` kind(1) id(20: its first bytes)", "envelope", "objstore"},
-	{PrefixLong, "`o` kind(1) id(32)", "the same, of formats 1 and 2", "objstore"},
 	{PrefixOperation, "`p` sequence(8)", "operation", "refs"},
 	{PrefixRef, "`r` name", "ref", "refs"},
 	{PrefixStat, "`s` path", "stat cache entry", "tree/snapshot"},

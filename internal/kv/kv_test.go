@@ -76,14 +76,14 @@ func TestUseAfterClose(t *testing.T) {
 	d := open(t, "/store", kv.Options{FS: kvtest.NewCrashFS()})
 	must(t, step(d, 1, 10, kv.Durable))
 	b := d.NewBatch()
-	must(t, b.Set([]byte("oa"), nil))
+	must(t, b.Set([]byte("Oa"), nil))
 	must(t, d.Close())
 	for name, err := range map[string]error{
 		"view":      d.View([]byte("f"), func([]byte) error { return nil }),
 		"scan":      d.Scan(kv.Range{}, func(_, _ []byte) error { return nil }),
 		"commit":    b.Commit(bg, kv.Durable),
 		"new batch": d.NewBatch().Commit(bg, kv.Written),
-		"ingest":    d.Ingest(bg, 1, func(int) ([]byte, []byte) { return []byte("oa"), nil }),
+		"ingest":    d.Ingest(bg, 1, func(int) ([]byte, []byte) { return []byte("Oa"), nil }),
 		"compact":   d.Compact(bg),
 		"clone":     d.Clone("/other"),
 		"verify":    d.CheckTables(bg),
@@ -126,7 +126,7 @@ func TestConcurrent(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for i := range 50 {
-				k := fmt.Sprintf("o%d-%d", g, i)
+				k := fmt.Sprintf("O%d-%d", g, i)
 				if err := put(d, kv.Durability(i%2), k, k); err != nil {
 					t.Errorf("commit: %v", err)
 				}
@@ -138,7 +138,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 	n := 0
-	must(t, d.Scan(kv.Range{Prefix: []byte("o")}, func(_, _ []byte) error { n++; return nil }))
+	must(t, d.Scan(kv.Range{Prefix: []byte("O")}, func(_, _ []byte) error { n++; return nil }))
 	if n != 400 {
 		t.Errorf("%d keys", n)
 	}
@@ -150,7 +150,7 @@ func TestLimits(t *testing.T) {
 	if err := b.Set(make([]byte, kv.MaxKey+1), nil); !errors.Is(err, kv.ErrTooLarge) {
 		t.Errorf("key: %v", err)
 	}
-	if err := b.Set([]byte("o"), make([]byte, kv.MaxValue+1)); !errors.Is(err, kv.ErrTooLarge) {
+	if err := b.Set([]byte("O"), make([]byte, kv.MaxValue+1)); !errors.Is(err, kv.ErrTooLarge) {
 		t.Errorf("value: %v", err)
 	}
 	if b.Count() != 0 {
@@ -169,12 +169,12 @@ func TestLimits(t *testing.T) {
 func TestIngestRefusesDisorder(t *testing.T) {
 	disk := kvtest.NewCrashFS()
 	d := open(t, "/store", kv.Options{FS: disk})
-	for _, keys := range [][]string{{"ob", "oa"}, {"oa", "oa"}} {
+	for _, keys := range [][]string{{"Ob", "Oa"}, {"Oa", "Oa"}} {
 		if err := d.Ingest(bg, 2, func(i int) ([]byte, []byte) { return []byte(keys[i]), nil }); err == nil {
 			t.Errorf("%q: no error", keys)
 		}
 	}
-	if has, err := d.Has([]byte("oa")); has || err != nil {
+	if has, err := d.Has([]byte("Oa")); has || err != nil {
 		t.Error(has, err)
 	}
 	names, err := disk.List("/store/db")
@@ -228,7 +228,7 @@ func TestSpace(t *testing.T) {
 	d := open(t, dir, kv.Options{})
 	for range 3 {
 		for range 100 {
-			must(t, put(d, kv.Written, "oa", string(stepValue(1, 1, 60000))))
+			must(t, put(d, kv.Written, "Oa", string(stepValue(1, 1, 60000))))
 		}
 		must(t, d.Close())
 		d = open(t, dir, kv.Options{})
@@ -262,7 +262,7 @@ func TestReadOnly(t *testing.T) {
 	for name, err := range map[string]error{
 		"commit":  step(d, 6, 100, kv.Durable),
 		"compact": d.Compact(bg),
-		"ingest":  d.Ingest(bg, 1, func(int) ([]byte, []byte) { return []byte("oa"), nil }),
+		"ingest":  d.Ingest(bg, 1, func(int) ([]byte, []byte) { return []byte("Oa"), nil }),
 	} {
 		if !errors.Is(err, kv.ErrReadOnly) {
 			t.Errorf("%s: %v", name, err)

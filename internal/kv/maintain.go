@@ -100,7 +100,7 @@ func (d *DB) clone(c *DB) error {
 	if err := c.writeHighWater(); err != nil {
 		return err
 	}
-	if err := ondisk.WriteSmall(c.fs, c.dir, nameFormat, formatLine(d.formatNow())); err != nil {
+	if err := ondisk.WriteSmall(c.fs, c.dir, nameFormat, formatLine(FormatVersion)); err != nil {
 		return err
 	}
 	return c.removeMaking()

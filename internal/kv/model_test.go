@@ -31,7 +31,7 @@ func TestModel(t *testing.T) {
 		fatal(err)
 		defer func() { _ = d.Close() }()
 		model := map[string]string{}
-		key := func() string { return "o" + keys.Draw(t, "key") }
+		key := func() string { return "O" + keys.Draw(t, "key") }
 		value := func() string {
 			v := rapid.StringN(0, 9, -1).Draw(t, "value")
 			if v == "" {

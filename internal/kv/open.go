@@ -34,8 +34,6 @@ type DB struct {
 	lock   io.Closer
 	handle *beneath.FS // disk, where this DB has to close it; nil: it is another's, or there is none
 
-	formats  formatVersions // changed under formatMu, and by open
-	formatMu sync.Mutex     // held while the format is written
 	life     lifetime
 	poison   *poison
 	logs     *storefs.Logs
@@ -57,11 +55,10 @@ type DB struct {
 	checked, checkedFile uint64 // the newest operation that this open has seen; that the file checked names. Set by open
 }
 
-// Open opens the store in dir, and makes one where dir is absent or empty. A store of an older format becomes one of FormatAtOpen,
-// durably, unless it is opened only to be read.
+// Open opens the store in dir, and makes one where dir is absent or empty.
 //
 // Outcomes: a DB; *BusyError (ErrBusy) when another process has it and kept it for Options.LockWait; *FormatError
-// (ErrNewerFormat); ErrForeign when dir is not empty and not a store; *CorruptError (ErrCorrupt), which names a file;
+// (ErrNewerFormat, ErrEarlierFormat); ErrForeign when dir is not empty and not a store; *CorruptError (ErrCorrupt), which names a file;
 // ErrNoSpace; ErrPermission; ctx's error; or an I/O error. The first three leave the directory as it was, to the byte.
 func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	o = o.withDefaults()
@@ -110,8 +107,8 @@ func newDB(dir string, o Options, disk *beneath.FS) *DB {
 }
 
 func (d *DB) open(ctx context.Context) error {
-	st, _, err := inspect(d.base, d.dir)
-	if err != nil && (d.swapping() == "" || errors.Is(err, ErrNewerFormat)) {
+	st, err := inspect(d.base, d.dir)
+	if err != nil && (d.swapping() == "" || otherFormat(err)) {
 		return err
 	}
 	if st != stateStore && err == nil {
@@ -142,7 +139,7 @@ func (d *DB) open(ctx context.Context) error {
 		return translate("open", d.dir, err)
 	}
 	// What was seen without the lock may have changed since.
-	if st, d.formats.file, err = inspect(d.base, d.dir); err != nil {
+	if st, err = inspect(d.base, d.dir); err != nil {
 		return err
 	}
 	if st != stateStore {

@@ -62,9 +62,9 @@ func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repai
 	if _, err := d.base.Stat(d.db); err != nil && d.swapping() == "" {
 		return nil, translate("repair", dir, missing(err))
 	}
-	// Before anything is touched: a newer store, and one that is none.
-	_, _, ferr := inspect(d.base, d.dir)
-	if errors.Is(ferr, ErrNewerFormat) || errors.Is(ferr, ErrForeign) && !r.Ours {
+	// Before anything is touched: a store of another format, and a directory that is none.
+	_, ferr := inspect(d.base, d.dir)
+	if otherFormat(ferr) || errors.Is(ferr, ErrForeign) && !r.Ours {
 		return nil, ferr
 	}
 	lock, err := lockStore(ctx, d.fs, d.disk, dir, o.LockWait)
@@ -124,24 +124,21 @@ func (r *repair) small(ctx context.Context) (files map[string]string, err error)
 	o.ReadOnly = true
 	s := newDB(r.d.dir, o, r.d.disk)
 	defer s.abandon()
-	_, s.formats.file, err = inspect(s.base, s.dir)
-	badFormat := err != nil
-	if badFormat {
-		r.lost(err)
-		s.formats.file = FormatVersion
+	_, badFormat := inspect(s.base, s.dir)
+	if badFormat != nil {
+		r.lost(badFormat)
 	}
 	if err := s.openDB(); err != nil {
 		r.lost(translate("open", s.dir, missing(err)))
 		return nil, nil
 	}
 	files = map[string]string{}
-	key, err := s.checkFormatKey()
-	if err != nil {
+	if err := s.checkFormatKey(); err != nil {
 		r.lost(err)
 		return nil, nil
 	}
-	if badFormat {
-		files[nameFormat] = formatLine(key)
+	if badFormat != nil {
+		files[nameFormat] = formatLine(FormatVersion)
 	}
 	newest, err := s.checkOperations(0)
 	if err != nil {
@@ -192,7 +189,7 @@ func (r *repair) rewrite(files map[string]string) error {
 func (r *repair) rebuild(ctx context.Context) error {
 	d := r.d
 	r.out.Damage = without(r.out.Damage)
-	ingested := func(key []byte) bool { return key[0] == PrefixObject || key[0] == PrefixLong }
+	ingested := func(key []byte) bool { return key[0] == PrefixObject }
 	raw, err := ondisk.OpenSalvage(d.base, d.db, d.tableOptions().MakeReaderOptions(), ingested, func(err error) {
 		if said := refused(err); said != nil {
 			err = said
@@ -230,16 +227,12 @@ func (r *repair) fill(ctx context.Context, fresh *DB, raw *ondisk.Salvage) (err 
 	if err := fresh.create(); err != nil {
 		return err
 	}
-	fresh.formats = formatVersions{FormatAtOpen, FormatAtOpen}
 	if err := fresh.openDB(); err != nil {
 		return err
 	}
 	fresh.fs.SetChecked()
 	l := &loader{db: fresh, r: r}
-	err = fresh.writeFormat(FormatVersion) // operations that are lost, and the one that will record this, are of it
-	if err == nil {
-		err = raw.Each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
-	}
+	err = raw.Each(ctx, func(key, val []byte) error { return l.take(ctx, key, val) })
 	if err == nil && !l.ended {
 		err = l.ends(ctx)
 	}
@@ -383,11 +376,9 @@ func (l *loader) expunge(ctx context.Context) error {
 	b := l.db.NewBatch()
 	defer func() { _ = b.Close() }()
 	for _, marker := range l.purged {
-		for _, prefix := range []byte{PrefixObject, PrefixLong} {
-			err := l.db.Scan(Range{Prefix: append([]byte{prefix}, marker[1:]...)}, func(key, _ []byte) error { return b.Delete(key) })
-			if err != nil {
-				return err
-			}
+		err := l.db.Scan(Range{Prefix: append([]byte{PrefixObject}, marker[1:]...)}, func(key, _ []byte) error { return b.Delete(key) })
+		if err != nil {
+			return err
 		}
 	}
 	if b.Count() == 0 {

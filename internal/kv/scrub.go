@@ -27,7 +27,7 @@ func (d *DB) Scrub(ctx context.Context) error {
 	defer d.life.leave()
 	// The memtable goes to a table, and a new log begins. With an empty memtable pebble keeps the log: so it is given something.
 	err := d.poison.guard(func() error {
-		if err := d.pdb.Set(formatKey, formatValue(d.formatOfKey()), nil); err != nil {
+		if err := d.pdb.Set(formatKey, formatValue, nil); err != nil {
 			return err
 		}
 		return d.pdb.Flush()
@@ -39,13 +39,6 @@ func (d *DB) Scrub(ctx context.Context) error {
 		return err
 	}
 	return d.fail("scrub", "", d.awaitRemoval(ctx))
-}
-
-// formatOfKey is the format as the key f has it.
-func (d *DB) formatOfKey() uint64 {
-	d.formatMu.Lock()
-	defer d.formatMu.Unlock()
-	return d.formats.key
 }
 
 // awaitRemoval waits until the directory has no tables and logs but those in use: pebble removes others by and by.

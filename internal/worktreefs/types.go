@@ -44,7 +44,7 @@ type Stat struct {
 	Ino   uint64 // 0 where the system has none
 	Dev   uint64
 	Nlink uint64
-	Uid   uint32 // of the owner; 0 where the system has none, and see HasOwners
+	Uid   uint32 // of the owner
 	Gid   uint32
 }
 
@@ -53,9 +53,6 @@ type Attr struct {
 	Name  string
 	Value []byte
 }
-
-// HasOwners says that a Stat's Uid and Gid are those of the system.
-const HasOwners = true
 
 // Dirent is one entry as its directory lists it.
 type Dirent struct {

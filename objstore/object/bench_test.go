@@ -59,7 +59,7 @@ func BenchmarkDeltaApply(b *testing.B) {
 			b.SetBytes(int64(len(v[distance])))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := applyDelta(room, &Base{Blob, &v[0], Zero}, delta, formKept, int64(len(v[distance]))); err != nil {
+				if _, err := applyDelta(room, &Base{Blob, &v[0], Zero}, delta, int64(len(v[distance]))); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -26,14 +26,6 @@ var (
 	errDeltaLength = errors.New("delta: length of the result differs")
 )
 
-// A deltaForm is how the instructions of a delta are written; it follows from the envelope's codec.
-type deltaForm bool
-
-const (
-	formKept deltaForm = false // a copy that keeps the distance of the one before has no offset
-	formOld  deltaForm = true  // of store formats 1 and 2: every copy has one
-)
-
 // An instruction is an insert of data, or, with data nil, a copy of n bytes from offset off of the source.
 type instruction struct {
 	data   []byte
@@ -44,7 +36,6 @@ type instruction struct {
 // differently. It keeps no copy: data points into the delta.
 type deltaReader struct {
 	rest      []byte
-	form      deltaForm
 	sourceLen int
 	end       int  // of the previous copy, in the source
 	inserted  int  // bytes since that copy
@@ -61,8 +52,8 @@ func (r *deltaReader) next() (in instruction, more bool, err error) {
 	if err != nil {
 		return in, false, fmt.Errorf("delta: %w", err)
 	}
-	due := r.form == formKept && !r.copies // a copy is, since no insert follows another
-	if due && n == 0 && !r.begun {         // but at the beginning, where it is announced
+	due := !r.copies               // a copy is, since no insert follows another
+	if due && n == 0 && !r.begun { // but at the beginning, where it is announced
 		if n, rest, err = uvarint(rest); err != nil {
 			return in, false, fmt.Errorf("delta: %w", err)
 		}
@@ -109,8 +100,8 @@ func (r *deltaReader) next() (in instruction, more bool, err error) {
 
 // deltaLength gives the number of bytes that a delta builds, at most limit, from a source of sourceLen bytes, and the end
 // of what it copies of that.
-func deltaLength(delta []byte, form deltaForm, sourceLen int, limit int64) (length int64, end int, err error) {
-	r := deltaReader{rest: delta, form: form, sourceLen: sourceLen}
+func deltaLength(delta []byte, sourceLen int, limit int64) (length int64, end int, err error) {
+	r := deltaReader{rest: delta, sourceLen: sourceLen}
 	for {
 		in, more, err := r.next()
 		if err != nil || !more {
@@ -134,9 +125,9 @@ type Base struct {
 
 // applyDelta appends to dst the length bytes that delta builds from base, which it may lengthen by its id. Nothing is
 // allocated when dst and base have room, and nothing before the delta was checked.
-func applyDelta(dst []byte, base *Base, delta []byte, form deltaForm, length int64) ([]byte, error) {
+func applyDelta(dst []byte, base *Base, delta []byte, length int64) ([]byte, error) {
 	source := *base.Raw
-	built, end, err := deltaLength(delta, form, len(source)+IDLen, length)
+	built, end, err := deltaLength(delta, len(source)+IDLen, length)
 	switch {
 	case err != nil:
 		return nil, err
@@ -149,17 +140,17 @@ func applyDelta(dst []byte, base *Base, delta []byte, form deltaForm, length int
 		source = DeltaSource(source, base.ID)
 		*base.Raw = source
 	}
-	return patch(dst, source, delta, form, length)
+	return patch(dst, source, delta, length)
 }
 
 // patch is applyDelta for a delta that was checked.
-func patch(dst, source, delta []byte, form deltaForm, length int64) ([]byte, error) {
+func patch(dst, source, delta []byte, length int64) ([]byte, error) {
 	if int64(cap(dst)-len(dst)) < length {
 		grown := make([]byte, len(dst), int64(len(dst))+length)
 		copy(grown, dst)
 		dst = grown
 	}
-	r := deltaReader{rest: delta, form: form, sourceLen: len(source)}
+	r := deltaReader{rest: delta, sourceLen: len(source)}
 	for {
 		in, more, err := r.next()
 		if err != nil || !more {
@@ -176,7 +167,6 @@ func patch(dst, source, delta []byte, form deltaForm, length int64) ([]byte, err
 // A deltaWriter writes instructions in their canonical form: it joins neighbours that one instruction can express.
 type deltaWriter struct {
 	out      []byte
-	form     deltaForm
 	begun    bool
 	copies   bool
 	end      int    // of the last copy written, in the source
@@ -202,7 +192,7 @@ func (w *deltaWriter) copy(off, n int) {
 
 func (w *deltaWriter) flush() {
 	if w.n > 0 {
-		if w.form == formKept && !w.copies && w.off == w.end+w.inserted {
+		if !w.copies && w.off == w.end+w.inserted {
 			w.out = binary.AppendUvarint(w.out, uint64(w.n)<<1)
 		} else {
 			w.out = binary.AppendUvarint(w.out, uint64(w.n)<<1|1)
@@ -211,7 +201,7 @@ func (w *deltaWriter) flush() {
 		w.end, w.inserted, w.n, w.begun, w.copies = w.off+w.n, 0, 0, true, true
 	}
 	if len(w.insert) > 0 {
-		if w.form == formKept && !w.begun {
+		if !w.begun {
 			w.out = append(w.out, 0)
 		}
 		w.out = binary.AppendUvarint(w.out, uint64(len(w.insert))<<1)

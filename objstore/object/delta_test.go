@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// recode writes the instructions of a delta as an encoder would, in either form.
-func recode(delta []byte, from, to deltaForm, sourceLen int) ([]byte, error) {
-	r := deltaReader{rest: delta, form: from, sourceLen: sourceLen}
-	w := deltaWriter{form: to}
+// recode writes the instructions of a delta as an encoder would.
+func recode(delta []byte, sourceLen int) ([]byte, error) {
+	r := deltaReader{rest: delta, sourceLen: sourceLen}
+	var w deltaWriter
 	for {
 		in, more, err := r.next()
 		if err != nil {
@@ -31,35 +31,27 @@ func recode(delta []byte, from, to deltaForm, sourceLen int) ([]byte, error) {
 	}
 }
 
-var forms = []deltaForm{formKept, formOld}
-
 // apply is applyDelta to a source that is there as a whole.
-func apply(dst, source, delta []byte, form deltaForm, length int64) ([]byte, error) {
-	switch n, _, err := deltaLength(delta, form, len(source), length); {
+func apply(dst, source, delta []byte, length int64) ([]byte, error) {
+	switch n, _, err := deltaLength(delta, len(source), length); {
 	case err != nil:
 		return nil, err
 	case n != length:
 		return nil, errDeltaLength
 	}
-	return patch(dst, source, delta, form, length)
+	return patch(dst, source, delta, length)
 }
 
 func checkRoundTrip(t tb, base, target []byte) []byte {
 	t.Helper()
 	delta := buildDelta(nil, base, len(base), target)
-	for _, form := range forms {
-		written, err := recode(delta, formKept, form, len(base))
-		if err != nil {
-			t.Fatalf("%d to %d bytes: %v", len(base), len(target), err)
-		}
-		got, err := apply(nil, base, written, form, int64(len(target)))
-		if err != nil || !bytes.Equal(got, target) {
-			t.Fatalf("%d to %d bytes: %d bytes back, %v", len(base), len(target), len(got), err)
-		}
-		again, err := recode(written, form, formKept, len(base))
-		if err != nil || !bytes.Equal(again, delta) {
-			t.Fatalf("%d to %d bytes: not canonical: %v", len(base), len(target), err)
-		}
+	got, err := apply(nil, base, delta, int64(len(target)))
+	if err != nil || !bytes.Equal(got, target) {
+		t.Fatalf("%d to %d bytes: %d bytes back, %v", len(base), len(target), len(got), err)
+	}
+	again, err := recode(delta, len(base))
+	if err != nil || !bytes.Equal(again, delta) {
+		t.Fatalf("%d to %d bytes: not canonical: %v", len(base), len(target), err)
 	}
 	return delta
 }
@@ -155,7 +147,7 @@ func TestDeltaOfRecord(t *testing.T) {
 		delta := buildDelta(nil, source, len(base), target)
 		for _, known := range []ID{id, {}} { // without the id, it is hashed
 			bare := bytes.Clone(base)
-			got, err := applyDelta(nil, &Base{Tree, &bare, known}, delta, formKept, int64(len(target)))
+			got, err := applyDelta(nil, &Base{Tree, &bare, known}, delta, int64(len(target)))
 			if err != nil || known == id && !bytes.Equal(got, target) || known != id && !bytes.Contains(got, idOf(base)) {
 				t.Fatalf("skew %d: %x, %v", skew, got, err)
 			}
@@ -172,78 +164,53 @@ func idOf(tree []byte) []byte {
 }
 
 // deltaCrashers are deltas that decoders get wrong: every one is refused for a base of 100 bytes and any result.
-func deltaCrashers(form deltaForm) map[string][]byte {
+func deltaCrashers() map[string][]byte {
 	uv := binary.AppendUvarint
-	if form == formKept {
-		return map[string][]byte{
-			"nothing announced":        {0},
-			"announced twice":          {0, 0, 2, 'a'},
-			"a copy was announced":     {0, 3, 2},
-			"announced in the middle":  {4, 2, 'a', 0, 2, 'b'},
-			"empty copy":               {1, 0},
-			"empty insert":             {4, 0},
-			"empty copy that is kept":  {4, 2, 'a', 0},
-			"truncated insert":         {0, 10, 'a'},
-			"truncated varint":         {0x80},
-			"padded varint":            {0x82, 0x00},
-			"varint of eleven bytes":   append(bytes.Repeat([]byte{0xff}, 10), 1),
-			"copy without offset":      {3},
-			"offset 0 at first":        {3, 0},
-			"padded offset":            {3, 0x82, 0x00},
-			"copy that goes on":        {2, 3, 0},
-			"offset that is kept":      {2, 2, 'a', 3, 2},
-			"copy before the base":     {3, 1},
-			"copy past the base":       uv(nil, 101<<1),
-			"kept copy past the base":  uv([]byte{200, 1, 2, 'a'}, 2),
-			"copy from past the base":  uv(uv(nil, 3), zigzag(101)),
-			"empty tail of the base":   uv(uv(nil, 3), zigzag(100)),
-			"huge copy":                uv(nil, math.MaxUint64-1),
-			"huge insert":              uv([]byte{0}, math.MaxUint64-1),
-			"huge offset":              uv(uv(nil, 3), math.MaxUint64-1),
-			"huge negative offset":     uv(uv(nil, 3), math.MaxUint64),
-			"offset that wraps around": uv(uv([]byte{100}, 3), zigzag(math.MaxInt64)),
-		}
-	}
 	return map[string][]byte{
-		"empty insert":                 {0},
-		"empty copy":                   {1, 0},
-		"truncated insert":             {10, 'a'},
-		"truncated varint":             {0x80},
-		"padded varint":                {0x82, 0x00, 'a'},
-		"varint of eleven bytes":       append(bytes.Repeat([]byte{0xff}, 10), 1),
-		"insert after insert":          {2, 'a', 2, 'b'},
-		"copy without offset":          {3},
-		"padded offset":                {3, 0x80, 0x00},
-		"copy that goes on":            {3, 0, 3, 0},
-		"copy before the base":         {3, 1},
-		"copy past the base":           uv(uv(nil, 101<<1|1), 0),
-		"copy from past the base":      uv(uv(nil, 3), zigzag(101)),
-		"empty tail of the base":       uv(uv(nil, 3), zigzag(100)),
-		"huge copy":                    uv(uv(nil, math.MaxUint64), 0),
-		"huge insert":                  uv(nil, math.MaxUint64-1),
-		"huge offset":                  uv(uv(nil, 3), math.MaxUint64-1),
-		"huge negative offset":         uv(uv(nil, 3), math.MaxUint64),
-		"offset that wraps after copy": uv(uv([]byte{101, 0}, 3), zigzag(math.MaxInt64)),
+		"nothing announced":        {0},
+		"announced twice":          {0, 0, 2, 'a'},
+		"a copy was announced":     {0, 3, 2},
+		"announced in the middle":  {4, 2, 'a', 0, 2, 'b'},
+		"empty copy":               {1, 0},
+		"empty insert":             {4, 0},
+		"empty copy that is kept":  {4, 2, 'a', 0},
+		"truncated insert":         {0, 10, 'a'},
+		"truncated varint":         {0x80},
+		"padded varint":            {0x82, 0x00},
+		"varint of eleven bytes":   append(bytes.Repeat([]byte{0xff}, 10), 1),
+		"copy without offset":      {3},
+		"offset 0 at first":        {3, 0},
+		"padded offset":            {3, 0x82, 0x00},
+		"copy that goes on":        {2, 3, 0},
+		"offset that is kept":      {2, 2, 'a', 3, 2},
+		"copy before the base":     {3, 1},
+		"copy past the base":       uv(nil, 101<<1),
+		"kept copy past the base":  uv([]byte{200, 1, 2, 'a'}, 2),
+		"copy from past the base":  uv(uv(nil, 3), zigzag(101)),
+		"empty tail of the base":   uv(uv(nil, 3), zigzag(100)),
+		"huge copy":                uv(nil, math.MaxUint64-1),
+		"huge insert":              uv([]byte{0}, math.MaxUint64-1),
+		"huge offset":              uv(uv(nil, 3), math.MaxUint64-1),
+		"huge negative offset":     uv(uv(nil, 3), math.MaxUint64),
+		"offset that wraps around": uv(uv([]byte{100}, 3), zigzag(math.MaxInt64)),
 	}
 }
 
 func TestDeltaCrashers(t *testing.T) {
 	base := noise(1, 100)
-	for _, form := range forms {
-		for name, delta := range deltaCrashers(form) {
-			for n := range int64(300) {
-				if got, err := apply(nil, base, delta, form, n); err == nil || got != nil {
-					t.Errorf("%s: %d bytes", name, len(got))
-				}
+	for name, delta := range deltaCrashers() {
+		for n := range int64(300) {
+			if got, err := apply(nil, base, delta, n); err == nil || got != nil {
+				t.Errorf("%s: %d bytes", name, len(got))
 			}
-			if _, err := recode(delta, form, form, len(base)); err == nil {
-				t.Errorf("%s: decoded", name)
-			}
+		}
+		if _, err := recode(delta, len(base)); err == nil {
+			t.Errorf("%s: decoded", name)
 		}
 	}
 	good := buildDelta(nil, base, len(base), base[:50])
 	for _, n := range []int64{49, 51, 0, math.MaxInt64} {
-		if _, err := applyDelta(nil, &Base{Blob, &base, Zero}, good, formKept, n); !errors.Is(err, errDeltaLength) {
+		if _, err := applyDelta(nil, &Base{Blob, &base, Zero}, good, n); !errors.Is(err, errDeltaLength) {
 			t.Errorf("length %d: %v", n, err)
 		}
 	}
@@ -255,7 +222,7 @@ func TestApplyDeltaAllocatesOnlyTheResult(t *testing.T) {
 	delta := buildDelta(nil, base, len(base), target)
 	room := make([]byte, 0, len(target))
 	if n := testing.AllocsPerRun(20, func() {
-		if _, err := applyDelta(room, &Base{Blob, &base, Zero}, delta, formKept, int64(len(target))); err != nil {
+		if _, err := applyDelta(room, &Base{Blob, &base, Zero}, delta, int64(len(target))); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {
@@ -266,28 +233,24 @@ func TestApplyDeltaAllocatesOnlyTheResult(t *testing.T) {
 func FuzzDelta(f *testing.F) {
 	base := noise(1, 100)
 	f.Add(base, buildDelta(nil, base, len(base), append(base[40:], base[:50]...)))
-	for _, form := range forms {
-		for _, delta := range deltaCrashers(form) {
-			f.Add(base, delta)
-		}
+	for _, delta := range deltaCrashers() {
+		f.Add(base, delta)
 	}
 	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		for _, form := range forms {
-			length, _, err := deltaLength(delta, form, len(base), 1<<24)
-			if err != nil {
-				if _, err := apply(nil, base, delta, form, length); err == nil {
-					t.Fatal("applied what does not decode")
-				}
-				continue
-			}
-			got, err := apply(nil, base, delta, form, length)
-			if err != nil || int64(len(got)) != length {
-				t.Fatalf("%d bytes, want %d: %v", len(got), length, err)
-			}
-			if again, err := recode(delta, form, form, len(base)); err != nil || !bytes.Equal(again, delta) {
-				t.Fatalf("malleable: %x and %x (%v)", delta, again, err)
-			}
-		}
 		checkRoundTrip(t, base, delta)
+		length, _, err := deltaLength(delta, len(base), 1<<24)
+		if err != nil {
+			if _, err := apply(nil, base, delta, length); err == nil {
+				t.Fatal("applied what does not decode")
+			}
+			return
+		}
+		got, err := apply(nil, base, delta, length)
+		if err != nil || int64(len(got)) != length {
+			t.Fatalf("%d bytes, want %d: %v", len(got), length, err)
+		}
+		if again, err := recode(delta, len(base)); err != nil || !bytes.Equal(again, delta) {
+			t.Fatalf("malleable: %x and %x (%v)", delta, again, err)
+		}
 	})
 }

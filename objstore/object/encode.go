@@ -13,7 +13,7 @@ func EncodeDelta(source, raw []byte, base Key, index int) (env []byte, delta boo
 		return nil, false, nil
 	}
 	e := Envelope{Codec: CodecDelta, Length: int64(len(raw)), Index: index, Body: *deltaBuf}
-	copy(e.Prefix(), base[:])
+	copy(e.Prefix[:], base[:])
 	if len(e.Body) > deltaPlain {
 		var at int
 		if *packedBuf, at, err = compress((*packedBuf)[:0], e.Body, Careful); err != nil {

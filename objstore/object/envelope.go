@@ -9,15 +9,13 @@ import (
 // A Codec says how an envelope holds its object. Numbers are never reused.
 type Codec byte
 
-// The codecs. Deltas of store formats 1 and 2 are read, and no longer made.
+// The codecs. 2 and 3 are of no release.
 const (
-	CodecRaw          Codec = 0
-	CodecZstd         Codec = 1
-	CodecOldDelta     Codec = 2
-	CodecOldDeltaZstd Codec = 3
-	CodecChunks       Codec = 4
-	CodecDelta        Codec = 5 // since store format 3, as is the next
-	CodecDeltaZstd    Codec = 6
+	CodecRaw       Codec = 0
+	CodecZstd      Codec = 1
+	CodecChunks    Codec = 4
+	CodecDelta     Codec = 5
+	CodecDeltaZstd Codec = 6
 )
 
 // String gives the codec's word.
@@ -27,10 +25,6 @@ func (c Codec) String() string {
 		return "raw"
 	case CodecZstd:
 		return "zstd"
-	case CodecOldDelta:
-		return "old delta"
-	case CodecOldDeltaZstd:
-		return "old delta+zstd"
 	case CodecDelta:
 		return "delta"
 	case CodecDeltaZstd:
@@ -42,13 +36,7 @@ func (c Codec) String() string {
 }
 
 // IsDelta tells whether what is built needs a base.
-func (c Codec) IsDelta() bool { return c.IsOldDelta() || c == CodecDelta || c == CodecDeltaZstd }
-
-// IsOldDelta tells whether it is a delta as store formats 1 and 2 have them.
-func (c Codec) IsOldDelta() bool { return c == CodecOldDelta || c == CodecOldDeltaZstd }
-
-// form is how a delta of this codec is written.
-func (c Codec) form() deltaForm { return deltaForm(c.IsOldDelta()) }
+func (c Codec) IsDelta() bool { return c == CodecDelta || c == CodecDeltaZstd }
 
 // What an envelope can be refused for.
 var (
@@ -60,30 +48,17 @@ var (
 )
 
 // BasePrefix is the number of bytes of its id that name a base: one look-up in a million is in doubt where a kind has a
-// million objects. In old deltas it is OldBasePrefix.
-const (
-	BasePrefix    = 5
-	OldBasePrefix = 8
-)
-
-func (c Codec) prefixLen() int {
-	if c.IsOldDelta() {
-		return OldBasePrefix
-	}
-	return BasePrefix
-}
+// million objects.
+const BasePrefix = 5
 
 // An Envelope is what is stored under an object's key (docs/format.md#envelope).
 type Envelope struct {
-	Codec       Codec
-	Length      int64               // of the object
-	prefixBytes [OldBasePrefix]byte // deltas only, as is index; the codec says how many bytes of it count
-	Index       int                 // position in the delta chain; 0 for everything but a delta
-	Body        []byte              // points into what was decoded
+	Codec  Codec
+	Length int64            // of the object
+	Prefix [BasePrefix]byte // how the id of the base begins; deltas only, as is Index
+	Index  int              // position in the delta chain; 0 for everything but a delta
+	Body   []byte           // points into what was decoded
 }
-
-// Prefix is how the id of the base begins.
-func (e *Envelope) Prefix() []byte { return e.prefixBytes[:e.Codec.prefixLen()] }
 
 // DecodeHead reads all but the body, which it does not look into. The length that only the body of a delta says is 0.
 func DecodeHead(val []byte) (Envelope, error) {
@@ -95,7 +70,7 @@ func DecodeHead(val []byte) (Envelope, error) {
 	rest := val[1:]
 	limit := uint64(MaxObject)
 	switch e.Codec {
-	case CodecRaw, CodecZstd, CodecOldDelta, CodecOldDeltaZstd, CodecDelta, CodecDeltaZstd:
+	case CodecRaw, CodecZstd, CodecDelta, CodecDeltaZstd:
 	case CodecChunks:
 		limit = MaxChunks * MaxChunk
 	default:
@@ -112,8 +87,8 @@ func DecodeHead(val []byte) (Envelope, error) {
 		e.Length, rest = int64(length), after
 	}
 	if e.Codec.IsDelta() {
-		n := copy(e.Prefix(), rest)
-		if n < e.Codec.prefixLen() {
+		n := copy(e.Prefix[:], rest)
+		if n < BasePrefix {
 			return e, fmt.Errorf("envelope: %w", errTruncated)
 		}
 		index, after, err := uvarint(rest[n:])
@@ -147,14 +122,11 @@ func Decode(k Kind, val []byte) (Envelope, error) {
 		} else {
 			err = checkBlocks(e.Body)
 		}
-	case CodecOldDelta:
-		var built int64
-		if built, _, err = deltaLength(e.Body, formOld, MaxObject+IDLen, e.Length); err == nil && built != e.Length {
-			err = errDeltaLength
-		}
 	case CodecDelta:
-		e.Length, _, err = deltaLength(e.Body, formKept, MaxObject+IDLen, MaxObject)
-	case CodecOldDeltaZstd, CodecDeltaZstd:
+		if e.Length, _, err = deltaLength(e.Body, MaxObject+IDLen, MaxObject); err == nil && int64(len(e.Body)) >= e.Length {
+			err = errEnvDelta
+		}
+	case CodecDeltaZstd:
 		var blocks []byte
 		if _, blocks, err = e.packed(); err == nil {
 			err = checkBlocks(blocks)
@@ -165,9 +137,6 @@ func Decode(k Kind, val []byte) (Envelope, error) {
 		} else {
 			err = ReadChunks(e.Body, e.Length, nil)
 		}
-	}
-	if plain := e.Codec == CodecDelta || e.Codec == CodecOldDelta; err == nil && plain && int64(len(e.Body)) >= e.Length {
-		err = errEnvDelta
 	}
 	if err != nil {
 		return Envelope{}, err
@@ -186,7 +155,7 @@ func appendHead(dst []byte, e Envelope) []byte {
 		dst = binary.AppendUvarint(dst, uint64(e.Length))
 	}
 	if e.Codec.IsDelta() {
-		dst = append(dst, e.Prefix()...)
+		dst = append(dst, e.Prefix[:]...)
 		dst = binary.AppendUvarint(dst, uint64(e.Index))
 	}
 	return dst
@@ -220,8 +189,8 @@ func (e Envelope) packed() (size int64, blocks []byte, err error) {
 // Apply appends to dst the object that the envelope's delta builds from base, which it may lengthen by its id. Nothing is allocated when
 // dst and base have room. The delta is checked against both.
 func (e Envelope) Apply(dst []byte, base *Base) ([]byte, error) {
-	if e.Codec == CodecDelta || e.Codec == CodecOldDelta {
-		return applyDelta(dst, base, e.Body, e.Codec.form(), e.Length)
+	if e.Codec == CodecDelta {
+		return applyDelta(dst, base, e.Body, e.Length)
 	}
 	size, blocks, err := e.packed()
 	if err != nil {
@@ -233,5 +202,5 @@ func (e Envelope) Apply(dst []byte, base *Base) ([]byte, error) {
 		*buf = nil
 		return nil, err
 	}
-	return applyDelta(dst, base, *buf, e.Codec.form(), e.Length)
+	return applyDelta(dst, base, *buf, e.Length)
 }

@@ -50,26 +50,19 @@ func TestEnvelopeRoundTrip(t *testing.T) {
 
 func goodEnvelopes(t testing.TB) map[string]Envelope {
 	text := bytes.Repeat([]byte("the same again, "), 100)
-	prefix := [OldBasePrefix]byte{1, 2, 3, 4, 5, 6, 7, 8}
+	prefix := [BasePrefix]byte{1, 2, 3, 4, 5}
 	delta := binary.AppendUvarint(nil, 1000<<1)
 	long := append(bytes.Clone(delta), 200, 1)
 	long = append(long, bytes.Repeat([]byte("x"), 100)...)
-	old := append(binary.AppendUvarint(nil, 1000<<1|1), 0)
-	oldLong := append(bytes.Clone(old), long[len(delta):]...)
 	list := []Chunk{{ID{1}, 5 << 10}, {ID{2}, MaxChunk}, {ID{1}, 1}}
 	return map[string]Envelope{
 		"raw":        {Codec: CodecRaw, Length: 3, Body: []byte("abc")},
 		"empty":      {Codec: CodecRaw},
 		"zstd":       {Codec: CodecZstd, Length: int64(len(text)), Body: packed(t, text)},
-		"delta":      {Codec: CodecDelta, Length: 1000, prefixBytes: prefix, Index: 1, Body: delta},
-		"last delta": {Codec: CodecDelta, Length: 1000, prefixBytes: prefix, Index: MaxIndex, Body: delta},
-		"old delta":  {Codec: CodecOldDelta, Length: 1000, prefixBytes: prefix, Index: 1, Body: old},
-		"old delta zstd": {
-			Codec: CodecOldDeltaZstd, Length: 1100, prefixBytes: prefix, Index: 300,
-			Body: append([]byte{byte(len(oldLong))}, packed(t, oldLong)...),
-		},
+		"delta":      {Codec: CodecDelta, Length: 1000, Prefix: prefix, Index: 1, Body: delta},
+		"last delta": {Codec: CodecDelta, Length: 1000, Prefix: prefix, Index: MaxIndex, Body: delta},
 		"delta zstd": {
-			Codec: CodecDeltaZstd, Length: 1100, prefixBytes: prefix, Index: 300,
+			Codec: CodecDeltaZstd, Length: 1100, Prefix: prefix, Index: 300,
 			Body: append([]byte{byte(len(long))}, packed(t, long)...),
 		},
 		"chunks": {Codec: CodecChunks, Length: 5<<10 + MaxChunk + 1, Body: AppendChunks(nil, list)},
@@ -94,6 +87,8 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 		"nothing":          {},
 		"codec only":       {0},
 		"unknown codec":    {7, 0},
+		"codec 2":          {2, 4, 1, 2, 3, 4, 5, 6, 7, 8, 1, 8, 'a', 'b', 'c', 'd'}, // of no release, as is 3
+		"codec 3":          {3, 4, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 'a'},
 		"codec 255":        {255, 0},
 		"padded length":    {0, 0x80, 0x00},
 		"length too short": {0, 1, 'a', 'b'},
@@ -119,24 +114,20 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 		"delta zstd of a padded length": with(good["delta zstd"], func(e *Envelope) {
 			e.Body = append([]byte{e.Body[0] | 0x80, 0}, e.Body[1:]...)
 		}),
-		"index 0":                 with(good["delta"], func(e *Envelope) { e.Index = 0 }),
-		"index over the last":     with(good["delta"], func(e *Envelope) { e.Index = MaxIndex + 1 }),
-		"no base":                 {5, 1, 2, 3},
-		"old, no base":            {2, 4, 1, 2, 3},
-		"delta of another length": with(good["old delta"], func(e *Envelope) { e.Length = 999 }),
-		"delta no shorter":        with(good["delta"], func(e *Envelope) { e.Body = []byte{0, 6, 'a', 'b', 'c'} }),
-		"old delta no shorter":    with(good["old delta"], func(e *Envelope) { e.Length, e.Body = 3, []byte{6, 'a', 'b', 'c'} }),
-		"delta over MaxObject":    with(good["delta"], func(e *Envelope) { e.Body = uv(nil, (MaxObject+1)<<1) }),
-		"delta not canonical":     with(good["delta"], func(e *Envelope) { e.Body = append([]byte{0}, dots...) }),
-		"old delta not canonical": with(good["old delta"], func(e *Envelope) { e.Length, e.Body = 100, dots }),
-		"delta zstd no shorter":   with(good["delta zstd"], func(e *Envelope) { e.Length = 10 }),
-		"bomb":                    with(good["delta zstd"], func(e *Envelope) { e.Body = append(uv(nil, 1<<40), blocks...) }),
+		"index 0":               with(good["delta"], func(e *Envelope) { e.Index = 0 }),
+		"index over the last":   with(good["delta"], func(e *Envelope) { e.Index = MaxIndex + 1 }),
+		"no base":               {5, 1, 2, 3},
+		"delta no shorter":      with(good["delta"], func(e *Envelope) { e.Body = []byte{0, 6, 'a', 'b', 'c'} }),
+		"delta over MaxObject":  with(good["delta"], func(e *Envelope) { e.Body = uv(nil, (MaxObject+1)<<1) }),
+		"delta not canonical":   with(good["delta"], func(e *Envelope) { e.Body = append([]byte{0}, dots...) }),
+		"delta zstd no shorter": with(good["delta zstd"], func(e *Envelope) { e.Length = 10 }),
+		"bomb":                  with(good["delta zstd"], func(e *Envelope) { e.Body = append(uv(nil, 1<<40), blocks...) }),
 	}
 }
 
 func TestEnvelopeCrashers(t *testing.T) {
 	for name, val := range envelopeCrashers(t) {
-		for _, k := range Kinds() {
+		for _, k := range kinds {
 			if _, err := Decode(k, val); err == nil {
 				t.Errorf("%s decodes", name)
 			} else if strings.HasPrefix(err.Error(), "objstore") {

@@ -22,28 +22,21 @@ func TestGolden(t *testing.T) {
 	target := append([]byte("again: "), bytes.Replace(base, []byte("lazy"), []byte("sleeping"), 1)...)
 	baseID := Sum(Blob, base)
 	target = append(append(target, "parent "...), baseID[:]...)
-	prefix := [OldBasePrefix]byte(baseID[:])
+	prefix := [BasePrefix]byte(baseID[:])
 	source := DeltaSource(bytes.Clone(base), baseID)
 	delta := buildDelta(nil, source, len(base), target)
-	old, err := recode(delta, formKept, formOld, MaxObject+IDLen)
-	if err != nil {
-		t.Fatal(err)
-	}
 	list := AppendChunks(nil, []Chunk{{Sum(Blob, base), len(base)}, {Sum(Blob, target), len(target)}})
 	var ids bytes.Buffer
-	for _, k := range Kinds() {
+	for _, k := range kinds {
 		fmt.Fprintf(&ids, "%s %s\n", k, Sum(k, []byte("rewind")))
 	}
 	packed := packed(t, bytes.Repeat(base, 2))
 
 	golden(t, "ids", ids.Bytes())
-	golden(t, "delta", old)
-	golden(t, "delta-5", delta)
+	golden(t, "delta", delta)
 	golden(t, "chunk-list", list)
 	golden(t, "envelope-raw", Seal(Envelope{Codec: CodecRaw, Length: 6, Body: []byte("rewind")}))
-	golden(t, "envelope-delta", Seal(
-		Envelope{Codec: CodecOldDelta, Length: int64(len(target)), prefixBytes: prefix, Index: 300, Body: old}))
-	golden(t, "envelope-delta-5", Seal(Envelope{Codec: CodecDelta, prefixBytes: prefix, Index: 300, Body: delta}))
+	golden(t, "envelope-delta", Seal(Envelope{Codec: CodecDelta, Prefix: prefix, Index: 300, Body: delta}))
 	golden(t, "envelope-chunks", Seal(
 		Envelope{Codec: CodecChunks, Length: int64(len(base) + len(target)), Body: list}))
 
@@ -58,28 +51,19 @@ func TestGolden(t *testing.T) {
 		t.Errorf("envelope-zstd: %q, %v", raw, err)
 	}
 	far := append(bytes.Clone(target), bytes.Repeat([]byte("and again "), 30)...)
-	for name, form := range map[string]deltaForm{"envelope-delta-zstd": formOld, "envelope-delta-zstd-6": formKept} {
-		delta, err := recode(buildDelta(nil, base, len(base), far), formKept, form, len(base))
-		if err != nil {
-			t.Fatal(err)
-		}
-		frame, at, err := compress(nil, delta, Careful)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body := append(binary.AppendUvarint(nil, uint64(len(delta))), frame[at:]...)
-		e := Envelope{Codec: CodecOldDeltaZstd, Length: int64(len(far)), prefixBytes: prefix, Index: 1, Body: body}
-		if form == formKept {
-			e.Codec = CodecDeltaZstd
-		}
-		val := goldenFile(t, name, Seal(e))
-		if e, err = Decode(Blob, val); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		from := bytes.Clone(base)
-		if raw, err := e.Apply(nil, &Base{Blob, &from, Zero}); err != nil || !bytes.Equal(raw, far) {
-			t.Errorf("%s: %q, %v", name, raw, err)
-		}
+	delta = buildDelta(nil, base, len(base), far)
+	frame, at, err := compress(nil, delta, Careful)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := append(binary.AppendUvarint(nil, uint64(len(delta))), frame[at:]...)
+	val := goldenFile(t, "envelope-delta-zstd", Seal(Envelope{Codec: CodecDeltaZstd, Length: int64(len(far)), Prefix: prefix, Index: 1, Body: body}))
+	if e, err = Decode(Blob, val); err != nil {
+		t.Fatalf("envelope-delta-zstd: %v", err)
+	}
+	from := bytes.Clone(base)
+	if raw, err := e.Apply(nil, &Base{Blob, &from, Zero}); err != nil || !bytes.Equal(raw, far) {
+		t.Errorf("envelope-delta-zstd: %q, %v", raw, err)
 	}
 }
 

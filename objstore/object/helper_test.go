@@ -17,3 +17,6 @@ func noise(seed uint64, n int) []byte {
 	_, _ = rand.NewChaCha8(key).Read(b)
 	return b
 }
+
+// kinds are all kinds, ascending by byte.
+var kinds = []Kind{Blob, Checkpoint, Note, Transcript, Tree}

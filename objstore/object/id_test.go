@@ -31,11 +31,11 @@ func TestBlobIDIsPlainBLAKE3(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	words := map[Kind]string{'b': "blob", 't': "tree", 'c': "checkpoint", 'n': "note", 's': "transcript"}
-	if len(Kinds()) != len(words) {
-		t.Fatalf("%d kinds", len(Kinds()))
+	if len(kinds) != len(words) {
+		t.Fatalf("%d kinds", len(kinds))
 	}
-	for i, k := range Kinds() {
-		if words[k] != k.String() || !k.known() || i > 0 && Kinds()[i-1] >= k {
+	for i, k := range kinds {
+		if words[k] != k.String() || !k.known() || i > 0 && kinds[i-1] >= k {
 			t.Errorf("kind %q: %s", byte(k), k)
 		}
 	}

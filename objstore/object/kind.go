@@ -16,11 +16,8 @@ const (
 	Tree       Kind = 't'
 	Checkpoint Kind = 'c'
 	Note       Kind = 'n'
-	Transcript Kind = 's' // since store format 2
+	Transcript Kind = 's'
 )
-
-// Kinds lists every kind, ascending by byte.
-func Kinds() []Kind { return []Kind{Blob, Checkpoint, Note, Transcript, Tree} }
 
 // String gives the kind's word.
 func (k Kind) String() string {

@@ -75,7 +75,7 @@ func (m *Map) Len() int {
 }
 
 func check(k objstore.Kind) error {
-	for _, known := range objstore.Kinds() {
+	for _, known := range Kinds() {
 		if k == known {
 			return nil
 		}

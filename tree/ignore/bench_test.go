@@ -19,7 +19,7 @@ func entries() []string {
 }
 
 func usualDir() *Dir {
-	return New(Options{}, Builtin()).WithFiles(File{".gitignore", []byte(usual)}, File{}).Child("src").Child("generated").Child("a")
+	return New(Options{}, builtin()).WithFiles(File{".gitignore", []byte(usual)}, File{}).Child("src").Child("generated").Child("a")
 }
 
 // BenchmarkMatch is one name in a deep directory below a usual rules file.
@@ -34,7 +34,7 @@ func BenchmarkMatch(b *testing.B) {
 }
 
 func BenchmarkChild(b *testing.B) {
-	d := New(Options{}, Builtin()).WithFiles(File{".gitignore", []byte(usual)}, File{})
+	d := New(Options{}, builtin()).WithFiles(File{".gitignore", []byte(usual)}, File{})
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Child("src")

@@ -1,7 +1,5 @@
 package ignore
 
-import "strings"
-
 // Pattern is a pattern that this program brings along, and why.
 type Pattern struct {
 	Glob   string // in the syntax of a rules file
@@ -55,16 +53,4 @@ func Exclusions() []Pattern {
 		{".pijul/", foreign},
 		{".sl/", foreign},
 	}
-}
-
-// Builtin gives the exclusions as the base file of lowest precedence for [New].
-func Builtin() File { return File{Path: BuiltinPath, Data: lines(Exclusions())} }
-
-func lines(ps []Pattern) []byte {
-	var b strings.Builder
-	for _, p := range ps {
-		b.WriteString(p.Glob)
-		b.WriteByte('\n')
-	}
-	return []byte(b.String())
 }

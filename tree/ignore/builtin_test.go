@@ -6,7 +6,7 @@ import (
 )
 
 func TestExclusions(t *testing.T) {
-	d := New(Options{}, Builtin())
+	d := New(Options{}, builtin())
 	for _, p := range []string{
 		"node_modules/x", "a/node_modules/x", "a/__pycache__/b.pyc", "a/b.pyc", ".venv/bin/python", "web/.next/cache/x", ".DS_Store", "a/Thumbs.db", ".hg/store/x", "a/.svn/entries", ".jj/x",
 		"x/.yarn/cache/a.zip", ".cache/clangd/x",
@@ -40,9 +40,9 @@ func TestExclusions(t *testing.T) {
 
 func TestExclusionsYield(t *testing.T) {
 	for name, d := range map[string]*Dir{
-		"core.excludesFile": New(Options{}, Builtin(), File{"x", []byte("!node_modules/\n")}),
-		".gitignore":        New(Options{}, Builtin()).WithFiles(File{"x", []byte("!node_modules/\n")}, File{}),
-		".rewindignore":     New(Options{}, Builtin()).WithFiles(File{}, File{"x", []byte("!node_modules\n")}),
+		"core.excludesFile": New(Options{}, builtin(), File{"x", []byte("!node_modules/\n")}),
+		".gitignore":        New(Options{}, builtin()).WithFiles(File{"x", []byte("!node_modules/\n")}, File{}),
+		".rewindignore":     New(Options{}, builtin()).WithFiles(File{}, File{"x", []byte("!node_modules\n")}),
 	} {
 		for _, p := range []string{"node_modules/x", "a/node_modules/x"} {
 			if got, by := d.matchPath(p, false); got {
@@ -117,5 +117,22 @@ func TestSecrets(t *testing.T) {
 	}
 	if Secrets(nil)("x") {
 		t.Error("no patterns: x is secret")
+	}
+}
+
+// builtin are the exclusions as the base file of lowest precedence.
+func builtin() File {
+	return File{BuiltinPath, []byte(strings.Join(Globs(Exclusions()), "\n"))}
+}
+
+// matchPath decides on a path from d downwards as a whole, one directory at a time.
+func (d *Dir) matchPath(path string, isDir bool) (bool, *Rule) {
+	for {
+		head, tail, more := strings.Cut(path, "/")
+		ignored, by := d.Match(head, isDir || more)
+		if ignored || !more {
+			return ignored, by
+		}
+		d, path = d.Child(head), tail
 	}
 }

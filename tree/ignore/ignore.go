@@ -1,7 +1,5 @@
 package ignore
 
-import "strings"
-
 // File is a rules file.
 type File struct {
 	Path string // for messages and Rule.File; never opened
@@ -152,16 +150,4 @@ func (d *Dir) inherit(lists []list) []list {
 		out[i].fill(kept, d.fold)
 	}
 	return out
-}
-
-// matchPath decides on a path from d downwards as a whole, one directory at a time; it is for tests and short lists of paths.
-func (d *Dir) matchPath(path string, isDir bool) (bool, *Rule) {
-	for {
-		head, tail, more := strings.Cut(path, "/")
-		ignored, by := d.Match(head, isDir || more)
-		if ignored || !more {
-			return ignored, by
-		}
-		d, path = d.Child(head), tail
-	}
 }

@@ -97,17 +97,6 @@ func LoadCache(db *kv.DB) (*Cache, error) {
 	return c, nil
 }
 
-// len is how many files the cache knows.
-func (c *Cache) len() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := 0
-	for _, d := range c.dirs {
-		n += d.files.n
-	}
-	return n
-}
-
 // Unflushed is how many entries wait for a later Flush.
 func (c *Cache) Unflushed() int {
 	c.mu.Lock()

@@ -196,3 +196,14 @@ func TestCommittedWithoutFlush(t *testing.T) {
 		t.Errorf("%d entries", len(got))
 	}
 }
+
+// len is how many files the cache knows.
+func (c *Cache) len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for _, d := range c.dirs {
+		n += d.files.n
+	}
+	return n
+}

@@ -134,7 +134,7 @@ func TestRulesTrackedAndForced(t *testing.T) {
 	write(t, root+"/.env", "KEY=1")
 	write(t, root+"/tracked.env", "KEY=2")
 	rules := func(s *Source) {
-		s.Rules = ignore.New(ignore.Options{}, ignore.Builtin())
+		s.Rules = ignore.New(ignore.Options{}, builtin())
 		s.Tracked = paths{"dist/tracked.js", "bigtracked", "tracked.env"}
 		s.SizeLimit = 99
 		s.Secret = ignore.Secrets([]string{"*.env"})

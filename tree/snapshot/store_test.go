@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"rewind/objstore"
+	"rewind/objstore/objtest"
 	"rewind/tree"
+	"rewind/tree/ignore"
 )
 
 // memStore is the plainest store: a map. It counts what is put.
@@ -21,7 +24,7 @@ type memStore struct {
 
 func newMemStore() *memStore {
 	m := &memStore{objects: map[objstore.Kind]map[objstore.ID][]byte{}, prevs: map[objstore.ID]objstore.ID{}}
-	for _, k := range objstore.Kinds() {
+	for _, k := range objtest.Kinds() {
 		m.objects[k] = map[objstore.ID][]byte{}
 	}
 	return m
@@ -79,4 +82,9 @@ func idOf(b byte) (id objstore.ID) {
 		id[i] = b
 	}
 	return id
+}
+
+// builtin are the built-in exclusions, as a base file of rules.
+func builtin() ignore.File {
+	return ignore.File{Path: ignore.BuiltinPath, Data: []byte(strings.Join(ignore.Globs(ignore.Exclusions()), "\n"))}
 }

@@ -72,7 +72,7 @@ func unwatched(t tb) *overseen {
 	t.Helper()
 	return &overseen{
 		t: t, root: tempTree(t), outside: tempTree(t), store: newMemStore(), cache: newCache(),
-		rules: ignore.New(ignore.Options{}, ignore.Builtin()),
+		rules: ignore.New(ignore.Options{}, builtin()),
 	}
 }
 
