@@ -34,7 +34,7 @@ func (s *Server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Pro
 	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun}
 	for _, name := range req.Agents {
 		if !slices.Contains(register.Agents(), hooks.Agent(name)) {
-			return out, fmt.Errorf("agent %q: %w: known are %s", name, model.ErrUsage, agentNames())
+			return out, model.Usagef("agent %q: known are %s", name, agentNames())
 		}
 		o.Agents = append(o.Agents, hooks.Agent(name))
 	}

@@ -15,7 +15,7 @@ func relative(e *engine.Engine, dir string, paths []api.Text) ([]string, error) 
 	var out []string
 	for _, p := range paths {
 		if p == "" {
-			return nil, fmt.Errorf("path \"\": %w: it is empty", model.ErrUsage)
+			return nil, model.Usagef("path \"\": it is empty")
 		}
 		r, err := relativePath(e, dir, string(p))
 		if err != nil {
@@ -42,7 +42,7 @@ func relativePath(e *engine.Engine, dir, path string) (string, error) {
 	}
 	rel, err := filepath.Rel(root, filepath.Clean(path))
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", fmt.Errorf("path %q: %w: it is outside the project %s", path, model.ErrUsage, root)
+		return "", model.Usagef("path %q: it is outside the project %s", path, root)
 	}
 	return filepath.ToSlash(rel), nil
 }

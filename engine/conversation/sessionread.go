@@ -88,7 +88,7 @@ func realSession(agent transcript.Agent, path string) (root, real string, err er
 		return "", "", SessionError(path, err)
 	}
 	if !project.Within(real, root) {
-		return "", "", fmt.Errorf("session file %s: %w: it leads out of %s", path, model.ErrUsage, root)
+		return "", "", model.Usagef("session file %s: it leads out of %s", path, root)
 	}
 	return root, real, nil
 }

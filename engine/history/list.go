@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"rewind/engine/model"
@@ -269,7 +268,7 @@ func (h *History) Cat(_ context.Context, name, path string) (content io.ReadClos
 		return nil, 0, err
 	}
 	if ent.Type == tree.TypeDir {
-		return nil, 0, fmt.Errorf("cat %q: %w: it is a directory", path, model.ErrUsage)
+		return nil, 0, model.Usagef("cat %q: it is a directory", path)
 	}
 	r, err := h.log.Objs.Open(ent.ID)
 	if err != nil {

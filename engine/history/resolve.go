@@ -22,7 +22,7 @@ func (h *History) Resolve(name string) (*model.Checkpoint, error) { return h.Res
 func ParseName(name string) (naming.Name, error) {
 	n, err := naming.Parse(name)
 	if err != nil {
-		err = fmt.Errorf("checkpoint %q: %w: %w", name, model.ErrUsage, err)
+		err = model.Usagef("checkpoint %q: %w", name, err)
 	}
 	return n, err
 }
@@ -94,7 +94,7 @@ func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error)
 	case naming.Time:
 		t, err := naming.ParseTime(n.Text, h.log.Now())
 		if err != nil {
-			return nil, fmt.Errorf("checkpoint %q: %w: %w", n, model.ErrUsage, err)
+			return nil, model.Usagef("checkpoint %q: %w", n, err)
 		}
 		return h.at(n.String(), t)
 	case naming.Session:

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
@@ -10,17 +9,17 @@ import (
 // CleanPath makes a path relative to the project's root canonical; "" is the root.
 func CleanPath(p string) (string, error) {
 	if p == "" {
-		return "", fmt.Errorf("path \"\": %w: it is empty", ErrUsage)
+		return "", Usagef("path \"\": it is empty")
 	}
 	if filepath.Separator != '/' {
 		p = filepath.ToSlash(p)
 	}
 	if strings.ContainsRune(p, 0) || path.IsAbs(p) {
-		return "", fmt.Errorf("path %q: %w: not inside the project", p, ErrUsage)
+		return "", Usagef("path %q: not inside the project", p)
 	}
 	p = path.Clean(p)
 	if p == ".." || strings.HasPrefix(p, "../") {
-		return "", fmt.Errorf("path %q: %w: not inside the project", p, ErrUsage)
+		return "", Usagef("path %q: not inside the project", p)
 	}
 	if p == "." {
 		p = ""

@@ -33,7 +33,7 @@ type InitPlan struct {
 // stands for the existing project's, else global.
 func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait time.Duration) (*InitPlan, error) {
 	if mode != "" && mode != ModeGlobal && mode != ModeProject {
-		return nil, fmt.Errorf("init %s: %w: mode %q is neither global nor project", dir, model.ErrUsage, mode)
+		return nil, model.Usagef("init %s: mode %q is neither global nor project", dir, mode)
 	}
 	start, err := resolve(dir)
 	if err != nil {
@@ -53,7 +53,7 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	switch {
 	case err == nil && (!isGit || p.Root == top || Within(p.Root, top)):
 		if mode != "" && mode != p.Mode {
-			return nil, fmt.Errorf("init %s: %w: the project exists in mode %s", p.Root, model.ErrUsage, p.Mode)
+			return nil, model.Usagef("init %s: the project exists in mode %s", p.Root, p.Mode)
 		}
 		return &InitPlan{Root: p.Root, Mode: p.Mode, Store: p.Store, Exists: true, Passed: p.Passed}, nil
 	case err == nil:

@@ -192,7 +192,7 @@ func (h Home) RemoveStore(ctx context.Context, s *StoreInfo, o Options) error {
 		return fail(err)
 	}
 	if r.Root != s.Root {
-		return fail(fmt.Errorf("%w: it belongs to %s now", model.ErrUsage, r.Root))
+		return fail(model.Usagef("it belongs to %s now", r.Root))
 	}
 	if r.Mode == ModeGlobal {
 		if IsStore(h.storeDir(r.ID)) {

@@ -134,7 +134,7 @@ func (h Home) storeByID(id string) (*Record, error) {
 		}
 		if id != "" && strings.HasPrefix(r.ID, id) {
 			if found != nil {
-				return nil, fmt.Errorf("store %s: %w: several begin like that", id, model.ErrUsage)
+				return nil, model.Usagef("store %s: several begin like that", id)
 			}
 			found = r
 		}
@@ -155,7 +155,7 @@ type Join struct {
 // planJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
 func (h Home) planJoin(dir, id string) (*Join, error) {
 	refuse := func(r *Record, format string, args ...any) (*Join, error) {
-		return nil, fmt.Errorf("join store %s: %w: %s", r.ID, model.ErrUsage, fmt.Sprintf(format, args...))
+		return nil, model.Usagef("join store %s: %s", r.ID, fmt.Sprintf(format, args...))
 	}
 	r, err := h.storeByID(id)
 	if err != nil {

@@ -63,7 +63,7 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 // placeToLay gives dir with the links above it resolved.
 func (rs *Restorer) placeToLay(dir string) (string, error) {
 	refuse := func(why string) (string, error) {
-		return "", fmt.Errorf("lay out into %s: %w: %s", dir, model.ErrUsage, why)
+		return "", model.Usagef("lay out into %s: %s", dir, why)
 	}
 	if !filepath.IsAbs(dir) {
 		return refuse("it is not an absolute path")
