@@ -41,6 +41,11 @@ func (f agentsFlag) names() (names []string, off bool, err error) {
 	case slices.Contains(f, "all") || slices.Contains(f, "none"):
 		return nil, false, usage("--agents: all and none stand alone")
 	}
+	for _, name := range f {
+		if !slices.Contains(agentNames, name) {
+			return nil, false, usage("--agents %s: no such agent: want all, none or some of %s", name, strings.Join(agentNames, ", "))
+		}
+	}
 	return f, false, nil
 }
 

@@ -16,7 +16,7 @@ func newStatus(a *app) *cobra.Command {
 		Use:     "status",
 		Short:   "Show the project: store, current checkpoint, unsaved changes",
 		Example: "  rewind status\n  rewind status --json",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a) },
 	}
 }
