@@ -79,7 +79,9 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
 	}
 	if act := r.Activity; act != nil {
 		text := "busy"
-		if act.Since != nil {
+		if act.What != "" {
+			text = workOf(*act)
+		} else if act.Since != nil {
 			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(*act.Since), count(act.Files, "file"), term.Size(act.Bytes))
 		}
 		row("at work", text)

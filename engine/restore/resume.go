@@ -41,6 +41,7 @@ func (rs *Restorer) resume(ctx context.Context, env register.AgentEnv, back, cod
 	if j == nil {
 		return nil, fmt.Errorf("checkout: %w", model.ErrNotHalfDone)
 	}
+	defer rs.worktree.Restoring(j.Kind.String(), model.AskerOf(ctx).Process)()
 	j.Must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
 	if j.Own = env.Folders(); codeOnly {
 		j.Left = rs.talks.LeftAlone(j)
