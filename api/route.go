@@ -65,6 +65,9 @@ func About(version string) VersionResponse {
 	return VersionResponse{Version: version, API: APIVersion, StoreFormat: StoreFormat}
 }
 
+// HeaderProcess carries the process id of who waits for an answer, for those who ask what is at work.
+const HeaderProcess = "Rewind-Process"
+
 // Line is one line of a response.
 type Line[Resp any] struct {
 	Progress *Progress `json:"progress,omitempty"`
@@ -75,6 +78,8 @@ type Line[Resp any] struct {
 
 // Progress is how far long work has come.
 type Progress struct {
-	Files int   `json:"files"`
-	Bytes int64 `json:"bytes"`
+	Phase string `json:"phase,omitempty"` // what is being done, in words for a person; "": what was asked for
+	Files int    `json:"files"`
+	Total int    `json:"total,omitempty"` // of so many; 0: unknown
+	Bytes int64  `json:"bytes"`
 }

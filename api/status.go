@@ -71,9 +71,12 @@ type Watcher struct {
 
 // Activity is a capture or restore under way.
 type Activity struct {
-	Since *time.Time `json:"since,omitempty"`
-	Files int        `json:"files"`
-	Bytes int64      `json:"bytes"`
+	What    string     `json:"what,omitempty"`    // the restore that it is, as checkout or undo; "": a capture
+	Process int        `json:"process,omitempty"` // who waits for it; 0: unknown
+	Since   *time.Time `json:"since,omitempty"`
+	Files   int        `json:"files"`
+	Total   int        `json:"total,omitempty"` // of so many files; 0: unknown
+	Bytes   int64      `json:"bytes"`
 }
 
 // Degraded says that hooks could not do what they are for, since the last capture that worked.

@@ -27,7 +27,7 @@ func TestLayOutWithoutALostDirectory(t *testing.T) {
 		left  int
 	}{"all": {nil, 1}, "the rest": {[]string{"g"}, 0}} {
 		to := filepath.Join(t.TempDir(), "out")
-		r, err := p.e.Restorer.LayOut(bg, cp.ID.String(), to, tt.paths, nil)
+		r, err := p.e.Restorer.LayOut(bg, cp.ID.String(), to, tt.paths)
 		if err != nil || len(r.Left) != tt.left || tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != kept.Lost || !r.Left[0].Dir) {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}

@@ -20,7 +20,7 @@ func TestPromise17LaidOutNoWider(t *testing.T) {
 	lay := func(what string, want fs.FileMode) {
 		t.Helper()
 		to := filepath.Join(t.TempDir(), "out")
-		if _, err := p.e.Restorer.LayOut(bg, cp.ID.String(), to, nil, nil); err != nil {
+		if _, err := p.e.Restorer.LayOut(bg, cp.ID.String(), to, nil); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if fi, err := os.Stat(to); err != nil || fi.Mode().Perm() != want {

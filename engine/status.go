@@ -40,9 +40,12 @@ type Status struct {
 
 // Activity is work on the project that is under way.
 type Activity struct {
-	Since time.Time
-	Files int // looked at so far, of a capture
-	Bytes int64
+	Since   time.Time
+	What    string // the restore that it is, as checkout or undo; "": a capture, or nothing that is known
+	Process int    // who waits for it; 0: unknown
+	Files   int    // dealt with so far
+	Total   int    // of so many; 0: unknown
+	Bytes   int64
 }
 
 // statusWait is how long Status waits for work that is nearly done.
@@ -55,7 +58,10 @@ func (e *Engine) lockSoon(ctx context.Context) *Activity {
 		if time.Now().After(until) || ctx.Err() != nil {
 			a := &Activity{}
 			if now := e.Worktree.Busy.Load(); now != nil {
-				a = &Activity{Since: now.Since, Files: int(now.Files.Load()), Bytes: now.Bytes.Load()}
+				a = &Activity{
+					Since: now.Since, What: now.What, Process: now.Process,
+					Files: int(now.Files.Load()), Total: int(now.Total.Load()), Bytes: now.Bytes.Load(),
+				}
 			}
 			return a
 		}
@@ -110,9 +116,17 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	}
 	s.Leaks, _ = e.Leaks.Leaks(capture.TreeOf(cur)) // hints: that they cannot be read is no reason to say nothing else
 	if s.Activity = e.lockSoon(ctx); s.Activity != nil {
+		if s.Activity.What != "" {
+			s.HalfDone = nil // it is being done
+		}
 		return s, nil
 	}
 	defer e.Log.Mu.Unlock()
+	if s.HalfDone != nil { // by somebody who has ended meanwhile
+		if j, err := e.Log.ReadJournal(); err == nil && j == nil {
+			s.HalfDone = nil
+		}
+	}
 	if e.Worktree.WatchState != nil {
 		w := e.Worktree.WatchState.Status()
 		s.Watching = &w

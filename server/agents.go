@@ -23,7 +23,7 @@ func (s *Server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Pro
 	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun, Agents: req.Agents}
 	for _, agent := range req.Agents {
 		if !slices.Contains(value.Agents(), agent) {
-			return out, &value.OpError{Op: "agent", Subject: string(agent), Typed: true, Err: fmt.Errorf("%w: known are %s", model.ErrUsage, agentNames())}
+			return out, &value.OpError{Op: "agent", Subject: string(agent), Typed: true, Err: model.Usagef("known are %s", agentNames())}
 		}
 	}
 	if p, err := s.find(ctx, req.ProjectDir()); err == nil {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"time"
 
 	"rewind/api"
@@ -28,7 +27,7 @@ const maxTitle = 500
 
 func checkTitle(title api.Text) error {
 	if len(title) > maxTitle {
-		return fmt.Errorf("title of %d bytes: %w: at most %d", len(title), model.ErrUsage, maxTitle)
+		return model.Usagef("title of %d bytes: at most %d", len(title), maxTitle)
 	}
 	return nil
 }

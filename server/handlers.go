@@ -394,7 +394,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 			out.Watcher = &api.Watcher{Healthy: w.Healthy, Directories: w.Watches, Reason: w.Reason, Since: w.Since.UTC(), Missed: w.Missed}
 		}
 		if a := st.Activity; a != nil {
-			out.Activity = &api.Activity{Files: a.Files, Bytes: a.Bytes}
+			out.Activity = &api.Activity{What: a.What, Process: a.Process, Files: a.Files, Total: a.Total, Bytes: a.Bytes}
 			if !a.Since.IsZero() {
 				since := a.Since.UTC()
 				out.Activity.Since = &since
@@ -413,7 +413,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		}
 		return nil
 	})
-	if err != nil || req.Env == nil {
+	if err != nil || req.Env == nil || out.Activity != nil { // to look would be to wait
 		return out, err
 	}
 	v, err := s.validate(ctx, api.ValidateRequest{Project: req.Project, Env: *req.Env, Quick: true}, p)

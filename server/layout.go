@@ -8,7 +8,7 @@ import (
 	"rewind/engine/model"
 )
 
-func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, p model.Progress) (out api.LayOutResponse, err error) {
+func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, _ model.Progress) (out api.LayOutResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
@@ -18,7 +18,7 @@ func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, p model.Prog
 		if err != nil {
 			return err
 		}
-		r, err := e.Restorer.LayOut(ctx, name, string(req.Into), paths, p)
+		r, err := e.Restorer.LayOut(ctx, name, string(req.Into), paths)
 		if err != nil {
 			return err
 		}

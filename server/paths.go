@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +15,7 @@ func relative(e *engine.Engine, dir string, paths []api.Text) ([]string, error) 
 	var out []string
 	for _, p := range paths {
 		if p == "" {
-			return nil, fmt.Errorf("path \"\": %w: it is empty", model.ErrUsage)
+			return nil, model.Usagef("path \"\": it is empty")
 		}
 		r, err := relativePath(e, dir, string(p))
 		if err != nil {
@@ -43,7 +42,7 @@ func relativePath(e *engine.Engine, dir, path string) (string, error) {
 	}
 	rel, err := filepath.Rel(root, filepath.Clean(path))
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", &value.OpError{Op: "path", Subject: path, Typed: true, Err: fmt.Errorf("%w: it is outside the project %s", model.ErrUsage, root)}
+		return "", &value.OpError{Op: "path", Subject: path, Typed: true, Err: model.Usagef("it is outside the project %s", root)}
 	}
 	return filepath.ToSlash(rel), nil
 }

@@ -40,6 +40,9 @@ func (f agentsFlag) names() (names []api.Agent, off bool, err error) {
 		return nil, false, usage("--agents: all and none stand alone")
 	}
 	for _, name := range f {
+		if !slices.Contains(value.Agents(), api.Agent(name)) {
+			return nil, false, usage("--agents %s: no such agent: want all, none or some of %s", name, strings.Join(agentWords(), ", "))
+		}
 		names = append(names, api.Agent(name))
 	}
 	return names, false, nil
@@ -291,4 +294,13 @@ func (a *app) hooksNote(err error) {
 	if errors.As(err, &told) && told.Hint != "" {
 		a.say("hint: %s, then 'rewind config --register-hooks'", term.SanitizeText(told.Hint))
 	}
+}
+
+// agentWords are the names of the agents that there are, as they are typed.
+func agentWords() []string {
+	var out []string
+	for _, agent := range value.Agents() {
+		out = append(out, string(agent))
+	}
+	return out
 }

@@ -136,9 +136,10 @@ func workingDir() string {
 
 // call sends a request and draws progress.
 func call[Req, Resp any](ctx context.Context, a *app, r api.Route[Req, Resp], req Req, title string) (Resp, error) {
-	bar := a.Progress(title, 0, false)
+	bar := a.Progress(title)
 	defer bar.End()
-	return api.Call(ctx, a.client, r, req, func(p api.Progress) { bar.Set(int64(p.Files), 0) })
+	defer context.AfterFunc(ctx, func() { bar.Note("interrupted") })() // what is taken back is still waited for
+	return api.Call(ctx, a.client, r, req, func(p api.Progress) { bar.Set(p.Phase, int64(p.Files), int64(p.Total)) })
 }
 
 // ask is call for a command whose answer with --json is the response: said reports that it was written so, and nothing is left to tell.

@@ -93,3 +93,21 @@ func (a *app) tellLeft(w api.AtWork, r api.RestoreResponse) {
 		a.say("  what is typed there does not know of this: leave it and run %s", term.Sanitize(shellLine(t.Resume)))
 	}
 }
+
+// workOf is a restore that is under way, in words.
+func workOf(act api.Activity) string {
+	text := "a " + act.What
+	if strings.HasPrefix(act.What, "u") {
+		text = "an " + act.What
+	}
+	if act.Process > 0 {
+		text += fmt.Sprintf(", process %d", act.Process)
+	}
+	switch {
+	case act.Total > 0:
+		text += ": " + term.Count(act.Files) + " of " + term.Count(act.Total)
+	case act.Files > 0:
+		text += ": " + term.Count(act.Files)
+	}
+	return text
+}

@@ -16,7 +16,7 @@ func newCat(a *app) *cobra.Command {
 		Example: "  rewind cat @~2:src/main.go\n" +
 			"  rewind cat turn:3:README.md\n" +
 			"  rewind cat 3f2a91c4:./notes.txt > notes.old",
-		Args:              cobra.ExactArgs(1),
+		Args:              takes(1, 1, "one <checkpoint>:<path>"),
 		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, path, ok := naming.SplitPath(args[0])

@@ -13,8 +13,7 @@ func newCheckout(a *app) *cobra.Command {
 		Use: "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--code-only | --context-only] [--in-place [--force]]\n" +
 			"      [--title <title>] [--session <session>] [--exact] [--dry-run]\n" +
 			"  rewind checkout <checkpoint> --into <directory> [-- <path>...]",
-		Aliases: []string{"restore"},
-		Short:   "Set the project to a checkpoint, and the conversation with it",
+		Short: "Set the project to a checkpoint, and the conversation with it",
 		Long: "Sets the project's files to what a checkpoint holds; with paths, only those. What is there now is stored first, so\n" +
 			"every checkout can be undone. Files that no checkpoint has are kept unless --exact is given; ignored files are\n" +
 			"never removed. Git's HEAD, index and stash stay as they are.\n\n" +

@@ -18,7 +18,7 @@ func newClone(a *app) *cobra.Command {
 		Long: "Makes a new session with the whole conversation of another, by default the current one, and prints the command that opens it.\n" +
 			"From there on the two have nothing to do with each other.",
 		Example:           "  rewind clone\n  rewind clone 1a2b3c4d --title 'second attempt'",
-		Args:              cobra.MaximumNArgs(1),
+		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Env, req.Choose = a.project(), agentEnv(), a.OutTTY

@@ -20,7 +20,7 @@ func newDaemon(a *app) *cobra.Command {
 			"it is needed, and it ends after 30 minutes without work. Run by hand it stays in the foreground; where one runs already there is\n" +
 			"nothing to do. REWIND_DAEMON=off does without: each command then starts a rewindd of its own.",
 		Example: "  rewind daemon status\n  rewind daemon stop",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE: func(*cobra.Command, []string) error {
 			args := []string{a.transport.own.Path, "daemon"}
 			if a.json {
@@ -31,11 +31,11 @@ func newDaemon(a *app) *cobra.Command {
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "status", Short: "Say whether a daemon runs", Example: "  rewind daemon status", Args: cobra.NoArgs,
+			Use: "status", Short: "Say whether a daemon runs", Example: "  rewind daemon status", Args: takesNone,
 			RunE: func(cmd *cobra.Command, _ []string) error { return runDaemonStatus(cmd.Context(), a) },
 		},
 		&cobra.Command{
-			Use: "stop", Short: "End the daemon when it has done what it has begun", Example: "  rewind daemon stop", Args: cobra.NoArgs,
+			Use: "stop", Short: "End the daemon when it has done what it has begun", Example: "  rewind daemon stop", Args: takesNone,
 			RunE: func(cmd *cobra.Command, _ []string) error { return runDaemonStop(cmd.Context(), a) },
 		},
 	)

@@ -19,17 +19,15 @@ func newForks(a *app) *cobra.Command {
 		Example: "  rewind forks list\n  rewind forks show 1a2b3c4d",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runForks(cmd.Context(), a) },
-
-		SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List forks and clones, newest first", Example: "  rewind forks list", Args: cobra.NoArgs,
+			Use: "list", Short: "List forks and clones, newest first", Example: "  rewind forks list", Args: takesNone,
 			RunE: func(cmd *cobra.Command, _ []string) error { return runForks(cmd.Context(), a) },
 		},
 		&cobra.Command{
 			Use: "show <fork>", Short: "Show a fork and all that it comes from", Example: "  rewind forks show 1a2b3c4d",
-			Args: cobra.ExactArgs(1), ValidArgsFunction: completeSessions(a),
+			Args: takes(1, 1, "one session"), ValidArgsFunction: completeSessions(a),
 			RunE: func(cmd *cobra.Command, args []string) error { return runForksShow(cmd.Context(), a, args[0]) },
 		},
 	)

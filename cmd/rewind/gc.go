@@ -31,7 +31,7 @@ gc.* change this ('rewind config'). What a removed checkpoint had changed is tol
 What gc has removed cannot be brought back. It never touches an agent's session files. The daemon runs it by itself, at most once a
 day, when the project rests; gc.auto false switches that off.`,
 		Example: "  rewind gc --dry-run\n  rewind gc\n  rewind gc --keep 100\n  rewind gc --older 30d --yes\n  rewind gc --max-size 2GiB",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f := cmd.Flags(); f.Changed("keep") && o.req.Keep < 1 {
 				return usage("--keep wants a number of at least 1")

@@ -32,7 +32,7 @@ func newInit(a *app) *cobra.Command {
 			"A store that came with the directory, from a repository, a backup or another machine, is not believed: it is not opened, and init\n" +
 			"begins one of your own. --adopt shows such a store, asks, and takes it over. 'rewind stores' lists the stores that are known here.",
 		Example: "  rewind init\n  rewind init --mode project --agents claude,codex\n  rewind init --dry-run\n  rewind init --adopt --dry-run\n  rewind init --remove",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.adopt {
 				if o.mode != "" || o.agents != nil || o.remove {

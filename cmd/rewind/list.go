@@ -16,11 +16,10 @@ func newList(a *app) *cobra.Command {
 	req := api.ListRequest{}
 	cmd := &cobra.Command{
 		Use:     "list [--all] [--session <session>] [--limit <n>]",
-		Aliases: []string{"log"},
 		Short:   "List checkpoints, newest first",
 		Long:    "Lists checkpoints, newest first; '@' marks the one that the project stands on, '~' what a later step\nleft behind (undo does not go there). Small checkpoints, and those that came soon after another in the same turn, are\nfolded; --all lists them, and the safety checkpoints that restores take.",
 		Example: "  rewind list\n  rewind list --all --limit 0",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			req.Project = a.project()
 			return runList(cmd.Context(), a, req)

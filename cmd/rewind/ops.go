@@ -20,7 +20,7 @@ func newOps(a *app) *cobra.Command {
 		Short:   "List operations, newest first",
 		Long:    "Lists what rewind did: checkpoints, restores, tags. Restores can be reverted with 'rewind undo-restore <number>'.",
 		Example: "  rewind ops",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			req.Project = a.project()
 			return runOps(cmd.Context(), a, req)

@@ -12,8 +12,8 @@ import (
 	"rewind/internal/textdiff"
 )
 
-// filePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, contents are
-// sanitised and changed words marked; elsewhere they are written byte for byte.
+// filePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, and wherever there is colour, contents are
+// sanitised; elsewhere they are written byte for byte.
 func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
 	if strings.HasPrefix(f.OldMode, "04") && strings.HasPrefix(f.NewMode, "04") {
 		// git knows no directories; it skips what is no patch.
@@ -104,21 +104,32 @@ var lineStyles = map[byte][2]term.Style{
 	' ': {term.Plain, term.Plain},
 }
 
-// hunk prints a hunk for a person.
+// hunk prints a hunk for a person. Tabs and the CR that ends a line are as they are, so that what is copied is a patch; what could move
+// the cursor, hide or reorder text is not. On a terminal the words that differ are marked; other programs that read colours mark their own.
 func (a *app) hunk(w io.Writer, h textdiff.Hunk) error {
 	fmt.Fprintln(w, a.Styled(term.Hunk, h.Header()))
-	spans := h.Spans()
+	spans := make([][]textdiff.Span, len(h.Lines))
+	if a.OutTTY {
+		spans = h.Spans()
+	}
 	for i, l := range h.Lines {
 		style := lineStyles[l.Op]
+		text, ending := string(l.Text), ""
+		if t, ok := strings.CutSuffix(text, "\r"); ok {
+			text, ending = t, "\r"
+		}
 		var b strings.Builder
 		b.WriteString(a.Styled(style[0], string(l.Op)))
 		at := 0
 		for _, s := range spans[i] {
-			b.WriteString(a.Styled(style[0], term.Sanitize(string(l.Text[at:s.Start]))))
-			b.WriteString(a.Styled(style[1], term.Sanitize(string(l.Text[s.Start:s.End]))))
-			at = s.End
+			from, to := min(s.Start, len(text)), min(s.End, len(text))
+			b.WriteString(a.Styled(style[0], term.SanitizeText(text[at:from])))
+			b.WriteString(a.Styled(style[1], term.SanitizeText(text[from:to])))
+			if at = to; s.End > len(text) {
+				ending = a.Styled(style[1], ending)
+			}
 		}
-		b.WriteString(a.Styled(style[0], term.Sanitize(string(l.Text[at:]))))
+		b.WriteString(a.Styled(style[0], term.SanitizeText(text[at:])) + ending)
 		if l.NoEOL {
 			b.WriteString("\n\\ No newline at end of file")
 		}

@@ -18,7 +18,7 @@ func newSave(a *app) *cobra.Command {
 		Long: "Takes a checkpoint of the project as it is now. If nothing has changed since the one that is there,\n" +
 			"the message is noted on that one.",
 		Example: "  rewind save\n  rewind save 'parser works'",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes(0, 1, "one message: put it in quotes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := api.SaveRequest{Project: a.project(), Session: session}
 			switch {

@@ -21,7 +21,7 @@ func newSessions(a *app) *cobra.Command {
 		Long: "Lists the sessions of agents in this project, newest first; '@' marks the current one. --import first takes in those that the agents\n" +
 			"have kept from before rewind was set up: their conversations, not the code of that time.",
 		Example: "  rewind sessions\n  rewind sessions --import",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			req.Project, req.Env = a.project(), agentEnv()
 			return runSessions(cmd.Context(), a, req)

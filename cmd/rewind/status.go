@@ -16,7 +16,7 @@ func newStatus(a *app) *cobra.Command {
 		Use:     "status",
 		Short:   "Show the project: store, current checkpoint, unsaved changes",
 		Example: "  rewind status\n  rewind status --json",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a) },
 	}
 }
@@ -79,7 +79,9 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
 	}
 	if act := r.Activity; act != nil {
 		text := "busy"
-		if act.Since != nil {
+		if act.What != "" {
+			text = workOf(*act)
+		} else if act.Since != nil {
 			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(*act.Since), count(act.Files, "file"), term.Size(act.Bytes))
 		}
 		row("at work", text)

@@ -27,8 +27,6 @@ func newStores(a *app) *cobra.Command {
 		Example: "  rewind stores\n  rewind stores join 1a2b3c4d\n  rewind stores remove 1a2b3c4d",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStores(cmd.Context(), a) },
-
-		SuggestionsMinimumDistance: 2,
 	}
 	dryRun, yes := false, false
 	remove := &cobra.Command{
@@ -36,7 +34,7 @@ func newStores(a *app) *cobra.Command {
 		Example: "  rewind stores remove 1a2b3c4d",
 		Long: "Takes a store away whose directory is gone, or has another store. The store of\n" +
 			"a project goes with 'rewind init --remove'. It asks first, and cannot be undone.",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: completeStores(a),
+		Args: takes(1, 1, "one store"), ValidArgsFunction: completeStores(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runStoresRemove(cmd.Context(), a, args[0], dryRun, yes)
 		},
@@ -45,7 +43,7 @@ func newStores(a *app) *cobra.Command {
 	remove.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List all stores", Example: "  rewind stores list", Args: cobra.NoArgs,
+			Use: "list", Short: "List all stores", Example: "  rewind stores list", Args: takesNone,
 			RunE: func(cmd *cobra.Command, _ []string) error { return runStores(cmd.Context(), a) },
 		},
 		&cobra.Command{
@@ -54,7 +52,7 @@ func newStores(a *app) *cobra.Command {
 				"project of a store whose directory is gone. The store that the directory had\n" +
 				"until now stays, of no directory, and can be joined again.",
 			Example: "  rewind stores join 1a2b3c4d\n  rewind stores join 1a2b3c4d ~/src/p",
-			Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: completeStores(a),
+			Args:    takes(1, 2, "one store, and perhaps one directory"), ValidArgsFunction: completeStores(a),
 			RunE: func(cmd *cobra.Command, args []string) error { return runStoresJoin(cmd.Context(), a, args) },
 		},
 		remove,

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 
 	"rewind/api"
 	"rewind/internal/programs"
@@ -54,6 +55,7 @@ var fileOnly = map[string]bool{
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.noDaemon, t.failed = nil, nil
+	req.Header.Set(api.HeaderProcess, strconv.Itoa(os.Getpid()))
 	home, err := relay.Home()
 	if err == nil {
 		err = relay.CheckHome(home)

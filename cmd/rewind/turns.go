@@ -22,7 +22,7 @@ func newTurns(a *app) *cobra.Command {
 			"the end of a turn wherever a checkpoint is wanted, turn:0 what was before the first one;\n" +
 			"before:<n> is where the prompt of a turn was typed.",
 		Example:           "  rewind turns\n  rewind turns 1a2b3c4d",
-		Args:              cobra.MaximumNArgs(1),
+		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Choose = a.project(), a.OutTTY

@@ -30,7 +30,7 @@ func newRedo(a *app) *cobra.Command {
 
 func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd *cobra.Command) *cobra.Command {
 	req := api.UndoRequest{Steps: 1}
-	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.Args = takes(0, 1, "one number of steps")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		req.Project, req.Choose = a.project(), a.OutTTY
 		if err := a.converse(&req.Wish, nil); err != nil {
@@ -62,7 +62,7 @@ func newUndoRestore(a *app) *cobra.Command {
 			"What the restore did to the conversation is taken back with it: the new session goes unless somebody has used it meanwhile, a\n" +
 			"session that was cut in place gets its end back.",
 		Example: "  rewind undo-restore\n  rewind undo-restore 17",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes(0, 1, "one number of an operation"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project = a.project()
 			if err := a.converse(&req.Wish, nil); err != nil {

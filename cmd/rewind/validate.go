@@ -21,7 +21,7 @@ func newValidate(a *app) *cobra.Command {
 			"tier, trusted and not switched off, and when it was last heard of; the daemon, the store, an unfinished checkout, the\n" +
 			"space on disk, the system's limit of watches. Exits with 1 if there is a finding.",
 		Example: "  rewind validate\n  rewind validate --json",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runValidate(cmd.Context(), a) },
 	}
 }
@@ -37,7 +37,7 @@ func newDoctor(a *app) *cobra.Command {
 			"done without root, which are the files of the daemon. No link is followed, and a file that has another name elsewhere,\n" +
 			"is no plain file or is a third user's is left and named (exit code 15).",
 		Example: "  rewind doctor\n  sudo env REWIND_HOME=/home/alice/.rewind rewind doctor --mend",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.mend {
 				return runMend(cmd.Context(), a, o)

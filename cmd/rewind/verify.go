@@ -23,7 +23,7 @@ func newVerify(a *app) *cobra.Command {
 			"anew, what the working tree and the session files still hold is stored again, and what is lost is named, with the\n" +
 			"checkpoints it belongs to. Nothing is deleted: what is replaced is kept in a quarantine in the store's directory.",
 		Example: "  rewind verify\n  rewind verify --quick\n  rewind verify --repair",
-		Args:    cobra.NoArgs,
+		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			req.Project = a.project()
 			if repair && req.Quick {

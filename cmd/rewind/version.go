@@ -18,7 +18,7 @@ func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  takesNone,
 		RunE: func(*cobra.Command, []string) error {
 			r := api.About(version())
 			if a.json {

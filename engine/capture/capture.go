@@ -95,12 +95,14 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 			return nil, err
 		}
 	}
-	now := &activity{Since: wt.log.Now()}
-	wt.Busy.Store(now)
-	defer wt.Busy.Store(nil)
+	now := wt.Busy.Load()
+	if now == nil {
+		now = &activity{Since: wt.log.Now()}
+		wt.Busy.Store(now)
+		defer wt.Busy.Store(nil)
+	}
 	progress := func(files int, bytes int64) {
-		now.Files.Store(int64(files))
-		now.Bytes.Store(bytes)
+		now.Reach(model.Reached{Files: files, Bytes: bytes})
 		if o.Progress != nil {
 			o.Progress(files, bytes)
 		}

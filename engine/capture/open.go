@@ -33,7 +33,7 @@ type State struct {
 	WatchState *watching       // nil: nobody watches
 	// TurnEnded is the session whose turn ended since the whole tree was scanned last; "": none
 	TurnEnded   string
-	Busy        atomic.Pointer[activity] // the capture under way; nil: none
+	Busy        atomic.Pointer[activity] // the capture or restore under way; nil: none
 	Waiting     queue                    // events that wait for a capture
 	preemptions int                      // times in a row that a look at the whole tree was left off for an event
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"io"
 	"io/fs"
@@ -89,7 +88,7 @@ func realSession(agent transcript.Agent, path string) (root, real string, err er
 		return "", "", SessionError(path, err)
 	}
 	if !project.Within(real, root) {
-		return "", "", &value.OpError{Op: "session file", Subject: path, Err: fmt.Errorf("%w: it leads out of %s", model.ErrUsage, root)}
+		return "", "", &value.OpError{Op: "session file", Subject: path, Err: model.Usagef("it leads out of %s", root)}
 	}
 	return root, real, nil
 }

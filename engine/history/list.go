@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"rewind/engine/model"
@@ -269,7 +268,7 @@ func (h *History) Cat(_ context.Context, name, path string) (content io.ReadClos
 		return nil, 0, err
 	}
 	if ent.Type == tree.TypeDir {
-		return nil, 0, &value.OpError{Op: "cat", Subject: path, Typed: true, Err: fmt.Errorf("%w: it is a directory", model.ErrUsage)}
+		return nil, 0, &value.OpError{Op: "cat", Subject: path, Typed: true, Err: model.Usagef("it is a directory")}
 	}
 	r, err := h.log.Objs.Open(ent.ID)
 	if err != nil {

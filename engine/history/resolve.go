@@ -23,7 +23,7 @@ func (h *History) Resolve(name string) (*model.Checkpoint, error) { return h.Res
 func ParseName(name string) (naming.Name, error) {
 	n, err := naming.Parse(name)
 	if err != nil {
-		err = &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: fmt.Errorf("%w: %w", model.ErrUsage, err)}
+		err = &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: model.Usagef("%w", err)}
 	}
 	return n, err
 }
@@ -97,7 +97,7 @@ func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error)
 	case naming.Time:
 		t, err := naming.ParseTime(n.Text, h.log.Now())
 		if err != nil {
-			return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w: %w", model.ErrUsage, err)}
+			return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: model.Usagef("%w", err)}
 		}
 		return h.at(n.String(), t)
 	case naming.Session:

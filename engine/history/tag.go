@@ -17,10 +17,10 @@ func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model
 	h.log.Mu.Lock()
 	defer h.log.Mu.Unlock()
 	if err := refs.Tag(tag).Check(); err != nil {
-		return nil, fmt.Errorf("tag: %w: %w", model.ErrUsage, err)
+		return nil, model.Usagef("tag: %w", err)
 	}
 	if err := naming.CheckTag(tag); err != nil {
-		return nil, &value.OpError{Op: "tag", Subject: tag, Typed: true, Err: fmt.Errorf("%w: %w", model.ErrUsage, err)}
+		return nil, &value.OpError{Op: "tag", Subject: tag, Typed: true, Err: model.Usagef("%w", err)}
 	}
 	cp, err := h.Resolve(name)
 	if err != nil {

@@ -34,6 +34,15 @@ var (
 	ErrUsage = errors.New("bad request")
 )
 
+// usageError is an ErrUsage that says only what is wrong.
+type usageError struct{ error }
+
+func (e usageError) Is(target error) bool { return target == ErrUsage }
+func (e usageError) Unwrap() error        { return e.error }
+
+// Usagef makes an ErrUsage; the text is fmt.Errorf's, without the words of ErrUsage, which are for no person.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
 // TooShortError is returned for digits that are too few to name a checkpoint by its id; it is an ErrNotFound.
 type TooShortError struct {
 	Name  string

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
@@ -13,17 +12,17 @@ import (
 // CleanPath makes a path relative to the project's root canonical; "" is the root.
 func CleanPath(p string) (string, error) {
 	if p == "" {
-		return "", fmt.Errorf("path \"\": %w: it is empty", ErrUsage)
+		return "", Usagef("path \"\": it is empty")
 	}
 	if filepath.Separator != '/' {
 		p = filepath.ToSlash(p)
 	}
 	if strings.ContainsRune(p, 0) || path.IsAbs(p) {
-		return "", &value.OpError{Op: "path", Subject: p, Typed: true, Err: fmt.Errorf("%w: not inside the project", ErrUsage)}
+		return "", &value.OpError{Op: "path", Subject: p, Typed: true, Err: Usagef("not inside the project")}
 	}
 	p = path.Clean(p)
 	if p == ".." || strings.HasPrefix(p, "../") {
-		return "", &value.OpError{Op: "path", Subject: p, Typed: true, Err: fmt.Errorf("%w: not inside the project", ErrUsage)}
+		return "", &value.OpError{Op: "path", Subject: p, Typed: true, Err: Usagef("not inside the project")}
 	}
 	if p == "." {
 		p = ""

@@ -161,7 +161,7 @@ func Adopt(ctx context.Context, home Home, a *Adoption, wait time.Duration) erro
 	}
 	own := home.ByRoot()[a.Root]
 	if own != nil && own.Mode == ModeGlobal {
-		return fmt.Errorf("adopt store: %w: %s has a store already, %s: 'rewind init --remove' takes it away", model.ErrUsage, a.Root, own.ID)
+		return model.Usagef("adopt store: %s has a store already, %s: 'rewind init --remove' takes it away", a.Root, own.ID)
 	}
 	r := (&Record{ID: NewStoreID(), Created: now.Created, Seal: NewSeal(), Mode: ModeProject}).At(a.Root)
 	if r.Created.IsZero() {

@@ -22,7 +22,7 @@ func ParseAge(s string) (time.Duration, error) {
 		err = fmt.Errorf("%q is no age", s)
 	}
 	if err != nil {
-		err = fmt.Errorf("gc: %w: %w", model.ErrUsage, err)
+		err = model.Usagef("gc: %w", err)
 	}
 	return d, err
 }

@@ -319,7 +319,7 @@ func parseSize(s Setting, v string) (any, error) {
 func ParseSize(v string) (int64, error) {
 	n, err := humanize.ParseBytes(v)
 	if err != nil || n == 0 || n > 1<<53 {
-		return 0, fmt.Errorf("gc: %w: %q is not a size such as 2GiB", model.ErrUsage, v)
+		return 0, model.Usagef("gc: %q is not a size such as 2GiB", v)
 	}
 	return int64(n), nil
 }

@@ -34,7 +34,7 @@ type InitPlan struct {
 // stands for the existing project's, else global.
 func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait time.Duration) (*InitPlan, error) {
 	if mode != "" && mode != ModeGlobal && mode != ModeProject {
-		return nil, &value.OpError{Op: "init", Subject: dir, Err: fmt.Errorf("%w: mode %q is neither global nor project", model.ErrUsage, mode)}
+		return nil, &value.OpError{Op: "init", Subject: dir, Err: model.Usagef("mode %q is neither global nor project", mode)}
 	}
 	start, err := resolve(dir)
 	if err != nil {
@@ -54,7 +54,7 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	switch {
 	case err == nil && (!isGit || p.Root == top || Within(p.Root, top)):
 		if mode != "" && mode != p.Mode {
-			return nil, &value.OpError{Op: "init", Subject: p.Root, Err: fmt.Errorf("%w: the project exists in mode %s", model.ErrUsage, p.Mode)}
+			return nil, &value.OpError{Op: "init", Subject: p.Root, Err: model.Usagef("the project exists in mode %s", p.Mode)}
 		}
 		return &InitPlan{Root: p.Root, Mode: p.Mode, Store: p.Store, Exists: true, Passed: p.Passed}, nil
 	case err == nil:

@@ -3,7 +3,6 @@ package project
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -193,7 +192,7 @@ func (h Home) RemoveStore(ctx context.Context, s *value.Store, o Options) error 
 		return fail(err)
 	}
 	if r.Root != string(s.Root) {
-		return fail(fmt.Errorf("%w: it belongs to %s now", model.ErrUsage, r.Root))
+		return fail(model.Usagef("it belongs to %s now", r.Root))
 	}
 	if r.Mode == ModeGlobal {
 		if IsStore(h.storeDir(r.ID)) {

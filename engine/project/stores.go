@@ -129,7 +129,7 @@ func (h Home) storeByID(id string) (*Record, error) {
 		}
 		if id != "" && strings.HasPrefix(r.ID, id) {
 			if found != nil {
-				return nil, &value.OpError{Op: "store", Subject: id, Err: fmt.Errorf("%w: several begin like that", model.ErrUsage)}
+				return nil, &value.OpError{Op: "store", Subject: id, Err: model.Usagef("several begin like that")}
 			}
 			found = r
 		}
@@ -150,7 +150,7 @@ type Join struct {
 // planJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
 func (h Home) planJoin(dir, id string) (*Join, error) {
 	refuse := func(r *Record, format string, args ...any) (*Join, error) {
-		return nil, &value.OpError{Op: "join store", Subject: r.ID, Err: fmt.Errorf("%w: %s", model.ErrUsage, fmt.Sprintf(format, args...))}
+		return nil, &value.OpError{Op: "join store", Subject: r.ID, Err: model.Usagef("%s", fmt.Sprintf(format, args...))}
 	}
 	r, err := h.storeByID(id)
 	if err != nil {

@@ -86,7 +86,7 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 		return nil, err
 	}
 	if p.paths = paths; slices.Contains(paths, "") {
-		return nil, fmt.Errorf("purge: %w: the whole project; 'rewind init --remove' removes its store", model.ErrUsage)
+		return nil, model.Usagef("purge: the whole project; 'rewind init --remove' removes its store")
 	}
 	for _, b := range o.Blobs {
 		id, err := pu.log.Objs.Resolve(objstore.Blob, b)
@@ -99,7 +99,7 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 			}
 		}
 		if errors.Is(err, objstore.ErrBadID) {
-			err = fmt.Errorf("%w: %w", model.ErrUsage, err)
+			err = model.Usagef("%w", err)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("purge %.64q: %w", b, err)
@@ -110,12 +110,12 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 	}
 	if text := bytes.TrimSpace(o.Text); len(text) > 0 {
 		if len(text) < minNeedle || len(text) > MaxNeedle {
-			return nil, fmt.Errorf("purge: %w: a text of %d bytes; %d to %d can be looked for", model.ErrUsage, len(text), minNeedle, MaxNeedle)
+			return nil, model.Usagef("purge: a text of %d bytes; %d to %d can be looked for", len(text), minNeedle, MaxNeedle)
 		}
 		p.text = NewHaystack(Needles(text))
 	}
 	if len(p.paths)+len(o.Blobs)+len(p.text.needles) == 0 {
-		return nil, fmt.Errorf("purge: %w: nothing is named", model.ErrUsage)
+		return nil, model.Usagef("purge: nothing is named")
 	}
 	return p, nil
 }

@@ -146,7 +146,7 @@ func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) e
 		id = own.ID
 	}
 	if !transcript.ValidID(id) {
-		return fmt.Errorf("import %s: %w: no id of a session in it", s.Transcript, model.ErrUsage)
+		return model.Usagef("import %s: no id of a session in it", s.Transcript)
 	}
 	s.Name, s.ID, s.Cwd = model.SessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
 	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))

@@ -32,7 +32,7 @@ type LaidOut struct {
 // LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint holds; with paths, those. Nothing else changes: not the project, the store, or a
 // session, so it works where the store can only be read, its disk is full, or a checkout is half done. dir must not exist, lies outside the project and the store, and appears when
 // it is whole; what a kill leaves is beside it, under a name of its own.
-func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string, progress model.Progress) (*LaidOut, error) {
+func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string) (*LaidOut, error) {
 	dir, err := rs.placeToLay(dir)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 	if err != nil {
 		return nil, err
 	}
-	if out.Without, err = rs.lay(ctx, dir, steps, progress); err != nil {
+	if out.Without, err = rs.lay(ctx, dir, steps); err != nil {
 		return nil, fmt.Errorf("lay out %s: %w", cp.ID.Short(), err)
 	}
 	out.Paths = len(steps)
@@ -65,7 +65,7 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 // placeToLay gives dir with the links above it resolved.
 func (rs *Restorer) placeToLay(dir string) (string, error) {
 	refuse := func(why string) (string, error) {
-		return "", fmt.Errorf("lay out into %s: %w: %s", dir, model.ErrUsage, why)
+		return "", model.Usagef("lay out into %s: %s", dir, why)
 	}
 	if !filepath.IsAbs(dir) {
 		return refuse("it is not an absolute path")
@@ -125,18 +125,14 @@ func (rs *Restorer) laySteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOu
 	return steps, nil
 }
 
-func (rs *Restorer) lay(ctx context.Context, dir string, steps []tree.Step, progress model.Progress) ([]apply.Without, error) {
+func (rs *Restorer) lay(ctx context.Context, dir string, steps []tree.Step) ([]apply.Without, error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err
 	}
 	defer above.Close()
 	open := func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) }
-	without, err := apply.LayOut(ctx, above, filepath.Base(dir), steps, open, func(done, _ int) {
-		if progress != nil {
-			progress(done, 0)
-		}
-	})
+	without, err := apply.LayOut(ctx, above, filepath.Base(dir), steps, open, rs.reached(ctx))
 	if err != nil {
 		return nil, err
 	}

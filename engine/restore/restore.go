@@ -153,6 +153,7 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 
 // Run carries one restore through: plan, safety checkpoint and journal, apply, record.
 func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Result, error) {
+	defer rs.worktree.Restoring(r.Kind.String(), model.AskerOf(ctx).Process)()
 	root, err := rs.HoldRoot()
 	if err != nil {
 		return nil, err
@@ -220,6 +221,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		c.Discard()
 		return nil, err
 	}
+	rs.reached(ctx)("storing what is there", 0, 0)
 	res.Safety, err = rs.Safety(ctx, c, j, r.asStep)
 	unsafe := durable()
 	if err != nil {
@@ -355,7 +357,8 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 	defer stage.Close()
 	done, err := apply.Run(ctx, apply.Options{
 		Root: root, Stage: stage, Op: j.Stage, Steps: steps,
-		Open: func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) },
+		Open:     func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) },
+		Progress: rs.reached(ctx),
 	})
 	res.Changed, res.KeptDirs = done.Done, done.KeptDirs
 	res.Conflicts = append(res.Conflicts, done.Conflicts...)

@@ -43,6 +43,7 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 	if j == nil {
 		return nil, fmt.Errorf("checkout: %w", model.ErrNotHalfDone)
 	}
+	defer rs.worktree.Restoring(j.Kind.String(), model.AskerOf(ctx).Process)()
 	j.Must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
 	if j.Own = register.Folders(env); codeOnly {
 		j.Left = conversation.LeftAlone(rs.log.Objs, j)

@@ -34,7 +34,7 @@ func (rs *Restorer) takeBack(ctx context.Context, root worktreefs.Dir, j *model.
 }
 
 func (rs *Restorer) abort(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
-	if err := rs.Apply(ctx, root, j, tree.Reverse(j.Steps), res); err != nil {
+	if err := rs.Apply(takingBack(ctx), root, j, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
 	kept, err := conversation.SetSessions(rs.log.Objs, j.Own, conversation.ReverseFiles(j.Files), true)

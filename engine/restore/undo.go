@@ -235,13 +235,13 @@ func (rs *Restorer) restoreOperation(seq uint64) (*refs.Operation, error) {
 			return nil, err
 		}
 		if op.Kind == refs.KindPurge {
-			return nil, fmt.Errorf("undo-restore %d: %w: operation %d is a purge, which cannot be undone", seq, model.ErrUsage, seq)
+			return nil, model.Usagef("undo-restore %d: operation %d is a purge, which cannot be undone", seq, seq)
 		}
 		if op.Kind.IsRestore() && op.Thinned {
 			return nil, fmt.Errorf("undo-restore %d: %w: gc has removed the state before it", seq, model.ErrNotFound)
 		}
 		if !op.Kind.IsRestore() || op.Restore == nil {
-			return nil, fmt.Errorf("undo-restore %d: %w: operation %d is %s, not a restore", seq, model.ErrUsage, seq, op.Kind)
+			return nil, model.Usagef("undo-restore %d: operation %d is %s, not a restore", seq, seq, op.Kind)
 		}
 		return op, nil
 	}

@@ -44,11 +44,6 @@ var importBans = []importBan{
 		"flags and words belong to the command line; logic takes options",
 	},
 	{
-		"github.com/schollz/progressbar/v3",
-		[]string{"internal/term"},
-		"whether and where progress is drawn is decided once: use term.Progress, or take a callback",
-	},
-	{
 		"golang.org/x/term",
 		[]string{"internal/term"},
 		"what is a terminal is decided once: use term.Streams",

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 )
@@ -18,27 +19,26 @@ import (
 // early is no error: what is written afterwards is dropped.
 //
 // PAGER names the program, "less" by default; LESS is set to FRX unless the
-// environment has it, so text that fits the screen is printed and stays.
+// environment has it, so text that fits the screen is printed and stays. The
+// pager has the terminal itself, not Out, and Ctrl-C is the pager's until it
+// ends: to leave before it would put the shell's prompt under its hands.
 func (s *Streams) Pager() (w io.Writer, end func() error) {
 	plain := func() error { return nil }
 	command := strings.TrimSpace(s.getenv("PAGER"))
 	if command == "" {
 		command = "less"
 	}
-	if !s.OutTTY || command == "cat" || s.getenv("TERM") == "dumb" {
+	if s.screen == nil || command == "cat" || s.getenv("TERM") == "dumb" || !isProgram(command) {
 		return s.Out, plain
 	}
-	cmd := shellCommand(command)
-	cmd.Stdout, cmd.Stderr = s.Out, s.Err
+	cmd := exec.Command("/bin/sh", "-c", command) // with arguments as the user wrote them
+	cmd.Stdout, cmd.Stderr = s.screen, s.Err
 	cmd.Env = os.Environ()
 	if s.getenv("LESS") == "" {
 		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
 	if s.getenv("LV") == "" {
 		cmd.Env = append(cmd.Env, "LV=-c")
-	}
-	if _, err := exec.LookPath(strings.Fields(command)[0]); err != nil {
-		return s.Out, plain
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -48,18 +48,36 @@ func (s *Streams) Pager() (w io.Writer, end func() error) {
 		in.Close()
 		return s.Out, plain
 	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
 	return &pagerWriter{in: in}, func() error {
+		defer signal.Stop(interrupts)
 		in.Close()
-		if err := cmd.Wait(); err != nil && !isGone(err) {
-			return fmt.Errorf("term: pager %s: %w", Sanitize(command), err)
+		if err := cmd.Wait(); err != nil && !isGone(err) && !wasInterrupted(err) {
+			return fmt.Errorf("pager %s: %w", Sanitize(command), err)
 		}
 		return nil
 	}
 }
 
-// shellCommand runs a command line with arguments as the user wrote it.
-func shellCommand(line string) *exec.Cmd {
-	return exec.Command("/bin/sh", "-c", line)
+// isProgram tells whether the first word of a command line is a program, as far as that can be told without a shell.
+func isProgram(line string) bool {
+	word := strings.Fields(line)[0]
+	if strings.ContainsAny(word, "=\"'\\$~") {
+		return true
+	}
+	_, err := exec.LookPath(word)
+	return err == nil
+}
+
+// wasInterrupted tells whether a pager was ended by Ctrl-C, which a shell between reports as an exit code.
+func wasInterrupted(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	ws, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && (ws.Signaled() && ws.Signal() == syscall.SIGINT || ws.ExitStatus() == 128+int(syscall.SIGINT))
 }
 
 // pagerWriter hides that the reader has left.

@@ -1,100 +1,126 @@
 package term
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"github.com/dustin/go-humanize"
 )
 
 const (
-	progressDelay    = 300 * time.Millisecond // work that is done sooner shows nothing
-	progressThrottle = 65 * time.Millisecond  // between two drawings
-	progressWidth    = 12                     // columns of the bar itself
-	progressRest     = 64                     // columns of the bar and the numbers beside it
+	progressDelay = 300 * time.Millisecond // work that is done sooner shows nothing
+	progressEvery = 100 * time.Millisecond // between two drawings
 )
 
-// Progress draws how far a long piece of work is, on Err when that is a
-// terminal and only once the work has taken 300 ms. Safe for concurrent use;
-// the nil *Progress draws nothing.
+// spinner are the frames of what turns while work goes on.
+var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+
+// Progress draws what long work is at and how far it is, on Err when that is a
+// terminal and only once the work has taken 300 ms; it goes on turning while
+// nothing is told. Safe for concurrent use; the nil *Progress draws nothing.
 type Progress struct {
-	mu    sync.Mutex
-	s     *Streams
-	title string
-	total int64
-	bytes bool
-	start time.Time
-	bar   *progressbar.ProgressBar
-	ended bool
+	mu          sync.Mutex
+	s           *Streams
+	title, note string
+	what        string // the phase; "": none was told
+	done, total int64
+	start       time.Time
+	frame       int // so many were drawn
+	end         chan struct{}
+	gone        sync.WaitGroup
 }
 
-// Progress returns a bar for work of total steps (0: unknown), which are bytes
-// or just a count. End must be called before anything else is written to Err.
-func (s *Streams) Progress(title string, total int64, bytes bool) *Progress {
+// Progress begins a line for work that the title says, as "comparing". End must
+// be called before anything else is written to Err.
+func (s *Streams) Progress(title string) *Progress {
 	if !s.ErrTTY || s.getenv("TERM") == "dumb" {
 		return nil
 	}
-	room := fallbackWidth - progressRest
-	if s.Width > 0 {
-		room = max(s.Width-progressRest, minColumns)
+	if title == "" {
+		title = "working"
 	}
-	return &Progress{s: s, title: Truncate(Sanitize(title), room), total: total, bytes: bytes, start: s.Now()}
+	p := &Progress{s: s, title: Sanitize(title), start: s.Now(), end: make(chan struct{})}
+	p.gone.Go(p.run)
+	return p
 }
 
-// Set tells how many steps are done, and of how many (0: still unknown).
-func (p *Progress) Set(done, total int64) {
+// run draws until the end.
+func (p *Progress) run() {
+	for wait := progressDelay; ; wait = progressEvery {
+		select {
+		case <-p.end:
+			if p.frame > 0 {
+				fmt.Fprint(p.s.Err, clearLine)
+			}
+			return
+		case <-time.After(wait):
+		}
+		p.mu.Lock()
+		line := p.line()
+		p.mu.Unlock()
+		fmt.Fprint(p.s.Err, clearLine+line)
+	}
+}
+
+// clearLine takes the cursor to the beginning of the line and what is in it away.
+const clearLine = "\r\x1b[K"
+
+// line is what is drawn: "⠹ writing 31,204/50,000 [8s]", one column shorter than the terminal.
+func (p *Progress) line() string {
+	text := p.title
+	if p.what != "" {
+		text = p.what
+	}
+	if p.note != "" {
+		text = strings.TrimSuffix(p.note+", "+text, ", ")
+	}
+	rest := ""
+	switch {
+	case p.total > 0:
+		rest = fmt.Sprintf(" %s/%s", humanize.Comma(min(p.done, p.total)), humanize.Comma(p.total))
+	case p.done > 0:
+		rest = " " + humanize.Comma(p.done)
+	}
+	rest += fmt.Sprintf(" [%s]", p.s.Now().Sub(p.start).Truncate(time.Second))
+	turn := string(spinner[p.frame%len(spinner)]) + " "
+	p.frame++
+	columns := fallbackWidth
+	if p.s.Width > 0 {
+		columns = p.s.Width
+	}
+	return turn + Truncate(text, max(columns-1-Width(turn)-Width(rest), minColumns)) + rest
+}
+
+// Set tells what is being done ("": what the title says), how many steps of it are done, and of how many (0: unknown).
+func (p *Progress) Set(what string, done, total int64) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended || p.s.Now().Sub(p.start) < progressDelay {
+	p.what, p.done, p.total = Sanitize(what), done, total
+}
+
+// Note puts a word in front of what is drawn from now on.
+func (p *Progress) Note(note string) {
+	if p == nil {
 		return
 	}
-	if p.bar == nil || p.total != total {
-		p.total = total
-		if p.bar == nil {
-			p.bar = p.newBar()
-		} else {
-			p.bar.ChangeMax64(max(total, -1))
-		}
-	}
-	if total > 0 {
-		done = min(done, total-1) // the last step is drawn by End, which clears the line
-	}
-	_ = p.bar.Set64(max(done, 0)) // drawing is a courtesy; its errors are the terminal's
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.note = Sanitize(note)
 }
 
-func (p *Progress) newBar() *progressbar.ProgressBar {
-	total := p.total
-	if total <= 0 {
-		total = -1
-	}
-	return progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(p.s.Err),
-		progressbar.OptionSetDescription(p.title),
-		progressbar.OptionSetWidth(progressWidth),
-		progressbar.OptionThrottle(progressThrottle),
-		progressbar.OptionSetPredictTime(total > 0),
-		progressbar.OptionSetElapsedTime(total <= 0),
-		progressbar.OptionShowBytes(p.bytes),
-		progressbar.OptionUseIECUnits(true),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSpinnerType(14),
-		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of its own
-		progressbar.OptionClearOnFinish(),
-	)
-}
-
-// End clears the line. Calls after the first do nothing.
+// End clears the line. It must be called once.
 func (p *Progress) End() {
 	if p == nil {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bar != nil && !p.ended {
-		_ = p.bar.Clear()
-	}
-	p.ended = true
+	close(p.end)
+	p.gone.Wait()
 }
+
+// Count returns a number with its thousands apart: "31,204".
+func Count(n int) string { return humanize.Comma(int64(n)) }

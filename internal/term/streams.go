@@ -34,6 +34,7 @@ type Streams struct {
 
 	getenv             func(string) string
 	colorOut, colorErr bool
+	screen             io.Writer // the terminal behind Out, however Out was wrapped since; nil where there is none
 }
 
 // System returns the streams of this process, with colour decided as for
@@ -48,6 +49,7 @@ func System() *Streams {
 		getenv: os.Getenv,
 	}
 	if s.OutTTY {
+		s.screen = os.Stdout
 		s.Width = terminalWidth(os.Stdout, s.getenv)
 	}
 	s.SetColor(colorAuto)
@@ -71,7 +73,7 @@ func Test(in string, tty bool, env ...string) (s *Streams, out, err *bytes.Buffe
 		getenv: func(name string) string { return vars[name] },
 	}
 	if tty {
-		s.Width = fallbackWidth
+		s.screen, s.Width = out, fallbackWidth
 	}
 	s.SetColor(colorAuto)
 	return s, out, err

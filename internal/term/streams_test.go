@@ -166,38 +166,50 @@ func TestPagerReaderLeaves(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
+	const clear = "\r\x1b[K"
 	run := func(tty bool, step time.Duration, total int64) string {
 		s, out, errs := Test("", tty)
-		p := s.Progress("reading \x1b[31mfiles", total, true)
+		p := s.Progress("reading \x1b[31mfiles")
+		time.Sleep(step / 2) // between two drawings
 		for i := range int64(20) {
 			time.Sleep(step)
-			p.Set(i<<20, total)
+			if i > 10 {
+				p.Set("", i*1000, total)
+			}
 		}
+		p.Set("writing "+strings.Repeat("x", 100), 19_000, total)
+		time.Sleep(step)
+		p.Note("interrupted")
+		time.Sleep(step)
 		p.End()
-		p.End()
-		p.Set(1, total)
+		p.Set("", 1, total)
 		if out.Len() > 0 {
 			t.Errorf("progress on stdout: %q", out)
 		}
 		return errs.String()
 	}
 	synctest.Test(t, func(t *testing.T) {
-		if got := run(false, time.Second, 20<<20); got != "" {
+		if got := run(false, time.Second, 20_000); got != "" {
 			t.Errorf("drawn off a terminal: %q", got)
 		}
-		if got := run(true, 10*time.Millisecond, 20<<20); got != "" {
+		if got := run(true, 10*time.Millisecond, 20_000); got != "" {
 			t.Errorf("drawn within 300 ms: %q", got)
 		}
-		for _, total := range []int64{20 << 20, 0} {
+		for _, total := range []int64{20_000, 0} {
 			got := run(true, 100*time.Millisecond, total)
-			if !strings.Contains(got, `reading \x1b[31`) || !strings.Contains(got, "MiB") {
+			for _, want := range []string{`⠙ reading \x1b[31mfiles [0s]`, `files 15,000`, "writing xxx", "… 19,000", "interrupted, writing", "[2s]"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("of %d: no %q in %q", total, want, got)
+				}
+			}
+			if strings.Contains(got, "/20,000") != (total > 0) {
 				t.Errorf("of %d: %q", total, got)
 			}
-			if !strings.HasSuffix(got, "\r") || strings.Contains(got, "\n") {
+			if !strings.HasSuffix(got, clear) || strings.Contains(got, "\n") {
 				t.Errorf("of %d: the line is not cleared: %q", total, got)
 			}
-			for frame := range strings.SplitSeq(got, "\r") {
-				if w := Width(frame); w > fallbackWidth {
+			for frame := range strings.SplitSeq(got, clear) {
+				if w := Width(frame); w >= fallbackWidth {
 					t.Errorf("of %d: %d columns: %q", total, w, frame)
 				}
 			}

@@ -33,11 +33,11 @@ func New(w http.ResponseWriter) *Lines {
 	return l
 }
 
-// Progress tells a line of progress, unless there was one a moment ago or the end was told.
-func (l *Lines) Progress(line any) {
+// Progress tells a line of progress, unless the end was told, or there was one a moment ago and this is not the first of something new.
+func (l *Lines) Progress(line any, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended || time.Since(l.last) < progressEvery {
+	if l.ended || !first && time.Since(l.last) < progressEvery {
 		return
 	}
 	l.last = time.Now()
@@ -46,9 +46,10 @@ func (l *Lines) Progress(line any) {
 		go l.write()
 	}
 	select {
-	case l.next <- line:
-	default: // the client is slow
+	case <-l.next: // the client is slow: an older line goes
+	default:
 	}
+	l.next <- line
 }
 
 func (l *Lines) write() {

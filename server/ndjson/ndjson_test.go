@@ -17,7 +17,7 @@ func TestSlowClientDelaysNobody(t *testing.T) {
 		out.mu.Lock()
 		out.last = time.Time{}
 		out.mu.Unlock()
-		out.Progress("a line")
+		out.Progress("a line", false)
 	}
 	<-w.entered // the writer waits, and progress did not
 	close(block)

@@ -28,8 +28,9 @@ type Options struct {
 	Steps []tree.Step
 	// Open gives the content of a blob: a file's bytes or a symlink's target. Every byte is hashed again.
 	Open func(id objstore.ID) (io.ReadCloser, error)
-	// progress is called now and then with how many steps are dealt with, from one goroutine; nil: not.
-	progress func(done, total int)
+	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done; total 0: nobody
+	// counts. Each phase begins with a call of done 0. nil: not.
+	Progress func(phase string, done, total int)
 }
 
 // Result is what became of the steps.
@@ -86,12 +87,14 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 // run is the order of things. What each phase leaves behind when it is cut short is what the next run's survey understands.
 func (a *applier) run() error {
+	a.begin("looking at what is there", len(a.jobs))
 	if err := a.survey(); err != nil {
 		return errors.Join(err, a.restorePerms(false))
 	}
 	if err := a.fillStage(); err != nil { // A, B: no tree entry is touched before all new content is durable in the stage
 		return errors.Join(err, a.emptyStage(), a.restorePerms(false), a.dropStages())
 	}
+	a.begin("setting", a.toSet())
 	for _, phase := range []func() error{
 		a.remove,      // C: what goes, deepest first
 		a.makeDirs,    // D: new directories, top down

@@ -170,6 +170,7 @@ func staging(j *job, err error) error {
 
 // make makes a directory, wide enough to be filled, and has it filled.
 func (b *builder) make(n *newDir) error {
+	defer b.a.step()
 	at, name := n.spot()
 	err := at.Mkdir(name, n.job.perm|0o700)
 	if n.parent != nil && isName(err) {
@@ -246,6 +247,7 @@ func (b *builder) complete(n *newDir) error {
 
 // file writes a file or link with its permissions.
 func (b *builder) file(j *job, at worktreefs.Dir, name string) (err error) {
+	defer b.a.step()
 	r, err := b.a.Open(j.To.ID)
 	if err != nil {
 		return err
@@ -387,6 +389,7 @@ func (a *applier) build(alone []*job) (err error) {
 		count++
 		n.each(func(*job) { count++ })
 	}
+	a.begin("writing", count)
 	b := &builder{a: a, few: count <= syncEach}
 	defer func() {
 		for _, s := range b.syncs {
@@ -411,6 +414,7 @@ func (a *applier) build(alone []*job) (err error) {
 	if err := b.run(workers); err != nil {
 		return err
 	}
+	a.begin("waiting for the disk", 0)
 	if !b.few {
 		return a.syncStages()
 	}

@@ -16,6 +16,6 @@
 // There is no journal here and nothing of a store: who calls Run has written down what it is to do.
 //
 // Concurrency: a Run uses several goroutines to fill the stage and to sync, and one for everything in the tree; they
-// have ended when it returns. One Run at a time may use a stage. Options.Open is called from several goroutines,
-// Options.progress from one.
+// have ended when it returns. One Run at a time may use a stage. Options.Open and Options.Progress are called from
+// several goroutines.
 package apply

@@ -11,13 +11,12 @@ import (
 // checkPlaced looks once more at every path that was written: what a racing editor has made of it since is the editor's.
 func (a *applier) checkPlaced() error {
 	a.w.forget()
+	a.begin("checking", len(a.jobs))
 	gone := "" // a directory that is not there, and nothing below it
-	for i, j := range a.jobs {
+	for _, j := range a.jobs {
+		a.step()
 		if j.state != jobPlaced {
 			continue
-		}
-		if a.progress != nil && i%64 == 0 {
-			a.progress(i, len(a.jobs))
 		}
 		if gone != "" && strings.HasPrefix(j.Path, gone+"/") {
 			j.state = jobDone
@@ -60,9 +59,6 @@ func (a *applier) checkPlaced() error {
 		}
 	}
 	a.w.close()
-	if a.progress != nil {
-		a.progress(len(a.jobs), len(a.jobs))
-	}
 	return nil
 }
 
@@ -71,6 +67,7 @@ func (a *applier) syncDirs() error {
 	if len(a.touched) == 0 {
 		return nil
 	}
+	a.begin("waiting for the disk", 0)
 	if len(a.touched) > syncEach {
 		return a.syncStages()
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -98,6 +99,10 @@ type applier struct {
 	patience  int // how often a held file is still waited for
 
 	w walker
+
+	phase   string // what is being done
+	total   int
+	reached atomic.Int64
 }
 
 func newApplier(ctx context.Context, o Options) (*applier, error) {
@@ -199,6 +204,7 @@ func (a *applier) each(jobs func(yield func(int, *job) bool), want func(*job) bo
 			a.conflict(j, "its directory "+quotePath(dir)+" has the name of another entry on this file system")
 			continue
 		}
+		a.step()
 		if err := a.asConflict(j, fn(j)); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ const layPrefix = ".rewind-into-"
 // worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layPrefix and some letters in above.
 // What it gives was made without something: see restPerm.
 func LayOut(
-	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser, error), progress func(done, total int),
+	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser, error), progress func(phase string, done, total int),
 ) (_ []Without, err error) {
 	work := layPrefix + rand.Text()
 	if err := above.Mkdir(work, 0o700); err != nil {
@@ -34,7 +34,7 @@ func LayOut(
 		return nil, fmt.Errorf("lay out: %w", err)
 	}
 	defer in.Close()
-	o := Options{Op: work, Steps: steps, Open: open, progress: progress}
+	o := Options{Op: work, Steps: steps, Open: open, Progress: progress}
 	for _, d := range []struct {
 		name string
 		dir  *worktreefs.Dir

@@ -206,7 +206,9 @@ func (a *applier) syncStages() error {
 
 // emptyStage discards what was displaced and what was not placed.
 func (a *applier) emptyStage() error {
+	a.begin("clearing away", len(a.jobs))
 	for _, j := range a.jobs {
+		a.step()
 		if j.stage == nil {
 			j.stage = a.stages[0] // refused paths have no directory to look for another
 		}

@@ -19,6 +19,7 @@ func (a *applier) survey() error {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
+		a.step()
 		if j.state != jobAct {
 			continue
 		}

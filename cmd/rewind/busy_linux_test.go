@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCheckoutSaysWhereItIs: on a terminal a long checkout says in every phase what it does and how far it is, also while it is taken back;
+// who asks for the state meanwhile is told that it runs, not that it is half done.
+func TestCheckoutSaysWhereItIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds of writing")
+	}
+	rewind, err := realProgram()
+	must(t, err)
+	home := t.TempDir()
+	dir := filepath.Join(home, "p")
+	env := []string{"HOME=" + home, "REWIND_HOME=" + filepath.Join(home, ".rewind"), "REWIND_DAEMON=", "REWIND_IDLE=2m"}
+	quiet := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(rewind, append([]string{"-C", dir}, args...)...)
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("rewind %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	fill := func(word string) {
+		t.Helper()
+		files := map[string]string{}
+		for i := range 8000 {
+			files[fmt.Sprintf("d%d/f%d", i%100, i)] = strings.Repeat(word, 100) + fmt.Sprint(i)
+		}
+		write(t, dir, files)
+	}
+	fill("one")
+	quiet("init", "--agents", "none")
+	t.Cleanup(func() { quiet("daemon", "stop") })
+	fill("two")
+	quiet("save", "two")
+
+	s := onTerminal(t, dir, 24, 80, env, rewind, "checkout", "@-")
+	s.await(`writing [0-9,]+/8,000`)
+	began := time.Now()
+	status := quiet("status")
+	if time.Since(began) > 3*time.Second {
+		t.Errorf("status waited %s for the checkout", time.Since(began))
+	}
+	if want := fmt.Sprintf("a checkout, process %d: ", s.cmd.Process.Pid); !strings.Contains(status, want) || strings.Contains(status, "half done") {
+		t.Errorf("no %q in\n%s", want, status)
+	}
+	code, text := s.ends()
+	if code != 0 || !regexp.MustCompile(`(setting|clearing away) [0-9,]+/8,000`).MatchString(text) {
+		t.Errorf("exit code %d\n%q", code, text)
+	}
+
+	s = onTerminal(t, dir, 24, 80, env, rewind, "checkout", "session:manual")
+	s.await(`writing [1-9][0-9,]+/8,000`)
+	s.press("\x03")
+	s.await(`interrupted, `)
+	code, text = s.ends()
+	if code != 130 || !strings.Contains(text, "interrupted; nothing was changed") {
+		t.Errorf("exit code %d\n%q", code, text)
+	}
+	if status := quiet("status"); strings.Contains(status, "half done") || strings.Contains(status, "a checkout") {
+		t.Errorf("afterwards:\n%s", status)
+	}
+}
