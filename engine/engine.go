@@ -8,6 +8,7 @@ import (
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
+	"rewind/engine/find"
 	"rewind/engine/fsck"
 	"rewind/engine/gc"
 	"rewind/engine/history"
@@ -30,6 +31,7 @@ type Engine struct {
 	Sessions  *sessions.Sessions
 	Talks     *conversation.Conversations
 	History   *history.History
+	Finder    *find.Finder
 	Worktree  *capture.Worktree
 	Authors   *authorship.Authors
 	Restorer  *restore.Restorer
@@ -93,6 +95,7 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	e := &Engine{Log: l, Leaks: secrets.New(l, &st.leaks), Sessions: sessions.New(l, &st.sessions), states: st}
 	e.Talks = conversation.New(l, e.Sessions, &st.talks)
 	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, &st.history)
+	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History)
 	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, st.worktree)
 	e.Authors = authorship.New(l, e.Sessions, e.Worktree)
 	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors)
