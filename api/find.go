@@ -1,5 +1,7 @@
 package api
 
+import "time"
+
 // PathsRequest lists the checkpoints that changed some paths.
 type PathsRequest struct {
 	Project
@@ -30,4 +32,80 @@ type PathsCheckpoint struct {
 type Unsearched struct {
 	TooLarge []Text `json:"too_large,omitempty"`
 	Gone     []Text `json:"gone,omitempty"` // purged or lost
+}
+
+// GrepRequest searches the files of all checkpoints, and what was said.
+type GrepRequest struct {
+	Project
+	Pattern      Text   `json:"pattern"` // an expression of RE2
+	Fixed        bool   `json:"fixed,omitempty"`
+	IgnoreCase   bool   `json:"ignore_case,omitempty"`
+	Word         bool   `json:"word,omitempty"`
+	Code         bool   `json:"code,omitempty"`
+	Conversation bool   `json:"conversation,omitempty"`
+	Now          bool   `json:"now,omitempty"` // only the files as they are now
+	Paths        []Text `json:"paths,omitempty"`
+	All          bool   `json:"all,omitempty"`        // safety checkpoints, too
+	Session      string `json:"session_id,omitempty"` // only its checkpoints and its conversation
+	Before       int    `json:"before,omitempty"`     // lines before a match
+	After        int    `json:"after,omitempty"`
+	Limit        int    `json:"limit,omitempty"` // at most so many matches; 0: 10,000, which is also the most
+}
+
+// GrepResponse is by path, and in a file by line.
+type GrepResponse struct {
+	Matches []Match `json:"matches"`
+	Said    []Said  `json:"said,omitempty"` // session by session
+	More    bool    `json:"more"`
+	Unread  []Text  `json:"unread,omitempty"` // conversations that could not be searched, and why
+	Unsearched
+	Notices []string `json:"notices,omitempty"`
+}
+
+// Match is a line that matches, once for all checkpoints in which the file has it.
+type Match struct {
+	Path   Text        `json:"path"`
+	Line   int         `json:"line,omitempty"` // in the newest of them
+	Text   Text        `json:"text"`
+	Cut    bool        `json:"cut,omitempty"`    // the line is longer
+	Binary bool        `json:"binary,omitempty"` // no text: it matches somewhere
+	Before []Text      `json:"before,omitempty"`
+	After  []Text      `json:"after,omitempty"`
+	Spans  []FoundSpan `json:"spans,omitempty"` // oldest first
+	Older  int         `json:"older,omitempty"` // spans that are left out
+	Now    bool        `json:"now"`             // it is in the newest state that is known
+}
+
+// FoundSpan is a run of checkpoints that have a line.
+type FoundSpan struct {
+	First Moment  `json:"first"`
+	Last  Moment  `json:"last"`
+	Gone  *Moment `json:"gone,omitempty"` // the next one, which has it no more
+}
+
+// Moment is a checkpoint as a person knows it.
+type Moment struct {
+	ID      string    `json:"id"`
+	Short   string    `json:"short"`
+	Time    time.Time `json:"time"`
+	Session string    `json:"session_id"`
+	Agent   string    `json:"agent,omitempty"`
+	Turn    uint64    `json:"turn,omitempty"`
+	Prompt  Text      `json:"prompt,omitempty"`
+	Event   string    `json:"event"`
+	Tool    *Tool     `json:"tool,omitempty"`
+	Message Text      `json:"message,omitempty"`
+	Safety  bool      `json:"safety,omitempty"`
+}
+
+// Said is a line of a conversation that matches.
+type Said struct {
+	Session string     `json:"session_id"`
+	Agent   string     `json:"agent"`
+	Title   Text       `json:"title,omitempty"`
+	Turn    uint64     `json:"turn,omitempty"`
+	Who     string     `json:"who"` // user, assistant, tool, system
+	Time    *time.Time `json:"time,omitempty"`
+	Text    Text       `json:"text"`
+	Cut     bool       `json:"cut,omitempty"`
 }

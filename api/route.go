@@ -14,6 +14,7 @@ var (
 	Save        = Route[SaveRequest, SaveResponse]{"POST", "/v1/save"}
 	List        = Route[ListRequest, ListResponse]{"GET", "/v1/list"}
 	Paths       = Route[PathsRequest, PathsResponse]{"GET", "/v1/paths"}
+	Grep        = Route[GrepRequest, GrepResponse]{"GET", "/v1/grep"}
 	Show        = Route[ShowRequest, ShowResponse]{"GET", "/v1/show"}
 	Diff        = Route[DiffRequest, DiffResponse]{"GET", "/v1/diff"}
 	Checkout    = Route[CheckoutRequest, RestoreResponse]{"POST", "/v1/checkout"}

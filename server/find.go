@@ -2,10 +2,13 @@ package server
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"rewind/api"
 	"rewind/engine"
 	"rewind/engine/find"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/tree"
 )
@@ -63,4 +66,91 @@ func pathChanges(c find.Changed) []api.Change {
 		out = append(out, one)
 	}
 	return out
+}
+
+func (s *Server) grep(ctx context.Context, req api.GrepRequest, p model.Progress) (out api.GrepResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		paths, err := relative(e, req.ProjectDir(), req.Paths)
+		if err != nil {
+			return err
+		}
+		o := find.GrepOptions{
+			Pattern: find.Pattern{Text: string(req.Pattern), Fixed: req.Fixed, IgnoreCase: req.IgnoreCase, Word: req.Word},
+			Paths:   paths, All: req.All, Session: req.Session, Before: req.Before, After: req.After, Limit: req.Limit,
+		}
+		out = api.GrepResponse{Matches: []api.Match{}, Notices: e.Project().Notices}
+		if req.Conversation {
+			said, err := e.Finder.Said(ctx, o)
+			if err != nil {
+				return err
+			}
+			grepSaid(&out, said)
+		}
+		if !req.Code {
+			return nil
+		}
+		var r *find.GrepResult
+		if req.Now {
+			r, err = e.GrepNow(ctx, o, p)
+		} else {
+			r, err = e.Finder.Grep(ctx, o)
+		}
+		if err != nil {
+			return err
+		}
+		out.More, out.Unsearched = out.More || r.More, unsearched(r.Large, r.Gone)
+		for i := range r.Matches {
+			out.Matches = append(out.Matches, match(&r.Matches[i]))
+		}
+		return nil
+	})
+	return out, err
+}
+
+func grepSaid(out *api.GrepResponse, r *find.SaidResult) {
+	out.More, out.Said = r.More, []api.Said{}
+	for _, m := range r.Said {
+		one := api.Said{Turn: m.Turn, Who: m.Who, Title: api.Text(m.Title), Text: api.Text(m.Text), Cut: m.Cut}
+		one.Agent, one.Session = model.SplitSession(m.Session)
+		if !m.Time.IsZero() {
+			at := m.Time.UTC()
+			one.Time = &at
+		}
+		out.Said = append(out.Said, one)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Unread)) {
+		out.Unread = append(out.Unread, api.Text(name+": "+r.Unread[name]))
+	}
+}
+
+func match(m *find.Match) api.Match {
+	out := api.Match{Path: api.Text(m.Path), Line: m.Line, Text: api.Text(m.Text), Cut: m.Cut, Binary: m.Binary, Older: m.Older, Now: m.Now}
+	if len(m.Before) > 0 {
+		out.Before = api.Texts(m.Before)
+	}
+	if len(m.After) > 0 {
+		out.After = api.Texts(m.After)
+	}
+	for _, s := range m.Spans {
+		span := api.FoundSpan{First: moment(s.First), Last: moment(s.Last)}
+		if s.Gone != nil {
+			gone := moment(*s.Gone)
+			span.Gone = &gone
+		}
+		out.Spans = append(out.Spans, span)
+	}
+	return out
+}
+
+// moment is as much of a checkpoint as a person knows it by.
+func moment(l history.Listed) api.Moment {
+	m := api.Moment{
+		ID: l.ID.String(), Short: l.Short, Time: l.Time.UTC(), Turn: l.Cause.Turn, Event: l.Cause.Event,
+		Message: api.Text(l.Cause.Message), Prompt: api.Text(l.Cause.Prompt), Safety: l.Safety,
+	}
+	m.Agent, m.Session = model.SplitSession(l.Session)
+	if l.Cause.Tool != "" {
+		m.Tool = &api.Tool{Name: api.Text(l.Cause.Tool), Call: api.Text(l.Cause.Call)}
+	}
+	return m
 }

@@ -66,6 +66,7 @@ func newServer(o Options, home project.Home, run rundir.Dir, log *slog.Logger) *
 	handle(s, api.Save, s.save)
 	handle(s, api.List, s.list)
 	handle(s, api.Paths, s.paths)
+	handle(s, api.Grep, s.grep)
 	handle(s, api.Show, s.show)
 	handle(s, api.Diff, s.diff)
 	handle(s, api.Checkout, s.checkout)

@@ -124,3 +124,9 @@ func quoted(list []string) string {
 	}
 	return strings.Join(q, ", ")
 }
+
+// cutLine splits a content behind its first line, which is given without its line feed.
+func cutLine(content []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(content, newline)
+	return line, rest
+}
