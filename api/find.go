@@ -109,3 +109,43 @@ type Said struct {
 	Text    Text       `json:"text"`
 	Cut     bool       `json:"cut,omitempty"`
 }
+
+// BlameRequest asks where the lines of a file come from.
+type BlameRequest struct {
+	Project
+	Walk
+	Path       Text `json:"path"`
+	Checkpoint Text `json:"checkpoint,omitempty"` // empty: the current one
+	First      int  `json:"first,omitempty"`      // lines from 1, both included; 0: from the beginning, to the end
+	Last       int  `json:"last,omitempty"`
+	AnySpace   bool `json:"any_space,omitempty"` // white space in a line counts for nothing
+}
+
+// BlameResponse is line by line.
+type BlameResponse struct {
+	Checkpoint Moment       `json:"checkpoint"`
+	Path       Text         `json:"path"`
+	First      int          `json:"first"`
+	Lines      []BlamedLine `json:"lines"`
+	Origins    []Origin     `json:"origins"` // each checkpoint that some line comes from
+	Notices    []string     `json:"notices,omitempty"`
+}
+
+// BlamedLine is a line with its origin, an index of the answer's origins.
+type BlamedLine struct {
+	Text   Text `json:"text"`
+	Cut    bool `json:"cut,omitempty"`
+	Origin int  `json:"origin"`
+	Line   int  `json:"line"` // its number in the origin's file
+}
+
+// Origin is a checkpoint that brought lines.
+type Origin struct {
+	Moment
+	Path   Text     `json:"path"`               // the file's name then
+	By     []string `json:"by,omitempty"`       // the sessions, as agent/id, whose change it was; none: it came from outside
+	Before bool     `json:"before,omitempty"`   // the first checkpoint: its lines are older than rewind's memory
+	Git    *Head    `json:"git,omitempty"`      // of such a one: where the user's git stood then
+	Prior  string   `json:"previous,omitempty"` // the checkpoint before it that has the file
+	Was    Text     `json:"previous_path,omitempty"`
+}

@@ -154,3 +154,41 @@ func moment(l history.Listed) api.Moment {
 	}
 	return m
 }
+
+func (s *Server) blame(ctx context.Context, req api.BlameRequest, _ model.Progress) (out api.BlameResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		paths, err := relative(e, req.ProjectDir(), []api.Text{req.Path})
+		if err != nil {
+			return err
+		}
+		o := find.BlameOptions{Path: paths[0], First: req.First, Last: req.Last, AnySpace: req.AnySpace}
+		if req.Checkpoint != "" {
+			if o.Checkpoint, err = e.History.Named(model.Whose(req.Walk), string(req.Checkpoint)); err != nil {
+				return err
+			}
+		}
+		r, err := e.Finder.Blame(ctx, o)
+		if err != nil {
+			return err
+		}
+		out = api.BlameResponse{
+			Checkpoint: moment(r.Checkpoint), Path: api.Text(r.Path), First: r.First, Lines: []api.BlamedLine{}, Origins: []api.Origin{},
+			Notices: e.Project().Notices,
+		}
+		for _, o := range r.Origins {
+			one := api.Origin{Moment: moment(o.Listed), Path: api.Text(o.Path), By: o.By, Before: o.Root}
+			if !o.Prior.IsZero() {
+				one.Prior, one.Was = o.Prior.String(), api.Text(o.Was)
+			}
+			if o.Root && o.Git.Commit != "" {
+				one.Git = head(o.Git)
+			}
+			out.Origins = append(out.Origins, one)
+		}
+		for _, l := range r.Lines {
+			out.Lines = append(out.Lines, api.BlamedLine{Text: api.Text(l.Text), Cut: l.Cut, Origin: l.Origin, Line: l.Line})
+		}
+		return nil
+	})
+	return out, err
+}

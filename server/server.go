@@ -67,6 +67,7 @@ func newServer(o Options, home project.Home, run rundir.Dir, log *slog.Logger) *
 	handle(s, api.List, s.list)
 	handle(s, api.Paths, s.paths)
 	handle(s, api.Grep, s.grep)
+	handle(s, api.Blame, s.blame)
 	handle(s, api.Show, s.show)
 	handle(s, api.Diff, s.diff)
 	handle(s, api.Checkout, s.checkout)
