@@ -37,9 +37,6 @@ func newNames(paths []string) (*names, error) {
 	return n, nil
 }
 
-// all reports whether every path is meant.
-func (n *names) all() bool { return len(n.given) == 0 || n.given[0] == "" }
-
 // has reports whether a path is meant.
 func (n *names) has(path string) bool {
 	if n.given.Has(path) {
