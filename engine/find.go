@@ -7,7 +7,7 @@ import (
 	"rewind/engine/model"
 )
 
-// GrepNow searches the files as they are now.
+// GrepNow searches the files as they are now. The log's lock is held meanwhile, as by Diff: what is not stored yet is only in memory.
 func (e *Engine) GrepNow(ctx context.Context, o find.GrepOptions, p model.Progress) (*find.GrepResult, error) {
 	defer e.Log.Hold()()
 	c, err := e.look(ctx, p)
