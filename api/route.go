@@ -13,6 +13,9 @@ var (
 	Init        = Route[InitRequest, InitResponse]{"POST", "/v1/init"}
 	Save        = Route[SaveRequest, SaveResponse]{"POST", "/v1/save"}
 	List        = Route[ListRequest, ListResponse]{"GET", "/v1/list"}
+	Paths       = Route[PathsRequest, PathsResponse]{"GET", "/v1/paths"}
+	Grep        = Route[GrepRequest, GrepResponse]{"GET", "/v1/grep"}
+	Blame       = Route[BlameRequest, BlameResponse]{"GET", "/v1/blame"}
 	Show        = Route[ShowRequest, ShowResponse]{"GET", "/v1/show"}
 	Diff        = Route[DiffRequest, DiffResponse]{"GET", "/v1/diff"}
 	Checkout    = Route[CheckoutRequest, RestoreResponse]{"POST", "/v1/checkout"}

@@ -8,6 +8,7 @@ import (
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
+	"rewind/engine/find"
 	"rewind/engine/fsck"
 	"rewind/engine/gc"
 	"rewind/engine/history"
@@ -28,11 +29,12 @@ import (
 type Engine struct {
 	Log       *oplog.Log
 	Leaks     *secrets.Leaks
-	sessions  *sessions.Sessions
-	talks     *conversation.Conversations
+	Sessions  *sessions.Sessions
+	Talks     *conversation.Conversations
 	History   *history.History
+	Finder    *find.Finder
 	Worktree  *capture.Worktree
-	authors   *authorship.Authors
+	Authors   *authorship.Authors
 	Restorer  *restore.Restorer
 	Collector *gc.Collector
 	Checker   *fsck.Checker
@@ -91,15 +93,16 @@ func OpenProject(ctx context.Context, home project.Home, p *project.Project, o p
 
 // rooms gives views of what st has, for who sees the project as l does.
 func rooms(l *oplog.Log, st *states) *Engine {
-	e := &Engine{Log: l, Leaks: secrets.New(l, &st.leaks), sessions: sessions.New(l, &st.sessions), states: st}
-	e.talks = conversation.New(l, e.sessions, &st.talks)
-	e.History = history.New(l, e.Leaks, e.sessions, e.talks, &st.history)
-	e.Worktree = capture.New(l, e.Leaks, e.sessions, e.talks, st.worktree)
-	e.authors = authorship.New(l, e.sessions, e.Worktree)
-	e.Restorer = restore.New(l, e.Leaks, e.sessions, e.talks, e.History, e.Worktree, e.authors)
+	e := &Engine{Log: l, Leaks: secrets.New(l, &st.leaks), Sessions: sessions.New(l, &st.sessions), states: st}
+	e.Talks = conversation.New(l, e.Sessions, &st.talks)
+	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, &st.history)
+	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History)
+	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, st.worktree)
+	e.Authors = authorship.New(l, e.Sessions, e.Worktree)
+	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors)
 	e.Collector = gc.New(l, e.Worktree, &st.collector)
-	e.Checker = fsck.New(l, e.talks, e.Worktree)
-	e.Purger = purge.New(l, e.talks, e.Worktree, e.Restorer)
+	e.Checker = fsck.New(l, e.Talks, e.Worktree)
+	e.Purger = purge.New(l, e.Talks, e.Worktree, e.Restorer)
 	return e
 }
 

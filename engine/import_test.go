@@ -50,7 +50,7 @@ func TestImport(t *testing.T) {
 	if !s.Imported || s.Turn != 1 || string(p.talk(s)) != p.slurp(s.Transcript) {
 		t.Errorf("%+v", s)
 	}
-	if at, err := p.e.sessions.Position(); err != nil || at.Session != known.name() {
+	if at, err := p.e.Sessions.Position(); err != nil || at.Session != known.name() {
 		t.Errorf("the current session is %s, %v", at.Session, err)
 	}
 	w := model.SessionChoice{Session: claudeID(1)}

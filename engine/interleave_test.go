@@ -110,7 +110,7 @@ func (m *interleaving) begin(t *rapid.T) {
 		return
 	}
 	m.note()
-	at, err := m.e.sessions.NewestCursor()
+	at, err := m.e.Sessions.NewestCursor()
 	m.must(err)
 	a := m.agent(fmt.Sprint("s", len(m.agents)))
 	m.agents = append(m.agents, a)

@@ -75,7 +75,7 @@ func TestPositionReadsFewCheckpoints(t *testing.T) {
 		p.e, err = Open(t.Context(), p.home, p.root, p.options())
 		p.must(err)
 		before := p.e.Log.DB.Reads()
-		at, names, err := p.e.sessions.Active()
+		at, names, err := p.e.Sessions.Active()
 		p.must(err)
 		if at.Session != b.name() || len(names) != 2 {
 			t.Fatalf("%v, %v", at, names)

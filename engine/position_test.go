@@ -40,9 +40,9 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 		if res != nil && res.Conversation != nil && res.Conversation.Fork != nil {
 			forks = append(forks, res.Conversation.Fork)
 		}
-		at, err := p.e.sessions.Position()
+		at, err := p.e.Sessions.Position()
 		p.must(err)
-		cur, err := p.e.sessions.Current(at.Session)
+		cur, err := p.e.Sessions.Current(at.Session)
 		p.must(err)
 		if p.read("f") != p.cat(cur, "f") {
 			t.Fatalf("%q: the current checkpoint of %s is not what the files are", log, at.Session)
@@ -94,7 +94,7 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 			agree("undo-restore", res)
 		case 4:
 			p.write("f", big(next()))
-			at, err := p.e.sessions.Position()
+			at, err := p.e.Sessions.Position()
 			p.must(err)
 			cp := p.save("mine")
 			if cp.Session != at.Session || cp.Cause.Turn != p.e.Log.Records[at.Session].Turn || cp.Cause.Prompt != p.e.Log.Records[at.Session].Prompt {
@@ -102,7 +102,7 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 			}
 			agree("save", nil)
 		case 5:
-			at, err := p.e.sessions.Position()
+			at, err := p.e.Sessions.Position()
 			p.must(err)
 			if talkers[at.Session] == nil {
 				i := slices.IndexFunc(forks, func(f *model.Fork) bool { return f.Session == at.Session })

@@ -232,7 +232,7 @@ func TestCheckoutPaths(t *testing.T) {
 	if _, ok := want["d/new"]; ok {
 		t.Error("d/new is still there although two holds it")
 	}
-	if cur, _ := p.e.sessions.Current(model.Manual); cur.ID != two.ID {
+	if cur, _ := p.e.Sessions.Current(model.Manual); cur.ID != two.ID {
 		t.Error("a checkout of paths moved the cursor")
 	}
 	equal(t, "paths", r.Operation.Restore.Paths, []string{"d"})

@@ -93,12 +93,12 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	if s.DiskBytes, err = e.Log.DB.DiskBytes(); err != nil {
 		return nil, err
 	}
-	at, err := e.sessions.Position()
+	at, err := e.Sessions.Position()
 	if err != nil {
 		return nil, err
 	}
 	s.Position = at.Session
-	cur, err := e.sessions.Current(at.Session)
+	cur, err := e.Sessions.Current(at.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -135,9 +135,9 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 		return nil, err
 	}
 	s.Sessions = slices.DeleteFunc(e.Log.ListSessions(), func(s model.Session) bool { return e.History.Unseen(&s) })
-	s.AtWork = e.sessions.UnderWay(s.Sessions)
+	s.AtWork = e.Sessions.UnderWay(s.Sessions)
 	if s.Ahead > 0 { // now with what is no step of this session's
-		j, err := e.authors.Judge(at.Branch)
+		j, err := e.Authors.Judge(at.Branch)
 		if err != nil {
 			return nil, err
 		}

@@ -104,7 +104,7 @@ func TestPromise18NamedForkStays(t *testing.T) {
 	if _, err := os.Stat(fork.Path); err != nil {
 		t.Errorf("the session that was named is gone: %v", err)
 	}
-	if at, err := p.e.sessions.Position(); err != nil || at.Session != fork.Session {
+	if at, err := p.e.Sessions.Position(); err != nil || at.Session != fork.Session {
 		t.Errorf("the project stands at %+v, %v", at, err)
 	}
 	p.verify()

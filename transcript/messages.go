@@ -15,6 +15,7 @@ type Message struct {
 	Calls   []Call
 	Results []string
 	Line    int // of its first record
+	Turn    int // in which it was said, from 1; 0: before the first
 }
 
 // Messages returns the last n messages of a session file that a person would read, in their order. What a person went back behind is not
@@ -35,6 +36,7 @@ func Messages(agent Agent, src Source, n int) ([]Message, error) {
 	out := make([]Message, 0, len(r.said))
 	for i := range r.said {
 		m := r.said[(r.first+i)%len(r.said)].Message
+		m.Turn = r.said[(r.first+i)%len(r.said)].turn + 1
 		if m.Who != "assistant" || m.Text != "" || len(m.Calls) > 0 { // one that has only thought says nothing
 			out = append(out, m)
 		}

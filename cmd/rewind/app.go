@@ -217,6 +217,8 @@ func (a *app) fail(err error) int {
 	var told *api.Error
 	var ended *api.EndedError
 	switch {
+	case errors.Is(err, errNoMatch):
+		return api.CodeOf(api.WordFailed)
 	case errors.As(err, &told):
 	case errors.As(err, &ended):
 		told = &api.Error{Word: api.WordFailed, Message: ended.Error(), Hint: "'rewind ops' shows whether it was done"}

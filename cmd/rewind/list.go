@@ -14,20 +14,26 @@ import (
 
 func newList(a *app) *cobra.Command {
 	req := api.ListRequest{}
+	changed := api.PathsRequest{}
 	cmd := &cobra.Command{
-		Use:     "list [--all] [--session <session>] [--limit <n>]",
+		Use:     "list [--all] [--session <session>] [--limit <n>] [-S <text>] [-G <regexp>] [-- <path>...]",
 		Short:   "List checkpoints, newest first",
-		Long:    "Lists checkpoints, newest first; '@' marks the one that the project stands on, '~' what a later step\nleft behind (undo does not go there). Small checkpoints, and those that came soon after another in the same turn, are\nfolded; --all lists them, and the safety checkpoints that restores take.",
-		Example: "  rewind list\n  rewind list --all --limit 0",
-		Args:    takesNone,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Long:    "Lists checkpoints, newest first; '@' marks the one that the project stands on, '~' what a later step\nleft behind (undo does not go there). Small checkpoints, and those that came soon after another in the same turn, are\nfolded; --all lists them, and the safety checkpoints that restores take." + pathsHelp,
+		Example: "  rewind list\n  rewind list --all --limit 0" + pathsExample,
+		Args:    onlyPaths,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project = a.project()
+			if _, changed.Paths = afterDash(cmd, args); byChange(changed) {
+				changed.Project, changed.All, changed.Session, changed.Limit = req.Project, req.All, req.Session, req.Limit
+				return runPaths(cmd.Context(), a, changed)
+			}
 			return runList(cmd.Context(), a, req)
 		},
 	}
 	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "folded and safety checkpoints too")
 	sessionFlag(a, cmd, &req.Session, "only checkpoints of this `session`: its id, or how it begins")
 	cmd.Flags().IntVarP(&req.Limit, "limit", "n", 100, "at most so many; 0: all")
+	pathsFlags(cmd, &changed)
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 // commands are the commands by the groups in which help lists them.
 var commands = map[string]map[string]func(*app) *cobra.Command{
 	"work": {"save": newSave, "list": newList, "show": newShow, "diff": newDiff, "cat": newCat, "tag": newTag},
+	"find": {"grep": newGrep, "blame": newBlame},
 	"back": {"checkout": newCheckout, "undo": newUndo, "redo": newRedo, "undo-restore": newUndoRestore, "ops": newOps},
 	"conversation": {
 		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks,
@@ -51,7 +52,7 @@ func newRoot(a *app, args []string) *cobra.Command {
 		}
 		return &api.Error{Word: api.WordUsage, Message: parseNoise.ReplaceAllString(err.Error(), ""), Hint: fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())}
 	})
-	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "back", Title: "Going back:"},
+	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "find", Title: "Finding:"}, &cobra.Group{ID: "back", Title: "Going back:"},
 		&cobra.Group{ID: "conversation", Title: "Conversations:"}, &cobra.Group{ID: "keep", Title: "The store:"})
 	if !addNamed(a, root, args) {
 		for group, list := range commands {

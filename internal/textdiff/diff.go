@@ -40,7 +40,7 @@ type Line struct {
 // on either side. Neither slice is changed; the hunks refer to their bytes.
 func Diff(old, new []byte, context int) Result {
 	switch {
-	case isBinary(old) || isBinary(new):
+	case IsBinary(old) || IsBinary(new):
 		return Result{Kind: Binary}
 	case tooLarge(old) || tooLarge(new):
 		return Result{Kind: TooLarge}
@@ -53,9 +53,9 @@ func Diff(old, new []byte, context int) Result {
 	return Result{Hunks: e.hunks(a, b, min(max(context, 0), maxLines))}
 }
 
-// isBinary reports whether git would call the content binary: a NUL in its first
+// IsBinary reports whether git would call the content binary: a NUL in its first
 // 8000 bytes.
-func isBinary(b []byte) bool {
+func IsBinary(b []byte) bool {
 	return bytes.IndexByte(b[:min(len(b), binaryProbe)], 0) >= 0
 }
 

@@ -1,0 +1,151 @@
+package api
+
+import "time"
+
+// PathsRequest lists the checkpoints that changed some paths.
+type PathsRequest struct {
+	Project
+	Paths    []Text `json:"paths,omitempty"`     // files, directories and patterns; none: every path
+	NoFollow bool   `json:"no_follow,omitempty"` // a file that was renamed is another one
+	Text     Text   `json:"text,omitempty"`      // only what changed how often this occurs in a file
+	Changed  Text   `json:"changed,omitempty"`   // only what added or removed a line in which this expression matches
+	All      bool   `json:"all,omitempty"`       // safety checkpoints, too
+	Session  string `json:"session_id,omitempty"`
+	Limit    int    `json:"limit,omitempty"` // 0: all
+}
+
+// PathsResponse is newest first.
+type PathsResponse struct {
+	Checkpoints []PathsCheckpoint `json:"checkpoints"`
+	More        bool              `json:"more"` // older ones were left out by the limit
+	Unsearched
+	Notices []string `json:"notices,omitempty"`
+}
+
+// PathsCheckpoint is a checkpoint with what it changed of the paths that were asked for.
+type PathsCheckpoint struct {
+	Checkpoint Checkpoint `json:"checkpoint"`
+	Changes    []Change   `json:"changes"`
+}
+
+// Unsearched are paths of which some version was not searched.
+type Unsearched struct {
+	TooLarge []Text `json:"too_large,omitempty"`
+	Gone     []Text `json:"gone,omitempty"` // purged or lost
+}
+
+// GrepRequest searches the files of all checkpoints, and what was said.
+type GrepRequest struct {
+	Project
+	Pattern      Text   `json:"pattern"` // an expression of RE2
+	Fixed        bool   `json:"fixed,omitempty"`
+	IgnoreCase   bool   `json:"ignore_case,omitempty"`
+	Word         bool   `json:"word,omitempty"`
+	Code         bool   `json:"code,omitempty"`
+	Conversation bool   `json:"conversation,omitempty"`
+	Now          bool   `json:"now,omitempty"` // only the files as they are now
+	Paths        []Text `json:"paths,omitempty"`
+	All          bool   `json:"all,omitempty"`        // safety checkpoints, too
+	Session      string `json:"session_id,omitempty"` // only its checkpoints and its conversation
+	Before       int    `json:"before,omitempty"`     // lines before a match
+	After        int    `json:"after,omitempty"`
+	Limit        int    `json:"limit,omitempty"` // at most so many matches; 0: 10,000, which is also the most
+}
+
+// GrepResponse is by path, and in a file by line.
+type GrepResponse struct {
+	Matches []Match `json:"matches"`
+	Said    []Said  `json:"said,omitempty"` // session by session
+	More    bool    `json:"more"`
+	Unread  []Text  `json:"unread,omitempty"` // conversations that could not be searched, and why
+	Unsearched
+	Notices []string `json:"notices,omitempty"`
+}
+
+// Match is a line that matches, once for all checkpoints in which the file has it.
+type Match struct {
+	Path   Text        `json:"path"`
+	Line   int         `json:"line,omitempty"` // in the newest of them
+	Text   Text        `json:"text"`
+	Cut    bool        `json:"cut,omitempty"`    // the line is longer
+	Binary bool        `json:"binary,omitempty"` // no text: it matches somewhere
+	Before []Text      `json:"before,omitempty"`
+	After  []Text      `json:"after,omitempty"`
+	Spans  []FoundSpan `json:"spans,omitempty"` // oldest first
+	Older  int         `json:"older,omitempty"` // spans that are left out
+	Now    bool        `json:"now"`             // it is in the newest state that is known
+}
+
+// FoundSpan is a run of checkpoints that have a line.
+type FoundSpan struct {
+	First Moment  `json:"first"`
+	Last  Moment  `json:"last"`
+	Gone  *Moment `json:"gone,omitempty"` // the next one, which has it no more
+}
+
+// Moment is a checkpoint as a person knows it.
+type Moment struct {
+	ID      string    `json:"id"`
+	Short   string    `json:"short"`
+	Time    time.Time `json:"time"`
+	Session string    `json:"session_id"`
+	Agent   string    `json:"agent,omitempty"`
+	Turn    uint64    `json:"turn,omitempty"`
+	Prompt  Text      `json:"prompt,omitempty"`
+	Event   string    `json:"event"`
+	Tool    *Tool     `json:"tool,omitempty"`
+	Message Text      `json:"message,omitempty"`
+	Safety  bool      `json:"safety,omitempty"`
+}
+
+// Said is a line of a conversation that matches.
+type Said struct {
+	Session string     `json:"session_id"`
+	Agent   string     `json:"agent"`
+	Title   Text       `json:"title,omitempty"`
+	Turn    uint64     `json:"turn,omitempty"`
+	Who     string     `json:"who"` // user, assistant, tool, system
+	Time    *time.Time `json:"time,omitempty"`
+	Text    Text       `json:"text"`
+	Cut     bool       `json:"cut,omitempty"`
+}
+
+// BlameRequest asks where the lines of a file come from.
+type BlameRequest struct {
+	Project
+	Walk
+	Path       Text `json:"path"`
+	Checkpoint Text `json:"checkpoint,omitempty"` // empty: the current one
+	First      int  `json:"first,omitempty"`      // lines from 1, both included; 0: from the beginning, to the end
+	Last       int  `json:"last,omitempty"`
+	AnySpace   bool `json:"any_space,omitempty"` // white space in a line counts for nothing
+}
+
+// BlameResponse is line by line.
+type BlameResponse struct {
+	Checkpoint Moment       `json:"checkpoint"`
+	Path       Text         `json:"path"`
+	First      int          `json:"first"`
+	Lines      []BlamedLine `json:"lines"`
+	Origins    []Origin     `json:"origins"` // each checkpoint that some line comes from
+	Notices    []string     `json:"notices,omitempty"`
+}
+
+// BlamedLine is a line with its origin, an index of the answer's origins.
+type BlamedLine struct {
+	Text   Text `json:"text"`
+	Cut    bool `json:"cut,omitempty"`
+	Origin int  `json:"origin"`
+	Line   int  `json:"line"` // its number in the origin's file
+}
+
+// Origin is a checkpoint that brought lines.
+type Origin struct {
+	Moment
+	Path   Text     `json:"path"`               // the file's name then
+	By     []string `json:"by,omitempty"`       // the sessions, as agent/id, whose change it was; none: it came from outside
+	Before bool     `json:"before,omitempty"`   // the first checkpoint: its lines are older than rewind's memory
+	Git    *Head    `json:"git,omitempty"`      // of such a one: where the user's git stood then
+	Prior  string   `json:"previous,omitempty"` // the checkpoint before it that has the file
+	Was    Text     `json:"previous_path,omitempty"`
+}

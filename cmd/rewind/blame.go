@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+func newBlame(a *app) *cobra.Command {
+	req := api.BlameRequest{}
+	var lines string
+	var porcelain bool
+	cmd := &cobra.Command{
+		Use:   "blame <path> [-L <first>,<last>] [<checkpoint>]",
+		Short: "Show which checkpoint, turn and tool call wrote each line of a file",
+		Long: "Shows for each line of a file, as the current checkpoint or the named one has it, which checkpoint brought it: of which agent's\n" +
+			"turn, by which tool or from outside, when, and for which prompt. Lines are followed through renames. What the first\n" +
+			"checkpoint had already is from before rewind. --porcelain prints what 'git blame --porcelain' does, with checkpoints for commits.",
+		Example: "  rewind blame src/main.go\n  rewind blame src/main.go -L 10,20 turn:3\n  rewind blame --porcelain src/main.go",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return usage("blame takes a path, and a checkpoint behind it")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project, req.Path, req.Choose = a.project(), api.Text(args[0]), a.OutTTY
+			var err error
+			if len(args) == 2 {
+				if req.Checkpoint, err = a.checkpointName(args[1]); err != nil {
+					return err
+				}
+			}
+			if req.First, req.Last, err = lineRange(lines); err != nil {
+				return err
+			}
+			return runBlame(cmd.Context(), a, req, porcelain)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&lines, "lines", "L", "", "only these lines: `first,last`, or first,+count")
+	f.BoolVarP(&req.AnySpace, "ignore-space", "w", false, "white space in a line counts for nothing")
+	f.BoolVarP(&porcelain, "porcelain", "p", false, "print what editors read")
+	sessionFlag(a, cmd, &req.Session, "turns and @ are those of this `session`")
+	return cmd
+}
+
+// lineRange reads -L: first,last or first,+count or first.
+func lineRange(text string) (first, last int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	bad := usage("-L %s: want <first>,<last>, lines from 1", text)
+	from, to, both := strings.Cut(text, ",")
+	if first, err = strconv.Atoi(from); err != nil && from != "" || first < 0 || from != "" && first == 0 {
+		return 0, 0, bad
+	}
+	if !both || to == "" {
+		return first, 0, nil
+	}
+	more, relative := strings.CutPrefix(to, "+")
+	if last, err = strconv.Atoi(more); err != nil || last <= 0 {
+		return 0, 0, bad
+	}
+	if relative {
+		last += max(first, 1) - 1
+	}
+	if last < first {
+		return 0, 0, bad
+	}
+	return first, last, nil
+}
+
+func runBlame(ctx context.Context, a *app, req api.BlameRequest, porcelain bool) error {
+	r, err := call(ctx, a, api.Blame, req, "reading")
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	a.notices(r.Notices)
+	if porcelain {
+		return a.blamePorcelain(r)
+	}
+	return a.paged(func(w io.Writer) error {
+		t := a.Table(term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{Right: true}, term.Column{})
+		for i, l := range r.Lines {
+			o := r.Origins[l.Origin]
+			style := term.Plain
+			if i > 0 && r.Lines[i-1].Origin == l.Origin {
+				style = term.Dim
+			}
+			text := string(l.Text)
+			if l.Cut {
+				text += " ..."
+			}
+			t.Row(term.Cell{Text: o.Short, Style: term.ID}, term.Cell{Text: term.Truncate(term.Sanitize(originWords(o)), shownOrigin), Style: style},
+				term.Cell{Text: a.Time(o.Time), Style: term.Dim}, term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim}, term.Cell{Text: text})
+		}
+		return t.Flush(w)
+	})
+}
+
+// shownOrigin is how wide the words about an origin may be, in columns.
+const shownOrigin = 40
+
+// originWords say who brought a line: turn and tool, or outside, and for which prompt.
+func originWords(o api.Origin) string {
+	if o.Before {
+		return "before rewind"
+	}
+	switch {
+	case o.Message != "":
+		return string(o.Message)
+	case o.Agent == "":
+		return o.Event
+	}
+	text := o.Agent
+	if o.Turn > 0 {
+		text += fmt.Sprintf(" turn %d", o.Turn)
+	}
+	switch {
+	case len(o.By) == 0:
+		text += ", outside"
+	case o.Tool != nil:
+		text += ", " + string(o.Tool.Name)
+	}
+	if o.Prompt != "" {
+		text += ": " + string(o.Prompt)
+	}
+	return text
+}
+
+// porcelainID is how much of an id git's commits have: editors look for it.
+const porcelainID = 40
+
+// blamePorcelain prints what git blame --porcelain does, for editors.
+func (a *app) blamePorcelain(r api.BlameResponse) error {
+	var b strings.Builder
+	told := map[int]bool{}
+	for i := 0; i < len(r.Lines); i++ {
+		l := r.Lines[i]
+		o := r.Origins[l.Origin]
+		fmt.Fprintf(&b, "%s %d %d", o.ID[:porcelainID], l.Line, r.First+i)
+		if i == 0 || r.Lines[i-1].Origin != l.Origin || r.Lines[i-1].Line+1 != l.Line {
+			n := 1
+			for i+n < len(r.Lines) && r.Lines[i+n].Origin == l.Origin && r.Lines[i+n].Line == l.Line+n {
+				n++
+			}
+			fmt.Fprintf(&b, " %d", n)
+		}
+		b.WriteByte('\n')
+		if !told[l.Origin] {
+			told[l.Origin] = true
+			porcelainHead(&b, o)
+		}
+		fmt.Fprintf(&b, "\t%s\n", l.Text)
+	}
+	_, err := io.WriteString(a.Out, b.String())
+	return err
+}
+
+func porcelainHead(b *strings.Builder, o api.Origin) {
+	who := o.Agent
+	switch {
+	case o.Before:
+		who = "before rewind"
+	case len(o.By) == 0 && who != "" || who == "":
+		who = "outside"
+	}
+	for _, role := range []string{"author", "committer"} {
+		fmt.Fprintf(b, "%s %s\n%s-mail <%s>\n%s-time %d\n%s-tz +0000\n", role, oneLine(who), role, oneLine(o.Session), role, o.Time.Unix(), role)
+	}
+	fmt.Fprintf(b, "summary %s\n", oneLine(originWords(o)))
+	if o.Prior != "" {
+		fmt.Fprintf(b, "previous %s %s\n", o.Prior[:porcelainID], term.Quote(string(o.Was)))
+	} else if o.Before {
+		b.WriteString("boundary\n")
+	}
+	fmt.Fprintf(b, "filename %s\n", term.Quote(string(o.Path)))
+}
+
+// oneLine keeps a field of a line-based format on its line.
+func oneLine(text string) string { return strings.Join(strings.Fields(term.Sanitize(text)), " ") }

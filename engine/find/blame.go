@@ -1,0 +1,419 @@
+package find
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"unicode"
+
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/internal/textdiff"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// BlameOptions say which lines of which file are asked for.
+type BlameOptions struct {
+	Path        string // relative to the root
+	Checkpoint  string // a name; "": the current checkpoint
+	First, Last int    // lines from 1, both included; 0: from the beginning, to the end
+	AnySpace    bool   // lines that differ in nothing but white space are the same
+}
+
+// An Origin is what some lines come from.
+type Origin struct {
+	history.Listed
+	Path  string      // the file's name then
+	By    []string    // the sessions whose change it was; none: it came from outside
+	Root  bool        // the first checkpoint that is known: what it has may be older
+	Prior objstore.ID // the checkpoint before, as far as it has the file; zero: none
+	Was   string      // the file's name in it
+}
+
+// A BlamedLine is a line with where it comes from.
+type BlamedLine struct {
+	Text   string
+	Cut    bool // the line is longer
+	Origin int  // of Blame's origins
+	Line   int  // from 1, in the file as the origin had it
+}
+
+// Blamed is a file, or a part of it.
+type Blamed struct {
+	Checkpoint history.Listed // whose state it is
+	Path       string
+	First      int // the number of the first line
+	Lines      []BlamedLine
+	Origins    []Origin
+}
+
+// Blame says of each line of a file which checkpoint brought it, through renames. A file that is no text, or over MaxContent, is model.ErrUsage.
+func (f *Finder) Blame(ctx context.Context, o BlameOptions) (*Blamed, error) {
+	path, err := model.CleanPath(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	if o.Checkpoint == "" {
+		o.Checkpoint = "@"
+	}
+	cp, err := f.history.Resolve(o.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	e, err := f.log.Lookup(cp, path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.reading()
+	if err != nil {
+		return nil, err
+	}
+	content, err := r.blamable(path, &e)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := f.line(ctx, true, "")
+	if err != nil {
+		return nil, err
+	}
+	b := &blame{r: r, steps: steps, anySpace: o.AnySpace, byTree: map[objstore.ID][]int{}, byID: map[objstore.ID]int{}}
+	for i := range steps {
+		b.byID[steps[i].ID] = i
+		b.byTree[steps[i].Tree] = append(b.byTree[steps[i].Tree], i)
+	}
+	at, known := b.byID[cp.ID]
+	if !known {
+		return nil, fmt.Errorf("blame %q: %w: checkpoint %s is not in the log", path, model.ErrNotFound, cp.ID.Short())
+	}
+	lines := splitLines(content)
+	first, last, err := within(o.First, o.Last, len(lines), path)
+	if err != nil {
+		return nil, err
+	}
+	b.want = make([]want, len(lines))
+	now := make([]int, len(lines))
+	for i := range now {
+		if now[i] = -1; i >= first-1 && i < last {
+			now[i] = i
+			b.left++
+		}
+	}
+	if err := b.walk(ctx, at, path, &e, now); err != nil {
+		return nil, err
+	}
+	return f.blamed(b, cp, path, lines, first, last)
+}
+
+// within settles which lines are meant.
+func within(first, last, n int, path string) (int, int, error) {
+	if first <= 0 {
+		first = 1
+	}
+	if last <= 0 || last > n {
+		last = n
+	}
+	if n > 0 && (first > n || last < first) {
+		return 0, 0, fmt.Errorf("blame %q: %w: it has %d lines", path, model.ErrUsage, n)
+	}
+	return first, last, nil
+}
+
+// blamable reads a file of which lines can be told.
+func (r *reading) blamable(path string, e *tree.Entry) ([]byte, error) {
+	usage := func(why string) error { return fmt.Errorf("blame %q: %w: %s", path, model.ErrUsage, why) }
+	switch {
+	case e.Type == tree.TypeDir:
+		return nil, usage("it is a directory")
+	case e.Type != tree.TypeFile:
+		return nil, usage("it is a symbolic link")
+	case r.secret(path):
+		return nil, usage("it is on the secret list")
+	case e.Size > MaxContent:
+		return nil, usage("it is too large")
+	}
+	content, err := r.content(path, e)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.gone[path]:
+		return nil, fmt.Errorf("blame %q: %w: its content is not in the store any more", path, model.ErrNotFound)
+	case textdiff.IsBinary(content):
+		return nil, usage("it is no text")
+	}
+	return content, nil
+}
+
+// A blame is under way: it goes back from state to state, and hands lines on to the state before as long as that has them.
+type blame struct {
+	r        *reading
+	steps    []step
+	byTree   map[objstore.ID][]int // steps by their states, ascending
+	byID     map[objstore.ID]int
+	anySpace bool
+	want     []want
+	origins  []origin
+	left     int // lines without an origin
+}
+
+// want is a line that is asked for: its origin, and its place there from 0.
+type want struct{ origin, at int }
+
+type origin struct {
+	step  int
+	path  string
+	prior int // the step before; -1: none
+	was   string
+}
+
+// walk finds the origins of lines of a file as a step has it: now says for each of its lines which line that is asked for it is; -1: none.
+func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, now []int) error {
+	for b.left > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s := &b.steps[at]
+		was, name, err := b.before(s, path, e)
+		if err != nil {
+			return err
+		}
+		var prior int
+		if was != nil {
+			if prior, err = b.stepBefore(at, s.before, name, was); err != nil {
+				return err
+			}
+		}
+		switch {
+		case was == nil:
+			b.settle(at, path, -1, "", now, every(len(now)))
+			return nil
+		case was.ID != e.ID:
+			then, err := b.r.content(name, was)
+			if err != nil {
+				return err
+			}
+			is, err := b.r.content(path, e)
+			if err != nil {
+				return err
+			}
+			older, news := b.match(then, is, now)
+			b.settle(at, path, prior, name, now, news)
+			now = older
+		}
+		if prior < 0 && b.left > 0 { // no checkpoint is known that had the state before
+			b.settle(at, path, -1, "", now, every(len(now)))
+			return nil
+		}
+		at, path, e = prior, name, was
+	}
+	return nil
+}
+
+// before gives the file in the state before a step, and its name there; nil: it was not there.
+func (b *blame) before(s *step, path string, e *tree.Entry) (*tree.Entry, string, error) {
+	was, err := b.r.trees.at(s.before, path)
+	if err != nil {
+		return nil, "", err
+	}
+	if !fileID(was).IsZero() {
+		return was, path, nil
+	}
+	if s.before.IsZero() {
+		return nil, "", nil
+	}
+	from, err := b.r.origins(s.before, s.Tree, []tree.Change{{Path: path, New: e}})
+	if err != nil {
+		return nil, "", err
+	}
+	if ch, ok := from[path]; ok && !b.r.secret(ch.Path) {
+		return ch.Old, ch.Path, nil
+	}
+	return nil, "", nil
+}
+
+// stepBefore gives the step whose state is the one before step at, or at least has that file as it was; -1: there is none.
+func (b *blame) stepBefore(at int, state objstore.ID, path string, e *tree.Entry) (int, error) {
+	s := b.steps[at]
+	if s.Base.IsZero() && len(s.Parents) > 0 {
+		if i, ok := b.byID[s.Parents[0]]; ok && i < at {
+			return i, nil
+		}
+	}
+	same := b.byTree[state]
+	for i := len(same) - 1; i >= 0; i-- {
+		if same[i] < at {
+			return same[i], nil
+		}
+	}
+	for i := at - 1; i >= 0; i-- {
+		had, err := b.r.trees.at(b.steps[i].Tree, path)
+		if err != nil {
+			return -1, err
+		}
+		if fileID(had) == e.ID {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// settle gives some lines of a step an origin: itself.
+func (b *blame) settle(at int, path string, prior int, was string, now, news []int) {
+	named := false
+	for _, i := range news {
+		w := now[i]
+		if w < 0 {
+			continue
+		}
+		if !named {
+			b.origins = append(b.origins, origin{at, path, prior, was})
+			named = true
+		}
+		b.want[w] = want{origin: len(b.origins) - 1, at: i}
+		b.left--
+	}
+}
+
+// every is the lines of a text of n.
+func every(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// match hands lines on: for each line of the older text, which line that is asked for it is. news are the lines of the newer one that the older has not.
+func (b *blame) match(then, is []byte, now []int) (older, news []int) {
+	if b.anySpace {
+		then, is = squeezed(then), squeezed(is)
+	}
+	// What both begin and end with is most of it.
+	head := commonHead(then, is)
+	tail := commonTail(then[head:], is[head:])
+	a, c := then[head:len(then)-tail], is[head:len(is)-tail]
+	same, n, m := bytes.Count(then[:head], newline), countLines(a), countLines(c)
+	older = make([]int, same+n+len(now)-same-m)
+	copy(older, now[:same])
+	copy(older[same+n:], now[same+m:])
+	for i := range n {
+		older[same+i] = -1
+	}
+	d := textdiff.Diff(a, c, 0)
+	if d.Kind != textdiff.Text {
+		d.Hunks = []textdiff.Hunk{{OldStart: 1, OldLines: n, NewStart: 1, NewLines: m}}
+	}
+	i, j := 0, 0
+	for _, h := range append(d.Hunks, textdiff.Hunk{OldStart: n}) {
+		from := h.OldStart // lines before the hunk
+		if h.OldLines > 0 {
+			from--
+		}
+		for ; i < from; i, j = i+1, j+1 {
+			older[same+i] = now[same+j]
+		}
+		for range h.NewLines {
+			news = append(news, same+j)
+			j++
+		}
+		i += h.OldLines
+	}
+	return older, news
+}
+
+// commonHead is how many bytes of whole lines two texts begin with alike.
+func commonHead(a, b []byte) int {
+	n := 0
+	for most := min(len(a), len(b)); n < most; {
+		step := min(most-n, 4096)
+		if bytes.Equal(a[n:n+step], b[n:n+step]) {
+			n += step
+			continue
+		}
+		for a[n] == b[n] {
+			n++
+		}
+		break
+	}
+	return bytes.LastIndexByte(a[:n], '\n') + 1
+}
+
+// commonTail is how many bytes of whole lines two texts, each of which begins with a line, end with alike.
+func commonTail(a, b []byte) int {
+	n := 0
+	for most := min(len(a), len(b)); n < most; {
+		step := min(most-n, 4096)
+		if bytes.Equal(a[len(a)-n-step:len(a)-n], b[len(b)-n-step:len(b)-n]) {
+			n += step
+			continue
+		}
+		for a[len(a)-1-n] == b[len(b)-1-n] {
+			n++
+		}
+		break
+	}
+	if n == len(a) && n == len(b) || n == len(a) && b[len(b)-n-1] == '\n' || n == len(b) && a[len(a)-n-1] == '\n' {
+		return n // all of the one is whole lines of the other
+	}
+	if i := bytes.IndexByte(a[len(a)-n:], '\n'); i >= 0 {
+		return n - i - 1
+	}
+	return 0
+}
+
+func countLines(b []byte) int {
+	n := bytes.Count(b, newline)
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+func splitLines(content []byte) (lines [][]byte) {
+	for len(content) > 0 {
+		var line []byte
+		line, content = cutLine(content)
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// squeezed is a text without the white space in its lines.
+func squeezed(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, c := range text {
+		if c == '\n' || c >= 0x80 || !unicode.IsSpace(rune(c)) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// blamed puts the answer together.
+func (f *Finder) blamed(b *blame, cp *model.Checkpoint, path string, lines [][]byte, first, last int) (*Blamed, error) {
+	at, err := f.dresser(b.steps)
+	if err != nil {
+		return nil, err
+	}
+	out := &Blamed{Path: path, First: first, Lines: []BlamedLine{}}
+	if out.Checkpoint, err = at(b.byID[cp.ID]); err != nil {
+		return nil, err
+	}
+	for _, o := range b.origins {
+		l, err := at(o.step)
+		if err != nil {
+			return nil, err
+		}
+		one := Origin{Listed: l, Path: o.path, By: l.AuthorsOf()(o.path), Root: b.steps[o.step].before.IsZero()}
+		if o.prior >= 0 {
+			one.Prior, one.Was = b.steps[o.prior].ID, o.was
+		}
+		out.Origins = append(out.Origins, one)
+	}
+	for i := first - 1; i < last; i++ {
+		l := BlamedLine{Origin: b.want[i].origin, Line: b.want[i].at + 1}
+		l.Text, l.Cut = shown(string(lines[i]))
+		out.Lines = append(out.Lines, l)
+	}
+	return out, nil
+}

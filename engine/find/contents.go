@@ -1,0 +1,50 @@
+package find
+
+import (
+	"rewind/engine/oplog"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// MaxContent is the size in bytes of the largest file that is searched, or blamed.
+const MaxContent = 32 << 20
+
+// A reading is what one search reads by, and what it left out. For one goroutine.
+type reading struct {
+	log    *oplog.Log
+	trees  *trees
+	blobs  *objstore.Memo
+	secret func(path string) bool
+	large  map[string]bool // paths of which a version was too large
+	gone   map[string]bool // and of which one is purged or lost
+}
+
+func (f *Finder) reading() (*reading, error) {
+	secret, err := f.leaks.SecretFiles()
+	if err != nil {
+		return nil, err
+	}
+	return &reading{
+		log: f.log, trees: f.trees(), blobs: f.log.Objs.Memo(objstore.Blob), secret: secret, large: map[string]bool{}, gone: map[string]bool{},
+	}, nil
+}
+
+// content gives what a file holds, not to be changed; nil: it is not searched, or not there any more.
+func (r *reading) content(path string, e *tree.Entry) ([]byte, error) {
+	switch {
+	case e == nil || e.Type != tree.TypeFile || r.secret(path):
+		return nil, nil
+	case e.Size > MaxContent:
+		r.large[path] = true
+		return nil, nil
+	}
+	raw, err := r.blobs.Get(e.ID)
+	if err == nil {
+		return raw, nil
+	}
+	if why, bad := r.log.GoneEntry(e); bad == nil && why != "" {
+		r.gone[path] = true
+		return nil, nil
+	}
+	return nil, err
+}

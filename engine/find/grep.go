@@ -1,0 +1,366 @@
+package find
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/internal/textdiff"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+const (
+	// MaxMatches bounds an answer.
+	MaxMatches = 10_000
+	// maxText is how much of a line is shown, in bytes.
+	maxText = 1 << 10
+	// maxSpans is how many spans a match has at most: the newest.
+	maxSpans = 16
+	// MaxAround is how many lines may be asked for around a match.
+	MaxAround = 100
+)
+
+// GrepOptions say what is searched for, and where.
+type GrepOptions struct {
+	Pattern
+	Paths         []string // files, directories and patterns, relative to the root; none: every path
+	All           bool     // safety checkpoints, too
+	Session       string   // only in the checkpoints of this session; a name, or a prefix of the agent's id
+	Before, After int      // lines around each match
+	Limit         int      // at most so many matches; 0: MaxMatches
+}
+
+// A Match is a line of a file that matches, once for all checkpoints in which the file has it.
+type Match struct {
+	Path   string
+	Line   int    // from 1, in the newest of them
+	Text   string // without its line feed; "" of a binary file
+	Cut    bool   // the line is longer
+	Binary bool   // the file is no text: only that it matches
+	Before []string
+	After  []string
+	Spans  []Span // the oldest first
+	Older  int    // spans that were left out, older than these
+	Now    bool   // it is in the newest state of the worktree that is known
+}
+
+// A Span is a run of checkpoints, as the worktree went through them, in all of which a file has a line.
+type Span struct {
+	First, Last history.Listed
+	Gone        *history.Listed // the checkpoint after Last, which has it no more; nil: Last is the newest
+}
+
+// GrepResult is in the order of a walk, lines in that of the file.
+type GrepResult struct {
+	Matches     []Match
+	More        bool     // there are others
+	Large, Gone []string // paths that were not searched wholly: too large, purged or lost
+}
+
+// Grep searches the files of every checkpoint.
+func (f *Finder) Grep(ctx context.Context, o GrepOptions) (*GrepResult, error) {
+	if o.Session != "" {
+		var err error
+		if o.Session, err = f.session(o.Session); err != nil {
+			return nil, err
+		}
+	}
+	g, err := f.grep(o)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := f.line(ctx, o.All, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	files, err := g.r.runs(steps, g.meant)
+	if err != nil {
+		return nil, err
+	}
+	f.log.Mu.Lock()
+	head, err := f.log.Head()
+	f.log.Mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	var hits []*hit
+	for _, path := range slices.SortedFunc(maps.Keys(files), tree.ComparePaths) {
+		now, err := g.r.trees.at(head.Tree, path)
+		if err != nil {
+			return nil, err
+		}
+		more, err := g.file(ctx, path, files[path], fileID(now), g.limit-len(hits))
+		if err != nil {
+			return nil, err
+		}
+		if hits = append(hits, more...); g.more {
+			break
+		}
+	}
+	dress, err := f.dresser(steps)
+	if err != nil {
+		return nil, err
+	}
+	out := g.result()
+	for _, h := range hits {
+		if err := h.dress(dress, len(steps)); err != nil {
+			return nil, err
+		}
+		out.Matches = append(out.Matches, h.Match)
+	}
+	return out, nil
+}
+
+// GrepTree searches the files of one state: its lines stand in no span. get has the state's objects.
+func (f *Finder) GrepTree(ctx context.Context, get objstore.Getter, root objstore.ID, o GrepOptions) (*GrepResult, error) {
+	g, err := f.grep(o)
+	if err != nil {
+		return nil, err
+	}
+	out := g.result()
+	err = tree.Walk(get, root, func(path string, e tree.Entry) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case e.Type == tree.TypeDir && !g.meant.below(path) && !g.meant.has(path):
+			return tree.SkipDir
+		case e.Type != tree.TypeFile || !g.meant.has(path) || g.r.secret(path):
+			return nil
+		case e.Size > MaxContent:
+			g.r.large[path] = true
+			return nil
+		}
+		content, err := get.Get(objstore.Blob, e.ID)
+		if err != nil {
+			if why, bad := f.log.GoneEntry(&e); bad == nil && why != "" {
+				g.r.gone[path] = true
+				return nil
+			}
+			return err
+		}
+		g.lines(path, content, func(m Match) bool {
+			if g.more = len(out.Matches) == g.limit; !g.more {
+				m.Now = true
+				g.around(&m, content)
+				m.Text, m.Cut = shown(m.Text)
+				out.Matches = append(out.Matches, m)
+			}
+			return !g.more
+		})
+		if g.more {
+			return tree.SkipAll
+		}
+		return nil
+	})
+	out.More, out.Large, out.Gone = g.more, sortedKeys(g.r.large), sortedKeys(g.r.gone)
+	return out, err
+}
+
+// A grep is a search that runs.
+type grep struct {
+	GrepOptions
+	m     *matcher
+	meant *names
+	r     *reading
+	limit int
+	more  bool
+}
+
+func (f *Finder) grep(o GrepOptions) (*grep, error) {
+	if o.Text == "" {
+		return nil, &emptyPatternError{}
+	}
+	m, err := o.compile()
+	if err != nil {
+		return nil, err
+	}
+	meant, err := newNames(o.Paths)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.reading()
+	g := &grep{GrepOptions: o, m: m, meant: meant, r: r, limit: MaxMatches}
+	if o.Limit > 0 {
+		g.limit = min(o.Limit, MaxMatches)
+	}
+	g.Before, g.After = min(max(o.Before, 0), MaxAround), min(max(o.After, 0), MaxAround)
+	return g, err
+}
+
+func (g *grep) result() *GrepResult {
+	return &GrepResult{Matches: []Match{}, More: g.more, Large: sortedKeys(g.r.large), Gone: sortedKeys(g.r.gone)}
+}
+
+// A run is a content of a path in consecutive steps: from the first to the last, by their places on the line.
+type run struct {
+	e           *tree.Entry
+	first, last int
+}
+
+// runs gives the contents that files had, by path and the oldest first.
+func (r *reading) runs(steps []step, meant *names) (map[string][]run, error) {
+	files := map[string][]run{}
+	var before objstore.ID
+	for i := range steps {
+		err := r.trees.diff(before, steps[i].Tree, meant, func(ch tree.Change) {
+			if fileID(ch.Old) == fileID(ch.New) {
+				return // a mode, a directory
+			}
+			list := files[ch.Path]
+			if n := len(list); n > 0 && !fileID(ch.Old).IsZero() {
+				list[n-1].last = i - 1
+			}
+			if !fileID(ch.New).IsZero() {
+				files[ch.Path] = append(list, run{ch.New, i, len(steps) - 1})
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		before = steps[i].Tree
+	}
+	return files, nil
+}
+
+// A hit is a match that is still found in newer versions.
+type hit struct {
+	Match
+	spans []run
+}
+
+// file searches the versions of a file, the oldest first, and gives its matches; now is what the newest known state has.
+func (g *grep) file(ctx context.Context, path string, versions []run, now objstore.ID, most int) ([]*hit, error) {
+	hits := map[string]*hit{}
+	for _, v := range versions {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		content, err := g.r.content(path, v.e)
+		if err != nil {
+			return nil, err
+		}
+		g.lines(path, content, func(m Match) bool {
+			h := hits[m.Text]
+			switch {
+			case h == nil && len(hits) == most:
+				g.more = true
+				return true // those that are known may be in it, too
+			case h == nil:
+				h = &hit{}
+				hits[m.Text] = h
+			case h.spans[len(h.spans)-1].last == v.last:
+				return true // the line is in it twice
+			}
+			m.Now = h.Now || v.e.ID == now
+			g.around(&m, content)
+			h.Match = m
+			if n := len(h.spans); n > 0 && h.spans[n-1].last == v.first-1 {
+				h.spans[n-1].last = v.last
+			} else {
+				h.spans = append(h.spans, run{first: v.first, last: v.last})
+			}
+			return true
+		})
+	}
+	return slices.SortedFunc(maps.Values(hits), func(a, b *hit) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), -cmp.Compare(a.spans[len(a.spans)-1].last, b.spans[len(b.spans)-1].last), cmp.Compare(a.Text, b.Text))
+	}), nil
+}
+
+// lines calls fn for the lines of a content that match, whole as they are; of a binary one at most once.
+func (g *grep) lines(path string, content []byte, fn func(Match) bool) {
+	if textdiff.IsBinary(content) {
+		if g.m.in(content) {
+			fn(Match{Path: path, Binary: true})
+		}
+		return
+	}
+	g.m.lines(content, func(n int, line []byte) bool { return fn(Match{Path: path, Line: n, Text: string(line)}) })
+}
+
+// around fills in what stands around a match.
+func (g *grep) around(m *Match, content []byte) {
+	if m.Binary || g.Before == 0 && g.After == 0 {
+		return
+	}
+	n := 0
+	for len(content) > 0 && n < m.Line+g.After {
+		line, rest := cutLine(content)
+		content = rest
+		n++
+		if n == m.Line || n < m.Line-g.Before {
+			continue
+		}
+		text, _ := shown(string(line))
+		if n < m.Line {
+			m.Before = append(m.Before, text)
+		} else {
+			m.After = append(m.After, text)
+		}
+	}
+}
+
+// dress gives a hit the checkpoints of its spans; n is how long the line is.
+func (h *hit) dress(at func(int) (history.Listed, error), n int) (err error) {
+	h.Text, h.Cut = shown(h.Text)
+	if h.Older = max(len(h.spans)-maxSpans, 0); h.Older > 0 {
+		h.spans = h.spans[h.Older:]
+	}
+	for _, s := range h.spans {
+		var span Span
+		if span.First, err = at(s.first); err != nil {
+			return err
+		}
+		if span.Last, err = at(s.last); err != nil {
+			return err
+		}
+		if s.last < n-1 {
+			gone, err := at(s.last + 1)
+			if err != nil {
+				return err
+			}
+			span.Gone = &gone
+		}
+		h.Spans = append(h.Spans, span)
+	}
+	return nil
+}
+
+// dresser gives what dresses the steps of a line, each once.
+func (f *Finder) dresser(steps []step) (func(int) (history.Listed, error), error) {
+	dress, err := f.history.Dresser()
+	if err != nil {
+		return nil, err
+	}
+	done := map[int]history.Listed{}
+	return func(i int) (history.Listed, error) {
+		if l, ok := done[i]; ok {
+			return l, nil
+		}
+		l, err := dress(steps[i].Checkpoint)
+		l.Aside = steps[i].aside
+		done[i] = l
+		return l, err
+	}, nil
+}
+
+// shown is as much of a line as is shown.
+func shown(line string) (text string, cut bool) {
+	if len(line) <= maxText {
+		return line, false
+	}
+	end := maxText
+	for end > maxText-4 && line[end]&0xc0 == 0x80 { // not within a character
+		end--
+	}
+	return line[:end], true
+}
+
+type emptyPatternError struct{}
+
+func (*emptyPatternError) Error() string        { return "an empty pattern matches every line" }
+func (*emptyPatternError) Is(target error) bool { return target == model.ErrUsage }

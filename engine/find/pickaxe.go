@@ -1,0 +1,122 @@
+package find
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"rewind/internal/textdiff"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// versions calls fn once for each distinct content that changes have, file by file and the oldest first; a file's earlier names count as other files.
+func (r *reading) versions(ctx context.Context, found []stepChanges, fn func(e *tree.Entry, content []byte)) error {
+	type version struct {
+		path string
+		e    *tree.Entry
+	}
+	var list []version
+	for i := len(found) - 1; i >= 0; i-- {
+		for _, c := range found[i].changes {
+			was := c.Path
+			if c.From != "" {
+				was = c.From
+			}
+			list = append(list, version{was, c.Old}, version{c.Path, c.New})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b version) int { return cmp.Compare(a.path, b.path) })
+	seen := map[objstore.ID]bool{}
+	for _, v := range list {
+		if v.e == nil || v.e.Type != tree.TypeFile || seen[v.e.ID] {
+			continue
+		}
+		raw, err := r.content(v.path, v.e)
+		if err != nil {
+			return err
+		}
+		if raw != nil {
+			seen[v.e.ID] = true
+			fn(v.e, raw)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withText keeps the changes that made a text occur more or less often in a file.
+func (r *reading) withText(ctx context.Context, found []stepChanges, text []byte) ([]stepChanges, error) {
+	times := map[objstore.ID]int{}
+	err := r.versions(ctx, found, func(e *tree.Entry, content []byte) {
+		if n := bytes.Count(content, text); n > 0 {
+			times[e.ID] = n
+		}
+	})
+	return keepChanges(found, func(c Change) bool { return times[fileID(c.Old)] != times[fileID(c.New)] }), err
+}
+
+// withLine keeps the changes that added or removed a line that matches, of files that are texts.
+func (r *reading) withLine(ctx context.Context, found []stepChanges, m *matcher) ([]stepChanges, error) {
+	has := map[objstore.ID]bool{}
+	err := r.versions(ctx, found, func(e *tree.Entry, content []byte) {
+		if m.in(content) {
+			has[e.ID] = true
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	found = keepChanges(found, func(c Change) bool {
+		return fileID(c.Old) != fileID(c.New) && (has[fileID(c.Old)] || has[fileID(c.New)])
+	})
+	var bad error
+	return keepChanges(found, func(c Change) bool {
+		if bad != nil {
+			return false
+		}
+		was, err := r.content(c.Path, c.Old)
+		if err != nil {
+			bad = err
+			return false
+		}
+		now, err := r.content(c.Path, c.New)
+		if err != nil {
+			bad = err
+			return false
+		}
+		d := textdiff.Diff(was, now, 0)
+		if d.Kind == textdiff.TooLarge {
+			r.large[c.Path] = true
+		}
+		return slices.ContainsFunc(d.Hunks, func(h textdiff.Hunk) bool {
+			return slices.ContainsFunc(h.Lines, func(l textdiff.Line) bool { return l.Op != ' ' && m.in(l.Text) })
+		})
+	}), bad
+}
+
+func keepChanges(found []stepChanges, keep func(Change) bool) (out []stepChanges) {
+	for _, s := range found {
+		var list []Change
+		for _, c := range s.changes {
+			if keep(c) {
+				list = append(list, c)
+			}
+		}
+		if len(list) > 0 {
+			out = append(out, stepChanges{s.step, list})
+		}
+	}
+	return out
+}
+
+// fileID names what a file holds; zero: it is none.
+func fileID(e *tree.Entry) objstore.ID {
+	if e == nil || e.Type != tree.TypeFile {
+		return objstore.ID{}
+	}
+	return e.ID
+}

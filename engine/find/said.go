@@ -1,0 +1,112 @@
+package find
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/transcript"
+)
+
+// Said is a line of a conversation that matches.
+type Said struct {
+	Session string
+	Title   string
+	Turn    uint64 // 0: before the first
+	Who     string // user, assistant, tool, system
+	Time    time.Time
+	Text    string // the line
+	Cut     bool   // it is longer
+}
+
+// SaidResult is what was said, session by session, each from its beginning.
+type SaidResult struct {
+	Said   []Said
+	More   bool
+	Unread map[string]string // sessions that could not be searched, and why
+}
+
+// maxMessages is how many messages of one session are searched: the newest.
+const maxMessages = 1 << 14
+
+// Said searches conversations as far as they were captured: the first 4 KiB of each message, and not what their writer went back behind. Paths and All
+// count for nothing.
+func (f *Finder) Said(ctx context.Context, o GrepOptions) (*SaidResult, error) {
+	g, err := f.grep(o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Session, err = f.session(o.Session); err != nil {
+		return nil, err
+	}
+	list, err := f.conversations(o.Session)
+	if err != nil {
+		return nil, err
+	}
+	out := &SaidResult{Said: []Said{}, Unread: map[string]string{}}
+	for i := range list {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := f.saidIn(&list[i], g, out); err != nil {
+			out.Unread[list[i].Name] = err.Error()
+		}
+		if out.More {
+			break
+		}
+	}
+	return out, nil
+}
+
+// conversations are the sessions of which something was captured, by name: only one, unless that is "".
+func (f *Finder) conversations(only string) ([]model.Session, error) {
+	defer f.log.Hold()()
+	if err := f.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	var list []model.Session
+	for _, name := range slices.Sorted(maps.Keys(f.log.Records)) {
+		s := f.log.Records[name]
+		if s != nil && model.Understood(s.Agent) && !s.Cursor.Transcript.IsZero() && (only == "" || only == name) {
+			list = append(list, *s)
+		}
+	}
+	return list, nil
+}
+
+// saidIn searches one conversation.
+func (f *Finder) saidIn(s *model.Session, g *grep, out *SaidResult) error {
+	src, _, err := f.history.Source(s, s.Cursor.Transcript)
+	if err != nil {
+		return err
+	}
+	messages, err := transcript.Messages(transcript.Agent(s.Agent), src, maxMessages)
+	if err != nil {
+		return err
+	}
+	title := s.Title
+	for _, m := range messages {
+		if title == "" && m.Who == "user" {
+			title = model.OneLine(m.Text)
+		}
+		if !g.m.in([]byte(m.Text)) {
+			continue
+		}
+		for line := range strings.Lines(m.Text) {
+			line = strings.TrimSuffix(line, "\n")
+			if !g.m.in([]byte(line)) {
+				continue
+			}
+			if out.More = len(out.Said) == g.limit; out.More {
+				return nil
+			}
+			one := Said{Session: s.Name, Title: title, Turn: uint64(max(m.Turn, 0)), Who: m.Who, Time: m.Time}
+			one.Text, one.Cut = shown(line)
+			out.Said = append(out.Said, one)
+		}
+	}
+	return nil
+}

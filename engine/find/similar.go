@@ -1,0 +1,50 @@
+package find
+
+import "rewind/internal/textdiff"
+
+// How alike two files are, as git counts it when it looks for renames: both are cut into pieces, lines or 64 bytes, and what counts is how many bytes of
+// the one are in pieces that the other has, too, against the size of the larger.
+
+const (
+	pieceBytes = 64
+	pieceSums  = 107927
+	// alike is half, git's default: fewer bytes in common, and it is no rename.
+	alikeNum, alikeDen = 1, 2
+)
+
+// pieces counts the bytes of a content by the sums of its pieces.
+func pieces(content []byte) map[uint32]int {
+	text := !textdiff.IsBinary(content)
+	sums := map[uint32]int{}
+	var a, b uint32
+	n := 0
+	for i, c := range content {
+		if text && c == '\r' && i+1 < len(content) && content[i+1] == '\n' {
+			continue
+		}
+		a, b = a<<7^b>>25, b<<7^a>>25
+		a += uint32(c)
+		if n++; n < pieceBytes && c != '\n' {
+			continue
+		}
+		sums[(a+b*0x61)%pieceSums] += n
+		a, b, n = 0, 0, 0
+	}
+	if n > 0 {
+		sums[(a+b*0x61)%pieceSums] += n
+	}
+	return sums
+}
+
+// likeness is how many bytes of two contents are in common.
+func likeness(from, to map[uint32]int) (common int) {
+	for sum, n := range from {
+		common += min(n, to[sum])
+	}
+	return common
+}
+
+// mayBeAlike tells by the sizes alone whether two contents can be.
+func mayBeAlike(a, b int64) bool { return min(a, b)*alikeDen >= max(a, b)*alikeNum && min(a, b) > 0 }
+
+func areAlike(common int, a, b int64) bool { return int64(common)*alikeDen >= max(a, b)*alikeNum }
