@@ -10,7 +10,7 @@ type PathsRequest struct {
 	Text     Text   `json:"text,omitempty"`      // only what changed how often this occurs in a file
 	Changed  Text   `json:"changed,omitempty"`   // only what added or removed a line in which this expression matches
 	All      bool   `json:"all,omitempty"`       // safety checkpoints, too
-	Session  string `json:"session_id,omitempty"`
+	Session  string `json:"session,omitempty"`
 	Limit    int    `json:"limit,omitempty"` // 0: all
 }
 
@@ -45,9 +45,9 @@ type GrepRequest struct {
 	Conversation bool   `json:"conversation,omitempty"`
 	Now          bool   `json:"now,omitempty"` // only the files as they are now
 	Paths        []Text `json:"paths,omitempty"`
-	All          bool   `json:"all,omitempty"`        // safety checkpoints, too
-	Session      string `json:"session_id,omitempty"` // only its checkpoints and its conversation
-	Before       int    `json:"before,omitempty"`     // lines before a match
+	All          bool   `json:"all,omitempty"`     // safety checkpoints, too
+	Session      string `json:"session,omitempty"` // only its checkpoints and its conversation
+	Before       int    `json:"before,omitempty"`  // lines before a match
 	After        int    `json:"after,omitempty"`
 	Limit        int    `json:"limit,omitempty"` // at most so many matches; 0: 10,000, which is also the most
 }
@@ -88,8 +88,8 @@ type Moment struct {
 	ID      string    `json:"id"`
 	Short   string    `json:"short"`
 	Time    time.Time `json:"time"`
-	Session string    `json:"session_id"`
-	Agent   string    `json:"agent,omitempty"`
+	Session string    `json:"session"`
+	Agent   Agent     `json:"agent,omitempty"`
 	Turn    uint64    `json:"turn,omitempty"`
 	Prompt  Text      `json:"prompt,omitempty"`
 	Event   string    `json:"event"`
@@ -100,8 +100,8 @@ type Moment struct {
 
 // Said is a line of a conversation that matches.
 type Said struct {
-	Session string     `json:"session_id"`
-	Agent   string     `json:"agent"`
+	Session string     `json:"session"`
+	Agent   Agent      `json:"agent"`
 	Title   Text       `json:"title,omitempty"`
 	Turn    uint64     `json:"turn,omitempty"`
 	Who     string     `json:"who"` // user, assistant, tool, system

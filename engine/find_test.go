@@ -387,7 +387,7 @@ func TestFindAgainstEveryCheckpoint(t *testing.T) {
 			case 2, 3:
 				rapid.SampledFrom(sessions).Draw(t, "session").work(m.hands)
 			case 4:
-				_, _ = m.e.Restorer.Undo(context.Background(), 1, restore.Options{Session: model.Whose{Choose: true}})
+				_, _ = m.e.Restorer.Undo(context.Background(), 1, restore.Options{Session: model.SessionChoice{Choose: true}})
 			case 5:
 				m.history()
 				s := rapid.SampledFrom(m.states).Draw(t, "to")

@@ -10,6 +10,7 @@ import (
 	"rewind/engine/find"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/internal/value"
 	"rewind/tree"
 )
 
@@ -37,10 +38,10 @@ func (s *Server) paths(ctx context.Context, req api.PathsRequest, _ model.Progre
 
 func unsearched(large, gone []string) (u api.Unsearched) {
 	if len(large) > 0 {
-		u.TooLarge = api.Texts(large)
+		u.TooLarge = value.Texts(large)
 	}
 	if len(gone) > 0 {
-		u.Gone = api.Texts(gone)
+		u.Gone = value.Texts(gone)
 	}
 	return u
 }
@@ -111,7 +112,8 @@ func grepSaid(out *api.GrepResponse, r *find.SaidResult) {
 	out.More, out.Said = r.More, []api.Said{}
 	for _, m := range r.Said {
 		one := api.Said{Turn: m.Turn, Who: m.Who, Title: api.Text(m.Title), Text: api.Text(m.Text), Cut: m.Cut}
-		one.Agent, one.Session = model.SplitSession(m.Session)
+		one.Agent, _ = model.SplitSession(m.Session)
+		one.Session = m.Session
 		if !m.Time.IsZero() {
 			at := m.Time.UTC()
 			one.Time = &at
@@ -126,10 +128,10 @@ func grepSaid(out *api.GrepResponse, r *find.SaidResult) {
 func match(m *find.Match) api.Match {
 	out := api.Match{Path: api.Text(m.Path), Line: m.Line, Text: api.Text(m.Text), Cut: m.Cut, Binary: m.Binary, Older: m.Older, Now: m.Now}
 	if len(m.Before) > 0 {
-		out.Before = api.Texts(m.Before)
+		out.Before = value.Texts(m.Before)
 	}
 	if len(m.After) > 0 {
-		out.After = api.Texts(m.After)
+		out.After = value.Texts(m.After)
 	}
 	for _, s := range m.Spans {
 		span := api.FoundSpan{First: moment(s.First), Last: moment(s.Last)}
@@ -148,7 +150,8 @@ func moment(l history.Listed) api.Moment {
 		ID: l.ID.String(), Short: l.Short, Time: l.Time.UTC(), Turn: l.Cause.Turn, Event: l.Cause.Event,
 		Message: api.Text(l.Cause.Message), Prompt: api.Text(l.Cause.Prompt), Safety: l.Safety,
 	}
-	m.Agent, m.Session = model.SplitSession(l.Session)
+	m.Agent, _ = model.SplitSession(l.Session)
+	m.Session = l.Session
 	if l.Cause.Tool != "" {
 		m.Tool = &api.Tool{Name: api.Text(l.Cause.Tool), Call: api.Text(l.Cause.Call)}
 	}
@@ -163,7 +166,7 @@ func (s *Server) blame(ctx context.Context, req api.BlameRequest, _ model.Progre
 		}
 		o := find.BlameOptions{Path: paths[0], First: req.First, Last: req.Last, AnySpace: req.AnySpace}
 		if req.Checkpoint != "" {
-			if o.Checkpoint, err = e.History.Named(model.Whose(req.Walk), string(req.Checkpoint)); err != nil {
+			if o.Checkpoint, err = e.History.Named(req.Walk, string(req.Checkpoint)); err != nil {
 				return err
 			}
 		}

@@ -123,7 +123,7 @@ func originWords(o api.Origin) string {
 	case o.Agent == "":
 		return o.Event
 	}
-	text := o.Agent
+	text := string(o.Agent)
 	if o.Turn > 0 {
 		text += fmt.Sprintf(" turn %d", o.Turn)
 	}
@@ -169,7 +169,7 @@ func (a *app) blamePorcelain(r api.BlameResponse) error {
 }
 
 func porcelainHead(b *strings.Builder, o api.Origin) {
-	who := o.Agent
+	who := string(o.Agent)
 	switch {
 	case o.Before:
 		who = "before rewind"

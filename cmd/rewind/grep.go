@@ -212,14 +212,14 @@ func momentWords(m api.Moment) string {
 	case m.Agent != "" && m.Turn > 0:
 		return fmt.Sprintf("%s turn %d", m.Agent, m.Turn)
 	}
-	return strings.TrimSpace(m.Agent + " " + m.Event)
+	return strings.TrimSpace(string(m.Agent) + " " + m.Event)
 }
 
 func (a *app) saidLines(w io.Writer, r api.GrepResponse, o grepOptions) error {
 	session := ""
 	for i := range r.Said {
 		m := &r.Said[i]
-		head := m.Agent + " " + m.Session
+		head := string(m.Agent) + " " + strings.TrimPrefix(m.Session, string(m.Agent)+"/")
 		if o.files || o.count {
 			n := 1
 			for i+n < len(r.Said) && r.Said[i+n].Session == m.Session {

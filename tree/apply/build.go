@@ -2,14 +2,11 @@ package apply
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"runtime"
 	"sync"
 
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
-	"rewind/objstore"
 	"rewind/tree"
 )
 
@@ -293,93 +290,6 @@ func (b *builder) writeOut(size int64) {
 			b.err = err // it is told once
 		}
 	})
-}
-
-func symlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {
-	target, err := io.ReadAll(io.LimitReader(r, tree.MaxSymlink+1))
-	if err != nil {
-		return err
-	}
-	if objstore.Sum(objstore.Blob, target) != j.To.ID {
-		return fmt.Errorf("content is not that of blob %s", j.To.ID)
-	}
-	if err := at.Symlink(string(target), name); err != nil {
-		return err
-	}
-	j.staged, err = at.Lstat(name)
-	return err
-}
-
-// fill writes a file's content and permissions.
-func fill(j *job, r io.Reader, w worktreefs.WFile) error {
-	h := objstore.NewHasher()
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	var size, hole int64
-	var err error
-	for {
-		n, rerr := io.ReadFull(r, *buf)
-		_, _ = h.Write((*buf)[:n])
-		if hole, err = writeSparse(w, (*buf)[:n], hole); err != nil {
-			return err
-		}
-		size += int64(n)
-		if rerr == io.EOF || rerr == io.ErrUnexpectedEOF {
-			break
-		}
-		if rerr != nil {
-			return rerr
-		}
-	}
-	if h.Sum() != j.To.ID || size != j.To.Size {
-		return fmt.Errorf("content is not that of blob %s", j.To.ID)
-	}
-	if hole > 0 {
-		if err := w.Hole(hole); err != nil {
-			return err
-		}
-	}
-	return w.Chmod(j.perm)
-}
-
-// writeSparse writes the next bytes of a file, blocks of zeros as holes: what was sparse is so again. hole is how many zeros are still to come before p, and
-// after it.
-func writeSparse(w worktreefs.WFile, p []byte, hole int64) (int64, error) {
-	for len(p) > 0 {
-		zero, n := zeros(p)
-		if zero {
-			hole, p = hole+int64(n), p[n:]
-			continue
-		}
-		if hole > 0 {
-			if err := w.Hole(hole); err != nil {
-				return 0, err
-			}
-			hole = 0
-		}
-		if _, err := w.Write(p[:n]); err != nil {
-			return 0, err
-		}
-		p = p[n:]
-	}
-	return hole, nil
-}
-
-// zeros gives how many bytes from the beginning of p are whole blocks of zeros, or are not.
-func zeros(p []byte) (zero bool, n int) {
-	for len(p)-n >= holeBlock && [holeBlock]byte(p[n:]) == [holeBlock]byte{} {
-		n += holeBlock
-	}
-	if n > 0 {
-		return true, n
-	}
-	for n = min(holeBlock, len(p)); len(p)-n >= holeBlock && [holeBlock]byte(p[n:]) != [holeBlock]byte{}; {
-		n += holeBlock
-	}
-	if len(p)-n < holeBlock {
-		n = len(p)
-	}
-	return false, n
 }
 
 // build writes all new content into the stages, durably: alone is what comes by itself, as key.tmp, and the rest comes with new directories.
