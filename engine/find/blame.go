@@ -48,7 +48,7 @@ type Blamed struct {
 	Origins    []Origin
 }
 
-// Blame says of each line of a file which checkpoint brought it, through renames. A file that is no text, or over MaxContent, is model.ErrUsage.
+// Blame says of each line of a file which checkpoint brought it, through renames. A file that is no text, or over maxContent, is model.ErrUsage.
 func (f *Finder) Blame(ctx context.Context, o BlameOptions) (*Blamed, error) {
 	path, err := model.CleanPath(o.Path)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *reading) blamable(path string, e *tree.Entry) ([]byte, error) {
 		return nil, usage("it is a symbolic link")
 	case r.secret(path):
 		return nil, usage("it is on the secret list")
-	case e.Size > MaxContent:
+	case e.Size > maxContent:
 		return nil, usage("it is too large")
 	}
 	content, err := r.content(path, e)

@@ -6,8 +6,8 @@ import (
 	"rewind/tree"
 )
 
-// MaxContent is the size in bytes of the largest file that is searched, or blamed.
-const MaxContent = 32 << 20
+// maxContent is the size in bytes of the largest file that is searched, or blamed.
+const maxContent = 32 << 20
 
 // A reading is what one search reads by, and what it left out. For one goroutine.
 type reading struct {
@@ -34,7 +34,7 @@ func (r *reading) content(path string, e *tree.Entry) ([]byte, error) {
 	switch {
 	case e == nil || e.Type != tree.TypeFile || r.secret(path):
 		return nil, nil
-	case e.Size > MaxContent:
+	case e.Size > maxContent:
 		r.large[path] = true
 		return nil, nil
 	}

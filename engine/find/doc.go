@@ -9,7 +9,7 @@
 //
 // Contents are read one path after the other, its versions from the oldest to the newest: each is then one delta away from one that is at hand
 // (objstore.Memo), and each distinct content of a path is read and searched once, however many checkpoints have it. There is no index. Secret files are
-// not searched, nor are those over MaxContent; what is purged or lost is passed over.
+// not searched, nor are those over maxContent; what is purged or lost is passed over.
 //
 // The log's lock is not held: a search takes as long as it takes, and an agent's event does not wait for it.
 package find

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// MaxMatches bounds an answer.
-	MaxMatches = 10_000
+	// maxMatches bounds an answer.
+	maxMatches = 10_000
 	// maxText is how much of a line is shown, in bytes.
 	maxText = 1 << 10
 	// maxSpans is how many spans a match has at most: the newest.
 	maxSpans = 16
-	// MaxAround is how many lines may be asked for around a match.
-	MaxAround = 100
+	// maxAround is how many lines may be asked for around a match.
+	maxAround = 100
 )
 
 // GrepOptions say what is searched for, and where.
@@ -31,7 +31,7 @@ type GrepOptions struct {
 	All           bool     // safety checkpoints, too
 	Session       string   // only in the checkpoints of this session; a name, or a prefix of the agent's id
 	Before, After int      // lines around each match
-	Limit         int      // at most so many matches; 0: MaxMatches
+	Limit         int      // at most so many matches; 0: maxMatches
 }
 
 // A Match is a line of a file that matches, once for all checkpoints in which the file has it.
@@ -130,7 +130,7 @@ func (f *Finder) GrepTree(ctx context.Context, get objstore.Getter, root objstor
 			return tree.SkipDir
 		case e.Type != tree.TypeFile || !g.meant.has(path) || g.r.secret(path):
 			return nil
-		case e.Size > MaxContent:
+		case e.Size > maxContent:
 			g.r.large[path] = true
 			return nil
 		}
@@ -183,11 +183,11 @@ func (f *Finder) grep(o GrepOptions) (*grep, error) {
 		return nil, err
 	}
 	r, err := f.reading()
-	g := &grep{GrepOptions: o, m: m, meant: meant, r: r, limit: MaxMatches}
+	g := &grep{GrepOptions: o, m: m, meant: meant, r: r, limit: maxMatches}
 	if o.Limit > 0 {
-		g.limit = min(o.Limit, MaxMatches)
+		g.limit = min(o.Limit, maxMatches)
 	}
-	g.Before, g.After = min(max(o.Before, 0), MaxAround), min(max(o.After, 0), MaxAround)
+	g.Before, g.After = min(max(o.Before, 0), maxAround), min(max(o.After, 0), maxAround)
 	return g, err
 }
 

@@ -84,7 +84,7 @@ func (f *Finder) Paths(ctx context.Context, o PathsOptions) (*PathsResult, error
 		}
 	}
 	if len(found) == 0 && len(meant.given) > 0 {
-		return nil, &NoPathError{Paths: o.Paths}
+		return nil, &noPathError{o.Paths}
 	}
 	if o.Text != "" {
 		found, err = r.withText(ctx, found, []byte(o.Text))
@@ -162,10 +162,10 @@ func (f *Finder) session(name string) (string, error) {
 	return f.sessions.FindSession(name)
 }
 
-// NoPathError is for paths that no checkpoint changed. It is model.ErrNotFound.
-type NoPathError struct{ Paths []string }
+// noPathError is for paths that no checkpoint changed. It is model.ErrNotFound.
+type noPathError struct{ paths []string }
 
-func (e *NoPathError) Error() string { return "no checkpoint ever had " + quoted(e.Paths) }
+func (e *noPathError) Error() string { return "no checkpoint ever had " + quoted(e.paths) }
 
 // Is reports whether target is model.ErrNotFound.
-func (e *NoPathError) Is(target error) bool { return target == model.ErrNotFound }
+func (e *noPathError) Is(target error) bool { return target == model.ErrNotFound }
