@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"maps"
@@ -60,7 +60,7 @@ func (h *timeline) authors(path string) (by []string, turns []*round) {
 		for _, a := range h.actors {
 			for _, c := range a.calls {
 				if can(c) {
-					of[a.name()] = c.round
+					of[a.Name()] = c.round
 				}
 			}
 		}
@@ -115,7 +115,7 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 			switch {
 			case i < 0 && !(t.over || t.stopped):
 				t.mayEnd(c.path, h.world[c.path]) // the turn may go on
-			case i < 0 && slices.Contains(c.by, t.of.name()): // by a subagent of an earlier turn: which of the two it counts for is open
+			case i < 0 && slices.Contains(c.by, t.of.Name()): // by a subagent of an earlier turn: which of the two it counts for is open
 				t.mayEnd(c.path, h.world[c.path])
 				t.hi = len(h.changes)
 			case i < 0:
@@ -217,7 +217,7 @@ func (h *timeline) restored(a *actor, after map[string]string) {
 	}
 	for _, path := range paths23 {
 		if before[path] != after[path] {
-			h.changes = append(h.changes, change{path: path, by: []string{a.name()}, restore: true})
+			h.changes = append(h.changes, change{path: path, by: []string{a.Name()}, restore: true})
 		}
 	}
 	for _, t := range h.rounds() {

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rewind/engine/capture"
+	"rewind/engine/enginetest"
 	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/restore"
@@ -24,7 +25,7 @@ import (
 func TestT18Promise12Interleaving(t *testing.T) {
 	dir := t.TempDir()
 	run, size := 0, torture.Begin(t)
-	checks(t, size)
+	enginetest.Checks(t, size)
 	rapid.Check(t, func(t *rapid.T) {
 		run++
 		size.Point()
@@ -33,28 +34,28 @@ func TestT18Promise12Interleaving(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &interleaving{
-			fixture: openProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{}, since: map[string]uint64{}, mine: map[string][]*model.Checkpoint{},
+			Project: enginetest.OpenProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{}, since: map[string]uint64{}, mine: map[string][]*model.Checkpoint{},
 			in: map[string]objstore.ID{}, parent: map[objstore.ID]objstore.ID{}, past: map[string]map[objstore.ID]bool{},
 		}
-		defer func() { m.close(); _ = os.RemoveAll(base) }()
-		m.set("gc.grace", "0s")
-		m.write("start", big("start"))
-		m.save("start")
-		m.agents = []*agent{m.agent("a"), m.agent("b")}
+		defer func() { m.Close(); _ = os.RemoveAll(base) }()
+		m.Set("gc.grace", "0s")
+		m.Write("start", enginetest.Big("start"))
+		m.Save("start")
+		m.agents = []*enginetest.Agent{m.Agent("a"), m.Agent("b")}
 		for _, a := range m.agents {
-			a.start()
-			a.prompt("go")
+			a.Start()
+			a.Prompt("go")
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"work": m.work, "work2": m.work, "overlap": m.overlap, "user": m.user, "undo": m.undo, "checkout": m.checkoutOld, "begin": m.begin, "gc": m.thin,
-			"reopen": func(*rapid.T) { m.reopen() },
+			"reopen": func(*rapid.T) { m.Reopen() },
 		})
 	})
 }
 
 type interleaving struct {
-	*fixture
-	agents []*agent
+	*enginetest.Project
+	agents []*enginetest.Agent
 	n      int
 	owner  map[string]map[string]bool // path to the sessions that changed it
 	since  map[string]uint64          // path to the newest operation before its last change
@@ -64,7 +65,7 @@ type interleaving struct {
 	past   map[string]map[objstore.ID]bool // of a session: the line that it began from
 }
 
-func (m *interleaving) draw(t *rapid.T) *agent {
+func (m *interleaving) draw(t *rapid.T) *enginetest.Agent {
 	return m.agents[rapid.IntRange(0, len(m.agents)-1).Draw(t, "session")]
 }
 
@@ -72,17 +73,17 @@ func (m *interleaving) draw(t *rapid.T) *agent {
 func (m *interleaving) change(t *rapid.T, by ...string) (path string) {
 	path = rapid.SampledFrom([]string{"one", "two", "dir/three", "dir/four"}).Draw(t, "path")
 	m.n++
-	content := big(rapid.SampledFrom([]string{"some", "other", fmt.Sprint(by, m.n)}).Draw(t, "content")) // some comes back
-	was, err := os.ReadFile(m.path(path))
+	content := enginetest.Big(rapid.SampledFrom([]string{"some", "other", fmt.Sprint(by, m.n)}).Draw(t, "content")) // some comes back
+	was, err := os.ReadFile(m.Path(path))
 	remove := err == nil && (string(was) == content || rapid.IntRange(0, 3).Draw(t, "remove") == 0)
-	m.since[path], m.in[path], m.owner[path] = m.e.Log.DB.LastSeq(), objstore.ID{}, map[string]bool{}
+	m.since[path], m.in[path], m.owner[path] = m.E.Log.DB.LastSeq(), objstore.ID{}, map[string]bool{}
 	for _, b := range by {
 		m.owner[path][b] = true
 	}
 	if remove {
-		m.remove(path)
+		m.Remove(path)
 	} else {
-		m.write(path, content)
+		m.Write(path, content)
 	}
 	return path
 }
@@ -91,17 +92,17 @@ func (m *interleaving) work(t *rapid.T) {
 	a := m.draw(t)
 	m.n++
 	path := ""
-	h := a.run(fmt.Sprint("c", m.n), func() { path = m.change(t, a.name()) })
+	h := a.Run(fmt.Sprint("c", m.n), func() { path = m.change(t, a.Name()) })
 	m.keep(a, h)
 	m.in[path] = h.Checkpoint
 	if rapid.Bool().Draw(t, "turn") {
-		a.stop()
-		a.prompt("on")
+		a.Stop()
+		a.Prompt("on")
 	}
 }
 
-func (m *interleaving) keep(a *agent, h *capture.Handled) {
-	m.mine[a.name()] = append(m.mine[a.name()], m.get(h))
+func (m *interleaving) keep(a *enginetest.Agent, h *capture.Handled) {
+	m.mine[a.Name()] = append(m.mine[a.Name()], m.Get(h))
 }
 
 // begin has one more session begin where the one stands that was moved last.
@@ -110,25 +111,25 @@ func (m *interleaving) begin(t *rapid.T) {
 		return
 	}
 	m.note()
-	at, err := m.e.Sessions.NewestCursor()
-	m.must(err)
-	a := m.agent(fmt.Sprint("s", len(m.agents)))
+	at, err := m.E.Sessions.NewestCursor()
+	m.Must(err)
+	a := m.Agent(fmt.Sprint("s", len(m.agents)))
 	m.agents = append(m.agents, a)
-	m.past[a.name()] = map[objstore.ID]bool{}
+	m.past[a.Name()] = map[objstore.ID]bool{}
 	for ; !at.IsZero(); at = m.parent[at] {
-		m.past[a.name()][at] = true
+		m.past[a.Name()][at] = true
 	}
-	a.start()
-	a.prompt("go")
+	a.Start()
+	a.Prompt("go")
 	path := ""
-	h := a.run("first", func() { path = m.change(t, a.name()) })
+	h := a.Run("first", func() { path = m.change(t, a.Name()) })
 	m.keep(a, h)
 	m.in[path] = h.Checkpoint
 }
 
 // note remembers the lines as they are before gc.
 func (m *interleaving) note() {
-	for _, l := range m.listed() {
+	for _, l := range m.Listed() {
 		if _, known := m.parent[l.ID]; !known && len(l.Parents) > 0 {
 			m.parent[l.ID] = l.Parents[0]
 		}
@@ -138,9 +139,9 @@ func (m *interleaving) note() {
 // thin has gc remove steps of all; what they changed is still theirs.
 func (m *interleaving) thin(t *rapid.T) {
 	m.note()
-	m.collect(gc.Options{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
+	m.Collect(gc.Options{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
 	for name, own := range m.mine {
-		m.mine[name] = slices.DeleteFunc(own, func(cp *model.Checkpoint) bool { return !m.has(cp) })
+		m.mine[name] = slices.DeleteFunc(own, func(cp *model.Checkpoint) bool { return !m.Has(cp) })
 	}
 }
 
@@ -148,13 +149,13 @@ func (m *interleaving) overlap(t *rapid.T) {
 	a, b := m.agents[0], m.agents[1]
 	m.n++
 	call := fmt.Sprint("o", m.n)
-	a.before(call)
-	b.before(call)
-	path := m.change(t, a.name(), b.name())
-	h := a.after(call)
+	a.Before(call)
+	b.Before(call)
+	path := m.change(t, a.Name(), b.Name())
+	h := a.After(call)
 	m.in[path] = h.Checkpoint
 	m.keep(a, h)
-	m.keep(b, b.after(call))
+	m.keep(b, b.After(call))
 }
 
 func (m *interleaving) user(t *rapid.T) { m.change(t) }
@@ -162,25 +163,25 @@ func (m *interleaving) user(t *rapid.T) { m.change(t) }
 func (m *interleaving) undo(t *rapid.T) {
 	a := m.draw(t)
 	m.back(t, a, func() (*restore.Result, error) {
-		return m.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: a.name()}})
+		return m.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 	})
 }
 
 func (m *interleaving) checkoutOld(t *rapid.T) {
 	a := m.draw(t)
-	own := m.mine[a.name()]
+	own := m.mine[a.Name()]
 	if len(own) == 0 {
 		return
 	}
 	cp := own[rapid.IntRange(0, len(own)-1).Draw(t, "checkpoint")]
 	m.back(t, a, func() (*restore.Result, error) {
-		return m.e.Restorer.Checkout(bg, cp.ID.String(), restore.Options{Session: model.SessionChoice{Session: a.name()}})
+		return m.E.Restorer.Checkout(enginetest.Bg, cp.ID.String(), restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 	})
 }
 
 // back restores, and holds that what others changed after the target is as it was.
-func (m *interleaving) back(t *rapid.T, a *agent, restore func() (*restore.Result, error)) {
-	before := list(t, m.root)
+func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, restore func() (*restore.Result, error)) {
+	before := enginetest.List(t, m.Root)
 	r, err := restore()
 	if errors.Is(err, model.ErrNotFound) {
 		return
@@ -188,29 +189,29 @@ func (m *interleaving) back(t *rapid.T, a *agent, restore func() (*restore.Resul
 	if err != nil {
 		t.Fatalf("restore: %v", err)
 	}
-	after := list(t, m.root)
+	after := enginetest.List(t, m.Root)
 	for path, owners := range m.owner {
 		others := false
 		for s := range owners {
-			others = others || s != a.name()
+			others = others || s != a.Name()
 		}
-		if !others || m.since[path] < r.Plan.Target.Seq || m.past[a.name()][m.in[path]] {
+		if !others || m.since[path] < r.Plan.Target.Seq || m.past[a.Name()][m.in[path]] {
 			continue
 		}
 		if before[path] != after[path] {
-			t.Fatalf("%s went back to operation %d: %q, changed after %d by %v, was %q and is %q", a.id, r.Plan.Target.Seq, path, m.since[path], owners, before[path], after[path])
+			t.Fatalf("%s went back to operation %d: %q, changed after %d by %v, was %q and is %q", a.ID, r.Plan.Target.Seq, path, m.since[path], owners, before[path], after[path])
 		}
 	}
 	for path, was := range before {
 		if after[path] == was || was[0] == 'd' {
 			continue
 		}
-		if r.Safety == nil || m.cat(r.Safety, path) == "" {
+		if r.Safety == nil || m.Cat(r.Safety, path) == "" {
 			t.Fatalf("%q was changed and is not in the safety checkpoint", path)
 		}
 	}
 	for _, k := range r.Plan.Kept {
-		if k.Reason == kept.Session && (k.By == "" || k.By == a.name()) {
+		if k.Reason == kept.Session && (k.By == "" || k.By == a.Name()) {
 			t.Fatalf("%q is kept for %q", k.Path, k.By)
 		}
 	}
@@ -224,39 +225,39 @@ func (m *interleaving) back(t *rapid.T, a *agent, restore func() (*restore.Resul
 
 // Two sessions at work: a name that each understands otherwise is not guessed.
 func TestWhichSession(t *testing.T) {
-	p := newProject(t)
-	p.write("f", big("0"))
-	p.save("first")
-	a, b := p.agent("a"), p.agent("b")
-	for _, s := range []*agent{a, b} {
-		s.start()
-		s.prompt("go")
-		s.run("c", func() { p.write(s.id, big(s.id)) })
-		s.stop()
+	p := enginetest.NewProject(t)
+	p.Write("f", enginetest.Big("0"))
+	p.Save("first")
+	a, b := p.Agent("a"), p.Agent("b")
+	for _, s := range []*enginetest.Agent{a, b} {
+		s.Start()
+		s.Prompt("go")
+		s.Run("c", func() { p.Write(s.ID, enginetest.Big(s.ID)) })
+		s.Stop()
 	}
 	for _, name := range []string{"turn:0", "@-"} {
 		var several *sessions.SeveralSessionsError
-		if _, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true}); !errors.As(err, &several) || len(several.Names) != 2 {
+		if _, err := p.E.Restorer.Checkout(enginetest.Bg, name, restore.Options{DryRun: true}); !errors.As(err, &several) || len(several.Names) != 2 {
 			t.Errorf("checkout %s: %v", name, err)
 		}
 		for session, want := range map[string]string{"a": "a", "b": "b"} {
-			r, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true, Session: model.SessionChoice{Session: session}})
+			r, err := p.E.Restorer.Checkout(enginetest.Bg, name, restore.Options{DryRun: true, Session: model.SessionChoice{Session: session}})
 			if err != nil || len(r.Plan.Steps) != 1 || r.Plan.Steps[0].Path != want {
 				t.Errorf("checkout %s of %s: %+v, %v", name, session, r, err)
 			}
 		}
-		if r, err := p.e.Restorer.Checkout(bg, name, restore.Options{DryRun: true, Session: model.SessionChoice{Choose: true}}); err != nil || r.Plan.Steps[0].Path != "b" {
+		if r, err := p.E.Restorer.Checkout(enginetest.Bg, name, restore.Options{DryRun: true, Session: model.SessionChoice{Choose: true}}); err != nil || r.Plan.Steps[0].Path != "b" {
 			t.Errorf("checkout %s of the newest: %+v, %v", name, r, err)
 		}
 	}
 	// A restore says which one is meant from then on.
-	if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: "a"}}); err != nil {
+	if _, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.e.Restorer.Redo(bg, 1, restore.Options{}); err != nil {
+	if _, err := p.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: "nobody"}}); !errors.Is(err, model.ErrNotFound) {
+	if _, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: "nobody"}}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine"
+	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/restore"
@@ -30,13 +32,13 @@ func TestT2PowerCut(t *testing.T) {
 	told, cuts := 0, 0
 	for seed := m.Seed - 1; seed < m.Seed-1+uint64(m.Points); seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
-		p := openProject(t, t.TempDir(), t.TempDir())
+		p := enginetest.OpenProject(t, t.TempDir(), t.TempDir())
 		var acked []*model.Checkpoint
 		for i := range 6 {
-			p.write(fmt.Sprintf("d%d/f", r.IntN(3)), fmt.Sprint(seed, i))
-			acked = append(acked, p.save(fmt.Sprint(i)))
+			p.Write(fmt.Sprintf("d%d/f", r.IntN(3)), fmt.Sprint(seed, i))
+			acked = append(acked, p.Save(fmt.Sprint(i)))
 			if r.IntN(3) == 0 {
-				res := p.checkout(acked[r.IntN(len(acked))].ID.String(), restore.Options{})
+				res := p.Checkout(acked[r.IntN(len(acked))].ID.String(), restore.Options{})
 				if res.Safety != nil {
 					acked = append(acked, res.Safety)
 				}
@@ -45,12 +47,12 @@ func TestT2PowerCut(t *testing.T) {
 				continue
 			}
 			percent := []int{0, 25, 50, 100}[r.IntN(4)]
-			p.afterCut(t, p.fs.Clone(percent, r.Uint64()), acked)
+			afterCut(p, t, p.FS.Clone(percent, r.Uint64()), acked)
 			told, cuts = told+len(acked), cuts+1
 			m.Fired(1)
 			m.Acked(len(acked))
 		}
-		p.close()
+		p.Close()
 		m.Point()
 	}
 	if cuts == 0 {
@@ -59,19 +61,19 @@ func TestT2PowerCut(t *testing.T) {
 	t.Logf("%d power cuts, %d checkpoints held against them, 0 lost", cuts, told)
 }
 
-func (p *fixture) afterCut(t *testing.T, left *kvtest.CrashFS, acked []*model.Checkpoint) {
+func afterCut(p *enginetest.Project, t *testing.T, left *kvtest.CrashFS, acked []*model.Checkpoint) {
 	t.Helper()
-	e, err := Open(context.Background(), p.home, p.root, project.Options{KV: kv.Options{FS: left}})
+	e, err := engine.Open(context.Background(), p.Home, p.Root, project.Options{KV: kv.Options{FS: left}})
 	if err != nil {
 		t.Fatalf("open after a power cut: %v", err)
 	}
-	defer func() { p.must(e.Close()) }()
+	defer func() { p.Must(e.Close()) }()
 	for _, cp := range acked {
 		got, err := e.Log.Checkpoint(cp.ID)
 		if err != nil {
 			t.Fatalf("checkpoint %d is lost: %v", cp.Seq, err)
 		}
-		p.must(tree.Walk(e.Log.Objs, got.Tree, func(path string, ent tree.Entry) error {
+		p.Must(tree.Walk(e.Log.Objs, got.Tree, func(path string, ent tree.Entry) error {
 			if ent.Type == tree.TypeDir {
 				return nil
 			}
@@ -79,7 +81,7 @@ func (p *fixture) afterCut(t *testing.T, left *kvtest.CrashFS, acked []*model.Ch
 			return err
 		}))
 	}
-	if _, err := e.Checker.Verify(bg, true, nil, func(err error) { t.Fatalf("verify after a power cut: %v", err) }); err != nil {
+	if _, err := e.Checker.Verify(enginetest.Bg, true, nil, func(err error) { t.Fatalf("verify after a power cut: %v", err) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -88,48 +90,48 @@ func (p *fixture) afterCut(t *testing.T, left *kvtest.CrashFS, acked []*model.Ch
 // journal of the restore, or its end.
 func TestT2Promise11PowerCutInARestore(t *testing.T) {
 	for _, percent := range []int{0, 25, 50, 100} {
-		p := openProject(t, t.TempDir(), t.TempDir())
-		p.write("a/b", "1")
-		one := p.save("one")
-		p.write("a/b", "2")
-		p.write("c", "2")
-		p.save("two")
-		p.close()
-		before := list(t, p.root)
+		p := enginetest.OpenProject(t, t.TempDir(), t.TempDir())
+		p.Write("a/b", "1")
+		one := p.Save("one")
+		p.Write("a/b", "2")
+		p.Write("c", "2")
+		p.Save("two")
+		p.Close()
+		before := enginetest.List(t, p.Root)
 
 		type cut struct {
 			left *kvtest.CrashFS
-			tree listing
+			tree enginetest.Listing
 		}
 		var cuts []cut
-		disk := kvtest.NewFaultFS(p.fs)
-		e, err := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: disk, GroupSync: time.Hour}})
-		p.must(err)
+		disk := kvtest.NewFaultFS(p.FS)
+		e, err := engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: disk, GroupSync: time.Hour}})
+		p.Must(err)
 		disk.Hook(func(c kvtest.Call) {
 			if c.Kind != kvtest.Read && strings.HasSuffix(c.Path, ".log") { // the restore waits for it
-				cuts = append(cuts, cut{left: p.fs.Clone(percent, uint64(len(cuts))), tree: list(t, p.root)})
+				cuts = append(cuts, cut{left: p.FS.Clone(percent, uint64(len(cuts))), tree: enginetest.List(t, p.Root)})
 			}
 		})
-		_, err = e.Restorer.Checkout(bg, one.ID.String(), restore.Options{})
+		_, err = e.Restorer.Checkout(enginetest.Bg, one.ID.String(), restore.Options{})
 		disk.Hook(nil)
-		p.must(err)
-		p.must(e.Close())
+		p.Must(err)
+		p.Must(e.Close())
 		touched := 0
 		for i, c := range cuts {
-			e, err := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: c.left}})
+			e, err := engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: c.left}})
 			if err != nil {
 				t.Fatalf("%d%%, cut %d: %v", percent, i, err)
 			}
 			j, err := e.Log.ReadJournal()
-			p.must(err)
+			p.Must(err)
 			newest, err := e.Log.Refs.Operation(e.Log.DB.LastSeq())
-			p.must(err)
-			if c.tree.diff(before) != "" {
+			p.Must(err)
+			if c.tree.Diff(before) != "" {
 				if touched++; j == nil && newest.Kind != refs.KindCheckout {
 					t.Errorf("%d%%, cut %d: the tree was touched, and the store knows nothing of it", percent, i)
 				}
 			}
-			p.must(e.Close())
+			p.Must(e.Close())
 		}
 		if touched == 0 {
 			t.Errorf("%d%%: none of %d cuts came while the tree was another", percent, len(cuts))
@@ -140,7 +142,7 @@ func TestT2Promise11PowerCutInARestore(t *testing.T) {
 // TestT5StoreFaults makes the Nth read, write or sync of the store's files fail with EIO during a save and a checkout:
 // an error is reported, or what was acknowledged is there; the tree is the target's or as it was.
 func TestT5StoreFaults(t *testing.T) {
-	if !inChild(t) {
+	if !enginetest.InChild(t) {
 		return
 	}
 	m := torture.Begin(t)
@@ -148,14 +150,14 @@ func TestT5StoreFaults(t *testing.T) {
 	kinds := []kvtest.Kind{kvtest.Read, kvtest.Write, kvtest.Sync}
 	for _, kind := range kinds {
 		probe := newFaulty(t)
-		probe.must(probe.checkout(nil))
+		probe.Must(probe.checkout(nil))
 		calls := probe.disk.Calls(kind)
 		if calls < 10 {
 			t.Fatalf("only %d calls to %v", calls, kind)
 		}
 		for _, n := range torture.Spread((m.Points+len(kinds)-1)/len(kinds), calls, m.Seed) {
 			p := newFaulty(t)
-			before := list(t, p.root)
+			before := enginetest.List(t, p.Root)
 			err := p.checkout(&kvtest.Fault{Kind: kind, N: n, Err: syscall.EIO})
 			if p.disk.Fired() {
 				fired++
@@ -168,28 +170,28 @@ func TestT5StoreFaults(t *testing.T) {
 				failed++
 			}
 			// The next process: it finds the files, but not the locks of the one that failed.
-			e, oerr := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: p.fs.Clone(100, 0)}})
+			e, oerr := engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: p.FS.Clone(100, 0)}})
 			if oerr != nil {
 				t.Fatalf("%v %d: the store does not open again: %v", kind, n, oerr)
 			}
 			j, jerr := e.Log.ReadJournal()
-			p.must(jerr)
+			p.Must(jerr)
 			if j != nil {
-				if _, err := e.Restorer.Abort(bg, value.AgentEnv{}); err != nil {
+				if _, err := e.Restorer.Abort(enginetest.Bg, value.AgentEnv{}); err != nil {
 					t.Fatalf("%v %d: abort: %v", kind, n, err)
 				}
 			}
-			now := list(t, p.root)
-			if b, _ := os.ReadFile(p.path("a/b")); err == nil && string(b) != "1" {
+			now := enginetest.List(t, p.Root)
+			if b, _ := os.ReadFile(p.Path("a/b")); err == nil && string(b) != "1" {
 				t.Fatalf("%v %d: acknowledged, but a/b is %q", kind, n, b)
 			}
-			if d := now.diff(before); err != nil && j != nil && d != "" {
+			if d := now.Diff(before); err != nil && j != nil && d != "" {
 				t.Fatalf("%v %d: aborted, but not as before:\n%s", kind, n, d)
 			}
-			if _, err := e.Checker.Verify(bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
+			if _, err := e.Checker.Verify(enginetest.Bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
 				t.Fatal(err)
 			}
-			p.must(e.Close())
+			p.Must(e.Close())
 			m.Acked(2) // two checkpoints, which verify has found whole
 			m.Point()
 		}
@@ -202,7 +204,7 @@ func TestT5StoreFaults(t *testing.T) {
 
 // faulty is a project with two checkpoints whose store lies on a disk that can fail.
 type faulty struct {
-	*fixture
+	*enginetest.Project
 	one   *model.Checkpoint
 	disk  *kvtest.FaultFS
 	fatal error
@@ -210,14 +212,14 @@ type faulty struct {
 
 func newFaulty(t *testing.T) *faulty {
 	t.Helper()
-	p := &faulty{fixture: openProject(t, t.TempDir(), t.TempDir())}
-	p.write("a/b", "1")
-	p.one = p.save("one")
-	p.write("a/b", "2")
-	p.write("c", "2")
-	p.save("two")
-	p.close()
-	p.disk = kvtest.NewFaultFS(p.fs)
+	p := &faulty{Project: enginetest.OpenProject(t, t.TempDir(), t.TempDir())}
+	p.Write("a/b", "1")
+	p.one = p.Save("one")
+	p.Write("a/b", "2")
+	p.Write("c", "2")
+	p.Save("two")
+	p.Close()
+	p.disk = kvtest.NewFaultFS(p.FS)
 	return p
 }
 
@@ -226,10 +228,10 @@ func (p *faulty) checkout(fault *kvtest.Fault) error {
 	if fault != nil {
 		p.disk.Set(fault)
 	}
-	e, err := Open(bg, p.home, p.root, project.Options{KV: kv.Options{FS: p.disk, Fatal: func(err error) { p.fatal = err }}})
+	e, err := engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: p.disk, Fatal: func(err error) { p.fatal = err }}})
 	if err != nil {
 		return err
 	}
-	_, err = e.Restorer.Checkout(bg, p.one.ID.String(), restore.Options{})
+	_, err = e.Restorer.Checkout(enginetest.Bg, p.one.ID.String(), restore.Options{})
 	return errors.Join(err, e.Close())
 }

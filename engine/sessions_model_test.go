@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"errors"
@@ -12,7 +12,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/engine"
 	"rewind/engine/capture"
+	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/hooks"
 	"rewind/internal/torture"
@@ -39,7 +41,7 @@ const maxActors = 6
 
 // actor is a session as a person sees it.
 type actor struct {
-	*scribe
+	*enginetest.Scribe
 	family string // of the session that all of it was forked from
 	turns  []*round
 	all    []*round // that were begun in this one, those that were cut away too
@@ -62,12 +64,12 @@ type actor struct {
 type lane struct {
 	id     string
 	round  *round
-	worker *scribe // a session of its own, of the agents that have it so; nil: events of the parent
+	worker *enginetest.Scribe // a session of its own, of the agents that have it so; nil: events of the parent
 }
 
 // sessions23 drives sessions of agents, people's hands and restores at random.
 type sessions23 struct {
-	*fixture
+	*enginetest.Project
 	h     *timeline
 	n     int
 	began int               // sessions that a person began
@@ -81,7 +83,7 @@ type sessions23 struct {
 func TestT23Promise19Sessions(t *testing.T) {
 	dir := t.TempDir()
 	run, size := 0, torture.Begin(t)
-	checks(t, size)
+	enginetest.Checks(t, size)
 	rapid.Check(t, func(t *rapid.T) {
 		run++
 		size.Point()
@@ -89,14 +91,14 @@ func TestT23Promise19Sessions(t *testing.T) {
 		if err := os.MkdirAll(base+"/project", 0o755); err != nil {
 			t.Fatal(err)
 		}
-		scribeUnique = 0
-		m := &sessions23{fixture: openProject(t, base+"/project", base+"/home"), h: newHistory(), pos: []string{model.Manual}, canon: map[string]string{}}
-		defer func() { m.close(); _ = os.RemoveAll(base) }()
-		m.write("start", big("start"))
+		enginetest.ScribeUnique = 0
+		m := &sessions23{Project: enginetest.OpenProject(t, base+"/project", base+"/home"), h: newHistory(), pos: []string{model.Manual}, canon: map[string]string{}}
+		defer func() { m.Close(); _ = os.RemoveAll(base) }()
+		m.Write("start", enginetest.Big("start"))
 		for _, path := range paths23[:2] {
 			m.hand(path, "first")
 		}
-		m.save("first")
+		m.Save("first")
 		m.h.take(nil, true)
 		m.h.changes = nil
 		for range 2 {
@@ -104,7 +106,7 @@ func TestT23Promise19Sessions(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"go": m.goOn, "go2": m.goOn, "go3": m.goOn, "go4": m.goOn, "go5": m.goOn, "go6": m.goOn, "begin": m.beginActor, "user": m.user, "save": m.saves, "checkout": m.checkoutTurn,
-			"fork": m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll, "reopen": func(*rapid.T) { m.say("reopen"); m.reopen() }, "kill": m.kill, "": m.look,
+			"fork": m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll, "reopen": func(*rapid.T) { m.say("reopen"); m.Reopen() }, "kill": m.kill, "": m.look,
 		})
 		for _, a := range m.h.actors {
 			m.turnsOf(a)
@@ -114,25 +116,25 @@ func TestT23Promise19Sessions(t *testing.T) {
 
 func (m *sessions23) say(format string, args ...any) {
 	m.log = append(m.log, fmt.Sprintf(format, args...))
-	if r, ok := m.t.(*rapid.T); ok {
+	if r, ok := m.T.(*rapid.T); ok {
 		r.Logf(format, args...)
 	}
 }
 
 // files reads what lies on the disk.
 func (m *sessions23) files() map[string]string {
-	m.t.Helper()
+	m.T.Helper()
 	out := map[string]string{}
 	for _, path := range paths23 {
-		b, err := os.ReadFile(m.path(path))
+		b, err := os.ReadFile(m.Path(path))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		m.must(err)
+		m.Must(err)
 		first, _, _ := strings.Cut(string(b), "\n")
 		out[path] = first
-		if string(b) != big(first) {
-			m.t.Fatalf("%s holds bytes that nobody wrote: %q", path, b)
+		if string(b) != enginetest.Big(first) {
+			m.T.Fatalf("%s holds bytes that nobody wrote: %q", path, b)
 		}
 	}
 	return out
@@ -140,11 +142,11 @@ func (m *sessions23) files() map[string]string {
 
 // hand changes a path, without anybody telling.
 func (m *sessions23) hand(path, content string) {
-	m.t.Helper()
+	m.T.Helper()
 	if content == "" {
-		m.remove(path)
+		m.Remove(path)
 	} else {
-		m.write(path, big(content))
+		m.Write(path, enginetest.Big(content))
 	}
 	put(m.h.world, path, content)
 }
@@ -170,7 +172,7 @@ func (m *sessions23) user(t *rapid.T) {
 }
 
 // short is a session for people.
-func (a *actor) short() string { return string(a.agent) + "/" + a.id[:8] }
+func (a *actor) short() string { return string(a.Agent) + "/" + a.ID[:8] }
 
 // beginActor has one more session begin.
 func (m *sessions23) beginActor(t *rapid.T) {
@@ -179,9 +181,9 @@ func (m *sessions23) beginActor(t *rapid.T) {
 	}
 	m.n++
 	agent := rapid.SampledFrom(agents23).Draw(t, "agent")
-	a := &actor{scribe: m.scribe(agent, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xa0+m.began))}
+	a := &actor{Scribe: m.Scribe(agent, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xa0+m.began))}
 	m.began++
-	a.family = a.name()
+	a.family = a.Name()
 	m.h.actors = append(m.h.actors, a)
 	m.say("%s begins", a.short())
 	m.event(a, nil, hooks.SessionStart, map[string]any{"source": "startup"})
@@ -193,7 +195,7 @@ var agents23 = []hooks.Agent{hooks.Claude, hooks.Claude, hooks.Codex, hooks.Gemi
 
 // event is one call of a hook; l is the lane that it is about, nil: the main conversation.
 func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]any) *capture.Handled {
-	m.t.Helper()
+	m.T.Helper()
 	if !a.born || a.beside && !a.used {
 		if !a.born {
 			a.born, a.began, a.back = true, len(m.h.changes), len(m.h.changes)
@@ -207,9 +209,9 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 			}
 		}
 	}
-	from, name := a.scribe, ""
+	from, name := a.Scribe, ""
 	if l != nil {
-		if from, name = a.scribe, l.id; l.worker != nil {
+		if from, name = a.Scribe, l.id; l.worker != nil {
 			from = l.worker
 		} else {
 			if more == nil {
@@ -222,7 +224,7 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 	delete(more, "notice")
 	closing := kind == hooks.SessionStart || kind == hooks.SessionEnd || kind == hooks.Prompt && !notice
 	got := m.h.take(a, closing)
-	handled := from.tell(kind, more)
+	handled := from.Tell(kind, more)
 	switch kind {
 	case hooks.SessionStart, hooks.SessionEnd:
 		a.calls = nil
@@ -246,11 +248,11 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 	}
 	switch {
 	case closing && kind != hooks.Prompt:
-		if !slices.Contains(m.pos, a.name()) {
-			m.pos = append(slices.Clone(m.pos), a.name())
+		if !slices.Contains(m.pos, a.Name()) {
+			m.pos = append(slices.Clone(m.pos), a.Name())
 		}
 	default:
-		m.pos = []string{a.name()}
+		m.pos = []string{a.Name()}
 		if l != nil {
 			m.h.endsNow(l.round, false)
 			if last := a.last(); last != l.round {
@@ -270,17 +272,17 @@ func (a *actor) last() *round { return a.turns[len(a.turns)-1] }
 
 // owners holds whose changes a checkpoint says those are that an event took in.
 func (m *sessions23) owners(h *capture.Handled, got []change) {
-	m.t.Helper()
+	m.T.Helper()
 	if !h.New {
 		if slices.ContainsFunc(got, func(c change) bool { return !c.loose }) {
-			m.t.Fatalf("owners: no checkpoint was made of %v", got)
+			m.T.Fatalf("owners: no checkpoint was made of %v", got)
 		}
 		return
 	}
-	cp := m.get(h)
+	cp := m.Get(h)
 	for _, c := range got {
 		if by := m.ownersOf(cp, c.path); !c.loose && !slices.Equal(by, c.by) {
-			m.t.Fatalf("owners: checkpoint of %s says that %s was changed by %q, the history says %q", cp.Cause.Event, c.path, by, c.by)
+			m.T.Fatalf("owners: checkpoint of %s says that %s was changed by %q, the history says %q", cp.Cause.Event, c.path, by, c.by)
 		}
 	}
 }
@@ -309,7 +311,7 @@ func (m *sessions23) prompt(a *actor) {
 	text := fmt.Sprintf("prompt %d.", m.n)
 	m.say("%s is asked %q", a.short(), text)
 	m.event(a, nil, hooks.Prompt, map[string]any{"prompt": text})
-	a.asked(text)
+	a.Asked(text)
 	a.esc = false
 }
 
@@ -328,7 +330,7 @@ func (m *sessions23) verbs(a *actor) []string {
 		out = append(out, "prompt", "prompt", "end")
 	default:
 		out = append(out, "write", "write", "shell", "shell", "call", "stop", "stop", "esc", "kill")
-		if a.agent != hooks.Gemini && len(a.lanes) < 2 {
+		if a.Agent != hooks.Gemini && len(a.lanes) < 2 {
 			out = append(out, "lane")
 		}
 	}
@@ -387,7 +389,7 @@ func (m *sessions23) goOn(t *rapid.T) {
 	case "finish":
 		m.finishes(t, a, nil, rapid.Bool().Draw(t, "works"))
 	case "stop":
-		a.says("done")
+		a.Says("done")
 		m.event(a, nil, hooks.Stop, map[string]any{"stop_hook_active": false})
 	case "esc":
 		m.escape(a)
@@ -427,11 +429,11 @@ func (l *lane) name() string {
 
 // begins announces a call; path "" is a shell.
 func (m *sessions23) begins(t *rapid.T, a *actor, l *lane, path string) {
-	tool, input := a.tool(path)
-	c := &openCall{id: fmt.Sprint("call_", unique()), tool: tool, lane: l.name(), path: path, alive: true}
+	tool, input := a.Tool(path)
+	c := &openCall{id: fmt.Sprint("call_", enginetest.Unique()), tool: tool, lane: l.name(), path: path, alive: true}
 	if l == nil {
 		c.round = a.last()
-		a.scribe.calls(c.id, tool, input)
+		a.Scribe.Calls(c.id, tool, input)
 	} else {
 		c.round = l.round
 	}
@@ -457,7 +459,7 @@ func (m *sessions23) finishes(t *rapid.T, a *actor, l *lane, works bool) {
 	}
 	m.event(a, l, hooks.AfterTool, map[string]any{"tool_name": c.tool, "tool_input": c.input, "tool_use_id": c.id, "tool_response": "done"})
 	if l == nil {
-		a.result(c.id, c.tool, "done")
+		a.Result(c.id, c.tool, "done")
 	}
 }
 
@@ -469,11 +471,11 @@ func (m *sessions23) escape(a *actor) {
 	c := a.call("")
 	if c != nil {
 		c.alive = false
-		a.interrupted(c.id, c.tool)
+		a.Interrupted(c.id, c.tool)
 	} else {
-		a.interrupted("", "")
+		a.Interrupted("", "")
 	}
-	if a.agent == hooks.Codex {
+	if a.Agent == hooks.Codex {
 		m.event(a, nil, hooks.Stop, map[string]any{"hook_event_name": "Interrupt"})
 	}
 }
@@ -495,36 +497,36 @@ func (a *actor) die() {
 func (m *sessions23) spawn(t *rapid.T, a *actor) {
 	m.n++
 	l := &lane{id: fmt.Sprintf("a%016x", m.n), round: a.last()}
-	call, input := "call_"+unique(), map[string]any{"description": "sub", "prompt": "do it"}
-	a.scribe.calls(call, "Task", input)
+	call, input := "call_"+enginetest.Unique(), map[string]any{"description": "sub", "prompt": "do it"}
+	a.Scribe.Calls(call, "Task", input)
 	m.event(a, nil, hooks.BeforeTool, map[string]any{"tool_name": "Task", "tool_input": input, "tool_use_id": call})
 	m.event(a, nil, hooks.AfterTool, map[string]any{"tool_name": "Task", "tool_input": input, "tool_use_id": call, "tool_response": "started"})
-	a.result(call, "Task", "started")
+	a.Result(call, "Task", "started")
 	a.lanes = append(a.lanes, l)
-	switch a.agent {
+	switch a.Agent {
 	case hooks.Codex:
 		m.event(a, l, hooks.Prompt, map[string]any{"prompt": "do it"})
 	case hooks.Droid:
-		l.worker = m.scribe(hooks.Droid, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xd000+m.n))
-		l.worker.begunBy(a.id, call)
-		m.canon[l.worker.name()] = a.name()
+		l.worker = m.Scribe(hooks.Droid, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xd000+m.n))
+		l.worker.BegunBy(a.ID, call)
+		m.canon[l.worker.Name()] = a.Name()
 		m.event(a, l, hooks.Prompt, map[string]any{"prompt": "do it"})
 	}
 }
 
 // laneEnds is the end of a subagent, and where the agent has one, its notification.
 func (m *sessions23) laneEnds(a *actor, l *lane) {
-	switch a.agent {
+	switch a.Agent {
 	case hooks.Droid:
 		m.event(a, l, hooks.Stop, nil)
 	default:
 		m.event(a, l, hooks.SubagentStop, nil)
 	}
 	a.lanes = slices.DeleteFunc(a.lanes, func(o *lane) bool { return o == l })
-	if a.agent == hooks.Claude && a.last().stopped && !a.last().over {
+	if a.Agent == hooks.Claude && a.last().stopped && !a.last().over {
 		m.event(a, nil, hooks.Prompt, map[string]any{"prompt": "<task-notification>\n<task-id>" + l.id + "</task-id>\n</task-notification>", "notice": true})
-		a.claude("user", map[string]any{"role": "user", "content": "<task-notification>\n<task-id>" + l.id + "</task-id>\n</task-notification>"})
-		a.says("noted")
+		a.Claude("user", map[string]any{"role": "user", "content": "<task-notification>\n<task-id>" + l.id + "</task-id>\n</task-notification>"})
+		a.Says("noted")
 		m.event(a, nil, hooks.Stop, map[string]any{"stop_hook_active": false})
 	}
 }
@@ -532,12 +534,12 @@ func (m *sessions23) laneEnds(a *actor, l *lane) {
 // kill is the end of the daemon's process where it stands.
 func (m *sessions23) kill(*rapid.T) {
 	m.say("the daemon is killed")
-	left := m.fs.Clone(100, 0)
-	m.close()
-	m.fs = left
+	left := m.FS.Clone(100, 0)
+	m.Close()
+	m.FS = left
 	var err error
-	m.e, err = Open(bg, m.home, m.root, m.options())
-	m.must(err)
+	m.E, err = engine.Open(enginetest.Bg, m.Home, m.Root, m.Options())
+	m.Must(err)
 }
 
 // look holds what is true at any time.
@@ -545,8 +547,8 @@ func (m *sessions23) look(t *rapid.T) {
 	if !holdPosition || m.pos[0] == model.Manual {
 		return
 	}
-	all, err := m.e.History.SessionList(bg, m.env())
-	m.must(err)
+	all, err := m.E.History.SessionList(enginetest.Bg, m.Env())
+	m.Must(err)
 	var current []string
 	for _, s := range all {
 		if s.Current {
@@ -566,8 +568,8 @@ func (m *sessions23) look(t *rapid.T) {
 func (m *sessions23) saves(t *rapid.T) {
 	m.n++
 	m.say("save")
-	r, err := m.e.Worktree.Save(bg, "", fmt.Sprint("save ", m.n), nil)
-	m.must(err)
+	r, err := m.E.Worktree.Save(enginetest.Bg, "", fmt.Sprint("save ", m.n), nil)
+	m.Must(err)
 	cp := r.Checkpoint
 	if r.Unchanged { // what lies there is what that one has, though somebody had changed it between
 		for _, path := range paths23 {
@@ -592,7 +594,7 @@ func (m *sessions23) saves(t *rapid.T) {
 		t.Fatalf("position: the save is of %q, the project stands at %q", cp.Session, m.pos)
 	}
 	for _, a := range m.h.actors {
-		if a.name() != cp.Session || len(a.turns) == 0 {
+		if a.Name() != cp.Session || len(a.turns) == 0 {
 			continue
 		}
 		if n := len(a.turns); int(cp.Cause.Turn) != n || cp.Cause.Prompt != a.last().prompt {
@@ -604,13 +606,13 @@ func (m *sessions23) saves(t *rapid.T) {
 
 // turnsOf holds that a session's turns are those that the history has.
 func (m *sessions23) turnsOf(a *actor) {
-	m.t.Helper()
+	m.T.Helper()
 	if !holdTurns || !a.born {
 		return
 	}
-	m.sameTurns(a.name())
-	list, err := m.e.History.Turns(bg, model.SessionChoice{Session: a.name()})
-	m.must(err)
+	m.SameTurns(a.Name())
+	list, err := m.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: a.Name()})
+	m.Must(err)
 	var said, want []string
 	ids := []string{}
 	for _, info := range list.Turns {
@@ -622,7 +624,7 @@ func (m *sessions23) turnsOf(a *actor) {
 		want = append(want, r.prompt)
 	}
 	if !slices.Equal(said, want) {
-		m.t.Fatalf("turns: of %s are %q, the history says %q", a.name(), said, want)
+		m.T.Fatalf("turns: of %s are %q, the history says %q", a.Name(), said, want)
 	}
 	own := map[string]bool{}
 	for i, r := range a.turns {
@@ -632,10 +634,10 @@ func (m *sessions23) turnsOf(a *actor) {
 				break
 			}
 			if ids[i] == "" {
-				m.t.Fatalf("turns: turn:%d of %s has no checkpoint, and it changed %s", i+1, a.name(), path)
+				m.T.Fatalf("turns: turn:%d of %s has no checkpoint, and it changed %s", i+1, a.Name(), path)
 			}
 			if is, ok := m.holds(ids[i], path, r.end[path]); !ok {
-				m.t.Fatalf("turns: in turn:%d of %s is %s %s, the history says %q", i+1, a.name(), path, is, r.end[path])
+				m.T.Fatalf("turns: in turn:%d of %s is %s %s, the history says %q", i+1, a.Name(), path, is, r.end[path])
 			}
 		}
 	}
@@ -643,21 +645,21 @@ func (m *sessions23) turnsOf(a *actor) {
 
 // holds reports whether a checkpoint has one of some contents at a path.
 func (m *sessions23) holds(id, path string, contents []string) (is string, ok bool) {
-	m.t.Helper()
+	m.T.Helper()
 	at, err := objstore.ParseID(id)
-	m.must(err)
-	cp, err := m.e.Log.Checkpoint(at)
-	m.must(err)
-	ent, err := tree.Lookup(m.e.Log.Objs, cp.Tree, path)
+	m.Must(err)
+	cp, err := m.E.Log.Checkpoint(at)
+	m.Must(err)
+	ent, err := tree.Lookup(m.E.Log.Objs, cp.Tree, path)
 	if errors.Is(err, tree.ErrNotFound) {
 		return "no file", slices.Contains(contents, "")
 	}
-	m.must(err)
+	m.Must(err)
 	for _, c := range contents {
-		if c != "" && ent.ID == objstore.Sum(objstore.Blob, []byte(big(c))) {
+		if c != "" && ent.ID == objstore.Sum(objstore.Blob, []byte(enginetest.Big(c))) {
 			return c, true
 		}
 	}
-	first, _, _ := strings.Cut(m.cat(cp, path), "\n")
+	first, _, _ := strings.Cut(m.Cat(cp, path), "\n")
 	return fmt.Sprintf("%q", first), false
 }

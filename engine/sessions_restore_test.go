@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/refs"
@@ -25,7 +26,7 @@ const (
 
 func (m *sessions23) actorOf(name string) *actor {
 	for _, a := range m.h.actors {
-		if a.name() == name {
+		if a.Name() == name {
 			return a
 		}
 	}
@@ -135,7 +136,7 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 		was, is := before[path], after[path]
 		same, hit := was == is, slices.Contains(want[path], is)
 		named := slices.ContainsFunc(r.Plan.Kept, func(k model.Kept) bool { return k.Path == path || k.Dir && refs.Below(path, k.Path) })
-		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path], stays, isNew, m.keptNames(r))
+		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path], stays, isNew, m.KeptNames(r))
 		switch {
 		case !same && !hit:
 			t.Fatalf("neither. %s", what)
@@ -184,7 +185,7 @@ func (m *sessions23) places() (again func()) {
 // dropped takes the sessions away that a restore took away: forks that nobody has opened.
 func (m *sessions23) dropped() {
 	m.h.actors = slices.DeleteFunc(m.h.actors, func(a *actor) bool {
-		_, err := os.Stat(a.file)
+		_, err := os.Stat(a.File)
 		return !a.used && errors.Is(err, os.ErrNotExist)
 	})
 }
@@ -227,28 +228,28 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	var err error
 	if fork {
 		var f *restore.Forked
-		if f, err = m.e.Restorer.Fork(bg, name, restore.Options{Session: model.SessionChoice{Session: a.name()}, Checkout: true, Scope: refs.Scope{Exact: exact}, Env: m.env()}); err == nil {
+		if f, err = m.E.Restorer.Fork(enginetest.Bg, name, restore.Options{Session: model.SessionChoice{Session: a.Name()}, Checkout: true, Scope: refs.Scope{Exact: exact}, Env: m.Env()}); err == nil {
 			r = f.Restore
 		}
 	} else {
-		r, err = m.e.Restorer.Checkout(bg, name, restore.Options{Session: model.SessionChoice{Session: a.name()}, Scope: refs.Scope{Exact: exact}, Env: m.env()})
+		r, err = m.E.Restorer.Checkout(enginetest.Bg, name, restore.Options{Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Exact: exact}, Env: m.Env()})
 	}
 	if err != nil {
 		var none *model.NoConversationError
 		if fork && !end.whole && errors.As(err, &none) {
 			return
 		}
-		t.Fatalf("checkout turn:%d of %s: %v", n, a.name(), err)
+		t.Fatalf("checkout turn:%d of %s: %v", n, a.Name(), err)
 	}
 	m.goes(t, a, r, end, exact)
 	m.dropped()
 	m.say("  of %s: %+v", r.Plan.Target.Session, r.Conversation)
 	if r.Operation == nil { // there was nothing to do: whether the project stands there now is open
-		m.pos = append(slices.Clone(pos), a.name())
+		m.pos = append(slices.Clone(pos), a.Name())
 		m.look(t)
 		return
 	}
-	m.pos = []string{a.name()}
+	m.pos = []string{a.Name()}
 	if c := r.Conversation; c == nil || c.Session == "" { // the conversation stays as it is: of the fork that a restore made of this one, perhaps
 		for _, name := range pos {
 			if o := m.actorOf(name); o != nil && o != a && o.family == a.family {
@@ -256,17 +257,17 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 			}
 		}
 	}
-	if m.actorOf(a.name()) == nil { // a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it is open
+	if m.actorOf(a.Name()) == nil { // a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it is open
 		for _, o := range m.h.actors {
 			if o.family == a.family {
-				m.pos = append(m.pos, o.name())
+				m.pos = append(m.pos, o.Name())
 			}
 		}
 	}
 	var made *actor
 	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" { // one that ends there is gone on with: this one, or a fork that nobody has opened
 		m.pos = []string{c.Session}
-		a.left = c.Session != a.name()
+		a.left = c.Session != a.Name()
 		if o := m.actorOf(c.Session); o != nil { // nil: one that went, and came back
 			m.stands(o, end)
 		}
@@ -274,7 +275,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	if c := r.Conversation; c != nil && c.Fork != nil {
 		made = m.join(a, c.Fork, n, nil)
 		m.stands(made, end)
-		m.pos = []string{made.name()}
+		m.pos = []string{made.Name()}
 		a.left = true
 	}
 	m.look(t)
@@ -282,7 +283,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		return
 	}
 	m.say("undo-restore")
-	if _, err := m.e.Restorer.UndoRestore(bg, 0, restore.Options{Env: m.env()}); err != nil {
+	if _, err := m.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: m.Env()}); err != nil {
 		t.Fatalf("undo-restore: %v", err)
 	}
 	if now := m.files(); !maps.Equal(now, was) {
@@ -292,11 +293,11 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	m.h.seen = seen
 	again()
 	m.dropped()
-	if made != nil && m.actorOf(made.name()) != nil {
-		t.Fatalf("undo: undo-restore leaves %s, which the restore made", made.file)
+	if made != nil && m.actorOf(made.Name()) != nil {
+		t.Fatalf("undo: undo-restore leaves %s, which the restore made", made.File)
 	}
 	a.left = false
-	m.pos = append([]string{a.name()}, pos...)
+	m.pos = append([]string{a.Name()}, pos...)
 	m.look(t)
 }
 
@@ -307,12 +308,12 @@ func (m *sessions23) forkTurn(t *rapid.T) {
 		return
 	}
 	m.say("fork turn:%d --session %s", n, a.short())
-	f, err := m.e.Restorer.Fork(bg, fmt.Sprint("turn:", n), restore.Options{Session: model.SessionChoice{Session: a.name()}, Env: m.env()})
+	f, err := m.E.Restorer.Fork(enginetest.Bg, fmt.Sprint("turn:", n), restore.Options{Session: model.SessionChoice{Session: a.Name()}, Env: m.Env()})
 	var none *model.NoConversationError
 	if !a.turns[n-1].whole && errors.As(err, &none) {
 		return
 	}
-	m.must(err)
+	m.Must(err)
 	if now := m.files(); !maps.Equal(now, m.h.world) {
 		t.Fatalf("others: a fork changed the files from %q to %q", m.h.world, now)
 	}
@@ -325,7 +326,7 @@ func (m *sessions23) join(a *actor, f *model.Fork, n int, begin map[string][]str
 	if !a.turns[n-1].whole {
 		n = min(n, f.Cut.Turn)
 	}
-	b := &actor{scribe: m.pickUp(a.agent, id, f.Path), family: a.family, turns: slices.Clone(a.turns[:n]), born: true, begin: map[string][]string{}}
+	b := &actor{Scribe: m.PickUp(a.Agent, id, f.Path), family: a.family, turns: slices.Clone(a.turns[:n]), born: true, begin: map[string][]string{}}
 	b.began, b.back = len(m.h.changes), len(m.h.changes)
 	for _, path := range paths23 {
 		b.begin[path] = append(slices.Clone(begin[path]), m.h.world[path])
@@ -345,8 +346,8 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	}
 	m.say("checkout turn:%d --in-place --session %s", n, a.short())
 	end := a.turns[n-1]
-	r, err := m.e.Restorer.Checkout(bg, fmt.Sprint("turn:", n), restore.Options{Session: model.SessionChoice{Session: a.name()}, InPlace: true, Env: m.env()})
-	m.must(err)
+	r, err := m.E.Restorer.Checkout(enginetest.Bg, fmt.Sprint("turn:", n), restore.Options{Session: model.SessionChoice{Session: a.Name()}, InPlace: true, Env: m.Env()})
+	m.Must(err)
 	if r.Conversation == nil || r.Conversation.Mode != model.ConversationInPlace {
 		t.Fatalf("in place: %+v", r.Conversation)
 	}
@@ -356,8 +357,8 @@ func (m *sessions23) inPlace(t *rapid.T) {
 		gone.over = true
 	}
 	a.turns = slices.Clone(a.turns[:n])
-	a.read()
-	m.pos = []string{a.name()}
+	a.Read()
+	m.pos = []string{a.Name()}
 	m.look(t)
 	m.turnsOf(a)
 }
@@ -396,7 +397,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	for _, path := range paths23 {
 		touched := false
 		for _, c := range m.h.changes[a.began:] {
-			touched = touched || c.path == path && slices.Contains(c.by, a.name())
+			touched = touched || c.path == path && slices.Contains(c.by, a.Name())
 		}
 		switch {
 		case m.onlyOthers(a, path):
@@ -418,11 +419,11 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	pos := slices.Clone(m.pos)
 	for most := len(m.h.changes) + 3; len(left()) > 0; steps++ {
 		if steps > most {
-			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.name(), left(), m.h.world, a.begin)
+			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.Name(), left(), m.h.world, a.begin)
 		}
-		r, err := m.e.Restorer.Undo(bg, 1, restore.Options{Session: model.SessionChoice{Session: a.name()}})
+		r, err := m.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 		if err != nil {
-			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.name(), err, left(), m.h.world, a.begin)
+			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.Name(), err, left(), m.h.world, a.begin)
 		}
 		after := m.files()
 		m.say("  step %d: %q", steps, after)
@@ -442,7 +443,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 			seen = maps.Clone(start)
 		}
 		m.h.restored(a, after)
-		m.pos = []string{a.name()}
+		m.pos = []string{a.Name()}
 		for _, name := range pos { // a fork that nobody has used stands where the line does, and goes on
 			if o := m.actorOf(name); o == nil || o.family == a.family && !o.used { // nil: one that went, and came back
 				m.pos = append(m.pos, name)
@@ -451,13 +452,13 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	}
 	m.look(t)
 	for i := range steps { // a redo may go over several that lists fold
-		_, err := m.e.Restorer.Redo(bg, 1, restore.Options{Session: model.SessionChoice{Session: a.name()}})
+		_, err := m.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 		m.say("  redo %d: %q", i, m.files())
 		if i > 0 && errors.Is(err, model.ErrNotFound) {
 			break
 		}
 		if err != nil {
-			t.Fatalf("undo: redo %d of %d of %s: %v", i+1, steps, a.name(), err)
+			t.Fatalf("undo: redo %d of %d of %s: %v", i+1, steps, a.Name(), err)
 		}
 	}
 	if now := m.files(); !maps.Equal(now, start) {

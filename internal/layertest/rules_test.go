@@ -92,9 +92,10 @@ const (
 )
 
 // testHelpers are packages for tests. They are not in DESIGN.md's table; they may
-// import what their host may, and the host, and no production package imports
-// them.
+// import what their host may, and the host (of bench: anything), and no production
+// package imports them.
 var testHelpers = []struct{ path, host, why string }{
+	{"engine/enginetest", "bench", "an open project with agents that work in it, for the tests of its rooms"},
 	{"internal/kv/kvtest", "internal/kv", "power cuts and faults for the tests of the packages above kv"},
 	{"internal/worktreefs/faultfs", "internal/worktreefs", "the fault-injecting twin"},
 	{"internal/acceptance", "", "real agents against the program, behind a build tag"},
@@ -165,6 +166,7 @@ var callBans = []callBan{
 		in:    []string{""},
 		but: map[string]string{
 			"cmd/rewind/main.go":              "the one place that turns an error into an exit code",
+			"engine/enginetest/project.go":    "a store that failed for good leaves goroutines; the process of its test ends",
 			"bench/floor/run/main.go":         "the main of a program of its own",
 			"bench/floor/echo/main.go":        "the main of a program of its own",
 			"cmd/rewindd/main.go":             "hands on the exit code of the daemon",
@@ -182,6 +184,9 @@ var callBans = []callBan{
 		},
 		in: []string{"engine", "tree", "server", "cmd"},
 		but: map[string]string{
+			"engine/enginetest/project.go":        "a person's hand in a test",
+			"engine/enginetest/scribe.go":         "an agent's session file in a test",
+			"engine/enginetest/talk.go":           "an agent's session file in a test",
 			"engine/register/files.go":            "writes the settings of agents, outside of any project",
 			"engine/register/program.go":          "puts the hooks' program into rewind's own directory",
 			"engine/conversation/sessionwrite.go": "writes the session files of agents, outside of any project",

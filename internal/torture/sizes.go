@@ -69,7 +69,7 @@ var Sizes = []Size{
 	{"tree/apply.TestT11CrashAmongEdits", 300, 2000, "races", 0.025},
 	{"cmd/rewind.TestT13Promise13ManyFiles", 5000, 1_000_000, "files", 0.0009},
 	{"tree/snapshot.TestT14Promise14FileChangesWhileRead", 100, 1000, "runs", 0.015},
-	{"engine.TestT14Promise14CaptureWhileWritten", 100, 1000, "runs", 0.07},
+	{"engine/conversation.TestT14Promise14CaptureWhileWritten", 100, 1000, "runs", 0.07},
 	{"engine.TestT18Promise12Interleaving", 200, 5000, "runs", 0.2},
 	{"engine.TestT23Promise19Sessions", 200, 5000, "runs", 0.3},
 	{"cmd/rewind.TestT21Promise17Hostile", 160, 1330, "scenes", 0.5},
@@ -79,7 +79,7 @@ var Sizes = []Size{
 // formats are the targets of fuzzing whose bytes the store alone writes: row fuzz. All others read what an agent or a stranger wrote: row T15.
 var formats = []string{
 	"tree.FuzzTreeDecode", "tree.FuzzNoteDecode", "tree/snapshot.FuzzCachedDecode",
-	"engine.FuzzCheckpoint", "engine.FuzzJournal", "engine.FuzzSquash",
+	"engine/model.FuzzCheckpoint", "engine/model.FuzzJournal", "engine/gc.FuzzSquash",
 	"refs.FuzzOperation", "internal/record.FuzzMalleability",
 	"objstore/object.FuzzEnvelope", "objstore/object.FuzzChunkList", "objstore/object.FuzzDelta", "objstore.FuzzGone",
 }

@@ -1,0 +1,334 @@
+package enginetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"rewind/engine"
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/restore"
+	"rewind/internal/kv"
+	"rewind/internal/kv/kvtest"
+	"rewind/internal/torture"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// Main runs the tests of one room: rapid as often as the matrix asks for, and no goroutine left behind.
+func Main(m *testing.M) {
+	if err := flag.Set("rapid.checks", strconv.Itoa(torture.Points(200, 5000))); err != nil { // the command line still wins
+		panic(err)
+	}
+	if os.Getenv(childEnv) != "" {
+		os.Exit(m.Run()) // a store that failed for good leaves goroutines; its process ends
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// childEnv marks a process that runs one test whose stores fail for good.
+const ADay = 24 * time.Hour
+
+const childEnv = "REWIND_TEST_CHILD"
+
+// InChild runs the calling test in a process of its own, and reports whether this is that process.
+func InChild(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(childEnv) != "" {
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), childEnv+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+	return false
+}
+
+// Checks has rapid run as often as a test of the matrix shall, from its seed where one is asked for.
+func Checks(t *testing.T, m *torture.Run) {
+	t.Helper()
+	SetChecks(t, m.Points, m.Seed)
+}
+
+func SetChecks(t *testing.T, runs int, seed uint64) {
+	t.Helper()
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(runs), "rapid.seed": strconv.FormatUint(seed, 10)} {
+		if name == "rapid.seed" && os.Getenv(torture.EnvSeed) == "" {
+			continue
+		}
+		was := flag.Lookup(name).Value.String()
+		t.Cleanup(func() { _ = flag.Set(name, was) })
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// CheckFor has rapid run 200 times, and again with the next seed until as many seconds are over as a test of the matrix has points.
+func CheckFor(t *testing.T, m *torture.Run, property func(*rapid.T)) {
+	t.Helper()
+	const runs = 200
+	began, batches := time.Now(), 0
+	for batches == 0 || time.Since(began) < time.Duration(m.Points)*time.Second {
+		SetChecks(t, runs, m.Seed+uint64(batches))
+		rapid.Check(t, property)
+		batches++
+	}
+	for range m.Points {
+		m.Point()
+	}
+	t.Logf("%d runs", batches*runs)
+}
+
+// Fataler is what testing.T and rapid.T share.
+type Fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// Project is a real directory with a real engine; the store's files are in memory, so that syncs cost nothing.
+type Project struct {
+	T    Fataler
+	Root string
+	Home project.Home
+	FS   *kvtest.CrashFS
+	E    *engine.Engine
+	Tick time.Time
+}
+
+func NewProject(t *testing.T) *Project {
+	t.Helper()
+	p := OpenProject(t, t.TempDir(), t.TempDir())
+	t.Cleanup(p.Close)
+	return p
+}
+
+func OpenProject(t Fataler, root, home string) *Project {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	p := &Project{T: t, Root: root, Home: project.Home{Dir: home}, FS: kvtest.NewCrashFS(), Tick: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
+	// The directories above the store are there since before the test, also after a power cut.
+	p.Must(p.FS.MkdirAll(p.Home.Storage(), 0o700))
+	for dir := p.Home.Storage(); ; dir = filepath.Dir(dir) {
+		d, err := p.FS.OpenDir(dir)
+		p.Must(err)
+		p.Must(d.Sync())
+		p.Must(d.Close())
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	e, _, err := engine.Init(context.Background(), p.Home, root, project.ModeGlobal, p.Options())
+	if err != nil {
+		t.Fatalf("init: %v", err)
+	}
+	p.E = e
+	return p
+}
+
+func (p *Project) Options() project.Options {
+	return project.Options{KV: kv.Options{FS: p.FS}}
+}
+
+func (p *Project) Close() {
+	if err := p.E.Close(); err != nil {
+		p.T.Fatalf("close: %v", err)
+	}
+}
+
+func (p *Project) Path(name string) string { return filepath.Join(p.Root, filepath.FromSlash(name)) }
+
+func (p *Project) Write(name, content string) {
+	p.T.Helper()
+	p.Must(os.MkdirAll(filepath.Dir(p.Path(name)), 0o755))
+	p.Must(os.WriteFile(p.Path(name), []byte(content), 0o644))
+}
+
+func (p *Project) Remove(names ...string) {
+	p.T.Helper()
+	for _, n := range names {
+		p.Must(os.RemoveAll(p.Path(n)))
+	}
+}
+
+func (p *Project) Must(err error) {
+	p.T.Helper()
+	if err != nil {
+		p.T.Fatalf("%v", err)
+	}
+}
+
+func (p *Project) Save(message string) *model.Checkpoint {
+	p.T.Helper()
+	r, err := p.E.Worktree.Save(context.Background(), "", message, nil)
+	if err != nil {
+		p.T.Fatalf("save: %v", err)
+	}
+	return r.Checkpoint
+}
+
+func (p *Project) Checkout(name string, o restore.Options) *restore.Result {
+	p.T.Helper()
+	r, err := p.E.Restorer.Checkout(context.Background(), name, o)
+	if err != nil {
+		p.T.Fatalf("checkout %s: %v", name, err)
+	}
+	return r
+}
+
+func (p *Project) KeptNames(r *restore.Result) []string {
+	out := []string{}
+	for _, k := range r.Plan.Kept {
+		out = append(out, fmt.Sprintf("%s %s", k.Reason, k.Path))
+	}
+	return out
+}
+
+// Listing is the whole directory as this test sees it, by an implementation of its own: path to type, mode, content.
+type Listing map[string]string
+
+func List(t Fataler, root string) Listing {
+	t.Helper()
+	l := Listing{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil || rel == "." {
+			return err
+		}
+		if rel == ".agent" || rel == ".git" {
+			return filepath.SkipDir
+		}
+		fi, err := d.Info()
+		if err != nil {
+			return err
+		}
+		perm := uint32(fi.Mode().Perm())
+		for bit, mode := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+			if fi.Mode()&mode != 0 {
+				perm |= bit
+			}
+		}
+		switch {
+		case fi.IsDir():
+			l[rel] = fmt.Sprintf("d %04o", perm)
+		case fi.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			l[rel] = "l " + target
+			return err
+		default:
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			l[rel] = fmt.Sprintf("f %04o %x", perm, sha256.Sum256(b))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("list %s: %v", root, err)
+	}
+	return l
+}
+
+// Without leaves out paths and all below them.
+func (l Listing) Without(drop func(path string) bool) Listing {
+	out := maps.Clone(l)
+	for p := range l {
+		for q := p; q != ""; q, _ = tree.Split(q) {
+			if drop(q) {
+				delete(out, p)
+			}
+		}
+	}
+	return out
+}
+
+func (l Listing) Diff(want Listing) string {
+	var b strings.Builder
+	for _, p := range slices.Sorted(maps.Keys(l)) {
+		if want[p] != l[p] {
+			fmt.Fprintf(&b, "  %q is %q, want %q\n", p, l[p], want[p])
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(want)) {
+		if _, ok := l[p]; !ok {
+			fmt.Fprintf(&b, "  %q is missing, want %q\n", p, want[p])
+		}
+	}
+	return b.String()
+}
+
+func (p *Project) WantTree(want Listing) {
+	p.T.Helper()
+	if d := List(p.T, p.Root).Diff(want); d != "" {
+		p.T.Fatalf("tree differs:\n%s", d)
+	}
+}
+
+func (p *Project) Cat(cp *model.Checkpoint, path string) string {
+	p.T.Helper()
+	f, _, err := p.E.History.Cat(context.Background(), cp.ID.String(), path)
+	if err != nil {
+		p.T.Fatalf("cat %s: %v", path, err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	p.Must(err)
+	return string(b)
+}
+
+func Equal[T comparable](t Fataler, what string, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s:\n got %v\nwant %v", what, got, want)
+	}
+}
+
+var Bg = context.Background()
+
+func (p *Project) Reopen() {
+	p.T.Helper()
+	p.Close()
+	e, err := engine.Open(Bg, p.Home, p.Root, p.Options())
+	p.Must(err)
+	p.E = e
+}
+
+func ReadAll(t Fataler, get objstore.Getter, id objstore.ID) []byte {
+	t.Helper()
+	st, err := conversation.OpenTranscript(get, id)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	b, err := io.ReadAll(io.NewSectionReader(st, 0, st.Size))
+	if err != nil || int64(len(b)) != st.Size {
+		t.Fatalf("read: %d of %d bytes, %v", len(b), st.Size, err)
+	}
+	return b
+}

@@ -1,0 +1,206 @@
+package gc_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rewind/engine/authorship"
+	"rewind/engine/enginetest"
+	"rewind/engine/gc"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// TestPromise12ChangedBack: what another session changed and changed back between two steps that are kept is still its, also when the step it was merged into is merged again.
+func TestPromise12ChangedBack(t *testing.T) {
+	for _, keeps := range [][]int{{1}, {3, 1}, {4, 3, 2, 1}} {
+		t.Run(fmt.Sprint(keeps), func(t *testing.T) {
+			p := enginetest.NewProject(t)
+			p.Set("gc.grace", "0s")
+			p.Write("theirs", enginetest.Big("0"))
+			p.Save("before")
+			a, b := p.Agent("a"), p.Agent("b")
+			a.Start()
+			b.Start()
+			a.Prompt("go")
+			b.Prompt("go")
+			p.Tagged("before", b.Run("0", func() { p.Write("other", enginetest.Big("0")) }))
+			p.Tagged("mine", a.Run("1", func() { p.Write("theirs", enginetest.Big("a")) }))
+			b.Run("2", func() { p.Write("theirs", enginetest.Big("b")); p.Write("dir/made", enginetest.Big("b")) })
+			gone := p.Get(b.Run("3", func() { p.Write("theirs", enginetest.Big("a")); p.Remove("dir") }))
+			for i := range 4 {
+				b.Run(fmt.Sprint("b", i), func() { p.Write("other", enginetest.Big(fmt.Sprint(i))) })
+				a.Run(fmt.Sprint("a", i), func() { p.Write("more", enginetest.Big(fmt.Sprint(i))) })
+			}
+			for _, n := range keeps {
+				p.Gc(gc.Options{Keep: n})
+			}
+			p.Reopen()
+			if p.Has(gone) {
+				t.Fatal("nothing was thinned")
+			}
+			for _, l := range p.Listed() {
+				if l.Merged > 0 && slices.Contains(l.By, b.Name()) && !slices.Equal(l.Reverted, []string{"dir", "dir/made", "theirs"}) {
+					t.Errorf("merged steps changed back %q", l.Reverted)
+				}
+			}
+			r, err := p.E.Restorer.Checkout(enginetest.Bg, "before", restore.Options{Session: model.SessionChoice{Session: "a"}})
+			p.Must(err)
+			if p.Read("theirs") != enginetest.Big("a") {
+				t.Errorf("what another session set is gone; kept: %v", p.KeptNames(r))
+			}
+		})
+	}
+}
+
+// TestPromise12OffTheLine: a step on the line that a session began from is its own past, and what steps of other lines changed that were merged into it is not.
+func TestPromise12OffTheLine(t *testing.T) {
+	for _, keeps := range [][]int{{1}, {2, 1}} {
+		t.Run(fmt.Sprint(keeps), func(t *testing.T) {
+			p := enginetest.NewProject(t)
+			p.Set("gc.grace", "0s")
+			p.Write("theirs", enginetest.Big("0"))
+			p.Write("mine", enginetest.Big("0"))
+			p.Save("before")
+			a, b, s := p.Agent("a"), p.Agent("b"), p.Agent("s")
+			for _, x := range []*enginetest.Agent{a, b} {
+				x.Start()
+				x.Prompt("go")
+			}
+			p.Tagged("before", a.Run("0", func() { p.Write("more", enginetest.Big("0")) }))
+			a.Run("1", func() { p.Write("mine", enginetest.Big("1")) })
+			gone := p.Get(b.Run("2", func() { p.Write("theirs", enginetest.Big("b")) }))
+			a.Run("3", func() { p.Write("more", enginetest.Big("1")) })
+			p.Tagged("line", a.Run("4", func() { p.Write("more", enginetest.Big("2")) }))
+			b.Run("5", func() { p.Write("other", enginetest.Big("b")) })
+			b.Run("6", func() { p.Write("other", enginetest.Big("b2")) })
+			a.Run("7", func() { p.Write("mine", enginetest.Big("2")) })
+			p.Tagged("alone", a.Run("8", func() { p.Write("own", enginetest.Big("2")) }))
+			s.Start()
+			s.Prompt("go")
+			s.Run("9", func() { p.Write("new", enginetest.Big("s")) })
+			for _, n := range keeps {
+				p.Gc(gc.Options{Keep: n})
+			}
+			if p.Has(gone) {
+				t.Fatal("nothing was thinned")
+			}
+			// As long as that one is at work it is a colleague all the same.
+			r, err := p.E.Restorer.Checkout(enginetest.Bg, "before", restore.Options{Session: model.SessionChoice{Session: "s"}, DryRun: true})
+			p.Must(err)
+			if !slices.Contains(p.KeptNames(r), "session own") {
+				t.Errorf("what a session changed that is at work is taken; kept: %v", p.KeptNames(r))
+			}
+			a.Stop()
+			r, err = p.E.Restorer.Checkout(enginetest.Bg, "before", restore.Options{Session: model.SessionChoice{Session: "s"}})
+			p.Must(err)
+			if p.Read("theirs") != enginetest.Big("b") || p.Read("other") != enginetest.Big("b2") {
+				t.Errorf("what a session of another line changed is gone; kept: %v", p.KeptNames(r))
+			}
+			if _, ok := enginetest.List(t, p.Root)["own"]; ok {
+				t.Errorf("what was done on the line that the session began from stays; kept: %v", p.KeptNames(r))
+			}
+		})
+	}
+}
+
+// TestPromise12TooManyToList: where more paths were changed back than a squash record lists, it lists what they lie in, and keeps all of that.
+func TestPromise12TooManyToList(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	n := model.MaxReverted + 10
+	fill := func(content string) {
+		for i := range n {
+			p.Write(fmt.Sprint("gen/x/", i), content)
+		}
+	}
+	fill("0")
+	p.Write("gen/mine", enginetest.Big("0"))
+	p.Save("start")
+	a, b := p.Agent("a"), p.Agent("b")
+	a.Start()
+	b.Start()
+	a.Prompt("go")
+	b.Prompt("go")
+	p.Tagged("before", b.Run("0", func() { p.Write("other", enginetest.Big("0")) }))
+	p.Tagged("mine", a.Run("1", func() { p.Write("gen/x/7", "a"); p.Write("gen/mine", enginetest.Big("a")) }))
+	b.Run("2", func() { fill("b") })
+	b.Run("3", func() { fill("0"); p.Write("gen/x/7", "a") })
+	b.Run("4", func() { p.Write("other", enginetest.Big("1")) })
+	a.Run("5", func() { p.Write("more", enginetest.Big("1")) })
+	p.Gc(gc.Options{Keep: 1})
+	if !slices.ContainsFunc(p.Listed(), func(l history.Listed) bool { return slices.Equal(l.Reverted, []string{"gen/x/"}) }) {
+		t.Error("no squash record tells of the directory")
+	}
+	r, err := p.E.Restorer.Checkout(enginetest.Bg, "before", restore.Options{Session: model.SessionChoice{Session: "a"}})
+	p.Must(err)
+	if p.Read("gen/x/7") != "a" || p.Read("gen/mine") != enginetest.Big("0") {
+		t.Errorf("kept: %v", p.KeptNames(r))
+	}
+}
+
+// TestPromise12LostTree: steps whose trees are known to be lost can be merged; what they changed is known as far as it can be.
+func TestPromise12LostTree(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	p.Write("f", enginetest.Big("0"))
+	p.Save("start")
+	var gone []*model.Checkpoint
+	for i := range 4 {
+		p.Write("f", enginetest.Big(fmt.Sprint("x", i)))
+		gone = append(gone, p.Save(fmt.Sprint(i)))
+	}
+	tx := p.E.Log.Objs.BeginAlone()
+	for _, l := range p.Listed() {
+		if l.Tree != gone[1].Tree {
+			p.Must(tx.Unbase(objstore.Tree, l.Tree.Key()))
+		}
+	}
+	p.Must(tx.Expunge(objstore.Tree, gone[1].Tree.Key(), objstore.Tombstone{Reason: objstore.Lost}))
+	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+	if r := p.Collect(gc.Options{Keep: 1}); r.Checkpoints != 4 {
+		t.Errorf("%+v", r)
+	}
+	p.Sound()
+}
+
+// TestPromise12Coarse: whatever the paths are, all of them are covered by as few as asked for, and none is coarser than need be where they are few enough.
+func TestPromise12Coarse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.SampledFrom([]string{"a", "b", "c", "ä"})
+		path := rapid.Custom(func(t *rapid.T) string {
+			p := strings.Join(rapid.SliceOfN(part, 1, 5).Draw(t, "parts"), "/")
+			if rapid.IntRange(0, 9).Draw(t, "below") == 0 {
+				p += "/"
+			}
+			return p
+		})
+		paths := rapid.SliceOf(path).Draw(t, "paths")
+		most := rapid.IntRange(1, 20).Draw(t, "most")
+		got := gc.Coarse(slices.Clone(paths), most)
+		if len(got) > most || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
+			t.Fatalf("%q", got)
+		}
+		whose := authorship.Theirs{}
+		for _, p := range got {
+			whose[p] = "x"
+		}
+		for _, p := range paths {
+			if whose.Of(strings.TrimSuffix(p, "/")) == "" && !strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/") && whose.Of(tree.Join(p[:len(p)-1], "new")) == "" {
+				t.Fatalf("%q is not covered by %q", p, got)
+			}
+		}
+		slices.Sort(paths)
+		if few := slices.Compact(paths); len(few) <= most && !slices.Equal(few, got) {
+			t.Fatalf("%q became %q", few, got)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package history_test
+
+import (
+	"fmt"
+	"testing"
+
+	"rewind/engine/capture"
+	"rewind/engine/enginetest"
+	"rewind/hooks"
+	"rewind/refs"
+)
+
+// What a turn is does not depend on who wrote the log.
+func TestTurnsOfOlderOperations(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	words := 0
+	for n := range 4 {
+		k.Ask(fmt.Sprint("say ", n))
+		for c := range 3 {
+			k.Work(p.Edits("f", fmt.Sprint(n, c)))
+		}
+		p.Edits("g", fmt.Sprint(n))() // by hand: the stop finds it
+		k.Stop()
+		if n == 2 {
+			k.Work(p.Edits("f", "late"))
+			k.Stop()
+		}
+		p.Edits("g", fmt.Sprint(n, "later"))()
+	}
+	k.Send(hooks.Event{Kind: hooks.SessionEnd}, capture.HandleOptions{})
+	p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Kind == refs.KindCheckpoint {
+			cp, err := p.E.Log.Checkpoint(op.Checkpoint)
+			p.Must(err)
+			if op.Cause != (refs.Cause{Event: cp.Cause.Event}) {
+				t.Errorf("operation %d says %v, its checkpoint %q", op.Seq, op.Cause, cp.Cause.Event)
+			}
+			words++
+		}
+		return nil
+	}))
+	if words < 20 {
+		t.Errorf("only %d checkpoints", words)
+	}
+	p.SameTurns(k.Name())
+}
+
+// TestTurnReadsFewCheckpoints: the end of a turn is found without reading each call's checkpoint.
+func TestTurnReadsFewCheckpoints(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	turn := uint64(0)
+	read := func(name string, calls int) uint64 {
+		k.Ask("do " + name)
+		for c := range calls {
+			k.Work(p.Edits("f", fmt.Sprint(name, c)))
+		}
+		k.Stop()
+		p.Reopen()
+		turn++
+		before := p.E.Log.DB.Reads()
+		l, err := p.E.History.ReadTurns(k.Name(), turn)
+		p.Must(err)
+		if m := l.EndOf(turn); m == nil || m.Code.IsZero() {
+			t.Fatalf("turn %d has no end", turn)
+		}
+		return p.E.Log.DB.Reads() - before
+	}
+	few, many := read("few", 8), read("many", 80)
+	const ops = 2 * (80 - 8) // each call has two, which are read themselves
+	if many > few+ops+ops/8 {
+		t.Errorf("%d keys are read for a turn of 8 calls, %d for one of 80", few, many)
+	}
+}

@@ -1,0 +1,229 @@
+package restore_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/engine/capture"
+	"rewind/engine/conversation"
+	"rewind/engine/enginetest"
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/engine/restore"
+	"rewind/hooks"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// bytesOf are what a fork of a moment would be written as.
+func bytesOf(p *enginetest.Project, k *enginetest.Talker, name string, as transcript.Fork) (b []byte, live bool) {
+	p.T.Helper()
+	pt, err := p.E.History.Moment(k.Name(), name)
+	p.Must(err)
+	plan, err := p.E.Restorer.PlanFork(pt, "", "fork", false)
+	p.Must(err)
+	defer plan.Close()
+	as.Cut, as.Title, as.From = plan.Fork.Cut, plan.Fork.Title, plan.Fork.From
+	plan.Fork = as
+	var out bytes.Buffer
+	p.Must(plan.Write(&out))
+	return out.Bytes(), plan.Live != nil
+}
+
+// TestPromise14ForkFromStore: what is forked from the live file and what is forked from the store are the same bytes.
+func TestPromise14ForkFromStore(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	k.Append(strings.Repeat(`{"type":"x","pad":"`+strings.Repeat("p", 1000)+`"}`+"\n", 200))
+	k.Take("two", p.Edits("f", "2"))
+	k.Take("three", nil)
+	as := transcript.Fork{ID: enginetest.ClaudeID(99), Time: time.UnixMilli(1_800_000_000_000)}
+	names := []string{"turn:1", "turn:2", "turn:3", "@"}
+	want := map[string][]byte{}
+	for _, name := range names {
+		b, live := bytesOf(p, k, name, as)
+		if !live {
+			t.Errorf("%s is not read from the file", name)
+		}
+		want[name] = b
+	}
+	all := p.Slurp(k.File)
+	for what, change := range map[string]func() error{
+		"rewritten": func() error {
+			return os.WriteFile(k.File, bytes.Replace([]byte(all), []byte("one"), []byte("two"), 1), 0o600)
+		},
+		"cut":     func() error { return os.WriteFile(k.File, []byte(all[:100]), 0o600) },
+		"deleted": func() error { return os.Remove(k.File) },
+		"grown":   func() error { return os.WriteFile(k.File, []byte(all+"{\"type\":\"x\"}\n{\"unfin"), 0o600) },
+	} {
+		p.Must(change())
+		for _, name := range names {
+			b, live := bytesOf(p, k, name, as)
+			if !bytes.Equal(b, want[name]) {
+				t.Errorf("%s: %s is %d bytes, was %d", what, name, len(b), len(want[name]))
+			}
+			if live != (what == "grown") {
+				t.Errorf("%s: %s read from the file: %v", what, name, live)
+			}
+		}
+		p.Must(os.WriteFile(k.File, []byte(all), 0o600))
+	}
+}
+
+func TestFork(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	before, info := p.Slurp(k.File), stat(t, k.File)
+	code := enginetest.List(t, p.Root)
+
+	dry := p.Fork("turn:1", restore.Options{DryRun: true})
+	if _, err := os.Stat(dry.Path); !errors.Is(err, fs.ErrNotExist) || len(p.Files()) != 1 {
+		t.Errorf("a dry run left %q", p.Files())
+	}
+	if all, err := p.E.History.SessionList(enginetest.Bg, p.Env()); err != nil || len(all) != 1 {
+		t.Errorf("a dry run made a session: %d, %v", len(all), err)
+	}
+	test := p.Fork("turn:1", restore.Options{SelfTest: true})
+	if len(test.Checks) != 3 || len(p.Files()) != 1 {
+		t.Errorf("self-test: %q, left %q", test.Checks, p.Files())
+	}
+	if all, err := p.E.History.SessionList(enginetest.Bg, p.Env()); err != nil || len(all) != 1 {
+		t.Errorf("a self-test made a session: %d, %v", len(all), err)
+	}
+	f := p.Fork("turn:1", restore.Options{})
+	if f.Title != "[Fork] one" || !f.Listed || f.Problem != "" || f.Bytes != stat(t, f.Path).Size() || f.From.Turn != 1 {
+		t.Errorf("%+v", f)
+	}
+	if mode := stat(t, f.Path).Mode(); mode != 0o600 {
+		t.Errorf("mode %v", mode)
+	}
+	g := p.Fork("@", restore.Options{Session: model.SessionChoice{Session: f.Session}})
+	if g.Title != "[Fork] one" {
+		t.Errorf("fork of a fork: %q", g.Title)
+	}
+	if h := p.Fork("@", restore.Options{Session: model.SessionChoice{Session: g.Session}, Title: "mine"}); h.Title != "[Fork] mine" {
+		t.Errorf("with a title: %q", h.Title)
+	}
+	c, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()})
+	if err != nil || !c.From.Clone || c.Title != "one" {
+		t.Fatalf("clone: %+v, %v", c, err)
+	}
+	p.WantTalk(c.Path, "done: two", "one", "two")
+	if now := stat(t, k.File); p.Slurp(k.File) != before || !now.ModTime().Equal(info.ModTime()) || now.Mode() != info.Mode() || !os.SameFile(now, info) {
+		t.Error("the session that was forked has changed")
+	}
+	p.WantTree(code)
+	for _, name := range p.Files() {
+		if strings.HasPrefix(name, ".") {
+			t.Errorf("left %s", name)
+		}
+	}
+	p.Verify()
+}
+
+func stat(t *testing.T, path string) fs.FileInfo {
+	t.Helper()
+	fi, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fi
+}
+
+// A session in which nothing was said cannot be forked, and can be cloned.
+func TestForkOfNothing(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	k.Append(`{"type":"mode","mode":"normal","sessionId":"` + k.ID + `"}` + "\n")
+	k.Send(hooks.Event{Kind: hooks.SessionStart, Source: "startup"}, capture.HandleOptions{})
+	var none *model.NoConversationError
+	for _, name := range []string{"@", "turn:0"} {
+		if _, err := p.E.Restorer.Fork(enginetest.Bg, name, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()}); !errors.As(err, &none) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(p.Files()) != 1 {
+		t.Errorf("left %q", p.Files())
+	}
+	if c, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()}); err != nil || len(p.Files()) != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for _, kind := range []string{"", "manual"} {
+		p := enginetest.NewProject(t)
+		p.Write("f", enginetest.Big("0"))
+		p.Save("first")
+		if _, err := p.E.Restorer.Fork(enginetest.Bg, "@", restore.Options{Session: model.SessionChoice{Session: kind}, Env: p.Env()}); !errors.As(err, &none) {
+			t.Errorf("of %q: %v", kind, err)
+		}
+	}
+}
+
+// A folder that cannot be written leaves nothing behind, not in the log either.
+func TestForkFails(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	loaded(p)
+	pt, err := p.E.History.Moment(k.Name(), "turn:1")
+	p.Must(err)
+	plan, err := p.E.Restorer.PlanFork(pt, "", "fork", false)
+	p.Must(err)
+	defer plan.Close()
+	ops, err := p.E.History.Operations(enginetest.Bg, 0, true)
+	p.Must(err)
+	if err := conversation.WriteSession(register.Folders(p.Env()), plan.Path, false, func(w io.Writer) error {
+		_, _ = w.Write([]byte("half"))
+		return errors.New("no space")
+	}); err == nil || !strings.Contains(err.Error(), plan.Path) {
+		t.Errorf("%v", err)
+	}
+	// What an agent would trip over never has the name of a session.
+	bad := strings.ReplaceAll(p.Slurp(k.File), k.ID, "another")
+	if err := plan.Check(strings.NewReader(bad), int64(len(bad))); err == nil || !strings.Contains(err.Error(), k.File+":1: ") || strings.Contains(err.Error(), plan.Path) { // which is not there
+		t.Errorf("a bad fork: %v", err)
+	}
+	enginetest.Equal(t, "files", p.Files(), []string{filepath.Base(k.File)})
+	p.Must(os.WriteFile(plan.Path, []byte("somebody's"), 0o600))
+	if err := conversation.WriteSession(register.Folders(p.Env()), plan.Path, false, plan.Write); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a file is there already: %v", err)
+	}
+	if p.Slurp(plan.Path) != "somebody's" {
+		t.Error("somebody's file was replaced")
+	}
+	enginetest.Equal(t, "files", p.Files(), []string{filepath.Base(k.File), filepath.Base(plan.Path)})
+	if now, _ := p.E.History.Operations(enginetest.Bg, 0, true); len(now) != len(ops) {
+		t.Error("an operation was recorded")
+	}
+}
+
+// A fork has its bytes in the store as one that a checkout makes has, and no checkout takes it for its own.
+func TestForkIsStored(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	of := restore.Options{Session: model.SessionChoice{Session: k.Name()}}
+	f := p.Fork("turn:1", of)
+	s := p.Session(f.Session)
+	if as, err := conversation.IsStored(p.E.Log.Objs, register.Folders(p.Env()), f.Path, s.Fork.Transcript); err != nil || !as || s.Fork.Transcript.IsZero() {
+		t.Errorf("%v, %v: %+v", as, err, s.Fork)
+	}
+	if r := p.Back("turn:1", of); r.Conversation.Mode != model.ConversationFork || r.Conversation.Path == f.Path {
+		t.Errorf("%+v", r.Conversation)
+	}
+	p.Verify()
+}
+
+func TestForkAndGo(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	for _, name := range []string{"turn:1", "turn:2"} {
+		f := p.Fork(name, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Checkout: true, Title: "go"})
+		if f.Title != "[Fork] go" || f.Restore == nil || f.Restored != refs.KindCheckout || p.Read("f") != enginetest.Big(name[5:]) {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if _, err := os.Stat(f.Path); err != nil {
+			t.Error(err)
+		}
+	}
+}
