@@ -28,6 +28,7 @@ func (p *Project) Gc(o gc.Options) *value.Collected {
 	return r
 }
 
+// Collect collects without a look at what is left.
 func (p *Project) Collect(o gc.Options) *value.Collected {
 	p.T.Helper()
 	r, err := p.E.Collector.GC(Bg, o)
@@ -50,6 +51,7 @@ func (p *Project) Sound() {
 	}
 }
 
+// Listed are all checkpoints, folded ones too, newest first.
 func (p *Project) Listed() []history.Listed {
 	p.T.Helper()
 	l, err := p.E.History.List(Bg, history.ListOptions{All: true})
@@ -59,6 +61,7 @@ func (p *Project) Listed() []history.Listed {
 	return l.Checkpoints
 }
 
+// Has reports whether a checkpoint is listed.
 func (p *Project) Has(cp *model.Checkpoint) bool {
 	return slices.ContainsFunc(p.Listed(), func(l history.Listed) bool { return l.ID == cp.ID })
 }

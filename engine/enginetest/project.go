@@ -1,3 +1,11 @@
+// Package enginetest is an open project with agents that work in it, for the tests of the engine's rooms: a real directory and a real engine, whose store
+// lies in a file system in memory that a power cut can be made of.
+//
+//   - Project is the project, and its person: files written by hand, saves, restores; what they give is checked at once.
+//   - Agent calls the hooks of a session without a session file. Talker has one of Claude Code's. Scribe is a session of any of the four agents from the
+//     outside: payloads and session file as that agent writes them.
+//
+// One goroutine uses a Project. What goes wrong fails the test.
 package enginetest
 
 import (
@@ -43,9 +51,10 @@ func Main(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// childEnv marks a process that runs one test whose stores fail for good.
+// ADay is a day.
 const ADay = 24 * time.Hour
 
+// childEnv marks a process that runs one test whose stores fail for good.
 const childEnv = "REWIND_TEST_CHILD"
 
 // InChild runs the calling test in a process of its own, and reports whether this is that process.
@@ -70,6 +79,7 @@ func Checks(t *testing.T, m *torture.Run) {
 	SetChecks(t, m.Points, m.Seed)
 }
 
+// SetChecks has rapid run so often, from seed where REWIND_SEED asks for one, until the test ends.
 func SetChecks(t *testing.T, runs int, seed uint64) {
 	t.Helper()
 	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(runs), "rapid.seed": strconv.FormatUint(seed, 10)} {
@@ -116,6 +126,7 @@ type Project struct {
 	Tick time.Time
 }
 
+// NewProject is a project in a directory of the test, closed when that ends.
 func NewProject(t *testing.T) *Project {
 	t.Helper()
 	p := OpenProject(t, t.TempDir(), t.TempDir())
@@ -123,6 +134,7 @@ func NewProject(t *testing.T) *Project {
 	return p
 }
 
+// OpenProject is a project of a directory, with a home of its own; the caller closes it.
 func OpenProject(t Fataler, root, home string) *Project {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(root)
@@ -149,24 +161,29 @@ func OpenProject(t Fataler, root, home string) *Project {
 	return p
 }
 
+// Options are those that the project is opened with: its files, its clock.
 func (p *Project) Options() project.Options {
 	return project.Options{KV: kv.Options{FS: p.FS}}
 }
 
+// Close closes the engine.
 func (p *Project) Close() {
 	if err := p.E.Close(); err != nil {
 		p.T.Fatalf("close: %v", err)
 	}
 }
 
+// Path is where a file of the project lies.
 func (p *Project) Path(name string) string { return filepath.Join(p.Root, filepath.FromSlash(name)) }
 
+// Write writes a file as a person would, with the directories above it.
 func (p *Project) Write(name, content string) {
 	p.T.Helper()
 	p.Must(os.MkdirAll(filepath.Dir(p.Path(name)), 0o755))
 	p.Must(os.WriteFile(p.Path(name), []byte(content), 0o644))
 }
 
+// Remove removes files or whole directories.
 func (p *Project) Remove(names ...string) {
 	p.T.Helper()
 	for _, n := range names {
@@ -174,6 +191,7 @@ func (p *Project) Remove(names ...string) {
 	}
 }
 
+// Must fails the test if err is one.
 func (p *Project) Must(err error) {
 	p.T.Helper()
 	if err != nil {
@@ -181,6 +199,7 @@ func (p *Project) Must(err error) {
 	}
 }
 
+// Save is a person's save.
 func (p *Project) Save(message string) *model.Checkpoint {
 	p.T.Helper()
 	r, err := p.E.Worktree.Save(context.Background(), "", message, nil)
@@ -190,6 +209,7 @@ func (p *Project) Save(message string) *model.Checkpoint {
 	return r.Checkpoint
 }
 
+// Checkout goes back, and fails the test if that fails.
 func (p *Project) Checkout(name string, o restore.Options) *restore.Result {
 	p.T.Helper()
 	r, err := p.E.Restorer.Checkout(context.Background(), name, o)
@@ -199,6 +219,7 @@ func (p *Project) Checkout(name string, o restore.Options) *restore.Result {
 	return r
 }
 
+// KeptNames are the paths that a restore kept.
 func (p *Project) KeptNames(r *restore.Result) []string {
 	out := []string{}
 	for _, k := range r.Plan.Kept {
@@ -210,6 +231,7 @@ func (p *Project) KeptNames(r *restore.Result) []string {
 // Listing is the whole directory as this test sees it, by an implementation of its own: path to type, mode, content.
 type Listing map[string]string
 
+// List reads all files below a directory: path to kind, mode and content.
 func List(t Fataler, root string) Listing {
 	t.Helper()
 	l := Listing{}
@@ -269,6 +291,7 @@ func (l Listing) Without(drop func(path string) bool) Listing {
 	return out
 }
 
+// Diff tells how a listing differs from another; "": in nothing.
 func (l Listing) Diff(want Listing) string {
 	var b strings.Builder
 	for _, p := range slices.Sorted(maps.Keys(l)) {
@@ -284,6 +307,7 @@ func (l Listing) Diff(want Listing) string {
 	return b.String()
 }
 
+// WantTree holds that the project lists as want does.
 func (p *Project) WantTree(want Listing) {
 	p.T.Helper()
 	if d := List(p.T, p.Root).Diff(want); d != "" {
@@ -291,6 +315,7 @@ func (p *Project) WantTree(want Listing) {
 	}
 }
 
+// Cat is the content of a path in a checkpoint.
 func (p *Project) Cat(cp *model.Checkpoint, path string) string {
 	p.T.Helper()
 	f, _, err := p.E.History.Cat(context.Background(), cp.ID.String(), path)
@@ -303,6 +328,7 @@ func (p *Project) Cat(cp *model.Checkpoint, path string) string {
 	return string(b)
 }
 
+// Equal holds that two lists are the same.
 func Equal[T comparable](t Fataler, what string, got, want []T) {
 	t.Helper()
 	if !slices.Equal(got, want) {
@@ -310,8 +336,10 @@ func Equal[T comparable](t Fataler, what string, got, want []T) {
 	}
 }
 
+// Bg is the context of all that tests ask for.
 var Bg = context.Background()
 
+// Reopen closes the engine and opens it again.
 func (p *Project) Reopen() {
 	p.T.Helper()
 	p.Close()
@@ -320,6 +348,7 @@ func (p *Project) Reopen() {
 	p.E = e
 }
 
+// ReadAll reads an object that there must be.
 func ReadAll(t Fataler, get objstore.Getter, id objstore.ID) []byte {
 	t.Helper()
 	st, err := conversation.OpenTranscript(get, id)

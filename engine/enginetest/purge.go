@@ -89,6 +89,7 @@ func (p *Project) eachStoreFile(dir string, fn func(path string, b []byte)) {
 	}
 }
 
+// Purge purges, and fails the test if that fails.
 func (p *Project) Purge(o purge.Options) *value.Purged {
 	p.T.Helper()
 	r, err := p.E.Purger.Purge(Bg, o)

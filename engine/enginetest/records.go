@@ -8,8 +8,10 @@ import (
 	"rewind/tree"
 )
 
+// TestID is an id that only s has.
 func TestID(s string) objstore.ID { return objstore.Sum(objstore.Blob, []byte(s)) }
 
+// SampleJournal is a journal in which every field is set.
 func SampleJournal() *model.Journal {
 	ent := func(typ byte, perm uint16, size int64) *tree.Entry {
 		return &tree.Entry{Name: "f", Type: typ, Perm: perm, ID: TestID("e"), Size: size}

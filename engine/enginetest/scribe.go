@@ -12,7 +12,7 @@ import (
 	"rewind/hooks"
 )
 
-// A scribe is one conversation of an agent from the outside: it calls the hooks with the payloads that the agent sends, and writes the session file as the
+// A Scribe is one conversation of an agent from the outside: it calls the hooks with the payloads that the agent sends, and writes the session file as the
 // agent does. What it was told is in nobody's memory but the file's: forks and files that were cut are gone on with by reading them.
 type Scribe struct {
 	p      *Project
@@ -28,6 +28,7 @@ type Scribe struct {
 // ScribeUnique numbers what must not come twice in one process.
 var ScribeUnique int
 
+// Unique is a number that no test had before, for ids.
 func Unique() string {
 	ScribeUnique++
 	return fmt.Sprintf("%08x-1111-4111-8111-%012x", ScribeUnique, ScribeUnique)
@@ -112,6 +113,7 @@ func (s *Scribe) BegunBy(id, call string) {
 	})
 }
 
+// Name is the session's name, agent/id.
 func (s *Scribe) Name() string { return string(s.Agent) + "/" + s.ID }
 
 func (s *Scribe) time() string {
@@ -144,6 +146,7 @@ func (s *Scribe) codex(typ string, payload map[string]any) {
 	}{s.time(), s.count, typ, payload})
 }
 
+// Claude appends a record to a session file of Claude Code.
 func (s *Scribe) Claude(typ string, message map[string]any) {
 	uuid := Unique()
 	r := map[string]any{
@@ -332,6 +335,7 @@ func (s *Scribe) Does(path, content string) {
 	s.Tell(hooks.AfterTool, call)
 }
 
+// Two are two sessions of Claude Code.
 func (p *Project) Two() (a, b *Scribe) {
 	p.T.Helper()
 	p.Write("f", Big("first"))

@@ -45,6 +45,7 @@ func (p *Project) User() string {
 	return filepath.Join(filepath.Dir(p.Home.Dir), filepath.Base(p.Home.Dir)+"-user")
 }
 
+// Env is the environment of the project's person.
 func (p *Project) Env() value.AgentEnv { return value.AgentEnv{Home: value.Text(p.User())} }
 
 // Chats is the folder of Claude's sessions of the project.
@@ -97,6 +98,7 @@ func (p *Project) Opened(f *model.Fork) *Talker {
 	return k
 }
 
+// Slurp gives what any file holds.
 func (p *Project) Slurp(path string) string {
 	p.T.Helper()
 	b, err := os.ReadFile(path)
@@ -104,6 +106,7 @@ func (p *Project) Slurp(path string) string {
 	return string(b)
 }
 
+// Send calls a hook of the session with its session file.
 func (k *Talker) Send(ev hooks.Event, o capture.HandleOptions) *capture.Handled {
 	k.p.T.Helper()
 	ev.Transcript = k.File
@@ -124,6 +127,7 @@ func (k *Talker) Line(typ, message string) {
 	k.Parent = uuid
 }
 
+// Append appends text to the session file.
 func (k *Talker) Append(text string) {
 	k.p.T.Helper()
 	f, err := os.OpenFile(k.File, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -159,6 +163,7 @@ func (k *Talker) Say(text string) {
 	k.Line("assistant", fmt.Sprintf(`{"id":"msg_%s_%d","type":"message","role":"assistant","content":[{"type":"text","text":%q}],"stop_reason":"end_turn"}`, k.ID[:8], k.N, text))
 }
 
+// Stop is the end of a turn.
 func (k *Talker) Stop() *capture.Handled {
 	return k.Send(hooks.Event{Kind: hooks.Stop}, capture.HandleOptions{})
 }
@@ -204,6 +209,7 @@ func (p *Project) Talk(s model.Session) []byte {
 // WholeLines is what is captured of a file.
 func WholeLines(b []byte) []byte { return b[:bytes.LastIndexByte(b, '\n')+1] }
 
+// Settle does what the events have left to be done later.
 func (p *Project) Settle() {
 	p.T.Helper()
 	_, err := p.E.Worktree.FollowUp(Bg)
@@ -249,6 +255,7 @@ func (p *Project) Files() []string {
 	return out
 }
 
+// Fork forks, and fails the test if that fails.
 func (p *Project) Fork(name string, o restore.Options) *restore.Forked {
 	p.T.Helper()
 	o.Env = p.Env()
@@ -266,6 +273,7 @@ func (p *Project) Back(name string, o restore.Options) *restore.Result {
 	return p.Checkout(name, o)
 }
 
+// Verify holds that the store is whole.
 func (p *Project) Verify() {
 	p.T.Helper()
 	_, err := p.E.Checker.Verify(Bg, true, nil, func(err error) { p.T.Fatalf("verify: %v", err) })
