@@ -1,6 +1,6 @@
 package api
 
-import "rewind/internal/kept"
+import "rewind/internal/value"
 
 // LayOutRequest makes a directory of what a checkpoint holds. Nothing of the project changes.
 type LayOutRequest struct {
@@ -29,11 +29,11 @@ type Without struct {
 
 // Kept is a path that stays although the target has it otherwise.
 type Kept struct {
-	Path   Text        `json:"path"`
-	Dir    bool        `json:"dir,omitempty"`
-	Reason kept.Reason `json:"reason"`
-	By     string      `json:"by,omitempty"`     // of session: which one changed it, as agent/id
-	Shared bool        `json:"shared,omitempty"` // of session: the one that goes back may have written it, too, for calls of both ran
+	Path   Text             `json:"path"`
+	Dir    bool             `json:"dir,omitempty"`
+	Reason value.KeptReason `json:"reason"`
+	By     string           `json:"by,omitempty"`     // of session: which one changed it, as agent/id
+	Shared bool             `json:"shared,omitempty"` // of session: the one that goes back may have written it, too, for calls of both ran
 }
 
 // Taken are paths that were set, or removed, only because exact was asked for.

@@ -15,8 +15,8 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
-	"rewind/internal/kept"
 	"rewind/internal/torture"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -211,7 +211,7 @@ func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, restore func() (*re
 		}
 	}
 	for _, k := range r.Plan.Kept {
-		if k.Reason == kept.Session && (k.By == "" || k.By == a.Name()) {
+		if k.Reason == value.KeptSession && (k.By == "" || k.By == a.Name()) {
 			t.Fatalf("%q is kept for %q", k.Path, k.By)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/restore"
-	"rewind/internal/kept"
 	"rewind/internal/torture"
+	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -168,7 +168,7 @@ func (m *machine) restoreTo(t *rapid.T, want enginetest.Listing, exact bool, run
 	}
 	if exact {
 		for _, k := range r.Plan.Kept {
-			if k.Reason == kept.Unsaved {
+			if k.Reason == value.KeptUnsaved {
 				t.Fatalf("--exact kept %q", k.Path)
 			}
 		}

@@ -4,27 +4,27 @@ import (
 	"fmt"
 
 	"rewind/api"
-	"rewind/internal/kept"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 // keptHeads is what is said of paths that were left as they are, by why they stay and in this order: of a restore, and of a directory
 // that was laid out.
 var keptHeads = []struct {
-	reason        kept.Reason
+	reason        value.KeptReason
 	restored, new string
 }{
-	{reason: kept.Unsaved, restored: "kept, no checkpoint has them (--exact takes them too)"},
-	{reason: kept.Skipped, restored: "kept, the checkpoint did not capture them (ignored, too large)"},
-	{reason: kept.Session, restored: "kept, %s changed them since"},
-	{reason: kept.Holds, restored: "kept, ignored or kept files are in them"},
-	{reason: kept.Occupied, restored: "not set, a directory with ignored or kept files stands there"},
-	{kept.Purged, "left as they are, their content was purged from the store", "not made, their content was purged from the store"},
-	{kept.Lost, "left as they are, their content is lost", "not made, their content is lost"},
-	{reason: kept.Below, restored: "not laid out, a kept file is in the way"},
+	{reason: value.KeptUnsaved, restored: "kept, no checkpoint has them (--exact takes them too)"},
+	{reason: value.KeptSkipped, restored: "kept, the checkpoint did not capture them (ignored, too large)"},
+	{reason: value.KeptSession, restored: "kept, %s changed them since"},
+	{reason: value.KeptHolds, restored: "kept, ignored or kept files are in them"},
+	{reason: value.KeptOccupied, restored: "not set, a directory with ignored or kept files stands there"},
+	{value.KeptPurged, "left as they are, their content was purged from the store", "not made, their content was purged from the store"},
+	{value.KeptLost, "left as they are, their content is lost", "not made, their content is lost"},
+	{reason: value.KeptBelow, restored: "not laid out, a kept file is in the way"},
 }
 
-// sharedHead is that of kept.Session where the session that goes back may have written the path, too.
+// sharedHead is that of value.KeptSession where the session that goes back may have written the path, too.
 const sharedHead = "kept, %s may have written them: its call ran at the same time"
 
 // tellKept names the paths that stay, each under its heading; made says that a new directory was laid out.
@@ -63,7 +63,7 @@ func (a *app) tellKept(list []api.Kept, made bool) {
 // hintOthers says what takes what another session changed, too.
 func (a *app) hintOthers(r api.RestoreResponse) {
 	for _, k := range r.Kept {
-		if k.Reason != kept.Session {
+		if k.Reason != value.KeptSession {
 			continue
 		}
 		if r.DryRun {

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"rewind/api"
-	"rewind/internal/kept"
 	"rewind/internal/term"
 	"rewind/internal/textdiff"
+	"rewind/internal/value"
 )
 
 // filePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, and wherever there is colour, contents are
@@ -43,9 +43,9 @@ func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
 		head = append(head, fmt.Sprintf("# too large to compare: %s -> %s", term.Size(f.OldSize), term.Size(f.NewSize)))
 	case "secret":
 		head = append(head, "# on the secret list: content not shown")
-	case string(kept.Purged):
+	case string(value.KeptPurged):
 		head = append(head, "# purged from the store")
-	case string(kept.Lost):
+	case string(value.KeptLost):
 		head = append(head, "# lost: damaged beyond repair")
 	}
 	oldName, newName := textdiff.Header{Name: term.Quote("a/" + from)}, textdiff.Header{Name: term.Quote("b/" + to)}

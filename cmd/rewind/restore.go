@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"rewind/api"
-	"rewind/internal/kept"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 // shownNames is how many paths of one kind a restore names on the terminal; --json has them all.
@@ -50,7 +50,7 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 	a.tellTaken(r)
 	stay := slices.Clone(r.Kept)
 	for _, d := range r.KeptDirs {
-		stay = append(stay, api.Kept{Path: d, Reason: kept.Holds})
+		stay = append(stay, api.Kept{Path: d, Reason: value.KeptHolds})
 	}
 	a.tellKept(stay, false)
 	a.hintOthers(r)

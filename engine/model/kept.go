@@ -1,7 +1,7 @@
 package model
 
 import (
-	"rewind/internal/kept"
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -15,9 +15,9 @@ type Taken struct {
 type Kept struct {
 	Path   string
 	Dir    bool // with all below it
-	Reason kept.Reason
-	By     string // of kept.Session: the other session
-	Shared bool   // of kept.Session: the restoring session may have written it, too
+	Reason value.KeptReason
+	By     string // of value.KeptSession: the other session
+	Shared bool   // of value.KeptSession: the restoring session may have written it, too
 }
 
 // Covers reports whether a directory that stays says all that is to be said of another path that does.

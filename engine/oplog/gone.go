@@ -2,7 +2,7 @@ package oplog
 
 import (
 	"rewind/engine/model"
-	"rewind/internal/kept"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -11,7 +11,7 @@ import (
 // leaves the path as it finds it, present or absent, and names it; a diff and a list say the word.
 
 // GoneEntry says why the content of a file is gone; "": it is not, or there is no file.
-func (l *Log) GoneEntry(ent *tree.Entry) (kept.Reason, error) {
+func (l *Log) GoneEntry(ent *tree.Entry) (value.KeptReason, error) {
 	if !model.IsFile(ent) {
 		return "", nil
 	}
@@ -20,13 +20,13 @@ func (l *Log) GoneEntry(ent *tree.Entry) (kept.Reason, error) {
 		return "", err
 	}
 	if g.Reason == objstore.Purged {
-		return kept.Purged, nil
+		return value.KeptPurged, nil
 	}
 	there, err := l.Objs.Has(objstore.Blob, ent.ID) // it may have been stored again
 	if err != nil || there {
 		return "", err
 	}
-	return kept.Lost, nil
+	return value.KeptLost, nil
 }
 
 // GoneChange says why one of the contents of a change is gone; "": neither is.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"rewind/engine/model"
-	"rewind/internal/kept"
 	"rewind/internal/osfile"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -110,7 +110,7 @@ func (rs *Restorer) laySteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOu
 		}
 		why, err := rs.log.GoneEntry(&ent)
 		if dir && lost[ent.ID] {
-			why, err = kept.Lost, tree.SkipDir
+			why, err = value.KeptLost, tree.SkipDir
 		}
 		if why != "" {
 			out.Left = append(out.Left, model.Kept{Path: path, Dir: dir, Reason: why})

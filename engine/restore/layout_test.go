@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"rewind/engine/enginetest"
-	"rewind/internal/kept"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -29,7 +29,7 @@ func TestLayOutWithoutALostDirectory(t *testing.T) {
 	}{"all": {nil, 1}, "the rest": {[]string{"g"}, 0}} {
 		to := filepath.Join(t.TempDir(), "out")
 		r, err := p.E.Restorer.LayOut(enginetest.Bg, cp.ID.String(), to, tt.paths)
-		if err != nil || len(r.Left) != tt.left || tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != kept.Lost || !r.Left[0].Dir) {
+		if err != nil || len(r.Left) != tt.left || tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != value.KeptLost || !r.Left[0].Dir) {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
 		if b, err := os.ReadFile(filepath.Join(to, "g")); err != nil || string(b) != "beside" {

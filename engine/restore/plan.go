@@ -12,7 +12,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
-	"rewind/internal/kept"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -202,7 +202,7 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 			return nil, err
 		case !there || isDir && ch.New.Type == tree.TypeDir:
 		case isDir:
-			pl.keep(ch.Path, kept.Occupied, true)
+			pl.keep(ch.Path, value.KeptOccupied, true)
 			pl.blocking[ch.Path] = true
 		case s.Reason == tree.ReasonIgnored, s.Reason == tree.ReasonBuiltin, s.Reason == tree.ReasonSize:
 			hidden = append(hidden, ch.Path)
@@ -217,13 +217,13 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 }
 
 // keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
-func (pl *planner) keep(path string, why kept.Reason, isDir bool) {
+func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
 	k := model.Kept{Path: path, Dir: isDir, Reason: why}
-	if why == kept.Session {
+	if why == value.KeptSession {
 		k.By, k.Shared = pl.others.Of(path), pl.both[path]
 	}
 	pl.kept[path] = k
-	pl.blocking[path] = !isDir || why == kept.Below || why == kept.Purged || why == kept.Lost
+	pl.blocking[path] = !isDir || why == value.KeptBelow || why == value.KeptPurged || why == value.KeptLost
 }
 
 // refuseSecrets refuses to replace secret files that the forced capture found, unless their content may be stored.
@@ -272,7 +272,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 		if why == "" {
 			why = pl.stays(ch)
 		}
-		if why == kept.Session && ch.Old == nil && ch.New.Type == tree.TypeDir {
+		if why == value.KeptSession && ch.Old == nil && ch.New.Type == tree.TypeDir {
 			away = append(away, ch)
 			continue
 		}
@@ -318,7 +318,7 @@ func (pl *planner) again(away []tree.Change, steps []tree.Step) []tree.Step {
 	}
 	for _, ch := range away {
 		if !needed[ch.Path] {
-			pl.keep(ch.Path, kept.Session, false)
+			pl.keep(ch.Path, value.KeptSession, false)
 			continue
 		}
 		steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
@@ -352,9 +352,9 @@ func (pl *planner) isNew(path string, has bool) bool {
 }
 
 // stays says why what is at a path stays as it is; "" when it does not.
-func (pl *planner) stays(ch tree.Change) kept.Reason {
+func (pl *planner) stays(ch tree.Change) value.KeptReason {
 	if pl.others.Of(ch.Path) != "" && !pl.r.Exact {
-		return kept.Session
+		return value.KeptSession
 	}
 	if ch.Old == nil {
 		return ""
@@ -362,11 +362,11 @@ func (pl *planner) stays(ch tree.Change) kept.Reason {
 	if ch.New == nil {
 		// The target does not lack it: it was not captured then.
 		if s, ok := model.Covering(pl.skipped, ch.Path); ok && s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
-			return kept.Skipped
+			return value.KeptSkipped
 		}
 	}
 	if pl.isNew(ch.Path, ch.New != nil) && !pl.r.Exact {
-		return kept.Unsaved
+		return value.KeptUnsaved
 	}
 	return ""
 }
@@ -413,11 +413,11 @@ func (pl *planner) filter(steps []tree.Step, skips []tree.Skip) {
 		switch {
 		case pl.kept[s.Path].Reason != "":
 		case pl.belowKept(s.Path):
-			pl.keep(s.Path, kept.Below, false)
+			pl.keep(s.Path, value.KeptBelow, false)
 		case s.From != nil && s.From.Type == tree.TypeDir && (s.To == nil || s.To.Type != tree.TypeDir) && holds(s.Path):
-			why := kept.Holds
+			why := value.KeptHolds
 			if s.To != nil {
-				why = kept.Occupied
+				why = value.KeptOccupied
 			}
 			pl.keep(s.Path, why, true)
 		default:
