@@ -51,7 +51,7 @@ func (s *site) newTalk(n int, size int64) *talk {
 		want(time.Since(began) < takeLimit, "of a session of %d bytes %d were taken in %v", all, have, takeLimit)
 		var st api.StatusResponse
 		err := caught(func() { s.rewind.ask(&st, "status") }) // a busy daemon is asked again
-		if i := slices.IndexFunc(st.Sessions, func(s api.Session) bool { return s.Session == k.id }); err == nil && i >= 0 {
+		if i := slices.IndexFunc(st.Sessions, func(s api.Session) bool { return s.Session == "claude/"+k.id }); err == nil && i >= 0 {
 			have = st.Sessions[i].Captured
 		}
 	}

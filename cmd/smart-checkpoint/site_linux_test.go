@@ -228,9 +228,10 @@ type state struct {
 		Count       int
 		Error       string
 	}
-	Changes []struct{ Path string }
-	Notices []string
-	Daemon  struct {
+	Changes  []struct{ Path string }
+	Activity *struct{ Files int }
+	Notices  []string
+	Daemon   struct {
 		Running bool
 		PID     int
 	}
