@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -98,7 +99,7 @@ func runBlame(ctx context.Context, a *app, req api.BlameRequest, porcelain bool)
 			if i > 0 && r.Lines[i-1].Origin == l.Origin {
 				style = term.Dim
 			}
-			text := string(l.Text)
+			text := expandTabs(string(l.Text))
 			if l.Cut {
 				text += " ..."
 			}
@@ -107,6 +108,18 @@ func runBlame(ctx context.Context, a *app, req api.BlameRequest, porcelain bool)
 		}
 		return t.Flush(w)
 	})
+}
+
+// expandTabs puts spaces for tabs, up to the next multiple of 8 runes: a cell of a table begins anywhere.
+func expandTabs(s string) string {
+	parts := strings.Split(s, "\t")
+	at := 0
+	for i, part := range parts[:len(parts)-1] {
+		at += utf8.RuneCountInString(part)
+		parts[i] += strings.Repeat(" ", 8-at%8)
+		at += 8 - at%8
+	}
+	return strings.Join(parts, "")
 }
 
 // shownOrigin is how wide the words about an origin may be, in columns.

@@ -158,7 +158,7 @@ func (a *app) matchLines(w io.Writer, m *api.Match, numbers bool) {
 		if cut {
 			tail = " ..."
 		}
-		fmt.Fprintln(w, head+term.Sanitize(string(text))+tail)
+		fmt.Fprintln(w, head+term.SanitizeText(string(text))+tail) // one line: tabs stay, as in a diff
 	}
 	for i, l := range m.Before {
 		row(m.Line-len(m.Before)+i, "-", l, false)
