@@ -16,8 +16,8 @@ import (
 // HeaderCommand is of a request to a process of its own: the command line that is carried out, escaped, for remedies.
 const HeaderCommand = "Rewind-Command"
 
-// Child is a transport to a process of its own, which is started by the first request, answers over its standard input and output, one request
-// after the other, and has the stores open only while it does. It has the environment and the directory of this process.
+// Child is a transport to a process of its own, which is started by the first request, answers over its standard input and output, one
+// request after the other, and has the stores open only while it does. It has the environment and the directory of this process.
 type Child struct {
 	Path    string   // of rewindd
 	Version string   // of this client; a rewindd of another one does nothing for it
@@ -43,8 +43,8 @@ func (p *running) end() {
 	_ = p.cmd.Wait()
 }
 
-// RoundTrip implements http.RoundTripper. The body has to be closed before the next request. The end of the request's context is told to the
-// child, which takes back what it does; its answer to that is still read.
+// RoundTrip implements http.RoundTripper. The body has to be closed before the next request. The end of the request's context is told to
+// the child, which takes back what it does; its answer to that is still read.
 func (c *Child) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.busy.Lock()
 	resp, err := c.exchange(req)

@@ -21,7 +21,8 @@ type LayOutResponse struct {
 	Notices    []string   `json:"notices,omitempty"`
 }
 
-// Without is a path that a restore set, or found set, without something: setuid, setgid, sticky, owner, group, capabilities, attributes, links.
+// Without is a path that a restore set, or found set, without something: setuid, setgid, sticky, owner, group, capabilities, attributes,
+// links.
 type Without struct {
 	Path Text     `json:"path"`
 	What []string `json:"what"`

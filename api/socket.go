@@ -45,8 +45,8 @@ func leavePause(try int) time.Duration {
 // RoundTrip implements http.RoundTripper. The end of the request's context is told to the daemon, which takes back what it does; its answer
 // to that is still read.
 //
-// A request is sent again when it is certain that nobody has begun with it: the daemon said so, or went without having read it. One that only
-// looks is sent again in any case.
+// A request is sent again when it is certain that nobody has begun with it: the daemon said so, or went without having read it. One that
+// only looks is sent again in any case.
 func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
 	end := time.Now().Add(leaveWait)
 	for try := 1; ; try++ {

@@ -19,8 +19,8 @@ import (
 	"rewind/transcript"
 )
 
-// Reading a session file of 50 MB, of every agent: records of a small one over and over. encoding-json decodes the same lines into maps, and makes nothing
-// of them.
+// Reading a session file of 50 MB, of every agent: records of a small one over and over. encoding-json decodes the same lines into maps,
+// and makes nothing of them.
 func BenchmarkScanSession(b *testing.B) {
 	for _, s := range workload.Samples() {
 		sample, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(s.Path)))
@@ -49,8 +49,8 @@ func BenchmarkScanSession(b *testing.B) {
 	}
 }
 
-// each times rounds of size bytes. Other work on the machine changes two of the numbers less than the mean: that of the best round, and bytes for a second of
-// the processor.
+// each times rounds of size bytes. Other work on the machine changes two of the numbers less than the mean: that of the best round, and
+// bytes for a second of the processor.
 func each(b *testing.B, size int64, round func()) {
 	b.SetBytes(size)
 	cpu, best := cpuTime(), time.Duration(math.MaxInt64)

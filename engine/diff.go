@@ -15,8 +15,8 @@ import (
 	"rewind/tree"
 )
 
-// DiffOptions select what is compared. From "" is the current checkpoint or, against the worktree, the newest that all that is saved is in; To ""
-// is the worktree as it is now.
+// DiffOptions select what is compared. From "" is the current checkpoint or, against the worktree, the newest that all that is saved is in;
+// To "" is the worktree as it is now.
 type DiffOptions struct {
 	From, To string
 	Paths    []string

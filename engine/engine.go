@@ -24,8 +24,8 @@ import (
 	"rewind/internal/value"
 )
 
-// Engine is an open project, as one request sees it (View): its rooms, each with a view of the state that all requests share. A room reaches the rooms
-// that stand before it here, and no other.
+// Engine is an open project, as one request sees it (View): its rooms, each with a view of the state that all requests share. A room
+// reaches the rooms that stand before it here, and no other.
 type Engine struct {
 	Log       *oplog.Log
 	Leaks     *secrets.Leaks
@@ -106,9 +106,9 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	return e
 }
 
-// View gives one request its own sight of an open store: the project as Find has just settled it, with the notices of this request alone, and
-// the settings that hold now. Views are independent of each other, cost nothing to drop, and end with the engine they come from; Close is for
-// that one only. p must be of the same store.
+// View gives one request its own sight of an open store: the project as Find has just settled it, with the notices of this request alone,
+// and the settings that hold now. Views are independent of each other, cost nothing to drop, and end with the engine they come from; Close
+// is for that one only. p must be of the same store.
 func (e *Engine) View(ctx context.Context, p *project.Project, c project.Config) (*Engine, error) {
 	l := e.Log.View(p, c)
 	if l.Damage() == nil {

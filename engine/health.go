@@ -170,8 +170,8 @@ func (e *Engine) checkDisk() []value.Check {
 // watchLimit is the number of directories that one user can have watched on Linux.
 const watchLimit = "/proc/sys/fs/inotify/max_user_watches"
 
-// checkWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on systems
-// without such a limit.
+// checkWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on
+// systems without such a limit.
 func (e *Engine) checkWatches(quick bool) ([]value.Check, error) {
 	limit, ok := readNumber(watchLimit)
 	if !ok {

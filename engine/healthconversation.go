@@ -15,8 +15,8 @@ import (
 // testFork is the size in bytes up to which a conversation is forked to see whether it can be.
 const testFork = 32 << 20
 
-// checkConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the newest of each agent can be forked. No file
-// is written for that.
+// checkConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the newest of each agent can
+// be forked. No file is written for that.
 func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
 	e.Log.Mu.Lock()
 	defer e.Log.Mu.Unlock()

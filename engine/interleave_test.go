@@ -20,8 +20,8 @@ import (
 	"rewind/objstore"
 )
 
-// TestT18Promise12Interleaving: several sessions and a user at work in one tree, and gc. When one session goes back, what another one changed
-// since stays byte for byte, unless it is taken with --exact, and whatever else was there is in the safety checkpoint.
+// TestT18Promise12Interleaving: several sessions and a user at work in one tree, and gc. When one session goes back, what another one
+// changed since stays byte for byte, unless it is taken with --exact, and whatever else was there is in the safety checkpoint.
 func TestT18Promise12Interleaving(t *testing.T) {
 	dir := t.TempDir()
 	run, size := 0, torture.Begin(t)

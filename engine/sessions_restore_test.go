@@ -33,7 +33,8 @@ func (m *sessions23) actorOf(name string) *actor {
 	return nil
 }
 
-// colleague says whether another session's change stays when a restores: not one of a's past, nor of a branch of its family that is not running.
+// colleague says whether another session's change stays when a restores: not one of a's past, nor of a branch of its family that is not
+// running.
 func (m *sessions23) colleague(a *actor, name string, r *round) sure {
 	o := m.actorOf(name)
 	switch {
@@ -152,8 +153,8 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 	}
 }
 
-// stands has a session's steps go on from a turn's end. Where that is a turn that it has from another session it begins there, for undo goes along steps: what
-// stayed beside the turn is in none of its own yet. One that has done something may go on along either.
+// stands has a session's steps go on from a turn's end. Where that is a turn that it has from another session it begins there, for undo
+// goes along steps: what stayed beside the turn is in none of its own yet. One that has done something may go on along either.
 func (m *sessions23) stands(a *actor, end *round) {
 	a.back = min(a.back, end.lo)
 	if end.of == a {

@@ -12,8 +12,8 @@ import (
 //	[hooks.state."<hooksFile>:<event in snake case>:<index of the group>:<index in the group>"]
 //	trusted_hash = "sha256:..."
 //
-// that is not switched off by enabled = false. What was hashed is Codex's own affair, so a record may be out of date: then Codex asks again.
-// Nothing is known when file has no hook of ours or cannot be read. HooksFile is the path as Codex spells it, file what is in it.
+// that is not switched off by enabled = false. What was hashed is Codex's own affair, so a record may be out of date: then Codex asks
+// again. Nothing is known when file has no hook of ours or cannot be read. HooksFile is the path as Codex spells it, file what is in it.
 func CodexTrusted(configTOML []byte, hooksFile string, file []byte) (trusted, known bool) {
 	s, err := parseSettings(Codex, file)
 	if err != nil {

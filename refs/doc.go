@@ -4,5 +4,6 @@
 // operation travel in one batch, so that after a crash either all of them are there or none. Operations are numbered
 // without a gap from the oldest kept to the newest; the number, never the clock, is the order of everything.
 //
-// What is written here is read by every later version. Names and formats are in docs/format.md#ref and docs/format.md#records-and-the-operation.
+// What is written here is read by every later version. Names and formats are in docs/format.md#ref and
+// docs/format.md#records-and-the-operation.
 package refs

@@ -9,8 +9,8 @@ import (
 // maxHeld bounds how many names are remembered.
 const maxHeld = 4096
 
-// nameCache remembers where names point. Nobody else moves them: the process that has the store open is its only writer. Safe for concurrent
-// use.
+// nameCache remembers where names point. Nobody else moves them: the process that has the store open is its only writer. Safe for
+// concurrent use.
 type nameCache struct {
 	mu    sync.Mutex
 	refs  *cache.Cache[Name, Ref] // the zero id: absent

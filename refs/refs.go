@@ -161,8 +161,8 @@ func (r *Refs) set(b *kv.Batch, u Update, seq uint64) error {
 	return b.Set(key(u.Name), encodeRef(u.New, seq))
 }
 
-// Rewrite adds operations to b in the place of those that have their sequences already. It is gc's, which takes out of old ones what they name; the log keeps its
-// numbers and its order.
+// Rewrite adds operations to b in the place of those that have their sequences already. It is gc's, which takes out of old ones what they
+// name; the log keeps its numbers and its order.
 func Rewrite(b *kv.Batch, ops []Operation) error {
 	for i := range ops {
 		if err := b.Set(kv.OperationKey(ops[i].Seq), ops[i].Encode()); err != nil {

@@ -90,8 +90,8 @@ type daemon struct {
 	secretScanMu sync.Mutex
 }
 
-// RunDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns nil, having done
-// nothing, where another daemon serves already. The error says why no daemon can run here.
+// RunDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns nil,
+// having done nothing, where another daemon serves already. The error says why no daemon can run here.
 func RunDaemon(ctx context.Context, o DaemonOptions) error {
 	home, err := project.DefaultHome()
 	if err != nil {

@@ -63,7 +63,8 @@ func (d *degraded) get(p *project.Project) *api.Degraded {
 	return d.state(p.ID)
 }
 
-// state is the later, by its count, of what is remembered and what the file says, which `rewind hook` writes too: on a full disk the file stays as it was.
+// state is the later, by its count, of what is remembered and what the file says, which `rewind hook` writes too: on a full disk the file
+// stays as it was.
 func (d *degraded) state(id string) *api.Degraded {
 	var newest *api.Degraded
 	if s, ok := d.mem[id]; ok {

@@ -134,8 +134,8 @@ func TestDoorRefuses(t *testing.T) {
 	}
 }
 
-// A client of another version ends the daemon, whichever way it speaks: in this form, in that of another number, or in the HTTP of older versions, which it
-// is answered in, in words that a person can read.
+// A client of another version ends the daemon, whichever way it speaks: in this form, in that of another number, or in the HTTP of older
+// versions, which it is answered in, in words that a person can read.
 func TestHookOfAnotherVersion(t *testing.T) {
 	other := string(hookwire.AppendAnswer(nil, hookwire.Answer{Status: hookwire.OtherVersion}))
 	ours, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "another", Agent: "claude", Event: "stop"})

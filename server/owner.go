@@ -80,8 +80,8 @@ func withUID(uid int) string {
 	return name + " (uid " + number + ")"
 }
 
-// mend gives back what in rewind's own directory is not its owner's: run by root, what root left there; run by the owner, what needs no root.
-// Nothing else is opened. dryRun: it is only listed.
+// mend gives back what in rewind's own directory is not its owner's: run by root, what root left there; run by the owner, what needs no
+// root. Nothing else is opened. dryRun: it is only listed.
 func mend(dryRun bool) (api.MendResponse, error) {
 	home, err := relay.Home()
 	if err != nil {

@@ -102,11 +102,12 @@ func runDaemon(ctx context.Context, version string) error {
 	return RunDaemon(ctx, o)
 }
 
-// develHook is what the hook's client says when it was built without a version: it cannot look its revision up as cheaply as it has to start.
+// develHook is what the hook's client says when it was built without a version: it cannot look its revision up as cheaply as it has to
+// start.
 const develHook = "devel"
 
-// sameVersion reports whether a client that says to have a version has ours. The hook's client says what it was built with alone: it cannot look its
-// revision up as cheaply as it has to start.
+// sameVersion reports whether a client that says to have a version has ours. The hook's client says what it was built with alone: it cannot
+// look its revision up as cheaply as it has to start.
 func sameVersion(theirs, ours string) bool {
 	return theirs == ours || theirs == develHook && strings.HasPrefix(ours, develHook)
 }

@@ -65,7 +65,8 @@ func TestClaudeTitle(t *testing.T) {
 	}
 }
 
-// TestClaudeMalleable holds that a fork changes the bytes that it must change and no others, wherever they stand and however they are written.
+// TestClaudeMalleable holds that a fork changes the bytes that it must change and no others, wherever they stand and however they are
+// written.
 func TestClaudeMalleable(t *testing.T) {
 	const old = "11111111-2222-4333-8444-555555555555"
 	a := derivedID(forkID, "a")

@@ -136,8 +136,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestPromise19AnswerBeforePrompt has a reply stand before its prompt in the file, as Claude 2.1.30 writes it when the disk is slow: it is read
-// behind it, whatever is asked for, and the chain is whole.
+// TestPromise19AnswerBeforePrompt has a reply stand before its prompt in the file, as Claude 2.1.30 writes it when the disk is slow: it is
+// read behind it, whatever is asked for, and the chain is whole.
 func TestPromise19AnswerBeforePrompt(t *testing.T) {
 	reply := new(claudeLines).prompt("a", "").reply("b")
 	reply.text[0], reply.text[1] = reply.text[1], reply.text[0]

@@ -139,8 +139,8 @@ func (l long) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// TestLongLine holds that a line of 100 MB, or one of a million levels, costs a bounded memory, whatever is done with it. What is counted is all
-// that was ever allocated.
+// TestLongLine holds that a line of 100 MB, or one of a million levels, costs a bounded memory, whatever is done with it. What is counted
+// is all that was ever allocated.
 func TestLongLine(t *testing.T) {
 	const size, bound = 100 << 20, 48 << 20
 	text := strings.Repeat(`a \"quoted\" line of text, é\n`, 100)

@@ -47,7 +47,8 @@ func (c *claudeLines) esc() *claudeLines {
 	return c.add("user", fmt.Sprint("esc", len(c.text)), "", `{"content":[{"type":"text","text":"[Request interrupted by user]"}]}`)
 }
 
-// TestCutReasons holds where turns end that nothing has answered, or in which a call is open, and why: never in what the person had thrown away.
+// TestCutReasons holds where turns end that nothing has answered, or in which a call is open, and why: never in what the person had thrown
+// away.
 func TestCutReasons(t *testing.T) {
 	of := func() *claudeLines { return new(claudeLines) }
 	bare := func(turn, ends int) string {

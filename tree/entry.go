@@ -37,7 +37,8 @@ type Step struct {
 	From, To *Entry
 }
 
-// StagePrefix begins the names of the hidden directories that a restore makes on other file systems than its stage's. They are never captured.
+// StagePrefix begins the names of the hidden directories that a restore makes on other file systems than its stage's. They are never
+// captured.
 const StagePrefix = ".rewind-stage-"
 
 // Reverse gives the steps that undo steps.

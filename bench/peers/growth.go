@@ -120,7 +120,8 @@ func (s *site) works(round int, into series, sw *swing) {
 		return
 	}
 	now, _ := s.rewind.save()
-	// Edits since then are no part of it: it begins at one of the two. They were a session's, which a checkout would keep unless it is exact.
+	// Edits since then are no part of it: it begins at one of the two. They were a session's, which a checkout would keep unless it is
+	// exact.
 	s.rewind.checkout(sw.ids[0], "--exact")
 	for _, to := range []int{1, 0} {
 		s.turn(0, into, part{figureCheckout, func(int) float64 { return sw.goes(s.rewind, to, "--exact") }})

@@ -18,7 +18,8 @@ import (
 	"rewind/hooks"
 )
 
-// The hooks in all detail on a small tree: real client and daemon, calls that are checkpoints, many at once, cold starts, nothing left behind.
+// The hooks in all detail on a small tree: real client and daemon, calls that are checkpoints, many at once, cold starts, nothing left
+// behind.
 func TestHookRun(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")

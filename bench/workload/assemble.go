@@ -17,7 +17,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// A Corpus is a choice of real files, no two of them alike, from which trees of any size are laid out: whoever stores equal files once gains nothing by them.
+// A Corpus is a choice of real files, no two of them alike, from which trees of any size are laid out: whoever stores equal files once
+// gains nothing by them.
 type Corpus struct {
 	files []chosen // in the order of a walk
 	Seen  int      // files that were looked at and could have been chosen

@@ -150,7 +150,8 @@ func checkDetached(t *testing.T, h *daemonHome, pid string, uid int) {
 	}
 }
 
-// TestDaemonFileSizeThatCannotBeRaised: under a hard limit of the size of files no daemon serves others, and status says why. The next client's does.
+// TestDaemonFileSizeThatCannotBeRaised: under a hard limit of the size of files no daemon serves others, and status says why. The next
+// client's does.
 func TestDaemonFileSizeThatCannotBeRaised(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -19,8 +19,8 @@ import (
 	"rewind/transcript"
 )
 
-// talker is a home directory with a project in which an agent's session was played, and the real program. Session files are named by their paths in what
-// rewind stores, so there is one home for all kills of a case, and before each of them it is laid out anew.
+// talker is a home directory with a project in which an agent's session was played, and the real program. Session files are named by their
+// paths in what rewind stores, so there is one home for all kills of a case, and before each of them it is laid out anew.
 type talker struct {
 	someone
 	agent     transcript.Agent
@@ -141,7 +141,8 @@ func (k *talker) sessions() (files map[string][]byte, temporary []string) {
 	return files, temporary
 }
 
-// state describes the project and every session file but temporary ones, a line each: the original exactly, others as their agent would tell them apart.
+// state describes the project and every session file but temporary ones, a line each: the original exactly, others as their agent would
+// tell them apart.
 func (k *talker) state() string {
 	k.t.Helper()
 	code, err := listing(filepath.Join(k.home, "p"))
@@ -163,8 +164,8 @@ func (k *talker) state() string {
 	return code + strings.Join(lines, "")
 }
 
-// whole fails the test unless every session file is as before or as after, what the agent lists is a session that it can go on with, and temporary
-// files are hidden from it.
+// whole fails the test unless every session file is as before or as after, what the agent lists is a session that it can go on with, and
+// temporary files are hidden from it.
 func (k *talker) whole(n int, before, after string) {
 	k.t.Helper()
 	known := before + after

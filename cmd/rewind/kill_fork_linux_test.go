@@ -40,8 +40,9 @@ func killConversations(t *testing.T, cases []conversationCase) {
 	}
 }
 
-// killConversation kills a command before its calls that change something. What must hold afterwards: session files and project are as before or as after, each
-// of them; or the restore is half done, every change is refused, and it can be brought to either end. It returns how many temporary files were left.
+// killConversation kills a command before its calls that change something. What must hold afterwards: session files and project are as
+// before or as after, each of them; or the restore is half done, every change is refused, and it can be brought to either end. It returns
+// how many temporary files were left.
 func killConversation(t *testing.T, c conversationCase) (leftovers int64) {
 	k := newTalker(t, c.agent, c.then...)
 	before := k.state()

@@ -41,7 +41,8 @@ func newSomeone(t *testing.T) someone {
 	return someone{t, home, program}
 }
 
-// run runs a command in the project, killed instead of its nth call that changes something, and returns its exit code and how many there were.
+// run runs a command in the project, killed instead of its nth call that changes something, and returns its exit code and how many there
+// were.
 func (s someone) run(n int, args ...string) (code, met int) {
 	s.t.Helper()
 	count := filepath.Join(s.home, "count")

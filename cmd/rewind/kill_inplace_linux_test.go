@@ -6,7 +6,8 @@ import (
 	"rewind/transcript"
 )
 
-// TestKillInPlaceT10 kills what changes an agent's own session file, and what gives it its end back: at any moment it has the old bytes or the new.
+// TestKillInPlaceT10 kills what changes an agent's own session file, and what gives it its end back: at any moment it has the old bytes or
+// the new.
 func TestKillInPlaceT10(t *testing.T) {
 	t.Parallel()
 	inPlace := []string{"checkout", "turn:1", "--in-place"}

@@ -12,8 +12,8 @@ import (
 	"rewind/internal/value"
 )
 
-// filePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, and wherever there is colour, contents are
-// sanitised; elsewhere they are written byte for byte.
+// filePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, and wherever there is colour, contents
+// are sanitised; elsewhere they are written byte for byte.
 func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
 	if strings.HasPrefix(f.OldMode, "04") && strings.HasPrefix(f.NewMode, "04") {
 		// git knows no directories; it skips what is no patch.

@@ -53,8 +53,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// layOutAgent installs what hooks call as make install does, and a stand-in for an agent that has been started before: it does two turns of work and,
-// like the real one, runs the commands that are registered in its settings around each tool call.
+// layOutAgent installs what hooks call as make install does, and a stand-in for an agent that has been started before: it does two turns of
+// work and, like the real one, runs the commands that are registered in its settings around each tool call.
 func layOutAgent(t *testing.T, home string) {
 	t.Helper()
 	system := filepath.Join(home, ".rewind/system")

@@ -68,7 +68,8 @@ func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
 	}
 }
 
-// sizesFrom is how many columns a terminal has whose list of sessions tells sizes: a narrower one needs the room for titles, and for what a fork was made of.
+// sizesFrom is how many columns a terminal has whose list of sessions tells sizes: a narrower one needs the room for titles, and for what a
+// fork was made of.
 const (
 	sizesFrom  = 100
 	sizeColumn = 5

@@ -34,8 +34,8 @@ func newTransport(command string) *transport {
 // self is the path of this program; tests are another one.
 var self = os.Executable
 
-// daemonProgram is rewindd beside this program, links followed: an upgrade replaces a link's target. It is not looked for anywhere else: what is
-// installed together belongs together.
+// daemonProgram is rewindd beside this program, links followed: an upgrade replaces a link's target. It is not looked for anywhere else:
+// what is installed together belongs together.
 func daemonProgram() string {
 	path, err := self()
 	if err == nil && runtime.GOOS != "linux" { // there the kernel has followed them

@@ -54,8 +54,8 @@ func (s *site) flip(path string) {
 	s.check(os.WriteFile(path, b, 0o600))
 }
 
-// TestPromise03CorruptStore damages a store that no process has open. Hooks go on as if nothing had happened; status, or its refusal, says why
-// nothing is captured.
+// TestPromise03CorruptStore damages a store that no process has open. Hooks go on as if nothing had happened; status, or its refusal, says
+// why nothing is captured.
 func TestPromise03CorruptStore(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -324,7 +324,8 @@ func TestPromise03WithoutDaemon(t *testing.T) {
 	}
 }
 
-// TestPromise03BigTree has the first capture of many files take longer than an agent waits: the hook is answered in time, and the capture goes on.
+// TestPromise03BigTree has the first capture of many files take longer than an agent waits: the hook is answered in time, and the capture
+// goes on.
 func TestPromise03BigTree(t *testing.T) {
 	s := newSite(t)
 	if dir, err := os.MkdirTemp("/dev/shm", "rw"); err == nil { // where files are made quickly

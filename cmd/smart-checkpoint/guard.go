@@ -11,8 +11,8 @@ import (
 	"rewind/internal/relay"
 )
 
-// guardWord is the word of the guard: registered only when asked for, and the one thing of this program that may exit with 2, which agents read
-// as "do not make this call".
+// guardWord is the word of the guard: registered only when asked for, and the one thing of this program that may exit with 2, which agents
+// read as "do not make this call".
 const guardWord = "guard"
 
 const refusal = 2

@@ -68,7 +68,8 @@ func note(name, text string) {
 	}
 }
 
-// fakeDaemon takes hooks as the daemon does and writes down what came. $REWIND_TEST_CRASH: the first one of all dies in the middle of a request.
+// fakeDaemon takes hooks as the daemon does and writes down what came. $REWIND_TEST_CRASH: the first one of all dies in the middle of a
+// request.
 func fakeDaemon() int {
 	home := os.Getenv("REWIND_HOME")
 	note("starts", strconv.Itoa(os.Getpid()))

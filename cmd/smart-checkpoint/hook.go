@@ -108,8 +108,8 @@ func (h *hook) run() {
 // errUnread is of a daemon of this version that could not read the request: another try would be no other.
 var errUnread = errors.New("the daemon could not read the request")
 
-// deliver sends the event until a daemon has answered it: again, once, when the exchange breaks, and as often as there is time when the daemon
-// is about to stop. The id stays, so that it is recorded once.
+// deliver sends the event until a daemon has answered it: again, once, when the exchange breaks, and as often as there is time when the
+// daemon is about to stop. The id stays, so that it is recorded once.
 func (h *hook) deliver(home string) error {
 	resent, refused := false, false
 	for pause := minPause; ; pause = min(2*pause, maxPause) {

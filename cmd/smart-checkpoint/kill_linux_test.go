@@ -102,8 +102,8 @@ func TestT3Promise01Kills(t *testing.T) {
 	s.serves()
 }
 
-// traced makes the daemon that a hook starts, or `rewind hook`, die instead of its nth call that changes something: in the place of the program is
-// a script that has the first of them killed, and lets those after it be.
+// traced makes the daemon that a hook starts, or `rewind hook`, die instead of its nth call that changes something: in the place of the
+// program is a script that has the first of them killed, and lets those after it be.
 func (s *site) traced(what string) {
 	s.Helper()
 	self, err := os.Executable()
@@ -128,8 +128,9 @@ func (s *site) arm(n int) {
 	s.check(os.WriteFile(s.file("n"), []byte(strconv.Itoa(n)), 0o600), os.WriteFile(s.file("armed"), nil, 0o600))
 }
 
-// met is how many calls the traced program came to. It is written when the program has ended. A daemon is asked to end, which may be what kills it; on a
-// busy machine its hook may have been answered by another way while it still began, and nobody was there to be asked: so it is asked again.
+// met is how many calls the traced program came to. It is written when the program has ended. A daemon is asked to end, which may be what
+// kills it; on a busy machine its hook may have been answered by another way while it still began, and nobody was there to be asked: so it
+// is asked again.
 func (s *site) met(daemon bool) int {
 	s.Helper()
 	ask := time.Now()

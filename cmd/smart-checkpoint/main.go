@@ -1,6 +1,6 @@
 // Command smart-checkpoint is what an agent's hooks call: it hands the hook's payload to the daemon and the daemon's answer to the agent.
-// Whatever happens it exits with 0 before its deadline, since anything else can block the agent, and it writes nothing to standard output that
-// is not the answer. The one exception is its guard, which is registered only when asked for: it exits with 2 to refuse a tool call.
+// Whatever happens it exits with 0 before its deadline, since anything else can block the agent, and it writes nothing to standard output
+// that is not the answer. The one exception is its guard, which is registered only when asked for: it exits with 2 to refuse a tool call.
 package main
 
 import (

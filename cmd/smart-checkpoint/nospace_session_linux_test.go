@@ -19,8 +19,8 @@ func (s *site) grow() {
 	s.check(syscall.Mount("tmpfs", s.home, "tmpfs", syscall.MS_REMOUNT|syscall.MS_NOSUID|syscall.MS_NODEV, fmt.Sprintf("size=%d", 2*smallDisk)))
 }
 
-// tree is what the project holds: every name, with what is in the files. The directory that restores work in is there once one was tried; what is in it
-// counts.
+// tree is what the project holds: every name, with what is in the files. The directory that restores work in is there once one was tried;
+// what is in it counts.
 func (s *site) tree() map[string]string {
 	s.Helper()
 	held := map[string]string{}
@@ -39,8 +39,9 @@ func (s *site) tree() map[string]string {
 	return held
 }
 
-// TestT4Promise07DiskFullSession: an agent works until the disk of the store is full, and beyond. Hooks stay in time, status says why, and how often;
-// what is stored is read; what would need a safety checkpoint touches nothing. With space again the same daemon goes on, and nothing is lost.
+// TestT4Promise07DiskFullSession: an agent works until the disk of the store is full, and beyond. Hooks stay in time, status says why, and
+// how often; what is stored is read; what would need a safety checkpoint touches nothing. With space again the same daemon goes on, and
+// nothing is lost.
 func TestT4Promise07DiskFullSession(t *testing.T) {
 	s := newSite(t)
 	s.onSmallDisk()

@@ -31,8 +31,8 @@ var realPrograms = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// lookAtSources looks at every source of the module: the go command caches the results of tests by the files that they looked at, and this test is
-// not linked with what it runs.
+// lookAtSources looks at every source of the module: the go command caches the results of tests by the files that they looked at, and this
+// test is not linked with what it runs.
 func lookAtSources() error {
 	return filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -58,8 +58,8 @@ type site struct {
 	lost    int // events that were acknowledged and that recorded did not find
 }
 
-// unlimited is a deadline in milliseconds within which every hook is answered when its work is done: what is answered earlier, without a word
-// on standard error, is recorded.
+// unlimited is a deadline in milliseconds within which every hook is answered when its work is done: what is answered earlier, without a
+// word on standard error, is recorded.
 const unlimited = 60_000
 
 func newSite(t *testing.T, env ...string) *site {
@@ -363,7 +363,8 @@ func (s *site) kill() {
 	s.gone(pid)
 }
 
-// stop ends the daemon in order. On a busy machine another that the client has started may come up only then, find the place free and serve: it is asked, too.
+// stop ends the daemon in order. On a busy machine another that the client has started may come up only then, find the place free and serve:
+// it is asked, too.
 func (s *site) stop() {
 	s.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {

@@ -55,8 +55,8 @@ func (j *Judge) Back(cp *model.Checkpoint, n int) (*model.Checkpoint, error) {
 	return cp, nil
 }
 
-// OnBranch is the step of the session's branch that a checkpoint of another one is the same as for the session, if it is so for the newest that is older: the end of a
-// turn in which somebody else was at work last may be that one's. Else it is the checkpoint itself.
+// OnBranch is the step of the session's branch that a checkpoint of another one is the same as for the session, if it is so for the newest
+// that is older: the end of a turn in which somebody else was at work last may be that one's. Else it is the checkpoint itself.
 func (j *Judge) OnBranch(cp *model.Checkpoint) (*model.Checkpoint, error) {
 	if j.e.wholeSession(cp.Session) == j.session {
 		return cp, nil

@@ -83,8 +83,9 @@ func (a *Authors) Others(session string, target *model.Checkpoint, c *capture.Ca
 	return paths, both, err
 }
 
-// beganOn is the operation behind which changes count for a restore to a checkpoint: the one that made it, or if the session's first event found the worktree as
-// that checkpoint has it, that event, for what was done and taken back in between is in neither. A fork does not begin so: what was kept beside it is not its own.
+// beganOn is the operation behind which changes count for a restore to a checkpoint: the one that made it, or if the session's first event
+// found the worktree as that checkpoint has it, that event, for what was done and taken back in between is in neither. A fork does not
+// begin so: what was kept beside it is not its own.
 func (a *Authors) beganOn(session string, cp *model.Checkpoint) (uint64, error) {
 	s := a.log.Records[session]
 	if s == nil || s.Fork != nil || s.Began <= cp.Seq {
@@ -109,8 +110,8 @@ func (a *Authors) beganOn(session string, cp *model.Checkpoint) (uint64, error) 
 // beginnings is how many operations of one batch are looked at for the one that gave a session its place.
 const beginnings = 64
 
-// visitor is told of a path that somebody changed: at which operation (nil: it is not saved yet), from what to what as far as that is known,
-// the colleague whose change that was ("": none's), and whether it is also the session's own.
+// visitor is told of a path that somebody changed: at which operation (nil: it is not saved yet), from what to what as far as that is
+// known, the colleague whose change that was ("": none's), and whether it is also the session's own.
 type visitor func(op *refs.Operation, ch tree.Change, who string, shared bool)
 
 // unsaved calls fn for what differs from the head and was changed by a colleague whose call is running.

@@ -141,8 +141,8 @@ func (j *Judge) of(cp *model.Checkpoint, by []string) (who string, shared bool) 
 	return who, shared || who != "" && len(rest) < len(by)
 }
 
-// InCall gives the function that says whether what is new at a path is this session's alone, by its open calls: a shell's, or an edit's that names it. An
-// interrupted call is open until the next prompt. nil: it has none.
+// InCall gives the function that says whether what is new at a path is this session's alone, by its open calls: a shell's, or an edit's
+// that names it. An interrupted call is open until the next prompt. nil: it has none.
 func (j *Judge) InCall() func(path string) bool {
 	calls := j.e.worktree.OpenCalls()
 	seq := j.e.log.DB.LastSeq() + 1

@@ -73,8 +73,8 @@ func (j *Judge) giveBack(paths Theirs, set map[string]foundBy, target *model.Che
 	})
 }
 
-// tookOf reports whether a restore of a session, that took what authors had last changed, took this session's own: for one of its family all that is no
-// colleague's, for others what it alone has made.
+// tookOf reports whether a restore of a session, that took what authors had last changed, took this session's own: for one of its family
+// all that is no colleague's, for others what it alone has made.
 func (j *Judge) tookOf(by string, authors []string, seq uint64) bool {
 	if j.e.sessions.Family(by) == j.family {
 		who, _ := j.colleague(authors, seq)

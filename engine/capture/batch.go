@@ -199,8 +199,8 @@ func (in *batch) findOrigin(c *Capture, s *model.Session) {
 	}
 }
 
-// turnBefore is the session as it was in the turn that a checkpoint belongs to, if that is the one before the prompt which finds it: what a call had done
-// that was interrupted without a word. nil: it is the event's own turn.
+// turnBefore is the session as it was in the turn that a checkpoint belongs to, if that is the one before the prompt which finds it: what a
+// call had done that was interrupted without a word. nil: it is the event's own turn.
 func (in *batch) turnBefore(lead *Pending, cp *model.Checkpoint) *model.Session {
 	old := in.wt.log.Records[lead.Name]
 	if !lead.Act.Begins || old == nil || old.Turn == 0 || len(old.Calls) == 0 || !cp.ChangedBy(lead.Name) {
@@ -231,7 +231,8 @@ func (in *batch) checkpoint(c *Capture, lead *Pending) (*model.Checkpoint, error
 	return in.wt.newCheckpoint(c, lead.Name, cur, cause)
 }
 
-// fold decides whether lists leave the checkpoint out; same: it changes nothing. They show the one that a session begins with: undo leads back to it, and no further.
+// fold decides whether lists leave the checkpoint out; same: it changes nothing. They show the one that a session begins with: undo leads
+// back to it, and no further.
 func (in *batch) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *Pending, same bool) error {
 	_, begins, err := in.begins(cp.Session)
 	if err != nil {
@@ -256,8 +257,8 @@ func (in *batch) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *
 	return nil
 }
 
-// begins reports whether a session has not begun: nothing has given it a place, or only a fork that left the code where it was and of which nothing was heard
-// yet. at is that place.
+// begins reports whether a session has not begun: nothing has given it a place, or only a fork that left the code where it was and of which
+// nothing was heard yet. at is that place.
 func (in *batch) begins(session string) (at objstore.ID, begins bool, err error) {
 	at, err = in.wt.log.Refs.ID(refs.Cursor(session))
 	if err != nil || at.IsZero() {
@@ -349,8 +350,8 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 	return ops, updates, nil
 }
 
-// changedBytes counts the bytes by which the capture differs from the state before, up to about most; of two versions of a file it takes what lies between their
-// common beginning and end, or without reading them at least by how much their lengths differ.
+// changedBytes counts the bytes by which the capture differs from the state before, up to about most; of two versions of a file it takes
+// what lies between their common beginning and end, or without reading them at least by how much their lengths differ.
 func (in *batch) changedBytes(c *Capture, most int64, read bool) (int64, error) {
 	n := int64(0)
 	err := c.Changes(in.was.Tree, func(ch tree.Change) error {

@@ -6,8 +6,8 @@ import (
 	"rewind/internal/kv"
 )
 
-// flushRest writes what one flush of the stat cache has left over, a batch after the other, while nobody waits but a person, or nobody at all: else
-// every event of an agent would write its share. What fails costs a second read of some files. the log's lock is held.
+// flushRest writes what one flush of the stat cache has left over, a batch after the other, while nobody waits but a person, or nobody at all:
+// else every event of an agent would write its share. What fails costs a second read of some files. the log's lock is held.
 func (wt *Worktree) flushRest(ctx context.Context) {
 	if wt.cache == nil || wt.Unsaved != nil { // entries must not come before the objects that they name
 		return

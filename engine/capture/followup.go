@@ -15,8 +15,8 @@ import (
 // eventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
 const eventInterrupted = "interrupted"
 
-// FollowUp does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after the
-// end of a turn the whole tree is scanned, for what a watcher cannot see. again is when to call it next, unless an event comes before;
+// FollowUp does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after
+// the end of a turn the whole tree is scanned, for what a watcher cannot see. again is when to call it next, unless an event comes before;
 // 0: not at all.
 func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err error) {
 	quiet, again, err := wt.quiet()
@@ -44,8 +44,8 @@ func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err erro
 	return again, err
 }
 
-// LateReply is when after a session's newest event its file is looked at again: Claude Code writes the last reply of a turn up to 90 ms after its stop hook
-// begins. The hook is answered at once; this completes the turn's end.
+// LateReply is when after a session's newest event its file is looked at again: Claude Code writes the last reply of a turn up to 90 ms
+// after its stop hook begins. The hook is answered at once; this completes the turn's end.
 var LateReply = []time.Duration{50 * time.Millisecond, 150 * time.Millisecond, 350 * time.Millisecond, 750 * time.Millisecond, 1550 * time.Millisecond}
 
 // replies captures what agents have written since their newest events, and says when to look again; 0: not because of that.

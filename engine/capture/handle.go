@@ -64,8 +64,8 @@ func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions)
 // Knows reports whether anything has been heard of an event's session.
 func (wt *Worktree) Knows(ev hooks.Event) (bool, error) { return wt.knows(model.SessionName(ev)) }
 
-// knows reports whether anything has been heard of a session. Of one that has been, only the first call waits for a capture: events that wait here
-// would not share one.
+// knows reports whether anything has been heard of a session. Of one that has been, only the first call waits for a capture: events that
+// wait here would not share one.
 func (wt *Worktree) knows(session string) (bool, error) {
 	if _, ok := wt.log.Heard.Load(session); ok {
 		return true, nil
@@ -79,8 +79,8 @@ func (wt *Worktree) knows(session string) (bool, error) {
 	return true, nil
 }
 
-// endsSomething reports whether an event speaks of the end of something. In a session that nothing has been heard of it is none of ours: some agents begin
-// with subagents of their own under an id that never comes again.
+// endsSomething reports whether an event speaks of the end of something. In a session that nothing has been heard of it is none of ours:
+// some agents begin with subagents of their own under an id that never comes again.
 func endsSomething(ev hooks.Event) bool {
 	return ev.Kind == hooks.SubagentStart || ev.Kind == hooks.SubagentStop || ev.Kind == hooks.SessionEnd
 }
@@ -94,7 +94,8 @@ type Pending struct {
 	Name     string // of its session
 	// worker is the session that its agent gives it, where that is a subagent; "": it is no such one's.
 	worker string
-	// turns is how many turns a session that nothing had been heard of has had. It is counted while nobody waits but the agent whose session it is.
+	// turns is how many turns a session that nothing had been heard of has had. It is counted while nobody waits but the agent whose
+	// session it is.
 	turns  uint64
 	from   *model.Lineage // the session that it goes on from under a new id; nil: none
 	turn   uint64         // that it is of, and the prompt of that
@@ -129,8 +130,8 @@ func (w *queue) add(a *Pending) (lead bool) {
 	return true
 }
 
-// lead takes in what has come, the leader's own event among it, in the leader's goroutine, since to wake another costs as much as a small capture.
-// What comes meanwhile is another's.
+// lead takes in what has come, the leader's own event among it, in the leader's goroutine, since to wake another costs as much as a small
+// capture. What comes meanwhile is another's.
 func (w *queue) lead(ctx context.Context) {
 	batch := w.next()
 	batch[0].Worktree.handleQueued(ctx, w, batch)

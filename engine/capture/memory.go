@@ -5,7 +5,8 @@ import (
 	"rewind/tree"
 )
 
-// Forget drops what is known in memory of the worktree, and which events were recorded lately: all of it is read again from the store. the log's lock is held.
+// Forget drops what is known in memory of the worktree, and which events were recorded lately: all of it is read again from the store. the
+// log's lock is held.
 func (wt *Worktree) Forget() { wt.cache, wt.Unsaved, wt.seen = nil, nil, nil }
 
 // Pinned names the objects that the store has to keep for what is known in memory of the worktree; the log's lock is held.

@@ -118,7 +118,8 @@ func (s *Overlay) Has(k objstore.Kind, id objstore.ID) (bool, error) {
 	return s.store.Has(k, id)
 }
 
-// reachable gives those of a tree's objects that the store may lack, each with what it replaces in the store; nil when they are too many to keep.
+// reachable gives those of a tree's objects that the store may lack, each with what it replaces in the store; nil when they are too many to
+// keep.
 func (s *Overlay) reachable(root objstore.ID) (*Overlay, error) {
 	out := NewOverlay(s.store, nil)
 	size := 0
@@ -170,8 +171,9 @@ func (s *Overlay) storeIn(tx *objstore.Tx) error {
 	return nil
 }
 
-// EndCompare ends a capture that was taken to compare. What it found is kept in memory, so that the next one need not look at all of it again: the stat
-// cache and the watcher go on from here, and the next capture that stores anything stores the kept objects first. the log's lock is held.
+// EndCompare ends a capture that was taken to compare. What it found is kept in memory, so that the next one need not look at all of it again:
+// the stat cache and the watcher go on from here, and the next capture that stores anything stores the kept objects first. the log's lock
+// is held.
 func (wt *Worktree) EndCompare(c *Capture) {
 	s, ok := c.Get.Getter.(*Overlay)
 	if !ok || s.part {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A look at a whole tree takes a second where there are a million files, and an agent whose hook comes meanwhile would wait for it. So it gives
-// way: it is left off when an event comes, and begun anew a moment later; after MaxPreemptions in a row it is brought to its end all the same,
-// since what only it can see must not wait for ever.
+// A look at a whole tree takes a second where there are a million files, and an agent whose hook comes meanwhile would wait for it. So it
+// gives way: it is left off when an event comes, and begun anew a moment later; after MaxPreemptions in a row it is brought to its end all
+// the same, since what only it can see must not wait for ever.
 const (
 	MaxPreemptions = 8
 	RetryAfter     = 2 * time.Second
@@ -17,8 +17,8 @@ const (
 // ErrPreempted ends work that left the worktree to an event; what was done until then is nothing to anybody.
 var ErrPreempted = errors.New("an event goes first")
 
-// Preemptible runs fn with a context that ends as soon as an event waits; its error is then ErrPreempted. What fn has done until then must be
-// nothing to anybody.
+// Preemptible runs fn with a context that ends as soon as an event waits; its error is then ErrPreempted. What fn has done until then must
+// be nothing to anybody.
 func (w *queue) Preemptible(ctx context.Context, fn func(context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -13,9 +13,9 @@ import (
 // MaxBases bounds how many files a conversation goes back through.
 const MaxBases = 32
 
-// BaseOf writes the records that stand before a file's first in another file: Codex continues a conversation that was rewound, or forked by itself, in
-// a new file that names the bytes of the old one. What is captured is the whole conversation, so that it does not die with that file. It
-// returns how many bytes they are.
+// BaseOf writes the records that stand before a file's first in another file: Codex continues a conversation that was rewound, or forked by
+// itself, in a new file that names the bytes of the old one. What is captured is the whole conversation, so that it does not die with that
+// file. It returns how many bytes they are.
 func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth int) (int64, error) {
 	of, err := transcript.BaseOf(f.Agent, f.Source(end))
 	if err != nil || of == nil {

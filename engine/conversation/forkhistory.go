@@ -8,8 +8,9 @@ import (
 	"rewind/transcript"
 )
 
-// LinkHistory gives a session that was made of another the agent's own backups of files, which its own rewind needs, and takes those of a session that went away.
-// They are second names of what the agent has: they stand in no journal, and when they are not there the fork is whole all the same. What goes wrong is a notice.
+// LinkHistory gives a session that was made of another the agent's own backups of files, which its own rewind needs, and takes those of a
+// session that went away. They are second names of what the agent has: they stand in no journal, and when they are not there the fork is
+// whole all the same. What goes wrong is a notice.
 func (cs *Conversations) LinkHistory(own agentfiles.Folders, path string, gone bool) {
 	s := cs.sessionAt(path)
 	if s == nil || s.Fork == nil || s.Agent != transcript.Claude {

@@ -16,8 +16,8 @@ import (
 // HookOrigin is how long a conversation may be, in bytes, to be compared while a hook waits.
 const HookOrigin = 2 << 20
 
-// NeedsOrigin reports whether a session's origin is to be looked for: it is not known, and the conversation has become twice as long since that was tried last.
-// the log's lock is held.
+// NeedsOrigin reports whether a session's origin is to be looked for: it is not known, and the conversation has become twice as long since
+// that was tried last. the log's lock is held.
 func (cs *Conversations) NeedsOrigin(s *model.Session) bool {
 	if s.Fork.Resolved() || s.Purged || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false
@@ -34,8 +34,8 @@ func (cs *Conversations) Tried(s *model.Session) {
 	cs.Origins[s.Name] = s.Cursor.Length
 }
 
-// OriginOf finds what an agent has made a session of; nil: of nothing that its file names. parent is what is known of the other one, nil: nothing. It reads at most
-// `most` bytes of each.
+// OriginOf finds what an agent has made a session of; nil: of nothing that its file names. parent is what is known of the other one, nil:
+// nothing. It reads at most `most` bytes of each.
 func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *model.Session, most int64) (*model.Lineage, error) {
 	st, err := OpenTranscript(get, s.Cursor.Transcript)
 	if err != nil {
@@ -54,8 +54,8 @@ func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *m
 	return l, CommonTurns(l, get, s, parent(l.Session), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
 }
 
-// CommonTurns finds how far the conversation of s and that of the session which the lineage names are the same. parent is what is known of that one, nil: nothing. It reads
-// at most `most` bytes of it.
+// CommonTurns finds how far the conversation of s and that of the session which the lineage names are the same. parent is what is known of
+// that one, nil: nothing. It reads at most `most` bytes of it.
 func CommonTurns(l *model.Lineage, get objstore.Getter, s, parent *model.Session, said transcript.Source, most int64) error {
 	of, closed, err := ParentSource(get, s, parent, strings.TrimPrefix(l.Session, string(s.Agent)+"/"))
 	if err != nil || of.ReaderAt == nil {
@@ -98,8 +98,9 @@ func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src
 // KnownAs is a session by its name, as it stands now.
 func (cs *Conversations) KnownAs(name string) *model.Session { return cs.log.Records[name] }
 
-// ResolveOrigin looks for a session's origin, and for those of the sessions that it was made of, as far as their conversations have come since that was done last; the log's lock
-// is held. What cannot be read or written now is for another time: it is no reason to refuse anything.
+// ResolveOrigin looks for a session's origin, and for those of the sessions that it was made of, as far as their conversations have come
+// since that was done last; the log's lock is held. What cannot be read or written now is for another time: it is no reason to refuse
+// anything.
 func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 	for range MaxBases {
 		s := cs.log.Records[name]
@@ -144,8 +145,8 @@ func (cs *Conversations) ResolveOriginUnlocked(ctx context.Context, name string)
 	}
 }
 
-// recordOrigin stores what a session was made of. If its turns were counted from its own first until now, the newest thing that was heard of it is recorded again
-// under its number, so that the turn has an end; the log's lock is held.
+// recordOrigin stores what a session was made of. If its turns were counted from its own first until now, the newest thing that was heard
+// of it is recorded again under its number, so that the turn has an end; the log's lock is held.
 func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model.Lineage) error {
 	s := *cs.log.Records[name]
 	was := s.Turn

@@ -39,8 +39,8 @@ type SessionFile struct {
 	unended bool      // its last line has no newline, and is a whole record of a session that nobody writes
 }
 
-// OpenSession opens a session file. A path that is not laid out as the agent lays its files out, or that leads out of the agent's folder, is
-// refused: it comes from a hook's payload.
+// OpenSession opens a session file. A path that is not laid out as the agent lays its files out, or that leads out of the agent's folder,
+// is refused: it comes from a hook's payload.
 func OpenSession(agent transcript.Agent, path string) (*SessionFile, error) {
 	root, real, err := realSession(agent, path)
 	if err != nil {
@@ -127,7 +127,8 @@ func (f *SessionFile) whole() (int64, error) {
 // maxUnended is how long a last line without a newline may be, in bytes, to be looked at whether it is a whole record.
 const maxUnended = 64 << 20
 
-// isWholeRecord reports whether what stands behind the last newline, which ends at from, is a whole record: nobody writes the session any more, so nothing will end the line.
+// isWholeRecord reports whether what stands behind the last newline, which ends at from, is a whole record: nobody writes the session any
+// more, so nothing will end the line.
 func (cs *Conversations) isWholeRecord(s *model.Session, f *SessionFile, from int64) bool {
 	if f.Info.Size()-from > maxUnended || !cs.isSilent(s, f.Info) {
 		return false
@@ -145,7 +146,8 @@ func (cs *Conversations) isSilent(s *model.Session, fi fs.FileInfo) bool {
 	return s.Ended || s.Imported || cs.log.Now().Sub(fi.ModTime()) >= model.QuietAfter
 }
 
-// hasUnendedLine reports whether a file that is as it was has bytes behind its last newline that were left since somebody might have been writing.
+// hasUnendedLine reports whether a file that is as it was has bytes behind its last newline that were left since somebody might have been
+// writing.
 func (cs *Conversations) hasUnendedLine(s *model.Session, path string, fi fs.FileInfo) bool {
 	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path) && !strings.HasSuffix(path, ZstdSuffix) && cs.isSilent(s, fi)
 }
@@ -160,8 +162,8 @@ func (f *SessionFile) reading(err error) error {
 // racy is how old a file's newest change must be for its times to tell it from the next one: some clocks of file systems go on every 10 ms.
 const racy = 20 * time.Millisecond
 
-// unchanged reports whether the file's size and time are what they were when it was opened. sure: nobody can have written it since; what was written
-// just before may have been written again.
+// unchanged reports whether the file's size and time are what they were when it was opened. sure: nobody can have written it since; what
+// was written just before may have been written again.
 func (f *SessionFile) unchanged() (same, sure bool, err error) {
 	fi, err := f.Stat()
 	if err != nil {
@@ -171,8 +173,8 @@ func (f *SessionFile) unchanged() (same, sure bool, err error) {
 	return same, same && f.opened.Sub(fi.ModTime()) > racy, nil
 }
 
-// CopyTo writes the bytes from `from` up to `to` to w. What was read while somebody wrote is read a second time: what does not come out the same is
-// ErrMoving, since it may never have been there.
+// CopyTo writes the bytes from `from` up to `to` to w. What was read while somebody wrote is read a second time: what does not come out the
+// same is ErrMoving, since it may never have been there.
 func (f *SessionFile) CopyTo(w io.Writer, from, to int64) error {
 	seed := maphash.MakeSeed()
 	var sum, again maphash.Hash
@@ -241,8 +243,8 @@ func nextLine(src transcript.Source, off int64) int64 {
 	return src.Size
 }
 
-// Unpacked reads a session file that the agent has compressed, up to the end of its last line; ErrLater if there is more than most bytes. It is read twice,
-// so that no line, whose length nobody bounds, is held to see whether it ends.
+// Unpacked reads a session file that the agent has compressed, up to the end of its last line; ErrLater if there is more than most bytes.
+// It is read twice, so that no line, whose length nobody bounds, is held to see whether it ends.
 func Unpacked(f *SessionFile, w io.Writer, most int64) error {
 	var lines lineEnds
 	n, err := unpack(f, &lines, most+1)

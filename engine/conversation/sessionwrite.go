@@ -44,14 +44,15 @@ func LeftAlone(get objstore.Getter, j *model.Journal) []refs.File {
 	})
 }
 
-// Session files of agents are written here and nowhere else, by agentfiles: in the agent's own folder, through no link, the new bytes into a temporary file beside the
-// old, which no agent takes for a session, fsync, then a rename. So the old bytes or the new ones are there at any moment.
+// Session files of agents are written here and nowhere else, by agentfiles: in the agent's own folder, through no link, the new bytes into
+// a temporary file beside the old, which no agent takes for a session, fsync, then a rename. So the old bytes or the new ones are there at
+// any moment.
 
 // ErrSessionChanged is returned for a session file that is neither as it was planned nor as it was to become: somebody has written it.
 var ErrSessionChanged = errors.New("it was written meanwhile")
 
-// SessionError is an error about a session file, without its path where that is told already. What is wrong with what a copy is made of is told by that
-// one's name: the copy is not there any more.
+// SessionError is an error about a session file, without its path where that is told already. What is wrong with what a copy is made of is
+// told by that one's name: the copy is not there any more.
 func SessionError(path string, err error) error {
 	if of := (*transcript.Error)(nil); errors.As(err, &of) && of.Name != path {
 		return fmt.Errorf("%w", of)
@@ -153,8 +154,8 @@ func changedSession(own agentfiles.Folders, path string) error {
 	return SessionError(path, ErrSessionChanged)
 }
 
-// SetSessions carries steps out. What cannot be removed since somebody has used it is kept; any other step that does not fit is an error. Taking
-// steps back, it is no step that changed such a file, or somebody has gone on from there: it is kept, too.
+// SetSessions carries steps out. What cannot be removed since somebody has used it is kept; any other step that does not fit is an error.
+// Taking steps back, it is no step that changed such a file, or somebody has gone on from there: it is kept, too.
 func SetSessions(get objstore.Getter, own agentfiles.Folders, steps []refs.File, back bool) (kept []string, err error) {
 	for _, s := range steps {
 		err := SetSession(get, own, s)

@@ -24,14 +24,15 @@ const HookRead = 1 << 20
 // ErrLater is returned when there is more in a session file than was allowed to be read.
 var ErrLater = errors.New("there is more than fits here")
 
-// ErrPurgedTalk is why a conversation is not captured any more: the agent's file still has what was purged, and what it adds could have it again.
+// ErrPurgedTalk is why a conversation is not captured any more: the agent's file still has what was purged, and what it adds could have it
+// again.
 var ErrPurgedTalk = errors.New("something was purged from it; it is not captured any more")
 
-// Tail captures what has been appended to a session's file since it was captured last, at most `most` bytes of it, and moves its cursor. Only
-// that is read, and the last block before it. A file that does not go on where the capture ended is captured anew, as another generation; blocks
-// that are stored already are not stored again. A line that is still being written is left for the next capture. An error leaves the cursor
-// where it was; ErrLater and ErrMoving are for another time. A hook, which reads little, leaves a last line without a newline to those that may read more:
-// whether anybody still writes it is a look at the machine's processes.
+// Tail captures what has been appended to a session's file since it was captured last, at most `most` bytes of it, and moves its cursor.
+// Only that is read, and the last block before it. A file that does not go on where the capture ended is captured anew, as another
+// generation; blocks that are stored already are not stored again. A line that is still being written is left for the next capture. An
+// error leaves the cursor where it was; ErrLater and ErrMoving are for another time. A hook, which reads little, leaves a last line without
+// a newline to those that may read more: whether anybody still writes it is a look at the machine's processes.
 func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) error {
 	if s.Transcript == "" || !model.Understood(s.Agent) {
 		return nil
@@ -61,8 +62,8 @@ func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) err
 	return nil
 }
 
-// FindFile finds a session's file where the agent says that it is, compressed perhaps. None, not written yet or gone, is no error: what was captured
-// of it stays.
+// FindFile finds a session's file where the agent says that it is, compressed perhaps. None, not written yet or gone, is no error: what was
+// captured of it stays.
 func FindFile(agent transcript.Agent, path string) (found string, fi fs.FileInfo, err error) {
 	if _, _, err := transcript.SessionFile(agent, path); err != nil {
 		return "", nil, err
@@ -96,8 +97,8 @@ func reopen(agent transcript.Agent, path string, was *seenFile) (*SessionFile, e
 	return OpenSession(agent, path)
 }
 
-// Saw remembers how a session's file was found, and that it has been captured up to at; the log's lock is held. It is looked at again when either is not so any
-// more: a capture that could not be committed has not moved the session.
+// Saw remembers how a session's file was found, and that it has been captured up to at; the log's lock is held. It is looked at again when
+// either is not so any more: a capture that could not be committed has not moved the session.
 func (cs *Conversations) Saw(name string, f *SessionFile, at model.TranscriptEnd) {
 	if cs.Files == nil {
 		cs.Files = map[string]*seenFile{}
@@ -149,8 +150,8 @@ func endsWith(f *SessionFile, at int64, tail []byte) (bool, error) {
 	return bytes.Equal(buf, tail), nil
 }
 
-// take appends the file's bytes from `from` to `to` to a transcript that the cursor has come to. Since the end of its last line was found, and what stands before
-// was compared, the file may have become another one.
+// take appends the file's bytes from `from` to `to` to a transcript that the cursor has come to. Since the end of its last line was found,
+// and what stands before was compared, the file may have become another one.
 func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, to int64) (model.Cursor, error) {
 	before := bytes.Clone(w.tail)
 	if err := f.CopyTo(w, from, to); err != nil {
@@ -305,8 +306,9 @@ func (cs *Conversations) MoveCursorWith(ctx context.Context, tx *objstore.Tx, na
 	return nil
 }
 
-// Recheck compares all of a session file with what was captured, once it has grown by an eighth since that was done last: a rewrite further ahead than
-// the last block shows in nothing else. The file is read without a lock. A file that the session has left for another is not looked at.
+// Recheck compares all of a session file with what was captured, once it has grown by an eighth since that was done last: a rewrite further
+// ahead than the last block shows in nothing else. The file is read without a lock. A file that the session has left for another is not
+// looked at.
 func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]

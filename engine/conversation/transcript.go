@@ -14,9 +14,9 @@ import (
 	"rewind/objstore"
 )
 
-// TranscriptBlock is how many bytes of a transcript one of its records adds to the one before, docs/format.md#transcript. The id of a transcript
-// depends on nothing but its bytes: it is their hash, and each of its prefixes that ends with a block is a record of its own. So an append
-// stores what was appended, and the conversation of every checkpoint is there without a copy.
+// TranscriptBlock is how many bytes of a transcript one of its records adds to the one before, docs/format.md#transcript. The id of a
+// transcript depends on nothing but its bytes: it is their hash, and each of its prefixes that ends with a block is a record of its own. So
+// an append stores what was appended, and the conversation of every checkpoint is there without a copy.
 const TranscriptBlock = 64 << 10
 
 // Node is the record of a transcript.
@@ -287,8 +287,8 @@ func (s *Stored) BeginsWith(id objstore.ID) (length int64, begins bool, err erro
 	return n.Length, err == nil && bytes.HasPrefix(block, tail), err
 }
 
-// Begins reports how many whole or partial blocks of the transcript, up to length bytes, a file begins with: the number of bytes that are the same
-// when it is compared block by block.
+// Begins reports how many whole or partial blocks of the transcript, up to length bytes, a file begins with: the number of bytes that are
+// the same when it is compared block by block.
 func (s *Stored) Begins(f io.ReaderAt, length int64) (same int64, err error) {
 	buf := make([]byte, TranscriptBlock)
 	for same < length {

@@ -57,8 +57,8 @@ func putAll(t enginetest.Fataler, tx *objstore.Tx, w *conversation.Writer, b []b
 	return id
 }
 
-// TestPromise14TranscriptID: the id of a transcript depends on nothing but its bytes, however they came and whatever it was made of; every prefix can be named,
-// read and gone on with.
+// TestPromise14TranscriptID: the id of a transcript depends on nothing but its bytes, however they came and whatever it was made of; every
+// prefix can be named, read and gone on with.
 func TestPromise14TranscriptID(t *testing.T) {
 	p := enginetest.NewProject(t)
 	all := someBytes(4*conversation.TranscriptBlock+2, 1)

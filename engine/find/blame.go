@@ -48,7 +48,8 @@ type Blamed struct {
 	Origins    []Origin
 }
 
-// Blame says of each line of a file which checkpoint brought it, through renames. A file that is no text, or over maxContent, is model.ErrUsage.
+// Blame says of each line of a file which checkpoint brought it, through renames. A file that is no text, or over maxContent, is
+// model.ErrUsage.
 func (f *Finder) Blame(ctx context.Context, o BlameOptions) (*Blamed, error) {
 	path, err := model.CleanPath(o.Path)
 	if err != nil {
@@ -283,7 +284,8 @@ func every(n int) []int {
 	return all
 }
 
-// match hands lines on: for each line of the older text, which line that is asked for it is. news are the lines of the newer one that the older has not.
+// match hands lines on: for each line of the older text, which line that is asked for it is. news are the lines of the newer one that the
+// older has not.
 func (b *blame) match(then, is []byte, now []int) (older, news []int) {
 	if b.anySpace {
 		then, is = squeezed(then), squeezed(is)

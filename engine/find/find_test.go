@@ -41,8 +41,8 @@ var (
 	askedWords = []string{"needle", "hay", "straw", "Needle"}
 )
 
-// line is a line of a content: it tells which content it is of, so that only what was once the same is alike, and there is none like it, so that
-// every comparison finds the same.
+// line is a line of a content: it tells which content it is of, so that only what was once the same is alike, and there is none like it, so
+// that every comparison finds the same.
 func (m *asked) line(id int) string {
 	m.next++
 	return fmt.Sprintf("%d %s %d\n", id, rapid.SampledFrom(askedWords).Draw(m.t, "word"), m.next)

@@ -19,7 +19,8 @@ type step struct {
 	aside  bool        // left behind by a later step
 }
 
-// line reads the checkpoints of the log, the oldest first: of one session, unless that is "", and safety checkpoints where all are asked for.
+// line reads the checkpoints of the log, the oldest first: of one session, unless that is "", and safety checkpoints where all are asked
+// for.
 func (f *Finder) line(ctx context.Context, all bool, session string) ([]step, error) {
 	var steps []step
 	onLine, err := f.history.Tips() // grows backwards: parents are older
@@ -119,8 +120,8 @@ func (t *trees) at(root objstore.ID, path string) (*tree.Entry, error) {
 	}
 }
 
-// diff calls fn for what differs between two trees as tree.Diff does, as far as it is meant: only directories in which something may be are read.
-// An entry is not to be changed.
+// diff calls fn for what differs between two trees as tree.Diff does, as far as it is meant: only directories in which something may be are
+// read. An entry is not to be changed.
 func (t *trees) diff(a, b objstore.ID, meant *names, fn func(tree.Change)) error {
 	return t.diffBelow(a, b, "", 0, meant, fn)
 }

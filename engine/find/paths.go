@@ -40,8 +40,8 @@ type PathsResult struct {
 	Large, Gone []string // paths that were not searched wholly: too large, purged or lost
 }
 
-// Paths lists the checkpoints that changed some paths, newest first. A file that came by a rename is followed to the name that it had before: with all
-// that is older, that name is meant, too. What no checkpoint ever had is model.ErrNotFound.
+// Paths lists the checkpoints that changed some paths, newest first. A file that came by a rename is followed to the name that it had before:
+// with all that is older, that name is meant, too. What no checkpoint ever had is model.ErrNotFound.
 func (f *Finder) Paths(ctx context.Context, o PathsOptions) (*PathsResult, error) {
 	changed, err := o.Changed.compile()
 	if err != nil {
@@ -124,8 +124,8 @@ type stepChanges struct {
 	changes []Change
 }
 
-// changed gives what a step changed of the paths that are meant. With follow, files that came by a rename are one change with what they were, and from
-// then on what they were is meant.
+// changed gives what a step changed of the paths that are meant. With follow, files that came by a rename are one change with what they
+// were, and from then on what they were is meant.
 func (r *reading) changed(s *step, meant *names, follow bool) (list []Change, err error) {
 	var added []tree.Change
 	err = r.trees.diff(s.before, s.Tree, meant, func(ch tree.Change) {

@@ -11,7 +11,8 @@ import (
 	"rewind/tree"
 )
 
-// versions calls fn once for each distinct content that changes have, file by file and the oldest first; a file's earlier names count as other files.
+// versions calls fn once for each distinct content that changes have, file by file and the oldest first; a file's earlier names count as
+// other files.
 func (r *reading) versions(ctx context.Context, found []stepChanges, fn func(e *tree.Entry, content []byte)) error {
 	type version struct {
 		path string

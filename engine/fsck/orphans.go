@@ -9,7 +9,8 @@ import (
 	"rewind/refs"
 )
 
-// A checkpoint says which operation made it, and of which session. So an operation that is lost is made again where its checkpoint is there.
+// A checkpoint says which operation made it, and of which session. So an operation that is lost is made again where its checkpoint is
+// there.
 
 // orphans finds the checkpoints whose operations the log does not have, if it lacks any. Those behind its end are put into it at once.
 func (s *fixup) orphans(ctx context.Context) error {

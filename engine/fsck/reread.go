@@ -19,8 +19,8 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// reread stores again what the working tree and the session files still hold of what cannot be read. It returns how many objects that has brought back. What
-// is there but changed meanwhile is not them: the id of an object is the hash of its bytes.
+// reread stores again what the working tree and the session files still hold of what cannot be read. It returns how many objects that has
+// brought back. What is there but changed meanwhile is not them: the id of an object is the hash of its bytes.
 func (r *repair) reread(ctx context.Context, v *verifier, p model.Progress) (int, error) {
 	if err := r.paths(ctx, v); err != nil {
 		return 0, err
@@ -159,8 +159,8 @@ type sessionFile struct {
 	lengths map[int64]objstore.ID
 }
 
-// conversations stores again what session files hold of conversations that cannot be read. The blocks of a transcript follow from the bytes alone: the file is read
-// once, and stored as it was at each length at which it was captured. It is kept if one of these is what was captured.
+// conversations stores again what session files hold of conversations that cannot be read. The blocks of a transcript follow from the bytes alone:
+// the file is read once, and stored as it was at each length at which it was captured. It is kept if one of these is what was captured.
 func (r *repair) conversations(ctx context.Context, v *verifier) error {
 	files := map[string]*sessionFile{}
 	d := newDamage(v)

@@ -34,9 +34,9 @@ type Lost struct {
 	Place string
 }
 
-// Verify looks for everything that is wrong with the store: tables, logs, objects, what names them, refs, operations, sessions, indexes. Full reads and
-// checks every byte; otherwise only the structure: what is named is there, and every envelope and the base of every delta. Events and commands go on
-// meanwhile: what they add is not checked. fault, which may be nil, is told each fault as it is found.
+// Verify looks for everything that is wrong with the store: tables, logs, objects, what names them, refs, operations, sessions, indexes.
+// Full reads and checks every byte; otherwise only the structure: what is named is there, and every envelope and the base of every delta.
+// Events and commands go on meanwhile: what they add is not checked. fault, which may be nil, is told each fault as it is found.
 func (ck *Checker) Verify(ctx context.Context, full bool, p model.Progress, fault func(error)) (*Faults, error) {
 	v := ck.newVerifier(full, p, fault)
 	return v.out, v.run(ctx)

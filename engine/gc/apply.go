@@ -10,8 +10,9 @@ import (
 	"rewind/refs"
 )
 
-// carryOut writes the plan into the log, some operations at a time, between which events are taken in. First the squash records: one on a checkpoint whose neighbours are still
-// there says a little too much of what others changed, and never too little. Stopped anywhere, the next gc goes on.
+// carryOut writes the plan into the log, some operations at a time, between which events are taken in. First the squash records: one on a
+// checkpoint whose neighbours are still there says a little too much of what others changed, and never too little. Stopped anywhere, the
+// next gc goes on.
 func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	if g.idle() {
 		return nil
@@ -95,7 +96,8 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 	return g.slice(ctx, nil)
 }
 
-// slice writes one batch while no capture and no command is under way, unless something has come to need what goes. write nil: all before is made durable.
+// slice writes one batch while no capture and no command is under way, unless something has come to need what goes. write nil: all before
+// is made durable.
 func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	e := g.e
 	e.log.Mu.Lock()
@@ -119,8 +121,8 @@ func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	return nil
 }
 
-// recheck looks at what has come since the plan was made; the log's lock is held. Whatever names a checkpoint anew, a tag, a cursor, a restore, does so by an operation, and a restore under way
-// by its journal.
+// recheck looks at what has come since the plan was made; the log's lock is held. Whatever names a checkpoint anew, a tag, a cursor, a
+// restore, does so by an operation, and a restore under way by its journal.
 func (g *gcPlan) recheck() error {
 	j, err := g.e.log.ReadJournal()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxGap is for how much a pause in the log counts, at most. A clock that jumps forward so ages nothing by more than a week, and a project that
-	// nobody touched for a year comes back with what it had.
+	// maxGap is for how much a pause in the log counts, at most. A clock that jumps forward so ages nothing by more than a week, and a
+	// project that nobody touched for a year comes back with what it had.
 	maxGap = 7 * 24 * time.Hour
 	// maxAhead is how far the newest operation may lie in the future.
 	maxAhead = 10 * time.Minute

@@ -73,8 +73,8 @@ func (g *gcPlan) decide(r retention) {
 	g.findRewrites()
 }
 
-// keepEnds keeps what cannot be merged into the next step: where a restore has moved the head between the two, the difference across both is not what they
-// changed. What one session changed and the restore of another took back, before it was changed again, would be nobody's.
+// keepEnds keeps what cannot be merged into the next step: where a restore has moved the head between the two, the difference across both
+// is not what they changed. What one session changed and the restore of another took back, before it was changed again, would be nobody's.
 func (g *gcPlan) keepEnds() {
 	var next *stepFacts
 	moved := false

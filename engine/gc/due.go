@@ -16,8 +16,8 @@ const (
 	GcRan = "gc-ran"
 )
 
-// Tidy runs gc if it is due: once a day, or once an hour while the store is larger than it may be or the disk nearly full. It takes its time, and
-// a doubt about the clock, or another gc, is no error: it is not the moment. nil: it was not due.
+// Tidy runs gc if it is due: once a day, or once an hour while the store is larger than it may be or the disk nearly full. It takes its
+// time, and a doubt about the clock, or another gc, is no error: it is not the moment. nil: it was not due.
 func (co *Collector) Tidy(ctx context.Context) (*value.Collected, error) {
 	if !co.log.Config.Get("gc.auto").(bool) || !co.gcDue() {
 		return nil, nil

@@ -33,9 +33,10 @@ type gcState struct {
 	Mu sync.Mutex // held while one is under way
 }
 
-// GC thins the log as the policy says, then removes what nothing leads to any more, and gives the space back. It holds the worktree for some milliseconds at a time, and
-// stands back while events are taken in. Stopped or killed anywhere it has removed nothing that anything leads to, and the next one goes on. It refuses, having removed
-// nothing, when the clock is in doubt (ErrClock), when anything that must be read cannot be (kv.ErrCorrupt), and while another is under way (ErrCollecting).
+// GC thins the log as the policy says, then removes what nothing leads to any more, and gives the space back. It holds the worktree for
+// some milliseconds at a time, and stands back while events are taken in. Stopped or killed anywhere it has removed nothing that anything
+// leads to, and the next one goes on. It refuses, having removed nothing, when the clock is in doubt (ErrClock), when anything that must be
+// read cannot be (kv.ErrCorrupt), and while another is under way (ErrCollecting).
 func (co *Collector) GC(ctx context.Context, o Options) (*value.Collected, error) {
 	if err := co.log.Damage(); err != nil {
 		return nil, err

@@ -172,7 +172,8 @@ func TestPromise12OverThinnedHistory(t *testing.T) {
 	}
 }
 
-// TestPromise12AcrossARestore: steps with a restore between them are not merged: what it brought back and another session then changed would be nobody's.
+// TestPromise12AcrossARestore: steps with a restore between them are not merged: what it brought back and another session then changed
+// would be nobody's.
 func TestPromise12AcrossARestore(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")
@@ -259,7 +260,8 @@ func TestT9Promise05RefusesInDoubt(t *testing.T) {
 	}
 }
 
-// TestPromise05GCKilled: gc is killed at every write of a small store's collection: the store opens, nothing that is needed is missing, and the next gc does the rest.
+// TestPromise05GCKilled: gc is killed at every write of a small store's collection: the store opens, nothing that is needed is missing, and
+// the next gc does the rest.
 func TestPromise05GCKilled(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")

@@ -19,7 +19,8 @@ import (
 	"rewind/tree"
 )
 
-// TestPromise12ChangedBack: what another session changed and changed back between two steps that are kept is still its, also when the step it was merged into is merged again.
+// TestPromise12ChangedBack: what another session changed and changed back between two steps that are kept is still its, also when the step
+// it was merged into is merged again.
 func TestPromise12ChangedBack(t *testing.T) {
 	for _, keeps := range [][]int{{1}, {3, 1}, {4, 3, 2, 1}} {
 		t.Run(fmt.Sprint(keeps), func(t *testing.T) {
@@ -61,7 +62,8 @@ func TestPromise12ChangedBack(t *testing.T) {
 	}
 }
 
-// TestPromise12OffTheLine: a step on the line that a session began from is its own past, and what steps of other lines changed that were merged into it is not.
+// TestPromise12OffTheLine: a step on the line that a session began from is its own past, and what steps of other lines changed that were
+// merged into it is not.
 func TestPromise12OffTheLine(t *testing.T) {
 	for _, keeps := range [][]int{{1}, {2, 1}} {
 		t.Run(fmt.Sprint(keeps), func(t *testing.T) {
@@ -112,7 +114,8 @@ func TestPromise12OffTheLine(t *testing.T) {
 	}
 }
 
-// TestPromise12TooManyToList: where more paths were changed back than a squash record lists, it lists what they lie in, and keeps all of that.
+// TestPromise12TooManyToList: where more paths were changed back than a squash record lists, it lists what they lie in, and keeps all of
+// that.
 func TestPromise12TooManyToList(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")
@@ -172,7 +175,8 @@ func TestPromise12LostTree(t *testing.T) {
 	p.Sound()
 }
 
-// TestPromise12Coarse: whatever the paths are, all of them are covered by as few as asked for, and none is coarser than need be where they are few enough.
+// TestPromise12Coarse: whatever the paths are, all of them are covered by as few as asked for, and none is coarser than need be where they
+// are few enough.
 func TestPromise12Coarse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "b", "c", "ä"})

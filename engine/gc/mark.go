@@ -13,7 +13,8 @@ import (
 	"rewind/tree"
 )
 
-// reach marks what refs, operations, sessions and an unfinished restore lead to. It reads checkpoints, trees and transcripts, never a file's content.
+// reach marks what refs, operations, sessions and an unfinished restore lead to. It reads checkpoints, trees and transcripts, never a
+// file's content.
 type reach struct {
 	e     *Collector
 	c     *objstore.Collection

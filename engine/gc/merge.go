@@ -12,8 +12,8 @@ import (
 	"rewind/tree"
 )
 
-// squashAll works out the squash records of the checkpoints that stay. A step that goes is merged into the next step of the log that stays, since the states before steps
-// follow each other in the log, not along a line; the newest step always stays.
+// squashAll works out the squash records of the checkpoints that stay. A step that goes is merged into the next step of the log that stays,
+// since the states before steps follow each other in the log, not along a line; the newest step always stays.
 func (g *gcPlan) squashAll(p *pacer) error {
 	g.squashes = map[objstore.ID]*model.Squash{}
 	near := make([]int32, len(g.steps)) // the nearest one before, or itself, that stays
@@ -183,8 +183,8 @@ func few(whose map[string]*model.Owned, most int) []model.Owned {
 	return out
 }
 
-// Coarse gives paths that cover the given ones, sorted and not more than so many: where there are too many, those deepest down are told by the directory
-// that they are in, with a slash behind it.
+// Coarse gives paths that cover the given ones, sorted and not more than so many: where there are too many, those deepest down are told by
+// the directory that they are in, with a slash behind it.
 func Coarse(paths []string, most int) []string {
 	paths = model.Sorted(paths)
 	depth := func(p string) int { return strings.Count(strings.TrimSuffix(p, "/"), "/") }

@@ -306,7 +306,8 @@ func (g *gcPlan) pin(id objstore.ID) {
 	}
 }
 
-// pinAll keeps what is needed now: what refs name, an unfinished restore, and all from the newest step on that is no undo's, for the present state follows from that.
+// pinAll keeps what is needed now: what refs name, an unfinished restore, and all from the newest step on that is no undo's, for the
+// present state follows from that.
 func (g *gcPlan) pinAll() error {
 	all, err := g.e.log.Refs.List("")
 	if err != nil {

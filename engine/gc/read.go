@@ -9,7 +9,8 @@ import (
 	"rewind/objstore"
 )
 
-// gcReader reads for gc: the objects of a list, each with one look-up, and checkpoints as they are by now, with squash records that were read before, all at once. For one goroutine.
+// gcReader reads for gc: the objects of a list, each with one look-up, and checkpoints as they are by now, with squash records that were
+// read before, all at once. For one goroutine.
 type gcReader struct {
 	e                       *Collector
 	cps, trees, transcripts *objstore.ListReader

@@ -5,7 +5,8 @@ import (
 	"rewind/objstore"
 )
 
-// Dresser gives what dresses many checkpoints as List does, each of which costs little then. Aside is not filled in: who walks the log knows.
+// Dresser gives what dresses many checkpoints as List does, each of which costs little then. Aside is not filled in: who walks the log
+// knows.
 func (h *History) Dresser() (func(*model.Checkpoint) (Listed, error), error) {
 	tags, err := h.tagsByID()
 	if err != nil {

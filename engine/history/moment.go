@@ -75,8 +75,8 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 	return p, nil
 }
 
-// Moment finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first captured
-// up to its end.
+// Moment finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first
+// captured up to its end.
 func (h *History) Moment(session, name string) (*Moment, error) {
 	n, err := ParseName(name)
 	if err != nil {
@@ -101,7 +101,8 @@ func (h *History) Moment(session, name string) (*Moment, error) {
 	return p, nil
 }
 
-// MomentOf is the moment of a checkpoint. The last one of a turn that has ended is the end of that turn: what was said after it changed no code.
+// MomentOf is the moment of a checkpoint. The last one of a turn that has ended is the end of that turn: what was said after it changed no
+// code.
 func (h *History) MomentOf(cp *model.Checkpoint) (*Moment, error) {
 	p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: cp.Session, Transcript: cp.Conversation.Transcript}
 	last, err := h.endsTurn(cp)
@@ -144,8 +145,8 @@ func (h *History) GoesOn(said, of objstore.ID) (bool, error) {
 	return a.GoesOn(b)
 }
 
-// endOfTurnMoment is the end of a turn: of the code as the session's events tell, of the conversation as far as it had come then. A turn from before
-// rewind heard of the session has only its place in the conversation; one from before a fork is the other session's.
+// endOfTurnMoment is the end of a turn: of the code as the session's events tell, of the conversation as far as it had come then. A turn
+// from before rewind heard of the session has only its place in the conversation; one from before a fork is the other session's.
 func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, error) {
 	session, err := h.turnSession(session, is)
 	if err != nil {
@@ -296,7 +297,8 @@ func (h *History) Source(s *model.Session, said objstore.ID) (transcript.Source,
 	return transcript.Source{ReaderAt: st, Size: st.Size, Name: name, Ended: true}, st, nil // it was captured up to the end of a record
 }
 
-// CatchUp captures the conversation of a session as far as it has come, on behalf of a person who is about to use it; the log's lock is held.
+// CatchUp captures the conversation of a session as far as it has come, on behalf of a person who is about to use it; the log's lock is
+// held.
 func (h *History) CatchUp(ctx context.Context, session string) error {
 	s := h.log.Records[session]
 	if s == nil {

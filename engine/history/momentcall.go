@@ -8,12 +8,12 @@ import (
 	"rewind/transcript"
 )
 
-// An agent may write its file later than its hooks say what has happened: Claude Code writes a turn's prompt behind the end of the turn's first call if the model
-// answers within some milliseconds. The checkpoint of that call has the conversation as it was on disk. What came later is known by the next capture, and the call's
-// id says how much of that belongs to the checkpoint.
+// An agent may write its file later than its hooks say what has happened: Claude Code writes a turn's prompt behind the end of the turn's
+// first call if the model answers within some milliseconds. The checkpoint of that call has the conversation as it was on disk. What came
+// later is known by the next capture, and the call's id says how much of that belongs to the checkpoint.
 
-// completeCall has a moment that is a call's checkpoint, and whose conversation does not have the call yet, stand for a later capture that goes on from the same
-// bytes and has it: it is cut at the call.
+// completeCall has a moment that is a call's checkpoint, and whose conversation does not have the call yet, stand for a later capture that
+// goes on from the same bytes and has it: it is cut at the call.
 func (h *History) completeCall(p *Moment) error {
 	call, s := p.Checkpoint.Cause.Call, h.log.Records[p.Session]
 	if call == "" || p.Turn > 0 || s == nil || !model.Understood(s.Agent) || p.Checkpoint.Cause.Event == model.EventSafety {

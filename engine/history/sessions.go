@@ -20,7 +20,8 @@ func (h *History) SessionList(ctx context.Context, _ value.AgentEnv) ([]model.Se
 	return h.sessionList(ctx, func(*model.Session) bool { return true })
 }
 
-// sessionList is SessionList for those that want says; the log's lock is held. A session that a fork made, and whose file went away before anybody opened it, is none.
+// sessionList is SessionList for those that want says; the log's lock is held. A session that a fork made, and whose file went away before
+// anybody opened it, is none.
 func (h *History) sessionList(ctx context.Context, want func(*model.Session) bool) ([]model.SessionInfo, error) {
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 	return cp, err
 }
 
-// taken is the session that turn n of a session was taken in, and its number there: another one if it lies before a fork. What agents' files say of where they come
-// from may go in a circle.
+// taken is the session that turn n of a session was taken in, and its number there: another one if it lies before a fork. What agents'
+// files say of where they come from may go in a circle.
 func taken(session string, n uint64, lineage func(session string) (*model.Lineage, error)) (of string, number uint64, err error) {
 	for range conversation.MaxBases {
 		l, err := lineage(session)
@@ -76,8 +76,8 @@ func (h *History) turnSession(session string, n naming.Name) (string, error) {
 	return h.sessions.OrHolder(session, n.Turn)
 }
 
-// endOfTurn is the state at the end of turn n of a session, as the log knows it. The number of a turn comes again where the conversation was cut in place: the
-// newest of that number is meant.
+// endOfTurn is the state at the end of turn n of a session, as the log knows it. The number of a turn comes again where the conversation
+// was cut in place: the newest of that number is meant.
 func (h *History) endOfTurn(session string, n uint64) (*model.Checkpoint, error) {
 	l, err := h.ReadTurns(session, n)
 	if err != nil {

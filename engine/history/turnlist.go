@@ -9,8 +9,8 @@ import (
 	"rewind/transcript"
 )
 
-// turnList makes the list of a session's turns. The log is read once for each session on its line, and of the conversations that it names only those
-// that the newest does not begin with.
+// turnList makes the list of a session's turns. The log is read once for each session on its line, and of the conversations that it names
+// only those that the newest does not begin with.
 type turnList struct {
 	e    *History
 	s    *model.Session
@@ -46,8 +46,8 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 	return nil
 }
 
-// turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by itself, was killed or the file was cut,
-// as it stood when it ended.
+// turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by itself, was killed
+// or the file was cut, as it stood when it ended.
 func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	info := model.TurnInfo{Number: n}
 	if t.now != nil && n <= uint64(len(t.now.Turns)) {
@@ -127,7 +127,8 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	return info, nil
 }
 
-// unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote the prompt. was is the turn that it ends with.
+// unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote the prompt. was is
+// the turn that it ends with.
 func (t *turnList) unsaid(own *TurnLog, n uint64, was *transcript.Turn) (bool, error) {
 	f, before := own.Turns[n], own.Turns[n-1]
 	if f.Prompt == "" {

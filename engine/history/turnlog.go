@@ -302,9 +302,9 @@ func (l *TurnLog) conversation(t conversationAt) objstore.ID {
 	return cp.Conversation.Transcript
 }
 
-// TranscriptAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next turn the
-// last reply is there for sure, but sometimes that prompt, too. The turn's own prompt may be among what comes late. Where the conversation was
-// gone back in by then, as many turns may be others.
+// TranscriptAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next
+// turn the last reply is there for sure, but sometimes that prompt, too. The turn's own prompt may be among what comes late. Where the
+// conversation was gone back in by then, as many turns may be others.
 func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
 	m, s := f.At, l.record
 	said := m.transcript
@@ -336,7 +336,8 @@ func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
 	return said, nil
 }
 
-// late reports whether all that a conversation has more than it had at the end of a turn is that turn, which the agent had not written by then.
+// late reports whether all that a conversation has more than it had at the end of a turn is that turn, which the agent had not written by
+// then.
 func (f *turnFacts) late(was, now *transcript.Conversation, next bool) bool {
 	n := len(was.Turns)
 	if len(now.Turns) != n+1 || f.Prompt == "" || !f.begins(&now.Turns[n]) {

@@ -12,8 +12,8 @@ import (
 	"rewind/transcript"
 )
 
-// Turns lists the turns of a session: those that events tell of, each as its conversation stood at its end, and those that were there before. A turn
-// that the conversation does not hold any more is there, too, and can be forked.
+// Turns lists the turns of a session: those that events tell of, each as its conversation stood at its end, and those that were there
+// before. A turn that the conversation does not hold any more is there, too, and can be forked.
 func (h *History) Turns(ctx context.Context, w model.SessionChoice) (*model.TurnList, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
@@ -54,7 +54,8 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice) (*model.Turn
 	return l, h.listTurns(l, s, now)
 }
 
-// Messages gives the last n messages of the conversation before a checkpoint, in order, as a person reads them; why says why there are none.
+// Messages gives the last n messages of the conversation before a checkpoint, in order, as a person reads them; why says why there are
+// none.
 func (h *History) Messages(ctx context.Context, name string, n int) (list []transcript.Message, why string, err error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {

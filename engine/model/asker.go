@@ -10,8 +10,8 @@ type Reached struct {
 	Bytes int64
 }
 
-// Asker is who waits for a request. It comes with the request's context, and stays when that is cut off from its end: what is taken back after
-// an interrupt is still waited for.
+// Asker is who waits for a request. It comes with the request's context, and stays when that is cut off from its end: what is taken back
+// after an interrupt is still waited for.
 type Asker struct {
 	Process int           // its process id; 0: unknown
 	Told    func(Reached) // is told how far the work has come, by several goroutines; nil: nobody wants to know

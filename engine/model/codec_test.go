@@ -24,7 +24,8 @@ func sampleCheckpoint() *model.Checkpoint {
 	}
 }
 
-// The bytes on disk, docs/format.md#journal: a restore that another version of the program has left half done is continued, or taken back, by this one.
+// The bytes on disk, docs/format.md#journal: a restore that another version of the program has left half done is continued, or taken back,
+// by this one.
 func TestJournalGolden(t *testing.T) {
 	id := func(s string) string {
 		of := enginetest.TestID(s)

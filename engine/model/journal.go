@@ -303,7 +303,8 @@ func decodeEntry(raw record.Field) (*tree.Entry, error) {
 // StageNameLength is how many digits the name of a stage has.
 const StageNameLength = 16
 
-// Changed gives the records that change with the end of the restore, which is operation seq: those that are left or gone on with, and those of its own.
+// Changed gives the records that change with the end of the restore, which is operation seq: those that are left or gone on with, and those
+// of its own.
 func (j *Journal) Changed(seq uint64, left []*Session, set func(*Session) error) error {
 	for _, s := range left {
 		if j.Moved != nil && j.Moved.Name == s.Name {

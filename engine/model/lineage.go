@@ -81,13 +81,15 @@ func DecodeLineage(raw record.Field) (*Lineage, error) {
 	return l, err
 }
 
-// An agent makes sessions of others by itself (/branch, --fork-session, a fork by reference). Their files name the other session, and how far both are the same is
-// found by comparing them, once: the turn and the message stand in the session's lineage from then on, and turns up to there have the other one's checkpoints.
+// An agent makes sessions of others by itself (/branch, --fork-session, a fork by reference). Their files name the other session, and how
+// far both are the same is found by comparing them, once: the turn and the message stand in the session's lineage from then on, and turns
+// up to there have the other one's checkpoints.
 
 // ByAgent is the kind of a lineage that an agent made.
 const ByAgent = "agent"
 
-// MadeByAgent is where a session comes from whose file names the session that its agent made it of. How far both are the same is not known yet.
+// MadeByAgent is where a session comes from whose file names the session that its agent made it of. How far both are the same is not known
+// yet.
 func MadeByAgent(agent value.Agent, c *transcript.Conversation) *Lineage {
 	return &Lineage{Lineage: value.Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: ByAgent}}
 }

@@ -35,8 +35,8 @@ func (s *Session) NameOf() string {
 	return s.Name
 }
 
-// ComesFrom takes an origin into a session's record. Turns that were heard of before it was known were counted from the session's own first; they are those behind
-// what both have.
+// ComesFrom takes an origin into a session's record. Turns that were heard of before it was known were counted from the session's own
+// first; they are those behind what both have.
 func (s *Session) ComesFrom(l *Lineage) {
 	s.Fork = l
 	switch both := uint64(l.Both); {

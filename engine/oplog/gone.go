@@ -7,8 +7,8 @@ import (
 	"rewind/tree"
 )
 
-// A content that a checkpoint names can be gone: purged on purpose, or lost to damage. The checkpoint stays what it is in all else. A restore
-// leaves the path as it finds it, present or absent, and names it; a diff and a list say the word.
+// A content that a checkpoint names can be gone: purged on purpose, or lost to damage. The checkpoint stays what it is in all else. A
+// restore leaves the path as it finds it, present or absent, and names it; a diff and a list say the word.
 
 // GoneEntry says why the content of a file is gone; "": it is not, or there is no file.
 func (l *Log) GoneEntry(ent *tree.Entry) (value.KeptReason, error) {

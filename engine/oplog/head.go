@@ -50,7 +50,8 @@ func (l *Log) Head() (Head, error) {
 	return h, nil
 }
 
-// headAt is what was known when a restore began, by the checkpoint that it took of what it found: a step, if the unsaved changes became one.
+// headAt is what was known when a restore began, by the checkpoint that it took of what it found: a step, if the unsaved changes became
+// one.
 func (l *Log) headAt(found objstore.ID) (Head, error) {
 	cp, err := l.Checkpoint(found)
 	if err != nil {
@@ -78,8 +79,8 @@ func (l *Log) headAfter(r *refs.Restore) (Head, error) {
 	return l.Accounts(target)
 }
 
-// Accounts is what a checkpoint accounts for: all of a step; of a safety checkpoint what was known before it, for what was unsaved then is unsaved
-// again when it is brought back.
+// Accounts is what a checkpoint accounts for: all of a step; of a safety checkpoint what was known before it, for what was unsaved then is
+// unsaved again when it is brought back.
 func (l *Log) Accounts(cp *model.Checkpoint) (Head, error) {
 	if cp.Cause.Event != model.EventSafety {
 		return Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}, nil

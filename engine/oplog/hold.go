@@ -17,8 +17,8 @@ func (l *Log) Hold() (release func()) {
 	}
 }
 
-// HeldFor is how long the worktree has been held by work that events have to wait for: a first snapshot, a restore, a comparison. 0: it is not.
-// Safe for concurrent use.
+// HeldFor is how long the worktree has been held by work that events have to wait for: a first snapshot, a restore, a comparison. 0: it is
+// not. Safe for concurrent use.
 func (l *Log) HeldFor() time.Duration {
 	at := l.held.Load()
 	if at == 0 {

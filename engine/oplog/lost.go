@@ -38,7 +38,8 @@ const maxLostNamed = 10
 // Is makes it an objstore.ErrLost.
 func (e *LostError) Is(target error) bool { return target == objstore.ErrLost }
 
-// LostIn gives the paths of a checkpoint that are lost, and the trees among what is. In a store in which nothing ever was, it reads nothing of the tree.
+// LostIn gives the paths of a checkpoint that are lost, and the trees among what is. In a store in which nothing ever was, it reads nothing
+// of the tree.
 func (l *Log) LostIn(cp *model.Checkpoint) (paths []string, trees map[objstore.ID]bool, err error) {
 	lost := map[objstore.Key]bool{}
 	err = l.Objs.WalkTombstones(func(_ objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {

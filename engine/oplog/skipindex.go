@@ -10,9 +10,9 @@ import (
 // MinBare is how long a stretch of the log is that is worth remembering.
 const MinBare = 64
 
-// skipIndex remembers stretches of the log in which no checkpoint is named as made: gc has thinned them, or events found nothing new. The log never grows there, and gc only
-// takes away, so what was bare stays bare; a repair, which may bring checkpoints back, has it forgotten. In memory: one walk over the log finds them all. Safe for
-// concurrent use.
+// skipIndex remembers stretches of the log in which no checkpoint is named as made: gc has thinned them, or events found nothing new. The
+// log never grows there, and gc only takes away, so what was bare stays bare; a repair, which may bring checkpoints back, has it forgotten.
+// In memory: one walk over the log finds them all. Safe for concurrent use.
 type skipIndex struct {
 	mu      sync.Mutex
 	Down    map[uint64]uint64 // from the newest operation of a stretch to its oldest
@@ -62,7 +62,8 @@ func (b *skipIndex) Forget() {
 	b.Down, b.forgets = nil, b.forgets+1
 }
 
-// Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop. Of long stretches without any, each is read once.
+// Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop. Of long stretches
+// without any, each is read once.
 func (l *Log) Made(fn func(*refs.Operation) error) error {
 	b := &l.SkipIndex
 	age := b.Age()

@@ -16,8 +16,8 @@ func IsGone(err error) bool { return errors.Is(err, objstore.ErrLost) }
 // between a shell, tmux and an agent's sandbox.
 type Home struct{ Dir string }
 
-// DefaultHome reads the environment. A home of another user is refused with a relay.OwnerError: whoever opens or makes something there takes it
-// from its owner.
+// DefaultHome reads the environment. A home of another user is refused with a relay.OwnerError: whoever opens or makes something there
+// takes it from its owner.
 func DefaultHome() (Home, error) {
 	dir, err := relay.Home()
 	if err == nil {

@@ -140,7 +140,8 @@ func (f *Finder) probe(ctx context.Context, d string) (*Project, *Passed, error)
 	return nil, over, nil
 }
 
-// byStore is the record that the store in d says is its own, which its seal has to prove yet; nil: it says none that Home has in project mode.
+// byStore is the record that the store in d says is its own, which its seal has to prove yet; nil: it says none that Home has in project
+// mode.
 func (f *Finder) byStore(d string) *Record {
 	dir, _, err := ownStore(d)
 	if dir == nil || err != nil {
@@ -347,7 +348,8 @@ func (p *Project) becomeCopy(ctx context.Context, home Home, from *Record, lockW
 		}
 		p.Store = dst
 	} else {
-		// It keeps the seal: that proves the store at every moment, whichever of the record, its copy in the store and the marker is written by then.
+		// It keeps the seal: that proves the store at every moment, whichever of the record, its copy in the store and the marker is
+		// written by then.
 		if err := rec.Write(home); err != nil {
 			return err
 		}

@@ -198,7 +198,8 @@ func closeToOthers(root string) {
 // storeDepth is how many levels of directories a store has, itself included: quarantine/<time>/db/archive.
 const storeDepth = 5
 
-// closeBelow closes a directory and those below it, its own first: nobody else can come into what is closed next. What cannot be closed is refused when it is opened.
+// closeBelow closes a directory and those below it, its own first: nobody else can come into what is closed next. What cannot be closed is
+// refused when it is opened.
 func closeBelow(above worktreefs.Dir, name string, levels int) {
 	if levels == 0 || above.Chmod(name, 0o700) != nil {
 		return

@@ -181,7 +181,8 @@ func openOn(p *enginetest.Project, f *kvtest.CrashFS) {
 	p.E = e
 }
 
-// TestPurgedFileInTheWorktree: a file that still has the content is listed, not captured, and left alone by every restore; changed, it is captured.
+// TestPurgedFileInTheWorktree: a file that still has the content is listed, not captured, and left alone by every restore; changed, it is
+// captured.
 func TestPurgedFileInTheWorktree(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", "1")
@@ -427,8 +428,8 @@ func TestPurgeEmptyFile(t *testing.T) {
 	}
 }
 
-// TestPurgeKilled cuts before every call that a purge makes on the store, with none or all of what was not synced still there: nothing but the
-// secret is ever missing, and begun again it ends.
+// TestPurgeKilled cuts before every call that a purge makes on the store, with none or all of what was not synced still there: nothing but
+// the secret is ever missing, and begun again it ends.
 func TestPurgeKilled(t *testing.T) {
 	every := 5
 	if torture.Full() {

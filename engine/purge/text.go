@@ -21,8 +21,8 @@ const (
 	minContent = 16
 )
 
-// Needles are the forms in which a text can stand in a file or in an agent's conversation: as it is, as a JSON string, and as a JSON string in
-// one (arguments of a call); as JavaScript, Go and programs that write ASCII only escape.
+// Needles are the forms in which a text can stand in a file or in an agent's conversation: as it is, as a JSON string, and as a JSON string
+// in one (arguments of a call); as JavaScript, Go and programs that write ASCII only escape.
 func Needles(text []byte) [][]byte {
 	var out [][]byte
 	add := func(form []byte) {

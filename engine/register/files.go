@@ -32,8 +32,8 @@ const (
 	settledTries = 20
 )
 
-// settingsFile is a file of an agent as it was read. Nobody else's locks are there to be had: whoever replaces it looks first whether it still is
-// what was read.
+// settingsFile is a file of an agent as it was read. Nobody else's locks are there to be had: whoever replaces it looks first whether it
+// still is what was read.
 type settingsFile struct {
 	path string // links followed: what is replaced is the file that a dotfile manager's link leads to
 	Data []byte // nil: there is none
@@ -159,8 +159,8 @@ func (f *settingsFile) sweep() {
 	}
 }
 
-// backupFile is where the bytes are from before the first registration in a file. Its name has a hash of the path: an agent may have several
-// homes.
+// backupFile is where the bytes are from before the first registration in a file. Its name has a hash of the path: an agent may have
+// several homes.
 func backupFile(h project.Home, e *SettingsEdit) string {
 	sum := sha256.Sum256([]byte(e.File.path))
 	return filepath.Join(h.Dir, "backups", fmt.Sprintf("%s-%s-%s", e.Agent, hex.EncodeToString(sum[:4]), filepath.Base(e.Path)))

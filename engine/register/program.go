@@ -18,8 +18,8 @@ import (
 	"rewind/internal/value"
 )
 
-// programDir is where hooks start their programs: the client, which their command lines name, and beside it what that starts. All are copies, so that
-// a hook needs nothing but this directory, and its path stays the same when rewind is upgraded.
+// programDir is where hooks start their programs: the client, which their command lines name, and beside it what that starts. All are
+// copies, so that a hook needs nothing but this directory, and its path stays the same when rewind is upgraded.
 func programDir(h project.Home) string { return filepath.Join(h.Dir, "system") }
 
 // hookProgram is what hooks call.

@@ -17,7 +17,8 @@ import (
 	"rewind/transcript"
 )
 
-// planBack takes back what a restore did to session files: a session that it made and that nobody has used goes, one that it cut comes back whole.
+// planBack takes back what a restore did to session files: a session that it made and that nobody has used goes, one that it cut comes back
+// whole.
 func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
 	op := r.reverts
 	if op == nil || len(op.Restore.Files) == 0 {
@@ -60,8 +61,8 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 	return t, rs.comeBack(r, t, tx)
 }
 
-// noneBack is what becomes of the conversation when an operation names a file that must not be touched. Where no agent has such files the operation is not one of
-// ours, and nothing is done on its word; else the code goes back, and it is said why the conversation does not.
+// noneBack is what becomes of the conversation when an operation names a file that must not be touched. Where no agent has such files the
+// operation is not one of ours, and nothing is done on its word; else the code goes back, and it is said why the conversation does not.
 func noneBack(r *restore, op *refs.Operation, err error) (*conversationPlan, error) {
 	foreign := &model.ForeignFileError{In: fmt.Sprintf("operation %d", op.Seq), Cause: err}
 	if foreign.Foreign() || r.ContextOnly {
@@ -140,8 +141,8 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 	return nil
 }
 
-// dropUnused are the steps that take away the fork that the restores before this one have left current, if nobody has used it and nothing was saved in it: a run
-// of restores leaves one session behind, not one for each step.
+// dropUnused are the steps that take away the fork that the restores before this one have left current, if nobody has used it and nothing
+// was saved in it: a run of restores leaves one session behind, not one for each step.
 func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 	own := register.Folders(r.wish.Env)
 	at, err := rs.sessions.Position()
@@ -170,8 +171,8 @@ func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 	return out
 }
 
-// unused is the step that takes a session file away that a restore made, if nobody has used it: it has the bytes that it was made with, or behind them
-// only what says nothing (Codex 0.125 appends the name that it is told), and no agent has it open.
+// unused is the step that takes a session file away that a restore made, if nobody has used it: it has the bytes that it was made with, or
+// behind them only what says nothing (Codex 0.125 appends the name that it is told), and no agent has it open.
 func (rs *Restorer) unused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
 	step = refs.File{Path: made.Path, From: made.To}
 	if ok, err = conversation.IsStored(rs.log.Objs, own, made.Path, made.To); err != nil || ok {
@@ -205,8 +206,8 @@ func (rs *Restorer) unused(own agentfiles.Folders, made refs.File, tx *objstore.
 	return step, err == nil, err
 }
 
-// inUse reports whether an agent has a session open, whatever was said in it. A program of which it cannot be seen on which session it is has not the one that
-// nothing was heard of, but another: agents tell of opening one.
+// inUse reports whether an agent has a session open, whatever was said in it. A program of which it cannot be seen on which session it is
+// has not the one that nothing was heard of, but another: agents tell of opening one.
 func (rs *Restorer) inUse(session string) bool {
 	s := rs.log.Records[session]
 	if s == nil || rs.sessions.OpenBy(s) == "" {

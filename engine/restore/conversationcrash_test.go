@@ -52,7 +52,8 @@ func sortedKeys(l enginetest.Listing) []string {
 	return out
 }
 
-// TestT10Promise11ConversationGoesBackWhole: a checkout that dies anywhere ends by Continue at the target, by Abort as it was before: code and conversation.
+// TestT10Promise11ConversationGoesBackWhole: a checkout that dies anywhere ends by Continue at the target, by Abort as it was before: code
+// and conversation.
 func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 	ended, alone := 0, refs.Scope{ContextOnly: true}
 	for _, mode := range []restore.Options{{}, {InPlace: true}, {Scope: alone}, {Scope: alone, InPlace: true}} {
@@ -129,8 +130,8 @@ func settleHalfDone(p *enginetest.Project) {
 	}
 }
 
-// TestT11Promise09SessionWrittenMeanwhile: an agent that writes its session between the plan and the cut loses nothing: the restore is refused, or taken
-// back whole.
+// TestT11Promise09SessionWrittenMeanwhile: an agent that writes its session between the plan and the cut loses nothing: the restore is
+// refused, or taken back whole.
 func TestT11Promise09SessionWrittenMeanwhile(t *testing.T) {
 	for _, step := range []int{1, 2, 3} {
 		p, k := enginetest.TwoTurns(t)

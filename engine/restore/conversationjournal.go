@@ -44,8 +44,8 @@ func Conversation(j *model.Journal) *model.Conversation {
 	return nil
 }
 
-// codeAlone ends a restore whose session files could not be set: the code is where it was to go, and stays there. What was done to session files is taken back; what
-// cannot be is named in the operation, so that its bytes stay and undo-restore finds it.
+// codeAlone ends a restore whose session files could not be set: the code is where it was to go, and stays there. What was done to session
+// files is taken back; what cannot be is named in the operation, so that its bytes stay and undo-restore finds it.
 func (rs *Restorer) codeAlone(j *model.Journal, res *Result, why error) {
 	for _, f := range conversation.ReverseFiles(j.Files) {
 		_ = conversation.SetSession(rs.log.Objs, j.Own, f) // what is not as it was is found below

@@ -42,8 +42,9 @@ func (rs *Restorer) movedSession(s *model.Session, tx *objstore.Tx, to objstore.
 	return &m, nil
 }
 
-// sharedBy is a session's lineage when its file becomes `to`, of size bytes: a cut may go behind the place where it was made, and what it says after that is its
-// own; taken back, it has those turns again. Where that cannot be told by what it was made with, it has no more of them than it had.
+// sharedBy is a session's lineage when its file becomes `to`, of size bytes: a cut may go behind the place where it was made, and what it
+// says after that is its own; taken back, it has those turns again. Where that cannot be told by what it was made with, it has no more of
+// them than it had.
 func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
 	if s.Fork == nil {
 		return nil
@@ -79,7 +80,8 @@ func (rs *Restorer) madeWith(get objstore.Getter, s *model.Session) (src transcr
 	return transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript, Ended: true}, func() {}, nil
 }
 
-// lastPrompt is how the prompt of a conversation's last turn begins; "" where there is none or it cannot be read: nothing but words hangs on it.
+// lastPrompt is how the prompt of a conversation's last turn begins; "" where there is none or it cannot be read: nothing but words hangs
+// on it.
 func lastPrompt(tx *objstore.Tx, s *model.Session) string {
 	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"rewind/transcript"
 )
 
-// conversationPlan is what a restore does to session files. Like the plan of the worktree it is all decided before anything is touched, and the bytes that
-// will be there, and those that are, are stored in the batch that makes the restore durable.
+// conversationPlan is what a restore does to session files. Like the plan of the worktree it is all decided before anything is touched, and
+// the bytes that will be there, and those that are, are stored in the batch that makes the restore durable.
 type conversationPlan struct {
 	conversation model.Conversation
 	files        []refs.File    // in the order in which they are set
@@ -40,9 +40,9 @@ func (t *conversationPlan) Close() {
 	}
 }
 
-// PlanConversation decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is stored. Whatever keeps the
-// conversation from going, the code goes, unless the conversation was asked for by itself: only then, and where the log names a file that is none of an agent's,
-// an error refuses the whole restore.
+// PlanConversation decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is
+// stored. Whatever keeps the conversation from going, the code goes, unless the conversation was asked for by itself: only then, and where
+// the log names a file that is none of an agent's, an error refuses the whole restore.
 func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.wish.CodeOnly || len(r.Paths) > 0 || r.wish.Env.Home == "" {
 		return nil, nil
@@ -70,8 +70,8 @@ func (r *restore) mustTalk() bool {
 	return r.ContextOnly || r.wish.InPlace || r.mustFork
 }
 
-// planWithout is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays if it is the one that
-// the restore was asked for.
+// planWithout is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays
+// if it is the one that the restore was asked for.
 func (rs *Restorer) planWithout(r *restore, why error, tx *objstore.Tx) *conversationPlan {
 	if r.reverts != nil {
 		return noConversation(notBack(r.reverts.Seq, why))
@@ -211,7 +211,8 @@ func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (
 	return t, nil
 }
 
-// planNew adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them, before any has a name.
+// planNew adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them,
+// before any has a name.
 func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
 	kind, own := r.Kind.String(), register.Folders(r.wish.Env)
 	if r.clone {
@@ -274,8 +275,8 @@ func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, 
 	return nil
 }
 
-// thereAlready is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s, else s itself, else
-// another unused fork. nil: there is none.
+// thereAlready is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s,
+// else s itself, else another unused fork. nil: there is none.
 func (rs *Restorer) thereAlready(r *restore, p *history.Moment, s *model.Session) (*model.Session, int, error) {
 	f, err := rs.alike(r, p, s)
 	if err != nil {
@@ -299,8 +300,8 @@ func (rs *Restorer) thereAlready(r *restore, p *history.Moment, s *model.Session
 	return nil, 0, nil
 }
 
-// newestIsNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state of the code
-// leaves nothing of that behind.
+// newestIsNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state
+// of the code leaves nothing of that behind.
 func (rs *Restorer) newestIsNow(s *model.Session, p *history.Moment) error {
 	if p.Checkpoint == nil || p.Turn > 0 || p.Ended {
 		return nil
@@ -396,7 +397,8 @@ func (rs *Restorer) planCut(r *restore, p *history.Moment, tx *objstore.Tx) (*co
 	return t, err
 }
 
-// placeIn is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of it.
+// placeIn is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of
+// it.
 func (rs *Restorer) placeIn(s *model.Session, f *conversation.SessionFile, p *history.Moment, cut transcript.Cut) (int64, error) {
 	st, err := conversation.OpenTranscript(rs.log.Objs, p.Transcript)
 	if err != nil {

@@ -26,9 +26,9 @@ type Forked struct {
 	Restored refs.Kind // of Restore
 }
 
-// Fork makes a new session of the beginning of one: up to a checkpoint, or the end of a turn. The session that it is made of is not touched, and
-// may be running. The worktree stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem); refused
-// (*NoConversationError) or failed with nothing written.
+// Fork makes a new session of the beginning of one: up to a checkpoint, or the end of a turn. The session that it is made of is not
+// touched, and may be running. The worktree stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem);
+// refused (*NoConversationError) or failed with nothing written.
 func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, error) {
 	if o.Checkout && !o.DryRun {
 		return rs.forkAndGo(ctx, name, o)

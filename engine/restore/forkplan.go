@@ -173,7 +173,8 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 	return f, nil
 }
 
-// stillThere opens the session's file if it begins with the first length bytes of what was captured; nil if it does not, or if they are not all its own.
+// stillThere opens the session's file if it begins with the first length bytes of what was captured; nil if it does not, or if they are not
+// all its own.
 func (rs *Restorer) stillThere(s *model.Session, st *conversation.Stored, length int64) (*conversation.SessionFile, error) {
 	if s.Cursor.Base > 0 {
 		return nil, nil

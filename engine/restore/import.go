@@ -22,8 +22,8 @@ import (
 	"rewind/transcript"
 )
 
-// Import takes in the agents' sessions of this project that are not known yet: what was said is stored, so that they can be cloned and forked. What they
-// did to the code was not captured. A file that cannot be taken in stops no other.
+// Import takes in the agents' sessions of this project that are not known yet: what was said is stored, so that they can be cloned and
+// forked. What they did to the code was not captured. A file that cannot be taken in stops no other.
 func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
 	defer rs.log.Hold()()
 	if err := rs.talks.ReadySessions(); err != nil {

@@ -29,9 +29,10 @@ type LaidOut struct {
 	Without    []apply.Without
 }
 
-// LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint holds; with paths, those. Nothing else changes: not the project, the store, or a
-// session, so it works where the store can only be read, its disk is full, or a checkout is half done. dir must not exist, lies outside the project and the store, and appears when
-// it is whole; what a kill leaves is beside it, under a name of its own.
+// LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint holds; with paths,
+// those. Nothing else changes: not the project, the store, or a session, so it works where the store can only be read, its disk is full, or
+// a checkout is half done. dir must not exist, lies outside the project and the store, and appears when it is whole; what a kill leaves is
+// beside it, under a name of its own.
 func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string) (*LaidOut, error) {
 	dir, err := rs.placeToLay(dir)
 	if err != nil {
@@ -140,8 +141,8 @@ func (rs *Restorer) lay(ctx context.Context, dir string, steps []tree.Step) ([]a
 	return without, nil
 }
 
-// likeRoot gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. Where it has another group, nobody but its owner gets
-// what not both the root's group and everybody have. What cannot be asked or set leaves it 0700.
+// likeRoot gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. Where it has another
+// group, nobody but its owner gets what not both the root's group and everybody have. What cannot be asked or set leaves it 0700.
 func (rs *Restorer) likeRoot(above worktreefs.Dir, dir string) {
 	was, err := os.Stat(rs.log.Project.Root)
 	if err != nil {

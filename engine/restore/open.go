@@ -1,6 +1,6 @@
-// Package restore takes the worktree and the conversation to another state and back: checkout, undo, redo, undo-restore, fork, import, what remains of an
-// interrupted one, and layouts beside the worktree. Each that writes the user's files follows docs/restore.md#the-transaction: plan, safety checkpoint with
-// a journal, apply, verify, operation with the end of the journal.
+// Package restore takes the worktree and the conversation to another state and back: checkout, undo, redo, undo-restore, fork, import, what
+// remains of an interrupted one, and layouts beside the worktree. Each that writes the user's files follows
+// docs/restore.md#the-transaction: plan, safety checkpoint with a journal, apply, verify, operation with the end of the journal.
 package restore
 
 import (

@@ -305,7 +305,8 @@ func (pl *planner) decide(c *capture.Capture) error {
 	return nil
 }
 
-// again adds to the steps those that make directories anew which a colleague took away, where something that is not that one's comes back below; the others stay away.
+// again adds to the steps those that make directories anew which a colleague took away, where something that is not that one's comes back
+// below; the others stay away.
 func (pl *planner) again(away []tree.Change, steps []tree.Step) []tree.Step {
 	if len(away) == 0 {
 		return steps

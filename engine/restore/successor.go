@@ -15,8 +15,8 @@ import (
 	"rewind/transcript"
 )
 
-// successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where it leaves the
-// conversation alone it is the one that went on until then, if the restore is about that one, else the restore's own.
+// successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where
+// it leaves the conversation alone it is the one that went on until then, if the restore is about that one, else the restore's own.
 func (rs *Restorer) successor(r *restore, t *conversationPlan) (string, error) {
 	if r.wish.CodeOnly || len(r.Paths) > 0 || r.wish.Env.Home == "" {
 		return rs.stillOf(r.Session)
@@ -44,9 +44,9 @@ func (rs *Restorer) stillOf(session string) (string, error) {
 	return session, err
 }
 
-// leaving are the records that change with a restore: the sessions of the family that it is about are left, and the one that goes on from it is not. Of another
-// agent's, that happened to be heard of last, nothing is said, nor of another branch in which a turn is under way: its agent goes on, whatever this one does.
-// the log's lock is held, and the restore is not in the log yet.
+// leaving are the records that change with a restore: the sessions of the family that it is about are left, and the one that goes on from
+// it is not. Of another agent's, that happened to be heard of last, nothing is said, nor of another branch in which a turn is under way:
+// its agent goes on, whatever this one does. the log's lock is held, and the restore is not in the log yet.
 func (rs *Restorer) leaving(j *model.Journal) ([]*model.Session, error) {
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
@@ -97,7 +97,8 @@ func (rs *Restorer) beside(j *model.Journal, own []refs.Change) ([]refs.Change, 
 	return append(cursors, tips...), err
 }
 
-// tipOfUndo has the branch of an undo end where the undo came from, if that is not on it: where a checkout has gone to another line's step. Redo leads back there.
+// tipOfUndo has the branch of an undo end where the undo came from, if that is not on it: where a checkout has gone to another line's step.
+// Redo leads back there.
 func (rs *Restorer) tipOfUndo(j *model.Journal) ([]refs.Change, error) {
 	tip := refs.Session(j.Session)
 	now, err := rs.log.Refs.ID(tip)
@@ -118,8 +119,8 @@ func (rs *Restorer) tipOfUndo(j *model.Journal) ([]refs.Change, error) {
 	return []refs.Change{{Name: tip, Old: now, New: j.Before}}, nil
 }
 
-// cursorsBeside are the cursors that a restore moves beside its session's: of the session that goes on from it, which stands there, too, and for an undo-restore of
-// those that the restore had moved. What was moved again since stays.
+// cursorsBeside are the cursors that a restore moves beside its session's: of the session that goes on from it, which stands there, too,
+// and for an undo-restore of those that the restore had moved. What was moved again since stays.
 func (rs *Restorer) cursorsBeside(j *model.Journal) ([]refs.Change, error) {
 	goes := cmp.Or(j.Goes, j.Session)
 	var out []refs.Change
@@ -226,8 +227,8 @@ func (rs *Restorer) standBefore(name refs.Name, session string, seq uint64) (at 
 	return at, err
 }
 
-// alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil: there is none. It may
-// be a fork of another one of the family, which has that turn from the same session.
+// alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil:
+// there is none. It may be a fork of another one of the family, which has that turn from the same session.
 func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*model.Session, error) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {

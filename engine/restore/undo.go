@@ -104,8 +104,8 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// Ahead lists the steps from a session's cursor to its tip, nearest first: where undo from the tip would stop, and what an undo has left. Empty when the cursor
-// is the tip or lies on another line. j nil: the same are those with equal trees.
+// Ahead lists the steps from a session's cursor to its tip, nearest first: where undo from the tip would stop, and what an undo has left.
+// Empty when the cursor is the tip or lies on another line. j nil: the same are those with equal trees.
 func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
 	tip, err := rs.log.Refs.ID(refs.Session(session))
 	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // without a tip: it was moved, and has made no step
@@ -166,8 +166,8 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 	return ahead, nil
 }
 
-// leftByUndo are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that lists fold. Where it
-// stood on another line, it is the step of its branch that is the same. j nil: that is not looked for.
+// leftByUndo are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that
+// lists fold. Where it stood on another line, it is the step of its branch that is the same. j nil: that is not looked for.
 func (rs *Restorer) leftByUndo(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
 	left, cursor := map[objstore.ID]bool{}, refs.Cursor(session)
 	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {

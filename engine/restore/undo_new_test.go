@@ -12,7 +12,8 @@ import (
 	"rewind/hooks"
 )
 
-// A file that the session removed and its person made anew is no step of undo, in whichever way it stands where another one was: it stays, and undo goes on.
+// A file that the session removed and its person made anew is no step of undo, in whichever way it stands where another one was: it stays,
+// and undo goes on.
 func TestPromise19UndoBesideANewFile(t *testing.T) {
 	for _, over := range []bool{false, true} {
 		p := enginetest.NewProject(t)
@@ -81,7 +82,8 @@ func TestPromise19UndoBesideADirectory(t *testing.T) {
 	t.Error("f is not as it was first")
 }
 
-// What another session's call does and no capture has seen stays where undo and redo go, also where undo goes to what happens to have the same.
+// What another session's call does and no capture has seen stays where undo and redo go, also where undo goes to what happens to have the
+// same.
 func TestPromise19RedoBesideAnUnsavedRemoval(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, b := p.Two()
@@ -128,8 +130,8 @@ func TestPromise19RedoToAnotherLine(t *testing.T) {
 	}
 }
 
-// TestPromise19UndoAgain: what an undo made a step stays one when redo has come back to it: the next undo takes a person's edit alone, as the first did, not the
-// session's work before it as well.
+// TestPromise19UndoAgain: what an undo made a step stays one when redo has come back to it: the next undo takes a person's edit alone, as
+// the first did, not the session's work before it as well.
 func TestPromise19UndoAgain(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, _ := p.Two()
@@ -159,8 +161,8 @@ func TestPromise19UndoAgain(t *testing.T) {
 	p.Verify()
 }
 
-// A session that begins where another one's undo and redo have led back to begins with that: what was done and taken back before is no colleague's change, and
-// undo of its own first step brings the other one's file back.
+// A session that begins where another one's undo and redo have led back to begins with that: what was done and taken back before is no
+// colleague's change, and undo of its own first step brings the other one's file back.
 func TestPromise19UndoToWhereItBegan(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, _ := p.Two()
@@ -181,8 +183,8 @@ func TestPromise19UndoToWhereItBegan(t *testing.T) {
 	}
 }
 
-// A person's new file stays new when a restore beside it is taken back: the safety checkpoint has it, but no step does, and that the step on which the restored
-// session stands has another file of that name, which has been removed since, does not make it known.
+// A person's new file stays new when a restore beside it is taken back: the safety checkpoint has it, but no step does, and that the step
+// on which the restored session stands has another file of that name, which has been removed since, does not make it known.
 func TestPromise12NewFileAfterUndoRestore(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, b := p.Two()

@@ -8,11 +8,13 @@ import (
 	"rewind/transcript"
 )
 
-// callWithin is how long an open call counts of which nothing else is heard and whose program is not seen: it was killed, or runs where it cannot be seen.
+// callWithin is how long an open call counts of which nothing else is heard and whose program is not seen: it was killed, or runs where it
+// cannot be seen.
 const callWithin = time.Hour
 
-// AtWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session that a restore left, and that nothing was
-// heard of since, is not, whatever its record and its program say: the person is done with it. So is one that was only made or imported. the log's lock is held.
+// AtWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session that a restore left,
+// and that nothing was heard of since, is not, whatever its record and its program say: the person is done with it. So is one that was only
+// made or imported. the log's lock is held.
 func (ss *Sessions) AtWork(s *model.Session, look *clients.Processes) (model.Work, bool) {
 	if s.Left || s.Ended || s.Imported || s.Event == "" {
 		return model.Work{}, false

@@ -1,7 +1,7 @@
 package sessions
 
-// Holder is the session that turn n is looked for in when nobody names one: the current one, or while no agent has gone on with a fork that has fewer turns, the one
-// that it was forked from.
+// Holder is the session that turn n is looked for in when nobody names one: the current one, or while no agent has gone on with a fork that
+// has fewer turns, the one that it was forked from.
 func (ss *Sessions) Holder(session string, n uint64) string {
 	for range MaxFamily {
 		s, err := ss.log.StoredSession(session)

@@ -13,11 +13,12 @@ import (
 	"rewind/refs"
 )
 
-// Position is where the project stands: whose conversation goes on from here. Every command that is not told which session is meant means this one.
+// Position is where the project stands: whose conversation goes on from here. Every command that is not told which session is meant means
+// this one.
 type Position struct {
 	Session string // its cursor is the current checkpoint; Manual: no agent's
-	// Branch is the session along whose steps undo and redo walk: the same, but right after a restore the one that the restore moved. A fork that it made stands where
-	// that one stands, and has no steps yet that redo could go to.
+	// Branch is the session along whose steps undo and redo walk: the same, but right after a restore the one that the restore moved. A
+	// fork that it made stands where that one stands, and has no steps yet that redo could go to.
 	Branch string
 }
 
@@ -46,7 +47,8 @@ func (ss *Sessions) PositionBefore(seq uint64) (Position, error) {
 	return ss.positionOf(p)
 }
 
-// presenceLog is what the log says of where somebody worked, kept so that each operation is read once. Its own lock: commands ask that do not wait for a capture.
+// presenceLog is what the log says of where somebody worked, kept so that each operation is read once. Its own lock: commands ask that do
+// not wait for a capture.
 type presenceLog struct {
 	mu    sync.Mutex
 	upTo  uint64              // the newest operation that was read; 0: none
@@ -110,8 +112,8 @@ func goesOf(op *refs.Operation) string {
 	return op.Restore.Goes
 }
 
-// Active gives the position, and when it is not a restore that says where the project stands, the sessions of agents that had events in the last ten minutes,
-// newest first, without those that a restore left. It reads the operations of that time that it has not read yet.
+// Active gives the position, and when it is not a restore that says where the project stands, the sessions of agents that had events in the
+// last ten minutes, newest first, without those that a restore left. It reads the operations of that time that it has not read yet.
 func (ss *Sessions) Active() (at Position, names []string, err error) {
 	k := &ss.presences
 	k.mu.Lock()
@@ -160,8 +162,8 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 	return at, names, nil
 }
 
-// positionOf is a position with what a subagent does put down to the session whose it is, and with the line only where both are of one family, for an undo-restore
-// may have given back another agent's, and stand at one place.
+// positionOf is a position with what a subagent does put down to the session whose it is, and with the line only where both are of one
+// family, for an undo-restore may have given back another agent's, and stand at one place.
 func (ss *Sessions) positionOf(p Position) (Position, error) {
 	s, err := ss.log.StoredSession(p.Session)
 	if err != nil {
@@ -203,8 +205,8 @@ func (k *presenceLog) read(e *Sessions, since int64) error {
 		if op.Seq <= k.upTo || last.here && op.Time < since {
 			return kv.ErrStop
 		}
-		// What a checkpoint's event was stands in the checkpoint. It is not read where it would tell nothing new: in an hour of heavy work they
-		// are thousands.
+		// What a checkpoint's event was stands in the checkpoint. It is not read where it would tell nothing new: in an hour of heavy work
+		// they are thousands.
 		if _, known := by[op.Session]; known && op.Kind == refs.KindCheckpoint && op.Session != model.Manual && last.here && heard > 0 {
 			return nil
 		}

@@ -15,8 +15,8 @@ import (
 	"rewind/transcript"
 )
 
-// OpenBy reports by what an agent is seen to have a session open; "": it is not. The client's own signs and its processes count; where neither can be seen,
-// events in the last ten minutes and no end do.
+// OpenBy reports by what an agent is seen to have a session open; "": it is not. The client's own signs and its processes count; where
+// neither can be seen, events in the last ten minutes and no end do.
 func (ss *Sessions) OpenBy(s *model.Session) string {
 	agent := s.Agent
 	root, _, err := transcript.SessionFile(agent, s.Transcript)
@@ -36,7 +36,8 @@ func (ss *Sessions) OpenBy(s *model.Session) string {
 	return ""
 }
 
-// MustRest refuses to change the file of a session that an agent has open: it would go on writing behind records that are not there any more.
+// MustRest refuses to change the file of a session that an agent has open: it would go on writing behind records that are not there any
+// more.
 func (ss *Sessions) MustRest(s *model.Session, force bool) error {
 	if force {
 		return nil

@@ -21,8 +21,8 @@ type Underfoot struct {
 // mostLooked is how many sessions are looked at, the newest first: each is looked for among the processes.
 const mostLooked = 8
 
-// Underfoot lists the agents that are at work here when a restore sets the files of steps and goes on in `goes`, a fork of `from` if that is not "". They do not
-// hinder it: that a file changes while it is set is seen by apply.Run. the log's lock is held.
+// Underfoot lists the agents that are at work here when a restore sets the files of steps and goes on in `goes`, a fork of `from` if that
+// is not "". They do not hinder it: that a file changes while it is set is seen by apply.Run. the log's lock is held.
 func (ss *Sessions) Underfoot(goes, from string, steps []tree.Step) ([]Underfoot, error) {
 	if err := ss.log.LoadSessions(); err != nil {
 		return nil, err
@@ -53,7 +53,8 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Step) ([]Underfoot
 	return out, nil
 }
 
-// UnderWay lists which of some sessions, the newest first, have a call or a turn under way. Processes are looked at only if a record says so. the log's lock is held.
+// UnderWay lists which of some sessions, the newest first, have a call or a turn under way. Processes are looked at only if a record says
+// so. the log's lock is held.
 func (ss *Sessions) UnderWay(list []model.Session) []model.Work {
 	var out []model.Work
 	look, looked := new(clients.Processes), 0
@@ -70,7 +71,8 @@ func (ss *Sessions) UnderWay(list []model.Session) []model.Work {
 	return out
 }
 
-// under tells which steps lie under open calls: those at paths that they name; all, if one names none, or none is open and the next may begin.
+// under tells which steps lie under open calls: those at paths that they name; all, if one names none, or none is open and the next may
+// begin.
 func under(calls []model.Call, steps []tree.Step) (paths []string, files int) {
 	all := len(calls) == 0
 	named := map[string]bool{}

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// TestForksByHand holds the drivers and what they look for against forks made by hand: the beginning of a session file under a new id, whose
-// right ones go on as they must; and that a copy under another name only, which takes the original over or does not open, is seen as wrong.
+// TestForksByHand holds the drivers and what they look for against forks made by hand: the beginning of a session file under a new id,
+// whose right ones go on as they must; and that a copy under another name only, which takes the original over or does not open, is seen as
+// wrong.
 func TestForksByHand(t *testing.T) {
 	each(t, func(w *world, d driver) {
 		t := w.T
@@ -38,8 +39,8 @@ func TestForksByHand(t *testing.T) {
 	}, claude, claude20, codex, gemini, geminiOld, droid)
 }
 
-// TestCutsByHand holds the same against a session file that was cut by hand: what the model is sent is right everywhere, and Codex, which keeps
-// what it shows in a database, shows what was cut off.
+// TestCutsByHand holds the same against a session file that was cut by hand: what the model is sent is right everywhere, and Codex, which
+// keeps what it shows in a database, shows what was cut off.
 func TestCutsByHand(t *testing.T) {
 	each(t, func(w *world, d driver) {
 		id, first := d.twoTurns(w)

@@ -62,8 +62,8 @@ func codexTerminal(w *world, prompts ...string) {
 
 var codexSession = regexp.MustCompile(`(?m)^session id: (\S+)`)
 
-// codexExec holds it by one call a prompt. Without a terminal nobody can be asked for trust, so a flag gives it; versions that do not ask do
-// not know the flag.
+// codexExec holds it by one call a prompt. Without a terminal nobody can be asked for trust, so a flag gives it; versions that do not ask
+// do not know the flag.
 func codexExec(flags ...string) func(*world, ...string) {
 	return func(w *world, prompts ...string) {
 		w.Helper()

@@ -107,8 +107,8 @@ func (w *world) checkForks(original, fork string, own int) {
 	}
 }
 
-// checkMessages holds the conversation that rewind shows against the two turns. The session is named: Codex 0.125 tells nobody that it ended, so
-// that its fork is taken to be at work, too.
+// checkMessages holds the conversation that rewind shows against the two turns. The session is named: Codex 0.125 tells nobody that it
+// ended, so that its fork is taken to be at work, too.
 func (w *world) checkMessages(id string) {
 	w.Helper()
 	shows, at := w.rewind("show", "turn:2@"+id, "--messages", "30"), 0

@@ -51,8 +51,8 @@ func loopbackUp() error {
 	return nil
 }
 
-// killHome kills what still runs with this home directory: what an agent left behind in a session of its own, and what that starts while it is
-// killed. The directory was made for one test, so that nothing else is meant.
+// killHome kills what still runs with this home directory: what an agent left behind in a session of its own, and what that starts while it
+// is killed. The directory was made for one test, so that nothing else is meant.
 func killHome(home string) {
 	for range 20 {
 		if !killOnce([]byte("HOME=" + home)) {

@@ -19,8 +19,8 @@ var (
 	bothTurns  = slices.Concat(firstTurn, secondTurn)
 )
 
-// sent is the last request that an agent made for a prompt. What a model is asked for without tools is the agent's own, and so is what Codex
-// asks, with tools and the prompt in quotation, to have a title for it.
+// sent is the last request that an agent made for a prompt. What a model is asked for without tools is the agent's own, and so is what
+// Codex asks, with tools and the prompt in quotation, to have a title for it.
 func (w *world) sent(prompt string) (fakemodel.Request, bool) {
 	list := w.model.Requests()
 	for _, r := range slices.Backward(list) {

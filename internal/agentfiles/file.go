@@ -117,8 +117,8 @@ func (f File) Check() error {
 	return plain(fi)
 }
 
-// Writable tells before the attempt, so that a dry run says the same, that the file could be written or taken away: its directory, or the first one on the way up
-// that is there, can be written.
+// Writable tells before the attempt, so that a dry run says the same, that the file could be written or taken away: its directory, or the
+// first one on the way up that is there, can be written.
 func (f File) Writable() error {
 	dir := filepath.Join(append([]string{f.Folder}, f.in[:len(f.in)-1]...)...)
 	for {

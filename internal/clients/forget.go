@@ -19,8 +19,8 @@ import (
 )
 
 // Forget drops what an agent has kept of what a session file said, after the file was cut in place, or put back; nothing may have the
-// session open. Only Codex keeps something: what its screen shows of a thread, with offsets into the rollout. Without this it shows what was cut
-// off, and never what comes after. It reads the rollout again when the thread is resumed.
+// session open. Only Codex keeps something: what its screen shows of a thread, with offsets into the rollout. Without this it shows what
+// was cut off, and never what comes after. It reads the rollout again when the thread is resumed.
 //
 // It has no call that does this: thread/read, thread/resume, thread/turns/list, archive and unarchive of 0.169 all leave the rows alone.
 func Forget(ctx context.Context, agent transcript.Agent, env value.AgentEnv, root, id string) error {

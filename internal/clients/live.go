@@ -35,7 +35,8 @@ func Running(agent transcript.Agent, root, session string) (Live, error) {
 	return new(Processes).Running(agent, root, session)
 }
 
-// Processes is one look at the processes of this user, for questions about several sessions at one moment. The zero value is ready, and looks at the first question that needs it.
+// Processes is one look at the processes of this user, for questions about several sessions at one moment. The zero value is ready, and
+// looks at the first question that needs it.
 type Processes struct {
 	taken bool
 	procs []process

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// codexLive looks whether a Codex holds the lock on a thread. Since about 0.169 the terminal runs a daemon that holds it long after the terminal
-// was closed: another Codex refuses the thread then, too.
+// codexLive looks whether a Codex holds the lock on a thread. Since about 0.169 the terminal runs a daemon that holds it long after the
+// terminal was closed: another Codex refuses the thread then, too.
 func codexLive(root, session string) (Live, error) {
 	path := filepath.Join(root, "thread-writer-locks", session+".lock")
 	held, pid, err := locked(path)

@@ -173,8 +173,8 @@ func retried(call func() (int, error)) (int, error) {
 	}
 }
 
-// readCommandLine reads a file of the process list, into buf if it has room, with as few calls of the system as there can be: each look reads one for each
-// process of the user. Where less comes than was asked for, there is no more.
+// readCommandLine reads a file of the process list, into buf if it has room, with as few calls of the system as there can be: each look
+// reads one for each process of the user. Where less comes than was asked for, there is no more.
 func readCommandLine(path string, buf []byte) []byte {
 	fd, err := retried(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package detach makes a process that outlives the one that started it, and serves others, the same whoever that was: of its limits, priority,
-// umask, directory and environment nothing stays that counts, and what cannot be undone is named.
+// Package detach makes a process that outlives the one that started it, and serves others, the same whoever that was: of its limits,
+// priority, umask, directory and environment nothing stays that counts, and what cannot be undone is named.
 package detach
 
 import (

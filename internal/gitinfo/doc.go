@@ -1,8 +1,8 @@
 // Package gitinfo tells facts about the user's git repository: where it is, where HEAD stands, what is unfinished in it, which paths the
 // index holds, and the exclude files outside the working tree.
 //
-// It never writes: it takes no lock, does not refresh the index and runs nothing that the repository's configuration names. Almost everything
-// is read from files. The git program is started, once a question, only for what files do not tell:
+// It never writes: it takes no lock, does not refresh the index and runs nothing that the repository's configuration names. Almost
+// everything is read from files. The git program is started, once a question, only for what files do not tell:
 //
 //   - core.excludesFile and core.ignoreCase, when a configuration file mentions one of them or an include (a process costs 2 ms, the
 //     search of the files 0.1 ms; a system configuration at a place that systemConfigs does not list is not seen);

@@ -19,9 +19,10 @@ type config struct {
 	foldCase bool
 }
 
-// excludes reads the rules files outside the working tree, lowest precedence first: core.excludesFile, or where it is not set git's default,
-// then info/exclude. A file that is absent or, outside of the repository, a directory or a device is left out. foldCase is core.ignoreCase.
-// Where there are faults what is returned is still the part that could be read; for the configuration what it said last, or git's defaults.
+// excludes reads the rules files outside the working tree, lowest precedence first: core.excludesFile, or where it is not set git's
+// default, then info/exclude. A file that is absent or, outside of the repository, a directory or a device is left out. foldCase is
+// core.ignoreCase. Where there are faults what is returned is still the part that could be read; for the configuration what it said last,
+// or git's defaults.
 func (r *Repo) excludes() (files []File, foldCase bool, faults []Fault) {
 	c, own, err := r.config()
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// keptVariables are the GIT_* variables that a process started here inherits: they say where configuration is, not which repository is meant.
+// keptVariables are the GIT_* variables that a process started here inherits: they say where configuration is, not which repository is
+// meant.
 var keptVariables = map[string]bool{
 	"GIT_CONFIG_GLOBAL": true, "GIT_CONFIG_SYSTEM": true, "GIT_CONFIG_NOSYSTEM": true, "GIT_EXEC_PATH": true,
 }

@@ -17,8 +17,9 @@ import (
 	"time"
 )
 
-// Tracked is the set of paths in the index, as bytes with slashes, from the top of the working tree. It is immutable and safe for concurrent
-// use. It takes the length of the paths, 4 bytes a path, and some 30 bytes a directory. Case is not folded, whatever core.ignoreCase says.
+// Tracked is the set of paths in the index, as bytes with slashes, from the top of the working tree. It is immutable and safe for
+// concurrent use. It takes the length of the paths, 4 bytes a path, and some 30 bytes a directory. Case is not folded, whatever
+// core.ignoreCase says.
 type Tracked struct {
 	names string   // all paths, ascending
 	ends  []uint32 // where each ends
@@ -141,8 +142,8 @@ func readIndex(path string) ([]byte, error) {
 	return readAll(io.MultiReader(bytes.NewReader(head[:min(size, indexHeader)]), f), path, size, maxIndexFile)
 }
 
-// trackedFromGit asks git for the index; why is the reason for it. Git renews the modification time of a split index's shared part each time
-// it reads it, so it is given a copy in a git directory of its own.
+// trackedFromGit asks git for the index; why is the reason for it. Git renews the modification time of a split index's shared part each
+// time it reads it, so it is given a copy in a git directory of its own.
 func (r *Repo) trackedFromGit(why error) (*Tracked, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, fmt.Errorf("%w (%w)", errNoGit, why)

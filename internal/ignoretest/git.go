@@ -39,7 +39,8 @@ type Answer struct{ File, Line, Pattern string }
 // Ignored reports whether the rule that decides ignores the path.
 func (a Answer) Ignored() bool { return a.File != "" && !strings.HasPrefix(a.Pattern, "!") }
 
-// Ask lays the repository out in a directory of its own, which is gone afterwards, and gives git's answers for the paths of all sets, in order.
+// Ask lays the repository out in a directory of its own, which is gone afterwards, and gives git's answers for the paths of all sets, in
+// order.
 func (r *Repo) Ask() ([]Answer, error) {
 	dir, err := scratch()
 	if err != nil {

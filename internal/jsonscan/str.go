@@ -91,8 +91,8 @@ func (s *Scanner) Str(to Sink) error {
 
 var replacement = []byte("\uFFFD")
 
-// plain counts the bytes that are ready, behind the next skip ones, and stand for themselves: whole characters, or anything if nobody wants to
-// know.
+// plain counts the bytes that are ready, behind the next skip ones, and stand for themselves: whole characters, or anything if nobody wants
+// to know.
 func (s *Scanner) plain(skip int, anything bool) int {
 	p := s.buf[s.r+skip : s.end]
 	if anything {

@@ -186,7 +186,8 @@ func TestCodeCitesWhatExists(t *testing.T) {
 	}
 }
 
-// TestDecisions: each decision has its question, what was decided, what was measured and what lost; numbers follow each other, and the list has all.
+// TestDecisions: each decision has its question, what was decided, what was measured and what lost; numbers follow each other, and the list
+// has all.
 func TestDecisions(t *testing.T) {
 	docs := documents(t, root(t))
 	const dir = "docs/decisions/"
@@ -245,8 +246,8 @@ func TestDependenciesAreListed(t *testing.T) {
 	}
 }
 
-// TestReadmeBeginsWithWhatItIsFor: before README.md shows a session it says what else there is, where the program runs, what it does on the network, and how to
-// remove it.
+// TestReadmeBeginsWithWhatItIsFor: before README.md shows a session it says what else there is, where the program runs, what it does on the
+// network, and how to remove it.
 func TestReadmeBeginsWithWhatItIsFor(t *testing.T) {
 	first, _, _ := strings.Cut(documents(t, root(t))["README.md"], "```")
 	for _, word := range []string{"git stash", "jj", "own rewind", "Linux", "macOS", "Windows", "daemon", "network", "make uninstall"} {

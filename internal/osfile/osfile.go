@@ -1,5 +1,5 @@
-// Package osfile reads and replaces files that lie outside of the user's worktree: our own, agents' settings, agents' sessions. What it replaces
-// is the old bytes or the new ones at any moment, and durable when it returns, but where a caller needs less.
+// Package osfile reads and replaces files that lie outside of the user's worktree: our own, agents' settings, agents' sessions. What it
+// replaces is the old bytes or the new ones at any moment, and durable when it returns, but where a caller needs less.
 package osfile
 
 import (
@@ -18,12 +18,13 @@ type Options struct {
 	Temporary string      // how the name of the temporary file beside it begins
 	Like      fs.FileInfo // whose mode and owner it gets; nil: 0600 and this process's
 	Hint      bool        // nothing needs it after a power cut: no fsync
-	// Before, which may be nil, is called with the temporary file as it will be, right before it gets its name; an error keeps the old file.
+	// Before, which may be nil, is called with the temporary file as it will be, right before it gets its name; an error keeps the old
+	// file.
 	Before func(tmp *os.File) error
 }
 
-// Write makes path a file with what write gives: into a temporary file in the same directory, fsync, rename, fsync of the directory. After an error the
-// file that was there is there, and the temporary one is gone.
+// Write makes path a file with what write gives: into a temporary file in the same directory, fsync, rename, fsync of the directory. After
+// an error the file that was there is there, and the temporary one is gone.
 func Write(path string, o Options, write func(io.Writer) error) error {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -33,7 +34,8 @@ func Write(path string, o Options, write func(io.Writer) error) error {
 	return WriteIn(dir, filepath.Base(path), o, write)
 }
 
-// WriteIn is Write for the entry name, one component, of a directory that is held open: whatever becomes of the path by which it was reached.
+// WriteIn is Write for the entry name, one component, of a directory that is held open: whatever becomes of the path by which it was
+// reached.
 func WriteIn(dir *os.Root, name string, o Options, write func(io.Writer) error) error {
 	tmp, temporary, err := create(dir, o.Temporary)
 	if err != nil {
@@ -110,8 +112,8 @@ var (
 	ErrTooLarge   = errors.New("larger than it can be")
 )
 
-// ReadSmall reads a regular file of at most limit bytes whose name somebody else may have made: it waits for nobody, follows no link, and takes no more
-// memory than the limit.
+// ReadSmall reads a regular file of at most limit bytes whose name somebody else may have made: it waits for nobody, follows no link, and
+// takes no more memory than the limit.
 func ReadSmall(path string, limit int64) ([]byte, error) {
 	fi, err := os.Lstat(path)
 	if err != nil {

@@ -204,7 +204,8 @@ func (m *mender) remove(at int, name string, e Entry) error {
 	return nil
 }
 
-// aside is what the owner can do about a directory of another user: that of the daemon is moved out of the way, and the rest stays for root.
+// aside is what the owner can do about a directory of another user: that of the daemon is moved out of the way, and the rest stays for
+// root.
 func (m *mender) aside(at int, name string, e Entry) error {
 	if e.dir && (e.Path == runName || strings.HasPrefix(e.Path, runName+"/")) {
 		if m.dry || unix.Unlinkat(at, name, unix.AT_REMOVEDIR) == nil {

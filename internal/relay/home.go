@@ -17,8 +17,9 @@ const (
 
 var errNoHome = errors.New("neither REWIND_HOME nor HOME is set to a directory")
 
-// Home returns rewind's own directory, absolute: $REWIND_HOME, else .rewind in $HOME. A $REWIND_HOME that is not absolute is refused: it would be
-// another directory, and another daemon, for each place that it is used from. It is the same that the daemon and the command line use.
+// Home returns rewind's own directory, absolute: $REWIND_HOME, else .rewind in $HOME. A $REWIND_HOME that is not absolute is refused: it
+// would be another directory, and another daemon, for each place that it is used from. It is the same that the daemon and the command line
+// use.
 func Home() (string, error) {
 	dir := os.Getenv("REWIND_HOME")
 	if dir == "" {
@@ -71,8 +72,8 @@ func fnv64(s string) string {
 	return string(out[:])
 }
 
-// MakeDir makes the run directory of a home, for this user alone, and returns it. What is there already is checked, and put right where it was
-// opened to others.
+// MakeDir makes the run directory of a home, for this user alone, and returns it. What is there already is checked, and put right where it
+// was opened to others.
 func MakeDir(home string) (string, error) {
 	dirs, err := runDirs(home)
 	if err != nil {
@@ -100,8 +101,8 @@ func MakeDir(home string) (string, error) {
 	return dirs[len(dirs)-1], nil
 }
 
-// TrustDirs checks every directory on which the trust in the socket of a home rests, and puts right one of this user's that was opened to others;
-// notice says so.
+// TrustDirs checks every directory on which the trust in the socket of a home rests, and puts right one of this user's that was opened to
+// others; notice says so.
 func TrustDirs(home string) (notice string, err error) {
 	dirs, err := runDirs(home)
 	if err != nil {

@@ -44,7 +44,8 @@ func after(re *regexp.Regexp, name string) (list []string) {
 	return list
 }
 
-// Works lists everything that a whole run does, by row: what is in the sources below the directory of the module, then the faults, then the packages.
+// Works lists everything that a whole run does, by row: what is in the sources below the directory of the module, then the faults, then the
+// packages.
 func Works(root string) ([]Work, error) {
 	var list []Work
 	var packages []string

@@ -72,8 +72,8 @@ type Run struct {
 	points, fired, acked, lost atomic.Int64
 }
 
-// Begin gives the size and the seed of the calling test, which must be in Sizes. When the test ends, its figures are logged and added to the report;
-// one that failed says how it is repeated.
+// Begin gives the size and the seed of the calling test, which must be in Sizes. When the test ends, its figures are logged and added to
+// the report; one that failed says how it is repeated.
 func Begin(t testing.TB) *Run {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")

@@ -20,7 +20,8 @@ func renameExchange(from int, name string, to int, toName string) error {
 
 func syncFS(fd int) error { return unix.Syncfs(fd) }
 
-// writeOut also has ext4 choose the blocks, so that one commit of its journal is for all files that were written out before the first fsync.
+// writeOut also has ext4 choose the blocks, so that one commit of its journal is for all files that were written out before the first
+// fsync.
 func writeOut(fd int) { _ = unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) }
 
 func fullSync(fd int) error { return again(func() error { return unix.Fsync(fd) }) }
@@ -127,8 +128,8 @@ const (
 	CapabilityAttr = "security.capability"
 )
 
-// handedOn leaves out what says something about the bytes (IMA, EVM), what belongs to a file system (trusted, btrfs), and NFSv4's lists, which
-// are not apart from the permissions.
+// handedOn leaves out what says something about the bytes (IMA, EVM), what belongs to a file system (trusted, btrfs), and NFSv4's lists,
+// which are not apart from the permissions.
 func handedOn(name string) bool {
 	switch name {
 	case ACLAttr, CapabilityAttr, "security.selinux", "security.SMACK64":

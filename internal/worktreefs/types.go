@@ -71,8 +71,8 @@ type Dir interface {
 	Close() error
 	Stat() (Stat, error)
 	Volume() (Volume, error)
-	// StampsNames reports whether the file system is known to give a directory another mtime or ctime whenever a name in it comes or goes, in
-	// the time that files are stamped with. False where that is not known.
+	// StampsNames reports whether the file system is known to give a directory another mtime or ctime whenever a name in it comes or goes,
+	// in the time that files are stamped with. False where that is not known.
 	StampsNames() bool
 	// ReadDir lists the directory, unsorted, without "." and "..". It holds names that cannot be written, like .git.
 	ReadDir() ([]Dirent, error)

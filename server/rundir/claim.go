@@ -28,8 +28,8 @@ type Claim struct {
 	sockAt fs.FileInfo // nil: not made yet
 }
 
-// Acquire takes the claim of a home, whose run directory it makes; nil: another process has it, and serves, or did neither serve nor leave for
-// patience. Who has it and does not serve is about to begin or to end.
+// Acquire takes the claim of a home, whose run directory it makes; nil: another process has it, and serves, or did neither serve nor leave
+// for patience. Who has it and does not serve is about to begin or to end.
 func Acquire(ctx context.Context, home string, patience time.Duration) (*Claim, error) {
 	dir, err := Make(home)
 	if err != nil {

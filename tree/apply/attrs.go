@@ -36,8 +36,8 @@ const (
 	permOwn     = 0o777
 )
 
-// restPerm is what permissions want becomes on something whose permissions are now, content aside: a restore gives no file a right that
-// it has not got, so setuid, setgid and sticky only stay; a directory keeps those that it has, and may become sticky, which takes rights away.
+// restPerm is what permissions want becomes on something whose permissions are now, content aside: a restore gives no file a right that it
+// has not got, so setuid, setgid and sticky only stay; a directory keeps those that it has, and may become sticky, which takes rights away.
 func restPerm(t tree.Type, want, now uint16) uint16 {
 	if t == tree.TypeDir {
 		return want&(permOwn|permSticky) | now&permSpecial

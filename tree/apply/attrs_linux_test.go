@@ -20,7 +20,8 @@ import (
 	"rewind/tree/apply"
 )
 
-// aclOf gives an access control list as the kernel keeps it: the owner rw, user 4321 with some rights, the owning group with others, everybody with none.
+// aclOf gives an access control list as the kernel keeps it: the owner rw, user 4321 with some rights, the owning group with others,
+// everybody with none.
 func aclOf(named, group, mask uint16) string {
 	b := binary.LittleEndian.AppendUint32(nil, 2)
 	for _, e := range []struct {
@@ -147,7 +148,8 @@ func dress(t *testing.T, path string, uid, gid int, perm uint32, attrs ...string
 	}
 }
 
-// TestPromise17ApplySpecialBits: a file comes back setuid, setgid or sticky only where the file that it replaces is; a directory keeps what it has.
+// TestPromise17ApplySpecialBits: a file comes back setuid, setgid or sticky only where the file that it replaces is; a directory keeps what
+// it has.
 func TestPromise17ApplySpecialBits(t *testing.T) {
 	bits := []uint16{0, 0o4000, 0o2000, 0o1000, 0o6000, 0o7000}
 	for _, had := range bits {
@@ -277,8 +279,8 @@ func TestT10Promise17NatureAfterACrash(t *testing.T) {
 	}
 }
 
-// TestT10Promise17TheFileItselfGoesBack: a run that is taken back while the files that it displaced are in the stage puts these very files back: inode, setuid
-// that the target did not have, second names, times.
+// TestT10Promise17TheFileItselfGoesBack: a run that is taken back while the files that it displaced are in the stage puts these very files back:
+// inode, setuid that the target did not have, second names, times.
 func TestT10Promise17TheFileItselfGoesBack(t *testing.T) {
 	itself := 0
 	for n := 1; ; n++ {

@@ -292,7 +292,8 @@ func (b *builder) writeOut(size int64) {
 	})
 }
 
-// build writes all new content into the stages, durably: alone is what comes by itself, as key.tmp, and the rest comes with new directories.
+// build writes all new content into the stages, durably: alone is what comes by itself, as key.tmp, and the rest comes with new
+// directories.
 func (a *applier) build(alone []*job) (err error) {
 	count := len(alone)
 	for _, n := range a.tops {

@@ -56,8 +56,8 @@ func fill(j *job, r io.Reader, w worktreefs.WFile) error {
 	return w.Chmod(j.perm)
 }
 
-// writeSparse writes the next bytes of a file, blocks of zeros as holes: what was sparse is so again. hole is how many zeros are still to come before p, and
-// after it.
+// writeSparse writes the next bytes of a file, blocks of zeros as holes: what was sparse is so again. hole is how many zeros are still to
+// come before p, and after it.
 func writeSparse(w worktreefs.WFile, p []byte, hole int64) (int64, error) {
 	for len(p) > 0 {
 		zero, n := zeros(p)

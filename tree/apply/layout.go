@@ -14,9 +14,9 @@ import (
 // layPrefix begins the name of the directory, beside the one that is asked for, in which LayOut works.
 const layPrefix = ".rewind-into-"
 
-// LayOut makes the directory name in above, 0700, of what steps make of nothing, as Run does. The name is taken in one step, when all is whole and durable:
-// worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layPrefix and some letters in above.
-// What it gives was made without something: see restPerm.
+// LayOut makes the directory name in above, 0700, of what steps make of nothing, as Run does. The name is taken in one step, when all is
+// whole and durable: worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layPrefix
+// and some letters in above. What it gives was made without something: see restPerm.
 func LayOut(
 	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser, error), progress func(phase string, done, total int),
 ) (_ []Without, err error) {

@@ -9,8 +9,8 @@ type Pattern struct {
 // BuiltinPath is the Rule.File of the built-in exclusions.
 const BuiltinPath = "built-in"
 
-// Exclusions are never captured unless a rules file says otherwise: they have the lowest precedence, so a line such as !node_modules/ in any
-// rules file brings one back. Only what a tool makes again by itself, under a name that nobody gives to work of his own, belongs here;
+// Exclusions are never captured unless a rules file says otherwise: they have the lowest precedence, so a line such as !node_modules/ in
+// any rules file brings one back. Only what a tool makes again by itself, under a name that nobody gives to work of his own, belongs here;
 // target, build, dist, out, vendor and venv do not. A path in the user's git index is captured in any case.
 func Exclusions() []Pattern {
 	const (

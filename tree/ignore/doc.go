@@ -12,12 +12,13 @@
 //
 // # Which git
 //
-// Decisions are those of git 2.52. Before, git took stars after a literal in one name, foo**/bar, for foo and **/bar, against its own manual.
+// Decisions are those of git 2.52. Before, git took stars after a literal in one name, foo**/bar, for foo and **/bar, against its own
+// manual.
 //
 // # Why no library
 //
-// github.com/sabhiram/go-gitignore, given whole files, decides differently from git in three of ten random rule sets, in both directions, and a name
-// takes it some 150 times as long (make bench-ignore; docs/decisions/027-own-ignore-matcher.md). Given one rewritten glob at a time below an own parser and
-// order it can be made exact, but then what makes it exact is here. Most rules in use are a literal or a star and a literal: one comparison. The rest is a
-// glob, which two points to come back to match in polynomial time and without allocation.
+// github.com/sabhiram/go-gitignore, given whole files, decides differently from git in three of ten random rule sets, in both directions,
+// and a name takes it some 150 times as long (make bench-ignore; docs/decisions/027-own-ignore-matcher.md). Given one rewritten glob at a
+// time below an own parser and order it can be made exact, but then what makes it exact is here. Most rules in use are a literal or a star
+// and a literal: one comparison. The rest is a glob, which two points to come back to match in polynomial time and without allocation.
 package ignore

@@ -7,8 +7,8 @@ import (
 	"rewind/tree"
 )
 
-// hold keeps the entries of the tree, sorted, in a form that list gives back: nearly all follow from what is kept in any case, the files of the
-// stat cache (files, which in holds) and the directories below.
+// hold keeps the entries of the tree, sorted, in a form that list gives back: nearly all follow from what is kept in any case, the files of
+// the stat cache (files, which in holds) and the directories below.
 func (b *baseDir) hold(entries []tree.Entry, files []cached, in *cacheDir) {
 	b.files = in
 	known := known(files, b.subs)

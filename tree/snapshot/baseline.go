@@ -9,8 +9,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// baseline is a whole tree as a snapshot found it. Under a watcher the next one takes over what was not reported since; without one (watch is
-// nil) it holds no entries, and spares the listing and writing of directories that are as they were (untracked.go).
+// baseline is a whole tree as a snapshot found it. Under a watcher the next one takes over what was not reported since; without one (watch
+// is nil) it holds no entries, and spares the listing and writing of directories that are as they were (untracked.go).
 type baseline struct {
 	root   *baseDir
 	skips  []tree.Skip // all of them, sorted
@@ -61,7 +61,8 @@ type sums struct {
 	bytes                           int64
 }
 
-// seal fills in what follows from the entries of the tree and the fields that were set; before is the same directory in the snapshot before, or nil.
+// seal fills in what follows from the entries of the tree and the fields that were set; before is the same directory in the snapshot
+// before, or nil.
 func (b *baseDir) seal(entries []tree.Entry, before *baseDir) {
 	for i := range entries {
 		switch entries[i].Type {

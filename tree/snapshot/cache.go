@@ -112,8 +112,8 @@ func (d *cacheDir) list() []cached {
 	return d.files.list()
 }
 
-// Roots are the trees that the cache and the watcher's baseline rely on: they, and all below them, must stay in the store for as long as the
-// cache is used. Some may not be stored yet, or be zero.
+// Roots are the trees that the cache and the watcher's baseline rely on: they, and all below them, must stay in the store for as long as
+// the cache is used. Some may not be stored yet, or be zero.
 func (c *Cache) Roots() []objstore.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()

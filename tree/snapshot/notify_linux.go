@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// notifier is an inotify instance: a queue of reports that the kernel fills before the call that changed something returns. So whoever has read
-// until it was empty has been told of all that ended before. All but listen and close are called under the watcher's mu.
+// notifier is an inotify instance: a queue of reports that the kernel fills before the call that changed something returns. So whoever has
+// read until it was empty has been told of all that ended before. All but listen and close are called under the watcher's mu.
 type notifier struct {
 	fd   int
 	file *os.File // the same, for the poller
@@ -41,7 +41,8 @@ func newNotifier() (*notifier, error) {
 	return n, nil
 }
 
-// add watches the directory at a path and gives the watch's number: that of a directory that is watched already, whatever its path was then.
+// add watches the directory at a path and gives the watch's number: that of a directory that is watched already, whatever its path was
+// then.
 func (n *notifier) add(path string, root bool) (int32, error) {
 	flags := uint32(reported | unix.IN_ONLYDIR)
 	if !root {

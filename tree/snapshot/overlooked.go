@@ -7,9 +7,9 @@ import (
 	"rewind/tree"
 )
 
-// Overlooked reports whether any of the files and links at paths is not as the newest snapshot took it over from the one before: changed without a
-// report (see Watcher). Those that the snapshot looked at itself, and those that it does not have, are not asked about. paths in path
-// order cost a look each. It is for after a snapshot, before Committed or Discard; an error is one of root.
+// Overlooked reports whether any of the files and links at paths is not as the newest snapshot took it over from the one before: changed
+// without a report (see Watcher). Those that the snapshot looked at itself, and those that it does not have, are not asked about. paths in
+// path order cost a look each. It is for after a snapshot, before Committed or Discard; an error is one of root.
 func (c *Cache) Overlooked(root worktreefs.Dir, paths []string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

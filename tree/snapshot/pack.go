@@ -8,8 +8,8 @@ import (
 	"rewind/objstore"
 )
 
-// pack holds the files of one directory as the stat cache knows them, ascending by name, in one string: some 60 bytes a file where a []cached
-// takes 110, and nothing in it for the collector to follow. Equal lists give equal packs. It is in memory only, so it is trusted.
+// pack holds the files of one directory as the stat cache knows them, ascending by name, in one string: some 60 bytes a file where a
+// []cached takes 110, and nothing in it for the collector to follow. Equal lists give equal packs. It is in memory only, so it is trusted.
 //
 // A file is: the name's length and the name, kind, perm, size, mtime less that of the file before, ctime less mtime, inode less that of the
 // file before, id. Numbers are varints, differences signed ones that wrap.

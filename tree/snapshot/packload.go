@@ -7,8 +7,8 @@ import (
 	"rewind/tree"
 )
 
-// loader packs files as they come in the order of their paths as bytes. All below a directory come together, so that those which may still get files
-// are the ones on the way to the last.
+// loader packs files as they come in the order of their paths as bytes. All below a directory come together, so that those which may still
+// get files are the ones on the way to the last.
 type loader struct {
 	dirs map[string]*cacheDir
 	open []loading
@@ -63,8 +63,8 @@ const (
 	worthABox = 64 // directories
 )
 
-// box puts packs that come to stay side by side: one by one they would lie between the garbage of what made them, and keep its pages in memory. A
-// pack that is replaced later leaves its room in the box until the others are, too.
+// box puts packs that come to stay side by side: one by one they would lie between the garbage of what made them, and keep its pages in
+// memory. A pack that is replaced later leaves its room in the box until the others are, too.
 type box struct {
 	raw []byte
 	in  []boxed

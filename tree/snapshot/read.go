@@ -187,7 +187,8 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	return false, nil
 }
 
-// sure gives what the cache is to know of a file or link that was read; nil: it is to be looked at again, if it was torn by the next snapshot.
+// sure gives what the cache is to know of a file or link that was read; nil: it is to be looked at again, if it was torn by the next
+// snapshot.
 func (s *scan) sure(n *node, m miss, st stamp, id objstore.ID, torn bool) *cached {
 	switch {
 	case torn:

@@ -5,7 +5,8 @@ import (
 	"rewind/tree"
 )
 
-// sight is what one snapshot has of a watcher: the reports up to its beginning, and the watching of what it enters. A nil sight has nothing.
+// sight is what one snapshot has of a watcher: the reports up to its beginning, and the watching of what it enters. A nil sight has
+// nothing.
 type sight struct {
 	w     *Watcher
 	epoch uint64

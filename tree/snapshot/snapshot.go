@@ -62,8 +62,8 @@ type Source struct {
 	SizeLimit    int64                  // bytes; a larger file is noted instead; <= 0: no limit
 	Secret       func(path string) bool // the secret list; safe for concurrent use
 	StoreSecrets bool                   // capture them like other files
-	// Leak makes a file that was read a secret one by its content, before that is stored; tracked and forced files aside. Only small files are asked
-	// about. Secret is to know the path by the next snapshot. nil: contents decide nothing; safe for concurrent use.
+	// Leak makes a file that was read a secret one by its content, before that is stored; tracked and forced files aside. Only small files
+	// are asked about. Secret is to know the path by the next snapshot. nil: contents decide nothing; safe for concurrent use.
 	Leak      func(path string, content []byte) bool
 	SecretKey [32]byte // keys the hashes of secrets
 

@@ -101,8 +101,8 @@ func TestStillEqualsFullScanAlongside(t *testing.T) {
 	}
 }
 
-// What an unchanged tree costs: a directory is opened and described, a file described; none is listed, opened or read. After an edit, only its
-// directory is listed; after a name came, the same.
+// What an unchanged tree costs: a directory is opened and described, a file described; none is listed, opened or read. After an edit, only
+// its directory is listed; after a name came, the same.
 func TestStillCalls(t *testing.T) {
 	stamps(t, t.TempDir())
 	v := unwatched(t)

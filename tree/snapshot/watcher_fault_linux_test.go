@@ -216,7 +216,8 @@ func TestWatcherClosedWhileSnapshotsRun(t *testing.T) {
 	}
 }
 
-// A directory is moved while a scan adds it, before the report of that is read: the system gives the watch that it has, and its reports are of the new name.
+// A directory is moved while a scan adds it, before the report of that is read: the system gives the watch that it has, and its reports are
+// of the new name.
 func TestWatcherKeepsWatchOfMovedDirectory(t *testing.T) {
 	v := oversee(t)
 	write(t, v.root+"/a/f", "f")
@@ -306,7 +307,8 @@ func TestWatcherWatchesBeforeItLists(t *testing.T) {
 	}
 }
 
-// A file whose stamp proves nothing yet is looked at again although nothing was reported (unless the snapshot is hasty: TestPromise14HastyLeavesTheYoungToLater).
+// A file whose stamp proves nothing yet is looked at again although nothing was reported (unless the snapshot is hasty:
+// TestPromise14HastyLeavesTheYoungToLater).
 func TestWatcherLooksAgainAtTheYoung(t *testing.T) {
 	v := oversee(t)
 	write(t, v.root+"/dir/f", "f")

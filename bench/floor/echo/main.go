@@ -3,8 +3,8 @@
 //
 //	echo HOME
 //
-// It listens where clients of that home look for their daemon, and prints how many whole calls came to it: 0 when it is ready, then for each
-// line of its standard input, with which it ends.
+// It listens where clients of that home look for their daemon, and prints how many whole calls came to it: 0 when it is ready, then for
+// each line of its standard input, with which it ends.
 package main
 
 import (
