@@ -198,8 +198,8 @@ func (e *EndedError) Error() string {
 func (e *EndedError) Is(target error) bool { return target == ErrCut }
 
 // A VersionError says that a program beside the client has another version.
-type VersionError struct{ Path, Theirs, Ours string }
+type VersionError struct{ path, theirs, ours string }
 
 func (e *VersionError) Error() string {
-	return e.Path + " has version " + e.Theirs + ", and this is " + e.Ours
+	return e.path + " has version " + e.theirs + ", and this is " + e.ours
 }

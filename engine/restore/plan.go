@@ -28,7 +28,7 @@ type Plan struct {
 	Kept     []model.Kept // differ from the target and stay as they are
 	Replaced []string     // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
 	Git      GitThenNow
-	Without  []apply.Without // are as the target has them, but for bits that a restore gives to nothing; no step
+	without  []apply.Without // are as the target has them, but for bits that a restore gives to nothing; no step
 	Missing  []tree.Skip     // the target's note lists them as never captured, and they are not there
 	Taken    []model.Taken   // what the steps take because it was asked for with Exact
 
@@ -282,7 +282,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 		}
 		if apply.Rests(ch.Old, ch.New) {
 			if w, ok := apply.Withheld(ch.Path, ch.Old, ch.New); ok {
-				pl.plan.Without = append(pl.plan.Without, w)
+				pl.plan.without = append(pl.plan.without, w)
 			}
 			continue
 		}

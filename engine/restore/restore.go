@@ -164,7 +164,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		return nil, err
 	}
 	if r.ContextOnly {
-		plan.Steps, plan.Kept, plan.Replaced, plan.Without, plan.Missing = nil, nil, nil, nil, nil
+		plan.Steps, plan.Kept, plan.Replaced, plan.without, plan.Missing = nil, nil, nil, nil, nil
 	}
 	conv, err := rs.PlanConversation(r, c.Tx)
 	if err != nil {
@@ -181,7 +181,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	if r.asStep {
 		plan.Replaced = nil // a step has their bytes
 	}
-	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.Without}
+	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without}
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}

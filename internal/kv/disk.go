@@ -125,7 +125,7 @@ func (d *DB) unwritable() error {
 		err := d.disk.Writable(dir)
 		var pe *fs.PathError
 		if errors.As(err, &pe) && (errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)) {
-			return &UnwritableError{Dir: dir, Cause: pe.Err}
+			return &unwritableError{dir: dir, cause: pe.Err}
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ var (
 	ErrPermission = fmt.Errorf("store: %w", fs.ErrPermission)
 	// ErrReadOnly: a write to a DB that was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("store is open for reading only")
-	// ErrUnwritable: the store lies where this user, or nobody at all, may write: it can only be read. See UnwritableError.
+	// ErrUnwritable: the store lies where this user, or nobody at all, may write: it can only be read. See unwritableError.
 	ErrUnwritable = errors.New("the store cannot be written")
 )
 
@@ -61,35 +61,35 @@ func (e *BusyError) Error() string {
 // Is makes a BusyError match ErrBusy.
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }
 
-// UnwritableError is ErrUnwritable with the directory and what the system says.
-type UnwritableError struct {
-	Dir   string
-	Cause error
+// unwritableError is ErrUnwritable with the directory and what the system says.
+type unwritableError struct {
+	dir   string
+	cause error
 }
 
-func (e *UnwritableError) Error() string {
-	if errors.Is(e.Cause, syscall.EROFS) {
-		return fmt.Sprintf("read-only: the store lies on a file system that cannot be written (%s: %v)", e.Dir, e.Cause)
+func (e *unwritableError) Error() string {
+	if errors.Is(e.cause, syscall.EROFS) {
+		return fmt.Sprintf("read-only: the store lies on a file system that cannot be written (%s: %v)", e.dir, e.cause)
 	}
-	return fmt.Sprintf("read-only: %v (%s: %v)", ErrUnwritable, e.Dir, e.Cause)
+	return fmt.Sprintf("read-only: %v (%s: %v)", ErrUnwritable, e.dir, e.cause)
 }
 
-// Is makes an UnwritableError match ErrUnwritable.
-func (e *UnwritableError) Is(target error) bool { return target == ErrUnwritable }
+// Is makes an unwritableError match ErrUnwritable.
+func (e *unwritableError) Is(target error) bool { return target == ErrUnwritable }
 
-func (e *UnwritableError) Unwrap() error { return e.Cause }
+func (e *unwritableError) Unwrap() error { return e.cause }
 
 // FormatError is ErrNewerFormat with both versions, or ErrEarlierFormat.
 type FormatError struct {
-	Dir              string
+	dir              string
 	Found, Supported uint64 // Found 0: of before the first release
 }
 
 func (e *FormatError) Error() string {
 	if e.Found == 0 {
-		return fmt.Sprintf("open %s: %v", e.Dir, ErrEarlierFormat)
+		return fmt.Sprintf("open %s: %v", e.dir, ErrEarlierFormat)
 	}
-	return fmt.Sprintf("open %s: %v: it is %d, this program reads up to %d", e.Dir, ErrNewerFormat, e.Found, e.Supported)
+	return fmt.Sprintf("open %s: %v: it is %d, this program reads up to %d", e.dir, ErrNewerFormat, e.Found, e.Supported)
 }
 
 // Is makes a FormatError match ErrNewerFormat or ErrEarlierFormat.

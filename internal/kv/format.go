@@ -94,7 +94,7 @@ func inspectUnnumbered(f vfs.FS, dir string) (state, error) {
 // checkFormat reads the content of the file format. Only the first word and number of a newer format are assumed.
 func checkFormat(dir, file, text string) error {
 	if strings.HasPrefix(text, earlierWord) {
-		return &FormatError{Dir: dir, Supported: FormatVersion}
+		return &FormatError{dir: dir, Supported: FormatVersion}
 	}
 	rest, ok := strings.CutPrefix(text, formatWord)
 	if !ok {
@@ -108,7 +108,7 @@ func checkFormat(dir, file, text string) error {
 	case text == formatLine(FormatVersion):
 		return nil
 	case !torn && err == nil && digits[0] != '0' && n > FormatVersion && strings.Contains(rest, "\n"):
-		return &FormatError{Dir: dir, Found: n, Supported: FormatVersion}
+		return &FormatError{dir: dir, Found: n, Supported: FormatVersion}
 	}
 	return fmt.Errorf("open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))
 }

@@ -18,8 +18,8 @@ const (
 	PrefixMessage   = 'm'
 )
 
-// Row is one line of the key space table.
-type Row struct {
+// row is one line of the key space table.
+type row struct {
 	Prefix byte
 	Key    string // layout; a bare letter in backquotes is literal
 	Value  string
@@ -27,7 +27,7 @@ type Row struct {
 }
 
 // Keyspace is the whole key space. docs/format.md#key-space is the same table; a test holds them together.
-var Keyspace = []Row{
+var Keyspace = []row{
 	{prefixFormat, "`f`", "format version, uvarint", "kv"},
 	{PrefixObject, "`O` kind(1) id(20: its first bytes)", "envelope", "objstore"},
 	{PrefixOperation, "`p` sequence(8)", "operation", "refs"},

@@ -274,7 +274,7 @@ func (d *DB) TrimCaches() {
 		return
 	}
 	defer d.life.leave()
-	if n := d.o.CacheBytes - trimmedCache; n > 0 && d.blocks != nil {
+	if n := d.o.cacheBytes - trimmedCache; n > 0 && d.blocks != nil {
 		d.blocks.Reserve(int(n))()
 	}
 }

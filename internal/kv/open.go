@@ -263,7 +263,7 @@ func (d *DB) openDB() error {
 	if err != nil {
 		return err
 	}
-	cache := pebble.NewCache(d.o.CacheBytes)
+	cache := pebble.NewCache(d.o.cacheBytes)
 	defer cache.Unref() // pebble has its own reference
 	o := d.pebbleOptions(cache)
 	o.ErrorIfNotExists = true

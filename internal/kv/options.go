@@ -35,8 +35,8 @@ type Options struct {
 	ReadOnly bool
 	// Salvage opens read-only, and also a store that fails the check at open: Damage says how, and reads give what can be read.
 	Salvage bool
-	// CacheBytes is the size of the block cache; 0: defaultCache.
-	CacheBytes int64
+	// cacheBytes is the size of the block cache; 0: defaultCache.
+	cacheBytes int64
 	// GroupSync is the longest time a Written commit waits for its fsync; 0: defaultGroupSync.
 	GroupSync time.Duration
 }
@@ -46,8 +46,8 @@ func (o Options) withDefaults() Options {
 		o.FS = vfs.Default
 	}
 	o.ReadOnly = o.ReadOnly || o.Salvage
-	if o.CacheBytes <= 0 {
-		o.CacheBytes = defaultCache
+	if o.cacheBytes <= 0 {
+		o.cacheBytes = defaultCache
 	}
 	if o.GroupSync <= 0 {
 		o.GroupSync = defaultGroupSync

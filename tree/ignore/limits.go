@@ -1,4 +1,4 @@
 package ignore
 
-// MaxFile is the size in bytes above which git (since 2.46) reads no rule from a rules file; neither does this package.
-const MaxFile = 100 << 20
+// maxFile is the size in bytes above which git (since 2.46) reads no rule from a rules file; neither does this package.
+const maxFile = 100 << 20

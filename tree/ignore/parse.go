@@ -37,7 +37,7 @@ func (r *rule) isPath() bool { return r.kind >= firstPathKind }
 // parse reads a rules file as git does: a byte order mark at the very start is skipped; a line ends at \n or \r\n and at a NUL; empty lines
 // and those that begin with # say nothing. Lines that can match no name give no rule.
 func parse(f File, fold bool) []*rule {
-	if len(f.Data) > MaxFile {
+	if len(f.Data) > maxFile {
 		return nil
 	}
 	data := string(bytes.TrimPrefix(f.Data, []byte(utf8BOM)))
