@@ -240,11 +240,12 @@ func (h *timeline) restored(a *actor, after map[string]string) {
 }
 
 // accounted are unsaved changes to what the target of a restore has: rewind counts them as the restore's, unless they are another
-// session's.
-func (h *timeline) accounted(want map[string][]string) {
+// session's. So to others they may be a change of the session that went back, as what it set.
+func (h *timeline) accounted(a *actor, want map[string][]string) {
 	for _, path := range h.dirty() {
 		if want == nil || slices.Contains(want[path], h.world[path]) {
 			h.loose[path] = true
+			h.changes = append(h.changes, change{path: path, by: []string{a.Name()}, restore: true})
 		}
 	}
 }

@@ -120,7 +120,7 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 		m.h.restored(a, after)
 		m.stands(a, end)
 		if r.Operation != nil {
-			m.h.accounted(want)
+			m.h.accounted(a, want)
 		}
 	}()
 	if len(r.Conflicts) > 0 {
