@@ -53,7 +53,7 @@ func TestCheckoutSaysWhereItIs(t *testing.T) {
 	if time.Since(began) > 3*time.Second {
 		t.Errorf("status waited %s for the checkout", time.Since(began))
 	}
-	if want := fmt.Sprintf("a checkout, process %d: ", s.cmd.Process.Pid); !strings.Contains(status, want) || strings.Contains(status, "half done") {
+	if want := fmt.Sprintf("a checkout, process %d", s.cmd.Process.Pid); !strings.Contains(status, want) || strings.Contains(status, "half done") {
 		t.Errorf("no %q in\n%s", want, status)
 	}
 	code, text := s.ends()
