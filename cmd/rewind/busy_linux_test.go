@@ -64,8 +64,7 @@ func TestCheckoutSaysWhereItIs(t *testing.T) {
 	s = onTerminal(t, dir, 24, 80, env, rewind, "checkout", "session:manual")
 	s.await(`writing [1-9][0-9,]+/8,000`)
 	s.press("\x03")
-	s.await(`interrupted, `)
-	code, text = s.ends()
+	code, text = s.ends() // where taking back takes long it says so meanwhile; here it may be done before the first line is drawn
 	if code != 130 || !strings.Contains(text, "interrupted; nothing was changed") {
 		t.Errorf("exit code %d\n%q", code, text)
 	}
