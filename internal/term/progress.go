@@ -18,8 +18,8 @@ const (
 var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 // Progress draws what long work is at and how far it is, on Err when that is a
-// terminal and only once the work has taken 300 ms; it goes on turning while
-// nothing is told. Safe for concurrent use; the nil *Progress draws nothing.
+// terminal and only once the work has taken 300 ms or there is a Note; it goes
+// on turning while nothing is told. Safe for concurrent use; the nil *Progress draws nothing.
 type Progress struct {
 	mu          sync.Mutex
 	s           *Streams
@@ -58,11 +58,13 @@ func (p *Progress) run() {
 		case <-time.After(wait):
 		}
 		p.mu.Lock()
-		line := p.line()
+		p.draw()
 		p.mu.Unlock()
-		fmt.Fprint(p.s.Err, clearLine+line)
 	}
 }
+
+// draw writes the line; the lock is held.
+func (p *Progress) draw() { fmt.Fprint(p.s.Err, clearLine+p.line()) }
 
 // clearLine takes the cursor to the beginning of the line and what is in it away.
 const clearLine = "\r\x1b[K"
@@ -103,14 +105,20 @@ func (p *Progress) Set(what string, done, total int64) {
 	p.what, p.done, p.total = Sanitize(what), done, total
 }
 
-// Note puts a word in front of what is drawn from now on.
+// Note puts a word in front of what is drawn from now on, and draws it at once: it answers somebody who waits to see that they were heard.
+// After End it does nothing.
 func (p *Progress) Note(note string) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.note = Sanitize(note)
+	select {
+	case <-p.end:
+	default:
+		p.note = Sanitize(note)
+		p.draw()
+	}
 }
 
 // End clears the line. It must be called once.
@@ -118,7 +126,9 @@ func (p *Progress) End() {
 	if p == nil {
 		return
 	}
+	p.mu.Lock()
 	close(p.end)
+	p.mu.Unlock()
 	p.gone.Wait()
 }
 

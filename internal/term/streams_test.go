@@ -178,11 +178,10 @@ func TestProgress(t *testing.T) {
 			}
 		}
 		p.Set("writing "+strings.Repeat("x", 100), 19_000, total)
-		time.Sleep(step)
-		p.Note("interrupted")
-		time.Sleep(step)
+		time.Sleep(2 * step)
 		p.End()
 		p.Set("", 1, total)
+		p.Note("interrupted")
 		if out.Len() > 0 {
 			t.Errorf("progress on stdout: %q", out)
 		}
@@ -197,7 +196,7 @@ func TestProgress(t *testing.T) {
 		}
 		for _, total := range []int64{20_000, 0} {
 			got := run(true, 100*time.Millisecond, total)
-			for _, want := range []string{`⠙ reading \x1b[31mfiles [0s]`, `files 15,000`, "writing xxx", "… 19,000", "interrupted, writing", "[2s]"} {
+			for _, want := range []string{`⠙ reading \x1b[31mfiles [0s]`, `files 15,000`, "writing xxx", "… 19,000", "[2s]"} {
 				if !strings.Contains(got, want) {
 					t.Errorf("of %d: no %q in %q", total, want, got)
 				}
@@ -213,6 +212,22 @@ func TestProgress(t *testing.T) {
 					t.Errorf("of %d: %d columns: %q", total, w, frame)
 				}
 			}
+		}
+	})
+}
+
+// TestProgressNote: who interrupts sees at once that it was heard, also before anything else is drawn.
+func TestProgressNote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _, errs := Test("", true)
+		p := s.Progress("writing")
+		p.Note("interrupted")
+		if got, want := errs.String(), "\r\x1b[K⠋ interrupted, writing [0s]"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		p.End()
+		if !strings.HasSuffix(errs.String(), "\r\x1b[K") {
+			t.Errorf("the line is not cleared: %q", errs)
 		}
 	})
 }
