@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -43,7 +44,8 @@ func onTerminal(t *testing.T, dir string, rows, columns uint16, env []string, pr
 	defer screen.Close()
 	must(t, unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}))
 	cmd := exec.Command(program, args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), append([]string{"TERM=xterm", "NO_COLOR=1", "LESS=", "PAGER="}, env...)...)
+	mine := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "LESS=") || strings.HasPrefix(v, "PAGER=") })
+	cmd.Dir, cmd.Env = dir, append(mine, append([]string{"TERM=xterm", "NO_COLOR=1"}, env...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	must(t, cmd.Start())

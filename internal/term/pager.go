@@ -14,31 +14,31 @@ import (
 
 // Pager returns a writer for long output of Out and a function that ends it,
 // which must be called exactly once, after the last write; it waits for the
-// reader to leave. Off a terminal, with PAGER empty of commands ("cat"), or when
-// the pager cannot be started, the writer is Out itself. A reader who leaves
+// reader to leave. Off a terminal, with a PAGER that is empty or "cat" (as in
+// git), or when the pager cannot be started, the writer is Out itself. A reader who leaves
 // early is no error: what is written afterwards is dropped.
 //
-// PAGER names the program, "less" by default; LESS is set to FRX unless the
+// PAGER names the program, "less" where it is not set; LESS is set to FRX unless the
 // environment has it, so text that fits the screen is printed and stays. The
 // pager has the terminal itself, not Out, and Ctrl-C is the pager's until it
 // ends: to leave before it would put the shell's prompt under its hands.
 func (s *Streams) Pager() (w io.Writer, end func() error) {
 	plain := func() error { return nil }
-	command := strings.TrimSpace(s.getenv("PAGER"))
-	if command == "" {
+	command, is := s.lookupEnv("PAGER")
+	if !is {
 		command = "less"
 	}
-	if s.screen == nil || command == "cat" || s.getenv("TERM") == "dumb" || !isProgram(command) {
+	command = strings.TrimSpace(command)
+	if s.screen == nil || command == "" || command == "cat" || s.getenv("TERM") == "dumb" || !isProgram(command) {
 		return s.Out, plain
 	}
 	cmd := exec.Command("/bin/sh", "-c", command) // with arguments as the user wrote them
 	cmd.Stdout, cmd.Stderr = s.screen, s.Err
 	cmd.Env = os.Environ()
-	if s.getenv("LESS") == "" {
-		cmd.Env = append(cmd.Env, "LESS=FRX")
-	}
-	if s.getenv("LV") == "" {
-		cmd.Env = append(cmd.Env, "LV=-c")
+	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} {
+		if _, is := s.lookupEnv(name); !is {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {

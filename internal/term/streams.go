@@ -32,7 +32,7 @@ type Streams struct {
 	// Now is the clock that relative times and progress use.
 	Now func() time.Time
 
-	getenv             func(string) string
+	lookupEnv          func(string) (string, bool)
 	colorOut, colorErr bool
 	screen             io.Writer // the terminal behind Out, however Out was wrapped since; nil where there is none
 }
@@ -42,11 +42,11 @@ type Streams struct {
 func System() *Streams {
 	s := &Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		InTTY:  xterm.IsTerminal(int(os.Stdin.Fd())),
-		OutTTY: xterm.IsTerminal(int(os.Stdout.Fd())),
-		ErrTTY: xterm.IsTerminal(int(os.Stderr.Fd())),
-		Now:    time.Now,
-		getenv: os.Getenv,
+		InTTY:     xterm.IsTerminal(int(os.Stdin.Fd())),
+		OutTTY:    xterm.IsTerminal(int(os.Stdout.Fd())),
+		ErrTTY:    xterm.IsTerminal(int(os.Stderr.Fd())),
+		Now:       time.Now,
+		lookupEnv: os.LookupEnv,
 	}
 	if s.OutTTY {
 		s.screen = os.Stdout
@@ -69,14 +69,22 @@ func Test(in string, tty bool, env ...string) (s *Streams, out, err *bytes.Buffe
 	s = &Streams{
 		In: strings.NewReader(in), Out: out, Err: err,
 		InTTY: tty, OutTTY: tty, ErrTTY: tty,
-		Now:    time.Now,
-		getenv: func(name string) string { return vars[name] },
+		Now: time.Now,
+		lookupEnv: func(name string) (string, bool) {
+			value, is := vars[name]
+			return value, is
+		},
 	}
 	if tty {
 		s.screen, s.Width = out, fallbackWidth
 	}
 	s.SetColor(colorAuto)
 	return s, out, err
+}
+
+func (s *Streams) getenv(name string) string {
+	value, _ := s.lookupEnv(name)
+	return value
 }
 
 // terminalWidth asks the terminal, then COLUMNS, then assumes 80.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -122,6 +123,11 @@ func TestSize(t *testing.T) {
 }
 
 func TestPager(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "less"), []byte("#!/bin/sh\nexec sed s/^/less:/\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	for _, c := range []struct {
 		name string
 		tty  bool
@@ -131,6 +137,8 @@ func TestPager(t *testing.T) {
 		{"terminal", true, "PAGER=sed s/^/paged:/", "paged:one\npaged:two\n"},
 		{"pipe", false, "PAGER=sed s/^/paged:/", "one\ntwo\n"},
 		{"cat", true, "PAGER=cat", "one\ntwo\n"},
+		{"not set", true, "TERM=xterm", "less:one\nless:two\n"},
+		{"empty", true, "PAGER=", "one\ntwo\n"},
 		{"no such program", true, "PAGER=no-such-pager -x", "one\ntwo\n"},
 		{"less gets FRX", true, "PAGER=sh -c 'cat >&2; echo $LESS'", "FRX\n"},
 	} {
