@@ -51,6 +51,10 @@ type Blamed struct {
 // Blame says of each line of a file which checkpoint brought it, through renames. A file that is no text, or over maxContent, is
 // model.ErrUsage.
 func (f *Finder) Blame(ctx context.Context, o BlameOptions) (*Blamed, error) {
+	return again(func() (*Blamed, error) { return f.blameLines(ctx, o) })
+}
+
+func (f *Finder) blameLines(ctx context.Context, o BlameOptions) (*Blamed, error) {
 	path, err := model.CleanPath(o.Path)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package find
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -63,6 +64,10 @@ type GrepResult struct {
 
 // Grep searches the files of every checkpoint.
 func (f *Finder) Grep(ctx context.Context, o GrepOptions) (*GrepResult, error) {
+	return again(func() (*GrepResult, error) { return f.grepAll(ctx, o) })
+}
+
+func (f *Finder) grepAll(ctx context.Context, o GrepOptions) (*GrepResult, error) {
 	if o.Session != "" {
 		var err error
 		if o.Session, err = f.session(o.Session); err != nil {
@@ -115,7 +120,7 @@ func (f *Finder) Grep(ctx context.Context, o GrepOptions) (*GrepResult, error) {
 	return out, nil
 }
 
-// GrepTree searches the files of one state: its lines stand in no span. get has the state's objects.
+// GrepTree searches the files of one state: its lines stand in no span. get has the state's objects; a content that it has not is too large.
 func (f *Finder) GrepTree(ctx context.Context, get objstore.Getter, root objstore.ID, o GrepOptions) (*GrepResult, error) {
 	g, err := f.grep(o)
 	if err != nil {
@@ -136,11 +141,16 @@ func (f *Finder) GrepTree(ctx context.Context, get objstore.Getter, root objstor
 		}
 		content, err := get.Get(objstore.Blob, e.ID)
 		if err != nil {
-			if why, bad := f.log.GoneEntry(&e); bad == nil && why != "" {
+			why, bad := f.log.GoneEntry(&e)
+			switch {
+			case bad == nil && why != "":
 				g.r.gone[path] = true
-				return nil
+			case errors.Is(err, objstore.ErrNotFound): // of a state that is not stored, the largest are not kept
+				g.r.large[path] = true
+			default:
+				return err
 			}
-			return err
+			return nil
 		}
 		g.lines(path, content, func(m Match) bool {
 			if g.more = len(out.Matches) == g.limit; !g.more {

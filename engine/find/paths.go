@@ -43,6 +43,10 @@ type PathsResult struct {
 // Paths lists the checkpoints that changed some paths, newest first. A file that came by a rename is followed to the name that it had before:
 // with all that is older, that name is meant, too. What no checkpoint ever had is model.ErrNotFound.
 func (f *Finder) Paths(ctx context.Context, o PathsOptions) (*PathsResult, error) {
+	return again(func() (*PathsResult, error) { return f.paths(ctx, o) })
+}
+
+func (f *Finder) paths(ctx context.Context, o PathsOptions) (*PathsResult, error) {
 	changed, err := o.Changed.compile()
 	if err != nil {
 		return nil, err
