@@ -21,25 +21,39 @@ type Change struct {
 // A path that became something else (a file a directory, ...) is one change; what was or is below it follows as removed or
 // added. SkipAll from fn ends it without an error, any other error ends it and is returned as it is.
 func Diff(g objstore.Getter, a, b objstore.ID, fn func(Change) error) error {
-	err := diff(g, a, b, "", 0, fn)
+	d := Differ{List: func(id objstore.ID) ([]Entry, error) { return List(g, id) }}
+	return d.Diff(a, b, func(c Change) error {
+		return fn(Change{Path: c.Path, Old: clone(c.Old), New: clone(c.New)})
+	})
+}
+
+// Differ compares trees for somebody who reads directories in a way of their own, and perhaps not all of them.
+type Differ struct {
+	List func(objstore.ID) ([]Entry, error) // the entries of a directory; the zero id is the empty one
+	Into func(path string) bool             // whether to look at what is below a path; nil: everywhere
+}
+
+// Diff is as the function of that name, but the entries that fn gets are those that List gave: not to be changed.
+func (d *Differ) Diff(a, b objstore.ID, fn func(Change) error) error {
+	err := d.diff(a, b, "", 0, fn)
 	if err == SkipAll { //nolint:errorlint // by identity, as in io/fs
 		return nil
 	}
 	return err
 }
 
-func diff(g objstore.Getter, a, b objstore.ID, dir string, depth int, fn func(Change) error) error {
+func (d *Differ) diff(a, b objstore.ID, dir string, depth int, fn func(Change) error) error {
 	if a == b {
 		return nil
 	}
 	if depth >= MaxDepth || len(dir) > MaxPath {
 		return fmt.Errorf("diff %.80q: %w", dir, &LimitError{What: "depth", Limit: MaxDepth})
 	}
-	olds, err := List(g, a)
+	olds, err := d.List(a)
 	if err != nil {
 		return &value.OpError{Op: "diff", Subject: dir, Typed: true, Err: err}
 	}
-	news, err := List(g, b)
+	news, err := d.List(b)
 	if err != nil {
 		return &value.OpError{Op: "diff", Subject: dir, Typed: true, Err: err}
 	}
@@ -62,13 +76,16 @@ func diff(g objstore.Getter, a, b objstore.ID, dir string, depth int, fn func(Ch
 			continue
 		}
 		path := Join(dir, name)
-		below := [2]objstore.ID{subtree(o), subtree(n)}
 		if o == nil || n == nil || o.Type != n.Type || o.Type != TypeDir || o.Perm != n.Perm {
-			if err := fn(Change{Path: path, Old: clone(o), New: clone(n)}); err != nil {
+			if err := fn(Change{Path: path, Old: o, New: n}); err != nil {
 				return err
 			}
 		}
-		if err := diff(g, below[0], below[1], path, depth+1, fn); err != nil {
+		was, is := subtree(o), subtree(n)
+		if was == is || d.Into != nil && !d.Into(path) {
+			continue
+		}
+		if err := d.diff(was, is, path, depth+1, fn); err != nil {
 			return err
 		}
 	}

@@ -123,60 +123,11 @@ func (t *trees) at(root objstore.ID, path string) (*tree.Entry, error) {
 // diff calls fn for what differs between two trees as tree.Diff does, as far as it is meant: only directories in which something may be are
 // read. An entry is not to be changed.
 func (t *trees) diff(a, b objstore.ID, meant *names, fn func(tree.Change)) error {
-	return t.diffBelow(a, b, "", 0, meant, fn)
-}
-
-func (t *trees) diffBelow(a, b objstore.ID, dir string, depth int, meant *names, fn func(tree.Change)) error {
-	if a == b {
+	d := tree.Differ{List: t.list, Into: meant.below}
+	return d.Diff(a, b, func(c tree.Change) error {
+		if meant.has(c.Path) {
+			fn(c)
+		}
 		return nil
-	}
-	if depth >= tree.MaxDepth || len(dir) > tree.MaxPath {
-		return fmt.Errorf("diff %.80q: %w", dir, &tree.LimitError{What: "depth", Limit: tree.MaxDepth})
-	}
-	olds, err := t.list(a)
-	if err != nil {
-		return fmt.Errorf("diff %q: %w", dir, err)
-	}
-	news, err := t.list(b)
-	if err != nil {
-		return fmt.Errorf("diff %q: %w", dir, err)
-	}
-	for len(olds) > 0 || len(news) > 0 {
-		var o, n *tree.Entry
-		if len(news) == 0 || len(olds) > 0 && olds[0].Name <= news[0].Name {
-			o = &olds[0]
-		}
-		if len(olds) == 0 || len(news) > 0 && news[0].Name <= olds[0].Name {
-			n = &news[0]
-		}
-		var name string
-		if o != nil {
-			name, olds = o.Name, olds[1:]
-		}
-		if n != nil {
-			name, news = n.Name, news[1:]
-		}
-		if tree.Same(o, n) {
-			continue
-		}
-		path := tree.Join(dir, name)
-		wasDir, isDir := o != nil && o.Type == tree.TypeDir, n != nil && n.Type == tree.TypeDir
-		if (!wasDir || !isDir || o.Perm != n.Perm) && meant.has(path) {
-			fn(tree.Change{Path: path, Old: o, New: n})
-		}
-		if !wasDir && !isDir || !meant.below(path) {
-			continue
-		}
-		var below [2]objstore.ID
-		if wasDir {
-			below[0] = o.ID
-		}
-		if isDir {
-			below[1] = n.ID
-		}
-		if err := t.diffBelow(below[0], below[1], path, depth+1, meant, fn); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
