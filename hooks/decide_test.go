@@ -66,6 +66,8 @@ func TestMinor(t *testing.T) {
 		{"boundary, soon", on, time.Second, 50, SessionStart, false},
 		{"boundary, soon", on, time.Second, 50, SessionEnd, false},
 		{"boundary, small", on, time.Second, 49, Stop, true},
+		{"what a prompt finds", on, time.Second, 1, Prompt, false},
+		{"what a prompt finds, an empty file", on, time.Second, 0, Prompt, false},
 		{"boundary, unchanged", spam, time.Second, 0, Stop, true},
 		{"boundary, one byte", spam, time.Second, 1, Stop, false},
 		{"no boundary", spam, time.Second, 1, Compact, true},

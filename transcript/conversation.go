@@ -182,6 +182,9 @@ func (t *tracker) begin(turn Turn) {
 	if turn.User != "" {
 		t.users[turn.User] = len(t.c.Turns)
 	}
+	if n := len(t.live); n > 0 {
+		turn.After = t.live[n-1] + 1
+	}
 	t.live = append(t.live, len(t.c.Turns))
 	turn.Index = len(t.c.Turns) + 1
 	t.c.Turns = append(t.c.Turns, turn)

@@ -110,6 +110,7 @@ type Base struct {
 // Turn is a prompt with all that answers it.
 type Turn struct {
 	Index    int    // from 1
+	After    int    // the turn that it goes on from: that before it, unless the person had gone back; 0: none
 	User     string // id of the prompt's record
 	Last     string // id of the last record of the turn that is a message
 	Summary  string // how the prompt begins, about 100 characters, one line

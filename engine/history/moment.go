@@ -24,7 +24,6 @@ type Moment struct {
 	Session    string            // whose conversation it is
 	Transcript objstore.ID       // up to and with the moment; zero: there is none
 	Turn       int               // the end of this turn of the conversation is meant; 0: as far as it had come
-	counted    bool              // the turn was found by its place in the conversation, not by the session's events
 	Ended      bool              // the end of a turn was asked for
 	Start      bool              // before the first prompt
 	Now        bool              // the current state: the conversation is meant as it is
@@ -109,8 +108,11 @@ func (h *History) MomentOf(cp *model.Checkpoint) (*Moment, error) {
 	if err != nil {
 		return p, err
 	}
-	if last {
+	switch {
+	case last:
 		p.Err = h.toEndOfTurn(p)
+	case prompted(cp):
+		p.Err = h.withoutGone(p, cp.Cause.Turn)
 	}
 	if p.Err == nil {
 		p.Err = h.completeCall(p)
@@ -153,13 +155,18 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 		return nil, err
 	}
 	name, n := is.String(), is.Turn
+	if is.Before {
+		if p, err := h.typedAt(session, n+1); err != nil || p != nil {
+			return p, err
+		}
+	}
 	p := &Moment{Name: name, Session: session, Start: n == 0, Ended: true}
 	s := h.log.Records[session]
 	if of, there := h.TurnOf(session, n); of != session {
 		if p.Checkpoint, err = h.endOfTurn(of, there); err != nil && !errors.Is(err, model.ErrNotFound) {
 			return nil, err
 		}
-		p.Transcript, p.Turn, p.counted = s.Cursor.Transcript, int(n), true
+		p.Transcript, p.Turn = s.Cursor.Transcript, int(n)
 		return p, nil
 	}
 	cp, missing := h.endOfTurn(session, n)
@@ -186,7 +193,7 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 			return p.withoutConversation(err)
 		}
 		if n <= uint64(turns) && (s.Imported || cp == nil || n < h.firstTurn(session)) {
-			p.Transcript, p.Turn, p.counted, p.Checkpoint = s.Cursor.Transcript, int(n), true, nil
+			p.Transcript, p.Turn, p.Checkpoint = s.Cursor.Transcript, int(n), nil
 			return p, nil
 		}
 		if cp == nil && s.Imported {

@@ -17,6 +17,15 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 	if err != nil {
 		return nil, err
 	}
+	if n.Before {
+		p, err := h.typedAt(session, n.Turn+1)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil && p.Checkpoint != nil {
+			return p.Checkpoint, nil
+		}
+	}
 	session, number, err := taken(session, n.Turn, h.lineage)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,7 @@ type turnFacts struct {
 	asked       bool // the oldest moment is a prompt
 	Prompt      string
 	Began       time.Time
+	begin       objstore.ID // the oldest checkpoint at which it stood, its prompt's if that found something changed; zero: unknown
 	checkpoints int
 }
 
@@ -175,6 +176,9 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 		f.Began = time.UnixMilli(op.Time)
 		if op.Kind == refs.KindCheckpoint {
 			f.checkpoints++
+		}
+		if !op.Checkpoint.IsZero() {
+			f.begin = op.Checkpoint
 		}
 	}
 	if op.Kind == refs.KindEvent && op.Message != "" && f.Prompt == "" {

@@ -136,7 +136,7 @@ func (rs *Restorer) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, er
 	}
 	p, err := r.point, error(nil)
 	if p == nil {
-		if p, err = rs.history.MomentOf(r.target); err != nil {
+		if p, err = rs.momentOfStep(r); err != nil {
 			return nil, err
 		}
 	}
@@ -153,6 +153,18 @@ func (rs *Restorer) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, er
 		return rs.planCut(r, p, tx)
 	}
 	return rs.planBranch(r, p, tx)
+}
+
+// momentOfStep is the moment of the step that a restore without a name goes to.
+func (rs *Restorer) momentOfStep(r *restore) (*history.Moment, error) {
+	if r.Kind != refs.KindUndo {
+		return rs.history.MomentOf(r.target)
+	}
+	from, err := rs.log.Checkpoint(r.Before)
+	if err != nil {
+		return nil, err
+	}
+	return rs.history.Undone(r.target, from)
 }
 
 // continues reports whether a session's conversation goes on from another's, or is it. No agent's is taken for any.

@@ -27,6 +27,7 @@ type Name struct {
 	Base    string // the name without the steps back
 	Text    string // Word: the word; Session, Fork: the session; Time: what stands between the braces
 	Turn    uint64 // Turn: whose end is meant; of "before:n" it is n-1
+	Before  bool   // Turn: where the prompt of the turn behind it was typed
 	Session string // Turn: the session behind "@"; "": the one that the command is about
 	Back    int    // so many steps before it
 	typed   string
@@ -69,7 +70,7 @@ func Forms() []string {
 		"@  the current one",
 		"@-, @~3, @^  steps before it; ~3 and ^ follow any name",
 		"turn:5  the end of turn 5; turn:0 is before the first prompt",
-		"before:5  the end of turn 4: where the prompt of turn 5 was typed",
+		"before:5  where the prompt of turn 5 was typed: the end of turn 4",
 		"turn:2@1a2b  of the session whose id begins so",
 		"session:1a2b  the newest of that session",
 		"fork:1a2b  where that session branched off",
@@ -144,6 +145,7 @@ func (n *Name) turn(word, rest string) error {
 	case word == "before" && v == 0:
 		return fmt.Errorf("turns are counted from 1; turn:0 is before the first prompt")
 	case word == "before":
+		n.Before = true
 		v--
 	}
 	n.Turn, n.Session = v, whose

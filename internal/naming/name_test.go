@@ -34,8 +34,8 @@ func TestParse(t *testing.T) {
 		{"turn:0", Name{Kind: Turn, Base: "turn:0"}},
 		{"turn:2^", Name{Kind: Turn, Base: "turn:2", Turn: 2, Back: 1}},
 		{"turn:2@claude/1a2b~3", Name{Kind: Turn, Base: "turn:2@claude/1a2b", Turn: 2, Session: "claude/1a2b", Back: 3}},
-		{"before:1", Name{Kind: Turn, Base: "before:1"}},
-		{"before:3@x", Name{Kind: Turn, Base: "before:3@x", Turn: 2, Session: "x"}},
+		{"before:1", Name{Kind: Turn, Base: "before:1", Before: true}},
+		{"before:3@x", Name{Kind: Turn, Base: "before:3@x", Turn: 2, Before: true, Session: "x"}},
 		{"turn", Name{Base: "turn", Text: "turn"}},
 		{"~1", Name{Base: "~1", Text: "~1"}},
 	} {
