@@ -212,6 +212,27 @@ func TestPromise06DamagedTranscripts(t *testing.T) {
 	}
 }
 
+// The bytes on disk, docs/format.md#transcript.
+func TestNodeGolden(t *testing.T) {
+	p, tail := enginetest.TestID("p"), enginetest.TestID("t")
+	n := conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: p, Tail: tail}
+	if got, want := n.Encode(), "\x01\x03\x81\x80\x04"+"\x02\x20"+string(p[:])+"\x03\x20"+string(tail[:]); string(got) != want {
+		t.Errorf("got  %x\nwant %x", got, want)
+	}
+}
+
+// BenchmarkNode is what each capture of a conversation writes, and each block of one that is read.
+func BenchmarkNode(b *testing.B) {
+	p, tail := enginetest.TestID("p"), enginetest.TestID("t")
+	b.ReportAllocs()
+	for b.Loop() {
+		n := conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: p, Tail: tail}
+		if _, err := conversation.DecodeNode(objstore.ID{}, n.Encode()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func FuzzNode(f *testing.F) {
 	f.Add((&conversation.Node{Length: 5, Tail: enginetest.TestID("t")}).Encode())
 	f.Add((&conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: enginetest.TestID("p"), Tail: enginetest.TestID("t")}).Encode())
