@@ -53,8 +53,8 @@ func whole(f Field, most uint64) (uint64, error) {
 	return n, err
 }
 
-// instant is a column of a time, in milliseconds since 1970.
-func instant[T any](tag uint64, of func(*T) *time.Time) Column[T] {
+// Time is a column of a time, in milliseconds since 1970.
+func Time[T any](tag uint64, of func(*T) *time.Time) Column[T] {
 	return Column[T]{
 		tag: tag,
 		encode: func(dst []byte, v *T) []byte {
@@ -110,8 +110,8 @@ func setID[I ~[32]byte](f Field, id *I) error {
 	return nil
 }
 
-// ids is a column of a list of ids.
-func ids[T any, I ~[32]byte](tag uint64, of func(*T) *[]I) Column[T] {
+// IDs is a column of a list of ids.
+func IDs[T any, I ~[32]byte](tag uint64, of func(*T) *[]I) Column[T] {
 	return list(tag, of, func(dst []byte, id *I) []byte { return append(dst, (*id)[:]...) }, setID)
 }
 
@@ -135,8 +135,8 @@ func Strings[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
 	})
 }
 
-// ascending is Strings of which none is empty and each is greater than the one before.
-func ascending[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
+// Ascending is Strings of which none is empty and each is greater than the one before.
+func Ascending[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
 	return Strings(tag, of).Must(func(v *T) bool {
 		last := S("")
 		for _, s := range *of(v) {
@@ -209,7 +209,9 @@ func Records[T, R any](tag uint64, table *Table[R], of func(*T) *[]R) Column[T] 
 }
 
 // list is a column of a list of items, which encode appends and decode reads, or refuses with ErrFormat.
-func list[T any, L ~[]E, E any](tag uint64, of func(*T) *L, encode func(dst []byte, e *E) []byte, decode func(f Field, e *E) error) Column[T] {
+func list[T any, L ~[]E, E any](
+	tag uint64, of func(*T) *L, encode func(dst []byte, e *E) []byte, decode func(f Field, e *E) error,
+) Column[T] {
 	return Column[T]{
 		tag: tag,
 		encode: func(dst []byte, v *T) []byte {

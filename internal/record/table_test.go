@@ -49,12 +49,12 @@ var sampleTable = New(
 	Uint(5, func(s *sample) *byte { return &s.Letter }).Must(func(s *sample) bool { return s.Letter == 'a' || s.Letter == 'b' }),
 	Strings(6, func(s *sample) *[]string { return &s.List }),
 	ID(7, func(s *sample) *[32]byte { return &s.ID }),
-	ids(8, func(s *sample) *[][32]byte { return &s.IDs }),
-	instant(9, func(s *sample) *time.Time { return &s.At }),
+	IDs(8, func(s *sample) *[][32]byte { return &s.IDs }),
+	Time(9, func(s *sample) *time.Time { return &s.At }),
 	Record(10, innerTable, func(s *sample) *inner { return &s.Inner }),
 	Optional(11, innerTable, func(s *sample) **inner { return &s.Some }),
 	Records(12, innerTable, func(s *sample) *[]inner { return &s.Inners }),
-	ascending(200, func(s *sample) *[]string { return &s.Up }),
+	Ascending(200, func(s *sample) *[]string { return &s.Up }),
 	list(201, func(s *sample) *[]int { return &s.Square }, func(dst []byte, n *int) []byte { return strconv.AppendInt(dst, int64(*n), 10) },
 		func(f Field, n *int) (err error) {
 			if *n, err = strconv.Atoi(string(f)); err != nil || strconv.Itoa(*n) != string(f) {
@@ -66,16 +66,20 @@ var sampleTable = New(
 
 func full() *sample {
 	return &sample{
-		Count: 300, Name: "hi", Flag: true, Number: 1 << 63, Letter: 'a', List: []string{"a", "", strings.Repeat("b", 200)}, ID: [32]byte{31: 1}, IDs: [][32]byte{{1}, {2}},
-		At: time.UnixMilli(1), Inner: inner{"w", "n"}, Some: &inner{Need: "n"}, Inners: []inner{{"w", "n"}, {"v", "n"}}, Up: []string{"a", "b"}, Square: []int{1, -4},
+		Count: 300, Name: "hi", Flag: true, Number: 1 << 63, Letter: 'a', List: []string{"a", "", strings.Repeat("b", 200)},
+		ID: [32]byte{31: 1}, IDs: [][32]byte{{1}, {2}}, At: time.UnixMilli(1),
+		Inner: inner{"w", "n"}, Some: &inner{Need: "n"}, Inners: []inner{{"w", "n"}, {"v", "n"}},
+		Up: []string{"a", "b"}, Square: []int{1, -4},
 	}
 }
 
 func TestTableGolden(t *testing.T) {
 	zeros := strings.Repeat("\x00", 31)
 	want := "\x01\x02\xac\x02" + "\x02\x02hi" + "\x03\x01\x01" + "\x04\x0a" + strings.Repeat("\x80", 9) + "\x01" + "\x05\x01a" +
-		"\x06\xcd\x01\x01a\x00\xc8\x01" + strings.Repeat("b", 200) + "\x07\x20" + zeros + "\x01" + "\x08\x42\x20\x01" + zeros + "\x20\x02" + zeros + "\x09\x01\x01" +
-		"\x0a\x06\x01\x01w\x02\x01n" + "\x0b\x03\x02\x01n" + "\x0c\x0e\x06\x01\x01w\x02\x01n\x06\x01\x01v\x02\x01n" + "\xc8\x01\x04\x01a\x01b" + "\xc9\x01\x05\x011\x02-4"
+		"\x06\xcd\x01\x01a\x00\xc8\x01" + strings.Repeat("b", 200) + "\x07\x20" + zeros + "\x01" +
+		"\x08\x42\x20\x01" + zeros + "\x20\x02" + zeros + "\x09\x01\x01" +
+		"\x0a\x06\x01\x01w\x02\x01n" + "\x0b\x03\x02\x01n" + "\x0c\x0e\x06\x01\x01w\x02\x01n\x06\x01\x01v\x02\x01n" +
+		"\xc8\x01\x04\x01a\x01b" + "\xc9\x01\x05\x011\x02-4"
 	if got := sampleTable.Encode(full()); string(got) != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
