@@ -13,11 +13,8 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
-	"rewind/engine/model"
 	"rewind/internal/kv"
-	"rewind/internal/record"
 	"rewind/internal/torture"
-	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -247,24 +244,6 @@ func FuzzNode(f *testing.F) {
 		}
 		if got := n.Encode(); !bytes.Equal(got, raw) {
 			t.Errorf("decoded %x, encoded %x", raw, got)
-		}
-	})
-}
-
-// What a session's record and a checkpoint hold of conversations, docs/format.md#session-record.
-func FuzzCursorAndLineage(f *testing.F) {
-	f.Add((&model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: enginetest.TestID("x"), Length: 70_000, Last: "u", Path: "/p", Generation: 2}, Base: 5, Checked: 9}).Encode())
-	f.Add((&model.Lineage{
-		Lineage: value.Lineage{Session: "claude/a", Turn: 1, Message: "m", Checkpoint: "c", Clone: true, Kind: "fork"}, Both: 1, Transcript: enginetest.TestID("x"),
-	}).Encode())
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if c, err := model.DecodeCursor(raw); err == nil && !bytes.Equal(c.Encode(), raw) {
-			t.Errorf("cursor: decoded %x, encoded %x", raw, c.Encode())
-		}
-		if l, err := model.DecodeLineage(raw); err == nil && !bytes.Equal(l.Encode(), raw) {
-			t.Errorf("lineage: decoded %x, encoded %x", raw, l.Encode())
-		} else if err != nil && !errors.Is(err, record.ErrFormat) {
-			t.Errorf("lineage: %v", err)
 		}
 	})
 }

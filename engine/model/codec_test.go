@@ -2,6 +2,8 @@ package model_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"io/fs"
 	"reflect"
 	"slices"
@@ -12,6 +14,8 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/kv"
+	"rewind/internal/record"
 	"rewind/objstore"
 )
 
@@ -132,6 +136,25 @@ func FuzzSession(f *testing.F) {
 		}
 		if got := s.Encode(); !bytes.Equal(got, raw) {
 			t.Errorf("decoded %x, encoded %x", raw, got)
+		}
+	})
+}
+
+// What a session's record holds of its conversation is a record of its own, docs/format.md#session-record.
+func FuzzCursorAndLineage(f *testing.F) {
+	s := enginetest.SampleSession()
+	for _, s := range []*model.Session{{Cursor: s.Cursor}, {Fork: s.Fork}} {
+		f.Add(s.Encode()[2:]) // its only field, which is short
+	}
+	f.Fuzz(func(t *testing.T, part []byte) {
+		for _, tag := range []byte{18, 19} {
+			raw := append(binary.AppendUvarint([]byte{tag}, uint64(len(part))), part...)
+			s, err := model.DecodeSession("claude/a", raw)
+			if err == nil && !bytes.Equal(s.Encode(), raw) {
+				t.Errorf("field %d: decoded %x, encoded %x", tag, raw, s.Encode())
+			} else if err != nil && (!errors.Is(err, record.ErrFormat) || !errors.Is(err, kv.ErrCorrupt)) {
+				t.Errorf("field %d: %v", tag, err)
+			}
 		}
 	})
 }

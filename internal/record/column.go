@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -149,6 +150,17 @@ func Ascending[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
 	})
 }
 
+// Decimals is a column of a list of integers from 1, in decimal.
+func Decimals[T any](tag uint64, of func(*T) *[]int) Column[T] {
+	return list(tag, of, func(dst []byte, n *int) []byte { return strconv.AppendInt(dst, int64(*n), 10) }, func(f Field, n *int) error {
+		var err error
+		if *n, err = strconv.Atoi(string(f)); err != nil || *n < 1 || strconv.Itoa(*n) != string(f) {
+			return fmt.Errorf("%w: decimal %.20q", ErrFormat, []byte(f))
+		}
+		return nil
+	})
+}
+
 // Words are texts that come again and again in records: who reads many has each once. nil: none is kept.
 type Words map[string]string
 
@@ -208,7 +220,7 @@ func Records[T, R any](tag uint64, table *Table[R], of func(*T) *[]R) Column[T] 
 	return list(tag, of, table.append, func(f Field, r *R) error { return table.Decode(f, r) })
 }
 
-// list is a column of a list of items, which encode appends and decode reads, or refuses with ErrFormat.
+// list is a column of a list of items, which encode appends, and decode reads or refuses.
 func list[T any, L ~[]E, E any](
 	tag uint64, of func(*T) *L, encode func(dst []byte, e *E) []byte, decode func(f Field, e *E) error,
 ) Column[T] {

@@ -26,7 +26,7 @@ type sample struct {
 	Some   *inner
 	Inners []inner
 	Up     []string
-	Square []int
+	Turns  []int
 }
 
 type inner struct{ Word, Need string }
@@ -55,13 +55,7 @@ var sampleTable = New(
 	Optional(11, innerTable, func(s *sample) **inner { return &s.Some }),
 	Records(12, innerTable, func(s *sample) *[]inner { return &s.Inners }),
 	Ascending(200, func(s *sample) *[]string { return &s.Up }),
-	list(201, func(s *sample) *[]int { return &s.Square }, func(dst []byte, n *int) []byte { return strconv.AppendInt(dst, int64(*n), 10) },
-		func(f Field, n *int) (err error) {
-			if *n, err = strconv.Atoi(string(f)); err != nil || strconv.Itoa(*n) != string(f) {
-				err = ErrFormat
-			}
-			return err
-		}),
+	Decimals(201, func(s *sample) *[]int { return &s.Turns }),
 )
 
 func full() *sample {
@@ -69,7 +63,7 @@ func full() *sample {
 		Count: 300, Name: "hi", Flag: true, Number: 1 << 63, Letter: 'a', List: []string{"a", "", strings.Repeat("b", 200)},
 		ID: [32]byte{31: 1}, IDs: [][32]byte{{1}, {2}}, At: time.UnixMilli(1),
 		Inner: inner{"w", "n"}, Some: &inner{Need: "n"}, Inners: []inner{{"w", "n"}, {"v", "n"}},
-		Up: []string{"a", "b"}, Square: []int{1, -4},
+		Up: []string{"a", "b"}, Turns: []int{1, 12},
 	}
 }
 
@@ -79,7 +73,7 @@ func TestTableGolden(t *testing.T) {
 		"\x06\xcd\x01\x01a\x00\xc8\x01" + strings.Repeat("b", 200) + "\x07\x20" + zeros + "\x01" +
 		"\x08\x42\x20\x01" + zeros + "\x20\x02" + zeros + "\x09\x01\x01" +
 		"\x0a\x06\x01\x01w\x02\x01n" + "\x0b\x03\x02\x01n" + "\x0c\x0e\x06\x01\x01w\x02\x01n\x06\x01\x01v\x02\x01n" +
-		"\xc8\x01\x04\x01a\x01b" + "\xc9\x01\x05\x011\x02-4"
+		"\xc8\x01\x04\x01a\x01b" + "\xc9\x01\x05\x011\x0212"
 	if got := sampleTable.Encode(full()); string(got) != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -133,7 +127,9 @@ func TestTableRefuses(t *testing.T) {
 		"not ascending":          "\xc8\x01\x04\x01b\x01a",
 		"twice":                  "\xc8\x01\x04\x01a\x01a",
 		"empty, ascending":       "\xc8\x01\x01\x00",
-		"item of another form":   "\xc9\x01\x03\x0201",
+		"decimal of two forms":   "\xc9\x01\x03\x0201",
+		"decimal of none":        "\xc9\x01\x01\x00",
+		"decimal zero":           "\xc9\x01\x02\x010",
 	} {
 		if err := sampleTable.Decode([]byte(raw), new(sample)); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", name, err)
