@@ -149,20 +149,20 @@ var changeTable = record.New(
 var restoreTable = record.New(
 	record.ID(1, func(r *Restore) *objstore.ID { return &r.Target }),
 	record.ID(2, func(r *Restore) *objstore.ID { return &r.Safety }),
-	record.Strings(3, func(r *Restore) *PathSet { return &r.Paths }).Must(func(r *Restore) bool { return r.Paths.valid() }),
+	record.Strings(3, func(r *Restore) *PathSet { return &r.Paths }).Must(func(r *Restore) bool { return r.Paths.Valid() }),
 	record.Bool(4, func(r *Restore) *bool { return &r.Exact }),
 	record.Uint(5, func(r *Restore) *uint64 { return &r.Undoes }),
 	record.Count(6, func(r *Restore) *int { return &r.Changed }),
 	record.Count(7, func(r *Restore) *int { return &r.Kept }),
 	record.ID(8, func(r *Restore) *objstore.ID { return &r.Result }),
-	record.Records(9, fileTable, func(r *Restore) *[]File { return &r.Files }),
+	record.Records(9, FileTable, func(r *Restore) *[]File { return &r.Files }),
 	record.String(10, func(r *Restore) *string { return &r.Fork }),
 	record.Bool(11, func(r *Restore) *bool { return &r.ContextOnly }),
 	record.String(12, func(r *Restore) *string { return &r.Goes }),
 )
 
-// fileTable is how a session file stands in operations and journals.
-var fileTable = record.New(
+// FileTable is how a session file stands in operations and journals.
+var FileTable = record.New(
 	record.String(1, func(f *File) *string { return &f.Path }).Required().Must(func(f *File) bool { return isFilePath(f.Path) }),
 	record.ID(2, func(f *File) *objstore.ID { return &f.From }),
 	record.ID(3, func(f *File) *objstore.ID { return &f.To }),

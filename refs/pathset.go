@@ -6,8 +6,8 @@ import "slices"
 // everything, without being a restriction.
 type PathSet []string
 
-// valid reports whether each path is the root or one inside the project (IsPath).
-func (s PathSet) valid() bool {
+// Valid reports whether each path is the root or one inside the project (IsPath).
+func (s PathSet) Valid() bool {
 	return !slices.ContainsFunc(s, func(p string) bool { return p != "" && !IsPath(p) })
 }
 

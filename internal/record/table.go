@@ -58,6 +58,18 @@ func (c Column[T]) Must(holds func(*T) bool) Column[T] {
 	return c
 }
 
+// Unless leaves the field out where usual is true of v, which Decode is to be given so, and refuses it there.
+func (c Column[T]) Unless(usual func(*T) bool) Column[T] {
+	encode := c.encode
+	c.encode = func(dst []byte, v *T) []byte {
+		if usual(v) {
+			return dst
+		}
+		return encode(dst, v)
+	}
+	return c.Must(func(v *T) bool { return !usual(v) })
+}
+
 // firstRoom is how much room a record gets at first, in bytes: most of those that a hook writes have no need to grow, or once.
 const firstRoom = 128
 

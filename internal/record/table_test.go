@@ -27,6 +27,7 @@ type sample struct {
 	Inners []inner
 	Up     []string
 	Turns  []int
+	Usual  string
 }
 
 type inner struct{ Word, Need string }
@@ -56,6 +57,7 @@ var sampleTable = New(
 	Records(12, innerTable, func(s *sample) *[]inner { return &s.Inners }),
 	Ascending(200, func(s *sample) *[]string { return &s.Up }),
 	Decimals(201, func(s *sample) *[]int { return &s.Turns }),
+	String(202, func(s *sample) *string { return &s.Usual }).Unless(func(s *sample) bool { return s.Usual == "usual" }),
 )
 
 func full() *sample {
@@ -63,7 +65,7 @@ func full() *sample {
 		Count: 300, Name: "hi", Flag: true, Number: 1 << 63, Letter: 'a', List: []string{"a", "", strings.Repeat("b", 200)},
 		ID: [32]byte{31: 1}, IDs: [][32]byte{{1}, {2}}, At: time.UnixMilli(1),
 		Inner: inner{"w", "n"}, Some: &inner{Need: "n"}, Inners: []inner{{"w", "n"}, {"v", "n"}},
-		Up: []string{"a", "b"}, Turns: []int{1, 12},
+		Up: []string{"a", "b"}, Turns: []int{1, 12}, Usual: "no",
 	}
 }
 
@@ -73,7 +75,7 @@ func TestTableGolden(t *testing.T) {
 		"\x06\xcd\x01\x01a\x00\xc8\x01" + strings.Repeat("b", 200) + "\x07\x20" + zeros + "\x01" +
 		"\x08\x42\x20\x01" + zeros + "\x20\x02" + zeros + "\x09\x01\x01" +
 		"\x0a\x06\x01\x01w\x02\x01n" + "\x0b\x03\x02\x01n" + "\x0c\x0e\x06\x01\x01w\x02\x01n\x06\x01\x01v\x02\x01n" +
-		"\xc8\x01\x04\x01a\x01b" + "\xc9\x01\x05\x011\x0212"
+		"\xc8\x01\x04\x01a\x01b" + "\xc9\x01\x05\x011\x0212" + "\xca\x01\x02no"
 	if got := sampleTable.Encode(full()); string(got) != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -81,7 +83,7 @@ func TestTableGolden(t *testing.T) {
 	if err := sampleTable.Decode([]byte(want), &got); err != nil || !reflect.DeepEqual(&got, full()) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got := sampleTable.Encode(&sample{}); len(got) != 0 {
+	if got := sampleTable.Encode(&sample{Usual: "usual"}); len(got) != 0 {
 		t.Errorf("nothing is %x", got)
 	}
 }
@@ -94,7 +96,7 @@ func TestTableRefuses(t *testing.T) {
 		"repeated tag":     "\x02\x01a\x02\x01a",
 		"descending tags":  "\x02\x01a\x01\x01a",
 		"unknown tag":      "\x0d\x01a",
-		"tag after all":    "\xca\x01\x01a",
+		"tag after all":    "\xcb\x01\x01a",
 		"long tag":         "\x82\x00\x01a",
 		"long length":      "\x02\x81\x00a",
 		"length too large": "\x02\x02a",
@@ -129,6 +131,7 @@ func TestTableRefuses(t *testing.T) {
 		"empty, ascending":       "\xc8\x01\x01\x00",
 		"decimal of two forms":   "\xc9\x01\x03\x0201",
 		"decimal of none":        "\xc9\x01\x01\x00",
+		"what is usual":          "\xca\x01\x05usual",
 		"decimal zero":           "\xc9\x01\x02\x010",
 	} {
 		if err := sampleTable.Decode([]byte(raw), new(sample)); !errors.Is(err, ErrFormat) {
