@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/value"
@@ -26,40 +25,25 @@ type Node struct {
 	Tail   objstore.ID // blob of the rest, 1 to TranscriptBlock bytes
 }
 
-// Field tags of a transcript, docs/format.md#transcript.
-const (
-	tagNLength = iota + 1
-	tagNParent
-	tagNTail
-)
+// How it stands in the store, docs/format.md#transcript.
+var nodeTable = record.New(
+	record.Count(1, func(n *Node) *int64 { return &n.Length }).Required(),
+	record.ID(2, func(n *Node) *objstore.ID { return &n.Parent }),
+	record.ID(3, func(n *Node) *objstore.ID { return &n.Tail }).Required(),
+).Then(func(n *Node) error {
+	if n.Parent.IsZero() != (n.Length <= TranscriptBlock) {
+		return fmt.Errorf("%w: transcript with a parent that does not fit", record.ErrFormat)
+	}
+	return nil
+})
 
 // Encode gives the bytes of a node, docs/format.md#transcript.
-func (n *Node) Encode() []byte {
-	var e record.Encoder
-	e.Uint(tagNLength, uint64(n.Length))
-	e.NonZero(tagNParent, n.Parent[:])
-	e.NonZero(tagNTail, n.Tail[:])
-	return e.Encoded()
-}
+func (n *Node) Encode() []byte { return nodeTable.Encode(n) }
 
-// DecodeNode reads what encode wrote; the error is objstore.ErrCorrupt.
+// DecodeNode reads what encode wrote; the error is kv.ErrCorrupt.
 func DecodeNode(id objstore.ID, raw []byte) (*Node, error) {
 	n := &Node{}
-	err := record.Decode(raw, func(tag uint64, f record.Field) error {
-		switch tag {
-		case tagNLength:
-			return model.DecodeCount(f, &n.Length)
-		case tagNParent:
-			return f.NonZero(n.Parent[:])
-		case tagNTail:
-			return f.NonZero(n.Tail[:])
-		}
-		return record.Unknown(tag)
-	})
-	if err == nil && (n.Length == 0 || n.Tail.IsZero() || n.Parent.IsZero() != (n.Length <= TranscriptBlock)) {
-		err = fmt.Errorf("%w: transcript without bytes, or with a parent that does not fit", record.ErrFormat)
-	}
-	if err != nil {
+	if err := nodeTable.Decode(raw, n); err != nil {
 		return nil, &value.OpError{Op: "transcript", Subject: id.Short(), Err: fmt.Errorf("%w: %w", kv.ErrCorrupt, err)}
 	}
 	return n, nil
