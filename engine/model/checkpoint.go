@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -120,16 +119,6 @@ func DecodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 		return nil, &value.OpError{Op: "checkpoint", Subject: id.Short(), Err: err}
 	}
 	return c, nil
-}
-
-// DecodeCount reads a count or size; 2^53 keeps every one of them exact in JSON.
-func DecodeCount[T int | int64](f record.Field, n *T) error {
-	v, err := f.Uint()
-	if err == nil && v > 1<<53 {
-		err = fmt.Errorf("%w: count %d", record.ErrFormat, v)
-	}
-	*n = T(v)
-	return err
 }
 
 // Add counts one change; directories that come and go do not count.

@@ -53,20 +53,6 @@ func DecodeSquash(raw []byte) (*Squash, error) {
 	return g, nil
 }
 
-// Ascending reads a list of texts of which none is empty and each is greater than the one before.
-func Ascending(f record.Field) (list []string, err error) {
-	last := ""
-	err = f.List(func(v record.Field) error {
-		if string(v) <= last {
-			return fmt.Errorf("%w: %.80q after %.80q", record.ErrFormat, v, last)
-		}
-		last = string(v)
-		list = append(list, last)
-		return nil
-	})
-	return list, err
-}
-
 // SquashKey is where a checkpoint's squash record lies.
 func SquashKey(id objstore.ID) []byte {
 	key := id.Key()
