@@ -59,13 +59,11 @@ func tailLength(length int64) int64 {
 
 // Writer appends to a transcript. What it stands on is put when it is closed.
 type Writer struct {
-	Tx     *objstore.Tx
-	Length int64
-	parent objstore.ID // of the whole blocks
-	tail   []byte
-	id     objstore.ID
-	blob   objstore.ID   // the newest tail that was put: the base of the next
-	older  []objstore.ID // blobs of the version before, by block: bases for those here
+	Tx    *objstore.Tx
+	Node  // of what was written; its tail is the newest that was put, which is the base of the next
+	tail  []byte
+	id    objstore.ID
+	older []objstore.ID // blobs of the version before, by block: bases for those here
 }
 
 // Write takes bytes in; whole blocks are put at once.
@@ -76,7 +74,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 			if err := w.put(); err != nil {
 				return 0, err
 			}
-			w.parent, w.tail, w.blob = w.id, w.tail[:0], objstore.ID{}
+			w.Parent, w.tail, w.Tail = w.id, w.tail[:0], objstore.ID{}
 		}
 		k := min(len(p), TranscriptBlock-len(w.tail))
 		w.tail = append(w.tail, p[:k]...)
@@ -88,7 +86,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // put stores the transcript as it is up to here.
 func (w *Writer) put() error {
-	prev := w.blob
+	prev := w.Tail
 	if at := int((w.Length - 1) / TranscriptBlock); prev.IsZero() && at < len(w.older) {
 		prev = w.older[at]
 	}
@@ -96,9 +94,8 @@ func (w *Writer) put() error {
 	if err != nil {
 		return err
 	}
-	n := Node{Length: w.Length, Parent: w.parent, Tail: blob}
-	w.blob = blob
-	w.id, err = w.Tx.Put(objstore.Transcript, n.Encode(), w.id)
+	w.Tail = blob
+	w.id, err = w.Tx.Put(objstore.Transcript, w.Encode(), w.id)
 	return err
 }
 
@@ -213,10 +210,10 @@ func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
 	}
 	w.Length, w.tail = length, append(make([]byte, 0, TranscriptBlock), block[:tailLength(length)]...)
 	if k > 0 {
-		w.parent = s.Nodes[k-1]
+		w.Parent = s.Nodes[k-1]
 	}
 	if length == s.Size {
-		w.id, w.blob = s.Nodes[k], s.Blobs[k]
+		w.id, w.Tail = s.Nodes[k], s.Blobs[k]
 	}
 	return w, nil
 }
@@ -241,7 +238,7 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 	if int64(len(tail)) != tailLength(n.Length) {
 		return nil, &value.OpError{Op: "transcript", Subject: id.Short(), Err: fmt.Errorf("%w: block of %d bytes, wants %d", kv.ErrCorrupt, len(tail), tailLength(n.Length))}
 	}
-	w := &Writer{Tx: tx, Length: n.Length, parent: n.Parent, id: id, blob: n.Tail}
+	w := &Writer{Tx: tx, Node: *n, id: id}
 	w.tail = append(make([]byte, 0, TranscriptBlock), tail...)
 	return w, nil
 }

@@ -221,9 +221,9 @@ func TestNodeGolden(t *testing.T) {
 // BenchmarkNode is what each capture of a conversation writes, and each block of one that is read.
 func BenchmarkNode(b *testing.B) {
 	p, tail := enginetest.TestID("p"), enginetest.TestID("t")
+	n := &conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: p, Tail: tail}
 	b.ReportAllocs()
 	for b.Loop() {
-		n := conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: p, Tail: tail}
 		if _, err := conversation.DecodeNode(objstore.ID{}, n.Encode()); err != nil {
 			b.Fatal(err)
 		}

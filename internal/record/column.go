@@ -236,20 +236,33 @@ func list[T any, L ~[]E, E any](
 			return dst
 		},
 		decode: func(f Field, v *T, _ Words) error {
-			list := of(v)
+			list := make(L, 0, few(f))
 			for len(f) > 0 {
 				item, rest, err := chunk(f)
 				if err != nil {
 					return err
 				}
 				var e E
-				*list = append(*list, e)
-				if err := decode(item, &(*list)[len(*list)-1]); err != nil {
+				list = append(list, e)
+				if err := decode(item, &list[len(list)-1]); err != nil {
 					return err
 				}
 				f = rest
 			}
+			*of(v) = list
 			return nil
 		},
 	}
+}
+
+// few is how many items a list has, or how many it is given room for at first: it may say of itself that it has any number.
+func few(f Field) (n int) {
+	for n < 16 && len(f) > 0 {
+		_, rest, err := chunk(f)
+		if err != nil {
+			break
+		}
+		n, f = n+1, rest
+	}
+	return n
 }
