@@ -34,7 +34,7 @@ func number[T any, N integer](tag, most uint64, of func(*T) *N) Column[T] {
 			}
 			return dst
 		},
-		decode: func(f Field, v *T, _ Words) error {
+		decode: func(f []byte, v *T, _ Words) error {
 			n, err := whole(f, most)
 			to := of(v)
 			if *to = N(n); err == nil && (*to < 0 || uint64(*to) != n) {
@@ -46,7 +46,7 @@ func number[T any, N integer](tag, most uint64, of func(*T) *N) Column[T] {
 }
 
 // whole reads an integer from 1 to most.
-func whole(f Field, most uint64) (uint64, error) {
+func whole(f []byte, most uint64) (uint64, error) {
 	n, rest, err := uvarint(f)
 	if err == nil && (len(rest) != 0 || n == 0 || n > most) {
 		err = fmt.Errorf("%w: integer field", ErrFormat)
@@ -64,7 +64,7 @@ func Time[T any](tag uint64, of func(*T) *time.Time) Column[T] {
 			}
 			return dst
 		},
-		decode: func(f Field, v *T, _ Words) error {
+		decode: func(f []byte, v *T, _ Words) error {
 			ms, err := whole(f, maxCount)
 			*of(v) = time.UnixMilli(int64(ms))
 			return err
@@ -82,7 +82,7 @@ func Bool[T any](tag uint64, of func(*T) *bool) Column[T] {
 			}
 			return dst
 		},
-		decode: func(f Field, v *T, _ Words) error {
+		decode: func(f []byte, v *T, _ Words) error {
 			*of(v) = true
 			_, err := whole(f, 1)
 			return err
@@ -100,11 +100,11 @@ func ID[T any, I ~[32]byte](tag uint64, of func(*T) *I) Column[T] {
 			}
 			return dst
 		},
-		decode: func(f Field, v *T, _ Words) error { return setID(f, of(v)) },
+		decode: func(f []byte, v *T, _ Words) error { return setID(f, of(v)) },
 	}
 }
 
-func setID[I ~[32]byte](f Field, id *I) error {
+func setID[I ~[32]byte](f []byte, id *I) error {
 	if copy((*id)[:], f); len(f) != len(*id) || *id == (I{}) {
 		return fmt.Errorf("%w: id of %d bytes", ErrFormat, len(f))
 	}
@@ -121,7 +121,7 @@ func String[T any, S ~string](tag uint64, of func(*T) *S) Column[T] {
 	return Column[T]{
 		tag:    tag,
 		encode: func(dst []byte, v *T) []byte { return append(dst, *of(v)...) },
-		decode: func(f Field, v *T, _ Words) error {
+		decode: func(f []byte, v *T, _ Words) error {
 			*of(v) = S(f)
 			return nil
 		},
@@ -130,7 +130,7 @@ func String[T any, S ~string](tag uint64, of func(*T) *S) Column[T] {
 
 // Strings is a column of a list of texts.
 func Strings[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
-	return list(tag, of, func(dst []byte, s *S) []byte { return append(dst, *s...) }, func(f Field, s *S) error {
+	return list(tag, of, func(dst []byte, s *S) []byte { return append(dst, *s...) }, func(f []byte, s *S) error {
 		*s = S(f)
 		return nil
 	})
@@ -152,10 +152,10 @@ func Ascending[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
 
 // Decimals is a column of a list of integers from 1, in decimal.
 func Decimals[T any](tag uint64, of func(*T) *[]int) Column[T] {
-	return list(tag, of, func(dst []byte, n *int) []byte { return strconv.AppendInt(dst, int64(*n), 10) }, func(f Field, n *int) error {
+	return list(tag, of, func(dst []byte, n *int) []byte { return strconv.AppendInt(dst, int64(*n), 10) }, func(f []byte, n *int) error {
 		var err error
 		if *n, err = strconv.Atoi(string(f)); err != nil || *n < 1 || strconv.Itoa(*n) != string(f) {
-			return fmt.Errorf("%w: decimal %.20q", ErrFormat, []byte(f))
+			return fmt.Errorf("%w: decimal %.20q", ErrFormat, f)
 		}
 		return nil
 	})
@@ -167,7 +167,7 @@ type Words map[string]string
 // mostWords is how many are kept: the texts are untrusted.
 const mostWords = 64
 
-func (w Words) of(f Field) string {
+func (w Words) of(f []byte) string {
 	if known, ok := w[string(f)]; ok {
 		return known
 	}
@@ -181,7 +181,7 @@ func (w Words) of(f Field) string {
 // Word is a String that comes again and again.
 func Word[T any](tag uint64, of func(*T) *string) Column[T] {
 	c := String(tag, of)
-	c.decode = func(f Field, v *T, known Words) error {
+	c.decode = func(f []byte, v *T, known Words) error {
 		*of(v) = known.of(f)
 		return nil
 	}
@@ -193,7 +193,7 @@ func Record[T, R any](tag uint64, table *Table[R], of func(*T) *R) Column[T] {
 	return Column[T]{
 		tag:    tag,
 		encode: func(dst []byte, v *T) []byte { return table.append(dst, of(v)) },
-		decode: func(f Field, v *T, known Words) error { return table.DecodeWith(f, of(v), known) },
+		decode: func(f []byte, v *T, known Words) error { return table.DecodeWith(f, of(v), known) },
 	}
 }
 
@@ -207,7 +207,7 @@ func Optional[T, R any](tag uint64, table *Table[R], of func(*T) **R) Column[T] 
 			}
 			return dst
 		},
-		decode: func(f Field, v *T, known Words) error {
+		decode: func(f []byte, v *T, known Words) error {
 			r := new(R)
 			*of(v) = r
 			return table.DecodeWith(f, r, known)
@@ -217,12 +217,12 @@ func Optional[T, R any](tag uint64, table *Table[R], of func(*T) **R) Column[T] 
 
 // Records is a column of a list of records.
 func Records[T, R any](tag uint64, table *Table[R], of func(*T) *[]R) Column[T] {
-	return list(tag, of, table.append, func(f Field, r *R) error { return table.Decode(f, r) })
+	return list(tag, of, table.append, func(f []byte, r *R) error { return table.Decode(f, r) })
 }
 
 // list is a column of a list of items, which encode appends, and decode reads or refuses.
 func list[T any, L ~[]E, E any](
-	tag uint64, of func(*T) *L, encode func(dst []byte, e *E) []byte, decode func(f Field, e *E) error,
+	tag uint64, of func(*T) *L, encode func(dst []byte, e *E) []byte, decode func(f []byte, e *E) error,
 ) Column[T] {
 	return Column[T]{
 		tag: tag,
@@ -235,7 +235,7 @@ func list[T any, L ~[]E, E any](
 			}
 			return dst
 		},
-		decode: func(f Field, v *T, _ Words) error {
+		decode: func(f []byte, v *T, _ Words) error {
 			list := make(L, 0, few(f))
 			for len(f) > 0 {
 				item, rest, err := chunk(f)
@@ -256,7 +256,7 @@ func list[T any, L ~[]E, E any](
 }
 
 // few is how many items a list has, or how many it is given room for at first: it may say of itself that it has any number.
-func few(f Field) (n int) {
+func few(f []byte) (n int) {
 	for n < 16 && len(f) > 0 {
 		_, rest, err := chunk(f)
 		if err != nil {

@@ -18,7 +18,7 @@ type Column[T any] struct {
 	tag      uint64
 	required bool
 	encode   func(dst []byte, v *T) []byte // appends what the field holds; nothing for the zero value
-	decode   func(f Field, v *T, w Words) error
+	decode   func(f []byte, v *T, w Words) error
 }
 
 // New makes a table of columns in ascending order of tags; it panics at any other.
@@ -48,10 +48,10 @@ func (c Column[T]) Required() Column[T] {
 // Must refuses a field with which holds is false.
 func (c Column[T]) Must(holds func(*T) bool) Column[T] {
 	tag, decode := c.tag, c.decode
-	c.decode = func(f Field, v *T, w Words) error {
+	c.decode = func(f []byte, v *T, w Words) error {
 		err := decode(f, v, w)
 		if err == nil && !holds(v) {
-			err = fmt.Errorf("%w: field %d: %.100q", ErrFormat, tag, []byte(f))
+			err = fmt.Errorf("%w: field %d: %.100q", ErrFormat, tag, f)
 		}
 		return err
 	}
