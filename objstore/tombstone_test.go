@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rewind/internal/kv"
+	"rewind/internal/record/recordtest"
 	"rewind/objstore/object"
 )
 
@@ -15,7 +16,9 @@ import (
 func TestGoneGolden(t *testing.T) {
 	id := Sum(Blob, []byte("rewind"))
 	golden(t, "gone-key", appendTombstoneKey(nil, Object{Blob, id.Key()}))
-	golden(t, "gone-purged", encodeTombstone(Tombstone{Purged, 300, 1_800_000_000_000, "config/api.py", 9 << 20}))
+	full := encodeTombstone(Tombstone{Purged, 300, 1_800_000_000_000, "config/api.py", 9 << 20})
+	golden(t, "gone-purged", full)
+	recordtest.Documented(t, full, "Tombstone", 0)
 	golden(t, "gone-lost", encodeTombstone(Tombstone{Reason: Lost, Operation: 7, Time: 1_800_000_000_000}))
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
+	"rewind/internal/record/recordtest"
 	"rewind/objstore"
 )
 
@@ -170,6 +171,7 @@ func TestOperationGoldenEveryField(t *testing.T) {
 	if got, err := DecodeOperation(0, []byte(want)); err != nil || !reflect.DeepEqual(got, full()) {
 		t.Errorf("decoded %+v, %v", got, err)
 	}
+	recordtest.Documented(t, []byte(want), "Records, and the operation", 0)
 }
 
 // The bytes on disk; the samples stand in docs/format.md#records-and-the-operation as well.

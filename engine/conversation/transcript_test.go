@@ -14,6 +14,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
 	"rewind/internal/kv"
+	"rewind/internal/record/recordtest"
 	"rewind/internal/torture"
 	"rewind/objstore"
 )
@@ -216,6 +217,7 @@ func TestNodeGolden(t *testing.T) {
 	if got, want := n.Encode(), "\x01\x03\x81\x80\x04"+"\x02\x20"+string(p[:])+"\x03\x20"+string(tail[:]); string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
+	recordtest.Documented(t, n.Encode(), "Transcript", 0)
 }
 
 // BenchmarkNode is what each capture of a conversation writes, and each block of one that is read.

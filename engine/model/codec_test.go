@@ -16,6 +16,7 @@ import (
 	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/internal/record"
+	"rewind/internal/record/recordtest"
 	"rewind/objstore"
 )
 
@@ -44,8 +45,9 @@ func id(s string) string {
 	return string(of[:])
 }
 
-// golden fails unless a record with every field set has these bytes, and they are read as that record.
-func golden[T any](t *testing.T, sample *T, encode func(*T) []byte, decode func([]byte) (*T, error), want string) {
+// golden fails unless a record with every field set has these bytes, they are read as that record, and a section of docs/format.md has its
+// fields.
+func golden[T any](t *testing.T, section string, sample *T, encode func(*T) []byte, decode func([]byte) (*T, error), want string) {
 	t.Helper()
 	if got := encode(sample); string(got) != want {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -53,11 +55,13 @@ func golden[T any](t *testing.T, sample *T, encode func(*T) []byte, decode func(
 	if got, err := decode([]byte(want)); err != nil || !reflect.DeepEqual(got, sample) {
 		t.Errorf("decoded %+v, %v", got, err)
 	}
+	recordtest.Documented(t, []byte(want), section, 0)
 }
 
 // The bytes on disk, docs/format.md#checkpoint.
 func TestCheckpointGoldenEveryField(t *testing.T) {
-	golden(t, sampleCheckpoint(), (*model.Checkpoint).Encode, func(raw []byte) (*model.Checkpoint, error) { return model.DecodeCheckpoint(objstore.ID{}, raw) },
+	golden(t, "Checkpoint", sampleCheckpoint(), (*model.Checkpoint).Encode,
+		func(raw []byte) (*model.Checkpoint, error) { return model.DecodeCheckpoint(objstore.ID{}, raw) },
 		"\x01\x02\xac\x02"+"\x02\x06\x80\xa0\xf1\xc2\xb14"+"\x03\x06manual"+"\x04 "+id("t")+"\x05 "+id("n")+"\x06B "+id("p")+" "+id("q")+
 			"\a\x04save"+"\b\x03m\n\xff"+"\t\x03abc"+"\n\x04main"+"\v\x01\x01"+"\f\x01\x02"+"\r\x01\x03"+"\x0e\x01\x04"+"\x0f\x01\x05"+
 			"\x10\x01\x06"+"\x11 "+id("b")+"\x12\x04Bash"+"\x13\x01c"+"\x14\x01\x03"+"\x15\x01p"+"\x16\n\bclaude/a\x00"+"\x17\x01\x01"+
@@ -67,7 +71,8 @@ func TestCheckpointGoldenEveryField(t *testing.T) {
 
 // The bytes on disk, docs/format.md#session-record.
 func TestSessionGolden(t *testing.T) {
-	golden(t, enginetest.SampleSession(), (*model.Session).Encode, func(raw []byte) (*model.Session, error) { return model.DecodeSession("claude/a", raw) },
+	golden(t, "Session record", enginetest.SampleSession(), (*model.Session).Encode,
+		func(raw []byte) (*model.Session, error) { return model.DecodeSession("claude/a", raw) },
 		"\x01\x06claude"+"\x02\x01a"+"\x03\x02/t"+"\x04\x02/c"+"\x05\x01p"+"\x06\x06\x80\xa0\xf1\xc2\xb14"+"\a\x06\x81\xa0\xf1\xc2\xb14"+
 			"\b\x04stop"+"\t\x01\x03"+"\n\x01\x01"+"\v\x01x"+"\f\x01\x01"+"\r\x06\x82\xa0\xf1\xc2\xb14"+
 			"\x0e\x16\x14\x01\x01c\x02\x04Bash\x03\x01l\x04\x01\x01\x05\x03\x01a\x00\x00"+"\x0f\x01\t"+"\x10\x01\x05"+"\x11\a\x06/etc/x"+
@@ -78,7 +83,7 @@ func TestSessionGolden(t *testing.T) {
 
 // The bytes on disk, docs/format.md#squash-record.
 func TestSquashGolden(t *testing.T) {
-	golden(t, sampleSquash(), (*model.Squash).Encode, model.DecodeSquash,
+	golden(t, "Squash record", sampleSquash(), (*model.Squash).Encode, model.DecodeSquash,
 		"\x01 "+id("p")+"\x02 "+id("b")+"\x03\b\x03a/b\x03c/d"+"\x04\x02\xac\x02"+"\x05\x01\x01"+"\x06\x01\x02"+"\a\x01\x03"+
 			"\b\x05\x02d/\x01f"+"\t\x04\x03c/d"+"\n\x12\x04\x02\x02\x01a\f\x01\x04\x03a/b\x02\x04\x01x\x01y")
 }
@@ -99,6 +104,7 @@ func TestJournalGolden(t *testing.T) {
 	if j, err := model.DecodeJournal([]byte(want)); err != nil || string(j.Encode()) != want {
 		t.Errorf("decoded: %v", err)
 	}
+	recordtest.Documented(t, []byte(want), "Journal", 0)
 }
 
 // The bytes on disk, docs/format.md#checkpoint.
