@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"os"
+	"path/filepath"
 	"time"
 
 	"rewind/engine/model"
@@ -8,6 +10,7 @@ import (
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 	"rewind/tree"
 )
 
@@ -55,4 +58,13 @@ func SampleSession() *model.Session {
 		},
 		Title: "t", Imported: true, Problem: "q", LaneOf: "claude/c", Left: true, Purged: true,
 	}
+}
+
+// Sample is a session file that a client of an agent wrote, by its name below transcript/testdata. Tests of rooms run two directories below
+// the module's.
+func (p *Project) Sample(agent transcript.Agent, file string) []byte {
+	p.T.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "transcript", "testdata", string(agent), file))
+	p.Must(err)
+	return raw
 }
