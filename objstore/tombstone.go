@@ -78,53 +78,27 @@ func (e *GoneError) Is(target error) bool {
 
 const maxTombstoneText = 1 << 10 // bytes of Tombstone.Text; what is beyond is cut
 
-// appendTombstone encodes one, a record.
-func appendTombstone(g Tombstone) []byte {
-	var e record.Encoder
-	e.Bytes(1, []byte{byte(g.Reason)})
-	e.Uint(2, g.Operation)
-	e.Uint(3, uint64(g.Time))
-	e.String(4, g.Text[:min(len(g.Text), maxTombstoneText)])
-	e.Uint(5, uint64(g.Chunked))
-	return e.Encoded()
+// How it stands in the store, docs/format.md#tombstone.
+var tombstoneTable = record.New(
+	record.Uint(1, func(g *Tombstone) *Reason { return &g.Reason }).Required().Must(func(g *Tombstone) bool {
+		return g.Reason == Purged || g.Reason == Lost
+	}),
+	record.Uint(2, func(g *Tombstone) *uint64 { return &g.Operation }),
+	record.Uint(3, func(g *Tombstone) *int64 { return &g.Time }),
+	record.String(4, func(g *Tombstone) *string { return &g.Text }).Must(func(g *Tombstone) bool {
+		return len(g.Text) <= maxTombstoneText
+	}),
+	record.Uint(5, func(g *Tombstone) *int64 { return &g.Chunked }).Must(func(g *Tombstone) bool { return g.Reason == Purged }),
+)
+
+func encodeTombstone(g Tombstone) []byte {
+	g.Text = g.Text[:min(len(g.Text), maxTombstoneText)]
+	return tombstoneTable.Encode(&g)
 }
 
-// decodeTombstone is the inverse of appendTombstone, and refuses what that does not give.
-func decodeTombstone(val []byte) (g Tombstone, err error) {
-	signed := func(f record.Field, to *int64) error {
-		n, err := f.Uint()
-		if *to = int64(n); err == nil && *to < 0 {
-			err = fmt.Errorf("%w: integer field", record.ErrFormat)
-		}
-		return err
-	}
-	err = record.Decode(val, func(tag uint64, f record.Field) (err error) {
-		switch tag {
-		case 1:
-			var reason [1]byte
-			err = f.Fixed(reason[:])
-			g.Reason = Reason(reason[0])
-		case 2:
-			g.Operation, err = f.Uint()
-		case 3:
-			err = signed(f, &g.Time)
-		case 4:
-			g.Text = string(f)
-		case 5:
-			err = signed(f, &g.Chunked)
-		default:
-			err = record.Unknown(tag)
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-	case g.Reason != Purged && g.Reason != Lost:
-		err = &FormatError{What: "reason", Value: fmt.Sprintf("0x%02x", byte(g.Reason))}
-	case len(g.Text) > maxTombstoneText || g.Chunked != 0 && g.Reason != Purged:
-		err = fmt.Errorf("%w: tombstone", record.ErrFormat)
-	}
-	if err != nil {
+func decodeTombstone(val []byte) (Tombstone, error) {
+	var g Tombstone
+	if err := tombstoneTable.Decode(val, &g); err != nil {
 		return Tombstone{}, err
 	}
 	return g, nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rewind/internal/kv"
+	"rewind/internal/record/recordtest"
 	"rewind/objstore/object"
 )
 
@@ -15,8 +16,10 @@ import (
 func TestGoneGolden(t *testing.T) {
 	id := Sum(Blob, []byte("rewind"))
 	golden(t, "gone-key", appendTombstoneKey(nil, Object{Blob, id.Key()}))
-	golden(t, "gone-purged", appendTombstone(Tombstone{Purged, 300, 1_800_000_000_000, "config/api.py", 9 << 20}))
-	golden(t, "gone-lost", appendTombstone(Tombstone{Reason: Lost, Operation: 7, Time: 1_800_000_000_000}))
+	full := encodeTombstone(Tombstone{Purged, 300, 1_800_000_000_000, "config/api.py", 9 << 20})
+	golden(t, "gone-purged", full)
+	recordtest.Documented(t, full, "Tombstone", 0)
+	golden(t, "gone-lost", encodeTombstone(Tombstone{Reason: Lost, Operation: 7, Time: 1_800_000_000_000}))
 }
 
 func TestGoneDecodesStrictly(t *testing.T) {
@@ -43,12 +46,12 @@ func TestGoneDecodesStrictly(t *testing.T) {
 }
 
 func FuzzGone(f *testing.F) {
-	f.Add(appendTombstone(Tombstone{Reason: Purged, Operation: 300, Time: 1_800_000_000_000, Text: "config/api.py", Chunked: 1 << 40}))
-	f.Add(appendTombstone(Tombstone{Reason: Lost}))
+	f.Add(encodeTombstone(Tombstone{Reason: Purged, Operation: 300, Time: 1_800_000_000_000, Text: "config/api.py", Chunked: 1 << 40}))
+	f.Add(encodeTombstone(Tombstone{Reason: Lost}))
 	f.Fuzz(func(t *testing.T, val []byte) {
 		g, err := decodeTombstone(val)
-		if err == nil && !bytes.Equal(appendTombstone(g), val) {
-			t.Errorf("%x: %+v gives %x", val, g, appendTombstone(g))
+		if err == nil && !bytes.Equal(encodeTombstone(g), val) {
+			t.Errorf("%x: %+v gives %x", val, g, encodeTombstone(g))
 		}
 	})
 }

@@ -154,7 +154,7 @@ func (c *changes) addTo(b *kv.Batch) error {
 		if !x.mark {
 			continue
 		}
-		if err := b.Set(appendTombstoneKey(nil, o), appendTombstone(x.tombstone)); err != nil {
+		if err := b.Set(appendTombstoneKey(nil, o), encodeTombstone(x.tombstone)); err != nil {
 			return err
 		}
 	}

@@ -124,264 +124,73 @@ type File struct {
 	From, To objstore.ID // transcripts: the bytes before and after
 }
 
-// Field tags of the operation record, docs/format.md#records-and-the-operation.
-const (
-	tagTime = iota + 1
-	tagKind
-	tagSession
-	tagCheckpoint
-	tagChanges
-	tagRestore
-	tagMessage
-	tagTurn
-	tagEventID
-	tagCause
-	tagTranscript
-	tagThinned
+// How an operation stands in the log, docs/format.md#records-and-the-operation.
+var operationTable = record.New(
+	record.Uint(1, func(o *Operation) *int64 { return &o.Time }),
+	record.Uint(2, func(o *Operation) *Kind { return &o.Kind }).Required().Must(func(o *Operation) bool { return kindWords[o.Kind] != "" }),
+	record.Word(3, func(o *Operation) *string { return &o.Session }),
+	record.ID(4, func(o *Operation) *objstore.ID { return &o.Checkpoint }),
+	record.Records(5, changeTable, func(o *Operation) *[]Change { return &o.Changes }),
+	record.Optional(6, restoreTable, func(o *Operation) **Restore { return &o.Restore }),
+	record.String(7, func(o *Operation) *string { return &o.Message }),
+	record.Uint(8, func(o *Operation) *uint64 { return &o.Turn }),
+	record.Uint(9, func(o *Operation) *uint64 { return &o.EventID }),
+	record.Record(10, causeTable, func(o *Operation) *Cause { return &o.Cause }),
+	record.ID(11, func(o *Operation) *objstore.ID { return &o.Transcript }),
+	record.Bool(12, func(o *Operation) *bool { return &o.Thinned }),
 )
 
-const (
-	tagCauseEvent = iota + 1
-	tagCauseTool
-	tagCauseCall
+var changeTable = record.New(
+	record.String(1, func(c *Change) *Name { return &c.Name }).Required().Must(func(c *Change) bool { return c.Name.Check() == nil }),
+	record.ID(2, func(c *Change) *objstore.ID { return &c.Old }),
+	record.ID(3, func(c *Change) *objstore.ID { return &c.New }),
 )
 
-const (
-	tagTarget = iota + 1
-	tagSafety
-	tagPaths
-	tagExact
-	tagUndoes
-	tagChanged
-	tagKept
-	tagResult
-	tagFiles
-	tagFork
-	tagContextOnly
-	tagGoes
+var restoreTable = record.New(
+	record.ID(1, func(r *Restore) *objstore.ID { return &r.Target }),
+	record.ID(2, func(r *Restore) *objstore.ID { return &r.Safety }),
+	record.Strings(3, func(r *Restore) *PathSet { return &r.Paths }).Must(func(r *Restore) bool { return r.Paths.Valid() }),
+	record.Bool(4, func(r *Restore) *bool { return &r.Exact }),
+	record.Uint(5, func(r *Restore) *uint64 { return &r.Undoes }),
+	record.Count(6, func(r *Restore) *int { return &r.Changed }),
+	record.Count(7, func(r *Restore) *int { return &r.Kept }),
+	record.ID(8, func(r *Restore) *objstore.ID { return &r.Result }),
+	record.Records(9, FileTable, func(r *Restore) *[]File { return &r.Files }),
+	record.String(10, func(r *Restore) *string { return &r.Fork }),
+	record.Bool(11, func(r *Restore) *bool { return &r.ContextOnly }),
+	record.String(12, func(r *Restore) *string { return &r.Goes }),
 )
 
-const (
-	tagFilePath = iota + 1
-	tagFileFrom
-	tagFileTo
-)
+// FileTable is how a session file stands in operations and journals.
+var FileTable = record.New(
+	record.String(1, func(f *File) *string { return &f.Path }).Required().Must(func(f *File) bool { return isFilePath(f.Path) }),
+	record.ID(2, func(f *File) *objstore.ID { return &f.From }),
+	record.ID(3, func(f *File) *objstore.ID { return &f.To }),
+).Then(func(f *File) error {
+	if f.From == f.To {
+		return fmt.Errorf("%w: session file %.100q does not change", record.ErrFormat, f.Path)
+	}
+	return nil
+})
 
-const (
-	tagChangeName = iota + 1
-	tagChangeOld
-	tagChangeNew
+var causeTable = record.New(
+	record.Word(1, func(c *Cause) *string { return &c.Event }),
+	record.Word(2, func(c *Cause) *string { return &c.Tool }),
+	record.String(3, func(c *Cause) *string { return &c.Call }),
 )
 
 // Encode gives the operation's value.
-func (o *Operation) Encode() []byte {
-	var e record.Encoder
-	e.Uint(tagTime, uint64(o.Time))
-	e.Bytes(tagKind, []byte{byte(o.Kind)})
-	e.String(tagSession, o.Session)
-	e.NonZero(tagCheckpoint, o.Checkpoint[:])
-	e.List(tagChanges, len(o.Changes), func(i int) []byte {
-		var c record.Encoder
-		c.String(tagChangeName, string(o.Changes[i].Name))
-		c.NonZero(tagChangeOld, o.Changes[i].Old[:])
-		c.NonZero(tagChangeNew, o.Changes[i].New[:])
-		return c.Encoded()
-	})
-	if r := o.Restore; r != nil {
-		var c record.Encoder
-		c.NonZero(tagTarget, r.Target[:])
-		c.NonZero(tagSafety, r.Safety[:])
-		c.List(tagPaths, len(r.Paths), func(i int) []byte { return []byte(r.Paths[i]) })
-		c.Bool(tagExact, r.Exact)
-		c.Uint(tagUndoes, r.Undoes)
-		c.Uint(tagChanged, uint64(r.Changed))
-		c.Uint(tagKept, uint64(r.Kept))
-		c.NonZero(tagResult, r.Result[:])
-		c.List(tagFiles, len(r.Files), func(i int) []byte { return r.Files[i].Encode() })
-		c.String(tagFork, r.Fork)
-		c.Bool(tagContextOnly, r.ContextOnly)
-		c.String(tagGoes, r.Goes)
-		e.Bytes(tagRestore, c.Encoded())
-	}
-	e.String(tagMessage, o.Message)
-	e.Uint(tagTurn, o.Turn)
-	e.Uint(tagEventID, o.EventID)
-	if o.Cause != (Cause{}) {
-		var c record.Encoder
-		c.String(tagCauseEvent, o.Cause.Event)
-		c.String(tagCauseTool, o.Cause.Tool)
-		c.String(tagCauseCall, o.Cause.Call)
-		e.Bytes(tagCause, c.Encoded())
-	}
-	e.NonZero(tagTranscript, o.Transcript[:])
-	e.Bool(tagThinned, o.Thinned)
-	return e.Encoded()
-}
+func (o *Operation) Encode() []byte { return operationTable.Encode(o) }
 
 // DecodeOperation reads the value of operation seq.
 func DecodeOperation(seq uint64, raw []byte) (*Operation, error) {
 	return decodeOperation(seq, raw, nil)
 }
 
-// words are texts that come again and again in a log: who reads much of it has each once. nil: none is kept.
-type words map[string]string
-
-// mostWords is how many are kept: the texts are untrusted.
-const mostWords = 64
-
-func (w words) of(f record.Field) string {
-	if known, ok := w[string(f)]; ok {
-		return known
-	}
-	text := string(f)
-	if w != nil && len(w) < mostWords {
-		w[text] = text
-	}
-	return text
-}
-
-func decodeOperation(seq uint64, raw []byte, w words) (*Operation, error) {
+func decodeOperation(seq uint64, raw []byte, known record.Words) (*Operation, error) {
 	o := &Operation{Seq: seq}
-	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
-		switch tag {
-		case tagTime:
-			var v uint64
-			v, err = f.Uint()
-			o.Time = int64(v)
-			if o.Time < 0 {
-				return fmt.Errorf("%w: time", record.ErrFormat)
-			}
-		case tagKind:
-			if len(f) != 1 || kindWords[Kind(f[0])] == "" {
-				return fmt.Errorf("%w: operation kind %q", record.ErrFormat, []byte(f))
-			}
-			o.Kind = Kind(f[0])
-		case tagSession:
-			o.Session = w.of(f)
-		case tagCheckpoint:
-			err = f.NonZero(o.Checkpoint[:])
-		case tagChanges:
-			err = f.List(func(v record.Field) error {
-				c, err := decodeChange(v)
-				o.Changes = append(o.Changes, c)
-				return err
-			})
-		case tagRestore:
-			o.Restore, err = decodeRestore(f)
-		case tagMessage:
-			o.Message = string(f)
-		case tagTurn:
-			o.Turn, err = f.Uint()
-		case tagEventID:
-			o.EventID, err = f.Uint()
-		case tagCause:
-			o.Cause, err = decodeCause(f, w)
-		case tagTranscript:
-			err = f.NonZero(o.Transcript[:])
-		case tagThinned:
-			o.Thinned, err = f.Bool()
-		default:
-			return record.Unknown(tag)
-		}
-		return err
-	})
-	if err == nil && o.Kind == 0 {
-		err = fmt.Errorf("%w: no operation kind", record.ErrFormat)
-	}
-	if err != nil {
+	if err := operationTable.DecodeWith(raw, o, known); err != nil {
 		return nil, fmt.Errorf("operation %d: %w: %w", seq, ErrCorrupt, err)
 	}
 	return o, nil
-}
-
-func decodeCause(raw record.Field, w words) (Cause, error) {
-	var c Cause
-	err := record.Decode(raw, func(tag uint64, f record.Field) error {
-		switch tag {
-		case tagCauseEvent:
-			c.Event = w.of(f)
-		case tagCauseTool:
-			c.Tool = w.of(f)
-		case tagCauseCall:
-			c.Call = string(f)
-		default:
-			return record.Unknown(tag)
-		}
-		return nil
-	})
-	return c, err
-}
-
-func decodeChange(raw record.Field) (Change, error) {
-	var c Change
-	err := record.Decode(raw, func(tag uint64, f record.Field) error {
-		switch tag {
-		case tagChangeName:
-			c.Name = Name(f)
-			return c.Name.Check()
-		case tagChangeOld:
-			return f.NonZero(c.Old[:])
-		case tagChangeNew:
-			return f.NonZero(c.New[:])
-		}
-		return record.Unknown(tag)
-	})
-	if err == nil && c.Name == "" {
-		err = fmt.Errorf("%w: change without a name", record.ErrFormat)
-	}
-	return c, err
-}
-
-func decodeRestore(raw record.Field) (*Restore, error) {
-	r := &Restore{}
-	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
-		switch tag {
-		case tagTarget:
-			err = f.NonZero(r.Target[:])
-		case tagSafety:
-			err = f.NonZero(r.Safety[:])
-		case tagPaths:
-			err = f.List(func(v record.Field) error {
-				if len(v) > 0 && !IsPath(string(v)) {
-					return fmt.Errorf("%w: path %.100q", record.ErrFormat, []byte(v))
-				}
-				r.Paths = append(r.Paths, string(v))
-				return nil
-			})
-		case tagExact:
-			r.Exact, err = f.Bool()
-		case tagUndoes:
-			r.Undoes, err = f.Uint()
-		case tagChanged:
-			r.Changed, err = smallInt(f)
-		case tagKept:
-			r.Kept, err = smallInt(f)
-		case tagResult:
-			err = f.NonZero(r.Result[:])
-		case tagFiles:
-			err = f.List(func(v record.Field) error {
-				file, err := DecodeFile(v)
-				r.Files = append(r.Files, file)
-				return err
-			})
-		case tagFork:
-			r.Fork = string(f)
-		case tagContextOnly:
-			r.ContextOnly, err = f.Bool()
-		case tagGoes:
-			r.Goes = string(f)
-		default:
-			return record.Unknown(tag)
-		}
-		return err
-	})
-	return r, err
-}
-
-func smallInt(f record.Field) (int, error) {
-	v, err := f.Uint()
-	if err == nil && v > 1<<40 {
-		err = fmt.Errorf("%w: count %d", record.ErrFormat, v)
-	}
-	return int(v), err
 }

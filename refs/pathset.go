@@ -1,8 +1,15 @@
 package refs
 
+import "slices"
+
 // PathSet is a set of paths, each standing for itself and all below it, "" for the root. The empty set stands for
 // everything, without being a restriction.
 type PathSet []string
+
+// Valid reports whether each path is the root or one inside the project (IsPath).
+func (s PathSet) Valid() bool {
+	return !slices.ContainsFunc(s, func(p string) bool { return p != "" && !IsPath(p) })
+}
 
 // Has reports whether a path, or a directory above it, is in the set.
 func (s PathSet) Has(p string) bool {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"rewind/internal/kv"
+	"rewind/internal/record"
 	"rewind/internal/value"
 	"rewind/objstore"
 )
@@ -191,12 +192,12 @@ func (r *Refs) Newest(from uint64, fn func(*Operation) error) error {
 	if from > 0 {
 		rg.From = kv.OperationKey(from)
 	}
-	w := words{}
+	known := record.Words{}
 	return r.db.Scan(rg, func(k, v []byte) error {
 		if len(k) != 9 {
 			return fmt.Errorf("operation key %x: %w", k, ErrCorrupt)
 		}
-		op, err := decodeOperation(binary.BigEndian.Uint64(k[1:]), v, w)
+		op, err := decodeOperation(binary.BigEndian.Uint64(k[1:]), v, known)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
+	"rewind/internal/record/recordtest"
 	"rewind/objstore"
 )
 
@@ -136,7 +138,40 @@ func samples() []*Operation {
 			Kind: KindUndoRestore, Time: 5, Session: "manual", Changes: []Change{{"cursor/manual", id(1), id(2)}, {"tag/a", objstore.ID{}, id(2)}},
 			Restore: &Restore{Target: id(3), Safety: id(4), Scope: Scope{Paths: []string{"a", "\xff\n"}, Exact: true}, Undoes: 7, Changed: 300, Kept: 1},
 		},
+		full(),
 	}
+}
+
+// full is an operation in which every field is set.
+func full() *Operation {
+	return &Operation{
+		Kind: KindUndoRestore, Time: 8, Session: "manual", Checkpoint: id(1), Changes: []Change{{"cursor/manual", id(1), id(2)}, {"tag/a", objstore.ID{}, id(2)}},
+		Restore: &Restore{
+			Target: id(3), Safety: id(4), Scope: Scope{Paths: []string{"a", "", "\xff\n"}, Exact: true, ContextOnly: true}, Undoes: 7, Changed: 300, Kept: 1,
+			Result: id(5), Files: []File{{"/a", objstore.ID{}, id(6)}, {"/b", id(6), objstore.ID{}}}, Fork: "claude/f", Goes: "claude/g",
+		},
+		Message: "m", Turn: 2, EventID: 1 << 63, Cause: Cause{Event: "tool-start", Tool: "Bash", Call: "c"}, Transcript: id(7), Thinned: true,
+	}
+}
+
+// The bytes on disk of an operation in which every field is set.
+func TestOperationGoldenEveryField(t *testing.T) {
+	id := func(n int) string {
+		of := id(n)
+		return string(of[:])
+	}
+	want := "\x01\x01\b" + "\x02\x01U" + "\x03\x06manual" + "\x04 " + id(1) +
+		"\x05~S\x01\rcursor/manual\x02 " + id(1) + "\x03 " + id(2) + ")\x01\x05tag/a\x03 " + id(2) +
+		"\x06\xe2\x01\x01 " + id(3) + "\x02 " + id(4) + "\x03\x06\x01a\x00\x02\xff\n\x04\x01\x01\x05\x01\a\x06\x02\xac\x02\a\x01\x01\b " + id(5) +
+		"\tN&\x01\x02/a\x03 " + id(6) + "&\x01\x02/b\x02 " + id(6) + "\n\bclaude/f\v\x01\x01\f\bclaude/g" +
+		"\a\x01m" + "\b\x01\x02" + "\t\n\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01" + "\n\x15\x01\ntool-start\x02\x04Bash\x03\x01c" + "\v " + id(7) + "\f\x01\x01"
+	if got := full().Encode(); string(got) != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got, err := DecodeOperation(0, []byte(want)); err != nil || !reflect.DeepEqual(got, full()) {
+		t.Errorf("decoded %+v, %v", got, err)
+	}
+	recordtest.Documented(t, []byte(want), "Records, and the operation", 0)
 }
 
 // The bytes on disk; the samples stand in docs/format.md#records-and-the-operation as well.

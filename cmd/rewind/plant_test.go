@@ -6,8 +6,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"rewind/engine/conversation"
+	"rewind/engine/model"
 	"rewind/internal/kv"
-	"rewind/internal/record"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -50,27 +51,20 @@ func cmdPlant(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		return
 	}
-	// docs/format.md#journal.
-	var e record.Encoder
-	e.Bytes(1, []byte{byte(refs.KindCheckout)})
-	e.NonZero(2, ids[1][:])
-	e.NonZero(3, ids[0][:])
-	e.NonZero(7, ids[0][:])
-	e.NonZero(8, ids[0][:])
-	e.String(9, "00112233445566aa")
-	e.List(14, 1, func(int) []byte { return f.Encode() })
-	ts.Check(tx.Batch().Set([]byte{kv.PrefixJournal}, e.Encoded()))
+	j := model.Journal{
+		Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: ids[1], Safety: ids[0], Files: []refs.File{f}},
+		Before: ids[0], After: ids[0], Stage: "00112233445566aa",
+	}
+	ts.Check(tx.Batch().Set(model.JournalKey, j.Encode()))
 	ts.Check(tx.Commit(ctx, kv.Durable))
 }
 
-// putTranscript stores a text as the bytes of a session file are, docs/format.md#transcript.
+// putTranscript stores a text as the bytes of a session file are.
 func putTranscript(ts *testscript.TestScript, tx *objstore.Tx, text string) objstore.ID {
 	blob, err := tx.Put(objstore.Blob, []byte(text), objstore.ID{})
 	ts.Check(err)
-	var e record.Encoder
-	e.Uint(1, uint64(len(text)))
-	e.NonZero(3, blob[:])
-	id, err := tx.Put(objstore.Transcript, e.Encoded(), objstore.ID{})
+	n := conversation.Node{Length: int64(len(text)), Tail: blob}
+	id, err := tx.Put(objstore.Transcript, n.Encode(), objstore.ID{})
 	ts.Check(err)
 	return id
 }

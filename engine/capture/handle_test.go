@@ -18,7 +18,6 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/hooks"
-	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -407,23 +406,4 @@ func TestSettle(t *testing.T) {
 	if again, err := p.E.History.Resolve("@"); err != nil || again.ID != cur.ID {
 		t.Fatalf("scanned again: %+v, %v", again, err)
 	}
-}
-
-func FuzzSession(f *testing.F) {
-	at := time.UnixMilli(1_800_000_000_000)
-	f.Add((&model.Session{
-		Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, Outside: []string{"/etc/x"}, First: at, Last: at, Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true,
-		Shown: at, Folded: 9, Calls: []model.Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
-		Cursor: model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: enginetest.TestID("x"), Length: 9, Last: "u", Path: "/t", Generation: 1}, Base: 2, Checked: 3},
-		Fork:   &model.Lineage{Lineage: value.Lineage{Session: "claude/b", Turn: 1, Time: at, Kind: "fork"}, Both: 1}, Title: "t", Imported: true, Problem: "p",
-	}).Encode())
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := model.DecodeSession("claude/a", raw)
-		if err != nil {
-			return
-		}
-		if got := s.Encode(); string(got) != string(raw) {
-			t.Errorf("decoded %x, encoded %x", raw, got)
-		}
-	})
 }

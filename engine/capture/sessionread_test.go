@@ -82,13 +82,8 @@ func TestPromise14CodexSegment(t *testing.T) {
 	dir := filepath.Join(p.User(), ".codex", "sessions", "2026", "11", "20")
 	p.Must(os.MkdirAll(dir, 0o700))
 	const id = "01a1f867-63c3-7113-a272-12955c35fe69"
-	sample := func(name string) []byte {
-		b, err := os.ReadFile(filepath.Join("..", "..", "transcript", "testdata", "codex", name))
-		p.Must(err)
-		return b
-	}
 	first := filepath.Join(dir, "rollout-2026-11-20T10-01-27-"+id+".jsonl")
-	p.Must(os.WriteFile(first, sample("0.169.0-backtrack.jsonl"), 0o600))
+	p.Must(os.WriteFile(first, p.Sample(hooks.Codex, "0.169.0-backtrack.jsonl"), 0o600))
 	send := func(kind hooks.Kind, path string) *capture.Handled {
 		t.Helper()
 		tier, err := hooks.LoadTier("balanced")
@@ -99,11 +94,12 @@ func TestPromise14CodexSegment(t *testing.T) {
 	}
 	p.Write("f", enginetest.Big("1"))
 	one := p.Get(send(hooks.Stop, first))
-	if got := enginetest.ReadAll(t, p.E.Log.Objs, one.Conversation.Transcript); !bytes.Equal(got, sample("0.169.0-backtrack.jsonl")) {
+	got := enginetest.ReadAll(t, p.E.Log.Objs, one.Conversation.Transcript)
+	if !bytes.Equal(got, p.Sample(hooks.Codex, "0.169.0-backtrack.jsonl")) {
 		t.Fatalf("%d bytes of the first file", len(got))
 	}
 	second := filepath.Join(dir, "rollout-2026-11-20T10-01-55-"+id+"_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl")
-	segment := sample("0.169.0-backtrack-segment.jsonl")
+	segment := p.Sample(hooks.Codex, "0.169.0-backtrack-segment.jsonl")
 	p.Must(os.WriteFile(second, segment, 0o600))
 	p.Write("f", enginetest.Big("2"))
 	two := p.Get(send(hooks.Stop, second))
@@ -111,7 +107,7 @@ func TestPromise14CodexSegment(t *testing.T) {
 	if s.Problem != "" || s.Cursor.Base <= 0 || s.Cursor.Generation != 2 || two.Conversation != s.Cursor.TranscriptEnd {
 		t.Fatalf("%+v, %q", s.Cursor, s.Problem)
 	}
-	want := append(bytes.Clone(sample("0.169.0-backtrack.jsonl")[:s.Cursor.Base]), segment...)
+	want := append(bytes.Clone(p.Sample(hooks.Codex, "0.169.0-backtrack.jsonl")[:s.Cursor.Base]), segment...)
 	if got := p.Talk(s); !bytes.Equal(got, want) {
 		t.Fatalf("%d bytes are stored, want %d", len(got), len(want))
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/value"
@@ -26,40 +25,25 @@ type Node struct {
 	Tail   objstore.ID // blob of the rest, 1 to TranscriptBlock bytes
 }
 
-// Field tags of a transcript, docs/format.md#transcript.
-const (
-	tagNLength = iota + 1
-	tagNParent
-	tagNTail
-)
+// How it stands in the store, docs/format.md#transcript.
+var nodeTable = record.New(
+	record.Count(1, func(n *Node) *int64 { return &n.Length }).Required(),
+	record.ID(2, func(n *Node) *objstore.ID { return &n.Parent }),
+	record.ID(3, func(n *Node) *objstore.ID { return &n.Tail }).Required(),
+).Then(func(n *Node) error {
+	if n.Parent.IsZero() != (n.Length <= TranscriptBlock) {
+		return fmt.Errorf("%w: transcript with a parent that does not fit", record.ErrFormat)
+	}
+	return nil
+})
 
 // Encode gives the bytes of a node, docs/format.md#transcript.
-func (n *Node) Encode() []byte {
-	var e record.Encoder
-	e.Uint(tagNLength, uint64(n.Length))
-	e.NonZero(tagNParent, n.Parent[:])
-	e.NonZero(tagNTail, n.Tail[:])
-	return e.Encoded()
-}
+func (n *Node) Encode() []byte { return nodeTable.Encode(n) }
 
-// DecodeNode reads what encode wrote; the error is objstore.ErrCorrupt.
+// DecodeNode reads what encode wrote; the error is kv.ErrCorrupt.
 func DecodeNode(id objstore.ID, raw []byte) (*Node, error) {
 	n := &Node{}
-	err := record.Decode(raw, func(tag uint64, f record.Field) error {
-		switch tag {
-		case tagNLength:
-			return model.DecodeCount(f, &n.Length)
-		case tagNParent:
-			return f.NonZero(n.Parent[:])
-		case tagNTail:
-			return f.NonZero(n.Tail[:])
-		}
-		return record.Unknown(tag)
-	})
-	if err == nil && (n.Length == 0 || n.Tail.IsZero() || n.Parent.IsZero() != (n.Length <= TranscriptBlock)) {
-		err = fmt.Errorf("%w: transcript without bytes, or with a parent that does not fit", record.ErrFormat)
-	}
-	if err != nil {
+	if err := nodeTable.Decode(raw, n); err != nil {
 		return nil, &value.OpError{Op: "transcript", Subject: id.Short(), Err: fmt.Errorf("%w: %w", kv.ErrCorrupt, err)}
 	}
 	return n, nil
@@ -75,13 +59,11 @@ func tailLength(length int64) int64 {
 
 // Writer appends to a transcript. What it stands on is put when it is closed.
 type Writer struct {
-	Tx     *objstore.Tx
-	Length int64
-	parent objstore.ID // of the whole blocks
-	tail   []byte
-	id     objstore.ID
-	blob   objstore.ID   // the newest tail that was put: the base of the next
-	older  []objstore.ID // blobs of the version before, by block: bases for those here
+	Tx    *objstore.Tx
+	Node  // of what was written; its tail is the newest that was put, which is the base of the next
+	tail  []byte
+	id    objstore.ID
+	older []objstore.ID // blobs of the version before, by block: bases for those here
 }
 
 // Write takes bytes in; whole blocks are put at once.
@@ -92,7 +74,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 			if err := w.put(); err != nil {
 				return 0, err
 			}
-			w.parent, w.tail, w.blob = w.id, w.tail[:0], objstore.ID{}
+			w.Parent, w.tail, w.Tail = w.id, w.tail[:0], objstore.ID{}
 		}
 		k := min(len(p), TranscriptBlock-len(w.tail))
 		w.tail = append(w.tail, p[:k]...)
@@ -104,7 +86,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // put stores the transcript as it is up to here.
 func (w *Writer) put() error {
-	prev := w.blob
+	prev := w.Tail
 	if at := int((w.Length - 1) / TranscriptBlock); prev.IsZero() && at < len(w.older) {
 		prev = w.older[at]
 	}
@@ -112,9 +94,8 @@ func (w *Writer) put() error {
 	if err != nil {
 		return err
 	}
-	n := Node{Length: w.Length, Parent: w.parent, Tail: blob}
-	w.blob = blob
-	w.id, err = w.Tx.Put(objstore.Transcript, n.Encode(), w.id)
+	w.Tail = blob
+	w.id, err = w.Tx.Put(objstore.Transcript, w.Encode(), w.id)
 	return err
 }
 
@@ -229,10 +210,10 @@ func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
 	}
 	w.Length, w.tail = length, append(make([]byte, 0, TranscriptBlock), block[:tailLength(length)]...)
 	if k > 0 {
-		w.parent = s.Nodes[k-1]
+		w.Parent = s.Nodes[k-1]
 	}
 	if length == s.Size {
-		w.id, w.blob = s.Nodes[k], s.Blobs[k]
+		w.id, w.Tail = s.Nodes[k], s.Blobs[k]
 	}
 	return w, nil
 }
@@ -257,7 +238,7 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 	if int64(len(tail)) != tailLength(n.Length) {
 		return nil, &value.OpError{Op: "transcript", Subject: id.Short(), Err: fmt.Errorf("%w: block of %d bytes, wants %d", kv.ErrCorrupt, len(tail), tailLength(n.Length))}
 	}
-	w := &Writer{Tx: tx, Length: n.Length, parent: n.Parent, id: id, blob: n.Tail}
+	w := &Writer{Tx: tx, Node: *n, id: id}
 	w.tail = append(make([]byte, 0, TranscriptBlock), tail...)
 	return w, nil
 }

@@ -13,11 +13,9 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
-	"rewind/engine/model"
 	"rewind/internal/kv"
-	"rewind/internal/record"
+	"rewind/internal/record/recordtest"
 	"rewind/internal/torture"
-	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -212,6 +210,28 @@ func TestPromise06DamagedTranscripts(t *testing.T) {
 	}
 }
 
+// The bytes on disk, docs/format.md#transcript.
+func TestNodeGolden(t *testing.T) {
+	p, tail := enginetest.TestID("p"), enginetest.TestID("t")
+	n := conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: p, Tail: tail}
+	if got, want := n.Encode(), "\x01\x03\x81\x80\x04"+"\x02\x20"+string(p[:])+"\x03\x20"+string(tail[:]); string(got) != want {
+		t.Errorf("got  %x\nwant %x", got, want)
+	}
+	recordtest.Documented(t, n.Encode(), "Transcript", 0)
+}
+
+// BenchmarkNode is what each capture of a conversation writes, and each block of one that is read.
+func BenchmarkNode(b *testing.B) {
+	p, tail := enginetest.TestID("p"), enginetest.TestID("t")
+	n := &conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: p, Tail: tail}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := conversation.DecodeNode(objstore.ID{}, n.Encode()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func FuzzNode(f *testing.F) {
 	f.Add((&conversation.Node{Length: 5, Tail: enginetest.TestID("t")}).Encode())
 	f.Add((&conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: enginetest.TestID("p"), Tail: enginetest.TestID("t")}).Encode())
@@ -226,24 +246,6 @@ func FuzzNode(f *testing.F) {
 		}
 		if got := n.Encode(); !bytes.Equal(got, raw) {
 			t.Errorf("decoded %x, encoded %x", raw, got)
-		}
-	})
-}
-
-// What a session's record and a checkpoint hold of conversations, docs/format.md#session-record.
-func FuzzCursorAndLineage(f *testing.F) {
-	f.Add((&model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: enginetest.TestID("x"), Length: 70_000, Last: "u", Path: "/p", Generation: 2}, Base: 5, Checked: 9}).Encode())
-	f.Add((&model.Lineage{
-		Lineage: value.Lineage{Session: "claude/a", Turn: 1, Message: "m", Checkpoint: "c", Clone: true, Kind: "fork"}, Both: 1, Transcript: enginetest.TestID("x"),
-	}).Encode())
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if c, err := model.DecodeCursor(raw); err == nil && !bytes.Equal(c.Encode(), raw) {
-			t.Errorf("cursor: decoded %x, encoded %x", raw, c.Encode())
-		}
-		if l, err := model.DecodeLineage(raw); err == nil && !bytes.Equal(l.Encode(), raw) {
-			t.Errorf("lineage: decoded %x, encoded %x", raw, l.Encode())
-		} else if err != nil && !errors.Is(err, record.ErrFormat) {
-			t.Errorf("lineage: %v", err)
 		}
 	})
 }

@@ -1,10 +1,16 @@
 package enginetest
 
 import (
+	"os"
+	"path/filepath"
+	"time"
+
 	"rewind/engine/model"
+	"rewind/hooks"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 	"rewind/tree"
 )
 
@@ -33,4 +39,32 @@ func SampleJournal() *model.Journal {
 		}},
 		Moved: &model.Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
 	}
+}
+
+// SampleSession is a session in which every field is set.
+func SampleSession() *model.Session {
+	at := time.UnixMilli(1_800_000_000_000)
+	return &model.Session{
+		Name: "claude/a", Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, First: at, Last: at.Add(time.Millisecond),
+		Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true, Shown: at.Add(2 * time.Millisecond), Folded: 9,
+		Calls:   []model.Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
+		Outside: []string{"/etc/x"},
+		Cursor: model.Cursor{
+			TranscriptEnd: model.TranscriptEnd{Transcript: TestID("x"), Length: 70_000, Last: "u", Path: "/t", Generation: 1}, Base: 2, Checked: 3,
+		},
+		Fork: &model.Lineage{
+			Lineage: value.Lineage{Session: "claude/b", Turn: 12, Message: "m", Checkpoint: "c", Time: at, Clone: true, Kind: "fork"},
+			Both:    2, Turns: []int{1, 12}, Transcript: TestID("f"),
+		},
+		Title: "t", Imported: true, Problem: "q", LaneOf: "claude/c", Left: true, Purged: true,
+	}
+}
+
+// Sample is a session file that a client of an agent wrote, by its name below transcript/testdata. Tests of rooms run two directories below
+// the module's.
+func (p *Project) Sample(agent transcript.Agent, file string) []byte {
+	p.T.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "transcript", "testdata", string(agent), file))
+	p.Must(err)
+	return raw
 }

@@ -21,11 +21,6 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 	dir := filepath.Join(p.User(), ".codex", "sessions", "2026", "11", "20")
 	p.Must(os.MkdirAll(dir, 0o700))
 	const id = "01a1f867-63c3-7113-a272-12955c35fe69"
-	sample := func(name string) []byte {
-		b, err := os.ReadFile(filepath.Join("..", "..", "transcript", "testdata", "codex", name))
-		p.Must(err)
-		return b
-	}
 	tier, err := hooks.LoadTier("balanced")
 	p.Must(err)
 	send := func(kind hooks.Kind, path string) {
@@ -38,10 +33,10 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 	send(hooks.Prompt, first)
 	send(hooks.Stop, first)
 	send(hooks.Prompt, first)
-	p.Must(os.WriteFile(first, sample("0.169.0-backtrack.jsonl"), 0o600)) // both turns
+	p.Must(os.WriteFile(first, p.Sample(hooks.Codex, "0.169.0-backtrack.jsonl"), 0o600)) // both turns
 	send(hooks.Stop, first)
 	second := filepath.Join(dir, "rollout-2026-11-20T10-01-55-"+id+"_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl")
-	segment := sample("0.169.0-backtrack-segment.jsonl")
+	segment := p.Sample(hooks.Codex, "0.169.0-backtrack-segment.jsonl")
 	p.Must(os.WriteFile(second, segment[:nthLine(segment, 1)], 0o600))
 	send(hooks.SessionStart, second)
 	p.Must(os.WriteFile(second, segment[:nthLine(segment, 2)], 0o600))
@@ -81,8 +76,7 @@ func TestTurnsOfDroid(t *testing.T) {
 	p := enginetest.NewProject(t)
 	dir := filepath.Join(p.User(), ".factory", "sessions", "-p")
 	p.Must(os.MkdirAll(dir, 0o700))
-	all, err := os.ReadFile(filepath.Join("..", "..", "transcript", "testdata", "droid", "0.225.2-2turns.jsonl"))
-	p.Must(err)
+	all := p.Sample(hooks.Droid, "0.225.2-2turns.jsonl")
 	c, err := transcript.Scan(transcript.Droid, transcript.Source{ReaderAt: bytes.NewReader(all), Size: int64(len(all))})
 	p.Must(err)
 	const id = "d61a2912-c39e-4e7b-91b4-f3e510aed192"

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -71,214 +70,55 @@ type Counts struct {
 	Deleted  int
 }
 
-// Field tags of the checkpoint record, docs/format.md#checkpoint.
-const (
-	tagSeq = iota + 1
-	tagTime
-	tagSession
-	tagTree
-	tagNote
-	tagParents
-	tagEvent
-	tagMessage
-	tagCommit
-	tagBranch
-	tagFiles
-	tagBytes
-	tagSkipped
-	tagAdded
-	tagModified
-	tagDeleted
-	tagBase
-	tagTool
-	tagCall
-	tagTurn
-	tagPrompt
-	tagBy
-	tagLate
-	tagMinor
-	tagTranscript
-	tagLength
-	tagLast
-	tagPath
-	tagGeneration
-	tagOwned
+// How a checkpoint stands in the store, docs/format.md#checkpoint.
+var checkpointTable = record.New(
+	record.Uint(1, func(c *Checkpoint) *uint64 { return &c.Seq }).Required(),
+	record.Time(2, func(c *Checkpoint) *time.Time { return &c.Time }).Required(),
+	record.String(3, func(c *Checkpoint) *string { return &c.Session }),
+	record.ID(4, func(c *Checkpoint) *objstore.ID { return &c.Tree }).Required(),
+	record.ID(5, func(c *Checkpoint) *objstore.ID { return &c.Note }),
+	record.IDs(6, func(c *Checkpoint) *[]objstore.ID { return &c.Parents }),
+	record.String(7, func(c *Checkpoint) *string { return &c.Cause.Event }),
+	record.String(8, func(c *Checkpoint) *string { return &c.Cause.Message }),
+	record.String(9, func(c *Checkpoint) *string { return &c.Git.Commit }),
+	record.String(10, func(c *Checkpoint) *string { return &c.Git.Branch }),
+	record.Count(11, func(c *Checkpoint) *int { return &c.Counts.Files }),
+	record.Count(12, func(c *Checkpoint) *int64 { return &c.Counts.Bytes }),
+	record.Count(13, func(c *Checkpoint) *int { return &c.Counts.Skipped }),
+	record.Count(14, func(c *Checkpoint) *int { return &c.Counts.Added }),
+	record.Count(15, func(c *Checkpoint) *int { return &c.Counts.Modified }),
+	record.Count(16, func(c *Checkpoint) *int { return &c.Counts.Deleted }),
+	record.ID(17, func(c *Checkpoint) *objstore.ID { return &c.Base }),
+	record.String(18, func(c *Checkpoint) *string { return &c.Cause.Tool }),
+	record.String(19, func(c *Checkpoint) *string { return &c.Cause.Call }),
+	record.Uint(20, func(c *Checkpoint) *uint64 { return &c.Cause.Turn }),
+	record.String(21, func(c *Checkpoint) *string { return &c.Cause.Prompt }),
+	record.Strings(22, func(c *Checkpoint) *[]string { return &c.By }),
+	record.Bool(23, func(c *Checkpoint) *bool { return &c.Late }),
+	record.Bool(24, func(c *Checkpoint) *bool { return &c.Minor }),
+	record.ID(25, func(c *Checkpoint) *objstore.ID { return &c.Conversation.Transcript }),
+	record.Count(26, func(c *Checkpoint) *int64 { return &c.Conversation.Length }),
+	record.String(27, func(c *Checkpoint) *string { return &c.Conversation.Last }),
+	record.String(28, func(c *Checkpoint) *string { return &c.Conversation.Path }),
+	record.Uint(29, func(c *Checkpoint) *uint64 { return &c.Conversation.Generation }),
+	record.Records(30, ownedTable, func(c *Checkpoint) *[]Owned { return &c.Owned }),
 )
 
-const (
-	tagOwnedBy = iota + 1
-	tagOwnedPaths
+var ownedTable = record.New(
+	record.Strings(1, func(o *Owned) *[]string { return &o.By }),
+	record.Strings(2, func(o *Owned) *[]string { return &o.Paths }).Required(),
 )
 
 // Encode gives the bytes of a checkpoint, docs/format.md#checkpoint.
-func (c *Checkpoint) Encode() []byte {
-	var e record.Encoder
-	e.Uint(tagSeq, c.Seq)
-	e.Uint(tagTime, uint64(c.Time.UnixMilli()))
-	e.String(tagSession, c.Session)
-	e.NonZero(tagTree, c.Tree[:])
-	e.NonZero(tagNote, c.Note[:])
-	e.List(tagParents, len(c.Parents), func(i int) []byte { return c.Parents[i][:] })
-	e.String(tagEvent, c.Cause.Event)
-	e.String(tagMessage, c.Cause.Message)
-	e.String(tagCommit, c.Git.Commit)
-	e.String(tagBranch, c.Git.Branch)
-	e.Uint(tagFiles, uint64(c.Counts.Files))
-	e.Uint(tagBytes, uint64(c.Counts.Bytes))
-	e.Uint(tagSkipped, uint64(c.Counts.Skipped))
-	e.Uint(tagAdded, uint64(c.Counts.Added))
-	e.Uint(tagModified, uint64(c.Counts.Modified))
-	e.Uint(tagDeleted, uint64(c.Counts.Deleted))
-	e.NonZero(tagBase, c.Base[:])
-	e.String(tagTool, c.Cause.Tool)
-	e.String(tagCall, c.Cause.Call)
-	e.Uint(tagTurn, c.Cause.Turn)
-	e.String(tagPrompt, c.Cause.Prompt)
-	e.List(tagBy, len(c.By), func(i int) []byte { return []byte(c.By[i]) })
-	e.Bool(tagLate, c.Late)
-	e.Bool(tagMinor, c.Minor)
-	e.NonZero(tagTranscript, c.Conversation.Transcript[:])
-	e.Uint(tagLength, uint64(c.Conversation.Length))
-	e.String(tagLast, c.Conversation.Last)
-	e.String(tagPath, c.Conversation.Path)
-	e.Uint(tagGeneration, c.Conversation.Generation)
-	encodeOwned(&e, tagOwned, c.Owned)
-	return e.Encoded()
-}
+func (c *Checkpoint) Encode() []byte { return checkpointTable.Encode(c) }
 
-func encodeOwned(e *record.Encoder, tag uint64, list []Owned) {
-	e.List(tag, len(list), func(i int) []byte {
-		var o record.Encoder
-		o.List(tagOwnedBy, len(list[i].By), func(k int) []byte { return []byte(list[i].By[k]) })
-		o.List(tagOwnedPaths, len(list[i].Paths), func(k int) []byte { return []byte(list[i].Paths[k]) })
-		return o.Encoded()
-	})
-}
-
-func decodeOwned(raw record.Field) (Owned, error) {
-	var o Owned
-	err := record.Decode(raw, func(tag uint64, f record.Field) error {
-		switch tag {
-		case tagOwnedBy:
-			return f.List(func(v record.Field) error {
-				o.By = append(o.By, string(v))
-				return nil
-			})
-		case tagOwnedPaths:
-			return f.List(func(v record.Field) error {
-				o.Paths = append(o.Paths, string(v))
-				return nil
-			})
-		}
-		return record.Unknown(tag)
-	})
-	if err == nil && len(o.Paths) == 0 {
-		err = fmt.Errorf("%w: owners of no path", record.ErrFormat)
-	}
-	return o, err
-}
-
-// DecodeCheckpoint reads what encode wrote, and refuses everything else; the error is objstore.ErrCorrupt.
+// DecodeCheckpoint reads what encode wrote, and refuses everything else with record.ErrFormat.
 func DecodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 	c := &Checkpoint{ID: id}
-	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
-		switch tag {
-		case tagSeq:
-			c.Seq, err = f.Uint()
-		case tagTime:
-			var ms int64
-			err = DecodeCount(f, &ms)
-			c.Time = time.UnixMilli(ms)
-		case tagSession:
-			c.Session = string(f)
-		case tagTree:
-			err = f.NonZero(c.Tree[:])
-		case tagNote:
-			err = f.NonZero(c.Note[:])
-		case tagParents:
-			err = f.List(func(v record.Field) error {
-				var p objstore.ID
-				err := v.NonZero(p[:])
-				c.Parents = append(c.Parents, p)
-				return err
-			})
-		case tagEvent:
-			c.Cause.Event = string(f)
-		case tagMessage:
-			c.Cause.Message = string(f)
-		case tagCommit:
-			c.Git.Commit = string(f)
-		case tagBranch:
-			c.Git.Branch = string(f)
-		case tagFiles:
-			err = DecodeCount(f, &c.Counts.Files)
-		case tagBytes:
-			err = DecodeCount(f, &c.Counts.Bytes)
-		case tagSkipped:
-			err = DecodeCount(f, &c.Counts.Skipped)
-		case tagAdded:
-			err = DecodeCount(f, &c.Counts.Added)
-		case tagModified:
-			err = DecodeCount(f, &c.Counts.Modified)
-		case tagDeleted:
-			err = DecodeCount(f, &c.Counts.Deleted)
-		case tagBase:
-			err = f.NonZero(c.Base[:])
-		case tagTool:
-			c.Cause.Tool = string(f)
-		case tagCall:
-			c.Cause.Call = string(f)
-		case tagTurn:
-			c.Cause.Turn, err = f.Uint()
-		case tagPrompt:
-			c.Cause.Prompt = string(f)
-		case tagBy:
-			err = f.List(func(v record.Field) error {
-				c.By = append(c.By, string(v))
-				return nil
-			})
-		case tagLate:
-			c.Late, err = f.Bool()
-		case tagMinor:
-			c.Minor, err = f.Bool()
-		case tagTranscript:
-			err = f.NonZero(c.Conversation.Transcript[:])
-		case tagLength:
-			err = DecodeCount(f, &c.Conversation.Length)
-		case tagLast:
-			c.Conversation.Last = string(f)
-		case tagPath:
-			c.Conversation.Path = string(f)
-		case tagGeneration:
-			c.Conversation.Generation, err = f.Uint()
-		case tagOwned:
-			err = f.List(func(v record.Field) error {
-				o, err := decodeOwned(v)
-				c.Owned = append(c.Owned, o)
-				return err
-			})
-		default:
-			return record.Unknown(tag)
-		}
-		return err
-	})
-	if err == nil && (c.Tree.IsZero() || c.Seq == 0 || c.Time.IsZero()) {
-		err = fmt.Errorf("%w: checkpoint without tree, sequence or time", record.ErrFormat)
-	}
-	if err != nil {
+	if err := checkpointTable.Decode(raw, c); err != nil {
 		return nil, &value.OpError{Op: "checkpoint", Subject: id.Short(), Err: err}
 	}
 	return c, nil
-}
-
-// DecodeCount reads a count or size; 2^53 keeps every one of them exact in JSON.
-func DecodeCount[T int | int64](f record.Field, n *T) error {
-	v, err := f.Uint()
-	if err == nil && v > 1<<53 {
-		err = fmt.Errorf("%w: count %d", record.ErrFormat, v)
-	}
-	*n = T(v)
-	return err
 }
 
 // Add counts one change; directories that come and go do not count.

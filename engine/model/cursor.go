@@ -21,66 +21,13 @@ type Cursor struct {
 	Checked int64 // the length at which the whole file was compared last
 }
 
-// Field tags of a cursor, docs/format.md#session-record.
-const (
-	tagCTranscript = iota + 1
-	tagCLength
-	tagCLast
-	tagCPath
-	tagCGeneration
-	tagCBase
-	tagCChecked
-)
-
-// Encode gives the bytes of a cursor, docs/format.md#session-record.
-func (c *Cursor) Encode() []byte {
-	var e record.Encoder
-	e.NonZero(tagCTranscript, c.Transcript[:])
-	e.Uint(tagCLength, uint64(c.Length))
-	e.String(tagCLast, c.Last)
-	e.String(tagCPath, c.Path)
-	e.Uint(tagCGeneration, c.Generation)
-	e.Uint(tagCBase, uint64(c.Base))
-	e.Uint(tagCChecked, uint64(c.Checked))
-	return e.Encoded()
-}
-
-// DecodeCursor reads what encode wrote, and refuses everything else.
-func DecodeCursor(raw record.Field) (Cursor, error) {
-	var c Cursor
-	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
-		switch tag {
-		case tagCTranscript:
-			err = f.NonZero(c.Transcript[:])
-		case tagCLength:
-			err = DecodeCount(f, &c.Length)
-		case tagCLast:
-			c.Last = string(f)
-		case tagCPath:
-			c.Path = string(f)
-		case tagCGeneration:
-			c.Generation, err = f.Uint()
-		case tagCBase:
-			err = DecodeCount(f, &c.Base)
-		case tagCChecked:
-			err = DecodeCount(f, &c.Checked)
-		default:
-			return record.Unknown(tag)
-		}
-		return err
-	})
-	return c, err
-}
-
-// Field tags of a lineage, docs/format.md#session-record.
-const (
-	tagLSession = iota + 1
-	tagLTurn
-	tagLMessage
-	tagLCheckpoint
-	tagLTime
-	tagLClone
-	tagLKind
-	tagLTranscript
-	tagLTurns
+// docs/format.md#session-record, 18.
+var cursorTable = record.New(
+	record.ID(1, func(c *Cursor) *objstore.ID { return &c.Transcript }),
+	record.Count(2, func(c *Cursor) *int64 { return &c.Length }),
+	record.String(3, func(c *Cursor) *string { return &c.Last }),
+	record.String(4, func(c *Cursor) *string { return &c.Path }),
+	record.Uint(5, func(c *Cursor) *uint64 { return &c.Generation }),
+	record.Count(6, func(c *Cursor) *int64 { return &c.Base }),
+	record.Count(7, func(c *Cursor) *int64 { return &c.Checked }),
 )

@@ -11,21 +11,13 @@ import (
 // A journal may lie in a store that somebody else has prepared: what it names is checked here when it is read, by apply.Run when a step is
 // carried out, and by agentfiles when a session file is set.
 
-// checkNames refuses names that no journal of ours has. Session files are not among them: whether they are the person's own is known at use
-// (foreign), and the code of a journal that names others must be able to go back.
+// checkNames refuses names that no journal of ours has, where that is not seen by a field alone. Session files are not among them: whether
+// they are the person's own is known at use (Foreign), and the code of a journal that names others must be able to go back.
 func (j *Journal) checkNames() error {
 	bad := func(what, name string) error { return fmt.Errorf("%w: %s %.100q", record.ErrFormat, what, name) }
-	if !IsStageName(j.Stage) {
-		return bad("stage", j.Stage)
-	}
-	for _, p := range j.Paths {
-		if p != "" && !refs.IsPath(p) {
-			return bad("path", p)
-		}
-	}
 	seen := make(map[string]bool, len(j.Steps))
 	for _, s := range j.Steps {
-		if !refs.IsPath(s.Path) || seen[s.Path] || s.From == nil && s.To == nil {
+		if seen[s.Path] || s.From == nil && s.To == nil {
 			return bad("step", s.Path)
 		}
 		seen[s.Path] = true

@@ -1,8 +1,7 @@
 package model
 
 import (
-	"fmt"
-	"strconv"
+	"time"
 
 	"rewind/internal/record"
 	"rewind/internal/value"
@@ -24,62 +23,21 @@ func (l *Lineage) Share(both int, turns []int) {
 	l.Turn = int(l.Of(uint64(both)))
 }
 
-// Encode gives the bytes of a lineage, docs/format.md#session-record.
-func (l *Lineage) Encode() []byte {
-	if l == nil {
-		return nil
-	}
-	var e record.Encoder
-	e.String(tagLSession, l.Session)
-	e.Uint(tagLTurn, uint64(l.Both))
-	e.String(tagLMessage, l.Message)
-	e.String(tagLCheckpoint, l.Checkpoint)
-	e.Uint(tagLTime, unixMilli(l.Time))
-	e.Bool(tagLClone, l.Clone)
-	e.String(tagLKind, l.Kind)
-	e.NonZero(tagLTranscript, l.Transcript[:])
-	e.List(tagLTurns, len(l.Turns), func(i int) []byte { return strconv.AppendInt(nil, int64(l.Turns[i]), 10) })
-	return e.Encoded()
-}
-
-// DecodeLineage reads what encode wrote, and refuses everything else.
-func DecodeLineage(raw record.Field) (*Lineage, error) {
-	l := &Lineage{}
-	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
-		switch tag {
-		case tagLSession:
-			l.Session = string(f)
-		case tagLTurn:
-			err = DecodeCount(f, &l.Both)
-		case tagLMessage:
-			l.Message = string(f)
-		case tagLCheckpoint:
-			l.Checkpoint = string(f)
-		case tagLTime:
-			err = decodeTime(f, &l.Time)
-		case tagLClone:
-			l.Clone, err = f.Bool()
-		case tagLKind:
-			l.Kind = string(f)
-		case tagLTranscript:
-			err = f.NonZero(l.Transcript[:])
-		case tagLTurns:
-			err = f.List(func(v record.Field) error {
-				n, err := strconv.Atoi(string(v))
-				if err != nil || n < 1 || strconv.Itoa(n) != string(v) {
-					return fmt.Errorf("%w: turn %.20q of a lineage", record.ErrFormat, []byte(v))
-				}
-				l.Turns = append(l.Turns, n)
-				return nil
-			})
-		default:
-			return record.Unknown(tag)
-		}
-		return err
-	})
+// docs/format.md#session-record, 19.
+var lineageTable = record.New(
+	record.String(1, func(l *Lineage) *string { return &l.Session }),
+	record.Count(2, func(l *Lineage) *int { return &l.Both }),
+	record.String(3, func(l *Lineage) *string { return &l.Message }),
+	record.String(4, func(l *Lineage) *string { return &l.Checkpoint }),
+	record.Time(5, func(l *Lineage) *time.Time { return &l.Time }),
+	record.Bool(6, func(l *Lineage) *bool { return &l.Clone }),
+	record.String(7, func(l *Lineage) *string { return &l.Kind }),
+	record.ID(8, func(l *Lineage) *objstore.ID { return &l.Transcript }),
+	record.Decimals(9, func(l *Lineage) *[]int { return &l.Turns }),
+).Then(func(l *Lineage) error {
 	l.Share(l.Both, l.Turns)
-	return l, err
-}
+	return nil
+})
 
 // An agent makes sessions of others by itself (/branch, --fork-session, a fork by reference). Their files name the other session, and how
 // far both are the same is found by comparing them, once: the turn and the message stand in the session's lineage from then on, and turns

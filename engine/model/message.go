@@ -14,8 +14,8 @@ import (
 // MaxMessages is how many messages lie beside one checkpoint; then the oldest goes.
 const MaxMessages = 64
 
-// tagMTexts is the only field of a record of messages, docs/format.md#messages.
-const tagMTexts = 1
+// How they stand in the store, docs/format.md#messages.
+var messagesTable = record.New(record.Strings(1, func(l *[]string) *[]string { return l }))
 
 // MessageKey is where the messages lie that a person put on a checkpoint.
 func MessageKey(id objstore.ID) []byte {
@@ -24,24 +24,12 @@ func MessageKey(id objstore.ID) []byte {
 }
 
 // EncodeMessages gives the bytes of messages, docs/format.md#messages.
-func EncodeMessages(list []string) []byte {
-	var e record.Encoder
-	e.List(tagMTexts, len(list), func(i int) []byte { return []byte(list[i]) })
-	return e.Encoded()
-}
+func EncodeMessages(list []string) []byte { return messagesTable.Encode(&list) }
 
 // DecodeMessages reads what EncodeMessages wrote, and refuses everything else.
-func DecodeMessages(raw []byte) (list []string, err error) {
-	err = record.Decode(raw, func(tag uint64, f record.Field) error {
-		if tag != tagMTexts {
-			return record.Unknown(tag)
-		}
-		return f.List(func(v record.Field) error {
-			list = append(list, string(v))
-			return nil
-		})
-	})
-	if err != nil {
+func DecodeMessages(raw []byte) ([]string, error) {
+	var list []string
+	if err := messagesTable.Decode(raw, &list); err != nil {
 		return nil, fmt.Errorf("messages: %w: %w", kv.ErrCorrupt, err)
 	}
 	return list, nil

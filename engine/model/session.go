@@ -110,196 +110,51 @@ func SplitSession(name string) (agent value.Agent, id string) {
 // SessionKey is where a session's record lies.
 func SessionKey(name string) []byte { return append([]byte{kv.PrefixSession}, name...) }
 
-// Field tags of the session record, docs/format.md#session-record.
-const (
-	tagSAgent = iota + 1
-	tagSID
-	tagSTranscript
-	tagSCwd
-	tagSPrevious
-	tagSFirst
-	tagSLast
-	tagSEvent
-	tagSTurn
-	tagSBusy
-	tagSPrompt
-	tagSEnded
-	tagSShown
-	tagSCalls
-	tagSFolded
-	tagSBegan
-	tagSOutside
-	tagSCursor
-	tagSFork
-	tagSTitle
-	tagSImported
-	tagSProblem
-	tagSPurged
-	tagSLaneOf
-	tagSLeft
+// How a session stands in the store, docs/format.md#session-record. Its name is the key.
+var sessionTable = record.New(
+	record.String(1, func(s *Session) *hooks.Agent { return &s.Agent }),
+	record.String(2, func(s *Session) *string { return &s.ID }),
+	record.String(3, func(s *Session) *string { return &s.Transcript }),
+	record.String(4, func(s *Session) *string { return &s.Cwd }),
+	record.String(5, func(s *Session) *string { return &s.Previous }),
+	record.Time(6, func(s *Session) *time.Time { return &s.First }),
+	record.Time(7, func(s *Session) *time.Time { return &s.Last }),
+	record.String(8, func(s *Session) *string { return &s.Event }),
+	record.Uint(9, func(s *Session) *uint64 { return &s.Turn }),
+	record.Bool(10, func(s *Session) *bool { return &s.Busy }),
+	record.String(11, func(s *Session) *string { return &s.Prompt }),
+	record.Bool(12, func(s *Session) *bool { return &s.Ended }),
+	record.Time(13, func(s *Session) *time.Time { return &s.Shown }),
+	record.Records(14, callTable, func(s *Session) *[]Call { return &s.Calls }),
+	record.Count(15, func(s *Session) *int64 { return &s.Folded }),
+	record.Uint(16, func(s *Session) *uint64 { return &s.Began }),
+	record.Strings(17, func(s *Session) *[]string { return &s.Outside }),
+	record.Record(18, cursorTable, func(s *Session) *Cursor { return &s.Cursor }),
+	record.Optional(19, lineageTable, func(s *Session) **Lineage { return &s.Fork }),
+	record.String(20, func(s *Session) *string { return &s.Title }),
+	record.Bool(21, func(s *Session) *bool { return &s.Imported }),
+	record.String(22, func(s *Session) *string { return &s.Problem }),
+	record.Bool(23, func(s *Session) *bool { return &s.Purged }),
+	record.String(24, func(s *Session) *string { return &s.LaneOf }),
+	record.Bool(25, func(s *Session) *bool { return &s.Left }),
 )
 
-const (
-	tagCallID = iota + 1
-	tagCallTool
-	tagCallLane
-	tagCallClass
-	tagCallPaths
+var callTable = record.New(
+	record.String(1, func(c *Call) *string { return &c.ID }),
+	record.String(2, func(c *Call) *string { return &c.Tool }),
+	record.String(3, func(c *Call) *string { return &c.Lane }),
+	record.Uint(4, func(c *Call) *hooks.Class { return &c.Class }).Must(func(c *Call) bool { return c.Class <= hooks.Reader }),
+	record.Strings(5, func(c *Call) *[]string { return &c.Paths }),
 )
 
 // Encode gives the bytes of a session's record, docs/format.md#session-record.
-func (s *Session) Encode() []byte {
-	var e record.Encoder
-	e.String(tagSAgent, string(s.Agent))
-	e.String(tagSID, s.ID)
-	e.String(tagSTranscript, s.Transcript)
-	e.String(tagSCwd, s.Cwd)
-	e.String(tagSPrevious, s.Previous)
-	e.Uint(tagSFirst, unixMilli(s.First))
-	e.Uint(tagSLast, unixMilli(s.Last))
-	e.String(tagSEvent, s.Event)
-	e.Uint(tagSTurn, s.Turn)
-	e.Bool(tagSBusy, s.Busy)
-	e.String(tagSPrompt, s.Prompt)
-	e.Bool(tagSEnded, s.Ended)
-	e.Uint(tagSShown, unixMilli(s.Shown))
-	e.List(tagSCalls, len(s.Calls), func(i int) []byte {
-		var c record.Encoder
-		c.String(tagCallID, s.Calls[i].ID)
-		c.String(tagCallTool, s.Calls[i].Tool)
-		c.String(tagCallLane, s.Calls[i].Lane)
-		c.Uint(tagCallClass, uint64(s.Calls[i].Class))
-		c.List(tagCallPaths, len(s.Calls[i].Paths), func(k int) []byte { return []byte(s.Calls[i].Paths[k]) })
-		return c.Encoded()
-	})
-	e.Uint(tagSFolded, uint64(s.Folded))
-	e.Uint(tagSBegan, s.Began)
-	e.List(tagSOutside, len(s.Outside), func(i int) []byte { return []byte(s.Outside[i]) })
-	e.Bytes(tagSCursor, s.Cursor.Encode())
-	e.Bytes(tagSFork, s.Fork.Encode())
-	e.String(tagSTitle, s.Title)
-	e.Bool(tagSImported, s.Imported)
-	e.String(tagSProblem, s.Problem)
-	e.Bool(tagSPurged, s.Purged)
-	e.String(tagSLaneOf, s.LaneOf)
-	e.Bool(tagSLeft, s.Left)
-	return e.Encoded()
-}
-
-// unixMilli is a time as records hold it, 0 for none.
-func unixMilli(t time.Time) uint64 {
-	if t.IsZero() {
-		return 0
-	}
-	return uint64(max(t.UnixMilli(), 0))
-}
-
-func decodeTime(f record.Field, t *time.Time) error {
-	var ms int64
-	err := DecodeCount(f, &ms)
-	*t = time.UnixMilli(ms)
-	return err
-}
+func (s *Session) Encode() []byte { return sessionTable.Encode(s) }
 
 // DecodeSession reads what encode wrote, and refuses everything else.
 func DecodeSession(name string, raw []byte) (*Session, error) {
 	s := &Session{Name: name}
-	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
-		switch tag {
-		case tagSAgent:
-			s.Agent = hooks.Agent(f)
-		case tagSID:
-			s.ID = string(f)
-		case tagSTranscript:
-			s.Transcript = string(f)
-		case tagSCwd:
-			s.Cwd = string(f)
-		case tagSPrevious:
-			s.Previous = string(f)
-		case tagSFirst:
-			err = decodeTime(f, &s.First)
-		case tagSLast:
-			err = decodeTime(f, &s.Last)
-		case tagSEvent:
-			s.Event = string(f)
-		case tagSTurn:
-			s.Turn, err = f.Uint()
-		case tagSBusy:
-			s.Busy, err = f.Bool()
-		case tagSPrompt:
-			s.Prompt = string(f)
-		case tagSEnded:
-			s.Ended, err = f.Bool()
-		case tagSShown:
-			err = decodeTime(f, &s.Shown)
-		case tagSCalls:
-			err = f.List(func(v record.Field) error {
-				c, err := decodeCall(v)
-				s.Calls = append(s.Calls, c)
-				return err
-			})
-		case tagSFolded:
-			err = DecodeCount(f, &s.Folded)
-		case tagSBegan:
-			s.Began, err = f.Uint()
-		case tagSOutside:
-			err = f.List(func(v record.Field) error {
-				s.Outside = append(s.Outside, string(v))
-				return nil
-			})
-		case tagSCursor:
-			s.Cursor, err = DecodeCursor(f)
-		case tagSFork:
-			s.Fork, err = DecodeLineage(f)
-		case tagSTitle:
-			s.Title = string(f)
-		case tagSImported:
-			s.Imported, err = f.Bool()
-		case tagSProblem:
-			s.Problem = string(f)
-		case tagSPurged:
-			s.Purged, err = f.Bool()
-		case tagSLaneOf:
-			s.LaneOf = string(f)
-		case tagSLeft:
-			s.Left, err = f.Bool()
-		default:
-			return record.Unknown(tag)
-		}
-		return err
-	})
-	if err != nil {
+	if err := sessionTable.Decode(raw, s); err != nil {
 		return nil, &value.OpError{Op: "session", Subject: name, Err: fmt.Errorf("%w: %w", kv.ErrCorrupt, err)}
 	}
 	return s, nil
-}
-
-func decodeCall(raw record.Field) (Call, error) {
-	var c Call
-	err := record.Decode(raw, func(tag uint64, f record.Field) error {
-		switch tag {
-		case tagCallID:
-			c.ID = string(f)
-		case tagCallTool:
-			c.Tool = string(f)
-		case tagCallLane:
-			c.Lane = string(f)
-		case tagCallClass:
-			n, err := f.Uint()
-			if err == nil && n > uint64(hooks.Reader) {
-				err = fmt.Errorf("%w: class %d", record.ErrFormat, n)
-			}
-			c.Class = hooks.Class(n)
-			return err
-		case tagCallPaths:
-			return f.List(func(v record.Field) error {
-				c.Paths = append(c.Paths, string(v))
-				return nil
-			})
-		default:
-			return record.Unknown(tag)
-		}
-		return nil
-	})
-	return c, err
 }

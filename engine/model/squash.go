@@ -27,94 +27,30 @@ type Squash struct {
 // MaxReverted is how many paths a squash record lists, at most.
 const MaxReverted = 1024
 
-// Field tags of a squash record, docs/format.md#squash-record.
-const (
-	tagGParent = iota + 1
-	tagGBase
-	tagGBy
-	tagGMerged
-	tagGAdded
-	tagGModified
-	tagGDeleted
-	tagGReverted
-	tagGAside
-	tagGOwned
+// How it stands in the store, docs/format.md#squash-record.
+var squashTable = record.New(
+	record.ID(1, func(g *Squash) *objstore.ID { return &g.Parent }),
+	record.ID(2, func(g *Squash) *objstore.ID { return &g.Base }),
+	record.Strings(3, func(g *Squash) *[]string { return &g.By }),
+	record.Uint(4, func(g *Squash) *uint64 { return &g.Merged }),
+	record.Count(5, func(g *Squash) *int { return &g.Counts.Added }),
+	record.Count(6, func(g *Squash) *int { return &g.Counts.Modified }),
+	record.Count(7, func(g *Squash) *int { return &g.Counts.Deleted }),
+	record.Ascending(8, func(g *Squash) *[]string { return &g.Reverted }),
+	record.Ascending(9, func(g *Squash) *[]string { return &g.Aside }),
+	record.Records(10, ownedTable, func(g *Squash) *[]Owned { return &g.Owned }),
 )
 
 // Encode gives the bytes of a squash record, docs/format.md#squash-record.
-func (g *Squash) Encode() []byte {
-	var e record.Encoder
-	e.NonZero(tagGParent, g.Parent[:])
-	e.NonZero(tagGBase, g.Base[:])
-	strs := func(tag uint64, list []string) {
-		e.List(tag, len(list), func(i int) []byte { return []byte(list[i]) })
-	}
-	strs(tagGBy, g.By)
-	e.Uint(tagGMerged, g.Merged)
-	e.Uint(tagGAdded, uint64(g.Counts.Added))
-	e.Uint(tagGModified, uint64(g.Counts.Modified))
-	e.Uint(tagGDeleted, uint64(g.Counts.Deleted))
-	strs(tagGReverted, g.Reverted)
-	strs(tagGAside, g.Aside)
-	encodeOwned(&e, tagGOwned, g.Owned)
-	return e.Encoded()
-}
+func (g *Squash) Encode() []byte { return squashTable.Encode(g) }
 
-// DecodeSquash reads what encode wrote, and refuses everything else; the error is objstore.ErrCorrupt.
+// DecodeSquash reads what encode wrote, and refuses everything else; the error is kv.ErrCorrupt.
 func DecodeSquash(raw []byte) (*Squash, error) {
 	g := &Squash{}
-	err := record.Decode(raw, func(tag uint64, f record.Field) (err error) {
-		switch tag {
-		case tagGParent:
-			err = f.NonZero(g.Parent[:])
-		case tagGBase:
-			err = f.NonZero(g.Base[:])
-		case tagGBy:
-			err = f.List(func(v record.Field) error {
-				g.By = append(g.By, string(v))
-				return nil
-			})
-		case tagGMerged:
-			g.Merged, err = f.Uint()
-		case tagGAdded:
-			err = DecodeCount(f, &g.Counts.Added)
-		case tagGModified:
-			err = DecodeCount(f, &g.Counts.Modified)
-		case tagGDeleted:
-			err = DecodeCount(f, &g.Counts.Deleted)
-		case tagGReverted:
-			g.Reverted, err = Ascending(f)
-		case tagGAside:
-			g.Aside, err = Ascending(f)
-		case tagGOwned:
-			err = f.List(func(v record.Field) error {
-				o, err := decodeOwned(v)
-				g.Owned = append(g.Owned, o)
-				return err
-			})
-		default:
-			err = record.Unknown(tag)
-		}
-		return err
-	})
-	if err != nil {
+	if err := squashTable.Decode(raw, g); err != nil {
 		return nil, fmt.Errorf("graft: %w: %w", kv.ErrCorrupt, err)
 	}
 	return g, nil
-}
-
-// Ascending reads a list of texts of which none is empty and each is greater than the one before.
-func Ascending(f record.Field) (list []string, err error) {
-	last := ""
-	err = f.List(func(v record.Field) error {
-		if string(v) <= last {
-			return fmt.Errorf("%w: %.80q after %.80q", record.ErrFormat, v, last)
-		}
-		last = string(v)
-		list = append(list, last)
-		return nil
-	})
-	return list, err
 }
 
 // SquashKey is where a checkpoint's squash record lies.

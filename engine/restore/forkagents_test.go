@@ -36,8 +36,7 @@ func TestForkEveryAgent(t *testing.T) {
 	} {
 		t.Run(string(tt.agent)+" "+tt.file, func(t *testing.T) {
 			p := enginetest.NewProject(t)
-			raw, err := os.ReadFile(filepath.Join("..", "..", "transcript", "testdata", string(tt.agent), tt.file))
-			p.Must(err)
+			raw := p.Sample(tt.agent, tt.file)
 			c, err := transcript.Scan(tt.agent, transcript.Source{ReaderAt: bytes.NewReader(raw), Size: int64(len(raw)), Name: tt.file})
 			p.Must(err)
 			named := func(name string) string {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/internal/leaks"
 	"rewind/internal/record"
@@ -35,24 +34,24 @@ type LeakCursor struct {
 // MaxFlagPaths is how many paths of one content are kept.
 const MaxFlagPaths = 64
 
-// Field tags, docs/format.md#flag.
-const (
-	tagKPaths = iota + 1
-	tagKCheckpoint
-	tagKFindings
-	tagKFree
-)
-
-const (
-	tagKRule = iota + 1
-	tagKLine
-)
-
-const (
-	tagKRules = iota + 1
-	tagKDone
-	tagKTree
-	tagKPath
+// How both stand in the store, docs/format.md#flag.
+var (
+	flagTable = record.New(
+		record.Ascending(1, func(f *LeakFlag) *[]string { return &f.Paths }).Required(),
+		record.ID(2, func(f *LeakFlag) *objstore.ID { return &f.Checkpoint }),
+		record.Records(3, findingTable, func(f *LeakFlag) *[]value.Finding { return &f.Findings }).Required(),
+		record.Ascending(4, func(f *LeakFlag) *[]string { return &f.Free }),
+	)
+	findingTable = record.New(
+		record.String(1, func(f *value.Finding) *string { return &f.Rule }).Required(),
+		record.Count(2, func(f *value.Finding) *int { return &f.Line }).Required(),
+	)
+	cursorTable = record.New(
+		record.String(1, func(m *LeakCursor) *string { return &m.Rules }),
+		record.Uint(2, func(m *LeakCursor) *uint64 { return &m.Done }),
+		record.ID(3, func(m *LeakCursor) *objstore.ID { return &m.Tree }),
+		record.String(4, func(m *LeakCursor) *string { return &m.Path }),
+	)
 )
 
 // LeakMarkKey is where it stands how far the search for secrets got.
@@ -62,101 +61,24 @@ var LeakMarkKey = []byte{kv.PrefixLeak}
 func LeakKey(content objstore.Key) []byte { return append([]byte{kv.PrefixLeak}, content[:]...) }
 
 // Encode gives the bytes of a flag, docs/format.md#flag.
-func (f *LeakFlag) Encode() []byte {
-	var e record.Encoder
-	strs := func(tag uint64, list []string) {
-		e.List(tag, len(list), func(i int) []byte { return []byte(list[i]) })
-	}
-	strs(tagKPaths, f.Paths)
-	e.NonZero(tagKCheckpoint, f.Checkpoint[:])
-	e.List(tagKFindings, len(f.Findings), func(i int) []byte {
-		var one record.Encoder
-		one.String(tagKRule, f.Findings[i].Rule)
-		one.Uint(tagKLine, uint64(f.Findings[i].Line))
-		return one.Encoded()
-	})
-	strs(tagKFree, f.Free)
-	return e.Encoded()
-}
+func (f *LeakFlag) Encode() []byte { return flagTable.Encode(f) }
 
 // DecodeLeakFlag reads what encode wrote, and refuses everything else.
 func DecodeLeakFlag(raw []byte) (*LeakFlag, error) {
 	f := &LeakFlag{}
-	err := record.Decode(raw, func(tag uint64, v record.Field) (err error) {
-		switch tag {
-		case tagKPaths:
-			f.Paths, err = model.Ascending(v)
-		case tagKCheckpoint:
-			err = v.NonZero(f.Checkpoint[:])
-		case tagKFindings:
-			err = v.List(func(v record.Field) error {
-				one, err := decodeFinding(v)
-				f.Findings = append(f.Findings, one)
-				return err
-			})
-		case tagKFree:
-			f.Free, err = model.Ascending(v)
-		default:
-			err = record.Unknown(tag)
-		}
-		return err
-	})
-	if err == nil && (len(f.Paths) == 0 || len(f.Findings) == 0) {
-		err = fmt.Errorf("%w: no path or no finding", record.ErrFormat)
-	}
-	if err != nil {
+	if err := flagTable.Decode(raw, f); err != nil {
 		return nil, fmt.Errorf("flag of a content: %w: %w", kv.ErrCorrupt, err)
 	}
 	return f, nil
 }
 
-func decodeFinding(raw record.Field) (f value.Finding, err error) {
-	err = record.Decode(raw, func(tag uint64, v record.Field) (err error) {
-		switch tag {
-		case tagKRule:
-			f.Rule = string(v)
-		case tagKLine:
-			err = model.DecodeCount(v, &f.Line)
-		default:
-			err = record.Unknown(tag)
-		}
-		return err
-	})
-	if err == nil && (f.Rule == "" || f.Line == 0) {
-		err = fmt.Errorf("%w: a finding without rule or line", record.ErrFormat)
-	}
-	return f, err
-}
-
 // Encode gives the bytes of the cursor, docs/format.md#flag.
-func (m *LeakCursor) Encode() []byte {
-	var e record.Encoder
-	e.String(tagKRules, m.Rules)
-	e.Uint(tagKDone, m.Done)
-	e.NonZero(tagKTree, m.Tree[:])
-	e.String(tagKPath, m.Path)
-	return e.Encoded()
-}
+func (m *LeakCursor) Encode() []byte { return cursorTable.Encode(m) }
 
 // DecodeLeakMark reads what encode wrote, and refuses everything else.
 func DecodeLeakMark(raw []byte) (*LeakCursor, error) {
 	m := &LeakCursor{}
-	err := record.Decode(raw, func(tag uint64, v record.Field) (err error) {
-		switch tag {
-		case tagKRules:
-			m.Rules = string(v)
-		case tagKDone:
-			m.Done, err = v.Uint()
-		case tagKTree:
-			err = v.NonZero(m.Tree[:])
-		case tagKPath:
-			m.Path = string(v)
-		default:
-			err = record.Unknown(tag)
-		}
-		return err
-	})
-	if err != nil {
+	if err := cursorTable.Decode(raw, m); err != nil {
 		return nil, fmt.Errorf("how far contents were looked at: %w: %w", kv.ErrCorrupt, err)
 	}
 	return m, nil

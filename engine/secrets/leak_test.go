@@ -18,6 +18,7 @@ import (
 	"rewind/engine/secrets"
 	"rewind/internal/kv"
 	"rewind/internal/leaks"
+	"rewind/internal/record/recordtest"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
@@ -345,6 +346,8 @@ func TestLeakFlagGolden(t *testing.T) {
 	if got, want := m.Encode(), "\x01\x01v"+"\x02\x02\xac\x02"+"\x03\x20"+string(c[:])+"\x04\x01p"; string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
+	recordtest.Documented(t, sampleLeakFlag().Encode(), "Flag", 0)
+	recordtest.Documented(t, m.Encode(), "Flag", 1)
 }
 
 func FuzzLeakFlag(f *testing.F) {

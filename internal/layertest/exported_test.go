@@ -22,7 +22,7 @@ import (
 // forTests are packages that tests alone use, and bench, which is no part of the programs: their names need no user.
 var forTests = []string{
 	"bench", "engine/enginetest", "internal/acceptance", "internal/ignoretest", "internal/kv/kvtest", "internal/layertest", "internal/torture",
-	"internal/tracetest", "internal/worktreefs/faultfs", "objstore/objtest",
+	"internal/record/recordtest", "internal/tracetest", "internal/worktreefs/faultfs", "objstore/objtest",
 }
 
 // unusedNames is the table of exceptions: a name (package.Name or package.Type.Name), a tab, the reason.

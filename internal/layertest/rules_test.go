@@ -97,6 +97,7 @@ const (
 var testHelpers = []struct{ path, host, why string }{
 	{"engine/enginetest", "bench", "an open project with agents that work in it, for the tests of its rooms"},
 	{"internal/kv/kvtest", "internal/kv", "power cuts and faults for the tests of the packages above kv"},
+	{"internal/record/recordtest", "internal/record", "records against docs/format.md"},
 	{"internal/worktreefs/faultfs", "internal/worktreefs", "the fault-injecting twin"},
 	{"internal/acceptance", "", "real agents against the program, behind a build tag"},
 	{"internal/acceptance/fakemodel", "", "the model that the real agents talk to"},
