@@ -12,6 +12,7 @@ import (
 	"rewind/engine/register"
 	"rewind/internal/agentfiles"
 	"rewind/internal/clients"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -50,7 +51,7 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 		case f.To.IsZero():
 			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...) // somebody has gone on with it
 		case f.From.IsZero():
-			return nil, fmt.Errorf("undo-restore %d: %s: %w", op.Seq, f.Path, fs.ErrExist)
+			return nil, undoRestoreError(op.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
 		default:
 			if f, err = rs.grownSince(f, tx); err != nil {
 				return nil, err
@@ -75,7 +76,7 @@ func noneBack(r *restore, op *refs.Operation, err error) (*conversationPlan, err
 func (rs *Restorer) grownSince(f refs.File, tx *objstore.Tx) (refs.File, error) {
 	agent, ok := rs.agentOf(f.Path)
 	if !ok {
-		return f, fmt.Errorf("session file %s: %w", f.Path, conversation.ErrSessionChanged)
+		return f, &value.OpError{Op: "session file", Subject: f.Path, Err: conversation.ErrSessionChanged}
 	}
 	file, err := conversation.OpenSession(agent, f.Path)
 	if errors.Is(err, fs.ErrNotExist) {

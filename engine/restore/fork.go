@@ -14,6 +14,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/register"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -123,7 +124,7 @@ func takeAway(j *model.Journal) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("fork: %w", err)
+		return &value.OpError{Op: "remove session", Subject: j.Made.NameOf(), Err: err}
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 	if err == nil {
 		var found []string
 		if found, _, err = transcript.Find(plan.agent, os.DirFS(root), rs.log.Project.Root); err == nil {
-			err = errNotFoundThere
+			err = &value.OpError{Op: "fork", Subject: plan.Path, Err: errNotFoundThere}
 			for _, p := range found {
 				if filepath.Join(root, filepath.FromSlash(p)) == plan.Path {
 					err = nil
@@ -151,7 +152,7 @@ func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 	return err
 }
 
-var errNotFoundThere = errors.New("fork: it is not where the agent looks")
+var errNotFoundThere = errors.New("it is not where the agent looks")
 
 // forkAndGo is a fork that takes the code along: a checkout that makes a new session whatever the one that is there ends with.
 func (rs *Restorer) forkAndGo(ctx context.Context, name string, o Options) (*Forked, error) {

@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -42,7 +41,7 @@ func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Prog
 			continue
 		}
 		for _, p := range passed {
-			why := fmt.Errorf("import %s: %w", filepath.Join(root, filepath.FromSlash(p.Path)), register.PathCause(p.Why))
+			why := &value.OpError{Op: "import", Subject: filepath.Join(root, filepath.FromSlash(p.Path)), Err: register.PathCause(p.Why)}
 			switch {
 			case errors.Is(p.Why, transcript.ErrNoFile), errors.Is(p.Why, transcript.ErrNothing), errors.Is(p.Why, transcript.ErrNowhere):
 				res.Passed = append(res.Passed, why)
@@ -100,7 +99,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	if err != nil {
 		tx.Discard()
 		if errors.Is(err, conversation.ErrMoving) {
-			err = fmt.Errorf("import %s: %w", path, err)
+			err = &value.OpError{Op: "import", Subject: path, Err: err}
 		}
 		return nil, err
 	}
@@ -146,7 +145,7 @@ func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) e
 		id = own.ID
 	}
 	if !transcript.ValidID(id) {
-		return model.Usagef("import %s: no id of a session in it", s.Transcript)
+		return &value.OpError{Op: "import", Subject: s.Transcript, Err: model.Usagef("no id of a session in it")}
 	}
 	s.Name, s.ID, s.Cwd = model.SessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
 	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))

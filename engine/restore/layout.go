@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"rewind/engine/model"
+	"rewind/engine/register"
 	"rewind/internal/osfile"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
@@ -57,7 +57,7 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 		return nil, err
 	}
 	if out.Without, err = rs.lay(ctx, dir, steps); err != nil {
-		return nil, fmt.Errorf("lay out %s: %w", cp.ID.Short(), err)
+		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
 	}
 	out.Paths = len(steps)
 	return out, nil
@@ -65,30 +65,28 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 
 // placeToLay gives dir with the links above it resolved.
 func (rs *Restorer) placeToLay(dir string) (string, error) {
-	refuse := func(why string) (string, error) {
-		return "", model.Usagef("lay out into %s: %s", dir, why)
-	}
+	fail := func(err error) (string, error) { return "", &value.OpError{Op: "lay out into", Subject: dir, Err: err} }
 	if !filepath.IsAbs(dir) {
-		return refuse("it is not an absolute path")
+		return fail(model.Usagef("it is not an absolute path"))
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return refuse("it is there already; name a directory that is to be made")
+		return fail(model.Usagef("it is there already; name a directory that is to be made"))
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("lay out: %w", err)
+		return fail(register.PathCause(err))
 	}
 	above, err := filepath.EvalSymlinks(filepath.Dir(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return refuse("the directory above it is not there")
+		return fail(model.Usagef("the directory above it is not there"))
 	}
 	if err != nil {
-		return "", fmt.Errorf("lay out: %w", err)
+		return fail(err)
 	}
 	for _, not := range []struct{ what, dir string }{{"the project", rs.log.Project.Root}, {"the store", rs.log.Project.Store}} {
 		if real, err := filepath.EvalSymlinks(not.dir); err == nil {
 			not.dir = real
 		}
 		if rel, err := filepath.Rel(not.dir, above); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return refuse("it lies in " + not.what)
+			return fail(model.Usagef("it lies in %s", not.what))
 		}
 	}
 	return filepath.Join(above, filepath.Base(dir)), nil
@@ -121,7 +119,7 @@ func (rs *Restorer) laySteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOu
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("lay out %s: %w", cp.ID.Short(), err)
+		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
 	}
 	return steps, nil
 }

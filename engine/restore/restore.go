@@ -130,7 +130,8 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 		}
 	}
 	if target == nil {
-		return nil, fmt.Errorf("checkout %s: %w: no code was captured then; --context-only goes back in the conversation alone", name, model.ErrNotFound)
+		why := fmt.Errorf("%w: no code was captured then; --context-only goes back in the conversation alone", model.ErrNotFound)
+		return nil, &value.OpError{Op: "checkout", Subject: name, Typed: true, Err: why}
 	}
 	for _, p := range o.Paths {
 		if _, err := rs.log.Lookup(target, p); err != nil {
@@ -197,7 +198,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		c.Discard()
 		lost, perms, err := apply.Foresee(root, plan.Steps)
 		if err != nil {
-			return nil, fmt.Errorf("plan: %w", err)
+			return nil, rs.restoring(err)
 		}
 		res.Without, res.perms = append(res.Without, lost...), perms
 		res.settle()
@@ -226,7 +227,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	unsafe := durable()
 	if err != nil {
 		_ = rs.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
-		return nil, &TakenBackError{Cause: fmt.Errorf("safety checkpoint: %w", err)}
+		return nil, &TakenBackError{Cause: &value.OpError{Op: "safety checkpoint of", Subject: rs.log.Project.Root, Err: err}}
 	}
 	if r.asStep {
 		res.Saved = res.Safety

@@ -3,7 +3,6 @@ package restore
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
@@ -41,7 +40,7 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		return nil, err
 	}
 	if j == nil {
-		return nil, fmt.Errorf("checkout: %w", model.ErrNotHalfDone)
+		return nil, model.ErrNotHalfDone
 	}
 	defer rs.worktree.Restoring(j.Kind.String(), model.AskerOf(ctx).Process)()
 	j.Must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore

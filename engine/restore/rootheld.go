@@ -32,7 +32,7 @@ func (rs *Restorer) HoldRoot() (worktreefs.Dir, error) {
 // sameRoot refuses to go on when the project's path does not lead to the directory that is held: device and inode, through no link.
 func (rs *Restorer) sameRoot(root worktreefs.Dir) error {
 	gone := func(why string) error {
-		return fmt.Errorf("restore %s: %w: %s", rs.log.Project.Root, ErrExchanged, why)
+		return rs.restoring(fmt.Errorf("%w: %s", ErrExchanged, why))
 	}
 	real, err := filepath.EvalSymlinks(rs.log.Project.Root)
 	if err != nil {

@@ -2,10 +2,11 @@ package restore
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"rewind/engine/project"
+	"rewind/engine/register"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/tree/apply"
 )
@@ -140,24 +141,27 @@ func (rs *Restorer) syncing(d worktreefs.Dir) (wait func() error) {
 
 func (rs *Restorer) restoring(err error) error {
 	if err != nil {
-		err = fmt.Errorf("restore %s: %w", rs.log.Project.Root, err)
+		err = &value.OpError{Op: "restore", Subject: rs.log.Project.Root, Err: err}
 	}
 	return err
 }
 
 // Kept lists what restores left in their stages.
 func (s *stages) Kept() (out []string, err error) {
+	fail := func(err error) error {
+		return &value.OpError{Op: "list stages in", Subject: s.Name, Err: register.PathCause(err)}
+	}
 	dir, err := s.Open()
 	if errors.Is(err, worktreefs.ErrNotExist) || errors.Is(err, worktreefs.ErrNotDir) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("status: %w", err)
+		return nil, fail(err)
 	}
 	defer dir.Close()
 	ops, err := dir.ReadDir()
 	if err != nil {
-		return nil, fmt.Errorf("status: %w", err)
+		return nil, fail(err)
 	}
 	for _, op := range ops {
 		stage, err := dir.OpenDir(op.Name)
@@ -167,7 +171,7 @@ func (s *stages) Kept() (out []string, err error) {
 		files, err := stage.ReadDir()
 		stage.Close()
 		if err != nil {
-			return nil, fmt.Errorf("status: %w", err)
+			return nil, fail(err)
 		}
 		for _, f := range files {
 			out = append(out, s.Name+"/"+op.Name+"/"+f.Name)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -27,7 +29,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		return nil, err
 	}
 	if cur == nil {
-		return nil, fmt.Errorf("undo: %w: no checkpoint yet", model.ErrNotFound)
+		return nil, &value.OpError{Op: "undo of session", Subject: session, Err: fmt.Errorf("%w: no checkpoint yet", model.ErrNotFound)}
 	}
 	o.Paths = nil // steps are of the whole tree
 	r := o.request(refs.KindUndo, session)
@@ -228,6 +230,11 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 	return rs.Run(ctx, r, o.Progress)
 }
 
+// undoRestoreError is why the restore of an operation cannot be reverted.
+func undoRestoreError(seq uint64, err error) error {
+	return &value.OpError{Op: "undo-restore", Subject: strconv.FormatUint(seq, 10), Err: err}
+}
+
 func (rs *Restorer) restoreOperation(seq uint64) (*refs.Operation, error) {
 	if seq > 0 {
 		op, err := rs.log.Refs.Operation(seq)
@@ -235,13 +242,13 @@ func (rs *Restorer) restoreOperation(seq uint64) (*refs.Operation, error) {
 			return nil, err
 		}
 		if op.Kind == refs.KindPurge {
-			return nil, model.Usagef("undo-restore %d: operation %d is a purge, which cannot be undone", seq, seq)
+			return nil, undoRestoreError(seq, model.Usagef("operation %d is a purge, which cannot be undone", seq))
 		}
 		if op.Kind.IsRestore() && op.Thinned {
-			return nil, fmt.Errorf("undo-restore %d: %w: gc has removed the state before it", seq, model.ErrNotFound)
+			return nil, undoRestoreError(seq, fmt.Errorf("%w: gc has removed the state before it", model.ErrNotFound))
 		}
 		if !op.Kind.IsRestore() || op.Restore == nil {
-			return nil, model.Usagef("undo-restore %d: operation %d is %s, not a restore", seq, seq, op.Kind)
+			return nil, undoRestoreError(seq, model.Usagef("operation %d is %s, not a restore", seq, op.Kind))
 		}
 		return op, nil
 	}
