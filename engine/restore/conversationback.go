@@ -20,7 +20,7 @@ import (
 
 // planBack takes back what a restore did to session files: a session that it made and that nobody has used goes, one that it cut comes back
 // whole.
-func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *Restorer) planBack(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	op := r.reverts
 	if op == nil || len(op.Restore.Files) == 0 {
 		return nil, nil
@@ -30,7 +30,7 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 		return nil, err
 	}
 	t := &conversationPlan{conversation: model.Conversation{Mode: model.ConversationBack, Session: at.Session}}
-	own := register.Folders(r.wish.Env)
+	own := register.Folders(r.options.Env)
 	for _, f := range op.Restore.Files {
 		if err := model.Placed(own, f.Path); err != nil {
 			return noneBack(r, op, err)
@@ -64,7 +64,7 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 
 // noneBack is what becomes of the conversation when an operation names a file that must not be touched. Where no agent has such files the
 // operation is not one of ours, and nothing is done on its word; else the code goes back, and it is said why the conversation does not.
-func noneBack(r *restore, op *refs.Operation, err error) (*conversationPlan, error) {
+func noneBack(r *request, op *refs.Operation, err error) (*conversationPlan, error) {
 	foreign := &model.ForeignFileError{In: fmt.Sprintf("operation %d", op.Seq), Cause: err}
 	if foreign.Foreign() || r.ContextOnly {
 		return nil, foreign
@@ -104,7 +104,7 @@ func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
 }
 
 // comeBack settles whose conversation comes back, and refuses while the agent has it open.
-func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) error {
+func (rs *Restorer) comeBack(r *request, t *conversationPlan, tx *objstore.Tx) error {
 	for _, f := range t.files {
 		if f.From.IsZero() || f.To.IsZero() {
 			if f.To.IsZero() {
@@ -116,7 +116,7 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 			if s.Transcript != f.Path {
 				continue
 			}
-			if err := rs.sessions.MustRest(s, r.wish.Force); err != nil {
+			if err := rs.sessions.MustRest(s, r.options.Force); err != nil {
 				return err
 			}
 			t.conversation.Session, t.conversation.Path = s.Name, f.Path
@@ -144,8 +144,8 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 
 // dropUnused are the steps that take away the fork that the restores before this one have left current, if nobody has used it and nothing
 // was saved in it: a run of restores leaves one session behind, not one for each step.
-func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
-	own := register.Folders(r.wish.Env)
+func (rs *Restorer) dropUnused(r *request, tx *objstore.Tx) []refs.File {
+	own := register.Folders(r.options.Env)
 	at, err := rs.sessions.Position()
 	s := rs.log.Records[at.Session]
 	if err != nil || at.Branch != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.inUse(s.Name) {

@@ -43,8 +43,8 @@ func (t *conversationPlan) Close() {
 // PlanConversation decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is
 // stored. Whatever keeps the conversation from going, the code goes, unless the conversation was asked for by itself: only then, and where
 // the log names a file that is none of an agent's, an error refuses the whole restore.
-func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
-	if r.wish.CodeOnly || len(r.Paths) > 0 || r.wish.Env.Home == "" {
+func (rs *Restorer) PlanConversation(r *request, tx *objstore.Tx) (*conversationPlan, error) {
+	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
 		return nil, nil
 	}
 	if err := rs.log.LoadSessions(); err != nil {
@@ -52,7 +52,7 @@ func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversation
 	}
 	t, err := rs.planTalk(r, tx)
 	if err == nil {
-		err = t.writable(register.Folders(r.wish.Env))
+		err = t.writable(register.Folders(r.options.Env))
 	}
 	if err == nil {
 		return t, nil
@@ -66,19 +66,19 @@ func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversation
 }
 
 // mustTalk reports whether a restore is of no use without the conversation.
-func (r *restore) mustTalk() bool {
-	return r.ContextOnly || r.wish.InPlace || r.mustFork
+func (r *request) mustTalk() bool {
+	return r.ContextOnly || r.options.InPlace || r.mustFork
 }
 
 // planWithout is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays
 // if it is the one that the restore was asked for.
-func (rs *Restorer) planWithout(r *restore, why error, tx *objstore.Tx) *conversationPlan {
+func (rs *Restorer) planWithout(r *request, why error, tx *objstore.Tx) *conversationPlan {
 	if r.reverts != nil {
 		return noConversation(notBack(r.reverts.Seq, why))
 	}
 	t := noConversation(later(why, r.Target))
-	own := register.Folders(r.wish.Env)
-	if at, err := rs.sessions.Position(); err == nil && at.Session != r.named {
+	own := register.Folders(r.options.Env)
+	if at, err := rs.sessions.Position(); err == nil && at.Session != r.namedSession {
 		t.files = rs.dropUnused(r, tx)
 	}
 	if t.writable(own) != nil {
@@ -127,29 +127,29 @@ func writable(own agentfiles.Folders, path string) error {
 }
 
 // planTalk is what becomes of the conversation if nothing keeps it.
-func (rs *Restorer) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *Restorer) planTalk(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.Kind == refs.KindUndoRestore {
 		return rs.planBack(r, tx)
 	}
 	if r.Kind == refs.KindUndo && r.Target == r.Before {
 		return nil, nil // a person's own edits go: nothing was said about them
 	}
-	p, err := r.point, error(nil)
+	p, err := r.moment, error(nil)
 	if p == nil {
 		if p, err = rs.history.MomentOf(r.target); err != nil {
 			return nil, err
 		}
 	}
-	if p.Session == model.Manual && !r.ContextOnly && !r.wish.InPlace {
+	if p.Session == model.Manual && !r.ContextOnly && !r.options.InPlace {
 		if s := rs.log.Records[r.Session]; s != nil && s.Turn > 0 && p.Checkpoint != nil && p.Checkpoint.Seq < s.Began {
 			return noConversation("it begins behind that checkpoint"), nil
 		}
 		return nil, nil
 	}
-	if r.point == nil && !rs.continues(r.Session, p.Session) {
+	if r.moment == nil && !rs.continues(r.Session, p.Session) {
 		p = &history.Moment{Name: p.Name, Checkpoint: p.Checkpoint, Session: r.Session, Start: true} // undo went along the line that this one began on
 	}
-	if r.wish.InPlace {
+	if r.options.InPlace {
 		return rs.planCut(r, p, tx)
 	}
 	return rs.planBranch(r, p, tx)
@@ -183,10 +183,10 @@ func WhyNot(err error) string {
 }
 
 // planBranch makes a new session of the conversation up to a moment, unless the session as it is ends there.
-func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *Restorer) planBranch(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s := rs.log.Records[p.Session]
 	t := &conversationPlan{files: rs.dropUnused(r, tx)}
-	if s != nil && !r.mustFork && r.wish.Title == "" {
+	if s != nil && !r.mustFork && r.options.Title == "" {
 		as, turn, err := rs.thereAlready(r, p, s)
 		if err != nil {
 			return nil, err
@@ -213,12 +213,12 @@ func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (
 
 // planNew adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them,
 // before any has a name.
-func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
-	kind, own := r.Kind.String(), register.Folders(r.wish.Env)
+func (rs *Restorer) planNew(r *request, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
+	kind, own := r.Kind.String(), register.Folders(r.options.Env)
 	if r.clone {
 		kind = "clone"
 	}
-	plan, err := rs.PlanFork(p, r.wish.Title, kind, r.clone)
+	plan, err := rs.PlanFork(p, r.options.Title, kind, r.clone)
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, 
 
 // thereAlready is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s,
 // else s itself, else another unused fork. nil: there is none.
-func (rs *Restorer) thereAlready(r *restore, p *history.Moment, s *model.Session) (*model.Session, int, error) {
+func (rs *Restorer) thereAlready(r *request, p *history.Moment, s *model.Session) (*model.Session, int, error) {
 	f, err := rs.alike(r, p, s)
 	if err != nil {
 		return nil, 0, err
@@ -340,16 +340,16 @@ func (rs *Restorer) endsThere(s *model.Session, p *history.Moment) (bool, int, e
 }
 
 // planCut cuts the session file itself.
-func (rs *Restorer) planCut(r *restore, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *Restorer) planCut(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s, _, _, cut, err := rs.cutPoint(p, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := rs.sessions.MustRest(s, r.wish.Force); err != nil {
+	if err := rs.sessions.MustRest(s, r.options.Force); err != nil {
 		return nil, err
 	}
 	agent := s.Agent
-	own, err := register.Folders(r.wish.Env).Of(agent, s.Transcript)
+	own, err := register.Folders(r.options.Env).Of(agent, s.Transcript)
 	if err == nil {
 		err = own.Check()
 	}

@@ -42,8 +42,8 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 	if err != nil {
 		return nil, err
 	}
-	r := o.request(refs.KindFork, p.Session)
-	r.point = p
+	r := o.newRequest(refs.KindFork, p.Session)
+	r.moment = p
 	return rs.fork(ctx, r)
 }
 
@@ -67,51 +67,51 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	if p.Checkpoint, err = rs.sessions.Current(session); err != nil {
 		return nil, err
 	}
-	r := o.request(refs.KindFork, session)
-	r.point, r.clone = p, true
+	r := o.newRequest(refs.KindFork, session)
+	r.moment, r.clone = p, true
 	return rs.fork(ctx, r)
 }
 
 // fork is Run for what leaves the code: the same plan of the conversation, writer and record. There is no worktree to be captured and
 // nothing that was there is changed, so there is neither a safety checkpoint, nor is the journal written: one batch, after the files, has
 // the session, its bytes and the operation. A kill before it leaves at most whole new files, of which the session's own comes last.
-func (rs *Restorer) fork(ctx context.Context, r *restore) (*Forked, error) {
-	if r.point.Checkpoint != nil {
-		r.aimAt(r.point.Checkpoint)
+func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
+	if r.moment.Checkpoint != nil {
+		r.setTarget(r.moment.Checkpoint)
 	}
 	t, tx := &conversationPlan{}, (*objstore.Tx)(nil)
-	if !r.wish.DryRun {
+	if !r.options.DryRun {
 		tx = rs.log.Objs.Begin()
 		defer tx.Discard()
 	}
-	if err := rs.planNew(r, r.point, t, tx); err != nil {
+	if err := rs.planNew(r, r.moment, t, tx); err != nil {
 		return nil, err
 	}
 	defer t.Close()
 	made := &Forked{Fork: t.conversation.Fork}
-	if r.wish.DryRun {
+	if r.options.DryRun {
 		return made, nil
 	}
 	j := &r.Journal
 	t.Enter(j)
-	j.Own = register.Folders(r.wish.Env)
+	j.Own = register.Folders(r.options.Env)
 	_, err := conversation.SetSessions(tx, j.Own, j.Files, false)
 	if err == nil && made.Bytes == 0 { // the clone of a session in which nothing was said: to a step, no bytes are no file
 		err = conversation.WriteSession(j.Own, made.Path, false, func(io.Writer) error { return nil })
 	}
 	switch {
 	case err != nil:
-	case r.wish.SelfTest:
+	case r.options.SelfTest:
 		err = rs.selfTest(t.fork, made.Fork)
 	default:
 		op := refs.Operation{Kind: j.Kind, Session: j.Made.Name, Checkpoint: j.Target, Message: made.Path}
 		op.Changes = rs.place(j.Made.Name, j.Target)
 		_, err = rs.record(ctx, tx, op, j, nil)
 	}
-	if err != nil || r.wish.SelfTest {
+	if err != nil || r.options.SelfTest {
 		return made, errors.Join(err, takeAway(j))
 	}
-	rs.tellAgents(ctx, r.wish.Env, j, j.Files, &t.conversation)
+	rs.tellAgents(ctx, r.options.Env, j, j.Files, &t.conversation)
 	return made, nil
 }
 

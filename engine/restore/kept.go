@@ -8,8 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// collapse lists the kept paths, a wholly new directory once.
-func (pl *planner) collapse() {
+// listKept lists the kept paths, a wholly new directory once.
+func (pl *planner) listKept() {
 	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
 	for _, p := range paths {
 		k, list := pl.kept[p], pl.plan.Kept
@@ -20,9 +20,9 @@ func (pl *planner) collapse() {
 	}
 }
 
-// take lists what the steps take although without Exact it would be kept: by whose change it is, what no checkpoint holds last.
-func (pl *planner) take() {
-	if !pl.r.Exact {
+// listTaken lists what the steps take although without Exact it would be kept: by whose change it is, what no checkpoint holds last.
+func (pl *planner) listTaken() {
+	if !pl.request.Exact {
 		return
 	}
 	by := map[string][]string{}

@@ -13,24 +13,24 @@ import (
 	"rewind/tree/apply"
 )
 
-// laid is what a restore since H wrote. A safety checkpoint also holds files that no step did; bringing them back does
+// restoredState is what a restore since H wrote. A safety checkpoint also holds files that no step did; bringing them back does
 // not make them known, so of one only that counts which was known before it, too: by all sessions' steps, not the restored one's alone.
-type laid struct {
-	paths refs.PathSet
-	tree  *oplog.Lookups
-	step  *oplog.Lookups // what was known before a safety checkpoint; nil: all of tree
+type restoredState struct {
+	paths       refs.PathSet
+	tree        *oplog.Lookups
+	knownBefore *oplog.Lookups // what was known before a safety checkpoint; nil: all of tree
 }
 
-// baseline finds H and what restores have laid out since: together they are what rewind knows to have been there.
-func (pl *planner) baseline() error {
-	err := pl.e.log.Refs.Newest(0, func(op *refs.Operation) error {
+// loadBase finds H and what restores have laid out since: together they are what rewind knows to have been there.
+func (pl *planner) loadBase() error {
+	err := pl.restorer.log.Refs.Newest(0, func(op *refs.Operation) error {
 		switch {
 		case op.Kind == refs.KindRepair && op.Restore != nil: // nothing is known any more
 			return kv.ErrStop
 		case op.Kind.IsRestore() && op.Restore != nil:
-			return pl.addLaid(op.Restore)
+			return pl.addRestored(op.Restore)
 		case op.Kind == refs.KindCheckpoint:
-			cp, err := pl.e.log.Checkpoint(op.Checkpoint)
+			cp, err := pl.restorer.log.Checkpoint(op.Checkpoint)
 			if err != nil || cp.Cause.Event == model.EventUndo {
 				return err
 			}
@@ -42,32 +42,32 @@ func (pl *planner) baseline() error {
 	if err != nil || pl.base == nil {
 		return err
 	}
-	pl.seen, err = pl.e.log.Note(pl.base)
+	pl.baseSkips, err = pl.restorer.log.Note(pl.base)
 	return err
 }
 
-func (pl *planner) addLaid(r *refs.Restore) error {
-	cp, err := pl.e.log.Checkpoint(r.Target)
+func (pl *planner) addRestored(r *refs.Restore) error {
+	cp, err := pl.restorer.log.Checkpoint(r.Target)
 	if err != nil {
 		return err
 	}
-	l := laid{paths: r.Paths, tree: oplog.NewLookups(pl.e.log.Objs, cp.Tree)}
+	l := restoredState{paths: r.Paths, tree: oplog.NewLookups(pl.restorer.log.Objs, cp.Tree)}
 	if cp.Cause.Event == model.EventSafety {
-		was, err := pl.e.log.Before(cp)
+		was, err := pl.restorer.log.Before(cp)
 		if err != nil {
 			return err
 		}
 		if !was.IsZero() {
-			l.step = oplog.NewLookups(pl.e.log.Objs, was)
+			l.knownBefore = oplog.NewLookups(pl.restorer.log.Objs, was)
 		}
 	}
-	pl.since = append(pl.since, l)
+	pl.restored = append(pl.restored, l)
 	return nil
 }
 
-// laidOut reports whether a restore since H left exactly this at path; of a directory, that it left one.
-func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
-	for _, l := range pl.since {
+// wasRestored reports whether a restore since H left exactly this at path; of a directory, that it left one.
+func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
+	for _, l := range pl.restored {
 		if !l.paths.Has(path) && !(ent.Type == tree.TypeDir && l.paths.HasBelow(path)) {
 			continue
 		}
@@ -78,8 +78,8 @@ func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
 		if have == nil || !apply.IsLeft(ent, have) && (have.Type != tree.TypeDir || ent.Type != tree.TypeDir) {
 			continue
 		}
-		if l.step != nil {
-			if have, err = l.step.Find(path); err != nil {
+		if l.knownBefore != nil {
+			if have, err = l.knownBefore.Find(path); err != nil {
 				return false, err
 			}
 		}
@@ -90,21 +90,21 @@ func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
 	return false, nil
 }
 
-// survey compares the worktree with H: which paths are not known, and which files have bytes that no step holds.
-func (pl *planner) survey(c *capture.Capture) error {
+// compareWithBase compares the worktree with H: which paths are not known, and which files have bytes that no step holds.
+func (pl *planner) compareWithBase(c *capture.Capture) error {
 	return c.Changes(capture.TreeOf(pl.base), func(ch tree.Change) error {
 		if ch.New == nil {
 			return nil
 		}
-		laid, err := pl.laidOut(ch.Path, ch.New)
-		if err != nil || laid {
+		restored, err := pl.wasRestored(ch.Path, ch.New)
+		if err != nil || restored {
 			return err
 		}
 		if ch.Old == nil {
 			pl.unknown[ch.Path] = true
 		}
 		if model.IsFile(ch.New) {
-			pl.changed[ch.Path] = true
+			pl.unsaved[ch.Path] = true
 		}
 		return nil
 	})
@@ -125,7 +125,7 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 			}
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
-		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isMine(ch.Path) || !pl.r.Exact && pl.isNew(ch.Path, ch.Old != nil) || others.Of(ch.Path) != "" {
+		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isInCall(ch.Path) || !pl.request.Exact && pl.isNew(ch.Path, ch.Old != nil) || others.Of(ch.Path) != "" {
 			if ch.New != nil && !isDir {
 				stays = append(stays, ch.Path)
 			}

@@ -65,30 +65,30 @@ type Options struct {
 	Progress model.Progress
 }
 
-// restore is one request, with the journal that it becomes: of that, the kind, the session, the scope and the cursor before are known
+// request is one request, with the journal that it becomes: of that, the kind, the session, the scope and the cursor before are known
 // from the beginning.
-type restore struct {
+type request struct {
 	model.Journal
-	wish   Options // but for its scope, which is the journal's
-	named  string  // the session that was asked for by its name; "": none was
-	target *model.Checkpoint
-	// choose sets the target, and asStep, once the worktree is known
-	choose   func(*planner, *capture.Capture) error
-	asStep   bool            // the state before becomes a step instead of a safety checkpoint
-	stay     bool            // the cursor stays where it is; else it goes to After, where that is known before, or to the target
-	point    *history.Moment // whose conversation goes with the target; nil: the target's own
-	mustFork bool            // a new session, also where the one that is there ends at the target
-	clone    bool            // of a fork: the whole conversation
-	reverts  *refs.Operation // of an undo-restore
+	options      Options // but for its scope, which is the journal's
+	namedSession string  // the session that was asked for by its name; "": none was
+	target       *model.Checkpoint
+	// choose sets the target, and saveAsStep, once the worktree is known
+	choose     func(*planner, *capture.Capture) error
+	saveAsStep bool            // the state before becomes a step instead of a safety checkpoint
+	keepCursor bool            // the cursor stays where it is; else it goes to After, where that is known before, or to the target
+	moment     *history.Moment // whose conversation goes with the target; nil: the target's own
+	mustFork   bool            // a new session, also where the one that is there ends at the target
+	clone      bool            // of a fork: the whole conversation
+	reverts    *refs.Operation // of an undo-restore
 }
 
-// request is a restore of a session's, for what a person asks.
-func (o Options) request(kind refs.Kind, session string) *restore {
-	return &restore{Journal: model.Journal{Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope}}, wish: o}
+// newRequest is a restore of a session's, for what a person asks.
+func (o Options) newRequest(kind refs.Kind, session string) *request {
+	return &request{Journal: model.Journal{Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope}}, options: o}
 }
 
-// aimAt sets what the worktree and, unless the cursor stays, the session go to.
-func (r *restore) aimAt(to *model.Checkpoint) {
+// setTarget sets what the worktree and, unless the cursor stays, the session go to.
+func (r *request) setTarget(to *model.Checkpoint) {
 	r.target, r.Target = to, to.ID
 }
 
@@ -108,7 +108,7 @@ func (rs *Restorer) Checkout(ctx context.Context, name string, o Options) (*Resu
 }
 
 // PrepareCheckout is the restore that a checkout of a name is.
-func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options) (*restore, error) {
+func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options) (*request, error) {
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -142,10 +142,10 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	if err != nil {
 		return nil, err
 	}
-	r := o.request(refs.KindCheckout, session)
-	r.aimAt(target)
-	r.stay, r.point = len(r.Paths) > 0 || r.ContextOnly, p
-	if r.named, err = rs.sessions.NamedIn(o.Session); err != nil {
+	r := o.newRequest(refs.KindCheckout, session)
+	r.setTarget(target)
+	r.keepCursor, r.moment = len(r.Paths) > 0 || r.ContextOnly, p
+	if r.namedSession, err = rs.sessions.NamedIn(o.Session); err != nil {
 		return nil, err
 	}
 	r.Before, err = rs.log.Refs.ID(refs.Cursor(session))
@@ -153,7 +153,7 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 }
 
 // Run carries one restore through: plan, safety checkpoint and journal, apply, record.
-func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Result, error) {
+func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Result, error) {
 	defer rs.worktree.Restoring(r.Kind.String(), model.AskerOf(ctx).Process)()
 	root, err := rs.HoldRoot()
 	if err != nil {
@@ -174,12 +174,12 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	}
 	defer conv.Close()
 	switch {
-	case r.stay:
+	case r.keepCursor:
 		r.After = r.Before
 	case r.After.IsZero():
 		r.After = r.Target
 	}
-	if r.asStep {
+	if r.saveAsStep {
 		plan.Replaced = nil // a step has their bytes
 	}
 	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without}
@@ -194,7 +194,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		c.Discard()
 		return nil, err
 	}
-	if r.wish.DryRun {
+	if r.options.DryRun {
 		c.Discard()
 		lost, perms, err := apply.Foresee(root, plan.Steps)
 		if err != nil {
@@ -204,7 +204,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 		res.settle()
 		return res, nil
 	}
-	if len(plan.Steps) == 0 && r.Before == r.After && !r.asStep && conv.idle() {
+	if len(plan.Steps) == 0 && r.Before == r.After && !r.saveAsStep && conv.idle() {
 		if at, err := rs.sessions.Position(); err != nil || at.Session == goes {
 			c.Discard()
 			return res, err
@@ -216,20 +216,20 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	if goes != j.Session {
 		j.Goes = goes
 	}
-	j.Own, j.Must = register.Folders(r.wish.Env), r.mustTalk()
+	j.Own, j.Must = register.Folders(r.options.Env), r.mustTalk()
 	durable, err := rs.MakeStage(root, j.Stage)
 	if err != nil {
 		c.Discard()
 		return nil, err
 	}
 	rs.reached(ctx)("storing what is there", 0, 0)
-	res.Safety, err = rs.Safety(ctx, c, j, r.asStep)
+	res.Safety, err = rs.Safety(ctx, c, j, r.saveAsStep)
 	unsafe := durable()
 	if err != nil {
 		_ = rs.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
 		return nil, &TakenBackError{Cause: &value.OpError{Op: "safety checkpoint of", Subject: rs.log.Project.Root, Err: err}}
 	}
-	if r.asStep {
+	if r.saveAsStep {
 		res.Saved = res.Safety
 	}
 	c.Get.Getter, j.Trees = rs.log.Objs, c.Get
@@ -240,7 +240,7 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	if err != nil {
 		return nil, rs.takeBack(ctx, root, j, res, err)
 	}
-	rs.tellAgents(ctx, r.wish.Env, j, res.set(), res.Conversation)
+	rs.tellAgents(ctx, r.options.Env, j, res.set(), res.Conversation)
 	res.settle()
 	return res, nil
 }

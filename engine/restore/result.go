@@ -59,7 +59,7 @@ func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal
 			if err != nil {
 				return err
 			}
-			done = !res.Plan.leaves(ch.Path) && (have == nil && want == nil || have != nil && want != nil && tree.Same(have, want))
+			done = !res.Plan.leavesToOthers(ch.Path) && (have == nil && want == nil || have != nil && want != nil && tree.Same(have, want))
 		}
 		if _, less := res.perms[ch.Path]; done && !less {
 			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})

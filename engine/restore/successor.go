@@ -17,8 +17,8 @@ import (
 
 // successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where
 // it leaves the conversation alone it is the one that went on until then, if the restore is about that one, else the restore's own.
-func (rs *Restorer) successor(r *restore, t *conversationPlan) (string, error) {
-	if r.wish.CodeOnly || len(r.Paths) > 0 || r.wish.Env.Home == "" {
+func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
+	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
 		return rs.stillOf(r.Session)
 	}
 	if t == nil && r.Kind == refs.KindUndoRestore {
@@ -229,7 +229,7 @@ func (rs *Restorer) standBefore(name refs.Name, session string, seq uint64) (at 
 
 // alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil:
 // there is none. It may be a fork of another one of the family, which has that turn from the same session.
-func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*model.Session, error) {
+func (rs *Restorer) alike(r *request, p *history.Moment, s *model.Session) (*model.Session, error) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {
 		if f.Fork != nil && f.Event == "" && refs.KindOf(f.Fork.Kind).IsRestore() && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.FileMissing(f) {
@@ -256,7 +256,7 @@ func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*mod
 		if !rs.sameEnd(f, s, cut) {
 			continue
 		}
-		if _, ok, err := rs.unused(register.Folders(r.wish.Env), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
+		if _, ok, err := rs.unused(register.Folders(r.options.Env), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
 			return f, nil
 		}
 	}

@@ -32,7 +32,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		return nil, &value.OpError{Op: "undo of session", Subject: session, Err: fmt.Errorf("%w: no checkpoint yet", model.ErrNotFound)}
 	}
 	o.Paths = nil // steps are of the whole tree
-	r := o.request(refs.KindUndo, session)
+	r := o.newRequest(refs.KindUndo, session)
 	r.Before = cur.ID
 	r.choose = func(pl *planner, c *capture.Capture) error {
 		theirs, _, err := rs.authors.Others(session, cur, c, false)
@@ -43,7 +43,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		if err != nil {
 			return err
 		}
-		pl.mine = j.InCall()
+		pl.inCall = j.InCall()
 		dirty, err := pl.dirty(c, cur, theirs)
 		if err != nil {
 			return err
@@ -51,14 +51,14 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		back := n
 		if dirty {
 			back-- // the unsaved changes are the first step
-			r.asStep = true
+			r.saveAsStep = true
 			if r.Session, err = rs.stillOf(session); err != nil { // they were made in the conversation that goes on
 				return err
 			}
 		}
 		to, err := j.Back(cur, back)
 		if err == nil {
-			r.aimAt(to)
+			r.setTarget(to)
 		}
 		return err
 	}
@@ -100,9 +100,9 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 		return nil, &model.NoStepError{Ahead: true, There: len(ahead)}
 	}
 	o.Paths = nil // steps are of the whole tree
-	r := o.request(refs.KindRedo, session)
+	r := o.newRequest(refs.KindRedo, session)
 	r.Before = cursor
-	r.aimAt(ahead[n-1])
+	r.setTarget(ahead[n-1])
 	return rs.Run(ctx, r, o.Progress)
 }
 
@@ -216,15 +216,15 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 		return nil, err
 	}
 	o.Paths, o.ContextOnly = op.Restore.Paths, o.ContextOnly || op.Restore.ContextOnly
-	r := o.request(refs.KindUndoRestore, op.Session)
-	r.aimAt(target)
-	r.Undoes, r.stay, r.reverts = op.Seq, true, op
+	r := o.newRequest(refs.KindUndoRestore, op.Session)
+	r.setTarget(target)
+	r.Undoes, r.keepCursor, r.reverts = op.Seq, true, op
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
 	for _, c := range op.Changes {
 		if c.Name == refs.Cursor(op.Session) && !r.ContextOnly {
-			r.stay, r.After = false, c.Old
+			r.keepCursor, r.After = false, c.Old
 		}
 	}
 	return rs.Run(ctx, r, o.Progress)
