@@ -70,7 +70,7 @@ func (rs *Restorer) codeAlone(j *model.Journal, res *Result, why error) {
 func (rs *Restorer) tellAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
 	for _, f := range set {
 		if f.From.IsZero() || f.To.IsZero() {
-			rs.talks.LinkHistory(register.Folders(env), f.Path, f.To.IsZero())
+			rs.conversations.LinkHistory(register.Folders(env), f.Path, f.To.IsZero())
 		}
 	}
 	if j.Made != nil && c != nil && c.Fork != nil {

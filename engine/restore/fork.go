@@ -35,7 +35,7 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 		return rs.forkAndGo(ctx, name, o)
 	}
 	defer rs.log.Hold()()
-	if err := rs.talks.ReadySessions(); err != nil {
+	if err := rs.conversations.ReadySessions(); err != nil {
 		return nil, err
 	}
 	p, err := rs.history.NamedMoment(ctx, name, o.Session)
@@ -50,7 +50,7 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 // Clone copies a whole session as a new one; one that nothing has been said in yet, too. It may be running.
 func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	defer rs.log.Hold()()
-	if err := rs.talks.ReadySessions(); err != nil {
+	if err := rs.conversations.ReadySessions(); err != nil {
 		return nil, err
 	}
 	session, err := rs.sessions.Session(o.Session)
@@ -106,7 +106,7 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 	default:
 		op := refs.Operation{Kind: j.Kind, Session: j.Made.Name, Checkpoint: j.Target, Message: made.Path}
 		op.Changes = rs.place(j.Made.Name, j.Target)
-		_, err = rs.record(ctx, tx, op, j, nil)
+		_, err = rs.commitOperation(ctx, tx, op, j, nil)
 	}
 	if err != nil || r.options.SelfTest {
 		return made, errors.Join(err, takeAway(j))

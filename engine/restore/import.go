@@ -25,7 +25,7 @@ import (
 // forked. What they did to the code was not captured. A file that cannot be taken in stops no other.
 func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
 	defer rs.log.Hold()()
-	if err := rs.talks.ReadySessions(); err != nil {
+	if err := rs.conversations.ReadySessions(); err != nil {
 		return nil, err
 	}
 	res := &model.Imported{}
@@ -69,10 +69,10 @@ func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Prog
 		}
 	}
 	if len(res.Sessions) > 0 {
-		rs.talks.Origins = nil // what was not known may be by now
+		rs.conversations.Origins = nil // what was not known may be by now
 	}
 	for _, name := range res.Sessions {
-		rs.talks.ResolveOrigin(ctx, name)
+		rs.conversations.ResolveOrigin(ctx, name)
 	}
 	return res, nil
 }
@@ -93,7 +93,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	defer f.Close()
 	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, conversation.ZstdSuffix), Imported: true, Ended: true}
 	tx := rs.log.Objs.Begin()
-	if s.Cursor, err = rs.talks.Advance(tx, s, f, conversation.MaxSession); err == nil {
+	if s.Cursor, err = rs.conversations.Advance(tx, s, f, conversation.MaxSession); err == nil {
 		err = rs.introduce(tx, s, id)
 	}
 	if err != nil {
@@ -117,7 +117,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 		return nil, err
 	}
 	rs.log.Records[s.Name] = s
-	rs.talks.Saw(s.Name, f, s.Cursor.TranscriptEnd)
+	rs.conversations.Saw(s.Name, f, s.Cursor.TranscriptEnd)
 	return s, nil
 }
 

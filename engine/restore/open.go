@@ -15,13 +15,13 @@ import (
 
 // Restorer is a view of an open project for who restores it.
 type Restorer struct {
-	log      *oplog.Log
-	leaks    *secrets.Leaks
-	sessions *sessions.Sessions
-	talks    *conversation.Conversations
-	history  *history.History
-	worktree *capture.Worktree
-	authors  *authorship.Authors
+	log           *oplog.Log
+	leaks         *secrets.Leaks
+	sessions      *sessions.Sessions
+	conversations *conversation.Conversations
+	history       *history.History
+	worktree      *capture.Worktree
+	authors       *authorship.Authors
 }
 
 // New gives a view.

@@ -40,8 +40,8 @@ type Result struct {
 	perms map[string]uint16 // of paths that are set, but have others than the target
 }
 
-// set are the session files that were changed.
-func (res *Result) set() []refs.File {
+// changedFiles are the session files that were changed.
+func (res *Result) changedFiles() []refs.File {
 	if res.Operation == nil || res.Operation.Restore == nil {
 		return nil
 	}
@@ -186,9 +186,9 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}
-	goes, err := rs.successor(r, conv)
+	successor, err := rs.successor(r, conv)
 	if err == nil {
-		res.AtWork, err = rs.sessions.Underfoot(goes, conv.from(), plan.Steps)
+		res.AtWork, err = rs.sessions.Underfoot(successor, conv.from(), plan.Steps)
 	}
 	if err != nil {
 		c.Discard()
@@ -196,16 +196,16 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	}
 	if r.options.DryRun {
 		c.Discard()
-		lost, perms, err := apply.Foresee(root, plan.Steps)
+		without, perms, err := apply.Foresee(root, plan.Steps)
 		if err != nil {
-			return nil, rs.restoring(err)
+			return nil, rs.restoreError(err)
 		}
-		res.Without, res.perms = append(res.Without, lost...), perms
-		res.settle()
+		res.Without, res.perms = append(res.Without, without...), perms
+		res.adoptPerms()
 		return res, nil
 	}
 	if len(plan.Steps) == 0 && r.Before == r.After && !r.saveAsStep && conv.idle() {
-		if at, err := rs.sessions.Position(); err != nil || at.Session == goes {
+		if at, err := rs.sessions.Position(); err != nil || at.Session == successor {
 			c.Discard()
 			return res, err
 		}
@@ -213,8 +213,8 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	j := &r.Journal
 	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)
 	conv.Enter(j)
-	if goes != j.Session {
-		j.Goes = goes
+	if successor != j.Session {
+		j.Goes = successor
 	}
 	j.Own, j.Must = register.Folders(r.options.Env), r.mustTalk()
 	durable, err := rs.MakeStage(root, j.Stage)
@@ -222,9 +222,9 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		c.Discard()
 		return nil, err
 	}
-	rs.reached(ctx)("storing what is there", 0, 0)
-	res.Safety, err = rs.Safety(ctx, c, j, r.saveAsStep)
-	unsafe := durable()
+	rs.progress(ctx)("storing what is there", 0, 0)
+	res.Safety, err = rs.CommitSafety(ctx, c, j, r.saveAsStep)
+	stageErr := durable()
 	if err != nil {
 		_ = rs.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
 		return nil, &TakenBackError{Cause: &value.OpError{Op: "safety checkpoint of", Subject: rs.log.Project.Root, Err: err}}
@@ -233,15 +233,15 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		res.Saved = res.Safety
 	}
 	c.Get.Getter, j.Trees = rs.log.Objs, c.Get
-	if err = unsafe; err == nil {
+	if err = stageErr; err == nil {
 		j.Staged = true
-		err = rs.carryOut(ctx, root, j, res)
+		err = rs.applyAndRecord(ctx, root, j, res)
 	}
 	if err != nil {
 		return nil, rs.takeBack(ctx, root, j, res, err)
 	}
-	rs.tellAgents(ctx, r.options.Env, j, res.set(), res.Conversation)
-	res.settle()
+	rs.tellAgents(ctx, r.options.Env, j, res.changedFiles(), res.Conversation)
+	res.adoptPerms()
 	return res, nil
 }
 
@@ -252,9 +252,9 @@ func NewStageName() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Safety makes the captured state a checkpoint, in one durable batch with the journal: on no branch, or as a step. From
+// CommitSafety makes the captured state a checkpoint, in one durable batch with the journal: on no branch, or as a step. From
 // here on the restore is finished or taken back, by whichever process comes next.
-func (rs *Restorer) Safety(ctx context.Context, c *capture.Capture, j *model.Journal, asStep bool) (*model.Checkpoint, error) {
+func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, asStep bool) (*model.Checkpoint, error) {
 	cur, err := rs.sessions.Current(j.Session)
 	if err == nil {
 		err = c.FlushCache()
@@ -286,15 +286,15 @@ func (rs *Restorer) Safety(ctx context.Context, c *capture.Capture, j *model.Jou
 	})
 }
 
-// carryOut applies the journal's steps and records the operation.
-func (rs *Restorer) carryOut(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
-	if err := rs.sameRoot(root); err != nil {
+// applyAndRecord applies the journal's steps and records the operation.
+func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
+	if err := rs.checkRoot(root); err != nil {
 		return err
 	}
 	if err := rs.Apply(ctx, root, j, j.Steps, res); err != nil {
 		return err
 	}
-	if err := rs.sameRoot(root); err != nil {
+	if err := rs.checkRoot(root); err != nil {
 		return err
 	}
 	kept, err := conversation.SetSessions(rs.log.Objs, j.Own, j.Files, false)
@@ -310,27 +310,27 @@ func (rs *Restorer) carryOut(ctx context.Context, root worktreefs.Dir, j *model.
 	}
 	done := j.Restore
 	done.Changed, done.Kept, done.Fork = res.Changed, j.Kept+len(res.Conflicts), j.Made.NameOf()
-	done.Files = append(without(j.Files, kept), j.Left...)
-	return rs.end(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done}, j, res)
+	done.Files = append(withoutKept(j.Files, kept), j.Left...)
+	return rs.syncAndFinish(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done}, j, res)
 }
 
-// end is finish, while the end of the stage becomes durable. That is not waited for to be sure of anything: a stage that comes back after a
+// syncAndFinish is finish, while the end of the stage becomes durable. That is not waited for to be sure of anything: a stage that comes back after a
 // power cut holds nothing that is not stored.
-func (rs *Restorer) end(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result) error {
-	if list, err := rs.Places(root); err == nil {
-		for _, place := range list {
-			if dir, err := place.Open(); err == nil {
-				wait := rs.syncing(dir)
+func (rs *Restorer) syncAndFinish(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result) error {
+	if list, err := rs.StageDirs(root); err == nil {
+		for _, stages := range list {
+			if dir, err := stages.Open(); err == nil {
+				wait := rs.syncInBackground(dir)
 				defer func() { _ = wait() }()
 			}
-			place.Close()
+			stages.Close()
 		}
 	}
 	return rs.finish(ctx, op, j, res)
 }
 
-// without leaves out the steps that were not carried out.
-func without(files []refs.File, kept []string) []refs.File {
+// withoutKept leaves out the steps that were not carried out.
+func withoutKept(files []refs.File, kept []string) []refs.File {
 	return slices.DeleteFunc(slices.Clone(files), func(f refs.File) bool { return slices.Contains(kept, f.Path) })
 }
 
@@ -346,30 +346,30 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 		}
 		j.Staged = true
 	}
-	place, err := rs.placeOf(root, j.Stage)
+	stages, err := rs.stageDirOf(root, j.Stage)
 	if err != nil {
 		return err
 	}
-	defer place.Close()
-	stage, err := worktreefs.OpenPath(place.base, place.of(j.Stage))
+	defer stages.Close()
+	stage, err := worktreefs.OpenPath(stages.base, stages.pathOf(j.Stage))
 	if err != nil {
-		return rs.restoring(err)
+		return rs.restoreError(err)
 	}
 	defer stage.Close()
 	done, err := apply.Run(ctx, apply.Options{
 		Root: root, Stage: stage, Op: j.Stage, Steps: steps,
 		Open:     func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) },
-		Progress: rs.reached(ctx),
+		Progress: rs.progress(ctx),
 	})
 	res.Changed, res.KeptDirs = done.Done, done.KeptDirs
 	res.Conflicts = append(res.Conflicts, done.Conflicts...)
 	res.Without, res.perms = append(res.Without, done.Without...), done.Perms
 	if err != nil {
-		return rs.restoring(err)
+		return rs.restoreError(err)
 	}
 	j.Staged = false
 	if err := rs.removeStage(root, j.Stage); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
-		return rs.restoring(err)
+		return rs.restoreError(err)
 	}
 	return nil
 }
@@ -378,7 +378,7 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Journal, res *Result) error {
 	rs.log.Known = nil
 	tx := rs.log.Objs.Begin()
-	left, err := rs.moves(tx, &op, j, res)
+	left, err := rs.completeOperation(tx, &op, j, res)
 	if err != nil {
 		tx.Discard()
 		return err
@@ -386,13 +386,13 @@ func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Jour
 	if op.Kind == refs.KindAbort {
 		j = &model.Journal{} // what it was to change stays
 	}
-	res.Operation, err = rs.record(ctx, tx, op, j, left)
+	res.Operation, err = rs.commitOperation(ctx, tx, op, j, left)
 	return err
 }
 
-// moves completes the operation of a restore: the names that move with it, and what is known of the worktree from now on. It gives the
+// completeOperation completes the operation of a restore: the names that move with it, and what is known of the worktree from now on. It gives the
 // records of sessions that are left, or gone on with, by it.
-func (rs *Restorer) moves(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session, err error) {
+func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session, err error) {
 	if op.Kind == refs.KindAbort {
 		return nil, nil
 	}
@@ -414,12 +414,12 @@ func (rs *Restorer) moves(tx *objstore.Tx, op *refs.Operation, j *model.Journal,
 		}
 		op.Changes = append(op.Changes, rs.place(j.Made.Name, at)...)
 	}
-	return left, rs.result(tx, op, j, res)
+	return left, rs.setResultTree(tx, op, j, res)
 }
 
-// record puts an operation into the log, durably, with what tx holds and the session records that change with it, and ends the journal.
+// commitOperation puts an operation into the log, durably, with what tx holds and the session records that change with it, and ends the journal.
 // What it tells of is done by now: an interrupt must not keep the log from saying so.
-func (rs *Restorer) record(
+func (rs *Restorer) commitOperation(
 	ctx context.Context, tx *objstore.Tx, op refs.Operation, j *model.Journal, left []*model.Session,
 ) (*refs.Operation, error) {
 	op.Time = rs.log.Now().UnixMilli()
@@ -437,7 +437,7 @@ func (rs *Restorer) record(
 	if rs.log.Records != nil {
 		_ = j.Changed(done.Seq, left, func(s *model.Session) error {
 			rs.log.Records[s.Name] = s
-			delete(rs.talks.Files, s.Name)
+			delete(rs.conversations.Files, s.Name)
 			return nil
 		})
 	}

@@ -10,9 +10,9 @@ import (
 	"rewind/tree"
 )
 
-// result puts into a restore's operation what is known of the worktree from now on, where that is not the target: what was known before,
+// setResultTree puts into a restore's operation what is known of the worktree from now on, where that is not the target: what was known before,
 // with what the target accounts for at the paths that the restore was to set and that now are as the target has them.
-func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
+func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
 	if len(j.Paths) > 0 {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal
 	if err != nil {
 		return err
 	}
-	short, err := res.short(oplog.NewLookups(j.Trees, known.Tree), wanted)
+	short, err := res.permSteps(oplog.NewLookups(j.Trees, known.Tree), wanted)
 	if err != nil || len(stays) == 0 && len(short) == 0 {
 		return err
 	}
@@ -87,8 +87,8 @@ func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal
 	return err
 }
 
-// short gives the paths that were set and have other permissions than the target, with those that they have.
-func (res *Result) short(known, wanted *oplog.Lookups) ([]tree.Step, error) {
+// permSteps gives the paths that were set and have other permissions than the target, with those that they have.
+func (res *Result) permSteps(known, wanted *oplog.Lookups) ([]tree.Step, error) {
 	var steps []tree.Step
 	for path, perm := range res.perms {
 		ent, err := known.Find(path)
@@ -108,8 +108,8 @@ func (res *Result) short(known, wanted *oplog.Lookups) ([]tree.Step, error) {
 	return steps, nil
 }
 
-// settle has the plan's steps say what became of the permissions.
-func (res *Result) settle() {
+// adoptPerms has the plan's steps say what became of the permissions.
+func (res *Result) adoptPerms() {
 	if len(res.perms) == 0 {
 		return
 	}

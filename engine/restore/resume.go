@@ -81,16 +81,16 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		if err := rs.abort(ctx, root, j, res); err != nil {
 			return res, err
 		}
-		rs.tellAgents(ctx, env, &model.Journal{Moved: j.Moved}, res.set(), res.Conversation)
+		rs.tellAgents(ctx, env, &model.Journal{Moved: j.Moved}, res.changedFiles(), res.Conversation)
 		return res, nil
 	}
-	if err := rs.carryOut(ctx, root, j, res); err != nil {
+	if err := rs.applyAndRecord(ctx, root, j, res); err != nil {
 		return nil, err
 	}
 	if then, err := rs.log.Note(target); err == nil && !j.ContextOnly {
 		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // told, where it can be: what was asked for is done
 	}
-	rs.tellAgents(ctx, env, j, res.set(), res.Conversation)
-	res.settle()
+	rs.tellAgents(ctx, env, j, res.changedFiles(), res.Conversation)
+	res.adoptPerms()
 	return res, nil
 }

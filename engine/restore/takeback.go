@@ -34,7 +34,7 @@ func (rs *Restorer) takeBack(ctx context.Context, root worktreefs.Dir, j *model.
 }
 
 func (rs *Restorer) abort(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
-	if err := rs.Apply(takingBack(ctx), root, j, tree.Reverse(j.Steps), res); err != nil {
+	if err := rs.Apply(withTakeBackPhase(ctx), root, j, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
 	kept, err := conversation.SetSessions(rs.log.Objs, j.Own, conversation.ReverseFiles(j.Files), true)
@@ -45,5 +45,5 @@ func (rs *Restorer) abort(ctx context.Context, root worktreefs.Dir, j *model.Jou
 		rs.log.Notice(fmt.Sprintf("the session file %s is left as it is: %v", path, conversation.ErrSessionChanged))
 	}
 	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts), Files: j.Left}}
-	return rs.end(ctx, root, op, j, res)
+	return rs.syncAndFinish(ctx, root, op, j, res)
 }

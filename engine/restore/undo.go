@@ -20,7 +20,7 @@ import (
 // they become one, so that Redo brings them back. A NoStepError when fewer than n steps lie before.
 func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
-	session, err := rs.walked(ctx, o)
+	session, err := rs.walkedSession(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// walked is the session along whose steps it goes, with no restore unfinished and its conversation as far as it is wanted.
-func (rs *Restorer) walked(ctx context.Context, o Options) (string, error) {
+// walkedSession is the session along whose steps it goes, with no restore unfinished and its conversation as far as it is wanted.
+func (rs *Restorer) walkedSession(ctx context.Context, o Options) (string, error) {
 	if err := rs.log.CheckWhole(); err != nil {
 		return "", err
 	}
@@ -80,7 +80,7 @@ func (rs *Restorer) walked(ctx context.Context, o Options) (string, error) {
 // Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.
 func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
-	session, err := rs.walked(ctx, o)
+	session, err := rs.walkedSession(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 		line = append(line, cp)
 		id = cp.Parents[0]
 	}
-	left, err := rs.leftByUndo(session, j)
+	left, err := rs.undoOrigins(session, j)
 	if err != nil {
 		return nil, err
 	}
@@ -168,9 +168,9 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 	return ahead, nil
 }
 
-// leftByUndo are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that
+// undoOrigins are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that
 // lists fold. Where it stood on another line, it is the step of its branch that is the same. j nil: that is not looked for.
-func (rs *Restorer) leftByUndo(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
+func (rs *Restorer) undoOrigins(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
 	left, cursor := map[objstore.ID]bool{}, refs.Cursor(session)
 	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
 		switch {
@@ -207,7 +207,7 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 	if err := rs.log.CheckWhole(); err != nil {
 		return nil, err
 	}
-	op, err := rs.restoreOperation(seq)
+	op, err := rs.operationToRevert(seq)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func undoRestoreError(seq uint64, err error) error {
 	return &value.OpError{Op: "undo-restore", Subject: strconv.FormatUint(seq, 10), Err: err}
 }
 
-func (rs *Restorer) restoreOperation(seq uint64) (*refs.Operation, error) {
+func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
 	if seq > 0 {
 		op, err := rs.log.Refs.Operation(seq)
 		if err != nil {

@@ -22,40 +22,40 @@ func (rs *Restorer) HoldRoot() (worktreefs.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rs.sameRoot(root); err != nil {
+	if err := rs.checkRoot(root); err != nil {
 		root.Close()
 		return nil, err
 	}
 	return root, nil
 }
 
-// sameRoot refuses to go on when the project's path does not lead to the directory that is held: device and inode, through no link.
-func (rs *Restorer) sameRoot(root worktreefs.Dir) error {
-	gone := func(why string) error {
-		return rs.restoring(fmt.Errorf("%w: %s", ErrExchanged, why))
+// checkRoot refuses to go on when the project's path does not lead to the directory that is held: device and inode, through no link.
+func (rs *Restorer) checkRoot(root worktreefs.Dir) error {
+	exchanged := func(why string) error {
+		return rs.restoreError(fmt.Errorf("%w: %s", ErrExchanged, why))
 	}
 	real, err := filepath.EvalSymlinks(rs.log.Project.Root)
 	if err != nil {
-		return gone(register.PathCause(err).Error())
+		return exchanged(register.PathCause(err).Error())
 	}
 	if real != rs.log.Project.Root { // it was, when the project was found
-		return gone("it leads to " + real)
+		return exchanged("it leads to " + real)
 	}
 	now, err := worktreefs.OpenRoot(rs.log.Project.Root)
 	if err != nil {
-		return gone(register.PathCause(err).Error())
+		return exchanged(register.PathCause(err).Error())
 	}
 	defer now.Close()
 	held, err := root.Stat()
 	if err != nil {
-		return rs.restoring(err)
+		return rs.restoreError(err)
 	}
 	st, err := now.Stat()
 	if err != nil {
-		return rs.restoring(err)
+		return rs.restoreError(err)
 	}
 	if st.Dev != held.Dev || st.Ino != held.Ino {
-		return gone("it is not the directory that it was")
+		return exchanged("it is not the directory that it was")
 	}
 	return nil
 }
