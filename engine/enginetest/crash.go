@@ -29,7 +29,7 @@ func (p *Project) Crashed(name string, o restore.Options, applied bool, n int) *
 	if j.ContextOnly {
 		j.Steps, j.After = nil, j.Before
 	}
-	talk.Enter(j)
+	talk.FillJournal(j)
 	durable, err := p.E.Restorer.MakeStage(root, j.Stage)
 	p.Must(err)
 	p.Must(durable())

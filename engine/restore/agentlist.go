@@ -23,8 +23,8 @@ func (rs *Restorer) sessionFiles(files []refs.File) []string {
 	return out
 }
 
-// list has the agent's own list show a session that was made. It can be resumed by its id in any case.
-func (rs *Restorer) list(ctx context.Context, agent transcript.Agent, env value.AgentEnv, f *model.Fork) {
+// addToAgentList has the agent's own list show a session that was made. It can be resumed by its id in any case.
+func (rs *Restorer) addToAgentList(ctx context.Context, agent transcript.Agent, env value.AgentEnv, f *model.Fork) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sessions.ListWait)
 	defer cancel()
 	at, err := register.Folders(env).Of(agent, f.Path) // its program is run on that folder: on no other than the person's

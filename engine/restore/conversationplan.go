@@ -50,46 +50,46 @@ func (rs *Restorer) PlanConversation(r *request, tx *objstore.Tx) (*conversation
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	t, err := rs.planTalk(r, tx)
+	t, err := rs.planSessionFiles(r, tx)
 	if err == nil {
-		err = t.writable(register.Folders(r.options.Env))
+		err = t.checkWritable(register.Folders(r.options.Env))
 	}
 	if err == nil {
 		return t, nil
 	}
 	t.Close()
 	var foreign *model.ForeignFileError
-	if r.mustTalk() || r.reverts != nil && errors.As(err, &foreign) && foreign.Foreign() {
+	if r.mustHaveConversation() || r.reverts != nil && errors.As(err, &foreign) && foreign.Foreign() {
 		return nil, err
 	}
-	return rs.planWithout(r, err, tx), nil
+	return rs.planCodeOnly(r, err, tx), nil
 }
 
-// mustTalk reports whether a restore is of no use without the conversation.
-func (r *request) mustTalk() bool {
+// mustHaveConversation reports whether a restore is of no use without the conversation.
+func (r *request) mustHaveConversation() bool {
 	return r.ContextOnly || r.options.InPlace || r.mustFork
 }
 
-// planWithout is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays
+// planCodeOnly is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays
 // if it is the one that the restore was asked for.
-func (rs *Restorer) planWithout(r *request, why error, tx *objstore.Tx) *conversationPlan {
+func (rs *Restorer) planCodeOnly(r *request, why error, tx *objstore.Tx) *conversationPlan {
 	if r.reverts != nil {
-		return noConversation(notBack(r.reverts.Seq, why))
+		return noConversation(whyNotReverted(r.reverts.Seq, why))
 	}
-	t := noConversation(later(why, r.Target))
+	t := noConversation(whyCodeOnly(why, r.Target))
 	own := register.Folders(r.options.Env)
 	if at, err := rs.sessions.Position(); err == nil && at.Session != r.namedSession {
-		t.files = rs.dropUnused(r, tx)
+		t.files = rs.removalOfUnusedFork(r, tx)
 	}
-	if t.writable(own) != nil {
+	if t.checkWritable(own) != nil {
 		t.files = nil
 	}
 	t.conversation.Removed = rs.sessionFiles(t.files)
 	return t
 }
 
-// later says why the conversation did not go with the code to a checkpoint, and where that can be mended, how it goes then.
-func later(why error, target objstore.ID) string {
+// whyCodeOnly says why the conversation did not go with the code to a checkpoint, and where that can be mended, how it goes then.
+func whyCodeOnly(why error, target objstore.ID) string {
 	var unread *transcript.Error
 	if errors.Is(why, model.ErrNoConversation) || errors.As(why, &unread) || errors.Is(why, kv.ErrCorrupt) {
 		return WhyNot(why)
@@ -97,25 +97,25 @@ func later(why error, target objstore.ID) string {
 	return fmt.Sprintf("%s; 'rewind checkout %s --context-only' takes it there later", WhyNot(why), target.Short())
 }
 
-// notBack says why an undo-restore leaves the conversation, and how it comes back.
-func notBack(seq uint64, why error) string {
+// whyNotReverted says why an undo-restore leaves the conversation, and how it comes back.
+func whyNotReverted(seq uint64, why error) string {
 	return fmt.Sprintf("%s; 'rewind undo-restore %d --context-only' brings it back later", WhyNot(why), seq)
 }
 
-// writable refuses session files that could not be set, since their directories cannot be written.
-func (t *conversationPlan) writable(own agentfiles.Folders) error {
+// checkWritable refuses session files that could not be set, since their directories cannot be written.
+func (t *conversationPlan) checkWritable(own agentfiles.Folders) error {
 	if t == nil {
 		return nil
 	}
 	for _, f := range t.files {
-		if err := writable(own, f.Path); err != nil {
+		if err := checkFileWritable(own, f.Path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writable(own agentfiles.Folders, path string) error {
+func checkFileWritable(own agentfiles.Folders, path string) error {
 	f, err := own.Locate(path)
 	if err != nil {
 		return &model.ForeignFileError{In: "a restore", Cause: err}
@@ -126,10 +126,10 @@ func writable(own agentfiles.Folders, path string) error {
 	return nil
 }
 
-// planTalk is what becomes of the conversation if nothing keeps it.
-func (rs *Restorer) planTalk(r *request, tx *objstore.Tx) (*conversationPlan, error) {
+// planSessionFiles is what becomes of the conversation if nothing keeps it.
+func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.Kind == refs.KindUndoRestore {
-		return rs.planBack(r, tx)
+		return rs.planRevert(r, tx)
 	}
 	if r.Kind == refs.KindUndo && r.Target == r.Before {
 		return nil, nil // a person's own edits go: nothing was said about them
@@ -146,17 +146,17 @@ func (rs *Restorer) planTalk(r *request, tx *objstore.Tx) (*conversationPlan, er
 		}
 		return nil, nil
 	}
-	if r.moment == nil && !rs.continues(r.Session, p.Session) {
+	if r.moment == nil && !rs.descendsFrom(r.Session, p.Session) {
 		p = &history.Moment{Name: p.Name, Checkpoint: p.Checkpoint, Session: r.Session, Start: true} // undo went along the line that this one began on
 	}
 	if r.options.InPlace {
-		return rs.planCut(r, p, tx)
+		return rs.planInPlace(r, p, tx)
 	}
-	return rs.planBranch(r, p, tx)
+	return rs.planNewSession(r, p, tx)
 }
 
-// continues reports whether a session's conversation goes on from another's, or is it. No agent's is taken for any.
-func (rs *Restorer) continues(session, of string) bool {
+// descendsFrom reports whether a session's conversation goes on from another's, or is it. No agent's is taken for any.
+func (rs *Restorer) descendsFrom(session, of string) bool {
 	if session == model.Manual || rs.log.Records[session] == nil {
 		return true
 	}
@@ -182,12 +182,12 @@ func WhyNot(err error) string {
 	return err.Error()
 }
 
-// planBranch makes a new session of the conversation up to a moment, unless the session as it is ends there.
-func (rs *Restorer) planBranch(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
+// planNewSession makes a new session of the conversation up to a moment, unless the session as it is ends there.
+func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s := rs.log.Records[p.Session]
-	t := &conversationPlan{files: rs.dropUnused(r, tx)}
+	t := &conversationPlan{files: rs.removalOfUnusedFork(r, tx)}
 	if s != nil && !r.mustFork && r.options.Title == "" {
-		as, turn, err := rs.thereAlready(r, p, s)
+		as, turn, err := rs.existingSession(r, p, s)
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +201,7 @@ func (rs *Restorer) planBranch(r *request, p *history.Moment, tx *objstore.Tx) (
 			return t, nil
 		}
 	}
-	err := rs.planNew(r, p, t, tx)
+	err := rs.addFork(r, p, t, tx)
 	if foreign := (*model.ForeignFileError)(nil); errors.As(err, &foreign) {
 		err = &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
 	}
@@ -211,9 +211,9 @@ func (rs *Restorer) planBranch(r *request, p *history.Moment, tx *objstore.Tx) (
 	return t, nil
 }
 
-// planNew adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them,
+// addFork adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them,
 // before any has a name.
-func (rs *Restorer) planNew(r *request, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
+func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
 	kind, own := r.Kind.String(), register.Folders(r.options.Env)
 	if r.clone {
 		kind = "clone"
@@ -227,15 +227,15 @@ func (rs *Restorer) planNew(r *request, p *history.Moment, t *conversationPlan, 
 			plan.Close()
 		}
 	}()
-	if err := plan.mayWrite(own); err != nil {
+	if err := plan.checkFolders(own); err != nil {
 		return err
 	}
-	if err := writable(own, plan.Path); err != nil {
+	if err := checkFileWritable(own, plan.Path); err != nil {
 		return err
 	}
 	t.fork = plan
 	t.conversation = model.Conversation{
-		Mode: model.ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn,
+		Mode: model.ConversationFork, Fork: plan.fork(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn,
 		Removed: rs.sessionFiles(t.files),
 	}
 	if tx == nil {
@@ -271,24 +271,24 @@ func (rs *Restorer) planNew(r *request, p *history.Moment, t *conversationPlan, 
 		t.files = append(t.files, refs.File{Path: side.To, To: sideID})
 	}
 	t.files = append(t.files, refs.File{Path: plan.Path, To: id}) // the last: an agent lists it as soon as it is there
-	t.made = plan.session(id, 0)
+	t.made = plan.record(id, 0)
 	return nil
 }
 
-// thereAlready is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s,
+// existingSession is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s,
 // else s itself, else another unused fork. nil: there is none.
-func (rs *Restorer) thereAlready(r *request, p *history.Moment, s *model.Session) (*model.Session, int, error) {
-	f, err := rs.alike(r, p, s)
+func (rs *Restorer) existingSession(r *request, p *history.Moment, s *model.Session) (*model.Session, int, error) {
+	f, err := rs.findUnusedFork(r, p, s)
 	if err != nil {
 		return nil, 0, err
 	}
 	if f != nil && f.Name == r.Session {
 		return f, f.Fork.Both, nil
 	}
-	if err := rs.newestIsNow(s, p); err != nil {
+	if err := rs.extendToNow(s, p); err != nil {
 		return nil, 0, err
 	}
-	as, turn, err := rs.endsThere(s, p)
+	as, turn, err := rs.endsAt(s, p)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -300,9 +300,9 @@ func (rs *Restorer) thereAlready(r *request, p *history.Moment, s *model.Session
 	return nil, 0, nil
 }
 
-// newestIsNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state
+// extendToNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state
 // of the code leaves nothing of that behind.
-func (rs *Restorer) newestIsNow(s *model.Session, p *history.Moment) error {
+func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
 	if p.Checkpoint == nil || p.Turn > 0 || p.Ended {
 		return nil
 	}
@@ -317,8 +317,8 @@ func (rs *Restorer) newestIsNow(s *model.Session, p *history.Moment) error {
 	return err
 }
 
-// endsThere reports whether a session's conversation, as it is, ends where a moment's does: nothing that a model sees comes after it.
-func (rs *Restorer) endsThere(s *model.Session, p *history.Moment) (bool, int, error) {
+// endsAt reports whether a session's conversation, as it is, ends where a moment's does: nothing that a model sees comes after it.
+func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, error) {
 	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false, 0, nil
 	}
@@ -332,16 +332,16 @@ func (rs *Restorer) endsThere(s *model.Session, p *history.Moment) (bool, int, e
 	if p.Now {
 		return true, len(c.Turns), nil
 	}
-	_, _, _, cut, err := rs.cutPoint(p, false)
+	_, _, _, cut, err := rs.findCut(p, false)
 	if err != nil {
 		return false, 0, err
 	}
 	return cut.Messages == c.Messages && cut.Turn == len(c.Turns), cut.Turn, nil
 }
 
-// planCut cuts the session file itself.
-func (rs *Restorer) planCut(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
-	s, _, _, cut, err := rs.cutPoint(p, false)
+// planInPlace cuts the session file itself.
+func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
+	s, _, _, cut, err := rs.findCut(p, false)
 	if err != nil {
 		return nil, err
 	}
@@ -365,7 +365,7 @@ func (rs *Restorer) planCut(r *request, p *history.Moment, tx *objstore.Tx) (*co
 	}
 	defer f.Close()
 	src := f.Source(f.Info.Size())
-	at, err := rs.placeIn(s, f, p, cut)
+	at, err := rs.cutOffset(s, f, p, cut)
 	if err != nil {
 		return nil, err
 	}
@@ -393,13 +393,13 @@ func (rs *Restorer) planCut(r *request, p *history.Moment, tx *objstore.Tx) (*co
 		return t, nil
 	}
 	t.files = []refs.File{{Path: f.Path, From: from, To: to}}
-	t.moved, err = rs.movedSession(s, tx, to, size, cut)
+	t.moved, err = rs.changedRecord(s, tx, to, size, cut)
 	return t, err
 }
 
-// placeIn is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of
+// cutOffset is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of
 // it.
-func (rs *Restorer) placeIn(s *model.Session, f *conversation.SessionFile, p *history.Moment, cut transcript.Cut) (int64, error) {
+func (rs *Restorer) cutOffset(s *model.Session, f *conversation.SessionFile, p *history.Moment, cut transcript.Cut) (int64, error) {
 	st, err := conversation.OpenTranscript(rs.log.Objs, p.Transcript)
 	if err != nil {
 		return 0, err

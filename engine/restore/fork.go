@@ -32,7 +32,7 @@ type Forked struct {
 // refused (*NoConversationError) or failed with nothing written.
 func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, error) {
 	if o.Checkout && !o.DryRun {
-		return rs.forkAndGo(ctx, name, o)
+		return rs.forkWithCheckout(ctx, name, o)
 	}
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
@@ -84,7 +84,7 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 		tx = rs.log.Objs.Begin()
 		defer tx.Discard()
 	}
-	if err := rs.planNew(r, r.moment, t, tx); err != nil {
+	if err := rs.addFork(r, r.moment, t, tx); err != nil {
 		return nil, err
 	}
 	defer t.Close()
@@ -93,7 +93,7 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 		return made, nil
 	}
 	j := &r.Journal
-	t.Enter(j)
+	t.FillJournal(j)
 	j.Own = register.Folders(r.options.Env)
 	_, err := conversation.SetSessions(tx, j.Own, j.Files, false)
 	if err == nil && made.Bytes == 0 { // the clone of a session in which nothing was said: to a step, no bytes are no file
@@ -105,18 +105,18 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 		err = rs.selfTest(t.fork, made.Fork)
 	default:
 		op := refs.Operation{Kind: j.Kind, Session: j.Made.Name, Checkpoint: j.Target, Message: made.Path}
-		op.Changes = rs.place(j.Made.Name, j.Target)
+		op.Changes = rs.newSessionRefs(j.Made.Name, j.Target)
 		_, err = rs.commitOperation(ctx, tx, op, j, nil)
 	}
 	if err != nil || r.options.SelfTest {
-		return made, errors.Join(err, takeAway(j))
+		return made, errors.Join(err, removeMade(j))
 	}
-	rs.tellAgents(ctx, r.options.Env, j, j.Files, &t.conversation)
+	rs.notifyAgents(ctx, r.options.Env, j, j.Files, &t.conversation)
 	return made, nil
 }
 
-// takeAway removes session files that were made and that nobody has seen, or what there is of them.
-func takeAway(j *model.Journal) error {
+// removeMade removes session files that were made and that nobody has seen, or what there is of them.
+func removeMade(j *model.Journal) error {
 	var err error
 	for _, f := range slices.Backward(j.Files) {
 		if e := conversation.RemoveSession(j.Own, f.Path); !errors.Is(e, fs.ErrNotExist) {
@@ -154,8 +154,8 @@ func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 
 var errNotFoundThere = errors.New("it is not where the agent looks")
 
-// forkAndGo is a fork that takes the code along: a checkout that makes a new session whatever the one that is there ends with.
-func (rs *Restorer) forkAndGo(ctx context.Context, name string, o Options) (*Forked, error) {
+// forkWithCheckout is a fork that takes the code along: a checkout that makes a new session whatever the one that is there ends with.
+func (rs *Restorer) forkWithCheckout(ctx context.Context, name string, o Options) (*Forked, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
 		return nil, err

@@ -94,7 +94,7 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, conversation.ZstdSuffix), Imported: true, Ended: true}
 	tx := rs.log.Objs.Begin()
 	if s.Cursor, err = rs.conversations.Advance(tx, s, f, conversation.MaxSession); err == nil {
-		err = rs.introduce(tx, s, id)
+		err = rs.fillFromTranscript(tx, s, id)
 	}
 	if err != nil {
 		tx.Discard()
@@ -121,8 +121,8 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	return s, nil
 }
 
-// introduce fills in what a session's conversation, which has been captured, says of itself. named is the id in the name of its file.
-func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) error {
+// fillFromTranscript fills in what a session's conversation, which has been captured, says of itself. named is the id in the name of its file.
+func (rs *Restorer) fillFromTranscript(tx *objstore.Tx, s *model.Session, named string) error {
 	agent := s.Agent
 	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {

@@ -188,7 +188,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	}
 	successor, err := rs.successor(r, conv)
 	if err == nil {
-		res.AtWork, err = rs.sessions.Underfoot(successor, conv.from(), plan.Steps)
+		res.AtWork, err = rs.sessions.Underfoot(successor, conv.forkedFrom(), plan.Steps)
 	}
 	if err != nil {
 		c.Discard()
@@ -204,7 +204,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		res.adoptPerms()
 		return res, nil
 	}
-	if len(plan.Steps) == 0 && r.Before == r.After && !r.saveAsStep && conv.idle() {
+	if len(plan.Steps) == 0 && r.Before == r.After && !r.saveAsStep && conv.isEmpty() {
 		if at, err := rs.sessions.Position(); err != nil || at.Session == successor {
 			c.Discard()
 			return res, err
@@ -212,11 +212,11 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	}
 	j := &r.Journal
 	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)
-	conv.Enter(j)
+	conv.FillJournal(j)
 	if successor != j.Session {
 		j.Goes = successor
 	}
-	j.Own, j.Must = register.Folders(r.options.Env), r.mustTalk()
+	j.Own, j.Must = register.Folders(r.options.Env), r.mustHaveConversation()
 	durable, err := rs.MakeStage(root, j.Stage)
 	if err != nil {
 		c.Discard()
@@ -240,7 +240,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	if err != nil {
 		return nil, rs.takeBack(ctx, root, j, res, err)
 	}
-	rs.tellAgents(ctx, r.options.Env, j, res.changedFiles(), res.Conversation)
+	rs.notifyAgents(ctx, r.options.Env, j, res.changedFiles(), res.Conversation)
 	res.adoptPerms()
 	return res, nil
 }
@@ -303,7 +303,7 @@ func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *
 	}
 	if err != nil {
 		kept = nil
-		rs.codeAlone(j, res, err)
+		rs.dropConversation(j, res, err)
 	}
 	if res.Conversation != nil {
 		res.Conversation.Kept = append(res.Conversation.Kept, kept...)
@@ -399,10 +399,10 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 	if j.Before != j.After {
 		op.Changes = []refs.Change{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}
 	}
-	if left, err = rs.leaving(j); err != nil {
+	if left, err = rs.leftRecords(j); err != nil {
 		return nil, err
 	}
-	also, err := rs.beside(j, op.Changes)
+	also, err := rs.otherRefChanges(j, op.Changes)
 	if err != nil {
 		return nil, err
 	}
@@ -412,7 +412,7 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 		if j.ContextOnly {
 			at = j.Before // the code stays what it is
 		}
-		op.Changes = append(op.Changes, rs.place(j.Made.Name, at)...)
+		op.Changes = append(op.Changes, rs.newSessionRefs(j.Made.Name, at)...)
 	}
 	return left, rs.setResultTree(tx, op, j, res)
 }

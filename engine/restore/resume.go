@@ -47,7 +47,7 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 	if j.Own = register.Folders(env); codeOnly {
 		j.Left = conversation.LeftAlone(rs.log.Objs, j)
 		j.Files, j.Made, j.Moved = nil, nil, nil
-		if j.Goes, err = rs.stillOf(j.Session); err != nil {
+		if j.Goes, err = rs.ongoingSession(j.Session); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +81,7 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		if err := rs.abort(ctx, root, j, res); err != nil {
 			return res, err
 		}
-		rs.tellAgents(ctx, env, &model.Journal{Moved: j.Moved}, res.changedFiles(), res.Conversation)
+		rs.notifyAgents(ctx, env, &model.Journal{Moved: j.Moved}, res.changedFiles(), res.Conversation)
 		return res, nil
 	}
 	if err := rs.applyAndRecord(ctx, root, j, res); err != nil {
@@ -90,7 +90,7 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 	if then, err := rs.log.Note(target); err == nil && !j.ContextOnly {
 		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // told, where it can be: what was asked for is done
 	}
-	rs.tellAgents(ctx, env, j, res.changedFiles(), res.Conversation)
+	rs.notifyAgents(ctx, env, j, res.changedFiles(), res.Conversation)
 	res.adoptPerms()
 	return res, nil
 }

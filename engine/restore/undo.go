@@ -52,7 +52,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		if dirty {
 			back-- // the unsaved changes are the first step
 			r.saveAsStep = true
-			if r.Session, err = rs.stillOf(session); err != nil { // they were made in the conversation that goes on
+			if r.Session, err = rs.ongoingSession(session); err != nil { // they were made in the conversation that goes on
 				return err
 			}
 		}
@@ -74,7 +74,7 @@ func (rs *Restorer) walkedSession(ctx context.Context, o Options) (string, error
 	if err != nil {
 		return "", err
 	}
-	return session, rs.readyConversation(ctx, session, o)
+	return session, rs.catchUp(ctx, session, o)
 }
 
 // Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.

@@ -9,10 +9,10 @@ import (
 	"rewind/transcript"
 )
 
-// movedSession is the record of a session whose file becomes `to`, of size bytes.
-func (rs *Restorer) movedSession(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session, error) {
+// changedRecord is the record of a session whose file becomes `to`, of size bytes.
+func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session, error) {
 	m := *s
-	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.sharedBy(tx, s, to, size, cut)
+	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.changedLineage(tx, s, to, size, cut)
 	m.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Cursor.Generation + 1}}
 	if s.Cursor.Base == 0 {
 		m.Prompt = lastPrompt(tx, &m)
@@ -42,16 +42,16 @@ func (rs *Restorer) movedSession(s *model.Session, tx *objstore.Tx, to objstore.
 	return &m, nil
 }
 
-// sharedBy is a session's lineage when its file becomes `to`, of size bytes: a cut may go behind the place where it was made, and what it
+// changedLineage is a session's lineage when its file becomes `to`, of size bytes: a cut may go behind the place where it was made, and what it
 // says after that is its own; taken back, it has those turns again. Where that cannot be told by what it was made with, it has no more of
 // them than it had.
-func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
+func (rs *Restorer) changedLineage(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
 	if s.Fork == nil {
 		return nil
 	}
 	l := *s.Fork
 	l.Share(min(l.Both, cut.Turn), l.Turns)
-	made, closed, err := rs.madeWith(get, s)
+	made, closed, err := rs.initialConversation(get, s)
 	if err != nil || made.ReaderAt == nil {
 		return &l
 	}
@@ -67,8 +67,8 @@ func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.
 	return &l
 }
 
-// madeWith is the conversation that a session began with: the file that rewind wrote, else the one that its agent made it of.
-func (rs *Restorer) madeWith(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
+// initialConversation is the conversation that a session began with: the file that rewind wrote, else the one that its agent made it of.
+func (rs *Restorer) initialConversation(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
 	if s.Fork.Transcript.IsZero() {
 		_, id := model.SplitSession(s.Fork.Session)
 		return conversation.ParentSource(get, s, rs.log.Records[s.Fork.Session], id)
