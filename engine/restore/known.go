@@ -75,7 +75,7 @@ func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if have == nil || !apply.IsLeft(ent, have) && (have.Type != tree.TypeDir || ent.Type != tree.TypeDir) {
+		if have == nil || !apply.MatchesRestored(ent, have) && (have.Type != tree.TypeDir || ent.Type != tree.TypeDir) {
 			continue
 		}
 		if l.knownBefore != nil {
@@ -131,7 +131,7 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 			}
 			return nil
 		}
-		if ch.Path == agentDir || ch.Old != nil && apply.Rests(ch.New, ch.Old) {
+		if ch.Path == agentDir || ch.Old != nil && apply.UpToDate(ch.New, ch.Old) {
 			return nil
 		}
 		if ch.Old == nil && isDir {

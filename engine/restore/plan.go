@@ -282,7 +282,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 			pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
 			continue
 		}
-		if apply.Rests(ch.Old, ch.New) {
+		if apply.UpToDate(ch.Old, ch.New) {
 			if w, ok := apply.Withheld(ch.Path, ch.Old, ch.New); ok {
 				pl.plan.without = append(pl.plan.without, w)
 			}

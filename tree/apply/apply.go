@@ -69,7 +69,7 @@ var errBadSteps = errors.New("steps that cannot be carried out")
 // and Run with tree.Reverse(steps) the state before, given the same Root, Stage and Op.
 //
 // Files that already equal To are not touched. Symbolic links are never followed. A file that replaces a file gets its owner, group, access
-// control list and extended attributes, and of setuid, setgid and sticky those that it has, too: see restPerm. Only one Run may use a stage
+// control list and extended attributes, and of setuid, setgid and sticky those that it has, too: see restoredPerm. Only one Run may use a stage
 // at a time.
 func Run(ctx context.Context, o Options) (Result, error) {
 	a, err := newApplier(ctx, o)
@@ -94,11 +94,11 @@ func (a *applier) run() error {
 	if err := a.fillStage(); err != nil { // A, B: no tree entry is touched before all new content is durable in the stage
 		return errors.Join(err, a.emptyStage(), a.restorePerms(false), a.dropStages())
 	}
-	a.begin("setting", a.toSet())
+	a.begin("setting", a.countToSet())
 	for _, phase := range []func() error{
 		a.remove,      // C: what goes, deepest first
 		a.makeDirs,    // D: new directories, top down
-		a.place,       // E: new content
+		a.placeNew,    // E: new content
 		a.changePerms, // F: files whose permissions alone change
 		a.checkPlaced, // H: while all directories can still be entered
 		a.syncDirs,    // G

@@ -7,10 +7,10 @@ import (
 	"rewind/tree"
 )
 
-// arrived: a new directory is in the tree, and all that was built in it.
-func (n *newDir) arrived() {
+// markPlaced: a new directory is in the tree, and all that was built in it.
+func (n *newDir) markPlaced() {
 	n.each(func(j *job) {
-		if j.state == jobAct {
+		if j.state == jobPending {
 			j.state = jobPlaced
 		}
 	})
@@ -20,7 +20,7 @@ func (n *newDir) arrived() {
 func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 	a.touched[n.job.Path] = true
 	for _, j := range n.files {
-		if j.state != jobAct {
+		if j.state != jobPending {
 			continue
 		}
 		_, name := tree.Split(j.Path)
@@ -37,11 +37,11 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 		}
 	}
 	for _, sub := range n.dirs {
-		if sub.job.state != jobAct {
+		if sub.job.state != jobPending {
 			continue
 		}
 		_, name := tree.Split(sub.job.Path)
-		err := a.asConflict(sub.job, a.arrive(sub, from, name, to, name))
+		err := a.asConflict(sub.job, a.moveDirIn(sub, from, name, to, name))
 		if err != nil {
 			return err
 		}
@@ -49,12 +49,12 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 	return nil
 }
 
-// arrive moves a new directory to its place, or what is in it into the directory that is there.
-func (a *applier) arrive(n *newDir, from worktreefs.Dir, fromName string, to worktreefs.Dir, name string) error {
+// moveDirIn moves a new directory to its place, or what is in it into the directory that is there.
+func (a *applier) moveDirIn(n *newDir, from worktreefs.Dir, fromName string, to worktreefs.Dir, name string) error {
 	err := from.Move(fromName, to, name)
 	if err == nil {
 		n.job.state = jobPlaced
-		n.arrived()
+		n.markPlaced()
 		return nil
 	}
 	if !errors.Is(err, worktreefs.ErrExist) {
@@ -79,10 +79,10 @@ func (a *applier) arrive(n *newDir, from worktreefs.Dir, fromName string, to wor
 	return a.merge(n, built, there)
 }
 
-// strand makes conflicts of what was built in a directory that did not come into the tree.
-func (a *applier) strand(n *newDir) {
+// conflictBelow makes conflicts of what was built in a directory that did not come into the tree.
+func (a *applier) conflictBelow(n *newDir) {
 	n.each(func(j *job) {
-		if j.state == jobAct {
+		if j.state == jobPending {
 			a.conflict(j, "its directory "+quotePath(n.job.Path)+" could not be made")
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"rewind/tree"
 )
 
-func symlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {
+func writeSymlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {
 	target, err := io.ReadAll(io.LimitReader(r, tree.MaxSymlink+1))
 	if err != nil {
 		return err
@@ -24,8 +24,8 @@ func symlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {
 	return err
 }
 
-// fill writes a file's content and permissions.
-func fill(j *job, r io.Reader, w worktreefs.WFile) error {
+// writeContent writes a file's content and permissions.
+func writeContent(j *job, r io.Reader, w worktreefs.WFile) error {
 	h := objstore.NewHasher()
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)

@@ -10,11 +10,11 @@ import (
 
 // checkPlaced looks once more at every path that was written: what a racing editor has made of it since is the editor's.
 func (a *applier) checkPlaced() error {
-	a.w.forget()
+	a.w.forgetNames()
 	a.begin("checking", len(a.jobs))
 	gone := "" // a directory that is not there, and nothing below it
 	for _, j := range a.jobs {
-		a.step()
+		a.advance()
 		if j.state != jobPlaced {
 			continue
 		}
@@ -29,7 +29,7 @@ func (a *applier) checkPlaced() error {
 			st, err = parent.Lstat(name)
 		}
 		if err == nil && j.To == nil {
-			exact, serr := a.w.spelled(name)
+			exact, serr := a.w.hasExactName(name)
 			if serr != nil {
 				return serr
 			}

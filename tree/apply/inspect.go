@@ -121,17 +121,17 @@ func (f found) sameBytes(e *tree.Entry) bool {
 	return f.hashed && f.id == e.ID
 }
 
-// is: f is e. nil is absence. perm is f's, or a directory's true one.
-func (f found) is(e *tree.Entry, perm uint16) bool {
+// equals: f is e. nil is absence. perm is f's, or a directory's true one.
+func (f found) equals(e *tree.Entry, perm uint16) bool {
 	if e == nil {
 		return !f.exists
 	}
 	return f.sameBytes(e) && (e.Type == tree.TypeSymlink || perm == e.Perm)
 }
 
-// near: f is e, or what a run made of it that could not give it all rights.
-func (f found) near(e *tree.Entry, perm uint16) bool {
-	return e != nil && f.sameBytes(e) && nearPerm(e.Type, perm, e.Perm)
+// resembles: f is e, or what a run made of it that could not give it all rights.
+func (f found) resembles(e *tree.Entry, perm uint16) bool {
+	return e != nil && f.sameBytes(e) && resemblingPerm(e.Type, perm, e.Perm)
 }
 
 // walker opens directories for reading, one after the other in path order, and keeps the last one: never more than two handles,
@@ -160,7 +160,7 @@ func (w *walker) open(path string) (worktreefs.Dir, string, error) {
 		if w.dir, err = worktreefs.OpenPath(w.a.Root, ""); err != nil {
 			return nil, "", err
 		}
-		if err := w.a.seeVolume("", w.dir); err != nil {
+		if err := w.a.noteVolume("", w.dir); err != nil {
 			return nil, "", err
 		}
 	}
@@ -181,7 +181,7 @@ func (w *walker) open(path string) (worktreefs.Dir, string, error) {
 		}
 		w.dir.Close()
 		w.dir, w.path = next, at
-		if err := w.a.seeVolume(at, next); err != nil {
+		if err := w.a.noteVolume(at, next); err != nil {
 			return nil, at, err
 		}
 	}
@@ -195,9 +195,9 @@ func (w *walker) close() {
 	w.dir, w.path = nil, ""
 }
 
-// spelled tells whether the directory that is open lists exactly that name: on a file system that folds names, Lstat also
+// hasExactName tells whether the directory that is open lists exactly that name: on a file system that folds names, Lstat also
 // finds others.
-func (w *walker) spelled(name string) (bool, error) {
+func (w *walker) hasExactName(name string) (bool, error) {
 	if w.listed == nil || w.listedIn != w.path {
 		list, err := w.dir.ReadDir()
 		if err != nil {
@@ -211,11 +211,11 @@ func (w *walker) spelled(name string) (bool, error) {
 	return w.listed[name], nil
 }
 
-// forget drops what was read of names.
-func (w *walker) forget() { w.listed = nil }
+// forgetNames drops what was read of names.
+func (w *walker) forgetNames() { w.listed = nil }
 
-// seeVolume remembers which file system a directory is on.
-func (a *applier) seeVolume(path string, d worktreefs.Dir) error {
+// noteVolume remembers which file system a directory is on.
+func (a *applier) noteVolume(path string, d worktreefs.Dir) error {
 	if _, ok := a.volumes[path]; ok {
 		return nil
 	}
@@ -224,5 +224,5 @@ func (a *applier) seeVolume(path string, d worktreefs.Dir) error {
 		return err
 	}
 	a.volumes[path] = v
-	return a.seeGroup(path, d)
+	return a.noteSetgid(path, d)
 }

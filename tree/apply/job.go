@@ -32,7 +32,7 @@ const (
 type jobState byte
 
 const (
-	jobAct      jobState = iota // to be carried out
+	jobPending  jobState = iota // to be carried out
 	jobPlaced                   // carried out, not yet checked
 	jobDone                     // the path is what the step wants
 	jobConflict                 // left to the user, and reported
@@ -42,17 +42,17 @@ const (
 // job is a step being carried out.
 type job struct {
 	tree.Step
-	key     string // names its files in the stage
-	state   jobState
-	stage   *stage
-	staged  worktreefs.Stat // of the new content, once it is in the stage
-	hasTmp  bool            // key.tmp is being written
-	hasNew  bool            // key.new holds something
-	hasOld  bool            // key.old holds something
-	ready   bool            // an earlier run left in key.new what the step wants
-	swept   bool            // what an earlier run left was dealt with
-	present bool            // From is at the path, as far as the survey saw
-	inside  *newDir         // the new directory that it comes into the tree with; nil: it comes by itself
+	key       string // names its files in the stage
+	state     jobState
+	stage     *stage
+	staged    worktreefs.Stat // of the new content, once it is in the stage
+	hasTmp    bool            // key.tmp is being written
+	hasNew    bool            // key.new holds something
+	hasOld    bool            // key.old holds something
+	newReady  bool            // an earlier run left in key.new what the step wants
+	recovered bool            // what an earlier run left was dealt with
+	present   bool            // From is at the path, as far as the survey saw
+	inside    *newDir         // the new directory that it comes into the tree with; nil: it comes by itself
 
 	was   worktreefs.Stat   // what the survey saw at the path
 	now   uint16            // its permissions, a directory's apart from our widening
@@ -61,8 +61,8 @@ type job struct {
 	lost  []string          // what it does not get
 }
 
-// leaves: the entry at the path goes before anything comes.
-func (j *job) leaves() bool {
+// removesFirst: the entry at the path goes before anything comes.
+func (j *job) removesFirst() bool {
 	return j.present && j.From != nil && (j.To == nil || (j.To.Type == tree.TypeDir) != (j.From.Type == tree.TypeDir))
 }
 
@@ -71,8 +71,8 @@ func (j *job) permOnly() bool {
 	return j.present && j.From != nil && j.To != nil && j.From.Type == j.To.Type && (j.From.Type == tree.TypeDir || j.From.ID == j.To.ID)
 }
 
-// comes: something new is put at the path.
-func (j *job) comes() bool { return j.To != nil && !j.permOnly() }
+// placesNew: something new is put at the path.
+func (j *job) placesNew() bool { return j.To != nil && !j.permOnly() }
 
 // applier carries out one list of steps. Not safe for concurrent use; its own goroutines write into the stage and sync, nothing else.
 type applier struct {
@@ -93,16 +93,16 @@ type applier struct {
 
 	tops []*newDir // the new directories that come into the tree by themselves
 
-	mu        sync.Mutex // guards conflicts while several goroutines write into the stage
-	conflicts []Conflict
-	kept      []string
-	patience  int // how often a held file is still waited for
+	mu          sync.Mutex // guards conflicts while several goroutines write into the stage
+	conflicts   []Conflict
+	kept        []string
+	writerWaits int // how often a held file is still waited for
 
 	w walker
 
-	phase   string // what is being done
-	total   int
-	reached atomic.Int64
+	phase string // what is being done
+	total int
+	done  atomic.Int64
 }
 
 func newApplier(ctx context.Context, o Options) (*applier, error) {
@@ -117,7 +117,7 @@ func newApplier(ctx context.Context, o Options) (*applier, error) {
 		blocked: map[string]bool{},
 		touched: map[string]bool{},
 
-		patience: 20,
+		writerWaits: 20,
 	}
 	a.w.a = a
 	for _, s := range o.Steps {
@@ -133,7 +133,7 @@ func newApplier(ctx context.Context, o Options) (*applier, error) {
 	}
 	slices.SortFunc(a.jobs, func(x, y *job) int { return tree.ComparePaths(x.Path, y.Path) })
 	for _, j := range a.jobs {
-		if reason := refused(j.Path); reason != "" {
+		if reason := refusedPath(j.Path); reason != "" {
 			a.conflict(j, reason)
 		}
 	}
@@ -153,8 +153,8 @@ func (j *job) check() error {
 	return nil
 }
 
-// refused gives the reason why a path is never written: git's directory and our own, under any spelling, and what is no path.
-func refused(path string) string {
+// refusedPath gives the reason why a path is never written: git's directory and our own, under any spelling, and what is no path.
+func refusedPath(path string) string {
 	parts := strings.Split(path, "/")
 	for _, p := range parts {
 		switch {
@@ -197,14 +197,14 @@ func (a *applier) each(jobs func(yield func(int, *job) bool), want func(*job) bo
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
-		if j.state != jobAct || !want(j) {
+		if j.state != jobPending || !want(j) {
 			continue
 		}
 		if dir := a.blockedBy(j.Path); dir != "" {
 			a.conflict(j, "its directory "+quotePath(dir)+" has the name of another entry on this file system")
 			continue
 		}
-		a.step()
+		a.advance()
 		if err := a.asConflict(j, fn(j)); err != nil {
 			return err
 		}

@@ -12,16 +12,16 @@ import (
 	"rewind/tree"
 )
 
-// layPrefix begins the name of the directory, beside the one that is asked for, in which LayOut works.
-const layPrefix = ".rewind-into-"
+// layoutPrefix begins the name of the directory, beside the one that is asked for, in which LayOut works.
+const layoutPrefix = ".rewind-into-"
 
 // LayOut makes the directory name in above, 0700, of what steps make of nothing, as Run does. The name is taken in one step, when all is
-// whole and durable: worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layPrefix
-// and some letters in above. What it gives was made without something: see restPerm.
+// whole and durable: worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layoutPrefix
+// and some letters in above. What it gives was made without something: see restoredPerm.
 func LayOut(
 	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser, error), progress func(phase string, done, total int),
 ) (_ []Without, err error) {
-	work := layPrefix + rand.Text()
+	work := layoutPrefix + rand.Text()
 	if err := above.Mkdir(work, 0o700); err != nil {
 		return nil, err
 	}

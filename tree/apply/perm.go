@@ -30,7 +30,7 @@ func (a *applier) adoptMarkers() error {
 	}
 	paths := map[string]bool{}
 	for _, j := range a.jobs {
-		if j.state != jobAct {
+		if j.state != jobPending {
 			continue
 		}
 		for p := j.Path; p != "" && !paths[p]; p, _ = tree.Split(p) {
@@ -164,7 +164,7 @@ func (a *applier) restorePerms(final bool) error {
 	}
 	if final {
 		for _, j := range a.jobs {
-			if j.state == jobAct && j.permOnly() && j.To.Type == tree.TypeDir {
+			if j.state == jobPending && j.permOnly() && j.To.Type == tree.TypeDir {
 				want[j.Path] = j.perm
 			}
 		}
@@ -174,7 +174,7 @@ func (a *applier) restorePerms(final bool) error {
 	for _, p := range paths {
 		err := a.setPerm(p, want[p], len(paths) <= syncEach)
 		j := a.byPath[p]
-		asked := final && j != nil && j.state == jobAct
+		asked := final && j != nil && j.state == jobPending
 		switch {
 		case err == nil && asked:
 			j.state = jobDone

@@ -8,8 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// parent opens the directory of a step's path anew, so that what was swapped in since the last look is seen, and makes it writable.
-func (a *applier) parent(j *job) (d worktreefs.Dir, name string, err error) {
+// openParent opens the directory of a step's path anew, so that what was swapped in since the last look is seen, and makes it writable.
+func (a *applier) openParent(j *job) (d worktreefs.Dir, name string, err error) {
 	dir, _ := tree.Split(j.Path)
 	if err := a.writable(dir); err != nil {
 		return nil, "", err
@@ -20,8 +20,8 @@ func (a *applier) parent(j *job) (d worktreefs.Dir, name string, err error) {
 
 // remove takes away what goes, deepest first. Files and links go into the stage; directories are only ever removed empty.
 func (a *applier) remove() error {
-	return a.each(slices.Backward(a.jobs), (*job).leaves, func(j *job) error {
-		parent, name, err := a.parent(j)
+	return a.each(slices.Backward(a.jobs), (*job).removesFirst, func(j *job) error {
+		parent, name, err := a.openParent(j)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (a *applier) remove() error {
 				return err
 			}
 		} else {
-			if err := a.ready(j.stage); err != nil {
+			if err := a.makeStage(j.stage); err != nil {
 				return err
 			}
 			out, err := a.moveOut(j, parent, name)
@@ -67,7 +67,7 @@ func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool,
 	if err != nil {
 		return false, err
 	}
-	ok, err := a.expected(j, old)
+	ok, err := a.isExpected(j, old)
 	if err != nil {
 		return false, err
 	}
@@ -79,24 +79,24 @@ func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool,
 	return false, a.moveBack(j, old, parent, name)
 }
 
-// expected compares what was displaced with what the step expects. Bytes that equal To are as well stored as those of From.
-func (a *applier) expected(j *job, name string) (bool, error) {
+// isExpected compares what was displaced with what the step expects. Bytes that equal To are as well stored as those of From.
+func (a *applier) isExpected(j *job, name string) (bool, error) {
 	f, err := j.stage.inspect(name, j.From, j.To)
 	if err != nil {
 		return false, err
 	}
 	known := f.sameBytes(j.From) || f.sameBytes(j.To)
-	if j.heir() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
+	if j.inherits() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
 		return false, nil // what replaces it has the owner of the one that was there before
 	}
-	return known && f.st.Type != worktreefs.TypeDir && (f.is(j.From, f.st.Perm) || nearPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
+	return known && f.st.Type != worktreefs.TypeDir && (f.equals(j.From, f.st.Perm) || resemblingPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
 }
 
 // moveBack returns what was displaced to its path; when the name is taken by now, it stays saved.
 func (a *applier) moveBack(j *job, name string, parent worktreefs.Dir, to string) error {
 	err := j.stage.dir.Move(name, parent, to)
 	if err != nil && worktreefs.IsLocal(err) {
-		return a.keep(j, name, "replaced once more while it was put back")
+		return a.keepBytes(j, name, "replaced once more while it was put back")
 	}
 	return err
 }
@@ -106,23 +106,23 @@ func (a *applier) makeDirs() error {
 	for _, n := range a.tops {
 		wanted := func(j *job) bool { return j == n.job }
 		err := a.each(slices.All([]*job{n.job}), wanted, func(j *job) error {
-			parent, name, err := a.parent(j)
+			parent, name, err := a.openParent(j)
 			if err != nil {
 				return err
 			}
 			defer parent.Close()
-			return a.bring(n, parent, name)
+			return a.placeTop(n, parent, name)
 		})
 		if err != nil {
 			return err
 		}
-		a.strand(n)
+		a.conflictBelow(n)
 	}
 	return nil
 }
 
-// bring moves a top into the tree.
-func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
+// placeTop moves a top into the tree.
+func (a *applier) placeTop(n *newDir, parent worktreefs.Dir, name string) error {
 	j := n.job
 	narrow := j.perm&0o700 != 0o700
 	if narrow {
@@ -130,7 +130,7 @@ func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
 			return err
 		}
 	}
-	err := a.arrive(n, j.stage.dir, j.key+sufTmp, parent, name)
+	err := a.moveDirIn(n, j.stage.dir, j.key+sufTmp, parent, name)
 	if j.state == jobPlaced {
 		j.hasTmp = false
 		a.usable[j.Path] = true
@@ -163,7 +163,7 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if st.Type == worktreefs.TypeDir && nearPerm(tree.TypeDir, st.Perm, j.To.Perm) {
+	if st.Type == worktreefs.TypeDir && resemblingPerm(tree.TypeDir, st.Perm, j.To.Perm) {
 		j.perm = st.Perm
 		j.state = jobDone
 		return nil
@@ -172,11 +172,11 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	return nil
 }
 
-// place puts new files and links in place.
-func (a *applier) place() error {
-	wanted := func(j *job) bool { return j.comes() && j.To.Type != tree.TypeDir && j.inside == nil }
+// placeNew puts new files and links in place.
+func (a *applier) placeNew() error {
+	wanted := func(j *job) bool { return j.placesNew() && j.To.Type != tree.TypeDir && j.inside == nil }
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
-		parent, name, err := a.parent(j)
+		parent, name, err := a.openParent(j)
 		if err != nil {
 			return err
 		}
@@ -184,8 +184,8 @@ func (a *applier) place() error {
 		if !j.present {
 			return a.moveIn(j, parent, name)
 		}
-		if j.heir() {
-			same, err := j.unchanged(parent, name)
+		if j.inherits() {
+			same, err := j.metadataUnchanged(parent, name)
 			if err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 				return err
 			}
@@ -208,7 +208,7 @@ func (a *applier) place() error {
 		case err != nil:
 			return err
 		}
-		ok, err := a.expected(j, j.key+sufNew)
+		ok, err := a.isExpected(j, j.key+sufNew)
 		if err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func (a *applier) exchangeBack(j *job, parent worktreefs.Dir, name string) error
 		}
 	}
 	j.hasNew = false
-	return a.keep(j, j.key+sufNew, "replaced once more while it was put back")
+	return a.keepBytes(j, j.key+sufNew, "replaced once more while it was put back")
 }
 
 // sameFile: still the file that was staged, and not written to.
@@ -264,7 +264,7 @@ func sameFile(st, staged worktreefs.Stat) bool {
 func (a *applier) changePerms() error {
 	wanted := func(j *job) bool { return j.permOnly() && j.To.Type == tree.TypeFile }
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
-		parent, name, err := a.parent(j)
+		parent, name, err := a.openParent(j)
 		if err != nil {
 			return err
 		}

@@ -25,12 +25,12 @@ const (
 
 // stage is where new content waits and displaced content lies, on one file system.
 type stage struct {
-	dir  worktreefs.Dir // nil: not made yet
-	vol  worktreefs.Volume
-	main bool
-	top  string          // the directory that holds it, unless main
-	name string          // its name there
-	left map[string]bool // what an earlier run left
+	dir       worktreefs.Dir // nil: not made yet
+	vol       worktreefs.Volume
+	main      bool
+	top       string          // the directory that holds it, unless main
+	name      string          // its name there
+	leftovers map[string]bool // what an earlier run left
 }
 
 func (s *stage) close() {
@@ -51,10 +51,10 @@ func (a *applier) openStages() error {
 		return err
 	}
 	a.stages = append(a.stages, s)
-	if err := a.seeVolume("", a.Root); err != nil {
+	if err := a.noteVolume("", a.Root); err != nil {
 		return err
 	}
-	for n := range s.left {
+	for n := range s.leftovers {
 		key, rest, ok := strings.Cut(n, sufPerm)
 		perm, err := strconv.ParseUint(rest, 8, 16)
 		if ok && err == nil {
@@ -69,9 +69,9 @@ func (s *stage) list() error {
 	if err != nil {
 		return err
 	}
-	s.left = make(map[string]bool, len(list))
+	s.leftovers = make(map[string]bool, len(list))
 	for _, e := range list {
-		s.left[e.Name] = true
+		s.leftovers[e.Name] = true
 	}
 	return nil
 }
@@ -119,8 +119,8 @@ func (a *applier) pickStage(j *job) error {
 	return s.list()
 }
 
-// ready makes a stage that is not there yet.
-func (a *applier) ready(s *stage) error {
+// makeStage makes a stage that is not there yet.
+func (a *applier) makeStage(s *stage) error {
 	if s.dir != nil {
 		return nil
 	}
@@ -145,15 +145,15 @@ func (a *applier) ready(s *stage) error {
 // fillStage writes all new content, and returns when it is durable, complete, and under a name in the stage that says so. An error
 // that concerns one path is an error of the whole: nothing was touched, so nothing need be half done.
 func (a *applier) fillStage() error {
-	alone := a.sortNew()
+	alone := a.groupNew()
 	for _, j := range alone {
-		if err := a.ready(j.stage); err != nil {
+		if err := a.makeStage(j.stage); err != nil {
 			return err
 		}
 		j.hasTmp = true
 	}
 	for _, n := range a.tops {
-		if err := a.ready(n.job.stage); err != nil {
+		if err := a.makeStage(n.job.stage); err != nil {
 			return err
 		}
 		n.job.hasTmp = true
@@ -208,14 +208,14 @@ func (a *applier) syncStages() error {
 func (a *applier) emptyStage() error {
 	a.begin("clearing away", len(a.jobs))
 	for _, j := range a.jobs {
-		a.step()
+		a.advance()
 		if j.stage == nil {
 			j.stage = a.stages[0] // refused paths have no directory to look for another
 		}
 		if j.stage.dir == nil {
 			continue
 		}
-		if !j.swept {
+		if !j.recovered {
 			if err := a.recover(j, nil, ""); err != nil {
 				return err
 			}

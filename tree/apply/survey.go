@@ -19,8 +19,8 @@ func (a *applier) survey() error {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
-		a.step()
-		if j.state != jobAct {
+		a.advance()
+		if j.state != jobPending {
 			continue
 		}
 		if aliased != "" && strings.HasPrefix(j.Path, aliased+"/") {
@@ -39,7 +39,7 @@ func (a *applier) survey() error {
 		}
 	}
 	a.w.close()
-	a.w.forget()
+	a.w.forgetNames()
 	return nil
 }
 
@@ -69,13 +69,13 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	heir := j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
-	f, err := inspectWith(parent, name, heir, j.From, j.To)
+	inherits := j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
+	f, err := inspectWith(parent, name, inherits, j.From, j.To)
 	if err != nil {
 		return false, err
 	}
 	if f.exists && j.From == nil {
-		exact, err := a.w.spelled(name)
+		exact, err := a.w.hasExactName(name)
 		if err != nil {
 			return false, err
 		}
@@ -95,10 +95,10 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 // decide compares what is there with what the step expects.
 func (a *applier) decide(j *job, f found, perm uint16) {
 	j.present, j.was, j.now, j.attrs, j.perm = f.exists, f.st, perm, f.attrs, perm
-	isFrom, isTo := f.is(j.From, perm), f.is(j.To, perm)
+	isFrom, isTo := f.equals(j.From, perm), f.equals(j.To, perm)
 	if !isFrom && !isTo {
-		if isTo = f.near(j.To, perm); !isTo {
-			isFrom = f.near(j.From, perm)
+		if isTo = f.resembles(j.To, perm); !isTo {
+			isFrom = f.resembles(j.From, perm)
 		}
 	}
 	if f.sealed && isFrom && j.From != nil {
@@ -124,8 +124,8 @@ func (a *applier) decide(j *job, f found, perm uint16) {
 	default:
 		a.conflict(j, "changed since")
 	}
-	if f.sealed && j.heir() {
-		j.lose(lostAttributes) // it cannot be opened
+	if f.sealed && j.inherits() {
+		j.addLost(lostAttributes) // it cannot be opened
 	}
 	a.choosePerm(j)
 }
