@@ -10,7 +10,7 @@ import (
 	"rewind/refs"
 )
 
-// forkedFrom is the session that a fork is made of; "": none is.
+// forkedFrom is the session that the planned fork is made of; "" without a fork.
 func (t *conversationPlan) forkedFrom() string {
 	if t == nil || t.fork == nil {
 		return ""
@@ -18,17 +18,17 @@ func (t *conversationPlan) forkedFrom() string {
 	return t.fork.parent.Name
 }
 
-// isEmpty reports whether there is nothing to be done to session files.
+// isEmpty reports whether the plan changes no session file.
 func (t *conversationPlan) isEmpty() bool { return t == nil || len(t.files) == 0 }
 
-// FillJournal writes the plan into the journal.
+// FillJournal puts the plan's files and session records into the journal.
 func (t *conversationPlan) FillJournal(j *model.Journal) {
 	if t != nil {
 		j.Files, j.Made, j.Moved = t.files, t.made, t.moved
 	}
 }
 
-// Conversation is what an unfinished restore does to the conversation.
+// Conversation is what the unfinished restore of a journal does to the conversation; nil: nothing.
 func Conversation(j *model.Journal) *model.Conversation {
 	switch {
 	case j.Made != nil:
@@ -44,8 +44,8 @@ func Conversation(j *model.Journal) *model.Conversation {
 	return nil
 }
 
-// dropConversation ends a restore whose session files could not be set: the code is where it was to go, and stays there. What was done to session
-// files is taken back; what cannot be is named in the operation, so that its bytes stay and undo-restore finds it.
+// dropConversation makes a restore whose session files could not be set one of the code alone. Session files that were set are set back.
+// Those that cannot be are put into j.Left, so that the operation names them: their bytes stay in the store, and undo-restore finds them.
 func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
 	for _, f := range conversation.ReverseFiles(j.Files) {
 		_ = conversation.SetSession(rs.log.Objs, j.Own, f) // what is not as it was is found below
@@ -65,8 +65,8 @@ func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
 	*res.Conversation = none.conversation
 }
 
-// notifyAgents has the agents' own lists and caches know what became of session files, those that were set. What was to be done is done:
-// what goes wrong is a notice.
+// notifyAgents tells the agents' lists and caches of the session files in set, which were changed. The restore is done by now: a failure
+// becomes a notice, or c.Fork's problem.
 func (rs *Restorer) notifyAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
 	for _, f := range set {
 		if f.From.IsZero() || f.To.IsZero() {
@@ -83,7 +83,7 @@ func (rs *Restorer) notifyAgents(ctx context.Context, env value.AgentEnv, j *mod
 	}
 }
 
-// catchUp captures the conversation up to now, for a restore that takes it along.
+// catchUp captures what a session's file has beyond its transcript, for a restore that takes the conversation along.
 func (rs *Restorer) catchUp(ctx context.Context, session string, o Options) error {
 	if o.CodeOnly || o.Env.Home == "" {
 		return nil

@@ -19,8 +19,8 @@ import (
 	"rewind/transcript"
 )
 
-// conversationPlan is what a restore does to session files. Like the plan of the worktree it is all decided before anything is touched, and
-// the bytes that will be there, and those that are, are stored in the batch that makes the restore durable.
+// conversationPlan is what a restore does to session files. As the plan of the worktree it is complete before anything is changed. The
+// bytes of every file, before and after, are stored in the batch that makes the restore durable.
 type conversationPlan struct {
 	conversation model.Conversation
 	files        []refs.File    // in the order in which they are set
@@ -29,20 +29,21 @@ type conversationPlan struct {
 	fork         *forkPlan      // nil: none
 }
 
-// none leaves the conversation alone.
+// noConversation is the plan that leaves the conversation alone, for the reason why.
 func noConversation(why string) *conversationPlan {
 	return &conversationPlan{conversation: model.Conversation{Mode: model.ConversationNone, Why: why}}
 }
 
+// Close closes the live session file that the plan's fork is copied from. The plan may be nil.
 func (t *conversationPlan) Close() {
 	if t != nil && t.fork != nil {
 		t.fork.Close()
 	}
 }
 
-// PlanConversation decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is
-// stored. Whatever keeps the conversation from going, the code goes, unless the conversation was asked for by itself: only then, and where
-// the log names a file that is none of an agent's, an error refuses the whole restore.
+// PlanConversation decides what becomes of the conversation when the code goes to r's target; nil: nothing was asked about one. With tx
+// nil, for a dry run, nothing is stored. What keeps the conversation from going becomes the plan's reason, and the code goes alone; it is
+// an error only if the request is of no use without the conversation, or if the log names a file of no agent's.
 func (rs *Restorer) PlanConversation(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
 		return nil, nil
@@ -70,8 +71,8 @@ func (r *request) mustHaveConversation() bool {
 	return r.ContextOnly || r.options.InPlace || r.mustFork
 }
 
-// planCodeOnly is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays
-// if it is the one that the restore was asked for.
+// planCodeOnly is the plan when the conversation cannot go, which is why. An unused fork of earlier restores is removed all the same,
+// unless the request names it.
 func (rs *Restorer) planCodeOnly(r *request, why error, tx *objstore.Tx) *conversationPlan {
 	if r.reverts != nil {
 		return noConversation(whyNotReverted(r.reverts.Seq, why))
@@ -88,7 +89,8 @@ func (rs *Restorer) planCodeOnly(r *request, why error, tx *objstore.Tx) *conver
 	return t
 }
 
-// whyCodeOnly says why the conversation did not go with the code to a checkpoint, and where that can be mended, how it goes then.
+// whyCodeOnly is, for people, why the conversation did not go to a checkpoint with the code, and where a second try can help, the command
+// for it.
 func whyCodeOnly(why error, target objstore.ID) string {
 	var unread *transcript.Error
 	if errors.Is(why, model.ErrNoConversation) || errors.As(why, &unread) || errors.Is(why, kv.ErrCorrupt) {
@@ -97,12 +99,12 @@ func whyCodeOnly(why error, target objstore.ID) string {
 	return fmt.Sprintf("%s; 'rewind checkout %s --context-only' takes it there later", WhyNot(why), target.Short())
 }
 
-// whyNotReverted says why an undo-restore leaves the conversation, and how it comes back.
+// whyNotReverted is, for people, why an undo-restore leaves the conversation, and the command that brings it back later.
 func whyNotReverted(seq uint64, why error) string {
 	return fmt.Sprintf("%s; 'rewind undo-restore %d --context-only' brings it back later", WhyNot(why), seq)
 }
 
-// checkWritable refuses session files that could not be set, since their directories cannot be written.
+// checkWritable fails if the directory of one of the plan's session files cannot be written.
 func (t *conversationPlan) checkWritable(own agentfiles.Folders) error {
 	if t == nil {
 		return nil
@@ -115,6 +117,8 @@ func (t *conversationPlan) checkWritable(own agentfiles.Folders) error {
 	return nil
 }
 
+// checkFileWritable fails with a *model.ForeignFileError if path lies in no folder of own, and with the system's error if its directory
+// cannot be written.
 func checkFileWritable(own agentfiles.Folders, path string) error {
 	f, err := own.Locate(path)
 	if err != nil {
@@ -126,13 +130,13 @@ func checkFileWritable(own agentfiles.Folders, path string) error {
 	return nil
 }
 
-// planSessionFiles is what becomes of the conversation if nothing keeps it.
+// planSessionFiles is PlanConversation without its fallback: whatever keeps the conversation from going is an error.
 func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.Kind == refs.KindUndoRestore {
 		return rs.planRevert(r, tx)
 	}
 	if r.Kind == refs.KindUndo && r.Target == r.Before {
-		return nil, nil // a person's own edits go: nothing was said about them
+		return nil, nil // only unsaved edits are taken back: no turn of the conversation was about them
 	}
 	p, err := r.moment, error(nil)
 	if p == nil {
@@ -147,7 +151,7 @@ func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversation
 		return nil, nil
 	}
 	if r.moment == nil && !rs.descendsFrom(r.Session, p.Session) {
-		p = &history.Moment{Name: p.Name, Checkpoint: p.Checkpoint, Session: r.Session, Start: true} // undo went along the line that this one began on
+		p = &history.Moment{Name: p.Name, Checkpoint: p.Checkpoint, Session: r.Session, Start: true} // undo has gone back beyond the fork that r.Session is
 	}
 	if r.options.InPlace {
 		return rs.planInPlace(r, p, tx)
@@ -155,7 +159,8 @@ func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversation
 	return rs.planNewSession(r, p, tx)
 }
 
-// descendsFrom reports whether a session's conversation goes on from another's, or is it. No agent's is taken for any.
+// descendsFrom reports whether a session is of, or was forked from it over any number of forks. Of manual, and of a session that is not
+// known, it is true.
 func (rs *Restorer) descendsFrom(session, of string) bool {
 	if session == model.Manual || rs.log.Records[session] == nil {
 		return true
@@ -173,7 +178,7 @@ func (rs *Restorer) descendsFrom(session, of string) bool {
 	return false
 }
 
-// WhyNot is why a conversation cannot be gone on with, for people.
+// WhyNot is, for people, why a conversation cannot be continued: the reason of a *model.NoConversationError, else the error's text.
 func WhyNot(err error) string {
 	var none *model.NoConversationError
 	if errors.As(err, &none) {
@@ -182,7 +187,7 @@ func WhyNot(err error) string {
 	return err.Error()
 }
 
-// planNewSession makes a new session of the conversation up to a moment, unless the session as it is ends there.
+// planNewSession plans a new session with the conversation up to a moment, or chooses a session that ends there already.
 func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s := rs.log.Records[p.Session]
 	t := &conversationPlan{files: rs.removalOfUnusedFork(r, tx)}
@@ -193,7 +198,7 @@ func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.T
 		}
 		if as != nil {
 			if slices.ContainsFunc(t.files, func(f refs.File) bool { return f.Path == as.Transcript }) {
-				t.files = nil // it is what would have gone
+				t.files = nil // the fork that was to be removed is the one that is used
 			}
 			t.conversation = model.Conversation{
 				Mode: model.ConversationOriginal, Session: as.Name, Path: as.Transcript, Turn: turn, Why: "the conversation ends there", Removed: rs.sessionFiles(t.files),
@@ -203,7 +208,7 @@ func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.T
 	}
 	err := rs.addFork(r, p, t, tx)
 	if foreign := (*model.ForeignFileError)(nil); errors.As(err, &foreign) {
-		err = &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
+		err = &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err} // no reason to refuse the code
 	}
 	if err != nil {
 		return nil, err
@@ -211,8 +216,8 @@ func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.T
 	return t, nil
 }
 
-// addFork adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them,
-// before any has a name.
+// addFork adds to the plan t the session that a fork of a moment makes, its record and its files. The session file is checked as its agent
+// would read it before it gets a name. With tx nil nothing is stored or checked.
 func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
 	kind, own := r.Kind.String(), register.Folders(r.options.Env)
 	if r.clone {
@@ -275,8 +280,8 @@ func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, 
 	return nil
 }
 
-// existingSession is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s,
-// else s itself, else another unused fork. nil: there is none.
+// existingSession is a session that ends, as it is, where a moment of s does, and its turn there: r's own session if it is an unused fork,
+// else s, else another unused fork; nil: none does.
 func (rs *Restorer) existingSession(r *request, p *history.Moment, s *model.Session) (*model.Session, int, error) {
 	f, err := rs.findUnusedFork(r, p, s)
 	if err != nil {
@@ -300,8 +305,8 @@ func (rs *Restorer) existingSession(r *request, p *history.Moment, s *model.Sess
 	return nil, 0, nil
 }
 
-// extendToNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state
-// of the code leaves nothing of that behind.
+// extendToNow moves a moment that is a session's newest step to the present end of the conversation. Nothing said since changed code, so
+// who goes to the newest code leaves none of it behind.
 func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
 	if p.Checkpoint == nil || p.Turn > 0 || p.Ended {
 		return nil
@@ -311,19 +316,20 @@ func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
 		return err
 	}
 	on, err := rs.history.GoesOn(s.Cursor.Transcript, p.Checkpoint.Conversation.Transcript)
-	if err == nil && on { // it was not cut back to before that
+	if err == nil && on { // the session was not cut to before that moment
 		p.Now, p.Transcript = true, s.Cursor.Transcript
 	}
 	return err
 }
 
-// endsAt reports whether a session's conversation, as it is, ends where a moment's does: nothing that a model sees comes after it.
+// endsAt reports whether a session's conversation ends, as it is, where a moment's does, and in which turn: nothing that a model sees comes
+// after.
 func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, error) {
 	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false, 0, nil
 	}
 	if _, err := sessions.StatSession(s); err != nil {
-		return false, 0, nil //nolint:nilerr // there is nothing to go on with: a fork brings it back
+		return false, 0, nil //nolint:nilerr // no file to continue: a fork makes one
 	}
 	c, err := rs.history.Conversation(s, s.Cursor.Transcript)
 	if err != nil {
@@ -339,7 +345,8 @@ func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, erro
 	return cut.Messages == c.Messages && cut.Turn == len(c.Turns), cut.Turn, nil
 }
 
-// planInPlace cuts the session file itself.
+// planInPlace plans to cut the session file itself. It refuses while the agent has the session open, and where another session's file
+// depends on what would go.
 func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s, _, _, cut, err := rs.findCut(p, false)
 	if err != nil {
@@ -397,8 +404,8 @@ func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) 
 	return t, err
 }
 
-// cutOffset is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of
-// it.
+// cutOffset is where the cut of a stored conversation lies in the session's file as it is now, in bytes. A *model.NotInPlaceError where the
+// file does not begin any more with what is to stay.
 func (rs *Restorer) cutOffset(s *model.Session, f *conversation.SessionFile, p *history.Moment, cut transcript.Cut) (int64, error) {
 	st, err := conversation.OpenTranscript(rs.log.Objs, p.Transcript)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"rewind/transcript"
 )
 
-// planRevert takes back what a restore did to session files: a session that it made and that nobody has used goes, one that it cut comes back
-// whole.
+// planRevert plans to take back what the reverted restore did to session files: a session that it made is removed if nobody has used it,
+// one that it cut gets its whole file back. nil: the restore changed none.
 func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	op := r.reverts
 	if op == nil || len(op.Restore.Files) == 0 {
@@ -40,7 +40,7 @@ func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, 
 		as, err := conversation.IsStored(rs.log.Objs, own, f.Path, f.From)
 		if err == nil && f.To.IsZero() {
 			if f, as, err = rs.removalIfUnused(own, refs.File{Path: f.Path, To: f.From}, tx); rs.isOpen(op.Restore.Fork) || len(t.conversation.Kept) > 0 {
-				as = false // what lies beside a session that is kept stays, too
+				as = false // files beside a session that is kept stay, too
 			}
 		}
 		switch {
@@ -49,7 +49,7 @@ func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, 
 		case as:
 			t.files = append(t.files, f)
 		case f.To.IsZero():
-			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...) // somebody has gone on with it
+			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...) // the session was used since
 		case f.From.IsZero():
 			return nil, undoRestoreError(op.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
 		default:
@@ -62,8 +62,8 @@ func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, 
 	return t, rs.setReverted(r, t, tx)
 }
 
-// planForeign is what becomes of the conversation when an operation names a file that must not be touched. Where no agent has such files the
-// operation is not one of ours, and nothing is done on its word; else the code goes back, and it is said why the conversation does not.
+// planForeign is the plan when an operation names a session file that must not be touched. If no agent has such files the operation is not
+// ours, which is an error; else the code goes alone.
 func planForeign(r *request, op *refs.Operation, err error) (*conversationPlan, error) {
 	foreign := &model.ForeignFileError{In: fmt.Sprintf("operation %d", op.Seq), Cause: err}
 	if foreign.Foreign() || r.ContextOnly {
@@ -72,7 +72,8 @@ func planForeign(r *request, op *refs.Operation, err error) (*conversationPlan, 
 	return noConversation(foreign.Error()), nil
 }
 
-// storeGrown is the step that brings a session file back although the agent has gone on with it: what it holds now is stored first.
+// storeGrown completes the step that brings a session file back although the agent has appended to it: the file's present bytes are stored
+// and become the step's From.
 func (rs *Restorer) storeGrown(f refs.File, tx *objstore.Tx) (refs.File, error) {
 	agent, ok := rs.agentOf(f.Path)
 	if !ok {
@@ -93,7 +94,7 @@ func (rs *Restorer) storeGrown(f refs.File, tx *objstore.Tx) (refs.File, error) 
 	return f, err
 }
 
-// agentOf is the agent whose session a file is, as the sessions know it.
+// agentOf is the agent of the session whose file path is; false: no known session has it.
 func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
 	for _, s := range rs.log.Records {
 		if s.Transcript == path {
@@ -103,7 +104,7 @@ func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
 	return "", false
 }
 
-// setReverted settles whose conversation comes back, and refuses while the agent has it open.
+// setReverted says in the plan t whose conversation comes back and with which turn, and fails while an agent has that session open.
 func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx) error {
 	for _, f := range t.files {
 		if f.From.IsZero() || f.To.IsZero() {
@@ -142,8 +143,8 @@ func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx
 	return nil
 }
 
-// removalOfUnusedFork are the steps that take away the fork that the restores before this one have left current, if nobody has used it and nothing
-// was saved in it: a run of restores leaves one session behind, not one for each step.
+// removalOfUnusedFork are the steps that remove the session which earlier restores have made and left current, if nobody has used it and
+// nothing was saved in it: a run of restores leaves one session behind, not one for each.
 func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File {
 	own := register.Folders(r.options.Env)
 	at, err := rs.sessions.Position()
@@ -172,8 +173,8 @@ func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File
 	return out
 }
 
-// removalIfUnused is the step that takes a session file away that a restore made, if nobody has used it: it has the bytes that it was made with, or
-// behind them only what says nothing (Codex 0.125 appends the name that it is told), and no agent has it open.
+// removalIfUnused is the step that removes a session file which a restore made. ok: nobody has used the file. It has the bytes that it was
+// made with, or behind them only records that say nothing (Codex 0.125 appends the session's name).
 func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
 	step = refs.File{Path: made.Path, From: made.To}
 	if ok, err = conversation.IsStored(rs.log.Objs, own, made.Path, made.To); err != nil || ok {
@@ -185,7 +186,7 @@ func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *
 	}
 	f, err := conversation.OpenSession(agent, made.Path)
 	if err != nil {
-		return step, false, nil //nolint:nilerr // it is gone, or nothing that we made
+		return step, false, nil //nolint:nilerr // the file is gone, or is none that a restore made
 	}
 	defer f.Close()
 	st, err := conversation.OpenTranscript(rs.log.Objs, made.To)
@@ -207,8 +208,8 @@ func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *
 	return step, err == nil, err
 }
 
-// isOpen reports whether an agent has a session open, whatever was said in it. A program of which it cannot be seen on which session it is
-// has not the one that nothing was heard of, but another: agents tell of opening one.
+// isOpen reports whether an agent has a session open. If it cannot be seen on which session a running program is, a session without events
+// is taken to be closed where another one of the agent's is not: agents tell of opening a session.
 func (rs *Restorer) isOpen(session string) bool {
 	s := rs.log.Records[session]
 	if s == nil || rs.sessions.OpenBy(s) == "" {

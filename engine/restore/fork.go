@@ -20,16 +20,16 @@ import (
 	"rewind/transcript"
 )
 
-// Forked is a fork that was made, and with Options.Checkout what the checkout did.
+// Forked is a fork that was made, and with Options.Checkout the result of the checkout.
 type Forked struct {
 	*model.Fork
 	Restore  *Result   // nil: the code stayed
 	Restored refs.Kind // of Restore
 }
 
-// Fork makes a new session of the beginning of one: up to a checkpoint, or the end of a turn. The session that it is made of is not
-// touched, and may be running. The worktree stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem);
-// refused (*NoConversationError) or failed with nothing written.
+// Fork makes a new session of the beginning of another: up to a checkpoint, or the end of a turn. The other session is not changed, and may
+// be running. The code stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem); refused
+// (*NoConversationError) or failed with nothing written.
 func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, error) {
 	if o.Checkout && !o.DryRun {
 		return rs.forkWithCheckout(ctx, name, o)
@@ -47,7 +47,7 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 	return rs.fork(ctx, r)
 }
 
-// Clone copies a whole session as a new one; one that nothing has been said in yet, too. It may be running.
+// Clone copies a whole session as a new one, also one in which nothing was said yet. It may be running.
 func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
@@ -72,9 +72,9 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	return rs.fork(ctx, r)
 }
 
-// fork is Run for what leaves the code: the same plan of the conversation, writer and record. There is no worktree to be captured and
-// nothing that was there is changed, so there is neither a safety checkpoint, nor is the journal written: one batch, after the files, has
-// the session, its bytes and the operation. A kill before it leaves at most whole new files, of which the session's own comes last.
+// fork carries out a request that leaves the code, as Run does others: with the same plan of the conversation, writer and record. Nothing
+// that exists is changed, so there is no safety checkpoint and no stored journal: one batch, after the files, has the session, its bytes
+// and the operation. A kill before it leaves at most whole new files, of which the session's own comes last.
 func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 	if r.moment.Checkpoint != nil {
 		r.setTarget(r.moment.Checkpoint)
@@ -96,7 +96,7 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 	t.FillJournal(j)
 	j.Own = register.Folders(r.options.Env)
 	_, err := conversation.SetSessions(tx, j.Own, j.Files, false)
-	if err == nil && made.Bytes == 0 { // the clone of a session in which nothing was said: to a step, no bytes are no file
+	if err == nil && made.Bytes == 0 { // clone of an empty session: SetSessions makes no file of no bytes
 		err = conversation.WriteSession(j.Own, made.Path, false, func(io.Writer) error { return nil })
 	}
 	switch {
@@ -115,7 +115,7 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 	return made, nil
 }
 
-// removeMade removes session files that were made and that nobody has seen, or what there is of them.
+// removeMade removes the session files that a fork made before it failed, or after its self-test.
 func removeMade(j *model.Journal) error {
 	var err error
 	for _, f := range slices.Backward(j.Files) {
@@ -129,7 +129,8 @@ func removeMade(j *model.Journal) error {
 	return nil
 }
 
-// selfTest says what a fork was found to be. The agent is not told of it: what it lists must not lead nowhere.
+// selfTest adds to f.Checks what the new session was found to be, and fails if the agent would not find it. The agent's list does not hear
+// of it, since the session is removed.
 func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 	f.Checks = append(f.Checks,
 		fmt.Sprintf("%s parses, and every call of a tool has its result", plan.Path),
@@ -154,7 +155,7 @@ func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 
 var errNotFoundThere = errors.New("it is not where the agent looks")
 
-// forkWithCheckout is a fork that takes the code along: a checkout that makes a new session whatever the one that is there ends with.
+// forkWithCheckout is Fork with Options.Checkout: a checkout that makes a new session even where an existing one ends there.
 func (rs *Restorer) forkWithCheckout(ctx context.Context, name string, o Options) (*Forked, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {

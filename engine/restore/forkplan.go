@@ -16,7 +16,7 @@ import (
 	"rewind/transcript"
 )
 
-// forkPlan is a fork that has not been written yet: everything that its bytes depend on.
+// forkPlan is a fork before it is written: everything that its bytes depend on.
 type forkPlan struct {
 	agent      transcript.Agent
 	parent     *model.Session
@@ -31,17 +31,19 @@ type forkPlan struct {
 	lastPrompt string // how the prompt of its last turn begins
 }
 
+// Close closes the live session file, if the fork is copied from one.
 func (p *forkPlan) Close() {
 	if p.Live != nil {
 		p.Live.Close()
 	}
 }
 
+// Write writes the new session's file to w.
 func (p *forkPlan) Write(w io.Writer) error {
 	return transcript.WriteFork(w, p.agent, p.source, p.Fork)
 }
 
-// Check refuses what must not become a session: it reads what write gave as the agent would.
+// Check reads what Write wrote as the agent would, and fails on what must not become a session.
 func (p *forkPlan) Check(r io.ReaderAt, size int64) error {
 	if p.Cut.Messages == 0 {
 		return nil // a clone of a session in which nothing was said holds nothing that could be wrong
@@ -49,7 +51,7 @@ func (p *forkPlan) Check(r io.ReaderAt, size int64) error {
 	return transcript.CheckFork(p.agent, transcript.Source{ReaderAt: r, Size: size, Name: p.Path}, p.source, p.Fork)
 }
 
-// whyNoTurn says of turn 0 which turns there are.
+// whyNoTurn is, for people, why turn 0 cannot be forked: there are so many turns, from 1.
 func whyNoTurn(turns uint64) string {
 	const why = "it lies before the first prompt"
 	switch turns {
@@ -61,7 +63,8 @@ func whyNoTurn(turns uint64) string {
 	return fmt.Sprintf("%s; the session has %d turns, turn:1 to turn:%d", why, turns, turns)
 }
 
-// findCut is the conversation of a moment, and where it is cut: all is for a copy of all of it.
+// findCut is the conversation of a moment and where to cut it: behind the moment's turn or call, or with all at its end. A
+// *model.NoConversationError where nothing was captured that could be cut.
 func (rs *Restorer) findCut(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored, cut transcript.Cut, err error) {
 	s = rs.log.Records[p.Session]
 	switch {
@@ -102,7 +105,7 @@ func (rs *Restorer) findCut(p *history.Moment, all bool) (s *model.Session, src 
 	return s, src, st, cut, err
 }
 
-// compactedLater reports whether the session, as it is, was compacted behind a place of it.
+// compactedLater reports whether the session, as it is now, was compacted behind a cut.
 func (rs *Restorer) compactedLater(s *model.Session, st *conversation.Stored, cut transcript.Cut) (bool, error) {
 	now, err := rs.history.Conversation(s, s.Cursor.Transcript)
 	if err != nil || len(now.Compactions) == 0 || now.Compactions[len(now.Compactions)-1].Offset < cut.Offset {
@@ -116,7 +119,7 @@ func (rs *Restorer) compactedLater(s *model.Session, st *conversation.Stored, cu
 	return same == cut.Offset, err
 }
 
-// cutAtEnd is the end of a conversation as a cut.
+// cutAtEnd is the cut that keeps a whole conversation.
 func cutAtEnd(agent transcript.Agent, src transcript.Source) (transcript.Cut, error) {
 	c, err := transcript.Scan(agent, src)
 	if err != nil {
@@ -129,7 +132,8 @@ func cutAtEnd(agent transcript.Agent, src transcript.Source) (transcript.Cut, er
 	return cut, nil
 }
 
-// PlanFork decides what a fork of a moment is. close lets go of the file that it is copied from.
+// PlanFork decides what a fork of a moment is: the cut, its file, its name and title ("": of the session's own), its lineage of the given
+// kind. The caller closes the plan. Nothing is written.
 func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) (*forkPlan, error) {
 	s, src, st, cut, err := rs.findCut(p, clone)
 	if err != nil {
@@ -173,8 +177,8 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 	return f, nil
 }
 
-// openLive opens the session's file if it begins with the first length bytes of what was captured; nil if it does not, or if they are not
-// all its own.
+// openLive opens the session's file if it begins with the first length bytes of what was captured. nil: it does not, it is one document, or
+// the session continues another's file.
 func (rs *Restorer) openLive(s *model.Session, st *conversation.Stored, length int64) (*conversation.SessionFile, error) {
 	if s.Cursor.Base > 0 {
 		return nil, nil
@@ -194,7 +198,7 @@ func (rs *Restorer) openLive(s *model.Session, st *conversation.Stored, length i
 	return f, nil
 }
 
-// titleOf is what a session is called: as the agent's list shows it, or as it was named when it was made.
+// titleOf is a session's title: as its file has it, else as it was given when the session was made.
 func (rs *Restorer) titleOf(s *model.Session) (string, error) {
 	if s.Title != "" && s.Agent == transcript.Codex {
 		return s.Title, nil // the file does not say
@@ -209,7 +213,7 @@ func (rs *Restorer) titleOf(s *model.Session) (string, error) {
 	return c.Title, nil
 }
 
-// record is the record of the fork's session.
+// record is the new session's record: written is its transcript, seq the operation that makes it.
 func (p *forkPlan) record(written objstore.ID, seq uint64) *model.Session {
 	from := p.lineage
 	from.Transcript = written
@@ -219,12 +223,12 @@ func (p *forkPlan) record(written objstore.ID, seq uint64) *model.Session {
 	}
 }
 
-// fork is the fork as it is told.
+// fork is the plan as an answer of Fork.
 func (p *forkPlan) fork() *model.Fork {
 	return &model.Fork{Session: p.name, Title: p.Fork.Title, Path: p.Path, From: p.lineage, Cut: p.Cut}
 }
 
-// newSessionRefs gives a new session its branch and its cursor.
+// newSessionRefs are the changes that make a new session's branch and cursor; none for the zero checkpoint.
 func (rs *Restorer) newSessionRefs(session string, at objstore.ID) []refs.Change {
 	if at.IsZero() {
 		return nil
@@ -232,7 +236,7 @@ func (rs *Restorer) newSessionRefs(session string, at objstore.ID) []refs.Change
 	return []refs.Change{{Name: refs.Session(session), New: at}, {Name: refs.Cursor(session), New: at}}
 }
 
-// checkFolders refuses a fork that would not lie in the agent's own folder, reached through no link.
+// checkFolders fails with a *model.ForeignFileError unless all of the fork's files lie in the agent's own folder, reached through no link.
 func (p *forkPlan) checkFolders(own agentfiles.Folders) error {
 	paths := []string{p.Path}
 	for _, s := range p.sides {

@@ -21,8 +21,9 @@ import (
 	"rewind/transcript"
 )
 
-// Import takes in the agents' sessions of this project that are not known yet: what was said is stored, so that they can be cloned and
-// forked. What they did to the code was not captured. A file that cannot be taken in stops no other.
+// Import captures those of the agents' sessions of this project that are not known yet, so that they can be cloned and forked; code of that
+// time is not captured. A file that cannot be read is in Failed or Passed and stops no other. p gets the number of sessions and of bytes so
+// far.
 func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
@@ -77,7 +78,7 @@ func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Prog
 	return res, nil
 }
 
-// importSession takes one session in; nil: it is known.
+// importSession captures one session file; nil: the session is known already.
 func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, path string) (*model.Session, error) {
 	_, id, err := transcript.SessionFile(agent, path)
 	if err != nil {
@@ -121,7 +122,8 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	return s, nil
 }
 
-// fillFromTranscript fills in what a session's conversation, which has been captured, says of itself. named is the id in the name of its file.
+// fillFromTranscript sets the name, the times, the turn and the lineage of a session from its captured transcript. named is the id in the
+// file's name.
 func (rs *Restorer) fillFromTranscript(tx *objstore.Tx, s *model.Session, named string) error {
 	agent := s.Agent
 	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
@@ -134,14 +136,14 @@ func (rs *Restorer) fillFromTranscript(tx *objstore.Tx, s *model.Session, named 
 		return err
 	}
 	own := all
-	if base := s.Cursor.Base; base > 0 { // what stands in front is another session's
+	if base := s.Cursor.Base; base > 0 { // the records in front are another session's
 		of.ReaderAt, of.Size = io.NewSectionReader(st, base, st.Size-base), st.Size-base
 		if own, err = transcript.Scan(agent, of); err != nil {
 			return err
 		}
 	}
 	id := named
-	if agent != transcript.Claude || id == "" { // of the others the id inside counts
+	if agent != transcript.Claude || id == "" { // other agents' ids are those in the file
 		id = own.ID
 	}
 	if !transcript.ValidID(id) {
@@ -155,7 +157,7 @@ func (rs *Restorer) fillFromTranscript(tx *objstore.Tx, s *model.Session, named 
 	return nil
 }
 
-// unpackedFS gives files that an agent has compressed as they were.
+// unpackedFS reads files that an agent has compressed as they were before.
 type unpackedFS struct{ fs.FS }
 
 // Open implements fs.FS.
@@ -178,7 +180,7 @@ func (u unpackedFS) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(u.
 // ReadLink implements fs.ReadLinkFS.
 func (u unpackedFS) ReadLink(name string) (string, error) { return fs.ReadLink(u.FS, name) }
 
-// unpackedFile is a file that is unpacked as it is read.
+// unpackedFile decompresses a file while it is read.
 type unpackedFile struct {
 	f fs.File
 	r io.ReadCloser

@@ -8,7 +8,7 @@ import (
 	"rewind/tree"
 )
 
-// listKept lists the kept paths, a wholly new directory once.
+// listKept fills the plan's Kept, by path; of a directory that no checkpoint holds only the directory itself.
 func (pl *planner) listKept() {
 	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
 	for _, p := range paths {
@@ -20,7 +20,8 @@ func (pl *planner) listKept() {
 	}
 }
 
-// listTaken lists what the steps take although without Exact it would be kept: by whose change it is, what no checkpoint holds last.
+// listTaken fills the plan's Taken: with Exact, the files that would be kept without it, by the session that changed them, and last those
+// that no checkpoint holds.
 func (pl *planner) listTaken() {
 	if !pl.request.Exact {
 		return

@@ -13,19 +13,19 @@ import (
 	"rewind/tree/apply"
 )
 
-// restoredState is what a restore since H wrote. A safety checkpoint also holds files that no step did; bringing them back does
-// not make them known, so of one only that counts which was known before it, too: by all sessions' steps, not the restored one's alone.
+// restoredState is what a restore since the base wrote. If that was a safety checkpoint, it also has files that no step had. Bringing them
+// back does not make them known: then only that counts which the steps of any session had before it, too.
 type restoredState struct {
 	paths       refs.PathSet
 	tree        *oplog.Lookups
-	knownBefore *oplog.Lookups // what was known before a safety checkpoint; nil: all of tree
+	knownBefore *oplog.Lookups // of a safety checkpoint: what was known before it; nil: all of tree is known
 }
 
-// loadBase finds H and what restores have laid out since: together they are what rewind knows to have been there.
+// loadBase finds the base, and what restores have written since: together they are all that is known.
 func (pl *planner) loadBase() error {
 	err := pl.restorer.log.Refs.Newest(0, func(op *refs.Operation) error {
 		switch {
-		case op.Kind == refs.KindRepair && op.Restore != nil: // nothing is known any more
+		case op.Kind == refs.KindRepair && op.Restore != nil: // what was known before a repair is not believed
 			return kv.ErrStop
 		case op.Kind.IsRestore() && op.Restore != nil:
 			return pl.addRestored(op.Restore)
@@ -46,6 +46,7 @@ func (pl *planner) loadBase() error {
 	return err
 }
 
+// addRestored takes note of what a restore since the base wrote.
 func (pl *planner) addRestored(r *refs.Restore) error {
 	cp, err := pl.restorer.log.Checkpoint(r.Target)
 	if err != nil {
@@ -65,7 +66,7 @@ func (pl *planner) addRestored(r *refs.Restore) error {
 	return nil
 }
 
-// wasRestored reports whether a restore since H left exactly this at path; of a directory, that it left one.
+// wasRestored reports whether a restore since the base left exactly ent at path; of a directory, whether it left one.
 func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
 	for _, l := range pl.restored {
 		if !l.paths.Has(path) && !(ent.Type == tree.TypeDir && l.paths.HasBelow(path)) {
@@ -90,7 +91,8 @@ func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
 	return false, nil
 }
 
-// compareWithBase compares the worktree with H: which paths are not known, and which files have bytes that no step holds.
+// compareWithBase fills unknown and unsaved: the worktree's paths that neither the base nor a restore since has, and its files that differ
+// from what those have.
 func (pl *planner) compareWithBase(c *capture.Capture) error {
 	return c.Changes(capture.TreeOf(pl.base), func(ch tree.Change) error {
 		if ch.New == nil {
@@ -110,7 +112,7 @@ func (pl *planner) compareWithBase(c *capture.Capture) error {
 	})
 }
 
-// dirty reports whether the worktree differs from cp in anything that a restore of cp would change, but for what colleagues changed since.
+// dirty reports whether the worktree differs from cp in anything that a restore of cp would change, the changes of others aside.
 func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others authorship.Theirs) (bool, error) {
 	dirty := false
 	var stays, dirs []string // files that a restore would leave, and directories that cp does not have
@@ -118,10 +120,10 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 		if ch.New == nil {
 			s, skipped := model.Covering(c.Res.Skips, ch.Path)
 			if skipped && (s.Reason != tree.ReasonSize || s.Path != ch.Path || s.Size == ch.Old.Size) {
-				return nil // still there, only not captured any more; of a large file the size tells whether it changed
+				return nil // still on disk, but not captured any more; a file over the size limit is judged by its size
 			}
 			if slices.ContainsFunc(stays, func(p string) bool { return refs.Below(ch.Path, p) }) {
-				return nil // nothing can be laid out there
+				return nil // a kept file is in the way: nothing can be made below it
 			}
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
@@ -141,7 +143,7 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 		dirty = true
 		return tree.SkipAll
 	})
-	for _, d := range dirs { // one that something stays in does not go
+	for _, d := range dirs { // a directory that keeps something is not removed
 		dirty = dirty || !slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, d) }) &&
 			!slices.ContainsFunc(c.Res.Skips, func(s tree.Skip) bool { return refs.Below(s.Path, d) })
 	}

@@ -20,7 +20,7 @@ import (
 	"rewind/tree/apply"
 )
 
-// LaidOut is what a checkpoint was laid out as.
+// LaidOut is the result of LayOut.
 type LaidOut struct {
 	Checkpoint *model.Checkpoint
 	Dir        string
@@ -63,7 +63,7 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 	return out, nil
 }
 
-// layoutDir gives dir with the links above it resolved.
+// layoutDir is dir with the links above it resolved; an error if LayOut must not make it.
 func (rs *Restorer) layoutDir(dir string) (string, error) {
 	fail := func(err error) (string, error) { return "", &value.OpError{Op: "lay out into", Subject: dir, Err: err} }
 	if !filepath.IsAbs(dir) {
@@ -92,7 +92,8 @@ func (rs *Restorer) layoutDir(dir string) (string, error) {
 	return filepath.Join(above, filepath.Base(dir)), nil
 }
 
-// layoutSteps gives what is to be made; what cannot be goes into out. Of directories that were not asked for nothing is read.
+// layoutSteps are the steps that make what cp has of set; paths whose content is gone are put into out.Left. Directories outside of set are
+// not read.
 func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Step, err error) {
 	_, lost, err := rs.log.LostIn(cp)
 	if err != nil {
@@ -124,6 +125,7 @@ func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *Lai
 	return steps, nil
 }
 
+// layOutSteps makes the directory dir of the steps, which start from nothing.
 func (rs *Restorer) layOutSteps(ctx context.Context, dir string, steps []tree.Step) ([]apply.Without, error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
@@ -139,8 +141,8 @@ func (rs *Restorer) layOutSteps(ctx context.Context, dir string, steps []tree.St
 	return without, nil
 }
 
-// copyRootPerm gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. Where it has another
-// group, nobody but its owner gets what not both the root's group and everybody have. What cannot be asked or set leaves it 0700.
+// copyRootPerm gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. If its group is
+// another one, group and others get only what the root gives to both. Where the system refuses, it stays 0700.
 func (rs *Restorer) copyRootPerm(above worktreefs.Dir, dir string) {
 	was, err := os.Stat(rs.log.Project.Root)
 	if err != nil {

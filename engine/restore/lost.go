@@ -6,7 +6,8 @@ import (
 	"rewind/tree"
 )
 
-// refuseLost refuses a restore of what is lost. A lost directory that was not asked for reads as an empty one afterwards.
+// refuseLost fails with an *oplog.LostError if a path of the request is lost in the target. Lost directories outside of the request are put
+// into lostTrees and read as empty from now on.
 func (pl *planner) refuseLost() error {
 	paths, trees, err := pl.restorer.log.LostIn(pl.target)
 	if err != nil {
@@ -25,7 +26,7 @@ func (pl *planner) refuseLost() error {
 	return nil
 }
 
-// lostAsEmpty reads trees, the lost ones as empty.
+// lostAsEmpty is a Getter that gives lost trees as empty ones.
 type lostAsEmpty struct {
 	objstore.Getter
 	lost map[objstore.ID]bool

@@ -6,7 +6,7 @@ import (
 	"rewind/engine/model"
 )
 
-// progress tells who waits for a restore, and who asks for the state meanwhile, how far its steps are.
+// progress is the function that tells how far a restore's steps are: to who waits for the restore, and to who asks for the state meanwhile.
 func (rs *Restorer) progress(ctx context.Context) func(phase string, done, total int) {
 	told := model.AskerOf(ctx).Told
 	return func(phase string, done, total int) {
@@ -20,7 +20,7 @@ func (rs *Restorer) progress(ctx context.Context) func(phase string, done, total
 	}
 }
 
-// withTakeBackPhase is a context in which what is reached is told as of what is taken back.
+// withTakeBackPhase is ctx with a progress that names each phase as part of taking the restore back.
 func withTakeBackPhase(ctx context.Context) context.Context {
 	a := model.AskerOf(ctx)
 	if told := a.Told; told != nil {

@@ -24,23 +24,23 @@ import (
 	"rewind/tree/apply"
 )
 
-// Result is what a restore did, or with a dry run would do.
+// Result is what a restore did, or with a dry run what it would do.
 type Result struct {
 	Plan         *Plan
 	Operation    *refs.Operation      // nil: a dry run, or nothing to do
 	Safety       *model.Checkpoint    // the state before; nil as above
-	Saved        *model.Checkpoint    // unsaved changes that an undo made a step of their own
+	Saved        *model.Checkpoint    // the step that an undo made of unsaved changes; nil: none
 	Changed      int                  // paths changed
 	Conflicts    []apply.Conflict     // paths that changed while the restore ran; left as they are
 	KeptDirs     []string             // directories that could not go because something is in them
-	Without      []apply.Without      // paths that are set, or as the target has them, without something
+	Without      []apply.Without      // paths that lack something of the target: an owner, a special bit, ...
 	Conversation *model.Conversation  // nil: nothing was asked about a conversation
 	AtWork       []sessions.Underfoot // agents that were at work when it began
 
-	perms map[string]uint16 // of paths that are set, but have others than the target
+	perms map[string]uint16 // permissions of the paths that did not get the target's
 }
 
-// changedFiles are the session files that were changed.
+// changedFiles are the session files that the restore changed.
 func (res *Result) changedFiles() []refs.File {
 	if res.Operation == nil || res.Operation.Restore == nil {
 		return nil
@@ -48,53 +48,53 @@ func (res *Result) changedFiles() []refs.File {
 	return res.Operation.Restore.Files
 }
 
-// Options are what a person asks of a restore, and of a fork, which is one that leaves the code.
+// Options are what a person asks of a restore, or of a fork.
 type Options struct {
-	refs.Scope                     // paths are relative to the project's root, as they were given
+	refs.Scope                     // with paths as they were given, from the project's root
 	CodeOnly   bool                // the conversation is left alone
-	InPlace    bool                // the session file itself goes back, instead of a new session
-	Force      bool                // in place though the agent seems to have the session open
+	InPlace    bool                // the session file itself is cut, instead of copied to a new session
+	Force      bool                // cut even though the agent seems to have the session open
 	Title      string              // of the new session; "": as the one that it is made of
-	DryRun     bool                // nothing is changed: it is told what would be
-	Session    model.SessionChoice // whose line is walked, and whose changes are not another session's
+	DryRun     bool                // change nothing; the Result says what would be done
+	Session    model.SessionChoice // whose branch is walked, and whose changes are no colleague's
 
 	Checkout bool // of a fork: the code goes there too
-	SelfTest bool // of a fork: it is made, checked and taken away again
+	SelfTest bool // of a fork: it is made, checked and removed again
 
 	Env      value.AgentEnv // where the agents' session files are
 	Progress model.Progress
 }
 
-// request is one request, with the journal that it becomes: of that, the kind, the session, the scope and the cursor before are known
-// from the beginning.
+// request is a restore that was asked for, with the journal that it becomes. Of the journal the kind, the session, the scope and the cursor
+// before are set from the beginning.
 type request struct {
 	model.Journal
-	options      Options // but for its scope, which is the journal's
-	namedSession string  // the session that was asked for by its name; "": none was
+	options      Options // the scope is the journal's
+	namedSession string  // the session that the request names; "": none
 	target       *model.Checkpoint
-	// choose sets the target, and saveAsStep, once the worktree is known
+	// choose, where it is not nil, sets target and saveAsStep once the worktree is captured
 	choose     func(*planner, *capture.Capture) error
 	saveAsStep bool            // the state before becomes a step instead of a safety checkpoint
-	keepCursor bool            // the cursor stays where it is; else it goes to After, where that is known before, or to the target
-	moment     *history.Moment // whose conversation goes with the target; nil: the target's own
-	mustFork   bool            // a new session, also where the one that is there ends at the target
+	keepCursor bool            // the cursor stays; else it goes to After, or if that is zero to the target
+	moment     *history.Moment // the moment whose conversation goes with the code; nil: the target's
+	mustFork   bool            // make a new session even where an existing one ends at the target
 	clone      bool            // of a fork: the whole conversation
-	reverts    *refs.Operation // of an undo-restore
+	reverts    *refs.Operation // the operation that an undo-restore reverts
 }
 
-// newRequest is a restore of a session's, for what a person asks.
+// newRequest is a restore of the given kind, of a session.
 func (o Options) newRequest(kind refs.Kind, session string) *request {
 	return &request{Journal: model.Journal{Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope}}, options: o}
 }
 
-// setTarget sets what the worktree and, unless the cursor stays, the session go to.
+// setTarget sets the checkpoint that the worktree and, unless the cursor stays, the session go to.
 func (r *request) setTarget(to *model.Checkpoint) {
 	r.target, r.Target = to, to.ID
 }
 
-// Checkout sets the worktree to a checkpoint; the cursor follows unless it is limited to paths. The outcomes: done;
-// done but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError, kv.ErrNoSpace, ...);
-// taken back after a failure (the error says so); half done (*HalfDoneError), when it could not be taken back.
+// Checkout sets the worktree to the checkpoint of a name; the cursor follows unless o.Paths limits the restore. The outcomes: done; done
+// but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError, kv.ErrNoSpace, ...); taken back after a failure
+// (*TakenBackError); half done (*HalfDoneError), when it could not be taken back.
 func (rs *Restorer) Checkout(ctx context.Context, name string, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
@@ -107,7 +107,7 @@ func (rs *Restorer) Checkout(ctx context.Context, name string, o Options) (*Resu
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// PrepareCheckout is the restore that a checkout of a name is.
+// PrepareCheckout is the request that a checkout of a name makes; Run carries it out.
 func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options) (*request, error) {
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
@@ -152,7 +152,8 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	return r, err
 }
 
-// Run carries one restore through: plan, safety checkpoint and journal, apply, record.
+// Run carries out a request: plan, safety checkpoint with the journal, apply, operation. With a dry run it ends after the plan. The
+// outcomes are Checkout's.
 func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Result, error) {
 	defer rs.worktree.Restoring(r.Kind.String(), model.AskerOf(ctx).Process)()
 	root, err := rs.HoldRoot()
@@ -245,15 +246,15 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	return res, nil
 }
 
-// NewStageName makes a name for a stage that nobody can foresee.
+// NewStageName makes a random name for a stage, of model.StageNameLength digits.
 func NewStageName() string {
 	var b [model.StageNameLength / 2]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand
 	return hex.EncodeToString(b[:])
 }
 
-// CommitSafety makes the captured state a checkpoint, in one durable batch with the journal: on no branch, or as a step. From
-// here on the restore is finished or taken back, by whichever process comes next.
+// CommitSafety makes the captured state a checkpoint, on no branch or, with asStep, as a step of j's session, in one durable batch with the
+// journal. From here on the restore is finished or taken back, by whichever process comes next. c is committed, or discarded with an error.
 func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, asStep bool) (*model.Checkpoint, error) {
 	cur, err := rs.sessions.Current(j.Session)
 	if err == nil {
@@ -286,7 +287,7 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 	})
 }
 
-// applyAndRecord applies the journal's steps and records the operation.
+// applyAndRecord applies the journal's steps, sets its session files and records the operation.
 func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
 	if err := rs.checkRoot(root); err != nil {
 		return err
@@ -314,8 +315,8 @@ func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *
 	return rs.syncAndFinish(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done}, j, res)
 }
 
-// syncAndFinish is finish, while the end of the stage becomes durable. That is not waited for to be sure of anything: a stage that comes back after a
-// power cut holds nothing that is not stored.
+// syncAndFinish is finish beside a sync of the directories that held the stage. Whether the stage is gone for good does not matter: one
+// that comes back after a power cut holds nothing that is not stored.
 func (rs *Restorer) syncAndFinish(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result) error {
 	if list, err := rs.StageDirs(root); err == nil {
 		for _, stages := range list {
@@ -329,12 +330,13 @@ func (rs *Restorer) syncAndFinish(ctx context.Context, root worktreefs.Dir, op r
 	return rs.finish(ctx, op, j, res)
 }
 
-// withoutKept leaves out the steps that were not carried out.
+// withoutKept are the files that were set: those of files whose path is not in kept.
 func withoutKept(files []refs.File, kept []string) []refs.File {
 	return slices.DeleteFunc(slices.Clone(files), func(f refs.File) bool { return slices.Contains(kept, f.Path) })
 }
 
-// Apply carries out steps. Its stage stays only where it holds the bytes of a racing edit.
+// Apply carries out steps in the worktree, and adds to res what became of them. The journal's stage is made if it is not there, and removed
+// unless it holds the bytes of a racing edit.
 func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Journal, steps []tree.Step, res *Result) error {
 	if !j.Staged {
 		durable, err := rs.MakeStage(root, j.Stage)
@@ -384,14 +386,14 @@ func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Jour
 		return err
 	}
 	if op.Kind == refs.KindAbort {
-		j = &model.Journal{} // what it was to change stays
+		j = &model.Journal{} // none of the journal's session records is written
 	}
 	res.Operation, err = rs.commitOperation(ctx, tx, op, j, left)
 	return err
 }
 
-// completeOperation completes the operation of a restore: the names that move with it, and what is known of the worktree from now on. It gives the
-// records of sessions that are left, or gone on with, by it.
+// completeOperation adds to the operation of a restore the refs that it moves and the tree that it leaves, and returns the session records
+// whose Left changes with it.
 func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session, err error) {
 	if op.Kind == refs.KindAbort {
 		return nil, nil
@@ -417,8 +419,8 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 	return left, rs.setResultTree(tx, op, j, res)
 }
 
-// commitOperation puts an operation into the log, durably, with what tx holds and the session records that change with it, and ends the journal.
-// What it tells of is done by now: an interrupt must not keep the log from saying so.
+// commitOperation puts an operation into the log, with what tx holds and the session records that change, and deletes the journal: one
+// durable batch. The files are written by now, so an interrupt of ctx does not stop it. With an error tx is discarded.
 func (rs *Restorer) commitOperation(
 	ctx context.Context, tx *objstore.Tx, op refs.Operation, j *model.Journal, left []*model.Session,
 ) (*refs.Operation, error) {

@@ -10,8 +10,8 @@ import (
 	"rewind/tree"
 )
 
-// setResultTree puts into a restore's operation what is known of the worktree from now on, where that is not the target: what was known before,
-// with what the target accounts for at the paths that the restore was to set and that now are as the target has them.
+// setResultTree sets the operation's Result where the head after the restore is not the target: the head before it, with what the target
+// accounts for at the paths that the restore was to set and that are now as the target has them.
 func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
 	if len(j.Paths) > 0 {
 		return nil
@@ -47,7 +47,7 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 	}
 	found, wanted := oplog.NewLookups(j.Trees, safety.Tree), oplog.NewLookups(j.Trees, target.Tree)
 	var steps []tree.Step
-	var stays []string // paths of which nothing new is known
+	var stays []string // paths that stay as the head had them
 	err = tree.Diff(j.Trees, was.Tree, known.Tree, func(ch tree.Change) error {
 		done, isStep := set[ch.Path]
 		if !isStep {
@@ -76,7 +76,7 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 	if err != nil || len(stays) == 0 && len(short) == 0 {
 		return err
 	}
-	steps = slices.DeleteFunc(steps, func(s tree.Step) bool { // what is known below a directory stays known, also if the directory itself went
+	steps = slices.DeleteFunc(steps, func(s tree.Step) bool { // a directory above a path that stays is not removed from the head
 		return s.To == nil && slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, s.Path) })
 	})
 	steps = append(steps, short...)
@@ -87,7 +87,7 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 	return err
 }
 
-// permSteps gives the paths that were set and have other permissions than the target, with those that they have.
+// permSteps are steps that give the paths with other permissions than the target's those that they have.
 func (res *Result) permSteps(known, wanted *oplog.Lookups) ([]tree.Step, error) {
 	var steps []tree.Step
 	for path, perm := range res.perms {
@@ -108,7 +108,7 @@ func (res *Result) permSteps(known, wanted *oplog.Lookups) ([]tree.Step, error) 
 	return steps, nil
 }
 
-// adoptPerms has the plan's steps say what became of the permissions.
+// adoptPerms puts the permissions that paths got into the plan's steps, so that the answer shows them.
 func (res *Result) adoptPerms() {
 	if len(res.perms) == 0 {
 		return

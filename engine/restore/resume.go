@@ -13,26 +13,27 @@ import (
 	"rewind/tree"
 )
 
-// Continue finishes an unfinished restore; ErrNotHalfDone when there is none.
+// Continue finishes an unfinished restore; model.ErrNotHalfDone when there is none.
 func (rs *Restorer) Continue(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, false, false)
 }
 
-// Abort takes an unfinished restore back; ErrNotHalfDone when there is none.
+// Abort takes an unfinished restore back; model.ErrNotHalfDone when there is none.
 func (rs *Restorer) Abort(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, true, false)
 }
 
-// ContinueCode is Continue that leaves session files as they are, whatever the journal says of them.
+// ContinueCode is Continue, but changes no session file.
 func (rs *Restorer) ContinueCode(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, false, true)
 }
 
-// AbortCode is Abort that leaves session files as they are, whatever the journal says of them.
+// AbortCode is Abort, but changes no session file.
 func (rs *Restorer) AbortCode(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, true, true)
 }
 
+// resume carries the stored journal on, or with back takes it back; with codeOnly without its session files.
 func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOnly bool) (*Result, error) {
 	defer rs.log.Hold()()
 	j, err := rs.log.ReadJournal()
@@ -88,7 +89,7 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		return nil, err
 	}
 	if then, err := rs.log.Note(target); err == nil && !j.ContextOnly {
-		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // told, where it can be: what was asked for is done
+		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // the restore is done: an error here is not one of it
 	}
 	rs.notifyAgents(ctx, env, j, res.changedFiles(), res.Conversation)
 	res.adoptPerms()

@@ -11,22 +11,21 @@ import (
 	"rewind/tree/apply"
 )
 
-// stageDir is a directory that holds the directories in which restores' steps work, one for each restore: in the marker, so on the
-// worktree's file system and out of every capture; or, where the marker is not this user's, in Home. What does not lie on the file
-// system of either apply.Run puts beside its path.
+// stageDir is a directory with a stage for each restore: in the marker's directory, so on the worktree's file system and in no capture; or
+// in Home, where the marker's directory is not this user's. For paths on another file system apply.Run makes a stage beside them.
 type stageDir struct {
-	base worktreefs.Dir // what path begins at; closed by close
+	base worktreefs.Dir // what path is relative to
 	path string         // below base, with slashes
 	Name string         // for people: from the project's root, or absolute
-	Own  bool           // base is closed with it
+	Own  bool           // base is Home's: Close closes it, and Name is absolute
 }
 
-// markerStages is where stages are by default.
+// markerStages is the stageDir in the marker's directory, the usual one.
 func markerStages(root worktreefs.Dir) *stageDir {
 	return &stageDir{base: root, path: project.MarkerDir + "/" + project.MarkerStage, Name: project.MarkerDir + "/" + project.MarkerStage}
 }
 
-// homeStages is where they are else; nil: there are none.
+// homeStages is the stageDir in Home; nil: Home does not exist.
 func (rs *Restorer) homeStages() (*stageDir, error) {
 	d, err := worktreefs.OpenRoot(rs.log.Home.Dir)
 	if errors.Is(err, worktreefs.ErrNotExist) {
@@ -38,19 +37,21 @@ func (rs *Restorer) homeStages() (*stageDir, error) {
 	return &stageDir{base: d, path: project.MarkerStage + "/" + rs.log.Project.ID, Name: rs.log.Home.StageDir(rs.log.Project.ID), Own: true}, nil
 }
 
+// Close closes base, if it is not the project's root.
 func (s *stageDir) Close() {
 	if s.Own {
 		_ = s.base.Close()
 	}
 }
 
+// pathOf is the path below base of the stage named op.
 func (s *stageDir) pathOf(op string) string { return s.path + "/" + op }
 
-// Open opens the directory of all stages.
+// Open opens the directory itself. The caller closes it.
 func (s *stageDir) Open() (worktreefs.Dir, error) { return worktreefs.OpenPath(s.base, s.path) }
 
-// StageDirs are where stages of this project can be, private ones first; the caller closes them. A marker that does not name the project
-// holds none of its.
+// StageDirs are the directories where stages of this project can be, Home's first; the caller closes them. The one in the project is left
+// out if the marker does not name this project.
 func (rs *Restorer) StageDirs(root worktreefs.Dir) ([]*stageDir, error) {
 	list := []*stageDir{}
 	home, err := rs.homeStages()
@@ -66,7 +67,7 @@ func (rs *Restorer) StageDirs(root worktreefs.Dir) ([]*stageDir, error) {
 	return list, nil
 }
 
-// stageDirOf is where the stage of an operation is, or is to be made.
+// stageDirOf is the directory that has the stage named op, or in which it is to be made. The caller closes it.
 func (rs *Restorer) stageDirOf(root worktreefs.Dir, op string) (*stageDir, error) {
 	list, err := rs.StageDirs(root)
 	if err != nil {
@@ -87,7 +88,7 @@ func (rs *Restorer) stageDirOf(root worktreefs.Dir, op string) (*stageDir, error
 	if at != nil {
 		return at, nil
 	}
-	if project.WriteMarkerIn(root, rs.log.Project.Root, rs.log.Project.ID, "") == nil { // it may be what somebody just removed
+	if project.WriteMarkerIn(root, rs.log.Project.Root, rs.log.Project.ID, "") == nil { // somebody may have removed the marker
 		return markerStages(root), nil
 	}
 	if err := os.MkdirAll(rs.log.Home.Dir, 0o700); err != nil {
@@ -96,8 +97,8 @@ func (rs *Restorer) stageDirOf(root worktreefs.Dir, op string) (*stageDir, error
 	return rs.homeStages()
 }
 
-// MakeStage makes the directory that a restore's steps work in. Its name is durable when durable, which must be called, has returned:
-// the file system does that while something else is being made durable.
+// MakeStage makes the stage named op. durable must be called: it waits until the stage's name is on disk. The sync runs beside what the
+// caller does meanwhile.
 func (rs *Restorer) MakeStage(root worktreefs.Dir, op string) (durable func() error, err error) {
 	stages, err := rs.stageDirOf(root, op)
 	if err != nil {
@@ -118,7 +119,7 @@ func (rs *Restorer) MakeStage(root worktreefs.Dir, op string) (durable func() er
 	return rs.syncInBackground(dir), nil
 }
 
-// removeStage removes the stage of an operation; worktreefs.ErrNotEmpty when it holds bytes that were saved.
+// removeStage removes the stage named op; worktreefs.ErrNotEmpty when it holds saved bytes.
 func (rs *Restorer) removeStage(root worktreefs.Dir, op string) error {
 	stages, err := rs.stageDirOf(root, op)
 	if err != nil {
@@ -127,18 +128,19 @@ func (rs *Restorer) removeStage(root worktreefs.Dir, op string) error {
 	defer stages.Close()
 	err = apply.RemoveStage(stages.base, stages.pathOf(op))
 	if err == nil && stages.Own {
-		_ = apply.RemoveStage(stages.base, stages.path) // when it is empty
+		_ = apply.RemoveStage(stages.base, stages.path) // fails while other stages are in it
 	}
 	return err
 }
 
-// syncInBackground has a directory synced meanwhile; it is closed.
+// syncInBackground syncs and closes a directory in a goroutine of its own; wait returns the error.
 func (rs *Restorer) syncInBackground(d worktreefs.Dir) (wait func() error) {
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Sync(), d.Close()) }()
 	return func() error { return rs.restoreError(<-done) }
 }
 
+// restoreError adds to an error that a restore of this project failed with it; nil stays nil.
 func (rs *Restorer) restoreError(err error) error {
 	if err != nil {
 		err = &value.OpError{Op: "restore", Subject: rs.log.Project.Root, Err: err}
@@ -146,7 +148,7 @@ func (rs *Restorer) restoreError(err error) error {
 	return err
 }
 
-// Leftovers lists what restores left in their stages.
+// Leftovers lists the files that restores left in their stages, as paths for people.
 func (s *stageDir) Leftovers() (out []string, err error) {
 	fail := func(err error) error {
 		return &value.OpError{Op: "list stages in", Subject: s.Name, Err: register.PathCause(err)}
@@ -166,7 +168,7 @@ func (s *stageDir) Leftovers() (out []string, err error) {
 	for _, op := range ops {
 		stage, err := dir.OpenDir(op.Name)
 		if err != nil {
-			continue // not one of ours
+			continue // no directory, or one that cannot be opened: no stage
 		}
 		files, err := stage.ReadDir()
 		stage.Close()

@@ -15,8 +15,8 @@ import (
 	"rewind/transcript"
 )
 
-// successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where
-// it leaves the conversation alone it is the one that went on until then, if the restore is about that one, else the restore's own.
+// successor is the name of the successor of a restore: the session that it makes, cuts, brings back or finds to end at the target. Where
+// the conversation is left alone it is the session that went on until now, if the restore is about its branch, else the restore's own.
 func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
 	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
 		return rs.ongoingSession(r.Session)
@@ -28,14 +28,14 @@ func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
 	if t == nil || t.conversation.Mode == model.ConversationNone || t.conversation.Session == "" {
 		successor, err := rs.ongoingSession(r.Session)
 		if s := rs.log.Records[successor]; err == nil && t != nil && s != nil && slices.Contains(t.conversation.Removed, s.Transcript) {
-			successor = r.Session // nobody had used it, and it goes
+			successor = r.Session // an unused fork, which the restore removes
 		}
 		return successor, err
 	}
 	return t.conversation.Session, nil
 }
 
-// ongoingSession is the session that goes on when a restore moves a session's cursor, and no conversation.
+// ongoingSession is the session that goes on when a restore moves a session's cursor and leaves the conversation alone.
 func (rs *Restorer) ongoingSession(session string) (string, error) {
 	at, err := rs.sessions.Position()
 	if session == at.Branch {
@@ -44,9 +44,9 @@ func (rs *Restorer) ongoingSession(session string) (string, error) {
 	return session, err
 }
 
-// leftRecords are the records that change with a restore: the sessions of the family that it is about are left, and the one that goes on from
-// it is not. Of another agent's, that happened to be heard of last, nothing is said, nor of another branch in which a turn is under way:
-// its agent goes on, whatever this one does. the log's lock is held, and the restore is not in the log yet.
+// leftRecords are copies of the session records whose Left changes with a restore: set for the sessions of the successor's family that the
+// restore leaves, cleared for the successor. A session of another family does not change, nor one on another branch in the middle of a
+// turn: its agent goes on. The log's lock is held, and the restore is not in the log yet.
 func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
 			continue
 		}
 		c := *s
-		if c.Left = left; left { // its turn is over for the person; a call that runs is told of until its end is heard
+		if c.Left = left; left { // the turn is over; a tool's call counts as running until its end is reported
 			c.Busy, c.Calls = false, slices.DeleteFunc(slices.Clone(s.Calls), func(k model.Call) bool { return k.ID == model.TurnCall })
 		}
 		out = append(out, &c)
@@ -81,7 +81,7 @@ func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
 	return out, nil
 }
 
-// otherRefChanges is what a restore moves beside its session's own cursor.
+// otherRefChanges are the changes of refs that a restore makes beside own, that of its session's cursor.
 func (rs *Restorer) otherRefChanges(j *model.Journal, own []refs.Change) ([]refs.Change, error) {
 	cursors, err := rs.otherCursorChanges(j)
 	if err != nil {
@@ -97,8 +97,8 @@ func (rs *Restorer) otherRefChanges(j *model.Journal, own []refs.Change) ([]refs
 	return append(cursors, tips...), err
 }
 
-// tipAfterUndo has the branch of an undo end where the undo came from, if that is not on it: where a checkout has gone to another line's step.
-// Redo leads back there.
+// tipAfterUndo moves the session's branch to where an undo came from, if that is not on the branch: a checkout had gone to a step of
+// another line, and redo is to lead back there.
 func (rs *Restorer) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 	tip := refs.Session(j.Session)
 	now, err := rs.log.Refs.ID(tip)
@@ -113,14 +113,14 @@ func (rs *Restorer) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 	if err == nil {
 		from, err = judge.OnBranch(from)
 	}
-	if err != nil || from.ID != j.Before { // the undo went along the session's own branch
+	if err != nil || from.ID != j.Before { // the step has its like on the session's own branch
 		return nil, err
 	}
 	return []refs.Change{{Name: tip, Old: now, New: j.Before}}, nil
 }
 
-// otherCursorChanges are the cursors that a restore moves beside its session's: of the session that goes on from it, which stands there, too,
-// and for an undo-restore of those that the restore had moved. What was moved again since stays.
+// otherCursorChanges are the changes of cursors beside the restore's own session: the successor's goes to the same checkpoint, and those
+// that a reverted restore had moved go back. A cursor that was moved since stays.
 func (rs *Restorer) otherCursorChanges(j *model.Journal) ([]refs.Change, error) {
 	successor := cmp.Or(j.Goes, j.Session)
 	var out []refs.Change
@@ -174,8 +174,8 @@ func (rs *Restorer) otherCursorChanges(j *model.Journal) ([]refs.Change, error) 
 	return out, err
 }
 
-// revertedTips are the branches that an undo-restore goes back to together with the cursors that it moves: where a step has been made since
-// on another branch, redo would lead from here to that one. Steps of it stay in the log.
+// revertedTips are the changes of branches that go with an undo-restore's cursors. Where a step was made since on another branch, redo
+// would lead from the cursor's checkpoint to that step; so the branch goes back, too. The step stays in the log.
 func (rs *Restorer) revertedTips(j *model.Journal, cursors []refs.Change) ([]refs.Change, error) {
 	var out []refs.Change
 	for _, c := range cursors {
@@ -203,7 +203,7 @@ func (rs *Restorer) revertedTips(j *model.Journal, cursors []refs.Change) ([]ref
 	return out, nil
 }
 
-// refBefore is where a session's cursor, or its branch, stood before an operation; zero: that is not known any more.
+// refBefore is the checkpoint at which a session's cursor or branch stood before operation seq; zero: not known any more.
 func (rs *Restorer) refBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
 	if seq <= 1 {
 		return at, nil
@@ -221,15 +221,15 @@ func (rs *Restorer) refBefore(name refs.Name, session string, seq uint64) (at ob
 			at = op.Checkpoint
 			return kv.ErrStop
 		case op.Kind == refs.KindThinned && op.Cause.Event != model.EventSafety:
-			return kv.ErrStop // gc has removed it
+			return kv.ErrStop // gc has removed the checkpoint
 		}
 		return nil
 	})
 	return at, err
 }
 
-// findUnusedFork is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil:
-// there is none. It may be a fork of another one of the family, which has that turn from the same session.
+// findUnusedFork is a fork in the family of s that ends where the moment p does and that nobody has used, r's own session before others,
+// then the newest; nil: none.
 func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Session) (*model.Session, error) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {
@@ -264,7 +264,7 @@ func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Sessi
 	return nil, nil
 }
 
-// endsAtCut reports whether a fork was made to end where a cut of a session of its family does.
+// endsAtCut reports whether the fork f was made to end where a cut of s, of its family, does.
 func (rs *Restorer) endsAtCut(f, s *model.Session, cut transcript.Cut) bool {
 	if f.Fork.Session == s.Name {
 		return cut.Turn == f.Fork.Both && cut.LastMessage == f.Fork.Message

@@ -16,8 +16,9 @@ import (
 	"rewind/refs"
 )
 
-// Undo goes n steps back along a session's branch, over folded steps and steps with equal trees at once. Unsaved changes are a step:
-// they become one, so that Redo brings them back. A NoStepError when fewer than n steps lie before.
+// Undo goes n steps back along a session's branch. Folded steps, and steps that are the same for the session, count as one. Unsaved changes
+// count as the first step: they become a step of their own, so that Redo brings them back. A *model.NoStepError when fewer than n steps lie
+// before.
 func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	session, err := rs.walkedSession(ctx, o)
@@ -52,7 +53,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		if dirty {
 			back-- // the unsaved changes are the first step
 			r.saveAsStep = true
-			if r.Session, err = rs.ongoingSession(session); err != nil { // they were made in the conversation that goes on
+			if r.Session, err = rs.ongoingSession(session); err != nil { // the session that goes on now is the one that made them
 				return err
 			}
 		}
@@ -65,7 +66,8 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// walkedSession is the session along whose steps it goes, with no restore unfinished and its conversation as far as it is wanted.
+// walkedSession is the session whose branch undo and redo walk. It fails while a restore is unfinished, and captures the conversation
+// unless o leaves it alone.
 func (rs *Restorer) walkedSession(ctx context.Context, o Options) (string, error) {
 	if err := rs.log.CheckWhole(); err != nil {
 		return "", err
@@ -77,7 +79,7 @@ func (rs *Restorer) walkedSession(ctx context.Context, o Options) (string, error
 	return session, rs.catchUp(ctx, session, o)
 }
 
-// Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.
+// Redo goes n steps forward again, towards the tip of a session's branch; a *model.NoStepError when fewer than n lie ahead.
 func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	session, err := rs.walkedSession(ctx, o)
@@ -106,11 +108,11 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// Ahead lists the steps from a session's cursor to its tip, nearest first: where undo from the tip would stop, and what an undo has left.
-// Empty when the cursor is the tip or lies on another line. j nil: the same are those with equal trees.
+// Ahead lists the steps from a session's cursor to its tip at which Redo stops, nearest first. Empty when the cursor is the tip or not on
+// the branch. j says which steps are the same for the session; nil: those with equal trees.
 func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
 	tip, err := rs.log.Refs.ID(refs.Session(session))
-	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // without a tip: it was moved, and has made no step
+	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // a session without a tip has made no step
 		return nil, err
 	}
 	var line []*model.Checkpoint // tip first
@@ -123,7 +125,7 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 		if err != nil {
 			return nil, err
 		}
-		if len(cp.Parents) == 0 || cp.Seq < at.Seq { // what lies before is older still
+		if len(cp.Parents) == 0 || cp.Seq < at.Seq { // the cursor is not on the branch
 			return nil, nil
 		}
 		line = append(line, cp)
@@ -133,7 +135,7 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 	if err != nil {
 		return nil, err
 	}
-	// From the tip: what is the same as a stop need not be the same as the next one.
+	// From the tip, as undo goes: being the same is not transitive.
 	var ahead []*model.Checkpoint
 	for i := 0; i < len(line); {
 		stop := line[i]
@@ -153,7 +155,7 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 				break
 			}
 		}
-		if i == len(line) && len(ahead) > 0 { // no step, if the cursor is where undo would go from the next one
+		if i == len(line) && len(ahead) > 0 { // no stop, if undo from the one ahead of it goes to the cursor
 			is, err := same(at)
 			if err != nil {
 				return nil, err
@@ -168,8 +170,8 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 	return ahead, nil
 }
 
-// undoOrigins are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that
-// lists fold. Where it stood on another line, it is the step of its branch that is the same. j nil: that is not looked for.
+// undoOrigins are the steps that the latest undos of a session, with the redos among them, started from. Redo stops at them, even if lists
+// fold them. One on another line stands for the step of the session's branch that j takes for the same; with j nil it does not.
 func (rs *Restorer) undoOrigins(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
 	left, cursor := map[objstore.ID]bool{}, refs.Cursor(session)
 	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
@@ -189,7 +191,7 @@ func (rs *Restorer) undoOrigins(session string, j *authorship.Judge) (map[objsto
 	if err != nil || j == nil {
 		return left, err
 	}
-	for id := range left { // what this adds stands on the branch
+	for id := range left { // what is added here is on the branch already
 		if cp, err := rs.log.Checkpoint(id); err == nil {
 			if cp, err = j.OnBranch(cp); err == nil {
 				left[cp.ID] = true
@@ -199,9 +201,9 @@ func (rs *Restorer) undoOrigins(session string, j *authorship.Judge) (map[objsto
 	return left, nil
 }
 
-// UndoRestore reverts a restore: the worktree becomes what it was before it, with the files that no checkpoint holds
-// kept. seq 0 stands for the newest restore that is in effect and no undo-restore itself, so that repeating it goes
-// deeper; an undo-restore is reverted by its number.
+// UndoRestore reverts the restore of operation seq: the worktree becomes what it was before, but for files that no checkpoint holds, which
+// are kept. seq 0 stands for the newest restore in effect that is no undo-restore, so repeating it goes deeper; an undo-restore is reverted
+// by its number.
 func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
@@ -235,6 +237,7 @@ func undoRestoreError(seq uint64, err error) error {
 	return &value.OpError{Op: "undo-restore", Subject: strconv.FormatUint(seq, 10), Err: err}
 }
 
+// operationToRevert is the operation that UndoRestore of seq reverts.
 func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
 	if seq > 0 {
 		op, err := rs.log.Refs.Operation(seq)
