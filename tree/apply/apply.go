@@ -28,26 +28,26 @@ type Options struct {
 	Steps []tree.Step
 	// Open gives the content of a blob: a file's bytes or a symlink's target. Every byte is hashed again.
 	Open func(id objstore.ID) (io.ReadCloser, error)
-	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done; total 0: nobody
-	// counts. Each phase begins with a call of done 0. nil: not.
+	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done; total 0: it is not
+	// counted. Each phase begins with a call of done 0. nil: never.
 	Progress func(phase string, done, total int)
 }
 
 // Result is what became of the steps.
 type Result struct {
-	// Done is how many paths are what their step wants, those that were so before included.
+	// Done is how many paths are what their step wants, including those that were so before.
 	Done int
-	// Conflicts are the paths that are not, and bytes that were saved; sorted by path.
+	// Conflicts are the paths that are not, and the saved bytes of racing edits; sorted by path.
 	Conflicts []Conflict
-	// KeptDirs are directories that should be gone but hold something that no step knows (ignored or new files).
+	// KeptDirs are directories that were to be removed but hold something that is in no step (ignored or new files).
 	KeptDirs []string
-	// Without are the paths that were set without something; sorted by path.
+	// Without are the paths that were set but for something that the system refused; sorted by path.
 	Without []Without
-	// Perms are the permissions of the paths that are done, but have others than their step says.
+	// Perms are the permissions of those done paths that have others than their step says.
 	Perms map[string]uint16
 }
 
-// Conflict is a path that Run left to the user, because it was not what its step expects, or bytes of a racing editor.
+// Conflict is a path that Run left to the user, because it was not what its step expects, or the saved bytes of a racing edit.
 type Conflict struct {
 	Path   string
 	Reason string // lower case, without the path
@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return res, nil
 }
 
-// run is the order of things. What each phase leaves behind when it is cut short is what the next run's survey understands.
+// run does the phases in their order. The survey of the next run understands what a phase leaves that was cut short.
 func (a *applier) run() error {
 	a.begin("looking at what is there", len(a.jobs))
 	if err := a.survey(); err != nil {
@@ -113,6 +113,7 @@ func (a *applier) run() error {
 	return nil
 }
 
+// result is the Result of what was done so far.
 func (a *applier) result() Result {
 	r := Result{Conflicts: a.conflicts, KeptDirs: a.kept}
 	for _, j := range a.jobs {

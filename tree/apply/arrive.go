@@ -7,7 +7,7 @@ import (
 	"rewind/tree"
 )
 
-// markPlaced: a new directory is in the tree, and all that was built in it.
+// markPlaced marks the steps of all that was built in a new directory, which is in the tree now.
 func (n *newDir) markPlaced() {
 	n.each(func(j *job) {
 		if j.state == jobPending {
@@ -16,7 +16,7 @@ func (n *newDir) markPlaced() {
 	})
 }
 
-// merge brings what was built of a new directory into one that somebody else made of its name meanwhile.
+// merge moves what was built in a new directory (from) into the directory of its name that somebody else has made meanwhile (to).
 func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 	a.touched[n.job.Path] = true
 	for _, j := range n.files {
@@ -49,7 +49,7 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 	return nil
 }
 
-// moveDirIn moves a new directory to its place, or what is in it into the directory that is there.
+// moveDirIn moves a new directory into the tree. If its name is a directory by now, its content is merged into that.
 func (a *applier) moveDirIn(n *newDir, from worktreefs.Dir, fromName string, to worktreefs.Dir, name string) error {
 	err := from.Move(fromName, to, name)
 	if err == nil {
@@ -66,7 +66,7 @@ func (a *applier) moveDirIn(n *newDir, from worktreefs.Dir, fromName string, to 
 	there, err := to.OpenDir(name)
 	if err != nil {
 		if n.job.state == jobConflict && worktreefs.IsLocal(err) {
-			return nil // said already
+			return nil // the conflict names it
 		}
 		return err
 	}
@@ -88,7 +88,7 @@ func (a *applier) conflictBelow(n *newDir) {
 	})
 }
 
-// removeTree removes a directory of the stage that has never been in the tree, or a file.
+// removeTree removes a file of the stage, or a directory with all below it, that has never been in the tree.
 func removeTree(d worktreefs.Dir, name string) error {
 	err := d.Remove(name)
 	if !errors.Is(err, worktreefs.ErrIsDir) {

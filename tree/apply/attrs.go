@@ -8,7 +8,7 @@ import (
 	"rewind/tree"
 )
 
-// What a step wants and a path does not get, or what a file that was replaced had and the new one has not.
+// What a path can lack: something that its step wants, or that the replaced file had.
 const (
 	lostSetuid       = "setuid"
 	lostSetgid       = "setgid"
@@ -16,17 +16,17 @@ const (
 	lostOwner        = "owner"
 	lostGroup        = "group"
 	lostCapabilities = "capabilities"
-	lostAttributes   = "attributes" // extended ones, a security label
-	lostLinks        = "links"      // its other names are still the earlier file
+	lostAttributes   = "attributes" // extended attributes, a security label
+	lostLinks        = "links"      // the other names of a file still lead to the replaced one
 )
 
-// Without is a path that was set, without something. What is sorted.
+// Without is a path that was set but for something: What are words for that, sorted.
 type Without struct {
 	Path string
 	What []string
 }
 
-// The bits of permissions that say more than who may do what.
+// Permission bits, by meaning: special ones, the group's, and those of read, write and execute.
 const (
 	permSetuid  = 0o4000
 	permSetgid  = 0o2000
@@ -36,8 +36,8 @@ const (
 	permOwn     = 0o777
 )
 
-// restoredPerm is what permissions want becomes on something whose permissions are now, content aside: a restore gives no file a right that it
-// has not got, so setuid, setgid and sticky only stay; a directory keeps those that it has, and may become sticky, which takes rights away.
+// restoredPerm is what the permissions want become on something that has the permissions now. No file gets a right that it has not got:
+// setuid, setgid and sticky can only stay. A directory keeps those that it has, and may become sticky, which takes rights away.
 func restoredPerm(t tree.Type, want, now uint16) uint16 {
 	if t == tree.TypeDir {
 		return want&(permOwn|permSticky) | now&permSpecial
@@ -45,7 +45,8 @@ func restoredPerm(t tree.Type, want, now uint16) uint16 {
 	return want&permOwn | want&now&permSpecial
 }
 
-// UpToDate says that setting what is there to want would change nothing: they are the same but for bits that a restore does not touch.
+// UpToDate reports whether a restore of want would change nothing of what is there: both are the same but for bits that a restore gives to
+// nothing.
 func UpToDate(there, want *tree.Entry) bool {
 	if there == nil || want == nil || there.Type != want.Type || there.Type != tree.TypeDir && there.ID != want.ID {
 		return tree.Same(there, want)
@@ -53,7 +54,7 @@ func UpToDate(there, want *tree.Entry) bool {
 	return there.Type == tree.TypeSymlink || restoredPerm(there.Type, want.Perm, there.Perm) == there.Perm
 }
 
-// Withheld names what rests of want is not there, when UpToDate.
+// Withheld names the special bits of want that are not there, for a path that is UpToDate; false: none.
 func Withheld(path string, there, want *tree.Entry) (Without, bool) {
 	w := Without{Path: path}
 	if there != nil && want != nil && want.Type != tree.TypeSymlink {
@@ -63,12 +64,12 @@ func Withheld(path string, there, want *tree.Entry) (Without, bool) {
 	return w, len(w.What) > 0
 }
 
-// MatchesRestored says that a restore of want may have left this: want itself, or want with fewer rights.
+// MatchesRestored reports whether a restore of want may have left what is there: want itself, or want with fewer rights.
 func MatchesRestored(there, want *tree.Entry) bool {
 	return there != nil && want != nil && there.Type == want.Type && there.ID == want.ID && resemblingPerm(there.Type, there.Perm, want.Perm)
 }
 
-// resemblingPerm says that permissions may be what Run made of want.
+// resemblingPerm reports whether Run may have made the permissions perm where a step wanted want.
 func resemblingPerm(t tree.Type, perm, want uint16) bool {
 	switch t {
 	case tree.TypeDir:
@@ -92,12 +93,12 @@ func lostBits(want, perm uint16) (what []string) {
 	return what
 }
 
-// inherits says that a file takes the place of a file, whose owner, group and attributes it gets.
+// inherits reports whether a file replaces a file, whose owner, group and attributes it gets.
 func (j *job) inherits() bool {
 	return j.present && j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
 }
 
-// choosePerm settles what permissions a path gets. Those that a file inherits are put on when it is made.
+// choosePerm sets the permissions that a path gets, but for the special bits of a file that inherits: setInherited adds those.
 func (a *applier) choosePerm(j *job) {
 	switch {
 	case j.To == nil || j.To.Type == tree.TypeSymlink:
@@ -115,7 +116,7 @@ func (a *applier) choosePerm(j *job) {
 			inherits = above.perm&permSetgid != 0
 		}
 		if inherits {
-			j.perm |= permSetgid // as the system does it for what is made there
+			j.perm |= permSetgid // as the system does for directories made there
 		}
 	}
 }
@@ -129,8 +130,7 @@ func (a *applier) noteSetgid(path string, d worktreefs.Dir) error {
 	return err
 }
 
-// adoptGroup gives a new directory that comes by itself the group that one made in its place would have. What is made in it follows
-// by itself.
+// adoptGroup gives a top the group that a directory made at its final place would get. What is made in it gets that group by itself.
 func (a *applier) adoptGroup(n *newDir) error {
 	if n.parent != nil || n.job.perm&permSetgid == 0 {
 		return nil
@@ -152,7 +152,7 @@ func (a *applier) adoptGroup(n *newDir) error {
 	return at.Chmod(name, n.job.perm|0o700) // a change of group takes setgid away on some systems
 }
 
-// noSetgid: the group that they would give is not ours to give.
+// noSetgid takes setgid from a new directory and those below it, since their group could not be set.
 func (n *newDir) noSetgid() {
 	n.job.perm &^= permSetgid
 	for _, d := range n.dirs {
@@ -160,8 +160,8 @@ func (n *newDir) noSetgid() {
 	}
 }
 
-// setInherited gives a new file, complete and not yet named, what it inherits: owner, group and attributes of the file that it replaces, and
-// then those of the bits of To that this file has, too; where there is none, the group of a directory that gives its own.
+// setInherited gives a new file, written but not yet named, what it inherits: owner, group and attributes of the file that it replaces,
+// then those special bits of To that the replaced file has. A file that replaces none gets the group of a directory that gives its own.
 func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 	st := j.staged
 	if !j.inherits() {
@@ -182,7 +182,7 @@ func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 	if owner && group && len(j.attrs) == 0 && j.To.Perm&j.was.Perm&permSpecial == 0 {
 		return nil
 	}
-	if err := w.Chmod(0o600); err != nil { // attributes can be set by who may write
+	if err := w.Chmod(0o600); err != nil { // setting attributes needs the right to write
 		return err
 	}
 	if !owner {
@@ -212,7 +212,7 @@ func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 			return err
 		}
 	}
-	if !group { // another group's rights are not for this one
+	if !group { // the group could not be kept: this one gets no more than others have
 		j.perm &^= permGroup &^ (j.perm & 0o007 << 3)
 	}
 	if bits := j.To.Perm & j.was.Perm; owner {
@@ -225,7 +225,7 @@ func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 		return err
 	}
 	for _, x := range j.attrs {
-		if x.Name == worktreefs.CapabilityAttr { // last: everything else takes it away
+		if x.Name == worktreefs.CapabilityAttr { // last: any other change of the file removes it
 			if err := j.lostIfRefused(w.SetAttr(x), lostCapabilities); err != nil {
 				return err
 			}
@@ -234,7 +234,7 @@ func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 	return nil
 }
 
-// finishPerm sets a file's permissions; a system that holds a special bit back has the last word.
+// finishPerm sets a file's permissions. A special bit that the system refuses is left out.
 func (a *applier) finishPerm(j *job, w worktreefs.WFile) error {
 	err := w.Chmod(j.perm)
 	if err != nil && j.perm&permSpecial != 0 && worktreefs.IsLocal(err) {
@@ -256,7 +256,7 @@ func (j *job) addLost(what string) {
 	}
 }
 
-// lostIfRefused notes what is lost when the system refuses it, and passes other errors on.
+// lostIfRefused notes what is lost if err is a refusal of the system, and passes other errors on.
 func (j *job) lostIfRefused(err error, what string) error {
 	if err == nil || !worktreefs.IsLocal(err) {
 		return err
@@ -265,7 +265,7 @@ func (j *job) lostIfRefused(err error, what string) error {
 	return nil
 }
 
-// metadataUnchanged looks whether the file that is to be replaced still has the owner, group and attributes that were handed on.
+// metadataUnchanged reports whether the file that is to be replaced still has the owner, group and attributes that setInherited has copied.
 func (j *job) metadataUnchanged(parent worktreefs.Dir, name string) (bool, error) {
 	st, err := parent.Lstat(name)
 	if err != nil {
@@ -283,7 +283,7 @@ func (j *job) metadataUnchanged(parent worktreefs.Dir, name string) (bool, error
 
 func sameAttr(x, y worktreefs.Attr) bool { return x.Name == y.Name && slices.Equal(x.Value, y.Value) }
 
-// without is what a finished step did not get.
+// without is what a finished step did not get; false: nothing.
 func (j *job) without() (Without, bool) {
 	w := Without{Path: j.Path, What: slices.Clone(j.lost)}
 	if j.To != nil && j.To.Type != tree.TypeSymlink {

@@ -9,9 +9,8 @@ import (
 	"rewind/tree"
 )
 
-// Foresee tells what Run would set without something, as far as that can be known before: what the system will refuse is judged by
-// who we are.
-// perms are as Result's. Nothing is changed.
+// Foresee tells what Run would report in Result.Without (lost) and in Result.Perms, as far as that can be known before: what the system
+// will refuse is judged by this process's user and groups. Nothing is changed.
 func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []Without, perms map[string]uint16, err error) {
 	steps = slices.Clone(steps)
 	slices.SortFunc(steps, func(x, y tree.Step) int { return tree.ComparePaths(x.Path, y.Path) })
@@ -56,7 +55,7 @@ func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []Without, perms map[
 	return lost, perms, nil
 }
 
-// permOf gives a directory's permissions; 0 when it is not there.
+// permOf is a directory's permissions; 0 when it does not exist.
 func permOf(root worktreefs.Dir, path string) (uint16, error) {
 	d, err := worktreefs.OpenPath(root, path)
 	if err != nil {
@@ -67,6 +66,7 @@ func permOf(root worktreefs.Dir, path string) (uint16, error) {
 	return st.Perm, err
 }
 
+// ignoreLocal passes err on, unless it is about one path alone.
 func ignoreLocal(err error) error {
 	if worktreefs.IsLocal(err) {
 		return nil
@@ -74,7 +74,7 @@ func ignoreLocal(err error) error {
 	return err
 }
 
-// foresee looks at a file that would be replaced.
+// foresee judges what a file that replaces the one at the path will not inherit.
 func (j *job) foresee(root worktreefs.Dir) error {
 	parent, name, err := worktreefs.OpenParent(root, j.Path)
 	if err != nil {
@@ -101,7 +101,7 @@ func (j *job) foresee(root worktreefs.Dir) error {
 		j.addLost(lostLinks)
 	}
 	me := os.Geteuid()
-	if me == 0 || me < 0 { // root, or a system without owners
+	if me == 0 || me < 0 { // root, or a system without users
 		j.perm |= j.To.Perm & st.Perm & permSpecial
 		return nil
 	}
@@ -120,6 +120,7 @@ func (j *job) foresee(root worktreefs.Dir) error {
 	return nil
 }
 
+// inGroup reports whether this process belongs to a group.
 func inGroup(gid int) bool {
 	groups, _ := os.Getgroups()
 	return gid == os.Getegid() || slices.Contains(groups, gid)

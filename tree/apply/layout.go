@@ -12,12 +12,12 @@ import (
 	"rewind/tree"
 )
 
-// layoutPrefix begins the name of the directory, beside the one that is asked for, in which LayOut works.
+// layoutPrefix begins the name of the directory in which LayOut works, beside the one that it makes.
 const layoutPrefix = ".rewind-into-"
 
-// LayOut makes the directory name in above, 0700, of what steps make of nothing, as Run does. The name is taken in one step, when all is
-// whole and durable: worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layoutPrefix
-// and some letters in above. What it gives was made without something: see restoredPerm.
+// LayOut makes the directory name in above, 0700, with what steps, each from nothing, make. The name appears in one step, when everything
+// is complete and durable: worktreefs.ErrExist if something has it by then. An error leaves nothing new; a kill can leave a directory in
+// above whose name begins with layoutPrefix. open and progress are those of Options. It returns what paths lack, as Result.Without.
 func LayOut(
 	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser, error), progress func(phase string, done, total int),
 ) (_ []Without, err error) {

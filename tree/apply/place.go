@@ -8,7 +8,7 @@ import (
 	"rewind/tree"
 )
 
-// openParent opens the directory of a step's path anew, so that what was swapped in since the last look is seen, and makes it writable.
+// openParent opens the directory of a step's path anew, so that one that was exchanged since is noticed, and widens it.
 func (a *applier) openParent(j *job) (d worktreefs.Dir, name string, err error) {
 	dir, _ := tree.Split(j.Path)
 	if err := a.writable(dir); err != nil {
@@ -18,7 +18,7 @@ func (a *applier) openParent(j *job) (d worktreefs.Dir, name string, err error) 
 	return worktreefs.OpenParent(a.Root, j.Path)
 }
 
-// remove takes away what goes, deepest first. Files and links go into the stage; directories are only ever removed empty.
+// remove takes away what is to go, deepest first. Files and links are moved into the stage; directories are removed if they are empty.
 func (a *applier) remove() error {
 	return a.each(slices.Backward(a.jobs), (*job).removesFirst, func(j *job) error {
 		parent, name, err := a.openParent(j)
@@ -57,12 +57,12 @@ func (a *applier) remove() error {
 	})
 }
 
-// moveOut moves a path's entry into the stage. When it is not what the step expects it goes back, and out is false.
+// moveOut moves a path's entry into the stage. If it is not what the step expects it goes back, and out is false.
 func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool, err error) {
 	old := j.key + sufOld
 	err = parent.Move(name, j.stage.dir, old)
 	if errors.Is(err, worktreefs.ErrNotExist) {
-		return true, nil // somebody else removed it, which is what we want
+		return true, nil // removed by somebody else, as it was to be
 	}
 	if err != nil {
 		return false, err
@@ -79,7 +79,7 @@ func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool,
 	return false, a.moveBack(j, old, parent, name)
 }
 
-// isExpected compares what was displaced with what the step expects. Bytes that equal To are as well stored as those of From.
+// isExpected reports whether what was displaced is what the step expects, From or To: the bytes of both are stored.
 func (a *applier) isExpected(j *job, name string) (bool, error) {
 	f, err := j.stage.inspect(name, j.From, j.To)
 	if err != nil {
@@ -87,12 +87,12 @@ func (a *applier) isExpected(j *job, name string) (bool, error) {
 	}
 	known := f.sameBytes(j.From) || f.sameBytes(j.To)
 	if j.inherits() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
-		return false, nil // what replaces it has the owner of the one that was there before
+		return false, nil // the new file has the owner that the survey saw
 	}
 	return known && f.st.Type != worktreefs.TypeDir && (f.equals(j.From, f.st.Perm) || resemblingPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
 }
 
-// moveBack returns what was displaced to its path; when the name is taken by now, it stays saved.
+// moveBack returns what was displaced to its path. If the name is taken by now the bytes stay saved, and are reported.
 func (a *applier) moveBack(j *job, name string, parent worktreefs.Dir, to string) error {
 	err := j.stage.dir.Move(name, parent, to)
 	if err != nil && worktreefs.IsLocal(err) {
@@ -101,7 +101,7 @@ func (a *applier) moveBack(j *job, name string, parent worktreefs.Dir, to string
 	return err
 }
 
-// makeDirs puts new directories in place, with all that was built in them.
+// makeDirs moves the tops into the tree, with all that was built in them.
 func (a *applier) makeDirs() error {
 	for _, n := range a.tops {
 		wanted := func(j *job) bool { return j == n.job }
@@ -121,7 +121,7 @@ func (a *applier) makeDirs() error {
 	return nil
 }
 
-// placeTop moves a top into the tree.
+// placeTop moves a top into the tree. One that its owner may not write gets a marker first, since it comes in widened.
 func (a *applier) placeTop(n *newDir, parent worktreefs.Dir, name string) error {
 	j := n.job
 	narrow := j.perm&0o700 != 0o700
@@ -147,8 +147,8 @@ func (a *applier) placeTop(n *newDir, parent worktreefs.Dir, name string) error 
 	return err
 }
 
-// dirExists: somebody made something of that name meanwhile, or the file system holds its name for another's. A directory of
-// that very name can be filled all the same.
+// dirExists deals with a new directory whose name is taken: by a directory of that very name, which is used; by another entry that the file
+// system takes for the name, or by something else, which are conflicts.
 func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	list, err := parent.ReadDir()
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	return nil
 }
 
-// placeNew puts new files and links in place.
+// placeNew moves new files and links into the tree, or exchanges them with what is there.
 func (a *applier) placeNew() error {
 	wanted := func(j *job) bool { return j.placesNew() && j.To.Type != tree.TypeDir && j.inside == nil }
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
@@ -221,6 +221,7 @@ func (a *applier) placeNew() error {
 	})
 }
 
+// moveIn moves a new file or link to a name that must be free.
 func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
 	err := j.stage.dir.Move(j.key+sufNew, parent, name)
 	if errors.Is(err, worktreefs.ErrExist) {
@@ -235,8 +236,8 @@ func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
 	return nil
 }
 
-// exchangeBack returns a racing edit to its path, unless the path has been written to once more: then that stays, and the
-// edit before it is saved. Whatever lies in the stage afterwards is looked at again before it is discarded.
+// exchangeBack returns a racing edit to its path. If the path has been written once more, that stays, and the earlier edit is saved. Either
+// way what is in the stage is looked at again before it is discarded.
 func (a *applier) exchangeBack(j *job, parent worktreefs.Dir, name string) error {
 	st, err := parent.Lstat(name)
 	switch {
@@ -255,12 +256,12 @@ func (a *applier) exchangeBack(j *job, parent worktreefs.Dir, name string) error
 	return a.keepBytes(j, j.key+sufNew, "replaced once more while it was put back")
 }
 
-// sameFile: still the file that was staged, and not written to.
+// sameFile reports whether st is still the staged file, and not written since.
 func sameFile(st, staged worktreefs.Stat) bool {
 	return st.Type == staged.Type && st.Ino == staged.Ino && st.Size == staged.Size && st.Mtime == staged.Mtime
 }
 
-// changePerms sets permissions of files whose content stays.
+// changePerms sets the permissions of files whose content stays.
 func (a *applier) changePerms() error {
 	wanted := func(j *job) bool { return j.permOnly() && j.To.Type == tree.TypeFile }
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {

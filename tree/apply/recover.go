@@ -10,7 +10,8 @@ import (
 	"rewind/tree"
 )
 
-// inspect compares what lies in the stage. Here a file may be made readable for a moment; one that stays unreadable equals nothing.
+// inspect is inspect of a name in the stage. A file that may not be read is made readable for a moment; one that stays unreadable equals no
+// entry.
 func (s *stage) inspect(name string, with ...*tree.Entry) (found, error) {
 	f, err := inspect(s.dir, name, with...)
 	if err != nil || !f.sealed {
@@ -30,7 +31,8 @@ func (s *stage) inspect(name string, with ...*tree.Entry) (found, error) {
 	return f, nil
 }
 
-// discardable: what lies in the stage can be unlinked without losing bytes: it equals From or To of its step, or is an empty directory.
+// discardable reports whether a name in the stage can be unlinked without losing bytes: it equals From or To of its step, or is an empty
+// directory, or is not there.
 func (s *stage) discardable(j *job, name string) (bool, error) {
 	f, err := s.inspect(name, j.From, j.To)
 	if err != nil {
@@ -48,8 +50,8 @@ func (s *stage) discardable(j *job, name string) (bool, error) {
 	return !f.exists || f.sameBytes(j.From) || f.sameBytes(j.To), nil
 }
 
-// discard unlinks what lies in the stage, if it is known and nobody can still write to it; else it is kept and reported.
-// This is the only way that anything which has been in the tree is unlinked.
+// discard unlinks a name in the stage if it is discardable and nobody can still write to it; else its bytes are kept and reported. Nothing
+// that has been in the tree is unlinked in any other way.
 func (a *applier) discard(j *job, name string) error {
 	s := j.stage
 	st, err := s.dir.Lstat(name)
@@ -85,13 +87,13 @@ func (a *applier) discard(j *job, name string) error {
 	return a.keepBytes(j, name, "written to while it was being replaced")
 }
 
-// heldByWriter waits a little for writers to finish: most hold a file for as long as one save takes.
+// heldByWriter reports whether a program has the file open for writing, after some waiting: most do so only while they save.
 func (a *applier) heldByWriter(s *stage, name string) (bool, error) {
 	for {
 		f, _, err := s.dir.Open(name)
 		if err != nil {
 			if worktreefs.IsLocal(err) {
-				return false, nil // unreadable: known says no
+				return false, nil // unreadable: not discardable
 			}
 			return false, err
 		}
@@ -108,7 +110,7 @@ func (a *applier) heldByWriter(s *stage, name string) (bool, error) {
 	}
 }
 
-// keepBytes gives bytes in the stage a name that no run takes back, and reports it.
+// keepBytes gives a name in the stage another one, which no run takes back, and reports it as a conflict.
 func (a *applier) keepBytes(j *job, name, why string) error {
 	for i := 1; ; i++ {
 		kept := j.key + sufKept + strconv.Itoa(i)
@@ -123,12 +125,13 @@ func (a *applier) keepBytes(j *job, name, why string) error {
 	}
 }
 
+// reportKept adds the conflict of bytes that were saved under a name of the stage.
 func (a *applier) reportKept(j *job, name, why string) {
 	a.conflicts = append(a.conflicts, Conflict{Path: j.Path, Reason: why, SavedAs: j.stage.dir.Name() + "/" + name})
 }
 
-// recover deals with what an earlier run left for a path: drops what is known, puts what was displaced and is not, back. parent is
-// nil when the path's directory is not there.
+// recover deals with what an earlier run left in the stage for a path: discardable bytes are unlinked, others that were displaced go back.
+// parent is nil when the path's directory does not exist.
 func (a *applier) recover(j *job, parent worktreefs.Dir, name string) error {
 	s := j.stage
 	if len(s.leftovers) == 0 || s.dir == nil {
@@ -156,12 +159,13 @@ func (a *applier) recover(j *job, parent worktreefs.Dir, name string) error {
 	return nil
 }
 
+// recoverOne is recover for one name n in the stage, with its suffix.
 func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name string) error {
 	discardable, err := j.stage.discardable(j, n)
 	if err != nil {
 		return err
 	}
-	// A file moved out to make place for another: its absence from the tree is ours, so it goes back to be displaced again.
+	// A file that was moved out for another one: the run had made its place empty, so it goes back and is displaced again.
 	between := suf == sufOld && j.From != nil && j.To != nil && j.From.Type != tree.TypeDir && j.To.Type != tree.TypeDir
 	if discardable && suf == sufNew && parent != nil {
 		matches, err := j.matchesTarget(n, parent, name)
@@ -205,8 +209,8 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	return a.discard(j, n)
 }
 
-// matchesTarget says that a file in the stage is all that the step wants, and has owner, group and attributes of the file at the path: when a run is
-// taken back it is the very file that was there, with its links and times, so it goes back itself.
+// matchesTarget reports whether a file n in the stage is all that the step wants, and has owner, group and attributes of the file at the
+// path. When a run is taken back it is the very file that was there, with its other names and times, so it goes back itself.
 func (j *job) matchesTarget(n string, parent worktreefs.Dir, name string) (bool, error) {
 	if j.From == nil || j.To == nil || j.From.Type != tree.TypeFile || j.To.Type != tree.TypeFile {
 		return false, nil
@@ -227,7 +231,7 @@ func (j *job) matchesTarget(n string, parent worktreefs.Dir, name string) (bool,
 	return st.Perm == j.To.Perm && st.Uid == there.Uid && st.Gid == there.Gid && slices.EqualFunc(attrs, has, sameAttr), nil
 }
 
-// metadataOf gives what a file is besides its bytes.
+// metadataOf is the stat and the attributes of a file.
 func metadataOf(d worktreefs.Dir, name string) (worktreefs.Stat, []worktreefs.Attr, error) {
 	f, st, err := d.Open(name)
 	if err != nil {
