@@ -45,7 +45,7 @@ func (wt *Worktree) unwatch() error {
 	return nil
 }
 
-// Watching is the state of the watcher; nil: there is none.
+// Watching says how the watcher is; nil: there is none.
 func (wt *Worktree) Watching() *snapshot.WatchStatus {
 	wt.log.Mu.Lock()
 	defer wt.log.Mu.Unlock()

@@ -77,11 +77,11 @@ func tailLength(length int64) int64 {
 type Writer struct {
 	Tx     *objstore.Tx
 	Length int64
-	parent objstore.ID // the record of the whole blocks
+	parent objstore.ID // of the whole blocks
 	tail   []byte
 	id     objstore.ID
-	blob   objstore.ID   // the tail that was put last, a delta base of the next
-	older  []objstore.ID // tails of the version before, by block: delta bases of those here
+	blob   objstore.ID   // the newest tail that was put: the base of the next
+	older  []objstore.ID // blobs of the version before, by block: bases for those here
 }
 
 // Write appends p; whole blocks are put at once.

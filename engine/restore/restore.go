@@ -33,7 +33,7 @@ type Result struct {
 	Changed      int                  // paths changed
 	Conflicts    []apply.Conflict     // paths that changed while the restore ran; left as they are
 	KeptDirs     []string             // directories that could not go because something is in them
-	Without      []apply.Without      // paths that lack something of the target: an owner, a special bit, ...
+	Without      []apply.Without      // paths that are set, or as the target has them, without something
 	Conversation *model.Conversation  // nil: nothing was asked about a conversation
 	AtWork       []sessions.Underfoot // agents that were at work when it began
 

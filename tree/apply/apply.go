@@ -37,17 +37,17 @@ type Options struct {
 type Result struct {
 	// Done is how many paths are what their step wants, including those that were so before.
 	Done int
-	// Conflicts are the paths that are not, and the saved bytes of racing edits; sorted by path.
+	// Conflicts are the paths that are not, and bytes that were saved; sorted by path.
 	Conflicts []Conflict
-	// KeptDirs are directories that were to be removed but hold something that is in no step (ignored or new files).
+	// KeptDirs are directories that should be gone but hold something that no step knows (ignored or new files).
 	KeptDirs []string
-	// Without are the paths that were set but for something that the system refused; sorted by path.
+	// Without are the paths that were set without something; sorted by path.
 	Without []Without
-	// Perms are the permissions of those done paths that have others than their step says.
+	// Perms are the permissions of the paths that are done, but have others than their step says.
 	Perms map[string]uint16
 }
 
-// Conflict is a path that Run left to the user, because it was not what its step expects, or the saved bytes of a racing edit.
+// Conflict is a path that Run left to the user, because it was not what its step expects, or bytes of a racing editor.
 type Conflict struct {
 	Path   string
 	Reason string // lower case, without the path

@@ -20,13 +20,13 @@ const (
 	lostLinks        = "links"      // the other names of a file still lead to the replaced one
 )
 
-// Without is a path that was set but for something: What are words for that, sorted.
+// Without is a path that was set, without something. What is sorted.
 type Without struct {
 	Path string
 	What []string
 }
 
-// Permission bits, by meaning: special ones, the group's, and those of read, write and execute.
+// The bits of permissions that say more than who may do what.
 const (
 	permSetuid  = 0o4000
 	permSetgid  = 0o2000
@@ -283,7 +283,7 @@ func (j *job) metadataUnchanged(parent worktreefs.Dir, name string) (bool, error
 
 func sameAttr(x, y worktreefs.Attr) bool { return x.Name == y.Name && slices.Equal(x.Value, y.Value) }
 
-// without is what a finished step did not get; false: nothing.
+// without is what a finished step did not get.
 func (j *job) without() (Without, bool) {
 	w := Without{Path: j.Path, What: slices.Clone(j.lost)}
 	if j.To != nil && j.To.Type != tree.TypeSymlink {

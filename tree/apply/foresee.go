@@ -9,8 +9,9 @@ import (
 	"rewind/tree"
 )
 
-// Foresee tells what Run would report in Result.Without (lost) and in Result.Perms, as far as that can be known before: what the system
-// will refuse is judged by this process's user and groups. Nothing is changed.
+// Foresee tells what Run would set without something, as far as that can be known before: what the system will refuse is judged by
+// who we are.
+// perms are as Result's. Nothing is changed.
 func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []Without, perms map[string]uint16, err error) {
 	steps = slices.Clone(steps)
 	slices.SortFunc(steps, func(x, y tree.Step) int { return tree.ComparePaths(x.Path, y.Path) })

@@ -15,13 +15,13 @@ import (
 // ErrNoWatcher says that this system has no notification of changes that costs nothing per file, so that every snapshot scans.
 var ErrNoWatcher = errors.New("no watcher on this system")
 
-// WatchStatus is the state of a watcher.
+// WatchStatus says how a watcher is.
 type WatchStatus struct {
 	Healthy bool      // snapshots rely on it
 	Watches int       // directories
 	Reason  string    // why it is not healthy; "" when it is
-	Since   time.Time // when Healthy changed last
-	Missed  int       // changes that full scans found and that were not reported
+	Since   time.Time // when it became so
+	Missed  int       // changes that full scans found and it had not reported
 }
 
 const (
@@ -108,7 +108,7 @@ func (w *Watcher) Close() error {
 	return nil
 }
 
-// Status is the watcher's state.
+// Status tells how the watcher is.
 func (w *Watcher) Status() WatchStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
