@@ -171,14 +171,14 @@ func (e *Engine) stages() ([]string, error) {
 		return nil, err
 	}
 	defer root.Close()
-	list, err := e.Restorer.Places(root)
+	list, err := e.Restorer.StageDirs(root)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
-	for _, place := range list {
-		kept, kerr := place.Kept()
-		place.Close()
+	for _, stages := range list {
+		kept, kerr := stages.Leftovers()
+		stages.Close()
 		out, err = append(out, kept...), errors.Join(err, kerr)
 	}
 	slices.Sort(out)

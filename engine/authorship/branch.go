@@ -7,7 +7,8 @@ import (
 	"rewind/refs"
 )
 
-// LeadsTo reports whether a checkpoint is a step's, or lies before it on its line. A line that cannot be read on leads nowhere.
+// LeadsTo reports whether the checkpoint id is tip, or lies before it along first parents. If the line cannot be read that far, it does
+// not.
 func (a *Authors) LeadsTo(id, tip objstore.ID) bool {
 	if id == tip || tip.IsZero() {
 		return id == tip
@@ -23,7 +24,8 @@ func (a *Authors) LeadsTo(id, tip objstore.ID) bool {
 	return err == nil
 }
 
-// Back walks n steps along first parents; steps that are the same for the session count once, folded ones not at all.
+// Back is the checkpoint n steps before cp along first parents. Steps that are the same for the session count once, folded ones not at all.
+// A *model.NoStepError when there are fewer.
 func (j *Judge) Back(cp *model.Checkpoint, n int) (*model.Checkpoint, error) {
 	for i := range n {
 		var err error
@@ -39,7 +41,7 @@ func (j *Judge) Back(cp *model.Checkpoint, n int) (*model.Checkpoint, error) {
 					return nil, err
 				}
 				if !same {
-					break // the first step of all shows, whatever it is
+					break // the first step counts even if it is folded
 				}
 			}
 			if len(cp.Parents) == 0 {
@@ -55,8 +57,8 @@ func (j *Judge) Back(cp *model.Checkpoint, n int) (*model.Checkpoint, error) {
 	return cp, nil
 }
 
-// OnBranch is the step of the session's branch that a checkpoint of another one is the same as for the session, if it is so for the newest
-// that is older: the end of a turn in which somebody else was at work last may be that one's. Else it is the checkpoint itself.
+// OnBranch is the step of the session's branch that stands for cp, a checkpoint of another branch: the newest one older than cp, if both
+// are the same for the session. Else it is cp itself. So a turn's end that was found while somebody else was at work is the session's, too.
 func (j *Judge) OnBranch(cp *model.Checkpoint) (*model.Checkpoint, error) {
 	if j.e.wholeSession(cp.Session) == j.session {
 		return cp, nil

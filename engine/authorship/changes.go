@@ -9,16 +9,16 @@ import (
 	"rewind/tree"
 )
 
-// Theirs tells of paths whose change they are. A key that ends with a slash stands for all below a directory.
+// Theirs has for paths the session that changed them. A key that ends with a slash stands for all below a directory.
 type Theirs map[string]string
 
-// Of gives the session that changed a path; "": none did.
+// Of is the session that changed a path; "": none.
 func (t Theirs) Of(path string) string {
 	by, _ := t.find(path)
 	return by
 }
 
-// find is of, and whether the path is in it at all.
+// find is Of; known: path has an entry, or a directory above it has.
 func (t Theirs) find(path string) (by string, known bool) {
 	if by, known := t[path]; known {
 		return by, true
@@ -35,7 +35,7 @@ func (t Theirs) find(path string) (by string, known bool) {
 	return by, known
 }
 
-// add takes in a change, unless a newer one of that path is in it.
+// add enters a change, unless a newer one of that path is there; it reports whether it did.
 func (t Theirs) add(path, by string) bool {
 	if _, known := t[path]; known {
 		return false
@@ -44,9 +44,9 @@ func (t Theirs) add(path, by string) bool {
 	return true
 }
 
-// Others lists the paths that colleagues of a session changed after target, with whose change it was: as checkpoints and restores say,
-// and of what the capture finds unsaved, those whose calls are running. both are those of which it is not known whether this session
-// wrote them, too. back: what their restores took of this session's own, and target has, is not listed.
+// Others has the paths that colleagues of a session changed after target, with the colleague: as checkpoints and restores say, and of what
+// the capture finds unsaved, those with a running call. both are the paths that this session may have changed, too. back leaves out what
+// colleagues' restores took of this session's own work, where target has it.
 func (a *Authors) Others(session string, target *model.Checkpoint, c *capture.Capture, back bool) (paths Theirs, both map[string]bool, err error) {
 	paths, both = Theirs{}, map[string]bool{}
 	j, err := a.Judge(session)
@@ -83,9 +83,9 @@ func (a *Authors) Others(session string, target *model.Checkpoint, c *capture.Ca
 	return paths, both, err
 }
 
-// beganOn is the operation behind which changes count for a restore to a checkpoint: the one that made it, or if the session's first event
-// found the worktree as that checkpoint has it, that event, for what was done and taken back in between is in neither. A fork does not
-// begin so: what was kept beside it is not its own.
+// beganOn is the operation after which changes count for a restore to a checkpoint: the one that made it. If the session's first event
+// found the worktree as the checkpoint has it, it is that event, since what was changed and changed back in between is in neither. For a
+// fork it is not: what a restore kept for others is not its own.
 func (a *Authors) beganOn(session string, cp *model.Checkpoint) (uint64, error) {
 	s := a.log.Records[session]
 	if s == nil || s.Fork != nil || s.Began <= cp.Seq {
@@ -107,14 +107,14 @@ func (a *Authors) beganOn(session string, cp *model.Checkpoint) (uint64, error) 
 	return since, err
 }
 
-// beginnings is how many operations of one batch are looked at for the one that gave a session its place.
+// beginnings is how many operations, from a session's first, are searched for the one that made its cursor.
 const beginnings = 64
 
-// visitor is told of a path that somebody changed: at which operation (nil: it is not saved yet), from what to what as far as that is
-// known, the colleague whose change that was ("": none's), and whether it is also the session's own.
+// visitor gets a path that somebody changed: the operation (nil: unsaved), the entries before and after as far as they are known, the
+// colleague whose change it is ("": none), and whether the session may have made it, too.
 type visitor func(op *refs.Operation, ch tree.Change, who string, shared bool)
 
-// unsaved calls fn for what differs from the head and was changed by a colleague whose call is running.
+// unsaved calls fn for the differences from the head that a colleague with a running call made.
 func (j *Judge) unsaved(c *capture.Capture, fn visitor) error {
 	calls := j.e.worktree.OpenCalls()
 	work := false
@@ -136,8 +136,8 @@ func (j *Judge) unsaved(c *capture.Capture, fn visitor) error {
 	})
 }
 
-// changed calls fn for each path that an operation changed, with the colleague whose change that was; "": it was none's. all false: of
-// operations that no colleague has part in nothing is told. later is the worktree some time after it; it is set to what it was before.
+// changed calls fn for each path that an operation changed. With all false, operations in which no colleague has part are left out. later
+// is the worktree at some operation after; a checkpoint sets it to its own tree.
 func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn visitor) error {
 	switch {
 	case op.Kind == refs.KindCheckpoint, op.Kind == refs.KindSafety:
@@ -181,8 +181,8 @@ func (j *Judge) step(op *refs.Operation, cp *model.Checkpoint, fn visitor) error
 	})
 }
 
-// restore is changed for a restore: what it set is the change of the session that went back. One of a whole tree is told by what was
-// known before and after; one of some paths by what is there later as its target has it.
+// restore is changed for a restore: what it set. For a whole tree that is the difference of the heads before and after; for some paths,
+// what later has as the target has it.
 func (j *Judge) restore(op *refs.Operation, later *oplog.Lookups, fn func(tree.Change)) error {
 	safety, err := j.e.log.Checkpoint(op.Restore.Safety)
 	if err != nil {
@@ -222,26 +222,26 @@ func (j *Judge) restore(op *refs.Operation, later *oplog.Lookups, fn func(tree.C
 	})
 }
 
-// stretch is the log from a state of a session's line back, as far as it was asked about.
+// stretch compares a step with those before it. It remembers the operations that it has looked at.
 type stretch struct {
 	j       *Judge
 	newer   *model.Checkpoint
-	seen    uint64 // the oldest operation that was looked at; one after newer: none
-	taken   uint64 // the oldest whose changes are in last
-	work    bool   // a colleague has part in one of them
-	last    Theirs // of each path whose change the last one was; "": no colleague's alone
+	seen    uint64 // the oldest operation that was searched for work; at first one after newer's
+	taken   uint64 // the oldest operation whose changes are in last
+	work    bool   // a colleague has part in one of the operations
+	last    Theirs // the colleague that changed a path last; "": no colleague alone
 	earlier *oplog.Lookups
 }
 
-// Stretch begins to compare a step, newer, with those before it; what the walk meets between is looked at once.
+// Stretch begins to compare the step newer with those before it. Each operation between is read once.
 func (j *Judge) Stretch(newer *model.Checkpoint) *stretch {
 	return &stretch{
 		j: j, newer: newer, seen: newer.Seq + 1, taken: newer.Seq + 1, last: Theirs{}, earlier: oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, newer.Tree),
 	}
 }
 
-// Same reports whether the state is for the session what an older one is: they differ in nothing but what colleagues changed last
-// between the two.
+// Same reports whether newer and older are the same for the session: they differ only in paths that colleagues changed last between the
+// two.
 func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 	if s.newer.Tree == older.Tree {
 		return true, nil
@@ -276,7 +276,7 @@ func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 	return same, err
 }
 
-// back walks from before an operation down to the one after another.
+// back calls fn for the operations before from, newest first, down to the one after until, and sets from for the next call.
 func (s *stretch) back(from *uint64, until uint64, fn func(*refs.Operation) error) error {
 	if *from <= until+1 {
 		return nil

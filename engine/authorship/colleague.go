@@ -13,24 +13,24 @@ import (
 	"rewind/refs"
 )
 
-// Judge says, for a restore of one session, whether what somebody did is a colleague's, and so stays: whether it was another session
-// that is no past of this one. Its past is itself with its lanes; what restores made it of, up to then; what sessions of its family did
-// that are not at work, or on the line that it goes on from; and what was done before its conversation began by who is not at work now.
-// A person's own restores and saves are nobody's. the log's lock is held as long as it is used.
+// Judge says, for a restore of one session, whether a change is a colleague's, and so is kept: whether another session made it that is no
+// past of this one. The past is: the session itself with its lanes; what restores made it of, up to then; what sessions of its family did
+// that are not at work, or that lies on its line; and what was done before its conversation began by sessions that are not at work. A
+// person's own restores and saves are no colleague's. The log's lock is held as long as a Judge is used.
 type Judge struct {
 	e         *Authors
 	session   string
-	began     uint64            // the first operation of it, or of the first that it goes back to by its forks
-	own       map[string]uint64 // sessions whose changes are its own, with the operation from which on they are not
-	from      []string          // what it was forked from, the nearest first
+	began     uint64            // the first operation of the session, or of the first one that it was forked from
+	own       map[string]uint64 // sessions whose changes are its own, with the operation from which they are no more
+	from      []string          // the sessions that it was forked from, the nearest first
 	family    string
-	ancestors map[objstore.ID]bool // as far as it was asked about
-	tips      []objstore.ID        // where it goes on from there
-	working   map[string]bool      // of sessions that were asked about
-	processes *clients.Processes   // by which that is known
+	ancestors map[objstore.ID]bool // answers of isAncestor
+	tips      []objstore.ID        // where isAncestor goes on
+	working   map[string]bool      // answers of atWork
+	processes *clients.Processes   // of the machine, as atWork saw them first
 }
 
-// Judge reads what is needed to say whose a change is, for one session; the log's lock is held.
+// Judge reads what is needed to judge changes for one session. The log's lock is held.
 func (a *Authors) Judge(session string) (*Judge, error) {
 	if err := a.log.LoadSessions(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (a *Authors) Judge(session string) (*Judge, error) {
 	return j, nil
 }
 
-// wholeSession is the session that one stands for: of a subagent that its agent gives a session of its own, the one it works for.
+// wholeSession is the session that name works for, if its agent gives subagents sessions of their own; else name.
 func (a *Authors) wholeSession(name string) string {
 	for range sessions.MaxFamily {
 		s := a.log.Records[name]
@@ -71,9 +71,8 @@ func (a *Authors) wholeSession(name string) string {
 	return name
 }
 
-// ownPast are the sessions whose changes are a session's own, with the operation from which on they are not: itself, for ever, and
-// those that restores made it of, up to then. What they had done behind the place where it begins was taken back, or it goes on from
-// there.
+// ownPast has the sessions whose changes are a session's own, with the operation from which they are no more: itself, for ever, and those
+// that restores made it of, up to that restore. What those had done after the target was taken back, or the session continues from there.
 func (a *Authors) ownPast(session string) map[string]uint64 {
 	session = a.wholeSession(session)
 	own := map[string]uint64{session: math.MaxUint64}
@@ -92,7 +91,7 @@ func (a *Authors) ownPast(session string) map[string]uint64 {
 	return own
 }
 
-// stranger reports whether what a session did at an operation is a colleague's, wherever it did it.
+// stranger reports whether a change by a session at an operation is a colleague's, whatever branch it is on.
 func (j *Judge) stranger(by string, seq uint64) bool {
 	whole := j.e.wholeSession(by)
 	switch {
@@ -104,7 +103,7 @@ func (j *Judge) stranger(by string, seq uint64) bool {
 	return true
 }
 
-// AtWork reports whether a session is running; each is looked at once.
+// atWork reports whether a session is running; each is looked at once.
 func (j *Judge) atWork(name string) bool {
 	at, known := j.working[name]
 	if s := j.e.log.Records[name]; !known && s != nil {
@@ -114,8 +113,7 @@ func (j *Judge) atWork(name string) bool {
 	return at
 }
 
-// colleague gives the first of the authors of a change at an operation whose change stays; "": it goes. shared: it is also this
-// session's own.
+// colleague is the first of a change's authors who is a colleague; "": the change is none's. shared: the session itself is an author, too.
 func (j *Judge) colleague(by []string, seq uint64) (who string, shared bool) {
 	for _, name := range by {
 		switch {
@@ -128,8 +126,8 @@ func (j *Judge) colleague(by []string, seq uint64) (who string, shared bool) {
 	return who, shared && who != ""
 }
 
-// of is colleague for what a checkpoint says of one of its paths. What this session was forked from did on the line that it goes on
-// from is its past, whatever that one does now; what gc merged into such a step from other lines is not.
+// of is colleague for a checkpoint. What a session that this one was forked from did on this one's line is its past, even if that session
+// is at work; what gc merged into such a step from other lines is not.
 func (j *Judge) of(cp *model.Checkpoint, by []string) (who string, shared bool) {
 	if who, shared = j.colleague(by, cp.Seq); who == "" || len(j.from) == 0 {
 		return who, shared
@@ -141,8 +139,8 @@ func (j *Judge) of(cp *model.Checkpoint, by []string) (who string, shared bool) 
 	return who, shared || who != "" && len(rest) < len(by)
 }
 
-// InCall gives the function that says whether what is new at a path is this session's alone, by its open calls: a shell's, or an edit's
-// that names it. An interrupted call is open until the next prompt. nil: it has none.
+// InCall returns the function that reports whether what is new at a path is of this session's open calls alone: a shell's, or an edit that
+// names the path. An interrupted call is open until the next prompt. nil: the session has no open call.
 func (j *Judge) InCall() func(path string) bool {
 	calls := j.e.worktree.OpenCalls()
 	seq := j.e.log.DB.LastSeq() + 1
@@ -167,8 +165,7 @@ func (j *Judge) InCall() func(path string) bool {
 	}
 }
 
-// isAncestor reports whether a checkpoint lies before the session's tip or its cursor. A line that cannot be read on is one that it does
-// not lie on.
+// isAncestor reports whether a checkpoint lies before the session's tip or its cursor. If the line cannot be read that far, it does not.
 func (j *Judge) isAncestor(cp *model.Checkpoint) bool {
 	for i, id := range j.tips {
 		for !id.IsZero() && !j.ancestors[id] {

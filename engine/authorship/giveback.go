@@ -8,19 +8,19 @@ import (
 	"rewind/tree"
 )
 
-// foundBy is what a colleague's restore found of a path that nobody has changed since.
+// foundBy is what a colleague's restore found at a path that nobody has changed since.
 type foundBy struct {
 	seq uint64 // of the restore
 	by  string
-	was *tree.Entry // nil: nothing
+	was *tree.Entry // the entry that it found; nil: none
 }
 
-// maxGiveBack bounds how many operations are looked at for who had changed what a restore took.
+// maxGiveBack bounds how many operations giveBack reads.
 const maxGiveBack = 1 << 14
 
-// giveBack leaves out of paths what a restore of a colleague took of this session's own, as target has it: going to another branch, or
-// --exact, took it, and the person comes back. What a restore took of its own session's work stays away, and all that it laid out for an agent that has a turn
-// under way stays.
+// giveBack leaves out of paths what a colleague's restore took of this session's own work, where target has it: the restore went to another
+// branch, or was exact, and now the person comes back. set has those restores by path. What a restore took of its own session's work stays
+// away, and so does all that it laid out for an agent in the middle of a turn.
 func (j *Judge) giveBack(paths Theirs, set map[string]foundBy, target *model.Checkpoint) error {
 	wanted := oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, target.Tree)
 	newest := uint64(0)
@@ -54,7 +54,7 @@ func (j *Judge) giveBack(paths Theirs, set map[string]foundBy, target *model.Che
 		if len(set) == 0 || op.Seq < j.began || looked > maxGiveBack {
 			return kv.ErrStop
 		}
-		if op.Kind != refs.KindCheckpoint { // a restore only lays out what somebody has made
+		if op.Kind != refs.KindCheckpoint { // restores only bring back what checkpoints have
 			return nil
 		}
 		cp, err := j.e.log.Checkpoint(op.Checkpoint)
@@ -73,8 +73,8 @@ func (j *Judge) giveBack(paths Theirs, set map[string]foundBy, target *model.Che
 	})
 }
 
-// tookOf reports whether a restore of a session, that took what authors had last changed, took this session's own: for one of its family
-// all that is no colleague's, for others what it alone has made.
+// tookOf reports whether a restore of the session by, which replaced what authors had changed last, took work of this session: for a
+// restore of its family, what is no colleague's; for others, what this session alone had made.
 func (j *Judge) tookOf(by string, authors []string, seq uint64) bool {
 	if j.e.sessions.Family(by) == j.family {
 		who, _ := j.colleague(authors, seq)
@@ -88,10 +88,10 @@ func (j *Judge) tookOf(by string, authors []string, seq uint64) bool {
 	return len(authors) > 0
 }
 
-// isOwn reports whether what a session did at an operation is this session's own.
+// isOwn reports whether a change by a session at an operation is this session's own.
 func (j *Judge) isOwn(by string, seq uint64) bool { return seq < j.own[j.e.wholeSession(by)] }
 
-// InTurn reports whether an agent is at work on a turn or a call.
+// inTurn reports whether a session's agent is in the middle of a turn or a call.
 func (j *Judge) inTurn(session string) bool {
 	s := j.e.log.Records[session]
 	return s != nil && j.e.sessions.InTurn(s)

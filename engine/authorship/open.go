@@ -8,14 +8,14 @@ import (
 	"rewind/engine/sessions"
 )
 
-// Authors is a view of who changed what in an open project.
+// Authors says who changed what in an open project.
 type Authors struct {
 	log      *oplog.Log
 	sessions *sessions.Sessions
 	worktree *capture.Worktree
 }
 
-// New gives a view.
+// New makes Authors of the rooms that it asks.
 func New(log *oplog.Log, s *sessions.Sessions, w *capture.Worktree) *Authors {
 	return &Authors{log, s, w}
 }

@@ -18,7 +18,7 @@ import (
 func apply(s *model.Session, a *Pending, root string, now time.Time) {
 	ev := a.Event
 	s.Agent, s.ID, s.Event, s.Ended = ev.Agent, ev.Session, model.EventWords[ev.Kind], false
-	if ev.Name != model.QuietStop { // nothing was heard
+	if ev.Name != model.QuietStop { // QuietStop is rewind's own: the agent has sent nothing
 		s.Last = now
 	}
 	s.Left = s.Left && ev.Kind == hooks.SessionEnd
@@ -41,7 +41,7 @@ func apply(s *model.Session, a *Pending, root string, now time.Time) {
 		}
 	case hooks.BeforeTool, hooks.AfterTool:
 		if s.Turn == 0 {
-			s.Turn = 1 // an agent that does not announce its prompt
+			s.Turn = 1 // of an agent that sends no event for its prompt
 		}
 		s.Busy = s.Busy || ev.Subagent == ""
 	case hooks.SessionEnd:
@@ -63,7 +63,7 @@ func apply(s *model.Session, a *Pending, root string, now time.Time) {
 		strayed(s, out)
 	}
 	if ev.Kind == hooks.Prompt && ev.Subagent == "" && !announcesCalls(a.Options.Tier, ev.Agent) {
-		s.Calls = append(s.Calls, model.Call{ID: model.TurnCall}) // after a notice, too, the agent goes on
+		s.Calls = append(s.Calls, model.Call{ID: model.TurnCall}) // an agent goes on after a notice, too
 	}
 	if a.Act.Ends {
 		s.Busy = false
@@ -75,7 +75,7 @@ func announcesCalls(t hooks.Tier, agent hooks.Agent) bool {
 	return slices.ContainsFunc(t.Hooks[agent], func(h hooks.Hook) bool { return h.Command == "pre-tool-use" })
 }
 
-// strayed notes files that were edited outside of the project, the newest last.
+// strayed adds files outside of the project that a session edited to its record, the newest last.
 func strayed(s *model.Session, paths []string) {
 	for _, p := range paths {
 		s.Outside = slices.DeleteFunc(slices.Clone(s.Outside), func(o string) bool { return o == p })
@@ -86,7 +86,7 @@ func strayed(s *model.Session, paths []string) {
 	}
 }
 
-// inside tells the paths below root, relative to it, from those that lie elsewhere.
+// inside splits paths into those below root, made relative to it, and the others.
 func inside(root, cwd string, paths []string) (in, out []string) {
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
@@ -97,7 +97,7 @@ func inside(root, cwd string, paths []string) (in, out []string) {
 		}
 		p = filepath.Clean(p)
 		rel, ok := relativeTo(root, p)
-		if !ok { // by a link it may lie in the project all the same
+		if !ok { // a link may lead into the project
 			rel, ok = relativeTo(root, resolved(p))
 		}
 		if ok {
@@ -109,13 +109,13 @@ func inside(root, cwd string, paths []string) (in, out []string) {
 	return in, out
 }
 
-// relativeTo gives a path relative to the root, if it lies below it.
+// relativeTo is path relative to root; false: it does not lie below it.
 func relativeTo(root, path string) (string, bool) {
 	rel, err := filepath.Rel(root, path)
 	return rel, err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// resolved is a path whose directory is told without links, as far as it is there; a file that is a link itself is what it is called.
+// resolved is a path with the links of its directory resolved, as far as that exists. The last name is not followed.
 func resolved(path string) string {
 	dir, rest := filepath.Dir(path), filepath.Base(path)
 	for {

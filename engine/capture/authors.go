@@ -15,7 +15,7 @@ import (
 // OpenCalls are the calls that can have changed something since the last capture, by session.
 type OpenCalls map[string][]model.Call
 
-// OpenCalls gives the calls that are running; the log's lock is held and the sessions are loaded.
+// OpenCalls are the calls that are running. The log's lock is held and the session records are loaded.
 func (wt *Worktree) OpenCalls() OpenCalls {
 	calls := OpenCalls{}
 	for name, s := range wt.log.Records {
@@ -26,7 +26,7 @@ func (wt *Worktree) OpenCalls() OpenCalls {
 	return calls
 }
 
-// OpenCalls are those that run when the batch comes, and those that ended in it without having been announced.
+// openCalls are the calls that run when the batch begins, and those that ended in it without having been announced.
 func (in *batch) openCalls() OpenCalls {
 	calls := in.wt.OpenCalls()
 	for _, a := range in.events {
@@ -38,7 +38,7 @@ func (in *batch) openCalls() OpenCalls {
 	return calls
 }
 
-// names are the sessions whose calls they are, sorted.
+// names are the sessions that have calls, sorted.
 func (k OpenCalls) names() []string {
 	names := make([]string, 0, len(k))
 	for name := range k {
@@ -48,9 +48,9 @@ func (k OpenCalls) names() []string {
 	return names
 }
 
-// Authors gives the function that says whose a change since the last capture is: of the sessions whose calls name the path; else of
-// those that ran a call which names none; else, where only calls ran that name other files, of these, for what an agent does to a file
-// behind an edit is no call of its own. A directory that a named file lies in is named, too. None: no call ran, it came from outside.
+// Authors returns the function that says which sessions made the change of a path since the last capture: those whose calls name the path,
+// or a path below it; else those with a call that names none, such as a shell; else all that edit. Without calls nil: the change came from
+// outside.
 func (k OpenCalls) Authors() func(path string) []string {
 	names := k.names()
 	if len(names) < 2 {
@@ -73,14 +73,14 @@ func (k OpenCalls) Authors() func(path string) []string {
 		}
 	}
 	for p, list := range named {
-		named[p] = slices.Compact(list) // in the order of names
+		named[p] = slices.Compact(list) // sorted, since names are
 	}
 	rest := slices.Compact(shells)
 	if len(rest) == 0 {
 		rest = slices.Compact(editing)
 	}
 	if len(rest) == 0 {
-		rest = names // all of them edit elsewhere
+		rest = names // no call names a path in the project
 	}
 	return func(path string) []string {
 		if by := named[path]; by != nil {
@@ -90,8 +90,8 @@ func (k OpenCalls) Authors() func(path string) []string {
 	}
 }
 
-// attribute sorts what changed between was and the capture by who did it: the authors of most of it, and the paths that have others. What
-// has not changed in the tree, as of a secret, counts as of all.
+// attribute says who made the changes between the tree was and the capture: the authors of most paths, and the paths with other authors. A
+// change that is in no tree, as of a secret file, is put down to all sessions with calls.
 func (wt *Worktree) attribute(c *Capture, was objstore.ID, calls OpenCalls) (by []string, owned []model.Owned, err error) {
 	names := calls.names()
 	if len(names) < 2 {
@@ -117,7 +117,7 @@ func (wt *Worktree) attribute(c *Capture, was objstore.ID, calls OpenCalls) (by 
 	return by, owned, nil
 }
 
-// byMost gives the authors of most paths, and the others, in the order of their names.
+// byMost takes from groups the authors of most paths, and returns the other groups sorted by authors.
 func byMost(groups map[string]*model.Owned) (by []string, owned []model.Owned) {
 	keys := slices.Sorted(maps.Keys(groups))
 	if len(keys) == 0 {

@@ -18,19 +18,19 @@ import (
 	"rewind/tree"
 )
 
-// batch is a batch of events on its way into the log: one capture of the worktree, taken after all of them had come, and one
-// commit. If it fails nothing of it is there, in memory neither.
+// batch is a batch of events on its way into the log: one capture of the worktree, taken after all of them had come, and one commit. If it
+// fails nothing of it is kept, in memory neither.
 type batch struct {
 	wt       *Worktree
 	events   []*Pending
-	sessions map[string]*model.Session // as they will be
-	ids      map[uint64]*Handled       // of this batch
+	sessions map[string]*model.Session // records as they are after the batch
+	ids      map[uint64]*Handled       // answers to this batch's events, by event id
 	was      oplog.Head
-	state    objstore.ID // the checkpoint that holds the state now; zero: none does exactly
-	apart    bool        // the checkpoint is not of its event's turn: that is recorded as an event of its own
+	state    objstore.ID // the checkpoint whose tree the worktree has; zero: none
+	apart    bool        // the checkpoint is of another turn than the event that found it, which is recorded by itself
 }
 
-// repeated answers an event that is recorded already, or stands in this batch twice.
+// repeated reports whether an event is recorded already or stands in this batch twice, and answers it.
 func (in *batch) repeated(a *Pending) bool {
 	if cp, ok := in.wt.seen.Ids[a.Options.ID]; ok {
 		a.res = Handled{Recorded: true, Checkpoint: cp}
@@ -93,7 +93,7 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 		return err
 	}
 	if same {
-		c.note = in.was.Note // the same as far as content goes; the newest checkpoint's stays the newest
+		c.note = in.was.Note // contents are the same: the newest checkpoint's note stays
 	}
 	var lead *Pending
 	var cp *model.Checkpoint
@@ -130,7 +130,7 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = eventInterrupted, "", "", true
 		}
 		if !same && lead.Act.Ends && lead.Event.Name == model.QuietStop && !cp.ChangedBy(lead.Name) {
-			cp.Cause.Event, in.apart = model.EventScan, true // somebody's hand, since the turn fell silent
+			cp.Cause.Event, in.apart = model.EventScan, true // changed by a person after the turn fell silent
 			lead.at = in.was.Checkpoint
 		}
 		if err := in.fold(c, cp, s, lead, same); err != nil {
@@ -144,8 +144,8 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 	return err
 }
 
-// standing is the first event in a turn, where a restore has left a state that no checkpoint has, since it kept what others changed. A
-// turn that ends there needs one. Nil: there is none in the batch, or a checkpoint has the state.
+// standing is the first event of a turn in the batch, if a restore that kept others' changes has left a state that no checkpoint has: a
+// turn that ends there needs one. nil: no such event, or a checkpoint has the state.
 func (in *batch) standing() *Pending {
 	if !in.state.IsZero() || in.was.Tree.IsZero() {
 		return nil
@@ -157,7 +157,7 @@ func (in *batch) standing() *Pending {
 	return in.events[i]
 }
 
-// session is a copy of the event's session to work on.
+// session is the record of the event's session that the batch changes: a copy, or a new one.
 func (in *batch) session(a *Pending) *model.Session {
 	if s := in.sessions[a.Name]; s != nil {
 		return s
@@ -174,17 +174,17 @@ func (in *batch) session(a *Pending) *model.Session {
 	return s
 }
 
-// tail captures what the conversation has grown by. It never fails the event: why it cannot be captured is noted.
+// tail captures what the session file has grown by. An error does not fail the event: it is noted in the record.
 func (in *batch) tail(c *Capture, s *model.Session) {
 	err := in.wt.conversations.Tail(c.Tx, s, conversation.HookRead)
 	if errors.Is(err, conversation.ErrLater) || errors.Is(err, conversation.ErrMoving) {
-		return // the daemon does it when the agent does not wait any more
+		return // FollowUp captures it
 	}
 	s.Problem = conversation.Problem(err)
 	in.findOrigin(c, s)
 }
 
-// findOrigin looks, when a conversation is captured for the first time, for what an agent has made the session of.
+// findOrigin looks for the session that an agent has made this one of, when its conversation is captured for the first time.
 func (in *batch) findOrigin(c *Capture, s *model.Session) {
 	if _, ok := in.wt.conversations.Origins[s.Name]; ok || !in.wt.conversations.NeedsOrigin(s) {
 		return
@@ -199,8 +199,8 @@ func (in *batch) findOrigin(c *Capture, s *model.Session) {
 	}
 }
 
-// turnBefore is the session as it was in the turn that a checkpoint belongs to, if that is the one before the prompt which finds it: what a
-// call had done that was interrupted without a word. nil: it is the event's own turn.
+// turnBefore is the session's record before the event, if the checkpoint belongs to the turn before the prompt that finds it: what an
+// interrupted call had done. nil: it belongs to the event's own turn.
 func (in *batch) turnBefore(lead *Pending, cp *model.Checkpoint) *model.Session {
 	old := in.wt.log.Records[lead.Name]
 	if !lead.Act.Begins || old == nil || old.Turn == 0 || len(old.Calls) == 0 || !cp.ChangedBy(lead.Name) {
@@ -209,8 +209,8 @@ func (in *batch) turnBefore(lead *Pending, cp *model.Checkpoint) *model.Session 
 	return old
 }
 
-// cause is the event that the checkpoint is put down to: the end of a call of one that changed something, else the first event
-// of one, else the first event.
+// cause is the event that the checkpoint is put down to: the end of a call by one of its authors, else the first event of an author, else
+// the first event.
 func (in *batch) cause(by []string) *Pending {
 	for _, ends := range []bool{true, false} {
 		for _, a := range in.events {
@@ -231,8 +231,8 @@ func (in *batch) checkpoint(c *Capture, lead *Pending) (*model.Checkpoint, error
 	return in.wt.newCheckpoint(c, lead.Name, cur, cause)
 }
 
-// fold decides whether lists leave the checkpoint out; same: it changes nothing. They show the one that a session begins with: undo leads
-// back to it, and no further.
+// fold decides whether lists leave the checkpoint out. same: it changes nothing. The first one of a session is listed, since undo leads to
+// it and no further.
 func (in *batch) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *Pending, same bool) error {
 	_, begins, err := in.begins(cp.Session)
 	if err != nil {
@@ -257,8 +257,8 @@ func (in *batch) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *
 	return nil
 }
 
-// begins reports whether a session has not begun: nothing has given it a place, or only a fork that left the code where it was and of which
-// nothing was heard yet. at is that place.
+// begins reports whether a session has still no place of its own: no cursor, or only the one that a fork gave it, from which nothing was
+// heard. at is the cursor.
 func (in *batch) begins(session string) (at objstore.ID, begins bool, err error) {
 	at, err = in.wt.log.Refs.ID(refs.Cursor(session))
 	if err != nil || at.IsZero() {
@@ -266,20 +266,21 @@ func (in *batch) begins(session string) (at objstore.ID, begins bool, err error)
 	}
 	s := in.wt.log.Records[session]
 	begins = s != nil && s.Event == "" && s.Fork != nil && !refs.KindOf(s.Fork.Kind).IsRestore() && s.Fork.Checkpoint == at.String()
-	if begins { // undo or a save may have moved it from there and back
+	if begins { // undo or a save may have moved the cursor and back
 		tip, err := in.wt.log.Refs.ID(refs.Session(session))
 		return at, err == nil && tip == at, err
 	}
 	return at, false, nil
 }
 
-// asked reports whether the project's tier registers a hook for one of a session's events. The hooks that are there are those of the
-// widest tier of all projects; what a narrower one would not have sent is captured all the same, and folded.
+// asked reports whether the project's tier registers a hook for one of the session's events. Agents' hooks are those of the widest tier of
+// all projects: what this project's tier would not have sent is captured, and folded.
 func (in *batch) asked(session string) bool {
 	return slices.ContainsFunc(in.events, func(a *Pending) bool { return a.Name == session && a.Options.Tier.Asks(a.Event.Agent, a.Event.Kind) })
 }
 
-// operations fills the batch: the checkpoint's operation, then one for each event that made none, and the sessions' records.
+// operations are the batch's operations and updates: the checkpoint's, then one for each event that made none. The session records are set
+// in the transaction.
 func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq uint64) (ops []refs.Operation, updates []refs.Update, err error) {
 	e := in.wt
 	if cp != nil {
@@ -298,7 +299,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 		in.state = cp.ID
 		lead.res = Handled{Recorded: true, Checkpoint: cp.ID, New: true, Late: cp.Late}
 	}
-	placed, told := map[string]bool{}, map[string]bool{} // sessions that have a place, and whose conversation has been told
+	placed, told := map[string]bool{}, map[string]bool{} // sessions with a cursor; those whose transcript an operation of the batch names
 	if cp != nil {
 		placed[cp.Session], told[cp.Session] = true, !in.apart
 	}
@@ -317,7 +318,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 			Cause:      refs.Cause{Event: model.EventWords[a.Event.Kind], Tool: a.Event.Tool.Name, Call: a.Event.Tool.Call},
 		}
 		if a.Act.Begins {
-			op.Message = a.Event.Prompt // a turn that is killed has it nowhere else
+			op.Message = a.Event.Prompt // the only place of the prompt if the turn is killed
 		}
 		// A session begins where the worktree stands at its first event, whatever other sessions do from then on.
 		if !placed[a.Name] {
@@ -350,8 +351,8 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 	return ops, updates, nil
 }
 
-// changedBytes counts the bytes by which the capture differs from the state before, up to about most; of two versions of a file it takes
-// what lies between their common beginning and end, or without reading them at least by how much their lengths differ.
+// changedBytes counts the bytes by which the capture differs from the state before, up to about most. Of two versions of a file it counts
+// what lies between their common beginning and end; without read at least the difference of their sizes.
 func (in *batch) changedBytes(c *Capture, most int64, read bool) (int64, error) {
 	n := int64(0)
 	err := c.Changes(in.was.Tree, func(ch tree.Change) error {

@@ -10,8 +10,8 @@ import (
 	"rewind/transcript"
 )
 
-// begunBefore says what a session had when rewind hears of it first: how many turns, for it may be older than rewind, and, of Droid, the
-// session that it goes on from: /compress and /rewind-conversation go on under a new id, in a file that names the one before.
+// begunBefore is what a session had when its first event comes: its turns, since it may be older than rewind, and for Droid the session
+// that it continues, since /compress and /rewind-conversation go on under a new id, in a file that names the one before.
 func (wt *Worktree) begunBefore(ev hooks.Event) (turns uint64, from *model.Lineage) {
 	if ev.Transcript == "" || !model.Understood(ev.Agent) {
 		return 0, nil
@@ -33,7 +33,7 @@ func (wt *Worktree) begunBefore(ev hooks.Event) (turns uint64, from *model.Linea
 	return uint64(len(c.Turns)), from
 }
 
-// goesOnFrom is where a conversation goes on from, if the session before it is known here. named is what its file says of that.
+// goesOnFrom is the lineage of a conversation that continues another, which its file names; nil: that one is not known here.
 func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Parent, src transcript.Source) *model.Lineage {
 	id := cmp.Or(ev.Previous, named.Session)
 	if id == "" || id == ev.Session {
@@ -48,6 +48,7 @@ func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Parent, src tran
 	if old == nil || old.LaneOf != "" {
 		return nil
 	}
-	_ = conversation.CommonTurns(l, wt.log.Objs, &model.Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src, conversation.MaxSession) // else what is captured tells it
+	// An error is no harm: the turns are counted again once the conversation is captured.
+	_ = conversation.CommonTurns(l, wt.log.Objs, &model.Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src, conversation.MaxSession)
 	return l
 }

@@ -22,14 +22,15 @@ import (
 // gitDir is git's directory in a project, or the file in its place.
 const gitDir = ".git"
 
-// unreadable is what a capture could not read of the user's repository, and the note with it.
+// unreadable is what a capture could not read of the user's repository, with the list that flag made.
 type unreadable struct {
 	of    []tree.Skip // what the snapshot skipped
 	paths []string    // sorted
-	skips []tree.Skip // both
+	skips []tree.Skip // of, and a skip for each of paths
 }
 
-// flag adds what could not be read of the repository to what a snapshot skipped. Captures that find the same share the list.
+// flag appends what could not be read of the repository to what a snapshot skipped. Captures that find the same share one list, which
+// nobody changes.
 func (wt *Worktree) flag(skips []tree.Skip, faults []gitinfo.Fault) []tree.Skip {
 	paths := unreadPaths(faults)
 	if len(paths) == 0 {
@@ -71,7 +72,7 @@ func Unread(skips []tree.Skip) []string {
 	return paths
 }
 
-// noticeUnread says what cannot be read of the repository, once: not where the newest checkpoint is a person's and says the same.
+// noticeUnread makes a notice of what cannot be read of the repository, unless the newest checkpoint's note has it already.
 func (wt *Worktree) noticeUnread(faults []gitinfo.Fault, was oplog.Head) {
 	if len(faults) == 0 || wt.isNoted(faults, was) {
 		return
@@ -94,7 +95,7 @@ func (wt *Worktree) isNoted(faults []gitinfo.Fault, was oplog.Head) bool {
 	return err == nil && slices.Equal(Unread(skips), paths)
 }
 
-// describe says what cannot be read, and what follows from it.
+// describe is, for people, what cannot be read and what follows from that.
 func describe(f gitinfo.Fault) string {
 	why := reason(f.Err)
 	switch f.What {
@@ -109,7 +110,7 @@ func describe(f gitinfo.Fault) string {
 	}
 }
 
-// reason is why, without what the words around it say already.
+// reason is a fault's text without the words that describe puts around it.
 func reason(err error) string { return strings.TrimPrefix(err.Error(), gitinfo.ErrNoRepo.Error()+": ") }
 
 // CheckGit is a finding for each part of the user's repository that cannot be read.
@@ -129,15 +130,14 @@ func (wt *Worktree) CheckGit() []value.Check {
 // GitState is what is unfinished in the user's repository, "" where it cannot be read.
 func (wt *Worktree) GitState() string {
 	state, err := wt.git.State(wt.log.Project.Root)
-	if err != nil && len(wt.git.Read(wt.log.Project.Root, false).Faults) == 0 { // else it has been said
+	if err != nil && len(wt.git.Read(wt.log.Project.Root, false).Faults) == 0 { // a fault has a notice of its own
 		wt.log.Notice(fmt.Sprintf("whether git is in the middle of a merge or rebase cannot be read: %s", reason(err)))
 	}
 	return state
 }
 
-// lastTracked is what counts as tracked while the index cannot be read: what was tracked when it could be; in a process that has not read
-// it yet, all that the newest known state has, since what is in it was captured by the rules or because it was tracked. nil: nothing is
-// known.
+// lastTracked is what counts as tracked while the index cannot be read: what was tracked when it last could be. In a process that has not
+// read it yet, all of the head, whose files were captured by the rules or because they were tracked. nil: nothing is known.
 func (wt *Worktree) lastTracked() snapshot.Tracked {
 	if wt.repo != nil && wt.repo.tracked != nil {
 		return wt.repo.tracked
@@ -149,7 +149,7 @@ func (wt *Worktree) lastTracked() snapshot.Tracked {
 	return &captured{get: wt.log.Objs, root: was.Tree, dirs: map[string]*nameLists{}}
 }
 
-// captured takes the files of a tree for tracked. A directory of it is read when it is asked for first, and one that cannot be read
+// captured is a snapshot.Tracked with the files of a tree. A directory of it is read when it is first asked for; one that cannot be read
 // counts as empty.
 type captured struct {
 	get  objstore.Getter
@@ -159,7 +159,7 @@ type captured struct {
 	dirs map[string]*nameLists
 }
 
-// nameLists are those in one directory, ascending.
+// nameLists are the names of one directory's files and directories, ascending.
 type nameLists struct {
 	files, dirs []string
 	ids         []objstore.ID // of dirs

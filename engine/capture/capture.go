@@ -21,25 +21,25 @@ var RuleFiles = []string{".gitignore", ".rewindignore"}
 // Capture is a snapshot of the worktree, not yet committed.
 type Capture struct {
 	of     *Worktree
-	Tx     *objstore.Tx // holds its objects; nil when it was taken to compare, not to store
-	Get    *tree.Memo   // reads them
+	Tx     *objstore.Tx // with the snapshot's objects; nil: it was taken to compare
+	Get    *tree.Memo   // reads the objects, stored or not
 	Res    *snapshot.Result
 	Cache  *snapshot.Cache
 	forced bool
 	Git    model.GitHead
 	note   objstore.ID
 
-	session *model.Session // whose conversation was captured with it; nil: nobody's
+	session *model.Session // the session whose conversation was captured, too; nil: none
 
-	from    objstore.ID // what changes were asked for against
+	from    objstore.ID // the tree that changed is a comparison with
 	changed []tree.Change
-	whole   bool // changed are all of them
+	whole   bool // changed is complete
 }
 
 // maxChanges is how many changes a capture keeps; more, as in a first one, are worked out again.
 const maxChanges = 4096
 
-// Changes calls fn for what differs between the tree was and the capture. The list is kept, for those who ask again.
+// Changes calls fn for what differs between the tree was and the capture. Up to maxChanges are kept for the next call with the same tree.
 func (c *Capture) Changes(was objstore.ID, fn func(tree.Change) error) error {
 	if c.whole && c.from == was {
 		for _, ch := range c.changed {
@@ -62,7 +62,7 @@ func (c *Capture) Changes(was objstore.ID, fn func(tree.Change) error) error {
 	})
 }
 
-// Discard drops what was not committed.
+// Discard ends a capture that is not committed.
 func (c *Capture) Discard() {
 	c.Cache.Discard()
 	if c.Tx != nil {
@@ -73,14 +73,14 @@ func (c *Capture) Discard() {
 // Options say what a snapshot is for.
 type Options struct {
 	Full     bool       // look at every file, whatever the watcher says
-	Force    []string   // captured whatever the rules say
-	Compare  bool       // nothing will be stored
-	hasty    bool       // an agent waits: what the watcher has not reported is not looked at again
+	Force    []string   // paths to capture whatever the rules say
+	Compare  bool       // the snapshot is only compared: nothing is stored
+	hasty    bool       // an agent waits: files that the watcher has not reported are not read again
 	leaks    *leakJudge // nil: contents decide nothing
 	Progress model.Progress
 }
 
-// Capture snapshots the worktree. The caller commits or discards it.
+// Capture takes a snapshot of the worktree through root. The caller commits or discards it. The log's lock is held.
 func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options) (*Capture, error) {
 	r, err := wt.rulesNow(o.hasty)
 	if err != nil {
@@ -150,7 +150,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 	return c, nil
 }
 
-// putNote stores what was skipped; was is the newest note before.
+// putNote stores the note of what was skipped; was is the id of the newest note before, for the delta.
 func (wt *Worktree) putNote(c *Capture, was objstore.ID) (objstore.ID, error) {
 	if wt.log.Noted.Id == was && wt.log.Noted.Is(c.Res.Skips) {
 		return was, nil
@@ -166,12 +166,12 @@ func (wt *Worktree) putNote(c *Capture, was objstore.ID) (objstore.ID, error) {
 // is more than one batch takes: the rest is written with later captures.
 func (c *Capture) FlushCache() error {
 	if c.forced {
-		return nil // it knows paths that the next capture must not know
+		return nil // the cache has paths that only Force let in
 	}
 	return c.Cache.Flush(c.Tx.Batch())
 }
 
-// keepCache commits a capture that found nothing new: only the stat cache is, and to lose it costs a second read of some files.
+// keepCache commits a capture that found nothing new, of which only the stat cache is worth keeping.
 func (c *Capture) keepCache(ctx context.Context) error {
 	if err := c.Tx.Commit(ctx, kv.Written); err != nil {
 		c.Discard()
@@ -181,7 +181,7 @@ func (c *Capture) keepCache(ctx context.Context) error {
 	return nil
 }
 
-// committed says that the transaction was.
+// committed tells the stat cache that the capture's transaction was committed.
 func (c *Capture) committed() {
 	if c.forced {
 		c.Cache.Discard()

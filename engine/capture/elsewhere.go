@@ -9,8 +9,8 @@ import (
 	"rewind/tree"
 )
 
-// elsewhere lists the directories of other projects that have files which an event's call names: those nested in this one, which its
-// captures have met, and those that may lie around files outside of it.
+// elsewhere lists the directories of other projects that may have files which the event's call names: projects nested in this one, as its
+// captures found them, and the directories of files outside.
 func (in *batch) elsewhere(a *Pending, c *Capture) (dirs []string) {
 	if len(a.Event.Tool.Paths) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func (in *batch) elsewhere(a *Pending, c *Capture) (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// nestedAbove is the directory of the innermost nested project that a path lies in, by the markers that a capture left out; "": none.
+// nestedAbove is the directory of the innermost nested project that has path, by the markers that a capture skipped; "": none.
 func nestedAbove(skips []tree.Skip, path string) (dir string) {
 	for _, s := range skips {
 		if s.Reason != tree.ReasonBuiltin {

@@ -6,10 +6,10 @@ import (
 	"rewind/internal/kv"
 )
 
-// flushRest writes what one flush of the stat cache has left over, a batch after the other, while nobody waits but a person, or nobody at all:
-// else every event of an agent would write its share. What fails costs a second read of some files. the log's lock is held.
+// flushRest writes the part of the stat cache that one flush has left over, batch by batch, while no agent waits. An error is no harm: some
+// files are read once more. The log's lock is held.
 func (wt *Worktree) flushRest(ctx context.Context) {
-	if wt.cache == nil || wt.Unsaved != nil { // entries must not come before the objects that they name
+	if wt.cache == nil || wt.Unsaved != nil { // the objects of the entries are not stored yet
 		return
 	}
 	for wt.cache.Unflushed() > 0 {
@@ -18,7 +18,7 @@ func (wt *Worktree) flushRest(ctx context.Context) {
 		if err == nil {
 			err = b.Commit(ctx, kv.Written)
 		}
-		_ = b.Close() // after a commit there is nothing to close
+		_ = b.Close() // no effect after a commit
 		if err != nil {
 			wt.cache.Discard()
 			return

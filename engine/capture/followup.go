@@ -12,12 +12,12 @@ import (
 	"rewind/internal/kv"
 )
 
-// eventInterrupted is the cause of a checkpoint of what a call had done that ended without a word, as the next prompt found it.
+// eventInterrupted is the cause of a checkpoint with what an interrupted call had done, which the next prompt found.
 const eventInterrupted = "interrupted"
 
-// FollowUp does what an event leaves to be done when the agent does not wait any more: turns that ended without a word are ended, and after
-// the end of a turn the whole tree is scanned, for what a watcher cannot see. again is when to call it next, unless an event comes before;
-// 0: not at all.
+// FollowUp does what an event leaves to be done when the agent does not wait any more: it ends turns that fell silent, captures late
+// replies, and after the end of a turn scans the whole tree for what a watcher cannot see. again is when to call it next, unless an event
+// comes before; 0: not at all.
 func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err error) {
 	quiet, again, err := wt.quiet()
 	if err != nil {
@@ -48,7 +48,7 @@ func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err erro
 // after its stop hook begins. The hook is answered at once; this completes the turn's end.
 var LateReply = []time.Duration{50 * time.Millisecond, 150 * time.Millisecond, 350 * time.Millisecond, 750 * time.Millisecond, 1550 * time.Millisecond}
 
-// replies captures what agents have written since their newest events, and says when to look again; 0: not because of that.
+// replies captures what agents have written since their newest events. again is when to look once more; 0: no need.
 func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error) {
 	wt.log.Mu.Lock()
 	var grown, ended []string
@@ -59,7 +59,7 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 		}
 		path, fi, err := conversation.FindFile(s.Agent, s.Transcript)
 		if err != nil {
-			continue // no place of a session file: its event has said so
+			continue // no session file is known: the event noted why
 		}
 		if fi != nil && !wt.conversations.Files[name].Same(s.Cursor.TranscriptEnd, path, fi) {
 			grown = append(grown, name)
@@ -93,7 +93,7 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 	return again, nil
 }
 
-// cannotTail notes why a conversation is not captured; it stands in the session's record from its next event on.
+// cannotTail notes in memory why a conversation is not captured; the session's next event stores it.
 func (wt *Worktree) cannotTail(name string, err error) {
 	wt.log.Mu.Lock()
 	defer wt.log.Mu.Unlock()
@@ -104,7 +104,7 @@ func (wt *Worktree) cannotTail(name string, err error) {
 	}
 }
 
-// quiet lists the sessions whose turn has ended without a word, and says when the next one could have.
+// quiet lists the sessions whose turn fell silent. again is when the next one could have; 0: none is in a turn.
 func (wt *Worktree) quiet() (ended []model.Session, again time.Duration, err error) {
 	wt.log.Mu.Lock()
 	defer wt.log.Mu.Unlock()
@@ -128,7 +128,7 @@ func (wt *Worktree) quiet() (ended []model.Session, again time.Duration, err err
 	return ended, again, nil
 }
 
-// rescan looks at the whole tree if a turn has ended since it did so last. The caller holds the engine.
+// rescan scans the whole tree if a turn has ended since the last such scan. The log's lock is held.
 func (wt *Worktree) rescan(ctx context.Context) error {
 	session := wt.TurnEnded
 	if session == "" {

@@ -24,11 +24,11 @@ type HandleOptions struct {
 
 // Handled is what an event led to.
 type Handled struct {
-	Recorded   bool        // it is in the log
+	Recorded   bool        // the event is in the log
 	Checkpoint objstore.ID // the checkpoint that holds the state at the event; zero: no capture was asked for
 	New        bool        // that checkpoint was made by this event
-	Late       bool        // and flagged
-	Elsewhere  []string    // directories that are another project's, or may be, and hold files that the call names
+	Late       bool        // the new checkpoint is flagged late
+	Elsewhere  []string    // directories with files that the call names, which may be another project's
 }
 
 // Handle takes an agent's event in: it captures the worktree where the event calls for it, adds a checkpoint to the session's branch when
@@ -61,11 +61,11 @@ func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions)
 	}
 }
 
-// Knows reports whether anything has been heard of an event's session.
+// Knows reports whether the log has had an event of the event's session.
 func (wt *Worktree) Knows(ev hooks.Event) (bool, error) { return wt.knows(model.SessionName(ev)) }
 
-// knows reports whether anything has been heard of a session. Of one that has been, only the first call waits for a capture: events that
-// wait here would not share one.
+// knows is Knows by a session's name. It takes the log's lock only until a session is known: an event that waited here would share no
+// capture.
 func (wt *Worktree) knows(session string) (bool, error) {
 	if _, ok := wt.log.Heard.Load(session); ok {
 		return true, nil
@@ -79,28 +79,28 @@ func (wt *Worktree) knows(session string) (bool, error) {
 	return true, nil
 }
 
-// endsSomething reports whether an event speaks of the end of something. In a session that nothing has been heard of it is none of ours:
-// some agents begin with subagents of their own under an id that never comes again.
+// endsSomething reports whether an event is of a subagent or the end of a session. As the first event of a session it is ignored: some
+// agents begin with subagents of their own under an id that never comes again.
 func endsSomething(ev hooks.Event) bool {
 	return ev.Kind == hooks.SubagentStart || ev.Kind == hooks.SubagentStop || ev.Kind == hooks.SessionEnd
 }
 
-// Pending is an event that waits to be taken in.
+// Pending is an event that waits for a batch.
 type Pending struct {
 	Worktree *Worktree
 	Event    hooks.Event
 	Options  HandleOptions
 	Act      hooks.Action
 	Name     string // of its session
-	// worker is the session that its agent gives it, where that is a subagent; "": it is no such one's.
+	// worker is the session of the event's own, where its agent gives a subagent one; "": none.
 	worker string
-	// turns is how many turns a session that nothing had been heard of has had. It is counted while nobody waits but the agent whose
-	// session it is.
+	// turns is how many turns a session had before its first event. It is counted before the log's lock is taken, so that no other
+	// session's event waits for it.
 	turns  uint64
-	from   *model.Lineage // the session that it goes on from under a new id; nil: none
-	turn   uint64         // that it is of, and the prompt of that
+	from   *model.Lineage // the session that this one continues under a new id; nil: none
+	turn   uint64         // the event's turn, with its prompt
 	prompt string
-	at     objstore.ID // the state that it stands for, where that is not the newest
+	at     objstore.ID // the checkpoint that the event found, if not the newest state's
 	Done   chan struct{}
 	res    Handled
 	err    error
@@ -110,12 +110,12 @@ type Pending struct {
 type queue struct {
 	mu     sync.Mutex
 	events []*Pending
-	taking *atomic.Bool // somebody takes events in; gc and the search for secrets stand back then
-	yield  func()       // leaves off what an event need not wait for; nil: nothing of that kind is under way
+	taking *atomic.Bool // a leader is at work; gc and the search for secrets stand back
+	yield  func()       // ends preemptible work; nil: none is under way
 	idle   sync.WaitGroup
 }
 
-// add says whether the caller has to lead: nobody takes events in at the moment.
+// add appends an event and preempts what can be. lead: nobody takes events in, so the caller must.
 func (w *queue) add(a *Pending) (lead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,8 +130,8 @@ func (w *queue) add(a *Pending) (lead bool) {
 	return true
 }
 
-// lead takes in what has come, the leader's own event among it, in the leader's goroutine, since to wake another costs as much as a small
-// capture. What comes meanwhile is another's.
+// lead takes in the events of the queue, the leader's own among them, in the leader's goroutine: to wake another one costs as much as a
+// small capture. What comes meanwhile a goroutine drains.
 func (w *queue) lead(ctx context.Context) {
 	batch := w.next()
 	batch[0].Worktree.handleQueued(ctx, w, batch)
@@ -142,7 +142,7 @@ func (w *queue) lead(ctx context.Context) {
 	}
 }
 
-// drain takes in what came while the leader was at work, and what comes then.
+// drain takes in batch, and then what has come, until the queue is empty.
 func (w *queue) drain(ctx context.Context, batch []*Pending) {
 	for ; batch != nil; batch = w.next() {
 		batch[0].Worktree.handleQueued(ctx, w, batch)
@@ -150,7 +150,7 @@ func (w *queue) drain(ctx context.Context, batch []*Pending) {
 	w.idle.Done()
 }
 
-// next gives the events that have come; nil, and nobody leads any more, when there are none.
+// next takes the events out of the queue; nil: there are none, and nobody leads any more.
 func (w *queue) next() []*Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,12 +160,12 @@ func (w *queue) next() []*Pending {
 	return pending
 }
 
-// handleQueued takes in events, and what has come until it gets hold of the worktree.
+// handleQueued takes in pending, and what comes until it has the log's lock, as one batch, and answers all.
 func (wt *Worktree) handleQueued(ctx context.Context, w *queue, pending []*Pending) {
 	wt.log.Mu.Lock()
 	var err error
 	defer func() {
-		if p := recover(); p != nil { // the goroutine is nobody's request: it would take the daemon with it
+		if p := recover(); p != nil { // no request has this goroutine: a panic would end the daemon
 			err = fmt.Errorf("handle: internal error: %v\n%s", p, debug.Stack())
 		}
 		wt.log.Mu.Unlock()
@@ -205,7 +205,7 @@ func (wt *Worktree) HandleBatch(ctx context.Context, pending []*Pending) error {
 	return in.run(ctx)
 }
 
-// LoadSeen reads what the log knows of recent events: the daemon that recorded one may have died before it could say so.
+// LoadSeen reads from the log which events were recorded lately: a daemon may have died before it could answer one. The log's lock is held.
 func (wt *Worktree) LoadSeen() error {
 	if wt.seen != nil {
 		return nil

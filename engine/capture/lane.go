@@ -16,10 +16,9 @@ import (
 // maxHeadLine is how much of a session file is read to learn who called it.
 const maxHeadLine = 64 << 10
 
-// inLane gives an event of a subagent that its agent gives a session of its own, a Task of Droid, as one of the session that called it,
-// in a lane of its own; worker is the name of that session then, else "". A caller that nothing has been heard of here is no session of
-// ours: the worker stands for itself. While the worker's file is not written yet it cannot be told, and is asked again at its next
-// event.
+// inLane makes the event of a subagent that its agent gives a session of its own (Droid's Task) one of the session that called it, in a
+// lane. worker is the name of the subagent's session; "": the event is of no such one. A caller that is not known here does not count.
+// While the worker's file is not written yet this is not known, and asked again at its next event.
 func (wt *Worktree) inLane(ev hooks.Event) (_ hooks.Event, worker string, err error) {
 	if ev.Agent != hooks.Droid || ev.Session == "" || ev.Subagent != "" {
 		return ev, "", nil
@@ -49,7 +48,7 @@ func (wt *Worktree) findCaller(name string, ev hooks.Event) (of string, known bo
 		return "", false, err
 	}
 	if s := wt.log.Records[name]; s != nil && (s.LaneOf != "" || !s.Cursor.Transcript.IsZero()) {
-		return s.LaneOf, true, nil // its file was there when its newest event came
+		return s.LaneOf, true, nil // found at an earlier event
 	}
 	id, known := callingSession(ev.Transcript)
 	if id == "" || id == ev.Session {
@@ -59,14 +58,14 @@ func (wt *Worktree) findCaller(name string, ev hooks.Event) (of string, known bo
 	if caller == nil {
 		return "", true, nil
 	}
-	if caller.LaneOf != "" { // a worker's worker
+	if caller.LaneOf != "" { // the caller is a subagent itself
 		return caller.LaneOf, true, nil
 	}
 	return caller.Name, true, nil
 }
 
-// callingSession is the id of the session whose Task a session of Droid is, by the first line of its file; "": it is none. known: the
-// line is there. The path comes from a hook's payload, and is opened as every session file is.
+// callingSession is the id of the session whose Task a session of Droid is, by the first line of its file; "": none. known: the line is
+// complete. The path comes from a hook's payload, and is opened as every session file is.
 func callingSession(path string) (id string, known bool) {
 	if path == "" {
 		return "", false
@@ -78,7 +77,7 @@ func callingSession(path string) (id string, known bool) {
 	defer f.Close()
 	line, err := bufio.NewReader(io.LimitReader(f, maxHeadLine)).ReadBytes('\n')
 	if err != nil {
-		return "", len(line) == maxHeadLine // else it is being written
+		return "", len(line) == maxHeadLine // a shorter line is still being written
 	}
 	var head struct {
 		CallingSessionID string `json:"callingSessionId"`
@@ -89,7 +88,7 @@ func callingSession(path string) (id string, known bool) {
 	return head.CallingSessionID, true
 }
 
-// lane puts the record of a worker into the batch, so that it is known for one from now on.
+// lane sets in the batch the record of a worker's session, which names its caller.
 func (in *batch) lane(a *Pending) {
 	if a.worker == "" || in.sessions[a.worker] != nil {
 		return

@@ -32,7 +32,7 @@ func (wt *Worktree) newLeakJudge(ctx context.Context) *leakJudge {
 	return &leakJudge{e: wt, ctx: ctx, allow: wt.log.Config.SecretsAllowed(), found: map[string][]value.Finding{}}
 }
 
-// judge implements snapshot.Source.Leak. What cannot be judged is captured.
+// judge implements snapshot.Source.Leak: it reports whether content looks like it holds a secret. What cannot be searched does not.
 func (j *leakJudge) judge(path string, content []byte) bool {
 	if !leaks.Text(content) || j.allow(path) {
 		return false
@@ -55,8 +55,8 @@ func (j *leakJudge) judge(path string, content []byte) bool {
 	return true
 }
 
-// flag adds to the capture's batch what was found: from its commit on the paths are skipped. A content that was never stored is flagged
-// under its keyed hash.
+// flag adds what was found to the capture's batch: with its commit the paths are skipped. Content that was never stored is flagged under
+// its keyed hash.
 func (j *leakJudge) flag(c *Capture) error {
 	if j == nil || len(j.found) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (j *leakJudge) flag(c *Capture) error {
 	return nil
 }
 
-// committed says that the capture was.
+// committed makes the flags count, after the capture's commit.
 func (j *leakJudge) committed() {
 	if j == nil || len(j.flags) == 0 {
 		return

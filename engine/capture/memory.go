@@ -5,11 +5,10 @@ import (
 	"rewind/tree"
 )
 
-// Forget drops what is known in memory of the worktree, and which events were recorded lately: all of it is read again from the store. the
-// log's lock is held.
+// Forget drops what is known in memory of the worktree and of recent events; the next call reads it from the store. The log's lock is held.
 func (wt *Worktree) Forget() { wt.cache, wt.Unsaved, wt.seen = nil, nil, nil }
 
-// Pinned names the objects that the store has to keep for what is known in memory of the worktree; the log's lock is held.
+// Pinned calls ref for the objects that the store must keep for what is known in memory of the worktree. The log's lock is held.
 func (wt *Worktree) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
 	if wt.cache != nil {
 		for _, id := range wt.cache.Roots() {
@@ -24,7 +23,7 @@ func (wt *Worktree) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
 	return wt.Unsaved.pinned(ref)
 }
 
-// pinned names what a state refers to that was looked at and not stored.
+// pinned calls ref for the objects that the overlay's trees refer to.
 func (s *Overlay) pinned(ref func(objstore.Kind, objstore.ID) error) error {
 	for o, at := range s.objs {
 		if o.Kind != objstore.Tree {

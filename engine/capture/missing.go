@@ -11,8 +11,8 @@ import (
 	"rewind/tree"
 )
 
-// Missing gives what a target's note lists as never captured and what is not there now: no restore can bring it back, so it is named.
-// now is what is not captured now; what is most likely to be missed comes first.
+// Missing gives the paths that a target did not capture (then) and that are not on disk: no restore can bring them back. now is what is not
+// captured now, asked limits the paths. What is most likely to be missed comes first.
 func Missing(root worktreefs.Dir, then, now []tree.Skip, asked refs.PathSet) ([]tree.Skip, error) {
 	there := map[string]bool{}
 	for _, s := range now {
@@ -35,7 +35,7 @@ func Missing(root worktreefs.Dir, then, now []tree.Skip, asked refs.PathSet) ([]
 	return out, nil
 }
 
-// missed orders the reasons for which a path was not captured; 0: it was, or comes by itself.
+// missed is the rank of a reason in Missing's order; 0: such a path is not listed.
 func missed(reason byte) int {
 	switch reason {
 	case tree.ReasonSecret:
@@ -54,7 +54,7 @@ func missed(reason byte) int {
 	return 0
 }
 
-// OnDisk reports what is at path. What cannot be looked at counts as a file that is there.
+// OnDisk reports whether something is at path, and whether it is a directory. What cannot be looked at counts as a file.
 func OnDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
 	parent, name, err := worktreefs.OpenParent(root, path)
 	switch {

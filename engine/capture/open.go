@@ -14,7 +14,7 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// Worktree is a view of an open project's worktree.
+// Worktree makes the checkpoints of an open project.
 type Worktree struct {
 	log           *oplog.Log
 	leaks         *secrets.Leaks
@@ -23,30 +23,30 @@ type Worktree struct {
 	*State
 }
 
-// State is what all views have in common, guarded by the log's lock where its types need one.
+// State is what is known of the worktree in memory. The log's lock guards what has none of its own.
 type State struct {
 	cache      *snapshot.Cache // loaded by the first capture
 	Unsaved    *Overlay        // objects of the tree that Cache describes, which the store may lack; nil: it has them all
-	git        gitinfo.Reader  // looks at the user's repository; needs no lock
+	git        gitinfo.Reader  // reads the user's repository; safe for concurrent use
 	repo       *repository     // the user's repository as the last capture found it
-	unread     unreadable      // what of it the last capture could not read
+	unread     unreadable      // what the last capture could not read of the repository
 	seen       *oplog.Recent   // events recorded lately; nil: not loaded yet
 	WatchState *watching       // nil: nobody watches
-	// TurnEnded is the session whose turn ended since the whole tree was scanned last; "": none
+	// TurnEnded is a session whose turn has ended since the last scan of the whole tree; "": none
 	TurnEnded   string
 	Busy        atomic.Pointer[activity] // the capture or restore under way; nil: none
 	Waiting     queue                    // events that wait for a capture
-	preemptions int                      // times in a row that a look at the whole tree was left off for an event
+	preemptions int                      // how often in a row a scan of the whole tree was preempted
 }
 
-// NewState is the state of a worktree that nobody has looked at.
+// NewState is the state before the first capture.
 func NewState(log *oplog.Log) *State {
 	st := new(State)
 	st.Waiting.taking = &log.Taking
 	return st
 }
 
-// New gives a view of what st knows.
+// New makes a Worktree of the rooms that it works with.
 func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, st *State) *Worktree {
 	return &Worktree{log, k, s, c, st}
 }

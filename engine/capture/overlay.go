@@ -22,14 +22,14 @@ const (
 // memory, and of contents that the store lacks, what a comparison of texts could want. It implements snapshot.Store.
 type Overlay struct {
 	store *objstore.Store
-	known *Overlay // what comparisons before found and nothing has stored since; not to be changed; nil: nothing
+	known *Overlay // objects of earlier comparisons that are not stored yet; read only; nil: none
 	mu    sync.Mutex
 	objs  map[model.Object]overlaid
 	room  int64
-	part  bool // a content was left out
+	part  bool // a content was too large to keep
 }
 
-// overlaid is an object, and the one that it replaces.
+// overlaid is an object, and the id of the one that it replaces.
 type overlaid struct {
 	raw  []byte
 	prev objstore.ID
@@ -88,7 +88,7 @@ func (s *Overlay) PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, 
 // Refused is a *objstore.GoneError for content that was purged: a capture would not take it either.
 func (s *Overlay) Refused(k objstore.Kind, id objstore.ID) error { return s.store.Refused(k, id) }
 
-// find gives an object that the store may lack.
+// find gives an object of the overlay, or of the earlier one.
 func (s *Overlay) find(o model.Object) (overlaid, bool) {
 	if s == nil {
 		return overlaid{}, false
@@ -118,8 +118,7 @@ func (s *Overlay) Has(k objstore.Kind, id objstore.ID) (bool, error) {
 	return s.store.Has(k, id)
 }
 
-// reachable gives those of a tree's objects that the store may lack, each with what it replaces in the store; nil when they are too many to
-// keep.
+// reachable is an overlay with those of a tree's objects that the store may lack; nil: they are more than keptBytes.
 func (s *Overlay) reachable(root objstore.ID) (*Overlay, error) {
 	out := NewOverlay(s.store, nil)
 	size := 0
@@ -158,7 +157,7 @@ func (s *Overlay) reachable(root objstore.ID) (*Overlay, error) {
 	return out, nil
 }
 
-// storeIn puts all that was found into a transaction.
+// storeIn puts all objects of the overlay into a transaction.
 func (s *Overlay) storeIn(tx *objstore.Tx) error {
 	if s == nil {
 		return nil
@@ -171,9 +170,8 @@ func (s *Overlay) storeIn(tx *objstore.Tx) error {
 	return nil
 }
 
-// EndCompare ends a capture that was taken to compare. What it found is kept in memory, so that the next one need not look at all of it again:
-// the stat cache and the watcher go on from here, and the next capture that stores anything stores the kept objects first. the log's lock
-// is held.
+// EndCompare ends a capture that was taken to compare. Its stat cache and its objects stay in memory, so that the next comparison need not
+// look at everything again; the next capture that stores anything stores the objects first. The log's lock is held.
 func (wt *Worktree) EndCompare(c *Capture) {
 	s, ok := c.Get.Getter.(*Overlay)
 	if !ok || s.part {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// A look at a whole tree takes a second where there are a million files, and an agent whose hook comes meanwhile would wait for it. So it
-// gives way: it is left off when an event comes, and begun anew a moment later; after MaxPreemptions in a row it is brought to its end all
-// the same, since what only it can see must not wait for ever.
+// A scan of a whole tree takes a second where there are a million files, and an agent whose hook comes meanwhile would wait for it. So it
+// is preempted when an event comes, and begun anew a moment later. After MaxPreemptions in a row it is not, since what only a scan can
+// see must not wait for ever.
 const (
 	MaxPreemptions = 8
 	RetryAfter     = 2 * time.Second
 )
 
-// ErrPreempted ends work that left the worktree to an event; what was done until then is nothing to anybody.
+// ErrPreempted is returned by work that was preempted for an event. What the work did until then has no effect.
 var ErrPreempted = errors.New("an event goes first")
 
-// Preemptible runs fn with a context that ends as soon as an event waits; its error is then ErrPreempted. What fn has done until then must
-// be nothing to anybody.
+// Preemptible runs fn with a context that ends as soon as an event waits, and then returns ErrPreempted. fn must have no effect before it
+// returns nil.
 func (w *queue) Preemptible(ctx context.Context, fn func(context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -38,7 +38,7 @@ func (w *queue) Preemptible(ctx context.Context, fn func(context.Context) error)
 	return err
 }
 
-// ScanWhole is rescan for who can wait: again is when to ask once more, 0 when there was nothing to do or it is done.
+// ScanWhole is rescan, preemptible. again is when to call it once more; 0: nothing is left to do. It takes the log's lock.
 func (wt *Worktree) ScanWhole(ctx context.Context) (again time.Duration, err error) {
 	wt.log.Mu.Lock()
 	defer wt.log.Mu.Unlock()

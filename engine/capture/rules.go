@@ -13,35 +13,35 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// rules is what decides what a snapshot takes.
+// rules decide what a snapshot takes.
 type rules struct {
 	Dir        *ignore.Dir
 	Tracked    snapshot.Tracked
 	Secret     func(path string) bool
 	Key        [32]byte
 	git        model.GitHead
-	faults     []gitinfo.Fault // what of the user's repository cannot be read
-	generation string          // changes with any of dir, tracked and secret
+	faults     []gitinfo.Fault // what could not be read of the user's repository
+	generation string          // another value for other rules, tracked files or secrets
 }
 
-// repository is what rules were made from, kept from one capture to the next so that only what changed is made again.
+// repository is what rules were made from. It is kept from one capture to the next, and rules are made anew only when it changes.
 type repository struct {
 	files   []gitinfo.File
 	fold    bool
 	exclude []string
 	secrets []string
 	allow   []string
-	skipped *secrets.Flagged // nil: nothing is secret for its content
+	skipped *secrets.Flagged // paths skipped for their content; nil: none
 	tracked snapshot.Tracked // nil: there is no repository, or nothing is known
 	rules   rules
-	made    int // how many times rules changed
+	made    int // how many times rules were made anew
 }
 
 // Rules reads the user's repository, the exclude files and the configuration. Nothing about the repository is an error: as git does, what
 // cannot be read excludes nothing, so more is captured, never less; and without an index what was tracked stays so.
 func (wt *Worktree) Rules() (*rules, error) { return wt.rulesNow(false) }
 
-// rulesNow is rules; in a hurry git, where it is asked, has less time.
+// rulesNow is Rules. In a hurry git, where it must be run, has less time.
 func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 	git := wt.git.Read(wt.log.Project.Root, hurry)
 	now := &repository{
@@ -67,7 +67,7 @@ func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 	return &r, nil
 }
 
-// same reports whether the rules that was led to are those that n leads to.
+// same reports whether was leads to the same rules.
 func (n *repository) same(was *repository) bool {
 	if was == nil || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) || !slices.Equal(n.secrets, was.secrets) ||
 		!slices.Equal(n.allow, was.allow) || !n.skipped.Same(was.skipped) {

@@ -16,13 +16,13 @@ import (
 	"rewind/tree"
 )
 
-// SaveResult is what Save did.
+// SaveResult is the result of Save.
 type SaveResult struct {
 	Checkpoint *model.Checkpoint // the new one, or the current one when nothing changed
 	Unchanged  bool
-	Noted      bool // of an unchanged one: the message was put on it
+	Noted      bool // Checkpoint is unchanged, and the message was put on it
 	Skips      []tree.Skip
-	Uncaptured []tree.Skip // files that the checkpoint before holds and this one does not, though they are there
+	Uncaptured []tree.Skip // files on disk that the checkpoint before has and this one does not
 }
 
 // Save takes a checkpoint of the worktree and adds it to the branch of the current session, or of the named one; it is
@@ -64,7 +64,7 @@ func (wt *Worktree) FirstCheckpoint(ctx context.Context, p model.Progress) (*Sav
 	return wt.step(ctx, model.Manual, model.Cause{Event: model.EventInit}, p)
 }
 
-// step captures the worktree as the next step of a session's branch.
+// step captures the worktree as the next step of a session's branch. The log's lock is held.
 func (wt *Worktree) step(ctx context.Context, session string, cause model.Cause, p model.Progress) (*SaveResult, error) {
 	cur, err := wt.sessions.Current(session)
 	if err != nil {
@@ -118,7 +118,7 @@ func TreeOf(cp *model.Checkpoint) objstore.ID {
 	return cp.Tree
 }
 
-// uncaptured lists the files that a has and b does not, although they are still there: skipped since.
+// uncaptured lists the files of tree a that b lacks although they are still on disk: skipped since.
 func (wt *Worktree) uncaptured(a, b objstore.ID, skips []tree.Skip) ([]tree.Skip, error) {
 	if a.IsZero() {
 		return nil, nil
@@ -133,7 +133,7 @@ func (wt *Worktree) uncaptured(a, b objstore.ID, skips []tree.Skip) ([]tree.Skip
 	return out, err
 }
 
-// sameState reports whether a capture holds nothing that a checkpoint does not hold; nil holds nothing.
+// sameState reports whether a capture has nothing that a checkpoint lacks; cur nil: an empty one.
 func (wt *Worktree) sameState(cur *model.Checkpoint, c *Capture) (bool, error) {
 	if cur == nil {
 		return false, nil
@@ -141,8 +141,8 @@ func (wt *Worktree) sameState(cur *model.Checkpoint, c *Capture) (bool, error) {
 	return wt.same(oplog.Head{Tree: cur.Tree, Note: cur.Note}, c)
 }
 
-// same reports whether a capture holds nothing that the state h does not hold: the same tree, and the same secret files as
-// far as their hashes tell. Other entries of the note say nothing about content.
+// same reports whether a capture has nothing that the state h lacks: it has the same tree, and the same secret files as far as their hashes
+// tell. Other entries of the note say nothing about content.
 func (wt *Worktree) same(h oplog.Head, c *Capture) (bool, error) {
 	if h.Tree != c.Res.Root {
 		return false, nil
@@ -154,16 +154,16 @@ func (wt *Worktree) same(h oplog.Head, c *Capture) (bool, error) {
 	return len(history.ChangedSecrets(old, c.Res.Skips)) == 0 && len(history.ChangedSecrets(c.Res.Skips, old)) == 0, err
 }
 
-// Visible leaves out of a note the project's own git directory and ours: that they are not captured goes without saying. Those of others,
-// a name that some file system takes for git's, and what a restore has left are listed.
+// Visible leaves out of a note the project's own git directory and rewind's, which are never captured. Other projects' are listed, as are
+// names that some file system takes for git's, and what a restore left.
 func Visible(skips []tree.Skip) []tree.Skip {
 	return slices.DeleteFunc(slices.Clone(skips), func(s tree.Skip) bool {
 		return s.Reason == tree.ReasonBuiltin && (s.Path == gitDir || s.Path == project.MarkerDir)
 	})
 }
 
-// CommitStep makes the capture the next step of session after cur: its branch and cursor move to it. with adds
-// to the same batch, once the checkpoint has its id. On an error the capture is discarded.
+// CommitStep makes the capture the next step of session after cur: its branch and cursor move there. with, once the checkpoint has its id,
+// adds to the same batch. With an error the capture is discarded.
 func (wt *Worktree) CommitStep(ctx context.Context, c *Capture, du kv.Durability, session string, cur *model.Checkpoint, cause model.Cause, with func(*model.Checkpoint) error) (*model.Checkpoint, error) {
 	cp, err := wt.NewStep(c, session, cur, cause)
 	if err != nil {
@@ -179,7 +179,7 @@ func (wt *Worktree) CommitStep(ctx context.Context, c *Capture, du kv.Durability
 	})
 }
 
-// NewStep is newCheckpoint for a step that no event made: changed by whoever has a call running, in the session's turn.
+// NewStep is newCheckpoint for a step that no event made. Its authors are the sessions with running calls, its turn is the session's.
 func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, cause model.Cause) (*model.Checkpoint, error) {
 	if err := wt.log.LoadSessions(); err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, c
 	return cp, nil
 }
 
-// advance is the operation that makes a checkpoint the newest step of its session.
+// advance is the operation that makes a checkpoint the newest step of its session, with the updates of branch and cursor.
 func (wt *Worktree) advance(cp *model.Checkpoint) (refs.Operation, []refs.Update, error) {
 	op := refs.Operation{Kind: refs.KindCheckpoint, Turn: cp.Cause.Turn, Cause: refs.Cause{Event: cp.Cause.Event}}
 	branch, cursor := refs.Session(cp.Session), refs.Cursor(cp.Session)
@@ -220,8 +220,8 @@ func (wt *Worktree) advance(cp *model.Checkpoint) (refs.Operation, []refs.Update
 	if len(cp.Parents) > 0 {
 		parent = cp.Parents[0]
 	}
-	// What does not move from the first parent to the checkpoint is told: the steps left behind by one that begins elsewhere
-	// than at the tip are there.
+	// Only a ref that does not move from the first parent to the checkpoint is told: where it had stood is
+	// found there.
 	if tip != parent {
 		op.Changes = append(op.Changes, refs.Change{Name: branch, Old: tip, New: cp.ID})
 	}
@@ -231,8 +231,8 @@ func (wt *Worktree) advance(cp *model.Checkpoint) (refs.Operation, []refs.Update
 	return op, []refs.Update{{Name: branch, Old: tip, New: cp.ID}, {Name: cursor, Old: at, New: cp.ID}}, nil
 }
 
-// CommitCapture stores the capture as a checkpoint with the operations and updates that prepare gives, the first of which is
-// its own. On an error the capture is discarded.
+// CommitCapture stores the capture as a checkpoint with the operations and updates that prepare returns; the first operation is the
+// checkpoint's. With an error the capture is discarded.
 func (wt *Worktree) CommitCapture(ctx context.Context, c *Capture, cp *model.Checkpoint, du kv.Durability,
 	prepare func(*model.Checkpoint) ([]refs.Operation, []refs.Update, error),
 ) (*model.Checkpoint, error) {
@@ -260,13 +260,13 @@ func (wt *Worktree) CommitCapture(ctx context.Context, c *Capture, cp *model.Che
 		wt.log.Records[c.session.Name] = c.session
 	}
 	if cp.Cause.Event == model.EventSafety {
-		return cp, nil // on no branch: what is in it and in no step stays unsaved
+		return cp, nil // a safety checkpoint: what no step has stays unsaved
 	}
 	wt.log.Known = &oplog.Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}
 	return cp, nil
 }
 
-// newCheckpoint fills in everything but the sequence and who changed it.
+// newCheckpoint is a checkpoint of the capture, complete but for its sequence and its authors.
 func (wt *Worktree) newCheckpoint(c *Capture, session string, parent *model.Checkpoint, cause model.Cause) (*model.Checkpoint, error) {
 	was, err := wt.log.Head()
 	if err != nil {
@@ -282,13 +282,13 @@ func (wt *Worktree) newCheckpoint(c *Capture, session string, parent *model.Chec
 	if was.Tree != TreeOf(parent) {
 		cp.Base = was.Tree
 	}
-	if was.Tree.IsZero() { // everything was added: no tree need be read for that
+	if was.Tree.IsZero() { // everything was added: the capture has the counts
 		cp.Counts.Added = c.Res.Files + c.Res.Links
 		return cp, nil
 	}
 	err = c.Changes(was.Tree, func(ch tree.Change) error {
 		if _, skipped := model.Covering(c.Res.Skips, ch.Path); !skipped || ch.New != nil {
-			cp.Counts.Add(ch) // what is skipped now is not deleted
+			cp.Counts.Add(ch) // a file that is skipped now is not deleted
 		}
 		return nil
 	})

@@ -5,17 +5,17 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// ErrNoWatcher says that this system has no notification of changes that costs nothing per file. Every capture scans.
+// ErrNoWatcher says that this system has no notification of changes that costs nothing per file, so that every capture scans.
 var ErrNoWatcher = snapshot.ErrNoWatcher
 
-// watching is a watcher and the directory it is for.
+// watching is a watcher with the directory that it watches.
 type watching struct {
 	*snapshot.Watcher
 	root string
 }
 
-// Watch has the worktree watched from now on, so that captures need not look at what did not change. It is worth it only for an engine that
-// stays open. After an error, ErrNoWatcher among them, captures scan as before.
+// Watch has the worktree watched from now on, so that captures need not look at what did not change; for an engine that stays open. After
+// an error, ErrNoWatcher among them, captures scan.
 func (wt *Worktree) Watch() error {
 	wt.log.Mu.Lock()
 	defer wt.log.Mu.Unlock()
@@ -56,7 +56,7 @@ func (wt *Worktree) Watching() *snapshot.WatchStatus {
 	return &s
 }
 
-// watcher is the watcher of this view's worktree; nil where there is none. the log's lock is held.
+// watcher is the watcher of the project's root; nil: there is none. The log's lock is held.
 func (wt *Worktree) watcher() *snapshot.Watcher {
 	if wt.WatchState == nil || wt.WatchState.root != wt.log.Project.Root {
 		return nil

@@ -10,12 +10,12 @@ import (
 	"rewind/transcript"
 )
 
-// MaxBases bounds how many files a conversation goes back through.
+// MaxBases bounds how many files a conversation is continued through, and how many forks of forks are followed.
 const MaxBases = 32
 
-// BaseOf writes the records that stand before a file's first in another file: Codex continues a conversation that was rewound, or forked by
-// itself, in a new file that names the bytes of the old one. What is captured is the whole conversation, so that it does not die with that
-// file. It returns how many bytes they are.
+// BaseOf writes to w the records of another file that stand before the first one of f, and returns how many bytes those are; 0: none. Codex
+// continues a conversation that was rewound, or that it forked itself, in a new file that names the bytes of the old one. A transcript has
+// the whole conversation, so that it does not die with the old file.
 func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth int) (int64, error) {
 	of, err := transcript.BaseOf(f.Agent, f.Source(end))
 	if err != nil || of == nil {
@@ -45,14 +45,14 @@ func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth in
 	return 0, fmt.Errorf("session file %s: the conversation %s that it continues is not there", f.Path, of.Session)
 }
 
-// baseFrom writes the beginning of the conversation from path, if it is the file that is meant; 0 if it is not.
+// baseFrom writes the base of a conversation from path, if that is the file which of names; 0: it is not.
 func (cs *Conversations) baseFrom(w io.Writer, path string, of *transcript.Base, depth int) (int64, error) {
 	if strings.HasSuffix(path, ZstdSuffix) {
-		return 0, nil // its bytes are counted from before it was compressed; a generation captured then has them
+		return 0, nil // offsets are those of the file before it was compressed
 	}
 	f, err := OpenSession(transcript.Codex, path)
 	if err != nil {
-		return 0, nil //nolint:nilerr // another one may be the right one
+		return 0, nil //nolint:nilerr // another file may be the right one
 	}
 	defer f.Close()
 	if of.EndOffset > f.Info.Size() || transcript.CodexBaseFits(f.Source(f.Info.Size()), *of) != nil {

@@ -8,9 +8,9 @@ import (
 	"rewind/transcript"
 )
 
-// LinkHistory gives a session that was made of another the agent's own backups of files, which its own rewind needs, and takes those of a
-// session that went away. They are second names of what the agent has: they stand in no journal, and when they are not there the fork is
-// whole all the same. What goes wrong is a notice.
+// LinkHistory gives the session file at path, which a restore made, the agent's backups of the files of the session that it was made of:
+// the agent's own rewind needs them. With gone, it removes those of a session that was removed. They are second names of the agent's files
+// and in no journal: without them the fork is whole. An error becomes a notice.
 func (cs *Conversations) LinkHistory(own agentfiles.Folders, path string, gone bool) {
 	s := cs.sessionAt(path)
 	if s == nil || s.Fork == nil || s.Agent != transcript.Claude {
@@ -31,7 +31,7 @@ func (cs *Conversations) LinkHistory(own agentfiles.Folders, path string, gone b
 	}
 }
 
-// sessionAt is the session whose file a path is; nil: it is none that is known.
+// sessionAt is the known session whose file path is; nil: none.
 func (cs *Conversations) sessionAt(path string) *model.Session {
 	for _, s := range cs.log.Records {
 		if s.Transcript == path {

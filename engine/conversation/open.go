@@ -7,20 +7,20 @@ import (
 	"rewind/engine/sessions"
 )
 
-// Conversations is a view of an open project's conversations.
+// Conversations keeps the conversations of an open project.
 type Conversations struct {
 	log      *oplog.Log
 	sessions *sessions.Sessions
 	*State
 }
 
-// State is what all views have in common, guarded by the log's lock.
+// State is what is known of conversations in memory. The log's lock guards it.
 type State struct {
-	Files   map[string]*seenFile // session files as they were found last, by session
-	Origins map[string]int64     // how long conversations were when it was looked for what they were made of, by session
+	Files   map[string]*seenFile // session files as Tail saw them last, by session
+	Origins map[string]int64     // by session, the length of the conversation when its origin was last looked for, in bytes
 }
 
-// New gives a view of what st knows.
+// New makes Conversations of the rooms that they use.
 func New(log *oplog.Log, s *sessions.Sessions, st *State) *Conversations {
 	return &Conversations{log, s, st}
 }

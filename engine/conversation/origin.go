@@ -13,11 +13,11 @@ import (
 	"rewind/transcript"
 )
 
-// HookOrigin is how long a conversation may be, in bytes, to be compared while a hook waits.
+// HookOrigin is how long a conversation may be, in bytes, for its origin to be looked for while a hook waits.
 const HookOrigin = 2 << 20
 
 // NeedsOrigin reports whether a session's origin is to be looked for: it is not known, and the conversation has become twice as long since
-// that was tried last. the log's lock is held.
+// the last attempt. The log's lock is held.
 func (cs *Conversations) NeedsOrigin(s *model.Session) bool {
 	if s.Fork.Resolved() || s.Purged || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false
@@ -26,7 +26,7 @@ func (cs *Conversations) NeedsOrigin(s *model.Session) bool {
 	return !ok || s.Cursor.Length >= 2*tried
 }
 
-// Tried remembers how long a conversation was when nothing was found that it was made of.
+// Tried notes the length of a session's conversation for NeedsOrigin. The log's lock is held.
 func (cs *Conversations) Tried(s *model.Session) {
 	if cs.Origins == nil {
 		cs.Origins = map[string]int64{}
@@ -34,8 +34,8 @@ func (cs *Conversations) Tried(s *model.Session) {
 	cs.Origins[s.Name] = s.Cursor.Length
 }
 
-// OriginOf finds what an agent has made a session of; nil: of nothing that its file names. parent is what is known of the other one, nil:
-// nothing. It reads at most `most` bytes of each.
+// OriginOf is the lineage of a session that its agent made of another one; nil: its file names none. parent gives the record of a session
+// by its name, nil: not known. At most `most` bytes of each conversation are read.
 func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *model.Session, most int64) (*model.Lineage, error) {
 	st, err := OpenTranscript(get, s.Cursor.Transcript)
 	if err != nil {
@@ -44,7 +44,7 @@ func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *m
 	if st.Size > most {
 		return nil, ErrLater
 	}
-	// What stands in front of the file's first record is the other session's, and says what that one was made of.
+	// Records in front of the file's first one are the other session's, and name what that was made of.
 	own := transcript.Source{ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.Size-s.Cursor.Base), Size: st.Size - s.Cursor.Base, Name: s.Cursor.Path, Ended: true}
 	c, err := transcript.Scan(s.Agent, own)
 	if err != nil || c.Parent.Session == "" || c.Parent.Session == s.ID {
@@ -54,8 +54,8 @@ func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *m
 	return l, CommonTurns(l, get, s, parent(l.Session), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
 }
 
-// CommonTurns finds how far the conversation of s and that of the session which the lineage names are the same. parent is what is known of
-// that one, nil: nothing. It reads at most `most` bytes of it.
+// CommonTurns sets in l how far the conversation of s, which said is, and that of the session which l names are the same. parent is that
+// session's record; nil: not known. At most `most` bytes of its conversation are read.
 func CommonTurns(l *model.Lineage, get objstore.Getter, s, parent *model.Session, said transcript.Source, most int64) error {
 	of, closed, err := ParentSource(get, s, parent, strings.TrimPrefix(l.Session, string(s.Agent)+"/"))
 	if err != nil || of.ReaderAt == nil {
@@ -76,7 +76,8 @@ func CommonTurns(l *model.Lineage, get objstore.Getter, s, parent *model.Session
 	return nil
 }
 
-// ParentSource is the conversation that a session was made of: as it was captured, else the agent's file beside the session's own.
+// ParentSource is the conversation of the session with the id, which s was made of: as it was captured (parent, nil: it was not), else the
+// agent's file beside that of s. It has no reader if there is neither; else closed must be called.
 func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src transcript.Source, closed func(), err error) {
 	if parent != nil && !parent.Cursor.Transcript.IsZero() {
 		st, err := OpenTranscript(get, parent.Cursor.Transcript)
@@ -90,17 +91,16 @@ func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src
 	}
 	f, err := OpenSession(s.Agent, filepath.Join(filepath.Dir(s.Transcript), id+filepath.Ext(s.Transcript)))
 	if err != nil {
-		return src, nil, nil //nolint:nilerr // it is gone: the session says where it comes from, and no more is known
+		return src, nil, nil //nolint:nilerr // no file: the lineage stays a name
 	}
 	return f.Source(f.Info.Size()), func() { _ = f.Close() }, nil
 }
 
-// KnownAs is a session by its name, as it stands now.
+// KnownAs is the record of a session; nil: not known. The log's lock is held.
 func (cs *Conversations) KnownAs(name string) *model.Session { return cs.log.Records[name] }
 
-// ResolveOrigin looks for a session's origin, and for those of the sessions that it was made of, as far as their conversations have come
-// since that was done last; the log's lock is held. What cannot be read or written now is for another time: it is no reason to refuse
-// anything.
+// ResolveOrigin looks for the origin of a session, and of the sessions that it comes from, where NeedsOrigin says so. The log's lock is
+// held. An error is dropped, since origins are looked for again.
 func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 	for range MaxBases {
 		s := cs.log.Records[name]
@@ -120,7 +120,7 @@ func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 	}
 }
 
-// ResolveOriginUnlocked is ResolveOrigin that reads without a lock.
+// ResolveOriginUnlocked is ResolveOrigin of one session that reads the conversations without the log's lock, which it takes.
 func (cs *Conversations) ResolveOriginUnlocked(ctx context.Context, name string) {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]
@@ -145,8 +145,8 @@ func (cs *Conversations) ResolveOriginUnlocked(ctx context.Context, name string)
 	}
 }
 
-// recordOrigin stores what a session was made of. If its turns were counted from its own first until now, the newest thing that was heard
-// of it is recorded again under its number, so that the turn has an end; the log's lock is held.
+// recordOrigin stores the lineage of a session. If that changes the number of its turn, the newest event of the turn is recorded again with
+// the right number, so that the turn has an end. The log's lock is held.
 func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model.Lineage) error {
 	s := *cs.log.Records[name]
 	was := s.Turn
@@ -159,7 +159,7 @@ func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model
 			if !model.InTurn(op) || op.Kind != refs.KindCheckpoint && op.Cause.Event == model.EventScan {
 				return nil
 			}
-			if op.Session == name && !op.Thinned { // else another session is what was heard of last, and stays that
+			if op.Session == name && !op.Thinned { // the newest event stays the project's newest: another session's is not overtaken
 				again = op
 			}
 			return kv.ErrStop

@@ -22,7 +22,7 @@ import (
 	"rewind/transcript"
 )
 
-// ErrMoving is returned for a session file that is being written at this moment: the next look will find it at rest.
+// ErrMoving is returned for a session file that is being written at this moment: the next attempt will succeed.
 var ErrMoving = errors.New("it is being written")
 
 // ZstdSuffix is what an agent appends to the name of a session file that it has compressed.
@@ -35,12 +35,12 @@ type SessionFile struct {
 	Path  string
 	Info  fs.FileInfo
 
-	opened  time.Time // a moment before info
-	unended bool      // its last line has no newline, and is a whole record of a session that nobody writes
+	opened  time.Time // when, a little before info was read
+	unended bool      // the last line is a whole record without a newline, of a session that nobody writes
 }
 
-// OpenSession opens a session file. A path that is not laid out as the agent lays its files out, or that leads out of the agent's folder,
-// is refused: it comes from a hook's payload.
+// OpenSession opens a session file to be read. A path that is not laid out as the agent lays its files out, or that leads out of the
+// agent's folder, is refused: it may come from a hook's payload. The caller closes the file.
 func OpenSession(agent transcript.Agent, path string) (*SessionFile, error) {
 	root, real, err := realSession(agent, path)
 	if err != nil {
@@ -50,15 +50,17 @@ func OpenSession(agent transcript.Agent, path string) (*SessionFile, error) {
 		if !project.Within(real, root) {
 			return osfile.OpenRead(real)
 		}
-		return agentfiles.OpenBelow(root, real) // whatever becomes a link meanwhile, it does not lead out
+		return agentfiles.OpenBelow(root, real) // by handles: a link that appears meanwhile does not lead out
 	})
 }
 
-// OpenReal opens a session file whose path with links followed is known, for who then sees that it is the file that it was.
+// OpenReal is OpenSession for a path whose links were resolved before, as real; the caller compares what it gets with the file that it saw
+// then.
 func OpenReal(agent transcript.Agent, path, real string) (*SessionFile, error) {
 	return opened(agent, path, func() (*os.File, error) { return osfile.OpenRead(real) })
 }
 
+// opened makes a SessionFile of what open opens; anything but a regular file is refused.
 func opened(agent transcript.Agent, path string, open func() (*os.File, error)) (*SessionFile, error) {
 	now := time.Now()
 	f, err := open()
@@ -76,7 +78,7 @@ func opened(agent transcript.Agent, path string, open func() (*os.File, error)) 
 	return &SessionFile{File: f, Agent: agent, Path: path, Info: fi, opened: now}, nil
 }
 
-// realSession is the path of a session file with links followed, if it is one, and that of the agent's folder.
+// realSession is path with links resolved, and the agent's folder likewise; an error unless it is a session file in that folder.
 func realSession(agent transcript.Agent, path string) (root, real string, err error) {
 	if root, _, err = transcript.SessionFile(agent, path); err != nil {
 		return "", "", err
@@ -93,18 +95,18 @@ func realSession(agent transcript.Agent, path string) (root, real string, err er
 	return root, real, nil
 }
 
-// Source is the file's first size bytes.
+// Source is a reader of the file's first size bytes.
 func (f *SessionFile) Source(size int64) transcript.Source {
 	return transcript.Source{ReaderAt: f.File, Size: size, Name: f.Path}
 }
 
-// Document reports whether the file is one document, which is written anew each time, and not lines.
+// Document reports whether the file is one document, which agents write anew each time, instead of lines.
 func (f *SessionFile) Document() bool { return IsDocument(f.Path) }
 
-// IsDocument reports whether a session file is one JSON document that is written anew each time, by its name.
+// IsDocument reports whether a session file is one JSON document, by its name.
 func IsDocument(path string) bool { return strings.HasSuffix(path, ".json") }
 
-// whole is how many bytes of the file are whole records: all that ends with a newline.
+// whole is the length in bytes of the file's whole records: up to its last newline.
 func (f *SessionFile) whole() (int64, error) {
 	size := f.Info.Size()
 	if f.Document() {
@@ -124,11 +126,11 @@ func (f *SessionFile) whole() (int64, error) {
 	return 0, nil
 }
 
-// maxUnended is how long a last line without a newline may be, in bytes, to be looked at whether it is a whole record.
+// maxUnended is how long a last line without a newline may be, in bytes, for isWholeRecord to read it.
 const maxUnended = 64 << 20
 
-// isWholeRecord reports whether what stands behind the last newline, which ends at from, is a whole record: nobody writes the session any
-// more, so nothing will end the line.
+// isWholeRecord reports whether the last line, which has no newline and begins at from, is a whole record: it is valid, and no agent has
+// the session open that could end the line.
 func (cs *Conversations) isWholeRecord(s *model.Session, f *SessionFile, from int64) bool {
 	if f.Info.Size()-from > maxUnended || !cs.isSilent(s, f.Info) {
 		return false
@@ -141,29 +143,30 @@ func (cs *Conversations) isWholeRecord(s *model.Session, f *SessionFile, from in
 	return bytes.HasPrefix(line, []byte("{")) && json.Valid(line) && (s.Ended || s.Imported || cs.sessions.OpenBy(s) == "")
 }
 
-// isSilent reports whether a session's file has been silent for so long, or the session has ended.
+// isSilent reports whether a session has ended, or its file has not changed for model.QuietAfter.
 func (cs *Conversations) isSilent(s *model.Session, fi fs.FileInfo) bool {
 	return s.Ended || s.Imported || cs.log.Now().Sub(fi.ModTime()) >= model.QuietAfter
 }
 
-// hasUnendedLine reports whether a file that is as it was has bytes behind its last newline that were left since somebody might have been
-// writing.
+// hasUnendedLine reports whether a file has bytes behind the session's cursor, which ends with a newline, and is silent.
 func (cs *Conversations) hasUnendedLine(s *model.Session, path string, fi fs.FileInfo) bool {
 	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path) && !strings.HasSuffix(path, ZstdSuffix) && cs.isSilent(s, fi)
 }
 
+// reading makes an error of a read one of the file: an early end is ErrMoving.
 func (f *SessionFile) reading(err error) error {
 	if errors.Is(err, io.EOF) {
-		err = ErrMoving // it has become shorter
+		err = ErrMoving // the file has become shorter
 	}
 	return &value.OpError{Op: "session file", Subject: f.Path, Err: err}
 }
 
-// racy is how old a file's newest change must be for its times to tell it from the next one: some clocks of file systems go on every 10 ms.
+// racy is how old a file's newest change must be for its time stamp to tell it from the next one: the clocks of some file systems go on
+// every 10 ms.
 const racy = 20 * time.Millisecond
 
-// unchanged reports whether the file's size and time are what they were when it was opened. sure: nobody can have written it since; what
-// was written just before may have been written again.
+// unchanged reports whether the file's size and time are what they were when it was opened (same), and whether that proves that nobody has
+// written it since (sure): a racy time stamp does not.
 func (f *SessionFile) unchanged() (same, sure bool, err error) {
 	fi, err := f.Stat()
 	if err != nil {
@@ -173,8 +176,8 @@ func (f *SessionFile) unchanged() (same, sure bool, err error) {
 	return same, same && f.opened.Sub(fi.ModTime()) > racy, nil
 }
 
-// CopyTo writes the bytes from `from` up to `to` to w. What was read while somebody wrote is read a second time: what does not come out the
-// same is ErrMoving, since it may never have been there.
+// CopyTo writes the bytes between the offsets from and to to w. If the file may have been written meanwhile they are read twice; ErrMoving
+// when both are not equal, since that state may never have existed.
 func (f *SessionFile) CopyTo(w io.Writer, from, to int64) error {
 	seed := maphash.MakeSeed()
 	var sum, again maphash.Hash
@@ -196,6 +199,7 @@ func (f *SessionFile) CopyTo(w io.Writer, from, to int64) error {
 	return nil
 }
 
+// pass copies the bytes between two offsets once.
 func (f *SessionFile) pass(w io.Writer, from, to int64) error {
 	n, err := io.Copy(w, io.NewSectionReader(f.File, from, to-from))
 	if err == nil && n < to-from {
@@ -207,7 +211,7 @@ func (f *SessionFile) pass(w io.Writer, from, to int64) error {
 	return nil
 }
 
-// lastID is the agent's id of the newest record in the bytes from `from`, a record's beginning, up to `to`; "": none has one.
+// lastID is the agent's id of the newest record that has one, of those from the offset from, where a record begins; "": none has.
 func lastID(agent transcript.Agent, src transcript.Source, from int64) (string, error) {
 	for back := int64(64 << 10); ; back *= 8 {
 		at := from
@@ -227,7 +231,7 @@ func lastID(agent transcript.Agent, src transcript.Source, from int64) (string, 
 	}
 }
 
-// nextLine is the beginning of the first line behind off.
+// nextLine is the offset of the first line that begins behind off; the size if there is none.
 func nextLine(src transcript.Source, off int64) int64 {
 	buf := make([]byte, 4<<10)
 	for off < src.Size {
@@ -243,8 +247,8 @@ func nextLine(src transcript.Source, off int64) int64 {
 	return src.Size
 }
 
-// Unpacked reads a session file that the agent has compressed, up to the end of its last line; ErrLater if there is more than most bytes.
-// It is read twice, so that no line, whose length nobody bounds, is held to see whether it ends.
+// Unpacked writes to w a session file that the agent has compressed, up to the end of its last line; ErrLater if there are more than most
+// bytes. It reads the file twice, since a line of any length would have to be held until its end is seen.
 func Unpacked(f *SessionFile, w io.Writer, most int64) error {
 	var lines lineEnds
 	n, err := unpack(f, &lines, most+1)
@@ -257,7 +261,7 @@ func Unpacked(f *SessionFile, w io.Writer, most int64) error {
 	return err
 }
 
-// unpack writes the first most bytes of what is in a compressed file to w.
+// unpack writes the first most bytes of a compressed file's content to w.
 func unpack(f *SessionFile, w io.Writer, most int64) (int64, error) {
 	r, err := objstore.NewZstdReader(io.NewSectionReader(f.File, 0, f.Info.Size()))
 	if err != nil {
@@ -271,7 +275,7 @@ func unpack(f *SessionFile, w io.Writer, most int64) (int64, error) {
 	return n, nil
 }
 
-// lineEnds counts the bytes that are written to it, up to the end of the last line.
+// lineEnds is a writer that counts bytes: all (n), and up to the last newline (last).
 type lineEnds struct{ n, last int64 }
 
 func (l *lineEnds) Write(p []byte) (int, error) {
@@ -285,14 +289,14 @@ func (l *lineEnds) Write(p []byte) (int, error) {
 // MaxSession bounds a session file, in bytes.
 const MaxSession = 8 << 30
 
-// seenFile is a session file as it was found last; while it is the same there is nothing new in it.
+// seenFile is a session file as it was seen last. While it is the same there is nothing new to capture.
 type seenFile struct {
 	path string
-	real string              // with links followed
-	at   model.TranscriptEnd // how far it was captured
+	real string              // the path with links resolved
+	at   model.TranscriptEnd // what had been captured of the file
 	size int64
 	mod  time.Time
-	info fs.FileInfo // of which file it was
+	info fs.FileInfo // the file's identity, size and time
 }
 
 func (s *seenFile) Same(at model.TranscriptEnd, path string, fi fs.FileInfo) bool {

@@ -18,7 +18,7 @@ import (
 	"rewind/transcript"
 )
 
-// ReadySessions refuses while a restore is unfinished, and reads the sessions; the log's lock is held.
+// ReadySessions loads the session records; an error while a restore is unfinished. The log's lock is held.
 func (cs *Conversations) ReadySessions() error {
 	if err := cs.log.CheckWhole(); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (cs *Conversations) ReadySessions() error {
 	return cs.log.LoadSessions()
 }
 
-// UpdatesOf gives changes of names as updates that expect what each name was.
+// UpdatesOf are changes of refs as updates, each of which expects the old value.
 func UpdatesOf(changes []refs.Change) []refs.Update {
 	var out []refs.Update
 	for _, c := range changes {
@@ -35,8 +35,8 @@ func UpdatesOf(changes []refs.Change) []refs.Update {
 	return out
 }
 
-// LeftAlone are the session files of a journal that are already as they were to become: with the code alone they stay so, and the operation
-// names them, so that what they were before is not collected.
+// LeftAlone are the session files of a journal that are already as they were to become. A restore of the code alone leaves them so; its
+// operation names them, so that gc keeps their bytes from before.
 func LeftAlone(get objstore.Getter, j *model.Journal) []refs.File {
 	return slices.DeleteFunc(slices.Clone(j.Files), func(f refs.File) bool {
 		as, err := IsStored(get, j.Own, f.Path, f.To)
@@ -44,15 +44,15 @@ func LeftAlone(get objstore.Getter, j *model.Journal) []refs.File {
 	})
 }
 
-// Session files of agents are written here and nowhere else, by agentfiles: in the agent's own folder, through no link, the new bytes into
+// Agents' session files are written here and nowhere else, by agentfiles: in the agent's own folder, through no link, the new bytes into
 // a temporary file beside the old, which no agent takes for a session, fsync, then a rename. So the old bytes or the new ones are there at
 // any moment.
 
-// ErrSessionChanged is returned for a session file that is neither as it was planned nor as it was to become: somebody has written it.
+// ErrSessionChanged is returned for a session file that is neither as it was planned nor as it was to become.
 var ErrSessionChanged = errors.New("it was written meanwhile")
 
-// SessionError is an error about a session file, without its path where that is told already. What is wrong with what a copy is made of is
-// told by that one's name: the copy is not there any more.
+// SessionError is err as an error about the session file at path. An error about the file that a copy was to be made of stays one about
+// that file: the copy does not exist.
 func SessionError(path string, err error) error {
 	if of := (*transcript.Error)(nil); errors.As(err, &of) && of.Name != path {
 		return fmt.Errorf("%w", of)
@@ -60,7 +60,7 @@ func SessionError(path string, err error) error {
 	return &value.OpError{Op: "session file", Subject: path, Err: register.PathCause(err)}
 }
 
-// WriteSession makes a session file of what write gives, durably; replace says that there may be one already.
+// WriteSession makes a session file of what write writes, durably. With replace there may be one already.
 func WriteSession(own agentfiles.Folders, path string, replace bool, write func(io.Writer) error) error {
 	f, err := own.Locate(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func WriteSession(own agentfiles.Folders, path string, replace bool, write func(
 	return nil
 }
 
-// RemoveSession takes a session file away.
+// RemoveSession removes a session file; fs.ErrNotExist if there is none.
 func RemoveSession(own agentfiles.Folders, path string) error {
 	f, err := own.Locate(path)
 	if err != nil {
@@ -91,8 +91,8 @@ func RemoveSession(own agentfiles.Folders, path string) error {
 	return nil
 }
 
-// IsStored reports whether the file at path has exactly the bytes of a transcript that get has; the zero id is no file. What is no
-// plain file is not stored.
+// IsStored reports whether the file at path has exactly the bytes of the transcript id; zero: whether there is no file. What is not a
+// regular file is not stored.
 func IsStored(get objstore.Getter, own agentfiles.Folders, path string, id objstore.ID) (bool, error) {
 	at, err := own.Locate(path)
 	if err != nil {
@@ -119,8 +119,8 @@ func IsStored(get objstore.Getter, own agentfiles.Folders, path string, id objst
 	return same == st.Size, err
 }
 
-// SetSession makes a session file what a step says, whose bytes get has. A file that is so already is left alone, so a step can be
-// repeated; one that is neither that nor what the step begins with, or that is a link or has a second name, is ErrSessionChanged.
+// SetSession makes a session file what a step's To says, whose bytes get has. A file that is so already is left alone, so that a step can
+// be repeated. A file that is not as From says either, or is a link, or has a second name, is ErrSessionChanged.
 func SetSession(get objstore.Getter, own agentfiles.Folders, s refs.File) error {
 	done, err := IsStored(get, own, s.Path, s.To)
 	if err != nil || done {
@@ -146,7 +146,7 @@ func SetSession(get objstore.Getter, own agentfiles.Folders, s refs.File) error 
 	})
 }
 
-// changedSession says what is there instead of the file that was expected.
+// changedSession is ErrSessionChanged for path, with the reason if the path is none that may be written.
 func changedSession(own agentfiles.Folders, path string) error {
 	if err := model.Placed(own, path); err != nil {
 		return &value.OpError{Op: "session file", Subject: path, Err: fmt.Errorf("%w: %w", ErrSessionChanged, err)}
@@ -154,8 +154,8 @@ func changedSession(own agentfiles.Folders, path string) error {
 	return SessionError(path, ErrSessionChanged)
 }
 
-// SetSessions carries steps out. What cannot be removed since somebody has used it is kept; any other step that does not fit is an error.
-// Taking steps back, it is no step that changed such a file, or somebody has gone on from there: it is kept, too.
+// SetSessions carries out steps, as SetSession each. A file that was to be removed and was used since is left as it is, and is in kept; any
+// other step that does not fit is an error. With back, when steps are taken back, every file that does not fit is in kept.
 func SetSessions(get objstore.Getter, own agentfiles.Folders, steps []refs.File, back bool) (kept []string, err error) {
 	for _, s := range steps {
 		err := SetSession(get, own, s)
@@ -170,7 +170,7 @@ func SetSessions(get objstore.Getter, own agentfiles.Folders, steps []refs.File,
 	return kept, nil
 }
 
-// ReverseFiles are the steps that take steps back, the last one first.
+// ReverseFiles are the steps that take steps back: From and To exchanged, the last one first.
 func ReverseFiles(steps []refs.File) []refs.File {
 	var out []refs.File
 	for i := len(steps) - 1; i >= 0; i-- {
@@ -180,10 +180,10 @@ func ReverseFiles(steps []refs.File) []refs.File {
 	return out
 }
 
-// maxSide bounds a file that lies beside a session file, in bytes.
+// maxSide bounds a file that an agent keeps beside a session file, in bytes.
 const maxSide = 16 << 20
 
-// ReadSide is what lies beside a session file; nil: nothing, and nothing need be there.
+// ReadSide is the content of a file beside a session file; nil: there is none, and none is needed.
 func ReadSide(own agentfiles.Folders, s transcript.Side) ([]byte, error) {
 	f, err := own.Locate(s.From)
 	if err != nil {
@@ -199,7 +199,7 @@ func ReadSide(own agentfiles.Folders, s transcript.Side) ([]byte, error) {
 	return raw, nil
 }
 
-// PutBytes stores what write gives as a transcript.
+// PutBytes stores what write writes as a transcript, and returns its id and its length in bytes.
 func PutBytes(tx *objstore.Tx, write func(io.Writer) error) (objstore.ID, int64, error) {
 	w := &Writer{Tx: tx}
 	out := bufio.NewWriterSize(w, 256<<10)
@@ -214,13 +214,13 @@ func PutBytes(tx *objstore.Tx, write func(io.Writer) error) (objstore.ID, int64,
 	return id, w.Length, err
 }
 
-// PutFile stores a whole file as it lies there, an unfinished line too.
+// PutFile stores a whole session file as a transcript, with a line that has no end, too.
 func PutFile(tx *objstore.Tx, f *SessionFile) (objstore.ID, error) {
 	id, _, err := PutBytes(tx, func(w io.Writer) error { return f.CopyTo(w, 0, f.Info.Size()) })
 	return id, err
 }
 
-// Random are bytes for a new id.
+// Random gives 16 random bytes for a new id.
 func Random() (b [16]byte) {
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand
 	return b

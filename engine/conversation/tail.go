@@ -18,21 +18,20 @@ import (
 	"rewind/transcript"
 )
 
-// HookRead is how many bytes of a session file a hook takes in; more is left to Settle.
+// HookRead is how many bytes of a session file a hook captures at most. CaughtUp captures the rest.
 const HookRead = 1 << 20
 
-// ErrLater is returned when there is more in a session file than was allowed to be read.
+// ErrLater is returned when a session file has more than may be read now.
 var ErrLater = errors.New("there is more than fits here")
 
-// ErrPurgedTalk is why a conversation is not captured any more: the agent's file still has what was purged, and what it adds could have it
-// again.
+// ErrPurgedTalk is why a conversation is not captured any more: the agent's file still has what was purged, and may add it again.
 var ErrPurgedTalk = errors.New("something was purged from it; it is not captured any more")
 
-// Tail captures what has been appended to a session's file since it was captured last, at most `most` bytes of it, and moves its cursor.
-// Only that is read, and the last block before it. A file that does not go on where the capture ended is captured anew, as another
-// generation; blocks that are stored already are not stored again. A line that is still being written is left for the next capture. An
-// error leaves the cursor where it was; ErrLater and ErrMoving are for another time. A hook, which reads little, leaves a last line without
-// a newline to those that may read more: whether anybody still writes it is a look at the machine's processes.
+// Tail captures what was appended to a session's file since its cursor, at most `most` bytes, and moves the cursor of s. Only those bytes
+// are read, and the last block before them. A file that does not go on where the cursor ends is captured anew, as another generation;
+// blocks that are stored already are not stored again. A line without its end is left for the next capture. With an error the cursor stays;
+// ErrLater and ErrMoving pass by themselves. A hook, which reads little, does not ask whether somebody still writes the last line, since
+// that means looking at all processes.
 func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) error {
 	if s.Transcript == "" || !model.Understood(s.Agent) {
 		return nil
@@ -62,8 +61,7 @@ func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) err
 	return nil
 }
 
-// FindFile finds a session's file where the agent says that it is, compressed perhaps. None, not written yet or gone, is no error: what was
-// captured of it stays.
+// FindFile finds a session's file at the path that its agent says, or beside it compressed. fi nil: there is none, which is no error.
 func FindFile(agent transcript.Agent, path string) (found string, fi fs.FileInfo, err error) {
 	if _, _, err := transcript.SessionFile(agent, path); err != nil {
 		return "", nil, err
@@ -83,7 +81,7 @@ func FindFile(agent transcript.Agent, path string) (found string, fi fs.FileInfo
 	return found, fi, nil
 }
 
-// reopen opens a session's file without following links a second time, if it still is the file that was seen last.
+// reopen is OpenSession for a file that may be the one that was seen last (was): if it is, no link is resolved again.
 func reopen(agent transcript.Agent, path string, was *seenFile) (*SessionFile, error) {
 	if was != nil && was.path == path {
 		f, err := OpenReal(agent, path, was.real)
@@ -97,8 +95,8 @@ func reopen(agent transcript.Agent, path string, was *seenFile) (*SessionFile, e
 	return OpenSession(agent, path)
 }
 
-// Saw remembers how a session's file was found, and that it has been captured up to at; the log's lock is held. It is looked at again when
-// either is not so any more: a capture that could not be committed has not moved the session.
+// Saw notes how a session's file was found, and that it is captured up to at. The file is read again when either has changed: a capture
+// that is not committed has not moved the cursor. The log's lock is held.
 func (cs *Conversations) Saw(name string, f *SessionFile, at model.TranscriptEnd) {
 	if cs.Files == nil {
 		cs.Files = map[string]*seenFile{}
@@ -106,7 +104,7 @@ func (cs *Conversations) Saw(name string, f *SessionFile, at model.TranscriptEnd
 	cs.Files[name] = &seenFile{path: f.Path, real: f.Name(), at: at, size: f.Info.Size(), mod: f.Info.ModTime(), info: f.Info}
 }
 
-// Advance is where the cursor goes.
+// Advance captures what f has beyond the cursor of s, at most `most` bytes, and returns the new cursor.
 func (cs *Conversations) Advance(tx *objstore.Tx, s *model.Session, f *SessionFile, most int64) (model.Cursor, error) {
 	if strings.HasSuffix(f.Path, ZstdSuffix) {
 		return cs.unpackedSession(tx, s, f, most)
@@ -140,7 +138,7 @@ func (cs *Conversations) Advance(tx *objstore.Tx, s *model.Session, f *SessionFi
 	return cs.take(w, next, f, from, end)
 }
 
-// endsWith reports whether the file's first at bytes end with tail, as far as they reach back.
+// endsWith reports whether the file's first at bytes end with tail; of a longer tail its end counts.
 func endsWith(f *SessionFile, at int64, tail []byte) (bool, error) {
 	tail = tail[max(0, int64(len(tail))-at):]
 	buf := make([]byte, len(tail))
@@ -150,8 +148,8 @@ func endsWith(f *SessionFile, at int64, tail []byte) (bool, error) {
 	return bytes.Equal(buf, tail), nil
 }
 
-// take appends the file's bytes from `from` to `to` to a transcript that the cursor has come to. Since the end of its last line was found,
-// and what stands before was compared, the file may have become another one.
+// take appends the file's bytes between two offsets to a transcript, and returns the cursor behind them. ErrMoving if the file has become
+// another one since its end was looked for.
 func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, to int64) (model.Cursor, error) {
 	before := bytes.Clone(w.tail)
 	if err := f.CopyTo(w, from, to); err != nil {
@@ -181,7 +179,7 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 	return at, nil
 }
 
-// generation captures a file from its beginning.
+// generation captures a file from its beginning to end, as a new generation.
 func (cs *Conversations) generation(tx *objstore.Tx, s *model.Session, f *SessionFile, end, most int64) (model.Cursor, error) {
 	if end > most {
 		return s.Cursor, ErrLater
@@ -200,14 +198,14 @@ func (cs *Conversations) generation(tx *objstore.Tx, s *model.Session, f *Sessio
 	return cs.take(w, next, f, 0, end)
 }
 
-// unpackedSession captures a session file that the agent has compressed. Mostly it holds what was captured before.
+// unpackedSession captures a session file that the agent has compressed. Usually its bytes have been captured before.
 func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *SessionFile, most int64) (model.Cursor, error) {
 	old, err := OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
 		return s.Cursor, err
 	}
 	w, base, path := &Writer{Tx: tx, older: old.Blobs}, int64(0), strings.TrimSuffix(f.Path, ZstdSuffix)
-	if s.Cursor.Path == path { // what stands before its first record is in another file
+	if s.Cursor.Path == path { // the records before the first one are in another file
 		base = s.Cursor.Base
 		if w, err = old.AppendTo(tx, base); err != nil {
 			return s.Cursor, err
@@ -228,7 +226,7 @@ func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *S
 	return next, err
 }
 
-// CaughtUp captures what hooks left of a session's file, outside of every lock: it may be much.
+// CaughtUp captures what hooks have left of a session's file, however much that is. It takes the log's lock, but not while it reads.
 func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]
@@ -254,7 +252,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	}
 	defer f.Close()
 	tx := cs.log.Objs.Begin()
-	if _, purged := cs.log.Silent.Load(name); purged { // while this waited
+	if _, purged := cs.log.Silent.Load(name); purged { // purged since the record was read
 		tx.Discard()
 		return nil
 	}
@@ -268,7 +266,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	cs.log.Mu.Lock()
 	defer cs.log.Mu.Unlock()
 	if now := cs.log.Records[name]; now == nil || now.Cursor != was || now.Transcript != work.Transcript {
-		return nil // an event was faster
+		return nil // an event has captured the file meanwhile
 	}
 	cs.Saw(name, f, work.Cursor.TranscriptEnd)
 	if work.Cursor == was {
@@ -277,12 +275,12 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	return cs.moveCursor(ctx, name, work.Cursor)
 }
 
-// moveCursor records that a conversation has gone on without an event; the log's lock is held.
+// moveCursor records that a conversation was captured further without an event. The log's lock is held.
 func (cs *Conversations) moveCursor(ctx context.Context, name string, to model.Cursor) error {
 	return cs.MoveCursorWith(ctx, cs.log.Objs.Begin(), name, to)
 }
 
-// MoveCursorWith is moveCursor in the transaction that holds what is new.
+// MoveCursorWith is moveCursor in tx, which has the captured bytes. With an error tx is discarded.
 func (cs *Conversations) MoveCursorWith(ctx context.Context, tx *objstore.Tx, name string, to model.Cursor) error {
 	s := *cs.log.Records[name]
 	s.Cursor, s.Problem = to, ""
@@ -306,9 +304,9 @@ func (cs *Conversations) MoveCursorWith(ctx context.Context, tx *objstore.Tx, na
 	return nil
 }
 
-// Recheck compares all of a session file with what was captured, once it has grown by an eighth since that was done last: a rewrite further
-// ahead than the last block shows in nothing else. The file is read without a lock. A file that the session has left for another is not
-// looked at.
+// Recheck compares a whole session file with what was captured, once it has grown by an eighth since the last time: nothing else shows that
+// an agent has changed what lies before the last block. What differs is captured as a new generation. The log's lock is taken, but not
+// while the file is read.
 func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]
@@ -319,7 +317,7 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	c := s.Cursor
 	f, err := OpenSession(s.Agent, c.Path)
 	if err != nil || f.Document() {
-		return nil // gone, or compressed by now
+		return nil // gone, compressed, or one document
 	}
 	defer f.Close()
 	st, err := OpenTranscript(cs.log.Objs, c.Transcript)
@@ -338,7 +336,7 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	}
 	if same < c.Length {
 		work := *now
-		work.Cursor.Path = "" // not the file that was captured
+		work.Cursor.Path = "" // so that Advance takes it for another file
 		tx := cs.log.Objs.Begin()
 		if work.Cursor, err = cs.Advance(tx, &work, f, MaxSession); err != nil {
 			tx.Discard()
@@ -350,7 +348,7 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 		c = work.Cursor
 	}
 	c.Checked = c.Length
-	if same == now.Cursor.Length { // nothing that the log would have to say
+	if same == now.Cursor.Length { // nothing has changed that the log has to tell
 		kept := *now
 		kept.Cursor = c
 		cs.log.Records[name] = &kept
@@ -359,7 +357,8 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	return cs.moveCursor(ctx, name, c)
 }
 
-// Continuation is a file seen as it stands in a transcript, behind the bytes of another file, which are taken from the transcript.
+// Continuation reads a session file that continues another one as its transcript has it: the first Base bytes from the transcript Of, the
+// rest from the file F.
 type Continuation struct {
 	F    io.ReaderAt
 	Base int64
@@ -382,7 +381,7 @@ func (b Continuation) ReadAt(p []byte, off int64) (int, error) {
 	return n + m, err
 }
 
-// Problem is an error of follow as a person reads it; "" for one that is for another time.
+// Problem is, for people, why Tail could not capture a conversation; "" for nil, ErrLater and ErrMoving.
 func Problem(err error) string {
 	if err == nil || errors.Is(err, ErrLater) || errors.Is(err, ErrMoving) {
 		return ""

@@ -49,7 +49,7 @@ func DecodeNode(id objstore.ID, raw []byte) (*Node, error) {
 	return n, nil
 }
 
-// tailLength is how many bytes lie behind the last whole block before the end.
+// tailLength is how many bytes of a transcript of that length lie behind its last whole block, or are that block: 1 to TranscriptBlock.
 func tailLength(length int64) int64 {
 	if length == 0 {
 		return 0
@@ -57,7 +57,7 @@ func tailLength(length int64) int64 {
 	return (length-1)%TranscriptBlock + 1
 }
 
-// Writer appends to a transcript. What it stands on is put when it is closed.
+// Writer appends to a transcript. The last record is put by Close.
 type Writer struct {
 	Tx    *objstore.Tx
 	Node  // of what was written; its tail is the newest that was put, which is the base of the next
@@ -66,7 +66,7 @@ type Writer struct {
 	older []objstore.ID // blobs of the version before, by block: bases for those here
 }
 
-// Write takes bytes in; whole blocks are put at once.
+// Write appends p; whole blocks are put at once.
 func (w *Writer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -84,7 +84,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// put stores the transcript as it is up to here.
+// put stores the buffered block and the record that ends with it.
 func (w *Writer) put() error {
 	prev := w.Tail
 	if at := int((w.Length - 1) / TranscriptBlock); prev.IsZero() && at < len(w.older) {
@@ -99,7 +99,7 @@ func (w *Writer) put() error {
 	return err
 }
 
-// Close gives the id of all that was written; zero for nothing.
+// Close puts what is left and returns the transcript's id; zero if it is empty.
 func (w *Writer) Close() (objstore.ID, error) {
 	if w.Length == 0 {
 		return objstore.ID{}, nil
@@ -112,16 +112,16 @@ func (w *Writer) Close() (objstore.ID, error) {
 type Stored struct {
 	Get   objstore.Getter
 	Size  int64
-	Nodes []objstore.ID // by block: the transcript that ends with it
+	Nodes []objstore.ID // by block, the record of the transcript that ends with the block
 	Blobs []objstore.ID
-	block []byte // the one that was read last
-	at    int    // and which it is
+	block []byte // the block that was read last
+	at    int    // its number
 }
 
-// OpenTranscript reads which blocks a transcript has. The zero id is the empty one.
+// OpenTranscript reads the records of a transcript, and none of its blocks. The zero id is the empty transcript.
 func OpenTranscript(get objstore.Getter, id objstore.ID) (*Stored, error) {
 	s := &Stored{Get: get, at: -1}
-	want := int64(0) // length of the next record; what one says is believed when those before it are there
+	want := int64(0) // length that the next record must have
 	for !id.IsZero() {
 		raw, err := get.Get(objstore.Transcript, id)
 		if err != nil {
@@ -144,7 +144,7 @@ func OpenTranscript(get objstore.Getter, id objstore.ID) (*Stored, error) {
 	return s, nil
 }
 
-// read gives a block; it is valid until the next one is read.
+// read gives block k; it is valid until the next call.
 func (s *Stored) read(k int) ([]byte, error) {
 	if s.at == k {
 		return s.block, nil
@@ -197,7 +197,7 @@ func (s *Stored) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// AppendTo returns a writer that goes on behind the first length bytes of the transcript.
+// AppendTo is a writer that continues the first length bytes of the transcript.
 func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
 	w := &Writer{Tx: tx, older: s.Blobs}
 	if length == 0 {
@@ -218,7 +218,7 @@ func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
 	return w, nil
 }
 
-// ResumeTranscript returns a writer that goes on behind a whole transcript; it reads no more of it than its last block.
+// ResumeTranscript is a writer that continues a whole transcript. It reads only the last block.
 func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 	if id.IsZero() {
 		return &Writer{Tx: tx}, nil
@@ -243,7 +243,8 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 	return w, nil
 }
 
-// BeginsWith reports whether the transcript begins with another one, and how many bytes that has. It reads no more than a block of each.
+// BeginsWith reports whether the transcript begins with the transcript id, and the length of that one in bytes. It reads at most a block of
+// each.
 func (s *Stored) BeginsWith(id objstore.ID) (length int64, begins bool, err error) {
 	raw, err := s.Get.Get(objstore.Transcript, id)
 	if err != nil {
@@ -268,8 +269,8 @@ func (s *Stored) BeginsWith(id objstore.ID) (length int64, begins bool, err erro
 	return n.Length, err == nil && bytes.HasPrefix(block, tail), err
 }
 
-// Begins reports how many whole or partial blocks of the transcript, up to length bytes, a file begins with: the number of bytes that are
-// the same when it is compared block by block.
+// Begins compares the first length bytes of the transcript with those of f, block by block, and returns how many bytes the equal blocks at
+// the beginning have.
 func (s *Stored) Begins(f io.ReaderAt, length int64) (same int64, err error) {
 	buf := make([]byte, TranscriptBlock)
 	for same < length {

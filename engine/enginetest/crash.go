@@ -29,11 +29,11 @@ func (p *Project) Crashed(name string, o restore.Options, applied bool, n int) *
 	if j.ContextOnly {
 		j.Steps, j.After = nil, j.Before
 	}
-	talk.Enter(j)
+	talk.FillJournal(j)
 	durable, err := p.E.Restorer.MakeStage(root, j.Stage)
 	p.Must(err)
 	p.Must(durable())
-	_, err = p.E.Restorer.Safety(Bg, c, j, false)
+	_, err = p.E.Restorer.CommitSafety(Bg, c, j, false)
 	p.Must(err)
 	if applied {
 		p.Must(p.E.Restorer.Apply(Bg, root, j, j.Steps, &restore.Result{}))

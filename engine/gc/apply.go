@@ -10,8 +10,8 @@ import (
 	"rewind/refs"
 )
 
-// carryOut writes the plan into the log, some operations at a time, between which events are taken in. First the squash records: one on a
-// checkpoint whose neighbours are still there says a little too much of what others changed, and never too little. Stopped anywhere, the
+// carryOut writes the plan into the log, some operations at a time, between which events are taken in. The squash records come first: a
+// record whose merged steps are still in the log says a little too much of what others changed, and never too little. Stopped anywhere, the
 // next gc goes on.
 func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	if g.idle() {
@@ -45,7 +45,7 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	return g.rewrite(ctx, p)
 }
 
-// rewrite takes out of the log what goes, oldest operations first.
+// rewrite takes out of the log's operations what goes, oldest operation first.
 func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 	for at := 0; at < len(g.ops); {
 		var ops []refs.Operation
@@ -96,8 +96,8 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 	return g.slice(ctx, nil)
 }
 
-// slice writes one batch while no capture and no command is under way, unless something has come to need what goes. write nil: all before
-// is made durable.
+// slice commits one batch under the log's lock, unless something has come to need what goes (ErrReplan). With write nil it makes all
+// batches before durable.
 func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	e := g.e
 	e.log.Mu.Lock()
@@ -121,8 +121,8 @@ func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	return nil
 }
 
-// recheck looks at what has come since the plan was made; the log's lock is held. Whatever names a checkpoint anew, a tag, a cursor, a
-// restore, does so by an operation, and a restore under way by its journal.
+// recheck returns ErrReplan if what came into the log since the plan was made needs a checkpoint that goes: a tag, a cursor or a restore
+// comes by an operation, a restore under way has a journal. The log's lock is held.
 func (g *gcPlan) recheck() error {
 	j, err := g.e.log.ReadJournal()
 	if err != nil {

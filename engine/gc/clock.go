@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxGap is for how much a pause in the log counts, at most. A clock that jumps forward so ages nothing by more than a week, and a
+	// maxGap is how much a pause in the log counts at most. So a clock that jumps forward ages nothing by more than a week, and a
 	// project that nobody touched for a year comes back with what it had.
 	maxGap = 7 * 24 * time.Hour
 	// maxAhead is how far the newest operation may lie in the future.
@@ -33,7 +33,8 @@ func (e *ClockError) Error() string {
 // Is makes it an ErrClock.
 func (e *ClockError) Is(target error) bool { return target == ErrClock }
 
-// clock tells how old operations are. The order is that of the log; times only tell how much lies between, and never less than nothing.
+// clock tells how old operations are. Their order is the log's. Of two that follow each other only the time between counts, at least 0 and
+// at most maxGap.
 type clock struct {
 	now    time.Time
 	newest time.Time
@@ -41,7 +42,7 @@ type clock struct {
 	wall   []time.Duration
 }
 
-// newClock takes the operations' times, oldest first, in unix milliseconds.
+// newClock makes a clock of the operations' times in unix milliseconds, oldest first.
 func newClock(now time.Time, times []int64) *clock {
 	n := len(times)
 	c := &clock{now: now, age: make([]time.Duration, n), wall: make([]time.Duration, n)}
@@ -65,7 +66,7 @@ func newClock(now time.Time, times []int64) *clock {
 	return c
 }
 
-// trusted refuses where the clock and the log cannot both be right. What is kept by number alone asks no clock.
+// trusted fails with a *ClockError where the clock and the log cannot both be right. What is kept by number alone needs no clock.
 func (c *clock) trusted(r retention) error {
 	if c.newest.IsZero() {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"rewind/refs"
 )
 
-// decideAsked is decide, and where a person asked for more to go than the settings do it counts what the grace alone keeps.
+// decideAsked is decide. Where a person asked for more to go than the settings say, it also counts what only the grace keeps (Young).
 func (g *gcPlan) decideAsked(r retention) {
 	would := 0
 	if r.newest > 0 || r.older > 0 {
@@ -20,12 +20,12 @@ func (g *gcPlan) decideAsked(r retention) {
 	g.Young = max(would-g.Removed-g.Safety, 0)
 }
 
-// decide lets the policy decide, and notes what goes.
+// decide applies the policy to the log, and marks the checkpoints that stay and what of the operations goes.
 func (g *gcPlan) decide(r retention) {
 	g.Removed, g.Safety, g.Kept = 0, 0, 0
 	present := g.present()
 	var log []logged
-	var of []int32 // the operation
+	var of []int32 // the operation of each entry
 	for i := range g.ops {
 		o := &g.ops[i]
 		o.flags &^= opDrop
@@ -73,8 +73,8 @@ func (g *gcPlan) decide(r retention) {
 	g.findRewrites()
 }
 
-// keepEnds keeps what cannot be merged into the next step: where a restore has moved the head between the two, the difference across both
-// is not what they changed. What one session changed and the restore of another took back, before it was changed again, would be nobody's.
+// keepEnds keeps steps that cannot be merged into the next one: where a restore has moved the head between the two, the difference across
+// both is not what the steps changed. What one session changed and another's restore took back would be put down to nobody.
 func (g *gcPlan) keepEnds() {
 	var next *stepFacts
 	moved := false
@@ -92,7 +92,7 @@ func (g *gcPlan) keepEnds() {
 	}
 }
 
-// findRewrites finds what of each operation goes, when it is settled which checkpoints do.
+// findRewrites marks what of each operation goes, once the checkpoints are decided.
 func (g *gcPlan) findRewrites() {
 	for i := range g.ops {
 		o := &g.ops[i]
@@ -104,13 +104,13 @@ func (g *gcPlan) findRewrites() {
 			g.Safety++
 		case o.step >= 0 && (o.kind == refs.KindCheckpoint || o.kind == refs.KindSafety):
 			g.Kept++
-			o.flags &^= opDropTalk // it stands in the checkpoint
+			o.flags &^= opDropTalk // the checkpoint has the transcript, too
 		}
 		if gone {
 			o.flags |= opDropStep
 		}
 		if o.flags&opDropNames != 0 && !slices.ContainsFunc(g.named[int32(i)], g.goes) {
-			o.flags &^= opDropNames // nothing that it names goes
+			o.flags &^= opDropNames // all checkpoints that it names stay
 		}
 	}
 }

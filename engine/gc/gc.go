@@ -18,19 +18,19 @@ var ErrClock = errors.New("the clock is in doubt")
 // ErrCollecting is returned while another gc of the project is under way.
 var ErrCollecting = errors.New("gc is under way")
 
-// Options say what is to go. The zero value is the policy of the settings.
+// Options say what goes. The zero value is the policy of the settings.
 type Options struct {
 	DryRun   bool
 	Keep     int           // keep only so many checkpoints of each session; 0: as the policy says
-	Older    time.Duration // remove what is older; 0: as the policy says
+	Older    time.Duration // remove checkpoints that are older; 0: as the policy says
 	MaxSize  int64         // make the policy stricter until the store fits; 0: as the settings say; less than zero: whatever its size
-	resting  bool          // nobody waits for it: it takes its time
+	resting  bool          // nobody waits: rest as long as it works
 	Progress model.Progress
 }
 
-// gcState is what an open store knows of gc.
+// gcState is what all views of a store share of gc.
 type gcState struct {
-	Mu sync.Mutex // held while one is under way
+	Mu sync.Mutex // held while a gc is under way
 }
 
 // GC thins the log as the policy says, then removes what nothing leads to any more, and gives the space back. It holds the worktree for
@@ -72,7 +72,7 @@ func (co *Collector) GC(ctx context.Context, o Options) (*value.Collected, error
 	}
 }
 
-// gcRound thins and collects once, and gives the size of the store afterwards.
+// gcRound thins the log and collects once, by the retention r, and returns the size of the store afterwards in bytes.
 func (co *Collector) gcRound(p *pacer, r retention, o Options, res *value.Collected) (size int64, err error) {
 	plan, swept, err := co.gcOnce(p, r, o)
 	if err != nil {
@@ -93,7 +93,7 @@ func (co *Collector) gcRound(p *pacer, r retention, o Options, res *value.Collec
 	return co.log.DB.DiskBytes()
 }
 
-// gcOnce lists the objects, by which all that follows reads them, thins the log, and removes what nothing leads to then.
+// gcOnce lists the objects, by which it reads the store from then on, thins the log and removes what nothing leads to any more.
 func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swept objstore.Swept, err error) {
 	c, err := co.beginCollection(p.ctx, p)
 	if err != nil {
@@ -115,7 +115,7 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 		if !errors.Is(err, ErrReplan) {
 			break
 		}
-		read, err = co.gcReader(c) // squash records may have been written
+		read, err = co.gcReader(c) // again, since carryOut has written squash records
 	}
 	if err == nil {
 		swept, err = co.collect(p.ctx, c, plan, p, o)
@@ -123,7 +123,7 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 	return plan, swept, err
 }
 
-// collect removes what nothing leads to.
+// collect marks what is reached and removes the rest.
 func (co *Collector) collect(ctx context.Context, c *objstore.Collection, plan *gcPlan, p *pacer, o Options) (objstore.Swept, error) {
 	m := &reach{e: co, c: c, plan: plan, pace: p, read: plan.read}
 	if err := m.roots(); err != nil {
@@ -154,7 +154,7 @@ func (co *Collector) collect(ctx context.Context, c *objstore.Collection, plan *
 	return c.Sweep(ctx, p.pause)
 }
 
-// sweepSet ends marking at a moment at which no capture and no command is under way.
+// sweepSet ends the marking under the log's lock, with nothing left to mark.
 func (co *Collector) sweepSet(m *reach) error {
 	co.log.Mu.Lock()
 	defer co.log.Mu.Unlock()
@@ -164,7 +164,7 @@ func (co *Collector) sweepSet(m *reach) error {
 	return m.c.StartSweep()
 }
 
-// beginCollection waits for transactions to end.
+// beginCollection registers a collection at a moment without an open transaction, for which it waits.
 func (co *Collector) beginCollection(ctx context.Context, p *pacer) (*objstore.Collection, error) {
 	for {
 		co.log.Mu.Lock()

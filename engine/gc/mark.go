@@ -18,16 +18,16 @@ import (
 type reach struct {
 	e     *Collector
 	c     *objstore.Collection
-	plan  *gcPlan // what it takes out of the log counts as gone
+	plan  *gcPlan // what the plan takes out of the log leads nowhere
 	pace  *pacer
 	read  *gcReader
-	stack []model.Object // what is marked and whose references are not
+	stack []model.Object // marked objects whose references are not marked yet
 	upTo  uint64         // the newest operation that was marked
 
-	lenient bool // what is not there need not be
+	lenient bool // an object that is missing is no damage
 }
 
-// ref marks one object; the zero id is none.
+// ref marks one object; the zero id is none. A missing one is an error, unless it is known to be purged or lost.
 func (m *reach) ref(k objstore.Kind, id objstore.ID) error {
 	if id.IsZero() {
 		return nil
@@ -35,7 +35,7 @@ func (m *reach) ref(k objstore.Kind, id objstore.ID) error {
 	first, err := m.c.Mark(k, id)
 	var gone *objstore.GoneError
 	if errors.As(err, &gone) || m.lenient && errors.Is(err, objstore.ErrNotFound) {
-		return nil // what was purged or is lost need not be kept, and it is known that it is not there
+		return nil // known to be purged or lost: nothing is there to be kept
 	}
 	if err != nil || !first {
 		return err
@@ -46,7 +46,7 @@ func (m *reach) ref(k objstore.Kind, id objstore.ID) error {
 	return nil
 }
 
-// refs marks several.
+// refs marks several objects of a kind.
 func (m *reach) refs(k objstore.Kind, ids ...objstore.ID) error {
 	for _, id := range ids {
 		if err := m.ref(k, id); err != nil {
@@ -56,7 +56,7 @@ func (m *reach) refs(k objstore.Kind, ids ...objstore.ID) error {
 	return nil
 }
 
-// drain marks what the stack refers to.
+// drain marks what the objects on the stack refer to, until it is empty.
 func (m *reach) drain() error {
 	for len(m.stack) > 0 {
 		o := m.stack[len(m.stack)-1]
@@ -137,7 +137,7 @@ func (m *reach) transcript(id objstore.ID) error {
 	return m.ref(objstore.Transcript, n.Parent)
 }
 
-// roots marks all that anything leads to, as the log will be when the plan has been carried out.
+// roots marks what refs, operations, sessions and the journal lead to, as the log will be after the plan.
 func (m *reach) roots() error {
 	all, err := m.e.log.Refs.List("")
 	if err != nil {
@@ -234,7 +234,7 @@ func (m *reach) journal() error {
 	return m.files(j.Files)
 }
 
-// ifThere runs fn, for which what is not there need not be: the newest state is held in memory, too, and there not all of it is stored.
+// ifThere runs fn with missing objects allowed: of the head in memory not everything is stored.
 func (m *reach) ifThere(fn func() error) error {
 	defer func(was bool) { m.lenient = was }(m.lenient)
 	m.lenient = true
@@ -268,7 +268,7 @@ func (m *reach) session(s *model.Session) error {
 	return nil
 }
 
-// writeBarrier marks what transactions have come to rely on.
+// writeBarrier marks the objects that transactions have come to rely on since the collection began.
 func (m *reach) writeBarrier() error {
 	for _, o := range m.c.TakeBarrier() {
 		err := m.ifThere(func() error {
@@ -288,7 +288,7 @@ func (m *reach) writeBarrier() error {
 	return nil
 }
 
-// sinceRoots marks what has come since the roots were marked, and what is known in memory of the worktree; the log's lock is held.
+// sinceRoots marks what came into the log since roots, and what is known in memory of log and worktree. The log's lock is held.
 func (m *reach) sinceRoots() error {
 	if err := m.roots(); err != nil {
 		return err

@@ -12,12 +12,12 @@ import (
 	"rewind/tree"
 )
 
-// squashAll works out the squash records of the checkpoints that stay. A step that goes is merged into the next step of the log that stays,
-// since the states before steps follow each other in the log, not along a line; the newest step always stays.
+// squashAll makes the squash records of the checkpoints that stay. A step that goes is merged into the next step of the log that stays,
+// since the states before steps follow each other in the log, not along a line. The newest step always stays.
 func (g *gcPlan) squashAll(p *pacer) error {
 	g.squashes = map[objstore.ID]*model.Squash{}
-	near := make([]int32, len(g.steps)) // the nearest one before, or itself, that stays
-	run := int32(-1)                    // the first of the steps that are to be merged
+	near := make([]int32, len(g.steps)) // of each step, the nearest on its line that stays, itself included
+	run := int32(-1)                    // the first step that the next one takes in; -1: none
 	for i := range g.steps {
 		s := &g.steps[i]
 		parent := int32(-1)
@@ -55,7 +55,7 @@ func (g *gcPlan) squashAll(p *pacer) error {
 	return nil
 }
 
-// squashOf gives a checkpoint's squash record as it is now, or as it would be if it had one.
+// squashOf is a checkpoint's squash record as it is now; without one, a record that changes nothing.
 func (g *gcPlan) squashOf(s *stepFacts) (*model.Squash, error) {
 	if s.merged > 0 {
 		if old, err := g.read.squash(s.id); err != nil || old != nil {
@@ -73,7 +73,7 @@ func (g *gcPlan) squashOf(s *stepFacts) (*model.Squash, error) {
 	return own, nil
 }
 
-// merge makes of a step's squash record what it is when the steps from the first to the one before it are merged into it.
+// merge makes of a step's squash record what it is with the steps from first up to last-1 merged into it.
 func (g *gcPlan) merge(to *model.Squash, first, last int32, p *pacer) error {
 	onLine := map[int32]bool{last: true}
 	for at := g.steps[last].parent; at >= first; at = g.steps[at].parent {
@@ -100,7 +100,7 @@ func (g *gcPlan) merge(to *model.Squash, first, last int32, p *pacer) error {
 			}
 		}
 		if len(own.By)+len(own.Owned) == 0 {
-			continue // it came from outside, and is no session's
+			continue // the change came from outside: no session has made it
 		}
 		of := model.OwnersOf(own.By, own.Owned)
 		for _, path := range own.Reverted {
@@ -127,7 +127,7 @@ func (g *gcPlan) merge(to *model.Squash, first, last int32, p *pacer) error {
 	return err
 }
 
-// claims say of paths which sessions changed them in the steps that are merged.
+// claims are, by path, the sessions that changed it in the steps that are merged. A path with a slash at its end stands for all below.
 type claims map[string][]string
 
 func (c claims) add(path string, by []string) {
@@ -139,7 +139,7 @@ func (c claims) add(path string, by []string) {
 	}
 }
 
-// of are all that changed a path: by its name, or by that of a directory above it which stands for all that it holds.
+// of is all sessions that changed a path, by its own name or by a directory above it.
 func (c claims) of(path string) []string {
 	by := c[path]
 	for i := range len(path) {
@@ -153,8 +153,8 @@ func (c claims) of(path string) []string {
 	return by
 }
 
-// own lists a path under its authors where those are not all. What stands for a directory is everybody's, and so is what only came from outside:
-// one path too many is kept, never one too few.
+// own adds a path to the list of its authors in whose, if they are not all. A path that stands for a directory is everybody's, and so is
+// one that only came from outside: rather one path too many is kept than one too few.
 func (c claims) own(whose map[string]*model.Owned, path string, all []string) {
 	by := c.of(path)
 	if strings.HasSuffix(path, "/") || len(by) == 0 || len(all) < 2 || slices.Equal(by, all) {
@@ -167,7 +167,7 @@ func (c claims) own(whose map[string]*model.Owned, path string, all []string) {
 	whose[key].Paths = append(whose[key].Paths, path)
 }
 
-// few gives the lists, as long as they have no more paths than so many together: the longest go first, and what they hold is everybody's.
+// few gives the lists as long as they have at most so many paths together, the shortest first. The paths of the others are everybody's.
 func few(whose map[string]*model.Owned, most int) []model.Owned {
 	keys := slices.SortedFunc(maps.Keys(whose), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(whose[a].Paths), len(whose[b].Paths)), cmp.Compare(a, b))
@@ -183,8 +183,8 @@ func few(whose map[string]*model.Owned, most int) []model.Owned {
 	return out
 }
 
-// Coarse gives paths that cover the given ones, sorted and not more than so many: where there are too many, those deepest down are told by
-// the directory that they are in, with a slash behind it.
+// Coarse gives at most so many paths that cover the given ones, sorted. Where there are more, those deepest down are replaced by their
+// directory, with a slash at its end.
 func Coarse(paths []string, most int) []string {
 	paths = model.Sorted(paths)
 	depth := func(p string) int { return strings.Count(strings.TrimSuffix(p, "/"), "/") }
@@ -204,7 +204,7 @@ func Coarse(paths []string, most int) []string {
 	return paths
 }
 
-// authors are the sessions that could have changed something up to a step.
+// authors are the sessions that a step has as its authors.
 func (g *gcPlan) authors(s *stepFacts) []string {
 	if joined := g.by.of[s.by]; joined != "" {
 		return strings.Split(joined, model.BySeparator)
@@ -212,7 +212,7 @@ func (g *gcPlan) authors(s *stepFacts) []string {
 	return nil
 }
 
-// between gives what differs between two trees.
+// between calls fn for what differs between two trees; lost ones count as empty.
 func (g *gcPlan) between(from, to objstore.ID, p *pacer, fn func(tree.Change)) error {
 	return tree.Diff(lostEmpty{g.read}, from, to, func(ch tree.Change) error {
 		fn(ch)
@@ -220,7 +220,7 @@ func (g *gcPlan) between(from, to objstore.ID, p *pacer, fn func(tree.Change)) e
 	})
 }
 
-// lostEmpty gives trees that are known to be lost as empty.
+// lostEmpty is a Getter that gives trees known to be lost as empty ones.
 type lostEmpty struct{ objstore.Getter }
 
 // Get implements objstore.Getter.

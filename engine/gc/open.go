@@ -7,21 +7,21 @@ import (
 	"rewind/objstore"
 )
 
-// Host is who keeps some of a store in memory. Its methods are called with the log's lock held.
+// Host keeps some of a store in memory. Its methods are called with the log's lock held.
 type Host interface {
-	// Pinned names to ref each object that the store has to keep for it.
+	// Pinned calls ref for each object that the store must keep for the host.
 	Pinned(ref func(objstore.Kind, objstore.ID) error) error
 }
 
-// Collector collects an open project's store.
+// Collector collects the garbage of an open project's store.
 type Collector struct {
 	log      *oplog.Log
 	worktree Host
 	*State
 }
 
-// State is what all views have in common; it has a lock of its own.
+// State is what all Collectors of a store share. It has a lock of its own.
 type State struct{ Run gcState }
 
-// New gives a view of what st knows.
+// New makes a Collector of a log and of what keeps objects in memory.
 func New(log *oplog.Log, w Host, st *State) *Collector { return &Collector{log, w, st} }

@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// gcBatch is how many operations or squash records are written while events wait.
+	// gcBatch is how many operations or squash records are written at once, while events wait.
 	gcBatch = 256
-	// gcSlice is for how long gc works without looking whether somebody waits.
+	// gcSlice is how long gc works before it looks whether events wait.
 	gcSlice = 2 * time.Millisecond
 )
 
-// pacer has gc stand back while events are taken in; and when nobody has asked for it, it rests as long as it works.
+// pacer has gc stand back while events are taken in, for at most a tenth of a second at a time; with throttle gc also rests as long as it
+// works.
 type pacer struct {
 	ctx      context.Context
 	e        *Collector
@@ -25,7 +26,7 @@ type pacer struct {
 	progress model.Progress // nil: nobody asks
 }
 
-// pause is called after each small piece of work.
+// pause is called after each small piece of work. It returns the error of ctx.
 func (p *pacer) pause(ctx context.Context) error {
 	if p.n++; p.n%16 != 0 {
 		return nil

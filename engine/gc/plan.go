@@ -15,7 +15,7 @@ import (
 	"rewind/refs"
 )
 
-// gcPlan is what gc would take out of the log. It is made without a lock, of the log up to an operation; what came after stays as it is.
+// gcPlan is what gc would take out of the log. It is made without a lock, of the log up to an operation; later operations stay as they are.
 type gcPlan struct {
 	e        *Collector
 	read     *gcReader
@@ -23,23 +23,23 @@ type gcPlan struct {
 	ops      []opFacts
 	steps    []stepFacts // checkpoints, oldest first
 	byID     map[objstore.ID]int32
-	named    map[int32][]objstore.ID // by operation: the checkpoints that one which is none names
+	named    map[int32][]objstore.ID // by operation: the checkpoints that it names besides its own
 	sessions numbered
-	by       numbered // sets of sessions, joined
+	by       numbered // lists of sessions, joined by model.BySeparator
 	clock    *clock
 	squashes map[objstore.ID]*model.Squash
 
-	checked uint64 // the newest operation behind the plan that needs nothing of what goes
+	checked uint64 // recheck has looked at the operations up to this one
 
 	Removed, Safety, Kept int // steps and safety checkpoints that go; checkpoints that stay
-	Young                 int // of those that stay: what a person asked to go and is too young
+	Young                 int // those of Kept that a person asked to go and that are too young
 }
 
 // opFacts is what is known of an operation: 32 bytes, for there may be millions.
 type opFacts struct {
 	time    int64
 	session int32
-	step    int32 // in steps; less than zero: it names no checkpoint that is there
+	step    int32 // index in steps; negative: the operation has no checkpoint
 	turn    uint32
 	kind    refs.Kind
 	event   byte
@@ -50,10 +50,10 @@ type opFacts struct {
 type opFlags uint16
 
 const (
-	opTalk   opFlags = 1 << iota // it has a place in a conversation
-	opMarker                     // the conversation at the beginning or the end of a turn
+	opTalk   opFlags = 1 << iota // it names a transcript
+	opMarker                     // its transcript is that of a turn's beginning or end
 	opNames                      // it names checkpoints besides its own
-	// What goes.
+	// What the plan takes out.
 	opDropStep
 	opDropNames
 	opDropTalk
@@ -63,20 +63,20 @@ const opDrop = opDropStep | opDropNames | opDropTalk
 
 // stepFacts is what is known of a checkpoint.
 type stepFacts struct {
-	id, tree, base objstore.ID // base: the state its changes are counted from
+	id, tree, base objstore.ID // base: the tree that its changes are counted from
 	op             int32
-	parent         int32 // in steps; less than zero: none
+	parent         int32 // index in steps; negative: none
 	by             int32
 	merged         uint64
 	counts         model.Counts // Added, Modified, Deleted
 	safety, saved  bool
 	owned          bool // some of its paths have other authors
-	undo           bool // what was unsaved before an undo
+	undo           bool // the unsaved changes that an undo saved
 	turnEnd        bool
 	pinned, keep   bool
 }
 
-// numbered numbers strings.
+// numbered gives strings numbers, from 0.
 type numbered struct {
 	of   []string
 	byIt map[string]int32
@@ -109,9 +109,9 @@ func (co *Collector) planGC(p *pacer, read *gcReader) (*gcPlan, error) {
 	return g, g.pinAll()
 }
 
-// readLog takes in the operations and the checkpoints that they made.
+// readLog reads the operations and the checkpoints that they made.
 func (g *gcPlan) readLog(p *pacer) error {
-	var of []objstore.ID // of each operation, newest first: the checkpoint it names
+	var of []objstore.ID // the checkpoint of each operation, newest first
 	var parents []objstore.ID
 	err := g.e.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if g.oldest > 0 && op.Seq != g.oldest-1 {
@@ -130,7 +130,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 		if made {
 			cp, err := g.read.checkpoint(op.Checkpoint)
 			var lost *objstore.GoneError
-			if errors.As(err, &lost) { // it is known not to be there, and names nothing
+			if errors.As(err, &lost) { // a lost checkpoint leads nowhere
 				g.ops, of = append(g.ops, f), append(of, objstore.ID{})
 				return nil
 			}
@@ -165,7 +165,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 	return nil
 }
 
-// turnAround puts what was read, newest first, in the order of the log, and relates it.
+// turnAround puts what was read, newest first, into the order of the log, and links steps to operations and parents.
 func (g *gcPlan) turnAround(of, parents []objstore.ID) {
 	slices.Reverse(g.ops)
 	slices.Reverse(g.steps)
@@ -213,22 +213,22 @@ func namedBy(op *refs.Operation) (ids []objstore.ID) {
 	return ids
 }
 
-// findTurns finds where turns end, as TurnLog does, and the newest state that any event of a turn found.
+// findTurns finds where turns end, as history's TurnLog does, and the newest state that an event of each turn found.
 func (g *gcPlan) findTurns() {
 	type turn struct {
 		session int32
 		turn    uint32
 	}
 	ended := map[turn]bool{}
-	ends, at := map[turn]*history.TurnEnd[int32]{}, map[int32]uint32{} // and of each session the turn of the newer moment
-	heard := map[turn]opFlags{}                                        // of each turn, which kinds of a conversation's end have been met
+	ends, at := map[turn]*history.TurnEnd[int32]{}, map[int32]uint32{} // at: of each session, the turn of the newer moment
+	heard := map[turn]opFlags{}                                        // of each turn, the kinds of events met whose transcript counts
 	starts := map[turn]int32{}
 	first := map[int32]int32{}
 	for i := int32(len(g.ops)) - 1; i >= 0; i-- {
 		o := &g.ops[i]
 		if o.kind != refs.KindCheckpoint && o.kind != refs.KindEvent && o.kind != refs.KindThinned {
 			if o.flags&opTalk != 0 {
-				o.flags |= opMarker // a fork's or an import's
+				o.flags |= opMarker // the transcript of a fork or an import
 			}
 			continue
 		}
@@ -269,23 +269,23 @@ func (g *gcPlan) findTurns() {
 		g.ops[i].flags |= opMarker
 	}
 	for _, s := range first {
-		g.steps[s].turnEnd = true // turn:0
+		g.steps[s].turnEnd = true // the end of turn 0
 	}
 }
 
-// ChangedBy reports whether a session is among those whose changes a step's are.
+// changedBy reports whether a session is among the authors of a step.
 func (g *gcPlan) changedBy(step, session int32) bool {
 	return slices.Contains(strings.Split(g.by.of[g.steps[step].by], model.BySeparator), g.sessions.of[session])
 }
 
-// The kinds of events by what they say of a conversation's end.
+// The kinds of events by the end of a conversation that their transcript is.
 const (
 	eventOther = iota
 	eventScan
 	eventStart
 )
 
-// eventKindOf tells the kind of an event.
+// eventKindOf is the kind of an event by its word.
 func eventKindOf(word string) byte {
 	switch word {
 	case model.EventScan:
@@ -296,7 +296,7 @@ func eventKindOf(word string) byte {
 	return eventOther
 }
 
-// end is the operation after the newest that the plan knows.
+// end is the operation after the newest one of the plan.
 func (g *gcPlan) end() uint64 { return g.oldest + uint64(len(g.ops)) }
 
 // pin keeps a checkpoint whatever the policy says.
@@ -306,8 +306,8 @@ func (g *gcPlan) pin(id objstore.ID) {
 	}
 }
 
-// pinAll keeps what is needed now: what refs name, an unfinished restore, and all from the newest step on that is no undo's, for the
-// present state follows from that.
+// pinAll pins what is needed now: what refs name, the unfinished restore, and all from the newest step on that no undo made, since the head
+// follows from those.
 func (g *gcPlan) pinAll() error {
 	all, err := g.e.log.Refs.List("")
 	if err != nil {
@@ -335,7 +335,7 @@ func (g *gcPlan) pinAll() error {
 	return nil
 }
 
-// present is the operation from which on everything is needed to know the present state.
+// present is the index of the operation from which on all are needed to know the head.
 func (g *gcPlan) present() int32 {
 	for i := len(g.steps) - 1; i >= 0; i-- {
 		if s := &g.steps[i]; !s.safety && !s.undo {
@@ -352,10 +352,10 @@ func (g *gcPlan) idle() bool {
 	return !slices.ContainsFunc(g.ops, func(o opFacts) bool { return o.flags&opDrop != 0 })
 }
 
-// ErrReplan says that a plan is out of date: it is made anew.
+// ErrReplan is returned when the log has come to need what was to go: the plan is made anew.
 var ErrReplan = errors.New("the log has come to need what was to go")
 
-// rewritten gives an operation as it is when the plan is carried out; changed: that is something else than it is now.
+// rewritten changes op to what it is after the plan; changed: it was something else.
 func (g *gcPlan) rewritten(op *refs.Operation) (changed bool, err error) {
 	if op.Seq >= g.end() {
 		return false, nil

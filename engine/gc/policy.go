@@ -6,44 +6,44 @@ import (
 	"rewind/engine/project"
 )
 
-// retention says what gc keeps. All but what a person asks for is on by default.
+// retention says for how long gc keeps what. A zero age keeps nothing by that rule.
 type retention struct {
-	grace  time.Duration // everything that is younger
+	grace  time.Duration // everything
 	all    time.Duration // every checkpoint
-	turns  time.Duration // the last of each turn
-	daily  time.Duration // the last of each day and session
-	safety time.Duration // those before restores, saved ones, what forks begin at; and what restores, forks and tags of the log name
-	// What a person asked for; it takes away from the rest.
-	newest int           // of each session only so many steps; 0: all
-	older  time.Duration // nothing that is older; 0: no limit
+	turns  time.Duration // the last step of each turn
+	daily  time.Duration // the last step of each day and session
+	safety time.Duration // safety and saved checkpoints, and what restores, forks and tags name
+	// What a person asked for, which limits the rules above.
+	newest int           // so many steps of each session; 0: all
+	older  time.Duration // nothing older; 0: no limit
 }
 
 // retentionOf reads the settings.
 func retentionOf(c project.Config) retention {
 	age := func(key string) time.Duration {
-		d, _ := project.ParseKeepAge(c.Get(key).(string)) // checked when it was read
+		d, _ := project.ParseKeepAge(c.Get(key).(string)) // the setting was checked when it was read
 		return d
 	}
 	return retention{grace: age("gc.grace"), all: age("gc.keep_all"), turns: age("gc.keep_turns"), daily: age("gc.keep_daily"), safety: age("gc.keep_safety")}
 }
 
-// A logged is what the policy knows of an entry of the log. Entries are in the order of the log, and none is older than one before it.
+// logged is what the policy knows of an entry of the log. Entries come in the order of the log, and ages do not grow.
 type logged struct {
 	step         bool // a checkpoint on a branch
 	safety       bool // the state before a restore
-	names        bool // not a checkpoint, but it names some: a restore, a fork, a tag
-	conversation bool // not a checkpoint, but a place in a conversation
-	marker       bool // of those: where a turn begins or ends
+	names        bool // no checkpoint, but it names some: a restore, a fork, a tag
+	conversation bool // no checkpoint, but it has a transcript
+	marker       bool // its transcript is that of a turn's beginning or end
 	session      string
-	age          time.Duration // as the log tells, which counts no gap for more than maxGap
-	wall         time.Duration // as the clock tells
-	day          int64         // on which it was made
+	age          time.Duration // by the clock type: no gap counts for more than maxGap
+	wall         time.Duration // by the machine's clock
+	day          int64         // of its making, since 1970
 	saved        bool          // by a person
 	turnEnd      bool          // of steps: the last of its turn
 	pinned       bool          // needed whatever the policy says
 }
 
-// keeps decides for each entry whether it is kept: a checkpoint as such, any other with what it names. It depends on nothing else, and a
+// keeps decides for each entry whether it is kept: a checkpoint itself, or what another entry names. It depends on nothing else, and a
 // longer age, or a greater number, never keeps less.
 func (r retention) keeps(log []logged) []bool {
 	keep := make([]bool, len(log))
@@ -79,7 +79,7 @@ func (r retention) keeps(log []logged) []bool {
 	return keep
 }
 
-// steps of a policy that is made stricter until the store fits.
+// stricter are changes of a policy that are made one after the other until the store fits.
 var stricter = []func(*retention){
 	func(r *retention) { r.turns = min(r.turns, 7*24*time.Hour) },
 	func(r *retention) { r.daily, r.safety = min(r.daily, 90*24*time.Hour), min(r.safety, 90*24*time.Hour) },

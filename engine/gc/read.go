@@ -9,15 +9,15 @@ import (
 	"rewind/objstore"
 )
 
-// gcReader reads for gc: the objects of a list, each with one look-up, and checkpoints as they are by now, with squash records that were
-// read before, all at once. For one goroutine.
+// gcReader reads for one gc: the objects of a collection's list, each with one look-up, and checkpoints with the squash records that were
+// read at the beginning. For one goroutine.
 type gcReader struct {
 	e                       *Collector
 	cps, trees, transcripts *objstore.ListReader
 	squashes                map[string]string // by key, encoded
 }
 
-// gcReader reads the squash records.
+// gcReader reads the squash records and makes a reader.
 func (co *Collector) gcReader(c *objstore.Collection) (*gcReader, error) {
 	r := &gcReader{
 		e: co, cps: c.Reader(objstore.Checkpoint), trees: c.Reader(objstore.Tree), transcripts: c.Reader(objstore.Transcript),
@@ -46,7 +46,7 @@ func (r *gcReader) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
 	return r.e.log.Objs.Get(k, id)
 }
 
-// checkpoint is what Engine.checkpointsBy gives.
+// checkpoint reads a checkpoint as oplog.Log.Checkpoint does.
 func (r *gcReader) checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	raw, err := r.cps.Get(id)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *gcReader) checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	return r.e.log.Orphaned(cp, nil)
 }
 
-// squash is what Log.squash gives.
+// squash is the squash record of a checkpoint; nil: it has none.
 func (r *gcReader) squash(id objstore.ID) (*model.Squash, error) {
 	raw, ok := r.squashes[string(model.SquashKey(id))]
 	if !ok {

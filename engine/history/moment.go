@@ -17,22 +17,22 @@ import (
 	"rewind/transcript"
 )
 
-// Moment is a moment of a session: the state of the code, and how far the conversation had come.
+// Moment is a moment of a session: a state of the code, and how far the conversation had come.
 type Moment struct {
 	Name       string
 	Checkpoint *model.Checkpoint // nil: no code was captured then
-	Session    string            // whose conversation it is
-	Transcript objstore.ID       // up to and with the moment; zero: there is none
-	Turn       int               // the end of this turn of the conversation is meant; 0: as far as it had come
+	Session    string            // the session whose conversation it is
+	Transcript objstore.ID       // the conversation up to the moment; zero: none was captured
+	Turn       int               // the conversation up to the end of this turn; 0: all of Transcript
 	Ended      bool              // the end of a turn was asked for
 	Start      bool              // before the first prompt
-	Now        bool              // the current state: the conversation is meant as it is
-	Call       string            // the call at which it is cut; "": as far as it had come
-	late       bool              // its call is in no capture of the conversation yet
-	Err        error             // why the conversation cannot be told, though the code can; nil: it can, or there is none
+	Now        bool              // the current state, with the conversation as it is
+	Call       string            // the conversation up to this call; "": all of Transcript
+	late       bool              // no capture of the conversation has Call yet
+	Err        error             // why the conversation is not known, though the code is
 }
 
-// NamedMoment finds the moment that a command names, with the conversations captured up to now; the log's lock is held.
+// NamedMoment is the moment that a command names, with the conversation captured up to now. The log's lock is held.
 func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionChoice) (*Moment, error) {
 	n, err := ParseName(name)
 	if err != nil {
@@ -58,7 +58,7 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 	if err != nil {
 		return nil, err
 	}
-	if p.late && session == "" && h.log.Records[p.Session] != nil { // the agent has written it by now
+	if p.late && session == "" && h.log.Records[p.Session] != nil { // the agent may have written the call by now
 		if err := h.CatchUp(ctx, p.Session); err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 			return nil, err
 		}
 	}
-	if p.Now { // as far as it has come; whose step it stands on does not matter
+	if p.Now { // the conversation of the session, even on another session's step
 		if s := h.log.Records[session]; s != nil {
 			p.Session, p.Transcript = session, s.Cursor.Transcript
 		}
@@ -74,8 +74,7 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 	return p, nil
 }
 
-// Moment finds the moment that a name stands for; session "" is the current one. The conversation of an agent that is at work is first
-// captured up to its end.
+// Moment is the moment that a name stands for; session "" is the current one. The conversation is what has been captured.
 func (h *History) Moment(session, name string) (*Moment, error) {
 	n, err := ParseName(name)
 	if err != nil {
@@ -100,8 +99,8 @@ func (h *History) Moment(session, name string) (*Moment, error) {
 	return p, nil
 }
 
-// MomentOf is the moment of a checkpoint. The last one of a turn that has ended is the end of that turn: what was said after it changed no
-// code.
+// MomentOf is the moment of a checkpoint. The last checkpoint of a turn that has ended stands for the end of the turn, since what was said
+// after it changed no code.
 func (h *History) MomentOf(cp *model.Checkpoint) (*Moment, error) {
 	p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: cp.Session, Transcript: cp.Conversation.Transcript}
 	last, err := h.endsTurn(cp)
@@ -120,21 +119,21 @@ func (h *History) MomentOf(cp *model.Checkpoint) (*Moment, error) {
 	return p, nil
 }
 
-// toEndOfTurn has the last checkpoint of a turn stand for the conversation at the end of that turn.
+// toEndOfTurn moves a moment that is the last checkpoint of a turn to the conversation at the end of that turn.
 func (h *History) toEndOfTurn(p *Moment) error {
 	said, err := h.transcriptAt(p.Session, p.Checkpoint.Cause.Turn)
 	if err != nil || said.IsZero() {
 		return err
 	}
 	if on, err := h.GoesOn(said, p.Transcript); err != nil || !on {
-		return err // the number has come again: it was said after a cut in place
+		return err // the turn of that number is another one, after a cut in place
 	}
 	p.Transcript = said
 	p.Turn, err = h.turnsIn(h.log.Records[p.Session], said)
 	return err
 }
 
-// GoesOn reports whether a stored conversation begins with all of another one.
+// GoesOn reports whether the transcript said begins with all of the transcript of.
 func (h *History) GoesOn(said, of objstore.ID) (bool, error) {
 	a, err := conversation.OpenTranscript(h.log.Objs, said)
 	if err != nil {
@@ -147,8 +146,8 @@ func (h *History) GoesOn(said, of objstore.ID) (bool, error) {
 	return a.GoesOn(b)
 }
 
-// endOfTurnMoment is the end of a turn: of the code as the session's events tell, of the conversation as far as it had come then. A turn
-// from before rewind heard of the session has only its place in the conversation; one from before a fork is the other session's.
+// endOfTurnMoment is the moment of turn:N: the code and the conversation at the end of the turn, as the session's events tell. A turn from
+// before rewind knew the session is found by its place in the conversation; one from before a fork is the other session's.
 func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, error) {
 	session, err := h.turnSession(session, is)
 	if err != nil {
@@ -182,7 +181,7 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 	}
 	p.Transcript, err = h.transcriptAt(session, n)
 	if err == nil && !p.Transcript.IsZero() && s != nil {
-		p.Turn, err = h.turnsIn(s, p.Transcript) // what the agent wrote behind the turn, as a compaction, is not in it
+		p.Turn, err = h.turnsIn(s, p.Transcript) // without what the agent wrote behind the turn, as a compaction
 	}
 	if err != nil {
 		return p.withoutConversation(err)
@@ -206,7 +205,7 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 	return p, nil
 }
 
-// withoutConversation is a moment whose conversation cannot be told; the code can, if it was captured.
+// withoutConversation is the moment with err as the reason why its conversation is not known; err itself if there is no code either.
 func (p *Moment) withoutConversation(err error) (*Moment, error) {
 	if p.Checkpoint == nil {
 		return nil, err
@@ -215,7 +214,8 @@ func (p *Moment) withoutConversation(err error) (*Moment, error) {
 	return p, nil
 }
 
-// TurnOf is taken by the sessions as they are loaded.
+// TurnOf is the session in which turn n of a session was taken, and its number there: another session's if the turn lies before a fork. The
+// records are loaded.
 func (h *History) TurnOf(session string, n uint64) (of string, number uint64) {
 	of, number, _ = taken(session, n, func(session string) (*model.Lineage, error) {
 		if s := h.log.Records[session]; s != nil {
@@ -226,7 +226,7 @@ func (h *History) TurnOf(session string, n uint64) (of string, number uint64) {
 	return of, number
 }
 
-// firstTurn is the first turn of a session that an event was recorded in.
+// firstTurn is the first turn of a session with a recorded event.
 func (h *History) firstTurn(session string) uint64 {
 	first := uint64(0)
 	_ = h.log.Refs.Newest(0, func(op *refs.Operation) error {
@@ -238,7 +238,7 @@ func (h *History) firstTurn(session string) uint64 {
 	return first
 }
 
-// turnsIn counts the turns of a stored conversation.
+// turnsIn counts the turns of a transcript.
 func (h *History) turnsIn(s *model.Session, said objstore.ID) (int, error) {
 	c, err := h.Conversation(s, said)
 	if err != nil {
@@ -247,7 +247,7 @@ func (h *History) turnsIn(s *model.Session, said objstore.ID) (int, error) {
 	return len(c.Turns), nil
 }
 
-// Conversation reads what a stored conversation says. It is shared: nobody changes it.
+// Conversation is what a transcript of a session says, parsed. It is shared: nobody changes it.
 func (h *History) Conversation(s *model.Session, said objstore.ID) (*transcript.Conversation, error) {
 	if c := h.scanned.get(said); c != nil {
 		return c, nil
@@ -263,7 +263,7 @@ func (h *History) Conversation(s *model.Session, said objstore.ID) (*transcript.
 	return c, err
 }
 
-// scanned are conversations that were read lately, by their transcripts: a command asks for one several times. Safe for concurrent use.
+// scanned are the conversations that were parsed last, by transcript, since a command asks for one several times. Safe for concurrent use.
 type scanned struct {
 	mu   sync.Mutex
 	is   map[objstore.ID]*transcript.Conversation
@@ -271,7 +271,7 @@ type scanned struct {
 	ids  [maxScanned]objstore.ID
 }
 
-// maxScanned is how many.
+// maxScanned bounds the conversations in scanned.
 const maxScanned = 32
 
 func (k *scanned) get(id objstore.ID) *transcript.Conversation {
@@ -291,7 +291,7 @@ func (k *scanned) put(id objstore.ID, c *transcript.Conversation) {
 	k.next = (k.next + 1) % maxScanned
 }
 
-// Source is a stored conversation.
+// Source is a transcript of a session, to be read.
 func (h *History) Source(s *model.Session, said objstore.ID) (transcript.Source, *conversation.Stored, error) {
 	st, err := conversation.OpenTranscript(h.log.Objs, said)
 	if err != nil {
@@ -301,11 +301,10 @@ func (h *History) Source(s *model.Session, said objstore.ID) (transcript.Source,
 	if name == "" {
 		name = s.Transcript
 	}
-	return transcript.Source{ReaderAt: st, Size: st.Size, Name: name, Ended: true}, st, nil // it was captured up to the end of a record
+	return transcript.Source{ReaderAt: st, Size: st.Size, Name: name, Ended: true}, st, nil // Ended: captures end with a whole record
 }
 
-// CatchUp captures the conversation of a session as far as it has come, on behalf of a person who is about to use it; the log's lock is
-// held.
+// CatchUp captures the rest of a session's file, for a person who is about to use the conversation. The log's lock is held.
 func (h *History) CatchUp(ctx context.Context, session string) error {
 	s := h.log.Records[session]
 	if s == nil {

@@ -12,8 +12,8 @@ import (
 // first call if the model answers within some milliseconds. The checkpoint of that call has the conversation as it was on disk. What came
 // later is known by the next capture, and the call's id says how much of that belongs to the checkpoint.
 
-// completeCall has a moment that is a call's checkpoint, and whose conversation does not have the call yet, stand for a later capture that
-// goes on from the same bytes and has it: it is cut at the call.
+// completeCall moves a moment that is a call's checkpoint, and whose conversation lacks the call, to a later capture that continues the
+// same bytes and has the call, at which it is cut.
 func (h *History) completeCall(p *Moment) error {
 	call, s := p.Checkpoint.Cause.Call, h.log.Records[p.Session]
 	if call == "" || p.Turn > 0 || s == nil || !model.Understood(s.Agent) || p.Checkpoint.Cause.Event == model.EventSafety {
@@ -55,7 +55,7 @@ func (h *History) completeCall(p *Moment) error {
 			return err
 		}
 		if !on {
-			continue // gone back in by then, or written anew
+			continue // the conversation was cut by then, or written anew
 		}
 		has, err := h.hasCall(s, said, call)
 		if err != nil {
@@ -70,7 +70,7 @@ func (h *History) completeCall(p *Moment) error {
 	return nil
 }
 
-// hasCall reports whether a stored conversation has a call.
+// hasCall reports whether a transcript has a call.
 func (h *History) hasCall(s *model.Session, said objstore.ID, call string) (bool, error) {
 	if said.IsZero() {
 		return false, nil

@@ -9,7 +9,7 @@ import (
 	"rewind/engine/sessions"
 )
 
-// History is a view of an open project's history.
+// History answers what people ask of an open project's log.
 type History struct {
 	log           *oplog.Log
 	leaks         *secrets.Leaks
@@ -18,10 +18,10 @@ type History struct {
 	*State
 }
 
-// State is what all views have in common.
+// State is what all views of a History share. It has a lock of its own.
 type State struct{ scanned scanned }
 
-// New gives a view of what st knows.
+// New makes a History of the rooms that it reads.
 func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, st *State) *History {
 	return &History{log, k, s, c, st}
 }

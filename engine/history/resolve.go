@@ -15,11 +15,11 @@ import (
 	"rewind/refs"
 )
 
-// Resolve finds the checkpoint that a name stands for; what names there are is naming's to say. Errors: ErrNotFound, ErrUsage,
-// *TooShortError, *objstore.AmbiguousError, *SeveralSessionsError.
+// Resolve is the checkpoint that a name stands for; package naming has the grammar of names. Errors: model.ErrNotFound, model.ErrUsage,
+// *model.TooShortError, *objstore.AmbiguousError, *sessions.SeveralSessionsError.
 func (h *History) Resolve(name string) (*model.Checkpoint, error) { return h.ResolveIn("", name) }
 
-// ParseName reads a name; the error is ErrUsage.
+// ParseName parses a name; the error is a model.ErrUsage.
 func ParseName(name string) (naming.Name, error) {
 	n, err := naming.Parse(name)
 	if err != nil {
@@ -28,9 +28,8 @@ func ParseName(name string) (naming.Name, error) {
 	return n, err
 }
 
-// Named gives a name that stands for the same whoever asks: where it means something else in each session, that of w is put into it. A
-// turn is asked about when several sessions are at work and nothing says which one is meant; "@" is then that of the session that was
-// moved last.
+// Named is a name that means the same for every session: the session of w is put into a name that depends on one. Where several sessions
+// are at work and w does not say which, a turn is an error, and "@" is that of the session whose cursor was moved last.
 func (h *History) Named(w model.SessionChoice, name string) (string, error) {
 	if w.Session == "" && name == "" {
 		return name, nil
@@ -57,7 +56,7 @@ func (h *History) Named(w model.SessionChoice, name string) (string, error) {
 	return whose + steps, nil
 }
 
-// ResolveIn is Resolve for a session other than the current one; "" is the current one.
+// ResolveIn is Resolve with the session that counts as the current one; "": the project's.
 func (h *History) ResolveIn(session, name string) (*model.Checkpoint, error) {
 	n, err := ParseName(name)
 	if err != nil {
@@ -66,7 +65,7 @@ func (h *History) ResolveIn(session, name string) (*model.Checkpoint, error) {
 	return h.find(session, n)
 }
 
-// find is ResolveIn for a name that has been read.
+// find is ResolveIn for a parsed name.
 func (h *History) find(session string, n naming.Name) (*model.Checkpoint, error) {
 	cp, err := h.base(session, n)
 	for i := 0; err == nil && i < n.Back; i++ {
@@ -78,7 +77,7 @@ func (h *History) find(session string, n naming.Name) (*model.Checkpoint, error)
 	return cp, err
 }
 
-// base resolves a name without its steps back.
+// base is the checkpoint of a name without its steps back.
 func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error) {
 	none := func(why string) error {
 		return &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w%s", model.ErrNotFound, why)}
@@ -121,9 +120,9 @@ func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error)
 	return h.word(n)
 }
 
-// word finds the checkpoint whose id begins so, or that a tag names. A tag that was made when it could still look like an id hides none.
+// word is the checkpoint whose id begins with the name, or that a tag names. An id comes before a tag that looks like one.
 func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
-	if id, err := objstore.ParseID(n.Text); err == nil { // needs nothing else of the store to be sound
+	if id, err := objstore.ParseID(n.Text); err == nil { // a whole id is found in a damaged store, too
 		if ok, err := h.log.Objs.Has(objstore.Checkpoint, id); err == nil && ok {
 			return h.inLog(n.String(), id)
 		}
@@ -154,7 +153,7 @@ func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
 	return h.inLog(n.String(), id)
 }
 
-// tooShort says of digits that are too few for an id whose ids begin so.
+// tooShort is a *model.TooShortError with the ids of checkpoints that begin with the digits of a name.
 func (h *History) tooShort(n naming.Name) error {
 	short := &model.TooShortError{Name: n.String()}
 	err := h.log.Made(func(op *refs.Operation) error {
@@ -175,11 +174,10 @@ func (h *History) tooShort(n naming.Name) error {
 	return short
 }
 
-// MaxBegin is how many ids are named that begin with digits that are too few.
+// MaxBegin is how many ids a *model.TooShortError names.
 const MaxBegin = 5
 
-// forkedAt is where a session branched off: the checkpoint that it was made at, or the end of the last turn that it has in common with
-// the other.
+// forkedAt is the checkpoint where a fork branched off: the one that it was made at, or the end of the last turn that both sessions have.
 func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
 	name, l, err := h.forkOf(n)
 	if err != nil {
@@ -197,7 +195,7 @@ func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
 	return h.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: l.Of(uint64(l.Both))})
 }
 
-// forkOf is the session of "fork:x", and where it comes from.
+// forkOf is the session of "fork:x" and its lineage.
 func (h *History) forkOf(n naming.Name) (session string, l *model.Lineage, err error) {
 	if session, err = h.sessions.FindSession(n.Text); err != nil {
 		return "", nil, err
@@ -208,7 +206,7 @@ func (h *History) forkOf(n naming.Name) (session string, l *model.Lineage, err e
 	return session, l, err
 }
 
-// lineage is where a session was forked from; nil: it was not.
+// lineage is the lineage of a session; nil: it is no fork.
 func (h *History) lineage(session string) (*model.Lineage, error) {
 	s, err := h.log.StoredSession(session)
 	if s == nil || err != nil {
@@ -217,7 +215,8 @@ func (h *History) lineage(session string) (*model.Lineage, error) {
 	return s.Fork, nil
 }
 
-// inLog reads a checkpoint that was named by its id, unless gc has taken it out of the log: what it refers to may go at any moment.
+// inLog reads a checkpoint that was named by its id. One that gc has taken out of the log is an error, since its objects may go at any
+// moment.
 func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) {
 	cp, err := h.log.Checkpoint(id)
 	if err != nil || h.log.Squashes.Load() == model.SquashesNone {
@@ -225,7 +224,7 @@ func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) 
 	}
 	op, err := h.log.Refs.Operation(cp.Seq)
 	if err != nil && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, refs.ErrNotFound) {
-		return cp, nil //nolint:nilerr // the log is damaged, and the checkpoint is not
+		return cp, nil //nolint:nilerr // the log is damaged, the checkpoint is not
 	}
 	if err != nil || op.Kind == refs.KindThinned {
 		return nil, &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: fmt.Errorf("%w: gc has removed it", model.ErrNotFound)}
@@ -233,10 +232,10 @@ func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) 
 	return cp, nil
 }
 
-// at is the newest step that was taken at t or before it.
+// at is the newest step from time t or before.
 func (h *History) at(name string, t time.Time) (*model.Checkpoint, error) {
 	var id objstore.ID
-	thinned := false // a newer one was there
+	thinned := false // gc has removed a newer one
 	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {
 		thinned = thinned || op.Kind == refs.KindThinned && op.Time <= t.UnixMilli() && op.Cause.Event != model.EventSafety
 		if op.Kind == refs.KindCheckpoint && op.Time <= t.UnixMilli() {

@@ -12,7 +12,7 @@ import (
 	"rewind/refs"
 )
 
-// Tag names a checkpoint, so that it is kept and found. force moves a tag that exists; without it ErrTagExists.
+// Tag gives the checkpoint of a name a tag, which keeps it from gc. force moves a tag that exists; without it model.ErrTagExists.
 func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model.Checkpoint, error) {
 	h.log.Mu.Lock()
 	defer h.log.Mu.Unlock()
@@ -53,7 +53,7 @@ func (h *History) Untag(ctx context.Context, tag string) error {
 	return h.MoveTag(ctx, tag, old, objstore.ID{})
 }
 
-// MoveTag moves a tag from one checkpoint to another, zero for none, durably and with an operation.
+// MoveTag moves a tag from one checkpoint to another, the zero id for none, with an operation, durably.
 func (h *History) MoveTag(ctx context.Context, tag string, from, to objstore.ID) error {
 	name := refs.Tag(tag)
 	op := refs.Operation{Kind: refs.KindTag, Message: tag, Changes: []refs.Change{{Name: name, Old: from, New: to}}}

@@ -10,8 +10,8 @@ import (
 	"rewind/objstore"
 )
 
-// turn finds the checkpoint that holds the state at the end of a turn of the session that the name says, else of this one, "" for the
-// current one; turn 0 is before the first prompt. A turn that lies before a fork is the other session's.
+// turn is the checkpoint at the end of a turn, of the session that the name says, else of session ("": the current one). Turn 0 is the
+// state before the first prompt. A turn from before a fork is the other session's.
 func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error) {
 	session, err := h.turnSession(session, n)
 	if err != nil {
@@ -34,14 +34,14 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
 		if l, err := h.lineage(session); err == nil && l != nil && l.Both > 0 {
-			none.Turns = max(none.Turns, uint64(l.Both)) // nothing has been heard of the fork
+			none.Turns = max(none.Turns, uint64(l.Both)) // a fork without events has its parent's turns
 		}
 	}
 	return cp, err
 }
 
-// taken is the session that turn n of a session was taken in, and its number there: another one if it lies before a fork. What agents'
-// files say of where they come from may go in a circle.
+// taken is the session in which turn n of a session was taken, and its number there: another session's if the turn lies before a fork. It
+// follows at most sessions.MaxFamily forks, since lineages may form a circle.
 func taken(session string, n uint64, lineage func(session string) (*model.Lineage, error)) (of string, number uint64, err error) {
 	for range conversation.MaxBases {
 		l, err := lineage(session)
@@ -56,7 +56,7 @@ func taken(session string, n uint64, lineage func(session string) (*model.Lineag
 	return session, n, nil
 }
 
-// hasTurns has an error about a turn say how many the session has, with those that no event tells of; the sessions are loaded.
+// hasTurns adds to an error about a turn how many the session has, with those of which there is no event. The records are loaded.
 func (h *History) hasTurns(err error) error {
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
@@ -65,19 +65,19 @@ func (h *History) hasTurns(err error) error {
 	return err
 }
 
-// TurnCount is how many turns the conversation of a session has, as far as it was captured.
+// TurnCount is how many turns the captured conversation of a session has; 0 if it cannot be read.
 func (h *History) TurnCount(s *model.Session) uint64 {
 	if s == nil || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return 0
 	}
 	turns, err := h.turnsIn(s, s.Cursor.Transcript)
 	if err != nil {
-		return 0 // hints, nothing else
+		return 0 // the number is a hint
 	}
 	return uint64(turns)
 }
 
-// turnSession is the session whose turn a name means: its own, else this one, "" for the current one.
+// turnSession is the session whose turn a name means: its own, else session, "" for the current one.
 func (h *History) turnSession(session string, n naming.Name) (string, error) {
 	if n.Session != "" {
 		return h.sessions.FindSession(n.Session)
@@ -85,8 +85,8 @@ func (h *History) turnSession(session string, n naming.Name) (string, error) {
 	return h.sessions.OrHolder(session, n.Turn)
 }
 
-// endOfTurn is the state at the end of turn n of a session, as the log knows it. The number of a turn comes again where the conversation
-// was cut in place: the newest of that number is meant.
+// endOfTurn is the checkpoint at the end of turn n of a session, as the log has it. Where a conversation was cut in place a number comes
+// again: the newest turn of that number is meant.
 func (h *History) endOfTurn(session string, n uint64) (*model.Checkpoint, error) {
 	l, err := h.ReadTurns(session, n)
 	if err != nil {
@@ -102,7 +102,7 @@ func (h *History) endOfTurn(session string, n uint64) (*model.Checkpoint, error)
 	return h.log.Checkpoint(m.Code)
 }
 
-// transcriptAt is the conversation at the end of turn n, as the log knows it: zero if no event of that turn was recorded.
+// transcriptAt is the transcript at the end of turn n, as the log has it; zero: no event of that turn was recorded.
 func (h *History) transcriptAt(session string, n uint64) (objstore.ID, error) {
 	l, err := h.ReadTurns(session, n)
 	if err != nil {
@@ -115,7 +115,7 @@ func (h *History) transcriptAt(session string, n uint64) (objstore.ID, error) {
 	return l.TranscriptAt(f)
 }
 
-// endsTurn reports whether a checkpoint is the state at the end of its turn, which is over.
+// endsTurn reports whether a checkpoint is the state at the end of its turn, and the turn is over.
 func (h *History) endsTurn(cp *model.Checkpoint) (bool, error) {
 	if cp.Session == model.Manual || cp.Cause.Turn == 0 || cp.Cause.Event == model.EventSafety || h.log.Records[cp.Session] == nil {
 		return false, nil

@@ -5,7 +5,7 @@ import (
 	"rewind/hooks"
 )
 
-// TurnWord is what the word of an event says of where a turn ends.
+// TurnWord is what the word of an event means for the end of a turn.
 type TurnWord byte
 
 // What an event means for the turn that it comes in.
@@ -16,7 +16,7 @@ const (
 	WordAside // a session's start or end, a scan, a save: the turn's only by the work of its calls
 )
 
-// TurnWordOf tells the kind of an event by its word.
+// TurnWordOf is the TurnWord of an event's word.
 func TurnWordOf(word string) TurnWord {
 	switch word {
 	case model.EventWords[hooks.Stop]:
@@ -36,9 +36,9 @@ func TurnWordOf(word string) TurnWord {
 type TurnEnd[T any] struct {
 	At     *T       // the end as far as is known; nil: not found
 	word   TurnWord // of at
-	own    bool     // at is work of the turn's calls
-	work   *T       // the newest such work before at: the end, should a stop come before it
-	Closed bool     // what is older changes nothing
+	own    bool     // At is work of the turn's calls
+	work   *T       // the newest work of the turn's calls before At: the end, if a stop comes before it
+	Closed bool     // older moments do not change the end
 }
 
 // Older takes the next older moment of the turn. own: a call of the session has changed something since the moment before.
@@ -55,16 +55,17 @@ func (t *TurnEnd[T]) Older(word TurnWord, own bool, m *T) {
 		t.At, t.word = m, word
 	case word == WordAside:
 		if t.word == WordLoose && t.work == nil {
-			t.At = nil // the turn was over
+			t.At = nil // what came after it is no part of the turn
 		}
 	case t.At == nil:
 		t.At, t.word = m, word
 	}
 }
 
-// decided reports whether of what is older only a stop changes the end, whatever was done at it.
+// decided reports whether only a stop, among older moments, can change the end.
 func (t *TurnEnd[T]) decided() bool { return t.Closed || t.At != nil && t.work != nil }
 
+// worked takes a moment that is work of the turn's calls.
 func (t *TurnEnd[T]) worked(word TurnWord, m *T) {
 	switch {
 	case t.At == nil:
@@ -74,8 +75,8 @@ func (t *TurnEnd[T]) worked(word TurnWord, m *T) {
 	}
 }
 
-// Cut says that all older moments lie before a restore that changed the conversation. begun: the turn's prompt is newer; else it goes
-// on, and what was found of it is no end, unless it is work.
+// Cut says that all older moments lie before a restore that changed the conversation. begun: the turn's prompt is newer than the restore;
+// else the turn goes on before it, and what was found of it is no end, unless it is work.
 func (t *TurnEnd[T]) Cut(begun bool) {
 	switch {
 	case begun:
@@ -85,6 +86,6 @@ func (t *TurnEnd[T]) Cut(begun bool) {
 	}
 }
 
-// Leave says that the next older moment is of another turn. The number may come again, where a conversation was cut: only what is newer
-// counts.
+// Leave says that the next older moment is of another turn. The number may come again where a conversation was cut: only newer moments
+// count.
 func (t *TurnEnd[T]) Leave() { t.Closed = t.Closed || t.At != nil }

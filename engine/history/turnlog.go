@@ -18,34 +18,34 @@ import (
 type TurnLog struct {
 	e       *History
 	session string
-	record  *model.Session // nil: it has none
-	files   []string       // the session's own, by which a restore that changed it is known
-	began   uint64         // the operation that was its first
-	only    uint64         // the turn that is asked for; AllTurns: every one
+	record  *model.Session // nil: the session has none
+	files   []string       // the session's files: a restore that changed one has cut the conversation
+	began   uint64         // the session's first operation
+	only    uint64         // the turn to be read; AllTurns: all
 	read    func(objstore.ID) (*model.Checkpoint, error)
 
 	Turns   map[uint64]*turnFacts
-	Newest  uint64            // the highest number
+	Newest  uint64            // the highest turn
 	first   *turnMoment       // the oldest moment of a turn
-	passing turnMoment        // first while turns are passed
+	passing turnMoment        // what first points to while newer turns are passed
 	opened  *turnMoment       // the newest before the first turn
-	at      uint64            // the turn of the moment before, which is newer
-	some    bool              // there was one
-	turned  bool              // and one of another turn
+	at      uint64            // the turn of the last moment
+	some    bool              // there was a last moment
+	turned  bool              // there were moments of two turns
 	newer   []conversationAt  // conversations captured at newer moments, those of the turn `at`, before them the nearest of a newer one
-	near    [1]conversationAt // newer while the turn `at` is passed
+	near    [1]conversationAt // what newer is a slice of while newer turns are passed
 	waiting []*turnMoment
 }
 
-// AllTurns asks for every turn, where one could be asked for.
+// AllTurns, in the place of a turn's number, stands for all turns.
 const AllTurns = ^uint64(0)
 
 // turnFacts is what the log knows of a turn.
 type turnFacts struct {
 	TurnEnd[turnMoment]
-	Over        bool // it has a stop, or something came after it
-	left        bool // what is older of this number was cut off: it comes again
-	asked       bool // the oldest moment is a prompt
+	Over        bool // the turn has a stop, or something came after it
+	left        bool // older moments of this number are of a turn that was cut off
+	asked       bool // the oldest moment so far is a prompt
 	Prompt      string
 	Began       time.Time
 	begin       objstore.ID // the oldest checkpoint at which it stood, its prompt's if that found something changed; zero: unknown
@@ -54,19 +54,19 @@ type turnFacts struct {
 
 // turnMoment is a moment of a session.
 type turnMoment struct {
-	Code       objstore.ID      // the checkpoint that has the state
-	Removed    bool             // gc has taken that
-	transcript objstore.ID      // the conversation as it had been captured then
-	later      []conversationAt // and at newer moments
+	Code       objstore.ID      // the checkpoint with the state
+	Removed    bool             // gc has removed the checkpoint
+	transcript objstore.ID      // as it was captured then
+	later      []conversationAt // conversations at newer moments
 }
 
-// conversationAt is where a conversation stands: in an operation, or in a checkpoint that has not been read for it.
+// conversationAt names a conversation: by its transcript, or by a checkpoint that has not been read for it.
 type conversationAt struct {
 	transcript, checkpoint objstore.ID
-	next                   bool // a moment of the turn behind it
+	next                   bool // of a moment of the following turn
 }
 
-// ReadTurns reads what the log has of a session's turns, or of one of them. The record is read anew: who asks need not hold the log's lock.
+// ReadTurns reads what the log has of one of a session's turns, or of all. The caller need not hold the log's lock.
 func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
 	l, err := h.NewTurnLog(session, only)
 	if err != nil {
@@ -75,7 +75,7 @@ func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
 	return l, h.log.Refs.Newest(0, l.Next)
 }
 
-// NewTurnLog begins to read a session's turns, or only one of them, from the newest operation on.
+// NewTurnLog is an empty TurnLog, whose Next gets the project's operations, newest first.
 func (h *History) NewTurnLog(session string, only uint64) (*TurnLog, error) {
 	s, err := h.log.StoredSession(session)
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *History) NewTurnLog(session string, only uint64) (*TurnLog, error) {
 	return l, nil
 }
 
-// Next takes the next older operation of the project; kv.ErrStop: none is needed.
+// Next takes the next older operation of the project; kv.ErrStop: no more is needed.
 func (l *TurnLog) Next(op *refs.Operation) error {
 	if op.Seq < l.began || l.known() {
 		return kv.ErrStop
@@ -101,7 +101,7 @@ func (l *TurnLog) Next(op *refs.Operation) error {
 	return l.older(op)
 }
 
-// known reports whether the turn that is asked for is known, and nothing older is needed.
+// known reports whether the turn that was asked for is complete.
 func (l *TurnLog) known() bool {
 	if l.only == AllTurns || l.only == 0 || !l.some || l.at >= l.only {
 		return false
@@ -110,7 +110,7 @@ func (l *TurnLog) known() bool {
 	return f != nil && f.At != nil && len(l.waiting) == 0
 }
 
-// older takes the next older operation of the project.
+// older is Next while more is needed.
 func (l *TurnLog) older(op *refs.Operation) error {
 	if op.Kind.IsRestore() && op.Restore != nil {
 		l.restored(op.Restore)
@@ -133,7 +133,7 @@ func (l *TurnLog) older(op *refs.Operation) error {
 	return l.moment(f, op)
 }
 
-// turnTo goes on to the moments of an older turn, or of one that comes again.
+// turnTo begins an older turn, or one whose number comes again, unless it is the last moment's.
 func (l *TurnLog) turnTo(turn uint64) {
 	if l.some && turn != l.at {
 		l.turned = true
@@ -153,7 +153,7 @@ func (l *TurnLog) turnTo(turn uint64) {
 	l.at, l.some = turn, true
 }
 
-// passed takes a moment of a turn that is newer than the one that is asked for.
+// passed takes a moment of a turn that is newer than the one asked for.
 func (l *TurnLog) passed(op *refs.Operation) {
 	switch {
 	case op.Kind == refs.KindCheckpoint:
@@ -169,7 +169,7 @@ func (l *TurnLog) passed(op *refs.Operation) {
 	}
 }
 
-// moment takes an operation of a turn that is asked for.
+// moment takes a moment of a turn that is asked for.
 func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 	word := op.Cause.Event
 	if !f.left {
@@ -236,7 +236,7 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 	return nil
 }
 
-// wait gives those that wait what the next older moment has; its code only if it is a turn's.
+// wait completes the moments in waiting by what the next older moment has; with code by its checkpoint, too.
 func (l *TurnLog) wait(m *turnMoment, code bool) {
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMoment) bool {
 		if w.transcript.IsZero() {
@@ -249,8 +249,8 @@ func (l *TurnLog) wait(m *turnMoment, code bool) {
 	})
 }
 
-// restored takes a restore. What stood on it has the code that it went to; where it changed the session's file, what is newer has
-// nothing of what the file held before.
+// restored takes a restore. Moments that wait for code have its target; where it changed the session's file, newer moments have nothing of
+// the conversation before.
 func (l *TurnLog) restored(r *refs.Restore) {
 	if len(r.Paths) == 0 && !r.ContextOnly {
 		l.wait(&turnMoment{Code: r.Target}, true)
@@ -272,8 +272,7 @@ func (l *TurnLog) restored(r *refs.Restore) {
 	l.newer = nil
 }
 
-// EndOf is the code at the end of turn n; nil: nothing of it was captured. A turn that nothing is known of ends where the one before it
-// did.
+// EndOf is the moment of the code at the end of turn n; nil: nothing was captured. A turn without events ends where the one before it did.
 func (l *TurnLog) EndOf(n uint64) *turnMoment {
 	if n == 0 && l.first != nil {
 		return l.first // the prompt of the first turn is the state before it
@@ -294,7 +293,7 @@ func (l *TurnLog) EndOf(n uint64) *turnMoment {
 	return nil
 }
 
-// conversation is the conversation that stands somewhere; zero: none, or gc has taken it.
+// conversation is the transcript that t names; zero: none, or gc has removed it.
 func (l *TurnLog) conversation(t conversationAt) objstore.ID {
 	if !t.transcript.IsZero() || t.checkpoint.IsZero() {
 		return t.transcript
@@ -306,9 +305,9 @@ func (l *TurnLog) conversation(t conversationAt) objstore.ID {
 	return cp.Conversation.Transcript
 }
 
-// TranscriptAt is the conversation at the end of a turn, completed by what was captured later of the same turn: at the prompt of the next
-// turn the last reply is there for sure, but sometimes that prompt, too. The turn's own prompt may be among what comes late. Where the
-// conversation was gone back in by then, as many turns may be others.
+// TranscriptAt is the transcript at the end of a turn, completed by later captures that have more of the same turn: an agent may write a
+// reply, and even the turn's prompt, only after its stop. A capture in which another turn has begun, or the conversation was cut, is not
+// taken.
 func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
 	m, s := f.At, l.record
 	said := m.transcript
@@ -340,17 +339,18 @@ func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
 	return said, nil
 }
 
-// late reports whether all that a conversation has more than it had at the end of a turn is that turn, which the agent had not written by
-// then.
+// late reports whether now has exactly one turn more than was, and that is this turn, which the agent had not written yet at its end. next:
+// now was captured in the following turn.
 func (f *turnFacts) late(was, now *transcript.Conversation, next bool) bool {
 	n := len(was.Turns)
 	if len(now.Turns) != n+1 || f.Prompt == "" || !f.begins(&now.Turns[n]) {
 		return false
 	}
-	return !next || n == 0 || !f.begins(&was.Turns[n-1]) || now.Turns[n].Messages > 1 // what is only asked may be the next, in the same words
+	// A prompt without an answer may be the next turn's, in the same words.
+	return !next || n == 0 || !f.begins(&was.Turns[n-1]) || now.Turns[n].Messages > 1
 }
 
-// begins reports whether a turn of a conversation, whose words may be cut short, begins with the prompt that its hook told.
+// begins reports whether a turn of a conversation, whose summary may be cut short, begins with the prompt that the hook told.
 func (f *turnFacts) begins(t *transcript.Turn) bool {
 	return strings.HasPrefix(model.OneLine(f.Prompt), strings.TrimSuffix(t.Summary, "…"))
 }

@@ -8,7 +8,7 @@ import (
 	"rewind/tree"
 )
 
-// Orphaned takes from a checkpoint the parents that are lost: its line begins with it.
+// Orphaned is cp without the parents that are lost, so that its line begins with it. It passes err on.
 func (l *Log) Orphaned(cp *model.Checkpoint, err error) (*model.Checkpoint, error) {
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (l *Log) Orphaned(cp *model.Checkpoint, err error) (*model.Checkpoint, erro
 	return cp, nil
 }
 
-// PutCheckpoint puts a checkpoint into a transaction as the one of operation seq, and gives it its id.
+// PutCheckpoint puts a checkpoint into a transaction as that of operation seq, and sets its sequence and its id.
 func (l *Log) PutCheckpoint(tx *objstore.Tx, cp *model.Checkpoint, seq uint64) error {
 	cp.Seq = seq
 	var prev objstore.ID
@@ -34,7 +34,7 @@ func (l *Log) PutCheckpoint(tx *objstore.Tx, cp *model.Checkpoint, seq uint64) e
 	return err
 }
 
-// Checkpoint reads one checkpoint.
+// Checkpoint reads a checkpoint, with what gc has merged into it, and without lost parents.
 func (l *Log) Checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	raw, err := l.Objs.Get(objstore.Checkpoint, id)
 	if err != nil {
@@ -43,7 +43,7 @@ func (l *Log) Checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	return l.Orphaned(l.squashed(model.DecodeCheckpoint(id, raw)))
 }
 
-// Checkpoints reads checkpoints as checkpoint does, many of a line one after the other.
+// Checkpoints is a function that reads checkpoints as Checkpoint does, faster for many of one line.
 func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
 	return l.checkpointsBy(l.Objs.Memo(objstore.Checkpoint))
 }
@@ -58,10 +58,10 @@ func (l *Log) checkpointsBy(memo *objstore.Memo) func(objstore.ID) (*model.Check
 	}
 }
 
-// Note reads what a checkpoint skipped.
+// Note is what a checkpoint's capture skipped, by path.
 func (l *Log) Note(cp *model.Checkpoint) ([]tree.Skip, error) { return l.NoteOf(cp.Note) }
 
-// NoteOf reads a note: what a capture left out, in path order; id zero: nothing.
+// NoteOf is a note's list, by path; of the zero id, none.
 func (l *Log) NoteOf(id objstore.ID) ([]tree.Skip, error) {
 	if id.IsZero() {
 		return nil, nil

@@ -7,10 +7,10 @@ import (
 	"rewind/tree"
 )
 
-// A content that a checkpoint names can be gone: purged on purpose, or lost to damage. The checkpoint stays what it is in all else. A
+// A content that a checkpoint names can be gone: purged on purpose, or lost to damage. All else of the checkpoint stays. A
 // restore leaves the path as it finds it, present or absent, and names it; a diff and a list say the word.
 
-// GoneEntry says why the content of a file is gone; "": it is not, or there is no file.
+// GoneEntry is why the content of a file is gone; "": it is there, or ent is nil or no file.
 func (l *Log) GoneEntry(ent *tree.Entry) (value.KeptReason, error) {
 	if !model.IsFile(ent) {
 		return "", nil
@@ -22,14 +22,14 @@ func (l *Log) GoneEntry(ent *tree.Entry) (value.KeptReason, error) {
 	if g.Reason == objstore.Purged {
 		return value.KeptPurged, nil
 	}
-	there, err := l.Objs.Has(objstore.Blob, ent.ID) // it may have been stored again
+	there, err := l.Objs.Has(objstore.Blob, ent.ID) // the content may have been stored again
 	if err != nil || there {
 		return "", err
 	}
 	return value.KeptLost, nil
 }
 
-// GoneChange says why one of the contents of a change is gone; "": neither is.
+// GoneChange is why one of the contents of a change is gone; "": neither is.
 func (l *Log) GoneChange(ch tree.Change) (string, error) {
 	for _, ent := range []*tree.Entry{ch.Old, ch.New} {
 		if why, err := l.GoneEntry(ent); err != nil || why != "" {

@@ -11,10 +11,10 @@ import (
 type Head struct {
 	Tree       objstore.ID // zero: nothing was captured yet
 	Note       objstore.ID
-	Checkpoint objstore.ID // that has this tree; zero: none is known to
+	Checkpoint objstore.ID // a checkpoint with this tree; zero: none is known
 }
 
-// Head gives the newest known state; the log's lock is held.
+// Head is the head of the project. The log's lock is held.
 func (l *Log) Head() (Head, error) {
 	if l.Known != nil {
 		return *l.Known, nil
@@ -28,7 +28,7 @@ func (l *Log) Head() (Head, error) {
 				return err
 			}
 			h = Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}
-		case op.Kind == refs.KindRepair && op.Restore != nil: // nothing is known any more
+		case op.Kind == refs.KindRepair && op.Restore != nil: // what was known before a repair is not believed
 		case op.Kind == refs.KindSafety:
 			h, err = l.headAt(op.Checkpoint)
 		case op.Kind == refs.KindAbort && op.Restore != nil:
@@ -50,8 +50,7 @@ func (l *Log) Head() (Head, error) {
 	return h, nil
 }
 
-// headAt is what was known when a restore began, by the checkpoint that it took of what it found: a step, if the unsaved changes became
-// one.
+// headAt is the head when a restore began that found the checkpoint found: its safety checkpoint, or the step that unsaved changes became.
 func (l *Log) headAt(found objstore.ID) (Head, error) {
 	cp, err := l.Checkpoint(found)
 	if err != nil {
@@ -60,7 +59,7 @@ func (l *Log) headAt(found objstore.ID) (Head, error) {
 	return l.Accounts(cp)
 }
 
-// headAfter is what is known after a restore. One of some paths is an edit like any other: it changes nothing of that.
+// headAfter is the head after a restore. One that was limited to paths is an edit like any other, and does not move it.
 func (l *Log) headAfter(r *refs.Restore) (Head, error) {
 	if len(r.Paths) > 0 {
 		return l.headAt(r.Safety)
@@ -79,8 +78,8 @@ func (l *Log) headAfter(r *refs.Restore) (Head, error) {
 	return l.Accounts(target)
 }
 
-// Accounts is what a checkpoint accounts for: all of a step; of a safety checkpoint what was known before it, for what was unsaved then is
-// unsaved again when it is brought back.
+// Accounts is what a checkpoint accounts for: of a step all of it; of a safety checkpoint the head before it, since what was unsaved then
+// is unsaved again when it is brought back.
 func (l *Log) Accounts(cp *model.Checkpoint) (Head, error) {
 	if cp.Cause.Event != model.EventSafety {
 		return Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}, nil
@@ -95,7 +94,7 @@ func (l *Log) Accounts(cp *model.Checkpoint) (Head, error) {
 	return Head{Tree: parent.Tree, Note: parent.Note, Checkpoint: parent.ID}, nil
 }
 
-// Before is the state that a checkpoint's changes are counted from.
+// Before is the tree that a checkpoint's changes are counted from; zero: the empty one.
 func (l *Log) Before(cp *model.Checkpoint) (objstore.ID, error) {
 	if !cp.Base.IsZero() || len(cp.Parents) == 0 {
 		return cp.Base, nil
@@ -107,7 +106,7 @@ func (l *Log) Before(cp *model.Checkpoint) (objstore.ID, error) {
 	return parent.Tree, nil
 }
 
-// Pinned names the objects that the store has to keep for the newest state that is known in memory; the log's lock is held.
+// Pinned calls ref for the objects that the store must keep for the head in memory. The log's lock is held.
 func (l *Log) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
 	if h := l.Known; h != nil {
 		if err := ref(objstore.Tree, h.Tree); err != nil {
@@ -120,7 +119,7 @@ func (l *Log) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
 	return ref(objstore.Note, l.Noted.Id)
 }
 
-// Forget drops what is known in memory of the log: all of it is read again from the store. the log's lock is held.
+// Forget drops what is known in memory of the log; the next call reads it from the store. The log's lock is held.
 func (l *Log) Forget() {
 	l.Refs.Forget()
 	l.Objs.Forget()

@@ -6,7 +6,7 @@ import (
 	"rewind/internal/clients"
 )
 
-// Hold takes the log's lock for work that may take long: a person's, not an agent's. It returns what lets go.
+// Hold takes the log's lock for a person's work, which may take long. release gives it back.
 func (l *Log) Hold() (release func()) {
 	l.Mu.Lock()
 	l.held.Store(time.Now().UnixNano())
@@ -17,8 +17,7 @@ func (l *Log) Hold() (release func()) {
 	}
 }
 
-// HeldFor is how long the worktree has been held by work that events have to wait for: a first snapshot, a restore, a comparison. 0: it is
-// not. Safe for concurrent use.
+// HeldFor is how long the log's lock has been held by Hold; 0: it is not. Safe for concurrent use.
 func (l *Log) HeldFor() time.Duration {
 	at := l.held.Load()
 	if at == 0 {
@@ -27,7 +26,7 @@ func (l *Log) HeldFor() time.Duration {
 	return max(time.Since(time.Unix(0, at)), 1)
 }
 
-// Processes is a look at the processes: one for all that a command asks of them while it has the worktree held; the log's lock is held.
+// Processes are the machine's processes, looked at once while the log's lock is held by Hold. The log's lock is held.
 func (l *Log) Processes() *clients.Processes {
 	if l.HeldFor() == 0 {
 		return new(clients.Processes)

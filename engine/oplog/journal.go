@@ -7,7 +7,7 @@ import (
 	"rewind/internal/kv"
 )
 
-// ReadJournal returns the unfinished restore, or nil.
+// ReadJournal is the journal of the unfinished restore; nil: there is none.
 func (l *Log) ReadJournal() (*model.Journal, error) {
 	var j *model.Journal
 	err := l.DB.View(model.JournalKey, func(v []byte) (err error) {
@@ -20,7 +20,7 @@ func (l *Log) ReadJournal() (*model.Journal, error) {
 	return j, err
 }
 
-// CheckWhole refuses every change while a restore is unfinished; the log's lock is held.
+// CheckWhole fails with a *model.HalfDoneError while a restore is unfinished. The log's lock is held.
 func (l *Log) CheckWhole() error {
 	if l.Whole {
 		return nil

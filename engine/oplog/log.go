@@ -13,14 +13,14 @@ import (
 	"rewind/refs"
 )
 
-// Notice adds something the user should know to what the command says.
+// Notice adds a text to what the command tells the user.
 func (l *Log) Notice(text string) {
 	if !slices.Contains(l.Project.Notices, text) {
 		l.Project.Notices = append(l.Project.Notices, text)
 	}
 }
 
-// Remark tells what was not believed; that is no event of the project's.
+// Remark makes notices of what the project's directory says and is not believed. They are no operations of the log.
 func (l *Log) Remark() {
 	for _, p := range l.Project.Passed {
 		l.Notice(p.String() + "; 'rewind init' begins one of your own")
@@ -33,7 +33,7 @@ func (l *Log) Remark() {
 // Damage is why the store can only be read; nil: it can be written.
 func (l *Log) Damage() error { return l.DB.Damage() }
 
-// RecordNotices writes a move or copy into the log, so that it can be seen later what happened when.
+// RecordNotices records that the project was moved or copied since it was opened last.
 func (l *Log) RecordNotices(ctx context.Context) error {
 	for _, n := range l.Project.Notices {
 		kind := refs.KindMove
@@ -47,7 +47,7 @@ func (l *Log) RecordNotices(ctx context.Context) error {
 	return nil
 }
 
-// Record appends an operation that brings no objects, and moves names with it, durably. op.Time is filled in.
+// Record appends an operation without objects, with its updates of refs, durably. It sets op.Time.
 func (l *Log) Record(ctx context.Context, op refs.Operation, updates ...refs.Update) error {
 	op.Time = l.Now().UnixMilli()
 	tx := l.Objs.Begin()
@@ -58,13 +58,13 @@ func (l *Log) Record(ctx context.Context, op refs.Operation, updates ...refs.Upd
 	return err
 }
 
-// Root opens the working tree.
+// Root opens the worktree's root directory. The caller closes it.
 func (l *Log) Root() (worktreefs.Dir, error) {
 	d, err := worktreefs.OpenRoot(l.Project.Root)
 	if err != nil {
 		return nil, &value.OpError{Op: "open worktree", Subject: l.Project.Root, Err: err}
 	}
-	// It may have been unmounted, or another put in its place, since it was found: that is not what the project looks like now.
+	// Since the project was found, the directory may have been unmounted or replaced: what is there now is not the project.
 	if st, err := d.Stat(); err == nil && l.Project.Ino != 0 && (st.Ino != l.Project.Ino || st.Dev != l.Project.Dev) {
 		return nil, errors.Join(&project.NotMountedError{Project: l.Project, Why: "another one has taken its name"}, d.Close())
 	}
@@ -74,7 +74,7 @@ func (l *Log) Root() (worktreefs.Dir, error) {
 	return d, nil
 }
 
-// Since is how long ago t was; less than zero for never.
+// Since is how long ago t was; negative for the zero time.
 func (l *Log) Since(t time.Time) time.Duration {
 	if t.IsZero() {
 		return -1

@@ -17,7 +17,7 @@ type Lookups struct {
 	dirs map[string][]tree.Entry
 }
 
-// NewLookups finds entries below a tree, each directory read once.
+// NewLookups makes Lookups in the tree root.
 func NewLookups(get objstore.Getter, root objstore.ID) *Lookups {
 	return &Lookups{get: get, root: root, dirs: map[string][]tree.Entry{}}
 }
@@ -36,7 +36,7 @@ func (l *Lookups) Find(path string) (*tree.Entry, error) {
 	return &ents[i], nil
 }
 
-// dir returns the entries of a directory; none when it is not there.
+// dir is the entries of a directory; none if the tree does not have it.
 func (l *Lookups) dir(path string) ([]tree.Entry, error) {
 	if ents, ok := l.dirs[path]; ok {
 		return ents, nil
@@ -60,7 +60,7 @@ func (l *Lookups) dir(path string) ([]tree.Entry, error) {
 	return ents, err
 }
 
-// Lenient reads trees that are known to be lost as empty: for whoever keeps more, the less is known.
+// Lenient is a store that gives trees known to be lost as empty ones, for callers that keep the more the less is known.
 type Lenient struct{ *objstore.Store }
 
 // Get gives an empty tree for one that is lost or purged.

@@ -12,7 +12,7 @@ import (
 	"rewind/tree"
 )
 
-// LostError says which paths of a checkpoint are lost; nothing was touched. The others can be restored by naming them.
+// LostError says which paths of a checkpoint are lost. Nothing was changed. The others can be restored by naming them.
 type LostError struct {
 	Checkpoint objstore.ID
 	Paths      []string // a directory stands for all below it
@@ -32,14 +32,13 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("checkpoint %s cannot be restored whole: lost in it: %s%s; nothing was touched", e.Checkpoint.Short(), strings.Join(quoted, ", "), more)
 }
 
-// maxLostNamed is how many paths the text names.
+// maxLostNamed is how many paths the error's text has.
 const maxLostNamed = 10
 
 // Is makes it an objstore.ErrLost.
 func (e *LostError) Is(target error) bool { return target == objstore.ErrLost }
 
-// LostIn gives the paths of a checkpoint that are lost, and the trees among what is. In a store in which nothing ever was, it reads nothing
-// of the tree.
+// LostIn is the paths of a checkpoint that are lost, and the lost ones among its trees. It reads nothing of a store that has lost nothing.
 func (l *Log) LostIn(cp *model.Checkpoint) (paths []string, trees map[objstore.ID]bool, err error) {
 	lost := map[objstore.Key]bool{}
 	err = l.Objs.WalkTombstones(func(_ objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {

@@ -3,7 +3,7 @@
 // conversation or how a worktree is read.
 //
 // One lock, Log.Mu, orders everything that changes a project: whoever captures, restores, collects or repairs holds it. What State keeps
-// besides is guarded by it, unless its type is one that needs no lock.
+// besides is guarded by this lock, unless a field has one of its own.
 package oplog
 
 import (
@@ -33,7 +33,7 @@ type Log struct {
 	*state
 }
 
-// state is what all views of an open log have in common.
+// state is what all views of an open log share.
 type state struct {
 	Mu        sync.Mutex                // held by every change and every capture; guards what follows
 	Whole     bool                      // no restore is unfinished, and none was begun since that was looked up
@@ -41,17 +41,17 @@ type state struct {
 	Known     *Head                     // the newest state that the log knows; nil: not looked up yet
 	Records   map[string]*model.Session // agents' sessions by name; nil: not loaded yet
 	held      atomic.Int64              // since when Hold has Mu, unix nanoseconds; 0: it has not
-	procs     *clients.Processes        // at the processes, since then; nil: nobody has
+	procs     *clients.Processes        // the processes, since held; nil: nobody has asked
 	Taking    atomic.Bool               // whether somebody takes events in
 	Heard     sync.Map                  // names of sessions that are known to have a record
 	Lanes     sync.Map                  // names of sessions to that of the session whose subagent each is, or ""
 	Silent    sync.Map                  // names of sessions whose conversations this process has purged from: for who captures one outside of Mu
 	Tally     tally
 	SkipIndex skipIndex
-	Squashes  atomic.Int32 // whether there are any
+	Squashes  atomic.Int32 // whether the store has squash records: one of model.Squashes...
 }
 
-// New is the log of a store that is open.
+// New is the log of an open store.
 func New(home project.Home, p *project.Project, c project.Config, db *kv.DB, o project.Options) *Log {
 	l := &Log{Home: home, Project: *p, Config: c, DB: db, Objs: objstore.New(db), Refs: refs.New(db), Now: o.Now, Wrap: o.Worktree, state: new(state)}
 	if l.Now == nil {
@@ -60,7 +60,7 @@ func New(home project.Home, p *project.Project, c project.Config, db *kv.DB, o p
 	return l
 }
 
-// View is the log for another request: the project as it was just found, and the settings that hold now.
+// View is the log for another request, with the project as it was just found, and the settings that hold now.
 func (l *Log) View(p *project.Project, c project.Config) *Log {
 	v := *l
 	v.Project, v.Config = *p, c

@@ -4,17 +4,17 @@ import (
 	"rewind/objstore"
 )
 
-// Recent remembers the events that were recorded lately, by their ids.
+// Recent has the events that were recorded lately.
 type Recent struct {
-	Ids  map[uint64]objstore.ID // to the checkpoint
+	Ids  map[uint64]objstore.ID // checkpoint by event id
 	ring [RecentEvents]uint64
 	next int
 }
 
-// RecentEvents is how many of them; an event is sent again within a second.
+// RecentEvents is how many events Recent has at most. An event is sent again within a second.
 const RecentEvents = 1024
 
-// Add remembers the checkpoint of an event, and forgets the oldest.
+// Add notes the checkpoint of an event, and drops the oldest event.
 func (r *Recent) Add(id uint64, cp objstore.ID) {
 	if id == 0 {
 		return

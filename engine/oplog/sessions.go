@@ -9,19 +9,19 @@ import (
 	"rewind/internal/kv"
 )
 
-// StoredSession reads a session's record anew, for those who need not hold the log's lock; nil: it has none that can be read.
+// StoredSession reads a session's record from the store, for callers that do not hold the log's lock; nil: there is none that can be read.
 func (l *Log) StoredSession(name string) (s *model.Session, err error) {
 	err = l.DB.View(model.SessionKey(name), func(v []byte) (err error) {
 		s, err = model.DecodeSession(name, v)
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) || errors.Is(err, kv.ErrCorrupt) {
-		return nil, nil //nolint:nilerr // it begins anew, as for LoadSessions
+		return nil, nil //nolint:nilerr // a record that cannot be read begins anew
 	}
 	return s, err
 }
 
-// LoadSessions reads the records of all agents' sessions once; from then on they are kept in memory, guarded by the log's lock.
+// LoadSessions reads the records of all agents' sessions into Records, once. The log's lock is held.
 func (l *Log) LoadSessions() error {
 	if l.Records != nil {
 		return nil
@@ -30,7 +30,7 @@ func (l *Log) LoadSessions() error {
 	err := l.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, v []byte) error {
 		s, err := model.DecodeSession(string(k[1:]), v)
 		if errors.Is(err, kv.ErrCorrupt) {
-			return nil // it begins anew: an agent's next event must not fail over what it was doing
+			return nil // the record begins anew: an agent's next event must not fail for it
 		}
 		all[s.Name] = s
 		return err
@@ -46,7 +46,7 @@ func (l *Log) LoadSessions() error {
 	return err
 }
 
-// Sessions lists the agents' sessions, the one with the newest event first.
+// Sessions lists the records of agents' sessions, that with the newest event first. It takes the log's lock.
 func (l *Log) Sessions() ([]model.Session, error) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -56,12 +56,12 @@ func (l *Log) Sessions() ([]model.Session, error) {
 	return l.ListSessions(), nil
 }
 
-// ListSessions copies the records of all sessions but subagents'; the log's lock is held.
+// ListSessions is Sessions with the log's lock held. Subagents' sessions are left out.
 func (l *Log) ListSessions() []model.Session {
 	var out []model.Session
 	for _, s := range l.Records {
 		if s.LaneOf != "" {
-			continue // what it did is its caller's
+			continue // a subagent's: what it did is its caller's
 		}
 		c := *s
 		c.Calls = slices.Clone(s.Calls)

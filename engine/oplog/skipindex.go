@@ -7,33 +7,33 @@ import (
 	"rewind/refs"
 )
 
-// MinBare is how long a stretch of the log is that is worth remembering.
+// MinBare is how many operations a stretch must have to be remembered.
 const MinBare = 64
 
-// skipIndex remembers stretches of the log in which no checkpoint is named as made: gc has thinned them, or events found nothing new. The
-// log never grows there, and gc only takes away, so what was bare stays bare; a repair, which may bring checkpoints back, has it forgotten.
-// In memory: one walk over the log finds them all. Safe for concurrent use.
+// skipIndex remembers stretches of the log in which no operation made a checkpoint: gc has thinned them, or events found nothing new. The
+// log does not grow there, and gc only takes away, so such a stretch stays one; a repair, which may bring checkpoints back, calls Forget.
+// It is filled by one walk over the log. Safe for concurrent use.
 type skipIndex struct {
 	mu      sync.Mutex
 	Down    map[uint64]uint64 // from the newest operation of a stretch to its oldest
 	forgets uint64
 }
 
-// below gives the oldest operation of the stretch that begins with seq; 0: none does.
+// below is the oldest operation of the stretch whose newest one is seq; 0: no stretch ends there.
 func (b *skipIndex) below(seq uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.Down[seq]
 }
 
-// Age is for learn.
+// Age is the argument of Learn for what is read from now on.
 func (b *skipIndex) Age() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.forgets
 }
 
-// Learn remembers a stretch, unless something was forgotten since age.
+// Learn remembers a stretch, unless Forget was called since age.
 func (b *skipIndex) Learn(newest, oldest, age uint64) {
 	if newest == 0 || newest-oldest+1 < MinBare {
 		return
@@ -49,7 +49,7 @@ func (b *skipIndex) Learn(newest, oldest, age uint64) {
 	b.Down[newest] = oldest
 }
 
-// joined has a stretch forgotten that is a part of a longer one.
+// joined drops a stretch that is a part of a longer one.
 func (b *skipIndex) joined(newest uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,12 +62,12 @@ func (b *skipIndex) Forget() {
 	b.Down, b.forgets = nil, b.forgets+1
 }
 
-// Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop. Of long stretches
-// without any, each is read once.
+// Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop. A long stretch
+// without any is read once.
 func (l *Log) Made(fn func(*refs.Operation) error) error {
 	b := &l.SkipIndex
 	age := b.Age()
-	var newest, oldest uint64 // the stretch that the walk is in; 0: in none
+	var newest, oldest uint64 // the stretch that is being walked; 0: none
 	for from, on := uint64(0), true; on; {
 		on = false
 		err := l.Refs.Newest(from, func(op *refs.Operation) error {

@@ -9,7 +9,7 @@ import (
 	"rewind/objstore"
 )
 
-// squashed gives a checkpoint as it is by now. A store that has no squash records is asked once.
+// squashed is cp with its squash record applied. It passes err on. A store without squash records is asked once.
 func (l *Log) squashed(cp *model.Checkpoint, err error) (*model.Checkpoint, error) {
 	if err != nil || l.Squashes.Load() == model.SquashesNone {
 		return cp, err

@@ -7,22 +7,22 @@ import (
 	"rewind/refs"
 )
 
-// Forget has the log counted anew.
+// Forget drops the counts: the log is counted anew.
 func (t *tally) Forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.upTo, t.checkpoints, t.safety, t.last = 0, 0, 0, nil
 }
 
-// tally counts the log's checkpoints, each operation once. Its own lock: status does not wait for a capture.
+// tally counts the log's checkpoints, each operation once. It has a lock of its own, so that status does not wait for a capture.
 type tally struct {
 	mu                  sync.Mutex
 	upTo                uint64 // the newest operation that was counted; 0: none
 	checkpoints, safety int
-	last                *refs.Operation // nil: there is none; not to be changed
+	last                *refs.Operation // the newest operation, read only; nil: none
 }
 
-// Counted is the tally of the log as it is now: steps, safety checkpoints, the newest operation.
+// Counted is the number of steps and of safety checkpoints in the log, and its newest operation.
 func (l *Log) Counted() (checkpoints, safety int, last *refs.Operation, err error) {
 	t := &l.Tally
 	t.mu.Lock()

@@ -62,20 +62,20 @@ func (pu *Purger) purgeFiles(p *purgeScan) (removed []string, err error) {
 		return removed, errors.Join(all, err)
 	}
 	defer root.Close()
-	list, err := pu.restorer.Places(root)
+	list, err := pu.restorer.StageDirs(root)
 	if err != nil {
 		return removed, errors.Join(all, err)
 	}
-	for _, place := range list {
-		stage, err := place.Open()
+	for _, stages := range list {
+		stage, err := stages.Open()
 		if err == nil {
-			name := place.Name
-			if !place.Own {
+			name := stages.Name
+			if !stages.Own {
 				name = pu.log.Project.Root + "/" + name
 			}
 			err = errors.Join(p.purgeStage(h, stage, name, &removed), stage.Close())
 		}
-		place.Close()
+		stages.Close()
 		if !errors.Is(err, worktreefs.ErrNotExist) && !errors.Is(err, worktreefs.ErrNotDir) {
 			all = errors.Join(all, err)
 		}

@@ -10,25 +10,25 @@ import (
 	"rewind/refs"
 )
 
-// from is the session that a fork is made of; "": none is.
-func (t *conversationPlan) from() string {
+// forkedFrom is the session that the planned fork is made of; "" without a fork.
+func (t *conversationPlan) forkedFrom() string {
 	if t == nil || t.fork == nil {
 		return ""
 	}
-	return t.fork.of.Name
+	return t.fork.parent.Name
 }
 
-// idle reports whether there is nothing to be done to session files.
-func (t *conversationPlan) idle() bool { return t == nil || len(t.files) == 0 }
+// isEmpty reports whether the plan changes no session file.
+func (t *conversationPlan) isEmpty() bool { return t == nil || len(t.files) == 0 }
 
-// Enter writes the plan into the journal.
-func (t *conversationPlan) Enter(j *model.Journal) {
+// FillJournal puts the plan's files and session records into the journal.
+func (t *conversationPlan) FillJournal(j *model.Journal) {
 	if t != nil {
 		j.Files, j.Made, j.Moved = t.files, t.made, t.moved
 	}
 }
 
-// Conversation is what an unfinished restore does to the conversation.
+// Conversation is what the unfinished restore of a journal does to the conversation; nil: nothing.
 func Conversation(j *model.Journal) *model.Conversation {
 	switch {
 	case j.Made != nil:
@@ -44,37 +44,37 @@ func Conversation(j *model.Journal) *model.Conversation {
 	return nil
 }
 
-// codeAlone ends a restore whose session files could not be set: the code is where it was to go, and stays there. What was done to session
-// files is taken back; what cannot be is named in the operation, so that its bytes stay and undo-restore finds it.
-func (rs *Restorer) codeAlone(j *model.Journal, res *Result, why error) {
+// dropConversation makes a restore whose session files could not be set one of the code alone. Session files that were set are set back.
+// Those that cannot be are put into j.Left, so that the operation names them: their bytes stay in the store, and undo-restore finds them.
+func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
 	for _, f := range conversation.ReverseFiles(j.Files) {
 		_ = conversation.SetSession(rs.log.Objs, j.Own, f) // what is not as it was is found below
 	}
 	j.Left = append(j.Left, conversation.LeftAlone(rs.log.Objs, j)...)
 	j.Files, j.Made, j.Moved, j.Goes = nil, nil, nil, ""
-	if goes, err := rs.stillOf(j.Session); err == nil && goes != j.Session {
-		j.Goes = goes
+	if ongoing, err := rs.ongoingSession(j.Session); err == nil && ongoing != j.Session {
+		j.Goes = ongoing
 	}
 	if res.Conversation == nil {
 		return
 	}
-	none := noConversation(later(why, j.Target))
+	none := noConversation(whyCodeOnly(why, j.Target))
 	if j.Undoes > 0 {
-		none.conversation.Why = notBack(j.Undoes, why)
+		none.conversation.Why = whyNotReverted(j.Undoes, why)
 	}
 	*res.Conversation = none.conversation
 }
 
-// tellAgents has the agents' own lists and caches know what became of session files, those that were set. What was to be done is done:
-// what goes wrong is a notice.
-func (rs *Restorer) tellAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
+// notifyAgents tells the agents' lists and caches of the session files in set, which were changed. The restore is done by now: a failure
+// becomes a notice, or c.Fork's problem.
+func (rs *Restorer) notifyAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
 	for _, f := range set {
 		if f.From.IsZero() || f.To.IsZero() {
-			rs.talks.LinkHistory(register.Folders(env), f.Path, f.To.IsZero())
+			rs.conversations.LinkHistory(register.Folders(env), f.Path, f.To.IsZero())
 		}
 	}
 	if j.Made != nil && c != nil && c.Fork != nil {
-		rs.list(ctx, j.Made.Agent, env, c.Fork)
+		rs.addToAgentList(ctx, j.Made.Agent, env, c.Fork)
 	}
 	if j.Moved != nil {
 		if err := rs.sessions.Forget(ctx, j.Moved, env); err != nil {
@@ -83,8 +83,8 @@ func (rs *Restorer) tellAgents(ctx context.Context, env value.AgentEnv, j *model
 	}
 }
 
-// readyConversation captures the conversation up to now, for a restore that takes it along.
-func (rs *Restorer) readyConversation(ctx context.Context, session string, o Options) error {
+// catchUp captures what a session's file has beyond its transcript, for a restore that takes the conversation along.
+func (rs *Restorer) catchUp(ctx context.Context, session string, o Options) error {
 	if o.CodeOnly || o.Env.Home == "" {
 		return nil
 	}

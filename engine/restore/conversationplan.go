@@ -19,8 +19,8 @@ import (
 	"rewind/transcript"
 )
 
-// conversationPlan is what a restore does to session files. Like the plan of the worktree it is all decided before anything is touched, and
-// the bytes that will be there, and those that are, are stored in the batch that makes the restore durable.
+// conversationPlan is what a restore does to session files. As the plan of the worktree it is complete before anything is changed. The
+// bytes of every file, before and after, are stored in the batch that makes the restore durable.
 type conversationPlan struct {
 	conversation model.Conversation
 	files        []refs.File    // in the order in which they are set
@@ -29,67 +29,69 @@ type conversationPlan struct {
 	fork         *forkPlan      // nil: none
 }
 
-// none leaves the conversation alone.
+// noConversation is the plan that leaves the conversation alone, for the reason why.
 func noConversation(why string) *conversationPlan {
 	return &conversationPlan{conversation: model.Conversation{Mode: model.ConversationNone, Why: why}}
 }
 
+// Close closes the live session file that the plan's fork is copied from. The plan may be nil.
 func (t *conversationPlan) Close() {
 	if t != nil && t.fork != nil {
 		t.fork.Close()
 	}
 }
 
-// PlanConversation decides what becomes of the conversation when the code goes to r's target. With a dry run, tx is nil and nothing is
-// stored. Whatever keeps the conversation from going, the code goes, unless the conversation was asked for by itself: only then, and where
-// the log names a file that is none of an agent's, an error refuses the whole restore.
-func (rs *Restorer) PlanConversation(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
-	if r.wish.CodeOnly || len(r.Paths) > 0 || r.wish.Env.Home == "" {
+// PlanConversation decides what becomes of the conversation when the code goes to r's target; nil: nothing was asked about one. With tx
+// nil, for a dry run, nothing is stored. What keeps the conversation from going becomes the plan's reason, and the code goes alone; it is
+// an error only if the request is of no use without the conversation, or if the log names a file of no agent's.
+func (rs *Restorer) PlanConversation(r *request, tx *objstore.Tx) (*conversationPlan, error) {
+	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
 		return nil, nil
 	}
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	t, err := rs.planTalk(r, tx)
+	t, err := rs.planSessionFiles(r, tx)
 	if err == nil {
-		err = t.writable(register.Folders(r.wish.Env))
+		err = t.checkWritable(register.Folders(r.options.Env))
 	}
 	if err == nil {
 		return t, nil
 	}
 	t.Close()
 	var foreign *model.ForeignFileError
-	if r.mustTalk() || r.reverts != nil && errors.As(err, &foreign) && foreign.Foreign() {
+	if r.mustHaveConversation() || r.reverts != nil && errors.As(err, &foreign) && foreign.Foreign() {
 		return nil, err
 	}
-	return rs.planWithout(r, err, tx), nil
+	return rs.planCodeOnly(r, err, tx), nil
 }
 
-// mustTalk reports whether a restore is of no use without the conversation.
-func (r *restore) mustTalk() bool {
-	return r.ContextOnly || r.wish.InPlace || r.mustFork
+// mustHaveConversation reports whether a restore is of no use without the conversation.
+func (r *request) mustHaveConversation() bool {
+	return r.ContextOnly || r.options.InPlace || r.mustFork
 }
 
-// planWithout is the plan when the conversation cannot go: the code goes all the same. An unused fork that nothing takes the place of stays
-// if it is the one that the restore was asked for.
-func (rs *Restorer) planWithout(r *restore, why error, tx *objstore.Tx) *conversationPlan {
+// planCodeOnly is the plan when the conversation cannot go, which is why. An unused fork of earlier restores is removed all the same,
+// unless the request names it.
+func (rs *Restorer) planCodeOnly(r *request, why error, tx *objstore.Tx) *conversationPlan {
 	if r.reverts != nil {
-		return noConversation(notBack(r.reverts.Seq, why))
+		return noConversation(whyNotReverted(r.reverts.Seq, why))
 	}
-	t := noConversation(later(why, r.Target))
-	own := register.Folders(r.wish.Env)
-	if at, err := rs.sessions.Position(); err == nil && at.Session != r.named {
-		t.files = rs.dropUnused(r, tx)
+	t := noConversation(whyCodeOnly(why, r.Target))
+	own := register.Folders(r.options.Env)
+	if at, err := rs.sessions.Position(); err == nil && at.Session != r.namedSession {
+		t.files = rs.removalOfUnusedFork(r, tx)
 	}
-	if t.writable(own) != nil {
+	if t.checkWritable(own) != nil {
 		t.files = nil
 	}
 	t.conversation.Removed = rs.sessionFiles(t.files)
 	return t
 }
 
-// later says why the conversation did not go with the code to a checkpoint, and where that can be mended, how it goes then.
-func later(why error, target objstore.ID) string {
+// whyCodeOnly is, for people, why the conversation did not go to a checkpoint with the code, and where a second try can help, the command
+// for it.
+func whyCodeOnly(why error, target objstore.ID) string {
 	var unread *transcript.Error
 	if errors.Is(why, model.ErrNoConversation) || errors.As(why, &unread) || errors.Is(why, kv.ErrCorrupt) {
 		return WhyNot(why)
@@ -97,25 +99,27 @@ func later(why error, target objstore.ID) string {
 	return fmt.Sprintf("%s; 'rewind checkout %s --context-only' takes it there later", WhyNot(why), target.Short())
 }
 
-// notBack says why an undo-restore leaves the conversation, and how it comes back.
-func notBack(seq uint64, why error) string {
+// whyNotReverted is, for people, why an undo-restore leaves the conversation, and the command that brings it back later.
+func whyNotReverted(seq uint64, why error) string {
 	return fmt.Sprintf("%s; 'rewind undo-restore %d --context-only' brings it back later", WhyNot(why), seq)
 }
 
-// writable refuses session files that could not be set, since their directories cannot be written.
-func (t *conversationPlan) writable(own agentfiles.Folders) error {
+// checkWritable fails if the directory of one of the plan's session files cannot be written.
+func (t *conversationPlan) checkWritable(own agentfiles.Folders) error {
 	if t == nil {
 		return nil
 	}
 	for _, f := range t.files {
-		if err := writable(own, f.Path); err != nil {
+		if err := checkFileWritable(own, f.Path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writable(own agentfiles.Folders, path string) error {
+// checkFileWritable fails with a *model.ForeignFileError if path lies in no folder of own, and with the system's error if its directory
+// cannot be written.
+func checkFileWritable(own agentfiles.Folders, path string) error {
 	f, err := own.Locate(path)
 	if err != nil {
 		return &model.ForeignFileError{In: "a restore", Cause: err}
@@ -126,37 +130,37 @@ func writable(own agentfiles.Folders, path string) error {
 	return nil
 }
 
-// planTalk is what becomes of the conversation if nothing keeps it.
-func (rs *Restorer) planTalk(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
+// planSessionFiles is PlanConversation without its fallback: whatever keeps the conversation from going is an error.
+func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.Kind == refs.KindUndoRestore {
-		return rs.planBack(r, tx)
+		return rs.planRevert(r, tx)
 	}
 	if r.Kind == refs.KindUndo && r.Target == r.Before {
-		return nil, nil // a person's own edits go: nothing was said about them
+		return nil, nil // only unsaved edits are taken back: no turn of the conversation was about them
 	}
-	p, err := r.point, error(nil)
+	p, err := r.moment, error(nil)
 	if p == nil {
 		if p, err = rs.momentOfStep(r); err != nil {
 			return nil, err
 		}
 	}
-	if p.Session == model.Manual && !r.ContextOnly && !r.wish.InPlace {
+	if p.Session == model.Manual && !r.ContextOnly && !r.options.InPlace {
 		if s := rs.log.Records[r.Session]; s != nil && s.Turn > 0 && p.Checkpoint != nil && p.Checkpoint.Seq < s.Began {
 			return noConversation("it begins behind that checkpoint"), nil
 		}
 		return nil, nil
 	}
-	if r.point == nil && !rs.continues(r.Session, p.Session) {
-		p = &history.Moment{Name: p.Name, Checkpoint: p.Checkpoint, Session: r.Session, Start: true} // undo went along the line that this one began on
+	if r.moment == nil && !rs.descendsFrom(r.Session, p.Session) {
+		p = &history.Moment{Name: p.Name, Checkpoint: p.Checkpoint, Session: r.Session, Start: true} // undo has gone back beyond the fork that r.Session is
 	}
-	if r.wish.InPlace {
-		return rs.planCut(r, p, tx)
+	if r.options.InPlace {
+		return rs.planInPlace(r, p, tx)
 	}
-	return rs.planBranch(r, p, tx)
+	return rs.planNewSession(r, p, tx)
 }
 
 // momentOfStep is the moment of the step that a restore without a name goes to.
-func (rs *Restorer) momentOfStep(r *restore) (*history.Moment, error) {
+func (rs *Restorer) momentOfStep(r *request) (*history.Moment, error) {
 	if r.Kind != refs.KindUndo {
 		return rs.history.MomentOf(r.target)
 	}
@@ -167,8 +171,9 @@ func (rs *Restorer) momentOfStep(r *restore) (*history.Moment, error) {
 	return rs.history.Undone(r.target, from)
 }
 
-// continues reports whether a session's conversation goes on from another's, or is it. No agent's is taken for any.
-func (rs *Restorer) continues(session, of string) bool {
+// descendsFrom reports whether a session is of, or was forked from it over any number of forks. Of manual, and of a session that is not
+// known, it is true.
+func (rs *Restorer) descendsFrom(session, of string) bool {
 	if session == model.Manual || rs.log.Records[session] == nil {
 		return true
 	}
@@ -185,7 +190,7 @@ func (rs *Restorer) continues(session, of string) bool {
 	return false
 }
 
-// WhyNot is why a conversation cannot be gone on with, for people.
+// WhyNot is, for people, why a conversation cannot be continued: the reason of a *model.NoConversationError, else the error's text.
 func WhyNot(err error) string {
 	var none *model.NoConversationError
 	if errors.As(err, &none) {
@@ -194,18 +199,18 @@ func WhyNot(err error) string {
 	return err.Error()
 }
 
-// planBranch makes a new session of the conversation up to a moment, unless the session as it is ends there.
-func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
+// planNewSession plans a new session with the conversation up to a moment, or chooses a session that ends there already.
+func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s := rs.log.Records[p.Session]
-	t := &conversationPlan{files: rs.dropUnused(r, tx)}
-	if s != nil && !r.mustFork && r.wish.Title == "" {
-		as, turn, err := rs.thereAlready(r, p, s)
+	t := &conversationPlan{files: rs.removalOfUnusedFork(r, tx)}
+	if s != nil && !r.mustFork && r.options.Title == "" {
+		as, turn, err := rs.existingSession(r, p, s)
 		if err != nil {
 			return nil, err
 		}
 		if as != nil {
 			if slices.ContainsFunc(t.files, func(f refs.File) bool { return f.Path == as.Transcript }) {
-				t.files = nil // it is what would have gone
+				t.files = nil // the fork that was to be removed is the one that is used
 			}
 			t.conversation = model.Conversation{
 				Mode: model.ConversationOriginal, Session: as.Name, Path: as.Transcript, Turn: turn, Why: "the conversation ends there", Removed: rs.sessionFiles(t.files),
@@ -213,9 +218,9 @@ func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (
 			return t, nil
 		}
 	}
-	err := rs.planNew(r, p, t, tx)
+	err := rs.addFork(r, p, t, tx)
 	if foreign := (*model.ForeignFileError)(nil); errors.As(err, &foreign) {
-		err = &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err} // the code goes all the same
+		err = &model.NoConversationError{Moment: p.Name, Why: err.Error(), Cause: err} // no reason to refuse the code
 	}
 	if err != nil {
 		return nil, err
@@ -223,14 +228,14 @@ func (rs *Restorer) planBranch(r *restore, p *history.Moment, tx *objstore.Tx) (
 	return t, nil
 }
 
-// planNew adds to a plan the session that is made of the conversation up to a moment. Its bytes are checked, as its agent would read them,
-// before any has a name.
-func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
-	kind, own := r.Kind.String(), register.Folders(r.wish.Env)
+// addFork adds to the plan t the session that a fork of a moment makes, its record and its files. The session file is checked as its agent
+// would read it before it gets a name. With tx nil nothing is stored or checked.
+func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
+	kind, own := r.Kind.String(), register.Folders(r.options.Env)
 	if r.clone {
 		kind = "clone"
 	}
-	plan, err := rs.PlanFork(p, r.wish.Title, kind, r.clone)
+	plan, err := rs.PlanFork(p, r.options.Title, kind, r.clone)
 	if err != nil {
 		return err
 	}
@@ -239,15 +244,15 @@ func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, 
 			plan.Close()
 		}
 	}()
-	if err := plan.mayWrite(own); err != nil {
+	if err := plan.checkFolders(own); err != nil {
 		return err
 	}
-	if err := writable(own, plan.Path); err != nil {
+	if err := checkFileWritable(own, plan.Path); err != nil {
 		return err
 	}
 	t.fork = plan
 	t.conversation = model.Conversation{
-		Mode: model.ConversationFork, Fork: plan.result(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn,
+		Mode: model.ConversationFork, Fork: plan.fork(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn,
 		Removed: rs.sessionFiles(t.files),
 	}
 	if tx == nil {
@@ -283,24 +288,24 @@ func (rs *Restorer) planNew(r *restore, p *history.Moment, t *conversationPlan, 
 		t.files = append(t.files, refs.File{Path: side.To, To: sideID})
 	}
 	t.files = append(t.files, refs.File{Path: plan.Path, To: id}) // the last: an agent lists it as soon as it is there
-	t.made = plan.session(id, 0)
+	t.made = plan.record(id, 0)
 	return nil
 }
 
-// thereAlready is a session that, as it is, ends where a moment of s does: the one that the restore is about, if it is an unused fork of s,
-// else s itself, else another unused fork. nil: there is none.
-func (rs *Restorer) thereAlready(r *restore, p *history.Moment, s *model.Session) (*model.Session, int, error) {
-	f, err := rs.alike(r, p, s)
+// existingSession is a session that ends, as it is, where a moment of s does, and its turn there: r's own session if it is an unused fork,
+// else s, else another unused fork; nil: none does.
+func (rs *Restorer) existingSession(r *request, p *history.Moment, s *model.Session) (*model.Session, int, error) {
+	f, err := rs.findUnusedFork(r, p, s)
 	if err != nil {
 		return nil, 0, err
 	}
 	if f != nil && f.Name == r.Session {
 		return f, f.Fork.Both, nil
 	}
-	if err := rs.newestIsNow(s, p); err != nil {
+	if err := rs.extendToNow(s, p); err != nil {
 		return nil, 0, err
 	}
-	as, turn, err := rs.endsThere(s, p)
+	as, turn, err := rs.endsAt(s, p)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -312,9 +317,9 @@ func (rs *Restorer) thereAlready(r *restore, p *history.Moment, s *model.Session
 	return nil, 0, nil
 }
 
-// newestIsNow takes a session's newest step for the session as it is: what was said since it changed no code, and going to the newest state
-// of the code leaves nothing of that behind.
-func (rs *Restorer) newestIsNow(s *model.Session, p *history.Moment) error {
+// extendToNow moves a moment that is a session's newest step to the present end of the conversation. Nothing said since changed code, so
+// who goes to the newest code leaves none of it behind.
+func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
 	if p.Checkpoint == nil || p.Turn > 0 || p.Ended {
 		return nil
 	}
@@ -323,19 +328,20 @@ func (rs *Restorer) newestIsNow(s *model.Session, p *history.Moment) error {
 		return err
 	}
 	on, err := rs.history.GoesOn(s.Cursor.Transcript, p.Checkpoint.Conversation.Transcript)
-	if err == nil && on { // it was not cut back to before that
+	if err == nil && on { // the session was not cut to before that moment
 		p.Now, p.Transcript = true, s.Cursor.Transcript
 	}
 	return err
 }
 
-// endsThere reports whether a session's conversation, as it is, ends where a moment's does: nothing that a model sees comes after it.
-func (rs *Restorer) endsThere(s *model.Session, p *history.Moment) (bool, int, error) {
+// endsAt reports whether a session's conversation ends, as it is, where a moment's does, and in which turn: nothing that a model sees comes
+// after.
+func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, error) {
 	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false, 0, nil
 	}
 	if _, err := sessions.StatSession(s); err != nil {
-		return false, 0, nil //nolint:nilerr // there is nothing to go on with: a fork brings it back
+		return false, 0, nil //nolint:nilerr // no file to continue: a fork makes one
 	}
 	c, err := rs.history.Conversation(s, s.Cursor.Transcript)
 	if err != nil {
@@ -344,24 +350,25 @@ func (rs *Restorer) endsThere(s *model.Session, p *history.Moment) (bool, int, e
 	if p.Now {
 		return true, len(c.Turns), nil
 	}
-	_, _, _, cut, err := rs.cutPoint(p, false)
+	_, _, _, cut, err := rs.findCut(p, false)
 	if err != nil {
 		return false, 0, err
 	}
 	return cut.Messages == c.Messages && cut.Turn == len(c.Turns), cut.Turn, nil
 }
 
-// planCut cuts the session file itself.
-func (rs *Restorer) planCut(r *restore, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
-	s, _, _, cut, err := rs.cutPoint(p, false)
+// planInPlace plans to cut the session file itself. It refuses while the agent has the session open, and where another session's file
+// depends on what would go.
+func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
+	s, _, _, cut, err := rs.findCut(p, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := rs.sessions.MustRest(s, r.wish.Force); err != nil {
+	if err := rs.sessions.MustRest(s, r.options.Force); err != nil {
 		return nil, err
 	}
 	agent := s.Agent
-	own, err := register.Folders(r.wish.Env).Of(agent, s.Transcript)
+	own, err := register.Folders(r.options.Env).Of(agent, s.Transcript)
 	if err == nil {
 		err = own.Check()
 	}
@@ -377,7 +384,7 @@ func (rs *Restorer) planCut(r *restore, p *history.Moment, tx *objstore.Tx) (*co
 	}
 	defer f.Close()
 	src := f.Source(f.Info.Size())
-	at, err := rs.placeIn(s, f, p, cut)
+	at, err := rs.cutOffset(s, f, p, cut)
 	if err != nil {
 		return nil, err
 	}
@@ -405,13 +412,13 @@ func (rs *Restorer) planCut(r *restore, p *history.Moment, tx *objstore.Tx) (*co
 		return t, nil
 	}
 	t.files = []refs.File{{Path: f.Path, From: from, To: to}}
-	t.moved, err = rs.movedSession(s, tx, to, size, cut)
+	t.moved, err = rs.changedRecord(s, tx, to, size, cut)
 	return t, err
 }
 
-// placeIn is where the cut of a stored conversation lies in the session's file as it is now. The file must still begin with what is left of
-// it.
-func (rs *Restorer) placeIn(s *model.Session, f *conversation.SessionFile, p *history.Moment, cut transcript.Cut) (int64, error) {
+// cutOffset is where the cut of a stored conversation lies in the session's file as it is now, in bytes. A *model.NotInPlaceError where the
+// file does not begin any more with what is to stay.
+func (rs *Restorer) cutOffset(s *model.Session, f *conversation.SessionFile, p *history.Moment, cut transcript.Cut) (int64, error) {
 	st, err := conversation.OpenTranscript(rs.log.Objs, p.Transcript)
 	if err != nil {
 		return 0, err

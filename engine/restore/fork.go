@@ -14,42 +14,43 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/register"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
 )
 
-// Forked is a fork that was made, and with Options.Checkout what the checkout did.
+// Forked is a fork that was made, and with Options.Checkout the result of the checkout.
 type Forked struct {
 	*model.Fork
 	Restore  *Result   // nil: the code stayed
 	Restored refs.Kind // of Restore
 }
 
-// Fork makes a new session of the beginning of one: up to a checkpoint, or the end of a turn. The session that it is made of is not
-// touched, and may be running. The worktree stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem);
-// refused (*NoConversationError) or failed with nothing written.
+// Fork makes a new session of the beginning of another: up to a checkpoint, or the end of a turn. The other session is not changed, and may
+// be running. The code stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem); refused
+// (*NoConversationError) or failed with nothing written.
 func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, error) {
 	if o.Checkout && !o.DryRun {
-		return rs.forkAndGo(ctx, name, o)
+		return rs.forkWithCheckout(ctx, name, o)
 	}
 	defer rs.log.Hold()()
-	if err := rs.talks.ReadySessions(); err != nil {
+	if err := rs.conversations.ReadySessions(); err != nil {
 		return nil, err
 	}
 	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}
-	r := o.request(refs.KindFork, p.Session)
-	r.point = p
+	r := o.newRequest(refs.KindFork, p.Session)
+	r.moment = p
 	return rs.fork(ctx, r)
 }
 
-// Clone copies a whole session as a new one; one that nothing has been said in yet, too. It may be running.
+// Clone copies a whole session as a new one, also one in which nothing was said yet. It may be running.
 func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	defer rs.log.Hold()()
-	if err := rs.talks.ReadySessions(); err != nil {
+	if err := rs.conversations.ReadySessions(); err != nil {
 		return nil, err
 	}
 	session, err := rs.sessions.Session(o.Session)
@@ -66,56 +67,56 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	if p.Checkpoint, err = rs.sessions.Current(session); err != nil {
 		return nil, err
 	}
-	r := o.request(refs.KindFork, session)
-	r.point, r.clone = p, true
+	r := o.newRequest(refs.KindFork, session)
+	r.moment, r.clone = p, true
 	return rs.fork(ctx, r)
 }
 
-// fork is Run for what leaves the code: the same plan of the conversation, writer and record. There is no worktree to be captured and
-// nothing that was there is changed, so there is neither a safety checkpoint, nor is the journal written: one batch, after the files, has
-// the session, its bytes and the operation. A kill before it leaves at most whole new files, of which the session's own comes last.
-func (rs *Restorer) fork(ctx context.Context, r *restore) (*Forked, error) {
-	if r.point.Checkpoint != nil {
-		r.aimAt(r.point.Checkpoint)
+// fork carries out a request that leaves the code, as Run does others: with the same plan of the conversation, writer and record. Nothing
+// that exists is changed, so there is no safety checkpoint and no stored journal: one batch, after the files, has the session, its bytes
+// and the operation. A kill before it leaves at most whole new files, of which the session's own comes last.
+func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
+	if r.moment.Checkpoint != nil {
+		r.setTarget(r.moment.Checkpoint)
 	}
 	t, tx := &conversationPlan{}, (*objstore.Tx)(nil)
-	if !r.wish.DryRun {
+	if !r.options.DryRun {
 		tx = rs.log.Objs.Begin()
 		defer tx.Discard()
 	}
-	if err := rs.planNew(r, r.point, t, tx); err != nil {
+	if err := rs.addFork(r, r.moment, t, tx); err != nil {
 		return nil, err
 	}
 	defer t.Close()
 	made := &Forked{Fork: t.conversation.Fork}
-	if r.wish.DryRun {
+	if r.options.DryRun {
 		return made, nil
 	}
 	j := &r.Journal
-	t.Enter(j)
-	j.Own = register.Folders(r.wish.Env)
+	t.FillJournal(j)
+	j.Own = register.Folders(r.options.Env)
 	_, err := conversation.SetSessions(tx, j.Own, j.Files, false)
-	if err == nil && made.Bytes == 0 { // the clone of a session in which nothing was said: to a step, no bytes are no file
+	if err == nil && made.Bytes == 0 { // clone of an empty session: SetSessions makes no file of no bytes
 		err = conversation.WriteSession(j.Own, made.Path, false, func(io.Writer) error { return nil })
 	}
 	switch {
 	case err != nil:
-	case r.wish.SelfTest:
+	case r.options.SelfTest:
 		err = rs.selfTest(t.fork, made.Fork)
 	default:
 		op := refs.Operation{Kind: j.Kind, Session: j.Made.Name, Checkpoint: j.Target, Message: made.Path}
-		op.Changes = rs.place(j.Made.Name, j.Target)
-		_, err = rs.record(ctx, tx, op, j, nil)
+		op.Changes = rs.newSessionRefs(j.Made.Name, j.Target)
+		_, err = rs.commitOperation(ctx, tx, op, j, nil)
 	}
-	if err != nil || r.wish.SelfTest {
-		return made, errors.Join(err, takeAway(j))
+	if err != nil || r.options.SelfTest {
+		return made, errors.Join(err, removeMade(j))
 	}
-	rs.tellAgents(ctx, r.wish.Env, j, j.Files, &t.conversation)
+	rs.notifyAgents(ctx, r.options.Env, j, j.Files, &t.conversation)
 	return made, nil
 }
 
-// takeAway removes session files that were made and that nobody has seen, or what there is of them.
-func takeAway(j *model.Journal) error {
+// removeMade removes the session files that a fork made before it failed, or after its self-test.
+func removeMade(j *model.Journal) error {
 	var err error
 	for _, f := range slices.Backward(j.Files) {
 		if e := conversation.RemoveSession(j.Own, f.Path); !errors.Is(e, fs.ErrNotExist) {
@@ -123,12 +124,13 @@ func takeAway(j *model.Journal) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("fork: %w", err)
+		return &value.OpError{Op: "remove session", Subject: j.Made.NameOf(), Err: err}
 	}
 	return nil
 }
 
-// selfTest says what a fork was found to be. The agent is not told of it: what it lists must not lead nowhere.
+// selfTest adds to f.Checks what the new session was found to be, and fails if the agent would not find it. The agent's list does not hear
+// of it, since the session is removed.
 func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 	f.Checks = append(f.Checks,
 		fmt.Sprintf("%s parses, and every call of a tool has its result", plan.Path),
@@ -137,7 +139,7 @@ func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 	if err == nil {
 		var found []string
 		if found, _, err = transcript.Find(plan.agent, os.DirFS(root), rs.log.Project.Root); err == nil {
-			err = errNotFoundThere
+			err = &value.OpError{Op: "fork", Subject: plan.Path, Err: errNotFoundThere}
 			for _, p := range found {
 				if filepath.Join(root, filepath.FromSlash(p)) == plan.Path {
 					err = nil
@@ -151,10 +153,10 @@ func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 	return err
 }
 
-var errNotFoundThere = errors.New("fork: it is not where the agent looks")
+var errNotFoundThere = errors.New("it is not where the agent looks")
 
-// forkAndGo is a fork that takes the code along: a checkout that makes a new session whatever the one that is there ends with.
-func (rs *Restorer) forkAndGo(ctx context.Context, name string, o Options) (*Forked, error) {
+// forkWithCheckout is Fork with Options.Checkout: a checkout that makes a new session even where an existing one ends there.
+func (rs *Restorer) forkWithCheckout(ctx context.Context, name string, o Options) (*Forked, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
 		return nil, err

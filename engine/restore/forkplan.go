@@ -16,41 +16,43 @@ import (
 	"rewind/transcript"
 )
 
-// forkPlan is a fork that has not been written yet: everything that its bytes depend on.
+// forkPlan is a fork before it is written: everything that its bytes depend on.
 type forkPlan struct {
-	agent transcript.Agent
-	of    *model.Session
-	src   transcript.Source         // from the live file where that still has what is wanted, else from the store: the same bytes
-	Live  *conversation.SessionFile // nil: from the store
-	Fork  transcript.Fork
-	Cut   transcript.Cut
-	Path  string
-	sides []transcript.Side
-	from  model.Lineage
-	name  string // of the new session
-	last  string // how the prompt of its last turn begins
+	agent      transcript.Agent
+	parent     *model.Session
+	source     transcript.Source         // from the live file where that still has what is wanted, else from the store: the same bytes
+	Live       *conversation.SessionFile // nil: from the store
+	Fork       transcript.Fork
+	Cut        transcript.Cut
+	Path       string
+	sides      []transcript.Side
+	lineage    model.Lineage
+	name       string // of the new session
+	lastPrompt string // how the prompt of its last turn begins
 }
 
+// Close closes the live session file, if the fork is copied from one.
 func (p *forkPlan) Close() {
 	if p.Live != nil {
 		p.Live.Close()
 	}
 }
 
+// Write writes the new session's file to w.
 func (p *forkPlan) Write(w io.Writer) error {
-	return transcript.WriteFork(w, p.agent, p.src, p.Fork)
+	return transcript.WriteFork(w, p.agent, p.source, p.Fork)
 }
 
-// Check refuses what must not become a session: it reads what write gave as the agent would.
+// Check reads what Write wrote as the agent would, and fails on what must not become a session.
 func (p *forkPlan) Check(r io.ReaderAt, size int64) error {
 	if p.Cut.Messages == 0 {
 		return nil // a clone of a session in which nothing was said holds nothing that could be wrong
 	}
-	return transcript.CheckFork(p.agent, transcript.Source{ReaderAt: r, Size: size, Name: p.Path}, p.src, p.Fork)
+	return transcript.CheckFork(p.agent, transcript.Source{ReaderAt: r, Size: size, Name: p.Path}, p.source, p.Fork)
 }
 
-// beforeFirst says of turn 0 which turns there are.
-func beforeFirst(turns uint64) string {
+// whyNoTurn is, for people, why turn 0 cannot be forked: there are so many turns, from 1.
+func whyNoTurn(turns uint64) string {
 	const why = "it lies before the first prompt"
 	switch turns {
 	case 0:
@@ -61,8 +63,9 @@ func beforeFirst(turns uint64) string {
 	return fmt.Sprintf("%s; the session has %d turns, turn:1 to turn:%d", why, turns, turns)
 }
 
-// cutPoint is the conversation of a moment, and where it is cut: all is for a copy of all of it.
-func (rs *Restorer) cutPoint(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored, cut transcript.Cut, err error) {
+// findCut is the conversation of a moment and where to cut it: behind the moment's turn or call, or with all at its end. A
+// *model.NoConversationError where nothing was captured that could be cut.
+func (rs *Restorer) findCut(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored, cut transcript.Cut, err error) {
 	s = rs.log.Records[p.Session]
 	switch {
 	case s == nil || p.Session == model.Manual:
@@ -72,7 +75,7 @@ func (rs *Restorer) cutPoint(p *history.Moment, all bool) (s *model.Session, src
 	case p.Err != nil:
 		return nil, src, nil, cut, p.Err
 	case p.Start:
-		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: beforeFirst(rs.history.TurnCount(s))}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: whyNoTurn(rs.history.TurnCount(s))}
 	case p.Transcript.IsZero():
 		why := "it was not captured"
 		if s.Problem != "" {
@@ -102,7 +105,7 @@ func (rs *Restorer) cutPoint(p *history.Moment, all bool) (s *model.Session, src
 	return s, src, st, cut, err
 }
 
-// compactedLater reports whether the session, as it is, was compacted behind a place of it.
+// compactedLater reports whether the session, as it is now, was compacted behind a cut.
 func (rs *Restorer) compactedLater(s *model.Session, st *conversation.Stored, cut transcript.Cut) (bool, error) {
 	now, err := rs.history.Conversation(s, s.Cursor.Transcript)
 	if err != nil || len(now.Compactions) == 0 || now.Compactions[len(now.Compactions)-1].Offset < cut.Offset {
@@ -116,8 +119,8 @@ func (rs *Restorer) compactedLater(s *model.Session, st *conversation.Stored, cu
 	return same == cut.Offset, err
 }
 
-// wholeOf is the end of a conversation as a cut.
-func wholeOf(agent transcript.Agent, src transcript.Source) (transcript.Cut, error) {
+// cutAtEnd is the cut that keeps a whole conversation.
+func cutAtEnd(agent transcript.Agent, src transcript.Source) (transcript.Cut, error) {
 	c, err := transcript.Scan(agent, src)
 	if err != nil {
 		return transcript.Cut{}, err
@@ -129,24 +132,25 @@ func wholeOf(agent transcript.Agent, src transcript.Source) (transcript.Cut, err
 	return cut, nil
 }
 
-// PlanFork decides what a fork of a moment is. close lets go of the file that it is copied from.
+// PlanFork decides what a fork of a moment is: the cut, its file, its name and title ("": of the session's own), its lineage of the given
+// kind. The caller closes the plan. Nothing is written.
 func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) (*forkPlan, error) {
-	s, src, st, cut, err := rs.cutPoint(p, clone)
+	s, src, st, cut, err := rs.findCut(p, clone)
 	if err != nil {
 		return nil, err
 	}
 	agent := s.Agent
 	now := rs.log.Now().Truncate(time.Millisecond)
-	f := &forkPlan{agent: agent, of: s, src: src, Cut: cut}
-	if f.Live, err = rs.stillThere(s, st, cut.Offset); err != nil {
+	f := &forkPlan{agent: agent, parent: s, source: src, Cut: cut}
+	if f.Live, err = rs.openLive(s, st, cut.Offset); err != nil {
 		return nil, err
 	}
 	if f.Live != nil {
-		f.src = f.Live.Source(cut.Offset)
-		f.src.Ended = true
+		f.source = f.Live.Source(cut.Offset)
+		f.source.Ended = true
 	}
 	if title == "" {
-		if title, err = rs.title(s); err != nil {
+		if title, err = rs.titleOf(s); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -162,20 +166,20 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 	f.Fork = transcript.Fork{Cut: cut.Offset, ID: id, Title: title, Time: now, From: s.ID, Clone: clone}
 	f.sides = transcript.Sides(agent, s.Cursor.Path, f.Path)
 	f.name = string(agent) + "/" + id
-	f.from = model.Lineage{Lineage: value.Lineage{Session: s.Name, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}}
-	f.from.Share(cut.Turn, nil)
+	f.lineage = model.Lineage{Lineage: value.Lineage{Session: s.Name, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}}
+	f.lineage.Share(cut.Turn, nil)
 	if p.Checkpoint != nil {
-		f.from.Checkpoint = p.Checkpoint.ID.String()
+		f.lineage.Checkpoint = p.Checkpoint.ID.String()
 	}
 	if c, err := rs.history.Conversation(s, p.Transcript); err == nil && cut.Turn > 0 && cut.Turn <= len(c.Turns) {
-		f.last = c.Turns[cut.Turn-1].Summary
+		f.lastPrompt = c.Turns[cut.Turn-1].Summary
 	}
 	return f, nil
 }
 
-// stillThere opens the session's file if it begins with the first length bytes of what was captured; nil if it does not, or if they are not
-// all its own.
-func (rs *Restorer) stillThere(s *model.Session, st *conversation.Stored, length int64) (*conversation.SessionFile, error) {
+// openLive opens the session's file if it begins with the first length bytes of what was captured. nil: it does not, it is one document, or
+// the session continues another's file.
+func (rs *Restorer) openLive(s *model.Session, st *conversation.Stored, length int64) (*conversation.SessionFile, error) {
 	if s.Cursor.Base > 0 {
 		return nil, nil
 	}
@@ -194,8 +198,8 @@ func (rs *Restorer) stillThere(s *model.Session, st *conversation.Stored, length
 	return f, nil
 }
 
-// title is what a session is called: as the agent's list shows it, or as it was named when it was made.
-func (rs *Restorer) title(s *model.Session) (string, error) {
+// titleOf is a session's title: as its file has it, else as it was given when the session was made.
+func (rs *Restorer) titleOf(s *model.Session) (string, error) {
 	if s.Title != "" && s.Agent == transcript.Codex {
 		return s.Title, nil // the file does not say
 	}
@@ -209,38 +213,38 @@ func (rs *Restorer) title(s *model.Session) (string, error) {
 	return c.Title, nil
 }
 
-// session is the record of the fork's session.
-func (p *forkPlan) session(written objstore.ID, seq uint64) *model.Session {
-	from := p.from
+// record is the new session's record: written is its transcript, seq the operation that makes it.
+func (p *forkPlan) record(written objstore.ID, seq uint64) *model.Session {
+	from := p.lineage
 	from.Transcript = written
 	return &model.Session{
-		Name: p.name, Agent: p.agent, ID: p.Fork.ID, Transcript: p.Path, Cwd: p.of.Cwd, Previous: p.of.ID, Began: seq,
-		First: p.Fork.Time, Last: p.Fork.Time, Turn: uint64(p.Cut.Turn), Prompt: p.last, Fork: &from, Title: p.Fork.Title,
+		Name: p.name, Agent: p.agent, ID: p.Fork.ID, Transcript: p.Path, Cwd: p.parent.Cwd, Previous: p.parent.ID, Began: seq,
+		First: p.Fork.Time, Last: p.Fork.Time, Turn: uint64(p.Cut.Turn), Prompt: p.lastPrompt, Fork: &from, Title: p.Fork.Title,
 	}
 }
 
-// result is the fork as it is told.
-func (p *forkPlan) result() *model.Fork {
-	return &model.Fork{Session: p.name, Title: p.Fork.Title, Path: p.Path, From: p.from, Cut: p.Cut}
+// fork is the plan as an answer of Fork.
+func (p *forkPlan) fork() *model.Fork {
+	return &model.Fork{Session: p.name, Title: p.Fork.Title, Path: p.Path, From: p.lineage, Cut: p.Cut}
 }
 
-// place gives a new session its branch and its cursor.
-func (rs *Restorer) place(session string, at objstore.ID) []refs.Change {
+// newSessionRefs are the changes that make a new session's branch and cursor; none for the zero checkpoint.
+func (rs *Restorer) newSessionRefs(session string, at objstore.ID) []refs.Change {
 	if at.IsZero() {
 		return nil
 	}
 	return []refs.Change{{Name: refs.Session(session), New: at}, {Name: refs.Cursor(session), New: at}}
 }
 
-// mayWrite refuses a fork that would not lie in the agent's own folder, reached through no link.
-func (p *forkPlan) mayWrite(own agentfiles.Folders) error {
+// checkFolders fails with a *model.ForeignFileError unless all of the fork's files lie in the agent's own folder, reached through no link.
+func (p *forkPlan) checkFolders(own agentfiles.Folders) error {
 	paths := []string{p.Path}
 	for _, s := range p.sides {
 		paths = append(paths, s.From, s.To)
 	}
 	for _, path := range paths {
 		if err := model.Placed(own, path); err != nil {
-			return &model.ForeignFileError{In: "session " + p.of.Name, Cause: err}
+			return &model.ForeignFileError{In: "session " + p.parent.Name, Cause: err}
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -22,11 +21,12 @@ import (
 	"rewind/transcript"
 )
 
-// Import takes in the agents' sessions of this project that are not known yet: what was said is stored, so that they can be cloned and
-// forked. What they did to the code was not captured. A file that cannot be taken in stops no other.
+// Import captures those of the agents' sessions of this project that are not known yet, so that they can be cloned and forked; code of that
+// time is not captured. A file that cannot be read is in Failed or Passed and stops no other. p gets the number of sessions and of bytes so
+// far.
 func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
 	defer rs.log.Hold()()
-	if err := rs.talks.ReadySessions(); err != nil {
+	if err := rs.conversations.ReadySessions(); err != nil {
 		return nil, err
 	}
 	res := &model.Imported{}
@@ -42,7 +42,7 @@ func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Prog
 			continue
 		}
 		for _, p := range passed {
-			why := fmt.Errorf("import %s: %w", filepath.Join(root, filepath.FromSlash(p.Path)), register.PathCause(p.Why))
+			why := &value.OpError{Op: "import", Subject: filepath.Join(root, filepath.FromSlash(p.Path)), Err: register.PathCause(p.Why)}
 			switch {
 			case errors.Is(p.Why, transcript.ErrNoFile), errors.Is(p.Why, transcript.ErrNothing), errors.Is(p.Why, transcript.ErrNowhere):
 				res.Passed = append(res.Passed, why)
@@ -70,15 +70,15 @@ func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Prog
 		}
 	}
 	if len(res.Sessions) > 0 {
-		rs.talks.Origins = nil // what was not known may be by now
+		rs.conversations.Origins = nil // what was not known may be by now
 	}
 	for _, name := range res.Sessions {
-		rs.talks.ResolveOrigin(ctx, name)
+		rs.conversations.ResolveOrigin(ctx, name)
 	}
 	return res, nil
 }
 
-// importSession takes one session in; nil: it is known.
+// importSession captures one session file; nil: the session is known already.
 func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, path string) (*model.Session, error) {
 	_, id, err := transcript.SessionFile(agent, path)
 	if err != nil {
@@ -94,13 +94,13 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	defer f.Close()
 	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, conversation.ZstdSuffix), Imported: true, Ended: true}
 	tx := rs.log.Objs.Begin()
-	if s.Cursor, err = rs.talks.Advance(tx, s, f, conversation.MaxSession); err == nil {
-		err = rs.introduce(tx, s, id)
+	if s.Cursor, err = rs.conversations.Advance(tx, s, f, conversation.MaxSession); err == nil {
+		err = rs.fillFromTranscript(tx, s, id)
 	}
 	if err != nil {
 		tx.Discard()
 		if errors.Is(err, conversation.ErrMoving) {
-			err = fmt.Errorf("import %s: %w", path, err)
+			err = &value.OpError{Op: "import", Subject: path, Err: err}
 		}
 		return nil, err
 	}
@@ -118,12 +118,13 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 		return nil, err
 	}
 	rs.log.Records[s.Name] = s
-	rs.talks.Saw(s.Name, f, s.Cursor.TranscriptEnd)
+	rs.conversations.Saw(s.Name, f, s.Cursor.TranscriptEnd)
 	return s, nil
 }
 
-// introduce fills in what a session's conversation, which has been captured, says of itself. named is the id in the name of its file.
-func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) error {
+// fillFromTranscript sets the name, the times, the turn and the lineage of a session from its captured transcript. named is the id in the
+// file's name.
+func (rs *Restorer) fillFromTranscript(tx *objstore.Tx, s *model.Session, named string) error {
 	agent := s.Agent
 	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
@@ -135,18 +136,18 @@ func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) e
 		return err
 	}
 	own := all
-	if base := s.Cursor.Base; base > 0 { // what stands in front is another session's
+	if base := s.Cursor.Base; base > 0 { // the records in front are another session's
 		of.ReaderAt, of.Size = io.NewSectionReader(st, base, st.Size-base), st.Size-base
 		if own, err = transcript.Scan(agent, of); err != nil {
 			return err
 		}
 	}
 	id := named
-	if agent != transcript.Claude || id == "" { // of the others the id inside counts
+	if agent != transcript.Claude || id == "" { // other agents' ids are those in the file
 		id = own.ID
 	}
 	if !transcript.ValidID(id) {
-		return model.Usagef("import %s: no id of a session in it", s.Transcript)
+		return &value.OpError{Op: "import", Subject: s.Transcript, Err: model.Usagef("no id of a session in it")}
 	}
 	s.Name, s.ID, s.Cwd = model.SessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
 	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))
@@ -156,7 +157,7 @@ func (rs *Restorer) introduce(tx *objstore.Tx, s *model.Session, named string) e
 	return nil
 }
 
-// unpackedFS gives files that an agent has compressed as they were.
+// unpackedFS reads files that an agent has compressed as they were before.
 type unpackedFS struct{ fs.FS }
 
 // Open implements fs.FS.
@@ -179,7 +180,7 @@ func (u unpackedFS) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(u.
 // ReadLink implements fs.ReadLinkFS.
 func (u unpackedFS) ReadLink(name string) (string, error) { return fs.ReadLink(u.FS, name) }
 
-// unpackedFile is a file that is unpacked as it is read.
+// unpackedFile decompresses a file while it is read.
 type unpackedFile struct {
 	f fs.File
 	r io.ReadCloser

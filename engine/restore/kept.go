@@ -8,8 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// collapse lists the kept paths, a wholly new directory once.
-func (pl *planner) collapse() {
+// listKept fills the plan's Kept, by path; of a directory that no checkpoint holds only the directory itself.
+func (pl *planner) listKept() {
 	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
 	for _, p := range paths {
 		k, list := pl.kept[p], pl.plan.Kept
@@ -20,9 +20,10 @@ func (pl *planner) collapse() {
 	}
 }
 
-// take lists what the steps take although without Exact it would be kept: by whose change it is, what no checkpoint holds last.
-func (pl *planner) take() {
-	if !pl.r.Exact {
+// listTaken fills the plan's Taken: with Exact, the files that would be kept without it, by the session that changed them, and last those
+// that no checkpoint holds.
+func (pl *planner) listTaken() {
+	if !pl.request.Exact {
 		return
 	}
 	by := map[string][]string{}

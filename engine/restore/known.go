@@ -13,24 +13,24 @@ import (
 	"rewind/tree/apply"
 )
 
-// laid is what a restore since H wrote. A safety checkpoint also holds files that no step did; bringing them back does
-// not make them known, so of one only that counts which was known before it, too: by all sessions' steps, not the restored one's alone.
-type laid struct {
-	paths refs.PathSet
-	tree  *oplog.Lookups
-	step  *oplog.Lookups // what was known before a safety checkpoint; nil: all of tree
+// restoredState is what a restore since the base wrote. If that was a safety checkpoint, it also has files that no step had. Bringing them
+// back does not make them known: then only that counts which the steps of any session had before it, too.
+type restoredState struct {
+	paths       refs.PathSet
+	tree        *oplog.Lookups
+	knownBefore *oplog.Lookups // of a safety checkpoint: what was known before it; nil: all of tree is known
 }
 
-// baseline finds H and what restores have laid out since: together they are what rewind knows to have been there.
-func (pl *planner) baseline() error {
-	err := pl.e.log.Refs.Newest(0, func(op *refs.Operation) error {
+// loadBase finds the base, and what restores have written since: together they are all that is known.
+func (pl *planner) loadBase() error {
+	err := pl.restorer.log.Refs.Newest(0, func(op *refs.Operation) error {
 		switch {
-		case op.Kind == refs.KindRepair && op.Restore != nil: // nothing is known any more
+		case op.Kind == refs.KindRepair && op.Restore != nil: // what was known before a repair is not believed
 			return kv.ErrStop
 		case op.Kind.IsRestore() && op.Restore != nil:
-			return pl.addLaid(op.Restore)
+			return pl.addRestored(op.Restore)
 		case op.Kind == refs.KindCheckpoint:
-			cp, err := pl.e.log.Checkpoint(op.Checkpoint)
+			cp, err := pl.restorer.log.Checkpoint(op.Checkpoint)
 			if err != nil || cp.Cause.Event == model.EventUndo {
 				return err
 			}
@@ -42,32 +42,33 @@ func (pl *planner) baseline() error {
 	if err != nil || pl.base == nil {
 		return err
 	}
-	pl.seen, err = pl.e.log.Note(pl.base)
+	pl.baseSkips, err = pl.restorer.log.Note(pl.base)
 	return err
 }
 
-func (pl *planner) addLaid(r *refs.Restore) error {
-	cp, err := pl.e.log.Checkpoint(r.Target)
+// addRestored takes note of what a restore since the base wrote.
+func (pl *planner) addRestored(r *refs.Restore) error {
+	cp, err := pl.restorer.log.Checkpoint(r.Target)
 	if err != nil {
 		return err
 	}
-	l := laid{paths: r.Paths, tree: oplog.NewLookups(pl.e.log.Objs, cp.Tree)}
+	l := restoredState{paths: r.Paths, tree: oplog.NewLookups(pl.restorer.log.Objs, cp.Tree)}
 	if cp.Cause.Event == model.EventSafety {
-		was, err := pl.e.log.Before(cp)
+		was, err := pl.restorer.log.Before(cp)
 		if err != nil {
 			return err
 		}
 		if !was.IsZero() {
-			l.step = oplog.NewLookups(pl.e.log.Objs, was)
+			l.knownBefore = oplog.NewLookups(pl.restorer.log.Objs, was)
 		}
 	}
-	pl.since = append(pl.since, l)
+	pl.restored = append(pl.restored, l)
 	return nil
 }
 
-// laidOut reports whether a restore since H left exactly this at path; of a directory, that it left one.
-func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
-	for _, l := range pl.since {
+// wasRestored reports whether a restore since the base left exactly ent at path; of a directory, whether it left one.
+func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
+	for _, l := range pl.restored {
 		if !l.paths.Has(path) && !(ent.Type == tree.TypeDir && l.paths.HasBelow(path)) {
 			continue
 		}
@@ -75,11 +76,11 @@ func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if have == nil || !apply.IsLeft(ent, have) && (have.Type != tree.TypeDir || ent.Type != tree.TypeDir) {
+		if have == nil || !apply.MatchesRestored(ent, have) && (have.Type != tree.TypeDir || ent.Type != tree.TypeDir) {
 			continue
 		}
-		if l.step != nil {
-			if have, err = l.step.Find(path); err != nil {
+		if l.knownBefore != nil {
+			if have, err = l.knownBefore.Find(path); err != nil {
 				return false, err
 			}
 		}
@@ -90,27 +91,28 @@ func (pl *planner) laidOut(path string, ent *tree.Entry) (bool, error) {
 	return false, nil
 }
 
-// survey compares the worktree with H: which paths are not known, and which files have bytes that no step holds.
-func (pl *planner) survey(c *capture.Capture) error {
+// compareWithBase fills unknown and unsaved: the worktree's paths that neither the base nor a restore since has, and its files that differ
+// from what those have.
+func (pl *planner) compareWithBase(c *capture.Capture) error {
 	return c.Changes(capture.TreeOf(pl.base), func(ch tree.Change) error {
 		if ch.New == nil {
 			return nil
 		}
-		laid, err := pl.laidOut(ch.Path, ch.New)
-		if err != nil || laid {
+		restored, err := pl.wasRestored(ch.Path, ch.New)
+		if err != nil || restored {
 			return err
 		}
 		if ch.Old == nil {
 			pl.unknown[ch.Path] = true
 		}
 		if model.IsFile(ch.New) {
-			pl.changed[ch.Path] = true
+			pl.unsaved[ch.Path] = true
 		}
 		return nil
 	})
 }
 
-// dirty reports whether the worktree differs from cp in anything that a restore of cp would change, but for what colleagues changed since.
+// dirty reports whether the worktree differs from cp in anything that a restore of cp would change, the changes of others aside.
 func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others authorship.Theirs) (bool, error) {
 	dirty := false
 	var stays, dirs []string // files that a restore would leave, and directories that cp does not have
@@ -118,20 +120,20 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 		if ch.New == nil {
 			s, skipped := model.Covering(c.Res.Skips, ch.Path)
 			if skipped && (s.Reason != tree.ReasonSize || s.Path != ch.Path || s.Size == ch.Old.Size) {
-				return nil // still there, only not captured any more; of a large file the size tells whether it changed
+				return nil // still on disk, but not captured any more; a file over the size limit is judged by its size
 			}
 			if slices.ContainsFunc(stays, func(p string) bool { return refs.Below(ch.Path, p) }) {
-				return nil // nothing can be laid out there
+				return nil // a kept file is in the way: nothing can be made below it
 			}
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
-		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isMine(ch.Path) || !pl.r.Exact && pl.isNew(ch.Path, ch.Old != nil) || others.Of(ch.Path) != "" {
+		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isInCall(ch.Path) || !pl.request.Exact && pl.isNew(ch.Path, ch.Old != nil) || others.Of(ch.Path) != "" {
 			if ch.New != nil && !isDir {
 				stays = append(stays, ch.Path)
 			}
 			return nil
 		}
-		if ch.Path == agentDir || ch.Old != nil && apply.Rests(ch.New, ch.Old) {
+		if ch.Path == agentDir || ch.Old != nil && apply.UpToDate(ch.New, ch.Old) {
 			return nil
 		}
 		if ch.Old == nil && isDir {
@@ -141,7 +143,7 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 		dirty = true
 		return tree.SkipAll
 	})
-	for _, d := range dirs { // one that something stays in does not go
+	for _, d := range dirs { // a directory that keeps something is not removed
 		dirty = dirty || !slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, d) }) &&
 			!slices.ContainsFunc(c.Res.Skips, func(s tree.Skip) bool { return refs.Below(s.Path, d) })
 	}

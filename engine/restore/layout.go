@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"rewind/engine/model"
+	"rewind/engine/register"
 	"rewind/internal/osfile"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
@@ -20,7 +20,7 @@ import (
 	"rewind/tree/apply"
 )
 
-// LaidOut is what a checkpoint was laid out as.
+// LaidOut is the result of LayOut.
 type LaidOut struct {
 	Checkpoint *model.Checkpoint
 	Dir        string
@@ -34,7 +34,7 @@ type LaidOut struct {
 // a checkout is half done. dir must not exist, lies outside the project and the store, and appears when it is whole; what a kill leaves is
 // beside it, under a name of its own.
 func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string) (*LaidOut, error) {
-	dir, err := rs.placeToLay(dir)
+	dir, err := rs.layoutDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -52,50 +52,49 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 		}
 	}
 	out := &LaidOut{Checkpoint: cp, Dir: dir}
-	steps, err := rs.laySteps(cp, set, out)
+	steps, err := rs.layoutSteps(cp, set, out)
 	if err != nil {
 		return nil, err
 	}
-	if out.Without, err = rs.lay(ctx, dir, steps); err != nil {
-		return nil, fmt.Errorf("lay out %s: %w", cp.ID.Short(), err)
+	if out.Without, err = rs.layOutSteps(ctx, dir, steps); err != nil {
+		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
 	}
 	out.Paths = len(steps)
 	return out, nil
 }
 
-// placeToLay gives dir with the links above it resolved.
-func (rs *Restorer) placeToLay(dir string) (string, error) {
-	refuse := func(why string) (string, error) {
-		return "", model.Usagef("lay out into %s: %s", dir, why)
-	}
+// layoutDir is dir with the links above it resolved; an error if LayOut must not make it.
+func (rs *Restorer) layoutDir(dir string) (string, error) {
+	fail := func(err error) (string, error) { return "", &value.OpError{Op: "lay out into", Subject: dir, Err: err} }
 	if !filepath.IsAbs(dir) {
-		return refuse("it is not an absolute path")
+		return fail(model.Usagef("it is not an absolute path"))
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return refuse("it is there already; name a directory that is to be made")
+		return fail(model.Usagef("it is there already; name a directory that is to be made"))
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("lay out: %w", err)
+		return fail(register.PathCause(err))
 	}
 	above, err := filepath.EvalSymlinks(filepath.Dir(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return refuse("the directory above it is not there")
+		return fail(model.Usagef("the directory above it is not there"))
 	}
 	if err != nil {
-		return "", fmt.Errorf("lay out: %w", err)
+		return fail(err)
 	}
-	for _, not := range []struct{ what, dir string }{{"the project", rs.log.Project.Root}, {"the store", rs.log.Project.Store}} {
-		if real, err := filepath.EvalSymlinks(not.dir); err == nil {
-			not.dir = real
+	for _, outside := range []struct{ what, dir string }{{"the project", rs.log.Project.Root}, {"the store", rs.log.Project.Store}} {
+		if real, err := filepath.EvalSymlinks(outside.dir); err == nil {
+			outside.dir = real
 		}
-		if rel, err := filepath.Rel(not.dir, above); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return refuse("it lies in " + not.what)
+		if rel, err := filepath.Rel(outside.dir, above); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return fail(model.Usagef("it lies in %s", outside.what))
 		}
 	}
 	return filepath.Join(above, filepath.Base(dir)), nil
 }
 
-// laySteps gives what is to be made; what cannot be goes into out. Of directories that were not asked for nothing is read.
-func (rs *Restorer) laySteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Step, err error) {
+// layoutSteps are the steps that make what cp has of set; paths whose content is gone are put into out.Left. Directories outside of set are
+// not read.
+func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Step, err error) {
 	_, lost, err := rs.log.LostIn(cp)
 	if err != nil {
 		return nil, err
@@ -121,29 +120,30 @@ func (rs *Restorer) laySteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOu
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("lay out %s: %w", cp.ID.Short(), err)
+		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
 	}
 	return steps, nil
 }
 
-func (rs *Restorer) lay(ctx context.Context, dir string, steps []tree.Step) ([]apply.Without, error) {
+// layOutSteps makes the directory dir of the steps, which start from nothing.
+func (rs *Restorer) layOutSteps(ctx context.Context, dir string, steps []tree.Step) ([]apply.Without, error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err
 	}
 	defer above.Close()
 	open := func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) }
-	without, err := apply.LayOut(ctx, above, filepath.Base(dir), steps, open, rs.reached(ctx))
+	without, err := apply.LayOut(ctx, above, filepath.Base(dir), steps, open, rs.progress(ctx))
 	if err != nil {
 		return nil, err
 	}
-	rs.likeRoot(above, dir)
+	rs.copyRootPerm(above, dir)
 	return without, nil
 }
 
-// likeRoot gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. Where it has another
-// group, nobody but its owner gets what not both the root's group and everybody have. What cannot be asked or set leaves it 0700.
-func (rs *Restorer) likeRoot(above worktreefs.Dir, dir string) {
+// copyRootPerm gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. If its group is
+// another one, group and others get only what the root gives to both. Where the system refuses, it stays 0700.
+func (rs *Restorer) copyRootPerm(above worktreefs.Dir, dir string) {
 	was, err := os.Stat(rs.log.Project.Root)
 	if err != nil {
 		return

@@ -6,32 +6,33 @@ import (
 	"rewind/tree"
 )
 
-// refuseLost refuses a restore of what is lost. A lost directory that was not asked for reads as an empty one afterwards.
+// refuseLost fails with an *oplog.LostError if a path of the request is lost in the target. Lost directories outside of the request are put
+// into lostTrees and read as empty from now on.
 func (pl *planner) refuseLost() error {
-	paths, trees, err := pl.e.log.LostIn(pl.target)
+	paths, trees, err := pl.restorer.log.LostIn(pl.target)
 	if err != nil {
 		return err
 	}
 	var asked []string
 	for _, p := range paths {
-		if pl.r.Paths.Has(p) || p == "" || pl.r.Paths.HasBelow(p) {
+		if pl.request.Paths.Has(p) || p == "" || pl.request.Paths.HasBelow(p) {
 			asked = append(asked, p)
 		}
 	}
 	if len(asked) > 0 {
 		return &oplog.LostError{Checkpoint: pl.target.ID, Paths: asked}
 	}
-	pl.lost = trees
+	pl.lostTrees = trees
 	return nil
 }
 
-// sparing reads trees, the lost ones as empty.
-type sparing struct {
+// lostAsEmpty is a Getter that gives lost trees as empty ones.
+type lostAsEmpty struct {
 	objstore.Getter
 	lost map[objstore.ID]bool
 }
 
-func (s sparing) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+func (s lostAsEmpty) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
 	if k == objstore.Tree && s.lost[id] {
 		return tree.Encode(nil)
 	}

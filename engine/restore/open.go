@@ -13,18 +13,19 @@ import (
 	"rewind/engine/sessions"
 )
 
-// Restorer is a view of an open project for who restores it.
+// Restorer restores an open project. Its commands (Checkout, Undo, Redo, UndoRestore, Continue, Abort, Fork, Clone, Import) hold the log's
+// lock until they return, and what they call wants it held. LayOut takes no lock.
 type Restorer struct {
-	log      *oplog.Log
-	leaks    *secrets.Leaks
-	sessions *sessions.Sessions
-	talks    *conversation.Conversations
-	history  *history.History
-	worktree *capture.Worktree
-	authors  *authorship.Authors
+	log           *oplog.Log
+	leaks         *secrets.Leaks
+	sessions      *sessions.Sessions
+	conversations *conversation.Conversations
+	history       *history.History
+	worktree      *capture.Worktree
+	authors       *authorship.Authors
 }
 
-// New gives a view.
+// New makes a Restorer of the rooms that it works with.
 func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, w *capture.Worktree, a *authorship.Authors) *Restorer {
 	return &Restorer{log, k, s, c, h, w, a}
 }

@@ -20,76 +20,78 @@ import (
 	"rewind/tree/apply"
 )
 
-// Plan is what a restore would do. Preview and act share it: nothing is decided later.
+// Plan is what a restore would do. A dry run shows it and a restore carries it out: nothing is decided later.
 type Plan struct {
 	Target *model.Checkpoint
 	refs.Scope
 	Steps    []tree.Step  // by path
-	Kept     []model.Kept // differ from the target and stay as they are
+	Kept     []model.Kept // paths that differ from the target and stay as they are
 	Replaced []string     // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
-	Git      GitThenNow
-	without  []apply.Without // are as the target has them, but for bits that a restore gives to nothing; no step
-	Missing  []tree.Skip     // the target's note lists them as never captured, and they are not there
-	Taken    []model.Taken   // what the steps take because it was asked for with Exact
+	Git      GitHeads
+	without  []apply.Without // paths without a step: as the target has them, but for bits that a restore gives to no file
+	Missing  []tree.Skip     // paths that the target did not capture, and that are not on disk
+	Taken    []model.Taken   // with Exact: what would be kept without it
 
-	theirs authorship.Theirs // what colleagues changed after the target
+	others authorship.Theirs // what colleagues changed after the target
 }
 
-// leaves reports whether what is at a path is a colleague's change, and stays that: also where the target happens to have the same.
-func (p *Plan) leaves(path string) bool { return p != nil && !p.Exact && p.theirs.Of(path) != "" }
+// leavesToOthers reports whether a path was changed by a colleague and is therefore kept, even if it happens to be as the target has it.
+func (p *Plan) leavesToOthers(path string) bool {
+	return p != nil && !p.Exact && p.others.Of(path) != ""
+}
 
-// GitThenNow is where the user's repository stood at the target and stands now; a restore moves none of it.
-type GitThenNow struct {
+// GitHeads is where the user's git repository stood at the target, and where it stands now. A restore changes nothing of it.
+type GitHeads struct {
 	Then, Now model.GitHead
 	State     string // merge, rebase, ... under way; empty: none
 }
 
-// planner holds what the decisions of one plan are made from.
+// planner makes one plan.
 type planner struct {
-	e       *Restorer
-	r       *restore
-	target  *model.Checkpoint
-	base    *model.Checkpoint // H: the newest step, no undo's own; nil: none
-	since   []laid            // by restores since base
-	seen    []tree.Skip       // of base's note, by path
-	skipped []tree.Skip       // of the target's note, by path
-	unknown map[string]bool
-	mine    func(path string) bool // what is unknown and the work of the session's own open call all the same; nil: nothing
-	changed map[string]bool
-	others  authorship.Theirs    // what colleagues changed after the target
-	both    map[string]bool      // of others, what this session may have written, too
-	changes []tree.Change        // from the worktree to the target
-	lost    map[objstore.ID]bool // trees of the target, of which nothing was asked for
-	plan    *Plan
-	kept    map[string]model.Kept
-	// blocking are the paths that stay and are no directories: nothing can be laid out below them
+	restorer    *Restorer
+	request     *request
+	target      *model.Checkpoint
+	base        *model.Checkpoint // the newest step that no undo made; nil: none
+	restored    []restoredState   // what restores since base wrote
+	baseSkips   []tree.Skip       // of base's note, by path
+	targetSkips []tree.Skip       // of the target's note, by path
+	unknown     map[string]bool
+	inCall      func(path string) bool // reports unknown paths that an open call of the session itself made; nil: none
+	unsaved     map[string]bool
+	others      authorship.Theirs    // what colleagues changed after the target
+	shared      map[string]bool      // those of others that this session may have written, too
+	changes     []tree.Change        // from the worktree to the target
+	lostTrees   map[objstore.ID]bool // lost trees of the target outside of the request
+	plan        *Plan
+	kept        map[string]model.Kept
+	// blocking are paths that stay and are no directories: nothing can be made below them
 	blocking map[string]bool
 }
 
-// Plan captures the worktree and decides. choose names the target once the worktree is known. On success the capture
-// holds every byte that the steps replace or remove, ignored files included. *UnsavedError when there are bytes in the
-// way that must not or cannot be stored.
-func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *restore, p model.Progress) (*Plan, *capture.Capture, error) {
+// Plan captures the worktree through root and decides what becomes of each path. On success the capture, which the caller commits or
+// discards, holds every byte that the steps replace or remove, ignored files included. An *UnsavedError when bytes are in the way that must
+// not or cannot be stored.
+func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
-		e: rs, r: r, unknown: map[string]bool{}, changed: map[string]bool{}, kept: map[string]model.Kept{}, blocking: map[string]bool{},
+		restorer: rs, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]model.Kept{}, blocking: map[string]bool{},
 		plan: &Plan{Scope: r.Scope},
 	}
-	if err := pl.baseline(); err != nil {
+	if err := pl.loadBase(); err != nil {
 		return nil, nil, err
 	}
-	o := capture.Options{Compare: r.wish.DryRun, Progress: p}
-	c, err := pl.look(ctx, root, r, o)
+	o := capture.Options{Compare: r.options.DryRun, Progress: p}
+	c, err := pl.captureWorktree(ctx, root, r, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Force, err = pl.inTheWay(root, c)
+	o.Force, err = pl.uncapturedTargets(root, c)
 	if err == nil && len(o.Force) > 0 {
 		c.Discard()
 		if c, err = rs.worktree.Capture(ctx, root, o); err != nil {
 			return nil, nil, err
 		}
 		if err = pl.refuseSecrets(c, o.Force); err == nil {
-			err = pl.differ(c)
+			err = pl.compareWithTarget(c)
 		}
 	}
 	if err == nil {
@@ -100,7 +102,7 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *restore, p
 		pl.plan.Git.State = rs.worktree.GitState()
 	}
 	if err == nil {
-		pl.plan.Missing, err = capture.Missing(root, pl.skipped, c.Res.Skips, pl.r.Paths)
+		pl.plan.Missing, err = capture.Missing(root, pl.targetSkips, c.Res.Skips, pl.request.Paths)
 	}
 	if err != nil {
 		c.Discard()
@@ -109,16 +111,16 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *restore, p
 	return pl.plan, c, nil
 }
 
-// look captures the worktree, settles the target, and finds what differs. A capture relies on the watcher; at the paths that
-// the restore is to set, nothing is relied on: where one of them is not as it was taken over, the whole tree is looked at.
-func (pl *planner) look(ctx context.Context, root worktreefs.Dir, r *restore, o capture.Options) (*capture.Capture, error) {
+// captureWorktree captures the worktree, chooses the target and fills changes. A capture believes the watcher; a restore must not believe
+// it of the files that it would replace. If one of those is not as the capture took it over, the whole tree is scanned.
+func (pl *planner) captureWorktree(ctx context.Context, root worktreefs.Dir, r *request, o capture.Options) (*capture.Capture, error) {
 	for {
-		c, err := pl.e.worktree.Capture(ctx, root, o)
+		c, err := pl.restorer.worktree.Capture(ctx, root, o)
 		if err != nil {
 			return nil, err
 		}
-		if err = pl.aim(c, r); err == nil {
-			err = pl.differ(c)
+		if err = pl.chooseTarget(c, r); err == nil {
+			err = pl.compareWithTarget(c)
 		}
 		overlooked := false
 		if err == nil && !o.Full {
@@ -135,62 +137,63 @@ func (pl *planner) look(ctx context.Context, root worktreefs.Dir, r *restore, o 
 	}
 }
 
-// differ lists what differs between the worktree and the target.
-func (pl *planner) differ(c *capture.Capture) error {
+// compareWithTarget fills changes: from the captured worktree to the target, by path.
+func (pl *planner) compareWithTarget(c *capture.Capture) error {
 	pl.changes = nil
-	return tree.Diff(sparing{c.Get, pl.lost}, c.Res.Root, pl.target.Tree, func(ch tree.Change) error {
+	return tree.Diff(lostAsEmpty{c.Get, pl.lostTrees}, c.Res.Root, pl.target.Tree, func(ch tree.Change) error {
 		pl.changes = append(pl.changes, ch)
 		return nil
 	})
 }
 
-// victims are the files that a restore could replace or remove.
+// victims are the files that the restore could replace or remove.
 func (pl *planner) victims() []string {
 	var paths []string
 	for _, ch := range pl.changes {
-		if model.IsFile(ch.Old) && pl.r.Paths.Has(ch.Path) {
+		if model.IsFile(ch.Old) && pl.request.Paths.Has(ch.Path) {
 			paths = append(paths, ch.Path)
 		}
 	}
 	return paths
 }
 
-// aim settles the target.
-func (pl *planner) aim(c *capture.Capture, r *restore) (err error) {
+// chooseTarget sets the target, where it depends on the captured worktree, and what is read of it: its note, what is lost of it, what
+// colleagues changed since.
+func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if r.choose != nil {
-		if err := pl.survey(c); err != nil {
+		if err := pl.compareWithBase(c); err != nil {
 			return err
 		}
 		if err := r.choose(pl, c); err != nil {
 			return err
 		}
-		clear(pl.unknown) // a second capture may find more
-		clear(pl.changed)
+		clear(pl.unknown) // filled again by decide, for the last capture
+		clear(pl.unsaved)
 	}
 	pl.target, pl.plan.Target = r.target, r.target
 	if err := pl.refuseLost(); err != nil {
 		return err
 	}
-	if pl.skipped, err = pl.e.log.Note(r.target); err != nil {
+	if pl.targetSkips, err = pl.restorer.log.Note(r.target); err != nil {
 		return err
 	}
-	pl.others, pl.both, err = pl.e.authors.Others(r.Session, r.target, c, r.Kind == refs.KindCheckout)
-	pl.plan.theirs = pl.others
+	pl.others, pl.shared, err = pl.restorer.authors.Others(r.Session, r.target, c, r.Kind == refs.KindCheckout)
+	pl.plan.others = pl.others
 	return err
 }
 
-// inTheWay returns the paths of the target that the snapshot did not capture although something is there: ignored, over
-// the size limit. They must be captured before they may be touched. An uncaptured directory where the target has a file
-// stays, for what is in it is not the target's.
-func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, error) {
+// uncapturedTargets are the paths of the target that the snapshot did not capture although something is there: ignored, or over the size
+// limit. They must be captured before they may be replaced. An uncaptured directory where the target has a file is kept, since its files
+// are not the target's.
+func (pl *planner) uncapturedTargets(root worktreefs.Dir, c *capture.Capture) ([]string, error) {
 	var hidden []string
 	var blocked []model.Blocked
 	for _, ch := range pl.changes {
-		if ch.New == nil || ch.Old != nil || !pl.r.Paths.Has(ch.Path) {
+		if ch.New == nil || ch.Old != nil || !pl.request.Paths.Has(ch.Path) {
 			continue
 		}
 		s, ok := model.Covering(c.Res.Skips, ch.Path)
-		if why, err := pl.e.log.GoneEntry(ch.New); !ok || err != nil || why != "" {
+		if why, err := pl.restorer.log.GoneEntry(ch.New); !ok || err != nil || why != "" {
 			if err != nil {
 				return nil, err
 			}
@@ -216,22 +219,23 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 	return hidden, nil
 }
 
-// keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
+// keep puts a path into kept. Nothing can be made below it unless it is a directory that stays.
 func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
 	k := model.Kept{Path: path, Dir: isDir, Reason: why}
 	if why == value.KeptSession {
-		k.By, k.Shared = pl.others.Of(path), pl.both[path]
+		k.By, k.Shared = pl.others.Of(path), pl.shared[path]
 	}
 	pl.kept[path] = k
 	pl.blocking[path] = !isDir || why == value.KeptBelow || why == value.KeptPurged || why == value.KeptLost
 }
 
-// refuseSecrets refuses to replace secret files that the forced capture found, unless their content may be stored.
+// refuseSecrets fails with an *UnsavedError if one of the paths in hidden, which the second capture took in, is a secret file whose content
+// may not be stored.
 func (pl *planner) refuseSecrets(c *capture.Capture, hidden []string) error {
-	if pl.e.log.Config.StoreSecrets() {
+	if pl.restorer.log.Config.StoreSecrets() {
 		return nil
 	}
-	secret, err := pl.e.leaks.SecretFiles()
+	secret, err := pl.restorer.leaks.SecretFiles()
 	if err != nil {
 		return err
 	}
@@ -254,23 +258,23 @@ func (pl *planner) refuseSecrets(c *capture.Capture, hidden []string) error {
 	return &model.UnsavedError{Paths: blocked}
 }
 
-// decide fills the plan with steps and kept paths.
+// decide fills the plan with steps, kept paths and what is told of them.
 func (pl *planner) decide(c *capture.Capture) error {
-	if err := pl.survey(c); err != nil {
+	if err := pl.compareWithBase(c); err != nil {
 		return err
 	}
 	var steps []tree.Step
-	var away []tree.Change // directories that a colleague took away
+	var away []tree.Change // directories that a colleague removed
 	for _, ch := range pl.changes {
-		if !pl.concerns(ch) {
+		if !pl.inScope(ch) {
 			continue
 		}
-		why, err := pl.e.log.GoneEntry(ch.New)
+		why, err := pl.restorer.log.GoneEntry(ch.New)
 		if err != nil {
 			return err
 		}
 		if why == "" {
-			why = pl.stays(ch)
+			why = pl.whyKept(ch)
 		}
 		if why == value.KeptSession && ch.Old == nil && ch.New.Type == tree.TypeDir {
 			away = append(away, ch)
@@ -280,7 +284,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 			pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
 			continue
 		}
-		if apply.Rests(ch.Old, ch.New) {
+		if apply.UpToDate(ch.Old, ch.New) {
 			if w, ok := apply.Withheld(ch.Path, ch.Old, ch.New); ok {
 				pl.plan.without = append(pl.plan.without, w)
 			}
@@ -288,26 +292,26 @@ func (pl *planner) decide(c *capture.Capture) error {
 		}
 		steps = append(steps, tree.Step{Path: ch.Path, From: ch.Old, To: ch.New})
 	}
-	steps = pl.again(away, steps)
-	if len(pl.r.Paths) > 0 {
+	steps = pl.remakeDirs(away, steps)
+	if len(pl.request.Paths) > 0 {
 		if err := pl.blockedParents(c, steps); err != nil {
 			return err
 		}
 	}
-	pl.filter(steps, c.Res.Skips)
+	pl.dropBlocked(steps, c.Res.Skips)
 	for _, s := range pl.plan.Steps {
-		if model.IsFile(s.From) && pl.changed[s.Path] {
+		if model.IsFile(s.From) && pl.unsaved[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
 	}
-	pl.collapse()
-	pl.take()
+	pl.listKept()
+	pl.listTaken()
 	return nil
 }
 
-// again adds to the steps those that make directories anew which a colleague took away, where something that is not that one's comes back
-// below; the others stay away.
-func (pl *planner) again(away []tree.Change, steps []tree.Step) []tree.Step {
+// remakeDirs adds to steps those that make the directories in away, which a colleague removed, if a step makes something below them; the
+// others are kept away.
+func (pl *planner) remakeDirs(away []tree.Change, steps []tree.Step) []tree.Step {
 	if len(away) == 0 {
 		return steps
 	}
@@ -328,51 +332,51 @@ func (pl *planner) again(away []tree.Change, steps []tree.Step) []tree.Step {
 	return steps
 }
 
-// agentDir holds the marker; it may be empty otherwise and never goes.
+// agentDir holds the marker. It is never removed, even if it is empty otherwise.
 const agentDir = ".agent"
 
-// concerns reports whether a change is part of what was asked for: a path, or a missing directory above one.
-func (pl *planner) concerns(ch tree.Change) bool {
+// inScope reports whether a change is part of the request: it is at a path of its own, or makes a directory above one.
+func (pl *planner) inScope(ch tree.Change) bool {
 	if ch.Path == agentDir && ch.New == nil {
 		return false
 	}
-	return pl.r.Paths.Has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.r.Paths.HasBelow(ch.Path)
+	return pl.request.Paths.Has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.request.Paths.HasBelow(ch.Path)
 }
 
-// isMine reports whether what is at a path is the work of the session's own open call.
-func (pl *planner) isMine(path string) bool { return pl.mine != nil && pl.mine(path) }
+// isInCall reports whether an open call of the session itself made what is at an unknown path.
+func (pl *planner) isInCall(path string) bool { return pl.inCall != nil && pl.inCall(path) }
 
-// isNew reports whether what is at a path is known to no checkpoint, so that it stays. Not where H listed it as not captured and the
-// target has this very path.
+// isNew reports whether no checkpoint knows what is at a path, so that it is kept. Not so if the base's note lists it as skipped and the
+// target has the path (has).
 func (pl *planner) isNew(path string, has bool) bool {
-	if !pl.unknown[path] || pl.isMine(path) {
+	if !pl.unknown[path] || pl.isInCall(path) {
 		return false
 	}
-	_, seen := model.Covering(pl.seen, path)
+	_, seen := model.Covering(pl.baseSkips, path)
 	return !seen || !has
 }
 
-// stays says why what is at a path stays as it is; "" when it does not.
-func (pl *planner) stays(ch tree.Change) value.KeptReason {
-	if pl.others.Of(ch.Path) != "" && !pl.r.Exact {
+// whyKept is why a path is kept as it is; "": it is not.
+func (pl *planner) whyKept(ch tree.Change) value.KeptReason {
+	if pl.others.Of(ch.Path) != "" && !pl.request.Exact {
 		return value.KeptSession
 	}
 	if ch.Old == nil {
 		return ""
 	}
 	if ch.New == nil {
-		// The target does not lack it: it was not captured then.
-		if s, ok := model.Covering(pl.skipped, ch.Path); ok && s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
+		// The target's note lists the path: it may have been there.
+		if s, ok := model.Covering(pl.targetSkips, ch.Path); ok && s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
 			return value.KeptSkipped
 		}
 	}
-	if pl.isNew(ch.Path, ch.New != nil) && !pl.r.Exact {
+	if pl.isNew(ch.Path, ch.New != nil) && !pl.request.Exact {
 		return value.KeptUnsaved
 	}
 	return ""
 }
 
-// blockedParents finds what new paths would lie below although it is no directory and was not asked for.
+// blockedParents adds to blocking what is no directory and lies, outside of the request, above a path that a step makes.
 func (pl *planner) blockedParents(c *capture.Capture, steps []tree.Step) error {
 	now := oplog.NewLookups(c.Get, c.Res.Root)
 	changed := map[string]bool{}
@@ -393,9 +397,9 @@ func (pl *planner) blockedParents(c *capture.Capture, steps []tree.Step) error {
 	return nil
 }
 
-// filter drops the steps that kept or skipped files forbid: a directory that still holds some cannot go, and nothing
-// can be laid below a kept file.
-func (pl *planner) filter(steps []tree.Step, skips []tree.Skip) {
+// dropBlocked fills the plan's steps with those that kept and skipped paths allow: a directory that still holds one cannot be removed, and
+// nothing can be made below a kept file. The others are kept.
+func (pl *planner) dropBlocked(steps []tree.Step, skips []tree.Skip) {
 	var stay []string
 	for p := range pl.kept {
 		stay = append(stay, p)
@@ -427,7 +431,7 @@ func (pl *planner) filter(steps []tree.Step, skips []tree.Skip) {
 	}
 }
 
-// belowKept reports whether p would lie below something that stays and is no directory.
+// belowKept reports whether p lies below a path that is kept and is no directory.
 func (pl *planner) belowKept(p string) bool {
 	for {
 		if p, _ = tree.Split(p); p == "" {

@@ -24,12 +24,12 @@ import (
 	"rewind/tree/apply"
 )
 
-// Result is what a restore did, or with a dry run would do.
+// Result is what a restore did, or with a dry run what it would do.
 type Result struct {
 	Plan         *Plan
 	Operation    *refs.Operation      // nil: a dry run, or nothing to do
 	Safety       *model.Checkpoint    // the state before; nil as above
-	Saved        *model.Checkpoint    // unsaved changes that an undo made a step of their own
+	Saved        *model.Checkpoint    // the step that an undo made of unsaved changes; nil: none
 	Changed      int                  // paths changed
 	Conflicts    []apply.Conflict     // paths that changed while the restore ran; left as they are
 	KeptDirs     []string             // directories that could not go because something is in them
@@ -37,64 +37,64 @@ type Result struct {
 	Conversation *model.Conversation  // nil: nothing was asked about a conversation
 	AtWork       []sessions.Underfoot // agents that were at work when it began
 
-	perms map[string]uint16 // of paths that are set, but have others than the target
+	perms map[string]uint16 // permissions of the paths that did not get the target's
 }
 
-// set are the session files that were changed.
-func (res *Result) set() []refs.File {
+// changedFiles are the session files that the restore changed.
+func (res *Result) changedFiles() []refs.File {
 	if res.Operation == nil || res.Operation.Restore == nil {
 		return nil
 	}
 	return res.Operation.Restore.Files
 }
 
-// Options are what a person asks of a restore, and of a fork, which is one that leaves the code.
+// Options are what a person asks of a restore, or of a fork.
 type Options struct {
-	refs.Scope                     // paths are relative to the project's root, as they were given
+	refs.Scope                     // with paths as they were given, from the project's root
 	CodeOnly   bool                // the conversation is left alone
-	InPlace    bool                // the session file itself goes back, instead of a new session
-	Force      bool                // in place though the agent seems to have the session open
+	InPlace    bool                // the session file itself is cut, instead of copied to a new session
+	Force      bool                // cut even though the agent seems to have the session open
 	Title      string              // of the new session; "": as the one that it is made of
-	DryRun     bool                // nothing is changed: it is told what would be
-	Session    model.SessionChoice // whose line is walked, and whose changes are not another session's
+	DryRun     bool                // change nothing; the Result says what would be done
+	Session    model.SessionChoice // whose branch is walked, and whose changes are no colleague's
 
 	Checkout bool // of a fork: the code goes there too
-	SelfTest bool // of a fork: it is made, checked and taken away again
+	SelfTest bool // of a fork: it is made, checked and removed again
 
 	Env      value.AgentEnv // where the agents' session files are
 	Progress model.Progress
 }
 
-// restore is one request, with the journal that it becomes: of that, the kind, the session, the scope and the cursor before are known
-// from the beginning.
-type restore struct {
+// request is a restore that was asked for, with the journal that it becomes. Of the journal the kind, the session, the scope and the cursor
+// before are set from the beginning.
+type request struct {
 	model.Journal
-	wish   Options // but for its scope, which is the journal's
-	named  string  // the session that was asked for by its name; "": none was
-	target *model.Checkpoint
-	// choose sets the target, and asStep, once the worktree is known
-	choose   func(*planner, *capture.Capture) error
-	asStep   bool            // the state before becomes a step instead of a safety checkpoint
-	stay     bool            // the cursor stays where it is; else it goes to After, where that is known before, or to the target
-	point    *history.Moment // whose conversation goes with the target; nil: the target's own
-	mustFork bool            // a new session, also where the one that is there ends at the target
-	clone    bool            // of a fork: the whole conversation
-	reverts  *refs.Operation // of an undo-restore
+	options      Options // the scope is the journal's
+	namedSession string  // the session that the request names; "": none
+	target       *model.Checkpoint
+	// choose, where it is not nil, sets target and saveAsStep once the worktree is captured
+	choose     func(*planner, *capture.Capture) error
+	saveAsStep bool            // the state before becomes a step instead of a safety checkpoint
+	keepCursor bool            // the cursor stays; else it goes to After, or if that is zero to the target
+	moment     *history.Moment // the moment whose conversation goes with the code; nil: the target's
+	mustFork   bool            // make a new session even where an existing one ends at the target
+	clone      bool            // of a fork: the whole conversation
+	reverts    *refs.Operation // the operation that an undo-restore reverts
 }
 
-// request is a restore of a session's, for what a person asks.
-func (o Options) request(kind refs.Kind, session string) *restore {
-	return &restore{Journal: model.Journal{Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope}}, wish: o}
+// newRequest is a restore of the given kind, of a session.
+func (o Options) newRequest(kind refs.Kind, session string) *request {
+	return &request{Journal: model.Journal{Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope}}, options: o}
 }
 
-// aimAt sets what the worktree and, unless the cursor stays, the session go to.
-func (r *restore) aimAt(to *model.Checkpoint) {
+// setTarget sets the checkpoint that the worktree and, unless the cursor stays, the session go to.
+func (r *request) setTarget(to *model.Checkpoint) {
 	r.target, r.Target = to, to.ID
 }
 
-// Checkout sets the worktree to a checkpoint; the cursor follows unless it is limited to paths. The outcomes: done;
-// done but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError, kv.ErrNoSpace, ...);
-// taken back after a failure (the error says so); half done (*HalfDoneError), when it could not be taken back.
+// Checkout sets the worktree to the checkpoint of a name; the cursor follows unless o.Paths limits the restore. The outcomes: done; done
+// but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError, kv.ErrNoSpace, ...); taken back after a failure
+// (*TakenBackError); half done (*HalfDoneError), when it could not be taken back.
 func (rs *Restorer) Checkout(ctx context.Context, name string, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
@@ -107,8 +107,8 @@ func (rs *Restorer) Checkout(ctx context.Context, name string, o Options) (*Resu
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// PrepareCheckout is the restore that a checkout of a name is.
-func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options) (*restore, error) {
+// PrepareCheckout is the request that a checkout of a name makes; Run carries it out.
+func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options) (*request, error) {
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,8 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 		}
 	}
 	if target == nil {
-		return nil, fmt.Errorf("checkout %s: %w: no code was captured then; --context-only goes back in the conversation alone", name, model.ErrNotFound)
+		why := fmt.Errorf("%w: no code was captured then; --context-only goes back in the conversation alone", model.ErrNotFound)
+		return nil, &value.OpError{Op: "checkout", Subject: name, Typed: true, Err: why}
 	}
 	for _, p := range o.Paths {
 		if _, err := rs.log.Lookup(target, p); err != nil {
@@ -141,18 +142,19 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	if err != nil {
 		return nil, err
 	}
-	r := o.request(refs.KindCheckout, session)
-	r.aimAt(target)
-	r.stay, r.point = len(r.Paths) > 0 || r.ContextOnly, p
-	if r.named, err = rs.sessions.NamedIn(o.Session); err != nil {
+	r := o.newRequest(refs.KindCheckout, session)
+	r.setTarget(target)
+	r.keepCursor, r.moment = len(r.Paths) > 0 || r.ContextOnly, p
+	if r.namedSession, err = rs.sessions.NamedIn(o.Session); err != nil {
 		return nil, err
 	}
 	r.Before, err = rs.log.Refs.ID(refs.Cursor(session))
 	return r, err
 }
 
-// Run carries one restore through: plan, safety checkpoint and journal, apply, record.
-func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Result, error) {
+// Run carries out a request: plan, safety checkpoint with the journal, apply, operation. With a dry run it ends after the plan. The
+// outcomes are Checkout's.
+func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Result, error) {
 	defer rs.worktree.Restoring(r.Kind.String(), model.AskerOf(ctx).Process)()
 	root, err := rs.HoldRoot()
 	if err != nil {
@@ -173,87 +175,87 @@ func (rs *Restorer) Run(ctx context.Context, r *restore, p model.Progress) (*Res
 	}
 	defer conv.Close()
 	switch {
-	case r.stay:
+	case r.keepCursor:
 		r.After = r.Before
 	case r.After.IsZero():
 		r.After = r.Target
 	}
-	if r.asStep {
+	if r.saveAsStep {
 		plan.Replaced = nil // a step has their bytes
 	}
 	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without}
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}
-	goes, err := rs.successor(r, conv)
+	successor, err := rs.successor(r, conv)
 	if err == nil {
-		res.AtWork, err = rs.sessions.Underfoot(goes, conv.from(), plan.Steps)
+		res.AtWork, err = rs.sessions.Underfoot(successor, conv.forkedFrom(), plan.Steps)
 	}
 	if err != nil {
 		c.Discard()
 		return nil, err
 	}
-	if r.wish.DryRun {
+	if r.options.DryRun {
 		c.Discard()
-		lost, perms, err := apply.Foresee(root, plan.Steps)
+		without, perms, err := apply.Foresee(root, plan.Steps)
 		if err != nil {
-			return nil, fmt.Errorf("plan: %w", err)
+			return nil, rs.restoreError(err)
 		}
-		res.Without, res.perms = append(res.Without, lost...), perms
-		res.settle()
+		res.Without, res.perms = append(res.Without, without...), perms
+		res.adoptPerms()
 		return res, nil
 	}
-	if len(plan.Steps) == 0 && r.Before == r.After && !r.asStep && conv.idle() {
-		if at, err := rs.sessions.Position(); err != nil || at.Session == goes {
+	if len(plan.Steps) == 0 && r.Before == r.After && !r.saveAsStep && conv.isEmpty() {
+		if at, err := rs.sessions.Position(); err != nil || at.Session == successor {
 			c.Discard()
 			return res, err
 		}
 	}
 	j := &r.Journal
 	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)
-	conv.Enter(j)
-	if goes != j.Session {
-		j.Goes = goes
+	conv.FillJournal(j)
+	if successor != j.Session {
+		j.Goes = successor
 	}
-	j.Own, j.Must = register.Folders(r.wish.Env), r.mustTalk()
+	j.Own, j.Must = register.Folders(r.options.Env), r.mustHaveConversation()
 	durable, err := rs.MakeStage(root, j.Stage)
 	if err != nil {
 		c.Discard()
 		return nil, err
 	}
-	rs.reached(ctx)("storing what is there", 0, 0)
-	res.Safety, err = rs.Safety(ctx, c, j, r.asStep)
-	unsafe := durable()
+	rs.progress(ctx)("storing what is there", 0, 0)
+	res.Safety, err = rs.CommitSafety(ctx, c, j, r.saveAsStep)
+	stageErr := durable()
 	if err != nil {
 		_ = rs.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
-		return nil, &TakenBackError{Cause: fmt.Errorf("safety checkpoint: %w", err)}
+		return nil, &TakenBackError{Cause: &value.OpError{Op: "safety checkpoint of", Subject: rs.log.Project.Root, Err: err}}
 	}
-	if r.asStep {
+	if r.saveAsStep {
 		res.Saved = res.Safety
 	}
 	c.Get.Getter, j.Trees = rs.log.Objs, c.Get
-	if err = unsafe; err == nil {
+	if err = stageErr; err == nil {
 		j.Staged = true
-		err = rs.carryOut(ctx, root, j, res)
+		err = rs.applyAndRecord(ctx, root, j, res)
 	}
 	if err != nil {
 		return nil, rs.takeBack(ctx, root, j, res, err)
 	}
-	rs.tellAgents(ctx, r.wish.Env, j, res.set(), res.Conversation)
-	res.settle()
+	rs.notifyAgents(ctx, r.options.Env, j, res.changedFiles(), res.Conversation)
+	res.adoptPerms()
 	return res, nil
 }
 
-// NewStageName makes a name for a stage that nobody can foresee.
+// NewStageName makes a random name for a stage, of model.StageNameLength digits.
 func NewStageName() string {
 	var b [model.StageNameLength / 2]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand
 	return hex.EncodeToString(b[:])
 }
 
-// Safety makes the captured state a checkpoint, in one durable batch with the journal: on no branch, or as a step. From
-// here on the restore is finished or taken back, by whichever process comes next.
-func (rs *Restorer) Safety(ctx context.Context, c *capture.Capture, j *model.Journal, asStep bool) (*model.Checkpoint, error) {
+// CommitSafety makes the captured state a checkpoint, on no branch or, with asStep, as a step of j's session, in one durable batch with the
+// journal. From here on the restore is finished or taken back, by whichever process comes next. c is committed, or discarded with an error.
+func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, asStep bool) (*model.Checkpoint, error) {
 	cur, err := rs.sessions.Current(j.Session)
 	if err == nil {
 		err = c.FlushCache()
@@ -285,15 +287,15 @@ func (rs *Restorer) Safety(ctx context.Context, c *capture.Capture, j *model.Jou
 	})
 }
 
-// carryOut applies the journal's steps and records the operation.
-func (rs *Restorer) carryOut(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
-	if err := rs.sameRoot(root); err != nil {
+// applyAndRecord applies the journal's steps, sets its session files and records the operation.
+func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
+	if err := rs.checkRoot(root); err != nil {
 		return err
 	}
 	if err := rs.Apply(ctx, root, j, j.Steps, res); err != nil {
 		return err
 	}
-	if err := rs.sameRoot(root); err != nil {
+	if err := rs.checkRoot(root); err != nil {
 		return err
 	}
 	kept, err := conversation.SetSessions(rs.log.Objs, j.Own, j.Files, false)
@@ -302,38 +304,39 @@ func (rs *Restorer) carryOut(ctx context.Context, root worktreefs.Dir, j *model.
 	}
 	if err != nil {
 		kept = nil
-		rs.codeAlone(j, res, err)
+		rs.dropConversation(j, res, err)
 	}
 	if res.Conversation != nil {
 		res.Conversation.Kept = append(res.Conversation.Kept, kept...)
 	}
 	done := j.Restore
 	done.Changed, done.Kept, done.Fork = res.Changed, j.Kept+len(res.Conflicts), j.Made.NameOf()
-	done.Files = append(without(j.Files, kept), j.Left...)
-	return rs.end(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done}, j, res)
+	done.Files = append(withoutKept(j.Files, kept), j.Left...)
+	return rs.syncAndFinish(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done}, j, res)
 }
 
-// end is finish, while the end of the stage becomes durable. That is not waited for to be sure of anything: a stage that comes back after a
-// power cut holds nothing that is not stored.
-func (rs *Restorer) end(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result) error {
-	if list, err := rs.Places(root); err == nil {
-		for _, place := range list {
-			if dir, err := place.Open(); err == nil {
-				wait := rs.syncing(dir)
+// syncAndFinish is finish beside a sync of the directories that held the stage. Whether the stage is gone for good does not matter: one
+// that comes back after a power cut holds nothing that is not stored.
+func (rs *Restorer) syncAndFinish(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result) error {
+	if list, err := rs.StageDirs(root); err == nil {
+		for _, stages := range list {
+			if dir, err := stages.Open(); err == nil {
+				wait := rs.syncInBackground(dir)
 				defer func() { _ = wait() }()
 			}
-			place.Close()
+			stages.Close()
 		}
 	}
 	return rs.finish(ctx, op, j, res)
 }
 
-// without leaves out the steps that were not carried out.
-func without(files []refs.File, kept []string) []refs.File {
+// withoutKept are the files that were set: those of files whose path is not in kept.
+func withoutKept(files []refs.File, kept []string) []refs.File {
 	return slices.DeleteFunc(slices.Clone(files), func(f refs.File) bool { return slices.Contains(kept, f.Path) })
 }
 
-// Apply carries out steps. Its stage stays only where it holds the bytes of a racing edit.
+// Apply carries out steps in the worktree, and adds to res what became of them. The journal's stage is made if it is not there, and removed
+// unless it holds the bytes of a racing edit.
 func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Journal, steps []tree.Step, res *Result) error {
 	if !j.Staged {
 		durable, err := rs.MakeStage(root, j.Stage)
@@ -345,30 +348,30 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 		}
 		j.Staged = true
 	}
-	place, err := rs.placeOf(root, j.Stage)
+	stages, err := rs.stageDirOf(root, j.Stage)
 	if err != nil {
 		return err
 	}
-	defer place.Close()
-	stage, err := worktreefs.OpenPath(place.base, place.of(j.Stage))
+	defer stages.Close()
+	stage, err := worktreefs.OpenPath(stages.base, stages.pathOf(j.Stage))
 	if err != nil {
-		return rs.restoring(err)
+		return rs.restoreError(err)
 	}
 	defer stage.Close()
 	done, err := apply.Run(ctx, apply.Options{
 		Root: root, Stage: stage, Op: j.Stage, Steps: steps,
 		Open:     func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) },
-		Progress: rs.reached(ctx),
+		Progress: rs.progress(ctx),
 	})
 	res.Changed, res.KeptDirs = done.Done, done.KeptDirs
 	res.Conflicts = append(res.Conflicts, done.Conflicts...)
 	res.Without, res.perms = append(res.Without, done.Without...), done.Perms
 	if err != nil {
-		return rs.restoring(err)
+		return rs.restoreError(err)
 	}
 	j.Staged = false
 	if err := rs.removeStage(root, j.Stage); err != nil && !errors.Is(err, worktreefs.ErrNotEmpty) {
-		return rs.restoring(err)
+		return rs.restoreError(err)
 	}
 	return nil
 }
@@ -377,31 +380,31 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Journal, res *Result) error {
 	rs.log.Known = nil
 	tx := rs.log.Objs.Begin()
-	left, err := rs.moves(tx, &op, j, res)
+	left, err := rs.completeOperation(tx, &op, j, res)
 	if err != nil {
 		tx.Discard()
 		return err
 	}
 	if op.Kind == refs.KindAbort {
-		j = &model.Journal{} // what it was to change stays
+		j = &model.Journal{} // none of the journal's session records is written
 	}
-	res.Operation, err = rs.record(ctx, tx, op, j, left)
+	res.Operation, err = rs.commitOperation(ctx, tx, op, j, left)
 	return err
 }
 
-// moves completes the operation of a restore: the names that move with it, and what is known of the worktree from now on. It gives the
-// records of sessions that are left, or gone on with, by it.
-func (rs *Restorer) moves(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session, err error) {
+// completeOperation adds to the operation of a restore the refs that it moves and the tree that it leaves, and returns the session records
+// whose Left changes with it.
+func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session, err error) {
 	if op.Kind == refs.KindAbort {
 		return nil, nil
 	}
 	if j.Before != j.After {
 		op.Changes = []refs.Change{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}
 	}
-	if left, err = rs.leaving(j); err != nil {
+	if left, err = rs.leftRecords(j); err != nil {
 		return nil, err
 	}
-	also, err := rs.beside(j, op.Changes)
+	also, err := rs.otherRefChanges(j, op.Changes)
 	if err != nil {
 		return nil, err
 	}
@@ -411,14 +414,14 @@ func (rs *Restorer) moves(tx *objstore.Tx, op *refs.Operation, j *model.Journal,
 		if j.ContextOnly {
 			at = j.Before // the code stays what it is
 		}
-		op.Changes = append(op.Changes, rs.place(j.Made.Name, at)...)
+		op.Changes = append(op.Changes, rs.newSessionRefs(j.Made.Name, at)...)
 	}
-	return left, rs.result(tx, op, j, res)
+	return left, rs.setResultTree(tx, op, j, res)
 }
 
-// record puts an operation into the log, durably, with what tx holds and the session records that change with it, and ends the journal.
-// What it tells of is done by now: an interrupt must not keep the log from saying so.
-func (rs *Restorer) record(
+// commitOperation puts an operation into the log, with what tx holds and the session records that change, and deletes the journal: one
+// durable batch. The files are written by now, so an interrupt of ctx does not stop it. With an error tx is discarded.
+func (rs *Restorer) commitOperation(
 	ctx context.Context, tx *objstore.Tx, op refs.Operation, j *model.Journal, left []*model.Session,
 ) (*refs.Operation, error) {
 	op.Time = rs.log.Now().UnixMilli()
@@ -436,7 +439,7 @@ func (rs *Restorer) record(
 	if rs.log.Records != nil {
 		_ = j.Changed(done.Seq, left, func(s *model.Session) error {
 			rs.log.Records[s.Name] = s
-			delete(rs.talks.Files, s.Name)
+			delete(rs.conversations.Files, s.Name)
 			return nil
 		})
 	}

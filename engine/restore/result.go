@@ -10,9 +10,9 @@ import (
 	"rewind/tree"
 )
 
-// result puts into a restore's operation what is known of the worktree from now on, where that is not the target: what was known before,
-// with what the target accounts for at the paths that the restore was to set and that now are as the target has them.
-func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
+// setResultTree sets the operation's Result where the head after the restore is not the target: the head before it, with what the target
+// accounts for at the paths that the restore was to set and that are now as the target has them.
+func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
 	if len(j.Paths) > 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal
 	}
 	found, wanted := oplog.NewLookups(j.Trees, safety.Tree), oplog.NewLookups(j.Trees, target.Tree)
 	var steps []tree.Step
-	var stays []string // paths of which nothing new is known
+	var stays []string // paths that stay as the head had them
 	err = tree.Diff(j.Trees, was.Tree, known.Tree, func(ch tree.Change) error {
 		done, isStep := set[ch.Path]
 		if !isStep {
@@ -59,7 +59,7 @@ func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal
 			if err != nil {
 				return err
 			}
-			done = !res.Plan.leaves(ch.Path) && (have == nil && want == nil || have != nil && want != nil && tree.Same(have, want))
+			done = !res.Plan.leavesToOthers(ch.Path) && (have == nil && want == nil || have != nil && want != nil && tree.Same(have, want))
 		}
 		if _, less := res.perms[ch.Path]; done && !less {
 			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
@@ -72,11 +72,11 @@ func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal
 	if err != nil {
 		return err
 	}
-	short, err := res.short(oplog.NewLookups(j.Trees, known.Tree), wanted)
+	short, err := res.permSteps(oplog.NewLookups(j.Trees, known.Tree), wanted)
 	if err != nil || len(stays) == 0 && len(short) == 0 {
 		return err
 	}
-	steps = slices.DeleteFunc(steps, func(s tree.Step) bool { // what is known below a directory stays known, also if the directory itself went
+	steps = slices.DeleteFunc(steps, func(s tree.Step) bool { // a directory above a path that stays is not removed from the head
 		return s.To == nil && slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, s.Path) })
 	})
 	steps = append(steps, short...)
@@ -87,8 +87,8 @@ func (rs *Restorer) result(tx *objstore.Tx, op *refs.Operation, j *model.Journal
 	return err
 }
 
-// short gives the paths that were set and have other permissions than the target, with those that they have.
-func (res *Result) short(known, wanted *oplog.Lookups) ([]tree.Step, error) {
+// permSteps are steps that give the paths with other permissions than the target's those that they have.
+func (res *Result) permSteps(known, wanted *oplog.Lookups) ([]tree.Step, error) {
 	var steps []tree.Step
 	for path, perm := range res.perms {
 		ent, err := known.Find(path)
@@ -108,8 +108,8 @@ func (res *Result) short(known, wanted *oplog.Lookups) ([]tree.Step, error) {
 	return steps, nil
 }
 
-// settle has the plan's steps say what became of the permissions.
-func (res *Result) settle() {
+// adoptPerms puts the permissions that paths got into the plan's steps, so that the answer shows them.
+func (res *Result) adoptPerms() {
 	if len(res.perms) == 0 {
 		return
 	}

@@ -3,7 +3,6 @@ package restore
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
@@ -14,26 +13,27 @@ import (
 	"rewind/tree"
 )
 
-// Continue finishes an unfinished restore; ErrNotHalfDone when there is none.
+// Continue finishes an unfinished restore; model.ErrNotHalfDone when there is none.
 func (rs *Restorer) Continue(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, false, false)
 }
 
-// Abort takes an unfinished restore back; ErrNotHalfDone when there is none.
+// Abort takes an unfinished restore back; model.ErrNotHalfDone when there is none.
 func (rs *Restorer) Abort(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, true, false)
 }
 
-// ContinueCode is Continue that leaves session files as they are, whatever the journal says of them.
+// ContinueCode is Continue, but changes no session file.
 func (rs *Restorer) ContinueCode(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, false, true)
 }
 
-// AbortCode is Abort that leaves session files as they are, whatever the journal says of them.
+// AbortCode is Abort, but changes no session file.
 func (rs *Restorer) AbortCode(ctx context.Context, env value.AgentEnv) (*Result, error) {
 	return rs.resume(ctx, env, true, true)
 }
 
+// resume carries the stored journal on, or with back takes it back; with codeOnly without its session files.
 func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOnly bool) (*Result, error) {
 	defer rs.log.Hold()()
 	j, err := rs.log.ReadJournal()
@@ -41,14 +41,14 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		return nil, err
 	}
 	if j == nil {
-		return nil, fmt.Errorf("checkout: %w", model.ErrNotHalfDone)
+		return nil, model.ErrNotHalfDone
 	}
 	defer rs.worktree.Restoring(j.Kind.String(), model.AskerOf(ctx).Process)()
 	j.Must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
 	if j.Own = register.Folders(env); codeOnly {
 		j.Left = conversation.LeftAlone(rs.log.Objs, j)
 		j.Files, j.Made, j.Moved = nil, nil, nil
-		if j.Goes, err = rs.stillOf(j.Session); err != nil {
+		if j.Goes, err = rs.ongoingSession(j.Session); err != nil {
 			return nil, err
 		}
 	}
@@ -82,16 +82,16 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		if err := rs.abort(ctx, root, j, res); err != nil {
 			return res, err
 		}
-		rs.tellAgents(ctx, env, &model.Journal{Moved: j.Moved}, res.set(), res.Conversation)
+		rs.notifyAgents(ctx, env, &model.Journal{Moved: j.Moved}, res.changedFiles(), res.Conversation)
 		return res, nil
 	}
-	if err := rs.carryOut(ctx, root, j, res); err != nil {
+	if err := rs.applyAndRecord(ctx, root, j, res); err != nil {
 		return nil, err
 	}
 	if then, err := rs.log.Note(target); err == nil && !j.ContextOnly {
-		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // told, where it can be: what was asked for is done
+		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // the restore is done: an error here is not one of it
 	}
-	rs.tellAgents(ctx, env, j, res.set(), res.Conversation)
-	res.settle()
+	rs.notifyAgents(ctx, env, j, res.changedFiles(), res.Conversation)
+	res.adoptPerms()
 	return res, nil
 }

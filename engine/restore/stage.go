@@ -2,78 +2,80 @@ package restore
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"rewind/engine/project"
+	"rewind/engine/register"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/tree/apply"
 )
 
-// stages is a directory that holds the directories in which restores' steps work, one for each restore: in the marker, so on the
-// worktree's file system and out of every capture; or, where the marker is not this user's, in Home. What does not lie on the file
-// system of either apply.Run puts beside its path.
-type stages struct {
-	base worktreefs.Dir // what path begins at; closed by close
+// stageDir is a directory with a stage for each restore: in the marker's directory, so on the worktree's file system and in no capture; or
+// in Home, where the marker's directory is not this user's. For paths on another file system apply.Run makes a stage beside them.
+type stageDir struct {
+	base worktreefs.Dir // what path is relative to
 	path string         // below base, with slashes
 	Name string         // for people: from the project's root, or absolute
-	Own  bool           // base is closed with it
+	Own  bool           // base is Home's: Close closes it, and Name is absolute
 }
 
-// marked is where stages are by default.
-func marked(root worktreefs.Dir) *stages {
-	return &stages{base: root, path: project.MarkerDir + "/" + project.MarkerStage, Name: project.MarkerDir + "/" + project.MarkerStage}
+// markerStages is the stageDir in the marker's directory, the usual one.
+func markerStages(root worktreefs.Dir) *stageDir {
+	return &stageDir{base: root, path: project.MarkerDir + "/" + project.MarkerStage, Name: project.MarkerDir + "/" + project.MarkerStage}
 }
 
-// private is where they are else; nil: there are none.
-func (rs *Restorer) private() (*stages, error) {
+// homeStages is the stageDir in Home; nil: Home does not exist.
+func (rs *Restorer) homeStages() (*stageDir, error) {
 	d, err := worktreefs.OpenRoot(rs.log.Home.Dir)
 	if errors.Is(err, worktreefs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, rs.restoring(err)
+		return nil, rs.restoreError(err)
 	}
-	return &stages{base: d, path: project.MarkerStage + "/" + rs.log.Project.ID, Name: rs.log.Home.StageDir(rs.log.Project.ID), Own: true}, nil
+	return &stageDir{base: d, path: project.MarkerStage + "/" + rs.log.Project.ID, Name: rs.log.Home.StageDir(rs.log.Project.ID), Own: true}, nil
 }
 
-func (s *stages) Close() {
+// Close closes base, if it is not the project's root.
+func (s *stageDir) Close() {
 	if s.Own {
 		_ = s.base.Close()
 	}
 }
 
-func (s *stages) of(op string) string { return s.path + "/" + op }
+// pathOf is the path below base of the stage named op.
+func (s *stageDir) pathOf(op string) string { return s.path + "/" + op }
 
-// Open opens the directory of all stages.
-func (s *stages) Open() (worktreefs.Dir, error) { return worktreefs.OpenPath(s.base, s.path) }
+// Open opens the directory itself. The caller closes it.
+func (s *stageDir) Open() (worktreefs.Dir, error) { return worktreefs.OpenPath(s.base, s.path) }
 
-// Places are where stages of this project can be, private ones first; the caller closes them. A marker that does not name the project
-// holds none of its.
-func (rs *Restorer) Places(root worktreefs.Dir) ([]*stages, error) {
-	list := []*stages{}
-	p, err := rs.private()
+// StageDirs are the directories where stages of this project can be, Home's first; the caller closes them. The one in the project is left
+// out if the marker does not name this project.
+func (rs *Restorer) StageDirs(root worktreefs.Dir) ([]*stageDir, error) {
+	list := []*stageDir{}
+	home, err := rs.homeStages()
 	if err != nil {
 		return nil, err
 	}
-	if p != nil {
-		list = append(list, p)
+	if home != nil {
+		list = append(list, home)
 	}
 	if m := project.ReadMarkerIn(root); m.Names(rs.log.Project.ID) {
-		list = append(list, marked(root))
+		list = append(list, markerStages(root))
 	}
 	return list, nil
 }
 
-// placeOf is where the stage of an operation is, or is to be made.
-func (rs *Restorer) placeOf(root worktreefs.Dir, op string) (*stages, error) {
-	list, err := rs.Places(root)
+// stageDirOf is the directory that has the stage named op, or in which it is to be made. The caller closes it.
+func (rs *Restorer) stageDirOf(root worktreefs.Dir, op string) (*stageDir, error) {
+	list, err := rs.StageDirs(root)
 	if err != nil {
 		return nil, err
 	}
-	var at *stages
+	var at *stageDir
 	for _, s := range list {
-		d, err := worktreefs.OpenPath(s.base, s.of(op))
+		d, err := worktreefs.OpenPath(s.base, s.pathOf(op))
 		if err == nil && at == nil {
 			at = s
 		} else {
@@ -86,24 +88,24 @@ func (rs *Restorer) placeOf(root worktreefs.Dir, op string) (*stages, error) {
 	if at != nil {
 		return at, nil
 	}
-	if project.WriteMarkerIn(root, rs.log.Project.Root, rs.log.Project.ID, "") == nil { // it may be what somebody just removed
-		return marked(root), nil
+	if project.WriteMarkerIn(root, rs.log.Project.Root, rs.log.Project.ID, "") == nil { // somebody may have removed the marker
+		return markerStages(root), nil
 	}
 	if err := os.MkdirAll(rs.log.Home.Dir, 0o700); err != nil {
-		return nil, rs.restoring(err)
+		return nil, rs.restoreError(err)
 	}
-	return rs.private()
+	return rs.homeStages()
 }
 
-// MakeStage makes the directory that a restore's steps work in. Its name is durable when durable, which must be called, has returned:
-// the file system does that while something else is being made durable.
+// MakeStage makes the stage named op. durable must be called: it waits until the stage's name is on disk. The sync runs beside what the
+// caller does meanwhile.
 func (rs *Restorer) MakeStage(root worktreefs.Dir, op string) (durable func() error, err error) {
-	place, err := rs.placeOf(root, op)
+	stages, err := rs.stageDirOf(root, op)
 	if err != nil {
 		return nil, err
 	}
-	defer place.Close()
-	dir, err := apply.OpenStage(place.base, place.path)
+	defer stages.Close()
+	dir, err := apply.OpenStage(stages.base, stages.path)
 	if err == nil {
 		if err = dir.Mkdir(op, 0o700); err != nil && !errors.Is(err, worktreefs.ErrExist) {
 			err = errors.Join(err, dir.Close())
@@ -112,62 +114,66 @@ func (rs *Restorer) MakeStage(root worktreefs.Dir, op string) (durable func() er
 		}
 	}
 	if err != nil {
-		return nil, rs.restoring(err)
+		return nil, rs.restoreError(err)
 	}
-	return rs.syncing(dir), nil
+	return rs.syncInBackground(dir), nil
 }
 
-// removeStage removes the stage of an operation; worktreefs.ErrNotEmpty when it holds bytes that were saved.
+// removeStage removes the stage named op; worktreefs.ErrNotEmpty when it holds saved bytes.
 func (rs *Restorer) removeStage(root worktreefs.Dir, op string) error {
-	place, err := rs.placeOf(root, op)
+	stages, err := rs.stageDirOf(root, op)
 	if err != nil {
 		return err
 	}
-	defer place.Close()
-	err = apply.RemoveStage(place.base, place.of(op))
-	if err == nil && place.Own {
-		_ = apply.RemoveStage(place.base, place.path) // when it is empty
+	defer stages.Close()
+	err = apply.RemoveStage(stages.base, stages.pathOf(op))
+	if err == nil && stages.Own {
+		_ = apply.RemoveStage(stages.base, stages.path) // fails while other stages are in it
 	}
 	return err
 }
 
-// syncing has a directory synced meanwhile; it is closed.
-func (rs *Restorer) syncing(d worktreefs.Dir) (wait func() error) {
+// syncInBackground syncs and closes a directory in a goroutine of its own; wait returns the error.
+func (rs *Restorer) syncInBackground(d worktreefs.Dir) (wait func() error) {
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Sync(), d.Close()) }()
-	return func() error { return rs.restoring(<-done) }
+	return func() error { return rs.restoreError(<-done) }
 }
 
-func (rs *Restorer) restoring(err error) error {
+// restoreError adds to an error that a restore of this project failed with it; nil stays nil.
+func (rs *Restorer) restoreError(err error) error {
 	if err != nil {
-		err = fmt.Errorf("restore %s: %w", rs.log.Project.Root, err)
+		err = &value.OpError{Op: "restore", Subject: rs.log.Project.Root, Err: err}
 	}
 	return err
 }
 
-// Kept lists what restores left in their stages.
-func (s *stages) Kept() (out []string, err error) {
+// Leftovers lists the files that restores left in their stages, as paths for people.
+func (s *stageDir) Leftovers() (out []string, err error) {
+	fail := func(err error) error {
+		return &value.OpError{Op: "list stages in", Subject: s.Name, Err: register.PathCause(err)}
+	}
 	dir, err := s.Open()
 	if errors.Is(err, worktreefs.ErrNotExist) || errors.Is(err, worktreefs.ErrNotDir) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("status: %w", err)
+		return nil, fail(err)
 	}
 	defer dir.Close()
 	ops, err := dir.ReadDir()
 	if err != nil {
-		return nil, fmt.Errorf("status: %w", err)
+		return nil, fail(err)
 	}
 	for _, op := range ops {
 		stage, err := dir.OpenDir(op.Name)
 		if err != nil {
-			continue // not one of ours
+			continue // no directory, or one that cannot be opened: no stage
 		}
 		files, err := stage.ReadDir()
 		stage.Close()
 		if err != nil {
-			return nil, fmt.Errorf("status: %w", err)
+			return nil, fail(err)
 		}
 		for _, f := range files {
 			out = append(out, s.Name+"/"+op.Name+"/"+f.Name)

@@ -15,28 +15,28 @@ import (
 	"rewind/transcript"
 )
 
-// successor is the session whose conversation goes on from a restore: the one that it makes, cuts, gives back or finds to end there. Where
-// it leaves the conversation alone it is the one that went on until then, if the restore is about that one, else the restore's own.
-func (rs *Restorer) successor(r *restore, t *conversationPlan) (string, error) {
-	if r.wish.CodeOnly || len(r.Paths) > 0 || r.wish.Env.Home == "" {
-		return rs.stillOf(r.Session)
+// successor is the name of the successor of a restore: the session that it makes, cuts, brings back or finds to end at the target. Where
+// the conversation is left alone it is the session that went on until now, if the restore is about its branch, else the restore's own.
+func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
+	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
+		return rs.ongoingSession(r.Session)
 	}
 	if t == nil && r.Kind == refs.KindUndoRestore {
 		at, err := rs.sessions.PositionBefore(r.Undoes)
 		return at.Session, err
 	}
 	if t == nil || t.conversation.Mode == model.ConversationNone || t.conversation.Session == "" {
-		goes, err := rs.stillOf(r.Session)
-		if s := rs.log.Records[goes]; err == nil && t != nil && s != nil && slices.Contains(t.conversation.Removed, s.Transcript) {
-			goes = r.Session // nobody had used it, and it goes
+		successor, err := rs.ongoingSession(r.Session)
+		if s := rs.log.Records[successor]; err == nil && t != nil && s != nil && slices.Contains(t.conversation.Removed, s.Transcript) {
+			successor = r.Session // an unused fork, which the restore removes
 		}
-		return goes, err
+		return successor, err
 	}
 	return t.conversation.Session, nil
 }
 
-// stillOf is the session that goes on when a restore moves a session's cursor, and no conversation.
-func (rs *Restorer) stillOf(session string) (string, error) {
+// ongoingSession is the session that goes on when a restore moves a session's cursor and leaves the conversation alone.
+func (rs *Restorer) ongoingSession(session string) (string, error) {
 	at, err := rs.sessions.Position()
 	if session == at.Branch {
 		session = at.Session
@@ -44,10 +44,10 @@ func (rs *Restorer) stillOf(session string) (string, error) {
 	return session, err
 }
 
-// leaving are the records that change with a restore: the sessions of the family that it is about are left, and the one that goes on from
-// it is not. Of another agent's, that happened to be heard of last, nothing is said, nor of another branch in which a turn is under way:
-// its agent goes on, whatever this one does. the log's lock is held, and the restore is not in the log yet.
-func (rs *Restorer) leaving(j *model.Journal) ([]*model.Session, error) {
+// leftRecords are copies of the session records whose Left changes with a restore: set for the sessions of the successor's family that the
+// restore leaves, cleared for the successor. A session of another family does not change, nor one on another branch in the middle of a
+// turn: its agent goes on. The log's lock is held, and the restore is not in the log yet.
+func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -55,14 +55,14 @@ func (rs *Restorer) leaving(j *model.Journal) ([]*model.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	goes := cmp.Or(j.Goes, j.Session)
-	family := rs.sessions.Family(goes)
-	if j.Made != nil && j.Made.Name == goes {
+	successor := cmp.Or(j.Goes, j.Session)
+	family := rs.sessions.Family(successor)
+	if j.Made != nil && j.Made.Name == successor {
 		family = rs.sessions.Family(j.Made.Fork.Session)
 	}
 	var out []*model.Session
-	for _, name := range []string{goes, j.Session, at.Session} {
-		s, left := rs.log.Records[name], name != goes
+	for _, name := range []string{successor, j.Session, at.Session} {
+		s, left := rs.log.Records[name], name != successor
 		if j.Moved != nil && j.Moved.Name == name {
 			s = j.Moved
 		}
@@ -73,7 +73,7 @@ func (rs *Restorer) leaving(j *model.Journal) ([]*model.Session, error) {
 			continue
 		}
 		c := *s
-		if c.Left = left; left { // its turn is over for the person; a call that runs is told of until its end is heard
+		if c.Left = left; left { // the turn is over; a tool's call counts as running until its end is reported
 			c.Busy, c.Calls = false, slices.DeleteFunc(slices.Clone(s.Calls), func(k model.Call) bool { return k.ID == model.TurnCall })
 		}
 		out = append(out, &c)
@@ -81,25 +81,25 @@ func (rs *Restorer) leaving(j *model.Journal) ([]*model.Session, error) {
 	return out, nil
 }
 
-// beside is what a restore moves beside its session's own cursor.
-func (rs *Restorer) beside(j *model.Journal, own []refs.Change) ([]refs.Change, error) {
-	cursors, err := rs.cursorsBeside(j)
+// otherRefChanges are the changes of refs that a restore makes beside own, that of its session's cursor.
+func (rs *Restorer) otherRefChanges(j *model.Journal, own []refs.Change) ([]refs.Change, error) {
+	cursors, err := rs.otherCursorChanges(j)
 	if err != nil {
 		return nil, err
 	}
 	var tips []refs.Change
 	switch j.Kind {
 	case refs.KindUndo:
-		tips, err = rs.tipOfUndo(j)
+		tips, err = rs.tipAfterUndo(j)
 	case refs.KindUndoRestore:
-		tips, err = rs.tipsBack(j, slices.Concat(own, cursors))
+		tips, err = rs.revertedTips(j, slices.Concat(own, cursors))
 	}
 	return append(cursors, tips...), err
 }
 
-// tipOfUndo has the branch of an undo end where the undo came from, if that is not on it: where a checkout has gone to another line's step.
-// Redo leads back there.
-func (rs *Restorer) tipOfUndo(j *model.Journal) ([]refs.Change, error) {
+// tipAfterUndo moves the session's branch to where an undo came from, if that is not on the branch: a checkout had gone to a step of
+// another line, and redo is to lead back there.
+func (rs *Restorer) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 	tip := refs.Session(j.Session)
 	now, err := rs.log.Refs.ID(tip)
 	if err != nil || now.IsZero() || j.Before.IsZero() || j.Before == j.After || rs.authors.LeadsTo(j.Before, now) {
@@ -113,16 +113,16 @@ func (rs *Restorer) tipOfUndo(j *model.Journal) ([]refs.Change, error) {
 	if err == nil {
 		from, err = judge.OnBranch(from)
 	}
-	if err != nil || from.ID != j.Before { // the undo went along the session's own branch
+	if err != nil || from.ID != j.Before { // the step has its like on the session's own branch
 		return nil, err
 	}
 	return []refs.Change{{Name: tip, Old: now, New: j.Before}}, nil
 }
 
-// cursorsBeside are the cursors that a restore moves beside its session's: of the session that goes on from it, which stands there, too,
-// and for an undo-restore of those that the restore had moved. What was moved again since stays.
-func (rs *Restorer) cursorsBeside(j *model.Journal) ([]refs.Change, error) {
-	goes := cmp.Or(j.Goes, j.Session)
+// otherCursorChanges are the changes of cursors beside the restore's own session: the successor's goes to the same checkpoint, and those
+// that a reverted restore had moved go back. A cursor that was moved since stays.
+func (rs *Restorer) otherCursorChanges(j *model.Journal) ([]refs.Change, error) {
+	successor := cmp.Or(j.Goes, j.Session)
 	var out []refs.Change
 	if j.Kind == refs.KindUndoRestore {
 		op, err := rs.log.Refs.Operation(j.Undoes)
@@ -145,10 +145,10 @@ func (rs *Restorer) cursorsBeside(j *model.Journal) ([]refs.Change, error) {
 		if err != nil {
 			return nil, err
 		}
-		if before.Session == goes && goes != j.Session && !j.ContextOnly {
-			name := refs.Cursor(goes)
+		if before.Session == successor && successor != j.Session && !j.ContextOnly {
+			name := refs.Cursor(successor)
 			out = slices.DeleteFunc(out, func(c refs.Change) bool { return c.Name == name })
-			was, err := rs.standBefore(name, goes, j.Undoes)
+			was, err := rs.refBefore(name, successor, j.Undoes)
 			if err != nil {
 				return nil, err
 			}
@@ -158,12 +158,13 @@ func (rs *Restorer) cursorsBeside(j *model.Journal) ([]refs.Change, error) {
 			}
 			return out, err
 		}
-		if before.Session == goes {
+		if before.Session == successor {
 			return out, nil
 		}
 	}
-	cursor := refs.Cursor(goes)
-	if goes == j.Session || goes == j.Made.NameOf() || j.After.IsZero() || slices.ContainsFunc(out, func(c refs.Change) bool { return c.Name == cursor }) {
+	cursor := refs.Cursor(successor)
+	known := slices.ContainsFunc(out, func(c refs.Change) bool { return c.Name == cursor })
+	if known || successor == j.Session || successor == j.Made.NameOf() || j.After.IsZero() {
 		return out, nil
 	}
 	now, err := rs.log.Refs.ID(cursor)
@@ -173,9 +174,9 @@ func (rs *Restorer) cursorsBeside(j *model.Journal) ([]refs.Change, error) {
 	return out, err
 }
 
-// tipsBack are the branches that an undo-restore goes back to together with the cursors that it moves: where a step has been made since
-// on another branch, redo would lead from here to that one. Steps of it stay in the log.
-func (rs *Restorer) tipsBack(j *model.Journal, cursors []refs.Change) ([]refs.Change, error) {
+// revertedTips are the changes of branches that go with an undo-restore's cursors. Where a step was made since on another branch, redo
+// would lead from the cursor's checkpoint to that step; so the branch goes back, too. The step stays in the log.
+func (rs *Restorer) revertedTips(j *model.Journal, cursors []refs.Change) ([]refs.Change, error) {
 	var out []refs.Change
 	for _, c := range cursors {
 		session, ok := strings.CutPrefix(string(c.Name), refs.Cursors)
@@ -190,7 +191,7 @@ func (rs *Restorer) tipsBack(j *model.Journal, cursors []refs.Change) ([]refs.Ch
 			}
 			continue
 		}
-		was, err := rs.standBefore(tip, session, j.Undoes)
+		was, err := rs.refBefore(tip, session, j.Undoes)
 		if err != nil {
 			return nil, err
 		}
@@ -202,8 +203,8 @@ func (rs *Restorer) tipsBack(j *model.Journal, cursors []refs.Change) ([]refs.Ch
 	return out, nil
 }
 
-// standBefore is where a session's cursor, or its branch, stood before an operation; zero: that is not known any more.
-func (rs *Restorer) standBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
+// refBefore is the checkpoint at which a session's cursor or branch stood before operation seq; zero: not known any more.
+func (rs *Restorer) refBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
 	if seq <= 1 {
 		return at, nil
 	}
@@ -220,16 +221,16 @@ func (rs *Restorer) standBefore(name refs.Name, session string, seq uint64) (at 
 			at = op.Checkpoint
 			return kv.ErrStop
 		case op.Kind == refs.KindThinned && op.Cause.Event != model.EventSafety:
-			return kv.ErrStop // gc has removed it
+			return kv.ErrStop // gc has removed the checkpoint
 		}
 		return nil
 	})
 	return at, err
 }
 
-// alike is a fork that ends where a moment of a session does, and that nobody has used, the one that the restore is about before others; nil:
-// there is none. It may be a fork of another one of the family, which has that turn from the same session.
-func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*model.Session, error) {
+// findUnusedFork is a fork in the family of s that ends where the moment p does and that nobody has used, r's own session before others,
+// then the newest; nil: none.
+func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Session) (*model.Session, error) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {
 		if f.Fork != nil && f.Event == "" && refs.KindOf(f.Fork.Kind).IsRestore() && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.FileMissing(f) {
@@ -239,7 +240,7 @@ func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*mod
 	if len(list) == 0 {
 		return nil, nil
 	}
-	_, _, _, cut, err := rs.cutPoint(p, false)
+	_, _, _, cut, err := rs.findCut(p, false)
 	if err != nil {
 		return nil, err
 	}
@@ -253,18 +254,18 @@ func (rs *Restorer) alike(r *restore, p *history.Moment, s *model.Session) (*mod
 		return cmp.Compare(b.Began, a.Began)
 	})
 	for _, f := range list {
-		if !rs.sameEnd(f, s, cut) {
+		if !rs.endsAtCut(f, s, cut) {
 			continue
 		}
-		if _, ok, err := rs.unused(register.Folders(r.wish.Env), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
+		if _, ok, err := rs.removalIfUnused(register.Folders(r.options.Env), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
 			return f, nil
 		}
 	}
 	return nil, nil
 }
 
-// sameEnd reports whether a fork was made to end where a cut of a session of its family does.
-func (rs *Restorer) sameEnd(f, s *model.Session, cut transcript.Cut) bool {
+// endsAtCut reports whether the fork f was made to end where a cut of s, of its family, does.
+func (rs *Restorer) endsAtCut(f, s *model.Session, cut transcript.Cut) bool {
 	if f.Fork.Session == s.Name {
 		return cut.Turn == f.Fork.Both && cut.LastMessage == f.Fork.Message
 	}

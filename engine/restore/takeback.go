@@ -25,7 +25,8 @@ func (e *TakenBackError) Error() string { return e.Cause.Error() + "; nothing wa
 // Unwrap is the cause.
 func (e *TakenBackError) Unwrap() error { return e.Cause }
 
-// takeBack undoes what a failed restore did so far. When that fails too the journal stays, for Continue and Abort.
+// takeBack takes back what a failed restore has done, and returns a *TakenBackError with its cause. If that fails too the journal stays,
+// for Continue and Abort, and the error is a *model.HalfDoneError.
 func (rs *Restorer) takeBack(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result, cause error) error {
 	if err := rs.abort(context.WithoutCancel(ctx), root, j, res); err != nil {
 		return errors.Join(&model.HalfDoneError{Target: j.Target}, cause, err)
@@ -33,8 +34,9 @@ func (rs *Restorer) takeBack(ctx context.Context, root worktreefs.Dir, j *model.
 	return &TakenBackError{Cause: cause, Conflicts: res.Conflicts}
 }
 
+// abort carries out the journal's steps backwards, sets its session files back and records the operation.
 func (rs *Restorer) abort(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
-	if err := rs.Apply(takingBack(ctx), root, j, tree.Reverse(j.Steps), res); err != nil {
+	if err := rs.Apply(withTakeBackPhase(ctx), root, j, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
 	kept, err := conversation.SetSessions(rs.log.Objs, j.Own, conversation.ReverseFiles(j.Files), true)
@@ -45,5 +47,5 @@ func (rs *Restorer) abort(ctx context.Context, root worktreefs.Dir, j *model.Jou
 		rs.log.Notice(fmt.Sprintf("the session file %s is left as it is: %v", path, conversation.ErrSessionChanged))
 	}
 	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts), Files: j.Left}}
-	return rs.end(ctx, root, op, j, res)
+	return rs.syncAndFinish(ctx, root, op, j, res)
 }

@@ -4,21 +4,24 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 )
 
-// Undo goes n steps back along a session's branch, over folded steps and steps with equal trees at once. Unsaved changes are a step:
-// they become one, so that Redo brings them back. A NoStepError when fewer than n steps lie before.
+// Undo goes n steps back along a session's branch. Folded steps, and steps that are the same for the session, count as one. Unsaved changes
+// count as the first step: they become a step of their own, so that Redo brings them back. A *model.NoStepError when fewer than n steps lie
+// before.
 func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
-	session, err := rs.walked(ctx, o)
+	session, err := rs.walkedSession(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -27,10 +30,10 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		return nil, err
 	}
 	if cur == nil {
-		return nil, fmt.Errorf("undo: %w: no checkpoint yet", model.ErrNotFound)
+		return nil, &value.OpError{Op: "undo of session", Subject: session, Err: fmt.Errorf("%w: no checkpoint yet", model.ErrNotFound)}
 	}
 	o.Paths = nil // steps are of the whole tree
-	r := o.request(refs.KindUndo, session)
+	r := o.newRequest(refs.KindUndo, session)
 	r.Before = cur.ID
 	r.choose = func(pl *planner, c *capture.Capture) error {
 		theirs, _, err := rs.authors.Others(session, cur, c, false)
@@ -41,7 +44,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		if err != nil {
 			return err
 		}
-		pl.mine = j.InCall()
+		pl.inCall = j.InCall()
 		dirty, err := pl.dirty(c, cur, theirs)
 		if err != nil {
 			return err
@@ -49,22 +52,23 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		back := n
 		if dirty {
 			back-- // the unsaved changes are the first step
-			r.asStep = true
-			if r.Session, err = rs.stillOf(session); err != nil { // they were made in the conversation that goes on
+			r.saveAsStep = true
+			if r.Session, err = rs.ongoingSession(session); err != nil { // the session that goes on now is the one that made them
 				return err
 			}
 		}
 		to, err := j.Back(cur, back)
 		if err == nil {
-			r.aimAt(to)
+			r.setTarget(to)
 		}
 		return err
 	}
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// walked is the session along whose steps it goes, with no restore unfinished and its conversation as far as it is wanted.
-func (rs *Restorer) walked(ctx context.Context, o Options) (string, error) {
+// walkedSession is the session whose branch undo and redo walk. It fails while a restore is unfinished, and captures the conversation
+// unless o leaves it alone.
+func (rs *Restorer) walkedSession(ctx context.Context, o Options) (string, error) {
 	if err := rs.log.CheckWhole(); err != nil {
 		return "", err
 	}
@@ -72,13 +76,13 @@ func (rs *Restorer) walked(ctx context.Context, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return session, rs.readyConversation(ctx, session, o)
+	return session, rs.catchUp(ctx, session, o)
 }
 
-// Redo goes n steps forward again, towards the tip of a session's branch; a NoStepError when fewer than n lie ahead.
+// Redo goes n steps forward again, towards the tip of a session's branch; a *model.NoStepError when fewer than n lie ahead.
 func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
-	session, err := rs.walked(ctx, o)
+	session, err := rs.walkedSession(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -98,17 +102,17 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 		return nil, &model.NoStepError{Ahead: true, There: len(ahead)}
 	}
 	o.Paths = nil // steps are of the whole tree
-	r := o.request(refs.KindRedo, session)
+	r := o.newRequest(refs.KindRedo, session)
 	r.Before = cursor
-	r.aimAt(ahead[n-1])
+	r.setTarget(ahead[n-1])
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// Ahead lists the steps from a session's cursor to its tip, nearest first: where undo from the tip would stop, and what an undo has left.
-// Empty when the cursor is the tip or lies on another line. j nil: the same are those with equal trees.
+// Ahead lists the steps from a session's cursor to its tip at which Redo stops, nearest first. Empty when the cursor is the tip or not on
+// the branch. j says which steps are the same for the session; nil: those with equal trees.
 func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
 	tip, err := rs.log.Refs.ID(refs.Session(session))
-	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // without a tip: it was moved, and has made no step
+	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // a session without a tip has made no step
 		return nil, err
 	}
 	var line []*model.Checkpoint // tip first
@@ -121,17 +125,17 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 		if err != nil {
 			return nil, err
 		}
-		if len(cp.Parents) == 0 || cp.Seq < at.Seq { // what lies before is older still
+		if len(cp.Parents) == 0 || cp.Seq < at.Seq { // the cursor is not on the branch
 			return nil, nil
 		}
 		line = append(line, cp)
 		id = cp.Parents[0]
 	}
-	left, err := rs.leftByUndo(session, j)
+	left, err := rs.undoOrigins(session, j)
 	if err != nil {
 		return nil, err
 	}
-	// From the tip: what is the same as a stop need not be the same as the next one.
+	// From the tip, as undo goes: being the same is not transitive.
 	var ahead []*model.Checkpoint
 	for i := 0; i < len(line); {
 		stop := line[i]
@@ -151,7 +155,7 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 				break
 			}
 		}
-		if i == len(line) && len(ahead) > 0 { // no step, if the cursor is where undo would go from the next one
+		if i == len(line) && len(ahead) > 0 { // no stop, if undo from the one ahead of it goes to the cursor
 			is, err := same(at)
 			if err != nil {
 				return nil, err
@@ -166,9 +170,9 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 	return ahead, nil
 }
 
-// leftByUndo are the steps that a session stood on before the undos and redos that came last: redo comes back to them, also to one that
-// lists fold. Where it stood on another line, it is the step of its branch that is the same. j nil: that is not looked for.
-func (rs *Restorer) leftByUndo(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
+// undoOrigins are the steps that the latest undos of a session, with the redos among them, started from. Redo stops at them, even if lists
+// fold them. One on another line stands for the step of the session's branch that j takes for the same; with j nil it does not.
+func (rs *Restorer) undoOrigins(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
 	left, cursor := map[objstore.ID]bool{}, refs.Cursor(session)
 	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
 		switch {
@@ -187,7 +191,7 @@ func (rs *Restorer) leftByUndo(session string, j *authorship.Judge) (map[objstor
 	if err != nil || j == nil {
 		return left, err
 	}
-	for id := range left { // what this adds stands on the branch
+	for id := range left { // what is added here is on the branch already
 		if cp, err := rs.log.Checkpoint(id); err == nil {
 			if cp, err = j.OnBranch(cp); err == nil {
 				left[cp.ID] = true
@@ -197,15 +201,15 @@ func (rs *Restorer) leftByUndo(session string, j *authorship.Judge) (map[objstor
 	return left, nil
 }
 
-// UndoRestore reverts a restore: the worktree becomes what it was before it, with the files that no checkpoint holds
-// kept. seq 0 stands for the newest restore that is in effect and no undo-restore itself, so that repeating it goes
-// deeper; an undo-restore is reverted by its number.
+// UndoRestore reverts the restore of operation seq: the worktree becomes what it was before, but for files that no checkpoint holds, which
+// are kept. seq 0 stands for the newest restore in effect that is no undo-restore, so repeating it goes deeper; an undo-restore is reverted
+// by its number.
 func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
 		return nil, err
 	}
-	op, err := rs.restoreOperation(seq)
+	op, err := rs.operationToRevert(seq)
 	if err != nil {
 		return nil, err
 	}
@@ -214,34 +218,40 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 		return nil, err
 	}
 	o.Paths, o.ContextOnly = op.Restore.Paths, o.ContextOnly || op.Restore.ContextOnly
-	r := o.request(refs.KindUndoRestore, op.Session)
-	r.aimAt(target)
-	r.Undoes, r.stay, r.reverts = op.Seq, true, op
+	r := o.newRequest(refs.KindUndoRestore, op.Session)
+	r.setTarget(target)
+	r.Undoes, r.keepCursor, r.reverts = op.Seq, true, op
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
 	for _, c := range op.Changes {
 		if c.Name == refs.Cursor(op.Session) && !r.ContextOnly {
-			r.stay, r.After = false, c.Old
+			r.keepCursor, r.After = false, c.Old
 		}
 	}
 	return rs.Run(ctx, r, o.Progress)
 }
 
-func (rs *Restorer) restoreOperation(seq uint64) (*refs.Operation, error) {
+// undoRestoreError is why the restore of an operation cannot be reverted.
+func undoRestoreError(seq uint64, err error) error {
+	return &value.OpError{Op: "undo-restore", Subject: strconv.FormatUint(seq, 10), Err: err}
+}
+
+// operationToRevert is the operation that UndoRestore of seq reverts.
+func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
 	if seq > 0 {
 		op, err := rs.log.Refs.Operation(seq)
 		if err != nil {
 			return nil, err
 		}
 		if op.Kind == refs.KindPurge {
-			return nil, model.Usagef("undo-restore %d: operation %d is a purge, which cannot be undone", seq, seq)
+			return nil, undoRestoreError(seq, model.Usagef("operation %d is a purge, which cannot be undone", seq))
 		}
 		if op.Kind.IsRestore() && op.Thinned {
-			return nil, fmt.Errorf("undo-restore %d: %w: gc has removed the state before it", seq, model.ErrNotFound)
+			return nil, undoRestoreError(seq, fmt.Errorf("%w: gc has removed the state before it", model.ErrNotFound))
 		}
 		if !op.Kind.IsRestore() || op.Restore == nil {
-			return nil, model.Usagef("undo-restore %d: operation %d is %s, not a restore", seq, seq, op.Kind)
+			return nil, undoRestoreError(seq, model.Usagef("operation %d is %s, not a restore", seq, op.Kind))
 		}
 		return op, nil
 	}

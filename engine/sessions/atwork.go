@@ -8,13 +8,13 @@ import (
 	"rewind/transcript"
 )
 
-// callWithin is how long an open call counts of which nothing else is heard and whose program is not seen: it was killed, or runs where it
-// cannot be seen.
+// callWithin is how long an open call counts if nothing more is heard of the session and its program is not seen: it was killed, or runs
+// where it cannot be seen.
 const callWithin = time.Hour
 
-// AtWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session that a restore left,
-// and that nothing was heard of since, is not, whatever its record and its program say: the person is done with it. So is one that was only
-// made or imported. the log's lock is held.
+// AtWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session that a restore left is
+// not, until it is heard of again, whatever its record and its program say; nor is one that was only made or imported. The log's lock is
+// held.
 func (ss *Sessions) AtWork(s *model.Session, look *clients.Processes) (model.Work, bool) {
 	if s.Left || s.Ended || s.Imported || s.Event == "" {
 		return model.Work{}, false
@@ -22,7 +22,7 @@ func (ss *Sessions) AtWork(s *model.Session, look *clients.Processes) (model.Wor
 	return ss.work(s, look)
 }
 
-// work is AtWork whether or not a restore has left the session.
+// work is AtWork, also for a session that a restore has left.
 func (ss *Sessions) work(s *model.Session, look *clients.Processes) (model.Work, bool) {
 	w := model.Work{Session: s.Name, Since: s.Last}
 	live := ss.Live(s, look)
@@ -38,7 +38,7 @@ func (ss *Sessions) work(s *model.Session, look *clients.Processes) (model.Work,
 		}
 	case s.Busy && (w.Seen != "" || silent < model.ActiveWithin):
 		w.Kind = model.WorkTurn
-	case w.Seen != "" && !live.Server: // Codex's server keeps what was closed
+	case w.Seen != "" && !live.Server: // Codex's server keeps closed sessions open
 		w.Kind = model.WorkOpen
 	default:
 		return w, false
@@ -46,7 +46,7 @@ func (ss *Sessions) work(s *model.Session, look *clients.Processes) (model.Work,
 	return w, true
 }
 
-// InTurn reports whether a session's agent works on a turn.
+// InTurn reports whether a session's agent is in the middle of a turn.
 func (ss *Sessions) InTurn(s *model.Session) bool {
 	if !s.Busy && len(s.Calls) == 0 {
 		return false
@@ -65,11 +65,12 @@ func (ss *Sessions) Live(s *model.Session, look *clients.Processes) clients.Live
 	if err != nil {
 		return clients.Live{}
 	}
-	live, _ := look.Running(agent, root, s.ID) // a sign that cannot be read is none
+	live, _ := look.Running(agent, root, s.ID) // an error is taken for no sign
 	return live
 }
 
-// another reports whether a newer session of the same agent is here, on which a program is that does not say which one it has open.
+// another reports whether there is a newer session of the same agent, for which a running program counts that does not show which session
+// it has open.
 func (ss *Sessions) another(s *model.Session) bool {
 	for _, o := range ss.log.Records {
 		if o.Agent == s.Agent && o.Name != s.Name && o.Last.After(s.Last) && o.Event != "" && !o.Ended && !o.Imported {
@@ -79,20 +80,22 @@ func (ss *Sessions) another(s *model.Session) bool {
 	return false
 }
 
-// MaxFamily bounds how many forks of forks are followed: what agents' files say of where they come from may go in a circle.
+// MaxFamily bounds how many forks of forks are followed: lineages that agents' files name may form a circle.
 const MaxFamily = 64
 
-// Family names the session that another one goes back to by its forks; sessions of one family have the same. the log's lock is held.
+// Family is the name of the first session that one was forked from, over all forks. Sessions of one family have the same. The log's lock is
+// held.
 func (ss *Sessions) Family(session string) string {
 	first, _ := firstOf(session, func(name string) (*model.Session, error) { return ss.log.Records[name], nil })
 	return first
 }
 
-// storedFamily is family for those who do not hold the log's lock.
+// storedFamily is Family for callers that do not hold the log's lock.
 func (ss *Sessions) storedFamily(session string) (string, error) {
 	return firstOf(session, ss.log.StoredSession)
 }
 
+// firstOf follows the lineages from session to the first one, whose name it returns. get reads a record.
 func firstOf(session string, get func(name string) (*model.Session, error)) (string, error) {
 	for range MaxFamily {
 		s, err := get(session)

@@ -1,7 +1,7 @@
 package sessions
 
-// Holder is the session that turn n is looked for in when nobody names one: the current one, or while no agent has gone on with a fork that
-// has fewer turns, the one that it was forked from.
+// Holder is the session that turn n means when nobody names one, with session as the current one: that one, or while no agent has continued
+// a fork that has fewer turns, the session that it was forked from.
 func (ss *Sessions) Holder(session string, n uint64) string {
 	for range MaxFamily {
 		s, err := ss.log.StoredSession(session)
@@ -13,7 +13,7 @@ func (ss *Sessions) Holder(session string, n uint64) string {
 	return session
 }
 
-// OrHolder gives for "" the session whose turn n is meant.
+// OrHolder is session, or for "" the Holder of turn n.
 func (ss *Sessions) OrHolder(session string, n uint64) (string, error) {
 	if session != "" {
 		return session, nil

@@ -4,14 +4,14 @@ package sessions
 
 import "rewind/engine/oplog"
 
-// Sessions is a view of an open project's sessions. What is guarded by the log's lock says so.
+// Sessions answers questions about the sessions of an open project. Methods that want the log's lock held say so.
 type Sessions struct {
 	log *oplog.Log
 	*State
 }
 
-// State is what all views have in common: what of the log was read, guarded by the log's lock.
+// State is what was read of the log, in memory. It has a lock of its own.
 type State struct{ presences presenceLog }
 
-// New gives a view of what st knows.
+// New makes Sessions of the log.
 func New(log *oplog.Log, st *State) *Sessions { return &Sessions{log, st} }

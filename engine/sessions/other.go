@@ -25,7 +25,7 @@ func (ss *Sessions) Mover(target *model.Checkpoint, w model.SessionChoice) (stri
 	return ss.Walked(w)
 }
 
-// ancestors holds the checkpoints of a session's line that are not older than seq: those before its tip, and before its cursor.
+// ancestors are the checkpoints before a session's tip and before its cursor, both included, that are not older than operation seq.
 func (ss *Sessions) ancestors(session string, seq uint64) (map[objstore.ID]*model.Checkpoint, error) {
 	line := map[objstore.ID]*model.Checkpoint{}
 	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {

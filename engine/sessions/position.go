@@ -13,8 +13,7 @@ import (
 	"rewind/refs"
 )
 
-// Position is where the project stands: whose conversation goes on from here. Every command that is not told which session is meant means
-// this one.
+// Position is where the project stands. Commands that are not told a session mean this one.
 type Position struct {
 	Session string // its cursor is the current checkpoint; Manual: no agent's
 	// Branch is the session along whose steps undo and redo walk: the same, but right after a restore the one that the restore moved. A
@@ -22,13 +21,13 @@ type Position struct {
 	Branch string
 }
 
-// Position tells where the project stands: what the newest operation says that is a restore, an event in a turn, or a save.
+// Position is where the project stands now: at what the newest operation says that is a restore, an event in a turn, or a save.
 func (ss *Sessions) Position() (Position, error) {
 	p, _, err := ss.Active()
 	return p, err
 }
 
-// PositionBefore is the position as it was before an operation.
+// PositionBefore is the position before operation seq.
 func (ss *Sessions) PositionBefore(seq uint64) (Position, error) {
 	p := Position{Session: model.Manual, Branch: model.Manual}
 	if seq <= 1 {
@@ -47,30 +46,31 @@ func (ss *Sessions) PositionBefore(seq uint64) (Position, error) {
 	return ss.positionOf(p)
 }
 
-// presenceLog is what the log says of where somebody worked, kept so that each operation is read once. Its own lock: commands ask that do
-// not wait for a capture.
+// presenceLog is what the log says of where somebody worked. Each operation is read once. It has a lock of its own, since commands ask that
+// do not wait for a capture.
 type presenceLog struct {
 	mu    sync.Mutex
 	upTo  uint64              // the newest operation that was read; 0: none
-	floor int64               // what is older than this, in unix milliseconds, was not read
-	last  presence            // the newest of all that say where the project stands
-	by    map[string]presence // the newest of each session
-	// The newest restore, and the newest event of an agent: what a person saves in between leaves it to the restore which session is meant.
+	floor int64               // older operations were not read; unix milliseconds
+	last  presence            // the newest presence that is here
+	by    map[string]presence // the newest presence of each session
+	// The newest restore, and the newest event of an agent: a person's save between them leaves the restore's session the current one.
 	restored, heard uint64
 }
 
 // presence is what one operation says of where somebody works.
 type presence struct {
-	here    bool // the project stands here from now on
+	here    bool // the operation decides where the project stands
 	at      Position
 	seq     uint64
 	time    int64 // unix milliseconds
 	restore bool
 	person  bool // a restore, or somebody's save
-	ended   bool // it is a session's end
+	ended   bool // the end of a session
 }
 
-// presence reads one operation. What is captured at a session's start or end, or by a scan, is not what the session did.
+// presence is what one operation says. What was captured at a session's start or end, or by a scan, says nothing: the session did not do
+// it.
 func (ss *Sessions) presence(op *refs.Operation) presence {
 	m := presence{at: Position{Session: op.Session, Branch: op.Session}, seq: op.Seq, time: op.Time}
 	event := ""
@@ -86,7 +86,7 @@ func (ss *Sessions) presence(op *refs.Operation) presence {
 	case op.Kind == refs.KindEvent, op.Kind == refs.KindThinned, op.Kind == refs.KindCheckpoint && op.Cause.Event != "":
 		event = op.Cause.Event
 	case op.Kind == refs.KindCheckpoint:
-		if cp, err := ss.log.Checkpoint(op.Checkpoint); err == nil { // one that is lost is taken for a step of its turn
+		if cp, err := ss.log.Checkpoint(op.Checkpoint); err == nil { // a lost checkpoint is taken for a step of its turn
 			event = cp.Cause.Event
 		}
 	default:
@@ -104,7 +104,7 @@ func (ss *Sessions) presence(op *refs.Operation) presence {
 	return m
 }
 
-// goesOf is the session that goes on from a restore, as its operation says; of other operations their own.
+// goesOf is the session that goes on from a restore; of another operation, its session.
 func goesOf(op *refs.Operation) string {
 	if op.Restore == nil || op.Restore.Goes == "" || refs.Session(op.Restore.Goes).Check() != nil {
 		return op.Session
@@ -112,15 +112,15 @@ func goesOf(op *refs.Operation) string {
 	return op.Restore.Goes
 }
 
-// Active gives the position, and when it is not a restore that says where the project stands, the sessions of agents that had events in the
-// last ten minutes, newest first, without those that a restore left. It reads the operations of that time that it has not read yet.
+// Active is the position and, unless a restore has decided it, the sessions of agents that had events in the last ten minutes, newest
+// first, but for those that a restore left. Of the log it reads what it has not read yet of that time.
 func (ss *Sessions) Active() (at Position, names []string, err error) {
 	k := &ss.presences
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at = Position{Session: model.Manual, Branch: model.Manual}
 	since := ss.log.Now().Add(-model.ActiveWithin).UnixMilli()
-	if since < k.floor { // the clock went back
+	if since < k.floor { // the clock was set back
 		k.upTo = 0
 	}
 	if err := k.read(ss, since); err != nil || !k.last.here {
@@ -153,7 +153,7 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 		if err != nil {
 			return at, nil, err
 		}
-		if m.person && s != nil && s.Event == "" && families[family] { // nobody has gone on with it, but with the one that it was made of
+		if m.person && s != nil && s.Event == "" && families[family] { // a fork that nobody has used, beside a used session of its family
 			continue
 		}
 		families[family] = true
@@ -162,8 +162,8 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 	return at, names, nil
 }
 
-// positionOf is a position with what a subagent does put down to the session whose it is, and with the line only where both are of one
-// family, for an undo-restore may have given back another agent's, and stand at one place.
+// positionOf is p with a subagent's session replaced by its caller, and with Branch only if both sessions are of one family: an
+// undo-restore can bring back another agent's session and stand on no line of it.
 func (ss *Sessions) positionOf(p Position) (Position, error) {
 	s, err := ss.log.StoredSession(p.Session)
 	if err != nil {
@@ -194,7 +194,8 @@ func (ss *Sessions) positionOf(p Position) (Position, error) {
 	return p, err
 }
 
-// read takes in what is new, but nothing older than since except the newest of all. Under mu; after an error nothing has changed.
+// read takes in the operations since the last call, but only the newest ones down to since, and those before up to one that is here. mu is
+// held. After an error nothing has changed.
 func (k *presenceLog) read(e *Sessions, since int64) error {
 	var upTo uint64
 	var last presence
@@ -205,8 +206,8 @@ func (k *presenceLog) read(e *Sessions, since int64) error {
 		if op.Seq <= k.upTo || last.here && op.Time < since {
 			return kv.ErrStop
 		}
-		// What a checkpoint's event was stands in the checkpoint. It is not read where it would tell nothing new: in an hour of heavy work
-		// they are thousands.
+		// The event of a checkpoint is in the checkpoint, which is not read where it cannot tell anything new: an hour of heavy work
+		// makes thousands.
 		if _, known := by[op.Session]; known && op.Kind == refs.KindCheckpoint && op.Session != model.Manual && last.here && heard > 0 {
 			return nil
 		}
@@ -245,7 +246,7 @@ func (k *presenceLog) read(e *Sessions, since int64) error {
 	return nil
 }
 
-// Walked settles along whose steps a command walks.
+// Walked is the session along whose branch undo and redo walk.
 func (ss *Sessions) Walked(w model.SessionChoice) (string, error) {
 	session, err := ss.Session(w)
 	if err != nil {
@@ -258,7 +259,7 @@ func (ss *Sessions) Walked(w model.SessionChoice) (string, error) {
 	return session, err
 }
 
-// NewestCursor is where the session stands that was moved last.
+// NewestCursor is the checkpoint of the cursor that was moved last.
 func (ss *Sessions) NewestCursor() (objstore.ID, error) {
 	var id objstore.ID
 	err := ss.log.Refs.Newest(0, func(op *refs.Operation) error {

@@ -15,8 +15,8 @@ import (
 	"rewind/transcript"
 )
 
-// OpenBy reports by what an agent is seen to have a session open; "": it is not. The client's own signs and its processes count; where
-// neither can be seen, events in the last ten minutes and no end do.
+// OpenBy is the sign by which an agent is seen to have a session open; "": it has not. The client's own signs and its processes count;
+// where neither can be seen, events in the last ten minutes without an end do.
 func (ss *Sessions) OpenBy(s *model.Session) string {
 	agent := s.Agent
 	root, _, err := transcript.SessionFile(agent, s.Transcript)
@@ -36,8 +36,8 @@ func (ss *Sessions) OpenBy(s *model.Session) string {
 	return ""
 }
 
-// MustRest refuses to change the file of a session that an agent has open: it would go on writing behind records that are not there any
-// more.
+// MustRest fails with a *model.RunningError while an agent has a session open, whose file is to be changed: the agent would go on behind
+// records that are not there any more. force lets it be changed.
 func (ss *Sessions) MustRest(s *model.Session, force bool) error {
 	if force {
 		return nil
@@ -51,7 +51,7 @@ func (ss *Sessions) MustRest(s *model.Session, force bool) error {
 // ListWait is how long an agent's own program may take to put a session into its list.
 const ListWait = 15 * time.Second
 
-// Forget has the agent forget what it has noted elsewhere of a session file that was changed.
+// Forget has the agent drop what it keeps elsewhere of a session file that was changed.
 func (ss *Sessions) Forget(ctx context.Context, s *model.Session, env value.AgentEnv) error {
 	agent := s.Agent
 	at, err := register.Folders(env).Of(agent, s.Transcript)

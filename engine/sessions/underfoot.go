@@ -9,16 +9,17 @@ import (
 	"rewind/tree"
 )
 
-// Underfoot is an agent that is at work where a restore sets files.
+// Underfoot lists the agents that are at work while a restore sets the files of steps and goes on in the session `goes`, a fork of `from`
+// if that is not "". They do not stop the restore: apply.Run sees a file that changes meanwhile. The log's lock is held.
 type Underfoot struct {
 	model.Work
-	Left  bool     // the conversation goes on in another session: what is said in this one from now on does not know of the restore
+	Left  bool     // the conversation goes on in another session: this one does not know of the restore
 	Paths []string // files that the restore sets and an open call names
-	Files int      // that the restore sets under it: those, or where a call may write anywhere, all
-	Type  string   // what to type into its program to go on in the other session; "": it has to be left
+	Files int      // number of files that the restore sets and a call may be writing: Paths, or all where a call names none
+	Type  string   // what to type into the agent's program to switch to the other session; "": it must be closed
 }
 
-// mostLooked is how many sessions are looked at, the newest first: each is looked for among the processes.
+// mostLooked is how many sessions Underfoot looks for among the processes, the newest first.
 const mostLooked = 8
 
 // Underfoot lists the agents that are at work here when a restore sets the files of steps and goes on in `goes`, a fork of `from` if that
@@ -53,8 +54,8 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Step) ([]Underfoot
 	return out, nil
 }
 
-// UnderWay lists which of some sessions, the newest first, have a call or a turn under way. Processes are looked at only if a record says
-// so. the log's lock is held.
+// UnderWay is the work of those sessions of the list, newest first, that have a call or a turn under way. Processes are looked at only if a
+// record says so. The log's lock is held.
 func (ss *Sessions) UnderWay(list []model.Session) []model.Work {
 	var out []model.Work
 	look, looked := new(clients.Processes), 0
@@ -71,8 +72,8 @@ func (ss *Sessions) UnderWay(list []model.Session) []model.Work {
 	return out
 }
 
-// under tells which steps lie under open calls: those at paths that they name; all, if one names none, or none is open and the next may
-// begin.
+// under are the steps' files that open calls may be writing: paths that the calls name, with files as their number; all of them, in files
+// alone, if a call names none or none is open.
 func under(calls []model.Call, steps []tree.Step) (paths []string, files int) {
 	all := len(calls) == 0
 	named := map[string]bool{}

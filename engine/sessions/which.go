@@ -14,14 +14,14 @@ import (
 // SeveralSessionsError says that a command could mean several sessions; it is an ErrWhichSession.
 type SeveralSessionsError struct {
 	Names    []string
-	Prefix   string      // of an id, that they all begin with; "": they are at work
-	Sessions []Candidate // what there is to know of them, once Describe was asked
+	Prefix   string      // what the ids of all begin with; "": the sessions are at work
+	Sessions []Candidate // set by history's Describe
 }
 
 // Candidate is a session that a command could mean.
 type Candidate struct {
 	model.SessionInfo
-	Short string // how its id begins: enough to tell it from every other session here
+	Short string // the beginning of its id that no other session here has
 }
 
 func (e *SeveralSessionsError) Error() string {
@@ -31,7 +31,7 @@ func (e *SeveralSessionsError) Error() string {
 // Is makes a SeveralSessionsError an ErrWhichSession.
 func (e *SeveralSessionsError) Is(target error) bool { return target == model.ErrWhichSession }
 
-// Session settles whose line is meant. Without a name it is the position's.
+// Session is the session that a request means: the named one, else the position's. A *SeveralSessionsError where several are at work.
 func (ss *Sessions) Session(w model.SessionChoice) (string, error) {
 	if w.Session != "" {
 		return ss.FindSession(w.Session)
@@ -62,7 +62,7 @@ func (ss *Sessions) NamedIn(w model.SessionChoice) (string, error) {
 	return ss.FindSession(w.Session)
 }
 
-// OrCurrent gives the current session for "".
+// OrCurrent is session, or for "" the current one.
 func (ss *Sessions) OrCurrent(session string) (string, error) {
 	if session != "" {
 		return session, nil
@@ -71,7 +71,7 @@ func (ss *Sessions) OrCurrent(session string) (string, error) {
 	return at.Session, err
 }
 
-// FindSession finds a session by its name, or by a prefix of the agent's id.
+// FindSession is the session with a name, or with a prefix of the agent's id.
 func (ss *Sessions) FindSession(name string) (string, error) {
 	all, err := ss.SessionNames()
 	if err != nil {
@@ -96,16 +96,16 @@ func (ss *Sessions) FindSession(name string) (string, error) {
 	return "", &SeveralSessionsError{Names: found, Prefix: name}
 }
 
-// minShortID is how much of a session's id is given at least.
+// minShortID is how many characters ShortOf gives at least.
 const minShortID = 8
 
-// StatProblem reports whether a session's file cannot be looked at.
+// StatProblem reports whether a session's file exists, but cannot be looked at.
 func StatProblem(s *model.Session) bool {
 	_, err := StatSession(s)
 	return err != nil
 }
 
-// shortName is a session's name with its id no longer than that.
+// shortName is a session's name with the id as ShortOf gives it.
 func shortName(name string, all []string) string {
 	agent, id := model.SplitSession(name)
 	if id == "" {
@@ -114,7 +114,7 @@ func shortName(name string, all []string) string {
 	return string(agent) + "/" + ShortOf(name, all)
 }
 
-// ShortOf is how a session's id begins, as far as that tells it from the others.
+// ShortOf is the beginning of a session's id that tells it from the others in all.
 func ShortOf(name string, all []string) string {
 	_, id := model.SplitSession(name)
 	n := min(minShortID, len(id))
@@ -130,7 +130,7 @@ func ShortOf(name string, all []string) string {
 	return id[:n]
 }
 
-// SessionNames lists the sessions that have a branch, or a record.
+// SessionNames lists the sessions with a branch or a record.
 func (ss *Sessions) SessionNames() ([]string, error) {
 	all, err := ss.log.Refs.List(refs.Sessions)
 	if err != nil {

@@ -28,14 +28,14 @@ type Options struct {
 	Steps []tree.Step
 	// Open gives the content of a blob: a file's bytes or a symlink's target. Every byte is hashed again.
 	Open func(id objstore.ID) (io.ReadCloser, error)
-	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done; total 0: nobody
-	// counts. Each phase begins with a call of done 0. nil: not.
+	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done; total 0: it is not
+	// counted. Each phase begins with a call of done 0. nil: never.
 	Progress func(phase string, done, total int)
 }
 
 // Result is what became of the steps.
 type Result struct {
-	// Done is how many paths are what their step wants, those that were so before included.
+	// Done is how many paths are what their step wants, including those that were so before.
 	Done int
 	// Conflicts are the paths that are not, and bytes that were saved; sorted by path.
 	Conflicts []Conflict
@@ -69,7 +69,7 @@ var errBadSteps = errors.New("steps that cannot be carried out")
 // and Run with tree.Reverse(steps) the state before, given the same Root, Stage and Op.
 //
 // Files that already equal To are not touched. Symbolic links are never followed. A file that replaces a file gets its owner, group, access
-// control list and extended attributes, and of setuid, setgid and sticky those that it has, too: see restPerm. Only one Run may use a stage
+// control list and extended attributes, and of setuid, setgid and sticky those that it has, too: see restoredPerm. Only one Run may use a stage
 // at a time.
 func Run(ctx context.Context, o Options) (Result, error) {
 	a, err := newApplier(ctx, o)
@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return res, nil
 }
 
-// run is the order of things. What each phase leaves behind when it is cut short is what the next run's survey understands.
+// run does the phases in their order. The survey of the next run understands what a phase leaves that was cut short.
 func (a *applier) run() error {
 	a.begin("looking at what is there", len(a.jobs))
 	if err := a.survey(); err != nil {
@@ -94,11 +94,11 @@ func (a *applier) run() error {
 	if err := a.fillStage(); err != nil { // A, B: no tree entry is touched before all new content is durable in the stage
 		return errors.Join(err, a.emptyStage(), a.restorePerms(false), a.dropStages())
 	}
-	a.begin("setting", a.toSet())
+	a.begin("setting", a.countToSet())
 	for _, phase := range []func() error{
 		a.remove,      // C: what goes, deepest first
 		a.makeDirs,    // D: new directories, top down
-		a.place,       // E: new content
+		a.placeNew,    // E: new content
 		a.changePerms, // F: files whose permissions alone change
 		a.checkPlaced, // H: while all directories can still be entered
 		a.syncDirs,    // G
@@ -113,6 +113,7 @@ func (a *applier) run() error {
 	return nil
 }
 
+// result is the Result of what was done so far.
 func (a *applier) result() Result {
 	r := Result{Conflicts: a.conflicts, KeptDirs: a.kept}
 	for _, j := range a.jobs {

@@ -7,20 +7,20 @@ import (
 	"rewind/tree"
 )
 
-// arrived: a new directory is in the tree, and all that was built in it.
-func (n *newDir) arrived() {
+// markPlaced marks the steps of all that was built in a new directory, which is in the tree now.
+func (n *newDir) markPlaced() {
 	n.each(func(j *job) {
-		if j.state == jobAct {
+		if j.state == jobPending {
 			j.state = jobPlaced
 		}
 	})
 }
 
-// merge brings what was built of a new directory into one that somebody else made of its name meanwhile.
+// merge moves what was built in a new directory (from) into the directory of its name that somebody else has made meanwhile (to).
 func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 	a.touched[n.job.Path] = true
 	for _, j := range n.files {
-		if j.state != jobAct {
+		if j.state != jobPending {
 			continue
 		}
 		_, name := tree.Split(j.Path)
@@ -37,11 +37,11 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 		}
 	}
 	for _, sub := range n.dirs {
-		if sub.job.state != jobAct {
+		if sub.job.state != jobPending {
 			continue
 		}
 		_, name := tree.Split(sub.job.Path)
-		err := a.asConflict(sub.job, a.arrive(sub, from, name, to, name))
+		err := a.asConflict(sub.job, a.moveDirIn(sub, from, name, to, name))
 		if err != nil {
 			return err
 		}
@@ -49,12 +49,12 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 	return nil
 }
 
-// arrive moves a new directory to its place, or what is in it into the directory that is there.
-func (a *applier) arrive(n *newDir, from worktreefs.Dir, fromName string, to worktreefs.Dir, name string) error {
+// moveDirIn moves a new directory into the tree. If its name is a directory by now, its content is merged into that.
+func (a *applier) moveDirIn(n *newDir, from worktreefs.Dir, fromName string, to worktreefs.Dir, name string) error {
 	err := from.Move(fromName, to, name)
 	if err == nil {
 		n.job.state = jobPlaced
-		n.arrived()
+		n.markPlaced()
 		return nil
 	}
 	if !errors.Is(err, worktreefs.ErrExist) {
@@ -66,7 +66,7 @@ func (a *applier) arrive(n *newDir, from worktreefs.Dir, fromName string, to wor
 	there, err := to.OpenDir(name)
 	if err != nil {
 		if n.job.state == jobConflict && worktreefs.IsLocal(err) {
-			return nil // said already
+			return nil // the conflict names it
 		}
 		return err
 	}
@@ -79,16 +79,16 @@ func (a *applier) arrive(n *newDir, from worktreefs.Dir, fromName string, to wor
 	return a.merge(n, built, there)
 }
 
-// strand makes conflicts of what was built in a directory that did not come into the tree.
-func (a *applier) strand(n *newDir) {
+// conflictBelow makes conflicts of what was built in a directory that did not come into the tree.
+func (a *applier) conflictBelow(n *newDir) {
 	n.each(func(j *job) {
-		if j.state == jobAct {
+		if j.state == jobPending {
 			a.conflict(j, "its directory "+quotePath(n.job.Path)+" could not be made")
 		}
 	})
 }
 
-// removeTree removes a directory of the stage that has never been in the tree, or a file.
+// removeTree removes a file of the stage, or a directory with all below it, that has never been in the tree.
 func removeTree(d worktreefs.Dir, name string) error {
 	err := d.Remove(name)
 	if !errors.Is(err, worktreefs.ErrIsDir) {

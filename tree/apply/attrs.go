@@ -8,7 +8,7 @@ import (
 	"rewind/tree"
 )
 
-// What a step wants and a path does not get, or what a file that was replaced had and the new one has not.
+// What a path can lack: something that its step wants, or that the replaced file had.
 const (
 	lostSetuid       = "setuid"
 	lostSetgid       = "setgid"
@@ -16,8 +16,8 @@ const (
 	lostOwner        = "owner"
 	lostGroup        = "group"
 	lostCapabilities = "capabilities"
-	lostAttributes   = "attributes" // extended ones, a security label
-	lostLinks        = "links"      // its other names are still the earlier file
+	lostAttributes   = "attributes" // extended attributes, a security label
+	lostLinks        = "links"      // the other names of a file still lead to the replaced one
 )
 
 // Without is a path that was set, without something. What is sorted.
@@ -36,24 +36,25 @@ const (
 	permOwn     = 0o777
 )
 
-// restPerm is what permissions want becomes on something whose permissions are now, content aside: a restore gives no file a right that it
-// has not got, so setuid, setgid and sticky only stay; a directory keeps those that it has, and may become sticky, which takes rights away.
-func restPerm(t tree.Type, want, now uint16) uint16 {
+// restoredPerm is what the permissions want become on something that has the permissions now. No file gets a right that it has not got:
+// setuid, setgid and sticky can only stay. A directory keeps those that it has, and may become sticky, which takes rights away.
+func restoredPerm(t tree.Type, want, now uint16) uint16 {
 	if t == tree.TypeDir {
 		return want&(permOwn|permSticky) | now&permSpecial
 	}
 	return want&permOwn | want&now&permSpecial
 }
 
-// Rests says that setting what is there to want would change nothing: they are the same but for bits that a restore does not touch.
-func Rests(there, want *tree.Entry) bool {
+// UpToDate reports whether a restore of want would change nothing of what is there: both are the same but for bits that a restore gives to
+// nothing.
+func UpToDate(there, want *tree.Entry) bool {
 	if there == nil || want == nil || there.Type != want.Type || there.Type != tree.TypeDir && there.ID != want.ID {
 		return tree.Same(there, want)
 	}
-	return there.Type == tree.TypeSymlink || restPerm(there.Type, want.Perm, there.Perm) == there.Perm
+	return there.Type == tree.TypeSymlink || restoredPerm(there.Type, want.Perm, there.Perm) == there.Perm
 }
 
-// Withheld names what rests of want is not there, when Rests.
+// Withheld names the special bits of want that are not there, for a path that is UpToDate; false: none.
 func Withheld(path string, there, want *tree.Entry) (Without, bool) {
 	w := Without{Path: path}
 	if there != nil && want != nil && want.Type != tree.TypeSymlink {
@@ -63,13 +64,13 @@ func Withheld(path string, there, want *tree.Entry) (Without, bool) {
 	return w, len(w.What) > 0
 }
 
-// IsLeft says that a restore of want may have left this: want itself, or want with fewer rights.
-func IsLeft(there, want *tree.Entry) bool {
-	return there != nil && want != nil && there.Type == want.Type && there.ID == want.ID && nearPerm(there.Type, there.Perm, want.Perm)
+// MatchesRestored reports whether a restore of want may have left what is there: want itself, or want with fewer rights.
+func MatchesRestored(there, want *tree.Entry) bool {
+	return there != nil && want != nil && there.Type == want.Type && there.ID == want.ID && resemblingPerm(there.Type, there.Perm, want.Perm)
 }
 
-// nearPerm says that permissions may be what Run made of want.
-func nearPerm(t tree.Type, perm, want uint16) bool {
+// resemblingPerm reports whether Run may have made the permissions perm where a step wanted want.
+func resemblingPerm(t tree.Type, perm, want uint16) bool {
 	switch t {
 	case tree.TypeDir:
 		return perm&permOwn == want&permOwn && want&permSticky&^perm == 0
@@ -92,36 +93,36 @@ func lostBits(want, perm uint16) (what []string) {
 	return what
 }
 
-// heir says that a file takes the place of a file, whose owner, group and attributes it gets.
-func (j *job) heir() bool {
+// inherits reports whether a file replaces a file, whose owner, group and attributes it gets.
+func (j *job) inherits() bool {
 	return j.present && j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
 }
 
-// choosePerm settles what permissions a path gets. Those that a file inherits are put on when it is made.
+// choosePerm sets the permissions that a path gets, but for the special bits of a file that inherits: setInherited adds those.
 func (a *applier) choosePerm(j *job) {
 	switch {
 	case j.To == nil || j.To.Type == tree.TypeSymlink:
-	case j.ready:
+	case j.newReady:
 		j.perm = j.staged.Perm
 	case j.permOnly():
-		j.perm = restPerm(j.To.Type, j.To.Perm, j.now)
+		j.perm = restoredPerm(j.To.Type, j.To.Perm, j.now)
 	case j.To.Type == tree.TypeFile:
 		j.perm = j.To.Perm & permOwn
 	default:
 		j.perm = j.To.Perm & (permOwn | permSticky)
 		up, _ := tree.Split(j.Path)
 		_, inherits := a.setgid[up]
-		if above := a.byPath[up]; above != nil && above.To != nil && above.To.Type == tree.TypeDir && above.comes() {
+		if above := a.byPath[up]; above != nil && above.To != nil && above.To.Type == tree.TypeDir && above.placesNew() {
 			inherits = above.perm&permSetgid != 0
 		}
 		if inherits {
-			j.perm |= permSetgid // as the system does it for what is made there
+			j.perm |= permSetgid // as the system does for directories made there
 		}
 	}
 }
 
-// seeGroup notes a directory that gives its group to what is made in it.
-func (a *applier) seeGroup(path string, d worktreefs.Dir) error {
+// noteSetgid notes a directory that gives its group to what is made in it.
+func (a *applier) noteSetgid(path string, d worktreefs.Dir) error {
 	st, err := d.Stat()
 	if err == nil && st.Perm&permSetgid != 0 {
 		a.setgid[path] = st.Gid
@@ -129,8 +130,7 @@ func (a *applier) seeGroup(path string, d worktreefs.Dir) error {
 	return err
 }
 
-// adoptGroup gives a new directory that comes by itself the group that one made in its place would have. What is made in it follows
-// by itself.
+// adoptGroup gives a top the group that a directory made at its final place would get. What is made in it gets that group by itself.
 func (a *applier) adoptGroup(n *newDir) error {
 	if n.parent != nil || n.job.perm&permSetgid == 0 {
 		return nil
@@ -144,15 +144,15 @@ func (a *applier) adoptGroup(n *newDir) error {
 		if !errors.Is(err, worktreefs.ErrPermission) {
 			return err
 		}
-		n.job.lose(lostGroup)
+		n.job.addLost(lostGroup)
 		n.noSetgid()
 		return nil
 	}
-	at, name := n.spot()
+	at, name := n.buildLocation()
 	return at.Chmod(name, n.job.perm|0o700) // a change of group takes setgid away on some systems
 }
 
-// noSetgid: the group that they would give is not ours to give.
+// noSetgid takes setgid from a new directory and those below it, since their group could not be set.
 func (n *newDir) noSetgid() {
 	n.job.perm &^= permSetgid
 	for _, d := range n.dirs {
@@ -160,42 +160,42 @@ func (n *newDir) noSetgid() {
 	}
 }
 
-// endow gives a new file, complete and not yet named, what it inherits: owner, group and attributes of the file that it replaces, and
-// then those of the bits of To that this file has, too; where there is none, the group of a directory that gives its own.
-func (a *applier) endow(j *job, w worktreefs.WFile) error {
+// setInherited gives a new file, written but not yet named, what it inherits: owner, group and attributes of the file that it replaces,
+// then those special bits of To that the replaced file has. A file that replaces none gets the group of a directory that gives its own.
+func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 	st := j.staged
-	if !j.heir() {
+	if !j.inherits() {
 		up, _ := tree.Split(j.Path)
 		gid, ok := a.setgid[up]
 		if !ok || j.inside != nil || st.Gid == gid {
 			return nil
 		}
 		if err := w.Chown(-1, int64(gid)); err != nil {
-			return j.unless(err, lostGroup)
+			return j.lostIfRefused(err, lostGroup)
 		}
 		return a.finishPerm(j, w)
 	}
 	if j.was.Nlink > 1 {
-		j.lose(lostLinks)
+		j.addLost(lostLinks)
 	}
 	owner, group := st.Uid == j.was.Uid, st.Gid == j.was.Gid
 	if owner && group && len(j.attrs) == 0 && j.To.Perm&j.was.Perm&permSpecial == 0 {
 		return nil
 	}
-	if err := w.Chmod(0o600); err != nil { // attributes can be set by who may write
+	if err := w.Chmod(0o600); err != nil { // setting attributes needs the right to write
 		return err
 	}
 	if !owner {
 		err := w.Chown(int64(j.was.Uid), int64(j.was.Gid))
 		owner, group = err == nil, group || err == nil
-		if err := j.unless(err, lostOwner); err != nil {
+		if err := j.lostIfRefused(err, lostOwner); err != nil {
 			return err
 		}
 	}
 	if !group {
 		err := w.Chown(-1, int64(j.was.Gid))
 		group = err == nil
-		if err := j.unless(err, lostGroup); err != nil {
+		if err := j.lostIfRefused(err, lostGroup); err != nil {
 			return err
 		}
 	}
@@ -205,14 +205,14 @@ func (a *applier) endow(j *job, w worktreefs.WFile) error {
 		}
 		err := w.SetAttr(x)
 		if err != nil && x.Name == worktreefs.ACLAttr && worktreefs.IsLocal(err) {
-			a.refuse(j, "what replaces it cannot have its access control list")
+			a.conflictLocked(j, "what replaces it cannot have its access control list")
 			return nil
 		}
-		if err := j.unless(err, lostAttributes); err != nil {
+		if err := j.lostIfRefused(err, lostAttributes); err != nil {
 			return err
 		}
 	}
-	if !group { // another group's rights are not for this one
+	if !group { // the group could not be kept: this one gets no more than others have
 		j.perm &^= permGroup &^ (j.perm & 0o007 << 3)
 	}
 	if bits := j.To.Perm & j.was.Perm; owner {
@@ -225,8 +225,8 @@ func (a *applier) endow(j *job, w worktreefs.WFile) error {
 		return err
 	}
 	for _, x := range j.attrs {
-		if x.Name == worktreefs.CapabilityAttr { // last: everything else takes it away
-			if err := j.unless(w.SetAttr(x), lostCapabilities); err != nil {
+		if x.Name == worktreefs.CapabilityAttr { // last: any other change of the file removes it
+			if err := j.lostIfRefused(w.SetAttr(x), lostCapabilities); err != nil {
 				return err
 			}
 		}
@@ -234,7 +234,7 @@ func (a *applier) endow(j *job, w worktreefs.WFile) error {
 	return nil
 }
 
-// finishPerm sets a file's permissions; a system that holds a special bit back has the last word.
+// finishPerm sets a file's permissions. A special bit that the system refuses is left out.
 func (a *applier) finishPerm(j *job, w worktreefs.WFile) error {
 	err := w.Chmod(j.perm)
 	if err != nil && j.perm&permSpecial != 0 && worktreefs.IsLocal(err) {
@@ -249,24 +249,24 @@ func (a *applier) finishPerm(j *job, w worktreefs.WFile) error {
 	return err
 }
 
-// lose notes what a path does not get.
-func (j *job) lose(what string) {
+// addLost notes what a path does not get.
+func (j *job) addLost(what string) {
 	if !slices.Contains(j.lost, what) {
 		j.lost = append(j.lost, what)
 	}
 }
 
-// unless notes what is lost when the system refuses it, and passes other errors on.
-func (j *job) unless(err error, what string) error {
+// lostIfRefused notes what is lost if err is a refusal of the system, and passes other errors on.
+func (j *job) lostIfRefused(err error, what string) error {
 	if err == nil || !worktreefs.IsLocal(err) {
 		return err
 	}
-	j.lose(what)
+	j.addLost(what)
 	return nil
 }
 
-// unchanged looks whether the file that is to be replaced still has the owner, group and attributes that were handed on.
-func (j *job) unchanged(parent worktreefs.Dir, name string) (bool, error) {
+// metadataUnchanged reports whether the file that is to be replaced still has the owner, group and attributes that setInherited has copied.
+func (j *job) metadataUnchanged(parent worktreefs.Dir, name string) (bool, error) {
 	st, err := parent.Lstat(name)
 	if err != nil {
 		return false, err
@@ -277,7 +277,7 @@ func (j *job) unchanged(parent worktreefs.Dir, name string) (bool, error) {
 	if st.Type != worktreefs.TypeFile || st.Uid != j.was.Uid || st.Gid != j.was.Gid {
 		return false, nil
 	}
-	st, attrs, err := natureOf(parent, name)
+	st, attrs, err := metadataOf(parent, name)
 	return err == nil && st.Uid == j.was.Uid && st.Gid == j.was.Gid && slices.EqualFunc(attrs, j.attrs, sameAttr), err
 }
 

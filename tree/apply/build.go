@@ -10,20 +10,20 @@ import (
 	"rewind/tree"
 )
 
-// newDir is a directory that is not in the tree yet. It is built in the stage with all that comes into it, under its final names and with
-// final permissions, and a rename brings the topmost one into the tree: a file in it is written once and never renamed. Until that
-// rename, nothing of it has been in the tree, so what an interrupted run leaves of it is dropped unseen.
+// newDir is a directory that is not in the tree yet. It is built in the stage with all that comes with it, under final names and with final
+// permissions, and a rename brings the topmost one, a top, into the tree: a file in it is written once and never renamed. Until that rename
+// nothing of it has been in the tree, so what an interrupted run leaves of it is removed without a look.
 type newDir struct {
-	job    *job
-	parent *newDir // nil: a top, which lies in the stage as key.tmp
-	files  []*job
-	dirs   []*newDir
-	dir    worktreefs.Dir // while things are built in it
-	left   int            // directories in it that are not complete, itself included; under builder.mu
+	job        *job
+	parent     *newDir // nil: a top, which is key.tmp in the stage
+	files      []*job
+	dirs       []*newDir
+	dir        worktreefs.Dir // open while the directory is built
+	incomplete int            // directories below that are not complete, and itself; under builder.mu
 }
 
-// spot is where a step's new content is built.
-func (n *newDir) spot() (worktreefs.Dir, string) {
+// buildLocation is where the directory is built: a directory and a name in it.
+func (n *newDir) buildLocation() (worktreefs.Dir, string) {
 	if n.parent == nil {
 		return n.job.stage.dir, n.job.key + sufTmp
 	}
@@ -31,7 +31,7 @@ func (n *newDir) spot() (worktreefs.Dir, string) {
 	return n.parent.dir, name
 }
 
-// each calls fn for every step whose path is below the directory and that comes with it.
+// each calls fn for every step that comes with the directory.
 func (n *newDir) each(fn func(*job)) {
 	for _, j := range n.files {
 		fn(j)
@@ -42,11 +42,11 @@ func (n *newDir) each(fn func(*job)) {
 	}
 }
 
-// sortNew tells the steps whose content comes with a new directory from those that come by themselves, which it returns.
-func (a *applier) sortNew() (alone []*job) {
+// groupNew puts the steps that come with a new directory into a.tops, and returns the others that place something new.
+func (a *applier) groupNew() (alone []*job) {
 	dirs := map[string]*newDir{}
 	for _, j := range a.jobs {
-		if j.state != jobAct || !j.comes() || j.ready {
+		if j.state != jobPending || !j.placesNew() || j.newReady {
 			continue
 		}
 		up, _ := tree.Split(j.Path)
@@ -72,17 +72,17 @@ func (a *applier) sortNew() (alone []*job) {
 // builder writes new content into the stages. Its goroutines share one stack of what is to be done, so that open directories are
 // about as many as the tree is deep.
 type builder struct {
-	a     *applier
-	few   bool // every file and directory is synced by itself, and stays open until then
-	mu    sync.Mutex
-	more  sync.Cond
-	stack []func() error
-	busy  int
-	err   error
-	syncs []syncer
+	a          *applier
+	syncSingly bool // sync each file and directory by itself, open until then; else their file systems
+	mu         sync.Mutex
+	more       sync.Cond
+	stack      []func() error
+	busy       int
+	err        error
+	syncs      []syncer
 
 	wrote   int64 // bytes since the file systems were last asked to write them
-	writing bool  // they are being asked
+	writing bool  // a sync of the file systems is under way
 	flush   sync.WaitGroup
 }
 
@@ -92,7 +92,7 @@ type syncer interface {
 	Close() error
 }
 
-// run does all that is on the stack and all that comes onto it, with some goroutines; the first error ends it.
+// run does the tasks on the stack, and those that they push, with workers goroutines. The first error ends it.
 func (b *builder) run(workers int) error {
 	b.more.L = &b.mu
 	var wg sync.WaitGroup
@@ -136,7 +136,7 @@ func (b *builder) work() {
 	}
 }
 
-// push puts tasks onto the stack, the first on top.
+// push puts tasks on the stack, the first on top.
 func (b *builder) push(tasks ...func() error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,34 +146,35 @@ func (b *builder) push(tasks ...func() error) {
 	b.more.Broadcast()
 }
 
-// buildTogether is how many files a goroutine takes at once.
+// buildTogether is how many files are one task.
 const buildTogether = 32
 
-// alone writes the content of steps that come by themselves, as key.tmp.
-func (b *builder) alone(jobs []*job) func() error {
+// writeSingles is the task that writes the content of steps that come with no new directory, as key.tmp.
+func (b *builder) writeSingles(jobs []*job) func() error {
 	return func() error {
 		for _, j := range jobs {
-			if err := b.file(j, j.stage.dir, j.key+sufTmp); err != nil {
-				return staging(j, err)
+			if err := b.writeFile(j, j.stage.dir, j.key+sufTmp); err != nil {
+				return stageError(j, err)
 			}
 		}
 		return nil
 	}
 }
 
-func staging(j *job, err error) error {
+// stageError is err as an error of staging a step.
+func stageError(j *job, err error) error {
 	return &value.OpError{Op: "stage", Subject: quotePath(j.Path), Err: err}
 }
 
-// make makes a directory, wide enough to be filled, and has it filled.
-func (b *builder) make(n *newDir) error {
-	defer b.a.step()
-	at, name := n.spot()
+// makeDir makes a directory, writable until it is complete, writes its files, and pushes the making of those below.
+func (b *builder) makeDir(n *newDir) error {
+	defer b.a.advance()
+	at, name := n.buildLocation()
 	err := at.Mkdir(name, n.job.perm|0o700)
-	if n.parent != nil && isName(err) {
-		b.a.refuse(n.job, "its name means another entry on this file system")
+	if n.parent != nil && isNameError(err) {
+		b.a.conflictLocked(n.job, "its name means another entry on this file system")
 		n.each(func(j *job) {
-			b.a.refuse(j, "its directory "+quotePath(n.job.Path)+" has the name of another entry on this file system")
+			b.a.conflictLocked(j, "its directory "+quotePath(n.job.Path)+" has the name of another entry on this file system")
 		})
 		return b.complete(n.parent)
 	}
@@ -187,83 +188,83 @@ func (b *builder) make(n *newDir) error {
 		n.job.staged, err = n.dir.Stat()
 	}
 	if err != nil {
-		return staging(n.job, err)
+		return stageError(n.job, err)
 	}
-	n.left = 1 + len(n.dirs)
+	n.incomplete = 1 + len(n.dirs)
 	var tasks []func() error
 	for _, sub := range n.dirs {
-		tasks = append(tasks, func() error { return b.make(sub) })
+		tasks = append(tasks, func() error { return b.makeDir(sub) })
 	}
 	b.push(tasks...)
 	for _, j := range n.files {
 		_, name := tree.Split(j.Path)
-		err := b.file(j, n.dir, name)
-		if isName(err) {
-			b.a.refuse(j, "something else took the name meanwhile")
+		err := b.writeFile(j, n.dir, name)
+		if isNameError(err) {
+			b.a.conflictLocked(j, "something else took the name meanwhile")
 			continue
 		}
 		if err != nil {
-			return staging(j, err)
+			return stageError(j, err)
 		}
 	}
 	return b.complete(n)
 }
 
-// isName: the error is about the name alone: taken on a file system that folds names, or none that it can have.
-func isName(err error) bool {
+// isNameError reports whether err is about a name alone: it is taken, on a file system that folds names, or it cannot exist there.
+func isNameError(err error) bool {
 	return errors.Is(err, worktreefs.ErrExist) || errors.Is(err, worktreefs.ErrBadName)
 }
 
-// complete notes that one of the things in a directory is; after the last one the directory gets its permissions and is closed. A top stays
-// wide: it could not be moved otherwise.
+// complete counts down what a directory waits for: itself and those below. At the last it gets its permissions and is closed. A top stays
+// writable, since it could not be moved otherwise.
 func (b *builder) complete(n *newDir) error {
 	for ; n != nil; n = n.parent {
 		b.mu.Lock()
-		n.left--
-		left := n.left
+		n.incomplete--
+		left := n.incomplete
 		b.mu.Unlock()
 		if left > 0 {
 			return nil
 		}
 		d := n.dir
 		if perm := n.job.perm; n.parent != nil && perm&0o700 != 0o700 {
-			at, name := n.spot()
+			at, name := n.buildLocation()
 			if err := at.Chmod(name, perm); err != nil {
-				return staging(n.job, errors.Join(err, d.Close()))
+				return stageError(n.job, errors.Join(err, d.Close()))
 			}
 		}
 		n.dir = nil
-		if b.few {
+		if b.syncSingly {
 			b.syncs = append(b.syncs, d)
 		} else if err := d.Close(); err != nil {
-			return staging(n.job, err)
+			return stageError(n.job, err)
 		}
 	}
 	return nil
 }
 
-// file writes a file or link with its permissions.
-func (b *builder) file(j *job, at worktreefs.Dir, name string) (err error) {
-	defer b.a.step()
+// writeFile writes a file or link with its permissions and what it inherits.
+func (b *builder) writeFile(j *job, at worktreefs.Dir, name string) (err error) {
+	defer b.a.advance()
 	r, err := b.a.Open(j.To.ID)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	if j.To.Type == tree.TypeSymlink {
-		return symlink(j, r, at, name)
+		return writeSymlink(j, r, at, name)
 	}
 	w, err := at.CreateFile(name, 0o600)
 	if err != nil {
 		return err
 	}
-	if err = fill(j, r, w); err == nil {
+	if err = writeContent(j, r, w); err == nil {
 		j.staged, err = w.Stat()
 	}
 	if err == nil {
-		err = b.a.endow(j, w)
+		err = b.a.setInherited(j, w)
 	}
-	if err == nil && b.few {
+	if err == nil && b.syncSingly {
 		w.WriteOut()
 		b.syncs = append(b.syncs, w)
 		return nil
@@ -272,7 +273,7 @@ func (b *builder) file(j *job, at worktreefs.Dir, name string) (err error) {
 	return errors.Join(err, w.Close())
 }
 
-// writeOut has the disk write while files are made, so that the sync at the end has little left to wait for.
+// writeOut starts a sync of the file systems when enough was written, so that the last one has little to wait for. size is in bytes.
 func (b *builder) writeOut(size int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -287,13 +288,12 @@ func (b *builder) writeOut(size int64) {
 		defer b.mu.Unlock()
 		b.writing = false
 		if b.err == nil {
-			b.err = err // it is told once
+			b.err = err // of the background sync; the first error counts
 		}
 	})
 }
 
-// build writes all new content into the stages, durably: alone is what comes by itself, as key.tmp, and the rest comes with new
-// directories.
+// build writes all new content into the stages, durably: that of alone as key.tmp, the rest in new directories.
 func (a *applier) build(alone []*job) (err error) {
 	count := len(alone)
 	for _, n := range a.tops {
@@ -301,7 +301,7 @@ func (a *applier) build(alone []*job) (err error) {
 		n.each(func(*job) { count++ })
 	}
 	a.begin("writing", count)
-	b := &builder{a: a, few: count <= syncEach}
+	b := &builder{a: a, syncSingly: count <= syncEach}
 	defer func() {
 		for _, s := range b.syncs {
 			err = errors.Join(err, s.Close())
@@ -312,27 +312,27 @@ func (a *applier) build(alone []*job) (err error) {
 	}()
 	var tasks []func() error
 	for from := 0; from < len(alone); from += buildTogether {
-		tasks = append(tasks, b.alone(alone[from:min(from+buildTogether, len(alone))]))
+		tasks = append(tasks, b.writeSingles(alone[from:min(from+buildTogether, len(alone))]))
 	}
 	for _, n := range a.tops {
-		tasks = append(tasks, func() error { return b.make(n) })
+		tasks = append(tasks, func() error { return b.makeDir(n) })
 	}
 	b.push(tasks...)
 	workers := 1
-	if !b.few {
+	if !b.syncSingly {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	if err := b.run(workers); err != nil {
 		return err
 	}
 	a.begin("waiting for the disk", 0)
-	if !b.few {
+	if !b.syncSingly {
 		return a.syncStages()
 	}
 	return atOnce(len(b.syncs), func(i int) error { return b.syncs[i].Sync() })
 }
 
-// close closes what an error has left open.
+// close closes the directories that an error has left open.
 func (n *newDir) close() {
 	if n.dir != nil {
 		n.dir.Close()
@@ -343,7 +343,7 @@ func (n *newDir) close() {
 	}
 }
 
-// atOnce calls fn for 0 to n-1, each in a goroutine of its own: a journal of the file system commits what waits for it together.
+// atOnce calls fn for 0 to n-1, each in a goroutine: a file system's journal commits together what waits together.
 func atOnce(n int, fn func(i int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -354,8 +354,8 @@ func atOnce(n int, fn func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// refuse is conflict for the goroutines of a builder.
-func (a *applier) refuse(j *job, reason string) {
+// conflictLocked is conflict for the goroutines of a builder.
+func (a *applier) conflictLocked(j *job, reason string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.conflict(j, reason)

@@ -9,7 +9,8 @@ import (
 	"rewind/tree"
 )
 
-func symlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {
+// writeSymlink makes a symlink with the target that r gives, whose hash must be that of the step.
+func writeSymlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {
 	target, err := io.ReadAll(io.LimitReader(r, tree.MaxSymlink+1))
 	if err != nil {
 		return err
@@ -24,8 +25,8 @@ func symlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {
 	return err
 }
 
-// fill writes a file's content and permissions.
-func fill(j *job, r io.Reader, w worktreefs.WFile) error {
+// writeContent writes the bytes of r into a new file, and sets its permissions. The bytes' hash must be that of the step.
+func writeContent(j *job, r io.Reader, w worktreefs.WFile) error {
 	h := objstore.NewHasher()
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
@@ -56,8 +57,8 @@ func fill(j *job, r io.Reader, w worktreefs.WFile) error {
 	return w.Chmod(j.perm)
 }
 
-// writeSparse writes the next bytes of a file, blocks of zeros as holes: what was sparse is so again. hole is how many zeros are still to
-// come before p, and after it.
+// writeSparse writes p, with blocks of zeros as holes. hole is how many zeros before p are not written yet; it returns the same for what
+// comes after p.
 func writeSparse(w worktreefs.WFile, p []byte, hole int64) (int64, error) {
 	for len(p) > 0 {
 		zero, n := zeros(p)
@@ -79,7 +80,7 @@ func writeSparse(w worktreefs.WFile, p []byte, hole int64) (int64, error) {
 	return hole, nil
 }
 
-// zeros gives how many bytes from the beginning of p are whole blocks of zeros, or are not.
+// zeros reports what p begins with, in bytes: n that are whole blocks of zeros, or n that are not.
 func zeros(p []byte) (zero bool, n int) {
 	for len(p)-n >= holeBlock && [holeBlock]byte(p[n:]) == [holeBlock]byte{} {
 		n += holeBlock

@@ -5,7 +5,7 @@
 // the stage, and whoever gives the content of blobs (Options). Out comes what became of each step (Result): done; a
 // Conflict, left to the user; a directory kept for what is in it; or done without something that the system refused
 // (Without). Run does it in a worktree in use, LayOut in a new directory, and Foresee tells before what would be
-// refused. Rests, Withheld and IsLeft say what a restore makes of permissions, for who plans one.
+// refused. Rests, Withheld and MatchesRestored say what a restore makes of permissions, for who plans one.
 //
 // Invariants: nothing is overwritten or unlinked in place. All new content lies in the stage, hashed and durable,
 // before the first name in the worktree changes. Bytes that are not what a step expects go back, or stay in the stage,

@@ -6,7 +6,7 @@ var (
 	BadSteps   = errBadSteps
 	KeyOf      = keyOf
 	LostBits   = lostBits
-	RestPerm   = restPerm
+	RestPerm   = restoredPerm
 	RemoveTree = removeTree
 )
 

@@ -8,13 +8,13 @@ import (
 	"rewind/tree"
 )
 
-// checkPlaced looks once more at every path that was written: what a racing editor has made of it since is the editor's.
+// checkPlaced looks once more at every path that was written. One that has changed since is a racing editor's, and becomes a conflict.
 func (a *applier) checkPlaced() error {
-	a.w.forget()
+	a.w.forgetNames()
 	a.begin("checking", len(a.jobs))
-	gone := "" // a directory that is not there, and nothing below it
+	gone := "" // a removed directory: nothing below it exists
 	for _, j := range a.jobs {
-		a.step()
+		a.advance()
 		if j.state != jobPlaced {
 			continue
 		}
@@ -29,7 +29,7 @@ func (a *applier) checkPlaced() error {
 			st, err = parent.Lstat(name)
 		}
 		if err == nil && j.To == nil {
-			exact, serr := a.w.spelled(name)
+			exact, serr := a.w.hasExactName(name)
 			if serr != nil {
 				return serr
 			}
@@ -84,7 +84,7 @@ func (a *applier) syncDirs() error {
 	})
 }
 
-// dropStages removes the stages that Run made.
+// dropStages removes the stages on other file systems, which Run made.
 func (a *applier) dropStages() error {
 	for _, s := range a.stages {
 		if s.main || s.dir == nil {
@@ -104,7 +104,7 @@ func (a *applier) dropStages() error {
 	return nil
 }
 
-// OpenStage makes the directory at path below root, 0700 and with those above it that are missing, and opens it.
+// OpenStage makes the directory at path below root with mode 0700, and the missing ones above it, and opens it. The caller closes it.
 func OpenStage(root worktreefs.Dir, path string) (worktreefs.Dir, error) {
 	for i := 0; i <= len(path); i++ {
 		if i < len(path) && path[i] != '/' {
@@ -126,7 +126,7 @@ func OpenStage(root worktreefs.Dir, path string) (worktreefs.Dir, error) {
 	return worktreefs.OpenPath(root, path)
 }
 
-// RemoveStage removes the directory at path below root; worktreefs.ErrNotEmpty when it holds bytes that were saved.
+// RemoveStage removes the empty directory at path below root; worktreefs.ErrNotEmpty when it holds saved bytes.
 func RemoveStage(root worktreefs.Dir, path string) error {
 	d, name, err := worktreefs.OpenParent(root, path)
 	if err != nil {

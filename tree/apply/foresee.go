@@ -27,7 +27,7 @@ func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []Without, perms map[
 		}
 		switch {
 		case j.permOnly():
-			j.perm = restPerm(s.To.Type, s.To.Perm, s.From.Perm)
+			j.perm = restoredPerm(s.To.Type, s.To.Perm, s.From.Perm)
 		case s.To.Type == tree.TypeDir:
 			up, _ := tree.Split(s.Path)
 			perm, ok := made[up]
@@ -40,7 +40,7 @@ func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []Without, perms map[
 			made[s.Path] = j.perm
 		default:
 			j.perm = s.To.Perm & permOwn
-			if j.heir() {
+			if j.inherits() {
 				if err := j.foresee(root); err != nil {
 					return nil, nil, err
 				}
@@ -56,40 +56,41 @@ func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []Without, perms map[
 	return lost, perms, nil
 }
 
-// permOf gives a directory's permissions; 0 when it is not there.
+// permOf is a directory's permissions; 0 when it does not exist.
 func permOf(root worktreefs.Dir, path string) (uint16, error) {
 	d, err := worktreefs.OpenPath(root, path)
 	if err != nil {
-		return 0, ifNotLocal(err)
+		return 0, ignoreLocal(err)
 	}
 	defer d.Close()
 	st, err := d.Stat()
 	return st.Perm, err
 }
 
-func ifNotLocal(err error) error {
+// ignoreLocal passes err on, unless it is about one path alone.
+func ignoreLocal(err error) error {
 	if worktreefs.IsLocal(err) {
 		return nil
 	}
 	return err
 }
 
-// foresee looks at a file that would be replaced.
+// foresee judges what a file that replaces the one at the path will not inherit.
 func (j *job) foresee(root worktreefs.Dir) error {
 	parent, name, err := worktreefs.OpenParent(root, j.Path)
 	if err != nil {
-		return ifNotLocal(err)
+		return ignoreLocal(err)
 	}
 	defer parent.Close()
 	f, st, err := parent.Open(name)
 	switch {
 	case errors.Is(err, worktreefs.ErrPermission):
-		j.lose(lostAttributes)
+		j.addLost(lostAttributes)
 		if st, err = parent.Lstat(name); err != nil {
-			return ifNotLocal(err)
+			return ignoreLocal(err)
 		}
 	case err != nil:
-		return ifNotLocal(err)
+		return ignoreLocal(err)
 	default:
 		j.attrs, err = f.Attrs()
 		f.Close()
@@ -98,28 +99,29 @@ func (j *job) foresee(root worktreefs.Dir) error {
 		}
 	}
 	if st.Nlink > 1 {
-		j.lose(lostLinks)
+		j.addLost(lostLinks)
 	}
 	me := os.Geteuid()
-	if me == 0 || me < 0 { // root, or a system without owners
+	if me == 0 || me < 0 { // root, or a system without users
 		j.perm |= j.To.Perm & st.Perm & permSpecial
 		return nil
 	}
 	group := inGroup(int(st.Gid))
 	if !group {
-		j.lose(lostGroup)
+		j.addLost(lostGroup)
 	}
 	if int(st.Uid) != me {
-		j.lose(lostOwner)
+		j.addLost(lostOwner)
 	} else if j.perm |= j.To.Perm & st.Perm & (permSetuid | permSticky); group {
 		j.perm |= j.To.Perm & st.Perm & permSetgid
 	}
 	if slices.ContainsFunc(j.attrs, func(x worktreefs.Attr) bool { return x.Name == worktreefs.CapabilityAttr }) {
-		j.lose(lostCapabilities)
+		j.addLost(lostCapabilities)
 	}
 	return nil
 }
 
+// inGroup reports whether this process belongs to a group.
 func inGroup(gid int) bool {
 	groups, _ := os.Getgroups()
 	return gid == os.Getegid() || slices.Contains(groups, gid)

@@ -11,23 +11,22 @@ import (
 	"rewind/tree"
 )
 
-// found is what lies at a name.
+// found is what is at a name.
 type found struct {
 	exists bool
 	st     worktreefs.Stat
 	id     objstore.ID // of a file or symlink, when hashed
 	hashed bool
-	sealed bool // a file that we may not read
+	sealed bool // a file that may not be read
 	attrs  []worktreefs.Attr
 }
 
-// inspect reads a name as far as it takes to compare it with the entries: a file that equals none of them in type and size is
-// not read.
+// inspect looks at a name as far as comparing it with the entries takes: a file is read only if it has type and size of one.
 func inspect(d worktreefs.Dir, name string, with ...*tree.Entry) (found, error) {
 	return inspectWith(d, name, false, with...)
 }
 
-// inspectWith also reads the extended attributes, where it reads the file.
+// inspectWith is inspect; with attrs it reads the extended attributes of a file that it reads.
 func inspectWith(d worktreefs.Dir, name string, attrs bool, with ...*tree.Entry) (found, error) {
 	st, err := d.Lstat(name)
 	if errors.Is(err, worktreefs.ErrNotExist) {
@@ -41,7 +40,7 @@ func inspectWith(d worktreefs.Dir, name string, attrs bool, with ...*tree.Entry)
 	case worktreefs.TypeSymlink:
 		target, err := d.Readlink(name)
 		if errChanged(err) {
-			return f, nil // changed meanwhile: it equals nothing
+			return f, nil // changed meanwhile: equal to no entry
 		}
 		if err != nil {
 			return f, err
@@ -58,7 +57,7 @@ func inspectWith(d worktreefs.Dir, name string, attrs bool, with ...*tree.Entry)
 	return f, nil
 }
 
-// hash reads the file.
+// hash reads a file and sets its id.
 func (f *found) hash(d worktreefs.Dir, name string, attrs bool) error {
 	r, st, err := d.Open(name)
 	switch {
@@ -82,14 +81,14 @@ func (f *found) hash(d worktreefs.Dir, name string, attrs bool) error {
 	return err
 }
 
-// errChanged: the entry is no longer what it was a moment ago.
+// errChanged reports whether an error says that the entry is not what it was a moment ago.
 func errChanged(err error) bool {
 	return errors.Is(err, worktreefs.ErrNotExist) || errors.Is(err, worktreefs.ErrNotRegular) || errors.Is(err, worktreefs.ErrUnsupported)
 }
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return &b }}
 
-// hashOf gives the blob id of what r gives.
+// hashOf is the blob id of the bytes of r.
 func hashOf(r io.Reader) (objstore.ID, error) {
 	h := objstore.NewHasher()
 	buf := buffers.Get().(*[]byte)
@@ -107,7 +106,8 @@ func hashOf(r io.Reader) (objstore.ID, error) {
 	return h.Sum(), nil
 }
 
-// sameBytes: f has the type and content of e. Directories have no content.
+// sameBytes reports whether f has the type and content of e. Directories have no content. A file that may not be read counts as equal if
+// its size is.
 func (f found) sameBytes(e *tree.Entry) bool {
 	if e == nil || !f.exists || tree.Type(f.st.Type) != e.Type {
 		return false
@@ -121,20 +121,20 @@ func (f found) sameBytes(e *tree.Entry) bool {
 	return f.hashed && f.id == e.ID
 }
 
-// is: f is e. nil is absence. perm is f's, or a directory's true one.
-func (f found) is(e *tree.Entry, perm uint16) bool {
+// equals reports whether f is e; nil stands for nothing there. perm are the permissions of f, for a directory those without our widening.
+func (f found) equals(e *tree.Entry, perm uint16) bool {
 	if e == nil {
 		return !f.exists
 	}
 	return f.sameBytes(e) && (e.Type == tree.TypeSymlink || perm == e.Perm)
 }
 
-// near: f is e, or what a run made of it that could not give it all rights.
-func (f found) near(e *tree.Entry, perm uint16) bool {
-	return e != nil && f.sameBytes(e) && nearPerm(e.Type, perm, e.Perm)
+// resembles reports whether f is e, or what a run made of e that could not give it all rights.
+func (f found) resembles(e *tree.Entry, perm uint16) bool {
+	return e != nil && f.sameBytes(e) && resemblingPerm(e.Type, perm, e.Perm)
 }
 
-// walker opens directories for reading, one after the other in path order, and keeps the last one: never more than two handles,
+// walker opens directories for reading, one after the other in path order, and keeps the last one open: never more than two handles,
 // however deep.
 type walker struct {
 	a    *applier
@@ -145,8 +145,8 @@ type walker struct {
 	listed   map[string]bool
 }
 
-// open gives the directory at path, which stays the walker's. An error that is ErrNotExist or ErrNotDir comes with the path of
-// the component that it is about.
+// open opens the directory at path, which the walker closes. With an error that is ErrNotExist or ErrNotDir it returns the path of the
+// component that the error is about.
 func (w *walker) open(path string) (worktreefs.Dir, string, error) {
 	if w.dir != nil && w.path == path {
 		return w.dir, "", nil
@@ -160,7 +160,7 @@ func (w *walker) open(path string) (worktreefs.Dir, string, error) {
 		if w.dir, err = worktreefs.OpenPath(w.a.Root, ""); err != nil {
 			return nil, "", err
 		}
-		if err := w.a.seeVolume("", w.dir); err != nil {
+		if err := w.a.noteVolume("", w.dir); err != nil {
 			return nil, "", err
 		}
 	}
@@ -181,7 +181,7 @@ func (w *walker) open(path string) (worktreefs.Dir, string, error) {
 		}
 		w.dir.Close()
 		w.dir, w.path = next, at
-		if err := w.a.seeVolume(at, next); err != nil {
+		if err := w.a.noteVolume(at, next); err != nil {
 			return nil, at, err
 		}
 	}
@@ -195,9 +195,8 @@ func (w *walker) close() {
 	w.dir, w.path = nil, ""
 }
 
-// spelled tells whether the directory that is open lists exactly that name: on a file system that folds names, Lstat also
-// finds others.
-func (w *walker) spelled(name string) (bool, error) {
+// hasExactName reports whether the open directory lists exactly that name: on a file system that folds names, Lstat finds others, too.
+func (w *walker) hasExactName(name string) (bool, error) {
 	if w.listed == nil || w.listedIn != w.path {
 		list, err := w.dir.ReadDir()
 		if err != nil {
@@ -211,11 +210,11 @@ func (w *walker) spelled(name string) (bool, error) {
 	return w.listed[name], nil
 }
 
-// forget drops what was read of names.
-func (w *walker) forget() { w.listed = nil }
+// forgetNames drops the listing: names have changed.
+func (w *walker) forgetNames() { w.listed = nil }
 
-// seeVolume remembers which file system a directory is on.
-func (a *applier) seeVolume(path string, d worktreefs.Dir) error {
+// noteVolume notes which file system a directory is on, and whether it gives its group to what is made in it.
+func (a *applier) noteVolume(path string, d worktreefs.Dir) error {
 	if _, ok := a.volumes[path]; ok {
 		return nil
 	}
@@ -224,5 +223,5 @@ func (a *applier) seeVolume(path string, d worktreefs.Dir) error {
 		return err
 	}
 	a.volumes[path] = v
-	return a.seeGroup(path, d)
+	return a.noteSetgid(path, d)
 }

@@ -16,63 +16,63 @@ import (
 
 // Limits of Run.
 const (
-	// syncEach is up to how many files or directories are synced one by one; more are synced with their file system.
+	// syncEach is how many files or directories are synced one by one at most; more are synced with their file system.
 	syncEach = 64
-	// flushEach is the bytes after which the disk is asked to write what was staged so far.
+	// flushEach is how many staged bytes start a sync in the background.
 	flushEach = 64 << 20
-	// keyOfSize is the bytes of a path's hash that name its files in the stage.
+	// keySize is how many bytes of a path's hash name its files in the stage.
 	keySize = 16
-	// copyBuffer is the bytes copied at a time.
+	// copyBuffer is how many bytes are copied at a time.
 	copyBuffer = 128 << 10
-	// holeBlock is the bytes that a file system gives room to at once; so many zeros, where a multiple of it begins, are written as a hole.
+	// holeBlock is the block of a file system, in bytes. A block of zeros, at a multiple of its size, is written as a hole.
 	holeBlock = 4 << 10
 )
 
-// jobState is where a step stands.
+// jobState is how far a step is.
 type jobState byte
 
 const (
-	jobAct      jobState = iota // to be carried out
+	jobPending  jobState = iota // to be carried out
 	jobPlaced                   // carried out, not yet checked
 	jobDone                     // the path is what the step wants
 	jobConflict                 // left to the user, and reported
 	jobKept                     // a directory that is not empty, and reported
 )
 
-// job is a step being carried out.
+// job is a step that is being carried out.
 type job struct {
 	tree.Step
-	key     string // names its files in the stage
-	state   jobState
-	stage   *stage
-	staged  worktreefs.Stat // of the new content, once it is in the stage
-	hasTmp  bool            // key.tmp is being written
-	hasNew  bool            // key.new holds something
-	hasOld  bool            // key.old holds something
-	ready   bool            // an earlier run left in key.new what the step wants
-	swept   bool            // what an earlier run left was dealt with
-	present bool            // From is at the path, as far as the survey saw
-	inside  *newDir         // the new directory that it comes into the tree with; nil: it comes by itself
+	key       string // names its files in the stage
+	state     jobState
+	stage     *stage
+	staged    worktreefs.Stat // stat of the new content, once it is in the stage
+	hasTmp    bool            // key.tmp is being written
+	hasNew    bool            // key.new holds something
+	hasOld    bool            // key.old holds something
+	newReady  bool            // key.new, left by an earlier run, is what the step wants
+	recovered bool            // recover has dealt with what an earlier run left
+	present   bool            // the survey found something at the path
+	inside    *newDir         // the new directory that brings it into the tree; nil: none
 
-	was   worktreefs.Stat   // what the survey saw at the path
-	now   uint16            // its permissions, a directory's apart from our widening
-	attrs []worktreefs.Attr // of the file that is replaced
-	perm  uint16            // what the path gets, or has when it is done
-	lost  []string          // what it does not get
+	was   worktreefs.Stat   // stat of what the survey saw at the path
+	now   uint16            // permissions at the path, a directory's without our widening
+	attrs []worktreefs.Attr // attributes of the file that is replaced
+	perm  uint16            // permissions that the path gets, or has when it is done
+	lost  []string          // what the path does not get
 }
 
-// leaves: the entry at the path goes before anything comes.
-func (j *job) leaves() bool {
+// removesFirst reports whether the entry at the path is removed before anything else is placed.
+func (j *job) removesFirst() bool {
 	return j.present && j.From != nil && (j.To == nil || (j.To.Type == tree.TypeDir) != (j.From.Type == tree.TypeDir))
 }
 
-// permOnly: the content stays.
+// permOnly reports whether only permissions change, and the content stays.
 func (j *job) permOnly() bool {
 	return j.present && j.From != nil && j.To != nil && j.From.Type == j.To.Type && (j.From.Type == tree.TypeDir || j.From.ID == j.To.ID)
 }
 
-// comes: something new is put at the path.
-func (j *job) comes() bool { return j.To != nil && !j.permOnly() }
+// placesNew reports whether new content is put at the path.
+func (j *job) placesNew() bool { return j.To != nil && !j.permOnly() }
 
 // applier carries out one list of steps. Not safe for concurrent use; its own goroutines write into the stage and sync, nothing else.
 type applier struct {
@@ -83,26 +83,26 @@ type applier struct {
 
 	stages  []*stage // the first is Options.Stage
 	volumes map[string]worktreefs.Volume
-	setgid  map[string]uint32 // directories that give their group to what is made in them
+	setgid  map[string]uint32 // group by directory, of those that give theirs to what is made in them
 
-	perms   map[string]uint16 // directory path to its true permissions, while it is wider
-	markers map[string]uint16 // path key to the permissions in a marker of an earlier run
-	usable  map[string]bool   // directories known to be writable and searchable
+	perms   map[string]uint16 // true permissions of directories that are widened, by path
+	markers map[string]uint16 // permissions in markers of an earlier run, by key
+	usable  map[string]bool   // directories that are known to be writable and searchable
 	blocked map[string]bool   // new directories whose name means another entry on this file system
 	touched map[string]bool   // directories to sync
 
-	tops []*newDir // the new directories that come into the tree by themselves
+	tops []*newDir // the topmost new directories
 
-	mu        sync.Mutex // guards conflicts while several goroutines write into the stage
-	conflicts []Conflict
-	kept      []string
-	patience  int // how often a held file is still waited for
+	mu          sync.Mutex // guards conflicts while several goroutines write into the stage
+	conflicts   []Conflict
+	kept        []string
+	writerWaits int // how many more times a writer is waited for
 
 	w walker
 
-	phase   string // what is being done
-	total   int
-	reached atomic.Int64
+	phase string // what is being done
+	total int
+	done  atomic.Int64
 }
 
 func newApplier(ctx context.Context, o Options) (*applier, error) {
@@ -117,7 +117,7 @@ func newApplier(ctx context.Context, o Options) (*applier, error) {
 		blocked: map[string]bool{},
 		touched: map[string]bool{},
 
-		patience: 20,
+		writerWaits: 20,
 	}
 	a.w.a = a
 	for _, s := range o.Steps {
@@ -133,14 +133,14 @@ func newApplier(ctx context.Context, o Options) (*applier, error) {
 	}
 	slices.SortFunc(a.jobs, func(x, y *job) int { return tree.ComparePaths(x.Path, y.Path) })
 	for _, j := range a.jobs {
-		if reason := refused(j.Path); reason != "" {
+		if reason := refusedPath(j.Path); reason != "" {
 			a.conflict(j, reason)
 		}
 	}
 	return a, nil
 }
 
-// check refuses what is no step.
+// check returns errBadSteps for what is no step.
 func (j *job) check() error {
 	if j.From == nil && j.To == nil {
 		return fmt.Errorf("%w: %q from nothing to nothing", errBadSteps, j.Path)
@@ -153,8 +153,8 @@ func (j *job) check() error {
 	return nil
 }
 
-// refused gives the reason why a path is never written: git's directory and our own, under any spelling, and what is no path.
-func refused(path string) string {
+// refusedPath is why a path is never written: it is git's directory or ours, under any spelling, or no path; "": it may be.
+func refusedPath(path string) string {
 	parts := strings.Split(path, "/")
 	for _, p := range parts {
 		switch {
@@ -170,19 +170,19 @@ func refused(path string) string {
 	return ""
 }
 
-// keyOf names a path in the stage; steps may change order between runs, and paths are longer than names.
+// keyOf is a path's name in the stage: it is the same in every run, and shorter than paths can be.
 func keyOf(path string) string {
 	h := objstore.Sum(objstore.Blob, []byte(path))
 	return hex.EncodeToString(h[:keySize])
 }
 
-// conflict leaves a step to the user.
+// conflict leaves a step to the user, for a reason in lower case.
 func (a *applier) conflict(j *job, reason string) {
 	j.state = jobConflict
 	a.conflicts = append(a.conflicts, Conflict{Path: j.Path, Reason: reason})
 }
 
-// asConflict turns an error about one path into a conflict, when it concerns that path alone, and passes others on.
+// asConflict makes a conflict of an error that concerns the step's path alone, and passes others on.
 func (a *applier) asConflict(j *job, err error) error {
 	if err == nil || !worktreefs.IsLocal(err) {
 		return err
@@ -191,20 +191,20 @@ func (a *applier) asConflict(j *job, err error) error {
 	return nil
 }
 
-// each calls fn for the jobs still to be carried out for which want holds.
+// each calls fn for the pending jobs for which want holds.
 func (a *applier) each(jobs func(yield func(int, *job) bool), want func(*job) bool, fn func(*job) error) error {
 	for _, j := range jobs {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
-		if j.state != jobAct || !want(j) {
+		if j.state != jobPending || !want(j) {
 			continue
 		}
 		if dir := a.blockedBy(j.Path); dir != "" {
 			a.conflict(j, "its directory "+quotePath(dir)+" has the name of another entry on this file system")
 			continue
 		}
-		a.step()
+		a.advance()
 		if err := a.asConflict(j, fn(j)); err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func (a *applier) each(jobs func(yield func(int, *job) bool), want func(*job) bo
 	return nil
 }
 
-// blockedBy gives the directory above path that must not be used.
+// blockedBy is the directory above path that is blocked; "": none.
 func (a *applier) blockedBy(path string) string {
 	if len(a.blocked) == 0 {
 		return ""
@@ -225,6 +225,7 @@ func (a *applier) blockedBy(path string) string {
 	return ""
 }
 
+// quotePath quotes a path that has to be.
 func quotePath(p string) string {
 	if q := fmt.Sprintf("%q", p); len(q) != len(p)+2 {
 		return q

@@ -3,35 +3,36 @@ package apply
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
+	"errors"
 	"io"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
 )
 
-// layPrefix begins the name of the directory, beside the one that is asked for, in which LayOut works.
-const layPrefix = ".rewind-into-"
+// layoutPrefix begins the name of the directory in which LayOut works, beside the one that it makes.
+const layoutPrefix = ".rewind-into-"
 
-// LayOut makes the directory name in above, 0700, of what steps make of nothing, as Run does. The name is taken in one step, when all is
-// whole and durable: worktreefs.ErrExist where something has it by then. With any error there is nothing new; a kill can leave layPrefix
-// and some letters in above. What it gives was made without something: see restPerm.
+// LayOut makes the directory name in above, 0700, with what steps, each from nothing, make. The name appears in one step, when everything
+// is complete and durable: worktreefs.ErrExist if something has it by then. An error leaves nothing new; a kill can leave a directory in
+// above whose name begins with layoutPrefix. open and progress are those of Options. It returns what paths lack, as Result.Without.
 func LayOut(
 	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser, error), progress func(phase string, done, total int),
 ) (_ []Without, err error) {
-	work := layPrefix + rand.Text()
+	work := layoutPrefix + rand.Text()
 	if err := above.Mkdir(work, 0o700); err != nil {
-		return nil, fmt.Errorf("lay out: %w", err)
+		return nil, err
 	}
 	defer func() {
 		if rerr := removeTree(above, work); err == nil && rerr != nil {
-			err = fmt.Errorf("lay out: remove %s: %w", quotePath(work), rerr)
+			err = &value.OpError{Op: "remove", Subject: work, Err: rerr}
 		}
 	}()
 	in, err := above.OpenDir(work)
 	if err != nil {
-		return nil, fmt.Errorf("lay out: %w", err)
+		return nil, err
 	}
 	defer in.Close()
 	o := Options{Op: work, Steps: steps, Open: open, Progress: progress}
@@ -40,10 +41,10 @@ func LayOut(
 		dir  *worktreefs.Dir
 	}{{"tree", &o.Root}, {"stage", &o.Stage}} {
 		if err := in.Mkdir(d.name, 0o700); err != nil {
-			return nil, fmt.Errorf("lay out: %w", err)
+			return nil, err
 		}
 		if *d.dir, err = in.OpenDir(d.name); err != nil {
-			return nil, fmt.Errorf("lay out: %w", err)
+			return nil, err
 		}
 		defer (*d.dir).Close()
 	}
@@ -52,7 +53,7 @@ func LayOut(
 		return nil, err
 	}
 	if len(res.Conflicts) > 0 { // somebody is in a directory that has no name yet, or the file system has no place for two names
-		return nil, fmt.Errorf("lay out %s: %s", quotePath(res.Conflicts[0].Path), res.Conflicts[0].Reason)
+		return nil, &value.OpError{Op: "path", Subject: res.Conflicts[0].Path, Typed: true, Err: errors.New(res.Conflicts[0].Reason)}
 	}
 	if err = o.Root.SyncFS(); err == nil {
 		err = in.Move("tree", above, name)
@@ -61,7 +62,7 @@ func LayOut(
 		err = above.Sync()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lay out: %w", err)
+		return nil, err
 	}
 	return res.Without, nil
 }

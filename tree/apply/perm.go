@@ -10,11 +10,11 @@ import (
 	"rewind/tree"
 )
 
-// A directory that its owner may not write or search is made wider while it is worked in. What it was is written down first,
-// as the name of an empty file in the stage, and made durable: a run that is cut short leaves no directory wider than it was
-// without the next run knowing. A new directory is wider from the start, under such a marker of what it shall be.
+// A directory that its owner may not write or search is widened while it is worked in. Its permissions are written down first,
+// as the name of an empty file in the stage, a marker, and made durable: a run that is cut short leaves no directory widened
+// without the next run knowing. A new directory is wide from the start, under a marker of the permissions that it is to get.
 
-// truePerm gives a directory's permissions as they are apart from our widening.
+// truePerm is a directory's permissions without our widening; perm are those that it has.
 func (a *applier) truePerm(path string, perm uint16) uint16 {
 	if p, ok := a.perms[path]; ok {
 		return p
@@ -22,15 +22,15 @@ func (a *applier) truePerm(path string, perm uint16) uint16 {
 	return perm
 }
 
-// adoptMarkers finds the directories that an earlier run left wider. A marker whose directory is not as it was left is stale:
-// somebody else has changed it since, or it was never widened.
+// adoptMarkers finds the directories that an earlier run left widened. A marker whose directory has other permissions than the widened ones
+// is stale and removed: somebody has changed them since, or they were never widened.
 func (a *applier) adoptMarkers() error {
 	if len(a.markers) == 0 {
 		return nil
 	}
 	paths := map[string]bool{}
 	for _, j := range a.jobs {
-		if j.state != jobAct {
+		if j.state != jobPending {
 			continue
 		}
 		for p := j.Path; p != "" && !paths[p]; p, _ = tree.Split(p) {
@@ -70,11 +70,12 @@ func sortedPaths[V any](m map[string]V) []string {
 	return paths
 }
 
+// markerName is the name of a marker: a path's key and its permissions.
 func markerName(path string, perm uint16) string {
 	return keyOf(path) + sufPerm + fmt.Sprintf("%04o", perm)
 }
 
-// writeMarker writes down what a directory's permissions are, or shall be.
+// writeMarker writes down, durably, the permissions that a directory has or is to get.
 func (a *applier) writeMarker(path string, perm uint16) error {
 	f, err := a.Stage.CreateFile(markerName(path, perm), 0o600)
 	if errors.Is(err, worktreefs.ErrExist) {
@@ -94,8 +95,8 @@ func (a *applier) removeMarker(path string, perm uint16) error {
 	return err
 }
 
-// widen gives the owner all rights on a directory that lacks one of need. Where that is not ours to do, the operation that needs
-// it will say so.
+// widen gives the owner all rights on a directory that lacks one of need. Where the system refuses, the operation that needs the right will
+// fail.
 func (a *applier) widen(parent worktreefs.Dir, parentPath, name string, need uint16) error {
 	path := tree.Join(parentPath, name)
 	st, err := parent.Lstat(name)
@@ -114,10 +115,10 @@ func (a *applier) widen(parent worktreefs.Dir, parentPath, name string, need uin
 	case !worktreefs.IsLocal(err):
 		return err
 	}
-	return a.removeMarker(path, perm) // not ours, or swapped for something else: what comes next will say so
+	return a.removeMarker(path, perm) // another user's, or replaced: the next operation fails
 }
 
-// writable makes the directory at path one that entries can be put into and taken from.
+// writable widens the directory at path so that entries can be put into it and taken from it.
 func (a *applier) writable(path string) error {
 	if a.usable[path] {
 		return nil
@@ -155,8 +156,8 @@ func (a *applier) writable(path string) error {
 	return nil
 }
 
-// restorePerms gives every directory its exact permissions, deepest first, and then drops the markers. final: also those that
-// the steps ask for.
+// restorePerms gives every widened directory its true permissions, deepest first, then removes the markers. With final also those
+// directories whose permissions are a step's.
 func (a *applier) restorePerms(final bool) error {
 	want := map[string]uint16{}
 	for p, perm := range a.perms {
@@ -164,7 +165,7 @@ func (a *applier) restorePerms(final bool) error {
 	}
 	if final {
 		for _, j := range a.jobs {
-			if j.state == jobAct && j.permOnly() && j.To.Type == tree.TypeDir {
+			if j.state == jobPending && j.permOnly() && j.To.Type == tree.TypeDir {
 				want[j.Path] = j.perm
 			}
 		}
@@ -174,7 +175,7 @@ func (a *applier) restorePerms(final bool) error {
 	for _, p := range paths {
 		err := a.setPerm(p, want[p], len(paths) <= syncEach)
 		j := a.byPath[p]
-		asked := final && j != nil && j.state == jobAct
+		asked := final && j != nil && j.state == jobPending
 		switch {
 		case err == nil && asked:
 			j.state = jobDone
@@ -200,7 +201,7 @@ func (a *applier) restorePerms(final bool) error {
 	return nil
 }
 
-// setPerm changes one directory's permissions. It is opened before, to be synced after: it may not be possible then.
+// setPerm changes a directory's permissions and, with sync, syncs it. It is opened before the change, which may forbid it.
 func (a *applier) setPerm(path string, perm uint16, sync bool) error {
 	parent, name, err := worktreefs.OpenParent(a.Root, path)
 	if err != nil {

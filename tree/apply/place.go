@@ -8,8 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// parent opens the directory of a step's path anew, so that what was swapped in since the last look is seen, and makes it writable.
-func (a *applier) parent(j *job) (d worktreefs.Dir, name string, err error) {
+// openParent opens the directory of a step's path anew, so that one that was exchanged since is noticed, and widens it.
+func (a *applier) openParent(j *job) (d worktreefs.Dir, name string, err error) {
 	dir, _ := tree.Split(j.Path)
 	if err := a.writable(dir); err != nil {
 		return nil, "", err
@@ -18,10 +18,10 @@ func (a *applier) parent(j *job) (d worktreefs.Dir, name string, err error) {
 	return worktreefs.OpenParent(a.Root, j.Path)
 }
 
-// remove takes away what goes, deepest first. Files and links go into the stage; directories are only ever removed empty.
+// remove takes away what is to go, deepest first. Files and links are moved into the stage; directories are removed if they are empty.
 func (a *applier) remove() error {
-	return a.each(slices.Backward(a.jobs), (*job).leaves, func(j *job) error {
-		parent, name, err := a.parent(j)
+	return a.each(slices.Backward(a.jobs), (*job).removesFirst, func(j *job) error {
+		parent, name, err := a.openParent(j)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (a *applier) remove() error {
 				return err
 			}
 		} else {
-			if err := a.ready(j.stage); err != nil {
+			if err := a.makeStage(j.stage); err != nil {
 				return err
 			}
 			out, err := a.moveOut(j, parent, name)
@@ -57,17 +57,17 @@ func (a *applier) remove() error {
 	})
 }
 
-// moveOut moves a path's entry into the stage. When it is not what the step expects it goes back, and out is false.
+// moveOut moves a path's entry into the stage. If it is not what the step expects it goes back, and out is false.
 func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool, err error) {
 	old := j.key + sufOld
 	err = parent.Move(name, j.stage.dir, old)
 	if errors.Is(err, worktreefs.ErrNotExist) {
-		return true, nil // somebody else removed it, which is what we want
+		return true, nil // removed by somebody else, as it was to be
 	}
 	if err != nil {
 		return false, err
 	}
-	ok, err := a.expected(j, old)
+	ok, err := a.isExpected(j, old)
 	if err != nil {
 		return false, err
 	}
@@ -79,50 +79,50 @@ func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool,
 	return false, a.moveBack(j, old, parent, name)
 }
 
-// expected compares what was displaced with what the step expects. Bytes that equal To are as well stored as those of From.
-func (a *applier) expected(j *job, name string) (bool, error) {
+// isExpected reports whether what was displaced is what the step expects, From or To: the bytes of both are stored.
+func (a *applier) isExpected(j *job, name string) (bool, error) {
 	f, err := j.stage.inspect(name, j.From, j.To)
 	if err != nil {
 		return false, err
 	}
 	known := f.sameBytes(j.From) || f.sameBytes(j.To)
-	if j.heir() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
-		return false, nil // what replaces it has the owner of the one that was there before
+	if j.inherits() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
+		return false, nil // the new file has the owner that the survey saw
 	}
-	return known && f.st.Type != worktreefs.TypeDir && (f.is(j.From, f.st.Perm) || nearPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
+	return known && f.st.Type != worktreefs.TypeDir && (f.equals(j.From, f.st.Perm) || resemblingPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
 }
 
-// moveBack returns what was displaced to its path; when the name is taken by now, it stays saved.
+// moveBack returns what was displaced to its path. If the name is taken by now the bytes stay saved, and are reported.
 func (a *applier) moveBack(j *job, name string, parent worktreefs.Dir, to string) error {
 	err := j.stage.dir.Move(name, parent, to)
 	if err != nil && worktreefs.IsLocal(err) {
-		return a.keep(j, name, "replaced once more while it was put back")
+		return a.keepBytes(j, name, "replaced once more while it was put back")
 	}
 	return err
 }
 
-// makeDirs puts new directories in place, with all that was built in them.
+// makeDirs moves the tops into the tree, with all that was built in them.
 func (a *applier) makeDirs() error {
 	for _, n := range a.tops {
 		wanted := func(j *job) bool { return j == n.job }
 		err := a.each(slices.All([]*job{n.job}), wanted, func(j *job) error {
-			parent, name, err := a.parent(j)
+			parent, name, err := a.openParent(j)
 			if err != nil {
 				return err
 			}
 			defer parent.Close()
-			return a.bring(n, parent, name)
+			return a.placeTop(n, parent, name)
 		})
 		if err != nil {
 			return err
 		}
-		a.strand(n)
+		a.conflictBelow(n)
 	}
 	return nil
 }
 
-// bring moves a top into the tree.
-func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
+// placeTop moves a top into the tree. One that its owner may not write gets a marker first, since it comes in widened.
+func (a *applier) placeTop(n *newDir, parent worktreefs.Dir, name string) error {
 	j := n.job
 	narrow := j.perm&0o700 != 0o700
 	if narrow {
@@ -130,7 +130,7 @@ func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
 			return err
 		}
 	}
-	err := a.arrive(n, j.stage.dir, j.key+sufTmp, parent, name)
+	err := a.moveDirIn(n, j.stage.dir, j.key+sufTmp, parent, name)
 	if j.state == jobPlaced {
 		j.hasTmp = false
 		a.usable[j.Path] = true
@@ -147,8 +147,8 @@ func (a *applier) bring(n *newDir, parent worktreefs.Dir, name string) error {
 	return err
 }
 
-// dirExists: somebody made something of that name meanwhile, or the file system holds its name for another's. A directory of
-// that very name can be filled all the same.
+// dirExists deals with a new directory whose name is taken: by a directory of that very name, which is used; by another entry that the file
+// system takes for the name, or by something else, which are conflicts.
 func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	list, err := parent.ReadDir()
 	if err != nil {
@@ -163,7 +163,7 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if st.Type == worktreefs.TypeDir && nearPerm(tree.TypeDir, st.Perm, j.To.Perm) {
+	if st.Type == worktreefs.TypeDir && resemblingPerm(tree.TypeDir, st.Perm, j.To.Perm) {
 		j.perm = st.Perm
 		j.state = jobDone
 		return nil
@@ -172,11 +172,11 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	return nil
 }
 
-// place puts new files and links in place.
-func (a *applier) place() error {
-	wanted := func(j *job) bool { return j.comes() && j.To.Type != tree.TypeDir && j.inside == nil }
+// placeNew moves new files and links into the tree, or exchanges them with what is there.
+func (a *applier) placeNew() error {
+	wanted := func(j *job) bool { return j.placesNew() && j.To.Type != tree.TypeDir && j.inside == nil }
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
-		parent, name, err := a.parent(j)
+		parent, name, err := a.openParent(j)
 		if err != nil {
 			return err
 		}
@@ -184,8 +184,8 @@ func (a *applier) place() error {
 		if !j.present {
 			return a.moveIn(j, parent, name)
 		}
-		if j.heir() {
-			same, err := j.unchanged(parent, name)
+		if j.inherits() {
+			same, err := j.metadataUnchanged(parent, name)
 			if err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 				return err
 			}
@@ -208,7 +208,7 @@ func (a *applier) place() error {
 		case err != nil:
 			return err
 		}
-		ok, err := a.expected(j, j.key+sufNew)
+		ok, err := a.isExpected(j, j.key+sufNew)
 		if err != nil {
 			return err
 		}
@@ -221,6 +221,7 @@ func (a *applier) place() error {
 	})
 }
 
+// moveIn moves a new file or link to a name that must be free.
 func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
 	err := j.stage.dir.Move(j.key+sufNew, parent, name)
 	if errors.Is(err, worktreefs.ErrExist) {
@@ -235,8 +236,8 @@ func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
 	return nil
 }
 
-// exchangeBack returns a racing edit to its path, unless the path has been written to once more: then that stays, and the
-// edit before it is saved. Whatever lies in the stage afterwards is looked at again before it is discarded.
+// exchangeBack returns a racing edit to its path. If the path has been written once more, that stays, and the earlier edit is saved. Either
+// way what is in the stage is looked at again before it is discarded.
 func (a *applier) exchangeBack(j *job, parent worktreefs.Dir, name string) error {
 	st, err := parent.Lstat(name)
 	switch {
@@ -252,19 +253,19 @@ func (a *applier) exchangeBack(j *job, parent worktreefs.Dir, name string) error
 		}
 	}
 	j.hasNew = false
-	return a.keep(j, j.key+sufNew, "replaced once more while it was put back")
+	return a.keepBytes(j, j.key+sufNew, "replaced once more while it was put back")
 }
 
-// sameFile: still the file that was staged, and not written to.
+// sameFile reports whether st is still the staged file, and not written since.
 func sameFile(st, staged worktreefs.Stat) bool {
 	return st.Type == staged.Type && st.Ino == staged.Ino && st.Size == staged.Size && st.Mtime == staged.Mtime
 }
 
-// changePerms sets permissions of files whose content stays.
+// changePerms sets the permissions of files whose content stays.
 func (a *applier) changePerms() error {
 	wanted := func(j *job) bool { return j.permOnly() && j.To.Type == tree.TypeFile }
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
-		parent, name, err := a.parent(j)
+		parent, name, err := a.openParent(j)
 		if err != nil {
 			return err
 		}

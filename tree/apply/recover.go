@@ -10,7 +10,8 @@ import (
 	"rewind/tree"
 )
 
-// inspect compares what lies in the stage. Here a file may be made readable for a moment; one that stays unreadable equals nothing.
+// inspect is inspect of a name in the stage. A file that may not be read is made readable for a moment; one that stays unreadable equals no
+// entry.
 func (s *stage) inspect(name string, with ...*tree.Entry) (found, error) {
 	f, err := inspect(s.dir, name, with...)
 	if err != nil || !f.sealed {
@@ -30,8 +31,9 @@ func (s *stage) inspect(name string, with ...*tree.Entry) (found, error) {
 	return f, nil
 }
 
-// known: what lies in the stage can be unlinked without losing bytes: it equals From or To of its step, or is an empty directory.
-func (s *stage) known(j *job, name string) (bool, error) {
+// discardable reports whether a name in the stage can be unlinked without losing bytes: it equals From or To of its step, or is an empty
+// directory, or is not there.
+func (s *stage) discardable(j *job, name string) (bool, error) {
 	f, err := s.inspect(name, j.From, j.To)
 	if err != nil {
 		return false, err
@@ -48,8 +50,8 @@ func (s *stage) known(j *job, name string) (bool, error) {
 	return !f.exists || f.sameBytes(j.From) || f.sameBytes(j.To), nil
 }
 
-// discard unlinks what lies in the stage, if it is known and nobody can still write to it; else it is kept and reported.
-// This is the only way that anything which has been in the tree is unlinked.
+// discard unlinks a name in the stage if it is discardable and nobody can still write to it; else its bytes are kept and reported. Nothing
+// that has been in the tree is unlinked in any other way.
 func (a *applier) discard(j *job, name string) error {
 	s := j.stage
 	st, err := s.dir.Lstat(name)
@@ -61,20 +63,20 @@ func (a *applier) discard(j *job, name string) error {
 	}
 	// Writers are looked for before the bytes: once there are none, there will be none, for nobody else opens this name.
 	if st.Type == worktreefs.TypeFile && st.Nlink <= 1 {
-		held, err := a.held(s, name)
+		held, err := a.heldByWriter(s, name)
 		if err != nil {
 			return err
 		}
 		if held {
-			return a.keep(j, name, "another program still has the earlier file open for writing")
+			return a.keepBytes(j, name, "another program still has the earlier file open for writing")
 		}
 	}
-	known, err := s.known(j, name)
+	discardable, err := s.discardable(j, name)
 	if err != nil {
 		return err
 	}
-	if !known {
-		return a.keep(j, name, "written to while it was being replaced")
+	if !discardable {
+		return a.keepBytes(j, name, "written to while it was being replaced")
 	}
 	if st.Type != worktreefs.TypeDir {
 		return s.dir.Remove(name)
@@ -82,16 +84,16 @@ func (a *applier) discard(j *job, name string) error {
 	if err := s.dir.Rmdir(name); !errors.Is(err, worktreefs.ErrNotEmpty) {
 		return err
 	}
-	return a.keep(j, name, "written to while it was being replaced")
+	return a.keepBytes(j, name, "written to while it was being replaced")
 }
 
-// held waits a little for writers to finish: most hold a file for as long as one save takes.
-func (a *applier) held(s *stage, name string) (bool, error) {
+// heldByWriter reports whether a program has the file open for writing, after some waiting: most do so only while they save.
+func (a *applier) heldByWriter(s *stage, name string) (bool, error) {
 	for {
 		f, _, err := s.dir.Open(name)
 		if err != nil {
 			if worktreefs.IsLocal(err) {
-				return false, nil // unreadable: known says no
+				return false, nil // unreadable: not discardable
 			}
 			return false, err
 		}
@@ -100,16 +102,16 @@ func (a *applier) held(s *stage, name string) (bool, error) {
 		if errors.Is(err, worktreefs.ErrUnsupported) {
 			return false, nil
 		}
-		if err != nil || !w || a.patience == 0 {
+		if err != nil || !w || a.writerWaits == 0 {
 			return w, err
 		}
-		a.patience--
+		a.writerWaits--
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// keep gives bytes in the stage a name that no run takes back, and reports it.
-func (a *applier) keep(j *job, name, why string) error {
+// keepBytes gives a name in the stage another one, which no run takes back, and reports it as a conflict.
+func (a *applier) keepBytes(j *job, name, why string) error {
 	for i := 1; ; i++ {
 		kept := j.key + sufKept + strconv.Itoa(i)
 		err := j.stage.dir.Move(name, j.stage.dir, kept)
@@ -117,63 +119,65 @@ func (a *applier) keep(j *job, name, why string) error {
 			continue
 		}
 		if err == nil {
-			a.saved(j, kept, why)
+			a.reportKept(j, kept, why)
 		}
 		return err
 	}
 }
 
-func (a *applier) saved(j *job, name, why string) {
+// reportKept adds the conflict of bytes that were saved under a name of the stage.
+func (a *applier) reportKept(j *job, name, why string) {
 	a.conflicts = append(a.conflicts, Conflict{Path: j.Path, Reason: why, SavedAs: j.stage.dir.Name() + "/" + name})
 }
 
-// recover deals with what an earlier run left for a path: drops what is known, puts what was displaced and is not, back. parent is
-// nil when the path's directory is not there.
+// recover deals with what an earlier run left in the stage for a path: discardable bytes are unlinked, others that were displaced go back.
+// parent is nil when the path's directory does not exist.
 func (a *applier) recover(j *job, parent worktreefs.Dir, name string) error {
 	s := j.stage
-	if len(s.left) == 0 || s.dir == nil {
+	if len(s.leftovers) == 0 || s.dir == nil {
 		return nil
 	}
-	for i := 1; s.left[j.key+sufKept+strconv.Itoa(i)]; i++ {
-		a.saved(j, j.key+sufKept+strconv.Itoa(i), "saved by an earlier run that was cut short")
+	for i := 1; s.leftovers[j.key+sufKept+strconv.Itoa(i)]; i++ {
+		a.reportKept(j, j.key+sufKept+strconv.Itoa(i), "saved by an earlier run that was cut short")
 	}
-	j.swept = true
-	if s.left[j.key+sufTmp] {
+	j.recovered = true
+	if s.leftovers[j.key+sufTmp] {
 		if err := removeTree(s.dir, j.key+sufTmp); err != nil {
 			return err
 		}
 	}
 	for _, suf := range []string{sufNew, sufOld} {
 		n := j.key + suf
-		if !s.left[n] {
+		if !s.leftovers[n] {
 			continue
 		}
 		if err := a.recoverOne(j, n, suf, parent, name); err != nil {
 			return err
 		}
 	}
-	a.w.forget()
+	a.w.forgetNames()
 	return nil
 }
 
+// recoverOne is recover for one name n in the stage, with its suffix.
 func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name string) error {
-	known, err := j.stage.known(j, n)
+	discardable, err := j.stage.discardable(j, n)
 	if err != nil {
 		return err
 	}
-	// A file moved out to make place for another: its absence from the tree is ours, so it goes back to be displaced again.
+	// A file that was moved out for another one: the run had made its place empty, so it goes back and is displaced again.
 	between := suf == sufOld && j.From != nil && j.To != nil && j.From.Type != tree.TypeDir && j.To.Type != tree.TypeDir
-	if known && suf == sufNew && parent != nil {
-		fits, err := j.fits(n, parent, name)
+	if discardable && suf == sufNew && parent != nil {
+		matches, err := j.matchesTarget(n, parent, name)
 		if err != nil {
 			return err
 		}
-		if fits {
-			j.hasNew, j.ready = true, true
+		if matches {
+			j.hasNew, j.newReady = true, true
 			return nil
 		}
 	}
-	if known && !between || parent == nil {
+	if discardable && !between || parent == nil {
 		return a.discard(j, n)
 	}
 	cur, err := inspect(parent, name, j.From, j.To)
@@ -191,7 +195,7 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 		if !errors.Is(err, worktreefs.ErrExist) {
 			return err
 		}
-	case !known && cur.st.Type != worktreefs.TypeDir && (cur.sameBytes(j.From) || cur.sameBytes(j.To)):
+	case !discardable && cur.st.Type != worktreefs.TypeDir && (cur.sameBytes(j.From) || cur.sameBytes(j.To)):
 		// A racing edit was exchanged with the new content and the run was cut short before it was seen.
 		if err := a.writable(dir); err != nil {
 			return err
@@ -205,30 +209,30 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	return a.discard(j, n)
 }
 
-// fits says that a file in the stage is all that the step wants, and has owner, group and attributes of the file at the path: when a run is
-// taken back it is the very file that was there, with its links and times, so it goes back itself.
-func (j *job) fits(n string, parent worktreefs.Dir, name string) (bool, error) {
+// matchesTarget reports whether a file n in the stage is all that the step wants, and has owner, group and attributes of the file at the
+// path. When a run is taken back it is the very file that was there, with its other names and times, so it goes back itself.
+func (j *job) matchesTarget(n string, parent worktreefs.Dir, name string) (bool, error) {
 	if j.From == nil || j.To == nil || j.From.Type != tree.TypeFile || j.To.Type != tree.TypeFile {
 		return false, nil
 	}
 	f, err := inspect(j.stage.dir, n, j.To)
 	if err != nil || f.sealed || !f.sameBytes(j.To) {
-		return false, ifNotLocal(err)
+		return false, ignoreLocal(err)
 	}
-	there, attrs, err := natureOf(parent, name)
+	there, attrs, err := metadataOf(parent, name)
 	if err != nil {
-		return false, ifNotLocal(err)
+		return false, ignoreLocal(err)
 	}
-	st, has, err := natureOf(j.stage.dir, n)
+	st, has, err := metadataOf(j.stage.dir, n)
 	if err != nil {
-		return false, ifNotLocal(err)
+		return false, ignoreLocal(err)
 	}
 	j.staged = st
 	return st.Perm == j.To.Perm && st.Uid == there.Uid && st.Gid == there.Gid && slices.EqualFunc(attrs, has, sameAttr), nil
 }
 
-// natureOf gives what a file is besides its bytes.
-func natureOf(d worktreefs.Dir, name string) (worktreefs.Stat, []worktreefs.Attr, error) {
+// metadataOf is the stat and the attributes of a file.
+func metadataOf(d worktreefs.Dir, name string) (worktreefs.Stat, []worktreefs.Attr, error) {
 	f, st, err := d.Open(name)
 	if err != nil {
 		return st, nil, err

@@ -11,26 +11,26 @@ import (
 
 // Names in a stage begin with the key of a path. What each can hold is what makes a run resumable:
 const (
-	// sufTmp: content being written, or a new directory with all in it. It has never been in the tree, so it may be dropped unseen.
+	// sufTmp: content being written, or a new directory with its content. It has never been in the tree: it is removed without a look.
 	sufTmp = ".tmp"
-	// sufNew: a complete and durable new file or link, or what was exchanged with it: bytes from the tree.
+	// sufNew: a complete and durable new file or link; after the exchange, what it replaced.
 	sufNew = ".new"
-	// sufOld: what was moved out of the tree.
+	// sufOld: what was moved out of the tree without an exchange.
 	sufOld = ".old"
-	// sufKept and a number: bytes that are saved for the user, until somebody takes them.
+	// sufKept and a number: bytes of a racing edit, until the user takes them.
 	sufKept = ".kept"
-	// sufPerm and four octal digits, empty: the true permissions of a directory that is wider for the time being.
+	// sufPerm and four octal digits: a marker, an empty file, of the true permissions of a directory that is widened.
 	sufPerm = ".perm"
 )
 
 // stage is where new content waits and displaced content lies, on one file system.
 type stage struct {
-	dir  worktreefs.Dir // nil: not made yet
-	vol  worktreefs.Volume
-	main bool
-	top  string          // the directory that holds it, unless main
-	name string          // its name there
-	left map[string]bool // what an earlier run left
+	dir       worktreefs.Dir // nil: not made yet
+	vol       worktreefs.Volume
+	main      bool
+	top       string          // the path of the directory that it is in, unless main
+	name      string          // its name in that directory
+	leftovers map[string]bool // names that an earlier run left
 }
 
 func (s *stage) close() {
@@ -40,7 +40,7 @@ func (s *stage) close() {
 	s.dir = nil
 }
 
-// openStages reads what an earlier run left in the stage.
+// openStages lists what an earlier run left in Options.Stage, and adopts its markers.
 func (a *applier) openStages() error {
 	vol, err := a.Stage.Volume()
 	if err != nil {
@@ -51,10 +51,10 @@ func (a *applier) openStages() error {
 		return err
 	}
 	a.stages = append(a.stages, s)
-	if err := a.seeVolume("", a.Root); err != nil {
+	if err := a.noteVolume("", a.Root); err != nil {
 		return err
 	}
-	for n := range s.left {
+	for n := range s.leftovers {
 		key, rest, ok := strings.Cut(n, sufPerm)
 		perm, err := strconv.ParseUint(rest, 8, 16)
 		if ok && err == nil {
@@ -64,19 +64,20 @@ func (a *applier) openStages() error {
 	return a.adoptMarkers()
 }
 
+// list sets leftovers.
 func (s *stage) list() error {
 	list, err := s.dir.ReadDir()
 	if err != nil {
 		return err
 	}
-	s.left = make(map[string]bool, len(list))
+	s.leftovers = make(map[string]bool, len(list))
 	for _, e := range list {
-		s.left[e.Name] = true
+		s.leftovers[e.Name] = true
 	}
 	return nil
 }
 
-// pickStage finds the stage on the file system of the nearest directory above the path that exists.
+// pickStage sets the stage of a step: the one on the file system of the nearest existing directory above its path.
 func (a *applier) pickStage(j *job) error {
 	up, _ := tree.Split(j.Path)
 	vol, ok := a.volumes[up]
@@ -119,8 +120,8 @@ func (a *applier) pickStage(j *job) error {
 	return s.list()
 }
 
-// ready makes a stage that is not there yet.
-func (a *applier) ready(s *stage) error {
+// makeStage makes and opens a stage that does not exist yet.
+func (a *applier) makeStage(s *stage) error {
 	if s.dir != nil {
 		return nil
 	}
@@ -142,18 +143,18 @@ func (a *applier) ready(s *stage) error {
 	return err
 }
 
-// fillStage writes all new content, and returns when it is durable, complete, and under a name in the stage that says so. An error
-// that concerns one path is an error of the whole: nothing was touched, so nothing need be half done.
+// fillStage writes all new content, and returns when it is durable and under a name in the stage that says that it is complete. An error
+// about one path is an error of the whole run: nothing in the tree was touched, so nothing is half done.
 func (a *applier) fillStage() error {
-	alone := a.sortNew()
+	alone := a.groupNew()
 	for _, j := range alone {
-		if err := a.ready(j.stage); err != nil {
+		if err := a.makeStage(j.stage); err != nil {
 			return err
 		}
 		j.hasTmp = true
 	}
 	for _, n := range a.tops {
-		if err := a.ready(n.job.stage); err != nil {
+		if err := a.makeStage(n.job.stage); err != nil {
 			return err
 		}
 		n.job.hasTmp = true
@@ -165,7 +166,7 @@ func (a *applier) fillStage() error {
 		if s.dir == nil {
 			continue
 		}
-		// A list that the stage inherited from the directories above it is not that of the place where its files go.
+		// An access control list that the stage inherited is not that of the places where its files go.
 		if err := s.dir.NoDefaultACL(); err != nil {
 			return err
 		}
@@ -191,7 +192,7 @@ func (a *applier) fillStage() error {
 	return nil
 }
 
-// syncStages makes whole file systems durable.
+// syncStages makes the file systems of all stages durable.
 func (a *applier) syncStages() error {
 	for _, s := range a.stages {
 		if s.dir == nil {
@@ -204,18 +205,18 @@ func (a *applier) syncStages() error {
 	return nil
 }
 
-// emptyStage discards what was displaced and what was not placed.
+// emptyStage discards what was displaced, and removes what was not placed.
 func (a *applier) emptyStage() error {
 	a.begin("clearing away", len(a.jobs))
 	for _, j := range a.jobs {
-		a.step()
+		a.advance()
 		if j.stage == nil {
 			j.stage = a.stages[0] // refused paths have no directory to look for another
 		}
 		if j.stage.dir == nil {
 			continue
 		}
-		if !j.swept {
+		if !j.recovered {
 			if err := a.recover(j, nil, ""); err != nil {
 				return err
 			}

@@ -8,8 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// survey looks at every path and at what an earlier run left, and decides what is to be done. It writes only where an
-// earlier run was cut short: bytes that lie displaced in the stage and that nobody stored go back to their path.
+// survey looks at every path and at what an earlier run left, and decides what is to be done. It changes the tree only where an
+// earlier run was cut short: displaced bytes in the stage that are not discardable go back to their path.
 func (a *applier) survey() error {
 	if err := a.openStages(); err != nil {
 		return err
@@ -19,8 +19,8 @@ func (a *applier) survey() error {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
-		a.step()
-		if j.state != jobAct {
+		a.advance()
+		if j.state != jobPending {
 			continue
 		}
 		if aliased != "" && strings.HasPrefix(j.Path, aliased+"/") {
@@ -39,10 +39,11 @@ func (a *applier) survey() error {
 		}
 	}
 	a.w.close()
-	a.w.forget()
+	a.w.forgetNames()
 	return nil
 }
 
+// surveyOne looks at the path of a step. alias: the file system has only another spelling of its name, so nothing is below it.
 func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	dir, name := tree.Split(j.Path)
 	parent, at, err := a.w.open(dir)
@@ -69,13 +70,13 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	heir := j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
-	f, err := inspectWith(parent, name, heir, j.From, j.To)
+	inherits := j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
+	f, err := inspectWith(parent, name, inherits, j.From, j.To)
 	if err != nil {
 		return false, err
 	}
 	if f.exists && j.From == nil {
-		exact, err := a.w.spelled(name)
+		exact, err := a.w.hasExactName(name)
 		if err != nil {
 			return false, err
 		}
@@ -92,13 +93,14 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	return false, nil
 }
 
-// decide compares what is there with what the step expects.
+// decide compares what is at the path with what the step expects, and sets the job's state: pending, done or a conflict. perm are the
+// permissions without our widening.
 func (a *applier) decide(j *job, f found, perm uint16) {
 	j.present, j.was, j.now, j.attrs, j.perm = f.exists, f.st, perm, f.attrs, perm
-	isFrom, isTo := f.is(j.From, perm), f.is(j.To, perm)
+	isFrom, isTo := f.equals(j.From, perm), f.equals(j.To, perm)
 	if !isFrom && !isTo {
-		if isTo = f.near(j.To, perm); !isTo {
-			isFrom = f.near(j.From, perm)
+		if isTo = f.resembles(j.To, perm); !isTo {
+			isFrom = f.resembles(j.From, perm)
 		}
 	}
 	if f.sealed && isFrom && j.From != nil {
@@ -124,8 +126,8 @@ func (a *applier) decide(j *job, f found, perm uint16) {
 	default:
 		a.conflict(j, "changed since")
 	}
-	if f.sealed && j.heir() {
-		j.lose(lostAttributes) // it cannot be opened
+	if f.sealed && j.inherits() {
+		j.addLost(lostAttributes) // it cannot be opened
 	}
 	a.choosePerm(j)
 }

@@ -7,8 +7,8 @@ import (
 	"rewind/tree"
 )
 
-// hold keeps the entries of the tree, sorted, in a form that list gives back: nearly all follow from what is kept in any case, the files of
-// the stat cache (files, which in holds) and the directories below.
+// hold keeps the directory's sorted tree entries in the form that list gives back. Nearly all follow from what is kept anyway: the files of
+// the stat cache (files, packed in in) and the directories below.
 func (b *baseDir) hold(entries []tree.Entry, files []cached, in *cacheDir) {
 	b.files = in
 	known := known(files, b.subs)
@@ -26,7 +26,7 @@ func (b *baseDir) hold(entries []tree.Entry, files []cached, in *cacheDir) {
 	b.rest = ownEntries(b.rest)
 }
 
-// list gives the entries of the tree, sorted; not to be changed, and for long only as clones of their names.
+// list gives the directory's tree entries, sorted. They are read only, and their names must be cloned to be kept.
 func (b *baseDir) list() []tree.Entry {
 	if b.flat {
 		return b.rest
@@ -34,7 +34,7 @@ func (b *baseDir) list() []tree.Entry {
 	return overlay(known(b.files.list(), b.subs), b.rest)
 }
 
-// known are the entries that follow from the files of the stat cache and the directories that were entered, sorted.
+// known are the tree entries that follow from the files of the stat cache and from the directories that were entered, sorted.
 func known(files []cached, subs []*baseDir) []tree.Entry {
 	entries := appendKnown(make([]tree.Entry, 0, len(files)+len(subs)), files, subs)
 	if len(subs) > 0 {
@@ -43,6 +43,7 @@ func known(files []cached, subs []*baseDir) []tree.Entry {
 	return entries
 }
 
+// appendKnown appends the entries of known, not sorted.
 func appendKnown(entries []tree.Entry, files []cached, subs []*baseDir) []tree.Entry {
 	for i := range files {
 		switch f := &files[i]; f.stamp.kind {
@@ -60,7 +61,7 @@ func appendKnown(entries []tree.Entry, files []cached, subs []*baseDir) []tree.E
 	return entries
 }
 
-// overlay merges two sorted lists; of two entries of one name that of over is taken.
+// overlay merges two sorted lists. Where both have a name, the entry is that of over.
 func overlay(entries, over []tree.Entry) []tree.Entry {
 	if len(over) == 0 {
 		return entries
@@ -77,7 +78,7 @@ func overlay(entries, over []tree.Entry) []tree.Entry {
 	return append(merged, over...)
 }
 
-// ownEntries copies a list, names included, which may be parts of something larger.
+// ownEntries copies a list with its names, which may be parts of larger strings.
 func ownEntries(entries []tree.Entry) []tree.Entry {
 	own := slices.Clone(entries)
 	for i := range own {

@@ -9,16 +9,16 @@ import (
 	"rewind/tree/ignore"
 )
 
-// baseline is a whole tree as a snapshot found it. Under a watcher the next one takes over what was not reported since; without one (watch
-// is nil) it holds no entries, and spares the listing and writing of directories that are as they were (untracked.go).
+// baseline is a whole tree as a snapshot found it. Under a watcher the next snapshot takes over what was not reported since. Without one
+// (watch is nil) it has no entries, and spares the next one the listing and writing of unchanged directories (untracked.go).
 type baseline struct {
 	root   *baseDir
-	skips  []tree.Skip // all of them, sorted
-	again  dirtySet    // what the snapshot could not be sure of: the next one looks
-	racy   dirtySet    // what was read while its stamp proved nothing: the next one that is not Hasty looks
+	skips  []tree.Skip // of the whole tree, sorted
+	again  dirtySet    // names that the next snapshot looks at, reported or not
+	racy   dirtySet    // racy names: the next snapshot that is not Hasty looks at them
 	inputs inputs
 	watch  *Watcher
-	epoch  uint64 // the life of the watcher that reports what changes
+	epoch  uint64 // of the watcher
 }
 
 // inputs are what decides about a snapshot besides the tree.
@@ -42,17 +42,17 @@ type baseDir struct {
 	perm     uint16
 	only     bool
 	dev, ino uint64
-	rules    *ignore.Dir  // the ignore files in it included
+	rules    *ignore.Dir  // with the ignore files in the directory
 	id       objstore.ID  // zero: an ignored directory that holds nothing to capture
-	files    *cacheDir    // as the stat cache has them; nil: none
-	rest     []tree.Entry // entries of the tree that follow from neither files nor subs
-	flat     bool         // rest is all entries
+	files    *cacheDir    // its files in the stat cache; nil: none
+	rest     []tree.Entry // tree entries that follow from neither files nor subs
+	flat     bool         // rest has all entries
 	subs     []*baseDir   // the directories that were entered, by name
-	skips    []tree.Skip  // lines of the note about names in it, and about it as a whole; sorted
+	skips    []tree.Skip  // of names in it and of the directory itself; sorted
 	sum      sums
-	noted    *byte // the same for two states of a directory: so is the note of all below it
+	noted    *byte // equal pointers: the skips of the directory and of all below are equal
 
-	untracked *untrackedDir // without a watcher; nil: what is in it must be listed
+	untracked *untrackedDir // without a watcher; nil: the directory must be listed
 }
 
 // sums count what is in a directory and below.
@@ -61,8 +61,8 @@ type sums struct {
 	bytes                           int64
 }
 
-// seal fills in what follows from the entries of the tree and the fields that were set; before is the same directory in the snapshot
-// before, or nil.
+// seal sets what follows from the entries of the tree and the fields that are set. before is the directory in the previous snapshot; nil:
+// none.
 func (b *baseDir) seal(entries []tree.Entry, before *baseDir) {
 	for i := range entries {
 		switch entries[i].Type {
@@ -96,7 +96,7 @@ func (b *baseDir) seal(entries []tree.Entry, before *baseDir) {
 	}
 }
 
-// sameNotes compares the notes below two lists of directories.
+// sameNotes reports whether two lists of directories have equal skips below.
 func sameNotes(a, b []*baseDir) bool {
 	for len(a) > 0 || len(b) > 0 {
 		switch {
@@ -113,7 +113,7 @@ func sameNotes(a, b []*baseDir) bool {
 	return true
 }
 
-// sub gives a directory below; nil, also for a nil directory: none was entered.
+// sub is the directory of a name below b; nil: none was entered, or b is nil.
 func (b *baseDir) sub(name string) *baseDir {
 	if b == nil {
 		return nil
@@ -125,7 +125,7 @@ func (b *baseDir) sub(name string) *baseDir {
 	return b.subs[i]
 }
 
-// gather appends all lines of the note.
+// gather appends the skips of the directory and of all below.
 func (b *baseDir) gather(skips []tree.Skip) []tree.Skip {
 	if b.sum.skips == 0 {
 		return skips
@@ -137,7 +137,7 @@ func (b *baseDir) gather(skips []tree.Skip) []tree.Skip {
 	return skips
 }
 
-// gone calls f for every directory of b that now does not have, nil for none.
+// gone calls f with the path of every directory of b that is not in now, which may be nil.
 func (b *baseDir) gone(now *baseDir, path string, f func(path string)) {
 	if b == now {
 		return
@@ -150,7 +150,7 @@ func (b *baseDir) gone(now *baseDir, path string, f func(path string)) {
 	}
 }
 
-// unreported counts the names that differ between two states of a directory and below without a report.
+// unreported counts the names that differ between two states of a directory, and below, and that t does not have.
 func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 	if was == is {
 		return 0
@@ -176,7 +176,7 @@ func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 	for len(a) > 0 || len(b) > 0 {
 		switch {
 		case len(b) == 0 || len(a) > 0 && a[0].Name < b[0].Name:
-			if was.sub(a[0].Name) == nil || is.sub(a[0].Name) == nil { // else what is below it vanished
+			if was.sub(a[0].Name) == nil || is.sub(a[0].Name) == nil { // else all below it came or went
 				differs(a[0].Name)
 			}
 			a = a[1:]

@@ -11,11 +11,11 @@ import (
 )
 
 // Cache is the stat cache: for each path the stamp of the file and the id of its content, so that a file whose stamp did not
-// change need not be read. It is a hint in the sense that losing it, or any entry of it, costs time and nothing else.
+// change need not be read. To lose it, or any entry of it, costs time and nothing else.
 //
 // A snapshot only stages what it found. Flush adds the staged changes to the batch that holds the snapshot's objects, so that an
 // entry and the object it names are written together; Committed then makes them what the next snapshot starts from, Discard
-// forgets them. A snapshot, too, forgets what an earlier one staged.
+// drops them. A snapshot drops what an earlier one staged, too.
 //
 // A cache is for one working tree and one snapshot at a time: concurrent calls wait for each other.
 type Cache struct {
@@ -23,19 +23,19 @@ type Cache struct {
 	root      objstore.ID          // the tree that the entries describe, so all their objects exist; zero: unknown
 	dirs      map[string]*cacheDir // by path
 	onDisk    objstore.ID          // the root entry on disk
-	unflushed []string             // paths whose entry on disk may be another than here
+	unflushed []string             // paths whose entry on disk may differ
 	staged    *staged              // what the last snapshot found; nil: nothing
-	base      *baseline            // what the snapshot that root is of found, under a watcher; nil: unknown
+	base      *baseline            // what the snapshot of root found; nil: unknown
 
 	rulesMu sync.Mutex
-	rules   map[string]*ruleMemo // by path of the directory that holds ignore files; never on disk
+	rules   map[string]*ruleMemo // by path of a directory with ignore files; in memory only
 }
 
-// cacheDir is one directory. Once in a Cache, files and tree do not change: workers read them without a lock.
+// cacheDir is one directory. Once it is in a Cache, its files and its tree do not change: workers read them without a lock.
 type cacheDir struct {
 	files pack
 	tree  objstore.ID
-	seen  *scan // the running snapshot, once it has the directory; written by the one worker that finishes it
+	seen  *scan // the snapshot that finished the directory last; set by the worker that does
 }
 
 type cached struct {
@@ -44,11 +44,11 @@ type cached struct {
 	id    objstore.ID
 }
 
-// ruleMemo holds what the ignore files of a directory said.
+// ruleMemo is what the ignore files of a directory said.
 type ruleMemo struct {
 	stamps [2]stamp // zero: no such file
 	files  [2]ignore.File
-	parent *ignore.Dir // without the files
+	parent *ignore.Dir // the rules above the directory
 	dir    *ignore.Dir
 	seen   *scan
 }
@@ -57,22 +57,22 @@ type ruleMemo struct {
 type staged struct {
 	root objstore.ID
 	dirs map[string]*cacheDir // new or changed ones
-	gone map[string]bool      // directories that are no more
+	gone map[string]bool      // directories that do not exist any more
 
 	base  *baseline
-	sight *sight // gets its reports back when all this is forgotten
+	sight *sight // gets its reports back if staged is dropped
 
 	flushed bool
 	left    []string    // unflushed after the last Flush
 	disk    objstore.ID // onDisk after the last Flush
 }
 
-// newCache gives an empty cache.
+// newCache is an empty cache.
 func newCache() *Cache {
 	return &Cache{dirs: map[string]*cacheDir{}, rules: map[string]*ruleMemo{}}
 }
 
-// LoadCache reads the cache from the store. A corrupt entry is a missing one. The error is the store's.
+// LoadCache reads the cache from the store. A corrupt entry counts as missing. The error is the store's.
 func LoadCache(db *kv.DB) (*Cache, error) {
 	c := newCache()
 	l := loader{dirs: c.dirs}
@@ -80,7 +80,7 @@ func LoadCache(db *kv.DB) (*Cache, error) {
 		path := string(key[1:])
 		s, id, ok := decodeCached(path, val)
 		if !ok {
-			c.unflushed = append(c.unflushed, path) // so that it is overwritten or deleted
+			c.unflushed = append(c.unflushed, path) // corrupt: to be overwritten or deleted
 			return nil
 		}
 		if s.kind == cachedRoot {
@@ -104,7 +104,7 @@ func (c *Cache) Unflushed() int {
 	return len(c.unflushed)
 }
 
-// list gives the files of the directory; none for a nil directory.
+// list unpacks the files of the directory; none of a nil directory.
 func (d *cacheDir) list() []cached {
 	if d == nil {
 		return nil
@@ -112,8 +112,8 @@ func (d *cacheDir) list() []cached {
 	return d.files.list()
 }
 
-// Roots are the trees that the cache and the watcher's baseline rely on: they, and all below them, must stay in the store for as long as
-// the cache is used. Some may not be stored yet, or be zero.
+// Roots are the trees that the cache and the watcher's baseline rely on: they and all below must stay in the store as long as the cache is
+// used. Some may not be stored yet, or be zero.
 func (c *Cache) Roots() []objstore.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,9 +131,9 @@ func (c *Cache) dir(path string) *cacheDir {
 	return c.dirs[path]
 }
 
-// Flush adds to b what the last snapshot changed: entries of new and changed files, deletions of those of vanished ones. What
-// goes beyond maxFlush bytes waits for the next Flush; until all is written, the store's cache is without its root entry. Flush
-// can be repeated with another batch. The error is the batch's; the batch must then not be committed.
+// Flush adds to b what the last snapshot changed: entries of new and changed files, deletions of those of vanished ones. What goes beyond
+// maxFlush bytes waits for the next Flush; until all is written the cache on disk has no root entry. Flush can be repeated with another
+// batch. The error is the batch's, which must then not be committed.
 func (c *Cache) Flush(b *kv.Batch) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,7 +190,7 @@ func (c *Cache) Flush(b *kv.Batch) error {
 	return nil
 }
 
-// changed lists the paths whose entries differ between the cache and what is staged.
+// changed lists the paths whose entries differ between the cache and staged.
 func (s *staged) changed(c *Cache) []string {
 	var paths []string
 	for path, d := range s.dirs {
@@ -223,16 +223,16 @@ func (s *staged) changed(c *Cache) []string {
 	return paths
 }
 
-// lookup finds entries as they are after the staged changes, in few steps where one path is beside the next.
+// lookup finds entries as they are with the staged changes, fast for paths in their order.
 type lookup struct {
 	c     *Cache
 	s     *staged
 	any   bool
-	dir   string // whose files these are
+	dir   string // the directory of files
 	files []cached
 }
 
-// find gives the entry of a path, valid until the next find; nil when there is none.
+// find is the entry of a path, valid until the next find; nil: none.
 func (l *lookup) find(path string) *cached {
 	dir, name := tree.Split(path)
 	if !l.any || dir != l.dir {
@@ -245,7 +245,7 @@ func (l *lookup) find(path string) *cached {
 	return findCached(l.files, name)
 }
 
-// Committed says that the batch of the last Flush was committed: what the snapshot found is now what the cache holds.
+// Committed says that the batch of the last Flush was committed: what the snapshot found is now in the cache.
 func (c *Cache) Committed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -253,7 +253,7 @@ func (c *Cache) Committed() {
 	if s == nil {
 		return
 	}
-	if !s.flushed { // nothing of it is in the store
+	if !s.flushed { // no batch has the changes
 		s.left, s.disk = append(s.changed(c), c.unflushed...), c.onDisk
 	}
 	for path := range s.gone {
@@ -266,14 +266,14 @@ func (c *Cache) Committed() {
 	c.staged = nil
 }
 
-// Discard forgets what the last snapshot found.
+// Discard drops what the last snapshot found.
 func (c *Cache) Discard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget()
 }
 
-// forget drops what is staged. Under mu.
+// forget drops what is staged. mu is held.
 func (c *Cache) forget() {
 	if c.staged != nil {
 		c.staged.sight.restore()

@@ -17,7 +17,7 @@ const (
 	cachedRoot    byte = 'r' // id: the tree that the other entries describe; under the empty path, no other fields
 )
 
-// stamp is what the system says about a file. Two equal stamps, the first of them old enough (see reliable), mean equal content.
+// stamp is what the system says about a file. Equal stamps, the first of which was reliable, mean equal content.
 // The device is not in it: its number changes with every mount of some file systems, and ctime tells the same.
 type stamp struct {
 	kind         byte

@@ -8,8 +8,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// classify decides about one name: it is skipped, it is known from the cache, it is a directory to enter, or it must be read, and then
-// it is returned. hint is its type as the directory listed it, 0 for unknown.
+// classify decides about one name: it is skipped, known from the cache, a directory to enter, or a file to be read, which is returned. hint
+// is its type in the listing, 0: unknown.
 func (s *scan) classify(n *node, name string, hint worktreefs.Type) (miss, bool) {
 	path := tree.Join(n.path, name)
 	if ours, sure := s.isOurs(n, name); ours {
@@ -84,7 +84,7 @@ func (s *scan) tooLarge(m miss, size int64) bool {
 	return !m.take && s.SizeLimit > 0 && size > s.SizeLimit
 }
 
-// ignored decides by the rules; take beats them, and inside an ignored directory everything else is ignored.
+// ignored decides by the rules. take (tracked or forced) beats them; in an ignored directory all else is ignored.
 func (s *scan) ignored(n *node, name string, isDir, take bool) bool {
 	if take {
 		return false
@@ -98,7 +98,7 @@ func (s *scan) ignored(n *node, name string, isDir, take bool) bool {
 
 func (s *scan) noteIgnored(n *node, name, path string, isDir bool) {
 	if n.only {
-		return // the directory that is ignored stands for it
+		return // the skip of the ignored directory stands for all below
 	}
 	reason := tree.ReasonIgnored
 	if _, by := n.rules.Match(name, isDir); by.Builtin() {
@@ -107,7 +107,7 @@ func (s *scan) noteIgnored(n *node, name, path string, isDir bool) {
 	s.skip(n, tree.Skip{Path: path, Reason: reason})
 }
 
-// wantedBelow reports whether something in an ignored directory is to be captured nonetheless.
+// wantedBelow reports whether something in an ignored directory is to be captured all the same.
 func (s *scan) wantedBelow(dir string) bool {
 	if s.Tracked != nil && s.Tracked.Below(dir) {
 		return true
@@ -115,7 +115,7 @@ func (s *scan) wantedBelow(dir string) bool {
 	return s.Force != nil && (s.ForceBelow == nil || s.ForceBelow(dir))
 }
 
-// enter goes on with a directory: it is taken over, or it is a task of its own.
+// enter takes a directory over, or makes it a task.
 func (s *scan) enter(n *node, name, path string, st worktreefs.Stat, ignored, forced, take bool) {
 	c := &node{parent: n, name: name, path: path, depth: n.depth + 1, whole: forced}
 	c.only = ignored || n.only && !take
@@ -125,7 +125,7 @@ func (s *scan) enter(n *node, name, path string, st worktreefs.Stat, ignored, fo
 	s.descend(n, c)
 }
 
-// descend makes a directory a task of its own.
+// descend makes a directory a task.
 func (s *scan) descend(n, c *node) {
 	if c.prior = n.prior.sub(c.name); c.prior != nil && (c.prior.only != c.only || n.rules != n.prior.rules) {
 		c.prior = nil
@@ -150,11 +150,10 @@ func (s *scan) descend(n, c *node) {
 	s.push(task{n: c})
 }
 
-// isOurs reports whether a name is git's directory in any spelling, one of ours, or a leftover of a checkout;
-// sure, that this follows from the name.
+// isOurs reports whether a name is git's directory in any spelling, rewind's, or what a restore left. sure: the name alone decides that.
 func (s *scan) isOurs(n *node, name string) (ours, sure bool) {
 	if name == "" || name[0] != '.' && name[0] < 0x80 && name[0]|0x20 != 'g' && name[0]|0x20 != 'r' && !strings.Contains(name, `\`) {
-		return false, true // the quick answer for nearly every name
+		return false, true // nearly every name
 	}
 	if strings.HasPrefix(name, tree.StagePrefix) || worktreefs.IsDotGit(name) {
 		return true, true
@@ -165,17 +164,17 @@ func (s *scan) isOurs(n *node, name string) (ours, sure bool) {
 	if n.depth == 1 && n.name == ".agent" && name == "rewind" {
 		return true, true
 	}
-	// Further down, and in another spelling, it is ours when it looks it: a nested project.
+	// Further down, and in another spelling, a directory is a nested project's marker if it has an id.
 	dir, err := n.dir.OpenDir(name)
 	if err != nil {
 		return false, false
 	}
 	defer dir.Close()        //nolint:errcheck // only read
-	_, err = dir.Lstat("id") // what makes a directory a marker
+	_, err = dir.Lstat("id") // the file that makes a directory a marker
 	return err == nil, false
 }
 
-// readRules finds the rules of a directory: the ignore files in it, on top of those above.
+// readRules sets the rules of a directory: the ignore files in it, on top of those above.
 func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
 	if n.rules == nil || len(s.RuleFiles) == 0 {
 		return
@@ -227,6 +226,7 @@ func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
 	}
 }
 
+// reliableAll reports whether all stamps of a memo are reliable.
 func (s *scan) reliableAll(m *ruleMemo) bool {
 	for i := range m.stamps {
 		if m.stamps[i] != (stamp{}) && !m.stamps[i].reliable(s.start) {
@@ -236,7 +236,7 @@ func (s *scan) reliableAll(m *ruleMemo) bool {
 	return true
 }
 
-// readRuleFile gives the content of an ignore file; one that cannot be read counts as empty, so more is captured.
+// readRuleFile is the content of an ignore file. One that cannot be read counts as empty, so more is captured.
 func (s *scan) readRuleFile(n *node, name string) []byte {
 	f, _, err := n.dir.Open(name)
 	if err != nil {

@@ -5,18 +5,18 @@ import (
 	"rewind/tree"
 )
 
-// dirtyKind is what was reported of a name.
+// dirtyKind is what was reported of a name, as bits.
 type dirtyKind uint8
 
 const (
-	touched dirtyKind = 1 << iota // content or attributes may be others
-	moved                         // something else may stand there now
+	touched dirtyKind = 1 << iota // content or attributes may have changed
+	moved                         // another entry may have the name now
 )
 
-// dirtySet holds the names to look at again: directory, name, kind. The root directory itself is the empty name in the empty path.
+// dirtySet has the names to look at again, by directory. The root itself is the empty name in the empty path.
 type dirtySet map[string]map[string]dirtyKind
 
-// add reports whether the name is a new one.
+// add adds a name, and reports whether it is new.
 func (d dirtySet) add(dir, name string, m dirtyKind) bool {
 	names := d[dir]
 	if names == nil {
@@ -44,7 +44,7 @@ func (d dirtySet) len() int {
 	return n
 }
 
-// without is a copy without the names that are to be looked at.
+// without is a copy without the names that t has.
 func (d dirtySet) without(t *todo) dirtySet {
 	out := dirtySet{}
 	for dir, names := range d {
@@ -57,14 +57,14 @@ func (d dirtySet) without(t *todo) dirtySet {
 	return out
 }
 
-// todo is what an incremental snapshot does in one directory.
+// todo is what an incremental snapshot looks at in one directory.
 type todo struct {
-	names map[string]dirtyKind // to be looked at
-	all   bool                 // every name is: the directory's own attributes may be others
-	below map[string]*todo     // directories on the way to others
+	names map[string]dirtyKind // names to look at
+	all   bool                 // look at every name: the directory itself may have changed
+	below map[string]*todo     // directories with something to look at below
 }
 
-// at gives what is to be done in a directory below, by its path.
+// at is the todo of a directory below, by its path; it is made if there is none.
 func (t *todo) at(path string) *todo {
 	for path != "" {
 		var name string
@@ -82,7 +82,7 @@ func (t *todo) at(path string) *todo {
 	return t
 }
 
-// find gives what is to be done in a directory below, by its path; nil: nothing.
+// find is the todo of a directory below, by its path; nil: nothing is to be looked at.
 func (t *todo) find(path string) *todo {
 	for path != "" && t != nil {
 		var name string
@@ -92,7 +92,7 @@ func (t *todo) find(path string) *todo {
 	return t
 }
 
-// first is the first component of a path and the rest.
+// first is the first component of a path, and the rest.
 func first(path string) (name, rest string) {
 	for i := range len(path) {
 		if path[i] == '/' {
@@ -104,7 +104,7 @@ func first(path string) (name, rest string) {
 
 func (t *todo) empty() bool { return !t.all && len(t.names) == 0 && len(t.below) == 0 }
 
-// todoOf puts reports into the shape of the tree.
+// todoOf arranges reports by directory.
 func todoOf(reports ...dirtySet) *todo {
 	root := &todo{}
 	look := func(dir, name string, m dirtyKind) {
@@ -123,7 +123,7 @@ func todoOf(reports ...dirtySet) *todo {
 				}
 				look(dir, name, m)
 				if above, dir := tree.Split(dir); name == "id" && worktreefs.SameName(dir, "rewind") {
-					look(above, dir, moved) // it decides whether that directory is ours
+					look(above, dir, moved) // the name decides whether the directory above is a marker
 				}
 			}
 		}

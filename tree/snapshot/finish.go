@@ -19,7 +19,7 @@ func (s *scan) finish(n *node) error {
 		return nil
 	}
 	slices.SortFunc(n.entries, tree.ByName)
-	n.entries = slices.CompactFunc(n.entries, func(a, b tree.Entry) bool { return a.Name == b.Name }) // a path that was looked at twice
+	n.entries = slices.CompactFunc(n.entries, func(a, b tree.Entry) bool { return a.Name == b.Name }) // two reports of one path
 	if n.only && len(n.entries) == 0 {
 		s.leave(n, objstore.ID{}, nil)
 		return nil
@@ -42,12 +42,12 @@ func (s *scan) finish(n *node) error {
 	return nil
 }
 
-// leave hands a finished directory to the one above; id is zero when it is not in the tree.
+// leave hands a finished directory to its parent; id zero: it is not in the tree.
 func (s *scan) leave(n *node, id objstore.ID, files *cacheDir) {
 	b := &baseDir{name: strings.Clone(n.name), perm: n.perm, only: n.only, dev: n.id.dev, ino: n.id.ino, rules: n.rules, id: id, subs: n.subs}
 	slices.SortFunc(b.subs, func(a, b *baseDir) int { return strings.Compare(a.name, b.name) })
 	for i := 1; i < len(b.subs); i++ {
-		if b.subs[i-1].name == b.subs[i].name { // looked at twice: which of the two is in the tree is not known
+		if b.subs[i-1].name == b.subs[i].name { // looked at twice: it is not known which of both is in the tree
 			s.unsure(n, b.subs[i].name, moved)
 		}
 	}
@@ -74,14 +74,14 @@ func (s *scan) leave(n *node, id objstore.ID, files *cacheDir) {
 // drop takes a directory that is not in the tree out of the cache.
 func (s *scan) drop(n *node) {
 	if n.old == nil || s.base == nil {
-		return // a full scan finds it by itself
+		return // stage finds it after a full scan
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gone = append(s.gone, n.path)
 }
 
-// putTree stores a tree unless it is known to be there.
+// putTree stores a tree, unless it is known to be stored.
 func (s *scan) putTree(n *node, raw []byte) (objstore.ID, error) {
 	id := objstore.Sum(objstore.Tree, raw)
 	if s.matches && n.old != nil && n.old.tree == id {
@@ -103,6 +103,7 @@ func (s *scan) putTree(n *node, raw []byte) (objstore.ID, error) {
 	return s.put(objstore.Tree, raw, prev)
 }
 
+// put stores an object and counts it.
 func (s *scan) put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, error) {
 	s.count.puts.Add(1)
 	id, err := s.Put.Put(k, raw, prev)
@@ -112,7 +113,7 @@ func (s *scan) put(k objstore.Kind, raw []byte, prev objstore.ID) (objstore.ID, 
 	return id, nil
 }
 
-// prevTree is the tree of the same path in the previous snapshot; zero: there was none.
+// prevTree is the tree of the same path in the previous snapshot; zero: none.
 func (s *scan) prevTree(n *node) objstore.ID {
 	switch {
 	case s.matches && n.old != nil && !n.old.tree.IsZero():
@@ -127,7 +128,7 @@ func (s *scan) prevTree(n *node) objstore.ID {
 	return objstore.ID{}
 }
 
-// prev gives the entries of the same directory in the previous snapshot. They are a hint: one that cannot be read is empty.
+// prev is the entries of the same directory in the previous snapshot, for delta bases. A tree that cannot be read counts as empty.
 func (s *scan) prev(n *node) []tree.Entry {
 	n.prevOnce.Do(func() {
 		if id := s.prevTree(n); !id.IsZero() {
@@ -137,7 +138,7 @@ func (s *scan) prev(n *node) []tree.Entry {
 	return n.prevDir
 }
 
-// prevBlob is the content of the same path in the previous snapshot; zero: there was none.
+// prevBlob is the content of the same path in the previous snapshot; zero: none.
 func (s *scan) prevBlob(n *node, name string) objstore.ID {
 	if s.matches {
 		if f := findCached(n.known, name); f != nil && f.stamp.kind != cachedSecret {
@@ -151,8 +152,8 @@ func (s *scan) prevBlob(n *node, name string) objstore.ID {
 	return objstore.ID{}
 }
 
-// exists reports whether the object that a cache entry names is in the store. It is when the cache describes the previous tree or
-// that tree has it; else the store is asked.
+// exists reports whether the object that a cache entry names is in the store. It is if the cache describes the previous tree, or that tree
+// has it; else the store is asked.
 func (s *scan) exists(n *node, f *cached) bool {
 	if f.stamp.kind == cachedSecret {
 		return true
@@ -174,7 +175,7 @@ func (s *scan) exists(n *node, f *cached) bool {
 	return err == nil && there
 }
 
-// stageDir notes for the cache what was found in a directory, and gives it.
+// stageDir notes for the cache what was found in a directory, and returns that.
 func (s *scan) stageDir(n *node, id objstore.ID) *cacheDir {
 	if s.Cache == nil {
 		return nil
@@ -198,7 +199,7 @@ func (s *scan) stageDir(n *node, id objstore.ID) *cacheDir {
 	return d
 }
 
-// stage gives the cache what the snapshot found.
+// stage puts what the snapshot found into the cache's staged changes.
 func (s *scan) stage() {
 	c := s.Cache
 	if c == nil {

@@ -9,7 +9,7 @@ import (
 	"rewind/tree"
 )
 
-// begin finds out what need not be looked at.
+// begin finds out what the snapshot need not look at.
 func (s *scan) begin() error {
 	if s.Cache == nil || s.Force != nil || s.Generation == "" {
 		return nil
@@ -28,7 +28,7 @@ func (s *scan) begin() error {
 		return nil
 	}
 	b := s.Cache.base
-	if !s.matches { // it was committed, and by the generation nothing was removed since; this asks whether it is this store
+	if !s.matches { // the tree was committed and nothing was removed since; ask whether the store is the same
 		if s.has == nil {
 			return nil
 		}
@@ -40,13 +40,13 @@ func (s *scan) begin() error {
 	return nil
 }
 
-// resumable reports whether the cache's baseline differs from this snapshot only by what was reported.
+// resumable reports whether this snapshot differs from the cache's baseline only by what was reported.
 func (s *scan) resumable() bool {
 	b := s.Cache.base
 	return b != nil && b.watch == s.Watcher && b.epoch == s.sight.epoch && b.inputs == inputsOf(&s.Source) && s.Cache.root == b.root.id
 }
 
-// end asks the watcher whether the next snapshot can rely on this one.
+// end asks the watcher whether the next snapshot can rely on this one, and after a full scan counts what the watcher has missed.
 func (s *scan) end() {
 	if s.sight == nil || s.err != nil {
 		return
@@ -58,7 +58,7 @@ func (s *scan) end() {
 	}
 }
 
-// names lists what is to be looked at in a directory: everything, or what may have changed.
+// names lists what is to be looked at in a directory: all names, or those that may have changed; sorted.
 func (s *scan) names(n *node) ([]worktreefs.Dirent, error) {
 	if n.base != nil && (n.base.fileID() != n.id || s.rulesChanged(n)) {
 		n.base, n.todo = nil, nil
@@ -76,7 +76,7 @@ func (s *scan) names(n *node) ([]worktreefs.Dirent, error) {
 
 func (b *baseDir) fileID() fileID { return fileID{b.dev, b.ino} }
 
-// rulesChanged reports whether an ignore file in the directory may be another one: what is below is then decided anew.
+// rulesChanged reports whether an ignore file in the directory may have changed: then all below is decided anew.
 func (s *scan) rulesChanged(n *node) bool {
 	for _, name := range s.RuleFiles {
 		if n.todo.names[name] != 0 {
@@ -86,7 +86,7 @@ func (s *scan) rulesChanged(n *node) bool {
 	return false
 }
 
-// changed gives the names that may have changed, as ReadDir would; not ok: the whole directory must be listed.
+// changed gives the names that may have changed, as ReadDir would. ok false: the whole directory must be listed.
 func (s *scan) changed(n *node) (names []worktreefs.Dirent, ok bool, err error) {
 	if n.base == nil || n.todo.all {
 		return nil, false, nil
@@ -101,7 +101,7 @@ func (s *scan) changed(n *node) (names []worktreefs.Dirent, ok bool, err error) 
 		case isGone:
 		case isFatal:
 			return nil, false, err
-		default: // a listing may know its type nonetheless
+		default: // a listing may have the type all the same
 			n.todo.all = true
 			return nil, false, nil
 		}
@@ -109,7 +109,8 @@ func (s *scan) changed(n *node) (names []worktreefs.Dirent, ok bool, err error) 
 	return names, true, nil
 }
 
-// takeOver fills a directory with all of the last snapshot but the names that are looked at, and goes on to those below.
+// takeOver fills a directory with all of the last snapshot but the names that are looked at, and enters the directories below that have
+// such.
 func (s *scan) takeOver(n *node) {
 	t := n.todo
 	var subs []*baseDir
@@ -132,7 +133,7 @@ func (s *scan) takeOver(n *node) {
 		}
 	}
 	for _, k := range n.base.skips {
-		if k.Path == n.path { // a mount; that is looked at
+		if k.Path == n.path { // the directory itself is a mount, which is looked at again
 			continue
 		}
 		if _, name := tree.Split(k.Path); t.names[name] == 0 {
@@ -155,7 +156,7 @@ func (s *scan) takeOver(n *node) {
 	}
 }
 
-// resume relates a directory c that was looked at to the last snapshot; true: it is taken over as it is.
+// resume finds the directory c, which was looked at, in the last snapshot; true: it is taken over as it is.
 func (s *scan) resume(n, c *node, st worktreefs.Stat) bool {
 	sub := n.base.sub(c.name)
 	var m dirtyKind
@@ -187,7 +188,7 @@ func (s *scan) resume(n, c *node, st worktreefs.Stat) bool {
 	return false
 }
 
-// note collects the lines of the note.
+// note collects the skips of all directories.
 func (s *scan) note() {
 	for _, b := range []*baseline{s.base, s.prior} {
 		if b != nil && s.root.noted == b.root.noted {
@@ -200,7 +201,7 @@ func (s *scan) note() {
 	s.skips = slices.CompactFunc(s.skips, func(a, b tree.Skip) bool { return tree.CompareSkips(a, b) == 0 })
 }
 
-// stageGone tells the cache which directories are no more.
+// stageGone tells the cache which directories do not exist any more.
 func (s *scan) stageGone() {
 	c := s.Cache
 	gone := func(path string) {

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// notifier is an inotify instance: a queue of reports that the kernel fills before the call that changed something returns. So whoever has
-// read until it was empty has been told of all that ended before. All but listen and close are called under the watcher's mu.
+// notifier is an inotify instance: a queue of reports, which the kernel fills before the call that changed something returns. Who has read
+// it until it was empty knows of all calls that had returned before. All methods but listen and close want the watcher's mu held.
 type notifier struct {
 	fd   int
-	file *os.File // the same, for the poller
+	file *os.File // fd, for Go's poller
 	raw  syscall.RawConn
 	buf  [16 << 10]byte
 }
 
-// reported are the kinds of changes that a watch is for.
+// reported are the changes that a watch reports.
 const reported = unix.IN_CREATE | unix.IN_DELETE | unix.IN_DELETE_SELF | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_MOVE_SELF
 
 var errOverflow = errors.New("the system's queue of reports was full")
@@ -32,7 +32,7 @@ func newNotifier() (*notifier, error) {
 	}
 	n := &notifier{fd: fd, file: os.NewFile(uintptr(fd), "inotify")}
 	if n.raw, err = n.file.SyscallConn(); err == nil {
-		err = n.file.SetReadDeadline(time.Time{}) // that stop will work
+		err = n.file.SetReadDeadline(time.Time{}) // fails if stop would not work
 	}
 	if err != nil {
 		_ = n.file.Close()
@@ -41,8 +41,7 @@ func newNotifier() (*notifier, error) {
 	return n, nil
 }
 
-// add watches the directory at a path and gives the watch's number: that of a directory that is watched already, whatever its path was
-// then.
+// add watches the directory at a path and returns the watch's number. A directory that is watched already has the number of that watch.
 func (n *notifier) add(path string, root bool) (int32, error) {
 	flags := uint32(reported | unix.IN_ONLYDIR)
 	if !root {
@@ -52,10 +51,10 @@ func (n *notifier) add(path string, root bool) (int32, error) {
 	return int32(wd), err
 }
 
-// remove ends a watch. Its number does not come again; reports that are in the queue still do.
-func (n *notifier) remove(wd int32) { _, _ = unix.InotifyRmWatch(n.fd, uint32(wd)) } // an error says that there was none any more
+// remove ends a watch. Its number is not used again, but reports of it can still be in the queue.
+func (n *notifier) remove(wd int32) { _, _ = unix.InotifyRmWatch(n.fd, uint32(wd)) } // error: it had ended already
 
-// drain takes the reports that are there, and does not wait for others. An error ends the notifier's use.
+// drain gives take the reports that are there, and waits for none. After an error the notifier is not used any more.
 func (n *notifier) drain(take func(report)) error {
 	for {
 		k, err := unix.Read(n.fd, n.buf[:])
@@ -82,18 +81,18 @@ func (n *notifier) drain(take func(report)) error {
 			raw = raw[end:]
 		}
 		if len(n.buf)-k > unix.SizeofInotifyEvent+unix.NAME_MAX+1 {
-			return nil // another would have had room
+			return nil // another report would have fitted: the queue is empty
 		}
 	}
 }
 
-// listen calls f now and whenever there are new reports, until it says that it has enough or stop is called.
+// listen calls f now and whenever there are new reports, until f returns true or stop is called.
 func (n *notifier) listen(f func() (enough bool)) {
-	_ = n.raw.Read(func(uintptr) bool { return f() }) // an error says that it was stopped
+	_ = n.raw.Read(func(uintptr) bool { return f() }) // error: stop was called
 }
 
 // stop ends listen.
 func (n *notifier) stop() { _ = n.file.SetReadDeadline(time.Unix(1, 0)) }
 
-// close is for when nobody listens or reads any more.
+// close is called when nobody listens or drains any more.
 func (n *notifier) close() { _ = n.file.Close() }

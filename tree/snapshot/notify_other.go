@@ -2,7 +2,7 @@
 
 package snapshot
 
-// notifier is not there.
+// notifier is never made on this system.
 type notifier struct{}
 
 func newNotifier() (*notifier, error) { return nil, ErrNoWatcher }

@@ -7,9 +7,9 @@ import (
 	"rewind/tree"
 )
 
-// Overlooked reports whether any of the files and links at paths is not as the newest snapshot took it over from the one before: changed
-// without a report (see Watcher). Those that the snapshot looked at itself, and those that it does not have, are not asked about. paths in
-// path order cost a look each. It is for after a snapshot, before Committed or Discard; an error is one of root.
+// Overlooked reports whether one of the files and links at paths has changed without a report since the newest snapshot took it over from
+// the one before (see Watcher). Paths that the snapshot looked at itself, or does not have, are not looked at. paths are sorted; each costs
+// one lstat. It is called after a snapshot, before Committed or Discard. The error is one of root.
 func (c *Cache) Overlooked(root worktreefs.Dir, paths []string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *Cache) Overlooked(root worktreefs.Dir, paths []string) (bool, error) {
 	return false, nil
 }
 
-// unlike: an error about one path says that it is not as it was.
+// unlike turns an error about one path into the answer that the path has changed.
 func unlike(path string, err error) (bool, error) {
 	if worktreefs.IsLocal(err) {
 		return true, nil

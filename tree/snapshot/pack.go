@@ -8,11 +8,11 @@ import (
 	"rewind/objstore"
 )
 
-// pack holds the files of one directory as the stat cache knows them, ascending by name, in one string: some 60 bytes a file where a
-// []cached takes 110, and nothing in it for the collector to follow. Equal lists give equal packs. It is in memory only, so it is trusted.
+// pack has the files of one directory as the stat cache knows them, ascending by name, in one string: some 60 bytes a file where a []cached
+// takes 110, and no pointers for the garbage collector. Equal lists give equal packs. Packs are in memory only, and not checked.
 //
 // A file is: the name's length and the name, kind, perm, size, mtime less that of the file before, ctime less mtime, inode less that of the
-// file before, id. Numbers are varints, differences signed ones that wrap.
+// file before, id. Numbers are varints; differences are signed and wrap.
 type pack struct {
 	raw string
 	n   int // files
@@ -26,7 +26,7 @@ type packer struct {
 	ino   uint64
 }
 
-// packers are shared, because the room that one has grown is more than what it gives.
+// packers are shared, because the buffer of one has grown larger than what it makes.
 var packers = sync.Pool{New: func() any { return new(packer) }}
 
 // packOf packs a list that ascends by name.
@@ -42,7 +42,7 @@ func packOf(files []cached) pack {
 	return p.pack()
 }
 
-// add takes a file whose name is after those of all before.
+// add appends a file, whose name is greater than all before.
 func (p *packer) add(name string, s *stamp, id *objstore.ID) {
 	raw := binary.AppendUvarint(p.raw, uint64(len(name)))
 	raw = append(append(raw, name...), s.kind)
@@ -55,14 +55,14 @@ func (p *packer) add(name string, s *stamp, id *objstore.ID) {
 	p.n, p.mtime, p.ino = p.n+1, s.mtime, s.ino
 }
 
-// pack gives what was added, and begins anew.
+// pack is the pack of what was added; the packer is empty then.
 func (p *packer) pack() pack {
 	made := pack{string(p.raw), p.n}
 	*p = packer{raw: p.raw[:0]}
 	return made
 }
 
-// list gives the files. Their names are parts of the pack: who keeps one for long clones it.
+// list gives the files. Their names are parts of the pack, and must be cloned to be kept.
 func (p pack) list() []cached {
 	if p.n == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (p pack) list() []cached {
 	return files
 }
 
-// unsigned takes a varint off the beginning of raw.
+// unsigned takes a varint from the front of raw.
 func unsigned(raw *string) uint64 {
 	var v uint64
 	for i := 0; ; i++ {
@@ -97,12 +97,13 @@ func unsigned(raw *string) uint64 {
 	}
 }
 
+// signed takes a signed varint from the front of raw.
 func signed(raw *string) int64 {
 	v := unsigned(raw)
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// findCached gives a file of a list; nil when there is none.
+// findCached is the file of a name in a list; nil: none.
 func findCached(files []cached, name string) *cached {
 	i := sort.Search(len(files), func(i int) bool { return files[i].name >= name })
 	if i == len(files) || files[i].name != name {

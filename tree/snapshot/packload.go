@@ -7,8 +7,8 @@ import (
 	"rewind/tree"
 )
 
-// loader packs files as they come in the order of their paths as bytes. All below a directory come together, so that those which may still
-// get files are the ones on the way to the last.
+// loader packs files that come in the byte order of their paths. All files below a directory come together, so only the directories on the
+// way to the last file can still get more.
 type loader struct {
 	dirs map[string]*cacheDir
 	open []loading
@@ -26,7 +26,7 @@ func (l *loader) add(path string, s *stamp, id *objstore.ID) {
 		l.close()
 	}
 	if n := len(l.open); n == 0 || l.open[n-1].dir != dir {
-		if n < cap(l.open) { // with the room of the one that was there
+		if n < cap(l.open) { // reuses the buffers of an earlier directory
 			l.open = l.open[:n+1]
 			l.open[n].dir = strings.Clone(dir)
 		} else {
@@ -36,7 +36,7 @@ func (l *loader) add(path string, s *stamp, id *objstore.ID) {
 	l.open[len(l.open)-1].add(name, s, id)
 }
 
-// close ends the innermost directory.
+// close packs the innermost directory.
 func (l *loader) close() {
 	last := &l.open[len(l.open)-1]
 	d := &cacheDir{files: pack{n: last.n}}
@@ -53,7 +53,7 @@ func (l *loader) end() {
 	l.box.close()
 }
 
-// isAt reports whether a path is a directory or below it.
+// isAt reports whether path is dir, or below it.
 func isAt(path, dir string) bool {
 	return dir == "" || strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }
@@ -63,8 +63,8 @@ const (
 	worthABox = 64 // directories
 )
 
-// box puts packs that come to stay side by side: one by one they would lie between the garbage of what made them, and keep its pages in
-// memory. A pack that is replaced later leaves its room in the box until the others are, too.
+// box puts packs that stay side by side in memory. One by one they would lie between the garbage of what made them, and keep its pages. The
+// room of a pack that is replaced later is free when all packs of the box are.
 type box struct {
 	raw []byte
 	in  []boxed
@@ -72,10 +72,10 @@ type box struct {
 
 type boxed struct {
 	d  *cacheDir
-	at int // where its pack begins
+	at int // offset of its pack
 }
 
-// put sets d.files.raw, when the box is closed at the latest.
+// put copies a pack into the box; d.files.raw is set when the box is closed, or before.
 func (b *box) put(d *cacheDir, raw []byte) {
 	if len(b.raw)+len(raw) > boxBytes {
 		b.close()
@@ -93,7 +93,7 @@ func (b *box) close() {
 	b.raw, b.in = b.raw[:0], b.in[:0]
 }
 
-// gather boxes the packs of directories that nobody else reads yet, if they are many.
+// gather boxes the packs of many directories that nobody else reads yet; few are left as they are.
 func gather(dirs map[string]*cacheDir) {
 	if len(dirs) < worthABox {
 		return

@@ -7,8 +7,8 @@ import (
 	"rewind/tree"
 )
 
-// A content that was purged from the store is refused by it. The file that still has it is not in the tree; the note lists it, as it does a
-// secret file. It is read anew by every snapshot: as soon as its content is another, it is captured.
+// A store refuses content that was purged from it. A file that still has such content is not in the tree; the note lists it, as it does a
+// secret file. Every snapshot reads the file again: when its content has changed it is captured.
 
 // purged notes a file whose content the store refuses.
 func (s *scan) purged(n *node, m miss, size int64) {
@@ -16,18 +16,18 @@ func (s *scan) purged(n *node, m miss, size int64) {
 	s.skip(n, tree.Skip{Path: m.path, Reason: tree.ReasonPurged, Size: size})
 }
 
-// refuser is a Store that may refuse what was purged.
+// refuser is a Store that can refuse purged content.
 type refuser interface {
 	Refused(k objstore.Kind, id objstore.ID) error
 }
 
-// refused tells whether the store refuses a content; the stat cache may still name one.
+// refused reports whether the store refuses the content id, which the stat cache may still name.
 func (s *scan) refused(id objstore.ID) bool {
 	return s.refuses != nil && s.refuses.Refused(objstore.Blob, id) != nil
 }
 
-// refusesLarge tells before a large file is stored whether it is refused: its chunks would be stored before its id is known. It is read
-// only where a purged file was as long.
+// refusesLarge fails if the store refuses the content of a large file, which must be known before its chunks are stored. The file is read
+// for that only if a purged file has had its size.
 func (r *reading) refusesLarge() error {
 	p, ok := r.Put.(interface {
 		Purged(size int64, sum func() (objstore.ID, error)) error

@@ -13,7 +13,7 @@ import (
 	"rewind/tree"
 )
 
-// tries is how often a file that changes is read before it is stored as it is and flagged torn.
+// tries is how often a file that changes meanwhile is read, before it is stored as it is and flagged torn.
 const tries = 3
 
 // known takes a file from the cache, or returns it as one to read.
@@ -63,7 +63,7 @@ func (s *scan) read(n *node, m miss) {
 			s.unsure(n, m.name, moved)
 		case isFatal:
 			s.fail(err)
-		case isOther: // it is of another type now
+		case isOther: // another type of entry has the name now
 			if try < tries {
 				next, ok := s.classify(n, m.name, 0)
 				if !ok {
@@ -80,14 +80,15 @@ func (s *scan) read(n *node, m miss) {
 	}
 }
 
-// storeError is an error of the store, which ends the snapshot, in contrast to one of the file.
+// storeError is an error of the store, which ends the snapshot; one of a file does not.
 type storeError struct{ err error }
 
 func (e *storeError) Error() string { return e.err.Error() }
 
 func (e *storeError) Unwrap() error { return e.err }
 
-// readLink stores a symlink's target. A target cannot be torn: it never changes, the link is replaced.
+// readLink stores a symlink's target, which cannot be torn: a link is replaced, never changed. again: it was replaced meanwhile, and this
+// was not the last try.
 func (s *scan) readLink(n *node, m miss, last bool) (again bool, err error) {
 	before, err := n.dir.Lstat(m.name)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *scan) readLink(n *node, m miss, last bool) (again bool, err error) {
 	return false, nil
 }
 
-// readFile stores a file's content, or notes a secret's hash. again: it changed meanwhile, and this was not the last try.
+// readFile stores a file's content, or notes a secret's hash. again: the file changed meanwhile, and this was not the last try.
 func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	file, before, err := n.dir.Open(m.name)
 	if err != nil {
@@ -187,8 +188,8 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	return false, nil
 }
 
-// sure gives what the cache is to know of a file or link that was read; nil: it is to be looked at again, if it was torn by the next
-// snapshot.
+// sure is what the cache gets of a file or link that was read; nil: the next snapshot is to look at it again, for its stamp proves nothing,
+// or it is torn.
 func (s *scan) sure(n *node, m miss, st stamp, id objstore.ID, torn bool) *cached {
 	switch {
 	case torn:
@@ -217,12 +218,12 @@ type reading struct {
 
 	read    int64 // bytes
 	id      objstore.ID
-	changed bool         // the second reading was different
-	store   func() error // stores what was read and sets id; nil: that is done
+	changed bool         // the second reading gave other bytes
+	store   func() error // stores what was read, and sets id; nil: it is stored
 	data    []byte       // what store stores
 }
 
-// leaks decides by the content whether the file is a secret one; then its keyed hash is its id.
+// leaks reports whether the content makes the file a secret one, whose id is its keyed hash then.
 func (r *reading) leaks() bool {
 	if r.Leak == nil || r.StoreSecrets || r.store == nil || r.m.take || !r.Leak(r.m.path, r.data) {
 		return false
@@ -298,7 +299,7 @@ func (r *reading) secret() error {
 	return nil
 }
 
-// again reads what was read a second time.
+// again reads the file a second time, and compares hashes.
 func (r *reading) again(h *objstore.Hasher) error {
 	src := &source{ctx: r.ctx, r: io.NewSectionReader(r.file, 0, r.read)}
 	if _, err := io.Copy(h, src); err != nil {
@@ -308,9 +309,10 @@ func (r *reading) again(h *objstore.Hasher) error {
 	return nil
 }
 
+// ended reports whether err is the end of a file.
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// source keeps the error of reading, to tell it from one of the reader's user, and ends with its context.
+// source is a reader that keeps its own error, to tell it from one of its user, and fails when its context ends.
 type source struct {
 	ctx context.Context
 	r   io.Reader
@@ -329,7 +331,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readAtMost reads all of r, or fails when it is longer than limit bytes.
+// readAtMost reads all of r; an error if that is more than limit bytes.
 func readAtMost(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {

@@ -16,21 +16,21 @@ import (
 )
 
 // scan is a running snapshot. Directories are tasks on a stack that workers take from, so the tree is walked depth first by
-// several at once, and open handles and half-built directories are about as many as the tree is deep.
+// several at once, and there are about as many open handles and unfinished directories as the tree is deep.
 type scan struct {
 	Source
 	ctx     context.Context
-	start   int64 // ns since 1970; what changed after (start - guard) is not trusted
-	matches bool  // what the cache names exists: it describes Prev, or what was committed and is still there
+	start   int64 // ns since 1970, for stamps: see reliable
+	matches bool  // the objects that the cache names are stored
 	has     func(objstore.Kind, objstore.ID) (bool, error)
 	refuses refuser // nil: the store takes everything
 	count   counters
-	root    *baseDir // what was found
+	root    *baseDir // the finished tree
 
-	base  *baseline   // what is taken over where nothing was reported; nil: nothing is
+	base  *baseline   // taken over where nothing was reported; nil: nothing is
 	sight *sight      // nil: no watcher
-	prior *baseline   // the last snapshot, also without a watcher; nil: it does not help
-	keeps bool        // the next one, without a watcher, is to have this as prior
+	prior *baseline   // the last snapshot, also without a watcher; nil: of no use
+	keeps bool        // the next snapshot without a watcher uses this one as prior
 	dev   uint64      // of the root
 	skips []tree.Skip // the note
 
@@ -44,9 +44,9 @@ type scan struct {
 	helpers sync.WaitGroup
 	err     error
 	dirs    map[string]*cacheDir // for the cache
-	gone    []string             // directories that are to leave it
-	again   dirtySet             // what this snapshot is not sure of
-	racy    dirtySet             // names whose stamp proves nothing yet; else as far as is known they are as they were read
+	gone    []string             // directories that leave the cache
+	again   dirtySet             // names that the next snapshot looks at again
+	racy    dirtySet             // names that were read while their stamp proved nothing
 
 	progress     sync.Mutex
 	nextProgress time.Time
@@ -72,18 +72,18 @@ type node struct {
 	users     atomic.Int32   // the listing, children not yet opened, tasks that read
 	perm      uint16
 	id        fileID
-	old       *cacheDir   // what the cache says; nil: nothing
-	known     []cached    // the files of old; set when the directory is open, before anything else looks at it
-	base      *baseDir    // the same directory in the last snapshot, where that can be relied on
+	old       *cacheDir   // the directory in the cache; nil: none
+	known     []cached    // the files of old; set when the directory is opened
+	base      *baseDir    // the directory in the last snapshot, if the watcher vouches for it; else nil
 	todo      *todo       // set with base
-	prior     *baseDir    // the same directory in scan.prior, where the same rules decided
+	prior     *baseDir    // the directory in scan.prior, if the same rules decided; else nil
 	above     *ignore.Dir // the rules without the ignore files in it
 	ruled     uint8       // bits: which of RuleFiles are in it
 	stamp     dirStamp
-	unchanged bool // nothing in it but directories below may be another; set before these begin
+	unchanged bool // nothing but directories below can have changed; set before those begin
 
 	pending atomic.Int32 // the listing, children not finished, tasks that read
-	absent  bool         // vanished or could not be listed; written before pending falls
+	absent  bool         // vanished, or could not be listed; set before pending becomes less
 
 	mu      sync.Mutex // guards all below
 	entries []tree.Entry
@@ -99,7 +99,7 @@ type node struct {
 type miss struct {
 	name, path string
 	kind       byte // cachedFile, ...
-	take       bool // tracked or forced: limit and secret list do not hold
+	take       bool // tracked or forced: size limit and secret list do not count
 	size       int64
 }
 
@@ -146,7 +146,7 @@ func (s *scan) run() error {
 	return s.err
 }
 
-// worthHelp is how many tasks must wait for other workers to be started: a snapshot of a few changes is over before one would be at work.
+// worthHelp is how many tasks must wait before other workers are started: a snapshot of few changes ends before one would be running.
 const worthHelp = 4
 
 func (s *scan) push(tasks ...task) {
@@ -208,7 +208,7 @@ func (s *scan) do(t task) {
 	s.report()
 }
 
-// fail ends the snapshot. Tasks that remain only give back what they hold.
+// fail ends the snapshot with an error. The remaining tasks only release what they hold.
 func (s *scan) fail(err error) {
 	var store *storeError
 	if errors.As(err, &store) {
@@ -234,7 +234,7 @@ func (s *scan) skip(n *node, k tree.Skip) {
 	n.skips = append(n.skips, k)
 }
 
-// unsure has the next snapshot look at a name again, whether or not it is reported.
+// unsure has the next snapshot look at a name again, reported or not.
 func (s *scan) unsure(n *node, name string, m dirtyKind) {
 	if s.sight == nil {
 		return
@@ -244,7 +244,7 @@ func (s *scan) unsure(n *node, name string, m dirtyKind) {
 	s.again.add(n.path, name, m)
 }
 
-// doubt is unsure of a file or link that was read while its stamp proves nothing yet.
+// doubt has the next snapshot that is not Hasty look again at a file or link whose stamp proves nothing yet.
 func (s *scan) doubt(n *node, name string) {
 	if s.sight == nil {
 		return
@@ -265,14 +265,14 @@ func (s *scan) report() {
 	}
 }
 
-// release gives up one use of the directory's handle.
+// release gives up one use of the directory's handle; the last one closes it.
 func (s *scan) release(n *node) {
 	if n.users.Add(-1) == 0 && n.dir != nil {
 		_ = n.dir.Close() // it was only read
 	}
 }
 
-// done says that one of the things that n waits for is there; the last one finishes n, which is one thing its parent waits for.
+// done says that one of the things that n waits for is complete. The last one finishes n, which is one thing that its parent waits for.
 func (s *scan) done(n *node) {
 	for ; n != nil && n.pending.Add(-1) == 0; n = n.parent {
 		if !s.failed() {
@@ -285,10 +285,10 @@ func (s *scan) done(n *node) {
 
 // The kinds of errors that the file system gives.
 const (
-	isGone       = iota // the path is no more
-	isOther             // the path is of another type now
-	isUnreadable        // noted
-	isFatal             // the process has no descriptors or memory: nothing said about the path
+	isGone       = iota // the path does not exist any more
+	isOther             // another type of entry has the path now
+	isUnreadable        // the note gets the path
+	isFatal             // the process lacks descriptors or memory: no word about the path
 )
 
 func kindOfError(err error) int {
@@ -365,7 +365,7 @@ func (s *scan) list(n *node) {
 	s.readAll(n, misses)
 }
 
-// open opens the directory through its parent's handle.
+// open opens a directory through its parent's handle.
 func (s *scan) open(n *node) bool {
 	if s.failed() {
 		return false
@@ -379,7 +379,7 @@ func (s *scan) open(n *node) bool {
 	switch kindOfError(err) {
 	case isFatal:
 		s.fail(err)
-	case isOther: // it became a file or symlink since it was looked at
+	case isOther: // a file or symlink has the name by now
 		if m, ok := s.classify(n.parent, n.name, 0); ok {
 			s.read(n.parent, m)
 		}
@@ -389,7 +389,7 @@ func (s *scan) open(n *node) bool {
 	return false
 }
 
-// unreadable notes a path unless it is one that nobody asked for. A path too long for a note stands under its directory.
+// unreadable notes a path; with quiet, one that nobody asked for, it does not. A path too long for a note is noted by its directory.
 func (s *scan) unreadable(n *node, name, path string, quiet bool) {
 	s.unsure(n, name, moved)
 	if quiet {
@@ -401,7 +401,7 @@ func (s *scan) unreadable(n *node, name, path string, quiet bool) {
 	s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonUnreadable})
 }
 
-// readAll reads files here, or, when they are many, lets other workers help.
+// readAll reads files, or when they are many has other workers help.
 func (s *scan) readAll(n *node, misses []miss) {
 	const many, much = 32, 4 << 20
 	var tasks []task
@@ -427,7 +427,7 @@ func (s *scan) readAll(n *node, misses []miss) {
 	}
 }
 
-// add puts an entry into its directory; f, unless the file must be looked at again, into the cache.
+// add puts an entry into its directory, and f into the cache; f nil: the file must be looked at again.
 func (s *scan) add(n *node, e tree.Entry, f *cached) {
 	if e.Type == tree.TypeFile {
 		s.count.files.Add(1)

@@ -5,17 +5,17 @@ import (
 	"rewind/tree"
 )
 
-// sight is what one snapshot has of a watcher: the reports up to its beginning, and the watching of what it enters. A nil sight has
-// nothing.
+// sight is what one snapshot has of a watcher: the reports up to its beginning, and the watching of what it enters. A nil sight has no
+// reports and watches nothing.
 type sight struct {
 	w     *Watcher
 	epoch uint64
 	scan  uint64
-	dirty dirtySet // reported; goes back if the snapshot is not committed
-	added bool     // new watches
+	dirty dirtySet // reported names; given back if the snapshot is not committed
+	added bool     // new watches were added
 }
 
-// begin gives a sight for a snapshot of the directory root; nil: the watcher can do nothing for it.
+// begin is a sight for a snapshot of the directory root; nil: the watcher is of no use for it.
 func (w *Watcher) begin(root worktreefs.Stat) *sight {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,7 +39,7 @@ func (w *Watcher) begin(root worktreefs.Stat) *sight {
 	return g
 }
 
-// watch is called for a directory that is open and will be listed. False: what changes in it will not be reported.
+// watch watches a directory that is open and will be listed. false: changes in it will not be reported.
 func (g *sight) watch(path string, id fileID) bool {
 	if g == nil {
 		return true
@@ -47,7 +47,7 @@ func (g *sight) watch(path string, id fileID) bool {
 	g.w.mu.Lock()
 	defer g.w.mu.Unlock()
 	if g.w.epoch != g.epoch || g.w.fs == nil {
-		return true // the snapshot will learn of it at its end
+		return true // the life is over: end will say so
 	}
 	before := g.w.watches
 	ok := g.w.add(path, id, g.scan)
@@ -55,7 +55,7 @@ func (g *sight) watch(path string, id fileID) bool {
 	return ok
 }
 
-// drop ends the watches below a path where something else may stand now.
+// drop ends the watches below a path that another entry may have now.
 func (g *sight) drop(path string) {
 	if g == nil {
 		return
@@ -68,7 +68,7 @@ func (g *sight) drop(path string) {
 	}
 }
 
-// end says whether all that changed since begin was or will be reported. full: the snapshot entered the whole tree.
+// end reports whether all that changed since begin was or will be reported. full: the snapshot entered the whole tree.
 func (g *sight) end(full bool) bool {
 	w := g.w
 	w.mu.Lock()
@@ -91,8 +91,8 @@ func (g *sight) end(full bool) bool {
 	return true
 }
 
-// sweep ends the watches of directories that the full scan did not enter. They count as changed, in case that scan is not the one
-// that is committed. Under mu.
+// sweep ends the watches of directories that the full scan did not enter. They count as changed, since that scan may not be the one that is
+// committed. mu is held.
 func (w *Watcher) sweep(scan uint64) {
 	var left []string
 	w.dirs.each("", func(path string, d *watchDir) {
@@ -103,7 +103,7 @@ func (w *Watcher) sweep(scan uint64) {
 	w.forget(left)
 }
 
-// forget ends watches and has the next snapshot scan their directories.
+// forget ends watches, and has the next snapshot scan their directories.
 func (w *Watcher) forget(paths []string) {
 	if w.fs == nil {
 		return
@@ -115,7 +115,7 @@ func (w *Watcher) forget(paths []string) {
 	}
 }
 
-// restore gives the reports back: the snapshot was not committed.
+// restore gives the reports back to the watcher: the snapshot was not committed.
 func (g *sight) restore() {
 	if g == nil {
 		return
@@ -132,14 +132,14 @@ func (g *sight) restore() {
 	}
 }
 
-// missed counts what the watcher should have reported.
+// missed counts changes that the watcher should have reported.
 func (g *sight) missed(n int) {
 	g.w.mu.Lock()
 	defer g.w.mu.Unlock()
 	g.w.missed += n
 }
 
-// reports gives what was reported so far: before the snapshot, and while it ran.
+// reports are the names reported before the snapshot, and while it ran.
 func (g *sight) reports() []dirtySet {
 	g.w.mu.Lock()
 	defer g.w.mu.Unlock()

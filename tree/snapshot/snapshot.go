@@ -20,17 +20,17 @@ import (
 //
 //	Has(objstore.Kind, objstore.ID) (bool, error)
 //
-// the stat cache is of use for trees other than that of the last snapshot, and unchanged directories are not put again.
+// the stat cache can be used for other trees than that of the last snapshot, and unchanged directories are not put again.
 type Store interface {
 	objstore.Putter
-	// PutReader stores a blob of any size in bounded memory; prev is a hint as for Put. It gives the number of bytes read.
+	// PutReader stores a blob of any size in bounded memory, and returns its length; prev is a hint as for Put.
 	PutReader(r io.Reader, prev objstore.ID) (objstore.ID, int64, error)
 }
 
 // Tracked knows the paths in the user's git index. Its methods are safe for concurrent use.
 type Tracked interface {
-	File(path string) bool // the path itself is tracked
-	Below(dir string) bool // some path in that directory is
+	File(path string) bool // reports whether the path is tracked
+	Below(dir string) bool // reports whether a path below the directory is
 }
 
 // Source says what to capture, by which rules, and where to. Only Root and Put are required.
@@ -56,12 +56,12 @@ type Source struct {
 	Hasty bool
 
 	Rules     *ignore.Dir // the rules at the root, ignore files of the tree not included
-	RuleFiles []string    // the names of ignore files: that of git's class, that of our own; nil: none are read
+	RuleFiles []string    // names of ignore files: of git's class, of our own; nil: none are read
 
-	Tracked      Tracked                // is captured whatever the rules, the limit and the secret list say
+	Tracked      Tracked                // captured whatever the rules, the limit and the secret list say
 	SizeLimit    int64                  // bytes; a larger file is noted instead; <= 0: no limit
 	Secret       func(path string) bool // the secret list; safe for concurrent use
-	StoreSecrets bool                   // capture them like other files
+	StoreSecrets bool                   // capture secret files like others
 	// Leak makes a file that was read a secret one by its content, before that is stored; tracked and forced files aside. Only small files
 	// are asked about. Secret is to know the path by the next snapshot. nil: contents decide nothing; safe for concurrent use.
 	Leak      func(path string, content []byte) bool
@@ -85,7 +85,7 @@ type Result struct {
 	Root  objstore.ID // never zero: an empty tree is an object too
 	Skips []tree.Skip // sorted, see CompareSkips; shared with other results, so not to be changed
 
-	Files, dirs, Links int   // captured; Dirs without the root
+	Files, dirs, Links int   // captured; dirs without the root
 	Bytes              int64 // of captured files
 	torn               int   // captured files that changed while they were read
 
@@ -94,7 +94,7 @@ type Result struct {
 	puts        int   // objects handed to Put and PutReader
 }
 
-// Note gives the encoded note; nil when there is nothing to note.
+// Note is the encoded note; nil: nothing was skipped or flagged.
 func (r *Result) Note() ([]byte, error) {
 	if len(r.Skips) == 0 {
 		return nil, nil
@@ -152,7 +152,7 @@ func Take(ctx context.Context, s Source) (*Result, error) {
 	return r, nil
 }
 
-// ForcePaths gives Source.Force and Source.ForceBelow for a list of paths.
+// ForcePaths are Source.Force and Source.ForceBelow of a list of paths.
 func ForcePaths(paths []string) (force, below func(path string) bool) {
 	exact, above := map[string]bool{}, map[string]bool{}
 	for _, path := range paths {

@@ -15,18 +15,18 @@ import (
 // No name came or went if the directory has the same stamp as then, and had it for long enough that any change since would
 // have given it another (reliable, as for files), on a file system that stamps directories (Dir.StampsNames).
 
-// untrackedDir is what a directory in a baseline without a watcher has besides.
+// untrackedDir is what is known of a directory without a watcher, so that it need not be listed.
 type untrackedDir struct {
 	stamp dirStamp
 	above *ignore.Dir // the rules without the ignore files in it
 	ruled uint8       // bits: which of RuleFiles are in it
-	plain bool        // the names in it need not be listed while stamp and rules are the same
+	plain bool        // no listing is needed while stamp and rules are the same
 }
 
-// dirStamp tells whether names came or went in a directory.
+// dirStamp changes when names come or go in a directory.
 type dirStamp struct{ mtime, ctime int64 }
 
-// beginUntracked finds out whether the last snapshot helps without a watcher, and whether this one will.
+// beginUntracked finds out whether the last snapshot is of use without a watcher, and whether this one will be.
 func (s *scan) beginUntracked() error {
 	s.keeps = s.Root.StampsNames()
 	b := s.Cache.base
@@ -36,7 +36,7 @@ func (s *scan) beginUntracked() error {
 	return nil
 }
 
-// untrackedDirOf says what the next snapshot needs to know of a directory; nil: there will be no use for it.
+// untrackedDirOf is what the next snapshot needs to know of a directory; nil: it must list it.
 func (s *scan) untrackedDirOf(n *node) *untrackedDir {
 	if !s.keeps {
 		return nil
@@ -45,7 +45,7 @@ func (s *scan) untrackedDirOf(n *node) *untrackedDir {
 }
 
 // isPlain reports whether every name in a directory is decided by the listing, the rules and the stamps of the cache: none is unreadable,
-// torn, over the size limit, a mount, or too young.
+// torn, over the size limit, a mount, or racy.
 func (s *scan) isPlain(n *node) bool {
 	st := stamp{mtime: n.stamp.mtime, ctime: n.stamp.ctime}
 	if n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
@@ -76,7 +76,7 @@ func (s *scan) isPlain(n *node) bool {
 	return secrets == 0 && files == 0
 }
 
-// isUnchanged reports whether nothing in an open directory changed but, maybe, what is in the directories below.
+// isUnchanged reports whether nothing in an open directory can have changed but what is in the directories below.
 func (s *scan) isUnchanged(n *node) bool {
 	b := n.prior
 	if b == nil || !b.untracked.plain || b.untracked.stamp != n.stamp || b.fileID() != n.id || b.perm != n.perm {
@@ -100,12 +100,12 @@ func (s *scan) isUnchanged(n *node) bool {
 			bytes += st.Size
 		}
 	}
-	s.count.files.Add(int64(len(files))) // for the progress: links and secrets are few
+	s.count.files.Add(int64(len(files))) // for Progress, which need not be exact about links and secrets
 	s.count.bytes.Add(bytes)
 	return true
 }
 
-// sameRules looks at the ignore files in a directory whose names are the same.
+// sameRules reports whether the ignore files in a directory are the same, of which the names are.
 func (s *scan) sameRules(n *node) bool {
 	k, above := n.prior.untracked, n.rules
 	if k.ruled != 0 {
@@ -125,7 +125,7 @@ func (s *scan) sameRules(n *node) bool {
 	return false
 }
 
-// enterUnchanged goes on to the directories below.
+// enterUnchanged enters the directories below an unchanged one.
 func (s *scan) enterUnchanged(n *node) {
 	n.unchanged = true
 	subs := n.prior.subs
@@ -148,7 +148,7 @@ func (s *scan) enterUnchanged(n *node) {
 	s.push(tasks...)
 }
 
-// keep takes a directory over as it was, if it is; else what was not looked at is filled in from the last snapshot.
+// keep takes a directory over as it was, if it is unchanged; else it fills in from the last snapshot what was not looked at.
 func (s *scan) keep(n *node) bool {
 	b := n.prior
 	slices.SortFunc(n.subs, func(a, b *baseDir) int { return strings.Compare(a.name, b.name) })
@@ -165,13 +165,13 @@ func (s *scan) keep(n *node) bool {
 	return false
 }
 
-// handUp gives a finished directory to the one above.
+// handUp gives a finished directory to its parent.
 func (s *scan) handUp(n *node, b *baseDir) {
 	if n.parent == nil {
 		s.root = b
 		return
 	}
-	if !b.id.IsZero() && !n.parent.unchanged { // one that is unchanged takes it from subs
+	if !b.id.IsZero() && !n.parent.unchanged { // an unchanged parent has the entry by its subs
 		s.add(n.parent, tree.Entry{Name: b.name, Type: tree.TypeDir, Perm: b.perm, ID: b.id}, nil)
 	}
 	n.parent.mu.Lock()
@@ -179,7 +179,7 @@ func (s *scan) handUp(n *node, b *baseDir) {
 	n.parent.subs = append(n.parent.subs, b)
 }
 
-// fileType is the type of what has the stamp.
+// fileType is the type of entry that has the stamp.
 func (s *stamp) fileType() worktreefs.Type {
 	if s.kind == cachedSymlink {
 		return worktreefs.TypeSymlink

@@ -12,7 +12,7 @@ import (
 	"rewind/tree"
 )
 
-// ErrNoWatcher says that this system has no notification of changes that costs nothing per file. Every snapshot scans.
+// ErrNoWatcher says that this system has no notification of changes that costs nothing per file, so that every snapshot scans.
 var ErrNoWatcher = errors.New("no watcher on this system")
 
 // WatchStatus says how a watcher is.
@@ -25,9 +25,9 @@ type WatchStatus struct {
 }
 
 const (
-	maxDirt  = 1 << 17         // names that are remembered between two snapshots
-	minDelay = time.Second     // before a watcher that failed twice starts again,
-	maxDelay = 5 * time.Minute // and the most that doubling makes of it
+	maxDirt  = 1 << 17         // names that are remembered between two snapshots; more fail the watcher
+	minDelay = time.Second     // how long a watcher that failed twice waits before it starts again,
+	maxDelay = 5 * time.Minute // and the longest that this becomes by doubling
 )
 
 // Watcher is told by the system which names in a working tree may have changed, so that a snapshot need not look at the others. It
@@ -40,21 +40,21 @@ const (
 // It is for one Cache. Methods are safe for concurrent use.
 type Watcher struct {
 	root    string // absolute, without a slash at its end
-	limit   int    // of directories that are watched; with more in the tree every snapshot scans. 0: the system's
+	limit   int    // how many directories are watched; with more in the tree every snapshot scans. 0: the system's limit
 	now     func() time.Time
 	running sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
 	fs      *notifier // nil: not watching
-	epoch   uint64    // counts the lives of fs
+	epoch   uint64    // number of the life: of the present fs
 	rootID  fileID
 	armed   bool     // all directories of the tree are watched
 	dirs    watchDir // the watched directories
 	byWatch map[int32]*watchDir
 	watches int
 	scans   uint64   // snapshots that began
-	pending dirtySet // reported since the last snapshot began
+	pending dirtySet // names reported since the last snapshot began
 	names   int      // in pending
 
 	reason string
@@ -62,29 +62,29 @@ type Watcher struct {
 	missed int
 	delay  time.Duration
 	failed time.Time
-	retry  time.Time // not before
+	retry  time.Time // earliest next start
 
 	onEvent func() // for tests: before reports are taken because there are some
 }
 
-// fileID names a directory whatever its path.
+// fileID identifies a directory whatever its path.
 type fileID struct{ dev, ino uint64 }
 
 func fileIDOf(st worktreefs.Stat) fileID { return fileID{st.Dev, st.Ino} }
 
-// watchDir is a directory on the way to a watched one, or such a one itself.
+// watchDir is a watched directory, or one on the way to one.
 type watchDir struct {
 	up   *watchDir // nil: this is the root
 	name string
 	on   bool
 	wd   int32
 	id   fileID
-	scan uint64 // the last full scan that entered it
+	scan uint64 // the last full scan that entered the directory
 	sub  map[string]*watchDir
 }
 
-// Watch gives a watcher of the directory at root, an absolute path. It begins with the first snapshot that it is given to.
-// The error is ErrNoWatcher, or says what is wrong with the arguments.
+// Watch makes a Watcher of the directory at root, an absolute path. It begins to watch with the first snapshot that it is given to. The
+// error is ErrNoWatcher, or about the arguments.
 func Watch(root string) (*Watcher, error) {
 	switch {
 	case !canWatch:
@@ -97,7 +97,7 @@ func Watch(root string) (*Watcher, error) {
 	return w, nil
 }
 
-// Close ends the watcher. Snapshots that have it scan.
+// Close ends the watcher. Snapshots with it scan.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
 	w.closed = true
@@ -115,7 +115,7 @@ func (w *Watcher) Status() WatchStatus {
 	return WatchStatus{Healthy: w.armed, Watches: w.watches, Reason: w.reason, Since: w.since, Missed: w.missed}
 }
 
-// fail ends the life of fs that is meant, if it is not over: nothing that was reported counts any more. Under mu.
+// fail ends a life, unless it is over: none of its reports counts any more. mu is held.
 func (w *Watcher) fail(epoch uint64, reason string) {
 	if w.fs == nil || w.epoch != epoch {
 		return
@@ -126,7 +126,7 @@ func (w *Watcher) fail(epoch uint64, reason string) {
 	w.postpone(reason)
 }
 
-// postpone says when to start again: at once, but after a second failure within maxDelay later and later. Under mu.
+// postpone sets when to start again: at once, but after a second failure within maxDelay later and later. mu is held.
 func (w *Watcher) postpone(reason string) {
 	now := w.now()
 	if w.failed.IsZero() || now.Sub(w.failed) > maxDelay+w.delay {
@@ -137,7 +137,7 @@ func (w *Watcher) postpone(reason string) {
 	w.failed, w.retry, w.reason, w.since = now, now.Add(w.delay), reason, now
 }
 
-// start begins a life. Under mu.
+// start begins a life: a new fs without watches. mu is held.
 func (w *Watcher) start(root fileID) error {
 	dir, err := worktreefs.OpenRoot(w.root)
 	if err != nil {
@@ -170,7 +170,7 @@ func (w *Watcher) start(root fileID) error {
 	return nil
 }
 
-// heard takes what has been reported, so that the system's queue does not fill up between snapshots. enough: the life is over.
+// heard takes the reports that are there, so that the system's queue does not fill up between snapshots. enough: the life is over.
 func (w *Watcher) heard(epoch uint64) (enough bool) {
 	if w.onEvent != nil {
 		w.onEvent()
@@ -180,7 +180,7 @@ func (w *Watcher) heard(epoch uint64) (enough bool) {
 	return w.epoch != epoch || !w.sync()
 }
 
-// sync takes the reports of all that happened before, and says whether they can be relied on. Under mu.
+// sync takes the reports of all that happened before, and reports whether they can be relied on. mu is held.
 func (w *Watcher) sync() bool {
 	fs := w.fs
 	if fs == nil {
@@ -193,18 +193,18 @@ func (w *Watcher) sync() bool {
 	return w.fs == fs
 }
 
-// report is one change of a directory that is watched, or of a name in it.
+// report is one change of a watched directory, or of a name in it.
 type report struct {
 	wd         int32
 	name       string // "": the directory itself
-	came, gone bool   // by this name; neither: its content or attributes are others
+	came, gone bool   // under this name; neither: its content or attributes changed
 }
 
-// take takes one report. Under mu.
+// take takes one report. mu is held.
 func (w *Watcher) take(r report) {
 	d := w.byWatch[r.wd]
 	if d == nil {
-		return // the watch has ended meanwhile, and with it the life, or its directory is marked
+		return // the watch has ended: the life is over, or the directory is dirty
 	}
 	dir, name := d.path(), r.name
 	switch {
@@ -227,14 +227,14 @@ func (w *Watcher) take(r report) {
 	}
 }
 
-// addDirty remembers a name that the next snapshot is to look at. Under mu.
+// addDirty adds a name that the next snapshot is to look at. mu is held.
 func (w *Watcher) addDirty(dir, name string, m dirtyKind) {
 	if w.pending.add(dir, name, m) {
 		w.names++
 	}
 }
 
-// add watches a directory that a scan has open, before it is listed. It reports whether changes in it will be. Under mu.
+// add watches a directory that a scan has open, before it is listed, and reports whether changes in it will be reported. mu is held.
 func (w *Watcher) add(path string, id fileID, scan uint64) bool {
 	if d := w.at(path, false); d != nil && d.on {
 		if d.id == id {
@@ -273,7 +273,7 @@ func (w *Watcher) add(path string, id fileID, scan uint64) bool {
 	case old.up == nil:
 		w.fail(w.epoch, "the directory is mounted inside itself")
 		return true
-	default: // it was moved here, and the report of that has not been read; or it is mounted in two places, then each snapshot looks at both
+	default: // moved here, as a later report will say; or mounted in two places: both are looked at by each snapshot
 		w.watches--
 		old.on = false
 		w.addDirty(old.up.path(), old.name, moved)
@@ -285,7 +285,7 @@ func (w *Watcher) add(path string, id fileID, scan uint64) bool {
 	return true
 }
 
-// at finds a directory.
+// at is the watchDir of a path; with create it is made; else nil: none.
 func (w *Watcher) at(path string, create bool) *watchDir {
 	d := &w.dirs
 	for path != "" {
@@ -315,7 +315,7 @@ func (d *watchDir) path() string {
 	return tree.Join(d.up.path(), d.name)
 }
 
-// drop ends the watches of a directory and of all below it: a watch follows its directory to wherever that is moved. Under mu.
+// drop ends the watches of a directory and of all below, since a watch follows its directory wherever that is moved. mu is held.
 func (w *Watcher) drop(path string) {
 	dir, name := tree.Split(path)
 	parent := w.at(dir, false)

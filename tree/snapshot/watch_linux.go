@@ -8,11 +8,11 @@ import (
 	"rewind/internal/value"
 )
 
-// canWatch: fsnotify is inotify here, one watch a directory.
+// canWatch reports whether the system notifies of changes at no cost per file: here inotify, with a watch for each directory.
 const canWatch = true
 
-// local are the file systems all of whose changes are made by this kernel, so that it can report them: not those of other
-// machines or hosts (NFS, SMB, 9p), and none that answer from a program (FUSE). One that is not in the list is not trusted.
+// local reports whether all changes of a file system, by its magic number, are made by this kernel, which can report them: not those of
+// other machines or hosts (NFS, SMB, 9p), nor those of a program (FUSE). One that is not in the list is not trusted.
 func local(magic int64) bool {
 	switch magic & 0xffffffff {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC,
@@ -25,7 +25,7 @@ func local(magic int64) bool {
 	return false
 }
 
-// reportsChanges gives the reason why a directory's file system cannot be relied on; nil: it can.
+// reportsChanges is why reports of a directory's file system cannot be relied on; nil: they can.
 func reportsChanges(path string) error {
 	var st unix.Statfs_t
 	for {

@@ -2,7 +2,7 @@
 
 package snapshot
 
-// canWatch: here notification takes a descriptor for every file (kqueue), or is not there.
+// canWatch is false: here notification takes a descriptor for every file (kqueue), or does not exist.
 const canWatch = false
 
 func reportsChanges(string) error { return ErrNoWatcher }

@@ -6,8 +6,8 @@ import (
 	"rewind/engine/model"
 )
 
-// reached tells who waits for a restore, and who asks for the state meanwhile, how far its steps are.
-func (rs *Restorer) reached(ctx context.Context) func(phase string, done, total int) {
+// progress is the function that tells how far a restore's steps are: to who waits for the restore, and to who asks for the state meanwhile.
+func (rs *Restorer) progress(ctx context.Context) func(phase string, done, total int) {
 	told := model.AskerOf(ctx).Told
 	return func(phase string, done, total int) {
 		r := model.Reached{Phase: phase, Files: done, Total: total}
@@ -20,8 +20,8 @@ func (rs *Restorer) reached(ctx context.Context) func(phase string, done, total 
 	}
 }
 
-// takingBack is a context in which what is reached is told as of what is taken back.
-func takingBack(ctx context.Context) context.Context {
+// withTakeBackPhase is ctx with a progress that names each phase as part of taking the restore back.
+func withTakeBackPhase(ctx context.Context) context.Context {
 	a := model.AskerOf(ctx)
 	if told := a.Told; told != nil {
 		a.Told = func(r model.Reached) {

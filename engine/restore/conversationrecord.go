@@ -9,10 +9,11 @@ import (
 	"rewind/transcript"
 )
 
-// movedSession is the record of a session whose file becomes `to`, of size bytes.
-func (rs *Restorer) movedSession(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session, error) {
+// changedRecord is the record that a session has when its file becomes the transcript to, of size bytes, which ends with cut. Where the
+// file continues another one (Cursor.Base), the transcript with those records in front is stored in tx.
+func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session, error) {
 	m := *s
-	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.sharedBy(tx, s, to, size, cut)
+	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.changedLineage(tx, s, to, size, cut)
 	m.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Cursor.Generation + 1}}
 	if s.Cursor.Base == 0 {
 		m.Prompt = lastPrompt(tx, &m)
@@ -42,16 +43,16 @@ func (rs *Restorer) movedSession(s *model.Session, tx *objstore.Tx, to objstore.
 	return &m, nil
 }
 
-// sharedBy is a session's lineage when its file becomes `to`, of size bytes: a cut may go behind the place where it was made, and what it
-// says after that is its own; taken back, it has those turns again. Where that cannot be told by what it was made with, it has no more of
-// them than it had.
-func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
+// changedLineage is a fork's lineage when its file becomes the transcript to, of size bytes: how many turns it shares with the session that
+// it was forked from. A cut can go behind the fork, and an undo-restore brings those turns back. Where that cannot be read, it shares no
+// more than before.
+func (rs *Restorer) changedLineage(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
 	if s.Fork == nil {
 		return nil
 	}
 	l := *s.Fork
 	l.Share(min(l.Both, cut.Turn), l.Turns)
-	made, closed, err := rs.madeWith(get, s)
+	made, closed, err := rs.initialConversation(get, s)
 	if err != nil || made.ReaderAt == nil {
 		return &l
 	}
@@ -67,8 +68,9 @@ func (rs *Restorer) sharedBy(get objstore.Getter, s *model.Session, to objstore.
 	return &l
 }
 
-// madeWith is the conversation that a session began with: the file that rewind wrote, else the one that its agent made it of.
-func (rs *Restorer) madeWith(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
+// initialConversation is the conversation that a fork began with: the transcript that rewind wrote, else that of the session which its
+// agent made it of. closed, where err is nil and src has a reader, must be called.
+func (rs *Restorer) initialConversation(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
 	if s.Fork.Transcript.IsZero() {
 		_, id := model.SplitSession(s.Fork.Session)
 		return conversation.ParentSource(get, s, rs.log.Records[s.Fork.Session], id)
@@ -80,8 +82,8 @@ func (rs *Restorer) madeWith(get objstore.Getter, s *model.Session) (src transcr
 	return transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript, Ended: true}, func() {}, nil
 }
 
-// lastPrompt is how the prompt of a conversation's last turn begins; "" where there is none or it cannot be read: nothing but words hangs
-// on it.
+// lastPrompt is how the prompt of a conversation's last turn begins; "" where there is none or the transcript cannot be read, since it is
+// only shown.
 func lastPrompt(tx *objstore.Tx, s *model.Session) string {
 	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {

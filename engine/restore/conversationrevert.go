@@ -12,14 +12,15 @@ import (
 	"rewind/engine/register"
 	"rewind/internal/agentfiles"
 	"rewind/internal/clients"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
 )
 
-// planBack takes back what a restore did to session files: a session that it made and that nobody has used goes, one that it cut comes back
-// whole.
-func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, error) {
+// planRevert plans to take back what the reverted restore did to session files: a session that it made is removed if nobody has used it,
+// one that it cut gets its whole file back. nil: the restore changed none.
+func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	op := r.reverts
 	if op == nil || len(op.Restore.Files) == 0 {
 		return nil, nil
@@ -29,17 +30,17 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 		return nil, err
 	}
 	t := &conversationPlan{conversation: model.Conversation{Mode: model.ConversationBack, Session: at.Session}}
-	own := register.Folders(r.wish.Env)
+	own := register.Folders(r.options.Env)
 	for _, f := range op.Restore.Files {
 		if err := model.Placed(own, f.Path); err != nil {
-			return noneBack(r, op, err)
+			return planForeign(r, op, err)
 		}
 	}
 	for _, f := range conversation.ReverseFiles(op.Restore.Files) {
 		as, err := conversation.IsStored(rs.log.Objs, own, f.Path, f.From)
 		if err == nil && f.To.IsZero() {
-			if f, as, err = rs.unused(own, refs.File{Path: f.Path, To: f.From}, tx); rs.inUse(op.Restore.Fork) || len(t.conversation.Kept) > 0 {
-				as = false // what lies beside a session that is kept stays, too
+			if f, as, err = rs.removalIfUnused(own, refs.File{Path: f.Path, To: f.From}, tx); rs.isOpen(op.Restore.Fork) || len(t.conversation.Kept) > 0 {
+				as = false // files beside a session that is kept stay, too
 			}
 		}
 		switch {
@@ -48,22 +49,22 @@ func (rs *Restorer) planBack(r *restore, tx *objstore.Tx) (*conversationPlan, er
 		case as:
 			t.files = append(t.files, f)
 		case f.To.IsZero():
-			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...) // somebody has gone on with it
+			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...) // the session was used since
 		case f.From.IsZero():
-			return nil, fmt.Errorf("undo-restore %d: %s: %w", op.Seq, f.Path, fs.ErrExist)
+			return nil, undoRestoreError(op.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
 		default:
-			if f, err = rs.grownSince(f, tx); err != nil {
+			if f, err = rs.storeGrown(f, tx); err != nil {
 				return nil, err
 			}
 			t.files = append(t.files, f)
 		}
 	}
-	return t, rs.comeBack(r, t, tx)
+	return t, rs.setReverted(r, t, tx)
 }
 
-// noneBack is what becomes of the conversation when an operation names a file that must not be touched. Where no agent has such files the
-// operation is not one of ours, and nothing is done on its word; else the code goes back, and it is said why the conversation does not.
-func noneBack(r *restore, op *refs.Operation, err error) (*conversationPlan, error) {
+// planForeign is the plan when an operation names a session file that must not be touched. If no agent has such files the operation is not
+// ours, which is an error; else the code goes alone.
+func planForeign(r *request, op *refs.Operation, err error) (*conversationPlan, error) {
 	foreign := &model.ForeignFileError{In: fmt.Sprintf("operation %d", op.Seq), Cause: err}
 	if foreign.Foreign() || r.ContextOnly {
 		return nil, foreign
@@ -71,11 +72,12 @@ func noneBack(r *restore, op *refs.Operation, err error) (*conversationPlan, err
 	return noConversation(foreign.Error()), nil
 }
 
-// grownSince is the step that brings a session file back although the agent has gone on with it: what it holds now is stored first.
-func (rs *Restorer) grownSince(f refs.File, tx *objstore.Tx) (refs.File, error) {
+// storeGrown completes the step that brings a session file back although the agent has appended to it: the file's present bytes are stored
+// and become the step's From.
+func (rs *Restorer) storeGrown(f refs.File, tx *objstore.Tx) (refs.File, error) {
 	agent, ok := rs.agentOf(f.Path)
 	if !ok {
-		return f, fmt.Errorf("session file %s: %w", f.Path, conversation.ErrSessionChanged)
+		return f, &value.OpError{Op: "session file", Subject: f.Path, Err: conversation.ErrSessionChanged}
 	}
 	file, err := conversation.OpenSession(agent, f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +94,7 @@ func (rs *Restorer) grownSince(f refs.File, tx *objstore.Tx) (refs.File, error) 
 	return f, err
 }
 
-// agentOf is the agent whose session a file is, as the sessions know it.
+// agentOf is the agent of the session whose file path is; false: no known session has it.
 func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
 	for _, s := range rs.log.Records {
 		if s.Transcript == path {
@@ -102,8 +104,8 @@ func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
 	return "", false
 }
 
-// comeBack settles whose conversation comes back, and refuses while the agent has it open.
-func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) error {
+// setReverted says in the plan t whose conversation comes back and with which turn, and fails while an agent has that session open.
+func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx) error {
 	for _, f := range t.files {
 		if f.From.IsZero() || f.To.IsZero() {
 			if f.To.IsZero() {
@@ -115,7 +117,7 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 			if s.Transcript != f.Path {
 				continue
 			}
-			if err := rs.sessions.MustRest(s, r.wish.Force); err != nil {
+			if err := rs.sessions.MustRest(s, r.options.Force); err != nil {
 				return err
 			}
 			t.conversation.Session, t.conversation.Path = s.Name, f.Path
@@ -126,12 +128,12 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 			if err != nil {
 				return err
 			}
-			cut, err := wholeOf(s.Agent, transcript.Source{ReaderAt: st, Size: st.Size, Name: f.Path})
+			cut, err := cutAtEnd(s.Agent, transcript.Source{ReaderAt: st, Size: st.Size, Name: f.Path})
 			if err != nil {
 				return err
 			}
 			t.conversation.Turn = cut.Turn
-			t.moved, err = rs.movedSession(s, tx, f.To, st.Size, cut)
+			t.moved, err = rs.changedRecord(s, tx, f.To, st.Size, cut)
 			return err
 		}
 	}
@@ -141,13 +143,13 @@ func (rs *Restorer) comeBack(r *restore, t *conversationPlan, tx *objstore.Tx) e
 	return nil
 }
 
-// dropUnused are the steps that take away the fork that the restores before this one have left current, if nobody has used it and nothing
-// was saved in it: a run of restores leaves one session behind, not one for each step.
-func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
-	own := register.Folders(r.wish.Env)
+// removalOfUnusedFork are the steps that remove the session which earlier restores have made and left current, if nobody has used it and
+// nothing was saved in it: a run of restores leaves one session behind, not one for each.
+func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File {
+	own := register.Folders(r.options.Env)
 	at, err := rs.sessions.Position()
 	s := rs.log.Records[at.Session]
-	if err != nil || at.Branch != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.inUse(s.Name) {
+	if err != nil || at.Branch != r.Session || at.Session == r.Session || s == nil || s.Event != "" || rs.isOpen(s.Name) {
 		return nil
 	}
 	op, err := rs.log.Refs.Operation(s.Began)
@@ -161,7 +163,7 @@ func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 	var out []refs.File
 	for _, f := range slices.Backward(made.Files) { // the session's own file first: what lies beside one that is used stays
 		if f.From.IsZero() {
-			step, ok, err := rs.unused(own, f, tx)
+			step, ok, err := rs.removalIfUnused(own, f, tx)
 			if err != nil || !ok {
 				break
 			}
@@ -171,9 +173,9 @@ func (rs *Restorer) dropUnused(r *restore, tx *objstore.Tx) []refs.File {
 	return out
 }
 
-// unused is the step that takes a session file away that a restore made, if nobody has used it: it has the bytes that it was made with, or
-// behind them only what says nothing (Codex 0.125 appends the name that it is told), and no agent has it open.
-func (rs *Restorer) unused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
+// removalIfUnused is the step that removes a session file which a restore made. ok: nobody has used the file. It has the bytes that it was
+// made with, or behind them only records that say nothing (Codex 0.125 appends the session's name).
+func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
 	step = refs.File{Path: made.Path, From: made.To}
 	if ok, err = conversation.IsStored(rs.log.Objs, own, made.Path, made.To); err != nil || ok {
 		return step, ok, err
@@ -184,7 +186,7 @@ func (rs *Restorer) unused(own agentfiles.Folders, made refs.File, tx *objstore.
 	}
 	f, err := conversation.OpenSession(agent, made.Path)
 	if err != nil {
-		return step, false, nil //nolint:nilerr // it is gone, or nothing that we made
+		return step, false, nil //nolint:nilerr // the file is gone, or is none that a restore made
 	}
 	defer f.Close()
 	st, err := conversation.OpenTranscript(rs.log.Objs, made.To)
@@ -206,9 +208,9 @@ func (rs *Restorer) unused(own agentfiles.Folders, made refs.File, tx *objstore.
 	return step, err == nil, err
 }
 
-// inUse reports whether an agent has a session open, whatever was said in it. A program of which it cannot be seen on which session it is
-// has not the one that nothing was heard of, but another: agents tell of opening one.
-func (rs *Restorer) inUse(session string) bool {
+// isOpen reports whether an agent has a session open. If it cannot be seen on which session a running program is, a session without events
+// is taken to be closed where another one of the agent's is not: agents tell of opening a session.
+func (rs *Restorer) isOpen(session string) bool {
 	s := rs.log.Records[session]
 	if s == nil || rs.sessions.OpenBy(s) == "" {
 		return false

@@ -12,7 +12,7 @@ import (
 	"rewind/transcript"
 )
 
-// sessionFiles are the paths of the sessions' own files among steps; what lies beside them goes without saying.
+// sessionFiles are the paths of files that are a known session's own, without the files that agents keep beside them.
 func (rs *Restorer) sessionFiles(files []refs.File) []string {
 	var out []string
 	for _, f := range files {
@@ -23,11 +23,12 @@ func (rs *Restorer) sessionFiles(files []refs.File) []string {
 	return out
 }
 
-// list has the agent's own list show a session that was made. It can be resumed by its id in any case.
-func (rs *Restorer) list(ctx context.Context, agent transcript.Agent, env value.AgentEnv, f *model.Fork) {
+// addToAgentList has the agent's program put a new session into its list, for at most sessions.ListWait, and sets f.Listed or f.Problem.
+// Without it the session can still be resumed by its id.
+func (rs *Restorer) addToAgentList(ctx context.Context, agent transcript.Agent, env value.AgentEnv, f *model.Fork) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sessions.ListWait)
 	defer cancel()
-	at, err := register.Folders(env).Of(agent, f.Path) // its program is run on that folder: on no other than the person's
+	at, err := register.Folders(env).Of(agent, f.Path) // the program runs on this folder: it must be the person's own
 	if err == nil {
 		_, id := model.SplitSession(f.Session)
 		err = clients.Listed(ctx, agent, env, at.Folder, f.Path, id, f.Title)
