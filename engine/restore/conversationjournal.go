@@ -45,7 +45,8 @@ func Conversation(j *model.Journal) *model.Conversation {
 }
 
 // dropConversation makes a restore whose session files could not be set one of the code alone. Session files that were set are set back.
-// Those that cannot be are put into j.KeptFiles, so that the operation names them: their bytes stay in the store, and undo-restore finds them.
+// Those that cannot be are put into j.KeptFiles, so that the operation names them: their bytes stay in the store, and undo-restore finds
+// them.
 func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
 	for _, f := range conversation.ReverseFiles(j.Files) {
 		_ = conversation.SetSession(rs.log.Objs, j.Folders, f) // what is not as it was is found below
