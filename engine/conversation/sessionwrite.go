@@ -39,7 +39,7 @@ func UpdatesOf(changes []refs.Change) []refs.Update {
 // operation names them, so that gc keeps their bytes from before.
 func LeftAlone(get objstore.Getter, j *model.Journal) []refs.File {
 	return slices.DeleteFunc(slices.Clone(j.Files), func(f refs.File) bool {
-		as, err := IsStored(get, j.Own, f.Path, f.To)
+		as, err := IsStored(get, j.Folders, f.Path, f.To)
 		return err != nil || !as
 	})
 }

@@ -37,7 +37,7 @@ type TurnLog struct {
 	waiting []*turnMoment
 }
 
-// AllTurns, in the place of a turn's number, stands for all turns.
+// AllTurns is, in the place of a turn's number, all turns.
 const AllTurns = ^uint64(0)
 
 // turnFacts is what the log knows of a turn.

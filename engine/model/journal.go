@@ -44,11 +44,11 @@ type Journal struct {
 	Moved        *Session // a session as it is afterwards; nil: none
 
 	// Of this process alone:
-	Left   []refs.File        // with the code alone: session files that had been set before, and stay so
-	Must   bool               // without the conversation the restore is of no use
-	Own    agentfiles.Folders // where the agents' folders of the person who asks are
-	Staged bool               // the stage is there, durably
-	Trees  *tree.Memo         // reads what the plan has read already; nil: it was another process that made it
+	KeptFiles         []refs.File        // with the code alone: session files that were set before, and stay so
+	NeedsConversation bool               // without the conversation the restore is of no use
+	Folders           agentfiles.Folders // the agents' folders of the person who asks
+	Staged            bool               // the stage is there, durably
+	Trees             *tree.Memo         // reads what the plan has read already; nil: it was another process that made it
 }
 
 // JournalKey is where the journal of the restore lies that is under way.

@@ -46,7 +46,7 @@ func IsStageName(s string) bool {
 // Foreign refuses session files that are none of the person's, before anything is touched.
 func (j *Journal) Foreign() error {
 	for _, f := range j.Files {
-		if err := Placed(j.Own, f.Path); err != nil {
+		if err := Placed(j.Folders, f.Path); err != nil {
 			return &ForeignFileError{In: "the journal", Cause: err}
 		}
 	}

@@ -45,12 +45,13 @@ func Conversation(j *model.Journal) *model.Conversation {
 }
 
 // dropConversation makes a restore whose session files could not be set one of the code alone. Session files that were set are set back.
-// Those that cannot be are put into j.Left, so that the operation names them: their bytes stay in the store, and undo-restore finds them.
+// Those that cannot be are put into j.KeptFiles, so that the operation names them: their bytes stay in the store, and undo-restore finds
+// them.
 func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
 	for _, f := range conversation.ReverseFiles(j.Files) {
-		_ = conversation.SetSession(rs.log.Objs, j.Own, f) // what is not as it was is found below
+		_ = conversation.SetSession(rs.log.Objs, j.Folders, f) // what is not as it was is found below
 	}
-	j.Left = append(j.Left, conversation.LeftAlone(rs.log.Objs, j)...)
+	j.KeptFiles = append(j.KeptFiles, conversation.LeftAlone(rs.log.Objs, j)...)
 	j.Files, j.Made, j.Moved, j.Goes = nil, nil, nil, ""
 	if ongoing, err := rs.ongoingSession(j.Session); err == nil && ongoing != j.Session {
 		j.Goes = ongoing

@@ -94,10 +94,10 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 	}
 	j := &r.Journal
 	t.FillJournal(j)
-	j.Own = register.Folders(r.options.Env)
-	_, err := conversation.SetSessions(tx, j.Own, j.Files, false)
+	j.Folders = register.Folders(r.options.Env)
+	_, err := conversation.SetSessions(tx, j.Folders, j.Files, false)
 	if err == nil && made.Bytes == 0 { // clone of an empty session: SetSessions makes no file of no bytes
-		err = conversation.WriteSession(j.Own, made.Path, false, func(io.Writer) error { return nil })
+		err = conversation.WriteSession(j.Folders, made.Path, false, func(io.Writer) error { return nil })
 	}
 	switch {
 	case err != nil:
@@ -119,7 +119,7 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 func removeMade(j *model.Journal) error {
 	var err error
 	for _, f := range slices.Backward(j.Files) {
-		if e := conversation.RemoveSession(j.Own, f.Path); !errors.Is(e, fs.ErrNotExist) {
+		if e := conversation.RemoveSession(j.Folders, f.Path); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}

@@ -217,7 +217,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	if successor != j.Session {
 		j.Goes = successor
 	}
-	j.Own, j.Must = register.Folders(r.options.Env), r.mustHaveConversation()
+	j.Folders, j.NeedsConversation = register.Folders(r.options.Env), r.mustHaveConversation()
 	durable, err := rs.MakeStage(root, j.Stage)
 	if err != nil {
 		c.Discard()
@@ -298,8 +298,8 @@ func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *
 	if err := rs.checkRoot(root); err != nil {
 		return err
 	}
-	kept, err := conversation.SetSessions(rs.log.Objs, j.Own, j.Files, false)
-	if err != nil && j.Must {
+	kept, err := conversation.SetSessions(rs.log.Objs, j.Folders, j.Files, false)
+	if err != nil && j.NeedsConversation {
 		return err
 	}
 	if err != nil {
@@ -311,7 +311,7 @@ func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *
 	}
 	done := j.Restore
 	done.Changed, done.Kept, done.Fork = res.Changed, j.Kept+len(res.Conflicts), j.Made.NameOf()
-	done.Files = append(withoutKept(j.Files, kept), j.Left...)
+	done.Files = append(withoutKept(j.Files, kept), j.KeptFiles...)
 	return rs.syncAndFinish(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done}, j, res)
 }
 

@@ -44,9 +44,9 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		return nil, model.ErrNotHalfDone
 	}
 	defer rs.worktree.Restoring(j.Kind.String(), model.AskerOf(ctx).Process)()
-	j.Must = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
-	if j.Own = register.Folders(env); codeOnly {
-		j.Left = conversation.LeftAlone(rs.log.Objs, j)
+	j.NeedsConversation = j.ContextOnly || j.Moved != nil && j.Kind != refs.KindUndoRestore
+	if j.Folders = register.Folders(env); codeOnly {
+		j.KeptFiles = conversation.LeftAlone(rs.log.Objs, j)
 		j.Files, j.Made, j.Moved = nil, nil, nil
 		if j.Goes, err = rs.ongoingSession(j.Session); err != nil {
 			return nil, err

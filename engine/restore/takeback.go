@@ -39,13 +39,13 @@ func (rs *Restorer) abort(ctx context.Context, root worktreefs.Dir, j *model.Jou
 	if err := rs.Apply(withTakeBackPhase(ctx), root, j, tree.Reverse(j.Steps), res); err != nil {
 		return err
 	}
-	kept, err := conversation.SetSessions(rs.log.Objs, j.Own, conversation.ReverseFiles(j.Files), true)
+	kept, err := conversation.SetSessions(rs.log.Objs, j.Folders, conversation.ReverseFiles(j.Files), true)
 	if err != nil {
 		return err
 	}
 	for _, path := range kept {
 		rs.log.Notice(fmt.Sprintf("the session file %s is left as it is: %v", path, conversation.ErrSessionChanged))
 	}
-	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts), Files: j.Left}}
+	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts), Files: j.KeptFiles}}
 	return rs.syncAndFinish(ctx, root, op, j, res)
 }
