@@ -24,4 +24,10 @@ type (
 	Check = value.Check
 	// Leak is a file that looks like it holds a secret.
 	Leak = value.Leak
+	// Progress is how far long work has come.
+	Progress = value.Progress
+	// Activity is a capture or restore under way.
+	Activity = value.Activity
+	// Watcher tells captures what may have changed.
+	Watcher = value.Watcher
 )
