@@ -258,13 +258,6 @@ type RestoreResponse struct {
 	Notices     []string `json:"notices,omitempty"`
 }
 
-// Conflict is a path that changed while a restore ran; it was left as it is.
-type Conflict struct {
-	Path    Text   `json:"path"`
-	Reason  string `json:"reason"`
-	SavedAs Text   `json:"saved_as,omitempty"` // where displaced bytes of a racing edit are
-}
-
 // OpsRequest lists operations.
 type OpsRequest struct {
 	Project

@@ -24,6 +24,14 @@ type (
 	Check = value.Check
 	// Leak is a file that looks like it holds a secret.
 	Leak = value.Leak
+	// Kept is a path that stays although the target has it otherwise.
+	Kept = value.Kept
+	// Taken are paths that were set, or removed, only because exact was asked for.
+	Taken = value.Taken
+	// Conflict is a path that changed while a restore ran; it was left as it is.
+	Conflict = value.Conflict
+	// Without is a path that a restore set, or found set, without something.
+	Without = value.Without
 	// Progress is how far long work has come.
 	Progress = value.Progress
 	// Activity is a capture or restore under way.

@@ -18,7 +18,6 @@ import (
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
-	"rewind/tree/apply"
 )
 
 func checkpoint(l history.Listed) api.Checkpoint {
@@ -230,17 +229,10 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	out.Changes = changes(list, nil)
 	for _, k := range r.Plan.Kept {
 		out.Partial = out.Partial || k.Reason.Incomplete()
-		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: k.Reason, By: k.By, Shared: k.Shared})
 	}
-	for _, t := range r.Plan.Taken {
-		out.Taken = append(out.Taken, api.Taken{By: t.By, Paths: value.Texts(t.Paths)})
-	}
-	out.Without = without(r.Without)
+	out.Kept, out.Taken, out.Without, out.Conflicts = r.Plan.Kept, r.Plan.Taken, without(r.Without), r.Conflicts
 	if len(r.Plan.Missing) > 0 {
 		out.Missing = skips(r.Plan.Missing)
-	}
-	for _, c := range r.Conflicts {
-		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: c.Reason, SavedAs: api.Text(c.SavedAs)})
 	}
 	return out, nil
 }
@@ -266,13 +258,9 @@ func working(u sessions.Underfoot) api.AtWork {
 	return v
 }
 
-func without(list []apply.Without) []api.Without {
-	var out []api.Without
-	list = slices.SortedStableFunc(slices.Values(list), func(a, b apply.Without) int { return tree.ComparePaths(a.Path, b.Path) })
-	for _, w := range list {
-		out = append(out, api.Without{Path: api.Text(w.Path), What: w.What})
-	}
-	return out
+// without puts what two looks found in order.
+func without(list []api.Without) []api.Without {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b api.Without) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
 }
 
 // sessions gives the agents' sessions.

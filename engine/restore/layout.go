@@ -25,8 +25,8 @@ type LaidOut struct {
 	Checkpoint *model.Checkpoint
 	Dir        string
 	Paths      int          // files, links and directories
-	Left       []model.Kept // paths whose content is gone from the store
-	Without    []apply.Without
+	Left       []value.Kept // paths whose content is gone from the store
+	Without    []value.Without
 }
 
 // LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint holds; with paths,
@@ -114,7 +114,7 @@ func (rs *Restorer) laySteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOu
 			why, err = value.KeptLost, tree.SkipDir
 		}
 		if why != "" {
-			out.Left = append(out.Left, model.Kept{Path: path, Dir: dir, Reason: why})
+			out.Left = append(out.Left, value.Kept{Path: value.Text(path), Dir: dir, Reason: why})
 		} else if err == nil {
 			steps = append(steps, tree.Step{Path: path, To: &ent})
 		}
@@ -126,7 +126,7 @@ func (rs *Restorer) laySteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOu
 	return steps, nil
 }
 
-func (rs *Restorer) lay(ctx context.Context, dir string, steps []tree.Step) ([]apply.Without, error) {
+func (rs *Restorer) lay(ctx context.Context, dir string, steps []tree.Step) ([]value.Without, error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err

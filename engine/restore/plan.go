@@ -25,12 +25,12 @@ type Plan struct {
 	Target *model.Checkpoint
 	refs.Scope
 	Steps    []tree.Step  // by path
-	Kept     []model.Kept // differ from the target and stay as they are
+	Kept     []value.Kept // differ from the target and stay as they are
 	Replaced []string     // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
 	Git      GitThenNow
-	without  []apply.Without // are as the target has them, but for bits that a restore gives to nothing; no step
+	without  []value.Without // are as the target has them, but for bits that a restore gives to nothing; no step
 	Missing  []tree.Skip     // the target's note lists them as never captured, and they are not there
-	Taken    []model.Taken   // what the steps take because it was asked for with Exact
+	Taken    []value.Taken   // what the steps take because it was asked for with Exact
 
 	theirs authorship.Theirs // what colleagues changed after the target
 }
@@ -61,7 +61,7 @@ type planner struct {
 	changes []tree.Change        // from the worktree to the target
 	lost    map[objstore.ID]bool // trees of the target, of which nothing was asked for
 	plan    *Plan
-	kept    map[string]model.Kept
+	kept    map[string]value.Kept
 	// blocking are the paths that stay and are no directories: nothing can be laid out below them
 	blocking map[string]bool
 }
@@ -71,7 +71,7 @@ type planner struct {
 // way that must not or cannot be stored.
 func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *restore, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
-		e: rs, r: r, unknown: map[string]bool{}, changed: map[string]bool{}, kept: map[string]model.Kept{}, blocking: map[string]bool{},
+		e: rs, r: r, unknown: map[string]bool{}, changed: map[string]bool{}, kept: map[string]value.Kept{}, blocking: map[string]bool{},
 		plan: &Plan{Scope: r.Scope},
 	}
 	if err := pl.baseline(); err != nil {
@@ -218,7 +218,7 @@ func (pl *planner) inTheWay(root worktreefs.Dir, c *capture.Capture) ([]string, 
 
 // keep leaves a path as it is. Nothing can be laid below it unless it is a directory.
 func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
-	k := model.Kept{Path: path, Dir: isDir, Reason: why}
+	k := value.Kept{Path: value.Text(path), Dir: isDir, Reason: why}
 	if why == value.KeptSession {
 		k.By, k.Shared = pl.others.Of(path), pl.both[path]
 	}

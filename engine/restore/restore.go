@@ -31,9 +31,9 @@ type Result struct {
 	Safety       *model.Checkpoint    // the state before; nil as above
 	Saved        *model.Checkpoint    // unsaved changes that an undo made a step of their own
 	Changed      int                  // paths changed
-	Conflicts    []apply.Conflict     // paths that changed while the restore ran; left as they are
+	Conflicts    []value.Conflict     // paths that changed while the restore ran; left as they are
 	KeptDirs     []string             // directories that could not go because something is in them
-	Without      []apply.Without      // paths that are set, or as the target has them, without something
+	Without      []value.Without      // paths that are set, or as the target has them, without something
 	Conversation *model.Conversation  // nil: nothing was asked about a conversation
 	AtWork       []sessions.Underfoot // agents that were at work when it began
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
@@ -19,7 +20,7 @@ const layPrefix = ".rewind-into-"
 // and some letters in above. What it gives was made without something: see restPerm.
 func LayOut(
 	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser, error), progress func(phase string, done, total int),
-) (_ []Without, err error) {
+) (_ []value.Without, err error) {
 	work := layPrefix + rand.Text()
 	if err := above.Mkdir(work, 0o700); err != nil {
 		return nil, fmt.Errorf("lay out: %w", err)
@@ -52,7 +53,7 @@ func LayOut(
 		return nil, err
 	}
 	if len(res.Conflicts) > 0 { // somebody is in a directory that has no name yet, or the file system has no place for two names
-		return nil, fmt.Errorf("lay out %s: %s", quotePath(res.Conflicts[0].Path), res.Conflicts[0].Reason)
+		return nil, fmt.Errorf("lay out %s: %s", quotePath(string(res.Conflicts[0].Path)), res.Conflicts[0].Reason)
 	}
 	if err = o.Root.SyncFS(); err == nil {
 		err = in.Move("tree", above, name)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 )
@@ -124,7 +125,7 @@ func (a *applier) keep(j *job, name, why string) error {
 }
 
 func (a *applier) saved(j *job, name, why string) {
-	a.conflicts = append(a.conflicts, Conflict{Path: j.Path, Reason: why, SavedAs: j.stage.dir.Name() + "/" + name})
+	a.conflicts = append(a.conflicts, value.Conflict{Path: value.Text(j.Path), Reason: why, SavedAs: value.Text(j.stage.dir.Name() + "/" + name)})
 }
 
 // recover deals with what an earlier run left for a path: drops what is known, puts what was displaced and is not, back. parent is
