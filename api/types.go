@@ -168,22 +168,6 @@ type FileDiff struct {
 	Hunks   []Hunk `json:"hunks,omitempty"`
 }
 
-// Hunk is a place where two texts differ, as in a unified diff.
-type Hunk struct {
-	OldStart int        `json:"old_start"`
-	OldLines int        `json:"old_lines"`
-	NewStart int        `json:"new_start"`
-	NewLines int        `json:"new_lines"`
-	Lines    []DiffLine `json:"lines"`
-}
-
-// DiffLine is one line of a hunk: Op is " ", "-" or "+".
-type DiffLine struct {
-	Op    string `json:"op"`
-	Text  Text   `json:"text"`
-	NoEOL bool   `json:"no_eol,omitempty"`
-}
-
 // CatRequest asks for a file as it was. A path that begins with "./" or "../" is relative to Dir, any other to the root.
 type CatRequest struct {
 	Project

@@ -1,10 +1,11 @@
 package api
 
 import (
+	"rewind/internal/textdiff"
 	"rewind/internal/value"
 )
 
-// What the engine knows, too, is declared once, in package value.
+// What the engine knows, too, is declared once: in package value, or where it is made.
 type (
 	// Text is bytes that are usually text.
 	Text = value.Text
@@ -32,6 +33,8 @@ type (
 	Conflict = value.Conflict
 	// Without is a path that a restore set, or found set, without something.
 	Without = value.Without
+	// Hunk is a place where two texts differ, as in a unified diff.
+	Hunk = textdiff.Hunk
 	// Progress is how far long work has come.
 	Progress = value.Progress
 	// Activity is a capture or restore under way.

@@ -17,6 +17,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/relay/hookwire"
+	"rewind/internal/textdiff"
 )
 
 var updateAnswers = flag.Bool("update", false, "write testdata/answers.txt anew")
@@ -91,7 +92,7 @@ func TestAnswers(t *testing.T) {
 		api.Compaction{},
 		api.Setting{},
 		api.Hunk{},
-		api.DiffLine{Op: "+", Text: "\xff", NoEOL: true},
+		textdiff.Line{Op: '+', Text: []byte("\xff"), NoEOL: true},
 		api.Progress{},
 		api.Progress{Phase: "p", Files: 1, Total: 2, Bytes: 3},
 		api.Unsearched{},

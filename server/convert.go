@@ -188,18 +188,8 @@ func fileDiff(d engine.FileDiff) api.FileDiff {
 		f.Note = "too_large"
 	}
 	f.Added, f.Removed = textdiff.Stat(d.Text.Hunks)
-	for _, h := range d.Text.Hunks {
-		f.Hunks = append(f.Hunks, hunk(h))
-	}
+	f.Hunks = textdiff.Detach(d.Text.Hunks)
 	return f
-}
-
-func hunk(h textdiff.Hunk) api.Hunk {
-	out := api.Hunk{OldStart: h.OldStart, OldLines: h.OldLines, NewStart: h.NewStart, NewLines: h.NewLines}
-	for _, l := range h.Lines {
-		out.Lines = append(out.Lines, api.DiffLine{Op: string(l.Op), Text: api.Text(l.Text), NoEOL: l.NoEOL})
-	}
-	return out
 }
 
 func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.Result) (api.RestoreResponse, error) {
