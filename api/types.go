@@ -370,15 +370,6 @@ type ConfigResponse struct {
 	Settings []Setting `json:"settings"`
 }
 
-// Setting is one key of the configuration. Value is a boolean, a number of bytes or a list of strings.
-type Setting struct {
-	Key   string `json:"key"`
-	Value any    `json:"value"`
-	From  string `json:"from"`
-	Help  string `json:"help"`
-	Unit  string `json:"unit,omitempty"` // of a number: bytes; none: it counts
-}
-
 // VersionRequest asks for the version.
 type VersionRequest struct{}
 

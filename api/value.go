@@ -35,6 +35,8 @@ type (
 	Without = value.Without
 	// Hunk is a place where two texts differ, as in a unified diff.
 	Hunk = textdiff.Hunk
+	// Setting is one key of the configuration.
+	Setting = value.Setting
 	// Progress is how far long work has come.
 	Progress = value.Progress
 	// Activity is a capture or restore under way.
