@@ -321,23 +321,6 @@ type VerifyResponse struct {
 	Notices  []string     `json:"notices,omitempty"`
 }
 
-// Lost is an object that nothing was found to repair.
-type Lost struct {
-	Kind  string `json:"kind"`
-	ID    string `json:"id"`
-	Place Text   `json:"place"` // what names it
-}
-
-// Affected is a checkpoint that cannot be restored whole. A path can be a directory.
-type Affected struct {
-	Checkpoint   string `json:"checkpoint"`
-	Whole        bool   `json:"whole,omitempty"` // all of it is lost
-	Paths        []Text `json:"paths,omitempty"` // the first 100
-	More         int    `json:"more,omitempty"`
-	Conversation bool   `json:"conversation,omitempty"`
-	Note         bool   `json:"note,omitempty"` // what was not captured is not known any more
-}
-
 // RepairRequest repairs the store.
 type RepairRequest struct{ Project }
 

@@ -37,6 +37,16 @@ type (
 	Hunk = textdiff.Hunk
 	// Setting is one key of the configuration.
 	Setting = value.Setting
+	// Lost is an object that nothing was found to repair.
+	Lost = value.Lost
+	// Affected is a checkpoint that cannot be restored whole.
+	Affected = value.Affected
+	// Said is a line of a conversation that matches.
+	Said = value.Said
+	// BlamedLine is a line with its origin.
+	BlamedLine = value.BlamedLine
+	// Unsearched are paths of which some version was not searched.
+	Unsearched = value.Unsearched
 	// Progress is how far long work has come.
 	Progress = value.Progress
 	// Activity is a capture or restore under way.
