@@ -2,12 +2,6 @@ package api
 
 import "time"
 
-// Tool is an agent's tool call.
-type Tool struct {
-	Name Text `json:"name"`
-	Call Text `json:"call,omitempty"` // the agent's id of it
-}
-
 // Session is an agent's session.
 type Session struct {
 	Session    string    `json:"session"` // agent/id

@@ -47,6 +47,10 @@ type (
 	BlamedLine = value.BlamedLine
 	// Unsearched are paths of which some version was not searched.
 	Unsearched = value.Unsearched
+	// AtWork is an agent that is at work.
+	AtWork = value.AtWork
+	// Tool is an agent's tool call.
+	Tool = value.Tool
 	// Progress is how far long work has come.
 	Progress = value.Progress
 	// Activity is a capture or restore under way.

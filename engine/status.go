@@ -31,7 +31,7 @@ type Status struct {
 	LastOp      *refs.Operation
 	Stages      []string // files with the bytes of racing edits, which restores kept
 	Sessions    []model.Session
-	AtWork      []model.Work    // of those, with a call or a turn under way
+	AtWork      []value.AtWork  // of those, with a call or a turn under way
 	Watching    *value.Watcher  // nil: nobody watches
 	Activity    *value.Activity // nil: nothing is under way
 	Leaks       []value.Leak    // files that look like they hold a secret

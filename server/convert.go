@@ -12,7 +12,6 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
-	"rewind/engine/sessions"
 	"rewind/internal/textdiff"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -211,7 +210,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	if r.Operation != nil {
 		out.Operation, out.Kind = r.Operation.Seq, r.Operation.Kind.String()
 	}
-	out.AtWork = atWork(r.AtWork)
+	out.AtWork = r.AtWork
 	list := make([]tree.Change, len(r.Plan.Steps))
 	for i, s := range r.Plan.Steps {
 		list[i] = tree.Change{Path: s.Path, Old: s.From, New: s.To}
@@ -225,27 +224,6 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		out.Missing = skips(r.Plan.Missing)
 	}
 	return out, nil
-}
-
-// atWork gives the agents that a restore found at work.
-func atWork(list []sessions.Underfoot) []api.AtWork {
-	var out []api.AtWork
-	for _, u := range list {
-		out = append(out, working(u))
-	}
-	return out
-}
-
-func working(u sessions.Underfoot) api.AtWork {
-	agent, _ := model.SplitSession(u.Session)
-	v := api.AtWork{
-		Session: u.Session, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
-		Left: u.Left, Paths: value.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
-	}
-	for _, c := range u.Calls {
-		v.Tools = append(v.Tools, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
-	}
-	return v
 }
 
 // without puts what two looks found in order.
