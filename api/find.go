@@ -28,12 +28,6 @@ type PathsCheckpoint struct {
 	Changes    []Change   `json:"changes"`
 }
 
-// Unsearched are paths of which some version was not searched.
-type Unsearched struct {
-	TooLarge []Text `json:"too_large,omitempty"`
-	Gone     []Text `json:"gone,omitempty"` // purged or lost
-}
-
 // GrepRequest searches the files of all checkpoints, and what was said.
 type GrepRequest struct {
 	Project
@@ -98,18 +92,6 @@ type Moment struct {
 	Safety  bool      `json:"safety,omitempty"`
 }
 
-// Said is a line of a conversation that matches.
-type Said struct {
-	Session string     `json:"session"`
-	Agent   Agent      `json:"agent"`
-	Title   Text       `json:"title,omitempty"`
-	Turn    uint64     `json:"turn,omitempty"`
-	Who     string     `json:"who"` // user, assistant, tool, system
-	Time    *time.Time `json:"time,omitempty"`
-	Text    Text       `json:"text"`
-	Cut     bool       `json:"cut,omitempty"`
-}
-
 // BlameRequest asks where the lines of a file come from.
 type BlameRequest struct {
 	Project
@@ -129,14 +111,6 @@ type BlameResponse struct {
 	Lines      []BlamedLine `json:"lines"`
 	Origins    []Origin     `json:"origins"` // each checkpoint that some line comes from
 	Notices    []string     `json:"notices,omitempty"`
-}
-
-// BlamedLine is a line with its origin, an index of the answer's origins.
-type BlamedLine struct {
-	Text   Text `json:"text"`
-	Cut    bool `json:"cut,omitempty"`
-	Origin int  `json:"origin"`
-	Line   int  `json:"line"` // its number in the origin's file
 }
 
 // Origin is a checkpoint that brought lines.

@@ -78,11 +78,3 @@ type Line[Resp any] struct {
 	Error    *Error    `json:"error,omitempty"`
 	Damaged  *Error    `json:"damaged,omitempty"` // beside a result: the store is damaged, and the result is of what it still has
 }
-
-// Progress is how far long work has come.
-type Progress struct {
-	Phase string `json:"phase,omitempty"` // what is being done, in words for a person; "": what was asked for
-	Files int    `json:"files"`
-	Total int    `json:"total,omitempty"` // of so many; 0: unknown
-	Bytes int64  `json:"bytes"`
-}

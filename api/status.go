@@ -2,12 +2,6 @@ package api
 
 import "time"
 
-// Tool is an agent's tool call.
-type Tool struct {
-	Name Text `json:"name"`
-	Call Text `json:"call,omitempty"` // the agent's id of it
-}
-
 // Session is an agent's session.
 type Session struct {
 	Session    string    `json:"session"` // agent/id
@@ -58,25 +52,6 @@ type StatusResponse struct {
 	Activity    *Activity   `json:"activity,omitempty"` // work under way; the worktree was not compared then
 	Notices     []string    `json:"notices,omitempty"`
 	Checks      []Check     `json:"checks,omitempty"`
-}
-
-// Watcher tells captures what may have changed.
-type Watcher struct {
-	Healthy     bool      `json:"healthy"` // not: captures look at every file meanwhile
-	Directories int       `json:"directories"`
-	Reason      string    `json:"reason,omitempty"`
-	Since       time.Time `json:"since"`
-	Missed      int       `json:"missed,omitempty"` // changes that it had not reported and a look at every file found
-}
-
-// Activity is a capture or restore under way.
-type Activity struct {
-	What    string     `json:"what,omitempty"`    // the restore that it is, as checkout or undo; "": a capture
-	Process int        `json:"process,omitempty"` // who waits for it; 0: unknown
-	Since   *time.Time `json:"since,omitempty"`
-	Files   int        `json:"files"`
-	Total   int        `json:"total,omitempty"` // of so many files; 0: unknown
-	Bytes   int64      `json:"bytes"`
 }
 
 // Degraded says that hooks could not do what they are for, since the last capture that worked.

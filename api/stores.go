@@ -1,6 +1,6 @@
 package api
 
-import "time"
+import "rewind/internal/value"
 
 // StoresRequest asks for all stores.
 type StoresRequest struct{ Project }
@@ -18,9 +18,7 @@ type JoinRequest struct {
 
 // JoinResponse says what became of it.
 type JoinResponse struct {
-	Store   Store    `json:"joined"`
-	Was     Text     `json:"was,omitempty"`  // its directory until now
-	Left    string   `json:"left,omitempty"` // the store that the directory had; it stays, of no directory
+	value.Join
 	Notices []string `json:"notices,omitempty"`
 }
 
@@ -42,19 +40,9 @@ type AdoptRequest struct {
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// AdoptResponse is what lies there, as it looks from outside; what the store says of itself may be wrong.
+// AdoptResponse is what lies there.
 type AdoptResponse struct {
-	Root       Text        `json:"root"`
-	Store      Text        `json:"store"`
-	ID         Text        `json:"says_store_id,omitempty"`
-	Of         Text        `json:"says_root,omitempty"`
-	Created    *time.Time  `json:"says_created,omitempty"`
-	Mode       string      `json:"mode"`
-	Changed    time.Time   `json:"changed"` // when a file in it changed last
-	DiskBytes  int64       `json:"disk_bytes"`
-	Files      int         `json:"files"`
-	Owner      Text        `json:"owner"`
-	Why        Text        `json:"why"` // it is not believed
+	value.Adoption
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Notices    []string    `json:"notices,omitempty"`
 }

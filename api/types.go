@@ -168,22 +168,6 @@ type FileDiff struct {
 	Hunks   []Hunk `json:"hunks,omitempty"`
 }
 
-// Hunk is a place where two texts differ, as in a unified diff.
-type Hunk struct {
-	OldStart int        `json:"old_start"`
-	OldLines int        `json:"old_lines"`
-	NewStart int        `json:"new_start"`
-	NewLines int        `json:"new_lines"`
-	Lines    []DiffLine `json:"lines"`
-}
-
-// DiffLine is one line of a hunk: Op is " ", "-" or "+".
-type DiffLine struct {
-	Op    string `json:"op"`
-	Text  Text   `json:"text"`
-	NoEOL bool   `json:"no_eol,omitempty"`
-}
-
 // CatRequest asks for a file as it was. A path that begins with "./" or "../" is relative to Dir, any other to the root.
 type CatRequest struct {
 	Project
@@ -256,13 +240,6 @@ type RestoreResponse struct {
 
 	ContextOnly bool     `json:"context_only,omitempty"` // the files were left alone
 	Notices     []string `json:"notices,omitempty"`
-}
-
-// Conflict is a path that changed while a restore ran; it was left as it is.
-type Conflict struct {
-	Path    Text   `json:"path"`
-	Reason  string `json:"reason"`
-	SavedAs Text   `json:"saved_as,omitempty"` // where displaced bytes of a racing edit are
 }
 
 // OpsRequest lists operations.
@@ -344,23 +321,6 @@ type VerifyResponse struct {
 	Notices  []string     `json:"notices,omitempty"`
 }
 
-// Lost is an object that nothing was found to repair.
-type Lost struct {
-	Kind  string `json:"kind"`
-	ID    string `json:"id"`
-	Place Text   `json:"place"` // what names it
-}
-
-// Affected is a checkpoint that cannot be restored whole. A path can be a directory.
-type Affected struct {
-	Checkpoint   string `json:"checkpoint"`
-	Whole        bool   `json:"whole,omitempty"` // all of it is lost
-	Paths        []Text `json:"paths,omitempty"` // the first 100
-	More         int    `json:"more,omitempty"`
-	Conversation bool   `json:"conversation,omitempty"`
-	Note         bool   `json:"note,omitempty"` // what was not captured is not known any more
-}
-
 // RepairRequest repairs the store.
 type RepairRequest struct{ Project }
 
@@ -391,15 +351,6 @@ type SetConfigRequest struct {
 // ConfigResponse lists every setting by key.
 type ConfigResponse struct {
 	Settings []Setting `json:"settings"`
-}
-
-// Setting is one key of the configuration. Value is a boolean, a number of bytes or a list of strings.
-type Setting struct {
-	Key   string `json:"key"`
-	Value any    `json:"value"`
-	From  string `json:"from"`
-	Help  string `json:"help"`
-	Unit  string `json:"unit,omitempty"` // of a number: bytes; none: it counts
 }
 
 // VersionRequest asks for the version.

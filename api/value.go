@@ -1,10 +1,11 @@
 package api
 
 import (
+	"rewind/internal/textdiff"
 	"rewind/internal/value"
 )
 
-// What the engine knows, too, is declared once, in package value.
+// What the engine knows, too, is declared once: in package value, or where it is made.
 type (
 	// Text is bytes that are usually text.
 	Text = value.Text
@@ -24,4 +25,36 @@ type (
 	Check = value.Check
 	// Leak is a file that looks like it holds a secret.
 	Leak = value.Leak
+	// Kept is a path that stays although the target has it otherwise.
+	Kept = value.Kept
+	// Taken are paths that were set, or removed, only because exact was asked for.
+	Taken = value.Taken
+	// Conflict is a path that changed while a restore ran; it was left as it is.
+	Conflict = value.Conflict
+	// Without is a path that a restore set, or found set, without something.
+	Without = value.Without
+	// Hunk is a place where two texts differ, as in a unified diff.
+	Hunk = textdiff.Hunk
+	// Setting is one key of the configuration.
+	Setting = value.Setting
+	// Lost is an object that nothing was found to repair.
+	Lost = value.Lost
+	// Affected is a checkpoint that cannot be restored whole.
+	Affected = value.Affected
+	// Said is a line of a conversation that matches.
+	Said = value.Said
+	// BlamedLine is a line with its origin.
+	BlamedLine = value.BlamedLine
+	// Unsearched are paths of which some version was not searched.
+	Unsearched = value.Unsearched
+	// AtWork is an agent that is at work.
+	AtWork = value.AtWork
+	// Tool is an agent's tool call.
+	Tool = value.Tool
+	// Progress is how far long work has come.
+	Progress = value.Progress
+	// Activity is a capture or restore under way.
+	Activity = value.Activity
+	// Watcher tells captures what may have changed.
+	Watcher = value.Watcher
 )

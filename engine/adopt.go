@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"rewind/engine/project"
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
 // RecordAdoption writes into the log that the store was taken over.
-func (e *Engine) RecordAdoption(ctx context.Context, a *project.Adoption) error {
+func (e *Engine) RecordAdoption(ctx context.Context, a *value.Adoption) error {
 	return e.Log.Record(ctx, refs.Operation{Kind: refs.KindMove, Message: fmt.Sprintf("adopted in %s; it said that it was of %s", a.Root, a.Of)})
 }

@@ -179,7 +179,7 @@ func (e *Engine) checkWatches(quick bool) ([]value.Check, error) {
 	}
 	dirs := 0
 	if w := e.Worktree.Watching(); w != nil {
-		dirs = w.Watches
+		dirs = w.Directories
 		if !w.Healthy && strings.Contains(w.Reason, filepath.Base(watchLimit)) {
 			dirs = max(dirs, limit+1)
 		}

@@ -152,7 +152,7 @@ func (m *machine) restoreTo(t *rapid.T, want enginetest.Listing, exact bool, run
 	// Whatever differs from the target is named, or holds something that is.
 	named := func(path string) bool {
 		for _, k := range r.Plan.Kept {
-			if refs.Below(path, k.Path) || refs.Below(k.Path, path) {
+			if refs.Below(path, string(k.Path)) || refs.Below(string(k.Path), path) {
 				return true
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -136,7 +137,9 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 		}
 		was, is := before[path], after[path]
 		same, hit := was == is, slices.Contains(want[path], is)
-		named := slices.ContainsFunc(r.Plan.Kept, func(k model.Kept) bool { return k.Path == path || k.Dir && refs.Below(path, k.Path) })
+		named := slices.ContainsFunc(r.Plan.Kept, func(k value.Kept) bool {
+			return string(k.Path) == path || k.Dir && refs.Below(path, string(k.Path))
+		})
 		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path], stays, isNew, m.KeptNames(r))
 		switch {
 		case !same && !hit:

@@ -14,7 +14,6 @@ import (
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
-	"rewind/tree/snapshot"
 )
 
 // Status is the state of a project.
@@ -32,34 +31,24 @@ type Status struct {
 	LastOp      *refs.Operation
 	Stages      []string // files with the bytes of racing edits, which restores kept
 	Sessions    []model.Session
-	AtWork      []model.Work          // of those, with a call or a turn under way
-	Watching    *snapshot.WatchStatus // nil: nobody watches
-	Activity    *Activity             // nil: nothing is under way
-	Leaks       []value.Leak          // files that look like they hold a secret
-}
-
-// Activity is work on the project that is under way.
-type Activity struct {
-	Since   time.Time
-	What    string // the restore that it is, as checkout or undo; "": a capture, or nothing that is known
-	Process int    // who waits for it; 0: unknown
-	Files   int    // dealt with so far
-	Total   int    // of so many; 0: unknown
-	Bytes   int64
+	AtWork      []value.AtWork  // of those, with a call or a turn under way
+	Watching    *value.Watcher  // nil: nobody watches
+	Activity    *value.Activity // nil: nothing is under way
+	Leaks       []value.Leak    // files that look like they hold a secret
 }
 
 // statusWait is how long Status waits for work that is nearly done.
 const statusWait = 300 * time.Millisecond
 
 // lockSoon takes the log's lock, or says what holds it for longer.
-func (e *Engine) lockSoon(ctx context.Context) *Activity {
+func (e *Engine) lockSoon(ctx context.Context) *value.Activity {
 	until := time.Now().Add(statusWait)
 	for !e.Log.Mu.TryLock() {
 		if time.Now().After(until) || ctx.Err() != nil {
-			a := &Activity{}
+			a := &value.Activity{}
 			if now := e.Worktree.Busy.Load(); now != nil {
-				a = &Activity{
-					Since: now.Since, What: now.What, Process: now.Process,
+				a = &value.Activity{
+					Since: now.Since.UTC(), What: now.What, Process: now.Process,
 					Files: int(now.Files.Load()), Total: int(now.Total.Load()), Bytes: now.Bytes.Load(),
 				}
 			}

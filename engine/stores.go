@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"rewind/engine/project"
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
 // RecordJoin writes into the log of a store where it belongs now.
-func (e *Engine) RecordJoin(ctx context.Context, j *project.Join) error {
+func (e *Engine) RecordJoin(ctx context.Context, j *value.Join) error {
 	was := j.Was
 	if was == "" {
 		was = "no directory"

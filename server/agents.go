@@ -95,9 +95,7 @@ func settingsDiff(c register.SettingsChange) api.FileDiff {
 	}
 	d := textdiff.Diff(c.Before, c.After, settingsContext)
 	f.Added, f.Removed = textdiff.Stat(d.Hunks)
-	for _, h := range d.Hunks {
-		f.Hunks = append(f.Hunks, hunk(h))
-	}
+	f.Hunks = d.Hunks
 	return f
 }
 

@@ -12,13 +12,11 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
-	"rewind/engine/sessions"
 	"rewind/internal/textdiff"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
-	"rewind/tree/apply"
 )
 
 func checkpoint(l history.Listed) api.Checkpoint {
@@ -189,18 +187,8 @@ func fileDiff(d engine.FileDiff) api.FileDiff {
 		f.Note = "too_large"
 	}
 	f.Added, f.Removed = textdiff.Stat(d.Text.Hunks)
-	for _, h := range d.Text.Hunks {
-		f.Hunks = append(f.Hunks, hunk(h))
-	}
+	f.Hunks = textdiff.Detach(d.Text.Hunks)
 	return f
-}
-
-func hunk(h textdiff.Hunk) api.Hunk {
-	out := api.Hunk{OldStart: h.OldStart, OldLines: h.OldLines, NewStart: h.NewStart, NewLines: h.NewLines}
-	for _, l := range h.Lines {
-		out.Lines = append(out.Lines, api.DiffLine{Op: string(l.Op), Text: api.Text(l.Text), NoEOL: l.NoEOL})
-	}
-	return out
 }
 
 func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.Result) (api.RestoreResponse, error) {
@@ -222,7 +210,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	if r.Operation != nil {
 		out.Operation, out.Kind = r.Operation.Seq, r.Operation.Kind.String()
 	}
-	out.AtWork = atWork(r.AtWork)
+	out.AtWork = r.AtWork
 	list := make([]tree.Change, len(r.Plan.Steps))
 	for i, s := range r.Plan.Steps {
 		list[i] = tree.Change{Path: s.Path, Old: s.From, New: s.To}
@@ -230,49 +218,17 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	out.Changes = changes(list, nil)
 	for _, k := range r.Plan.Kept {
 		out.Partial = out.Partial || k.Reason.Incomplete()
-		out.Kept = append(out.Kept, api.Kept{Path: api.Text(k.Path), Dir: k.Dir, Reason: k.Reason, By: k.By, Shared: k.Shared})
 	}
-	for _, t := range r.Plan.Taken {
-		out.Taken = append(out.Taken, api.Taken{By: t.By, Paths: value.Texts(t.Paths)})
-	}
-	out.Without = without(r.Without)
+	out.Kept, out.Taken, out.Without, out.Conflicts = r.Plan.Kept, r.Plan.Taken, without(r.Without), r.Conflicts
 	if len(r.Plan.Missing) > 0 {
 		out.Missing = skips(r.Plan.Missing)
-	}
-	for _, c := range r.Conflicts {
-		out.Conflicts = append(out.Conflicts, api.Conflict{Path: api.Text(c.Path), Reason: c.Reason, SavedAs: api.Text(c.SavedAs)})
 	}
 	return out, nil
 }
 
-// atWork gives the agents that a restore found at work.
-func atWork(list []sessions.Underfoot) []api.AtWork {
-	var out []api.AtWork
-	for _, u := range list {
-		out = append(out, working(u))
-	}
-	return out
-}
-
-func working(u sessions.Underfoot) api.AtWork {
-	agent, _ := model.SplitSession(u.Session)
-	v := api.AtWork{
-		Session: u.Session, Agent: agent, Known: string(u.Kind), Since: u.Since.UTC(), Seen: api.Text(u.Seen), PID: u.PID,
-		Left: u.Left, Paths: value.Texts(u.Paths), Files: u.Files, Type: api.Text(u.Type),
-	}
-	for _, c := range u.Calls {
-		v.Tools = append(v.Tools, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
-	}
-	return v
-}
-
-func without(list []apply.Without) []api.Without {
-	var out []api.Without
-	list = slices.SortedStableFunc(slices.Values(list), func(a, b apply.Without) int { return tree.ComparePaths(a.Path, b.Path) })
-	for _, w := range list {
-		out = append(out, api.Without{Path: api.Text(w.Path), What: w.What})
-	}
-	return out
+// without puts what two looks found in order.
+func without(list []api.Without) []api.Without {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b api.Without) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
 }
 
 // sessions gives the agents' sessions.

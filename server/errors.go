@@ -20,11 +20,11 @@ import (
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/relay"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
 	"rewind/tree"
-	"rewind/tree/apply"
 )
 
 // rule maps errors to a word of the API and a remedy.
@@ -184,7 +184,7 @@ func tell(err error) *api.Error {
 }
 
 // conflictText names what a failed restore could not put back as it was.
-func conflictText(list []apply.Conflict) string {
+func conflictText(list []value.Conflict) string {
 	text := ""
 	for _, c := range list {
 		text += fmt.Sprintf("\n  %q: %s", c.Path, c.Reason)

@@ -27,23 +27,13 @@ func (s *Server) paths(ctx context.Context, req api.PathsRequest, _ model.Progre
 		if err != nil {
 			return err
 		}
-		out = api.PathsResponse{Checkpoints: []api.PathsCheckpoint{}, More: r.More, Unsearched: unsearched(r.Large, r.Gone), Notices: e.Project().Notices}
+		out = api.PathsResponse{Checkpoints: []api.PathsCheckpoint{}, More: r.More, Unsearched: r.Unsearched, Notices: e.Project().Notices}
 		for _, c := range r.Checkpoints {
 			out.Checkpoints = append(out.Checkpoints, api.PathsCheckpoint{Checkpoint: checkpoint(c.Listed), Changes: pathChanges(c)})
 		}
 		return nil
 	})
 	return out, err
-}
-
-func unsearched(large, gone []string) (u api.Unsearched) {
-	if len(large) > 0 {
-		u.TooLarge = value.Texts(large)
-	}
-	if len(gone) > 0 {
-		u.Gone = value.Texts(gone)
-	}
-	return u
 }
 
 // pathChanges leaves out directories that come or go with what is in them, as changes does.
@@ -85,7 +75,10 @@ func (s *Server) grep(ctx context.Context, req api.GrepRequest, p model.Progress
 			if err != nil {
 				return err
 			}
-			grepSaid(&out, said)
+			out.More, out.Said = said.More, said.Said
+			for _, name := range slices.Sorted(maps.Keys(said.Unread)) {
+				out.Unread = append(out.Unread, api.Text(name+": "+said.Unread[name]))
+			}
 		}
 		if !req.Code {
 			return nil
@@ -99,30 +92,13 @@ func (s *Server) grep(ctx context.Context, req api.GrepRequest, p model.Progress
 		if err != nil {
 			return err
 		}
-		out.More, out.Unsearched = out.More || r.More, unsearched(r.Large, r.Gone)
+		out.More, out.Unsearched = out.More || r.More, r.Unsearched
 		for i := range r.Matches {
 			out.Matches = append(out.Matches, match(&r.Matches[i]))
 		}
 		return nil
 	})
 	return out, err
-}
-
-func grepSaid(out *api.GrepResponse, r *find.SaidResult) {
-	out.More, out.Said = r.More, []api.Said{}
-	for _, m := range r.Said {
-		one := api.Said{Turn: m.Turn, Who: m.Who, Title: api.Text(m.Title), Text: api.Text(m.Text), Cut: m.Cut}
-		one.Agent, _ = model.SplitSession(m.Session)
-		one.Session = m.Session
-		if !m.Time.IsZero() {
-			at := m.Time.UTC()
-			one.Time = &at
-		}
-		out.Said = append(out.Said, one)
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Unread)) {
-		out.Unread = append(out.Unread, api.Text(name+": "+r.Unread[name]))
-	}
 }
 
 func match(m *find.Match) api.Match {
@@ -175,7 +151,7 @@ func (s *Server) blame(ctx context.Context, req api.BlameRequest, _ model.Progre
 			return err
 		}
 		out = api.BlameResponse{
-			Checkpoint: moment(r.Checkpoint), Path: api.Text(r.Path), First: r.First, Lines: []api.BlamedLine{}, Origins: []api.Origin{},
+			Checkpoint: moment(r.Checkpoint), Path: api.Text(r.Path), First: r.First, Lines: r.Lines, Origins: []api.Origin{},
 			Notices: e.Project().Notices,
 		}
 		for _, o := range r.Origins {
@@ -187,9 +163,6 @@ func (s *Server) blame(ctx context.Context, req api.BlameRequest, _ model.Progre
 				one.Git = head(o.Git)
 			}
 			out.Origins = append(out.Origins, one)
-		}
-		for _, l := range r.Lines {
-			out.Lines = append(out.Lines, api.BlamedLine{Text: api.Text(l.Text), Cut: l.Cut, Origin: l.Origin, Line: l.Line})
 		}
 		return nil
 	})

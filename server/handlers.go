@@ -16,7 +16,6 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/restore"
-	"rewind/engine/sessions"
 	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/server/ndjson"
@@ -386,19 +385,7 @@ func (s *Server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
 			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
 			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: append([]api.Leak{}, st.Leaks...),
-		}
-		for _, w := range st.AtWork {
-			out.AtWork = append(out.AtWork, working(sessions.Underfoot{Work: w}))
-		}
-		if w := st.Watching; w != nil {
-			out.Watcher = &api.Watcher{Healthy: w.Healthy, Directories: w.Watches, Reason: w.Reason, Since: w.Since.UTC(), Missed: w.Missed}
-		}
-		if a := st.Activity; a != nil {
-			out.Activity = &api.Activity{What: a.What, Process: a.Process, Files: a.Files, Total: a.Total, Bytes: a.Bytes}
-			if !a.Since.IsZero() {
-				since := a.Since.UTC()
-				out.Activity.Since = &since
-			}
+			Watcher: st.Watching, Activity: st.Activity, AtWork: st.AtWork,
 		}
 		if st.Current != nil {
 			cp := checkpoint(*st.Current)

@@ -26,9 +26,9 @@ func (s *Server) layOut(ctx context.Context, req api.LayOutRequest, _ model.Prog
 		if err != nil {
 			return err
 		}
-		out = api.LayOutResponse{Checkpoint: *cp, Into: api.Text(r.Dir), Paths: r.Paths, Without: without(r.Without), Notices: e.Project().Notices}
-		for _, k := range r.Left {
-			out.Left = append(out.Left, api.Kept{Path: api.Text(k.Path), Reason: k.Reason})
+		out = api.LayOutResponse{Checkpoint: *cp, Into: api.Text(r.Dir), Paths: r.Paths, Left: r.Left, Without: without(r.Without), Notices: e.Project().Notices}
+		for i := range out.Left {
+			out.Left[i].Dir = false // told only of what stays
 		}
 		return nil
 	})

@@ -136,13 +136,12 @@ func answer[Req, Resp any](h handler[Req, Resp]) http.HandlerFunc {
 			return
 		}
 		ctx, damaged := withDamage(r.Context())
-		told := func(at model.Reached) {
-			p := &api.Progress{Phase: at.Phase, Files: at.Files, Total: at.Total, Bytes: at.Bytes}
-			out.Progress(api.Line[Resp]{Progress: p}, at.Phase != "" && at.Files == 0)
+		told := func(at api.Progress) {
+			out.Progress(api.Line[Resp]{Progress: &at}, at.Phase != "" && at.Files == 0)
 		}
 		process, _ := strconv.Atoi(r.Header.Get(api.HeaderProcess))
 		ctx = model.WithAsker(ctx, model.Asker{Process: process, Told: told})
-		resp, err := h(ctx, req, func(files int, bytes int64) { told(model.Reached{Files: files, Bytes: bytes}) })
+		resp, err := h(ctx, req, func(files int, bytes int64) { told(api.Progress{Files: files, Bytes: bytes}) })
 		if err != nil {
 			fail(out, err)
 			return

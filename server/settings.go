@@ -21,15 +21,7 @@ func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ model.Prog
 	if err != nil {
 		return api.ConfigResponse{}, err
 	}
-	var out api.ConfigResponse
-	for _, k := range c.Settings() {
-		v := api.Setting{Key: k.Key, Value: k.Value, From: k.From, Help: k.Help}
-		if _, ok := k.Value.(int64); ok {
-			v.Unit = "bytes"
-		}
-		out.Settings = append(out.Settings, v)
-	}
-	return out, nil
+	return api.ConfigResponse{Settings: c.Settings()}, nil
 }
 
 func (s *Server) setConfig(ctx context.Context, req api.SetConfigRequest, p model.Progress) (api.ConfigResponse, error) {

@@ -10,6 +10,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 )
 
 func (s *Server) listStores(context.Context, api.StoresRequest, model.Progress) (api.StoresResponse, error) {
@@ -23,7 +24,7 @@ func (s *Server) joinStore(ctx context.Context, req api.JoinRequest, _ model.Pro
 	if err != nil {
 		return out, err
 	}
-	out = api.JoinResponse{Store: j.Store, Was: api.Text(j.Was), Left: j.Left}
+	out = api.JoinResponse{Join: *j}
 	err = s.project(ctx, string(j.Store.Root), func(e *engine.Engine) error {
 		out.Notices = e.Project().Notices
 		return e.RecordJoin(ctx, j)
@@ -51,7 +52,7 @@ func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ 
 }
 
 func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progress) (out api.AdoptResponse, err error) {
-	var a *project.Adoption
+	var a *value.Adoption
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		a, err = project.PlanAdopt(ctx, s.home, req.ProjectDir(), wait)
 		return err
@@ -59,21 +60,14 @@ func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progre
 	if err != nil {
 		return out, err
 	}
-	out = api.AdoptResponse{
-		Root: api.Text(a.Root), Store: api.Text(a.Store), ID: api.Text(a.ID), Of: api.Text(a.Of), Mode: string(project.ModeProject),
-		Changed: a.Changed.UTC(), DiskBytes: a.Bytes, Files: a.Files, Owner: api.Text(a.Owner), Why: api.Text(a.Why),
-	}
-	if !a.Created.IsZero() {
-		made := a.Created.UTC()
-		out.Created = &made
-	}
+	out.Adoption = *a
 	if req.DryRun {
 		return out, nil
 	}
 	if err := project.Adopt(ctx, s.home, a, s.o.LockWait); err != nil {
 		return out, err
 	}
-	err = s.project(ctx, a.Root, func(e *engine.Engine) error {
+	err = s.project(ctx, string(a.Root), func(e *engine.Engine) error {
 		if err := e.RecordAdoption(ctx, a); err != nil {
 			return err
 		}

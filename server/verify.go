@@ -34,20 +34,7 @@ func needsFiles(err error) bool {
 }
 
 func verified(f *fsck.Faults) api.VerifyResponse {
-	out := api.VerifyResponse{Checked: f.Checked, Faults: texts(f.Faults), LostOps: f.LostOps}
-	for _, l := range f.Lost {
-		if l.Known {
-			out.Lost = append(out.Lost, api.Lost{Kind: l.Kind.String(), ID: l.ID.String(), Place: api.Text(l.Place)})
-		}
-	}
-	for _, a := range f.Affected {
-		to := api.Affected{Checkpoint: a.Checkpoint.String(), Whole: a.Whole, More: a.More, Conversation: a.Conversation, Note: a.Note}
-		for _, p := range a.Paths {
-			to.Paths = append(to.Paths, api.Text(p))
-		}
-		out.Affected = append(out.Affected, to)
-	}
-	return out
+	return api.VerifyResponse{Checked: f.Checked, Faults: texts(f.Faults), Lost: f.Lost, LostOps: f.LostOps, Affected: f.Affected}
 }
 
 func texts(errs []error) []api.Text {

@@ -50,8 +50,8 @@ func (a *app) showAdoption(w io.Writer, r api.AdoptResponse) {
 	row("not believed", string(r.Why))
 	row("says it is", string(r.ID))
 	row("says it is of", string(r.Of))
-	if r.Created != nil {
-		row("says made", a.Time(*r.Created))
+	if !r.Created.IsZero() {
+		row("says made", a.Time(r.Created))
 	}
 	row("changed", a.Time(r.Changed))
 	row("holds", fmt.Sprintf("%s, %s", count(r.Files, "file"), term.Size(r.DiskBytes)))

@@ -161,7 +161,7 @@ func (a *app) settingsPatch(w io.Writer, f api.FileDiff) error {
 	}
 	fmt.Fprintf(w, "%s\n%s\n", a.Styled(term.Bold, "--- "+from), a.Styled(term.Bold, "+++ "+to))
 	for _, h := range f.Hunks {
-		if err := a.hunk(w, toHunk(h)); err != nil {
+		if err := a.hunk(w, h); err != nil {
 			return err
 		}
 	}

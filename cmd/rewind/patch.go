@@ -60,17 +60,13 @@ func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
 			return err
 		}
 	}
-	hunks := make([]textdiff.Hunk, len(f.Hunks))
-	for i, h := range f.Hunks {
-		hunks[i] = toHunk(h)
-	}
 	if !a.OutTTY && !a.ColorOut() {
-		return textdiff.Unified(w, oldName, newName, hunks)
+		return textdiff.Unified(w, oldName, newName, f.Hunks)
 	}
-	if len(hunks) > 0 {
+	if len(f.Hunks) > 0 {
 		fmt.Fprintf(w, "%s\n%s\n", a.Styled(term.Bold, "--- "+oldName.Name), a.Styled(term.Bold, "+++ "+newName.Name))
 	}
-	for _, h := range hunks {
+	for _, h := range f.Hunks {
 		if err := a.hunk(w, h); err != nil {
 			return err
 		}
@@ -90,15 +86,7 @@ func gitMode(mode string) string {
 	return "100644"
 }
 
-func toHunk(h api.Hunk) textdiff.Hunk {
-	out := textdiff.Hunk{OldStart: h.OldStart, OldLines: h.OldLines, NewStart: h.NewStart, NewLines: h.NewLines}
-	for _, l := range h.Lines {
-		out.Lines = append(out.Lines, textdiff.Line{Op: l.Op[0], Text: []byte(l.Text), NoEOL: l.NoEOL})
-	}
-	return out
-}
-
-var lineStyles = map[byte][2]term.Style{
+var lineStyles = map[textdiff.Op][2]term.Style{
 	'+': {term.Added, term.AddedSpan},
 	'-': {term.Removed, term.RemovedSpan},
 	' ': {term.Plain, term.Plain},

@@ -81,8 +81,8 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
 		text := "busy"
 		if act.What != "" {
 			text = workOf(*act)
-		} else if act.Since != nil {
-			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(*act.Since), count(act.Files, "file"), term.Size(act.Bytes))
+		} else if !act.Since.IsZero() {
+			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(act.Since), count(act.Files, "file"), term.Size(act.Bytes))
 		}
 		row("at work", text)
 	}

@@ -4,10 +4,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rewind/engine/model"
+	"rewind/internal/value"
 )
 
-// activity is an Activity as it goes on.
+// activity is a value.Activity as it goes on.
 type activity struct {
 	Since   time.Time
 	What    string // the restore that it is, as checkout or undo; "": a capture
@@ -18,7 +18,7 @@ type activity struct {
 }
 
 // Reach says how far it is.
-func (a *activity) Reach(r model.Reached) {
+func (a *activity) Reach(r value.Progress) {
 	a.Files.Store(int64(r.Files))
 	a.Total.Store(int64(r.Total))
 	a.Bytes.Store(r.Bytes)

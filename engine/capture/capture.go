@@ -102,7 +102,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 		defer wt.Busy.Store(nil)
 	}
 	progress := func(files int, bytes int64) {
-		now.Reach(model.Reached{Files: files, Bytes: bytes})
+		now.Reach(value.Progress{Files: files, Bytes: bytes})
 		if o.Progress != nil {
 			o.Progress(files, bytes)
 		}

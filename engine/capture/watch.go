@@ -46,7 +46,7 @@ func (wt *Worktree) unwatch() error {
 }
 
 // Watching says how the watcher is; nil: there is none.
-func (wt *Worktree) Watching() *snapshot.WatchStatus {
+func (wt *Worktree) Watching() *value.Watcher {
 	wt.log.Mu.Lock()
 	defer wt.log.Mu.Unlock()
 	if wt.WatchState == nil {

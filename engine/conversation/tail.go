@@ -238,7 +238,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	work := *s
 	cs.log.Mu.Unlock()
 
-	agent := transcript.Agent(work.Agent)
+	agent := work.Agent
 	path, fi, err := FindFile(agent, work.Transcript)
 	if err != nil || fi == nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/internal/textdiff"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -31,20 +32,12 @@ type Origin struct {
 	Was   string      // the file's name in it
 }
 
-// A BlamedLine is a line with where it comes from.
-type BlamedLine struct {
-	Text   string
-	Cut    bool // the line is longer
-	Origin int  // of Blame's origins
-	Line   int  // from 1, in the file as the origin had it
-}
-
 // Blamed is a file, or a part of it.
 type Blamed struct {
 	Checkpoint history.Listed // whose state it is
 	Path       string
 	First      int // the number of the first line
-	Lines      []BlamedLine
+	Lines      []value.BlamedLine
 	Origins    []Origin
 }
 
@@ -401,7 +394,7 @@ func (f *Finder) blamed(b *blame, cp *model.Checkpoint, path string, lines [][]b
 	if err != nil {
 		return nil, err
 	}
-	out := &Blamed{Path: path, First: first, Lines: []BlamedLine{}}
+	out := &Blamed{Path: path, First: first, Lines: []value.BlamedLine{}}
 	if out.Checkpoint, err = at(b.byID[cp.ID]); err != nil {
 		return nil, err
 	}
@@ -417,8 +410,8 @@ func (f *Finder) blamed(b *blame, cp *model.Checkpoint, path string, lines [][]b
 		out.Origins = append(out.Origins, one)
 	}
 	for i := first - 1; i < last; i++ {
-		l := BlamedLine{Origin: b.want[i].origin, Line: b.want[i].at + 1}
-		l.Text, l.Cut = shown(string(lines[i]))
+		l := value.BlamedLine{Origin: b.want[i].origin, Line: b.want[i].at + 1}
+		l.Text, l.Cut = shown(value.Text(lines[i]))
 		out.Lines = append(out.Lines, l)
 	}
 	return out, nil

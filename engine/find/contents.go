@@ -1,7 +1,11 @@
 package find
 
 import (
+	"maps"
+	"slices"
+
 	"rewind/engine/oplog"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -47,4 +51,9 @@ func (r *reading) content(path string, e *tree.Entry) ([]byte, error) {
 		return nil, nil
 	}
 	return nil, err
+}
+
+// unsearched are the paths of which a version was not searched.
+func (r *reading) unsearched() value.Unsearched {
+	return value.Unsearched{TooLarge: value.Texts(slices.Sorted(maps.Keys(r.large))), Gone: value.Texts(slices.Sorted(maps.Keys(r.gone)))}
 }

@@ -339,7 +339,7 @@ func (m *asked) checkBlame(path string) {
 	}
 	var text strings.Builder
 	for _, l := range b.Lines {
-		text.WriteString(l.Text + "\n")
+		text.WriteString(string(l.Text) + "\n")
 		o := b.Origins[l.Origin]
 		i := slices.IndexFunc(m.states, func(s askedState) bool { return s.ID == o.ID })
 		if i < 0 {
@@ -347,14 +347,14 @@ func (m *asked) checkBlame(path string) {
 		}
 		s := &m.states[i]
 		lines := strings.Split(s.files[o.Path], "\n")
-		if l.Line > len(lines) || lines[l.Line-1] != l.Text {
+		if l.Line > len(lines) || lines[l.Line-1] != string(l.Text) {
 			m.t.Fatalf("blame %s: line %q is not line %d of %s at %s", path, l.Text, l.Line, o.Path, o.ID.Short())
 		}
 		before := s.before[o.Path]
 		if from := s.origin(o.Path); from != "" {
 			before = s.before[from]
 		}
-		if strings.Contains(before, l.Text+"\n") {
+		if strings.Contains(before, string(l.Text)+"\n") {
 			m.t.Fatalf("blame %s: %s had line %q already", path, o.ID.Short(), l.Text)
 		}
 	}

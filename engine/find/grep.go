@@ -10,6 +10,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/internal/textdiff"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -57,9 +58,9 @@ type Span struct {
 
 // GrepResult is in the order of a walk, lines in that of the file.
 type GrepResult struct {
-	Matches     []Match
-	More        bool     // there are others
-	Large, Gone []string // paths that were not searched wholly: too large, purged or lost
+	Matches []Match
+	More    bool // there are others
+	value.Unsearched
 }
 
 // Grep searches the files of every checkpoint.
@@ -166,7 +167,7 @@ func (f *Finder) GrepTree(ctx context.Context, get objstore.Getter, root objstor
 		}
 		return nil
 	})
-	out.More, out.Large, out.Gone = g.more, sortedKeys(g.r.large), sortedKeys(g.r.gone)
+	out.More, out.Unsearched = g.more, g.r.unsearched()
 	return out, err
 }
 
@@ -202,7 +203,7 @@ func (f *Finder) grep(o GrepOptions) (*grep, error) {
 }
 
 func (g *grep) result() *GrepResult {
-	return &GrepResult{Matches: []Match{}, More: g.more, Large: sortedKeys(g.r.large), Gone: sortedKeys(g.r.gone)}
+	return &GrepResult{Matches: []Match{}, More: g.more, Unsearched: g.r.unsearched()}
 }
 
 // A run is a content of a path in consecutive steps: from the first to the last, by their places on the line.
@@ -359,7 +360,7 @@ func (f *Finder) dresser(steps []step) (func(int) (history.Listed, error), error
 }
 
 // shown is as much of a line as is shown.
-func shown(line string) (text string, cut bool) {
+func shown[T ~string](line T) (text T, cut bool) {
 	if len(line) <= maxText {
 		return line, false
 	}

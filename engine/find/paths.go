@@ -6,6 +6,7 @@ import (
 
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/internal/value"
 	"rewind/tree"
 )
 
@@ -36,8 +37,8 @@ type Changed struct {
 // PathsResult is what Paths found, newest first.
 type PathsResult struct {
 	Checkpoints []Changed
-	More        bool     // older ones were left out by the limit
-	Large, Gone []string // paths that were not searched wholly: too large, purged or lost
+	More        bool // older ones were left out by the limit
+	value.Unsearched
 }
 
 // Paths lists the checkpoints that changed some paths, newest first. A file that came by a rename is followed to the name that it had before:
@@ -102,7 +103,7 @@ func (f *Finder) paths(ctx context.Context, o PathsOptions) (*PathsResult, error
 	if more = more || o.Limit > 0 && len(found) > o.Limit; more {
 		found = found[:o.Limit]
 	}
-	out := &PathsResult{More: more, Large: sortedKeys(r.large), Gone: sortedKeys(r.gone)}
+	out := &PathsResult{More: more, Unsearched: r.unsearched()}
 	dress, err := f.history.Dresser()
 	if err != nil {
 		return nil, err

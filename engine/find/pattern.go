@@ -3,7 +3,6 @@ package find
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -114,8 +113,6 @@ func (m *matcher) in(content []byte) (found bool) {
 }
 
 var newline = []byte{'\n'}
-
-func sortedKeys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
 
 func quoted(list []string) string {
 	q := make([]string, len(list))

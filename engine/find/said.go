@@ -5,26 +5,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"rewind/engine/model"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
-// Said is a line of a conversation that matches.
-type Said struct {
-	Session string
-	Title   string
-	Turn    uint64 // 0: before the first
-	Who     string // user, assistant, tool, system
-	Time    time.Time
-	Text    string // the line
-	Cut     bool   // it is longer
-}
-
 // SaidResult is what was said, session by session, each from its beginning.
 type SaidResult struct {
-	Said   []Said
+	Said   []value.Said
 	More   bool
 	Unread map[string]string // sessions that could not be searched, and why
 }
@@ -50,7 +39,7 @@ func (f *Finder) said(ctx context.Context, o GrepOptions) (*SaidResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &SaidResult{Said: []Said{}, Unread: map[string]string{}}
+	out := &SaidResult{Said: []value.Said{}, Unread: map[string]string{}}
 	for i := range list {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -87,7 +76,7 @@ func (f *Finder) saidIn(s *model.Session, g *grep, out *SaidResult) error {
 	if err != nil {
 		return err
 	}
-	messages, err := transcript.Messages(transcript.Agent(s.Agent), src, maxMessages)
+	messages, err := transcript.Messages(s.Agent, src, maxMessages)
 	if err != nil {
 		return err
 	}
@@ -107,8 +96,8 @@ func (f *Finder) saidIn(s *model.Session, g *grep, out *SaidResult) error {
 			if out.More = len(out.Said) == g.limit; out.More {
 				return nil
 			}
-			one := Said{Session: s.Name, Title: title, Turn: uint64(max(m.Turn, 0)), Who: m.Who, Time: m.Time}
-			one.Text, one.Cut = shown(line)
+			one := value.Said{Session: s.Name, Agent: s.Agent, Title: value.Text(title), Turn: uint64(max(m.Turn, 0)), Who: m.Who, Time: m.Time.UTC()}
+			one.Text, one.Cut = shown(value.Text(line))
 			out.Said = append(out.Said, one)
 		}
 	}

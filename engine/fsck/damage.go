@@ -7,21 +7,11 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
 )
-
-// Affected is a checkpoint that cannot be restored whole.
-type Affected struct {
-	Checkpoint   objstore.ID
-	seq          uint64   // of its operation; 0: nothing is known of it
-	Whole        bool     // its record is lost, and with it which paths it had
-	Paths        []string // what of it is lost, the first maxAffectedPaths; a directory stands for all below it
-	More         int      // further paths
-	Conversation bool     // that is lost, in part
-	Note         bool     // what it says of paths that were not captured
-}
 
 // maxAffectedPaths is how many paths of a checkpoint are named.
 const maxAffectedPaths = 100
@@ -56,13 +46,12 @@ func (v *verifier) affected(ctx context.Context) error {
 	}
 	d := newDamage(v)
 	met := map[objstore.ID]bool{}
-	err := v.e.log.Refs.Log(func(seq uint64, op *refs.Operation, err error) error {
+	err := v.e.log.Refs.Log(func(_ uint64, op *refs.Operation, err error) error {
 		if err != nil || op.Checkpoint.IsZero() || met[op.Checkpoint] || op.Kind == refs.KindEvent {
 			return ctx.Err()
 		}
 		met[op.Checkpoint] = true
 		if a := d.checkpoint(op.Checkpoint); a != nil {
-			a.seq = seq
 			v.out.Affected = append(v.out.Affected, *a)
 		}
 		return ctx.Err()
@@ -96,17 +85,17 @@ func (d *damage) bad(k objstore.Kind, id objstore.ID) bool {
 	return ok
 }
 
-func (d *damage) checkpoint(id objstore.ID) *Affected {
+func (d *damage) checkpoint(id objstore.ID) *value.Affected {
 	if d.bad(objstore.Checkpoint, id) {
-		return &Affected{Checkpoint: id, Whole: true}
+		return &value.Affected{Checkpoint: id.String(), Whole: true}
 	}
 	cp, err := d.v.checkpointOf(id)
 	if err != nil {
 		return nil // named as a fault already
 	}
 	lost := d.tree(cp.Tree)
-	a := &Affected{
-		Checkpoint: id, Paths: lost.paths, More: lost.more,
+	a := &value.Affected{
+		Checkpoint: id.String(), Paths: value.Texts(lost.paths), More: lost.more,
 		Conversation: d.conversation(cp.Conversation.Transcript), Note: !cp.Note.IsZero() && d.bad(objstore.Note, cp.Note),
 	}
 	if len(a.Paths) == 0 && !a.Conversation && !a.Note {

@@ -97,7 +97,7 @@ func (s *fixup) run() error {
 	}
 	n := 0
 	for _, lost := range s.v.bad {
-		if !lost.Known {
+		if !lost.known {
 			n++
 		}
 	}
@@ -374,10 +374,10 @@ func (s *fixup) healed() error {
 // markLost marks what is lost. What lies under its key stays: the rest of a line of deltas may come back with its base.
 func (s *fixup) markLost(seq uint64) error {
 	for o, lost := range s.v.bad {
-		if lost.Known {
+		if lost.known {
 			continue
 		}
-		if err := s.tx.Miss(o.Kind, o.Id.Key(), objstore.Tombstone{Reason: objstore.Lost, Operation: seq, Text: lost.Place}); err != nil {
+		if err := s.tx.Miss(o.Kind, o.Id.Key(), objstore.Tombstone{Reason: objstore.Lost, Operation: seq, Text: lost.place}); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"rewind/engine/oplog"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -151,7 +152,7 @@ func TestPromise06RepairOperations(t *testing.T) {
 	}
 	drop(p, model.Object{Kind: objstore.Checkpoint, Id: two.ID})
 	r := repair(p)
-	if len(r.Left.Affected) != 1 || !r.Left.Affected[0].Whole || r.Left.Affected[0].Checkpoint != two.ID {
+	if len(r.Left.Affected) != 1 || !r.Left.Affected[0].Whole || r.Left.Affected[0].Checkpoint != two.ID.String() {
 		t.Errorf("affected: %+v", r.Left.Affected)
 	}
 	p.Write("f", "3")
@@ -203,7 +204,7 @@ func TestPromise06RepairContent(t *testing.T) {
 	r := repair(p)
 	var lost []string
 	for _, a := range r.Left.Affected {
-		lost = append(lost, a.Checkpoint.Short()+" "+strings.Join(a.Paths, ","))
+		lost = append(lost, a.Checkpoint[:len(two.ID.Short())]+" "+strings.Join(value.Strings(a.Paths), ","))
 	}
 	if want := []string{two.ID.Short() + " dir,lost", one.ID.Short() + " dir,lost"}; !slices.Equal(lost, want) {
 		t.Errorf("affected: %q, want %q", lost, want)
@@ -221,7 +222,7 @@ func TestPromise06RepairContent(t *testing.T) {
 	p.Save("three")
 	p.Write("x/y", noise(4))
 	p.Write("dir/lost", noise(5))
-	if r := repair(p); len(r.Left.Affected)+len(r.Left.Lost) > 0 {
+	if r := repair(p); len(r.Left.Affected)+len(r.Left.Lost)+len(r.Left.Faults) > 0 {
 		t.Errorf("not healed: %+v", r.Left)
 	}
 	p.Checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Exact: true}})

@@ -18,20 +18,18 @@ import (
 
 // Faults is what a check of the store found.
 type Faults struct {
-	Checked  int          // objects
-	Faults   []error      // what is wrong, in the order in which it was met
-	Lost     []Lost       // objects that are known to be lost, and those that faults name
-	LostOps  []value.Span // operations that are lost, newest first
-	Affected []Affected   // the checkpoints that these belong to, newest first
+	Checked  int              // objects
+	Faults   []error          // what is wrong, in the order in which it was met
+	Lost     []value.Lost     // objects that a repair has found nothing to make of, and has said so
+	LostOps  []value.Span     // operations that are lost, newest first
+	Affected []value.Affected // the checkpoints that what is lost belongs to, or what faults name, newest first
 }
 
-// Lost is an object that cannot be read.
-type Lost struct {
-	Kind  objstore.Kind
-	ID    objstore.ID
+// lost is an object that cannot be read.
+type lost struct {
 	path  string // of a blob, where the tree names it first
-	Known bool   // a repair has found nothing to make it of, and has said so
-	Place string
+	known bool   // a repair has found nothing to make it of, and has said so
+	place string // what names it
 }
 
 // Verify looks for everything that is wrong with the store: tables, logs, objects, what names them, refs, operations, sessions, indexes.
@@ -44,7 +42,7 @@ func (ck *Checker) Verify(ctx context.Context, full bool, p model.Progress, faul
 
 func (ck *Checker) newVerifier(full bool, p model.Progress, fault func(error)) *verifier {
 	v := &verifier{
-		e: ck, progress: p, full: full, seen: map[model.Object]bool{}, bad: map[model.Object]Lost{}, out: &Faults{},
+		e: ck, progress: p, full: full, seen: map[model.Object]bool{}, bad: map[model.Object]lost{}, out: &Faults{},
 		trees: ck.log.Objs.Memo(objstore.Tree), transcripts: ck.log.Objs.Memo(objstore.Transcript), checkpointOf: ck.log.Checkpoints(),
 	}
 	v.fault = func(err error) {
@@ -89,7 +87,7 @@ type verifier struct {
 	progress model.Progress
 	full     bool
 	seen     map[model.Object]bool
-	bad      map[model.Object]Lost
+	bad      map[model.Object]lost
 	loose    []keyOnly // objects that cannot be read and that nothing names
 	n        int
 
@@ -136,9 +134,10 @@ func (v *verifier) broken(from string, o model.Object, err error) {
 		return
 	}
 	known := project.IsGone(err) || project.IsGone(v.e.absent(o.Kind, o.Id))
-	v.bad[o] = Lost{Kind: o.Kind, ID: o.Id, Known: known, Place: from}
-	v.out.Lost = append(v.out.Lost, v.bad[o])
-	if !known {
+	v.bad[o] = lost{known: known, place: from}
+	if known {
+		v.out.Lost = append(v.out.Lost, value.Lost{Kind: o.Kind.String(), ID: o.Id.String(), Place: value.Text(from)})
+	} else {
 		v.fault(&value.OpError{Op: "verify", Subject: from, Err: err})
 	}
 }

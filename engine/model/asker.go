@@ -1,20 +1,16 @@
 package model
 
-import "context"
+import (
+	"context"
 
-// Reached is how far work has come.
-type Reached struct {
-	Phase string // what is being done, in words for a person; "": what was asked for
-	Files int    // so many are done
-	Total int    // of so many; 0: unknown
-	Bytes int64
-}
+	"rewind/internal/value"
+)
 
 // Asker is who waits for a request. It comes with the request's context, and stays when that is cut off from its end: what is taken back
 // after an interrupt is still waited for.
 type Asker struct {
-	Process int           // its process id; 0: unknown
-	Told    func(Reached) // is told how far the work has come, by several goroutines; nil: nobody wants to know
+	Process int                  // its process id; 0: unknown
+	Told    func(value.Progress) // is told how far the work has come, by several goroutines; nil: nobody wants to know
 }
 
 type askerKey struct{}

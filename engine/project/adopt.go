@@ -11,31 +11,17 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/osfile"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 )
-
-// Adoption is a store in a project that is not believed, as it looks from outside: nothing of it is opened but the file that says what
-// it is, which may lie.
-type Adoption struct {
-	Root    string
-	Store   string
-	ID      string    // as the store says
-	Of      string    // the directory that the store says it is of
-	Created time.Time // as the store says; zero: it does not say
-	Changed time.Time // when a file in it changed last
-	Bytes   int64
-	Files   int
-	Owner   string
-	Why     string // why it is not believed
-}
 
 // ErrNothingToAdopt is returned where no store lies that is not believed.
 var ErrNothingToAdopt = fmt.Errorf("%w: there is no store here that is not believed", model.ErrNotFound)
 
 // PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses what cannot be taken over as it lies there: a
 // store that git tracks, or one with a link, a second name, or anything but files and directories of this user's in it.
-func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (*Adoption, error) {
-	fail := func(err error) (*Adoption, error) { return nil, fmt.Errorf("adopt store: %w", err) }
+func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (*value.Adoption, error) {
+	fail := func(err error) (*value.Adoption, error) { return nil, fmt.Errorf("adopt store: %w", err) }
 	p, err := Find(ctx, home, dir, wait)
 	var untrusted *untrustedError
 	var passed []Passed
@@ -63,7 +49,7 @@ func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (
 // errNotAdoptable is returned for a store that cannot be taken over as it lies there.
 var errNotAdoptable = errors.New("it cannot be adopted")
 
-func inspect(over Passed) (*Adoption, error) {
+func inspect(over Passed) (*value.Adoption, error) {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %w: %s", Marker(over.root), errNotAdoptable, fmt.Sprintf(format, args...))
 	}
@@ -83,17 +69,21 @@ func inspect(over Passed) (*Adoption, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	a := &Adoption{Root: over.root, Store: filepath.Join(Marker(over.root), markerStore), Owner: osfile.UserName(os.Geteuid()), Why: over.why}
-	if err := a.walk(dir, ""); err != nil {
+	store := filepath.Join(Marker(over.root), markerStore)
+	a := &value.Adoption{
+		Root: value.Text(over.root), Store: value.Text(store), Mode: string(ModeProject), Owner: value.Text(osfile.UserName(os.Geteuid())), Why: value.Text(over.why),
+	}
+	if err := inventory(a, dir, ""); err != nil {
 		return nil, err
 	}
-	if !IsStore(a.Store) {
+	a.Changed = a.Changed.UTC()
+	if !IsStore(store) {
 		return nil, refuse("it is not a store")
 	}
 	b, why, err := readIn(dir, projectFile, maxRecord)
 	if err == nil && why == "" {
 		if r, err := parseRecord(b); err == nil {
-			a.ID, a.Of, a.Created = r.ID, r.Root, r.Created
+			a.ID, a.Of, a.Created = value.Text(r.ID), value.Text(r.Root), r.Created.UTC()
 		}
 	}
 	return a, nil
@@ -102,8 +92,8 @@ func inspect(over Passed) (*Adoption, error) {
 // maxAdoptDepth bounds the directories in each other; a store has three.
 const maxAdoptDepth = 16
 
-// walk counts what is in a directory of the store, by handles, and refuses what a store does not have.
-func (a *Adoption) walk(dir worktreefs.Dir, path string) error {
+// inventory counts what is in a directory of the store, by handles, and refuses what a store does not have.
+func inventory(a *value.Adoption, dir worktreefs.Dir, path string) error {
 	list, err := dir.ReadDir()
 	if err != nil {
 		return err
@@ -128,7 +118,7 @@ func (a *Adoption) walk(dir worktreefs.Dir, path string) error {
 			if err != nil {
 				return err
 			}
-			err = a.walk(sub, name)
+			err = inventory(a, sub, name)
 			sub.Close()
 			if err != nil {
 				return err
@@ -139,7 +129,7 @@ func (a *Adoption) walk(dir worktreefs.Dir, path string) error {
 			return refuse("has several names")
 		default:
 			a.Files++
-			a.Bytes += st.Size
+			a.DiskBytes += st.Size
 			if at := time.Unix(0, st.Mtime); at.After(a.Changed) {
 				a.Changed = at
 			}
@@ -149,35 +139,36 @@ func (a *Adoption) walk(dir worktreefs.Dir, path string) error {
 }
 
 // Adopt makes a store that PlanAdopt has shown this user's: a record in Home, with a new id and a new seal. It does not open it.
-func Adopt(ctx context.Context, home Home, a *Adoption, wait time.Duration) error {
+func Adopt(ctx context.Context, home Home, a *value.Adoption, wait time.Duration) error {
 	unlock, err := home.Lock(ctx, wait)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	now, err := inspect(Passed{root: a.Root, why: a.Why, store: true})
+	root := string(a.Root)
+	now, err := inspect(Passed{root: root, why: string(a.Why), store: true})
 	if err != nil {
 		return fmt.Errorf("adopt store: %w", err)
 	}
-	own := home.ByRoot()[a.Root]
+	own := home.ByRoot()[root]
 	if own != nil && own.Mode == ModeGlobal {
-		return model.Usagef("adopt store: %s has a store already, %s: 'rewind init --remove' takes it away", a.Root, own.ID)
+		return model.Usagef("adopt store: %s has a store already, %s: 'rewind init --remove' takes it away", root, own.ID)
 	}
-	r := (&Record{ID: NewStoreID(), Created: now.Created, Seal: NewSeal(), Mode: ModeProject}).At(a.Root)
+	r := (&Record{ID: NewStoreID(), Created: now.Created, Seal: NewSeal(), Mode: ModeProject}).At(root)
 	if r.Created.IsZero() {
 		r.Created = time.Now().UTC().Truncate(time.Second)
 	}
 	if own != nil { // a damaged seal: of two records of one directory the wrong one might count
 		r.ID = own.ID
 	}
-	if err := r.seal(a.Root); err != nil {
+	if err := r.seal(root); err != nil {
 		return err
 	}
 	if err := r.Write(home); err != nil {
 		return err
 	}
-	closeToOthers(a.Root)
-	if err := WriteMarker(a.Root, r.ID, a.ID); err != nil && !errors.Is(err, errMarker) {
+	closeToOthers(root)
+	if err := WriteMarker(root, r.ID, string(a.ID)); err != nil && !errors.Is(err, errMarker) {
 		return err
 	}
 	return osfile.SyncDir(home.Dir)

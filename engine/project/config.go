@@ -22,22 +22,12 @@ import (
 
 // IsSet reports whether a file says what the setting is.
 func (c Config) IsSet(key string) bool {
-	return slices.ContainsFunc(c.all, func(s Setting) bool { return s.Key == key && s.From != "default" })
-}
-
-// Setting is one key of the configuration.
-type Setting struct {
-	Key   string
-	Help  string
-	Value any    // bool, int64 (bytes), int (a number), string (one of a few words, or an age) or []string
-	From  string // default, global or project
-	words []string
-	age   bool // the value is an age
+	return slices.ContainsFunc(c.all, func(s value.Setting) bool { return s.Key == key && s.From != "default" })
 }
 
 // Config is the effective configuration: project over global over default.
 type Config struct {
-	all    []Setting
+	all    []value.Setting
 	tier   hooks.Tier
 	passed string // why the project's file does not count; "": it does, or is not there
 }
@@ -52,25 +42,31 @@ type configFile struct {
 	values map[string]any
 }
 
-func defaults() []Setting {
-	return []Setting{
+// settingWords are the settings that are one of a few words; every other text is an age.
+var settingWords = map[string][]string{
+	"secrets.mode": {SecretsOff, SecretsFlag, SecretsSkip},
+	"tier":         {"minimal", "balanced", "aggressive"},
+}
+
+func defaults() []value.Setting {
+	return []value.Setting{
 		{Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)", Value: ignore.Globs(ignore.Exclusions())},
 		{Key: "gc.auto", Help: "false leaves gc to 'rewind gc': the daemon does not run it when the project rests", Value: true},
-		{Key: "gc.grace", Help: "gc removes no checkpoint that is younger, whatever it is asked for", Value: "1h", age: true},
-		{Key: "gc.keep_all", Help: "gc keeps every checkpoint for so long", Value: "1d", age: true},
-		{Key: "gc.keep_daily", Help: "then the last one of each day, for so long", Value: "forever", age: true},
-		{Key: "gc.keep_safety", Help: "safety checkpoints, those that were saved by hand and those that forks begin at are kept for so long", Value: "180d", age: true},
-		{Key: "gc.keep_turns", Help: "gc keeps the last checkpoint of each turn for so long", Value: "30d", age: true},
-		{Key: "gc.max_size", Help: "a store that is larger is thinned further until it fits; 0: it may be of any size", Value: int64(20 << 30)},
-		{Key: "gc.min_free", Help: "gc runs at once when less of the disk is free", Value: int64(1 << 30)},
+		{Key: "gc.grace", Help: "gc removes no checkpoint that is younger, whatever it is asked for", Value: "1h"},
+		{Key: "gc.keep_all", Help: "gc keeps every checkpoint for so long", Value: "1d"},
+		{Key: "gc.keep_daily", Help: "then the last one of each day, for so long", Value: "forever"},
+		{Key: "gc.keep_safety", Help: "safety checkpoints, those that were saved by hand and those that forks begin at are kept for so long", Value: "180d"},
+		{Key: "gc.keep_turns", Help: "gc keeps the last checkpoint of each turn for so long", Value: "30d"},
+		{Key: "gc.max_size", Help: "a store that is larger is thinned further until it fits; 0: it may be of any size", Value: int64(20 << 30), Unit: "bytes"},
+		{Key: "gc.min_free", Help: "gc runs at once when less of the disk is free", Value: int64(1 << 30), Unit: "bytes"},
 		{Key: "hooks.enabled", Help: "false switches the hooks of this project off", Value: true},
 		{Key: "hooks.guard", Help: "true registers a hook that refuses agents' calls of restores, gc and purge, and writes into the store", Value: false},
-		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30)},
+		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30), Unit: "bytes"},
 		{Key: "secrets.allow", Help: "files that are no secrets, whatever their names and contents say", Value: []string{}},
-		{Key: "secrets.mode", Help: "contents that look like a secret: off, flag (say so) or skip (and do not store the file again)", Value: SecretsFlag, words: []string{SecretsOff, SecretsFlag, SecretsSkip}},
+		{Key: "secrets.mode", Help: "contents that look like a secret: off, flag (say so) or skip (and do not store the file again)", Value: SecretsFlag},
 		{Key: "secrets.patterns", Help: "files whose content is not stored, only a keyed hash", Value: ignore.Globs(ignore.SecretPatterns())},
 		{Key: "secrets.store", Help: "store the content of secret files too", Value: false},
-		{Key: "tier", Help: "which events of an agent are taken in: minimal, balanced or aggressive", Value: "balanced", words: []string{"minimal", "balanced", "aggressive"}},
+		{Key: "tier", Help: "which events of an agent are taken in: minimal, balanced or aggressive", Value: "balanced"},
 	}
 }
 
@@ -115,7 +111,7 @@ func (c Config) Guard() bool { return c.Get("hooks.guard").(bool) }
 func (c Config) Tier() string { return c.Get("tier").(string) }
 
 // Settings lists every setting by key.
-func (c Config) Settings() []Setting { return slices.Clone(c.all) }
+func (c Config) Settings() []value.Setting { return slices.Clone(c.all) }
 
 // DefaultConfig are the settings that hold where nobody has set any.
 func DefaultConfig() Config { return Config{all: defaults()} }
@@ -253,7 +249,7 @@ func setKey(m map[string]any, key string, v any) {
 }
 
 // parseJSON checks a value from a file against the kind of the setting's default.
-func parseJSON(s Setting, raw any) (any, error) {
+func parseJSON(s value.Setting, raw any) (any, error) {
 	bad := func(want string) error {
 		return fmt.Errorf("%w: %s: want %s", model.ErrConfig, s.Key, want)
 	}
@@ -275,7 +271,7 @@ func parseJSON(s Setting, raw any) (any, error) {
 		return nil, bad(`a size such as "1GiB" or a number of bytes`)
 	case string:
 		v, _ := raw.(string)
-		return s.word(v)
+		return word(s, v)
 	default:
 		list, ok := raw.([]any)
 		if !ok {
@@ -294,20 +290,21 @@ func parseJSON(s Setting, raw any) (any, error) {
 }
 
 // word checks a value that is one of a few words, or an age.
-func (s Setting) word(v string) (any, error) {
-	if s.age {
+func word(s value.Setting, v string) (any, error) {
+	words := settingWords[s.Key]
+	if words == nil {
 		if _, err := ParseKeepAge(v); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", model.ErrConfig, s.Key, err)
 		}
 		return v, nil
 	}
-	if !slices.Contains(s.words, v) {
-		return nil, fmt.Errorf("%w: %s: %q is none of %s", model.ErrConfig, s.Key, v, strings.Join(s.words, ", "))
+	if !slices.Contains(words, v) {
+		return nil, fmt.Errorf("%w: %s: %q is none of %s", model.ErrConfig, s.Key, v, strings.Join(words, ", "))
 	}
 	return v, nil
 }
 
-func parseSize(s Setting, v string) (any, error) {
+func parseSize(s value.Setting, v string) (any, error) {
 	n, err := humanize.ParseBytes(v)
 	if err != nil || n > 1<<53 {
 		return nil, fmt.Errorf("%w: %s: %q is not a size such as 1GiB", model.ErrConfig, s.Key, v)
@@ -325,7 +322,7 @@ func ParseSize(v string) (int64, error) {
 }
 
 // parseArgs reads what a person typed.
-func parseArgs(s Setting, args []string) (any, error) {
+func parseArgs(s value.Setting, args []string) (any, error) {
 	switch s.Value.(type) {
 	case []string:
 		return args, nil
@@ -337,7 +334,7 @@ func parseArgs(s Setting, args []string) (any, error) {
 		}
 		return nil, fmt.Errorf("%w: %s: want true or false", model.ErrConfig, s.Key)
 	case string:
-		return s.word(strings.Join(args, " "))
+		return word(s, strings.Join(args, " "))
 	default:
 		if len(args) != 1 {
 			return nil, fmt.Errorf("%w: %s: want one size", model.ErrConfig, s.Key)
@@ -350,7 +347,7 @@ func parseArgs(s Setting, args []string) (any, error) {
 // not know stay in the file untouched.
 func SetConfig(home Home, root, key string, values []string) error {
 	all := defaults()
-	i := slices.IndexFunc(all, func(s Setting) bool { return s.Key == key })
+	i := slices.IndexFunc(all, func(s value.Setting) bool { return s.Key == key })
 	ofTier := strings.HasPrefix(key, tiersKey+".")
 	if i < 0 && !ofTier {
 		return fmt.Errorf("config: %w: no setting %q", model.ErrConfig, key)

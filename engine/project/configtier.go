@@ -39,7 +39,7 @@ func (c *Config) loadTier(files []configFile) error {
 	}
 	c.tier = t
 	r := t.Runtime
-	for _, s := range []Setting{
+	for _, s := range []value.Setting{
 		{Key: "antiSpam.enabled", Help: "fold checkpoints that come soon after another", Value: r.AntiSpam.Enabled},
 		{Key: "antiSpam.minIntervalSeconds", Help: "how soon", Value: int(r.AntiSpam.MinIntervalSeconds)},
 		{Key: "significance.enabled", Help: "fold checkpoints that changed little", Value: r.Significance.Enabled},

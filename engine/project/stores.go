@@ -140,16 +140,9 @@ func (h Home) storeByID(id string) (*Record, error) {
 	return found, nil
 }
 
-// Join is a store that gets a directory.
-type Join struct {
-	Store value.Store
-	Was   string // its directory until now
-	Left  string // the store that the directory had until now; it stays, without a directory
-}
-
 // planJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
-func (h Home) planJoin(dir, id string) (*Join, error) {
-	refuse := func(r *Record, format string, args ...any) (*Join, error) {
+func (h Home) planJoin(dir, id string) (*value.Join, error) {
+	refuse := func(r *Record, format string, args ...any) (*value.Join, error) {
 		return nil, &value.OpError{Op: "join store", Subject: r.ID, Err: model.Usagef("%s", fmt.Sprintf(format, args...))}
 	}
 	r, err := h.storeByID(id)
@@ -166,7 +159,7 @@ func (h Home) planJoin(dir, id string) (*Join, error) {
 	if err := checkRoot(h, root, ModeGlobal); err != nil {
 		return nil, err
 	}
-	j := &Join{Was: r.Root}
+	j := &value.Join{Was: value.Text(r.Root)}
 	owners := h.ByRoot()
 	if r.Mode == ModeProject {
 		why, err := r.Sealed(root)
@@ -188,7 +181,7 @@ func (h Home) planJoin(dir, id string) (*Join, error) {
 }
 
 // JoinStore gives a store a directory. The one that the directory had stays as it is, and belongs to none.
-func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration) (*Join, error) {
+func (h Home) JoinStore(ctx context.Context, dir, id string, wait time.Duration) (*value.Join, error) {
 	unlock, err := h.Lock(ctx, wait)
 	if err != nil {
 		return nil, err

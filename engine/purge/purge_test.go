@@ -216,7 +216,7 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 		}
 		p.Write("f", "4")
 	}
-	st := string(p.Slurp(p.Path("d/secret")))
+	st := p.Slurp(p.Path("d/secret"))
 	// To the checkpoint that has the purged content; to one that has another: that would lose what cannot be stored.
 	got := p.Checkout(two.ID.String(), restore.Options{})
 	enginetest.Equal(t, "kept", p.KeptNames(got), []string{"purged d/secret"})

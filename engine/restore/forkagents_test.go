@@ -51,7 +51,7 @@ func TestForkEveryAgent(t *testing.T) {
 			tier, err := hooks.LoadTier("balanced")
 			p.Must(err)
 			p.Write("f", enginetest.Big("1"))
-			h, err := p.E.Worktree.Handle(enginetest.Bg, hooks.Event{Agent: hooks.Agent(tt.agent), Session: c.ID, Cwd: p.Root, Kind: hooks.Stop, Transcript: file}, capture.HandleOptions{Tier: tier})
+			h, err := p.E.Worktree.Handle(enginetest.Bg, hooks.Event{Agent: tt.agent, Session: c.ID, Cwd: p.Root, Kind: hooks.Stop, Transcript: file}, capture.HandleOptions{Tier: tier})
 			p.Must(err)
 			s := p.Session(string(tt.agent) + "/" + c.ID)
 			if got := p.Talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.Get(h).Conversation != s.Cursor.TranscriptEnd || int(s.Turn) != len(c.Turns) {

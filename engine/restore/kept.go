@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"rewind/engine/model"
+	"rewind/internal/value"
+	"rewind/refs"
 	"rewind/tree"
 )
 
@@ -13,7 +15,7 @@ func (pl *planner) listKept() {
 	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
 	for _, p := range paths {
 		k, list := pl.kept[p], pl.plan.Kept
-		if n := len(list); n > 0 && list[n-1].Covers(k) {
+		if n := len(list); n > 0 && covers(list[n-1], k) {
 			continue
 		}
 		pl.plan.Kept = append(list, k)
@@ -35,10 +37,15 @@ func (pl *planner) listTaken() {
 	}
 	for _, who := range slices.Sorted(maps.Keys(by)) {
 		if who != "" {
-			pl.plan.Taken = append(pl.plan.Taken, model.Taken{By: who, Paths: by[who]})
+			pl.plan.Taken = append(pl.plan.Taken, value.Taken{By: who, Paths: value.Texts(by[who])})
 		}
 	}
 	if paths := by[""]; paths != nil {
-		pl.plan.Taken = append(pl.plan.Taken, model.Taken{Paths: paths})
+		pl.plan.Taken = append(pl.plan.Taken, value.Taken{Paths: value.Texts(paths)})
 	}
+}
+
+// covers reports whether a directory that stays says all that is to be said of another path that does.
+func covers(dir, o value.Kept) bool {
+	return dir.Dir && dir.Reason == o.Reason && dir.By == o.By && dir.Shared == o.Shared && refs.Below(string(o.Path), string(dir.Path))
 }

@@ -25,8 +25,8 @@ type LaidOut struct {
 	Checkpoint *model.Checkpoint
 	Dir        string
 	Paths      int          // files, links and directories
-	Left       []model.Kept // paths whose content is gone from the store
-	Without    []apply.Without
+	Left       []value.Kept // paths whose content is gone from the store
+	Without    []value.Without
 }
 
 // LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint holds; with paths,
@@ -113,7 +113,7 @@ func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *Lai
 			why, err = value.KeptLost, tree.SkipDir
 		}
 		if why != "" {
-			out.Left = append(out.Left, model.Kept{Path: path, Dir: dir, Reason: why})
+			out.Left = append(out.Left, value.Kept{Path: value.Text(path), Dir: dir, Reason: why})
 		} else if err == nil {
 			steps = append(steps, tree.Step{Path: path, To: &ent})
 		}
@@ -126,7 +126,7 @@ func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *Lai
 }
 
 // layOutSteps makes the directory dir of the steps, which start from nothing.
-func (rs *Restorer) layOutSteps(ctx context.Context, dir string, steps []tree.Step) ([]apply.Without, error) {
+func (rs *Restorer) layOutSteps(ctx context.Context, dir string, steps []tree.Step) ([]value.Without, error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err

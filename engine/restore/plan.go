@@ -25,12 +25,12 @@ type Plan struct {
 	Target *model.Checkpoint
 	refs.Scope
 	Steps    []tree.Step  // by path
-	Kept     []model.Kept // paths that differ from the target and stay as they are
+	Kept     []value.Kept // paths that differ from the target and stay as they are
 	Replaced []string     // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
 	Git      GitHeads
-	without  []apply.Without // paths without a step: as the target has them, but for bits that a restore gives to no file
+	without  []value.Without // paths without a step: as the target has them, but for bits that a restore gives to no file
 	Missing  []tree.Skip     // paths that the target did not capture, and that are not on disk
-	Taken    []model.Taken   // with Exact: what would be kept without it
+	Taken    []value.Taken   // with Exact: what would be kept without it
 
 	others authorship.Theirs // what colleagues changed after the target
 }
@@ -63,7 +63,7 @@ type planner struct {
 	changes     []tree.Change        // from the worktree to the target
 	lostTrees   map[objstore.ID]bool // lost trees of the target outside of the request
 	plan        *Plan
-	kept        map[string]model.Kept
+	kept        map[string]value.Kept
 	// blocking are paths that stay and are no directories: nothing can be made below them
 	blocking map[string]bool
 }
@@ -73,7 +73,7 @@ type planner struct {
 // not or cannot be stored.
 func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
-		restorer: rs, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]model.Kept{}, blocking: map[string]bool{},
+		restorer: rs, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]value.Kept{}, blocking: map[string]bool{},
 		plan: &Plan{Scope: r.Scope},
 	}
 	if err := pl.loadBase(); err != nil {
@@ -221,7 +221,7 @@ func (pl *planner) uncapturedTargets(root worktreefs.Dir, c *capture.Capture) ([
 
 // keep puts a path into kept. Nothing can be made below it unless it is a directory that stays.
 func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
-	k := model.Kept{Path: path, Dir: isDir, Reason: why}
+	k := value.Kept{Path: value.Text(path), Dir: isDir, Reason: why}
 	if why == value.KeptSession {
 		k.By, k.Shared = pl.others.Of(path), pl.shared[path]
 	}

@@ -14,7 +14,6 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/register"
-	"rewind/engine/sessions"
 	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
@@ -27,15 +26,15 @@ import (
 // Result is what a restore did, or with a dry run what it would do.
 type Result struct {
 	Plan         *Plan
-	Operation    *refs.Operation      // nil: a dry run, or nothing to do
-	Safety       *model.Checkpoint    // the state before; nil as above
-	Saved        *model.Checkpoint    // the step that an undo made of unsaved changes; nil: none
-	Changed      int                  // paths changed
-	Conflicts    []apply.Conflict     // paths that changed while the restore ran; left as they are
-	KeptDirs     []string             // directories that could not go because something is in them
-	Without      []apply.Without      // paths that are set, or as the target has them, without something
-	Conversation *model.Conversation  // nil: nothing was asked about a conversation
-	AtWork       []sessions.Underfoot // agents that were at work when it began
+	Operation    *refs.Operation     // nil: a dry run, or nothing to do
+	Safety       *model.Checkpoint   // the state before; nil as above
+	Saved        *model.Checkpoint   // the step that an undo made of unsaved changes; nil: none
+	Changed      int                 // paths changed
+	Conflicts    []value.Conflict    // paths that changed while the restore ran; left as they are
+	KeptDirs     []string            // directories that could not go because something is in them
+	Without      []value.Without     // paths that are set, or as the target has them, without something
+	Conversation *model.Conversation // nil: nothing was asked about a conversation
+	AtWork       []value.AtWork      // agents that were at work when it began
 
 	perms map[string]uint16 // permissions of the paths that did not get the target's
 }

@@ -37,7 +37,7 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 		set[s.Path] = true
 	}
 	for _, c := range res.Conflicts {
-		set[c.Path] = false
+		set[string(c.Path)] = false
 	}
 	for _, d := range res.KeptDirs {
 		set[d] = false

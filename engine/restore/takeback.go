@@ -7,17 +7,17 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/refs"
 	"rewind/tree"
-	"rewind/tree/apply"
 )
 
 // TakenBackError says that a restore failed and that the worktree is again as it was before, but for Conflicts: paths
 // that somebody else changed meanwhile.
 type TakenBackError struct {
 	Cause     error
-	Conflicts []apply.Conflict
+	Conflicts []value.Conflict
 }
 
 func (e *TakenBackError) Error() string { return e.Cause.Error() + "; nothing was changed" }

@@ -5,6 +5,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/clients"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
@@ -15,31 +16,36 @@ const callWithin = time.Hour
 // AtWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session that a restore left is
 // not, until it is heard of again, whatever its record and its program say; nor is one that was only made or imported. The log's lock is
 // held.
-func (ss *Sessions) AtWork(s *model.Session, look *clients.Processes) (model.Work, bool) {
+func (ss *Sessions) AtWork(s *model.Session, look *clients.Processes) (value.AtWork, bool) {
 	if s.Left || s.Ended || s.Imported || s.Event == "" {
-		return model.Work{}, false
+		return value.AtWork{}, false
 	}
 	return ss.work(s, look)
 }
 
 // work is AtWork, also for a session that a restore has left.
-func (ss *Sessions) work(s *model.Session, look *clients.Processes) (model.Work, bool) {
-	w := model.Work{Session: s.Name, Since: s.Last}
+func (ss *Sessions) work(s *model.Session, look *clients.Processes) (value.AtWork, bool) {
+	w := value.AtWork{Session: s.Name, Since: s.Last.UTC()}
+	w.Agent, _ = model.SplitSession(s.Name)
 	live := ss.Live(s, look)
 	if live.Running && !(live.Guess && ss.another(s)) {
-		w.Seen, w.PID = live.How, live.PID
+		w.Seen, w.PID = value.Text(live.How), live.PID
 	}
 	silent := ss.log.Since(s.Last)
 	switch {
 	case len(s.Calls) > 0 && (w.Seen != "" || silent < callWithin):
-		w.Kind, w.Calls = model.WorkCall, s.Calls
 		if len(s.Calls) == 1 && s.Calls[0].ID == model.TurnCall {
-			w.Kind, w.Calls = model.WorkTurn, nil
+			w.Known = value.WorkTurn
+			break
+		}
+		w.Known = value.WorkCall
+		for _, c := range s.Calls {
+			w.Tools = append(w.Tools, value.Tool{Name: value.Text(c.Tool), Call: value.Text(c.ID)})
 		}
 	case s.Busy && (w.Seen != "" || silent < model.ActiveWithin):
-		w.Kind = model.WorkTurn
-	case w.Seen != "" && !live.Server: // Codex's server keeps closed sessions open
-		w.Kind = model.WorkOpen
+		w.Known = value.WorkTurn
+	case w.Seen != "" && !live.Server: // Codex's server keeps what was closed
+		w.Known = value.WorkOpen
 	default:
 		return w, false
 	}
@@ -52,7 +58,7 @@ func (ss *Sessions) InTurn(s *model.Session) bool {
 		return false
 	}
 	w, ok := ss.AtWork(s, ss.log.Processes())
-	return ok && w.Kind != model.WorkOpen
+	return ok && w.Known != value.WorkOpen
 }
 
 // Live is what can be seen of the program that runs on a session.

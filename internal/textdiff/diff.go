@@ -1,6 +1,11 @@
 package textdiff
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+
+	"rewind/internal/value"
+)
 
 // Kind tells what a comparison could make of its input.
 type Kind byte
@@ -10,6 +15,7 @@ const (
 	Text     Kind = iota // both sides are texts; the hunks say how they differ
 	Binary               // one side has a NUL near its beginning; no hunks
 	TooLarge             // one side is over MaxBytes or maxLines; no hunks
+
 )
 
 // Result is what Diff found. Equal texts are Text without hunks.
@@ -22,18 +28,35 @@ type Result struct {
 // Starts count from 1; where a side has no lines, its start is the number of the
 // line before the place, 0 at the beginning of the file.
 type Hunk struct {
-	OldStart, OldLines int
-	NewStart, NewLines int
-	Lines              []Line
+	OldStart int    `json:"old_start"`
+	OldLines int    `json:"old_lines"`
+	NewStart int    `json:"new_start"`
+	NewLines int    `json:"new_lines"`
+	Lines    []Line `json:"lines"`
 }
 
 // Line is one line of a hunk: Op is ' ' for both sides, '-' for the old one, '+'
-// for the new one. Text has no line feed and is part of the slice handed to Diff;
+// for the new one. Text has no line feed and is part of the slice handed to Diff, until Detach;
 // NoEOL marks the last line of a side that does not end in one.
 type Line struct {
-	Op    byte
-	Text  []byte
-	NoEOL bool
+	Op    Op          `json:"op"`
+	Text  value.Bytes `json:"text"`
+	NoEOL bool        `json:"no_eol,omitempty"`
+}
+
+// Op says on which side a line is. In JSON it is a string.
+type Op byte
+
+// MarshalText implements encoding.TextMarshaler.
+func (o Op) MarshalText() ([]byte, error) { return []byte{byte(o)}, nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (o *Op) UnmarshalText(b []byte) error {
+	if len(b) != 1 {
+		return fmt.Errorf("textdiff: %q is no side of a line", b)
+	}
+	*o = Op(b[0])
+	return nil
 }
 
 // Diff compares two texts and returns hunks with up to context unchanged lines
@@ -87,6 +110,16 @@ func Stat(hunks []Hunk) (added, removed int) {
 	return added, removed
 }
 
+// Detach gives hunks bytes of their own: who keeps them does not keep all of the two texts.
+func Detach(hunks []Hunk) []Hunk {
+	for _, h := range hunks {
+		for i := range h.Lines {
+			h.Lines[i].Text = bytes.Clone(h.Lines[i].Text)
+		}
+	}
+	return hunks
+}
+
 // hunks groups the changes of a script: two changes share a hunk when at most
 // 2*context unchanged lines lie between them.
 func (e *script) hunks(a, b [][]byte, context int) []Hunk {
@@ -135,7 +168,7 @@ func (e *script) hunks(a, b [][]byte, context int) []Hunk {
 	return hunks
 }
 
-func (h *Hunk) add(op byte, line []byte) {
+func (h *Hunk) add(op Op, line []byte) {
 	text, hadEOL := bytes.CutSuffix(line, []byte{'\n'})
 	h.Lines = append(h.Lines, Line{Op: op, Text: text, NoEOL: !hadEOL})
 	if op != '+' {

@@ -27,7 +27,7 @@ func Unified(w io.Writer, old, new Header, hunks []Hunk) error {
 		b.WriteString(h.Header())
 		b.WriteByte('\n')
 		for _, l := range h.Lines {
-			b.WriteByte(l.Op)
+			b.WriteByte(byte(l.Op))
 			b.Write(l.Text)
 			b.WriteByte('\n')
 			if l.NoEOL {

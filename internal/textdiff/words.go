@@ -52,7 +52,7 @@ func (h Hunk) Spans() [][]Span {
 	return out
 }
 
-func run(lines []Line, op byte) int {
+func run(lines []Line, op Op) int {
 	n := 0
 	for n < len(lines) && lines[n].Op == op {
 		n++

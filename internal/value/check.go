@@ -20,3 +20,20 @@ type Check struct {
 	Remedy Text       `json:"remedy,omitempty"` // of a finding: a command, or what to do
 	Last   *time.Time `json:"last,omitempty"`   // of an agent: its newest event in this project; nil: none is known
 }
+
+// Lost is an object of a store that is damaged, and that nothing was found to repair.
+type Lost struct {
+	Kind  string `json:"kind"`
+	ID    string `json:"id"`
+	Place Text   `json:"place"` // what names it
+}
+
+// Affected is a checkpoint that cannot be restored whole.
+type Affected struct {
+	Checkpoint   string `json:"checkpoint"`
+	Whole        bool   `json:"whole,omitempty"` // all of it is lost, and with it which paths it had
+	Paths        []Text `json:"paths,omitempty"` // what of it is lost, the first 100; a directory stands for all below it
+	More         int    `json:"more,omitempty"`  // further paths
+	Conversation bool   `json:"conversation,omitempty"`
+	Note         bool   `json:"note,omitempty"` // what was not captured is not known any more
+}

@@ -1,5 +1,33 @@
 package value
 
+// Kept is a path that a restore leaves as it is although its target has it otherwise or not at all.
+type Kept struct {
+	Path   Text       `json:"path"`
+	Dir    bool       `json:"dir,omitempty"` // with all below it
+	Reason KeptReason `json:"reason"`
+	By     string     `json:"by,omitempty"`     // of KeptSession: which one changed it, as agent/id
+	Shared bool       `json:"shared,omitempty"` // of KeptSession: the one that goes back may have written it, too, for calls of both ran
+}
+
+// Taken are paths that a restore set, or removed, only because that was asked for: else they would be kept.
+type Taken struct {
+	By    string `json:"by,omitempty"` // the other session that changed them, as agent/id; "": no checkpoint held them
+	Paths []Text `json:"paths"`
+}
+
+// Conflict is a path that changed while a restore ran, and was left as it is, or bytes of a racing editor.
+type Conflict struct {
+	Path    Text   `json:"path"`
+	Reason  string `json:"reason"`             // lower case, without the path
+	SavedAs Text   `json:"saved_as,omitempty"` // where bytes lie that are neither in the tree nor known to be stored; "": there are none
+}
+
+// Without is a path that a restore set, or found set, without something.
+type Without struct {
+	Path Text     `json:"path"`
+	What []string `json:"what"` // sorted: setuid, setgid, sticky, owner, group, capabilities, attributes, links
+}
+
 // KeptReason is why a restore leaves a path as it is although its target has it otherwise: the engine decides it, the API carries the word,
 // and the command line has a heading for each. "" says that it does not stay.
 type KeptReason string

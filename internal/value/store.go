@@ -66,3 +66,25 @@ type Span struct {
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
 }
+
+// Join is a store that gets a directory.
+type Join struct {
+	Store Store  `json:"joined"`
+	Was   Text   `json:"was,omitempty"`  // its directory until now
+	Left  string `json:"left,omitempty"` // the store that the directory had until now; it stays, of no directory
+}
+
+// Adoption is a store that lies in a project and is not believed, as it looks from outside. What it says of itself may be wrong.
+type Adoption struct {
+	Root      Text      `json:"root"`
+	Store     Text      `json:"store"`
+	ID        Text      `json:"says_store_id,omitempty"`
+	Of        Text      `json:"says_root,omitempty"`
+	Created   time.Time `json:"says_created,omitzero"`
+	Mode      string    `json:"mode"`
+	Changed   time.Time `json:"changed"` // when a file in it changed last
+	DiskBytes int64     `json:"disk_bytes"`
+	Files     int       `json:"files"`
+	Owner     Text      `json:"owner"`
+	Why       Text      `json:"why"` // it is not believed
+}

@@ -44,6 +44,20 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// Bytes is a Text that is part of something larger, which it is not copied from.
+type Bytes []byte
+
+// MarshalJSON implements json.Marshaler.
+func (b Bytes) MarshalJSON() ([]byte, error) { return Text(b).MarshalJSON() }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (b *Bytes) UnmarshalJSON(raw []byte) error {
+	var t Text
+	err := t.UnmarshalJSON(raw)
+	*b = Bytes(t)
+	return err
+}
+
 // Textf is a text as fmt.Sprintf makes it.
 func Textf(format string, args ...any) Text { return Text(fmt.Sprintf(format, args...)) }
 

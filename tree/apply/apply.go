@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
@@ -37,22 +38,14 @@ type Options struct {
 type Result struct {
 	// Done is how many paths are what their step wants, including those that were so before.
 	Done int
-	// Conflicts are the paths that are not, and bytes that were saved; sorted by path.
-	Conflicts []Conflict
+	// Conflicts are the paths that are not, since they are not what their steps expect, and bytes that were saved; sorted by path.
+	Conflicts []value.Conflict
 	// KeptDirs are directories that should be gone but hold something that no step knows (ignored or new files).
 	KeptDirs []string
 	// Without are the paths that were set without something; sorted by path.
-	Without []Without
+	Without []value.Without
 	// Perms are the permissions of the paths that are done, but have others than their step says.
 	Perms map[string]uint16
-}
-
-// Conflict is a path that Run left to the user, because it was not what its step expects, or bytes of a racing editor.
-type Conflict struct {
-	Path   string
-	Reason string // lower case, without the path
-	// SavedAs is where bytes lie that are neither in the tree nor known to be stored; "" when there are none.
-	SavedAs string
 }
 
 // errBadSteps says that the steps contradict each other, or are not steps. Nothing was touched.
@@ -134,7 +127,7 @@ func (a *applier) result() Result {
 			r.Perms[j.Path] = j.perm
 		}
 	}
-	slices.SortStableFunc(r.Conflicts, func(x, y Conflict) int { return tree.ComparePaths(x.Path, y.Path) })
+	slices.SortStableFunc(r.Conflicts, func(x, y value.Conflict) int { return tree.ComparePaths(string(x.Path), string(y.Path)) })
 	slices.SortFunc(r.KeptDirs, tree.ComparePaths)
 	return r
 }

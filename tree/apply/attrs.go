@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 )
@@ -19,12 +20,6 @@ const (
 	lostAttributes   = "attributes" // extended attributes, a security label
 	lostLinks        = "links"      // the other names of a file still lead to the replaced one
 )
-
-// Without is a path that was set, without something. What is sorted.
-type Without struct {
-	Path string
-	What []string
-}
 
 // The bits of permissions that say more than who may do what.
 const (
@@ -55,8 +50,8 @@ func UpToDate(there, want *tree.Entry) bool {
 }
 
 // Withheld names the special bits of want that are not there, for a path that is UpToDate; false: none.
-func Withheld(path string, there, want *tree.Entry) (Without, bool) {
-	w := Without{Path: path}
+func Withheld(path string, there, want *tree.Entry) (value.Without, bool) {
+	w := value.Without{Path: value.Text(path)}
 	if there != nil && want != nil && want.Type != tree.TypeSymlink {
 		w.What = lostBits(want.Perm, there.Perm)
 		slices.Sort(w.What)
@@ -284,8 +279,8 @@ func (j *job) metadataUnchanged(parent worktreefs.Dir, name string) (bool, error
 func sameAttr(x, y worktreefs.Attr) bool { return x.Name == y.Name && slices.Equal(x.Value, y.Value) }
 
 // without is what a finished step did not get.
-func (j *job) without() (Without, bool) {
-	w := Without{Path: j.Path, What: slices.Clone(j.lost)}
+func (j *job) without() (value.Without, bool) {
+	w := value.Without{Path: value.Text(j.Path), What: slices.Clone(j.lost)}
 	if j.To != nil && j.To.Type != tree.TypeSymlink {
 		w.What = append(w.What, lostBits(j.To.Perm, j.perm)...)
 	}

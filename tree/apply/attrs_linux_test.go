@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/internal/worktreefs/faultfs"
 	"rewind/tree"
@@ -181,7 +182,7 @@ func TestPromise17ApplySpecialBits(t *testing.T) {
 				if told != (reached[p].perm != x.perm) || told && perm != reached[p].perm {
 					t.Errorf("%04o to %04o: %s: permissions told %04o, %v", had, want, p, perm, told)
 				}
-				i := slices.IndexFunc(r.Without, func(w apply.Without) bool { return w.Path == p })
+				i := slices.IndexFunc(r.Without, func(w value.Without) bool { return string(w.Path) == p })
 				lost := apply.LostBits(x.perm, reached[p].perm)
 				slices.Sort(lost)
 				if i < 0 && len(lost) > 0 || i >= 0 && !slices.Equal(r.Without[i].What, lost) {
@@ -358,11 +359,11 @@ func TestPromise17ApplyAsAnother(t *testing.T) {
 			t.Errorf("%v %v", err, r.Conflicts)
 			return
 		}
-		want := []apply.Without{
-			{"caps", []string{"capabilities"}},
-			{"foreign", []string{"owner", "setuid"}},
-			{"group", []string{"group", "setgid"}},
-			{"linked", []string{"links"}},
+		want := []value.Without{
+			{Path: "caps", What: []string{"capabilities"}},
+			{Path: "foreign", What: []string{"owner", "setuid"}},
+			{Path: "group", What: []string{"group", "setgid"}},
+			{Path: "linked", What: []string{"links"}},
 		}
 		if fmt.Sprint(r.Without) != fmt.Sprint(want) {
 			t.Errorf("without %v, want %v", r.Without, want)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 )
@@ -12,7 +13,7 @@ import (
 // Foresee tells what Run would set without something, as far as that can be known before: what the system will refuse is judged by
 // who we are.
 // perms are as Result's. Nothing is changed.
-func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []Without, perms map[string]uint16, err error) {
+func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []value.Without, perms map[string]uint16, err error) {
 	steps = slices.Clone(steps)
 	slices.SortFunc(steps, func(x, y tree.Step) int { return tree.ComparePaths(x.Path, y.Path) })
 	made := map[string]uint16{} // new directories

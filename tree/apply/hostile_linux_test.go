@@ -55,7 +55,7 @@ func TestT12ApplyRefuses(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Done != 1 || len(r.Conflicts) != 1 || r.Conflicts[0].Path != n {
+				if r.Done != 1 || len(r.Conflicts) != 1 || string(r.Conflicts[0].Path) != n {
 					t.Errorf("%+v", r)
 				}
 				from["f"] = to["f"]

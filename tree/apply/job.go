@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
@@ -94,7 +95,7 @@ type applier struct {
 	tops []*newDir // the topmost new directories
 
 	mu          sync.Mutex // guards conflicts while several goroutines write into the stage
-	conflicts   []Conflict
+	conflicts   []value.Conflict
 	kept        []string
 	writerWaits int // how many more times a writer is waited for
 
@@ -179,7 +180,7 @@ func keyOf(path string) string {
 // conflict leaves a step to the user, for a reason in lower case.
 func (a *applier) conflict(j *job, reason string) {
 	j.state = jobConflict
-	a.conflicts = append(a.conflicts, Conflict{Path: j.Path, Reason: reason})
+	a.conflicts = append(a.conflicts, value.Conflict{Path: value.Text(j.Path), Reason: reason})
 }
 
 // asConflict makes a conflict of an error that concerns the step's path alone, and passes others on.

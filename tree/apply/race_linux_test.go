@@ -209,8 +209,8 @@ func savedExist(t *testing.T, dir string, r apply.Result) {
 	reported := map[string]bool{}
 	for _, c := range r.Conflicts {
 		if c.SavedAs != "" {
-			reported[filepath.Base(c.SavedAs)] = true
-			if _, err := os.Lstat(c.SavedAs); err != nil {
+			reported[filepath.Base(string(c.SavedAs))] = true
+			if _, err := os.Lstat(string(c.SavedAs)); err != nil {
 				t.Errorf("reported but not there: %v", err)
 			}
 		}
@@ -425,7 +425,7 @@ func TestT11HeldOpen(t *testing.T) {
 	if _, err := f.WriteString("much later\n"); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := os.ReadFile(r.Conflicts[0].SavedAs); string(b) != "before\nmuch later\n" {
+	if b, err := os.ReadFile(string(r.Conflicts[0].SavedAs)); string(b) != "before\nmuch later\n" {
 		t.Errorf("saved is %q, %v", b, err)
 	}
 	if d := readState(t, dir).diff(to); d != "" {

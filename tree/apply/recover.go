@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 )
@@ -127,7 +128,7 @@ func (a *applier) keepBytes(j *job, name, why string) error {
 
 // reportKept adds the conflict of bytes that were saved under a name of the stage.
 func (a *applier) reportKept(j *job, name, why string) {
-	a.conflicts = append(a.conflicts, Conflict{Path: j.Path, Reason: why, SavedAs: j.stage.dir.Name() + "/" + name})
+	a.conflicts = append(a.conflicts, value.Conflict{Path: value.Text(j.Path), Reason: why, SavedAs: value.Text(j.stage.dir.Name() + "/" + name)})
 }
 
 // recover deals with what an earlier run left in the stage for a path: discardable bytes are unlinked, others that were displaced go back.

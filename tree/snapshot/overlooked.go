@@ -45,7 +45,7 @@ func (c *Cache) Overlooked(root worktreefs.Dir, paths []string) (bool, error) {
 		if err != nil {
 			return unlike(path, err)
 		}
-		kind := byte(cachedFile)
+		kind := cachedFile
 		if st.Type == worktreefs.TypeSymlink {
 			kind = cachedSymlink
 		}

@@ -48,7 +48,7 @@ type Source struct {
 	// may answer differently, when Put is another store, and when objects may have been removed from it. Empty: unknown, so the
 	// whole tree is scanned.
 	Generation string
-	// Full scans the whole tree in any case. What differs then without having been reported is counted in WatchStatus.Missed.
+	// Full scans the whole tree in any case. What differs then without having been reported is counted in value.Watcher.Missed.
 	Full bool
 
 	// Hasty, under a watcher, leaves files that were read so soon after a change that their stamps prove nothing, and of which nothing was

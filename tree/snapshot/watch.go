@@ -8,21 +8,13 @@ import (
 	"syscall"
 	"time"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 )
 
 // ErrNoWatcher says that this system has no notification of changes that costs nothing per file, so that every snapshot scans.
 var ErrNoWatcher = errors.New("no watcher on this system")
-
-// WatchStatus says how a watcher is.
-type WatchStatus struct {
-	Healthy bool      // snapshots rely on it
-	Watches int       // directories
-	Reason  string    // why it is not healthy; "" when it is
-	Since   time.Time // when it became so
-	Missed  int       // changes that full scans found and it had not reported
-}
 
 const (
 	maxDirt  = 1 << 17         // names that are remembered between two snapshots; more fail the watcher
@@ -109,10 +101,10 @@ func (w *Watcher) Close() error {
 }
 
 // Status tells how the watcher is.
-func (w *Watcher) Status() WatchStatus {
+func (w *Watcher) Status() value.Watcher {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return WatchStatus{Healthy: w.armed, Watches: w.watches, Reason: w.reason, Since: w.since, Missed: w.missed}
+	return value.Watcher{Healthy: w.armed, Directories: w.watches, Reason: w.reason, Since: w.since.UTC(), Missed: w.missed}
 }
 
 // fail ends a life, unless it is over: none of its reports counts any more. mu is held.

@@ -45,7 +45,7 @@ func TestWatcherStatus(t *testing.T) {
 	if r := v.ill(); r != "" {
 		t.Fatal(r)
 	}
-	if s := v.w.Status(); s.Watches != 3 || s.Reason != "" { // the root, a and a/b
+	if s := v.w.Status(); s.Directories != 3 || s.Reason != "" { // the root, a and a/b
 		t.Errorf("%+v", s)
 	}
 	check(t, os.RemoveAll(v.root+"/a/b"))
@@ -53,7 +53,7 @@ func TestWatcherStatus(t *testing.T) {
 	if r := v.ill(); r != "" {
 		t.Fatal(r)
 	}
-	if s := v.w.Status(); s.Watches != 3 {
+	if s := v.w.Status(); s.Directories != 3 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -134,7 +134,7 @@ func TestWatcherLimit(t *testing.T) {
 		if r := v.ill(); !strings.Contains(r, "max_user_watches") {
 			t.Fatalf("%q", r)
 		}
-		if s := v.w.Status(); s.Watches != 0 {
+		if s := v.w.Status(); s.Directories != 0 {
 			t.Errorf("watches are kept: %+v", s)
 		}
 	}
@@ -209,7 +209,7 @@ func TestWatcherClosedWhileSnapshotsRun(t *testing.T) {
 			v.commit(v.same(nil))
 		}
 		closing.Wait()
-		if s := v.w.Status(); s.Healthy || s.Reason != "closed" || s.Watches != 0 {
+		if s := v.w.Status(); s.Healthy || s.Reason != "closed" || s.Directories != 0 {
 			t.Fatalf("%+v", s)
 		}
 		check(t, v.w.Close())
@@ -255,7 +255,7 @@ func TestWatcherKeepsWatchOfMovedDirectory(t *testing.T) {
 		write(t, v.root+"/q/b/f", fmt.Sprint("edit", i))
 		v.commit(v.same(nil))
 	}
-	if s := v.w.Status(); !s.Healthy || s.Watches != 4 { // the root, p, q and q/b
+	if s := v.w.Status(); !s.Healthy || s.Directories != 4 { // the root, p, q and q/b
 		t.Errorf("%+v", s)
 	}
 }
