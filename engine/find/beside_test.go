@@ -63,8 +63,8 @@ func TestGrepNowLarge(t *testing.T) {
 	p.Write("z.txt", "needle\n")
 	r, err := p.E.GrepNow(enginetest.Bg, find.GrepOptions{Pattern: find.Pattern{Text: "needle"}}, nil)
 	p.Must(err)
-	if len(r.Matches) != 2 || fmt.Sprint(r.Large) != "[big.txt]" {
-		t.Errorf("%d matches, too large %v", len(r.Matches), r.Large)
+	if len(r.Matches) != 2 || fmt.Sprint(r.Unsearched.TooLarge) != "[big.txt]" {
+		t.Errorf("%d matches, too large %v", len(r.Matches), r.Unsearched.TooLarge)
 	}
 }
 
