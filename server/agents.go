@@ -19,7 +19,7 @@ import (
 	"rewind/internal/value"
 )
 
-func (s *Server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Progress) (out api.HooksResponse, err error) {
+func (s *server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Progress) (out api.HooksResponse, err error) {
 	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun, Agents: req.Agents}
 	for _, agent := range req.Agents {
 		if !slices.Contains(value.Agents(), agent) {
@@ -102,7 +102,7 @@ func settingsDiff(c register.SettingsChange) api.FileDiff {
 // keptHint is the remedy of a removal that would take kept bytes with it.
 const keptHint = "move them out of .agent/rewind/stage first"
 
-func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ model.Progress) (out api.RemoveResponse, err error) {
+func (s *server) remove(ctx context.Context, req api.RemoveRequest, _ model.Progress) (out api.RemoveResponse, err error) {
 	r, err := s.removal(ctx, req.ProjectDir(), &out)
 	if err != nil {
 		return out, err
@@ -124,7 +124,7 @@ func (s *Server) remove(ctx context.Context, req api.RemoveRequest, _ model.Prog
 }
 
 // removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would stay for ever.
-func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*register.Result, error) {
+func (s *server) removeHooks(ctx context.Context, req api.RemoveRequest) (*register.Result, error) {
 	o := register.Options{Remove: true, DryRun: true}
 	plan, err := register.SetHooks(ctx, s.home, req.Env, o)
 	if err = errors.Join(err, plan.Err()); err != nil {
@@ -139,7 +139,7 @@ func (s *Server) removeHooks(ctx context.Context, req api.RemoveRequest) (*regis
 }
 
 // removal finds the project that is to go, and refuses what must not.
-func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveResponse) (r *project.Removal, err error) {
+func (s *server) removal(ctx context.Context, dir string, out *api.RemoveResponse) (r *project.Removal, err error) {
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		r, err = project.FindRemoval(ctx, s.home, dir, project.Options{LockWait: wait})
 		return err
@@ -167,7 +167,7 @@ func (s *Server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 }
 
 // validate looks at everything. What keeps a project from being opened is a finding like any other.
-func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.Progress) (out api.ValidateResponse, err error) {
+func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.Progress) (out api.ValidateResponse, err error) {
 	var checks []value.Check
 	root, agents := "", []model.Session(nil)
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
@@ -209,7 +209,7 @@ func (s *Server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 }
 
 // checkLimits looks at what the process that answers may do.
-func (s *Server) checkLimits() []value.Check {
+func (s *server) checkLimits() []value.Check {
 	var out []value.Check
 	for _, l := range detach.Limits() {
 		c := value.Check{Name: "limits", Level: value.LevelNote, Text: value.Text(l.Text)}
@@ -224,7 +224,7 @@ func (s *Server) checkLimits() []value.Check {
 	return out
 }
 
-func (s *Server) checkDaemon() value.Check {
+func (s *server) checkDaemon() value.Check {
 	c := value.Check{Name: "daemon", Level: value.LevelNote, Text: "not running; the next event of an agent starts one"}
 	if d := s.daemonInfo(); d.Running {
 		c.Level, c.Text = value.LevelOK, value.Textf("process %d, version %s", d.PID, d.Version)

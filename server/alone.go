@@ -30,7 +30,7 @@ func serve(ctx context.Context, version string, in io.Reader, out io.Writer) err
 		err = a.exchange(ctx, r, out)
 	}
 	if a.server != nil {
-		a.server.Wait()
+		a.server.wait()
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -41,7 +41,7 @@ func serve(ctx context.Context, version string, in io.Reader, out io.Writer) err
 // alone is the handler of a process that lives for one command.
 type alone struct {
 	version string
-	server  *Server // nil: nothing was asked of it yet, or rewind's own directory cannot be used
+	server  *server // nil: nothing was asked of it yet, or rewind's own directory cannot be used
 }
 
 // exchange answers one request; io.EOF: there is none, or nobody to answer.
@@ -91,7 +91,7 @@ func (a *alone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.server == nil {
 		command, _ := url.PathUnescape(r.Header.Get(api.HeaderCommand))
-		s, err := New(Options{Version: a.version, LockWait: aloneLockWait, Command: command})
+		s, err := newOneShot(serverOptions{version: a.version, lockWait: aloneLockWait, command: command})
 		if err != nil {
 			fail(ndjson.New(w), err)
 			return

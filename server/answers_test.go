@@ -29,7 +29,7 @@ func TestAnswers(t *testing.T) {
 	time.Local = time.FixedZone("elsewhere", 5*3600) // before anything runs, and again after all of it has ended
 	t.Cleanup(func() { time.Local = zone })
 	newHome(t)
-	r := start(t, DaemonOptions{NoWatch: true})
+	r := start(t, daemonOptions{noWatch: true})
 	r.d.settling.End() // what it would do when it comes to it
 	p := r.newProject(t)
 	a := &answers{t: t, r: r, p: p, user: t.TempDir()}

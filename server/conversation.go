@@ -10,7 +10,7 @@ import (
 	"rewind/refs"
 )
 
-func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p model.Progress) (out api.SessionsResponse, err error) {
+func (s *server) sessions(ctx context.Context, req api.SessionsRequest, p model.Progress) (out api.SessionsResponse, err error) {
 	open := s.read
 	if req.Import {
 		open = s.project
@@ -44,7 +44,7 @@ func (s *Server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 	return out, err
 }
 
-func (s *Server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progress) (out api.TurnsResponse, err error) {
+func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progress) (out api.TurnsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.History.Turns(ctx, req.Walk)
 		if err != nil {
@@ -57,7 +57,7 @@ func (s *Server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progre
 	return out, err
 }
 
-func (s *Server) fork(ctx context.Context, req api.ForkRequest, p model.Progress) (out api.ForkResponse, err error) {
+func (s *server) fork(ctx context.Context, req api.ForkRequest, p model.Progress) (out api.ForkResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
@@ -75,7 +75,7 @@ func (s *Server) fork(ctx context.Context, req api.ForkRequest, p model.Progress
 	return out, err
 }
 
-func (s *Server) clone(ctx context.Context, req api.CloneRequest, p model.Progress) (out api.ForkResponse, err error) {
+func (s *server) clone(ctx context.Context, req api.CloneRequest, p model.Progress) (out api.ForkResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
@@ -92,7 +92,7 @@ func (s *Server) clone(ctx context.Context, req api.CloneRequest, p model.Progre
 	return out, err
 }
 
-func (s *Server) forks(ctx context.Context, req api.ForksRequest, _ model.Progress) (out api.ForksResponse, err error) {
+func (s *server) forks(ctx context.Context, req api.ForksRequest, _ model.Progress) (out api.ForksResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		list, err := e.History.Forks(ctx, req.Env, req.Fork)
 		if err != nil {

@@ -25,12 +25,12 @@ import (
 	"rewind/server/work"
 )
 
-// DaemonOptions of RunDaemon; zero durations stand for the defaults.
-type DaemonOptions struct {
-	Version string
-	Idle    time.Duration // without work for this long it ends: 30 minutes
-	Keep    time.Duration // how long a store stays open that nobody uses: 30 minutes
-	NoWatch bool          // do not have worktrees watched: every capture looks at every file
+// daemonOptions of serveDaemon; zero durations stand for the defaults.
+type daemonOptions struct {
+	version string
+	idle    time.Duration // without work for this long it ends: 30 minutes
+	keep    time.Duration // how long a store stays open that nobody uses: 30 minutes
+	noWatch bool          // do not have worktrees watched: every capture looks at every file
 
 	// For tests.
 	scanDelay, grace, tidy time.Duration
@@ -48,12 +48,12 @@ const (
 	maxHeader      = 64 << 10         // bytes
 )
 
-func (o DaemonOptions) withDefaults() DaemonOptions {
-	if o.Idle <= 0 {
-		o.Idle = daemonIdle
+func (o daemonOptions) withDefaults() daemonOptions {
+	if o.idle <= 0 {
+		o.idle = daemonIdle
 	}
-	if o.Keep <= 0 {
-		o.Keep = daemonKeep
+	if o.keep <= 0 {
+		o.keep = daemonKeep
 	}
 	if o.tidy <= 0 {
 		o.tidy = tidyAfter
@@ -69,11 +69,11 @@ func (o DaemonOptions) withDefaults() DaemonOptions {
 
 // daemon is the one process of a user that has the stores open. It may die at any instruction: nothing that it has in memory is needed.
 type daemon struct {
-	o       DaemonOptions
+	o       daemonOptions
 	home    project.Home
 	claim   *rundir.Claim
 	log     *slog.Logger
-	server  *Server
+	server  *server
 	stores  *registry.Registry
 	started time.Time
 
@@ -90,9 +90,9 @@ type daemon struct {
 	secretScanMu sync.Mutex
 }
 
-// RunDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns nil,
+// serveDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns nil,
 // having done nothing, where another daemon serves already. The error says why no daemon can run here.
-func RunDaemon(ctx context.Context, o DaemonOptions) error {
+func serveDaemon(ctx context.Context, o daemonOptions) error {
 	home, err := project.DefaultHome()
 	if err != nil {
 		return tellHome(err, "rewind daemon")
@@ -131,7 +131,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: log.New(errorLog{d.log}, "", 0),
 	}
 	h.SetKeepAlivesEnabled(false) // a connection is for one exchange
-	d.log.Info("daemon started", "version", d.o.Version, "pid", os.Getpid())
+	d.log.Info("daemon started", "version", d.o.version, "pid", os.Getpid())
 	if b, err := json.Marshal(d.info()); err == nil {
 		if err := d.claim.WriteNote(append(b, '\n')); err != nil {
 			d.log.Warn("write "+rundir.NoteName, "error", err)
@@ -163,12 +163,12 @@ func (d *daemon) serve(ctx context.Context) error {
 
 // prepare makes what serves; nothing runs yet.
 func (d *daemon) prepare(base context.Context) {
-	o := Options{Version: d.o.Version, LockWait: daemonLockWait}
+	o := serverOptions{version: d.o.version, lockWait: daemonLockWait}
 	d.server = newServer(o, d.home, d.claim.Dir, d.log)
 	d.server.base, d.server.daemon = base, d
-	d.server.work.After, d.server.work.Idle = d.o.Idle, func() { d.stop("idle") }
-	d.stores = registry.New(d.home, d.server.engineOptions(), d.o.Keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
-	d.stores.Watch = !d.o.NoWatch
+	d.server.work.After, d.server.work.Idle = d.o.idle, func() { d.stop("idle") }
+	d.stores = registry.New(d.home, d.server.engineOptions(), d.o.keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
+	d.stores.Watch = !d.o.noWatch
 	d.server.stores = d.stores
 	d.settling = later.New(d.followUp)
 	d.tidying = later.New(d.tidy)
@@ -259,7 +259,7 @@ func (d *daemon) watch() {
 }
 
 func (d *daemon) info() api.Daemon {
-	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.Version, Started: &d.started, Socket: api.Text(d.claim.Socket)}
+	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.version, Started: &d.started, Socket: api.Text(d.claim.Socket)}
 	if d.stores != nil {
 		i.Stores = d.stores.Count()
 	}
@@ -267,19 +267,19 @@ func (d *daemon) info() api.Daemon {
 }
 
 // daemonInfo is about the process that answers.
-func (s *Server) daemonInfo() api.Daemon {
+func (s *server) daemonInfo() api.Daemon {
 	if s.daemon == nil {
 		return api.Daemon{}
 	}
 	return s.daemon.info()
 }
 
-func (s *Server) daemonStatus(context.Context, api.DaemonRequest, model.Progress) (api.Daemon, error) {
+func (s *server) daemonStatus(context.Context, api.DaemonRequest, model.Progress) (api.Daemon, error) {
 	return s.daemonInfo(), nil
 }
 
 // daemonStop answers when the stores are closed; it does not itself count as work that they wait for.
-func (s *Server) daemonStop(context.Context, api.DaemonRequest, model.Progress) (api.Daemon, error) {
+func (s *server) daemonStop(context.Context, api.DaemonRequest, model.Progress) (api.Daemon, error) {
 	info := s.daemonInfo()
 	if s.daemon == nil {
 		return info, nil

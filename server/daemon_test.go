@@ -48,11 +48,11 @@ func newHome(t *testing.T) string {
 	return dir
 }
 
-func start(t *testing.T, o DaemonOptions) *running {
+func start(t *testing.T, o daemonOptions) *running {
 	t.Helper()
 	home := os.Getenv("REWIND_HOME")
-	if o.Version == "" {
-		o.Version = "test"
+	if o.version == "" {
+		o.version = "test"
 	}
 	sock, err := relay.SocketPath(home)
 	if err != nil {
@@ -64,7 +64,7 @@ func start(t *testing.T, o DaemonOptions) *running {
 	o.serving = func(d *daemon) { serving <- d }
 	go func() {
 		defer close(r.ended)
-		r.err = RunDaemon(ctx, o)
+		r.err = serveDaemon(ctx, o)
 	}()
 	t.Cleanup(func() { r.stop(t) })
 	select {
@@ -72,7 +72,7 @@ func start(t *testing.T, o DaemonOptions) *running {
 	case <-r.ended:
 		t.Fatalf("the daemon does not serve: %v", r.err)
 	}
-	r.client = &api.Client{Transport: api.Socket{Home: home, Version: o.Version}}
+	r.client = &api.Client{Transport: api.Socket{Home: home, Version: o.version}}
 	return r
 }
 
@@ -147,7 +147,7 @@ func gone(path string) bool {
 // A browser, which names where it believes to be, gets nothing; neither does a client that does not say its version.
 func TestT16HostAndOrigin(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	for _, c := range []struct {
 		head   string
 		status int
@@ -181,7 +181,7 @@ func TestT16HostAndOrigin(t *testing.T) {
 func TestPromise15RunDirectoryIsPrivate(t *testing.T) {
 	home := newHome(t)
 	defer syscall.Umask(syscall.Umask(0))
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	r.newProject(t)
 	seen := 0
 	err := filepath.WalkDir(filepath.Join(home, "run"), func(path string, d os.DirEntry, err error) error {
@@ -214,7 +214,7 @@ func TestT17RunDirectoryOfOthers(t *testing.T) {
 		if err := os.Chmod(run, mode); err != nil {
 			t.Fatal(err)
 		}
-		r := start(t, DaemonOptions{})
+		r := start(t, daemonOptions{})
 		if fi, err := os.Stat(run); err != nil || fi.Mode().Perm() != 0o700 {
 			t.Errorf("mode %o: %v, %v", mode, fi.Mode(), err)
 		}
@@ -227,7 +227,7 @@ func TestT17RunDirectoryOfOthers(t *testing.T) {
 	if err := errors.Join(err, os.Chown(run, 65534, 65534)); err != nil {
 		t.Fatal(err)
 	}
-	if err := RunDaemon(t.Context(), DaemonOptions{Version: "test"}); err == nil || !strings.Contains(err.Error(), "belongs to user 65534") {
+	if err := serveDaemon(t.Context(), daemonOptions{version: "test"}); err == nil || !strings.Contains(err.Error(), "belongs to user 65534") {
 		t.Errorf("a directory of another user: %v", err)
 	}
 	if now, err := os.ReadDir(run); err != nil || len(now) != len(left) {
@@ -243,7 +243,7 @@ func TestT17PlantedAndStaleSockets(t *testing.T) {
 	}
 	sock := filepath.Join(run, "daemon.sock")
 	put(t, run, "daemon.sock", "a file")
-	if err := RunDaemon(t.Context(), DaemonOptions{Version: "test"}); err == nil {
+	if err := serveDaemon(t.Context(), daemonOptions{version: "test"}); err == nil {
 		t.Error("a file in the socket's place is accepted")
 	}
 	if b, err := os.ReadFile(sock); err != nil || string(b) != "a file" {
@@ -258,7 +258,7 @@ func TestT17PlantedAndStaleSockets(t *testing.T) {
 	}
 	ln.(*net.UnixListener).SetUnlinkOnClose(false)
 	_ = ln.Close()
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	if d := r.status(t); !d.Running {
 		t.Errorf("a stale socket: %+v", d)
 	}
@@ -296,7 +296,7 @@ func TestT17Promise15ForeignUser(t *testing.T) {
 	if err := os.WriteFile(program, b, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	for path, mode := range map[string]os.FileMode{home: 0o755, filepath.Join(home, "run"): 0o755, r.socket: 0o666} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
@@ -331,7 +331,7 @@ func TestT17OneDaemon(t *testing.T) {
 	for range n {
 		wg.Go(func() {
 			<-begin
-			if err := RunDaemon(ctx, DaemonOptions{Version: "test"}); err != nil {
+			if err := serveDaemon(ctx, daemonOptions{version: "test"}); err != nil {
 				t.Error(err)
 			}
 			if ctx.Err() == nil {
@@ -357,7 +357,7 @@ func TestT17OneDaemon(t *testing.T) {
 
 func TestDaemonEndsWhenIdle(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{Idle: 20 * time.Millisecond})
+	r := start(t, daemonOptions{idle: 20 * time.Millisecond})
 	r.wait(t)
 	if r.err != nil || !gone(r.socket) {
 		t.Errorf("%v, socket gone: %v", r.err, gone(r.socket))
@@ -372,12 +372,12 @@ func TestDaemonEndsWithoutSocket(t *testing.T) {
 		"directory": func(*running) error { return os.RemoveAll(filepath.Join(home, "run")) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			old := start(t, DaemonOptions{scanDelay: 10 * time.Millisecond})
+			old := start(t, daemonOptions{scanDelay: 10 * time.Millisecond})
 			old.newProject(t)
 			if err := lose(old); err != nil {
 				t.Fatal(err)
 			}
-			next := start(t, DaemonOptions{})
+			next := start(t, daemonOptions{})
 			old.wait(t)
 			if d := next.status(t); !d.Running {
 				t.Errorf("the next one: %+v", d)
@@ -390,7 +390,7 @@ func TestDaemonEndsWithoutSocket(t *testing.T) {
 // A client of another version is told so, after the place is free, and what runs is finished.
 func TestVersionHandOver(t *testing.T) {
 	newHome(t)
-	old := start(t, DaemonOptions{Version: "1"})
+	old := start(t, daemonOptions{version: "1"})
 	p := old.newProject(t)
 	put(t, p.ProjectDir(), "a", "two")
 	// A save whose request is still on its way.
@@ -411,7 +411,7 @@ func TestVersionHandOver(t *testing.T) {
 	if !gone(old.socket) {
 		t.Error("the socket is still there")
 	}
-	next := start(t, DaemonOptions{Version: "2"})
+	next := start(t, daemonOptions{version: "2"})
 	if d := next.status(t); d.Version != "2" {
 		t.Errorf("next: %+v", d)
 	}
@@ -437,7 +437,7 @@ func (r *running) inFlight() int {
 // A daemon that must end takes back a restore that does not come to its end in time.
 func TestDaemonTakesRestoresBack(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{grace: time.Millisecond})
+	r := start(t, daemonOptions{grace: time.Millisecond})
 	dir := t.TempDir()
 	p := api.Project{Dir: api.Text(dir)}
 	for i := range 800 {
@@ -466,7 +466,7 @@ func TestDaemonTakesRestoresBack(t *testing.T) {
 	r.cancel()
 	err := <-done
 	r.wait(t)
-	r = start(t, DaemonOptions{})
+	r = start(t, daemonOptions{})
 	st, serr := api.Call(t.Context(), r.client, api.Status, api.StatusRequest{Project: p}, nil)
 	if serr != nil || st.HalfDone != "" {
 		t.Errorf("%v, half done: %q", serr, st.HalfDone)

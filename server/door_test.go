@@ -33,7 +33,7 @@ const oldHead = "POST " + api.HookPath + " HTTP/1.1\r\nHost: rewind\r\nConnectio
 // What a hook's own client is answered is what 'rewind hook' is, which comes by HTTP.
 func TestDoorAnswersAsNetHTTP(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	const tool = `{"session_id":"s%d","hook_event_name":"PostToolUse","tool_name":"Bash"`
 	sessions := int64(0)
@@ -89,7 +89,7 @@ func TestDoorAnswersAsNetHTTP(t *testing.T) {
 // What is no hook in the form of this version is told so, and leaves no event.
 func TestDoorRefuses(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	put(t, p.ProjectDir(), "a", "two")
 	whole, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "test", Agent: "claude", Event: "stop", Wait: 60000, Cwd: p.ProjectDir()})
@@ -152,7 +152,7 @@ func TestHookOfAnotherVersion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			newHome(t)
-			r := start(t, DaemonOptions{})
+			r := start(t, daemonOptions{})
 			conn, err := net.Dial("unix", r.socket)
 			if err != nil {
 				t.Fatal(err)
@@ -176,7 +176,7 @@ func TestHookOfAnotherVersion(t *testing.T) {
 // A hook's client that was built without a version is of every daemon's that was, in both forms.
 func TestHookOfABuildWithoutVersion(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{Version: "devel-0123456789ab"})
+	r := start(t, daemonOptions{version: "devel-0123456789ab"})
 	c, err := relay.Dial(r.socket)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestHookOfABuildWithoutVersion(t *testing.T) {
 // A client that was answered before it had sent all of its payload hears the answer.
 func TestDoorIsHeardBeforeTheEnd(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	c, err := relay.Dial(r.socket)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestDoorIsHeardBeforeTheEnd(t *testing.T) {
 // are left at the door than it keeps.
 func TestPromise04DoorStaysOpen(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	head, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "test", Agent: "claude"})
 	if err != nil {

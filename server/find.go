@@ -14,7 +14,7 @@ import (
 	"rewind/tree"
 )
 
-func (s *Server) paths(ctx context.Context, req api.PathsRequest, _ model.Progress) (out api.PathsResponse, err error) {
+func (s *server) paths(ctx context.Context, req api.PathsRequest, _ model.Progress) (out api.PathsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
@@ -59,7 +59,7 @@ func pathChanges(c find.Changed) []api.Change {
 	return out
 }
 
-func (s *Server) grep(ctx context.Context, req api.GrepRequest, p model.Progress) (out api.GrepResponse, err error) {
+func (s *server) grep(ctx context.Context, req api.GrepRequest, p model.Progress) (out api.GrepResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
@@ -134,7 +134,7 @@ func moment(l history.Listed) api.Moment {
 	return m
 }
 
-func (s *Server) blame(ctx context.Context, req api.BlameRequest, _ model.Progress) (out api.BlameResponse, err error) {
+func (s *server) blame(ctx context.Context, req api.BlameRequest, _ model.Progress) (out api.BlameResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), []api.Text{req.Path})
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"rewind/server/work"
 )
 
-func (s *Server) gc(ctx context.Context, req api.GCRequest, p model.Progress) (out api.GCResponse, err error) {
+func (s *server) gc(ctx context.Context, req api.GCRequest, p model.Progress) (out api.GCResponse, err error) {
 	o := gc.Options{DryRun: req.DryRun, Keep: req.Keep, Progress: p}
 	if req.MaxSize != "" {
 		if o.MaxSize, err = project.ParseSize(req.MaxSize); err != nil {

@@ -45,7 +45,7 @@ type collecting struct {
 }
 
 // beginGC returns when it is there.
-func beginGC(t *testing.T, s *Server) *collecting {
+func beginGC(t *testing.T, s *server) *collecting {
 	t.Helper()
 	dir := t.TempDir()
 	e, _, err := engine.Init(t.Context(), s.home, dir, project.ModeGlobal, project.Options{})

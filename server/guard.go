@@ -18,9 +18,9 @@ func (d *daemon) speaksWith(r *http.Request) bool {
 		return true
 	case api.HookPath:
 		theirs, err := url.PathUnescape(r.Header.Get(api.HeaderVersion))
-		return err == nil && sameVersion(theirs, d.o.Version)
+		return err == nil && sameVersion(theirs, d.o.version)
 	default:
-		return r.Header.Get(api.HeaderVersion) == url.PathEscape(d.o.Version)
+		return r.Header.Get(api.HeaderVersion) == url.PathEscape(d.o.version)
 	}
 }
 
@@ -28,7 +28,7 @@ func (d *daemon) speaksWith(r *http.Request) bool {
 // which ends the daemon. A handler that panics is an error of its request.
 func (d *daemon) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set(api.HeaderVersion, url.PathEscape(d.o.Version))
+		w.Header().Set(api.HeaderVersion, url.PathEscape(d.o.version))
 		if _, browser := r.Header["Origin"]; browser || r.Host != host {
 			d.log.Warn("refused: not a client", "host", r.Host)
 			http.Error(w, "not a client of rewind", http.StatusForbidden)
@@ -36,7 +36,7 @@ func (d *daemon) guard(next http.Handler) http.Handler {
 		}
 		if !d.speaksWith(r) {
 			d.stop("a client has version " + printable(r.Header.Get(api.HeaderVersion)))
-			http.Error(w, "the daemon of rewind has version "+printable(d.o.Version)+", and ends for a client of another one", api.StatusOtherVersion)
+			http.Error(w, "the daemon of rewind has version "+printable(d.o.version)+", and ends for a client of another one", api.StatusOtherVersion)
 			return
 		}
 		defer func() {

@@ -21,7 +21,7 @@ import (
 	"rewind/server/ndjson"
 )
 
-func (s *Server) init(ctx context.Context, req api.InitRequest, p model.Progress) (out api.InitResponse, err error) {
+func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress) (out api.InitResponse, err error) {
 	var plan *project.InitPlan
 	o := s.engineOptions()
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
@@ -81,7 +81,7 @@ func initNotices(p *project.InitPlan) (list []string) {
 	return list
 }
 
-func (s *Server) save(ctx context.Context, req api.SaveRequest, p model.Progress) (out api.SaveResponse, err error) {
+func (s *server) save(ctx context.Context, req api.SaveRequest, p model.Progress) (out api.SaveResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.Worktree.Save(ctx, req.Session, string(req.Message), p)
 		if err != nil {
@@ -103,7 +103,7 @@ func (s *Server) save(ctx context.Context, req api.SaveRequest, p model.Progress
 	return out, err
 }
 
-func (s *Server) list(ctx context.Context, req api.ListRequest, _ model.Progress) (out api.ListResponse, err error) {
+func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress) (out api.ListResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.History.List(ctx, history.ListOptions{All: req.All, Session: req.Session, Limit: req.Limit})
 		if err != nil {
@@ -118,7 +118,7 @@ func (s *Server) list(ctx context.Context, req api.ListRequest, _ model.Progress
 	return out, err
 }
 
-func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
+func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
@@ -148,7 +148,7 @@ func (s *Server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 	return out, err
 }
 
-func (s *Server) diff(ctx context.Context, req api.DiffRequest, p model.Progress) (out api.DiffResponse, err error) {
+func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress) (out api.DiffResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
@@ -189,7 +189,7 @@ func (s *Server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 // catInMemory is the size in bytes up to which a file is read before it is sent.
 const catInMemory = 64 << 20
 
-func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
+func (s *server) cat(w http.ResponseWriter, r *http.Request) {
 	out := ndjson.New(w)
 	var req api.CatRequest
 	if err := readRequest(r.Body, &req); err != nil {
@@ -248,7 +248,7 @@ func (s *Server) cat(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) checkout(ctx context.Context, req api.CheckoutRequest, p model.Progress) (out api.RestoreResponse, err error) {
+func (s *server) checkout(ctx context.Context, req api.CheckoutRequest, p model.Progress) (out api.RestoreResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
@@ -288,11 +288,11 @@ func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context,
 	return e.Restorer.Continue
 }
 
-func (s *Server) undo(ctx context.Context, req api.UndoRequest, p model.Progress) (api.RestoreResponse, error) {
+func (s *server) undo(ctx context.Context, req api.UndoRequest, p model.Progress) (api.RestoreResponse, error) {
 	return s.along(ctx, req, p, refs.KindUndo, func(e *engine.Engine) along { return e.Restorer.Undo })
 }
 
-func (s *Server) redo(ctx context.Context, req api.UndoRequest, p model.Progress) (api.RestoreResponse, error) {
+func (s *server) redo(ctx context.Context, req api.UndoRequest, p model.Progress) (api.RestoreResponse, error) {
 	return s.along(ctx, req, p, refs.KindRedo, func(e *engine.Engine) along { return e.Restorer.Redo })
 }
 
@@ -300,7 +300,7 @@ func (s *Server) redo(ctx context.Context, req api.UndoRequest, p model.Progress
 type along func(context.Context, int, restore.Options) (*restore.Result, error)
 
 // along moves back or forward along the steps.
-func (s *Server) along(ctx context.Context, req api.UndoRequest, p model.Progress, kind refs.Kind, move func(*engine.Engine) along) (out api.RestoreResponse, err error) {
+func (s *server) along(ctx context.Context, req api.UndoRequest, p model.Progress, kind refs.Kind, move func(*engine.Engine) along) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := move(e)(ctx, max(req.Steps, 1), options(req.Walk, req.Wish, nil, p))
 		if err != nil {
@@ -312,7 +312,7 @@ func (s *Server) along(ctx context.Context, req api.UndoRequest, p model.Progres
 	return out, err
 }
 
-func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p model.Progress) (out api.RestoreResponse, err error) {
+func (s *server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p model.Progress) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.Restorer.UndoRestore(ctx, req.Operation, options(api.Walk{}, req.Wish, nil, p))
 		if err != nil {
@@ -325,7 +325,7 @@ func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p 
 	return out, err
 }
 
-func (s *Server) ops(ctx context.Context, req api.OpsRequest, _ model.Progress) (out api.OpsResponse, err error) {
+func (s *server) ops(ctx context.Context, req api.OpsRequest, _ model.Progress) (out api.OpsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		list, err := e.History.Operations(ctx, req.Limit, req.All)
 		out = api.OpsResponse{Operations: []api.Operation{}, Notices: e.Project().Notices}
@@ -337,7 +337,7 @@ func (s *Server) ops(ctx context.Context, req api.OpsRequest, _ model.Progress) 
 	return out, err
 }
 
-func (s *Server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) (out api.TagResponse, err error) {
+func (s *server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) (out api.TagResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.TagResponse{Tag: string(req.Tag), Notices: e.Project().Notices}
 		if req.Delete {
@@ -361,7 +361,7 @@ func (s *Server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) 
 	return out, err
 }
 
-func (s *Server) tags(ctx context.Context, req api.TagsRequest, _ model.Progress) (out api.TagsResponse, err error) {
+func (s *server) tags(ctx context.Context, req api.TagsRequest, _ model.Progress) (out api.TagsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		list, err := e.History.Tags(ctx)
 		out = api.TagsResponse{Tags: []api.TagResponse{}, Notices: e.Project().Notices}
@@ -374,7 +374,7 @@ func (s *Server) tags(ctx context.Context, req api.TagsRequest, _ model.Progress
 	return out, err
 }
 
-func (s *Server) status(ctx context.Context, req api.StatusRequest, p model.Progress) (out api.StatusResponse, err error) {
+func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Progress) (out api.StatusResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		st, err := e.Status(ctx, p)
 		if err != nil {

@@ -55,7 +55,7 @@ type hookReply interface {
 }
 
 // hook answers an agent: always, always in time, whatever happens. What it began goes on.
-func (s *Server) hook(call *hookCall, payload io.Reader, reply hookReply) {
+func (s *server) hook(call *hookCall, payload io.Reader, reply hookReply) {
 	ev, err := s.parseHook(payload, call, reply)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		s.log.Warn("hook: the client died before it had sent all", "agent", call.agent, "event", call.word)
@@ -107,7 +107,7 @@ func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn 
 }
 
 // parseHook reads the payload, for no longer than the client waits.
-func (s *Server) parseHook(payload io.Reader, call *hookCall, reply hookReply) (ev hooks.Event, err error) {
+func (s *server) parseHook(payload io.Reader, call *hookCall, reply hookReply) (ev hooks.Event, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.panicked("hook: parse", p)
@@ -123,7 +123,7 @@ func (s *Server) parseHook(payload io.Reader, call *hookCall, reply hookReply) (
 }
 
 // handleHook does the work of a hook and returns what the agent's user should read on standard error.
-func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) (warn string) {
+func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) (warn string) {
 	var p *project.Project
 	fail := func(err error) {
 		if p != nil {
@@ -169,7 +169,7 @@ func (s *Server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 }
 
 // takeIn hands an event to its project, and returns where else it names files.
-func (s *Server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event, call *hookCall) (elsewhere []string, err error) {
+func (s *server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event, call *hookCall) (elsewhere []string, err error) {
 	c, err := s.configs.Load(s.home, p.Root)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (s *Server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event,
 var quietStderr = map[hooks.Agent]bool{hooks.Claude: true, hooks.Codex: true, hooks.Gemini: true, hooks.Droid: true}
 
 // warn tells, once in a session and about one matter, that what its tools change is kept nowhere, or elsewhere than one may think.
-func (s *Server) warn(ev hooks.Event, about, text string) string {
+func (s *server) warn(ev hooks.Event, about, text string) string {
 	changes := (ev.Kind == hooks.BeforeTool || ev.Kind == hooks.AfterTool) && ev.Tool.Class != hooks.Reader
 	if !changes || !quietStderr[ev.Agent] || ev.Session == "" {
 		return ""
@@ -236,6 +236,6 @@ func printable(s string) string {
 }
 
 // panicked writes into the log where it happened.
-func (s *Server) panicked(what string, p any) {
+func (s *server) panicked(what string, p any) {
 	s.log.Error(what+": panic", "value", fmt.Sprintf("%.200v", p), "stack", string(debug.Stack()))
 }

@@ -67,7 +67,7 @@ func (r *running) degraded(t *testing.T, p api.Project) *api.Degraded {
 
 func TestHookCaptures(t *testing.T) {
 	home := newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	put(t, p.ProjectDir(), "a", "two")
 	status, warn, body := r.post(t, "claude", "post-tool-use", "/", "0000000000000001", time.Minute, payload("PostToolUse", "Bash", "s1", p.ProjectDir()))
@@ -99,7 +99,7 @@ func TestHookCaptures(t *testing.T) {
 // Without a project a hook that may change files warns once in a session, and only agents that keep it from the model.
 func TestHookWarnsOnce(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	dir := t.TempDir()
 	for i, c := range []struct {
 		agent, event, tool, session string
@@ -133,7 +133,7 @@ func TestHookWarnsOnce(t *testing.T) {
 // A hook is answered within its deadline while the store cannot be had, and what it asked for is done afterwards, flagged.
 func TestPromise03HookAnswersWhileTheStoreIsHeld(t *testing.T) {
 	home := newHome(t)
-	r := start(t, DaemonOptions{Keep: time.Millisecond})
+	r := start(t, daemonOptions{keep: time.Millisecond})
 	p := r.newProject(t)
 	for r.status(t).Stores != 0 {
 		time.Sleep(time.Millisecond)
@@ -179,7 +179,7 @@ func TestPromise03HookAnswersWhileTheStoreIsHeld(t *testing.T) {
 // when it is done.
 func TestPromise03HookDoesNotWaitForLongWork(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	held, let, saved := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -215,7 +215,7 @@ func TestPromise03HookDoesNotWaitForLongWork(t *testing.T) {
 // A payload that stops coming delays nobody, whichever way it comes.
 func TestPromise03HookWithASlowPayload(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	const begun = `{"session_id":"s1",`
 	frame, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "test", Agent: "claude", Event: "stop", Wait: 200, Cwd: p.ProjectDir()})
@@ -252,7 +252,7 @@ func TestPromise03HookWithASlowPayload(t *testing.T) {
 // Whatever an agent sends, it is answered with 200 and nothing.
 func TestT15HookPayloads(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	for name, body := range map[string]io.Reader{
 		"nothing": strings.NewReader(""), "no JSON": strings.NewReader("\x00\xff"), "cut": strings.NewReader(`{"session_id":`),
@@ -297,7 +297,7 @@ func (b *brokenOpener) Open(context.Context, *project.Project, bool) (*engine.En
 // What goes wrong is counted and kept where the next process finds it, until a capture works.
 func TestPromise03Degraded(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	registry := r.d.server.stores
 	for i, broken := range []*brokenOpener{{err: kv.ErrCorrupt}, {}, {err: errors.New("odd")}} {
@@ -316,7 +316,7 @@ func TestPromise03Degraded(t *testing.T) {
 		}
 	}
 	r.stop(t)
-	r = start(t, DaemonOptions{})
+	r = start(t, daemonOptions{})
 	if d := r.degraded(t, p); d == nil || d.Count != 3 || d.Error != "odd" {
 		t.Errorf("after a restart: %+v", d)
 	}
@@ -330,7 +330,7 @@ func TestPromise03Degraded(t *testing.T) {
 // A panic is an error of its request.
 func TestDaemonSurvivesPanics(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	registry := r.d.server.stores
 	r.d.server.stores = &brokenOpener{}
@@ -347,7 +347,7 @@ func TestDaemonSurvivesPanics(t *testing.T) {
 // T7: hooks of many clients at once: each is recorded once, also when it is sent twice.
 func TestT7Promise04ParallelHooks(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	for round := range 5 {
 		var wg sync.WaitGroup

@@ -27,7 +27,7 @@ func (c cutBody) Read(p []byte) (int, error) {
 func TestT3HookCutByItsClient(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("REWIND_HOME", t.TempDir())
-	s, err := New(Options{Version: "test"})
+	s, err := newOneShot(serverOptions{version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestT3HookCutByItsClient(t *testing.T) {
 		r.Header.Set(api.HeaderCwd, url.PathEscape(dir))
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
-		s.Wait()
+		s.wait()
 		warned := w.Header().Get(api.HeaderWarn) != ""
 		if _, cut := body.(cutBody); w.Code != http.StatusOK || warned == cut {
 			t.Errorf("%d, warned %v", w.Code, warned)

@@ -31,7 +31,7 @@ func (d *daemon) takeHook(x *door.Exchange) {
 		d.log.Warn("hook: request", "error", x.Err)
 		x.Answer(hookwire.Answer{Status: hookwire.Refused})
 		return
-	case !sameVersion(x.Version, d.o.Version):
+	case !sameVersion(x.Version, d.o.version):
 		d.stop("a client has version " + printable(x.Version))
 		x.Answer(hookwire.Answer{Status: hookwire.OtherVersion})
 		return
@@ -52,7 +52,7 @@ type wireReply struct{ *door.Exchange }
 func (r wireReply) answer(warn string) { r.Answer(hookwire.Answer{Warn: warn}) }
 
 // hookHTTP is hook for the API's route: the answer is always 200.
-func (s *Server) hookHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *server) hookHTTP(w http.ResponseWriter, r *http.Request) {
 	call, err := readHookCall(r.Header, time.Now())
 	if err != nil {
 		s.log.Warn("hook", "error", err)

@@ -45,7 +45,7 @@ func (oneShot) Sweep()                                                     {}
 
 // withLockWait runs what finds a project, and on the way may have to copy a store, with the time to wait for another process. A store that
 // this server has open is let go first.
-func (s *Server) withLockWait(ctx context.Context, fn func(wait time.Duration) error) error {
+func (s *server) withLockWait(ctx context.Context, fn func(wait time.Duration) error) error {
 	err := fn(0)
 	switch {
 	case errors.Is(err, kv.ErrBusy):
@@ -54,14 +54,14 @@ func (s *Server) withLockWait(ctx context.Context, fn func(wait time.Duration) e
 		if errors.As(err, &busy) {
 			dir = busy.Dir
 		}
-		return s.stores.Without(ctx, dir, func() error { return fn(s.o.LockWait) })
+		return s.stores.Without(ctx, dir, func() error { return fn(s.o.lockWait) })
 	case errors.Is(err, model.ErrNoProject), errors.Is(err, model.ErrStoreGone), errors.Is(err, project.ErrNotMounted):
 		s.stores.Sweep()
 	}
 	return err
 }
 
-func (s *Server) find(ctx context.Context, dir string) (p *project.Project, err error) {
+func (s *server) find(ctx context.Context, dir string) (p *project.Project, err error) {
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		p, err = s.projects.Find(ctx, s.home, dir, wait)
 		return err
@@ -70,7 +70,7 @@ func (s *Server) find(ctx context.Context, dir string) (p *project.Project, err 
 }
 
 // project gives one request the project of dir.
-func (s *Server) project(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
+func (s *server) project(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
 	p, err := s.find(ctx, dir)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Server) project(ctx context.Context, dir string, fn func(*engine.Engine
 
 // read is project for a request that changes nothing. A damaged store is opened to salvage what it still has: each object is checked when
 // it is read.
-func (s *Server) read(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
+func (s *server) read(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
 	p, err := s.find(ctx, dir)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (s *Server) read(ctx context.Context, dir string, fn func(*engine.Engine) e
 	return serr
 }
 
-func (s *Server) opened(ctx context.Context, p *project.Project, salvage bool, fn func(*engine.Engine) error) (err error) {
+func (s *server) opened(ctx context.Context, p *project.Project, salvage bool, fn func(*engine.Engine) error) (err error) {
 	e, release, err := s.stores.Open(ctx, p, salvage)
 	if err != nil {
 		return err

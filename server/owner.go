@@ -128,7 +128,7 @@ func mended(r *owner.Report, dryRun bool) api.MendResponse {
 const foreignNamed = 5
 
 // checkOwners looks for what in rewind's own directory is another user's.
-func (s *Server) checkOwners() []value.Check {
+func (s *server) checkOwners() []value.Check {
 	r, err := owner.Find(s.home.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || err == nil && r.Foreign() == 0: // a link to it is not followed here

@@ -92,14 +92,14 @@ func daemonMain(ctx context.Context, args []string, version string, stderr io.Wr
 }
 
 func runDaemon(ctx context.Context, version string) error {
-	o := DaemonOptions{Version: version, NoWatch: os.Getenv("REWIND_WATCH") == "off"}
+	o := daemonOptions{version: version, noWatch: os.Getenv("REWIND_WATCH") == "off"}
 	if d, err := time.ParseDuration(os.Getenv("REWIND_IDLE")); err == nil {
-		o.Idle = d
+		o.idle = d
 	}
 	if err := detach.Self(relay.Environ()); err != nil { // it serves others than who started it
 		return err
 	}
-	return RunDaemon(ctx, o)
+	return serveDaemon(ctx, o)
 }
 
 // develHook is what the hook's client says when it was built without a version: it cannot look its revision up as cheaply as it has to

@@ -16,7 +16,7 @@ import (
 // Whoever asks, and however many at once, a store is opened once and serves all.
 func TestRegistryOpensOnce(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	q := r.newProject(t)
 	var wg sync.WaitGroup
@@ -49,7 +49,7 @@ func TestRegistryOpensOnce(t *testing.T) {
 // A store that nobody uses is closed, and opened again.
 func TestRegistryClosesIdleStores(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{Keep: time.Millisecond})
+	r := start(t, daemonOptions{keep: time.Millisecond})
 	p := r.newProject(t)
 	for range 3 {
 		for r.status(t).Stores != 0 {
@@ -64,7 +64,7 @@ func TestRegistryClosesIdleStores(t *testing.T) {
 // The deletion of a project or its store is survived, and nothing comes back by itself.
 func TestRegistryDeletedProject(t *testing.T) {
 	home := newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	for name, del := range map[string]func(dir string) error{
 		"project":                  os.RemoveAll,
 		"project, its store in it": os.RemoveAll,
@@ -109,7 +109,7 @@ func TestRegistryDeletedProject(t *testing.T) {
 // What Find settles about one request is told to that request, and recorded once.
 func TestRegistryNoticesAreOfOneRequest(t *testing.T) {
 	newHome(t)
-	r := start(t, DaemonOptions{})
+	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	if err := os.RemoveAll(filepath.Join(p.ProjectDir(), ".agent")); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestRegistryNoticesAreOfOneRequest(t *testing.T) {
 // A store that failed three times in a row is only read, and says why.
 func TestRegistryFailingStore(t *testing.T) {
 	home := newHome(t)
-	r := start(t, DaemonOptions{Keep: time.Millisecond})
+	r := start(t, daemonOptions{keep: time.Millisecond})
 	p := r.newProject(t)
 	for r.status(t).Stores != 0 {
 		time.Sleep(time.Millisecond)
@@ -167,7 +167,7 @@ func TestRegistryFailingStore(t *testing.T) {
 // A damaged store is read, never written, and damage does not last beyond its repair.
 func TestRegistrySalvage(t *testing.T) {
 	home := newHome(t)
-	r := start(t, DaemonOptions{Keep: time.Millisecond})
+	r := start(t, daemonOptions{keep: time.Millisecond})
 	p := r.newProject(t)
 	for r.status(t).Stores != 0 {
 		time.Sleep(time.Millisecond)
@@ -213,7 +213,7 @@ func TestRegistrySalvage(t *testing.T) {
 // A store that another process has is waited for.
 func TestRegistryWaitsForAnotherProcess(t *testing.T) {
 	home := newHome(t)
-	r := start(t, DaemonOptions{Keep: time.Millisecond})
+	r := start(t, daemonOptions{keep: time.Millisecond})
 	p := r.newProject(t)
 	for r.status(t).Stores != 0 {
 		time.Sleep(time.Millisecond)

@@ -46,14 +46,14 @@ func (d *daemon) scanForSecrets(p *project.Project) (again time.Duration) {
 }
 
 // scanSoon has what a request may have stored looked at, by the daemon.
-func (s *Server) scanSoon(p *project.Project) {
+func (s *server) scanSoon(p *project.Project) {
 	if s.daemon != nil {
 		s.daemon.looking.By(scanDelay, p)
 	}
 }
 
 // scanNow looks at what a command has stored, where there is no daemon to do it later. What it cannot look at is left to the next command.
-func (s *Server) scanNow(ctx context.Context, e *engine.Engine) {
+func (s *server) scanNow(ctx context.Context, e *engine.Engine) {
 	if s.daemon != nil {
 		return
 	}

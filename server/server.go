@@ -18,16 +18,16 @@ import (
 	"rewind/server/work"
 )
 
-// Options of a server.
-type Options struct {
-	Version  string
-	LockWait time.Duration // how long a request waits for a store that another process has open
-	Command  string        // the command line that is carried out, for remedies
+// serverOptions of a server.
+type serverOptions struct {
+	version  string
+	lockWait time.Duration // how long a request waits for a store that another process has open
+	command  string        // the command line that is carried out, for remedies
 }
 
-// Server is the handler of the API. Safe for concurrent use.
-type Server struct {
-	o        Options
+// server is the handler of the API. Safe for concurrent use.
+type server struct {
+	o        serverOptions
 	home     project.Home
 	mux      *http.ServeMux
 	work     work.Count
@@ -45,20 +45,20 @@ type Server struct {
 // maxRequest bounds a request's body, in bytes.
 const maxRequest = 64 << 20
 
-// New returns the handler of a process that lives for one command, for the home directory that the environment names: stores are opened for
+// newOneShot returns the handler of a process that lives for one command, for the home directory that the environment names: stores are opened for
 // each request.
-func New(o Options) (*Server, error) {
+func newOneShot(o serverOptions) (*server, error) {
 	home, err := project.DefaultHome()
 	if err != nil {
-		return nil, tellHome(err, o.Command)
+		return nil, tellHome(err, o.command)
 	}
 	s := newServer(o, home, rundir.Find(home.Dir), slog.New(slog.DiscardHandler))
 	s.stores = oneShot{home, s.engineOptions()}
 	return s, nil
 }
 
-func newServer(o Options, home project.Home, run rundir.Dir, log *slog.Logger) *Server {
-	s := &Server{
+func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Logger) *server {
+	s := &server{
 		o: o, home: home, mux: http.NewServeMux(), configs: &project.Configs{}, run: run, degraded: degraded{home: home.Dir, dir: run}, log: log,
 		base: context.Background(),
 	}
@@ -106,7 +106,7 @@ func newServer(o Options, home project.Home, run rundir.Dir, log *slog.Logger) *
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.work.Begin() {
 		w.WriteHeader(api.StatusDraining)
 		return
@@ -115,14 +115,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// Wait returns when every request has been answered and has let go of its store.
-func (s *Server) Wait() { <-s.work.Quiet() }
+// wait returns when every request has been answered and has let go of its store.
+func (s *server) wait() { <-s.work.Quiet() }
 
 // handler does the work of one route; progress may be called from any goroutine.
 type handler[Req, Resp any] func(ctx context.Context, req Req, progress model.Progress) (Resp, error)
 
 // handle registers a route: a request's JSON in, progress lines and one result or error line out.
-func handle[Req, Resp any](s *Server, route api.Route[Req, Resp], h handler[Req, Resp]) {
+func handle[Req, Resp any](s *server, route api.Route[Req, Resp], h handler[Req, Resp]) {
 	s.mux.HandleFunc(route.Method+" "+route.Path, answer(h))
 }
 
@@ -168,4 +168,4 @@ func readRequest(body io.Reader, req any) error {
 	return nil
 }
 
-func (s *Server) engineOptions() project.Options { return project.Options{LockWait: s.o.LockWait} }
+func (s *server) engineOptions() project.Options { return project.Options{LockWait: s.o.lockWait} }

@@ -79,10 +79,10 @@ func TestErrorsHaveWords(t *testing.T) {
 	}
 }
 
-func opened(t *testing.T) (*Server, *api.Client, api.Project) {
+func opened(t *testing.T) (*server, *api.Client, api.Project) {
 	t.Helper()
 	t.Setenv("REWIND_HOME", t.TempDir())
-	s, err := New(Options{Version: "test"})
+	s, err := newOneShot(serverOptions{version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func opened(t *testing.T) (*Server, *api.Client, api.Project) {
 	if _, err := api.Call(t.Context(), c, api.Init, api.InitRequest{Project: p}, nil); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Wait)
+	t.Cleanup(s.wait)
 	return s, c, p
 }
 

@@ -47,7 +47,7 @@ func (b *sessionHomes) at(ev hooks.Event, root string) {
 var tellsBeginning = map[hooks.Agent]bool{hooks.Claude: true, hooks.Gemini: true, hooks.Droid: true}
 
 // projectOf finds the project that an event goes to: where its session began. dir is where the agent works now.
-func (s *Server) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
+func (s *server) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
 	opens := ev.Kind == hooks.SessionStart && ev.Source != "compact"
 	var places []string
 	if tellsBeginning[ev.Agent] && filepath.IsAbs(call.began) {
@@ -70,7 +70,7 @@ func (s *Server) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, 
 
 // around is the project around p if that is the one that knows an event's session: the session began there, and no agent or daemon is
 // left that could tell.
-func (s *Server) around(ctx context.Context, ev hooks.Event, p *project.Project) *project.Project {
+func (s *server) around(ctx context.Context, ev hooks.Event, p *project.Project) *project.Project {
 	outer, err := s.find(ctx, filepath.Dir(p.Root))
 	if err != nil || outer.Root == p.Root || s.knows(ctx, p, ev) || !s.knows(ctx, outer, ev) {
 		return p
@@ -78,7 +78,7 @@ func (s *Server) around(ctx context.Context, ev hooks.Event, p *project.Project)
 	return outer
 }
 
-func (s *Server) knows(ctx context.Context, p *project.Project, ev hooks.Event) (known bool) {
+func (s *server) knows(ctx context.Context, p *project.Project, ev hooks.Event) (known bool) {
 	_ = s.opened(ctx, p, false, func(e *engine.Engine) (err error) {
 		known, err = e.Worktree.Knows(ev)
 		return err
@@ -87,7 +87,7 @@ func (s *Server) knows(ctx context.Context, p *project.Project, ev hooks.Event) 
 }
 
 // elsewhere hands an event to the projects that have files which its call names: what the session does there is in their history, too.
-func (s *Server) elsewhere(ctx context.Context, p *project.Project, dirs []string, ev hooks.Event, call *hookCall) error {
+func (s *server) elsewhere(ctx context.Context, p *project.Project, dirs []string, ev hooks.Event, call *hookCall) error {
 	var failed error
 	told := map[string]bool{p.Root: true}
 	for _, dir := range dirs {

@@ -12,7 +12,7 @@ import (
 	"rewind/internal/kv"
 )
 
-func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ model.Progress) (api.ConfigResponse, error) {
+func (s *server) config(ctx context.Context, req api.ConfigRequest, _ model.Progress) (api.ConfigResponse, error) {
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {
 		return api.ConfigResponse{}, err
@@ -24,7 +24,7 @@ func (s *Server) config(ctx context.Context, req api.ConfigRequest, _ model.Prog
 	return api.ConfigResponse{Settings: c.Settings()}, nil
 }
 
-func (s *Server) setConfig(ctx context.Context, req api.SetConfigRequest, p model.Progress) (api.ConfigResponse, error) {
+func (s *server) setConfig(ctx context.Context, req api.SetConfigRequest, p model.Progress) (api.ConfigResponse, error) {
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {
 		return api.ConfigResponse{}, err
@@ -39,7 +39,7 @@ func (s *Server) setConfig(ctx context.Context, req api.SetConfigRequest, p mode
 }
 
 // configRoot is the project whose settings are meant; "" outside of one.
-func (s *Server) configRoot(ctx context.Context, dir string, global bool) (string, error) {
+func (s *server) configRoot(ctx context.Context, dir string, global bool) (string, error) {
 	if global {
 		return "", nil
 	}
@@ -53,15 +53,15 @@ func (s *Server) configRoot(ctx context.Context, dir string, global bool) (strin
 	return p.Root, nil
 }
 
-func (s *Server) version(context.Context, api.VersionRequest, model.Progress) (api.VersionResponse, error) {
-	return api.About(s.o.Version), nil
+func (s *server) version(context.Context, api.VersionRequest, model.Progress) (api.VersionResponse, error) {
+	return api.About(s.o.version), nil
 }
 
 // A client says the format without a store to ask.
 var _ = [1]struct{}{}[kv.FormatVersion-api.StoreFormat]
 
 // settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not have made them.
-func (s *Server) settingsThere(p *project.InitPlan) []string {
+func (s *server) settingsThere(p *project.InitPlan) []string {
 	if p.Exists {
 		return nil
 	}

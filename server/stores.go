@@ -13,14 +13,14 @@ import (
 	"rewind/internal/value"
 )
 
-func (s *Server) listStores(context.Context, api.StoresRequest, model.Progress) (api.StoresResponse, error) {
+func (s *server) listStores(context.Context, api.StoresRequest, model.Progress) (api.StoresResponse, error) {
 	out := api.StoresResponse{Stores: []api.Store{}}
 	out.Stores = append(out.Stores, s.home.Stores()...)
 	return out, nil
 }
 
-func (s *Server) joinStore(ctx context.Context, req api.JoinRequest, _ model.Progress) (out api.JoinResponse, err error) {
-	j, err := s.home.JoinStore(ctx, req.ProjectDir(), req.Store, s.o.LockWait)
+func (s *server) joinStore(ctx context.Context, req api.JoinRequest, _ model.Progress) (out api.JoinResponse, err error) {
+	j, err := s.home.JoinStore(ctx, req.ProjectDir(), req.Store, s.o.lockWait)
 	if err != nil {
 		return out, err
 	}
@@ -32,7 +32,7 @@ func (s *Server) joinStore(ctx context.Context, req api.JoinRequest, _ model.Pro
 	return out, err
 }
 
-func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ model.Progress) (out api.RemoveStoreResponse, err error) {
+func (s *server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ model.Progress) (out api.RemoveStoreResponse, err error) {
 	info, err := s.home.FindStore(req.Store)
 	if err != nil {
 		return out, err
@@ -51,7 +51,7 @@ func (s *Server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ 
 	return out, s.stores.Without(ctx, string(info.Store), func() error { return s.home.RemoveStore(ctx, info, o) })
 }
 
-func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progress) (out api.AdoptResponse, err error) {
+func (s *server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progress) (out api.AdoptResponse, err error) {
 	var a *value.Adoption
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		a, err = project.PlanAdopt(ctx, s.home, req.ProjectDir(), wait)
@@ -64,7 +64,7 @@ func (s *Server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progre
 	if req.DryRun {
 		return out, nil
 	}
-	if err := project.Adopt(ctx, s.home, a, s.o.LockWait); err != nil {
+	if err := project.Adopt(ctx, s.home, a, s.o.lockWait); err != nil {
 		return out, err
 	}
 	err = s.project(ctx, string(a.Root), func(e *engine.Engine) error {

@@ -11,7 +11,7 @@ import (
 	"rewind/internal/kv"
 )
 
-func (s *Server) verify(ctx context.Context, req api.VerifyRequest, p model.Progress) (out api.VerifyResponse, err error) {
+func (s *server) verify(ctx context.Context, req api.VerifyRequest, p model.Progress) (out api.VerifyResponse, err error) {
 	begun := false
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		begun = true
@@ -47,7 +47,7 @@ func texts(errs []error) []api.Text {
 
 // repair repairs first the files, if the store does not open or its tables are damaged, while nobody has it open; then what is in it,
 // beside the events of agents.
-func (s *Server) repair(ctx context.Context, req api.RepairRequest, p model.Progress) (out api.RepairResponse, err error) {
+func (s *server) repair(ctx context.Context, req api.RepairRequest, p model.Progress) (out api.RepairResponse, err error) {
 	project, err := s.find(ctx, req.ProjectDir())
 	if err != nil {
 		return out, err
