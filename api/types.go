@@ -233,8 +233,9 @@ type Conflict struct {
 // OpsRequest lists operations.
 type OpsRequest struct {
 	Project
-	All   bool `json:"all,omitempty"`
-	Limit int  `json:"limit,omitempty"`
+	All      bool `json:"all,omitempty"`
+	Limit    int  `json:"limit,omitempty"`
+	Restores bool `json:"restores,omitempty"` // only those, with what they went from and to
 }
 
 // OpsResponse is newest first.
@@ -265,6 +266,9 @@ type Operation struct {
 	EventID    string    `json:"event_id,omitempty"` // 16 hex digits, one for each event of an agent
 	Tool       *Tool     `json:"tool,omitempty"`     // of an event
 	CanUndo    bool      `json:"can_undo"`
+	From       *Moment   `json:"from,omitempty"` // of a restore, where restores were asked for
+	To         *Moment   `json:"to,omitempty"`
+	Undone     uint64    `json:"undone,omitempty"` // the operation that took it back
 }
 
 // TagRequest sets a tag, or deletes it.

@@ -281,14 +281,36 @@ func (s *Server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p 
 
 func (s *Server) ops(ctx context.Context, req api.OpsRequest, _ model.Progress) (out api.OpsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		list, err := e.History.Operations(ctx, req.Limit, req.All)
 		out = api.OpsResponse{Operations: []api.Operation{}, Notices: e.Project().Notices}
+		if req.Restores {
+			return restores(ctx, e, req.Limit, &out)
+		}
+		list, err := e.History.Operations(ctx, req.Limit, req.All)
 		for i := range list {
 			out.Operations = append(out.Operations, operation(&list[i]))
 		}
 		return err
 	})
 	return out, err
+}
+
+func restores(ctx context.Context, e *engine.Engine, limit int, out *api.OpsResponse) error {
+	list, err := e.History.Restores(ctx, limit)
+	for i := range list {
+		r := &list[i]
+		op := operation(&r.Operation)
+		op.Undone = r.Undone
+		if r.From != nil {
+			from := moment(*r.From)
+			op.From = &from
+		}
+		if r.To != nil {
+			to := moment(*r.To)
+			op.To = &to
+		}
+		out.Operations = append(out.Operations, op)
+	}
+	return err
 }
 
 func (s *Server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) (out api.TagResponse, err error) {

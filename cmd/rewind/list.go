@@ -123,7 +123,7 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 	}
 	err = a.paged(func(w io.Writer) error {
 		if o.turns {
-			return a.listTurns(ctx, w, r.Turns, o)
+			return a.listTurns(w, r.Turns, o)
 		}
 		if len(r.Turns) == 1 {
 			a.turnHead(w, r.Turns[0])

@@ -38,7 +38,7 @@ const (
 	sessionFull = 100 // from there on a session is told with its agent
 )
 
-func (a *app) listTurns(ctx context.Context, w io.Writer, list []api.Row, o listOptions) error {
+func (a *app) listTurns(w io.Writer, list []api.Row, o listOptions) error {
 	rows := make([]listRow, len(list))
 	for i := range list {
 		r := &list[i]

@@ -52,7 +52,7 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 		}()
 	}
 	if last := r.Turns[len(r.Turns)-1]; a.OutTTY {
-		defer a.say("hint: 'rewind checkout before:%d' goes to where the prompt of turn %[1]d was typed, turn:%[1]d to the end of it", last.Turn)
+		defer a.say("hint: before:%d is where the prompt of turn %[1]d was typed", last.Turn)
 	}
 	return a.paged(func(w io.Writer) error {
 		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{}, term.Column{})
@@ -64,7 +64,7 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 			if turn.Gone || r.At > 0 && turn.Turn > r.At {
 				style = term.Dim // it lies behind where the project stands
 			}
-			t.Row(term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID}, term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID}, term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},
 				term.Cell{Text: words(string(turn.Prompt)), Style: style}, term.Cell{Text: a.messagesWord(turn.Messages), Style: term.Dim},
 				term.Cell{Text: a.checkpointsWord(turn.Checkpoints), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r)})
 		}
