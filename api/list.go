@@ -17,11 +17,12 @@ type Filter struct {
 type ListRequest struct {
 	Project
 	Filter
-	All   bool `json:"all,omitempty"`   // folded and safety checkpoints, too
-	Limit int  `json:"limit,omitempty"` // at most so many rows; 0: all
-	Turns bool `json:"turns,omitempty"` // a row a turn, instead of checkpoints
-	Steps bool `json:"steps,omitempty"` // no step is folded, and each has target and paths
-	Turn  Text `json:"turn,omitempty"`  // only the steps of this turn: turn:4, turn:4@1a2b
+	All    bool `json:"all,omitempty"`    // folded and safety checkpoints, too
+	Limit  int  `json:"limit,omitempty"`  // at most so many rows; 0: all
+	Turns  bool `json:"turns,omitempty"`  // a row a turn, instead of checkpoints
+	Steps  bool `json:"steps,omitempty"`  // no step is folded, and each has target and paths
+	Turn   Text `json:"turn,omitempty"`   // only the steps of this turn: turn:4, turn:4@1a2b
+	Choose bool `json:"choose,omitempty"` // of several sessions that are at work the newest's turn, as of a Walk
 	Detail
 }
 

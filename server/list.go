@@ -88,7 +88,7 @@ func listCheckpoints(ctx context.Context, e *engine.Engine, req api.ListRequest,
 
 // listTurn lists the steps of a turn, the newest first.
 func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
-	name, err := e.History.Named(model.SessionChoice{Session: req.Session}, string(req.Turn))
+	name, err := e.History.Named(model.SessionChoice{Session: req.Session, Choose: req.Choose}, string(req.Turn))
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 		o.changed.Project, o.changed.All, o.changed.Limit, o.changed.Filter = a.project(), o.all, o.limit, filter
 		return a.runPaths(ctx, o)
 	}
-	req := api.ListRequest{Project: a.project(), Filter: filter, All: o.all, Limit: o.limit, Turns: o.turns, Steps: o.steps, Detail: o.detail()}
+	req := api.ListRequest{Project: a.project(), Filter: filter, All: o.all, Limit: o.limit, Turns: o.turns, Steps: o.steps, Choose: a.OutTTY, Detail: o.detail()}
 	if req.Turn, err = a.checkpointName(o.opened); o.opened != "" && err != nil {
 		return err
 	}
@@ -162,11 +162,11 @@ func (a *app) listFilter(o *listOptions) (f api.Filter, err error) {
 
 // nothingListed says that nothing is there, or that nothing is as it was asked for.
 func (a *app) nothingListed(f api.Filter) error {
-	switch {
-	case f == api.Filter{}:
+	if f == (api.Filter{}) {
 		a.say("no checkpoints yet; 'rewind save' takes one")
 		return nil
-	case f == api.Filter{Session: f.Session}:
+	}
+	if f == (api.Filter{Session: f.Session}) {
 		return &api.Error{Word: api.WordNotFound, Message: fmt.Sprintf("no checkpoints of session %q", f.Session), Hint: "'rewind list' shows all"}
 	}
 	a.say("nothing is so; 'rewind list' shows all")

@@ -9,7 +9,7 @@ import (
 	"rewind/internal/term"
 )
 
-// listed are the rows of a day with two sessions: a turn that deleted twenty files in its first step, one of another agent's, one that
+// listedRows are the rows of a day with two sessions: a turn that deleted twenty files in its first step, one of another agent's, one that
 // changed nothing and whose prompt is hostile, a save, and what came from outside.
 func listedRows(now time.Time) []api.Row {
 	const claude, codex = "claude/5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f", "codex/01a1f866-12ce-7000-8000-000000000000"
@@ -40,24 +40,29 @@ func TestListWidths(t *testing.T) {
 	now := time.Date(2026, 11, 20, 14, 10, 0, 0, time.UTC)
 	for width, want := range map[int]string{
 		40: `
-@  1111111  4   clean up what nobody n…
+@  1111111  4   clean up what nobody ne…
 ~  2222222  12  日本語のテキストを直し…
-   3333333  3   what is \x1b[31mthis\u…
-   4444444      works, before the\x1b[…
+   3333333  3   what is \x1b[31mthis\u2…
+   4444444      works, before the\x1b[2…
 `,
 		80: `
-@  1111111  14:09      claude  turn:4   clean up what nobody needs an…  ~1 -20
-~  2222222  11:10      codex   turn:12  日本語のテキストを直して、テ…   +1
-   3333333  Thu 08:10  claude  turn:3   what is \x1b[31mthis\u202e fo…  no change
-   4444444  Wed 12:10                   works, before the\x1b[2J login  ~2
+@  1111111  14:09      claude  turn:4   clean up what nobody needs a…  ~1 -20
+~  2222222  11:10      codex   turn:12  日本語のテキストを直して、テ…  +1
+   3333333  Thu 08:10  claude  turn:3   what is \x1b[31mthis\u202e f…  no change
+   4444444  Wed 12:10                   works, before the\x1b[2J log…  ~2
 `,
 		120: `
-@  1111111  14:09      claude 5f1c0d2e      turn:4   clean up what nobody needs any …  ~1 -20     main.go, and 20 more
-~  2222222  11:10      codex 01a1f866-12ce  turn:12  日本語のテキストを直して、テス…  +1         +src/a very long direc…
-   3333333  Thu 08:10  claude 5f1c0d2e      turn:3   what is \x1b[31mthis\u202e for?  no change
-   4444444  Wed 12:10                                works, before the\x1b[2J login   ~2         main.go, and 1 more
+@  1111111  14:09      claude 5f1c0d2e      turn:4   clean up what nobody needs any more               ~1 -20
+~  2222222  11:10      codex 01a1f866-12ce  turn:12  日本語のテキストを直して、テストを書いてください  +1
+   3333333  Thu 08:10  claude 5f1c0d2e      turn:3   what is \x1b[31mthis\u202e for?                   no change
+   4444444  Wed 12:10                                works, before the\x1b[2J login                    ~2
 `,
-		200: ``,
+		200: `
+@  1111111  14:09      claude 5f1c0d2e      turn:4   clean up what nobody needs any more               ~1 -20     main.go, -old/a.go, -old/b.go, -old/c.go, and 17 more
+~  2222222  11:10      codex 01a1f866-12ce  turn:12  日本語のテキストを直して、テストを書いてください  +1         +src/a very long directory/with a file.go
+   3333333  Thu 08:10  claude 5f1c0d2e      turn:3   what is \x1b[31mthis\u202e for?                   no change
+   4444444  Wed 12:10                                works, before the\x1b[2J login                    ~2         main.go, and 1 more
+`,
 	} {
 		s, out, _ := term.Test("", true, "NO_COLOR=1")
 		s.Width, s.Now = width, func() time.Time { return now }

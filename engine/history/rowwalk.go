@@ -123,8 +123,15 @@ func (w *rowWalk) step(op *refs.Operation, cp *model.Checkpoint) error {
 		return err
 	}
 	word, own := cp.Cause.Event, cp.ChangedBy(op.Session)
-	person := word == model.EventSave || word == model.EventUndo
-	if op.Turn == 0 || person || !own && (TurnWordOf(word) == WordAside || word == model.EventWords[hooks.Prompt]) {
+	switch {
+	case op.Turn == 0, word == model.EventSave, word == model.EventUndo, !own && TurnWordOf(word) == WordAside:
+		return w.alone(cp)
+	case !own && word == model.EventWords[hooks.Prompt]: // what it found is no part of the turn that it begins
+		w.parts(op, func(*rowParts) bool { return true })
+		for _, p := range w.open[op.Session] {
+			p.prompt = cmp.Or(p.prompt, cp.Cause.Prompt)
+			p.end.Older(TurnWordOf(word), false, &rowEnd{op.Seq, op.Checkpoint})
+		}
 		return w.alone(cp)
 	}
 	aside, err := w.aside(cp)
