@@ -68,7 +68,7 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest, stat bool) error 
 	}
 	a.notices(r.Notices)
 	return a.paged(func(w io.Writer) error {
-		a.showHead(w, r)
+		a.showHead(w, r, req.Messages > 0)
 		if err := a.showFiles(w, r, req.Patch, stat); err != nil {
 			return err
 		}
@@ -90,8 +90,8 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest, stat bool) error 
 	})
 }
 
-// showHead tells what a person knows a checkpoint, or a turn, by.
-func (a *app) showHead(w io.Writer, r api.ShowResponse) {
+// showHead tells what a person knows a checkpoint, or a turn, by; of what was said only the prompt where the conversation follows.
+func (a *app) showHead(w io.Writer, r api.ShowResponse, follows bool) {
 	c := r.Checkpoint
 	who, prompt, when := shownWords(r), c.Prompt, a.Clock(c.Time)
 	if r.Whole != nil {
@@ -114,7 +114,7 @@ func (a *app) showHead(w io.Writer, r api.ShowResponse) {
 		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(term.SanitizeText(string(c.Message)), "\n", "\n    "))
 		return // what a person saved is known by that
 	}
-	if r.Asked == nil || !strings.HasPrefix(words(string(r.Asked.Text)), strings.TrimSuffix(words(string(prompt)), "…")) {
+	if follows || r.Asked == nil || !strings.HasPrefix(words(string(r.Asked.Text)), strings.TrimSuffix(words(string(prompt)), "…")) {
 		a.quoted(w, "prompt", prompt) // what was said last before it is of another turn
 		return
 	}
@@ -156,6 +156,8 @@ func shownWords(r api.ShowResponse) string {
 		session, turn = r.Whole.Session, r.Whole.Turn
 	}
 	switch {
+	case r.Whole == nil && c.Event == "save":
+		return "saved" // the message stands below
 	case r.Whole == nil && (c.Message != "" || c.Agent == "" || c.Event == "init"):
 		return cause(c)
 	case turn == 0:
@@ -221,7 +223,11 @@ func (a *app) showIDs(w io.Writer, r api.ShowResponse) {
 			fmt.Fprintf(w, "%-11s %s\n", name, text)
 		}
 	}
-	row("checkpoint", a.Styled(term.ID, c.ID))
+	id := a.Styled(term.ID, c.ID)
+	if c.Current {
+		id += "  (current)"
+	}
+	row("checkpoint", id)
 	if len(c.Parents) > 0 {
 		row("after", c.Parents[0])
 	}

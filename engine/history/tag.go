@@ -102,7 +102,11 @@ func (h *History) Restores(_ context.Context, limit int) (list []Restored, err e
 	}
 	read := h.log.Checkpoints()
 	side := func(id objstore.ID) *Listed {
-		if cp, err := read(id); err == nil {
+		cp, err := read(id)
+		if err == nil && cp.Cause.Event == model.EventSafety && len(cp.Parents) > 0 {
+			cp, err = read(cp.Parents[0]) // a person knows it by that
+		}
+		if err == nil {
 			if l, err := dress(cp); err == nil {
 				return &l
 			}
@@ -117,11 +121,7 @@ func (h *History) Restores(_ context.Context, limit int) (list []Restored, err e
 		if limit > 0 && len(list) == limit {
 			return kv.ErrStop
 		}
-		from := op.Restore.Safety
-		if cp, err := read(from); err == nil && len(cp.Parents) > 0 {
-			from = cp.Parents[0] // a person knows it by that
-		}
-		r := Restored{Operation: *op, From: side(from), To: side(op.Restore.Target), Undone: undone[op.Seq]}
+		r := Restored{Operation: *op, From: side(op.Restore.Safety), To: side(op.Restore.Target), Undone: undone[op.Seq]}
 		if op.Kind == refs.KindUndoRestore && r.Undone == 0 {
 			undone[op.Restore.Undoes] = op.Seq
 		}
