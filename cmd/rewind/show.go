@@ -39,7 +39,7 @@ func newShow(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
 			req.Project, req.Checkpoint, req.Paths, req.Choose = a.project(), "@", paths, a.OutTTY
-			req.Said, req.Lines = true, true
+			req.Said, req.Lines = true, !a.json || stat
 			if req.Context = patchContext; !req.Patch && !stat {
 				req.Most = shownPaths
 			}
