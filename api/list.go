@@ -46,9 +46,9 @@ type ListResponse struct {
 
 // Row is a turn as a list has it, or a checkpoint that is no turn's: what a person saved, or came from outside between two turns.
 type Row struct {
-	Checkpoint Checkpoint `json:"checkpoint"`        // the state that it left: what a checkout of it takes
-	Session    string     `json:"session"`           // agent/id, or manual
-	Agent      Agent      `json:"agent,omitempty"`   //
+	Checkpoint Checkpoint `json:"checkpoint"` // the state that it left: what a checkout of it takes
+	Session    string     `json:"session"`    // agent/id, or manual
+	Agent      Agent      `json:"agent,omitempty"`
 	Turn       uint64     `json:"turn,omitempty"`    // absent: no turn
 	Prompt     Text       `json:"prompt,omitempty"`  // how it begins
 	Time       time.Time  `json:"time"`              // of what is newest in it
