@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"rewind/engine/conversation"
+	"rewind/objstore"
 )
 
 // A branch tells what of the family of the current session lies on its line: its own turns, and those of the sessions that it was forked
@@ -11,6 +12,7 @@ import (
 type branch struct {
 	h     *History
 	upTo  map[string]uint64 // by session, the last turn that is on the line
+	last  map[string]uint64 // by session, the last checkpoint that is, by its operation; absent: not known
 	roots map[string]string // by session, the one that its family begins with
 	root  string            // of the current session
 }
@@ -21,7 +23,7 @@ func (h *History) branch() (*branch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &branch{h: h, upTo: map[string]uint64{}, roots: map[string]string{}}
+	b := &branch{h: h, upTo: map[string]uint64{}, last: map[string]uint64{}, roots: map[string]string{}}
 	session, n := at.Session, uint64(math.MaxUint64)
 	for range conversation.MaxBases {
 		b.upTo[session] = n
@@ -32,7 +34,13 @@ func (h *History) branch() (*branch, error) {
 		if l == nil {
 			break
 		}
+		whole := l.Both >= 0 && uint64(l.Both) <= n // all that both have is on the line
 		session, n = l.Session, lastOf(l.Both, n, l.Of)
+		if id, err := objstore.ParseID(l.Checkpoint); whole && err == nil {
+			if cp, err := h.log.Checkpoint(id); err == nil && cp.Session == session {
+				b.last[session] = cp.Seq
+			}
+		}
 	}
 	b.root, err = b.rootOf(at.Session)
 	return b, err
@@ -47,9 +55,13 @@ func lastOf(both int, n uint64, of func(uint64) uint64) uint64 {
 	return of(min(uint64(both), n))
 }
 
-// off reports whether a turn of a session is of the current one's family, and not on its line.
-func (b *branch) off(session string, turn uint64) (bool, error) {
+// off reports whether a turn of a session, or a checkpoint in it (seq is its operation, else 0), is of the current session's family and not
+// on its line.
+func (b *branch) off(session string, turn, seq uint64) (bool, error) {
 	if upTo, on := b.upTo[session]; on {
+		if last := b.last[session]; seq > 0 && last > 0 {
+			return seq > last, nil
+		}
 		return turn > upTo, nil
 	}
 	root, err := b.rootOf(session)

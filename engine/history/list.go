@@ -135,7 +135,7 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 			res.Folded++
 			return nil
 		}
-		off, err := branch.off(cp.Session, cp.Cause.Turn)
+		off, err := branch.off(cp.Session, cp.Cause.Turn, cp.Seq)
 		if err != nil {
 			return err
 		}

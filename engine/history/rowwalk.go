@@ -228,7 +228,7 @@ func (w *rowWalk) close(p *rowParts) error {
 	}
 	if !p.known {
 		var err error
-		if p.aside, err = w.branch.off(p.session, p.turn); err != nil {
+		if p.aside, err = w.branch.off(p.session, p.turn, 0); err != nil {
 			return err
 		}
 	}
@@ -257,7 +257,7 @@ func (w *rowWalk) aside(cp *model.Checkpoint) (bool, error) {
 	if !w.line[cp.ID] {
 		return true, nil
 	}
-	return w.branch.off(cp.Session, cp.Cause.Turn)
+	return w.branch.off(cp.Session, cp.Cause.Turn, cp.Seq)
 }
 
 // add takes a row if it is asked for.
