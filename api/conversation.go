@@ -56,6 +56,7 @@ type TurnsResponse struct {
 	Compactions []Compaction `json:"compactions,omitempty"`
 	Breaks      []Break      `json:"breaks,omitempty"`
 	Notices     []string     `json:"notices,omitempty"`
+	At          uint64       `json:"at,omitempty"` // the turn that the project stands in, or at the end of; 0: in none of these
 }
 
 // Turn is a prompt with all that answered it.

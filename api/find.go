@@ -9,9 +9,9 @@ type PathsRequest struct {
 	NoFollow bool   `json:"no_follow,omitempty"` // a file that was renamed is another one
 	Text     Text   `json:"text,omitempty"`      // only what changed how often this occurs in a file
 	Changed  Text   `json:"changed,omitempty"`   // only what added or removed a line in which this expression matches
-	All      bool   `json:"all,omitempty"`       // safety checkpoints, too
-	Session  string `json:"session,omitempty"`
-	Limit    int    `json:"limit,omitempty"` // 0: all
+	Filter
+	All   bool `json:"all,omitempty"`   // safety checkpoints, too
+	Limit int  `json:"limit,omitempty"` // 0: all
 }
 
 // PathsResponse is newest first.

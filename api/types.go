@@ -41,9 +41,11 @@ type Checkpoint struct {
 	Skipped  int       `json:"skipped"`
 	Current  bool      `json:"current"`
 	Safety   bool      `json:"safety"`
-	Aside    bool      `json:"aside,omitempty"` // in a list: left behind by a later step
+	Aside    bool      `json:"aside,omitempty"` // in a list: not on the branch, left behind by a later step or on another line of the family
 	Tags     []string  `json:"tags,omitempty"`
-	Notes    []Text    `json:"notes,omitempty"` // messages that were put on it later, the oldest first
+	Notes    []Text    `json:"notes,omitempty"`  // messages that were put on it later, the oldest first
+	Target   Text      `json:"target,omitempty"` // where asked for: what the tool call was about, a path or a command
+	Paths    []Text    `json:"paths,omitempty"`  // where asked for: how what it changed begins
 }
 
 // Change is how one path differs between two states.
@@ -100,43 +102,6 @@ type SaveResponse struct {
 	Uncaptured []Skip     `json:"uncaptured,omitempty"` // still there, but not captured any more
 	Skips      []Skip     `json:"skips,omitempty"`
 	Notices    []string   `json:"notices,omitempty"`
-}
-
-// ListRequest lists checkpoints.
-type ListRequest struct {
-	Project
-	All     bool   `json:"all,omitempty"`
-	Session string `json:"session,omitempty"`
-	Limit   int    `json:"limit,omitempty"`
-}
-
-// ListResponse is newest first.
-type ListResponse struct {
-	Checkpoints []Checkpoint `json:"checkpoints"`
-	More        bool         `json:"more"`   // older ones were left out
-	Folded      int          `json:"folded"` // minor ones were left out
-	Notices     []string     `json:"notices,omitempty"`
-}
-
-// ShowRequest asks for one checkpoint.
-type ShowRequest struct {
-	Project
-	Walk
-	Checkpoint Text   `json:"checkpoint"`
-	Paths      []Text `json:"paths,omitempty"`
-	Messages   int    `json:"messages,omitempty"` // so many of the conversation before it; 0: none
-}
-
-// ShowResponse is a checkpoint with what it changed and what it skipped.
-type ShowResponse struct {
-	Checkpoint   Checkpoint `json:"checkpoint"`
-	Changes      []Change   `json:"changes"`
-	Skips        []Skip     `json:"skips"`
-	Leaks        []Leak     `json:"leaks"`                  // files of it that look like they hold a secret
-	Messages     []Message  `json:"messages,omitempty"`     // oldest first
-	Conversation Text       `json:"conversation,omitempty"` // why there are none
-	GitUnread    []Text     `json:"git_unread,omitempty"`   // what of the user's repository could not be read then, as paths below .git
-	Notices      []string   `json:"notices,omitempty"`
 }
 
 // DiffRequest compares two states; To empty is the worktree, From empty the current checkpoint.
@@ -245,8 +210,9 @@ type RestoreResponse struct {
 // OpsRequest lists operations.
 type OpsRequest struct {
 	Project
-	All   bool `json:"all,omitempty"`
-	Limit int  `json:"limit,omitempty"`
+	All      bool `json:"all,omitempty"`
+	Limit    int  `json:"limit,omitempty"`
+	Restores bool `json:"restores,omitempty"` // only those, with what they went from and to
 }
 
 // OpsResponse is newest first.
@@ -277,6 +243,9 @@ type Operation struct {
 	EventID    string    `json:"event_id,omitempty"` // 16 hex digits, one for each event of an agent
 	Tool       *Tool     `json:"tool,omitempty"`     // of an event
 	CanUndo    bool      `json:"can_undo"`
+	From       *Moment   `json:"from,omitempty"` // of a restore, where restores were asked for
+	To         *Moment   `json:"to,omitempty"`
+	Undone     uint64    `json:"undone,omitempty"` // the operation that took it back
 }
 
 // TagRequest sets a tag, or deletes it.

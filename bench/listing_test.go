@@ -67,6 +67,20 @@ func BenchmarkList10k(b *testing.B) {
 	})
 }
 
+// What 'rewind list' shows: the newest turns, and every one.
+func BenchmarkTurns10k(b *testing.B) {
+	for name, limit := range map[string]int{"newest": 30, "all": 0} {
+		b.Run(name, func(b *testing.B) {
+			old10k(b, func(b *testing.B, p *project) {
+				r, err := p.e.History.Rows(b.Context(), enginehistory.RowOptions{Limit: limit})
+				if err != nil || len(r.Rows) < 30 || r.Rows[0].Prompt == "" || r.Rows[0].Counts.Modified == 0 {
+					b.Fatal(r, err)
+				}
+			})
+		})
+	}
+}
+
 func BenchmarkShow10k(b *testing.B) {
 	old10k(b, func(b *testing.B, p *project) {
 		if s, err := p.e.History.Show(b.Context(), "@", nil); err != nil || len(s.Changes) == 0 {

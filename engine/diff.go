@@ -126,6 +126,18 @@ func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only refs.PathS
 	if err != nil {
 		return err
 	}
+	return e.diffChanges(get, changes, o, fn)
+}
+
+// DiffChanges calls fn for what is known to have changed between two states that are in the store, as Diff does.
+func (e *Engine) DiffChanges(changes []tree.Change, o DiffOptions, fn func(FileDiff) error) error {
+	changes = slices.DeleteFunc(slices.Clone(changes), func(ch tree.Change) bool {
+		return !model.IsFile(ch.Old) && !model.IsFile(ch.New) && (ch.Old == nil || ch.New == nil)
+	})
+	return e.diffChanges(e.Log.Objs, changes, o, fn)
+}
+
+func (e *Engine) diffChanges(get objstore.Getter, changes []tree.Change, o DiffOptions, fn func(FileDiff) error) error {
 	renames, rest := tree.Renames(changes)
 	diffs := make([]FileDiff, 0, len(changes))
 	for _, r := range renames {

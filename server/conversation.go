@@ -5,6 +5,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/refs"
@@ -51,6 +52,9 @@ func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progre
 			return err
 		}
 		out = turnsResponse(r)
+		if out.At, err = e.History.TurnAt(r); err != nil {
+			return err
+		}
 		out.Notices = e.Project().Notices
 		return nil
 	})
@@ -107,15 +111,35 @@ func (s *server) forks(ctx context.Context, req api.ForksRequest, _ model.Progre
 	return out, err
 }
 
+// saidWithin is how many messages are looked through for a turn's prompt: a long turn has the beginning of it in its checkpoints.
+const saidWithin = 64
+
 // messages adds the conversation before a checkpoint, or why there is none.
-func messages(ctx context.Context, e *engine.Engine, name string, n int, out *api.ShowResponse) error {
-	if n <= 0 {
+func messages(ctx context.Context, e *engine.Engine, name string, req api.ShowRequest, out *api.ShowResponse) error {
+	if req.Messages <= 0 && !req.Said {
 		return nil
 	}
-	list, why, err := e.History.Messages(ctx, name, n)
-	for _, m := range list {
-		out.Messages = append(out.Messages, message(m))
+	n := req.Messages
+	if req.Said {
+		n = max(n, saidWithin)
 	}
-	out.Conversation = api.Text(why)
+	list, why, err := e.History.Messages(ctx, name, n)
+	if req.Said {
+		asked, answered := history.Said(list)
+		if asked.Who != "" {
+			m := message(asked)
+			out.Asked = &m
+		}
+		if answered.Who != "" {
+			m := message(answered)
+			out.Answered = &m
+		}
+	}
+	if req.Messages > 0 {
+		for _, m := range history.LastMessages(list, req.Messages) {
+			out.Messages = append(out.Messages, message(m))
+		}
+		out.Conversation = api.Text(why)
+	}
 	return err
 }

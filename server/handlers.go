@@ -11,8 +11,6 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
-	"rewind/engine/capture"
-	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/restore"
@@ -99,51 +97,6 @@ func (s *server) save(ctx context.Context, req api.SaveRequest, p model.Progress
 			Notices: e.Project().Notices,
 		}
 		return nil
-	})
-	return out, err
-}
-
-func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress) (out api.ListResponse, err error) {
-	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.History.List(ctx, history.ListOptions{All: req.All, Session: req.Session, Limit: req.Limit})
-		if err != nil {
-			return err
-		}
-		out = api.ListResponse{Checkpoints: []api.Checkpoint{}, More: r.More, Folded: r.Folded, Notices: e.Project().Notices}
-		for _, l := range r.Checkpoints {
-			out.Checkpoints = append(out.Checkpoints, checkpoint(l))
-		}
-		return nil
-	})
-	return out, err
-}
-
-func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
-	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		paths, err := relative(e, req.ProjectDir(), req.Paths)
-		if err != nil {
-			return err
-		}
-		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
-		if err != nil {
-			return err
-		}
-		r, err := e.History.Show(ctx, name, paths)
-		if err != nil {
-			return err
-		}
-		out = api.ShowResponse{Checkpoint: checkpoint(r.Listed), Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Notices: e.Project().Notices}
-		if unread := capture.Unread(r.Skips); len(unread) > 0 {
-			out.GitUnread = value.Texts(unread)
-		}
-		out.Leaks = append([]api.Leak{}, r.Leaks...)
-		for i := range out.Skips {
-			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
-		}
-		for i := range out.Changes {
-			out.Changes[i].Gone = r.Gone[string(out.Changes[i].Path)]
-		}
-		return messages(ctx, e, name, req.Messages, &out)
 	})
 	return out, err
 }
@@ -327,14 +280,36 @@ func (s *server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p 
 
 func (s *server) ops(ctx context.Context, req api.OpsRequest, _ model.Progress) (out api.OpsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		list, err := e.History.Operations(ctx, req.Limit, req.All)
 		out = api.OpsResponse{Operations: []api.Operation{}, Notices: e.Project().Notices}
+		if req.Restores {
+			return restores(ctx, e, req.Limit, &out)
+		}
+		list, err := e.History.Operations(ctx, req.Limit, req.All)
 		for i := range list {
 			out.Operations = append(out.Operations, operation(&list[i]))
 		}
 		return err
 	})
 	return out, err
+}
+
+func restores(ctx context.Context, e *engine.Engine, limit int, out *api.OpsResponse) error {
+	list, err := e.History.Restores(ctx, limit)
+	for i := range list {
+		r := &list[i]
+		op := operation(&r.Operation)
+		op.Undone = r.Undone
+		if r.From != nil {
+			from := moment(*r.From)
+			op.From = &from
+		}
+		if r.To != nil {
+			to := moment(*r.To)
+			op.To = &to
+		}
+		out.Operations = append(out.Operations, op)
+	}
+	return err
 }
 
 func (s *server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) (out api.TagResponse, err error) {

@@ -104,6 +104,24 @@ func completePlaces(a *app, most int, session *string) cobra.CompletionFunc {
 	}
 }
 
+// completeTurns offers the turns of a session, the newest first.
+func completeTurns(a *app, session *string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 || a.settle() != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		r, err := api.Call(cmd.Context(), a.client, api.Turns, api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}}, nil)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var out []string
+		for _, t := range slices.Backward(r.Turns) {
+			out = append(out, fmt.Sprintf("turn:%d\t%s", t.Turn, term.Sanitize(string(t.Prompt))))
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
 // completeCheckpoints offers checkpoints with what they are.
 func completeCheckpoints(a *app, most int) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

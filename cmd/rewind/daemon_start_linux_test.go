@@ -73,7 +73,7 @@ func TestDaemonTakesNothingFromItsFirstClient(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(h.project, "large"), make([]byte, 1<<20), 0o644))
 			run("save", "large")
 			if uid != 0 && os.Geteuid() == 0 {
-				if out := run("status"); !strings.Contains(out, "limits      it runs with nice 19") {
+				if out := run("status", "-v"); !strings.Contains(out, "limits      it runs with nice 19") {
 					t.Errorf("status does not say that it cannot take back its priority:\n%s", out)
 				}
 			}
@@ -172,16 +172,16 @@ func TestDaemonFileSizeThatCannotBeRaised(t *testing.T) {
 	}
 	t.Cleanup(func() { run("", "daemon", "stop") })
 	run("ulimit -f 4000; ", "init")
-	out := run("ulimit -f 4000; ", "status")
+	out := run("ulimit -f 4000; ", "status", "-v")
 	for _, want := range []string{"daemon      cannot run", "limits      files can have at most 2048000 bytes (ulimit -f)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q:\n%s", want, out)
 		}
 	}
-	if out := run("", "status"); !strings.Contains(out, "daemon      process ") || strings.Contains(out, "limits") {
+	if out := run("", "status", "-v"); !strings.Contains(out, "daemon      process ") || strings.Contains(out, "limits") {
 		t.Errorf("after a client without the limit:\n%s", out)
 	}
-	if out := run("ulimit -f 4000; ", "status"); !strings.Contains(out, "daemon      process ") || strings.Contains(out, "limits") {
+	if out := run("ulimit -f 4000; ", "status", "-v"); !strings.Contains(out, "daemon      process ") || strings.Contains(out, "limits") {
 		t.Errorf("its daemon serves the limited one:\n%s", out)
 	}
 }

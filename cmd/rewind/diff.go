@@ -73,6 +73,9 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 		return err
 	}
 	a.notices(r.Notices)
+	if len(r.Files) == 0 && o.From == "" && o.To == "" && len(o.Paths) == 0 {
+		a.say("nothing is unsaved: each step is captured as it is made; 'rewind show -p' shows what the last one changed")
+	}
 	return a.paged(func(w io.Writer) error {
 		for _, f := range r.Files {
 			switch {

@@ -4,102 +4,180 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/term"
 )
 
+// What a list has if nobody says how much: turns for a person, checkpoints otherwise.
+const (
+	listedTurns       = 30
+	listedCheckpoints = 100
+)
+
+// listOptions are what list was asked for.
+type listOptions struct {
+	all, turns, steps, relative  bool
+	patch, stat, names           bool
+	session, agent, tool, by     string
+	since, until, prompt, opened string
+	limit                        int
+	limited                      bool // a limit was given
+	changed                      api.PathsRequest
+}
+
 func newList(a *app) *cobra.Command {
-	req := api.ListRequest{}
-	changed := api.PathsRequest{}
+	o := listOptions{}
 	cmd := &cobra.Command{
-		Use:     "list [--all] [--session <session>] [--limit <n>] [-S <text>] [-G <regexp>] [-- <path>...]",
-		Short:   "List checkpoints, newest first",
-		Long:    "Lists checkpoints, newest first; '@' marks the one that the project stands on, '~' what a later step\nleft behind (undo does not go there). Small checkpoints, and those that came soon after another in the same turn, are\nfolded; --all lists them, and the safety checkpoints that restores take." + pathsHelp,
-		Example: "  rewind list\n  rewind list --all --limit 0" + pathsExample,
-		Args:    onlyPaths,
+		Use:   "list [turn:<n>] [--steps] [--all] [--since <time>] [--grep <words>] [-S <text>] [-G <regexp>] [-- <path>...]",
+		Short: "List turns and what was saved, newest first",
+		Long: "Lists turns, newest first, one a row: the checkpoint that going back to it takes, when, the prompt, how many files all of it added (+),\n" +
+			"changed (~) and deleted (-), and which. Between them stand the checkpoints that a person saved, and what changed from outside.\n" +
+			"'@' marks where the project stands, '~' what is not on this branch: left behind by a later step, or another fork's.\n" +
+			"With turn:<n> or --steps: one row a step, with its tool and what that was about. --all lists the safety checkpoints that\n" +
+			"restores take, too. The filters combine. --json lists checkpoints, small ones folded unless --steps or --all; with --turns, turns." + pathsHelp,
+		Example: "  rewind list\n  rewind list turn:4\n  rewind list --since yesterday --tool Bash\n  rewind list --grep parser --stat" + pathsExample,
+		Args:    onlyTurn,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req.Project = a.project()
-			if _, changed.Paths = afterDash(cmd, args); byChange(changed) {
-				changed.Project, changed.All, changed.Session, changed.Limit = req.Project, req.All, req.Session, req.Limit
-				return runPaths(cmd.Context(), a, changed)
+			names, paths := afterDash(cmd, args)
+			o.changed.Paths, o.limited = paths, cmd.Flags().Changed("limit")
+			if len(names) > 0 {
+				o.opened = names[0]
 			}
-			return runList(cmd.Context(), a, req)
+			return a.runList(cmd.Context(), o)
 		},
+		ValidArgsFunction: completeTurns(a, &o.session),
 	}
-	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "folded and safety checkpoints too")
-	sessionFlag(a, cmd, &req.Session, "only checkpoints of this `session`: its id, or how it begins")
-	cmd.Flags().IntVarP(&req.Limit, "limit", "n", 100, "at most so many; 0: all")
-	pathsFlags(cmd, &changed)
+	f := cmd.Flags()
+	f.BoolVarP(&o.all, "all", "a", false, "safety checkpoints too; with --json, folded ones as well")
+	sessionFlag(a, cmd, &o.session, "only of this `session`: its id, or how it begins")
+	f.IntVarP(&o.limit, "limit", "n", 0, fmt.Sprintf("at most `n` rows, 0: all (default %d turns, %d checkpoints)", listedTurns, listedCheckpoints))
+	f.BoolVar(&o.steps, "steps", false, "one row a step, none folded")
+	f.BoolVar(&o.turns, "turns", false, "one row a turn, with --json too")
+	f.StringVar(&o.since, "since", "", "only since this `time`: 14:10, \"2 hours ago\", yesterday, 2026-11-20")
+	f.StringVar(&o.until, "until", "", "only until this `time`")
+	f.StringVar(&o.agent, "agent", "", "only of this `agent`")
+	f.StringVar(&o.tool, "tool", "", "only where this `tool` changed something")
+	f.StringVar(&o.by, "by", "", "only what this `one` changed: agent, or outside")
+	f.StringVar(&o.prompt, "grep", "", "only where the prompt, or a message, has these `words`")
+	f.BoolVar(&o.relative, "relative", false, "how long ago, instead of the clock")
+	f.BoolVarP(&o.patch, "patch", "p", false, "what changed, as a patch")
+	f.BoolVar(&o.stat, "stat", false, "how many lines of which files")
+	f.BoolVar(&o.names, "name-only", false, "which files")
+	pathsFlags(cmd, &o.changed)
 	return cmd
 }
 
-func runList(ctx context.Context, a *app, req api.ListRequest) error {
-	if req.Limit < 0 {
-		return usage("--limit %d: must not be negative", req.Limit)
+// onlyTurn takes a turn to open, and paths.
+func onlyTurn(cmd *cobra.Command, args []string) error {
+	names, _ := afterDash(cmd, args)
+	if len(names) == 1 && isTurn(names[0]) {
+		return nil
+	}
+	return onlyPaths(cmd, args)
+}
+
+func (o *listOptions) detail() api.Detail {
+	return api.Detail{Names: o.names, Lines: o.stat || o.patch, Patch: o.patch, Context: patchContext}
+}
+
+// patchContext is how many unchanged lines stand around a change, as with git.
+const patchContext = 3
+
+func (a *app) runList(ctx context.Context, o listOptions) error {
+	if o.limit < 0 {
+		return usage("--limit %d: must not be negative", o.limit)
+	}
+	filter, err := a.listFilter(&o)
+	if err != nil {
+		return err
+	}
+	o.turns = o.turns || !o.steps && !a.json && o.opened == ""
+	if !o.limited {
+		if o.limit = listedTurns; !o.turns {
+			o.limit = listedCheckpoints
+		}
+		if o.opened != "" {
+			o.limit = 0
+		}
+	}
+	if byChange(o.changed) {
+		o.changed.Project, o.changed.All, o.changed.Limit, o.changed.Filter = a.project(), o.all, o.limit, filter
+		return a.runPaths(ctx, o)
+	}
+	req := api.ListRequest{Project: a.project(), Filter: filter, All: o.all, Limit: o.limit, Turns: o.turns, Steps: o.steps, Choose: a.OutTTY, Detail: o.detail()}
+	if req.Turn, err = a.checkpointName(o.opened); o.opened != "" && err != nil {
+		return err
 	}
 	r, said, err := ask(ctx, a, api.List, req, "listing")
 	if err != nil || said {
 		return err
 	}
 	a.notices(r.Notices)
-	if len(r.Checkpoints) == 0 {
-		if req.Session != "" {
-			return &api.Error{Word: api.WordNotFound, Message: fmt.Sprintf("no checkpoints of session %q", req.Session), Hint: "'rewind list' shows all"}
-		}
-		a.say("no checkpoints yet; 'rewind save' takes one")
-		return nil
+	if len(r.Turns)+len(r.Checkpoints) == 0 {
+		return a.nothingListed(filter)
 	}
 	err = a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{Flex: true})
-		several := severalOf(r.Checkpoints)
-		for _, c := range r.Checkpoints {
-			mark, style := " ", term.Plain
-			if c.Current {
-				mark, style = "@", term.Bold
-			}
-			if c.Aside {
-				mark = "~"
-			}
-			if c.Safety || c.Aside {
-				style = term.Dim
-			}
-			if several[c.Agent] {
-				c.Agent = api.Agent(sessionWords(c.Session))
-			}
-			text := what(c)
-			if len(c.Tags) > 0 {
-				text = "[" + strings.Join(c.Tags, ", ") + "] " + text
-			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: c.Short, Style: term.ID}, term.Cell{Text: a.Time(c.Time), Style: term.Dim},
-				term.Cell{Text: text, Style: style}, term.Cell{Text: tally(c), Style: term.Dim})
+		if o.turns {
+			return a.listTurns(w, r.Turns, o)
 		}
-		return t.Flush(w)
+		if len(r.Turns) == 1 {
+			a.turnHead(w, r.Turns[0])
+		}
+		return a.listSteps(ctx, w, r.Checkpoints, o)
 	})
-	if r.Folded > 0 {
-		a.say("%s folded; 'rewind list --all' shows them", count(r.Folded, "checkpoint"))
-	}
 	if r.More {
-		a.say("older checkpoints are not shown; 'rewind list --limit 0' shows all")
+		what := "older ones are not shown; "
+		if o.limited {
+			a.say(what + "-n 0 shows all")
+		} else {
+			a.say(what + "'rewind list -n 0' shows all")
+		}
 	}
 	return err
 }
 
-// severalOf are the agents of which checkpoints of more than one session are listed: a turn's number alone does not tell those apart.
-func severalOf(list []api.Checkpoint) map[api.Agent]bool {
-	first, several := map[api.Agent]string{}, map[api.Agent]bool{}
-	for _, c := range list {
-		if c.Agent == "" {
+// listFilter reads the filters: times by this clock and in this zone.
+func (a *app) listFilter(o *listOptions) (f api.Filter, err error) {
+	f = api.Filter{Session: o.session, Agent: o.agent, Tool: o.tool, By: o.by, Prompt: api.Text(o.prompt)}
+	for _, t := range []struct {
+		flag, text string
+		to         **time.Time
+	}{{"--since", o.since, &f.Since}, {"--until", o.until, &f.Until}} {
+		if t.text == "" {
 			continue
 		}
-		if session, known := first[c.Agent]; known && session != c.Session {
-			several[c.Agent] = true
-		} else {
-			first[c.Agent] = c.Session
+		at, err := naming.ParseTime(t.text, a.Now().Local())
+		if err != nil {
+			return f, usage("%s: %v", t.flag, err)
 		}
+		*t.to = &at
 	}
-	return several
+	return f, nil
+}
+
+// nothingListed says that nothing is there, or that nothing is as it was asked for.
+func (a *app) nothingListed(f api.Filter) error {
+	if f == (api.Filter{}) {
+		a.say("no checkpoints yet; 'rewind save' takes one")
+		return nil
+	}
+	if f == (api.Filter{Session: f.Session}) {
+		return &api.Error{Word: api.WordNotFound, Message: fmt.Sprintf("no checkpoints of session %q", f.Session), Hint: "'rewind list' shows all"}
+	}
+	a.say("nothing is so; 'rewind list' shows all")
+	return nil
+}
+
+// turnHead says which turn the steps below are of.
+func (a *app) turnHead(w io.Writer, r api.Row) {
+	line := fmt.Sprintf("turn:%d  %s  %s", r.Turn, sessionWords(r.Session), term.Sanitize(words(string(r.Prompt))))
+	if a.OutTTY && a.Width > 0 {
+		line = term.Truncate(line, a.Width)
+	}
+	fmt.Fprintln(w, a.Styled(term.Bold, line))
 }

@@ -43,11 +43,8 @@ func byChange(req api.PathsRequest) bool {
 	return len(req.Paths) > 0 || req.Text != "" || req.Changed != ""
 }
 
-func runPaths(ctx context.Context, a *app, req api.PathsRequest) error {
-	if req.Limit < 0 {
-		return usage("--limit %d: must not be negative", req.Limit)
-	}
-	r, err := call(ctx, a, api.Paths, req, "searching")
+func (a *app) runPaths(ctx context.Context, o listOptions) error {
+	r, err := call(ctx, a, api.Paths, o.changed, "searching")
 	if err != nil {
 		return err
 	}
@@ -58,15 +55,23 @@ func runPaths(ctx context.Context, a *app, req api.PathsRequest) error {
 	if len(r.Checkpoints) == 0 {
 		a.say("no checkpoint changed that")
 	}
-	err = a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{Flex: true})
-		for _, c := range r.Checkpoints {
-			mark, style := markOf(c.Checkpoint)
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: c.Checkpoint.Short, Style: term.ID}, term.Cell{Text: a.Time(c.Checkpoint.Time), Style: term.Dim},
-				term.Cell{Text: what(c.Checkpoint), Style: style}, term.Cell{Text: changesLine(c.Changes), Style: term.Dim})
+	rows := make([]listRow, len(r.Checkpoints))
+	for i := range rows {
+		c := &r.Checkpoints[i]
+		row := listRow{
+			id: c.Checkpoint.Short, when: a.listTime(c.Checkpoint.Time, o.relative), session: c.Checkpoint.Session, turn: c.Checkpoint.Turn, text: stepText(&c.Checkpoint),
+			changes: changesLine(c.Changes),
 		}
-		return t.Flush(w)
-	})
+		if c.Checkpoint.Turn > 0 && c.Checkpoint.Message == "" && c.Checkpoint.Prompt != "" {
+			row.text += ": " + words(string(c.Checkpoint.Prompt))
+		}
+		row.mark, row.style = markOf(c.Checkpoint)
+		if o.patch || o.stat || o.names {
+			row.below = func(w io.Writer) error { return a.shownBelow(ctx, w, c.Checkpoint.ID, c.Changes, o) }
+		}
+		rows[i] = row
+	}
+	err = a.paged(func(w io.Writer) error { return a.listRows(w, rows) })
 	if r.More {
 		a.say("older checkpoints are not shown; --limit 0 shows all")
 	}

@@ -120,7 +120,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\S*/\.claude/projects/\S+`), "SESSION"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "ID"},
 	{regexp.MustCompile(`\S*/project\b`), "PROJECT"},
-	{regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z|\b[0-9]+[smhd] ago|\bjust now|\bnow\b`), "TIME"},
+	{regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z|\b[0-9]+[smhd] ago|\b[0-9]{2}:[0-9]{2}\b|\bjust now|\bnow\b`), "TIME"},
 	{regexp.MustCompile(`\b[0-9a-f]{7,}\b`), "ID"},
 	{regexp.MustCompile(`\b[0-9.]+ [KM]?i?B\b`), "SIZE"},
 	{regexp.MustCompile(`[ \t]+`), " "},

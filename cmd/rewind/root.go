@@ -41,7 +41,7 @@ func newRoot(a *app, args []string) *cobra.Command {
 		SilenceUsage:      true,
 		Version:           version(),
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.settle() },
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, false) },
 	}
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print versioned JSON objects")

@@ -31,7 +31,7 @@ func cmdWaitStatus(ts *testscript.TestScript, neg bool, args []string) {
 	re, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		ts.Check(ts.Exec("rewind", "status"))
+		ts.Check(ts.Exec("rewind", "status", "-v"))
 		if re.MatchString(ts.ReadFile("stdout")) {
 			return
 		}

@@ -18,8 +18,8 @@ func newSessions(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions [--import]",
 		Short: "List the agents' sessions, and where forks come from",
-		Long: "Lists the sessions of agents in this project, newest first; '@' marks the current one. --import first takes in those that the agents\n" +
-			"have kept from before rewind was set up: their conversations, not the code of that time.",
+		Long: "Lists the sessions of agents in this project, newest first, forks below what they were made of; '@' marks the current one.\n" +
+			"--import first takes in those that the agents have kept from before rewind was set up: their conversations, not the code of that time.",
 		Example: "  rewind sessions\n  rewind sessions --import",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -86,16 +86,16 @@ func (a *app) sessionTable(list []api.SessionInfo) error {
 			columns = slices.Insert(columns, sizeColumn, term.Column{Right: true})
 		}
 		t := a.Table(columns...)
-		for _, s := range list {
-			mark := ""
+		for _, f := range underParents(list) {
+			s, mark := f.SessionInfo, ""
 			if s.Current {
 				mark = "@"
 			}
 			row := []term.Cell{
 				{Text: mark, Style: term.Bold},
-				{Text: string(s.Agent)},
+				{Text: strings.Repeat("  ", f.depth) + string(s.Agent), Style: term.Hue(s.Session)},
 				{Text: shortID(s.ID), Style: term.ID},
-				{Text: string(s.Title)},
+				{Text: words(string(s.Title))},
 				{Text: count(s.Turns, "turn")},
 				{Text: a.Time(s.Last), Style: term.Dim},
 				{Text: sessionMarks(s), Style: term.Dim},
@@ -107,6 +107,51 @@ func (a *app) sessionTable(list []api.SessionInfo) error {
 		}
 		return t.Flush(w)
 	})
+}
+
+// A familySession is a session, and how many forks lie between it and the one that its family begins with.
+type familySession struct {
+	api.SessionInfo
+	depth int
+}
+
+// underParents puts forks behind the session that they were made of, families in the order of the list.
+func underParents(list []api.SessionInfo) (out []familySession) {
+	forks, names, told := map[string][]int{}, map[string]bool{}, map[int]bool{}
+	for _, s := range list {
+		names[s.Session] = true
+	}
+	for i := range list {
+		if f := list[i].Fork; f != nil && names[f.Session] {
+			forks[f.Session] = append(forks[f.Session], i)
+		}
+	}
+	var put func(i, depth int)
+	put = func(i, depth int) {
+		if told[i] {
+			return
+		}
+		told[i] = true
+		out = append(out, familySession{list[i], depth})
+		for _, k := range forks[list[i].Session] {
+			put(k, depth+1)
+		}
+	}
+	root := func(i int) int { // what agents' files say of where they come from may go in a circle
+		for range list {
+			f := list[i].Fork
+			if f == nil || !names[f.Session] {
+				break
+			}
+			i = slices.IndexFunc(list, func(s api.SessionInfo) bool { return s.Session == f.Session })
+		}
+		return i
+	}
+	for i := range list {
+		put(root(i), 0)
+		put(i, 0)
+	}
+	return out
 }
 
 // sessionMarks says what else there is to know of a session.

@@ -12,16 +12,21 @@ import (
 )
 
 func newStatus(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "status",
-		Short:   "Show the project: store, current checkpoint, unsaved changes",
-		Example: "  rewind status\n  rewind status --json",
+	verbose := false
+	cmd := &cobra.Command{
+		Use:   "status [-v]",
+		Short: "Show where the project stands, what is unsaved, and what is wrong",
+		Long: "Shows the current checkpoint, what is unsaved, how far redo could go, and the turn; then only what is wrong, or asks for a look.\n" +
+			"-v adds the rest: store, daemon, sessions, hooks, what is not captured.",
+		Example: "  rewind status\n  rewind status -v\n  rewind status --json",
 		Args:    takesNone,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, verbose) },
 	}
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "what is in order, too")
+	return cmd
 }
 
-func runStatus(ctx context.Context, a *app) error {
+func runStatus(ctx context.Context, a *app, verbose bool) error {
 	env := agentEnv()
 	r, err := call(ctx, a, api.Status, api.StatusRequest{Project: a.project(), Env: &env}, "comparing")
 	if err != nil {
@@ -33,49 +38,22 @@ func runStatus(ctx context.Context, a *app) error {
 	}
 	a.notices(r.Notices)
 	return a.paged(func(w io.Writer) error {
-		a.showStatus(w, r)
+		a.showStatus(w, r, verbose)
 		return nil
 	})
 }
 
-func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
+func (a *app) showStatus(w io.Writer, r api.StatusResponse, verbose bool) {
 	row := func(name, text string) { fmt.Fprintf(w, "%-11s %s\n", name, text) }
-	row("project", term.Quote(string(r.Root)))
-	row("store", fmt.Sprintf("%s (%s mode, %s)", term.Quote(string(r.Store)), r.Mode, term.Size(r.DiskBytes)))
-	steps := count(r.Checkpoints, "checkpoint")
-	if r.Safety > 0 {
-		steps += fmt.Sprintf(", %s", count(r.Safety, "safety checkpoint"))
-	}
-	row("holds", steps)
-	if r.Daemon.Running {
-		row("daemon", a.daemonText(r.Daemon))
-	} else if a.transport.noDaemon != nil {
-		row("daemon", a.Styled(term.Warn, "cannot run, each command starts a rewindd of its own: "+term.Sanitize(a.transport.noDaemon.Error())))
-	}
-	if w := r.Watcher; w != nil && !w.Healthy {
-		row("watcher", fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))
-	}
-	if d := r.Degraded; d != nil {
-		row("degraded", a.Styled(term.Warn, fmt.Sprintf("hooks could not do their work, since %s, %s, last: %s", a.Time(d.Since), count(d.Count, "time"), term.Sanitize(string(d.Error)))))
-	}
-	a.statusChecks(w, r.Checks)
-	if r.HalfDone != "" {
-		row("half done", a.Styled(term.Warn, fmt.Sprintf("a checkout of %.12s; 'rewind checkout --continue' finishes it, '--abort' takes it back", r.HalfDone)))
-	}
-	if n := len(r.Stages); n > 0 {
-		row("kept bytes", a.Styled(term.Warn, "of files that changed while a restore ran; look at them, then remove them"))
-		for _, s := range r.Stages {
-			fmt.Fprintf(w, "  %s\n", term.Quote(string(s)))
-		}
-	}
-	a.statusLeaks(w, r.Leaks)
-	a.sessionLines(row, r.Sessions, r.Position)
-	for i, w := range r.AtWork {
+	a.statusPlace(w, row, r)
+	a.statusFindings(w, row, r)
+	a.statusChecks(w, r.Checks, verbose)
+	for i, s := range r.AtWork {
 		name := "at work"
 		if i > 0 {
 			name = ""
 		}
-		row(name, a.workText(w))
+		row(name, a.workText(s))
 	}
 	if act := r.Activity; act != nil {
 		text := "busy"
@@ -86,16 +64,44 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
 		}
 		row("at work", text)
 	}
+	if !verbose {
+		if n := len(r.Skips); n > 0 {
+			row("skipped", count(n, "path")+"; 'rewind status -v' says which, and why")
+		}
+		for _, s := range r.Sessions {
+			for _, p := range s.Outside {
+				row("outside", "not captured, edited by "+sessionWords(s.Session)+": "+term.Quote(string(p)))
+			}
+		}
+		return
+	}
+	if n := len(r.Skips); n > 0 {
+		row("skipped", count(n, "path"))
+		a.skipLines(w, r.Skips, 5)
+	}
+	a.sessionLines(row, r.Sessions, r.Position)
+	row("project", term.Quote(string(r.Root)))
+	row("store", fmt.Sprintf("%s (%s mode, %s)", term.Quote(string(r.Store)), r.Mode, term.Size(r.DiskBytes)))
+	steps := count(r.Checkpoints, "checkpoint")
+	if r.Safety > 0 {
+		steps += fmt.Sprintf(", %s", count(r.Safety, "safety checkpoint"))
+	}
+	row("holds", steps)
+	if r.Daemon.Running {
+		row("daemon", a.daemonText(r.Daemon))
+	}
+}
+
+// statusPlace tells where the project stands.
+func (a *app) statusPlace(w io.Writer, row func(name, text string), r api.StatusResponse) {
 	if r.Current == nil {
 		if r.Activity == nil {
 			row("current", "none yet; 'rewind save' takes the first checkpoint")
 		}
 		return
 	}
-	row("current", fmt.Sprintf("%s  %s  %s", a.Styled(term.ID, r.Current.Short), a.Time(r.Current.Time), term.Sanitize(what(*r.Current))))
-	if r.Ahead > 0 {
-		row("ahead", count(r.Ahead, "step")+"; 'rewind redo' goes forward")
-	}
+	c := r.Current
+	row("current", fmt.Sprintf("%s  %s  %s", a.Styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(what(*c))))
 	switch {
 	case r.Activity != nil: // not compared
 	case len(r.Changes) == 0:
@@ -104,10 +110,42 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse) {
 		row("unsaved", count(len(r.Changes), "path"))
 		a.changeLines(w, r.Changes, 20)
 	}
-	if n := len(r.Skips); n > 0 {
-		row("skipped", count(n, "path"))
-		a.skipLines(w, r.Skips, 5)
+	if r.Ahead > 0 {
+		row("ahead", count(r.Ahead, "step")+"; 'rewind redo' goes forward")
 	}
+	if c.Turn > 0 {
+		text := fmt.Sprintf("turn:%d of %s: %s", c.Turn, sessionWords(c.Session), term.Sanitize(words(string(c.Prompt))))
+		if a.OutTTY && a.Width > statusName {
+			text = term.Truncate(text, a.Width-statusName)
+		}
+		row("turn", text)
+	}
+}
+
+// statusName is how many columns the name of a row of status takes.
+const statusName = 12
+
+// statusFindings tells what is wrong, or asks for a look.
+func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.StatusResponse) {
+	if r.HalfDone != "" {
+		row("half done", a.Styled(term.Warn, fmt.Sprintf("a checkout of %.12s; 'rewind checkout --continue' finishes it, '--abort' takes it back", r.HalfDone)))
+	}
+	if d := r.Degraded; d != nil {
+		row("degraded", a.Styled(term.Warn, fmt.Sprintf("hooks could not do their work, since %s, %s, last: %s", a.Time(d.Since), count(d.Count, "time"), term.Sanitize(string(d.Error)))))
+	}
+	if !r.Daemon.Running && a.transport.noDaemon != nil {
+		row("daemon", a.Styled(term.Warn, "cannot run, each command starts a rewindd of its own: "+term.Sanitize(a.transport.noDaemon.Error())))
+	}
+	if w := r.Watcher; w != nil && !w.Healthy {
+		row("watcher", fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))
+	}
+	if n := len(r.Stages); n > 0 {
+		row("kept bytes", a.Styled(term.Warn, "of files that changed while a restore ran; look at them, then remove them"))
+		for _, s := range r.Stages {
+			fmt.Fprintf(w, "  %s\n", term.Quote(string(s)))
+		}
+	}
+	a.statusLeaks(w, r.Leaks)
 }
 
 // shownSessions is how many sessions status names.

@@ -18,9 +18,9 @@ func newTurns(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "turns [session] [--session <session>]",
 		Short: "List a session's turns: prompt, time, messages, checkpoints",
-		Long: "Lists the turns of a session, by default of the current one, the first one first: a prompt and all that answers it. turn:<n> names\n" +
-			"the end of a turn wherever a checkpoint is wanted, turn:0 what was before the first one;\n" +
-			"before:<n> is where the prompt of a turn was typed.",
+		Long: "Lists the turns of a session, by default of the current one, the first one first: a prompt and all that answers it; '@' marks the one\n" +
+			"that the project stands in, or at the end of. turn:<n> names the end of a turn wherever a checkpoint is wanted, turn:0 what was\n" +
+			"before the first one; before:<n> is where the prompt of a turn was typed.",
 		Example:           "  rewind turns\n  rewind turns 1a2b3c4d",
 		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),
@@ -51,19 +51,39 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 			a.say("hint: %s behind these in %s, which this one was made of: 'rewind turns %s'", count(r.LeftTurns, "turn"), term.Sanitize(shortSession(r.Left)), term.Sanitize(shortSession(r.Left)))
 		}()
 	}
+	if last := r.Turns[len(r.Turns)-1]; a.OutTTY {
+		defer a.say("hint: before:%d is where the prompt of turn %[1]d was typed", last.Turn)
+	}
 	return a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{}, term.Column{})
+		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{}, term.Column{})
 		for _, turn := range r.Turns {
-			style := term.Plain
-			if turn.Gone {
-				style = term.Dim
+			mark, style := "", term.Plain
+			if turn.Turn == r.At {
+				mark, style = "@", term.Bold
 			}
-			t.Row(term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID}, term.Cell{Text: a.Time(turn.Time), Style: term.Dim},
-				term.Cell{Text: string(turn.Prompt), Style: style}, term.Cell{Text: count(turn.Messages, "message"), Style: term.Dim},
-				term.Cell{Text: count(turn.Checkpoints, "checkpoint"), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r)})
+			if turn.Gone || r.At > 0 && turn.Turn > r.At {
+				style = term.Dim // it lies behind where the project stands
+			}
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID}, term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},
+				term.Cell{Text: words(string(turn.Prompt)), Style: style}, term.Cell{Text: a.messagesWord(turn.Messages), Style: term.Dim},
+				term.Cell{Text: a.checkpointsWord(turn.Checkpoints), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r)})
 		}
 		return t.Flush(w)
 	})
+}
+
+// turnsFrom is how many columns a terminal has in whose list of turns counts have their words.
+const turnsFrom = 100
+
+func (a *app) messagesWord(n int) string { return a.countIn(n, "message", "msg") }
+
+func (a *app) checkpointsWord(n int) string { return a.countIn(n, "checkpoint", "cp") }
+
+func (a *app) countIn(n int, one, short string) string {
+	if a.Width > 0 && a.Width < turnsFrom {
+		return fmt.Sprintf("%d %s", n, short)
+	}
+	return count(n, one)
 }
 
 // turnMarks says what happened to the conversation in a turn, or behind it.

@@ -138,8 +138,8 @@ func (a *app) checkText(c api.Check) string {
 	return text
 }
 
-// statusChecks are the rows that status has of it: each agent in a word or two, and other findings.
-func (a *app) statusChecks(w io.Writer, checks []api.Check) {
+// statusChecks are the rows that status has of it: findings and, where all is asked for, each agent in a word or two.
+func (a *app) statusChecks(w io.Writer, checks []api.Check, verbose bool) {
 	for _, c := range checks {
 		switch {
 		case c.Name == "daemon" || c.Name == "degraded" || c.Name == "half done" || c.Name == "project": // status has rows of its own
@@ -148,6 +148,7 @@ func (a *app) statusChecks(w io.Writer, checks []api.Check) {
 			if c.Remedy != "" {
 				fmt.Fprintf(w, "%-11s %s\n", "", term.SanitizeText(string(c.Remedy)))
 			}
+		case !verbose:
 		case slices.Contains(value.Agents(), api.Agent(c.Name)):
 			text := "hooks are registered, never heard of here"
 			if c.Last != nil {

@@ -106,12 +106,17 @@ func (a *app) changeLine(c api.Change) string {
 
 // changeLines prints changes, at most limit of them.
 func (a *app) changeLines(w io.Writer, list []api.Change, limit int) {
+	a.changeLinesWith(w, list, limit, func(api.Change) string { return "" })
+}
+
+// changeLinesWith is changeLines with more to tell behind each.
+func (a *app) changeLinesWith(w io.Writer, list []api.Change, limit int, more func(api.Change) string) {
 	for i, c := range list {
 		if i == limit {
 			fmt.Fprintf(w, "  ... and %d more\n", len(list)-limit)
 			return
 		}
-		fmt.Fprintf(w, "  %s\n", a.changeLine(c))
+		fmt.Fprintf(w, "  %s%s\n", a.changeLine(c), more(c))
 	}
 }
 

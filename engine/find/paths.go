@@ -17,8 +17,8 @@ type PathsOptions struct {
 	Text     string   // only checkpoints that changed how often this occurs in a file; "": any change
 	Changed  Pattern  // only checkpoints that added or removed a line in which this matches; "": any
 	All      bool     // safety checkpoints, too
-	Session  string   // only of this session; a name, or a prefix of the agent's id
 	Limit    int      // at most so many; 0: all
+	history.Filter
 }
 
 // A Change is a path that a checkpoint changed. Old is nil where it was added, New where it was removed.
@@ -48,6 +48,9 @@ func (f *Finder) Paths(ctx context.Context, o PathsOptions) (*PathsResult, error
 }
 
 func (f *Finder) paths(ctx context.Context, o PathsOptions) (*PathsResult, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
 	changed, err := o.Changed.compile()
 	if err != nil {
 		return nil, err
@@ -72,7 +75,7 @@ func (f *Finder) paths(ctx context.Context, o PathsOptions) (*PathsResult, error
 	if o.Text != "" || changed != nil {
 		most = 0 // which of them stay is not known yet
 	}
-	more := false
+	more, ever := false, false
 	for i := len(steps) - 1; i >= 0 && !more; i-- {
 		list, err := r.changed(&steps[i], meant, !o.NoFollow)
 		if err != nil {
@@ -81,14 +84,15 @@ func (f *Finder) paths(ctx context.Context, o PathsOptions) (*PathsResult, error
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if len(list) == 0 {
+		ever = ever || len(list) > 0
+		if len(list) == 0 || !o.Has(steps[i].Checkpoint) {
 			continue
 		}
 		if more = most > 0 && len(found) == most; !more {
 			found = append(found, stepChanges{&steps[i], list})
 		}
 	}
-	if len(found) == 0 && len(meant.given) > 0 {
+	if !ever && len(meant.given) > 0 {
 		return nil, &noPathError{o.Paths}
 	}
 	if o.Text != "" {

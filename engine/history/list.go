@@ -51,14 +51,15 @@ type Listed struct {
 	Tags     []string
 	Messages []string // messages that were put on it later, the oldest first
 	Safety   bool
-	Aside    bool // no step before the current checkpoint or on the way to the tip: left behind by a later step
+	Aside    bool // not on the branch: left behind by a later step, or in the current session's family on another line
 }
 
 // ListOptions select checkpoints.
 type ListOptions struct {
-	All     bool   // safety checkpoints and minor ones too
-	Session string // only of this session; a name, or a prefix of the agent's id
-	Limit   int    // at most so many; 0: all
+	Filter
+	All   bool // safety checkpoints and minor ones too
+	Steps bool // minor ones too
+	Limit int  // at most so many; 0: all
 }
 
 // ListResult is what List found.
@@ -70,6 +71,9 @@ type ListResult struct {
 
 // List returns checkpoints, newest first by operation sequence.
 func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
 	if o.Session != "" {
 		var err error
 		if o.Session, err = h.sessions.FindSession(o.Session); errors.Is(err, model.ErrNotFound) {
@@ -94,12 +98,16 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	branch, err := h.branch()
+	if err != nil {
+		return nil, err
+	}
 	res := &ListResult{}
 	later := map[objstore.ID]*model.Checkpoint{} // of each step, the newest of its session that came after it on its line
 	read := h.log.Checkpoints()
 	err = h.log.Made(func(op *refs.Operation) error {
 		safety := op.Kind == refs.KindSafety
-		if safety && !o.All || o.Session != "" && op.Session != o.Session {
+		if safety && !o.All || !o.ofSession(op.Session) {
 			return nil
 		}
 		if o.Limit > 0 && len(res.Checkpoints) == o.Limit {
@@ -113,16 +121,23 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		if line[cp.ID] && len(cp.Parents) > 0 {
 			line[cp.Parents[0]] = true
 		}
-		hide := !o.All && !safety && oplog.Folded(cp, later[cp.ID]) && cp.ID != cursor && len(tags[cp.ID]) == 0 && len(notes[cp.ID.Key()]) == 0
+		hide := !o.All && !o.Steps && !safety && oplog.Folded(cp, later[cp.ID]) && cp.ID != cursor && len(tags[cp.ID]) == 0 && len(notes[cp.ID.Key()]) == 0
 		if !safety && len(cp.Parents) > 0 {
 			on := cp.Parents[0]
 			if was := later[on]; was == nil || was.Session != cp.Session {
 				later[on] = cp
 			}
 		}
+		if !o.Has(cp) {
+			return nil
+		}
 		if hide {
 			res.Folded++
 			return nil
+		}
+		off, err := branch.off(cp.Session, cp.Cause.Turn, cp.Seq)
+		if err != nil {
+			return err
 		}
 		short, err := h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
 		if err != nil {
@@ -130,7 +145,7 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		}
 		res.Checkpoints = append(res.Checkpoints, Listed{
 			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes[cp.ID.Key()],
-			Safety: safety, Aside: !safety && !line[cp.ID],
+			Safety: safety, Aside: !safety && (off || !line[cp.ID]),
 		})
 		return nil
 	})
@@ -212,15 +227,33 @@ func (h *History) Show(_ context.Context, name string, paths []string) (*Shown, 
 	if err != nil {
 		return nil, err
 	}
+	from, err := h.log.Before(cp)
+	if err != nil {
+		return nil, err
+	}
+	var changes []tree.Change
+	err = tree.Diff(h.log.Objs, from, cp.Tree, func(ch tree.Change) error {
+		changes = append(changes, ch)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.shown(cp, changes, paths)
+}
+
+// ShowRow is Show for a turn: what its end skipped, and what all of it changed.
+func (h *History) ShowRow(r *Row, paths []string) (*Shown, error) {
+	return h.shown(r.Checkpoint, r.Changes, paths)
+}
+
+func (h *History) shown(cp *model.Checkpoint, changes []tree.Change, paths []string) (*Shown, error) {
 	s := &Shown{Gone: map[string]string{}}
+	var err error
 	if s.Listed, err = h.Listing(cp); err != nil {
 		return nil, err
 	}
 	if s.Skips, err = h.log.Note(cp); err != nil {
-		return nil, err
-	}
-	from, err := h.log.Before(cp)
-	if err != nil {
 		return nil, err
 	}
 	if len(cp.Parents) > 0 {
@@ -239,18 +272,20 @@ func (h *History) Show(_ context.Context, name string, paths []string) (*Shown, 
 		return nil, err
 	}
 	s.Leaks, _ = h.leaks.LeaksIn(cp.Tree, only) // hints, as of Status
-	err = tree.Diff(h.log.Objs, from, cp.Tree, func(ch tree.Change) error {
+	for _, ch := range changes {
 		if !only.Has(ch.Path) {
-			return nil
+			continue
 		}
 		s.Changes = append(s.Changes, ch)
 		why, err := h.log.GoneChange(ch)
+		if err != nil {
+			return nil, err
+		}
 		if why != "" {
 			s.Gone[ch.Path] = why
 		}
-		return err
-	})
-	return s, err
+	}
+	return s, nil
 }
 
 // Cat opens a file as a checkpoint holds it; the target of a symlink; size is in bytes. The caller closes it.

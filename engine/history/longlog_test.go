@@ -20,8 +20,9 @@ func TestCommandsDoNotReadTheHistory(t *testing.T) {
 	}
 	ctx := context.Background()
 	commands := map[string]func() error{
-		"list": func() error { _, err := p.E.History.List(ctx, history.ListOptions{Limit: 20}); return err },
-		"show": func() error { _, err := p.E.History.Show(ctx, "@", nil); return err },
+		"list":  func() error { _, err := p.E.History.List(ctx, history.ListOptions{Limit: 20}); return err },
+		"turns": func() error { _, err := p.E.History.Rows(ctx, history.RowOptions{Limit: 20}); return err },
+		"show":  func() error { _, err := p.E.History.Show(ctx, "@", nil); return err },
 		"status": func() error {
 			s, err := p.E.Status(ctx, nil)
 			if err == nil && (s.Checkpoints == 0 || s.LastOp == nil || len(s.Changes) > 0) {

@@ -7,6 +7,7 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/hooks"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -54,6 +55,27 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice) (*model.Turn
 	return l, h.listTurns(l, s, now)
 }
 
+// TurnAt is the turn of a list that the project stands in, or at the end of; 0: in none.
+func (h *History) TurnAt(l *model.TurnList) (uint64, error) {
+	cursor, err := h.cursor()
+	if err != nil || cursor.IsZero() {
+		return 0, err
+	}
+	for i := len(l.Turns) - 1; i >= 0; i-- {
+		if l.Turns[i].Checkpoint == cursor.String() {
+			return l.Turns[i].Number, nil
+		}
+	}
+	cp, err := h.log.Checkpoint(cursor)
+	if err != nil || cp.Session != l.Session {
+		return 0, err
+	}
+	if cp.Cause.Event == model.EventWords[hooks.Prompt] && !cp.ChangedBy(cp.Session) {
+		return cp.Cause.Turn - min(cp.Cause.Turn, 1), nil // its prompt is not answered yet
+	}
+	return cp.Cause.Turn, nil
+}
+
 // Messages gives the last n messages of the conversation before a checkpoint, in order, as a person reads them; why says why there are
 // none.
 func (h *History) Messages(ctx context.Context, name string, n int) (list []transcript.Message, why string, err error) {
@@ -79,7 +101,7 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 	if list, err = h.messagesAt(s, p, 4*n+maxTools); err != nil {
 		return nil, "it cannot be read: " + err.Error(), nil //nolint:nilerr // what else is known of the checkpoint is shown
 	}
-	return lastMessages(list, n), "", nil
+	return LastMessages(list, n), "", nil
 }
 
 // messagesAt are the last n messages before a moment.
@@ -115,8 +137,8 @@ func (h *History) messagesAt(s *model.Session, p *Moment, n int) ([]transcript.M
 // maxTools is how many answers of tools at least are looked behind for messages.
 const maxTools = 256
 
-// lastMessages are the last n messages of people and the model, with what tools answered between them.
-func lastMessages(list []transcript.Message, n int) []transcript.Message {
+// LastMessages are the last n messages of people and the model, with what tools answered between them.
+func LastMessages(list []transcript.Message, n int) []transcript.Message {
 	i := len(list)
 	for left := n; i > 0 && (left > 0 || list[i-1].Who == "tool"); i-- {
 		if list[i-1].Who != "tool" {

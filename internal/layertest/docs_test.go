@@ -61,6 +61,7 @@ var notOurs = map[string]string{
 	"hooks/hooks.json": "Droid's",
 	"docs/notes.txt":   "of the project in the session that README.md shows",
 	"src/tidy.go":      "of the same project",
+	"src/main.go":      "of the same project",
 }
 
 var (

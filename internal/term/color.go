@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strings"
 )
 
@@ -64,7 +65,18 @@ const (
 	Warn
 	Error
 	Bold
+	hues // the first of those that Hue gives; each but tells names apart
 )
+
+// hueColors are those that are no other style's.
+var hueColors = [...]string{"34", "35", "94", "95", "96"}
+
+// Hue is a style for a name: the same one everywhere, and mostly another one for another name.
+func Hue(name string) Style {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return hues + Style(h.Sum32()%uint32(len(hueColors)))
+}
 
 // sgr holds the parameters of the escape sequence that turns a style on.
 var sgr = [...]string{
@@ -90,14 +102,21 @@ func (s *Streams) StyledErr(st Style, text string) string { return paint(s.color
 // paint styles every line by itself: a pager that shows a middle part of the
 // text, or a line that is cut, then never leaves a style turned on.
 func paint(on bool, st Style, text string) string {
-	if !on || int(st) >= len(sgr) || sgr[st] == "" || text == "" {
+	code := ""
+	switch {
+	case int(st) < len(sgr):
+		code = sgr[st]
+	case int(st-hues) < len(hueColors):
+		code = hueColors[st-hues]
+	}
+	if !on || code == "" || text == "" {
 		return text
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		body, hadEOL := strings.CutSuffix(line, "\n")
 		if body != "" {
-			b.WriteString("\x1b[" + sgr[st] + "m" + body + "\x1b[0m")
+			b.WriteString("\x1b[" + code + "m" + body + "\x1b[0m")
 		}
 		if hadEOL {
 			b.WriteByte('\n')

@@ -19,6 +19,29 @@ func (s *Streams) Time(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
+// Clock returns a moment for Out as a clock on the wall shows it, in the zone of Now: "14:10" today, "Fri 14:10" in the week before, else the
+// date. It is RFC 3339 in UTC where Out is no terminal. The zero time is "-".
+func (s *Streams) Clock(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return "-"
+	case !s.OutTTY:
+		return t.UTC().Format(time.RFC3339)
+	}
+	now := s.Now()
+	t = t.In(now.Location())
+	y, m, d := now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
+	switch {
+	case !t.Before(today.AddDate(0, 0, 1)):
+	case !t.Before(today):
+		return t.Format("15:04")
+	case !t.Before(today.AddDate(0, 0, -6)):
+		return t.Format("Mon 15:04")
+	}
+	return t.Format(time.DateOnly)
+}
+
 // relativeLimit is the age from which a date says more than a number of days.
 const relativeLimit = 30 * 24 * time.Hour
 

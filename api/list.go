@@ -1,0 +1,105 @@
+package api
+
+import "time"
+
+// Filter says which checkpoints and turns a list has: those for which all of it holds.
+type Filter struct {
+	Session string     `json:"session,omitempty"`
+	Agent   string     `json:"agent,omitempty"`
+	Tool    string     `json:"tool,omitempty"`  // by its name, in any case
+	By      string     `json:"by,omitempty"`    // agent: changed while a tool call ran; outside: not so
+	Since   *time.Time `json:"since,omitempty"` // both of the end of a turn
+	Until   *time.Time `json:"until,omitempty"`
+	Prompt  Text       `json:"prompt,omitempty"` // words that the prompt has, or the message of a save, in any case
+}
+
+// ListRequest lists checkpoints, or turns.
+type ListRequest struct {
+	Project
+	Filter
+	All    bool `json:"all,omitempty"`    // folded and safety checkpoints, too
+	Limit  int  `json:"limit,omitempty"`  // at most so many rows; 0: all
+	Turns  bool `json:"turns,omitempty"`  // a row a turn, instead of checkpoints
+	Steps  bool `json:"steps,omitempty"`  // no step is folded, and each has target and paths
+	Turn   Text `json:"turn,omitempty"`   // only the steps of this turn: turn:4, turn:4@1a2b
+	Choose bool `json:"choose,omitempty"` // of several sessions that are at work the newest's turn, as of a Walk
+	Detail
+}
+
+// Detail is how much is told of what changed, besides which files.
+type Detail struct {
+	Names   bool `json:"names,omitempty"`   // of turns: every file
+	Lines   bool `json:"lines,omitempty"`   // how many lines of each
+	Patch   bool `json:"patch,omitempty"`   // and which
+	Context int  `json:"context,omitempty"` // unchanged lines around a change
+	Most    int  `json:"most,omitempty"`    // none of it where more paths changed; 0: any number
+}
+
+// ListResponse is newest first.
+type ListResponse struct {
+	Checkpoints []Checkpoint `json:"checkpoints"`
+	Turns       []Row        `json:"turns,omitempty"` // where turns were asked for
+	More        bool         `json:"more"`            // older ones were left out
+	Folded      int          `json:"folded"`          // minor ones were left out
+	Notices     []string     `json:"notices,omitempty"`
+}
+
+// Row is a turn as a list has it, or a checkpoint that is no turn's: what a person saved, or came from outside between two turns.
+type Row struct {
+	Checkpoint Checkpoint `json:"checkpoint"` // the state that it left: what a checkout of it takes
+	Session    string     `json:"session"`    // agent/id, or manual
+	Agent      Agent      `json:"agent,omitempty"`
+	Turn       uint64     `json:"turn,omitempty"`    // absent: no turn
+	Prompt     Text       `json:"prompt,omitempty"`  // how it begins
+	Time       time.Time  `json:"time"`              // of what is newest in it
+	Steps      int        `json:"steps"`             // checkpoints that it is made of; 0: the turn changed nothing
+	First      string     `json:"first,omitempty"`   // the id of the oldest of them
+	Outside    bool       `json:"outside,omitempty"` // no tool call ran while this changed
+	Added      int        `json:"added"`             // files, of all of it together
+	Modified   int        `json:"modified"`
+	Deleted    int        `json:"deleted"`
+	Changes    []Change   `json:"changes"`         // how they begin
+	Left       int        `json:"left,omitempty"`  // changes that are left out
+	Files      []FileDiff `json:"files,omitempty"` // in detail
+	Current    bool       `json:"current"`
+	Aside      bool       `json:"aside,omitempty"` // not on the branch
+}
+
+// ShowRequest asks for one checkpoint.
+type ShowRequest struct {
+	Project
+	Walk
+	Checkpoint Text   `json:"checkpoint"`
+	Whole      bool   `json:"whole,omitempty"` // the whole turn of which it is the end
+	Paths      []Text `json:"paths,omitempty"`
+	Messages   int    `json:"messages,omitempty"` // so many of the conversation before it; 0: none
+	Said       bool   `json:"said,omitempty"`     // the prompt, and what was answered
+	Detail
+}
+
+// ShowResponse is a checkpoint with what it changed and what it skipped.
+type ShowResponse struct {
+	Checkpoint   Checkpoint `json:"checkpoint"`
+	Whole        *Row       `json:"whole,omitempty"` // the turn that was asked for: what changed is all of its
+	Changes      []Change   `json:"changes"`
+	Files        []FileDiff `json:"files,omitempty"` // with lines and patch
+	Skips        []Skip     `json:"skips"`
+	Leaks        []Leak     `json:"leaks"`                  // files of it that look like they hold a secret
+	Asked        *Message   `json:"asked,omitempty"`        // the prompt
+	Answered     *Message   `json:"answered,omitempty"`     // what the agent said last before it
+	Messages     []Message  `json:"messages,omitempty"`     // oldest first
+	Conversation Text       `json:"conversation,omitempty"` // why there are none
+	Cursor       *Cursor    `json:"cursor,omitempty"`       // how far the conversation had come
+	GitUnread    []Text     `json:"git_unread,omitempty"`   // what of the user's repository could not be read then, as paths below .git
+	Notices      []string   `json:"notices,omitempty"`
+}
+
+// Cursor is a place in an agent's session file.
+type Cursor struct {
+	Agent      Agent  `json:"agent,omitempty"`
+	Path       Text   `json:"path"`
+	Generation uint64 `json:"generation"` // from 1: versions of the file that did not continue each other
+	Offset     int64  `json:"offset"`     // in bytes; a whole record ends there
+	Last       string `json:"last,omitempty"`
+	Hash       string `json:"hash"` // of the bytes before it, as the store names them
+}

@@ -1,0 +1,237 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// A Row is what a list for people has on one line: a turn, or a checkpoint that is no turn's.
+type Row struct {
+	Listed                       // the state that it left: of a turn, its end
+	Of       string              // the session of the turn; of a checkpoint, its own
+	Turn     uint64              // 0: a checkpoint that is no turn's
+	Prompt   string              // how the turn's begins
+	At       time.Time           // of what is newest in it
+	Steps    []*model.Checkpoint // what it is made of, the oldest first; none: a turn that changed nothing
+	Counts   model.Counts        // files that it added, modified and deleted, taken together
+	Changes  []tree.Change       // in the order of a walk
+	sequence uint64              // of its newest operation
+}
+
+// RowOptions select rows.
+type RowOptions struct {
+	Filter
+	turn  uint64 // only the turns of that number, if not 0
+	All   bool   // safety checkpoints too
+	Limit int    // at most so many; 0: all
+}
+
+// RowResult is what Rows found, the newest first.
+type RowResult struct {
+	Rows []Row
+	More bool // older ones were left out by the limit
+}
+
+// Rows lists turns, and between them the checkpoints that are no turn's: what a person saved, and what came from outside between two turns.
+// Where turns of several sessions overlap, each has a row of its own. No more of the log is read than the rows need.
+func (h *History) Rows(ctx context.Context, o RowOptions) (*RowResult, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if o.Session != "" {
+		var err error
+		if o.Session, err = h.sessions.FindSession(o.Session); errors.Is(err, model.ErrNotFound) {
+			return &RowResult{}, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	w, err := h.rowWalk(o)
+	if err != nil {
+		return nil, err
+	}
+	res := &RowResult{}
+	err = h.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if w.enough() {
+			if res.More = w.begins(op); res.More {
+				return kv.ErrStop
+			}
+			return nil
+		}
+		if w.past(op) {
+			return kv.ErrStop
+		}
+		return w.older(op)
+	})
+	if err == nil {
+		err = w.closeAll()
+	}
+	if err != nil {
+		return nil, err
+	}
+	res.Rows = w.rows
+	slices.SortFunc(res.Rows, func(a, b Row) int { return cmp.Compare(b.sequence, a.sequence) })
+	if o.Limit > 0 && len(res.Rows) > o.Limit {
+		res.Rows, res.More = res.Rows[:o.Limit], true
+	}
+	return res, h.fill(ctx, res.Rows, w.read)
+}
+
+// fill tells of rows what is not needed to choose them.
+func (h *History) fill(ctx context.Context, rows []Row, read func(objstore.ID) (*model.Checkpoint, error)) error {
+	tags, err := h.tagsByID()
+	if err != nil {
+		return err
+	}
+	notes, err := h.log.AllMessages()
+	if err != nil {
+		return err
+	}
+	cursor, err := h.cursor()
+	if err != nil {
+		return err
+	}
+	trees := treeMemo{h.log.Objs, h.log.Objs.Memo(objstore.Tree)}
+	here := false // a turn that changed nothing stands where the one before it does
+	for i := range rows {
+		r := &rows[i]
+		if r.Short, err = h.log.Objs.ShortID(objstore.Checkpoint, r.ID); err != nil {
+			return err
+		}
+		r.Current = r.ID == cursor
+		for _, cp := range r.Steps {
+			r.Current = r.Current || cp.ID == cursor
+			r.Tags = append(r.Tags, tags[cp.ID]...)
+			r.Messages = append(r.Messages, notes[cp.ID.Key()]...)
+		}
+		r.Current = r.Current && !here
+		here = here || r.Current
+		if err := h.sum(r, trees, read); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sum fills in what the steps of a row changed, taken together. Steps that follow each other are one comparison of two trees; where others
+// came between, what each changed is put together path by path.
+func (h *History) sum(r *Row, trees objstore.Getter, read func(objstore.ID) (*model.Checkpoint, error)) error {
+	type change struct{ from, to objstore.ID }
+	var parts []change
+	for _, cp := range r.Steps {
+		before, err := h.before(cp, read)
+		if err != nil {
+			return err
+		}
+		if n := len(parts); n > 0 && parts[n-1].to == before {
+			parts[n-1].to = cp.Tree
+		} else {
+			parts = append(parts, change{before, cp.Tree})
+		}
+	}
+	paths := map[string]int{}
+	for _, p := range parts {
+		err := tree.Diff(trees, p.from, p.to, func(ch tree.Change) error {
+			if i, again := paths[ch.Path]; again {
+				r.Changes[i].New = ch.New
+				return nil
+			}
+			if len(parts) > 1 {
+				paths[ch.Path] = len(r.Changes)
+			}
+			r.Changes = append(r.Changes, ch)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(parts) > 1 {
+		r.Changes = slices.DeleteFunc(r.Changes, func(ch tree.Change) bool { return tree.Same(ch.Old, ch.New) })
+		slices.SortFunc(r.Changes, func(a, b tree.Change) int { return tree.ComparePaths(a.Path, b.Path) })
+	}
+	r.Counts = model.Counts{}
+	for _, ch := range r.Changes {
+		r.Counts.Add(ch)
+	}
+	return nil
+}
+
+// before is Log.Before by a reader of many checkpoints.
+func (h *History) before(cp *model.Checkpoint, read func(objstore.ID) (*model.Checkpoint, error)) (objstore.ID, error) {
+	if !cp.Base.IsZero() || len(cp.Parents) == 0 {
+		return cp.Base, nil
+	}
+	parent, err := read(cp.Parents[0])
+	if err != nil {
+		return objstore.ID{}, err
+	}
+	return parent.Tree, nil
+}
+
+// treeMemo reads trees, each mostly a version of one that was read a moment ago, through a memo.
+type treeMemo struct {
+	objstore.Getter
+	trees *objstore.Memo
+}
+
+// Get implements objstore.Getter.
+func (m treeMemo) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	if k == objstore.Tree {
+		return m.trees.Get(id)
+	}
+	return m.Getter.Get(k, id)
+}
+
+// TurnRow is the turn that a name stands for, see naming; nil: it names no turn, or one of which the log has nothing.
+func (h *History) TurnRow(ctx context.Context, name string) (*Row, error) {
+	n, err := ParseName(name)
+	if err != nil || !n.IsTurn() || n.Turn == 0 {
+		return nil, err
+	}
+	session, err := h.turnSession("", n)
+	if err != nil {
+		return nil, err
+	}
+	session, number, err := taken(session, n.Turn, h.lineage)
+	if err != nil {
+		return nil, err
+	}
+	res, err := h.Rows(ctx, RowOptions{Filter: Filter{Session: session}, turn: number, Limit: 1})
+	if err != nil || len(res.Rows) == 0 {
+		return nil, err
+	}
+	return &res.Rows[0], nil
+}
+
+// Paths are the first paths, at most so many, of the files that a checkpoint changed.
+func (h *History) Paths(cp *model.Checkpoint, most int) (list []string, err error) {
+	from, err := h.log.Before(cp)
+	if err != nil {
+		return nil, err
+	}
+	return list, tree.Diff(h.log.Objs, from, cp.Tree, func(ch tree.Change) error {
+		if len(list) == most {
+			return tree.SkipAll
+		}
+		if model.IsFile(ch.Old) || model.IsFile(ch.New) {
+			list = append(list, ch.Path)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,275 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// rowWalk makes rows of the log, from the newest operation on.
+type rowWalk struct {
+	h      *History
+	o      RowOptions
+	line   map[objstore.ID]bool // grows backwards: parents are older
+	branch *branch
+	read   func(objstore.ID) (*model.Checkpoint, error)
+	open   map[string][]*rowParts // by session, of one turn
+	rows   []Row                  // those that are whole, and asked for
+}
+
+// rowParts is a turn as far as it was read. What a later step left behind of a turn is apart from what came after it.
+type rowParts struct {
+	session  string
+	turn     uint64
+	sequence uint64 // its newest operation
+	at       time.Time
+	prompt   string
+	known    bool // of a step: on which side it lies
+	aside    bool
+	end      TurnEnd[rowEnd]
+	steps    []*model.Checkpoint // newest first
+}
+
+// rowEnd is a moment at which a turn may have ended.
+type rowEnd struct {
+	sequence uint64
+	code     objstore.ID
+}
+
+func (h *History) rowWalk(o RowOptions) (*rowWalk, error) {
+	w := &rowWalk{h: h, o: o, open: map[string][]*rowParts{}, read: h.log.Checkpoints()}
+	var err error
+	if w.line, err = h.tips(); err != nil {
+		return nil, err
+	}
+	w.branch, err = h.branch()
+	return w, err
+}
+
+// enough reports whether no row that is asked for lies deeper in the log.
+func (w *rowWalk) enough() bool {
+	if w.o.Limit == 0 || len(w.rows) < w.o.Limit {
+		return false
+	}
+	newest := make([]uint64, len(w.rows))
+	for i := range w.rows {
+		newest[i] = w.rows[i].sequence
+	}
+	slices.Sort(newest)
+	last := newest[len(newest)-w.o.Limit]
+	for _, parts := range w.open {
+		for _, p := range parts {
+			if p.sequence > last {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// begins reports whether an operation is of a row, whatever is older.
+func (w *rowWalk) begins(op *refs.Operation) bool {
+	return w.o.ofSession(op.Session) && (op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety && w.o.All || op.Kind == refs.KindEvent && op.Turn > 0 && op.Message != "")
+}
+
+// clocksDiffer is how far times may be out of the log's order, and nothing is missed.
+const clocksDiffer = 24 * time.Hour
+
+// past reports whether an operation and all that is older lie before the time that is asked for.
+func (w *rowWalk) past(op *refs.Operation) bool {
+	return !w.o.Since.IsZero() && len(w.open) == 0 && time.UnixMilli(op.Time).Before(w.o.Since.Add(-clocksDiffer))
+}
+
+// older takes the next older operation.
+func (w *rowWalk) older(op *refs.Operation) error {
+	if !w.o.ofSession(op.Session) {
+		return nil
+	}
+	switch op.Kind { //nolint:exhaustive // the others are nobody's turn
+	case refs.KindSafety:
+		if w.o.All {
+			cp, err := w.read(op.Checkpoint)
+			if err != nil {
+				return err
+			}
+			return w.alone(cp)
+		}
+	case refs.KindCheckpoint:
+		cp, err := w.read(op.Checkpoint)
+		if err != nil {
+			return err
+		}
+		if w.line[cp.ID] && len(cp.Parents) > 0 {
+			w.line[cp.Parents[0]] = true
+		}
+		return w.step(op, cp)
+	case refs.KindEvent:
+		if op.Turn > 0 {
+			return w.event(op)
+		}
+		return w.leave(op.Session, 0)
+	}
+	return nil
+}
+
+// step takes a checkpoint.
+func (w *rowWalk) step(op *refs.Operation, cp *model.Checkpoint) error {
+	if err := w.leave(op.Session, op.Turn); err != nil {
+		return err
+	}
+	word, own := cp.Cause.Event, cp.ChangedBy(op.Session)
+	switch {
+	case op.Turn == 0, word == model.EventSave, word == model.EventUndo, !own && TurnWordOf(word) == WordAside:
+		return w.alone(cp)
+	case !own && word == model.EventWords[hooks.Prompt]: // what it found is no part of the turn that it begins
+		w.parts(op, func(*rowParts) bool { return true })
+		for _, p := range w.open[op.Session] {
+			p.prompt = cmp.Or(p.prompt, cp.Cause.Prompt)
+			p.end.Older(TurnWordOf(word), false, &rowEnd{op.Seq, op.Checkpoint})
+		}
+		return w.alone(cp)
+	}
+	aside, err := w.aside(cp)
+	if err != nil {
+		return err
+	}
+	p := w.parts(op, func(p *rowParts) bool { return !p.known || p.aside == aside })
+	p.known, p.aside, p.prompt = true, aside, cmp.Or(p.prompt, cp.Cause.Prompt)
+	p.steps = append(p.steps, cp)
+	p.end.Older(TurnWordOf(word), own, &rowEnd{op.Seq, op.Checkpoint})
+	return nil
+}
+
+// event takes an event that made no checkpoint. A prompt begins its turn: what is older has the number of another one, if any.
+func (w *rowWalk) event(op *refs.Operation) error {
+	if err := w.leave(op.Session, op.Turn); err != nil {
+		return err
+	}
+	word, own := op.Cause.Event, false
+	if word == model.EventWords[hooks.AfterTool] && !op.Checkpoint.IsZero() { // another session's event may have found what the call did
+		cp, err := w.read(op.Checkpoint)
+		own = err == nil && cp.Session != op.Session && cp.ChangedBy(op.Session)
+	}
+	if TurnWordOf(word) == WordAside && !own && len(w.open[op.Session]) == 0 {
+		return nil
+	}
+	p := w.parts(op, func(*rowParts) bool { return true })
+	p.end.Older(TurnWordOf(word), own, &rowEnd{op.Seq, op.Checkpoint})
+	if op.Message == "" || word != model.EventWords[hooks.Prompt] {
+		return nil
+	}
+	for _, p := range w.open[op.Session] {
+		p.prompt = op.Message
+	}
+	return w.leave(op.Session, 0)
+}
+
+// parts is the open turn that an operation is of, made if there is none.
+func (w *rowWalk) parts(op *refs.Operation, is func(*rowParts) bool) *rowParts {
+	for _, p := range w.open[op.Session] {
+		if is(p) {
+			return p
+		}
+	}
+	p := &rowParts{session: op.Session, turn: op.Turn, sequence: op.Seq, at: time.UnixMilli(op.Time)}
+	w.open[op.Session] = append(w.open[op.Session], p)
+	return p
+}
+
+// leave ends the open turns of a session that have another number.
+func (w *rowWalk) leave(session string, turn uint64) error {
+	parts := w.open[session]
+	if len(parts) == 0 || parts[0].turn == turn {
+		return nil
+	}
+	delete(w.open, session)
+	for _, p := range parts {
+		if err := w.close(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *rowWalk) closeAll() error {
+	for session := range w.open {
+		if err := w.leave(session, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close makes a row of a turn that was read wholly. What others changed behind its end is no part of it.
+func (w *rowWalk) close(p *rowParts) error {
+	end := p.end.At
+	if end != nil {
+		for len(p.steps) > 0 && p.steps[0].Seq > end.sequence && !p.steps[0].ChangedBy(p.session) {
+			if err := w.alone(p.steps[0]); err != nil {
+				return err
+			}
+			p.steps = p.steps[1:]
+		}
+	}
+	var code *model.Checkpoint
+	if end != nil && !end.code.IsZero() {
+		code, _ = w.read(end.code)
+	}
+	if code == nil && len(p.steps) > 0 {
+		code = p.steps[0]
+	}
+	if code == nil || len(p.steps) == 0 && p.prompt == "" {
+		return nil // nothing is known of it but that it was
+	}
+	if !p.known {
+		var err error
+		if p.aside, err = w.branch.off(p.session, p.turn, 0); err != nil {
+			return err
+		}
+	}
+	slices.Reverse(p.steps)
+	w.add(Row{
+		Listed: Listed{Checkpoint: code, Aside: p.aside}, Of: p.session, Turn: p.turn, Prompt: p.prompt, At: p.at, Steps: p.steps, sequence: p.sequence,
+	})
+	return nil
+}
+
+// alone makes a row of a checkpoint that is no turn's.
+func (w *rowWalk) alone(cp *model.Checkpoint) error {
+	safety := cp.Cause.Event == model.EventSafety
+	aside, err := w.aside(cp)
+	if err != nil {
+		return err
+	}
+	w.add(Row{
+		Listed: Listed{Checkpoint: cp, Safety: safety, Aside: aside && !safety}, Of: cp.Session, At: cp.Time, Steps: []*model.Checkpoint{cp}, sequence: cp.Seq,
+	})
+	return nil
+}
+
+// aside reports whether a checkpoint is not on the branch.
+func (w *rowWalk) aside(cp *model.Checkpoint) (bool, error) {
+	if !w.line[cp.ID] {
+		return true, nil
+	}
+	return w.branch.off(cp.Session, cp.Cause.Turn, cp.Seq)
+}
+
+// add takes a row if it is asked for.
+func (w *rowWalk) add(r Row) {
+	o := &w.o
+	asked := o.turn == 0 || r.Turn == o.turn
+	if r.Turn > 0 {
+		asked = asked && o.asks(r.Prompt)
+	} else {
+		asked = asked && o.asks(r.Cause.Message)
+	}
+	if asked && o.in(r.At) && (o.Tool == "" && o.By == "" || slices.ContainsFunc(r.Steps, o.step)) {
+		w.rows = append(w.rows, r)
+	}
+}

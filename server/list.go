@@ -1,0 +1,237 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/engine/capture"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/internal/value"
+	"rewind/tree"
+)
+
+// rowChanges and stepPaths are how many paths a turn and a step have in a list: what fits beside them in a wide terminal.
+const (
+	rowChanges = 32
+	stepPaths  = 8
+)
+
+func filter(f api.Filter) history.Filter {
+	out := history.Filter{Session: f.Session, Agent: f.Agent, Tool: f.Tool, By: f.By, Prompt: string(f.Prompt)}
+	for _, t := range []struct {
+		from *time.Time
+		to   *time.Time
+	}{{f.Since, &out.Since}, {f.Until, &out.Until}} {
+		if t.from != nil {
+			*t.to = *t.from
+		}
+	}
+	return out
+}
+
+func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress) (out api.ListResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		out = api.ListResponse{Checkpoints: []api.Checkpoint{}}
+		var err error
+		switch {
+		case req.Turn != "":
+			err = listTurn(ctx, e, req, &out)
+		case req.Turns:
+			err = listTurns(ctx, e, req, &out)
+		default:
+			err = listCheckpoints(ctx, e, req, &out)
+		}
+		out.Notices = e.Project().Notices
+		return err
+	})
+	return out, err
+}
+
+func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
+	r, err := e.History.Rows(ctx, history.RowOptions{Filter: filter(req.Filter), All: req.All, Limit: req.Limit})
+	if err != nil {
+		return err
+	}
+	out.Turns, out.More = []api.Row{}, r.More
+	for i := range r.Rows {
+		one := row(&r.Rows[i], rowChanges)
+		if one.Files, err = files(ctx, e, r.Rows[i].Changes, req.Detail); err != nil {
+			return err
+		}
+		out.Turns = append(out.Turns, one)
+	}
+	return nil
+}
+
+func listCheckpoints(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
+	r, err := e.History.List(ctx, history.ListOptions{Filter: filter(req.Filter), All: req.All, Steps: req.Steps, Limit: req.Limit})
+	if err != nil {
+		return err
+	}
+	out.More, out.Folded = r.More, r.Folded
+	for _, l := range r.Checkpoints {
+		out.Checkpoints = append(out.Checkpoints, checkpoint(l))
+	}
+	if !req.Steps {
+		return nil
+	}
+	steps := make([]*model.Checkpoint, len(r.Checkpoints))
+	for i := range steps {
+		steps[i] = r.Checkpoints[i].Checkpoint
+	}
+	return describe(e, steps, out.Checkpoints)
+}
+
+// listTurn lists the steps of a turn, the newest first.
+func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
+	name, err := e.History.Named(model.SessionChoice{Session: req.Session, Choose: req.Choose}, string(req.Turn))
+	if err != nil {
+		return err
+	}
+	r, err := e.History.TurnRow(ctx, name)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		_, err := e.History.Resolve(name) // says what there is
+		return err
+	}
+	f, dress := filter(req.Filter), []*model.Checkpoint{}
+	f.Session = ""
+	to, err := e.History.Dresser()
+	if err != nil {
+		return err
+	}
+	for _, cp := range slices.Backward(r.Steps) {
+		if out.More = req.Limit > 0 && len(dress) == req.Limit; out.More {
+			break
+		}
+		if !f.Has(cp) {
+			continue
+		}
+		l, err := to(cp)
+		if err != nil {
+			return err
+		}
+		l.Aside = r.Aside
+		dress, out.Checkpoints = append(dress, cp), append(out.Checkpoints, checkpoint(l))
+	}
+	whole := row(r, rowChanges)
+	out.Turns = []api.Row{whole}
+	return describe(e, dress, out.Checkpoints)
+}
+
+// describe says of steps what their calls were about, and how what they changed begins.
+func describe(e *engine.Engine, steps []*model.Checkpoint, to []api.Checkpoint) error {
+	targets := e.History.Targets(steps)
+	for i, cp := range steps {
+		to[i].Target = api.Text(targets[cp.Cause.Call])
+		paths, err := e.History.Paths(cp, stepPaths)
+		if err != nil {
+			return err
+		}
+		to[i].Paths = value.Texts(paths)
+	}
+	return nil
+}
+
+func row(r *history.Row, most int) api.Row {
+	out := api.Row{
+		Checkpoint: checkpoint(r.Listed), Session: r.Of, Turn: r.Turn, Prompt: api.Text(r.Prompt), Time: r.At.UTC(), Steps: len(r.Steps),
+		Outside: !slices.ContainsFunc(r.Steps, func(cp *model.Checkpoint) bool { return len(cp.Authors()) > 0 }) && len(r.Steps) > 0,
+		Added:   r.Counts.Added, Modified: r.Counts.Modified, Deleted: r.Counts.Deleted, Current: r.Current, Aside: r.Aside,
+	}
+	out.Agent, _ = model.SplitSession(r.Of)
+	if len(r.Steps) > 0 {
+		out.First = r.Steps[0].ID.String()
+	}
+	all := changes(r.Changes, nil)
+	out.Changes = all[:min(len(all), most)]
+	out.Left = len(all) - len(out.Changes)
+	return out
+}
+
+func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		paths, err := relative(e, req.ProjectDir(), req.Paths)
+		if err != nil {
+			return err
+		}
+		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
+		if err != nil {
+			return err
+		}
+		r, whole, err := shown(ctx, e, name, req.Whole, paths)
+		if err != nil {
+			return err
+		}
+		out = api.ShowResponse{
+			Checkpoint: checkpoint(r.Listed), Whole: whole, Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Cursor: cursor(r.Checkpoint),
+			Notices: e.Project().Notices,
+		}
+		out.Checkpoint.Target = api.Text(e.History.Targets([]*model.Checkpoint{r.Checkpoint})[r.Cause.Call])
+		if unread := capture.Unread(r.Skips); len(unread) > 0 {
+			out.GitUnread = value.Texts(unread)
+		}
+		out.Leaks = append([]api.Leak{}, r.Leaks...)
+		for i := range out.Skips {
+			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
+		}
+		for i := range out.Changes {
+			out.Changes[i].Gone = r.Gone[string(out.Changes[i].Path)]
+		}
+		if out.Files, err = files(ctx, e, r.Changes, req.Detail); err != nil {
+			return err
+		}
+		return messages(ctx, e, name, req, &out)
+	})
+	return out, err
+}
+
+// shown is a checkpoint, or where whole is true the turn that a name stands for.
+func shown(ctx context.Context, e *engine.Engine, name string, whole bool, paths []string) (*history.Shown, *api.Row, error) {
+	if whole {
+		turn, err := e.History.TurnRow(ctx, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if turn != nil {
+			r, err := e.History.ShowRow(turn, paths)
+			out := row(turn, 0)
+			out.Left = 0 // they are the answer's
+			return r, &out, err
+		}
+	}
+	r, err := e.History.Show(ctx, name, paths)
+	return r, nil, err
+}
+
+// files tells of changes as much as is asked for.
+func files(ctx context.Context, e *engine.Engine, list []tree.Change, d api.Detail) (out []api.FileDiff, err error) {
+	if !d.Names && !d.Lines && !d.Patch || d.Most > 0 && len(list) > d.Most {
+		return nil, nil
+	}
+	err = e.DiffChanges(list, engine.DiffOptions{Context: d.Context, NoText: !d.Lines && !d.Patch}, func(f engine.FileDiff) error {
+		one := fileDiff(f)
+		if !d.Patch {
+			one.Hunks = nil
+		}
+		out = append(out, one)
+		return ctx.Err()
+	})
+	return out, err
+}
+
+func cursor(cp *model.Checkpoint) *api.Cursor {
+	c := cp.Conversation
+	if c.Transcript.IsZero() {
+		return nil
+	}
+	out := &api.Cursor{Path: api.Text(c.Path), Generation: c.Generation, Offset: c.Length, Last: c.Last, Hash: c.Transcript.String()}
+	out.Agent, _ = model.SplitSession(cp.Session)
+	return out
+}
