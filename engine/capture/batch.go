@@ -109,7 +109,10 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 		cp.By, cp.Owned = by, owned
 	}
 	if lead == nil {
-		if lead = in.standing(); lead != nil {
+		if lead, err = in.standing(); err != nil {
+			return err
+		}
+		if lead != nil {
 			if cp, err = in.checkpoint(c, lead); err != nil {
 				return err
 			}
@@ -144,17 +147,21 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 	return err
 }
 
-// standing is the first event of a turn in the batch, if a restore that kept others' changes has left a state that no checkpoint has: a
-// turn that ends there needs one. nil: no such event, or a checkpoint has the state.
-func (in *batch) standing() *Pending {
+// standing is the first event in the batch that needs a checkpoint, if a restore that kept others' changes has left a state that none has:
+// one of a turn, which may end there, or the first of a fork, which begins there. nil: no such event, or a checkpoint has the state.
+func (in *batch) standing() (*Pending, error) {
 	if !in.state.IsZero() || in.was.Tree.IsZero() {
-		return nil
+		return nil, nil
 	}
-	i := slices.IndexFunc(in.events, func(a *Pending) bool { return history.TurnWordOf(model.EventWords[a.Event.Kind]) != history.WordAside })
-	if i < 0 {
-		return nil
+	for _, a := range in.events {
+		if history.TurnWordOf(model.EventWords[a.Event.Kind]) != history.WordAside {
+			return a, nil
+		}
+		if at, begins, err := in.begins(a.Name); err != nil || begins && !at.IsZero() {
+			return a, err
+		}
 	}
-	return in.events[i]
+	return nil, nil
 }
 
 // session is the record of the event's session that the batch changes: a copy, or a new one.
