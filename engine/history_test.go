@@ -14,8 +14,9 @@ type timeline struct {
 	step    map[string]string // the same at the newest of these events and saves that found anything changed
 	changes []change
 	actors  []*actor
-	laid    bool            // a restore came after all that was taken in
-	loose   map[string]bool // changed while a call was open that had been cut off: rewind may know that, or not
+	laid    bool                // a restore came after all that was taken in
+	loose   map[string]bool     // changed while a call was open that had been cut off: rewind may know that, or not
+	cut     map[string][]string // of loose: the sessions whose calls these are
 }
 
 // change is one path's change as rewind could take it in.
@@ -25,6 +26,7 @@ type change struct {
 	turns   []*round // of those sessions, in the same order
 	restore bool     // it was set by one, of that session
 	loose   bool     // by may be wrong: see history
+	cut     []string // of loose: the sessions that rewind may take it for
 }
 
 // round is a turn.
@@ -51,7 +53,7 @@ type openCall struct {
 }
 
 func newHistory() *timeline {
-	return &timeline{world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{}}
+	return &timeline{world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{}, cut: map[string][]string{}}
 }
 
 // authors are those who changed a path, by the open calls: one session, whatever it does; of several those whose calls name it; else the
@@ -107,7 +109,7 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 	var got []change
 	for _, path := range h.dirty() {
 		by, turns := h.authors(path)
-		c := change{path: path, by: by, turns: turns, loose: h.loose[path]}
+		c := change{path: path, by: by, turns: turns, loose: h.loose[path], cut: h.cut[path]}
 		h.changes = append(h.changes, c)
 		got = append(got, c)
 	}
@@ -143,6 +145,7 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 		}
 	}
 	clear(h.loose)
+	clear(h.cut)
 	h.seen = maps.Clone(h.world)
 	if len(got) > 0 {
 		h.laid = false
@@ -157,6 +160,7 @@ func (h *timeline) touched(path string) {
 		for _, c := range a.calls {
 			if !c.alive {
 				h.loose[path] = true
+				h.cut[path] = append(h.cut[path], a.Name())
 			}
 		}
 	}
@@ -167,7 +171,7 @@ func (h *timeline) touched(path string) {
 func (h *timeline) saved() {
 	for _, path := range h.dirty() {
 		by, turns := h.authors(path)
-		h.changes = append(h.changes, change{path: path, by: by, turns: turns, loose: true})
+		h.changes = append(h.changes, change{path: path, by: by, turns: turns, loose: true, cut: h.cut[path]})
 	}
 	h.seen = maps.Clone(h.world)
 }

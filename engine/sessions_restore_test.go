@@ -59,7 +59,7 @@ func (m *sessions23) colleague(a *actor, name string, r *round) sure {
 // theirs says whether what lies at a path is another's since some change: surely if behind hi, perhaps if behind lo.
 func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
 	is := no
-	add := func(at int, by []string, turns []*round, loose bool) {
+	add := func(at int, by []string, turns []*round, loose bool, cut []string) {
 		for i, name := range by {
 			r := turns[i]
 			if at >= a.began && r != nil && r.of != a {
@@ -71,6 +71,9 @@ func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
 			}
 			is = max(is, c)
 		}
+		for _, name := range cut {
+			is = max(is, min(m.colleague(a, name, nil), maybe))
+		}
 	}
 	for at, c := range m.h.changes {
 		switch {
@@ -81,12 +84,12 @@ func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
 				is = maybe
 			}
 		default:
-			add(at, c.by, c.turns, c.loose)
+			add(at, c.by, c.turns, c.loose, c.cut)
 		}
 	}
 	if m.h.world[path] != m.h.seen[path] {
 		by, turns := m.h.authors(path)
-		add(max(hi, len(m.h.changes)), by, turns, m.h.loose[path])
+		add(max(hi, len(m.h.changes)), by, turns, m.h.loose[path], m.h.cut[path])
 	}
 	return is
 }
@@ -448,8 +451,9 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		}
 		m.h.restored(a, after)
 		m.pos = []string{a.Name()}
-		for _, name := range pos { // a fork that nobody has used stands where the line does, and goes on
-			if o := m.actorOf(name); o == nil || o.family == a.family && !o.used { // nil: one that went, and came back
+		stays := r.Conversation == nil || r.Conversation.Session == "" // and with it the one of the family that goes on
+		for _, name := range pos {                                     // a fork that nobody has used stands where the line does, and goes on
+			if o := m.actorOf(name); o == nil || o.family == a.family && (stays || !o.used) { // nil: one that went, and came back
 				m.pos = append(m.pos, name)
 			}
 		}
