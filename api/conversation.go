@@ -48,10 +48,11 @@ type TurnsRequest struct {
 
 // TurnsResponse is in order.
 type TurnsResponse struct {
-	Session     string       `json:"session"`
-	Title       Text         `json:"title,omitempty"`
-	Turns       []Turn       `json:"turns"`
-	Left        string       `json:"left,omitempty"`       // of a fork that nobody has gone on with: the session that it was made of, if that one has more turns
+	Session string `json:"session"`
+	Title   Text   `json:"title,omitempty"`
+	Turns   []Turn `json:"turns"`
+	// of a fork that nobody has gone on with: the session that it was made of, if that one has more turns
+	Left        string       `json:"left,omitempty"`
 	LeftTurns   int          `json:"left_turns,omitempty"` // how many
 	Compactions []Compaction `json:"compactions,omitempty"`
 	Breaks      []Break      `json:"breaks,omitempty"`
@@ -106,24 +107,25 @@ type CloneRequest struct {
 
 // Fork is a session that was made of another, or with a dry run would be.
 type Fork struct {
-	ID        string   `json:"session_id"` // the agent's
-	Session   string   `json:"session"`    // agent/id
-	Agent     Agent    `json:"agent"`
-	Title     Text     `json:"title"`
-	Path      Text     `json:"path"`
-	From      Lineage  `json:"from"`
-	Messages  int      `json:"messages"`
-	Dropped   int      `json:"dropped,omitempty"`           // records between the place asked for and the last safe one
-	Why       Text     `json:"why,omitempty"`               // why it does not end at the place asked for
-	Dangling  string   `json:"dangling,omitempty"`          // of a clone: the tool that runs at its end; the agent answers that call itself
-	Broken    *Break   `json:"broken,omitempty"`            // the newest that the model cannot look behind
-	Compacted bool     `json:"compacted,omitempty"`         // the model sees a summary of what came before its newest compaction
-	Before    bool     `json:"before_compaction,omitempty"` // the original was compacted later: the model sees again what it had forgotten there
-	Bytes     int64    `json:"bytes"`
-	Resume    []string `json:"resume"`            // the command line that opens it
-	Listed    bool     `json:"listed"`            // the agent's own list shows it
-	Problem   Text     `json:"problem,omitempty"` // why not
-	Checks    []Text   `json:"checks,omitempty"`  // of a self-test: what was found good
+	ID        string  `json:"session_id"` // the agent's
+	Session   string  `json:"session"`    // agent/id
+	Agent     Agent   `json:"agent"`
+	Title     Text    `json:"title"`
+	Path      Text    `json:"path"`
+	From      Lineage `json:"from"`
+	Messages  int     `json:"messages"`
+	Dropped   int     `json:"dropped,omitempty"`   // records between the place asked for and the last safe one
+	Why       Text    `json:"why,omitempty"`       // why it does not end at the place asked for
+	Dangling  string  `json:"dangling,omitempty"`  // of a clone: the tool that runs at its end; the agent answers that call itself
+	Broken    *Break  `json:"broken,omitempty"`    // the newest that the model cannot look behind
+	Compacted bool    `json:"compacted,omitempty"` // the model sees a summary of what came before its newest compaction
+	// the original was compacted later: the model sees again what it had forgotten there
+	Before  bool     `json:"before_compaction,omitempty"`
+	Bytes   int64    `json:"bytes"`
+	Resume  []string `json:"resume"`            // the command line that opens it
+	Listed  bool     `json:"listed"`            // the agent's own list shows it
+	Problem Text     `json:"problem,omitempty"` // why not
+	Checks  []Text   `json:"checks,omitempty"`  // of a self-test: what was found good
 }
 
 // ForkResponse is the new session; of a fork with Checkout also what became of the code.
@@ -135,7 +137,9 @@ type ForkResponse struct {
 
 // Conversation is what a restore did to the conversation.
 type Conversation struct {
-	Mode    string   `json:"mode"`          // fork: a new session; in-place: the session file was cut; original: the session as it is; back: what a restore did was taken back; none
+	// fork: a new session; in-place: the session file was cut; original: the session as it is; back: what a restore did was taken back;
+	// none
+	Mode    string   `json:"mode"`
 	Why     Text     `json:"why,omitempty"` // of none and original
 	Fork    *Fork    `json:"fork,omitempty"`
 	Session string   `json:"session,omitempty"` // the session to go on with

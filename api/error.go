@@ -5,10 +5,11 @@ import "time"
 // Error is an error as the API tells it. Code is the exit code of the command line (`rewind help exit-codes`), Word its
 // name; Hint, if any, is the remedy.
 type Error struct {
-	Code       int         `json:"code"`
-	Word       string      `json:"word"`
-	Message    string      `json:"message"`           // all of it, for people
-	Op         string      `json:"op,omitempty"`      // what was done, or what the subject is: open project, checkpoint, session, config, ...
+	Code    int    `json:"code"`
+	Word    string `json:"word"`
+	Message string `json:"message"` // all of it, for people
+	// what was done, or what the subject is: open project, checkpoint, session, config, ...
+	Op         string      `json:"op,omitempty"`
 	Subject    Text        `json:"subject,omitempty"` // to what, as it is: a path, a name, an id
 	Hint       string      `json:"hint,omitempty"`
 	Candidates []string    `json:"candidates,omitempty"` // of an ambiguous name: ids of checkpoints, or sessions as agent/id

@@ -41,11 +41,12 @@ type Checkpoint struct {
 	Skipped  int       `json:"skipped"`
 	Current  bool      `json:"current"`
 	Safety   bool      `json:"safety"`
-	Aside    bool      `json:"aside,omitempty"` // in a list: not on the branch, left behind by a later step or on another line of the family
-	Tags     []string  `json:"tags,omitempty"`
-	Notes    []Text    `json:"notes,omitempty"`  // messages that were put on it later, the oldest first
-	Target   Text      `json:"target,omitempty"` // where asked for: what the tool call was about, a path or a command
-	Paths    []Text    `json:"paths,omitempty"`  // where asked for: how what it changed begins
+	// in a list: not on the branch, left behind by a later step or on another line of the family
+	Aside  bool     `json:"aside,omitempty"`
+	Tags   []string `json:"tags,omitempty"`
+	Notes  []Text   `json:"notes,omitempty"`  // messages that were put on it later, the oldest first
+	Target Text     `json:"target,omitempty"` // where asked for: what the tool call was about, a path or a command
+	Paths  []Text   `json:"paths,omitempty"`  // where asked for: how what it changed begins
 }
 
 // Change is how one path differs between two states.

@@ -138,7 +138,10 @@ func (p *project) account() account {
 		if err != nil {
 			p.tb.Fatal(err)
 		}
-		for name, prefix := range map[string]byte{"operation": kv.PrefixOperation, "ref": kv.PrefixRef, "stat cache": kv.PrefixStat, "journal": kv.PrefixJournal, "session": kv.PrefixSession} {
+		for name, prefix := range map[string]byte{
+			"operation": kv.PrefixOperation, "ref": kv.PrefixRef, "stat cache": kv.PrefixStat,
+			"journal": kv.PrefixJournal, "session": kv.PrefixSession,
+		} {
 			err := db.Scan(kv.Range{Prefix: []byte{prefix}}, func(key, val []byte) error {
 				add(name, int64(len(key)), int64(len(val)))
 				return nil

@@ -57,7 +57,9 @@ func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root s
 	return out
 }
 
-func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env value.AgentEnv, tier string, guard, quick bool) value.Check {
+func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env value.AgentEnv, tier string, guard,
+	quick bool,
+) value.Check {
 	finding := func(remedy, format string, args ...any) value.Check {
 		return value.Check{Level: value.LevelFinding, Text: value.Textf(format, args...), Remedy: value.Text(remedy)}
 	}
@@ -102,7 +104,8 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 	if !quick {
 		version, err := register.Probe(ctx, h, want[0].Command, env)
 		if err != nil {
-			return finding("try it: "+want[0].Command+" </dev/null; "+project.RegisterRemedy+" puts the programs in place", "%s, but %v", c.Text, err)
+			return finding("try it: "+want[0].Command+" </dev/null; "+project.RegisterRemedy+" puts the programs in place", "%s, but %v",
+				c.Text, err)
 		}
 		c.Text += ", which start rewind " + value.Text(version)
 	}
@@ -111,18 +114,30 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 
 // CheckProject looks at what the project itself needs; quick leaves out what reads many objects.
 func (e *Engine) CheckProject(quick bool) ([]value.Check, error) {
-	out := []value.Check{{Name: "project", Level: value.LevelOK, Text: value.Textf("%s (%s mode, store %s)", e.Log.Project.Root, e.Log.Project.Mode, e.Log.Project.Store)}}
+	out := []value.Check{{
+		Name: "project", Level: value.LevelOK,
+		Text: value.Textf("%s (%s mode, store %s)", e.Log.Project.Root, e.Log.Project.Mode, e.Log.Project.Store),
+	}}
 	if !e.Log.Config.HooksEnabled() {
-		out = append(out, value.Check{Name: "hooks", Level: value.LevelNote, Text: "hooks.enabled is false: events of agents are not taken in here"})
+		out = append(out, value.Check{
+			Name: "hooks", Level: value.LevelNote,
+			Text: "hooks.enabled is false: events of agents are not taken in here",
+		})
 	}
 	if d := e.Log.Damage(); errors.Is(d, kv.ErrUnwritable) {
 		return append(append(out, value.Check{Name: "store", Level: value.LevelNote, Text: value.Text(d.Error())}), e.checkDisk()...), nil
 	} else if d != nil {
-		out = append(out, value.Check{Name: "store", Level: value.LevelFinding, Text: value.Textf("opened only to read: %v", d), Remedy: "rewind verify"})
+		out = append(out, value.Check{
+			Name: "store", Level: value.LevelFinding, Text: value.Textf("opened only to read: %v", d),
+			Remedy: "rewind verify",
+		})
 		return append(out, e.checkDisk()...), nil
 	}
 	if w := e.Log.DB.Warning(); w != "" {
-		out = append(out, value.Check{Name: "store", Level: value.LevelFinding, Text: value.Text(w), Remedy: value.Text("have nothing clean up below " + e.Log.Project.Store)})
+		out = append(out, value.Check{
+			Name: "store", Level: value.LevelFinding, Text: value.Text(w),
+			Remedy: value.Text("have nothing clean up below " + e.Log.Project.Store),
+		})
 	}
 	e.Log.Mu.Lock()
 	j, err := e.Log.ReadJournal()
@@ -155,7 +170,10 @@ func (e *Engine) checkDisk() []value.Check {
 	for _, d := range []struct{ what, dir string }{{"store", e.Log.Project.Store}, {"project", e.Log.Project.Root}} {
 		free, err := register.FreeBytes(d.dir)
 		if err != nil {
-			out = append(out, value.Check{Name: "disk", Level: value.LevelNote, Text: value.Textf("the space at the %s is not known: %v", d.what, err)})
+			out = append(out, value.Check{
+				Name: "disk", Level: value.LevelNote,
+				Text: value.Textf("the space at the %s is not known: %v", d.what, err),
+			})
 			continue
 		}
 		c := value.Check{Name: "disk", Level: value.LevelOK, Text: value.Textf("%s free at the %s", humanize.IBytes(free), d.what)}
@@ -195,7 +213,10 @@ func (e *Engine) checkWatches(quick bool) ([]value.Check, error) {
 		return nil, nil
 	}
 	if dirs <= limit {
-		return []value.Check{{Name: "watches", Level: value.LevelOK, Text: value.Textf("%d directories, the system allows %d", dirs, limit)}}, nil
+		return []value.Check{{
+			Name: "watches", Level: value.LevelOK,
+			Text: value.Textf("%d directories, the system allows %d", dirs, limit),
+		}}, nil
 	}
 	return []value.Check{{
 		Name: "watches", Level: value.LevelFinding,

@@ -44,7 +44,10 @@ func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
 // checkConversation forks a conversation in memory.
 func (e *Engine) checkConversation(s *model.Session) value.Check {
 	c := value.Check{Name: "conversation", Level: value.LevelOK}
-	plan, err := e.Restorer.PlanFork(&history.Moment{Name: "session " + s.Name, Session: s.Name, Transcript: s.Cursor.Transcript, Now: true}, "", "fork", false)
+	plan, err := e.Restorer.PlanFork(&history.Moment{
+		Name: "session " + s.Name, Session: s.Name, Transcript: s.Cursor.Transcript,
+		Now: true,
+	}, "", "fork", false)
 	if errors.Is(err, model.ErrNoConversation) {
 		c.Text = value.Textf("%s: %s", s.Name, restore.WhyNot(err))
 		return c

@@ -53,7 +53,10 @@ type openCall struct {
 }
 
 func newHistory() *timeline {
-	return &timeline{world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{}, cut: map[string][]string{}}
+	return &timeline{
+		world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{},
+		cut: map[string][]string{},
+	}
 }
 
 // authors are those who changed a path, by the open calls: one session, whatever it does; of several those whose calls name it; else the
@@ -130,7 +133,9 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 				t.end[c.path] = []string{h.world[c.path]}
 				t.own[c.path] = true
 				t.lo, t.hi = len(h.changes), len(h.changes)
-			default: // what a turn did and another one's event took in, or that comes when the next one has begun: the turn may end here, as all lies now
+			// what a turn did and another one's event took in, or that comes when the next one has begun: the turn may end here, as all
+			// lies now
+			default:
 				for _, path := range paths23 {
 					if path == c.path || t.over || t.stopped {
 						t.mayEnd(path, h.world[path])

@@ -188,7 +188,8 @@ func TestT5StoreFaults(t *testing.T) {
 			if d := now.Diff(before); err != nil && j != nil && d != "" {
 				t.Fatalf("%v %d: aborted, but not as before:\n%s", kind, n, d)
 			}
-			if _, err := e.Checker.Verify(enginetest.Bg, true, nil, func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
+			if _, err := e.Checker.Verify(enginetest.Bg, true, nil,
+				func(err error) { t.Fatalf("%v %d: verify: %v", kind, n, err) }); err != nil {
 				t.Fatal(err)
 			}
 			p.Must(e.Close())
@@ -228,7 +229,8 @@ func (p *faulty) checkout(fault *kvtest.Fault) error {
 	if fault != nil {
 		p.disk.Set(fault)
 	}
-	e, err := engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: p.disk, Fatal: func(err error) { p.fatal = err }}})
+	e, err := engine.Open(enginetest.Bg, p.Home, p.Root,
+		project.Options{KV: kv.Options{FS: p.disk, Fatal: func(err error) { p.fatal = err }}})
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,10 @@ func (e *Engine) CheckRemoval() error {
 		return err
 	}
 	if len(kept) > 0 {
-		return &value.OpError{Op: "remove", Subject: e.Log.Project.Root, Err: fmt.Errorf("%w: %s", project.ErrKeptBytes, strings.Join(kept, ", "))}
+		return &value.OpError{
+			Op: "remove", Subject: e.Log.Project.Root,
+			Err: fmt.Errorf("%w: %s", project.ErrKeptBytes, strings.Join(kept, ", ")),
+		}
 	}
 	return nil
 }

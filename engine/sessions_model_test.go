@@ -92,7 +92,10 @@ func TestT23Promise19Sessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		enginetest.ScribeUnique = 0
-		m := &sessions23{Project: enginetest.OpenProject(t, base+"/project", base+"/home"), h: newHistory(), pos: []string{model.Manual}, canon: map[string]string{}}
+		m := &sessions23{
+			Project: enginetest.OpenProject(t, base+"/project", base+"/home"), h: newHistory(), pos: []string{model.Manual},
+			canon: map[string]string{},
+		}
 		defer func() { m.Close(); _ = os.RemoveAll(base) }()
 		m.Write("start", enginetest.Big("start"))
 		for _, path := range paths23[:2] {
@@ -105,8 +108,10 @@ func TestT23Promise19Sessions(t *testing.T) {
 			m.beginActor(t)
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"go": m.goOn, "go2": m.goOn, "go3": m.goOn, "go4": m.goOn, "go5": m.goOn, "go6": m.goOn, "begin": m.beginActor, "user": m.user, "save": m.saves, "checkout": m.checkoutTurn,
-			"fork": m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll, "reopen": func(*rapid.T) { m.say("reopen"); m.Reopen() }, "kill": m.kill, "": m.look,
+			"go": m.goOn, "go2": m.goOn, "go3": m.goOn, "go4": m.goOn, "go5": m.goOn, "go6": m.goOn, "begin": m.beginActor, "user": m.user,
+			"save": m.saves, "checkout": m.checkoutTurn,
+			"fork": m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll,
+			"reopen": func(*rapid.T) { m.say("reopen"); m.Reopen() }, "kill": m.kill, "": m.look,
 		})
 		for _, a := range m.h.actors {
 			m.turnsOf(a)
@@ -500,7 +505,10 @@ func (m *sessions23) spawn(t *rapid.T, a *actor) {
 	call, input := "call_"+enginetest.Unique(), map[string]any{"description": "sub", "prompt": "do it"}
 	a.Scribe.Calls(call, "Task", input)
 	m.event(a, nil, hooks.BeforeTool, map[string]any{"tool_name": "Task", "tool_input": input, "tool_use_id": call})
-	m.event(a, nil, hooks.AfterTool, map[string]any{"tool_name": "Task", "tool_input": input, "tool_use_id": call, "tool_response": "started"})
+	m.event(a, nil, hooks.AfterTool, map[string]any{
+		"tool_name": "Task", "tool_input": input, "tool_use_id": call,
+		"tool_response": "started",
+	})
 	a.Result(call, "Task", "started")
 	a.lanes = append(a.lanes, l)
 	switch a.Agent {
@@ -524,8 +532,14 @@ func (m *sessions23) laneEnds(a *actor, l *lane) {
 	}
 	a.lanes = slices.DeleteFunc(a.lanes, func(o *lane) bool { return o == l })
 	if a.Agent == hooks.Claude && a.last().stopped && !a.last().over {
-		m.event(a, nil, hooks.Prompt, map[string]any{"prompt": "<task-notification>\n<task-id>" + l.id + "</task-id>\n</task-notification>", "notice": true})
-		a.Claude("user", map[string]any{"role": "user", "content": "<task-notification>\n<task-id>" + l.id + "</task-id>\n</task-notification>"})
+		m.event(a, nil, hooks.Prompt, map[string]any{
+			"prompt": "<task-notification>\n<task-id>" + l.id + "</task-id>\n</task-notification>",
+			"notice": true,
+		})
+		a.Claude("user", map[string]any{
+			"role":    "user",
+			"content": "<task-notification>\n<task-id>" + l.id + "</task-id>\n</task-notification>",
+		})
 		a.Says("noted")
 		m.event(a, nil, hooks.Stop, map[string]any{"stop_hook_active": false})
 	}

@@ -143,7 +143,8 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 		named := slices.ContainsFunc(r.Plan.Kept, func(k value.Kept) bool {
 			return string(k.Path) == path || k.Dir && refs.Below(path, string(k.Path))
 		})
-		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path], stays, isNew, m.KeptNames(r))
+		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path],
+			stays, isNew, m.KeptNames(r))
 		switch {
 		case !same && !hit:
 			t.Fatalf("neither. %s", what)
@@ -235,11 +236,15 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	var err error
 	if fork {
 		var f *restore.Forked
-		if f, err = m.E.Restorer.Fork(enginetest.Bg, name, restore.Options{Session: model.SessionChoice{Session: a.Name()}, Checkout: true, Scope: refs.Scope{Exact: exact}, Env: m.Env()}); err == nil {
+		if f, err = m.E.Restorer.Fork(enginetest.Bg, name, restore.Options{
+			Session: model.SessionChoice{Session: a.Name()}, Checkout: true,
+			Scope: refs.Scope{Exact: exact}, Env: m.Env(),
+		}); err == nil {
 			r = f.Restore
 		}
 	} else {
-		r, err = m.E.Restorer.Checkout(enginetest.Bg, name, restore.Options{Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Exact: exact}, Env: m.Env()})
+		r, err = m.E.Restorer.Checkout(enginetest.Bg, name,
+			restore.Options{Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Exact: exact}, Env: m.Env()})
 	}
 	if err != nil {
 		var none *model.NoConversationError
@@ -257,14 +262,16 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		return
 	}
 	m.pos = []string{a.Name()}
-	if c := r.Conversation; c == nil || c.Session == "" { // the conversation stays as it is: of the fork that a restore made of this one, perhaps
+	// the conversation stays as it is: of the fork that a restore made of this one, perhaps
+	if c := r.Conversation; c == nil || c.Session == "" {
 		for _, name := range pos {
 			if o := m.actorOf(name); o != nil && o != a && o.family == a.family {
 				m.pos = append(m.pos, name)
 			}
 		}
 	}
-	if m.actorOf(a.Name()) == nil { // a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it is open
+	// a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it is open
+	if m.actorOf(a.Name()) == nil {
 		for _, o := range m.h.actors {
 			if o.family == a.family {
 				m.pos = append(m.pos, o.Name())
@@ -272,7 +279,8 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		}
 	}
 	var made *actor
-	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" { // one that ends there is gone on with: this one, or a fork that nobody has opened
+	// one that ends there is gone on with: this one, or a fork that nobody has opened
+	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" {
 		m.pos = []string{c.Session}
 		a.left = c.Session != a.Name()
 		if o := m.actorOf(c.Session); o != nil { // nil: one that went, and came back
@@ -315,7 +323,8 @@ func (m *sessions23) forkTurn(t *rapid.T) {
 		return
 	}
 	m.say("fork turn:%d --session %s", n, a.short())
-	f, err := m.E.Restorer.Fork(enginetest.Bg, fmt.Sprint("turn:", n), restore.Options{Session: model.SessionChoice{Session: a.Name()}, Env: m.Env()})
+	f, err := m.E.Restorer.Fork(enginetest.Bg, fmt.Sprint("turn:", n),
+		restore.Options{Session: model.SessionChoice{Session: a.Name()}, Env: m.Env()})
 	var none *model.NoConversationError
 	if !a.turns[n-1].whole && errors.As(err, &none) {
 		return
@@ -333,7 +342,10 @@ func (m *sessions23) join(a *actor, f *model.Fork, n int, begin map[string][]str
 	if !a.turns[n-1].whole {
 		n = min(n, f.Cut.Turn)
 	}
-	b := &actor{Scribe: m.PickUp(a.Agent, id, f.Path), family: a.family, turns: slices.Clone(a.turns[:n]), born: true, begin: map[string][]string{}}
+	b := &actor{
+		Scribe: m.PickUp(a.Agent, id, f.Path), family: a.family, turns: slices.Clone(a.turns[:n]), born: true,
+		begin: map[string][]string{},
+	}
 	b.began, b.back = len(m.h.changes), len(m.h.changes)
 	for _, path := range paths23 {
 		b.begin[path] = append(slices.Clone(begin[path]), m.h.world[path])
@@ -353,7 +365,8 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	}
 	m.say("checkout turn:%d --in-place --session %s", n, a.short())
 	end := a.turns[n-1]
-	r, err := m.E.Restorer.Checkout(enginetest.Bg, fmt.Sprint("turn:", n), restore.Options{Session: model.SessionChoice{Session: a.Name()}, InPlace: true, Env: m.Env()})
+	r, err := m.E.Restorer.Checkout(enginetest.Bg, fmt.Sprint("turn:", n),
+		restore.Options{Session: model.SessionChoice{Session: a.Name()}, InPlace: true, Env: m.Env()})
 	m.Must(err)
 	if r.Conversation == nil || r.Conversation.Mode != model.ConversationInPlace {
 		t.Fatalf("in place: %+v", r.Conversation)
@@ -430,7 +443,8 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		}
 		r, err := m.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 		if err != nil {
-			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.Name(), err, left(), m.h.world, a.begin)
+			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.Name(), err, left(), m.h.world,
+				a.begin)
 		}
 		after := m.files()
 		m.say("  step %d: %q", steps, after)
@@ -452,7 +466,8 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		m.h.restored(a, after)
 		m.pos = []string{a.Name()}
 		stays := r.Conversation == nil || r.Conversation.Session == "" // and with it the one of the family that goes on
-		for _, name := range pos {                                     // a fork that nobody has used stands where the line does, and goes on
+		// a fork that nobody has used stands where the line does, and goes on
+		for _, name := range pos {
 			if o := m.actorOf(name); o == nil || o.family == a.family && (stays || !o.used) { // nil: one that went, and came back
 				m.pos = append(m.pos, name)
 			}

@@ -52,7 +52,10 @@ func show(prefix string, v reflect.Value) string {
 }
 
 func (k Kind) String() string {
-	return [...]string{"Other", "SessionStart", "Prompt", "BeforeTool", "AfterTool", "Stop", "SubagentStart", "SubagentStop", "Compact", "SessionEnd"}[k]
+	return [...]string{
+		"Other", "SessionStart", "Prompt", "BeforeTool", "AfterTool", "Stop", "SubagentStart", "SubagentStop", "Compact",
+		"SessionEnd",
+	}[k]
 }
 
 func (c Class) String() string { return [...]string{"Changer", "Editor", "Reader"}[c] }

@@ -102,12 +102,14 @@ func TestTools(t *testing.T) {
 		tools string
 	}{
 		{Claude, Editor, "Write Edit MultiEdit NotebookEdit"},
-		{Claude, Reader, "Read Glob Grep LS NotebookRead WebFetch WebSearch TodoRead TodoWrite TaskCreate TaskGet TaskList TaskUpdate TaskOutput BashOutput AskUserQuestion EnterPlanMode ExitPlanMode exit_plan_mode ToolSearch"},
+		{Claude, Reader, "Read Glob Grep LS NotebookRead WebFetch WebSearch TodoRead TodoWrite TaskCreate TaskGet TaskList TaskUpdate " +
+			"TaskOutput BashOutput AskUserQuestion EnterPlanMode ExitPlanMode exit_plan_mode ToolSearch"},
 		{Claude, Changer, "Bash PowerShell Agent Task Skill LSP EnterWorktree KillShell mcp__x__Read write_file read Nonsense"},
 		{Codex, Reader, "update_plan view_image web_search request_user_input read_file list_dir grep_files"},
 		{Codex, Changer, "Bash shell exec mcp__fs__write list_mcp_resources Write"},
 		{Gemini, Editor, "write_file replace"},
-		{Gemini, Reader, "read_file read_many_files list_directory glob search_file_content grep_search web_fetch google_web_search write_todos ask_user get_internal_docs"},
+		{Gemini, Reader, "read_file read_many_files list_directory glob search_file_content grep_search web_fetch google_web_search " +
+			"write_todos ask_user get_internal_docs"},
 		{Gemini, Changer, "run_shell_command save_memory activate_skill delegate_to_agent discovered_tool_x mcp_x_y Write"},
 		{Droid, Editor, "Create Edit MultiEdit"},
 		{Droid, Reader, "Read LS Grep Glob WebSearch FetchUrl TodoWrite AskUser"},
@@ -154,24 +156,44 @@ func TestToolInput(t *testing.T) {
 		"long command":    {Claude, "Bash", `{"command":"` + strings.Repeat("é", 150) + `"}`, Changer, nil, strings.Repeat("é", 100)},
 		"description":     {Claude, "Agent", `{"description":"sub","prompt":"go"}`, Changer, nil, "sub"},
 		"patch": {
-			Codex, "apply_patch", `{"command":"*** Begin Patch\n*** Add File: a b.txt\n+*** Add File: no\n*** Update File: c\r\n*** Move to: d/é\n@@\n-x\n+y\n*** Delete File: /e\n*** End Patch"}`,
+			Codex, "apply_patch",
+			`{"command":"*** Begin Patch\n*** Add File: a b.txt\n+*** Add File: no\n*** Update File: c\r\n*** Move to: d/é\n@@\n-x\n+y\n*** Delete File: /e\n*** End Patch"}`,
 			Editor,
 			[]string{"a b.txt", "c", "d/é", "/e"},
 			"a b.txt, c, d/é, /e",
 		},
-		"patch, last line":    {Codex, "apply_patch", `{"command":"*** Delete File: x"}`, Editor, []string{"x"}, "x"},
-		"patch, indented":     {Codex, "apply_patch", `{"command":"  *** Add File: x \n+y"}`, Editor, []string{"x"}, "x"},
-		"patch, far indented": {Codex, "apply_patch", `{"command":"` + strings.Repeat(`\t`, 5000) + `*** Add File: x\n"}`, Editor, []string{"x"}, "x"},
-		"patch, a gap":        {Codex, "apply_patch", `{"command":"*** Add File: x` + strings.Repeat(" ", 5000) + `y\n"}`, Changer, nil, "*** Add File: x"},
-		"patch, as input":     {Droid, "ApplyPatch", `{"input":"*** Update File: x\n"}`, Editor, []string{"x"}, "x"},
-		"patch, no file":      {Codex, "apply_patch", `{"command":"rm -rf x"}`, Changer, nil, "rm -rf x"},
-		"patch, empty name":   {Codex, "apply_patch", `{"command":"*** Add File: \n"}`, Changer, nil, "*** Add File:"},
-		"patch, long name":    {Codex, "apply_patch", `{"command":"*** Add File: a\n*** Add File: ` + long + `x\n"}`, Changer, nil, "*** Add File: a *** Add File: " + long[:maxTarget-30]},
-		"patch, most files":   {Codex, "apply_patch", `{"command":"` + strings.Repeat(`*** Add File: a\n`, maxPaths) + `"}`, Editor, slices.Repeat([]string{"a"}, maxPaths), strings.Repeat("a, ", 66) + "a,"},
-		"patch, many files":   {Codex, "apply_patch", `{"command":"` + strings.Repeat(`*** Add File: a\n`, maxPaths+1) + `"}`, Changer, nil, strings.Repeat("*** Add File: a ", 12) + "*** Add"},
-		"patch, in the shell": {Codex, "Bash", `{"command":"apply_patch <<'E'\n*** Add File: x\nE"}`, Changer, nil, "apply_patch <<'E' *** Add File: x E"},
-		"the last counts":     {Claude, "Write", `{"file_path":"a","file_path":"b"}`, Editor, []string{"b"}, "b"},
-		"the last is none":    {Claude, "Write", `{"file_path":"a","file_path":null}`, Changer, nil, ""},
+		"patch, last line": {Codex, "apply_patch", `{"command":"*** Delete File: x"}`, Editor, []string{"x"}, "x"},
+		"patch, indented":  {Codex, "apply_patch", `{"command":"  *** Add File: x \n+y"}`, Editor, []string{"x"}, "x"},
+		"patch, far indented": {
+			Codex, "apply_patch", `{"command":"` + strings.Repeat(`\t`, 5000) + `*** Add File: x\n"}`, Editor,
+			[]string{"x"},
+			"x",
+		},
+		"patch, a gap": {
+			Codex, "apply_patch", `{"command":"*** Add File: x` + strings.Repeat(" ", 5000) + `y\n"}`, Changer, nil,
+			"*** Add File: x",
+		},
+		"patch, as input":   {Droid, "ApplyPatch", `{"input":"*** Update File: x\n"}`, Editor, []string{"x"}, "x"},
+		"patch, no file":    {Codex, "apply_patch", `{"command":"rm -rf x"}`, Changer, nil, "rm -rf x"},
+		"patch, empty name": {Codex, "apply_patch", `{"command":"*** Add File: \n"}`, Changer, nil, "*** Add File:"},
+		"patch, long name": {
+			Codex, "apply_patch", `{"command":"*** Add File: a\n*** Add File: ` + long + `x\n"}`, Changer, nil,
+			"*** Add File: a *** Add File: " + long[:maxTarget-30],
+		},
+		"patch, most files": {
+			Codex, "apply_patch", `{"command":"` + strings.Repeat(`*** Add File: a\n`, maxPaths) + `"}`, Editor,
+			slices.Repeat([]string{"a"}, maxPaths), strings.Repeat("a, ", 66) + "a,",
+		},
+		"patch, many files": {
+			Codex, "apply_patch", `{"command":"` + strings.Repeat(`*** Add File: a\n`, maxPaths+1) + `"}`, Changer, nil,
+			strings.Repeat("*** Add File: a ", 12) + "*** Add",
+		},
+		"patch, in the shell": {
+			Codex, "Bash", `{"command":"apply_patch <<'E'\n*** Add File: x\nE"}`, Changer, nil,
+			"apply_patch <<'E' *** Add File: x E",
+		},
+		"the last counts":  {Claude, "Write", `{"file_path":"a","file_path":"b"}`, Editor, []string{"b"}, "b"},
+		"the last is none": {Claude, "Write", `{"file_path":"a","file_path":null}`, Changer, nil, ""},
 	} {
 		got := parse(t, c.agent, "pre-tool-use", call("", c.tool, c.input)).Tool
 		if got.Class != c.class || !slices.Equal(got.Paths, c.paths) || got.Target != strings.TrimSpace(c.target) {
@@ -275,32 +297,65 @@ func TestFields(t *testing.T) {
 			Claude, `{"hook_event_name":"Stop","cwd":"/a//b/../c/","transcript_path":"/t.jsonl","model":"m"}`,
 			Event{Kind: Stop, Name: "Stop", Cwd: "/a/c", Transcript: "/t.jsonl", Model: "m"},
 		},
-		"relative":  {Claude, `{"hook_event_name":"Stop","cwd":"a/b","transcript_path":"~/x"}`, Event{Kind: Stop, Name: "Stop"}},
-		"NUL":       {Claude, `{"hook_event_name":"Stop","cwd":"/a\u0000","transcript_path":"/\u0000"}`, Event{Kind: Stop, Name: "Stop"}},
-		"too long":  {Claude, `{"hook_event_name":"Stop","cwd":"/` + strings.Repeat("a", maxPath) + `"}`, Event{Kind: Stop, Name: "Stop"}},
-		"prompt":    {Codex, `{"hook_event_name":"UserPromptSubmit","prompt":"` + prompt + `"}`, Event{Kind: Prompt, Name: "UserPromptSubmit", Prompt: prompt[:maxPrompt-1]}},
+		"relative": {Claude, `{"hook_event_name":"Stop","cwd":"a/b","transcript_path":"~/x"}`, Event{Kind: Stop, Name: "Stop"}},
+		"NUL":      {Claude, `{"hook_event_name":"Stop","cwd":"/a\u0000","transcript_path":"/\u0000"}`, Event{Kind: Stop, Name: "Stop"}},
+		"too long": {Claude, `{"hook_event_name":"Stop","cwd":"/` + strings.Repeat("a", maxPath) + `"}`, Event{Kind: Stop, Name: "Stop"}},
+		"prompt": {
+			Codex, `{"hook_event_name":"UserPromptSubmit","prompt":"` + prompt + `"}`,
+			Event{Kind: Prompt, Name: "UserPromptSubmit", Prompt: prompt[:maxPrompt-1]},
+		},
 		"no prompt": {Gemini, `{"hook_event_name":"AfterAgent","prompt":"x"}`, Event{Kind: Stop, Name: "AfterAgent"}},
 		"notice": {
 			Claude, `{"hook_event_name":"UserPromptSubmit","prompt":"\n<task-notification>\n<task-id>a</task-id>"}`,
 			Event{Kind: Prompt, Name: "UserPromptSubmit", Prompt: "\n<task-notification>\n<task-id>a</task-id>", Notice: true},
 		},
-		"no notice":       {Claude, `{"hook_event_name":"UserPromptSubmit","prompt":"why <task-notification>?"}`, Event{Kind: Prompt, Name: "UserPromptSubmit", Prompt: "why <task-notification>?"}},
-		"another agent's": {Codex, `{"hook_event_name":"UserPromptSubmit","prompt":"<task-notification>"}`, Event{Kind: Prompt, Name: "UserPromptSubmit", Prompt: "<task-notification>"}},
+		"no notice": {
+			Claude, `{"hook_event_name":"UserPromptSubmit","prompt":"why <task-notification>?"}`,
+			Event{Kind: Prompt, Name: "UserPromptSubmit", Prompt: "why <task-notification>?"},
+		},
+		"another agent's": {
+			Codex, `{"hook_event_name":"UserPromptSubmit","prompt":"<task-notification>"}`,
+			Event{Kind: Prompt, Name: "UserPromptSubmit", Prompt: "<task-notification>"},
+		},
 		"start": {
 			Droid, `{"hook_event_name":"SessionStart","source":"resume","previous_session_id":"p","reason":"r"}`,
 			Event{Kind: SessionStart, Name: "SessionStart", Source: "resume", Previous: "p"},
 		},
-		"end":         {Claude, `{"hook_event_name":"SessionEnd","source":"s","reason":"clear"}`, Event{Kind: SessionEnd, Name: "SessionEnd", Reason: "clear"}},
-		"interrupted": {Claude, `{"hook_event_name":"PostToolUse","tool_response":{"interrupted":true}}`, Event{Kind: AfterTool, Name: "PostToolUse", Failed: true}},
-		"not":         {Claude, `{"hook_event_name":"PostToolUse","tool_response":{"interrupted":false,"error":"x"}}`, Event{Kind: AfterTool, Name: "PostToolUse"}},
-		"text":        {Codex, `{"hook_event_name":"PostToolUse","tool_response":"interrupted"}`, Event{Kind: AfterTool, Name: "PostToolUse"}},
-		"failure":     {Claude, `{"hook_event_name":"PostToolUseFailure"}`, Event{Kind: AfterTool, Name: "PostToolUseFailure", Failed: true}},
-		"error":       {Gemini, `{"hook_event_name":"AfterTool","tool_response":{"error":{"message":"x"}}}`, Event{Kind: AfterTool, Name: "AfterTool", Failed: true}},
-		"no error":    {Gemini, `{"hook_event_name":"AfterTool","tool_response":{"error":null}}`, Event{Kind: AfterTool, Name: "AfterTool"}},
+		"end": {
+			Claude, `{"hook_event_name":"SessionEnd","source":"s","reason":"clear"}`,
+			Event{Kind: SessionEnd, Name: "SessionEnd", Reason: "clear"},
+		},
+		"interrupted": {
+			Claude, `{"hook_event_name":"PostToolUse","tool_response":{"interrupted":true}}`,
+			Event{Kind: AfterTool, Name: "PostToolUse", Failed: true},
+		},
+		"not": {
+			Claude, `{"hook_event_name":"PostToolUse","tool_response":{"interrupted":false,"error":"x"}}`,
+			Event{Kind: AfterTool, Name: "PostToolUse"},
+		},
+		"text": {
+			Codex, `{"hook_event_name":"PostToolUse","tool_response":"interrupted"}`,
+			Event{Kind: AfterTool, Name: "PostToolUse"},
+		},
+		"failure": {
+			Claude, `{"hook_event_name":"PostToolUseFailure"}`,
+			Event{Kind: AfterTool, Name: "PostToolUseFailure", Failed: true},
+		},
+		"error": {
+			Gemini, `{"hook_event_name":"AfterTool","tool_response":{"error":{"message":"x"}}}`,
+			Event{Kind: AfterTool, Name: "AfterTool", Failed: true},
+		},
+		"no error": {
+			Gemini, `{"hook_event_name":"AfterTool","tool_response":{"error":null}}`,
+			Event{Kind: AfterTool, Name: "AfterTool"},
+		},
 		"mark":        {Claude, "\uFEFF" + `{"hook_event_name":"Stop"}`, Event{Kind: Stop, Name: "Stop"}},
 		"escaped key": {Claude, `{"hook\u005fevent_name":"St\u006fp"}`, Event{Kind: Stop, Name: "Stop"}},
-		"last counts": {Claude, `{"hook_event_name":"Stop","hook_event_name":"SessionEnd","tool_input":{},"cwd":"/a","cwd":1}`, Event{Kind: SessionEnd, Name: "SessionEnd"}},
-		"other case":  {Claude, `{"hook_event_name":"Stop","Session_ID":"a","CWD":"/"}`, Event{Kind: Stop, Name: "Stop"}},
+		"last counts": {
+			Claude, `{"hook_event_name":"Stop","hook_event_name":"SessionEnd","tool_input":{},"cwd":"/a","cwd":1}`,
+			Event{Kind: SessionEnd, Name: "SessionEnd"},
+		},
+		"other case": {Claude, `{"hook_event_name":"Stop","Session_ID":"a","CWD":"/"}`, Event{Kind: Stop, Name: "Stop"}},
 	} {
 		c.want.Agent = c.agent
 		if got := parse(t, c.agent, "", c.payload); !reflect.DeepEqual(got, c.want) {

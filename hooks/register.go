@@ -203,7 +203,8 @@ func (s *settings) cut(st style, e entry, old *settings) {
 		return
 	}
 	at = slices.IndexFunc(e.groups.Elements, func(v hujson.Value) bool { return v.Value == e.group })
-	foreign := slices.ContainsFunc(e.group.Members, func(m hujson.ObjectMember) bool { return name(&m) != "hooks" && name(&m) != "matcher" })
+	foreign := slices.ContainsFunc(e.group.Members,
+		func(m hujson.ObjectMember) bool { return name(&m) != "hooks" && name(&m) != "matcher" })
 	if foreign || !hasNoComment(&e.groups.Elements[at]) {
 		return
 	}
@@ -212,7 +213,8 @@ func (s *settings) cut(st style, e entry, old *settings) {
 		return
 	}
 	root := s.root.Value.(*hujson.Object)
-	if !st.dropMember(s.events, e.groups) || len(s.events.Members) > 0 || len(s.events.AfterExtra) > 0 || s.events == root || old != nil && old.events != nil {
+	if !st.dropMember(s.events, e.groups) || len(s.events.Members) > 0 || len(s.events.AfterExtra) > 0 || s.events == root ||
+		old != nil && old.events != nil {
 		return
 	}
 	if st.dropMember(root, s.events) {
@@ -222,5 +224,6 @@ func (s *settings) cut(st style, e entry, old *settings) {
 
 // has reports whether the file has the event.
 func (s *settings) has(event string) bool {
-	return s != nil && s.events != nil && slices.ContainsFunc(s.events.Members, func(m hujson.ObjectMember) bool { return name(&m) == event })
+	return s != nil && s.events != nil && slices.ContainsFunc(s.events.Members,
+		func(m hujson.ObjectMember) bool { return name(&m) == event })
 }

@@ -37,7 +37,9 @@ func SettingsFiles(agent Agent, env func(string) string, home string) []string {
 
 // SettingsFile returns the file to register in, and whether the agent is installed: its directory exists. It is the first of SettingsFiles,
 // except for Droid, whose hooks.json replaces the events of settings.json one by one: that one when it has an event.
-func SettingsFile(agent Agent, env func(string) string, home string, exists func(path string) bool, read func(path string) ([]byte, error)) (path string, installed bool) {
+func SettingsFile(agent Agent, env func(string) string, home string, exists func(path string) bool,
+	read func(path string) ([]byte, error),
+) (path string, installed bool) {
 	files := SettingsFiles(agent, env, home)
 	if len(files) == 0 {
 		return "", false

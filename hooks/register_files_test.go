@@ -30,7 +30,11 @@ func TestSettingsFile(t *testing.T) {
 		{Droid, nil, map[string]string{"/h/.factory/hooks.json": `{"Stop": [`}, "/h/.factory/settings.json", false},
 		{Droid, nil, map[string]string{"/h/.factory/hooks.json": "unreadable"}, "/h/.factory/settings.json", false},
 		{Droid, nil, map[string]string{"/h/.factory/hooks/hooks.json": `{"Stop": []}`}, "/h/.factory/hooks/hooks.json", false},
-		{Droid, nil, map[string]string{"/h/.factory/hooks.json": "{}", "/h/.factory/hooks/hooks.json": `{"Stop": []}`}, "/h/.factory/settings.json", false},
+		{
+			Droid, nil,
+			map[string]string{"/h/.factory/hooks.json": "{}", "/h/.factory/hooks/hooks.json": `{"Stop": []}`},
+			"/h/.factory/settings.json", false,
+		},
 		{Agent("other"), nil, nil, "", false},
 	} {
 		path, installed := SettingsFile(c.agent, func(k string) string { return c.env[k] }, "/h",
@@ -81,7 +85,8 @@ func TestCodexTrusted(t *testing.T) {
 		return fmt.Sprintf("[hooks.state."+format+"]\n%s\n", fmt.Sprintf("%s:%s:%d:0", path, event, i), rest)
 	}
 	const hash = `trusted_hash = "sha256:00ff"`
-	two := "model = \"x\"\n[hooks.state]\n" + record("%q", "user_prompt_submit", 0, hash) + record("'%s'", "post_tool_use", 0, "enabled = true\r\n"+hash)
+	two := "model = \"x\"\n[hooks.state]\n" + record("%q", "user_prompt_submit", 0, hash) + record("'%s'", "post_tool_use", 0,
+		"enabled = true\r\n"+hash)
 	for name, c := range map[string]struct {
 		toml    string
 		trusted bool

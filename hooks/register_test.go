@@ -300,13 +300,35 @@ func TestUnregister(t *testing.T) {
 		change       func(string) string
 		want         string
 	}{
-		{"changed elsewhere", "{\n  \"model\": \"a\"\n}\n", func(s string) string { return strings.Replace(s, `"a"`, `"b"`, 1) }, "{\n  \"model\": \"b\"\n}\n"},
-		{"empty hooks stay", `{"model": "a", "hooks": {}}`, func(s string) string { return strings.Replace(s, `"a"`, `"b"`, 1) }, `{"model": "b", "hooks": {}}`},
-		{"empty event stays", `{"hooks": {"Stop": []}, "model": "a"}`, func(s string) string { return strings.Replace(s, `"a"`, `"b"`, 1) }, `{"hooks": {"Stop": []}, "model": "b"}`},
-		{"key after ours", "{\n  \"a\": 1\n}\n", func(s string) string { return strings.TrimSuffix(s, "\n}\n") + ",\n  \"z\": 2\n}\n" }, "{\n  \"a\": 1,\n  \"z\": 2\n}\n"},
-		{"foreign hook in our group", "{\"a\":1}", func(s string) string { return strings.Replace(s, `"timeout":10}`, `"timeout":10},{"command":"x"}`, 1) }, `{"a":1,"hooks":{"Stop":[{"hooks":[{"command":"x"}]}]}}`},
-		{"comment in our event", "{\n  \"a\": 1\n}\n", func(s string) string { return strings.Replace(s, "\"Stop\": [", "\"Stop\": [ // note", 1) }, "{\n  \"a\": 1,\n  \"hooks\": {\n    \"Stop\": [ // note\n    ]\n  }\n}\n"},
-		{"ours was last line", "{\n  \"a\": 1 // one\n}\n", func(s string) string { return strings.Replace(s, "1", "2", 1) }, "{\n  \"a\": 2 // one\n}\n"},
+		{
+			"changed elsewhere", "{\n  \"model\": \"a\"\n}\n", func(s string) string { return strings.Replace(s, `"a"`, `"b"`, 1) },
+			"{\n  \"model\": \"b\"\n}\n",
+		},
+		{
+			"empty hooks stay", `{"model": "a", "hooks": {}}`, func(s string) string { return strings.Replace(s, `"a"`, `"b"`, 1) },
+			`{"model": "b", "hooks": {}}`,
+		},
+		{
+			"empty event stays", `{"hooks": {"Stop": []}, "model": "a"}`,
+			func(s string) string { return strings.Replace(s, `"a"`, `"b"`, 1) },
+			`{"hooks": {"Stop": []}, "model": "b"}`,
+		},
+		{
+			"key after ours", "{\n  \"a\": 1\n}\n", func(s string) string { return strings.TrimSuffix(s, "\n}\n") + ",\n  \"z\": 2\n}\n" },
+			"{\n  \"a\": 1,\n  \"z\": 2\n}\n",
+		},
+		{"foreign hook in our group", "{\"a\":1}", func(s string) string {
+			return strings.Replace(s, `"timeout":10}`,
+				`"timeout":10},{"command":"x"}`, 1)
+		}, `{"a":1,"hooks":{"Stop":[{"hooks":[{"command":"x"}]}]}}`},
+		{"comment in our event", "{\n  \"a\": 1\n}\n", func(s string) string {
+			return strings.Replace(s, "\"Stop\": [",
+				"\"Stop\": [ // note", 1)
+		}, "{\n  \"a\": 1,\n  \"hooks\": {\n    \"Stop\": [ // note\n    ]\n  }\n}\n"},
+		{
+			"ours was last line", "{\n  \"a\": 1 // one\n}\n", func(s string) string { return strings.Replace(s, "1", "2", 1) },
+			"{\n  \"a\": 2 // one\n}\n",
+		},
 		{"nothing of ours left", "{}", func(string) string { return "{ }" }, "{ }"},
 	} {
 		file, err := Register(Claude, []byte(c.backup), want)
@@ -369,14 +391,18 @@ func TestRegisterKeepsPositions(t *testing.T) {
 }
 
 func TestHookCommand(t *testing.T) {
-	if got, want := HookCommand(testBin, "session-start", Claude), "'/home/x/.rewind/system/smart-checkpoint' session-start --agent claude"; got != want {
+	if got, want := HookCommand(testBin, "session-start",
+		Claude), "'/home/x/.rewind/system/smart-checkpoint' session-start --agent claude"; got != want {
 		t.Errorf("%s", got)
 	}
 	sh, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip("no sh")
 	}
-	for _, bin := range []string{testBin, "/a b/smart-checkpoint", "/o'neil/smart-checkpoint", "/$HOME/`x`/\"\\/smart-checkpoint", "/a\nb/*/smart-checkpoint"} {
+	for _, bin := range []string{
+		testBin, "/a b/smart-checkpoint", "/o'neil/smart-checkpoint", "/$HOME/`x`/\"\\/smart-checkpoint",
+		"/a\nb/*/smart-checkpoint",
+	} {
 		line := HookCommand(bin, "stop", Codex)
 		if !isOurs(line) {
 			t.Errorf("%q is not ours", line)
@@ -391,7 +417,8 @@ func TestHookCommand(t *testing.T) {
 func FuzzSettings(f *testing.F) {
 	for _, agent := range []Agent{Claude, Droid} {
 		for _, seed := range []string{
-			"", "{}", "[]", "{", "{]", `{"a":}`, `{[}`, "\xef\xbb\xbf{}\r\n", "{} // x", "{}//", "{} /", `{"hooks":{}}`, `{"hooks":{"Stop":[]}} `, `{"Stop":[],}`,
+			"", "{}", "[]", "{", "{]", `{"a":}`, `{[}`, "\xef\xbb\xbf{}\r\n", "{} // x", "{}//", "{} /", `{"hooks":{}}`,
+			`{"hooks":{"Stop":[]}} `, `{"Stop":[],}`,
 			`{"hooks":{"Stop":[{"matcher":null,"hooks":[{"type":"x","command":"/smart-checkpoint","timeout":1e3}, // "` + "\n" + `]}]}}`,
 			`{"hooks":{"Stop":[{"hooks":[{"command":"'/x/smart-checkpoint' stop"/**/,/**/},],"matcher":7}/**/,],},/**/}`,
 			`{"h\u006foks":{"Stop":[/* */]}}`, `{"hooks":{"Stop":[],"Stop":[]}}`, "{\"a\":\"\xff\\ud800\"}", strings.Repeat("[", 2000),

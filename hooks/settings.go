@@ -92,7 +92,8 @@ func parseSettings(agent Agent, file []byte) (*settings, error) {
 func hasDroidEvent(root *hujson.Object) bool {
 	for i := range root.Members {
 		switch name(&root.Members[i]) {
-		case "PreToolUse", "PostToolUse", "Notification", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionStart", "SessionEnd":
+		case "PreToolUse", "PostToolUse", "Notification", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionStart",
+			"SessionEnd":
 			if root.Members[i].Value.Value.Kind() == '[' {
 				return true
 			}
@@ -201,7 +202,8 @@ func (s *settings) fill(e *entry) (bool, error) {
 	}
 	e.Command = command.String()
 	e.Timeout = int(timeout.Int())
-	e.whole = kind.Kind() == '"' && kind.String() == "command" && (timeout == nil || string(timeout) == string(hujson.Int(int64(e.Timeout))))
+	e.whole = kind.Kind() == '"' && kind.String() == "command" &&
+		(timeout == nil || string(timeout) == string(hujson.Int(int64(e.Timeout))))
 	if matcher.Kind() == '"' {
 		e.Matcher = matcher.String()
 	}
@@ -218,7 +220,8 @@ func isOurs(command string) bool {
 		at += i
 		rest = rest[i+len(program):]
 		before, after := strings.TrimLeft(command[:at], " \t\"'"), strings.TrimPrefix(rest, ".exe")
-		if (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`)) && (after == "" || strings.ContainsRune(" \t\"'", rune(after[0]))) {
+		if (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`)) &&
+			(after == "" || strings.ContainsRune(" \t\"'", rune(after[0]))) {
 			return true
 		}
 		at += len(program)
@@ -252,7 +255,10 @@ func (s *settings) wantsIf(strict bool, v *hujson.Value, what, expected string) 
 }
 
 func (s *settings) wants(v *hujson.Value, what, expected string) error {
-	is := map[hujson.Kind]string{'n': "null", 't': "true", 'f': "false", '"': "a string", '0': "a number", '{': "an object", '[': "an array"}[v.Value.Kind()]
+	is := map[hujson.Kind]string{
+		'n': "null", 't': "true", 'f': "false", '"': "a string", '0': "a number", '{': "an object",
+		'[': "an array",
+	}[v.Value.Kind()]
 	return s.errorf(v.StartOffset, "%s is %s, expected %s", what, is, expected)
 }
 

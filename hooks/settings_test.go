@@ -145,7 +145,8 @@ func TestIsOurs(t *testing.T) {
 }
 
 func TestSettingsLarge(t *testing.T) {
-	file := []byte(`{"big": [` + strings.Repeat("\n  {\"k\": \""+strings.Repeat("value // ", 30)+"\", \"n\": [1, 2, 3]},", 36_000) + "\n  0],\n  // note\n  \"hooks\": {}\n}\n")
+	file := []byte(`{"big": [` + strings.Repeat("\n  {\"k\": \""+strings.Repeat("value // ", 30)+"\", \"n\": [1, 2, 3]},",
+		36_000) + "\n  0],\n  // note\n  \"hooks\": {}\n}\n")
 	if len(file) < 10<<20 {
 		t.Fatal(len(file))
 	}

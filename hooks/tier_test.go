@@ -114,7 +114,10 @@ func TestTierOverrides(t *testing.T) {
 		"none":         {nil, base.Runtime},
 		"empty":        {[]string{"", `{}`, `null`, `{"balanced":{}}`, `{"balanced":{"runtime":{}}}`}, base.Runtime},
 		"another tier": {[]string{`{"minimal":{"nonsense":1},"mine":7}`}, base.Runtime},
-		"one key":      {[]string{`{"balanced":{"runtime":{"antiSpam":{"minIntervalSeconds":60}}}}`}, Runtime{AntiSpam{true, 60}, Significance{true, 50}}},
+		"one key": {
+			[]string{`{"balanced":{"runtime":{"antiSpam":{"minIntervalSeconds":60}}}}`},
+			Runtime{AntiSpam{true, 60}, Significance{true, 50}},
+		},
 		"in order": {[]string{
 			`{"balanced":{"runtime":{"antiSpam":{"minIntervalSeconds":60},"significance":{"enabled":false}}}}`,
 			`{"balanced":{"runtime":{"antiSpam":{"minIntervalSeconds":0,"enabled":false},"significance":{"minChangeSize":2147483647}}}}`,
@@ -160,10 +163,13 @@ func TestTierRefusals(t *testing.T) {
 }
 
 func FuzzTierOverride(f *testing.F) {
-	f.Add([]byte(`{"balanced":{"runtime":{"antiSpam":{"enabled":true,"minIntervalSeconds":1},"significance":{"enabled":true,"minChangeSize":1}}}}`))
+	f.Add(
+		[]byte(
+			`{"balanced":{"runtime":{"antiSpam":{"enabled":true,"minIntervalSeconds":1},"significance":{"enabled":true,"minChangeSize":1}}}}`))
 	f.Fuzz(func(t *testing.T, override []byte) {
 		tier, err := LoadTier("balanced", override)
-		if r := tier.Runtime; (err == nil) != (tier.Name == "balanced") || r.AntiSpam.MinIntervalSeconds < 0 || r.Significance.MinChangeSize < 0 {
+		if r := tier.Runtime; (err == nil) != (tier.Name == "balanced") || r.AntiSpam.MinIntervalSeconds < 0 ||
+			r.Significance.MinChangeSize < 0 {
 			t.Errorf("%+v, %v", tier, err)
 		}
 	})

@@ -339,7 +339,8 @@ func TestForeignKeys(t *testing.T) {
 	s := newStore(t)
 	put(t, s, Blob, []byte("here"), Zero)
 	for _, key := range [][]byte{
-		{kv.PrefixObject}, append([]byte{kv.PrefixObject, 'x'}, make([]byte, 20)...), append([]byte{kv.PrefixObject, 'b'}, make([]byte, 32)...),
+		{kv.PrefixObject}, append([]byte{kv.PrefixObject, 'x'}, make([]byte, 20)...), append([]byte{kv.PrefixObject, 'b'},
+			make([]byte, 32)...),
 	} {
 		b := s.db.NewBatch()
 		if err := b.Set(key, []byte{0, 0}); err != nil {

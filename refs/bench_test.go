@@ -10,8 +10,9 @@ import (
 // BenchmarkOperation is the cost of one operation: a step as a hook writes it, and one with every field set.
 func BenchmarkOperation(b *testing.B) {
 	step := &Operation{
-		Kind: KindEvent, Time: 1_800_000_000_000, Session: "claude/0d4c1d84-1f5a-4a3e-9f0e-6d1c2b3a4f5e", Checkpoint: id(1), Turn: 3, EventID: 1 << 60,
-		Cause: Cause{Event: "tool-end", Tool: "Bash", Call: "toolu_01A09q90qw90lq917835lq9"}, Transcript: id(2),
+		Kind: KindEvent, Time: 1_800_000_000_000, Session: "claude/0d4c1d84-1f5a-4a3e-9f0e-6d1c2b3a4f5e", Checkpoint: id(1), Turn: 3,
+		EventID: 1 << 60,
+		Cause:   Cause{Event: "tool-end", Tool: "Bash", Call: "toolu_01A09q90qw90lq917835lq9"}, Transcript: id(2),
 	}
 	for name, op := range map[string]*Operation{"step": step, "full": full()} {
 		raw := op.Encode()
@@ -43,8 +44,9 @@ func BenchmarkNewest(b *testing.B) {
 	var ops []Operation
 	for i := range 10_000 {
 		op := Operation{
-			Seq: uint64(i + 1), Kind: KindCheckpoint, Time: 1_800_000_000_000, Session: "claude/0d4c1d84-1f5a-4a3e-9f0e-6d1c2b3a4f5e", Checkpoint: id(i),
-			Turn: uint64(i), EventID: 1 << 60, Cause: Cause{Event: "tool-end"},
+			Seq: uint64(i + 1), Kind: KindCheckpoint, Time: 1_800_000_000_000, Session: "claude/0d4c1d84-1f5a-4a3e-9f0e-6d1c2b3a4f5e",
+			Checkpoint: id(i),
+			Turn:       uint64(i), EventID: 1 << 60, Cause: Cause{Event: "tool-end"},
 		}
 		ops = append(ops, op)
 	}

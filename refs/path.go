@@ -24,5 +24,6 @@ func IsPath(p string) bool {
 // it is used.
 func isFilePath(p string) bool {
 	parts := strings.Split(p, "/")
-	return p != "" && len(p) <= maxFilePath && !strings.ContainsFunc(p, unicode.IsControl) && !slices.Contains(parts, ".") && !slices.Contains(parts, "..")
+	return p != "" && len(p) <= maxFilePath && !strings.ContainsFunc(p, unicode.IsControl) && !slices.Contains(parts, ".") &&
+		!slices.Contains(parts, "..")
 }

@@ -105,7 +105,9 @@ type Update struct {
 // Commit appends one operation and moves names, in one batch with whatever tx holds. prepare is called with the
 // operation's sequence, under the lock that makes compare and set one act; it may put objects into tx. When a name is
 // not at its Old, the error is a *conflictError and nothing is written.
-func (r *Refs) Commit(ctx context.Context, tx Tx, du kv.Durability, prepare func(seq uint64) (Operation, []Update, error)) (*Operation, error) {
+func (r *Refs) Commit(ctx context.Context, tx Tx, du kv.Durability, prepare func(seq uint64) (Operation, []Update, error)) (*Operation,
+	error,
+) {
 	ops, err := r.CommitAll(ctx, tx, du, func(seq uint64) ([]Operation, []Update, error) {
 		op, updates, err := prepare(seq)
 		return []Operation{op}, updates, err
@@ -117,7 +119,9 @@ func (r *Refs) Commit(ctx context.Context, tx Tx, du kv.Durability, prepare func
 }
 
 // CommitAll is Commit for several operations in a row, the first of which has sequence seq and moves the names.
-func (r *Refs) CommitAll(ctx context.Context, tx Tx, du kv.Durability, prepare func(seq uint64) ([]Operation, []Update, error)) ([]Operation, error) {
+func (r *Refs) CommitAll(ctx context.Context, tx Tx, du kv.Durability,
+	prepare func(seq uint64) ([]Operation, []Update, error),
+) ([]Operation, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	seq := r.db.LastSeq() + 1

@@ -73,7 +73,10 @@ func hooksResponse(r *register.Result) api.HooksResponse {
 		out.CopyErr = tell(r.CopyErr)
 	}
 	for _, a := range r.Agents {
-		h := api.AgentHooks{Agent: a.Agent, Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks, SwitchedOff: a.SwitchedOff}
+		h := api.AgentHooks{
+			Agent: a.Agent, Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks,
+			SwitchedOff: a.SwitchedOff,
+		}
 		for _, c := range a.Changes {
 			h.Changes = append(h.Changes, settingsDiff(c))
 		}
@@ -86,7 +89,10 @@ func hooksResponse(r *register.Result) api.HooksResponse {
 }
 
 func settingsDiff(c register.SettingsChange) api.FileDiff {
-	f := api.FileDiff{Change: api.Change{Path: api.Text(c.Path), Status: "modified", OldSize: int64(len(c.Before)), NewSize: int64(len(c.After))}}
+	f := api.FileDiff{Change: api.Change{
+		Path: api.Text(c.Path), Status: "modified", OldSize: int64(len(c.Before)),
+		NewSize: int64(len(c.After)),
+	}}
 	switch {
 	case c.Before == nil:
 		f.Status = "added"
@@ -182,7 +188,8 @@ func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 		if d := s.degraded.get(&p); d != nil {
 			checks = append(checks, value.Check{
 				Name: "degraded", Level: value.LevelFinding, Remedy: "rewind save",
-				Text: value.Textf("hooks could not do their work, since %s, %d times, last: %s", d.Since.Format(time.RFC3339), d.Count, d.Error),
+				Text: value.Textf("hooks could not do their work, since %s, %d times, last: %s", d.Since.Format(time.RFC3339), d.Count,
+					d.Error),
 			})
 		}
 		return err
@@ -192,7 +199,10 @@ func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 			return out, err
 		}
 		told := tell(err)
-		checks = append(checks, value.Check{Name: "project", Level: value.LevelFinding, Text: value.Text(told.Message), Remedy: value.Text(told.Hint)})
+		checks = append(checks, value.Check{
+			Name: "project", Level: value.LevelFinding, Text: value.Text(told.Message),
+			Remedy: value.Text(told.Hint),
+		})
 	}
 	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
 	if !req.Quick {
@@ -214,7 +224,8 @@ func (s *server) checkLimits() []value.Check {
 	for _, l := range detach.Limits() {
 		c := value.Check{Name: "limits", Level: value.LevelNote, Text: value.Text(l.Text)}
 		if l.Serious {
-			c.Level, c.Remedy = value.LevelFinding, "raise the limit where this command was called; who may not raise it starts another shell"
+			c.Level, c.Remedy = value.LevelFinding,
+				"raise the limit where this command was called; who may not raise it starts another shell"
 			if s.daemon != nil {
 				c.Remedy = "rewind daemon stop, then run a command where that limit is higher"
 			}

@@ -22,8 +22,8 @@ import (
 
 var updateAnswers = flag.Bool("update", false, "write testdata/answers.txt anew")
 
-// The answers of the API, byte for byte but for what no two runs have in common: scripts of others read them. Every time is in UTC, wherever
-// the daemon runs. What list and show tell of a checkpoint is held by the scripts of cmd/rewind.
+// The answers of the API, byte for byte but for what no two runs have in common: scripts of others read them. Every time is in UTC,
+// wherever the daemon runs. What list and show tell of a checkpoint is held by the scripts of cmd/rewind.
 func TestAnswers(t *testing.T) {
 	zone := time.Local
 	time.Local = time.FixedZone("elsewhere", 5*3600) // before anything runs, and again after all of it has ended
@@ -54,9 +54,18 @@ func TestAnswers(t *testing.T) {
 	put(t, p.ProjectDir(), "new", "in no checkpoint")
 	ask(a, "save", api.Save, api.SaveRequest{Project: p, Message: "all of it"})
 	put(t, p.ProjectDir(), "newer", "in no checkpoint")
-	ask(a, "layout", api.LayOut, api.LayOutRequest{Project: p, Walk: one, Checkpoint: "turn:1", Into: api.Text(filepath.Join(a.user, "into"))})
-	ask(a, "checkout, dry run", api.Checkout, api.CheckoutRequest{Project: p, Walk: one, Checkpoint: "turn:1", Wish: api.Wish{Env: env, DryRun: true}})
-	ask(a, "checkout", api.Checkout, api.CheckoutRequest{Project: p, Walk: one, Checkpoint: "turn:1", Wish: api.Wish{Env: env, Exact: true}})
+	ask(a, "layout", api.LayOut, api.LayOutRequest{
+		Project: p, Walk: one, Checkpoint: "turn:1",
+		Into: api.Text(filepath.Join(a.user, "into")),
+	})
+	ask(a, "checkout, dry run", api.Checkout, api.CheckoutRequest{
+		Project: p, Walk: one, Checkpoint: "turn:1",
+		Wish: api.Wish{Env: env, DryRun: true},
+	})
+	ask(a, "checkout", api.Checkout, api.CheckoutRequest{
+		Project: p, Walk: one, Checkpoint: "turn:1",
+		Wish: api.Wish{Env: env, Exact: true},
+	})
 	ask(a, "undo-restore", api.UndoRestore, api.UndoRestoreRequest{Project: p, Wish: api.Wish{Env: env}})
 	ask(a, "config", api.Config, api.ConfigRequest{Project: p})
 	ask(a, "verify", api.Verify, api.VerifyRequest{Project: p})
@@ -173,17 +182,20 @@ func (a *answers) turn(session, prompt, content string) {
 	a.t.Helper()
 	a.hook(session, "user-prompt-submit", "UserPromptSubmit", prompt)
 	a.line(session, "user", fmt.Sprintf(`{"role":"user","content":%q}`, prompt))
-	a.line(session, "assistant", `{"id":"m","type":"message","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Write","input":{"file_path":"a"}}],"stop_reason":"tool_use"}`)
+	a.line(session, "assistant",
+		`{"id":"m","type":"message","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Write","input":{"file_path":"a"}}],"stop_reason":"tool_use"}`)
 	a.hook(session, "pre-tool-use", "PreToolUse", "")
 	put(a.t, a.p.ProjectDir(), "a", content)
 	a.hook(session, "post-tool-use", "PostToolUse", "")
 	a.line(session, "user", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}`)
-	a.line(session, "assistant", `{"id":"n","type":"message","role":"assistant","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn"}`)
+	a.line(session, "assistant",
+		`{"id":"n","type":"message","role":"assistant","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn"}`)
 	a.hook(session, "stop", "Stop", "")
 }
 
 func (a *answers) file(session string) string {
-	return filepath.Join(a.user, ".claude", "projects", regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(a.p.ProjectDir(), "-"), session+".jsonl")
+	return filepath.Join(a.user, ".claude", "projects", regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(a.p.ProjectDir(), "-"),
+		session+".jsonl")
 }
 
 // line appends a record to a session's file.
@@ -203,7 +215,8 @@ func (a *answers) line(session, kind, message string) {
 		a.t.Fatal(err)
 	}
 	defer f.Close()
-	_, err = fmt.Fprintf(f, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-11-20T10:00:%02d.000Z","cwd":%q,"sessionId":%q,"version":"2.1.328"}`+"\n",
+	_, err = fmt.Fprintf(f,
+		`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-11-20T10:00:%02d.000Z","cwd":%q,"sessionId":%q,"version":"2.1.328"}`+"\n",
 		parent, kind, message, a.uuid, a.events, a.p.ProjectDir(), session)
 	if err != nil {
 		a.t.Fatal(err)

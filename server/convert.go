@@ -22,7 +22,8 @@ import (
 func checkpoint(l history.Listed) api.Checkpoint {
 	c := api.Checkpoint{
 		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Session: l.Session, Event: l.Cause.Event,
-		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files, Bytes: l.Counts.Bytes,
+		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files,
+		Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
 		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
@@ -228,7 +229,8 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 
 // without puts what two looks found in order.
 func without(list []api.Without) []api.Without {
-	return slices.SortedStableFunc(slices.Values(list), func(a, b api.Without) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
+	return slices.SortedStableFunc(slices.Values(list),
+		func(a, b api.Without) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
 }
 
 // sessions gives the agents' sessions.
@@ -236,8 +238,10 @@ func sessionsOf(list []model.Session) []api.Session {
 	var out []api.Session
 	for _, s := range list {
 		v := api.Session{
-			Session: s.Name, Agent: s.Agent, Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript), Dir: api.Text(s.Cwd),
-			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length, Outside: value.Texts(s.Outside),
+			Session: s.Name, Agent: s.Agent, Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript),
+			Dir:   api.Text(s.Cwd),
+			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length,
+			Outside: value.Texts(s.Outside),
 		}
 		for _, c := range s.Calls {
 			v.Running = append(v.Running, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})

@@ -90,14 +90,17 @@ type daemon struct {
 	secretScanMu sync.Mutex
 }
 
-// serveDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns nil,
-// having done nothing, where another daemon serves already. The error says why no daemon can run here.
+// serveDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns
+// nil, having done nothing, where another daemon serves already. The error says why no daemon can run here.
 func serveDaemon(ctx context.Context, o daemonOptions) error {
 	home, err := project.DefaultHome()
 	if err != nil {
 		return tellHome(err, "rewind daemon")
 	}
-	d := &daemon{o: o.withDefaults(), home: home, started: time.Now().UTC().Truncate(time.Millisecond), ended: make(chan struct{}), empty: make(chan struct{})}
+	d := &daemon{
+		o: o.withDefaults(), home: home, started: time.Now().UTC().Truncate(time.Millisecond), ended: make(chan struct{}),
+		empty: make(chan struct{}),
+	}
 	if d.claim, err = rundir.Acquire(ctx, home.Dir, 2*daemonLook); err != nil {
 		return fmt.Errorf("server: daemon: %w", err)
 	}
@@ -167,7 +170,8 @@ func (d *daemon) prepare(base context.Context) {
 	d.server = newServer(o, d.home, d.claim.Dir, d.log)
 	d.server.base, d.server.daemon = base, d
 	d.server.work.After, d.server.work.Idle = d.o.idle, func() { d.stop("idle") }
-	d.stores = registry.New(d.home, d.server.engineOptions(), d.o.keep, d.server.configs, func(err error) { d.log.Error("close store", "error", clean(err)) })
+	d.stores = registry.New(d.home, d.server.engineOptions(), d.o.keep, d.server.configs,
+		func(err error) { d.log.Error("close store", "error", clean(err)) })
 	d.stores.Watch = !d.o.noWatch
 	d.server.stores = d.stores
 	d.settling = later.New(d.followUp)

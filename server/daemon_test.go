@@ -227,7 +227,8 @@ func TestT17RunDirectoryOfOthers(t *testing.T) {
 	if err := errors.Join(err, os.Chown(run, 65534, 65534)); err != nil {
 		t.Fatal(err)
 	}
-	if err := serveDaemon(t.Context(), daemonOptions{version: "test"}); err == nil || !strings.Contains(err.Error(), "belongs to user 65534") {
+	if err := serveDaemon(t.Context(), daemonOptions{version: "test"}); err == nil ||
+		!strings.Contains(err.Error(), "belongs to user 65534") {
 		t.Errorf("a directory of another user: %v", err)
 	}
 	if now, err := os.ReadDir(run); err != nil || len(now) != len(left) {
@@ -424,7 +425,8 @@ func TestVersionHandOver(t *testing.T) {
 	}
 	old.wait(t)
 	// The new one waits for the old one's store.
-	if list, err := api.Call(t.Context(), next.client, api.List, api.ListRequest{Project: p}, nil); err != nil || len(list.Checkpoints) != 2 {
+	if list, err := api.Call(t.Context(), next.client, api.List, api.ListRequest{Project: p}, nil); err != nil ||
+		len(list.Checkpoints) != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

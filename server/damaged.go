@@ -37,5 +37,8 @@ func salvaged(ctx context.Context, e *engine.Engine, fn func(*engine.Engine) err
 	if inside.Word != api.WordNotFound {
 		return err
 	}
-	return &api.Error{Code: told.Code, Word: told.Word, Message: inside.Message + ", and the store is damaged: " + text, Op: inside.Op, Subject: inside.Subject, Hint: told.Hint}
+	return &api.Error{
+		Code: told.Code, Word: told.Word, Message: inside.Message + ", and the store is damaged: " + text, Op: inside.Op,
+		Subject: inside.Subject, Hint: told.Hint,
+	}
 }

@@ -28,7 +28,8 @@ func chunked(parts ...string) string {
 }
 
 // oldHead is how the request of a hook began in older versions.
-const oldHead = "POST " + api.HookPath + " HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nContent-Type: application/octet-stream\r\n"
+const oldHead = "POST " + api.HookPath + " HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" +
+	"Content-Type: application/octet-stream\r\n"
 
 // What a hook's own client is answered is what 'rewind hook' is, which comes by HTTP.
 func TestDoorAnswersAsNetHTTP(t *testing.T) {
@@ -64,12 +65,14 @@ func TestDoorAnswersAsNetHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := conn.Post(hookwire.Request{Version: "test", Agent: "claude", Event: "post-tool-use", Cwd: c.cwd, Wait: c.wait}, strings.NewReader(body()))
+			a, err := conn.Post(hookwire.Request{Version: "test", Agent: "claude", Event: "post-tool-use", Cwd: c.cwd, Wait: c.wait},
+				strings.NewReader(body()))
 			if err != nil || a.Status != hookwire.Done || len(a.Body) > 0 {
 				t.Errorf("%s: %+v, %v", name, a, err)
 			}
 			_ = conn.Close()
-			resp, err := r.raw(t, oldHead+"Rewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: post-tool-use\r\nRewind-Cwd: "+url.PathEscape(c.cwd)+
+			resp, err := r.raw(t, oldHead+"Rewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: post-tool-use\r\nRewind-Cwd: "+
+				url.PathEscape(c.cwd)+
 				"\r\nRewind-Deadline: "+strconv.FormatUint(min(c.wait, 1<<62), 10)+"\r\n\r\n"+chunked(body()))
 			if err != nil || resp.StatusCode != http.StatusOK || resp.ContentLength != 0 {
 				t.Errorf("%s: net/http: %+v, %v", name, resp, err)
@@ -92,7 +95,10 @@ func TestDoorRefuses(t *testing.T) {
 	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	put(t, p.ProjectDir(), "a", "two")
-	whole, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "test", Agent: "claude", Event: "stop", Wait: 60000, Cwd: p.ProjectDir()})
+	whole, err := hookwire.AppendRequest(nil, hookwire.Request{
+		Version: "test", Agent: "claude", Event: "stop", Wait: 60000,
+		Cwd: p.ProjectDir(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,9 +111,10 @@ func TestDoorRefuses(t *testing.T) {
 		"cut in the magic":  {"rwho", ""},
 		"cut in the length": {string(whole[:10]), ""},
 		"cut in the fields": {string(whole[:20]), ""},
-		"no payload":        {string(whole), string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},                             // nobody hears that
-		"cut in a piece":    {string(whole) + "\x00\x00\x03\xe8" + tool, string(hookwire.AppendAnswer(nil, hookwire.Answer{}))}, // nor that
-		"no hook at all":    {"rw hook HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
+		// nobody hears that
+		"no payload":     {string(whole), string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
+		"cut in a piece": {string(whole) + "\x00\x00\x03\xe8" + tool, string(hookwire.AppendAnswer(nil, hookwire.Answer{}))}, // nor that
+		"no hook at all": {"rw hook HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
 	} {
 		conn, err := net.Dial("unix", r.socket)
 		if err != nil {
@@ -129,7 +136,8 @@ func TestDoorRefuses(t *testing.T) {
 	if n := r.events(t, p); n != 1 {
 		t.Errorf("%d checkpoints: what was cut was recorded", n)
 	}
-	if status, _, _ := r.post(t, "claude", "stop", p.ProjectDir(), "1", time.Minute, payload("Stop", "", "s1", "")); status != hookwire.Done {
+	if status, _, _ := r.post(t, "claude", "stop", p.ProjectDir(), "1", time.Minute,
+		payload("Stop", "", "s1", "")); status != hookwire.Done {
 		t.Errorf("the daemon does not go on: %d", status)
 	}
 }
@@ -146,7 +154,8 @@ func TestHookOfAnotherVersion(t *testing.T) {
 		"this form":      {string(ours) + "\x00\x00\x00\x00", other},
 		"another number": {"rwhook\x07\nand whatever may follow", other},
 		"HTTP": {
-			oldHead + "Rewind-Agent: claude\r\nRewind-Event: stop\r\nRewind-Id: 01\r\nRewind-Deadline: 900\r\nRewind-Version: another\r\n\r\n" + chunked("{}"),
+			oldHead + "Rewind-Agent: claude\r\nRewind-Event: stop\r\nRewind-Id: 01\r\nRewind-Deadline: 900\r\n" +
+				"Rewind-Version: another\r\n\r\n" + chunked("{}"),
 			"HTTP/1.1 426 Upgrade Required\r\n",
 		},
 	} {
@@ -162,7 +171,8 @@ func TestHookOfAnotherVersion(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := io.ReadAll(conn)
-			if err != nil || !strings.HasPrefix(string(got), c.want) || name == "HTTP" && !strings.Contains(string(got), "the daemon of rewind has version test") {
+			if err != nil || !strings.HasPrefix(string(got), c.want) || name == "HTTP" &&
+				!strings.Contains(string(got), "the daemon of rewind has version test") {
 				t.Errorf("%q, %v", got, err)
 			}
 			if !gone(r.socket) {
@@ -182,7 +192,8 @@ func TestHookOfABuildWithoutVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if a, err := c.Post(hookwire.Request{Version: "devel", Agent: "claude", Event: "stop"}, strings.NewReader("{}")); err != nil || a.Status != hookwire.Done {
+	if a, err := c.Post(hookwire.Request{Version: "devel", Agent: "claude", Event: "stop"}, strings.NewReader("{}")); err != nil ||
+		a.Status != hookwire.Done {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if resp, err := r.raw(t, oldHead+"Rewind-Version: devel\r\n\r\n"+chunked("{}")); err != nil || resp.StatusCode != http.StatusOK {
@@ -234,7 +245,8 @@ func TestPromise04DoorStaysOpen(t *testing.T) {
 		idle = append(idle, c)
 	}
 	for i := range 8 {
-		if status, _, _ := r.post(t, "claude", "stop", p.ProjectDir(), fmt.Sprintf("%016x", i+1), time.Minute, payload("Stop", "", "s1", "")); status != hookwire.Done {
+		if status, _, _ := r.post(t, "claude", "stop", p.ProjectDir(), fmt.Sprintf("%016x", i+1), time.Minute,
+			payload("Stop", "", "s1", "")); status != hookwire.Done {
 			t.Errorf("status %d", status)
 		}
 	}

@@ -47,53 +47,99 @@ const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
 var rules = []rule{
 	{is(model.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
 	{is(context.Canceled), api.WordInterrupted, ""},
-	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
-	{as[*model.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file " +
+		"is touched: 'rewind checkout --abort --code-only'"},
+	{as[*model.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the " +
+		"code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
 	{is(restore.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
 	{is(model.ErrNotHalfDone), api.WordNotFound, ""},
-	{is(project.ErrUntrusted), api.WordNoProject, "'rewind init' begins a store of your own; 'rewind init --adopt' shows the one that lies there, and takes it over if you say so"},
-	{as[*project.StoreTakenError], api.WordNoProject, "'git stash pop' if a stash took it, mounting the disk or a backup brings it back; 'rewind init' begins a new one"},
-	{is(project.ErrNotMounted), api.WordNoProject, "mount the disk; if the directory was emptied or replaced on purpose, 'rewind init' takes it for the project again"},
+	{
+		is(project.ErrUntrusted), api.WordNoProject,
+		"'rewind init' begins a store of your own; 'rewind init --adopt' shows the one that lies there, and takes it over if you say so",
+	},
+	{
+		as[*project.StoreTakenError], api.WordNoProject,
+		"'git stash pop' if a stash took it, mounting the disk or a backup brings it back; 'rewind init' begins a new one",
+	},
+	{
+		is(project.ErrNotMounted), api.WordNoProject,
+		"mount the disk; if the directory was emptied or replaced on purpose, 'rewind init' takes it for the project again",
+	},
 	{is(model.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},
-	{is(model.ErrStoreGone), api.WordNoProject, "put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one; 'rewind stores' lists those that are here"},
+	{
+		is(model.ErrStoreGone), api.WordNoProject,
+		"put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one; 'rewind stores' lists those " +
+			"that are here",
+	},
 	{is(model.ErrBadRoot), api.WordUsage, "run 'rewind init' in the directory of one project"},
 	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
 	{is(kv.ErrReadOnly), api.WordCorrupt, "it can be written again some minutes after the last failure; look at the disk until then"},
-	{is(kv.ErrUnwritable), api.WordPermission, "reading works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk; to save, make the store writable"},
+	{
+		is(kv.ErrUnwritable), api.WordPermission,
+		"reading works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk; to save, make the store writable",
+	},
 	{is(syscall.EROFS), api.WordPermission, "mount it to be written"},
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
 	{is(kv.ErrEarlierFormat), api.WordNewerFormat, "put that directory aside, then 'rewind init' begins a new store; nothing was touched"},
-	{is(kv.ErrForeign), api.WordCorrupt, "the store's directory holds something else: set REWIND_HOME to another directory; if it was a store, 'rewind verify --repair'"},
+	{
+		is(kv.ErrForeign), api.WordCorrupt,
+		"the store's directory holds something else: set REWIND_HOME to another directory; if it was a store, 'rewind verify --repair'",
+	},
 	{is(objstore.ErrPurged), api.WordNotFound, "it was taken out of the store on purpose, for good; 'rewind ops' shows when"},
-	{as[*oplog.LostError], api.WordCorrupt, "what is whole can be restored: 'rewind checkout <checkpoint> -- <path>'; 'rewind verify' lists what is lost"},
+	{
+		as[*oplog.LostError], api.WordCorrupt,
+		"what is whole can be restored: 'rewind checkout <checkpoint> -- <path>'; 'rewind verify' lists what is lost",
+	},
 	{is(objstore.ErrLost), api.WordCorrupt, "it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
 	{is(model.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
-	{as[*model.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the project; 'rewind diff <checkpoint> --name-only' lists what differs"},
+	{as[*model.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the " +
+		"project; 'rewind diff <checkpoint> --name-only' lists what differs"},
 	{is(transcript.ErrEmpty), api.WordNotFound, turnsHint},
 	{is(transcript.ErrNoTurn), api.WordNotFound, turnsHint},
-	{is(model.ErrNoConversation), api.WordNotFound, "'rewind turns' lists the turns, 'rewind sessions' the sessions, with what is captured of them"},
+	{
+		is(model.ErrNoConversation), api.WordNotFound,
+		"'rewind turns' lists the turns, 'rewind sessions' the sessions, with what is captured of them",
+	},
 	{is(model.ErrRunning), api.WordBusy, "close it, or --force"},
 	{as[*model.NotInPlaceError], api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
 	{is(model.ErrDependent), api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
-	{as[*model.NoStepError], api.WordNotFound, "'rewind list' shows the steps; 'rewind checkout <checkpoint>' goes to any of them, 'rewind undo' and 'rewind redo' to the next one"},
+	{
+		as[*model.NoStepError], api.WordNotFound,
+		"'rewind list' shows the steps; 'rewind checkout <checkpoint>' goes to any of them, 'rewind undo' and 'rewind redo' to " +
+			"the next one",
+	},
 	{is(project.ErrNothingToAdopt), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{is(project.ErrNoStore), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
-	{is(model.ErrNotFound), api.WordNotFound, "'rewind list --all', 'rewind turns' and 'rewind ops' show what there is; paths go after '--'"},
+	{
+		is(model.ErrNotFound), api.WordNotFound,
+		"'rewind list --all', 'rewind turns' and 'rewind ops' show what there is; paths go after '--'",
+	},
 	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
 	{as[*model.UnsavedError], api.WordUnsaved, ""},
 	{is(model.ErrTagExists), api.WordUsage, "--force moves it"},
 	{is(model.ErrUsage), api.WordUsage, ""},
-	{is(gc.ErrClock), api.WordFailed, "set the clock; if it is right and the project has rested for long, 'rewind tag <name>' makes an operation of today, then try again"},
+	{
+		is(gc.ErrClock), api.WordFailed,
+		"set the clock; if it is right and the project has rested for long, 'rewind tag <name>' makes an operation of today, " +
+			"then try again",
+	},
 	{is(gc.ErrCollecting), api.WordBusy, "wait for the other gc"},
 	{is(model.ErrConfig), api.WordUsage, "'rewind config' lists the settings"},
 	{is(refs.ErrBadName), api.WordUsage, ""},
-	{isNoSpace, api.WordNoSpace, "free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk"},
+	{
+		isNoSpace, api.WordNoSpace,
+		"free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on " +
+			"another disk",
+	},
 	{is(syscall.EFBIG), api.WordFailed, "'ulimit -f' shows how large a file can be; raise it, and 'rewind daemon stop'"},
 	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired"},
 	{is(relay.ErrRelative), api.WordUsage, "set it to an absolute path, or unset it for ~/.rewind"},
 	{as[*relay.OwnerError], api.WordPermission, ""},
-	{is(fs.ErrPermission), api.WordPermission, "run rewind as the user who owns the files; 'rewind doctor' names files of others in ~/.rewind"},
+	{
+		is(fs.ErrPermission), api.WordPermission,
+		"run rewind as the user who owns the files; 'rewind doctor' names files of others in ~/.rewind",
+	},
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},
 }
 
@@ -109,7 +155,8 @@ func isNoSpace(err error) bool {
 
 func isCorrupt(err error) bool {
 	return errors.Is(err, kv.ErrCorrupt) || errors.Is(err, objstore.ErrCorrupt) || errors.Is(err, refs.ErrCorrupt) ||
-		errors.Is(err, kv.ErrPoisoned) || errors.Is(err, record.ErrFormat) || errors.Is(err, objstore.ErrNotFound) || as[*tree.FormatError](err)
+		errors.Is(err, kv.ErrPoisoned) || errors.Is(err, record.ErrFormat) || errors.Is(err, objstore.ErrNotFound) ||
+		as[*tree.FormatError](err)
 }
 
 // clean gives an error's text without what only a developer wants.

@@ -42,7 +42,10 @@ func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 		if err != nil {
 			return err
 		}
-		r, err := e.Purger.Purge(ctx, purge.Options{Paths: paths, Blobs: req.Blobs, Text: []byte(req.Text), DryRun: req.DryRun, Progress: p})
+		r, err := e.Purger.Purge(ctx, purge.Options{
+			Paths: paths, Blobs: req.Blobs, Text: []byte(req.Text), DryRun: req.DryRun,
+			Progress: p,
+		})
 		if err != nil {
 			return err
 		}

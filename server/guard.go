@@ -36,7 +36,8 @@ func (d *daemon) guard(next http.Handler) http.Handler {
 		}
 		if !d.speaksWith(r) {
 			d.stop("a client has version " + printable(r.Header.Get(api.HeaderVersion)))
-			http.Error(w, "the daemon of rewind has version "+printable(d.o.version)+", and ends for a client of another one", api.StatusOtherVersion)
+			http.Error(w, "the daemon of rewind has version "+printable(d.o.version)+", and ends for a client of another one",
+				api.StatusOtherVersion)
 			return
 		}
 		defer func() {
@@ -49,7 +50,10 @@ func (d *daemon) guard(next http.Handler) http.Handler {
 				return // 200
 			}
 			w.WriteHeader(http.StatusInternalServerError) // where nothing has been sent yet
-			_ = json.NewEncoder(w).Encode(errorLine{&api.Error{Code: api.CodeOf(api.WordFailed), Word: api.WordFailed, Message: "internal error; the daemon's log says where"}})
+			_ = json.NewEncoder(w).Encode(errorLine{&api.Error{
+				Code: api.CodeOf(api.WordFailed), Word: api.WordFailed,
+				Message: "internal error; the daemon's log says where",
+			}})
 		}()
 		next.ServeHTTP(w, r)
 	})

@@ -71,10 +71,12 @@ func initNotices(p *project.InitPlan) (list []string) {
 		list = append(list, p.Unmarked+": the project is found by where it lies, so 'rewind stores join' has to tell when it moves")
 	}
 	if p.Accept {
-		list = append(list, "the directory is not the one it was, and is taken for the project all the same: 'rewind checkout @' lays out what was there")
+		list = append(list,
+			"the directory is not the one it was, and is taken for the project all the same: 'rewind checkout @' lays out what was there")
 	}
 	if p.Mode == project.ModeProject && !p.Exists {
-		list = append(list, "'git clean -fdx' takes the store along, for good, and 'git stash -a' until 'git stash pop'; without --mode project it lies out of their reach")
+		list = append(list, "'git clean -fdx' takes the store along, for good, and 'git stash -a' until 'git stash pop'; without --mode "+
+			"project it lies out of their reach")
 	}
 	return list
 }
@@ -253,7 +255,9 @@ func (s *server) redo(ctx context.Context, req api.UndoRequest, p model.Progress
 type along func(context.Context, int, restore.Options) (*restore.Result, error)
 
 // along moves back or forward along the steps.
-func (s *server) along(ctx context.Context, req api.UndoRequest, p model.Progress, kind refs.Kind, move func(*engine.Engine) along) (out api.RestoreResponse, err error) {
+func (s *server) along(ctx context.Context, req api.UndoRequest, p model.Progress, kind refs.Kind,
+	move func(*engine.Engine) along,
+) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := move(e)(ctx, max(req.Steps, 1), options(req.Walk, req.Wish, nil, p))
 		if err != nil {
@@ -358,8 +362,10 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		pr := st.Project
 		out = api.StatusResponse{
 			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
-			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips), Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
-			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: append([]api.Leak{}, st.Leaks...),
+			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips),
+			Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
+			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: append([]api.Leak{},
+				st.Leaks...),
 			Watcher: st.Watching, Activity: st.Activity, AtWork: st.AtWork,
 		}
 		if st.Current != nil {

@@ -25,7 +25,9 @@ import (
 )
 
 // post sends a hook's payload as the client does.
-func (r *running) post(t *testing.T, agent, event, cwd, id string, wait time.Duration, payload io.Reader) (hookwire.Status, string, []byte) {
+func (r *running) post(t *testing.T, agent, event, cwd, id string, wait time.Duration, payload io.Reader) (hookwire.Status, string,
+	[]byte,
+) {
 	t.Helper()
 	c, err := relay.Dial(r.socket)
 	if err != nil {
@@ -34,7 +36,8 @@ func (r *running) post(t *testing.T, agent, event, cwd, id string, wait time.Dur
 	}
 	defer func() { _ = c.Close() }()
 	n, _ := strconv.ParseUint(id, 16, 64)
-	a, err := c.Post(hookwire.Request{Version: "test", Agent: agent, Event: event, Cwd: cwd, ID: n, Wait: uint64(wait.Milliseconds())}, payload)
+	a, err := c.Post(hookwire.Request{Version: "test", Agent: agent, Event: event, Cwd: cwd, ID: n, Wait: uint64(wait.Milliseconds())},
+		payload)
 	if err != nil {
 		t.Error(err)
 		return hookwire.Refused, "", nil
@@ -43,7 +46,8 @@ func (r *running) post(t *testing.T, agent, event, cwd, id string, wait time.Dur
 }
 
 func payload(event, tool, session, cwd string) io.Reader {
-	return strings.NewReader(fmt.Sprintf(`{"session_id":%q,"hook_event_name":%q,"tool_name":%q,"tool_use_id":"t1","cwd":%q,"tool_input":{"command":"SECRET=hunter2"},"prompt":"hunter2"}`,
+	return strings.NewReader(fmt.Sprintf(
+		`{"session_id":%q,"hook_event_name":%q,"tool_name":%q,"tool_use_id":"t1","cwd":%q,"tool_input":{"command":"SECRET=hunter2"},"prompt":"hunter2"}`,
 		session, event, tool, cwd))
 }
 
@@ -70,7 +74,8 @@ func TestHookCaptures(t *testing.T) {
 	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	put(t, p.ProjectDir(), "a", "two")
-	status, warn, body := r.post(t, "claude", "post-tool-use", "/", "0000000000000001", time.Minute, payload("PostToolUse", "Bash", "s1", p.ProjectDir()))
+	status, warn, body := r.post(t, "claude", "post-tool-use", "/", "0000000000000001", time.Minute,
+		payload("PostToolUse", "Bash", "s1", p.ProjectDir()))
 	if status != hookwire.Done || warn != "" || len(body) != 0 {
 		t.Errorf("%d %q %q", status, warn, body)
 	}
@@ -81,7 +86,8 @@ func TestHookCaptures(t *testing.T) {
 		t.Errorf("degraded: %+v", d)
 	}
 	// Switched off.
-	if _, err := api.Call(t.Context(), r.client, api.SetConfig, api.SetConfigRequest{Project: p, Key: "hooks.enabled", Values: []string{"false"}}, nil); err != nil {
+	if _, err := api.Call(t.Context(), r.client, api.SetConfig,
+		api.SetConfigRequest{Project: p, Key: "hooks.enabled", Values: []string{"false"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	put(t, p.ProjectDir(), "a", "three")
@@ -148,7 +154,8 @@ func TestPromise03HookAnswersWhileTheStoreIsHeld(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			if status, _, _ := r.post(t, "claude", "pre-tool-use", p.ProjectDir(), fmt.Sprintf("%016x", i+1), 400*time.Millisecond, payload("PreToolUse", "Bash", "s1", "")); status != hookwire.Done {
+			if status, _, _ := r.post(t, "claude", "pre-tool-use", p.ProjectDir(), fmt.Sprintf("%016x", i+1), 400*time.Millisecond,
+				payload("PreToolUse", "Bash", "s1", "")); status != hookwire.Done {
 				t.Errorf("status %d", status)
 			}
 		})
@@ -195,7 +202,8 @@ func TestPromise03HookDoesNotWaitForLongWork(t *testing.T) {
 	put(t, p.ProjectDir(), "a", "two")
 	const patience = time.Minute // of the client
 	begin := time.Now()
-	status, _, _ := r.post(t, "claude", "post-tool-use", p.ProjectDir(), "0000000000000001", patience, payload("PostToolUse", "Bash", "s1", ""))
+	status, _, _ := r.post(t, "claude", "post-tool-use", p.ProjectDir(), "0000000000000001", patience,
+		payload("PostToolUse", "Bash", "s1", ""))
 	if took := time.Since(begin); status != hookwire.Done || took > patience/2 {
 		t.Errorf("status %d after %v", status, took)
 	}
@@ -218,12 +226,16 @@ func TestPromise03HookWithASlowPayload(t *testing.T) {
 	r := start(t, daemonOptions{})
 	p := r.newProject(t)
 	const begun = `{"session_id":"s1",`
-	frame, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "test", Agent: "claude", Event: "stop", Wait: 200, Cwd: p.ProjectDir()})
+	frame, err := hookwire.AppendRequest(nil, hookwire.Request{
+		Version: "test", Agent: "claude", Event: "stop", Wait: 200,
+		Cwd: p.ProjectDir(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, way := range []struct{ sent, want string }{
-		{fmt.Sprintf("POST %s HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: stop\r\nRewind-Deadline: 200\r\n"+
+		{fmt.Sprintf("POST %s HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: stop\r\n"+
+			"Rewind-Deadline: 200\r\n"+
 			"Rewind-Cwd: %s\r\nContent-Length: 1000\r\n\r\n", api.HookPath, url.PathEscape(p.ProjectDir())), "HTTP/1.1 200"},
 		{string(frame) + "\x00\x00\x03\xe8", string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
 	} {
@@ -265,7 +277,9 @@ func TestT15HookPayloads(t *testing.T) {
 			t.Errorf("%s: %d %q %q", name, status, warn, answer)
 		}
 	}
-	resp, err := r.raw(t, "POST "+api.HookPath+" HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: %zz\r\nRewind-Cwd: %\r\nRewind-Deadline: -1\r\nContent-Length: 0\r\n\r\n")
+	resp, err := r.raw(t, "POST "+api.HookPath+" HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\n"+
+		"Rewind-Agent: %zz\r\nRewind-Cwd: %\r\n"+
+		"Rewind-Deadline: -1\r\nContent-Length: 0\r\n\r\n")
 	if err != nil || resp.StatusCode != 200 {
 		t.Errorf("odd headers: %+v, %v", resp, err)
 	}
@@ -335,7 +349,8 @@ func TestDaemonSurvivesPanics(t *testing.T) {
 	registry := r.d.server.stores
 	r.d.server.stores = &brokenOpener{}
 	var told *api.Error
-	if _, err := api.Call(t.Context(), r.client, api.Save, api.SaveRequest{Project: p}, nil); !errors.As(err, &told) || told.Word != api.WordFailed {
+	if _, err := api.Call(t.Context(), r.client, api.Save, api.SaveRequest{Project: p}, nil); !errors.As(err, &told) ||
+		told.Word != api.WordFailed {
 		t.Errorf("%v", err)
 	}
 	r.d.server.stores = registry
@@ -356,7 +371,8 @@ func TestT7Promise04ParallelHooks(t *testing.T) {
 				put(t, p.ProjectDir(), fmt.Sprintf("f%d", i), fmt.Sprint(round))
 				id := fmt.Sprintf("%08x%08x", round+1, i+1)
 				for range 1 + i%2 {
-					r.post(t, "claude", "post-tool-use", p.ProjectDir(), id, time.Minute, payload("PostToolUse", "Bash", fmt.Sprintf("s%d", i), ""))
+					r.post(t, "claude", "post-tool-use", p.ProjectDir(), id, time.Minute,
+						payload("PostToolUse", "Bash", fmt.Sprintf("s%d", i), ""))
 				}
 			})
 		}
@@ -395,7 +411,10 @@ func TestT7Promise04ParallelHooks(t *testing.T) {
 	}
 	for i := range 64 {
 		var b strings.Builder
-		if err := r.client.Cat(t.Context(), api.CatRequest{Project: p, Checkpoint: api.Text(newest.ID), Path: api.Text(fmt.Sprintf("f%d", i))}, &b); err != nil || b.String() != "4" {
+		if err := r.client.Cat(t.Context(), api.CatRequest{
+			Project: p, Checkpoint: api.Text(newest.ID),
+			Path: api.Text(fmt.Sprintf("f%d", i)),
+		}, &b); err != nil || b.String() != "4" {
 			t.Errorf("f%d is %q, %v", i, b.String(), err)
 		}
 	}

@@ -26,7 +26,10 @@ func (s *server) layOut(ctx context.Context, req api.LayOutRequest, _ model.Prog
 		if err != nil {
 			return err
 		}
-		out = api.LayOutResponse{Checkpoint: *cp, Into: api.Text(r.Dir), Paths: r.Paths, Left: r.Left, Without: without(r.Without), Notices: e.Project().Notices}
+		out = api.LayOutResponse{
+			Checkpoint: *cp, Into: api.Text(r.Dir), Paths: r.Paths, Left: r.Left, Without: without(r.Without),
+			Notices: e.Project().Notices,
+		}
 		for i := range out.Left {
 			out.Left[i].Dir = false // told only of what stays
 		}

@@ -170,7 +170,8 @@ func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 			return err
 		}
 		out = api.ShowResponse{
-			Checkpoint: checkpoint(r.Listed), Whole: whole, Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips), Cursor: cursor(r.Checkpoint),
+			Checkpoint: checkpoint(r.Listed), Whole: whole, Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips),
+			Cursor:  cursor(r.Checkpoint),
 			Notices: e.Project().Notices,
 		}
 		out.Checkpoint.Target = api.Text(e.History.Targets([]*model.Checkpoint{r.Checkpoint})[r.Cause.Call])

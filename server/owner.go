@@ -68,7 +68,8 @@ func ownerOf(err error) *relay.OwnerError {
 
 // mendHint is how root gives back what root left in a home.
 func mendHint(home string) string {
-	return fmt.Sprintf("root gives it back: sudo env REWIND_HOME=%s rewind doctor --mend; or set REWIND_HOME to a directory of your own", home)
+	return fmt.Sprintf("root gives it back: sudo env REWIND_HOME=%s rewind doctor --mend; or set REWIND_HOME to a directory "+
+		"of your own", home)
 }
 
 // withUID is a user's name with its number.
@@ -95,7 +96,10 @@ func mend(dryRun bool) (api.MendResponse, error) {
 	out := mended(r, dryRun)
 	switch {
 	case errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR):
-		err = &api.Error{Word: api.WordUsage, Message: home + " is a link, or no directory", Hint: "set REWIND_HOME to the directory itself"}
+		err = &api.Error{
+			Word: api.WordUsage, Message: home + " is a link, or no directory",
+			Hint: "set REWIND_HOME to the directory itself",
+		}
 	case errors.Is(err, owner.ErrNobody):
 		hint := "set REWIND_HOME to the directory of the user who is locked out: sudo env REWIND_HOME=... rewind doctor --mend"
 		err = &api.Error{Word: api.WordUsage, Message: clean(err), Hint: hint}
@@ -131,10 +135,14 @@ const foreignNamed = 5
 func (s *server) checkOwners() []value.Check {
 	r, err := owner.Find(s.home.Dir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || err == nil && r.Foreign() == 0: // a link to it is not followed here
+	// a link to it is not followed here
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || err == nil && r.Foreign() == 0:
 		return nil
 	case err != nil:
-		return []value.Check{{Name: "files", Level: value.LevelFinding, Text: value.Text(clean(err)), Remedy: value.Text("look at it: ls -la " + s.home.Dir)}}
+		return []value.Check{{
+			Name: "files", Level: value.LevelFinding, Text: value.Text(clean(err)),
+			Remedy: value.Text("look at it: ls -la " + s.home.Dir),
+		}}
 	}
 	text, n := "", 0
 	for _, list := range [][]owner.Entry{r.Left, r.Given, r.Aside, r.Removed} {
@@ -147,7 +155,10 @@ func (s *server) checkOwners() []value.Check {
 	if n > foreignNamed {
 		text += fmt.Sprintf("\n  and %d more", n-foreignNamed)
 	}
-	c := value.Check{Name: "files", Level: value.LevelFinding, Text: value.Text("in " + s.home.Dir + " are files of other users:" + text), Remedy: "rewind doctor --mend"}
+	c := value.Check{
+		Name: "files", Level: value.LevelFinding, Text: value.Text("in " + s.home.Dir + " are files of other users:" + text),
+		Remedy: "rewind doctor --mend",
+	}
 	if len(r.Left) > 0 {
 		c.Remedy = value.Text("sudo env REWIND_HOME=" + s.home.Dir + " rewind doctor --mend")
 	}

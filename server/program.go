@@ -47,7 +47,8 @@ func Main(args []string, version string, stdin io.Reader, stdout, stderr io.Writ
 		return 0
 	case len(args) == 1 && args[0] == "serve":
 		detach.Own()
-		detach.Raise()                                          // what is written has to fit, and a limit that may be raised is nobody's will
+		// what is written has to fit, and a limit that may be raised is nobody's will
+		detach.Raise()
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that has gone does not end what is taken back
 		if err := serve(ctx, version, stdin, stdout); err != nil {
 			fmt.Fprintf(stderr, "rewindd: error: %s\n", printable(err.Error()))

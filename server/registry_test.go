@@ -155,7 +155,8 @@ func TestRegistryFailingStore(t *testing.T) {
 	}
 	put(t, p.ProjectDir(), "a", "two")
 	var told *api.Error
-	if _, err := api.Call(t.Context(), r.client, api.Save, api.SaveRequest{Project: p}, nil); !errors.As(err, &told) || told.Word != api.WordCorrupt {
+	if _, err := api.Call(t.Context(), r.client, api.Save, api.SaveRequest{Project: p}, nil); !errors.As(err, &told) ||
+		told.Word != api.WordCorrupt {
 		t.Errorf("save: %v", err)
 	}
 	put(t, stores[0], "last-fatal", "2001-01-01T00:00:00Z one\n"+now+" two\n"+now+" three\n")
@@ -196,7 +197,8 @@ func TestRegistrySalvage(t *testing.T) {
 				return
 			}
 			var told *api.Error
-			if _, err := api.Call(t.Context(), r.client, api.Save, api.SaveRequest{Project: p}, nil); !errors.As(err, &told) || told.Word != api.WordCorrupt {
+			if _, err := api.Call(t.Context(), r.client, api.Save, api.SaveRequest{Project: p}, nil); !errors.As(err, &told) ||
+				told.Word != api.WordCorrupt {
 				t.Errorf("save: %v", err)
 			}
 		})

@@ -45,8 +45,8 @@ type server struct {
 // maxRequest bounds a request's body, in bytes.
 const maxRequest = 64 << 20
 
-// newOneShot returns the handler of a process that lives for one command, for the home directory that the environment names: stores are opened for
-// each request.
+// newOneShot returns the handler of a process that lives for one command, for the home directory that the environment names: stores are
+// opened for each request.
 func newOneShot(o serverOptions) (*server, error) {
 	home, err := project.DefaultHome()
 	if err != nil {
@@ -59,7 +59,10 @@ func newOneShot(o serverOptions) (*server, error) {
 
 func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Logger) *server {
 	s := &server{
-		o: o, home: home, mux: http.NewServeMux(), configs: &project.Configs{}, run: run, degraded: degraded{home: home.Dir, dir: run}, log: log,
+		o: o, home: home, mux: http.NewServeMux(), configs: &project.Configs{}, run: run, degraded: degraded{
+			home: home.Dir,
+			dir:  run,
+		}, log: log,
 		base: context.Background(),
 	}
 	handle(s, api.Init, s.init)

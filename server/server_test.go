@@ -137,14 +137,17 @@ func TestOverHTTP(t *testing.T) {
 			t.Errorf("%s: show %+v, %v", name, show, err)
 		}
 		var got bytes.Buffer
-		if err := c.Cat(t.Context(), api.CatRequest{Project: p, Checkpoint: "@", Path: "odd\xff\nname"}, &got); err != nil || got.String() != "content" {
+		if err := c.Cat(t.Context(), api.CatRequest{Project: p, Checkpoint: "@", Path: "odd\xff\nname"}, &got); err != nil ||
+			got.String() != "content" {
 			t.Errorf("%s: cat %q, %v", name, got.String(), err)
 		}
 		var told *api.Error
-		if err := c.Cat(t.Context(), api.CatRequest{Project: p, Checkpoint: "@", Path: "nope"}, &got); !errors.As(err, &told) || told.Word != api.WordNotFound {
+		if err := c.Cat(t.Context(), api.CatRequest{Project: p, Checkpoint: "@", Path: "nope"}, &got); !errors.As(err, &told) ||
+			told.Word != api.WordNotFound {
 			t.Errorf("%s: cat of nothing: %v", name, err)
 		}
-		if _, err := api.Call(t.Context(), c, api.Show, api.ShowRequest{Project: p, Checkpoint: "ffff"}, nil); !errors.As(err, &told) || told.Word != api.WordNotFound {
+		if _, err := api.Call(t.Context(), c, api.Show, api.ShowRequest{Project: p, Checkpoint: "ffff"}, nil); !errors.As(err, &told) ||
+			told.Word != api.WordNotFound {
 			t.Errorf("%s: show of nothing: %v", name, err)
 		}
 	}

@@ -78,5 +78,6 @@ func (s *server) settingsThere(p *project.InitPlan) []string {
 	if len(keys) == 0 {
 		return nil
 	}
-	return []string{"settings that lay in " + p.Root + "/.agent/rewind/config.json hold here: " + strings.Join(keys, ", ") + "; 'rewind config' shows them"}
+	return []string{"settings that lay in " + p.Root + "/.agent/rewind/config.json hold here: " + strings.Join(keys,
+		", ") + "; 'rewind config' shows them"}
 }

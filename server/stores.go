@@ -41,7 +41,8 @@ func (s *server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ 
 	if !info.Orphan && info.Wrong == "" {
 		return out, &api.Error{
 			Code: api.CodeOf(api.WordUsage), Word: api.WordUsage,
-			Message: "store " + info.ID + " is that of " + printable(string(info.Root)) + ", which is there", Hint: "'rewind init --remove' there takes it away",
+			Message: "store " + info.ID + " is that of " + printable(string(info.Root)) + ", which is there",
+			Hint:    "'rewind init --remove' there takes it away",
 		}
 	}
 	if req.DryRun {

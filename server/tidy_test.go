@@ -45,7 +45,10 @@ func newResting(t *testing.T) *resting {
 
 // begin starts a daemon.
 func (r *resting) begin() {
-	r.d = &daemon{o: daemonOptions{noWatch: true, idle: 1000 * time.Hour}.withDefaults(), home: r.home, log: slog.New(slog.DiscardHandler), ended: make(chan struct{})}
+	r.d = &daemon{
+		o: daemonOptions{noWatch: true, idle: 1000 * time.Hour}.withDefaults(), home: r.home, log: slog.New(slog.DiscardHandler),
+		ended: make(chan struct{}),
+	}
 	dir, err := rundir.Make(r.home.Dir)
 	if err != nil {
 		r.t.Fatal(err)

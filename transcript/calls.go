@@ -1,7 +1,7 @@
 package transcript
 
-// Targets gives what the tool calls of these ids were about: the path, the command, as Call.Target. A call that a session file does not have
-// is not in the answer.
+// Targets gives what the tool calls of these ids were about: the path, the command, as Call.Target. A call that a session file does not
+// have is not in the answer.
 func Targets(agent Agent, src Source, calls map[string]bool) (map[string]string, error) {
 	d, err := dialectOf(agent, src)
 	if err != nil {

@@ -57,7 +57,10 @@ func TestClaudeTitle(t *testing.T) {
 	for want, text := range map[string][]string{
 		"first prompt": {prompt, `{"type":"summary","summary":"old","leafUuid":"u"}`},
 		"auto":         {`{"type":"ai-title","aiTitle":"auto"}`, prompt},
-		"custom":       {`{"type":"custom-title","customTitle":"older"}`, prompt, `{"type":"custom-title","customTitle":"custom"}`, `{"type":"ai-title","aiTitle":"auto"}`},
+		"custom": {
+			`{"type":"custom-title","customTitle":"older"}`, prompt, `{"type":"custom-title","customTitle":"custom"}`,
+			`{"type":"ai-title","aiTitle":"auto"}`,
+		},
 	} {
 		if c := scan(t, Claude, lines(text...)); c.Title != want {
 			t.Errorf("%q, want %q", c.Title, want)
@@ -72,13 +75,18 @@ func TestClaudeMalleable(t *testing.T) {
 	a := derivedID(forkID, "a")
 	from := `,"forkedFrom":{"sessionId":"` + old + `","messageUuid":"`
 	for in, want := range map[string]string{
-		` { "uuid" : "a" , "n":1.50e+2,"s":"\u00e9\/` + "\xff" + `a ` + old + `","sessionId" : "` + old + `" } ` + "\r": ` { "uuid" : "` + a + `" , "n":1.50e+2,"s":"\u00e9\/` + "\xff" + `a ` + old + `","sessionId" : "` + forkID + `" ` + from + `a"}} ` + "\r",
-		`{"message":{"uuid":"a","sessionId":"x","parentUuid":"a","content":"a"},"\u0075uid":"\u0061","type":"user"}`:    `{"message":{"uuid":"a","sessionId":"x","parentUuid":"a","content":"a"},"\u0075uid":"` + a + `","type":"user"` + from + `a"}}`,
-		`{"forkedFrom":{"sessionId":"x","messageUuid":"y"},"uuid":"a"}`:                                                 `{"forkedFrom":{"sessionId":"` + old + `","messageUuid":"a"},"uuid":"` + a + `"}`,
-		`{"uuid":"a","entrypoint":"sdk-cli","toolUseResult":{"entrypoint":"sdk-cli"}}`:                                  `{"uuid":"` + a + `","entrypoint":"cli","toolUseResult":{"entrypoint":"sdk-cli"}` + from + `a"}}`,
-		`{"uuid":"a","entrypoint":"vscode","session_id":"x"}`:                                                           `{"uuid":"` + a + `","entrypoint":"vscode","session_id":"` + forkID + `"` + from + `a"}}`,
-		`{"uuid":"a","compactMetadata":{"trigger":"auto","a":{"uuids":["` + old + `","a"]},"n":1}}`:                     `{"uuid":"` + a + `","compactMetadata":{"trigger":"auto","a":{"uuids":["` + derivedID(forkID, old) + `","a"]},"n":1}` + from + `a"}}`,
-		`{"uuid":"a","parentUuid":null,"logicalParentUuid":"a","sourceToolAssistantUUID":"a","requestId":"a"}`:          `{"uuid":"` + a + `","parentUuid":null,"logicalParentUuid":"` + a + `","sourceToolAssistantUUID":"` + a + `","requestId":"a"` + from + `a"}}`,
+		` { "uuid" : "a" , "n":1.50e+2,"s":"\u00e9\/` + "\xff" + `a ` + old + `","sessionId" : "` + old + `" } ` + "\r": ` { "uuid" : "` +
+			a + `" , "n":1.50e+2,"s":"\u00e9\/` + "\xff" + `a ` + old + `","sessionId" : "` + forkID + `" ` + from + `a"}} ` + "\r",
+		`{"message":{"uuid":"a","sessionId":"x","parentUuid":"a","content":"a"},"\u0075uid":"\u0061","type":"user"}`: `{"message":{"uuid":"a","sessionId":"x","parentUuid":"a","content":"a"},"\u0075uid":"` + a + `","type":"user"` + from + `a"}}`,
+		`{"forkedFrom":{"sessionId":"x","messageUuid":"y"},"uuid":"a"}`:                                              `{"forkedFrom":{"sessionId":"` + old + `","messageUuid":"a"},"uuid":"` + a + `"}`,
+		`{"uuid":"a","entrypoint":"sdk-cli","toolUseResult":{"entrypoint":"sdk-cli"}}`: `{"uuid":"` + a +
+			`","entrypoint":"cli","toolUseResult":{"entrypoint":"sdk-cli"}` + from + `a"}}`,
+		`{"uuid":"a","entrypoint":"vscode","session_id":"x"}`: `{"uuid":"` + a +
+			`","entrypoint":"vscode","session_id":"` + forkID + `"` + from + `a"}}`,
+		`{"uuid":"a","compactMetadata":{"trigger":"auto","a":{"uuids":["` + old + `","a"]},"n":1}}`: `{"uuid":"` + a +
+			`","compactMetadata":{"trigger":"auto","a":{"uuids":["` + derivedID(forkID, old) + `","a"]},"n":1}` + from + `a"}}`,
+		`{"uuid":"a","parentUuid":null,"logicalParentUuid":"a","sourceToolAssistantUUID":"a","requestId":"a"}`: `{"uuid":"` + a +
+			`","parentUuid":null,"logicalParentUuid":"` + a + `","sourceToolAssistantUUID":"` + a + `","requestId":"a"` + from + `a"}}`,
 	} {
 		if got := forkText(t, Claude, lines(in), Fork{From: old}); got != want+"\n" {
 			t.Errorf("%s\n got %s\nwant %s", in, got, want)
@@ -107,13 +115,17 @@ func TestClaudeForkLines(t *testing.T) {
 	got := forkText(t, Claude, src, Fork{From: "s", Title: "[Fork] \"hi\" <b>"})
 	p, a, n := derivedID(forkID, "p"), derivedID(forkID, "a"), derivedID(forkID, "n")
 	want := strings.Join([]string{
-		`{"type":"progress","uuid":"` + p + `","parentUuid":null,"sessionId":"` + forkID + `","forkedFrom":{"sessionId":"s","messageUuid":"p"}}`,
-		`{"type":"user","uuid":"` + a + `","parentUuid":"` + p + `","sessionId":"` + forkID + `","message":{"content":"hi"},"forkedFrom":{"sessionId":"s","messageUuid":"a"}}`,
-		`{"type":"brand-new","uuid":"` + n + `","parentUuid":"` + a + `","sessionId":"` + forkID + `","forkedFrom":{"sessionId":"s","messageUuid":"n"}}`,
+		`{"type":"progress","uuid":"` + p + `","parentUuid":null,"sessionId":"` + forkID +
+			`","forkedFrom":{"sessionId":"s","messageUuid":"p"}}`,
+		`{"type":"user","uuid":"` + a + `","parentUuid":"` + p + `","sessionId":"` + forkID +
+			`","message":{"content":"hi"},"forkedFrom":{"sessionId":"s","messageUuid":"a"}}`,
+		`{"type":"brand-new","uuid":"` + n + `","parentUuid":"` + a + `","sessionId":"` + forkID +
+			`","forkedFrom":{"sessionId":"s","messageUuid":"n"}}`,
 		`{"type":"file-history-snapshot","messageId":"` + a + `"}`,
 		`{"type":"atis-latch","atis":"","sessionId":"` + forkID + `"}`,
 		`{"type":"tools-used","tools":["New"],"sessionId":"` + forkID + `"}`,
-		`{"type":"custom-title","sessionId":"` + forkID + `","customTitle":"[Fork] \"hi\" <b>","uuid":"` + derivedID(forkID, "custom-title") + `","timestamp":"2026-11-21T08:30:00.005Z"}`,
+		`{"type":"custom-title","sessionId":"` + forkID + `","customTitle":"[Fork] \"hi\" <b>","uuid":"` + derivedID(forkID,
+			"custom-title") + `","timestamp":"2026-11-21T08:30:00.005Z"}`,
 	}, "\n") + "\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -9,8 +9,9 @@ import (
 
 // claudeBooks are the types of lines that are not in the chain, whatever they have for an id.
 var claudeBooks = map[string]bool{
-	"summary": true, "custom-title": true, "ai-title": true, "agent-name": true, "last-prompt": true, "tools-used": true, "atis-latch": true,
-	"mode": true, "permission-mode": true, "queue-operation": true, "file-history-snapshot": true, "file-history-delta": true,
+	"summary": true, "custom-title": true, "ai-title": true, "agent-name": true, "last-prompt": true, "tools-used": true,
+	"atis-latch": true,
+	"mode":       true, "permission-mode": true, "queue-operation": true, "file-history-snapshot": true, "file-history-delta": true,
 	"api-request": true, "api-request-shape": true, "api-request-blob": true, "cost-state": true, "tag": true, "pr-link": true,
 }
 

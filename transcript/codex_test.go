@@ -112,7 +112,8 @@ func TestCodexSegmentAlone(t *testing.T) {
 		t.Error(err)
 	}
 	headless := `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":"hi"}}` + "\n"
-	if err := WriteFork(new(bytes.Buffer), Codex, text("x", headless), Fork{Cut: int64(len(headless)), ID: forkID}); !errors.Is(err, errCodexMeta) {
+	if err := WriteFork(new(bytes.Buffer), Codex, text("x", headless), Fork{Cut: int64(len(headless)), ID: forkID}); !errors.Is(err,
+		errCodexMeta) {
 		t.Error(err)
 	}
 }
@@ -144,7 +145,8 @@ func TestCodexBaseFits(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
-	long := `{"ordinal":0,"type":"session_meta","payload":{"id":"` + forkID + `"}}` + "\n" + `{"x":"` + strings.Repeat("y", 300<<10) + `","ordinal":1}` + "\n"
+	long := `{"ordinal":0,"type":"session_meta","payload":{"id":"` + forkID + `"}}` + "\n" + `{"x":"` + strings.Repeat("y",
+		300<<10) + `","ordinal":1}` + "\n"
 	if err := CodexBaseFits(text("long", long), Base{forkID, 2, int64(len(long))}); err != nil {
 		t.Error(err)
 	}
@@ -157,7 +159,8 @@ func codexLines(lines ...string) string {
 }
 
 func codexSays(role, text string) string {
-	return `{"type":"response_item","payload":{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":` + quoted(text) + `}]}}`
+	return `{"type":"response_item","payload":{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":` +
+		quoted(text) + `}]}}`
 }
 
 func codexItem(payload string) string { return `{"type":"response_item","payload":` + payload + `}` }
@@ -166,7 +169,8 @@ func codexEvent(payload string) string { return `{"type":"event_msg","payload":`
 
 func TestCodexRecords(t *testing.T) {
 	kinds := func(kinds string) string {
-		return codexItem(`{"internal_chat_message_metadata_passthrough":{"content_item_kinds":[` + kinds + `]},"content":[{"text":"<environment_context> is what I ask about"}],"type":"message","role":"user"}`)
+		return codexItem(`{"internal_chat_message_metadata_passthrough":{"content_item_kinds":[` + kinds +
+			`]},"content":[{"text":"<environment_context> is what I ask about"}],"type":"message","role":"user"}`)
 	}
 	for _, tt := range []struct{ line, want string }{
 		{codexSays("user", "fix it"), `PROMPT response_item/message "fix it"`},
@@ -183,7 +187,10 @@ func TestCodexRecords(t *testing.T) {
 		{kinds(`"user.image","generic.x"`), `PROMPT response_item/message "<environment_context> is what I ask about"`},
 		{kinds(`"compaction.summary"`), `context response_item/message hidden "<environment_context> is what I ask about"`},
 		{kinds(``), `context response_item/message hidden "<environment_context> is what I ask about"`},
-		{`{"metadata":{"compaction_output":true},` + codexSays("assistant", "a summary")[1:], `context response_item/message hidden "a summary"`},
+		{
+			`{"metadata":{"compaction_output":true},` + codexSays("assistant", "a summary")[1:],
+			`context response_item/message hidden "a summary"`,
+		},
 		{codexItem(`{"type":"reasoning","summary":[{"text":"hm"}]}`), `reply response_item/reasoning`},
 		{
 			codexItem(`{"type":"function_call","name":"shell","call_id":"c1","arguments":"{\"command\":[\"bash\",\"-lc\",\"ls -l\"]}"}`),
@@ -198,14 +205,18 @@ func TestCodexRecords(t *testing.T) {
 			`reply response_item/local_shell_call call(c2  "ls -l")`,
 		},
 		{
-			codexItem(`{"type":"custom_tool_call","call_id":"c3","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: b.txt\n*** End Patch"}`),
+			codexItem(
+				`{"type":"custom_tool_call","call_id":"c3","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: b.txt\n*** End Patch"}`),
 			`reply response_item/custom_tool_call call(c3 apply_patch "b.txt")`,
 		},
 		{codexItem(`{"type":"tool_search_call","call_id":"c4","execution":"client"}`), `reply response_item/tool_search_call call(c4  "")`},
 		{codexItem(`{"type":"tool_search_call","call_id":"c4","execution":"server"}`), `reply response_item/tool_search_call`},
 		{codexItem(`{"type":"web_search_call","id":"w","action":{"query":"x"}}`), `reply response_item/web_search_call`},
 		{codexItem(`{"type":"function_call_output","call_id":"c1","output":"o"}`), `result response_item/function_call_output result(c1)`},
-		{codexItem(`{"type":"custom_tool_call_output","call_id":"c3","output":[{"text":"o"}]}`), `result response_item/custom_tool_call_output result(c3)`},
+		{
+			codexItem(`{"type":"custom_tool_call_output","call_id":"c3","output":[{"text":"o"}]}`),
+			`result response_item/custom_tool_call_output result(c3)`,
+		},
 		{codexItem(`{"type":"ghost_snapshot"}`), `- response_item/ghost_snapshot`},
 		{codexEvent(`{"type":"thread_rolled_back","num_turns":1}`), `REWOUND event_msg/thread_rolled_back`},
 		{`{"type":"compacted","payload":{"message":"sum","replacement_history":[{"type":"message","role":"user","content":[{"text":"old"}]}]}}`, `COMPACT compacted "sum"`},
@@ -229,7 +240,8 @@ func TestCodexRecords(t *testing.T) {
 func TestCodexGoneTurns(t *testing.T) {
 	data := codexLines(
 		codexSays("user", "one"), codexSays("assistant", "1"), codexSays("user", "two"), codexSays("assistant", "2"),
-		codexSays("user", "three"), codexEvent(`{"type":"thread_rolled_back","num_turns":2}`), codexSays("user", "four"), codexSays("assistant", "4"),
+		codexSays("user", "three"), codexEvent(`{"type":"thread_rolled_back","num_turns":2}`), codexSays("user",
+			"four"), codexSays("assistant", "4"),
 		codexEvent(`{"type":"thread_rolled_back","num_turns":-3}`),
 	)
 	got := ""

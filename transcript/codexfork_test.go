@@ -16,12 +16,15 @@ func TestCodexForkRewrites(t *testing.T) {
 	old := quoted(codexOld)
 	kept := []string{
 		codexSays("user", codexOld),
-		codexItem(`{"type":"function_call","call_id":"c","name":"t","thread_id":` + old + `,"arguments":"{\"thread_id\":\"` + codexOld + `\"}"}`),
+		codexItem(`{"type":"function_call","call_id":"c","name":"t","thread_id":` + old + `,"arguments":"{\"thread_id\":\"` + codexOld +
+			`\"}"}`),
 		codexItem(`{"type":"function_call_output","call_id":"c","output":{"session_id":` + old + `}}`),
 		`{"type":"compacted","payload":{"message":"` + codexOld + `","replacement_history":[{"thread_id":` + old + `}]}}`,
-		codexEvent(`{"type":"item_completed","thread_id":"` + other + `","item":{"content":[{"thread_id":` + old + `}],"result":{"thread_id":` + old + `}}}`),
+		codexEvent(`{"type":"item_completed","thread_id":"` + other + `","item":{"content":[{"thread_id":` + old +
+			`}],"result":{"thread_id":` + old + `}}}`),
 		codexEvent(`{"type":"x","cwd":` + old + `,"id":` + old + `,"thread_id":7,"session_id":["` + codexOld + `"]}`),
-		`{"type":"event_msg","payload":{"type":"x","a":` + strings.Repeat("[", 40) + `{"thread_id":` + old + `}` + strings.Repeat("]", 40) + `}}`,
+		`{"type":"event_msg","payload":{"type":"x","a":` + strings.Repeat("[", 40) + `{"thread_id":` + old + `}` + strings.Repeat("]",
+			40) + `}}`,
 		"{\"type\":\"event_msg\",\"n\":1.50e+3, \"bad\":\"\xff\\u00e9\\/\" , \"payload\":{}}",
 		codexSays("assistant", "ok"),
 	}
@@ -30,7 +33,8 @@ func TestCodexForkRewrites(t *testing.T) {
 		`{"type":"token_usage_record","payload":{"thread_id":` + old + `,"deep":[{"x":{"session_id" : ` + old + ` }}]}}`,
 		`{"type":"event_msg","payload":{"type":"x","thread_id":"01a1f866\u002d12ce-71c0-b377-5762b05bda7d"}}`,
 	}
-	broken := []string{"no JSON " + codexOld, "", `{"type":"response_item","payload":{"thread_id":` + old} // left out: an id in them would be the old one
+	// left out: an id in them would be the old one
+	broken := []string{"no JSON " + codexOld, "", `{"type":"response_item","payload":{"thread_id":` + old}
 	data := codexLines(slices.Concat(kept, broken, changed)...)
 	var b strings.Builder
 	if err := WriteFork(&b, Codex, text("x", data), Fork{Cut: int64(len(data)), ID: forkID, From: codexOld}); err != nil {
@@ -110,7 +114,8 @@ func TestCodexPlace(t *testing.T) {
 
 func TestCodexFind(t *testing.T) {
 	meta := func(cwd, more string) *fstest.MapFile {
-		return &fstest.MapFile{Data: []byte(`{"type":"session_meta","payload":{"id":"` + codexOld + `","cwd":"` + cwd + `"` + more + `}}` + "\n")}
+		return &fstest.MapFile{Data: []byte(`{"type":"session_meta","payload":{"id":"` + codexOld + `","cwd":"` + cwd + `"` + more + `}}` +
+			"\n")}
 	}
 	const a, b = "01a1f867-63c3-7113-a272-12955c35fe61", "01a1f867-63c3-7113-a272-12955c35fe62"
 	const c, d = "01a1f867-63c3-7113-a272-12955c35fe63", "01a1f867-63c3-7113-a272-12955c35fe64"
@@ -126,7 +131,8 @@ func TestCodexFind(t *testing.T) {
 		"archived_sessions/rollout-2026-11-20T14-00-00-" + codexOld + ".jsonl.zst":  {Data: []byte("\x28\xb5\x2f\xfd")},
 	}
 	got, _, err := Find(Codex, root, "/p")
-	want := "sessions/2026/11/21/rollout-2026-11-21T10-00-00-" + a + "_" + b + ".jsonl archived_sessions/rollout-2026-11-20T14-00-00-" + forkID + ".jsonl"
+	want := "sessions/2026/11/21/rollout-2026-11-21T10-00-00-" + a + "_" + b + ".jsonl archived_sessions/rollout-2026-11-20T14-00-00-" +
+		forkID + ".jsonl"
 	if err != nil || strings.Join(got, " ") != want {
 		t.Error(got, err)
 	}

@@ -22,10 +22,11 @@ func TestCommon(t *testing.T) {
 	}
 	// A fork that ends with a turn, and goes on with a turn of its own, of each agent: rewind's own, which Claude's SDK makes the same way.
 	for name, own := range map[string]string{
-		"claude/2.1.328-2turns-resumed.jsonl": `{"type":"user","uuid":"own","parentUuid":null,"sessionId":"` + forkID + `","message":{"content":"own"}}`,
-		"codex/0.169.0-2turns.jsonl":          codexSays("user", "own"),
-		"droid/0.225.2-2turns.jsonl":          `{"type":"message","id":"own","message":{"role":"user","content":[{"type":"text","text":"own"}]}}`,
-		"gemini/0.61.0-2turns-resumed.jsonl":  geminiUser("own", "own"),
+		"claude/2.1.328-2turns-resumed.jsonl": `{"type":"user","uuid":"own","parentUuid":null,"sessionId":"` + forkID +
+			`","message":{"content":"own"}}`,
+		"codex/0.169.0-2turns.jsonl":         codexSays("user", "own"),
+		"droid/0.225.2-2turns.jsonl":         `{"type":"message","id":"own","message":{"role":"user","content":[{"type":"text","text":"own"}]}}`,
+		"gemini/0.61.0-2turns-resumed.jsonl": geminiUser("own", "own"),
 	} {
 		s := of(name)
 		for turn := range len(scan(t, s.agent, s.source()).Turns) + 1 {
@@ -55,13 +56,17 @@ func TestCommon(t *testing.T) {
 		}
 	}
 	same := strings.Join(kept, "") +
-		`{"type":"user","uuid":"own","parentUuid":"` + one.LastMessage + `","sessionId":"` + forkID + `","message":{"content":"own"}}` + "\n"
+		`{"type":"user","uuid":"own","parentUuid":"` + one.LastMessage + `","sessionId":"` + forkID +
+		`","message":{"content":"own"}}` + "\n"
 	check("--fork-session", Claude, claude.source(), text("x", same), 1, one.LastMessage)
 	other := of("claude/2.1.328-image.jsonl")
 	check("strangers", Claude, claude.source(), other.source(), 0, "")
 
 	// Codex: by reference, as a segment, and either with its base in front, as it is captured.
-	for segment, base := range map[string]string{"0.169.0-2turns-fork": "0.169.0-2turns", "0.169.0-backtrack-segment": "0.169.0-backtrack"} {
+	for segment, base := range map[string]string{
+		"0.169.0-2turns-fork":       "0.169.0-2turns",
+		"0.169.0-backtrack-segment": "0.169.0-backtrack",
+	} {
 		b := of("codex/" + base + ".jsonl")
 		at, err := BaseOf(Codex, of("codex/"+segment+".jsonl").source())
 		if err != nil {

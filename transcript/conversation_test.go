@@ -18,8 +18,11 @@ func claudeSays(n int) []string {
 			parent = "null"
 		}
 		out = append(out,
-			fmt.Sprintf(`{"type":"user","uuid":"p%d","parentUuid":%s,"sessionId":"%s","message":{"content":"prompt %d"}}`, i, parent, forkID, i+1),
-			fmt.Sprintf(`{"type":"assistant","uuid":"r%d","parentUuid":"p%d","message":{"id":"m%d","content":[{"type":"text","text":"reply %d"}]}}`, i, i, i, i+1))
+			fmt.Sprintf(`{"type":"user","uuid":"p%d","parentUuid":%s,"sessionId":"%s","message":{"content":"prompt %d"}}`, i, parent,
+				forkID, i+1),
+			fmt.Sprintf(
+				`{"type":"assistant","uuid":"r%d","parentUuid":"p%d","message":{"id":"m%d","content":[{"type":"text","text":"reply %d"}]}}`,
+				i, i, i, i+1))
 	}
 	return out
 }
@@ -86,7 +89,8 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 func TestCutErrors(t *testing.T) {
 	src := lines(claudeSays(3)...)
 	for n, want := range map[int]string{
-		0: "cut test at turn 0: no such turn: there are 3", 4: "cut test at turn 4: no such turn: there are 3", -1: "cut test at turn -1: no such turn: there are 3",
+		0: "cut test at turn 0: no such turn: there are 3", 4: "cut test at turn 4: no such turn: there are 3",
+		-1: "cut test at turn -1: no such turn: there are 3",
 	} {
 		if _, err := CutTurn(Claude, src, n); !errors.Is(err, ErrNoTurn) || err.Error() != want {
 			t.Errorf("%v", err)
@@ -98,7 +102,8 @@ func TestCutErrors(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if cut, err := CutAt(Claude, src, src.Size+1000); err != nil || cut.Offset != src.Size || cut.Turn != 3 || cut.Messages != 6 || cut.LastMessage != "r2" {
+	if cut, err := CutAt(Claude, src, src.Size+1000); err != nil || cut.Offset != src.Size || cut.Turn != 3 || cut.Messages != 6 ||
+		cut.LastMessage != "r2" {
 		t.Errorf("%+v, %v", cut, err)
 	}
 }
@@ -117,7 +122,8 @@ func TestMessages(t *testing.T) {
 			at := max(11-n, 0) + i
 			switch {
 			case at == 10:
-				if m.Who != "assistant" || !m.Cut || len(m.Text) != 4096 || m.Line != 12 || len(m.Calls) != 1 || m.Calls[0] != (Call{"1", "Bash", "ls -l"}) {
+				if m.Who != "assistant" || !m.Cut || len(m.Text) != 4096 || m.Line != 12 || len(m.Calls) != 1 ||
+					m.Calls[0] != (Call{"1", "Bash", "ls -l"}) {
 					t.Errorf("%d: %+v", at, m)
 				}
 			case at%2 == 0:
@@ -145,7 +151,10 @@ func TestPromise19AnswerBeforePrompt(t *testing.T) {
 	if c := scan(t, Claude, lines(text...)); len(c.Breaks) != 0 || len(c.Turns) != 2 {
 		t.Errorf("%+v", c)
 	}
-	for n, want := range map[int][]string{2: {"user", "assistant"}, 3: {"assistant", "user", "assistant"}, 9: {"user", "assistant", "user", "assistant"}} {
+	for n, want := range map[int][]string{
+		2: {"user", "assistant"}, 3: {"assistant", "user", "assistant"},
+		9: {"user", "assistant", "user", "assistant"},
+	} {
 		got, err := Messages(Claude, lines(text...), n)
 		var who []string
 		for _, m := range got {
@@ -167,13 +176,15 @@ func TestCheck(t *testing.T) {
 	}
 	for want, src := range map[string]Source{
 		"": lines(append(text, call, result)...),
-		`test:5: call "1" of "Bash" has no result`:                                    lines(append(text, call)...),
-		`test:6: calls "1", which line 5 has answered before`:                         lines(append(text, result, call)...),
-		`test:5: names session "x", not "` + forkID + `"`:                             lines(append(text, `{"type":"mode","session_id":"x"}`)...),
+		`test:5: call "1" of "Bash" has no result`:            lines(append(text, call)...),
+		`test:6: calls "1", which line 5 has answered before`: lines(append(text, result, call)...),
+		`test:5: names session "x", not "` + forkID +
+			`"`: lines(append(text, `{"type":"mode","session_id":"x"}`)...),
 		"test:5: byte " + fmt.Sprint(len(strings.Join(text, "\n"))+1) + ": wants '{'": lines(append(text, "x")...),
-		`test: is of session "", not "` + forkID + `"`:                                lines(`{"type":"user","uuid":"c","message":{"content":"hi"}}`),
-		"test: no prompt before this place, there is nothing to fork":                 lines(`{"type":"mode","sessionId":"` + forkID + `"}`),
-		"test:5: a line without an end":                                               bytesSource("test", []byte(strings.Join(text, "\n")+"\n{\"type\"")),
+		`test: is of session "", not "` + forkID +
+			`"`: lines(`{"type":"user","uuid":"c","message":{"content":"hi"}}`),
+		"test: no prompt before this place, there is nothing to fork": lines(`{"type":"mode","sessionId":"` + forkID + `"}`),
+		"test:5: a line without an end":                               bytesSource("test", []byte(strings.Join(text, "\n")+"\n{\"type\"")),
 	} {
 		err := Check(Claude, src, forkID)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {

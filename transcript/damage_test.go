@@ -128,7 +128,8 @@ func sameFork(t *rapid.T, s sample, cut Cut, clone bool) {
 func compaction(agent Agent) string {
 	switch agent {
 	case Claude:
-		return `{"type":"system","subtype":"compact_boundary","parentUuid":null,"uuid":"boundary","compactMetadata":{"trigger":"auto"}}` + "\n" +
+		return `{"type":"system","subtype":"compact_boundary","parentUuid":null,"uuid":"boundary","compactMetadata":{"trigger":"auto"}}` +
+			"\n" +
 			`{"type":"user","parentUuid":"boundary","uuid":"summary","isCompactSummary":true,"message":{"role":"user","content":"a summary"}}` + "\n"
 	case Codex:
 		return `{"timestamp":"2026-11-20T10:00:02.500Z","type":"compacted","payload":{"message":"a summary","replacement_history":[]}}` + "\n"
@@ -195,8 +196,10 @@ func TestPromise14NoNewline(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if live.Records != n-1 || ended.Records != n || ended.End != bare.Size || ended.Messages != want.Messages || len(ended.Turns) != len(want.Turns) {
-				rt.Fatalf("%d lines: %d records while it may be written, %d when it has ended, %d bytes of %d", n, live.Records, ended.Records, ended.End, bare.Size)
+			if live.Records != n-1 || ended.Records != n || ended.End != bare.Size || ended.Messages != want.Messages ||
+				len(ended.Turns) != len(want.Turns) {
+				rt.Fatalf("%d lines: %d records while it may be written, %d when it has ended, %d bytes of %d", n, live.Records,
+					ended.Records, ended.End, bare.Size)
 			}
 			if cut, err := CutAt(s.agent, bare, bare.Size); err == nil {
 				sameFork(rt, sample{agent: s.agent, name: s.name, data: []byte(strings.TrimSuffix(whole, "\n")), over: true}, cut, false)

@@ -16,7 +16,8 @@ func TestDroidFork(t *testing.T) {
 			`","title":"[Fork] hi","owner":"old","isSessionTitleManuallySet":true,"parent":"old","forkedAtMessageId":"n"}`,
 		`{"parent":"p", "forkedAtMessageId":"q","sessionTitle":"s","id":"old","type":"session_start"}`: `{"parent":"old", "forkedAtMessageId":"n","sessionTitle":"[Fork] hi","id":"` +
 			forkID + `","type":"session_start"}`,
-		`{"type":"session_start","id":"old"}`: `{"type":"session_start","id":"` + forkID + `","title":"[Fork] hi","parent":"old","forkedAtMessageId":"n"}`,
+		`{"type":"session_start","id":"old"}`: `{"type":"session_start","id":"` + forkID +
+			`","title":"[Fork] hi","parent":"old","forkedAtMessageId":"n"}`,
 	} {
 		src := bytesSource("droid", []byte(in+"\n"+rest))
 		got := forkText(t, Droid, src, Fork{From: "old", Title: "[Fork] hi"})
@@ -26,11 +27,13 @@ func TestDroidFork(t *testing.T) {
 		if err := Check(Droid, bytesSource("fork", []byte(got)), forkID); err != nil {
 			t.Error(err)
 		}
-		if c := scan(t, Droid, bytesSource("fork", []byte(got))); c.Parent != (Parent{Session: "old", Message: "n"}) || c.ID != forkID || c.Messages != 2 {
+		if c := scan(t, Droid, bytesSource("fork", []byte(got))); c.Parent != (Parent{Session: "old", Message: "n"}) || c.ID != forkID ||
+			c.Messages != 2 {
 			t.Errorf("%+v", c)
 		}
 	}
-	clone := forkText(t, Droid, bytesSource("droid", []byte(`{"type":"session_start","id":"old","title":"hi","parent":"p"}`+"\n"+rest)), Fork{From: "old", Title: "hi", Clone: true})
+	clone := forkText(t, Droid, bytesSource("droid", []byte(`{"type":"session_start","id":"old","title":"hi","parent":"p"}`+"\n"+rest)),
+		Fork{From: "old", Title: "hi", Clone: true})
 	if want := `{"type":"session_start","id":"` + forkID + `","title":"hi","parent":"p"}` + "\n" + rest; clone != want {
 		t.Errorf("a clone: %s", clone)
 	}
@@ -81,7 +84,8 @@ func TestDroidTyped(t *testing.T) {
 		}
 	}
 	c := scan(t, Droid, lines( // no parents, as older clients write
-		`{"type":"message","id":"a","message":{"role":"user","content":"one"}}`, `{"type":"message","id":"b","message":{"role":"user","content":"two"}}`))
+		`{"type":"message","id":"a","message":{"role":"user","content":"one"}}`,
+		`{"type":"message","id":"b","message":{"role":"user","content":"two"}}`))
 	if len(c.Turns) != 2 || c.Turns[0].Gone {
 		t.Errorf("%+v", c.Turns)
 	}

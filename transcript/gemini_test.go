@@ -84,22 +84,48 @@ func TestGeminiLines(t *testing.T) {
 	}{
 		{"context alone is empty", []string{geminiSet(context), context}, "- - -", ""},
 		{"plain", []string{geminiSet(context), one, first, two}, "- - 3 4 5", "one, two"},
-		{"resumed", []string{one, first, geminiSet(context), `{"$set":{"sessionId":"x"}}`, geminiSet(context, one, first), two}, "- 2 3 3 3 6 7", "one, two"},
+		{
+			"resumed",
+			[]string{one, first, geminiSet(context), `{"$set":{"sessionId":"x"}}`, geminiSet(context, one, first), two},
+			"- 2 3 3 3 6 7", "one, two",
+		},
 		{"resumed and not told the rest", []string{one, first, geminiSet(context), two, second}, "- 2 3 3 5 6", "one (gone), two"},
-		{"rewound to a prompt", []string{one, first, two, second, `{"$rewindTo":"p2"}`, geminiUser("p3", "three")}, "- 2 3 4 5 6 7", "one, two (gone), three"},
+		{
+			"rewound to a prompt",
+			[]string{one, first, two, second, `{"$rewindTo":"p2"}`, geminiUser("p3", "three")},
+			"- 2 3 4 5 6 7",
+			"one, two (gone), three",
+		},
 		{"rewound to the first prompt", []string{one, first, `{"$rewindTo":"p1"}`, two}, "- 2 3 - 5", "one (gone), two"},
 		{"rewound to a message", []string{one, first, two, second, `{"$rewindTo":"m1"}`}, "- 2 3 4 5 6", "one, two (gone)"},
 		{"rewound to the last message", []string{one, first, two, second, `{"$rewindTo":"m2"}`}, "- 2 3 4 5 6", "one, two"},
 		{"rewound to nothing known", []string{one, first, `{"$rewindTo":"?"}`}, "- 2 3 -", "one (gone)"},
 		{"a call is open", []string{one, geminiModel("m1", "1", call), response, second}, "- 2 2 4 5", "one"},
-		{"a call is open, its message comes again", []string{one, first, geminiModel("m1", "1", call), geminiModel("m1", "1", called), response}, "- 2 2 2 5 6", "one"},
-		{"a call is open, and gone", []string{one, first, two, geminiModel("m2", "", call), `{"$rewindTo":"p2"}`}, "- 2 3 4 4 6", "one, two (gone)"},
-		{"a call as a part", []string{one, `{"id":"m","type":"gemini","content":[{"functionCall":{"id":"t1","name":"x","args":{}}}]}`, response}, "- 2 2 4", "one"},
+		{
+			"a call is open, its message comes again",
+			[]string{one, first, geminiModel("m1", "1", call), geminiModel("m1", "1", called), response},
+			"- 2 2 2 5 6", "one",
+		},
+		{
+			"a call is open, and gone",
+			[]string{one, first, two, geminiModel("m2", "", call), `{"$rewindTo":"p2"}`},
+			"- 2 3 4 4 6",
+			"one, two (gone)",
+		},
+		{"a call as a part", []string{
+			one, `{"id":"m","type":"gemini","content":[{"functionCall":{"id":"t1","name":"x","args":{}}}]}`,
+			response,
+		}, "- 2 2 4", "one"},
 		{"a call in $set", []string{one, first, geminiSet(one, geminiModel("m1", "", call)), response}, "- 2 3 3 5", "one"},
 		{"a call answered in $set", []string{one, geminiSet(one, geminiModel("m1", "", call), response), first}, "- 2 3 4", "one"},
 		{"$set leaves a turn out", []string{one, first, two, second, geminiSet(one, first)}, "- 2 3 4 5 6", "one, two (gone)"},
 		{"$set begins it", []string{geminiSet(context, one, first, two, second)}, "- 2", "one, two"},
-		{"compressed", []string{one, first, two, second, geminiSet(geminiUser("s", "<state_snapshot>…"), two, second)}, "- 2 3 4 5 6", "one, two"},
+		{
+			"compressed",
+			[]string{one, first, two, second, geminiSet(geminiUser("s", "<state_snapshot>…"), two, second)},
+			"- 2 3 4 5 6",
+			"one, two",
+		},
 		{"a prompt that is said again", []string{one, first, one}, "- 2 3 4", "one"},
 		{"broken", []string{one, "{", `{"id":5}`, `{"$set":7}`, `{"$rewindTo":null}`, first}, "- 2 3 4 5 6 7", "one"},
 	} {
@@ -122,7 +148,8 @@ func TestGeminiTitle(t *testing.T) {
 		{geminiData(one, `{"$set":{"summary":"A title"}}`, geminiUser("p2", "two")), "A title"},
 		{geminiData(one, `{"$set":{"summary":"A title"}}`, `{"$set":{"summary":"[Fork]\nA title"}}`), "[Fork] A title"},
 		{geminiData(one, `{"$set":{"summary":""}}`, `{"$set":{"summary":7}}`), "one"},
-		{geminiData(`{"id":"p1","type":"user","displayContent":[{"text":"see @a.txt"}],"content":[{"text":"see @a.txt"},{"text":"--- all of a.txt"}]}`), "see @a.txt"},
+		{geminiData(
+			`{"id":"p1","type":"user","displayContent":[{"text":"see @a.txt"}],"content":[{"text":"see @a.txt"},{"text":"--- all of a.txt"}]}`), "see @a.txt"},
 		{geminiData(`{"id":"p1","type":"user","content":[{"text":"see @a.txt"}],"displayContent":"typed"}`), "typed"},
 	} {
 		if got := scan(t, Gemini, text("x", tt.data)).Title; got != tt.want {
@@ -134,7 +161,8 @@ func TestGeminiTitle(t *testing.T) {
 func TestGeminiFork(t *testing.T) {
 	const old = "40050841-0b0c-47f8-b082-9485cbec393e"
 	keep := geminiUser("p1", `{"sessionId":"`+old+`"}`)
-	data := geminiData(`{"$set":{"sessionId":"`+old+`","messages":[{"sessionId":"`+old+`"}]}}`, keep, `{"id":"m","sessionId":"`+old+`","type":"gemini","content":"x"}`)
+	data := geminiData(`{"$set":{"sessionId":"`+old+`","messages":[{"sessionId":"`+old+`"}]}}`, keep,
+		`{"id":"m","sessionId":"`+old+`","type":"gemini","content":"x"}`)
 	lines := strings.Split(fork(t, Gemini, text("x", data), int64(len(data))), "\n")
 	want := strings.Split(strings.ReplaceAll(data, old, forkID), "\n")
 	want[1] = `{"$set":{"sessionId":"` + forkID + `","messages":[{"sessionId":"` + old + `"}]}}`
@@ -145,7 +173,8 @@ func TestGeminiFork(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", lines[i], want[i])
 		}
 	}
-	if err := WriteFork(new(bytes.Buffer), Gemini, text("x", keep+"\n"), Fork{Cut: int64(len(keep) + 1), ID: forkID}); !errors.Is(err, errGeminiSession) {
+	if err := WriteFork(new(bytes.Buffer), Gemini, text("x", keep+"\n"), Fork{Cut: int64(len(keep) + 1), ID: forkID}); !errors.Is(err,
+		errGeminiSession) {
 		t.Error(err)
 	}
 }
@@ -169,14 +198,16 @@ func TestGeminiDocument(t *testing.T) {
 	}
 	whole := read(string(data))
 	forked := read(fork(t, Gemini, src, cut.Offset))
-	if forked.SessionID != forkID || forked.Summary != "[Fork] TURN-1 please" || forked.ProjectHash != whole.ProjectHash || len(forked.Messages) != 6 {
+	if forked.SessionID != forkID || forked.Summary != "[Fork] TURN-1 please" || forked.ProjectHash != whole.ProjectHash ||
+		len(forked.Messages) != 6 {
 		t.Errorf("%+v", forked)
 	}
 	titled := strings.Replace(string(data), `"messages": [`, `"summary": "old \"title\"", "messages": [`, 1)
 	if c := scan(t, Gemini, text("x.json", titled)); c.Title != `old "title"` {
 		t.Error(c.Title)
 	}
-	if got := read(fork(t, Gemini, text("x.json", titled), int64(len(titled)))); got.Summary != `[Fork] old "title"` || len(got.Messages) != 8 {
+	if got := read(fork(t, Gemini, text("x.json", titled), int64(len(titled)))); got.Summary != `[Fork] old "title"` ||
+		len(got.Messages) != 8 {
 		t.Errorf("%+v", got)
 	}
 	late := strings.TrimSuffix(string(data), "\n}") + ",\n  \"summary\": \"late\"\n}"

@@ -59,7 +59,10 @@ func TestGeminiFind(t *testing.T) {
 	}
 	got, _, err := Find(Gemini, root, "/home/dev/proj")
 	slices.Sort(got)
-	if want := []string{"tmp/bb97ae4cdb5b0dd7e32b198a7ebcb35332fca3343779f0895ffb11258627aa8f/chats/" + name, "tmp/proj-1/chats/" + name, "tmp/proj/chats/" + name}; err != nil || !slices.Equal(got, want) {
+	if want := []string{
+		"tmp/bb97ae4cdb5b0dd7e32b198a7ebcb35332fca3343779f0895ffb11258627aa8f/chats/" + name, "tmp/proj-1/chats/" + name,
+		"tmp/proj/chats/" + name,
+	}; err != nil || !slices.Equal(got, want) {
 		t.Error(got, err)
 	}
 	if got, _, err := Find(Gemini, root, "/home/dev/odd"); err != nil || len(got) != 0 {

@@ -160,7 +160,8 @@ func describe(t *testing.T, s sample) []byte {
 }
 
 var kinds = map[Kind]string{
-	Other: "-", Prompt: "PROMPT", Reply: "reply", Result: "result", Context: "context", Compact: "COMPACT", Rewound: "REWOUND", Broken: "BROKEN",
+	Other: "-", Prompt: "PROMPT", Reply: "reply", Result: "result", Context: "context", Compact: "COMPACT", Rewound: "REWOUND",
+	Broken: "BROKEN",
 }
 
 func recordLine(r *Record) string {
@@ -200,7 +201,8 @@ func cutLine(cut Cut, err error, ends []int64) string {
 			record = i + 1
 		}
 	}
-	line := fmt.Sprintf("record %d, turn %d, %d messages, last %s, %d dropped", record, cut.Turn, cut.Messages, short(cut.LastMessage), cut.Dropped)
+	line := fmt.Sprintf("record %d, turn %d, %d messages, last %s, %d dropped", record, cut.Turn, cut.Messages, short(cut.LastMessage),
+		cut.Dropped)
 	if cut.Compaction != nil {
 		line += fmt.Sprintf(", compacted at line %d", cut.Compaction.Line)
 	}

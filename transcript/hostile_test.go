@@ -15,24 +15,32 @@ import (
 func hostile() []string {
 	id := `"sessionId":"` + forkID + `"`
 	return []string{
-		"", "\n", "\n\n\n", "null\n", "[]\n", "{}\n", "{\n", "}\n", "{}", "{\"a\":1", "{}{}\n", "\"\\", "\x00\x00\n", "\xef\xbb\xbf{}\n", strings.Repeat("\x00", 4096) + "\n",
+		"", "\n", "\n\n\n", "null\n", "[]\n", "{}\n", "{\n", "}\n", "{}", "{\"a\":1", "{}{}\n", "\"\\", "\x00\x00\n", "\xef\xbb\xbf{}\n",
+		strings.Repeat("\x00", 4096) + "\n",
 		`{"type":"user","uuid":"../../x","parentUuid":"\u0000",` + id + `,"message":{"role":"user","content":"hi"}}` + "\n",
-		`{"type":"user","uuid":"a",` + id + `,"message":{"content":"one"},"uuid":"b","message":{"content":"two"},"forkedFrom":1,"forkedFrom":{"sessionId":"x","messageUuid":"y"}}` + "\n",
-		`{"type":"user","uuid":"a",` + id + `,"message":{"content":[{"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"x"}]}}` + "\n",
-		`{"type":"assistant","uuid":"b","parentUuid":"b",` + id + `,"message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"n","input":{"command":["x"]}}]}}` + "\n",
+		`{"type":"user","uuid":"a",` + id +
+			`,"message":{"content":"one"},"uuid":"b","message":{"content":"two"},"forkedFrom":1,"forkedFrom":{"sessionId":"x","messageUuid":"y"}}` + "\n",
+		`{"type":"user","uuid":"a",` + id +
+			`,"message":{"content":[{"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"x"}]}}` + "\n",
+		`{"type":"assistant","uuid":"b","parentUuid":"b",` + id +
+			`,"message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"n","input":{"command":["x"]}}]}}` + "\n",
 		"{\"type\":\"user\",\"uuid\":\"\xff\xfe\"," + id + ",\"message\":{\"content\":\"\xc3\x28\xed\xa0\x80\"}}\n",
 		`{"type":"user","uuid":"` + strings.Repeat("u", 300) + `",` + id + `,"message":{"content":"long id"}}` + "\n",
-		`{"type":"system","subtype":"compact_boundary","uuid":"c",` + id + `,"compactMetadata":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + "}\n",
+		`{"type":"system","subtype":"compact_boundary","uuid":"c",` + id + `,"compactMetadata":` + strings.Repeat("[",
+			2000) + strings.Repeat("]", 2000) + "}\n",
 		`{"type":"user","uuid":"d","message":` + strings.Repeat(`{"content":[`, 3000) + strings.Repeat("]}", 3000) + "}\n",
 		`{"type":` + strings.Repeat("[", 100000) + "\n" + `{"type":"user","uuid":"e","message":{"content":"after"}}` + "\n",
-		`{"type":"session_start","id":"../x","title":7,"parent":{},"cwd":"/../.."}` + "\n" + `{"type":"message","id":"m","message":{"role":"user","content":[{"type":"text","text":"hi"}]}}` + "\n",
+		`{"type":"session_start","id":"../x","title":7,"parent":{},"cwd":"/../.."}` + "\n" +
+			`{"type":"message","id":"m","message":{"role":"user","content":[{"type":"text","text":"hi"}]}}` + "\n",
 		`{"type":"session_start","id":"a"}` + "\n" + `{"type":"session_start","id":"b","title":"x","sessionTitle":null}` + "\n",
 		`{"timestamp":"x","type":"session_meta","payload":{"id":"../x","history_base":{"thread_id":"","end_ordinal_exclusive":-1,"end_byte_offset":1e99}}}` + "\n",
 		`{"timestamp":"","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}` + "\n",
 		`{"timestamp":"","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":99999999999999999999}}` + "\n",
-		`{"sessionId":"x","projectHash":"y"}` + "\n" + `{"id":"1","type":"user","content":"hi"}` + "\n" + `{"$set":{"messages":[{"id":"1","type":"user","content":"hi"},{"id":"1"},7]}}` + "\n" + `{"$rewindTo":"1"}` + "\n",
+		`{"sessionId":"x","projectHash":"y"}` + "\n" + `{"id":"1","type":"user","content":"hi"}` + "\n" +
+			`{"$set":{"messages":[{"id":"1","type":"user","content":"hi"},{"id":"1"},7]}}` + "\n" + `{"$rewindTo":"1"}` + "\n",
 		`{"sessionId":"x","messages":[{"id":"1","type":"user","content":"hi"},{"id":"2","type":"gemini","content":"ho"}]}`,
-		"{\n \"messages\": [\n  {\"id\":\"1\",\"type\":\"user\",\"content\":\"hi\"},\n  7, [], {\n", "{\n\"sessionId\":1,\"messages\":{}}", "{\"messages\":[],\"messages\":[{}]}",
+		"{\n \"messages\": [\n  {\"id\":\"1\",\"type\":\"user\",\"content\":\"hi\"},\n  7, [], {\n", "{\n\"sessionId\":1,\"messages\":{}}",
+		"{\"messages\":[],\"messages\":[{}]}",
 	}
 }
 
@@ -147,10 +155,16 @@ func TestLongLine(t *testing.T) {
 	uuids := `"6974450b-d3fa-4c15-8b65-e83aa00e2948",`
 	lines := map[string]long{}
 	for name, s := range map[string][3]string{
-		"prompt":    {`{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"`, text, `"}}`},
-		"result":    {`{"type":"user","uuid":"a","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"`, text, `"}]}]}}`},
-		"blocks":    {`{"type":"assistant","uuid":"a","sessionId":"s","message":{"id":"m","content":[`, `{"type":"tool_use","id":"t","name":"n","input":{"command":"c"}},`, `{}]}}`},
-		"uuids":     {`{"type":"system","subtype":"compact_boundary","uuid":"a","sessionId":"s","compactMetadata":{"uuids":[`, uuids, `""]}}`},
+		"prompt": {`{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"`, text, `"}}`},
+		"result": {`{"type":"user","uuid":"a","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"`, text, `"}]}]}}`},
+		"blocks": {
+			`{"type":"assistant","uuid":"a","sessionId":"s","message":{"id":"m","content":[`,
+			`{"type":"tool_use","id":"t","name":"n","input":{"command":"c"}},`, `{}]}}`,
+		},
+		"uuids": {
+			`{"type":"system","subtype":"compact_boundary","uuid":"a","sessionId":"s","compactMetadata":{"uuids":[`, uuids,
+			`""]}}`,
+		},
 		"unknown":   {`{"type":"new","uuid":"a","sessionId":"s","x":[`, `{"y":[1,2,{"z":null}]},`, `0]}`},
 		"key":       {`{"type":"new","uuid":"a","sessionId":"s","`, text, `":1}`},
 		"id":        {`{"type":"user","sessionId":"s","uuid":"`, text, `"}`},
@@ -162,7 +176,10 @@ func TestLongLine(t *testing.T) {
 		fill := strings.Repeat(s[1], 64<<10/len(s[1])+1)
 		lines[name] = long{head: s[0], fill: fill, tail: s[2] + "\n", times: size / int64(len(fill))}
 	}
-	lines["deep"] = long{head: `{"type":"user","uuid":"a","sessionId":"s","message":`, fill: strings.Repeat("[", 64<<10), tail: "\n", times: 16}
+	lines["deep"] = long{
+		head: `{"type":"user","uuid":"a","sessionId":"s","message":`, fill: strings.Repeat("[", 64<<10), tail: "\n",
+		times: 16,
+	}
 	for name, l := range lines {
 		t.Run(name, func(t *testing.T) {
 			src := Source{ReaderAt: l, Size: l.size(), Name: name}

@@ -22,9 +22,15 @@ func TestSessionFile(t *testing.T) {
 		path  string
 		want  want // root "": refused
 	}{
-		{Claude, "/home/dev/.claude/projects/-home-dev-proj/" + otherID + ".jsonl", want{"/home/dev/.claude", otherID, "/home/dev/.claude/projects/-home-dev-proj/" + forkID + ".jsonl"}},
+		{
+			Claude, "/home/dev/.claude/projects/-home-dev-proj/" + otherID + ".jsonl",
+			want{"/home/dev/.claude", otherID, "/home/dev/.claude/projects/-home-dev-proj/" + forkID + ".jsonl"},
+		},
 		{Claude, "/c/projects/x/" + otherID + ".jsonl", want{"/c", otherID, "/c/projects/x/" + forkID + ".jsonl"}},
-		{Droid, "/home/dev/.factory/sessions/-p/" + otherID + ".jsonl", want{"/home/dev/.factory", otherID, "/home/dev/.factory/sessions/-p/" + forkID + ".jsonl"}},
+		{
+			Droid, "/home/dev/.factory/sessions/-p/" + otherID + ".jsonl",
+			want{"/home/dev/.factory", otherID, "/home/dev/.factory/sessions/-p/" + forkID + ".jsonl"},
+		},
 		{Claude, "/projects/x/" + otherID + ".jsonl", want{}},
 		{Claude, "/home/dev/.claude/projects/x/y/" + otherID + ".jsonl", want{}},
 		{Claude, "/home/dev/.claude/projects/x/agent-a08b79ed.jsonl", want{}},
@@ -63,7 +69,8 @@ func TestSessionFile(t *testing.T) {
 
 func TestSides(t *testing.T) {
 	from, to := "/f/sessions/x/"+otherID, "/f/sessions/x/"+forkID
-	if got, want := Sides(Droid, from+".jsonl", to+".jsonl"), []Side{{from + ".settings.json", to + ".settings.json", true}}; !reflect.DeepEqual(got, want) {
+	if got, want := Sides(Droid, from+".jsonl",
+		to+".jsonl"), []Side{{from + ".settings.json", to + ".settings.json", true}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 	if got := Sides(Claude, from+".jsonl", to+".jsonl"); len(got) > 0 {
@@ -84,7 +91,10 @@ func TestIDs(t *testing.T) {
 	if got, want := NewID(Claude, time.Time{}, [16]byte{0xff, 14: 0xff, 15: 1}), "ff000000-0000-4000-8000-00000000ff01"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	for _, id := range []string{"", "x", otherID + "0", otherID[1:], strings.ReplaceAll(otherID, "-", "_"), "../" + otherID[3:], "gggggggg-2222-4333-8444-555555555555", otherID[:35] + "\n"} {
+	for _, id := range []string{
+		"", "x", otherID + "0", otherID[1:], strings.ReplaceAll(otherID, "-", "_"), "../" + otherID[3:],
+		"gggggggg-2222-4333-8444-555555555555", otherID[:35] + "\n",
+	} {
 		if ValidID(id) {
 			t.Errorf("%q is taken", id)
 		}
@@ -95,25 +105,29 @@ func TestIDs(t *testing.T) {
 }
 
 func claudeFile(cwd, more string) *fstest.MapFile {
-	return &fstest.MapFile{Data: []byte(`{"type":"mode","sessionId":"x"}` + "\n" + more + `{"type":"user","uuid":"a","cwd":"` + cwd + `","message":{"content":"hi"}}` + "\n")}
+	return &fstest.MapFile{Data: []byte(`{"type":"mode","sessionId":"x"}` + "\n" + more + `{"type":"user","uuid":"a","cwd":"` + cwd +
+		`","message":{"content":"hi"}}` + "\n")}
 }
 
 func TestFind(t *testing.T) {
 	id := func(n string) string { return n + otherID[1:] + ".jsonl" }
 	side := `{"type":"user","uuid":"s","isSidechain":true,"cwd":"/elsewhere"}` + "\n"
 	root := fstest.MapFS{
-		"projects/-home-dev-my-proj/" + id("1"):                                     claudeFile("/home/dev/my.proj", ""),
-		"projects/-home-dev-my-proj/" + id("2"):                                     claudeFile("/home/dev/my-proj", ""), // another project of the same name
-		"projects/-home-dev-my-proj/" + id("3"):                                     claudeFile("/home/dev/my.proj", side),
-		"projects/-home-dev-my-proj/" + id("4"):                                     {Data: []byte{}},
-		"projects/-home-dev-my-proj/" + id("5"):                                     {Data: []byte(side)},
-		"projects/-home-dev-my-proj/" + id("6"):                                     {Data: []byte("no JSON\n" + strings.Repeat("\x00", 100))},
+		"projects/-home-dev-my-proj/" + id("1"): claudeFile("/home/dev/my.proj", ""),
+		// another project of the same name
+		"projects/-home-dev-my-proj/" + id("2"): claudeFile("/home/dev/my-proj", ""),
+		"projects/-home-dev-my-proj/" + id("3"): claudeFile("/home/dev/my.proj", side),
+		"projects/-home-dev-my-proj/" + id("4"): {Data: []byte{}},
+		"projects/-home-dev-my-proj/" + id("5"): {Data: []byte(side)},
+		"projects/-home-dev-my-proj/" + id("6"): {Data: []byte("no JSON\n" + strings.Repeat("\x00",
+			100))},
 		"projects/-home-dev-my-proj/" + id("7"):                                     {Mode: fs.ModeDir},
 		"projects/-home-dev-my-proj/agent-a08b79ed.jsonl":                           claudeFile("/home/dev/my.proj", ""),
 		"projects/-home-dev-my-proj/" + otherID + "/subagents/agent-a08b79ed.jsonl": claudeFile("/home/dev/my.proj", ""),
 		"projects/-home-dev-my-proj2/" + id("8"):                                    claudeFile("/home/dev/my.proj", ""),
-		"sessions/-home-dev-my.proj/" + id("9"):                                     {Data: []byte(`{"type":"session_start","id":"a","cwd":"/home/dev/my.proj"}` + "\n")},
-		"sessions/-home-dev-my-proj/" + id("a"):                                     {Data: []byte(`{"type":"session_start","id":"a","cwd":"/home/dev/my/proj"}` + "\n")},
+		"sessions/-home-dev-my.proj/" +
+			id("9"): {Data: []byte(`{"type":"session_start","id":"a","cwd":"/home/dev/my.proj"}` + "\n")},
+		"sessions/-home-dev-my-proj/" + id("a"): {Data: []byte(`{"type":"session_start","id":"a","cwd":"/home/dev/my/proj"}` + "\n")},
 	}
 	long := "/" + strings.Repeat("long/", 60) + "project"
 	root["projects/"+dashes(long)[:200]+"-abc123/"+id("b")] = claudeFile(long, "")

@@ -81,7 +81,8 @@ func forkAt(t *testing.T, s sample, at int64) {
 	}
 	if before.Messages != cut.Messages || c.Messages != cut.Messages || len(c.Turns) != cut.Turn ||
 		s.agent != Codex && c.Title != ForkTitle(titleOf(t, s)) { // Codex keeps titles elsewhere
-		t.Fatalf("cut at %d: %+v: the fork has %d messages, %d turns, title %q; the prefix %d messages", at, cut, c.Messages, len(c.Turns), c.Title, before.Messages)
+		t.Fatalf("cut at %d: %+v: the fork has %d messages, %d turns, title %q; the prefix %d messages", at, cut, c.Messages, len(c.Turns),
+			c.Title, before.Messages)
 	}
 	if s.name[len(s.name)-1] == 'l' { // of lines: the prefix is the bytes
 		same := writeForkAs(t, prefix, forkOf(&Conversation{ID: idOf(t, s), Title: titleOf(t, s)}, cut.Offset))
@@ -90,7 +91,8 @@ func forkAt(t *testing.T, s sample, at int64) {
 		}
 	}
 	again := sample{agent: s.agent, name: "fork", data: fork}
-	if more := timeless(s.agent, messagesOf(t, s.agent, bytesSource("again", writeFork(t, again, int64(len(fork)))))); !reflect.DeepEqual(more, want) {
+	if more := timeless(s.agent, messagesOf(t, s.agent,
+		bytesSource("again", writeFork(t, again, int64(len(fork)))))); !reflect.DeepEqual(more, want) {
 		t.Fatalf("cut at %d: the fork of the fork says something else", at)
 	}
 }

@@ -22,7 +22,8 @@ func (c *claudeLines) add(kind, id, parent, message string) *claudeLines {
 	if parent == "" || parent == "root" {
 		named = "null"
 	}
-	c.text = append(c.text, fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":%q,"message":%s}`, kind, id, named, forkID, message))
+	c.text = append(c.text, fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":%q,"message":%s}`, kind, id, named, forkID,
+		message))
 	c.last = id
 	return c
 }
@@ -53,7 +54,8 @@ func TestCutReasons(t *testing.T) {
 	of := func() *claudeLines { return new(claudeLines) }
 	bare := func(turn, ends int) string {
 		if ends == 0 {
-			return fmt.Sprintf("nothing has answered the prompt of turn %d, and nothing that was there before it is left: there is nothing to fork", turn)
+			return fmt.Sprintf("nothing has answered the prompt of turn %d, and nothing that was there before it is left: there is "+
+				"nothing to fork", turn)
 		}
 		return fmt.Sprintf("nothing has answered the prompt of turn %d, and it ends with turn %d, which was there before", turn, ends)
 	}
@@ -68,14 +70,22 @@ func TestCutReasons(t *testing.T) {
 		{"interrupted", of().prompt("a", "").reply("b").prompt("c", "").esc(), 2, 2, bare(2, 1)},
 		{"interrupted, gone on", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e"), 2, 2, bare(2, 1)},
 		{"gone back, interrupted", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").esc(), 3, 2, bare(3, 1)},
-		{"gone back twice", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").reply("f").prompt("g", "b").esc(), 4, 2, bare(4, 1)},
-		{"gone back over an interruption", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e").prompt("f", "e").esc(), 4, 6, bare(4, 3)},
+		{
+			"gone back twice", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").reply("f").prompt("g",
+				"b").esc(),
+			4, 2, bare(4, 1),
+		},
+		{"gone back over an interruption", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e").prompt("f",
+			"e").esc(), 4, 6, bare(4, 3)},
 		{"cleared, interrupted", of().prompt("a", "").reply("b").prompt("c", "root").esc(), 2, 0, bare(2, 0)},
 		{"the first, interrupted", of().prompt("a", "").esc(), 1, 0, bare(1, 0)},
 		{"in a call", of().prompt("a", "").reply("b").prompt("c", "").call("d"), 2, 2, "the call of Bash had no result yet"},
 		{"in the second call", of().prompt("a", "").call("b").result("b").call("c"), 1, 3, "the call of Bash had no result yet"},
 		{"in the first call of all", of().prompt("a", "").call("b"), 1, 1, "the call of Bash had no result yet"},
-		{"gone back, in a call", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").call("f"), 3, 2, "the call of Bash had no result yet"},
+		{
+			"gone back, in a call", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").call("f"), 3, 2,
+			"the call of Bash had no result yet",
+		},
 		{"cleared, in a call", of().prompt("a", "").reply("b").prompt("c", "root").call("d"), 2, 3, "the call of Bash had no result yet"},
 		{"a result that is lost", of().prompt("a", "").call("b").reply("c"), 1, 3, ""},
 	} {
@@ -100,7 +110,8 @@ func TestCutReasons(t *testing.T) {
 
 // TestCutAll holds what a copy of a session is that ends in a call, or has no prompt that is still there.
 func TestCutAll(t *testing.T) {
-	codex := codexLines(codexSays("user", "one"), codexItem(`{"type":"function_call","call_id":"c","name":"exec_command","arguments":"{}"}`))
+	codex := codexLines(codexSays("user", "one"),
+		codexItem(`{"type":"function_call","call_id":"c","name":"exec_command","arguments":"{}"}`))
 	rolled := codexLines(codexSays("user", "one"), codexSays("assistant", "1"), codexEvent(`{"type":"thread_rolled_back","num_turns":1}`))
 	droid := `{"type":"session_start","id":"` + forkID + `"}` + "\n" +
 		`{"type":"message","id":"a","message":{"role":"user","content":[{"type":"text","text":"one"}]}}` + "\n" +
@@ -125,7 +136,8 @@ func TestCutAll(t *testing.T) {
 		{"nothing", Claude, lines(), 0, ""},
 	} {
 		cut, err := CutAll(tt.agent, tt.src)
-		if err != nil || cut.Dropped != tt.dropped || (cut.Dangling != nil) != (tt.dangling != "") || cut.Dangling != nil && cut.Dangling.Name != tt.dangling {
+		if err != nil || cut.Dropped != tt.dropped || (cut.Dangling != nil) != (tt.dangling != "") || cut.Dangling != nil &&
+			cut.Dangling.Name != tt.dangling {
 			t.Errorf("%s: %+v, %v", tt.name, cut, err)
 			continue
 		}
@@ -181,7 +193,8 @@ func TestBreaks(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	boundary := `{"type":"system","subtype":"compact_boundary","parentUuid":null,"logicalParentUuid":"x","uuid":"g"}`
-	src := lines(append(c.text, boundary, `{"type":"user","isCompactSummary":true,"uuid":"h","parentUuid":"g","message":{"content":"s"}}`)...)
+	src := lines(append(c.text, boundary,
+		`{"type":"user","isCompactSummary":true,"uuid":"h","parentUuid":"g","message":{"content":"s"}}`)...)
 	for n, want := range map[int]int{1: 0, 2: 3, 3: 3} {
 		cut, err := CutTurn(Claude, src, n)
 		if err != nil || (cut.Break != nil) != (want > 0) || cut.Break != nil && cut.Break.Line != want {
@@ -202,7 +215,8 @@ func TestClaudeCommand(t *testing.T) {
 		" <command-message>x</command-message><command-name>/x</command-name><command-args></command-args>":                 "/x",
 		"<command-message>The \"pdf\" skill is running</command-message>\n<command-name>pdf</command-name>":                 "/pdf",
 		"<command-message>r</command-message><command-name>/r</command-name><command-args>a\nb</command-args> and more":     "/r a b",
-		"<command-message>r</command-message><command-name>/r</command-name><command-args>" + long + "</command-args>":      oneLine("/r "+long, maxSummary),
+		"<command-message>r</command-message><command-name>/r</command-name><command-args>" + long +
+			"</command-args>": oneLine("/r "+long, maxSummary),
 		"<command-message>without a name":                   "<command-message>without a name",
 		"say <command-message>r</command-message>":          "say <command-message>r</command-message>",
 		"what is <command-name>/clear</command-name> about": "what is <command-name>/clear</command-name> about",

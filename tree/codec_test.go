@@ -140,7 +140,10 @@ func TestEncodeRefuses(t *testing.T) {
 		}
 	}
 	for what, s := range map[string]Skip{
-		"reason": {Path: "b"}, "path": {Reason: 'i'}, "absolute": {Path: "/a", Reason: 'i'}, "long": {Path: strings.Repeat("a", MaxPath+1), Reason: 'i'},
+		"reason": {Path: "b"}, "path": {Reason: 'i'}, "absolute": {Path: "/a", Reason: 'i'}, "long": {
+			Path:   strings.Repeat("a", MaxPath+1),
+			Reason: 'i',
+		},
 		"NUL": {Path: "\x00", Reason: 'i'}, "size": {Path: "b", Reason: 'i', Size: -1}, "hash": {Path: "b", Reason: 'i', Hash: idOf(1)},
 		"twice": {Path: "a", Reason: 'i'},
 	} {
@@ -189,7 +192,11 @@ func TestCodecRoundTrip(t *testing.T) {
 }
 
 func FuzzTreeDecode(f *testing.F) {
-	raw, _ := Encode([]Entry{{Name: "a", Type: TypeDir, Perm: 0o755}, {Name: "b", Type: TypeFile, Size: 1 << 40}, {Name: "c", Type: TypeSymlink}})
+	raw, _ := Encode([]Entry{
+		{Name: "a", Type: TypeDir, Perm: 0o755},
+		{Name: "b", Type: TypeFile, Size: 1 << 40},
+		{Name: "c", Type: TypeSymlink},
+	})
 	f.Add(raw)
 	f.Add([]byte{1})
 	f.Add(raw[:40])

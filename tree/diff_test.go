@@ -197,7 +197,8 @@ func TestDiffDoesNotReadEqualSubtrees(t *testing.T) {
 func TestReadingStopsAndFails(t *testing.T) {
 	m := objtest.NewMap()
 	sub := putTree(m, Entry{Name: "x", Type: TypeFile, ID: idOf(1)})
-	root := putTree(m, Entry{Name: "d", Type: TypeDir, ID: sub}, Entry{Name: "f", Type: TypeFile, ID: idOf(1)}, Entry{Name: "gone", Type: TypeDir, ID: idOf(5)})
+	root := putTree(m, Entry{Name: "d", Type: TypeDir, ID: sub}, Entry{Name: "f", Type: TypeFile, ID: idOf(1)},
+		Entry{Name: "gone", Type: TypeDir, ID: idOf(5)})
 
 	var got []string
 	collect := func(stop string, with error) func(string, Entry) error {
@@ -229,7 +230,10 @@ func TestReadingStopsAndFails(t *testing.T) {
 	if err := Diff(m, objstore.ID{}, root, func(c Change) error { return nil }); !errors.Is(err, objstore.ErrNotFound) {
 		t.Errorf("missing object: %v", err)
 	}
-	for path, want := range map[string]error{"d/y": ErrNotFound, "f/x": ErrNotFound, "no": ErrNotFound, "gone/x": objstore.ErrNotFound, "d/": ErrNotFound, "/d": ErrNotFound} {
+	for path, want := range map[string]error{
+		"d/y": ErrNotFound, "f/x": ErrNotFound, "no": ErrNotFound, "gone/x": objstore.ErrNotFound,
+		"d/": ErrNotFound, "/d": ErrNotFound,
+	} {
 		if _, err := Lookup(m, root, path); !errors.Is(err, want) {
 			t.Errorf("lookup %q: %v", path, err)
 		}

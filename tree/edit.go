@@ -17,7 +17,8 @@ func Edit(get objstore.Getter, put objstore.Putter, root objstore.ID, steps []St
 	if err != nil {
 		return root, err
 	}
-	steps = slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return ComparePaths(a.Path, b.Path) }) // directories before what is in them
+	// directories before what is in them
+	steps = slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return ComparePaths(a.Path, b.Path) })
 	for _, s := range steps {
 		if err := top.set(get, s.Path, s.To); err != nil {
 			return root, err

@@ -26,15 +26,28 @@ func milli(v float64) string {
 func size(v float64) string { return fmt.Sprintf("%.0f B", v) }
 
 func dots() Dots {
-	return Dots{Title: "figures <beside> others & goals", Note: "a processor, 2 cores; a system; a file system; 2026-11-22, and more than there is room for in one line of a chart", Panels: []Panel{
-		{Name: "time", Unit: "ms", Format: milli, Rows: []Row{
-			{Label: "hook, one file edited", At: "750 files", Value: 3.91, Goal: 3.4, Peers: []Peer{{"F: the same hook, a daemon that does nothing", 2.31}, {"git add -A; git write-tree", 95.2}}},
-			{Label: "a label that is so long that nobody could ever read it", At: "1,000,000 files, 10,000 checkpoints, and so on and so on", Value: 25, Goal: 25},
-			{Label: "first snapshot", At: "28,000 files", Value: 1800, Goal: 2000, Peers: []Peer{{"floor", 1500}, {"git", 9500}, {"another one with a name that has no end to it at all, or so", 40000}}},
-		}},
-		{Name: "nothing", Unit: "ms", Format: milli},
-		{Name: "size", Unit: "B", Format: size, Rows: []Row{{Label: "an edit", Value: 600, Goal: 600, Peers: []Peer{{"git", 0}}}}},
-	}}
+	return Dots{
+		Title: "figures <beside> others & goals",
+		Note:  "a processor, 2 cores; a system; a file system; 2026-11-22, and more than there is room for in one line of a chart",
+		Panels: []Panel{
+			{Name: "time", Unit: "ms", Format: milli, Rows: []Row{
+				{
+					Label: "hook, one file edited", At: "750 files", Value: 3.91, Goal: 3.4,
+					Peers: []Peer{{"F: the same hook, a daemon that does nothing", 2.31}, {"git add -A; git write-tree", 95.2}},
+				},
+				{
+					Label: "a label that is so long that nobody could ever read it",
+					At:    "1,000,000 files, 10,000 checkpoints, and so on and so on", Value: 25, Goal: 25,
+				},
+				{
+					Label: "first snapshot", At: "28,000 files", Value: 1800, Goal: 2000,
+					Peers: []Peer{{"floor", 1500}, {"git", 9500}, {"another one with a name that has no end to it at all, or so", 40000}},
+				},
+			}},
+			{Name: "nothing", Unit: "ms", Format: milli},
+			{Name: "size", Unit: "B", Format: size, Rows: []Row{{Label: "an edit", Value: 600, Goal: 600, Peers: []Peer{{"git", 0}}}}},
+		},
+	}
 }
 
 func TestGoldens(t *testing.T) {
@@ -133,7 +146,11 @@ func TestScale(t *testing.T) {
 	for _, c := range []struct {
 		values    []float64
 		low, high float64
-	}{{nil, 0, 1}, {[]float64{0, -1}, 0, 1}, {[]float64{10}, 1, 2}, {[]float64{2, 3}, 0, 1}, {[]float64{1, 1000}, 0, 3}, {[]float64{0.5, 1e6}, -1, 6}} {
+	}{{nil, 0, 1}, {[]float64{0, -1}, 0, 1}, {[]float64{10}, 1, 2}, {[]float64{2, 3}, 0, 1}, {
+		[]float64{1, 1000},
+		0,
+		3,
+	}, {[]float64{0.5, 1e6}, -1, 6}} {
 		if s := scaleOf(c.values, 0, 100); s.low != c.low || s.high != c.high {
 			t.Errorf("%v: from 10^%v to 10^%v, want %v to %v", c.values, s.low, s.high, c.low, c.high)
 		}

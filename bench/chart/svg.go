@@ -22,7 +22,8 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;f
 type canvas struct{ b bytes.Buffer }
 
 func (c *canvas) begin(width, height float64, title string) {
-	fmt.Fprintf(&c.b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]s\" height=\"%[2]s\" viewBox=\"0 0 %[1]s %[2]s\" role=\"img\">\n<title>%[3]s</title>\n%[4]s", num(width), num(height), escape(title), style)
+	fmt.Fprintf(&c.b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]s\" height=\"%[2]s\" viewBox=\"0 0 %[1]s %[2]s\" "+
+		"role=\"img\">\n<title>%[3]s</title>\n%[4]s", num(width), num(height), escape(title), style)
 }
 
 func (c *canvas) end() []byte {
@@ -35,7 +36,8 @@ func (c *canvas) text(x, y, size float64, class, anchor, s string) {
 	if class != "" {
 		class = ` class="` + class + `"`
 	}
-	fmt.Fprintf(&c.b, "<text x=\"%s\" y=\"%s\" font-size=\"%s\" text-anchor=\"%s\"%s>%s</text>\n", num(x), num(y), num(size), anchor, class, escape(s))
+	fmt.Fprintf(&c.b, "<text x=\"%s\" y=\"%s\" font-size=\"%s\" text-anchor=\"%s\"%s>%s</text>\n", num(x), num(y), num(size), anchor, class,
+		escape(s))
 }
 
 func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
@@ -51,7 +53,8 @@ func (c *canvas) mark(n int, x, y, r float64, class string) {
 		fmt.Fprintf(&c.b, "<rect x=\"%s\" y=\"%s\" width=\"%[3]s\" height=\"%[3]s\" class=\"%s\"/>\n", num(x-r), num(y-r), num(2*r), class)
 	default:
 		r *= 1.25
-		fmt.Fprintf(&c.b, "<path d=\"M%s %sL%s %sL%s %sL%s %sZ\" class=\"%s\"/>\n", num(x), num(y-r), num(x+r), num(y), num(x), num(y+r), num(x-r), num(y), class)
+		fmt.Fprintf(&c.b, "<path d=\"M%s %sL%s %sL%s %sL%s %sZ\" class=\"%s\"/>\n", num(x), num(y-r), num(x+r), num(y), num(x), num(y+r),
+			num(x-r), num(y), class)
 	}
 }
 

@@ -80,7 +80,8 @@ func BenchmarkFirstBase(b *testing.B) {
 func encoder(b *testing.B, level zstd.EncoderLevel, base []byte) *zstd.Encoder {
 	b.Helper()
 	opts := []zstd.EOption{
-		zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true), zstd.WithLowerEncoderMem(true),
+		zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true),
+		zstd.WithLowerEncoderMem(true),
 	}
 	if len(base) >= 8 { // what the library takes
 		opts = append(opts, zstd.WithEncoderDictRaw(1, base))

@@ -52,7 +52,8 @@ func BenchmarkChunkSize(b *testing.B) {
 
 func cutUp(b *testing.B, file []byte, normal int, fn func([]byte)) {
 	b.Helper()
-	c, err := chunkers.NewChunker("fastcdc-v1.0.0", bytes.NewReader(file), &chunkers.ChunkerOpts{MinSize: normal / 4, NormalSize: normal, MaxSize: normal * 4})
+	c, err := chunkers.NewChunker("fastcdc-v1.0.0", bytes.NewReader(file),
+		&chunkers.ChunkerOpts{MinSize: normal / 4, NormalSize: normal, MaxSize: normal * 4})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -21,7 +21,8 @@ func BenchmarkCommit(b *testing.B) {
 		}
 		for _, batches := range []int{1, 8} {
 			for _, writers := range []int{1, 16} {
-				b.Run(fmt.Sprintf("%s/batches=%d/writers=%d", word, batches, writers), func(b *testing.B) { commits(b, du, batches, writers) })
+				b.Run(fmt.Sprintf("%s/batches=%d/writers=%d", word, batches, writers),
+					func(b *testing.B) { commits(b, du, batches, writers) })
 			}
 		}
 	}

@@ -98,7 +98,8 @@ func (w *world) collected(pid int, meanwhile func(ended <-chan struct{})) series
 	one.c.used = used
 	cpu := 0.0
 	if linux := runtime.GOOS == "linux"; linux && pid > 0 {
-		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // the most so far counts from now on, where that can be had
+		// the most so far counts from now on, where that can be had
+		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 		cpu = cpuTime(pid)
 	}
 	var r api.GCResponse

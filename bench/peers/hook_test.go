@@ -26,7 +26,10 @@ func TestHookRun(t *testing.T) {
 	}
 	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
 	var out, errs bytes.Buffer
-	err := run([]string{"-rows", "hook,unchanged,daemon", "-corpus", "generated", "-files", "300", "-rounds", "4", "-bursts", "1", "-idle", "0", "-age", "0", "-scratch", scratch, "-json", file}, &out, &errs)
+	err := run([]string{
+		"-rows", "hook,unchanged,daemon", "-corpus", "generated", "-files", "300", "-rounds", "4", "-bursts", "1", "-idle",
+		"0", "-age", "0", "-scratch", scratch, "-json", file,
+	}, &out, &errs)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}
@@ -46,8 +49,9 @@ func TestHookRun(t *testing.T) {
 		}
 	}
 	want := map[string]int{
-		"hook, one file edited": 4, "hook, nothing changed": 4, "64 hooks at once": burst, "64 hooks at once, watcher off": burst, "64 hooks at once, the 99th of 100": 1,
-		"a hook that starts the daemon": coldStarts,
+		"hook, one file edited": 4, "hook, nothing changed": 4, "64 hooks at once": burst, "64 hooks at once, watcher off": burst,
+		"64 hooks at once, the 99th of 100": 1,
+		"a hook that starts the daemon":     coldStarts,
 	}
 	if runtime.GOOS == "linux" {
 		want["processor at rest"], want["memory at most"] = 1, 1
@@ -68,7 +72,8 @@ func TestPayload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{filepath.Join(root, "a", "b", "c", "d.go")}; ev.Kind != hooks.AfterTool || ev.Cwd != root || !slices.Equal(ev.Tool.Paths, want) {
+	if want := []string{filepath.Join(root, "a", "b", "c", "d.go")}; ev.Kind != hooks.AfterTool || ev.Cwd != root ||
+		!slices.Equal(ev.Tool.Paths, want) {
 		t.Errorf("%+v, want an edit of %q", ev, want)
 	}
 }
@@ -86,7 +91,8 @@ func TestComplaints(t *testing.T) {
 	if err := caught(func() { must(broken) }); !errors.Is(err, broken) {
 		t.Errorf("caught %v", err)
 	}
-	if err := caught(func() { want(3 < 2, "%d edits led to 2 checkpoints", 3) }); err == nil || err.Error() != "3 edits led to 2 checkpoints" {
+	if err := caught(func() { want(3 < 2, "%d edits led to 2 checkpoints", 3) }); err == nil ||
+		err.Error() != "3 edits led to 2 checkpoints" {
 		t.Errorf("a lost edit: %v", err)
 	}
 	defer func() {
@@ -136,7 +142,10 @@ func TestParseSizes(t *testing.T) {
 func TestCollectRun(t *testing.T) {
 	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
 	var out, errs bytes.Buffer
-	err := run([]string{"-rows", "gc", "-corpus", "generated", "-files", "20", "-checkpoints", "100", "-rounds", "1", "-quick", "-scratch", scratch, "-json", file}, &out, &errs)
+	err := run([]string{
+		"-rows", "gc", "-corpus", "generated", "-files", "20", "-checkpoints", "100", "-rounds", "1", "-quick", "-scratch",
+		scratch, "-json", file,
+	}, &out, &errs)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}

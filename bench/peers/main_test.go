@@ -19,11 +19,17 @@ func TestRun(t *testing.T) {
 	}
 	scratch := t.TempDir()
 	var out, errs bytes.Buffer
-	err := run([]string{"-rows", "commands", "-corpus", "generated", "-files", "30", "-n", "3", "-first", "1", "-restores", "2", "-age", "0", "-repo", "-scratch", scratch}, &out, &errs)
+	err := run([]string{
+		"-rows", "commands", "-corpus", "generated", "-files", "30", "-n", "3", "-first", "1", "-restores", "2", "-age",
+		"0", "-repo", "-scratch", scratch,
+	}, &out, &errs)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &errs)
 	}
-	for peer, lines := range map[string]int{"a program that does nothing": 3, "git add -A; git commit": 5, "the second with core.fsync=all core.fsyncMethod": 5} {
+	for peer, lines := range map[string]int{
+		"a program that does nothing": 3, "git add -A; git commit": 5,
+		"the second with core.fsync=all core.fsyncMethod": 5,
+	} {
 		if n := strings.Count(out.String(), peer); n != lines {
 			t.Errorf("%s has %d lines, want %d:\n%s", peer, n, lines, &out)
 		}
@@ -34,9 +40,22 @@ func TestRun(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, args := range [][]string{{"-n", "0"}, {"-restores", "-1"}, {"here"}, {"-corpus", "generated:x"}, {"-ops", "cook"}, {"-axes", "time"}, {"-draw", "x"}, {"-rows", "soup"}, {"-files", "x"}, {"-rounds", "0"}, {"-corpus", "nowhere at all"}} {
+	for _, args := range [][]string{
+		{"-n", "0"},
+		{"-restores", "-1"},
+		{"here"},
+		{"-corpus", "generated:x"},
+		{"-ops", "cook"},
+		{"-axes", "time"},
+		{"-draw", "x"},
+		{"-rows", "soup"},
+		{"-files", "x"},
+		{"-rounds", "0"},
+		{"-corpus", "nowhere at all"},
+	} {
 		scratch := t.TempDir()
-		if err := run(append([]string{"-scratch", scratch, "-rewind", "unused"}, args...), new(bytes.Buffer), new(bytes.Buffer)); err == nil {
+		if err := run(append([]string{"-scratch", scratch, "-rewind", "unused"}, args...), new(bytes.Buffer),
+			new(bytes.Buffer)); err == nil {
 			t.Errorf("%q was accepted", args)
 		}
 		if left, _ := os.ReadDir(scratch); len(left) > 0 {

@@ -27,8 +27,11 @@ func payload(root string, ed workload.Edit) []byte {
 		"tool_input":      object{"file_path": file, "old_string": was, "new_string": is, "replace_all": false},
 		"tool_response": object{
 			"filePath": file, "oldString": was, "newString": is, "originalFile": string(ed.Data),
-			"structuredPatch": []object{{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": []string{"-" + was, "+" + is}}},
-			"userModified":    false, "replaceAll": false,
+			"structuredPatch": []object{{
+				"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1,
+				"lines": []string{"-" + was, "+" + is},
+			}},
+			"userModified": false, "replaceAll": false,
 		},
 		"tool_use_id": "toolu_3d83dd91472828e095dc7d7d",
 		"duration_ms": 6,

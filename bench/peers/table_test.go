@@ -16,7 +16,10 @@ import (
 )
 
 // small are the options of a run that takes seconds.
-var small = []string{"-quick", "-rounds", "2", "-first", "1", "-edits", "6", "-history", "30", "-objects", "100", "-transcript", "30000", "-age", "0", "-idle", "0"}
+var small = []string{
+	"-quick", "-rounds", "2", "-first", "1", "-edits", "6", "-history", "30", "-objects", "100", "-transcript", "30000",
+	"-age", "0", "-idle", "0",
+}
 
 // realTree makes a corpus.
 func realTree(t *testing.T, files int) string {
@@ -37,7 +40,8 @@ func TestTableRun(t *testing.T) {
 	scratch, results := t.TempDir(), t.TempDir()
 	file, svg := filepath.Join(results, "out.json"), filepath.Join(results, "out.svg")
 	var out, errs bytes.Buffer
-	if err := run(append([]string{"-corpus", corpus, "-files", "60,1k", "-scratch", scratch, "-json", file, "-svg", svg}, small...), &out, &errs); err != nil {
+	if err := run(append([]string{"-corpus", corpus, "-files", "60,1k", "-scratch", scratch, "-json", file, "-svg", svg}, small...), &out,
+		&errs); err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}
 	b, err := os.ReadFile(file)
@@ -109,14 +113,17 @@ func TestLines(t *testing.T) {
 	}
 	tab.report(&out)
 	for _, want := range []string{
-		"within                                1 file                         6.00 ms  floor                                            3.00 ms    1.50  <= 1.5 x             yes\n",
-		"nothing                                                            FAILED: it was not measured\n", "<= 600 B             no\n", ">= 20 x less         yes\n",
+		"within                                1 file                         6.00 ms  floor                                            " +
+			"3.00 ms    1.50  <= 1.5 x             yes\n",
+		"nothing                                                            FAILED: it was not measured\n", "<= 600 B             no\n",
+		">= 20 x less         yes\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no line %q:\n%s", want, &out)
 		}
 	}
-	if err := tab.failed(); err == nil || !strings.Contains(err.Error(), "nothing: it was not measured") || strings.Contains(err.Error(), "over") {
+	if err := tab.failed(); err == nil || !strings.Contains(err.Error(), "nothing: it was not measured") ||
+		strings.Contains(err.Error(), "over") {
 		t.Errorf("failures: %v", err)
 	}
 	if svg := tab.picture(); !bytes.Contains(svg, []byte(">not less<")) || bytes.Contains(svg, []byte(">nothing<")) {
@@ -172,7 +179,8 @@ func TestGrowth(t *testing.T) {
 	var out bytes.Buffer
 	b := &bench{opt: options{out: filepath.Join(t.TempDir(), "results")}, out: &out}
 	err := caught(func() {
-		b.keepGrowth("files", "", []int{1000, 10_000}, []string{figureHook}, []series{{figureHook: {3, 4, 5}, floorOf + figureHook: {2}}, {figureHook: {4}}})
+		b.keepGrowth("files", "", []int{1000, 10_000}, []string{figureHook},
+			[]series{{figureHook: {3, 4, 5}, floorOf + figureHook: {2}}, {figureHook: {4}}})
 		b.keepGrowth("conversation", inBytes, []int{100_000}, []string{figureCapture}, []series{{figureCapture: {4}}})
 		b.keepGrowth("files", "", []int{1000}, []string{figureHook}, []series{{figureHook: {6}}})
 	})
@@ -187,7 +195,10 @@ func TestGrowth(t *testing.T) {
 	if err := json.Unmarshal(raw, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []curve{{figureCapture, "conversation", inBytes, []point{{1e5, []float64{4}, nil}}}, {figureHook, "files", "", []point{{1000, []float64{6}, nil}}}}
+	want := []curve{
+		{figureCapture, "conversation", inBytes, []point{{1e5, []float64{4}, nil}}},
+		{figureHook, "files", "", []point{{1000, []float64{6}, nil}}},
+	}
 	if !reflect.DeepEqual(got.Curves, want) {
 		t.Errorf("kept %+v, want %+v", got.Curves, want)
 	}

@@ -38,7 +38,8 @@ type chosen struct {
 func (c *Corpus) Len() int { return len(c.files) }
 
 func (c *Corpus) String() string {
-	return fmt.Sprintf("%d distinct files; skipped %d copies of them (%.1f %% of the files, %.1f %% of the bytes) and %d links, secrets, git's own and such", len(c.files), c.Copies,
+	return fmt.Sprintf("%d distinct files; skipped %d copies of them (%.1f %% of the files, %.1f %% of the bytes) and %d links, secrets, "+
+		"git's own and such", len(c.files), c.Copies,
 		100*float64(c.Copies)/float64(max(c.Seen, 1)), 100*float64(c.CopiedBytes)/float64(max(c.SeenBytes, 1)), c.LeftOut)
 }
 

@@ -47,7 +47,10 @@ func TestAssemble(t *testing.T) {
 	if err := c.Lay(t.Context(), dir, 3); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]Digest{"lib/a/one.go": Hash(File{}, []byte("one")), "lib/a/run.sh": Hash(File{Exec: runtime.GOOS != "windows"}, []byte("run")), "lib-2/two.go": Hash(File{}, []byte("two"))}
+	want := map[string]Digest{
+		"lib/a/one.go": Hash(File{}, []byte("one")),
+		"lib/a/run.sh": Hash(File{Exec: runtime.GOOS != "windows"}, []byte("run")), "lib-2/two.go": Hash(File{}, []byte("two")),
+	}
 	if err := SameTree(t.Context(), dir, want); err != nil {
 		t.Error(err)
 	}

@@ -204,5 +204,6 @@ func Measure(ctx context.Context, root string) (Stats, error) {
 }
 
 func (s Stats) String() string {
-	return fmt.Sprintf("%d files in %d folders, %.1f MB, %.1f %% of the bytes in whole copies", s.Files, s.Dirs, float64(s.Bytes)/1e6, 100*float64(s.Duplicate)/float64(max(s.Bytes, 1)))
+	return fmt.Sprintf("%d files in %d folders, %.1f MB, %.1f %% of the bytes in whole copies", s.Files, s.Dirs, float64(s.Bytes)/1e6,
+		100*float64(s.Duplicate)/float64(max(s.Bytes, 1)))
 }

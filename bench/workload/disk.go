@@ -11,7 +11,8 @@ import (
 // Disk is what files take, in bytes.
 type Disk struct {
 	Apparent int64 `json:"apparent"` // their lengths
-	Blocks   int64 `json:"du"`       // what the file system has given them, and their directories, as du counts; Apparent where it does not tell
+	// what the file system has given them, and their directories, as du counts; Apparent where it does not tell
+	Blocks int64 `json:"du"`
 }
 
 // Sub gives the growth since an earlier measurement.

@@ -36,12 +36,19 @@ var sessionBegin = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
 // Turn is a whole turn of at least size bytes, and of at least one call. Results are log-normal in size, near 3 KiB.
 func (s *Session) Turn(size int) []byte {
-	b := s.record("user", map[string]any{"role": "user", "content": s.text(80)}, `"promptId":"b8152fcd-af32-426f-b06f-33e7f7387984","origin":{"kind":"human"},"promptSource":"typed",`)
+	b := s.record("user", map[string]any{"role": "user", "content": s.text(80)},
+		`"promptId":"b8152fcd-af32-426f-b06f-33e7f7387984","origin":{"kind":"human"},"promptSource":"typed",`)
 	for calls := 0; calls == 0 || len(b) < size; calls++ {
 		call := fmt.Sprintf("toolu_%08d", s.n)
-		b = append(b, s.reply(map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": map[string]string{"command": s.text(60)}}, "tool_use")...)
+		b = append(b, s.reply(map[string]any{
+			"type": "tool_use", "id": call, "name": "Bash",
+			"input": map[string]string{"command": s.text(60)},
+		}, "tool_use")...)
 		text := s.text(min(int(3000*math.Exp(s.r.NormFloat64())), 64<<10))
-		b = append(b, s.record("user", map[string]any{"role": "user", "content": []any{map[string]string{"tool_use_id": call, "type": "tool_result", "content": text}}}, "")...)
+		b = append(b, s.record("user", map[string]any{
+			"role":    "user",
+			"content": []any{map[string]string{"tool_use_id": call, "type": "tool_result", "content": text}},
+		}, "")...)
 	}
 	return append(b, s.reply(map[string]any{"type": "text", "text": s.text(300)}, "end_turn")...)
 }
@@ -91,8 +98,9 @@ func WriteSession(path, id, cwd string, size int64, seed uint64) (s *Session, tu
 func (s *Session) reply(content map[string]any, stop string) []byte {
 	id := fmt.Sprintf("msg_%08d", s.n)
 	return s.record("assistant", map[string]any{
-		"id": id, "type": "message", "role": "assistant", "model": "claude-opus-5-5", "content": []any{content}, "stop_reason": stop, "stop_sequence": nil,
-		"usage": map[string]int{"input_tokens": 10, "output_tokens": 5},
+		"id": id, "type": "message", "role": "assistant", "model": "claude-opus-5-5", "content": []any{content}, "stop_reason": stop,
+		"stop_sequence": nil,
+		"usage":         map[string]int{"input_tokens": 10, "output_tokens": 5},
 	}, `"requestId":"req_`+id[4:]+`",`)
 }
 
@@ -107,7 +115,8 @@ func (s *Session) record(typ string, message map[string]any, more string) []byte
 	s.last = fmt.Sprintf("c1a0de00-0000-4000-8000-%012d", s.n)
 	at := sessionBegin.Add(time.Duration(s.n) * time.Second).Format("2006-01-02T15:04:05.000Z")
 	cwd, _ := json.Marshal(s.cwd)
-	return fmt.Appendf(nil, `{"parentUuid":%s,"isSidechain":false,%s"type":"%s","message":%s,"uuid":"%s","timestamp":"%s","userType":"external","entrypoint":"cli","cwd":%s,"sessionId":"%s","version":"2.1.328","gitBranch":"main"}`+"\n",
+	return fmt.Appendf(nil,
+		`{"parentUuid":%s,"isSidechain":false,%s"type":"%s","message":%s,"uuid":"%s","timestamp":"%s","userType":"external","entrypoint":"cli","cwd":%s,"sessionId":"%s","version":"2.1.328","gitBranch":"main"}`+"\n",
 		parent, more, typ, m, s.last, at, cwd, s.id)
 }
 

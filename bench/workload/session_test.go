@@ -51,7 +51,8 @@ func TestSessionIsASession(t *testing.T) {
 	if c := scan(t, transcript.Claude, b); len(c.Turns) != turns || c.ID != sessionID || c.Cwd != "/home/dev/proj" {
 		t.Errorf("%d turns of %s in %s, want %d", len(c.Turns), c.ID, c.Cwd, turns)
 	}
-	if err := transcript.Check(transcript.Claude, transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: path}, sessionID); err != nil {
+	if err := transcript.Check(transcript.Claude, transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: path},
+		sessionID); err != nil {
 		t.Error(err)
 	}
 }
@@ -69,7 +70,8 @@ func TestRepeat(t *testing.T) {
 			all := Repeat(b, one.ID, s.Head, rounds*len(b)-len(b)/2)
 			c := scan(t, s.Agent, all)
 			if len(c.Turns) < rounds*len(one.Turns) || c.ID != one.ID || c.Messages < rounds*one.Messages {
-				t.Errorf("%d turns, %d messages of %s; one round has %d and %d of %s", len(c.Turns), c.Messages, c.ID, len(one.Turns), one.Messages, one.ID)
+				t.Errorf("%d turns, %d messages of %s; one round has %d and %d of %s", len(c.Turns), c.Messages, c.ID, len(one.Turns),
+					one.Messages, one.ID)
 			}
 		})
 	}

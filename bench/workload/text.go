@@ -15,8 +15,10 @@ type language struct {
 }
 
 var languages = []language{
-	{".go", []string{"// Copyright $i The $W Authors. All rights reserved.\n\n// Package $w $s.\npackage $w\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\t\"$w/$w\"\n)\n\n"}, []string{
-		"// $n $s.\nfunc (x *$W) $n$W(ctx context.Context, $w string) (int, error) {\n\tif err := x.$n(ctx, $w); err != nil {\n\t\treturn 0, fmt.Errorf(\"$w: $w %q: %w\", $w, err)\n\t}\n\treturn $n + $i, nil\n}\n\n",
+	{".go", []string{"// Copyright $i The $W Authors. All rights reserved.\n\n// Package $w $s.\npackage $w\n\nimport (\n\t\"context\"\n" +
+		"\t\"fmt\"\n\t\"$w/$w\"\n)\n\n"}, []string{
+		"// $n $s.\nfunc (x *$W) $n$W(ctx context.Context, $w string) (int, error) {\n\tif err := x.$n(ctx, $w); err != nil {\n" +
+			"\t\treturn 0, fmt.Errorf(\"$w: $w %q: %w\", $w, err)\n\t}\n\treturn $n + $i, nil\n}\n\n",
 		"type $n$W struct {\n\t$W string\n\t$W int64 // $s\n\t$W map[string]$W\n\tmu sync.Mutex\n}\n\n",
 		"\tfor i, $w := range x.$n {\n\t\tif $w == nil || i > $i {\n\t\t\tcontinue\n\t\t}\n\t\t$n = append($n, $w.$W())\n\t}\n",
 		"const $n$W = $i // $s\n",
@@ -25,14 +27,16 @@ var languages = []language{
 		"// $s. $s, $s.\n",
 	}},
 	{".ts", []string{"import { $n, $W } from \"./$w\";\nimport type { $W$W } from \"../$w/$w\";\n\n"}, []string{
-		"export async function $n$W($w: $W, opts: $W$W = {}): Promise<$W> {\n  const $w = await $n.$w($w, { limit: $i });\n  if (!$w) throw new Error(`$w $w: ${$n}`);\n  return { ...$w, $n: $i };\n}\n\n",
+		"export async function $n$W($w: $W, opts: $W$W = {}): Promise<$W> {\n  const $w = await $n.$w($w, { limit: $i });\n" +
+			"  if (!$w) throw new Error(`$w $w: ${$n}`);\n  return { ...$w, $n: $i };\n}\n\n",
 		"interface $n$W {\n  $w: string;\n  $w?: number;\n  readonly $n: $W[];\n}\n\n",
 		"  // $s\n  this.$n.on(\"$w\", ($w) => this.$w($w.$n, $i));\n",
 		"  const $n = useMemo(() => $w.map((x) => x.$w), [$w, $n]);\n",
 		"it(\"$s\", () => {\n  expect($n($i, \"$h\")).toEqual({ $w: $i });\n});\n\n",
 	}},
 	{".py", []string{"\"\"\"$s.\n\n$s.\n\"\"\"\nimport $w\nfrom $w.$w import $W\n\n"}, []string{
-		"def $n_$w(self, $w, $w=None):\n    \"\"\"$s.\"\"\"\n    if $w is None:\n        $w = self.$n[$i]\n    return [$n for x in $w if x.$w != '$w']\n\n",
+		"def $n_$w(self, $w, $w=None):\n    \"\"\"$s.\"\"\"\n    if $w is None:\n        $w = self.$n[$i]\n" +
+			"    return [$n for x in $w if x.$w != '$w']\n\n",
 		"class $n$W($W):\n    $w = $i\n    $n = '$h'\n\n",
 		"    with $w.$n($w) as f:\n        f.write($n.encode('utf-8'))\n        log.info('$s: %s', $n)\n",
 		"    # $s\n    assert $n($i) == $i\n",
@@ -49,13 +53,20 @@ var languages = []language{
 func vocabulary(seed uint64) []string {
 	words := []string{
 		"get", "set", "key", "value", "name", "path", "file", "open", "read", "write", "close", "node", "list", "entry", "index", "buffer",
-		"error", "state", "event", "request", "response", "client", "server", "config", "option", "result", "parse", "format", "token", "cache",
-		"store", "load", "update", "delete", "create", "handle", "user", "session", "message", "queue", "worker", "task", "time", "count", "size",
-		"offset", "length", "start", "stop", "next", "last", "parent", "child", "tree", "graph", "batch", "commit", "flush", "table", "column",
-		"the", "of", "and", "to", "is", "a", "in", "that", "for", "it", "with", "as", "be", "by", "when", "returns", "if", "not", "are", "or",
+		"error", "state", "event", "request", "response", "client", "server", "config", "option", "result", "parse", "format", "token",
+		"cache",
+		"store", "load", "update", "delete", "create", "handle", "user", "session", "message", "queue", "worker", "task", "time", "count",
+		"size",
+		"offset", "length", "start", "stop", "next", "last", "parent", "child", "tree", "graph", "batch", "commit", "flush", "table",
+		"column",
+		"the", "of", "and", "to", "is", "a", "in", "that", "for", "it", "with", "as", "be", "by", "when", "returns", "if", "not",
+		"are", "or",
 	}
 	r := rand.New(rand.NewPCG(seed, 'v'))
-	syllables := []string{"ra", "ten", "co", "mi", "lus", "per", "vo", "dra", "ing", "el", "sta", "no", "quil", "ber", "tor", "sho", "pa", "gri", "ul", "ex", "fi", "zan", "ke", "hy"}
+	syllables := []string{
+		"ra", "ten", "co", "mi", "lus", "per", "vo", "dra", "ing", "el", "sta", "no", "quil", "ber", "tor", "sho", "pa",
+		"gri", "ul", "ex", "fi", "zan", "ke", "hy",
+	}
 	for len(words) < 4000 {
 		w := ""
 		for range 2 + r.IntN(3) {

@@ -207,7 +207,8 @@ func noAgents(r api.HooksResponse) string {
 	for _, h := range r.Agents {
 		dirs = append(dirs, term.Quote(string(h.Dir)))
 	}
-	return "no agent was found (" + strings.Join(dirs, ", ") + "); once one is installed, 'rewind config --register-hooks' registers its hooks"
+	return "no agent was found (" + strings.Join(dirs,
+		", ") + "); once one is installed, 'rewind config --register-hooks' registers its hooks"
 }
 
 // hooksOptions are the flags of config that are about hooks.
@@ -240,7 +241,8 @@ func runHooks(ctx context.Context, a *app, o hooksOptions) error {
 	}
 	for _, h := range r.Agents {
 		if !h.Installed && slices.Contains(names, h.Agent) {
-			return &api.Error{Word: api.WordFailed, Message: fmt.Sprintf("%s is not installed: it is not on the PATH, and there is no %s", h.Agent, h.Dir), Hint: "start it once, or set the variable that says where its settings are"}
+			return &api.Error{Word: api.WordFailed, Message: fmt.Sprintf("%s is not installed: it is not on the PATH, and there is no %s",
+				h.Agent, h.Dir), Hint: "start it once, or set the variable that says where its settings are"}
 		}
 	}
 	a.programsNote(r, req)

@@ -21,9 +21,11 @@ func newBlame(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "blame <path> [-L <first>,<last>] [<checkpoint>]",
 		Short: "Show which checkpoint, turn and tool call wrote each line of a file",
-		Long: "Shows for each line of a file, as the current checkpoint or the named one has it, which checkpoint brought it: of which agent's\n" +
+		Long: "Shows for each line of a file, as the current checkpoint or the named one has it, which checkpoint brought it: of " +
+			"which agent's\n" +
 			"turn, by which tool or from outside, when, and for which prompt. Lines are followed through renames. What the first\n" +
-			"checkpoint had already is from before rewind. --porcelain prints what 'git blame --porcelain' does, with checkpoints for commits.",
+			"checkpoint had already is from before rewind. --porcelain prints what 'git blame --porcelain' does, with checkpoints " +
+			"for commits.",
 		Example: "  rewind blame src/main.go\n  rewind blame src/main.go -L 10,20 turn:3\n  rewind blame --porcelain src/main.go",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 2 {
@@ -103,8 +105,10 @@ func runBlame(ctx context.Context, a *app, req api.BlameRequest, porcelain bool)
 			if l.Cut {
 				text += " ..."
 			}
-			t.Row(term.Cell{Text: o.Short, Style: term.ID}, term.Cell{Text: term.Truncate(term.Sanitize(originWords(o)), shownOrigin), Style: style},
-				term.Cell{Text: a.Time(o.Time), Style: term.Dim}, term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim}, term.Cell{Text: text})
+			t.Row(term.Cell{Text: o.Short, Style: term.ID},
+				term.Cell{Text: term.Truncate(term.Sanitize(originWords(o)), shownOrigin), Style: style},
+				term.Cell{Text: a.Time(o.Time), Style: term.Dim}, term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim},
+				term.Cell{Text: text})
 		}
 		return t.Flush(w)
 	})
@@ -190,7 +194,8 @@ func porcelainHead(b *strings.Builder, o api.Origin) {
 		who = "outside"
 	}
 	for _, role := range []string{"author", "committer"} {
-		fmt.Fprintf(b, "%s %s\n%s-mail <%s>\n%s-time %d\n%s-tz +0000\n", role, oneLine(who), role, oneLine(o.Session), role, o.Time.Unix(), role)
+		fmt.Fprintf(b, "%s %s\n%s-mail <%s>\n%s-time %d\n%s-tz +0000\n", role, oneLine(who), role, oneLine(o.Session), role,
+			o.Time.Unix(), role)
 	}
 	fmt.Fprintf(b, "summary %s\n", oneLine(originWords(o)))
 	if o.Prior != "" {

@@ -12,7 +12,8 @@ func newCat(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat <checkpoint>:<path> [--session <session>]",
 		Short: "Print a file as it was",
-		Long:  "Prints a file as a checkpoint holds it. The path is relative to the project's root; with ./ or ../ in front, to the\ncurrent directory.",
+		Long: "Prints a file as a checkpoint holds it. The path is relative to the project's root; with ./ or ../ in front, to the\n" +
+			"current directory.",
 		Example: "  rewind cat @~2:src/main.go\n" +
 			"  rewind cat turn:3:README.md\n" +
 			"  rewind cat 3f2a91c4:./notes.txt > notes.old",

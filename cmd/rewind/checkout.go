@@ -20,8 +20,10 @@ func newCheckout(a *app) *cobra.Command {
 			"The agent's conversation goes back as a new session that ends there; the command that opens it is printed, and the session\n" +
 			"itself stays as it is. --in-place cuts that one instead. With paths the conversation is left alone.\n" +
 			"--continue and --abort end a checkout that was cut short; with --code-only they leave session files as they are.\n\n" +
-			"--into makes a new directory of what the checkpoint holds and changes nothing else; it works on a full disk and with a damaged store, too.",
-		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n  rewind checkout '@{20m ago}' --dry-run\n" +
+			"--into makes a new directory of what the checkpoint holds and changes nothing else; it works on a full disk and with a " +
+			"damaged store, too.",
+		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n" +
+			"  rewind checkout '@{20m ago}' --dry-run\n" +
 			"  rewind checkout @- --into ../before",
 		Args: func(cmd *cobra.Command, args []string) error {
 			names, _ := afterDash(cmd, args)
@@ -79,7 +81,8 @@ func newCheckout(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
-	cmd.Flags().BoolVar(&req.InPlace, "in-place", false, "cut the session itself instead of making a new one; undo-restore brings the rest back")
+	cmd.Flags().BoolVar(&req.InPlace, "in-place", false,
+		"cut the session itself instead of making a new one; undo-restore brings the rest back")
 	cmd.Flags().BoolVar(&req.Force, "force", false, "of --in-place: also when the agent seems to have the session open, which can spoil it")
 	titleFlag(cmd, &req.Title)
 	sessionFlag(a, cmd, &req.Session, "the `session` that goes back; what others changed since is kept")

@@ -15,7 +15,8 @@ func newClone(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clone [session] [--session <session>] [--title <title>]",
 		Short: "Copy a whole session as a new one",
-		Long: "Makes a new session with the whole conversation of another, by default the current one, and prints the command that opens it.\n" +
+		Long: "Makes a new session with the whole conversation of another, by default the current one, and prints the command that " +
+			"opens it.\n" +
 			"From there on the two have nothing to do with each other.",
 		Example:           "  rewind clone\n  rewind clone 1a2b3c4d --title 'second attempt'",
 		Args:              takes(0, 1, "one session"),
@@ -39,7 +40,8 @@ func runClone(ctx context.Context, a *app, req api.CloneRequest) error {
 		return err
 	}
 	a.notices(r.Notices)
-	fmt.Fprintf(a.Out, "cloned %s: %s (%s)\n", term.Sanitize(shortSession(r.From.Session)), term.Sanitize(string(r.Title)), count(r.Messages, "message"))
+	fmt.Fprintf(a.Out, "cloned %s: %s (%s)\n", term.Sanitize(shortSession(r.From.Session)), term.Sanitize(string(r.Title)),
+		count(r.Messages, "message"))
 	a.whereForked(r.Fork)
 	a.forkNotes(r.Fork)
 	return nil

@@ -78,7 +78,8 @@ func bashCompletion(cmd *cobra.Command) error {
 	if err := cmd.Root().GenBashCompletionV2(&script, describe); err != nil {
 		return err
 	}
-	text := strings.Replace(script.String(), "    _get_comp_words_by_ref \"$@\" cur prev words cword\n", "    __rewind_words \"$@\" cur prev words cword\n", 1)
+	text := strings.Replace(script.String(), "    _get_comp_words_by_ref \"$@\" cur prev words cword\n",
+		"    __rewind_words \"$@\" cur prev words cword\n", 1)
 	_, err := fmt.Fprint(cmd.OutOrStdout(), text+bashWords)
 	return err
 }
@@ -91,7 +92,8 @@ func completePlaces(a *app, most int, session *string) cobra.CompletionFunc {
 		if len(args) >= most {
 			return list, how
 		}
-		r, err := api.Call(cmd.Context(), a.client, api.Turns, api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}}, nil)
+		r, err := api.Call(cmd.Context(), a.client, api.Turns,
+			api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}}, nil)
 		if err != nil {
 			return list, how
 		}
@@ -110,7 +112,8 @@ func completeTurns(a *app, session *string) cobra.CompletionFunc {
 		if len(args) > 0 || a.settle() != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		r, err := api.Call(cmd.Context(), a.client, api.Turns, api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}}, nil)
+		r, err := api.Call(cmd.Context(), a.client, api.Turns,
+			api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}}, nil)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

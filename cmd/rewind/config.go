@@ -17,15 +17,17 @@ func newConfig(a *app) *cobra.Command {
 	global, unset := false, false
 	hooks := hooksOptions{}
 	cmd := &cobra.Command{
-		Use:   "config [<key> [value...]] [--global] [--unset] | {--register-hooks | --unregister-hooks} [--agents <agent>,...] [--dry-run]",
+		Use: "config [<key> [value...]] [--global] [--unset] | {--register-hooks | --unregister-hooks} [--agents <agent>,...] " +
+			"[--dry-run]",
 		Short: "Show and change settings; register agents' hooks",
 		Long: "Without a key it lists every setting and where its value comes from; with a key it prints the value, one item a line;\n" +
 			"with values it sets them, for this project or with --global for all. The project's settings win.\n\n" +
 			"--register-hooks puts the hooks of the agents that are installed into their own settings at user level, or right;\n" +
 			"--unregister-hooks takes them out: a file that nobody has changed since becomes the bytes that it was. The hooks are\n" +
 			"those of the widest tier that a project, or the global setting, asks for; setting another tier puts them right, too.",
-		Example: "  rewind config\n  rewind config --register-hooks --dry-run\n  rewind config --tier aggressive --global\n  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults",
-		Args:    cobra.ArbitraryArgs,
+		Example: "  rewind config\n  rewind config --register-hooks --dry-run\n  rewind config --tier aggressive --global\n" +
+			"  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults",
+		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 || a.settle() != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -68,7 +70,8 @@ func newConfig(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&hooks.unregister, "unregister-hooks", false, "take the hooks of agents out")
 	cmd.Flags().BoolVarP(&hooks.dryRun, "dry-run", "n", false, "show what would change in agents' settings, as a patch")
 	hooks.agents.add(cmd, "only these: some of claude, codex, gemini, droid")
-	_ = cmd.RegisterFlagCompletionFunc("tier", cobra.FixedCompletions([]string{"minimal", "balanced", "aggressive"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("tier",
+		cobra.FixedCompletions([]string{"minimal", "balanced", "aggressive"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -76,7 +79,8 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 	var r api.ConfigResponse
 	var err error
 	if len(args) > 1 || unset {
-		r, err = call(ctx, a, api.SetConfig, api.SetConfigRequest{Project: a.project(), Global: global, Key: args[0], Values: args[1:]}, "writing")
+		r, err = call(ctx, a, api.SetConfig, api.SetConfigRequest{Project: a.project(), Global: global, Key: args[0], Values: args[1:]},
+			"writing")
 	} else {
 		r, err = call(ctx, a, api.Config, api.ConfigRequest{Project: a.project(), Global: global}, "reading")
 	}
@@ -94,7 +98,10 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 	}
 	i := slices.IndexFunc(r.Settings, func(s api.Setting) bool { return s.Key == args[0] })
 	if i < 0 {
-		return &api.Error{Word: api.WordUsage, Message: fmt.Sprintf("config: no setting %q", args[0]), Hint: "'rewind config' lists the settings"}
+		return &api.Error{
+			Word: api.WordUsage, Message: fmt.Sprintf("config: no setting %q", args[0]),
+			Hint: "'rewind config' lists the settings",
+		}
 	}
 	if a.json {
 		return a.printJSON(r.Settings[i])
@@ -111,7 +118,8 @@ func (a *app) settings(w io.Writer, list []api.Setting) error {
 		if len(v) > 3 {
 			text = fmt.Sprintf("%s ... (%d)", strings.Join(v[:3], " "), len(v))
 		}
-		t.Row(term.Cell{Text: s.Key, Style: term.Bold}, term.Cell{Text: text}, term.Cell{Text: s.From, Style: term.Dim}, term.Cell{Text: s.Help, Style: term.Dim})
+		t.Row(term.Cell{Text: s.Key, Style: term.Bold}, term.Cell{Text: text}, term.Cell{Text: s.From, Style: term.Dim},
+			term.Cell{Text: s.Help, Style: term.Dim})
 	}
 	return t.Flush(w)
 }

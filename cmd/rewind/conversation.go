@@ -108,7 +108,8 @@ func forkedText(t *api.Conversation, dryRun bool) string {
 	if dryRun {
 		return fmt.Sprintf("would be a new session \"%s\", that ends with turn %d", term.Sanitize(string(t.Fork.Title)), t.Turn)
 	}
-	return fmt.Sprintf("new session %s \"%s\", ends with turn %d", term.Sanitize(shortID(t.Fork.ID)), term.Sanitize(string(t.Fork.Title)), t.Turn)
+	return fmt.Sprintf("new session %s \"%s\", ends with turn %d", term.Sanitize(shortID(t.Fork.ID)), term.Sanitize(string(t.Fork.Title)),
+		t.Turn)
 }
 
 // forkNotes says what a person should know before going on with a fork.
@@ -117,14 +118,16 @@ func (a *app) forkNotes(f api.Fork) {
 		a.say("note: left out %s before that place: %s", count(f.Dropped, "record"), term.Sanitize(string(f.Why)))
 	}
 	if f.Dangling != "" {
-		a.say("note: it ends while %s runs: %s answers that call as interrupted when it is opened", term.Sanitize(f.Dangling), term.Sanitize(string(f.Agent)))
+		a.say("note: it ends while %s runs: %s answers that call as interrupted when it is opened", term.Sanitize(f.Dangling),
+			term.Sanitize(string(f.Agent)))
 	}
 	if b := f.Broken; b != nil {
 		where := fmt.Sprintf("in turn %d", b.Turn)
 		if b.Turn == 0 {
 			where = "before its first turn"
 		}
-		a.say("note: the conversation is broken off %s: line %d of its file goes on from what is not there, and the agent finds nothing that came before",
+		a.say("note: the conversation is broken off %s: line %d of its file goes on from what is not there, and the agent finds nothing "+
+			"that came before",
 			where, b.Line)
 	}
 	if f.Compacted {
@@ -134,7 +137,8 @@ func (a *app) forkNotes(f api.Fork) {
 		a.say("note: the original was compacted after that place: in the fork the model sees again what the summary there left out")
 	}
 	if !f.Listed && f.Problem != "" {
-		a.say("note: %s does not list it: %s; the command opens it all the same", term.Sanitize(string(f.Agent)), term.Sanitize(string(f.Problem)))
+		a.say("note: %s does not list it: %s; the command opens it all the same", term.Sanitize(string(f.Agent)),
+			term.Sanitize(string(f.Problem)))
 	}
 }
 

@@ -102,20 +102,26 @@ func TestTellConversation(t *testing.T) {
 			out: `conversation: new session 1a2b3c4d "[Fork] \x1b[2J\nx", ends with turn 1` + "\n",
 			errs: "rewind: note: left out 1 record before that place: the call of \\x1b[2J had no result yet\n" +
 				"rewind: note: the conversation was compacted before that place: the model sees the summary, and what came after it\n" +
-				"rewind: note: the original was compacted after that place: in the fork the model sees again what the summary there left out\n" +
+				"rewind: note: the original was compacted after that place: in the fork the model sees again what the summary " +
+				"there left out\n" +
 				`rewind: note: claude does not list it: no \x1b]0;x; the command opens it all the same` + "\n",
 		},
 		{
 			name: "in place", talk: &api.Conversation{Mode: "in-place", Turn: 3, Resume: resume},
-			out: "conversation: cut back to the end of turn 3 (the part cut off: rewind undo-restore brings it back)\n  claude --resume " + id + "\n",
+			out: "conversation: cut back to the end of turn 3 (the part cut off: rewind undo-restore brings it back)\n  claude --resume " +
+				id + "\n",
 		},
 		{
 			name: "original", talk: &api.Conversation{Mode: "original", Resume: resume},
 			out: "conversation: as it is, it ends there\n  claude --resume " + id + "\n",
 		},
 		{
-			name: "taken back", talk: &api.Conversation{Mode: "back", Resume: resume, Removed: []api.Text{"/x\x1b"}, Kept: []api.Text{"/y"}},
-			out: "conversation: back as it was\n  claude --resume " + id + "\n" + `removed, nobody had used it: "/x\033"` + "\nkept, somebody has used it: /y\n",
+			name: "taken back", talk: &api.Conversation{
+				Mode: "back", Resume: resume, Removed: []api.Text{"/x\x1b"},
+				Kept: []api.Text{"/y"},
+			},
+			out: "conversation: back as it was\n  claude --resume " + id + "\n" + `removed, nobody had used it: "/x\033"` +
+				"\nkept, somebody has used it: /y\n",
 		},
 	} {
 		s, out, errs := term.Test("", false)

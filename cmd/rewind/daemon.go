@@ -16,8 +16,10 @@ func newDaemon(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "daemon",
 		Short: "Serve this user's stores; started when it is needed",
-		Long: "The daemon has the stores open and answers commands and hooks on a socket in ~/.rewind/run, for this user only. Commands start it when\n" +
-			"it is needed, and it ends after 30 minutes without work. Run by hand it stays in the foreground; where one runs already there is\n" +
+		Long: "The daemon has the stores open and answers commands and hooks on a socket in ~/.rewind/run, for this user only. Commands " +
+			"start it when\n" +
+			"it is needed, and it ends after 30 minutes without work. Run by hand it stays in the foreground; where one runs " +
+			"already there is\n" +
 			"nothing to do. REWIND_DAEMON=off does without: each command then starts a rewindd of its own.",
 		Example: "  rewind daemon status\n  rewind daemon stop",
 		Args:    takesNone,
@@ -63,7 +65,8 @@ func (a *app) daemonText(d api.Daemon) string {
 	if !d.Running {
 		return "not running"
 	}
-	return fmt.Sprintf("process %d, version %s, since %s, %s open", d.PID, term.Sanitize(d.Version), a.Time(*d.Started), count(d.Stores, "store"))
+	return fmt.Sprintf("process %d, version %s, since %s, %s open", d.PID, term.Sanitize(d.Version), a.Time(*d.Started),
+		count(d.Stores, "store"))
 }
 
 func runDaemonStop(ctx context.Context, a *app) error {

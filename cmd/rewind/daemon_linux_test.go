@@ -193,7 +193,9 @@ func TestProgramsOfTwoVersions(t *testing.T) {
 		cmd.Env = append(cmd.Env, "REWIND_DAEMON="+daemon)
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), "rewindd has version v1.0.0, and this is v2.0.0") || !strings.Contains(string(out), "make install") {
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 ||
+			!strings.Contains(string(out), "rewindd has version v1.0.0, and this is v2.0.0") ||
+			!strings.Contains(string(out), "make install") {
 			t.Errorf("REWIND_DAEMON=%s: %v\n%s", daemon, err, out)
 		}
 		t.Logf("REWIND_DAEMON=%s: after %v", daemon, time.Since(began))

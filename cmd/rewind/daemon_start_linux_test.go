@@ -14,15 +14,18 @@ import (
 
 // oddShell is a first client that leaves much behind: limits, priority, umask, signals, descriptors, a directory, an environment.
 const oddShell = `ulimit -S -f 8; ulimit -S -n 64; ulimit -S -t 60; umask 777; trap '' HUP INT PIPE TERM CHLD; cd "$ODD"; exec 7<. 8>&1
-export LC_ALL=de_DE LANG=de_DE TMPDIR=/nowhere GIT_DIR=/nowhere GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=/evil \
-  GIT_CONFIG_PARAMETERS="'a.b=c'" GOGC=1 GOMEMLIMIT=1 GODEBUG=netdns=cgo LD_PRELOAD=/evil.so ANTHROPIC_API_KEY=secret SSH_AUTH_SOCK=/x PATH=.:bin:/opt/odd
+export LC_ALL=de_DE LANG=de_DE TMPDIR=/nowhere GIT_DIR=/nowhere GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor \
+  GIT_CONFIG_VALUE_0=/evil GIT_CONFIG_PARAMETERS="'a.b=c'" GOGC=1 GOMEMLIMIT=1 GODEBUG=netdns=cgo LD_PRELOAD=/evil.so \
+  ANTHROPIC_API_KEY=secret SSH_AUTH_SOCK=/x PATH=.:bin:/opt/odd
 exec /usr/bin/nice -n 19 /usr/bin/ionice -c 3 /usr/bin/taskset -c "$CPU" "$PROGRAM" -C "$PROJECT" "$@" </dev/null`
 
 // startOddly runs a command from such a shell, as a user.
 func (h *daemonHome) startOddly(program string, uid int, args ...string) (string, error) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", oddShell, "sh"}, args...)...)
-	cmd.Env = append(os.Environ(), "HOME="+h.home, "REWIND_HOME=", "REWIND_DAEMON=", "REWIND_IDLE=2m", "ODD="+h.home, "PROGRAM="+program, "PROJECT="+h.project,
-		"CPU="+strings.FieldsFunc(line(h.t, "/proc/self/status", "Cpus_allowed_list:"), func(r rune) bool { return r == ',' || r == '-' })[0],
+	cmd.Env = append(os.Environ(), "HOME="+h.home, "REWIND_HOME=", "REWIND_DAEMON=", "REWIND_IDLE=2m", "ODD="+h.home, "PROGRAM="+program,
+		"PROJECT="+h.project,
+		"CPU="+strings.FieldsFunc(line(h.t, "/proc/self/status", "Cpus_allowed_list:"),
+			func(r rune) bool { return r == ',' || r == '-' })[0],
 		"TZ=UTC", "XDG_CONFIG_HOME="+h.home)
 	as(cmd, uid)
 	out, err := cmd.CombinedOutput()
@@ -132,14 +135,18 @@ func checkDetached(t *testing.T, h *daemonHome, pid string, uid int) {
 		}
 	}
 	for _, name := range names {
-		if !slices.Contains([]string{"HOME", "PATH", "USER", "LOGNAME", "TZ", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"}, name) && !strings.HasPrefix(name, "REWIND_") {
+		if !slices.Contains([]string{
+			"HOME", "PATH", "USER", "LOGNAME", "TZ", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL",
+			"GIT_CONFIG_NOSYSTEM",
+		}, name) && !strings.HasPrefix(name, "REWIND_") {
 			t.Errorf("environment has %s", name)
 		}
 	}
 	if !slices.Contains(names, "PATH") || !slices.Contains(names, "HOME") || !slices.Contains(names, "XDG_CONFIG_HOME") {
 		t.Errorf("environment: %q", names)
 	}
-	if got, want := line(t, filepath.Join("/proc", pid, "status"), "Cpus_allowed_list:"), line(t, "/proc/self/status", "Cpus_allowed_list:"); got != want {
+	if got, want := line(t, filepath.Join("/proc", pid, "status"), "Cpus_allowed_list:"), line(t, "/proc/self/status",
+		"Cpus_allowed_list:"); got != want {
 		t.Errorf("processors %s, want %s", got, want)
 	}
 	if out, err := exec.Command("ionice", "-p", pid).CombinedOutput(); err != nil || strings.Contains(string(out), "idle") {

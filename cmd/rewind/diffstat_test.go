@@ -19,7 +19,8 @@ func TestStatIsGits(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
 		"gone": lines("gone", 40), "one": "1\n", "some/where/quite/far/down/below/in/the/tree/file.go": lines("old", 500),
-		"src/a/kept.go": lines("kept", 30), "zero": "", "bin": "\x00" + noise(1, 1000), "moved": lines("moved", 3), "ünïcode/日本語": lines("x", 3),
+		"src/a/kept.go": lines("kept", 30), "zero": "", "bin": "\x00" + noise(1, 1000), "moved": lines("moved",
+			3), "ünïcode/日本語": lines("x", 3),
 		"both": lines("a", 12),
 	})
 	git := func(args ...string) string {
@@ -37,11 +38,13 @@ func TestStatIsGits(t *testing.T) {
 	git("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false", "commit", "-qm", "before")
 	mustHere(t, dir, "init", "--agents", "none")
 	write(t, dir, map[string]string{
-		"one": "1\n2\n", "some/where/quite/far/down/below/in/the/tree/file.go": lines("old", 2) + lines("new", 777), "added": lines("added", 7),
+		"one": "1\n2\n", "some/where/quite/far/down/below/in/the/tree/file.go": lines("old", 2) + lines("new",
+			777), "added": lines("added", 7),
 		"bin": "\x00" + noise(2, 2345), "ünïcode/日本語": lines("y", 4), "both": lines("b", 1) + lines("a", 11),
 	})
 	must(t, os.Remove(filepath.Join(dir, "gone")), os.Chmod(filepath.Join(dir, "zero"), 0o755),
-		os.MkdirAll(filepath.Join(dir, "src/b"), 0o755), os.Rename(filepath.Join(dir, "src/a/kept.go"), filepath.Join(dir, "src/b/kept.go")),
+		os.MkdirAll(filepath.Join(dir, "src/b"), 0o755), os.Rename(filepath.Join(dir, "src/a/kept.go"),
+			filepath.Join(dir, "src/b/kept.go")),
 		os.Rename(filepath.Join(dir, "moved"), filepath.Join(dir, "removed")))
 	git("add", "-A")
 	for _, width := range []int{20, 40, 79, 80, 120, 200, 2000} {

@@ -15,7 +15,8 @@ func newFork(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fork {<checkpoint> | turn:<n>} [--title <title>] [--session <session>] [--checkout [--exact]] [--dry-run] [--self-test]",
 		Short: "Make a new session of the conversation up to a checkpoint",
-		Long: "Makes a new session of the agent's conversation as it was at a checkpoint, or at the end of a turn, and prints the command that\n" +
+		Long: "Makes a new session of the agent's conversation as it was at a checkpoint, or at the end of a turn, and prints the " +
+			"command that\n" +
 			"opens it. The agent lists it like any other; the session it is made of, and the files of the project, stay as they are.\n" +
 			"--checkout sets the files to that place, too.",
 		Example: "  rewind fork turn:2\n  rewind fork 3f2a91c4 --title 'another way' --checkout\n  rewind fork @- --self-test",
@@ -83,7 +84,8 @@ func (a *app) tellForked(f api.Fork, req api.ForkRequest) {
 	if req.DryRun {
 		verb = "would fork"
 	}
-	fmt.Fprintf(a.Out, "%s %s at %s: %s (%s)\n", verb, term.Sanitize(shortSession(f.From.Session)), a.Styled(term.ID, place(f.From, string(req.Checkpoint))),
+	fmt.Fprintf(a.Out, "%s %s at %s: %s (%s)\n", verb, term.Sanitize(shortSession(f.From.Session)),
+		a.Styled(term.ID, place(f.From, string(req.Checkpoint))),
 		term.Sanitize(string(f.Title)), count(f.Messages, "message"))
 	switch {
 	case req.SelfTest:

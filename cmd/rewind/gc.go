@@ -75,7 +75,8 @@ func gcText(r api.GCResponse) string {
 		what += ", " + count(r.Safety, "safety checkpoint")
 	}
 	if r.DryRun {
-		return fmt.Sprintf("would remove %s and %s (%s); %s would stay", what, count(r.Objects, "object"), term.Size(r.Bytes), count(r.Kept, "checkpoint"))
+		return fmt.Sprintf("would remove %s and %s (%s); %s would stay", what, count(r.Objects, "object"), term.Size(r.Bytes),
+			count(r.Kept, "checkpoint"))
 	}
 	if r.Checkpoints+r.Safety+r.Objects == 0 {
 		return fmt.Sprintf("nothing to remove: %s, %s on disk", count(r.Kept, "checkpoint"), term.Size(r.DiskAfter))
@@ -106,6 +107,9 @@ func (a *app) confirmGC(ctx context.Context, req api.GCRequest) error {
 		return nil
 	}
 	text := strings.TrimPrefix(gcText(r), "would remove ") + youngText(r)
-	refused := &api.Error{Word: api.WordUsage, Message: "gc would remove " + text + "; it cannot be undone", Hint: "--yes does it without asking"}
+	refused := &api.Error{
+		Word: api.WordUsage, Message: "gc would remove " + text + "; it cannot be undone",
+		Hint: "--yes does it without asking",
+	}
 	return a.confirm("This removes "+text+". It cannot be undone.", refused, "nothing was removed")
 }

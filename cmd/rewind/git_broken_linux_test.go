@@ -91,7 +91,8 @@ func (u *gitUser) command(dir, stdin, program string, args ...string) (code int,
 	cmd.Dir = dir
 	home := filepath.Join(u.base, "home")
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "REWIND_DAEMON=off", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8", "NO_COLOR=1",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "REWIND_DAEMON=off", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8",
+		"NO_COLOR=1",
 	}
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.cred}
@@ -185,7 +186,8 @@ func (u *gitUser) works() []string {
 	for range 10 { // one process does it all, and gives up after a second
 		u.n++
 		event := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t%d"}`, u.n)
-		if code, out := u.command(u.project, event, u.program, "hook", "--agent", "claude", "--event", "post-tool-use"); code != 0 || out != "" {
+		if code, out := u.command(u.project, event, u.program, "hook", "--agent", "claude", "--event", "post-tool-use"); code != 0 ||
+			out != "" {
 			u.t.Errorf("hook: exit code %d, %q", code, out)
 		}
 		if after = u.status(); len(after.Changes) == 0 {
@@ -448,7 +450,8 @@ func TestT24Promise18GitHangs(t *testing.T) {
 	u.edit()
 	event := `{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t1"}`
 	for range 10 { // as above
-		u.command(u.project, event, "env", "PATH="+bin+":"+os.Getenv("PATH"), u.program, "hook", "--agent", "claude", "--event", "post-tool-use")
+		u.command(u.project, event, "env", "PATH="+bin+":"+os.Getenv("PATH"), u.program, "hook", "--agent", "claude", "--event",
+			"post-tool-use")
 		if _, out := env("off", "diff", "--name-only"); !strings.Contains(out, "a\n") {
 			break
 		}

@@ -25,10 +25,12 @@ func newGrep(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grep [options] <regexp> [-- <path>...]",
 		Short: "Search the files of all checkpoints, and what was said",
-		Long: "Searches the files of every checkpoint. A line that matches is told once, with the number that it has in the newest checkpoint\n" +
+		Long: "Searches the files of every checkpoint. A line that matches is told once, with the number that it has in the newest " +
+			"checkpoint\n" +
 			"that has it, and since when and until when the file has it. With --conversation: what was said, by session, turn and who.\n" +
 			"The expression is RE2's; a line is searched for itself. Exits with 1 and says nothing where nothing matches, as grep does.",
-		Example: "  rewind grep parseConfig\n  rewind grep -w -F 'a.b' -- src '*.go'\n  rewind grep --conversation 'rate limit'\n  rewind grep --now TODO",
+		Example: "  rewind grep parseConfig\n  rewind grep -w -F 'a.b' -- src '*.go'\n  rewind grep --conversation 'rate limit'\n" +
+			"  rewind grep --now TODO",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if patterns, paths := afterDash(cmd, args); len(patterns) != 1 {
 				if len(patterns) == 0 && len(paths) == 1 { // one that begins with a dash
@@ -247,7 +249,8 @@ func (a *app) saidLines(w io.Writer, r api.GrepResponse, o grepOptions) error {
 		if m.Cut {
 			tail = " ..."
 		}
-		fmt.Fprintf(w, "%s %s%s\n", a.Styled(term.Hunk, fmt.Sprintf("turn %d, %s:", m.Turn, term.Sanitize(m.Who))), term.Sanitize(string(m.Text)), tail)
+		fmt.Fprintf(w, "%s %s%s\n", a.Styled(term.Hunk, fmt.Sprintf("turn %d, %s:", m.Turn, term.Sanitize(m.Who))),
+			term.Sanitize(string(m.Text)), tail)
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func newHook(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook --agent <agent> --event <event> [--id <id>]",
 		Short: "Take in an agent's event from standard input; always exits with 0",
-		Long: "What agents call: reads the payload of a hook and hands it to the daemon if one runs, else takes it in itself. It prints nothing on\n" +
+		Long: "What agents call: reads the payload of a hook and hands it to the daemon if one runs, else takes it in itself. It prints " +
+			"nothing on\n" +
 			"standard output and always exits with 0 within a second, whatever happens; 'rewind status' tells what went wrong.",
 		Example: "  rewind hook --agent claude --event stop < payload.json",
 		Args:    cobra.ArbitraryArgs,

@@ -40,8 +40,10 @@ var plantings = []planting{
 
 // entries of a store that may be planted; a * stands for the first file that matches.
 var storeEntries = []string{
-	"", "format", "lock", "tide", "checked", "ballast", "last-fatal", "making", "swap", "gc-ran", "project.json", "seal", "repair", "quarantine", "db",
-	"db/LOCK", "db/extent", "db/archive", "db/MANIFEST-*", "db/*.sst", "db/OPTIONS-*", "db/marker.manifest*", "db/marker.format*", "db/*.log", "db/*.wal", "format.tmp", "db/archive/000001.sst",
+	"", "format", "lock", "tide", "checked", "ballast", "last-fatal", "making", "swap", "gc-ran", "project.json", "seal", "repair",
+	"quarantine", "db",
+	"db/LOCK", "db/extent", "db/archive", "db/MANIFEST-*", "db/*.sst", "db/OPTIONS-*", "db/marker.manifest*", "db/marker.format*",
+	"db/*.log", "db/*.wal", "format.tmp", "db/archive/000001.sst",
 }
 
 // find gives the path of an entry, which need not be there.
@@ -95,7 +97,8 @@ func hostileCases(from *scene) []hostileCase {
 		}
 		add(hostileCase{name: above + " is a link to a store elsewhere", plant: func(s *scene) {
 			s.lay(from, false)
-			must(s.t, os.Rename(filepath.Join(s.proj, above), s.path("attacker/stolen")), os.Symlink(s.path("attacker/stolen"), filepath.Join(s.proj, above)))
+			must(s.t, os.Rename(filepath.Join(s.proj, above), s.path("attacker/stolen")),
+				os.Symlink(s.path("attacker/stolen"), filepath.Join(s.proj, above)))
 		}})
 		add(hostileCase{name: above + " is another user's", plant: func(s *scene) {
 			s.lay(from, false)
@@ -116,7 +119,8 @@ func hostileCases(from *scene) []hostileCase {
 		}
 	}
 	for _, id := range []string{
-		"", "\n", "../../../../home/.ssh", "/etc/passwd", strings.Repeat("00", 16), strings.Repeat("g", 32), strings.Repeat("ab", 16), "ab\x00cd", strings.Repeat("ab", 1<<20), "\xff\xfe",
+		"", "\n", "../../../../home/.ssh", "/etc/passwd", strings.Repeat("00", 16), strings.Repeat("g", 32), strings.Repeat("ab",
+			16), "ab\x00cd", strings.Repeat("ab", 1<<20), "\xff\xfe",
 		strings.Repeat(strings.Repeat("ab", 16)+"\n", 200), "~/.ssh", "$(touch /tmp/x)", strings.Repeat("AB", 16),
 	} {
 		add(hostileCase{name: fmt.Sprintf("marker id %.12q", id), plant: func(s *scene) {
@@ -141,21 +145,27 @@ func hostileCases(from *scene) []hostileCase {
 	// A pull into a project whose store is in the victim's home, and a store that is unpacked over it.
 	for _, tracked := range []bool{true, false} {
 		for _, entry := range []string{"", "db/archive", "lock", "db", "id", "config.json", "store"} {
-			add(hostileCase{name: fmt.Sprintf("pulled %q, in git %v", entry, tracked), believed: true, works: true, still: []string{"shared/proj/.agent/rewind/store"}, plant: func(s *scene) {
-				s.pulled(from, entry, tracked)
-			}})
+			add(hostileCase{
+				name: fmt.Sprintf("pulled %q, in git %v", entry, tracked), believed: true, works: true,
+				still: []string{"shared/proj/.agent/rewind/store"}, plant: func(s *scene) {
+					s.pulled(from, entry, tracked)
+				},
+			})
 		}
 	}
 	// Root in the victim's home and project.
 	for _, entry := range []string{"", "lock", "db", "db/archive"} {
 		for _, known := range []bool{true, false} {
-			add(hostileCase{name: fmt.Sprintf("root, %q planted, known %v", entry, known), believed: true, root: true, plant: func(s *scene) {
-				s.lay(from, known)
-				if entry != "" {
-					path := filepath.Join(s.proj, ".agent/rewind/store", entry)
-					must(s.t, os.RemoveAll(path), os.Symlink("/etc/hostname", path))
-				}
-			}})
+			add(hostileCase{
+				name: fmt.Sprintf("root, %q planted, known %v", entry, known), believed: true, root: true,
+				plant: func(s *scene) {
+					s.lay(from, known)
+					if entry != "" {
+						path := filepath.Join(s.proj, ".agent/rewind/store", entry)
+						must(s.t, os.RemoveAll(path), os.Symlink("/etc/hostname", path))
+					}
+				},
+			})
 		}
 	}
 	// Another user in the victim's project, with a home of his own; the store is open to him.

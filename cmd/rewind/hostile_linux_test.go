@@ -48,8 +48,9 @@ func newScene(t *testing.T, with string) *scene {
 	t.Cleanup(func() { discard(t, dir) })
 	s := &scene{t: t, dir: dir, proj: filepath.Join(dir, "shared", "proj"), with: with}
 	write(t, dir, map[string]string{
-		"home/.ssh/id_ed25519": "the victim's key\n", "home/.ssh/authorized_keys": "ssh-ed25519 AAAA victim\n", "home/.ssh/config": "Host *\n",
-		"home/.zshenv": "export A=1\n", "home/.config/autostart/keep": "keep\n", "home/notes/a.md": "notes\n",
+		"home/.ssh/id_ed25519": "the victim's key\n", "home/.ssh/authorized_keys": "ssh-ed25519 AAAA victim\n",
+		"home/.ssh/config": "Host *\n",
+		"home/.zshenv":     "export A=1\n", "home/.config/autostart/keep": "keep\n", "home/notes/a.md": "notes\n",
 		"attacker/loot": "nothing yet\n", "attacker/dir/x": "x\n",
 		"home/.gitconfig": "[user]\n\tname = V\n\temail = v@example.org\n[safe]\n\tdirectory = *\n[init]\n\tdefaultBranch = main\n",
 	})
@@ -98,7 +99,8 @@ func (s *scene) as(uid int, dir, stdin string, args ...string) outcome {
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	cmd.WaitDelay = time.Second
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.path("home"), "REWIND_DAEMON=" + s.with, "REWIND_IDLE=20s", "TZ=UTC", "TERM=dumb", "NO_COLOR=1", "LC_ALL=C.UTF-8",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.path("home"), "REWIND_DAEMON=" + s.with, "REWIND_IDLE=20s", "TZ=UTC", "TERM=dumb",
+		"NO_COLOR=1", "LC_ALL=C.UTF-8",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", "GOTRACEBACK=none", "TMPDIR=" + os.TempDir(),
 	}
 	var out, errs bytes.Buffer

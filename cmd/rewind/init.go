@@ -29,10 +29,13 @@ func newInit(a *app) *cobra.Command {
 			"The project gets a small .agent/rewind that ignores itself in git. Safe to repeat.\n\n" +
 			"The hooks of the agents that are installed go into their own settings, for all projects; nothing else in these\n" +
 			"files changes. --remove takes the store and the marker of a project away, and with the last project the hooks.\n\n" +
-			"A store that came with the directory, from a repository, a backup or another machine, is not believed: it is not opened, and init\n" +
-			"begins one of your own. --adopt shows such a store, asks, and takes it over. 'rewind stores' lists the stores that are known here.",
-		Example: "  rewind init\n  rewind init --mode project --agents claude,codex\n  rewind init --dry-run\n  rewind init --adopt --dry-run\n  rewind init --remove",
-		Args:    takesNone,
+			"A store that came with the directory, from a repository, a backup or another machine, is not believed: it is not " +
+			"opened, and init\n" +
+			"begins one of your own. --adopt shows such a store, asks, and takes it over. 'rewind stores' lists the stores that are " +
+			"known here.",
+		Example: "  rewind init\n  rewind init --mode project --agents claude,codex\n  rewind init --dry-run\n" +
+			"  rewind init --adopt --dry-run\n  rewind init --remove",
+		Args: takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.adopt {
 				if o.mode != "" || o.agents != nil || o.remove {
@@ -56,7 +59,8 @@ func newInit(a *app) *cobra.Command {
 	f.BoolVar(&o.adopt, "adopt", false, "take over a store that lies in the project and is not believed")
 	f.BoolVarP(&o.yes, "yes", "y", false, "with --remove and --adopt: do not ask")
 	o.agents.add(cmd, "whose hooks to register: all that are installed, none, or some of claude, codex, gemini, droid")
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"global\tin ~/.rewind", "project\tin .agent/rewind"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("mode",
+		cobra.FixedCompletions([]string{"global\tin ~/.rewind", "project\tin .agent/rewind"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -130,11 +134,14 @@ func (a *app) tellInit(r api.InitResponse, o initOptions) {
 	case o.dryRun && r.Exists:
 		fmt.Fprintf(a.Out, "%s is set up already (%s mode, store %s)\n", root, r.Mode, store)
 	case o.dryRun:
-		fmt.Fprintf(a.Out, "would set up %s (%s mode)\n  make the store %s\n  make %s/.agent/rewind\n  take the first checkpoint\n", root, r.Mode, store, root)
+		fmt.Fprintf(a.Out, "would set up %s (%s mode)\n  make the store %s\n  make %s/.agent/rewind\n  take the first checkpoint\n", root,
+			r.Mode, store, root)
 	case r.Exists:
-		fmt.Fprintf(a.Out, "%s is set up already (%s mode, store %s)\ncurrent checkpoint %s  %s\n", root, r.Mode, store, a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
+		fmt.Fprintf(a.Out, "%s is set up already (%s mode, store %s)\ncurrent checkpoint %s  %s\n", root, r.Mode, store,
+			a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
 	default:
-		fmt.Fprintf(a.Out, "set up %s (%s mode)\nstore %s\nfirst checkpoint %s  %s\n", root, r.Mode, store, a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
+		fmt.Fprintf(a.Out, "set up %s (%s mode)\nstore %s\nfirst checkpoint %s  %s\n", root, r.Mode, store,
+			a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
 		switch n := len(r.Skips); {
 		case n > 0 && r.Checkpoint.Files == 0:
 			a.say("nothing of this project is captured: all of it is left out; 'rewind show @' says why")

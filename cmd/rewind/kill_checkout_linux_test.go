@@ -55,7 +55,8 @@ func checkoutFixture(t *testing.T, dir string) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write(t, dir, map[string]string{
 		".gitignore": "*.log\n", "same": "same\n", "edit": "one\n", "gone": "gone\n", "mode.sh": "#!/bin/sh\n", "big": noise(1, 300<<10),
-		"dir/a": "a\n", "dir/deep/b": "b\n", "was-file": "f\n", "was-dir/x": "x\n", "was-dir/y/z": "z\n", "odd\nname\xff": "odd\n", "private": "p\n",
+		"dir/a": "a\n", "dir/deep/b": "b\n", "was-file": "f\n", "was-dir/x": "x\n", "was-dir/y/z": "z\n", "odd\nname\xff": "odd\n",
+		"private": "p\n",
 	})
 	must(
 		t, os.Symlink("edit", at("link")), os.Symlink("nowhere", at("dangling")), os.Mkdir(at("empty"), 0o755),
@@ -67,10 +68,15 @@ func checkoutFixture(t *testing.T, dir string) {
 
 	write(t, dir, map[string]string{"edit": "two\n", "big": noise(1, 300<<10) + "tail", "dir/new/c": "c\n", "odd\nname\xff": "other\n"})
 	must(
-		t, os.Remove(at("gone")), os.Chmod(at("mode.sh"), 0o644), os.RemoveAll(at("dir/deep")), os.Remove(at("was-file")), os.RemoveAll(at("was-dir")),
-		os.Remove(at("link")), os.Symlink("same", at("link")), os.Remove(at("dangling")), os.Remove(at("empty")), os.Chmod(at("private"), 0o640),
+		t, os.Remove(at("gone")), os.Chmod(at("mode.sh"), 0o644), os.RemoveAll(at("dir/deep")), os.Remove(at("was-file")),
+		os.RemoveAll(at("was-dir")),
+		os.Remove(at("link")), os.Symlink("same", at("link")), os.Remove(at("dangling")), os.Remove(at("empty")), os.Chmod(at("private"),
+			0o640),
 	)
-	write(t, dir, map[string]string{"was-file/inside": "i\n", "was-dir": "now a file\n", "dangling": "now a file\n", "added/1": "1\n", "added/2": "2\n"})
+	write(t, dir, map[string]string{
+		"was-file/inside": "i\n", "was-dir": "now a file\n", "dangling": "now a file\n", "added/1": "1\n",
+		"added/2": "2\n",
+	})
 	must(t, os.Chmod(at("ro"), 0o755), os.Remove(at("ro/file")))
 	mustHere(t, dir, "save", "two")
 

@@ -158,7 +158,8 @@ func (k *talker) state() string {
 		must(k.t, err)
 		rel, err := filepath.Rel(k.home, path)
 		must(k.t, err)
-		lines = append(lines, fmt.Sprintf("session file %s %s %d bytes %x\n", k.plain(rel), fi.Mode(), len(text), sha256.Sum256([]byte(text))))
+		lines = append(lines, fmt.Sprintf("session file %s %s %d bytes %x\n", k.plain(rel), fi.Mode(), len(text),
+			sha256.Sum256([]byte(text))))
 	}
 	slices.Sort(lines)
 	return code + strings.Join(lines, "")
@@ -197,7 +198,8 @@ func (k *talker) whole(n int, before, after string) {
 			k.t.Errorf("killed at call %d: Droid lists %s without its settings: it would go on with another model, and less care", n, path)
 		}
 		if b := files[path]; b != nil {
-			if err := transcript.Check(k.agent, transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: path}, ids[0]); err != nil {
+			if err := transcript.Check(k.agent, transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: path},
+				ids[0]); err != nil {
 				k.t.Errorf("killed at call %d: %v", n, err)
 			}
 		}
@@ -258,7 +260,8 @@ func (k *talker) forks(n int) {
 	if was[v.Path] != nil {
 		k.t.Errorf("killed at call %d: the fork took the place of %s", n, v.Path)
 	}
-	if err := transcript.Check(k.agent, transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: v.Path}, v.ID); err != nil {
+	if err := transcript.Check(k.agent, transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: v.Path},
+		v.ID); err != nil {
 		k.t.Errorf("killed at call %d: a later fork: %v", n, err)
 	}
 	for _, path := range temporary {

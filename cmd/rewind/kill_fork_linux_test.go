@@ -152,7 +152,9 @@ func TestUsedForkKeepsItsSettings(t *testing.T) {
 			}
 			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 			must(t, err)
-			_, err = f.WriteString(`{"type":"message","id":"x","timestamp":"2026-11-22T10:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"go on"}]}}` + "\n")
+			_,
+				err = f.WriteString(
+				`{"type":"message","id":"x","timestamp":"2026-11-22T10:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"go on"}]}}` + "\n")
 			must(t, err, f.Close())
 		}
 		k.must(strings.Fields(then)...)

@@ -20,7 +20,10 @@ func TestKillCollectT1(t *testing.T) {
 	mustHere(t, fixture, "init", "--mode", "project")
 	mustHere(t, fixture, "config", "gc.grace", "0s")
 	for i := range 8 {
-		write(t, fixture, map[string]string{"a.txt": fmt.Sprintf("%d\n", i), "d/b.txt": strings.Repeat(fmt.Sprintf("b%d\n", i), 2000), "d/c.bin": noise(int64(i), 200<<10)})
+		write(t, fixture, map[string]string{
+			"a.txt": fmt.Sprintf("%d\n", i), "d/b.txt": strings.Repeat(fmt.Sprintf("b%d\n", i), 2000),
+			"d/c.bin": noise(int64(i), 200<<10),
+		})
 		mustHere(t, fixture, "save", fmt.Sprint("step ", i))
 		if i == 1 {
 			mustHere(t, fixture, "tag", "works")

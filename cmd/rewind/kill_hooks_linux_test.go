@@ -46,7 +46,8 @@ func newSomeone(t *testing.T) someone {
 func (s someone) run(n int, args ...string) (code, met int) {
 	s.t.Helper()
 	count := filepath.Join(s.home, "count")
-	cmd := exec.Command("killat", append([]string{"-count", count, strconv.Itoa(n), s.program, "-C", filepath.Join(s.home, "p")}, args...)...)
+	cmd := exec.Command("killat", append([]string{"-count", count, strconv.Itoa(n), s.program, "-C", filepath.Join(s.home, "p")},
+		args...)...)
 	cmd.Env = append(os.Environ(), "HOME="+s.home, "REWIND_HOME=", "REWIND_DAEMON=off")
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

@@ -21,7 +21,8 @@ func layOut(ctx context.Context, a *app, walk api.Walk, checkpoint api.Text, int
 	}
 	if !said {
 		a.notices(r.Notices)
-		fmt.Fprintf(a.Out, "laid out %s (%s, %s) in %s: %s\n", a.Styled(term.ID, r.Checkpoint.Short), a.Time(r.Checkpoint.Time), term.Sanitize(what(r.Checkpoint)),
+		fmt.Fprintf(a.Out, "laid out %s (%s, %s) in %s: %s\n", a.Styled(term.ID, r.Checkpoint.Short), a.Time(r.Checkpoint.Time),
+			term.Sanitize(what(r.Checkpoint)),
 			term.Quote(string(r.Into)), count(r.Paths, "path"))
 		a.tellKept(r.Left, true)
 		a.tellWithout(r.Without)

@@ -35,13 +35,17 @@ func newList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [turn:<n>] [--steps] [--all] [--since <time>] [--grep <words>] [-S <text>] [-G <regexp>] [-- <path>...]",
 		Short: "List turns and what was saved, newest first",
-		Long: "Lists turns, newest first, one a row: the checkpoint that going back to it takes, when, the prompt, how many files all of it added (+),\n" +
-			"changed (~) and deleted (-), and which. Between them stand the checkpoints that a person saved, and what changed from outside.\n" +
+		Long: "Lists turns, newest first, one a row: the checkpoint that going back to it takes, when, the prompt, how many files all of " +
+			"it added (+),\n" +
+			"changed (~) and deleted (-), and which. Between them stand the checkpoints that a person saved, and what changed " +
+			"from outside.\n" +
 			"'@' marks where the project stands, '~' what is not on this branch: left behind by a later step, or another fork's.\n" +
 			"With turn:<n> or --steps: one row a step, with its tool and what that was about. --all lists the safety checkpoints that\n" +
-			"restores take, too. The filters combine. --json lists checkpoints, small ones folded unless --steps or --all; with --turns, turns." + pathsHelp,
-		Example: "  rewind list\n  rewind list turn:4\n  rewind list --since yesterday --tool Bash\n  rewind list --grep parser --stat" + pathsExample,
-		Args:    onlyTurn,
+			"restores take, too. The filters combine. --json lists checkpoints, small ones folded unless --steps or --all; with " +
+			"--turns, turns." + pathsHelp,
+		Example: "  rewind list\n  rewind list turn:4\n  rewind list --since yesterday --tool Bash\n  rewind list --grep parser --stat" +
+			pathsExample,
+		Args: onlyTurn,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
 			o.changed.Paths, o.limited = paths, cmd.Flags().Changed("limit")
@@ -55,7 +59,8 @@ func newList(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVarP(&o.all, "all", "a", false, "safety checkpoints too; with --json, folded ones as well")
 	sessionFlag(a, cmd, &o.session, "only of this `session`: its id, or how it begins")
-	f.IntVarP(&o.limit, "limit", "n", 0, fmt.Sprintf("at most `n` rows, 0: all (default %d turns, %d checkpoints)", listedTurns, listedCheckpoints))
+	f.IntVarP(&o.limit, "limit", "n", 0, fmt.Sprintf("at most `n` rows, 0: all (default %d turns, %d checkpoints)", listedTurns,
+		listedCheckpoints))
 	f.BoolVar(&o.steps, "steps", false, "one row a step, none folded")
 	f.BoolVar(&o.turns, "turns", false, "one row a turn, with --json too")
 	f.StringVar(&o.since, "since", "", "only since this `time`: 14:10, \"2 hours ago\", yesterday, 2026-11-20")
@@ -109,7 +114,10 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 		o.changed.Project, o.changed.All, o.changed.Limit, o.changed.Filter = a.project(), o.all, o.limit, filter
 		return a.runPaths(ctx, o)
 	}
-	req := api.ListRequest{Project: a.project(), Filter: filter, All: o.all, Limit: o.limit, Turns: o.turns, Steps: o.steps, Choose: a.OutTTY, Detail: o.detail()}
+	req := api.ListRequest{
+		Project: a.project(), Filter: filter, All: o.all, Limit: o.limit, Turns: o.turns, Steps: o.steps,
+		Choose: a.OutTTY, Detail: o.detail(),
+	}
 	if req.Turn, err = a.checkpointName(o.opened); o.opened != "" && err != nil {
 		return err
 	}
@@ -167,7 +175,10 @@ func (a *app) nothingListed(f api.Filter) error {
 		return nil
 	}
 	if f == (api.Filter{Session: f.Session}) {
-		return &api.Error{Word: api.WordNotFound, Message: fmt.Sprintf("no checkpoints of session %q", f.Session), Hint: "'rewind list' shows all"}
+		return &api.Error{
+			Word: api.WordNotFound, Message: fmt.Sprintf("no checkpoints of session %q", f.Session),
+			Hint: "'rewind list' shows all",
+		}
 	}
 	a.say("nothing is so; 'rewind list' shows all")
 	return nil

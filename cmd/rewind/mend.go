@@ -64,7 +64,8 @@ func (a *app) tellMend(w io.Writer, r api.MendResponse) {
 		for _, e := range part.list {
 			line := fmt.Sprintf("%s %s, which was %s's", part.what, term.Quote(string(e.Path)), term.Sanitize(e.Owner))
 			if e.Why != "" {
-				line = fmt.Sprintf("%s %s, which is %s's: %s", part.what, term.Quote(string(e.Path)), term.Sanitize(e.Owner), term.Sanitize(e.Why))
+				line = fmt.Sprintf("%s %s, which is %s's: %s", part.what, term.Quote(string(e.Path)), term.Sanitize(e.Owner),
+					term.Sanitize(e.Why))
 			}
 			fmt.Fprintln(w, line)
 		}

@@ -97,7 +97,8 @@ func (a *app) candidates(told *api.Error) {
 	}
 	t := a.Table(term.Column{}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true})
 	for _, s := range told.Sessions {
-		t.Row(term.Cell{Text: "  " + string(s.Agent)}, term.Cell{Text: s.Short}, term.Cell{Text: count(s.Turns, "turn")}, term.Cell{Text: a.Time(s.Last)},
+		t.Row(term.Cell{Text: "  " + string(s.Agent)}, term.Cell{Text: s.Short}, term.Cell{Text: count(s.Turns, "turn")},
+			term.Cell{Text: a.Time(s.Last)},
 			term.Cell{Text: term.Truncate(term.Sanitize(string(s.Title)), shownTitle)})
 	}
 	_ = t.Flush(a.Err)

@@ -27,7 +27,10 @@ func TestAmbiguousPrefix(t *testing.T) {
 	if code != 13 || out != "" {
 		t.Errorf("checkout %s: exit code %d, want 13\n%s", id[:4], code, out)
 	}
-	for _, want := range []string{"rewind: error: checkpoint \"" + id[:4] + "\": ", "ambiguous", "\n  " + id[:40] + "\n", "\nrewind: hint: give more digits\n"} {
+	for _, want := range []string{
+		"rewind: error: checkpoint \"" + id[:4] + "\": ", "ambiguous", "\n  " + id[:40] + "\n",
+		"\nrewind: hint: give more digits\n",
+	} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("no %q in\n%s", want, errs)
 		}

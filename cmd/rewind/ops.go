@@ -18,8 +18,10 @@ func newOps(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ops [--all] [--limit <n>]",
 		Short: "List restores, newest first, or every operation",
-		Long: "Lists what went back or forward, from where to where, and whether it was taken back since: 'rewind undo-restore <number>' does it.\n" +
-			"--all lists everything that rewind did: checkpoints, events, tags, ... --json lists operations, safety checkpoints only with --all.",
+		Long: "Lists what went back or forward, from where to where, and whether it was taken back since: 'rewind undo-restore " +
+			"<number>' does it.\n" +
+			"--all lists everything that rewind did: checkpoints, events, tags, ... --json lists operations, safety checkpoints only " +
+			"with --all.",
 		Example: "  rewind ops\n  rewind ops --all",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,8 +68,12 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		if op.Undone > 0 {
 			kind, style = term.Dim, term.Dim
 		}
-		t.Row(term.Cell{Text: fmt.Sprint(op.Seq), Style: term.ID}, term.Cell{Text: a.Clock(op.Time), Style: term.Dim}, term.Cell{Text: op.Kind, Style: kind},
-			term.Cell{Text: "from " + sideWords(op.From, op.Safety), Style: style}, term.Cell{Text: "to " + sideWords(op.To, op.Target), Style: style},
+		t.Row(term.Cell{Text: fmt.Sprint(op.Seq), Style: term.ID}, term.Cell{Text: a.Clock(op.Time), Style: term.Dim},
+			term.Cell{Text: op.Kind, Style: kind},
+			term.Cell{Text: "from " + sideWords(op.From, op.Safety), Style: style}, term.Cell{
+				Text:  "to " + sideWords(op.To, op.Target),
+				Style: style,
+			},
 			term.Cell{Text: restoreMarks(op), Style: style})
 	}
 	return t.Flush(w)

@@ -17,7 +17,8 @@ import (
 func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
 	if strings.HasPrefix(f.OldMode, "04") && strings.HasPrefix(f.NewMode, "04") {
 		// git knows no directories; it skips what is no patch.
-		_, err := fmt.Fprintln(w, a.Styled(term.Bold, fmt.Sprintf("# mode of %s: %s -> %s", term.Quote(string(f.Path)), f.OldMode, f.NewMode)))
+		_, err := fmt.Fprintln(w, a.Styled(term.Bold,
+			fmt.Sprintf("# mode of %s: %s -> %s", term.Quote(string(f.Path)), f.OldMode, f.NewMode)))
 		return err
 	}
 	from, to := string(f.Path), string(f.Path)

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	pathsHelp = "\n\nWith paths after '--' (files, directories, patterns such as '*.go'; also what is gone): the checkpoints that changed them, none\n" +
+	pathsHelp = "\n\nWith paths after '--' (files, directories, patterns such as '*.go'; also what is gone): the checkpoints that " +
+		"changed them, none\n" +
 		"folded, each with what it changed. A file is followed to the names that it had before: --no-follow does not. -S lists what\n" +
 		"changed how often a text occurs in a file, -G what added or removed a line in which an expression (RE2) matches."
 	pathsExample = "\n  rewind list -- src/main.go\n  rewind list -S parseConfig\n  rewind list -G 'func .*Config' -- '*.go'"
@@ -59,7 +60,8 @@ func (a *app) runPaths(ctx context.Context, o listOptions) error {
 	for i := range rows {
 		c := &r.Checkpoints[i]
 		row := listRow{
-			id: c.Checkpoint.Short, when: a.listTime(c.Checkpoint.Time, o.relative), session: c.Checkpoint.Session, turn: c.Checkpoint.Turn, text: stepText(&c.Checkpoint),
+			id: c.Checkpoint.Short, when: a.listTime(c.Checkpoint.Time, o.relative), session: c.Checkpoint.Session, turn: c.Checkpoint.Turn,
+			text:    stepText(&c.Checkpoint),
 			changes: changesLine(c.Changes),
 		}
 		if c.Checkpoint.Turn > 0 && c.Checkpoint.Message == "" && c.Checkpoint.Prompt != "" {

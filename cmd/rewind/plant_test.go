@@ -46,7 +46,10 @@ func cmdPlant(ts *testscript.TestScript, neg bool, args []string) {
 		f.To = id
 	}
 	if args[1] == "operation" {
-		op := refs.Operation{Time: 1, Kind: refs.KindCheckout, Session: "manual", Restore: &refs.Restore{Target: ids[1], Safety: ids[1], Changed: 1, Files: []refs.File{f}}}
+		op := refs.Operation{
+			Time: 1, Kind: refs.KindCheckout, Session: "manual",
+			Restore: &refs.Restore{Target: ids[1], Safety: ids[1], Changed: 1, Files: []refs.File{f}},
+		}
 		_, err = r.Commit(ctx, tx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) { return op, nil, nil })
 		ts.Check(err)
 		return

@@ -119,7 +119,10 @@ func (p *play) fill(text string) string {
 // cmdRunning: running ID lets Claude Code seem to have a session open, with the process of the tests as its client.
 func cmdRunning(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) == 1, "running ID")
-	b, err := json.Marshal(map[string]any{"pid": os.Getpid(), "sessionId": args[0], "cwd": ts.MkAbs("."), "status": "idle", "kind": "interactive"})
+	b, err := json.Marshal(map[string]any{
+		"pid": os.Getpid(), "sessionId": args[0], "cwd": ts.MkAbs("."), "status": "idle",
+		"kind": "interactive",
+	})
 	ts.Check(err)
 	path := filepath.Join(ts.Getenv("HOME"), ".claude", "sessions", fmt.Sprintf("%d.json", os.Getpid()))
 	ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))

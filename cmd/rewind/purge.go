@@ -113,14 +113,16 @@ func runPurge(ctx context.Context, a *app, o purgeOptions) error {
 }
 
 func purgeText(r api.PurgeResponse) string {
-	return fmt.Sprintf("%s (%s) in %s and %s", count(r.Contents, "content"), term.Size(r.Bytes), count(r.Checkpoints, "checkpoint"), count(len(r.Sessions), "conversation"))
+	return fmt.Sprintf("%s (%s) in %s and %s", count(r.Contents, "content"), term.Size(r.Bytes), count(r.Checkpoints, "checkpoint"),
+		count(len(r.Sessions), "conversation"))
 }
 
 // confirmPurge asks a person; who is none has to have said it.
 func (a *app) confirmPurge(r api.PurgeResponse, o purgeOptions) error {
 	text := purgeText(r)
 	refused := &api.Error{
-		Word: api.WordUsage, Message: "purge takes out " + text + "; it cannot be undone", Hint: "--yes does it without asking, --dry-run lists it",
+		Word: api.WordUsage, Message: "purge takes out " + text + "; it cannot be undone",
+		Hint: "--yes does it without asking, --dry-run lists it",
 	}
 	if !a.asks() || o.textFile == "-" { // what was to be the answer is the text
 		return refused
@@ -151,7 +153,8 @@ func (a *app) tellPurge(r api.PurgeResponse) {
 	a.names("still in the project: a changed version is captured again, so take the secret out first", r.Present)
 	a.names("other files of rewind's that had it, removed", r.Files)
 	if r.Prompts > 0 {
-		a.say("note: %s begin with a prompt, or have a message, with the text in it; these words stay", count(r.Prompts, "checkpoint or record"))
+		a.say("note: %s begin with a prompt, or have a message, with the text in it; these words stay",
+			count(r.Prompts, "checkpoint or record"))
 	}
 	if r.Unread > 0 {
 		a.say("note: %s damaged and could not be searched; 'rewind verify' lists what is damaged", count(r.Unread, "object"))

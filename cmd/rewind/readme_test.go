@@ -38,11 +38,15 @@ func TestReadme(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	home, project := filepath.Join(dir, "home/you"), filepath.Join(dir, "home/you/project")
-	write(t, project, map[string]string{"src/main.go": "package main\n\nfunc main() {}\n", "src/old/data": strings.Repeat("kept for a reason\n", 9), "docs/notes.txt": "look at the parser\n", "notes.txt": "todo\n"})
+	write(t, project, map[string]string{
+		"src/main.go":  "package main\n\nfunc main() {}\n",
+		"src/old/data": strings.Repeat("kept for a reason\n", 9), "docs/notes.txt": "look at the parser\n", "notes.txt": "todo\n",
+	})
 	layOutAgent(t, home)
 	cmd := exec.Command("bash", "-eu", "-o", "pipefail", "-c", script.String())
 	cmd.Dir = project
-	cmd.Env = append(os.Environ(), "HOME="+home, "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "REWIND_HOME=", "PAGER=cat", "TERM=dumb")
+	cmd.Env = append(os.Environ(), "HOME="+home, "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "REWIND_HOME=", "PAGER=cat",
+		"TERM=dumb")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

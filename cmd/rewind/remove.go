@@ -41,12 +41,16 @@ func runRemove(ctx context.Context, a *app, o initOptions) error {
 }
 
 func (a *app) removalText(r api.RemoveResponse) string {
-	return fmt.Sprintf("the history of %s: %s, %s in %s", term.Quote(string(r.Root)), count(r.Checkpoints, "checkpoint"), term.Size(r.DiskBytes), term.Quote(string(r.Store)))
+	return fmt.Sprintf("the history of %s: %s, %s in %s", term.Quote(string(r.Root)), count(r.Checkpoints, "checkpoint"),
+		term.Size(r.DiskBytes), term.Quote(string(r.Store)))
 }
 
 // confirmRemoval asks a person; who is none has to have said it.
 func (a *app) confirmRemoval(r api.RemoveResponse) error {
 	text := a.removalText(r)
-	refused := &api.Error{Word: api.WordUsage, Message: "init --remove takes " + text + "; it cannot be undone", Hint: "--yes does it without asking"}
+	refused := &api.Error{
+		Word: api.WordUsage, Message: "init --remove takes " + text + "; it cannot be undone",
+		Hint: "--yes does it without asking",
+	}
 	return a.confirm("This takes "+text+". It cannot be undone; the project's files stay.", refused, "nothing was removed")
 }

@@ -85,7 +85,10 @@ func newPast(t *testing.T, dir string, steps int) *past {
 	}
 	note()
 	for i := range steps {
-		write(t, dir, map[string]string{"a.txt": strings.Repeat(fmt.Sprintf("line %d\n", i), i+1), "change.bin": noise(int64(1000+i), 3000)})
+		write(t, dir, map[string]string{
+			"a.txt":      strings.Repeat(fmt.Sprintf("line %d\n", i), i+1),
+			"change.bin": noise(int64(1000+i), 3000),
+		})
 		write(t, dir, map[string]string{fmt.Sprintf("old/%d", i): noise(int64(2000+i), 2000)})
 		if i > 2 {
 			must(t, os.Remove(filepath.Join(dir, fmt.Sprintf("old/%d", i-3))))
@@ -174,7 +177,8 @@ func differing(a, b map[string]string) (names []string) {
 
 // damageKinds are the files of a project's store, by where they are.
 var damageKinds = map[string]string{
-	"table": "store/db/*.sst", "log": "store/db/*.log", "manifest": "store/db/MANIFEST-*", "options": "store/db/OPTIONS-*", "marker": "store/db/marker.*",
+	"table": "store/db/*.sst", "log": "store/db/*.log", "manifest": "store/db/MANIFEST-*", "options": "store/db/OPTIONS-*",
+	"marker": "store/db/marker.*",
 	"format": "store/format", "tide": "store/tide", "ballast": "store/ballast", "project": "store/project.json", "id": "id",
 }
 

@@ -38,7 +38,10 @@ func partial(r api.RestoreResponse) error {
 			n++
 		}
 	}
-	return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be set cleanly", Hint: "the list above says why; 'rewind diff " + r.Target.Short + "' shows what still differs"}
+	return &api.Error{
+		Word: api.WordPartial, Message: count(n, "path") + " could not be set cleanly",
+		Hint: "the list above says why; 'rewind diff " + r.Target.Short + "' shows what still differs",
+	}
 }
 
 func (a *app) tellRestore(r api.RestoreResponse) {

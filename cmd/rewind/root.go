@@ -20,7 +20,8 @@ var commands = map[string]map[string]func(*app) *cobra.Command{
 		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks,
 	},
 	"keep": {
-		"init": newInit, "stores": newStores, "status": newStatus, "validate": newValidate, "doctor": newDoctor, "verify": newVerify, "gc": newGC,
+		"init": newInit, "stores": newStores, "status": newStatus, "validate": newValidate, "doctor": newDoctor, "verify": newVerify,
+		"gc":    newGC,
 		"purge": newPurge, "config": newConfig, "daemon": newDaemon,
 	},
 }
@@ -51,9 +52,13 @@ func newRoot(a *app, args []string) *cobra.Command {
 		if words := cmd.Flags().Args(); cmd == root && len(words) > 0 {
 			return unknownCommand(cmd, words) // whose flags nobody knows
 		}
-		return &api.Error{Word: api.WordUsage, Message: parseNoise.ReplaceAllString(err.Error(), ""), Hint: fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())}
+		return &api.Error{
+			Word: api.WordUsage, Message: parseNoise.ReplaceAllString(err.Error(), ""),
+			Hint: fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath()),
+		}
 	})
-	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "find", Title: "Finding:"}, &cobra.Group{ID: "back", Title: "Going back:"},
+	root.AddGroup(&cobra.Group{ID: "work", Title: "Checkpoints:"}, &cobra.Group{ID: "find", Title: "Finding:"},
+		&cobra.Group{ID: "back", Title: "Going back:"},
 		&cobra.Group{ID: "conversation", Title: "Conversations:"}, &cobra.Group{ID: "keep", Title: "The store:"})
 	if !addNamed(a, root, args) {
 		for group, list := range commands {
@@ -104,7 +109,10 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	e := &api.Error{Word: api.WordUsage, Message: fmt.Sprintf("unknown command %q", args[0]), Hint: fmt.Sprintf("'%s --help' lists the commands", cmd.CommandPath())}
+	e := &api.Error{
+		Word: api.WordUsage, Message: fmt.Sprintf("unknown command %q", args[0]),
+		Hint: fmt.Sprintf("'%s --help' lists the commands", cmd.CommandPath()),
+	}
 	if near := suggestions(args[0], commandWords(cmd)); len(near) > 0 {
 		e.Hint = didYouMean(cmd.CommandPath(), near)
 	}

@@ -18,8 +18,10 @@ func newSessions(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions [--import]",
 		Short: "List the agents' sessions, and where forks come from",
-		Long: "Lists the sessions of agents in this project, newest first, forks below what they were made of; '@' marks the current one.\n" +
-			"--import first takes in those that the agents have kept from before rewind was set up: their conversations, not the code of that time.",
+		Long: "Lists the sessions of agents in this project, newest first, forks below what they were made of; '@' marks the " +
+			"current one.\n" +
+			"--import first takes in those that the agents have kept from before rewind was set up: their conversations, not the code " +
+			"of that time.",
 		Example: "  rewind sessions\n  rewind sessions --import",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,7 +50,10 @@ func runSessions(ctx context.Context, a *app, req api.SessionsRequest) error {
 		a.tellImport(req, r)
 	}
 	if err == nil && len(r.Failed) > 0 {
-		err = &api.Error{Word: api.WordPartial, Message: count(len(r.Failed), "session file") + " could not be imported", Hint: "the lines above say why; the others are there"}
+		err = &api.Error{
+			Word: api.WordPartial, Message: count(len(r.Failed), "session file") + " could not be imported",
+			Hint: "the lines above say why; the others are there",
+		}
 	}
 	return err
 }

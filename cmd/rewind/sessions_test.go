@@ -13,7 +13,10 @@ import (
 func TestSessionTableNarrow(t *testing.T) {
 	s, out, _ := term.Test("", true, "NO_COLOR=1")
 	a := &app{Streams: s}
-	fork := api.SessionInfo{Agent: "claude", ID: "f8611d62-939b-4ff0-82a8-271f028f3802", Title: "[Fork] LOGIN add a login button please", Turns: 2, Bytes: 180_000, Last: time.Now()}
+	fork := api.SessionInfo{
+		Agent: "claude", ID: "f8611d62-939b-4ff0-82a8-271f028f3802", Title: "[Fork] LOGIN add a login button please",
+		Turns: 2, Bytes: 180_000, Last: time.Now(),
+	}
 	fork.Fork = &api.Lineage{Session: "claude/704e68e5-fdc0-4326-a75e-18af66157d6d", Turn: 1}
 	if err := a.sessionTable([]api.SessionInfo{fork}); err != nil {
 		t.Fatal(err)

@@ -21,8 +21,10 @@ func newShow(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show <checkpoint> [-p] [--stat] [--session <session>] [--messages <n>] [-- <path>...]",
 		Short: "Show a checkpoint or a turn: who, when, the prompt, what changed, what was answered",
-		Long: "Shows what a checkpoint is known by (turn, tool call, time, prompt, what was answered), what it changed and what it could not capture,\n" +
-			"then its ids. turn:<n> is the whole turn, from the state before it. With --messages also the last messages of the conversation\n" +
+		Long: "Shows what a checkpoint is known by (turn, tool call, time, prompt, what was answered), what it changed and what it could " +
+			"not capture,\n" +
+			"then its ids. turn:<n> is the whole turn, from the state before it. With --messages also the last messages of the " +
+			"conversation\n" +
 			"before it, without what tools answered.",
 		Example: "  rewind show @ -p\n  rewind show turn:3\n  rewind show @~2 -- src\n  rewind show turn:3 --messages 30",
 		Args: func(cmd *cobra.Command, args []string) error {

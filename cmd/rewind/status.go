@@ -16,7 +16,8 @@ func newStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [-v]",
 		Short: "Show where the project stands, what is unsaved, and what is wrong",
-		Long: "Shows the current checkpoint, what is unsaved, how far redo could go, and the turn; then only what is wrong, or asks for a look.\n" +
+		Long: "Shows the current checkpoint, what is unsaved, how far redo could go, and the turn; then only what is wrong, or asks " +
+			"for a look.\n" +
 			"-v adds the rest: store, daemon, sessions, hooks, what is not captured.",
 		Example: "  rewind status\n  rewind status -v\n  rewind status --json",
 		Args:    takesNone,
@@ -60,7 +61,8 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, verbose bool) {
 		if act.What != "" {
 			text = workOf(*act)
 		} else if !act.Since.IsZero() {
-			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(act.Since), count(act.Files, "file"), term.Size(act.Bytes))
+			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(act.Since), count(act.Files, "file"),
+				term.Size(act.Bytes))
 		}
 		row("at work", text)
 	}
@@ -128,13 +130,17 @@ const statusName = 12
 // statusFindings tells what is wrong, or asks for a look.
 func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.StatusResponse) {
 	if r.HalfDone != "" {
-		row("half done", a.Styled(term.Warn, fmt.Sprintf("a checkout of %.12s; 'rewind checkout --continue' finishes it, '--abort' takes it back", r.HalfDone)))
+		row("half done",
+			a.Styled(term.Warn, fmt.Sprintf("a checkout of %.12s; 'rewind checkout --continue' finishes it, '--abort' takes it back",
+				r.HalfDone)))
 	}
 	if d := r.Degraded; d != nil {
-		row("degraded", a.Styled(term.Warn, fmt.Sprintf("hooks could not do their work, since %s, %s, last: %s", a.Time(d.Since), count(d.Count, "time"), term.Sanitize(string(d.Error)))))
+		row("degraded", a.Styled(term.Warn, fmt.Sprintf("hooks could not do their work, since %s, %s, last: %s", a.Time(d.Since),
+			count(d.Count, "time"), term.Sanitize(string(d.Error)))))
 	}
 	if !r.Daemon.Running && a.transport.noDaemon != nil {
-		row("daemon", a.Styled(term.Warn, "cannot run, each command starts a rewindd of its own: "+term.Sanitize(a.transport.noDaemon.Error())))
+		row("daemon", a.Styled(term.Warn, "cannot run, each command starts a rewindd of its own: "+
+			term.Sanitize(a.transport.noDaemon.Error())))
 	}
 	if w := r.Watcher; w != nil && !w.Healthy {
 		row("watcher", fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))

@@ -70,7 +70,8 @@ func runStores(ctx context.Context, a *app) error {
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true}, term.Column{Flex: true})
+		t := a.Table(term.Column{}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true},
+			term.Column{Flex: true})
 		for _, s := range r.Stores {
 			used, root := "", "-"
 			if s.Used != nil {
@@ -79,7 +80,8 @@ func runStores(ctx context.Context, a *app) error {
 			if s.Root != "" {
 				root = term.Quote(string(s.Root))
 			}
-			t.Row(term.Cell{Text: shortStore(r.Stores, s.ID), Style: term.ID}, term.Cell{Text: s.Mode}, term.Cell{Text: term.Size(s.DiskBytes)},
+			t.Row(term.Cell{Text: shortStore(r.Stores, s.ID), Style: term.ID}, term.Cell{Text: s.Mode},
+				term.Cell{Text: term.Size(s.DiskBytes)},
 				term.Cell{Text: used, Style: term.Dim}, term.Cell{Text: root}, term.Cell{Text: string(s.Wrong), Style: term.Error})
 		}
 		return t.Flush(w)
@@ -156,7 +158,10 @@ func storeText(s api.Store) string {
 
 func (a *app) confirmStoreRemoval(s api.Store) error {
 	text := storeText(s)
-	refused := &api.Error{Word: api.WordUsage, Message: "stores remove takes " + text + "; it cannot be undone", Hint: "--yes does it without asking"}
+	refused := &api.Error{
+		Word: api.WordUsage, Message: "stores remove takes " + text + "; it cannot be undone",
+		Hint: "--yes does it without asking",
+	}
 	return a.confirm("This takes "+text+". It cannot be undone.", refused, "nothing was removed")
 }
 

@@ -27,7 +27,10 @@ type transport struct {
 // newTransport makes the transport of a command line, which remedies name.
 func newTransport(command string) *transport {
 	return &transport{
-		off: os.Getenv("REWIND_DAEMON") == "off", own: &api.Child{Path: daemonProgram(), Version: version(), Command: command, Stderr: os.Stderr},
+		off: os.Getenv("REWIND_DAEMON") == "off", own: &api.Child{
+			Path: daemonProgram(), Version: version(), Command: command,
+			Stderr: os.Stderr,
+		},
 	}
 }
 
@@ -49,7 +52,8 @@ func daemonProgram() string {
 
 // fileOnly are the routes that need no store: a daemon that runs answers them, since it may have to let go of one, but none is started.
 var fileOnly = map[string]bool{
-	api.Config.Path: true, api.SetConfig.Path: true, api.SetHooks.Path: true, api.Stores.Path: true, api.DaemonStatus.Path: true, api.DaemonStop.Path: true,
+	api.Config.Path: true, api.SetConfig.Path: true, api.SetHooks.Path: true, api.Stores.Path: true, api.DaemonStatus.Path: true,
+	api.DaemonStop.Path: true,
 }
 
 // RoundTrip implements http.RoundTripper.

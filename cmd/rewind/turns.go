@@ -18,8 +18,10 @@ func newTurns(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "turns [session] [--session <session>]",
 		Short: "List a session's turns: prompt, time, messages, checkpoints",
-		Long: "Lists the turns of a session, by default of the current one, the first one first: a prompt and all that answers it; '@' marks the one\n" +
-			"that the project stands in, or at the end of. turn:<n> names the end of a turn wherever a checkpoint is wanted, turn:0 what was\n" +
+		Long: "Lists the turns of a session, by default of the current one, the first one first: a prompt and all that answers it; '@' " +
+			"marks the one\n" +
+			"that the project stands in, or at the end of. turn:<n> names the end of a turn wherever a checkpoint is wanted, " +
+			"turn:0 what was\n" +
 			"before the first one; before:<n> is where the prompt of a turn was typed.",
 		Example:           "  rewind turns\n  rewind turns 1a2b3c4d",
 		Args:              takes(0, 1, "one session"),
@@ -48,7 +50,8 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 	}
 	if r.Left != "" {
 		defer func() {
-			a.say("hint: %s behind these in %s, which this one was made of: 'rewind turns %s'", count(r.LeftTurns, "turn"), term.Sanitize(shortSession(r.Left)), term.Sanitize(shortSession(r.Left)))
+			a.say("hint: %s behind these in %s, which this one was made of: 'rewind turns %s'", count(r.LeftTurns, "turn"),
+				term.Sanitize(shortSession(r.Left)), term.Sanitize(shortSession(r.Left)))
 		}()
 	}
 	if last := r.Turns[len(r.Turns)-1]; a.OutTTY {
@@ -64,7 +67,8 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 			if turn.Gone || r.At > 0 && turn.Turn > r.At {
 				style = term.Dim // it lies behind where the project stands
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID}, term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
+				term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},
 				term.Cell{Text: words(string(turn.Prompt)), Style: style}, term.Cell{Text: a.messagesWord(turn.Messages), Style: term.Dim},
 				term.Cell{Text: a.checkpointsWord(turn.Checkpoints), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r)})
 		}

@@ -21,9 +21,10 @@ func newUndo(a *app) *cobra.Command {
 
 func newRedo(a *app) *cobra.Command {
 	return newAlong(a, api.Redo, &cobra.Command{
-		Use:     "redo [n] [--code-only] [--session <session>] [--exact] [--dry-run]",
-		Short:   "Go forward again after undo or checkout",
-		Long:    "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken; the conversation goes with it.",
+		Use:   "redo [n] [--code-only] [--session <session>] [--exact] [--dry-run]",
+		Short: "Go forward again after undo or checkout",
+		Long: "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken; the conversation " +
+			"goes with it.",
 		Example: "  rewind redo\n  rewind redo 2",
 	})
 }
@@ -59,7 +60,8 @@ func newUndoRestore(a *app) *cobra.Command {
 		Short: "Revert a checkout, undo, redo or undo-restore",
 		Long: "Gives the state before a restore back. Without a number it reverts the newest one that is in effect, so repeating\n" +
 			"it goes deeper; 'rewind ops' lists the numbers. An undo-restore is reverted by its own number.\n\n" +
-			"What the restore did to the conversation is taken back with it: the new session goes unless somebody has used it meanwhile, a\n" +
+			"What the restore did to the conversation is taken back with it: the new session goes unless somebody has used it " +
+			"meanwhile, a\n" +
 			"session that was cut in place gets its end back.",
 		Example: "  rewind undo-restore\n  rewind undo-restore 17",
 		Args:    takes(0, 1, "one number of an operation"),

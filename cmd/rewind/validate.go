@@ -91,7 +91,10 @@ func runValidate(ctx context.Context, a *app) error {
 		}
 	}
 	if r.Findings > 0 {
-		return &api.Error{Word: api.WordFailed, Message: count(r.Findings, "finding"), Hint: "'rewind doctor' lists them with their remedies"}
+		return &api.Error{
+			Word: api.WordFailed, Message: count(r.Findings, "finding"),
+			Hint: "'rewind doctor' lists them with their remedies",
+		}
 	}
 	return nil
 }

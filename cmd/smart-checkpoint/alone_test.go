@@ -81,7 +81,8 @@ func TestPromise17HookInForeignHome(t *testing.T) {
 		if err := os.Chown(b.home, 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
-		b.oneLine(b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"), b.home+" belongs to user 65534, and this is root")
+		b.oneLine(b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"),
+			b.home+" belongs to user 65534, and this is root")
 		if left, err := os.ReadDir(b.home); err != nil || len(left) > 0 {
 			t.Errorf("%s: %v, %v", env, left, err)
 		}

@@ -89,7 +89,8 @@ func TestHookCostFollowsTheChange(t *testing.T) {
 			s.mustCapture("cost", "rest")
 			c := s.costOf("unchanged", func() {})
 			if len(c.opened) > 0 || c.tree > unchanged || c.client > client {
-				t.Errorf("nothing changed: the client made %d system calls, the daemon %d in the tree, and opened %q", c.client, c.tree, c.opened)
+				t.Errorf("nothing changed: the client made %d system calls, the daemon %d in the tree, and opened %q", c.client, c.tree,
+					c.opened)
 			}
 			c = s.costOf("edited", func() {
 				s.write("d3/e3/f3", "edited\n")

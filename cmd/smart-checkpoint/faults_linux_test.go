@@ -84,7 +84,11 @@ func TestPromise03CorruptStore(t *testing.T) {
 		}, "corrupt|damaged|missing", false},
 		{"marker gone", func(s *site) { s.check(os.Remove(s.marker())) }, "corrupt|damaged|missing|lost", false},
 		{"manifest flipped", func(s *site) { s.flip(s.manifest()) }, "corrupt|damaged", false},
-		{"format garbled", func(s *site) { s.check(os.WriteFile(filepath.Join(s.store(), "format"), []byte("???"), 0o600)) }, "format|else", false},
+		{
+			"format garbled", func(s *site) { s.check(os.WriteFile(filepath.Join(s.store(), "format"), []byte("???"), 0o600)) },
+			"format|else",
+			false,
+		},
 		{"newer format", func(s *site) {
 			s.check(os.WriteFile(filepath.Join(s.store(), "format"), []byte("rewind format 999 999\n"), 0o600))
 		}, "newer|upgrade", false},
@@ -235,7 +239,8 @@ func TestPromise03HostilePayloads(t *testing.T) {
 		`{"session_id":"../../x","cwd":"/"}`, `{"session_id":"\u0000","cwd":"\u0000"}`, `{"session_id":1,"cwd":[],"hook_event_name":{}}`,
 		`{"session_id":"` + strings.Repeat("x", 1<<20) + `"}`, `{"cwd":"` + strings.Repeat("/x", 1<<19) + `"}`,
 		`{"hook_event_name":"Stop","hook_event_name":"PostToolUse","session_id":"a","session_id":"b","cwd":"` + s.project + `"}`,
-		`{"session_id":"s","cwd":"` + s.project + `","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"` + strings.Repeat("😀", 10_000) + `"}`,
+		`{"session_id":"s","cwd":"` + s.project + `","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"` +
+			strings.Repeat("😀", 10_000) + `"}`,
 		`{"session_id":"s","cwd":"` + s.project + `","hook_event_name":"NoSuch","tool_name":"` + "\x1b[31m" + `"}`,
 	} {
 		for _, event := range []string{"post-tool-use", "stop", "no such event"} {
@@ -250,7 +255,8 @@ func TestPromise03HostilePayloads(t *testing.T) {
 
 	pid := s.daemon()
 	cmd := s.client(int(defaultDeadline/time.Millisecond), "post-tool-use", "")
-	cmd.Stdin = io.MultiReader(strings.NewReader(`{"x":"`), io.LimitReader(ones{}, 100<<20), strings.NewReader(`",`+s.payload("session", "large")[1:]))
+	cmd.Stdin = io.MultiReader(strings.NewReader(`{"x":"`), io.LimitReader(ones{}, 100<<20),
+		strings.NewReader(`",`+s.payload("session", "large")[1:]))
 	r := finish(cmd)
 	s.inTime(r)
 	t.Logf("100 MiB: %v, %q", r.took, r.stderr)
@@ -313,7 +319,8 @@ func TestPromise03WithoutDaemon(t *testing.T) {
 		trees := map[string]string{}
 		for _, c := range list.Checkpoints {
 			trees[c.ID] = c.Tree
-			logs[env] = append(logs[env], fmt.Sprintf("%s %s %s turn %d by %v +%d ~%d", c.Tree, c.Event, c.Agent, c.Turn, c.By, c.Added, c.Modified))
+			logs[env] = append(logs[env], fmt.Sprintf("%s %s %s turn %d by %v +%d ~%d", c.Tree, c.Event, c.Agent, c.Turn, c.By, c.Added,
+				c.Modified))
 		}
 		for _, e := range s.events() {
 			logs[env] = append(logs[env], fmt.Sprintf("%s %s %s at %s, made %v", e.Session, e.Event, e.Call, trees[e.Checkpoint], e.Made))

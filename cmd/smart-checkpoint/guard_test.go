@@ -50,7 +50,8 @@ func TestGuard(t *testing.T) {
 			bash(strings.Repeat("x", 5<<20) + "; rewind undo"): 0,
 		} {
 			code, out, errs := run(payload, "guard", "--agent", agent)
-			if code != want || out != "" || (errs != "") != (want == 2) || want == 2 && !strings.HasPrefix(errs, "rewind guard: it would ") {
+			if code != want || out != "" || (errs != "") != (want == 2) ||
+				want == 2 && !strings.HasPrefix(errs, "rewind guard: it would ") {
 				t.Errorf("%s: %.80q: %d, %q, %q", agent, payload, code, out, errs)
 			}
 		}

@@ -42,7 +42,8 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	programs = dir
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v1.2.3", "-o", filepath.Join(dir, "smart-checkpoint"), ".")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v1.2.3", "-o",
+		filepath.Join(dir, "smart-checkpoint"), ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		os.Stderr.Write(out)

@@ -161,7 +161,10 @@ func (h *hook) post(home string) (hookwire.Answer, error) {
 	if conn.Notice != "" {
 		say(conn.Notice)
 	}
-	q := hookwire.Request{Version: version(), Agent: h.agent, Event: h.event, ID: h.id, Wait: uint64(max(0, time.Until(h.soft).Milliseconds()))}
+	q := hookwire.Request{
+		Version: version(), Agent: h.agent, Event: h.event, ID: h.id,
+		Wait: uint64(max(0, time.Until(h.soft).Milliseconds())),
+	}
 	q.Cwd, _ = syscall.Getwd() // a directory that is gone has no name
 	if began := os.Getenv(relay.EnvBegan); began != q.Cwd {
 		q.Began = began

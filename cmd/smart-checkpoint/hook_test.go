@@ -69,13 +69,19 @@ func TestPromise03Surroundings(t *testing.T) {
 	gone := filepath.Join(b.home, "gone")
 	_ = os.Mkdir(gone, 0o700)
 	cmd := b.command()
-	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `cd gone && /bin/rmdir ../gone && exec "$0" stop --agent claude`, filepath.Join(programs, "smart-checkpoint")}
+	cmd.Path, cmd.Args = "/bin/sh", []string{
+		"sh", "-c", `cd gone && /bin/rmdir ../gone && exec "$0" stop --agent claude`,
+		filepath.Join(programs, "smart-checkpoint"),
+	}
 	b.silent(finish(cmd))
 
 	// every standard stream closed, one by one and all
 	for _, closed := range []string{"<&-", ">&-", "2>&-", "<&- >&- 2>&-"} {
 		cmd := b.command()
-		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `exec "$0" stop --agent claude ` + closed, filepath.Join(programs, "smart-checkpoint")}
+		cmd.Path, cmd.Args = "/bin/sh", []string{
+			"sh", "-c", `exec "$0" stop --agent claude ` + closed,
+			filepath.Join(programs, "smart-checkpoint"),
+		}
 		b.silent(finish(cmd))
 	}
 
@@ -243,15 +249,20 @@ func TestPromise03BrokenAnswers(t *testing.T) {
 			t.Errorf("%d bytes: %+v", n, r)
 		}
 		ids := seen.all()
-		if len(ids) < 2 || ids[len(ids)-1] != ids[len(ids)-2] || !strings.Contains(b.lines("alone")[len(b.lines("alone"))-1], ids[len(ids)-1]) {
+		if len(ids) < 2 || ids[len(ids)-1] != ids[len(ids)-2] ||
+			!strings.Contains(b.lines("alone")[len(b.lines("alone"))-1], ids[len(ids)-1]) {
 			t.Errorf("%d bytes: ids %q, %q", n, ids, b.lines("alone"))
 		}
 	}
-	for _, text := range []string{"garbage\r\n", "rwhook\x01\n\xff\xff\xff\xff", "rwhook\x01\n\x00\x00\x00\x00\x00\x10\x00\x01" + strings.Repeat("x", 2<<20)} {
+	for _, text := range []string{
+		"garbage\r\n", "rwhook\x01\n\xff\xff\xff\xff",
+		"rwhook\x01\n\x00\x00\x00\x00\x00\x10\x00\x01" + strings.Repeat("x", 2<<20),
+	} {
 		mu.Lock()
 		say = text
 		mu.Unlock()
-		if r := b.run(strings.NewReader("{}"), claude...); r.code != 0 || r.stdout != "alone" || !strings.Contains(r.stderr, "malformed message") {
+		if r := b.run(strings.NewReader("{}"), claude...); r.code != 0 || r.stdout != "alone" ||
+			!strings.Contains(r.stderr, "malformed message") {
 			t.Errorf("%.20q: %+v", text, r)
 		}
 	}
@@ -356,14 +367,18 @@ func TestPromise04OtherProtocol(t *testing.T) {
 		_, _ = io.WriteString(c, "rwhook\x02\nand more")
 		_ = c.Close()
 	}()
-	if r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"); r.code != 0 || r.stdout != "daemon" || r.stderr != "" {
+	if r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"); r.code != 0 || r.stdout != "daemon" ||
+		r.stderr != "" {
 		t.Errorf("a later protocol: %+v", r)
 	}
 }
 
 // A daemon of another version that does not go, nor one that speaks HTTP.
 func TestPromise03OtherVersionStays(t *testing.T) {
-	for _, answer := range []string{string(hookwire.AppendAnswer(nil, hookwire.Answer{Status: hookwire.OtherVersion})), "rwhook\x02\n", "HTTP/1.1 400 Bad Request\r\n\r\n"} {
+	for _, answer := range []string{
+		string(hookwire.AppendAnswer(nil, hookwire.Answer{Status: hookwire.OtherVersion})), "rwhook\x02\n",
+		"HTTP/1.1 400 Bad Request\r\n\r\n",
+	} {
 		b := newTestbed(t)
 		b.raw(func(c net.Conn) {
 			if _, err := takes(c); err == nil {

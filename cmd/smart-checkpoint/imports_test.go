@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// maxPackages is what the client links at most. What it links is paid for by every tool call: os costs about 0.1 ms, net 0.3, encoding/json 0.2,
-// net/http 1.8, and a database is not to be thought of.
+// maxPackages is what the client links at most. What it links is paid for by every tool call: os costs about 0.1 ms, net 0.3, encoding/json
+// 0.2, net/http 1.8, and a database is not to be thought of.
 const maxPackages = 68
 
 func TestImports(t *testing.T) {
@@ -29,7 +29,8 @@ func TestImports(t *testing.T) {
 	}
 	for _, d := range deps {
 		first, _, _ := strings.Cut(d, "/")
-		if strings.Contains(first, ".") || strings.HasPrefix(d, "rewind/") && d != "rewind/internal/relay" && d != "rewind/internal/relay/hookwire" && d != "rewind/internal/guard" && d != "rewind/cmd/smart-checkpoint" {
+		if strings.Contains(first, ".") || strings.HasPrefix(d, "rewind/") && d != "rewind/internal/relay" &&
+			d != "rewind/internal/relay/hookwire" && d != "rewind/internal/guard" && d != "rewind/cmd/smart-checkpoint" {
 			t.Errorf("links %s", d)
 		}
 	}

@@ -109,10 +109,12 @@ func (s *site) traced(what string) {
 	self, err := os.Executable()
 	s.check(err)
 	dir := filepath.Join(s.base, "bin")
-	s.check(os.Mkdir(dir, 0o755), os.Symlink(self, filepath.Join(dir, "killat")), os.Link(filepath.Join(s.bin, "smart-checkpoint"), filepath.Join(dir, "smart-checkpoint")))
+	s.check(os.Mkdir(dir, 0o755), os.Symlink(self, filepath.Join(dir, "killat")),
+		os.Link(filepath.Join(s.bin, "smart-checkpoint"), filepath.Join(dir, "smart-checkpoint")))
 	for _, name := range []string{"rewind", "rewindd"} {
 		real := filepath.Join(s.bin, name)
-		script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = %s ] && rm '%s' 2>/dev/null; then exec '%s/killat' -count '%s' \"$(cat '%s')\" '%s' \"$@\"; fi\nexec '%s' \"$@\"\n",
+		script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = %s ] && rm '%s' 2>/dev/null; then exec '%s/killat' -count '%s' \"$(cat '%s')\" "+
+			"'%s' \"$@\"; fi\nexec '%s' \"$@\"\n",
 			what, s.file("armed"), dir, s.file("count"), s.file("n"), real, real)
 		s.check(os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))
 	}
@@ -144,7 +146,8 @@ func (s *site) met(daemon bool) int {
 			return n
 		}
 		if time.Now().After(end) {
-			s.Fatalf("the traced program does not end: armed still %v, processes %v, daemons %v", exists(s.file("armed")), s.pids(""), s.daemons())
+			s.Fatalf("the traced program does not end: armed still %v, processes %v, daemons %v", exists(s.file("armed")), s.pids(""),
+				s.daemons())
 		}
 	}
 }

@@ -24,7 +24,8 @@ const (
 // onSmallDisk makes the home a small file system of its own.
 func (s *site) onSmallDisk() {
 	s.Helper()
-	err := syscall.Mount("tmpfs", s.home, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, fmt.Sprintf("size=%d,nr_inodes=%d,mode=700", smallDisk, fewInodes))
+	err := syscall.Mount("tmpfs", s.home, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV,
+		fmt.Sprintf("size=%d,nr_inodes=%d,mode=700", smallDisk, fewInodes))
 	if errors.Is(err, syscall.EPERM) {
 		s.Skip("missing tool: the right to mount a file system (root)")
 	}
@@ -115,7 +116,10 @@ func spaceCases(m *torture.Run) []spaceCase {
 		spaceCase{"cold", 0, 10, true}, spaceCase{"cold", 1 << 20, 10, true}, spaceCase{"cold", 6 << 20, 10, true})
 	for i := range max(0, m.Points-len(list)) {
 		pick := rand.New(rand.NewPCG(3+m.Seed, uint64(i)))
-		list = append(list, spaceCase{[]string{"cold", "idle", "burst"}[i%3], pick.Int64N(7 << 20), 1 + pick.IntN(500<<10), pick.IntN(8) == 0})
+		list = append(list, spaceCase{
+			[]string{"cold", "idle", "burst"}[i%3], pick.Int64N(7 << 20), 1 + pick.IntN(500<<10),
+			pick.IntN(8) == 0,
+		})
 	}
 	return list[:min(len(list), m.Points)]
 }

@@ -16,7 +16,8 @@ import (
 // grow makes the small file system as large again.
 func (s *site) grow() {
 	s.Helper()
-	s.check(syscall.Mount("tmpfs", s.home, "tmpfs", syscall.MS_REMOUNT|syscall.MS_NOSUID|syscall.MS_NODEV, fmt.Sprintf("size=%d", 2*smallDisk)))
+	s.check(syscall.Mount("tmpfs", s.home, "tmpfs", syscall.MS_REMOUNT|syscall.MS_NOSUID|syscall.MS_NODEV,
+		fmt.Sprintf("size=%d", 2*smallDisk)))
 }
 
 // tree is what the project holds: every name, with what is in the files. The directory that restores work in is there once one was tried;
@@ -86,7 +87,8 @@ func TestT4Promise07DiskFullSession(t *testing.T) {
 		{"checkout", first}, {"checkout", first, "--", "kept"}, {"checkout", first, "--exact"}, {"undo"}, {"save"},
 	} {
 		r := s.rewind(args...)
-		if r.code != 18 || !strings.Contains(r.stderr, "hint: free some space") || args[0] != "save" && !strings.Contains(r.stderr, "nothing was changed") {
+		if r.code != 18 || !strings.Contains(r.stderr, "hint: free some space") || args[0] != "save" &&
+			!strings.Contains(r.stderr, "nothing was changed") {
 			t.Errorf("rewind %v: exit %d, %s%s", args, r.code, r.stdout, r.stderr)
 		}
 		if now := s.tree(); !maps.Equal(now, held) {

@@ -23,7 +23,8 @@ var realPrograms = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(programs, "real")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v1.2.3", "-o", dir+"/", "rewind/cmd/rewind", "rewind/cmd/rewindd", "rewind/cmd/smart-checkpoint")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v1.2.3", "-o", dir+"/", "rewind/cmd/rewind",
+		"rewind/cmd/rewindd", "rewind/cmd/smart-checkpoint")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
@@ -74,7 +75,8 @@ func newSite(t *testing.T, env ...string) *site {
 	}
 	s := &site{T: t, bin: bin, base: base, home: filepath.Join(base, "r"), project: filepath.Join(base, "p")}
 	s.env = append([]string{
-		"HOME=" + base, "REWIND_HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "TERM=dumb",
+		"HOME=" + base, "REWIND_HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"TERM=dumb",
 	}, env...)
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	t.Cleanup(func() { s.killAll() })
@@ -329,7 +331,8 @@ func (s *site) pids(name string, args ...string) []int {
 		env, _ := os.ReadFile(filepath.Join(at, "environ"))
 		line, _ := os.ReadFile(filepath.Join(at, "cmdline"))
 		argv := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-		if name != "" && filepath.Base(exe) != name || !bytes.Contains(append([]byte{0}, env...), []byte("\x00REWIND_HOME="+s.home+"\x00")) {
+		if name != "" && filepath.Base(exe) != name ||
+			!bytes.Contains(append([]byte{0}, env...), []byte("\x00REWIND_HOME="+s.home+"\x00")) {
 			continue
 		}
 		if len(argv) > len(args) && slices.Equal(argv[1:1+len(args)], args) {
@@ -363,8 +366,8 @@ func (s *site) kill() {
 	s.gone(pid)
 }
 
-// stop ends the daemon in order. On a busy machine another that the client has started may come up only then, find the place free and serve:
-// it is asked, too.
+// stop ends the daemon in order. On a busy machine another that the client has started may come up only then, find the place free and
+// serve: it is asked, too.
 func (s *site) stop() {
 	s.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {

@@ -47,7 +47,9 @@ func (t Theirs) add(path, by string) bool {
 // Others has the paths that colleagues of a session changed after target, with the colleague: as checkpoints and restores say, and of what
 // the capture finds unsaved, those with a running call. both are the paths that this session may have changed, too. back leaves out what
 // colleagues' restores took of this session's own work, where target has it.
-func (a *Authors) Others(session string, target *model.Checkpoint, c *capture.Capture, back bool) (paths Theirs, both map[string]bool, err error) {
+func (a *Authors) Others(session string, target *model.Checkpoint, c *capture.Capture, back bool) (paths Theirs, both map[string]bool,
+	err error,
+) {
 	paths, both = Theirs{}, map[string]bool{}
 	j, err := a.Judge(session)
 	if err != nil {
@@ -236,7 +238,8 @@ type stretch struct {
 // Stretch begins to compare the step newer with those before it. Each operation between is read once.
 func (j *Judge) Stretch(newer *model.Checkpoint) *stretch {
 	return &stretch{
-		j: j, newer: newer, seen: newer.Seq + 1, taken: newer.Seq + 1, last: Theirs{}, earlier: oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, newer.Tree),
+		j: j, newer: newer, seen: newer.Seq + 1, taken: newer.Seq + 1, last: Theirs{},
+		earlier: oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, newer.Tree),
 	}
 }
 
@@ -249,7 +252,8 @@ func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 	if !s.work {
 		var none *oplog.Lookups
 		err := s.back(&s.seen, older.Seq, func(op *refs.Operation) error {
-			return s.j.changed(op, &none, false, func(_ *refs.Operation, _ tree.Change, who string, _ bool) { s.work = s.work || who != "" })
+			return s.j.changed(op, &none, false,
+				func(_ *refs.Operation, _ tree.Change, who string, _ bool) { s.work = s.work || who != "" })
 		})
 		if err != nil || !s.work {
 			return false, err

@@ -49,7 +49,10 @@ func apply(s *model.Session, a *Pending, root string, now time.Time) {
 	}
 	switch ev.Kind {
 	case hooks.BeforeTool, hooks.Prompt, hooks.Stop, hooks.SubagentStop:
-		s.Calls = slices.DeleteFunc(s.Calls, func(c model.Call) bool { return c.Lane == ev.Subagent && (c.ID != model.TurnCall || !a.Act.Opens) })
+		s.Calls = slices.DeleteFunc(s.Calls, func(c model.Call) bool {
+			return c.Lane == ev.Subagent &&
+				(c.ID != model.TurnCall || !a.Act.Opens)
+		})
 	case hooks.AfterTool:
 		if i := slices.IndexFunc(s.Calls, func(c model.Call) bool { return c.ID == ev.Tool.Call && c.Lane == ev.Subagent }); i >= 0 {
 			s.Calls = slices.Delete(s.Calls, i, i+1)

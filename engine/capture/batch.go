@@ -283,12 +283,17 @@ func (in *batch) begins(session string) (at objstore.ID, begins bool, err error)
 // asked reports whether the project's tier registers a hook for one of the session's events. Agents' hooks are those of the widest tier of
 // all projects: what this project's tier would not have sent is captured, and folded.
 func (in *batch) asked(session string) bool {
-	return slices.ContainsFunc(in.events, func(a *Pending) bool { return a.Name == session && a.Options.Tier.Asks(a.Event.Agent, a.Event.Kind) })
+	return slices.ContainsFunc(in.events, func(a *Pending) bool {
+		return a.Name == session &&
+			a.Options.Tier.Asks(a.Event.Agent, a.Event.Kind)
+	})
 }
 
 // operations are the batch's operations and updates: the checkpoint's, then one for each event that made none. The session records are set
 // in the transaction.
-func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq uint64) (ops []refs.Operation, updates []refs.Update, err error) {
+func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq uint64) (ops []refs.Operation, updates []refs.Update,
+	err error,
+) {
 	e := in.wt
 	if cp != nil {
 		if err := e.log.PutCheckpoint(c.Tx, cp, seq); err != nil {
@@ -320,7 +325,8 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 		}
 		told[a.Name] = true
 		op := refs.Operation{
-			Kind: refs.KindEvent, Time: e.log.Now().UnixMilli(), Session: a.Name, Checkpoint: cmp.Or(a.at, in.state), Turn: a.turn, EventID: a.Options.ID,
+			Kind: refs.KindEvent, Time: e.log.Now().UnixMilli(), Session: a.Name, Checkpoint: cmp.Or(a.at, in.state), Turn: a.turn,
+			EventID:    a.Options.ID,
 			Transcript: said,
 			Cause:      refs.Cause{Event: model.EventWords[a.Event.Kind], Tool: a.Event.Tool.Name, Call: a.Event.Tool.Call},
 		}

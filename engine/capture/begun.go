@@ -40,7 +40,8 @@ func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Parent, src tran
 		return nil
 	}
 	l := &model.Lineage{Lineage: value.Lineage{
-		Session: model.SessionName(hooks.Event{Agent: ev.Agent, Session: id}), Message: named.Message, Time: wt.log.Now(), Kind: model.ByAgent,
+		Session: model.SessionName(hooks.Event{Agent: ev.Agent, Session: id}), Message: named.Message, Time: wt.log.Now(),
+		Kind: model.ByAgent,
 	}}
 	wt.log.Mu.Lock()
 	old := wt.log.Records[l.Session]
@@ -49,6 +50,7 @@ func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Parent, src tran
 		return nil
 	}
 	// An error is no harm: the turns are counted again once the conversation is captured.
-	_ = conversation.CommonTurns(l, wt.log.Objs, &model.Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src, conversation.MaxSession)
+	_ = conversation.CommonTurns(l, wt.log.Objs, &model.Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src,
+		conversation.MaxSession)
 	return l
 }

@@ -24,7 +24,8 @@ func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err erro
 		return 0, err
 	}
 	for _, s := range quiet {
-		if _, err := wt.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: model.QuietStop}, HandleOptions{Tier: wt.log.Config.HookTier()}); err != nil {
+		if _, err := wt.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: model.QuietStop},
+			HandleOptions{Tier: wt.log.Config.HookTier()}); err != nil {
 			return again, err
 		}
 	}
@@ -46,7 +47,10 @@ func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err erro
 
 // LateReply is when after a session's newest event its file is looked at again: Claude Code writes the last reply of a turn up to 90 ms
 // after its stop hook begins. The hook is answered at once; this completes the turn's end.
-var LateReply = []time.Duration{50 * time.Millisecond, 150 * time.Millisecond, 350 * time.Millisecond, 750 * time.Millisecond, 1550 * time.Millisecond}
+var LateReply = []time.Duration{
+	50 * time.Millisecond, 150 * time.Millisecond, 350 * time.Millisecond, 750 * time.Millisecond,
+	1550 * time.Millisecond,
+}
 
 // replies captures what agents have written since their newest events. again is when to look once more; 0: no need.
 func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error) {

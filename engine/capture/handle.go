@@ -42,7 +42,10 @@ func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions)
 	if err != nil {
 		return &Handled{}, err
 	}
-	a := &Pending{Worktree: wt, Event: ev, Options: o, Act: hooks.Decide(ev), Name: model.SessionName(ev), worker: worker, Done: make(chan struct{})}
+	a := &Pending{
+		Worktree: wt, Event: ev, Options: o, Act: hooks.Decide(ev), Name: model.SessionName(ev), worker: worker,
+		Done: make(chan struct{}),
+	}
 	known, err := wt.knows(a.Name)
 	if err != nil || !known && endsSomething(ev) {
 		return &Handled{}, err

@@ -32,7 +32,10 @@ func TestHandleTurn(t *testing.T) {
 	a.Prompt("do it")
 	h := a.Run("c1", func() { p.Write("f", enginetest.Big("one")) })
 	cp := p.Get(h)
-	if !h.New || cp.Session != "claude/s1" || cp.Cause != (model.Cause{Event: "post-tool-use", Tool: "Bash", Call: "c1", Turn: 1, Prompt: "do it"}) ||
+	if !h.New || cp.Session != "claude/s1" || cp.Cause != (model.Cause{
+		Event: "post-tool-use", Tool: "Bash", Call: "c1", Turn: 1,
+		Prompt: "do it",
+	}) ||
 		!slices.Equal(cp.By, []string{"claude/s1"}) || cp.Parents[0] != first.ID || !cp.Base.IsZero() || cp.Counts.Modified != 1 {
 		t.Fatalf("after the call: %+v, %+v", h, cp)
 	}
@@ -124,7 +127,10 @@ func TestHandleAttribution(t *testing.T) {
 		t.Errorf("subagent: %q", got)
 	}
 	// An edit of a named file did not change another one.
-	b.Send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Edit", Call: "e1", Class: hooks.Editor, Paths: []string{p.Path("named")}}}, capture.HandleOptions{})
+	b.Send(hooks.Event{
+		Kind: hooks.BeforeTool,
+		Tool: hooks.Tool{Name: "Edit", Call: "e1", Class: hooks.Editor, Paths: []string{p.Path("named")}},
+	}, capture.HandleOptions{})
 	if got := by(a.Run("a4", func() { p.Write("elsewhere", enginetest.Big("7")) })); got != "claude/a" {
 		t.Errorf("beside an edit: %q", got)
 	}
@@ -132,12 +138,18 @@ func TestHandleAttribution(t *testing.T) {
 		t.Errorf("the edited file: %q", got)
 	}
 	// Neither did one of a file outside of the project.
-	b.Send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Edit", Call: "e3", Class: hooks.Editor, Paths: []string{"/elsewhere/x"}}}, capture.HandleOptions{})
+	b.Send(hooks.Event{
+		Kind: hooks.BeforeTool,
+		Tool: hooks.Tool{Name: "Edit", Call: "e3", Class: hooks.Editor, Paths: []string{"/elsewhere/x"}},
+	}, capture.HandleOptions{})
 	if got := by(a.Run("a7", func() { p.Write("inside", enginetest.Big("9")) })); got != "claude/a" {
 		t.Errorf("beside an edit outside: %q", got)
 	}
 	// What lies outside of the project is named, not captured.
-	b.Send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Edit", Call: "e2", Class: hooks.Editor, Paths: []string{"/elsewhere/x", "../y", "named"}}}, capture.HandleOptions{})
+	b.Send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{
+		Name: "Edit", Call: "e2", Class: hooks.Editor,
+		Paths: []string{"/elsewhere/x", "../y", "named"},
+	}}, capture.HandleOptions{})
 	all, err := p.E.Log.Sessions()
 	p.Must(err)
 	for _, s := range all {
@@ -229,7 +241,8 @@ func TestT7Promise04ParallelEvents(t *testing.T) {
 				a := p.Agent(fmt.Sprint("s", i))
 				p.Write(fmt.Sprint("f", i), enginetest.Big(fmt.Sprint(round, i)))
 				for range 1 + i%2 { // some come twice
-					h := a.Send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(round)}}, capture.HandleOptions{ID: uint64(round*n + i + 1)})
+					h := a.Send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(round)}},
+						capture.HandleOptions{ID: uint64(round*n + i + 1)})
 					if got[i] == nil {
 						got[i] = h
 					}
@@ -264,7 +277,8 @@ func TestHandleLate(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", enginetest.Big("1"))
 	a := p.Agent("a")
-	h := a.Send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: "c"}}, capture.HandleOptions{Late: func() bool { return true }})
+	h := a.Send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: "c"}},
+		capture.HandleOptions{Late: func() bool { return true }})
 	if cp := p.Get(h); !h.Late || !cp.Late {
 		t.Errorf("%+v %+v", h, cp)
 	}
@@ -281,7 +295,10 @@ func TestHandleFailure(t *testing.T) {
 	cancel()
 	p.E.Log.Mu.Lock()
 	p.Must(p.E.Worktree.LoadSeen())
-	err := p.E.Worktree.HandleBatch(done, []*capture.Pending{{Worktree: p.E.Worktree, Event: hooks.Event{Agent: hooks.Claude, Session: "a", Kind: hooks.Prompt}, Act: hooks.Action{Capture: true, Record: true, Begins: true}, Name: a.Name()}})
+	err := p.E.Worktree.HandleBatch(done, []*capture.Pending{{Worktree: p.E.Worktree, Event: hooks.Event{
+		Agent: hooks.Claude, Session: "a",
+		Kind: hooks.Prompt,
+	}, Act: hooks.Action{Capture: true, Record: true, Begins: true}, Name: a.Name()}})
 	p.E.Log.Mu.Unlock()
 	if err == nil {
 		t.Fatal("committed although the context was done")
@@ -314,7 +331,8 @@ func TestLookGivesWay(t *testing.T) {
 	if again, err := p.E.Worktree.ScanWhole(enginetest.Bg); again != 0 || err != nil {
 		t.Fatalf("%v, %v", again, err)
 	}
-	if cur, err := p.E.History.Resolve("@"); err != nil || cur.Cause.Event != model.EventScan || p.Cat(cur, "f") != "overlooked until now\n" {
+	if cur, err := p.E.History.Resolve("@"); err != nil || cur.Cause.Event != model.EventScan ||
+		p.Cat(cur, "f") != "overlooked until now\n" {
 		t.Fatalf("%+v, %v", cur, err)
 	}
 	p.E.Log.Taking.Store(false)

@@ -28,7 +28,11 @@ func TestPromise19WhoChangedIt(t *testing.T) {
 	}{
 		{"nobody", nil, map[string]string{"x": ""}},
 		{"one that names", []capture.OpenCalls{edit("a", "x")}, map[string]string{"x": "a", "y": "a"}},
-		{"one names, one does not", []capture.OpenCalls{edit("a", "d/x"), shell("b")}, map[string]string{"d/x": "a", "d": "a", "d/y": "b", "y": "b"}},
+		{
+			"one names, one does not",
+			[]capture.OpenCalls{edit("a", "d/x"), shell("b")},
+			map[string]string{"d/x": "a", "d": "a", "d/y": "b", "y": "b"},
+		},
 		{"two that name none", []capture.OpenCalls{shell("a"), shell("b")}, map[string]string{"x": "a b"}},
 		{"two that name others", []capture.OpenCalls{edit("a", "x"), edit("b", "y")}, map[string]string{"x": "a", "y": "b", "z": "a b"}},
 		{"two that name one", []capture.OpenCalls{edit("a", "x"), edit("b", "x", "y")}, map[string]string{"x": "a b", "y": "b"}},

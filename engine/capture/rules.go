@@ -45,7 +45,8 @@ func (wt *Worktree) Rules() (*rules, error) { return wt.rulesNow(false) }
 func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 	git := wt.git.Read(wt.log.Project.Root, hurry)
 	now := &repository{
-		files: git.Files, fold: git.FoldCase, exclude: wt.log.Config.Exclusions(), secrets: wt.log.Config.SecretPatterns(), allow: wt.log.Config.SecretsAllow(),
+		files: git.Files, fold: git.FoldCase, exclude: wt.log.Config.Exclusions(), secrets: wt.log.Config.SecretPatterns(),
+		allow: wt.log.Config.SecretsAllow(),
 	}
 	var err error
 	if now.skipped, err = wt.leaks.SkippedPaths(); err != nil {
@@ -96,7 +97,8 @@ func (wt *Worktree) makeRules(now *repository) error {
 		now.made = wt.repo.made + 1
 	}
 	now.rules = rules{
-		Dir: ignore.New(ignore.Options{FoldCase: now.fold}, base...), Secret: secrets.SecretFiles(now.secrets, now.allow, now.skipped), Key: key,
+		Dir: ignore.New(ignore.Options{FoldCase: now.fold}, base...), Secret: secrets.SecretFiles(now.secrets, now.allow,
+			now.skipped), Key: key,
 		generation: strconv.Itoa(now.made),
 	}
 	now.rules.Tracked = now.tracked

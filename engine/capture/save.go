@@ -164,7 +164,9 @@ func Visible(skips []tree.Skip) []tree.Skip {
 
 // CommitStep makes the capture the next step of session after cur: its branch and cursor move there. with, once the checkpoint has its id,
 // adds to the same batch. With an error the capture is discarded.
-func (wt *Worktree) CommitStep(ctx context.Context, c *Capture, du kv.Durability, session string, cur *model.Checkpoint, cause model.Cause, with func(*model.Checkpoint) error) (*model.Checkpoint, error) {
+func (wt *Worktree) CommitStep(ctx context.Context, c *Capture, du kv.Durability, session string, cur *model.Checkpoint, cause model.Cause,
+	with func(*model.Checkpoint) error,
+) (*model.Checkpoint, error) {
 	cp, err := wt.NewStep(c, session, cur, cause)
 	if err != nil {
 		c.Discard()

@@ -63,7 +63,8 @@ func TestPromise14FollowAfterAFailure(t *testing.T) {
 	p.E.Log.Mu.Lock()
 	p.Must(p.E.Worktree.LoadSeen())
 	err := p.E.Worktree.HandleBatch(done, []*capture.Pending{{
-		Worktree: p.E.Worktree, Event: hooks.Event{Agent: hooks.Claude, Session: k.ID, Kind: hooks.Stop, Transcript: k.File}, Name: k.Name(), Act: hooks.Action{Capture: true, Record: true, Ends: true},
+		Worktree: p.E.Worktree, Event: hooks.Event{Agent: hooks.Claude, Session: k.ID, Kind: hooks.Stop, Transcript: k.File},
+		Name: k.Name(), Act: hooks.Action{Capture: true, Record: true, Ends: true},
 		Options: capture.HandleOptions{Tier: k.Tier, Late: func() bool { cancel(); return false }}, // when all is ready to be committed
 	}})
 	p.E.Log.Mu.Unlock()
@@ -88,7 +89,8 @@ func TestPromise14CodexSegment(t *testing.T) {
 		t.Helper()
 		tier, err := hooks.LoadTier("balanced")
 		p.Must(err)
-		h, err := p.E.Worktree.Handle(enginetest.Bg, hooks.Event{Agent: hooks.Codex, Session: id, Cwd: p.Root, Kind: kind, Transcript: path}, capture.HandleOptions{Tier: tier})
+		h, err := p.E.Worktree.Handle(enginetest.Bg,
+			hooks.Event{Agent: hooks.Codex, Session: id, Cwd: p.Root, Kind: kind, Transcript: path}, capture.HandleOptions{Tier: tier})
 		p.Must(err)
 		return h
 	}
@@ -131,7 +133,8 @@ func TestPromise14CodexSegment(t *testing.T) {
 		t.Fatalf("%+v, %q", s.Cursor, s.Problem)
 	}
 	r, err := p.E.Restorer.Fork(enginetest.Bg, "@", restore.Options{Env: p.Env()})
-	if err != nil || !strings.Contains(p.Slurp(r.Path), `"id":"`+r.Session[len("codex/"):]) || strings.Contains(p.Slurp(r.Path), "history_base") {
+	if err != nil || !strings.Contains(p.Slurp(r.Path), `"id":"`+r.Session[len("codex/"):]) ||
+		strings.Contains(p.Slurp(r.Path), "history_base") {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	p.Verify()

@@ -45,13 +45,17 @@ func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *m
 		return nil, ErrLater
 	}
 	// Records in front of the file's first one are the other session's, and name what that was made of.
-	own := transcript.Source{ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.Size-s.Cursor.Base), Size: st.Size - s.Cursor.Base, Name: s.Cursor.Path, Ended: true}
+	own := transcript.Source{
+		ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.Size-s.Cursor.Base), Size: st.Size - s.Cursor.Base,
+		Name: s.Cursor.Path, Ended: true,
+	}
 	c, err := transcript.Scan(s.Agent, own)
 	if err != nil || c.Parent.Session == "" || c.Parent.Session == s.ID {
 		return nil, err
 	}
 	l := model.MadeByAgent(s.Agent, c)
-	return l, CommonTurns(l, get, s, parent(l.Session), transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
+	return l, CommonTurns(l, get, s, parent(l.Session),
+		transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
 }
 
 // CommonTurns sets in l how far the conversation of s, which said is, and that of the session which l names are the same. parent is that
@@ -176,7 +180,8 @@ func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model
 		}
 	} else {
 		op := refs.Operation{
-			Kind: refs.KindEvent, Time: again.Time, Session: name, Checkpoint: again.Checkpoint, Turn: s.Turn, Transcript: s.Cursor.Transcript, Cause: again.Cause,
+			Kind: refs.KindEvent, Time: again.Time, Session: name, Checkpoint: again.Checkpoint, Turn: s.Turn,
+			Transcript: s.Cursor.Transcript, Cause: again.Cause,
 		}
 		if again.Kind == refs.KindCheckpoint {
 			op.Cause = refs.Cause{Event: s.Event}

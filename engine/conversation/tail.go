@@ -218,7 +218,10 @@ func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *S
 	if err != nil || id == s.Cursor.Transcript && s.Cursor.Path == path {
 		return s.Cursor, err
 	}
-	next := model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: id, Length: w.Length, Path: path, Generation: s.Cursor.Generation + 1}, Base: base}
+	next := model.Cursor{TranscriptEnd: model.TranscriptEnd{
+		Transcript: id, Length: w.Length, Path: path,
+		Generation: s.Cursor.Generation + 1,
+	}, Base: base}
 	st, err := OpenTranscript(tx, id)
 	if err == nil {
 		next.Last, err = lastID(f.Agent, transcript.Source{ReaderAt: st, Size: st.Size, Name: path}, 0)
@@ -285,7 +288,8 @@ func (cs *Conversations) MoveCursorWith(ctx context.Context, tx *objstore.Tx, na
 	s := *cs.log.Records[name]
 	s.Cursor, s.Problem = to, ""
 	op := refs.Operation{
-		Kind: refs.KindEvent, Time: cs.log.Now().UnixMilli(), Session: name, Turn: s.Turn, Transcript: to.Transcript, Cause: refs.Cause{Event: model.EventScan},
+		Kind: refs.KindEvent, Time: cs.log.Now().UnixMilli(), Session: name, Turn: s.Turn, Transcript: to.Transcript,
+		Cause: refs.Cause{Event: model.EventScan},
 	}
 	head, err := cs.log.Head()
 	if err != nil {
@@ -311,7 +315,8 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]
 	cs.log.Mu.Unlock()
-	if s == nil || s.Purged || s.Cursor.Path != s.Transcript || s.Cursor.Transcript.IsZero() || s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, TranscriptBlock) {
+	if s == nil || s.Purged || s.Cursor.Path != s.Transcript || s.Cursor.Transcript.IsZero() ||
+		s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, TranscriptBlock) {
 		return nil
 	}
 	c := s.Cursor

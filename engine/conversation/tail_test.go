@@ -285,24 +285,29 @@ func TestPromise14FollowModel(t *testing.T) {
 		m.Must(os.MkdirAll(m.dir, 0o700))
 		m.fresh()
 		t.Repeat(map[string]func(*rapid.T){
-			"append": m.appendSome, "append2": m.appendSome, "partial": m.appendPartial, "finish": m.finish, "truncate": m.truncate, "head": m.rewriteHead,
+			"append": m.appendSome, "append2": m.appendSome, "partial": m.appendPartial, "finish": m.finish, "truncate": m.truncate,
+			"head":   m.rewriteHead,
 			"middle": m.rewriteMiddle, "rotate": m.rotate, "replace": m.replace, "delete": m.gone, "compress": m.compress,
 			"event": m.event, "event2": m.event, "settle": m.quiet, "reopen": func(*rapid.T) { m.Reopen() },
 		})
 		// A rewrite that did not show by itself shows when the file has grown by an eighth and a block.
-		m.put(append(enginetest.WholeLines(m.content()), bytes.Repeat([]byte(`{"type":"x"}`+"\n"), (len(m.content())/8+conversation.TranscriptBlock)/10)...))
+		m.put(append(enginetest.WholeLines(m.content()),
+			bytes.Repeat([]byte(`{"type":"x"}`+"\n"), (len(m.content())/8+conversation.TranscriptBlock)/10)...))
 		m.event(t)
 		m.lost = false
 		tier, err := hooks.LoadTier("balanced")
 		m.Must(err)
-		_, err = m.E.Worktree.Handle(enginetest.Bg, hooks.Event{Agent: m.agent, Session: m.id, Cwd: m.Root, Kind: hooks.Stop, Transcript: m.file}, capture.HandleOptions{Tier: tier})
+		_, err = m.E.Worktree.Handle(enginetest.Bg,
+			hooks.Event{Agent: m.agent, Session: m.id, Cwd: m.Root, Kind: hooks.Stop, Transcript: m.file},
+			capture.HandleOptions{Tier: tier})
 		m.Must(err)
 		m.Settle()
 		m.check()
 		for _, h := range m.held {
 			cp, err := m.E.Log.Checkpoint(h.cp.ID)
 			m.Must(err)
-			if got := enginetest.ReadAll(t, m.E.Log.Objs, cp.Conversation.Transcript); !bytes.Equal(got, h.bytes) || int64(len(got)) != cp.Conversation.Length {
+			if got := enginetest.ReadAll(t, m.E.Log.Objs, cp.Conversation.Transcript); !bytes.Equal(got, h.bytes) ||
+				int64(len(got)) != cp.Conversation.Length {
 				t.Fatalf("checkpoint %d has %d bytes of the conversation, there were %d", cp.Seq, len(got), len(h.bytes))
 			}
 		}

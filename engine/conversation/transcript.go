@@ -134,7 +134,10 @@ func OpenTranscript(get objstore.Getter, id objstore.ID) (*Stored, error) {
 		if s.Size == 0 {
 			s.Size = n.Length
 		} else if n.Length != want {
-			return nil, &value.OpError{Op: "transcript", Subject: id.Short(), Err: fmt.Errorf("%w: its blocks do not follow each other", kv.ErrCorrupt)}
+			return nil, &value.OpError{
+				Op: "transcript", Subject: id.Short(),
+				Err: fmt.Errorf("%w: its blocks do not follow each other", kv.ErrCorrupt),
+			}
 		}
 		s.Nodes, s.Blobs = append(s.Nodes, id), append(s.Blobs, n.Tail)
 		id, want = n.Parent, n.Length-tailLength(n.Length)
@@ -154,7 +157,10 @@ func (s *Stored) read(k int) ([]byte, error) {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	if want := min(TranscriptBlock, s.Size-int64(k)*TranscriptBlock); int64(len(raw)) != want {
-		return nil, &value.OpError{Op: "transcript", Subject: s.Nodes[k].Short(), Err: fmt.Errorf("%w: block of %d bytes, wants %d", kv.ErrCorrupt, len(raw), want)}
+		return nil, &value.OpError{
+			Op: "transcript", Subject: s.Nodes[k].Short(),
+			Err: fmt.Errorf("%w: block of %d bytes, wants %d", kv.ErrCorrupt, len(raw), want),
+		}
 	}
 	s.block, s.at = raw, k
 	return raw, nil
@@ -236,7 +242,10 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	if int64(len(tail)) != tailLength(n.Length) {
-		return nil, &value.OpError{Op: "transcript", Subject: id.Short(), Err: fmt.Errorf("%w: block of %d bytes, wants %d", kv.ErrCorrupt, len(tail), tailLength(n.Length))}
+		return nil, &value.OpError{
+			Op: "transcript", Subject: id.Short(),
+			Err: fmt.Errorf("%w: block of %d bytes, wants %d", kv.ErrCorrupt, len(tail), tailLength(n.Length)),
+		}
 	}
 	w := &Writer{Tx: tx, Node: *n, id: id}
 	w.tail = append(make([]byte, 0, TranscriptBlock), tail...)

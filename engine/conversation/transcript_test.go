@@ -192,13 +192,14 @@ func TestPromise06DamagedTranscripts(t *testing.T) {
 	short := put(objstore.Blob, make([]byte, 10))
 	one := node(conversation.TranscriptBlock, objstore.ID{}, whole)
 	for name, id := range map[string]objstore.ID{
-		"a block that is too short":            node(conversation.TranscriptBlock, objstore.ID{}, short),
-		"a block that is too long":             node(11, objstore.ID{}, whole),
-		"a parent that is missing":             node(conversation.TranscriptBlock+10, enginetest.TestID("none"), short),
-		"a block that is missing":              node(10, objstore.ID{}, enginetest.TestID("none")),
-		"a parent with another length":         node(2*conversation.TranscriptBlock+10, one, short),
-		"a parent that is no whole block":      node(conversation.TranscriptBlock+10, node(10, objstore.ID{}, short), short),
-		"a parent that is longer":              node(conversation.TranscriptBlock+10, node(2*conversation.TranscriptBlock, one, whole), short),
+		"a block that is too short":       node(conversation.TranscriptBlock, objstore.ID{}, short),
+		"a block that is too long":        node(11, objstore.ID{}, whole),
+		"a parent that is missing":        node(conversation.TranscriptBlock+10, enginetest.TestID("none"), short),
+		"a block that is missing":         node(10, objstore.ID{}, enginetest.TestID("none")),
+		"a parent with another length":    node(2*conversation.TranscriptBlock+10, one, short),
+		"a parent that is no whole block": node(conversation.TranscriptBlock+10, node(10, objstore.ID{}, short), short),
+		"a parent that is longer": node(conversation.TranscriptBlock+10, node(2*conversation.TranscriptBlock, one, whole),
+			short),
 		"a length that nothing could stand in": node(1<<53, one, short),
 		"no record":                            put(objstore.Transcript, []byte("x")),
 	} {
@@ -234,7 +235,10 @@ func BenchmarkNode(b *testing.B) {
 
 func FuzzNode(f *testing.F) {
 	f.Add((&conversation.Node{Length: 5, Tail: enginetest.TestID("t")}).Encode())
-	f.Add((&conversation.Node{Length: conversation.TranscriptBlock + 1, Parent: enginetest.TestID("p"), Tail: enginetest.TestID("t")}).Encode())
+	f.Add((&conversation.Node{
+		Length: conversation.TranscriptBlock + 1, Parent: enginetest.TestID("p"),
+		Tail: enginetest.TestID("t"),
+	}).Encode())
 	f.Add((&conversation.Node{Length: conversation.TranscriptBlock + 1, Tail: enginetest.TestID("t")}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		n, err := conversation.DecodeNode(objstore.ID{}, raw)
@@ -263,9 +267,13 @@ func stored(p *enginetest.Project) (n int, size int64) {
 
 // wordsOf is a line as session files have them: ids that no compression makes less of, and text.
 func wordsOf(r *rand.Rand) []byte {
-	words := []string{"the", "parser", "reads", "func", "error", "return", "if", "file", "line", "checkpoint", "session", "{", "}", "nil", "path", "=", "is"}
+	words := []string{
+		"the", "parser", "reads", "func", "error", "return", "if", "file", "line", "checkpoint", "session", "{", "}", "nil",
+		"path", "=", "is",
+	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `{"parentUuid":"%016x","uuid":"%016x","type":"user","cwd":"/home/dev/proj","message":{"content":"`, r.Uint64(), r.Uint64())
+	fmt.Fprintf(&b, `{"parentUuid":"%016x","uuid":"%016x","type":"user","cwd":"/home/dev/proj","message":{"content":"`, r.Uint64(),
+		r.Uint64())
 	for n := 100 + r.IntN(1800); b.Len() < n; {
 		fmt.Fprintf(&b, "%s%d ", words[r.IntN(len(words))], r.IntN(9))
 	}

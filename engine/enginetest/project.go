@@ -2,8 +2,8 @@
 // engine, whose store lies in a file system in memory that a power cut can be made of.
 //
 //   - Project is the project, and its person: files written by hand, saves, restores; what they give is checked at once.
-//   - Agent calls the hooks of a session without a session file. Talker has one of Claude Code's. Scribe is a session of any of the four agents from the
-//     outside: payloads and session file as that agent writes them.
+//   - Agent calls the hooks of a session without a session file. Talker has one of Claude Code's. Scribe is a session of any of the four
+//     agents from the outside: payloads and session file as that agent writes them.
 //
 // One goroutine uses a Project. What goes wrong fails the test.
 package enginetest
@@ -141,7 +141,10 @@ func OpenProject(t Fataler, root, home string) *Project {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	p := &Project{T: t, Root: root, Home: project.Home{Dir: home}, FS: kvtest.NewCrashFS(), Tick: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
+	p := &Project{
+		T: t, Root: root, Home: project.Home{Dir: home}, FS: kvtest.NewCrashFS(),
+		Tick: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC),
+	}
 	// The directories above the store are there since before the test, also after a power cut.
 	p.Must(p.FS.MkdirAll(p.Home.Storage(), 0o700))
 	for dir := p.Home.Storage(); ; dir = filepath.Dir(dir) {

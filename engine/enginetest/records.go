@@ -25,7 +25,8 @@ func SampleJournal() *model.Journal {
 	return &model.Journal{
 		Kind: refs.KindCheckout, Session: "claude/a",
 		Restore: refs.Restore{
-			Target: TestID("t"), Safety: TestID("s"), Scope: refs.Scope{Paths: []string{"a"}, Exact: true, ContextOnly: true}, Undoes: 3, Kept: 1,
+			Target: TestID("t"), Safety: TestID("s"), Scope: refs.Scope{Paths: []string{"a"}, Exact: true, ContextOnly: true}, Undoes: 3,
+			Kept:  1,
 			Files: []refs.File{{Path: "/a", To: TestID("to")}, {Path: "/b", From: TestID("from"), To: TestID("to")}}, Goes: "claude/b",
 		},
 		Before: TestID("b"), After: TestID("a"), Stage: "00112233445566aa",
@@ -45,12 +46,14 @@ func SampleJournal() *model.Journal {
 func SampleSession() *model.Session {
 	at := time.UnixMilli(1_800_000_000_000)
 	return &model.Session{
-		Name: "claude/a", Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, First: at, Last: at.Add(time.Millisecond),
+		Name: "claude/a", Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, First: at,
+		Last:  at.Add(time.Millisecond),
 		Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true, Shown: at.Add(2 * time.Millisecond), Folded: 9,
 		Calls:   []model.Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
 		Outside: []string{"/etc/x"},
 		Cursor: model.Cursor{
-			TranscriptEnd: model.TranscriptEnd{Transcript: TestID("x"), Length: 70_000, Last: "u", Path: "/t", Generation: 1}, Base: 2, Checked: 3,
+			TranscriptEnd: model.TranscriptEnd{Transcript: TestID("x"), Length: 70_000, Last: "u", Path: "/t", Generation: 1}, Base: 2,
+			Checked: 3,
 		},
 		Fork: &model.Lineage{
 			Lineage: value.Lineage{Session: "claude/b", Turn: 12, Message: "m", Checkpoint: "c", Time: at, Clone: true, Kind: "fork"},

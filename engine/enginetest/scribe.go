@@ -62,11 +62,13 @@ func (p *Project) Scribe(agent hooks.Agent, id string) *Scribe {
 		s.File = filepath.Join(dir, "rollout-2026-11-20T10-00-00-"+id+".jsonl")
 		s.codex("session_meta", map[string]any{
 			"session_id": id, "id": id, "timestamp": "2026-11-20T10:00:00.000Z", "cwd": p.Root,
-			"originator": "codex-tui", "cli_version": "0.169.0", "source": "cli", "thread_source": "user", "model_provider": "fake", "history_mode": "paginated",
+			"originator": "codex-tui", "cli_version": "0.169.0", "source": "cli", "thread_source": "user", "model_provider": "fake",
+			"history_mode": "paginated",
 		})
 	case hooks.Gemini:
 		s.File = filepath.Join(dir, "session-2026-11-20T10-11-"+id[:8]+".jsonl")
-		p.Must(os.WriteFile(filepath.Join(p.User(), ".gemini", "projects.json"), []byte(fmt.Sprintf(`{"projects":{%q:"p"}}`, p.Root)), 0o600))
+		p.Must(os.WriteFile(filepath.Join(p.User(), ".gemini", "projects.json"), []byte(fmt.Sprintf(`{"projects":{%q:"p"}}`, p.Root)),
+			0o600))
 		s.put(map[string]any{"sessionId": id, "projectHash": "p", "startTime": s.time(), "lastUpdated": s.time(), "kind": "main"})
 	case hooks.Droid:
 		s.File = filepath.Join(dir, id+".jsonl")
@@ -181,7 +183,10 @@ func (s *Scribe) Asked(text string) {
 		s.turn = Unique()
 		s.codex("event_msg", map[string]any{"type": "task_started", "turn_id": s.turn})
 		s.codex("turn_context", map[string]any{"turn_id": s.turn, "cwd": s.p.Root, "approval_policy": "never", "model": "gpt-5.5"})
-		s.codex("response_item", map[string]any{"type": "message", "id": "msg_" + Unique(), "role": "user", "content": texts("input_text", text)})
+		s.codex("response_item", map[string]any{
+			"type": "message", "id": "msg_" + Unique(), "role": "user",
+			"content": texts("input_text", text),
+		})
 		s.codex("event_msg", map[string]any{
 			"type": "item_completed", "thread_id": s.ID, "turn_id": s.turn,
 			"item": map[string]any{"type": "UserMessage", "id": Unique(), "content": texts("text", text)},
@@ -200,11 +205,17 @@ func (s *Scribe) Calls(call, tool string, input map[string]any) {
 	s.p.T.Helper()
 	switch s.Agent {
 	case hooks.Codex:
-		s.codex("response_item", map[string]any{"type": "custom_tool_call", "id": "ctc_" + Unique(), "status": "completed", "call_id": call, "name": tool, "input": "x"})
+		s.codex("response_item", map[string]any{
+			"type": "custom_tool_call", "id": "ctc_" + Unique(), "status": "completed", "call_id": call,
+			"name": tool, "input": "x",
+		})
 	case hooks.Gemini:
 		s.put(map[string]any{"id": Unique(), "timestamp": s.time(), "type": "gemini", "content": "Looking at it."})
 	case hooks.Droid:
-		s.droid(map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": call, "name": tool, "input": input}}})
+		s.droid(map[string]any{
+			"role":    "assistant",
+			"content": []any{map[string]any{"type": "tool_use", "id": call, "name": tool, "input": input}},
+		})
 	default:
 		s.Claude("assistant", map[string]any{
 			"id": "msg_" + call, "type": "message", "role": "assistant", "stop_reason": "tool_use",
@@ -218,7 +229,10 @@ func (s *Scribe) Result(call, tool, text string) {
 	s.p.T.Helper()
 	switch s.Agent {
 	case hooks.Codex:
-		s.codex("response_item", map[string]any{"type": "custom_tool_call_output", "id": "ctco_" + Unique(), "call_id": call, "output": text})
+		s.codex("response_item", map[string]any{
+			"type": "custom_tool_call_output", "id": "ctco_" + Unique(), "call_id": call,
+			"output": text,
+		})
 	case hooks.Gemini:
 		s.put(map[string]any{"id": Unique(), "timestamp": s.time(), "type": "user", "content": []any{map[string]any{
 			"functionResponse": map[string]any{"id": call, "name": tool, "response": map[string]any{"output": text}},
@@ -242,14 +256,20 @@ func (s *Scribe) Says(text string) {
 			"type": "item_completed", "thread_id": s.ID, "turn_id": s.turn,
 			"item": map[string]any{"type": "AgentMessage", "id": Unique(), "content": texts("Text", text)},
 		})
-		s.codex("response_item", map[string]any{"type": "message", "id": "msg_" + Unique(), "role": "assistant", "content": texts("output_text", text)})
+		s.codex("response_item", map[string]any{
+			"type": "message", "id": "msg_" + Unique(), "role": "assistant",
+			"content": texts("output_text", text),
+		})
 		s.codex("event_msg", map[string]any{"type": "task_complete", "turn_id": s.turn, "last_agent_message": text})
 	case hooks.Gemini:
 		s.put(map[string]any{"id": Unique(), "timestamp": s.time(), "type": "gemini", "content": text})
 	case hooks.Droid:
 		s.droid(map[string]any{"role": "assistant", "content": texts("text", text)})
 	default:
-		s.Claude("assistant", map[string]any{"id": "msg_" + Unique(), "type": "message", "role": "assistant", "stop_reason": "end_turn", "content": texts("text", text)})
+		s.Claude("assistant", map[string]any{
+			"id": "msg_" + Unique(), "type": "message", "role": "assistant", "stop_reason": "end_turn",
+			"content": texts("text", text),
+		})
 	}
 }
 
@@ -288,7 +308,8 @@ func (s *Scribe) eventName(kind hooks.Kind) string {
 		}
 	}
 	return map[hooks.Kind]string{
-		hooks.SessionStart: "SessionStart", hooks.Prompt: "UserPromptSubmit", hooks.BeforeTool: "PreToolUse", hooks.AfterTool: "PostToolUse", hooks.Stop: "Stop",
+		hooks.SessionStart: "SessionStart", hooks.Prompt: "UserPromptSubmit", hooks.BeforeTool: "PreToolUse",
+		hooks.AfterTool: "PostToolUse", hooks.Stop: "Stop",
 		hooks.SubagentStart: "SubagentStart", hooks.SubagentStop: "SubagentStop", hooks.SessionEnd: "SessionEnd",
 	}[kind]
 }
@@ -317,7 +338,10 @@ func (s *Scribe) Tell(kind hooks.Kind, more map[string]any) *capture.Handled {
 // Tool is what a call that writes a file is called, or one of a shell if path is "", and what it is told.
 func (s *Scribe) Tool(path string) (name string, input map[string]any) {
 	if path == "" {
-		name = map[hooks.Agent]string{hooks.Claude: "Bash", hooks.Codex: "Bash", hooks.Gemini: "run_shell_command", hooks.Droid: "Execute"}[s.Agent]
+		name = map[hooks.Agent]string{
+			hooks.Claude: "Bash", hooks.Codex: "Bash", hooks.Gemini: "run_shell_command",
+			hooks.Droid: "Execute",
+		}[s.Agent]
 		return name, map[string]any{"command": "make " + Unique()}
 	}
 	if s.Agent == hooks.Codex {

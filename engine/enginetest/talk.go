@@ -122,7 +122,8 @@ func (k *Talker) Line(typ, message string) {
 	if k.Parent != "" {
 		parent = `"` + k.Parent + `"`
 	}
-	k.Append(fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-11-20T10:00:%02d.%03dZ","cwd":%q,"sessionId":%q,"version":"2.1.328"}`+"\n",
+	k.Append(fmt.Sprintf(
+		`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-11-20T10:00:%02d.%03dZ","cwd":%q,"sessionId":%q,"version":"2.1.328"}`+"\n",
 		parent, typ, message, uuid, k.N/1000%60, k.N%1000, k.p.Root, k.ID))
 	k.Parent = uuid
 }
@@ -149,7 +150,9 @@ func (k *Talker) Ask(text string) *capture.Handled {
 func (k *Talker) Work(do func()) *capture.Handled {
 	k.p.T.Helper()
 	call := fmt.Sprintf("toolu_%s_%d", k.ID[:8], k.N)
-	k.Line("assistant", fmt.Sprintf(`{"id":"msg_%s","type":"message","role":"assistant","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":"x"}}],"stop_reason":"tool_use"}`, call, call))
+	k.Line("assistant",
+		fmt.Sprintf(
+			`{"id":"msg_%s","type":"message","role":"assistant","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":"x"}}],"stop_reason":"tool_use"}`, call, call))
 	k.Send(hooks.Event{Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, capture.HandleOptions{})
 	do()
 	h := k.Send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: call}}, capture.HandleOptions{})
@@ -160,7 +163,9 @@ func (k *Talker) Work(do func()) *capture.Handled {
 // Say is the last reply of a turn.
 func (k *Talker) Say(text string) {
 	k.p.T.Helper()
-	k.Line("assistant", fmt.Sprintf(`{"id":"msg_%s_%d","type":"message","role":"assistant","content":[{"type":"text","text":%q}],"stop_reason":"end_turn"}`, k.ID[:8], k.N, text))
+	k.Line("assistant",
+		fmt.Sprintf(`{"id":"msg_%s_%d","type":"message","role":"assistant","content":[{"type":"text","text":%q}],"stop_reason":"end_turn"}`,
+			k.ID[:8], k.N, text))
 }
 
 // Stop is the end of a turn.
@@ -220,7 +225,8 @@ func (p *Project) Settle() {
 func (p *Project) Prompts(path string) (asked []string, last string) {
 	p.T.Helper()
 	b := p.Slurp(path)
-	list, err := transcript.Messages(transcript.Claude, transcript.Source{ReaderAt: strings.NewReader(b), Size: int64(len(b)), Name: path}, 1000)
+	list, err := transcript.Messages(transcript.Claude,
+		transcript.Source{ReaderAt: strings.NewReader(b), Size: int64(len(b)), Name: path}, 1000)
 	p.Must(err)
 	for _, m := range list {
 		switch {

@@ -29,7 +29,8 @@ func (f *Finder) reading() (*reading, error) {
 		return nil, err
 	}
 	return &reading{
-		log: f.log, trees: f.trees(), blobs: f.log.Objs.Memo(objstore.Blob), secret: secret, large: map[string]bool{}, gone: map[string]bool{},
+		log: f.log, trees: f.trees(), blobs: f.log.Objs.Memo(objstore.Blob), secret: secret, large: map[string]bool{},
+		gone: map[string]bool{},
 	}, nil
 }
 

@@ -12,8 +12,8 @@
 // hand (objstore.Memo), and each distinct content of a path is read and searched once, however many checkpoints have it. There is no index.
 // Secret files are not searched, nor are those over maxContent; what is purged or lost is passed over.
 //
-// The log's lock is not held: a search takes as long as it takes, and neither an agent's event nor gc waits for it. A search that misses what
-// gc took away meanwhile is begun again.
+// The log's lock is not held: a search takes as long as it takes, and neither an agent's event nor gc waits for it. A search that misses
+// what gc took away meanwhile is begun again.
 package find
 
 import (

@@ -358,7 +358,8 @@ func (m *asked) checkBlame(path string) {
 			m.t.Fatalf("blame %s: %s had line %q already", path, o.ID.Short(), l.Text)
 		}
 	}
-	if want := m.states[slices.IndexFunc(m.states, func(s askedState) bool { return s.ID == b.Checkpoint.ID })].files[path]; text.String() != want {
+	if want := m.states[slices.IndexFunc(m.states,
+		func(s askedState) bool { return s.ID == b.Checkpoint.ID })].files[path]; text.String() != want {
 		m.t.Fatalf("blame %s: the lines are not those of the file:\n%s\n%s", path, text.String(), want)
 	}
 }
@@ -421,7 +422,8 @@ func TestBlameEqualsGits(t *testing.T) {
 		m := &asked{Project: enginetest.OpenProject(t, root, home), t: t}
 		defer m.Close()
 		git := func(args ...string) string {
-			cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"}, args...)...)
+			cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"},
+				args...)...)
 			cmd.Dir = root
 			out, err := cmd.CombinedOutput()
 			if err != nil {

@@ -121,7 +121,8 @@ func (f *Finder) grepAll(ctx context.Context, o GrepOptions) (*GrepResult, error
 	return out, nil
 }
 
-// GrepTree searches the files of one state: its lines stand in no span. get has the state's objects; a content that it has not is too large.
+// GrepTree searches the files of one state: its lines stand in no span. get has the state's objects; a content that it has not is too
+// large.
 func (f *Finder) GrepTree(ctx context.Context, get objstore.Getter, root objstore.ID, o GrepOptions) (*GrepResult, error) {
 	g, err := f.grep(o)
 	if err != nil {
@@ -278,7 +279,8 @@ func (g *grep) file(ctx context.Context, path string, versions []run, now objsto
 		})
 	}
 	return slices.SortedFunc(maps.Values(hits), func(a, b *hit) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), -cmp.Compare(a.spans[len(a.spans)-1].last, b.spans[len(b.spans)-1].last), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(a.Line, b.Line), -cmp.Compare(a.spans[len(a.spans)-1].last, b.spans[len(b.spans)-1].last),
+			cmp.Compare(a.Text, b.Text))
 	}), nil
 }
 

@@ -41,8 +41,8 @@ type PathsResult struct {
 	value.Unsearched
 }
 
-// Paths lists the checkpoints that changed some paths, newest first. A file that came by a rename is followed to the name that it had before:
-// with all that is older, that name is meant, too. What no checkpoint ever had is model.ErrNotFound.
+// Paths lists the checkpoints that changed some paths, newest first. A file that came by a rename is followed to the name that it had
+// before: with all that is older, that name is meant, too. What no checkpoint ever had is model.ErrNotFound.
 func (f *Finder) Paths(ctx context.Context, o PathsOptions) (*PathsResult, error) {
 	return again(func() (*PathsResult, error) { return f.paths(ctx, o) })
 }

@@ -96,7 +96,10 @@ func (f *Finder) saidIn(s *model.Session, g *grep, out *SaidResult) error {
 			if out.More = len(out.Said) == g.limit; out.More {
 				return nil
 			}
-			one := value.Said{Session: s.Name, Agent: s.Agent, Title: value.Text(title), Turn: uint64(max(m.Turn, 0)), Who: m.Who, Time: m.Time.UTC()}
+			one := value.Said{
+				Session: s.Name, Agent: s.Agent, Title: value.Text(title), Turn: uint64(max(m.Turn, 0)), Who: m.Who,
+				Time: m.Time.UTC(),
+			}
 			one.Text, one.Cut = shown(value.Text(line))
 			out.Said = append(out.Said, one)
 		}

@@ -66,8 +66,9 @@ const maxTail = 1 << 20
 // again makes the operation of a checkpoint again.
 func (s *fixup) again(b *kv.Batch, cp *model.Checkpoint) error {
 	op := refs.Operation{
-		Seq: cp.Seq, Kind: refs.KindCheckpoint, Time: cp.Time.UnixMilli(), Session: cp.Session, Checkpoint: cp.ID, Turn: cp.Cause.Turn, Message: "made again by a repair",
-		Cause: refs.Cause{Event: cp.Cause.Event},
+		Seq: cp.Seq, Kind: refs.KindCheckpoint, Time: cp.Time.UnixMilli(), Session: cp.Session, Checkpoint: cp.ID, Turn: cp.Cause.Turn,
+		Message: "made again by a repair",
+		Cause:   refs.Cause{Event: cp.Cause.Event},
 	}
 	if cp.Cause.Event == model.EventSafety {
 		op.Kind, op.Cause = refs.KindSafety, refs.Cause{}

@@ -104,7 +104,8 @@ func TestPromise06RepairNames(t *testing.T) {
 			return refs.Repoint(b, refs.Session(model.Manual), objstore.ID{}, 0)
 		},
 		"both gone": func(b *kv.Batch, _ objstore.ID) error {
-			return errors.Join(refs.Repoint(b, refs.Session(model.Manual), objstore.ID{}, 0), refs.Repoint(b, refs.Cursor(model.Manual), objstore.ID{}, 0))
+			return errors.Join(refs.Repoint(b, refs.Session(model.Manual), objstore.ID{}, 0),
+				refs.Repoint(b, refs.Cursor(model.Manual), objstore.ID{}, 0))
 		},
 		"damaged": func(b *kv.Batch, _ objstore.ID) error { return b.Set([]byte("rcursor/manual"), []byte("x")) },
 		"elsewhere": func(b *kv.Batch, _ objstore.ID) error {
@@ -210,10 +211,12 @@ func TestPromise06RepairContent(t *testing.T) {
 		t.Errorf("affected: %q, want %q", lost, want)
 	}
 	var le *oplog.LostError
-	if _, err := p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(), restore.Options{}); !errors.As(err, &le) || !slices.Equal(le.Paths, []string{"dir", "lost"}) {
+	if _, err := p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(), restore.Options{}); !errors.As(err, &le) ||
+		!slices.Equal(le.Paths, []string{"dir", "lost"}) {
 		t.Errorf("a checkout of what is lost: %v", err)
 	}
-	if _, err := p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{"dir/lost"}}}); !errors.Is(err, objstore.ErrLost) {
+	if _, err := p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(),
+		restore.Options{Scope: refs.Scope{Paths: []string{"dir/lost"}}}); !errors.Is(err, objstore.ErrLost) {
 		t.Errorf("a checkout of a lost path: %v", err)
 	}
 	p.Checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{"f", "moved"}}})
@@ -317,7 +320,10 @@ func TestPromise06RepairHalfDone(t *testing.T) {
 	one := p.Save("one")
 	p.Write("f", "2")
 	two := p.Save("two")
-	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: "0011223344556677"}
+	j := &model.Journal{
+		Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID},
+		Before: two.ID, After: one.ID, Stage: "0011223344556677",
+	}
 	damage(p, func(b *kv.Batch) error { return b.Set(model.JournalKey, j.Encode()) })
 	if _, err := p.E.Checker.Repair(enginetest.Bg, nil, nil); !errors.Is(err, model.ErrHalfDone) {
 		t.Errorf("repair while a checkout is half done: %v", err)

@@ -72,7 +72,8 @@ func (r *repair) worktree(ctx context.Context, p model.Progress) error {
 	defer root.Close()
 	tx := e.log.Objs.Begin()
 	src := snapshot.Source{
-		Root: root, Rules: rules.Dir, RuleFiles: capture.RuleFiles, Tracked: rules.Tracked, SizeLimit: e.log.Config.SizeLimit(), Secret: rules.Secret,
+		Root: root, Rules: rules.Dir, RuleFiles: capture.RuleFiles, Tracked: rules.Tracked, SizeLimit: e.log.Config.SizeLimit(),
+		Secret:       rules.Secret,
 		StoreSecrets: e.log.Config.StoreSecrets(), SecretKey: rules.Key, Get: tx, Put: rewriter{tx},
 	}
 	if p != nil {
@@ -159,8 +160,9 @@ type sessionFile struct {
 	lengths map[int64]objstore.ID
 }
 
-// conversations stores again what session files hold of conversations that cannot be read. The blocks of a transcript follow from the bytes alone:
-// the file is read once, and stored as it was at each length at which it was captured. It is kept if one of these is what was captured.
+// conversations stores again what session files hold of conversations that cannot be read. The blocks of a transcript follow from the bytes
+// alone: the file is read once, and stored as it was at each length at which it was captured. It is kept if one of these is what was
+// captured.
 func (r *repair) conversations(ctx context.Context, v *verifier) error {
 	files := map[string]*sessionFile{}
 	d := newDamage(v)

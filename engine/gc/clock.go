@@ -25,9 +25,11 @@ type ClockError struct {
 func (e *ClockError) Error() string {
 	d := e.now.Sub(e.newest)
 	if d < 0 {
-		return fmt.Sprintf("gc: %v: it says %s, %s before the newest operation", ErrClock, e.now.UTC().Format(time.RFC3339), (-d).Round(time.Second))
+		return fmt.Sprintf("gc: %v: it says %s, %s before the newest operation", ErrClock, e.now.UTC().Format(time.RFC3339),
+			(-d).Round(time.Second))
 	}
-	return fmt.Sprintf("gc: %v: it says %s, %d days after the newest operation", ErrClock, e.now.UTC().Format(time.RFC3339), d/(24*time.Hour))
+	return fmt.Sprintf("gc: %v: it says %s, %d days after the newest operation", ErrClock, e.now.UTC().Format(time.RFC3339),
+		d/(24*time.Hour))
 }
 
 // Is makes it an ErrClock.

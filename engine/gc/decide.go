@@ -29,7 +29,10 @@ func (g *gcPlan) decide(r retention) {
 	for i := range g.ops {
 		o := &g.ops[i]
 		o.flags &^= opDrop
-		l := logged{session: g.sessions.of[o.session], age: g.clock.age[i], wall: g.clock.wall[i], day: dayOf(o.time), pinned: int32(i) >= present}
+		l := logged{
+			session: g.sessions.of[o.session], age: g.clock.age[i], wall: g.clock.wall[i], day: dayOf(o.time),
+			pinned: int32(i) >= present,
+		}
 		if o.step >= 0 && (o.kind == refs.KindCheckpoint || o.kind == refs.KindSafety) {
 			s := &g.steps[o.step]
 			c := l

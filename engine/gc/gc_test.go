@@ -67,7 +67,8 @@ func TestPromise05KeepsWhatIsNeeded(t *testing.T) {
 	}
 	// Steps lead from one that is left to the next, and tell of all that lay between.
 	shown, err := p.E.History.Show(enginetest.Bg, cps[5].ID.String(), nil)
-	if err != nil || len(shown.Parents) != 1 || shown.Parents[0] != cps[2].ID || shown.Merged != 2 || len(shown.Changes) != 4 || shown.Counts.Added != 3 || shown.Counts.Modified != 1 {
+	if err != nil || len(shown.Parents) != 1 || shown.Parents[0] != cps[2].ID || shown.Merged != 2 || len(shown.Changes) != 4 ||
+		shown.Counts.Added != 3 || shown.Counts.Modified != 1 {
 		t.Errorf("%+v, %v", shown, err)
 	}
 	if _, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{}); err != nil {
@@ -191,7 +192,8 @@ func TestPromise12AcrossARestore(t *testing.T) {
 	tag("target", b.Run("1", func() { p.Write("y", enginetest.Big("y")) }))
 	tag("removed", b.Run("2", func() { p.Remove("x") }))
 	between := p.Get(b.Run("3", func() { p.Write("z", enginetest.Big("z")) }))
-	if _, err := p.E.Restorer.Checkout(enginetest.Bg, "target", restore.Options{Session: model.SessionChoice{Session: "b"}}); err != nil || p.Read("x") != enginetest.Big("x") {
+	if _, err := p.E.Restorer.Checkout(enginetest.Bg, "target", restore.Options{Session: model.SessionChoice{Session: "b"}}); err != nil ||
+		p.Read("x") != enginetest.Big("x") {
 		t.Fatal(err)
 	}
 	gone := p.Get(a.Run("4", func() { p.Remove("x") }))
@@ -374,13 +376,22 @@ func TestGCProgress(t *testing.T) {
 // The bytes on disk, docs/format.md#squash-record.
 func TestSquashCodec(t *testing.T) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
-	for _, g := range []*model.Squash{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: model.Counts{Added: 1, Modified: 2, Deleted: 3}, Reverted: []string{"/"}, Aside: []string{"c/d"}, Owned: []model.Owned{{By: []string{"a/b"}, Paths: []string{"x", "y"}}}}} {
+	for _, g := range []*model.Squash{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: model.Counts{
+		Added:    1,
+		Modified: 2, Deleted: 3,
+	}, Reverted: []string{"/"}, Aside: []string{"c/d"}, Owned: []model.Owned{{
+		By:    []string{"a/b"},
+		Paths: []string{"x", "y"},
+	}}}} {
 		got, err := model.DecodeSquash(g.Encode())
 		if err != nil || !slices.Equal(got.Encode(), g.Encode()) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
-	g := &model.Squash{By: []string{"a/b", "c/d"}, Merged: 1, Counts: model.Counts{Modified: 1}, Reverted: []string{"d/", "f"}, Aside: []string{"c/d"}}
+	g := &model.Squash{
+		By: []string{"a/b", "c/d"}, Merged: 1, Counts: model.Counts{Modified: 1}, Reverted: []string{"d/", "f"},
+		Aside: []string{"c/d"},
+	}
 	if got := fmt.Sprintf("%x", g.Encode()); got != "030803612f6203632f64"+"040101"+"060101"+"080502642f0166"+"090403632f64" {
 		t.Error(got)
 	}
@@ -398,7 +409,10 @@ func TestSquashCodec(t *testing.T) {
 func FuzzSquash(f *testing.F) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
 	f.Add((&model.Squash{Parent: id, Base: id, By: []string{"a"}, Merged: 1}).Encode())
-	f.Add((&model.Squash{By: []string{"a", "b"}, Merged: 1, Reverted: []string{"d/", "f"}, Aside: []string{"b"}, Owned: []model.Owned{{By: []string{"b"}, Paths: []string{"f"}}}}).Encode())
+	f.Add((&model.Squash{
+		By: []string{"a", "b"}, Merged: 1, Reverted: []string{"d/", "f"}, Aside: []string{"b"},
+		Owned: []model.Owned{{By: []string{"b"}, Paths: []string{"f"}}},
+	}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if g, err := model.DecodeSquash(raw); err == nil && !slices.Equal(g.Encode(), raw) {
 			t.Errorf("decoded %x, encoded %x", raw, g.Encode())

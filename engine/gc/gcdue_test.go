@@ -39,7 +39,8 @@ func TestTidyGoesOn(t *testing.T) {
 	}
 	ran := filepath.Join(p.E.Log.Project.Store, gc.GcRan)
 	p.Must(os.MkdirAll(filepath.Dir(ran), 0o700))
-	if _, err := p.E.Collector.Tidy(endsWhen{enginetest.Bg, func() bool { return len(p.Listed()) < 10 }}); !errors.Is(err, context.Canceled) {
+	if _, err := p.E.Collector.Tidy(endsWhen{enginetest.Bg, func() bool { return len(p.Listed()) < 10 }}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("ended: %v", err)
 	}
 	if _, err := os.Stat(ran); err == nil {

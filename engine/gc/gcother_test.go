@@ -96,7 +96,8 @@ func TestPromise12OffTheLine(t *testing.T) {
 				t.Fatal("nothing was thinned")
 			}
 			// As long as that one is at work it is a colleague all the same.
-			r, err := p.E.Restorer.Checkout(enginetest.Bg, "before", restore.Options{Session: model.SessionChoice{Session: "s"}, DryRun: true})
+			r, err := p.E.Restorer.Checkout(enginetest.Bg, "before",
+				restore.Options{Session: model.SessionChoice{Session: "s"}, DryRun: true})
 			p.Must(err)
 			if !slices.Contains(p.KeptNames(r), "session own") {
 				t.Errorf("what a session changed that is at work is taken; kept: %v", p.KeptNames(r))
@@ -198,7 +199,8 @@ func TestPromise12Coarse(t *testing.T) {
 			whose[p] = "x"
 		}
 		for _, p := range paths {
-			if whose.Of(strings.TrimSuffix(p, "/")) == "" && !strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/") && whose.Of(tree.Join(p[:len(p)-1], "new")) == "" {
+			if whose.Of(strings.TrimSuffix(p, "/")) == "" && !strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/") &&
+				whose.Of(tree.Join(p[:len(p)-1], "new")) == "" {
 				t.Fatalf("%q is not covered by %q", p, got)
 			}
 		}

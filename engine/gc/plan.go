@@ -118,7 +118,10 @@ func (g *gcPlan) readLog(p *pacer) error {
 			return fmt.Errorf("gc: %w: operations %d to %d are missing", kv.ErrCorrupt, op.Seq+1, g.oldest-1)
 		}
 		g.oldest = op.Seq
-		f := opFacts{time: op.Time, session: g.sessions.number(op.Session), step: -1, turn: uint32(op.Turn), kind: op.Kind, event: eventKindOf(op.Cause.Event), word: history.TurnWordOf(op.Cause.Event)}
+		f := opFacts{
+			time: op.Time, session: g.sessions.number(op.Session), step: -1, turn: uint32(op.Turn), kind: op.Kind,
+			event: eventKindOf(op.Cause.Event), word: history.TurnWordOf(op.Cause.Event),
+		}
 		if !op.Transcript.IsZero() {
 			f.flags |= opTalk
 		}
@@ -138,7 +141,10 @@ func (g *gcPlan) readLog(p *pacer) error {
 				return err
 			}
 			before := cp.Base
-			s := stepFacts{id: cp.ID, tree: cp.Tree, base: before, op: int32(len(g.ops)), parent: -1, merged: cp.Merged, safety: op.Kind == refs.KindSafety}
+			s := stepFacts{
+				id: cp.ID, tree: cp.Tree, base: before, op: int32(len(g.ops)), parent: -1, merged: cp.Merged,
+				safety: op.Kind == refs.KindSafety,
+			}
 			s.by = g.by.number(strings.Join(cp.By, model.BySeparator))
 			s.undo, s.owned = cp.Cause.Event == model.EventUndo, len(cp.Owned) > 0
 			s.saved = cp.Cause.Event == model.EventSave || s.undo
@@ -368,7 +374,10 @@ func (g *gcPlan) rewritten(op *refs.Operation) (changed bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			*op = refs.Operation{Seq: op.Seq, Time: op.Time, Kind: refs.KindThinned, Session: op.Session, Turn: op.Turn, Cause: refs.Cause{Event: cp.Cause.Event}, Transcript: cp.Conversation.Transcript}
+			*op = refs.Operation{
+				Seq: op.Seq, Time: op.Time, Kind: refs.KindThinned, Session: op.Session, Turn: op.Turn,
+				Cause: refs.Cause{Event: cp.Cause.Event}, Transcript: cp.Conversation.Transcript,
+			}
 		default:
 			op.Checkpoint = objstore.ID{}
 		}

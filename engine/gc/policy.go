@@ -24,7 +24,10 @@ func retentionOf(c project.Config) retention {
 		d, _ := project.ParseKeepAge(c.Get(key).(string)) // the setting was checked when it was read
 		return d
 	}
-	return retention{grace: age("gc.grace"), all: age("gc.keep_all"), turns: age("gc.keep_turns"), daily: age("gc.keep_daily"), safety: age("gc.keep_safety")}
+	return retention{
+		grace: age("gc.grace"), all: age("gc.keep_all"), turns: age("gc.keep_turns"), daily: age("gc.keep_daily"),
+		safety: age("gc.keep_safety"),
+	}
 }
 
 // logged is what the policy knows of an entry of the log. Entries come in the order of the log, and ages do not grow.

@@ -28,12 +28,21 @@ func TestPolicy(t *testing.T) {
 		"everything of the last day": {nil, []logged{{step: true, age: 23 * time.Hour}, {step: true, age: time.Hour}}, []bool{true, true}},
 		"then the ends of turns": {
 			nil,
-			[]logged{{step: true, age: 2 * testDay}, {step: true, age: 2 * testDay, turnEnd: true}, {step: true, age: 2 * testDay}, {step: true, age: 2 * testDay}},
+			[]logged{
+				{step: true, age: 2 * testDay},
+				{step: true, age: 2 * testDay, turnEnd: true},
+				{step: true, age: 2 * testDay},
+				{step: true, age: 2 * testDay},
+			},
 			[]bool{false, true, false, true}, // the last is the day's last
 		},
 		"then the last of each day": {
 			nil,
-			[]logged{{step: true, age: old, day: 1, turnEnd: true}, {step: true, age: old, day: 1}, {step: true, age: old - testDay, day: 2, turnEnd: true}},
+			[]logged{
+				{step: true, age: old, day: 1, turnEnd: true},
+				{step: true, age: old, day: 1},
+				{step: true, age: old - testDay, day: 2, turnEnd: true},
+			},
 			[]bool{false, true, true},
 		},
 		"of each session": {
@@ -41,24 +50,55 @@ func TestPolicy(t *testing.T) {
 			[]logged{{step: true, age: old, session: "a"}, {step: true, age: old, session: "b"}, {step: true, age: old, session: "b"}},
 			[]bool{true, false, true},
 		},
-		"not for ever, if so said": {func(r *retention) { r.daily = 100 * testDay }, []logged{{step: true, age: 101 * testDay}, {step: true, age: 99 * testDay, day: 1}}, []bool{false, true}},
-		"saved and safety":         {nil, []logged{{safety: true, age: 181 * testDay}, {safety: true, age: 179 * testDay}, {step: true, saved: true, age: 179 * testDay}, {step: true, age: 170 * testDay}}, []bool{false, true, true, true}},
-		"what a restore names":     {nil, []logged{{names: true, age: 181 * testDay}, {names: true, age: testDay}}, []bool{false, true}},
-		"pinned":                   {nil, []logged{{step: true, pinned: true, age: 999 * testDay}, {step: true, age: 999 * testDay}, {step: true, age: 999 * testDay}}, []bool{true, false, true}},
+		"not for ever, if so said": {
+			func(r *retention) { r.daily = 100 * testDay },
+			[]logged{{step: true, age: 101 * testDay}, {step: true, age: 99 * testDay, day: 1}},
+			[]bool{false, true},
+		},
+		"saved and safety": {nil, []logged{
+			{safety: true, age: 181 * testDay},
+			{safety: true, age: 179 * testDay},
+			{step: true, saved: true, age: 179 * testDay},
+			{step: true, age: 170 * testDay},
+		}, []bool{false, true, true, true}},
+		"what a restore names": {nil, []logged{{names: true, age: 181 * testDay}, {names: true, age: testDay}}, []bool{false, true}},
+		"pinned": {nil, []logged{
+			{step: true, pinned: true, age: 999 * testDay},
+			{step: true, age: 999 * testDay},
+			{step: true, age: 999 * testDay},
+		}, []bool{true, false, true}},
 		"conversations": {
 			nil,
-			[]logged{{conversation: true, marker: true, age: 999 * testDay}, {conversation: true, age: 999 * testDay}, {conversation: true, age: time.Hour}},
+			[]logged{
+				{conversation: true, marker: true, age: 999 * testDay},
+				{conversation: true, age: 999 * testDay},
+				{conversation: true, age: time.Hour},
+			},
 			[]bool{true, false, true},
 		},
 		"keep 2": {
 			func(r *retention) { r.newest = 2 },
-			[]logged{{step: true, age: 3 * time.Hour}, {safety: true, age: 3 * time.Hour}, {step: true, age: 2 * time.Hour}, {step: true, age: 2 * time.Hour}, {step: true, age: 3 * time.Hour, session: "other"}},
+			[]logged{
+				{step: true, age: 3 * time.Hour},
+				{safety: true, age: 3 * time.Hour},
+				{step: true, age: 2 * time.Hour},
+				{step: true, age: 2 * time.Hour},
+				{step: true, age: 3 * time.Hour, session: "other"},
+			},
 			[]bool{false, false, true, true, true},
 		},
-		"keep 2, but for the youngest": {func(r *retention) { r.newest = 1 }, []logged{{step: true, age: 2 * time.Hour}, {step: true, age: time.Minute}, {step: true}}, []bool{false, true, true}},
+		"keep 2, but for the youngest": {
+			func(r *retention) { r.newest = 1 },
+			[]logged{{step: true, age: 2 * time.Hour}, {step: true, age: time.Minute}, {step: true}},
+			[]bool{false, true, true},
+		},
 		"older": {
 			func(r *retention) { r.older = 10 * testDay },
-			[]logged{{step: true, saved: true, age: 11 * testDay, wall: 11 * testDay}, {step: true, age: 7 * testDay, wall: 11 * testDay}, {step: true, age: 7 * testDay, wall: 7 * testDay}},
+			[]logged{
+				{step: true, saved: true, age: 11 * testDay, wall: 11 * testDay},
+				{step: true, age: 7 * testDay, wall: 11 * testDay},
+				{step: true, age: 7 * testDay, wall: 7 * testDay},
+			},
 			[]bool{false, false, true},
 		},
 	} {
@@ -83,7 +123,10 @@ func TestPromise05PolicyIsMonotone(t *testing.T) {
 		at := 400 * time.Hour
 		for range rapid.IntRange(0, 40).Draw(t, "entries") {
 			at -= min(at, time.Duration(rapid.IntRange(0, 30).Draw(t, "gap"))*time.Hour)
-			l := logged{age: at, wall: at, day: int64((400*time.Hour - at) / testDay), session: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "session")}
+			l := logged{
+				age: at, wall: at, day: int64((400*time.Hour - at) / testDay),
+				session: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "session"),
+			}
 			switch rapid.IntRange(0, 5).Draw(t, "kind") {
 			case 0:
 				l.safety = true
@@ -97,7 +140,10 @@ func TestPromise05PolicyIsMonotone(t *testing.T) {
 			l.pinned = rapid.IntRange(0, 5).Draw(t, "pinned") == 0
 			log = append(log, l)
 		}
-		r := retention{grace: age.Draw(t, "grace"), all: age.Draw(t, "all"), turns: age.Draw(t, "turns"), daily: age.Draw(t, "daily"), safety: age.Draw(t, "safety")}
+		r := retention{
+			grace: age.Draw(t, "grace"), all: age.Draw(t, "all"), turns: age.Draw(t, "turns"), daily: age.Draw(t, "daily"),
+			safety: age.Draw(t, "safety"),
+		}
 		r.newest, r.older = rapid.IntRange(0, 5).Draw(t, "newest"), age.Draw(t, "older")
 		more := r
 		for _, d := range []*time.Duration{&more.grace, &more.all, &more.turns, &more.daily, &more.safety} {
@@ -143,17 +189,27 @@ func TestT9Clock(t *testing.T) {
 		oldest  time.Duration // at most, in the log's count
 		refused bool
 	}{
-		"as it should be":             {[]int64{ms(3 * time.Hour), ms(2 * time.Hour), ms(0)}, retention{}, 3 * time.Hour, false},
-		"nothing":                     {nil, retention{}, 0, false},
-		"an hour back":                {[]int64{ms(time.Hour), ms(-time.Hour)}, retention{}, 0, true},
-		"a minute back":               {[]int64{ms(time.Hour), ms(-time.Minute)}, retention{}, 2 * time.Hour, false},
-		"a year back":                 {[]int64{ms(-365 * testDay)}, retention{}, 0, true},
-		"an hour ahead":               {[]int64{ms(2 * time.Hour), ms(time.Hour)}, retention{}, 2 * time.Hour, false},
-		"a year ahead":                {[]int64{ms(365*testDay + time.Hour), ms(365 * testDay)}, retention{}, maxGap + time.Hour, false},
-		"a year ahead, and --older":   {[]int64{ms(365 * testDay)}, retention{older: testDay}, 0, true},
-		"at rest, and --older":        {[]int64{ms(29 * testDay)}, retention{older: testDay}, maxGap, false},
-		"it was a year ahead":         {[]int64{ms(3 * time.Hour), ms(-365 * testDay), ms(time.Hour)}, retention{}, time.Hour + 0 + maxGap, false},
-		"it was a year behind":        {[]int64{ms(3 * time.Hour), ms(365 * testDay), ms(time.Hour)}, retention{}, time.Hour + maxGap, false},
+		"as it should be":           {[]int64{ms(3 * time.Hour), ms(2 * time.Hour), ms(0)}, retention{}, 3 * time.Hour, false},
+		"nothing":                   {nil, retention{}, 0, false},
+		"an hour back":              {[]int64{ms(time.Hour), ms(-time.Hour)}, retention{}, 0, true},
+		"a minute back":             {[]int64{ms(time.Hour), ms(-time.Minute)}, retention{}, 2 * time.Hour, false},
+		"a year back":               {[]int64{ms(-365 * testDay)}, retention{}, 0, true},
+		"an hour ahead":             {[]int64{ms(2 * time.Hour), ms(time.Hour)}, retention{}, 2 * time.Hour, false},
+		"a year ahead":              {[]int64{ms(365*testDay + time.Hour), ms(365 * testDay)}, retention{}, maxGap + time.Hour, false},
+		"a year ahead, and --older": {[]int64{ms(365 * testDay)}, retention{older: testDay}, 0, true},
+		"at rest, and --older":      {[]int64{ms(29 * testDay)}, retention{older: testDay}, maxGap, false},
+		"it was a year ahead": {
+			[]int64{ms(3 * time.Hour), ms(-365 * testDay), ms(time.Hour)},
+			retention{},
+			time.Hour + 0 + maxGap,
+			false,
+		},
+		"it was a year behind": {
+			[]int64{ms(3 * time.Hour), ms(365 * testDay), ms(time.Hour)},
+			retention{},
+			time.Hour + maxGap,
+			false,
+		},
 		"it is a year behind by now":  {[]int64{ms(-365 * testDay), ms(time.Hour)}, retention{}, time.Hour + maxGap, false},
 		"before 1970, and out of all": {[]int64{0, 1 << 62, 5}, retention{}, 3 * maxGap, false},
 	} {
@@ -176,7 +232,10 @@ func TestT9Clock(t *testing.T) {
 }
 
 func TestAges(t *testing.T) {
-	for text, want := range map[string]time.Duration{"0s": 0, "36h": 36 * time.Hour, "30d": 30 * testDay, "2w": 14 * testDay, "forever": project.Forever, "5m": 5 * time.Minute} {
+	for text, want := range map[string]time.Duration{
+		"0s": 0, "36h": 36 * time.Hour, "30d": 30 * testDay, "2w": 14 * testDay,
+		"forever": project.Forever, "5m": 5 * time.Minute,
+	} {
 		if got, err := project.ParseKeepAge(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}

@@ -46,8 +46,8 @@ func (h *History) branch() (*branch, error) {
 	return b, err
 }
 
-// lastOf is the last turn that a session and the one it was forked from have in common, up to n, as that one counts; where that is not known,
-// every one.
+// lastOf is the last turn that a session and the one it was forked from have in common, up to n, as that one counts; where that is not
+// known, every one.
 func lastOf(both int, n uint64, of func(uint64) uint64) uint64 {
 	if both < 0 {
 		return math.MaxUint64

@@ -6,9 +6,9 @@ import (
 	"rewind/objstore"
 )
 
-// A person can go back in the agent itself: the turns behind that place stay in its file, and the next prompt goes on from further up. Where
-// that prompt was typed the agent had not written it yet, so that the conversation that was captured there ends with what was thrown away.
-// A later capture has the prompt, and with it where it goes on from.
+// A person can go back in the agent itself: the turns behind that place stay in its file, and the next prompt goes on from further up.
+// Where that prompt was typed the agent had not written it yet, so that the conversation that was captured there ends with what was thrown
+// away. A later capture has the prompt, and with it where it goes on from.
 
 // goesOnFrom is the turn of its conversation that turn n of a session goes on from. back: that is not the one before it, for the person had
 // gone back. What is not known, or was said in another session, is no going back.
@@ -76,7 +76,8 @@ func (p *Moment) endAt(said objstore.ID, turn int) {
 }
 
 // Undone is the moment of the checkpoint that an undo goes back to, from another one. Where a person had gone back in the agent between the
-// two and no file had changed by the next prompt, it is of a turn that they had thrown away: the conversation is the one that they went back to.
+// two and no file had changed by the next prompt, it is of a turn that they had thrown away: the conversation is the one that they went
+// back to.
 func (h *History) Undone(to, from *model.Checkpoint) (*Moment, error) {
 	p, err := h.MomentOf(to)
 	if err != nil || p.Err != nil || from.Session != to.Session || from.Cause.Turn <= to.Cause.Turn || prompted(from) {

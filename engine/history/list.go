@@ -121,7 +121,8 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		if line[cp.ID] && len(cp.Parents) > 0 {
 			line[cp.Parents[0]] = true
 		}
-		hide := !o.All && !o.Steps && !safety && oplog.Folded(cp, later[cp.ID]) && cp.ID != cursor && len(tags[cp.ID]) == 0 && len(notes[cp.ID.Key()]) == 0
+		hide := !o.All && !o.Steps && !safety && oplog.Folded(cp, later[cp.ID]) && cp.ID != cursor && len(tags[cp.ID]) == 0 &&
+			len(notes[cp.ID.Key()]) == 0
 		if !safety && len(cp.Parents) > 0 {
 			on := cp.Parents[0]
 			if was := later[on]; was == nil || was.Session != cp.Session {
@@ -207,7 +208,10 @@ func (h *History) Listing(cp *model.Checkpoint) (Listed, error) {
 		return Listed{}, err
 	}
 	short, err := h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
-	l := Listed{Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes, Safety: cp.Cause.Event == model.EventSafety}
+	l := Listed{
+		Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes,
+		Safety: cp.Cause.Event == model.EventSafety,
+	}
 	return l, err
 }
 

@@ -70,7 +70,10 @@ func (h *History) find(session string, n naming.Name) (*model.Checkpoint, error)
 	cp, err := h.base(session, n)
 	for i := 0; err == nil && i < n.Back; i++ {
 		if len(cp.Parents) == 0 {
-			return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w: only %d steps lie before %q", model.ErrNotFound, i, n.Base)}
+			return nil, &value.OpError{
+				Op: "checkpoint", Subject: n.String(), Typed: true,
+				Err: fmt.Errorf("%w: only %d steps lie before %q", model.ErrNotFound, i, n.Base),
+			}
 		}
 		cp, err = h.log.Checkpoint(cp.Parents[0])
 	}
@@ -147,7 +150,8 @@ func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
 		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: err}
 	}
 	if !tagged.IsZero() && tagged != id {
-		const text = "%q is how the id of a checkpoint begins, which is taken; a tag of that name is on %s: 'rewind tag --delete %s' takes it away"
+		const text = "%q is how the id of a checkpoint begins, which is taken; a tag of that name is on %s: 'rewind tag --delete %s' " +
+			"takes it away"
 		h.log.Notice(fmt.Sprintf(text, n.Text, tagged.Short(), n.Text))
 	}
 	return h.inLog(n.String(), id)
@@ -190,7 +194,10 @@ func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
 		}
 	}
 	if l.Both < 0 {
-		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w: what %s has in common with %s is not known", model.ErrNotFound, name, l.Session)}
+		return nil, &value.OpError{
+			Op: "checkpoint", Subject: n.String(), Typed: true,
+			Err: fmt.Errorf("%w: what %s has in common with %s is not known", model.ErrNotFound, name, l.Session),
+		}
 	}
 	return h.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: l.Of(uint64(l.Both))})
 }
@@ -201,7 +208,10 @@ func (h *History) forkOf(n naming.Name) (session string, l *model.Lineage, err e
 		return "", nil, err
 	}
 	if l, err = h.lineage(session); err == nil && l == nil {
-		err = &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w: session %s is no fork", model.ErrNotFound, session)}
+		err = &value.OpError{
+			Op: "checkpoint", Subject: n.String(), Typed: true,
+			Err: fmt.Errorf("%w: session %s is no fork", model.ErrNotFound, session),
+		}
 	}
 	return session, l, err
 }
@@ -227,7 +237,10 @@ func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) 
 		return cp, nil //nolint:nilerr // the log is damaged, the checkpoint is not
 	}
 	if err != nil || op.Kind == refs.KindThinned {
-		return nil, &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: fmt.Errorf("%w: gc has removed it", model.ErrNotFound)}
+		return nil, &value.OpError{
+			Op: "checkpoint", Subject: name, Typed: true,
+			Err: fmt.Errorf("%w: gc has removed it", model.ErrNotFound),
+		}
 	}
 	return cp, nil
 }

@@ -74,7 +74,8 @@ func (w *rowWalk) enough() bool {
 
 // begins reports whether an operation is of a row, whatever is older.
 func (w *rowWalk) begins(op *refs.Operation) bool {
-	return w.o.ofSession(op.Session) && (op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety && w.o.All || op.Kind == refs.KindEvent && op.Turn > 0 && op.Message != "")
+	return w.o.ofSession(op.Session) && (op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety && w.o.All ||
+		op.Kind == refs.KindEvent && op.Turn > 0 && op.Message != "")
 }
 
 // clocksDiffer is how far times may be out of the log's order, and nothing is missed.
@@ -234,7 +235,8 @@ func (w *rowWalk) close(p *rowParts) error {
 	}
 	slices.Reverse(p.steps)
 	w.add(Row{
-		Listed: Listed{Checkpoint: code, Aside: p.aside}, Of: p.session, Turn: p.turn, Prompt: p.prompt, At: p.at, Steps: p.steps, sequence: p.sequence,
+		Listed: Listed{Checkpoint: code, Aside: p.aside}, Of: p.session, Turn: p.turn, Prompt: p.prompt, At: p.at, Steps: p.steps,
+		sequence: p.sequence,
 	})
 	return nil
 }
@@ -247,7 +249,8 @@ func (w *rowWalk) alone(cp *model.Checkpoint) error {
 		return err
 	}
 	w.add(Row{
-		Listed: Listed{Checkpoint: cp, Safety: safety, Aside: aside && !safety}, Of: cp.Session, At: cp.Time, Steps: []*model.Checkpoint{cp}, sequence: cp.Seq,
+		Listed: Listed{Checkpoint: cp, Safety: safety, Aside: aside && !safety}, Of: cp.Session, At: cp.Time,
+		Steps: []*model.Checkpoint{cp}, sequence: cp.Seq,
 	})
 	return nil
 }

@@ -38,7 +38,10 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 		if h.Unseen(&s) {
 			continue
 		}
-		info := model.SessionInfo{Session: s, Title: s.Title, Missing: model.Understood(s.Agent) && sessions.FileMissing(&s), Current: s.Name == at.Session, Imported: s.Imported, Problem: s.Problem}
+		info := model.SessionInfo{
+			Session: s, Title: s.Title, Missing: model.Understood(s.Agent) && sessions.FileMissing(&s),
+			Current: s.Name == at.Session, Imported: s.Imported, Problem: s.Problem,
+		}
 		info.Running = h.sessions.OpenBy(&s) != ""
 		newest, err := h.NewestOf(s.Name)
 		if err != nil {
@@ -63,7 +66,8 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 
 // Unseen reports whether a session is none that a person knows of: only opened, or made by a restore or a fork and taken away again.
 func (h *History) Unseen(s *model.Session) bool {
-	return (s.Fork != nil && s.Fork.Kind != model.ByAgent && s.Event == "" || s.Turn == 0 && s.Cursor.Transcript.IsZero()) && model.Understood(s.Agent) && sessions.FileMissing(s)
+	return (s.Fork != nil && s.Fork.Kind != model.ByAgent && s.Event == "" || s.Turn == 0 && s.Cursor.Transcript.IsZero()) &&
+		model.Understood(s.Agent) && sessions.FileMissing(s)
 }
 
 // readAll reads what the conversations of sessions say, several at a time: the files where they are there, for they are the newest.

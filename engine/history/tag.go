@@ -31,7 +31,10 @@ func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model
 		return nil, err
 	}
 	if !old.IsZero() && old != cp.ID && !force {
-		return nil, &value.OpError{Op: "tag", Subject: tag, Typed: true, Err: fmt.Errorf("%w: it names checkpoint %s", model.ErrTagExists, old.Short())}
+		return nil, &value.OpError{
+			Op: "tag", Subject: tag, Typed: true,
+			Err: fmt.Errorf("%w: it names checkpoint %s", model.ErrTagExists, old.Short()),
+		}
 	}
 	if old == cp.ID {
 		return cp, nil

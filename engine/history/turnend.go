@@ -23,7 +23,8 @@ func TurnWordOf(word string) TurnWord {
 		return WordStop
 	case model.EventWords[hooks.BeforeTool], model.EventWords[hooks.AfterTool]:
 		return WordTool
-	case model.EventWords[hooks.SessionStart], model.EventWords[hooks.SessionEnd], model.EventScan, model.EventSave, model.EventUndo, model.EventSafety:
+	case model.EventWords[hooks.SessionStart], model.EventWords[hooks.SessionEnd], model.EventScan, model.EventSave, model.EventUndo,
+		model.EventSafety:
 		return WordAside
 	}
 	return WordLoose

@@ -23,7 +23,10 @@ func TestPromise19TurnEnd(t *testing.T) {
 	} {
 		want := strings.IndexFunc(moments, func(r rune) bool { return r >= 'A' && r <= 'Z' })
 		var end history.TurnEnd[int]
-		words := map[byte]history.TurnWord{'p': history.WordLoose, 't': history.WordTool, 'w': history.WordTool, 's': history.WordStop, 'a': history.WordLoose, 'o': history.WordAside}
+		words := map[byte]history.TurnWord{
+			'p': history.WordLoose, 't': history.WordTool, 'w': history.WordTool, 's': history.WordStop,
+			'a': history.WordLoose, 'o': history.WordAside,
+		}
 		asked := false
 		for i := len(moments) - 1; i >= 0; i-- {
 			c := moments[i] | 0x20
@@ -72,7 +75,10 @@ func TestPromise19EventsOfOneBatch(t *testing.T) {
 	var batch []*capture.Pending
 	for _, ev := range []hooks.Event{{Kind: hooks.Prompt, Prompt: "two"}, {Kind: hooks.Stop}, {Kind: hooks.Prompt, Prompt: "three"}} {
 		ev.Agent, ev.Session, ev.Cwd, ev.Transcript = hooks.Claude, k.ID, p.Root, k.File
-		a := &capture.Pending{Worktree: p.E.Worktree, Event: ev, Options: capture.HandleOptions{Tier: k.Tier}, Act: hooks.Decide(ev), Name: k.Name(), Done: make(chan struct{})}
+		a := &capture.Pending{
+			Worktree: p.E.Worktree, Event: ev, Options: capture.HandleOptions{Tier: k.Tier}, Act: hooks.Decide(ev),
+			Name: k.Name(), Done: make(chan struct{}),
+		}
 		batch = append(batch, a)
 	}
 	err := p.E.Worktree.HandleBatch(enginetest.Bg, batch)

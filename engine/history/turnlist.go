@@ -23,7 +23,10 @@ type turnList struct {
 
 // listTurns fills the list.
 func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation) error {
-	t := &turnList{e: h, s: s, now: now, logs: map[string]*TurnLog{}, read: map[objstore.ID]*transcript.Conversation{}, ends: map[objstore.ID]*transcript.Turn{}}
+	t := &turnList{
+		e: h, s: s, now: now, logs: map[string]*TurnLog{}, read: map[objstore.ID]*transcript.Conversation{},
+		ends: map[objstore.ID]*transcript.Turn{},
+	}
 	own, err := t.log(s.Name)
 	if err != nil {
 		return err

@@ -47,12 +47,14 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 
 	l, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: "codex/" + id})
 	p.Must(err)
-	if len(l.Turns) != 3 || l.Turns[0].Gone || !l.Turns[1].Gone || l.Turns[2].Gone || l.Turns[1].Summary != "TURN-2 please" || l.Turns[2].Summary != "NEXT after backtrack" {
+	if len(l.Turns) != 3 || l.Turns[0].Gone || !l.Turns[1].Gone || l.Turns[2].Gone || l.Turns[1].Summary != "TURN-2 please" ||
+		l.Turns[2].Summary != "NEXT after backtrack" {
 		t.Fatalf("%+v", l.Turns)
 	}
 	last := map[string]string{"turn:2": l.Turns[1].Last, "turn:3": l.Turns[2].Last}
 	for name, want := range map[string]int{"turn:2": 2, "turn:3": 2} {
-		f, err := p.E.Restorer.Fork(enginetest.Bg, name, restore.Options{DryRun: true, Env: p.Env(), Session: model.SessionChoice{Session: "codex/" + id}})
+		f, err := p.E.Restorer.Fork(enginetest.Bg, name,
+			restore.Options{DryRun: true, Env: p.Env(), Session: model.SessionChoice{Session: "codex/" + id}})
 		if err != nil || f.Cut.Turn != want || f.From.Message != last[name] {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
@@ -85,7 +87,10 @@ func TestTurnsOfDroid(t *testing.T) {
 	p.Must(err)
 	send := func(kind hooks.Kind) {
 		t.Helper()
-		_, err := p.E.Worktree.Handle(enginetest.Bg, hooks.Event{Agent: hooks.Droid, Session: id, Cwd: p.Root, Kind: kind, Transcript: file, Prompt: "p"}, capture.HandleOptions{Tier: tier})
+		_, err := p.E.Worktree.Handle(enginetest.Bg, hooks.Event{
+			Agent: hooks.Droid, Session: id, Cwd: p.Root, Kind: kind, Transcript: file,
+			Prompt: "p",
+		}, capture.HandleOptions{Tier: tier})
 		p.Must(err)
 	}
 	upTo := func(n int64) { p.Must(os.WriteFile(file, all[:n], 0o600)) }

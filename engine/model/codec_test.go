@@ -23,10 +23,22 @@ import (
 func sampleCheckpoint() *model.Checkpoint {
 	return &model.Checkpoint{
 		Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: enginetest.TestID("t"), Note: enginetest.TestID("n"),
-		Parents: []objstore.ID{enginetest.TestID("p"), enginetest.TestID("q")}, Cause: model.Cause{Event: model.EventSave, Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p"},
-		Base: enginetest.TestID("b"), By: []string{"claude/a", ""}, Owned: []model.Owned{{Paths: []string{"a"}}, {By: []string{"codex/b", "x"}, Paths: []string{"b", "c/d"}}}, Late: true, Minor: true,
-		Git: model.GitHead{Commit: "abc", Branch: "main"}, Counts: model.Counts{Files: 1, Bytes: 2, Skipped: 3, Added: 4, Modified: 5, Deleted: 6},
-		Conversation: model.TranscriptEnd{Transcript: enginetest.TestID("x"), Length: 70_000, Last: "u", Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2},
+		Parents: []objstore.ID{enginetest.TestID("p"), enginetest.TestID("q")}, Cause: model.Cause{
+			Event:   model.EventSave,
+			Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p",
+		},
+		Base: enginetest.TestID("b"), By: []string{"claude/a", ""}, Owned: []model.Owned{
+			{Paths: []string{"a"}},
+			{By: []string{"codex/b", "x"}, Paths: []string{"b", "c/d"}},
+		}, Late: true, Minor: true,
+		Git: model.GitHead{Commit: "abc", Branch: "main"}, Counts: model.Counts{
+			Files: 1, Bytes: 2, Skipped: 3, Added: 4, Modified: 5,
+			Deleted: 6,
+		},
+		Conversation: model.TranscriptEnd{
+			Transcript: enginetest.TestID("x"), Length: 70_000, Last: "u",
+			Path: "/h/.claude/projects/-p/a.jsonl", Generation: 2,
+		},
 	}
 }
 
@@ -77,7 +89,8 @@ func TestSessionGolden(t *testing.T) {
 			"\b\x04stop"+"\t\x01\x03"+"\n\x01\x01"+"\v\x01x"+"\f\x01\x01"+"\r\x06\x82\xa0\xf1\xc2\xb14"+
 			"\x0e\x16\x14\x01\x01c\x02\x04Bash\x03\x01l\x04\x01\x01\x05\x03\x01a\x00\x00"+"\x0f\x01\t"+"\x10\x01\x05"+"\x11\a\x06/etc/x"+
 			"\x127\x01 "+id("x")+"\x02\x03\xf0\xa2\x04\x03\x01u\x04\x02/t\x05\x01\x01\x06\x01\x02\a\x01\x03"+
-			"\x13M\x01\bclaude/b\x02\x01\x02\x03\x01m\x04\x01c\x05\x06\x80\xa0\xf1\xc2\xb14\x06\x01\x01\a\x04fork\b "+id("f")+"\t\x05\x011\x0212"+
+			"\x13M\x01\bclaude/b\x02\x01\x02\x03\x01m\x04\x01c\x05\x06\x80\xa0\xf1\xc2\xb14\x06\x01\x01\a\x04fork\b "+id("f")+
+			"\t\x05\x011\x0212"+
 			"\x14\x01t"+"\x15\x01\x01"+"\x16\x01q"+"\x17\x01\x01"+"\x18\bclaude/c"+"\x19\x01\x01")
 }
 
@@ -91,12 +104,16 @@ func TestSquashGolden(t *testing.T) {
 // The bytes on disk, docs/format.md#journal: a restore that another version of the program has left half done is continued, or taken back,
 // by this one.
 func TestJournalGolden(t *testing.T) {
-	want := "\x01\x01o" + "\x02\x20" + id("t") + "\x03\x20" + id("s") + "\x04\x02\x01a" + "\x05\x01\x01" + "\x06\x01\x03" + "\a\x20" + id("b") + "\b\x20" + id("a") +
+	want := "\x01\x01o" + "\x02\x20" + id("t") + "\x03\x20" + id("s") + "\x04\x02\x01a" + "\x05\x01\x01" + "\x06\x01\x03" + "\a\x20" +
+		id("b") + "\b\x20" + id("a") +
 		"\t\x1000112233445566aa" + "\n\x01\x01" +
-		"\v\xb7\x01" + "Z\x01\x03d/f" + "\x02,\x01\x01f\x02\x02\xed\x13\x03\x20" + id("e") + "\x04\x01\a" + "\x03%\x01\x01l\x03\x20" + id("e") +
+		"\v\xb7\x01" + "Z\x01\x03d/f" + "\x02,\x01\x01f\x02\x02\xed\x13\x03\x20" + id("e") + "\x04\x01\a" + "\x03%\x01\x01l\x03\x20" +
+		id("e") +
 		".\x01\x01f" + "\x03)\x01\x01d\x02\x02\xc0\x03\x03\x20" + id("e") + ",\x01\x03g/f" + "\x02%\x01\x01f\x03\x20" + id("e") +
-		"\f\bclaude/a" + "\r\x01\x01" + "\x0ep" + "&\x01\x02/a\x03\x20" + id("to") + "H\x01\x02/b\x02\x20" + id("from") + "\x03\x20" + id("to") +
-		"\x0fY\x01\bclaude/b\x02M\x01\x06claude\x02\x01b" + "\x13@\x01\bclaude/a\x02\x01\x02\a\bcheckout\b\x20" + id("x") + "\t\x05\x011\x0212" +
+		"\f\bclaude/a" + "\r\x01\x01" + "\x0ep" + "&\x01\x02/a\x03\x20" + id("to") + "H\x01\x02/b\x02\x20" + id("from") + "\x03\x20" +
+		id("to") +
+		"\x0fY\x01\bclaude/b\x02M\x01\x06claude\x02\x01b" + "\x13@\x01\bclaude/a\x02\x01\x02\a\bcheckout\b\x20" + id("x") +
+		"\t\x05\x011\x0212" +
 		"\x10$\x01\bclaude/a\x02\x18\x01\x06claude\x02\x01a\x18\bclaude/c\x19\x01\x01" + "\x11\bclaude/b"
 	if got := enginetest.SampleJournal().Encode(); string(got) != want {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -110,8 +127,12 @@ func TestJournalGolden(t *testing.T) {
 // The bytes on disk, docs/format.md#checkpoint.
 func TestCheckpointGolden(t *testing.T) {
 	tr, p := enginetest.TestID("t"), enginetest.TestID("p")
-	c := &model.Checkpoint{Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: tr, Parents: []objstore.ID{p}, Cause: model.Cause{Event: "save"}, Counts: model.Counts{Files: 1}}
-	want := "\x01\x02\xac\x02" + "\x02\x06\x80\xa0\xf1\xc2\xb1\x34" + "\x03\x06manual" + "\x04\x20" + string(tr[:]) + "\x06\x21\x20" + string(p[:]) + "\x07\x04save" + "\x0b\x01\x01"
+	c := &model.Checkpoint{
+		Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: tr, Parents: []objstore.ID{p},
+		Cause: model.Cause{Event: "save"}, Counts: model.Counts{Files: 1},
+	}
+	want := "\x01\x02\xac\x02" + "\x02\x06\x80\xa0\xf1\xc2\xb1\x34" + "\x03\x06manual" + "\x04\x20" + string(tr[:]) + "\x06\x21\x20" +
+		string(p[:]) + "\x07\x04save" + "\x0b\x01\x01"
 	if got := c.Encode(); string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}

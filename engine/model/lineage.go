@@ -49,7 +49,10 @@ const ByAgent = "agent"
 // MadeByAgent is where a session comes from whose file names the session that its agent made it of. How far both are the same is not known
 // yet.
 func MadeByAgent(agent value.Agent, c *transcript.Conversation) *Lineage {
-	return &Lineage{Lineage: value.Lineage{Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First, Kind: ByAgent}}
+	return &Lineage{Lineage: value.Lineage{
+		Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First,
+		Kind: ByAgent,
+	}}
 }
 
 // Resolved reports whether it is known up to which turn both sessions are the same.

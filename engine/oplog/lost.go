@@ -29,7 +29,8 @@ func (e *LostError) Error() string {
 			quoted[i] = "all files"
 		}
 	}
-	return fmt.Sprintf("checkpoint %s cannot be restored whole: lost in it: %s%s; nothing was touched", e.Checkpoint.Short(), strings.Join(quoted, ", "), more)
+	return fmt.Sprintf("checkpoint %s cannot be restored whole: lost in it: %s%s; nothing was touched", e.Checkpoint.Short(),
+		strings.Join(quoted, ", "), more)
 }
 
 // maxLostNamed is how many paths the error's text has.

@@ -35,17 +35,18 @@ type Log struct {
 
 // state is what all views of an open log share.
 type state struct {
-	Mu        sync.Mutex                // held by every change and every capture; guards what follows
-	Whole     bool                      // no restore is unfinished, and none was begun since that was looked up
-	Noted     StoredNote                // the note of the last capture that was recorded
-	Known     *Head                     // the newest state that the log knows; nil: not looked up yet
-	Records   map[string]*model.Session // agents' sessions by name; nil: not loaded yet
-	held      atomic.Int64              // since when Hold has Mu, unix nanoseconds; 0: it has not
-	procs     *clients.Processes        // the processes, since held; nil: nobody has asked
-	Taking    atomic.Bool               // whether somebody takes events in
-	Heard     sync.Map                  // names of sessions that are known to have a record
-	Lanes     sync.Map                  // names of sessions to that of the session whose subagent each is, or ""
-	Silent    sync.Map                  // names of sessions whose conversations this process has purged from: for who captures one outside of Mu
+	Mu      sync.Mutex                // held by every change and every capture; guards what follows
+	Whole   bool                      // no restore is unfinished, and none was begun since that was looked up
+	Noted   StoredNote                // the note of the last capture that was recorded
+	Known   *Head                     // the newest state that the log knows; nil: not looked up yet
+	Records map[string]*model.Session // agents' sessions by name; nil: not loaded yet
+	held    atomic.Int64              // since when Hold has Mu, unix nanoseconds; 0: it has not
+	procs   *clients.Processes        // the processes, since held; nil: nobody has asked
+	Taking  atomic.Bool               // whether somebody takes events in
+	Heard   sync.Map                  // names of sessions that are known to have a record
+	Lanes   sync.Map                  // names of sessions to that of the session whose subagent each is, or ""
+	// names of sessions whose conversations this process has purged from: for who captures one outside of Mu
+	Silent    sync.Map
 	Tally     tally
 	SkipIndex skipIndex
 	Squashes  atomic.Int32 // whether the store has squash records: one of model.Squashes...
@@ -53,7 +54,10 @@ type state struct {
 
 // New is the log of an open store.
 func New(home project.Home, p *project.Project, c project.Config, db *kv.DB, o project.Options) *Log {
-	l := &Log{Home: home, Project: *p, Config: c, DB: db, Objs: objstore.New(db), Refs: refs.New(db), Now: o.Now, Wrap: o.Worktree, state: new(state)}
+	l := &Log{
+		Home: home, Project: *p, Config: c, DB: db, Objs: objstore.New(db), Refs: refs.New(db), Now: o.Now, Wrap: o.Worktree,
+		state: new(state),
+	}
 	if l.Now == nil {
 		l.Now = time.Now
 	}

@@ -58,7 +58,8 @@ func inspect(over Passed) (*value.Adoption, error) {
 	case err != nil:
 		return nil, refuse("whether git tracks it is not known: %v", err)
 	case tracked:
-		return nil, refuse("git tracks it: it came with the repository, and every pull could change it. 'rewind init' begins a store of your own beside it; "+
+		return nil, refuse("git tracks it: it came with the repository, and every pull could change it. 'rewind init' begins a store of "+
+			"your own beside it; "+
 			"to keep this one, 'git rm -r --cached %s' first", MarkerDir)
 	}
 	dir, why, err := ownStore(over.root)
@@ -71,7 +72,8 @@ func inspect(over Passed) (*value.Adoption, error) {
 	defer dir.Close()
 	store := filepath.Join(Marker(over.root), markerStore)
 	a := &value.Adoption{
-		Root: value.Text(over.root), Store: value.Text(store), Mode: string(ModeProject), Owner: value.Text(osfile.UserName(os.Geteuid())), Why: value.Text(over.why),
+		Root: value.Text(over.root), Store: value.Text(store), Mode: string(ModeProject), Owner: value.Text(osfile.UserName(os.Geteuid())),
+		Why: value.Text(over.why),
 	}
 	if err := inventory(a, dir, ""); err != nil {
 		return nil, err

@@ -36,14 +36,24 @@ func TestTierSettings(t *testing.T) {
 	if got := interval(); got != 15 {
 		t.Errorf("another tier: %d", got)
 	}
-	for _, bad := range [][]string{{key, "-1"}, {key, "soon"}, {key, "1", "2"}, {"tiers.balanced.runtime.antiSpam.often", "1"}, {"tiers.fast.runtime.antiSpam.enabled", "true"}, {"tiers.balanced.hooks", "1"}, {"tier", "fast"}} {
+	for _, bad := range [][]string{
+		{key, "-1"},
+		{key, "soon"},
+		{key, "1", "2"},
+		{"tiers.balanced.runtime.antiSpam.often", "1"},
+		{"tiers.fast.runtime.antiSpam.enabled", "true"},
+		{"tiers.balanced.hooks", "1"},
+		{"tier", "fast"},
+	} {
 		if err := project.SetConfig(p.Home, p.Root, bad[0], bad[1:]); !errors.Is(err, model.ErrConfig) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
 	// A file that says something impossible is refused, and says where.
-	p.Must(os.WriteFile(filepath.Join(project.Marker(p.Root), project.ConfigName), []byte(`{"tiers": {"balanced": {"runtime": {"antiSpam": {"minIntervalSeconds": -3}}}}}`), 0o600))
-	if _, err := project.LoadConfig(p.Home, p.Root); !errors.Is(err, model.ErrConfig) || !strings.Contains(err.Error(), "minIntervalSeconds") {
+	p.Must(os.WriteFile(filepath.Join(project.Marker(p.Root), project.ConfigName),
+		[]byte(`{"tiers": {"balanced": {"runtime": {"antiSpam": {"minIntervalSeconds": -3}}}}}`), 0o600))
+	if _, err := project.LoadConfig(p.Home, p.Root); !errors.Is(err, model.ErrConfig) ||
+		!strings.Contains(err.Error(), "minIntervalSeconds") {
 		t.Errorf("%v", err)
 	}
 }

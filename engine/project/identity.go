@@ -178,7 +178,8 @@ func (f *Finder) named(ctx context.Context, d string, r *Record, m *markerState)
 	if own := f.byRoot()[d]; own != nil && own.is(d) {
 		return nil, "", nil // it is known to be the directory of another store, whatever came into it
 	}
-	if tracked, err := trackedMarker(d); err == nil && tracked { // the id is of this user's Home: without an index that can be read it is believed
+	// the id is of this user's Home: without an index that can be read it is believed
+	if tracked, err := trackedMarker(d); err == nil && tracked {
 		return nil, "git tracks it", nil
 	}
 	if r.lost || r.Root != "" && sameDir(r.Root, d) {
@@ -362,7 +363,8 @@ func (p *Project) becomeCopy(ctx context.Context, home Home, from *Record, lockW
 		return err
 	}
 	p.ID, p.Copied = rec.ID, true
-	p.Notices = append(p.Notices, fmt.Sprintf("this is a copy of %s: it has a store of its own now, with the history up to here", from.Root))
+	p.Notices = append(p.Notices, fmt.Sprintf("this is a copy of %s: it has a store of its own now, with the history up to here",
+		from.Root))
 	return nil
 }
 

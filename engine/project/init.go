@@ -59,7 +59,8 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 		return &InitPlan{Root: p.Root, Mode: p.Mode, Store: p.Store, Exists: true, Passed: p.Passed}, nil
 	case err == nil:
 		passed = p.Passed
-	case errors.As(err, &other) && other.Project.Mode == ModeGlobal && (!isGit || other.Project.Root == top || Within(other.Project.Root, top)):
+	case errors.As(err, &other) && other.Project.Mode == ModeGlobal &&
+		(!isGit || other.Project.Root == top || Within(other.Project.Root, top)):
 		o := other.Project
 		return &InitPlan{Root: o.Root, Mode: o.Mode, Store: o.Store, Exists: true, Accept: true}, nil
 	case errors.As(err, &untrusted):
@@ -87,7 +88,10 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 // checkOwnMarker refuses project mode where the store could not be this user's alone.
 func checkOwnMarker(root string) error {
 	refuse := func(why string) error {
-		return &value.OpError{Op: "init", Subject: root, Err: fmt.Errorf("%w: a store cannot lie in %s: %s", model.ErrBadRoot, Marker(root), why)}
+		return &value.OpError{
+			Op: "init", Subject: root,
+			Err: fmt.Errorf("%w: a store cannot lie in %s: %s", model.ErrBadRoot, Marker(root), why),
+		}
 	}
 	m := readMarker(root)
 	tracked, err := trackedMarker(root)

@@ -40,7 +40,8 @@ func TestPromise17StoreOfAnotherUser(t *testing.T) {
 		}
 		for _, o := range []project.Options{{}, {Salvage: true}} {
 			var owner *relay.OwnerError
-			if e, err := engine.OpenProject(context.Background(), home, &p, o); !errors.As(err, &owner) || owner.Owner != 65534 || owner.Dir != p.Store {
+			if e, err := engine.OpenProject(context.Background(), home, &p, o); !errors.As(err, &owner) || owner.Owner != 65534 ||
+				owner.Dir != p.Store {
 				t.Errorf("%s: %v, %v", plan.Mode, e, err)
 			}
 		}

@@ -91,9 +91,15 @@ func TestPromise17ProjectsAskAgain(t *testing.T) {
 		what     string
 		do, undo func() error
 	}{
-		{"the store is open to others", func() error { return os.Chmod(at("store"), 0o777) }, func() error { return os.Chmod(at("store"), 0o700) }},
+		{
+			"the store is open to others", func() error { return os.Chmod(at("store"), 0o777) },
+			func() error { return os.Chmod(at("store"), 0o700) },
+		},
 		{"the marker is open to others", func() error { return os.Chmod(at(""), 0o777) }, func() error { return os.Chmod(at(""), 0o700) }},
-		{"the directory above is open to others", func() error { return os.Chmod(filepath.Dir(at("")), 0o777) }, func() error { return os.Chmod(filepath.Dir(at("")), 0o755) }},
+		{
+			"the directory above is open to others", func() error { return os.Chmod(filepath.Dir(at("")), 0o777) },
+			func() error { return os.Chmod(filepath.Dir(at("")), 0o755) },
+		},
 	} {
 		for range 2 { // found, and remembered
 			if _, err := ps.Find(enginetest.Bg, home, root, 0); err != nil {

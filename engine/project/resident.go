@@ -29,7 +29,8 @@ func (c *Configs) Load(home Home, root string) (Config, error) {
 	files := [2]fs.FileInfo{statOrNil(home.configFile()), lstatOrNil(filepath.Join(Marker(root), ConfigName))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r, ok := c.read[root]; ok && unchanged(r.files[0], files[0]) && unchanged(r.files[1], files[1]) && (r.index == "" || unchanged(r.says, lstatOrNil(r.index))) {
+	if r, ok := c.read[root]; ok && unchanged(r.files[0], files[0]) && unchanged(r.files[1], files[1]) &&
+		(r.index == "" || unchanged(r.says, lstatOrNil(r.index))) {
 		return r.config, nil
 	}
 	now := readConfig{files: files}

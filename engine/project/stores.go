@@ -34,7 +34,8 @@ func (h Home) Stores() []value.Store {
 func (h Home) info(r *Record, owners map[string]*Record) value.Store {
 	why, orphan := r.wrong(h, owners)
 	s := value.Store{
-		ID: r.ID, Root: value.Text(r.Root), Mode: string(r.Mode), Store: value.Text(r.Store(h)), Created: r.Created.UTC(), Wrong: value.Text(why), Orphan: orphan,
+		ID: r.ID, Root: value.Text(r.Root), Mode: string(r.Mode), Store: value.Text(r.Store(h)), Created: r.Created.UTC(),
+		Wrong: value.Text(why), Orphan: orphan,
 	}
 	if r.Mode == ModeProject {
 		if why, err := r.Sealed(r.Root); why != "" || err != nil {

@@ -57,7 +57,8 @@ func (e *untrustedError) Error() string {
 	case p.names == "":
 		return fmt.Sprintf("open project %s: %v: the marker names none", p.root, model.ErrStoreGone)
 	default:
-		return fmt.Sprintf("open project %s: %v: %s; the marker may be another machine's or user's", p.root, model.ErrStoreGone, e.home.storeDir(p.names))
+		return fmt.Sprintf("open project %s: %v: %s; the marker may be another machine's or user's", p.root, model.ErrStoreGone,
+			e.home.storeDir(p.names))
 	}
 }
 

@@ -45,7 +45,10 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*value.Purged, error) {
 	}
 	for _, path := range p.paths {
 		if !p.found[path] {
-			return nil, &value.OpError{Op: "purge", Subject: path, Typed: true, Err: fmt.Errorf("%w: no checkpoint has it", model.ErrNotFound)}
+			return nil, &value.OpError{
+				Op: "purge", Subject: path, Typed: true,
+				Err: fmt.Errorf("%w: no checkpoint has it", model.ErrNotFound),
+			}
 		}
 	}
 	if o.DryRun {
@@ -77,9 +80,11 @@ func (pu *Purger) purgeable() error {
 
 func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 	p := &purgeScan{
-		e: pu, progress: o.Progress, trees: tree.NewMemo(pu.log.Objs), targets: map[objstore.Key]target{}, alreadyGone: map[objstore.Key]bool{}, found: map[string]bool{},
-		cps: map[objstore.Key]*model.Checkpoint{}, searched: map[objstore.Key]bool{}, looked: map[treeAt]bool{}, matched: map[objstore.Key]bool{},
-		unread: map[objstore.Key]bool{}, nodes: map[objstore.ID]*conversation.Node{}, crossed: map[objstore.ID]bool{},
+		e: pu, progress: o.Progress, trees: tree.NewMemo(pu.log.Objs), targets: map[objstore.Key]target{},
+		alreadyGone: map[objstore.Key]bool{}, found: map[string]bool{},
+		cps: map[objstore.Key]*model.Checkpoint{}, searched: map[objstore.Key]bool{}, looked: map[treeAt]bool{},
+		matched: map[objstore.Key]bool{},
+		unread:  map[objstore.Key]bool{}, nodes: map[objstore.ID]*conversation.Node{}, crossed: map[objstore.ID]bool{},
 	}
 	paths, err := model.NewPathSet(o.Paths)
 	if err != nil {

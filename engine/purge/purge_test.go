@@ -268,7 +268,8 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 	if _, _, err := p.E.History.Cat(enginetest.Bg, two.ID.String(), "d/secret"); !errors.Is(err, objstore.ErrPurged) {
 		t.Errorf("cat: %v", err)
 	}
-	if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, r.Operation, restore.Options{}); !errors.Is(err, model.ErrUsage) || !strings.Contains(err.Error(), "cannot be undone") {
+	if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, r.Operation, restore.Options{}); !errors.Is(err, model.ErrUsage) ||
+		!strings.Contains(err.Error(), "cannot be undone") {
 		t.Errorf("undo of the purge: %v", err)
 	}
 	p.Verify()
@@ -322,7 +323,10 @@ func TestPurgeConversation(t *testing.T) {
 		if s := p.Session(k.Name()); !s.Purged || !strings.Contains(s.Problem, "purged") {
 			t.Errorf("the session: %+v", s)
 		}
-		if _, err := p.E.Restorer.Fork(enginetest.Bg, "turn:2", restore.Options{Env: p.Env(), Session: model.SessionChoice{Session: k.Name()}}); err == nil || !strings.Contains(err.Error(), "purged") {
+		if _, err := p.E.Restorer.Fork(enginetest.Bg, "turn:2", restore.Options{
+			Env:     p.Env(),
+			Session: model.SessionChoice{Session: k.Name()},
+		}); err == nil || !strings.Contains(err.Error(), "purged") {
 			t.Errorf("fork: %v", err)
 		}
 		if s := p.Session(other.Name()); s.Purged || len(p.Talk(s)) == 0 {
@@ -339,7 +343,8 @@ func TestPurgeFilesBeside(t *testing.T) {
 	p.Write("f", "f")
 	p.Save("1")
 	for name, text := range map[string]string{
-		"backups/claude-1234-settings.json": "{}" + secret, "backups/claude-5678-settings.json": "{}", "run/daemon.log": secret, "run/daemon.log.1": "x" + secret,
+		"backups/claude-1234-settings.json": "{}" + secret, "backups/claude-5678-settings.json": "{}", "run/daemon.log": secret,
+		"run/daemon.log.1": "x" + secret,
 	} {
 		path := filepath.Join(p.Home.Dir, name)
 		p.Must(os.MkdirAll(filepath.Dir(path), 0o700))

@@ -138,7 +138,10 @@ func Wanted(h project.Home, agent hooks.Agent, tier string) ([]hooks.Registratio
 	}
 	var out []hooks.Registration
 	for _, k := range t.Hooks[agent] {
-		out = append(out, hooks.Registration{Event: k.Event, Matcher: k.Matcher, Timeout: k.Timeout, Command: hooks.HookCommand(hookProgram(h), k.Command, agent)})
+		out = append(out, hooks.Registration{
+			Event: k.Event, Matcher: k.Matcher, Timeout: k.Timeout,
+			Command: hooks.HookCommand(hookProgram(h), k.Command, agent),
+		})
 	}
 	return out, nil
 }
@@ -204,12 +207,18 @@ func Locate(agent hooks.Agent, env value.AgentEnv) AgentHooks {
 	}
 	file, installed := hooks.SettingsFile(agent, env.Var, string(env.Home), exists, os.ReadFile)
 	installed = installed || slices.Contains(env.Programs, agent) ||
-		agent == hooks.Claude && exists(filepath.Join(string(env.Home), ".claude.json")) // its installer leaves that before its directory is there
-	return AgentHooks{Agent: agent, Installed: installed, File: file, Dir: filepath.Dir(hooks.SettingsFiles(agent, env.Var, string(env.Home))[0])}
+		// its installer leaves that before its directory is there
+		agent == hooks.Claude && exists(filepath.Join(string(env.Home), ".claude.json"))
+	return AgentHooks{
+		Agent: agent, Installed: installed, File: file,
+		Dir: filepath.Dir(hooks.SettingsFiles(agent, env.Var, string(env.Home))[0]),
+	}
 }
 
 // planAgent reads the files of one agent and works out what each will be.
-func planAgent(ctx context.Context, h project.Home, agent hooks.Agent, env value.AgentEnv, tier string, o Options) (AgentHooks, []*SettingsEdit, error) {
+func planAgent(ctx context.Context, h project.Home, agent hooks.Agent, env value.AgentEnv, tier string, o Options) (AgentHooks,
+	[]*SettingsEdit, error,
+) {
 	a := Locate(agent, env)
 	if !a.Installed {
 		return a, nil, nil

@@ -21,7 +21,10 @@ func agentsHome(t *testing.T, settings string) (h project.Home, env value.AgentE
 	dir := t.TempDir()
 	h, env = project.Home{Dir: filepath.Join(dir, ".rewind")}, value.AgentEnv{Home: value.Text(dir)}
 	file = filepath.Join(dir, ".claude", "settings.json")
-	for path, data := range map[string]string{hookProgram(h): "", programs.Path(programDir(h), programs.Rewind): "", programs.Path(programDir(h), programs.Daemon): "", file: settings} {
+	for path, data := range map[string]string{
+		hookProgram(h): "", programs.Path(programDir(h), programs.Rewind): "",
+		programs.Path(programDir(h), programs.Daemon): "", file: settings,
+	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}

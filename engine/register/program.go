@@ -93,14 +93,18 @@ func CheckPrograms(ctx context.Context, h project.Home, env value.AgentEnv, quic
 	if len(names) > 0 {
 		text := "hooks start another build of %s than this one: %s, not %s"
 		return []value.Check{{
-			Name: "programs", Level: value.LevelFinding, Remedy: project.RegisterRemedy, Text: value.Textf(text, programs.List(names), programDir(h), from.Dir),
+			Name: "programs", Level: value.LevelFinding, Remedy: project.RegisterRemedy, Text: value.Textf(text, programs.List(names),
+				programDir(h), from.Dir),
 		}}
 	}
 	if quick {
 		return nil
 	}
 	if odd := programs.Odd(ctx, programDir(h), programs.Path(from.Dir, programs.Rewind)); odd != "" {
-		return []value.Check{{Name: "programs", Level: value.LevelFinding, Remedy: programs.InstallRemedy, Text: value.Text("hooks start programs of several versions: " + odd)}}
+		return []value.Check{{
+			Name: "programs", Level: value.LevelFinding, Remedy: programs.InstallRemedy,
+			Text: value.Text("hooks start programs of several versions: " + odd),
+		}}
 	}
 	return nil
 }

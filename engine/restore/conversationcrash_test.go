@@ -172,7 +172,8 @@ func TestT11Promise09SessionWrittenInTheRestore(t *testing.T) {
 	r, err := p.E.Restorer.PrepareCheckout(enginetest.Bg, "turn:1", restore.Options{Env: p.Env(), InPlace: true})
 	p.Must(err)
 	faults.Hook(func(c kvtest.Call) {
-		if c.Kind == kvtest.Sync && strings.HasSuffix(c.Path, ".log") && with == "" { // the journal: the plan is made by then; the store may sync tables at any time
+		// the journal: the plan is made by then; the store may sync tables at any time
+		if c.Kind == kvtest.Sync && strings.HasSuffix(c.Path, ".log") && with == "" {
 			k.Used("meanwhile")
 			with = p.Slurp(k.File)
 		}

@@ -37,7 +37,10 @@ func Conversation(j *model.Journal) *model.Conversation {
 	case j.Moved != nil && j.Kind == refs.KindUndoRestore:
 		return &model.Conversation{Mode: model.ConversationBack, Session: j.Moved.Name, Path: j.Moved.Transcript, Turn: int(j.Moved.Turn)}
 	case j.Moved != nil:
-		return &model.Conversation{Mode: model.ConversationInPlace, Session: j.Moved.Name, Path: j.Moved.Transcript, Turn: int(j.Moved.Turn)}
+		return &model.Conversation{
+			Mode: model.ConversationInPlace, Session: j.Moved.Name, Path: j.Moved.Transcript,
+			Turn: int(j.Moved.Turn),
+		}
 	case len(j.Files) > 0:
 		return &model.Conversation{Mode: model.ConversationBack, Session: j.Session}
 	}

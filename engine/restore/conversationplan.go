@@ -151,7 +151,8 @@ func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversation
 		return nil, nil
 	}
 	if r.moment == nil && !rs.descendsFrom(r.Session, p.Session) {
-		p = &history.Moment{Name: p.Name, Checkpoint: p.Checkpoint, Session: r.Session, Start: true} // undo has gone back beyond the fork that r.Session is
+		// undo has gone back beyond the fork that r.Session is
+		p = &history.Moment{Name: p.Name, Checkpoint: p.Checkpoint, Session: r.Session, Start: true}
 	}
 	if r.options.InPlace {
 		return rs.planInPlace(r, p, tx)
@@ -213,7 +214,8 @@ func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.T
 				t.files = nil // the fork that was to be removed is the one that is used
 			}
 			t.conversation = model.Conversation{
-				Mode: model.ConversationOriginal, Session: as.Name, Path: as.Transcript, Turn: turn, Why: "the conversation ends there", Removed: rs.sessionFiles(t.files),
+				Mode: model.ConversationOriginal, Session: as.Name, Path: as.Transcript, Turn: turn, Why: "the conversation ends there",
+				Removed: rs.sessionFiles(t.files),
 			}
 			return t, nil
 		}

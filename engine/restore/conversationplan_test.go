@@ -27,7 +27,8 @@ func TestCheckoutConversation(t *testing.T) {
 		t.Fatalf("dry run: %+v, %q", dry.Conversation, p.Files())
 	}
 	r := p.Back("turn:1", restore.Options{})
-	if r.Conversation.Mode != model.ConversationFork || r.Conversation.Turn != 1 || p.Read("f") != enginetest.Big("1") || r.Conversation.Fork.From.Session != k.Name() || r.Conversation.Fork.From.Checkpoint != r.Plan.Target.ID.String() {
+	if r.Conversation.Mode != model.ConversationFork || r.Conversation.Turn != 1 || p.Read("f") != enginetest.Big("1") ||
+		r.Conversation.Fork.From.Session != k.Name() || r.Conversation.Fork.From.Checkpoint != r.Plan.Target.ID.String() {
 		t.Fatalf("%+v", r.Conversation)
 	}
 	p.WantTalk(r.Conversation.Path, "done: one", "one")
@@ -35,20 +36,28 @@ func TestCheckoutConversation(t *testing.T) {
 		t.Errorf("mode %v", mode)
 	}
 	enginetest.Equal(t, "resume", r.Conversation.Resume(), []string{"claude", "--resume", r.Conversation.Fork.Session[len("claude/"):]})
-	if o := p.Back("turn:2", restore.Options{Session: model.SessionChoice{Session: k.Name()}}); o.Conversation.Mode != model.ConversationOriginal || o.Conversation.Session != k.Name() || p.Read("f") != enginetest.Big("2") {
+	if o := p.Back("turn:2",
+		restore.Options{Session: model.SessionChoice{Session: k.Name()}}); o.Conversation.Mode != model.ConversationOriginal ||
+		o.Conversation.Session != k.Name() || p.Read("f") != enginetest.Big("2") {
 		t.Errorf("to its end: %+v", o.Conversation)
 	}
 	// Code that belongs to nobody's conversation, and the code alone.
-	if o := p.Back(first.ID.String(), restore.Options{}); o.Conversation == nil || o.Conversation.Mode != model.ConversationNone || p.Read("f") != enginetest.Big("0") {
+	if o := p.Back(first.ID.String(), restore.Options{}); o.Conversation == nil || o.Conversation.Mode != model.ConversationNone ||
+		p.Read("f") != enginetest.Big("0") {
 		t.Errorf("to a save: %+v", o.Conversation)
 	}
-	if o := p.Back("turn:1", restore.Options{Session: model.SessionChoice{Session: k.Name()}, CodeOnly: true}); o.Conversation != nil || p.Read("f") != enginetest.Big("1") {
+	if o := p.Back("turn:1", restore.Options{Session: model.SessionChoice{Session: k.Name()}, CodeOnly: true}); o.Conversation != nil ||
+		p.Read("f") != enginetest.Big("1") {
 		t.Errorf("code only: %+v", o.Conversation)
 	}
-	if o := p.Back("turn:0", restore.Options{Session: model.SessionChoice{Session: k.Name()}}); o.Conversation == nil || o.Conversation.Mode != model.ConversationNone || o.Conversation.Why == "" {
+	if o := p.Back("turn:0", restore.Options{Session: model.SessionChoice{Session: k.Name()}}); o.Conversation == nil ||
+		o.Conversation.Mode != model.ConversationNone || o.Conversation.Why == "" {
 		t.Errorf("before the first prompt: %+v", o.Conversation)
 	}
-	if _, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:0", restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env(), Scope: refs.Scope{ContextOnly: true}}); !errors.Is(err, model.ErrNoConversation) {
+	if _, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:0", restore.Options{
+		Session: model.SessionChoice{Session: k.Name()},
+		Env:     p.Env(), Scope: refs.Scope{ContextOnly: true},
+	}); !errors.Is(err, model.ErrNoConversation) {
 		t.Errorf("before the first prompt, --context-only: %v", err)
 	}
 	if p.Slurp(k.File) != before {
@@ -81,7 +90,8 @@ func TestCheckoutInPlace(t *testing.T) {
 	cut := p.Back("turn:1", forced)
 	p.Must(os.Remove(note))
 	after := p.Slurp(k.File)
-	if cut.Conversation.Mode != model.ConversationInPlace || cut.Conversation.Session != k.Name() || cut.Conversation.Turn != 1 || !strings.HasPrefix(before, after) || p.Read("f") != enginetest.Big("1") || len(p.Files()) != 1 {
+	if cut.Conversation.Mode != model.ConversationInPlace || cut.Conversation.Session != k.Name() || cut.Conversation.Turn != 1 ||
+		!strings.HasPrefix(before, after) || p.Read("f") != enginetest.Big("1") || len(p.Files()) != 1 {
 		t.Fatalf("%+v, %q", cut.Conversation, p.Files())
 	}
 	if mode := stat(t, k.File).Mode().Perm(); mode != 0o640 {
@@ -98,7 +108,8 @@ func TestCheckoutInPlace(t *testing.T) {
 	}
 	back, err := p.E.Restorer.UndoRestore(enginetest.Bg, cut.Operation.Seq, restore.Options{Env: p.Env()})
 	p.Must(err)
-	if back.Conversation.Mode != model.ConversationBack || p.Slurp(k.File) != before || p.Read("f") != enginetest.Big("2") || p.Session(k.Name()).Turn != 2 {
+	if back.Conversation.Mode != model.ConversationBack || p.Slurp(k.File) != before || p.Read("f") != enginetest.Big("2") ||
+		p.Session(k.Name()).Turn != 2 {
 		t.Fatalf("undo-restore: %+v", back.Conversation)
 	}
 	p.Settle()
@@ -116,7 +127,8 @@ func TestCheckoutInPlace(t *testing.T) {
 	if p.Slurp(k.File) != before {
 		t.Errorf("%+v", r.Conversation)
 	}
-	if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, r.Operation.Seq, restore.Options{Env: p.Env()}); err != nil || p.Slurp(k.File) != with {
+	if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, r.Operation.Seq, restore.Options{Env: p.Env()}); err != nil ||
+		p.Slurp(k.File) != with {
 		t.Errorf("what was said since is lost: %v", err)
 	}
 	p.Verify()
@@ -139,7 +151,10 @@ func TestCheckoutContextOnly(t *testing.T) {
 	code := enginetest.List(t, p.Root)
 	for _, inPlace := range []bool{false, true} {
 		before := p.Slurp(k.File)
-		r := p.Back("turn:1", restore.Options{Session: model.SessionChoice{Session: k.Name()}, Scope: refs.Scope{ContextOnly: true}, InPlace: inPlace})
+		r := p.Back("turn:1", restore.Options{
+			Session: model.SessionChoice{Session: k.Name()}, Scope: refs.Scope{ContextOnly: true},
+			InPlace: inPlace,
+		})
 		p.WantTalk(r.Conversation.Path, "done: one", "one")
 		p.WantTree(code)
 		if at, err := p.E.Log.Refs.ID(refs.Cursor(k.Name())); err != nil || at != two.Checkpoint {

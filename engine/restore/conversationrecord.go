@@ -11,10 +11,15 @@ import (
 
 // changedRecord is the record that a session has when its file becomes the transcript to, of size bytes, which ends with cut. Where the
 // file continues another one (Cursor.Base), the transcript with those records in front is stored in tx.
-func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session, error) {
+func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session,
+	error,
+) {
 	m := *s
 	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.changedLineage(tx, s, to, size, cut)
-	m.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript, Generation: s.Cursor.Generation + 1}}
+	m.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{
+		Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript,
+		Generation: s.Cursor.Generation + 1,
+	}}
 	if s.Cursor.Base == 0 {
 		m.Prompt = lastPrompt(tx, &m)
 		return &m, nil

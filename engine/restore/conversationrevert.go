@@ -39,7 +39,8 @@ func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, 
 	for _, f := range conversation.ReverseFiles(op.Restore.Files) {
 		as, err := conversation.IsStored(rs.log.Objs, own, f.Path, f.From)
 		if err == nil && f.To.IsZero() {
-			if f, as, err = rs.removalIfUnused(own, refs.File{Path: f.Path, To: f.From}, tx); rs.isOpen(op.Restore.Fork) || len(t.conversation.Kept) > 0 {
+			if f, as, err = rs.removalIfUnused(own, refs.File{Path: f.Path, To: f.From}, tx); rs.isOpen(op.Restore.Fork) ||
+				len(t.conversation.Kept) > 0 {
 				as = false // files beside a session that is kept stay, too
 			}
 		}
@@ -216,7 +217,8 @@ func (rs *Restorer) isOpen(session string) bool {
 		return false
 	}
 	live := rs.sessions.Live(s, new(clients.Processes))
-	return s.Event != "" || !live.Running || !live.Guess || !slices.ContainsFunc(slices.Collect(maps.Values(rs.log.Records)), func(o *model.Session) bool {
-		return o.Agent == s.Agent && o.Event != "" && !o.Ended && !o.Imported
-	})
+	return s.Event != "" || !live.Running || !live.Guess ||
+		!slices.ContainsFunc(slices.Collect(maps.Values(rs.log.Records)), func(o *model.Session) bool {
+			return o.Agent == s.Agent && o.Event != "" && !o.Ended && !o.Imported
+		})
 }

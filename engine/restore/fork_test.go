@@ -115,7 +115,8 @@ func TestFork(t *testing.T) {
 		t.Fatalf("clone: %+v, %v", c, err)
 	}
 	p.WantTalk(c.Path, "done: two", "one", "two")
-	if now := stat(t, k.File); p.Slurp(k.File) != before || !now.ModTime().Equal(info.ModTime()) || now.Mode() != info.Mode() || !os.SameFile(now, info) {
+	if now := stat(t, k.File); p.Slurp(k.File) != before || !now.ModTime().Equal(info.ModTime()) || now.Mode() != info.Mode() ||
+		!os.SameFile(now, info) {
 		t.Error("the session that was forked has changed")
 	}
 	p.WantTree(code)
@@ -143,21 +144,24 @@ func TestForkOfNothing(t *testing.T) {
 	k.Send(hooks.Event{Kind: hooks.SessionStart, Source: "startup"}, capture.HandleOptions{})
 	var none *model.NoConversationError
 	for _, name := range []string{"@", "turn:0"} {
-		if _, err := p.E.Restorer.Fork(enginetest.Bg, name, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()}); !errors.As(err, &none) {
+		if _, err := p.E.Restorer.Fork(enginetest.Bg, name,
+			restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()}); !errors.As(err, &none) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if len(p.Files()) != 1 {
 		t.Errorf("left %q", p.Files())
 	}
-	if c, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()}); err != nil || len(p.Files()) != 2 {
+	if c, err := p.E.Restorer.Clone(enginetest.Bg,
+		restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()}); err != nil || len(p.Files()) != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, kind := range []string{"", "manual"} {
 		p := enginetest.NewProject(t)
 		p.Write("f", enginetest.Big("0"))
 		p.Save("first")
-		if _, err := p.E.Restorer.Fork(enginetest.Bg, "@", restore.Options{Session: model.SessionChoice{Session: kind}, Env: p.Env()}); !errors.As(err, &none) {
+		if _, err := p.E.Restorer.Fork(enginetest.Bg, "@",
+			restore.Options{Session: model.SessionChoice{Session: kind}, Env: p.Env()}); !errors.As(err, &none) {
 			t.Errorf("of %q: %v", kind, err)
 		}
 	}
@@ -183,7 +187,9 @@ func TestForkFails(t *testing.T) {
 	}
 	// What an agent would trip over never has the name of a session.
 	bad := strings.ReplaceAll(p.Slurp(k.File), k.ID, "another")
-	if err := plan.Check(strings.NewReader(bad), int64(len(bad))); err == nil || !strings.Contains(err.Error(), k.File+":1: ") || strings.Contains(err.Error(), plan.Path) { // which is not there
+	// which is not there
+	if err := plan.Check(strings.NewReader(bad), int64(len(bad))); err == nil || !strings.Contains(err.Error(), k.File+":1: ") ||
+		strings.Contains(err.Error(), plan.Path) {
 		t.Errorf("a bad fork: %v", err)
 	}
 	enginetest.Equal(t, "files", p.Files(), []string{filepath.Base(k.File)})
@@ -206,7 +212,8 @@ func TestForkIsStored(t *testing.T) {
 	of := restore.Options{Session: model.SessionChoice{Session: k.Name()}}
 	f := p.Fork("turn:1", of)
 	s := p.Session(f.Session)
-	if as, err := conversation.IsStored(p.E.Log.Objs, register.Folders(p.Env()), f.Path, s.Fork.Transcript); err != nil || !as || s.Fork.Transcript.IsZero() {
+	if as, err := conversation.IsStored(p.E.Log.Objs, register.Folders(p.Env()), f.Path, s.Fork.Transcript); err != nil || !as ||
+		s.Fork.Transcript.IsZero() {
 		t.Errorf("%v, %v: %+v", as, err, s.Fork)
 	}
 	if r := p.Back("turn:1", of); r.Conversation.Mode != model.ConversationFork || r.Conversation.Path == f.Path {

@@ -31,7 +31,10 @@ func TestForkEveryAgent(t *testing.T) {
 		{transcript.Codex, "0.169.0-2turns.jsonl", ".codex/sessions/2026/11/20", "rollout-2026-11-20T10-00-00-ID.jsonl", ""},
 		{transcript.Codex, "0.125.0-1turn.jsonl", ".codex/sessions/2026/11/20", "rollout-2026-11-20T10-00-00-ID.jsonl", ""},
 		{transcript.Gemini, "0.61.0-2turns-resumed.jsonl", ".gemini/tmp/proj/chats", "session-2026-11-20T10-09-ID8.jsonl", ""},
-		{transcript.Gemini, "0.26.0-3turns.json", ".gemini/tmp/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef/chats", "session-2026-11-20T10-09-ID8.json", ""},
+		{
+			transcript.Gemini, "0.26.0-3turns.json", ".gemini/tmp/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef/chats",
+			"session-2026-11-20T10-09-ID8.json", "",
+		},
 		{transcript.Droid, "0.225.2-2turns.jsonl", ".factory/sessions/-home-dev-proj", "ID.jsonl", "ID.settings.json"},
 	} {
 		t.Run(string(tt.agent)+" "+tt.file, func(t *testing.T) {
@@ -51,10 +54,14 @@ func TestForkEveryAgent(t *testing.T) {
 			tier, err := hooks.LoadTier("balanced")
 			p.Must(err)
 			p.Write("f", enginetest.Big("1"))
-			h, err := p.E.Worktree.Handle(enginetest.Bg, hooks.Event{Agent: tt.agent, Session: c.ID, Cwd: p.Root, Kind: hooks.Stop, Transcript: file}, capture.HandleOptions{Tier: tier})
+			h, err := p.E.Worktree.Handle(enginetest.Bg, hooks.Event{
+				Agent: tt.agent, Session: c.ID, Cwd: p.Root, Kind: hooks.Stop,
+				Transcript: file,
+			}, capture.HandleOptions{Tier: tier})
 			p.Must(err)
 			s := p.Session(string(tt.agent) + "/" + c.ID)
-			if got := p.Talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.Get(h).Conversation != s.Cursor.TranscriptEnd || int(s.Turn) != len(c.Turns) {
+			if got := p.Talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.Get(h).Conversation != s.Cursor.TranscriptEnd ||
+				int(s.Turn) != len(c.Turns) {
 				t.Fatalf("%d of %d bytes, turn %d of %d, problem %q", len(got), len(raw), s.Turn, len(c.Turns), s.Problem)
 			}
 			entries := func() []string {

@@ -65,13 +65,18 @@ func whyNoTurn(turns uint64) string {
 
 // findCut is the conversation of a moment and where to cut it: behind the moment's turn or call, or with all at its end. A
 // *model.NoConversationError where nothing was captured that could be cut.
-func (rs *Restorer) findCut(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored, cut transcript.Cut, err error) {
+func (rs *Restorer) findCut(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored,
+	cut transcript.Cut, err error,
+) {
 	s = rs.log.Records[p.Session]
 	switch {
 	case s == nil || p.Session == model.Manual:
 		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: "it belongs to no agent's session"}
 	case !model.Understood(s.Agent):
-		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: fmt.Sprintf("the session files of %s are not understood", s.Agent)}
+		return nil, src, nil, cut, &model.NoConversationError{
+			Moment: p.Name,
+			Why:    fmt.Sprintf("the session files of %s are not understood", s.Agent),
+		}
 	case p.Err != nil:
 		return nil, src, nil, cut, p.Err
 	case p.Start:

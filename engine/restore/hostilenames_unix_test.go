@@ -115,12 +115,16 @@ func foreignPaths(p *enginetest.Project) map[string]string {
 func victim(p *enginetest.Project) {
 	p.T.Helper()
 	home := p.User()
-	for _, d := range []string{".claude/projects/x", ".claude/projects/real", ".codex", ".gemini", ".factory", "elsewhere", "other/projects/x"} {
+	for _, d := range []string{
+		".claude/projects/x", ".claude/projects/real", ".codex", ".gemini", ".factory", "elsewhere",
+		"other/projects/x",
+	} {
 		p.Must(os.MkdirAll(filepath.Join(home, d), 0o700))
 	}
 	for name, to := range map[string]string{
 		".claude/projects/link": "../../elsewhere", ".claude/projects/inner": "real",
-		".claude/projects/x/" + enginetest.ClaudeID(8) + ".jsonl": "../../../.profile", ".claude/projects/x/" + enginetest.ClaudeID(9) + ".jsonl": "../../settings.json",
+		".claude/projects/x/" + enginetest.ClaudeID(8) + ".jsonl": "../../../.profile", ".claude/projects/x/" + enginetest.ClaudeID(9) +
+			".jsonl": "../../settings.json",
 	} {
 		p.Must(os.Symlink(to, filepath.Join(home, name)))
 	}
@@ -145,13 +149,17 @@ func TestT21Promise17JournalNames(t *testing.T) {
 			if back {
 				f = refs.File{Path: path, From: said(p, "evil\n")}
 			}
-			if strings.HasPrefix(what, "a link to a file") || what == "one of two names" { // the bytes are what it expects: it is not passed over as changed
+			// the bytes are what it expects: it is not passed over as changed
+			if strings.HasPrefix(what, "a link to a file") || what == "one of two names" {
 				f = refs.File{Path: path, From: said(p, "mine\n"), To: said(p, "evil\n")}
 				if back {
 					f.From, f.To = f.To, f.From
 				}
 			}
-			j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID, Files: []refs.File{f}}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps}
+			j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{
+				Target: one.ID, Safety: two.ID,
+				Files: []refs.File{f},
+			}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps}
 			plant(p, j.Encode())
 			name := fmt.Sprintf("%s, back %v", what, back)
 			untouched := func() {
@@ -212,7 +220,8 @@ func TestT21Promise17OperationNames(t *testing.T) {
 		}
 		b, err := os.ReadFile(filepath.Join(p.User(), ".bashrc"))
 		p.Must(err)
-		files = append(files, refs.File{Path: filepath.Join(p.User(), ".bashrc"), To: said(p, string(b))}) // whose bytes were guessed: made by the restore, nobody has used it
+		// whose bytes were guessed: made by the restore, nobody has used it
+		files = append(files, refs.File{Path: filepath.Join(p.User(), ".bashrc"), To: said(p, string(b))})
 		for _, fs := range [][]refs.File{files[:1], files[1:]} {
 			rs := &refs.Restore{Target: one.ID, Safety: two.ID, Changed: 1, Files: fs, Fork: "claude/" + enginetest.ClaudeID(3)}
 			op := refs.Operation{Time: 1, Kind: refs.KindCheckout, Session: model.Manual, Restore: rs}
@@ -289,7 +298,9 @@ func TestT21Promise17SessionRecordNames(t *testing.T) {
 		p.Checkout("turn:2", restore.Options{Session: w, CodeOnly: true})
 		r, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", restore.Options{Session: w, Env: env})
 		untouched("checkout", err)
-		if agent == hooks.Claude && (err != nil || p.Read("f") != enginetest.Big("1") || r.Conversation == nil || r.Conversation.Why == "") { // promise 18
+		// promise 18
+		if agent == hooks.Claude && (err != nil || p.Read("f") != enginetest.Big("1") || r.Conversation == nil ||
+			r.Conversation.Why == "") {
 			t.Errorf("%s: the code did not go: %+v, %v", agent, r, err)
 		}
 	}
@@ -304,10 +315,14 @@ func TestT21Promise17JournalTellsAgents(t *testing.T) {
 	env := p.Env()
 	env.Path = value.Text(bin)
 	made := &model.Session{
-		Name: "codex/" + enginetest.ClaudeID(5), Agent: hooks.Codex, ID: enginetest.ClaudeID(5), Fork: &model.Lineage{Lineage: value.Lineage{Session: "codex/" + enginetest.ClaudeID(4)}},
+		Name: "codex/" + enginetest.ClaudeID(5), Agent: hooks.Codex, ID: enginetest.ClaudeID(5),
+		Fork:       &model.Lineage{Lineage: value.Lineage{Session: "codex/" + enginetest.ClaudeID(4)}},
 		Transcript: filepath.Join(p.Root, ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+enginetest.ClaudeID(5)+".jsonl"),
 	}
-	j := &model.Journal{Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Made: made}
+	j := &model.Journal{
+		Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID},
+		Before: two.ID, After: one.ID, Stage: restore.NewStageName(), Steps: steps, Made: made,
+	}
 	plant(p, j.Encode())
 	p.Must(os.MkdirAll(filepath.Dir(made.Transcript), 0o700))
 	_, err := p.E.Restorer.Continue(enginetest.Bg, env)
@@ -365,7 +380,10 @@ func TestT21Promise17JournalDecoded(t *testing.T) {
 // TestT21Promise17StepsStayInside: steps of a prepared journal that are paths, but not ones to be written: nothing of git's or of rewind's
 // own is touched, nor anything behind a link.
 func TestT21Promise17StepsStayInside(t *testing.T) {
-	for _, path := range []string{".git/config", ".git/hooks/post-checkout", ".GIT/config", ".git./config", "git~1/config", ".g\u200cit/config", "sub/.git/config", ".agent/rewind/id", ".agent/rewind/config.json", ".AGENT/Rewind/id", "link/x", "link"} {
+	for _, path := range []string{
+		".git/config", ".git/hooks/post-checkout", ".GIT/config", ".git./config", "git~1/config",
+		".g\u200cit/config", "sub/.git/config", ".agent/rewind/id", ".agent/rewind/config.json", ".AGENT/Rewind/id", "link/x", "link",
+	} {
 		p, one, two, _ := twoStates(t)
 		out := t.TempDir()
 		p.Must(os.MkdirAll(p.Path(".git/hooks"), 0o755))
@@ -377,7 +395,8 @@ func TestT21Promise17StepsStayInside(t *testing.T) {
 		id, err := os.ReadFile(p.Path(".agent/rewind/id"))
 		p.Must(err)
 		j := &model.Journal{
-			Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID, After: one.ID, Stage: restore.NewStageName(),
+			Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID,
+			After: one.ID, Stage: restore.NewStageName(),
 			Steps: []tree.Step{{Path: path, To: &to}},
 		}
 		plant(p, j.Encode())

@@ -110,7 +110,10 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 	}
 	_, err = rs.log.Refs.Commit(ctx, tx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		s.Began = seq
-		op := refs.Operation{Kind: refs.KindImport, Time: rs.log.Now().UnixMilli(), Session: s.Name, Message: path, Transcript: s.Cursor.Transcript, Turn: s.Turn}
+		op := refs.Operation{
+			Kind: refs.KindImport, Time: rs.log.Now().UnixMilli(), Session: s.Name, Message: path,
+			Transcript: s.Cursor.Transcript, Turn: s.Turn,
+		}
 		return op, nil, tx.Batch().Set(model.SessionKey(s.Name), s.Encode())
 	})
 	if err != nil {

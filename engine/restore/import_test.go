@@ -27,7 +27,9 @@ func TestImport(t *testing.T) {
 	known := p.Talker(4)
 	known.Take("one", nil)
 	elsewhere := p.Talker(5)
-	elsewhere.Append(fmt.Sprintf(`{"parentUuid":null,"type":"user","message":{"role":"user","content":"x"},"uuid":"%s","cwd":"/elsewhere","sessionId":%q}`+"\n", enginetest.ClaudeID(7), elsewhere.ID))
+	elsewhere.Append(fmt.Sprintf(
+		`{"parentUuid":null,"type":"user","message":{"role":"user","content":"x"},"uuid":"%s","cwd":"/elsewhere","sessionId":%q}`+"\n",
+		enginetest.ClaudeID(7), elsewhere.ID))
 	broken := filepath.Join(p.Chats(), enginetest.ClaudeID(6)+".jsonl")
 	p.Must(os.WriteFile(broken, fmt.Appendf(nil, `{"cwd":%q,"type":"user","uuid":"x","message":{}}`+"\n", p.Root), 0))
 	if os.Getuid() == 0 { // reads it all the same
@@ -37,7 +39,8 @@ func TestImport(t *testing.T) {
 	res, err := p.E.Restorer.Import(enginetest.Bg, p.Env(), nil)
 	p.Must(err)
 	slices.Sort(res.Sessions)
-	enginetest.Equal(t, "imported", res.Sessions, []string{"claude/" + enginetest.ClaudeID(1), "claude/" + enginetest.ClaudeID(2), "claude/" + enginetest.ClaudeID(3)})
+	enginetest.Equal(t, "imported", res.Sessions,
+		[]string{"claude/" + enginetest.ClaudeID(1), "claude/" + enginetest.ClaudeID(2), "claude/" + enginetest.ClaudeID(3)})
 	for _, err := range res.Failed {
 		if !strings.Contains(err.Error(), broken) {
 			t.Errorf("failed: %v", err)
@@ -57,7 +60,8 @@ func TestImport(t *testing.T) {
 	w := model.SessionChoice{Session: enginetest.ClaudeID(1)}
 	p.WantTalk(p.Fork("turn:1", restore.Options{Session: w}).Path, "there", "hello")
 	p.WantTalk(p.Fork("@", restore.Options{Session: w}).Path, "there", "hello")
-	if _, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", restore.Options{Session: w, Env: p.Env()}); !errors.Is(err, model.ErrNotFound) {
+	if _, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", restore.Options{Session: w, Env: p.Env()}); !errors.Is(err,
+		model.ErrNotFound) {
 		t.Errorf("checkout: %v", err)
 	}
 	// It wakes up.

@@ -127,7 +127,8 @@ func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others author
 			}
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
-		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isInCall(ch.Path) || !pl.request.Exact && pl.isNew(ch.Path, ch.Old != nil) || others.Of(ch.Path) != "" {
+		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isInCall(ch.Path) || !pl.request.Exact && pl.isNew(ch.Path, ch.Old != nil) ||
+			others.Of(ch.Path) != "" {
 			if ch.New != nil && !isDir {
 				stays = append(stays, ch.Path)
 			}

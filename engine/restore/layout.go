@@ -85,7 +85,8 @@ func (rs *Restorer) layoutDir(dir string) (string, error) {
 		if real, err := filepath.EvalSymlinks(outside.dir); err == nil {
 			outside.dir = real
 		}
-		if rel, err := filepath.Rel(outside.dir, above); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		if rel, err := filepath.Rel(outside.dir, above); err == nil && rel != ".." &&
+			!strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			return fail(model.Usagef("it lies in %s", outside.what))
 		}
 	}

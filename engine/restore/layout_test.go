@@ -29,7 +29,8 @@ func TestLayOutWithoutALostDirectory(t *testing.T) {
 	}{"all": {nil, 1}, "the rest": {[]string{"g"}, 0}} {
 		to := filepath.Join(t.TempDir(), "out")
 		r, err := p.E.Restorer.LayOut(enginetest.Bg, cp.ID.String(), to, tt.paths)
-		if err != nil || len(r.Left) != tt.left || tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != value.KeptLost || !r.Left[0].Dir) {
+		if err != nil || len(r.Left) != tt.left ||
+			tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != value.KeptLost || !r.Left[0].Dir) {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
 		if b, err := os.ReadFile(filepath.Join(to, "g")); err != nil || string(b) != "beside" {

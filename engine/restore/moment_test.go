@@ -244,7 +244,9 @@ func TestT15LineageInACircle(t *testing.T) {
 		k.N = i * 10
 		k.Line("user", `{"role":"user","content":"x"}`)
 		k.Say("y")
-		b := strings.ReplaceAll(p.Slurp(k.File), `"version"`, fmt.Sprintf(`"forkedFrom":{"sessionId":%q,"messageUuid":"00000001-1111-4111-8111-000000000000"},"version"`, enginetest.ClaudeID(2-i)))
+		b := strings.ReplaceAll(p.Slurp(k.File), `"version"`,
+			fmt.Sprintf(`"forkedFrom":{"sessionId":%q,"messageUuid":"00000001-1111-4111-8111-000000000000"},"version"`,
+				enginetest.ClaudeID(2-i)))
 		p.Must(os.WriteFile(k.File, []byte(b), 0o600))
 	}
 	_, err := p.E.Restorer.Import(enginetest.Bg, p.Env(), nil)

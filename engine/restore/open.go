@@ -26,6 +26,8 @@ type Restorer struct {
 }
 
 // New makes a Restorer of the rooms that it works with.
-func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, w *capture.Worktree, a *authorship.Authors) *Restorer {
+func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, w *capture.Worktree,
+	a *authorship.Authors,
+) *Restorer {
 	return &Restorer{log, k, s, c, h, w, a}
 }

@@ -73,8 +73,9 @@ type planner struct {
 // not or cannot be stored.
 func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
-		restorer: rs, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]value.Kept{}, blocking: map[string]bool{},
-		plan: &Plan{Scope: r.Scope},
+		restorer: rs, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]value.Kept{},
+		blocking: map[string]bool{},
+		plan:     &Plan{Scope: r.Scope},
 	}
 	if err := pl.loadBase(); err != nil {
 		return nil, nil, err

@@ -272,7 +272,8 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 		return c.Tx.Batch().Set(model.JournalKey, j.Encode())
 	}
 	if asStep {
-		return rs.worktree.CommitStep(ctx, c, kv.Durable, j.Session, cur, model.Cause{Event: model.EventUndo, Message: "unsaved changes before " + j.Kind.String()}, begin)
+		return rs.worktree.CommitStep(ctx, c, kv.Durable, j.Session, cur,
+			model.Cause{Event: model.EventUndo, Message: "unsaved changes before " + j.Kind.String()}, begin)
 	}
 	cause := model.Cause{Event: model.EventSafety, Message: "before " + j.Kind.String()}
 	cp, err := rs.worktree.NewStep(c, j.Session, cur, cause)
@@ -393,7 +394,9 @@ func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Jour
 
 // completeOperation adds to the operation of a restore the refs that it moves and the tree that it leaves, and returns the session records
 // whose Left changes with it.
-func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session, err error) {
+func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session,
+	err error,
+) {
 	if op.Kind == refs.KindAbort {
 		return nil, nil
 	}

@@ -101,7 +101,10 @@ func TestCheckoutAndIgnoredFiles(t *testing.T) {
 	p.Write("src", "2")
 	p.Save("three")
 	r := p.Checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Exact: true}})
-	for name, want := range map[string]string{"a.log": "log", "build/other": "o", "build/out": "captured before it was ignored", "src": "1"} {
+	for name, want := range map[string]string{
+		"a.log": "log", "build/other": "o", "build/out": "captured before it was ignored",
+		"src": "1",
+	} {
 		if b, err := os.ReadFile(p.Path(name)); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v; want %q", name, b, err, want)
 		}
@@ -227,11 +230,13 @@ func TestCheckoutPaths(t *testing.T) {
 	}
 	enginetest.Equal(t, "paths", r.Operation.Restore.Paths, []string{"d"})
 	var missing *model.PathError
-	if _, err := p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{"c", "nope"}}}); !errors.As(err, &missing) || missing.Path != "nope" {
+	if _, err := p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(),
+		restore.Options{Scope: refs.Scope{Paths: []string{"c", "nope"}}}); !errors.As(err, &missing) || missing.Path != "nope" {
 		t.Errorf("a path that is not there: %v", err)
 	}
 	for _, bad := range []string{"../x", "/etc/passwd", "a/../../x", "a\x00b"} {
-		if _, err := p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{bad}}}); !errors.Is(err, model.ErrUsage) {
+		if _, err := p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(),
+			restore.Options{Scope: refs.Scope{Paths: []string{bad}}}); !errors.Is(err, model.ErrUsage) {
 			t.Errorf("path %q: %v", bad, err)
 		}
 	}

@@ -167,7 +167,8 @@ func TestT21Promise17RootExchangedWhileHalfDone(t *testing.T) {
 		if back {
 			end = p.E.Restorer.Abort
 		}
-		if _, err := end(enginetest.Bg, p.Env()); !errors.Is(err, restore.ErrExchanged) && !errors.Is(err, project.ErrNotMounted) { // whoever looks first
+		// whoever looks first
+		if _, err := end(enginetest.Bg, p.Env()); !errors.Is(err, restore.ErrExchanged) && !errors.Is(err, project.ErrNotMounted) {
 			t.Errorf("back %v: %v", back, err)
 		}
 		if got := everything(t, victim); got != was {

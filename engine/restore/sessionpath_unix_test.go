@@ -38,8 +38,10 @@ func TestT15SessionPaths(t *testing.T) {
 	p.Must(os.Symlink(in(6), in(6)))
 	for i, path := range []string{
 		in(1), in(2), in(3), in(4), filepath.Join(p.User(), ".claude", "projects", "-link", enginetest.ClaudeID(5)+".jsonl"), in(6),
-		"/etc/passwd", secret, p.Chats() + "/../" + filepath.Base(p.Chats()) + "/" + enginetest.ClaudeID(7) + ".jsonl", p.Chats() + "/../../../secret", "relative.jsonl",
-		"/nowhere/" + enginetest.ClaudeID(8) + ".jsonl", "/dev/zero", p.Chats() + "/" + enginetest.ClaudeID(9) + ".jsonl\x00", "\x00", strings.Repeat("/a", 5000), "//" + in(1)[1:],
+		"/etc/passwd", secret, p.Chats() + "/../" + filepath.Base(p.Chats()) + "/" + enginetest.ClaudeID(7) + ".jsonl",
+		p.Chats() + "/../../../secret", "relative.jsonl",
+		"/nowhere/" + enginetest.ClaudeID(8) + ".jsonl", "/dev/zero", p.Chats() + "/" + enginetest.ClaudeID(9) + ".jsonl\x00", "\x00",
+		strings.Repeat("/a", 5000), "//" + in(1)[1:],
 		filepath.Join(p.User(), ".claude", "projects", enginetest.ClaudeID(1)+".jsonl"), in(1) + "/x",
 	} {
 		a := p.Agent(enginetest.ClaudeID(100 + i))
@@ -103,7 +105,8 @@ func TestT15SessionReplacedByAnythingElse(t *testing.T) {
 		p.Must(put())
 		was, err := os.Lstat(k.File)
 		p.Must(err)
-		if err := conversation.SetSession(p.E.Log.Objs, register.Folders(p.Env()), j.Files[0]); !errors.Is(err, conversation.ErrSessionChanged) {
+		if err := conversation.SetSession(p.E.Log.Objs, register.Folders(p.Env()), j.Files[0]); !errors.Is(err,
+			conversation.ErrSessionChanged) {
 			t.Errorf("%v: %v", was.Mode(), err)
 		}
 		if now, err := os.Lstat(k.File); err != nil || now.Mode() != was.Mode() {

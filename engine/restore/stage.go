@@ -34,7 +34,10 @@ func (rs *Restorer) homeStages() (*stageDir, error) {
 	if err != nil {
 		return nil, rs.restoreError(err)
 	}
-	return &stageDir{base: d, path: project.MarkerStage + "/" + rs.log.Project.ID, Name: rs.log.Home.StageDir(rs.log.Project.ID), Own: true}, nil
+	return &stageDir{
+		base: d, path: project.MarkerStage + "/" + rs.log.Project.ID, Name: rs.log.Home.StageDir(rs.log.Project.ID),
+		Own: true,
+	}, nil
 }
 
 // Close closes base, if it is not the project's root.

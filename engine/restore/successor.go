@@ -66,7 +66,8 @@ func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
 		if j.Moved != nil && j.Moved.Name == name {
 			s = j.Moved
 		}
-		if s == nil || s.Left == left || left && rs.sessions.Family(name) != family || slices.ContainsFunc(out, func(o *model.Session) bool { return o.Name == name }) {
+		if s == nil || s.Left == left || left && rs.sessions.Family(name) != family ||
+			slices.ContainsFunc(out, func(o *model.Session) bool { return o.Name == name }) {
 			continue
 		}
 		if left && name != j.Session && rs.sessions.InTurn(s) {
@@ -233,7 +234,8 @@ func (rs *Restorer) refBefore(name refs.Name, session string, seq uint64) (at ob
 func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Session) (*model.Session, error) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {
-		if f.Fork != nil && f.Event == "" && refs.KindOf(f.Fork.Kind).IsRestore() && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" && rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.FileMissing(f) {
+		if f.Fork != nil && f.Event == "" && refs.KindOf(f.Fork.Kind).IsRestore() && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" &&
+			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.FileMissing(f) {
 			list = append(list, f)
 		}
 	}
@@ -257,7 +259,8 @@ func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Sessi
 		if !rs.endsAtCut(f, s, cut) {
 			continue
 		}
-		if _, ok, err := rs.removalIfUnused(register.Folders(r.options.Env), refs.File{Path: f.Transcript, To: f.Fork.Transcript}, nil); err == nil && ok {
+		if _, ok, err := rs.removalIfUnused(register.Folders(r.options.Env), refs.File{Path: f.Transcript, To: f.Fork.Transcript},
+			nil); err == nil && ok {
 			return f, nil
 		}
 	}

@@ -46,6 +46,9 @@ func (rs *Restorer) abort(ctx context.Context, root worktreefs.Dir, j *model.Jou
 	for _, path := range kept {
 		rs.log.Notice(fmt.Sprintf("the session file %s is left as it is: %v", path, conversation.ErrSessionChanged))
 	}
-	op := refs.Operation{Kind: refs.KindAbort, Session: j.Session, Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts), Files: j.KeptFiles}}
+	op := refs.Operation{
+		Kind: refs.KindAbort, Session: j.Session,
+		Restore: &refs.Restore{Target: j.Target, Safety: j.Safety, Changed: res.Changed, Kept: len(res.Conflicts), Files: j.KeptFiles},
+	}
 	return rs.syncAndFinish(ctx, root, op, j, res)
 }

@@ -93,7 +93,8 @@ func TestPromise18NamedForkStays(t *testing.T) {
 	first, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", restore.Options{Env: p.Env()})
 	p.Must(err)
 	fork := first.Conversation.Fork
-	r, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:0", restore.Options{Session: model.SessionChoice{Session: fork.Session}, Env: p.Env()})
+	r, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:0",
+		restore.Options{Session: model.SessionChoice{Session: fork.Session}, Env: p.Env()})
 	p.Must(err)
 	if r.Conversation.Mode != model.ConversationNone || len(r.Conversation.Removed) > 0 {
 		t.Errorf("%+v", r.Conversation)
@@ -124,7 +125,8 @@ func TestUndoRedoConversation(t *testing.T) {
 	}
 	r, err = p.E.Restorer.Redo(enginetest.Bg, 2, env)
 	p.Must(err)
-	if p.Read("f") != enginetest.Big("2") || r.Conversation.Mode != model.ConversationOriginal || r.Conversation.Session != k.Name() || len(p.Files()) != 1 {
+	if p.Read("f") != enginetest.Big("2") || r.Conversation.Mode != model.ConversationOriginal || r.Conversation.Session != k.Name() ||
+		len(p.Files()) != 1 {
 		t.Errorf("redo to the end: %+v, %q", r.Conversation, p.Files())
 	}
 }
@@ -141,7 +143,8 @@ func TestUndoBeforeTheSessionBegan(t *testing.T) {
 	b.Take("three", p.Edits("f", "3"))
 	before := p.Slurp(a.File)
 	for _, inPlace := range []bool{true, false} {
-		r, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: b.Name()}, Env: p.Env(), InPlace: inPlace})
+		r, err := p.E.Restorer.Undo(enginetest.Bg, 1,
+			restore.Options{Session: model.SessionChoice{Session: b.Name()}, Env: p.Env(), InPlace: inPlace})
 		if inPlace {
 			if !errors.Is(err, model.ErrNoConversation) {
 				t.Errorf("in place: %v", err)
@@ -191,7 +194,8 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 		}
 		b := p.Back("turn:1", restore.Options{Session: w})
 		if p.Read("f") != enginetest.Big("1") || p.Read("g") != enginetest.Big("other") || p.Read("h") != enginetest.Big("0") {
-			t.Errorf("context only %v: turn:1: f is %.3q, g is %.5q, h is %.5q, kept %v", contextOnly, p.Read("f"), p.Read("g"), p.Read("h"), p.KeptNames(b))
+			t.Errorf("context only %v: turn:1: f is %.3q, g is %.5q, h is %.5q, kept %v", contextOnly, p.Read("f"), p.Read("g"),
+				p.Read("h"), p.KeptNames(b))
 		}
 		if _, err := os.Stat(p.Path("new")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("context only %v: new: %v", contextOnly, err)

@@ -214,7 +214,8 @@ func TestLookForSecretsAfterGC(t *testing.T) {
 	m.Tree = enginetest.TestID("gone")
 	b := p.E.Log.DB.NewBatch()
 	p.Must(b.Set(secrets.LeakMarkKey, m.Encode()))
-	p.Must(b.Set(secrets.LeakKey(enginetest.TestID("other").Key()), (&secrets.LeakFlag{Paths: []string{"x"}, Findings: []value.Finding{{Rule: "r", Line: 1}}}).Encode()))
+	p.Must(b.Set(secrets.LeakKey(enginetest.TestID("other").Key()),
+		(&secrets.LeakFlag{Paths: []string{"x"}, Findings: []value.Finding{{Rule: "r", Line: 1}}}).Encode()))
 	p.Must(b.Set(secrets.LeakKey(enginetest.TestID("damaged").Key()), []byte("nonsense")))
 	p.Must(b.Commit(enginetest.Bg, kv.Written))
 	p.E.Leaks.Scan.Flagged.Store(nil)
@@ -263,7 +264,8 @@ func TestSecretsSkip(t *testing.T) {
 	p.Write("conf", "TOKEN="+token(2)+"\n")
 	p.Write("other", "2")
 	two := p.Save("two")
-	if _, _, err := p.E.History.Cat(enginetest.Bg, two.ID.String(), "conf"); !errors.Is(err, model.ErrNotFound) && !errors.Is(err, tree.ErrNotFound) {
+	if _, _, err := p.E.History.Cat(enginetest.Bg, two.ID.String(), "conf"); !errors.Is(err, model.ErrNotFound) &&
+		!errors.Is(err, tree.ErrNotFound) {
 		t.Fatalf("conf in the second checkpoint: %v", err)
 	}
 	note, err := p.E.Log.Note(two)
@@ -332,7 +334,10 @@ func TestLookForSecretsGivesWay(t *testing.T) {
 }
 
 func sampleLeakFlag() *secrets.LeakFlag {
-	return &secrets.LeakFlag{Paths: []string{"a", "b\xff"}, Checkpoint: enginetest.TestID("c"), Findings: []value.Finding{{Rule: "r", Line: 3}}, Free: []string{"a"}}
+	return &secrets.LeakFlag{
+		Paths: []string{"a", "b\xff"}, Checkpoint: enginetest.TestID("c"),
+		Findings: []value.Finding{{Rule: "r", Line: 3}}, Free: []string{"a"},
+	}
 }
 
 // The bytes on disk, docs/format.md#flag.

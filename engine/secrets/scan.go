@@ -64,7 +64,10 @@ func (k *Leaks) ScanForSecrets(ctx context.Context, rest bool) error {
 		return nil
 	}
 	defer k.Scan.Mu.Unlock()
-	l := &leakScan{e: k, throttle: rest, changed: map[objstore.Key]*LeakFlag{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(), from: time.Now()}
+	l := &leakScan{
+		e: k, throttle: rest, changed: map[objstore.Key]*LeakFlag{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(),
+		from: time.Now(),
+	}
 	var err error
 	if l.cursor, err = k.ReadLeakCursor(); err != nil {
 		return fmt.Errorf("look for secrets: %w", err)

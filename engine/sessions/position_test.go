@@ -56,7 +56,8 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 		if st.Position != at.Session || st.Current.ID != cur.ID || i < 0 || list[i].Name != at.Session {
 			t.Fatalf("%q: the project stands at %s, status says %s, sessions %+v", log, at.Session, st.Position, list)
 		}
-		if res != nil && res.Conversation != nil && res.Conversation.Mode != model.ConversationNone && res.Conversation.Session != at.Session {
+		if res != nil && res.Conversation != nil && res.Conversation.Mode != model.ConversationNone &&
+			res.Conversation.Session != at.Session {
 			t.Fatalf("%q: %+v, and the project stands at %s", log, res.Conversation, at.Session)
 		}
 		if s := p.E.Log.Records[at.Session]; s == nil || s.Left {
@@ -98,7 +99,8 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 			at, err := p.E.Sessions.Position()
 			p.Must(err)
 			cp := p.Save("mine")
-			if cp.Session != at.Session || cp.Cause.Turn != p.E.Log.Records[at.Session].Turn || cp.Cause.Prompt != p.E.Log.Records[at.Session].Prompt {
+			if cp.Session != at.Session || cp.Cause.Turn != p.E.Log.Records[at.Session].Turn ||
+				cp.Cause.Prompt != p.E.Log.Records[at.Session].Prompt {
 				t.Fatalf("%q: the project stands at %s, and what was saved says %+v of %s", log, at.Session, cp.Cause, cp.Session)
 			}
 			agree("save", nil)

@@ -50,7 +50,8 @@ func (ss *Sessions) Session(w model.SessionChoice) (string, error) {
 	for i, name := range active {
 		active[i] = shortName(name, all)
 	}
-	ss.log.Notice(fmt.Sprintf("several sessions are at work here: taking %s; --session chooses (%s)", shortName(at.Session, all), strings.Join(active[1:], ", ")))
+	ss.log.Notice(fmt.Sprintf("several sessions are at work here: taking %s; --session chooses (%s)", shortName(at.Session, all),
+		strings.Join(active[1:], ", ")))
 	return at.Session, nil
 }
 

@@ -57,7 +57,8 @@ func claudePrint(w *world, prompts ...string) {
 	w.Helper()
 	var session []string
 	for _, p := range prompts {
-		args := append([]string{"-p", p, "--permission-mode", "acceptEdits", "--allowedTools", "Bash", "--output-format", "json"}, session...)
+		args := append([]string{"-p", p, "--permission-mode", "acceptEdits", "--allowedTools", "Bash", "--output-format", "json"},
+			session...)
 		var v printed
 		out := w.headless(args...)
 		if err := json.Unmarshal([]byte(out), &v); err != nil || !strings.HasSuffix(v.Result, "complete.") {

@@ -27,7 +27,8 @@ var (
 	codexOld  = client{"codex", "0.125.0", "@openai/codex", ".bin/codex"}
 	gemini    = client{"gemini", "0.61.0", "@google/gemini-cli", ".bin/gemini"}
 	geminiOld = client{"gemini", "0.26.0", "@google/gemini-cli", ".bin/gemini"}
-	droid     = client{"droid", "0.225.2", "@factory/cli-%s", "@factory/cli-%s/bin/droid"} // the package without a platform names no matching one
+	// the package without a platform names no matching one
+	droid = client{"droid", "0.225.2", "@factory/cli-%s", "@factory/cli-%s/bin/droid"}
 
 	clients = []client{claude, claude21, claude20, codex, codexOld, gemini, geminiOld, droid}
 )
@@ -84,7 +85,8 @@ func (c client) install(dir string) error {
 	if err := os.WriteFile(filepath.Join(making, "package.json"), []byte(`{"private":true}`), 0o644); err != nil {
 		return fmt.Errorf("acceptance: install %s: %w", c, err)
 	}
-	cmd := exec.Command("npm", "install", "--ignore-scripts", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", forPlatform(c.module)+"@"+c.version)
+	cmd := exec.Command("npm", "install", "--ignore-scripts", "--no-save", "--no-package-lock", "--no-audit", "--no-fund",
+		forPlatform(c.module)+"@"+c.version)
 	cmd.Dir = making
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("acceptance: install %s: npm: %w\n%s", c, err, out)

@@ -43,12 +43,14 @@ func testCompacted(w *world, d driver) {
 	w.check("fork before the compaction", w.conversation(nextInFork, with(firstTurn, nextInFork), secondTurn))
 	f = w.makes("fork", w.endOf(now, prompts[1]), "--session", now, "--title", "after")
 	d.must(w, f.ID, "NEXT-LIVE please")
-	w.check("fork after the compaction", w.conversation("NEXT-LIVE please", with(secondTurn, "NEXT-LIVE please"), []string{nextInOrig, nextInFork}))
+	w.check("fork after the compaction", w.conversation("NEXT-LIVE please", with(secondTurn, "NEXT-LIVE please"),
+		[]string{nextInOrig, nextInFork}))
 	own, _ := w.sent(nextInOrig)
 	forks, _ := w.sent("NEXT-LIVE please")
 	for _, text := range firstTurn {
 		if a, b := strings.Count(spoken(own), text), strings.Count(spoken(forks), text); (a == 0) != (b == 0) {
-			w.Errorf("%s: %q is %d times in the conversation of the session itself, %d times in that of the fork:\n%s", w.client, text, a, b, short(spoken(forks)))
+			w.Errorf("%s: %q is %d times in the conversation of the session itself, %d times in that of the fork:\n%s", w.client, text, a,
+				b, short(spoken(forks)))
 		}
 	}
 }

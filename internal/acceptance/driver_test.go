@@ -31,8 +31,14 @@ var (
 		{claude, claudeOffline, claudeBegin, claudeResume, claudeOpen, claudeGreets, leave("/exit"), claudeLists},
 		{claude21, claudeOffline, claudeBegin, claudeResume, claudeOpen, claudeGreets, leave("/exit"), claudeLists},
 		{claude20, claudeOffline, claudeBegin, claudeResume, claudeOpen, claudeGreets, leave("/exit"), claudeLists},
-		{codex, codexOffline("gpt-5.5"), codexBegin(codexTUI), codexResume, codexOpen(codexTUI), codexGreets, leave("/quit"), codexLists(codexTUI)},
-		{codexOld, codexOffline("gpt-5.5"), codexBegin(codexTUIOld), codexResume, codexOpen(codexTUIOld), codexGreets, leave("/quit"), codexLists(codexTUIOld)},
+		{
+			codex, codexOffline("gpt-5.5"), codexBegin(codexTUI), codexResume, codexOpen(codexTUI), codexGreets, leave("/quit"),
+			codexLists(codexTUI),
+		},
+		{
+			codexOld, codexOffline("gpt-5.5"), codexBegin(codexTUIOld), codexResume, codexOpen(codexTUIOld), codexGreets, leave("/quit"),
+			codexLists(codexTUIOld),
+		},
 		{gemini, geminiOffline, geminiBegin, geminiResume, geminiOpen, geminiGreets, leave("/quit"), geminiLists},
 		{geminiOld, geminiOffline, geminiBegin, geminiResume, geminiOpen, geminiGreets, leave("/quit"), geminiLists},
 		{droid, droidOffline, droidBegin, droidResume, droidOpen, droidGreets, droidLeave, droidLists},

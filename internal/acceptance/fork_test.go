@@ -96,13 +96,15 @@ func (w *world) checkForks(original, fork string, own int) {
 	}
 	w.json(&r, "forks", "show", fork)
 	from := lineage{Session: w.agent + "/" + original, Turn: 1}
-	if len(r.Forks) != 1 || r.Forks[0].ID != fork || r.Forks[0].Own != own || len(r.Forks[0].Lineage) != 1 || r.Forks[0].Lineage[0] != from {
+	if len(r.Forks) != 1 || r.Forks[0].ID != fork || r.Forks[0].Own != own || len(r.Forks[0].Lineage) != 1 ||
+		r.Forks[0].Lineage[0] != from {
 		w.Errorf("%s: rewind forks show: %+v, want a fork from %+v with %d turns of its own", w.client, r, from, own)
 	}
 	list := w.sessions()
 	i := slices.IndexFunc(list, func(s sessionInfo) bool { return s.ID == original })
 	j := slices.IndexFunc(list, func(s sessionInfo) bool { return s.ID == fork })
-	if i < 0 || j < 0 || list[i].Fork != nil || list[j].Fork == nil || *list[j].Fork != from || list[j].Title != forkTitle || list[j].Turns != 1+own {
+	if i < 0 || j < 0 || list[i].Fork != nil || list[j].Fork == nil || *list[j].Fork != from || list[j].Title != forkTitle ||
+		list[j].Turns != 1+own {
 		w.Errorf("%s: rewind sessions, of %s and its fork %s:\n%+v", w.client, original, fork, list)
 	}
 }
@@ -112,7 +114,8 @@ func (w *world) checkForks(original, fork string, own int) {
 func (w *world) checkMessages(id string) {
 	w.Helper()
 	shows, at := w.rewind("show", "turn:2@"+id, "--messages", "30"), 0
-	for _, s := range with(firstTurn[:2], toolNames[w.agent]["write"], "TURN-1 complete.", "TURN-2 please", "Second turn.", "TURN-2 complete.") {
+	for _, s := range with(firstTurn[:2], toolNames[w.agent]["write"], "TURN-1 complete.", "TURN-2 please", "Second turn.",
+		"TURN-2 complete.") {
 		i := strings.Index(shows[at:], s)
 		if i < 0 {
 			w.Errorf("%s: rewind show --messages lacks %q, or has it out of order:\n%s", w.client, s, shows)
@@ -156,9 +159,11 @@ func (d driver) checkInside(w *world, id string) {
 	}
 	f := w.makes("fork", list[i].ID, "--title", "inside")
 	d.must(w, f.ID, "NEXT-INSIDE please")
-	w.check("fork inside a turn", w.conversation("NEXT-INSIDE please", with(firstTurn, "TURN-2 please", "NEXT-INSIDE please"), with(secondTurn[2:], nextInOrig, nextInFork)))
+	w.check("fork inside a turn", w.conversation("NEXT-INSIDE please", with(firstTurn, "TURN-2 please", "NEXT-INSIDE please"),
+		with(secondTurn[2:], nextInOrig, nextInFork)))
 	r, _ := w.sent("NEXT-INSIDE please")
-	w.Logf("%s: fork at %s: %d messages, %d records dropped; the model was sent:\n%s", w.client, list[i], f.Messages, f.Dropped, tail(short(spoken(r)), 1200))
+	w.Logf("%s: fork at %s: %d messages, %d records dropped; the model was sent:\n%s", w.client, list[i], f.Messages, f.Dropped,
+		tail(short(spoken(r)), 1200))
 }
 
 // checkOpen forks a session that is open in a terminal: a fork only reads it.
@@ -170,9 +175,11 @@ func (d driver) checkOpen(w *world, id string) {
 		w.Errorf("%s: rewind sessions does not say that %s is open: %+v", w.client, id, s)
 	}
 	d.must(w, f.ID, "NEXT-LIVE please")
-	w.check("fork of an open session", w.conversation("NEXT-LIVE please", with(firstTurn, "NEXT-LIVE please"), with(secondTurn, nextInOrig)))
+	w.check("fork of an open session", w.conversation("NEXT-LIVE please", with(firstTurn, "NEXT-LIVE please"),
+		with(secondTurn, nextInOrig)))
 	t.say("NEXT-BACK please")
-	w.check("the open session", w.conversation("NEXT-BACK please", with(bothTurns, nextInOrig, "NEXT-BACK please"), []string{nextInFork, "NEXT-LIVE"}))
+	w.check("the open session", w.conversation("NEXT-BACK please", with(bothTurns, nextInOrig, "NEXT-BACK please"),
+		[]string{nextInFork, "NEXT-LIVE"}))
 	d.leave(t)
 }
 

@@ -7,7 +7,8 @@ import (
 )
 
 var geminiEvents = []string{
-	"SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel", "BeforeToolSelection", "BeforeTool", "AfterTool",
+	"SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel", "BeforeToolSelection", "BeforeTool",
+	"AfterTool",
 	"PreCompress", "Notification",
 }
 
@@ -32,7 +33,8 @@ func geminiSettings(w *world, more map[string]any) {
 
 func geminiOffline(w *world) {
 	geminiSettings(w, nil)
-	w.env = append(w.env, "GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL="+w.url, "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true")
+	w.env = append(w.env, "GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL="+w.url, "GEMINI_CLI_TRUST_WORKSPACE=true",
+		"GEMINI_CLI_NO_RELAUNCH=true")
 }
 
 func geminiRecord(more map[string]any) func(*world) {

@@ -118,7 +118,8 @@ func (d driver) checkInPlace(w *world, id string) {
 	w.goes("undo-restore")
 	w.unchanged("checkout --in-place and undo-restore", file, before)
 	w.checkWork()
-	w.check("the screen after undo-restore", d.shows(w, id, []string{"TURN-1 complete.", "TURN-2 complete.", "NEXT-ORIGINAL complete."}, []string{nextInFork}))
+	w.check("the screen after undo-restore", d.shows(w, id, []string{"TURN-1 complete.", "TURN-2 complete.", "NEXT-ORIGINAL complete."},
+		[]string{nextInFork}))
 	d.must(w, id, "NEXT-BACK please")
 	w.check("after undo-restore", w.conversation("NEXT-BACK please", with(bothTurns, nextInOrig, "NEXT-BACK please"), []string{nextInFork}))
 
@@ -127,8 +128,12 @@ func (d driver) checkInPlace(w *world, id string) {
 	d.must(w, id, "NEXT-CUT please")
 	w.check("after the cut", w.conversation("NEXT-CUT please", with(firstTurn, "NEXT-CUT please"), gone))
 	d.must(w, id, "NEXT-MORE please")
-	w.check("once more", w.conversation("NEXT-MORE please", with(firstTurn, "NEXT-CUT please", "NEXT-CUT complete.", "NEXT-MORE please"), gone))
-	w.check("the screen", d.shows(w, id, []string{"TURN-1 complete.", "NEXT-CUT please", "NEXT-CUT complete.", "NEXT-MORE please", "NEXT-MORE complete."}, gone))
+	w.check("once more", w.conversation("NEXT-MORE please", with(firstTurn, "NEXT-CUT please", "NEXT-CUT complete.", "NEXT-MORE please"),
+		gone))
+	w.check("the screen", d.shows(w, id, []string{
+		"TURN-1 complete.", "NEXT-CUT please", "NEXT-CUT complete.", "NEXT-MORE please",
+		"NEXT-MORE complete.",
+	}, gone))
 
 	w.goes("undo-restore")
 	w.unchanged("undo-restore of a session that has gone on", file, whole)
@@ -136,7 +141,8 @@ func (d driver) checkInPlace(w *world, id string) {
 	gone = []string{nextInFork, "NEXT-CUT", "NEXT-MORE"}
 	d.must(w, id, "NEXT-LIVE please")
 	w.check("after all", w.conversation("NEXT-LIVE please", with(bothTurns, nextInOrig, "NEXT-BACK please", "NEXT-LIVE please"), gone))
-	w.check("the screen after all", d.shows(w, id, []string{"TURN-1 complete.", "TURN-2 complete.", "NEXT-BACK complete.", "NEXT-LIVE complete."}, gone))
+	w.check("the screen after all", d.shows(w, id,
+		[]string{"TURN-1 complete.", "TURN-2 complete.", "NEXT-BACK complete.", "NEXT-LIVE complete."}, gone))
 }
 
 // cut cuts a session after its first turn; what is left is the beginning of what it was, which it returns.

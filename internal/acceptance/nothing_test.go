@@ -31,7 +31,8 @@ func testNothing(w *world, d driver) {
 	}
 	d.begin(w, prompts[0])
 	w.at(work[2].after)
-	if err := os.Symlink(filepath.Join(w.home, ".rewind", "system", "rewind"), filepath.Join(w.home, ".local", "bin", "rewind")); err != nil {
+	if err := os.Symlink(filepath.Join(w.home, ".rewind", "system", "rewind"),
+		filepath.Join(w.home, ".local", "bin", "rewind")); err != nil {
 		w.Fatal(err)
 	}
 	id, ends := w.session(), 0

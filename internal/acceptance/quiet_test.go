@@ -53,10 +53,13 @@ func (w *world) session() string {
 
 // What must not be seen of a hook. TestLoud shows that a hook which speaks or fails is found by them, TestEvents that a silent one is not.
 var (
-	shown   = regexp.MustCompile(`(?i)rewind: |hooks?\b[^\n]{0,200}\b(failed|error|timed out|blocked|(code|status) [1-9])|clamp|timeout to [0-9]`)
+	shown = regexp.MustCompile(
+		`(?i)rewind: |hooks?\b[^\n]{0,200}\b(failed|error|timed out|blocked|(code|status) [1-9])|clamp|timeout to [0-9]`)
 	command = regexp.MustCompile(`smart-checkpoint`)
-	noted   = regexp.MustCompile(`rewind: |hook_(non_blocking_error|blocking_error|error_during_execution|cancelled|additional_context|system_message)`)
-	sent    = regexp.MustCompile(`(?i)rewind: |smart-checkpoint|<hook_context>|<user-prompt-submit-hook>|hook[_ ](success|additional[_ ]context|feedback|error)`)
+	noted   = regexp.MustCompile(
+		`rewind: |hook_(non_blocking_error|blocking_error|error_during_execution|cancelled|additional_context|system_message)`)
+	sent = regexp.MustCompile(
+		`(?i)rewind: |smart-checkpoint|<hook_context>|<user-prompt-submit-hook>|hook[_ ](success|additional[_ ]context|feedback|error)`)
 )
 
 // noise is what the hooks have left in what the agent showed, wrote down and asked. Of the requests only the conversation counts: the

@@ -98,14 +98,17 @@ func testRewound(w *world, d driver) {
 	w.check("fork of what was left behind", w.conversation(nextInFork, with(bothTurns, nextInFork), []string{"NEXT-MORE"}))
 	f = w.makes("fork", w.endOf(current, "NEXT-MORE please"), "--session", current, "--title", "what came after")
 	d.must(w, f.ID, "NEXT-LIVE please")
-	w.check("fork of what came after", w.conversation("NEXT-LIVE please", with(firstTurn, "NEXT-MORE please", "NEXT-MORE complete.", "NEXT-LIVE please"), secondTurn))
+	w.check("fork of what came after", w.conversation("NEXT-LIVE please",
+		with(firstTurn, "NEXT-MORE please", "NEXT-MORE complete.", "NEXT-LIVE please"), secondTurn))
 	f = w.makes("fork", w.endOf(current, prompts[0]), "--session", current, "--title", "fork of turn 1")
 	d.must(w, f.ID, "NEXT-BACK please")
-	w.check("fork of the first turn", w.conversation("NEXT-BACK please", with(firstTurn, "NEXT-BACK please"), with(secondTurn, "NEXT-MORE")))
+	w.check("fork of the first turn", w.conversation("NEXT-BACK please", with(firstTurn, "NEXT-BACK please"),
+		with(secondTurn, "NEXT-MORE")))
 	w.check("list", d.listed(w, "what was left behind"))
 	d.must(w, current, nextInOrig)
 	w.check("the session itself", w.conversation(nextInOrig, with(firstTurn, "NEXT-MORE please", nextInOrig), with(secondTurn, nextInFork)))
-	w.goes("checkout", w.endOf(current, prompts[0]), "--session", current, "--code-only") // the agent took the conversation back, not the code
+	// the agent took the conversation back, not the code
+	w.goes("checkout", w.endOf(current, prompts[0]), "--session", current, "--code-only")
 	w.at(work[2].after)
 	w.goes("checkout", w.endOf(current, "NEXT-MORE please"), "--session", current, "--code-only")
 	w.checkWork()

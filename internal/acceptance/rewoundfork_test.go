@@ -22,7 +22,10 @@ func testRewoundFork(w *world, d driver) {
 	fork := w.makes("fork", "turn:2", "--session", id, "--title", "goes back")
 	clone := w.makes("clone", id, "--title", "goes back, too")
 	for _, of := range []struct{ what, id, next string }{
-		{"the fork", fork.ID, "NEXT-MORE please"}, {"the clone", clone.ID, "NEXT-FORK please"}, {"the session itself", id, "NEXT-LIVE please"},
+		{"the fork", fork.ID, "NEXT-MORE please"}, {"the clone", clone.ID, "NEXT-FORK please"}, {
+			"the session itself", id,
+			"NEXT-LIVE please",
+		},
 	} {
 		w.write(filepath.Join(w.project, "alpha.txt"), "two\n")
 		t := d.open(w, of.id)

@@ -24,7 +24,8 @@ const id = "00000001-0000-4000-8000-000000000000"
 func folders(home string) Folders {
 	return func(agent transcript.Agent) string {
 		return map[transcript.Agent]string{
-			transcript.Claude: home + "/.claude", transcript.Codex: home + "/.codex", transcript.Gemini: home + "/.gemini", transcript.Droid: home + "/.factory",
+			transcript.Claude: home + "/.claude", transcript.Codex: home + "/.codex", transcript.Gemini: home + "/.gemini",
+			transcript.Droid: home + "/.factory",
 		}[agent]
 	}
 }
@@ -39,13 +40,16 @@ func must(t *testing.T, errs ...error) {
 func TestLocate(t *testing.T) {
 	own := folders("/h")
 	for path, agent := range map[string]transcript.Agent{
-		"/h/.claude/projects/-p/" + id + ".jsonl":                                                                             transcript.Claude,
-		"/h/.codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + id + ".jsonl":                                          transcript.Codex,
-		"/h/.codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + id + "_" + strings.Replace(id, "1", "2", 1) + ".jsonl": transcript.Codex,
-		"/h/.codex/archived_sessions/rollout-2026-11-20T10-00-00-" + id + ".jsonl.zst":                                        transcript.Codex,
-		"/h/.gemini/tmp/p/chats/session-2026-11-20T10-00-0123abcd.json":                                                       transcript.Gemini,
-		"/h/.factory/sessions/-p/" + id + ".jsonl":                                                                            transcript.Droid,
-		"/h/.factory/sessions/-p/" + id + ".settings.json":                                                                    transcript.Droid,
+		"/h/.claude/projects/-p/" + id +
+			".jsonl": transcript.Claude,
+		"/h/.codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + id +
+			".jsonl": transcript.Codex,
+		"/h/.codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + id + "_" + strings.Replace(id, "1", "2",
+			1) + ".jsonl": transcript.Codex,
+		"/h/.codex/archived_sessions/rollout-2026-11-20T10-00-00-" + id + ".jsonl.zst": transcript.Codex,
+		"/h/.gemini/tmp/p/chats/session-2026-11-20T10-00-0123abcd.json":                transcript.Gemini,
+		"/h/.factory/sessions/-p/" + id + ".jsonl":                                     transcript.Droid,
+		"/h/.factory/sessions/-p/" + id + ".settings.json":                             transcript.Droid,
 	} {
 		if f, err := own.Locate(path); err != nil || f.agent != agent || f.Folder != own(agent) || !Shape(path) || f.String() != path {
 			t.Errorf("%s: %+v, %v", path, f, err)
@@ -72,7 +76,10 @@ func TestLocate(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %v", path, f, err, want)
 		}
 	}
-	for name, none := range map[string]Folders{"unknown": func(transcript.Agent) string { return "" }, "relative": func(transcript.Agent) string { return ".claude" }} {
+	for name, none := range map[string]Folders{
+		"unknown":  func(transcript.Agent) string { return "" },
+		"relative": func(transcript.Agent) string { return ".claude" },
+	} {
 		if _, err := none.Locate("/h/.claude/projects/-p/" + id + ".jsonl"); !errors.Is(err, errElsewhere) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -143,10 +150,12 @@ func TestT21Promise17NotPlain(t *testing.T) {
 			return errors.Join(os.RemoveAll(filepath.Dir(path)), os.Symlink(home+"/dir", filepath.Dir(path)))
 		},
 		"a link above that stays inside": func(home, path string) error {
-			return errors.Join(os.RemoveAll(filepath.Dir(path)), os.Mkdir(home+"/.claude/projects/q", 0o700), os.Symlink("q", filepath.Dir(path)))
+			return errors.Join(os.RemoveAll(filepath.Dir(path)), os.Mkdir(home+"/.claude/projects/q", 0o700),
+				os.Symlink("q", filepath.Dir(path)))
 		},
 		"a link further above": func(home, path string) error {
-			return errors.Join(os.Rename(home+"/.claude/projects", home+"/elsewhere"), os.Symlink(home+"/elsewhere", home+"/.claude/projects"))
+			return errors.Join(os.Rename(home+"/.claude/projects", home+"/elsewhere"),
+				os.Symlink(home+"/elsewhere", home+"/.claude/projects"))
 		},
 		"a file above": func(_, path string) error {
 			return errors.Join(os.RemoveAll(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600))

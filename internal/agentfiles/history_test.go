@@ -33,7 +33,8 @@ func TestLinkHistory(t *testing.T) {
 	if list, err := os.ReadDir(filepath.Join(dir, other)); err != nil || len(list) != 1 || list[0].Name() != "b@v1" {
 		t.Errorf("%v, %v", list, err)
 	}
-	must(t, os.RemoveAll(filepath.Join(dir, other)), os.Mkdir(home+"/elsewhere", 0o700), os.Symlink(home+"/elsewhere", filepath.Join(dir, other)))
+	must(t, os.RemoveAll(filepath.Join(dir, other)), os.Mkdir(home+"/elsewhere", 0o700),
+		os.Symlink(home+"/elsewhere", filepath.Join(dir, other)))
 	if _, err := own.LinkHistory(f.String(), to); err == nil {
 		t.Error("it is linked where a link leads")
 	}

@@ -65,7 +65,9 @@ func standIn(t *testing.T, mode string) (env value.AgentEnv, root string) {
 	}
 	bin, root := t.TempDir(), t.TempDir()
 	// The background job of a script has no input of its own.
-	script := put(t, filepath.Join(bin, "codex"), fmt.Sprintf("#!/bin/sh\nexec 3<&0\nREWIND_TEST_PLAY=serve %q \"$@\" <&3 &\necho $! >>\"$CODEX_HOME/pids\"\nexec 3<&-\nwait\n", self))
+	script := put(t, filepath.Join(bin, "codex"),
+		fmt.Sprintf("#!/bin/sh\nexec 3<&0\nREWIND_TEST_PLAY=serve %q \"$@\" <&3 &\necho $! >>\"$CODEX_HOME/pids\"\nexec 3<&-\nwait\n",
+			self))
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +121,8 @@ func TestListedCodexUntitled(t *testing.T) {
 	if err := Listed(context.Background(), transcript.Codex, env, root, "", session, " "); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(t, filepath.Join(root, "asked")); !strings.HasSuffix(got, `{"id":2,"method":"thread/read","params":{"threadId":"`+session+`"}}`+"\n") {
+	if got := get(t, filepath.Join(root, "asked")); !strings.HasSuffix(got,
+		`{"id":2,"method":"thread/read","params":{"threadId":"`+session+`"}}`+"\n") {
 		t.Errorf("asked:\n%s", got)
 	}
 }
@@ -166,7 +169,8 @@ func TestListedCodexSilent(t *testing.T) {
 
 func TestListedNoProgram(t *testing.T) {
 	for _, path := range []string{"", t.TempDir(), "bin"} {
-		err := Listed(context.Background(), transcript.Codex, value.AgentEnv{Home: "/home/dev", Path: value.Text(path)}, t.TempDir(), "", session, "title")
+		err := Listed(context.Background(), transcript.Codex, value.AgentEnv{Home: "/home/dev", Path: value.Text(path)}, t.TempDir(), "",
+			session, "title")
 		if !errors.Is(err, errNoProgram) {
 			t.Errorf("PATH %q: %v", path, err)
 		}

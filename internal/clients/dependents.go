@@ -29,7 +29,8 @@ func Dependents(root, threadID string, cut int64) ([]string, error) {
 			if err != nil {
 				return fmt.Errorf("forks of codex session %s: %s: %w", threadID, path, pathCause(err))
 			}
-			if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "rollout-") && strings.HasSuffix(e.Name(), ".jsonl") && beginsWith(path, threadID, cut) {
+			if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "rollout-") && strings.HasSuffix(e.Name(), ".jsonl") &&
+				beginsWith(path, threadID, cut) {
 				out = append(out, path)
 			}
 			return nil

@@ -12,7 +12,8 @@ func TestDependents(t *testing.T) {
 	root := t.TempDir()
 	day := filepath.Join(root, "sessions", "2026", "11", "20")
 	rollout := func(dir, id, base string) string {
-		line := fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q,"base_instructions":{"text":%q}%s}}`, id, strings.Repeat("x", 40<<10), base)
+		line := fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q,"base_instructions":{"text":%q}%s}}`, id,
+			strings.Repeat("x", 40<<10), base)
 		return put(t, filepath.Join(dir, "rollout-2026-11-20T10-00-00-"+id+".jsonl"), line+"\n{\"type\":\"other\"}\n")
 	}
 	on := func(id string, end int) string {

@@ -63,7 +63,8 @@ func TestEnviron(t *testing.T) {
 	t.Setenv("REWIND_SECRET", "x")
 	t.Setenv("LANG", "C.UTF-8")
 	env := environ(value.AgentEnv{Home: "/home/dev", Path: "/bin", Vars: map[string]value.Text{"CODEX_HOME": "/old"}}, "CODEX_HOME=/new")
-	if slices.Contains(env, "REWIND_SECRET=x") || !slices.Contains(env, "LANG=C.UTF-8") || !slices.Contains(env, "HOME=/home/dev") || env[len(env)-1] != "CODEX_HOME=/new" {
+	if slices.Contains(env, "REWIND_SECRET=x") || !slices.Contains(env, "LANG=C.UTF-8") || !slices.Contains(env, "HOME=/home/dev") ||
+		env[len(env)-1] != "CODEX_HOME=/new" {
 		t.Errorf("environment %q", env)
 	}
 }

@@ -61,7 +61,8 @@ func indexFields(path, id, title string) ([]member, error) {
 	if title != "" {
 		out = append(out, member{"customTitle", text(title)}, member{"summary", text(title)}) // which one is shown differs
 	}
-	out = append(out, member{"messageCount", json.RawMessage(strconv.Itoa(s.messages))}, member{"created", text(s.created)}, member{"modified", text(s.modified)})
+	out = append(out, member{"messageCount", json.RawMessage(strconv.Itoa(s.messages))}, member{"created", text(s.created)},
+		member{"modified", text(s.modified)})
 	if s.branch != "" {
 		out = append(out, member{"gitBranch", text(s.branch)})
 	}
@@ -92,7 +93,8 @@ func readSession(r io.Reader) (sessionFacts, error) {
 
 func (s *sessionFacts) add(line []byte) {
 	var l sessionLine
-	if !bytes.Contains(line, []byte(`"timestamp"`)) || json.Unmarshal(line, &l) != nil || l.Side || l.Type != "user" && l.Type != "assistant" {
+	if !bytes.Contains(line, []byte(`"timestamp"`)) || json.Unmarshal(line, &l) != nil || l.Side || l.Type != "user" &&
+		l.Type != "assistant" {
 		return
 	}
 	s.messages++

@@ -62,14 +62,20 @@ func TestIndex(t *testing.T) {
 		{"first", "{\n  \"version\": 1,\n  \"entries\": []\n}", "{\n  \"version\": 1,\n  \"entries\": [\n    " + entry + "\n  ]\n}"},
 		{
 			"second", "{\n  \"entries\": [\n    " + one + "\n  ],\n \"version\": 1,\n  \"originalPath\": \"/home/dev/\\u00e9\"\n}\n\n",
-			"{\n  \"entries\": [\n    " + one + ",\n    " + entry + "\n  ],\n \"version\": 1,\n  \"originalPath\": \"/home/dev/\\u00e9\"\n}\n\n",
+			"{\n  \"entries\": [\n    " + one + ",\n    " + entry + "\n  ],\n \"version\": 1,\n" +
+				"  \"originalPath\": \"/home/dev/\\u00e9\"\n}\n\n",
 		},
 		{
-			"again", "{\n  \"entries\": [\n    {\n      \"sessionId\": \"" + session + "\",\n      \"fullPath\": \"/old\",\n      \"tag\":  \"kept\"\n    },\n    " + one + "\n  ],\n  \"version\": 1\n}",
-			"{\n  \"entries\": [\n    {\n      \"sessionId\": \"" + session + "\",\n      \"fullPath\": \"/dir/" + session + ".jsonl\",\n      \"tag\": \"kept\",\n" +
+			"again", "{\n  \"entries\": [\n    {\n      \"sessionId\": \"" + session + "\",\n      \"fullPath\": \"/old\",\n" +
+				"      \"tag\":  \"kept\"\n    },\n    " + one + "\n  ],\n  \"version\": 1\n}",
+			"{\n  \"entries\": [\n    {\n      \"sessionId\": \"" + session + "\",\n      \"fullPath\": \"/dir/" + session +
+				".jsonl\",\n      \"tag\": \"kept\",\n" +
 				strings.SplitN(entry, "\n", 4)[3] + ",\n    " + one + "\n  ],\n  \"version\": 1\n}",
 		},
-		{"in one line", `{"version":1,"entries":[` + one + `],"x":2}`, `{"version":1,"entries":[` + one + "," + compact(t, entry) + `],"x":2}`},
+		{
+			"in one line", `{"version":1,"entries":[` + one + `],"x":2}`,
+			`{"version":1,"entries":[` + one + "," + compact(t, entry) + `],"x":2}`,
+		},
 		{"in one line, first", `{"version":1,"entries":[ ],"x":2}`, `{"version":1,"entries":[` + compact(t, entry) + `],"x":2}`},
 	}
 	for _, tt := range tests {
@@ -101,7 +107,8 @@ func TestIndexRefused(t *testing.T) {
 	for _, before := range []string{
 		"", "null", "[]", "{}", `{"version":1}`, `{"version":2,"entries":[]}`, `{"version":1,"entries":{}}`, `{"version":1,"entries":[]`,
 		`{"version":1,"entries":[{"sessionId":1}]}`, `{"version":1,"entries":["x"]}`, `{"version":1,"entries":[],"entries":[]}`,
-		"\xef\xbb\xbf" + `{"version":1,"entries":[]}`, `{"version":1,"entries":[]} x`, strings.Repeat("[", 100_000), `{"version":1,"entries":[]}` + "\x00",
+		"\xef\xbb\xbf" + `{"version":1,"entries":[]}`, `{"version":1,"entries":[]} x`, strings.Repeat("[",
+			100_000), `{"version":1,"entries":[]}` + "\x00",
 	} {
 		after, err := indexed(t, before, "a title")
 		if err == nil || !strings.Contains(err.Error(), indexName) {
@@ -176,7 +183,8 @@ func TestReplaceChanged(t *testing.T) {
 func TestReadSession(t *testing.T) {
 	long := `{"type":"user","timestamp":"t9","message":{"content":"` + strings.Repeat("x", 3*maxLine) + `"}}` + "\n"
 	prompt := strings.Repeat("é", maxPrompt+5)
-	text := long + `{"type":"user","timestamp":"t1","cwd":"/home/dev","message":{"content":"` + prompt + `"}}` + "\n" + long + `{"type":"assistant","timestamp":"t2"}`
+	text := long + `{"type":"user","timestamp":"t1","cwd":"/home/dev","message":{"content":"` + prompt + `"}}` + "\n" + long +
+		`{"type":"assistant","timestamp":"t2"}`
 	s, err := readSession(strings.NewReader(text))
 	want := sessionFacts{prompt: prompt[:2*maxPrompt] + "…", created: "t1", modified: "t2", cwd: "/home/dev", messages: 2}
 	if err != nil || s != want {

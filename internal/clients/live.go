@@ -72,7 +72,8 @@ func (l *Processes) Running(agent transcript.Agent, root, session string) (Live,
 	if live.Running && !live.Guess {
 		return live, nil
 	}
-	if found := l.processLive(agent, func() sessionPlace { return locate(agent, root, session) }, session, told, guess); found.Running && (!found.Guess || !live.Running) {
+	if found := l.processLive(agent, func() sessionPlace { return locate(agent, root, session) }, session, told, guess); found.Running &&
+		(!found.Guess || !live.Running) {
 		live = found
 	}
 	if live.Running {

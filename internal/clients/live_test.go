@@ -82,18 +82,29 @@ func TestRunningClaude(t *testing.T) {
 	}
 	tests := []row{
 		{"living", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q,"status":"idle"}`, self, session), Live{Running: true, PID: self}},
-		{"living since then", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q,"startedAt":%d,"procStart":"%d"}`, self, session, now, start.ticks), Live{Running: true, PID: self}},
-		{"of here", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q,"pidDomain":%q}`, self, session, pidDomain()), Live{Running: true, PID: self}},
+		{"living since then", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q,"startedAt":%d,"procStart":"%d"}`, self, session, now,
+			start.ticks), Live{Running: true, PID: self}},
+		{
+			"of here", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q,"pidDomain":%q}`, self, session, pidDomain()),
+			Live{Running: true, PID: self},
+		},
 		{"another session", self, fmt.Sprintf(`{"pid":%d,"sessionId":"x%s"}`, self, session), Live{}},
 		{"another pid inside", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q}`, self+1, session), Live{}},
 		{"half written", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q`, self, session), Live{}},
 		{"dead", gone, fmt.Sprintf(`{"pid":%d,"sessionId":%q}`, gone, session), Live{}},
 	}
 	if start.ticks != 0 {
-		tests = append(tests, row{"pid used again", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q,"procStart":%q}`, self, session, later), Live{}})
+		tests = append(tests, row{
+			"pid used again", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q,"procStart":%q}`, self, session, later),
+			Live{},
+		})
 	}
 	if pidDomain() != "" {
-		tests = append(tests, row{"another machine", self, fmt.Sprintf(`{"pid":%d,"sessionId":%q,"pidDomain":"linux:00:pid:[1]"}`, self, session), Live{Running: true, Guess: true}})
+		tests = append(tests, row{
+			"another machine", self,
+			fmt.Sprintf(`{"pid":%d,"sessionId":%q,"pidDomain":"linux:00:pid:[1]"}`, self, session),
+			Live{Running: true, Guess: true},
+		})
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

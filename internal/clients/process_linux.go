@@ -102,7 +102,8 @@ func (l *Processes) processLive(agent transcript.Agent, find func() sessionPlace
 			return Live{Running: true, How: fmt.Sprintf("%s process %d has its file open", name, pid), PID: pid}
 		case guess && !live.Running && at.folder != nil:
 			if cwd, err := os.Readlink(dir + "/cwd"); err == nil && at.folder(cwd) {
-				live = Live{Running: true, How: fmt.Sprintf("%s process %d runs in its folder %s, on which session is not known", name, pid, cwd), PID: pid, Guess: true}
+				live = Live{Running: true, How: fmt.Sprintf("%s process %d runs in its folder %s, on which session is not known", name, pid,
+					cwd), PID: pid, Guess: true}
 			}
 		}
 	}

@@ -47,7 +47,8 @@ func TestProcesses(t *testing.T) {
 			{transcript.Claude, claude, put(t, filepath.Join(claude, "projects", claudeFolder(project), session+".jsonl"), "{}\n")},
 			{transcript.Gemini, gemini, put(t, filepath.Join(gemini, "tmp", "proj", "chats", chat), "{}\n")},
 			{transcript.Gemini, hashed, put(t, filepath.Join(hashed, "tmp", hashName(project), "chats", chat), "{}\n")},
-			{transcript.Droid, droid, put(t, filepath.Join(droid, "sessions", "-p", session+".jsonl"), fmt.Sprintf("{\"type\":\"session_start\",\"cwd\":%q}\n", project))},
+			{transcript.Droid, droid, put(t, filepath.Join(droid, "sessions", "-p", session+".jsonl"),
+				fmt.Sprintf("{\"type\":\"session_start\",\"cwd\":%q}\n", project))},
 		}
 	}
 	for _, s := range sessions(t) {

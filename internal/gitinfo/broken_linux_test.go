@@ -91,7 +91,8 @@ func TestT24Promise18Reader(t *testing.T) {
 			git(t, root, "config", "core.ignoreCase", "true")
 			old := time.Now().Add(-time.Hour)
 			healthy := (&Reader{}).Read(root, false)
-			if len(healthy.Faults) > 0 || healthy.Tracked.Len() == 0 || healthy.Head.Commit == "" || !healthy.FoldCase || len(healthy.Files) != 2 {
+			if len(healthy.Faults) > 0 || healthy.Tracked.Len() == 0 || healthy.Head.Commit == "" || !healthy.FoldCase ||
+				len(healthy.Files) != 2 {
 				t.Fatalf("healthy: %+v", healthy)
 			}
 			paths := []string{filepath.Join(root, ".git"), filepath.Join(git2, "gitdir")}
@@ -128,7 +129,8 @@ func TestT24Promise18Reader(t *testing.T) {
 					}
 				}
 			}
-			if again := (&Reader{}).Read(root, false); len(again.Faults) > 0 || again.Head != healthy.Head || !again.Tracked.Equal(healthy.Tracked) {
+			if again := (&Reader{}).Read(root, false); len(again.Faults) > 0 || again.Head != healthy.Head ||
+				!again.Tracked.Equal(healthy.Tracked) {
 				t.Errorf("put right: %+v", again)
 			}
 		})

@@ -99,7 +99,10 @@ func TestHeadRefused(t *testing.T) {
 	r := open(t, dir)
 	secret := filepath.Join(dir, "secret")
 	put(t, secret, strings.Repeat("a", 40))
-	for _, head := range []string{"", "nonsense", "ref: ", "ref: ../secret", "ref: refs/../../secret", "ref: refs/heads/../../../secret", "ref: refs//x", "ref: " + secret, "ref: refs/heads/a\x00b", strings.Repeat("g", 40)} {
+	for _, head := range []string{
+		"", "nonsense", "ref: ", "ref: ../secret", "ref: refs/../../secret", "ref: refs/heads/../../../secret",
+		"ref: refs//x", "ref: " + secret, "ref: refs/heads/a\x00b", strings.Repeat("g", 40),
+	} {
 		put(t, filepath.Join(dir, ".git/HEAD"), head+"\n")
 		if got, err := r.Head(); !errors.Is(err, errCorrupt) {
 			t.Errorf("HEAD %q: %+v, %v; want ErrCorrupt", head, got, err)
@@ -154,7 +157,12 @@ func TestState(t *testing.T) {
 		{stateRebase, [][]string{{"rebase", "--apply", "main"}}},
 		{stateRebase, [][]string{{"rebase", "-i", "--rebase-merges", "main"}}},
 		{stateCherryPick, [][]string{{"cherry-pick", "main"}}},
-		{stateCherryPick, [][]string{{"checkout", "-q", "main"}, {"cherry-pick", "side~1", "side"}, {"add", "."}, {"commit", "-q", "--allow-empty", "-m", "x"}}},
+		{stateCherryPick, [][]string{
+			{"checkout", "-q", "main"},
+			{"cherry-pick", "side~1", "side"},
+			{"add", "."},
+			{"commit", "-q", "--allow-empty", "-m", "x"},
+		}},
 		{stateRevert, [][]string{{"revert", "HEAD~1"}}},
 		{stateBisect, [][]string{{"bisect", "start"}, {"bisect", "bad"}}},
 		{stateMerge, [][]string{{"bisect", "start"}, {"merge", "main"}}},

@@ -37,7 +37,10 @@ func git(t *testing.T, dir string, args ...string) string {
 
 func gitIn(t *testing.T, dir, stdin string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd := exec.Command("git", append([]string{
+		"-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always", "-c",
+		"init.defaultBranch=main",
+	}, args...)...)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(stdin)
 	var stderr bytes.Buffer

@@ -84,7 +84,10 @@ func TestDecodeRefuses(t *testing.T) {
 
 // FuzzDecodeIndex signs the bytes, so that they get past the checksum: no panic, and what is accepted is ascending.
 func FuzzDecodeIndex(f *testing.F) {
-	for _, b := range [][]byte{makeIndex(2, "a", "a/b", "c"), makeIndex(4, "a", "a/b", "c"), makeIndex(2), append(makeIndex(2, "a")[:80], "TREE\x00\x00\x00\x00"...)} {
+	for _, b := range [][]byte{
+		makeIndex(2, "a", "a/b", "c"), makeIndex(4, "a", "a/b", "c"), makeIndex(2),
+		append(makeIndex(2, "a")[:80], "TREE\x00\x00\x00\x00"...),
+	} {
 		f.Add(b[:len(b)-20])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -198,7 +198,8 @@ func (r *Repo) copyIndex(dir string) error {
 		}
 	}
 	head := []byte("ref: refs/heads/main\n") // it is not asked for
-	return errors.Join(os.WriteFile(filepath.Join(dir, "HEAD"), head, 0o600), os.WriteFile(filepath.Join(dir, "commondir"), []byte(r.common+"\n"), 0o600))
+	return errors.Join(os.WriteFile(filepath.Join(dir, "HEAD"), head, 0o600),
+		os.WriteFile(filepath.Join(dir, "commondir"), []byte(r.common+"\n"), 0o600))
 }
 
 // builder collects ascending names.

@@ -13,7 +13,8 @@ import (
 )
 
 var oddNames = []string{
-	"plain", "a/b/c", "a/b.c", "a-b", "a/b/d", "a.x/y", "new\nline", "tab\t", "quote\"", "back\\slash", " lead", "trail ", "é", "日本/語", "*", "[x]", "-", ":", "#", "!x",
+	"plain", "a/b/c", "a/b.c", "a-b", "a/b/d", "a.x/y", "new\nline", "tab\t", "quote\"", "back\\slash", " lead", "trail ", "é", "日本/語", "*",
+	"[x]", "-", ":", "#", "!x",
 	strings.Repeat("n", 255), strings.Repeat("d/", 60) + "end", strings.Repeat(strings.Repeat("l", 200)+"/", 5) + "end",
 }
 
@@ -101,7 +102,8 @@ func TestTracked(t *testing.T) {
 		}},
 		{name: "version 4", prepare: set("index.version", "4")},
 		{name: "version 4, threads", prepare: set("index.version", "4", "index.threads", "4")},
-		{name: "offset tables", prepare: set("index.threads", "2", "index.recordEndOfIndexEntries", "true", "index.recordOffsetTable", "true")},
+		{name: "offset tables", prepare: set("index.threads", "2", "index.recordEndOfIndexEntries", "true", "index.recordOffsetTable",
+			"true")},
 		{name: "tree and untracked cache", prepare: set("core.untrackedCache", "true"), after: func(t *testing.T, d string) {
 			git(t, d, "update-index", "--force-untracked-cache")
 			git(t, d, "status", "--porcelain")
@@ -201,7 +203,10 @@ func TestTrackedSparse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string][2]bool{
-		"": {false, true}, "a": {false, true}, "a/file": {true, false}, "a/other": {}, "out": {false, true}, "out/of": {true, true}, "out/of/cone": {true, true},
+		"": {false, true}, "a": {false, true}, "a/file": {true, false}, "a/other": {}, "out": {false, true}, "out/of": {
+			true,
+			true,
+		}, "out/of/cone": {true, true},
 		"b": {false, true}, "b/out/x": {true, true}, "other": {}, "outer/x": {},
 	} {
 		if got := [2]bool{tr.File(path), tr.Below(path)}; got != want {

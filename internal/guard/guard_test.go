@@ -13,7 +13,10 @@ var place = guard.Context{Home: "/home/u/.rewind", User: "/home/u", Cwd: "/home/
 }}
 
 func payload(tool string, input map[string]any) []byte {
-	b, err := json.Marshal(map[string]any{"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/home/u/p", "tool_name": tool, "tool_input": input})
+	b, err := json.Marshal(map[string]any{
+		"session_id": "s", "hook_event_name": "PreToolUse", "cwd": "/home/u/p", "tool_name": tool,
+		"tool_input": input,
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -96,13 +99,18 @@ func TestCommands(t *testing.T) {
 		"touch .AGENT/Rewind/x",
 	}
 	passed := []string{
-		"", " ", "#", "rewind", "rewind status", "rewind list --all", "rewind diff", "rewind show @-", "rewind cat @-:f > f.old", "rewind save before",
-		"rewind turns", "rewind undo --dry-run", "rewind checkout -n @-", "rewind help undo", "rewind undo --help", "rewind fork turn:3", "rewind init", "rewind verify",
+		"", " ", "#", "rewind", "rewind status", "rewind list --all", "rewind diff", "rewind show @-", "rewind cat @-:f > f.old",
+		"rewind save before",
+		"rewind turns", "rewind undo --dry-run", "rewind checkout -n @-", "rewind help undo", "rewind undo --help", "rewind fork turn:3",
+		"rewind init", "rewind verify",
 		"rewind config tier", "rewind daemon status", "rewindd", "rewindd daemon",
-		"echo rewind undo", "git commit -m 'rewind undo'", "grep -r 'rewind undo' .", "man rewind undo", "cat rewind undo", "# rewind undo", "git rewind undo",
+		"echo rewind undo", "git commit -m 'rewind undo'", "grep -r 'rewind undo' .", "man rewind undo", "cat rewind undo", "# rewind undo",
+		"git rewind undo",
 		"cat > doc.md <<EOF\nrewind undo\nEOF", "cat <<'X' | wc\nrewind undo\nX\necho done",
-		"ls ~/.rewind", "cat .agent/rewind/id", "du -sh ~/.rewind", "find ~/.rewind -name x", "cp ~/.rewind/config.json .", "grep x ~/.rewind/config.json > out",
-		"rm -rf build", "echo x > out", "echo 2>&1", "cd ~/.rewind && ls 2>&1", "sed s/a/b/ ~/.rewind/config.json", "rm .agentrc", "rm -rf ~/.rewinder", "mv a b",
+		"ls ~/.rewind", "cat .agent/rewind/id", "du -sh ~/.rewind", "find ~/.rewind -name x", "cp ~/.rewind/config.json .",
+		"grep x ~/.rewind/config.json > out",
+		"rm -rf build", "echo x > out", "echo 2>&1", "cd ~/.rewind && ls 2>&1", "sed s/a/b/ ~/.rewind/config.json", "rm .agentrc",
+		"rm -rf ~/.rewinder", "mv a b",
 		"echo 'unclosed", "echo \"unclosed", "$(", "`", "((((", "a\\", "\x00\xff", "bash -c", "env", "sudo", "timeout 5", "<<", "> ", "2>",
 	}
 	forms := func(command string) map[string][]byte {
@@ -134,7 +142,8 @@ func TestCommands(t *testing.T) {
 func TestFiles(t *testing.T) {
 	for _, tool := range []string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Create", "write_file", "replace"} {
 		for path, want := range map[string]bool{
-			"/home/u/.rewind/config.json": true, "/home/u/p/.agent/rewind/config.json": true, ".agent/rewind/id": true, "../.rewind/x": true, "link/a": true,
+			"/home/u/.rewind/config.json": true, "/home/u/p/.agent/rewind/config.json": true, ".agent/rewind/id": true,
+			"../.rewind/x": true, "link/a": true,
 			"/home/u/p/main.go": false, "/home/u/.rewinder": false, ".agent/notes": false, "": false,
 		} {
 			for _, key := range []string{"file_path", "path", "notebook_path"} {
@@ -149,12 +158,14 @@ func TestFiles(t *testing.T) {
 		if guard.Check(payload("apply_patch", map[string]any{key: patch}), place) == "" {
 			t.Errorf("a patch of the store in %s passes", key)
 		}
-		if why := guard.Check(payload("apply_patch", map[string]any{key: strings.Replace(patch, ".agent/rewind/x", "x", 1)}), place); why != "" {
+		if why := guard.Check(payload("apply_patch", map[string]any{key: strings.Replace(patch, ".agent/rewind/x", "x", 1)}),
+			place); why != "" {
 			t.Errorf("a patch in %s: %s", key, why)
 		}
 	}
 	for _, tool := range []string{"Read", "read_file", "Grep", "mcp__x__y", ""} {
-		if why := guard.Check(payload(tool, map[string]any{"file_path": "/home/u/.rewind/config.json", "path": ".agent/rewind/id"}), place); why != "" {
+		if why := guard.Check(payload(tool, map[string]any{"file_path": "/home/u/.rewind/config.json", "path": ".agent/rewind/id"}),
+			place); why != "" {
 			t.Errorf("%s: %s", tool, why)
 		}
 	}
@@ -171,7 +182,10 @@ func TestBrokenPayload(t *testing.T) {
 			t.Errorf("cut at %d: %s", i, why)
 		}
 	}
-	for _, b := range []string{"", "null", "[]", "1", `{"tool_name":1,"tool_input":2}`, `{"tool_input":{"command":{}}}`, `{"tool_input":{"command":[1,null]}}`, strings.Repeat("[", 1<<20), `{"x":` + strings.Repeat("[", 5000)} {
+	for _, b := range []string{
+		"", "null", "[]", "1", `{"tool_name":1,"tool_input":2}`, `{"tool_input":{"command":{}}}`,
+		`{"tool_input":{"command":[1,null]}}`, strings.Repeat("[", 1<<20), `{"x":` + strings.Repeat("[", 5000),
+	} {
 		if why := guard.Check([]byte(b), place); why != "" {
 			t.Errorf("%.40q: %s", b, why)
 		}
@@ -203,7 +217,8 @@ func FuzzJSON(f *testing.F) {
 		if json.Unmarshal([]byte(text), &want) != nil || want.Tool != "Write" || !strings.HasPrefix(want.Input.Path, "/home/u/.rewind/") {
 			return
 		}
-		if strings.Contains(strings.ToLower(text), "tool_input") && strings.Count(text, "file_path") == 1 && strings.Count(text, "tool_name") == 1 && strings.Count(text, "tool_input") == 1 && !strings.Contains(want.Input.Path, "..") {
+		if strings.Contains(strings.ToLower(text), "tool_input") && strings.Count(text, "file_path") == 1 &&
+			strings.Count(text, "tool_name") == 1 && strings.Count(text, "tool_input") == 1 && !strings.Contains(want.Input.Path, "..") {
 			if guard.Check([]byte(text), place) == "" {
 				t.Errorf("%q passes", text)
 			}

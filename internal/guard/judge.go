@@ -103,7 +103,8 @@ func bare(cmd []string) []string {
 		switch {
 		case isAssignment(w):
 			cmd = cmd[1:]
-		case oneOf(w, "!", "{", "if", "then", "else", "elif", "do", "while", "until", "time"), oneOf(name, "command", "exec", "builtin", "nohup", "setsid", "stdbuf", "ionice", "xargs", "parallel"):
+		case oneOf(w, "!", "{", "if", "then", "else", "elif", "do", "while", "until", "time"), oneOf(name, "command", "exec", "builtin",
+			"nohup", "setsid", "stdbuf", "ionice", "xargs", "parallel"):
 			cmd = options(cmd[1:])
 		case oneOf(name, "env", "sudo", "doas", "nice", "strace"):
 			cmd = options(cmd[1:])
@@ -122,7 +123,8 @@ func bare(cmd []string) []string {
 func options(cmd []string) []string {
 	for len(cmd) > 0 && strings.HasPrefix(cmd[0], "-") {
 		o := cmd[0]
-		if cmd = cmd[1:]; oneOf(o, "-u", "-g", "-n", "-I", "-P", "-L", "-d", "-k", "-s", "-C", "-o", "-e") && len(cmd) > 0 && program(cmd[0]) != "rewind" {
+		if cmd = cmd[1:]; oneOf(o, "-u", "-g", "-n", "-I", "-P", "-L", "-d", "-k", "-s", "-C", "-o", "-e") && len(cmd) > 0 &&
+			program(cmd[0]) != "rewind" {
 			cmd = cmd[1:]
 		}
 	}
@@ -163,7 +165,8 @@ func refused(args []string) string {
 		return ""
 	}
 	sub := words[0]
-	bad := oneOf(sub, "checkout", "restore", "undo", "redo", "undo-restore", "rewind", "forward", "future", "revert", "pick", "gc", "purge") ||
+	bad := oneOf(sub, "checkout", "restore", "undo", "redo", "undo-restore", "rewind", "forward", "future", "revert", "pick", "gc",
+		"purge") ||
 		sub == "init" && (flags["--remove"] || flags["--adopt"]) ||
 		sub == "stores" && oneOf(words[min(1, len(words)-1)], "join", "remove") ||
 		sub == "fork" && flags["--checkout"] ||
@@ -179,7 +182,8 @@ func refused(args []string) string {
 // writes gives the words of a command that it may write to; nil: it is not known to write.
 func writes(name string, args []string) []string {
 	switch name {
-	case "rm", "rmdir", "unlink", "shred", "mv", "cp", "ln", "touch", "truncate", "mkdir", "chmod", "chown", "chgrp", "tee", "install", "rsync", "dd", "tar",
+	case "rm", "rmdir", "unlink", "shred", "mv", "cp", "ln", "touch", "truncate", "mkdir", "chmod", "chown", "chgrp", "tee", "install",
+		"rsync", "dd", "tar",
 		"unzip", "patch", "vi", "vim", "nano", "ed", "ex", "trash", "sqlite3":
 	case "sed", "perl", "awk", "gawk":
 		inPlace := false
@@ -269,5 +273,6 @@ func (j *judge) holdsStore(path string) bool {
 }
 
 func within(path, dir string) bool {
-	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator)))
+	return dir != "" && (path == dir || strings.HasPrefix(path,
+		strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator)))
 }

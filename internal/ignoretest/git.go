@@ -81,7 +81,8 @@ func (r *Repo) write(parent string) error {
 		mk(d)
 	}
 	put("r/.git/HEAD", "ref: refs/heads/main\n")
-	put("r/.git/config", fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tignorecase = %v\n\texcludesFile = ../excludes\n", r.Fold))
+	put("r/.git/config", fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tignorecase = %v\n"+
+		"\texcludesFile = ../excludes\n", r.Fold))
 	put("r/.git/info/exclude", r.Info)
 	put("excludes", r.Excludes)
 	if !r.Alone {

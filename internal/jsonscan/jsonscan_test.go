@@ -147,13 +147,17 @@ func TestOffset(t *testing.T) {
 
 // TestLines holds that a newline ends everything, and that a line is not touched by what was wrong with the one before.
 func TestLines(t *testing.T) {
-	const text = "{\"a\":1}\n" + "{\"a\":\"2\n" + "\n" + "{\"a\":[3\n" + "{\"a\":4} x\n" + "  {\"a\":5}  \r\n" + "{\"a\":6}{\n" + "\\\n" + "{\"a\":\"\\\n" + "{\"a\":\"\\u12\n" + "{\"a\":tru\n" +
+	const text = "{\"a\":1}\n" + "{\"a\":\"2\n" + "\n" + "{\"a\":[3\n" + "{\"a\":4} x\n" + "  {\"a\":5}  \r\n" + "{\"a\":6}{\n" + "\\\n" +
+		"{\"a\":\"\\\n" + "{\"a\":\"\\u12\n" + "{\"a\":tru\n" +
 		"{\"a\":7}"
 	want := []struct {
 		value string
 		whole bool
 		rest  bool // more than one value, or none
-	}{{"1", true, false}, {"", true, true}, {"", true, true}, {"", true, true}, {"4", true, true}, {"5", true, false}, {"6", true, true}, {"", true, true}, {"", true, true}, {"", true, true}, {"", true, true}, {"7", false, false}}
+	}{{"1", true, false}, {"", true, true}, {"", true, true}, {"", true, true}, {"4", true, true}, {"5", true, false}, {
+		"6", true,
+		true,
+	}, {"", true, true}, {"", true, true}, {"", true, true}, {"", true, true}, {"7", false, false}}
 	for _, size := range []int{1, 70, 4096} {
 		for name, r := range map[string]io.Reader{"whole": strings.NewReader(text), "one": iotest.OneByteReader(strings.NewReader(text))} {
 			s := New(r, size, 0)
@@ -192,8 +196,10 @@ func TestLines(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for doc, want := range map[string]string{
-		`{"a":@}`: "byte 5: wants a value", `{"a":`: "byte 5: ends too early", `[1 2]`: "byte 3: wants ']'", `{"a":"\x"}`: "byte 7: unknown escape",
-		`{"a":"\u12g4"}`: "byte 10: wants a hex digit", `{"a" 1}`: `byte 5: wants ':'`, `"abc`: "byte 4: ends too early", `[,]`: "byte 1: wants a value",
+		`{"a":@}`: "byte 5: wants a value", `{"a":`: "byte 5: ends too early", `[1 2]`: "byte 3: wants ']'",
+		`{"a":"\x"}`:     "byte 7: unknown escape",
+		`{"a":"\u12g4"}`: "byte 10: wants a hex digit", `{"a" 1}`: `byte 5: wants ':'`, `"abc`: "byte 4: ends too early",
+		`[,]`: "byte 1: wants a value",
 	} {
 		if _, err := decode(New(strings.NewReader(doc), 64, 0), 9); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", doc, err, want)

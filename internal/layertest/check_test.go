@@ -55,7 +55,8 @@ func checkTable(rows []row, pkgs []pkg, later map[string]bool) []string {
 					bad = append(bad, fmt.Sprintf("%s (%s): imports %s, which is for tests", p.path, files[0], ours))
 				}
 			default:
-				bad = append(bad, fmt.Sprintf("%s (%s): imports %s; the table in DESIGN.md allows: %s", p.path, files[0], ours, listed(list)))
+				bad = append(bad, fmt.Sprintf("%s (%s): imports %s; the table in DESIGN.md allows: %s", p.path, files[0], ours,
+					listed(list)))
 			}
 		}
 	}

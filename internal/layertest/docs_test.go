@@ -95,7 +95,8 @@ func checkDocument(name, text string, docs map[string]string, files map[string]b
 	for _, code := range codeRE.FindAllString(text, -1) {
 		for _, m := range pathRE.FindAllStringSubmatch(strings.Trim(code, "`"), -1) {
 			named := path.Clean(strings.TrimRight(m[1], "."))
-			if top, _, _ := strings.Cut(named, "/"); notOurs[named] != "" || named[0] == '*' || strings.Contains(named, "/") && !strings.HasSuffix(named, ".go") && !exists(files, top) {
+			if top, _, _ := strings.Cut(named, "/"); notOurs[named] != "" || named[0] == '*' || strings.Contains(named, "/") &&
+				!strings.HasSuffix(named, ".go") && !exists(files, top) {
 				continue
 			}
 			seen++
@@ -107,7 +108,8 @@ func checkDocument(name, text string, docs map[string]string, files map[string]b
 	return seen, bad
 }
 
-// exists reports whether a path is a file, or a directory of files; a name of a Go file alone may be in any directory. Stars match as in a shell.
+// exists reports whether a path is a file, or a directory of files; a name of a Go file alone may be in any directory. Stars match as in a
+// shell.
 func exists(files map[string]bool, named string) bool {
 	named = strings.TrimSuffix(named, "/")
 	if files[named] || named == "." {
@@ -159,7 +161,8 @@ func TestCodeCitesWhatExists(t *testing.T) {
 	docs, files := documents(t, dir), tracked(t, dir)
 	cited := 0
 	for f := range files {
-		if ext := filepath.Ext(f); ext != ".go" && ext != ".txtar" && f != "Makefile" && f != ".ci/run" || strings.HasPrefix(f, "internal/layertest/") {
+		if ext := filepath.Ext(f); ext != ".go" && ext != ".txtar" && f != "Makefile" && f != ".ci/run" ||
+			strings.HasPrefix(f, "internal/layertest/") {
 			continue
 		}
 		b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f)))
@@ -292,7 +295,10 @@ func TestTwoCommands(t *testing.T) {
 
 func TestCheckDocument(t *testing.T) {
 	docs := map[string]string{"DESIGN.md": "# Top\n## The house, `now`\n```\n# no heading\n```\n", "docs/a.md": ""}
-	files := map[string]bool{"DESIGN.md": true, "docs/a.md": true, "engine/gc.go": true, "engine/gcplan.go": true, "bench/results/gc.json": true}
+	files := map[string]bool{
+		"DESIGN.md": true, "docs/a.md": true, "engine/gc.go": true, "engine/gcplan.go": true,
+		"bench/results/gc.json": true,
+	}
 	for _, c := range []struct {
 		name, text string
 		seen, bad  int

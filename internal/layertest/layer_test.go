@@ -56,7 +56,8 @@ func TestLayers(t *testing.T) {
 
 const sampleTable = "text\n| floor | package | one sentence | imports (ours) |\n|--|--|--|--|\n" +
 	"| 0 | `internal/kv` | x | - |\n| 0 | `internal/term` | x | - |\n| 1 | `objstore` | x | kv |\n" +
-	"| 3 | `engine` | x | floors 0-1 but term |\n| 4 | `api` | x | engine's value types |\n| 5 | `bench` | x | anything |\n\n| floor | package | no | more |\n"
+	"| 3 | `engine` | x | floors 0-1 but term |\n| 4 | `api` | x | engine's value types |\n| 5 | `bench` | x | anything |\n\n" +
+	"| floor | package | no | more |\n"
 
 // file makes a package of one file.
 func file(t *testing.T, path, name, source string) pkg {
@@ -142,7 +143,8 @@ func TestChecksFindBreaches(t *testing.T) {
 		{"sideways", file(t, "internal/kv", "a.go", imports("rewind/internal/term")), "allows: nothing of ours"},
 		{"unknown package", file(t, "internal/util", "a.go", "package p"), "internal/util: not in the table"},
 		{"helper in production", file(t, "objstore", "a.go", imports("rewind/internal/kv/kvtest")), "which is for tests"},
-		{"helper", file(t, "internal/kv/kvtest", "a.go", imports("rewind/internal/kv", "testing", "github.com/cockroachdb/pebble/v2/vfs")), ""},
+		{"helper", file(t, "internal/kv/kvtest", "a.go",
+			imports("rewind/internal/kv", "testing", "github.com/cockroachdb/pebble/v2/vfs")), ""},
 		{"pebble outside", file(t, "objstore", "a.go", imports("github.com/cockroachdb/pebble/v2/vfs")), "use internal/kv"},
 		{"pebble inside", file(t, "internal/kv", "a.go", imports("github.com/cockroachdb/pebble/v2")), ""},
 		{"a name that only begins alike", file(t, "engine", "a.go", imports("net/httpx", "testingx")), ""},
@@ -153,7 +155,10 @@ func TestChecksFindBreaches(t *testing.T) {
 		{"exit, renamed import", file(t, "api", "a.go", "package p\nimport sys \"os\"\nvar f = sys.Exit"), "deferred work"},
 		{"log.Fatal", file(t, "api", "a.go", "package p\nimport \"log\"\nfunc f() { log.Fatal() }"), "deferred work"},
 		{"exit where it belongs", file(t, "internal/kv", "poison.go", "package p\nimport \"os\"\nfunc f() { os.Exit(1) }"), ""},
-		{"removal around worktreefs", file(t, "engine", "a.go", "package p\nimport \"os\"\nfunc f() { os.RemoveAll(\"x\") }"), "worktreefs only"},
+		{
+			"removal around worktreefs", file(t, "engine", "a.go", "package p\nimport \"os\"\nfunc f() { os.RemoveAll(\"x\") }"),
+			"worktreefs only",
+		},
 		{"removal elsewhere", file(t, "objstore", "a.go", "package p\nimport \"os\"\nfunc f() { os.RemoveAll(\"x\") }"), ""},
 		{"removal in an excepted file", file(t, "engine", "remove.go", "package p\nimport \"os\"\nfunc f() { os.Remove(\"x\") }"), ""},
 		{"a field of that name", file(t, "engine", "a.go", "package p\nfunc f() { x.Exit(1) }\nvar x struct{ Exit func(int) }"), ""},
@@ -192,7 +197,10 @@ func TestWallsFindBreaches(t *testing.T) {
 	}{
 		{"none", []pkg{imports("cmd/x", "api"), imports("api"), imports("engine", "internal/kv"), imports("internal/kv")}, ""},
 		{"direct", []pkg{imports("cmd/x", "engine"), imports("engine"), imports("internal/kv")}, "cmd/x -> engine: why"},
-		{"on a way", []pkg{imports("cmd/x", "api"), imports("api", "internal/kv/beneath"), imports("internal/kv/beneath"), imports("engine"), imports("internal/kv")}, "cmd/x -> api -> internal/kv/beneath: why"},
+		{"on a way", []pkg{
+			imports("cmd/x", "api"), imports("api", "internal/kv/beneath"), imports("internal/kv/beneath"),
+			imports("engine"), imports("internal/kv"),
+		}, "cmd/x -> api -> internal/kv/beneath: why"},
 		{"stale", []pkg{imports("cmd/x"), imports("engine")}, "wall around cmd/x: internal/kv does not exist"},
 	} {
 		if bad := strings.Join(checkWalls(rule, c.pkgs), "; "); bad != c.want {

@@ -123,20 +123,42 @@ type wall struct {
 var walls = []wall{
 	{
 		"cmd/rewind",
-		[]string{"engine", "server", "objstore", "refs", "tree", "hooks", "transcript", "internal/kv", "internal/clients", "internal/leaks"},
+		[]string{
+			"engine", "server", "objstore", "refs", "tree", "hooks", "transcript", "internal/kv", "internal/clients",
+			"internal/leaks",
+		},
 		"a command is a client: a store in it costs each call its start, and would be a second way to open one",
 	},
 	{
 		"cmd/smart-checkpoint",
-		[]string{"engine", "server", "objstore", "refs", "tree", "hooks", "transcript", "internal/kv", "internal/clients", "internal/leaks", "api"},
+		[]string{
+			"engine", "server", "objstore", "refs", "tree", "hooks", "transcript", "internal/kv", "internal/clients", "internal/leaks",
+			"api",
+		},
 		"every tool call pays for what it links",
 	},
-	{"internal/relay/hookwire", []string{"internal/relay", "internal/record", "api"}, "the hook client links it, and both ends have it: it is bytes alone"},
-	{"server/door", []string{"engine", "server/registry", "hooks", "internal/kv", "api"}, "the door takes in bytes: what they mean is its handlers'"},
-	{"server/registry", []string{"api", "server/door", "server/rundir", "server/ndjson"}, "whose engine is open is no matter of who asks, or how"},
+	{
+		"internal/relay/hookwire",
+		[]string{"internal/relay", "internal/record", "api"},
+		"the hook client links it, and both ends have it: it is bytes alone",
+	},
+	{
+		"server/door",
+		[]string{"engine", "server/registry", "hooks", "internal/kv", "api"},
+		"the door takes in bytes: what they mean is its handlers'",
+	},
+	{
+		"server/registry",
+		[]string{"api", "server/door", "server/rundir", "server/ndjson"},
+		"whose engine is open is no matter of who asks, or how",
+	},
 	{"server/later", []string{"api", "server/door", "server/registry"}, "when something is done is no matter of what it is"},
 	{"server/work", []string{"engine", "api", "server/registry"}, "counting knows nothing of what is counted"},
-	{"server/rundir", []string{"engine", "api", "internal/kv"}, "nothing in the run directory is needed, so nothing that is needed is known there"},
+	{
+		"server/rundir",
+		[]string{"engine", "api", "internal/kv"},
+		"nothing in the run directory is needed, so nothing that is needed is known there",
+	},
 	{"server/peers", []string{"engine", "api", "internal/relay"}, "who connects is asked before anything is read"},
 	{"server/ndjson", []string{"engine", "api"}, "how an answer is written is no matter of what it says"},
 	{"server/inprocess", []string{"engine", "api"}, "a transport knows no route"},
@@ -147,10 +169,18 @@ var rooms = []wall{
 	{"engine/model", []string{"engine/project", "engine/oplog"}, "records know nothing that acts on them"},
 	{"engine/project", []string{"engine/oplog", "engine/register"}, "where a project is and what is set is known before a store is open"},
 	{"engine/register", []string{"engine/oplog"}, "agents' settings are no project's"},
-	{"engine/gc", []string{"engine/fsck", "engine/purge", "engine/restore", "engine/capture"}, "what removes objects does not look at the worktree"},
+	{
+		"engine/gc",
+		[]string{"engine/fsck", "engine/purge", "engine/restore", "engine/capture"},
+		"what removes objects does not look at the worktree",
+	},
 	{"engine/fsck", []string{"engine/gc", "engine/purge", "engine/restore"}, "what repairs a store restores nothing"},
 	{"engine/purge", []string{"engine/gc", "engine/fsck"}, "each of those that rewrite a store is read alone"},
-	{"engine/capture", []string{"engine/restore", "engine/authorship", "engine/gc", "engine/fsck", "engine/purge"}, "a capture changes nothing of the user's"},
+	{
+		"engine/capture",
+		[]string{"engine/restore", "engine/authorship", "engine/gc", "engine/fsck", "engine/purge"},
+		"a capture changes nothing of the user's",
+	},
 }
 
 // callBan forbids functions in some packages, but for some files.
@@ -174,7 +204,8 @@ var callBans = []callBan{
 			"cmd/smart-checkpoint/main.go":    "exits 0 whatever happens, a panic included",
 			"bench/peers/main.go":             "the main of a program of its own",
 			"internal/torture/matrix/main.go": "the main of a program of its own",
-			"internal/kv/poison.go":           "pebble's fatal errors must not return, and a process that goes on would acknowledge what is not stored",
+			"internal/kv/poison.go": "pebble's fatal errors must not return, and a process that goes on would acknowledge what " +
+				"is not stored",
 		},
 		replace: "return an error; deferred work is skipped by an exit",
 	},

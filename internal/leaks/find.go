@@ -55,7 +55,8 @@ func (s *Scanner) Find(ctx context.Context, path string, content []byte) ([]valu
 func best(list []value.Finding) []value.Finding {
 	generic := func(f value.Finding) bool { return strings.Contains(f.Rule, "generic") }
 	list = slices.DeleteFunc(list, func(f value.Finding) bool {
-		return generic(f) && slices.ContainsFunc(list, func(o value.Finding) bool { return o.Line == f.Line && o.Rule != "" && !generic(o) })
+		return generic(f) && slices.ContainsFunc(list,
+			func(o value.Finding) bool { return o.Line == f.Line && o.Rule != "" && !generic(o) })
 	})
 	slices.SortFunc(list, func(a, b value.Finding) int {
 		if a.Line != b.Line {

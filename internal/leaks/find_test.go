@@ -35,7 +35,8 @@ func github() string { return "gh" + "p_" + made(36, alnum) }
 func aws() string    { return "AK" + "IA" + made(16, base) }
 func npm() string    { return "np" + "m_" + made(36, small) }
 func key() string {
-	return "-----BEGIN OPENSSH " + "PRIVATE KEY-----\n" + made(64, alnum) + "\n" + made(64, alnum) + "\n-----END OPENSSH " + "PRIVATE KEY-----\n"
+	return "-----BEGIN OPENSSH " + "PRIVATE KEY-----\n" + made(64, alnum) + "\n" + made(64,
+		alnum) + "\n-----END OPENSSH " + "PRIVATE KEY-----\n"
 }
 
 func found(t *testing.T, s *Scanner, path, content string) string {
@@ -94,7 +95,10 @@ func TestFindIsTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	lines := []string{"", "a", "func f() {", "x := 1 // the key of it", "token: string", "# api", "\"secret\",", strings.Repeat("word ", 40)}
+	lines := []string{
+		"", "a", "func f() {", "x := 1 // the key of it", "token: string", "# api", "\"secret\",",
+		strings.Repeat("word ", 40),
+	}
 	for range 200 {
 		var b strings.Builder
 		for range r.IntN(40) {
@@ -210,7 +214,8 @@ func BenchmarkFind(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	text := bytes.Repeat([]byte("func (s *Store) Get(k Kind, id ID) ([]byte, error) {\n\treturn s.read(k, id.Key())\n}\n\n// token is what the parser gives.\n"), 100)
+	text := bytes.Repeat([]byte("func (s *Store) Get(k Kind, id ID) ([]byte, error) {\n\treturn s.read(k, id.Key())\n}\n\n"+
+		"// token is what the parser gives.\n"), 100)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {

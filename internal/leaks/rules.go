@@ -216,7 +216,8 @@ func allowed(lists []*allow, path, match, secret, line string) bool {
 			}
 			continue
 		}
-		if (a.paths == nil || a.paths.match(path)) && (a.regexes == nil || a.regexes.match(on)) && (len(a.stopwords) == 0 || a.stops(secret)) {
+		if (a.paths == nil || a.paths.match(path)) && (a.regexes == nil || a.regexes.match(on)) &&
+			(len(a.stopwords) == 0 || a.stops(secret)) {
 			return true
 		}
 	}

@@ -45,7 +45,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("Parse(%q) = %+v, %v; want %+v", c.in, got, err, c.want)
 		}
 	}
-	for _, in := range []string{"", "turn:", "turn:x", "turn:-1", "turn:99999999999", "before:0", "before:", "turn:2@", "session:", "fork:", "@{", "@{5m", "@~999999999~999999999"} {
+	for _, in := range []string{
+		"", "turn:", "turn:x", "turn:-1", "turn:99999999999", "before:0", "before:", "turn:2@", "session:", "fork:",
+		"@{", "@{5m", "@~999999999~999999999",
+	} {
 		if n, err := Parse(in); err == nil {
 			t.Errorf("Parse(%q) = %+v, want an error", in, n)
 		}
@@ -86,7 +89,10 @@ func TestCheckTag(t *testing.T) {
 			t.Errorf("CheckTag(%q): %v", tag, err)
 		}
 	}
-	for _, tag := range []string{"dead", "BEEF", "9c61215", "20261122", "0000", strings.Repeat("a", 64), strings.Repeat("a", 70), "@", "@-", "turn:1", "before:2", "session:x", "fork:x", "a~1", "a^", "@{5m}", ""} {
+	for _, tag := range []string{
+		"dead", "BEEF", "9c61215", "20261122", "0000", strings.Repeat("a", 64), strings.Repeat("a", 70), "@", "@-",
+		"turn:1", "before:2", "session:x", "fork:x", "a~1", "a^", "@{5m}", "",
+	} {
 		if CheckTag(tag) == nil {
 			t.Errorf("CheckTag(%q) takes it", tag)
 		}
@@ -96,7 +102,10 @@ func TestCheckTag(t *testing.T) {
 // FuzzNames holds that reading never panics, that a name that can be read is cut off a path as it was put before it, and that a tag is
 // always read as one.
 func FuzzNames(f *testing.F) {
-	for _, s := range []string{"@", "@~3", "turn:2@a/b", "before:1", "@{5m}~1", "session:x", "fork:y^", "3f2a", "a b", "turn:", "@{", "~~~"} {
+	for _, s := range []string{
+		"@", "@~3", "turn:2@a/b", "before:1", "@{5m}~1", "session:x", "fork:y^", "3f2a", "a b", "turn:", "@{",
+		"~~~",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -87,7 +87,10 @@ func TestParseTime(t *testing.T) {
 			t.Errorf("Absolute(%q) = %q, which is %s elsewhere, %v", c.in, name, again, err)
 		}
 	}
-	for _, in := range []string{"", "yesterdayish", "5", "5x", "ago", "25:00", "14:99", "2026-13-01", "2026-02-30", "yesterday ago", "14:10pm", "2026-11-20 10"} {
+	for _, in := range []string{
+		"", "yesterdayish", "5", "5x", "ago", "25:00", "14:99", "2026-13-01", "2026-02-30", "yesterday ago",
+		"14:10pm", "2026-11-20 10",
+	} {
 		if got, err := ParseTime(in, time.Unix(0, 0).UTC()); err == nil {
 			t.Errorf("ParseTime(%q) = %s, want an error", in, got)
 		} else if !strings.Contains(err.Error(), "yesterday 14:10") {

@@ -100,7 +100,8 @@ func SyncRoot(dir *os.Root) error {
 
 func syncDir(d *os.File) error {
 	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) && !errors.Is(err, fs.ErrPermission) {
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) &&
+		!errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return nil

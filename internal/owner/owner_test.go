@@ -23,9 +23,11 @@ func home(t *testing.T) (dir, outside string) {
 	}
 	base := t.TempDir()
 	dir, outside = filepath.Join(base, "alice/.rewind"), filepath.Join(base, "outside")
-	check(t, os.MkdirAll(outside, 0o755), os.WriteFile(filepath.Join(outside, "shadow"), []byte("secret"), 0o600), os.WriteFile(filepath.Join(outside, "other"), nil, 0o600))
+	check(t, os.MkdirAll(outside, 0o755), os.WriteFile(filepath.Join(outside, "shadow"), []byte("secret"), 0o600),
+		os.WriteFile(filepath.Join(outside, "other"), nil, 0o600))
 	for path, uid := range map[string]int{
-		"config.json": alice, "lock": 0, "run/daemon.log": 0, "run/daemon.lock": alice, "run/bobs": bob, "storage/a/db/1.sst": 0, "storage/a/db/2.sst": alice,
+		"config.json": alice, "lock": 0, "run/daemon.log": 0, "run/daemon.lock": alice, "run/bobs": bob, "storage/a/db/1.sst": 0,
+		"storage/a/db/2.sst":     alice,
 		"storage/b/project.json": 0, "projects/x": bob, "elsewhere/notes": 0, "notes": 0,
 	} {
 		path = filepath.Join(dir, path)
@@ -78,7 +80,8 @@ func TestPromise17GivesBackWhatRootLeft(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{
-		"lock": alice, "storage/a/db/1.sst": alice, "storage/b": alice, "storage/b/project.json": alice, "projects/x": bob, "elsewhere/notes": 0, "notes": 0, "run/daemon.lock": alice,
+		"lock": alice, "storage/a/db/1.sst": alice, "storage/b": alice, "storage/b/project.json": alice, "projects/x": bob,
+		"elsewhere/notes": 0, "notes": 0, "run/daemon.lock": alice,
 	} {
 		if got := uid(t, filepath.Join(dir, path)); got != want {
 			t.Errorf("%s is %d's, want %d's", path, got, want)
@@ -94,9 +97,12 @@ func TestPromise17GivesBackWhatRootLeft(t *testing.T) {
 func TestPromise17GivesNothingElseAway(t *testing.T) {
 	dir, outside := home(t)
 	shadow, at := filepath.Join(outside, "shadow"), func(name string) string { return filepath.Join(dir, "storage/a", name) }
-	check(t, os.Symlink(shadow, at("link")), os.Symlink(outside, at("dirlink")), os.Link(shadow, at("hardlink")), syscall.Mkfifo(at("fifo"), 0o600),
-		syscall.Mknod(at("device"), syscall.S_IFCHR|0o600, 1<<8|3), os.WriteFile(at("setuid"), nil, 0o755), syscall.Chmod(at("setuid"), 0o4755),
-		os.Symlink(outside, filepath.Join(dir, "run/warned")), os.Link(shadow, filepath.Join(dir, "run/daemon.sock")), os.Symlink(outside, filepath.Join(dir, "system")))
+	check(t, os.Symlink(shadow, at("link")), os.Symlink(outside, at("dirlink")), os.Link(shadow, at("hardlink")),
+		syscall.Mkfifo(at("fifo"), 0o600),
+		syscall.Mknod(at("device"), syscall.S_IFCHR|0o600, 1<<8|3), os.WriteFile(at("setuid"), nil, 0o755), syscall.Chmod(at("setuid"),
+			0o4755),
+		os.Symlink(outside, filepath.Join(dir, "run/warned")), os.Link(shadow, filepath.Join(dir, "run/daemon.sock")), os.Symlink(outside,
+			filepath.Join(dir, "system")))
 	r, err := Mend(dir)
 	check(t, err)
 	for _, name := range []string{"link", "dirlink", "hardlink", "fifo", "device", "setuid"} {

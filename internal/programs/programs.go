@@ -48,8 +48,8 @@ func Check(path string) error {
 	return nil
 }
 
-// A Source is the directory of a program that a person has started. One in which a program is missing is no source of what is there already:
-// what lies in a directory belongs together.
+// A Source is the directory of a program that a person has started. One in which a program is missing is no source of what is there
+// already: what lies in a directory belongs together.
 type Source struct {
 	Dir string
 	has map[string]bool

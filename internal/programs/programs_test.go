@@ -140,12 +140,24 @@ func TestOdd(t *testing.T) {
 		programs [3]string
 		want     string
 	}{
-		"the same":   {[3]string{says("echo rewindd v2"), says("echo rewind version v2"), says("echo smart-checkpoint v2")}, ""},
-		"old client": {[3]string{says("echo rewindd v2"), says("echo rewind version v2"), says("echo smart-checkpoint v1")}, "smart-checkpoint has version v1, and this rewind v2"},
-		"old daemon": {[3]string{says("echo rewindd v1"), says("echo rewind version v2"), says("echo smart-checkpoint v2")}, "rewindd has version v1, and this rewind v2"},
-		"no release": {[3]string{says("echo rewindd devel-1"), says("echo rewind version devel-1"), says("echo smart-checkpoint devel")}, ""},
-		"other work": {[3]string{says("echo rewindd devel-2"), says("echo rewind version devel-1"), says("echo smart-checkpoint devel")}, "rewindd has version devel-2, and this rewind devel-1"},
-		"silent":     {[3]string{says(""), says("echo rewind version v2"), says("exit 1")}, ""},
+		"the same": {[3]string{says("echo rewindd v2"), says("echo rewind version v2"), says("echo smart-checkpoint v2")}, ""},
+		"old client": {
+			[3]string{says("echo rewindd v2"), says("echo rewind version v2"), says("echo smart-checkpoint v1")},
+			"smart-checkpoint has version v1, and this rewind v2",
+		},
+		"old daemon": {
+			[3]string{says("echo rewindd v1"), says("echo rewind version v2"), says("echo smart-checkpoint v2")},
+			"rewindd has version v1, and this rewind v2",
+		},
+		"no release": {[3]string{
+			says("echo rewindd devel-1"), says("echo rewind version devel-1"),
+			says("echo smart-checkpoint devel"),
+		}, ""},
+		"other work": {
+			[3]string{says("echo rewindd devel-2"), says("echo rewind version devel-1"), says("echo smart-checkpoint devel")},
+			"rewindd has version devel-2, and this rewind devel-1",
+		},
+		"silent": {[3]string{says(""), says("echo rewind version v2"), says("exit 1")}, ""},
 	} {
 		dir := those(t, c.programs)
 		if got := Odd(t.Context(), dir, Path(dir, Rewind)); !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {

@@ -55,7 +55,10 @@ func TestT17DialNobody(t *testing.T) {
 	l.Close()
 	_ = os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)
 	_ = os.Symlink("stale", filepath.Join(dir, "link"))
-	for name, want := range map[string]bool{"missing": true, "stale": true, "link": true, "file": true, "file/x": false, strings.Repeat("x", 120): false} {
+	for name, want := range map[string]bool{
+		"missing": true, "stale": true, "link": true, "file": true, "file/x": false,
+		strings.Repeat("x", 120): false,
+	} {
 		c, err := Dial(filepath.Join(dir, name))
 		if err == nil {
 			c.Close()

@@ -197,7 +197,10 @@ func TestStartIsDetached(t *testing.T) {
 		t.Error("the daemon holds a pipe of the agent open")
 	}
 	facts := fmt.Sprint(notes(home, "facts"))
-	for _, want := range []string{"cwd=/ ", "leads=true", "open=0=/dev/null,1=/dev/null,2=/dev/null env", "REWIND_HOME", "GIT_CONFIG_GLOBAL", "HOME", "PATH"} {
+	for _, want := range []string{
+		"cwd=/ ", "leads=true", "open=0=/dev/null,1=/dev/null,2=/dev/null env", "REWIND_HOME",
+		"GIT_CONFIG_GLOBAL", "HOME", "PATH",
+	} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("%s: no %q", facts, want)
 		}

@@ -71,7 +71,8 @@ func facts() string {
 	sid, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)
 	var open []string
 	for fd := range 64 {
-		if target, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd)); err == nil && !strings.Contains(target, "daemon.lock") && strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "/sys/") {
+		if target, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd)); err == nil && !strings.Contains(target, "daemon.lock") &&
+			strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "/sys/") {
 			open = append(open, strconv.Itoa(fd)+"="+target)
 		}
 	}
@@ -81,7 +82,8 @@ func facts() string {
 		names = append(names, name)
 	}
 	return strings.Join([]string{
-		"cwd=" + cwd, "leads=" + strconv.FormatBool(int(sid) == os.Getpid()), "open=" + strings.Join(open, ","), "env=" + strings.Join(names, ","),
+		"cwd=" + cwd, "leads=" + strconv.FormatBool(int(sid) == os.Getpid()), "open=" + strings.Join(open,
+			","), "env=" + strings.Join(names, ","),
 	}, " ")
 }
 

@@ -54,7 +54,10 @@ func TestSocketPath(t *testing.T) {
 func TestT17CheckDir(t *testing.T) {
 	dir := shortDir(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
-	for name, mode := range map[string]os.FileMode{"good": 0o700, "narrow": 0o500, "group": 0o750, "others": 0o701, "world": 0o777, "sticky": 0o1777} {
+	for name, mode := range map[string]os.FileMode{
+		"good": 0o700, "narrow": 0o500, "group": 0o750, "others": 0o701, "world": 0o777,
+		"sticky": 0o1777,
+	} {
 		_ = os.Mkdir(at(name), 0o700)
 		// what os.FileMode calls sticky is not a bit of the number
 		if err := syscall.Chmod(at(name), uint32(mode)); err != nil {

@@ -18,7 +18,8 @@ func TestT17RunDirectoryPutRight(t *testing.T) {
 	run, outside := filepath.Join(home, "run"), filepath.Join(home, "outside")
 	at := func(name string) string { return filepath.Join(run, name) }
 	if err := errors.Join(os.Mkdir(run, 0o700), os.Mkdir(at("warned"), 0o777), os.Chmod(at("warned"), 0o777),
-		os.WriteFile(outside, []byte("outside"), 0o644), os.WriteFile(at("daemon.lock"), []byte("ours"), 0o666), os.Chmod(at("daemon.lock"), 0o666),
+		os.WriteFile(outside, []byte("outside"), 0o644), os.WriteFile(at("daemon.lock"), []byte("ours"), 0o666), os.Chmod(at("daemon.lock"),
+			0o666),
 		os.Symlink(outside, at("daemon.json")), os.Link(outside, at("daemon.log")), syscall.Mkfifo(at("start.lock"), 0o666)); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,8 @@ func TestT17RunDirectoryNotPutRight(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := TrustDirs(home); err == nil || !strings.Contains(err.Error(), filepath.Join(run, "d")+" belongs to user 65534; remove it") {
+		if _, err := TrustDirs(home); err == nil ||
+			!strings.Contains(err.Error(), filepath.Join(run, "d")+" belongs to user 65534; remove it") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -124,7 +126,8 @@ func TestT17ForeignSocketInOurDirectory(t *testing.T) {
 		t.Skip("needs root: other users")
 	}
 	home := shortDir(t)
-	if err := errors.Join(os.Mkdir(filepath.Join(home, "run"), 0o777), os.Chmod(filepath.Join(home, "run"), 0o777), os.Chmod(home, 0o755)); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(home, "run"), 0o777), os.Chmod(filepath.Join(home, "run"), 0o777),
+		os.Chmod(home, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()

@@ -70,7 +70,8 @@ func TestPromise17ConnectRefusesHome(t *testing.T) {
 	}
 	for _, run := range []bool{false, true} {
 		if run { // that of the owner's daemon
-			if err := errors.Join(os.Mkdir(filepath.Join(home, "run"), 0o700), os.Chown(filepath.Join(home, "run"), 65534, 65534)); err != nil {
+			if err := errors.Join(os.Mkdir(filepath.Join(home, "run"), 0o700),
+				os.Chown(filepath.Join(home, "run"), 65534, 65534)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -162,7 +162,8 @@ func TestPostToHTTP(t *testing.T) {
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(func() { srv.Close() })
 	for _, n := range []int64{0, 2, 8 << 20} {
-		if _, err := post(t, sock, hookwire.Request{Version: "v1", Cwd: "/"}, io.LimitReader(zeros{}, n)); !errors.Is(err, hookwire.ErrHTTP) {
+		if _, err := post(t, sock, hookwire.Request{Version: "v1", Cwd: "/"}, io.LimitReader(zeros{}, n)); !errors.Is(err,
+			hookwire.ErrHTTP) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}

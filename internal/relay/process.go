@@ -31,7 +31,8 @@ func (p *Process) Code() int {
 // environment.
 func Spawn(argv []string, dir string, stdin, stdout, stderr *os.File) (*Process, error) {
 	closeOnExec()
-	child, err := os.StartProcess(argv[0], argv, &os.ProcAttr{Dir: dir, Env: Environ(), Files: []*os.File{stdin, stdout, stderr}, Sys: detached()})
+	child, err := os.StartProcess(argv[0], argv,
+		&os.ProcAttr{Dir: dir, Env: Environ(), Files: []*os.File{stdin, stdout, stderr}, Sys: detached()})
 	if err != nil {
 		return nil, fail("start", argv[0], err)
 	}

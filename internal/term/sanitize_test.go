@@ -20,8 +20,14 @@ func TestSanitize(t *testing.T) {
 		{"clipboard", "\x1b]52;c;ZXZpbA==\x1b\\", `\x1b]52;c;ZXZpbA==\x1b\`, `\x1b]52;c;ZXZpbA==\x1b\`},
 		{"backspace, delete, NUL", "a\bb\x7fc\x00", `a\x08b\x7fc\x00`, `a\x08b\x7fc\x00`},
 		{"C1", "a\u009b31mb\u0085", `a\u009b31mb\u0085`, `a\u009b31mb\u0085`},
-		{"bidi", "x\u202ecod.exe\u202c \u2066a\u2069 \u061c\u200e\u200f", `x\u202ecod.exe\u202c \u2066a\u2069 \u061c\u200e\u200f`, `x\u202ecod.exe\u202c \u2066a\u2069 \u061c\u200e\u200f`},
-		{"zero width", "a\u200bb\u200cc\u2060d\ufeffe\u00adf", `a\u200bb\u200cc\u2060d\ufeffe\u00adf`, `a\u200bb\u200cc\u2060d\ufeffe\u00adf`},
+		{
+			"bidi", "x\u202ecod.exe\u202c \u2066a\u2069 \u061c\u200e\u200f", `x\u202ecod.exe\u202c \u2066a\u2069 \u061c\u200e\u200f`,
+			`x\u202ecod.exe\u202c \u2066a\u2069 \u061c\u200e\u200f`,
+		},
+		{
+			"zero width", "a\u200bb\u200cc\u2060d\ufeffe\u00adf", `a\u200bb\u200cc\u2060d\ufeffe\u00adf`,
+			`a\u200bb\u200cc\u2060d\ufeffe\u00adf`,
+		},
 		{"separators", "a\u2028b\u2029", `a\u2028b\u2029`, `a\u2028b\u2029`},
 		{"fillers", "\u3164\u115f\uffa0\u034f", `\u3164\u115f\uffa0\u034f`, `\u3164\u115f\uffa0\u034f`},
 		{"tags", "a\U000e0041\U000e0100", `a\U000e0041\U000e0100`, `a\U000e0041\U000e0100`},

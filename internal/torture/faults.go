@@ -13,11 +13,20 @@ type Fault struct {
 
 // Faults are all that there are.
 var Faults = []Fault{
-	{"ack-before-write", "a hook is answered before its event is stored", 1, "cmd/smart-checkpoint", "TestT1HookKills/daemon|TestT3Promise01Kills"},
+	{
+		"ack-before-write", "a hook is answered before its event is stored", 1, "cmd/smart-checkpoint",
+		"TestT1HookKills/daemon|TestT3Promise01Kills",
+	},
 	{"durable-unsynced", "a durable commit is not fsynced", 1, "internal/kv", "TestT2PowerCut"},
-	{"clean-close-first", "a log's mark of a clean end is written before what it vouches for is synced", 1, "internal/kv/storefs", "TestP1CloseMarkAfterWhatItVouchesFor"},
+	{
+		"clean-close-first", "a log's mark of a clean end is written before what it vouches for is synced", 1, "internal/kv/storefs",
+		"TestP1CloseMarkAfterWhatItVouchesFor",
+	},
 	{"refs-before-objects", "refs and operation are committed before the objects that they name", 2, "cmd/rewind", "TestKillSaveT1/small"},
-	{"hook-fails", "the hook's client exits with an error when no daemon can be had", 3, "cmd/smart-checkpoint", "TestPromise03Surrounded|TestPromise03NoDaemonToBeHad"},
+	{
+		"hook-fails", "the hook's client exits with an error when no daemon can be had", 3, "cmd/smart-checkpoint",
+		"TestPromise03Surrounded|TestPromise03NoDaemonToBeHad",
+	},
 	{"hook-waits", "a hook is answered when its work is done, however late", 3, "server", "TestPromise03"},
 	{"event-twice", "an event that comes twice is recorded twice", 4, "server", "TestT7Promise04ParallelHooks"},
 	{"two-daemons", "a daemon does not ask for its lock", 4, "server", "TestT17OneDaemon"},
@@ -28,10 +37,16 @@ var Faults = []Fault{
 	{"graft-forgets-reverted", "grafts do not list what was changed and changed back", 12, "engine/gc", "TestPromise12ChangedBack"},
 	{"gc-forgets-writers", "what is written while gc marks is not marked", 5, "objstore", "TestT8Promise05SweepBesideWriters"},
 	{"read-unchecked", "an object's bytes are not compared with its id", 6, "objstore", "TestP6FlippedEnvelopesNeverGiveWrongBytes"},
-	{"manifest-unchecked", "a MANIFEST is not compared with what is known to be on disk of it", 6, "internal/kv", "TestT6Promise06Corruption"},
+	{
+		"manifest-unchecked", "a MANIFEST is not compared with what is known to be on disk of it", 6, "internal/kv",
+		"TestT6Promise06Corruption",
+	},
 	{"log-unchecked", "a log is not compared with what is known to be on disk of it", 6, "internal/kv", "TestT22Promise06DamageMatrix"},
 	{"log-unwatched", "nobody looks whether the log that is open is still there", 1, "internal/kv", "TestT22Promise01LogGoesWhileOpen"},
-	{"tables-unchecked", "the checksum of a large block is not looked at", 6, "internal/kv", "TestPromise06EveryBlock|TestPromise06LargeValue"},
+	{
+		"tables-unchecked", "the checksum of a large block is not looked at", 6, "internal/kv",
+		"TestPromise06EveryBlock|TestPromise06LargeValue",
+	},
 	{"fsync-retried", "an fsync that failed is tried again", 7, "internal/kv", "TestPromise07FailedFsyncIsNotRetried|TestT5Faults"},
 	{"fsync-ignored", "an fsync that failed counts as made", 7, "internal/kv", "TestT5Faults"},
 	{"ignored-unsaved", "ignored files are no part of the safety checkpoint", 8, "engine/restore", "TestCheckoutAndIgnoredFiles"},
@@ -44,7 +59,10 @@ var Faults = []Fault{
 	{"others-overwritten", "what other sessions changed is not kept", 12, "engine", "TestT18Promise12Interleaving"},
 	{"new-removed", "files that no checkpoint holds are taken without --exact", 12, "engine", "TestT20ModelRestore"},
 	{"pipes-opened", "pipes and devices are opened, and counted as files", 13, "internal/worktreefs", "TestT13OpenNeverWaits"},
-	{"torn-unflagged", "a file that changed at every reading is not flagged", 14, "tree/snapshot", "TestT14Promise14FileChangesWhileRead|TestPromise14ChangeBetweenReads"},
+	{
+		"torn-unflagged", "a file that changed at every reading is not flagged", 14, "tree/snapshot",
+		"TestT14Promise14FileChangesWhileRead|TestPromise14ChangeBetweenReads",
+	},
 	{"young-read-once", "a file that was written a moment ago is read once", 14, "tree/snapshot", "TestPromise14ChangeWithinOneTick"},
 	{"half-a-line", "a conversation is captured in the middle of a line", 14, "engine/conversation", "TestT14Promise14CaptureWhileWritten"},
 	{"payload-unbounded", "text of a payload is kept at any length", 3, "hooks", "TestT15"},

@@ -112,7 +112,8 @@ func (l Line) String() string {
 }
 
 // Header is the head of the table.
-const Header = "| row | what | asked | points | tests whole | faults fired | acknowledged | lost | seconds | seeds |\n|--|--|--|--|--|--|--|--|--|--|"
+const Header = "| row | what | asked | points | tests whole | faults fired | acknowledged | lost | seconds | seeds |\n" +
+	"|--|--|--|--|--|--|--|--|--|--|"
 
 // Verdict says what is wrong with the lines of the rows that were asked for; nil: nothing.
 func Verdict(lines []Line, asked map[string]bool) error {

@@ -22,7 +22,11 @@ func TestReport(t *testing.T) {
 		{Figures{Row: "T1", Test: save.ID(), Seed: 1, Points: 500, Unit: "kills", Fired: 499}, []int{1500, 0}, "2 of 2 tests did not"},
 		{Figures{Row: "T1", Test: save.ID(), Seed: 2, Points: 1500, Unit: "kills", Fired: 1500}, []int{-1, 0}, "1 of 2 tests did not"},
 		{Figures{Row: "T1", Test: small.ID(), Seed: 3, Points: 4}, []int{-1, -1}, ""},
-		{Figures{Row: "T1", Test: save.ID(), Seed: 4, Points: 1, Unit: "kills", Lost: 1}, []int{-1, -1}, "failed: cmd/rewind.TestKillSaveT1"},
+		{
+			Figures{Row: "T1", Test: save.ID(), Seed: 4, Points: 1, Unit: "kills", Lost: 1},
+			[]int{-1, -1},
+			"failed: cmd/rewind.TestKillSaveT1",
+		},
 	} {
 		if err := Append(file, step.add); err != nil {
 			t.Fatal(err)

@@ -113,10 +113,12 @@ func (r *Run) Lost(n int) { r.lost.Add(int64(n)) }
 
 func (r *Run) end(t testing.TB) {
 	f := Figures{
-		Row: r.row, Test: r.size.Test, Seed: r.Seed, Points: r.points.Load(), Unit: r.size.Unit, Fired: r.fired.Load(), Acked: r.acked.Load(), Lost: r.lost.Load(),
+		Row: r.row, Test: r.size.Test, Seed: r.Seed, Points: r.points.Load(), Unit: r.size.Unit, Fired: r.fired.Load(),
+		Acked: r.acked.Load(), Lost: r.lost.Load(),
 		Failed: t.Failed(), Seconds: time.Since(r.began).Round(time.Millisecond).Seconds(),
 	}
-	t.Logf("%s: %d of %d %s, %d faults fired, %d acknowledged, %d lost, seed %d, %.1f s", f.Row, f.Points, r.Points, f.Unit, f.Fired, f.Acked, f.Lost, f.Seed, f.Seconds)
+	t.Logf("%s: %d of %d %s, %d faults fired, %d acknowledged, %d lost, seed %d, %.1f s", f.Row, f.Points, r.Points, f.Unit, f.Fired,
+		f.Acked, f.Lost, f.Seed, f.Seconds)
 	if f.Failed {
 		pkg, name, _ := strings.Cut(r.size.Test, ".")
 		t.Logf("to repeat: %s=%d %s=%d go test -count=1 -run '^%s$' ./%s", EnvSeed, r.Seed, EnvPoints, r.Points, name, pkg)

@@ -91,7 +91,8 @@ func trace(args []string, ask func(met int, name string) (counts, kill bool)) (m
 	if _, err := unix.Wait4(leader, &ws, 0, nil); err != nil {
 		return 0, 0, fmt.Errorf("wait for the start: %w", err)
 	}
-	options := unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_EXITKILL
+	options := unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
+		unix.PTRACE_O_EXITKILL
 	if err := unix.PtraceSetOptions(leader, options); err != nil {
 		return 0, 0, fmt.Errorf("set options: %w", err)
 	}
@@ -143,7 +144,8 @@ func trace(args []string, ask func(met int, name string) (counts, kill bool)) (m
 // entered is the name of the changing system call that a stopped thread is about to make; empty for any other stop.
 func entered(pid int) string {
 	var info syscallInfo
-	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(pid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
+	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(pid), unsafe.Sizeof(info),
+		uintptr(unsafe.Pointer(&info)), 0, 0)
 	if errno != 0 || info.op != unix.PTRACE_SYSCALL_INFO_ENTRY {
 		return ""
 	}

@@ -42,8 +42,9 @@ type Purged struct {
 	Present     []Text   `json:"present,omitempty"`       // files that had them still at the last checkpoint
 	AgentFiles  []Text   `json:"agent_files,omitempty"`   // the agents' own files of those sessions, which stay
 	Files       []Text   `json:"files,omitempty"`         // other files of rewind's that were removed
-	Prompts     int      `json:"prompts,omitempty"`       // checkpoints, operations and sessions with the text in their own words, which stay
-	Unread      int      `json:"unread,omitempty"`        // damaged objects that could not be searched
+	// checkpoints, operations and sessions with the text in their own words, which stay
+	Prompts int `json:"prompts,omitempty"`
+	Unread  int `json:"unread,omitempty"` // damaged objects that could not be searched
 }
 
 // Leak is a file that looks like it holds a secret.

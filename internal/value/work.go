@@ -38,10 +38,11 @@ type AtWork struct {
 	Since   time.Time `json:"since"`           // of its newest event; zero: none came
 	Seen    Text      `json:"seen,omitempty"`  // by what its program was seen, for people; "": it was not
 	PID     int       `json:"pid,omitempty"`   // of that program; 0: not known
-	Left    bool      `json:"left,omitempty"`  // the conversation goes on in another session: what is said in this one from now on does not know of the restore
-	Paths   []Text    `json:"paths,omitempty"` // files that the restore sets and an open call names
-	Files   int       `json:"files"`           // that the restore sets under it: those, or where a call may write anywhere, all
-	Type    Text      `json:"type,omitempty"`  // what to type into its program to go on in the other session; "": it has to be left
+	// the conversation goes on in another session: what is said in this one from now on does not know of the restore
+	Left  bool   `json:"left,omitempty"`
+	Paths []Text `json:"paths,omitempty"` // files that the restore sets and an open call names
+	Files int    `json:"files"`           // that the restore sets under it: those, or where a call may write anywhere, all
+	Type  Text   `json:"type,omitempty"`  // what to type into its program to go on in the other session; "": it has to be left
 }
 
 // WorkKind says how it is known that an agent is at work.

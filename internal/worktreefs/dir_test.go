@@ -98,7 +98,10 @@ func TestT12WritesRefused(t *testing.T) {
 	put(t, d, "file", "x")
 	must(t, os.Mkdir(filepath.Join(path, ".git"), 0o755))
 	must(t, os.WriteFile(filepath.Join(path, ".git", "config"), []byte("config"), 0o644))
-	bad := map[string]error{"": ErrBadName, ".": ErrBadName, "..": ErrBadName, "a/b": ErrBadName, "/": ErrBadName, "../x": ErrBadName, "a\x00b": ErrBadName, "/etc": ErrBadName, "./a": ErrBadName}
+	bad := map[string]error{
+		"": ErrBadName, ".": ErrBadName, "..": ErrBadName, "a/b": ErrBadName, "/": ErrBadName, "../x": ErrBadName,
+		"a\x00b": ErrBadName, "/etc": ErrBadName, "./a": ErrBadName,
+	}
 	for _, n := range dotGits {
 		bad[n] = errDotGit
 	}
@@ -145,8 +148,10 @@ func TestT12WritesRefused(t *testing.T) {
 func TestT12Names(t *testing.T) {
 	d, _ := open(t)
 	for i, n := range append([]string{
-		"new\nline", "tab\t", "\x01\x02\x7f", "\xff\xfe\xfd", "a\xc3", strings.Repeat("x", 255), strings.Repeat("\xff", 255), strings.Repeat("é", 127),
-		" ", "  lead", "trail ", "-rf", "--", "*", "?", "[a]", "$HOME", "`id`", ";", "|", "&", "\"", "'", "\\", "a\\b", "~", "#", "%00", "CON", "nul", "aux.txt",
+		"new\nline", "tab\t", "\x01\x02\x7f", "\xff\xfe\xfd", "a\xc3", strings.Repeat("x", 255), strings.Repeat("\xff",
+			255), strings.Repeat("é", 127),
+		" ", "  lead", "trail ", "-rf", "--", "*", "?", "[a]", "$HOME", "`id`", ";", "|", "&", "\"", "'", "\\", "a\\b", "~", "#", "%00",
+		"CON", "nul", "aux.txt",
 		"a:b", "...", "....", "a.", "\u202egnp", "\U0001f600", "e\u0301", "\u00e9", ".agent", "node_modules",
 	}, honest...) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

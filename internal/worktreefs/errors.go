@@ -48,7 +48,8 @@ var (
 // IsLocal reports whether an error says something about one path, not about the disk or the process.
 func IsLocal(err error) bool {
 	for _, e := range []error{
-		ErrNotExist, ErrExist, ErrPermission, ErrNotDir, ErrNotRegular, ErrIsDir, ErrNotEmpty, errDotGit, ErrBadName, ErrUnsupported, errCrossDevice, errBusy,
+		ErrNotExist, ErrExist, ErrPermission, ErrNotDir, ErrNotRegular, ErrIsDir, ErrNotEmpty, errDotGit, ErrBadName, ErrUnsupported,
+		errCrossDevice, errBusy,
 	} {
 		if errors.Is(err, e) {
 			return true

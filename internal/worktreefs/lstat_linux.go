@@ -15,7 +15,8 @@ func lstatat(at int, name string, st *unix.Stat_t) error {
 		return unix.Fstatat(at, name, st, unix.AT_SYMLINK_NOFOLLOW)
 	}
 	copy(room[:], name)
-	_, _, errno := unix.Syscall6(unix.SYS_NEWFSTATAT, uintptr(at), uintptr(unsafe.Pointer(&room[0])), uintptr(unsafe.Pointer(st)), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+	_, _, errno := unix.Syscall6(unix.SYS_NEWFSTATAT, uintptr(at), uintptr(unsafe.Pointer(&room[0])), uintptr(unsafe.Pointer(st)),
+		unix.AT_SYMLINK_NOFOLLOW, 0, 0)
 	if errno != 0 {
 		return errno
 	}

@@ -205,7 +205,8 @@ func FuzzEnvelope(f *testing.F) {
 // What is compressed in little time is read like the rest, and is not much longer.
 func TestCompressLevels(t *testing.T) {
 	for _, raw := range [][]byte{
-		{1}, bytes.Repeat([]byte("a line that is there often\n"), 9000), []byte(strings.Repeat("func", 60)), noise(1, 3000), make([]byte, 100<<10),
+		{1}, bytes.Repeat([]byte("a line that is there often\n"), 9000), []byte(strings.Repeat("func", 60)), noise(1, 3000), make([]byte,
+			100<<10),
 	} {
 		size := map[Level]int{}
 		for _, at := range []Level{Quick, Careful} {

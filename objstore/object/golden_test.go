@@ -57,7 +57,8 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := append(binary.AppendUvarint(nil, uint64(len(delta))), frame[at:]...)
-	val := goldenFile(t, "envelope-delta-zstd", Seal(Envelope{Codec: CodecDeltaZstd, Length: int64(len(far)), Prefix: prefix, Index: 1, Body: body}))
+	val := goldenFile(t, "envelope-delta-zstd",
+		Seal(Envelope{Codec: CodecDeltaZstd, Length: int64(len(far)), Prefix: prefix, Index: 1, Body: body}))
 	if e, err = Decode(Blob, val); err != nil {
 		t.Fatalf("envelope-delta-zstd: %v", err)
 	}

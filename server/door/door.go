@@ -85,7 +85,8 @@ func (d *Door) accept() (net.Conn, error) {
 		switch {
 		case err == nil:
 			return c, nil
-		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.ENOBUFS):
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM), errors.Is(err,
+			syscall.ENOBUFS):
 			time.Sleep(pause)
 			continue
 		case !errors.Is(err, net.ErrClosed):

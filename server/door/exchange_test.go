@@ -13,7 +13,10 @@ import (
 // What the door takes for a hook is one that hookwire reads, and the payload is what is left; of what it does not take nothing has been
 // read.
 func FuzzExchange(f *testing.F) {
-	whole, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "v1", Agent: "claude", Event: "stop", ID: 1, Wait: 900, Cwd: "/a b"})
+	whole, err := hookwire.AppendRequest(nil, hookwire.Request{
+		Version: "v1", Agent: "claude", Event: "stop", ID: 1, Wait: 900,
+		Cwd: "/a b",
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

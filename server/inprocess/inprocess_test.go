@@ -19,7 +19,8 @@ func TestPanicIsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = io.ReadAll(resp.Body)
-		if failed := resp.StatusCode == http.StatusInternalServerError; err == nil || !strings.Contains(err.Error(), "odd") || failed != (name == "at once") {
+		if failed := resp.StatusCode == http.StatusInternalServerError; err == nil || !strings.Contains(err.Error(), "odd") ||
+			failed != (name == "at once") {
 			t.Errorf("%s: %s, %v", name, resp.Status, err)
 		}
 	}

@@ -62,8 +62,8 @@ var errBadSteps = errors.New("steps that cannot be carried out")
 // and Run with tree.Reverse(steps) the state before, given the same Root, Stage and Op.
 //
 // Files that already equal To are not touched. Symbolic links are never followed. A file that replaces a file gets its owner, group, access
-// control list and extended attributes, and of setuid, setgid and sticky those that it has, too: see restoredPerm. Only one Run may use a stage
-// at a time.
+// control list and extended attributes, and of setuid, setgid and sticky those that it has, too: see restoredPerm. Only one Run may use a
+// stage at a time.
 func Run(ctx context.Context, o Options) (Result, error) {
 	a, err := newApplier(ctx, o)
 	if err != nil {

@@ -39,15 +39,24 @@ func applyScenarios() map[string][2]applyState {
 		},
 		"read-only": {
 			{"ro": nd(0o555), "ro/f": nf("old", 0o444), "ro/sub": nd(0o500), "ro/sub/g": nf("g", 0o400), "no": nd(0), "no/h": nf("h", 0)},
-			{"ro": nd(0o555), "ro/f": nf("new!", 0o444), "ro/new": nd(0o111), "ro/new/x": nf("x", 0), "ro/sub": nd(0o555), "no": nd(0), "no/h": nf("hh", 0o200), "no/i": nl("h")},
+			{
+				"ro": nd(0o555), "ro/f": nf("new!", 0o444), "ro/new": nd(0o111), "ro/new/x": nf("x", 0), "ro/sub": nd(0o555), "no": nd(0),
+				"no/h": nf("hh", 0o200), "no/i": nl("h"),
+			},
 		},
 		"read-only goes": {
 			{"ro": nd(0o555), "ro/f": nf("f", 0o444), "ro/e": nd(0o500), "w": nd(0o755)},
 			{"ro": nf("file", 0o444), "w": nd(0o555)},
 		},
 		"odd names": {
-			{"new\nline": nf("1", 0o644), "\xff\xfe": nf("2", 0o644), long: nd(0o755), long + "/" + long: nf("3", 0o644), "-rf": nf("4", 0o644)},
-			{"new\nline": nf("11", 0o644), "\xff\xfe": nd(0o755), "\xff\xfe/\x01": nf("5", 0o644), long: nf("6", 0o600), " ": nf("7", 0o644), "*": nf("8", 0o644), "git": nf("9", 0o644), ".gitignore": nf("x", 0o644)},
+			{
+				"new\nline": nf("1", 0o644), "\xff\xfe": nf("2", 0o644), long: nd(0o755), long + "/" + long: nf("3", 0o644),
+				"-rf": nf("4", 0o644),
+			},
+			{
+				"new\nline": nf("11", 0o644), "\xff\xfe": nd(0o755), "\xff\xfe/\x01": nf("5", 0o644), long: nf("6", 0o600),
+				" ": nf("7", 0o644), "*": nf("8", 0o644), "git": nf("9", 0o644), ".gitignore": nf("x", 0o644),
+			},
 		},
 		"empty dirs": {
 			{"e": nd(0o755), "e/e": nd(0o700), "f": nf("f", 0o644)},
@@ -273,7 +282,10 @@ func TestApplyKeepsDirs(t *testing.T) {
 	to := applyState{"e": nf("a file", 0o644)}
 	b := applyBlobs{}.add(from).add(to)
 	dir := applyDir(t)
-	disk := applyState{"d": nd(0o555), "d/f": nf("f", 0o644), "d/ignored": nf("!", 0o644), "e": nd(0o755), "e/f": nf("f", 0o644), "e/ignored": nf("?", 0o644)}
+	disk := applyState{
+		"d": nd(0o555), "d/f": nf("f", 0o644), "d/ignored": nf("!", 0o644), "e": nd(0o755), "e/f": nf("f", 0o644),
+		"e/ignored": nf("?", 0o644),
+	}
 	buildState(t, dir, disk)
 	r, err := runApply(t, dir, stepsBetween(from, to), b, &faultfs.Script{})
 	if err != nil {

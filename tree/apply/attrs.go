@@ -61,7 +61,8 @@ func Withheld(path string, there, want *tree.Entry) (value.Without, bool) {
 
 // MatchesRestored reports whether a restore of want may have left what is there: want itself, or want with fewer rights.
 func MatchesRestored(there, want *tree.Entry) bool {
-	return there != nil && want != nil && there.Type == want.Type && there.ID == want.ID && resemblingPerm(there.Type, there.Perm, want.Perm)
+	return there != nil && want != nil && there.Type == want.Type && there.ID == want.ID &&
+		resemblingPerm(there.Type, there.Perm, want.Perm)
 }
 
 // resemblingPerm reports whether Run may have made the permissions perm where a step wanted want.

@@ -159,7 +159,8 @@ func TestPromise17ApplySpecialBits(t *testing.T) {
 				"edited": nf("a", 0o755|had), "mode": nf("m", 0o755|had), "d": nd(0o755 | had), "gone": nf("g", 0o755|had), "link": nl("x"),
 			}
 			to := applyState{
-				"edited": nf("b", 0o751|want), "mode": nf("m", 0o750|want), "d": nd(0o750 | want), "new": nf("n", 0o755|want), "link": nf("l", 0o755|want),
+				"edited": nf("b", 0o751|want), "mode": nf("m", 0o750|want), "d": nd(0o750 | want), "new": nf("n",
+					0o755|want), "link": nf("l", 0o755|want),
 				"n": nd(0o755 | want), "n/f": nf("f", 0o755|want),
 			}
 			dir := applyDir(t)
@@ -170,7 +171,8 @@ func TestPromise17ApplySpecialBits(t *testing.T) {
 				t.Fatalf("%04o to %04o: %v %v", had, want, err, r.Conflicts)
 			}
 			reached := applyState{
-				"edited": nf("b", 0o751|want&had), "mode": nf("m", 0o750|want&had), "d": nd(0o750 | had | want&0o1000), "new": nf("n", 0o755), "link": nf("l", 0o755),
+				"edited": nf("b", 0o751|want&had), "mode": nf("m", 0o750|want&had), "d": nd(0o750 | had | want&0o1000), "new": nf("n",
+					0o755), "link": nf("l", 0o755),
 				"n": nd(0o755 | want&0o1000), "n/f": nf("f", 0o755),
 			}
 			if d := readState(t, dir).diff(reached); d != "" {
@@ -209,7 +211,10 @@ func dressed(t *testing.T) (dir string, from, to applyState, natures map[string]
 	t.Helper()
 	asRoot(t)
 	dir = attrDir(t)
-	from = applyState{"acl": nf("one", 0o660), "suid": nf("one", 0o4755), "caps": nf("one", 0o755), "user": nf("one", 0o440), "d": nd(0o755), "d/acl": nf("one", 0o640), "plain": nf("one", 0o644)}
+	from = applyState{
+		"acl": nf("one", 0o660), "suid": nf("one", 0o4755), "caps": nf("one", 0o755), "user": nf("one", 0o440),
+		"d": nd(0o755), "d/acl": nf("one", 0o640), "plain": nf("one", 0o644),
+	}
 	to = applyState{}
 	for p, x := range from {
 		if x.typ == tree.TypeFile {
@@ -280,8 +285,8 @@ func TestT10Promise17NatureAfterACrash(t *testing.T) {
 	}
 }
 
-// TestT10Promise17TheFileItselfGoesBack: a run that is taken back while the files that it displaced are in the stage puts these very files back:
-// inode, setuid that the target did not have, second names, times.
+// TestT10Promise17TheFileItselfGoesBack: a run that is taken back while the files that it displaced are in the stage puts these very files
+// back: inode, setuid that the target did not have, second names, times.
 func TestT10Promise17TheFileItselfGoesBack(t *testing.T) {
 	itself := 0
 	for n := 1; ; n++ {
@@ -333,7 +338,8 @@ func TestPromise17ApplyAsAnother(t *testing.T) {
 	asRoot(t)
 	dir := attrDir(t)
 	from := applyState{
-		"foreign": nf("one", 0o4664), "group": nf("one", 0o2660), "caps": nf("one", 0o755), "linked": nf("one", 0o644), "acl": nf("one", 0o660), "fine": nf("one", 0o600),
+		"foreign": nf("one", 0o4664), "group": nf("one", 0o2660), "caps": nf("one", 0o755), "linked": nf("one", 0o644), "acl": nf("one",
+			0o660), "fine": nf("one", 0o600),
 	}
 	to := applyState{}
 	for p, x := range from {
@@ -370,7 +376,8 @@ func TestPromise17ApplyAsAnother(t *testing.T) {
 		}
 	})
 	for p, want := range map[string]string{
-		"foreign": "0664 1234:1234", "group": "0600 1234:1234", "caps": "0755 1234:1234", "linked": "0644 1234:1234", "fine": "0600 1234:1234", "acl": acl,
+		"foreign": "0664 1234:1234", "group": "0600 1234:1234", "caps": "0755 1234:1234", "linked": "0644 1234:1234",
+		"fine": "0600 1234:1234", "acl": acl,
 	} {
 		if got := nature(t, in(p)); got != want {
 			t.Errorf("%s is %s, want %s", p, got, want)
@@ -389,7 +396,8 @@ func TestPromise17ApplyDefaultACL(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := applyState{"closed/f": nf("f", 0o660), "closed/n": nd(0o770), "closed/n/g": nf("g", 0o660)}
-	if r, err := runApply(t, dir, stepsBetween(applyState{}, to), applyBlobs{}.add(to), &faultfs.Script{}); err != nil || len(r.Conflicts) > 0 {
+	if r, err := runApply(t, dir, stepsBetween(applyState{}, to), applyBlobs{}.add(to), &faultfs.Script{}); err != nil ||
+		len(r.Conflicts) > 0 {
 		t.Fatal(err, r.Conflicts)
 	}
 	for p := range to {
@@ -411,7 +419,10 @@ func TestApplyGivesTheDirectorysGroup(t *testing.T) {
 	if err != nil || len(r.Conflicts) > 0 || len(r.Without) > 0 {
 		t.Fatal(err, r)
 	}
-	for p, want := range map[string]string{"team/f": "0664 0:2345", "team/n": "2755 0:2345", "team/n/m": "2500 0:2345", "team/n/m/g": "0644 0:2345"} {
+	for p, want := range map[string]string{
+		"team/f": "0664 0:2345", "team/n": "2755 0:2345", "team/n/m": "2500 0:2345",
+		"team/n/m/g": "0644 0:2345",
+	} {
 		if got := nature(t, filepath.Join(dir, p)); got != want {
 			t.Errorf("%s is %s, want %s", p, got, want)
 		}

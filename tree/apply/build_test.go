@@ -76,7 +76,8 @@ func TestApplySyncs(t *testing.T) {
 		{"ten files in ten directories", ten, tenAfter, 10 + 1 + 10},
 		{"many files in many directories", many, manyAfter, 3},
 		{"ten new files in a new directory", applyState{}, applyState{
-			"n": nd(0o755), "n/0": nf("0", 0o644), "n/1": nf("1", 0o644), "n/2": nf("2", 0o644), "n/3": nf("3", 0o644), "n/4": nf("4", 0o644),
+			"n": nd(0o755), "n/0": nf("0", 0o644), "n/1": nf("1", 0o644), "n/2": nf("2", 0o644), "n/3": nf("3", 0o644), "n/4": nf("4",
+				0o644),
 		}, 5 + 1 + 1},
 		{"a new tree of many files", applyState{}, manyWritable("t", 300), 2},
 	} {
@@ -110,7 +111,10 @@ func manyWritable(top string, n int) applyState {
 // TestT12NewDirTaken: somebody makes a directory of a new one's name, with something in it, just before it comes: what was built is put
 // beside that.
 func TestT12NewDirTaken(t *testing.T) {
-	to := applyState{"n": nd(0o755), "n/a": nf("a", 0o644), "n/b": nf("b", 0o644), "n/s": nd(0o755), "n/s/c": nf("c", 0o644), "n/s/d": nd(0o755), "n/s/d/e": nf("e", 0o644)}
+	to := applyState{
+		"n": nd(0o755), "n/a": nf("a", 0o644), "n/b": nf("b", 0o644), "n/s": nd(0o755), "n/s/c": nf("c", 0o644),
+		"n/s/d": nd(0o755), "n/s/d/e": nf("e", 0o644),
+	}
 	for _, c := range []struct {
 		name      string
 		there     applyState // of the racing editor

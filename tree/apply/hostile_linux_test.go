@@ -21,8 +21,10 @@ import (
 // TestT12ApplyRefuses: paths that are never written become conflicts, whatever the store says; the rest is done.
 func TestT12ApplyRefuses(t *testing.T) {
 	names := []string{
-		".git", ".GIT", ".git/config", ".Git/hooks/pre-commit", "sub/.git", "sub/.git/HEAD", "sub/.gIt ", ".git.", ".git. .", "git~1", "GIT~1/config", "sub/git~1",
-		".git::$INDEX_ALLOCATION", ".git:x", ".g\u200cit/config", "\ufeff.git", ".git\u200d/x", "sub\\.git\\config", ".git\\config", ".g\u00adit",
+		".git", ".GIT", ".git/config", ".Git/hooks/pre-commit", "sub/.git", "sub/.git/HEAD", "sub/.gIt ", ".git.", ".git. .", "git~1",
+		"GIT~1/config", "sub/git~1",
+		".git::$INDEX_ALLOCATION", ".git:x", ".g\u200cit/config", "\ufeff.git", ".git\u200d/x", "sub\\.git\\config", ".git\\config",
+		".g\u00adit",
 		".agent/rewind", ".agent/rewind/store", ".AGENT/Rewind/config.json", ".agent./rewind /x", ".ag\u200cent/rewind",
 		"../out", "a/../../out", "..", ".", "", "/etc/passwd", "sub//x", "sub/./x", "sub/../x", "nul\x00byte", "sub/",
 		strings.Repeat("n", 256), "sub/" + strings.Repeat("n", 300),
@@ -32,7 +34,10 @@ func TestT12ApplyRefuses(t *testing.T) {
 			t.Run(fmt.Sprint(i, kind), func(t *testing.T) {
 				base := applyDir(t)
 				dir := filepath.Join(base, "in")
-				from := applyState{"sub": nd(0o755), "f": nf("f", 0o644), ".git": nd(0o755), ".git/HEAD": nf("head", 0o644), ".git/config": nf("c", 0o644)}
+				from := applyState{
+					"sub": nd(0o755), "f": nf("f", 0o644), ".git": nd(0o755), ".git/HEAD": nf("head", 0o644),
+					".git/config": nf("c", 0o644),
+				}
 				if err := os.Mkdir(dir, 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -75,7 +80,11 @@ func TestT12ApplyRefuses(t *testing.T) {
 
 func TestApplyBadSteps(t *testing.T) {
 	f := nf("f", 0o644).entry("f")
-	for i, steps := range [][]tree.Step{{{Path: "f"}}, {{Path: "f", To: f}, {Path: "f", From: f}}, {{Path: "f", To: &tree.Entry{Name: "f", Type: 'x'}}}} {
+	for i, steps := range [][]tree.Step{
+		{{Path: "f"}},
+		{{Path: "f", To: f}, {Path: "f", From: f}},
+		{{Path: "f", To: &tree.Entry{Name: "f", Type: 'x'}}},
+	} {
 		if _, err := runApply(t, applyDir(t), steps, nil, &faultfs.Script{}); !errors.Is(err, apply.BadSteps) {
 			t.Errorf("%d: %v", i, err)
 		}
@@ -86,12 +95,15 @@ func TestApplyBadSteps(t *testing.T) {
 // that leads elsewhere inside, a loop, a file, another directory. Nothing outside is touched, and no bytes are lost.
 func TestT12ParentSwapped(t *testing.T) {
 	from := applyState{
-		"p": nd(0o755), "p/d": nd(0o755), "p/d/e": nf("e before", 0o644), "p/d/gone": nf("gone before", 0o644), "p/d/x": nf("x before", 0o644),
+		"p": nd(0o755), "p/d": nd(0o755), "p/d/e": nf("e before", 0o644), "p/d/gone": nf("gone before", 0o644), "p/d/x": nf("x before",
+			0o644),
 		"p/d/t": nf("t before", 0o644), "q": nd(0o755), "q/e": nf("q's e", 0o644), "p/ro": nd(0o555), "p/ro/f": nf("ro before", 0o644),
 	}
 	to := applyState{
-		"p": nd(0o755), "p/d": nd(0o755), "p/d/e": nf("e after", 0o644), "p/d/x": nf("x before", 0o755), "p/d/n": nf("n after", 0o644), "p/d/m": nd(0o755),
-		"p/d/m/o": nf("o after", 0o644), "p/d/t": nd(0o755), "p/d/t/u": nl("out"), "q": nd(0o755), "q/e": nf("q's e", 0o644), "p/ro": nd(0o555), "p/ro/f": nf("ro after", 0o644),
+		"p": nd(0o755), "p/d": nd(0o755), "p/d/e": nf("e after", 0o644), "p/d/x": nf("x before", 0o755), "p/d/n": nf("n after",
+			0o644), "p/d/m": nd(0o755),
+		"p/d/m/o": nf("o after", 0o644), "p/d/t": nd(0o755), "p/d/t/u": nl("out"), "q": nd(0o755), "q/e": nf("q's e",
+			0o644), "p/ro": nd(0o555), "p/ro/f": nf("ro after", 0o644),
 	}
 	b := applyBlobs{}.add(from).add(to)
 	steps := stepsBetween(from, to)
@@ -106,7 +118,10 @@ func TestT12ParentSwapped(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				precious := applyState{"d": nd(0o755), "e": nf("out e", 0o644), "gone": nf("out gone", 0o644), "d/e": nf("out d/e", 0o644), "f": nf("out f", 0o644)}
+				precious := applyState{
+					"d": nd(0o755), "e": nf("out e", 0o644), "gone": nf("out gone", 0o644), "d/e": nf("out d/e", 0o644),
+					"f": nf("out f", 0o644),
+				}
 				for p, x := range precious {
 					if x.typ == tree.TypeFile {
 						if err := os.WriteFile(filepath.Join(out, p), []byte(x.data), 0o644); err != nil {
@@ -208,7 +223,10 @@ func TestT12SymlinkParent(t *testing.T) {
 
 // TestT12Surprises: what is at a path is neither From nor To: it stays, byte and mode, and is named.
 func TestT12Surprises(t *testing.T) {
-	there := map[string]applyNode{"file": nf("surprise", 0o644), "same size": nf("bEfore", 0o644), "mode": nf("before", 0o600), "dir": nd(0o755), "link": nl("elsewhere"), "nothing": {}}
+	there := map[string]applyNode{
+		"file": nf("surprise", 0o644), "same size": nf("bEfore", 0o644), "mode": nf("before", 0o600),
+		"dir": nd(0o755), "link": nl("elsewhere"), "nothing": {},
+	}
 	froms := map[string]*applyNode{"file": new(nf("before", 0o644)), "link": new(nl("before")), "dir": new(nd(0o700)), "nothing": nil}
 	tos := map[string]*applyNode{"file": new(nf("after!", 0o644)), "link": new(nl("after!")), "dir": new(nd(0o711)), "nothing": nil}
 	cases := 0
@@ -226,7 +244,8 @@ func TestT12Surprises(t *testing.T) {
 					continue
 				}
 				absent := what == "nothing"
-				if absent && (s.From == nil || s.To == nil || s.From.Type == tree.TypeDir || s.To.Type == tree.TypeDir) || what == "dir" && fname == "dir" && tname != "dir" {
+				if absent && (s.From == nil || s.To == nil || s.From.Type == tree.TypeDir || s.To.Type == tree.TypeDir) || what == "dir" &&
+					fname == "dir" && tname != "dir" {
 					continue // not a surprise
 				}
 				cases++
@@ -269,7 +288,8 @@ func TestT12ApplyDeep(t *testing.T) {
 		steps = append(steps, tree.Step{Path: path, To: nd(0o755).entry(path)})
 	}
 	leaf := nf("leaf", 0o444)
-	steps = append(steps, tree.Step{Path: path + "/leaf", To: leaf.entry("leaf")}, tree.Step{Path: path + "/link", To: nl("leaf").entry("link")})
+	steps = append(steps, tree.Step{Path: path + "/leaf", To: leaf.entry("leaf")},
+		tree.Step{Path: path + "/link", To: nl("leaf").entry("link")})
 	b := applyBlobs{}.add(applyState{"1": leaf, "2": nl("leaf")})
 	dir := applyDir(t)
 	for _, s := range [][]tree.Step{steps, steps, tree.Reverse(steps), tree.Reverse(steps)} {
@@ -374,17 +394,32 @@ func TestT12Collisions(t *testing.T) {
 	}{
 		{"rename of case", applyState{"Foo": one}, applyState{"foo": one}, applyState{"foo": one}, 0},
 		{"rename and edit", applyState{"Foo": one}, applyState{"foo": two}, applyState{"foo": two}, 0},
-		{"directory", applyState{"Dir": nd(0o755), "Dir/a": one, "Dir/b": one}, applyState{"dir": nd(0o755), "dir/a": one, "dir/b": two}, applyState{"dir": nd(0o755), "dir/a": one, "dir/b": two}, 0},
+		{
+			"directory",
+			applyState{"Dir": nd(0o755), "Dir/a": one, "Dir/b": one},
+			applyState{"dir": nd(0o755), "dir/a": one, "dir/b": two},
+			applyState{"dir": nd(0o755), "dir/a": one, "dir/b": two},
+			0,
+		},
 		{"two of one", applyState{}, applyState{"A": one, "a": two}, applyState{"A": one}, 1},
 		{"two of one, same", applyState{}, applyState{"A": one, "a": one}, applyState{"A": one}, 1},
 		{
 			"two of one in a new directory",
 			applyState{},
-			applyState{"n": nd(0o755), "n/A": one, "n/a": two, "n/D": nd(0o755), "n/D/x": one, "n/d": nd(0o755), "n/d/y": two, "n/d/e": nd(0o755), "n/d/e/z": two},
+			applyState{
+				"n": nd(0o755), "n/A": one, "n/a": two, "n/D": nd(0o755), "n/D/x": one, "n/d": nd(0o755), "n/d/y": two,
+				"n/d/e": nd(0o755), "n/d/e/z": two,
+			},
 			applyState{"n": nd(0o755), "n/A": one, "n/D": nd(0o755), "n/D/x": one},
 			5,
 		},
-		{"two directories", applyState{}, applyState{"D": nd(0o755), "D/x": one, "d": nd(0o755), "d/x": two, "d/y": two}, applyState{"D": nd(0o755), "D/x": one}, 3},
+		{
+			"two directories",
+			applyState{},
+			applyState{"D": nd(0o755), "D/x": one, "d": nd(0o755), "d/x": two, "d/y": two},
+			applyState{"D": nd(0o755), "D/x": one},
+			3,
+		},
 		{"composition", applyState{"caf\u00e9": one}, applyState{"cafe\u0301": two}, applyState{"cafe\u0301": two}, 0},
 		{"two compositions", applyState{}, applyState{"caf\u00e9": one, "cafe\u0301": two}, applyState{"cafe\u0301": two}, 1},
 		{"link and file", applyState{}, applyState{"L": nl("x"), "l": one}, applyState{"L": nl("x")}, 1},
@@ -405,7 +440,8 @@ func TestT12Collisions(t *testing.T) {
 			}
 			defer stage.Close()
 			b := applyBlobs{}.add(c.from).add(c.to)
-			r, err := apply.Run(context.Background(), apply.Options{Root: root, Stage: stage, Op: "7", Steps: stepsBetween(c.from, c.to), Open: b.open})
+			r, err := apply.Run(context.Background(),
+				apply.Options{Root: root, Stage: stage, Op: "7", Steps: stepsBetween(c.from, c.to), Open: b.open})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -525,7 +561,8 @@ func TestApplyUnprivileged(t *testing.T) {
 	if os.Getenv(half) != "" {
 		t.Skip("missing tool: privileges to drop")
 	}
-	again(t, "^(TestApplyReachesTarget|TestT10Crash|TestApplyForeign)$", "nobody", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}})
+	again(t, "^(TestApplyReachesTarget|TestT10Crash|TestApplyForeign)$", "nobody",
+		&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}})
 }
 
 // TestApplyForeign: what the system refuses is a conflict, and the rest is done.
@@ -552,7 +589,8 @@ func TestApplyForeign(t *testing.T) {
 	}
 	defer stage.Close()
 	b := applyBlobs{}.add(applyState{"x": x})
-	if r, err := apply.Run(context.Background(), apply.Options{Root: real, Stage: stage, Op: "7", Steps: steps, Open: b.open}); err == nil && len(r.Conflicts) != 1 {
+	if r, err := apply.Run(context.Background(),
+		apply.Options{Root: real, Stage: stage, Op: "7", Steps: steps, Open: b.open}); err == nil && len(r.Conflicts) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -574,8 +612,14 @@ func TestApplyOtherFileSystem(t *testing.T) {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		t.Fatal(err)
 	}
-	from := applyState{"f": nf("f", 0o644), "mnt": nd(0o755), "mnt/f": nf("mf", 0o644), "mnt/d": nd(0o555), "mnt/d/g": nf("g", 0o600), "bind": nd(0o755), "bind/h": nf("h", 0o644)}
-	to := applyState{"f": nf("ff", 0o644), "mnt": nd(0o755), "mnt/f": nl("x"), "mnt/d": nd(0o555), "mnt/d/g": nf("gg", 0o644), "mnt/n": nd(0o755), "mnt/n/o": nf("o", 0o644), "bind": nd(0o755), "bind/i": nf("i", 0o644)}
+	from := applyState{
+		"f": nf("f", 0o644), "mnt": nd(0o755), "mnt/f": nf("mf", 0o644), "mnt/d": nd(0o555), "mnt/d/g": nf("g", 0o600),
+		"bind": nd(0o755), "bind/h": nf("h", 0o644),
+	}
+	to := applyState{
+		"f": nf("ff", 0o644), "mnt": nd(0o755), "mnt/f": nl("x"), "mnt/d": nd(0o555), "mnt/d/g": nf("gg", 0o644),
+		"mnt/n": nd(0o755), "mnt/n/o": nf("o", 0o644), "bind": nd(0o755), "bind/i": nf("i", 0o644),
+	}
 	b := applyBlobs{}.add(from).add(to)
 	steps := stepsBetween(from, to)
 	for n := 1; ; n++ {
@@ -587,7 +631,8 @@ func TestApplyOtherFileSystem(t *testing.T) {
 			}
 		}
 		mnt, bind := filepath.Join(dir, "mnt"), filepath.Join(dir, "bind")
-		if err := errors.Join(syscall.Mount("none", mnt, "tmpfs", 0, "mode=755"), syscall.Mount(bound, bind, "", syscall.MS_BIND, "")); err != nil {
+		if err := errors.Join(syscall.Mount("none", mnt, "tmpfs", 0, "mode=755"),
+			syscall.Mount(bound, bind, "", syscall.MS_BIND, "")); err != nil {
 			t.Fatal(err)
 		}
 		done := func() bool {
@@ -639,8 +684,14 @@ func sortedSyncs(log string) string {
 
 // TestApplyCallLog holds the order of create, sync, rename and sync of the directory against a golden file.
 func TestApplyCallLog(t *testing.T) {
-	from := applyState{"a": nf("one", 0o644), "d": nd(0o755), "d/gone": nf("g", 0o644), "p": nf("p", 0o644), "ro": nd(0o555), "ro/f": nf("f", 0o644), "t": nf("t", 0o644)}
-	to := applyState{"a": nf("two", 0o755), "l": nl("a"), "p": nf("p", 0o600), "ro": nd(0o555), "ro/f": nf("ff", 0o644), "t": nd(0o755), "t/in": nf("in", 0o644)}
+	from := applyState{
+		"a": nf("one", 0o644), "d": nd(0o755), "d/gone": nf("g", 0o644), "p": nf("p", 0o644), "ro": nd(0o555),
+		"ro/f": nf("f", 0o644), "t": nf("t", 0o644),
+	}
+	to := applyState{
+		"a": nf("two", 0o755), "l": nl("a"), "p": nf("p", 0o600), "ro": nd(0o555), "ro/f": nf("ff", 0o644), "t": nd(0o755),
+		"t/in": nf("in", 0o644),
+	}
 	dir := applyDir(t)
 	buildState(t, dir, from)
 	s := &faultfs.Script{}

@@ -19,7 +19,8 @@ const layoutPrefix = ".rewind-into-"
 // is complete and durable: worktreefs.ErrExist if something has it by then. An error leaves nothing new; a kill can leave a directory in
 // above whose name begins with layoutPrefix. open and progress are those of Options. It returns what paths lack, as Result.Without.
 func LayOut(
-	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser, error), progress func(phase string, done, total int),
+	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser,
+		error), progress func(phase string, done, total int),
 ) (_ []value.Without, err error) {
 	work := layoutPrefix + rand.Text()
 	if err := above.Mkdir(work, 0o700); err != nil {
@@ -53,7 +54,10 @@ func LayOut(
 		return nil, err
 	}
 	if len(res.Conflicts) > 0 { // somebody is in a directory that has no name yet, or the file system has no place for two names
-		return nil, &value.OpError{Op: "path", Subject: string(res.Conflicts[0].Path), Typed: true, Err: errors.New(res.Conflicts[0].Reason)}
+		return nil, &value.OpError{
+			Op: "path", Subject: string(res.Conflicts[0].Path), Typed: true,
+			Err: errors.New(res.Conflicts[0].Reason),
+		}
 	}
 	if err = o.Root.SyncFS(); err == nil {
 		err = in.Move("tree", above, name)

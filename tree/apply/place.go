@@ -89,7 +89,8 @@ func (a *applier) isExpected(j *job, name string) (bool, error) {
 	if j.inherits() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
 		return false, nil // the new file has the owner that the survey saw
 	}
-	return known && f.st.Type != worktreefs.TypeDir && (f.equals(j.From, f.st.Perm) || resemblingPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
+	return known && f.st.Type != worktreefs.TypeDir &&
+		(f.equals(j.From, f.st.Perm) || resemblingPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
 }
 
 // moveBack returns what was displaced to its path. If the name is taken by now the bytes stay saved, and are reported.

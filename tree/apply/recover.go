@@ -128,7 +128,10 @@ func (a *applier) keepBytes(j *job, name, why string) error {
 
 // reportKept adds the conflict of bytes that were saved under a name of the stage.
 func (a *applier) reportKept(j *job, name, why string) {
-	a.conflicts = append(a.conflicts, value.Conflict{Path: value.Text(j.Path), Reason: why, SavedAs: value.Text(j.stage.dir.Name() + "/" + name)})
+	a.conflicts = append(a.conflicts, value.Conflict{
+		Path: value.Text(j.Path), Reason: why,
+		SavedAs: value.Text(j.stage.dir.Name() + "/" + name),
+	})
 }
 
 // recover deals with what an earlier run left in the stage for a path: discardable bytes are unlinked, others that were displaced go back.

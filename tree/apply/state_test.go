@@ -209,7 +209,8 @@ func (w applyState) diff(want applyState) string {
 		g, okG := w[p]
 		x, okX := want[p]
 		if g != x || okG != okX {
-			fmt.Fprintf(&b, "%q: is %c %04o %.60q (%v), want %c %04o %.60q (%v)\n", p, g.typ, g.perm, g.data, okG, x.typ, x.perm, x.data, okX)
+			fmt.Fprintf(&b, "%q: is %c %04o %.60q (%v), want %c %04o %.60q (%v)\n", p, g.typ, g.perm, g.data, okG, x.typ, x.perm,
+				x.data, okX)
 		}
 	}
 	return b.String()

@@ -58,7 +58,8 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	}
 	switch {
 	case errors.Is(err, worktreefs.ErrNotDir):
-		if up := a.byPath[at]; up == nil || (up.From == nil || up.From.Type == tree.TypeDir) && (up.To == nil || up.To.Type == tree.TypeDir) {
+		if up := a.byPath[at]; up == nil || (up.From == nil || up.From.Type == tree.TypeDir) &&
+			(up.To == nil || up.To.Type == tree.TypeDir) {
 			a.conflict(j, "its directory "+quotePath(at)+" is now a file or a symbolic link, which is not followed")
 			return false, nil
 		}

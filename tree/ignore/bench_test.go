@@ -6,7 +6,8 @@ import (
 )
 
 // usual is a rules file of the size and kind that projects have.
-const usual = "# deps\n/node_modules\n/.pnp\n.pnp.js\n/coverage\n/build\n/dist\n*.log\nnpm-debug.log*\nyarn-error.log*\n.env.local\n.env.*.local\n*.py[cod]\n*$py.class\n*.so\n*.egg-info/\n" +
+const usual = "# deps\n/node_modules\n/.pnp\n.pnp.js\n/coverage\n/build\n/dist\n*.log\nnpm-debug.log*\nyarn-error.log*\n.env.local\n" +
+	".env.*.local\n*.py[cod]\n*$py.class\n*.so\n*.egg-info/\n" +
 	".eggs/\nlib64/\nsdist/\nwheels/\n*.manifest\n*.spec\npip-log.txt\nhtmlcov/\n.coverage\n.coverage.*\nnosetests.xml\n*.cover\n.hypothesis/\ndocs/_build/\n**/tmp/**\n!important.log\ntarget/\n**/*.rs.bk\n*.swp\n" +
 	".idea/\n*.iml\n.vscode/*\n!.vscode/settings.json\nsrc/generated/**/*.pb.go\nout/\n*.class\n*.jar\n"
 

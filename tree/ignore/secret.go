@@ -3,9 +3,9 @@ package ignore
 import "strings"
 
 // SecretPatterns are the files whose content is secret by default: they are flagged in a snapshot and their content is not stored. A wrong
-// one costs the user a capture, so a name is here only when a file of that name holds a secret as a rule. *.key, *.crt, .npmrc, *.env, *.tfvars,
-// auth.json and the like are not: they are slides, public certificates, registry settings, defaults, variables and fixtures as often; their
-// content decides (internal/leaks). The copies that editors leave of a secret file need no pattern.
+// one costs the user a capture, so a name is here only when a file of that name holds a secret as a rule. *.key, *.crt, .npmrc, *.env,
+// *.tfvars, auth.json and the like are not: they are slides, public certificates, registry settings, defaults, variables and fixtures as
+// often; their content decides (internal/leaks). The copies that editors leave of a secret file need no pattern.
 func SecretPatterns() []Pattern {
 	const (
 		env     = "environment of a program, where its passwords are put"

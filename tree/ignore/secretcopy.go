@@ -11,7 +11,8 @@ const maxCopies = 3
 
 // copySuffixes are what backups, editors and packagers put behind a name; lower case, one that ends with another before it.
 var copySuffixes = []string{
-	"~", ".bak", "_bak", "-bak", ".backup", "_backup", "-backup", ".orig", ".dpkg-old", ".old", "_old", "-old", ".save", ".saved", ".tmp", ".rej", ".copy", "_copy", "-copy", " - copy", " copy", " (copy)",
+	"~", ".bak", "_bak", "-bak", ".backup", "_backup", "-backup", ".orig", ".dpkg-old", ".old", "_old", "-old", ".save", ".saved", ".tmp",
+	".rej", ".copy", "_copy", "-copy", " - copy", " copy", " (copy)",
 	".dpkg-new", ".dpkg-dist", ".rpmsave", ".rpmnew", ".rpmorig", "___jb_tmp___", "___jb_old___",
 }
 

@@ -186,7 +186,8 @@ func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 			}
 			b = b[1:]
 		default:
-			if same := a[0].Type == tree.TypeDir && b[0].Type == tree.TypeDir; same && a[0].Perm != b[0].Perm || !same && !tree.Same(&a[0], &b[0]) {
+			if same := a[0].Type == tree.TypeDir && b[0].Type == tree.TypeDir; same && a[0].Perm != b[0].Perm ||
+				!same && !tree.Same(&a[0], &b[0]) {
 				differs(a[0].Name)
 			}
 			a, b = a[1:], b[1:]

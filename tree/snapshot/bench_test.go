@@ -73,7 +73,8 @@ func BenchmarkUnchanged(b *testing.B) {
 	snap := func(b *testing.B, cache *Cache, prev objstore.ID) {
 		tx := objs.Begin()
 		defer tx.Discard()
-		again, err := Take(context.Background(), Source{Root: root, Prev: prev, Get: tx, Put: tx, Cache: cache, Rules: rules, Generation: generation})
+		again, err := Take(context.Background(),
+			Source{Root: root, Prev: prev, Get: tx, Put: tx, Cache: cache, Rules: rules, Generation: generation})
 		check(b, err)
 		if again.Root != r.Root || again.hashed != 0 || again.puts != 0 {
 			b.Fatalf("%+v", again)

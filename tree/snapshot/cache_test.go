@@ -24,7 +24,10 @@ func capture(t testing.TB, objs *objstore.Store, root string, cache *Cache, prev
 	t.Helper()
 	tx := objs.Begin()
 	d := openRoot(t, root)
-	r, err := Take(context.Background(), Source{Root: d, Prev: prev, Get: tx, Put: tx, Cache: cache, RuleFiles: []string{".gitignore", ".rewindignore"}})
+	r, err := Take(context.Background(), Source{
+		Root: d, Prev: prev, Get: tx, Put: tx, Cache: cache,
+		RuleFiles: []string{".gitignore", ".rewindignore"},
+	})
 	check(t, err)
 	check(t, cache.Flush(tx.Batch()))
 	check(t, tx.Commit(context.Background(), kv.Written))
@@ -187,7 +190,10 @@ func TestFlushInParts(t *testing.T) {
 func TestCommittedWithoutFlush(t *testing.T) {
 	db, _ := openStore(t)
 	c := newCache()
-	c.staged = &staged{root: idOf(2), dirs: map[string]*cacheDir{"d": {files: packOf([]cached{{name: "f", stamp: stamp{kind: cachedFile}, id: idOf(1)}})}}}
+	c.staged = &staged{
+		root: idOf(2),
+		dirs: map[string]*cacheDir{"d": {files: packOf([]cached{{name: "f", stamp: stamp{kind: cachedFile}, id: idOf(1)}})}},
+	}
 	c.Committed()
 	b := db.NewBatch()
 	check(t, c.Flush(b))

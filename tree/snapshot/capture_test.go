@@ -82,7 +82,10 @@ func wantPaths(t *testing.T, m *memStore, r *Result, want ...string) {
 // Promise 10: git's directory and ours are neither entered nor stored, wherever they are.
 func TestOwnDirectoriesAreNotCaptured(t *testing.T) {
 	root := tempTree(t)
-	spellings := []string{".git", ".GIT", ".Git", "git~1", "GIT~1", ".git.", ".git ", ".git...", ".git::$INDEX_ALLOCATION", ".g\u200cit", "\u200e.git", ".gi\ufefft"}
+	spellings := []string{
+		".git", ".GIT", ".Git", "git~1", "GIT~1", ".git.", ".git ", ".git...", ".git::$INDEX_ALLOCATION", ".g\u200cit",
+		"\u200e.git", ".gi\ufefft",
+	}
 	var want []string
 	for _, s := range spellings {
 		write(t, root+"/"+s+"/HEAD", "ref: refs/heads/main\n")
@@ -142,7 +145,10 @@ func TestRulesTrackedAndForced(t *testing.T) {
 	}
 	m := newMemStore()
 	r := shoot(t, root, m, rules)
-	plain := []string{".gitignore", "sub/", "sub/.gitignore", "sub/.rewindignore", "sub/keep.log", "bigtracked", "tracked.env", "dist/", "dist/tracked.js"}
+	plain := []string{
+		".gitignore", "sub/", "sub/.gitignore", "sub/.rewindignore", "sub/keep.log", "bigtracked", "tracked.env", "dist/",
+		"dist/tracked.js",
+	}
 	wantPaths(t, m, r, plain...)
 	wantNoted(t, r, "i sub/x.log", "i sub/private", "i dist", "b node_modules", "z big", "s .env")
 
@@ -172,7 +178,8 @@ func TestRulesTrackedAndForced(t *testing.T) {
 		s.Force, s.ForceBelow = ForcePaths(forced)
 	}
 	r = shoot(t, root, m, exact)
-	wantPaths(t, m, r, append(plain, "dist/deep/", "dist/deep/forced", "dist/whole/", "dist/whole/a/", "dist/whole/a/b", "dist/whole/c.log", "big", ".env", "sub/x.log")...)
+	wantPaths(t, m, r, append(plain, "dist/deep/", "dist/deep/forced", "dist/whole/", "dist/whole/a/", "dist/whole/a/b", "dist/whole/c.log",
+		"big", ".env", "sub/x.log")...)
 	wantNoted(t, r, "i sub/private", "i dist", "b node_modules")
 	slow := shoot(t, root, m, func(s *Source) { exact(s); s.ForceBelow = nil })
 	if slow.Root != r.Root {
@@ -242,7 +249,10 @@ func TestT13Promise13NothingChanges(t *testing.T) {
 		check(t, syscall.Mknod(root+"/device", syscall.S_IFCHR|0o666, 1<<8|3)) // null
 		want = append(want, "v device")
 	}
-	for name, target := range map[string]string{"out": outside, "self": ".", "loop": "loop", "file": outside + "/secret", "dangling": "nowhere", "tofifo": "fifo", "a2": "../../../../../etc"} {
+	for name, target := range map[string]string{
+		"out": outside, "self": ".", "loop": "loop", "file": outside + "/secret",
+		"dangling": "nowhere", "tofifo": "fifo", "a2": "../../../../../etc",
+	} {
 		check(t, os.Symlink(target, root+"/"+name))
 	}
 	before := stats(t, root)
@@ -319,12 +329,13 @@ func must[T any](v T, err error) T {
 
 // unprivileged is TestUnreadableIsNoted in the other process.
 func unprivileged(root string) {
-	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: "unprivileged", F: func(t *testing.T) {
-		if os.Getuid() == 0 {
-			t.Fatal("privileged")
-		}
-		unreadable(t, root)
-	}}})
+	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil },
+		[]testing.InternalTest{{Name: "unprivileged", F: func(t *testing.T) {
+			if os.Getuid() == 0 {
+				t.Fatal("privileged")
+			}
+			unreadable(t, root)
+		}}})
 	if ok {
 		fmt.Println("PASS")
 	}
@@ -334,7 +345,8 @@ func unreadable(t *testing.T, root string) {
 	m := newMemStore()
 	r := shoot(t, root, m, nil)
 	wantNoted(t, r, "u no", "u nodir", "u nolist", "u noenter/f")
-	wantPaths(t, m, r, "a.txt", "dir/", "dir/b.txt", "dir/sub/", "dir/sub/c.txt", "dir/sub/d.txt", "other/", "other/e.txt", "empty/", "link", "noenter/")
+	wantPaths(t, m, r, "a.txt", "dir/", "dir/b.txt", "dir/sub/", "dir/sub/c.txt", "dir/sub/d.txt", "other/", "other/e.txt", "empty/",
+		"link", "noenter/")
 }
 
 // T13: a sparse file over the limit costs nothing; below it, it streams.
@@ -486,7 +498,10 @@ func TestProgress(t *testing.T) {
 // An error of the disk or of a network file system concerns one path; a process at its limits says nothing about any path.
 func TestErrorsOfTheFileSystem(t *testing.T) {
 	for op, name := range map[string]string{"opendir": "dir", "lstat": "a.txt", "open": "a.txt", "read": "a.txt", "readlink": "link"} {
-		for errno, fatal := range map[syscall.Errno]bool{syscall.EIO: false, syscall.EPERM: false, syscall.ESTALE: false, syscall.EMFILE: true, syscall.ENFILE: true, syscall.ENOMEM: true} {
+		for errno, fatal := range map[syscall.Errno]bool{
+			syscall.EIO: false, syscall.EPERM: false, syscall.ESTALE: false,
+			syscall.EMFILE: true, syscall.ENFILE: true, syscall.ENOMEM: true,
+		} {
 			root := tempTree(t)
 			populate(t, root)
 			fs := &watched{}
@@ -522,7 +537,8 @@ func TestErrorsOfTheFileSystem(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, err := Take(context.Background(), sourceOf(t, tempTree(t), newMemStore(), func(s *Source) { s.Root = fs.wrap(s.Root) })); !errors.Is(err, syscall.EIO) {
+	if _, err := Take(context.Background(), sourceOf(t, tempTree(t), newMemStore(),
+		func(s *Source) { s.Root = fs.wrap(s.Root) })); !errors.Is(err, syscall.EIO) {
 		t.Errorf("the root cannot be listed: %v", err)
 	}
 }

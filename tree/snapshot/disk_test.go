@@ -167,8 +167,10 @@ var hostile = rapid.Custom(func(t *rapid.T) string {
 	name := rapid.OneOf(
 		rapid.StringMatching(`[a-d]{1,2}`),
 		rapid.SampledFrom([]string{
-			"new\nline", "-rf", "--", " ", "  lead", "trail ", "tab\t", "\x01\x7f", "\xff\xfe", "\xc3\x28", "e\u0301", "\u00e9", "日本", "👩‍👩‍👧",
-			"*", "?", "[a]", "!x", "#x", "\\", "a\\b", "'", "\"", "$(x)", "`x`", "...", ".hidden", "a.", "CON", "nul", "%00", "~", "gi", "rewind",
+			"new\nline", "-rf", "--", " ", "  lead", "trail ", "tab\t", "\x01\x7f", "\xff\xfe", "\xc3\x28", "e\u0301", "\u00e9", "日本",
+			"👩‍👩‍👧",
+			"*", "?", "[a]", "!x", "#x", "\\", "a\\b", "'", "\"", "$(x)", "`x`", "...", ".hidden", "a.", "CON", "nul", "%00", "~", "gi",
+			"rewind",
 			strings.Repeat("n", 255), strings.Repeat("é", 127), "a:b", "|", ";", "&", "\r", "\u202e", "\ufeff",
 		}),
 		rapid.Map(rapid.SliceOfN(rapid.ByteRange(1, 255), 1, 255), func(b []byte) string {
@@ -250,7 +252,10 @@ func (w world) chmod(full string) {
 }
 
 func (w world) edit() {
-	switch rapid.SampledFrom([]string{"add", "add", "add", "samesize", "keepmtime", "rewrite", "replace", "rename", "delete", "chmod", "swap", "recreate"}).Draw(w.t, "edit") {
+	switch rapid.SampledFrom([]string{
+		"add", "add", "add", "samesize", "keepmtime", "rewrite", "replace", "rename", "delete", "chmod",
+		"swap", "recreate",
+	}).Draw(w.t, "edit") {
 	case "add":
 		w.add()
 	case "samesize", "keepmtime":

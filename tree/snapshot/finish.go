@@ -44,7 +44,10 @@ func (s *scan) finish(n *node) error {
 
 // leave hands a finished directory to its parent; id zero: it is not in the tree.
 func (s *scan) leave(n *node, id objstore.ID, files *cacheDir) {
-	b := &baseDir{name: strings.Clone(n.name), perm: n.perm, only: n.only, dev: n.id.dev, ino: n.id.ino, rules: n.rules, id: id, subs: n.subs}
+	b := &baseDir{
+		name: strings.Clone(n.name), perm: n.perm, only: n.only, dev: n.id.dev, ino: n.id.ino, rules: n.rules, id: id,
+		subs: n.subs,
+	}
 	slices.SortFunc(b.subs, func(a, b *baseDir) int { return strings.Compare(a.name, b.name) })
 	for i := 1; i < len(b.subs); i++ {
 		if b.subs[i-1].name == b.subs[i].name { // looked at twice: it is not known which of both is in the tree

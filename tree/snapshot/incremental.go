@@ -224,5 +224,8 @@ func (s *scan) baseline() *baseline {
 	case s.base != nil && s.root == s.base.root && len(s.again) == 0 && len(s.base.again) == 0:
 		return s.base
 	}
-	return &baseline{root: s.root, skips: s.skips, again: s.again, racy: s.racy, inputs: inputsOf(&s.Source), watch: s.Watcher, epoch: s.sight.epoch}
+	return &baseline{
+		root: s.root, skips: s.skips, again: s.again, racy: s.racy, inputs: inputsOf(&s.Source), watch: s.Watcher,
+		epoch: s.sight.epoch,
+	}
 }

@@ -21,7 +21,8 @@ type notifier struct {
 }
 
 // reported are the changes that a watch reports.
-const reported = unix.IN_CREATE | unix.IN_DELETE | unix.IN_DELETE_SELF | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_MOVE_SELF
+const reported = unix.IN_CREATE | unix.IN_DELETE | unix.IN_DELETE_SELF | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_MOVED_FROM |
+	unix.IN_MOVED_TO | unix.IN_MOVE_SELF
 
 var errOverflow = errors.New("the system's queue of reports was full")
 

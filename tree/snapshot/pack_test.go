@@ -86,7 +86,10 @@ func TestBaselineGivesEntriesBack(t *testing.T) {
 		}
 		entries := known(files, subs)
 		for range rapid.IntRange(0, 3).Draw(rt, "differences") {
-			e := tree.Entry{Name: name.Draw(rt, "name"), Type: rapid.SampledFrom([]tree.Type{tree.TypeFile, tree.TypeSymlink, tree.TypeDir}).Draw(rt, "type"), ID: idOf(2)}
+			e := tree.Entry{
+				Name: name.Draw(rt, "name"),
+				Type: rapid.SampledFrom([]tree.Type{tree.TypeFile, tree.TypeSymlink, tree.TypeDir}).Draw(rt, "type"), ID: idOf(2),
+			}
 			if at := tree.Find(entries, e.Name); at >= 0 && rapid.Bool().Draw(rt, "gone") {
 				entries = slices.Delete(entries, at, at+1)
 			} else {

@@ -59,7 +59,10 @@ func benchWatcher(b *testing.B, root string, watch bool) {
 	var prev objstore.ID
 	snap := func(b *testing.B) *Result {
 		tx := objs.Begin()
-		r, err := Take(ctx, Source{Root: d, Prev: prev, Get: tx, Put: tx, Cache: cache, Watcher: w, Generation: "1", RuleFiles: []string{".gitignore", ".rewindignore"}})
+		r, err := Take(ctx, Source{
+			Root: d, Prev: prev, Get: tx, Put: tx, Cache: cache, Watcher: w, Generation: "1",
+			RuleFiles: []string{".gitignore", ".rewindignore"},
+		})
 		check(b, err)
 		check(b, cache.Flush(tx.Batch()))
 		check(b, tx.Commit(ctx, kv.Written))

@@ -333,7 +333,10 @@ func TestWatchRefuses(t *testing.T) {
 	if w, err := Watch("relative"); err == nil {
 		t.Error(w.Status())
 	}
-	for magic, want := range map[int64]bool{0xef53: true, 0x6969: false, 0x65735546: false, 0x01021997: false, 0x794c7630: true, 0x01021994: true, 0xff534d42 - 1<<32: false} {
+	for magic, want := range map[int64]bool{
+		0xef53: true, 0x6969: false, 0x65735546: false, 0x01021997: false, 0x794c7630: true,
+		0x01021994: true, 0xff534d42 - 1<<32: false,
+	} {
 		if local(magic) != want {
 			t.Errorf("%#x", magic)
 		}

@@ -40,7 +40,8 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("git: %w", err)
 	}
-	fmt.Printf("%s, %s %s/%s, %d rule sets, seed %d\n\n", strings.TrimSpace(string(version)), runtime.Version(), runtime.GOOS, runtime.GOARCH, *sets, *seed)
+	fmt.Printf("%s, %s %s/%s, %d rule sets, seed %d\n\n", strings.TrimSpace(string(version)), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH, *sets, *seed)
 	ours, theirs := tally{name: "tree/ignore", ask: askOurs, in: inOurs}, tally{name: "go-gitignore", ask: askLibrary, in: inLibrary}
 	asked := 0
 	for i := 0; asked < *sets; i++ {
@@ -61,12 +62,14 @@ func run() error {
 		}
 		asked += len(repo.Sets)
 	}
-	fmt.Printf("| | sets decided otherwise than git | paths | ignored, git does not | not ignored, git does | a usual file of %d rules is read in |"+
+	fmt.Printf("| | sets decided otherwise than git | paths | ignored, git does not | not ignored, git does | a usual file of %d rules "+
+		"is read in |"+
 		" a name four directories below it takes |\n", strings.Count(usual, "\n")-strings.Count(usual, "#"))
 	fmt.Println("|--|--|--|--|--|--|--|")
 	for _, t := range []*tally{&ours, &theirs} {
 		read, match := t.time()
-		fmt.Printf("| %s | %d of %d | %d of %d | %d | %d | %s | %s |\n", t.name, t.wrong, t.sets, t.over+t.under, t.paths, t.over, t.under, read, match)
+		fmt.Printf("| %s | %d of %d | %d of %d | %d | %d | %s | %s |\n", t.name, t.wrong, t.sets, t.over+t.under, t.paths, t.over, t.under,
+			read, match)
 	}
 	if theirs.example != "" {
 		fmt.Printf("\nfor example: %s\n", theirs.example)

@@ -65,7 +65,8 @@ func responses(w http.ResponseWriter, r responsesRequest, step Step, calls []cal
 			added["content"] = []any{}
 			send("response.output_item.added", at.with(object{"item": added}))
 			inText := part.with(object{"content_index": 0})
-			send("response.content_part.added", inText.with(object{"part": object{"type": "output_text", "text": "", "annotations": []any{}}}))
+			send("response.content_part.added",
+				inText.with(object{"part": object{"type": "output_text", "text": "", "annotations": []any{}}}))
 			send("response.output_text.delta", inText.with(object{"delta": *step.Text}))
 			send("response.output_text.done", inText.with(object{"text": *step.Text}))
 			send("response.content_part.done", inText.with(object{"part": item["content"].([]object)[0]}))

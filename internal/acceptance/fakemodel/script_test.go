@@ -50,8 +50,14 @@ func TestConcrete(t *testing.T) {
 		want call
 	}{
 		{"claude write", write, named("Write", "Edit"), call{name: "Write", input: object{"file_path": "/proj/a/b.txt", "content": "x\n"}}},
-		{"claude edit", edit, named("Write", "Edit"), call{name: "Edit", input: object{"file_path": "/abs.txt", "old_string": "x\ny", "new_string": "z"}}},
-		{"droid edit", edit, named("Create", "Edit"), call{name: "Edit", input: object{"file_path": "/abs.txt", "old_str": "x\ny", "new_str": "z"}}},
+		{
+			"claude edit", edit, named("Write", "Edit"),
+			call{name: "Edit", input: object{"file_path": "/abs.txt", "old_string": "x\ny", "new_string": "z"}},
+		},
+		{
+			"droid edit", edit, named("Create", "Edit"),
+			call{name: "Edit", input: object{"file_path": "/abs.txt", "old_str": "x\ny", "new_str": "z"}},
+		},
 		{"codex shell", shell, named("exec_command"), call{name: "exec_command", input: object{"cmd": `echo "hi"`}}},
 		{
 			"patch of a write", write,
@@ -60,7 +66,8 @@ func TestConcrete(t *testing.T) {
 		},
 		{
 			"patch of an edit", edit, named("apply_patch"),
-			call{name: "apply_patch", input: object{"input": "*** Begin Patch\n*** Update File: /abs.txt\n@@\n-x\n-y\n+z\n*** End Patch\n"}},
+			call{name: "apply_patch", input: object{"input": "*** Begin Patch\n*** Update File: /abs.txt\n@@\n-x\n-y\n" +
+				"+z\n*** End Patch\n"}},
 		},
 		{
 			"code mode", shell,

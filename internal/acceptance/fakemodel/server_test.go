@@ -75,18 +75,38 @@ const (
 func TestReplies(t *testing.T) {
 	_, url := start(t)
 	for _, c := range []struct{ name, path, body string }{
-		{"anthropic-stream", "/v1/messages", `{"model":"m","stream":true,"messages":[{"role":"user","content":"TURN-1"}],` + claudeTools + `}`},
+		{"anthropic-stream", "/v1/messages", `{"model":"m","stream":true,"messages":[{"role":"user","content":"TURN-1"}],` +
+			claudeTools + `}`},
 		{"anthropic-whole", "/v1/messages", `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"TURN-1"}]},
 			{"role":"assistant","content":[{"type":"tool_use","name":"Write","input":{}}]},
 			{"role":"user","content":[{"type":"tool_result","content":"ok"}]}],` + droidTools + `}`},
-		{"responses-stream", "/v1/responses", `{"model":"m","stream":true,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"TURN-1"}]}],` + codexTools + `}`},
+		{
+			"responses-stream", "/v1/responses",
+			`{"model":"m","stream":true,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"TURN-1"}]}],` +
+				codexTools + `}`,
+		},
 		{"responses-whole", "/v1/responses", `{"model":"m","input":"TURN-1",` + codexTools + `}`},
-		{"responses-code-mode", "/v1/responses", `{"model":"m","stream":true,"input":[{"role":"user","content":"TURN-1"}],` + codeModeTools + `}`},
-		{"chat-stream", "/v1/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"TURN-1"}],` + chatTools + `}`},
-		{"chat-whole", "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"TURN-1"},{"role":"assistant","content":"x"},{"role":"tool","content":"y"}],` + chatTools + `}`},
-		{"gemini-stream", "/v1beta/models/g:streamGenerateContent", `{"contents":[{"role":"user","parts":[{"text":"TURN-1"}]}],` + geminiTools + `}`},
-		{"gemini-whole", "/v1beta/models/g:generateContent", `{"contents":[{"role":"user","parts":[{"text":"TURN-1"}]},{"role":"model","parts":[{"functionCall":{"name":"write_file","args":{}}}]},
-			{"role":"user","parts":[{"functionResponse":{"response":{"output":"ok"}}}]}],` + geminiTools + `}`},
+		{
+			"responses-code-mode", "/v1/responses",
+			`{"model":"m","stream":true,"input":[{"role":"user","content":"TURN-1"}],` + codeModeTools + `}`,
+		},
+		{
+			"chat-stream", "/v1/chat/completions",
+			`{"model":"m","stream":true,"messages":[{"role":"user","content":"TURN-1"}],` + chatTools + `}`,
+		},
+		{
+			"chat-whole", "/v1/chat/completions",
+			`{"model":"m","messages":[{"role":"user","content":"TURN-1"},{"role":"assistant","content":"x"},{"role":"tool","content":"y"}],` + chatTools + `}`,
+		},
+		{
+			"gemini-stream", "/v1beta/models/g:streamGenerateContent",
+			`{"contents":[{"role":"user","parts":[{"text":"TURN-1"}]}],` + geminiTools + `}`,
+		},
+		{
+			"gemini-whole", "/v1beta/models/g:generateContent",
+			`{"contents":[{"role":"user","parts":[{"text":"TURN-1"}]},{"role":"model","parts":[{"functionCall":{"name":"write_file","args":{}}}]},
+			{"role":"user","parts":[{"functionResponse":{"response":{"output":"ok"}}}]}],` + geminiTools + `}`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			status, got := post(t, url+c.path, c.body)
@@ -114,7 +134,8 @@ func TestReplies(t *testing.T) {
 // TestSteps walks through a conversation: the reply follows from the request alone.
 func TestSteps(t *testing.T) {
 	m, url := start(t)
-	const user, call, result = `{"role":"user","content":"TURN-1 please"}`, `{"role":"assistant","content":"x"}`, `{"role":"user","content":[{"type":"tool_result","content":"ok"}]}`
+	const user, call, result = `{"role":"user","content":"TURN-1 please"}`, `{"role":"assistant","content":"x"}`,
+		`{"role":"user","content":[{"type":"tool_result","content":"ok"}]}`
 	join := func(parts ...string) string {
 		return `{"model":"m","messages":[` + strings.Join(parts, ",") + `],` + claudeTools + `}`
 	}
@@ -143,7 +164,8 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	all := m.Requests()
-	if len(all) != 14 || all[0].Turn != "TURN-1" || all[1].Step != 1 || all[8].Turn != "" || len(all[0].Tools) != 3 || !strings.Contains(string(all[0].Body), "TURN-1 please") {
+	if len(all) != 14 || all[0].Turn != "TURN-1" || all[1].Step != 1 || all[8].Turn != "" || len(all[0].Tools) != 3 ||
+		!strings.Contains(string(all[0].Body), "TURN-1 please") {
 		t.Errorf("requests: %+v", all)
 	}
 	if talk := all[1].Talk; len(talk) != 3 || talk[0] != (Message{User, "TURN-1 please"}) || talk[2] != (Message{ToolRole, "ok"}) {

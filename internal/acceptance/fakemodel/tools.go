@@ -105,7 +105,10 @@ var wordings = map[string][]wording{
 	"bash": {
 		{"Bash", command},
 		{"Execute", func(t Tool, _ string) object {
-			return object{"command": t.Command, "summary": "run a command", "riskLevelReason": "writes in project", "riskLevel": "low", "timeout": 60}
+			return object{
+				"command": t.Command, "summary": "run a command", "riskLevelReason": "writes in project", "riskLevel": "low",
+				"timeout": 60,
+			}
 		}},
 		{"run_shell_command", command},
 		{"bash", command},

@@ -34,7 +34,10 @@ func TestPayload(t *testing.T) {
 	head, _ := AppendRequest(nil, Request{Agent: "a"})
 	for _, n := range []int{0, 1, 7, Piece - 1, Piece, Piece + 1, 2 * Piece, 1<<20 + 3} {
 		body := strings.Repeat("x", max(0, n-1)) + strings.Repeat("y", min(n, 1))
-		for _, r := range []io.Reader{strings.NewReader(body), iotest.HalfReader(strings.NewReader(body)), iotest.DataErrReader(strings.NewReader(body))} {
+		for _, r := range []io.Reader{
+			strings.NewReader(body), iotest.HalfReader(strings.NewReader(body)),
+			iotest.DataErrReader(strings.NewReader(body)),
+		} {
 			w := &wire{answer: done()}
 			if _, err := Exchange(w, Request{Agent: "a"}, r); err != nil {
 				t.Fatal(err)
@@ -90,14 +93,17 @@ func FuzzPayload(f *testing.F) {
 // An answer that comes before all was sent counts, not the broken pipe; where there is none the broken pipe is told.
 func TestEarlyAnswer(t *testing.T) {
 	pipe := errors.New("broken pipe")
-	a, err := Exchange(&wire{answer: bytes.NewReader(AppendAnswer(nil, Answer{Status: OtherVersion})), broken: pipe}, Request{}, strings.NewReader("{}"))
+	a, err := Exchange(&wire{answer: bytes.NewReader(AppendAnswer(nil, Answer{Status: OtherVersion})), broken: pipe}, Request{},
+		strings.NewReader("{}"))
 	if err != nil || a.Status != OtherVersion {
 		t.Errorf("%d, %v", a.Status, err)
 	}
-	if _, err := Exchange(&wire{answer: strings.NewReader("HTTP/1.1 400"), broken: pipe}, Request{}, strings.NewReader("{}")); !errors.Is(err, ErrHTTP) {
+	if _, err := Exchange(&wire{answer: strings.NewReader("HTTP/1.1 400"), broken: pipe}, Request{},
+		strings.NewReader("{}")); !errors.Is(err, ErrHTTP) {
 		t.Errorf("an answer in HTTP: %v", err)
 	}
-	if _, err := Exchange(&wire{answer: strings.NewReader("rwho"), broken: pipe}, Request{}, strings.NewReader("{}")); !errors.Is(err, pipe) {
+	if _, err := Exchange(&wire{answer: strings.NewReader("rwho"), broken: pipe}, Request{}, strings.NewReader("{}")); !errors.Is(err,
+		pipe) {
 		t.Errorf("%v", err)
 	}
 }
@@ -125,7 +131,8 @@ func TestExchangeAllocates(t *testing.T) {
 		r.Reset(answer)
 		payload.Reset("{}")
 		w.answer = r
-		if _, err := Exchange(w, Request{Version: "v1", Agent: "claude", Event: "stop", ID: 1 << 63, Wait: 947, Cwd: "/home/u"}, payload); err != nil {
+		if _, err := Exchange(w, Request{Version: "v1", Agent: "claude", Event: "stop", ID: 1 << 63, Wait: 947, Cwd: "/home/u"},
+			payload); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -15,7 +15,8 @@ import (
 var requests = map[string]Request{
 	"empty": {},
 	"full": {
-		Version: "v1.2.3", Agent: "claude", Event: "post-tool-use", ID: 0xfedcba9876543210, Wait: 947, Cwd: "/home/u/a b\r\n\xff\x00", Began: "/home/u",
+		Version: "v1.2.3", Agent: "claude", Event: "post-tool-use", ID: 0xfedcba9876543210, Wait: 947, Cwd: "/home/u/a b\r\n\xff\x00",
+		Began: "/home/u",
 	},
 	"largest": {Cwd: strings.Repeat("x", MaxRequest-4)},
 	"numbers": {ID: 1<<64 - 1, Wait: 1 << 63},
@@ -31,7 +32,8 @@ var answers = map[string]Answer{
 // What is written is what docs/daemon.md says.
 func TestGolden(t *testing.T) {
 	q, err := AppendRequest(nil, Request{Version: "v1", Agent: "claude", Event: "stop", ID: 300, Wait: 1, Cwd: "/a", Began: "/"})
-	want := "rwhook\x01\n" + "\x00\x00\x00\x20" + "\x01\x02v1" + "\x02\x06claude" + "\x03\x04stop" + "\x04\x02\xac\x02" + "\x05\x01\x01" + "\x06\x02/a" + "\x07\x01/"
+	want := "rwhook\x01\n" + "\x00\x00\x00\x20" + "\x01\x02v1" + "\x02\x06claude" + "\x03\x04stop" + "\x04\x02\xac\x02" + "\x05\x01\x01" +
+		"\x06\x02/a" + "\x07\x01/"
 	if err != nil || string(q) != want {
 		t.Errorf("%q, %v", q, err)
 	}
@@ -75,14 +77,18 @@ func TestRequestComesBack(t *testing.T) {
 func TestAnswerComesBack(t *testing.T) {
 	for name, a := range answers {
 		raw := AppendAnswer(nil, a)
-		for _, r := range []io.Reader{bytes.NewReader(raw), iotest.OneByteReader(bytes.NewReader(raw)), iotest.DataErrReader(bytes.NewReader(raw))} {
+		for _, r := range []io.Reader{
+			bytes.NewReader(raw), iotest.OneByteReader(bytes.NewReader(raw)),
+			iotest.DataErrReader(bytes.NewReader(raw)),
+		} {
 			got, err := readAnswer(r, nil)
 			if err != nil || got.Status != a.Status || got.Warn != a.Warn || !bytes.Equal(got.Body, a.Body) {
 				t.Errorf("%s: %d %q %d bytes, %v", name, got.Status, got.Warn, len(got.Body), err)
 			}
 		}
 	}
-	a, err := readAnswer(bytes.NewReader(AppendAnswer(nil, Answer{Warn: strings.Repeat("w", 3*maxWarn), Body: make([]byte, maxBody+1)})), nil)
+	a, err := readAnswer(bytes.NewReader(AppendAnswer(nil,
+		Answer{Warn: strings.Repeat("w", 3*maxWarn), Body: make([]byte, maxBody+1)})), nil)
 	if err != nil || len(a.Warn) != maxWarn || len(a.Body) != 0 {
 		t.Errorf("too long: %d %d, %v", len(a.Warn), len(a.Body), err)
 	}
@@ -168,7 +174,10 @@ func TestRefused(t *testing.T) {
 
 // Is knows a request of any number by what has come of it.
 func TestIs(t *testing.T) {
-	for text, want := range map[string]bool{"": true, "rwho": true, "rwhook": true, "rwhook\x09": true, "rwhook\x01\nxyz": true, "POST": false, "rwhop": false, "rwx": false} {
+	for text, want := range map[string]bool{
+		"": true, "rwho": true, "rwhook": true, "rwhook\x09": true, "rwhook\x01\nxyz": true,
+		"POST": false, "rwhop": false, "rwx": false,
+	} {
 		if Is([]byte(text)) != want {
 			t.Errorf("%q: %v", text, !want)
 		}

@@ -64,7 +64,8 @@ func (o *options) runCase(j job, f *torture.Figures) (problem string) {
 	}
 	switch {
 	case err != nil:
-		return fmt.Sprintf("%s\n%v; to repeat: %s go test -count=1 -run '^%s$' ./%s", tail(out), err, strings.Join(env, " "), j.Name, j.Package)
+		return fmt.Sprintf("%s\n%v; to repeat: %s go test -count=1 -run '^%s$' ./%s", tail(out), err, strings.Join(env, " "), j.Name,
+			j.Package)
 	case !bytes.Contains(out, []byte("--- PASS: "+j.Name)):
 		return fmt.Sprintf("%s\n%s was not run", tail(out), j.Name)
 	}
@@ -79,7 +80,8 @@ var (
 // runFuzz fuzzes a target for so many seconds, by one worker.
 func (o *options) runFuzz(j job, f *torture.Figures) (problem string) {
 	f.Seed = 0 // go's own
-	out, err := o.goTest(j.Package, nil, "-timeout", "0", "-run", "^$", "-fuzz", "^"+j.Name+"$", "-fuzztime", fmt.Sprintf("%ds", j.points), "-parallel", "1")
+	out, err := o.goTest(j.Package, nil, "-timeout", "0", "-run", "^$", "-fuzz", "^"+j.Name+"$", "-fuzztime", fmt.Sprintf("%ds", j.points),
+		"-parallel", "1")
 	if all := execsRE.FindAllSubmatch(out, -1); len(all) > 0 {
 		f.Execs, _ = strconv.ParseInt(string(all[len(all)-1][1]), 10, 64)
 	}

@@ -112,7 +112,8 @@ func TestRunMatrix(t *testing.T) {
 	if len(holds) != 1 || holds[0].Points != 1 || holds[0].Execs == 0 || holds[0].Failed {
 		t.Errorf("a piece of fuzzing: %+v", holds)
 	}
-	if got := run("TestT9Whole,rest", "100%", one); !slices.Equal(tests(got), []string{"TestT9Whole", "rest"}) || got[0].Failed || got[1].Failed {
+	if got := run("TestT9Whole,rest", "100%", one); !slices.Equal(tests(got), []string{"TestT9Whole", "rest"}) || got[0].Failed ||
+		got[1].Failed {
 		t.Errorf("first report: %+v", got)
 	}
 	for _, f := range run("TestT9Whole,TestT9Broken,FuzzBreaks,rest", "100%", other, one) {
@@ -128,7 +129,8 @@ func TestRunMatrix(t *testing.T) {
 
 func TestTail(t *testing.T) {
 	passes := strings.Repeat("=== RUN   TestX/a\n    --- PASS: TestX/a (0.01s)\n", 1000)
-	if got := tail([]byte("=== RUN   TestX\n    x_test.go:1: wrong\n" + passes + "--- FAIL: TestX (9s)\n")); got != "x_test.go:1: wrong\n--- FAIL: TestX (9s)" {
+	if got := tail([]byte("=== RUN   TestX\n    x_test.go:1: wrong\n" + passes + "--- FAIL: TestX (9s)\n")); got != "x_test.go:1: wrong\n"+
+		"--- FAIL: TestX (9s)" {
 		t.Error(got)
 	}
 }

@@ -12,7 +12,9 @@ var ErrCrashed = errors.New("faultfs: crashed")
 
 // Call is one call as it is recorded.
 type Call struct {
-	Op   string // create, write, hole, chmod, chown, chgrp, setattr, sync, mkdir, symlink, move, exchange, remove, rmdir, syncdir, syncfs; for reads: lstat, stat, open, read, readlink, readdir, opendir, attrs, nodefaultacl
+	// create, write, hole, chmod, chown, chgrp, setattr, sync, mkdir, symlink, move, exchange, remove, rmdir, syncdir, syncfs; for reads:
+	// lstat, stat, open, read, readlink, readdir, opendir, attrs, nodefaultacl
+	Op   string
 	Path string // below the wrapped root
 	Rest string // what else matters: a second path, permissions
 }
