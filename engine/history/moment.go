@@ -161,14 +161,14 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 	}
 	p := &Moment{Name: name, Session: session, Start: n == 0, Ended: true}
 	s := h.log.Records[session]
-	if of, there := h.TurnOf(session, n); of != session {
-		if p.Checkpoint, err = h.endOfTurn(of, there); err != nil && !errors.Is(err, model.ErrNotFound) {
+	if at := h.turnAt(session, n, h.readTurns); at.session != session {
+		if p.Checkpoint, err = h.endOfTurn(at); err != nil && !errors.Is(err, model.ErrNotFound) {
 			return nil, err
 		}
 		p.Transcript, p.Turn = s.Cursor.Transcript, int(n)
 		return p, nil
 	}
-	cp, missing := h.endOfTurn(session, n)
+	cp, missing := h.endOfTurn(turnAt{session: session, turn: n})
 	if missing != nil && !errors.Is(missing, model.ErrNotFound) {
 		return nil, missing
 	}
@@ -217,13 +217,17 @@ func (p *Moment) withoutConversation(err error) (*Moment, error) {
 // TurnOf is the session in which turn n of a session was taken, and its number there: another session's if the turn lies before a fork. The
 // records are loaded.
 func (h *History) TurnOf(session string, n uint64) (of string, number uint64) {
-	of, number, _ = taken(session, n, func(session string) (*model.Lineage, error) {
-		if s := h.log.Records[session]; s != nil {
-			return s.Fork, nil
-		}
-		return nil, nil
-	})
-	return of, number
+	at := h.turnAt(session, n, h.readTurns)
+	return at.session, at.turn
+}
+
+// turnAt is where turn n of a session was taken; the session itself if the log cannot be read. The records are loaded.
+func (h *History) turnAt(session string, n uint64, log func(turnAt) (*TurnLog, error)) turnAt {
+	at, err := taken(session, n, func(session string) (*model.Session, error) { return h.log.Records[session], nil }, log)
+	if err != nil {
+		return turnAt{session: session, turn: n}
+	}
+	return at
 }
 
 // firstTurn is the first turn of a session with a recorded event.

@@ -208,11 +208,11 @@ func (h *History) TurnRow(ctx context.Context, name string) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, number, err := taken(session, n.Turn, h.lineage)
+	at, err := taken(session, n.Turn, h.log.StoredSession, h.readTurns)
 	if err != nil {
 		return nil, err
 	}
-	res, err := h.Rows(ctx, RowOptions{Filter: Filter{Session: session}, turn: number, Limit: 1})
+	res, err := h.Rows(ctx, RowOptions{Filter: Filter{Session: at.session}, turn: at.turn, Limit: 1})
 	if err != nil || len(res.Rows) == 0 {
 		return nil, err
 	}

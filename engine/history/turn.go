@@ -26,34 +26,59 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 			return p.Checkpoint, nil
 		}
 	}
-	session, number, err := taken(session, n.Turn, h.lineage)
+	at, err := taken(session, n.Turn, h.log.StoredSession, h.readTurns)
 	if err != nil {
 		return nil, err
 	}
-	cp, err := h.endOfTurn(session, number)
+	cp, err := h.endOfTurn(at)
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
-		if l, err := h.lineage(session); err == nil && l != nil && l.Both > 0 {
+		if l, err := h.lineage(at.session); err == nil && l != nil && l.Both > 0 {
 			none.Turns = max(none.Turns, uint64(l.Both)) // a fork without events has its parent's turns
 		}
 	}
 	return cp, err
 }
 
-// taken is the session in which turn n of a session was taken, and its number there: another session's if the turn lies before a fork. It
-// follows at most sessions.MaxFamily forks, since lineages may form a circle.
-func taken(session string, n uint64, lineage func(session string) (*model.Lineage, error)) (of string, number uint64, err error) {
+// A turnAt is where the log has a turn: a fork's turns from before it was made are another session's. That one may have been cut in place
+// since, and its numbers may have come again: only what the log has before the fork counts.
+type turnAt struct {
+	session string
+	turn    uint64
+	before  uint64 // the operation that began the fork; 0: all of the log counts
+}
+
+// taken is where turn n of a session was taken; record gives a session's record, nil if there is none, and log what the log has of a turn's
+// session. It follows at most conversation.MaxBases forks, since lineages may form a circle.
+func taken(
+	session string, n uint64, record func(session string) (*model.Session, error), log func(turnAt) (*TurnLog, error),
+) (turnAt, error) {
+	at := turnAt{session: session, turn: n}
 	for range conversation.MaxBases {
-		l, err := lineage(session)
+		s, err := record(at.session)
 		if err != nil {
-			return "", 0, err
+			return turnAt{}, err
 		}
-		if l == nil || l.Both < 0 || n > uint64(l.Both) {
+		if s == nil || s.Fork == nil || s.Fork.Both < 0 {
 			break
 		}
-		session, n = l.Session, l.Of(n)
+		if at.turn > uint64(s.Fork.Both) {
+			// A fork that has the turn no more was cut in place behind the fork that was made of it. It had inherited the turn, unless it had
+			// made one of that number by then.
+			if at.before == 0 {
+				break
+			}
+			l, err := log(at)
+			if err != nil {
+				return turnAt{}, err
+			}
+			if f := l.Turns[at.turn]; f != nil && f.At != nil {
+				break
+			}
+		}
+		at = turnAt{session: s.Fork.Session, turn: s.Fork.Of(at.turn), before: s.Began}
 	}
-	return session, n, nil
+	return at, nil
 }
 
 // hasTurns adds to an error about a turn how many the session has, with those of which there is no event. The records are loaded.
@@ -85,19 +110,19 @@ func (h *History) turnSession(session string, n naming.Name) (string, error) {
 	return h.sessions.OrHolder(session, n.Turn)
 }
 
-// endOfTurn is the checkpoint at the end of turn n of a session, as the log has it. Where a conversation was cut in place a number comes
+// endOfTurn is the checkpoint at the end of a turn, as the log has it. Where a conversation was cut in place a number comes
 // again: the newest turn of that number is meant.
-func (h *History) endOfTurn(session string, n uint64) (*model.Checkpoint, error) {
-	l, err := h.ReadTurns(session, n)
+func (h *History) endOfTurn(at turnAt) (*model.Checkpoint, error) {
+	l, err := h.readTurns(at)
 	if err != nil {
 		return nil, err
 	}
-	m := l.EndOf(n)
+	m := l.EndOf(at.turn)
 	switch {
 	case m == nil, m.Code.IsZero() && !m.Removed:
-		return nil, &model.NoTurnError{Session: session, Turn: n, Turns: l.Newest}
+		return nil, &model.NoTurnError{Session: at.session, Turn: at.turn, Turns: l.Newest}
 	case m.Removed:
-		return nil, fmt.Errorf("checkpoint \"turn:%d\": %w: gc has removed it", n, model.ErrNotFound)
+		return nil, fmt.Errorf("checkpoint \"turn:%d\": %w: gc has removed it", at.turn, model.ErrNotFound)
 	}
 	return h.log.Checkpoint(m.Code)
 }

@@ -16,7 +16,7 @@ type turnList struct {
 	s    *model.Session
 	now  *transcript.Conversation // nil: it is not known
 	as   *conversation.Stored     // its bytes
-	logs map[string]*TurnLog
+	logs map[turnAt]*TurnLog
 	read map[objstore.ID]*transcript.Conversation
 	ends map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
 }
@@ -24,10 +24,10 @@ type turnList struct {
 // listTurns fills the list.
 func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation) error {
 	t := &turnList{
-		e: h, s: s, now: now, logs: map[string]*TurnLog{}, read: map[objstore.ID]*transcript.Conversation{},
+		e: h, s: s, now: now, logs: map[turnAt]*TurnLog{}, read: map[objstore.ID]*transcript.Conversation{},
 		ends: map[objstore.ID]*transcript.Turn{},
 	}
-	own, err := t.log(s.Name)
+	own, err := t.log(turnAt{session: s.Name})
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,9 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	} else {
 		info.Gone = t.now != nil
 	}
-	of, there := t.e.TurnOf(t.s.Name, n)
-	known, err := t.log(of)
+	at := t.e.turnAt(t.s.Name, n, t.log)
+	of, there := at.session, at.turn
+	known, err := t.log(at)
 	if err != nil {
 		return info, err
 	}
@@ -69,7 +70,7 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	if f := known.Turns[there]; f != nil && of != t.s.Name {
 		info.Checkpoints = f.checkpoints
 	}
-	own, err := t.log(t.s.Name)
+	own, err := t.log(turnAt{session: t.s.Name})
 	if err != nil {
 		return info, err
 	}
@@ -212,14 +213,15 @@ func (t *turnList) endIn(said objstore.ID) (*transcript.Turn, error) {
 	return &turns[len(turns)-1], nil
 }
 
-// log reads what the log has of a session's turns.
-func (t *turnList) log(session string) (*TurnLog, error) {
-	if l := t.logs[session]; l != nil {
+// log reads what the log has of a turn's session, of all its turns.
+func (t *turnList) log(at turnAt) (*TurnLog, error) {
+	at.turn = AllTurns
+	if l := t.logs[at]; l != nil {
 		return l, nil
 	}
-	l, err := t.e.ReadTurns(session, AllTurns)
+	l, err := t.e.readTurns(at)
 	if err == nil {
-		t.logs[session] = l
+		t.logs[at] = l
 	}
 	return l, err
 }

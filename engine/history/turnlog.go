@@ -68,11 +68,20 @@ type conversationAt struct {
 
 // ReadTurns reads what the log has of one of a session's turns, or of all. The caller need not hold the log's lock.
 func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
-	l, err := h.NewTurnLog(session, only)
+	return h.readTurns(turnAt{session: session, turn: only})
+}
+
+// readTurns is ReadTurns of what the log has before an operation.
+func (h *History) readTurns(at turnAt) (*TurnLog, error) {
+	l, err := h.NewTurnLog(at.session, at.turn)
 	if err != nil {
 		return nil, err
 	}
-	return l, h.log.Refs.Newest(0, l.Next)
+	from := uint64(0)
+	if at.before > 0 {
+		from = at.before - 1
+	}
+	return l, h.log.Refs.Newest(from, l.Next)
 }
 
 // NewTurnLog is an empty TurnLog, whose Next gets the project's operations, newest first.
