@@ -222,7 +222,7 @@ func (c spaceCase) run(t *testing.T) {
 		s.noSpin()
 	}
 	if c.left >= 0 || c.moment != "cold" { // opening a store takes inodes
-		if out := s.must("list", "--all"); !strings.Contains(out, first[:6]) {
+		if out := s.must("list", "--all", "--steps"); !strings.Contains(out, first[:6]) {
 			t.Errorf("list does not have %s:\n%s", first, out)
 		}
 		s.must("show", first)

@@ -95,7 +95,7 @@ func TestT4Promise07DiskFullSession(t *testing.T) {
 			t.Fatalf("rewind %v has changed the project", args)
 		}
 	}
-	if out := s.must("list", "--all"); !strings.Contains(out, first[:6]) {
+	if out := s.must("list", "--all", "--steps"); !strings.Contains(out, first[:6]) {
 		t.Errorf("list does not have %s:\n%s", first, out)
 	}
 	s.must("show", first)
