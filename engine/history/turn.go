@@ -41,11 +41,11 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 }
 
 // A turnAt is where the log has a turn: a fork's turns from before it was made are another session's. That one may have been cut in place
-// since, and its numbers may have come again: only what the log has before the fork counts.
+// since, and its numbers may have come again: what the log has behind the first such cut does not count.
 type turnAt struct {
 	session string
 	turn    uint64
-	before  uint64 // the operation that began the fork; 0: all of the log counts
+	forked  uint64 // the operation that made the fork; 0: it is the session's own turn
 }
 
 // taken is where turn n of a session was taken; record gives a session's record, nil if there is none, and log what the log has of a turn's
@@ -65,7 +65,7 @@ func taken(
 		if at.turn > uint64(s.Fork.Both) {
 			// A fork that has the turn no more was cut in place behind the fork that was made of it. It had inherited the turn, unless it had
 			// made one of that number by then.
-			if at.before == 0 {
+			if at.forked == 0 {
 				break
 			}
 			l, err := log(at)
@@ -76,7 +76,7 @@ func taken(
 				break
 			}
 		}
-		at = turnAt{session: s.Fork.Session, turn: s.Fork.Of(at.turn), before: s.Began}
+		at = turnAt{session: s.Fork.Session, turn: s.Fork.Of(at.turn), forked: s.Began}
 	}
 	return at, nil
 }

@@ -21,6 +21,7 @@ type TurnLog struct {
 	record  *model.Session // nil: the session has none
 	files   []string       // the session's files: a restore that changed one has cut the conversation
 	began   uint64         // the session's first operation
+	forked  uint64         // the operation that made the fork for which it is read: what came behind a cut since does not count; 0: none
 	only    uint64         // the turn to be read; AllTurns: all
 	read    func(objstore.ID) (*model.Checkpoint, error)
 
@@ -71,17 +72,14 @@ func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
 	return h.readTurns(turnAt{session: session, turn: only})
 }
 
-// readTurns is ReadTurns of what the log has before an operation.
+// readTurns is ReadTurns as a fork has the turns.
 func (h *History) readTurns(at turnAt) (*TurnLog, error) {
 	l, err := h.NewTurnLog(at.session, at.turn)
 	if err != nil {
 		return nil, err
 	}
-	from := uint64(0)
-	if at.before > 0 {
-		from = at.before - 1
-	}
-	return l, h.log.Refs.Newest(from, l.Next)
+	l.forked = at.forked
+	return l, h.log.Refs.Newest(0, l.Next)
 }
 
 // NewTurnLog is an empty TurnLog, whose Next gets the project's operations, newest first.
@@ -104,7 +102,7 @@ func (h *History) NewTurnLog(session string, only uint64) (*TurnLog, error) {
 
 // Next takes the next older operation of the project; kv.ErrStop: no more is needed.
 func (l *TurnLog) Next(op *refs.Operation) error {
-	if op.Seq < l.began || l.known() {
+	if op.Seq < l.began || (l.forked == 0 || op.Seq < l.forked) && l.known() {
 		return kv.ErrStop
 	}
 	return l.older(op)
@@ -122,7 +120,7 @@ func (l *TurnLog) known() bool {
 // older is Next while more is needed.
 func (l *TurnLog) older(op *refs.Operation) error {
 	if op.Kind.IsRestore() && op.Restore != nil {
-		l.restored(op.Restore)
+		l.restored(op.Seq, op.Restore)
 		return nil
 	}
 	if op.Session != l.session || !model.InTurn(op) {
@@ -260,12 +258,19 @@ func (l *TurnLog) wait(m *turnMoment, code bool) {
 
 // restored takes a restore. Moments that wait for code have its target; where it changed the session's file, newer moments have nothing of
 // the conversation before.
-func (l *TurnLog) restored(r *refs.Restore) {
+func (l *TurnLog) restored(seq uint64, r *refs.Restore) {
 	if len(r.Paths) == 0 && !r.ContextOnly {
 		l.wait(&turnMoment{Code: r.Target}, true)
 	}
 	i := slices.IndexFunc(r.Files, func(f refs.File) bool { return slices.Contains(l.files, f.Path) })
 	if i < 0 {
+		return
+	}
+	if l.forked > 0 && seq > l.forked { // what is newer is not the fork's
+		*l = TurnLog{
+			e: l.e, session: l.session, record: l.record, files: l.files, began: l.began, forked: l.forked, only: l.only, read: l.read,
+			Turns: map[uint64]*turnFacts{}, turned: true,
+		}
 		return
 	}
 	for _, w := range l.waiting {
