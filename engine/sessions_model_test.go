@@ -267,7 +267,7 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 			m.h.endsNow(a.last(), kind == hooks.Stop && !notice)
 		}
 	}
-	if kind == hooks.Stop {
+	if kind == hooks.Stop && l == nil { // a subagent's stop is none of the turn
 		a.last().stopped = true
 	}
 	return handled
