@@ -63,8 +63,8 @@ func taken(
 			break
 		}
 		if at.turn > uint64(s.Fork.Both) {
-			// A fork that has the turn no more was cut in place behind the fork that was made of it. It had inherited the turn, unless it had
-			// made one of that number by then.
+			// A fork that has the turn no more was cut in place behind the fork that was made of it. It had inherited the turn, unless it
+			// had made one of that number by then.
 			if at.forked == 0 {
 				break
 			}
