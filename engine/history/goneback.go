@@ -10,29 +10,39 @@ import (
 // Where that prompt was typed the agent had not written it yet, so that the conversation that was captured there ends with what was thrown
 // away. A later capture has the prompt, and with it where it goes on from.
 
-// goesOnFrom is the turn of its conversation that turn n of a session goes on from. back: that is not the one before it, for the person had
-// gone back. What is not known, or was said in another session, is no going back.
-func (h *History) goesOnFrom(session string, n uint64) (after int, back bool, err error) {
-	s := h.log.Records[session]
-	if s == nil || n == 0 || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
-		return 0, false, nil
+// goneBack is what the prompt of a turn goes on from where the person had gone back before they typed it.
+type goneBack struct {
+	said  objstore.ID // the conversation that has the prompt
+	after int         // the turn of it; 0: none is left
+}
+
+// goneBackBefore tells whether the person had gone back before the prompt of turn n of a session; nil: they had not, or it is not known, or
+// the turn was said in another session. The caller need not hold the log's lock.
+func (h *History) goneBackBefore(session string, n uint64) (*goneBack, error) {
+	s, err := h.log.StoredSession(session)
+	if err != nil || s == nil || n == 0 || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+		return nil, err
 	}
-	if of, _ := h.TurnOf(session, n); of != session {
-		return 0, false, nil
+	at, err := taken(session, n, h.log.StoredSession, h.readTurns)
+	if err != nil || at.session != session {
+		return nil, err
 	}
 	c, err := h.Conversation(s, s.Cursor.Transcript)
 	if err != nil || n > uint64(len(c.Turns)) {
-		return 0, false, err
+		return nil, nil //nolint:nilerr // the code goes back whatever the conversation is like
 	}
-	after = c.Turns[n-1].After
-	return after, uint64(after)+1 < n, nil
+	after := c.Turns[n-1].After
+	if uint64(after)+1 == n {
+		return nil, nil
+	}
+	return &goneBack{s.Cursor.Transcript, after}, nil
 }
 
 // typedAt is the moment in which the prompt of turn n was typed where the person had gone back before: the code as the prompt found it, and
-// the conversation that it goes on from. nil: they had not, and it is the end of the turn before.
+// the conversation that it goes on from. nil: they had not, and it is the end of the turn before. The caller need not hold the log's lock.
 func (h *History) typedAt(session string, n uint64) (*Moment, error) {
-	after, back, err := h.goesOnFrom(session, n)
-	if err != nil || !back {
+	back, err := h.goneBackBefore(session, n)
+	if err != nil || back == nil {
 		return nil, err
 	}
 	l, err := h.ReadTurns(session, n)
@@ -48,31 +58,30 @@ func (h *History) typedAt(session string, n uint64) (*Moment, error) {
 		return nil, err
 	}
 	p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: session, Ended: true}
-	p.endAt(h.log.Records[session].Cursor.Transcript, after)
+	p.endAt(back)
 	return p, nil
 }
 
 // withoutGone has a moment, at which the prompt of turn n of its session was typed or which that turn went back behind, stand for the
 // conversation that the prompt goes on from.
 func (h *History) withoutGone(p *Moment, n uint64) error {
-	after, back, err := h.goesOnFrom(p.Session, n)
-	if err != nil || !back {
+	back, err := h.goneBackBefore(p.Session, n)
+	if err != nil || back == nil {
 		return err
 	}
-	now := h.log.Records[p.Session].Cursor.Transcript
-	if on, err := h.GoesOn(now, p.Transcript); err != nil || !on {
+	if on, err := h.GoesOn(back.said, p.Transcript); err != nil || !on {
 		return err // the file was cut, and the number has come again
 	}
-	p.endAt(now, after)
+	p.endAt(back)
 	return nil
 }
 
 // prompted reports whether a checkpoint is what a prompt found changed.
 func prompted(cp *model.Checkpoint) bool { return cp.Cause.Event == model.EventWords[hooks.Prompt] }
 
-// endAt has a moment's conversation end with a turn of it; 0: before the first prompt.
-func (p *Moment) endAt(said objstore.ID, turn int) {
-	p.Transcript, p.Turn, p.Start = said, turn, turn == 0
+// endAt has a moment's conversation end where a prompt goes on from.
+func (p *Moment) endAt(b *goneBack) {
+	p.Transcript, p.Turn, p.Start = b.said, b.after, b.after == 0
 }
 
 // Undone is the moment of the checkpoint that an undo goes back to, from another one. Where a person had gone back in the agent between the
@@ -83,7 +92,7 @@ func (h *History) Undone(to, from *model.Checkpoint) (*Moment, error) {
 	if err != nil || p.Err != nil || from.Session != to.Session || from.Cause.Turn <= to.Cause.Turn || prompted(from) {
 		return p, err
 	}
-	if after, back, err := h.goesOnFrom(from.Session, from.Cause.Turn); err == nil && back && uint64(after) < to.Cause.Turn {
+	if back, err := h.goneBackBefore(from.Session, from.Cause.Turn); err == nil && back != nil && uint64(back.after) < to.Cause.Turn {
 		p.Err = h.withoutGone(p, from.Cause.Turn)
 	}
 	return p, nil
