@@ -80,10 +80,21 @@ func newList(a *app) *cobra.Command {
 // onlyTurn takes a turn to open, and paths.
 func onlyTurn(cmd *cobra.Command, args []string) error {
 	names, _ := afterDash(cmd, args)
-	if len(names) == 1 && isTurn(names[0]) {
+	if len(names) != 1 || !isTurn(names[0]) {
+		return onlyPaths(cmd, args)
+	}
+	n, _ := naming.Parse(names[0]) // a turn's name
+	why := "before the first prompt, no turn"
+	switch {
+	case n.Before:
+		why = "a state, not a turn"
+	case n.Turn > 0:
 		return nil
 	}
-	return onlyPaths(cmd, args)
+	return &api.Error{
+		Word: api.WordUsage, Message: fmt.Sprintf("list: %s is %s", term.Sanitize(names[0]), why),
+		Hint: fmt.Sprintf("rewind show %s", shellLine(names)),
+	}
 }
 
 func (o *listOptions) detail() api.Detail {

@@ -76,7 +76,7 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 		"rows":   func() error { _, err := p.E.History.Rows(enginetest.Bg, history.RowOptions{}); return err },
 		"row":    func() error { _, err := p.E.History.TurnRow(enginetest.Bg, turnOne); return err },
 		"ops":    func() error { _, err := p.E.History.Restores(enginetest.Bg, 0); return err },
-		"name": func() error { _, err := p.E.History.Resolve("session:" + b.Name()); return err },
+		"name":   func() error { _, err := p.E.History.Resolve("session:" + b.Name()); return err },
 		"no name": func() error {
 			_, err := p.E.History.Resolve("turn:1")
 			var several *sessions.SeveralSessionsError

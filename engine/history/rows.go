@@ -30,7 +30,7 @@ type Row struct {
 // RowOptions select rows.
 type RowOptions struct {
 	Filter
-	turn  uint64 // only the turns of that number, if not 0
+	turn  turnAt // only this turn; the zero value: every one
 	All   bool   // safety checkpoints too
 	Limit int    // at most so many; 0: all
 }
@@ -198,10 +198,10 @@ func (m treeMemo) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
 	return m.Getter.Get(k, id)
 }
 
-// TurnRow is the turn that a name stands for, see naming; nil: it names no turn, or one of which the log has nothing.
+// TurnRow is the turn that a name stands for, see naming; nil: it names no turn (before:5 is a state), or one of which the log has nothing.
 func (h *History) TurnRow(ctx context.Context, name string) (*Row, error) {
 	n, err := ParseName(name)
-	if err != nil || !n.IsTurn() || n.Turn == 0 {
+	if err != nil || !n.IsTurn() || n.Before || n.Turn == 0 {
 		return nil, err
 	}
 	session, err := h.turnSession("", n)
@@ -212,7 +212,7 @@ func (h *History) TurnRow(ctx context.Context, name string) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := h.Rows(ctx, RowOptions{Filter: Filter{Session: at.session}, turn: at.turn, Limit: 1})
+	res, err := h.Rows(ctx, RowOptions{Filter: Filter{Session: at.session}, turn: at, Limit: 1})
 	if err != nil || len(res.Rows) == 0 {
 		return nil, err
 	}

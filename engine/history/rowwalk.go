@@ -263,10 +263,18 @@ func (w *rowWalk) aside(cp *model.Checkpoint) (bool, error) {
 	return w.branch.off(cp.Session, cp.Cause.Turn, cp.Seq)
 }
 
+// begin is the oldest operation that is known of a row.
+func (r *Row) begin() uint64 {
+	if len(r.Steps) > 0 {
+		return r.Steps[0].Seq
+	}
+	return r.sequence
+}
+
 // add takes a row if it is asked for.
 func (w *rowWalk) add(r Row) {
 	o := &w.o
-	asked := o.turn == 0 || r.Turn == o.turn
+	asked := o.turn.turn == 0 || r.Turn == o.turn.turn && (o.turn.forked == 0 || r.begin() < o.turn.forked)
 	if r.Turn > 0 {
 		asked = asked && o.asks(r.Prompt)
 	} else {
