@@ -2,17 +2,6 @@ package api
 
 import "time"
 
-// Filter says which checkpoints and turns a list has: those for which all of it holds.
-type Filter struct {
-	Session string     `json:"session,omitempty"`
-	Agent   string     `json:"agent,omitempty"`
-	Tool    string     `json:"tool,omitempty"`  // by its name, in any case
-	By      string     `json:"by,omitempty"`    // agent: changed while a tool call ran; outside: not so
-	Since   *time.Time `json:"since,omitempty"` // both of the end of a turn
-	Until   *time.Time `json:"until,omitempty"`
-	Prompt  Text       `json:"prompt,omitempty"` // words that the prompt has, or the message of a save, in any case
-}
-
 // ListRequest lists checkpoints, or turns.
 type ListRequest struct {
 	Project

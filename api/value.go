@@ -41,6 +41,8 @@ type (
 	Lost = value.Lost
 	// Affected is a checkpoint that cannot be restored whole.
 	Affected = value.Affected
+	// Filter says which checkpoints and turns a list has.
+	Filter = value.Filter
 	// Said is a line of a conversation that matches.
 	Said = value.Said
 	// BlamedLine is a line with its origin.

@@ -22,7 +22,7 @@ func (s *server) paths(ctx context.Context, req api.PathsRequest, _ model.Progre
 		}
 		r, err := e.Finder.Paths(ctx, find.PathsOptions{
 			Paths: paths, NoFollow: req.NoFollow, Text: string(req.Text), Changed: find.Pattern{Text: string(req.Changed)},
-			All: req.All, Limit: req.Limit, Filter: filter(req.Filter),
+			All: req.All, Limit: req.Limit, Filter: history.Filter{Filter: req.Filter},
 		})
 		if err != nil {
 			return err

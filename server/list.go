@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"slices"
-	"time"
 
 	"rewind/api"
 	"rewind/engine"
@@ -19,19 +18,6 @@ const (
 	rowChanges = 32
 	stepPaths  = 8
 )
-
-func filter(f api.Filter) history.Filter {
-	out := history.Filter{Session: f.Session, Agent: f.Agent, Tool: f.Tool, By: f.By, Prompt: string(f.Prompt)}
-	for _, t := range []struct {
-		from *time.Time
-		to   *time.Time
-	}{{f.Since, &out.Since}, {f.Until, &out.Until}} {
-		if t.from != nil {
-			*t.to = *t.from
-		}
-	}
-	return out
-}
 
 func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress) (out api.ListResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
@@ -52,7 +38,7 @@ func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress
 }
 
 func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
-	r, err := e.History.Rows(ctx, history.RowOptions{Filter: filter(req.Filter), All: req.All, Limit: req.Limit})
+	r, err := e.History.Rows(ctx, history.RowOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit})
 	if err != nil {
 		return err
 	}
@@ -68,7 +54,7 @@ func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *
 }
 
 func listCheckpoints(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
-	r, err := e.History.List(ctx, history.ListOptions{Filter: filter(req.Filter), All: req.All, Steps: req.Steps, Limit: req.Limit})
+	r, err := e.History.List(ctx, history.ListOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Steps: req.Steps, Limit: req.Limit})
 	if err != nil {
 		return err
 	}
@@ -100,29 +86,28 @@ func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *a
 		_, err := e.History.Resolve(name) // says what there is
 		return err
 	}
-	f, dress := filter(req.Filter), []*model.Checkpoint{}
-	f.Session = ""
-	to, err := e.History.Dresser()
+	f, steps := history.Filter{Filter: req.Filter}, []*model.Checkpoint{}
+	f.Session = "" // the turn may be of the session that this one was forked from
+	dress, err := e.History.Dresser()
 	if err != nil {
 		return err
 	}
 	for _, cp := range slices.Backward(r.Steps) {
-		if out.More = req.Limit > 0 && len(dress) == req.Limit; out.More {
+		if out.More = req.Limit > 0 && len(steps) == req.Limit; out.More {
 			break
 		}
 		if !f.Has(cp) {
 			continue
 		}
-		l, err := to(cp)
+		l, err := dress(cp)
 		if err != nil {
 			return err
 		}
 		l.Aside = r.Aside
-		dress, out.Checkpoints = append(dress, cp), append(out.Checkpoints, checkpoint(l))
+		steps, out.Checkpoints = append(steps, cp), append(out.Checkpoints, checkpoint(l))
 	}
-	whole := row(r, rowChanges)
-	out.Turns = []api.Row{whole}
-	return describe(e, dress, out.Checkpoints)
+	out.Turns = []api.Row{row(r, rowChanges)}
+	return describe(e, steps, out.Checkpoints)
 }
 
 // describe says of steps what their calls were about, and how what they changed begins.
@@ -139,6 +124,7 @@ func describe(e *engine.Engine, steps []*model.Checkpoint, to []api.Checkpoint) 
 	return nil
 }
 
+// row is a row as an answer, with at most so many changes.
 func row(r *history.Row, most int) api.Row {
 	out := api.Row{
 		Checkpoint: checkpoint(r.Listed), Session: r.Of, Turn: r.Turn, Prompt: api.Text(r.Prompt), Time: r.At.UTC(), Steps: len(r.Steps),
@@ -149,9 +135,8 @@ func row(r *history.Row, most int) api.Row {
 	if len(r.Steps) > 0 {
 		out.First = r.Steps[0].ID.String()
 	}
-	all := changes(r.Changes, nil)
-	out.Changes = all[:min(len(all), most)]
-	out.Left = len(all) - len(out.Changes)
+	out.Changes = changes(r.Changes[:min(len(r.Changes), most)], nil)
+	out.Left = len(r.Changes) - len(out.Changes)
 	return out
 }
 

@@ -165,16 +165,14 @@ func (a *app) listFilter(o *listOptions) (f api.Filter, err error) {
 	f = api.Filter{Session: o.session, Agent: o.agent, Tool: o.tool, By: o.by, Prompt: api.Text(o.prompt)}
 	for _, t := range []struct {
 		flag, text string
-		to         **time.Time
+		to         *time.Time
 	}{{"--since", o.since, &f.Since}, {"--until", o.until, &f.Until}} {
 		if t.text == "" {
 			continue
 		}
-		at, err := naming.ParseTime(t.text, a.Now().Local())
-		if err != nil {
+		if *t.to, err = naming.ParseTime(t.text, a.Now().Local()); err != nil {
 			return f, usage("%s: %v", t.flag, err)
 		}
-		*t.to = &at
 	}
 	return f, nil
 }

@@ -50,11 +50,10 @@ func (f *Finder) line(ctx context.Context, all bool, session string) ([]step, er
 	slices.Reverse(steps)
 	for i := range steps {
 		cp := steps[i].Checkpoint
-		if steps[i].before = cp.Base; !cp.Base.IsZero() || len(cp.Parents) == 0 {
-			continue
+		if len(cp.Parents) > 0 && cp.Base.IsZero() {
+			steps[i].before = trees[cp.Parents[0]]
 		}
-		known := false
-		if steps[i].before, known = trees[cp.Parents[0]]; !known {
+		if steps[i].before.IsZero() {
 			if steps[i].before, err = f.log.Before(cp); err != nil {
 				return nil, err
 			}

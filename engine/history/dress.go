@@ -5,28 +5,47 @@ import (
 	"rewind/objstore"
 )
 
-// Dresser gives what dresses many checkpoints as List does, each of which costs little then. Aside is not filled in: who walks the log
-// knows.
+// dresser says of checkpoints what lists say of them, each of which costs little then.
+type dresser struct {
+	h      *History
+	tags   map[objstore.ID][]string
+	notes  map[objstore.Key][]string
+	cursor objstore.ID
+}
+
+func (h *History) dresser() (d *dresser, err error) {
+	d = &dresser{h: h}
+	if d.tags, err = h.tagsByID(); err != nil {
+		return nil, err
+	}
+	if d.notes, err = h.log.AllMessages(); err != nil {
+		return nil, err
+	}
+	d.cursor, err = h.cursor()
+	return d, err
+}
+
+// bare reports whether nobody has marked a checkpoint, and the worktree does not stand on it.
+func (d *dresser) bare(cp *model.Checkpoint) bool {
+	return cp.ID != d.cursor && len(d.tags[cp.ID]) == 0 && len(d.notes[cp.ID.Key()]) == 0
+}
+
+// dress does not fill in Aside: who walks the log knows.
+func (d *dresser) dress(cp *model.Checkpoint) (Listed, error) {
+	short, err := d.h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
+	return Listed{
+		Checkpoint: cp, Short: short, Current: cp.ID == d.cursor, Tags: d.tags[cp.ID], Messages: d.notes[cp.ID.Key()],
+		Safety: cp.Cause.Event == model.EventSafety,
+	}, err
+}
+
+// Dresser gives what dresses many checkpoints as List does. Aside is not filled in.
 func (h *History) Dresser() (func(*model.Checkpoint) (Listed, error), error) {
-	tags, err := h.tagsByID()
+	d, err := h.dresser()
 	if err != nil {
 		return nil, err
 	}
-	notes, err := h.log.AllMessages()
-	if err != nil {
-		return nil, err
-	}
-	cursor, err := h.cursor()
-	if err != nil {
-		return nil, err
-	}
-	return func(cp *model.Checkpoint) (Listed, error) {
-		short, err := h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
-		return Listed{
-			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes[cp.ID.Key()],
-			Safety: cp.Cause.Event == model.EventSafety,
-		}, err
-	}, nil
+	return d.dress, nil
 }
 
 // Tips are the checkpoints at which branches end and sessions stand: what is neither one of them nor before one was left behind.

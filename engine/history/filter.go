@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rewind/engine/model"
+	"rewind/internal/value"
 )
 
 // Whose changes a list is asked for.
@@ -14,15 +15,8 @@ const (
 	byOutside = "outside"
 )
 
-// A Filter says which checkpoints and turns a list has: those for which all of it holds. The zero value has every one.
-type Filter struct {
-	Session      string    // a name, or how the agent's id begins
-	Agent        string    // its word
-	Tool         string    // the name of a tool, in any case
-	By           string    // byAgent: changed while a tool call ran; byOutside: not so
-	Since, Until time.Time // of the end of a turn; zero: any
-	Prompt       string    // words, each of which the prompt or a person's message has, in any case
-}
+// A Filter says which checkpoints and turns a list has.
+type Filter struct{ value.Filter }
 
 // Check refuses what no list can be asked for.
 func (f *Filter) Check() error {
@@ -65,7 +59,7 @@ func (f *Filter) step(cp *model.Checkpoint) bool {
 
 func (f *Filter) asks(prompt string) bool {
 	prompt = strings.ToLower(prompt)
-	for _, word := range strings.Fields(strings.ToLower(f.Prompt)) {
+	for _, word := range strings.Fields(strings.ToLower(string(f.Prompt))) {
 		if !strings.Contains(prompt, word) {
 			return false
 		}

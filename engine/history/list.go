@@ -82,15 +82,7 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 			return nil, err
 		}
 	}
-	tags, err := h.tagsByID()
-	if err != nil {
-		return nil, err
-	}
-	notes, err := h.log.AllMessages()
-	if err != nil {
-		return nil, err
-	}
-	cursor, err := h.cursor()
+	d, err := h.dresser()
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +113,7 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		if line[cp.ID] && len(cp.Parents) > 0 {
 			line[cp.Parents[0]] = true
 		}
-		hide := !o.All && !o.Steps && !safety && oplog.Folded(cp, later[cp.ID]) && cp.ID != cursor && len(tags[cp.ID]) == 0 &&
-			len(notes[cp.ID.Key()]) == 0
+		hide := !o.All && !o.Steps && !safety && oplog.Folded(cp, later[cp.ID]) && d.bare(cp)
 		if !safety && len(cp.Parents) > 0 {
 			on := cp.Parents[0]
 			if was := later[on]; was == nil || was.Session != cp.Session {
@@ -140,15 +131,10 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 		if err != nil {
 			return err
 		}
-		short, err := h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
-		if err != nil {
-			return err
-		}
-		res.Checkpoints = append(res.Checkpoints, Listed{
-			Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes[cp.ID.Key()],
-			Safety: safety, Aside: !safety && (off || !line[cp.ID]),
-		})
-		return nil
+		l, err := d.dress(cp)
+		l.Aside = !safety && (off || !line[cp.ID])
+		res.Checkpoints = append(res.Checkpoints, l)
+		return err
 	})
 	return res, err
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -91,30 +93,22 @@ func (h *History) Rows(ctx context.Context, o RowOptions) (*RowResult, error) {
 
 // fill tells of rows what is not needed to choose them.
 func (h *History) fill(ctx context.Context, rows []Row, read func(objstore.ID) (*model.Checkpoint, error)) error {
-	tags, err := h.tagsByID()
+	d, err := h.dresser()
 	if err != nil {
 		return err
 	}
-	notes, err := h.log.AllMessages()
-	if err != nil {
-		return err
-	}
-	cursor, err := h.cursor()
-	if err != nil {
-		return err
-	}
-	trees := treeMemo{h.log.Objs, h.log.Objs.Memo(objstore.Tree)}
+	trees := newMemo(h.log.Objs, objstore.Tree)
 	here := false // a turn that changed nothing stands where the one before it does
 	for i := range rows {
 		r := &rows[i]
 		if r.Short, err = h.log.Objs.ShortID(objstore.Checkpoint, r.ID); err != nil {
 			return err
 		}
-		r.Current = r.ID == cursor
+		r.Current = r.ID == d.cursor
 		for _, cp := range r.Steps {
-			r.Current = r.Current || cp.ID == cursor
-			r.Tags = append(r.Tags, tags[cp.ID]...)
-			r.Messages = append(r.Messages, notes[cp.ID.Key()]...)
+			r.Current = r.Current || cp.ID == d.cursor
+			r.Tags = append(r.Tags, d.tags[cp.ID]...)
+			r.Messages = append(r.Messages, d.notes[cp.ID.Key()]...)
 		}
 		r.Current = r.Current && !here
 		here = here || r.Current
@@ -134,7 +128,7 @@ func (h *History) sum(r *Row, trees objstore.Getter, read func(objstore.ID) (*mo
 	type change struct{ from, to objstore.ID }
 	var parts []change
 	for _, cp := range r.Steps {
-		before, err := h.before(cp, read)
+		before, err := oplog.Before(cp, read)
 		if err != nil {
 			return err
 		}
@@ -172,32 +166,6 @@ func (h *History) sum(r *Row, trees objstore.Getter, read func(objstore.ID) (*mo
 	return nil
 }
 
-// before is Log.Before by a reader of many checkpoints.
-func (h *History) before(cp *model.Checkpoint, read func(objstore.ID) (*model.Checkpoint, error)) (objstore.ID, error) {
-	if !cp.Base.IsZero() || len(cp.Parents) == 0 {
-		return cp.Base, nil
-	}
-	parent, err := read(cp.Parents[0])
-	if err != nil {
-		return objstore.ID{}, err
-	}
-	return parent.Tree, nil
-}
-
-// treeMemo reads trees, each mostly a version of one that was read a moment ago, through a memo.
-type treeMemo struct {
-	objstore.Getter
-	trees *objstore.Memo
-}
-
-// Get implements objstore.Getter.
-func (m treeMemo) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
-	if k == objstore.Tree {
-		return m.trees.Get(id)
-	}
-	return m.Getter.Get(k, id)
-}
-
 // TurnRow is the turn that a name stands for, see naming; nil: it names no turn (before:5 is a state), or one of which the log has nothing.
 func (h *History) TurnRow(ctx context.Context, name string) (*Row, error) {
 	n, err := ParseName(name)
@@ -212,7 +180,7 @@ func (h *History) TurnRow(ctx context.Context, name string) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := h.Rows(ctx, RowOptions{Filter: Filter{Session: at.session}, turn: at, Limit: 1})
+	res, err := h.Rows(ctx, RowOptions{Filter: Filter{value.Filter{Session: at.session}}, turn: at, Limit: 1})
 	if err != nil || len(res.Rows) == 0 {
 		return nil, err
 	}

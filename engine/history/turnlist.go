@@ -37,7 +37,7 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 		if t.as, err = conversation.OpenTranscript(h.log.Objs, s.Cursor.Transcript); err != nil {
 			return err
 		}
-		t.as.Get = nodeMemo{h.log.Objs, h.log.Objs.Memo(objstore.Transcript)}
+		t.as.Get = newMemo(h.log.Objs, objstore.Transcript)
 	}
 	for n := uint64(1); n <= count; n++ {
 		info, err := t.turn(n)
@@ -156,19 +156,6 @@ func (t *turnList) unsaid(own *TurnLog, n uint64, was *transcript.Turn) (bool, e
 		return false, err
 	}
 	return same(said)
-}
-
-// nodeMemo reads the records of conversations, each mostly the one before it and a little more, through a memo.
-type nodeMemo struct {
-	objstore.Getter
-	nodes *objstore.Memo
-}
-
-func (m nodeMemo) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
-	if k == objstore.Transcript {
-		return m.nodes.Get(id)
-	}
-	return m.Getter.Get(k, id)
 }
 
 // ended is the turn that a conversation ends with; nil: it has none.

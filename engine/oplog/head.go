@@ -95,11 +95,14 @@ func (l *Log) Accounts(cp *model.Checkpoint) (Head, error) {
 }
 
 // Before is the tree that a checkpoint's changes are counted from; zero: the empty one.
-func (l *Log) Before(cp *model.Checkpoint) (objstore.ID, error) {
+func (l *Log) Before(cp *model.Checkpoint) (objstore.ID, error) { return Before(cp, l.Checkpoint) }
+
+// Before is Log.Before for a reader of many checkpoints, as Log.Checkpoints gives.
+func Before(cp *model.Checkpoint, read func(objstore.ID) (*model.Checkpoint, error)) (objstore.ID, error) {
 	if !cp.Base.IsZero() || len(cp.Parents) == 0 {
 		return cp.Base, nil
 	}
-	parent, err := l.Checkpoint(cp.Parents[0])
+	parent, err := read(cp.Parents[0])
 	if err != nil {
 		return objstore.ID{}, err
 	}
