@@ -212,11 +212,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		out.Operation, out.Kind = r.Operation.Seq, r.Operation.Kind.String()
 	}
 	out.AtWork = r.AtWork
-	list := make([]tree.Change, len(r.Plan.Steps))
-	for i, s := range r.Plan.Steps {
-		list[i] = tree.Change{Path: s.Path, Old: s.From, New: s.To}
-	}
-	out.Changes = changes(list, nil)
+	out.Changes = changes(r.Plan.Steps, nil)
 	for _, k := range r.Plan.Kept {
 		out.Partial = out.Partial || k.Reason.Incomplete()
 	}

@@ -2,16 +2,28 @@ package tree
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"rewind/internal/value"
 	"rewind/objstore"
 )
 
-// Change is one path that differs. Old is nil where it was added, New where it was removed. The entries are the receiver's.
+// Change is how one path differs: between two trees, or of the working tree, where Old is what is expected at the path now and New what shall
+// be there after. Old is nil where it was added, New where it was removed. The Name of an entry is the path's last component. The entries are
+// the receiver's.
 type Change struct {
 	Path     string
 	Old, New *Entry
+}
+
+// Reverse gives the changes that undo changes.
+func Reverse(changes []Change) []Change {
+	back := slices.Clone(changes)
+	for i := range back {
+		back[i].Old, back[i].New = back[i].New, back[i].Old
+	}
+	return back
 }
 
 // Diff calls fn for every path that differs between the trees a and b, in the order of ComparePaths. The zero id is the empty

@@ -12,15 +12,15 @@ import (
 // Edit stores the tree that root becomes when each step's path is set to what the step says, and returns its id. A directory
 // that a step makes begins empty; one that only changes its permission bits keeps what is in it. Steps below something that is
 // no directory say nothing. From is not looked at; only trees are written, so the content that the steps name must be stored.
-func Edit(get objstore.Getter, put objstore.Putter, root objstore.ID, steps []Step) (objstore.ID, error) {
+func Edit(get objstore.Getter, put objstore.Putter, root objstore.ID, steps []Change) (objstore.ID, error) {
 	top, err := loadEdited(get, root)
 	if err != nil {
 		return root, err
 	}
 	// directories before what is in them
-	steps = slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return ComparePaths(a.Path, b.Path) })
+	steps = slices.SortedFunc(slices.Values(steps), func(a, b Change) int { return ComparePaths(a.Path, b.Path) })
 	for _, s := range steps {
-		if err := top.set(get, s.Path, s.To); err != nil {
+		if err := top.set(get, s.Path, s.New); err != nil {
 			return root, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"rewind/objstore/objtest"
 )
 
-// TestEditIsTheInverseOfDiff: the differences between two trees, as steps, make one of the other.
+// TestEditIsTheInverseOfDiff: the differences between two trees, make one of the other.
 func TestEditIsTheInverseOfDiff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawState(t)
@@ -18,9 +18,9 @@ func TestEditIsTheInverseOfDiff(t *testing.T) {
 		}
 		m := objtest.NewMap()
 		ida, idb := a.put(m, ""), b.put(m, "")
-		var steps []Step
+		var steps []Change
 		if err := Diff(m, ida, idb, func(c Change) error {
-			steps = append(steps, Step{Path: c.Path, From: c.Old, To: c.New})
+			steps = append(steps, c)
 			return nil
 		}); err != nil {
 			t.Fatal(err)

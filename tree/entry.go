@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"slices"
 	"strings"
 
 	"rewind/objstore"
@@ -30,25 +29,9 @@ type Entry struct {
 	Size int64
 }
 
-// Step is one change of the working tree: what is expected at a path now, and what shall be there after.
-// From and To are nil where the path is absent. The Name of an entry is the path's last component.
-type Step struct {
-	Path     string
-	From, To *Entry
-}
-
 // StagePrefix begins the names of the hidden directories that a restore makes on other file systems than its stage's. They are never
 // captured.
 const StagePrefix = ".rewind-stage-"
-
-// Reverse gives the steps that undo steps.
-func Reverse(steps []Step) []Step {
-	back := slices.Clone(steps)
-	for i := range back {
-		back[i].From, back[i].To = back[i].To, back[i].From
-	}
-	return back
-}
 
 // Same reports whether two entries, either of them possibly nil, stand for the same thing: type, permission bits and content.
 // Names are not compared.

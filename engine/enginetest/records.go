@@ -30,10 +30,10 @@ func SampleJournal() *model.Journal {
 			Files: []refs.File{{Path: "/a", To: TestID("to")}, {Path: "/b", From: TestID("from"), To: TestID("to")}}, Goes: "claude/b",
 		},
 		Before: TestID("b"), After: TestID("a"), Stage: "00112233445566aa",
-		Steps: []tree.Step{
-			{Path: "d/f", From: ent(tree.TypeFile, 0o4755, 7), To: ent(tree.TypeSymlink, 0, 0)},
-			{Path: "f", To: ent(tree.TypeDir, 0o700, 0)},
-			{Path: "g/f", From: ent(tree.TypeFile, 0, 0)},
+		Steps: []tree.Change{
+			{Path: "d/f", Old: ent(tree.TypeFile, 0o4755, 7), New: ent(tree.TypeSymlink, 0, 0)},
+			{Path: "f", New: ent(tree.TypeDir, 0o700, 0)},
+			{Path: "g/f", Old: ent(tree.TypeFile, 0, 0)},
 		},
 		Made: &model.Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &model.Lineage{
 			Lineage: value.Lineage{Session: "claude/a", Turn: 12, Kind: "checkout"}, Both: 2, Transcript: TestID("x"), Turns: []int{1, 12},

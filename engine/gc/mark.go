@@ -213,7 +213,7 @@ func (m *reach) journal() error {
 		return err
 	}
 	for _, s := range j.Steps {
-		for _, ent := range []*tree.Entry{s.From, s.To} {
+		for _, ent := range []*tree.Entry{s.Old, s.New} {
 			if ent == nil {
 				continue
 			}

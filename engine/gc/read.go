@@ -28,7 +28,7 @@ func (co *Collector) gcReader(c *objstore.Collection) (*gcReader, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("gc: grafts: %w", err)
+		return nil, fmt.Errorf("gc: squash records: %w", err)
 	}
 	return r, nil
 }

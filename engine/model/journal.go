@@ -39,7 +39,7 @@ type Journal struct {
 	Before       objstore.ID // the cursor before
 	After        objstore.ID // the cursor after
 	Stage        string      // name in the stage directory
-	Steps        []tree.Step
+	Steps        []tree.Change
 	Made         *Session // the session that a fork makes; nil: none
 	Moved        *Session // a session as it is afterwards; nil: none
 
@@ -66,7 +66,7 @@ var journalTable = record.New(
 	record.ID(8, func(j *Journal) *objstore.ID { return &j.After }),
 	record.String(9, func(j *Journal) *string { return &j.Stage }).Required().Must(func(j *Journal) bool { return IsStageName(j.Stage) }),
 	record.Count(10, func(j *Journal) *int { return &j.Kept }),
-	record.Records(11, stepTable, func(j *Journal) *[]tree.Step { return &j.Steps }),
+	record.Records(11, stepTable, func(j *Journal) *[]tree.Change { return &j.Steps }),
 	record.String(12, func(j *Journal) *string { return &j.Session }).Unless(func(j *Journal) bool { return j.Session == Manual }),
 	record.Bool(13, func(j *Journal) *bool { return &j.ContextOnly }),
 	record.Records(14, refs.FileTable, func(j *Journal) *[]refs.File { return &j.Files }),
@@ -76,12 +76,12 @@ var journalTable = record.New(
 ).Then((*Journal).checkNames)
 
 var stepTable = record.New(
-	record.String(1, func(s *tree.Step) *string { return &s.Path }).Required().Must(func(s *tree.Step) bool { return refs.IsPath(s.Path) }),
-	record.Optional(2, entryTable, func(s *tree.Step) **tree.Entry { return &s.From }),
-	record.Optional(3, entryTable, func(s *tree.Step) **tree.Entry { return &s.To }),
-).Then(func(s *tree.Step) error {
+	record.String(1, func(s *tree.Change) *string { return &s.Path }).Required().Must(func(s *tree.Change) bool { return refs.IsPath(s.Path) }),
+	record.Optional(2, entryTable, func(s *tree.Change) **tree.Entry { return &s.Old }),
+	record.Optional(3, entryTable, func(s *tree.Change) **tree.Entry { return &s.New }),
+).Then(func(s *tree.Change) error {
 	_, name := tree.Split(s.Path)
-	for _, ent := range []*tree.Entry{s.From, s.To} {
+	for _, ent := range []*tree.Entry{s.Old, s.New} {
 		if ent != nil {
 			ent.Name = name
 		}

@@ -17,7 +17,7 @@ func (j *Journal) checkNames() error {
 	bad := func(what, name string) error { return fmt.Errorf("%w: %s %.100q", record.ErrFormat, what, name) }
 	seen := make(map[string]bool, len(j.Steps))
 	for _, s := range j.Steps {
-		if seen[s.Path] || s.From == nil && s.To == nil {
+		if seen[s.Path] || s.Old == nil && s.New == nil {
 			return bad("step", s.Path)
 		}
 		seen[s.Path] = true

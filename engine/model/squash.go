@@ -48,7 +48,7 @@ func (g *Squash) Encode() []byte { return squashTable.Encode(g) }
 func DecodeSquash(raw []byte) (*Squash, error) {
 	g := &Squash{}
 	if err := squashTable.Decode(raw, g); err != nil {
-		return nil, fmt.Errorf("graft: %w: %w", kv.ErrCorrupt, err)
+		return nil, fmt.Errorf("squash record: %w: %w", kv.ErrCorrupt, err)
 	}
 	return g, nil
 }

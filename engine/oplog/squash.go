@@ -21,7 +21,7 @@ func (l *Log) squashed(cp *model.Checkpoint, err error) (*model.Checkpoint, erro
 			return kv.ErrStop
 		})
 		if err != nil {
-			return nil, fmt.Errorf("checkpoint %s: graft: %w", cp.ID.Short(), err)
+			return nil, fmt.Errorf("checkpoint %s: squash record: %w", cp.ID.Short(), err)
 		}
 		l.Squashes.CompareAndSwap(model.SquashesUnknown, found)
 		return l.squashed(cp, nil)

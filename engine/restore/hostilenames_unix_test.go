@@ -47,7 +47,7 @@ func plant(p *enginetest.Project, raw []byte) {
 }
 
 // twoStates is a project at its second checkpoint, and the steps that lead back to the first.
-func twoStates(t *testing.T) (p *enginetest.Project, one, two *model.Checkpoint, steps []tree.Step) {
+func twoStates(t *testing.T) (p *enginetest.Project, one, two *model.Checkpoint, steps []tree.Change) {
 	t.Helper()
 	p = enginetest.NewProject(t)
 	p.Write("f", "1")
@@ -58,7 +58,7 @@ func twoStates(t *testing.T) (p *enginetest.Project, one, two *model.Checkpoint,
 	p.Must(err)
 	to, err := tree.Lookup(p.E.Log.Objs, one.Tree, "f")
 	p.Must(err)
-	return p, one, two, []tree.Step{{Path: "f", From: &from, To: &to}}
+	return p, one, two, []tree.Change{{Path: "f", Old: &from, New: &to}}
 }
 
 // codeAlone ends what is half done and leaves session files as they are.
@@ -353,7 +353,7 @@ func TestT21Promise17JournalDecoded(t *testing.T) {
 		"step: empty part":       func(j *model.Journal) { j.Steps[0].Path = "a//x" },
 		"step: ends in a slash":  func(j *model.Journal) { j.Steps[0].Path = "a/" },
 		"step: NUL":              func(j *model.Journal) { j.Steps[0].Path = "a\x00b" },
-		"step: nothing":          func(j *model.Journal) { j.Steps[0].From, j.Steps[0].To = nil, nil },
+		"step: nothing":          func(j *model.Journal) { j.Steps[0].Old, j.Steps[0].New = nil, nil },
 		"step: twice":            func(j *model.Journal) { j.Steps = append(j.Steps, j.Steps[0]) },
 		"path: above":            func(j *model.Journal) { j.Paths = []string{"../x"} },
 		"path: absolute":         func(j *model.Journal) { j.Paths = []string{"/x"} },
@@ -366,7 +366,7 @@ func TestT21Promise17JournalDecoded(t *testing.T) {
 		"made: an agent of none": func(j *model.Journal) { j.Made.Agent = "other" },
 	} {
 		j := enginetest.SampleJournal()
-		j.Steps = []tree.Step{{Path: "f", From: ent}}
+		j.Steps = []tree.Change{{Path: "f", Old: ent}}
 		if _, err := model.DecodeJournal(j.Encode()); err != nil {
 			t.Fatalf("the sample: %v", err)
 		}
@@ -397,7 +397,7 @@ func TestT21Promise17StepsStayInside(t *testing.T) {
 		j := &model.Journal{
 			Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID,
 			After: one.ID, Stage: restore.NewStageName(),
-			Steps: []tree.Step{{Path: path, To: &to}},
+			Steps: []tree.Change{{Path: path, New: &to}},
 		}
 		plant(p, j.Encode())
 		r, err := p.E.Restorer.Continue(enginetest.Bg, p.Env())

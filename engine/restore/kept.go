@@ -31,7 +31,7 @@ func (pl *planner) listTaken() {
 	by := map[string][]string{}
 	for _, s := range pl.plan.Steps {
 		who := pl.others.Of(s.Path)
-		if who != "" && (model.IsFile(s.From) || model.IsFile(s.To)) || who == "" && pl.unknown[s.Path] && model.IsFile(s.From) {
+		if who != "" && (model.IsFile(s.Old) || model.IsFile(s.New)) || who == "" && pl.unknown[s.Path] && model.IsFile(s.Old) {
 			by[who] = append(by[who], s.Path)
 		}
 	}

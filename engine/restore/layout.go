@@ -95,7 +95,7 @@ func (rs *Restorer) layoutDir(dir string) (string, error) {
 
 // layoutSteps are the steps that make what cp has of set; paths whose content is gone are put into out.Left. Directories outside of set are
 // not read.
-func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Step, err error) {
+func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Change, err error) {
 	_, lost, err := rs.log.LostIn(cp)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *Lai
 		if why != "" {
 			out.Left = append(out.Left, value.Kept{Path: value.Text(path), Dir: dir, Reason: why})
 		} else if err == nil {
-			steps = append(steps, tree.Step{Path: path, To: &ent})
+			steps = append(steps, tree.Change{Path: path, New: &ent})
 		}
 		return err
 	})
@@ -127,7 +127,7 @@ func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *Lai
 }
 
 // layOutSteps makes the directory dir of the steps, which start from nothing.
-func (rs *Restorer) layOutSteps(ctx context.Context, dir string, steps []tree.Step) ([]value.Without, error) {
+func (rs *Restorer) layOutSteps(ctx context.Context, dir string, steps []tree.Change) ([]value.Without, error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err

@@ -24,9 +24,9 @@ import (
 type Plan struct {
 	Target *model.Checkpoint
 	refs.Scope
-	Steps    []tree.Step  // by path
-	Kept     []value.Kept // paths that differ from the target and stay as they are
-	Replaced []string     // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
+	Steps    []tree.Change // by path
+	Kept     []value.Kept  // paths that differ from the target and stay as they are
+	Replaced []string      // changed since the newest checkpoint: afterwards only the safety checkpoint has their bytes
 	Git      GitHeads
 	without  []value.Without // paths without a step: as the target has them, but for bits that a restore gives to no file
 	Missing  []tree.Skip     // paths that the target did not capture, and that are not on disk
@@ -264,7 +264,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 	if err := pl.compareWithBase(c); err != nil {
 		return err
 	}
-	var steps []tree.Step
+	var steps []tree.Change
 	var away []tree.Change // directories that a colleague removed
 	for _, ch := range pl.changes {
 		if !pl.inScope(ch) {
@@ -291,7 +291,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 			}
 			continue
 		}
-		steps = append(steps, tree.Step{Path: ch.Path, From: ch.Old, To: ch.New})
+		steps = append(steps, ch)
 	}
 	steps = pl.remakeDirs(away, steps)
 	if len(pl.request.Paths) > 0 {
@@ -301,7 +301,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 	}
 	pl.dropBlocked(steps, c.Res.Skips)
 	for _, s := range pl.plan.Steps {
-		if model.IsFile(s.From) && pl.unsaved[s.Path] {
+		if model.IsFile(s.Old) && pl.unsaved[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
 	}
@@ -312,13 +312,13 @@ func (pl *planner) decide(c *capture.Capture) error {
 
 // remakeDirs adds to steps those that make the directories in away, which a colleague removed, if a step makes something below them; the
 // others are kept away.
-func (pl *planner) remakeDirs(away []tree.Change, steps []tree.Step) []tree.Step {
+func (pl *planner) remakeDirs(away []tree.Change, steps []tree.Change) []tree.Change {
 	if len(away) == 0 {
 		return steps
 	}
 	needed := map[string]bool{}
 	for _, s := range steps {
-		for dir, _ := tree.Split(s.Path); s.To != nil && dir != "" && !needed[dir]; dir, _ = tree.Split(dir) {
+		for dir, _ := tree.Split(s.Path); s.New != nil && dir != "" && !needed[dir]; dir, _ = tree.Split(dir) {
 			needed[dir] = true
 		}
 	}
@@ -327,9 +327,9 @@ func (pl *planner) remakeDirs(away []tree.Change, steps []tree.Step) []tree.Step
 			pl.keep(ch.Path, value.KeptSession, false)
 			continue
 		}
-		steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
+		steps = append(steps, tree.Change{Path: ch.Path, New: ch.New})
 	}
-	slices.SortFunc(steps, func(a, b tree.Step) int { return tree.ComparePaths(a.Path, b.Path) })
+	slices.SortFunc(steps, func(a, b tree.Change) int { return tree.ComparePaths(a.Path, b.Path) })
 	return steps
 }
 
@@ -378,7 +378,7 @@ func (pl *planner) whyKept(ch tree.Change) value.KeptReason {
 }
 
 // blockedParents adds to blocking what is no directory and lies, outside of the request, above a path that a step makes.
-func (pl *planner) blockedParents(c *capture.Capture, steps []tree.Step) error {
+func (pl *planner) blockedParents(c *capture.Capture, steps []tree.Change) error {
 	now := oplog.NewLookups(c.Get, c.Res.Root)
 	changed := map[string]bool{}
 	for _, s := range steps {
@@ -400,7 +400,7 @@ func (pl *planner) blockedParents(c *capture.Capture, steps []tree.Step) error {
 
 // dropBlocked fills the plan's steps with those that kept and skipped paths allow: a directory that still holds one cannot be removed, and
 // nothing can be made below a kept file. The others are kept.
-func (pl *planner) dropBlocked(steps []tree.Step, skips []tree.Skip) {
+func (pl *planner) dropBlocked(steps []tree.Change, skips []tree.Skip) {
 	var stay []string
 	for p := range pl.kept {
 		stay = append(stay, p)
@@ -420,9 +420,9 @@ func (pl *planner) dropBlocked(steps []tree.Step, skips []tree.Skip) {
 		case pl.kept[s.Path].Reason != "":
 		case pl.belowKept(s.Path):
 			pl.keep(s.Path, value.KeptBelow, false)
-		case s.From != nil && s.From.Type == tree.TypeDir && (s.To == nil || s.To.Type != tree.TypeDir) && holds(s.Path):
+		case s.Old != nil && s.Old.Type == tree.TypeDir && (s.New == nil || s.New.Type != tree.TypeDir) && holds(s.Path):
 			why := value.KeptHolds
-			if s.To != nil {
+			if s.New != nil {
 				why = value.KeptOccupied
 			}
 			pl.keep(s.Path, why, true)

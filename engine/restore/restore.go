@@ -337,7 +337,7 @@ func withoutKept(files []refs.File, kept []string) []refs.File {
 
 // Apply carries out steps in the worktree, and adds to res what became of them. The journal's stage is made if it is not there, and removed
 // unless it holds the bytes of a racing edit.
-func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Journal, steps []tree.Step, res *Result) error {
+func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Journal, steps []tree.Change, res *Result) error {
 	if !j.Staged {
 		durable, err := rs.MakeStage(root, j.Stage)
 		if err == nil {

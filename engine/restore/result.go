@@ -46,7 +46,7 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 		j.Trees = tree.NewMemo(rs.log.Objs)
 	}
 	found, wanted := oplog.NewLookups(j.Trees, safety.Tree), oplog.NewLookups(j.Trees, target.Tree)
-	var steps []tree.Step
+	var steps []tree.Change
 	var stays []string // paths that stay as the head had them
 	err = tree.Diff(j.Trees, was.Tree, known.Tree, func(ch tree.Change) error {
 		done, isStep := set[ch.Path]
@@ -62,7 +62,7 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 			done = !res.Plan.leavesToOthers(ch.Path) && (have == nil && want == nil || have != nil && want != nil && tree.Same(have, want))
 		}
 		if _, less := res.perms[ch.Path]; done && !less {
-			steps = append(steps, tree.Step{Path: ch.Path, To: ch.New})
+			steps = append(steps, tree.Change{Path: ch.Path, New: ch.New})
 		}
 		if !done {
 			stays = append(stays, ch.Path)
@@ -76,8 +76,8 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 	if err != nil || len(stays) == 0 && len(short) == 0 {
 		return err
 	}
-	steps = slices.DeleteFunc(steps, func(s tree.Step) bool { // a directory above a path that stays is not removed from the head
-		return s.To == nil && slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, s.Path) })
+	steps = slices.DeleteFunc(steps, func(s tree.Change) bool { // a directory above a path that stays is not removed from the head
+		return s.New == nil && slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, s.Path) })
 	})
 	steps = append(steps, short...)
 	id, err := tree.Edit(j.Trees, tx, was.Tree, steps)
@@ -88,8 +88,8 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 }
 
 // permSteps are steps that give the paths with other permissions than the target's those that they have.
-func (res *Result) permSteps(known, wanted *oplog.Lookups) ([]tree.Step, error) {
-	var steps []tree.Step
+func (res *Result) permSteps(known, wanted *oplog.Lookups) ([]tree.Change, error) {
+	var steps []tree.Change
 	for path, perm := range res.perms {
 		ent, err := known.Find(path)
 		if err != nil {
@@ -102,7 +102,7 @@ func (res *Result) permSteps(known, wanted *oplog.Lookups) ([]tree.Step, error) 
 		if ent != nil && tree.Same(ent, want) {
 			is := *ent
 			is.Perm = perm
-			steps = append(steps, tree.Step{Path: path, To: &is})
+			steps = append(steps, tree.Change{Path: path, New: &is})
 		}
 	}
 	return steps, nil
@@ -115,9 +115,9 @@ func (res *Result) adoptPerms() {
 	}
 	steps := slices.Clone(res.Plan.Steps)
 	for i, s := range steps {
-		if perm, ok := res.perms[s.Path]; ok && s.To != nil {
-			to := *s.To
-			to.Perm, steps[i].To = perm, &to
+		if perm, ok := res.perms[s.Path]; ok && s.New != nil {
+			to := *s.New
+			to.Perm, steps[i].New = perm, &to
 		}
 	}
 	res.Plan.Steps = steps

@@ -15,7 +15,7 @@ const mostLooked = 8
 
 // Underfoot lists the agents that are at work here when a restore sets the files of steps and goes on in `goes`, a fork of `from` if that
 // is not "". They do not stop the restore: apply.Run sees a file that changes meanwhile. The log's lock is held.
-func (ss *Sessions) Underfoot(goes, from string, steps []tree.Step) ([]value.AtWork, error) {
+func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.AtWork, error) {
 	if err := ss.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (ss *Sessions) UnderWay(list []model.Session) []value.AtWork {
 
 // under are the steps' files that open calls may be writing: paths that the calls name, with files as their number; all of them, in files
 // alone, if a call names none or none is open.
-func under(calls []model.Call, steps []tree.Step) (paths []value.Text, files int) {
+func under(calls []model.Call, steps []tree.Change) (paths []value.Text, files int) {
 	all := len(calls) == 0
 	named := map[string]bool{}
 	for _, c := range calls {
@@ -81,7 +81,7 @@ func under(calls []model.Call, steps []tree.Step) (paths []value.Text, files int
 		if named[s.Path] {
 			paths = append(paths, value.Text(s.Path))
 		}
-		if all && (model.IsFile(s.From) || model.IsFile(s.To)) || !all && named[s.Path] {
+		if all && (model.IsFile(s.Old) || model.IsFile(s.New)) || !all && named[s.Path] {
 			files++
 		}
 	}

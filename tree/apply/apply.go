@@ -26,7 +26,7 @@ type Options struct {
 	Op string
 	// Steps is the change, in any order; a path occurs once. A directory's ID does not matter. The steps of the directories
 	// above a new path come with it, and so do those of everything below a path that stops being a directory.
-	Steps []tree.Step
+	Steps []tree.Change
 	// Open gives the content of a blob: a file's bytes or a symlink's target. Every byte is hashed again.
 	Open func(id objstore.ID) (io.ReadCloser, error)
 	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done; total 0: it is not
@@ -114,13 +114,13 @@ func (a *applier) result() Result {
 			continue
 		}
 		r.Done++
-		if j.To == nil {
+		if j.New == nil {
 			continue
 		}
 		if w, ok := j.without(); ok {
 			r.Without = append(r.Without, w)
 		}
-		if j.To.Type != tree.TypeSymlink && j.perm != j.To.Perm {
+		if j.New.Type != tree.TypeSymlink && j.perm != j.New.Perm {
 			if r.Perms == nil {
 				r.Perms = map[string]uint16{}
 			}

@@ -91,24 +91,24 @@ func lostBits(want, perm uint16) (what []string) {
 
 // inherits reports whether a file replaces a file, whose owner, group and attributes it gets.
 func (j *job) inherits() bool {
-	return j.present && j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
+	return j.present && j.Old != nil && j.New != nil && j.Old.Type == tree.TypeFile && j.New.Type == tree.TypeFile && j.Old.ID != j.New.ID
 }
 
 // choosePerm sets the permissions that a path gets, but for the special bits of a file that inherits: setInherited adds those.
 func (a *applier) choosePerm(j *job) {
 	switch {
-	case j.To == nil || j.To.Type == tree.TypeSymlink:
+	case j.New == nil || j.New.Type == tree.TypeSymlink:
 	case j.newReady:
 		j.perm = j.staged.Perm
 	case j.permOnly():
-		j.perm = restoredPerm(j.To.Type, j.To.Perm, j.now)
-	case j.To.Type == tree.TypeFile:
-		j.perm = j.To.Perm & permOwn
+		j.perm = restoredPerm(j.New.Type, j.New.Perm, j.now)
+	case j.New.Type == tree.TypeFile:
+		j.perm = j.New.Perm & permOwn
 	default:
-		j.perm = j.To.Perm & (permOwn | permSticky)
+		j.perm = j.New.Perm & (permOwn | permSticky)
 		up, _ := tree.Split(j.Path)
 		_, inherits := a.setgid[up]
-		if above := a.byPath[up]; above != nil && above.To != nil && above.To.Type == tree.TypeDir && above.placesNew() {
+		if above := a.byPath[up]; above != nil && above.New != nil && above.New.Type == tree.TypeDir && above.placesNew() {
 			inherits = above.perm&permSetgid != 0
 		}
 		if inherits {
@@ -175,7 +175,7 @@ func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 		j.addLost(lostLinks)
 	}
 	owner, group := st.Uid == j.was.Uid, st.Gid == j.was.Gid
-	if owner && group && len(j.attrs) == 0 && j.To.Perm&j.was.Perm&permSpecial == 0 {
+	if owner && group && len(j.attrs) == 0 && j.New.Perm&j.was.Perm&permSpecial == 0 {
 		return nil
 	}
 	if err := w.Chmod(0o600); err != nil { // setting attributes needs the right to write
@@ -211,7 +211,7 @@ func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 	if !group { // the group could not be kept: this one gets no more than others have
 		j.perm &^= permGroup &^ (j.perm & 0o007 << 3)
 	}
-	if bits := j.To.Perm & j.was.Perm; owner {
+	if bits := j.New.Perm & j.was.Perm; owner {
 		j.perm |= bits & (permSetuid | permSticky)
 		if group {
 			j.perm |= bits & permSetgid
@@ -282,8 +282,8 @@ func sameAttr(x, y worktreefs.Attr) bool { return x.Name == y.Name && slices.Equ
 // without is what a finished step did not get.
 func (j *job) without() (value.Without, bool) {
 	w := value.Without{Path: value.Text(j.Path), What: slices.Clone(j.lost)}
-	if j.To != nil && j.To.Type != tree.TypeSymlink {
-		w.What = append(w.What, lostBits(j.To.Perm, j.perm)...)
+	if j.New != nil && j.New.Type != tree.TypeSymlink {
+		w.What = append(w.What, lostBits(j.New.Perm, j.perm)...)
 	}
 	slices.Sort(w.What)
 	return w, len(w.What) > 0

@@ -192,7 +192,7 @@ func TestPromise17ApplySpecialBits(t *testing.T) {
 				}
 			}
 			// Once more, and back: neither is in conflict with what was left out.
-			for _, steps := range [][]tree.Step{stepsBetween(from, to), tree.Reverse(stepsBetween(from, to))} {
+			for _, steps := range [][]tree.Change{stepsBetween(from, to), tree.Reverse(stepsBetween(from, to))} {
 				if r, err = runApply(t, dir, steps, b, &faultfs.Script{}); err != nil || len(r.Conflicts) > 0 {
 					t.Fatalf("%04o to %04o, again: %v %v", had, want, err, r.Conflicts)
 				}
@@ -251,7 +251,7 @@ func sameNatures(t *testing.T, dir string, want map[string]string) {
 func TestPromise17ApplyKeepsNature(t *testing.T) {
 	dir, from, to, natures := dressed(t)
 	b := applyBlobs{}.add(from).add(to)
-	for _, steps := range [][]tree.Step{stepsBetween(from, to), tree.Reverse(stepsBetween(from, to))} {
+	for _, steps := range [][]tree.Change{stepsBetween(from, to), tree.Reverse(stepsBetween(from, to))} {
 		r, err := runApply(t, dir, steps, b, &faultfs.Script{})
 		if err != nil || len(r.Conflicts) > 0 || len(r.Without) > 0 || len(r.Perms) > 0 {
 			t.Fatalf("%v %+v", err, r)

@@ -52,7 +52,7 @@ func (a *applier) groupNew() (alone []*job) {
 		up, _ := tree.Split(j.Path)
 		j.inside = dirs[up]
 		switch {
-		case j.To.Type == tree.TypeDir:
+		case j.New.Type == tree.TypeDir:
 			n := &newDir{job: j, parent: j.inside}
 			dirs[j.Path] = n
 			if n.parent == nil {
@@ -246,12 +246,12 @@ func (b *builder) complete(n *newDir) error {
 // writeFile writes a file or link with its permissions and what it inherits.
 func (b *builder) writeFile(j *job, at worktreefs.Dir, name string) (err error) {
 	defer b.a.advance()
-	r, err := b.a.Open(j.To.ID)
+	r, err := b.a.Open(j.New.ID)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if j.To.Type == tree.TypeSymlink {
+	if j.New.Type == tree.TypeSymlink {
 		return writeSymlink(j, r, at, name)
 	}
 	w, err := at.CreateFile(name, 0o600)
@@ -269,7 +269,7 @@ func (b *builder) writeFile(j *job, at worktreefs.Dir, name string) (err error) 
 		b.syncs = append(b.syncs, w)
 		return nil
 	}
-	b.writeOut(j.To.Size)
+	b.writeOut(j.New.Size)
 	return errors.Join(err, w.Close())
 }
 

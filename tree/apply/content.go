@@ -15,8 +15,8 @@ func writeSymlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if objstore.Sum(objstore.Blob, target) != j.To.ID {
-		return fmt.Errorf("content is not that of blob %s", j.To.ID)
+	if objstore.Sum(objstore.Blob, target) != j.New.ID {
+		return fmt.Errorf("content is not that of blob %s", j.New.ID)
 	}
 	if err := at.Symlink(string(target), name); err != nil {
 		return err
@@ -46,8 +46,8 @@ func writeContent(j *job, r io.Reader, w worktreefs.WFile) error {
 			return rerr
 		}
 	}
-	if h.Sum() != j.To.ID || size != j.To.Size {
-		return fmt.Errorf("content is not that of blob %s", j.To.ID)
+	if h.Sum() != j.New.ID || size != j.New.Size {
+		return fmt.Errorf("content is not that of blob %s", j.New.ID)
 	}
 	if hole > 0 {
 		if err := w.Hole(hole); err != nil {

@@ -28,7 +28,7 @@ func (a *applier) checkPlaced() error {
 		if err == nil {
 			st, err = parent.Lstat(name)
 		}
-		if err == nil && j.To == nil {
+		if err == nil && j.New == nil {
 			exact, serr := a.w.hasExactName(name)
 			if serr != nil {
 				return serr
@@ -42,17 +42,17 @@ func (a *applier) checkPlaced() error {
 		switch {
 		case err != nil && !worktreefs.IsLocal(err):
 			return err
-		case j.To == nil && err != nil:
+		case j.New == nil && err != nil:
 			j.state, gone = jobDone, j.Path
-		case j.To == nil:
+		case j.New == nil:
 			a.conflict(j, "created again after it was removed")
 		case err != nil:
 			a.conflict(j, "removed again after it was written")
-		case j.To.Type == tree.TypeDir && st.Type == worktreefs.TypeDir && st.Ino == j.staged.Ino:
+		case j.New.Type == tree.TypeDir && st.Type == worktreefs.TypeDir && st.Ino == j.staged.Ino:
 			j.state = jobDone
-		case j.To.Type == tree.TypeDir || !sameFile(st, j.staged):
+		case j.New.Type == tree.TypeDir || !sameFile(st, j.staged):
 			a.conflict(j, "changed again after it was written")
-		case j.To.Type == tree.TypeFile && st.Perm != j.perm:
+		case j.New.Type == tree.TypeFile && st.Perm != j.perm:
 			a.conflict(j, "its permissions are not what was set")
 		default:
 			j.state = jobDone

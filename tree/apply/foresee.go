@@ -13,23 +13,23 @@ import (
 // Foresee tells what Run would set without something, as far as that can be known before: what the system will refuse is judged by
 // who we are.
 // perms are as Result's. Nothing is changed.
-func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []value.Without, perms map[string]uint16, err error) {
+func Foresee(root worktreefs.Dir, steps []tree.Change) (lost []value.Without, perms map[string]uint16, err error) {
 	steps = slices.Clone(steps)
-	slices.SortFunc(steps, func(x, y tree.Step) int { return tree.ComparePaths(x.Path, y.Path) })
+	slices.SortFunc(steps, func(x, y tree.Change) int { return tree.ComparePaths(x.Path, y.Path) })
 	made := map[string]uint16{} // new directories
 	perms = map[string]uint16{}
 	for _, s := range steps {
-		if s.To == nil || s.To.Type == tree.TypeSymlink {
+		if s.New == nil || s.New.Type == tree.TypeSymlink {
 			continue
 		}
-		j := &job{Step: s}
-		if s.From != nil && s.From.Type == s.To.Type {
-			j.present, j.now = true, s.From.Perm
+		j := &job{Change: s}
+		if s.Old != nil && s.Old.Type == s.New.Type {
+			j.present, j.now = true, s.Old.Perm
 		}
 		switch {
 		case j.permOnly():
-			j.perm = restoredPerm(s.To.Type, s.To.Perm, s.From.Perm)
-		case s.To.Type == tree.TypeDir:
+			j.perm = restoredPerm(s.New.Type, s.New.Perm, s.Old.Perm)
+		case s.New.Type == tree.TypeDir:
 			up, _ := tree.Split(s.Path)
 			perm, ok := made[up]
 			if !ok {
@@ -37,10 +37,10 @@ func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []value.Without, perm
 					return nil, nil, err
 				}
 			}
-			j.perm = s.To.Perm&(permOwn|permSticky) | perm&permSetgid
+			j.perm = s.New.Perm&(permOwn|permSticky) | perm&permSetgid
 			made[s.Path] = j.perm
 		default:
-			j.perm = s.To.Perm & permOwn
+			j.perm = s.New.Perm & permOwn
 			if j.inherits() {
 				if err := j.foresee(root); err != nil {
 					return nil, nil, err
@@ -50,7 +50,7 @@ func Foresee(root worktreefs.Dir, steps []tree.Step) (lost []value.Without, perm
 		if w, ok := j.without(); ok {
 			lost = append(lost, w)
 		}
-		if j.perm != s.To.Perm {
+		if j.perm != s.New.Perm {
 			perms[s.Path] = j.perm
 		}
 	}
@@ -104,7 +104,7 @@ func (j *job) foresee(root worktreefs.Dir) error {
 	}
 	me := os.Geteuid()
 	if me == 0 || me < 0 { // root, or a system without users
-		j.perm |= j.To.Perm & st.Perm & permSpecial
+		j.perm |= j.New.Perm & st.Perm & permSpecial
 		return nil
 	}
 	group := inGroup(int(st.Gid))
@@ -113,8 +113,8 @@ func (j *job) foresee(root worktreefs.Dir) error {
 	}
 	if int(st.Uid) != me {
 		j.addLost(lostOwner)
-	} else if j.perm |= j.To.Perm & st.Perm & (permSetuid | permSticky); group {
-		j.perm |= j.To.Perm & st.Perm & permSetgid
+	} else if j.perm |= j.New.Perm & st.Perm & (permSetuid | permSticky); group {
+		j.perm |= j.New.Perm & st.Perm & permSetgid
 	}
 	if slices.ContainsFunc(j.attrs, func(x worktreefs.Attr) bool { return x.Name == worktreefs.CapabilityAttr }) {
 		j.addLost(lostCapabilities)

@@ -42,20 +42,20 @@ func TestT12ApplyRefuses(t *testing.T) {
 					t.Fatal(err)
 				}
 				buildState(t, dir, from)
-				s := tree.Step{Path: n}
+				s := tree.Change{Path: n}
 				switch kind {
 				case "create":
-					s.To = nf("evil", 0o755).entry(n)
+					s.New = nf("evil", 0o755).entry(n)
 				case "link":
-					s.To = nl("evil").entry(n)
+					s.New = nl("evil").entry(n)
 				case "mkdir":
-					s.To = nd(0o755).entry(n)
+					s.New = nd(0o755).entry(n)
 				case "delete":
-					s.From = nf("head", 0o644).entry(n)
+					s.Old = nf("head", 0o644).entry(n)
 				}
 				to := applyState{"f": nf("g", 0o644)}
 				b := applyBlobs{}.add(from).add(to).add(applyState{"x": nf("evil", 0)})
-				steps := []tree.Step{s, {Path: "f", From: from["f"].entry("f"), To: to["f"].entry("f")}}
+				steps := []tree.Change{s, {Path: "f", Old: from["f"].entry("f"), New: to["f"].entry("f")}}
 				r, err := runApply(t, dir, steps, b, &faultfs.Script{})
 				if err != nil {
 					t.Fatal(err)
@@ -80,10 +80,10 @@ func TestT12ApplyRefuses(t *testing.T) {
 
 func TestApplyBadSteps(t *testing.T) {
 	f := nf("f", 0o644).entry("f")
-	for i, steps := range [][]tree.Step{
+	for i, steps := range [][]tree.Change{
 		{{Path: "f"}},
-		{{Path: "f", To: f}, {Path: "f", From: f}},
-		{{Path: "f", To: &tree.Entry{Name: "f", Type: 'x'}}},
+		{{Path: "f", New: f}, {Path: "f", Old: f}},
+		{{Path: "f", New: &tree.Entry{Name: "f", Type: 'x'}}},
 	} {
 		if _, err := runApply(t, applyDir(t), steps, nil, &faultfs.Script{}); !errors.Is(err, apply.BadSteps) {
 			t.Errorf("%d: %v", i, err)
@@ -196,12 +196,12 @@ func TestT12SymlinkParent(t *testing.T) {
 		buildState(t, dir, disk)
 		old, x := nf("f", 0o644), nf("new", 0o644)
 		b := applyBlobs{}.add(disk).add(applyState{"x": x})
-		steps := []tree.Step{
-			{Path: "p/f", From: old.entry("f"), To: x.entry("f")},
-			{Path: "p/g", From: nf("g", 0o644).entry("g")},
-			{Path: "p/new", To: x.entry("new")},
-			{Path: "p/sub", To: nd(0o755).entry("sub")},
-			{Path: "p/sub/deep", To: x.entry("deep")},
+		steps := []tree.Change{
+			{Path: "p/f", Old: old.entry("f"), New: x.entry("f")},
+			{Path: "p/g", Old: nf("g", 0o644).entry("g")},
+			{Path: "p/new", New: x.entry("new")},
+			{Path: "p/sub", New: nd(0o755).entry("sub")},
+			{Path: "p/sub/deep", New: x.entry("deep")},
 		}
 		r, err := runApply(t, dir, steps, b, &faultfs.Script{})
 		if err != nil {
@@ -233,18 +233,18 @@ func TestT12Surprises(t *testing.T) {
 	for what, disk := range there {
 		for fname, from := range froms {
 			for tname, to := range tos {
-				s := tree.Step{Path: "x"}
+				s := tree.Change{Path: "x"}
 				if from != nil {
-					s.From = from.entry("x")
+					s.Old = from.entry("x")
 				}
 				if to != nil {
-					s.To = to.entry("x")
+					s.New = to.entry("x")
 				}
-				if s.From == nil && s.To == nil {
+				if s.Old == nil && s.New == nil {
 					continue
 				}
 				absent := what == "nothing"
-				if absent && (s.From == nil || s.To == nil || s.From.Type == tree.TypeDir || s.To.Type == tree.TypeDir) || what == "dir" &&
+				if absent && (s.Old == nil || s.New == nil || s.Old.Type == tree.TypeDir || s.New.Type == tree.TypeDir) || what == "dir" &&
 					fname == "dir" && tname != "dir" {
 					continue // not a surprise
 				}
@@ -257,7 +257,7 @@ func TestT12Surprises(t *testing.T) {
 					}
 					buildState(t, dir, there)
 					b := applyBlobs{}.add(applyState{"1": nf("after!", 0)})
-					r, err := runApply(t, dir, []tree.Step{s}, b, &faultfs.Script{})
+					r, err := runApply(t, dir, []tree.Change{s}, b, &faultfs.Script{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -281,18 +281,18 @@ func TestT12Surprises(t *testing.T) {
 func TestT12ApplyDeep(t *testing.T) {
 	const depth = 300
 	name := strings.Repeat("d", 30)
-	var steps []tree.Step
+	var steps []tree.Change
 	path := ""
 	for range depth {
 		path = tree.Join(path, name)
-		steps = append(steps, tree.Step{Path: path, To: nd(0o755).entry(path)})
+		steps = append(steps, tree.Change{Path: path, New: nd(0o755).entry(path)})
 	}
 	leaf := nf("leaf", 0o444)
-	steps = append(steps, tree.Step{Path: path + "/leaf", To: leaf.entry("leaf")},
-		tree.Step{Path: path + "/link", To: nl("leaf").entry("link")})
+	steps = append(steps, tree.Change{Path: path + "/leaf", New: leaf.entry("leaf")},
+		tree.Change{Path: path + "/link", New: nl("leaf").entry("link")})
 	b := applyBlobs{}.add(applyState{"1": leaf, "2": nl("leaf")})
 	dir := applyDir(t)
-	for _, s := range [][]tree.Step{steps, steps, tree.Reverse(steps), tree.Reverse(steps)} {
+	for _, s := range [][]tree.Change{steps, steps, tree.Reverse(steps), tree.Reverse(steps)} {
 		r, err := runApply(t, dir, s, b, &faultfs.Script{})
 		if err != nil || len(r.Conflicts) > 0 || r.Done != len(s) {
 			t.Fatalf("%+v, %v", r, err)
@@ -474,7 +474,7 @@ func (d plain) Exchange(string, worktreefs.Dir, string) error { return worktreef
 func TestT10WithoutExchange(t *testing.T) {
 	eachScenario(t, func(t *testing.T, from, to applyState, b applyBlobs) {
 		steps := stepsBetween(from, to)
-		run := func(dir string, steps []tree.Step, s *faultfs.Script) (apply.Result, error) {
+		run := func(dir string, steps []tree.Change, s *faultfs.Script) (apply.Result, error) {
 			real, err := worktreefs.OpenRoot(dir)
 			if err != nil {
 				t.Fatal(err)
@@ -582,7 +582,7 @@ func TestApplyForeign(t *testing.T) {
 	}
 	defer real.Close()
 	x := nf("x", 0o644)
-	steps := []tree.Step{{Path: "kernel/new", To: x.entry("new")}}
+	steps := []tree.Change{{Path: "kernel/new", New: x.entry("new")}}
 	stage, err := worktreefs.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ const (
 
 // job is a step that is being carried out.
 type job struct {
-	tree.Step
+	tree.Change
 	key       string // names its files in the stage
 	state     jobState
 	stage     *stage
@@ -64,16 +64,16 @@ type job struct {
 
 // removesFirst reports whether the entry at the path is removed before anything else is placed.
 func (j *job) removesFirst() bool {
-	return j.present && j.From != nil && (j.To == nil || (j.To.Type == tree.TypeDir) != (j.From.Type == tree.TypeDir))
+	return j.present && j.Old != nil && (j.New == nil || (j.New.Type == tree.TypeDir) != (j.Old.Type == tree.TypeDir))
 }
 
 // permOnly reports whether only permissions change, and the content stays.
 func (j *job) permOnly() bool {
-	return j.present && j.From != nil && j.To != nil && j.From.Type == j.To.Type && (j.From.Type == tree.TypeDir || j.From.ID == j.To.ID)
+	return j.present && j.Old != nil && j.New != nil && j.Old.Type == j.New.Type && (j.Old.Type == tree.TypeDir || j.Old.ID == j.New.ID)
 }
 
 // placesNew reports whether new content is put at the path.
-func (j *job) placesNew() bool { return j.To != nil && !j.permOnly() }
+func (j *job) placesNew() bool { return j.New != nil && !j.permOnly() }
 
 // applier carries out one list of steps. Not safe for concurrent use; its own goroutines write into the stage and sync, nothing else.
 type applier struct {
@@ -122,7 +122,7 @@ func newApplier(ctx context.Context, o Options) (*applier, error) {
 	}
 	a.w.a = a
 	for _, s := range o.Steps {
-		j := &job{Step: s, key: keyOf(s.Path)}
+		j := &job{Change: s, key: keyOf(s.Path)}
 		if err := j.check(); err != nil {
 			return nil, err
 		}
@@ -143,10 +143,10 @@ func newApplier(ctx context.Context, o Options) (*applier, error) {
 
 // check returns errBadSteps for what is no step.
 func (j *job) check() error {
-	if j.From == nil && j.To == nil {
+	if j.Old == nil && j.New == nil {
 		return fmt.Errorf("%w: %q from nothing to nothing", errBadSteps, j.Path)
 	}
-	for _, e := range []*tree.Entry{j.From, j.To} {
+	for _, e := range []*tree.Entry{j.Old, j.New} {
 		if e != nil && e.Type != tree.TypeFile && e.Type != tree.TypeSymlink && e.Type != tree.TypeDir {
 			return fmt.Errorf("%w: %q has type %q", errBadSteps, j.Path, e.Type)
 		}

@@ -19,7 +19,7 @@ const layoutPrefix = ".rewind-into-"
 // is complete and durable: worktreefs.ErrExist if something has it by then. An error leaves nothing new; a kill can leave a directory in
 // above whose name begins with layoutPrefix. open and progress are those of Options. It returns what paths lack, as Result.Without.
 func LayOut(
-	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Step, open func(objstore.ID) (io.ReadCloser,
+	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Change, open func(objstore.ID) (io.ReadCloser,
 		error), progress func(phase string, done, total int),
 ) (_ []value.Without, err error) {
 	work := layoutPrefix + rand.Text()

@@ -165,7 +165,7 @@ func (a *applier) restorePerms(final bool) error {
 	}
 	if final {
 		for _, j := range a.jobs {
-			if j.state == jobPending && j.permOnly() && j.To.Type == tree.TypeDir {
+			if j.state == jobPending && j.permOnly() && j.New.Type == tree.TypeDir {
 				want[j.Path] = j.perm
 			}
 		}

@@ -26,12 +26,12 @@ func (a *applier) remove() error {
 			return err
 		}
 		defer parent.Close()
-		if j.From.Type == tree.TypeDir {
+		if j.Old.Type == tree.TypeDir {
 			err := parent.Rmdir(name)
 			switch {
 			case errors.Is(err, worktreefs.ErrNotEmpty):
 				a.kept = append(a.kept, j.Path)
-				if j.To != nil {
+				if j.New != nil {
 					a.conflict(j, "the directory there still holds something")
 				} else {
 					j.state = jobKept
@@ -50,7 +50,7 @@ func (a *applier) remove() error {
 			}
 		}
 		j.present = false
-		if j.To == nil {
+		if j.New == nil {
 			j.state = jobPlaced
 		}
 		return nil
@@ -81,16 +81,16 @@ func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool,
 
 // isExpected reports whether what was displaced is what the step expects, From or To: the bytes of both are stored.
 func (a *applier) isExpected(j *job, name string) (bool, error) {
-	f, err := j.stage.inspect(name, j.From, j.To)
+	f, err := j.stage.inspect(name, j.Old, j.New)
 	if err != nil {
 		return false, err
 	}
-	known := f.sameBytes(j.From) || f.sameBytes(j.To)
+	known := f.sameBytes(j.Old) || f.sameBytes(j.New)
 	if j.inherits() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
 		return false, nil // the new file has the owner that the survey saw
 	}
 	return known && f.st.Type != worktreefs.TypeDir &&
-		(f.equals(j.From, f.st.Perm) || resemblingPerm(j.From.Type, f.st.Perm, j.From.Perm)), nil
+		(f.equals(j.Old, f.st.Perm) || resemblingPerm(j.Old.Type, f.st.Perm, j.Old.Perm)), nil
 }
 
 // moveBack returns what was displaced to its path. If the name is taken by now the bytes stay saved, and are reported.
@@ -164,7 +164,7 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if st.Type == worktreefs.TypeDir && resemblingPerm(tree.TypeDir, st.Perm, j.To.Perm) {
+	if st.Type == worktreefs.TypeDir && resemblingPerm(tree.TypeDir, st.Perm, j.New.Perm) {
 		j.perm = st.Perm
 		j.state = jobDone
 		return nil
@@ -175,7 +175,7 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 
 // placeNew moves new files and links into the tree, or exchanges them with what is there.
 func (a *applier) placeNew() error {
-	wanted := func(j *job) bool { return j.placesNew() && j.To.Type != tree.TypeDir && j.inside == nil }
+	wanted := func(j *job) bool { return j.placesNew() && j.New.Type != tree.TypeDir && j.inside == nil }
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
 		parent, name, err := a.openParent(j)
 		if err != nil {
@@ -264,7 +264,7 @@ func sameFile(st, staged worktreefs.Stat) bool {
 
 // changePerms sets the permissions of files whose content stays.
 func (a *applier) changePerms() error {
-	wanted := func(j *job) bool { return j.permOnly() && j.To.Type == tree.TypeFile }
+	wanted := func(j *job) bool { return j.permOnly() && j.New.Type == tree.TypeFile }
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
 		parent, name, err := a.openParent(j)
 		if err != nil {

@@ -35,7 +35,7 @@ func (s *stage) inspect(name string, with ...*tree.Entry) (found, error) {
 // discardable reports whether a name in the stage can be unlinked without losing bytes: it equals From or To of its step, or is an empty
 // directory, or is not there.
 func (s *stage) discardable(j *job, name string) (bool, error) {
-	f, err := s.inspect(name, j.From, j.To)
+	f, err := s.inspect(name, j.Old, j.New)
 	if err != nil {
 		return false, err
 	}
@@ -48,7 +48,7 @@ func (s *stage) discardable(j *job, name string) (bool, error) {
 		list, err := d.ReadDir()
 		return len(list) == 0, err
 	}
-	return !f.exists || f.sameBytes(j.From) || f.sameBytes(j.To), nil
+	return !f.exists || f.sameBytes(j.Old) || f.sameBytes(j.New), nil
 }
 
 // discard unlinks a name in the stage if it is discardable and nobody can still write to it; else its bytes are kept and reported. Nothing
@@ -170,7 +170,7 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 		return err
 	}
 	// A file that was moved out for another one: the run had made its place empty, so it goes back and is displaced again.
-	between := suf == sufOld && j.From != nil && j.To != nil && j.From.Type != tree.TypeDir && j.To.Type != tree.TypeDir
+	between := suf == sufOld && j.Old != nil && j.New != nil && j.Old.Type != tree.TypeDir && j.New.Type != tree.TypeDir
 	if discardable && suf == sufNew && parent != nil {
 		matches, err := j.matchesTarget(n, parent, name)
 		if err != nil {
@@ -184,7 +184,7 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	if discardable && !between || parent == nil {
 		return a.discard(j, n)
 	}
-	cur, err := inspect(parent, name, j.From, j.To)
+	cur, err := inspect(parent, name, j.Old, j.New)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 		if !errors.Is(err, worktreefs.ErrExist) {
 			return err
 		}
-	case !discardable && cur.st.Type != worktreefs.TypeDir && (cur.sameBytes(j.From) || cur.sameBytes(j.To)):
+	case !discardable && cur.st.Type != worktreefs.TypeDir && (cur.sameBytes(j.Old) || cur.sameBytes(j.New)):
 		// A racing edit was exchanged with the new content and the run was cut short before it was seen.
 		if err := a.writable(dir); err != nil {
 			return err
@@ -216,11 +216,11 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 // matchesTarget reports whether a file n in the stage is all that the step wants, and has owner, group and attributes of the file at the
 // path. When a run is taken back it is the very file that was there, with its other names and times, so it goes back itself.
 func (j *job) matchesTarget(n string, parent worktreefs.Dir, name string) (bool, error) {
-	if j.From == nil || j.To == nil || j.From.Type != tree.TypeFile || j.To.Type != tree.TypeFile {
+	if j.Old == nil || j.New == nil || j.Old.Type != tree.TypeFile || j.New.Type != tree.TypeFile {
 		return false, nil
 	}
-	f, err := inspect(j.stage.dir, n, j.To)
-	if err != nil || f.sealed || !f.sameBytes(j.To) {
+	f, err := inspect(j.stage.dir, n, j.New)
+	if err != nil || f.sealed || !f.sameBytes(j.New) {
 		return false, ignoreLocal(err)
 	}
 	there, attrs, err := metadataOf(parent, name)
@@ -232,7 +232,7 @@ func (j *job) matchesTarget(n string, parent worktreefs.Dir, name string) (bool,
 		return false, ignoreLocal(err)
 	}
 	j.staged = st
-	return st.Perm == j.To.Perm && st.Uid == there.Uid && st.Gid == there.Gid && slices.EqualFunc(attrs, has, sameAttr), nil
+	return st.Perm == j.New.Perm && st.Uid == there.Uid && st.Gid == there.Gid && slices.EqualFunc(attrs, has, sameAttr), nil
 }
 
 // metadataOf is the stat and the attributes of a file.

@@ -74,21 +74,21 @@ func (n applyNode) entry(path string) *tree.Entry {
 }
 
 // stepsBetween is what a plan would give.
-func stepsBetween(from, to applyState) []tree.Step {
+func stepsBetween(from, to applyState) []tree.Change {
 	both := maps.Clone(from)
 	maps.Copy(both, to)
-	var steps []tree.Step
+	var steps []tree.Change
 	for _, p := range both.paths() {
 		f, inF := from[p]
 		t, inT := to[p]
-		s := tree.Step{Path: p}
+		s := tree.Change{Path: p}
 		if inF {
-			s.From = f.entry(p)
+			s.Old = f.entry(p)
 		}
 		if inT {
-			s.To = t.entry(p)
+			s.New = t.entry(p)
 		}
-		if !tree.Same(s.From, s.To) {
+		if !tree.Same(s.Old, s.New) {
 			steps = append(steps, s)
 		}
 	}
@@ -217,12 +217,12 @@ func (w applyState) diff(want applyState) string {
 }
 
 // checkout applies steps to dir through a script.
-func runApply(t testing.TB, dir string, steps []tree.Step, b applyBlobs, s *faultfs.Script) (apply.Result, error) {
+func runApply(t testing.TB, dir string, steps []tree.Change, b applyBlobs, s *faultfs.Script) (apply.Result, error) {
 	t.Helper()
 	return runApplyCtx(context.Background(), t, dir, steps, b, s)
 }
 
-func runApplyCtx(ctx context.Context, t testing.TB, dir string, steps []tree.Step, b applyBlobs, s *faultfs.Script) (apply.Result, error) {
+func runApplyCtx(ctx context.Context, t testing.TB, dir string, steps []tree.Change, b applyBlobs, s *faultfs.Script) (apply.Result, error) {
 	t.Helper()
 	real, err := worktreefs.OpenRoot(dir)
 	if err != nil {
@@ -259,7 +259,7 @@ func stageHolds(t testing.TB, dir string) []string {
 }
 
 // mustReach applies steps without faults and compares.
-func mustReach(t testing.TB, dir string, steps []tree.Step, b applyBlobs, want applyState) apply.Result {
+func mustReach(t testing.TB, dir string, steps []tree.Change, b applyBlobs, want applyState) apply.Result {
 	t.Helper()
 	r, err := runApply(t, dir, steps, b, &faultfs.Script{})
 	if err != nil {

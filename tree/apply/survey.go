@@ -58,8 +58,8 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	}
 	switch {
 	case errors.Is(err, worktreefs.ErrNotDir):
-		if up := a.byPath[at]; up == nil || (up.From == nil || up.From.Type == tree.TypeDir) &&
-			(up.To == nil || up.To.Type == tree.TypeDir) {
+		if up := a.byPath[at]; up == nil || (up.Old == nil || up.Old.Type == tree.TypeDir) &&
+			(up.New == nil || up.New.Type == tree.TypeDir) {
 			a.conflict(j, "its directory "+quotePath(at)+" is now a file or a symbolic link, which is not followed")
 			return false, nil
 		}
@@ -71,12 +71,12 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	inherits := j.From != nil && j.To != nil && j.From.Type == tree.TypeFile && j.To.Type == tree.TypeFile && j.From.ID != j.To.ID
-	f, err := inspectWith(parent, name, inherits, j.From, j.To)
+	inherits := j.Old != nil && j.New != nil && j.Old.Type == tree.TypeFile && j.New.Type == tree.TypeFile && j.Old.ID != j.New.ID
+	f, err := inspectWith(parent, name, inherits, j.Old, j.New)
 	if err != nil {
 		return false, err
 	}
-	if f.exists && j.From == nil {
+	if f.exists && j.Old == nil {
 		exact, err := a.w.hasExactName(name)
 		if err != nil {
 			return false, err
@@ -98,13 +98,13 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 // permissions without our widening.
 func (a *applier) decide(j *job, f found, perm uint16) {
 	j.present, j.was, j.now, j.attrs, j.perm = f.exists, f.st, perm, f.attrs, perm
-	isFrom, isTo := f.equals(j.From, perm), f.equals(j.To, perm)
+	isFrom, isTo := f.equals(j.Old, perm), f.equals(j.New, perm)
 	if !isFrom && !isTo {
-		if isTo = f.resembles(j.To, perm); !isTo {
-			isFrom = f.resembles(j.From, perm)
+		if isTo = f.resembles(j.New, perm); !isTo {
+			isFrom = f.resembles(j.Old, perm)
 		}
 	}
-	if f.sealed && isFrom && j.From != nil {
+	if f.sealed && isFrom && j.Old != nil {
 		isTo = false // not told apart by reading; the displaced file will be
 	}
 	switch {
@@ -112,17 +112,17 @@ func (a *applier) decide(j *job, f found, perm uint16) {
 		j.state = jobDone
 		return
 	case isFrom:
-	case !f.exists && (j.To == nil || j.To.Type == tree.TypeDir || j.From.Type == tree.TypeDir):
+	case !f.exists && (j.New == nil || j.New.Type == tree.TypeDir || j.Old.Type == tree.TypeDir):
 		// A directory gives way before what replaces it comes; absence there is a state of ours, and holds no bytes.
 	case !f.exists:
 		a.conflict(j, "deleted since")
-	case f.st.Type == worktreefs.TypeDir && j.From != nil && j.From.Type == tree.TypeDir && (j.To == nil || j.To.Type != tree.TypeDir):
+	case f.st.Type == worktreefs.TypeDir && j.Old != nil && j.Old.Type == tree.TypeDir && (j.New == nil || j.New.Type != tree.TypeDir):
 		// Its permissions differ, but it goes anyway, if it is empty.
-	case j.From == nil:
+	case j.Old == nil:
 		a.conflict(j, "something else is there now: a "+f.st.Type.String())
-	case tree.Type(f.st.Type) != j.From.Type:
+	case tree.Type(f.st.Type) != j.Old.Type:
 		a.conflict(j, "it is now a "+f.st.Type.String())
-	case f.sameBytes(j.From):
+	case f.sameBytes(j.Old):
 		a.conflict(j, "its permissions changed since")
 	default:
 		a.conflict(j, "changed since")
