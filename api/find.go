@@ -90,6 +90,7 @@ type Moment struct {
 	Tool    *Tool     `json:"tool,omitempty"`
 	Message Text      `json:"message,omitempty"`
 	Safety  bool      `json:"safety,omitempty"`
+	Merged  uint64    `json:"merged,omitempty"` // older steps that gc has merged into it: what is said of it may be true of one of them
 }
 
 // BlameRequest asks where the lines of a file come from.
@@ -120,6 +121,7 @@ type Origin struct {
 	By     []string `json:"by,omitempty"`       // the sessions, as agent/id, whose change it was; none: it came from outside
 	Before bool     `json:"before,omitempty"`   // the first checkpoint: its lines are older than rewind's memory
 	Git    *Head    `json:"git,omitempty"`      // of such a one: where the user's git stood then
+	Older  bool     `json:"older,omitempty"`    // it had the lines before: gc has merged the step that brought them into another
 	Prior  string   `json:"previous,omitempty"` // the checkpoint before it that has the file
 	Was    Text     `json:"previous_path,omitempty"`
 }

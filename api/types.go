@@ -44,6 +44,7 @@ type Checkpoint struct {
 	// in a list: not on the branch, left behind by a later step or on another line of the family
 	Aside  bool     `json:"aside,omitempty"`
 	Tags   []string `json:"tags,omitempty"`
+	Merged uint64   `json:"merged,omitempty"` // older steps that gc has merged into it: what it changed is what they all did
 	Notes  []Text   `json:"notes,omitempty"`  // messages that were put on it later, the oldest first
 	Target Text     `json:"target,omitempty"` // where asked for: what the tool call was about, a path or a command
 	Paths  []Text   `json:"paths,omitempty"`  // where asked for: how what it changed begins

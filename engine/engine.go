@@ -48,6 +48,7 @@ type states struct {
 	sessions  sessions.State
 	talks     conversation.State
 	history   history.State
+	finder    find.State
 	worktree  *capture.State
 	collector gc.State
 }
@@ -96,7 +97,7 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	e := &Engine{Log: l, Leaks: secrets.New(l, &st.leaks), Sessions: sessions.New(l, &st.sessions), states: st}
 	e.Talks = conversation.New(l, e.Sessions, &st.talks)
 	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, &st.history)
-	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History)
+	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History, &st.finder)
 	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, st.worktree)
 	e.Authors = authorship.New(l, e.Sessions, e.Worktree)
 	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors)

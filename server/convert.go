@@ -26,7 +26,7 @@ func checkpoint(l history.Listed) api.Checkpoint {
 		Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
-		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
+		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor, Merged: l.Merged,
 	}
 	if len(l.Messages) > 0 {
 		c.Notes = value.Texts(l.Messages)

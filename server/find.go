@@ -124,7 +124,7 @@ func match(m *find.Match) api.Match {
 func moment(l history.Listed) api.Moment {
 	m := api.Moment{
 		ID: l.ID.String(), Short: l.Short, Time: l.Time.UTC(), Turn: l.Cause.Turn, Event: l.Cause.Event,
-		Message: api.Text(l.Cause.Message), Prompt: api.Text(l.Cause.Prompt), Safety: l.Safety,
+		Message: api.Text(l.Cause.Message), Prompt: api.Text(l.Cause.Prompt), Safety: l.Safety, Merged: l.Merged,
 	}
 	m.Agent, _ = model.SplitSession(l.Session)
 	m.Session = l.Session
@@ -155,7 +155,7 @@ func (s *server) blame(ctx context.Context, req api.BlameRequest, _ model.Progre
 			Notices: e.Project().Notices,
 		}
 		for _, o := range r.Origins {
-			one := api.Origin{Moment: moment(o.Listed), Path: api.Text(o.Path), By: o.By, Before: o.Root}
+			one := api.Origin{Moment: moment(o.Listed), Path: api.Text(o.Path), By: o.By, Before: o.Root, Older: o.Older}
 			if !o.Prior.IsZero() {
 				one.Prior, one.Was = o.Prior.String(), api.Text(o.Was)
 			}

@@ -35,10 +35,11 @@ var stages = []stage{
 	{[]string{"commands"}, (*table).middle, (*table).commands},
 	{[]string{"large"}, nil, (*table).limits},
 	{[]string{"gc"}, nil, (*table).collect},
+	{[]string{"find"}, (*table).big, (*table).find},
 }
 
 // asked are the rows that are measured only when they are asked for.
-var asked = []string{"daemon", "commands", "large", "gc"}
+var asked = []string{"daemon", "commands", "large", "gc", "find"}
 
 // A claim is one line of the table: a series, what stands beside it, and what it has to reach.
 type claim struct {
@@ -57,6 +58,7 @@ const (
 	maxResident   = 60e6   // bytes that the daemon may have in memory
 	largeResident = 1e9    // with a million files
 	gcResident    = 300 << 20
+	findResident  = 200e6
 )
 
 // claims are the lines of the table, by what a stage tells when it has measured.
@@ -134,6 +136,20 @@ var claims = map[string][]claim{
 		{"gc", "gc beside hooks, processor", "processor", inMillis, "", "", nothing},
 		{"gc", "gc beside hooks, memory at most", "most", inBytes, "", "", under(gcResident, inBytes, "")},
 		{"gc", "gc beside hooks, disk that comes back", "back", inBytes, "what was removed had there", "garbage", atLeast(0.95)},
+	},
+	"find": {
+		{"find", "list", "list", inMillis, "", "", under(30, inMillis, "")},
+		{"find", "list -- <file>", "path", inMillis, "", "", under(50, inMillis, "")},
+		{"find", "list -- <file>", "path", inMillis, "git log -- <file>", "git path", lessBy(20)},
+		{"find", "list -- <file>, the first question to a daemon", "first", inMillis, "", "", nothing},
+		{"find", "list -S <word>", "-S", inMillis, "git log -S<word>", "git -S", lessBy(10)},
+		{"find", "grep <word>", "grep", inMillis, "floor: read, zstd, look, every distinct content", "floor", within(1.5)},
+		{"find", "grep <word>", "grep", inMillis, "git grep <word>, every commit (counted up)", "git grep", lessBy(20)},
+		{"find", "grep --now <word>", "now", inMillis, "rg <word>", "git now", nothing},
+		{"find", "blame, 5,000 lines", "blame", inMillis, "", "", under(100, inMillis, "")},
+		{"find", "blame, 5,000 lines", "blame", inMillis, "git blame", "git blame", within(1)},
+		{"find", "hook beside grep", "beside", inMillis, "the same hook alone", "alone", within(2)},
+		{"find", "memory at most", "most", inBytes, "", "", under(findResident, inBytes, "")},
 	},
 	"gc hooks": {
 		{"gc", "hook beside gc", "during", inMillis, "the same hook before", "before", within(2)},

@@ -131,12 +131,13 @@ const shownOrigin = 40
 
 // originWords say who brought a line: turn and tool, or outside, and for which prompt.
 func originWords(o api.Origin) string {
-	if o.Before {
-		return "before rewind"
-	}
 	switch {
+	case o.Before && o.Merged == 0:
+		return "before rewind"
+	case o.Older:
+		return "merged away by gc"
 	case o.Message != "":
-		return string(o.Message)
+		return string(o.Message) + mergedWords(o.Merged)
 	case o.Agent == "":
 		return o.Event
 	}
@@ -150,6 +151,7 @@ func originWords(o api.Origin) string {
 	case o.Tool != nil:
 		text += ", " + string(o.Tool.Name)
 	}
+	text += mergedWords(o.Merged)
 	if o.Prompt != "" {
 		text += ": " + string(o.Prompt)
 	}
@@ -188,7 +190,7 @@ func (a *app) blamePorcelain(r api.BlameResponse) error {
 func porcelainHead(b *strings.Builder, o api.Origin) {
 	who := string(o.Agent)
 	switch {
-	case o.Before:
+	case o.Before && o.Merged == 0:
 		who = "before rewind"
 	case len(o.By) == 0 && who != "" || who == "":
 		who = "outside"

@@ -206,7 +206,9 @@ func spanWords(s api.FoundSpan, now bool) string {
 }
 
 // momentWords are what a person knows a moment by.
-func momentWords(m api.Moment) string {
+func momentWords(m api.Moment) string { return momentName(m) + mergedWords(m.Merged) }
+
+func momentName(m api.Moment) string {
 	switch {
 	case m.Message != "":
 		return fmt.Sprintf("%q", term.Truncate(string(m.Message), shownTitle))

@@ -170,6 +170,7 @@ func stepText(c *api.Checkpoint) string {
 	if c.Late {
 		text += " (late)"
 	}
+	text += mergedWords(c.Merged)
 	for _, n := range c.Notes {
 		text += "; noted: " + string(n)
 	}

@@ -112,6 +112,9 @@ func (a *app) showHead(w io.Writer, r api.ShowResponse, follows bool) {
 	for _, n := range c.Notes {
 		fmt.Fprintf(w, "%-11s %s\n", "noted", strings.ReplaceAll(term.SanitizeText(string(n)), "\n", "\n            "))
 	}
+	if c.Merged > 0 {
+		fmt.Fprintf(w, "%-11s %s: what changed is told against the state before them\n", "merged", count(int(c.Merged), "older step"))
+	}
 	if c.Message != "" && r.Whole == nil {
 		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(term.SanitizeText(string(c.Message)), "\n", "\n    "))
 		return // what a person saved is known by that

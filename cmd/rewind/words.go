@@ -18,6 +18,14 @@ func what(c api.Checkpoint) string {
 	return text
 }
 
+// mergedWords say that gc has merged older steps into one: what is told of it may be what one of them did.
+func mergedWords(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %s)", count(int(n), "merged step"))
+}
+
 // cause is why a checkpoint was taken.
 func cause(c api.Checkpoint) string {
 	switch {

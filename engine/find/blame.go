@@ -30,6 +30,7 @@ type Origin struct {
 	Root  bool        // the first checkpoint that is known: what it has may be older
 	Prior objstore.ID // the checkpoint before, as far as it has the file; zero: none
 	Was   string      // the file's name in it
+	Older bool        // it had them before: gc has merged the step that brought them into another
 }
 
 // Blamed is a file, or a part of it.
@@ -71,16 +72,12 @@ func (f *Finder) blameLines(ctx context.Context, o BlameOptions) (*Blamed, error
 	if err != nil {
 		return nil, err
 	}
-	steps, err := f.line(ctx, true, "")
+	t, steps, err := f.timeline(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := &blame{r: r, steps: steps, anySpace: o.AnySpace, byTree: map[objstore.ID][]int{}, byID: map[objstore.ID]int{}}
-	for i := range steps {
-		b.byID[steps[i].ID] = i
-		b.byTree[steps[i].Tree] = append(b.byTree[steps[i].Tree], i)
-	}
-	at, known := b.byID[cp.ID]
+	b := &blame{r: r, t: t, steps: steps, anySpace: o.AnySpace, changed: map[string]map[int]*tree.Entry{}}
+	at, known := t.place(cp.ID)
 	if !known {
 		return nil, fmt.Errorf("blame %q: %w: checkpoint %s is not in the log", path, model.ErrNotFound, cp.ID.Short())
 	}
@@ -100,7 +97,7 @@ func (f *Finder) blameLines(ctx context.Context, o BlameOptions) (*Blamed, error
 	if err := b.walk(ctx, at, path, &e, now); err != nil {
 		return nil, err
 	}
-	return f.blamed(b, cp, path, lines, first, last)
+	return f.blamed(b, at, path, lines, first, last)
 }
 
 // within settles which lines are meant.
@@ -145,9 +142,10 @@ func (r *reading) blamable(path string, e *tree.Entry) ([]byte, error) {
 // A blame is under way: it goes back from state to state, and hands lines on to the state before as long as that has them.
 type blame struct {
 	r        *reading
+	t        *timeline
 	steps    []step
-	byTree   map[objstore.ID][]int // steps by their states, ascending
-	byID     map[objstore.ID]int
+	changed  map[string]map[int]*tree.Entry // by path: the steps that changed it, each with what it was; nil: no file
+	byTree   map[objstore.ID][]int          // steps by their states, ascending; nil: nobody has asked
 	anySpace bool
 	want     []want
 	origins  []origin
@@ -162,6 +160,7 @@ type origin struct {
 	path  string
 	prior int // the step before; -1: none
 	was   string
+	older bool // in a state before it, which no step has any more
 }
 
 // walk finds the origins of lines of a file as a step has it: now says for each of its lines which line that is asked for it is; -1: none.
@@ -171,7 +170,7 @@ func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, no
 			return err
 		}
 		s := &b.steps[at]
-		was, name, err := b.before(s, path, e)
+		was, name, err := b.before(at, path, e)
 		if err != nil {
 			return err
 		}
@@ -183,7 +182,7 @@ func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, no
 		}
 		switch {
 		case was == nil:
-			b.settle(at, path, -1, "", now, every(len(now)))
+			b.settle(origin{step: at, path: path, prior: none}, now, every(len(now)))
 			return nil
 		case was.ID != e.ID:
 			then, err := b.r.content(name, was)
@@ -195,11 +194,11 @@ func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, no
 				return err
 			}
 			older, news := b.match(then, is, now)
-			b.settle(at, path, prior, name, now, news)
+			b.settle(origin{step: at, path: path, prior: prior, was: name}, now, news)
 			now = older
 		}
 		if prior < 0 && b.left > 0 { // no checkpoint is known that had the state before
-			b.settle(at, path, -1, "", now, every(len(now)))
+			b.settle(origin{step: at, path: path, prior: none, older: true}, now, every(len(now)))
 			return nil
 		}
 		at, path, e = prior, name, was
@@ -208,18 +207,21 @@ func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, no
 }
 
 // before gives the file in the state before a step, and its name there; nil: it was not there.
-func (b *blame) before(s *step, path string, e *tree.Entry) (*tree.Entry, string, error) {
-	was, err := b.r.trees.at(s.before, path)
-	if err != nil {
-		return nil, "", err
+func (b *blame) before(at int, path string, e *tree.Entry) (*tree.Entry, string, error) {
+	if b.changed[path] == nil {
+		b.changed[path] = b.t.former(path)
 	}
-	if !fileID(was).IsZero() {
+	was, changed := b.changed[path][at]
+	s := &b.steps[at]
+	switch {
+	case !changed:
+		return e, path, nil
+	case was != nil:
 		return was, path, nil
-	}
-	if s.before.IsZero() {
+	case s.before.IsZero():
 		return nil, "", nil
 	}
-	from, err := b.r.origins(s.before, s.Tree, []tree.Change{{Path: path, New: e}})
+	from, err := b.r.origins(s.before, s.tree, []tree.Change{{Path: path, New: e}})
 	if err != nil {
 		return nil, "", err
 	}
@@ -231,10 +233,13 @@ func (b *blame) before(s *step, path string, e *tree.Entry) (*tree.Entry, string
 
 // stepBefore gives the step whose state is the one before step at, or at least has that file as it was; -1: there is none.
 func (b *blame) stepBefore(at int, state objstore.ID, path string, e *tree.Entry) (int, error) {
-	s := b.steps[at]
-	if s.Base.IsZero() && len(s.Parents) > 0 {
-		if i, ok := b.byID[s.Parents[0]]; ok && i < at {
-			return i, nil
+	if s := b.steps[at]; s.follows && s.parent < at {
+		return s.parent, nil
+	}
+	if b.byTree == nil {
+		b.byTree = map[objstore.ID][]int{}
+		for i := range b.steps {
+			b.byTree[b.steps[i].tree] = append(b.byTree[b.steps[i].tree], i)
 		}
 	}
 	same := b.byTree[state]
@@ -244,7 +249,7 @@ func (b *blame) stepBefore(at int, state objstore.ID, path string, e *tree.Entry
 		}
 	}
 	for i := at - 1; i >= 0; i-- {
-		had, err := b.r.trees.at(b.steps[i].Tree, path)
+		had, err := b.r.trees.at(b.steps[i].tree, path)
 		if err != nil {
 			return -1, err
 		}
@@ -255,16 +260,16 @@ func (b *blame) stepBefore(at int, state objstore.ID, path string, e *tree.Entry
 	return -1, nil
 }
 
-// settle gives some lines of a step an origin: itself.
-func (b *blame) settle(at int, path string, prior int, was string, now, news []int) {
+// settle gives some lines of a step their origin.
+func (b *blame) settle(o origin, now, lines []int) {
 	named := false
-	for _, i := range news {
+	for _, i := range lines {
 		w := now[i]
 		if w < 0 {
 			continue
 		}
 		if !named {
-			b.origins = append(b.origins, origin{at, path, prior, was})
+			b.origins = append(b.origins, o)
 			named = true
 		}
 		b.want[w] = want{origin: len(b.origins) - 1, at: i}
@@ -389,13 +394,13 @@ func squeezed(text []byte) []byte {
 }
 
 // blamed puts the answer together.
-func (f *Finder) blamed(b *blame, cp *model.Checkpoint, path string, lines [][]byte, first, last int) (*Blamed, error) {
-	at, err := f.dresser(b.steps)
+func (f *Finder) blamed(b *blame, of int, path string, lines [][]byte, first, last int) (*Blamed, error) {
+	at, err := f.dresser(b.steps, every(len(b.steps)))
 	if err != nil {
 		return nil, err
 	}
 	out := &Blamed{Path: path, First: first, Lines: []value.BlamedLine{}}
-	if out.Checkpoint, err = at(b.byID[cp.ID]); err != nil {
+	if out.Checkpoint, err = at(of); err != nil {
 		return nil, err
 	}
 	for _, o := range b.origins {
@@ -403,9 +408,9 @@ func (f *Finder) blamed(b *blame, cp *model.Checkpoint, path string, lines [][]b
 		if err != nil {
 			return nil, err
 		}
-		one := Origin{Listed: l, Path: o.path, By: l.AuthorsOf()(o.path), Root: b.steps[o.step].before.IsZero()}
+		one := Origin{Listed: l, Path: o.path, By: l.AuthorsOf()(o.path), Root: b.steps[o.step].before.IsZero(), Older: o.older}
 		if o.prior >= 0 {
-			one.Prior, one.Was = b.steps[o.prior].ID, o.was
+			one.Prior, one.Was = b.steps[o.prior].id, o.was
 		}
 		out.Origins = append(out.Origins, one)
 	}

@@ -28,10 +28,15 @@ func (f *Finder) reading() (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.readingAs(&reading{secret: secret}), nil
+}
+
+// readingAs gives another goroutine a reading of what r reads.
+func (f *Finder) readingAs(r *reading) *reading {
 	return &reading{
-		log: f.log, trees: f.trees(), blobs: f.log.Objs.Memo(objstore.Blob), secret: secret, large: map[string]bool{},
+		log: f.log, trees: f.trees(), blobs: f.log.Objs.Memo(objstore.Blob), secret: r.secret, large: map[string]bool{},
 		gone: map[string]bool{},
-	}, nil
+	}
 }
 
 // content gives what a file holds, not to be changed; nil: it is not searched, or not there any more.

@@ -1,16 +1,19 @@
 // Package find answers questions over all checkpoints of a project: which of them changed a path (Paths), when a text came and went (Paths
 // with Text or Changed, Grep), who wrote a line (Blame), where something was said (Said). It only reads.
 //
-// All of it walks the line: the checkpoints in the order of the log, which is the order in which the worktree had these states. A state is
-// a tree, and trees are named by their contents: what two states have in common is not looked at, and a directory is decoded once for all
-// states that have it. Safety checkpoints, which restores take, are states like any other and lie on the line where they are asked for
-// (All).
+// All of it walks the line: the checkpoints in the order of the log, which is the order in which the worktree had these states. Safety
+// checkpoints, which restores take, are states like any other and lie on the line where they are asked for (All). What a checkpoint changed
+// is told against the state before it (oplog.Log.Before), as show and list tell it.
 //
-// What a checkpoint changed is told against the state before it (oplog.Log.Before), as show and list tell it.
+// The first question reads the log, and compares each state with the one before it: trees are named by their contents, so what two states
+// have in common is not looked at. What comes of it stays in memory (timeline): which steps there are, and for each path which of them
+// changed it, and to what. The next question adds what the log has got since. Nothing of this is on disk, so nothing there can be wrong;
+// when gc or a repair takes something out of the log, it is made anew.
 //
-// Contents are read one path after the other, its versions from the oldest to the newest: each is then one delta away from one that is at
-// hand (objstore.Memo), and each distinct content of a path is read and searched once, however many checkpoints have it. There is no index.
-// Secret files are not searched, nor are those over maxContent; what is purged or lost is passed over.
+// A search of all contents reads those that the store has whole in the order in which they lie (sift). What is left is read one path after
+// the other, its versions from the oldest to the newest: each is then one delta away from one that is at hand (objstore.Memo), and each
+// distinct content of a path is read and searched once, however many checkpoints have it. As many goroutines search as there are
+// processors. Secret files are not searched, nor are those over maxContent; what is purged or lost is passed over.
 //
 // The log's lock is not held: a search takes as long as it takes, and neither an agent's event nor gc waits for it. A search that misses
 // what gc took away meanwhile is begun again.
@@ -31,9 +34,10 @@ type Finder struct {
 	sessions *sessions.Sessions
 	talks    *conversation.Conversations
 	history  *history.History
+	state    *State
 }
 
 // New gives a view of what the rooms know.
-func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History) *Finder {
-	return &Finder{log, k, s, c, h}
+func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, st *State) *Finder {
+	return &Finder{log, k, s, c, h, st}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"rewind/engine/history"
 	"rewind/engine/model"
@@ -79,11 +80,11 @@ func (f *Finder) grepAll(ctx context.Context, o GrepOptions) (*GrepResult, error
 	if err != nil {
 		return nil, err
 	}
-	steps, err := f.line(ctx, o.All, o.Session)
+	t, steps, err := f.timeline(ctx)
 	if err != nil {
 		return nil, err
 	}
-	files, err := g.r.runs(steps, g.meant)
+	line, files, err := g.onLine(t, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -93,32 +94,64 @@ func (f *Finder) grepAll(ctx context.Context, o GrepOptions) (*GrepResult, error
 	if err != nil {
 		return nil, err
 	}
-	var hits []*hit
-	for _, path := range slices.SortedFunc(maps.Keys(files), tree.ComparePaths) {
-		now, err := g.r.trees.at(head.Tree, path)
-		if err != nil {
-			return nil, err
-		}
-		more, err := g.file(ctx, path, files[path], fileID(now), g.limit-len(hits))
-		if err != nil {
-			return nil, err
-		}
-		if hits = append(hits, more...); g.more {
-			break
-		}
+	if g.without, err = f.sift(ctx, g.r, len(files), g.m.in); err != nil {
+		return nil, err
 	}
-	dress, err := f.dresser(steps)
+	found, total := make([][]*hit, len(files)), atomic.Int64{}
+	err = f.share(ctx, g.r, len(files), func(r *reading, i int) (bool, error) {
+		one := *g
+		one.r, one.more = r, false
+		hits, err := one.file(ctx, files[i].path, files[i].runs, head.Tree)
+		found[i] = hits
+		return total.Add(int64(len(hits))) <= int64(g.limit), err
+	})
 	if err != nil {
 		return nil, err
 	}
+	dress, err := f.dresser(steps, line)
+	if err != nil {
+		return nil, err
+	}
+	hits := slices.Concat(found...)
+	if g.more = len(hits) > g.limit; g.more {
+		hits = hits[:g.limit]
+	}
 	out := g.result()
 	for _, h := range hits {
-		if err := h.dress(dress, len(steps)); err != nil {
+		if err := h.dress(dress, len(line)); err != nil {
 			return nil, err
 		}
 		out.Matches = append(out.Matches, h.Match)
 	}
 	return out, nil
+}
+
+// A fileRuns is a path with the contents that it had.
+type fileRuns struct {
+	path string
+	runs []run
+}
+
+// onLine gives the line that is searched, by places of its steps, and the files that it had, in the order of a walk.
+func (g *grep) onLine(t *timeline, steps []step) (line []int, files []fileRuns, err error) {
+	for i := range steps {
+		if (g.All || !steps[i].safety) && (g.Session == "" || g.Session == steps[i].session) {
+			line = append(line, i)
+		}
+	}
+	if !g.All && g.Session == "" {
+		for _, f := range t.files(g.meant) {
+			if runs := t.runs(f.versions, len(line)); len(runs) > 0 {
+				files = append(files, fileRuns{f.path, runs})
+			}
+		}
+		return line, files, nil
+	}
+	byPath, err := g.r.runs(steps, line, g.meant)
+	for _, path := range slices.SortedFunc(maps.Keys(byPath), tree.ComparePaths) {
+		files = append(files, fileRuns{path, byPath[path]})
+	}
+	return line, files, err
 }
 
 // GrepTree searches the files of one state: its lines stand in no span. get has the state's objects; a content that it has not is too
@@ -175,11 +208,12 @@ func (f *Finder) GrepTree(ctx context.Context, get objstore.Getter, root objstor
 // A grep is a search that runs.
 type grep struct {
 	GrepOptions
-	m     *matcher
-	meant *names
-	r     *reading
-	limit int
-	more  bool
+	m       *matcher
+	meant   *names
+	r       *reading
+	without sifted
+	limit   int
+	more    bool
 }
 
 func (f *Finder) grep(o GrepOptions) (*grep, error) {
@@ -213,12 +247,12 @@ type run struct {
 	first, last int
 }
 
-// runs gives the contents that files had, by path and the oldest first.
-func (r *reading) runs(steps []step, meant *names) (map[string][]run, error) {
+// runs gives the contents that files had on a line, by path and the oldest first.
+func (r *reading) runs(steps []step, line []int, meant *names) (map[string][]run, error) {
 	files := map[string][]run{}
 	var before objstore.ID
-	for i := range steps {
-		err := r.trees.diff(before, steps[i].Tree, meant, func(ch tree.Change) {
+	for i, at := range line {
+		err := r.trees.diff(before, steps[at].tree, meant, func(ch tree.Change) {
 			if fileID(ch.Old) == fileID(ch.New) {
 				return // a mode, a directory
 			}
@@ -227,13 +261,13 @@ func (r *reading) runs(steps []step, meant *names) (map[string][]run, error) {
 				list[n-1].last = i - 1
 			}
 			if !fileID(ch.New).IsZero() {
-				files[ch.Path] = append(list, run{ch.New, i, len(steps) - 1})
+				files[ch.Path] = append(list, run{ch.New, i, len(line) - 1})
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
-		before = steps[i].Tree
+		before = steps[at].tree
 	}
 	return files, nil
 }
@@ -244,22 +278,36 @@ type hit struct {
 	spans []run
 }
 
-// file searches the versions of a file, the oldest first, and gives its matches; now is what the newest known state has.
-func (g *grep) file(ctx context.Context, path string, versions []run, now objstore.ID, most int) ([]*hit, error) {
+// file searches the versions of a file, the oldest first, and gives its matches, by one more than are asked for at most; now is the newest
+// state that is known.
+func (g *grep) file(ctx context.Context, path string, versions []run, now objstore.ID) ([]*hit, error) {
 	hits := map[string]*hit{}
+	var is objstore.ID
 	for _, v := range versions {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if g.without.has(v.e.ID) {
+			continue
 		}
 		content, err := g.r.content(path, v.e)
 		if err != nil {
 			return nil, err
 		}
+		if len(hits) == 0 {
+			if !g.m.in(content) {
+				continue
+			}
+			e, err := g.r.trees.at(now, path)
+			if err != nil {
+				return nil, err
+			}
+			is = fileID(e)
+		}
 		g.lines(path, content, func(m Match) bool {
 			h := hits[m.Text]
 			switch {
-			case h == nil && len(hits) == most:
-				g.more = true
+			case h == nil && len(hits) > g.limit:
 				return true // those that are known may be in it, too
 			case h == nil:
 				h = &hit{}
@@ -267,7 +315,7 @@ func (g *grep) file(ctx context.Context, path string, versions []run, now objsto
 			case h.spans[len(h.spans)-1].last == v.last:
 				return true // the line is in it twice
 			}
-			m.Now = h.Now || v.e.ID == now
+			m.Now = h.Now || v.e.ID == is
 			g.around(&m, content)
 			h.Match = m
 			if n := len(h.spans); n > 0 && h.spans[n-1].last == v.first-1 {
@@ -344,18 +392,26 @@ func (h *hit) dress(at func(int) (history.Listed, error), n int) (err error) {
 }
 
 // dresser gives what dresses the steps of a line, each once.
-func (f *Finder) dresser(steps []step) (func(int) (history.Listed, error), error) {
+func (f *Finder) dresser(steps []step, line []int) (func(int) (history.Listed, error), error) {
 	dress, err := f.history.Dresser()
 	if err != nil {
 		return nil, err
 	}
-	done := map[int]history.Listed{}
+	aside, err := f.aside(steps)
+	if err != nil {
+		return nil, err
+	}
+	read, done := f.log.Checkpoints(), map[int]history.Listed{}
 	return func(i int) (history.Listed, error) {
 		if l, ok := done[i]; ok {
 			return l, nil
 		}
-		l, err := dress(steps[i].Checkpoint)
-		l.Aside = steps[i].aside
+		cp, err := read(steps[line[i]].id)
+		if err != nil {
+			return history.Listed{}, err
+		}
+		l, err := dress(cp)
+		l.Aside = aside[line[i]]
 		done[i] = l
 		return l, err
 	}, nil

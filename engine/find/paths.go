@@ -66,59 +66,31 @@ func (f *Finder) paths(ctx context.Context, o PathsOptions) (*PathsResult, error
 	if err != nil {
 		return nil, err
 	}
-	steps, err := f.line(ctx, o.All, o.Session)
+	t, steps, err := f.timeline(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found []stepChanges
-	most := o.Limit
-	if o.Text != "" || changed != nil {
-		most = 0 // which of them stay is not known yet
-	}
-	more, ever := false, false
-	for i := len(steps) - 1; i >= 0 && !more; i-- {
-		list, err := r.changed(&steps[i], meant, !o.NoFollow)
-		if err != nil {
-			return nil, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		ever = ever || len(list) > 0
-		if len(list) == 0 || !o.Has(steps[i].Checkpoint) {
-			continue
-		}
-		if more = most > 0 && len(found) == most; !more {
-			found = append(found, stepChanges{&steps[i], list})
-		}
-	}
-	if !ever && len(meant.given) > 0 {
-		return nil, &noPathError{o.Paths}
-	}
-	if o.Text != "" {
-		found, err = r.withText(ctx, found, []byte(o.Text))
-	}
-	if err == nil && changed != nil {
-		found, err = r.withLine(ctx, found, changed)
-	}
+	q := &pathQuery{f: f, o: &o, r: r, t: t, steps: steps, meant: meant, changedIn: changed}
+	found, more, err := q.run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if more = more || o.Limit > 0 && len(found) > o.Limit; more {
-		found = found[:o.Limit]
+	aside, err := f.aside(steps)
+	if err != nil {
+		return nil, err
 	}
-	out := &PathsResult{More: more, Unsearched: r.unsearched()}
 	dress, err := f.history.Dresser()
 	if err != nil {
 		return nil, err
 	}
+	out := &PathsResult{More: more, Unsearched: r.unsearched()}
 	for _, c := range found {
-		l, err := dress(c.Checkpoint)
+		l, err := dress(c.cp)
 		if err != nil {
 			return nil, err
 		}
-		l.Aside = c.aside
-		skips, err := f.log.Note(c.Checkpoint)
+		l.Aside = aside[c.at]
+		skips, err := f.log.Note(c.cp)
 		if err != nil {
 			return nil, err
 		}
@@ -127,17 +99,89 @@ func (f *Finder) paths(ctx context.Context, o PathsOptions) (*PathsResult, error
 	return out, nil
 }
 
+// A pathQuery goes back over the steps that may be asked for.
+type pathQuery struct {
+	f         *Finder
+	o         *PathsOptions
+	r         *reading
+	t         *timeline
+	steps     []step
+	meant     *names
+	changedIn *matcher // of o.Changed
+}
+
+// run gives the steps that are asked for, the newest first; more: there are others.
+func (q *pathQuery) run(ctx context.Context) (found []stepChanges, more bool, err error) {
+	marks, most := make([]bool, len(q.steps)), q.o.Limit
+	var holds map[string]bool // the paths of which a content has the text; nil: all may
+	if q.o.Text != "" || q.changedIn != nil {
+		most = 0 // which of them stay is not known yet
+		if len(q.meant.given) == 0 {
+			if holds, err = q.holding(ctx); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	q.t.changed(marks, func(path string) bool { return q.meant.has(path) && (holds == nil || holds[path]) })
+	read := q.f.log.Checkpoints()
+	ever := false
+	for i := len(q.steps) - 1; i >= 0 && !more; i-- {
+		s := &q.steps[i]
+		if !marks[i] || s.safety && !q.o.All || q.o.Session != "" && s.session != q.o.Session {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		list, err := q.r.changed(s, q.meant, !q.o.NoFollow, func(former string) { q.t.changedIn(marks, former) })
+		if err != nil {
+			return nil, false, err
+		}
+		ever = ever || len(list) > 0
+		if holds != nil {
+			list = slices.DeleteFunc(list, func(c Change) bool { return !holds[c.Path] && !holds[c.From] })
+		}
+		if len(list) == 0 {
+			continue
+		}
+		cp, err := read(s.id)
+		if err != nil {
+			return nil, false, err
+		}
+		if !q.o.Has(cp) {
+			continue
+		}
+		if more = most > 0 && len(found) == most; !more {
+			found = append(found, stepChanges{i, cp, list})
+		}
+	}
+	if !ever && len(q.meant.given) > 0 {
+		return nil, false, &noPathError{q.o.Paths}
+	}
+	if q.o.Text != "" {
+		found, err = q.r.withText(ctx, found, []byte(q.o.Text))
+	}
+	if err == nil && q.changedIn != nil {
+		found, err = q.r.withLine(ctx, found, q.changedIn)
+	}
+	if more = more || q.o.Limit > 0 && len(found) > q.o.Limit; more {
+		found = found[:q.o.Limit]
+	}
+	return found, more, err
+}
+
 // stepChanges are the changes of a step that are asked for.
 type stepChanges struct {
-	*step
+	at      int // its place
+	cp      *model.Checkpoint
 	changes []Change
 }
 
 // changed gives what a step changed of the paths that are meant. With follow, files that came by a rename are one change with what they
-// were, and from then on what they were is meant.
-func (r *reading) changed(s *step, meant *names, follow bool) (list []Change, err error) {
+// were, and from then on what they were is meant, which followed is told.
+func (r *reading) changed(s *step, meant *names, follow bool, followed func(former string)) (list []Change, err error) {
 	var added []tree.Change
-	err = r.trees.diff(s.before, s.Tree, meant, func(ch tree.Change) {
+	err = r.trees.diff(s.before, s.tree, meant, func(ch tree.Change) {
 		list = append(list, Change{Change: ch})
 		if ch.Old == nil && ch.New.Type != tree.TypeDir {
 			added = append(added, ch)
@@ -146,7 +190,7 @@ func (r *reading) changed(s *step, meant *names, follow bool) (list []Change, er
 	if err != nil || !follow || len(added) == 0 || s.before.IsZero() {
 		return list, err
 	}
-	from, err := r.origins(s.before, s.Tree, added)
+	from, err := r.origins(s.before, s.tree, added)
 	if err != nil || len(from) == 0 {
 		return list, err
 	}
@@ -157,6 +201,7 @@ func (r *reading) changed(s *step, meant *names, follow bool) (list []Change, er
 			left[was.Path] = true
 			if !meant.has(was.Path) {
 				meant.follow(was.Path)
+				followed(was.Path)
 			}
 		}
 	}

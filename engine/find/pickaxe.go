@@ -49,6 +49,42 @@ func (r *reading) versions(ctx context.Context, found []stepChanges, fn func(e *
 	return nil
 }
 
+// holding are the paths of which some version has the text, or a line, that is asked for.
+func (q *pathQuery) holding(ctx context.Context) (map[string]bool, error) {
+	files := q.t.files(q.meant)
+	has := make([]bool, len(files))
+	matches := func(content []byte) bool { return bytes.Contains(content, []byte(q.o.Text)) }
+	if q.o.Text == "" {
+		matches = q.changedIn.in
+	}
+	without, err := q.f.sift(ctx, q.r, len(files), matches)
+	if err != nil {
+		return nil, err
+	}
+	err = q.f.share(ctx, q.r, len(files), func(r *reading, i int) (bool, error) {
+		for _, e := range q.t.held(files[i].versions) {
+			if without.has(e.ID) {
+				continue
+			}
+			raw, err := r.content(files[i].path, e)
+			if err != nil {
+				return false, err
+			}
+			if has[i] = matches(raw); has[i] {
+				break
+			}
+		}
+		return true, nil
+	})
+	out := map[string]bool{}
+	for i, f := range files {
+		if has[i] {
+			out[f.path] = true
+		}
+	}
+	return out, err
+}
+
 // withText keeps the changes that made a text occur more or less often in a file.
 func (r *reading) withText(ctx context.Context, found []stepChanges, text []byte) ([]stepChanges, error) {
 	times := map[objstore.ID]int{}
@@ -108,7 +144,7 @@ func keepChanges(found []stepChanges, keep func(Change) bool) (out []stepChanges
 			}
 		}
 		if len(list) > 0 {
-			out = append(out, stepChanges{s.step, list})
+			out = append(out, stepChanges{s.at, s.cp, list})
 		}
 	}
 	return out

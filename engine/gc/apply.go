@@ -117,7 +117,7 @@ func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	if err := b.Commit(ctx, du); err != nil {
 		return err
 	}
-	e.log.Tally.Forget()
+	e.log.Rewrote()
 	return nil
 }
 

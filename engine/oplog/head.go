@@ -127,5 +127,16 @@ func (l *Log) Forget() {
 	l.Refs.Forget()
 	l.Objs.Forget()
 	l.SkipIndex.Forget()
+	l.Rewrote()
 	l.Known, l.Records, l.Whole, l.Noted = nil, nil, false, StoredNote{}
 }
+
+// Rewrote says that the log has changed otherwise than by what came to its end: what was read of it before may be wrong.
+func (l *Log) Rewrote() {
+	l.rewrites.Add(1)
+	l.Tally.forget()
+}
+
+// Rewrites is how often the log was rewritten since it was opened: who keeps what was read of it looks at that, and then at the end of the
+// log.
+func (l *Log) Rewrites() uint64 { return l.rewrites.Load() }

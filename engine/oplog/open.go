@@ -48,6 +48,7 @@ type state struct {
 	// names of sessions whose conversations this process has purged from: for who captures one outside of Mu
 	Silent    sync.Map
 	Tally     tally
+	rewrites  atomic.Uint64 // how often something was taken out of the log, or changed in it
 	SkipIndex skipIndex
 	Squashes  atomic.Int32 // whether the store has squash records: one of model.Squashes...
 }

@@ -7,8 +7,8 @@ import (
 	"rewind/refs"
 )
 
-// Forget drops the counts: the log is counted anew.
-func (t *tally) Forget() {
+// forget drops the counts: the log is counted anew.
+func (t *tally) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.upTo, t.checkpoints, t.safety, t.last = 0, 0, 0, nil

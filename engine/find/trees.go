@@ -1,66 +1,12 @@
 package find
 
 import (
-	"context"
 	"fmt"
-	"slices"
 
-	"rewind/engine/model"
 	"rewind/internal/cache"
 	"rewind/objstore"
-	"rewind/refs"
 	"rewind/tree"
 )
-
-// A step is a checkpoint on the line.
-type step struct {
-	*model.Checkpoint
-	before objstore.ID // the tree that its changes are told against; zero: the empty one
-	aside  bool        // left behind by a later step
-}
-
-// line reads the checkpoints of the log, the oldest first: of one session, unless that is "", and safety checkpoints where all are asked
-// for.
-func (f *Finder) line(ctx context.Context, all bool, session string) ([]step, error) {
-	var steps []step
-	onLine, err := f.history.Tips() // grows backwards: parents are older
-	if err != nil {
-		return nil, err
-	}
-	read := f.log.Checkpoints()
-	trees := map[objstore.ID]objstore.ID{} // of every checkpoint
-	err = f.log.Made(func(op *refs.Operation) error {
-		cp, err := read(op.Checkpoint)
-		if err != nil {
-			return err
-		}
-		trees[cp.ID] = cp.Tree
-		if onLine[cp.ID] && len(cp.Parents) > 0 {
-			onLine[cp.Parents[0]] = true
-		}
-		safety := op.Kind == refs.KindSafety
-		if (all || !safety) && (session == "" || op.Session == session) {
-			steps = append(steps, step{Checkpoint: cp, aside: !safety && !onLine[cp.ID]})
-		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(steps)
-	for i := range steps {
-		cp := steps[i].Checkpoint
-		if len(cp.Parents) > 0 && cp.Base.IsZero() {
-			steps[i].before = trees[cp.Parents[0]]
-		}
-		if steps[i].before.IsZero() {
-			if steps[i].before, err = f.log.Before(cp); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return steps, nil
-}
 
 // keptEntries is how many entries of directories are kept decoded, about 24 MB.
 const keptEntries = 1 << 18
