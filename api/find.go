@@ -114,6 +114,14 @@ type BlameResponse struct {
 	Notices    []string     `json:"notices,omitempty"`
 }
 
+// Commit is one of the user's git repository.
+type Commit struct {
+	ID      string    `json:"id"`
+	Author  Text      `json:"author"`
+	Time    time.Time `json:"time"`
+	Summary Text      `json:"summary"`
+}
+
 // Origin is a checkpoint that brought lines.
 type Origin struct {
 	Moment
@@ -121,6 +129,7 @@ type Origin struct {
 	By     []string `json:"by,omitempty"`       // the sessions, as agent/id, whose change it was; none: it came from outside
 	Before bool     `json:"before,omitempty"`   // the first checkpoint: its lines are older than rewind's memory
 	Git    *Head    `json:"git,omitempty"`      // of such a one: where the user's git stood then
+	Commit *Commit  `json:"commit,omitempty"`   // the commit that brought the lines; path and line are that one's, from the repository's top
 	Older  bool     `json:"older,omitempty"`    // it had the lines before: gc has merged the step that brought them into another
 	Prior  string   `json:"previous,omitempty"` // the checkpoint before it that has the file
 	Was    Text     `json:"previous_path,omitempty"`

@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"path"
+	"path/filepath"
 
 	"rewind/engine/find"
 	"rewind/engine/model"
+	"rewind/internal/gitinfo"
 	"rewind/objstore"
 )
 
@@ -27,4 +30,33 @@ func (e *Engine) capturedNow(ctx context.Context, p model.Progress) (objstore.Ge
 	}
 	defer e.Worktree.EndCompare(c)
 	return c.Get, c.Res.Root, nil
+}
+
+// Blame is find.Finder.Blame, with what the user's git repository knows of lines that are older than the first checkpoint. The log's lock
+// is not held.
+func (e *Engine) Blame(ctx context.Context, o find.BlameOptions) (*find.Blamed, error) {
+	root := e.Project().Root
+	if top, ok, err := gitinfo.Toplevel(root); err == nil && ok {
+		below, err := filepath.Rel(top, root)
+		if repo, bad := gitinfo.Open(top); err == nil && bad == nil {
+			o.Git = repositoryBelow{repo, filepath.ToSlash(below)}
+		}
+	}
+	return e.Finder.Blame(ctx, o)
+}
+
+// repositoryBelow is a repository as a project in one of its directories sees it.
+type repositoryBelow struct {
+	*gitinfo.Repo
+	dir string // from the top
+}
+
+// FileAt implements find.Repository.
+func (r repositoryBelow) FileAt(commit, name string) ([]byte, error) {
+	return r.Repo.FileAt(commit, path.Join(r.dir, name))
+}
+
+// BlameAt implements find.Repository.
+func (r repositoryBelow) BlameAt(commit, name string, ranges [][2]int, anySpace bool) (map[int]gitinfo.CommitLine, error) {
+	return r.Repo.BlameAt(commit, path.Join(r.dir, name), ranges, anySpace)
 }

@@ -146,7 +146,7 @@ func (s *server) blame(ctx context.Context, req api.BlameRequest, _ model.Progre
 				return err
 			}
 		}
-		r, err := e.Finder.Blame(ctx, o)
+		r, err := e.Blame(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -161,6 +161,9 @@ func (s *server) blame(ctx context.Context, req api.BlameRequest, _ model.Progre
 			}
 			if o.Root && o.Git.Commit != "" {
 				one.Git = head(o.Git)
+			}
+			if c := o.Commit; c != nil {
+				one.Commit = &api.Commit{ID: c.ID, Author: api.Text(c.Author), Time: c.Time, Summary: api.Text(c.Summary)}
 			}
 			out.Origins = append(out.Origins, one)
 		}

@@ -54,7 +54,8 @@ func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *
 }
 
 func listCheckpoints(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
-	r, err := e.History.List(ctx, history.ListOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Steps: req.Steps, Limit: req.Limit})
+	o := history.ListOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Steps: req.Steps, Limit: req.Limit}
+	r, err := e.History.List(ctx, o)
 	if err != nil {
 		return err
 	}

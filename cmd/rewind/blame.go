@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,8 @@ func newBlame(a *app) *cobra.Command {
 		Long: "Shows for each line of a file, as the current checkpoint or the named one has it, which checkpoint brought it: of " +
 			"which agent's\n" +
 			"turn, by which tool or from outside, when, and for which prompt. Lines are followed through renames. What the first\n" +
-			"checkpoint had already is from before rewind. --porcelain prints what 'git blame --porcelain' does, with checkpoints " +
-			"for commits.",
+			"checkpoint had already is told by the commit of your git repository that brought it, else as from before rewind.\n" +
+			"--porcelain prints what 'git blame --porcelain' does, with checkpoints for commits.",
 		Example: "  rewind blame src/main.go\n  rewind blame src/main.go -L 10,20 turn:3\n  rewind blame --porcelain src/main.go",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 2 {
@@ -107,7 +108,7 @@ func runBlame(ctx context.Context, a *app, req api.BlameRequest, porcelain bool)
 			}
 			t.Row(term.Cell{Text: o.Short, Style: term.ID},
 				term.Cell{Text: term.Truncate(term.Sanitize(originWords(o)), shownOrigin), Style: style},
-				term.Cell{Text: a.Time(o.Time), Style: term.Dim}, term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim},
+				term.Cell{Text: a.Time(originTime(o)), Style: term.Dim}, term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim},
 				term.Cell{Text: text})
 		}
 		return t.Flush(w)
@@ -129,9 +130,19 @@ func expandTabs(s string) string {
 // shownOrigin is how wide the words about an origin may be, in columns.
 const shownOrigin = 40
 
+// originTime is when lines came.
+func originTime(o api.Origin) time.Time {
+	if o.Commit != nil {
+		return o.Commit.Time
+	}
+	return o.Time
+}
+
 // originWords say who brought a line: turn and tool, or outside, and for which prompt.
 func originWords(o api.Origin) string {
 	switch {
+	case o.Commit != nil:
+		return fmt.Sprintf("git %.7s %s", o.Commit.ID, o.Commit.Summary)
 	case o.Before && o.Merged == 0:
 		return "before rewind"
 	case o.Older:
@@ -168,7 +179,11 @@ func (a *app) blamePorcelain(r api.BlameResponse) error {
 	for i := 0; i < len(r.Lines); i++ {
 		l := r.Lines[i]
 		o := r.Origins[l.Origin]
-		fmt.Fprintf(&b, "%s %d %d", o.ID[:porcelainID], l.Line, r.First+i)
+		id := o.ID
+		if o.Commit != nil {
+			id = o.Commit.ID
+		}
+		fmt.Fprintf(&b, "%s %d %d", id[:porcelainID], l.Line, r.First+i)
 		if i == 0 || r.Lines[i-1].Origin != l.Origin || r.Lines[i-1].Line+1 != l.Line {
 			n := 1
 			for i+n < len(r.Lines) && r.Lines[i+n].Origin == l.Origin && r.Lines[i+n].Line == l.Line+n {
@@ -188,21 +203,23 @@ func (a *app) blamePorcelain(r api.BlameResponse) error {
 }
 
 func porcelainHead(b *strings.Builder, o api.Origin) {
-	who := string(o.Agent)
+	who, mail, summary := string(o.Agent), o.Session, originWords(o)
 	switch {
+	case o.Commit != nil:
+		who, mail, summary = string(o.Commit.Author), "", string(o.Commit.Summary)
 	case o.Before && o.Merged == 0:
 		who = "before rewind"
 	case len(o.By) == 0 && who != "" || who == "":
 		who = "outside"
 	}
 	for _, role := range []string{"author", "committer"} {
-		fmt.Fprintf(b, "%s %s\n%s-mail <%s>\n%s-time %d\n%s-tz +0000\n", role, oneLine(who), role, oneLine(o.Session), role,
-			o.Time.Unix(), role)
+		fmt.Fprintf(b, "%s %s\n%s-mail <%s>\n%s-time %d\n%s-tz +0000\n", role, oneLine(who), role, oneLine(mail), role,
+			originTime(o).Unix(), role)
 	}
-	fmt.Fprintf(b, "summary %s\n", oneLine(originWords(o)))
+	fmt.Fprintf(b, "summary %s\n", oneLine(summary))
 	if o.Prior != "" {
 		fmt.Fprintf(b, "previous %s %s\n", o.Prior[:porcelainID], term.Quote(string(o.Was)))
-	} else if o.Before {
+	} else if o.Before && o.Commit == nil {
 		b.WriteString("boundary\n")
 	}
 	fmt.Fprintf(b, "filename %s\n", term.Quote(string(o.Path)))

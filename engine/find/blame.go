@@ -8,6 +8,7 @@ import (
 
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/internal/gitinfo"
 	"rewind/internal/textdiff"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -20,6 +21,14 @@ type BlameOptions struct {
 	Checkpoint  string // a name; "": the current checkpoint
 	First, Last int    // lines from 1, both included; 0: from the beginning, to the end
 	AnySpace    bool   // lines that differ in nothing but white space are the same
+	// Git knows of lines that are older than the first checkpoint; nil: nobody does
+	Git Repository
+}
+
+// A Repository is the user's git repository. Paths are relative to the project's root. Its errors say no more than that it cannot tell.
+type Repository interface {
+	FileAt(commit, path string) ([]byte, error)
+	BlameAt(commit, path string, ranges [][2]int, anySpace bool) (map[int]gitinfo.CommitLine, error)
 }
 
 // An Origin is what some lines come from.
@@ -31,6 +40,9 @@ type Origin struct {
 	Prior objstore.ID // the checkpoint before, as far as it has the file; zero: none
 	Was   string      // the file's name in it
 	Older bool        // it had them before: gc has merged the step that brought them into another
+	// Commit is, of Root, the commit of the user's that brought them; Path is the file's name in it, from the top of the repository. nil:
+	// not known
+	Commit *gitinfo.Commit
 }
 
 // Blamed is a file, or a part of it.
@@ -76,7 +88,7 @@ func (f *Finder) blameLines(ctx context.Context, o BlameOptions) (*Blamed, error
 	if err != nil {
 		return nil, err
 	}
-	b := &blame{r: r, t: t, steps: steps, anySpace: o.AnySpace, changed: map[string]map[int]*tree.Entry{}}
+	b := &blame{r: r, t: t, steps: steps, anySpace: o.AnySpace, git: o.Git, changed: map[string]map[int]*tree.Entry{}}
 	at, known := t.place(cp.ID)
 	if !known {
 		return nil, fmt.Errorf("blame %q: %w: checkpoint %s is not in the log", path, model.ErrNotFound, cp.ID.Short())
@@ -147,6 +159,7 @@ type blame struct {
 	changed  map[string]map[int]*tree.Entry // by path: the steps that changed it, each with what it was; nil: no file
 	byTree   map[objstore.ID][]int          // steps by their states, ascending; nil: nobody has asked
 	anySpace bool
+	git      Repository
 	want     []want
 	origins  []origin
 	left     int // lines without an origin
@@ -161,6 +174,8 @@ type origin struct {
 	prior int // the step before; -1: none
 	was   string
 	older bool // in a state before it, which no step has any more
+
+	commit *gitinfo.Commit
 }
 
 // walk finds the origins of lines of a file as a step has it: now says for each of its lines which line that is asked for it is; -1: none.
@@ -182,6 +197,11 @@ func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, no
 		}
 		switch {
 		case was == nil:
+			if s.before.IsZero() && b.git != nil {
+				if now, err = b.committed(at, path, e, now); err != nil {
+					return err
+				}
+			}
 			b.settle(origin{step: at, path: path, prior: none}, now, every(len(now)))
 			return nil
 		case was.ID != e.ID:
@@ -408,7 +428,10 @@ func (f *Finder) blamed(b *blame, of int, path string, lines [][]byte, first, la
 		if err != nil {
 			return nil, err
 		}
-		one := Origin{Listed: l, Path: o.path, By: l.AuthorsOf()(o.path), Root: b.steps[o.step].before.IsZero(), Older: o.older}
+		one := Origin{
+			Listed: l, Path: o.path, By: l.AuthorsOf()(o.path),
+			Root: b.steps[o.step].before.IsZero(), Older: o.older, Commit: o.commit,
+		}
 		if o.prior >= 0 {
 			one.Prior, one.Was = b.steps[o.prior].id, o.was
 		}

@@ -76,7 +76,8 @@ var journalTable = record.New(
 ).Then((*Journal).checkNames)
 
 var stepTable = record.New(
-	record.String(1, func(s *tree.Change) *string { return &s.Path }).Required().Must(func(s *tree.Change) bool { return refs.IsPath(s.Path) }),
+	record.String(1, func(s *tree.Change) *string { return &s.Path }).Required().Must(
+		func(s *tree.Change) bool { return refs.IsPath(s.Path) }),
 	record.Optional(2, entryTable, func(s *tree.Change) **tree.Entry { return &s.Old }),
 	record.Optional(3, entryTable, func(s *tree.Change) **tree.Entry { return &s.New }),
 ).Then(func(s *tree.Change) error {

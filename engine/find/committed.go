@@ -1,0 +1,71 @@
+package find
+
+import (
+	"slices"
+
+	"rewind/internal/gitinfo"
+	"rewind/tree"
+)
+
+// committed gives the lines of a first checkpoint that the commit had at which the user's git stood then the commits that brought them. It
+// gives now without them.
+func (b *blame) committed(at int, path string, e *tree.Entry, now []int) ([]int, error) {
+	cp, err := b.r.log.Checkpoint(b.steps[at].id)
+	if err != nil || cp.Git.Commit == "" || cp.Merged > 0 {
+		return now, err
+	}
+	then, err := b.git.FileAt(cp.Git.Commit, path)
+	if err != nil {
+		return now, nil //nolint:nilerr // nobody knows more of them, then
+	}
+	is, err := b.r.content(path, e)
+	if err != nil {
+		return nil, err
+	}
+	older, _ := b.match(then, is, now)
+	lines, err := b.git.BlameAt(cp.Git.Commit, path, rangesOf(older), b.anySpace)
+	if err != nil {
+		return now, nil //nolint:nilerr // as above
+	}
+	type file struct {
+		commit *gitinfo.Commit
+		path   string
+	}
+	known, settled := map[file]int{}, map[int]bool{}
+	for i, w := range older {
+		l, ok := lines[i+1]
+		if w < 0 || !ok {
+			continue
+		}
+		from := file{l.Commit, l.Path}
+		o, there := known[from]
+		if !there {
+			o = len(b.origins)
+			known[from] = o
+			b.origins = append(b.origins, origin{step: at, path: l.Path, prior: none, commit: l.Commit})
+		}
+		b.want[w], settled[w] = want{origin: o, at: l.Line - 1}, true
+		b.left--
+	}
+	left := slices.Clone(now)
+	for i, w := range left {
+		if settled[w] {
+			left[i] = none
+		}
+	}
+	return left, nil
+}
+
+// rangesOf are the lines that are asked for, by first and last, from 1.
+func rangesOf(asked []int) (list [][2]int) {
+	for i, w := range asked {
+		switch n := len(list); {
+		case w < 0:
+		case n > 0 && list[n-1][1] == i:
+			list[n-1][1] = i + 1
+		default:
+			list = append(list, [2]int{i + 1, i + 1})
+		}
+	}
+	return list
+}
