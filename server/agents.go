@@ -75,7 +75,7 @@ func hooksResponse(r *register.Result) api.HooksResponse {
 	for _, a := range r.Agents {
 		h := api.AgentHooks{
 			Agent: a.Agent, Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks,
-			SwitchedOff: a.SwitchedOff,
+			SwitchedOff: a.SwitchedOff, Server: api.Text(a.Server), Commands: value.Texts(a.Commands), Left: value.Texts(a.Left),
 		}
 		for _, c := range a.Changes {
 			h.Changes = append(h.Changes, settingsDiff(c))

@@ -70,8 +70,8 @@ var importBans = []importBan{
 	},
 	{
 		"github.com/BurntSushi/toml",
-		[]string{"internal/leaks"},
-		"the rules of what looks like a secret are the only TOML that is read: a setting is JSON",
+		[]string{"internal/leaks", "hooks"},
+		"the rules of what looks like a secret, and Codex's configuration, are the only TOML that is read: a setting is JSON",
 	},
 	{
 		"github.com/BobuSumisu/aho-corasick",
