@@ -125,6 +125,9 @@ func (s *server) remove(ctx context.Context, req api.RemoveRequest, _ model.Prog
 		return out, nil
 	}
 	s.degraded.clear(&r.Project)
+	if err := s.home.NoteRemoved(r.Project.Root); err != nil {
+		return out, err
+	}
 	o := s.engineOptions()
 	return out, s.stores.Without(ctx, r.Project.Store, func() error { return engine.Remove(ctx, s.home, r, o) })
 }

@@ -79,6 +79,10 @@ func defaults() []value.Setting {
 				"into the store",
 			Value: false,
 		},
+		{
+			Key:  "init.auto",
+			Help: "true sets a git repository up by itself when an agent is given a prompt in it; global only", Value: false,
+		},
 		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30), Unit: "bytes"},
 		{Key: "secrets.allow", Help: "files that are no secrets, whatever their names and contents say", Value: []string{}},
 		{

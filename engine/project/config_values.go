@@ -45,5 +45,8 @@ func (c Config) Server() bool { return c.Get("agents.mcp").(bool) }
 // Commands is agents.commands.
 func (c Config) Commands() bool { return c.Get("agents.commands").(bool) }
 
+// AutoInit is init.auto.
+func (c Config) AutoInit() bool { return c.Get("init.auto").(bool) }
+
 // Tier is the name of the project's tier.
 func (c Config) Tier() string { return c.Get("tier").(string) }
