@@ -33,6 +33,9 @@ type AgentHooks struct {
 	File        Text       `json:"file"`                   // that has the hooks
 	Hooks       int        `json:"hooks"`                  // of ours, afterwards
 	SwitchedOff string     `json:"switched_off,omitempty"` // the setting by which the user has switched all hooks off
+	Server      Text       `json:"server,omitempty"`       // the file that lists rewind's MCP server
+	Commands    []Text     `json:"commands,omitempty"`     // that a person can type in the agent
+	Left        []Text     `json:"left,omitempty"`         // files of commands that somebody has changed: they stay as they are
 	Changes     []FileDiff `json:"changes,omitempty"`      // absolute paths, links followed; none: nothing was to be done
 	Error       *Error     `json:"error,omitempty"`        // why this agent's hooks are not as they should be; the others' are
 }

@@ -32,7 +32,7 @@ func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root s
 		if !a.Installed {
 			continue
 		}
-		c := checkAgent(ctx, h, a, env, tier, guard, quick)
+		c := checkAgent(ctx, h, a, env, root, tier, guard, quick)
 		c.Name = string(agent)
 		var last time.Time
 		for _, s := range sessions { // newest first
@@ -57,8 +57,8 @@ func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root s
 	return out
 }
 
-func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env value.AgentEnv, tier string, guard,
-	quick bool,
+func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env value.AgentEnv, root, tier string,
+	guard, quick bool,
 ) value.Check {
 	finding := func(remedy, format string, args ...any) value.Check {
 		return value.Check{Level: value.LevelFinding, Text: value.Textf(format, args...), Remedy: value.Text(remedy)}
@@ -94,6 +94,10 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 	case off != "":
 		return finding("change "+off+" in "+a.File, "%s in %s switches all hooks off", off, a.File)
 	}
+	has, wrong := register.CheckWithin(ctx, h, a.Agent, env, root)
+	if wrong != "" {
+		return finding(project.RegisterRemedy, "%s", wrong)
+	}
 	c := value.Check{Level: value.LevelOK, Text: value.Textf("%d hooks in %s", len(e.Ours), a.File)}
 	if a.Agent == hooks.Codex {
 		config, _ := os.ReadFile(filepath.Join(a.Dir, "config.toml"))
@@ -109,6 +113,7 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 		}
 		c.Text += ", which start rewind " + value.Text(version)
 	}
+	c.Text += value.Text(has)
 	return c
 }
 

@@ -75,7 +75,7 @@ func hooksResponse(r *register.Result) api.HooksResponse {
 	for _, a := range r.Agents {
 		h := api.AgentHooks{
 			Agent: a.Agent, Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks,
-			SwitchedOff: a.SwitchedOff,
+			SwitchedOff: a.SwitchedOff, Server: api.Text(a.Server), Commands: value.Texts(a.Commands), Left: value.Texts(a.Left),
 		}
 		for _, c := range a.Changes {
 			h.Changes = append(h.Changes, settingsDiff(c))
@@ -125,6 +125,9 @@ func (s *server) remove(ctx context.Context, req api.RemoveRequest, _ model.Prog
 		return out, nil
 	}
 	s.degraded.clear(&r.Project)
+	if err := s.home.NoteRemoved(r.Project.Root); err != nil {
+		return out, err
+	}
 	o := s.engineOptions()
 	return out, s.stores.Without(ctx, r.Project.Store, func() error { return engine.Remove(ctx, s.home, r, o) })
 }

@@ -34,6 +34,9 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 	if err != nil {
 		return out, err
 	}
+	if err := s.home.ForgetRemoved(plan.Root); err != nil {
+		return out, err
+	}
 	out = initResponse(plan)
 	notes := append(initNotices(plan), s.settingsThere(plan)...)
 	if req.DryRun {

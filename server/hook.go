@@ -143,6 +143,11 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	}
 	found, err := s.projectOf(ctx, ev, call, dir)
 	if errors.Is(err, model.ErrNoProject) && !errors.Is(err, project.ErrUntrusted) {
+		if made := s.setUp(ctx, ev, dir); made != nil {
+			found, err = made, nil
+		}
+	}
+	if errors.Is(err, model.ErrNoProject) && !errors.Is(err, project.ErrUntrusted) {
 		return s.warn(ev, "", fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir)))
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"rewind/api"
 	"rewind/engine"
 	"rewind/engine/model"
 	"rewind/engine/project"
@@ -100,4 +101,34 @@ func (s *server) elsewhere(ctx context.Context, p *project.Project, dirs []strin
 		failed = errors.Join(failed, err)
 	}
 	return failed
+}
+
+// setUp sets up the project in which an agent works, where init.auto asks for that, and returns it; nil: it is left to a person. It is done
+// when a prompt has come, not when an agent is merely started: while the model thinks the first checkpoint is taken, before any tool
+// changes a file. A process of one command has no time for that.
+func (s *server) setUp(ctx context.Context, ev hooks.Event, dir string) *project.Project {
+	switch ev.Kind {
+	case hooks.Prompt, hooks.BeforeTool, hooks.AfterTool:
+	default:
+		return nil
+	}
+	if s.daemon == nil {
+		return nil
+	}
+	if c, err := project.LoadConfig(s.home, ""); err != nil || !c.AutoInit() || !c.HooksEnabled() {
+		return nil
+	}
+	root, err := project.PlanAuto(ctx, s.home, dir, hookPatience)
+	if err != nil {
+		s.log.Info("init.auto", "error", clean(err))
+		return nil
+	}
+	if _, err := s.init(ctx, api.InitRequest{Project: api.Project{Dir: api.Text(root)}}, func(int, int64) {}); err != nil {
+		s.log.Error("init.auto", "error", clean(err))
+	}
+	p, err := s.find(ctx, dir)
+	if err != nil {
+		return nil
+	}
+	return p
 }

@@ -32,6 +32,9 @@ func (s *server) setConfig(ctx context.Context, req api.SetConfigRequest, p mode
 	if root == "" && !req.Global {
 		return api.ConfigResponse{}, fmt.Errorf("config: %w: --global sets it for all projects", model.ErrNoProject)
 	}
+	if root != "" && req.Key == "init.auto" {
+		return api.ConfigResponse{}, fmt.Errorf("config init.auto: %w", model.Usagef("it is of no project; --global sets it"))
+	}
 	if err := project.SetConfig(s.home, root, req.Key, req.Values); err != nil {
 		return api.ConfigResponse{}, err
 	}

@@ -140,7 +140,14 @@ func hooksText(h api.AgentHooks, req api.HooksRequest) string {
 	text := fmt.Sprintf("%s %sregistered in %s", count(h.Hooks, "hook"), would, file)
 	if len(h.Changes) == 0 {
 		text = fmt.Sprintf("%s in %s, as they should be", count(h.Hooks, "hook"), file)
-	} else if h.Agent == "codex" {
+	}
+	if h.Server != "" {
+		text += ", the MCP server in " + term.Quote(string(h.Server))
+	}
+	for i, c := range h.Commands {
+		text += map[bool]string{true: ", commands ", false: " "}[i == 0] + string(c)
+	}
+	if len(h.Changes) > 0 && h.Agent == "codex" {
 		text += "; codex asks once whether it may run them"
 	}
 	if h.SwitchedOff != "" {
@@ -246,6 +253,7 @@ func runHooks(ctx context.Context, a *app, o hooksOptions) error {
 		}
 	}
 	a.programsNote(r, req)
+	a.leftNotes(r)
 	switch {
 	case r.CopyErr != nil:
 		return r.CopyErr
@@ -276,8 +284,18 @@ func (a *app) refreshHooks(ctx context.Context) {
 	a.agentNotes(r)
 }
 
+// leftNotes names the commands of agents that are somebody's now.
+func (a *app) leftNotes(r api.HooksResponse) {
+	for _, h := range r.Agents {
+		for _, path := range h.Left {
+			a.say("note: %s is not as rewind wrote it: it stays as it is", term.Quote(string(path)))
+		}
+	}
+}
+
 // agentNotes says which agents' hooks are not as they should be, where that must not fail the command.
 func (a *app) agentNotes(r api.HooksResponse) {
+	a.leftNotes(r)
 	for _, h := range r.Agents {
 		if h.Error == nil {
 			continue

@@ -75,6 +75,9 @@ func newConfig(a *app) *cobra.Command {
 	return cmd
 }
 
+// settingsOfAgents are those that say what stands in agents' own settings.
+var settingsOfAgents = []string{"tier", "hooks.enabled", "hooks.guard", "agents.mcp", "agents.commands"}
+
 func runConfig(ctx context.Context, a *app, args []string, global, unset bool) error {
 	var r api.ConfigResponse
 	var err error
@@ -87,7 +90,7 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 	if err != nil {
 		return err
 	}
-	if len(args) > 0 && (len(args) > 1 || unset) && slices.Contains([]string{"tier", "hooks.enabled", "hooks.guard"}, args[0]) {
+	if len(args) > 0 && (len(args) > 1 || unset) && slices.Contains(settingsOfAgents, args[0]) {
 		a.refreshHooks(ctx)
 	}
 	if len(args) == 0 {

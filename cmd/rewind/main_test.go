@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"rewind/api"
+	"rewind/internal/mcpserver"
 	"rewind/internal/term"
 	"rewind/server"
 )
@@ -20,7 +21,12 @@ import (
 func TestMain(m *testing.M) {
 	commands := helpers()
 	commands["rewind"] = func() { os.Exit(runMain(os.Args[1:], term.System())) }
-	commands["rewindd"] = func() { os.Exit(server.Main(os.Args[1:], version(), os.Stdin, os.Stdout, os.Stderr)) }
+	commands["rewindd"] = func() {
+		if len(os.Args) == 3 && os.Args[1] == "mcp" {
+			os.Exit(mcpserver.Main(os.Args[2], version()))
+		}
+		os.Exit(server.Main(os.Args[1:], version(), os.Stdin, os.Stdout, os.Stderr))
+	}
 	testscript.Main(outer{m}, commands)
 }
 

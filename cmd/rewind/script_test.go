@@ -44,6 +44,7 @@ func scriptCommands() map[string]scriptCommand {
 		"waitstatus": cmdWaitStatus,
 		"programs":   cmdPrograms,
 		"registered": cmdRegistered,
+		"mcp":        cmdMCP,
 	}
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 
+	"rewind/internal/mcpserver"
 	"rewind/internal/programs"
 	"rewind/server"
 )
@@ -13,5 +14,8 @@ import (
 var release string
 
 func main() {
+	if args := os.Args[1:]; len(args) == 2 && args[0] == "mcp" {
+		os.Exit(mcpserver.Main(args[1], programs.Version(release))) // it opens no store
+	}
 	os.Exit(server.Main(os.Args[1:], programs.Version(release), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -51,6 +51,11 @@ var settingWords = map[string][]string{
 func defaults() []value.Setting {
 	return []value.Setting{
 		{
+			Key: "agents.commands", Help: "true gives agents commands by which a person lists, undoes and goes back within a conversation",
+			Value: false,
+		},
+		{Key: "agents.mcp", Help: "true registers the server by which agents read checkpoints ('rewind mcp')", Value: false},
+		{
 			Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)",
 			Value: ignore.Globs(ignore.Exclusions()),
 		},
@@ -74,6 +79,10 @@ func defaults() []value.Setting {
 				"into the store",
 			Value: false,
 		},
+		{
+			Key:  "init.auto",
+			Help: "true sets a git repository up by itself when an agent is given a prompt in it; global only", Value: false,
+		},
 		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30), Unit: "bytes"},
 		{Key: "secrets.allow", Help: "files that are no secrets, whatever their names and contents say", Value: []string{}},
 		{
@@ -88,46 +97,6 @@ func defaults() []value.Setting {
 		{Key: "tier", Help: "which events of an agent are taken in: minimal, balanced or aggressive", Value: "balanced"},
 	}
 }
-
-// Get is a setting's value; the key is one of the table.
-func (c Config) Get(key string) any {
-	for _, s := range c.all {
-		if s.Key == key {
-			return s.Value
-		}
-	}
-	panic("no setting " + key)
-}
-
-// SizeLimit is the size in bytes above which a file is not captured.
-func (c Config) SizeLimit() int64 { return c.Get("limits.file_size").(int64) }
-
-// StoreSecrets reports whether files with secret names are captured.
-func (c Config) StoreSecrets() bool { return c.Get("secrets.store").(bool) }
-
-// SecretPatterns are the patterns of secret names.
-func (c Config) SecretPatterns() []string { return c.Get("secrets.patterns").([]string) }
-
-// SecretsMode is what is done about a secret in a file's content: flag, skip or off.
-func (c Config) SecretsMode() string { return c.Get("secrets.mode").(string) }
-
-// SecretsAllow are the patterns of files that may hold secrets.
-func (c Config) SecretsAllow() []string { return c.Get("secrets.allow").([]string) }
-
-// Exclusions are the patterns that are left out beside the ignore files.
-func (c Config) Exclusions() []string { return c.Get("exclude.defaults").([]string) }
-
-// SecretsAllowed tells which files are no secrets.
-func (c Config) SecretsAllowed() func(path string) bool { return ignore.Secrets(c.SecretsAllow()) }
-
-// HooksEnabled reports whether the project wants its agents' events.
-func (c Config) HooksEnabled() bool { return c.Get("hooks.enabled").(bool) }
-
-// Guard is hooks.guard.
-func (c Config) Guard() bool { return c.Get("hooks.guard").(bool) }
-
-// Tier is the name of the project's tier.
-func (c Config) Tier() string { return c.Get("tier").(string) }
 
 // Settings lists every setting by key.
 func (c Config) Settings() []value.Setting { return slices.Clone(c.all) }

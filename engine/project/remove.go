@@ -2,7 +2,10 @@ package project
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -213,6 +216,29 @@ func (h Home) RemoveStore(ctx context.Context, s *value.Store, o Options) error 
 	}
 	if err := os.RemoveAll(h.StageDir(r.ID)); err != nil {
 		return fail(err)
+	}
+	return nil
+}
+
+// removed is the file that says that a person has removed the project of a directory.
+func (h Home) removed(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(h.Dir, "removed", hex.EncodeToString(sum[:16]))
+}
+
+// NoteRemoved remembers that a person removed the project of a directory, so that it does not come back by itself.
+func (h Home) NoteRemoved(root string) error {
+	path := h.removed(root)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return WriteFile(path, []byte(root+"\n"))
+}
+
+// ForgetRemoved is for a directory that a person sets up again.
+func (h Home) ForgetRemoved(root string) error {
+	if err := os.Remove(h.removed(root)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

@@ -49,8 +49,9 @@ type AgentHooks struct {
 	File        string // that has the hooks, or would have them
 	Hooks       int    // of ours, afterwards
 	SwitchedOff string // the setting by which the user has switched all hooks off
-	Changes     []SettingsChange
-	Err         error // why this agent's hooks are not as they should be; the others' are
+	within
+	Changes []SettingsChange
+	Err     error // why this agent's hooks are not as they should be; the others' are
 }
 
 // Err is what went wrong with single agents; nil: nothing.
@@ -106,12 +107,7 @@ const guardWord = "guard"
 // HooksGuard tells whether the guard is registered: agents read one file for all projects, so it is when one of them, or the global
 // setting, asks for it.
 func HooksGuard(h project.Home, root string) bool {
-	for _, root := range append(h.Projects(), root, "") {
-		if c, err := project.LoadConfig(h, root); err == nil && c.Guard() {
-			return true
-		}
-	}
-	return false
+	return asked(h, root, project.Config.Guard)
 }
 
 // Guarded are the hooks of a tier with the guard's, in front of every tool call.
@@ -169,7 +165,7 @@ func SetHooks(ctx context.Context, h project.Home, env value.AgentEnv, o Options
 			a.Err, list = err, nil
 		}
 		r.Agents, edits = append(r.Agents, a), append(edits, list)
-		adds = adds || slices.ContainsFunc(list, func(e *SettingsEdit) bool { return len(e.Want) > 0 })
+		adds = adds || slices.ContainsFunc(list, (*SettingsEdit).wants)
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -255,7 +251,14 @@ func planAgent(ctx context.Context, h project.Home, agent hooks.Agent, env value
 		return a, nil, nil
 	}
 	a.Hooks = len(want)
-	return a, edits, nil
+	var more []*SettingsEdit
+	if a.within, more, err = planWithin(ctx, h, agent, env, o); err != nil {
+		return a, nil, err
+	}
+	if o.Remove { // in the other order than they were put there: a file may have both
+		return a, append(more, edits...), nil
+	}
+	return a, append(edits, more...), nil
 }
 
 // SettingsEdit turns one settings file into what it should be.
@@ -266,7 +269,13 @@ type SettingsEdit struct {
 	File  *settingsFile
 	Ours  []hooks.Registration // that are in file
 	After []byte               // nil: the file goes
+
+	form form   // what is put there; nil: hooks
+	had  bool   // something of ours is in file
+	kept []byte // what was kept when ours was put there, nil: nothing
 }
+
+func (e *SettingsEdit) wants() bool { return len(e.Want) > 0 || e.form != nil && e.form.wants() }
 
 func (e *SettingsEdit) changes() bool {
 	return e.File.exists() != (e.After != nil) || !bytes.Equal(e.File.Data, e.After)
@@ -277,20 +286,23 @@ func Plan(ctx context.Context, h project.Home, e *SettingsEdit) (err error) {
 	if e.File, err = readSettings(ctx, e.Path); err != nil {
 		return err
 	}
-	e.After = nil
+	e.After, e.kept = nil, backup(h, e)
 	switch {
+	case e.form != nil:
+		e.After, e.had, err = e.form.plan(e)
 	case len(e.Want) > 0:
 		if e.Ours, err = hooks.Registered(e.Agent, e.File.Data); err == nil {
 			e.After, err = hooks.Register(e.Agent, e.File.Data, e.Want)
 		}
 	case e.File.exists():
 		if e.Ours, err = hooks.Registered(e.Agent, e.File.Data); err == nil {
-			e.After, err = hooks.Unregister(e.Agent, e.File.Data, backup(h, e))
+			e.After, err = hooks.Unregister(e.Agent, e.File.Data, e.kept)
 		}
 	}
 	if err != nil {
 		return e.refuse(err)
 	}
+	e.had = e.had || len(e.Ours) > 0
 	return nil
 }
 
@@ -323,17 +335,31 @@ func writeSettings(ctx context.Context, h project.Home, e *SettingsEdit) error {
 
 func replace(h project.Home, e *SettingsEdit) error {
 	if e.changes() {
-		if len(e.Want) > 0 && len(e.Ours) == 0 {
-			if err := keepBackup(h, e); err != nil {
+		if data, needed := e.keep(); needed {
+			if err := keepBackup(h, e, data); err != nil {
 				return err
 			}
 		}
 		if err := e.File.replace(e.After); err != nil {
 			return err
 		}
+		if c, ok := e.form.(*commandForm); ok && e.After == nil {
+			c.removeEmpty(e.File.path)
+		}
 	}
-	if len(e.Want) == 0 {
+	if !e.wants() {
 		return dropBackup(h, e)
 	}
 	return nil
+}
+
+// keep is what has to be kept until ours is taken out again: the file from before, unless something of ours is in it.
+func (e *SettingsEdit) keep() (data []byte, needed bool) {
+	switch {
+	case !e.wants():
+		return nil, false
+	case e.form != nil:
+		return e.form.keep(e, e.had)
+	}
+	return e.File.Data, !e.had
 }

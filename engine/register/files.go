@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,28 +164,32 @@ func (f *settingsFile) sweep() {
 // several homes.
 func backupFile(h project.Home, e *SettingsEdit) string {
 	sum := sha256.Sum256([]byte(e.File.path))
-	return filepath.Join(h.Dir, "backups", fmt.Sprintf("%s-%s-%s", e.Agent, hex.EncodeToString(sum[:4]), filepath.Base(e.Path)))
+	kind := ""
+	if e.form != nil {
+		kind = e.form.name()
+	}
+	return filepath.Join(h.Dir, "backups", fmt.Sprintf("%s%s-%s-%s", e.Agent, kind, hex.EncodeToString(sum[:4]), filepath.Base(e.Path)))
 }
 
-// backup is nil where there is none.
+// backup is nil where there is none: then what is ours is cut out of what is there.
 func backup(h project.Home, e *SettingsEdit) []byte {
 	b, err := os.ReadFile(backupFile(h, e))
 	if err != nil {
-		return nil // then our hooks are cut out of what is there
+		return nil
 	}
 	return b
 }
 
-// keepBackup keeps a file without hooks of ours; a file that is about to be made has none.
-func keepBackup(h project.Home, e *SettingsEdit) error {
-	if !e.File.exists() {
+// keepBackup keeps the data; nil is of a file that is about to be made.
+func keepBackup(h project.Home, e *SettingsEdit, data []byte) error {
+	if data == nil {
 		return dropBackup(h, e)
 	}
 	path := backupFile(h, e)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return &value.OpError{Op: "back up", Subject: e.Path, Err: err}
 	}
-	return project.WriteFile(path, e.File.Data)
+	return project.WriteFile(path, data)
 }
 
 func dropBackup(h project.Home, e *SettingsEdit) error {
@@ -192,4 +197,22 @@ func dropBackup(h project.Home, e *SettingsEdit) error {
 		return &value.OpError{Op: "remove backup of", Subject: e.Path, Err: err}
 	}
 	return nil
+}
+
+// removeEmpty takes the directories of a command away with its file, if nothing else is in them: its own and the one of all.
+func (f *commandForm) removeEmpty(path string) {
+	dir := filepath.Dir(path)
+	for !slices.Contains([]string{"commands", "skills"}, filepath.Base(dir)) {
+		if os.Remove(dir) != nil {
+			return
+		}
+		dir = filepath.Dir(dir)
+	}
+	_ = os.Remove(dir)
+}
+
+// isPlain reports whether a path is a plain file, or nothing yet: a link is its owner's, and so is what it leads to.
+func isPlain(path string) bool {
+	fi, err := os.Lstat(path)
+	return err != nil || fi.Mode().IsRegular()
 }

@@ -59,14 +59,19 @@ var importBans = []importBan{
 		"two locks are taken with it, the home directory's and the daemon's; the store's is internal/kv's own",
 	},
 	{
+		"github.com/modelcontextprotocol/go-sdk",
+		[]string{"internal/mcpserver"},
+		"it is half as large as the command line, which must not link it",
+	},
+	{
 		"modernc.org/sqlite",
 		[]string{"internal/clients"},
 		"Codex's cache is the only database of others that is touched, and only there",
 	},
 	{
 		"github.com/BurntSushi/toml",
-		[]string{"internal/leaks"},
-		"the rules of what looks like a secret are the only TOML that is read: a setting is JSON",
+		[]string{"internal/leaks", "hooks"},
+		"the rules of what looks like a secret, and Codex's configuration, are the only TOML that is read: a setting is JSON",
 	},
 	{
 		"github.com/BobuSumisu/aho-corasick",

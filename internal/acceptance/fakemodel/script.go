@@ -33,7 +33,7 @@ type Step struct {
 
 // Tool is a call in words that no agent uses; concrete says it in those of the tools that a request offers.
 type Tool struct {
-	Do          string   `json:"do"`   // write, edit, read, bash, agent
+	Do          string   `json:"do"`   // write, edit, read, bash, recall, agent
 	Path        string   `json:"path"` // relative to the project
 	Content     string   `json:"content"`
 	Old         string   `json:"old"`

@@ -116,6 +116,13 @@ var wordings = map[string][]wording{
 		{"shell_command", func(t Tool, _ string) object { return object{"command": t.Command} }},
 		{"shell", func(t Tool, _ string) object { return object{"command": []string{"bash", "-lc", t.Command}} }},
 	},
+	"recall": { // the tool list of rewind's MCP server: Claude Code and Codex, Gemini CLI, Codex with the server as a namespace
+		{"mcp__rewind__list", nothing},
+		{"mcp_rewind_list", nothing},
+		{"list", nothing},
+		// Claude Code names the tools of servers, and offers those that were asked for
+		{"ToolSearch", func(Tool, string) object { return object{"query": "select:mcp__rewind__list", "max_results": 1} }},
+	},
 	"agent": {
 		{"Agent", subagent("general-purpose")},
 		{"Task", subagent("worker")},
@@ -124,6 +131,8 @@ var wordings = map[string][]wording{
 		{"invoke_agent", func(t Tool, _ string) object { return object{"agent_name": "generalist", "prompt": t.Prompt} }},
 	},
 }
+
+func nothing(Tool, string) object { return object{} }
 
 func command(t Tool, _ string) object {
 	return object{"command": t.Command, "description": "run a command"}
@@ -149,7 +158,10 @@ func (t Tool) concrete(o offer, dir string) call {
 	// Codex's code mode: one tool that runs JavaScript.
 	if slices.Contains(o.custom, "exec") && !o.has("exec_command") {
 		js := fmt.Sprintf("const r = await tools.apply_patch(%s); text(r);", quote(t.patch()))
-		if t.Do == "bash" {
+		switch t.Do {
+		case "recall":
+			js = "const r = await tools.mcp__rewind__list({}); text(JSON.stringify(r));"
+		case "bash":
 			js = fmt.Sprintf("const r = await tools.exec_command({cmd: %s}); text(r.output ?? r);", quote(t.Command))
 		}
 		return call{name: "exec", input: js, custom: true}

@@ -1,0 +1,65 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rewind/internal/gitinfo"
+	"rewind/internal/osfile"
+	"rewind/internal/value"
+)
+
+// errNotByItself is returned for a directory that only a person sets up.
+var errNotByItself = errors.New("it is not set up by itself")
+
+// PlanAuto chooses the root where init.auto is true and an agent works in dir, of which nobody said a word: the top of a git repository of
+// this user's. An error says why it is left to a person: what Init refuses (a home directory, or one above), what asks for a
+// decision (a store that lies there, a store without a directory that could be its own), and what was removed on purpose.
+func PlanAuto(ctx context.Context, home Home, dir string, wait time.Duration) (root string, err error) {
+	start, err := resolve(dir)
+	if err != nil {
+		return "", err
+	}
+	top, isGit, err := gitinfo.Toplevel(start)
+	if err != nil {
+		return "", err
+	}
+	refuse := func(why string) (string, error) {
+		return "", &value.OpError{Op: "init", Subject: top, Err: fmt.Errorf("%w: %s", errNotByItself, why)}
+	}
+	if !isGit {
+		return refuse("it is no git repository")
+	}
+	us, err := os.Lstat(home.Dir)
+	if err != nil {
+		return "", err
+	}
+	for _, path := range []string{top, filepath.Join(top, ".git")} {
+		fi, err := os.Lstat(path)
+		if err != nil {
+			return "", err
+		}
+		if !osfile.SameOwner(fi, us) {
+			return refuse("it is another user's")
+		}
+	}
+	if _, err := os.Lstat(home.removed(top)); err == nil {
+		return refuse("its history was removed here")
+	}
+	plan, err := PlanInit(ctx, home, top, "", wait)
+	switch {
+	case err != nil:
+		return "", err
+	case plan.Exists || plan.Root != top:
+		return refuse("it is part of a project")
+	case len(plan.Passed) > 0:
+		return refuse("a store lies there that is not believed")
+	case len(plan.Offers) > 0:
+		return refuse("it could be a project that was elsewhere")
+	}
+	return top, nil
+}
