@@ -121,6 +121,9 @@ func (a *app) programsNote(r api.HooksResponse, req api.HooksRequest) {
 	a.say("note: %s %s copied to %s, where hooks start %s", programs.List(r.Copied), were, dir, them)
 }
 
+// hooksJSON is where Codex has hooks: it asks for trust when that changes.
+const hooksJSON = "hooks.json"
+
 func hooksText(h api.AgentHooks, req api.HooksRequest) string {
 	would := ""
 	if req.DryRun {
@@ -147,7 +150,8 @@ func hooksText(h api.AgentHooks, req api.HooksRequest) string {
 	for i, c := range h.Commands {
 		text += map[bool]string{true: ", commands ", false: " "}[i == 0] + string(c)
 	}
-	if len(h.Changes) > 0 && h.Agent == "codex" {
+	isHooks := func(c api.FileDiff) bool { return filepath.Base(string(c.Path)) == hooksJSON }
+	if h.Agent == "codex" && slices.ContainsFunc(h.Changes, isHooks) {
 		text += "; codex asks once whether it may run them"
 	}
 	if h.SwitchedOff != "" {
