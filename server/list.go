@@ -136,8 +136,9 @@ func row(r *history.Row, most int) api.Row {
 	if len(r.Steps) > 0 {
 		out.First = r.Steps[0].ID.String()
 	}
-	out.Changes = changes(r.Changes[:min(len(r.Changes), most)], nil)
-	out.Left = len(r.Changes) - len(out.Changes)
+	all := changes(r.Changes, nil) // fewer: directories go with what is in them, of a rename there is one
+	out.Changes = all[:min(len(all), most)]
+	out.Left = len(all) - len(out.Changes)
 	return out
 }
 
