@@ -44,8 +44,8 @@ func newBisectStart(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start [<bad> [<good>...]] [--link <dir>]... [--no-link]",
 		Short: "Begin to find it by hand, from answer to answer",
-		Long: "Begins to find the checkpoint since which something fails. Where a bad and a good one are known, one between them is laid\n" +
-			"out, and where is printed: look there, then say 'rewind bisect good', 'bad' or 'skip'. 'rewind bisect reset' ends it.",
+		Long: "Begins to find the checkpoint since which something fails. Where a bad and a good one are known, one between them is\n" +
+			"laid out, and where is printed: look there, then say 'rewind bisect good', 'bad' or 'skip'. 'rewind bisect reset' ends it.",
 		Example: "  rewind bisect start\n  rewind bisect start @ @~40",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Choose = a.project(), a.OutTTY
@@ -327,7 +327,7 @@ func bisectError(answer *api.BisectAnswer, newest bool) error {
 			"it passes at none that was tried, up to %s", name(answer.Bad))
 	case answer.Good == nil:
 		return failed("what broke it is older than rewind's memory, or is not in the project's files; 'rewind bisect last-good' looks for the "+
-			"newest checkpoint at which it passes", "it fails at %s already, the oldest one", name(answer.Bad))
+			"newest checkpoint at which it passes", "it fails at %s already, the oldest one that was looked at", name(answer.Bad))
 	}
 	return nil
 }

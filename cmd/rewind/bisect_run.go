@@ -41,8 +41,8 @@ func newBisectRun(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [--bad <checkpoint>] [--good <checkpoint>] [--timeout <time>] [--link <dir>]... [--no-link] -- <command>",
 		Short: "Find it with a command that fails or passes",
-		Long: "Runs a command in one state after the other and says since which checkpoint it fails. Exit codes are those of 'git bisect\n" +
-			"run': 0 passes, 125 cannot be told, any other up to 127 fails, what is over that ends the search. Without --bad the\n" +
+		Long: "Runs a command in one state after the other and says since which checkpoint it fails. Exit codes are as with\n" +
+			"'git bisect run': 0 passes, 125 cannot be told, any other up to 127 fails, what is over that ends the search. Without --bad the\n" +
 			"project as it is now, which is saved, is the bad one; without --good the oldest checkpoint is the good one. Both are\n" +
 			"tried first. After 'rewind bisect start', without --bad and --good, it goes on from there.\n\n" +
 			"The command runs in the scratch directory, in the same place below it as you stand below the project, with your\n" +
@@ -91,8 +91,8 @@ func newBisectLastGood(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "last-good [--timeout <time>] [--link <dir>]... [--no-link] -- <command>",
 		Short: "Find the newest checkpoint at which a command passes",
-		Long: "Goes back from the project as it is now, in steps that double, to a checkpoint at which a command passes, and between that\n" +
-			"and the next newer one that was tried to the newest. The command runs as with 'rewind bisect run'.",
+		Long: "Goes back from the project as it is now, in steps that double, to a checkpoint at which a command passes, and between\n" +
+			"that and the next newer one that was tried to the newest. The command runs as with 'rewind bisect run'.",
 		Example: "  rewind bisect last-good -- npm test",
 		Args:    takesCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -252,8 +252,8 @@ func (t *trial) run(ctx context.Context, a *app, dir, checkpoint string) (code i
 	if err := cmd.Start(); err != nil {
 		return 0, false, usage("%s: %v", term.Quote(t.command[0]), innermost(err))
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan int, 1)
+	go func() { ended <- exitCode(cmd.Wait()) }()
 	var tooLong <-chan time.Time
 	if t.timeout > 0 {
 		timer := time.NewTimer(t.timeout)
@@ -261,9 +261,9 @@ func (t *trial) run(ctx context.Context, a *app, dir, checkpoint string) (code i
 		tooLong = timer.C
 	}
 	select {
-	case err = <-ended:
+	case code = <-ended:
 		endGroup(cmd.Process.Pid)
-		return exitCode(err), false, ctx.Err()
+		return code, false, ctx.Err()
 	case <-tooLong:
 		late = true
 	case <-ctx.Done():

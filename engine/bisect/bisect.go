@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"rewind/engine/history"
@@ -285,7 +286,7 @@ func (b *Bisector) next(ctx context.Context, session string, r *record) (*Result
 		if c.ask < 0 {
 			break
 		}
-		err := b.layOut(ctx, session, r, r.Line[c.ask])
+		left, err := b.layOut(ctx, session, r, r.Line[c.ask])
 		var gone *goneError
 		if errors.As(err, &gone) {
 			why := gone.Error()
@@ -295,6 +296,17 @@ func (b *Bisector) next(ctx context.Context, session string, r *record) (*Result
 			continue
 		}
 		if err != nil {
+			return nil, err
+		}
+		left = slices.DeleteFunc(left, func(path string) bool { return slices.Contains(r.Left, path) })
+		if len(left) == 0 {
+			break
+		}
+		for _, path := range left {
+			notices = append(notices, fmt.Sprintf("%q is not there where it was purged from the store", path))
+		}
+		r.Left = append(r.Left, left...)
+		if err := b.save(session, r); err != nil {
 			return nil, err
 		}
 		break

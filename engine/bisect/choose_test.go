@@ -21,8 +21,8 @@ func ask(t *rapid.T, line []Verdict, o order, truth []Verdict) (asked int) {
 	}
 }
 
-// TestChoose: whatever the history, nothing is asked twice, and the answer is a change from passing to failing with nothing between but what
-// was skipped; of a history with one change it is that one, after few questions; what is not told is read one state after the other.
+// TestChoose: whatever the history, nothing is asked twice, and the answer is a change from passing to failing with nothing between but
+// what was skipped; of a history with one change it is that one, after few questions; what is not told is read one state after the other.
 func TestChoose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "states")

@@ -7,8 +7,8 @@
 //   - scratch.go makes the scratch directory what a checkpoint holds, and link.go what goes in there besides.
 //   - bisect.go is what people ask for: Start, Mark, Show, Reset.
 //
-// Nothing here writes to the worktree or to the store, but that Start saves the worktree where its state is what fails. What is kept lies in
-// rewind's home, a directory for each session of this room; it is all of the session, and goes as a whole.
+// Nothing here writes to the worktree or to the store, but that Start saves the worktree where its state is what fails. What is kept lies
+// in rewind's home, a directory for each session of this room; it is all of the session, and goes as a whole.
 package bisect
 
 import (

@@ -82,8 +82,8 @@ func (w *walker) back(cp *model.Checkpoint, fn func(*model.Checkpoint) (more boo
 	return nil
 }
 
-// line is the way back from a checkpoint, the newest first, to the state end or, if that is zero, to the first one. A checkpoint that changed
-// nothing is no point of its own: the oldest that has its state is.
+// line is the way back from a checkpoint, the newest first, to the state end or, if that is zero, to the first one. A checkpoint that
+// changed nothing is no point of its own: the oldest that has its state is.
 func (w *walker) line(tip *model.Checkpoint, end objstore.ID) (line []point, err error) {
 	err = w.back(tip, func(cp *model.Checkpoint) bool {
 		p := point{Checkpoint: cp.ID, Tree: cp.Tree}

@@ -51,43 +51,47 @@ func (e *goneError) Error() string {
 }
 
 // layOut makes the scratch directory of a session hold what a point has. What was laid out before is changed by what differs, and by what a
-// command has changed in it; what such a command has made besides, a build's products, stays unless it is in the way.
-func (b *Bisector) layOut(ctx context.Context, session string, r *record, p point) error {
+// command has changed in it; what such a command has made besides, a build's products, stays unless it is in the way. left are
+// the paths that are not there, since they were purged.
+func (b *Bisector) layOut(ctx context.Context, session string, r *record, p point) (left []string, err error) {
 	if ok, err := b.log.Objs.Has(objstore.Checkpoint, p.Checkpoint); err == nil && !ok {
-		return &goneError{}
+		return nil, &goneError{}
 	}
 	dir, err := worktreefs.OpenRoot(b.dir(session))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer dir.Close()
 	at := b.readLaid(session)
 	if err := dir.Remove(laidName); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
-		return err
+		return nil, err
 	}
 	if at != nil {
-		err = b.change(ctx, dir, *at, p.Tree)
+		err = b.change(ctx, dir, *at, p.Tree, &left)
 	}
 	var gone *goneError
 	if at == nil || err != nil && !errors.As(err, &gone) && ctx.Err() == nil { // somebody is still at work in it: anew, then
-		err = b.layOutNew(ctx, dir, p.Tree)
+		err = b.layOutNew(ctx, dir, p.Tree, &left)
+	}
+	if errors.Is(err, objstore.ErrLost) || errors.Is(err, objstore.ErrNotFound) { // a directory
+		err = &goneError{}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in, err := dir.OpenDir(treeName)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer in.Close()
 	if err := b.setLinks(in, r.Links, p.Tree); err != nil {
-		return err
+		return nil, err
 	}
 	since, err := nextTick(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return b.writeLaid(session, laid{Tree: p.Tree, Since: since, Boot: bootID()})
+	return left, b.writeLaid(session, laid{Tree: p.Tree, Since: since, Boot: bootID()})
 }
 
 // readLaid says what is in the scratch directory; nil: that is not known.
@@ -146,7 +150,7 @@ func nextTick(dir worktreefs.Dir) (int64, error) {
 }
 
 // layOutNew lays a tree out in a directory that is made for it.
-func (b *Bisector) layOutNew(ctx context.Context, dir worktreefs.Dir, root objstore.ID) error {
+func (b *Bisector) layOutNew(ctx context.Context, dir worktreefs.Dir, root objstore.ID, left *[]string) error {
 	for _, name := range []string{treeName, stageName} {
 		if err := apply.RemoveTree(dir, name); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 			return err
@@ -155,11 +159,11 @@ func (b *Bisector) layOutNew(ctx context.Context, dir worktreefs.Dir, root objst
 			return err
 		}
 	}
-	return b.apply(ctx, dir, objstore.ID{}, root, nil)
+	return b.apply(ctx, dir, objstore.ID{}, root, nil, left)
 }
 
 // change makes the scratch directory, which holds what at says, hold another tree.
-func (b *Bisector) change(ctx context.Context, dir worktreefs.Dir, at laid, to objstore.ID) error {
+func (b *Bisector) change(ctx context.Context, dir worktreefs.Dir, at laid, to objstore.ID, left *[]string) error {
 	in, err := dir.OpenDir(treeName)
 	if err != nil {
 		return err
@@ -169,11 +173,12 @@ func (b *Bisector) change(ctx context.Context, dir worktreefs.Dir, at laid, to o
 	if err != nil {
 		return err
 	}
-	return b.apply(ctx, dir, at.Tree, to, touched)
+	return b.apply(ctx, dir, at.Tree, to, touched, left)
 }
 
 // apply brings the scratch directory from a tree to another. What is at a path of touched, or below it, is removed first, and made anew.
-func (b *Bisector) apply(ctx context.Context, dir worktreefs.Dir, from, to objstore.ID, touched map[string]bool) error {
+// What was purged is not there; its paths come to left.
+func (b *Bisector) apply(ctx context.Context, dir worktreefs.Dir, from, to objstore.ID, touched map[string]bool, left *[]string) error {
 	in, err := dir.OpenDir(treeName)
 	if err != nil {
 		return err
@@ -185,6 +190,9 @@ func (b *Bisector) apply(ctx context.Context, dir worktreefs.Dir, from, to objst
 	}
 	defer stage.Close()
 	steps, err := b.steps(ctx, in, from, to, touched)
+	if err == nil {
+		steps, err = b.present(steps, left)
+	}
 	if err != nil || len(steps) == 0 {
 		return err
 	}
@@ -214,7 +222,9 @@ func progress(ctx context.Context) func(phase string, done, total int) {
 }
 
 // steps are what apply has to do, after it has removed what is in the way.
-func (b *Bisector) steps(ctx context.Context, in worktreefs.Dir, from, to objstore.ID, touched map[string]bool) (steps []tree.Step, err error) {
+func (b *Bisector) steps(ctx context.Context, in worktreefs.Dir, from, to objstore.ID, touched map[string]bool) (steps []tree.Step,
+	err error,
+) {
 	if touched == nil {
 		touched = map[string]bool{}
 	}
@@ -246,24 +256,38 @@ func (b *Bisector) steps(ctx context.Context, in worktreefs.Dir, from, to objsto
 			return nil, err
 		}
 	}
-	for i, s := range steps {
-		if s.To != nil {
-			why, err := b.log.GoneEntry(s.To)
-			if err != nil {
-				return nil, err
-			}
-			if why != "" {
-				return nil, &goneError{s.Path, why}
-			}
-		}
+	for _, s := range steps {
 		if s.From == nil && !from.IsZero() && !made[s.Path] {
 			if err := clear(in, s.Path); err != nil { // a build's product, or a link
 				return nil, err
 			}
 		}
-		steps[i] = s
 	}
 	return steps, nil
+}
+
+// present leaves out what was purged of the steps, and adds its paths to left. What is lost is a *goneError: a state that somebody meant to
+// have without a secret can be tried, one that is damaged cannot.
+func (b *Bisector) present(steps []tree.Step, left *[]string) (there []tree.Step, err error) {
+	for _, s := range steps {
+		var why value.KeptReason
+		if s.To != nil {
+			if why, err = b.log.GoneEntry(s.To); err != nil {
+				return nil, err
+			}
+		}
+		switch why {
+		case "":
+			there = append(there, s)
+		case value.KeptPurged:
+			if *left = append(*left, s.Path); s.From != nil {
+				there = append(there, tree.Step{Path: s.Path, From: s.From})
+			}
+		default:
+			return nil, &goneError{s.Path, why}
+		}
+	}
+	return there, nil
 }
 
 func keys(m map[string]bool) func(yield func(string) bool) {

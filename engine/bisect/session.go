@@ -21,7 +21,8 @@ import (
 	"rewind/tree/apply"
 )
 
-// Manual is the session that a person leads, of which a project has one. Any other is a command's that runs, and is named after its process.
+// Manual is the session that a person leads, of which a project has one. Any other is a command's that runs, and is named after its
+// process.
 const Manual = "manual"
 
 // ErrBroken is returned for a session whose file cannot be read.
@@ -48,7 +49,8 @@ type record struct {
 	NoLinks bool        `json:"no_links,omitempty"`
 	Asked   []string    `json:"asked,omitempty"` // the links that were asked for
 	Assumed []string    `json:"assumed,omitempty"`
-	At      objstore.ID `json:"at"` // which checkpoint is asked about; zero: none
+	Left    []string    `json:"left,omitempty"` // paths that were purged, and told of
+	At      objstore.ID `json:"at"`             // which checkpoint is asked about; zero: none
 }
 
 const (
