@@ -42,9 +42,9 @@ func newBisectRun(a *app) *cobra.Command {
 		Use:   "run [--bad <checkpoint>] [--good <checkpoint>] [--timeout <time>] [--link <dir>]... [--no-link] -- <command>",
 		Short: "Find it with a command that fails or passes",
 		Long: "Runs a command in one state after the other and says since which checkpoint it fails. Exit codes are as with\n" +
-			"'git bisect run': 0 passes, 125 cannot be told, any other up to 127 fails, what is over that ends the search. Without --bad the\n" +
-			"project as it is now, which is saved, is the bad one; without --good the oldest checkpoint is the good one. Both are\n" +
-			"tried first. After 'rewind bisect start', without --bad and --good, it goes on from there.\n\n" +
+			"'git bisect run': 0 passes, 125 cannot be told, any other up to 127 fails, what is over that ends the search.\n" +
+			"Without --bad the project as it is now, which is saved, is the bad one; without --good the oldest checkpoint is the\n" +
+			"good one. Both are tried first. After 'rewind bisect start', without --bad and --good, it goes on from there.\n\n" +
 			"The command runs in the scratch directory, in the same place below it as you stand below the project, with your\n" +
 			"environment, nothing on standard input, and its output on standard error. What it leaves running is ended, and so is\n" +
 			"the command after --timeout, which counts as failing, and when you interrupt.",
