@@ -174,7 +174,7 @@ func (s *server) blame(ctx context.Context, req api.BlameRequest, _ model.Progre
 
 func (s *server) bisect(ctx context.Context, req api.BisectRequest, _ model.Progress) (out api.BisectResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.Bisector.Show(cmp.Or(req.Bisection, bisect.Manual))
+		r, err := e.Bisector.Show(ctx, cmp.Or(req.Bisection, bisect.Manual))
 		if err == nil {
 			out = bisectResponse(e, r)
 		}

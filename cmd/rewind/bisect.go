@@ -199,15 +199,15 @@ func (a *app) bisectStands(ctx context.Context, r api.BisectResponse) error {
 		fmt.Fprintf(a.Out, "waiting for a %s checkpoint: 'rewind bisect %s [<checkpoint>]'\n", r.Wants, r.Wants)
 		return nil
 	}
-	fmt.Fprintf(a.Out, "%s, laid out in\n  %s\n", a.trying(r), term.Quote(string(r.Dir)))
+	fmt.Fprintf(a.Out, "%s, laid out in\n  %s\n", a.trying(a.Styled, r), term.Quote(string(r.Dir)))
 	a.say("look there, then 'rewind bisect good', 'bad' or 'skip'; 'rewind bisect reset' ends it")
 	return nil
 }
 
-// trying says which checkpoint is asked about, and how many there are to come.
-func (a *app) trying(r api.BisectResponse) string {
+// trying says which checkpoint is asked about, and how many there are to come, in the style of the stream that it goes to.
+func (a *app) trying(styled func(term.Style, string) string, r api.BisectResponse) string {
 	c := r.Test
-	text := fmt.Sprintf("%s (%s, %s)", a.Styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(words(what(*c))))
+	text := fmt.Sprintf("%s (%s, %s)", styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(words(what(*c))))
 	if r.Left > 0 && !r.End {
 		text += fmt.Sprintf(", %s between, about %s", count(r.Left, "checkpoint"), tries(r.Asks))
 	}

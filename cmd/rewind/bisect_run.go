@@ -172,7 +172,7 @@ func (a *app) runTrials(ctx context.Context, r api.BisectResponse, t *trial, new
 		if r.Answer != nil {
 			return a.tellFound(ctx, r, newest)
 		}
-		a.say("trying %s", a.trying(r))
+		a.say("trying %s", a.trying(a.StyledErr, r))
 		as, why, err := a.try(ctx, r, t)
 		if err != nil {
 			return err

@@ -23,18 +23,19 @@ func BenchmarkStep28k(b *testing.B) {
 		p.Write(fmt.Sprintf("src/m%d/p%d/f5.go", i%5, i%5*20), fmt.Sprintln(i))
 		p.Save("")
 	}
-	r, err := p.E.Bisector.Start(enginetest.Bg, bisect.Options{Bad: "@"}, nil)
+	o := bisect.Options{Bad: "@", Good: []string{"@~64"}}
+	r, err := p.E.Bisector.Start(enginetest.Bg, o, nil)
 	p.Must(err)
-	steps := 0
 	for b.Loop() {
 		if r.Answer != nil {
 			b.StopTimer()
-			r, err = p.E.Bisector.Start(enginetest.Bg, bisect.Options{Hand: true, Bad: "@", Good: []string{"@~64"}}, nil)
+			p.Must(p.E.Bisector.Reset(r.Session))
+			r, err = p.E.Bisector.Start(enginetest.Bg, o, nil)
 			p.Must(err)
 			b.StartTimer()
 		}
 		as := bisect.Bad
-		if steps++; r.End && steps > 1 || steps%2 == 0 {
+		if r.End && r.Left < 64 {
 			as = bisect.Good
 		}
 		r, err = p.E.Bisector.Mark(enginetest.Bg, r.Session, "", as, "", nil)

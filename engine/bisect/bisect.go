@@ -232,8 +232,8 @@ func (b *Bisector) Mark(ctx context.Context, session, name string, as Verdict, w
 	return b.next(ctx, session, r)
 }
 
-// Show says where a session stands.
-func (b *Bisector) Show(session string) (*Result, error) {
+// Show says where a session stands. What is asked about is laid out, if that was cut short.
+func (b *Bisector) Show(ctx context.Context, session string) (*Result, error) {
 	if err := checkName(session); err != nil {
 		return nil, err
 	}
@@ -242,7 +242,13 @@ func (b *Bisector) Show(session string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := b.result(session, r)
+	where := b.result
+	if c := choose(r.verdicts(), r.Order); c.ask >= 0 {
+		if at := b.readLaid(session); at == nil || at.Tree != r.Line[c.ask].Tree {
+			where = func(session string, r *record) (*Result, error) { return b.next(ctx, session, r) }
+		}
+	}
+	res, err := where(session, r)
 	if err != nil {
 		return nil, err
 	}
