@@ -46,6 +46,8 @@ func newBisectStart(a *app) *cobra.Command {
 		Long: "Begins to find the checkpoint since which something fails. Where a bad and a good one are known, one between them is\n" +
 			"laid out, and where is printed: look there, then say 'rewind bisect good', 'bad' or 'skip'. 'rewind bisect reset' ends it.",
 		Example: "  rewind bisect start\n  rewind bisect start @ @~40",
+
+		ValidArgsFunction: completePlaces(a, 2, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Choose = a.project(), a.OutTTY
 			for i, arg := range args {
@@ -84,6 +86,8 @@ func newBisectMark(a *app, as string) *cobra.Command {
 			"is named, it is the project as it is now, which is saved.",
 		Example: "  rewind bisect " + as + "\n  rewind bisect " + as + " turn:3",
 		Args:    takes(0, 1, "one checkpoint"),
+
+		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Choose = a.project(), a.OutTTY
 			if len(args) > 0 {

@@ -252,13 +252,13 @@ func (b *Bisector) steps(ctx context.Context, in worktreefs.Dir, from, to objsto
 				steps = append(steps, s)
 			}
 		}
-		if err := clear(in, path); err != nil {
+		if err := wipe(in, path); err != nil {
 			return nil, err
 		}
 	}
 	for _, s := range steps {
 		if s.From == nil && !from.IsZero() && !made[s.Path] {
-			if err := clear(in, s.Path); err != nil { // a build's product, or a link
+			if err := wipe(in, s.Path); err != nil { // a build's product, or a link
 				return nil, err
 			}
 		}
@@ -334,8 +334,8 @@ func (b *Bisector) anew(root objstore.ID, path string) ([]tree.Step, error) {
 	return steps, err
 }
 
-// clear removes what is at a path, with all below it.
-func clear(in worktreefs.Dir, path string) error {
+// wipe removes what is at a path, with all below it.
+func wipe(in worktreefs.Dir, path string) error {
 	parent, name, err := worktreefs.OpenParent(in, path)
 	if err == nil {
 		defer parent.Close()
