@@ -16,6 +16,10 @@ var (
 	Paths       = Route[PathsRequest, PathsResponse]{"GET", "/v1/paths"}
 	Grep        = Route[GrepRequest, GrepResponse]{"GET", "/v1/grep"}
 	Blame       = Route[BlameRequest, BlameResponse]{"GET", "/v1/blame"}
+	Bisect      = Route[BisectRequest, BisectResponse]{"GET", "/v1/bisect"}
+	BisectStart = Route[BisectStartRequest, BisectResponse]{"POST", "/v1/bisect/start"}
+	BisectMark  = Route[BisectMarkRequest, BisectResponse]{"POST", "/v1/bisect/mark"}
+	BisectReset = Route[BisectResetRequest, BisectResetResponse]{"POST", "/v1/bisect/reset"}
 	Show        = Route[ShowRequest, ShowResponse]{"GET", "/v1/show"}
 	Diff        = Route[DiffRequest, DiffResponse]{"GET", "/v1/diff"}
 	Checkout    = Route[CheckoutRequest, RestoreResponse]{"POST", "/v1/checkout"}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"rewind/engine/authorship"
+	"rewind/engine/bisect"
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/find"
@@ -34,6 +35,7 @@ type Engine struct {
 	History   *history.History
 	Finder    *find.Finder
 	Worktree  *capture.Worktree
+	Bisector  *bisect.Bisector
 	Authors   *authorship.Authors
 	Restorer  *restore.Restorer
 	Collector *gc.Collector
@@ -50,6 +52,7 @@ type states struct {
 	history   history.State
 	finder    find.State
 	worktree  *capture.State
+	bisector  bisect.State
 	collector gc.State
 }
 
@@ -99,6 +102,7 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, &st.history)
 	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History, &st.finder)
 	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, st.worktree)
+	e.Bisector = bisect.New(l, e.History, e.Worktree, &st.bisector)
 	e.Authors = authorship.New(l, e.Sessions, e.Worktree)
 	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors)
 	e.Collector = gc.New(l, e.Worktree, &st.collector)

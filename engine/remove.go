@@ -83,7 +83,7 @@ func Remove(ctx context.Context, home project.Home, r *project.Removal, o projec
 	if err := os.Remove(filepath.Join(home.Dir, project.ProjectsDir, p.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return project.RemovalError(p, err)
 	}
-	if err := os.RemoveAll(home.StageDir(p.ID)); err != nil {
+	if err := errors.Join(os.RemoveAll(home.StageDir(p.ID)), os.RemoveAll(home.BisectDir(p.ID))); err != nil {
 		return project.RemovalError(p, err)
 	}
 	if err := project.RemoveMarker(p); err != nil {

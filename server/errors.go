@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"rewind/api"
+	"rewind/engine/bisect"
 	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
@@ -109,6 +110,8 @@ var rules = []rule{
 		"'rewind list' shows the steps; 'rewind checkout <checkpoint>' goes to any of them, 'rewind undo' and 'rewind redo' to " +
 			"the next one",
 	},
+	{is(bisect.ErrNone), api.WordNotFound, "'rewind bisect start' begins one; 'rewind bisect run' leads one by itself"},
+	{is(bisect.ErrBroken), api.WordFailed, "'rewind bisect reset' takes it away; the project and its checkpoints have no part in it"},
 	{is(project.ErrNothingToAdopt), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{is(project.ErrNoStore), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{

@@ -1,12 +1,15 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/bisect"
 	"rewind/engine/find"
 	"rewind/engine/history"
 	"rewind/engine/model"
@@ -170,4 +173,118 @@ func (s *server) blame(ctx context.Context, req api.BlameRequest, _ model.Progre
 		return nil
 	})
 	return out, err
+}
+
+func (s *server) bisect(ctx context.Context, req api.BisectRequest, _ model.Progress) (out api.BisectResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		r, err := e.Bisector.Show(ctx, cmp.Or(req.Bisection, bisect.Manual))
+		if err == nil {
+			out = bisectResponse(e, r)
+		}
+		return err
+	})
+	return out, err
+}
+
+func (s *server) bisectStart(ctx context.Context, req api.BisectStartRequest, p model.Progress) (out api.BisectResponse, err error) {
+	err = s.bisecting(ctx, req.ProjectDir(), req.Bad != "" || req.Hand && len(req.Good) == 0, func(e *engine.Engine) error {
+		o := bisect.Options{Hand: req.Hand, Newer: req.Newer, NoLinks: req.NoLinks}
+		var err error
+		if req.Bad != "" {
+			if o.Bad, err = e.History.Named(req.Walk, string(req.Bad)); err != nil {
+				return err
+			}
+		}
+		for _, name := range req.Good {
+			good, err := e.History.Named(req.Walk, string(name))
+			if err != nil {
+				return err
+			}
+			o.Good = append(o.Good, good)
+		}
+		if o.Links, err = relative(e, req.ProjectDir(), req.Links); err != nil {
+			return err
+		}
+		r, err := e.Bisector.Start(ctx, o, p)
+		if err == nil {
+			out = bisectResponse(e, r)
+		}
+		return err
+	})
+	return out, err
+}
+
+func (s *server) bisectMark(ctx context.Context, req api.BisectMarkRequest, p model.Progress) (out api.BisectResponse, err error) {
+	as := bisect.Verdict(req.As)
+	if as != bisect.Good && as != bisect.Bad && as != bisect.Skip {
+		return out, model.Usagef("%q: want good, bad or skip", req.As)
+	}
+	err = s.bisecting(ctx, req.ProjectDir(), req.Bisection != "" || req.Checkpoint != "", func(e *engine.Engine) error {
+		var name string
+		if req.Checkpoint != "" {
+			var err error
+			if name, err = e.History.Named(req.Walk, string(req.Checkpoint)); err != nil {
+				return err
+			}
+		}
+		r, err := e.Bisector.Mark(ctx, cmp.Or(req.Bisection, bisect.Manual), name, as, string(req.Why), p)
+		if err == nil {
+			out = bisectResponse(e, r)
+		}
+		return err
+	})
+	return out, err
+}
+
+// bisecting is read for a request that saves nothing, else project.
+func (s *server) bisecting(ctx context.Context, dir string, reads bool, fn func(*engine.Engine) error) error {
+	if reads {
+		return s.read(ctx, dir, fn)
+	}
+	return s.project(ctx, dir, fn)
+}
+
+func (s *server) bisectReset(ctx context.Context, req api.BisectResetRequest, _ model.Progress) (out api.BisectResetResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		err := e.Bisector.Reset(cmp.Or(req.Bisection, bisect.Manual))
+		if errors.Is(err, bisect.ErrNone) {
+			return nil
+		}
+		out = api.BisectResetResponse{Ended: err == nil, Notices: e.Project().Notices}
+		return err
+	})
+	return out, err
+}
+
+func bisectResponse(e *engine.Engine, r *bisect.Result) api.BisectResponse {
+	out := api.BisectResponse{
+		Bisection: r.Session, Root: api.Text(e.Project().Root), Dir: api.Text(r.Dir), Test: listedOrNil(r.Test), End: r.End, Left: r.Left,
+		Asks: r.Asks, Wants: string(r.Wants), Notices: append(e.Project().Notices, r.Notices...),
+	}
+	for _, l := range r.Links {
+		out.Links = append(out.Links, api.BisectLink{Path: api.Text(l.Path), Why: l.Why})
+	}
+	for _, l := range r.Log {
+		one := api.BisectLogged{Time: l.Time, ID: l.Checkpoint.String(), As: string(l.As), Why: api.Text(l.Why)}
+		if l.Listed != nil {
+			m := moment(*l.Listed)
+			one.Moment = &m
+		}
+		out.Log = append(out.Log, one)
+	}
+	if a := r.Answer; a != nil {
+		out.Answer = &api.BisectAnswer{Bad: listedOrNil(a.Bad), Good: listedOrNil(a.Good), Assumed: a.Assumed}
+		for _, l := range a.Suspects {
+			out.Answer.Suspects = append(out.Answer.Suspects, checkpoint(l))
+		}
+	}
+	return out
+}
+
+func listedOrNil(l *history.Listed) *api.Checkpoint {
+	if l == nil {
+		return nil
+	}
+	cp := checkpoint(*l)
+	return &cp
 }

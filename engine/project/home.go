@@ -36,5 +36,9 @@ func (h Home) Storage() string { return filepath.Join(h.Dir, "storage") }
 
 func (h Home) storeDir(id string) string { return filepath.Join(h.Storage(), id) }
 
+// BisectDir is where what is kept of bisections of a project is, with their scratch directories. It lies in no project, as far as Home does
+// not, and is not moved or copied with a store.
+func (h Home) BisectDir(id string) string { return filepath.Join(h.Dir, "bisect", id) }
+
 // StageDir is where stages of a project are that cannot be in its marker.
 func (h Home) StageDir(id string) string { return filepath.Join(h.Dir, MarkerStage, id) }

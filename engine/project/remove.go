@@ -214,7 +214,7 @@ func (h Home) RemoveStore(ctx context.Context, s *value.Store, o Options) error 
 	} else if err := os.Remove(h.recordPath(r.ID, r.Mode)); err != nil { // its store, wherever that is, is not Home's
 		return fail(err)
 	}
-	if err := os.RemoveAll(h.StageDir(r.ID)); err != nil {
+	if err := errors.Join(os.RemoveAll(h.StageDir(r.ID)), os.RemoveAll(h.BisectDir(r.ID))); err != nil {
 		return fail(err)
 	}
 	return nil

@@ -57,6 +57,9 @@ func (pu *Purger) purgeFiles(p *purgeScan) (removed []string, err error) {
 			return errors.Join(os.Remove(path), osfile.SyncDir(filepath.Dir(path)))
 		}))
 	}
+	if dir := pu.log.Home.BisectDir(pu.log.Project.ID); exists(dir) { // files of checkpoints, as a command may have left them
+		removed, all = append(removed, dir), errors.Join(all, os.RemoveAll(dir))
+	}
 	root, err := pu.restorer.HoldRoot()
 	if err != nil {
 		return removed, errors.Join(all, err)
@@ -137,4 +140,9 @@ func (p *purgeScan) has(h matcher, f io.Reader, size int64) (bool, error) {
 	id := objstore.Sum(objstore.Blob, b)
 	_, out := p.targets[id.Key()]
 	return out || p.e.log.Objs.Refused(objstore.Blob, id) != nil, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

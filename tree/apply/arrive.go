@@ -88,8 +88,9 @@ func (a *applier) conflictBelow(n *newDir) {
 	})
 }
 
-// removeTree removes a file of the stage, or a directory with all below it, that has never been in the tree.
-func removeTree(d worktreefs.Dir, name string) error {
+// RemoveTree removes a file, or a directory with all below it, closed ones too: of the stage, or of another directory that is nobody's
+// worktree. No link is followed.
+func RemoveTree(d worktreefs.Dir, name string) error {
 	err := d.Remove(name)
 	if !errors.Is(err, worktreefs.ErrIsDir) {
 		return err
@@ -112,7 +113,7 @@ func removeTree(d worktreefs.Dir, name string) error {
 		return err
 	}
 	for _, e := range list {
-		if err := removeTree(below, e.Name); err != nil {
+		if err := RemoveTree(below, e.Name); err != nil {
 			return err
 		}
 	}

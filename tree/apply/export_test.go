@@ -3,11 +3,10 @@ package apply
 // What the tests need to know of the inside: how files in the stage are named, what is copied and left out at a time, what becomes of
 // permissions.
 var (
-	BadSteps   = errBadSteps
-	KeyOf      = keyOf
-	LostBits   = lostBits
-	RestPerm   = restoredPerm
-	RemoveTree = removeTree
+	BadSteps = errBadSteps
+	KeyOf    = keyOf
+	LostBits = lostBits
+	RestPerm = restoredPerm
 )
 
 // The sizes at which writing turns.

@@ -27,7 +27,7 @@ func LayOut(
 		return nil, err
 	}
 	defer func() {
-		if rerr := removeTree(above, work); err == nil && rerr != nil {
+		if rerr := RemoveTree(above, work); err == nil && rerr != nil {
 			err = &value.OpError{Op: "remove", Subject: work, Err: rerr}
 		}
 	}()

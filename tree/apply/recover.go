@@ -146,7 +146,7 @@ func (a *applier) recover(j *job, parent worktreefs.Dir, name string) error {
 	}
 	j.recovered = true
 	if s.leftovers[j.key+sufTmp] {
-		if err := removeTree(s.dir, j.key+sufTmp); err != nil {
+		if err := RemoveTree(s.dir, j.key+sufTmp); err != nil {
 			return err
 		}
 	}

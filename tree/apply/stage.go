@@ -222,7 +222,7 @@ func (a *applier) emptyStage() error {
 			}
 		}
 		if j.hasTmp {
-			if err := removeTree(j.stage.dir, j.key+sufTmp); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
+			if err := RemoveTree(j.stage.dir, j.key+sufTmp); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 				return err
 			}
 		}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+	"rewind/internal/value"
+)
+
+func newBisect(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bisect",
+		Short: "Find the checkpoint since which a command fails",
+		Long: "Finds the checkpoint since which something fails, in few tries: 'run' tries a command, with start, good, bad and skip a\n" +
+			"person says it, and 'last-good' finds the newest checkpoint at which a command passes. What is tried is laid out in a\n" +
+			"scratch directory; the project itself is never touched.\n\n" +
+			"The states on the way back from the bad one are looked at, whoever made them. Directories that are ignored at the\n" +
+			"project's root (node_modules, target, .venv) are linked into the scratch directory: what a command writes there, it\n" +
+			"writes into the project's. --link names others, --no-link has none. There is no .git in the scratch directory.",
+		Example: "  rewind bisect run -- go test ./...\n  rewind bisect last-good -- npm test\n  rewind bisect start",
+		Args:    unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, said, err := ask(cmd.Context(), a, api.Bisect, api.BisectRequest{Project: a.project()}, "")
+			if err != nil || said {
+				return err
+			}
+			return a.bisectStands(cmd.Context(), r)
+		},
+	}
+	cmd.AddCommand(newBisectRun(a), newBisectLastGood(a), newBisectStart(a), newBisectMark(a, "good"), newBisectMark(a, "bad"),
+		newBisectMark(a, "skip"), newBisectLog(a), newBisectReset(a))
+	return cmd
+}
+
+func newBisectStart(a *app) *cobra.Command {
+	req := api.BisectStartRequest{Hand: true}
+	cmd := &cobra.Command{
+		Use:   "start [<bad> [<good>...]] [--link <dir>]... [--no-link]",
+		Short: "Begin to find it by hand, from answer to answer",
+		Long: "Begins to find the checkpoint since which something fails. Where a bad and a good one are known, one between them is\n" +
+			"laid out, and where is printed: look there, then say 'rewind bisect good', 'bad' or 'skip'. 'rewind bisect reset' ends it.",
+		Example: "  rewind bisect start\n  rewind bisect start @ @~40",
+
+		ValidArgsFunction: completePlaces(a, 2, &req.Session),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project, req.Choose = a.project(), a.OutTTY
+			for i, arg := range args {
+				name, err := a.checkpointName(arg)
+				if err != nil {
+					return err
+				}
+				if i == 0 {
+					req.Bad = name
+				} else {
+					req.Good = append(req.Good, name)
+				}
+			}
+			r, said, err := ask(cmd.Context(), a, api.BisectStart, req, "comparing")
+			if err != nil || said {
+				return err
+			}
+			a.linkNotes(r)
+			return a.bisectStands(cmd.Context(), r)
+		},
+	}
+	linkFlags(cmd, &req)
+	sessionFlag(a, cmd, &req.Session, "turns and @ are those of this `session`")
+	return cmd
+}
+
+func newBisectMark(a *app, as string) *cobra.Command {
+	req := api.BisectMarkRequest{As: as}
+	what := map[string]string{
+		"good": "passes, or has what is looked for", "bad": "fails", "skip": "cannot be told",
+	}[as]
+	cmd := &cobra.Command{
+		Use:   as + " [<checkpoint>]",
+		Short: "Say that a checkpoint " + what,
+		Long: "Says that a checkpoint " + what + ": the one that is laid out, or the one that is named. Where none is laid out and none\n" +
+			"is named, it is the project as it is now, which is saved.",
+		Example: "  rewind bisect " + as + "\n  rewind bisect " + as + " turn:3",
+		Args:    takes(0, 1, "one checkpoint"),
+
+		ValidArgsFunction: completePlaces(a, 1, &req.Session),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project, req.Choose = a.project(), a.OutTTY
+			if len(args) > 0 {
+				var err error
+				if req.Checkpoint, err = a.checkpointName(args[0]); err != nil {
+					return err
+				}
+			}
+			r, said, err := ask(cmd.Context(), a, api.BisectMark, req, "comparing")
+			if err != nil || said {
+				return err
+			}
+			return a.bisectStands(cmd.Context(), r)
+		},
+	}
+	sessionFlag(a, cmd, &req.Session, "turns and @ are those of this `session`")
+	return cmd
+}
+
+func newBisectReset(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "reset",
+		Short:   "End it, and remove the scratch directory",
+		Long:    "Ends what 'rewind bisect start' began, and removes its scratch directory. The project is as it was all the time.",
+		Example: "  rewind bisect reset",
+		Args:    takesNone,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, said, err := ask(cmd.Context(), a, api.BisectReset, api.BisectResetRequest{Project: a.project()}, "removing")
+			if err != nil || said {
+				return err
+			}
+			a.notices(r.Notices)
+			if !r.Ended {
+				a.say("no bisection is under way")
+			}
+			return nil
+		},
+	}
+}
+
+func newBisectLog(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "log",
+		Short:   "Say what was told so far",
+		Long:    "Lists what was said of which checkpoint since 'rewind bisect start', and where that leads.",
+		Example: "  rewind bisect log",
+		Args:    takesNone,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, said, err := ask(cmd.Context(), a, api.Bisect, api.BisectRequest{Project: a.project()}, "")
+			if err != nil || said {
+				return err
+			}
+			return a.paged(func(w io.Writer) error {
+				t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true})
+				for _, l := range r.Log {
+					text, short := "merged with another by gc", fmt.Sprintf("%.12s", l.ID)
+					if l.Moment != nil {
+						text, short = momentWords(*l.Moment), l.Moment.Short
+					}
+					if l.Why != "" {
+						text += ": " + string(l.Why)
+					}
+					t.Row(term.Cell{Text: a.Clock(l.Time), Style: term.Dim}, term.Cell{Text: l.As, Style: verdictStyles[l.As]},
+						term.Cell{Text: short, Style: term.ID}, term.Cell{Text: term.Sanitize(text)})
+				}
+				return t.Flush(w)
+			})
+		},
+	}
+}
+
+// verdictStyles are those of what is said of a checkpoint.
+var verdictStyles = map[string]term.Style{"good": term.Added, "bad": term.Removed, "skip": term.Dim}
+
+// linkFlags are --link and --no-link.
+func linkFlags(cmd *cobra.Command, req *api.BisectStartRequest) {
+	var links []string
+	cmd.Flags().StringArrayVar(&links, "link", nil, "link this `directory` of the project, which no checkpoint has, instead of those at the root")
+	cmd.Flags().BoolVar(&req.NoLinks, "no-link", false, "link no directory")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if req.Links = value.Texts(links); len(links) > 0 && req.NoLinks {
+			return usage("--link and --no-link exclude each other")
+		}
+		return nil
+	}
+}
+
+// linkNotes says once what is linked into the scratch directory, and what is not.
+func (a *app) linkNotes(r api.BisectResponse) {
+	var there []string
+	for _, l := range r.Links {
+		if l.Why == "" {
+			there = append(there, term.Quote(string(l.Path)))
+			continue
+		}
+		a.say("note: %s is not there when it is tried: %s; '--link %s' has it", term.Quote(string(l.Path)), l.Why,
+			shellLine([]string{term.Sanitize(string(l.Path))}))
+	}
+	if len(there) > 0 {
+		a.say("note: linked: %s; what is written there, is written into the project's (--no-link)", strings.Join(there, ", "))
+	}
+}
+
+// bisectStands tells a person who leads a bisection what is asked, or what was found.
+func (a *app) bisectStands(ctx context.Context, r api.BisectResponse) error {
+	a.notices(r.Notices)
+	switch {
+	case r.Answer != nil:
+		err := a.tellFound(ctx, r, false)
+		a.say("'rewind bisect reset' ends it")
+		return err
+	case r.Wants != "":
+		fmt.Fprintf(a.Out, "waiting for a %s checkpoint: 'rewind bisect %s [<checkpoint>]'\n", r.Wants, r.Wants)
+		return nil
+	}
+	fmt.Fprintf(a.Out, "%s, laid out in\n  %s\n", a.trying(a.Styled, r), term.Quote(string(r.Dir)))
+	a.say("look there, then 'rewind bisect good', 'bad' or 'skip'; 'rewind bisect reset' ends it")
+	return nil
+}
+
+// trying says which checkpoint is asked about, and how many there are to come, in the style of the stream that it goes to.
+func (a *app) trying(styled func(term.Style, string) string, r api.BisectResponse) string {
+	c := r.Test
+	text := fmt.Sprintf("%s (%s, %s)", styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(words(what(*c))))
+	if r.Left > 0 && !r.End {
+		text += fmt.Sprintf(", %s between, about %s", count(r.Left, "checkpoint"), tries(r.Asks))
+	}
+	return text
+}
+
+func tries(n int) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return fmt.Sprintf("%d tries", n)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// bisectJSON is an answer with what it changed.
+type bisectJSON struct {
+	api.BisectResponse
+	Show *api.ShowResponse `json:"show,omitempty"`
+}
+
+// tellFound prints an answer, or returns the error that it is. newest: the last that passes was looked for, not the first that fails.
+func (a *app) tellFound(ctx context.Context, r api.BisectResponse, newest bool) error {
+	answer := r.Answer
+	var bad *api.ShowResponse
+	if answer.Bad != nil && answer.Good != nil && len(answer.Suspects) == 0 {
+		req := api.ShowRequest{Project: a.project(), Checkpoint: api.Text(answer.Bad.ID)}
+		req.Patch, req.Context, req.Lines = true, patchContext, true
+		show, err := api.Call(ctx, a.client, api.Show, req, nil)
+		if err != nil {
+			return err
+		}
+		bad = &show
+	}
+	verdict := bisectError(answer, newest)
+	if a.json {
+		return errors.Join(a.printJSON(bisectJSON{r, bad}), verdict)
+	}
+	if verdict != nil && len(answer.Suspects) == 0 {
+		return verdict
+	}
+	err := a.paged(func(w io.Writer) error {
+		a.foundWords(w, answer, bad, newest)
+		if bad == nil {
+			return nil
+		}
+		return a.showFiles(w, *bad, true, false)
+	})
+	if answer.Good != nil && bad != nil {
+		a.say("back to before it: rewind checkout %s", answer.Good.Short)
+	}
+	return errors.Join(err, verdict)
+}
+
+// foundWords say in a sentence each which checkpoint is the first that fails and which the last that passes, and what that rests on.
+func (a *app) foundWords(w io.Writer, answer *api.BisectAnswer, bad *api.ShowResponse, newest bool) {
+	fails, passes := "the first that fails", "the last that passes"
+	if newest {
+		fails, passes = "the next one fails", "the newest that passes"
+	}
+	var lines []string
+	if good := answer.Good; good != nil {
+		lines = append(lines, fmt.Sprintf("%s: %s, %s, %s", passes, a.Styled(term.ID, good.Short), a.Clock(good.Time),
+			term.Sanitize(words(what(*good)))))
+	}
+	if bad != nil {
+		c := bad.Checkpoint
+		line := fmt.Sprintf("%s: %s, %s, %s", fails, a.Styled(term.ID, c.Short), a.Clock(c.Time), shownWords(*bad))
+		if c.Event == "save" && c.Message != "" {
+			line += ": " + term.Sanitize(words(string(c.Message)))
+		}
+		if c.Prompt != "" {
+			line += "\n  for the prompt: " + term.Sanitize(words(string(c.Prompt)))
+		}
+		lines = append([]string{line}, lines...)
+		if newest {
+			lines[0], lines[1] = lines[1], lines[0]
+		}
+	}
+	for _, l := range lines {
+		fmt.Fprintln(w, l)
+	}
+	if len(answer.Suspects) > 0 {
+		list := answer.Suspects
+		if answer.Bad != nil {
+			list = append([]api.Checkpoint{*answer.Bad}, list...)
+		}
+		fmt.Fprintf(w, "%s is one of these, most of which could not be told:\n", fails)
+		for _, c := range list {
+			fmt.Fprintf(w, "  %s  %s  %s\n", a.Styled(term.ID, c.Short), a.Clock(c.Time), term.Sanitize(words(what(c))))
+		}
+	}
+	for _, text := range answer.Assumed {
+		fmt.Fprintf(w, "%s %s\n", a.Styled(term.Warn, "assumed:"), term.Sanitize(text))
+	}
+}
+
+// bisectError is the error of an answer that is none.
+func bisectError(answer *api.BisectAnswer, newest bool) error {
+	failed := func(hint, format string, args ...any) error {
+		return &api.Error{Word: api.WordFailed, Message: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	name := func(c *api.Checkpoint) string { return fmt.Sprintf("%s (%s)", c.Short, what(*c)) }
+	switch {
+	case len(answer.Suspects) > 0:
+		return &api.Error{
+			Word:    api.WordPartial,
+			Message: "it could not be told where it begins: " + count(len(answer.Suspects), "checkpoint") + " could not be tried",
+			Hint:    "the list above has them; 'rewind show <checkpoint> -p' shows what one of them changed",
+		}
+	case answer.Bad == nil && answer.Good == nil:
+		return failed("", "it could be told of no checkpoint")
+	case answer.Bad == nil && newest:
+		return nil
+	case answer.Bad == nil:
+		return failed("--bad names a checkpoint at which it fails", "it passes at %s, so there is nothing to find", name(answer.Good))
+	case answer.Good == nil && newest:
+		return failed("it may pass between those that were tried: 'rewind bisect start' goes by what you say",
+			"it passes at none that was tried, up to %s", name(answer.Bad))
+	case answer.Good == nil:
+		return failed("what broke it is older than rewind's memory, or is not in the project's files; 'rewind bisect last-good' looks "+
+			"for the newest checkpoint at which it passes", "it fails at %s already, the oldest one that was looked at", name(answer.Bad))
+	}
+	return nil
+}

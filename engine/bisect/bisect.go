@@ -1,0 +1,407 @@
+package bisect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/objstore"
+)
+
+// Options are what a session begins with.
+type Options struct {
+	Bad     string   // the name of a checkpoint that fails; "": the worktree as it is, which is saved
+	Good    []string // names of checkpoints that pass
+	Hand    bool     // a person leads it, from answer to answer; else a command, which tries the ends first
+	Newer   bool     // of a command: the newest that passes is looked for, backwards; no good one is known
+	Links   []string // paths of directories that are linked into the scratch directory; none: those ignored at the root
+	NoLinks bool
+}
+
+// Result is where a session stands.
+type Result struct {
+	Session string
+	Dir     string          // the scratch directory; "": nothing is laid out
+	Test    *history.Listed // what is laid out there, and asked about; nil: nothing is
+	End     bool            // to be sure of an end of the line
+	Left    int             // checkpoints that are not told yet, between a bad and a good one
+	Asks    int             // about how many of them will be asked about
+	Wants   Verdict         // a checkpoint of this kind has to be named first; "": none
+	Links   []Link
+	Answer  *Answer
+	Log     []Logged
+	Notices []string // what was skipped without asking
+}
+
+// Logged is an entry with its checkpoint as people know it; nil: it is gone.
+type Logged struct {
+	Time       time.Time
+	Checkpoint objstore.ID
+	As         Verdict
+	Why        string
+	Listed     *history.Listed
+}
+
+// Answer is what a session has found.
+type Answer struct {
+	Bad      *history.Listed  // the oldest that fails, of those newer than Good; nil: none does
+	Good     *history.Listed  // the newest that passes; nil: none does
+	Suspects []history.Listed // between them, skipped: each of them may be the first that fails
+	Assumed  []string
+}
+
+// Start begins a session and lays out what is asked about first. A person's takes the place of the one before.
+func (b *Bisector) Start(ctx context.Context, o Options, p model.Progress) (*Result, error) {
+	if err := b.sweep(); err != nil {
+		return nil, err
+	}
+	session, r := newSession(model.AskerOf(ctx).Process), &record{Order: fromEnds, Asked: o.Links, NoLinks: o.NoLinks}
+	switch {
+	case o.Hand:
+		session, r.Order = Manual, byHand
+	case o.Newer:
+		r.Order = fromNewer
+	}
+	defer b.hold(session)()
+	if err := b.begin(ctx, r, o, p); err != nil {
+		return nil, err
+	}
+	if err := b.remove(session); err != nil {
+		return nil, err
+	}
+	res, err := b.next(ctx, session, r)
+	if err != nil && session != Manual {
+		err = errors.Join(err, b.remove(session))
+	}
+	return res, err
+}
+
+// begin fills in what a session begins with.
+func (b *Bisector) begin(ctx context.Context, r *record, o Options, p model.Progress) error {
+	if o.Bad == "" && o.Hand && len(o.Good) == 0 {
+		return nil // it is to be told
+	}
+	tip, err := b.named(ctx, o.Bad, p)
+	if err != nil {
+		return err
+	}
+	var goods []*model.Checkpoint
+	for _, name := range o.Good {
+		cp, err := b.history.Resolve(name)
+		if err != nil {
+			return err
+		}
+		goods = append(goods, cp)
+	}
+	if o.Hand {
+		if err := b.tell(ctx, r, tip, Bad, ""); err != nil {
+			return err
+		}
+		for _, cp := range goods {
+			if err := b.tell(ctx, r, cp, Good, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(goods) > 0 {
+		r.End = goods[0].ID
+	}
+	return b.draw(ctx, r, tip)
+}
+
+// named is the checkpoint of a name; "" saves the worktree, and is that.
+func (b *Bisector) named(ctx context.Context, name string, p model.Progress) (*model.Checkpoint, error) {
+	if name != "" {
+		return b.history.Resolve(name)
+	}
+	saved, err := b.worktree.Save(ctx, "", "", p)
+	if err != nil {
+		return nil, err
+	}
+	return saved.Checkpoint, nil
+}
+
+// draw makes the line that ends in tip, and puts on it what was told so far.
+func (b *Bisector) draw(ctx context.Context, r *record, tip *model.Checkpoint) (err error) {
+	w := b.walker(ctx)
+	if r.Line, err = w.line(tip, r.End); err != nil {
+		return err
+	}
+	r.Assumed = nil
+	if !r.End.IsZero() {
+		end, err := b.log.Checkpoint(r.End)
+		if err != nil {
+			return err
+		}
+		at, err := w.meets(end, r.Line)
+		if err != nil {
+			return err
+		}
+		if at < 0 {
+			return fmt.Errorf("bisect: %w", model.Usagef("%s and %s have no state in common", end.ID.Short(), tip.ID.Short()))
+		}
+		if r.Line[at].Tree != end.Tree {
+			r.assume(end, r.Line[at].Checkpoint)
+		}
+		r.Line = r.Line[:at+1]
+	}
+	if r.Links, err = b.links(tip, r); err != nil {
+		return err
+	}
+	log := r.Log
+	r.Log = nil
+	for _, e := range log {
+		cp, err := b.log.Checkpoint(e.Checkpoint)
+		if err != nil {
+			r.Log = append(r.Log, e) // gc has merged it with another
+			continue
+		}
+		if err := b.put(w, r, cp, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *record) assume(cp *model.Checkpoint, meets objstore.ID) {
+	const text = "%s does not lie on the way; taken for %s, where its way meets it"
+	r.Assumed = append(r.Assumed, fmt.Sprintf(text, cp.ID.Short(), meets.Short()))
+}
+
+// tell takes a verdict in.
+func (b *Bisector) tell(ctx context.Context, r *record, cp *model.Checkpoint, as Verdict, why string) error {
+	e := entry{Time: b.log.Now().UTC(), Checkpoint: cp.ID, As: as, Why: why}
+	if as == Bad && (len(r.Line) == 0 || r.at(cp) < 0) {
+		r.Log = append(r.Log, e)
+		return b.draw(ctx, r, cp)
+	}
+	return b.put(b.walker(ctx), r, cp, e)
+}
+
+// put puts a verdict into the log, and on the line if there is one: on the point itself, or, if a good one does not lie on it, on the state
+// where its way meets the line.
+func (b *Bisector) put(w *walker, r *record, cp *model.Checkpoint, e entry) error {
+	r.Log = append(r.Log, e)
+	if len(r.Line) == 0 {
+		return nil
+	}
+	at := r.at(cp)
+	if at < 0 && e.As == Good {
+		var err error
+		if at, err = w.meets(cp, r.Line); err != nil {
+			return err
+		}
+		if at >= 0 {
+			r.assume(cp, r.Line[at].Checkpoint)
+		}
+	}
+	if at >= 0 {
+		r.mark(at, e.As)
+	}
+	return nil
+}
+
+// Mark takes a verdict in and lays out what is asked about next. The name "" is the checkpoint that is laid out, or, where none is, the
+// worktree as it is. why is told in the log.
+func (b *Bisector) Mark(ctx context.Context, session, name string, as Verdict, why string, p model.Progress) (*Result, error) {
+	if err := checkName(session); err != nil {
+		return nil, err
+	}
+	defer b.hold(session)()
+	r, err := b.load(session)
+	if err != nil {
+		return nil, err
+	}
+	var cp *model.Checkpoint
+	if name == "" && !r.At.IsZero() {
+		cp, err = b.log.Checkpoint(r.At)
+	} else {
+		cp, err = b.named(ctx, name, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := b.tell(ctx, r, cp, as, why); err != nil {
+		return nil, err
+	}
+	return b.next(ctx, session, r)
+}
+
+// Show says where a session stands. What is asked about is laid out, if that was cut short.
+func (b *Bisector) Show(ctx context.Context, session string) (*Result, error) {
+	if err := checkName(session); err != nil {
+		return nil, err
+	}
+	defer b.hold(session)()
+	r, err := b.load(session)
+	if err != nil {
+		return nil, err
+	}
+	where := b.result
+	if c := choose(r.verdicts(), r.Order); c.ask >= 0 {
+		if at := b.readLaid(session); at == nil || at.Tree != r.Line[c.ask].Tree {
+			where = func(session string, r *record) (*Result, error) { return b.next(ctx, session, r) }
+		}
+	}
+	res, err := where(session, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range r.Log {
+		l := Logged{Time: e.Time, Checkpoint: e.Checkpoint, As: e.As, Why: e.Why}
+		if cp, err := b.log.Checkpoint(e.Checkpoint); err == nil {
+			dressed, err := b.history.Listing(cp)
+			if err != nil {
+				return nil, err
+			}
+			l.Listed = &dressed
+		}
+		res.Log = append(res.Log, l)
+	}
+	return res, nil
+}
+
+// Reset ends a session: nothing is left of it. One that is not there is ErrNone.
+func (b *Bisector) Reset(session string) error {
+	if err := checkName(session); err != nil {
+		return err
+	}
+	defer b.hold(session)()
+	if _, err := b.load(session); errors.Is(err, ErrNone) {
+		return err
+	}
+	return b.remove(session)
+}
+
+// next lays out what is asked about next, and keeps the session so. What cannot be laid out is skipped.
+func (b *Bisector) next(ctx context.Context, session string, r *record) (*Result, error) {
+	var notices []string
+	for {
+		c := choose(r.verdicts(), r.Order)
+		if r.At = (objstore.ID{}); c.ask >= 0 {
+			r.At = r.Line[c.ask].Checkpoint
+		}
+		if err := b.save(session, r); err != nil { // first: who is killed now leaves what the next can clear
+			return nil, err
+		}
+		if c.ask < 0 {
+			break
+		}
+		left, err := b.layOut(ctx, session, r, r.Line[c.ask])
+		var gone *goneError
+		if errors.As(err, &gone) {
+			why := gone.Error()
+			notices = append(notices, fmt.Sprintf("%s is skipped: %s", r.At.Short(), why))
+			r.Log = append(r.Log, entry{Time: time.Now().UTC(), Checkpoint: r.At, As: Skip, Why: why})
+			r.mark(c.ask, Skip)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		left = slices.DeleteFunc(left, func(path string) bool { return slices.Contains(r.Left, path) })
+		if len(left) == 0 {
+			break
+		}
+		for _, path := range left {
+			notices = append(notices, fmt.Sprintf("%q is not there where it was purged from the store", path))
+		}
+		r.Left = append(r.Left, left...)
+		if err := b.save(session, r); err != nil {
+			return nil, err
+		}
+		break
+	}
+	res, err := b.result(session, r)
+	if err == nil {
+		res.Notices = notices
+	}
+	return res, err
+}
+
+// result says where a session stands.
+func (b *Bisector) result(session string, r *record) (*Result, error) {
+	c := choose(r.verdicts(), r.Order)
+	res := &Result{Session: session, End: c.end, Left: c.left, Links: r.Links}
+	listed := func(at int) (*history.Listed, error) {
+		cp, err := b.log.Checkpoint(r.Line[at].Checkpoint)
+		if err != nil {
+			return nil, err
+		}
+		l, err := b.history.Listing(cp)
+		return &l, err
+	}
+	var err error
+	switch {
+	case c.ask >= 0:
+		res.Dir, res.Asks = b.treeDir(session), questions(c.left)
+		if c.good == len(r.Line) && r.Order == fromEnds {
+			res.Asks++ // the end, too
+		}
+		res.Test, err = listed(c.ask)
+		return res, err
+	case len(r.Line) == 0:
+		res.Wants = Bad
+		return res, nil
+	case r.Order == byHand && c.good == len(r.Line) && c.bad < len(r.Line)-1:
+		res.Wants = Good
+		return res, nil
+	}
+	res.Answer, err = b.answer(r, c, listed)
+	return res, err
+}
+
+func (b *Bisector) answer(r *record, c choice, listed func(int) (*history.Listed, error)) (a *Answer, err error) {
+	a = &Answer{Assumed: r.Assumed}
+	if c.bad >= 0 {
+		if a.Bad, err = listed(c.bad); err != nil {
+			return nil, err
+		}
+	}
+	if c.good < len(r.Line) {
+		if a.Good, err = listed(c.good); err != nil {
+			return nil, err
+		}
+	}
+	for i := c.bad + 1; i < c.good && i < len(r.Line) && a.Good != nil; i++ {
+		l, err := listed(i)
+		if err != nil {
+			return nil, err
+		}
+		a.Suspects = append(a.Suspects, *l)
+	}
+	a.Assumed = append(a.Assumed, r.assumptions(c)...)
+	return a, nil
+}
+
+// assumptions are what an answer rests on without having been tried.
+func (r *record) assumptions(c choice) (list []string) {
+	if c.good < len(r.Line) && c.bad < 0 && c.good > 0 {
+		list = append(list, r.Line[0].Checkpoint.Short()+" could not be told, and is taken to fail")
+	}
+	older := 0
+	for i := c.good + 1; i < len(r.Line); i++ {
+		if r.Line[i].As == Bad {
+			older++
+		}
+	}
+	if older > 0 {
+		list = append(list, fmt.Sprintf("the history is not monotone: it fails at %d older, too, and passes at %s after that; this is "+
+			"the newest change from passing to failing", older, r.Line[c.good].Checkpoint.Short()))
+	}
+	untried := 0
+	for i := range max(c.bad, 0) {
+		if r.Line[i].As == "" {
+			untried++
+		}
+	}
+	if untried > 0 && c.good < len(r.Line) && r.Order == fromNewer {
+		list = append(list, fmt.Sprintf("it fails at what is newer and was not tried: %d of %d", untried, c.bad))
+	}
+	return list
+}
