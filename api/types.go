@@ -47,6 +47,8 @@ type Checkpoint struct {
 	Notes  []Text   `json:"notes,omitempty"`  // messages that were put on it later, the oldest first
 	Target Text     `json:"target,omitempty"` // where asked for: what the tool call was about, a path or a command
 	Paths  []Text   `json:"paths,omitempty"`  // where asked for: how what it changed begins
+	// where asked for: the row of the list that it goes on from; absent: nothing is before it
+	Follows *Link `json:"follows,omitempty"`
 }
 
 // Change is how one path differs between two states.

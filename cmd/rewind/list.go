@@ -22,6 +22,7 @@ const (
 // listOptions are what list was asked for.
 type listOptions struct {
 	all, turns, steps, relative  bool
+	graph                        bool
 	patch, stat, names           bool
 	session, agent, tool, by     string
 	since, until, prompt, opened string
@@ -33,18 +34,19 @@ type listOptions struct {
 func newList(a *app) *cobra.Command {
 	o := listOptions{}
 	cmd := &cobra.Command{
-		Use:   "list [turn:<n>] [--steps] [--all] [--since <time>] [--grep <words>] [-S <text>] [-G <regexp>] [-- <path>...]",
+		Use:   "list [turn:<n>] [--steps] [--graph] [--all] [--since <time>] [--grep <words>] [-S <text>] [-G <regexp>] [-- <path>...]",
 		Short: "List turns and what was saved, newest first",
 		Long: "Lists turns, newest first, one a row: the checkpoint that going back to it takes, when, the prompt, how many files all of " +
 			"it added (+),\n" +
 			"changed (~) and deleted (-), and which. Between them stand the checkpoints that a person saved, and what changed " +
 			"from outside.\n" +
 			"'@' marks where the project stands, '~' what is not on this branch: left behind by a later step, or another fork's.\n" +
-			"With turn:<n> or --steps: one row a step, with its tool and what that was about. --all lists the safety checkpoints that\n" +
-			"restores take, too. The filters combine. --json lists checkpoints, small ones folded unless --steps or --all; with " +
-			"--turns, turns." + pathsHelp,
+			"With turn:<n> or --steps: one row a step, with its tool and what that was about. --graph draws what goes on from what:\n" +
+			"a column for each line, '┊' for checkpoints that are not listed. --all lists the safety checkpoints that restores take, " +
+			"too.\n" +
+			"The filters combine. --json lists checkpoints, small ones folded unless --steps or --all; with --turns, turns." + pathsHelp,
 		Example: "  rewind list\n  rewind list turn:4\n  rewind list --since yesterday --tool Bash\n  rewind list --grep parser --stat" +
-			pathsExample,
+			"\n  rewind list --graph" + pathsExample,
 		Args: onlyTurn,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
@@ -62,6 +64,7 @@ func newList(a *app) *cobra.Command {
 	f.IntVarP(&o.limit, "limit", "n", 0, fmt.Sprintf("at most `n` rows, 0: all (default %d turns, %d checkpoints)", listedTurns,
 		listedCheckpoints))
 	f.BoolVar(&o.steps, "steps", false, "one row a step, none folded")
+	f.BoolVar(&o.graph, "graph", false, "draw which goes on from which")
 	f.BoolVar(&o.turns, "turns", false, "one row a turn, with --json too")
 	f.StringVar(&o.since, "since", "", "only since this `time`: 14:10, \"2 hours ago\", yesterday, 2026-11-20")
 	f.StringVar(&o.until, "until", "", "only until this `time`")
@@ -123,11 +126,12 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 	}
 	if byChange(o.changed) {
 		o.changed.Project, o.changed.All, o.changed.Limit, o.changed.Filter = a.project(), o.all, o.limit, filter
+		o.changed.Graph = o.graph
 		return a.runPaths(ctx, o)
 	}
 	req := api.ListRequest{
 		Project: a.project(), Filter: filter, All: o.all, Limit: o.limit, Turns: o.turns, Steps: o.steps,
-		Choose: a.OutTTY, Detail: o.detail(),
+		Choose: a.OutTTY, Graph: o.graph, Detail: o.detail(),
 	}
 	if req.Turn, err = a.checkpointName(o.opened); o.opened != "" && err != nil {
 		return err

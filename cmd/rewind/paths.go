@@ -73,6 +73,9 @@ func (a *app) runPaths(ctx context.Context, o listOptions) error {
 		}
 		rows[i] = row
 	}
+	if o.graph {
+		rows = a.graphed(rows, func(i int) *api.Link { return r.Checkpoints[i].Checkpoint.Follows })
+	}
 	err = a.paged(func(w io.Writer) error { return a.listRows(w, rows) })
 	if r.More {
 		a.say("older checkpoints are not shown; --limit 0 shows all")
