@@ -24,7 +24,8 @@ func newConfig(a *app) *cobra.Command {
 			"with values it sets them, for this project or with --global for all. The project's settings win.\n\n" +
 			"--register-hooks puts the hooks of the agents that are installed into their own settings at user level, or right;\n" +
 			"--unregister-hooks takes them out: a file that nobody has changed since becomes the bytes that it was. The hooks are\n" +
-			"those of the widest tier that a project, or the global setting, asks for; setting another tier puts them right, too.",
+			"those of the widest tier that a project, or the global setting, asks for; setting another tier puts them right, too.\n\n" +
+			settingsHelp(),
 		Example: "  rewind config\n  rewind config --register-hooks --dry-run\n  rewind config --tier aggressive --global\n" +
 			"  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults",
 		Args: cobra.ArbitraryArgs,
