@@ -133,7 +133,7 @@ func settingsHelp() string {
 	}
 	return b.String() + "\nThey are in $REWIND_HOME/config.json for all projects, in .agent/rewind/config.json\n" +
 		"for one. The latter does not count where git tracks it, or it is another user's:\n" +
-		"what a commit brings sets nothing."
+		"what a commit brings sets nothing. Aliases count from the former alone."
 }
 
 func defaultWord(s value.Setting) string {

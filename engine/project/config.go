@@ -115,11 +115,13 @@ func LoadConfig(home Home, root string) (Config, error) {
 	if root != "" {
 		files = append(files, configFile{path: filepath.Join(Marker(root), ConfigName), from: "project"})
 	}
+	var own []value.Setting
 	for n := range files {
 		var err error
 		f := &files[n]
 		if f.from == "global" {
 			f.values, err = readConfigFile(f.path)
+			own = aliases(f.values)
 		} else {
 			f.values, c.passed, err = readProjectConfig(root)
 		}
@@ -146,6 +148,7 @@ func LoadConfig(home Home, root string) (Config, error) {
 			c.all[i].From = "default"
 		}
 	}
+	c.all = append(own, c.all...) // their keys come first
 	return c, nil
 }
 
@@ -340,12 +343,17 @@ func parseArgs(s value.Setting, args []string) (any, error) {
 func SetConfig(home Home, root, key string, values []string) error {
 	all := defaults()
 	i := slices.IndexFunc(all, func(s value.Setting) bool { return s.Key == key })
-	ofTier := strings.HasPrefix(key, tiersKey+".")
-	if i < 0 && !ofTier {
+	ofTier, alias := strings.HasPrefix(key, tiersKey+"."), strings.HasPrefix(key, aliasKey)
+	if i < 0 && !ofTier && !alias {
 		return fmt.Errorf("config: %w: no setting %q", model.ErrConfig, key)
 	}
 	var v any
-	if len(values) > 0 {
+	if alias {
+		var err error
+		if v, err = aliasArgs(key, root, values); err != nil {
+			return fmt.Errorf("config: %w", err)
+		}
+	} else if len(values) > 0 {
 		var err error
 		if ofTier {
 			v, err = parseTierArgs(key, values)
