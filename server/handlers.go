@@ -354,8 +354,12 @@ func (s *server) tags(ctx context.Context, req api.TagsRequest, _ model.Progress
 }
 
 func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Progress) (out api.StatusResponse, err error) {
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		st, err := e.Status(ctx, p)
+	open, look := s.project, func(e *engine.Engine) (*engine.Status, error) { return e.Status(ctx, p) }
+	if req.Glance {
+		open, look, req.Env = s.read, (*engine.Engine).Glance, nil
+	}
+	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		st, err := look(e)
 		if err != nil {
 			return err
 		}
