@@ -16,6 +16,7 @@ var (
 	Paths       = Route[PathsRequest, PathsResponse]{"GET", "/v1/paths"}
 	Grep        = Route[GrepRequest, GrepResponse]{"GET", "/v1/grep"}
 	Blame       = Route[BlameRequest, BlameResponse]{"GET", "/v1/blame"}
+	Entries     = Route[EntriesRequest, EntriesResponse]{"GET", "/v1/entries"}
 	Show        = Route[ShowRequest, ShowResponse]{"GET", "/v1/show"}
 	Diff        = Route[DiffRequest, DiffResponse]{"GET", "/v1/diff"}
 	Checkout    = Route[CheckoutRequest, RestoreResponse]{"POST", "/v1/checkout"}

@@ -144,6 +144,22 @@ type CatRequest struct {
 	Path       Text `json:"path"`
 }
 
+// EntriesRequest asks for names to choose from: those in a directory of a checkpoint, its path as in a CatRequest, or with Touched the paths
+// of files that the newest checkpoints changed.
+type EntriesRequest struct {
+	Project
+	Walk
+	Checkpoint Text `json:"checkpoint,omitempty"`
+	Path       Text `json:"path,omitempty"`
+	Touched    bool `json:"touched,omitempty"`
+}
+
+// EntriesResponse has them: a directory's with a slash behind, paths relative to Root.
+type EntriesResponse struct {
+	Root    Text   `json:"root"`
+	Entries []Text `json:"entries"`
+}
+
 // CheckoutRequest sets the worktree to a checkpoint, or ends an unfinished restore.
 type CheckoutRequest struct {
 	Project

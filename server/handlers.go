@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"rewind/api"
@@ -155,12 +154,9 @@ func (s *server) cat(w http.ResponseWriter, r *http.Request) {
 	var body []byte // a small file: the store is let go before the reader takes its time
 	ctx, damaged := withDamage(r.Context())
 	err := s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		path := string(req.Path)
-		if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
-			var err error
-			if path, err = relativePath(e, req.ProjectDir(), path); err != nil {
-				return err
-			}
+		path, err := pathIn(e, req.ProjectDir(), string(req.Path))
+		if err != nil {
+			return err
 		}
 		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
 		if err != nil {

@@ -28,6 +28,7 @@ type app struct {
 	client    *api.Client
 	transport *transport
 	isCommand func(word string) bool
+	dashed    bool       // "--" stands before the word that is completed: cobra itself puts one there
 	damaged   *api.Error // the store was, and what was printed is what it still has
 }
 
@@ -51,6 +52,7 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 		a.json = slices.Contains(args, "--json")
 		return a.fail(err)
 	}
+	a.dashed = a.transport.quiet && slices.Contains(args[:len(args)-1], "--")
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	checked := &checkedWriter{w: s.Out}
