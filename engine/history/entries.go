@@ -32,8 +32,8 @@ func (h *History) Entries(name, dir string) (list []string, err error) {
 	return list, err
 }
 
-// Touched are the paths of files that the newest checkpoints added, changed or deleted, the newest first: at most so many, of at most so many
-// checkpoints. What was gone by then or came later is not asked for: who looks at the worktree sees which of them are not there.
+// Touched are the paths of files that the newest checkpoints added, changed or deleted, the newest first: at most so many, of at most so
+// many checkpoints. What was gone by then or came later is not asked for: who looks at the worktree sees which of them are not there.
 func (h *History) Touched(ctx context.Context, most, checkpoints int) (list []string, err error) {
 	known := map[string]bool{}
 	read := h.log.Checkpoints()
